@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The public face of the analysis library: open inputs, run a pass by name, render its result. What the launcher includes, and nothing
+// else of analysis/.
+//
+// Not thread-safe per object; different objects may be used on different threads. Errors come back as Error: what, where, and
+// what to do about it; the library never exits, throws or prints.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace google::protobuf {
+class Message;
+}
+
+namespace gpuprof::analysis {
+
+struct Trace;
+
+enum class ErrorKind { kNone, kUsage, kUnreadable };
+
+struct Error {
+  ErrorKind kind = ErrorKind::kNone;
+  std::string message;  // cause and fix, one or two sentences
+  explicit operator bool() const { return kind != ErrorKind::kNone; }
+};
+
+struct OpenOptions {
+  int threads = 0;            // 0: as many as cores
+  bool recover = true;        // finish the traces of dead processes whose rings are still there
+  bool headers_only = false;  // tables and counts, no event columns: for info
+};
+
+// Opens a bundle directory or one .gpt file. Faulty files give what was readable and entries in Trace::faults; an Error only when
+// nothing could be read at all.
+Error Open(const std::string& path, const OpenOptions& options, std::shared_ptr<const Trace>* trace);
+
+struct PassOptions {
+  std::string by;          // pass-specific grouping
+  std::string step_marker; // regular expression on op names; empty: detected
+  uint32_t limit = 20;     // rows in text tables; 0: all. JSON and CSV are always complete.
+  int32_t pid = 0;         // only this process; 0: all
+  bool symbolize = true;
+};
+
+struct PassInfo {
+  std::string_view name;     // "overview"
+  std::string_view summary;  // one line
+};
+const std::vector<PassInfo>& Passes();
+
+// Runs a pass. The result is a message of proto/results/<name>.proto.
+Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
+          std::unique_ptr<google::protobuf::Message>* result);
+
+enum class Format { kText, kJson, kCsv };
+// Text tables fit `width` columns (0: unlimited); CSV is the pass's main table.
+std::string Render(const google::protobuf::Message& result, Format format, const PassOptions& options, int width);
+
+// Every row of the trace as text, one a line, for `gpuprof dump`: appended piecewise through `sink`, which returns false to stop.
+using Sink = bool (*)(void* context, std::string_view text);
+Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context);
+
+// Facts of a bundle without reading events, and a full check of every byte.
+std::string DescribeJson(const Trace& trace);
+std::string DescribeText(const Trace& trace);
+struct VerifyReport {
+  bool ok = false;
+  std::string text;
+  std::string json;
+};
+VerifyReport Verify(const std::string& path);
+
+}  // namespace gpuprof::analysis

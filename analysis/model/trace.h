@@ -1,0 +1,164 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A bundle in memory: per process, per track, structures of arrays. Tracks are kept apart: nothing is merged globally. Built by
+// analysis/read, read by every pass; immutable once built, so passes may run on any thread.
+//
+// All times are int64 nanoseconds since the bundle's origin (the earliest event of any process, by CLOCK_REALTIME at the process's clock
+// snapshots). Rows of a track are in the order in which the thread wrote them: spans by their END.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "proto/bundle.pb.h"
+#include "proto/record.h"
+#include "proto/schema.h"
+#include "proto/trace.pb.h"
+
+namespace gpuprof::analysis {
+
+struct HeapTable {
+  std::vector<int64_t> time_ns;
+  std::vector<uint32_t> operation;  // proto::HeapOperation
+  std::vector<uint64_t> address;
+  std::vector<uint64_t> size;   // bytes asked for; 0 for frees
+  std::vector<uint32_t> stack;  // stack id; 0: none
+  std::vector<uint16_t> capture;
+  size_t rows() const { return time_ns.size(); }
+};
+
+struct WaitTable {
+  std::vector<int64_t> end_ns;
+  std::vector<int64_t> duration_ns;
+  std::vector<uint32_t> operation;  // WaitKind | flags << 8
+  std::vector<uint64_t> object;
+  std::vector<uint64_t> caller;  // program counter
+  std::vector<uint32_t> stack;
+  size_t rows() const { return end_ns.size(); }
+};
+
+struct OpTable {
+  std::vector<int64_t> end_ns;
+  std::vector<int64_t> duration_ns;
+  std::vector<uint32_t> name;       // string id
+  std::vector<uint32_t> operation;  // OpScope | flags << 8 | depth << 16
+  size_t rows() const { return end_ns.size(); }
+};
+
+struct TensorTable {
+  std::vector<int64_t> time_ns;
+  std::vector<uint32_t> device;  // type << 8 | index
+  std::vector<uint64_t> address;
+  std::vector<int64_t> bytes;    // negative: returned
+  std::vector<uint64_t> total_allocated;
+  std::vector<uint64_t> total_reserved;
+  size_t rows() const { return time_ns.size(); }
+};
+
+struct ThreadEventTable {
+  std::vector<int64_t> time_ns;
+  std::vector<uint32_t> event;  // proto::ThreadEvent
+  std::vector<uint64_t> a, b;
+  size_t rows() const { return time_ns.size(); }
+};
+
+struct ProcessEventTable {
+  std::vector<int64_t> time_ns;
+  std::vector<uint32_t> event;  // proto::ProcessEvent
+  std::vector<uint64_t> a, b;
+  std::vector<uint32_t> text;  // string id
+  size_t rows() const { return time_ns.size(); }
+};
+
+// One moment of a thread's accumulated CPU use.
+struct ThreadSample {
+  int64_t time_ns;
+  uint64_t cpu_ns;
+  uint64_t runqueue_wait_ns;
+};
+
+// One thread's timeline.
+struct Track {
+  uint32_t id = 0;  // 0: a thread without events (only samples)
+  int32_t tid = 0;
+  std::string name;
+  bool tool = false;  // one of ours
+  uint64_t dropped = 0;
+  HeapTable heap;
+  WaitTable wait;
+  OpTable op;
+  TensorTable tensor;
+  ThreadEventTable thread_event;
+  ProcessEventTable process_event;
+  std::vector<ThreadSample> samples;
+};
+
+struct StackNode {
+  uint32_t parent;  // id; 0: root
+  uint64_t pc;
+};
+
+struct CaptureWindow {
+  uint32_t number = 0;
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;   // last event when the stop mark is missing
+  bool has_stop = false;
+  std::string start_trigger, stop_trigger;
+};
+
+struct Process {
+  int32_t pid = 0;
+  int32_t ppid = 0;
+  uint64_t start_id = 0;
+  std::string file;  // base name of the .gpt
+  std::string host;
+  std::string executable;
+  std::vector<std::string> argv;
+  std::map<std::string, std::string> environment;
+  std::vector<std::string> frameworks;
+  uint32_t heap_mode = 0;    // proto::HeapMode
+  uint32_t heap_period = 0;
+  uint32_t sources = 0;
+  uint32_t clock_kind = 0;
+  uint64_t ticks_per_second = 0;
+  bool has_end = false;      // an end marker was found
+  bool recovered = false;    // the end was written by recovery
+  uint32_t exit_way = 0;     // proto::ExitWay
+  int32_t exit_status = 0;
+  int64_t first_ns = 0;      // of any event
+  int64_t last_ns = 0;
+  double clock_residual_ns = 0;  // worst distance of a snapshot from the fitted line
+  std::vector<CaptureWindow> captures;
+  std::vector<Track> tracks;
+  std::unordered_map<uint32_t, std::string> strings;
+  std::unordered_map<uint32_t, StackNode> stacks;
+  std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
+  proto::Health health;                // the last one
+  uint64_t rows = 0;
+  uint64_t file_bytes = 0;
+  std::string String(uint32_t id) const;
+};
+
+// Something wrong with an input file; everything before it was read.
+struct InputFault {
+  std::string file;
+  uint64_t offset = 0;
+  std::string what;
+};
+
+struct Trace {
+  std::string path;
+  bool has_manifest = false;
+  proto::Bundle manifest;
+  std::vector<Process> processes;  // by start time; children after parents
+  std::vector<InputFault> faults;
+  int64_t origin_realtime_ns = 0;  // what time 0 is
+};
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Builds one event chunk: rows in, packed varint columns out. Used by the drain thread and by recovery, one thread at a time.
+//
+// Rows are encoded as they arrive, so that a builder holds about 10 bytes a row. No exceptions, no iostreams, no std::string: this code is
+// also linked into the preloaded tracer.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/schema.h"
+
+namespace gpuprof::codec {
+
+class ChunkBuilder {
+ public:
+  ChunkBuilder(proto::ChunkKind kind, uint32_t track, uint32_t time_shift);
+
+  // `row` holds the table's columns in schema order as 64-bit values (times and durations in ticks, unshifted). `start` is the
+  // earliest tick the row covers (a span's start; else its time).
+  void Append(const uint64_t* row, uint64_t start);
+
+  void AddDropped(uint64_t records) { dropped_before_ += records; }
+
+  uint32_t count() const { return count_; }
+  uint32_t track() const { return track_; }
+  proto::ChunkKind kind() const { return kind_; }
+  uint64_t first_time() const { return first_time_; }
+  uint64_t last_time() const { return last_time_; }
+  uint64_t dropped_before() const { return dropped_before_; }
+  // Memory held, for the recorder's budget.
+  uint64_t memory_bytes() const;
+
+  // Appends the serialized Trace{Chunk} message to `out` and starts anew, keeping some buffer memory.
+  void Finish(uint32_t capture, std::vector<uint8_t>* out);
+
+ private:
+  struct Column {
+    std::vector<uint8_t> bytes;
+    uint64_t previous = 0;
+    bool any = false;  // a residual other than zero was seen
+  };
+
+  proto::ChunkKind kind_;
+  uint32_t track_;
+  uint32_t time_shift_;
+  const proto::TableSpec* table_;
+  uint32_t count_ = 0;
+  uint64_t base_time_ = 0;
+  uint64_t first_time_ = 0;
+  uint64_t last_time_ = 0;
+  uint64_t dropped_before_ = 0;
+  Column column_[proto::kMaxColumns];
+};
+
+}  // namespace gpuprof::codec

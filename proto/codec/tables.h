@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Serializes the table chunks (Strings, Stacks, Modules, Clocks, Threads, Meta, Health) without libprotobuf, and the bounded
+// interning tables behind the first two. Used by the drain thread and by recovery. A unit test parses every output with libprotobuf.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/codec/record_sorter.h"
+
+namespace gpuprof::codec {
+
+// Appends protobuf fields to a byte vector.
+class PbWriter {
+ public:
+  explicit PbWriter(std::vector<uint8_t>* out) : out_(out) {}
+  void Varint(int field, uint64_t value);            // uint32, uint64, int32 (sign-extended by the caller), bool, enum
+  void Signed(int field, int64_t value);             // sint64
+  void Fixed64(int field, uint64_t value);
+  void Bytes(int field, const void* data, uint64_t bytes);
+  // A nested message: Begin returns a mark for End.
+  uint64_t Begin(int field);
+  void End(uint64_t mark);
+
+ private:
+  std::vector<uint8_t>* out_;
+};
+
+// Bounded tables of strings and of call stacks as a parent-pointer tree. New entries wait until Take* writes them out.
+class InternTables final : public Interner {
+ public:
+  // Limits are entries; beyond them InternStack and InternText return 1 and count.
+  InternTables(uint32_t most_stack_nodes, uint32_t most_strings, uint64_t most_string_bytes);
+  uint32_t InternStack(const uint64_t* frames, uint32_t count) override;
+  void DefineString(uint32_t id, const char* text, uint32_t bytes) override;
+  uint32_t InternText(const char* text, uint32_t bytes) override;
+
+  // Serializes entries added since the last call; returns how many (0: nothing appended).
+  uint32_t TakeStrings(std::vector<uint8_t>* out);
+  uint32_t TakeStacks(std::vector<uint8_t>* out);
+  // For recovery: continue numbering behind what a file already holds.
+  void SetNextStackNode(uint32_t id) { next_node_ = id; first_pending_node_ = id; }
+
+  uint64_t stacks_refused() const { return stacks_refused_; }
+  uint64_t strings_refused() const { return strings_refused_; }
+  uint64_t memory_bytes() const;
+
+ private:
+  struct Node {
+    uint32_t parent;
+    uint64_t pc;
+  };
+  struct PendingString {
+    uint32_t id;
+    uint32_t offset;
+    uint32_t bytes;
+  };
+  void GrowIndex();
+
+  uint32_t most_nodes_;
+  uint32_t most_strings_;
+  uint64_t most_string_bytes_;
+  std::vector<Node> nodes_;        // node first_node_ + i
+  std::vector<uint32_t> index_;    // open addressing over (parent, pc); 0: empty
+  uint32_t first_node_ = 2;
+  uint32_t next_node_ = 2;
+  uint32_t first_pending_node_ = 2;
+  std::vector<PendingString> pending_strings_;
+  std::vector<char> pending_text_;
+  uint32_t strings_ = 0;
+  // Texts that come with records get ids from the top, away from those that observers hand out.
+  uint32_t next_text_id_ = 0x40000000u;
+  uint64_t string_bytes_ = 0;
+  uint64_t stacks_refused_ = 0;
+  uint64_t strings_refused_ = 0;
+};
+
+}  // namespace gpuprof::codec

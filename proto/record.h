@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The fixed 32-byte record that hooks write into per-thread rings, and every code that may stand in it.
+//
+// Written by inject/ and tracer/ inside hooks and signal handlers; read by the drain thread and, for dead
+// processes, by recovery. Plain data, no functions that allocate or lock. Numbers are never reused: ring
+// files outlive the process that wrote them, and the on-disk columns carry the same codes.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuprof::proto {
+
+// What a record says. `a`, `b` and `detail` are described per kind.
+enum class RecordKind : uint8_t {
+  kNone = 0,
+  // a = address, b = size in bytes asked for, detail = HeapFunction.
+  kHeapAlloc = 1,
+  // a = address, detail = HeapFunction. Written before the real free.
+  kHeapFree = 2,
+  // Span. a = address of the object, b = return address of the caller, detail = WaitKind.
+  kWait = 3,
+  // Span. a = string id of the name, b = depth in the thread's op stack (0 = outermost), detail = OpScope.
+  kOp = 4,
+  // a = address, b = bytes as int64 (positive: handed out, negative: returned),
+  // detail = device type << 8 | device index (index 0xff: none).
+  kTensor = 5,
+  // detail = ThreadEvent; a, b as described there.
+  kThread = 6,
+  // detail = ProcessEvent; a, b as described there.
+  kProcess = 7,
+
+  // Prefix records: they qualify the next event record of the same ring.
+  // Payload: program counters as uint64, innermost first. detail = number of payload frames, a = how many
+  // outermost frames of the ring's previous stack follow them unchanged, b = payload bytes.
+  kStack = 32,
+  // Payload: bytes of a text that belongs to the next record (an executable's path). b = payload bytes.
+  kText = 33,
+  // b = full duration in ticks of the next span, whose own field holds kLongDuration.
+  kDuration = 34,
+  // a = total bytes allocated, b = total bytes reserved, as the framework told them with the next kTensor.
+  kTensorTotals = 35,
+
+  // Stand-alone bookkeeping records.
+  // Payload: bytes of the string a; b = payload bytes. Defines string id a for the whole process.
+  kString = 48,
+  // a = number of records that did not fit just before this place in the ring.
+  kDropped = 49,
+};
+
+// Record::flags.
+inline constexpr uint8_t kFlagSampled = 1;      // stands for more events than itself (heap sampling)
+inline constexpr uint8_t kFlagHasStack = 2;     // a kStack record precedes
+inline constexpr uint8_t kFlagCoarseTime = 4;   // time from the coarse clock line, ordered but not exact
+inline constexpr uint8_t kFlagTimedOut = 8;     // a timed wait that gave up
+inline constexpr uint8_t kFlagIncomplete = 16;  // span still open when capture ended or the process died
+inline constexpr uint8_t kFlagNoUnwinder = 32;  // a stack was wanted before the unwinder was loaded
+
+inline constexpr uint32_t kLongDuration = 0xffffffffu;
+
+struct Record {
+  uint64_t time;      // clock ticks (ring file header says which clock); for spans the END
+  uint32_t duration;  // ticks; kLongDuration: see the preceding kDuration record
+  uint8_t kind;       // RecordKind
+  uint8_t flags;
+  uint16_t detail;
+  uint64_t a;
+  uint64_t b;
+};
+static_assert(sizeof(Record) == 32);
+static_assert(offsetof(Record, a) == 16);
+
+inline constexpr uint32_t kRecordBytes = sizeof(Record);
+
+// Slots that `bytes` of payload take behind their header record.
+constexpr uint32_t PayloadSlots(uint64_t bytes) {
+  return static_cast<uint32_t>((bytes + kRecordBytes - 1) / kRecordBytes);
+}
+constexpr bool HasPayload(RecordKind kind) {
+  return kind == RecordKind::kStack || kind == RecordKind::kText || kind == RecordKind::kString;
+}
+// A payload longer than this is corrupt (127 frames of a stack, a path, an op name).
+inline constexpr uint32_t kMaxPayloadBytes = 4096;
+inline constexpr uint32_t kMaxStackFrames = 127;
+
+enum class HeapFunction : uint8_t {
+  kMalloc = 1,
+  kCalloc = 2,
+  kRealloc = 3,  // as kHeapFree of the old block, then kHeapAlloc of the new one
+  kFree = 4,
+  kPosixMemalign = 5,
+  kAlignedAlloc = 6,
+  kMemalign = 7,
+  kValloc = 8,
+  kPvalloc = 9,
+  kReallocarray = 10,
+  kFreeSized = 11,
+  kFreeAlignedSized = 12,
+};
+
+enum class WaitKind : uint8_t {
+  kMutex = 1,
+  kRwlockRead = 2,
+  kRwlockWrite = 3,
+  kCondition = 4,  // waits by design: never counted as contention
+  kSemaphore = 5,
+  kBarrier = 6,
+  kJoin = 7,
+};
+
+// Numbering of at::RecordScope where it exists (0 function, 1 backward, 7 user); ours from 128 on.
+enum class OpScope : uint8_t {
+  kFunction = 0,
+  kBackward = 1,
+  kTorchScript = 2,
+  kUser = 7,
+};
+
+enum class ThreadEvent : uint8_t {
+  kStart = 1,  // a = start routine, b = tid of the creator
+  kName = 2,   // a, b = 16 bytes of the name, zero-padded
+  kExit = 3,
+  kSeen = 4,   // first event of a thread that started before capture
+};
+
+enum class ProcessEvent : uint8_t {
+  kFork = 1,   // a = child's pid
+  kVfork = 2,
+  kSpawn = 3,  // a = child's pid; kText: path
+  kExec = 4,   // kText: path; b = 0 about to, else errno of the failed exec
+  kExit = 5,   // a = exit status or signal, b = ExitWay
+};
+
+enum class ExitWay : uint8_t {
+  kUnknown = 0,    // died without passing through us: SIGKILL, a fatal signal, a raw exit system call
+  kReturn = 1,     // exit() or return from main
+  kUnderscore = 2, // _exit, _Exit
+  kQuick = 3,      // quick_exit
+  kAbort = 4,
+  kExec = 5,       // the process goes on as another program
+};
+
+}  // namespace gpuprof::proto

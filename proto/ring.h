@@ -1,0 +1,172 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Layout of a ring file: one shared mapping per process that holds one single-producer ring per thread, plus the
+// producer's and the consumer's few inline operations on a ring.
+//
+// The producer is the owning thread, inside hooks: it never blocks, allocates or locks; a record that does not fit is
+// dropped and counted. The consumer is the drain thread, or recovery once the process is dead. The consumer frees
+// space (advances `tail`) only after the chunks made of those records have been handed to the kernel: what a
+// SIGKILL finds between tail and head is exactly what the .gpt file lacks. Recovery must treat every field as hostile: another
+// process wrote it.
+//
+// File: [RingFileHeader][RingHeader page][records]...[RingHeader page][records]...   offsets in the directory.
+
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "proto/record.h"
+#include "proto/ticks.h"
+
+namespace gpuprof::proto {
+
+inline constexpr uint64_t kRingFileMagic = 0x474e495246505547u;  // "GUPFRING"
+inline constexpr uint32_t kRingFileVersion = 1;
+inline constexpr uint32_t kRingMagic = 0x31474e52u;  // "RNG1"
+inline constexpr uint32_t kPageBytes = 4096;
+inline constexpr uint32_t kMaxRings = 2048;
+inline constexpr uint32_t kMinRingBytes = 8 * 1024;
+inline constexpr uint32_t kMaxRingBytes = 64 * 1024 * 1024;
+inline constexpr uint32_t kMaxOpenOps = 64;
+
+static_assert(std::atomic<uint64_t>::is_always_lock_free);
+
+enum class RingState : uint32_t {
+  kFree = 0,
+  kOwned = 1,   // a live thread writes
+  kClosed = 2,  // the thread has gone; the consumer empties it, then frees it
+};
+
+struct OpenOp {
+  uint64_t start;
+  uint32_t name;  // string id
+  uint32_t scope; // OpScope
+};
+
+struct RingHeader {
+  // Set by the owner before `state` becomes kOwned.
+  uint32_t magic;
+  std::atomic<uint32_t> state;  // RingState
+  uint32_t capacity;            // records, a power of two
+  uint32_t track;               // dense number of this thread's timeline in the process, from 1
+  int32_t tid;
+  uint32_t reserved0;
+  uint64_t opened;              // ticks
+  char name[16];                // of the thread, as last seen
+
+  // Producer's line.
+  alignas(64) std::atomic<uint64_t> head;  // records ever published
+  uint64_t cached_tail;
+  uint64_t last_time;                   // newest time written: coarse times never go behind it
+  std::atomic<uint64_t> dropped;        // records ever dropped because the ring was full
+  uint64_t dropped_told;                // how many of them kDropped records have announced
+  std::atomic<uint64_t> reentered;      // events not recorded: a signal handler interrupted a hook
+  uint64_t spare_producer[2];
+
+  // Consumer's line.
+  alignas(64) std::atomic<uint64_t> tail;  // records whose chunks are in the file
+
+  // What was going on, for the end of a capture and for the dead.
+  alignas(64) std::atomic<uint32_t> open_ops;  // depth; may exceed kMaxOpenOps, the excess is not kept
+  uint32_t open_wait_kind;                     // WaitKind; valid while open_wait_start != 0
+  std::atomic<uint64_t> open_wait_start;
+  uint64_t open_wait_object;
+  uint64_t open_wait_caller;
+  OpenOp open_op[kMaxOpenOps];
+};
+static_assert(sizeof(RingHeader) <= kPageBytes);
+
+// The records start one page behind their header.
+inline Record* RingRecords(RingHeader* ring) {
+  return reinterpret_cast<Record*>(reinterpret_cast<char*>(ring) + kPageBytes);
+}
+inline const Record* RingRecords(const RingHeader* ring) {
+  return reinterpret_cast<const Record*>(reinterpret_cast<const char*>(ring) + kPageBytes);
+}
+
+struct RingDirectoryEntry {
+  std::atomic<uint64_t> offset;  // of the RingHeader in the file; 0: unused
+  uint64_t bytes;                // header page + records
+};
+
+struct RingFileHeader {
+  uint64_t magic;
+  uint32_t version;
+  uint32_t header_bytes;  // sizeof(RingFileHeader), page-rounded: where the first ring may start
+  int32_t pid;
+  int32_t ppid;
+  uint64_t start_id;         // the <start> of the file name
+  uint64_t clock_kind;       // ClockKind
+  // One snapshot taken when the file was made, so that a file without a .gpt can be dated.
+  uint64_t snapshot_ticks;
+  uint64_t snapshot_monotonic_ns;
+  uint64_t snapshot_realtime_ns;
+  uint64_t ticks_per_second;  // estimate; 1e9 for kMonotonic
+  uint32_t heap_mode;         // HeapMode in proto/contract.h
+  uint32_t heap_period;       // bytes, for sampled
+  std::atomic<uint32_t> capture;     // number of the capture under way or last made, from 1; 0: none yet
+  std::atomic<uint32_t> ring_count;  // directory entries in use
+  std::atomic<uint64_t> file_bytes;  // end of the last ring
+  std::atomic<uint64_t> no_ring;     // events not recorded: no ring could be had for the thread
+  std::atomic<uint64_t> table_full;  // sampled allocations not recorded: address table full
+  std::atomic<uint32_t> exit_way;    // ExitWay
+  std::atomic<int32_t> exit_status;
+  std::atomic<uint64_t> coarse_ticks;  // the coarse clock line, refreshed by the drain thread
+  char executable[256];
+  RingDirectoryEntry directory[kMaxRings];
+};
+
+// --- Producer ---------------------------------------------------------------------------------------------------------
+
+// Room for `slots` records plus the gap record when one is due; false: count a drop.
+inline bool RingHasRoom(RingHeader* ring, uint64_t head, uint32_t slots) noexcept {
+  if (__builtin_expect(head - ring->cached_tail + slots <= ring->capacity, 1)) return true;
+  ring->cached_tail = ring->tail.load(std::memory_order_acquire);
+  return head - ring->cached_tail + slots <= ring->capacity;
+}
+
+// Announces a gap if one is open. Returns the head behind it. Call with room for one slot more than needed.
+inline uint64_t RingTellGap(RingHeader* ring, uint64_t head, uint64_t time) noexcept {
+  const uint64_t dropped = ring->dropped.load(std::memory_order_relaxed);
+  Record* slot = &RingRecords(ring)[head & (ring->capacity - 1)];
+  *slot = Record{time, 0, static_cast<uint8_t>(RecordKind::kDropped), 0, 0,
+                 dropped - ring->dropped_told, 0};
+  ring->dropped_told = dropped;
+  return head + 1;
+}
+
+// Publishes one record. False when dropped (and counted); the caller does nothing about it.
+inline bool RingWrite(RingHeader* ring, const Record& record) noexcept {
+  uint64_t head = ring->head.load(std::memory_order_relaxed);
+  const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
+  if (__builtin_expect(!RingHasRoom(ring, head, gap ? 2 : 1), 0)) {
+    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    return false;
+  }
+  if (__builtin_expect(gap, 0)) head = RingTellGap(ring, head, record.time);
+  RingRecords(ring)[head & (ring->capacity - 1)] = record;
+  ring->head.store(head + 1, std::memory_order_release);
+  return true;
+}
+
+// Publishes a group of records (prefix records, their payloads, the event) all together or not at all. `slots` counts
+// every 32-byte slot; `events` is how many lost events a refusal stands for.
+inline bool RingWriteGroup(RingHeader* ring, const Record* records, uint32_t slots, uint32_t events) noexcept {
+  uint64_t head = ring->head.load(std::memory_order_relaxed);
+  const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
+  if (!RingHasRoom(ring, head, slots + (gap ? 1 : 0))) {
+    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + events, std::memory_order_relaxed);
+    return false;
+  }
+  if (gap) head = RingTellGap(ring, head, records[slots - 1].time);
+  Record* data = RingRecords(ring);
+  const uint64_t mask = ring->capacity - 1;
+  for (uint32_t i = 0; i < slots; ++i) data[(head + i) & mask] = records[i];
+  ring->head.store(head + slots, std::memory_order_release);
+  return true;
+}
+
+}  // namespace gpuprof::proto
