@@ -16,6 +16,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/base/column.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
 #include "proto/schema.h"
@@ -24,55 +25,55 @@
 namespace gpuprof::analysis {
 
 struct HeapTable {
-  std::vector<int64_t> time_ns;
-  std::vector<uint32_t> operation;  // proto::HeapOperation
-  std::vector<uint64_t> address;
-  std::vector<uint64_t> size;   // bytes asked for; 0 for frees
-  std::vector<uint32_t> stack;  // stack id; 0: none
-  std::vector<uint16_t> capture;
+  Column<int64_t> time_ns;
+  Column<uint32_t> operation;  // proto::HeapOperation
+  Column<uint64_t> address;
+  Column<uint64_t> size;   // bytes asked for; 0 for frees
+  Column<uint32_t> stack;  // stack id; 0: none
+  Column<uint16_t> capture;
   size_t rows() const { return time_ns.size(); }
 };
 
 struct WaitTable {
-  std::vector<int64_t> end_ns;
-  std::vector<int64_t> duration_ns;
-  std::vector<uint32_t> operation;  // WaitKind | flags << 8
-  std::vector<uint64_t> object;
-  std::vector<uint64_t> caller;  // program counter
-  std::vector<uint32_t> stack;
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> operation;  // WaitKind | flags << 8
+  Column<uint64_t> object;
+  Column<uint64_t> caller;  // program counter
+  Column<uint32_t> stack;
   size_t rows() const { return end_ns.size(); }
 };
 
 struct OpTable {
-  std::vector<int64_t> end_ns;
-  std::vector<int64_t> duration_ns;
-  std::vector<uint32_t> name;       // string id
-  std::vector<uint32_t> operation;  // OpScope | flags << 8 | depth << 16
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> name;       // string id
+  Column<uint32_t> operation;  // OpScope | flags << 8 | depth << 16
   size_t rows() const { return end_ns.size(); }
 };
 
 struct TensorTable {
-  std::vector<int64_t> time_ns;
-  std::vector<uint32_t> device;  // type << 8 | index
-  std::vector<uint64_t> address;
-  std::vector<int64_t> bytes;    // negative: returned
-  std::vector<uint64_t> total_allocated;
-  std::vector<uint64_t> total_reserved;
+  Column<int64_t> time_ns;
+  Column<uint32_t> device;  // type << 8 | index
+  Column<uint64_t> address;
+  Column<int64_t> bytes;    // negative: returned
+  Column<uint64_t> total_allocated;
+  Column<uint64_t> total_reserved;
   size_t rows() const { return time_ns.size(); }
 };
 
 struct ThreadEventTable {
-  std::vector<int64_t> time_ns;
-  std::vector<uint32_t> event;  // proto::ThreadEvent
-  std::vector<uint64_t> a, b;
+  Column<int64_t> time_ns;
+  Column<uint32_t> event;  // proto::ThreadEvent
+  Column<uint64_t> a, b;
   size_t rows() const { return time_ns.size(); }
 };
 
 struct ProcessEventTable {
-  std::vector<int64_t> time_ns;
-  std::vector<uint32_t> event;  // proto::ProcessEvent
-  std::vector<uint64_t> a, b;
-  std::vector<uint32_t> text;  // string id
+  Column<int64_t> time_ns;
+  Column<uint32_t> event;  // proto::ProcessEvent
+  Column<uint64_t> a, b;
+  Column<uint32_t> text;  // string id
   size_t rows() const { return time_ns.size(); }
 };
 
@@ -112,6 +113,15 @@ struct CaptureWindow {
   std::string start_trigger, stop_trigger;
 };
 
+// What the blocks of one kind amount to, by their headers: known even where no event was decoded.
+struct KindTotals {
+  uint16_t kind = 0;  // proto::ChunkKind; kinds of newer writers too
+  uint64_t blocks = 0;
+  uint64_t rows = 0;
+  uint64_t compressed_bytes = 0;
+  uint64_t raw_bytes = 0;
+};
+
 struct Process {
   int32_t pid = 0;
   int32_t ppid = 0;
@@ -140,8 +150,19 @@ struct Process {
   std::unordered_map<uint32_t, StackNode> stacks;
   std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
   proto::Health health;                // the last one
-  uint64_t rows = 0;
+  uint64_t rows = 0;                   // of event blocks, by their headers
   uint64_t file_bytes = 0;
+  std::vector<KindTotals> kinds;       // ascending
+  uint64_t unknown_blocks = 0;         // of kinds this reader does not know: skipped
+  uint64_t unknown_rows = 0;
+  uint64_t dropped = 0;                // records lost, over all tracks
+  bool alive = false;                  // still running when it was read: more may come
+  std::string writer_version;
+  uint32_t stack_depth = 0;
+  uint32_t uid = 0;
+  uint32_t cores = 0;
+  uint64_t memory_bytes = 0;
+  // Text of a string id: empty for 0, a marked placeholder for the overflow id and for ids that are not there.
   std::string String(uint32_t id) const;
 };
 
@@ -159,6 +180,7 @@ struct Trace {
   std::vector<Process> processes;  // by start time; children after parents
   std::vector<InputFault> faults;
   int64_t origin_realtime_ns = 0;  // what time 0 is
+  bool headers_only = false;       // no event columns were decoded
 };
 
 }  // namespace gpuprof::analysis
