@@ -1,0 +1,43 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# What the build takes from outside, found once. scripts/setup installs all of it.
+#   gpuprof_zstd       static zstd (proto/codec alone uses it)
+#   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
+#   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
+
+find_package(Threads REQUIRED)
+# Module mode: distributions' packages of this age bring no CMake package of protobuf's own.
+find_package(Protobuf REQUIRED)
+
+# gpuprof_find_static(NAME target LIBRARY file HEADER file PREFIX dir... FIX words)
+function(gpuprof_find_static)
+  cmake_parse_arguments(arg "" "NAME;LIBRARY;HEADER;PREFIX;FIX" "" ${ARGN})
+  set(only)
+  if(arg_PREFIX)
+    set(only NO_DEFAULT_PATH)
+  endif()
+  string(TOUPPER "${arg_NAME}" upper)
+  find_library(${upper}_LIBRARY NAMES ${arg_LIBRARY} HINTS ${arg_PREFIX} PATH_SUFFIXES lib ${only})
+  find_path(${upper}_INCLUDE NAMES ${arg_HEADER} HINTS ${arg_PREFIX} PATH_SUFFIXES include ${only})
+  mark_as_advanced(${upper}_LIBRARY ${upper}_INCLUDE)
+  if(NOT ${upper}_LIBRARY OR NOT ${upper}_INCLUDE)
+    message(FATAL_ERROR "${arg_LIBRARY} or ${arg_HEADER} is missing: ${arg_FIX}")
+  endif()
+  add_library(${arg_NAME} STATIC IMPORTED GLOBAL)
+  set_target_properties(${arg_NAME} PROPERTIES
+    IMPORTED_LOCATION "${${upper}_LIBRARY}"
+    INTERFACE_INCLUDE_DIRECTORIES "${${upper}_INCLUDE}")
+endfunction()
+
+gpuprof_find_static(NAME gpuprof_zstd LIBRARY libzstd.a HEADER zstd.h FIX "run scripts/setup")
+set(GPUPROF_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup put its builds")
+gpuprof_find_static(NAME gpuprof_libunwind LIBRARY libunwind.a HEADER libunwind.h
+                    PREFIX "${GPUPROF_DEPS_DIR}/libunwind" FIX "run scripts/setup")
+
+if(GPUPROF_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(GPUPROF_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

@@ -1,0 +1,112 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# One call declares one target. Every room uses these; only the two injected objects, which share
+# nothing with an ordinary target, are declared by hand in their rooms.
+#
+#   gpuprof_library(NAME gpuprof_analysis SOURCES a.cc b.cc DEPS gpuprof_codec PRIVATE_DEPS elf)
+#   gpuprof_executable(NAME gpuprof SOURCES main.cc DEPS gpuprof_analysis)
+#   gpuprof_test(SOURCES ring_test.cc DEPS gpuprof_proto_headers LABELS unit TIMEOUT 60)
+#   gpuprof_bench(SOURCES ring_bench.cc DEPS gpuprof_proto_headers)
+#   gpuprof_fuzzer(SOURCES chunk_fuzz.cc DEPS gpuprof_codec CORPUS corpus/chunk)
+#
+# NAME defaults to the stem of the first source where it is not given. A test's default label is
+# `unit`: no other process, no network, seconds; these run under the sanitizers too. NO_SANITIZE
+# leaves the sanitizers out of a target whose point is to be an ordinary program.
+
+# `cmake --build ... --target gpuprof_unit_tests` builds what `ctest -L unit` runs.
+add_custom_target(gpuprof_unit_tests)
+add_custom_target(gpuprof_fuzzers)
+
+macro(gpuprof_parse_target)
+  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT;CORPUS" "SOURCES;DEPS;PRIVATE_DEPS;LABELS" ${ARGN})
+  if(arg_UNPARSED_ARGUMENTS)
+    message(FATAL_ERROR "unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
+  endif()
+  if(NOT arg_SOURCES)
+    message(FATAL_ERROR "SOURCES is missing")
+  endif()
+  if(NOT arg_NAME)
+    list(GET arg_SOURCES 0 gpuprof_first_source)
+    cmake_path(GET gpuprof_first_source STEM LAST_ONLY arg_NAME)
+  endif()
+endmacro()
+
+# What every ordinary target gets: includes from the repository's root, warnings, sanitizers.
+macro(gpuprof_ordinary_target)
+  target_include_directories(${arg_NAME} PUBLIC "${PROJECT_SOURCE_DIR}")
+  target_link_libraries(${arg_NAME} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} gpuprof_warnings)
+  if(NOT arg_NO_SANITIZE)
+    target_link_libraries(${arg_NAME} PRIVATE gpuprof_sanitize)
+  endif()
+endmacro()
+
+function(gpuprof_library)
+  gpuprof_parse_target(${ARGN})
+  add_library(${arg_NAME} STATIC ${arg_SOURCES})
+  gpuprof_ordinary_target()
+endfunction()
+
+function(gpuprof_executable)
+  gpuprof_parse_target(${ARGN})
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  gpuprof_ordinary_target()
+endfunction()
+
+function(gpuprof_test)
+  if(NOT GPUPROF_BUILD_TESTS)
+    return()
+  endif()
+  gpuprof_parse_target(${ARGN})
+  if(NOT arg_LABELS)
+    set(arg_LABELS unit)
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  list(APPEND arg_PRIVATE_DEPS GTest::gmock GTest::gtest_main)
+  gpuprof_ordinary_target()
+  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME})
+  set_tests_properties(${arg_NAME} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT})
+  if("unit" IN_LIST arg_LABELS)
+    add_dependencies(gpuprof_unit_tests ${arg_NAME})
+  endif()
+endfunction()
+
+function(gpuprof_bench)
+  if(NOT GPUPROF_BUILD_BENCH)
+    return()
+  endif()
+  gpuprof_parse_target(${ARGN})
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  list(APPEND arg_PRIVATE_DEPS benchmark::benchmark)
+  gpuprof_ordinary_target()
+endfunction()
+
+# A fuzzer, and a test that runs it for a short while over its corpus. By hand, for long:
+#   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 new_inputs/ tests/fuzz/corpus/chunk
+function(gpuprof_fuzzer)
+  if(NOT GPUPROF_BUILD_FUZZ)
+    return()
+  endif()
+  gpuprof_parse_target(${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  add_executable(${arg_NAME} ${arg_SOURCES})
+  gpuprof_ordinary_target()
+  add_dependencies(gpuprof_fuzzers ${arg_NAME})
+  target_compile_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
+  target_link_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
+  # New inputs go to the build folder; the committed corpus is only read.
+  set(found "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.found")
+  file(MAKE_DIRECTORY "${found}")
+  set(seeds)
+  if(arg_CORPUS)
+    cmake_path(ABSOLUTE_PATH arg_CORPUS BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE seeds)
+  endif()
+  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -max_total_time=15 -timeout=10 -rss_limit_mb=2048
+           -print_final_stats=1 "${found}" ${seeds} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  set_tests_properties(${arg_NAME} PROPERTIES LABELS fuzz TIMEOUT ${arg_TIMEOUT})
+endfunction()

@@ -1,0 +1,87 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+#
+# The options, and what they mean for every target: language level, warnings, sanitizers, ccache.
+
+option(GPUPROF_BUILD_TESTS "Build the tests (GoogleTest; pytest runs the process tests)" OFF)
+option(GPUPROF_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
+option(GPUPROF_BUILD_FUZZ "Build the fuzzers (clang's libFuzzer)" OFF)
+option(GPUPROF_WERROR "Turn warnings into errors" OFF)
+option(GPUPROF_TEST_PRESETS "Let the tests build and run the asan, tsan and fuzz presets too" OFF)
+set(GPUPROF_SANITIZE "" CACHE STRING
+    "Sanitizers for everything but the two injected objects: address, thread, undefined; or a list joined by ';'")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Debug, Release, RelWithDebInfo" FORCE)
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_STANDARD_REQUIRED ON)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# A symbol leaves a shared object only when its source says so.
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+
+find_program(GPUPROF_CCACHE ccache)
+mark_as_advanced(GPUPROF_CCACHE)
+if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_C_COMPILER_LAUNCHER "${GPUPROF_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${GPUPROF_CCACHE}")
+endif()
+
+# gpuprof_warnings: for our own sources. Generated code does not link it.
+add_library(gpuprof_warnings INTERFACE)
+target_compile_options(gpuprof_warnings INTERFACE
+  -Wall -Wextra -Wshadow -Wcast-align -Wformat=2 -Wundef -Wvla -Wdouble-promotion -Wextra-semi
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Woverloaded-virtual -Wold-style-cast>
+  $<$<COMPILE_LANG_AND_ID:CXX,GNU>:-Wduplicated-cond -Wduplicated-branches -Wlogical-op>
+  $<$<BOOL:${GPUPROF_WERROR}>:-Werror>)
+
+# gpuprof_sanitize: for everything that runs in a process of ours. The injected objects never link it:
+# a sanitizer's runtime must not enter a foreign process, and cannot follow the heap hooks.
+add_library(gpuprof_sanitize INTERFACE)
+if(GPUPROF_SANITIZE)
+  string(REPLACE ";" "," gpuprof_sanitizers "${GPUPROF_SANITIZE}")
+  target_compile_options(gpuprof_sanitize INTERFACE
+    -fsanitize=${gpuprof_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  target_link_options(gpuprof_sanitize INTERFACE -fsanitize=${gpuprof_sanitizers})
+  target_compile_definitions(gpuprof_sanitize INTERFACE GPUPROF_SANITIZED=1)
+endif()
+if(GPUPROF_BUILD_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+    message(FATAL_ERROR "GPUPROF_BUILD_FUZZ needs clang (libFuzzer); use the preset 'fuzz', or pass -DCMAKE_CXX_COMPILER=clang++")
+  endif()
+  # Coverage feedback in every library; the fuzzers add the driver.
+  target_compile_options(gpuprof_sanitize INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
+function(gpuprof_print_summary)
+  foreach(option IN ITEMS TESTS BENCH FUZZ)
+    if(GPUPROF_BUILD_${option})
+      string(TOLOWER ${option} word)
+      list(APPEND built ${word})
+    endif()
+  endforeach()
+  list(JOIN built ", " built)
+  list(JOIN GPUPROF_SANITIZE ", " sanitizers)
+  foreach(words IN ITEMS built sanitizers)
+    if(NOT ${words})
+      set(${words} none)
+    endif()
+  endforeach()
+  message(STATUS "gpuprof ${PROJECT_VERSION}: ${CMAKE_BUILD_TYPE}, ${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
+  message(STATUS "  beside the product: ${built}")
+  message(STATUS "  sanitizers:         ${sanitizers}")
+  message(STATUS "  warnings as errors: ${GPUPROF_WERROR}")
+  if(NOT GPUPROF_CCACHE)
+    message(STATUS "  no ccache: rebuilding from clean takes longer")
+  endif()
+  foreach(note IN LISTS GPUPROF_NOTES)
+    message(STATUS "  ${note}")
+  endforeach()
+endfunction()
