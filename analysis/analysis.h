@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The public face of the analysis library: open inputs, run a pass by name, render its result. What the launcher includes, and nothing
-// else of analysis/.
+// The public face of the analysis library: open inputs, run a pass by name, render its result. What
+// the launcher includes, and nothing else of analysis/.
 //
-// Not thread-safe per object; different objects may be used on different threads. Errors come back as Error: what, where, and
-// what to do about it; the library never exits, throws or prints.
+// Not thread-safe per object; different objects may be used on different threads. Errors come back
+// as Error: what, where, and what to do about it; the library never exits, throws or prints.
 
 #pragma once
 
@@ -35,17 +35,21 @@ struct OpenOptions {
   int threads = 0;            // 0: as many as cores
   bool recover = true;        // finish the traces of dead processes whose rings are still there
   bool headers_only = false;  // tables and counts, no event columns: for info
+  // Most memory for event columns; blocks beyond it become faults. 0: three quarters of the
+  // machine's memory.
+  uint64_t memory_limit_bytes = 0;
 };
 
-// Opens a bundle directory or one .gpt file. Faulty files give what was readable and entries in Trace::faults; an Error only when
-// nothing could be read at all.
-Error Open(const std::string& path, const OpenOptions& options, std::shared_ptr<const Trace>* trace);
+// Opens a bundle directory or one .gpt file. Faulty files give what was readable and entries in
+// Trace::faults; an Error only when nothing could be read at all.
+Error Open(const std::string& path, const OpenOptions& options,
+           std::shared_ptr<const Trace>* trace);
 
 struct PassOptions {
-  std::string by;          // pass-specific grouping
-  std::string step_marker; // regular expression on op names; empty: detected
-  uint32_t limit = 20;     // rows in text tables; 0: all. JSON and CSV are always complete.
-  int32_t pid = 0;         // only this process; 0: all
+  std::string by;           // pass-specific grouping
+  std::string step_marker;  // regular expression on op names; empty: detected
+  uint32_t limit = 20;      // rows in text tables; 0: all. JSON and CSV are always complete.
+  int32_t pid = 0;          // only this process; 0: all
   bool symbolize = true;
 };
 
@@ -61,9 +65,11 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
 
 enum class Format { kText, kJson, kCsv };
 // Text tables fit `width` columns (0: unlimited); CSV is the pass's main table.
-std::string Render(const google::protobuf::Message& result, Format format, const PassOptions& options, int width);
+std::string Render(const google::protobuf::Message& result, Format format,
+                   const PassOptions& options, int width);
 
-// Every row of the trace as text, one a line, for `gpuprof dump`: appended piecewise through `sink`, which returns false to stop.
+// Every row of the trace as text, one a line, for `gpuprof dump`: appended piecewise through
+// `sink`, which returns false to stop.
 using Sink = bool (*)(void* context, std::string_view text);
 Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context);
 

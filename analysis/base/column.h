@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The array that event columns live in: a std::vector whose resize leaves new elements unset, and whose large blocks ask the
-// kernel for huge pages. Filling hundreds of megabytes is bound by page faults and memory traffic; zeroing what the reader
-// overwrites at once would nearly double both. Otherwise use it like any vector.
+// The array that event columns live in: a std::vector whose resize leaves new elements unset, and
+// whose large blocks ask the kernel for huge pages. Filling hundreds of megabytes is bound by page
+// faults and memory traffic; zeroing what the reader overwrites at once would nearly double both.
+// Otherwise use it like any vector.
 
 #pragma once
 

@@ -9,6 +9,8 @@
 
 #include <algorithm>
 #include <atomic>
+#include <exception>
+#include <mutex>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -25,10 +27,19 @@ int ThreadCount(int wanted) {
 
 void ParallelFor(size_t count, int threads, const std::function<void(size_t, int)>& work) {
   std::atomic<size_t> next{0};
+  std::mutex mutex;
+  std::exception_ptr failure;
   auto run = [&](int worker) {
-    for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) work(i, worker);
+    try {
+      for (size_t i = next.fetch_add(1); i < count; i = next.fetch_add(1)) work(i, worker);
+    } catch (...) {
+      next.store(count);
+      std::lock_guard<std::mutex> lock(mutex);
+      if (!failure) failure = std::current_exception();
+    }
   };
-  const int workers = static_cast<int>(std::min<size_t>(count, static_cast<size_t>(ThreadCount(threads))));
+  const int workers =
+      static_cast<int>(std::min<size_t>(count, static_cast<size_t>(ThreadCount(threads))));
   std::vector<std::thread> others;
   for (int worker = 1; worker < workers; ++worker) {
     try {
@@ -39,6 +50,7 @@ void ParallelFor(size_t count, int threads, const std::function<void(size_t, int
   }
   run(0);
   for (std::thread& thread : others) thread.join();
+  if (failure) std::rethrow_exception(failure);
 }
 
 }  // namespace gpuprof::analysis

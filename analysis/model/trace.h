@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A bundle in memory: per process, per track, structures of arrays. Tracks are kept apart: nothing is merged globally. Built by
-// analysis/read, read by every pass; immutable once built, so passes may run on any thread.
+// A bundle in memory: per process, per track, structures of arrays. Tracks are kept apart: nothing
+// is merged globally. Built by analysis/read, read by every pass; immutable once built, so passes
+// may run on any thread.
 //
-// All times are int64 nanoseconds since the bundle's origin (the earliest event of any process, by CLOCK_REALTIME at the process's clock
-// snapshots). Rows of a track are in the order in which the thread wrote them: spans by their END.
+// All times are int64 nanoseconds since the bundle's origin (the earliest event of any process, by
+// CLOCK_REALTIME at the process's clock snapshots). Rows of a track are in the order in which the
+// thread wrote them: spans by their END.
 
 #pragma once
 
@@ -56,7 +58,7 @@ struct TensorTable {
   Column<int64_t> time_ns;
   Column<uint32_t> device;  // type << 8 | index
   Column<uint64_t> address;
-  Column<int64_t> bytes;    // negative: returned
+  Column<int64_t> bytes;  // negative: returned
   Column<uint64_t> total_allocated;
   Column<uint64_t> total_reserved;
   size_t rows() const { return time_ns.size(); }
@@ -108,7 +110,7 @@ struct StackNode {
 struct CaptureWindow {
   uint32_t number = 0;
   int64_t start_ns = 0;
-  int64_t end_ns = 0;   // last event when the stop mark is missing
+  int64_t end_ns = 0;  // last event when the stop mark is missing
   bool has_stop = false;
   std::string start_trigger, stop_trigger;
 };
@@ -132,18 +134,21 @@ struct Process {
   std::vector<std::string> argv;
   std::map<std::string, std::string> environment;
   std::vector<std::string> frameworks;
-  uint32_t heap_mode = 0;    // proto::HeapMode
+  uint32_t heap_mode = 0;  // proto::HeapMode
   uint32_t heap_period = 0;
   uint32_t sources = 0;
   uint32_t clock_kind = 0;
   uint64_t ticks_per_second = 0;
-  bool has_end = false;      // an end marker was found
-  bool recovered = false;    // the end was written by recovery
-  uint32_t exit_way = 0;     // proto::ExitWay
+  bool has_end = false;    // an end marker was found
+  bool recovered = false;  // the end was written by recovery
+  uint32_t exit_way = 0;   // proto::ExitWay
   int32_t exit_status = 0;
-  int64_t first_ns = 0;      // of any event
+  int64_t first_ns = 0;  // of any event
   int64_t last_ns = 0;
-  double clock_residual_ns = 0;  // worst distance of a snapshot from the fitted line
+  double clock_residual_ns =
+      0;  // worst distance of a snapshot from the line through its neighbours
+  int64_t realtime_step_ns =
+      0;  // how far the wall clock was set against the monotonic one meanwhile
   std::vector<CaptureWindow> captures;
   std::vector<Track> tracks;
   std::unordered_map<uint32_t, std::string> strings;
@@ -152,17 +157,18 @@ struct Process {
   proto::Health health;                // the last one
   uint64_t rows = 0;                   // of event blocks, by their headers
   uint64_t file_bytes = 0;
-  std::vector<KindTotals> kinds;       // ascending
-  uint64_t unknown_blocks = 0;         // of kinds this reader does not know: skipped
+  std::vector<KindTotals> kinds;  // ascending
+  uint64_t unknown_blocks = 0;    // of kinds this reader does not know: skipped
   uint64_t unknown_rows = 0;
-  uint64_t dropped = 0;                // records lost, over all tracks
-  bool alive = false;                  // still running when it was read: more may come
+  uint64_t dropped = 0;  // records lost, over all tracks
+  bool alive = false;    // still running when it was read: more may come
   std::string writer_version;
   uint32_t stack_depth = 0;
   uint32_t uid = 0;
   uint32_t cores = 0;
   uint64_t memory_bytes = 0;
-  // Text of a string id: empty for 0, a marked placeholder for the overflow id and for ids that are not there.
+  // Text of a string id: empty for 0, a marked placeholder for the overflow id and for ids that are
+  // not there.
   std::string String(uint32_t id) const;
 };
 

@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Names program counters offline: module by the recorded mappings, function by the ELF symbol tables of the file on this
-// machine, its separate debug file, or its dynamic symbols. A file whose build id is not the recorded one is never guessed
-// from: the name is then "module+0xoffset".
+// Names program counters offline: module by the recorded mappings, function by the ELF symbol
+// tables of the file on this machine, its separate debug file, or its dynamic symbols. A file whose
+// build id is not the recorded one is never guessed from: the name is then "module+0xoffset".
 //
-// For passes, on one thread at a time per object. Symbol tables are loaded on first use and shared by all symbolizers of the
-// program. Reads files; runs and downloads nothing.
+// For passes, on one thread at a time per object. Symbol tables are loaded on first use and shared
+// by all symbolizers of the program. Reads files; runs and downloads nothing.
 
 #pragma once
 
@@ -26,13 +26,15 @@ class ModuleSymbols;
 struct Frame {
   std::string function;  // demangled; "module+0x1234" or "0x7f..." where nothing better is known
   std::string module;    // base name of the file; "" outside every module
-  uint64_t offset = 0;   // of the pc from the function's start; from the module's ELF address 0 where there is none
+  uint64_t offset = 0;   // of the pc from the function's start; from the module's ELF address 0
+                         // where there is none
   std::string file;      // source, where known
   uint32_t line = 0;
-  bool named = false;    // `function` is a symbol's name
+  bool named = false;  // `function` is a symbol's name
 };
 
-// What a program counter of a trace is: frames of stacks and callers of waits are return addresses, start routines are exact.
+// What a program counter of a trace is: frames of stacks and callers of waits are return addresses,
+// start routines are exact.
 enum class PcKind { kReturnAddress, kExact };
 
 class Symbolizer {
@@ -46,7 +48,8 @@ class Symbolizer {
   // Never fails. The reference stays valid as long as the symbolizer.
   const Frame& Resolve(uint64_t pc, PcKind kind = PcKind::kReturnAddress);
 
-  // Why names are missing, one sentence a module: "libfoo.so: build id differs ...". For the modules met so far, by path.
+  // Why names are missing, one sentence a module: "libfoo.so: build id differs ...". For the
+  // modules met so far, by path.
   std::vector<std::string> Notes() const;
 
  private:

@@ -1,0 +1,18 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See trace.h.
+
+#include "analysis/model/trace.h"
+
+namespace gpuprof::analysis {
+
+std::string Process::String(uint32_t id) const {
+  if (id == 0) return "";
+  const auto found = strings.find(id);
+  if (found != strings.end()) return found->second;
+  if (id == 1) return "(name not kept: string table full)";
+  return "(string " + std::to_string(id) + " missing)";
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Open: a bundle's files into one Trace on one time axis. Called by the launcher and the tests;
+// starts threads for the duration of the call.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/base/parallel.h"
+#include "analysis/model/trace.h"
+#include "analysis/read/dead_rings.h"
+#include "analysis/read/event_loader.h"
+#include "analysis/read/input_file.h"
+#include "analysis/read/process_order.h"
+#include "analysis/read/trace_file.h"
+#include "proto/contract.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Files = std::vector<std::unique_ptr<TraceFile>>;
+
+void ReadManifest(const BundleFiles& found, Trace* trace) {
+  if (!found.has_manifest) return;
+  Result<FileBytes> file = ReadFile(found.directory + "/" + proto::kBundleFile);
+  std::string what;
+  if (!file.ok()) {
+    what = file.error().message;
+  } else if (file->bytes > (64u << 20) ||
+             !trace->manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
+    trace->manifest.Clear();
+    what = "not a gpuprof manifest, or damaged: the traces are read without it";
+  } else {
+    trace->has_manifest = true;
+  }
+  if (!what.empty()) trace->faults.push_back({proto::kBundleFile, 0, what});
+}
+
+Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads) {
+  Files files;
+  for (const std::string& name : found.traces)
+    files.push_back(std::make_unique<TraceFile>(found.directory, name));
+  ParallelFor(files.size(), threads, [&](size_t i, int) {
+    const std::string& name = files[i]->name();
+    const size_t suffix = std::strlen(proto::kTraceSuffix);
+    files[i]->LoadTables(name.size() > suffix &&
+                         alive.count(name.substr(0, name.size() - suffix)) != 0);
+  });
+  return files;
+}
+
+// Takes files that could not be read at all out of `files`; their faults go to `trace`.
+void DropUnreadable(Files* files, Trace* trace) {
+  const auto first_bad = std::stable_partition(
+      files->begin(), files->end(),
+      [](const std::unique_ptr<TraceFile>& file) { return !file->is_unreadable(); });
+  for (auto file = first_bad; file != files->end(); ++file) {
+    std::vector<InputFault>& faults = (*file)->faults();
+    trace->faults.insert(trace->faults.end(), faults.begin(), faults.end());
+  }
+  files->erase(first_bad, files->end());
+}
+
+// Puts all processes on one axis whose zero is the earliest event.
+void PlaceAll(const Files& files, Trace* trace) {
+  const std::vector<int64_t> offsets = RealtimeOffsets(files);
+  int64_t origin = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < files.size(); ++i) {
+    int64_t earliest = 0;
+    if (!files[i]->EarliestNs(&earliest)) continue;
+    origin = std::min(origin, earliest + offsets[i]);
+  }
+  if (origin == std::numeric_limits<int64_t>::max()) origin = 0;
+  origin = std::clamp(origin, -ClockMap::kTimeLimit, ClockMap::kTimeLimit);
+  trace->origin_realtime_ns = origin;
+  for (size_t i = 0; i < files.size(); ++i) files[i]->Place(offsets[i] - origin);
+}
+
+uint64_t DefaultMemoryLimit() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page = sysconf(_SC_PAGESIZE);
+  if (pages <= 0 || page <= 0) return uint64_t{8} << 30;
+  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / 4 * 3;
+}
+
+void SortTracks(Process* process) {
+  // Threads without events come last.
+  std::sort(process->tracks.begin(), process->tracks.end(), [](const Track& x, const Track& y) {
+    const bool x_empty = x.id == 0;
+    const bool y_empty = y.id == 0;
+    return std::tie(x_empty, x.id, x.tid) < std::tie(y_empty, y.id, y.tid);
+  });
+}
+
+Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* trace) {
+  Result<BundleFiles> found = FindFiles(path);
+  if (!found.ok()) return found.error();
+  trace->path = path;
+  trace->headers_only = options.headers_only;
+  ReadManifest(*found, trace);
+  RingReport rings = FinishDeadProcesses(&*found, trace->manifest, options.recover);
+  trace->faults.insert(trace->faults.end(), rings.faults.begin(), rings.faults.end());
+  Files files = LoadFiles(*found, rings.alive, options.threads);
+  DropUnreadable(&files, trace);
+  if (files.empty() && !(trace->has_manifest && found->is_bundle)) {
+    return Unreadable(trace->faults.empty()
+                          ? path + ": no trace in this directory"
+                          : trace->faults.front().file + ": " + trace->faults.front().what);
+  }
+  OrderProcesses(&files);
+  PlaceAll(files, trace);
+  if (!options.headers_only) {
+    const uint64_t limit =
+        options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
+    LoadEvents(files, options.threads, limit);
+  }
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    SortTracks(&file->process());
+    trace->faults.insert(trace->faults.end(), file->faults().begin(), file->faults().end());
+    trace->processes.push_back(std::move(file->process()));
+  }
+  return {};
+}
+
+}  // namespace
+
+Error Open(const std::string& path, const OpenOptions& options,
+           std::shared_ptr<const Trace>* trace) {
+  trace->reset();
+  auto result = std::make_shared<Trace>();
+  try {
+    if (Error error = OpenBundle(path, options, result.get())) return error;
+  } catch (const std::bad_alloc&) {
+    return Unreadable(path +
+                      ": not enough memory to read it; open fewer files at once, or use a machine "
+                      "with more memory");
+  }
+  *trace = std::move(result);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

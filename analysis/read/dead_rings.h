@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Before a bundle is read: finishes the traces of processes that died, and tells which processes
+// still live. One thread. Writes only through codec::Recover, and only where that is safe: never
+// for a process that lives or may live on another machine.
+
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/model/trace.h"
+#include "analysis/read/input_file.h"
+
+namespace gpuprof::analysis {
+
+struct RingReport {
+  std::set<std::string> alive;  // stems
+  std::vector<InputFault> faults;
+};
+
+// `may_write` false: nothing is merged, and what is left out becomes a fault. `files` gains traces
+// that recovery made.
+RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest, bool may_write);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See event_loader.h.
+
+#include "analysis/read/event_loader.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "analysis/base/parallel.h"
+#include "analysis/read/track_columns.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// One block and the rows of the model that it fills.
+struct Task {
+  TraceFile* file;
+  const codec::BlockRef* block;
+  size_t track;  // index into the process's tracks
+  uint64_t row;  // first row in the track's table
+};
+
+struct Worker {
+  codec::BlockDecoder decoder;
+  codec::EventColumns columns;
+};
+
+struct Failure {
+  size_t task;
+  codec::Fault fault;
+};
+
+std::vector<Task> PlanFile(TraceFile* file, uint64_t* memory_left) {
+  std::vector<Task> tasks;
+  std::map<std::pair<size_t, uint16_t>, uint64_t> rows;  // by track index and kind
+  Process& process = file->process();
+  uint64_t left_out = 0;
+  uint64_t left_out_from = 0;
+  for (const codec::BlockRef& block : file->scan().blocks) {
+    const auto kind = static_cast<proto::ChunkKind>(block.header.kind);
+    const uint64_t row_bytes = RowBytes(kind);
+    if (row_bytes == 0 || block.header.count == 0) continue;
+    Track* track = file->TrackOf(block.header.track, 0);
+    if (track == nullptr) continue;
+    if (left_out != 0 || row_bytes * block.header.count > *memory_left) {
+      if (left_out == 0) left_out_from = block.offset;
+      left_out += block.header.count;
+      continue;
+    }
+    *memory_left -= row_bytes * block.header.count;
+    const size_t index = static_cast<size_t>(track - process.tracks.data());
+    uint64_t& next_row = rows[{index, block.header.kind}];
+    tasks.push_back({file, &block, index, next_row});
+    next_row += block.header.count;
+  }
+  for (const auto& [slot, count] : rows) {
+    ResizeTable(&process.tracks[slot.first], static_cast<proto::ChunkKind>(slot.second), count);
+  }
+  if (left_out != 0) {
+    file->faults().push_back({file->name(), left_out_from,
+                              std::to_string(left_out) +
+                                  " rows from here on do not fit into the memory limit: open fewer "
+                                  "files at once, or use a machine with more memory"});
+  }
+  return tasks;
+}
+
+bool Decode(const Task& task, Worker* worker, codec::Fault* fault) {
+  const proto::BlockHeader& header = task.block->header;
+  codec::EventColumns& columns = worker->columns;
+  if (!worker->decoder.DecodeEvents(task.file->bytes().data.get(), *task.block, &columns, fault))
+    return false;
+  if (columns.count != header.count || columns.track != header.track ||
+      static_cast<uint16_t>(columns.kind) != header.kind) {
+    *fault = {task.block->offset, "block is not what its header says"};
+    return false;
+  }
+  columns.capture = header.capture;
+  StoreRows(columns, task.file->clock(), &task.file->process().tracks[task.track], task.row);
+  return true;
+}
+
+// Takes the rows of blocks that failed out of the columns again, from the back so that positions
+// hold.
+void RemoveFailed(const std::vector<Task>& tasks, std::vector<Failure>* failures) {
+  std::sort(failures->begin(), failures->end(),
+            [](const Failure& x, const Failure& y) { return x.task > y.task; });
+  for (const Failure& failure : *failures) {
+    const Task& task = tasks[failure.task];
+    RemoveRows(&task.file->process().tracks[task.track],
+               static_cast<proto::ChunkKind>(task.block->header.kind), task.row,
+               task.block->header.count);
+    task.file->faults().push_back({task.file->name(), failure.fault.offset, failure.fault.what});
+  }
+}
+
+// Threads that no table names may have named themselves.
+void NameTracks(Process* process) {
+  for (Track& track : process->tracks) {
+    if (!track.name.empty()) continue;
+    const ThreadEventTable& events = track.thread_event;
+    for (size_t i = 0; i < events.rows(); ++i) {
+      if (events.event[i] != static_cast<uint32_t>(proto::ThreadEvent::kName)) continue;
+      char name[17] = {};
+      std::memcpy(name, &events.a[i], 8);
+      std::memcpy(name + 8, &events.b[i], 8);
+      track.name = name;
+    }
+  }
+}
+
+}  // namespace
+
+void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int threads,
+                uint64_t memory_limit_bytes) {
+  std::vector<Task> tasks;
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    std::vector<Task> of_file = PlanFile(file.get(), &memory_limit_bytes);
+    tasks.insert(tasks.end(), of_file.begin(), of_file.end());
+  }
+  threads = ThreadCount(threads);
+  std::vector<std::unique_ptr<Worker>> workers(static_cast<size_t>(threads));
+  std::mutex mutex;
+  std::vector<Failure> failures;
+  ParallelFor(tasks.size(), threads, [&](size_t index, int worker_index) {
+    std::unique_ptr<Worker>& worker = workers[static_cast<size_t>(worker_index)];
+    if (worker == nullptr) worker = std::make_unique<Worker>();
+    codec::Fault fault;
+    if (Decode(tasks[index], worker.get(), &fault)) return;
+    std::lock_guard<std::mutex> lock(mutex);
+    failures.push_back({index, std::move(fault)});
+  });
+  RemoveFailed(tasks, &failures);
+  for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
+}
+
+}  // namespace gpuprof::analysis

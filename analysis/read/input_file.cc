@@ -1,0 +1,132 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See input_file.h.
+
+#include "analysis/read/input_file.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <string_view>
+
+#include "proto/contract.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+bool EndsWith(std::string_view text, std::string_view end) {
+  return text.size() > end.size() && text.substr(text.size() - end.size()) == end;
+}
+
+bool IsFile(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+Error OpenError(const std::string& path, int cause) {
+  std::string message = path + ": " + std::strerror(cause);
+  if (cause == EACCES)
+    message += "; traces belong to the user who ran the program: read them as that user";
+  return Unreadable(std::move(message));
+}
+
+// Closes on every way out.
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+Result<BundleFiles> FindInDirectory(const std::string& path) {
+  DIR* directory = opendir(path.c_str());
+  if (directory == nullptr) return OpenError(path, errno);
+  BundleFiles files;
+  files.directory = path;
+  files.is_bundle = true;
+  while (const dirent* entry = readdir(directory)) {
+    const std::string name = entry->d_name;
+    Stem stem;
+    if (name == proto::kBundleFile) files.has_manifest = true;
+    if (EndsWith(name, proto::kTraceSuffix)) files.traces.push_back(name);
+    if (EndsWith(name, proto::kRingSuffix) &&
+        ParseStem(name.substr(0, name.size() - std::strlen(proto::kRingSuffix)), &stem)) {
+      files.rings.push_back(stem);
+    }
+  }
+  closedir(directory);
+  std::sort(files.traces.begin(), files.traces.end());
+  std::sort(files.rings.begin(), files.rings.end(),
+            [](const Stem& x, const Stem& y) { return x.name < y.name; });
+  if (files.traces.empty() && files.rings.empty() && !files.has_manifest) {
+    return Unreadable(
+        path +
+        ": no gpuprof trace in this directory (no *.gpt, no bundle.pb); name a directory that "
+        "`gpuprof run -o` made, or one .gpt file");
+  }
+  return files;
+}
+
+}  // namespace
+
+Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes) {
+  // Never wait for the other end of a pipe.
+  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) return OpenError(path, errno);
+  struct stat status;
+  if (fstat(file.fd, &status) != 0) return OpenError(path, errno);
+  if (!S_ISREG(status.st_mode))
+    return Unreadable(path + ": not a regular file; name a bundle directory or a .gpt file");
+  FileBytes result;
+  const uint64_t size = std::min(static_cast<uint64_t>(status.st_size), most_bytes);
+  result.data.reset(new uint8_t[size + 1]);
+  while (result.bytes < size) {
+    const ssize_t got =
+        pread(file.fd, result.data.get() + result.bytes,
+              std::min<uint64_t>(size - result.bytes, 1u << 30), static_cast<off_t>(result.bytes));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return OpenError(path, errno);
+    if (got == 0) break;
+    result.bytes += static_cast<uint64_t>(got);
+  }
+  return result;
+}
+
+bool ParseStem(const std::string& name, Stem* stem) {
+  const size_t dash = name.find('-');
+  if (name.size() < 4 || name[0] != 'p' || dash == std::string::npos) return false;
+  const char* end = name.data() + name.size();
+  const auto pid = std::from_chars(name.data() + 1, name.data() + dash, stem->pid);
+  const auto start = std::from_chars(name.data() + dash + 1, end, stem->start_id, 16);
+  stem->name = name;
+  return pid.ec == std::errc() && pid.ptr == name.data() + dash && stem->pid > 0 &&
+         start.ec == std::errc() && start.ptr == end;
+}
+
+Result<BundleFiles> FindFiles(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) != 0) return OpenError(path, errno);
+  if (S_ISDIR(status.st_mode)) return FindInDirectory(path);
+  BundleFiles files;
+  const size_t slash = path.rfind('/');
+  files.directory = slash == std::string::npos ? "." : path.substr(0, std::max<size_t>(slash, 1));
+  const std::string name = slash == std::string::npos ? path : path.substr(slash + 1);
+  files.traces.push_back(name);
+  files.has_manifest = IsFile(files.directory + "/" + proto::kBundleFile);
+  Stem stem;
+  if (EndsWith(name, proto::kTraceSuffix) &&
+      ParseStem(name.substr(0, name.size() - std::strlen(proto::kTraceSuffix)), &stem) &&
+      IsFile(files.directory + "/" + stem.name + proto::kRingSuffix)) {
+    files.rings.push_back(stem);
+  }
+  return files;
+}
+
+}  // namespace gpuprof::analysis

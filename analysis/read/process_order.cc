@@ -1,0 +1,91 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See process_order.h.
+
+#include "analysis/read/process_order.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+
+namespace gpuprof::analysis {
+namespace {
+
+using Files = std::vector<std::unique_ptr<TraceFile>>;
+constexpr size_t kNone = static_cast<size_t>(-1);
+
+// For each file the index of the one it came from: the same process before exec, else its parent;
+// kNone where there is none.
+std::vector<size_t> Predecessors(const Files& files) {
+  std::map<std::pair<std::string, int32_t>, std::vector<size_t>>
+      by_pid;  // indices ascending by start
+  for (size_t i = 0; i < files.size(); ++i) {
+    const Process& process = files[i]->process();
+    by_pid[{process.host, process.pid}].push_back(i);
+  }
+  // The latest user of `pid` that began no later than file `i`.
+  const auto latest_before = [&](int32_t pid, size_t i) {
+    const auto found = by_pid.find({files[i]->process().host, pid});
+    size_t best = kNone;
+    if (found == by_pid.end()) return best;
+    for (const size_t candidate : found->second) {
+      if (candidate != i && files[candidate]->process().start_id <= files[i]->process().start_id)
+        best = candidate;
+    }
+    return best;
+  };
+  std::vector<size_t> predecessors(files.size(), kNone);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const Process& process = files[i]->process();
+    const size_t same = latest_before(process.pid, i);
+    // A reused process id is no predecessor: that one ended otherwise than by exec.
+    const bool went_on = same != kNone && files[same]->process().exit_way ==
+                                              static_cast<uint32_t>(proto::ExitWay::kExec);
+    predecessors[i] = went_on ? same : latest_before(process.ppid, i);
+  }
+  return predecessors;
+}
+
+}  // namespace
+
+void OrderProcesses(Files* files) {
+  std::sort(files->begin(), files->end(),
+            [](const std::unique_ptr<TraceFile>& x, const std::unique_ptr<TraceFile>& y) {
+              const Process& p = x->process();
+              const Process& q = y->process();
+              return std::tie(p.start_id, p.pid, p.file) < std::tie(q.start_id, q.pid, q.file);
+            });
+  // Starts are in microseconds, so parent and child may share one.
+  const std::vector<size_t> predecessors = Predecessors(*files);
+  std::vector<char> placed(files->size(), 0);
+  Files ordered;
+  std::vector<size_t> chain;
+  for (size_t i = 0; i < files->size(); ++i) {
+    chain.clear();
+    for (size_t at = i; at != kNone && placed[at] == 0; at = predecessors[at]) {
+      placed[at] = 1;  // also ends a cycle, which only damaged files can make
+      chain.push_back(at);
+    }
+    for (auto at = chain.rbegin(); at != chain.rend(); ++at)
+      ordered.push_back(std::move((*files)[*at]));
+  }
+  *files = std::move(ordered);
+}
+
+std::vector<int64_t> RealtimeOffsets(const Files& files) {
+  const std::vector<size_t> predecessors = Predecessors(files);
+  std::vector<int64_t> offsets(files.size(), 0);
+  for (size_t i = 0; i < files.size(); ++i) {
+    const ClockMap& clock = files[i]->clock();
+    offsets[i] = clock.realtime_offset();
+    const size_t from = predecessors[i];
+    if (from == kNone || from >= i || clock.fit() == ClockMap::Fit::kGuess) continue;
+    if (files[from]->clock().fit() != ClockMap::Fit::kGuess) offsets[i] = offsets[from];
+  }
+  return offsets;
+}
+
+}  // namespace gpuprof::analysis

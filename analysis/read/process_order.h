@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How the processes of a bundle belong together: which one made which, and what that says about
+// their clocks. For Open, on one thread.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "analysis/read/trace_file.h"
+
+namespace gpuprof::analysis {
+
+// Sorts by start; a parent, and the program that a process ran before it called exec, come before.
+void OrderProcesses(std::vector<std::unique_ptr<TraceFile>>* files);
+
+// What makes each process's CLOCK_MONOTONIC the common CLOCK_REALTIME. Ordered files only. A
+// process takes its parent's, as both ran under one kernel: a wall clock that was set between their
+// starts then does not tear them apart.
+std::vector<int64_t> RealtimeOffsets(const std::vector<std::unique_ptr<TraceFile>>& files);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See trace_file.h. The contents of tables are read in trace_tables.cc.
+
+#include "analysis/read/trace_file.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "proto/contract.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// Each costs about a kilobyte in memory; a program that made more threads under capture is beyond
+// what a page could show.
+constexpr size_t kMostTracks = 256 * 1024;
+
+bool IsEventKind(uint16_t kind) {
+  return proto::FindTable(static_cast<proto::ChunkKind>(kind)) != nullptr;
+}
+bool IsTableKind(uint16_t kind) {
+  return kind >= static_cast<uint16_t>(proto::ChunkKind::kMeta) &&
+         kind <= static_cast<uint16_t>(proto::ChunkKind::kHealth);
+}
+
+}  // namespace
+
+Track* TraceFile::TrackOf(uint32_t id, int32_t tid) {
+  const auto key = std::make_pair(id, id == 0 ? tid : 0);
+  const auto found = track_index_.find(key);
+  if (found != track_index_.end()) return &process_.tracks[found->second];
+  if (process_.tracks.size() >= kMostTracks) {
+    if (!told_too_many_threads_)
+      AddFault(0, "more than " + std::to_string(kMostTracks) + " threads: the others are left out");
+    told_too_many_threads_ = true;
+    return nullptr;
+  }
+  track_index_[key] = process_.tracks.size();
+  Track& track = process_.tracks.emplace_back();
+  track.id = id;
+  track.tid = tid;
+  return &track;
+}
+
+void TraceFile::LoadTables(bool is_alive) {
+  process_.file = name_;
+  process_.alive = is_alive;
+  Result<FileBytes> file = ReadFile(directory_ + "/" + name_);
+  if (!file.ok()) {
+    AddFault(0, file.error().message);
+    is_unreadable_ = true;
+    return;
+  }
+  bytes_ = std::move(*file);
+  process_.file_bytes = bytes_.bytes;
+  const bool is_trace = codec::Scan(bytes_.data.get(), bytes_.bytes, &scan_);
+  for (const codec::Fault& fault : scan_.faults) {
+    // The last block of a process that is writing right now may be half there.
+    if (is_alive && is_trace && fault.offset >= scan_.readable_bytes) continue;
+    AddFault(fault.offset, fault.what);
+  }
+  if (!is_trace) {
+    is_unreadable_ = true;
+    return;
+  }
+  process_.pid = scan_.header.pid;
+  process_.start_id = scan_.header.start_id;
+  SumHeaders();
+  codec::BlockDecoder decoder;
+  for (const codec::BlockRef& block : scan_.blocks) {
+    if (IsTableKind(block.header.kind)) ReadTable(block, &decoder);
+  }
+  TakeMeta();
+  BuildClock();
+}
+
+void TraceFile::SumHeaders() {
+  std::map<uint16_t, KindTotals> totals;
+  std::map<uint32_t, uint64_t> dropped;
+  for (const codec::BlockRef& block : scan_.blocks) {
+    const proto::BlockHeader& header = block.header;
+    KindTotals& kind = totals[header.kind];
+    kind.kind = header.kind;
+    ++kind.blocks;
+    kind.rows += header.count;
+    kind.compressed_bytes += header.compressed_bytes;
+    kind.raw_bytes += header.raw_bytes;
+    if (IsEventKind(header.kind)) {
+      process_.rows += header.count;
+      if (Track* track = TrackOf(header.track, 0)) track->dropped += header.dropped_before;
+    } else if (!IsTableKind(header.kind)) {
+      ++process_.unknown_blocks;
+      process_.unknown_rows += header.count;
+    }
+  }
+  for (const auto& [kind, sum] : totals) process_.kinds.push_back(sum);
+}
+
+void TraceFile::BuildClock() {
+  uint64_t first = std::numeric_limits<uint64_t>::max();
+  for (const codec::BlockRef& block : scan_.blocks) {
+    if (IsEventKind(block.header.kind)) first = std::min(first, block.header.first_time);
+  }
+  clock_.Build(snapshots_, static_cast<proto::ClockKind>(process_.clock_kind),
+               process_.ticks_per_second, first, scan_.header.realtime_ns);
+  process_.clock_residual_ns = clock_.residual_ns();
+  process_.realtime_step_ns = clock_.realtime_step_ns();
+  if (clock_.fit() == ClockMap::Fit::kGuess && process_.rows != 0) {
+    AddFault(0,
+             "no usable clock snapshot: times are right within this process only, and its place "
+             "beside others is a guess");
+  }
+}
+
+bool TraceFile::EarliestNs(int64_t* time_ns) const {
+  ClockMap::Cursor cursor(clock_);
+  int64_t earliest = std::numeric_limits<int64_t>::max();
+  for (const codec::BlockRef& block : scan_.blocks) {
+    if (IsEventKind(block.header.kind))
+      earliest = std::min(earliest, cursor.Convert(block.header.first_time));
+  }
+  for (const proto::CaptureMark& mark : meta_.capture_mark()) {
+    if (mark.start()) earliest = std::min(earliest, cursor.Convert(mark.ticks()));
+  }
+  *time_ns = earliest;
+  return earliest != std::numeric_limits<int64_t>::max();
+}
+
+void TraceFile::Place(int64_t shift) {
+  clock_.SetShift(shift);
+  ClockMap::Cursor cursor(clock_);
+  bool any = false;
+  for (const codec::BlockRef& block : scan_.blocks) {
+    if (!IsEventKind(block.header.kind)) continue;
+    const int64_t first = cursor.Convert(block.header.first_time);
+    const int64_t last = cursor.Convert(block.header.last_time);
+    process_.first_ns = any ? std::min(process_.first_ns, first) : first;
+    process_.last_ns = any ? std::max(process_.last_ns, last) : last;
+    any = true;
+  }
+  PlaceSamples(&cursor);
+  PlaceCaptures(&cursor);
+  if (!any && !process_.captures.empty()) {
+    process_.first_ns = process_.captures.front().start_ns;
+    process_.last_ns = process_.captures.back().end_ns;
+  }
+}
+
+void TraceFile::PlaceSamples(ClockMap::Cursor* cursor) {
+  for (const RawSample& raw : samples_) {
+    process_.tracks[raw.track].samples.push_back(
+        {cursor->Convert(raw.ticks), raw.cpu_ns, raw.runqueue_wait_ns});
+  }
+  samples_.clear();
+  samples_.shrink_to_fit();
+}
+
+void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
+  std::map<uint32_t, CaptureWindow> windows;
+  std::map<uint32_t, bool> has_start;
+  for (const proto::CaptureMark& mark : meta_.capture_mark()) {
+    CaptureWindow& window = windows[mark.capture()];
+    if (mark.start()) {
+      has_start[mark.capture()] = true;
+      window.start_ns = cursor->Convert(mark.ticks());
+      window.start_trigger = mark.trigger();
+    } else {
+      window.has_stop = true;
+      window.end_ns = cursor->Convert(mark.ticks());
+      window.stop_trigger = mark.trigger();
+    }
+  }
+  // What marks do not tell (a killed process has no stop), events do.
+  std::map<uint32_t, std::pair<int64_t, int64_t>> seen;
+  for (const codec::BlockRef& block : scan_.blocks) {
+    if (!IsEventKind(block.header.kind)) continue;
+    const int64_t first = cursor->Convert(block.header.first_time);
+    const int64_t last = cursor->Convert(block.header.last_time);
+    const auto [range, is_new] = seen.try_emplace(block.header.capture, first, last);
+    range->second.first = std::min(range->second.first, first);
+    range->second.second = std::max(range->second.second, last);
+    windows[block.header.capture];
+  }
+  for (auto& [number, window] : windows) {
+    window.number = number;
+    const auto range = seen.find(number);
+    const int64_t fallback_start = range != seen.end() ? range->second.first : window.end_ns;
+    if (!has_start[number]) window.start_ns = fallback_start;
+    if (!window.has_stop)
+      window.end_ns =
+          std::max(window.start_ns, range != seen.end() ? range->second.second : window.start_ns);
+    process_.captures.push_back(window);
+  }
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// One .gpt file on its way into the model: first its tables and the totals of its headers
+// (LoadTables), then, once all files of the bundle are on one axis, its place there (Place), then
+// its events (event_loader.h).
+//
+// LoadTables of different files may run at once. Bytes are hostile: every table is bounded, a fault
+// is noted and the rest read.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/model/trace.h"
+#include "analysis/read/clock_map.h"
+#include "analysis/read/input_file.h"
+#include "proto/codec/trace_reader.h"
+
+namespace gpuprof::analysis {
+
+class TraceFile {
+ public:
+  TraceFile(std::string directory, std::string name)
+      : directory_(std::move(directory)), name_(std::move(name)) {}
+
+  // Reads the file, its headers and its tables. `is_alive`: its process still runs, so that a cut
+  // end is no fault.
+  void LoadTables(bool is_alive);
+  // Nothing could be read: faults() says why.
+  bool is_unreadable() const { return is_unreadable_; }
+
+  // Times of header and tables on the clock as it is (before Place: by CLOCK_MONOTONIC); false: it
+  // has no times.
+  bool EarliestNs(int64_t* time_ns) const;
+  // Converts the tables' times; `shift` makes CLOCK_MONOTONIC ns of this process bundle time.
+  void Place(int64_t shift);
+
+  const std::string& name() const { return name_; }
+  const FileBytes& bytes() const { return bytes_; }
+  const codec::TraceScan& scan() const { return scan_; }
+  const ClockMap& clock() const { return clock_; }
+  Process& process() { return process_; }
+  const Process& process() const { return process_; }
+  std::vector<InputFault>& faults() { return faults_; }
+  // The track of that number, made when it is new; null beyond the limit of threads.
+  Track* TrackOf(uint32_t id, int32_t tid);
+  void ReleaseBytes() { bytes_ = {}; }
+
+ private:
+  struct RawSample {
+    size_t track;  // index into tracks
+    uint64_t ticks;
+    uint64_t cpu_ns;
+    uint64_t runqueue_wait_ns;
+  };
+
+  void AddFault(uint64_t offset, std::string what) {
+    faults_.push_back({name_, offset, std::move(what)});
+  }
+  void SumHeaders();
+  void ReadTable(const codec::BlockRef& block, codec::BlockDecoder* decoder);
+  void AddStrings(const proto::Strings& strings, uint64_t offset);
+  void AddStacks(const proto::Stacks& stacks, uint64_t offset);
+  void AddModules(const proto::Modules& modules);
+  void AddThreads(const proto::Threads& threads);
+  void AddMeta(const proto::Meta& meta);
+  void BuildClock();
+  void TakeMeta();
+  void PlaceSamples(ClockMap::Cursor* cursor);
+  void PlaceCaptures(ClockMap::Cursor* cursor);
+
+  std::string directory_;
+  std::string name_;
+  FileBytes bytes_;
+  codec::TraceScan scan_;
+  ClockMap clock_;
+  Process process_;
+  std::vector<InputFault> faults_;
+  bool is_unreadable_ = false;
+
+  std::map<std::pair<uint32_t, int32_t>, size_t> track_index_;  // by (id, tid where id is 0)
+  std::map<std::tuple<uint64_t, uint64_t, std::string>, size_t>
+      module_index_;  // by start, end, path and build id
+  bool told_too_many_threads_ = false;
+  std::vector<RawSample> samples_;
+  std::vector<proto::ClockSnapshot> snapshots_;
+  proto::Meta meta_;
+  uint64_t string_bytes_ = 0;
+};
+
+}  // namespace gpuprof::analysis

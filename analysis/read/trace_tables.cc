@@ -1,0 +1,179 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The tables of a .gpt file into the model: strings, stacks, modules, clocks, threads, identity,
+// health. See trace_file.h.
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/read/trace_file.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// The recorder's own tables are bounded by its 64 MiB; what is beyond these bounds it did not
+// write.
+constexpr uint64_t kMostTableBytes = 32u << 20;
+constexpr size_t kMostStackNodes = 4u << 20;
+constexpr size_t kMostStrings = 2u << 20;
+constexpr uint64_t kMostStringBytes = 256u << 20;
+constexpr size_t kMostSnapshots = 4u << 20;
+constexpr size_t kMostModules = 64u << 10;
+
+}  // namespace
+
+void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* decoder) {
+  if (block.header.raw_bytes > kMostTableBytes) {
+    AddFault(block.offset,
+             "table of " + std::to_string(block.header.raw_bytes) + " bytes: too large to be one");
+    return;
+  }
+  const uint8_t* message = nullptr;
+  uint64_t bytes = 0;
+  codec::Fault fault;
+  if (!decoder->Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) {
+    AddFault(fault.offset, fault.what);
+    return;
+  }
+  proto::Trace trace;
+  if (!trace.ParseFromArray(message, static_cast<int>(bytes)) || trace.chunk_size() != 1 ||
+      trace.chunk(0).kind() != block.header.kind) {
+    AddFault(block.offset, "table is not what its header says");
+    return;
+  }
+  const proto::Chunk& chunk = trace.chunk(0);
+  switch (static_cast<proto::ChunkKind>(block.header.kind)) {
+    case proto::ChunkKind::kMeta:
+      AddMeta(chunk.meta());
+      break;
+    case proto::ChunkKind::kStrings:
+      AddStrings(chunk.strings(), block.offset);
+      break;
+    case proto::ChunkKind::kStacks:
+      AddStacks(chunk.stacks(), block.offset);
+      break;
+    case proto::ChunkKind::kModules:
+      AddModules(chunk.modules());
+      break;
+    case proto::ChunkKind::kThreads:
+      AddThreads(chunk.threads());
+      break;
+    case proto::ChunkKind::kHealth:
+      process_.health = chunk.health();
+      break;
+    case proto::ChunkKind::kClocks:
+      for (const proto::ClockSnapshot& snapshot : chunk.clocks().snapshot()) {
+        if (snapshots_.size() < kMostSnapshots) snapshots_.push_back(snapshot);
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void TraceFile::AddStrings(const proto::Strings& strings, uint64_t offset) {
+  if (strings.id_size() != strings.text_size())
+    AddFault(offset, "string table has more ids than texts, or fewer");
+  const int count = std::min(strings.id_size(), strings.text_size());
+  for (int i = 0; i < count; ++i) {
+    string_bytes_ += strings.text(i).size();
+    if (process_.strings.size() >= kMostStrings || string_bytes_ > kMostStringBytes) {
+      AddFault(offset, "more strings than a recorder keeps: the others are left out");
+      return;
+    }
+    process_.strings.emplace(strings.id(i), strings.text(i));
+  }
+}
+
+void TraceFile::AddStacks(const proto::Stacks& stacks, uint64_t offset) {
+  const int count = std::min(stacks.parent_back_size(), stacks.pc_delta_size());
+  if (stacks.parent_back_size() != stacks.pc_delta_size())
+    AddFault(offset, "stack table has columns of different length");
+  uint64_t pc = 0;
+  bool told = false;
+  for (int i = 0; i < count; ++i) {
+    pc += static_cast<uint64_t>(stacks.pc_delta(i));
+    const uint64_t id = uint64_t{stacks.first_id()} + static_cast<uint64_t>(i);
+    if (process_.stacks.size() >= kMostStackNodes || id > UINT32_MAX) {
+      AddFault(offset, "more call stacks than a recorder keeps: the others are left out");
+      return;
+    }
+    // A parent always comes first, so that walking to the root ends.
+    const uint64_t back = stacks.parent_back(i);
+    const bool is_bad =
+        back > id || (back != 0 && process_.stacks.count(static_cast<uint32_t>(id - back)) == 0);
+    if (is_bad && !told)
+      AddFault(offset, "call stack " + std::to_string(id) + " hangs on one that is not there");
+    told = told || is_bad;
+    process_.stacks.emplace(
+        static_cast<uint32_t>(id),
+        StackNode{back == 0 || is_bad ? 0 : static_cast<uint32_t>(id - back), pc});
+  }
+}
+
+void TraceFile::AddModules(const proto::Modules& modules) {
+  for (const proto::Module& module : modules.module()) {
+    if (module.end() <= module.start()) continue;
+    const auto key =
+        std::make_tuple(module.start(), module.end(), module.path() + '\0' + module.build_id());
+    const auto same = module_index_.find(key);
+    if (same != module_index_.end()) {
+      process_.modules[same->second].set_last_seen(module.last_seen());
+    } else if (process_.modules.size() < kMostModules) {
+      module_index_[key] = process_.modules.size();
+      process_.modules.push_back(module);
+    }
+  }
+}
+
+void TraceFile::AddThreads(const proto::Threads& threads) {
+  for (const proto::Thread& thread : threads.thread()) {
+    Track* track = TrackOf(thread.track(), thread.tid());
+    if (track == nullptr) continue;
+    if (thread.tid() != 0) track->tid = thread.tid();
+    if (!thread.name().empty()) track->name = thread.name();
+    track->tool = track->tool || thread.tool();
+    // Both count the same losses; the headers' sum lacks those after the last block, the table
+    // those after its writing.
+    track->dropped = std::max(track->dropped, thread.dropped());
+    const size_t index = static_cast<size_t>(track - process_.tracks.data());
+    samples_.push_back({index, threads.time(), thread.cpu_ns(), thread.runqueue_wait_ns()});
+  }
+}
+
+void TraceFile::AddMeta(const proto::Meta& meta) {
+  // Lists that describe the process replace; marks add up.
+  if (meta.argv_size() != 0) meta_.clear_argv();
+  meta_.MergeFrom(meta);
+}
+
+void TraceFile::TakeMeta() {
+  Process& process = process_;
+  if (meta_.pid() != 0) process.pid = meta_.pid();
+  process.ppid = meta_.ppid();
+  process.host = meta_.host();
+  process.executable = meta_.executable();
+  process.argv.assign(meta_.argv().begin(), meta_.argv().end());
+  for (const proto::EnvironmentEntry& entry : meta_.environment())
+    process.environment[entry.name()] = entry.value();
+  const std::set<std::string> frameworks(meta_.framework().begin(), meta_.framework().end());
+  process.frameworks.assign(frameworks.begin(), frameworks.end());
+  process.heap_mode = meta_.heap_mode();
+  process.heap_period = meta_.heap_period();
+  process.sources = meta_.sources();
+  process.stack_depth = meta_.stack_depth();
+  process.clock_kind = meta_.clock_kind() != 0 ? meta_.clock_kind() : scan_.header.ticks_kind;
+  process.ticks_per_second = meta_.ticks_per_second();
+  process.writer_version = meta_.writer_version();
+  process.uid = meta_.uid();
+  process.cores = meta_.cores();
+  process.memory_bytes = meta_.memory_bytes();
+  process.has_end = scan_.has_end;
+  process.recovered = scan_.has_end && scan_.end.recovered != 0;
+  process.exit_way = scan_.has_end ? scan_.end.exit_way : meta_.exit_way();
+  process.exit_status = scan_.has_end ? scan_.end.exit_status : meta_.exit_status();
+  for (const Track& track : process.tracks) process.dropped += track.dropped;
+}
+
+}  // namespace gpuprof::analysis
