@@ -61,7 +61,7 @@ class Symbolizer {
   Frame Name(uint64_t address, uint64_t pc);
 
   std::vector<MappedModule> modules_;  // by start
-  std::unordered_map<const proto::Module*, std::shared_ptr<ModuleSymbols>> symbols_;
+  std::unordered_map<const proto::Module*, std::shared_ptr<const ModuleSymbols>> symbols_;
   std::unordered_map<uint64_t, Frame> cache_[2];  // by pc, per PcKind
 };
 

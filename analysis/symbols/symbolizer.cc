@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See symbolizer.h.
+
+#include "analysis/symbols/symbolizer.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <set>
+
+#include "analysis/symbols/module_symbols.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+std::string BaseName(const std::string& path) { return path.substr(path.rfind('/') + 1); }
+
+std::string HexNumber(uint64_t value) {
+  char text[32];
+  std::snprintf(text, sizeof(text), "0x%" PRIx64, value);
+  return text;
+}
+
+// Of two mappings that held one address at different times, the one that lasted, else the later.
+bool IsBetter(const proto::Module& x, const proto::Module& y) {
+  const bool x_stayed = x.last_seen() == 0;
+  const bool y_stayed = y.last_seen() == 0;
+  if (x_stayed != y_stayed) return x_stayed;
+  return x.first_seen() > y.first_seen();
+}
+
+}  // namespace
+
+Symbolizer::Symbolizer(const Process& process) {
+  for (const proto::Module& module : process.modules) modules_.push_back({&module, 0});
+  std::stable_sort(modules_.begin(), modules_.end(),
+                   [](const MappedModule& x, const MappedModule& y) {
+                     return x.module->start() < y.module->start();
+                   });
+  uint64_t reach = 0;
+  for (MappedModule& module : modules_) {
+    reach = std::max(reach, module.module->end());
+    module.reach = reach;
+  }
+}
+
+Symbolizer::~Symbolizer() = default;
+
+const proto::Module* Symbolizer::ModuleAt(uint64_t address) const {
+  auto next = std::upper_bound(
+      modules_.begin(), modules_.end(), address,
+      [](uint64_t value, const MappedModule& module) { return value < module.module->start(); });
+  const proto::Module* best = nullptr;
+  while (next != modules_.begin()) {
+    --next;
+    if (next->reach <= address) break;
+    if (next->module->end() <= address) continue;
+    if (best == nullptr || IsBetter(*next->module, *best)) best = next->module;
+  }
+  return best;
+}
+
+const Frame& Symbolizer::Resolve(uint64_t pc, PcKind kind) {
+  auto& cache = cache_[kind == PcKind::kExact ? 1 : 0];
+  const auto found = cache.find(pc);
+  if (found != cache.end()) return found->second;
+  // A return address may lie behind its function's last instruction: the call itself never does.
+  const uint64_t address = kind == PcKind::kReturnAddress && pc != 0 ? pc - 1 : pc;
+  return cache.emplace(pc, Name(address, pc)).first->second;
+}
+
+Frame Symbolizer::Name(uint64_t address, uint64_t pc) {
+  Frame frame;
+  const proto::Module* module = ModuleAt(address);
+  if (module == nullptr) {
+    frame.function = HexNumber(pc);
+    frame.offset = pc;
+    return frame;
+  }
+  frame.module = BaseName(module->path());
+  std::shared_ptr<const ModuleSymbols>& symbols = symbols_[module];
+  if (symbols == nullptr) symbols = ModuleSymbols::Get(module->path(), module->build_id());
+  uint64_t start = 0;
+  const char* name = symbols->Find(address - module->bias(), &start);
+  if (name != nullptr) {
+    frame.function = Demangle(name);
+    frame.offset = pc - module->bias() - start;
+    frame.named = true;
+  } else {
+    frame.offset = pc - module->bias();
+    frame.function = (frame.module.empty() ? "?" : frame.module) + "+" + HexNumber(frame.offset);
+  }
+  return frame;
+}
+
+std::vector<std::string> Symbolizer::Notes() const {
+  std::set<std::string> notes;
+  for (const auto& [module, symbols] : symbols_) {
+    if (!symbols->note().empty()) notes.insert(module->path() + ": " + symbols->note());
+  }
+  return {notes.begin(), notes.end()};
+}
+
+}  // namespace gpuprof::analysis
