@@ -38,6 +38,15 @@ enum class RingState : uint32_t {
   kFree = 0,
   kOwned = 1,   // a live thread writes
   kClosed = 2,  // the thread has gone; the consumer empties it, then frees it
+  kClaimed = 3, // a new thread is about to own a free ring
+};
+
+// The consumer's last stack when it freed the ring up to `position`: kStack records tell only what differs from the stack
+// before, so recovery needs the one before the first record that it finds. Counts only while `position` is the tail.
+struct RingStack {
+  uint64_t position;
+  uint64_t frames;
+  uint64_t pc[kMaxStackFrames];  // innermost first; 0: not known
 };
 
 struct OpenOp {
@@ -76,6 +85,14 @@ struct RingHeader {
   uint64_t open_wait_object;
   uint64_t open_wait_caller;
   OpenOp open_op[kMaxOpenOps];
+
+  // The producer's memory of the stack it wrote last, so that the next one sends only what differs.
+  uint32_t last_stack_frames;
+  uint32_t reserved1;
+  uint64_t last_stack[kMaxStackFrames];
+
+  // Consumer's (codec::RecordSorter::Release).
+  RingStack freed_stack;
 };
 static_assert(sizeof(RingHeader) <= kPageBytes);
 
@@ -115,6 +132,10 @@ struct RingFileHeader {
   std::atomic<uint32_t> exit_way;    // ExitWay
   std::atomic<int32_t> exit_status;
   std::atomic<uint64_t> coarse_ticks;  // the coarse clock line, refreshed by the drain thread
+  // A later snapshot, taken each second and on the way out; zero until then. With the first it gives the true rate.
+  uint64_t latest_ticks;
+  uint64_t latest_monotonic_ns;
+  uint64_t latest_realtime_ns;
   char executable[256];
   RingDirectoryEntry directory[kMaxRings];
 };
