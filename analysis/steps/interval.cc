@@ -1,0 +1,92 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See interval.h.
+
+#include "analysis/steps/interval.h"
+
+#include <algorithm>
+
+namespace gpuprof::analysis {
+
+std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
+  std::erase_if(intervals, [](const Interval& i) { return i.end <= i.start; });
+  auto by_start = [](const Interval& a, const Interval& b) { return a.start < b.start; };
+  if (!std::is_sorted(intervals.begin(), intervals.end(), by_start)) {
+    std::sort(intervals.begin(), intervals.end(), by_start);
+  }
+  size_t kept = 0;
+  for (const Interval& interval : intervals) {
+    if (kept > 0 && interval.start <= intervals[kept - 1].end) {
+      intervals[kept - 1].end = std::max(intervals[kept - 1].end, interval.end);
+    } else {
+      intervals[kept++] = interval;
+    }
+  }
+  intervals.resize(kept);
+  return intervals;
+}
+
+int64_t CoveredLength(std::span<const Interval> disjoint, Interval window) {
+  auto at = std::upper_bound(disjoint.begin(), disjoint.end(), window.start,
+                             [](int64_t time, const Interval& i) { return time < i.end; });
+  int64_t covered = 0;
+  for (; at != disjoint.end() && at->start < window.end; ++at) {
+    covered += std::min(at->end, window.end) - std::max(at->start, window.start);
+  }
+  return covered;
+}
+
+std::string_view CategoryName(Category category) {
+  constexpr std::string_view kNames[] = {"input",     "forward",   "backward",
+                                         "optimizer", "lock_wait", "other"};
+  return kNames[static_cast<size_t>(category)];
+}
+
+std::string_view CategoryMeaning(Category category) {
+  constexpr std::string_view kMeanings[] = {
+      "waiting for the loader's next batch",
+      "operations outside loader, backward and optimizer",
+      "autograd, on this thread or on another while this one ran no operation",
+      "optimizer step and zeroing of gradients",
+      "no operation running: waiting for a lock that another thread held",
+      "no operation running: Python and other host code"};
+  return kMeanings[static_cast<size_t>(category)];
+}
+
+void CategoryTimeline::FillGaps(std::span<const Interval> disjoint, Category category) {
+  std::vector<Segment> filled;
+  filled.reserve(segments_.size() + disjoint.size());
+  size_t next = 0;
+  for (const Interval& interval : disjoint) {
+    int64_t cursor = interval.start;
+    while (next < segments_.size() && segments_[next].start < interval.end) {
+      const Segment& segment = segments_[next];
+      if (segment.start > cursor) filled.push_back({cursor, segment.start, category});
+      cursor = std::max(cursor, segment.end);
+      // A segment that reaches beyond this interval may touch the next one too.
+      if (segment.end > interval.end) break;
+      filled.push_back(segment);
+      ++next;
+    }
+    if (cursor < interval.end) filled.push_back({cursor, interval.end, category});
+  }
+  filled.insert(filled.end(), segments_.begin() + static_cast<ptrdiff_t>(next), segments_.end());
+  segments_ = std::move(filled);
+}
+
+CategoryTimes CategoryTimeline::Split(Interval window) const {
+  CategoryTimes times{};
+  auto at = std::upper_bound(segments_.begin(), segments_.end(), window.start,
+                             [](int64_t time, const Segment& s) { return time < s.end; });
+  int64_t covered = 0;
+  for (; at != segments_.end() && at->start < window.end; ++at) {
+    const int64_t length = std::min(at->end, window.end) - std::max(at->start, window.start);
+    times[static_cast<size_t>(at->category)] += length;
+    covered += length;
+  }
+  times[static_cast<size_t>(Category::kOther)] += window.length() - covered;
+  return times;
+}
+
+}  // namespace gpuprof::analysis

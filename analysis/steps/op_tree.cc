@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See op_tree.h.
+
+#include "analysis/steps/op_tree.h"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+namespace gpuprof::analysis {
+namespace {
+
+// Rows come by END, children before parents; then walking backwards meets parents first.
+bool InEndOrder(const OpTable& ops) {
+  for (size_t i = 1; i < ops.rows(); ++i) {
+    if (ops.end_ns[i] < ops.end_ns[i - 1]) return false;
+    if (ops.end_ns[i] == ops.end_ns[i - 1] &&
+        proto::OpDepthOf(ops.operation[i]) > proto::OpDepthOf(ops.operation[i - 1]) &&
+        ops.duration_ns[i] > 0 && ops.duration_ns[i - 1] > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
+std::vector<uint32_t> BackwardOrder(const OpTable& ops) {
+  std::vector<uint32_t> order(ops.rows());
+  std::iota(order.begin(), order.end(), 0u);
+  std::reverse(order.begin(), order.end());
+  std::stable_sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) {
+    if (ops.end_ns[a] != ops.end_ns[b]) return ops.end_ns[a] > ops.end_ns[b];
+    return proto::OpDepthOf(ops.operation[a]) < proto::OpDepthOf(ops.operation[b]);
+  });
+  return order;
+}
+
+struct OpenSpan {
+  uint32_t row;
+  uint32_t depth;
+  int64_t floor;  // where its earliest child so far begins; its own end at first
+};
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+}  // namespace
+
+OpTree::OpTree(const OpTable& ops) {
+  const size_t rows = ops.rows();
+  start_.resize(rows);
+  end_.resize(rows);
+  self_.assign(rows, 0);
+  parent_.assign(rows, kNone);
+  if (!InEndOrder(ops)) order_ = BackwardOrder(ops);
+
+  std::vector<OpenSpan> open;
+  int64_t root_floor = std::numeric_limits<int64_t>::max();
+  for (size_t i = 0; i < rows; ++i) {
+    const uint32_t row = in_order(i);
+    const uint32_t depth = proto::OpDepthOf(ops.operation[row]);
+    int64_t end = ops.end_ns[row];
+    int64_t start = end - std::max<int64_t>(ops.duration_ns[row], 0);
+    while (!open.empty()) {
+      const OpenSpan& top = open.back();
+      const int64_t top_start = start_[top.row];
+      if (top.depth < depth && (top_start <= start || top_start < end)) break;
+      open.pop_back();
+    }
+    int64_t& floor = open.empty() ? root_floor : open.back().floor;
+    if (!open.empty()) start = std::max(start, start_[open.back().row]);
+    end = std::min(end, floor);
+    start = std::min(start, end);
+    floor = start;
+    start_[row] = start;
+    end_[row] = end;
+    self_[row] += end - start;
+    if (!open.empty()) {
+      parent_[row] = open.back().row;
+      self_[open.back().row] -= end - start;
+    }
+    open.push_back({row, depth, end});
+  }
+}
+
+std::vector<Interval> OpTree::Busy() const {
+  std::vector<Interval> roots;
+  for (size_t i = rows(); i-- > 0;) {
+    const uint32_t row = in_order(i);
+    if (parent_[row] == kNone) roots.push_back({start_[row], end_[row]});
+  }
+  return UnionOf(std::move(roots));
+}
+
+NameKind KindOfName(std::string_view name) {
+  if (StartsWith(name, "Optimizer.step#")) return NameKind::kOptimizerStep;
+  if (StartsWith(name, "Optimizer.zero_grad#")) return NameKind::kZeroGrad;
+  if (StartsWith(name, "enumerate(DataLoader)#")) return NameKind::kLoaderNext;
+  if (StartsWith(name, "ProfilerStep#")) return NameKind::kAnnotation;
+  return NameKind::kPlain;
+}
+
+ProcessOps::ProcessOps(const Process& process) : process_(&process), trees_(process.tracks.size()) {
+  for (const auto& [id, text] : process.strings) {
+    const NameKind kind = KindOfName(text);
+    if (kind == NameKind::kPlain) continue;
+    special_[id] = kind;
+    kinds_seen_ |= 1u << static_cast<int>(kind);
+  }
+}
+
+const OpTree& ProcessOps::tree(size_t track) {
+  if (!trees_[track]) trees_[track] = std::make_unique<OpTree>(process_->tracks[track].op);
+  return *trees_[track];
+}
+
+NameKind ProcessOps::name_kind(uint32_t id) const {
+  const auto found = special_.find(id);
+  return found == special_.end() ? NameKind::kPlain : found->second;
+}
+
+namespace {
+
+// What an op is in the training loop; kOther: says nothing.
+Category OwnCategory(const ProcessOps& ops, uint32_t name, proto::OpScope scope) {
+  switch (ops.name_kind(name)) {
+    case NameKind::kOptimizerStep:
+    case NameKind::kZeroGrad:
+      return Category::kOptimizer;
+    case NameKind::kLoaderNext:
+      return Category::kInput;
+    case NameKind::kAnnotation:
+      return Category::kOther;
+    case NameKind::kPlain:
+      break;
+  }
+  if (scope == proto::OpScope::kBackward) return Category::kBackward;
+  if (scope == proto::OpScope::kUser) return Category::kOther;
+  return Category::kForward;
+}
+
+struct Owner {
+  Interval span;
+  Category category;
+};
+
+// Flattens properly nested spans: the innermost wins.
+std::vector<CategoryTimeline::Segment> Flatten(std::vector<Owner> owners) {
+  std::stable_sort(owners.begin(), owners.end(), [](const Owner& a, const Owner& b) {
+    return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
+  });
+  std::vector<CategoryTimeline::Segment> segments;
+  std::vector<Owner> open;
+  int64_t cursor = std::numeric_limits<int64_t>::min();
+  auto advance = [&](int64_t until) {
+    while (!open.empty() && cursor < until) {
+      const int64_t end = std::min(open.back().span.end, until);
+      if (end > cursor) segments.push_back({cursor, end, open.back().category});
+      cursor = std::max(cursor, end);
+      if (open.back().span.end <= until) open.pop_back();
+    }
+    cursor = std::max(cursor, until);
+  };
+  for (const Owner& owner : owners) {
+    if (owner.span.end <= owner.span.start) continue;
+    advance(owner.span.start);
+    open.push_back(owner);
+  }
+  advance(std::numeric_limits<int64_t>::max());
+  return segments;
+}
+
+}  // namespace
+
+CategoryTimeline ProcessOps::Classify(size_t track) {
+  const OpTree& spans = tree(track);
+  const OpTable& table = process_->tracks[track].op;
+  std::vector<Category> category(spans.rows(), Category::kOther);
+  std::vector<Owner> owners;
+  for (size_t i = 0; i < spans.rows(); ++i) {
+    const uint32_t row = spans.in_order(i);
+    const Category own =
+        OwnCategory(*this, table.name[row],
+                    static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row])));
+    const uint32_t parent = spans.parent(row);
+    const Category outer = parent == OpTree::kNone ? Category::kOther : category[parent];
+    // An ordinary op is forward work only where nothing else claims it.
+    const bool claims =
+        own != Category::kOther && (own != Category::kForward || outer == Category::kOther);
+    category[row] = claims ? own : outer;
+    if (claims && own != outer) owners.push_back({{spans.start(row), spans.end(row)}, own});
+  }
+  return CategoryTimeline(Flatten(std::move(owners)));
+}
+
+std::vector<Interval> ProcessOps::Backward(size_t track) {
+  const OpTable& table = process_->tracks[track].op;
+  std::vector<Interval> spans;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
+    if (scope != proto::OpScope::kBackward) continue;
+    spans.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row]});
+  }
+  return UnionOf(std::move(spans));
+}
+
+}  // namespace gpuprof::analysis

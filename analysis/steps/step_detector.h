@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Finds the training or inference steps of a process from the names of its ops. Called by passes;
+// pure functions.
+//
+// A training step begins where the batch that feeds it is asked for (or where the previous
+// optimizer step ended, without a loader) and ends where the next begins, so that what follows the
+// optimizer (metrics, logging) belongs to the step. Batches of an evaluation, and the last, empty
+// asking of an epoch, belong to no step; nor does a step that a capture's border cuts.
+
+#pragma once
+
+#include <cstdint>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "analysis/steps/interval.h"
+#include "analysis/steps/op_tree.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/steps.pb.h"
+
+namespace gpuprof::analysis {
+
+struct DetectedStep {
+  Interval span;
+  uint32_t batches = 0;
+  uint32_t capture = 0;
+};
+
+struct DetectedSteps {
+  results::StepMethod method = results::STEP_METHOD_NONE;
+  std::string marker;
+  size_t track = 0;  // index: the thread whose ops bound the steps
+  std::vector<DetectedStep> steps;
+  uint64_t partial = 0;
+  uint64_t other_batches = 0;
+  results::Confidence confidence;
+  bool found() const { return !steps.empty(); }
+};
+
+// `marker`: op names that begin a step; null: detect.
+DetectedSteps DetectSteps(ProcessOps& ops, const std::regex* marker);
+
+// Index of the thread whose time is divided, its spans and the categories of all its time.
+CategoryTimeline StepTimeline(ProcessOps& ops, size_t track);
+
+// Why there are no steps and what to do, for a whole trace.
+std::string NoStepsAdvice(uint64_t op_rows, bool marker_given);
+
+}  // namespace gpuprof::analysis

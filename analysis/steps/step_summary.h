@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// From detected steps to the results of the pass `steps`: each step's categories, warm-up and
+// outliers, and the summary of a process. Called by passes; pure.
+
+#pragma once
+
+#include <vector>
+
+#include "analysis/steps/step_detector.h"
+
+namespace gpuprof::analysis {
+
+struct StepAnalysis {
+  DetectedSteps detected;
+  CategoryTimeline timeline;         // of the step's thread; empty without steps
+  results::StepSeries series;        // count 0 without steps
+  std::vector<results::Step> steps;  // all of them, warm-up included
+  bool found() const { return detected.found(); }
+  // The steps that the summary counts.
+  std::vector<Interval> Counted() const;
+};
+
+StepAnalysis AnalyseSteps(ProcessOps& ops, const std::regex* marker);
+
+// Time that captures of this process lasted.
+int64_t CapturedTime(const Process& process);
+// "train.py", "python3", or the pid.
+std::string ProcessName(const Process& process);
+
+CategoryTimes TimesOf(const results::Step& step);
+
+}  // namespace gpuprof::analysis
