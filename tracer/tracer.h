@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "proto/contract.h"
@@ -38,10 +39,11 @@ struct Host {
   uint32_t size;
   const Settings* settings;
 
-  // The ring file's header and its rings as mapped in this process; entries [0, ring_count) may be read, each is
+  // The ring file's header and its rings as mapped in this process; entries [0, *ring_count) may be read, each is
   // null until its ring is ready. In anonymous memory when no file could be had.
   proto::RingFileHeader* ring_file;
   proto::RingHeader* const* rings;
+  const std::atomic<uint32_t>* ring_count;
 
   // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null when `source` is not being
   // recorded, the thread is already inside our code, or no ring can be had (then nothing must be written and Leave not called).

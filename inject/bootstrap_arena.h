@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory for the few allocations made while the real allocator is being looked up (dlsym may call calloc). A static bump arena;
+// blocks are never returned. free() and realloc() must ask Owns() first.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuprof::inject::bootstrap {
+
+inline constexpr size_t kArenaBytes = 64 * 1024;
+extern char arena[kArenaBytes];
+
+// Zeroed memory; null when the arena is used up (the caller then reports an ordinary out-of-memory).
+void* Allocate(size_t bytes, size_t alignment) noexcept;
+
+inline bool Owns(const void* block) noexcept {
+  return reinterpret_cast<uintptr_t>(block) - reinterpret_cast<uintptr_t>(arena) < kArenaBytes;
+}
+
+// Bytes from `block` to the end of the arena: an upper bound of its size, enough to copy it out.
+inline size_t MostBytes(const void* block) noexcept {
+  return kArenaBytes - (reinterpret_cast<uintptr_t>(block) - reinterpret_cast<uintptr_t>(arena));
+}
+
+}  // namespace gpuprof::inject::bootstrap

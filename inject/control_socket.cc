@@ -1,0 +1,207 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/control_socket.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <sys/socket.h>
+#include <sys/time.h>
+#include <sys/un.h>
+
+#include "inject/guarded_fd.h"
+#include "inject/hooks/signals.h"
+#include "inject/lifecycle.h"
+#include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
+#include "inject/settings.h"
+#include "inject/state.h"
+#include "inject/text.h"
+
+namespace gpuprof::inject {
+namespace {
+
+GuardedFd g_socket;
+char g_path[sizeof(sockaddr_un::sun_path)];  // empty: an abstract name
+
+uint32_t Uid() { return static_cast<uint32_t>(raw::Call(SYS_geteuid)); }
+
+// "<folder>/gpuprof-<uid>", made with mode 0700 and refused when it is somebody else's.
+bool MakeFolder(const char* base, char* folder, size_t capacity) {
+  Text text(folder, capacity);
+  text.Add(base).Add("/").Add(proto::kSocketFolder).Number(Uid());
+  if (text.cut()) return false;
+  raw::Call(SYS_mkdirat, AT_FDCWD, raw::Arg(folder), 0700);
+  struct stat status;
+  return raw::Call(SYS_newfstatat, AT_FDCWD, raw::Arg(folder), raw::Arg(&status), AT_SYMLINK_NOFOLLOW) == 0 &&
+         S_ISDIR(status.st_mode) && status.st_uid == Uid() && (status.st_mode & 077) == 0;
+}
+
+void AddName(Text* text) {
+  text->Number(g_process.pid).Add("-").Hex(g_settings.start_id);
+}
+
+bool Bind(long fd, const sockaddr_un& address, size_t bytes) {
+  return raw::Call(SYS_bind, fd, raw::Arg(&address), static_cast<long>(bytes)) == 0;
+}
+
+bool BindInFolder(long fd, const char* base) {
+  char folder[sizeof(sockaddr_un::sun_path)];
+  if (base == nullptr || base[0] != '/' || !MakeFolder(base, folder, sizeof(folder))) return false;
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  Text path(address.sun_path, sizeof(address.sun_path));
+  path.Add(folder).Add("/");
+  AddName(&path);
+  path.Add(proto::kSocketSuffix);
+  if (path.cut() || !Bind(fd, address, sizeof(address))) return false;
+  raw::Call(SYS_fchmodat, AT_FDCWD, raw::Arg(address.sun_path), 0600);
+  __builtin_memcpy(g_path, address.sun_path, sizeof(g_path));
+  return true;
+}
+
+bool BindAbstract(long fd) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  Text name(address.sun_path + 1, sizeof(address.sun_path) - 1);
+  name.Add(proto::kSocketFolder).Number(Uid()).Add("/");
+  AddName(&name);
+  g_path[0] = 0;
+  return Bind(fd, address, offsetof(sockaddr_un, sun_path) + 1 + name.size());
+}
+
+const char* StateName() {
+  switch (static_cast<proto::CaptureState>(g_process.capture_state.load())) {
+    case proto::CaptureState::kDormant: return "dormant";
+    case proto::CaptureState::kArmed: return "armed";
+    case proto::CaptureState::kCapturing: return "capturing";
+    case proto::CaptureState::kDraining: return "draining";
+    case proto::CaptureState::kFailed: return "failed";
+  }
+  return "unknown";
+}
+
+void AddStatus(Text* answer) {
+  char executable[256] = {};
+  raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(executable), sizeof(executable) - 1);
+  const tracer::Api* tracer = g_process.tracer;
+  const auto line = [&](const char* key) -> Text& { return answer->Add(key).Add("="); };
+  line(proto::kKeyPid).Number(g_process.pid).Add("\n");
+  line(proto::kKeyState).Add(StateName()).Add("\n");
+  line(proto::kKeyCaptures).Number(g_process.captures.load()).Add("\n");
+  line(proto::kKeyProgram).Add(BaseName(executable)).Add("\n");
+  line(proto::kKeyBundle).Add(g_settings.bundle).Add("\n");
+  line(proto::kKeyEvents).Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_written()) : 0).Add("\n");
+  line(proto::kKeyLost).Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_lost()) : 0).Add("\n");
+  line(proto::kKeySignal).Number(SignalInForce()).Add("\n");
+  line(proto::kKeyOps).Add(tracer != nullptr ? tracer->ops_state() : "none").Add("\n");
+}
+
+const char* Start() {
+  if (SessionIsDue()) return StartSession() ? nullptr : "capture is impossible here; the reason is on the program's stderr";
+  const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
+  if (state == proto::CaptureState::kCapturing) return "a capture is already under way; stop it first";
+  if (!BeginRecording("control") || !StartSession()) {
+    return "capture is impossible here; the reason is on the program's stderr";
+  }
+  return nullptr;
+}
+
+const char* Stop() { return StopCapture("control") ? nullptr : "no capture is under way; start one with `gpuprof ctl start`"; }
+
+// The verb's error, or null.
+const char* Carry(const char* verb) {
+  if (Equal(verb, proto::kVerbStatus)) return nullptr;
+  if (Equal(verb, proto::kVerbStart)) return Start();
+  if (Equal(verb, proto::kVerbStop)) return Stop();
+  if (Equal(verb, proto::kVerbToggle)) {
+    const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
+    return state == proto::CaptureState::kCapturing ? Stop() : Start();
+  }
+  return "unknown verb; this process knows status, start, stop, toggle";
+}
+
+bool PeerIsOwner(long fd) {
+  struct {
+    int32_t pid;
+    uint32_t uid;
+    uint32_t gid;
+  } peer = {};
+  socklen_t bytes = sizeof(peer);
+  if (raw::Call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, raw::Arg(&peer), raw::Arg(&bytes)) != 0) return false;
+  return peer.uid == Uid() || peer.uid == 0;
+}
+
+// One line, within the time limit set on the socket. False: nothing sensible came.
+bool ReadLine(long fd, char* line, size_t capacity) {
+  size_t used = 0;
+  while (used + 1 < capacity) {
+    const long n = raw::Call(SYS_read, fd, raw::Arg(line + used), static_cast<long>(capacity - 1 - used));
+    if (n == -EINTR) continue;
+    if (n <= 0) return false;
+    used += static_cast<size_t>(n);
+    line[used] = 0;
+    for (size_t i = 0; i < used; ++i) {
+      if (line[i] == '\n') {
+        line[i] = 0;
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+void Answer(long fd) {
+  const timeval limit = {2, 0};
+  raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, raw::Arg(&limit), sizeof(limit));
+  raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, raw::Arg(&limit), sizeof(limit));
+  char line[256];
+  if (!PeerIsOwner(fd) || !ReadLine(fd, line, sizeof(line))) return;
+  const char* error = Carry(line);
+  char buffer[2048];
+  Text answer(buffer, sizeof(buffer));
+  answer.Add(proto::kKeyResult).Add(error == nullptr ? "=ok\n" : "=error\n");
+  if (error != nullptr) answer.Add(proto::kKeyError).Add("=").Add(error).Add("\n");
+  AddStatus(&answer);
+  // MSG_NOSIGNAL: a client that went away must not kill the program by SIGPIPE.
+  raw::Call(SYS_sendto, fd, raw::Arg(buffer), static_cast<long>(answer.size()), MSG_NOSIGNAL, 0, 0);
+}
+
+}  // namespace
+
+void OpenControlSocket() noexcept {
+  const long fd = raw::Call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return;
+  const bool bound = BindInFolder(fd, Variable("XDG_RUNTIME_DIR")) || BindInFolder(fd, "/tmp") || BindAbstract(fd);
+  if (!bound || raw::Call(SYS_listen, fd, 8) != 0) {
+    raw::Call(SYS_close, fd);
+    Debug("no control socket could be made; only the signal toggles capture");
+    return;
+  }
+  g_socket.Adopt(static_cast<int>(fd));
+}
+
+void CloseControlSocket(bool remove) noexcept {
+  if (remove && g_path[0] != 0) raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(g_path), 0);
+  g_path[0] = 0;
+  g_socket.CloseIfOurs();
+}
+
+int ControlSocketFd() noexcept { return g_socket.fd(); }
+
+void ServeControlSocket() noexcept {
+  if (!g_socket.Valid()) {
+    // The program closed it with everything else: make another one.
+    g_socket.Forget();
+    CloseControlSocket(/*remove=*/true);
+    OpenControlSocket();
+    return;
+  }
+  const long fd = raw::Call(SYS_accept4, g_socket.fd(), 0, 0, SOCK_CLOEXEC);
+  if (fd < 0) return;
+  Answer(fd);
+  raw::Call(SYS_close, fd);
+}
+
+}  // namespace gpuprof::inject

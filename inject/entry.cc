@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The door: the library constructor. Resolves the originals, decides whether this process is recorded at all, and if so sets the hooks
+// to work. A process that is not recorded opens nothing and starts nothing.
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+#include "inject/control_thread.h"
+#include "inject/hooks/signals.h"
+#include "inject/lifecycle.h"
+#include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
+#include "inject/real_symbols.h"
+#include "inject/recorder.h"
+#include "inject/settings.h"
+#include "inject/thread_exit.h"
+#include "inject/tsc.h"
+
+using namespace gpuprof;
+using namespace gpuprof::inject;
+
+// glibc keeps the registration with the object that makes it; pthread_atfork() itself is in a static part of newer libcs only.
+extern "C" int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* object);
+extern "C" void* __dso_handle;
+
+namespace {
+
+// exit() and return from main, behind every other handler and destructor: ours was registered first.
+void OnExit(int status, void*) { FinishProcess(proto::ExitWay::kReturn, status); }
+
+void FillProcess() {
+  g_process.clock = g_settings.clock;
+  g_process.heap_period = g_settings.heap_period;
+  g_process.stack_depth = g_settings.stack_depth;
+  g_process.exact_times = g_settings.exact_heap_times;
+  g_process.generation.store(1);
+  NewIdentity();
+}
+
+void RecordMainThread() {
+  Recorder recorder(proto::kSourceThreads);
+  if (!recorder.active()) return;
+  recorder.Write({recorder.Now(), 0, static_cast<uint8_t>(proto::RecordKind::kThread), 0,
+                  static_cast<uint16_t>(proto::ThreadEvent::kSeen), 0, 0});
+}
+
+__attribute__((constructor(101))) void Enter() {
+  ResolveRealSymbols();
+  const uint64_t ticks = proto::ReadCounter();
+  const uint64_t ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+  if (!ReadSettings()) return;
+  raw::Call(SYS_madvise, raw::Arg(&g_process), sizeof(g_process), MADV_WIPEONFORK);
+  FillProcess();
+  CreateThreadExitKey();
+  __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
+  on_exit(OnExit, nullptr);
+  InstallSignal(g_launch.signal);
+  const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
+  g_settings.ticks_per_second =
+      tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns) : 1'000'000'000u;
+  if (g_launch.capture == CaptureMode::kNow && BeginRecording("now")) RecordMainThread();
+  StartControlThread(/*forked=*/false);
+}
+
+}  // namespace

@@ -1,0 +1,200 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Waits for locks. Mutexes, reader-writer locks and semaphores are tried first: an uncontended one writes nothing and reads no clock; only a
+// refusal becomes a timed wait. Condition variables and barriers wait by design and are always recorded, under their own kinds.
+//
+// Several of these are cancellation points: our guard is never held across the real call, and a wait that is cancelled leaves nothing
+// behind but the open-wait mark, which the next wait overwrites.
+
+#include <errno.h>
+
+#include "inject/hook_list.h"
+#include "inject/real_symbols.h"
+#include "inject/recorder.h"
+
+using namespace gpuprof;
+using namespace gpuprof::inject;
+
+namespace {
+
+using proto::WaitKind;
+
+struct Wait {
+  WaitKind kind;
+  const void* object;
+  const void* caller;
+};
+
+// Marks the wait as open in the ring header, for captures that end and processes that die in it. 0: not recorded.
+uint64_t BeginWait(const Wait& wait) {
+  Recorder recorder(proto::kSourceLocks);
+  if (!recorder.active()) return 0;
+  proto::RingHeader* ring = recorder.ring();
+  const uint64_t now = recorder.Now();
+  ring->open_wait_kind = static_cast<uint32_t>(wait.kind);
+  ring->open_wait_object = reinterpret_cast<uint64_t>(wait.object);
+  ring->open_wait_caller = reinterpret_cast<uint64_t>(wait.caller);
+  ring->open_wait_start.store(now, std::memory_order_release);
+  return now;
+}
+
+void EndWait(const Wait& wait, uint64_t start, bool timed_out) {
+  if (start == 0) return;
+  Recorder recorder(proto::kSourceLocks);
+  if (!recorder.active()) return;
+  recorder.ring()->open_wait_start.store(0, std::memory_order_relaxed);
+  const uint64_t now = recorder.Now();
+  recorder.WriteSpan({now, 0, static_cast<uint8_t>(proto::RecordKind::kWait), timed_out ? proto::kFlagTimedOut : uint8_t{0},
+                      static_cast<uint16_t>(wait.kind), reinterpret_cast<uint64_t>(wait.object),
+                      reinterpret_cast<uint64_t>(wait.caller)},
+                     now > start ? now - start : 0);
+}
+
+// A wait that returns an error number.
+template <typename Call>
+int Timed(const Wait& wait, Call call) {
+  const uint64_t start = BeginWait(wait);
+  const int result = call();
+  EndWait(wait, start, result == ETIMEDOUT);
+  return result;
+}
+
+// A lock that returns an error number: tried first, waited for only when busy.
+template <typename Try, typename Call>
+inline int TryThenWait(const Wait& wait, Try attempt, Call call) {
+  const int result = attempt();
+  if (__builtin_expect(result != EBUSY, 1)) return result;
+  return Timed(wait, call);
+}
+
+// A semaphore: -1 and errno.
+template <typename Call>
+int WaitForSemaphore(sem_t* semaphore, const void* caller, Call call) {
+  real.pthread_testcancel();  // a cancellation point whether it blocks or not
+  const int saved = errno;
+  if (real.sem_trywait(semaphore) == 0) return 0;
+  if (errno != EAGAIN) return -1;
+  errno = saved;
+  const Wait wait{WaitKind::kSemaphore, semaphore, caller};
+  const uint64_t start = BeginWait(wait);
+  const int result = call();
+  EndWait(wait, start, result != 0 && errno == ETIMEDOUT);
+  return result;
+}
+
+}  // namespace
+
+#define GPUPROF_DORMANT(call) \
+  if (!Recording(proto::kSourceLocks)) return call
+
+extern "C" {
+
+GPUPROF_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) {
+  GPUPROF_DORMANT(real.pthread_mutex_lock(mutex));
+  return TryThenWait({WaitKind::kMutex, mutex, __builtin_return_address(0)}, [=] { return real.pthread_mutex_trylock(mutex); },
+                     [=] { return real.pthread_mutex_lock(mutex); });
+}
+
+GPUPROF_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) {
+  GPUPROF_DORMANT(real.pthread_mutex_timedlock(mutex, until));
+  return TryThenWait({WaitKind::kMutex, mutex, __builtin_return_address(0)}, [=] { return real.pthread_mutex_trylock(mutex); },
+                     [=] { return real.pthread_mutex_timedlock(mutex, until); });
+}
+
+GPUPROF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+  if (real.pthread_mutex_clocklock == nullptr) return EINVAL;
+  GPUPROF_DORMANT(real.pthread_mutex_clocklock(mutex, clock, until));
+  return TryThenWait({WaitKind::kMutex, mutex, __builtin_return_address(0)}, [=] { return real.pthread_mutex_trylock(mutex); },
+                     [=] { return real.pthread_mutex_clocklock(mutex, clock, until); });
+}
+
+GPUPROF_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
+  GPUPROF_DORMANT(real.pthread_rwlock_rdlock(lock));
+  return TryThenWait({WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+                     [=] { return real.pthread_rwlock_tryrdlock(lock); }, [=] { return real.pthread_rwlock_rdlock(lock); });
+}
+
+GPUPROF_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
+  GPUPROF_DORMANT(real.pthread_rwlock_timedrdlock(lock, until));
+  return TryThenWait({WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+                     [=] { return real.pthread_rwlock_tryrdlock(lock); },
+                     [=] { return real.pthread_rwlock_timedrdlock(lock, until); });
+}
+
+GPUPROF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+  if (real.pthread_rwlock_clockrdlock == nullptr) return EINVAL;
+  GPUPROF_DORMANT(real.pthread_rwlock_clockrdlock(lock, clock, until));
+  return TryThenWait({WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+                     [=] { return real.pthread_rwlock_tryrdlock(lock); },
+                     [=] { return real.pthread_rwlock_clockrdlock(lock, clock, until); });
+}
+
+GPUPROF_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
+  GPUPROF_DORMANT(real.pthread_rwlock_wrlock(lock));
+  return TryThenWait({WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+                     [=] { return real.pthread_rwlock_trywrlock(lock); }, [=] { return real.pthread_rwlock_wrlock(lock); });
+}
+
+GPUPROF_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) {
+  GPUPROF_DORMANT(real.pthread_rwlock_timedwrlock(lock, until));
+  return TryThenWait({WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+                     [=] { return real.pthread_rwlock_trywrlock(lock); },
+                     [=] { return real.pthread_rwlock_timedwrlock(lock, until); });
+}
+
+GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+  if (real.pthread_rwlock_clockwrlock == nullptr) return EINVAL;
+  GPUPROF_DORMANT(real.pthread_rwlock_clockwrlock(lock, clock, until));
+  return TryThenWait({WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+                     [=] { return real.pthread_rwlock_trywrlock(lock); },
+                     [=] { return real.pthread_rwlock_clockwrlock(lock, clock, until); });
+}
+
+GPUPROF_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  GPUPROF_DORMANT(real.pthread_cond_wait(condition, mutex));
+  return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
+               [=] { return real.pthread_cond_wait(condition, mutex); });
+}
+
+GPUPROF_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+  GPUPROF_DORMANT(real.pthread_cond_timedwait(condition, mutex, until));
+  return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
+               [=] { return real.pthread_cond_timedwait(condition, mutex, until); });
+}
+
+GPUPROF_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                                          const timespec* until) {
+  if (real.pthread_cond_clockwait == nullptr) return EINVAL;
+  GPUPROF_DORMANT(real.pthread_cond_clockwait(condition, mutex, clock, until));
+  return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
+               [=] { return real.pthread_cond_clockwait(condition, mutex, clock, until); });
+}
+
+GPUPROF_EXPORT int sem_wait(sem_t* semaphore) {
+  GPUPROF_DORMANT(real.sem_wait(semaphore));
+  return WaitForSemaphore(semaphore, __builtin_return_address(0), [=] { return real.sem_wait(semaphore); });
+}
+
+GPUPROF_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
+  GPUPROF_DORMANT(real.sem_timedwait(semaphore, until));
+  return WaitForSemaphore(semaphore, __builtin_return_address(0), [=] { return real.sem_timedwait(semaphore, until); });
+}
+
+GPUPROF_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {
+  if (real.sem_clockwait == nullptr) {
+    errno = EINVAL;
+    return -1;
+  }
+  GPUPROF_DORMANT(real.sem_clockwait(semaphore, clock, until));
+  return WaitForSemaphore(semaphore, __builtin_return_address(0),
+                          [=] { return real.sem_clockwait(semaphore, clock, until); });
+}
+
+GPUPROF_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
+  GPUPROF_DORMANT(real.pthread_barrier_wait(barrier));
+  return Timed({WaitKind::kBarrier, barrier, __builtin_return_address(0)},
+               [=] { return real.pthread_barrier_wait(barrier); });
+}
+
+}  // extern "C"

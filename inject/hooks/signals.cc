@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/hooks/signals.h"
+
+#include <errno.h>
+#include <signal.h>
+
+#include <atomic>
+
+#include "inject/control_thread.h"
+#include "inject/hook_list.h"
+#include "inject/real_symbols.h"
+#include "inject/state.h"
+
+namespace gpuprof::inject {
+namespace {
+
+int g_signal = 0;
+
+// The program's own action for our signal. Handlers may read while another thread writes: slots are written in turn and published by
+// index; a reader that is overtaken by kSlots writes is not a case.
+constexpr uint32_t kSlots = 8;
+struct sigaction g_program[kSlots];
+std::atomic<uint32_t> g_current{0};
+std::atomic<uint32_t> g_writing{0};
+
+const struct sigaction& ProgramAction() { return g_program[g_current.load(std::memory_order_acquire) % kSlots]; }
+
+void SetProgramAction(const struct sigaction& action) {
+  const uint32_t slot = g_writing.fetch_add(1, std::memory_order_relaxed) + 1;
+  g_program[slot % kSlots] = action;
+  g_current.store(slot, std::memory_order_release);
+}
+
+bool IsHandler(const struct sigaction& action) {
+  return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+}
+
+void Handle(int number, siginfo_t* info, void* context) {
+  const int saved = errno;
+  RequestToggle();
+  errno = saved;
+  const struct sigaction action = ProgramAction();
+  if (!IsHandler(action)) return;
+  if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
+    struct sigaction fallback = {};
+    fallback.sa_handler = SIG_DFL;
+    SetProgramAction(fallback);
+  }
+  if ((action.sa_flags & SA_SIGINFO) != 0) {
+    action.sa_sigaction(number, info, context);
+  } else {
+    action.sa_handler(number);
+  }
+}
+
+// Ours in the kernel, behaving towards the program as its own would: same mask, same restart and stack flags.
+bool InstallFor(const struct sigaction& program) {
+  struct sigaction ours = {};
+  ours.sa_sigaction = Handle;
+  ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
+  if (IsHandler(program)) {
+    ours.sa_mask = program.sa_mask;
+    ours.sa_flags = SA_SIGINFO | (program.sa_flags & (SA_RESTART | SA_ONSTACK | SA_NODEFER));
+  }
+  return real.sigaction(g_signal, &ours, nullptr) == 0;
+}
+
+bool Ours(int number) { return g_signal != 0 && number == g_signal && g_process.pid != 0; }
+
+// sigaction() for our signal.
+int ChangeProgramAction(const struct sigaction* action, struct sigaction* old) {
+  const struct sigaction before = ProgramAction();
+  if (action != nullptr) {
+    SetProgramAction(*action);
+    if (!InstallFor(*action)) return -1;
+  }
+  if (old != nullptr) *old = before;
+  return 0;
+}
+
+sighandler_t ChangeHandler(sighandler_t handler, int flags) {
+  struct sigaction action = {};
+  action.sa_handler = handler;
+  action.sa_flags = flags;
+  struct sigaction old = {};
+  return ChangeProgramAction(&action, &old) == 0 ? old.sa_handler : SIG_ERR;
+}
+
+}  // namespace
+
+void InstallSignal(int number) noexcept {
+  if (number == 0) return;
+  struct sigaction before = {};
+  if (real.sigaction(number, nullptr, &before) != 0) return;
+  SetProgramAction(before);
+  g_signal = number;
+  if (!InstallFor(before)) g_signal = 0;
+}
+
+int SignalInForce() noexcept {
+  if (g_signal == 0) return 0;
+  struct sigaction now = {};
+  if (real.sigaction(g_signal, nullptr, &now) != 0) return 0;
+  return (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == Handle ? g_signal : 0;
+}
+
+void BeforeExecSignal() noexcept {
+  const struct sigaction program = ProgramAction();
+  if (g_signal != 0 && !IsHandler(program) && program.sa_handler == SIG_IGN) real.sigaction(g_signal, &program, nullptr);
+}
+
+void AfterFailedExecSignal() noexcept {
+  if (g_signal != 0) InstallFor(ProgramAction());
+}
+
+}  // namespace gpuprof::inject
+
+using namespace gpuprof::inject;
+
+extern "C" {
+
+GPUPROF_EXPORT int sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  if (__builtin_expect(Ours(number), 0)) return ChangeProgramAction(action, old);
+  return real.sigaction(number, action, old);
+}
+
+GPUPROF_EXPORT sighandler_t signal(int number, sighandler_t handler) {
+  if (__builtin_expect(Ours(number), 0)) return ChangeHandler(handler, SA_RESTART);
+  return real.signal(number, handler);
+}
+
+GPUPROF_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) {
+  if (__builtin_expect(Ours(number), 0)) return ChangeHandler(handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+  return real.sysv_signal(number, handler);
+}
+
+// The names under which headers of older standards reach the same functions.
+GPUPROF_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) { return signal(number, handler); }
+GPUPROF_EXPORT sighandler_t ssignal(int number, sighandler_t handler) { return signal(number, handler); }
+GPUPROF_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) { return sysv_signal(number, handler); }
+
+}  // extern "C"

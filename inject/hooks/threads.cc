@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Thread creation and names. While recording, a new thread starts in our trampoline, which notes its birth; its death is seen by
+// inject/thread_exit.cc. Dormant: the call goes straight through.
+
+#include <atomic>
+
+#include "inject/hook_list.h"
+#include "inject/raw_syscall.h"
+#include "inject/real_symbols.h"
+#include "inject/recorder.h"
+
+using namespace gpuprof;
+using namespace gpuprof::inject;
+
+namespace {
+
+using proto::Record;
+using proto::RecordKind;
+using proto::ThreadEvent;
+
+struct Start {
+  std::atomic<uint32_t> taken;
+  int creator;
+  void* (*function)(void*);
+  void* argument;
+};
+
+// Between pthread_create and the first lines of the new thread; no heap in hooks. When all are taken (hundreds of threads starting at the
+// same moment) a thread starts without us and is noticed at its first event.
+constexpr uint32_t kStarts = 512;
+Start g_start[kStarts];
+std::atomic<uint32_t> g_next_start{0};
+
+Start* TakeStart() {
+  for (uint32_t attempt = 0; attempt < 32; ++attempt) {
+    Start* start = &g_start[g_next_start.fetch_add(1, std::memory_order_relaxed) % kStarts];
+    uint32_t expected = 0;
+    if (start->taken.compare_exchange_strong(expected, 1, std::memory_order_acquire)) return start;
+  }
+  return nullptr;
+}
+
+Record ThreadRecord(const Recorder& recorder, ThreadEvent event, uint64_t a, uint64_t b) {
+  return {recorder.Now(), 0, static_cast<uint8_t>(RecordKind::kThread), 0, static_cast<uint16_t>(event), a, b};
+}
+
+void* ThreadMain(void* opaque) {
+  Start* slot = static_cast<Start*>(opaque);
+  void* (*function)(void*) = slot->function;
+  void* argument = slot->argument;
+  const int creator = slot->creator;
+  slot->taken.store(0, std::memory_order_release);
+  {
+    Recorder recorder(proto::kSourceThreads);
+    if (recorder.active()) {
+      recorder.Write(ThreadRecord(recorder, ThreadEvent::kStart, reinterpret_cast<uint64_t>(function),
+                                  static_cast<uint64_t>(creator)));
+    }
+  }
+  return function(argument);
+}
+
+}  // namespace
+
+extern "C" {
+
+GPUPROF_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+  Start* start = Recording(proto::kSourceThreads) && t_thread.tool == 0 ? TakeStart() : nullptr;
+  if (start == nullptr) return real.pthread_create(thread, attributes, function, argument);
+  start->creator = raw::GetTid();
+  start->function = function;
+  start->argument = argument;
+  const int result = real.pthread_create(thread, attributes, ThreadMain, start);
+  if (result != 0) start->taken.store(0, std::memory_order_release);
+  return result;
+}
+
+GPUPROF_EXPORT int pthread_setname_np(pthread_t thread, const char* name) {
+  const int result = real.pthread_setname_np(thread, name);
+  // Only one's own name: another thread's is read from /proc by the drain.
+  if (result == 0 && Recording(proto::kSourceThreads) && thread == pthread_self()) {
+    Recorder recorder(proto::kSourceThreads);
+    if (recorder.active()) {
+      uint64_t words[2] = {};
+      char* text = reinterpret_cast<char*>(words);
+      for (int i = 0; i < 15 && name[i] != 0; ++i) text[i] = name[i];
+      __builtin_memcpy(recorder.ring()->name, words, sizeof(words));
+      recorder.Write(ThreadRecord(recorder, ThreadEvent::kName, words[0], words[1]));
+    }
+  }
+  return result;
+}
+
+}  // extern "C"

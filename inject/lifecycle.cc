@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/lifecycle.h"
+
+#include "inject/control_thread.h"
+#include "inject/heap_sampler.h"
+#include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
+#include "inject/recorder.h"
+#include "inject/ring_file.h"
+#include "inject/text.h"
+#include "inject/tool_lock.h"
+#include "inject/tracer_object.h"
+
+namespace gpuprof::inject {
+namespace {
+
+using proto::CaptureState;
+
+constexpr uint64_t kSecond = 1'000'000'000u;
+
+// Outside the pages that fork wipes: what a forked child continues with.
+ToolLock g_lock;
+const char* g_trigger = "now";
+struct {
+  bool locked;
+  uint32_t recording;
+} g_at_fork;
+
+void SetState(CaptureState state) {
+  g_process.capture_state.store(static_cast<uint32_t>(state), std::memory_order_release);
+}
+CaptureState State() { return static_cast<CaptureState>(g_process.capture_state.load(std::memory_order_acquire)); }
+
+uint32_t RecordingBits() {
+  uint32_t bits = g_settings.sources;
+  if ((bits & proto::kSourceHeap) != 0 && g_settings.heap_mode == proto::HeapMode::kExact) {
+    bits = (bits & ~proto::kSourceHeap) | kRecordHeapExact;
+  }
+  if (g_settings.heap_mode == proto::HeapMode::kOff) bits &= ~proto::kSourceHeap;
+  return bits;
+}
+
+// While our own code runs on an application's thread (exit, exec), what it allocates and locks is not the program's.
+class ToolSection {
+ public:
+  ToolSection() noexcept : saved_(t_thread.busy), saved_tool_(t_thread.tool) { t_thread.busy = t_thread.tool = 1; }
+  ~ToolSection() noexcept {
+    t_thread.busy = saved_;
+    t_thread.tool = saved_tool_;
+  }
+
+ private:
+  uint8_t saved_;
+  uint8_t saved_tool_;
+};
+
+class Locked {
+ public:
+  explicit Locked(uint64_t limit_ns) noexcept : held_(g_lock.Lock(limit_ns)) {}
+  ~Locked() noexcept {
+    if (held_) g_lock.Unlock();
+  }
+  explicit operator bool() const noexcept { return held_; }
+
+ private:
+  bool held_;
+};
+
+void WriteProcessEvent(proto::ProcessEvent event, uint64_t a, uint64_t b, const char* text) {
+  Recorder recorder(proto::kSourceThreads);
+  if (!recorder.active()) return;
+  const proto::Record record = {recorder.Now(), 0, static_cast<uint8_t>(proto::RecordKind::kProcess), 0,
+                                static_cast<uint16_t>(event), a, b};
+  if (text != nullptr) {
+    recorder.WriteWithText(text, record);
+  } else {
+    recorder.Write(record);
+  }
+}
+
+bool StartSessionLocked() {
+  if (State() != CaptureState::kCapturing || g_process.session.load() != 0) return true;
+  const tracer::Api* api = LoadTracer();
+  g_process.tracer = api;
+  if (api == nullptr || !api->start(g_process.captures.load(), g_trigger)) {
+    g_process.recording.store(0, std::memory_order_release);
+    SetState(CaptureState::kFailed);
+    return false;
+  }
+  g_process.session.store(1, std::memory_order_release);
+  g_process.can_unwind.store(1, std::memory_order_release);
+  return true;
+}
+
+}  // namespace
+
+void NewIdentity() noexcept {
+  g_process.pid = raw::GetPid();
+  g_settings.start_id = proto::ReadClockNs(CLOCK_REALTIME) / 1000;
+  Text stem(g_settings.file_stem, sizeof(g_settings.file_stem));
+  stem.Add("p").Number(g_process.pid).Add("-").Hex(g_settings.start_id);
+}
+
+bool BeginRecording(const char* trigger) noexcept {
+  ToolSection tool;
+  Locked lock(5 * kSecond);
+  if (!lock || g_process.finished.load() != 0) return false;
+  if (State() == CaptureState::kCapturing || State() == CaptureState::kFailed) return false;
+  if (!EnsureRingFile()) return false;
+  const bool sampled = g_settings.heap_mode == proto::HeapMode::kSampled && (g_settings.sources & proto::kSourceHeap) != 0;
+  if (sampled && !ResetSampled()) return false;
+  g_trigger = trigger;
+  g_process.captures.fetch_add(1, std::memory_order_relaxed);
+  proto::RingFileHeader* file = g_process.ring_file;
+  file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
+  file->coarse_ticks.store(proto::ReadTicks(g_process.clock), std::memory_order_relaxed);
+  SetState(CaptureState::kCapturing);
+  g_process.recording.store(RecordingBits(), std::memory_order_release);
+  return true;
+}
+
+bool SessionIsDue() noexcept {
+  return State() == CaptureState::kCapturing && g_process.session.load(std::memory_order_acquire) == 0 &&
+         g_process.finished.load(std::memory_order_relaxed) == 0;
+}
+
+bool StartSession() noexcept {
+  ToolSection tool;
+  Locked lock(5 * kSecond);
+  return lock && g_process.finished.load() == 0 && StartSessionLocked();
+}
+
+bool StopCapture(const char* trigger) noexcept {
+  ToolSection tool;
+  Locked lock(5 * kSecond);
+  if (!lock || State() != CaptureState::kCapturing || !StartSessionLocked()) return false;
+  g_process.recording.store(0, std::memory_order_release);
+  SetState(CaptureState::kDraining);
+  g_process.can_unwind.store(0, std::memory_order_release);
+  UpdateLatestSnapshot();
+  g_process.tracer->stop(tracer::StopReason::kRequest, trigger);
+  g_process.session.store(0, std::memory_order_release);
+  SetState(CaptureState::kDormant);
+  return true;
+}
+
+void TickSession() noexcept {
+  Locked lock(0);
+  if (lock && g_process.session.load() != 0) g_process.tracer->tick();
+}
+
+void NoteExit(proto::ExitWay way, int32_t status) noexcept {
+  proto::RingFileHeader* file = g_process.ring_file;
+  if (file == nullptr || raw::GetPid() != g_process.pid) return;
+  WriteProcessEvent(proto::ProcessEvent::kExit, static_cast<uint32_t>(status), static_cast<uint64_t>(way), nullptr);
+  file->exit_status.store(status, std::memory_order_relaxed);
+  file->exit_way.store(static_cast<uint32_t>(way), std::memory_order_release);
+  UpdateLatestSnapshot();
+}
+
+void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
+  // A child that shares our memory until it execs (vfork) must not end its parent's trace.
+  if (g_process.pid == 0 || raw::GetPid() != g_process.pid || g_process.finished.load() != 0) return;
+  if (t_thread.busy != 0) return NoteExit(way, status);  // a signal handler inside our own code: leave it to recovery
+  NoteExit(way, status);
+  ToolSection tool;
+  Locked lock(2 * kSecond);
+  if (!lock) return;
+  g_process.recording.store(0, std::memory_order_release);
+  g_process.can_unwind.store(0, std::memory_order_release);
+  if (g_process.finished.exchange(1) != 0) return;
+  RemoveControlSocket();
+  // Without a session (a process that lived for milliseconds) the ring file is the trace; the launcher or a reader finishes it.
+  const tracer::Api* api = g_process.tracer;
+  if (api != nullptr && (g_process.session.load() != 0 || g_process.captures.load() != 0)) api->finish(way, status);
+}
+
+void BeforeExec(const char* path) noexcept {
+  if (g_process.pid == 0 || g_process.ring_file == nullptr) return;
+  WriteProcessEvent(proto::ProcessEvent::kExec, 0, 0, path);
+  g_at_fork.recording = g_process.recording.load();
+  FinishProcess(proto::ExitWay::kExec, 0);
+}
+
+void AfterFailedExec(int error) noexcept {
+  if (g_process.pid == 0 || g_process.finished.load() == 0) return;
+  // The trace was closed; go on in a new one.
+  ToolSection tool;
+  g_process.ring_file = nullptr;
+  g_process.ring_file_state.store(0);
+  g_process.ring_count.store(0);
+  g_process.ring_bytes_used.store(0);
+  g_process.session.store(0);
+  NewIdentity();
+  g_process.generation.fetch_add(1);
+  SetState(CaptureState::kDormant);
+  g_process.finished.store(0);
+  if (g_at_fork.recording != 0) BeginRecording("exec failed");
+  t_thread.busy = t_thread.tool = 0;
+  WriteProcessEvent(proto::ProcessEvent::kExec, 0, static_cast<uint64_t>(error), nullptr);
+  t_thread.busy = t_thread.tool = 1;
+  ReopenControlSocket();
+  WakeControlThread();
+}
+
+void BeforeFork() noexcept {
+  if (g_process.pid == 0) return;
+  // Waits out a start or stop under way, so that the child is not born into half of one.
+  g_at_fork.locked = g_lock.Lock(kSecond);
+  g_at_fork.recording = g_process.recording.load();
+  if (g_process.tracer != nullptr) g_process.tracer->before_fork();
+}
+
+void AfterForkInParent() noexcept {
+  if (g_process.pid == 0) return;
+  if (g_process.tracer != nullptr) g_process.tracer->after_fork_parent();
+  if (g_at_fork.locked) g_lock.Unlock();
+}
+
+void AfterForkInChild() noexcept {
+  g_lock.Reset();
+  const bool wiped = g_process.pid == 0;
+  if (!wiped) __builtin_memset(static_cast<void*>(&g_process), 0, sizeof(g_process));  // a kernel without WIPEONFORK
+  if (g_settings.bundle[0] == 0) return;
+  ForgetControl();
+  g_process.tracer = LoadedTracer();
+  if (g_process.tracer != nullptr) g_process.tracer->after_fork_child();
+  g_process.clock = g_settings.clock;
+  g_process.heap_period = g_settings.heap_period;
+  g_process.stack_depth = g_settings.stack_depth;
+  g_process.exact_times = g_settings.exact_heap_times;
+  static uint32_t generation = 1;
+  g_process.generation.store(++generation);
+  for (proto::RingHeader*& ring : g_rings) ring = nullptr;
+  ThreadState& thread = t_thread;
+  thread.ring = nullptr;
+  thread.refused = 0;
+  thread.busy = thread.tool = 0;
+  NewIdentity();
+}
+
+void ResumeInChild() noexcept {
+  if (g_process.pid == 0) return;
+  // Recording, but no file and no thread of the tracer's before the child has done something worth it.
+  if (g_at_fork.recording != 0) {
+    ToolSection tool;
+    if (g_settings.heap_mode == proto::HeapMode::kSampled && (g_settings.sources & proto::kSourceHeap) != 0 &&
+        !ResetSampled()) {
+      return;
+    }
+    g_trigger = "fork";
+    g_process.captures.store(1);
+    SetState(CaptureState::kCapturing);
+    g_process.recording.store(g_at_fork.recording, std::memory_order_release);
+  }
+  StartControlThread(/*forked=*/true);
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/raw_log.h"
+
+#include "inject/raw_syscall.h"
+#include "inject/text.h"
+
+namespace gpuprof::inject {
+namespace {
+
+bool g_debug = false;
+
+}  // namespace
+
+void Say(const char* text) noexcept {
+  char line[640];
+  Text message(line, sizeof(line) - 1);
+  message.Add("gpuprof: ").Add(text);
+  line[message.size()] = '\n';
+  raw::Call(SYS_write, 2, raw::Arg(line), static_cast<long>(message.size() + 1));
+}
+
+void Debug(const char* text) noexcept {
+  if (g_debug) Say(text);
+}
+
+void SetDebug(bool on) noexcept { g_debug = on; }
+
+}  // namespace gpuprof::inject

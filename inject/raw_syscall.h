@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// System calls without libc: they leave errno alone, cannot be interposed, and are safe in hooks, signal handlers and
+// forked children. Results are the kernel's: negative values are -errno.
+
+#pragma once
+
+#include <sys/syscall.h>
+
+#include <cstdint>
+
+namespace gpuprof::inject::raw {
+
+#if defined(__x86_64__)
+inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
+  register long r10 asm("r10") = d;
+  register long r8 asm("r8") = e;
+  register long r9 asm("r9") = f;
+  long result;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+               : "rcx", "r11", "memory");
+  return result;
+}
+#elif defined(__aarch64__)
+inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  register long x4 asm("x4") = e;
+  register long x5 asm("x5") = f;
+  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  return x0;
+}
+#else
+#error "gpuprof records on x86-64 and aarch64 only"
+#endif
+
+template <typename T>
+inline long Arg(T* pointer) noexcept {
+  return reinterpret_cast<long>(pointer);
+}
+
+inline int GetPid() noexcept { return static_cast<int>(Call(SYS_getpid)); }
+inline int GetTid() noexcept { return static_cast<int>(Call(SYS_gettid)); }
+inline bool IsError(long result) noexcept { return result < 0 && result > -4096; }
+
+}  // namespace gpuprof::inject::raw

@@ -1,0 +1,114 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/real_symbols.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+
+#include "inject/bootstrap_arena.h"
+#include "inject/text.h"
+
+namespace gpuprof::inject {
+namespace {
+
+// 0 not yet, 1 under way, 2 done. Resolution happens on the process's first thread, before it can have made another.
+int g_resolved = 0;
+
+// pthread_cond_* exist in two layouts on x86-64; mixing them corrupts condition variables, and old loaders
+// hand out the oldest first.
+void* Find(const char* name) {
+#if defined(__x86_64__)
+  static constexpr char kConditionPrefix[] = "pthread_cond_";
+  if (__builtin_strncmp(name, kConditionPrefix, sizeof(kConditionPrefix) - 1) == 0) {
+    if (void* symbol = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2"); symbol != nullptr) return symbol;
+  }
+#endif
+  return dlsym(RTLD_NEXT, name);
+}
+
+// Stubs: what `real` holds until resolution. Inside the resolution the heap lives in the bootstrap arena.
+namespace stub {
+
+void* malloc(size_t size) { return ResolveRealSymbols() ? real.malloc(size) : bootstrap::Allocate(size, 16); }
+void* calloc(size_t count, size_t size) {
+  return ResolveRealSymbols() ? real.calloc(count, size) : bootstrap::Allocate(count * size, 16);
+}
+void* realloc(void* block, size_t size) {
+  return ResolveRealSymbols() ? real.realloc(block, size) : bootstrap::Allocate(size, 16);
+}
+void free(void* block) {
+  if (ResolveRealSymbols()) real.free(block);
+}
+int posix_memalign(void** out, size_t alignment, size_t size) {
+  if (ResolveRealSymbols()) return real.posix_memalign(out, alignment, size);
+  *out = bootstrap::Allocate(size, alignment);
+  return *out == nullptr ? ENOMEM : 0;
+}
+void* aligned_alloc(size_t alignment, size_t size) {
+  return ResolveRealSymbols() ? real.aligned_alloc(alignment, size) : bootstrap::Allocate(size, alignment);
+}
+void* memalign(size_t alignment, size_t size) {
+  return ResolveRealSymbols() ? real.memalign(alignment, size) : bootstrap::Allocate(size, alignment);
+}
+
+// Everything else is not called by dlsym itself.
+#define GPUPROF_STUB(result, name, parameters, arguments) \
+  result name parameters {                                \
+    ResolveRealSymbols();                                 \
+    return real.name arguments;                           \
+  }
+GPUPROF_STUB(void*, valloc, (size_t size), (size))
+GPUPROF_STUB(void*, pvalloc, (size_t size), (size))
+GPUPROF_STUB(void*, reallocarray, (void* block, size_t count, size_t size), (block, count, size))
+GPUPROF_STUB(void, free_sized, (void* block, size_t size), (block, size))
+GPUPROF_STUB(void, free_aligned_sized, (void* block, size_t alignment, size_t size), (block, alignment, size))
+GPUPROF_LOCK_HOOKS(GPUPROF_STUB)
+GPUPROF_THREAD_HOOKS(GPUPROF_STUB)
+GPUPROF_PROCESS_HOOKS(GPUPROF_STUB)
+GPUPROF_EXIT_HOOKS(GPUPROF_STUB)
+GPUPROF_SIGNAL_HOOKS(GPUPROF_STUB)
+GPUPROF_NEEDED_SYMBOLS(GPUPROF_STUB)
+#undef GPUPROF_STUB
+
+}  // namespace stub
+
+// C23 and BSD additions may be missing in libc; the program can then only have got them from us.
+void FreeSized(void* block, size_t) { real.free(block); }
+void FreeAlignedSized(void* block, size_t, size_t) { real.free(block); }
+void* ReallocArray(void* block, size_t count, size_t size) {
+  size_t bytes;
+  if (__builtin_mul_overflow(count, size, &bytes)) {
+    errno = ENOMEM;
+    return nullptr;
+  }
+  return real.realloc(block, bytes);
+}
+
+}  // namespace
+
+RealSymbols real = {
+#define GPUPROF_INIT_REAL(result, name, parameters, arguments) stub::name,
+    GPUPROF_HOOKS(GPUPROF_INIT_REAL) GPUPROF_NEEDED_SYMBOLS(GPUPROF_INIT_REAL)
+#undef GPUPROF_INIT_REAL
+};
+
+bool ResolveRealSymbols() noexcept {
+  if (g_resolved == 2) return true;
+  if (g_resolved == 1) return false;
+  g_resolved = 1;
+  RealSymbols found;
+#define GPUPROF_FIND_REAL(result, name, parameters, arguments) \
+  found.name = reinterpret_cast<result(*) parameters>(Find(#name));
+  GPUPROF_HOOKS(GPUPROF_FIND_REAL)
+  GPUPROF_NEEDED_SYMBOLS(GPUPROF_FIND_REAL)
+#undef GPUPROF_FIND_REAL
+  if (found.free_sized == nullptr) found.free_sized = FreeSized;
+  if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
+  if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
+  real = found;
+  g_resolved = 2;
+  return true;
+}
+
+}  // namespace gpuprof::inject

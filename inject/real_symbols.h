@@ -1,0 +1,26 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The originals behind our hooks. Before resolution each entry points at a stub that resolves all of them and calls on, so that a hook
+// never has to ask. The loader and other libraries' constructors call hooks long before our own constructor runs.
+
+#pragma once
+
+#include "inject/hook_list.h"
+
+namespace gpuprof::inject {
+
+struct RealSymbols {
+#define GPUPROF_DECLARE_REAL(result, name, parameters, arguments) result(*name) parameters;
+  GPUPROF_HOOKS(GPUPROF_DECLARE_REAL)
+  GPUPROF_NEEDED_SYMBOLS(GPUPROF_DECLARE_REAL)
+#undef GPUPROF_DECLARE_REAL
+};
+
+// A missing original (an old libc) is null after resolution for everything but the heap's core.
+extern RealSymbols real;
+
+// Once; later calls return at once. False: the calling thread is inside the resolution right now (dlsym allocates).
+bool ResolveRealSymbols() noexcept;
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/recorder.h"
+
+#include <string.h>
+
+#include "inject/raw_syscall.h"
+#include "inject/ring_file.h"
+#include "inject/text.h"
+#include "inject/thread_exit.h"
+
+namespace gpuprof::inject {
+
+using proto::Record;
+using proto::RecordKind;
+using proto::RingHeader;
+
+ProcessState g_process;
+RingHeader* g_rings[proto::kMaxRings];
+tracer::Settings g_settings;
+uint64_t g_ring_memory = 32u << 20;
+__thread ThreadState t_thread __attribute__((tls_model("initial-exec")));
+
+Recorder::Recorder(uint32_t source) noexcept {
+  ThreadState& thread = t_thread;
+  if (__builtin_expect(thread.busy != 0, 0)) {
+    if (thread.tool == 0 && thread.ring != nullptr &&
+        thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
+      thread.ring->reentered.store(thread.ring->reentered.load(std::memory_order_relaxed) + 1,
+                                   std::memory_order_relaxed);
+    }
+    return;
+  }
+  thread.busy = 1;
+  asm volatile("" ::: "memory");  // a signal handler on this thread must see it before anything else happens
+  // Looked at again under the guard: capture may have ended, and a forked child's pages were wiped.
+  if (!Recording(source)) {
+    thread.busy = 0;
+    return;
+  }
+  const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
+  ring_ = __builtin_expect(thread.generation == generation, 1) ? thread.ring : AcquireRing();
+  if (ring_ == nullptr) {
+    if (g_process.ring_file != nullptr) g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
+    thread.busy = 0;
+  }
+}
+
+RingHeader* AcquireRing() noexcept {
+  ThreadState& thread = t_thread;
+  const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
+  if (thread.generation == generation && (thread.refused != 0 || thread.ring != nullptr)) return thread.ring;
+  thread.ring = nullptr;
+  if (thread.exiting >= kLastExitRound) return nullptr;
+  if (g_process.ring_file_state.load(std::memory_order_acquire) == 1) return nullptr;  // being made: next event
+  RingHeader* ring = OpenRing(raw::GetTid());
+  thread.ring = ring;
+  thread.generation = generation;
+  thread.refused = ring == nullptr ? 1 : 0;
+  if (ring != nullptr) WatchThreadExit();
+  return ring;
+}
+
+void ReleaseRing() noexcept {
+  ThreadState& thread = t_thread;
+  if (thread.ring != nullptr && thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
+    CloseRing(thread.ring);
+  }
+  thread.ring = nullptr;
+  thread.refused = 1;
+}
+
+uint64_t Recorder::CoarseNow() const noexcept {
+  const uint64_t coarse = g_process.ring_file->coarse_ticks.load(std::memory_order_relaxed);
+  return coarse > ring_->last_time ? coarse : ring_->last_time;
+}
+
+void Recorder::Write(const Record& record) noexcept {
+  ring_->last_time = record.time;
+  proto::RingWrite(ring_, record);
+}
+
+void Recorder::WriteSpan(Record record, uint64_t duration) noexcept {
+  ring_->last_time = record.time;
+  if (__builtin_expect(duration < proto::kLongDuration, 1)) {
+    record.duration = static_cast<uint32_t>(duration);
+    proto::RingWrite(ring_, record);
+    return;
+  }
+  record.duration = proto::kLongDuration;
+  const Record group[2] = {
+      {record.time, 0, static_cast<uint8_t>(RecordKind::kDuration), 0, 0, 0, duration}, record};
+  proto::RingWriteGroup(ring_, group, 2, 1);
+}
+
+void Recorder::WriteWithText(const char* text, Record record) noexcept {
+  constexpr uint32_t kMostSlots = 16;
+  Record group[kMostSlots + 2];
+  size_t bytes = Length(text);
+  if (bytes > kMostSlots * proto::kRecordBytes) bytes = kMostSlots * proto::kRecordBytes;
+  const uint32_t slots = proto::PayloadSlots(bytes);
+  group[0] = {record.time, 0, static_cast<uint8_t>(RecordKind::kText), 0, 0, 0, bytes};
+  if (slots > 0) group[slots] = {};
+  memcpy(static_cast<void*>(&group[1]), text, bytes);
+  group[slots + 1] = record;
+  ring_->last_time = record.time;
+  proto::RingWriteGroup(ring_, group, slots + 2, 1);
+}
+
+void Recorder::WriteWithStack(Record record, const void* frame) noexcept {
+  const uint32_t depth = g_process.stack_depth;
+  if (depth == 0) {
+    Write(record);
+    return;
+  }
+  if (g_process.can_unwind.load(std::memory_order_acquire) == 0) {
+    record.flags |= proto::kFlagNoUnwinder;
+    Write(record);
+    return;
+  }
+  uint64_t pcs[proto::kMaxStackFrames];
+  const uint32_t frames = g_process.tracer->capture_stack(pcs, depth, frame);
+  if (frames == 0 || frames > proto::kMaxStackFrames) {
+    Write(record);
+    return;
+  }
+  // Only the innermost frames that changed since this thread's previous stack go into the ring.
+  uint32_t shared = 0;
+  const uint32_t last = ring_->last_stack_frames;
+  while (shared < frames && shared < last && pcs[frames - 1 - shared] == ring_->last_stack[last - 1 - shared]) ++shared;
+  const uint32_t fresh = frames - shared;
+  const uint64_t bytes = fresh * sizeof(uint64_t);
+  const uint32_t slots = proto::PayloadSlots(bytes);
+  Record group[proto::kMaxStackFrames / 4 + 3];
+  group[0] = {record.time, 0, static_cast<uint8_t>(RecordKind::kStack), 0, static_cast<uint16_t>(fresh), shared, bytes};
+  if (slots > 0) group[slots] = {};
+  memcpy(static_cast<void*>(&group[1]), pcs, bytes);
+  record.flags |= proto::kFlagHasStack;
+  group[slots + 1] = record;
+  ring_->last_time = record.time;
+  if (!proto::RingWriteGroup(ring_, group, slots + 2, 1)) return;
+  memcpy(ring_->last_stack, pcs, frames * sizeof(uint64_t));
+  ring_->last_stack_frames = frames;
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,213 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/ring_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+
+#include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
+#include "inject/state.h"
+#include "inject/text.h"
+
+namespace gpuprof::inject {
+namespace {
+
+using proto::RingFileHeader;
+using proto::RingHeader;
+
+constexpr uint64_t kHeaderBytes =
+    (sizeof(RingFileHeader) + proto::kPageBytes - 1) / proto::kPageBytes * proto::kPageBytes;
+
+// Largest ring handed out; shrinks as the budget is used, see RingBytes().
+constexpr uint64_t kFirstRingBytes = 1u << 20;
+constexpr uint64_t kReserveShare = 4;  // a quarter of the budget is kept for many small rings
+
+void RingFilePath(Text* path) {
+  path->Add(g_settings.bundle).Add("/").Add(g_settings.file_stem).Add(proto::kRingSuffix);
+}
+
+long OpenFile(int flags) {
+  char buffer[640];
+  Text path(buffer, sizeof(buffer));
+  RingFilePath(&path);
+  return raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+// Makes [offset, offset + bytes) of the file real on disk. File systems without fallocate get zeros written.
+bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
+  const long result = raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(bytes));
+  if (result == 0) return true;
+  if (result != -EOPNOTSUPP && result != -ENOSYS) return false;
+  static const char zeros[proto::kPageBytes] = {};
+  for (uint64_t done = 0; done < bytes; done += sizeof(zeros)) {
+    if (raw::Call(SYS_pwrite64, fd, raw::Arg(zeros), sizeof(zeros), static_cast<long>(offset + done)) !=
+        static_cast<long>(sizeof(zeros))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+void* Map(long fd, uint64_t offset, uint64_t bytes) {
+  const int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
+  const long address = raw::Call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, flags, fd,
+                                 fd >= 0 ? static_cast<long>(offset) : 0);
+  if (raw::IsError(address)) return nullptr;
+  // A forked child must not see, let alone write, its parent's rings.
+  raw::Call(SYS_madvise, address, static_cast<long>(bytes), MADV_DONTFORK);
+  return reinterpret_cast<void*>(address);
+}
+
+void FillHeader(RingFileHeader* header) {
+  header->version = proto::kRingFileVersion;
+  header->header_bytes = static_cast<uint32_t>(kHeaderBytes);
+  header->pid = g_process.pid;
+  header->ppid = static_cast<int32_t>(raw::Call(SYS_getppid));
+  header->start_id = g_settings.start_id;
+  header->clock_kind = static_cast<uint64_t>(g_process.clock);
+  header->snapshot_ticks = proto::ReadTicks(g_process.clock);
+  header->snapshot_monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+  header->snapshot_realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+  header->ticks_per_second = g_settings.ticks_per_second;
+  header->heap_mode = static_cast<uint32_t>(g_settings.heap_mode);
+  header->heap_period = g_settings.heap_period;
+  header->capture.store(g_process.captures.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  header->file_bytes.store(kHeaderBytes, std::memory_order_relaxed);
+  header->coarse_ticks.store(header->snapshot_ticks, std::memory_order_relaxed);
+  const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(header->executable),
+                           sizeof(header->executable) - 1);
+  if (n > 0) header->executable[n] = 0;
+  header->magic = proto::kRingFileMagic;
+}
+
+// How large the next ring may be: a sixteenth of what is left of the normal budget, so that the first threads get the most
+// and hundreds still get something; then the smallest size from the reserve.
+uint64_t NextRingBytes() {
+  const uint64_t used = g_process.ring_bytes_used.load(std::memory_order_relaxed);
+  const uint64_t normal = g_ring_memory - g_ring_memory / kReserveShare;
+  if (used + kFirstRingBytes / 16 < normal) {
+    uint64_t bytes = kFirstRingBytes;
+    while (bytes > (normal - used) / 8 && bytes > 64 * 1024) bytes /= 2;
+    return bytes;
+  }
+  return used + proto::kMinRingBytes <= g_ring_memory ? proto::kMinRingBytes : 0;
+}
+
+RingHeader* ReuseRing() {
+  const uint32_t count = g_process.ring_count.load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
+    RingHeader* ring = __atomic_load_n(&g_rings[i], __ATOMIC_ACQUIRE);
+    if (ring == nullptr) continue;
+    uint32_t expected = static_cast<uint32_t>(proto::RingState::kFree);
+    if (ring->state.compare_exchange_strong(expected, static_cast<uint32_t>(proto::RingState::kClaimed))) return ring;
+  }
+  return nullptr;
+}
+
+void TakeOver(RingHeader* ring, int tid) {
+  ring->tid = tid;
+  ring->opened = proto::ReadTicks(g_process.clock);
+  ring->last_time = 0;
+  ring->last_stack_frames = 0;
+  ring->open_ops.store(0, std::memory_order_relaxed);
+  ring->open_wait_start.store(0, std::memory_order_relaxed);
+  raw::Call(SYS_prctl, 16 /* PR_GET_NAME */, raw::Arg(ring->name));
+  ring->track = g_process.next_track.fetch_add(1, std::memory_order_relaxed) + 1;
+  ring->state.store(static_cast<uint32_t>(proto::RingState::kOwned), std::memory_order_release);
+}
+
+RingHeader* NewRing(int tid) {
+  const uint64_t bytes = NextRingBytes();
+  if (bytes == 0) return nullptr;
+  const uint32_t slot = g_process.ring_count.fetch_add(1, std::memory_order_relaxed);
+  if (slot >= proto::kMaxRings) {
+    g_process.ring_count.fetch_sub(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  g_process.ring_bytes_used.fetch_add(bytes, std::memory_order_relaxed);
+  const uint64_t total = proto::kPageBytes + bytes;
+  RingFileHeader* file = g_process.ring_file;
+  const uint64_t offset = file->file_bytes.fetch_add(total, std::memory_order_relaxed);
+  RingHeader* ring = nullptr;
+  const long fd = OpenFile(O_RDWR);
+  if (fd >= 0) {
+    if (Reserve(fd, offset, total)) ring = static_cast<RingHeader*>(Map(fd, offset, total));
+    raw::Call(SYS_close, fd);
+  }
+  const bool in_file = ring != nullptr;
+  if (!in_file) {
+    ring = static_cast<RingHeader*>(Map(-1, 0, total));
+    if (ring == nullptr) return nullptr;
+    Debug("a ring lives in anonymous memory: its last events are lost if the process is killed");
+  }
+  ring->magic = proto::kRingMagic;
+  ring->capacity = static_cast<uint32_t>(bytes / proto::kRecordBytes);
+  TakeOver(ring, tid);
+  if (in_file) {
+    file->directory[slot].bytes = total;
+    file->directory[slot].offset.store(offset, std::memory_order_release);
+    file->ring_count.store(slot + 1 > file->ring_count.load() ? slot + 1 : file->ring_count.load(),
+                           std::memory_order_release);
+  }
+  __atomic_store_n(&g_rings[slot], ring, __ATOMIC_RELEASE);
+  return ring;
+}
+
+}  // namespace
+
+bool EnsureRingFile() noexcept {
+  uint32_t state = g_process.ring_file_state.load(std::memory_order_acquire);
+  if (state == 2) return true;
+  if (state != 0 || !g_process.ring_file_state.compare_exchange_strong(state, 1)) return false;
+  RingFileHeader* header = nullptr;
+  const long fd = OpenFile(O_RDWR | O_CREAT | O_EXCL);
+  if (fd >= 0) {
+    if (Reserve(fd, 0, kHeaderBytes)) header = static_cast<RingFileHeader*>(Map(fd, 0, kHeaderBytes));
+    raw::Call(SYS_close, fd);
+  }
+  if (header == nullptr) {
+    header = static_cast<RingFileHeader*>(Map(-1, 0, kHeaderBytes));
+    if (header == nullptr) {
+      g_process.ring_file_state.store(0, std::memory_order_release);
+      return false;
+    }
+  }
+  FillHeader(header);
+  g_process.ring_file = header;
+  g_process.ring_file_state.store(2, std::memory_order_release);
+  return true;
+}
+
+proto::RingHeader* OpenRing(int tid) noexcept {
+  if (!EnsureRingFile()) return nullptr;
+  RingHeader* ring = ReuseRing();
+  if (ring != nullptr) {
+    TakeOver(ring, tid);
+    return ring;
+  }
+  return NewRing(tid);
+}
+
+void CloseRing(proto::RingHeader* ring) noexcept {
+  ring->state.store(static_cast<uint32_t>(proto::RingState::kClosed), std::memory_order_release);
+}
+
+void UpdateLatestSnapshot() noexcept {
+  RingFileHeader* file = g_process.ring_file;
+  if (file == nullptr) return;
+  file->latest_ticks = proto::ReadTicks(g_process.clock);
+  file->latest_monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+  file->latest_realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+}
+
+void RemoveRingFile() noexcept {
+  char buffer[640];
+  Text path(buffer, sizeof(buffer));
+  RingFilePath(&path);
+  raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(buffer), 0);
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,287 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/settings.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <signal.h>
+
+#include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
+#include "inject/state.h"
+#include "inject/text.h"
+#include "inject/tsc.h"
+
+extern "C" char** environ;
+
+namespace gpuprof::inject {
+
+LaunchSettings g_launch;
+
+namespace {
+
+using proto::HeapMode;
+
+void Reject(const char* variable, const char* value, const char* expected) {
+  char buffer[512];
+  Text text(buffer, sizeof(buffer));
+  text.Add(variable).Add("=").Add(value).Add(" is not understood, its default is used; expected: ").Add(expected);
+  Say(buffer);
+}
+
+const char* ItemEnd(const char* p) {
+  while (*p != 0 && *p != ',') ++p;
+  return p;
+}
+
+bool ListContains(const char* list, const char* name, size_t bytes) {
+  if (list == nullptr) return false;
+  for (const char* p = list; *p != 0;) {
+    const char* end = ItemEnd(p);
+    if (static_cast<size_t>(end - p) == bytes && __builtin_memcmp(p, name, bytes) == 0) return true;
+    p = *end == ',' ? end + 1 : end;
+  }
+  return false;
+}
+
+// x86_64-linux-gnu-g++-12 -> g++; gcc-12 -> gcc. Returns the part of `name` that counts.
+const char* ReduceName(const char* name, size_t* bytes) {
+  size_t end = Length(name);
+  size_t cut = end;
+  while (cut > 0 && (name[cut - 1] == '.' || (name[cut - 1] >= '0' && name[cut - 1] <= '9'))) --cut;
+  if (cut > 1 && cut < end && name[cut - 1] == '-') end = cut - 1;
+  size_t begin = 0;
+  int dashes = 0;
+  for (size_t i = 0; i < end; ++i) {
+    if (name[i] == '-' && ++dashes == 3 && i + 1 < end) begin = i + 1;
+  }
+  *bytes = end - begin;
+  return name + begin;
+}
+
+bool ParseHeap(const char* mode, const char* end, tracer::Settings* settings) {
+  const size_t bytes = static_cast<size_t>(end - mode);
+  const auto is = [&](const char* word) { return Length(word) == bytes && __builtin_memcmp(mode, word, bytes) == 0; };
+  if (is("off")) {
+    settings->heap_mode = HeapMode::kOff;
+  } else if (is("exact")) {
+    settings->heap_mode = HeapMode::kExact;
+  } else if (is("sampled")) {
+    settings->heap_mode = HeapMode::kSampled;
+  } else if (bytes > 8 && __builtin_memcmp(mode, "sampled:", 8) == 0) {
+    uint64_t period = 0;
+    if (!ParseSize(mode + 8, end, &period) || period == 0 || period > UINT32_MAX) return false;
+    settings->heap_mode = HeapMode::kSampled;
+    settings->heap_period = static_cast<uint32_t>(period);
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool ParseSources(const char* list, tracer::Settings* settings) {
+  settings->sources = 0;
+  for (const char* p = list; *p != 0;) {
+    const char* end = ItemEnd(p);
+    const char* equals = p;
+    while (equals < end && *equals != '=') ++equals;
+    const size_t bytes = static_cast<size_t>(equals - p);
+    const auto is = [&](const char* word) { return Length(word) == bytes && __builtin_memcmp(p, word, bytes) == 0; };
+    uint32_t source = 0;
+    if (is("heap")) source = proto::kSourceHeap;
+    if (is("locks")) source = proto::kSourceLocks;
+    if (is("threads")) source = proto::kSourceThreads;
+    if (is("ops")) source = proto::kSourceOps;
+    if (is("tensors")) source = proto::kSourceTensors;
+    if (source == 0 || (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings)))) return false;
+    settings->sources |= source;
+    p = *end == ',' ? end + 1 : end;
+  }
+  if (settings->heap_mode == HeapMode::kOff) settings->sources &= ~proto::kSourceHeap;
+  return true;
+}
+
+// 5s, 500ms, 2m, or plain seconds.
+bool ParseDuration(const char** text, uint64_t* ns) {
+  uint64_t value = 0;
+  if (!ParseNumber(text, &value)) return false;
+  uint64_t unit = 1'000'000'000u;
+  if ((*text)[0] == 'm' && (*text)[1] == 's') {
+    unit = 1'000'000u;
+    *text += 2;
+  } else if (**text == 's') {
+    ++*text;
+  } else if (**text == 'm') {
+    unit *= 60;
+    ++*text;
+  }
+  if (value > 1'000'000'000u) return false;
+  *ns = value * unit;
+  return true;
+}
+
+bool ParseCapture(const char* text) {
+  if (Equal(text, "now")) {
+    g_launch.capture = CaptureMode::kNow;
+  } else if (Equal(text, "off")) {
+    g_launch.capture = CaptureMode::kOff;
+  } else if (__builtin_strncmp(text, "delay:", 6) == 0) {
+    const char* p = text + 6;
+    if (!ParseDuration(&p, &g_launch.delay_ns)) return false;
+    if (*p == '+') {
+      ++p;
+      if (!ParseDuration(&p, &g_launch.length_ns)) return false;
+    }
+    if (*p != 0) return false;
+    g_launch.capture = CaptureMode::kDelay;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+bool ParseSignal(const char* text, int* signal) {
+  if (Equal(text, "none")) {
+    *signal = 0;
+    return true;
+  }
+  if (Equal(text, "USR1") || Equal(text, "SIGUSR1")) {
+    *signal = SIGUSR1;
+    return true;
+  }
+  if (Equal(text, "USR2") || Equal(text, "SIGUSR2")) {
+    *signal = SIGUSR2;
+    return true;
+  }
+  uint64_t number = 0;
+  if (!ParseNumber(&text, &number) || *text != 0 || number == 0 || number > 64) return false;
+  *signal = static_cast<int>(number);
+  return *signal != SIGKILL && *signal != SIGSTOP && *signal != SIGSEGV;
+}
+
+void ReadNumber(const char* variable, uint64_t most, uint32_t* target, const char* expected) {
+  const char* text = Variable(variable);
+  if (text == nullptr || *text == 0) return;
+  const char* p = text;
+  uint64_t value = 0;
+  if (!ParseNumber(&p, &value) || *p != 0 || value > most) return Reject(variable, text, expected);
+  *target = static_cast<uint32_t>(value);
+}
+
+void ReadSources() {
+  g_settings.heap_mode = HeapMode::kSampled;
+  g_settings.heap_period = proto::kDefaultHeapPeriod;
+  const char* text = Variable(proto::kEnvTrace);
+  if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
+  if (text != nullptr && *text != 0) {
+    Reject(proto::kEnvTrace, text, "heap[=sampled[:BYTES]|exact|off], locks, threads, ops, tensors, separated by commas");
+  }
+  g_settings.heap_mode = HeapMode::kSampled;
+  g_settings.heap_period = proto::kDefaultHeapPeriod;
+  g_settings.sources =
+      proto::kSourceHeap | proto::kSourceLocks | proto::kSourceThreads | proto::kSourceOps | proto::kSourceTensors;
+}
+
+void ReadClock() {
+  const char* text = Variable(proto::kEnvClock);
+  const bool known = text == nullptr || *text == 0 || Equal(text, "auto") || Equal(text, "tsc") || Equal(text, "monotonic");
+  if (!known) Reject(proto::kEnvClock, text, "auto, tsc or monotonic");
+  const bool monotonic = known && text != nullptr && Equal(text, "monotonic");
+  const bool tsc = known && text != nullptr && Equal(text, "tsc");
+  g_settings.clock = !monotonic && (tsc || TscIsFit()) ? proto::ClockKind::kTsc : proto::ClockKind::kMonotonic;
+}
+
+void ReadRingMemory() {
+  const char* text = Variable(proto::kEnvRingMemory);
+  if (text == nullptr || *text == 0) return;
+  uint64_t bytes = 0;
+  if (!ParseSize(text, text + Length(text), &bytes) || bytes < (1u << 20) || bytes > (uint64_t{1} << 34)) {
+    return Reject(proto::kEnvRingMemory, text, "a size between 1MiB and 16GiB");
+  }
+  g_ring_memory = bytes;
+}
+
+// The base name of the running executable, from the kernel: argv[0] may be anything.
+bool ExecutableName(char* name, size_t capacity) {
+  char path[512];
+  const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(path), sizeof(path) - 1);
+  if (n <= 0) return false;
+  path[n] = 0;
+  Text text(name, capacity);
+  text.Add(BaseName(path));
+  return true;
+}
+
+}  // namespace
+
+const char* Variable(const char* name) noexcept {
+  if (environ == nullptr) return nullptr;
+  const size_t bytes = Length(name);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (__builtin_strncmp(*entry, name, bytes) == 0 && (*entry)[bytes] == '=') return *entry + bytes + 1;
+  }
+  return nullptr;
+}
+
+bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept {
+  size_t bytes = 0;
+  const char* reduced = ReduceName(name, &bytes);
+  if (ListContains(include, name, Length(name)) || ListContains(include, reduced, bytes)) return false;
+  if (ListContains(exclude, name, Length(name)) || ListContains(exclude, reduced, bytes)) return true;
+  for (const char* program : proto::kExcludedPrograms) {
+    if (Equal(program, reduced, bytes) || Equal(program, name)) return true;
+  }
+  return false;
+}
+
+bool TracerPath(char* path, size_t capacity) noexcept {
+  Text text(path, capacity);
+  const char* given = Variable(proto::kEnvTracer);
+  if (given != nullptr && *given != 0) {
+    text.Add(given);
+    return !text.cut();
+  }
+  Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) == 0 || info.dli_fname == nullptr) return false;
+  text.Add(info.dli_fname, static_cast<size_t>(BaseName(info.dli_fname) - info.dli_fname)).Add(proto::kTracerObject);
+  return !text.cut();
+}
+
+bool ReadSettings() noexcept {
+  const char* bundle = Variable(proto::kEnvBundle);
+  if (bundle == nullptr || *bundle == 0) return false;
+  char name[256];
+  if (ExecutableName(name, sizeof(name)) &&
+      IsExcludedProgram(name, Variable(proto::kEnvInclude), Variable(proto::kEnvExclude))) {
+    return false;
+  }
+  Text path(g_settings.bundle, sizeof(g_settings.bundle));
+  path.Add(bundle);
+  if (path.cut() || bundle[0] != '/') {
+    g_settings.bundle[0] = 0;
+    Reject(proto::kEnvBundle, bundle, "an absolute path of less than 512 bytes; nothing is recorded");
+    return false;
+  }
+  g_settings.stack_depth = 32;
+  ReadNumber(proto::kEnvStacks, proto::kMaxStackFrames, &g_settings.stack_depth, "a number of frames from 0 to 127");
+  ReadNumber(proto::kEnvDebug, 9, &g_settings.debug, "0 or 1");
+  SetDebug(g_settings.debug != 0);
+  ReadSources();
+  ReadClock();
+  ReadRingMemory();
+  const char* times = Variable(proto::kEnvHeapTimes);
+  g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
+  const char* capture = Variable(proto::kEnvCapture);
+  if (capture != nullptr && *capture != 0 && !ParseCapture(capture)) {
+    Reject(proto::kEnvCapture, capture, "now, off, or delay:START[+LENGTH] such as delay:5s+10s");
+  }
+  g_launch.signal = SIGUSR1;
+  const char* signal = Variable(proto::kEnvSignal);
+  if (signal != nullptr && *signal != 0 && !ParseSignal(signal, &g_launch.signal)) {
+    Reject(proto::kEnvSignal, signal, "USR1, USR2, a signal number, or none");
+  }
+  return true;
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The process's settings, from the GPUPROF_* variables of proto/contract.h. Read once, in the constructor. A value that makes no
+// sense is said on stderr and replaced by its default: the launcher has checked it before; only hand-made environments get here.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuprof::inject {
+
+enum class CaptureMode { kNow, kOff, kDelay };
+
+struct LaunchSettings {
+  CaptureMode capture = CaptureMode::kNow;
+  uint64_t delay_ns = 0;
+  uint64_t length_ns = 0;  // 0: until stopped
+  int signal = 0;          // 0: none
+};
+extern LaunchSettings g_launch;
+
+// Fills g_settings, g_launch and g_ring_memory. False: this process is not to be recorded (no bundle, or excluded by name).
+bool ReadSettings() noexcept;
+
+// The variable's value, or null. Never libc's getenv: constructors of other libraries may be changing the environment.
+const char* Variable(const char* name) noexcept;
+
+// Path of the tracer object: GPUPROF_TRACER, else beside this object.
+bool TracerPath(char* path, size_t capacity) noexcept;
+
+// Whether a program of this base name is excluded, given the user's lists. Exposed for its unit test.
+bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept;
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,79 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Everything a hook looks at: the process's recording state and the thread's own.
+//
+// ProcessState fills whole pages that the kernel wipes in forked children (MADV_WIPEONFORK): a child made behind our back, by a
+// raw clone, finds every hook off and writes into nobody's ring. Zero is the dormant state.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "proto/contract.h"
+#include "proto/control.h"
+#include "proto/ring.h"
+#include "tracer/tracer.h"
+
+namespace gpuprof::inject {
+
+// Recording bits beside proto::kSource*: the heap's exact mode, so that hooks need one test.
+inline constexpr uint32_t kRecordHeapExact = 1u << 31;
+
+inline constexpr uint32_t kFilterBuckets = 16384;
+
+struct alignas(proto::kPageBytes) ProcessState {
+  // The word every hook reads. 0: dormant.
+  std::atomic<uint32_t> recording;
+  // Bumped whenever threads must look for a new ring (fork, exec that failed).
+  std::atomic<uint32_t> generation;
+  std::atomic<uint32_t> ring_file_state;  // 0 none, 1 being made, 2 ready
+  int pid;
+  proto::ClockKind clock;
+  uint32_t time_known;
+  uint32_t heap_period;
+  uint32_t stack_depth;
+  uint32_t exact_times;
+  std::atomic<uint32_t> next_track;
+  std::atomic<uint64_t> ring_bytes_used;
+  std::atomic<uint32_t> ring_count;
+  std::atomic<uint32_t> capture_state;  // proto::CaptureState
+  std::atomic<uint32_t> captures;
+  proto::RingFileHeader* ring_file;
+  std::atomic<uint64_t>* sampled;  // addresses of live sampled blocks, open addressing
+  const tracer::Api* tracer;
+  // Set once the tracer's session is ready to take stacks.
+  std::atomic<uint32_t> can_unwind;
+  std::atomic<uint32_t> session;   // 1: tracer->start succeeded and finish was not called
+  std::atomic<uint32_t> finished;  // 1: no more recording in this image
+  std::atomic<uint8_t> filter[kFilterBuckets];  // how many sampled blocks hash here; saturates
+};
+
+extern ProcessState g_process;
+// Rings by slot, outside the wiped pages: only written with g_process.ring_count.
+extern proto::RingHeader* g_rings[proto::kMaxRings];
+// The settings, parsed once; file_stem and start_id change in forked children.
+extern tracer::Settings g_settings;
+extern uint64_t g_ring_memory;
+
+// Per thread, initial-exec: one load from the thread pointer. Keep it small, every thread stack pays for it.
+struct ThreadState {
+  proto::RingHeader* ring;
+  int64_t bytes_until_sample;
+  uint64_t random;
+  uint32_t generation;  // of `ring`; differs from the process's: none yet
+  uint8_t busy;         // inside our code: hooks pass through
+  uint8_t tool;         // one of our threads
+  uint8_t exiting;      // rounds of key destructors seen
+  uint8_t refused;      // no ring in this generation
+};
+static_assert(sizeof(ThreadState) <= 64);
+
+extern __thread ThreadState t_thread __attribute__((tls_model("initial-exec")));
+
+inline bool Recording(uint32_t sources) noexcept {
+  return __builtin_expect((g_process.recording.load(std::memory_order_relaxed) & sources) != 0, 0);
+}
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Learns of a thread's end through a pthread key, in the last round of key destructors, so that what other libraries free in
+// theirs is still recorded.
+
+#pragma once
+
+#include <cstdint>
+
+namespace gpuprof::inject {
+
+// glibc runs key destructors at most PTHREAD_DESTRUCTOR_ITERATIONS (4) times.
+inline constexpr uint8_t kLastExitRound = 4;
+
+// Once, in the constructor: early keys need no memory in pthread_setspecific.
+void CreateThreadExitKey() noexcept;
+
+// The calling thread has a ring now. Safe in hooks.
+void WatchThreadExit() noexcept;
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,93 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/tracer_object.h"
+
+#include <dlfcn.h>
+
+#include "inject/hooks/torch_memory.h"
+#include "inject/raw_log.h"
+#include "inject/recorder.h"
+#include "inject/ring_file.h"
+#include "inject/settings.h"
+#include "inject/text.h"
+
+namespace gpuprof::inject {
+namespace {
+
+// Outside the pages that fork wipes: the object stays loaded in a forked child.
+const tracer::Api* g_api = nullptr;
+bool g_tried = false;
+tracer::Host g_host;
+
+// Enter and Leave are Recorder's constructor and destructor for callbacks that do not nest in a C++ scope of ours.
+proto::RingHeader* Enter(uint32_t source) {
+  if (!Recording(source)) return nullptr;
+  ThreadState& thread = t_thread;
+  if (thread.busy != 0) return nullptr;
+  thread.busy = 1;
+  asm volatile("" ::: "memory");
+  proto::RingHeader* ring =
+      __builtin_expect(thread.generation == g_process.generation.load(std::memory_order_relaxed), 1) ? thread.ring : AcquireRing();
+  if (ring == nullptr) {
+    if (g_process.ring_file != nullptr) g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
+    thread.busy = 0;
+  }
+  return ring;
+}
+
+void Leave() {
+  asm volatile("" ::: "memory");
+  t_thread.busy = 0;
+}
+
+void AdoptToolThread() { t_thread.busy = t_thread.tool = 1; }
+
+void FillHost() {
+  g_host.size = sizeof(g_host);
+  g_host.settings = &g_settings;
+  g_host.ring_file = g_process.ring_file;
+  g_host.rings = g_rings;
+  g_host.ring_count = &g_process.ring_count;
+  g_host.enter = Enter;
+  g_host.leave = Leave;
+  g_host.adopt_tool_thread = AdoptToolThread;
+  g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
+  g_host.say = Say;
+  g_host.debug = Debug;
+}
+
+}  // namespace
+
+const tracer::Api* LoadedTracer() noexcept { return g_api; }
+
+const tracer::Api* LoadTracer() noexcept {
+  FillHost();  // the ring file is another one after fork and exec
+  if (g_tried) return g_api;
+  g_tried = true;
+  char message[1200];
+  Text text(message, sizeof(message));
+  char path[600];
+  if (!TracerPath(path, sizeof(path))) {
+    Say("cannot record: the place of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to its path");
+    return nullptr;
+  }
+  void* object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (object == nullptr) {
+    const char* reason = dlerror();
+    text.Add("cannot record: ").Add(reason != nullptr ? reason : path).Add("; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
+    Say(message);
+    return nullptr;
+  }
+  const auto entry = reinterpret_cast<tracer::EntryFunction>(dlsym(object, tracer::kEntryName));
+  const tracer::Api* api = entry != nullptr ? entry(&g_host) : nullptr;
+  if (api == nullptr || api->size != sizeof(tracer::Api)) {
+    text.Add("cannot record: ").Add(path).Add(" is of another version than libgpuprof_inject.so; install both from one build");
+    Say(message);
+    return nullptr;
+  }
+  g_api = api;
+  return api;
+}
+
+}  // namespace gpuprof::inject
