@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Builds one event chunk: rows in, packed varint columns out. Used by the drain thread and by recovery, one thread at a time.
+// Builds one event chunk: rows in, packed varint columns out. Used by the drain thread and by
+// recovery, one thread at a time.
 //
-// Rows are encoded as they arrive, so that a builder holds about 10 bytes a row. No exceptions, no iostreams, no std::string: this code is
-// also linked into the preloaded tracer.
+// Rows are encoded as they arrive, so that a builder holds about 10 bytes a row. No exceptions, no
+// iostreams, no std::string: this code is also linked into the preloaded tracer.
 
 #pragma once
 
@@ -18,9 +19,13 @@ namespace gpuprof::codec {
 class ChunkBuilder {
  public:
   ChunkBuilder(proto::ChunkKind kind, uint32_t track, uint32_t time_shift);
+  ~ChunkBuilder();
+  ChunkBuilder(const ChunkBuilder&) = delete;
+  ChunkBuilder& operator=(const ChunkBuilder&) = delete;
 
-  // `row` holds the table's columns in schema order as 64-bit values (times and durations in ticks, unshifted). `start` is the
-  // earliest tick the row covers (a span's start; else its time).
+  // `row` holds the table's columns in schema order as 64-bit values (times and durations in ticks,
+  // unshifted). `start` is the earliest tick the row covers (a span's start; else its time). A
+  // duration that begins before tick 0 is cut there.
   void Append(const uint64_t* row, uint64_t start);
 
   void AddDropped(uint64_t records) { dropped_before_ += records; }
@@ -34,15 +39,28 @@ class ChunkBuilder {
   // Memory held, for the recorder's budget.
   uint64_t memory_bytes() const;
 
-  // Appends the serialized Trace{Chunk} message to `out` and starts anew, keeping some buffer memory.
+  // Appends the serialized Trace{Chunk} message to `out` and starts anew, keeping some buffer
+  // memory.
   void Finish(uint32_t capture, std::vector<uint8_t>* out);
 
  private:
+  // Varints of one column. Nothing is stored while every residual is zero.
   struct Column {
-    std::vector<uint8_t> bytes;
+    uint8_t* begin = nullptr;
+    uint8_t* cursor = nullptr;
+    uint8_t* limit = nullptr;
     uint64_t previous = 0;
-    bool any = false;  // a residual other than zero was seen
+    bool any = false;
   };
+
+  template <int kTable>
+  void AppendRow(const uint64_t* row, uint64_t start);
+  template <proto::Encoding kEncoding>
+  void PutValue(Column* column, uint64_t value, uint64_t time, uint64_t span_start);
+  void PutResidual(Column* column, uint64_t residual);
+  void StartColumn(Column* column);
+  static void Grow(Column* column, uint64_t room);
+  void Reset();
 
   proto::ChunkKind kind_;
   uint32_t track_;

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns the records of one ring into rows of chunk builders. Used by the drain thread while the process lives and by recovery
-// afterwards, so both treat rings alike. Every field read from a ring is checked: rings are shared memory.
+// Turns the records of one ring into rows of chunk builders. Used by the drain thread while the
+// process lives and by recovery afterwards, so both treat rings alike. Every field read from a ring
+// is checked: rings are shared memory.
 
 #pragma once
 
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "proto/codec/chunk_builder.h"
+#include "proto/container.h"
 #include "proto/ring.h"
 
 namespace gpuprof::codec {
@@ -31,39 +33,82 @@ class RecordSorter {
  public:
   RecordSorter(uint32_t track, uint32_t time_shift, Interner* interner);
   ~RecordSorter();
+  RecordSorter(const RecordSorter&) = delete;
+  RecordSorter& operator=(const RecordSorter&) = delete;
 
-  // Consumes records [position, end) of `ring`. `position` and `end` are absolute ring positions. For recovery, `skip_until`
-  // gives per chunk kind (indexed by kind - kHeap) the position below which rows are already in the file; null: none.
-  // Returns the new position (== end).
-  uint64_t Consume(const proto::RingHeader* ring, uint64_t position, uint64_t end, const uint64_t* skip_until);
+  // Consumes records [position, end) of `ring`. `position` and `end` are absolute ring positions.
+  // For recovery, `skip_until` gives per chunk kind (indexed by kind - kHeap) the position below
+  // which rows are already in the file; null: none. Returns the new position: `end`, or less when a
+  // builder holds kRowsPerChunk rows (write the builders and call again: a caller that drains to
+  // the end loops). Records that make no sense end the range: the rest of it is counted as corrupt
+  // and skipped.
+  uint64_t Consume(const proto::RingHeader* ring, uint64_t position, uint64_t end,
+                   const uint64_t* skip_until);
 
-  // Adds a row for each span that is still open in the ring header (kFlagIncomplete), ending at `now`.
-  void AddOpenSpans(const proto::RingHeader* ring, uint64_t now);
+  // Frees the ring up to `position`, as Consume returned it last: every row before it is in the
+  // file. Leaves in the ring what recovery needs to understand the records that follow.
+  void Release(proto::RingHeader* ring, uint64_t position);
+  // The other half, for recovery: takes up what Release left. Call before the first Consume.
+  void Resume(const proto::RingHeader* ring);
 
-  // Builders with rows, in a fixed order; empty ones may be included.
+  // Adds a row for each span that is still open in the ring header (kFlagIncomplete), ending at
+  // `now`; inner ops first. `skip_until` as in Consume; a kind whose skip is all ones has its open
+  // spans already.
+  void AddOpenSpans(const proto::RingHeader* ring, uint64_t now, const uint64_t* skip_until);
+  void AddOpenSpans(const proto::RingHeader* ring, uint64_t now) {
+    AddOpenSpans(ring, now, nullptr);
+  }
+
+  // Builders made so far, in the order in which their kinds first came; some may be empty.
   std::vector<std::unique_ptr<ChunkBuilder>>& builders() { return builders_; }
+  // Whether some builder is to be written before Consume goes on.
+  bool full() const;
   uint64_t memory_bytes() const;
   uint64_t corrupt_records() const { return corrupt_; }
+  // Stacks whose outer frames could not be known (a ring cut loose from its past).
+  uint64_t cut_stacks() const { return cut_stacks_; }
   uint64_t rows() const { return rows_; }
+  // Newest time seen in any record.
+  uint64_t last_time() const { return last_time_; }
 
  private:
+  static constexpr int kKinds = 6;
+
+  struct Range;
+
   ChunkBuilder* BuilderFor(proto::ChunkKind kind);
-  void Row(proto::ChunkKind kind, const uint64_t* row, uint64_t start);
+  bool Row(proto::ChunkKind kind, const uint64_t* row, uint64_t start);
+  bool Event(const proto::Record& record, proto::ChunkKind kind);
+  bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
+  bool TakeStack(const proto::Record& record, const void* pcs);
+  bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0; }
+  void EndEvent();
+  uint64_t DurationOf(const proto::Record& record);
+  uint32_t StackId();
 
   uint32_t track_;
   uint32_t time_shift_;
   Interner* interner_;
   std::vector<std::unique_ptr<ChunkBuilder>> builders_;
+  ChunkBuilder* by_kind_[kKinds] = {};
+
   // State between a prefix record and its event.
-  uint32_t stack_ = 0;
-  uint32_t text_ = 0;
+  bool has_stack_ = false;
+  bool has_duration_ = false;
+  uint32_t text_bytes_ = 0;
   uint64_t long_duration_ = 0;
   uint64_t total_allocated_ = 0;
   uint64_t total_reserved_ = 0;
+  uint64_t dropped_ = 0;
+  // The stack of the last kStack record.
   uint64_t last_stack_[proto::kMaxStackFrames] = {};
   uint32_t last_stack_frames_ = 0;
+
   uint64_t corrupt_ = 0;
+  uint64_t cut_stacks_ = 0;
   uint64_t rows_ = 0;
+  uint64_t last_time_ = 0;
+  char payload_[proto::kMaxPayloadBytes];  // the text before the next event
 };
 
 }  // namespace gpuprof::codec

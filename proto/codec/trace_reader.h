@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads .gpt files: walks the container, then decodes any block on its own. Bytes are hostile: every size is bounded before it is
-// allocated, and a fault is reported with its offset while everything before it stays readable.
+// Reads .gpt files: walks the container, then decodes any block on its own. Bytes are hostile:
+// every size is bounded before it is allocated, and a fault is reported with its offset while
+// everything before it stays readable.
 //
-// Scan() on one thread; Decode*() are const and may run on many threads at once, each with its own BlockDecoder.
+// Scan() on one thread; Decode*() are const and may run on many threads at once, each with its own
+// BlockDecoder.
 
 #pragma once
 
@@ -36,7 +38,8 @@ struct TraceScan {
   std::vector<Fault> faults;    // empty: the file is whole (a missing end marker is not a fault)
 };
 
-// Walks the headers of `data`. False: not a gpuprof trace, or a newer major version (faults[0] says so).
+// Walks the headers of `data`. False: not a gpuprof trace, or a newer major version (faults[0] says
+// so).
 bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan);
 
 // One event chunk by column. Columns that were left out are empty: all zero.
@@ -46,7 +49,8 @@ struct EventColumns {
   uint32_t capture = 0;
   uint32_t count = 0;
   uint64_t dropped_before = 0;
-  // Absolute values: times and durations in ticks, addresses and deltas resolved. Plain columns as stored.
+  // Absolute values: times and durations in ticks, addresses and deltas resolved. Plain columns as
+  // stored.
   std::vector<uint64_t> column[proto::kMaxColumns];
 };
 
@@ -57,10 +61,12 @@ class BlockDecoder {
   BlockDecoder(const BlockDecoder&) = delete;
   BlockDecoder& operator=(const BlockDecoder&) = delete;
 
-  // Decompresses a block and decodes its columns into `out`, whose vectors are reused. False: `fault` says where and why.
+  // Decompresses a block and decodes its columns into `out`, whose vectors are reused. False:
+  // `fault` says where and why.
   bool DecodeEvents(const uint8_t* data, const BlockRef& block, EventColumns* out, Fault* fault);
   // Decompresses a block and returns the serialized Trace message (one Chunk), for libprotobuf.
-  bool Decompress(const uint8_t* data, const BlockRef& block, const uint8_t** message, uint64_t* bytes, Fault* fault);
+  bool Decompress(const uint8_t* data, const BlockRef& block, const uint8_t** message,
+                  uint64_t* bytes, Fault* fault);
 
  private:
   void* decompressor_;  // ZSTD_DCtx

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a .gpt file: file header, then blocks, each with one writev, then the end marker. Never rewrites earlier bytes.
+// Writes a .gpt file: file header, then blocks, each with one writev, then the end marker. Never
+// rewrites earlier bytes.
 //
-// One thread at a time. Works in a foreign process: its descriptor may be closed or replaced behind its back, so every write first
-// checks that the descriptor is still its file and otherwise opens the file again by path. A full disk or any write error makes
-// it stop and count rows, never fail; it tries again at the next block. No exceptions; memory comes from operator new.
+// One thread at a time. Works in a foreign process: its descriptor may be closed or replaced behind
+// its back, so every write first checks that the descriptor is still its file and otherwise opens
+// the file again by path. A full disk or any write error makes it stop and count rows, never fail;
+// it tries again at the next block. No exceptions; memory comes from operator new.
 
 #pragma once
 
@@ -24,23 +26,27 @@ class TraceWriter {
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
-  // Creates the file with its header (mode 0600). False: errno tells why.
+  // Creates the file with its header (mode 0600; magic, version and checksum are filled in here).
+  // False: errno tells why; EEXIST if there is one already.
   bool Create(const char* path, const proto::FileHeader& header);
-  // Continues a file that was cut: `bytes` is the length of its readable part (the rest is truncated), `next_sequence`, `blocks` and `rows` what it
-  // holds. For recovery.
-  bool Continue(const char* path, uint64_t bytes, uint32_t next_sequence, uint64_t blocks, uint64_t rows);
+  // Continues a file that was cut: `bytes` is the length of its readable part (the rest is
+  // truncated), `next_sequence`, `blocks` and `rows` what it holds. For recovery.
+  bool Continue(const char* path, uint64_t bytes, uint32_t next_sequence, uint64_t blocks,
+                uint64_t rows);
 
-  // Writes the builder's rows as one block and resets it. `ring_end`: see BlockHeader. False: not written (rows are counted as lost, the
-  // builder is reset all the same).
+  // Writes the builder's rows as one block and resets it. `ring_end`: see BlockHeader. False: not
+  // written (rows are counted as lost, the builder is reset all the same).
   bool WriteEvents(ChunkBuilder* builder, uint32_t capture, uint64_t ring_end);
-  // Writes one table: `field` is the number of the Chunk field (8 to 14) and `message` its serialized bytes.
-  bool WriteTable(proto::ChunkKind kind, uint32_t capture, int field, const uint8_t* message, uint64_t bytes, uint32_t entries);
+  // Writes one table: `field` is the number of the Chunk field (8 to 14) and `message` its
+  // serialized bytes.
+  bool WriteTable(proto::ChunkKind kind, uint32_t capture, int field, const uint8_t* message,
+                  uint64_t bytes, uint32_t entries);
   bool WriteEnd(proto::EndMarker marker);
 
   // Forgets the file without touching it (a forked child).
   void Abandon();
   void Close();
-  bool is_open() const { return fd_ >= 0; }
+  bool is_open() const { return path_[0] != 0; }
 
   uint64_t bytes_written() const { return bytes_written_; }
   uint64_t rows_written() const { return rows_written_; }
@@ -50,8 +56,15 @@ class TraceWriter {
   uint64_t memory_bytes() const;
 
  private:
-  bool WriteBlock(proto::BlockHeader header);
+  bool Adopt(int fd);
   bool EnsureDescriptor();
+  bool Reopen();
+  bool CutTornTail(uint64_t size);
+  bool Append(const void* header, uint64_t header_bytes, const void* body, uint64_t body_bytes);
+  bool WriteAll(const uint8_t* data, uint64_t bytes);
+  bool WriteBlock(proto::BlockHeader header);
+  bool Compress(uint64_t* bytes);
+  bool Fail(int error);
 
   int fd_ = -1;
   uint64_t device_ = 0;
@@ -59,8 +72,9 @@ class TraceWriter {
   char path_[1024] = {};
   uint32_t sequence_ = 0;
   uint64_t blocks_ = 0;
-  uint64_t file_bytes_ = 0;
+  uint64_t file_bytes_ = 0;  // whole blocks; what the file holds beyond is torn
   uint64_t bytes_written_ = 0;
+  uint64_t rows_in_file_ = 0;
   uint64_t rows_written_ = 0;
   uint64_t rows_lost_ = 0;
   int last_error_ = 0;

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The drain's hot path: each table's row code is generated from proto/schema.h, so that encodings
+// are decided when this is compiled and not per value. One thread at a time; memory comes from
+// operator new; nothing is thrown here.
+
+#include "proto/codec/chunk_builder.h"
+
+#include <cstring>
+#include <iterator>
+#include <new>
+#include <utility>
+
+#include "proto/codec/tables.h"
+#include "proto/codec/varint.h"
+
+namespace gpuprof::codec {
+namespace {
+
+using proto::ChunkKind;
+using proto::Encoding;
+
+// A column's first buffer, and what a column may keep once its chunk is finished.
+constexpr uint64_t kFirstBytes = 512;
+constexpr uint64_t kKeptBytes = 8192;
+
+constexpr int TableIndex(ChunkKind kind) {
+  for (int i = 0; i < static_cast<int>(std::size(proto::kTables)); ++i) {
+    if (proto::kTables[i].kind == kind) return i;
+  }
+  return -1;
+}
+
+// Column with the span's duration; 0: the table's rows are moments (column 0 is always the time).
+constexpr int SpanColumn(int table) {
+  for (int i = 0; i < proto::kTables[table].columns; ++i) {
+    if (proto::kTables[table].column[i].encoding == Encoding::kSpan) return i;
+  }
+  return 0;
+}
+
+}  // namespace
+
+ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
+    : kind_(kind), track_(track), time_shift_(time_shift), table_(proto::FindTable(kind)) {}
+
+ChunkBuilder::~ChunkBuilder() {
+  for (Column& column : column_) ::operator delete(column.begin);
+}
+
+void ChunkBuilder::Grow(Column* column, uint64_t room) {
+  const uint64_t used = static_cast<uint64_t>(column->cursor - column->begin);
+  uint64_t bytes = static_cast<uint64_t>(column->limit - column->begin) * 2;
+  if (bytes < kFirstBytes) bytes = kFirstBytes;
+  while (bytes < used + room) bytes *= 2;
+  uint8_t* grown = static_cast<uint8_t*>(::operator new(bytes));
+  if (used != 0) std::memcpy(grown, column->begin, used);
+  ::operator delete(column->begin);
+  column->begin = grown;
+  column->cursor = grown + used;
+  column->limit = grown + bytes;
+}
+
+// The column has been zero so far: writes the zeros it left out.
+void ChunkBuilder::StartColumn(Column* column) {
+  column->any = true;
+  if (static_cast<uint64_t>(column->limit - column->cursor) < count_ + kMaxVarintBytes) {
+    Grow(column, count_ + kMaxVarintBytes);
+  }
+  std::memset(column->cursor, 0, count_);
+  column->cursor += count_;
+}
+
+inline void ChunkBuilder::PutResidual(Column* column, uint64_t residual) {
+  if (!column->any) {
+    if (residual == 0) return;
+    StartColumn(column);
+  }
+  if (__builtin_expect(column->limit - column->cursor < kMaxVarintBytes, 0)) {
+    Grow(column, kMaxVarintBytes);
+  }
+  column->cursor = PutVarint(column->cursor, ZigZag(residual));
+}
+
+// `time` is the row's shifted time, `span_start` the shifted start of its span.
+template <Encoding kEncoding>
+inline void ChunkBuilder::PutValue(Column* column, uint64_t value, uint64_t time,
+                                   uint64_t span_start) {
+  if constexpr (kEncoding == Encoding::kPlain) {
+    PutResidual(column, value);
+  } else if constexpr (kEncoding == Encoding::kSpan) {
+    PutResidual(column, time - span_start);
+  } else {
+    if constexpr (kEncoding == Encoding::kTime) value = time;
+    if constexpr (kEncoding == Encoding::kAddress) value = value >> 4 | value << 60;
+    const uint64_t residual = value - column->previous;
+    column->previous = value;
+    PutResidual(column, residual);
+  }
+}
+
+template <int kTable>
+inline void ChunkBuilder::AppendRow(const uint64_t* row, uint64_t start) {
+  constexpr int kSpan = SpanColumn(kTable);
+  const uint64_t end = row[0];
+  uint64_t span_start = end;
+  if constexpr (kSpan != 0) {
+    span_start = row[kSpan] <= end ? end - row[kSpan] : 0;
+    if (span_start < start) start = span_start;
+  }
+  if (start > end) start = end;
+  const uint64_t time = end >> time_shift_;
+  if (count_ == 0) {
+    base_time_ = time;
+    column_[0].previous = time;
+    first_time_ = start;
+    last_time_ = end;
+  }
+  if (start < first_time_) first_time_ = start;
+  if (end > last_time_) last_time_ = end;
+  const uint64_t shifted_start = span_start >> time_shift_;
+  const auto put = [&]<int... kColumn>(std::integer_sequence<int, kColumn...>) {
+    (PutValue<proto::kTables[kTable].column[kColumn].encoding>(&column_[kColumn], row[kColumn],
+                                                               time, shifted_start),
+     ...);
+  };
+  put(std::make_integer_sequence<int, proto::kTables[kTable].columns>());
+  ++count_;
+}
+
+void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
+  switch (kind_) {
+    case ChunkKind::kHeap:
+      return AppendRow<TableIndex(ChunkKind::kHeap)>(row, start);
+    case ChunkKind::kWait:
+      return AppendRow<TableIndex(ChunkKind::kWait)>(row, start);
+    case ChunkKind::kOp:
+      return AppendRow<TableIndex(ChunkKind::kOp)>(row, start);
+    case ChunkKind::kTensor:
+      return AppendRow<TableIndex(ChunkKind::kTensor)>(row, start);
+    case ChunkKind::kThreadEvent:
+      return AppendRow<TableIndex(ChunkKind::kThreadEvent)>(row, start);
+    case ChunkKind::kProcessEvent:
+      return AppendRow<TableIndex(ChunkKind::kProcessEvent)>(row, start);
+    default:
+      return;  // tables have no rows
+  }
+}
+
+uint64_t ChunkBuilder::memory_bytes() const {
+  uint64_t bytes = sizeof(*this);
+  for (const Column& column : column_) {
+    bytes += static_cast<uint64_t>(column.limit - column.begin);
+  }
+  return bytes;
+}
+
+void ChunkBuilder::Reset() {
+  count_ = 0;
+  dropped_before_ = 0;
+  base_time_ = first_time_ = last_time_ = 0;
+  for (Column& column : column_) {
+    if (static_cast<uint64_t>(column.limit - column.begin) > kKeptBytes) {
+      ::operator delete(column.begin);
+      column.begin = column.limit = nullptr;
+    }
+    column.cursor = column.begin;
+    column.previous = 0;
+    column.any = false;
+  }
+}
+
+void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out) {
+  PbWriter writer(out);
+  uint64_t columns_bytes = 0;
+  for (const Column& column : column_) {
+    columns_bytes += static_cast<uint64_t>(column.cursor - column.begin);
+  }
+  out->reserve(out->size() + columns_bytes + 160);
+  const uint64_t chunk = writer.Begin(chunk_field::kTraceChunk);
+  writer.Varint(chunk_field::kKind, static_cast<uint64_t>(kind_));
+  writer.Varint(chunk_field::kTrack, track_);
+  writer.Fixed64(chunk_field::kBaseTime, base_time_);
+  writer.Varint(chunk_field::kCount, count_);
+  if (time_shift_ != 0) writer.Varint(chunk_field::kTimeShift, time_shift_);
+  if (dropped_before_ != 0) writer.Varint(chunk_field::kDroppedBefore, dropped_before_);
+  writer.Varint(chunk_field::kCapture, capture);
+  for (int i = 0; i < table_->columns; ++i) {
+    const Column& column = column_[i];
+    if (!column.any) continue;
+    writer.Bytes(proto::kFirstColumnField + i, column.begin,
+                 static_cast<uint64_t>(column.cursor - column.begin));
+  }
+  writer.End(chunk);
+  Reset();
+}
+
+}  // namespace gpuprof::codec

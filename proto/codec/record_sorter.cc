@@ -1,0 +1,324 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Records in, rows out. Hot path of the drain thread; also recovery's way of reading a dead
+// process's ring. Trusts no field: positions are masked, sizes bounded, and a range that stops
+// making sense is given up and counted rather than guessed at.
+
+#include "proto/codec/record_sorter.h"
+
+#include <cstring>
+
+namespace gpuprof::codec {
+
+using proto::ChunkKind;
+using proto::Record;
+using proto::RecordKind;
+using proto::RingHeader;
+
+struct RecordSorter::Range {
+  const Record* records;
+  uint64_t mask;
+  uint64_t end;
+
+  const Record& at(uint64_t position) const { return records[position & mask]; }
+
+  // Copies the payload behind `position`; `to` has room for whole slots.
+  void CopyPayload(uint64_t position, uint64_t slots, void* to) const {
+    char* out = static_cast<char*>(to);
+    for (uint64_t i = 1; i <= slots; ++i, out += proto::kRecordBytes) {
+      std::memcpy(out, &at(position + i), proto::kRecordBytes);
+    }
+  }
+};
+
+namespace {
+
+constexpr uint32_t kMostDepth = 0xffff;  // what op.operation has room for
+
+int KindIndex(ChunkKind kind) {
+  return static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
+}
+
+// The table that a record's row goes to; kMeta: it makes no row.
+ChunkKind RowKind(uint8_t kind) {
+  switch (static_cast<RecordKind>(kind)) {
+    case RecordKind::kHeapAlloc:
+    case RecordKind::kHeapFree:
+      return ChunkKind::kHeap;
+    case RecordKind::kWait:
+      return ChunkKind::kWait;
+    case RecordKind::kOp:
+      return ChunkKind::kOp;
+    case RecordKind::kTensor:
+      return ChunkKind::kTensor;
+    case RecordKind::kThread:
+      return ChunkKind::kThreadEvent;
+    case RecordKind::kProcess:
+      return ChunkKind::kProcessEvent;
+    default:
+      return ChunkKind::kMeta;
+  }
+}
+
+bool IsSaneCapacity(uint32_t capacity) {
+  return capacity != 0 && (capacity & (capacity - 1)) == 0 &&
+         capacity <= proto::kMaxRingBytes / proto::kRecordBytes;
+}
+
+uint64_t WaitOperation(uint32_t kind, uint8_t flags) {
+  return (kind & 0xff) | uint64_t{flags} << 8;
+}
+
+uint64_t OpOperation(uint32_t scope, uint8_t flags, uint64_t depth) {
+  return (scope & 0xff) | uint64_t{flags} << 8 | (depth < kMostDepth ? depth : kMostDepth) << 16;
+}
+
+}  // namespace
+
+RecordSorter::RecordSorter(uint32_t track, uint32_t time_shift, Interner* interner)
+    : track_(track), time_shift_(time_shift), interner_(interner) {}
+
+RecordSorter::~RecordSorter() = default;
+
+ChunkBuilder* RecordSorter::BuilderFor(ChunkKind kind) {
+  ChunkBuilder*& builder = by_kind_[KindIndex(kind)];
+  if (__builtin_expect(builder == nullptr, 0)) {
+    builders_.push_back(std::make_unique<ChunkBuilder>(kind, track_, time_shift_));
+    builder = builders_.back().get();
+  }
+  return builder;
+}
+
+bool RecordSorter::full() const {
+  for (const auto& builder : builders_) {
+    if (builder->count() >= proto::kRowsPerChunk) return true;
+  }
+  return false;
+}
+
+uint64_t RecordSorter::memory_bytes() const {
+  uint64_t bytes = sizeof(*this);
+  for (const auto& builder : builders_) bytes += builder->memory_bytes();
+  return bytes;
+}
+
+// True: the builder is full.
+inline bool RecordSorter::Row(ChunkKind kind, const uint64_t* row, uint64_t start) {
+  ChunkBuilder* builder = BuilderFor(kind);
+  builder->Append(row, start);
+  if (__builtin_expect(dropped_ != 0, 0)) {
+    builder->AddDropped(dropped_);
+    dropped_ = 0;
+  }
+  ++rows_;
+  return builder->count() >= proto::kRowsPerChunk;
+}
+
+inline void RecordSorter::EndEvent() {
+  has_stack_ = has_duration_ = false;
+  text_bytes_ = 0;
+  total_allocated_ = total_reserved_ = 0;
+}
+
+inline uint64_t RecordSorter::DurationOf(const Record& record) {
+  if (__builtin_expect(record.duration != proto::kLongDuration, 1)) return record.duration;
+  return has_duration_ ? long_duration_ : proto::kLongDuration;
+}
+
+// Frames that are not known are the outermost ones: the stack ends before them.
+inline uint32_t RecordSorter::StackId() {
+  if (!has_stack_) return 0;
+  uint32_t frames = 0;
+  while (frames < last_stack_frames_ && last_stack_[frames] != 0) ++frames;
+  if (frames < last_stack_frames_) ++cut_stacks_;
+  return interner_->InternStack(last_stack_, frames);
+}
+
+// True: the builder is full.
+inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
+  const uint64_t time = record.time;
+  const uint32_t detail = record.detail;
+  switch (static_cast<RecordKind>(record.kind)) {
+    case RecordKind::kHeapAlloc:
+    case RecordKind::kHeapFree: {
+      const bool is_free = record.kind == static_cast<uint8_t>(RecordKind::kHeapFree);
+      const uint8_t function = static_cast<uint8_t>(detail & 0x7f);
+      const uint64_t row[] = {time, proto::HeapOperation(is_free, function, record.flags), record.a,
+                              is_free ? 0 : record.b, is_free ? 0 : StackId()};
+      return Row(kind, row, time);
+    }
+    case RecordKind::kWait: {
+      const uint64_t duration = DurationOf(record);
+      const uint64_t row[] = {time,     duration, WaitOperation(detail, record.flags),
+                              record.a, record.b, StackId()};
+      return Row(kind, row, time - duration);
+    }
+    case RecordKind::kOp: {
+      const uint64_t duration = DurationOf(record);
+      const uint64_t row[] = {time, duration, record.a,
+                              OpOperation(detail, record.flags, record.b)};
+      return Row(kind, row, time - duration);
+    }
+    case RecordKind::kTensor: {
+      const uint64_t row[] = {time, detail, record.a, record.b, total_allocated_, total_reserved_};
+      return Row(kind, row, time);
+    }
+    case RecordKind::kThread: {
+      const uint64_t row[] = {time, detail, record.a, record.b};
+      return Row(kind, row, time);
+    }
+    default: {
+      const uint64_t text = text_bytes_ != 0 ? interner_->InternText(payload_, text_bytes_) : 0;
+      const uint64_t row[] = {time, detail, record.a, record.b, text};
+      return Row(kind, row, time);
+    }
+  }
+}
+
+// `pcs` are the frames that differ; the outermost record.a frames are those of the stack before.
+bool RecordSorter::TakeStack(const Record& record, const void* pcs) {
+  const uint64_t frames = record.detail;
+  const uint64_t shared = record.a;
+  if (record.b != frames * sizeof(uint64_t) || shared > proto::kMaxStackFrames ||
+      frames + shared > proto::kMaxStackFrames) {
+    return false;
+  }
+  if (shared <= last_stack_frames_) {
+    std::memmove(last_stack_ + frames, last_stack_ + last_stack_frames_ - shared,
+                 shared * sizeof(uint64_t));
+  } else {
+    std::memset(last_stack_ + frames, 0, shared * sizeof(uint64_t));
+  }
+  std::memcpy(last_stack_, pcs, frames * sizeof(uint64_t));
+  last_stack_frames_ = static_cast<uint32_t>(frames + shared);
+  has_stack_ = true;
+  return true;
+}
+
+// Records that are not events. Adds the payload to `slots`. False: nonsense.
+bool RecordSorter::Prefix(const Record& record, const Range& range, uint64_t position,
+                          uint64_t* slots) {
+  const RecordKind kind = static_cast<RecordKind>(record.kind);
+  alignas(uint64_t) char payload[proto::kMaxPayloadBytes];
+  if (proto::HasPayload(kind)) {
+    if (record.b > proto::kMaxPayloadBytes) return false;
+    const uint32_t payload_slots = proto::PayloadSlots(record.b);
+    if (payload_slots >= range.end - position) return false;
+    range.CopyPayload(position, payload_slots, payload);
+    *slots += payload_slots;
+  }
+  const uint32_t bytes = static_cast<uint32_t>(record.b);
+  switch (kind) {
+    case RecordKind::kStack:
+      return TakeStack(record, payload);
+    case RecordKind::kText:
+      std::memcpy(payload_, payload, bytes);
+      text_bytes_ = bytes;
+      return true;
+    case RecordKind::kString:
+      if (record.a > UINT32_MAX) return false;
+      interner_->DefineString(static_cast<uint32_t>(record.a), payload, bytes);
+      return true;
+    case RecordKind::kDuration:
+      long_duration_ = record.b;
+      has_duration_ = true;
+      return true;
+    case RecordKind::kTensorTotals:
+      total_allocated_ = record.a;
+      total_reserved_ = record.b;
+      return true;
+    case RecordKind::kDropped:
+      dropped_ += record.a;
+      return true;
+    default:
+      return false;
+  }
+}
+
+uint64_t RecordSorter::Consume(const RingHeader* ring, uint64_t position, uint64_t end,
+                               const uint64_t* skip_until) {
+  const uint32_t capacity = ring->capacity;
+  if (position >= end) return end;
+  if (!IsSaneCapacity(capacity) || end - position > capacity) {
+    corrupt_ += end - position;
+    return end;
+  }
+  const Range range{proto::RingRecords(ring), capacity - 1, end};
+  if (!has_prefix() && full()) return position;
+  while (position < end) {
+    const Record record = range.at(position);
+    const ChunkKind kind = RowKind(record.kind);
+    uint64_t slots = 1;
+    if (__builtin_expect(kind == ChunkKind::kMeta, 0)) {
+      if (!Prefix(record, range, position, &slots)) {
+        corrupt_ += end - position;
+        EndEvent();
+        return end;
+      }
+      position += slots;
+      continue;
+    }
+    ++position;
+    if (record.time > last_time_) last_time_ = record.time;
+    if (skip_until != nullptr && position <= skip_until[KindIndex(kind)]) {
+      dropped_ = 0;  // told with this row, which is in the file
+      EndEvent();
+      continue;
+    }
+    const bool is_full = Event(record, kind);
+    EndEvent();
+    if (__builtin_expect(is_full, 0)) break;
+  }
+  return position;
+}
+
+void RecordSorter::Release(RingHeader* ring, uint64_t position) {
+  if (ring->tail.load(std::memory_order_relaxed) == position) return;
+  proto::RingStack& freed = ring->freed_stack;
+  // Death between these lines leaves a position that is not the tail: recovery then knows no stack,
+  // and says so.
+  freed.position = ~uint64_t{0};
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  freed.frames = last_stack_frames_;
+  std::memcpy(freed.pc, last_stack_, last_stack_frames_ * sizeof(uint64_t));
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  freed.position = position;
+  ring->tail.store(position, std::memory_order_release);
+}
+
+void RecordSorter::Resume(const RingHeader* ring) {
+  const proto::RingStack& freed = ring->freed_stack;
+  last_stack_frames_ = 0;
+  if (freed.position != ring->tail.load(std::memory_order_relaxed)) return;
+  if (freed.frames > proto::kMaxStackFrames) return;
+  last_stack_frames_ = static_cast<uint32_t>(freed.frames);
+  std::memcpy(last_stack_, freed.pc, last_stack_frames_ * sizeof(uint64_t));
+}
+
+void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint64_t* skip_until) {
+  const auto is_done = [skip_until](ChunkKind kind) {
+    return skip_until != nullptr && skip_until[KindIndex(kind)] == ~uint64_t{0};
+  };
+  uint32_t depth = ring->open_ops.load(std::memory_order_acquire);
+  if (depth > proto::kMaxOpenOps) depth = proto::kMaxOpenOps;
+  if (is_done(ChunkKind::kOp)) depth = 0;
+  while (depth-- > 0) {
+    const proto::OpenOp open = ring->open_op[depth];
+    if (open.start == 0 || open.start > now) continue;
+    const uint64_t row[] = {now, now - open.start, open.name,
+                            OpOperation(open.scope, proto::kFlagIncomplete, depth)};
+    Row(ChunkKind::kOp, row, open.start);
+  }
+  const uint64_t start = ring->open_wait_start.load(std::memory_order_acquire);
+  if (start == 0 || start > now || is_done(ChunkKind::kWait)) return;
+  const uint64_t row[] = {now,
+                          now - start,
+                          WaitOperation(ring->open_wait_kind, proto::kFlagIncomplete),
+                          ring->open_wait_object,
+                          ring->open_wait_caller,
+                          0};
+  Row(ChunkKind::kWait, row, start);
+}
+
+}  // namespace gpuprof::codec

@@ -1,0 +1,288 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Frames, compresses and appends blocks. In a foreign process: descriptors are distrusted, errors
+// end in counters, the file always ends in a whole block (or is cut back to one before the next
+// write). The caller's thread has SIGXFSZ blocked or ignored.
+
+#include "proto/codec/trace_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <new>
+
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "proto/codec/crc32c.h"
+#include "proto/codec/tables.h"
+
+namespace gpuprof::codec {
+namespace {
+
+constexpr int kCompressionLevel = 1;
+constexpr uint64_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::BlockHeader);
+// Programs close or count on low descriptors: ours goes as high as the limit lets it.
+constexpr int kHighDescriptors[] = {900, 500, 200, 60};
+
+void* ZstdAllocate(void*, size_t bytes) { return ::operator new(bytes); }
+void ZstdFree(void*, void* at) { ::operator delete(at); }
+
+// Not the library's fstat: its symbol is younger than the oldest system we load on.
+bool Stat(int fd, struct stat* status) { return syscall(SYS_fstat, fd, status) == 0; }
+
+int MoveHigh(int fd) {
+  for (const int lowest : kHighDescriptors) {
+    const int high = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
+    if (high < 0) continue;
+    close(fd);
+    return high;
+  }
+  return fd;
+}
+
+}  // namespace
+
+TraceWriter::TraceWriter() = default;
+
+TraceWriter::~TraceWriter() {
+  Close();
+  ZSTD_freeCCtx(static_cast<ZSTD_CCtx*>(compressor_));
+}
+
+bool TraceWriter::Fail(int error) {
+  last_error_ = error;
+  errno = error;
+  return false;
+}
+
+// Takes a freshly opened descriptor of the file and remembers which file that is.
+bool TraceWriter::Adopt(int fd) {
+  struct stat status;
+  if (!Stat(fd, &status) || !S_ISREG(status.st_mode)) {
+    close(fd);
+    return Fail(EINVAL);
+  }
+  fd_ = MoveHigh(fd);
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  return true;
+}
+
+bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
+  if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
+  const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0) return Fail(errno);
+  if (!Adopt(fd)) return false;
+  std::strcpy(path_, path);
+  struct {
+    proto::SkippableHeader frame;
+    proto::FileHeader header;
+  } front = {{proto::kSkippableFileHeader, sizeof(proto::FileHeader)}, header};
+  static_assert(sizeof front == sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader));
+  std::memcpy(front.header.magic, proto::kFileMagic, sizeof front.header.magic);
+  front.header.major = proto::kFormatMajor;
+  front.header.minor = proto::kFormatMinor;
+  front.header.features = 0;
+  front.header.crc = HeaderCrc(front.header);
+  if (WriteAll(reinterpret_cast<const uint8_t*>(&front), sizeof front)) return true;
+  const int error = last_error_;
+  unlink(path);
+  Close();
+  return Fail(error);
+}
+
+bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_sequence,
+                           uint64_t blocks, uint64_t rows) {
+  if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
+  const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return Fail(errno);
+  if (!Adopt(fd)) return false;
+  if (ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
+    const int error = errno;
+    Close();
+    return Fail(error);
+  }
+  std::strcpy(path_, path);
+  file_bytes_ = bytes;
+  sequence_ = next_sequence;
+  blocks_ = blocks;
+  rows_in_file_ = rows;
+  return true;
+}
+
+bool TraceWriter::Reopen() {
+  fd_ = -1;  // if the number is in use, it is a stranger's: not ours to close
+  const int fd = open(path_, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return Fail(errno);
+  struct stat status;
+  if (!Stat(fd, &status) || status.st_dev != device_ || status.st_ino != inode_) {
+    close(fd);
+    return Fail(ESTALE);
+  }
+  fd_ = MoveHigh(fd);
+  return true;
+}
+
+// An earlier write stopped half-way and could not be taken back then.
+bool TraceWriter::CutTornTail(uint64_t size) {
+  if (size == file_bytes_) return true;
+  if (size < file_bytes_)
+    return Fail(ESTALE);  // somebody truncated it: what follows would have no start
+  if (ftruncate(fd_, static_cast<off_t>(file_bytes_)) != 0) return Fail(errno);
+  return true;
+}
+
+bool TraceWriter::EnsureDescriptor() {
+  if (path_[0] == 0) return Fail(EBADF);
+  struct stat status;
+  if (fd_ < 0 || !Stat(fd_, &status) || status.st_dev != device_ || status.st_ino != inode_) {
+    if (!Reopen()) return false;
+    if (!Stat(fd_, &status)) return Fail(errno);
+  }
+  return CutTornTail(static_cast<uint64_t>(status.st_size));
+}
+
+// All of it or nothing.
+bool TraceWriter::WriteAll(const uint8_t* data, uint64_t bytes) {
+  if (!EnsureDescriptor()) return false;
+  uint64_t done = 0;
+  while (done < bytes) {
+    const ssize_t written = write(fd_, data + done, bytes - done);
+    if (written > 0) {
+      done += static_cast<uint64_t>(written);
+      continue;
+    }
+    if (written < 0 && errno == EINTR) continue;
+    const int error = written < 0 ? errno : ENOSPC;
+    // If this fails too, the next write finds a file that is too long and tries again.
+    if (done != 0 && ftruncate(fd_, static_cast<off_t>(file_bytes_)) != 0) errno = error;
+    return Fail(error);
+  }
+  file_bytes_ += bytes;
+  bytes_written_ += bytes;
+  last_error_ = 0;
+  return true;
+}
+
+// raw_ into compressed_, behind the room for the block's headers.
+bool TraceWriter::Compress(uint64_t* bytes) {
+  if (compressor_ == nullptr) {
+    ZSTD_CCtx* made = ZSTD_createCCtx_advanced({ZstdAllocate, ZstdFree, nullptr});
+    if (made == nullptr) return Fail(ENOMEM);
+    compressor_ = made;
+    ZSTD_CCtx_setParameter(made, ZSTD_c_compressionLevel, kCompressionLevel);
+    ZSTD_CCtx_setParameter(made, ZSTD_c_checksumFlag, 1);
+    ZSTD_CCtx_setParameter(made, ZSTD_c_contentSizeFlag, 1);
+  }
+  if (raw_.size() > proto::kMaxRawChunkBytes) return Fail(EFBIG);
+  const uint64_t bound = kFrontBytes + ZSTD_compressBound(raw_.size());
+  if (compressed_.size() < bound) compressed_.resize(bound);
+  const size_t size =
+      ZSTD_compress2(static_cast<ZSTD_CCtx*>(compressor_), compressed_.data() + kFrontBytes,
+                     compressed_.size() - kFrontBytes, raw_.data(), raw_.size());
+  if (ZSTD_isError(size)) return Fail(ENOMEM);
+  if (size > proto::kMaxCompressedChunkBytes) return Fail(EFBIG);
+  *bytes = size;
+  return true;
+}
+
+bool TraceWriter::WriteBlock(proto::BlockHeader header) {
+  uint64_t bytes = 0;
+  if (!Compress(&bytes)) return false;
+  header.compressed_bytes = static_cast<uint32_t>(bytes);
+  header.raw_bytes = static_cast<uint32_t>(raw_.size());
+  header.sequence = sequence_;
+  header.reserved = 0;
+  header.crc = HeaderCrc(header);
+  const proto::SkippableHeader frame = {proto::kSkippableBlockHeader, sizeof header};
+  std::memcpy(compressed_.data(), &frame, sizeof frame);
+  std::memcpy(compressed_.data() + sizeof frame, &header, sizeof header);
+  if (!WriteAll(compressed_.data(), kFrontBytes + bytes)) return false;
+  ++sequence_;
+  ++blocks_;
+  return true;
+}
+
+bool TraceWriter::WriteEvents(ChunkBuilder* builder, uint32_t capture, uint64_t ring_end) {
+  proto::BlockHeader header = {};
+  header.kind = static_cast<uint16_t>(builder->kind());
+  header.capture = static_cast<uint16_t>(capture);
+  header.track = builder->track();
+  header.count = builder->count();
+  header.first_time = builder->first_time();
+  header.last_time = builder->last_time();
+  header.dropped_before = builder->dropped_before();
+  header.ring_end = ring_end;
+  raw_.clear();
+  builder->Finish(capture, &raw_);
+  if (header.count > proto::kMaxRowsPerChunk) Fail(EFBIG);
+  if (header.count > proto::kMaxRowsPerChunk || !WriteBlock(header)) {
+    rows_lost_ += header.count;
+    return false;
+  }
+  rows_written_ += header.count;
+  rows_in_file_ += header.count;
+  return true;
+}
+
+bool TraceWriter::WriteTable(proto::ChunkKind kind, uint32_t capture, int field,
+                             const uint8_t* message, uint64_t bytes, uint32_t entries) {
+  proto::BlockHeader header = {};
+  header.kind = static_cast<uint16_t>(kind);
+  header.capture = static_cast<uint16_t>(capture);
+  header.count = entries;
+  raw_.clear();
+  raw_.reserve(bytes + 64);
+  PbWriter writer(&raw_);
+  const uint64_t chunk = writer.Begin(chunk_field::kTraceChunk);
+  writer.Varint(chunk_field::kKind, header.kind);
+  writer.Varint(chunk_field::kCount, entries);
+  writer.Varint(chunk_field::kCapture, header.capture);
+  writer.Bytes(field, message, bytes);
+  writer.End(chunk);
+  return WriteBlock(header);
+}
+
+bool TraceWriter::WriteEnd(proto::EndMarker marker) {
+  marker.blocks = blocks_;
+  marker.rows = rows_in_file_;
+  marker.crc = HeaderCrc(marker);
+  struct {
+    proto::SkippableHeader frame;
+    proto::EndMarker marker;
+  } end = {{proto::kSkippableEnd, sizeof marker}, marker};
+  static_assert(sizeof end == sizeof(proto::SkippableHeader) + sizeof(proto::EndMarker));
+  return WriteAll(reinterpret_cast<const uint8_t*>(&end), sizeof end);
+}
+
+void TraceWriter::Close() {
+  struct stat status;
+  if (fd_ >= 0 && Stat(fd_, &status) && status.st_dev == device_ && status.st_ino == inode_) {
+    close(fd_);
+  }
+  fd_ = -1;
+  path_[0] = 0;
+}
+
+// The child's copy of the descriptor goes; the file and its offset are the parent's.
+void TraceWriter::Abandon() {
+  Close();
+  sequence_ = 0;
+  blocks_ = file_bytes_ = bytes_written_ = 0;
+  rows_in_file_ = rows_written_ = rows_lost_ = 0;
+  last_error_ = 0;
+}
+
+uint64_t TraceWriter::memory_bytes() const {
+  uint64_t bytes = sizeof(*this) + raw_.capacity() + compressed_.capacity();
+  if (compressor_ != nullptr) bytes += ZSTD_sizeof_CCtx(static_cast<ZSTD_CCtx*>(compressor_));
+  return bytes;
+}
+
+}  // namespace gpuprof::codec
