@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See units.h.
+
+#include "analysis/base/units.h"
+
+#include <cmath>
+#include <cstdio>
+
+namespace gpuprof::analysis {
+namespace {
+
+// `value` in the largest unit that leaves it at least 1, with three digits.
+std::string Scaled(double value, double step, const char* const* units, int last) {
+  int unit = 0;
+  // 999.5 would print as 1000.
+  while (unit < last && std::abs(value) >= (step > 1000 ? 1023.5 : 999.5)) {
+    value /= step;
+    ++unit;
+  }
+  const double size = std::abs(value);
+  const int decimals = unit == 0 || size >= 99.95 ? 0 : size >= 9.995 ? 1 : 2;
+  char text[64];
+  std::snprintf(text, sizeof(text), "%.*f%s", decimals, value, units[unit]);
+  return text;
+}
+
+}  // namespace
+
+std::string FormatDuration(int64_t ns) {
+  static constexpr const char* kUnits[] = {" ns", " us", " ms", " s"};
+  return Scaled(static_cast<double>(ns), 1000, kUnits, 3);
+}
+
+std::string FormatBytes(uint64_t bytes) {
+  static constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
+  return Scaled(static_cast<double>(bytes), 1024, kUnits, 6);
+}
+
+std::string FormatCount(uint64_t count) {
+  static constexpr const char* kUnits[] = {"", " k", " M", " G", " T", " P", " E"};
+  return Scaled(static_cast<double>(count), 1000, kUnits, 6);
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,279 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Dump: every row of a trace as one line of text, for `gpuprof dump`, for tests and for other
+// programs. One thread.
+//
+//   time_ns pid tid track kind key=value ...
+//
+// Order: processes as in the model, their tracks by number, and within a track rows by time (the
+// END of spans); rows of one kind stay in the order in which they were written, and of rows of one
+// time the kinds go in the order of proto/schema.h. Keys of a kind always come in the same order;
+// those in brackets only where there is something to say:
+//
+//   heap     call address [size] [stack [frames]] [flags] capture
+//   wait     kind start_ns duration_ns object caller [caller_name] [stack [frames]] [flags]
+//   op       name start_ns duration_ns scope depth [flags]
+//   tensor   device address bytes total_allocated_bytes total_reserved_bytes
+//   thread   event, then start_routine [start_routine_name] creator_tid | name
+//   process  event, then child_pid | text errno | exit_status exit_way
+//
+// Addresses are hexadecimal with 0x, texts are in double quotes with the escapes of JSON, codes
+// that this program does not know are numbers. frames and names of functions are left out where
+// PassOptions::symbolize is false.
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <unordered_map>
+
+#include "analysis/analysis.h"
+#include "analysis/dump/line_writer.h"
+#include "analysis/model/names.h"
+#include "analysis/model/trace.h"
+#include "analysis/symbols/symbolizer.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr int kTableCount = 6;
+
+class ProcessDump {
+ public:
+  ProcessDump(const Process& process, bool symbolize, LineWriter* out)
+      : process_(process), symbolizer_(process), symbolize_(symbolize), out_(out) {}
+
+  // False: the sink wants no more.
+  bool DumpTrack(const Track& track) {
+    size_t at[kTableCount] = {};
+    for (int next = NextTable(track, at); next >= 0; next = NextTable(track, at)) {
+      Row(track, next, at[next]++);
+      if (!out_->EndLine()) return false;
+    }
+    return true;
+  }
+
+ private:
+  // The times of a table, in the order of proto/schema.h.
+  static const Column<int64_t>& Times(const Track& track, int table) {
+    switch (table) {
+      case 0:
+        return track.heap.time_ns;
+      case 1:
+        return track.wait.end_ns;
+      case 2:
+        return track.op.end_ns;
+      case 3:
+        return track.tensor.time_ns;
+      case 4:
+        return track.thread_event.time_ns;
+      default:
+        return track.process_event.time_ns;
+    }
+  }
+
+  // The table whose next row comes first; -1: all are done.
+  static int NextTable(const Track& track, const size_t* at) {
+    int best = -1;
+    for (int table = 0; table < kTableCount; ++table) {
+      const Column<int64_t>& times = Times(track, table);
+      if (at[table] >= times.size()) continue;
+      if (best < 0 || times[at[table]] < Times(track, best)[at[best]]) best = table;
+    }
+    return best;
+  }
+
+  void Row(const Track& track, int table, size_t row) {
+    static constexpr std::string_view kNames[kTableCount] = {"heap",   "wait",   "op",
+                                                             "tensor", "thread", "process"};
+    out_->Number(Times(track, table)[row]);
+    out_->Number(process_.pid);
+    out_->Number(track.tid);
+    out_->Number(track.id);
+    out_->Word(kNames[table]);
+    switch (table) {
+      case 0:
+        return Heap(track.heap, row);
+      case 1:
+        return Wait(track.wait, row);
+      case 2:
+        return Op(track.op, row);
+      case 3:
+        return Tensor(track.tensor, row);
+      case 4:
+        return ThreadRow(track.thread_event, row);
+      default:
+        return ProcessRow(track.process_event, row);
+    }
+  }
+
+  void Heap(const HeapTable& t, size_t i) {
+    const uint32_t operation = t.operation[i];
+    const uint8_t function = proto::HeapFunctionOf(operation);
+    // The free half of a realloc carries realloc's code as well.
+    const bool is_free = proto::HeapIsFree(operation);
+    const std::string_view name = HeapFunctionName(function);
+    out_->Code("call", is_free && name == "realloc" ? "realloc_free" : name, function);
+    out_->Address("address", t.address[i]);
+    if (!is_free) out_->Pair("size", t.size[i]);
+    Stack(t.stack[i]);
+    Flags(proto::FlagsOf(operation));
+    out_->Pair("capture", t.capture[i]);
+  }
+
+  void Wait(const WaitTable& t, size_t i) {
+    out_->Code("kind", WaitKindName(proto::LowByteOf(t.operation[i])),
+               proto::LowByteOf(t.operation[i]));
+    Span(t.end_ns[i], t.duration_ns[i]);
+    out_->Address("object", t.object[i]);
+    out_->Address("caller", t.caller[i]);
+    if (symbolize_ && t.caller[i] != 0) {
+      out_->Text("caller_name", symbolizer_.Resolve(t.caller[i]).function);
+    }
+    Stack(t.stack[i]);
+    Flags(proto::FlagsOf(t.operation[i]));
+  }
+
+  void Op(const OpTable& t, size_t i) {
+    const auto name = process_.strings.find(t.name[i]);
+    out_->Text("name", name != process_.strings.end() ? name->second : process_.String(t.name[i]));
+    Span(t.end_ns[i], t.duration_ns[i]);
+    const uint8_t scope = proto::LowByteOf(t.operation[i]);
+    out_->Code("scope", OpScopeName(scope), scope);
+    out_->Pair("depth", proto::OpDepthOf(t.operation[i]));
+    Flags(proto::FlagsOf(t.operation[i]));
+  }
+
+  void Tensor(const TensorTable& t, size_t i) {
+    out_->Pair("device", DeviceName(t.device[i]));
+    out_->Address("address", t.address[i]);
+    out_->Pair("bytes", t.bytes[i]);
+    out_->Pair("total_allocated_bytes", t.total_allocated[i]);
+    out_->Pair("total_reserved_bytes", t.total_reserved[i]);
+  }
+
+  void ThreadRow(const ThreadEventTable& t, size_t i) {
+    out_->Code("event", ThreadEventName(t.event[i]), t.event[i]);
+    switch (static_cast<proto::ThreadEvent>(t.event[i])) {
+      case proto::ThreadEvent::kStart:
+        out_->Address("start_routine", t.a[i]);
+        if (symbolize_ && t.a[i] != 0) {
+          out_->Text("start_routine_name", symbolizer_.Resolve(t.a[i], PcKind::kExact).function);
+        }
+        out_->Pair("creator_tid", t.b[i]);
+        return;
+      case proto::ThreadEvent::kName: {
+        char name[17] = {};
+        std::memcpy(name, &t.a[i], 8);
+        std::memcpy(name + 8, &t.b[i], 8);
+        out_->Text("name", name);
+        return;
+      }
+      case proto::ThreadEvent::kExit:
+      case proto::ThreadEvent::kSeen:
+        return;
+    }
+    out_->Pair("a", t.a[i]);
+    out_->Pair("b", t.b[i]);
+  }
+
+  void ProcessRow(const ProcessEventTable& t, size_t i) {
+    out_->Code("event", ProcessEventName(t.event[i]), t.event[i]);
+    switch (static_cast<proto::ProcessEvent>(t.event[i])) {
+      case proto::ProcessEvent::kFork:
+      case proto::ProcessEvent::kVfork:
+        out_->Pair("child_pid", t.a[i]);
+        return;
+      case proto::ProcessEvent::kSpawn:
+        out_->Pair("child_pid", t.a[i]);
+        out_->Text("path", process_.String(t.text[i]));
+        return;
+      case proto::ProcessEvent::kExec:
+        out_->Text("path", process_.String(t.text[i]));
+        out_->Pair("errno", t.b[i]);
+        return;
+      case proto::ProcessEvent::kExit:
+        out_->Pair("exit_status", static_cast<int64_t>(t.a[i]));
+        out_->Code("exit_way", ExitWayName(static_cast<uint32_t>(t.b[i])), t.b[i]);
+        return;
+    }
+    out_->Pair("a", t.a[i]);
+    out_->Pair("b", t.b[i]);
+    out_->Text("text", process_.String(t.text[i]));
+  }
+
+  void Span(int64_t end_ns, int64_t duration_ns) {
+    out_->Pair("start_ns", end_ns - duration_ns);
+    out_->Pair("duration_ns", duration_ns);
+  }
+
+  void Flags(uint8_t flags) {
+    static constexpr std::string_view kNames[] = {"sampled",   "has_stack",  "coarse_time",
+                                                  "timed_out", "incomplete", "no_unwinder"};
+    // Whether there is a stack, the stack itself tells.
+    flags &= static_cast<uint8_t>(~proto::kFlagHasStack);
+    if (flags == 0) return;
+    std::string text;
+    for (unsigned bit = 0; bit < 8; ++bit) {
+      if ((flags >> bit & 1) == 0) continue;
+      if (!text.empty()) text += ',';
+      text += bit < std::size(kNames) ? std::string(kNames[bit]) : "bit" + std::to_string(bit);
+    }
+    out_->Pair("flags", text);
+  }
+
+  void Stack(uint32_t id) {
+    if (id == 0) return;
+    out_->Pair("stack", id);
+    if (symbolize_ && id != 1) out_->Text("frames", Frames(id));
+  }
+
+  // Function names, innermost first.
+  const std::string& Frames(uint32_t id) {
+    const auto known = frames_.find(id);
+    if (known != frames_.end()) return known->second;
+    std::string text;
+    uint32_t node = id;
+    for (uint32_t depth = 0; node != 0 && depth < proto::kMaxStackFrames; ++depth) {
+      const auto found = process_.stacks.find(node);
+      if (found == process_.stacks.end()) break;
+      if (!text.empty()) text += ';';
+      text += symbolizer_.Resolve(found->second.pc).function;
+      node = found->second.parent;
+    }
+    return frames_.emplace(id, std::move(text)).first->second;
+  }
+
+  const Process& process_;
+  Symbolizer symbolizer_;
+  bool symbolize_;
+  LineWriter* out_;
+  std::unordered_map<uint32_t, std::string> frames_;  // by stack id
+};
+
+}  // namespace
+
+Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context) {
+  if (trace.headers_only) {
+    return Error{ErrorKind::kUsage,
+                 "only the headers of this trace were read: open it without headers_only"};
+  }
+  LineWriter out(sink, context);
+  bool found = options.pid == 0;
+  for (const Process& process : trace.processes) {
+    if (options.pid != 0 && process.pid != options.pid) continue;
+    found = true;
+    ProcessDump dump(process, options.symbolize, &out);
+    for (const Track& track : process.tracks) {
+      if (!dump.DumpTrack(track)) return {};
+    }
+  }
+  out.Flush();
+  if (!found) {
+    return Error{ErrorKind::kUsage, "no process " + std::to_string(options.pid) + " in " +
+                                        trace.path + "; `gpuprof info` lists those that are there"};
+  }
+  return {};
+}
+
+}  // namespace gpuprof::analysis

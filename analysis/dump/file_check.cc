@@ -1,0 +1,283 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See file_check.h.
+
+#include "analysis/dump/file_check.h"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "analysis/read/input_file.h"
+#include "proto/codec/trace_reader.h"
+#include "proto/contract.h"
+#include "proto/trace.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using codec::BlockRef;
+using codec::EventColumns;
+using proto::ChunkKind;
+
+bool IsTableKind(uint16_t kind) {
+  return kind >= static_cast<uint16_t>(ChunkKind::kMeta) &&
+         kind <= static_cast<uint16_t>(ChunkKind::kHealth);
+}
+
+// Ids that events refer to against ids that tables define. Tables may come later in the file than
+// rows of another thread, so the two are compared at the end.
+class IdCheck {
+ public:
+  void Define(uint32_t id) { defined_.insert(id); }
+  void Refer(const std::vector<uint64_t>& ids, uint64_t offset) {
+    uint64_t last = 0;
+    for (const uint64_t id : ids) {
+      if (id == last || id <= kReserved) continue;
+      last = id;
+      referred_.try_emplace(id, offset);
+    }
+  }
+  // The first reference to an id without definition; false: there is none.
+  bool FindUndefined(uint64_t* id, uint64_t* offset) const {
+    for (const auto& [referred, at] : referred_) {
+      if (referred <= UINT32_MAX && defined_.count(static_cast<uint32_t>(referred)) != 0) continue;
+      *id = referred;
+      *offset = at;
+      return true;
+    }
+    return false;
+  }
+
+ private:
+  static constexpr uint64_t kReserved = 1;  // 0: none, 1: the table was full
+  std::unordered_set<uint32_t> defined_;
+  std::map<uint64_t, uint64_t> referred_;  // id, offset of the first block that names it
+};
+
+class Check {
+ public:
+  Check(std::string directory, bool is_alive, FileReport* report)
+      : directory_(std::move(directory)), is_alive_(is_alive), report_(report) {}
+
+  void Run() {
+    Result<FileBytes> file = ReadFile(directory_ + "/" + report_->name);
+    if (!file.ok()) return Find(0, file.error().message);
+    bytes_ = std::move(*file);
+    report_->bytes = bytes_.bytes;
+    const bool is_trace = codec::Scan(bytes_.data.get(), bytes_.bytes, &scan_);
+    for (const codec::Fault& fault : scan_.faults) {
+      if (is_alive_ && is_trace && fault.offset >= scan_.readable_bytes) {
+        Note("the last block was being written");
+      } else {
+        Find(fault.offset, fault.what);
+      }
+    }
+    if (!is_trace) return;
+    CheckHeader();
+    CheckSequence();
+    for (const BlockRef& block : scan_.blocks) CheckBlock(block);
+    CheckIds();
+    CheckEnd();
+  }
+
+ private:
+  void Find(uint64_t offset, std::string what) {
+    constexpr size_t kMostFindings = 100;
+    if (report_->findings.size() >= kMostFindings) {
+      ++report_->findings_not_told;
+    } else {
+      report_->findings.push_back({offset, std::move(what)});
+    }
+  }
+  void Note(std::string text) { report_->notes.push_back(std::move(text)); }
+
+  void CheckHeader() {
+    Stem stem;
+    const std::string& name = report_->name;
+    const size_t suffix = std::strlen(proto::kTraceSuffix);
+    if (name.size() <= suffix || !ParseStem(name.substr(0, name.size() - suffix), &stem)) return;
+    if (stem.pid != scan_.header.pid || stem.start_id != scan_.header.start_id) {
+      Find(0, "the header is of process " + std::to_string(scan_.header.pid) +
+                  ", the file's name is of another");
+    }
+  }
+
+  void CheckSequence() {
+    uint64_t expected = 0;
+    for (const BlockRef& block : scan_.blocks) {
+      const uint64_t sequence = block.header.sequence;
+      if (sequence > expected) {
+        Find(block.offset, "blocks " + std::to_string(expected) + " to " +
+                               std::to_string(sequence - 1) + " are missing before this one");
+      } else if (sequence < expected) {
+        Find(block.offset, "block " + std::to_string(sequence) + " comes after block " +
+                               std::to_string(expected - 1));
+      }
+      expected = std::max(expected, sequence + 1);
+    }
+  }
+
+  void CheckBlock(const BlockRef& block) {
+    ++report_->blocks;
+    const uint16_t kind = block.header.kind;
+    if (IsTableKind(kind)) return CheckTable(block);
+    if (proto::FindTable(static_cast<ChunkKind>(kind)) != nullptr) return CheckEvents(block);
+    const uint8_t* message = nullptr;
+    uint64_t bytes = 0;
+    codec::Fault fault;
+    if (!decoder_.Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) {
+      Find(fault.offset, fault.what);
+    }
+    ++unknown_blocks_;
+    unknown_rows_ += block.header.count;
+  }
+
+  void CheckTable(const BlockRef& block) {
+    const uint8_t* message = nullptr;
+    uint64_t bytes = 0;
+    codec::Fault fault;
+    if (!decoder_.Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) {
+      return Find(fault.offset, fault.what);
+    }
+    proto::Trace trace;
+    if (!trace.ParseFromArray(message, static_cast<int>(bytes)) || trace.chunk_size() != 1) {
+      return Find(block.offset, "table is no protobuf message Trace with one chunk");
+    }
+    const proto::Chunk& chunk = trace.chunk(0);
+    if (chunk.kind() != block.header.kind || chunk.track() != block.header.track) {
+      return Find(block.offset, "table is of another kind or track than its header says");
+    }
+    for (const uint32_t id : chunk.strings().id()) strings_.Define(id);
+    if (chunk.strings().id_size() != chunk.strings().text_size()) {
+      Find(block.offset, "string table has columns of different length");
+    }
+    CheckStacks(chunk.stacks(), block.offset);
+  }
+
+  void CheckStacks(const proto::Stacks& stacks, uint64_t offset) {
+    if (stacks.parent_back_size() != stacks.pc_delta_size()) {
+      Find(offset, "stack table has columns of different length");
+    }
+    for (int i = 0; i < stacks.parent_back_size(); ++i) {
+      const uint64_t id = uint64_t{stacks.first_id()} + static_cast<uint64_t>(i);
+      if (id > UINT32_MAX) return Find(offset, "stack ids run over");
+      const uint64_t back = stacks.parent_back(i);
+      if (back > id || (back == id && back != 0)) {
+        return Find(offset, "call stack " + std::to_string(id) + " hangs on one that is not there");
+      }
+      if (back != 0) stacks_.Refer({id - back}, offset);
+      stacks_.Define(static_cast<uint32_t>(id));
+    }
+  }
+
+  void CheckEvents(const BlockRef& block) {
+    const proto::BlockHeader& header = block.header;
+    codec::Fault fault;
+    if (!decoder_.DecodeEvents(bytes_.data.get(), block, &columns_, &fault)) {
+      return Find(fault.offset, fault.what);
+    }
+    report_->rows += columns_.count;
+    if (columns_.count != header.count || columns_.track != header.track ||
+        static_cast<uint16_t>(columns_.kind) != header.kind || columns_.capture != header.capture ||
+        columns_.dropped_before != header.dropped_before) {
+      Find(block.offset, "count, track, kind, capture or losses differ between header and content");
+    }
+    CheckTimes(block);
+    switch (columns_.kind) {
+      case ChunkKind::kHeap:
+        return stacks_.Refer(columns_.column[proto::heap_column::kStack], block.offset);
+      case ChunkKind::kWait:
+        return stacks_.Refer(columns_.column[proto::wait_column::kStack], block.offset);
+      case ChunkKind::kOp:
+        return strings_.Refer(columns_.column[proto::op_column::kName], block.offset);
+      case ChunkKind::kProcessEvent:
+        return strings_.Refer(columns_.column[proto::process_column::kText], block.offset);
+      default:
+        return;
+    }
+  }
+
+  // Every table begins with its time.
+  void CheckTimes(const BlockRef& block) {
+    const std::vector<uint64_t>& times = columns_.column[0];
+    if (times.empty()) return;
+    uint64_t& last = last_time_[{block.header.track, block.header.kind}];
+    uint64_t previous = last;
+    uint64_t farthest = 0;
+    for (const uint64_t time : times) {
+      if (time < previous) farthest = std::max(farthest, previous - time);
+      previous = std::max(previous, time);
+    }
+    last = previous;
+    if (farthest != 0) {
+      Find(block.offset, "time goes back by " + std::to_string(farthest) + " ticks on track " +
+                             std::to_string(block.header.track));
+    }
+    const uint64_t newest = *std::max_element(times.begin(), times.end());
+    if (newest > block.header.last_time || block.header.first_time > block.header.last_time) {
+      Find(block.offset, "rows lie outside the times that the header tells");
+    }
+  }
+
+  void CheckIds() {
+    uint64_t id = 0;
+    uint64_t offset = 0;
+    if (strings_.FindUndefined(&id, &offset)) {
+      Find(offset, "rows name string " + std::to_string(id) + ", which no table defines");
+    }
+    if (stacks_.FindUndefined(&id, &offset)) {
+      Find(offset, "rows name call stack " + std::to_string(id) + ", which no table defines");
+    }
+  }
+
+  void CheckEnd() {
+    if (unknown_blocks_ != 0) {
+      Note(std::to_string(unknown_blocks_) + " blocks with " + std::to_string(unknown_rows_) +
+           " rows are of kinds that this gpuprof does not know: made by a newer one");
+    }
+    if (!scan_.has_end) {
+      Note(is_alive_ ? "its process still runs"
+                     : "no end marker: its process was killed, or still runs");
+      return;
+    }
+    if (scan_.end.recovered != 0) Note("finished after its process had died");
+    if (scan_.end.blocks != scan_.blocks.size()) {
+      Find(scan_.readable_bytes, "the end marker counts " + std::to_string(scan_.end.blocks) +
+                                     " blocks, the file has " +
+                                     std::to_string(scan_.blocks.size()));
+    }
+    const uint64_t rows = report_->rows + unknown_rows_;
+    if (scan_.end.rows != rows) {
+      Find(scan_.readable_bytes, "the end marker counts " + std::to_string(scan_.end.rows) +
+                                     " rows, the file has " + std::to_string(rows));
+    }
+  }
+
+  std::string directory_;
+  bool is_alive_;
+  FileReport* report_;
+  FileBytes bytes_;
+  codec::TraceScan scan_;
+  codec::BlockDecoder decoder_;
+  EventColumns columns_;
+  IdCheck strings_;
+  IdCheck stacks_;
+  std::map<std::pair<uint32_t, uint16_t>, uint64_t> last_time_;  // by track and kind
+  uint64_t unknown_blocks_ = 0;
+  uint64_t unknown_rows_ = 0;
+};
+
+}  // namespace
+
+FileReport CheckFile(const std::string& directory, const std::string& name, bool is_alive) {
+  FileReport report;
+  report.name = name;
+  Check(directory, is_alive, &report).Run();
+  return report;
+}
+
+}  // namespace gpuprof::analysis

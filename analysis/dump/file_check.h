@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The full check of one .gpt file: every byte is read, every block decompressed and decoded. For
+// Verify; different files may be checked on different threads at once. Changes nothing.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpuprof::analysis {
+
+struct Finding {
+  uint64_t offset = 0;
+  std::string what;
+};
+
+struct FileReport {
+  std::string name;
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+  uint64_t rows = 0;
+  std::vector<Finding> findings;   // what is wrong
+  uint64_t findings_not_told = 0;  // beyond the first hundred
+  std::vector<std::string> notes;  // what is worth knowing
+  bool ok() const { return findings.empty(); }
+};
+
+// `is_alive`: the process still writes, so that a cut end is no finding.
+FileReport CheckFile(const std::string& directory, const std::string& name, bool is_alive);
+
+}  // namespace gpuprof::analysis

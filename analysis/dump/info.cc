@@ -1,0 +1,332 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// DescribeText and DescribeJson: the facts of a bundle, for `gpuprof info`. Reads only what
+// OpenOptions::headers_only gives.
+
+#include "analysis/dump/info.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+
+#include "analysis/analysis.h"
+#include "analysis/base/units.h"
+#include "analysis/dump/json_text.h"
+#include "analysis/model/names.h"
+#include "proto/contract.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string WithNumber(std::string_view word, uint64_t code) {
+  return word.empty() ? std::to_string(code) : std::string(word);
+}
+
+std::vector<std::string> Sources(uint32_t bits) {
+  std::vector<std::string> names;
+  for (unsigned i = 0; i < 32; ++i) {
+    const uint32_t bit = 1u << i;
+    if ((bits & bit) != 0) names.push_back(WithNumber(SourceName(bit), bit));
+  }
+  return names;
+}
+
+bool IsEventKind(uint16_t kind) {
+  return proto::FindTable(static_cast<proto::ChunkKind>(kind)) != nullptr;
+}
+
+std::string UtcTime(int64_t realtime_ns) {
+  const time_t seconds = static_cast<time_t>(realtime_ns / 1'000'000'000);
+  tm parts = {};
+  char text[64];
+  if (gmtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S UTC", &parts) == 0) {
+    return std::to_string(realtime_ns) + " ns";
+  }
+  return text;
+}
+
+Json CapturesJson(const Process& process) {
+  Json list = Json::array();
+  for (const CaptureWindow& window : process.captures) {
+    list.push_back({{"number", window.number},
+                    {"start_ns", window.start_ns},
+                    {"end_ns", window.end_ns},
+                    {"has_stop", window.has_stop},
+                    {"start_trigger", window.start_trigger},
+                    {"stop_trigger", window.stop_trigger}});
+  }
+  return list;
+}
+
+Json KindsJson(const Process& process) {
+  Json list = Json::array();
+  for (const KindTotals& kind : process.kinds) {
+    list.push_back({{"name", WithNumber(ChunkKindName(kind.kind), kind.kind)},
+                    {"is_event", IsEventKind(kind.kind)},
+                    {"count", kind.rows},
+                    {"blocks", kind.blocks},
+                    {"compressed_bytes", kind.compressed_bytes},
+                    {"raw_bytes", kind.raw_bytes}});
+  }
+  return list;
+}
+
+Json LossesJson(const Process& process) {
+  Json list = Json::array();
+  for (const proto::Loss& loss : process.health.loss()) {
+    if (loss.count() == 0) continue;
+    const auto kind = static_cast<uint32_t>(loss.kind());
+    list.push_back({{"name", WithNumber(LossKindName(kind), kind)}, {"count", loss.count()}});
+  }
+  return list;
+}
+
+Json NotesJson(const Process& process) {
+  Json list = Json::array();
+  for (const proto::Note& note : process.health.note()) {
+    list.push_back({{"source", note.source()}, {"text", note.text()}});
+  }
+  return list;
+}
+
+Json ProcessJson(const Process& process) {
+  Json json;
+  json["name"] = process.file;
+  json["pid"] = process.pid;
+  json["ppid"] = process.ppid;
+  json["host"] = process.host;
+  json["executable"] = process.executable;
+  json["argv"] = process.argv;
+  json["is_alive"] = process.alive;
+  json["has_end"] = process.has_end;
+  json["recovered"] = process.recovered;
+  json["exit_way"] = WithNumber(ExitWayName(process.exit_way), process.exit_way);
+  json["exit_status"] = process.exit_status;
+  json["first_ns"] = process.first_ns;
+  json["last_ns"] = process.last_ns;
+  json["duration_ns"] = process.last_ns - process.first_ns;
+  json["captures"] = CapturesJson(process);
+  json["threads"] = process.tracks.size();
+  json["count"] = process.rows;
+  json["size_bytes"] = process.file_bytes;
+  json["kinds"] = KindsJson(process);
+  json["unknown_blocks"] = process.unknown_blocks;
+  json["lost_count"] = LostRecords(process);
+  json["losses"] = LossesJson(process);
+  json["notes"] = NotesJson(process);
+  json["frameworks"] = process.frameworks;
+  json["environment"] = process.environment;
+  json["sources"] = Sources(process.sources);
+  json["heap_mode"] = WithNumber(HeapModeName(process.heap_mode), process.heap_mode);
+  json["heap_period_bytes"] = process.heap_period;
+  json["clock"] = WithNumber(ClockKindName(process.clock_kind), process.clock_kind);
+  json["clock_residual_ns"] = process.clock_residual_ns;
+  json["wall_clock_step_ns"] = process.realtime_step_ns;
+  json["writer_version"] = process.writer_version;
+  return json;
+}
+
+void AddLine(std::string* out, std::string_view indent, std::string_view name,
+             std::string_view value) {
+  if (value.empty()) return;
+  constexpr size_t kNameWidth = 12;
+  out->append(indent).append(name);
+  out->append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
+  out->append(value).push_back('\n');
+}
+
+std::string Joined(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (const std::string& word : words) {
+    if (!text.empty()) text += separator;
+    text += word;
+  }
+  return text;
+}
+
+std::string CaptureText(const CaptureWindow& window) {
+  std::string text = "capture " + std::to_string(window.number) + ": " +
+                     FormatDuration(window.end_ns - window.start_ns) + " from " +
+                     FormatDuration(window.start_ns);
+  if (!window.start_trigger.empty()) text += ", begun by " + window.start_trigger;
+  text += window.has_stop ? ", ended by " + window.stop_trigger : ", end not recorded";
+  return text;
+}
+
+std::string RowsText(const Process& process) {
+  std::vector<std::string> parts;
+  for (const KindTotals& kind : process.kinds) {
+    if (!IsEventKind(kind.kind)) continue;
+    parts.push_back(std::string(ChunkKindName(kind.kind)) + " " + FormatCount(kind.rows));
+  }
+  std::string text = FormatCount(process.rows);
+  if (!parts.empty()) text += " (" + Joined(parts, ", ") + ")";
+  if (process.unknown_blocks != 0) {
+    text +=
+        "; " + FormatCount(process.unknown_rows) + " rows of kinds that this gpuprof does not know";
+  }
+  return text;
+}
+
+std::string LossText(const Process& process) {
+  std::vector<std::string> parts;
+  for (const proto::Loss& loss : process.health.loss()) {
+    const auto kind = static_cast<uint32_t>(loss.kind());
+    if (loss.count() != 0) {
+      parts.push_back(std::to_string(loss.count()) + " " + WithNumber(LossKindName(kind), kind));
+    }
+  }
+  if (!parts.empty()) return Joined(parts, ", ");
+  const uint64_t lost = LostRecords(process);
+  return lost == 0 ? "none" : std::to_string(lost) + " records";
+}
+
+void DescribeProcess(const Process& process, std::string* out) {
+  constexpr size_t kMostCommand = 100;
+  *out += "\n" + process.file + "  pid " + std::to_string(process.pid) + ", parent " +
+          std::to_string(process.ppid) + "\n";
+  AddLine(out, "  ", "program", ShortCommand(process, kMostCommand));
+  AddLine(out, "  ", "recorded", FormatDuration(process.last_ns - process.first_ns));
+  for (const CaptureWindow& window : process.captures) AddLine(out, "  ", "", CaptureText(window));
+  AddLine(out, "  ", "threads", std::to_string(process.tracks.size()));
+  AddLine(out, "  ", "rows", RowsText(process));
+  AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
+  AddLine(out, "  ", "ended", HowItEnded(process));
+  AddLine(out, "  ", "lost", LossText(process));
+  AddLine(out, "  ", "frameworks", Joined(process.frameworks, ", "));
+  for (const proto::Note& note : process.health.note()) {
+    AddLine(out, "  ", "note", note.source() + ": " + note.text());
+  }
+}
+
+struct Totals {
+  uint64_t rows = 0;
+  uint64_t bytes = 0;
+  uint64_t lost = 0;
+};
+
+Totals Sum(const Trace& trace) {
+  Totals totals;
+  for (const Process& process : trace.processes) {
+    totals.rows += process.rows;
+    totals.bytes += process.file_bytes;
+    totals.lost += LostRecords(process);
+  }
+  return totals;
+}
+
+}  // namespace
+
+std::string ShortCommand(const Process& process, size_t most) {
+  std::string text;
+  for (const std::string& word : process.argv) {
+    if (text.size() > most) break;
+    if (!text.empty()) text += ' ';
+    text += word;
+  }
+  if (text.empty()) text = process.executable;
+  for (char& c : text) {
+    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
+  }
+  if (text.size() <= most) return text;
+  // Never cut within a UTF-8 character.
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+std::string HowItEnded(const Process& process) {
+  if (process.alive) return "still running";
+  if (!process.has_end) return "no end was recorded: killed, or still running elsewhere";
+  const std::string status = std::to_string(process.exit_status);
+  const std::string by = process.recovered ? " (trace finished after its death)" : "";
+  switch (static_cast<proto::ExitWay>(process.exit_way)) {
+    case proto::ExitWay::kReturn:
+      return "exited with status " + status + by;
+    case proto::ExitWay::kUnderscore:
+      return "_exit with status " + status + by;
+    case proto::ExitWay::kQuick:
+      return "quick_exit with status " + status + by;
+    case proto::ExitWay::kAbort:
+      return "aborted" + by;
+    case proto::ExitWay::kExec:
+      return "became another program by exec" + by;
+    case proto::ExitWay::kUnknown:
+      break;
+  }
+  return "died without passing through an exit: a fatal signal, SIGKILL or a raw system call" + by;
+}
+
+uint64_t LostRecords(const Process& process) {
+  uint64_t told = 0;
+  for (const proto::Loss& loss : process.health.loss()) told += loss.count();
+  // Health is written now and then; blocks may tell of later drops.
+  return std::max(told, process.dropped);
+}
+
+std::string DescribeJson(const Trace& trace) {
+  Json json;
+  json["path"] = trace.path;
+  json["origin_realtime_ns"] = trace.origin_realtime_ns;
+  if (trace.has_manifest) {
+    const proto::Bundle& bundle = trace.manifest;
+    json["command"] = std::vector<std::string>(bundle.command().begin(), bundle.command().end());
+    json["working_directory"] = bundle.working_directory();
+    json["host"] = bundle.host();
+    json["kernel"] = bundle.kernel();
+    json["cpu_model"] = bundle.cpu_model();
+    json["writer_version"] = bundle.writer_version();
+    json["started_realtime_ns"] = bundle.started_realtime_ns();
+    json["ended_realtime_ns"] = bundle.ended_realtime_ns();
+    json["exit_status"] = bundle.exit_status();
+    json["settings"] = std::vector<std::string>(bundle.setting().begin(), bundle.setting().end());
+  }
+  const Totals totals = Sum(trace);
+  json["count"] = totals.rows;
+  json["size_bytes"] = totals.bytes;
+  json["lost_count"] = totals.lost;
+  Json processes = Json::array();
+  for (const Process& process : trace.processes) processes.push_back(ProcessJson(process));
+  json["processes"] = std::move(processes);
+  json["faults"] = ToJson(trace.faults);
+  return ToText(json);
+}
+
+std::string DescribeText(const Trace& trace) {
+  std::string out;
+  AddLine(&out, "", "bundle", trace.path);
+  if (trace.has_manifest) {
+    const proto::Bundle& bundle = trace.manifest;
+    AddLine(&out, "", "command", Joined({bundle.command().begin(), bundle.command().end()}, " "));
+    AddLine(&out, "", "host", bundle.host());
+    AddLine(&out, "", "started", UtcTime(static_cast<int64_t>(bundle.started_realtime_ns())));
+    if (bundle.ended_realtime_ns() != 0) {
+      AddLine(&out, "", "lasted",
+              FormatDuration(
+                  static_cast<int64_t>(bundle.ended_realtime_ns() - bundle.started_realtime_ns())) +
+                  ", exit status " + std::to_string(bundle.exit_status()));
+    } else {
+      AddLine(&out, "", "lasted", "the command was still running, or gpuprof was killed");
+    }
+  } else if (trace.origin_realtime_ns != 0) {
+    AddLine(&out, "", "started", UtcTime(trace.origin_realtime_ns));
+  }
+  const Totals totals = Sum(trace);
+  AddLine(&out, "", "processes", std::to_string(trace.processes.size()));
+  AddLine(&out, "", "rows", FormatCount(totals.rows));
+  AddLine(&out, "", "size", FormatBytes(totals.bytes));
+  AddLine(&out, "", "lost", totals.lost == 0 ? "none" : std::to_string(totals.lost) + " records");
+  for (const Process& process : trace.processes) DescribeProcess(process, &out);
+  if (!trace.faults.empty()) out += "\nfaults\n";
+  for (const InputFault& fault : trace.faults) {
+    out +=
+        "  " + fault.file + " at byte " + std::to_string(fault.offset) + ": " + fault.what + "\n";
+  }
+  return out;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Verify: the check of a bundle or a file for `gpuprof verify`. Starts threads for the duration of
+// the call; changes nothing, so rings of dead processes are told of and left alone.
+
+#include <new>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/base/parallel.h"
+#include "analysis/base/units.h"
+#include "analysis/dump/file_check.h"
+#include "analysis/dump/json_text.h"
+#include "analysis/read/input_file.h"
+#include "proto/bundle.pb.h"
+#include "proto/codec/recover.h"
+#include "proto/contract.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct BundleReport {
+  std::string path;
+  std::vector<FileReport> files;
+  std::vector<InputFault> faults;  // of the bundle as a whole
+  std::vector<std::string> notes;
+
+  bool ok() const {
+    for (const FileReport& file : files) {
+      if (!file.ok()) return false;
+    }
+    return faults.empty();
+  }
+};
+
+void CheckManifest(const BundleFiles& found, BundleReport* report) {
+  if (!found.has_manifest) {
+    if (found.is_bundle) report->notes.push_back("no bundle.pb: command and host are not known");
+    return;
+  }
+  Result<FileBytes> file = ReadFile(found.directory + "/" + proto::kBundleFile);
+  proto::Bundle manifest;
+  if (!file.ok()) {
+    report->faults.push_back({proto::kBundleFile, 0, file.error().message});
+  } else if (file->bytes > INT32_MAX ||
+             !manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
+    report->faults.push_back({proto::kBundleFile, 0, "not a gpuprof manifest, or damaged"});
+  }
+}
+
+BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
+  BundleReport report;
+  report.path = path;
+  CheckManifest(found, &report);
+  std::set<std::string> alive;
+  for (const Stem& stem : found.rings) {
+    const bool is_alive = codec::ProcessIsAlive(stem.pid, stem.start_id);
+    if (is_alive) alive.insert(stem.name + proto::kTraceSuffix);
+    report.notes.push_back(stem.name + proto::kRingSuffix +
+                           (is_alive
+                                ? ": its process still runs"
+                                : ": its process died and its last records are not merged yet; "
+                                  "`gpuprof recover` does it"));
+  }
+  report.files.resize(found.traces.size());
+  ParallelFor(found.traces.size(), 0, [&](size_t i, int) {
+    const std::string& name = found.traces[i];
+    report.files[i] = CheckFile(found.directory, name, alive.count(name) != 0);
+  });
+  return report;
+}
+
+std::string At(const std::string& file, uint64_t offset, const std::string& what) {
+  return file + " at byte " + std::to_string(offset) + ": " + what + "\n";
+}
+
+std::string TextOf(const BundleReport& report) {
+  std::string text;
+  uint64_t bytes = 0;
+  uint64_t blocks = 0;
+  uint64_t rows = 0;
+  for (const InputFault& fault : report.faults) text += At(fault.file, fault.offset, fault.what);
+  for (const FileReport& file : report.files) {
+    bytes += file.bytes;
+    blocks += file.blocks;
+    rows += file.rows;
+    for (const Finding& finding : file.findings)
+      text += At(file.name, finding.offset, finding.what);
+    if (file.findings_not_told != 0) {
+      text += file.name + ": " + std::to_string(file.findings_not_told) + " more findings\n";
+    }
+    for (const std::string& note : file.notes) text += file.name + ": note: " + note + "\n";
+  }
+  for (const std::string& note : report.notes) text += "note: " + note + "\n";
+  text += report.ok() ? "ok: " : "damaged: ";
+  text += std::to_string(report.files.size()) +
+          (report.files.size() == 1 ? " file, " : " files, ") + FormatBytes(bytes) + ", " +
+          std::to_string(blocks) + " blocks, " + std::to_string(rows) + " rows" +
+          (report.ok() ? ", every byte checked\n" : " readable\n");
+  return text;
+}
+
+Json FileJson(const FileReport& file) {
+  Json findings = Json::array();
+  for (const Finding& finding : file.findings) {
+    findings.push_back({{"offset", finding.offset}, {"what", finding.what}});
+  }
+  Json json;
+  json["name"] = file.name;
+  json["ok"] = file.ok();
+  json["size_bytes"] = file.bytes;
+  json["blocks"] = file.blocks;
+  json["count"] = file.rows;
+  json["findings"] = std::move(findings);
+  json["findings_not_told"] = file.findings_not_told;
+  json["notes"] = file.notes;
+  return json;
+}
+
+std::string JsonOf(const BundleReport& report) {
+  Json json;
+  json["path"] = report.path;
+  json["ok"] = report.ok();
+  Json files = Json::array();
+  for (const FileReport& file : report.files) files.push_back(FileJson(file));
+  json["files"] = std::move(files);
+  json["faults"] = ToJson(report.faults);
+  json["notes"] = report.notes;
+  return ToText(json);
+}
+
+}  // namespace
+
+VerifyReport Verify(const std::string& path) {
+  VerifyReport result;
+  BundleReport report;
+  report.path = path;
+  Result<BundleFiles> found = FindFiles(path);
+  if (!found.ok()) {
+    report.faults.push_back({path, 0, found.error().message});
+  } else {
+    try {
+      report = CheckBundle(path, *found);
+    } catch (const std::bad_alloc&) {
+      report.faults.push_back({path, 0, "not enough memory to check it"});
+    }
+  }
+  result.ok = report.ok();
+  result.text = TextOf(report);
+  result.json = JsonOf(report);
+  return result;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See names.h.
+
+#include "analysis/model/names.h"
+
+#include <span>
+
+#include "proto/contract.h"
+#include "proto/record.h"
+#include "proto/schema.h"
+#include "proto/ticks.h"
+#include "proto/trace.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+struct Entry {
+  uint32_t code;
+  std::string_view name;
+};
+
+template <typename Code>
+constexpr Entry Is(Code code, std::string_view name) {
+  return {static_cast<uint32_t>(code), name};
+}
+
+std::string_view Find(std::span<const Entry> entries, uint32_t code) {
+  for (const Entry& entry : entries) {
+    if (entry.code == code) return entry.name;
+  }
+  return "";
+}
+
+using namespace proto;
+
+constexpr Entry kHeapFunctions[] = {
+    Is(HeapFunction::kMalloc, "malloc"),
+    Is(HeapFunction::kCalloc, "calloc"),
+    Is(HeapFunction::kRealloc, "realloc"),
+    Is(HeapFunction::kFree, "free"),
+    Is(HeapFunction::kPosixMemalign, "posix_memalign"),
+    Is(HeapFunction::kAlignedAlloc, "aligned_alloc"),
+    Is(HeapFunction::kMemalign, "memalign"),
+    Is(HeapFunction::kValloc, "valloc"),
+    Is(HeapFunction::kPvalloc, "pvalloc"),
+    Is(HeapFunction::kReallocarray, "reallocarray"),
+    Is(HeapFunction::kFreeSized, "free_sized"),
+    Is(HeapFunction::kFreeAlignedSized, "free_aligned_sized"),
+};
+constexpr Entry kWaitKinds[] = {
+    Is(WaitKind::kMutex, "mutex"),
+    Is(WaitKind::kRwlockRead, "rwlock_read"),
+    Is(WaitKind::kRwlockWrite, "rwlock_write"),
+    Is(WaitKind::kCondition, "condition"),
+    Is(WaitKind::kSemaphore, "semaphore"),
+    Is(WaitKind::kBarrier, "barrier"),
+    Is(WaitKind::kJoin, "join"),
+};
+constexpr Entry kOpScopes[] = {
+    Is(OpScope::kFunction, "function"),
+    Is(OpScope::kBackward, "backward"),
+    Is(OpScope::kTorchScript, "torchscript"),
+    Is(OpScope::kUser, "user"),
+};
+constexpr Entry kThreadEvents[] = {
+    Is(ThreadEvent::kStart, "start"),
+    Is(ThreadEvent::kName, "name"),
+    Is(ThreadEvent::kExit, "exit"),
+    Is(ThreadEvent::kSeen, "seen"),
+};
+constexpr Entry kProcessEvents[] = {
+    Is(ProcessEvent::kFork, "fork"),   Is(ProcessEvent::kVfork, "vfork"),
+    Is(ProcessEvent::kSpawn, "spawn"), Is(ProcessEvent::kExec, "exec"),
+    Is(ProcessEvent::kExit, "exit"),
+};
+constexpr Entry kExitWays[] = {
+    Is(ExitWay::kUnknown, "unknown"),  Is(ExitWay::kReturn, "return"),
+    Is(ExitWay::kUnderscore, "_exit"), Is(ExitWay::kQuick, "quick_exit"),
+    Is(ExitWay::kAbort, "abort"),      Is(ExitWay::kExec, "exec"),
+};
+constexpr Entry kHeapModes[] = {
+    Is(HeapMode::kOff, "off"),
+    Is(HeapMode::kSampled, "sampled"),
+    Is(HeapMode::kExact, "exact"),
+};
+constexpr Entry kClockKinds[] = {
+    Is(ClockKind::kMonotonic, "monotonic"),
+    Is(ClockKind::kTsc, "tsc"),
+};
+constexpr Entry kLossKinds[] = {
+    Is(LOSS_UNKNOWN, "unknown"),
+    Is(LOSS_RING_FULL, "ring_full"),
+    Is(LOSS_REENTERED, "reentered"),
+    Is(LOSS_NO_RING, "no_ring"),
+    Is(LOSS_SAMPLE_TABLE_FULL, "sample_table_full"),
+    Is(LOSS_STACK_TABLE_FULL, "stack_table_full"),
+    Is(LOSS_STRING_TABLE_FULL, "string_table_full"),
+    Is(LOSS_WRITE_ERROR, "write_error"),
+    Is(LOSS_CORRUPT_RECORD, "corrupt_record"),
+    Is(LOSS_UNPAIRED_SPAN, "unpaired_span"),
+    Is(LOSS_MEMORY_LIMIT, "memory_limit"),
+};
+constexpr Entry kSources[] = {
+    Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),     Is(kSourceThreads, "threads"),
+    Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"),
+};
+constexpr Entry kTableKinds[] = {
+    Is(ChunkKind::kMeta, "meta"),     Is(ChunkKind::kStrings, "strings"),
+    Is(ChunkKind::kStacks, "stacks"), Is(ChunkKind::kModules, "modules"),
+    Is(ChunkKind::kClocks, "clocks"), Is(ChunkKind::kThreads, "threads"),
+    Is(ChunkKind::kHealth, "health"),
+};
+// As c10::DeviceType numbers them.
+constexpr Entry kDeviceTypes[] = {
+    {0, "cpu"}, {1, "cuda"}, {2, "mkldnn"}, {6, "hip"},
+    {9, "xla"}, {12, "xpu"}, {13, "mps"},   {14, "meta"},
+};
+
+}  // namespace
+
+std::string_view HeapFunctionName(uint32_t code) { return Find(kHeapFunctions, code); }
+std::string_view WaitKindName(uint32_t code) { return Find(kWaitKinds, code); }
+std::string_view OpScopeName(uint32_t code) { return Find(kOpScopes, code); }
+std::string_view ThreadEventName(uint32_t code) { return Find(kThreadEvents, code); }
+std::string_view ProcessEventName(uint32_t code) { return Find(kProcessEvents, code); }
+std::string_view ExitWayName(uint32_t code) { return Find(kExitWays, code); }
+std::string_view HeapModeName(uint32_t code) { return Find(kHeapModes, code); }
+std::string_view ClockKindName(uint32_t code) { return Find(kClockKinds, code); }
+std::string_view LossKindName(uint32_t code) { return Find(kLossKinds, code); }
+std::string_view SourceName(uint32_t bit) { return Find(kSources, bit); }
+
+std::string_view ChunkKindName(uint32_t code) {
+  const TableSpec* table = FindTable(static_cast<ChunkKind>(code));
+  return table != nullptr ? table->name : Find(kTableKinds, code);
+}
+
+std::string DeviceName(uint32_t device) {
+  constexpr uint32_t kNoIndex = 0xff;
+  const std::string_view known = Find(kDeviceTypes, device >> 8);
+  std::string name = known.empty() ? "device" + std::to_string(device >> 8) : std::string(known);
+  if ((device & 0xff) != kNoIndex && known != "cpu") name += ":" + std::to_string(device & 0xff);
+  return name;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The words for the codes of proto/record.h and friends, as dumps, JSON and tables spell them:
+// stable, snake_case. Codes that this reader does not know give an empty view. Any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gpuprof::analysis {
+
+std::string_view HeapFunctionName(uint32_t code);
+std::string_view WaitKindName(uint32_t code);
+std::string_view OpScopeName(uint32_t code);
+std::string_view ThreadEventName(uint32_t code);
+std::string_view ProcessEventName(uint32_t code);
+std::string_view ExitWayName(uint32_t code);
+std::string_view HeapModeName(uint32_t code);
+std::string_view ClockKindName(uint32_t code);
+std::string_view LossKindName(uint32_t code);
+std::string_view SourceName(uint32_t bit);
+// "meta", "strings" ... and the event tables' names of proto/schema.h.
+std::string_view ChunkKindName(uint32_t code);
+
+// "cpu", "cuda:0", from type << 8 | index as the framework numbers them.
+std::string DeviceName(uint32_t device);
+
+}  // namespace gpuprof::analysis
