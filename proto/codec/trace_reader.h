@@ -34,8 +34,11 @@ struct TraceScan {
   std::vector<BlockRef> blocks;
   bool has_end = false;
   proto::EndMarker end = {};
-  uint64_t readable_bytes = 0;  // everything before is whole
-  std::vector<Fault> faults;    // empty: the file is whole (a missing end marker is not a fault)
+  // Behind the last whole block or end marker: a torn tail begins here.
+  uint64_t readable_bytes = 0;
+  // Empty: the file is whole (a missing end marker is not a fault). A damaged stretch before
+  // readable_bytes has its fault, and the blocks behind it are read all the same.
+  std::vector<Fault> faults;
 };
 
 // Walks the headers of `data`. False: not a gpuprof trace, or a newer major version (faults[0] says

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The container's walk: header by header, nothing decompressed. A damaged stretch is reported and
+// stepped over by looking for the next block header whose checksum holds, so that one bad byte does
+// not cost what follows it. Reads only; any thread.
+
+#include <cstring>
+
+#include "proto/codec/crc32c.h"
+#include "proto/codec/trace_reader.h"
+
+namespace gpuprof::codec {
+namespace {
+
+using proto::SkippableHeader;
+
+constexpr size_t kMostFaults = 1000;
+// A later minor version may add to the fixed structs at their end.
+constexpr uint32_t kMostHeaderBytes = 4096;
+
+// Name of a version for a person: 1.0.
+std::string Version(uint16_t major, uint16_t minor) {
+  return std::to_string(major) + "." + std::to_string(minor);
+}
+
+bool IsSkippable(uint32_t magic) { return (magic & 0xfffffff0u) == proto::kSkippableFileHeader; }
+
+class Scanner {
+ public:
+  Scanner(const uint8_t* data, uint64_t bytes, TraceScan* scan)
+      : data_(data), bytes_(bytes), scan_(scan) {}
+
+  bool FileHeader();
+  void Walk();
+
+ private:
+  uint64_t left() const { return bytes_ - at_; }
+  bool Fault(uint64_t offset, std::string what);
+  template <typename Header>
+  bool Read(const SkippableHeader& frame, Header* header);
+  bool Element();
+  bool Block(const SkippableHeader& frame);
+  bool End(const SkippableHeader& frame);
+  void CheckSequence(uint32_t sequence, uint64_t offset);
+  bool FindBlock();
+
+  const uint8_t* data_;
+  uint64_t bytes_;
+  TraceScan* scan_;
+  uint64_t at_ = 0;
+  uint64_t next_sequence_ = 0;
+};
+
+// Always false, for `return Fault(...)`.
+bool Scanner::Fault(uint64_t offset, std::string what) {
+  if (scan_->faults.size() < kMostFaults) scan_->faults.push_back({offset, std::move(what)});
+  return false;
+}
+
+// The struct inside the skippable frame at at_; false with a fault if it is not whole.
+template <typename Header>
+bool Scanner::Read(const SkippableHeader& frame, Header* header) {
+  if (frame.bytes < sizeof(Header) || frame.bytes > kMostHeaderBytes)
+    return Fault(at_, "header of " + std::to_string(frame.bytes) + " bytes makes no sense");
+  if (left() < sizeof frame + frame.bytes) return Fault(at_, "cut inside a header");
+  std::memcpy(header, data_ + at_ + sizeof frame, sizeof(Header));
+  if (HeaderCrc(*header) != header->crc) return Fault(at_, "header checksum differs");
+  return true;
+}
+
+bool Scanner::FileHeader() {
+  SkippableHeader frame;
+  proto::FileHeader& header = scan_->header;
+  if (bytes_ < sizeof frame + sizeof header)
+    return Fault(0, "not a gpuprof trace: shorter than its header");
+  std::memcpy(&frame, data_, sizeof frame);
+  std::memcpy(&header, data_ + sizeof frame, sizeof header);
+  if (frame.magic != proto::kSkippableFileHeader ||
+      std::memcmp(header.magic, proto::kFileMagic, sizeof header.magic) != 0)
+    return Fault(0, "not a gpuprof trace: its first bytes are others");
+  // The version counts even where the checksum differs: a later one may have moved it.
+  if (header.major > proto::kFormatMajor)
+    return Fault(0, "written in format " + Version(header.major, header.minor) +
+                        "; this program reads up to " + std::to_string(proto::kFormatMajor) +
+                        ".x: use a newer gpuprof");
+  if (header.major < proto::kOldestReadableMajor)
+    return Fault(0, "written in format " + Version(header.major, header.minor) +
+                        "; this program reads from " + std::to_string(proto::kOldestReadableMajor) +
+                        ".0 on: use an older gpuprof");
+  if (Read(frame, &header)) {
+    if ((header.features & ~proto::kKnownFeatures) != 0)
+      return Fault(0, "uses features that this program does not know: use a newer gpuprof");
+    at_ = sizeof frame + frame.bytes;
+  } else {
+    at_ = sizeof frame + sizeof header;
+  }
+  scan_->readable_bytes = at_;
+  return true;
+}
+
+void Scanner::CheckSequence(uint32_t sequence, uint64_t offset) {
+  if (sequence != next_sequence_) {
+    Fault(offset, "block " + std::to_string(next_sequence_) + " was expected here, block " +
+                      std::to_string(sequence) + " found: bytes were lost");
+  }
+  next_sequence_ = uint64_t{sequence} + 1;
+}
+
+bool Scanner::Block(const SkippableHeader& frame) {
+  BlockRef block;
+  if (!Read(frame, &block.header)) return false;
+  const proto::BlockHeader& header = block.header;
+  block.offset = at_ + sizeof frame + frame.bytes;
+  const uint64_t there = bytes_ - block.offset;
+  if (header.compressed_bytes > there)
+    return Fault(at_, "block cut: " + std::to_string(there) + " of its " +
+                          std::to_string(header.compressed_bytes) + " bytes are there");
+  if (header.compressed_bytes > proto::kMaxCompressedChunkBytes ||
+      header.raw_bytes > proto::kMaxRawChunkBytes || header.count > proto::kMaxRowsPerChunk ||
+      header.first_time > header.last_time)
+    return Fault(at_, "block header beyond the format's limits");
+  CheckSequence(header.sequence, at_);
+  scan_->blocks.push_back(block);
+  at_ = block.offset + header.compressed_bytes;
+  return true;
+}
+
+bool Scanner::End(const SkippableHeader& frame) {
+  proto::EndMarker end;
+  if (!Read(frame, &end)) return false;
+  scan_->has_end = true;
+  scan_->end = end;
+  if (end.blocks != scan_->blocks.size()) {
+    Fault(at_, "the end marker counts " + std::to_string(end.blocks) + " blocks, " +
+                   std::to_string(scan_->blocks.size()) + " are there");
+  }
+  at_ += sizeof frame + frame.bytes;
+  if (left() != 0) Fault(at_, "bytes behind the end marker");
+  return true;
+}
+
+// One frame at at_, which moves behind it. False: damaged, and a fault says how.
+bool Scanner::Element() {
+  SkippableHeader frame;
+  if (left() < sizeof frame) return Fault(at_, "cut inside a header");
+  std::memcpy(&frame, data_ + at_, sizeof frame);
+  if (frame.magic == proto::kSkippableBlockHeader) return Block(frame);
+  if (frame.magic == proto::kSkippableEnd) return End(frame);
+  if (!IsSkippable(frame.magic)) return Fault(at_, "no block header where one should be");
+  if (frame.bytes > left() - sizeof frame) return Fault(at_, "cut inside a header");
+  at_ += sizeof frame + frame.bytes;  // a kind of header that is younger than this reader
+  return true;
+}
+
+// Moves at_ to the next whole block header or end marker.
+bool Scanner::FindBlock() {
+  for (uint64_t at = at_ + 1; at + sizeof(SkippableHeader) <= bytes_; ++at) {
+    SkippableHeader frame;
+    std::memcpy(&frame, data_ + at, sizeof frame);
+    bool is_whole = false;
+    if (frame.magic == proto::kSkippableBlockHeader && frame.bytes == sizeof(proto::BlockHeader) &&
+        bytes_ - at >= sizeof frame + frame.bytes) {
+      proto::BlockHeader header;
+      std::memcpy(&header, data_ + at + sizeof frame, sizeof header);
+      is_whole = HeaderCrc(header) == header.crc &&
+                 header.compressed_bytes <= bytes_ - at - sizeof frame - frame.bytes;
+    } else if (frame.magic == proto::kSkippableEnd && frame.bytes == sizeof(proto::EndMarker) &&
+               bytes_ - at >= sizeof frame + frame.bytes) {
+      proto::EndMarker end;
+      std::memcpy(&end, data_ + at + sizeof frame, sizeof end);
+      is_whole = HeaderCrc(end) == end.crc;
+    }
+    if (!is_whole) continue;
+    at_ = at;
+    return true;
+  }
+  return false;
+}
+
+void Scanner::Walk() {
+  while (left() != 0) {
+    if (!Element() && !FindBlock()) return;
+    scan_->readable_bytes = at_;
+  }
+}
+
+}  // namespace
+
+bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan) {
+  *scan = TraceScan();
+  Scanner scanner(data, bytes, scan);
+  if (!scanner.FileHeader()) return false;
+  scanner.Walk();
+  return true;
+}
+
+}  // namespace gpuprof::codec

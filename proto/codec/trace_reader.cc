@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// One block's frame to columns. Each size is checked against the block header and the format's
+// limits before memory is taken; a block that is not what its header says is refused whole. One
+// decoder a thread.
+
+#include "proto/codec/trace_reader.h"
+
+#include <cstring>
+#include <new>
+
+#include <zstd.h>
+
+#include "proto/codec/column_decoder.h"
+#include "proto/codec/pb_reader.h"
+#include "proto/codec/tables.h"
+
+namespace gpuprof::codec {
+namespace {
+
+constexpr uint32_t kMostTimeShift = 32;
+
+// The fields of Chunk that event tables use.
+struct ChunkFields {
+  uint64_t kind = 0;
+  uint64_t track = 0;
+  uint64_t base_time = 0;
+  uint64_t count = 0;
+  uint64_t time_shift = 0;
+  uint64_t dropped_before = 0;
+  uint64_t capture = 0;
+  const uint8_t* column[proto::kMaxColumns] = {};
+  uint64_t column_bytes[proto::kMaxColumns] = {};
+};
+
+const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
+  uint64_t* to = nullptr;
+  switch (field.number) {
+    case chunk_field::kKind:
+      to = &chunk->kind;
+      break;
+    case chunk_field::kTrack:
+      to = &chunk->track;
+      break;
+    case chunk_field::kBaseTime:
+      to = &chunk->base_time;
+      break;
+    case chunk_field::kCount:
+      to = &chunk->count;
+      break;
+    case chunk_field::kTimeShift:
+      to = &chunk->time_shift;
+      break;
+    case chunk_field::kDroppedBefore:
+      to = &chunk->dropped_before;
+      break;
+    case chunk_field::kCapture:
+      to = &chunk->capture;
+      break;
+    default:
+      return nullptr;  // younger than this reader
+  }
+  const int wanted = field.number == chunk_field::kBaseTime ? 1 : 0;
+  if (field.wire_type != wanted) return "field of another type than it should be";
+  *to = field.value;
+  return nullptr;
+}
+
+// Null: fine.
+const char* ReadChunk(const uint8_t* data, uint64_t bytes, ChunkFields* chunk) {
+  PbReader reader(data, bytes);
+  PbField field;
+  while (reader.Next(&field)) {
+    const int column = field.number - proto::kFirstColumnField;
+    if (column < 0 || column >= proto::kMaxColumns) {
+      const char* fault = ReadScalar(field, chunk);
+      if (fault != nullptr) return fault;
+      continue;
+    }
+    if (field.wire_type != 2) return "column is not packed";
+    if (chunk->column[column] != nullptr) return "column is there twice";
+    chunk->column[column] = field.data;
+    chunk->column_bytes[column] = field.bytes;
+  }
+  return reader.ok() ? nullptr : "chunk is no valid message";
+}
+
+const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeader& header) {
+  if (chunk.kind != header.kind || chunk.track != header.track || chunk.count != header.count ||
+      chunk.capture != header.capture || chunk.dropped_before != header.dropped_before)
+    return "chunk is not what its block header says";
+  if (chunk.count > proto::kMaxRowsPerChunk) return "more rows than a chunk may have";
+  if (chunk.time_shift > kMostTimeShift || header.first_time > header.last_time)
+    return "times make no sense";
+  return nullptr;
+}
+
+const char* DecodeColumns(const ChunkFields& chunk, const proto::TableSpec& table,
+                          const proto::BlockHeader& header, EventColumns* out) {
+  ColumnFrame frame;
+  frame.time_shift = static_cast<uint32_t>(chunk.time_shift);
+  frame.base_time = chunk.base_time;
+  frame.first_time = header.first_time >> frame.time_shift;
+  frame.last_time = header.last_time >> frame.time_shift;
+  for (int i = 0; i < proto::kMaxColumns; ++i) {
+    std::vector<uint64_t>& values = out->column[i];
+    const bool is_time = i < table.columns && table.column[i].encoding == proto::Encoding::kTime;
+    if (i >= table.columns || (chunk.column[i] == nullptr && !is_time)) {
+      values.clear();
+      continue;
+    }
+    if (chunk.column[i] == nullptr) {
+      if (chunk.base_time < frame.first_time || chunk.base_time > frame.last_time)
+        return "base time outside the range that the block header gives";
+      values.assign(out->count, chunk.base_time << frame.time_shift);
+    } else {
+      // Cheap to ask, and keeps a lie about the row count from taking memory.
+      if (chunk.column_bytes[i] < out->count) return "column is shorter than the chunk";
+      values.resize(out->count);
+      const char* fault = DecodeColumn(table.column[i].encoding, frame, chunk.column[i],
+                                       chunk.column_bytes[i], values.data(), out->count);
+      if (fault != nullptr) return fault;
+    }
+    if (is_time) frame.end = values.data();
+  }
+  return nullptr;
+}
+
+// Vectors keep their size from block to block where they can: growing one again would zero it
+// first.
+void Empty(EventColumns* columns) {
+  columns->count = 0;
+  for (std::vector<uint64_t>& column : columns->column) column.clear();
+}
+
+bool Refuse(const BlockRef& block, const char* what, Fault* fault) {
+  fault->offset = block.offset;
+  fault->what = what;
+  return false;
+}
+
+}  // namespace
+
+BlockDecoder::BlockDecoder() : decompressor_(ZSTD_createDCtx()) {
+  if (decompressor_ == nullptr) throw std::bad_alloc();
+}
+
+BlockDecoder::~BlockDecoder() { ZSTD_freeDCtx(static_cast<ZSTD_DCtx*>(decompressor_)); }
+
+bool BlockDecoder::Decompress(const uint8_t* data, const BlockRef& block, const uint8_t** message,
+                              uint64_t* bytes, Fault* fault) {
+  const uint8_t* frame = data + block.offset;
+  const uint64_t compressed = block.header.compressed_bytes;
+  const uint64_t raw = block.header.raw_bytes;
+  uint32_t magic = 0;
+  if (compressed >= sizeof magic) std::memcpy(&magic, frame, sizeof magic);
+  if (raw > proto::kMaxRawChunkBytes || magic != proto::kZstdFrameMagic ||
+      ZSTD_getFrameContentSize(frame, compressed) != raw ||
+      ZSTD_findFrameCompressedSize(frame, compressed) != compressed)
+    return Refuse(block, "compressed block is not what its header says", fault);
+  if (raw_.size() < raw + kReadAhead) raw_.resize(raw + kReadAhead);
+  const size_t size = ZSTD_decompressDCtx(static_cast<ZSTD_DCtx*>(decompressor_), raw_.data(), raw,
+                                          frame, compressed);
+  if (ZSTD_isError(size)) {
+    fault->offset = block.offset;
+    fault->what = std::string("block does not decompress: ") + ZSTD_getErrorName(size);
+    return false;
+  }
+  if (size != raw) return Refuse(block, "compressed block is not what its header says", fault);
+  *message = raw_.data();
+  *bytes = raw;
+  return true;
+}
+
+bool BlockDecoder::DecodeEvents(const uint8_t* data, const BlockRef& block, EventColumns* out,
+                                Fault* fault) {
+  const proto::TableSpec* table =
+      proto::FindTable(static_cast<proto::ChunkKind>(block.header.kind));
+  if (table == nullptr) return Refuse(block, "not a kind of event that this reader knows", fault);
+  const uint8_t* message = nullptr;
+  uint64_t bytes = 0;
+  if (!Decompress(data, block, &message, &bytes, fault)) return false;
+  PbReader reader(message, bytes);
+  PbField field;
+  if (!reader.Next(&field) || field.number != chunk_field::kTraceChunk || field.wire_type != 2 ||
+      field.data + field.bytes != message + bytes)
+    return Refuse(block, "block does not hold one chunk", fault);
+  ChunkFields chunk;
+  const char* what = ReadChunk(field.data, field.bytes, &chunk);
+  if (what == nullptr) what = CheckAgainstHeader(chunk, block.header);
+  if (what != nullptr) return Refuse(block, what, fault);
+  out->kind = table->kind;
+  out->track = block.header.track;
+  out->capture = block.header.capture;
+  out->count = block.header.count;
+  out->dropped_before = block.header.dropped_before;
+  what = DecodeColumns(chunk, *table, block.header, out);
+  if (what == nullptr) return true;
+  Empty(out);
+  return Refuse(block, what, fault);
+}
+
+}  // namespace gpuprof::codec
