@@ -1,0 +1,280 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See bundle.h.
+
+#include "launcher/bundle.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <fstream>
+
+#include "launcher/version.h"
+#include "proto/codec/recover.h"
+#include "proto/container.h"
+#include "proto/contract.h"
+#include "proto/ticks.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+std::vector<std::string> ListNames(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = readdir(folder)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  closedir(folder);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::string Fix(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return "name a directory you may write to with -o DIR";
+    case EROFS:
+      return "the file system is read-only; name another place with -o DIR";
+    case ENOSPC:
+    case EDQUOT:
+      return "the disk or your quota is full; free some space or name another place with -o DIR";
+    case ENOTDIR:
+      return "a part of the path is a file; name another place with -o DIR";
+    case ENAMETOOLONG:
+      return "name a shorter path with -o DIR";
+    default:
+      return "name another place with -o DIR";
+  }
+}
+
+std::string CannotWrite(const std::string& path, int error) {
+  return "cannot write the bundle " + path + ": " + std::strerror(error) + "; " + Fix(error);
+}
+
+// mkdir -p, noting what it made.
+int MakeFolders(const std::string& path, std::vector<std::string>* made) {
+  for (size_t at = 1; at <= path.size(); ++at) {
+    if (at < path.size() && path[at] != '/') continue;
+    const std::string part = path.substr(0, at);
+    struct stat info;
+    if (mkdir(part.c_str(), 0777) == 0)
+      made->push_back(part);
+    else if (errno != EEXIST && stat(part.c_str(), &info) != 0)
+      return errno;
+  }
+  return 0;
+}
+
+int WriteFile(const std::string& path, const std::string& bytes) {
+  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  if (fd < 0) return errno;
+  size_t done = 0;
+  int error = 0;
+  while (done < bytes.size() && error == 0) {
+    const ssize_t written = write(fd, bytes.data() + done, bytes.size() - done);
+    if (written > 0)
+      done += static_cast<size_t>(written);
+    else if (written < 0 && errno != EINTR)
+      error = errno;
+  }
+  if (close(fd) != 0 && error == 0) error = errno;
+  return error;
+}
+
+std::string CpuModel() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const size_t colon = line.find(':');
+    if (line.compare(0, 10, "model name") == 0 && colon != std::string::npos &&
+        colon + 2 <= line.size())
+      return line.substr(colon + 2);
+  }
+  return "";
+}
+
+void Finish(const ProcessFiles& process, int status, FinishReport* report) {
+  const codec::RecoverResult result = codec::Recover(process.stem, status);
+  if (!result.ok)
+    report->failures.push_back(process.stem + ": " + result.error);
+  else
+    ++report->finished;
+}
+
+void SleepMs(long milliseconds) {
+  const timespec pause = {milliseconds / 1000, milliseconds % 1000 * 1'000'000};
+  nanosleep(&pause, nullptr);
+}
+
+}  // namespace
+
+std::string AbsolutePath(const std::string& path) {
+  std::string absolute = path;
+  char here[PATH_MAX];
+  if (path.empty() || path[0] != '/') {
+    if (getcwd(here, sizeof here) == nullptr) return "";
+    absolute = std::string(here) + "/" + path;
+  }
+  while (absolute.size() > 1 && absolute.back() == '/') absolute.pop_back();
+  return absolute;
+}
+
+std::string BundleDirectory::Open(const std::string& path) {
+  path_ = AbsolutePath(path);
+  if (path_.empty()) {
+    return std::string("the working directory cannot be named: ") + std::strerror(errno) +
+           "; name the bundle with an absolute path: -o /DIR";
+  }
+  // The injected object keeps it in a fixed field.
+  if (path_.size() >= 512)
+    return "the bundle's path has " + std::to_string(path_.size()) +
+           " bytes, more than 511; name a shorter one with -o DIR";
+  const int error = MakeFolders(path_, &made_);
+  struct stat info;
+  if (error != 0) {
+    RemoveIfUnused();
+    return CannotWrite(path_, error);
+  }
+  if (stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
+    return path_ + " is not a directory; name a new or empty one with -o DIR";
+  if (!ListNames(path_).empty()) {
+    return path_ +
+           " is not empty, and a bundle is never written over another; name a new or empty "
+           "directory with -o DIR, or remove this one";
+  }
+  return "";
+}
+
+std::string BundleDirectory::Describe(const proto::Bundle& bundle) const {
+  const std::string target = path_ + "/" + proto::kBundleFile;
+  const std::string temporary = target + ".new";
+  int error = WriteFile(temporary, bundle.SerializeAsString());
+  if (error == 0 && rename(temporary.c_str(), target.c_str()) != 0) error = errno;
+  if (error == 0) return "";
+  unlink(temporary.c_str());
+  return CannotWrite(path_, error);
+}
+
+void BundleDirectory::RemoveIfUnused() {
+  const std::vector<std::string> names = ListNames(path_);
+  if (names.size() == 1 && names[0] == proto::kBundleFile)
+    unlink((path_ + "/" + proto::kBundleFile).c_str());
+  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) rmdir(folder->c_str());
+}
+
+std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid) {
+  std::string name = program.substr(0, 64);
+  for (char& c : name) {
+    const bool plain =
+        std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '.' || c == '_' || c == '+';
+    if (!plain) c = '_';
+  }
+  const time_t time = seconds;
+  tm local = {};
+  localtime_r(&time, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y%m%d-%H%M%S", &local);
+  return "gpuprof-" + name + "-" + stamp + "-" + std::to_string(pid);
+}
+
+proto::Bundle DescribeStart(const std::vector<std::string>& command, const Variables& settings) {
+  proto::Bundle bundle;
+  utsname system = {};
+  uname(&system);
+  char here[PATH_MAX];
+  bundle.set_format_major(proto::kFormatMajor);
+  bundle.set_format_minor(proto::kFormatMinor);
+  bundle.set_writer_version(std::string("gpuprof ") + kVersion);
+  for (const std::string& word : command) bundle.add_command(word);
+  bundle.set_working_directory(getcwd(here, sizeof here) != nullptr ? here : "");
+  bundle.set_host(system.nodename);
+  bundle.set_started_realtime_ns(proto::ReadClockNs(CLOCK_REALTIME));
+  for (const auto& [name, value] : settings) bundle.add_setting(name + "=" + value);
+  bundle.set_kernel(std::string(system.sysname) + " " + system.release);
+  bundle.set_cpu_model(CpuModel());
+  return bundle;
+}
+
+bool ParseProcessFile(const std::string& name, ProcessFiles* process) {
+  const size_t dash = name.find('-');
+  const size_t dot = name.find('.', dash == std::string::npos ? 0 : dash);
+  if (name.empty() || name[0] != 'p' || dash == std::string::npos || dot == std::string::npos)
+    return false;
+  const char* text = name.data();
+  const auto pid = std::from_chars(text + 1, text + dash, process->pid);
+  const auto start = std::from_chars(text + dash + 1, text + dot, process->start_id, 16);
+  if (pid.ec != std::errc() || pid.ptr != text + dash || start.ec != std::errc() ||
+      start.ptr != text + dot)
+    return false;
+  const std::string suffix = name.substr(dot);
+  process->has_trace = suffix == proto::kTraceSuffix;
+  process->has_ring = suffix == proto::kRingSuffix;
+  process->stem = name.substr(0, dot);
+  return process->pid > 0 && (process->has_trace || process->has_ring);
+}
+
+std::vector<ProcessFiles> ListProcesses(const std::string& bundle) {
+  std::vector<ProcessFiles> processes;
+  for (const std::string& name : ListNames(bundle)) {  // sorted: a process's files stand together
+    ProcessFiles process;
+    if (!ParseProcessFile(name, &process)) continue;
+    process.stem = bundle + "/" + process.stem;
+    if (!processes.empty() && processes.back().stem == process.stem) {
+      processes.back().has_trace |= process.has_trace;
+      processes.back().has_ring |= process.has_ring;
+    } else {
+      processes.push_back(process);
+    }
+  }
+  return processes;
+}
+
+FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_status,
+                             int grace_ms) {
+  FinishReport report;
+  constexpr int kStepMs = 10;
+  // The last image of the command (it may have called exec) is the one that ended with its status.
+  uint64_t root_start = 0;
+  for (const ProcessFiles& process : ListProcesses(bundle)) {
+    if (root > 0 && process.pid == root) root_start = std::max(root_start, process.start_id);
+  }
+  for (int waited = 0;; waited += kStepMs) {
+    report.alive.clear();
+    for (const ProcessFiles& process : ListProcesses(bundle)) {
+      if (!process.has_ring) continue;
+      const bool is_root = process.pid == root;
+      if (!is_root && codec::ProcessIsAlive(process.pid, process.start_id))
+        report.alive.push_back(process.pid);
+      else
+        Finish(process, is_root && process.start_id == root_start ? root_status : -1, &report);
+    }
+    if (report.alive.empty() || waited >= grace_ms || !report.failures.empty()) return report;
+    SleepMs(kStepMs);
+  }
+}
+
+uint64_t BundleBytes(const std::string& bundle) {
+  uint64_t bytes = 0;
+  for (const std::string& name : ListNames(bundle)) {
+    struct stat info;
+    if (stat((bundle + "/" + name).c_str(), &info) == 0 && S_ISREG(info.st_mode))
+      bytes += static_cast<uint64_t>(info.st_size);
+  }
+  return bytes;
+}
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,69 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The bundle directory of one run: made and checked before the command starts, described by
+// bundle.pb at the start and at the end, and its dead processes' traces finished when the command
+// has ended. Called by run and recover.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "launcher/child.h"
+#include "proto/bundle.pb.h"
+
+namespace gpuprof::launcher {
+
+class BundleDirectory {
+ public:
+  // Takes or makes the directory; an existing one must be empty. Empty, or cause and fix.
+  std::string Open(const std::string& path);
+  // Writes bundle.pb in one step (a reader sees the old or the new one). Empty, or cause and fix.
+  std::string Describe(const proto::Bundle& bundle) const;
+  // Removes bundle.pb and the directories that Open made, if nothing else is in them.
+  void RemoveIfUnused();
+  const std::string& path() const { return path_; }  // absolute
+  bool was_made() const { return !made_.empty(); }
+
+ private:
+  std::string path_;
+  std::vector<std::string> made_;  // outermost first
+};
+
+// Against the working directory; empty when that cannot be named.
+std::string AbsolutePath(const std::string& path);
+
+// ./gpuprof-<program>-<yyyymmdd-hhmmss>-<pid>
+std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid);
+
+// What is known when the command starts.
+proto::Bundle DescribeStart(const std::vector<std::string>& command, const Variables& settings);
+
+// One process of a bundle by its files.
+struct ProcessFiles {
+  std::string stem;  // "<bundle>/p<pid>-<start>"
+  int32_t pid = 0;
+  uint64_t start_id = 0;
+  bool has_trace = false;
+  bool has_ring = false;
+};
+std::vector<ProcessFiles> ListProcesses(const std::string& bundle);
+// p<pid>-<start>.gpt or .ring; false for any other name.
+bool ParseProcessFile(const std::string& name, ProcessFiles* process);
+
+struct FinishReport {
+  std::vector<int32_t> alive;         // still running: they finish their traces themselves
+  std::vector<std::string> failures;  // cause and fix
+  uint32_t finished = 0;
+};
+// Finishes the traces of dead processes. Gives processes that are about to end up to `grace_ms`.
+// `root` and its exit status as waitpid told; root 0: unknown.
+FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_status,
+                             int grace_ms);
+
+// Sum of the sizes of the bundle's files.
+uint64_t BundleBytes(const std::string& bundle);
+
+}  // namespace gpuprof::launcher

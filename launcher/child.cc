@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See child.h. The handler runs in signal context: it reads one word and calls kill().
+
+#include "launcher/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <iterator>
+
+#include "proto/ticks.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+// What is passed on when another process sent it to us alone. What the terminal sends reaches the
+// command anyway, as it is in our process group; SIGINT and SIGQUIT of the terminal are thereby the
+// command's to answer, not ours.
+constexpr int kForwarded[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1,
+                              SIGUSR2, SIGCONT, SIGWINCH, SIGALRM};
+
+std::atomic<int32_t> g_child{0};
+
+void Forward(int number, siginfo_t* info, void*) {
+  const int saved = errno;
+  const int32_t child = g_child.load(std::memory_order_relaxed);
+  const bool from_process = info->si_code <= 0;
+  if (child > 0 && from_process && info->si_pid != child) kill(child, number);
+  errno = saved;
+}
+
+struct SignalState {
+  struct sigaction action[std::size(kForwarded)];
+  struct sigaction pipe;
+  sigset_t mask;
+};
+
+void TakeSignals(SignalState* saved) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &saved->mask);
+  struct sigaction action = {};
+  action.sa_sigaction = Forward;
+  action.sa_flags = SA_SIGINFO | SA_RESTART;
+  sigfillset(&action.sa_mask);
+  for (size_t i = 0; i < std::size(kForwarded); ++i) {
+    sigaction(kForwarded[i], nullptr, &saved->action[i]);
+    // Where it was ignored (nohup, a background job of a script) the command ignores it too:
+    // nothing to pass on.
+    if ((saved->action[i].sa_flags & SA_SIGINFO) == 0 && saved->action[i].sa_handler == SIG_IGN)
+      continue;
+    sigaction(kForwarded[i], &action, nullptr);
+  }
+  // A summary into a closed pipe must not change the status.
+  struct sigaction ignore = {};
+  ignore.sa_handler = SIG_IGN;
+  sigaction(SIGPIPE, &ignore, &saved->pipe);
+}
+
+void RestoreSignals(const SignalState& saved) {
+  for (size_t i = 0; i < std::size(kForwarded); ++i)
+    sigaction(kForwarded[i], &saved.action[i], nullptr);
+  sigaction(SIGPIPE, &saved.pipe, nullptr);
+  sigprocmask(SIG_SETMASK, &saved.mask, nullptr);
+}
+
+struct Pipe {
+  int read = -1;
+  int write = -1;
+};
+
+// In the child, between fork and exec.
+[[noreturn]] void Exec(char* const* arguments, char* const* environment, const SignalState& saved,
+                       int error_pipe) {
+  RestoreSignals(saved);
+  execvpe(arguments[0], arguments, environment);
+  const int error = errno;
+  [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof error);
+  _exit(127);
+}
+
+// Reads errno of a failed exec; 0 when the pipe was closed by a successful one.
+int ReadExecError(int fd) {
+  int error = 0;
+  ssize_t got;
+  do got = read(fd, &error, sizeof error);
+  while (got < 0 && errno == EINTR);
+  close(fd);
+  return got == static_cast<ssize_t>(sizeof error) ? error : 0;
+}
+
+void Wait(ChildResult* result) {
+  siginfo_t info;
+  while (waitid(P_PID, static_cast<id_t>(result->pid), &info, WEXITED | WNOWAIT) < 0 &&
+         errno == EINTR) {}
+  // From here on the pid may be another process's: nothing is sent to it any more.
+  g_child.store(0, std::memory_order_relaxed);
+  while (waitpid(result->pid, &result->wait_status, 0) < 0 && errno == EINTR) {}
+}
+
+}  // namespace
+
+int ChildResult::ExitStatus() const {
+  return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
+}
+
+std::vector<std::string> ChangedEnvironment(const char* const* environment, Variables changes) {
+  std::vector<std::string> entries;
+  for (; environment != nullptr && *environment != nullptr; ++environment) {
+    std::string entry = *environment;
+    const auto change = changes.find(entry.substr(0, entry.find('=')));
+    if (change != changes.end()) {
+      entry = change->first + "=" + change->second;
+      changes.erase(change);
+    }
+    entries.push_back(std::move(entry));
+  }
+  for (const auto& [name, value] : changes) entries.push_back(name + "=" + value);
+  return entries;
+}
+
+ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes) {
+  ChildResult result;
+  std::vector<std::string> entries = ChangedEnvironment(environ, changes);
+  std::vector<char*> arguments, variables;
+  for (std::string& entry : entries) variables.push_back(entry.data());
+  for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  variables.push_back(nullptr);
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) {
+    result.exec_error = errno;
+    result.fork_failed = true;
+    return result;
+  }
+  SignalState saved;
+  TakeSignals(&saved);
+  const uint64_t begin = proto::ReadClockNs(CLOCK_MONOTONIC);
+  const pid_t child = fork();
+  if (child == 0) Exec(arguments.data(), variables.data(), saved, ends[1]);
+  result.exec_error = child < 0 ? errno : 0;
+  result.fork_failed = child < 0;
+  result.pid = child;
+  g_child.store(child, std::memory_order_relaxed);
+  sigprocmask(SIG_SETMASK, &saved.mask, nullptr);
+  close(ends[1]);
+  if (child < 0) {
+    close(ends[0]);
+    return result;
+  }
+  result.exec_error = ReadExecError(ends[0]);
+  Wait(&result);
+  result.wall_ns = proto::ReadClockNs(CLOCK_MONOTONIC) - begin;
+  return result;
+}
+
+void EndLike(const ChildResult& result) {
+  if (!WIFSIGNALED(result.wait_status)) std::_Exit(result.ExitStatus());
+  const int number = WTERMSIG(result.wait_status);
+  // The command has left its core file, if any; ours would overwrite it.
+  const rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  signal(number, SIG_DFL);
+  sigset_t one;
+  sigemptyset(&one);
+  sigaddset(&one, number);
+  sigprocmask(SIG_UNBLOCK, &one, nullptr);
+  kill(getpid(), number);
+  std::_Exit(128 + number);  // a signal whose default does not kill
+}
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See command.h.
+
+#include "launcher/command.h"
+
+#include <cstdio>
+
+#include "launcher/nearest.h"
+#include "launcher/text.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+constexpr char kReadingCodes[] =
+    "Exit status: 0 good, 2 wrong usage, 3 an input could not be read or is cut (what could be "
+    "read is printed).";
+
+int UsageError(const std::string& what, const std::string& where) {
+  Say(what + (what.ends_with("?") || what.ends_with(".") ? " " : "; ") + "see '" + where + "'");
+  return kExitUsage;
+}
+
+std::vector<std::string> VerbNames() {
+  std::vector<std::string> names;
+  for (const VerbEntry& entry : VerbTable()) names.emplace_back(entry.name);
+  return names;
+}
+
+int RunVerb(const VerbEntry& entry, std::vector<std::string> words) {
+  const std::unique_ptr<Verb> verb = entry.make();
+  const std::unique_ptr<Options> options = DeclareVerb(entry, verb.get());
+  const std::string help = "gpuprof " + std::string(entry.name) + " --help";
+  std::string message;
+  const Options::Outcome outcome = options->Parse(std::move(words), &message);
+  if (outcome == Options::Outcome::kHelp) {
+    PutOut(message);
+    return kExitOk;
+  }
+  if (outcome == Options::Outcome::kError) return UsageError(message, help);
+  FileSections sections;
+  message = ReadSettingsFile("gpuprof.toml", &sections);
+  for (const auto& [section, values] : sections) {
+    bool known = false;
+    for (const std::string& name : VerbNames()) known = known || name == section;
+    if (message.empty() && !known)
+      message = "gpuprof.toml: [" + section + "] is no verb of gpuprof." +
+                DidYouMean(section, VerbNames());
+  }
+  if (message.empty()) message = options->ApplyFile(sections[entry.name]);
+  if (!message.empty()) return UsageError(message, help);
+  return verb->Execute(*options);
+}
+
+}  // namespace
+
+const std::vector<VerbEntry>& VerbTable() {
+  static const std::vector<VerbEntry> table = {
+      {"run", "[OPTIONS] [--] COMMAND [ARGUMENT...]",
+       "Run a command and record it and the processes it starts",
+       "The command's exit status is passed through; one killed by a signal ends gpuprof by the "
+       "same signal.\n"
+       "Exit status of gpuprof's own: 2 wrong usage, 125 nothing could be started, 126 not "
+       "executable, 127 not found.\n\n"
+       "  gpuprof run -- python3 train.py\n"
+       "  gpuprof run --capture=off -- ./server      # then: gpuprof ctl start PID\n"
+       "  gpuprof run --capture=delay:30s+10s --trace heap=exact,ops -- python3 train.py\n\n"
+       "Values come from the command line, then from GPUPROF_* variables, then from gpuprof.toml "
+       "in the working directory\n"
+       "(keys are the long option names; a [section] is a verb).",
+       MakeRun},
+      {"ctl", "[OPTIONS] start|stop|toggle|status PID...|all",
+       "Start, stop or ask about recording in running processes",
+       "When stop returns, the data is in the bundle.\n"
+       "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 a process could not be reached.",
+       MakeCtl},
+      {"ps", "[OPTIONS]", "List the running processes that gpuprof can record",
+       "Exit status: 0, also when there is none.", MakePs},
+      {"stats", "[OPTIONS] PASS BUNDLE", "Print one analysis of a bundle", kReadingCodes,
+       MakeStats},
+      {"info", "[OPTIONS] BUNDLE", "Say what a bundle holds, without reading its events",
+       kReadingCodes, MakeInfo},
+      {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",
+       "Exit status: 0 whole, 2 wrong usage, 3 faults were found or the input could not be read.",
+       MakeVerify},
+      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one a line", kReadingCodes,
+       MakeDump},
+      {"recover", "[OPTIONS] BUNDLE", "Finish the traces of processes that died",
+       "Readers do this by themselves; use it before copying a bundle elsewhere.\n"
+       "Exit status: 0 all finished or still running, 2 wrong usage, 3 a trace could not be "
+       "finished.",
+       MakeRecover},
+      {"doctor", "[OPTIONS]", "Check this machine for what recording needs",
+       "Exit status: 0 nothing failed, 1 a check failed, 2 wrong usage.", MakeDoctor},
+      {"env", "[OPTIONS]", "Print the environment that records a command without 'gpuprof run'",
+       "For containers, job scripts and services:\n\n"
+       "  eval \"$(gpuprof env -o /traces/job1)\"\n\n"
+       "Exit status: 0 good, 2 wrong usage, 125 the injected object is missing.",
+       MakeEnv},
+      {"completions", "bash|zsh|fish", "Print a completion script for a shell",
+       "  source <(gpuprof completions bash)\n"
+       "  gpuprof completions zsh > ~/.zfunc/_gpuprof\n"
+       "  gpuprof completions fish > ~/.config/fish/completions/gpuprof.fish",
+       MakeCompletions},
+      {"help", "[VERB]", "Show help on gpuprof or on one of its verbs", "", MakeHelp},
+      {"version", "", "Print the version", "", MakeVersion},
+  };
+  return table;
+}
+
+std::unique_ptr<Options> DeclareVerb(const VerbEntry& entry, Verb* verb) {
+  const std::string name = "gpuprof " + std::string(entry.name);
+  auto options =
+      std::make_unique<Options>(name, entry.summary, name + " " + entry.arguments, entry.footer);
+  verb->Declare(options.get());
+  return options;
+}
+
+std::string OverviewText() {
+  std::string text =
+      "gpuprof tells why a GPU program is slower than it could be, without a change to the "
+      "program.\n\n"
+      "  gpuprof run -- python3 train.py        record a program and what it starts\n"
+      "  gpuprof stats overview BUNDLE          where its time and memory went\n\n"
+      "Verbs:\n";
+  for (const VerbEntry& entry : VerbTable()) {
+    char line[128];
+    std::snprintf(line, sizeof line, "  %-12s %s\n", entry.name, entry.summary);
+    text += line;
+  }
+  return text + "\n'gpuprof help VERB' says more about one.\n";
+}
+
+int Dispatch(const std::vector<std::string>& words) {
+  if (words.empty()) {
+    Say("a verb is missing; see 'gpuprof help'");
+    return kExitUsage;
+  }
+  std::string name = words.front();
+  if (name == "-h" || name == "--help") name = "help";
+  if (name == "--version") name = "version";
+  for (const VerbEntry& entry : VerbTable()) {
+    if (name == entry.name) return RunVerb(entry, {words.begin() + 1, words.end()});
+  }
+  const char* kind = name[0] == '-' ? "option" : "verb";
+  return UsageError(
+      std::string("unknown ") + kind + " '" + name + "'." + DidYouMean(name, VerbNames()),
+      "gpuprof help");
+}
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a verb is, the table of all verbs, and the dispatch over it. A new verb is one file in
+// verbs/ and one line in the table.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "launcher/options.h"
+
+namespace gpuprof::launcher {
+
+class Verb {
+ public:
+  virtual ~Verb() = default;
+  virtual void Declare(Options* options) = 0;
+  // Returns the process's exit status.
+  virtual int Execute(const Options& options) = 0;
+};
+
+struct VerbEntry {
+  const char* name;
+  const char* arguments;  // of the usage line: "[OPTIONS] BUNDLE"
+  const char* summary;    // one line
+  const char* footer;     // examples, exit codes
+  std::unique_ptr<Verb> (*make)();
+};
+
+const std::vector<VerbEntry>& VerbTable();
+
+// The options of a verb, declared on `verb`.
+std::unique_ptr<Options> DeclareVerb(const VerbEntry& entry, Verb* verb);
+
+// The whole command: words behind the program's name to exit status.
+int Dispatch(const std::vector<std::string>& words);
+
+// The overview that `gpuprof help` prints.
+std::string OverviewText();
+
+std::unique_ptr<Verb> MakeRun();
+std::unique_ptr<Verb> MakeCtl();
+std::unique_ptr<Verb> MakePs();
+std::unique_ptr<Verb> MakeStats();
+std::unique_ptr<Verb> MakeInfo();
+std::unique_ptr<Verb> MakeVerify();
+std::unique_ptr<Verb> MakeDump();
+std::unique_ptr<Verb> MakeRecover();
+std::unique_ptr<Verb> MakeDoctor();
+std::unique_ptr<Verb> MakeEnv();
+std::unique_ptr<Verb> MakeCompletions();
+std::unique_ptr<Verb> MakeHelp();
+std::unique_ptr<Verb> MakeVersion();
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,243 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See control_client.h.
+
+#include "launcher/control_client.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "proto/codec/recover.h"
+#include "proto/contract.h"
+#include "proto/control.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+constexpr size_t kMostAnswer = 64 * 1024;
+
+std::vector<std::string> ListFolder(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = readdir(folder)) names.emplace_back(entry->d_name);
+  closedir(folder);
+  return names;
+}
+
+// "gpuprof-<uid>" of a user whose processes we may ask.
+bool ParseSocketFolder(const std::string& name, uint32_t* uid) {
+  const std::string prefix = proto::kSocketFolder;
+  if (name.compare(0, prefix.size(), prefix) != 0) return false;
+  const auto result = std::from_chars(name.data() + prefix.size(), name.data() + name.size(), *uid);
+  const bool whole = result.ec == std::errc() && result.ptr == name.data() + name.size();
+  return whole && (geteuid() == 0 || *uid == geteuid());
+}
+
+void FindInFolder(const std::string& runtime, std::vector<Endpoint>* found) {
+  for (const std::string& name : ListFolder(runtime)) {
+    uint32_t uid = 0;
+    struct stat info;
+    const std::string folder = runtime + "/" + name;
+    if (!ParseSocketFolder(name, &uid)) continue;
+    // In /tmp anybody can make a folder of this name; its owner tells whose it is.
+    if (lstat(folder.c_str(), &info) != 0 || !S_ISDIR(info.st_mode) || info.st_uid != uid) continue;
+    for (const std::string& socket : ListFolder(folder)) {
+      Endpoint endpoint;
+      if (!socket.ends_with(proto::kSocketSuffix) || !ParseEndpointName(socket, &endpoint))
+        continue;
+      endpoint.uid = uid;
+      endpoint.address = folder + "/" + socket;
+      found->push_back(endpoint);
+    }
+  }
+}
+
+void FindAbstract(const std::string& unix_table, std::vector<Endpoint>* found) {
+  std::ifstream table(unix_table);
+  for (std::string line; std::getline(table, line);) {
+    const size_t at = line.find('@');
+    if (at == std::string::npos) continue;
+    const std::string address = line.substr(at + 1);
+    const size_t slash = address.find('/');
+    Endpoint endpoint;
+    if (slash == std::string::npos || !ParseSocketFolder(address.substr(0, slash), &endpoint.uid))
+      continue;
+    if (!ParseEndpointName(address.substr(slash + 1), &endpoint)) continue;
+    endpoint.address = address;
+    endpoint.is_abstract = true;
+    found->push_back(endpoint);
+  }
+}
+
+// Owns a descriptor.
+class Socket {
+ public:
+  Socket() : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
+  ~Socket() {
+    if (fd_ >= 0) close(fd_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int get() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+int Connect(int fd, const Endpoint& endpoint) {
+  sockaddr_un address = {};
+  address.sun_family = AF_UNIX;
+  const size_t lead = endpoint.is_abstract ? 1 : 0;
+  if (endpoint.address.size() + lead >= sizeof address.sun_path) return ENAMETOOLONG;
+  memcpy(address.sun_path + lead, endpoint.address.data(), endpoint.address.size());
+  const size_t bytes = offsetof(sockaddr_un, sun_path) + lead + endpoint.address.size() +
+                       (endpoint.is_abstract ? 0 : 1);
+  while (connect(fd, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) !=
+         0) {
+    if (errno != EINTR) return errno;
+  }
+  return 0;
+}
+
+bool IsPeer(int fd, uint32_t uid) {
+  ucred peer = {};
+  socklen_t bytes = sizeof peer;
+  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == uid;
+}
+
+int Exchange(int fd, const std::string& verb, std::string* answer) {
+  const std::string line = verb + "\n";
+  if (send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
+    return errno;
+  char buffer[4096];
+  while (answer->size() < kMostAnswer) {
+    const ssize_t got = recv(fd, buffer, sizeof buffer, 0);
+    if (got == 0) return 0;
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return errno;
+    answer->append(buffer, static_cast<size_t>(got));
+  }
+  return EMSGSIZE;
+}
+
+void ParseAnswer(const std::string& text, Answer* answer) {
+  std::istringstream lines(text);
+  answer->kind = Answer::Kind::kUnreachable;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = line.substr(0, equals), value = line.substr(equals + 1);
+    if (key == proto::kKeyResult)
+      answer->kind = value == "ok" ? Answer::Kind::kOk : Answer::Kind::kRefused;
+    else if (key == proto::kKeyError)
+      answer->error = value;
+    else
+      answer->values.emplace_back(key, value);
+  }
+  if (answer->kind == Answer::Kind::kUnreachable)
+    answer->error =
+        "gave no answer that this version understands; use the gpuprof it was started with";
+}
+
+}  // namespace
+
+bool ParseEndpointName(const std::string& name, Endpoint* endpoint) {
+  const size_t dash = name.find('-');
+  size_t end = name.size();
+  if (name.ends_with(proto::kSocketSuffix)) end -= strlen(proto::kSocketSuffix);
+  if (dash == std::string::npos || dash + 1 >= end) return false;
+  const char* text = name.data();
+  const auto pid = std::from_chars(text, text + dash, endpoint->pid);
+  const auto start = std::from_chars(text + dash + 1, text + end, endpoint->start_id, 16);
+  return pid.ec == std::errc() && pid.ptr == text + dash && start.ec == std::errc() &&
+         start.ptr == text + end && endpoint->pid > 0;
+}
+
+std::vector<Endpoint> FindEndpoints(const std::vector<std::string>& folders,
+                                    const std::string& unix_table) {
+  std::vector<Endpoint> found;
+  for (const std::string& folder : folders) FindInFolder(folder, &found);
+  FindAbstract(unix_table, &found);
+  std::sort(found.begin(), found.end(), [](const Endpoint& a, const Endpoint& b) {
+    return a.pid != b.pid             ? a.pid < b.pid
+           : a.start_id != b.start_id ? a.start_id > b.start_id
+                                      : a.address < b.address;
+  });
+  const auto same = [](const Endpoint& a, const Endpoint& b) { return a.address == b.address; };
+  found.erase(std::unique(found.begin(), found.end(), same), found.end());
+  return found;
+}
+
+std::vector<Endpoint> FindEndpoints() {
+  std::vector<std::string> folders = {"/tmp"};
+  const auto add = [&](const std::string& folder) {
+    if (std::find(folders.begin(), folders.end(), folder) == folders.end())
+      folders.push_back(folder);
+  };
+  if (const char* runtime = std::getenv("XDG_RUNTIME_DIR"); runtime != nullptr && runtime[0] == '/')
+    add(runtime);
+  // Another login session's processes may have had the variable where this one has not.
+  for (const std::string& name : ListFolder("/run/user")) {
+    if (name[0] != '.') add("/run/user/" + name);
+  }
+  return FindEndpoints(folders, "/proc/net/unix");
+}
+
+std::string Answer::Get(const char* key) const {
+  for (const auto& [name, value] : values) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
+  Answer answer;
+  const Socket socket;
+  const timeval limit = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
+  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+  int error = Connect(socket.get(), endpoint);
+  if (error == ECONNREFUSED || error == ENOENT) {
+    answer.kind = Answer::Kind::kNobody;
+    answer.error = "is not listening any more; it may have ended";
+    return answer;
+  }
+  if (error == 0 && !IsPeer(socket.get(), endpoint.uid)) error = EPERM;
+  std::string text;
+  if (error == 0) error = Exchange(socket.get(), verb, &text);
+  if (error == 0) {
+    ParseAnswer(text, &answer);
+  } else if (error == EAGAIN) {
+    answer.error = "did not answer within " + std::to_string(timeout_ms / 1000) +
+                   " s; it may be stopped or hung: continue it (kill -CONT) and try again";
+  } else if (error == EACCES || error == EPERM) {
+    answer.error = "belongs to another user; ask as that user or as root";
+  } else {
+    answer.error = std::string("could not be asked: ") + strerror(error);
+  }
+  return answer;
+}
+
+void RemoveStale(const Endpoint& endpoint) {
+  struct stat info;
+  if (endpoint.is_abstract || codec::ProcessIsAlive(endpoint.pid, endpoint.start_id)) return;
+  if (lstat(endpoint.address.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) &&
+      info.st_uid == geteuid())
+    unlink(endpoint.address.c_str());
+}
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The few figures of a bundle that the launcher itself speaks of: taken from the analysis library's
+// description, without reading events. Called by run's summary and by every reading verb for its
+// words about faults.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace gpuprof::analysis {
+struct Trace;
+}
+
+namespace gpuprof::launcher {
+
+struct LossWords {
+  uint64_t count = 0;
+  std::string words;
+};
+
+struct BundleFacts {
+  uint64_t processes = 0;
+  uint64_t events = 0;
+  std::vector<LossWords> losses;
+  std::vector<std::string> faults;  // "FILE at byte N: what"
+};
+
+// Empty, or cause and fix.
+std::string ReadBundleFacts(const std::string& bundle, BundleFacts* facts);
+BundleFacts FactsOf(const analysis::Trace& trace);
+
+}  // namespace gpuprof::launcher

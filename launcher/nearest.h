@@ -1,0 +1,25 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Suggests the known name that a mistyped one was meant to be. Called by everything that refuses a
+// name: verbs, options, variables, keys, choices. Pure; never prints.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gpuprof::launcher {
+
+// Fewest insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+size_t EditDistance(std::string_view a, std::string_view b);
+
+// The closest of `known`, or empty when none is close enough to be what was meant (a third of its
+// length, at least one edit).
+std::string Nearest(std::string_view name, const std::vector<std::string>& known);
+
+// " Did you mean 'X'?", or empty.
+std::string DidYouMean(std::string_view name, const std::vector<std::string>& known);
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See objects.h.
+
+#include "launcher/objects.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "launcher/program.h"
+#include "launcher/values.h"
+#include "proto/contract.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+std::string Absolute(const std::string& path) {
+  char resolved[PATH_MAX];
+  return realpath(path.c_str(), resolved) == nullptr ? "" : resolved;
+}
+
+std::string FirstReadable(const std::vector<std::string>& candidates) {
+  for (const std::string& candidate : candidates) {
+    if (access(candidate.c_str(), R_OK) == 0) return Absolute(candidate);
+  }
+  return "";
+}
+
+std::string Locate(const char* object, const char* room, const char* variable,
+                   const std::string& override_path, const std::string& folder,
+                   std::string* error) {
+  if (!override_path.empty()) {
+    const std::string found = FirstReadable({override_path});
+    if (found.empty())
+      *error = std::string(variable) + " names '" + override_path +
+               "', which cannot be read; correct or unset it";
+    return found;
+  }
+  const std::string found =
+      FirstReadable({folder + "/../lib/gpuprof/" + object, folder + "/../lib64/gpuprof/" + object,
+                     folder + "/../" + room + "/" + object, folder + "/" + object});
+  if (found.empty()) {
+    *error =
+        std::string(object) + " was not found in " + folder +
+        "/../lib/gpuprof or in the build tree; install gpuprof as a whole, or name the file in " +
+        variable;
+  }
+  return found;
+}
+
+bool IsAsan(const std::string& entry) {
+  const std::string name = BaseName(entry);
+  return name.compare(0, 10, "libasan.so") == 0 || name.compare(0, 16, "libclang_rt.asan") == 0;
+}
+
+}  // namespace
+
+std::string OwnFolder() {
+  const std::string path = Absolute("/proc/self/exe");
+  return path.substr(0, path.rfind('/'));
+}
+
+Objects FindObjectsFrom(const std::string& command_folder, const std::string& inject,
+                        const std::string& tracer) {
+  Objects objects;
+  objects.inject = Locate(proto::kInjectObject, "inject", proto::kEnvInject, inject, command_folder,
+                          &objects.error);
+  if (!objects.error.empty()) return objects;
+  objects.tracer = Locate(proto::kTracerObject, "tracer", proto::kEnvTracer, tracer, command_folder,
+                          &objects.error);
+  const bool unusable = objects.inject.find_first_of(" :") != std::string::npos;
+  if (objects.error.empty() && unusable) {
+    // The loader splits LD_PRELOAD at both and knows no quoting.
+    objects.error = "the path of " + objects.inject +
+                    " has a space or a colon, which LD_PRELOAD cannot hold; move gpuprof to a path "
+                    "without them";
+  }
+  return objects;
+}
+
+Objects FindObjects(const std::vector<Setting>& settings) {
+  return FindObjectsFrom(OwnFolder(), FindSetting(settings, proto::kEnvInject).value,
+                         FindSetting(settings, proto::kEnvTracer).value);
+}
+
+bool PreloadHasOurs(const std::string& preload) {
+  std::string spaced = preload;
+  std::replace(spaced.begin(), spaced.end(), ':', ' ');
+  for (const std::string& entry : Split(spaced, ' ')) {
+    if (BaseName(entry) == proto::kInjectObject) return true;
+  }
+  return false;
+}
+
+std::string ComposePreload(const std::string& inject, const std::string& sanitizer,
+                           const std::string& existing) {
+  std::string spaced = existing;
+  std::replace(spaced.begin(), spaced.end(), ':', ' ');
+  std::vector<std::string> first, rest;
+  if (!sanitizer.empty()) first.push_back(sanitizer);
+  for (const std::string& entry : Split(spaced, ' ')) {
+    if (entry.empty() || BaseName(entry) == proto::kInjectObject) continue;
+    if (!IsAsan(entry))
+      rest.push_back(entry);
+    else if (first.empty())
+      first.push_back(entry);
+  }
+  first.push_back(inject);
+  first.insert(first.end(), rest.begin(), rest.end());
+  std::string joined;
+  for (const std::string& entry : first) joined += (joined.empty() ? "" : ":") + entry;
+  return joined;
+}
+
+Variables RecorderVariables(const std::vector<Setting>& settings, const std::string& bundle,
+                            const Objects& objects) {
+  Variables variables;
+  for (const Setting& setting : settings) {
+    if (setting.source == Setting::Source::kDefault) continue;
+    const SettingInfo& info = *setting.info;
+    variables[info.variable] =
+        info.canonical == nullptr ? setting.value : info.canonical(setting.value);
+  }
+  // A bare name in GPUPROF_INJECT or GPUPROF_TRACER would mean another file after a chdir.
+  variables.erase(proto::kEnvInject);
+  variables[proto::kEnvTracer] = objects.tracer;
+  variables[proto::kEnvBundle] = bundle;
+  return variables;
+}
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the reading verbs share: opening an input, words about its faults, and the exit status that
+// follows from both.
+
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "launcher/facts.h"
+#include "launcher/text.h"
+
+namespace gpuprof::launcher {
+
+inline int ExitOf(const analysis::Error& error) {
+  if (!error) return kExitOk;
+  Say(error.message);
+  return error.kind == analysis::ErrorKind::kUsage ? kExitUsage : kExitUnreadable;
+}
+
+// kExitOk and a trace, or the exit status; the cause was said.
+inline int OpenInput(const std::string& path, bool headers_only,
+                     std::shared_ptr<const analysis::Trace>* trace) {
+  analysis::OpenOptions options;
+  options.headers_only = headers_only;
+  return ExitOf(analysis::Open(path, options, trace));
+}
+
+// Says every fault of an input whose readable part was shown; kExitUnreadable if there was one.
+inline int SayFaults(const analysis::Trace& trace) {
+  constexpr size_t kMost = 20;
+  const BundleFacts facts = FactsOf(trace);
+  for (size_t i = 0; i < facts.faults.size() && i < kMost; ++i) Say(facts.faults[i]);
+  if (facts.faults.size() > kMost)
+    Say("and " + Plural(facts.faults.size() - kMost, "fault", "faults") +
+        " more; see 'gpuprof verify'");
+  return facts.faults.empty() ? kExitOk : kExitUnreadable;
+}
+
+}  // namespace gpuprof::launcher

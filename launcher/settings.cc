@@ -1,0 +1,236 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See settings.h.
+
+#include "launcher/settings.h"
+
+#include <cctype>
+#include <cstring>
+
+#include "launcher/nearest.h"
+#include "launcher/values.h"
+#include "proto/contract.h"
+#include "proto/record.h"
+
+extern "C" char** environ;
+
+namespace gpuprof::launcher {
+namespace {
+
+std::string CheckAnything(std::string_view) { return ""; }
+
+std::string CheckPath(std::string_view value) {
+  return value.empty() ? "the name is empty; leave the setting out or name a path" : "";
+}
+
+std::string CheckCapture(std::string_view value) {
+  Capture capture;
+  return ParseCapture(value, &capture);
+}
+
+std::string CheckTrace(std::string_view value) {
+  Sources sources;
+  return ParseSources(value, &sources);
+}
+
+std::string CheckStacks(std::string_view value) {
+  uint64_t frames = 0;
+  return ParseCount(value, proto::kMaxStackFrames, &frames);
+}
+
+std::string CheckSignal(std::string_view value) {
+  int number = 0;
+  return ParseSignal(value, &number);
+}
+
+std::string CheckPrograms(std::string_view value) {
+  std::vector<std::string> names;
+  return ParsePrograms(value, &names);
+}
+
+std::string CheckRingMemory(std::string_view value) {
+  uint64_t bytes = 0;
+  const std::string error = ParseSize(value, &bytes);
+  if (!error.empty()) return error;
+  if (bytes < (1u << 20)) return "rings need at least 1MiB a process; the default is 32MiB";
+  if (bytes > (uint64_t{16} << 30))
+    return "rings may take at most 16GiB a process; the default is 32MiB";
+  return "";
+}
+
+// The injected object knows no signal names but two, no fractions and no hours.
+std::string CanonicalSignal(std::string_view value) {
+  int number = 0;
+  ParseSignal(value, &number);
+  return number == 0 ? "none" : std::to_string(number);
+}
+
+std::string Milliseconds(uint64_t nanoseconds) {
+  return std::to_string(nanoseconds / 1'000'000) + "ms";
+}
+
+std::string CanonicalCapture(std::string_view value) {
+  Capture capture;
+  ParseCapture(value, &capture);
+  if (capture.when != Capture::When::kDelay) return std::string(value);
+  return "delay:" + Milliseconds(capture.start_ns) +
+         (capture.length_ns == 0 ? "" : "+" + Milliseconds(capture.length_ns));
+}
+
+std::string CanonicalSize(std::string_view value) {
+  uint64_t bytes = 0;
+  ParseSize(value, &bytes);
+  return std::to_string(bytes);
+}
+
+std::string CheckClock(std::string_view value) {
+  return ParseChoice(value, {"auto", "tsc", "monotonic"});
+}
+std::string CheckHeapTimes(std::string_view value) {
+  return ParseChoice(value, {"coarse", "exact"});
+}
+std::string CheckBoolean(std::string_view value) { return ParseChoice(value, {"0", "1"}); }
+
+struct Extra {
+  const char* variable;
+  const char* flag;  // null: the variable's own name in small letters
+  const char* type_name;
+  std::string (*check)(std::string_view);
+  std::string (*canonical)(std::string_view) = nullptr;
+};
+
+// What proto/contract.h's table does not say: how each value looks. A variable without a row here
+// does not compile away: it is shown without a type and accepted unchecked, and the unit test of
+// this table fails.
+constexpr Extra kExtras[] = {
+    {proto::kEnvBundle, "output", "DIR", CheckPath},
+    {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH", CheckCapture, CanonicalCapture},
+    {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
+    {proto::kEnvStacks, nullptr, "N", CheckStacks},
+    {proto::kEnvSignal, nullptr, "USR1|USR2|none|N", CheckSignal, CanonicalSignal},
+    {proto::kEnvInclude, nullptr, "NAMES", CheckPrograms},
+    {proto::kEnvExclude, nullptr, "NAMES", CheckPrograms},
+    {proto::kEnvRingMemory, nullptr, "SIZE", CheckRingMemory, CanonicalSize},
+    {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
+    {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
+    {proto::kEnvDebug, "", "0|1", CheckBoolean},
+    {proto::kEnvTracer, "", "PATH", CheckPath},
+    {proto::kEnvInject, "", "PATH", CheckPath},
+};
+
+// Read by the build, the set-up and the tests, not by the recorder: they may stand in the
+// environment of a run.
+constexpr const char* kForeignVariables[] = {"GPUPROF_LIBUNWIND_SOURCE", "GPUPROF_TORCH_INDEX_URL",
+                                             "GPUPROF_PYTHON"};
+constexpr const char* kForeignPrefixes[] = {"GPUPROF_TEST_", "GPUPROF_BUILD_"};
+
+std::string FlagOf(const char* variable) {
+  std::string flag(variable + std::strlen("GPUPROF_"));
+  for (char& c : flag)
+    c = c == '_' ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return flag;
+}
+
+std::vector<SettingInfo> MakeTable() {
+  std::vector<SettingInfo> table;
+#define GPUPROF_ROW(constant, variable, fallback, meaning) \
+  table.push_back({variable, FlagOf(variable), fallback, meaning, "VALUE", CheckAnything, nullptr});
+  GPUPROF_ENVIRONMENT(GPUPROF_ROW)
+#undef GPUPROF_ROW
+  for (SettingInfo& info : table) {
+    for (const Extra& extra : kExtras) {
+      if (std::strcmp(info.variable, extra.variable) != 0) continue;
+      if (extra.flag != nullptr) info.flag = extra.flag;
+      info.type_name = extra.type_name;
+      info.check = extra.check;
+      info.canonical = extra.canonical;
+    }
+  }
+  return table;
+}
+
+bool IsForeign(const std::string& name) {
+  for (const char* foreign : kForeignVariables) {
+    if (name == foreign) return true;
+  }
+  for (const char* prefix : kForeignPrefixes) {
+    if (name.compare(0, std::strlen(prefix), prefix) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+const std::vector<SettingInfo>& SettingTable() {
+  static const std::vector<SettingInfo> table = MakeTable();
+  return table;
+}
+
+std::vector<std::string> UnknownVariables(const Variables& environment) {
+  std::vector<std::string> known, faults;
+  for (const SettingInfo& info : SettingTable()) known.emplace_back(info.variable);
+  for (const auto& [name, value] : environment) {
+    if (name.compare(0, std::strlen("GPUPROF_"), "GPUPROF_") != 0 || IsForeign(name)) continue;
+    bool found = false;
+    for (const std::string& candidate : known) found = found || candidate == name;
+    if (found) continue;
+    faults.push_back("the environment has " + name + ", which is no setting of gpuprof." +
+                     DidYouMean(name, known) +
+                     " Unset it, or see 'gpuprof help run' for the names");
+  }
+  return faults;
+}
+
+std::string ResolveSettings(const Variables& flags, const Variables& environment,
+                            const Variables& file, std::vector<Setting>* settings) {
+  settings->clear();
+  const std::vector<std::string> unknown = UnknownVariables(environment);
+  if (!unknown.empty()) return unknown.front();
+  for (const SettingInfo& info : SettingTable()) {
+    Setting setting{&info, info.fallback, Setting::Source::kDefault};
+    std::string where;
+    const auto take = [&](const Variables& from, const std::string& key, Setting::Source source,
+                          const std::string& place) {
+      const auto found = from.find(key);
+      // An empty variable is the shell's way to unset one; an empty flag is a value to be checked.
+      if (found == from.end() || (found->second.empty() && source == Setting::Source::kEnvironment))
+        return false;
+      setting.value = found->second;
+      setting.source = source;
+      where = place;
+      return true;
+    };
+    const bool has_flag = !info.flag.empty();
+    (has_flag && take(flags, info.flag, Setting::Source::kFlag, "--" + info.flag)) ||
+        take(environment, info.variable, Setting::Source::kEnvironment,
+             std::string("environment: ") + info.variable) ||
+        (has_flag && take(file, info.flag, Setting::Source::kFile, "gpuprof.toml: " + info.flag));
+    if (setting.source != Setting::Source::kDefault) {
+      const std::string error = info.check(setting.value);
+      if (!error.empty()) return where + ": " + error;
+    }
+    settings->push_back(std::move(setting));
+  }
+  return "";
+}
+
+Variables CurrentEnvironment() {
+  Variables variables;
+  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+    const char* equals = std::strchr(*entry, '=');
+    if (equals != nullptr)
+      variables.emplace(std::string(*entry, static_cast<size_t>(equals - *entry)), equals + 1);
+  }
+  return variables;
+}
+
+const Setting& FindSetting(const std::vector<Setting>& settings, std::string_view variable) {
+  for (const Setting& setting : settings) {
+    if (variable == setting.info->variable) return setting;
+  }
+  static const Setting none;
+  return none;
+}
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,119 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See summary.h.
+
+#include "launcher/summary.h"
+
+#include <limits.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "analysis/analysis.h"
+#include "launcher/facts.h"
+#include "launcher/text.h"
+#include "launcher/values.h"
+#include "proto/contract.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+std::string EndOf(const ChildResult& child) {
+  if (!WIFSIGNALED(child.wait_status))
+    return "ended with status " + std::to_string(child.ExitStatus());
+  const int number = WTERMSIG(child.wait_status);
+  const char* name = sigabbrev_np(number);
+  return "was killed by " +
+         (name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name);
+}
+
+std::string PidList(const std::vector<int32_t>& pids) {
+  constexpr size_t kMost = 8;
+  std::string list;
+  for (size_t i = 0; i < pids.size() && i < kMost; ++i)
+    list += (i == 0 ? "" : ", ") + std::to_string(pids[i]);
+  return pids.size() > kMost ? list + ", ..." : list;
+}
+
+std::string LossLine(const BundleFacts& bundle) {
+  if (bundle.losses.empty()) return "lost: nothing";
+  std::string line = "lost: ";
+  for (size_t i = 0; i < bundle.losses.size(); ++i) {
+    line +=
+        (i == 0 ? "" : ", ") + FormatCount(bundle.losses[i].count) + " " + bundle.losses[i].words;
+  }
+  return line;
+}
+
+}  // namespace
+
+std::string ShortPath(const std::string& path) {
+  char here[PATH_MAX];
+  if (getcwd(here, sizeof here) == nullptr) return path;
+  const std::string prefix = std::string(here) + "/";
+  return path.compare(0, prefix.size(), prefix) == 0 && path.size() > prefix.size()
+             ? path.substr(prefix.size())
+             : path;
+}
+
+std::string WhyNothing(const RunFacts& facts) {
+  std::vector<std::string> include, exclude;
+  ParsePrograms(FindSetting(facts.settings, proto::kEnvInclude).value, &include);
+  ParsePrograms(FindSetting(facts.settings, proto::kEnvExclude).value, &exclude);
+  Capture capture;
+  ParseCapture(FindSetting(facts.settings, proto::kEnvCapture).value, &capture);
+  Sources sources;
+  ParseSources(FindSetting(facts.settings, proto::kEnvTrace).value, &sources);
+  const std::string name = BaseName(facts.program.binary);
+  if (!facts.program.cannot_preload.empty()) return facts.program.cannot_preload;
+  if (IsExcludedByName(name, include, exclude)) {
+    return "programs named '" + name +
+           "' are left out, and it started none that is not; record it with --include " +
+           ShellQuote(name);
+  }
+  if (sources.bits == 0)
+    return "--trace names no source; leave it out or name one: heap, locks, threads, ops, tensors";
+  if (capture.when == Capture::When::kOff) {
+    return "--capture=off, and nobody started a capture; while it runs: gpuprof ctl start PID, or "
+           "kill -USR1 PID";
+  }
+  if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
+    return "it ended before the capture was to begin (--capture); choose a shorter delay";
+  }
+  return "no process took the recorder in: it may have cleared LD_PRELOAD, or ended before its "
+         "first event; run 'gpuprof doctor'";
+}
+
+Summary Summarize(const RunFacts& facts) {
+  Summary summary;
+  const std::string bundle = ShortPath(facts.bundle);
+  const double seconds = static_cast<double>(facts.child.wall_ns) / 1e9;
+  summary.lines.push_back("'" + facts.command_name + "' " + EndOf(facts.child) + " after " +
+                          FormatSeconds(seconds));
+  for (const std::string& failure : facts.finish.failures) summary.lines.push_back(failure);
+  const std::vector<ProcessFiles> files = ListProcesses(facts.bundle);
+  if (files.empty()) {
+    summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
+    return summary;
+  }
+  summary.recorded = true;
+  BundleFacts read;
+  const std::string error = ReadBundleFacts(facts.bundle, &read);
+  std::string recorded = "recorded: ";
+  recorded += error.empty() ? Plural(read.events, "event", "events") + " of " +
+                                  Plural(read.processes, "process", "processes")
+                            : error;
+  summary.lines.push_back(recorded);
+  if (error.empty()) summary.lines.push_back(LossLine(read));
+  if (!facts.finish.alive.empty()) {
+    summary.lines.push_back("still running: " + PidList(facts.finish.alive) +
+                            "; their traces will be complete when they end");
+  }
+  summary.lines.push_back("bundle: " + ShellQuote(bundle) + " (" +
+                          FormatBytes(BundleBytes(facts.bundle)) + ")");
+  summary.lines.push_back("next: gpuprof stats overview " + ShellQuote(bundle));
+  return summary;
+}
+
+}  // namespace gpuprof::launcher

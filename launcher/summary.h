@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What `gpuprof run` says at the end: five lines on stderr about what was recorded, what was lost,
+// where it is and what to type next; or why nothing was recorded. Called once, after the command
+// has ended.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "launcher/bundle.h"
+#include "launcher/program.h"
+#include "launcher/settings.h"
+
+namespace gpuprof::launcher {
+
+struct RunFacts {
+  std::string bundle;        // absolute
+  std::string command_name;  // base name
+  ChildResult child;
+  FinishReport finish;
+  Program program;
+  std::vector<Setting> settings;
+};
+
+struct Summary {
+  bool recorded = false;
+  std::vector<std::string> lines;
+};
+
+Summary Summarize(const RunFacts& facts);
+
+// Why a run recorded nothing, in order of what is certain. Pure.
+std::string WhyNothing(const RunFacts& facts);
+
+// Relative to the working directory where that is shorter.
+std::string ShortPath(const std::string& path);
+
+}  // namespace gpuprof::launcher

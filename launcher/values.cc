@@ -1,0 +1,242 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See values.h.
+
+#include "launcher/values.h"
+
+#include <signal.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+
+#include "launcher/nearest.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+bool ParseDigits(std::string_view text, uint64_t* value) {
+  const auto result = std::from_chars(text.data(), text.data() + text.size(), *value);
+  return result.ec == std::errc() && result.ptr == text.data() + text.size();
+}
+
+std::string Quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+
+// Signals that our handler could never see, or whose handling would hide a crash or break job
+// control.
+bool IsForbiddenSignal(int number) {
+  switch (number) {
+    case SIGKILL:
+    case SIGSTOP:
+    case SIGSEGV:
+    case SIGBUS:
+    case SIGFPE:
+    case SIGILL:
+    case SIGTRAP:
+    case SIGABRT:
+    case SIGSYS:
+    case SIGCHLD:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGPIPE:
+      return true;
+    default:
+      // Between the last classic signal and the first real-time one lie the C library's own.
+      return number > 31 && number < SIGRTMIN;
+  }
+}
+
+std::string ParseHeap(std::string_view value, Sources* sources) {
+  if (value == "off") {
+    sources->bits &= ~proto::kSourceHeap;
+    sources->heap = proto::HeapMode::kOff;
+    return "";
+  }
+  sources->bits |= proto::kSourceHeap;
+  if (value == "exact") {
+    sources->heap = proto::HeapMode::kExact;
+    return "";
+  }
+  sources->heap = proto::HeapMode::kSampled;
+  if (value == "sampled") return "";
+  if (value.substr(0, 8) == "sampled:") {
+    uint64_t bytes = 0;
+    std::string error = ParseSize(value.substr(8), &bytes);
+    if (!error.empty()) return error;
+    if (bytes < 1024 || bytes > (1u << 30))
+      return "a heap sampling period lies between 1KiB and 1GiB; the default is 512KiB";
+    sources->heap_period = bytes;
+    return "";
+  }
+  return Quoted(value) +
+         " is no heap mode; write heap=sampled, heap=sampled:BYTES, heap=exact or heap=off";
+}
+
+}  // namespace
+
+std::vector<std::string> Split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  size_t begin = 0;
+  while (begin <= text.size()) {
+    const size_t end = std::min(text.find(separator, begin), text.size());
+    parts.emplace_back(text.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+std::string ParseSize(std::string_view text, uint64_t* bytes) {
+  const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+  std::string unit(text.substr(digits));
+  unsigned shift = 0;
+  if (unit.size() > 0 && std::strchr("KkMmGg", unit[0]) != nullptr) {
+    shift = unit[0] == 'K' || unit[0] == 'k' ? 10 : unit[0] == 'M' || unit[0] == 'm' ? 20 : 30;
+    unit.erase(0, 1);
+    if (unit[0] == 'i') unit.erase(0, 1);
+  }
+  uint64_t value = 0;
+  const bool good_unit = unit.empty() || unit == "B";
+  if (digits == 0 || !good_unit || !ParseDigits(text.substr(0, digits), &value)) {
+    return Quoted(text) +
+           " is no size; write a whole number with an optional unit: 65536, 512KiB, 32MiB, 1GiB";
+  }
+  if (value > (UINT64_MAX >> shift)) return Quoted(text) + " is too large for a size";
+  *bytes = value << shift;
+  return "";
+}
+
+std::string ParseDuration(std::string_view text, uint64_t* nanoseconds) {
+  const size_t end = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view unit = text.substr(end);
+  double value = 0;
+  const auto result = std::from_chars(text.data(), text.data() + end, value);
+  const bool number = end > 0 && result.ec == std::errc() && result.ptr == text.data() + end;
+  const double scale = unit == "ms"  ? 1e6
+                       : unit == "s" ? 1e9
+                       : unit == "m" ? 60e9
+                       : unit == "h" ? 3600e9
+                                     : 0;
+  if (!number || scale == 0) {
+    return Quoted(text) + " is no duration; write a number and its unit: 500ms, 5s, 1.5m, 2h";
+  }
+  if (value * scale > 240 * 3600e9) return Quoted(text) + " is longer than ten days";
+  *nanoseconds = static_cast<uint64_t>(std::llround(value * scale));
+  return "";
+}
+
+std::string ParseSignal(std::string_view text, int* number) {
+  if (text == "none") {
+    *number = 0;
+    return "";
+  }
+  uint64_t value = 0;
+  std::vector<std::string> names = {"none"};
+  if (!ParseDigits(text, &value)) {
+    const std::string_view bare = text.substr(0, 3) == "SIG" ? text.substr(3) : text;
+    for (int i = 1; i < 32; ++i) {
+      const char* name = sigabbrev_np(i);
+      if (name == nullptr) continue;
+      names.emplace_back(name);
+      if (bare == name) value = static_cast<uint64_t>(i);
+    }
+    if (value == 0) {
+      return Quoted(text) + " is no signal; write USR1, USR2, a number, or none." +
+             DidYouMean(bare, names);
+    }
+  }
+  if (value == 0 || value > static_cast<uint64_t>(SIGRTMAX)) {
+    return Quoted(text) + " is no signal number; write 1 to " + std::to_string(SIGRTMAX) +
+           ", or none";
+  }
+  if (IsForbiddenSignal(static_cast<int>(value))) {
+    return Quoted(text) +
+           " cannot be used to toggle a capture: it cannot be caught, tells of a crash, or belongs "
+           "to the "
+           "system; write USR1, USR2 or none";
+  }
+  *number = static_cast<int>(value);
+  return "";
+}
+
+std::string ParseCapture(std::string_view text, Capture* capture) {
+  *capture = Capture{};
+  if (text == "now") return "";
+  if (text == "off") {
+    capture->when = Capture::When::kOff;
+    return "";
+  }
+  if (text.substr(0, 6) == "delay:") {
+    capture->when = Capture::When::kDelay;
+    const std::string_view times = text.substr(6);
+    const size_t plus = times.find('+');
+    std::string error = ParseDuration(times.substr(0, plus), &capture->start_ns);
+    if (!error.empty() || plus == std::string_view::npos) return error;
+    error = ParseDuration(times.substr(plus + 1), &capture->length_ns);
+    if (error.empty() && capture->length_ns < 1'000'000)
+      return "a capture of less than 1ms records nothing; write delay:START+LENGTH";
+    return error;
+  }
+  return Quoted(text) +
+         " is no way to capture; write now, off, delay:START or delay:START+LENGTH "
+         "(delay:5s+10s)." +
+         DidYouMean(text, {"now", "off", "delay:5s+10s"});
+}
+
+std::string ParseSources(std::string_view text, Sources* sources) {
+  *sources = Sources{};
+  const std::vector<std::string> names = {"heap", "locks", "threads", "ops", "tensors"};
+  const uint32_t bits[] = {proto::kSourceHeap, proto::kSourceLocks, proto::kSourceThreads,
+                           proto::kSourceOps, proto::kSourceTensors};
+  for (const std::string& item : Split(text, ',')) {
+    const size_t equals = item.find('=');
+    const std::string name = item.substr(0, equals);
+    size_t i = 0;
+    while (i < names.size() && names[i] != name) ++i;
+    if (i == names.size()) {
+      return Quoted(name) +
+             " is no source; choose from heap, locks, threads, ops, tensors, comma separated." +
+             DidYouMean(name, names);
+    }
+    if (equals != std::string::npos && name != "heap")
+      return Quoted(name) + " takes no value; write " + name + " alone";
+    const std::string error =
+        name == "heap"
+            ? ParseHeap(equals == std::string::npos ? "sampled" : item.substr(equals + 1), sources)
+            : "";
+    if (!error.empty()) return error;
+    if (name != "heap") sources->bits |= bits[i];
+  }
+  return "";
+}
+
+std::string ParseCount(std::string_view text, uint64_t most, uint64_t* count) {
+  if (ParseDigits(text, count) && *count <= most) return "";
+  return Quoted(text) + " is not a whole number from 0 to " + std::to_string(most);
+}
+
+std::string ParseChoice(std::string_view text, const std::vector<std::string>& choices) {
+  std::string list;
+  for (const std::string& choice : choices) {
+    if (choice == text) return "";
+    list += (list.empty() ? "" : ", ") + choice;
+  }
+  return Quoted(text) + " is not one of " + list + "." + DidYouMean(text, choices);
+}
+
+std::string ParsePrograms(std::string_view text, std::vector<std::string>* names) {
+  names->clear();
+  if (text.empty()) return "";
+  for (const std::string& name : Split(text, ',')) {
+    if (name.empty()) return "a program name is missing between the commas of " + Quoted(text);
+    if (name.find('/') != std::string::npos) {
+      return Quoted(name) + " is a path; programs are compared by base name: write " +
+             Quoted(name.substr(name.rfind('/') + 1));
+    }
+    names->push_back(name);
+  }
+  return "";
+}
+
+}  // namespace gpuprof::launcher

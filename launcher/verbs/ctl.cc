@@ -1,0 +1,146 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// `gpuprof ctl`: one request to each named process over its control socket.
+
+#include <errno.h>
+#include <pwd.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <nlohmann/json.hpp>
+
+#include "launcher/command.h"
+#include "launcher/control_client.h"
+#include "launcher/nearest.h"
+#include "launcher/process_json.h"
+#include "launcher/text.h"
+#include "proto/control.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+// stop returns when everything is in the file: as long as a slow disk may take.
+constexpr int kStatusTimeoutMs = 10'000;
+constexpr int kChangeTimeoutMs = 120'000;
+
+std::string WhyNoSocket(int32_t pid) {
+  const std::string name = "process " + std::to_string(pid);
+  if (kill(pid, 0) != 0 && errno == ESRCH)
+    return name + " does not exist; 'gpuprof ps' lists those that can be asked";
+  struct stat info;
+  const std::string folder = "/proc/" + std::to_string(pid);
+  if (geteuid() != 0 && stat(folder.c_str(), &info) == 0 && info.st_uid != geteuid()) {
+    const passwd* owner = getpwuid(info.st_uid);
+    return name + " belongs to " +
+           (owner == nullptr ? std::to_string(info.st_uid) : std::string(owner->pw_name)) +
+           "; ask as that user or as root";
+  }
+  return name +
+         " runs without gpuprof; start it with 'gpuprof run --capture=off -- ...' (and --include "
+         "NAME if programs of its name are left out)";
+}
+
+class Ctl : public Verb {
+ public:
+  void Declare(Options* options) override {
+    options->Positional("start|stop|toggle|status", &action_, "What to do");
+    options->Positionals("PID", &pids_, "Processes, or all");
+    options->Flag("--json", &json_, "Print JSON");
+  }
+
+  int Execute(const Options&) override {
+    const std::vector<std::string> actions = {proto::kVerbStart, proto::kVerbStop,
+                                              proto::kVerbToggle, proto::kVerbStatus};
+    bool known = false;
+    for (const std::string& action : actions) known = known || action == action_;
+    if (!known) {
+      Say("'" + action_ + "' is no action; choose start, stop, toggle or status." +
+          DidYouMean(action_, actions));
+      return kExitUsage;
+    }
+    std::vector<int32_t> wanted;
+    endpoints_ = FindEndpoints();
+    if (!ParsePids(&wanted)) return kExitUsage;
+    for (const int32_t pid : wanted) AskOne(pid);
+    Print();
+    return exit_;
+  }
+
+ private:
+  bool ParsePids(std::vector<int32_t>* wanted) {
+    for (const std::string& text : pids_) {
+      int32_t pid = 0;
+      const auto result = std::from_chars(text.data(), text.data() + text.size(), pid);
+      if (text == "all") {
+        for (const Endpoint& endpoint : endpoints_) {
+          if (wanted->empty() || wanted->back() != endpoint.pid) wanted->push_back(endpoint.pid);
+        }
+        all_ = true;
+      } else if (result.ec == std::errc() && result.ptr == text.data() + text.size() && pid > 0) {
+        wanted->push_back(pid);
+      } else {
+        Say("'" + text + "' is no process number; write a PID of 'gpuprof ps', or all");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  // After an exec a pid may have left sockets of its earlier images: the first that somebody
+  // listens on is it.
+  void AskOne(int32_t pid) {
+    for (const Endpoint& endpoint : endpoints_) {
+      if (endpoint.pid != pid) continue;
+      const Answer answer = Ask(
+          endpoint, action_, action_ == proto::kVerbStatus ? kStatusTimeoutMs : kChangeTimeoutMs);
+      if (answer.kind == Answer::Kind::kNobody) {
+        RemoveStale(endpoint);
+        continue;
+      }
+      if (answer.kind != Answer::Kind::kOk) {
+        Say("process " + std::to_string(pid) + ": " + answer.error);
+        exit_ = std::max(exit_,
+                         answer.kind == Answer::Kind::kRefused ? kExitFindings : kExitUnreadable);
+      }
+      if (!answer.values.empty()) answers_.push_back(answer);
+      return;
+    }
+    if (all_) return;  // it ended between listing and asking
+    Say(WhyNoSocket(pid));
+    exit_ = kExitUnreadable;
+  }
+
+  void Print() const {
+    if (json_) return PutOut(ProcessesJson(answers_).dump(2) + "\n");
+    std::string text;
+    for (const Answer& answer : answers_) {
+      if (action_ == proto::kVerbStatus) {
+        if (!text.empty()) text += "\n";
+        for (const auto& [key, value] : answer.values) text += key + ": " + value + "\n";
+      } else {
+        text += answer.Get(proto::kKeyPid) + ": " + answer.Get(proto::kKeyState) + ", captures " +
+                answer.Get(proto::kKeyCaptures) + ", events " + answer.Get(proto::kKeyEvents) +
+                ", lost " + answer.Get(proto::kKeyLost) + "\n";
+      }
+    }
+    PutOut(text);
+  }
+
+  std::string action_;
+  std::vector<std::string> pids_;
+  bool json_ = false;
+  bool all_ = false;
+  int exit_ = kExitOk;
+  std::vector<Endpoint> endpoints_;
+  std::vector<Answer> answers_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeCtl() { return std::make_unique<Ctl>(); }
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// `gpuprof env`: the variables that `gpuprof run` would set, for launches that it cannot make:
+// containers, job scripts, services.
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "launcher/bundle.h"
+#include "launcher/command.h"
+#include "launcher/objects.h"
+#include "launcher/settings.h"
+#include "launcher/text.h"
+#include "proto/contract.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+class Env : public Verb {
+ public:
+  void Declare(Options* options) override {
+    for (const SettingInfo& info : SettingTable()) {
+      if (!info.flag.empty()) options->Setting(info);
+    }
+    options->Flag("--json", &json_, "Print JSON instead of shell commands");
+  }
+
+  int Execute(const Options& options) override {
+    std::vector<Setting> settings;
+    const std::string error = ResolveSettings(options.flag_settings(), CurrentEnvironment(),
+                                              options.file_settings(), &settings);
+    const Setting& bundle = FindSetting(settings, proto::kEnvBundle);
+    if (!error.empty() || bundle.value.empty()) {
+      Say(error.empty() ? "the bundle is missing: name the directory that is to receive the traces "
+                          "with -o DIR"
+                        : error);
+      return kExitUsage;
+    }
+    const Objects objects = FindObjects(settings);
+    if (!objects.error.empty()) {
+      Say(objects.error);
+      return kExitOwnFailure;
+    }
+    const std::string directory = AbsolutePath(bundle.value);
+    Variables variables = RecorderVariables(settings, directory, objects);
+    const char* preload = std::getenv("LD_PRELOAD");
+    variables["LD_PRELOAD"] = ComposePreload(objects.inject, "", preload == nullptr ? "" : preload);
+    PutOut(json_ ? nlohmann::ordered_json(variables).dump(2) + "\n"
+                 : Commands(directory, variables));
+    return kExitOk;
+  }
+
+ private:
+  // The directory is made where the lines are run: that may be another machine.
+  static std::string Commands(const std::string& directory, const Variables& variables) {
+    std::string text = "mkdir -p " + ShellQuote(directory) + "\n";
+    for (const auto& [name, value] : variables)
+      text += "export " + name + "=" + ShellQuote(value) + "\n";
+    return text;
+  }
+
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeEnv() { return std::make_unique<Env>(); }
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// `gpuprof ps`: asks every control socket for its status; leftovers of dead processes are passed
+// over and removed.
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "launcher/command.h"
+#include "launcher/control_client.h"
+#include "launcher/process_json.h"
+#include "launcher/text.h"
+#include "proto/control.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+constexpr int kTimeoutMs = 2'000;
+
+class Ps : public Verb {
+ public:
+  void Declare(Options* options) override { options->Flag("--json", &json_, "Print JSON"); }
+
+  int Execute(const Options&) override {
+    std::vector<Answer> answers;
+    for (const Endpoint& endpoint : FindEndpoints()) {
+      const Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
+      if (answer.kind == Answer::Kind::kOk)
+        answers.push_back(answer);
+      else if (answer.kind == Answer::Kind::kNobody)
+        RemoveStale(endpoint);
+      else
+        Say("process " + std::to_string(endpoint.pid) + ": " + answer.error);
+    }
+    if (json_)
+      PutOut(ProcessesJson(answers).dump(2) + "\n");
+    else if (answers.empty())
+      Say("no running process has gpuprof in it; start one with 'gpuprof run -- COMMAND'");
+    else
+      PutOut(Table(answers));
+    return kExitOk;
+  }
+
+ private:
+  static std::string Table(const std::vector<Answer>& answers) {
+    struct Column {
+      const char* title;
+      const char* key;
+      bool right;
+    };
+    constexpr Column kColumns[] = {
+        {"PID", proto::kKeyPid, true},           {"STATE", proto::kKeyState, false},
+        {"CAPTURES", proto::kKeyCaptures, true}, {"EVENTS", proto::kKeyEvents, true},
+        {"LOST", proto::kKeyLost, true},         {"PROGRAM", proto::kKeyProgram, false},
+        {"BUNDLE", proto::kKeyBundle, false}};
+    std::string table;
+    std::vector<std::string> lines(answers.size() + 1);
+    for (const Column& column : kColumns) {
+      std::vector<std::string> cells = {column.title};
+      size_t width = 0;
+      for (const Answer& answer : answers) cells.push_back(answer.Get(column.key));
+      for (const std::string& cell : cells) width = std::max(width, cell.size());
+      for (size_t i = 0; i < cells.size(); ++i) {
+        const std::string padding(width - cells[i].size(), ' ');
+        lines[i] += (lines[i].empty() ? "" : "  ") +
+                    (column.right ? padding + cells[i] : cells[i] + padding);
+      }
+    }
+    for (const std::string& line : lines)
+      table += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+    return table;
+  }
+
+  bool json_ = false;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakePs() { return std::make_unique<Ps>(); }
+
+}  // namespace gpuprof::launcher

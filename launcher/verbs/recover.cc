@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// `gpuprof recover`: finishes the traces of dead processes in a bundle; those of living ones are
+// left alone.
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "launcher/bundle.h"
+#include "launcher/command.h"
+#include "launcher/text.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+class Recover : public Verb {
+ public:
+  void Declare(Options* options) override {
+    options->Positional("BUNDLE", &bundle_, "A bundle directory");
+  }
+
+  int Execute(const Options&) override {
+    struct stat info;
+    if (stat(bundle_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
+      Say(bundle_ + " is no bundle directory" + (errno == ENOENT ? ": it does not exist" : "") +
+          "; name the directory that 'gpuprof run' printed");
+      return kExitUnreadable;
+    }
+    const FinishReport report = FinishProcesses(bundle_, 0, -1, 0);
+    for (const std::string& failure : report.failures) Say(failure);
+    for (const int32_t pid : report.alive)
+      Say("process " + std::to_string(pid) + " is still running and finishes its trace itself");
+    PutOut("finished " + Plural(report.finished, "trace", "traces") + "\n");
+    return report.failures.empty() ? kExitOk : kExitUnreadable;
+  }
+
+ private:
+  std::string bundle_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeRecover() { return std::make_unique<Recover>(); }
+
+}  // namespace gpuprof::launcher

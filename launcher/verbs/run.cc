@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// `gpuprof run`: prepares a bundle and the environment, runs the command as if it had been typed
+// alone, finishes what dead processes left, says what was recorded, and ends as the command ended.
+
+#include <errno.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <ctime>
+
+#include "launcher/bundle.h"
+#include "launcher/child.h"
+#include "launcher/command.h"
+#include "launcher/objects.h"
+#include "launcher/program.h"
+#include "launcher/settings.h"
+#include "launcher/summary.h"
+#include "launcher/text.h"
+#include "proto/contract.h"
+#include "proto/ticks.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+// Workers of a program that has just ended commonly end within this.
+constexpr int kGraceMs = 300;
+
+std::string Variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+class Run : public Verb {
+ public:
+  void Declare(Options* options) override {
+    for (const SettingInfo& info : SettingTable()) {
+      if (!info.flag.empty()) options->Setting(info);
+    }
+    options->Flag("--quiet", &quiet_, "Say nothing when all went well");
+    options->Command(&command_);
+  }
+
+  int Execute(const Options& options) override {
+    if (command_.empty()) return Usage("a command is missing: gpuprof run [OPTIONS] -- COMMAND");
+    const std::string error = ResolveSettings(options.flag_settings(), CurrentEnvironment(),
+                                              options.file_settings(), &facts_.settings);
+    if (!error.empty()) return Usage(error);
+    facts_.program =
+        FindProgram(command_[0], {command_.begin() + 1, command_.end()}, std::getenv("PATH"));
+    facts_.command_name = BaseName(command_[0]);
+    if (!facts_.program.found) {
+      Say("'" + command_[0] + "' was not found" +
+          (command_[0].find('/') == std::string::npos ? " on PATH" : "") + "; check its name");
+      return kExitNotFound;
+    }
+    if (!facts_.program.executable) return NotExecutable(EACCES);
+    const Objects objects = FindObjects(facts_.settings);
+    if (!objects.error.empty()) return Fail(objects.error);
+    const std::string fault = OpenBundle();
+    if (!fault.empty()) return Fail(fault);
+    return Start(objects);
+  }
+
+ private:
+  static int Usage(const std::string& what) {
+    Say(what);
+    return kExitUsage;
+  }
+  static int Fail(const std::string& what) {
+    Say(what + ". The command was not started");
+    return kExitOwnFailure;
+  }
+
+  std::string OpenBundle() {
+    const Setting& bundle = FindSetting(facts_.settings, proto::kEnvBundle);
+    // Inside another run its GPUPROF_BUNDLE is inherited: that bundle is not ours to write.
+    const bool inherited =
+        bundle.source == Setting::Source::kEnvironment && PreloadHasOurs(Variable("LD_PRELOAD"));
+    named_ = bundle.source != Setting::Source::kDefault && !inherited;
+    const std::string path =
+        named_ ? bundle.value : DefaultBundleName(facts_.command_name, time(nullptr), getpid());
+    const std::string error = bundle_.Open(path);
+    facts_.bundle = bundle_.path();
+    return error;
+  }
+
+  int Start(const Objects& objects) {
+    Variables changes = RecorderVariables(facts_.settings, bundle_.path(), objects);
+    proto::Bundle description = DescribeStart(command_, changes);
+    const std::string error = bundle_.Describe(description);
+    if (!error.empty()) {
+      bundle_.RemoveIfUnused();
+      return Fail(error);
+    }
+    if (facts_.program.cannot_preload.empty()) {
+      changes["LD_PRELOAD"] =
+          ComposePreload(objects.inject, facts_.program.sanitizer, Variable("LD_PRELOAD"));
+    } else {
+      Say(facts_.program.cannot_preload);
+    }
+    facts_.child = RunChild(command_, changes);
+    if (facts_.child.exec_error != 0) return NotStarted();
+    Finish(&description);
+    EndLike(facts_.child);
+  }
+
+  int NotStarted() {
+    bundle_.RemoveIfUnused();
+    const int error = facts_.child.exec_error;
+    if (facts_.child.fork_failed) {
+      return Fail(std::string("no process could be made: ") + strerror(error) +
+                  "; end other processes or raise the limit (ulimit -u)");
+    }
+    return NotExecutable(error);
+  }
+
+  int NotExecutable(int error) const {
+    const char* fix = "check its permissions (chmod +x)";
+    if (error == ENOENT) fix = "the interpreter that its first line or its header names is missing";
+    if (error == ENOEXEC) fix = "it is no program of this machine";
+    if (error == E2BIG) fix = "shorten its arguments or the environment";
+    Say("'" + command_[0] + "' cannot be run: " + strerror(error) + "; " + fix);
+    return kExitNotExecutable;
+  }
+
+  void Finish(proto::Bundle* description) {
+    facts_.finish =
+        FinishProcesses(bundle_.path(), facts_.child.pid, facts_.child.wait_status, kGraceMs);
+    description->set_ended_realtime_ns(proto::ReadClockNs(CLOCK_REALTIME));
+    description->set_exit_status(facts_.child.ExitStatus());
+    description->set_root_pid(facts_.child.pid);
+    const std::string error = bundle_.Describe(*description);
+    if (!error.empty()) Say(error);
+    const Summary summary = Summarize(facts_);
+    if (!summary.recorded && !named_) bundle_.RemoveIfUnused();
+    if (quiet_ && summary.recorded && facts_.finish.failures.empty()) return;
+    for (const std::string& line : summary.lines) Say(line);
+  }
+
+  bool quiet_ = false;
+  bool named_ = false;
+  std::vector<std::string> command_;
+  BundleDirectory bundle_;
+  RunFacts facts_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeRun() { return std::make_unique<Run>(); }
+
+}  // namespace gpuprof::launcher

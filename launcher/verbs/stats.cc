@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// `gpuprof stats`: one pass of the analysis library over one input, as a text table, JSON or CSV.
+
+#include <google/protobuf/message.h>
+
+#include <regex>
+
+#include "launcher/command.h"
+#include "launcher/nearest.h"
+#include "launcher/reading.h"
+#include "launcher/values.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+std::string CheckRegex(std::string_view text) {
+  try {
+    const std::regex compiled(text.begin(), text.end());
+    return "";
+  } catch (const std::regex_error& error) {
+    return "'" + std::string(text) + "' is no regular expression: " + error.what();
+  }
+}
+
+class Stats : public Verb {
+ public:
+  void Declare(Options* options) override {
+    for (const analysis::PassInfo& pass : analysis::Passes()) {
+      names_.emplace_back(pass.name);
+      type_ += (type_.empty() ? "" : "|") + std::string(pass.name);
+      help_ +=
+          (help_.empty() ? "" : "; ") + std::string(pass.name) + ": " + std::string(pass.summary);
+    }
+    width_ = static_cast<uint32_t>(TerminalWidth());
+    options->Positional(type_.c_str(), &pass_, help_.c_str());
+    options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file");
+    options->Flag("--json", &json_, "Print JSON, always complete");
+    options->Flag("--csv", &csv_, "Print the main table as CSV, always complete");
+    options->Value("--by", &options_.by, "KEY",
+                   "Group by another key; the pass names those it knows");
+    options->Number("--limit", &options_.limit, "N", "Most rows of a text table; 0: all");
+    options->Number("--pid", &pid_, "PID", "Only this process; 0: all");
+    options->Value("--step-marker", &options_.step_marker, "REGEX",
+                   "Ops whose name matches end a step; default: detected", CheckRegex);
+    options->Number("--width", &width_, "COLUMNS",
+                    "Width of text tables; 0: unlimited; default: the terminal's");
+    options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
+  }
+
+  int Execute(const Options&) override {
+    bool known = false;
+    for (const std::string& name : names_) known = known || name == pass_;
+    if (!known) {
+      Say("'" + pass_ + "' is no pass; choose from " +
+          Join(", ", names_.data(), names_.data() + names_.size()) + "." +
+          DidYouMean(pass_, names_));
+      return kExitUsage;
+    }
+    if (json_ && csv_) {
+      Say("--json and --csv exclude each other; choose one");
+      return kExitUsage;
+    }
+    options_.pid = static_cast<int32_t>(pid_);
+    options_.symbolize = !no_symbols_;
+    std::shared_ptr<const analysis::Trace> trace;
+    const int opened = OpenInput(bundle_, false, &trace);
+    if (opened != kExitOk) return opened;
+    std::unique_ptr<google::protobuf::Message> result;
+    const int ran = ExitOf(analysis::Run(pass_, *trace, options_, &result));
+    if (ran != kExitOk) return ran;
+    const analysis::Format format = json_  ? analysis::Format::kJson
+                                    : csv_ ? analysis::Format::kCsv
+                                           : analysis::Format::kText;
+    std::string text = analysis::Render(*result, format, options_, static_cast<int>(width_));
+    if (!text.empty() && text.back() != '\n') text += '\n';
+    PutOut(text);
+    return SayFaults(*trace);
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::string type_, help_, pass_, bundle_;
+  bool json_ = false, csv_ = false, no_symbols_ = false;
+  uint32_t pid_ = 0, width_ = 0;
+  analysis::PassOptions options_;
+};
+
+}  // namespace
+
+std::unique_ptr<Verb> MakeStats() { return std::make_unique<Stats>(); }
+
+}  // namespace gpuprof::launcher
