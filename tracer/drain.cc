@@ -1,0 +1,237 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/drain.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "proto/container.h"
+#include "tracer/base/error_text.h"
+#include "tracer/base/memory.h"
+#include "tracer/clock_snapshot.h"
+#include "tracer/process_facts.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+using proto::ChunkKind;
+using proto::RingHeader;
+using proto::RingState;
+
+constexpr uint32_t kMostStackNodes = 1u << 18;
+constexpr uint32_t kMostStrings = 1u << 16;
+constexpr uint64_t kMostStringBytes = 4u << 20;
+constexpr uint64_t kNanosecondsPerQuantum = 16;
+
+// Fields of Chunk, by table.
+constexpr int kStringsField = 8, kStacksField = 9, kModulesField = 10, kClocksField = 11, kThreadsField = 12, kMetaField = 13;
+
+}  // namespace
+
+Drain::Drain(const Host* host) : host_(host), tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
+
+bool Drain::Open() {
+  char path[700];
+  const char* parts[] = {host_->settings->bundle, "/", host_->settings->file_stem, proto::kTraceSuffix};
+  char* end = path;
+  for (const char* part : parts) end = stpcpy(end, part);
+  proto::FileHeader header = {};
+  memcpy(header.magic, proto::kFileMagic, sizeof(header.magic));
+  header.major = proto::kFormatMajor;
+  header.minor = proto::kFormatMinor;
+  header.pid = getpid();
+  header.start_id = host_->settings->start_id;
+  header.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+  header.ticks_kind = static_cast<uint32_t>(host_->settings->clock);
+  if (!writer_.Create(path, header)) {
+    char text[900];
+    end = stpcpy(text, "cannot record: ");
+    end = stpcpy(stpcpy(end, path), ": ");
+    stpcpy(stpcpy(end, ErrorText(errno)), "; the program goes on unrecorded");
+    host_->say(text);
+    return false;
+  }
+  message_.clear();
+  AppendProcessFacts(*host_->settings, &message_);
+  WriteTable(ChunkKind::kMeta, kMetaField, 1);
+  return true;
+}
+
+uint32_t Drain::TimeShift() const {
+  if (host_->settings->exact_heap_times != 0) return 0;
+  const uint64_t quantum = host_->settings->ticks_per_second * kNanosecondsPerQuantum / 1'000'000'000u;
+  uint32_t shift = 0;
+  while ((uint64_t{2} << shift) <= quantum) ++shift;
+  return shift;
+}
+
+void Drain::BeginCapture(uint32_t number, const char* trigger) {
+  capture_ = number;
+  message_.clear();
+  AppendCaptureMark(number, true, Now(), trigger, &message_);
+  WriteTable(ChunkKind::kMeta, kMetaField, 1);
+  WriteTables(/*all=*/true);
+}
+
+void Drain::EndCapture(const char* trigger) {
+  Pass();
+  const uint64_t now = Now();
+  const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
+  for (uint32_t slot = 0; slot < count && slot < tracks_.size(); ++slot) {
+    const RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
+    if (ring != nullptr && tracks_[slot].sorter != nullptr) tracks_[slot].sorter->AddOpenSpans(ring, now);
+  }
+  FlushAll();
+  message_.clear();
+  AppendCaptureMark(capture_, false, now, trigger, &message_);
+  WriteTable(ChunkKind::kMeta, kMetaField, 1);
+  WriteTables(/*all=*/true);
+}
+
+void Drain::Finish(proto::ExitWay way, int32_t status) {
+  if (!writer_.is_open()) return;
+  proto::EndMarker marker = {};
+  marker.exit_way = static_cast<uint32_t>(way);
+  marker.exit_status = status;
+  writer_.WriteEnd(marker);
+  writer_.Close();
+}
+
+void Drain::NoteCpu(uint64_t ns, bool ended) {
+  drain_cpu_ns_ = cpu_before_ns_ + ns;
+  if (ended) cpu_before_ns_ = drain_cpu_ns_;
+}
+
+double Drain::Pass() {
+  const uint64_t now = Now();
+  host_->ring_file->coarse_ticks.store(now, std::memory_order_relaxed);
+  double fullest = 0;
+  const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
+  if (tracks_.size() < count) tracks_.resize(count);
+  for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
+    RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
+    if (ring != nullptr) DrainRing(slot, ring, now, &fullest);
+  }
+  if (MemoryBytes() > kMemoryWish) FlushAll();
+  CountLosses();
+  return fullest;
+}
+
+void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* fullest) {
+  const auto state = static_cast<RingState>(ring->state.load(std::memory_order_acquire));
+  if (state != RingState::kOwned && state != RingState::kClosed) return;
+  Track& track = tracks_[slot];
+  if (track.number != ring->track || track.sorter == nullptr) {
+    track.number = ring->track;
+    track.sorter = std::make_unique<codec::RecordSorter>(ring->track, TimeShift(), &tables_);
+    track.position = ring->tail.load(std::memory_order_relaxed);
+    track.first_ticks = 0;
+  }
+  const uint64_t head = ring->head.load(std::memory_order_acquire);
+  const uint64_t tail = ring->tail.load(std::memory_order_relaxed);
+  const double full = static_cast<double>(head - tail) / ring->capacity;
+  if (full > *fullest) *fullest = full;
+  if (head != track.position) {
+    if (track.first_ticks == 0) track.first_ticks = now;
+    __atomic_store_n(&records_, records_ + (head - track.position), __ATOMIC_RELAXED);
+    while ((track.position = track.sorter->Consume(ring, track.position, head, nullptr)) != head) Flush(&track, ring);
+  }
+  const bool due = track.first_ticks != 0 && now - track.first_ticks > host_->settings->ticks_per_second;
+  if (full >= 0.5 || due || (state == RingState::kClosed && track.first_ticks != 0)) Flush(&track, ring);
+  if (state == RingState::kClosed) Retire(&track, ring, now);
+}
+
+void Drain::Flush(Track* track, RingHeader* ring) {
+  if (track->first_ticks == 0 && track->position == ring->tail.load(std::memory_order_relaxed)) return;
+  WriteInternTables();
+  for (std::unique_ptr<codec::ChunkBuilder>& builder : track->sorter->builders()) {
+    if (builder != nullptr && builder->count() > 0) writer_.WriteEvents(builder.get(), capture_, track->position);
+  }
+  track->sorter->Release(ring, track->position);
+  track->first_ticks = 0;
+}
+
+// The thread has gone and its ring is empty: the next thread may have it.
+void Drain::Retire(Track* track, RingHeader* ring, uint64_t now) {
+  message_.clear();
+  AppendRingThread(*ring, now, &message_);
+  WriteTable(ChunkKind::kThreads, kThreadsField, 1);
+  corrupt_ += track->sorter->corrupt_records();
+  retired_dropped_ += ring->dropped.load(std::memory_order_relaxed);
+  retired_reentered_ += ring->reentered.load(std::memory_order_relaxed);
+  ring->dropped.store(0, std::memory_order_relaxed);
+  ring->dropped_told = 0;
+  ring->reentered.store(0, std::memory_order_relaxed);
+  ring->cached_tail = ring->tail.load(std::memory_order_relaxed);
+  track->sorter.reset();
+  track->number = 0;
+  ring->state.store(static_cast<uint32_t>(RingState::kFree), std::memory_order_release);
+}
+
+void Drain::FlushAll() {
+  const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
+  for (uint32_t slot = 0; slot < count && slot < tracks_.size(); ++slot) {
+    RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
+    Track& track = tracks_[slot];
+    if (ring == nullptr || track.sorter == nullptr) continue;
+    track.first_ticks = 1;
+    Flush(&track, ring);
+  }
+}
+
+void Drain::WriteInternTables() {
+  message_.clear();
+  if (const uint32_t entries = tables_.TakeStrings(&message_); entries != 0) WriteTable(ChunkKind::kStrings, kStringsField, entries);
+  message_.clear();
+  if (const uint32_t entries = tables_.TakeStacks(&message_); entries != 0) WriteTable(ChunkKind::kStacks, kStacksField, entries);
+}
+
+void Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
+  writer_.WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
+}
+
+// A thread that ended by a bare system call ran no destructor.
+void Drain::CloseDeadThreads() {
+  const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
+  const pid_t pid = getpid();
+  for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
+    RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
+    if (ring == nullptr || ring->state.load() != static_cast<uint32_t>(RingState::kOwned)) continue;
+    if (syscall(SYS_tgkill, pid, ring->tid, 0) != 0 && errno == ESRCH) {
+      ring->state.store(static_cast<uint32_t>(RingState::kClosed), std::memory_order_release);
+    }
+  }
+}
+
+void Drain::WriteTables(bool all) {
+  proto::RingFileHeader* file = host_->ring_file;
+  CloseDeadThreads();
+  WriteInternTables();
+  message_.clear();
+  AppendClockSnapshot(host_->settings->clock, &message_);
+  WriteTable(ChunkKind::kClocks, kClocksField, 1);
+  file->latest_ticks = Now();
+  file->latest_monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+  file->latest_realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+  message_.clear();
+  const uint32_t modules = modules_.Update(Now(), &message_);
+  if (modules != 0) WriteTable(ChunkKind::kModules, kModulesField, modules);
+  message_.clear();
+  if (const uint32_t threads = threads_.Append(*host_, Now(), all, &message_); threads != 0) {
+    WriteTable(ChunkKind::kThreads, kThreadsField, threads);
+  }
+  WriteHealth();
+}
+
+void Drain::AddFramework(const char* framework) {
+  if (strncmp(framework, framework_, sizeof(framework_) - 1) == 0) return;
+  strncpy(framework_, framework, sizeof(framework_) - 1);
+  message_.clear();
+  AppendFramework(framework, &message_);
+  WriteTable(ChunkKind::kMeta, kMetaField, 1);
+}
+
+}  // namespace gpuprof::tracer

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The drain: empties the rings into chunks and writes them, with the tables they refer to, into the process's trace file.
+//
+// Pass() and the rest run on one tool thread at a time: the drain thread while a capture runs, the control thread before
+// and after. A ring's space is given back only when the chunks made of it have been handed to the kernel.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "proto/codec/record_sorter.h"
+#include "proto/codec/tables.h"
+#include "proto/codec/trace_writer.h"
+#include "tracer/module_map.h"
+#include "tracer/thread_table.h"
+#include "tracer/tracer.h"
+
+namespace gpuprof::tracer {
+
+class Drain {
+ public:
+  explicit Drain(const Host* host);
+
+  // Makes the trace file with the tables that open it. False: it cannot be made (said once).
+  bool Open();
+  bool is_open() const { return writer_.is_open(); }
+
+  void BeginCapture(uint32_t number, const char* trigger);
+  // The last pass: open spans become rows, every table is brought up to date.
+  void EndCapture(const char* trigger);
+  // The end marker; the file is closed.
+  void Finish(proto::ExitWay way, int32_t status);
+  // A forked child's copy: forgets the parent's file.
+  void Abandon() { writer_.Abandon(); }
+
+  // Empties all rings once. Returns how full the fullest was, 0 to 1.
+  double Pass();
+  // Clocks, threads, modules, health; about once a second.
+  void WriteTables(bool all);
+
+  void AddFramework(const char* framework);
+
+  uint64_t records() const { return __atomic_load_n(&records_, __ATOMIC_RELAXED); }
+  uint64_t lost() const { return __atomic_load_n(&lost_, __ATOMIC_RELAXED); }
+
+ private:
+  // What is known of one ring's present owner.
+  struct Track {
+    uint32_t number = 0;
+    uint64_t position = 0;      // records consumed up to here; tail is where they are in the file
+    uint64_t first_ticks = 0;   // when the oldest unwritten record was consumed; 0: none
+    std::unique_ptr<codec::RecordSorter> sorter;
+  };
+
+  void DrainRing(uint32_t slot, proto::RingHeader* ring, uint64_t now, double* fullest);
+  void Flush(Track* track, proto::RingHeader* ring);
+  void Retire(Track* track, proto::RingHeader* ring, uint64_t now);
+  void FlushAll();
+  void CloseDeadThreads();
+  void WriteInternTables();
+  void WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
+  void WriteHealth();
+  uint32_t TimeShift() const;
+  uint64_t Now() const { return proto::ReadTicks(host_->settings->clock); }
+  void CountLosses();
+
+  const Host* host_;
+  codec::TraceWriter writer_;
+  codec::InternTables tables_;
+  ModuleMap modules_;
+  ThreadTable threads_;
+  std::vector<Track> tracks_;  // by ring slot
+  std::vector<uint8_t> message_;
+  uint32_t capture_ = 0;
+  // Of rings that were given back.
+  uint64_t retired_dropped_ = 0;
+  uint64_t retired_reentered_ = 0;
+  uint64_t corrupt_ = 0;
+  uint64_t records_ = 0;
+  uint64_t lost_ = 0;
+  uint64_t drain_cpu_ns_ = 0;
+  uint64_t cpu_before_ns_ = 0;  // of earlier drain threads
+  bool told_write_error_ = false;
+  bool told_memory_ = false;
+  char framework_[64] = {};
+
+ public:
+  // The running drain thread's CPU time so far; `ended` when it is about to exit.
+  void NoteCpu(uint64_t ns, bool ended);
+};
+
+}  // namespace gpuprof::tracer

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What was lost, what the recorder cost and what was in its way: the Health table of the drain.
+
+#include <string.h>
+
+#include "tracer/base/error_text.h"
+#include "tracer/base/memory.h"
+#include "tracer/drain.h"
+#include "tracer/stack_cost.h"
+#include "tracer/torch/torch_observer.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+// proto/trace.proto's LossKind.
+enum LossKind : int {
+  kRingFull = 1,
+  kReentered = 2,
+  kNoRing = 3,
+  kSampleTableFull = 4,
+  kStackTableFull = 5,
+  kStringTableFull = 6,
+  kWriteError = 7,
+  kCorruptRecord = 8,
+  kUnpairedSpan = 9,
+  kMemoryLimitHit = 10,
+};
+
+constexpr int kHealthField = 14;
+
+void AppendLoss(codec::PbWriter* writer, LossKind kind, uint64_t count) {
+  if (count == 0) return;
+  const uint64_t mark = writer->Begin(1);
+  writer->Varint(1, static_cast<uint64_t>(kind));
+  writer->Varint(2, count);
+  writer->End(mark);
+}
+
+void AppendNote(codec::PbWriter* writer, const char* source, const char* text) {
+  const uint64_t mark = writer->Begin(9);
+  writer->Bytes(1, source, strlen(source));
+  writer->Bytes(2, text, strlen(text));
+  writer->End(mark);
+}
+
+struct RingLosses {
+  uint64_t dropped = 0;
+  uint64_t reentered = 0;
+};
+
+RingLosses SumRings(const Host& host) {
+  RingLosses sum;
+  const uint32_t count = host.ring_count->load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
+    const proto::RingHeader* ring = __atomic_load_n(&host.rings[i], __ATOMIC_ACQUIRE);
+    if (ring == nullptr) continue;
+    sum.dropped += ring->dropped.load(std::memory_order_relaxed);
+    sum.reentered += ring->reentered.load(std::memory_order_relaxed);
+  }
+  return sum;
+}
+
+bool OpsRefused() {
+  const char* state = TorchState();
+  return strcmp(state, "active") != 0 && strcmp(state, "none") != 0;
+}
+
+}  // namespace
+
+void Drain::CountLosses() {
+  const RingLosses rings = SumRings(*host_);
+  const uint64_t lost = retired_dropped_ + retired_reentered_ + rings.dropped + rings.reentered +
+                        host_->ring_file->no_ring.load(std::memory_order_relaxed) +
+                        host_->ring_file->table_full.load(std::memory_order_relaxed) + writer_.rows_lost() + corrupt_;
+  __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
+  if (writer_.rows_lost() != 0 && !told_write_error_) {
+    told_write_error_ = true;
+    char text[256];
+    stpcpy(stpcpy(stpcpy(text, "the trace cannot be written: "), ErrorText(writer_.last_error())),
+           "; the program goes on, what is lost is counted");
+    host_->say(text);
+  }
+  if (MemoryExhausted() && !told_memory_) {
+    told_memory_ = true;
+    host_->say("the recorder has reached its memory limit of 64 MiB; the capture ends here");
+  }
+}
+
+void Drain::WriteHealth() {
+  const RingLosses rings = SumRings(*host_);
+  const TorchCounters torch = ReadTorchCounters();
+  uint64_t corrupt = corrupt_;
+  for (const Track& track : tracks_) {
+    if (track.sorter != nullptr) corrupt += track.sorter->corrupt_records();
+  }
+  message_.clear();
+  codec::PbWriter writer(&message_);
+  AppendLoss(&writer, kRingFull, retired_dropped_ + rings.dropped);
+  AppendLoss(&writer, kReentered, retired_reentered_ + rings.reentered);
+  AppendLoss(&writer, kNoRing, host_->ring_file->no_ring.load(std::memory_order_relaxed));
+  AppendLoss(&writer, kSampleTableFull, host_->ring_file->table_full.load(std::memory_order_relaxed));
+  AppendLoss(&writer, kStackTableFull, tables_.stacks_refused());
+  AppendLoss(&writer, kStringTableFull, tables_.strings_refused() + torch.names_lost);
+  AppendLoss(&writer, kWriteError, writer_.rows_lost());
+  AppendLoss(&writer, kCorruptRecord, corrupt);
+  AppendLoss(&writer, kUnpairedSpan, torch.unpaired + torch.too_deep);
+  AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
+  writer.Varint(2, drain_cpu_ns_);
+  writer.Varint(4, StackSamples());
+  writer.Varint(5, StackNanoseconds(host_->settings->ticks_per_second));
+  writer.Varint(6, MemoryBytes() + host_->ring_file->file_bytes.load(std::memory_order_relaxed));
+  writer.Varint(7, writer_.bytes_written());
+  writer.Varint(8, records_);
+  if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
+  writer_.WriteTable(proto::ChunkKind::kHealth, capture_, kHealthField, message_.data(), message_.size(), 1);
+}
+
+}  // namespace gpuprof::tracer

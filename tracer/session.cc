@@ -1,0 +1,229 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The tracer's side of tracer/tracer.h: sessions, the drain thread, and what happens around fork.
+
+#include <errno.h>
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+
+#include "tracer/base/memory.h"
+#include "tracer/drain.h"
+#include "tracer/stack/stack_capture.h"
+#include "tracer/stack_cost.h"
+#include "tracer/torch/torch_observer.h"
+#include "tracer/tracer.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000u;
+constexpr uint64_t kSecond = 1000 * kMillisecond;
+// How often rings are emptied: slowly when there is little, at once when one fills up. Exact heap traces need the coarse clock
+// that each pass refreshes.
+constexpr uint64_t kIdlePause = 50 * kMillisecond;
+constexpr uint64_t kPause = 10 * kMillisecond;
+constexpr uint64_t kExactHeapPause = 1 * kMillisecond;
+constexpr uint64_t kBusyPause = kMillisecond / 4;
+constexpr size_t kStackBytes = 256 * 1024;
+constexpr int kNice = 5;
+constexpr uint64_t kStopLimit = 10 * kSecond;
+
+enum DrainState : uint32_t { kNone, kRunning, kStopping, kEnded };
+
+const Host* g_host = nullptr;
+Drain* g_drain = nullptr;
+std::atomic<uint32_t> g_state{kNone};
+std::atomic<uint32_t> g_in_pass{0};     // the drain thread is at work: fork waits
+std::atomic<uint32_t> g_fork_pause{0};  // fork asks it to stand still
+bool g_stack_ready = false;
+bool g_capturing = false;
+const char* g_stop_trigger = "";
+
+uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
+
+void FutexWait(std::atomic<uint32_t>* word, uint32_t value, uint64_t ns) {
+  const timespec limit = {static_cast<time_t>(ns / kSecond), static_cast<long>(ns % kSecond)};
+  syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, &limit, nullptr, 0);
+}
+
+void FutexWake(std::atomic<uint32_t>* word) {
+  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
+}
+
+uint64_t PauseAfter(double fullest) {
+  const bool exact = g_host->settings->heap_mode == proto::HeapMode::kExact;
+  if (fullest > 0.25) return kBusyPause;
+  if (exact) return kExactHeapPause;
+  return fullest > 0.02 ? kPause : kIdlePause;
+}
+
+// Between passes a fork may copy the process; within one the child would inherit half of it.
+bool EnterPass() {
+  g_in_pass.store(1);
+  if (g_fork_pause.load() == 0) return true;
+  g_in_pass.store(0);
+  return false;
+}
+
+void* DrainMain(void*) {
+  g_host->adopt_tool_thread();
+  prctl(PR_SET_NAME, "gpuprof-drain");
+  setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+  uint64_t next_tables = Monotonic() + kSecond;
+  while (g_state.load() == kRunning) {
+    uint64_t pause = kMillisecond;
+    if (EnterPass()) {
+      pause = PauseAfter(g_drain->Pass());
+      g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), false);
+      if (Monotonic() >= next_tables) {
+        g_drain->WriteTables(/*all=*/false);
+        next_tables = Monotonic() + kSecond;
+      }
+      g_in_pass.store(0);
+    }
+    FutexWait(&g_state, kRunning, pause);
+  }
+  g_in_pass.store(1);
+  g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
+  g_drain->EndCapture(g_stop_trigger);
+  g_in_pass.store(0);
+  g_state.store(kEnded);
+  FutexWake(&g_state);
+  return nullptr;
+}
+
+bool StartDrainThread() {
+  // Born with every signal blocked; the caller is a tool thread.
+  sigset_t all;
+  sigset_t old;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &old);
+  pthread_attr_t attributes;
+  pthread_t thread;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, kStackBytes);
+  pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+  g_state.store(kRunning);
+  const bool made = pthread_create(&thread, &attributes, DrainMain, nullptr) == 0;
+  pthread_attr_destroy(&attributes);
+  pthread_sigmask(SIG_SETMASK, &old, nullptr);
+  if (!made) g_state.store(kNone);
+  return made;
+}
+
+void LookForFrameworks() {
+  if ((g_host->settings->sources & (proto::kSourceOps | proto::kSourceTensors)) == 0) return;
+  TorchTryAttach(g_host);
+}
+
+bool Start(uint32_t number, const char* trigger) {
+  if (g_drain == nullptr) g_drain = new Drain(g_host);
+  if (g_drain == nullptr || (!g_drain->is_open() && !g_drain->Open())) return false;
+  if (!g_stack_ready && g_host->settings->stack_depth != 0) {
+    StackInit(g_host->settings->stack_depth);
+    g_stack_ready = true;
+  }
+  g_drain->BeginCapture(number, trigger);
+  if (!StartDrainThread()) {
+    g_host->say("cannot record: no thread could be made (limit on processes or memory)");
+    return false;
+  }
+  g_capturing = true;
+  LookForFrameworks();
+  return true;
+}
+
+void Stop(StopReason, const char* trigger) {
+  if (!g_capturing) return;
+  g_capturing = false;
+  TorchDetach();
+  g_stop_trigger = trigger;
+  g_state.store(kStopping);
+  FutexWake(&g_state);
+  const uint64_t until = Monotonic() + kStopLimit;
+  while (g_state.load() == kStopping && Monotonic() < until) FutexWait(&g_state, kStopping, 100 * kMillisecond);
+  if (g_state.load() == kStopping) g_host->say("the trace could not be completed in time; recovery will finish it");
+}
+
+void Tick() {
+  StackTick();
+  LookForFrameworks();
+}
+
+void Finish(proto::ExitWay way, int32_t status) {
+  Stop(StopReason::kExit, "exit");
+  if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
+  g_drain->Finish(way, status);
+  char path[700];
+  const char* parts[] = {g_host->settings->bundle, "/", g_host->settings->file_stem, proto::kRingSuffix};
+  char* end = path;
+  for (const char* part : parts) end = stpcpy(end, part);
+  unlink(path);
+  // A process that goes on after a failed exec begins a new file.
+  g_drain = nullptr;
+}
+
+void BeforeFork() {
+  StackBeforeFork();
+  TorchBeforeFork();
+  g_fork_pause.store(1);
+  const uint64_t until = Monotonic() + 200 * kMillisecond;
+  while (g_in_pass.load() != 0 && Monotonic() < until) sched_yield();
+}
+
+void AfterForkParent() {
+  g_fork_pause.store(0);
+  TorchAfterForkParent();
+  StackAfterForkParent();
+}
+
+void AfterForkChild() {
+  MemoryAfterForkChild();
+  g_fork_pause.store(0);
+  g_in_pass.store(0);
+  g_state.store(kNone);
+  g_capturing = false;
+  // The parent's drain may be a torn copy: its file is let go of, its memory is left alone.
+  if (g_drain != nullptr) g_drain->Abandon();
+  g_drain = nullptr;
+  TorchAfterForkChild();
+  StackAfterForkChild();
+}
+
+const char* OpsState() { return TorchState(); }
+uint64_t RecordsWritten() { return g_drain != nullptr ? g_drain->records() : 0; }
+uint64_t RecordsLost() { return g_drain != nullptr ? g_drain->lost() : 0; }
+
+constexpr Api kApi = {
+    .size = sizeof(Api),
+    .start = Start,
+    .stop = Stop,
+    .tick = Tick,
+    .finish = Finish,
+    .capture_stack = CaptureTimedStack,
+    .before_fork = BeforeFork,
+    .after_fork_parent = AfterForkParent,
+    .after_fork_child = AfterForkChild,
+    .ops_state = OpsState,
+    .records_written = RecordsWritten,
+    .records_lost = RecordsLost,
+};
+
+}  // namespace
+}  // namespace gpuprof::tracer
+
+extern "C" __attribute__((visibility("default"))) const gpuprof::tracer::Api* gpuprof_tracer_api(
+    const gpuprof::tracer::Host* host) {
+  if (host == nullptr || host->size != sizeof(gpuprof::tracer::Host)) return nullptr;
+  gpuprof::tracer::g_host = host;
+  return &gpuprof::tracer::kApi;
+}

@@ -1,0 +1,42 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/stack_cost.h"
+
+#include <atomic>
+
+#include "proto/ticks.h"
+#include "tracer/stack/stack_capture.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr uint64_t kTimeOneIn = 16;
+
+std::atomic<uint64_t> g_samples{0};
+std::atomic<uint64_t> g_timed{0};
+std::atomic<uint64_t> g_timed_ticks{0};
+
+}  // namespace
+
+uint32_t CaptureTimedStack(uint64_t* pcs, uint32_t most, const void* frame) {
+  const uint64_t number = g_samples.fetch_add(1, std::memory_order_relaxed);
+  if (number % kTimeOneIn != 0) return CaptureStack(pcs, most, frame);
+  const uint64_t start = proto::ReadCounter();
+  const uint32_t frames = CaptureStack(pcs, most, frame);
+  g_timed_ticks.fetch_add(proto::ReadCounter() - start, std::memory_order_relaxed);
+  g_timed.fetch_add(1, std::memory_order_relaxed);
+  return frames;
+}
+
+uint64_t StackSamples() { return g_samples.load(std::memory_order_relaxed); }
+
+uint64_t StackNanoseconds(uint64_t ticks_per_second) {
+  const uint64_t timed = g_timed.load(std::memory_order_relaxed);
+  if (timed == 0 || ticks_per_second == 0) return 0;
+  const double ticks = static_cast<double>(g_timed_ticks.load(std::memory_order_relaxed)) / static_cast<double>(timed) *
+                       static_cast<double>(StackSamples());
+  return static_cast<uint64_t>(ticks / static_cast<double>(ticks_per_second) * 1e9);
+}
+
+}  // namespace gpuprof::tracer
