@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See context.h.
+
+#include "analysis/passes/context.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <map>
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr int kMostFrames = 256;  // a longer chain is a damaged table
+
+uint64_t OpRows(const Trace& trace) {
+  uint64_t rows = 0;
+  for (const Process& process : trace.processes) {
+    for (const Track& track : process.tracks) rows += track.op.rows();
+  }
+  return rows;
+}
+
+}  // namespace
+
+PassContext::PassContext(const Trace& trace, const PassOptions& options)
+    : trace_(&trace), options_(&options), parts_(trace.processes.size()) {}
+
+Error PassContext::Prepare() {
+  for (size_t i = 0; i < trace_->processes.size(); ++i) {
+    if (options_->pid == 0 || trace_->processes[i].pid == options_->pid) selected_.push_back(i);
+  }
+  if (selected_.empty() && options_->pid != 0) {
+    std::string known;
+    for (size_t i = 0; i < trace_->processes.size() && i < 8; ++i) {
+      known += (i == 0 ? "" : ", ") + std::to_string(trace_->processes[i].pid);
+    }
+    return {ErrorKind::kUsage, "No process " + std::to_string(options_->pid) +
+                                   " in this trace; there are: " + known + "."};
+  }
+  if (!options_->step_marker.empty()) {
+    try {
+      marker_.emplace(options_->step_marker, std::regex::ECMAScript | std::regex::optimize);
+    } catch (const std::regex_error& error) {
+      return {ErrorKind::kUsage, "The step marker '" + options_->step_marker +
+                                     "' is not a regular expression: " + error.what() + "."};
+    }
+  }
+  if (trace_->headers_only) {
+    return {ErrorKind::kUsage, "The trace was opened without its events; open it in full."};
+  }
+  return {};
+}
+
+ProcessOps& PassContext::ops(size_t index) {
+  if (!parts_[index].ops) parts_[index].ops = std::make_unique<ProcessOps>(process(index));
+  return *parts_[index].ops;
+}
+
+const StepAnalysis& PassContext::steps(size_t index) {
+  if (!parts_[index].steps) {
+    parts_[index].steps =
+        std::make_unique<StepAnalysis>(AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr));
+  }
+  return *parts_[index].steps;
+}
+
+std::optional<size_t> PassContext::Leading() {
+  std::optional<size_t> best;
+  auto trains = [&](size_t i) { return steps(i).detected.method != results::STEP_METHOD_LOADER; };
+  for (const size_t i : selected_) {
+    if (!steps(i).found()) continue;
+    const bool better = !best || (trains(i) != trains(*best) ? trains(i)
+                                                             : steps(i).series.total_ns() >
+                                                                   steps(*best).series.total_ns());
+    if (better) best = i;
+  }
+  return best;
+}
+
+std::string PassContext::NoStepsAdvice() const {
+  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value());
+}
+
+void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {
+  frame->set_pc(pc);
+  if (!options_->symbolize) {
+    char text[24];
+    std::snprintf(text, sizeof text, "0x%" PRIx64, pc);
+    frame->set_name(text);
+    return;
+  }
+  std::unique_ptr<Symbolizer>& symbolizer = parts_[index].symbolizer;
+  if (!symbolizer) symbolizer = std::make_unique<Symbolizer>(process(index));
+  const Frame& found = symbolizer->Resolve(pc, kind);
+  frame->set_name(found.function);
+  frame->set_module(found.module);
+  frame->set_offset(found.offset);
+  frame->set_file(found.file);
+  frame->set_line(found.line);
+}
+
+void PassContext::ResolveStack(size_t index, uint32_t stack,
+                               google::protobuf::RepeatedPtrField<results::Frame>* frames) {
+  const auto& nodes = process(index).stacks;
+  for (int i = 0; stack > 1 && i < kMostFrames; ++i) {
+    const auto found = nodes.find(stack);
+    if (found == nodes.end()) return;
+    Resolve(index, found->second.pc, PcKind::kReturnAddress, frames->Add());
+    stack = found->second.parent;
+  }
+}
+
+void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
+  meta->set_pass(std::string(pass));
+  meta->set_schema_version(kResultSchema);
+  meta->set_path(trace_->path);
+  meta->set_origin_realtime_ns(trace_->origin_realtime_ns);
+  std::map<int, uint64_t> losses;
+  bool first = true;
+  for (const size_t i : selected_) {
+    const Process& p = process(i);
+    results::Input* input = meta->add_inputs();
+    input->set_name(p.file);
+    input->set_pid(p.pid);
+    input->set_count(p.rows);
+    input->set_size_bytes(p.file_bytes);
+    input->set_recovered(p.recovered);
+    for (const InputFault& fault : trace_->faults) {
+      if (fault.file == p.file && input->fault().empty()) {
+        input->set_fault(fault.what + " at offset " + std::to_string(fault.offset));
+      }
+    }
+    for (const auto& [kind, count] : LossesOf(p)) losses[kind] += count;
+    for (const proto::Note& note : p.health.note()) {
+      meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());
+    }
+    if (p.alive) meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more may come");
+    meta->set_window_start_ns(first ? p.first_ns : std::min(meta->window_start_ns(), p.first_ns));
+    meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
+    first = false;
+    if (parts_[i].symbolizer) {
+      for (const std::string& note : parts_[i].symbolizer->Notes()) {
+        const auto& notes = meta->notes();
+        if (std::find(notes.begin(), notes.end(), note) == notes.end()) meta->add_notes(note);
+      }
+    }
+  }
+  for (const auto& [kind, count] : losses) {
+    results::Loss* loss = meta->add_losses();
+    loss->set_name(std::string(LossName(static_cast<proto::LossKind>(kind))));
+    loss->set_count(count);
+    loss->set_fix(std::string(LossFix(static_cast<proto::LossKind>(kind))));
+    meta->set_lost_count(meta->lost_count() + count);
+  }
+}
+
+void PassContext::FillCountConfidence(const results::Meta& meta,
+                                      results::Confidence* confidence) const {
+  uint64_t rows = 0;
+  for (const results::Input& input : meta.inputs()) rows += input.count();
+  if (rows == 0) {
+    confidence->set_level(results::LEVEL_NONE);
+    confidence->set_reason("no event was recorded");
+  } else if (!trace_->faults.empty()) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason("files are damaged or cut: only what lies before the fault was read");
+  } else if (meta.lost_count() * 100 > rows) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason("more than 1 % of the records were lost");
+  } else if (meta.lost_count() > 0) {
+    confidence->set_level(results::LEVEL_MEDIUM);
+    confidence->set_reason("some records were lost");
+  } else {
+    confidence->set_level(results::LEVEL_HIGH);
+    confidence->set_reason("every record is there");
+  }
+}
+
+}  // namespace gpuprof::analysis

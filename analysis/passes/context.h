@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What every pass works with: the trace, the options, and what several passes need computed once
+// (op trees, steps, names of program counters). Made by Run() for one call, used on one thread.
+
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/model/trace.h"
+#include "analysis/steps/op_tree.h"
+#include "analysis/steps/step_summary.h"
+#include "analysis/symbols/symbolizer.h"
+#include "proto/results/meta.pb.h"
+
+namespace gpuprof::analysis {
+
+class PassContext {
+ public:
+  PassContext(const Trace& trace, const PassOptions& options);
+
+  // Checks the options: a bad expression, a pid that is not there, a grouping the pass does not
+  // have.
+  Error Prepare();
+
+  const Trace& trace() const { return *trace_; }
+  const PassOptions& options() const { return *options_; }
+
+  // Indices of the processes asked for.
+  const std::vector<size_t>& selected() const { return selected_; }
+  const Process& process(size_t index) const { return trace_->processes[index]; }
+
+  ProcessOps& ops(size_t index);
+  const StepAnalysis& steps(size_t index);
+  // The selected process with most time in steps; none: no steps.
+  std::optional<size_t> Leading();
+  std::string NoStepsAdvice() const;
+
+  // Adds the frame of a return address, or of an exact one.
+  void Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame);
+  // Adds all frames of a stack, innermost first.
+  void ResolveStack(size_t index, uint32_t stack,
+                    google::protobuf::RepeatedPtrField<results::Frame>* frames);
+
+  // Everything but the confidence. Call it last: it tells which names could not be resolved.
+  void FillMeta(std::string_view pass, results::Meta* meta);
+  // High; lowered where records were lost or files were damaged.
+  void FillCountConfidence(const results::Meta& meta, results::Confidence* confidence) const;
+
+ private:
+  struct PerProcess {
+    std::unique_ptr<ProcessOps> ops;
+    std::unique_ptr<StepAnalysis> steps;
+    std::unique_ptr<Symbolizer> symbolizer;
+  };
+
+  const Trace* trace_;
+  const PassOptions* options_;
+  std::optional<std::regex> marker_;
+  std::vector<size_t> selected_;
+  std::vector<PerProcess> parts_;
+};
+
+inline constexpr uint32_t kResultSchema = 1;
+
+// Names of losses and what to do about them.
+std::string_view LossName(proto::LossKind kind);
+std::string_view LossFix(proto::LossKind kind);
+// Records lost by a process, by kind; ring losses of tracks count where health does not tell them.
+std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process);
+
+// The name of the innermost frame that is not an allocator's, "" without frames.
+std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames);
+
+}  // namespace gpuprof::analysis

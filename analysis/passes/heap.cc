@@ -1,0 +1,260 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `heap`: the C and C++ heap by call stack, sampled or exact. Framework memory is in
+// tensors.cc. See passes.h.
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "analysis/passes/live_memory.h"
+#include "analysis/passes/merge_tracks.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr size_t kBuckets = 120;
+constexpr int64_t kShortLivedNs = 10'000'000;
+constexpr int kSizeClasses = 65;
+
+struct Sums {
+  Estimate count, bytes, peak, end, end_count, brief_count, brief_bytes;
+  uint64_t samples = 0;
+  int64_t life_ns = 0;
+  uint64_t freed = 0;
+
+  void Add(const LiveMemory& memory, size_t index) {
+    const LiveMemory::Block& block = memory.blocks()[index];
+    const Sampling& sampling = memory.sampling();
+    ++samples;
+    sampling.AddCount(block.size, block.sampled, &count);
+    sampling.AddBytes(block.size, block.sampled, &bytes);
+    if (memory.LiveAtPeak(index)) sampling.AddBytes(block.size, block.sampled, &peak);
+    if (memory.LiveAtEnd(index)) {
+      sampling.AddBytes(block.size, block.sampled, &end);
+      sampling.AddCount(block.size, block.sampled, &end_count);
+    }
+    if (block.life_ns < 0) return;
+    life_ns += block.life_ns;
+    ++freed;
+    if (block.life_ns > kShortLivedNs) return;
+    sampling.AddCount(block.size, block.sampled, &brief_count);
+    sampling.AddBytes(block.size, block.sampled, &brief_bytes);
+  }
+};
+
+LiveMemory FollowHeap(const Process& process) {
+  LiveMemory memory(process.heap_period, process.first_ns, process.last_ns, kBuckets);
+  std::vector<const Column<int64_t>*> times;
+  for (const Track& track : process.tracks) times.push_back(&track.heap.time_ns);
+  int capture = -1;
+  MergeByTime(times, [&](size_t track, size_t row) {
+    const HeapTable& heap = process.tracks[track].heap;
+    if (heap.capture[row] != capture) {
+      if (capture >= 0) memory.NewCapture();
+      capture = heap.capture[row];
+    }
+    const uint32_t operation = heap.operation[row];
+    const bool sampled = (proto::FlagsOf(operation) & proto::kFlagSampled) != 0;
+    if (proto::HeapIsFree(operation)) {
+      memory.Free(heap.time_ns[row], heap.address[row]);
+    } else {
+      memory.Alloc(heap.time_ns[row], heap.address[row], heap.size[row], sampled, heap.stack[row]);
+    }
+  });
+  memory.Finish();
+  return memory;
+}
+
+std::string ModeName(uint32_t mode) {
+  constexpr const char* kNames[] = {"off", "sampled", "exact"};
+  return mode < 3 ? kNames[mode] : "unknown";
+}
+
+void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProcess* row) {
+  row->set_sample_count(sums.samples);
+  row->set_count(sums.count.value());
+  row->set_count_low(sums.count.low());
+  row->set_count_high(sums.count.high());
+  row->set_allocated_bytes(sums.bytes.value());
+  row->set_allocated_low_bytes(sums.bytes.low());
+  row->set_allocated_high_bytes(sums.bytes.high());
+  row->set_peak_bytes(sums.peak.value());
+  row->set_peak_low_bytes(sums.peak.low());
+  row->set_peak_high_bytes(sums.peak.high());
+  row->set_peak_time_ns(memory.peak_time());
+  row->set_end_bytes(sums.end.value());
+  row->set_end_low_bytes(sums.end.low());
+  row->set_end_high_bytes(sums.end.high());
+  row->set_end_count(sums.end_count.value());
+  row->set_short_lived_count(sums.brief_count.value());
+  row->set_short_lived_bytes(sums.brief_bytes.value());
+  row->set_unmatched_free_count(memory.unmatched_frees());
+  row->set_implied_free_count(memory.implied_frees());
+}
+
+// What was allocated within the steps, by any thread of the process.
+void FillPerStep(const StepAnalysis& steps, const LiveMemory& memory, results::HeapProcess* row) {
+  const std::vector<Interval> spans = steps.Counted();
+  if (spans.empty()) return;
+  Estimate count, bytes;
+  size_t at = 0;
+  for (const LiveMemory::Block& block : memory.blocks()) {
+    while (at < spans.size() && spans[at].end <= block.time_ns) ++at;
+    if (at == spans.size()) break;
+    if (block.time_ns < spans[at].start) continue;
+    memory.sampling().AddCount(block.size, block.sampled, &count);
+    memory.sampling().AddBytes(block.size, block.sampled, &bytes);
+  }
+  row->set_count_per_step(count.sum / static_cast<double>(spans.size()));
+  row->set_allocated_bytes_per_step(bytes.sum / static_cast<double>(spans.size()));
+}
+
+void AddStack(int32_t pid, uint32_t stack, const Sums& sums, uint64_t peak, results::Heap* out) {
+  results::HeapStack* row = out->add_stacks();
+  row->set_pid(pid);
+  row->set_stack_id(stack);
+  row->set_count(sums.count.value());
+  row->set_count_low(sums.count.low());
+  row->set_count_high(sums.count.high());
+  row->set_allocated_bytes(sums.bytes.value());
+  row->set_allocated_low_bytes(sums.bytes.low());
+  row->set_allocated_high_bytes(sums.bytes.high());
+  row->set_peak_bytes(sums.peak.value());
+  row->set_peak_ratio(Ratio(sums.peak.value(), peak));
+  row->set_end_bytes(sums.end.value());
+  row->set_end_count(sums.end_count.value());
+  row->set_short_lived_count(sums.brief_count.value());
+  row->set_sample_count(sums.samples);
+  row->set_mean_life_ns(sums.freed == 0 ? 0 : sums.life_ns / static_cast<int64_t>(sums.freed));
+}
+
+void AddSizes(const std::array<Sums, kSizeClasses>& sizes, results::Heap* out) {
+  for (int i = 0; i < kSizeClasses; ++i) {
+    const Sums& sums = sizes[static_cast<size_t>(i)];
+    if (sums.samples == 0) continue;
+    results::HeapSize* row = out->add_sizes();
+    row->set_low_bytes(i == 0 ? 0 : uint64_t{1} << (i - 1));
+    row->set_high_bytes(i == 0 ? 0 : row->low_bytes() * 2 - 1);
+    row->set_count(sums.count.value());
+    row->set_allocated_bytes(sums.bytes.value());
+    row->set_short_lived_count(sums.brief_count.value());
+    row->set_sample_count(sums.samples);
+  }
+}
+
+// Sizes of several processes become one histogram.
+void MergeSizes(results::Heap* out) {
+  std::map<uint64_t, results::HeapSize> merged;
+  for (const results::HeapSize& size : out->sizes()) {
+    results::HeapSize& sum = merged[size.low_bytes()];
+    sum.set_low_bytes(size.low_bytes());
+    sum.set_high_bytes(size.high_bytes());
+    sum.set_count(sum.count() + size.count());
+    sum.set_allocated_bytes(sum.allocated_bytes() + size.allocated_bytes());
+    sum.set_short_lived_count(sum.short_lived_count() + size.short_lived_count());
+    sum.set_sample_count(sum.sample_count() + size.sample_count());
+  }
+  out->clear_sizes();
+  for (const auto& [low, size] : merged) *out->add_sizes() = size;
+}
+
+void FillConfidence(const PassContext& context, const results::Heap& heap,
+                    results::Confidence* confidence) {
+  context.FillCountConfidence(heap.meta(), confidence);
+  uint64_t samples = 0;
+  bool sampled = false;
+  for (const results::HeapProcess& process : heap.processes()) {
+    if (process.mode() != "sampled") continue;
+    sampled = true;
+    samples += process.sample_count();
+  }
+  if (!sampled || confidence->level() <= results::LEVEL_LOW) return;
+  const bool enough = samples >= 1000;
+  confidence->set_level(enough
+                            ? std::min(confidence->level(), results::LEVEL_HIGH)
+                            : std::min(confidence->level(), samples >= 100 ? results::LEVEL_MEDIUM
+                                                                           : results::LEVEL_LOW));
+  confidence->set_reason(std::to_string(samples) +
+                         " sampled allocations; the bounds hold with 95 % confidence");
+}
+
+}  // namespace
+
+void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
+  const Process& process = context.process(index);
+  out->set_short_lived_ns(kShortLivedNs);
+  const LiveMemory memory = FollowHeap(process);
+  if (memory.blocks().empty() && memory.unmatched_frees() == 0) return;
+
+  Sums all;
+  std::unordered_map<uint32_t, Sums> stacks;
+  std::array<Sums, kSizeClasses> sizes;
+  for (size_t i = 0; i < memory.blocks().size(); ++i) {
+    all.Add(memory, i);
+    stacks[memory.blocks()[i].group].Add(memory, i);
+    sizes[static_cast<size_t>(std::bit_width(memory.blocks()[i].size))].Add(memory, i);
+  }
+  results::HeapProcess* row = out->add_processes();
+  row->set_pid(process.pid);
+  row->set_name(ProcessName(process));
+  row->set_mode(ModeName(process.heap_mode));
+  row->set_period_bytes(process.heap_mode == 1 ? process.heap_period : 0);
+  FillProcess(all, memory, row);
+  const double seconds = static_cast<double>(CapturedTime(process)) * 1e-9;
+  row->set_count_per_s(Ratio(all.count.sum, seconds));
+  row->set_allocated_bytes_per_s(Ratio(all.bytes.sum, seconds));
+  if (context.steps(index).found()) FillPerStep(context.steps(index), memory, row);
+
+  for (const auto& [stack, sums] : stacks) {
+    AddStack(process.pid, stack, sums, all.peak.value(), out);
+  }
+  AddSizes(sizes, out);
+  for (size_t i = 0; i < memory.timeline().size(); ++i) {
+    results::HeapPoint* point = out->add_timeline();
+    point->set_pid(process.pid);
+    point->set_time_ns(memory.bucket_start(i));
+    point->set_live_bytes(memory.timeline()[i]);
+  }
+}
+
+void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack) {
+  context.ResolveStack(process, stack->stack_id(), stack->mutable_frames());
+  if (!stack->frames().empty()) {
+    stack->set_name(AllocationSite(stack->frames()));
+  } else {
+    stack->set_name(stack->stack_id() == 1 ? "(stack table full)" : "(no stack)");
+  }
+}
+
+Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Heap>();
+  for (const size_t index : context.selected()) {
+    const int first = out->stacks_size();
+    ComputeHeap(context, index, out.get());
+    for (int i = first; i < out->stacks_size(); ++i) {
+      NameHeapStack(context, index, out->mutable_stacks(i));
+    }
+    ComputeTensors(context, index, out.get());
+  }
+  MergeSizes(out.get());
+  std::sort(out->mutable_stacks()->begin(), out->mutable_stacks()->end(),
+            [](const results::HeapStack& a, const results::HeapStack& b) {
+              if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
+              if (a.allocated_bytes() != b.allocated_bytes()) {
+                return a.allocated_bytes() > b.allocated_bytes();
+              }
+              return std::make_pair(a.pid(), a.stack_id()) < std::make_pair(b.pid(), b.stack_id());
+            });
+  context.FillMeta("heap", out->mutable_meta());
+  FillConfidence(context, *out, out->mutable_meta()->mutable_confidence());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

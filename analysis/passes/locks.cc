@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `locks`: waits by object and caller. See passes.h.
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "analysis/passes/passes.h"
+#include "analysis/steps/wait_kind.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+struct Waits {
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t max_ns = 0;
+  int64_t max_start_ns = 0;
+  uint64_t timed_out = 0;
+  uint64_t incomplete = 0;
+  int64_t step_ns = 0;
+  uint32_t stack = 0;
+  int64_t stack_ns = -1;
+  std::map<int32_t, int64_t> threads;  // tid -> time
+};
+
+using Key = std::tuple<uint8_t, uint64_t, uint64_t>;  // kind, object, caller
+
+void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<Key, Waits>* all) {
+  const WaitTable& table = track.wait;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const uint8_t flags = proto::FlagsOf(table.operation[row]);
+    const int64_t duration = table.duration_ns[row];
+    Waits& waits =
+        (*all)[{proto::LowByteOf(table.operation[row]), table.object[row], table.caller[row]}];
+    ++waits.count;
+    waits.total_ns += duration;
+    if (duration >= waits.max_ns) {
+      waits.max_ns = duration;
+      waits.max_start_ns = table.end_ns[row] - duration;
+    }
+    waits.timed_out += (flags & proto::kFlagTimedOut) != 0;
+    waits.incomplete += (flags & proto::kFlagIncomplete) != 0;
+    if (table.stack[row] > 1 && duration > waits.stack_ns) {
+      waits.stack = table.stack[row];
+      waits.stack_ns = duration;
+    }
+    waits.threads[track.tid] += duration;
+    if (!steps.empty()) {
+      waits.step_ns += CoveredLength(steps, {table.end_ns[row] - duration, table.end_ns[row]});
+    }
+  }
+}
+
+void NameThreads(const Process& process, const Waits& waits, results::Lock* row) {
+  std::vector<std::pair<int64_t, int32_t>> order;
+  for (const auto& [tid, total] : waits.threads) order.emplace_back(-total, tid);
+  std::sort(order.begin(), order.end());
+  for (const auto& [total, tid] : order) {
+    std::string name = std::to_string(tid);
+    for (const Track& track : process.tracks) {
+      if (track.tid == tid && !track.name.empty()) name = track.name;
+    }
+    const auto& known = row->threads();
+    if (std::find(known.begin(), known.end(), name) == known.end()) row->add_threads(name);
+  }
+}
+
+struct Row {
+  results::Lock lock;
+  size_t process = 0;
+  uint32_t stack = 0;
+};
+
+void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
+  const Process& process = context.process(index);
+  const StepAnalysis& steps = context.steps(index);
+  std::map<Key, Waits> all;
+  for (size_t i = 0; i < process.tracks.size(); ++i) {
+    const bool stepping = steps.found() && steps.detected.track == i;
+    if (process.tracks[i].wait.rows() == 0) continue;
+    AddTrack(process.tracks[i], stepping ? steps.Counted() : std::vector<Interval>(), &all);
+  }
+  for (const auto& [key, waits] : all) {
+    const auto kind = static_cast<proto::WaitKind>(std::get<0>(key));
+    Row& row = rows->emplace_back();
+    row.process = index;
+    row.stack = waits.stack;
+    results::Lock& lock = row.lock;
+    lock.set_kind(std::string(WaitKindName(kind)));
+    lock.set_contended(IsContention(kind));
+    lock.set_count(waits.count);
+    lock.set_total_ns(waits.total_ns);
+    lock.set_mean_ns(waits.total_ns / static_cast<int64_t>(waits.count));
+    lock.set_max_ns(waits.max_ns);
+    lock.set_max_start_ns(waits.max_start_ns);
+    lock.set_pid(process.pid);
+    lock.set_object(std::get<1>(key));
+    lock.mutable_caller()->set_pc(std::get<2>(key));
+    lock.set_thread_count(static_cast<uint32_t>(waits.threads.size()));
+    lock.set_timed_out_count(waits.timed_out);
+    lock.set_incomplete_count(waits.incomplete);
+    if (steps.found()) lock.set_step_ns(waits.step_ns);
+    NameThreads(process, waits, &lock);
+  }
+}
+
+void AddKind(const results::Lock& lock, std::map<std::string, results::LockKind>* kinds) {
+  results::LockKind& kind = (*kinds)[lock.kind()];
+  kind.set_name(lock.kind());
+  kind.set_contended(lock.contended());
+  kind.set_count(kind.count() + lock.count());
+  kind.set_total_ns(kind.total_ns() + lock.total_ns());
+  kind.set_max_ns(std::max(kind.max_ns(), lock.max_ns()));
+  kind.set_incomplete_count(kind.incomplete_count() + lock.incomplete_count());
+}
+
+}  // namespace
+
+void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>* process_of_row,
+                  std::vector<uint32_t>* stack_of_row) {
+  std::vector<Row> rows;
+  bool steps = false;
+  for (const size_t index : context.selected()) {
+    AddProcess(context, index, &rows);
+    steps = steps || context.steps(index).found();
+  }
+  // What was contended first: other waits are mostly threads that have nothing to do.
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
+    if (a.lock.contended() != b.lock.contended()) return a.lock.contended();
+    return a.lock.total_ns() > b.lock.total_ns();
+  });
+  std::map<std::string, results::LockKind> kinds;
+  int64_t step_ns = 0;
+  for (Row& row : rows) {
+    AddKind(row.lock, &kinds);
+    if (row.lock.contended()) {
+      out->set_contended_count(out->contended_count() + row.lock.count());
+      out->set_contended_ns(out->contended_ns() + row.lock.total_ns());
+      step_ns += row.lock.step_ns();
+    }
+    process_of_row->push_back(row.process);
+    stack_of_row->push_back(row.stack);
+    *out->add_locks() = std::move(row.lock);
+  }
+  if (steps) out->set_step_contended_ns(step_ns);
+  for (const auto& [name, kind] : kinds) *out->add_kinds() = kind;
+}
+
+void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock) {
+  const uint64_t pc = lock->caller().pc();
+  if (pc != 0) context.Resolve(process, pc, PcKind::kReturnAddress, lock->mutable_caller());
+  lock->set_name(pc != 0 ? lock->caller().name() : "(unknown caller)");
+  context.ResolveStack(process, stack, lock->mutable_frames());
+}
+
+Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Locks>();
+  std::vector<size_t> processes;
+  std::vector<uint32_t> stacks;
+  ComputeLocks(context, out.get(), &processes, &stacks);
+  for (int i = 0; i < out->locks_size(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    NameLock(context, processes[at], stacks[at], out->mutable_locks(i));
+  }
+  context.FillMeta("locks", out->mutable_meta());
+  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

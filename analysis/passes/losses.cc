@@ -1,0 +1,127 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Names and remedies of losses, and the frames that are only an allocator's own. See context.h.
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "analysis/passes/context.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+struct LossText {
+  proto::LossKind kind;
+  std::string_view name;
+  std::string_view fix;
+};
+
+constexpr LossText kLosses[] = {
+    {proto::LOSS_RING_FULL, "ring_full",
+     "Give the rings more memory: --ring or GPUPROF_RING_MEMORY."},
+    {proto::LOSS_REENTERED, "reentered",
+     "Events of signal handlers that interrupted a hook; nothing to do."},
+    {proto::LOSS_NO_RING, "no_ring",
+     "Threads got no ring: raise GPUPROF_RING_MEMORY, or free space where the bundle lies."},
+    {proto::LOSS_SAMPLE_TABLE_FULL, "sample_table_full",
+     "Sample the heap more thinly: --trace heap=sampled:2MiB."},
+    {proto::LOSS_STACK_TABLE_FULL, "stack_table_full", "Keep fewer frames: GPUPROF_STACKS=16."},
+    {proto::LOSS_STRING_TABLE_FULL, "string_table_full",
+     "Operation names keep changing; they share one name now."},
+    {proto::LOSS_WRITE_ERROR, "write_error",
+     "Free space on the disk of the bundle, or write it elsewhere: -o DIR."},
+    {proto::LOSS_CORRUPT_RECORD, "corrupt_record",
+     "The ring of a dead process was damaged; what made sense was kept."},
+    {proto::LOSS_UNPAIRED_SPAN, "unpaired_span",
+     "Operations that began before the capture; nothing to do."},
+    {proto::LOSS_MEMORY_LIMIT, "memory_limit",
+     "The recorder reached its memory limit: record fewer sources, or write to a faster disk."},
+};
+
+const LossText* FindLoss(proto::LossKind kind) {
+  for (const LossText& loss : kLosses) {
+    if (loss.kind == kind) return &loss;
+  }
+  return nullptr;
+}
+
+bool StartsWith(std::string_view text, std::string_view prefix) {
+  return text.substr(0, prefix.size()) == prefix;
+}
+
+bool IsAllocatorFrame(const results::Frame& frame) {
+  constexpr std::string_view kPrefixes[] = {"operator new",
+                                            "std::allocator",
+                                            "std::__new_allocator",
+                                            "__gnu_cxx::new_allocator",
+                                            "std::allocator_traits",
+                                            "__libc_",
+                                            "__gnu_cxx::__alloc",
+                                            "c10::alloc_cpu",
+                                            "c10::DefaultCPUAllocator",
+                                            "c10::DefaultMobileCPUAllocator",
+                                            "PyMem_",
+                                            "PyObject_Malloc",
+                                            "PyObject_Calloc",
+                                            "PyObject_Realloc",
+                                            "_PyObject_Malloc",
+                                            "_PyMem_",
+                                            "posix_memalign",
+                                            "aligned_alloc",
+                                            "memalign",
+                                            "pymalloc_alloc"};
+  constexpr std::string_view kNames[] = {
+      "malloc",  "calloc",   "realloc",   "reallocarray",          "valloc", "pvalloc", "strdup",
+      "strndup", "__strdup", "new_arena", "allocate_from_new_pool"};
+  if (StartsWith(frame.module(), "libgpuprof_")) return true;
+  for (const std::string_view name : kNames) {
+    if (frame.name() == name) return true;
+  }
+  for (const std::string_view prefix : kPrefixes) {
+    if (StartsWith(frame.name(), prefix)) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+std::string_view LossName(proto::LossKind kind) {
+  const LossText* loss = FindLoss(kind);
+  return loss == nullptr ? "unknown" : loss->name;
+}
+
+std::string_view LossFix(proto::LossKind kind) {
+  const LossText* loss = FindLoss(kind);
+  return loss == nullptr ? "" : loss->fix;
+}
+
+std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process) {
+  std::vector<std::pair<proto::LossKind, uint64_t>> losses;
+  uint64_t ring_full = 0;
+  for (const proto::Loss& loss : process.health.loss()) {
+    if (loss.count() == 0) continue;
+    if (loss.kind() == proto::LOSS_RING_FULL) {
+      ring_full += loss.count();
+    } else {
+      losses.emplace_back(loss.kind(), loss.count());
+    }
+  }
+  // The last health may be older than the last drop.
+  uint64_t dropped = process.dropped;
+  uint64_t on_tracks = 0;
+  for (const Track& track : process.tracks) on_tracks += track.dropped;
+  ring_full = std::max({ring_full, dropped, on_tracks});
+  if (ring_full > 0) losses.emplace_back(proto::LOSS_RING_FULL, ring_full);
+  return losses;
+}
+
+std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames) {
+  for (const results::Frame& frame : frames) {
+    if (!IsAllocatorFrame(frame)) return frame.name();
+  }
+  return frames.empty() ? "" : frames[0].name();
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,48 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The passes: one function each, and parts of them that the overview shows too. Called by Run()
+// with a prepared context.
+
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "analysis/passes/context.h"
+#include "proto/results/heap.pb.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/overview.pb.h"
+#include "proto/results/steps.pb.h"
+#include "proto/results/threads.pb.h"
+
+namespace gpuprof::analysis {
+
+Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+
+// Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
+enum class OpGrouping { kName, kProcess, kThread };
+void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out);
+
+// Without names: frames hold only addresses until NameLock is called for a row.
+void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>* process_of_row,
+                  std::vector<uint32_t>* stack_of_row);
+void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock);
+
+// Appends one process's rows, unnamed: stacks hold only their ids.
+void ComputeHeap(PassContext& context, size_t index, results::Heap* out);
+void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack);
+void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
+
+// What a process is in the run: training, inference, loader_worker, helper, program.
+std::string RoleOf(PassContext& context, size_t index);
+// How it ended, in words.
+std::string EndOf(const Process& process);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `steps`. The work is done in analysis/steps; here it becomes a result. See passes.h.
+
+#include <algorithm>
+
+#include "analysis/passes/passes.h"
+
+namespace gpuprof::analysis {
+
+Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Steps>();
+  const std::optional<size_t> leading = context.Leading();
+  std::vector<size_t> order = context.selected();
+  if (leading) {
+    std::stable_partition(order.begin(), order.end(), [&](size_t i) { return i == *leading; });
+  }
+  for (const size_t index : order) {
+    const StepAnalysis& steps = context.steps(index);
+    if (!steps.found()) continue;
+    *out->add_series() = steps.series;
+    for (const results::Step& step : steps.steps) *out->add_steps() = step;
+  }
+  context.FillMeta("steps", out->mutable_meta());
+  results::Confidence* confidence = out->mutable_meta()->mutable_confidence();
+  if (leading) {
+    *confidence = out->series(0).confidence();
+  } else {
+    out->set_advice(context.NoStepsAdvice());
+    confidence->set_level(results::LEVEL_NONE);
+    confidence->set_reason("no steps found");
+  }
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What samples of a thread's accumulated processor time say about an interval, and when the thread
+// lived. For passes; pure.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "analysis/model/trace.h"
+#include "analysis/steps/interval.h"
+
+namespace gpuprof::analysis {
+
+struct ThreadLife {
+  Interval span;
+  bool start_seen = false;
+  bool exit_seen = false;
+  bool empty = true;  // no sign of it
+  std::optional<int32_t> creator;
+  uint64_t routine = 0;
+};
+ThreadLife LifeOf(const Track& track);
+
+// Processor time, measured over covered_ns of the interval asked for.
+struct ThreadUsage {
+  int64_t covered_ns = 0;
+  int64_t cpu_ns = 0;
+  int64_t runqueue_wait_ns = 0;
+};
+// Between samples, use is taken to be even. Empty when no two known points lie around any part of
+// the interval.
+std::optional<ThreadUsage> UsageWithin(const Track& track, const ThreadLife& life, Interval window);
+
+uint64_t EventsOf(const Track& track);
+
+}  // namespace gpuprof::analysis
