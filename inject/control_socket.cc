@@ -22,7 +22,7 @@
 namespace gpuprof::inject {
 namespace {
 
-GuardedFd g_socket;
+constinit GuardedFd g_socket;
 char g_path[sizeof(sockaddr_un::sun_path)];  // empty: an abstract name
 
 uint32_t Uid() { return static_cast<uint32_t>(raw::Call(SYS_geteuid)); }

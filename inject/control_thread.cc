@@ -37,8 +37,8 @@ constexpr uint64_t kSlowTick = 200 * kMillisecond;
 constexpr uint64_t kFastTickTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
-GuardedFd g_wake_read;
-GuardedFd g_wake_write;
+constinit GuardedFd g_wake_read;
+constinit GuardedFd g_wake_write;
 bool g_forked = false;
 
 uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }

@@ -21,7 +21,7 @@ using proto::CaptureState;
 constexpr uint64_t kSecond = 1'000'000'000u;
 
 // Outside the pages that fork wipes: what a forked child continues with.
-ToolLock g_lock;
+constinit ToolLock g_lock;
 const char* g_trigger = "now";
 struct {
   bool locked;

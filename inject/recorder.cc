@@ -16,7 +16,8 @@ using proto::Record;
 using proto::RecordKind;
 using proto::RingHeader;
 
-ProcessState g_process;
+// Constant-initialised: the library constructor runs before dynamic initialisers would.
+constinit ProcessState g_process = {};
 RingHeader* g_rings[proto::kMaxRings];
 tracer::Settings g_settings;
 uint64_t g_ring_memory = 32u << 20;

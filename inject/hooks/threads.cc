@@ -30,7 +30,7 @@ struct Start {
 // Between pthread_create and the first lines of the new thread; no heap in hooks. When all are taken (hundreds of threads starting at the
 // same moment) a thread starts without us and is noticed at its first event.
 constexpr uint32_t kStarts = 512;
-Start g_start[kStarts];
+constinit Start g_start[kStarts] = {};
 std::atomic<uint32_t> g_next_start{0};
 
 Start* TakeStart() {
