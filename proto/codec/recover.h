@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finishes the trace of a process that died: appends what its ring file still holds to its .gpt
-// file (made if there is none), cuts a torn last block, writes the end marker, and removes the ring
-// file. For the launcher after the command ended, and for readers that find the ring file of a dead
-// process.
+// Finishes the trace of a process that is gone: appends what its ring file still holds to its .gpt
+// file (made if there is none: a process that lived for milliseconds leaves a ring alone), cuts a
+// torn last block, writes the end marker, and removes the ring file. For the launcher after the
+// command ended, and for readers that find the ring file of a dead process. Any thread; several
+// processes may try at once. Never touches the files of a process that still runs, and loses
+// nothing when it is killed itself or the disk is full: the ring file stays until all of it is in
+// the trace.
 
 #pragma once
 
@@ -21,12 +24,14 @@ struct RecoverResult {
   std::string error;  // cause and fix, when not ok
 };
 
-// `stem` is "<bundle>/p<pid>-<start>". The process must be dead (ProcessIsAlive). `exit_status` as
-// waitpid told, or -1 when unknown.
+// `stem` is "<bundle>/p<pid>-<start>". `exit_status` is the wait status as waitpid told it, or -1
+// when unknown; it counts where the process did not note its own way out.
 RecoverResult Recover(const std::string& stem, int exit_status);
 
-// Whether the process that wrote the ring file still lives (same pid and start, seen from this pid
-// namespace).
+// Whether the process `pid` that began at `start_id` still lives, as far as this machine can tell:
+// it maps its ring file; or, where it maps none of that pid's (a dormant process, or one that may
+// not be looked into), it is not younger than `start_id`. A process in a pid namespace below ours
+// is found by its number there.
 bool ProcessIsAlive(int32_t pid, uint64_t start_id);
 
 }  // namespace gpuprof::codec

@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What /proc tells of a process and its ring file; recovery and ProcessIsAlive (recover.h) ask. Any
+// thread; reads /proc only.
+
+#pragma once
+
+#include <cstdint>
+
+namespace gpuprof::codec {
+
+enum class RingUse {
+  kGone,  // no such process, or it runs another program image now, which has a ring file of its own
+  kMapped,    // it maps this ring file
+  kUnmapped,  // a process of that number and age lives and does not map this ring file
+  kHidden,    // a process of that number and age lives and does not let itself be looked into
+};
+RingUse FindRingUse(int32_t pid, uint64_t start_id);
+
+}  // namespace gpuprof::codec

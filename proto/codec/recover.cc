@@ -1,0 +1,385 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ring file and cut trace in, whole trace out. Written so that it can be killed anywhere and run
+// again: every block says up to which ring position its rows reach, and the ring file goes last.
+
+#include "proto/codec/recover.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cinttypes>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <ctime>
+#include <vector>
+
+#include "proto/codec/process_alive.h"
+#include "proto/codec/record_sorter.h"
+#include "proto/codec/ring_file.h"
+#include "proto/codec/tables.h"
+#include "proto/codec/trace_state.h"
+#include "proto/codec/trace_writer.h"
+#include "proto/contract.h"
+
+namespace gpuprof::codec {
+namespace {
+
+using proto::ChunkKind;
+using proto::RingHeader;
+
+constexpr uint32_t kMostStackNodes = 1u << 20;
+constexpr uint32_t kMostStrings = 1u << 20;
+constexpr uint64_t kMostStringBytes = 32u << 20;
+constexpr int kEventKinds = 6;
+// Recovery keeps every tick: it cannot know what the recorder would have rounded to, and has little
+// to write.
+constexpr uint32_t kTimeShift = 0;
+// In a block's ring_end: nothing of this track and kind is left in the ring, open spans included.
+constexpr uint64_t kAllOfRing = ~uint64_t{0};
+
+// A write beyond the file size limit is to fail, not to kill the caller.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() {
+    sigemptyset(&signal_);
+    sigaddset(&signal_, SIGXFSZ);
+    sigset_t before;
+    pthread_sigmask(SIG_BLOCK, &signal_, &before);
+    was_blocked_ = sigismember(&before, SIGXFSZ) == 1;
+  }
+  ~NoFileSizeSignal() {
+    if (was_blocked_) return;
+    const timespec at_once = {};
+    while (sigtimedwait(&signal_, nullptr, &at_once) > 0) continue;
+    pthread_sigmask(SIG_UNBLOCK, &signal_, nullptr);
+  }
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_;
+  bool was_blocked_ = false;
+};
+
+class Recovery {
+ public:
+  Recovery(const std::string& stem, int wait_status)
+      : trace_path_(stem + proto::kTraceSuffix),
+        ring_path_(stem + proto::kRingSuffix),
+        wait_status_(wait_status),
+        tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
+
+  RecoverResult Run();
+
+ private:
+  RecoverResult RemoveUnused();
+  bool Fail(const std::string& error);
+  bool WriteFailed();
+  bool OpenRing(bool* is_there);
+  bool CheckDead();
+  void SurveyRings();
+  bool OpenTrace();
+  bool FinishTrace();
+  bool WriteIdentity();
+  bool WriteClocks();
+  bool WriteRings();
+  bool WriteRing(const RingHeader* ring);
+  bool WriteRows(RecordSorter* sorter, uint64_t ring_end);
+  bool WriteTables();
+  bool WriteThreads();
+  bool WriteEnd();
+  bool Table(ChunkKind kind, int field, const std::vector<uint8_t>& message, uint32_t entries);
+  void ExitOf(uint32_t* way, int32_t* status) const;
+  uint32_t capture() const;
+
+  std::string trace_path_;
+  std::string ring_path_;
+  int wait_status_;
+  RecoverResult result_;
+  RingFile rings_;
+  TraceState state_;
+  InternTables tables_;
+  TraceWriter writer_;
+  RecoveredLosses losses_;
+  bool has_news_ = false;  // a record or an open span in some ring
+  uint64_t now_ = 0;       // the newest moment that anything in the ring file tells of
+};
+
+bool Recovery::Fail(const std::string& error) {
+  result_.error = error;
+  return false;
+}
+
+bool Recovery::WriteFailed() {
+  return Fail(trace_path_ + ": " + std::strerror(writer_.last_error()) +
+              "; nothing is lost: what is missing is still in " + ring_path_ +
+              ". Make room, or make the file writable, and run `gpuprof recover`");
+}
+
+uint32_t Recovery::capture() const {
+  const uint32_t of_ring = rings_.header().capture.load(std::memory_order_relaxed);
+  return std::max({of_ring & 0xffff, state_.capture, 1u});
+}
+
+// False with is_there unset: somebody else has finished it, or there never was a ring file.
+bool Recovery::OpenRing(bool* is_there) {
+  switch (rings_.Open(ring_path_, &result_.error)) {
+    case RingFile::OpenResult::kOpen:
+      *is_there = true;
+      return true;
+    case RingFile::OpenResult::kMissing:
+      *is_there = false;
+      return true;
+    default:
+      return false;
+  }
+}
+
+bool Recovery::CheckDead() {
+  // The name counts: a header may not be there yet, or may lie.
+  int32_t pid = rings_.header().pid;
+  uint64_t start_id = rings_.header().start_id;
+  const std::string name = ring_path_.substr(ring_path_.rfind('/') + 1);
+  int named_pid = 0;
+  uint64_t named_start = 0;
+  if (std::sscanf(name.c_str(), "p%d-%" SCNx64, &named_pid, &named_start) == 2) {
+    pid = named_pid;
+    start_id = named_start;
+  }
+  const RingUse use = FindRingUse(pid, start_id);
+  if (use == RingUse::kGone || use == RingUse::kUnmapped) return true;
+  const std::string process = "process " + std::to_string(pid);
+  return Fail(ring_path_ + ": " +
+              (use == RingUse::kMapped
+                   ? process + " still runs; its trace is finished when it ends"
+                   : process + " may still run and may not be looked into; ask as its user"));
+}
+
+// What the headers tell, before any record is read.
+void Recovery::SurveyRings() {
+  const proto::RingFileHeader& header = rings_.header();
+  now_ = std::max({header.snapshot_ticks, header.latest_ticks,
+                   header.coarse_ticks.load(std::memory_order_relaxed)});
+  losses_.no_ring = header.no_ring.load(std::memory_order_relaxed);
+  losses_.table_full = header.table_full.load(std::memory_order_relaxed);
+  losses_.damaged_rings = rings_.damaged_rings();
+  for (size_t i = 0; i < rings_.rings(); ++i) {
+    const RingHeader* ring = rings_.LoadHeader(i);
+    if (ring == nullptr) {
+      ++losses_.damaged_rings;
+      continue;
+    }
+    losses_.dropped += ring->dropped.load(std::memory_order_relaxed);
+    losses_.reentered += ring->reentered.load(std::memory_order_relaxed);
+    has_news_ |=
+        ring->head.load(std::memory_order_relaxed) != ring->tail.load(std::memory_order_relaxed) ||
+        ring->open_ops.load(std::memory_order_relaxed) != 0 ||
+        ring->open_wait_start.load(std::memory_order_relaxed) != 0;
+    now_ = std::max(now_, ring->last_time);
+  }
+}
+
+bool Recovery::OpenTrace() {
+  if (state_.exists && state_.readable_bytes != 0) {
+    tables_.SetNextStackNode(state_.next_stack_node);
+    tables_.SetNextTextId(state_.next_text_id);
+    return writer_.Continue(trace_path_.c_str(), state_.readable_bytes, state_.next_sequence,
+                            state_.blocks, state_.rows) ||
+           WriteFailed();
+  }
+  if (state_.exists) unlink(trace_path_.c_str());
+  const proto::RingFileHeader& ring = rings_.header();
+  proto::FileHeader header = {};
+  header.pid = ring.pid;
+  header.start_id = ring.start_id;
+  header.realtime_ns = ring.snapshot_realtime_ns;
+  header.ticks_kind = static_cast<uint32_t>(ring.clock_kind);
+  return writer_.Create(trace_path_.c_str(), header) || WriteFailed();
+}
+
+bool Recovery::Table(ChunkKind kind, int field, const std::vector<uint8_t>& message,
+                     uint32_t entries) {
+  return writer_.WriteTable(kind, capture(), field, message.data(), message.size(), entries) ||
+         WriteFailed();
+}
+
+// Who the process was, where no tracer lived to say so.
+bool Recovery::WriteIdentity() {
+  if (state_.has_meta) return true;
+  const proto::RingFileHeader& header = rings_.header();
+  std::vector<uint8_t> message;
+  PbWriter meta(&message);
+  meta.Varint(1, static_cast<uint64_t>(int64_t{header.pid}));
+  meta.Varint(2, static_cast<uint64_t>(int64_t{header.ppid}));
+  meta.Fixed64(3, header.start_id);
+  meta.Bytes(4, header.executable, strnlen(header.executable, sizeof header.executable));
+  meta.Varint(9, header.clock_kind);
+  meta.Varint(10, header.ticks_per_second);
+  meta.Varint(12, header.heap_mode);
+  meta.Varint(13, header.heap_period);
+  return Table(ChunkKind::kMeta, chunk_field::kMeta, message, 1);
+}
+
+bool Recovery::WriteClocks() {
+  const proto::RingFileHeader& header = rings_.header();
+  std::vector<uint8_t> message;
+  PbWriter clocks(&message);
+  uint32_t snapshots = 0;
+  const auto add = [&](uint64_t ticks, uint64_t monotonic_ns, uint64_t realtime_ns) {
+    const uint64_t snapshot = clocks.Begin(1);
+    clocks.Fixed64(1, ticks);
+    clocks.Fixed64(2, monotonic_ns);
+    clocks.Fixed64(3, realtime_ns);
+    clocks.End(snapshot);
+    ++snapshots;
+  };
+  if (!state_.has_clocks)
+    add(header.snapshot_ticks, header.snapshot_monotonic_ns, header.snapshot_realtime_ns);
+  if (header.latest_ticks > header.snapshot_ticks)
+    add(header.latest_ticks, header.latest_monotonic_ns, header.latest_realtime_ns);
+  return snapshots == 0 || Table(ChunkKind::kClocks, chunk_field::kClocks, message, snapshots);
+}
+
+bool Recovery::WriteTables() {
+  std::vector<uint8_t> message;
+  const uint32_t strings = tables_.TakeStrings(&message);
+  if (strings != 0 && !Table(ChunkKind::kStrings, chunk_field::kStrings, message, strings))
+    return false;
+  message.clear();
+  const uint32_t nodes = tables_.TakeStacks(&message);
+  return nodes == 0 || Table(ChunkKind::kStacks, chunk_field::kStacks, message, nodes);
+}
+
+// The first failure ends it: a later block of the same kind would claim the rows of the one that
+// failed.
+bool Recovery::WriteRows(RecordSorter* sorter, uint64_t ring_end) {
+  if (!WriteTables()) return false;
+  for (const auto& builder : sorter->builders()) {
+    if (builder->count() == 0) continue;
+    if (!writer_.WriteEvents(builder.get(), capture(), ring_end)) return WriteFailed();
+  }
+  return true;
+}
+
+bool Recovery::WriteRing(const RingHeader* ring) {
+  uint64_t skip_until[kEventKinds] = {};
+  for (int i = 0; i < kEventKinds; ++i) {
+    const uint16_t kind = static_cast<uint16_t>(static_cast<int>(ChunkKind::kHeap) + i);
+    const auto found = state_.ring_end.find({ring->track, kind});
+    if (found != state_.ring_end.end()) skip_until[i] = found->second;
+  }
+  RecordSorter sorter(ring->track, kTimeShift, &tables_);
+  sorter.Resume(ring);
+  const uint64_t head = ring->head.load(std::memory_order_relaxed);
+  uint64_t position = ring->tail.load(std::memory_order_relaxed);
+  while ((position = sorter.Consume(ring, position, head, skip_until)) < head) {
+    if (!WriteRows(&sorter, position)) return false;
+  }
+  sorter.AddOpenSpans(ring, std::max(now_, sorter.last_time()), skip_until);
+  losses_.corrupt += sorter.corrupt_records();
+  losses_.cut_stacks += sorter.cut_stacks();
+  return WriteRows(&sorter, kAllOfRing);
+}
+
+bool Recovery::WriteRings() {
+  for (size_t i = 0; i < rings_.rings(); ++i) {
+    const RingHeader* ring = rings_.LoadRing(i);
+    if (ring != nullptr && !WriteRing(ring)) return false;
+  }
+  // Strings may be all that a ring held.
+  return WriteTables();
+}
+
+// Names of threads, which no later table could tell. Their CPU times died with them.
+bool Recovery::WriteThreads() {
+  std::vector<uint8_t> message;
+  PbWriter threads(&message);
+  threads.Fixed64(1, now_);
+  uint32_t count = 0;
+  for (size_t i = 0; i < rings_.rings(); ++i) {
+    const RingHeader* ring = rings_.LoadHeader(i);
+    if (ring == nullptr) continue;
+    const uint64_t thread = threads.Begin(2);
+    threads.Varint(1, ring->track);
+    threads.Varint(2, static_cast<uint64_t>(int64_t{ring->tid}));
+    threads.Bytes(3, ring->name, strnlen(ring->name, sizeof ring->name));
+    threads.End(thread);
+    ++count;
+  }
+  return count == 0 || Table(ChunkKind::kThreads, chunk_field::kThreads, message, count);
+}
+
+// What the process noted itself; else what its parent was told, as a shell would give it.
+void Recovery::ExitOf(uint32_t* way, int32_t* status) const {
+  const proto::RingFileHeader& header = rings_.header();
+  *way = header.exit_way.load(std::memory_order_relaxed);
+  *status = header.exit_status.load(std::memory_order_relaxed);
+  if (*way != static_cast<uint32_t>(proto::ExitWay::kUnknown)) return;
+  *status = -1;
+  if (wait_status_ >= 0 && WIFEXITED(wait_status_)) *status = WEXITSTATUS(wait_status_);
+  if (wait_status_ >= 0 && WIFSIGNALED(wait_status_)) *status = 128 + WTERMSIG(wait_status_);
+}
+
+bool Recovery::WriteEnd() {
+  losses_.stacks_refused = tables_.stacks_refused();
+  losses_.strings_refused = tables_.strings_refused();
+  const std::vector<uint8_t> health = MergeHealth(state_.health, losses_);
+  if (!Table(ChunkKind::kHealth, chunk_field::kHealth, health, 1)) return false;
+  proto::EndMarker end = {};
+  ExitOf(&end.exit_way, &end.exit_status);
+  end.recovered = 1;
+  std::vector<uint8_t> message;
+  PbWriter meta(&message);
+  meta.Varint(16, end.exit_way);
+  meta.Varint(17, static_cast<uint64_t>(int64_t{end.exit_status}));
+  if (!Table(ChunkKind::kMeta, chunk_field::kMeta, message, 1)) return false;
+  return writer_.WriteEnd(end) || WriteFailed();
+}
+
+bool Recovery::FinishTrace() {
+  return OpenTrace() && WriteIdentity() && WriteClocks() && WriteRings() && WriteThreads() &&
+         WriteEnd();
+}
+
+// A death before the first byte of the header: nothing was ever recorded.
+RecoverResult Recovery::RemoveUnused() {
+  result_.nothing_to_do = access(trace_path_.c_str(), F_OK) != 0;
+  result_.ok = rings_.Remove();
+  return result_;
+}
+
+RecoverResult Recovery::Run() {
+  bool is_there = false;
+  if (!OpenRing(&is_there)) return result_;
+  if (!is_there) {
+    result_.ok = true;
+    result_.nothing_to_do = access(trace_path_.c_str(), F_OK) != 0;
+    return result_;
+  }
+  if (!CheckDead()) return result_;
+  if (rings_.is_blank()) return RemoveUnused();
+  if (!ReadTraceState(trace_path_, &state_, &result_.error)) return result_;
+  SurveyRings();
+  result_.nothing_to_do = !state_.exists && !has_news_ && losses_.damaged_rings == 0;
+  // With an end marker the process had finished and only failed to remove the ring file.
+  if (!result_.nothing_to_do && !state_.has_end && !FinishTrace()) return result_;
+  result_.rows_added = writer_.rows_written();
+  result_.corrupt_records = losses_.corrupt;
+  writer_.Close();
+  result_.ok = rings_.Remove() || Fail(ring_path_ + " cannot be removed: " + std::strerror(errno));
+  return result_;
+}
+
+}  // namespace
+
+RecoverResult Recover(const std::string& stem, int exit_status) {
+  const NoFileSizeSignal guard;
+  return Recovery(stem, exit_status).Run();
+}
+
+}  // namespace gpuprof::codec
