@@ -1,0 +1,124 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The top of a stack is found without asking libc: glibc keeps a thread's control block at the top
+// of the thread's stack, be the stack its own or the program's, and the loader tells where the
+// first thread's stack began. Between a frame and that top every page is then tried once with a
+// system call that reads a word; a page that cannot be read means that the frame is on another
+// stack. What was tried is remembered in 24 bytes of thread-local memory.
+
+#include "tracer/stack/stack_bounds.h"
+
+#include <sys/syscall.h>
+#include <csignal>
+
+extern "C" void* __libc_stack_end;  // the first thread's stack pointer at its first instruction
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr uint64_t kPage = 4096;
+constexpr uint64_t kMostTried = 16u << 20;  // 4096 system calls, once a thread
+constexpr uint32_t kMostFailures = 8;
+
+struct Known {
+  uint64_t lo;
+  uint64_t hi;
+  uint64_t failures;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Known known = {0, 0, 0};
+
+long RawSyscall(long number, long a, long b, long c, long d) noexcept {
+#if defined(__x86_64__)
+  long result;
+  register long r10 asm("r10") = d;
+  asm volatile("syscall"
+               : "=a"(result)
+               : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10)
+               : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long x8 asm("x8") = number;
+  register long x0 asm("x0") = a;
+  register long x1 asm("x1") = b;
+  register long x2 asm("x2") = c;
+  register long x3 asm("x3") = d;
+  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3) : "memory");
+  return x0;
+#else
+#error "no system call sequence for this processor"
+#endif
+}
+
+// The kernel reads the new mask before it looks at the (here invalid) way to apply it: EFAULT or
+// EINVAL, and no effect.
+bool PageReadable(uint64_t address) noexcept {
+  constexpr long kInvalidHow = -1;
+  constexpr long kFault = -14;
+  return RawSyscall(SYS_rt_sigprocmask, kInvalidHow, static_cast<long>(address & ~(kPage - 1)), 0,
+                    8) != kFault;
+}
+
+bool AllReadable(uint64_t lo, uint64_t hi) noexcept {
+  for (uint64_t page = lo & ~(kPage - 1); page < hi; page += kPage) {
+    if (!PageReadable(page)) return false;
+  }
+  return true;
+}
+
+// The nearest place above `sp` where a stack can end; 0: none near enough.
+uint64_t NearestTop(uint64_t sp) noexcept {
+  const uint64_t tops[] = {reinterpret_cast<uint64_t>(__builtin_thread_pointer()),
+                           reinterpret_cast<uint64_t>(__libc_stack_end)};
+  uint64_t nearest = 0;
+  for (const uint64_t top : tops) {
+    if (top > sp && (nearest == 0 || top < nearest)) nearest = top;
+  }
+  return nearest != 0 && nearest - sp <= kMostTried ? nearest & ~uint64_t{7} : 0;
+}
+
+bool Learn(uint64_t sp) noexcept {
+  if (known.failures >= kMostFailures) return false;
+  const uint64_t page = sp & ~(kPage - 1);
+  const bool extends = known.hi != 0 && sp < known.lo && known.lo - sp <= kMostTried;
+  const uint64_t end = extends ? known.lo : NearestTop(sp);
+  if (end == 0 || !AllReadable(page, end)) {
+    ++known.failures;
+    return false;
+  }
+  // In this order: a signal handler that captures in between sees a range that is smaller, never
+  // one untried.
+  if (!extends) {
+    known.hi = 0;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    known.lo = page;
+    __atomic_signal_fence(__ATOMIC_SEQ_CST);
+    known.hi = end;
+  } else {
+    known.lo = page;
+  }
+  return true;
+}
+
+[[gnu::noinline]] StackBounds SlowBoundsOf(uint64_t sp) noexcept {
+  if (Learn(sp)) return {sp, known.hi, false};
+  stack_t alternative = {};
+  if (RawSyscall(SYS_sigaltstack, 0, reinterpret_cast<long>(&alternative), 0, 0) == 0) {
+    const uint64_t lo = reinterpret_cast<uint64_t>(alternative.ss_sp);
+    if (sp >= lo && sp - lo < alternative.ss_size) {
+      return {sp, (lo + alternative.ss_size) & ~uint64_t{7}, false};
+    }
+  }
+  return {sp, (sp & ~(kPage - 1)) + kPage, true};
+}
+
+}  // namespace
+
+StackBounds BoundsOf(uint64_t sp) noexcept {
+  if (__builtin_expect(sp >= known.lo && sp < known.hi, 1)) return {sp, known.hi, false};
+  return SlowBoundsOf(sp);
+}
+
+bool StackHasRoom(uint64_t sp, uint64_t bytes) noexcept { return AllReadable(sp - bytes, sp); }
+
+}  // namespace gpuprof::tracer
