@@ -1,0 +1,430 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What Open makes of whole files: every table and column, processes on one axis, captures, threads,
+// words for what is wrong.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "analysis/analysis.h"
+#include "analysis/model/trace.h"
+#include "proto/contract.h"
+#include "tests/unit/analysis/read/trace_maker.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using proto::ChunkKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kWall = 1'700'000'000 * kSecond;
+constexpr uint64_t kStart = kWall / 1000;  // of the first process, microseconds
+
+std::shared_ptr<const Trace> MustOpen(const std::string& path, const OpenOptions& options = {}) {
+  std::shared_ptr<const Trace> trace;
+  const Error error = Open(path, options, &trace);
+  EXPECT_FALSE(error) << error.message;
+  return trace;
+}
+
+Error OpenFails(const std::string& path) {
+  std::shared_ptr<const Trace> trace;
+  const Error error = Open(path, {}, &trace);
+  EXPECT_EQ(error.kind, ErrorKind::kUnreadable);
+  EXPECT_EQ(trace, nullptr);
+  return error;
+}
+
+// A second of 2 GHz ticks whose tick 0 is at `monotonic_ns`.
+void ClockOf(TraceMaker* maker, uint64_t monotonic_ns, uint64_t realtime_ns) {
+  maker->Clock(0, monotonic_ns, realtime_ns);
+  maker->Clock(2'000'000'000, monotonic_ns + kSecond, realtime_ns + kSecond);
+}
+
+class OpenTest : public testing::Test {
+ protected:
+  TemporaryDirectory directory_;
+};
+
+TEST_F(OpenTest, EveryColumnOfEveryKind) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Strings({{2, "aten::mm"}, {0x40000000, "/bin/ls"}});
+  maker.Thread(0, 1, 101, "main");
+  maker.Row(ChunkKind::kHeap, 1, {2000, proto::HeapOperation(false, 1, 3), 0x7f001230, 64, 5});
+  maker.Row(ChunkKind::kHeap, 1, {4000, proto::HeapOperation(true, 4, 1), 0x7f001230, 0, 0});
+  maker.Row(ChunkKind::kWait, 1, {6000, 1000, 1 | 2 << 8, 0xabc0, 0x401000, 6});
+  maker.Row(ChunkKind::kOp, 1, {8000, 2000, 2, 7 | 3u << 16});
+  maker.Row(ChunkKind::kTensor, 1,
+            {9000, 0x00ff, 0x5000, static_cast<uint64_t>(-4096), 12345, 1 << 20});
+  maker.Row(ChunkKind::kThreadEvent, 1, {2200, 1, 0x402000, 99});
+  maker.Row(ChunkKind::kProcessEvent, 1, {9900, 4, 0, 2, 0x40000000});
+  maker.End(proto::ExitWay::kUnderscore, 3);
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  ASSERT_THAT(trace->processes, SizeIs(1));
+  EXPECT_THAT(trace->faults, IsEmpty());
+  // The earliest event is the heap row at tick 2000, a microsecond after the first snapshot.
+  EXPECT_EQ(trace->origin_realtime_ns, static_cast<int64_t>(kWall + 1000));
+  const Process& process = trace->processes[0];
+  EXPECT_EQ(process.pid, 100);
+  EXPECT_EQ(process.ppid, 1);
+  EXPECT_EQ(process.start_id, kStart);
+  EXPECT_THAT(process.argv, ElementsAre("python3", "train.py"));
+  EXPECT_TRUE(process.has_end);
+  EXPECT_FALSE(process.recovered);
+  EXPECT_EQ(process.exit_way, static_cast<uint32_t>(proto::ExitWay::kUnderscore));
+  EXPECT_EQ(process.exit_status, 3);
+  EXPECT_EQ(process.rows, 7u);
+  EXPECT_EQ(process.first_ns, 0);
+  EXPECT_EQ(process.last_ns, 3950);
+  EXPECT_EQ(process.String(2), "aten::mm");
+  EXPECT_EQ(process.String(0), "");
+  EXPECT_THAT(process.String(1), HasSubstr("full"));
+  EXPECT_THAT(process.String(77), HasSubstr("77"));
+  ASSERT_THAT(process.tracks, SizeIs(1));
+  const Track& track = process.tracks[0];
+  EXPECT_EQ(track.id, 1u);
+  EXPECT_EQ(track.tid, 101);
+  EXPECT_EQ(track.name, "main");
+
+  EXPECT_THAT(track.heap.time_ns, ElementsAre(0, 1000));
+  EXPECT_THAT(track.heap.operation,
+              ElementsAre(proto::HeapOperation(false, 1, 3), proto::HeapOperation(true, 4, 1)));
+  EXPECT_THAT(track.heap.address, ElementsAre(0x7f001230, 0x7f001230));
+  EXPECT_THAT(track.heap.size, ElementsAre(64, 0));
+  EXPECT_THAT(track.heap.stack, ElementsAre(5, 0));
+  EXPECT_THAT(track.heap.capture, ElementsAre(1, 1));
+  EXPECT_THAT(track.wait.end_ns, ElementsAre(2000));
+  EXPECT_THAT(track.wait.duration_ns, ElementsAre(500));
+  EXPECT_THAT(track.wait.operation, ElementsAre(1 | 2 << 8));
+  EXPECT_THAT(track.wait.object, ElementsAre(0xabc0));
+  EXPECT_THAT(track.wait.caller, ElementsAre(0x401000));
+  EXPECT_THAT(track.wait.stack, ElementsAre(6));
+  EXPECT_THAT(track.op.end_ns, ElementsAre(3000));
+  EXPECT_THAT(track.op.duration_ns, ElementsAre(1000));
+  EXPECT_THAT(track.op.name, ElementsAre(2));
+  EXPECT_THAT(track.op.operation, ElementsAre(7 | 3u << 16));
+  EXPECT_THAT(track.tensor.time_ns, ElementsAre(3500));
+  EXPECT_THAT(track.tensor.device, ElementsAre(0x00ff));
+  EXPECT_THAT(track.tensor.address, ElementsAre(0x5000));
+  EXPECT_THAT(track.tensor.bytes, ElementsAre(-4096));
+  EXPECT_THAT(track.tensor.total_allocated, ElementsAre(12345));
+  EXPECT_THAT(track.tensor.total_reserved, ElementsAre(1 << 20));
+  EXPECT_THAT(track.thread_event.time_ns, ElementsAre(100));
+  EXPECT_THAT(track.thread_event.event, ElementsAre(1));
+  EXPECT_THAT(track.thread_event.a, ElementsAre(0x402000));
+  EXPECT_THAT(track.thread_event.b, ElementsAre(99));
+  EXPECT_THAT(track.process_event.time_ns, ElementsAre(3950));
+  EXPECT_THAT(track.process_event.event, ElementsAre(4));
+  EXPECT_THAT(track.process_event.b, ElementsAre(2));
+  EXPECT_THAT(track.process_event.text, ElementsAre(0x40000000));
+}
+
+TEST_F(OpenTest, ProcessesAreOrderedAndOnOneAxis) {
+  // Written in an order that is neither of names nor of starts; clocks count from different ticks.
+  TraceMaker child(directory_.path(), 50, kStart);  // the same microsecond as its parent
+  child.Meta(child.Identity(200));
+  ClockOf(&child, 11 * kSecond, kWall + kSecond);
+  child.Op(1, 2000, 1000, 2);
+  child.End();
+  child.Close();
+  TraceMaker later(directory_.path(), 20, kStart + 5'000'000);
+  later.Meta(later.Identity(200));
+  ClockOf(&later, 15 * kSecond, kWall + 5 * kSecond);
+  later.Op(1, 4000, 1000, 2);
+  later.End();
+  later.Close();
+  TraceMaker parent(directory_.path(), 200, kStart);
+  parent.Meta(parent.Identity(1));
+  ClockOf(&parent, 10 * kSecond, kWall);
+  parent.Op(1, 3000, 1000, 2);
+  parent.End();
+  parent.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  ASSERT_THAT(trace->processes, SizeIs(3));
+  EXPECT_EQ(trace->processes[0].pid, 200);
+  EXPECT_EQ(trace->processes[1].pid, 50);
+  EXPECT_EQ(trace->processes[2].pid, 20);
+  // Zero is the start of the parent's op, tick 2000 of its clock.
+  EXPECT_THAT(trace->processes[0].tracks[0].op.end_ns, ElementsAre(500));
+  EXPECT_THAT(trace->processes[1].tracks[0].op.end_ns, ElementsAre(kSecond));
+  EXPECT_THAT(trace->processes[2].tracks[0].op.end_ns, ElementsAre(5 * kSecond + 1000));
+}
+
+TEST_F(OpenTest, WallClockSetBetweenStartsMovesNoChild) {
+  TraceMaker parent(directory_.path(), 100, kStart);
+  parent.Meta(parent.Identity(1));
+  ClockOf(&parent, 10 * kSecond, kWall);
+  parent.Op(1, 2000, 2000, 2);
+  parent.End();
+  parent.Close();
+  // A second later by the steady clock, an hour and a second later by the wall clock.
+  TraceMaker child(directory_.path(), 101, kStart + 3601'000'000);
+  child.Meta(child.Identity(100));
+  ClockOf(&child, 11 * kSecond, kWall + 3601 * kSecond);
+  child.Op(1, 2000, 1000, 2);
+  child.End();
+  child.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  ASSERT_THAT(trace->processes, SizeIs(2));
+  EXPECT_THAT(trace->processes[1].tracks[0].op.end_ns, ElementsAre(kSecond + 1000));
+}
+
+TEST_F(OpenTest, CapturesTakeTheirEndFromEventsWhenTheStopIsMissing) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  proto::Meta meta = maker.Identity(1);
+  const auto mark = [&](uint32_t capture, bool start, uint64_t ticks, const char* trigger) {
+    proto::CaptureMark* added = meta.add_capture_mark();
+    added->set_capture(capture);
+    added->set_start(start);
+    added->set_ticks(ticks);
+    added->set_trigger(trigger);
+  };
+  mark(1, true, 1000, "now");
+  mark(1, false, 5000, "signal");
+  mark(2, true, 9000, "control");
+  maker.Meta(meta);
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Op(1, 3000, 500, 2);
+  maker.Flush(1);
+  maker.Op(1, 11000, 500, 2);
+  maker.Row(ChunkKind::kHeap, 1, {12000, 2, 0x10, 8, 0});
+  maker.Flush(2);
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  EXPECT_THAT(trace->faults, IsEmpty()) << "a missing end marker is no fault";
+  const Process& process = trace->processes[0];
+  EXPECT_FALSE(process.has_end);
+  ASSERT_THAT(process.captures, SizeIs(2));
+  EXPECT_EQ(process.captures[0].start_ns, 0);
+  EXPECT_EQ(process.captures[0].end_ns, 2000);
+  EXPECT_TRUE(process.captures[0].has_stop);
+  EXPECT_EQ(process.captures[0].start_trigger, "now");
+  EXPECT_EQ(process.captures[0].stop_trigger, "signal");
+  EXPECT_EQ(process.captures[1].number, 2u);
+  EXPECT_EQ(process.captures[1].start_ns, 4000);
+  EXPECT_EQ(process.captures[1].end_ns, 5500);
+  EXPECT_FALSE(process.captures[1].has_stop);
+  EXPECT_THAT(process.tracks[0].heap.capture, ElementsAre(2));
+}
+
+TEST_F(OpenTest, ThreadsAddUpOverTheirTables) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Thread(2000, 1, 101, "python3", 500);
+  maker.Thread(4000, 0, 150, "gpuprof-drain");  // without events
+  maker.Thread(6000, 1, 101, "trainer", 900, 7);
+  maker.Op(1, 3000, 1000, 2);
+  maker.Dropped(ChunkKind::kOp, 1, 4);
+  // A thread that no table names named itself: "worker" and zeros.
+  uint64_t name[2] = {};
+  std::memcpy(name, "worker", 6);
+  maker.Row(ChunkKind::kThreadEvent, 2,
+            {3000, static_cast<uint64_t>(proto::ThreadEvent::kName), name[0], name[1]});
+  maker.End();
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  const Process& process = trace->processes[0];
+  ASSERT_THAT(process.tracks, SizeIs(3));
+  EXPECT_EQ(process.tracks[0].name, "trainer");
+  EXPECT_EQ(process.tracks[0].dropped, 7u) << "the table's count includes the blocks' four";
+  ASSERT_THAT(process.tracks[0].samples, SizeIs(2));
+  EXPECT_EQ(process.tracks[0].samples[1].cpu_ns, 900u);
+  EXPECT_EQ(process.tracks[0].samples[1].time_ns - process.tracks[0].samples[0].time_ns, 2000);
+  EXPECT_EQ(process.tracks[1].name, "worker");
+  EXPECT_EQ(process.tracks[2].id, 0u) << "threads without events come last";
+  EXPECT_EQ(process.tracks[2].tid, 150);
+  EXPECT_EQ(process.dropped, 7u);
+}
+
+TEST_F(OpenTest, ModulesAndLaterSettingsReplaceEarlierOnes) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  proto::Meta first = maker.Identity(1);
+  first.add_framework("torch 2.13.0");
+  first.set_heap_period(1000);
+  maker.Meta(first);
+  proto::Meta second;
+  second.set_heap_period(2000);
+  second.add_framework("torch 2.13.0");
+  second.add_argv("other");
+  maker.Meta(second);
+  ClockOf(&maker, 10 * kSecond, kWall);
+  proto::Modules modules;
+  proto::Module* module = modules.add_module();
+  module->set_path("/lib/libc.so.6");
+  module->set_start(0x1000);
+  module->set_end(0x2000);
+  maker.Table(ChunkKind::kModules, 10, modules, 1);
+  module->set_last_seen(77);
+  maker.Table(ChunkKind::kModules, 10, modules, 1);
+  proto::Health health;
+  health.set_records(5);
+  maker.Table(ChunkKind::kHealth, 14, health, 1);
+  health.set_records(9);
+  maker.Table(ChunkKind::kHealth, 14, health, 1);
+  maker.Op(1, 3000, 1000, 2);
+  maker.End();
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  const Process& process = trace->processes[0];
+  EXPECT_EQ(process.heap_period, 2000u);
+  EXPECT_THAT(process.frameworks, ElementsAre("torch 2.13.0"));
+  EXPECT_THAT(process.argv, ElementsAre("other"));
+  ASSERT_THAT(process.modules, SizeIs(1));
+  EXPECT_EQ(process.modules[0].last_seen(), 77u);
+  EXPECT_EQ(process.health.records(), 9u);
+}
+
+TEST_F(OpenTest, StacksKeepTheirParents) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  proto::Stacks stacks;
+  stacks.set_first_id(2);
+  for (const auto& [back, delta] :
+       std::vector<std::pair<uint64_t, int64_t>>{{0, 0x1000}, {1, 16}, {2, -8}}) {
+    stacks.add_parent_back(back);
+    stacks.add_pc_delta(delta);
+  }
+  maker.Table(ChunkKind::kStacks, 9, stacks, 3);
+  maker.Row(ChunkKind::kHeap, 1, {1000, 2, 0x10, 8, 4});
+  maker.End();
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  const Process& process = trace->processes[0];
+  EXPECT_EQ(process.stacks.at(2).parent, 0u);
+  EXPECT_EQ(process.stacks.at(2).pc, 0x1000u);
+  EXPECT_EQ(process.stacks.at(3).parent, 2u);
+  EXPECT_EQ(process.stacks.at(3).pc, 0x1010u);
+  EXPECT_EQ(process.stacks.at(4).parent, 2u);
+  EXPECT_EQ(process.stacks.at(4).pc, 0x1008u);
+}
+
+TEST_F(OpenTest, UnknownKindsAreSkippedAndCounted) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Table(static_cast<ChunkKind>(99), 13, maker.Identity(1), 12);
+  maker.Op(1, 3000, 1000, 2);
+  maker.End();
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  EXPECT_THAT(trace->faults, IsEmpty());
+  EXPECT_EQ(trace->processes[0].unknown_blocks, 1u);
+  EXPECT_EQ(trace->processes[0].unknown_rows, 12u);
+  EXPECT_EQ(trace->processes[0].rows, 1u);
+  EXPECT_THAT(trace->processes[0].tracks[0].op.end_ns, SizeIs(1));
+}
+
+TEST_F(OpenTest, HeadersOnlyGivesCountsWithoutRows) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  for (uint64_t i = 1; i <= 5; ++i) maker.Op(1, i * 2000, 100, 2);
+  maker.End();
+  maker.Close();
+
+  OpenOptions options;
+  options.headers_only = true;
+  const auto trace = MustOpen(directory_.path(), options);
+  EXPECT_TRUE(trace->headers_only);
+  const Process& process = trace->processes[0];
+  EXPECT_EQ(process.rows, 5u);
+  EXPECT_THAT(process.tracks[0].op.end_ns, IsEmpty());
+  EXPECT_EQ(process.last_ns - process.first_ns, 4050);
+  const auto op = std::find_if(
+      process.kinds.begin(), process.kinds.end(),
+      [](const KindTotals& kind) { return kind.kind == static_cast<uint16_t>(ChunkKind::kOp); });
+  ASSERT_NE(op, process.kinds.end());
+  EXPECT_EQ(op->rows, 5u);
+  EXPECT_EQ(op->blocks, 1u);
+}
+
+TEST_F(OpenTest, OneFileOfABundle) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Op(1, 2000, 100, 2);
+  maker.End();
+  maker.Close();
+  TraceMaker other(directory_.path(), 101, kStart);
+  other.End();
+  other.Close();
+  proto::Bundle manifest;
+  manifest.set_host("testhost");
+  WriteManifest(directory_.path(), manifest);
+
+  const auto trace = MustOpen(maker.path());
+  EXPECT_THAT(trace->processes, SizeIs(1));
+  EXPECT_TRUE(trace->has_manifest);
+  EXPECT_EQ(trace->manifest.host(), "testhost");
+  EXPECT_THAT(MustOpen(directory_.path())->processes, SizeIs(2));
+}
+
+TEST_F(OpenTest, WithoutClocksTimesHoldWithinTheProcess) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  maker.Op(1, 4000, 2000, 2);
+  maker.Op(1, 8000, 2000, 2);
+  maker.End();
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  EXPECT_THAT(trace->processes[0].tracks[0].op.end_ns, ElementsAre(1000, 3000));
+  ASSERT_THAT(trace->faults, SizeIs(1));
+  EXPECT_THAT(trace->faults[0].what, HasSubstr("clock"));
+}
+
+TEST_F(OpenTest, ErrorsNameCauseAndFix) {
+  EXPECT_THAT(OpenFails(directory_.File("nothing")).message, HasSubstr("No such file"));
+  EXPECT_THAT(OpenFails(directory_.path()).message, HasSubstr("gpuprof run"));
+  WriteText(directory_.File("notes.txt"), "not a trace at all");
+  EXPECT_THAT(OpenFails(directory_.File("notes.txt")).message, HasSubstr("notes.txt"));
+  WriteText(directory_.File("empty.gpt"), "");
+  EXPECT_THAT(OpenFails(directory_.File("empty.gpt")).message, HasSubstr("empty.gpt"));
+}
+
+TEST_F(OpenTest, ManifestAloneIsARunThatRecordedNothing) {
+  proto::Bundle manifest;
+  manifest.add_command("true");
+  WriteManifest(directory_.path(), manifest);
+  const auto trace = MustOpen(directory_.path());
+  EXPECT_TRUE(trace->has_manifest);
+  EXPECT_THAT(trace->processes, IsEmpty());
+}
+
+TEST_F(OpenTest, DamagedManifestIsAFaultAlone) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Op(1, 2000, 100, 2);
+  maker.End();
+  maker.Close();
+  WriteText(directory_.File(proto::kBundleFile), "\xff\xff\xff");
+  const auto trace = MustOpen(directory_.path());
+  EXPECT_FALSE(trace->has_manifest);
+  EXPECT_THAT(trace->processes, SizeIs(1));
+  ASSERT_THAT(trace->faults, SizeIs(1));
+  EXPECT_EQ(trace->faults[0].file, proto::kBundleFile);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis
