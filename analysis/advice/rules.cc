@@ -1,0 +1,364 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See rules.h. One function a rule, one table of them at the end.
+
+#include "analysis/advice/rules.h"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+
+#include "analysis/render/units.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using results::Finding;
+
+// Thresholds, as parts of a step unless said otherwise.
+constexpr double kInputFrom = 0.05;
+constexpr double kWorkerBusyFrom = 0.8;
+constexpr double kWorkerIdleBelow = 0.5;
+constexpr double kOtherFrom = 0.15;
+constexpr double kOpsFrom = 0.3;
+constexpr int64_t kTinyOpNs = 10'000;
+constexpr double kTinyOpsPerStep = 200;
+constexpr double kLocksFrom = 0.03;
+constexpr double kOptimizerSelfFrom = 0.03;
+constexpr double kRunqueueFrom = 0.05;
+constexpr double kJitterFrom = 1.5;  // p90 over median
+constexpr double kChurnBytesPerStep = 64.0 * 1024 * 1024;
+constexpr double kChurnShortLived = 0.5;
+constexpr double kSlowdownFrom = 0.02;
+
+Finding Make(std::string_view id, std::string_view name, results::Level level,
+             std::string_view reason) {
+  Finding finding;
+  finding.set_id(std::string(id));
+  finding.set_name(std::string(name));
+  finding.mutable_confidence()->set_level(level);
+  finding.mutable_confidence()->set_reason(std::string(reason));
+  return finding;
+}
+
+void SetRecoverable(const AdviceFacts& facts, int64_t ns, Finding* finding) {
+  const double ratio = Ratio(ns, facts.overview->steps().mean_ns());
+  finding->set_recoverable_per_step_ns(ns);
+  finding->set_recoverable_ratio(ratio);
+  finding->set_severity(ratio >= 0.1    ? results::SEVERITY_HIGH
+                        : ratio >= 0.03 ? results::SEVERITY_MEDIUM
+                        : ratio >= 0.01 ? results::SEVERITY_LOW
+                                        : results::SEVERITY_INFO);
+}
+
+const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_view name) {
+  for (const results::StepCategory& category : facts.overview->steps().categories()) {
+    if (category.name() == name) return &category;
+  }
+  return nullptr;
+}
+
+bool HasSteps(const AdviceFacts& facts) {
+  return facts.overview->has_steps() && facts.overview->steps().count() >= 3;
+}
+
+std::string PartOfStep(const AdviceFacts& facts, int64_t ns) {
+  const int64_t step = facts.overview->steps().mean_ns();
+  return FormatDuration(ns) + " of the mean step of " + FormatDuration(step) + " (" +
+         FormatPercent(Ratio(ns, step)) + ")";
+}
+
+// How many workers would hide loading behind the rest of the step, were there processors enough.
+void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding) {
+  const results::OverviewInput& input = facts.overview->input();
+  const int64_t rest = std::max<int64_t>(facts.overview->steps().mean_ns() - input_ns, 1);
+  const uint32_t cores = facts.overview->environment().core_count();
+  const auto needed =
+      static_cast<uint32_t>(std::ceil(Ratio(input.worker_cpu_per_step_ns(), rest) * 1.1));
+  const bool enough = cores > needed;
+  if (cores > 0) {
+    finding->add_evidence("Hiding " + FormatDuration(input.worker_cpu_per_step_ns()) +
+                          " of loading a step behind the " + FormatDuration(rest) +
+                          " of other work takes about " + std::to_string(needed) +
+                          " workers; this " + "machine has " + std::to_string(cores) +
+                          " processors.");
+  }
+  if (enough && needed > input.worker_count()) {
+    finding->add_fix("DataLoader(num_workers=" + std::to_string(needed) + ")");
+  }
+  finding->add_fix(
+      "Make each sample cheaper: store decoded or smaller images, cache what does not change, use "
+      "a "
+      "faster decoder, or augment whole batches as tensors.");
+  if (!enough) {
+    finding->set_caveat(
+        "More workers alone will not do: there are not processors enough. The gain supposes that "
+        "samples become cheap enough to be hidden.");
+  }
+}
+
+std::optional<Finding> InputBound(const AdviceFacts& facts) {
+  const results::StepCategory* category = FindCategory(facts, "input");
+  if (category == nullptr || category->share_ratio() < kInputFrom) return std::nullopt;
+  const results::OverviewInput& input = facts.overview->input();
+  const bool single = input.loader().find("SingleProcess") != std::string::npos;
+  const bool busy = input.has_worker_busy_ratio() && input.worker_busy_ratio() >= kWorkerBusyFrom;
+  const bool idle = input.has_worker_busy_ratio() && input.worker_busy_ratio() < kWorkerIdleBelow;
+  Finding finding =
+      Make(busy ? "IN-002" : "IN-001",
+           single ? "Data is loaded between the steps, not beside them"
+           : busy ? "The loader's workers cannot keep up"
+           : idle ? "Steps wait for data although the loader's workers are not busy"
+                  : "Steps wait for data",
+           results::LEVEL_HIGH, "measured as the time inside the loader's next batch");
+  finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
+                       " passes waiting for the next batch; " +
+                       FormatCount(input.waiting_step_count()) + " of " +
+                       FormatCount(facts.overview->steps().count()) + " steps waited.");
+  SetRecoverable(facts, category->mean_ns(), &finding);
+  if (input.has_worker_busy_ratio()) {
+    std::string words = std::to_string(input.worker_count()) + " workers were busy " +
+                        FormatPercent(input.worker_busy_ratio()) + " of the time each";
+    if (input.has_worker_runqueue_wait_ratio()) {
+      words += ", and waited " + FormatPercent(input.worker_runqueue_wait_ratio()) +
+               " of it for a processor";
+    }
+    finding.add_evidence(words + ".");
+  }
+  if (single) {
+    finding.add_evidence("The loader runs in the training process (" + input.loader() + ").");
+    finding.add_fix(
+        "DataLoader(num_workers=N, persistent_workers=True): loading then runs beside the "
+        "step in N processes.");
+  } else if (busy) {
+    AdviseWorkers(facts, category->mean_ns(), &finding);
+  } else if (idle) {
+    finding.add_fix(
+        "Look at where the workers wait: storage (read larger files, keep them on a local "
+        "disk) or handing over (fewer, larger tensors; prefetch_factor above 2).");
+    finding.add_fix("persistent_workers=True, if the waits lie at the start of each epoch.");
+  } else {
+    finding.add_fix(
+        "Try more workers (num_workers) and a larger prefetch_factor, and make each sample "
+        "cheaper.");
+  }
+  if (finding.caveat().empty()) {
+    finding.set_caveat(
+        "The gain is what a step waits now; it is reached when loading is hidden wholly.");
+  }
+  return finding;
+}
+
+std::optional<Finding> HostBound(const AdviceFacts& facts) {
+  const results::StepCategory* category = FindCategory(facts, "other");
+  if (category == nullptr || category->share_ratio() < kOtherFrom) return std::nullopt;
+  Finding finding = Make("HO-001", "Much of a step runs no operation at all", results::LEVEL_MEDIUM,
+                         "measured, but what runs instead was not recorded");
+  finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
+                       " has no operation open on the step's thread: Python, or other host code.");
+  SetRecoverable(facts, category->mean_ns(), &finding);
+  finding.add_fix(
+      "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of "
+      "the step, or do it every N steps.");
+  finding.add_fix("model = torch.compile(model): fewer operations are started from Python.");
+  finding.set_caveat("Only the part of it that can be left out or done elsewhere is won.");
+  return finding;
+}
+
+std::optional<Finding> TinyOps(const AdviceFacts& facts) {
+  const results::StepSeries& steps = facts.overview->steps();
+  double per_step = 0;
+  int64_t self_ns = 0;
+  std::vector<std::pair<int64_t, uint64_t>> costs;
+  uint64_t all = 0;
+  for (const results::Op& op : facts.ops->ops()) {
+    if (op.scope() == "user") continue;
+    per_step += op.count_per_step();
+    self_ns += op.step_self_ns();
+    costs.emplace_back(op.self_ns() / static_cast<int64_t>(op.count()), op.count());
+    all += op.count();
+  }
+  if (per_step < kTinyOpsPerStep) return std::nullopt;
+  const auto steps_count = static_cast<int64_t>(steps.count());
+  const int64_t step_ns = self_ns / steps_count;
+  const auto mean = static_cast<int64_t>(static_cast<double>(step_ns) / per_step);
+  if (Ratio(step_ns, steps.mean_ns()) < kOpsFrom || mean >= kTinyOpNs) return std::nullopt;
+  // What the cheapest tenth of them take is little more than being called at all.
+  std::sort(costs.begin(), costs.end());
+  uint64_t seen = 0;
+  int64_t floor = 0;
+  for (const auto& [cost, count] : costs) {
+    floor = cost;
+    if ((seen += count) * 10 >= all) break;
+  }
+  const auto recoverable = static_cast<int64_t>(static_cast<double>(floor) * per_step);
+  if (recoverable * 100 < steps.mean_ns()) return std::nullopt;
+  Finding finding =
+      Make("LA-002", "Steps are made of very many very short operations", results::LEVEL_MEDIUM,
+           "call cost taken from the cheapest tenth of operations");
+  finding.add_evidence(FormatCount(static_cast<uint64_t>(per_step)) + " operations a step of " +
+                       FormatDuration(mean) + " each on average.");
+  finding.add_evidence("The cheapest tenth takes " + FormatDuration(floor) +
+                       ", little more than the call: " + FormatDuration(recoverable) + " a step.");
+  SetRecoverable(facts, recoverable, &finding);
+  finding.add_fix("Larger batches: the same calls do more work.");
+  finding.add_fix("model = torch.compile(model): fuses short operations.");
+  finding.set_caveat("The gain supposes that nearly all of these calls can be fused away.");
+  return finding;
+}
+
+std::optional<Finding> LockContention(const AdviceFacts& facts) {
+  if (!facts.locks->has_step_contended_ns()) return std::nullopt;
+  const auto count = static_cast<int64_t>(facts.overview->steps().count());
+  const int64_t per_step = facts.locks->step_contended_ns() / count;
+  if (Ratio(per_step, facts.overview->steps().mean_ns()) < kLocksFrom) return std::nullopt;
+  Finding finding = Make("SY-004", "Steps wait for locks that other threads hold",
+                         results::LEVEL_HIGH, "every contended wait was timed");
+  finding.add_evidence(PartOfStep(facts, per_step) + " passes waiting for mutexes and rwlocks.");
+  for (const results::Lock& lock : facts.overview->top_locks()) {
+    if (!lock.contended() || lock.step_ns() == 0) continue;
+    finding.add_evidence(FormatDuration(lock.step_ns() / count) + " a step in " + lock.name() +
+                         " (" + FormatCount(lock.count()) + " waits, longest " +
+                         FormatDuration(lock.max_ns()) + ").");
+    break;
+  }
+  SetRecoverable(facts, per_step, &finding);
+  finding.add_fix(
+      "Move the work of the other threads into another process, or let them hold the lock "
+      "shorter; `gpuprof stats locks` names the callers.");
+  return finding;
+}
+
+std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
+  int64_t self_ns = 0;
+  const results::Op* optimizer = nullptr;
+  bool fused = false;
+  for (const results::Op& op : facts.ops->ops()) {
+    if (op.name().find("_fused_") != std::string::npos) fused = true;
+    if (op.name().rfind("Optimizer.step#", 0) != 0) continue;
+    self_ns += op.step_self_ns();
+    if (optimizer == nullptr) optimizer = &op;
+  }
+  if (optimizer == nullptr || fused) return std::nullopt;
+  const int64_t per_step = self_ns / static_cast<int64_t>(facts.overview->steps().count());
+  if (Ratio(per_step, facts.overview->steps().mean_ns()) < kOptimizerSelfFrom) return std::nullopt;
+  Finding finding = Make("OP-001", "The optimizer spends its time in Python, between operations",
+                         results::LEVEL_MEDIUM, "self time of the optimizer's step");
+  finding.add_evidence(PartOfStep(facts, per_step) + " is self time of " + optimizer->name() + ".");
+  SetRecoverable(facts, per_step, &finding);
+  finding.add_fix(
+      "Give the optimizer fused=True (or foreach=True where that is not to be had): one call "
+      "updates all parameters.");
+  return finding;
+}
+
+std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
+  if (!facts.step_runqueue_wait_ns || facts.step_measured_ns <= 0) return std::nullopt;
+  const double part = Ratio(*facts.step_runqueue_wait_ns, facts.step_measured_ns);
+  if (part < kRunqueueFrom) return std::nullopt;
+  const auto per_step =
+      static_cast<int64_t>(part * static_cast<double>(facts.overview->steps().mean_ns()));
+  Finding finding = Make("TH-001", "More threads want to run than there are processors",
+                         results::LEVEL_MEDIUM, "the kernel's account of the step's thread");
+  finding.add_evidence(PartOfStep(facts, per_step) +
+                       " the step's thread was ready to run but had no processor.");
+  const uint32_t cores = facts.overview->environment().core_count();
+  if (facts.busy_cores && cores > 0) {
+    finding.add_evidence("The processes kept " + FormatReal(*facts.busy_cores) + " of " +
+                         std::to_string(cores) + " processors busy.");
+  }
+  SetRecoverable(facts, per_step, &finding);
+  finding.add_fix(
+      "Fewer threads: torch.set_num_threads(N) in the training process, 1 in each worker "
+      "(OMP_NUM_THREADS=1), fewer workers, or more processors.");
+  finding.set_caveat("Work of other programs on this machine counts too.");
+  return finding;
+}
+
+std::optional<Finding> Jitter(const AdviceFacts& facts) {
+  const results::StepSeries& steps = facts.overview->steps();
+  if (steps.count() < 10 || Ratio(steps.p90_ns(), steps.median_ns()) < kJitterFrom)
+    return std::nullopt;
+  const results::StepCategory* worst = nullptr;
+  auto rise = [](const results::StepCategory& c) { return c.p90_ns() - c.median_ns(); };
+  for (const results::StepCategory& category : steps.categories()) {
+    if (worst == nullptr || rise(category) > rise(*worst)) worst = &category;
+  }
+  Finding finding = Make("ST-002", "Steps differ much in length", results::LEVEL_HIGH, "measured");
+  finding.add_evidence("The median step takes " + FormatDuration(steps.median_ns()) +
+                       ", one in ten more than " + FormatDuration(steps.p90_ns()) + "; `" +
+                       worst->name() + "` differs most.");
+  const int64_t gain = std::max<int64_t>(steps.mean_ns() - steps.median_ns(), 0);
+  SetRecoverable(facts, gain, &finding);
+  finding.add_fix("See which steps are slow and in what: `gpuprof stats steps`.");
+  return finding;
+}
+
+std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
+  const results::HeapProcess* heap = facts.heap;
+  if (heap == nullptr || heap->allocated_bytes_per_step() < kChurnBytesPerStep) return std::nullopt;
+  const double brief = Ratio(heap->short_lived_bytes(), heap->allocated_bytes());
+  if (brief < kChurnShortLived) return std::nullopt;
+  Finding finding =
+      Make("ME-006", "Memory is taken from the system's heap and given back again and again",
+           results::LEVEL_LOW, "the volume is measured, its cost is not");
+  finding.add_evidence(FormatBytes(static_cast<uint64_t>(heap->allocated_bytes_per_step())) +
+                       " a step, " + FormatPercent(brief) + " of all bytes live less than 10 ms.");
+  finding.add_fix(
+      "Reuse buffers (out=, in-place operations), or preload an allocator that keeps large "
+      "blocks (jemalloc, tcmalloc); large blocks otherwise are mapped afresh each time.");
+  finding.set_caveat("What it costs was not measured: compare step times before and after.");
+  return finding;
+}
+
+std::optional<Finding> Honesty(const AdviceFacts& facts) {
+  const results::Overview& overview = *facts.overview;
+  const bool slowed = overview.cost().slowdown_ratio() > kSlowdownFrom;
+  if (overview.meta().lost_count() == 0 && !slowed) return std::nullopt;
+  Finding finding = Make("EN-002", "This recording is not as good as it could be",
+                         results::LEVEL_HIGH, "counted by the recorder");
+  for (const results::Loss& loss : overview.meta().losses()) {
+    finding.add_evidence(FormatCount(loss.count()) + " lost: " + loss.name() + ".");
+    finding.add_fix(loss.fix());
+  }
+  if (slowed) {
+    finding.add_evidence("Recording slowed the program by about " +
+                         FormatPercent(overview.cost().slowdown_ratio()) + ".");
+    finding.add_fix("Record less: --trace with fewer sources, or a shorter --capture.");
+  }
+  return finding;
+}
+
+std::optional<Finding> NoSteps(const AdviceFacts& facts) {
+  if (facts.overview->has_steps()) return std::nullopt;
+  Finding finding = Make("OV-001", "No steps were found", results::LEVEL_HIGH, "nothing to divide");
+  finding.add_evidence("No figure per step can be given.");
+  finding.add_fix(facts.overview->steps_advice());
+  return finding;
+}
+
+using Rule = std::optional<Finding> (*)(const AdviceFacts&);
+constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention,
+                               OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
+constexpr Rule kOtherRules[] = {Honesty, NoSteps};
+
+}  // namespace
+
+std::vector<Finding> Advise(const AdviceFacts& facts) {
+  std::vector<Finding> findings;
+  auto apply = [&](Rule rule) {
+    if (std::optional<Finding> finding = rule(facts)) findings.push_back(std::move(*finding));
+  };
+  if (HasSteps(facts)) {
+    for (const Rule rule : kStepRules) apply(rule);
+  }
+  for (const Rule rule : kOtherRules) apply(rule);
+  std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
+    return a.recoverable_per_step_ns() > b.recoverable_per_step_ns();
+  });
+  return findings;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The rules that turn figures into things to try. Each states its condition, the evidence, what to
+// do in PyTorch and how much of a step could be won back at most; without figures a rule keeps
+// silent. Called by the overview; pure.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "proto/results/heap.pb.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/overview.pb.h"
+
+namespace gpuprof::analysis {
+
+// What rules look at. The overview is complete but for its findings.
+struct AdviceFacts {
+  const results::Overview* overview = nullptr;
+  const results::Ops* ops = nullptr;
+  const results::Locks* locks = nullptr;
+  const results::HeapProcess* heap = nullptr;  // of the stepping process; null: none
+  // Of the step's thread within steps: runnable but without a processor, and the time over which
+  // that was measured.
+  std::optional<int64_t> step_runqueue_wait_ns;
+  int64_t step_measured_ns = 0;
+  // Processors that all processes together kept busy within steps.
+  std::optional<double> busy_cores;
+};
+
+// Greatest gain first; then those without a figure.
+std::vector<results::Finding> Advise(const AdviceFacts& facts);
+
+}  // namespace gpuprof::analysis

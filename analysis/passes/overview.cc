@@ -1,0 +1,307 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `overview`: the other passes' main figures, what the run and the recording were like,
+// and what to try. See passes.h.
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/advice/rules.h"
+#include "analysis/passes/passes.h"
+#include "analysis/passes/thread_usage.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr int kTopOps = 10;
+constexpr int kTopLocks = 5;
+
+// From the first counted step to the last.
+Interval StepWindow(const StepAnalysis& steps) {
+  const std::vector<Interval> spans = steps.Counted();
+  return spans.empty() ? Interval{} : Interval{spans.front().start, spans.back().end};
+}
+
+// Processor time of a process's own threads within a window, as parts of the covered time.
+struct ProcessUse {
+  double busy = 0;
+  double runqueue = 0;
+};
+std::optional<ProcessUse> UseOf(const Process& process, Interval window) {
+  std::optional<ProcessUse> sum;
+  int64_t covered = 0;
+  int64_t cpu = 0, wait = 0;
+  for (const Track& track : process.tracks) {
+    if (track.tool) continue;
+    const auto usage = UsageWithin(track, LifeOf(track), window);
+    if (!usage) continue;
+    // Threads come and go: the one that was there longest stands for the process.
+    covered = std::max(covered, usage->covered_ns);
+    cpu += usage->cpu_ns;
+    wait += usage->runqueue_wait_ns;
+  }
+  if (covered > 0) sum = ProcessUse{Ratio(cpu, covered), Ratio(wait, covered)};
+  return sum;
+}
+
+void FillInput(PassContext& context, size_t leading, results::OverviewInput* input) {
+  const StepAnalysis& steps = context.steps(leading);
+  const Process& process = context.process(leading);
+  // Of several loaders the one that was asked last, as in steps.
+  for (const auto& [id, text] : process.strings) {
+    if (KindOfName(text) == NameKind::kLoaderNext &&
+        (input->loader().empty() || text < input->loader())) {
+      input->set_loader(text);
+    }
+  }
+  input->set_share_ratio(steps.series.categories(0).share_ratio());
+  input->set_mean_ns(steps.series.categories(0).mean_ns());
+  for (const results::Step& step : steps.steps) {
+    if (step.warmup()) continue;
+    input->set_max_ns(std::max(input->max_ns(), step.input_ns()));
+    if (step.input_ns() * 100 > steps.series.median_ns()) {
+      input->set_waiting_step_count(input->waiting_step_count() + 1);
+    }
+  }
+  const Interval window = StepWindow(steps);
+  double busy = 0, runqueue = 0;
+  uint32_t measured = 0;
+  for (const size_t index : context.selected()) {
+    if (RoleOf(context, index) != "loader_worker") continue;
+    if (context.process(index).last_ns <= window.start ||
+        context.process(index).first_ns >= window.end) {
+      continue;
+    }
+    input->set_worker_count(input->worker_count() + 1);
+    const auto use = UseOf(context.process(index), window);
+    if (!use) continue;
+    ++measured;
+    busy += use->busy;
+    runqueue += use->runqueue;
+  }
+  if (measured == 0) return;
+  input->set_worker_busy_ratio(busy / measured);
+  input->set_worker_runqueue_wait_ratio(runqueue / measured);
+  input->set_worker_cpu_per_step_ns(
+      static_cast<int64_t>(busy * static_cast<double>(steps.series.mean_ns())));
+}
+
+void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemory* memory) {
+  const results::HeapProcess* highest = nullptr;
+  for (const results::HeapProcess& process : heap.processes()) {
+    memory->set_count(memory->count() + process.count());
+    memory->set_allocated_bytes(memory->allocated_bytes() + process.allocated_bytes());
+    memory->set_allocated_low_bytes(memory->allocated_low_bytes() + process.allocated_low_bytes());
+    memory->set_allocated_high_bytes(memory->allocated_high_bytes() +
+                                     process.allocated_high_bytes());
+    memory->set_end_bytes(memory->end_bytes() + process.end_bytes());
+    if (highest == nullptr || process.peak_bytes() > highest->peak_bytes()) highest = &process;
+  }
+  for (const results::TensorDevice& device : heap.tensors()) {
+    results::OverviewTensor* row = memory->add_tensors();
+    row->set_name(device.name());
+    row->set_pid(device.pid());
+    row->set_count(device.count());
+    row->set_allocated_bytes(device.allocated_bytes());
+    row->set_peak_bytes(device.peak_bytes());
+    for (const results::TensorOp& op : heap.tensor_ops()) {
+      if (op.pid() != device.pid() || op.device() != device.name()) continue;
+      if (op.peak_bytes() < row->peak_op_bytes() || op.peak_bytes() == 0) continue;
+      row->set_peak_op(op.name());
+      row->set_peak_op_bytes(op.peak_bytes());
+    }
+  }
+  std::sort(memory->mutable_tensors()->begin(), memory->mutable_tensors()->end(),
+            [](const auto& a, const auto& b) { return a.peak_bytes() > b.peak_bytes(); });
+  if (highest == nullptr) return;
+  memory->set_heap_mode(highest->mode());
+  memory->set_period_bytes(highest->period_bytes());
+  memory->set_peak_pid(highest->pid());
+  memory->set_peak_bytes(highest->peak_bytes());
+  memory->set_peak_low_bytes(highest->peak_low_bytes());
+  memory->set_peak_high_bytes(highest->peak_high_bytes());
+  memory->set_peak_time_ns(highest->peak_time_ns());
+  results::HeapStack* top = nullptr;
+  for (results::HeapStack& stack : *heap.mutable_stacks()) {
+    if (stack.pid() != highest->pid()) continue;
+    const bool more =
+        top == nullptr || stack.peak_bytes() > top->peak_bytes() ||
+        (stack.peak_bytes() == top->peak_bytes() && stack.stack_id() < top->stack_id());
+    if (more) top = &stack;
+  }
+  if (top == nullptr) return;
+  for (const size_t index : context.selected()) {
+    if (context.process(index).pid == highest->pid()) {
+      NameHeapStack(context, index, top);
+      break;
+    }
+  }
+  memory->set_peak_stack_bytes(top->peak_bytes());
+  memory->set_peak_stack_name(top->name());
+  *memory->mutable_peak_stack() = top->frames();
+}
+
+void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    const proto::Health& health = process.health;
+    const auto own = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
+    const auto op_ns = static_cast<int64_t>(health.op_events() * health.op_callback_ns());
+    cost->set_drain_cpu_ns(cost->drain_cpu_ns() + own);
+    cost->set_stack_ns(cost->stack_ns() + static_cast<int64_t>(health.stack_ns()));
+    cost->set_stack_count(cost->stack_count() + health.stack_samples());
+    cost->set_op_event_count(cost->op_event_count() + health.op_events());
+    cost->set_op_ns(cost->op_ns() + op_ns);
+    cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
+    cost->set_count(cost->count() + process.rows);
+    cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
+    if (index != main) continue;
+    if (health.op_callback_ns() > 0) cost->set_op_callback_ns(health.op_callback_ns());
+    cost->set_slowdown_ratio(
+        Ratio(static_cast<int64_t>(health.stack_ns()) + op_ns, CapturedTime(process)));
+  }
+  cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), CapturedTime(context.process(main))));
+}
+
+void FillProcess(PassContext& context, size_t index, results::OverviewProcess* row) {
+  const Process& process = context.process(index);
+  row->set_pid(process.pid);
+  row->set_ppid(process.ppid);
+  row->set_name(ProcessName(process));
+  row->set_role(RoleOf(context, index));
+  row->set_start_ns(process.first_ns);
+  row->set_end_ns(process.last_ns);
+  row->set_ended(EndOf(process));
+  row->set_host(process.host);
+  row->set_recovered(process.recovered);
+  row->set_count(process.rows);
+  row->set_step_count(context.steps(index).series.count());
+  for (const auto& [kind, count] : LossesOf(process))
+    row->set_lost_count(row->lost_count() + count);
+  for (const Track& track : process.tracks) {
+    if (!track.tool) row->set_thread_count(row->thread_count() + 1);
+  }
+  constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+  if (const auto use = UseOf(process, {-kFar, kFar})) row->set_cpu_ratio(use->busy);
+}
+
+void FillEnvironment(const Trace& trace, const Process& process, const results::Meta& meta,
+                     results::OverviewEnvironment* environment) {
+  environment->set_host(process.host);
+  environment->set_core_count(process.cores);
+  environment->set_memory_bytes(process.memory_bytes);
+  environment->set_writer_version(process.writer_version);
+  environment->set_wall_ns(meta.window_end_ns() - meta.window_start_ns());
+  for (const std::string& framework : process.frameworks) environment->add_frameworks(framework);
+  for (const auto& [name, value] : process.environment) {
+    results::EnvironmentVariable* variable = environment->add_variables();
+    variable->set_name(name);
+    variable->set_value(value);
+  }
+  auto join = [](const auto& words) {
+    std::string text;
+    for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
+    return text;
+  };
+  environment->set_command(join(process.argv));
+  if (!trace.has_manifest) return;
+  const proto::Bundle& manifest = trace.manifest;
+  if (manifest.command_size() > 0) environment->set_command(join(manifest.command()));
+  environment->set_kernel(manifest.kernel());
+  environment->set_cpu_model(manifest.cpu_model());
+  for (const std::string& setting : manifest.setting()) environment->add_settings(setting);
+  if (manifest.ended_realtime_ns() == 0) return;
+  environment->set_exit_status(manifest.exit_status());
+  environment->set_wall_ns(
+      static_cast<int64_t>(manifest.ended_realtime_ns() - manifest.started_realtime_ns()));
+}
+
+void FillSteps(PassContext& context, std::optional<size_t> leading, results::Overview* out) {
+  if (!leading) {
+    out->set_steps_advice(context.NoStepsAdvice());
+    return;
+  }
+  *out->mutable_steps() = context.steps(*leading).series;
+  FillInput(context, *leading, out->mutable_input());
+  for (const size_t index : context.selected()) {
+    if (index != *leading && context.steps(index).found()) {
+      *out->add_more_steps() = context.steps(index).series;
+    }
+  }
+}
+
+void FillFindings(PassContext& context, std::optional<size_t> leading, const results::Ops& ops,
+                  const results::Locks& locks, const results::Heap& heap, results::Overview* out) {
+  AdviceFacts facts;
+  facts.overview = out;
+  facts.ops = &ops;
+  facts.locks = &locks;
+  if (leading) {
+    const Process& process = context.process(*leading);
+    for (const results::HeapProcess& row : heap.processes()) {
+      if (row.pid() == process.pid) facts.heap = &row;
+    }
+    const StepAnalysis& steps = context.steps(*leading);
+    const Interval window = StepWindow(steps);
+    const Track& track = process.tracks[steps.detected.track];
+    if (const auto usage = UsageWithin(track, LifeOf(track), window)) {
+      facts.step_runqueue_wait_ns = usage->runqueue_wait_ns;
+      facts.step_measured_ns = usage->covered_ns;
+    }
+    double busy = 0;
+    for (const size_t index : context.selected()) {
+      if (const auto use = UseOf(context.process(index), window)) busy += use->busy;
+    }
+    if (busy > 0) facts.busy_cores = busy;
+  }
+  for (results::Finding& finding : Advise(facts)) *out->add_findings() = std::move(finding);
+}
+
+}  // namespace
+
+Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Overview>();
+  const std::optional<size_t> leading = context.Leading();
+  FillSteps(context, leading, out.get());
+
+  results::Ops ops;
+  ComputeOps(context, OpGrouping::kName, false, &ops);
+  for (int i = 0; i < std::min(kTopOps, ops.ops_size()); ++i) *out->add_top_ops() = ops.ops(i);
+
+  results::Locks locks;
+  std::vector<size_t> lock_processes;
+  std::vector<uint32_t> lock_stacks;
+  ComputeLocks(context, &locks, &lock_processes, &lock_stacks);
+  for (int i = 0; i < std::min(kTopLocks, locks.locks_size()) && locks.locks(i).contended(); ++i) {
+    const auto at = static_cast<size_t>(i);
+    NameLock(context, lock_processes[at], lock_stacks[at], locks.mutable_locks(i));
+    *out->add_top_locks() = locks.locks(i);
+  }
+
+  results::Heap heap;
+  for (const size_t index : context.selected()) {
+    ComputeHeap(context, index, &heap);
+    ComputeTensors(context, index, &heap);
+  }
+  FillMemory(context, heap, out->mutable_memory());
+  for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
+  context.FillMeta("overview", out->mutable_meta());
+  if (!context.selected().empty()) {
+    const size_t main = leading.value_or(context.selected().front());
+    FillCost(context, main, out->mutable_cost());
+    FillEnvironment(context.trace(), context.process(main), out->meta(),
+                    out->mutable_environment());
+  }
+  results::Confidence* confidence = out->mutable_meta()->mutable_confidence();
+  context.FillCountConfidence(out->meta(), confidence);
+  if (leading && out->steps().confidence().level() < confidence->level()) {
+    *confidence = out->steps().confidence();
+  }
+  FillFindings(context, leading, ops, locks, heap, out.get());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

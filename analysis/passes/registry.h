@@ -1,0 +1,30 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The table of passes: how each is called, run and shown. To add a pass: a result in
+// proto/results/, a function in analysis/passes/, its text in analysis/render/, and one line in
+// registry.cc.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/passes/context.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+
+struct PassEntry {
+  PassInfo info;
+  Error (*run)(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+  std::string (*text)(const google::protobuf::Message& result, const TextOptions& options);
+  const google::protobuf::Descriptor* (*type)();
+  std::string_view main_table;  // path of the field that CSV shows
+};
+
+const std::vector<PassEntry>& PassTable();
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The text of each result: what the terminal shows. One function a result, and pieces that they
+// share. Called by Render(); any thread.
+
+#pragma once
+
+#include <string>
+
+#include "analysis/analysis.h"
+#include "analysis/render/table.h"
+#include "proto/results/heap.pb.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/overview.pb.h"
+#include "proto/results/steps.pb.h"
+#include "proto/results/threads.pb.h"
+
+namespace gpuprof::analysis {
+
+struct TextOptions {
+  uint32_t limit = 20;  // rows a table; 0: all
+  int width = 0;        // 0: any
+};
+
+std::string OverviewText(const results::Overview& result, const TextOptions& options);
+std::string StepsText(const results::Steps& result, const TextOptions& options);
+std::string OpsText(const results::Ops& result, const TextOptions& options);
+std::string HeapText(const results::Heap& result, const TextOptions& options);
+std::string LocksText(const results::Locks& result, const TextOptions& options);
+std::string ThreadsText(const results::Threads& result, const TextOptions& options);
+
+// How many of `rows` a table shows.
+int Shown(int rows, const TextOptions& options);
+// "... and 12 more (--limit 0 shows all)", or nothing.
+std::string MoreLine(int rows, const TextOptions& options);
+// A table under a heading, an empty line behind; nothing when it has no rows.
+std::string Section(const std::string& heading, const TextTable& table, const TextOptions& options,
+                    int rows);
+// What was lost, damaged or in the way; empty when all is well.
+std::string MetaText(const results::Meta& meta, const TextOptions& options);
+// "80 steps of train.py (pid 12): ..." and the table of categories.
+std::string SeriesText(const results::StepSeries& series, const TextOptions& options);
+// Call stack, innermost first, allocator's own frames left out; at most `most` lines.
+std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& frames, int most,
+                      const std::string& indent, int width);
+std::string LevelWord(results::Level level);
+// "mutex at main+0x12 of 0x1234"
+TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most);
+TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,209 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Pieces of text that several results share. See text.h.
+
+#include <algorithm>
+
+#include "analysis/render/text.h"
+#include "analysis/render/units.h"
+
+namespace gpuprof::analysis {
+
+int Shown(int rows, const TextOptions& options) {
+  if (options.limit == 0) return rows;
+  return static_cast<int>(std::min<int64_t>(rows, options.limit));
+}
+
+std::string MoreLine(int rows, const TextOptions& options) {
+  const int hidden = rows - Shown(rows, options);
+  if (hidden <= 0) return "";
+  return "  ... and " + FormatCount(static_cast<uint64_t>(hidden)) +
+         " more (--limit 0 shows all)\n";
+}
+
+std::string Section(const std::string& heading, const TextTable& table, const TextOptions& options,
+                    int rows) {
+  if (table.empty()) return "";
+  return heading + "\n" + table.Render(options.width) + MoreLine(rows, options) + "\n";
+}
+
+std::string LevelWord(results::Level level) {
+  switch (level) {
+    case results::LEVEL_HIGH:
+      return "high";
+    case results::LEVEL_MEDIUM:
+      return "medium";
+    case results::LEVEL_LOW:
+      return "low";
+    default:
+      return "none";
+  }
+}
+
+std::string MetaText(const results::Meta& meta, const TextOptions& options) {
+  std::string out;
+  for (const results::Loss& loss : meta.losses()) {
+    out += WrapText("Lost: " + FormatCount(loss.count()) + " (" + loss.name() + "). " + loss.fix(),
+                    "", "  ", options.width);
+  }
+  for (const results::Input& input : meta.inputs()) {
+    if (input.fault().empty()) continue;
+    out +=
+        WrapText("Damaged: " + input.name() + ": " + input.fault() + ". What lies before was read.",
+                 "", "  ", options.width);
+  }
+  if (meta.confidence().level() < results::LEVEL_HIGH) {
+    out += WrapText("Confidence: " + LevelWord(meta.confidence().level()) + ": " +
+                        meta.confidence().reason() + ".",
+                    "", "  ", options.width);
+  }
+  for (const std::string& note : meta.notes())
+    out += WrapText("Note: " + note, "", "  ", options.width);
+  return out;
+}
+
+std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& frames, int most,
+                      const std::string& indent, int width) {
+  std::string out;
+  int shown = 0;
+  for (const results::Frame& frame : frames) {
+    if (shown++ == most) {
+      out += indent + "... " + std::to_string(frames.size() - most) + " more frames\n";
+      break;
+    }
+    std::string line = indent + frame.name();
+    // A name that was not found holds the module already.
+    if (!frame.module().empty() && frame.name().find(frame.module()) == std::string::npos) {
+      line += "  [" + frame.module() + "]";
+    }
+    if (!frame.file().empty()) line += "  " + frame.file() + ":" + std::to_string(frame.line());
+    out += (width > 0 ? CutTo(line, static_cast<size_t>(width)) : line) + "\n";
+  }
+  return out;
+}
+
+namespace {
+
+std::string MethodWords(const results::StepSeries& series) {
+  switch (series.method()) {
+    case results::STEP_METHOD_MARKER:
+      return "the given marker, first match \"" + series.marker() + "\"";
+    case results::STEP_METHOD_ANNOTATION:
+      return "the program's own marks \"" + series.marker() + "\"";
+    case results::STEP_METHOD_OPTIMIZER:
+      return "optimizer steps \"" + series.marker() + "\"";
+    case results::STEP_METHOD_LOADER:
+      return "loader batches \"" + series.marker() + "\"";
+    default:
+      return "nothing";
+  }
+}
+
+std::string Plural(uint64_t count, const std::string& noun) {
+  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
+}  // namespace
+
+std::string SeriesText(const results::StepSeries& series, const TextOptions& options) {
+  std::string out = Plural(series.count(), "step") + " of " + series.name() + " (pid " +
+                    std::to_string(series.pid()) + "): median " +
+                    FormatDuration(series.median_ns()) + ", p10 " +
+                    FormatDuration(series.p10_ns()) + ", p90 " + FormatDuration(series.p90_ns()) +
+                    ", spread " + FormatPercent(series.spread_ratio()) + "\n";
+  out += WrapText("found by " + MethodWords(series) + "; confidence " +
+                      LevelWord(series.confidence().level()) + ": " + series.confidence().reason(),
+                  "  ", "  ", options.width);
+  std::string words = FormatPercent(series.coverage_ratio()) + " of the capture of " +
+                      FormatDuration(series.captured_ns()) + " lies in steps";
+  if (series.warmup_count() > 0) {
+    words += "; " + Plural(series.warmup_count(), "warm-up step") + " (" +
+             FormatDuration(series.warmup_ns()) + ") left out";
+  }
+  if (series.outlier_count() > 0) words += "; " + Plural(series.outlier_count(), "outlier");
+  if (series.partial_count() > 0)
+    words += "; " + FormatCount(series.partial_count()) + " cut by the capture's border";
+  if (series.other_batch_count() > 0) {
+    words += "; " + FormatCount(series.other_batch_count()) +
+             (series.other_batch_count() == 1 ? " batch" : " batches") + " outside steps";
+  }
+  if (series.batches_per_step() > 1.001) {
+    words += "; " + FormatReal(series.batches_per_step()) + " batches a step";
+  }
+  out += WrapText(words, "  ", "  ", options.width);
+  TextTable table;
+  using Align = TextTable::Align;
+  table.AddColumn("category", Align::kLeft);
+  for (const char* header : {"share", "mean", "p10", "median", "p90"}) {
+    table.AddColumn(header, Align::kRight);
+  }
+  table.AddColumn("what it is", Align::kLeft, true);
+  for (const results::StepCategory& c : series.categories()) {
+    table.AddRow({c.name(), FormatPercent(c.share_ratio()), FormatDuration(c.mean_ns()),
+                  FormatDuration(c.p10_ns()), FormatDuration(c.median_ns()),
+                  FormatDuration(c.p90_ns()), c.meaning()});
+  }
+  return out + "\n" + table.Render(options.width) + "\n";
+}
+
+TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most) {
+  using Align = TextTable::Align;
+  TextTable table;
+  const bool stepped = !ops.empty() && ops[0].has_step_ratio();
+  const bool split = !ops.empty() && ops[0].has_pid();
+  table.AddColumn("operation", Align::kLeft, true);
+  table.AddColumn("scope", Align::kLeft);
+  if (split) table.AddColumn("pid", Align::kRight);
+  if (split && ops[0].has_tid()) table.AddColumn("tid", Align::kRight);
+  table.AddColumn("self", Align::kRight);
+  table.AddColumn("of all", Align::kRight);
+  if (stepped) table.AddColumn("of steps", Align::kRight);
+  table.AddColumn("count", Align::kRight);
+  if (stepped) table.AddColumn("a step", Align::kRight);
+  for (const char* header : {"total", "mean", "max"}) table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < std::min(most, ops.size()); ++i) {
+    const results::Op& op = ops[i];
+    std::vector<std::string> cells = {
+        op.name() + (op.incomplete_count() > 0 ? " (unfinished)" : ""), op.scope()};
+    if (split) cells.push_back(std::to_string(op.pid()));
+    if (split && ops[0].has_tid()) cells.push_back(std::to_string(op.tid()));
+    cells.push_back(FormatDuration(op.self_ns()));
+    cells.push_back(FormatPercent(op.self_ratio()));
+    if (stepped) cells.push_back(FormatPercent(op.step_ratio()));
+    cells.push_back(FormatCount(op.count()));
+    if (stepped) cells.push_back(FormatReal(op.count_per_step()));
+    cells.push_back(FormatDuration(op.total_ns()));
+    cells.push_back(FormatDuration(op.mean_ns()));
+    cells.push_back(FormatDuration(op.max_ns()));
+    table.AddRow(std::move(cells));
+  }
+  return table;
+}
+
+TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most) {
+  using Align = TextTable::Align;
+  TextTable table;
+  table.AddColumn("waited for in", Align::kLeft, true);
+  table.AddColumn("kind", Align::kLeft);
+  for (const char* header : {"count", "total", "mean", "max"})
+    table.AddColumn(header, Align::kRight);
+  table.AddColumn("in steps", Align::kRight);
+  table.AddColumn("object", Align::kRight);
+  table.AddColumn("pid", Align::kRight);
+  table.AddColumn("threads", Align::kLeft, true);
+  for (int i = 0; i < std::min(most, locks.size()); ++i) {
+    const results::Lock& lock = locks[i];
+    std::string threads;
+    for (const std::string& name : lock.threads()) threads += (threads.empty() ? "" : ", ") + name;
+    std::string name = lock.name();
+    if (lock.incomplete_count() > 0) name += " (still waiting)";
+    table.AddRow({name, lock.kind(), FormatCount(lock.count()), FormatDuration(lock.total_ns()),
+                  FormatDuration(lock.mean_ns()), FormatDuration(lock.max_ns()),
+                  lock.has_step_ns() ? FormatDuration(lock.step_ns()) : "",
+                  FormatAddress(lock.object()), std::to_string(lock.pid()), threads});
+  }
+  return table;
+}
+
+}  // namespace gpuprof::analysis

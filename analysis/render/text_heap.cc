@@ -1,0 +1,147 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of the pass `heap`. See text.h.
+
+#include <algorithm>
+
+#include "analysis/render/text.h"
+#include "analysis/render/units.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr int kStacksShown = 5;
+constexpr int kFramesShown = 8;
+
+// "4.50 MiB" in exact mode, "4.50 MiB (4.10 - 4.90 MiB)" as an estimate.
+std::string Between(uint64_t value, uint64_t low, uint64_t high) {
+  if (low == high) return FormatBytes(value);
+  return FormatBytes(value) + " (" + FormatBytes(low) + " to " + FormatBytes(high) + ")";
+}
+
+std::string ProcessText(const results::HeapProcess& p, int64_t short_lived_ns, int width) {
+  std::string out = p.name() + " (pid " + std::to_string(p.pid()) + "), " + p.mode();
+  if (p.period_bytes() > 0) {
+    out += ": one sample each " + FormatBytes(p.period_bytes()) + " on average, " +
+           FormatCount(p.sample_count()) + " taken; ranges hold with 95 % confidence";
+  }
+  out += "\n";
+  std::string count = FormatCount(p.count());
+  if (p.count_low() != p.count_high()) {
+    count += " (" + FormatCount(p.count_low()) + " to " + FormatCount(p.count_high()) + ")";
+  }
+  out += "  allocated   " +
+         Between(p.allocated_bytes(), p.allocated_low_bytes(), p.allocated_high_bytes()) + " in " +
+         count + " allocations, " + FormatBytes(static_cast<uint64_t>(p.allocated_bytes_per_s())) +
+         " a second";
+  if (p.has_allocated_bytes_per_step()) {
+    out += ", " + FormatBytes(static_cast<uint64_t>(p.allocated_bytes_per_step())) + " a step";
+  }
+  out += "\n  peak        " + Between(p.peak_bytes(), p.peak_low_bytes(), p.peak_high_bytes()) +
+         " at " + FormatDuration(p.peak_time_ns()) + "\n";
+  out += "  at the end  " + Between(p.end_bytes(), p.end_low_bytes(), p.end_high_bytes()) + " in " +
+         FormatCount(p.end_count()) + " blocks\n";
+  out += "  short-lived " + FormatCount(p.short_lived_count()) + " allocations, " +
+         FormatBytes(p.short_lived_bytes()) + ", given back within " +
+         FormatDuration(short_lived_ns) + "\n";
+  if (p.unmatched_free_count() > 0) {
+    out += WrapText(FormatCount(p.unmatched_free_count()) +
+                        " blocks were given back that are older than the capture",
+                    "  ", "  ", width);
+  }
+  if (p.implied_free_count() > 0) {
+    out += WrapText(FormatCount(p.implied_free_count()) +
+                        " blocks were handed out again although nobody saw them given back",
+                    "  ", "  ", width);
+  }
+  return out + "\n";
+}
+
+std::string Stacks(const results::Heap& result, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn("allocated in", Align::kLeft, true);
+  table.AddColumn("pid", Align::kRight);
+  for (const char* header :
+       {"at peak", "of peak", "allocated", "count", "short-lived", "at end", "stack"}) {
+    table.AddColumn(header, Align::kRight);
+  }
+  for (int i = 0; i < Shown(result.stacks_size(), options); ++i) {
+    const results::HeapStack& s = result.stacks(i);
+    table.AddRow({s.name(), std::to_string(s.pid()), FormatBytes(s.peak_bytes()),
+                  FormatPercent(s.peak_ratio()), FormatBytes(s.allocated_bytes()),
+                  FormatCount(s.count()), FormatCount(s.short_lived_count()),
+                  FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
+  }
+  std::string out =
+      Section("Call stacks, by what was live at the peak", table, options, result.stacks_size());
+  for (int i = 0; i < std::min(kStacksShown, Shown(result.stacks_size(), options)); ++i) {
+    const results::HeapStack& s = result.stacks(i);
+    if (s.frames().empty() || s.peak_bytes() == 0) continue;
+    out += "Stack " + std::to_string(s.stack_id()) + " of pid " + std::to_string(s.pid()) + ": " +
+           FormatBytes(s.peak_bytes()) + " at the peak\n" +
+           StackText(s.frames(), kFramesShown, "    ", options.width) + "\n";
+  }
+  return out;
+}
+
+std::string Tensors(const results::Heap& result, const TextOptions& options) {
+  TextTable devices;
+  devices.AddColumn("device", Align::kLeft);
+  devices.AddColumn("pid", Align::kRight);
+  for (const char* header : {"allocated", "count", "peak", "at", "at end", "a step"}) {
+    devices.AddColumn(header, Align::kRight);
+  }
+  for (const results::TensorDevice& d : result.tensors()) {
+    devices.AddRow({d.name(), std::to_string(d.pid()), FormatBytes(d.allocated_bytes()),
+                    FormatCount(d.count()), FormatBytes(d.peak_bytes()),
+                    FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()),
+                    d.has_allocated_bytes_per_step()
+                        ? FormatBytes(static_cast<uint64_t>(d.allocated_bytes_per_step()))
+                        : ""});
+  }
+  TextTable ops;
+  ops.AddColumn("operation", Align::kLeft, true);
+  ops.AddColumn("device", Align::kLeft);
+  ops.AddColumn("pid", Align::kRight);
+  for (const char* header : {"at peak", "of peak", "allocated", "count", "at end"}) {
+    ops.AddColumn(header, Align::kRight);
+  }
+  for (int i = 0; i < Shown(result.tensor_ops_size(), options); ++i) {
+    const results::TensorOp& op = result.tensor_ops(i);
+    ops.AddRow({op.name().empty() ? "(no operation)" : op.name(), op.device(),
+                std::to_string(op.pid()), FormatBytes(op.peak_bytes()),
+                FormatPercent(op.peak_ratio()), FormatBytes(op.allocated_bytes()),
+                FormatCount(op.count()), FormatBytes(op.end_bytes())});
+  }
+  return Section("Framework memory", devices, options, 0) +
+         Section("Framework memory by operation", ops, options, result.tensor_ops_size());
+}
+
+std::string Sizes(const results::Heap& result, const TextOptions& options) {
+  TextTable table;
+  for (const char* header : {"size from", "to", "count", "allocated", "short-lived"}) {
+    table.AddColumn(header, Align::kRight);
+  }
+  for (const results::HeapSize& s : result.sizes()) {
+    table.AddRow({FormatBytes(s.low_bytes()), FormatBytes(s.high_bytes()), FormatCount(s.count()),
+                  FormatBytes(s.allocated_bytes()), FormatCount(s.short_lived_count())});
+  }
+  return Section("Sizes", table, options, 0);
+}
+
+}  // namespace
+
+std::string HeapText(const results::Heap& result, const TextOptions& options) {
+  std::string out;
+  if (result.processes().empty()) out += "No allocation from the heap was recorded.\n\n";
+  for (const results::HeapProcess& process : result.processes()) {
+    out += ProcessText(process, result.short_lived_ns(), options.width);
+  }
+  return out + Stacks(result, options) + Sizes(result, options) + Tensors(result, options) +
+         MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of the pass `overview`: steps first, what to try last, where the eye rests in a terminal.
+// See text.h.
+
+#include <algorithm>
+
+#include "analysis/render/text.h"
+#include "analysis/render/units.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr int kFramesShown = 6;
+
+std::string Environment(const results::Overview& result, const TextOptions& options) {
+  const results::OverviewEnvironment& e = result.environment();
+  std::string out = WrapText(e.command(), "Command      ", "             ", options.width);
+  std::string machine = e.host();
+  if (!e.cpu_model().empty()) machine += ", " + e.cpu_model();
+  if (e.core_count() > 0) machine += ", " + std::to_string(e.core_count()) + " processors";
+  if (e.memory_bytes() > 0) machine += ", " + FormatBytes(e.memory_bytes());
+  if (!e.kernel().empty()) machine += ", " + e.kernel();
+  out += WrapText(machine, "Machine      ", "             ", options.width);
+  std::string frameworks;
+  for (const std::string& name : e.frameworks())
+    frameworks += (frameworks.empty() ? "" : ", ") + name;
+  if (!frameworks.empty()) out += "Frameworks   " + frameworks + "\n";
+  out += "Ran for      " + FormatDuration(e.wall_ns());
+  if (e.has_exit_status()) out += ", exit status " + std::to_string(e.exit_status());
+  return out + "\n\n";
+}
+
+std::string Input(const results::Overview& result, const TextOptions& options) {
+  const results::OverviewInput& input = result.input();
+  if (input.loader().empty()) return "";
+  std::string words = FormatPercent(input.share_ratio()) + " of step time (" +
+                      FormatDuration(input.mean_ns()) + " a step, at most " +
+                      FormatDuration(input.max_ns()) + "); " +
+                      FormatCount(input.waiting_step_count()) + " of " +
+                      FormatCount(result.steps().count()) + " steps waited";
+  if (input.worker_count() > 0) {
+    words += "; " + std::to_string(input.worker_count()) +
+             (input.worker_count() == 1 ? " worker" : " workers");
+    if (input.has_worker_busy_ratio()) {
+      words += ", busy " + FormatPercent(input.worker_busy_ratio()) + " each";
+    }
+    if (input.has_worker_runqueue_wait_ratio()) {
+      words += ", without a processor " + FormatPercent(input.worker_runqueue_wait_ratio());
+    }
+  }
+  return "Waiting for data\n" + WrapText(words, "  ", "  ", options.width) + "\n";
+}
+
+std::string Memory(const results::Overview& result, const TextOptions& options) {
+  const results::OverviewMemory& m = result.memory();
+  std::string out;
+  if (m.count() > 0) {
+    const bool sampled = m.heap_mode() == "sampled";
+    out += "  heap: " + FormatBytes(m.allocated_bytes()) + " allocated in " +
+           FormatCount(m.count()) + " allocations; peak " + FormatBytes(m.peak_bytes()) +
+           " in pid " + std::to_string(m.peak_pid()) + " at " + FormatDuration(m.peak_time_ns()) +
+           "\n";
+    if (sampled) {
+      out += "        estimates from samples, each " + FormatBytes(m.period_bytes()) +
+             "; with 95 % confidence allocated " + FormatBytes(m.allocated_low_bytes()) + " to " +
+             FormatBytes(m.allocated_high_bytes()) + ",\n        peak " +
+             FormatBytes(m.peak_low_bytes()) + " to " + FormatBytes(m.peak_high_bytes()) + "\n";
+    }
+    if (!m.peak_stack().empty()) {
+      out += "        " + FormatBytes(m.peak_stack_bytes()) + " of the peak came from " +
+             m.peak_stack_name() + "\n" +
+             StackText(m.peak_stack(), kFramesShown, "          ", options.width);
+    }
+  }
+  for (int i = 0; i < Shown(m.tensors_size(), options); ++i) {
+    const results::OverviewTensor& t = m.tensors(i);
+    std::string words = "tensors on " + t.name() + " of pid " + std::to_string(t.pid()) + ": " +
+                        FormatBytes(t.allocated_bytes()) + " allocated in " +
+                        FormatCount(t.count()) + " allocations; peak " +
+                        FormatBytes(t.peak_bytes());
+    if (t.peak_op_bytes() > 0) {
+      words += ", of it " + FormatBytes(t.peak_op_bytes()) + " from " +
+               (t.peak_op().empty() ? "outside operations" : t.peak_op());
+    }
+    out += WrapText(words, "  ", "        ", options.width);
+  }
+  return out.empty() ? "" : "Memory\n" + out + "\n";
+}
+
+std::string Recording(const results::Overview& result, const TextOptions& options) {
+  const results::OverviewCost& c = result.cost();
+  std::string out = "Recording\n";
+  out += result.meta().lost_count() == 0
+             ? "  lost: nothing of " + FormatCount(c.count()) + " events\n"
+             : "  lost: " + FormatCount(result.meta().lost_count()) + " of " +
+                   FormatCount(c.count() + result.meta().lost_count()) + " events\n";
+  std::string cost =
+      "cost: about " + FormatPercent(c.slowdown_ratio()) + " of the program's time (";
+  if (c.has_op_callback_ns()) {
+    cost += FormatCount(c.op_event_count()) + " operations at " +
+            FormatDuration(c.op_callback_ns()) + ", ";
+  }
+  cost += FormatCount(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
+          "), and beside it " + FormatPercent(c.background_ratio()) + " of one processor; " +
+          FormatBytes(c.file_bytes()) + " written";
+  out += WrapText(cost, "  ", "        ", options.width);
+  const std::string meta = MetaText(result.meta(), {options.limit, std::max(options.width - 2, 0)});
+  for (size_t at = 0; at < meta.size();) {
+    const size_t end = meta.find('\n', at);
+    out += "  " + meta.substr(at, end - at) + "\n";
+    at = end + 1;
+  }
+  return out + "\n";
+}
+
+std::string Processes(const results::Overview& result, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn("pid", Align::kRight);
+  table.AddColumn("parent", Align::kRight);
+  table.AddColumn("process", Align::kLeft, true);
+  table.AddColumn("role", Align::kLeft);
+  for (const char* header : {"from", "to", "threads", "cores busy", "events", "lost"}) {
+    table.AddColumn(header, Align::kRight);
+  }
+  table.AddColumn("ended", Align::kLeft);
+  const int rows = result.processes_size();
+  for (int i = 0; i < Shown(rows, options); ++i) {
+    const results::OverviewProcess& p = result.processes(i);
+    table.AddRow({std::to_string(p.pid()), std::to_string(p.ppid()), p.name(), p.role(),
+                  FormatDuration(p.start_ns()), FormatDuration(p.end_ns()),
+                  FormatCount(p.thread_count()),
+                  p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-", FormatCount(p.count()),
+                  FormatCount(p.lost_count()), p.ended()});
+  }
+  return Section("Processes", table, options, rows);
+}
+
+std::string SeverityWord(results::Severity severity) {
+  switch (severity) {
+    case results::SEVERITY_HIGH:
+      return "high";
+    case results::SEVERITY_MEDIUM:
+      return "medium";
+    case results::SEVERITY_LOW:
+      return "low";
+    default:
+      return "info";
+  }
+}
+
+std::string Findings(const results::Overview& result, const TextOptions& options) {
+  std::string out = "What to try\n";
+  if (result.findings().empty()) {
+    return out + "  No rule found anything worth trying in this recording.\n";
+  }
+  int number = 0;
+  for (const results::Finding& finding : result.findings()) {
+    std::string head =
+        finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
+    if (finding.has_recoverable_per_step_ns()) {
+      head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " a step (" +
+              FormatPercent(finding.recoverable_ratio()) + ")";
+    }
+    out += WrapText(head + "]", "  " + std::to_string(++number) + ". ", "     ", options.width);
+    for (const std::string& line : finding.evidence()) {
+      out += WrapText(line, "     - ", "       ", options.width);
+    }
+    for (const std::string& line : finding.fix()) {
+      out += WrapText(line, "     try: ", "          ", options.width);
+    }
+    if (!finding.caveat().empty()) {
+      out += WrapText(finding.caveat(), "     but: ", "          ", options.width);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string OverviewText(const results::Overview& result, const TextOptions& options) {
+  std::string out = Environment(result, options);
+  if (result.has_steps()) {
+    out += SeriesText(result.steps(), options);
+    for (const results::StepSeries& series : result.more_steps())
+      out += SeriesText(series, options);
+    out += Input(result, options);
+  } else {
+    out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
+  }
+  out += Section("Operations by self time", OpRows(result.top_ops(), result.top_ops_size()),
+                 options, 0);
+  out += Section("Locks that other threads held",
+                 LockRows(result.top_locks(), result.top_locks_size()), options, 0);
+  return out + Memory(result, options) + Processes(result, options) + Recording(result, options) +
+         Findings(result, options);
+}
+
+}  // namespace gpuprof::analysis

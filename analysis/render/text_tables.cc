@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of steps, ops, locks and threads. See text.h.
+
+#include <algorithm>
+
+#include "analysis/render/text.h"
+#include "analysis/render/units.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+std::string StepMark(const results::Step& step) {
+  if (step.warmup()) return "warm-up";
+  return step.outlier() ? "outlier: " + step.outlier_category() : "";
+}
+
+}  // namespace
+
+std::string StepsText(const results::Steps& result, const TextOptions& options) {
+  std::string out;
+  if (result.series().empty())
+    return WrapText(result.advice(), "", "", options.width) + MetaText(result.meta(), options);
+  for (const results::StepSeries& series : result.series()) out += SeriesText(series, options);
+  TextTable table;
+  const bool several = result.series_size() > 1;
+  if (several) table.AddColumn("pid", Align::kRight);
+  for (const char* header : {"step", "start", "duration", "input", "forward", "backward",
+                             "optimizer", "lock_wait", "other", "ops"}) {
+    table.AddColumn(header, Align::kRight);
+  }
+  table.AddColumn("", Align::kLeft);
+  for (int i = 0; i < Shown(result.steps_size(), options); ++i) {
+    const results::Step& s = result.steps(i);
+    std::vector<std::string> cells;
+    if (several) cells.push_back(std::to_string(s.pid()));
+    cells.push_back(std::to_string(s.number()));
+    for (const int64_t ns : {s.start_ns(), s.duration_ns(), s.input_ns(), s.forward_ns(),
+                             s.backward_ns(), s.optimizer_ns(), s.lock_wait_ns(), s.other_ns()}) {
+      cells.push_back(FormatDuration(ns));
+    }
+    cells.push_back(FormatCount(s.op_count()));
+    cells.push_back(StepMark(s));
+    table.AddRow(std::move(cells));
+  }
+  return out + Section("Steps", table, options, result.steps_size()) +
+         MetaText(result.meta(), options);
+}
+
+std::string OpsText(const results::Ops& result, const TextOptions& options) {
+  if (result.ops().empty()) {
+    return "No framework operation was recorded.\n" + MetaText(result.meta(), options);
+  }
+  std::string heading = FormatCount(result.count()) + " operations, " +
+                        FormatDuration(result.self_ns()) + " of thread time in them";
+  if (result.has_step_count()) {
+    heading += "; " + FormatCount(result.step_count()) + " steps of " +
+               FormatDuration(result.step_ns() /
+                              static_cast<int64_t>(std::max<uint64_t>(result.step_count(), 1))) +
+               " on average";
+  }
+  return Section(heading, OpRows(result.ops(), Shown(result.ops_size(), options)), options,
+                 result.ops_size()) +
+         MetaText(result.meta(), options);
+}
+
+std::string LocksText(const results::Locks& result, const TextOptions& options) {
+  if (result.locks().empty()) {
+    return "No wait for a lock or a condition was recorded.\n" + MetaText(result.meta(), options);
+  }
+  std::string out = "Contended: " + FormatCount(result.contended_count()) + " waits, " +
+                    FormatDuration(result.contended_ns());
+  if (result.has_step_contended_ns()) {
+    out += "; in steps, on the step's thread: " + FormatDuration(result.step_contended_ns());
+  }
+  out += "\n\n";
+  google::protobuf::RepeatedPtrField<results::Lock> contended, others;
+  for (const results::Lock& lock : result.locks())
+    *(lock.contended() ? contended : others).Add() = lock;
+  out += Section("Locks that other threads held",
+                 LockRows(contended, Shown(contended.size(), options)), options, contended.size());
+  out += Section("Waits that are made to last (conditions, semaphores, barriers, joins)",
+                 LockRows(others, Shown(others.size(), options)), options, others.size());
+  return out + MetaText(result.meta(), options);
+}
+
+std::string ThreadsText(const results::Threads& result, const TextOptions& options) {
+  TextTable processes;
+  processes.AddColumn("pid", Align::kRight);
+  processes.AddColumn("process", Align::kLeft, true);
+  processes.AddColumn("role", Align::kLeft);
+  for (const char* header :
+       {"threads", "events", "cpu", "cores busy", "waiting for cpu", "contended"}) {
+    processes.AddColumn(header, Align::kRight);
+  }
+  for (const results::ThreadProcess& p : result.processes()) {
+    processes.AddRow({std::to_string(p.pid()), p.name(), p.role(), FormatCount(p.thread_count()),
+                      FormatCount(p.count()), p.has_cpu_ns() ? FormatDuration(p.cpu_ns()) : "-",
+                      p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-",
+                      p.has_runqueue_wait_ns() ? FormatDuration(p.runqueue_wait_ns()) : "-",
+                      FormatDuration(p.contended_ns())});
+  }
+  TextTable threads;
+  threads.AddColumn("pid", Align::kRight);
+  threads.AddColumn("tid", Align::kRight);
+  threads.AddColumn("thread", Align::kLeft, true);
+  for (const char* header :
+       {"life", "cpu", "busy", "waiting for cpu", "in ops", "contended", "waiting", "events"}) {
+    threads.AddColumn(header, Align::kRight);
+  }
+  threads.AddColumn("created by", Align::kLeft);
+  for (int i = 0; i < Shown(result.threads_size(), options); ++i) {
+    const results::Thread& t = result.threads(i);
+    std::string name = t.name();
+    if (t.step_thread()) name += " (steps)";
+    if (t.tool()) name += " (profiler)";
+    threads.AddRow({std::to_string(t.pid()), std::to_string(t.tid()), name,
+                    FormatDuration(t.life_ns()), t.has_cpu_ns() ? FormatDuration(t.cpu_ns()) : "-",
+                    t.has_cpu_ratio() ? FormatPercent(t.cpu_ratio()) : "-",
+                    t.has_runqueue_wait_ns() ? FormatDuration(t.runqueue_wait_ns()) : "-",
+                    FormatDuration(t.op_ns()), FormatDuration(t.contended_ns()),
+                    FormatDuration(t.waiting_ns()), FormatCount(t.count()),
+                    !t.created_by().empty()  ? t.created_by()
+                    : t.has_created_by_tid() ? std::to_string(t.created_by_tid())
+                                             : ""});
+  }
+  return Section("Processes", processes, options, 0) +
+         Section("Threads", threads, options, result.threads_size()) +
+         MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis
