@@ -32,8 +32,13 @@ endfunction()
 
 gpuprof_find_static(NAME gpuprof_zstd LIBRARY libzstd.a HEADER zstd.h FIX "run scripts/setup")
 set(GPUPROF_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup put its builds")
-gpuprof_find_static(NAME gpuprof_libunwind LIBRARY libunwind.a HEADER libunwind.h
+# The tracer uses the general mode, an archive of its own that needs a little of the local mode's.
+gpuprof_find_static(NAME gpuprof_libunwind_general LIBRARY libunwind-${CMAKE_SYSTEM_PROCESSOR}.a
+                    HEADER libunwind.h PREFIX "${GPUPROF_DEPS_DIR}/libunwind" FIX "run scripts/setup")
+gpuprof_find_static(NAME gpuprof_libunwind_local LIBRARY libunwind.a HEADER libunwind.h
                     PREFIX "${GPUPROF_DEPS_DIR}/libunwind" FIX "run scripts/setup")
+add_library(gpuprof_libunwind INTERFACE)
+target_link_libraries(gpuprof_libunwind INTERFACE gpuprof_libunwind_general gpuprof_libunwind_local)
 
 if(GPUPROF_BUILD_TESTS)
   find_package(GTest REQUIRED)

@@ -124,7 +124,7 @@ TEST_F(StackCaptureTest, OwnModuleListGivesTheSame) {
 }
 
 // The C library's, which uses the compiler's unwinder: the static libunwind offers the same name.
-int Truth(void** pcs, int most) {
+[[gnu::noinline]] int Truth(void** pcs, int most) {
   static const auto libc_backtrace = reinterpret_cast<int (*)(void**, int)>(
       dlsym(dlopen("libc.so.6", RTLD_NOW | RTLD_NOLOAD), "backtrace"));
   const int count = libc_backtrace(pcs, most);
