@@ -18,7 +18,8 @@ constexpr char kReadingCodes[] =
     "read is printed).";
 
 int UsageError(const std::string& what, const std::string& where) {
-  Say(what + (what.ends_with("?") || what.ends_with(".") ? " " : "; ") + "see '" + where + "'");
+  const bool sentence = what.ends_with("?") || what.ends_with(".");
+  Say(what + (sentence ? " See '" : "; see '") + where + "'");
   return kExitUsage;
 }
 

@@ -232,6 +232,18 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
   return answer;
 }
 
+std::vector<int32_t> LiveProcesses(const std::string& bundle) {
+  constexpr int kTimeoutMs = 500;
+  std::vector<int32_t> pids;
+  for (const Endpoint& endpoint : FindEndpoints()) {
+    const Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
+    if (answer.kind == Answer::Kind::kOk && answer.Get(proto::kKeyBundle) == bundle) {
+      pids.push_back(endpoint.pid);
+    }
+  }
+  return pids;
+}
+
 void RemoveStale(const Endpoint& endpoint) {
   struct stat info;
   if (endpoint.is_abstract || codec::ProcessIsAlive(endpoint.pid, endpoint.start_id)) return;

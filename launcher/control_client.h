@@ -40,6 +40,9 @@ struct Answer {
 
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms);
 
+// Running processes whose traces go to this bundle.
+std::vector<int32_t> LiveProcesses(const std::string& bundle);
+
 // Removes the socket file of a process that no longer lives, if it is ours.
 void RemoveStale(const Endpoint& endpoint);
 

@@ -5,6 +5,7 @@
 
 #include "launcher/facts.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
@@ -29,24 +30,42 @@ json ArrayOf(const json& object, const char* key) {
   return found != object.end() && found->is_array() ? *found : json::array();
 }
 
+void AddLoss(std::vector<LossWords>* losses, uint64_t count, const std::string& words) {
+  for (LossWords& loss : *losses) {
+    if (loss.words != words) continue;
+    loss.count += count;
+    return;
+  }
+  losses->push_back({count, words});
+}
+
 }  // namespace
 
-BundleFacts FactsOf(const analysis::Trace& trace) {
+BundleFacts ParseFacts(const std::string& text) {
   BundleFacts facts;
-  const json description = json::parse(analysis::DescribeJson(trace), nullptr, false);
+  const json description = json::parse(text, nullptr, false);
   if (!description.is_object()) return facts;
+  facts.events = NumberOf(description, "count");
+  uint64_t unnamed = NumberOf(description, "lost_count");
   for (const json& process : ArrayOf(description, "processes")) {
     ++facts.processes;
-    facts.events += NumberOf(process, "rows");
+    for (const json& loss : ArrayOf(process, "losses")) {
+      const uint64_t count = NumberOf(loss, "count");
+      AddLoss(&facts.losses, count, TextOf(loss, "name"));
+      unnamed -= std::min(unnamed, count);
+    }
   }
-  for (const json& loss : ArrayOf(description, "losses"))
-    facts.losses.push_back({NumberOf(loss, "count"), TextOf(loss, "name")});
+  if (unnamed > 0) AddLoss(&facts.losses, unnamed, "records");
   for (const json& fault : ArrayOf(description, "faults")) {
     facts.faults.push_back(TextOf(fault, "file") + " at byte " +
                            std::to_string(NumberOf(fault, "offset")) + ": " +
                            TextOf(fault, "what"));
   }
   return facts;
+}
+
+BundleFacts FactsOf(const analysis::Trace& trace) {
+  return ParseFacts(analysis::DescribeJson(trace));
 }
 
 std::string ReadBundleFacts(const std::string& bundle, BundleFacts* facts) {

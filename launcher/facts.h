@@ -31,6 +31,8 @@ struct BundleFacts {
 
 // Empty, or cause and fix.
 std::string ReadBundleFacts(const std::string& bundle, BundleFacts* facts);
+// From the text of analysis::DescribeJson; what is missing from it stays empty.
+BundleFacts ParseFacts(const std::string& json);
 BundleFacts FactsOf(const analysis::Trace& trace);
 
 }  // namespace gpuprof::launcher

@@ -31,7 +31,7 @@ class HelpFormatter : public CLI::Formatter {
     return "Usage: " + usage_ + "\n";
   }
   std::string make_option_opts(const CLI::Option* option) const override {
-    if (option->get_type_size() == 0 || option->get_positional()) return "";
+    if (option->get_type_name().empty() || option->get_positional()) return "";
     return " " + option->get_type_name() +
            (option->get_default_str().empty() ? "" : " [" + option->get_default_str() + "]");
   }
@@ -156,7 +156,7 @@ void Options::SplitCommand(std::vector<std::string>* words) {
       break;
     }
     const CLI::Option* option = parser_->app.get_option_no_throw(word);
-    const bool separate_value = option != nullptr && option->get_type_size() != 0;
+    const bool separate_value = option != nullptr && !option->get_type_name().empty();
     if (separate_value) ++at;
   }
   words->resize(std::min(at, words->size()));
@@ -251,7 +251,7 @@ std::vector<OptionView> Options::Views() const {
     for (const std::string& name : option->get_snames()) view.names.push_back("-" + name);
     view.positional = view.names.empty();
     view.repeated = option->get_expected_max() > 1;
-    if (option->get_type_size() != 0) view.type_name = option->get_type_name();
+    view.type_name = option->get_type_name();
     view.help = option->get_description();
     views.push_back(std::move(view));
   }

@@ -102,10 +102,13 @@ std::string FindBinary(std::string path, std::vector<std::string> arguments,
   return path;
 }
 
-std::string WhyNoPreload(const std::string& binary, const ElfFile& elf) {
+std::string WhyNoPreload(const std::string& binary, const ElfFile& elf, bool* harmless) {
   struct stat info;
   const std::string name = "'" + binary + "' ";
   if (!elf.is_elf) return "";
+  // These loaders would complain about the object, or refuse to start the program.
+  *harmless = elf.is_64_bit && elf.machine == OwnMachine() &&
+              elf.interpreter.find("ld-musl") == std::string::npos;
   if (!elf.is_64_bit || elf.machine != OwnMachine()) {
     return name +
            "is built for another kind of machine than gpuprof's objects: it runs unrecorded; "
@@ -113,8 +116,8 @@ std::string WhyNoPreload(const std::string& binary, const ElfFile& elf) {
   }
   if (elf.interpreter.empty()) {
     return name +
-           "is linked statically and cannot be recorded: it runs unrecorded; link it dynamically "
-           "(without -static)";
+           "is linked statically and cannot be recorded, only what it starts can; link it "
+           "dynamically (without -static)";
   }
   if (elf.interpreter.find("ld-musl") != std::string::npos) {
     return name + "uses musl (" + elf.interpreter +
@@ -192,7 +195,7 @@ Program FindProgram(const std::string& command, const std::vector<std::string>& 
   ElfFile elf;
   if (!ReadElf(program.binary, &elf).empty())
     return program;  // execute-only: nothing is known against it
-  program.cannot_preload = WhyNoPreload(program.binary, elf);
+  program.cannot_preload = WhyNoPreload(program.binary, elf, &program.preload_is_harmless);
   program.sanitizer = SanitizerOf(elf);
   return program;
 }

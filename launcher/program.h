@@ -19,8 +19,10 @@ struct Program {
   bool executable = false;
   std::string cannot_preload;  // the program runs, but without the injected object: why, and what
                                // to do; empty: nothing in the way
-  std::string sanitizer;       // the AddressSanitizer runtime it needs first in LD_PRELOAD, as the
-                               // loader takes it; empty: none
+  bool preload_is_harmless =
+      true;               // though useless for this program: what it starts may take it in
+  std::string sanitizer;  // the AddressSanitizer runtime it needs first in LD_PRELOAD, as the
+                          // loader takes it; empty: none
 };
 
 // Resolves as execvp would, with `search_path` for PATH (null: the system's default).

@@ -98,13 +98,15 @@ struct Extra {
   const char* type_name;
   std::string (*check)(std::string_view);
   std::string (*canonical)(std::string_view) = nullptr;
+  const char* meaning = nullptr;  // where the flag means more than the variable
 };
 
 // What proto/contract.h's table does not say: how each value looks. A variable without a row here
 // does not compile away: it is shown without a type and accepted unchecked, and the unit test of
 // this table fails.
 constexpr Extra kExtras[] = {
-    {proto::kEnvBundle, "output", "DIR", CheckPath},
+    {proto::kEnvBundle, "output", "DIR", CheckPath, nullptr,
+     "Directory for the traces, new or empty; default: ./gpuprof-PROGRAM-TIME-PID"},
     {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH", CheckCapture, CanonicalCapture},
     {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},
@@ -145,6 +147,7 @@ std::vector<SettingInfo> MakeTable() {
       info.type_name = extra.type_name;
       info.check = extra.check;
       info.canonical = extra.canonical;
+      if (extra.meaning != nullptr) info.meaning = extra.meaning;
     }
   }
   return table;

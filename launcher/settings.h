@@ -18,7 +18,7 @@ struct SettingInfo {
   const char* variable;  // "GPUPROF_RING_MEMORY"
   std::string flag;      // "ring-memory": long option and key in gpuprof.toml; empty: no flag
   const char* fallback;
-  const char* meaning;
+  const char* meaning;    // of the flag, for help
   const char* type_name;  // as the help shows it: words in small letters are choices
   std::string (*check)(std::string_view value);  // empty, or what is wrong and what to write
   std::string (*canonical)(

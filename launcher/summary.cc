@@ -10,6 +10,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "analysis/analysis.h"
 #include "launcher/facts.h"
 #include "launcher/text.h"
@@ -36,13 +38,39 @@ std::string PidList(const std::vector<int32_t>& pids) {
   return pids.size() > kMost ? list + ", ..." : list;
 }
 
+struct LossFix {
+  const char* name;  // as analysis names the kind
+  const char* words;
+};
+
+constexpr LossFix kLossFixes[] = {
+    {"ring_full", "records, a thread's ring was full (raise --ring-memory)"},
+    {"reentered", "events of signal handlers that interrupted the recorder"},
+    {"no_ring", "events, no ring could be had (memory or disk is short)"},
+    {"sample_table_full",
+     "heap samples, too many were live (raise the period: --trace heap=sampled:4MiB)"},
+    {"stack_table_full", "stacks, too many different ones (lower --stacks)"},
+    {"string_table_full", "names, too many different ones"},
+    {"write_error", "rows, the bundle could not be written (is the disk full?)"},
+    {"corrupt_record", "damaged records of processes that died"},
+    {"unpaired_span", "spans whose start was not seen"},
+    {"memory_limit", "rows, the recorder reached its memory limit"},
+};
+
+std::string LossWordsOf(const LossWords& loss) {
+  for (const LossFix& fix : kLossFixes) {
+    if (loss.words == fix.name) return FormatCount(loss.count) + " " + fix.words;
+  }
+  std::string words = loss.words;
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return FormatCount(loss.count) + " " + words;
+}
+
 std::string LossLine(const BundleFacts& bundle) {
   if (bundle.losses.empty()) return "lost: nothing";
-  std::string line = "lost: ";
-  for (size_t i = 0; i < bundle.losses.size(); ++i) {
-    line +=
-        (i == 0 ? "" : ", ") + FormatCount(bundle.losses[i].count) + " " + bundle.losses[i].words;
-  }
+  std::string line;
+  for (const LossWords& loss : bundle.losses)
+    line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
   return line;
 }
 
@@ -95,6 +123,11 @@ Summary Summarize(const RunFacts& facts) {
   const std::vector<ProcessFiles> files = ListProcesses(facts.bundle);
   if (files.empty()) {
     summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
+    if (!facts.dormant.empty()) {
+      summary.lines.push_back("still running and ready to record: " + PidList(facts.dormant));
+      summary.lines.push_back("bundle: " + ShellQuote(bundle));
+      summary.lines.push_back("next: gpuprof ctl start " + std::to_string(facts.dormant.front()));
+    }
     return summary;
   }
   summary.recorded = true;

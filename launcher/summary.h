@@ -21,6 +21,7 @@ struct RunFacts {
   std::string command_name;  // base name
   ChildResult child;
   FinishReport finish;
+  std::vector<int32_t> dormant;  // alive, with gpuprof in them, and nothing recorded yet
   Program program;
   std::vector<Setting> settings;
 };

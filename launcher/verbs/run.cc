@@ -15,6 +15,7 @@
 #include "launcher/bundle.h"
 #include "launcher/child.h"
 #include "launcher/command.h"
+#include "launcher/control_client.h"
 #include "launcher/objects.h"
 #include "launcher/program.h"
 #include "launcher/settings.h"
@@ -96,11 +97,10 @@ class Run : public Verb {
       bundle_.RemoveIfUnused();
       return Fail(error);
     }
-    if (facts_.program.cannot_preload.empty()) {
+    if (!facts_.program.cannot_preload.empty()) Say(facts_.program.cannot_preload);
+    if (facts_.program.preload_is_harmless) {
       changes["LD_PRELOAD"] =
           ComposePreload(objects.inject, facts_.program.sanitizer, Variable("LD_PRELOAD"));
-    } else {
-      Say(facts_.program.cannot_preload);
     }
     facts_.child = RunChild(command_, changes);
     if (facts_.child.exec_error != 0) return NotStarted();
@@ -135,8 +135,11 @@ class Run : public Verb {
     description->set_root_pid(facts_.child.pid);
     const std::string error = bundle_.Describe(*description);
     if (!error.empty()) Say(error);
+    const bool recorded = !ListProcesses(bundle_.path()).empty();
+    if (!recorded) facts_.dormant = LiveProcesses(bundle_.path());
     const Summary summary = Summarize(facts_);
-    if (!summary.recorded && !named_) bundle_.RemoveIfUnused();
+    // A dormant process that outlives the command may still be told to record.
+    if (!recorded && !named_ && facts_.dormant.empty()) bundle_.RemoveIfUnused();
     if (quiet_ && summary.recorded && facts_.finish.failures.empty()) return;
     for (const std::string& line : summary.lines) Say(line);
   }

@@ -1,0 +1,36 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Figures taken from a bundle's description.
+
+#include "launcher/facts.h"
+
+#include <gtest/gtest.h>
+
+namespace gpuprof::launcher {
+namespace {
+
+TEST(Facts, AddsUpProcesses) {
+  const BundleFacts facts = ParseFacts(R"({"count": 30, "lost_count": 9, "processes": [
+      {"losses": [{"name": "ring_full", "count": 5}]},
+      {"losses": [{"name": "ring_full", "count": 1}, {"name": "no_ring", "count": 2}]}],
+      "faults": [{"file": "p1-2.gpt", "offset": 77, "what": "cut"}]})");
+  EXPECT_EQ(facts.processes, 2u);
+  EXPECT_EQ(facts.events, 30u);
+  ASSERT_EQ(facts.losses.size(), 3u);
+  EXPECT_EQ(facts.losses[0].words, "ring_full");
+  EXPECT_EQ(facts.losses[0].count, 6u);
+  EXPECT_EQ(facts.losses[1].count, 2u);
+  EXPECT_EQ(facts.losses[2].count, 1u) << "lost records that no process names are not forgotten";
+  ASSERT_EQ(facts.faults.size(), 1u);
+  EXPECT_EQ(facts.faults[0], "p1-2.gpt at byte 77: cut");
+}
+
+TEST(Facts, NonsenseIsEmpty) {
+  EXPECT_EQ(ParseFacts("").processes, 0u);
+  EXPECT_EQ(ParseFacts("[1]").processes, 0u);
+  EXPECT_EQ(ParseFacts(R"({"processes": 7, "count": "x"})").events, 0u);
+}
+
+}  // namespace
+}  // namespace gpuprof::launcher
