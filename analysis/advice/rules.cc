@@ -9,7 +9,7 @@
 #include <cmath>
 #include <string_view>
 
-#include "analysis/render/units.h"
+#include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -115,8 +115,8 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
            results::LEVEL_HIGH, "measured as the time inside the loader's next batch");
   finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
                        " passes waiting for the next batch; " +
-                       FormatCount(input.waiting_step_count()) + " of " +
-                       FormatCount(facts.overview->steps().count()) + " steps waited.");
+                       FormatNumber(input.waiting_step_count()) + " of " +
+                       FormatNumber(facts.overview->steps().count()) + " steps waited.");
   SetRecoverable(facts, category->mean_ns(), &finding);
   if (input.has_worker_busy_ratio()) {
     std::string words = std::to_string(input.worker_count()) + " workers were busy " +
@@ -198,7 +198,7 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   Finding finding =
       Make("LA-002", "Steps are made of very many very short operations", results::LEVEL_MEDIUM,
            "call cost taken from the cheapest tenth of operations");
-  finding.add_evidence(FormatCount(static_cast<uint64_t>(per_step)) + " operations a step of " +
+  finding.add_evidence(FormatNumber(static_cast<uint64_t>(per_step)) + " operations a step of " +
                        FormatDuration(mean) + " each on average.");
   finding.add_evidence("The cheapest tenth takes " + FormatDuration(floor) +
                        ", little more than the call: " + FormatDuration(recoverable) + " a step.");
@@ -220,7 +220,7 @@ std::optional<Finding> LockContention(const AdviceFacts& facts) {
   for (const results::Lock& lock : facts.overview->top_locks()) {
     if (!lock.contended() || lock.step_ns() == 0) continue;
     finding.add_evidence(FormatDuration(lock.step_ns() / count) + " a step in " + lock.name() +
-                         " (" + FormatCount(lock.count()) + " waits, longest " +
+                         " (" + FormatNumber(lock.count()) + " waits, longest " +
                          FormatDuration(lock.max_ns()) + ").");
     break;
   }
@@ -320,7 +320,7 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
   Finding finding = Make("EN-002", "This recording is not as good as it could be",
                          results::LEVEL_HIGH, "counted by the recorder");
   for (const results::Loss& loss : overview.meta().losses()) {
-    finding.add_evidence(FormatCount(loss.count()) + " lost: " + loss.name() + ".");
+    finding.add_evidence(FormatNumber(loss.count()) + " lost: " + loss.name() + ".");
     finding.add_fix(loss.fix());
   }
   if (slowed) {

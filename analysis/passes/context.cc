@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <map>
 
+#include "analysis/model/names.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -150,7 +152,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   }
   for (const auto& [kind, count] : losses) {
     results::Loss* loss = meta->add_losses();
-    loss->set_name(std::string(LossName(static_cast<proto::LossKind>(kind))));
+    loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));
     loss->set_count(count);
     loss->set_fix(std::string(LossFix(static_cast<proto::LossKind>(kind))));
     meta->set_lost_count(meta->lost_count() + count);

@@ -69,8 +69,7 @@ class PassContext {
 
 inline constexpr uint32_t kResultSchema = 1;
 
-// Names of losses and what to do about them.
-std::string_view LossName(proto::LossKind kind);
+// What to do about a loss.
 std::string_view LossFix(proto::LossKind kind);
 // Records lost by a process, by kind; ring losses of tracks count where health does not tell them.
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process);

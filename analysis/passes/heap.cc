@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/live_memory.h"
 #include "analysis/passes/merge_tracks.h"
 #include "analysis/passes/passes.h"
@@ -69,11 +70,6 @@ LiveMemory FollowHeap(const Process& process) {
   });
   memory.Finish();
   return memory;
-}
-
-std::string ModeName(uint32_t mode) {
-  constexpr const char* kNames[] = {"off", "sampled", "exact"};
-  return mode < 3 ? kNames[mode] : "unknown";
 }
 
 void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProcess* row) {
@@ -203,7 +199,7 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   results::HeapProcess* row = out->add_processes();
   row->set_pid(process.pid);
   row->set_name(ProcessName(process));
-  row->set_mode(ModeName(process.heap_mode));
+  row->set_mode(std::string(HeapModeName(process.heap_mode)));
   row->set_period_bytes(process.heap_mode == 1 ? process.heap_period : 0);
   FillProcess(all, memory, row);
   const double seconds = static_cast<double>(CapturedTime(process)) * 1e-9;

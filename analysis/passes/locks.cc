@@ -7,6 +7,7 @@
 #include <map>
 #include <tuple>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
 
@@ -89,7 +90,7 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
     row.process = index;
     row.stack = waits.stack;
     results::Lock& lock = row.lock;
-    lock.set_kind(std::string(WaitKindName(kind)));
+    lock.set_kind(std::string(WaitKindName(std::get<0>(key))));
     lock.set_contended(IsContention(kind));
     lock.set_count(waits.count);
     lock.set_total_ns(waits.total_ns);

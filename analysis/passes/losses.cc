@@ -14,29 +14,23 @@ namespace {
 
 struct LossText {
   proto::LossKind kind;
-  std::string_view name;
   std::string_view fix;
 };
 
 constexpr LossText kLosses[] = {
-    {proto::LOSS_RING_FULL, "ring_full",
-     "Give the rings more memory: --ring or GPUPROF_RING_MEMORY."},
-    {proto::LOSS_REENTERED, "reentered",
-     "Events of signal handlers that interrupted a hook; nothing to do."},
-    {proto::LOSS_NO_RING, "no_ring",
+    {proto::LOSS_RING_FULL, "Give the rings more memory: --ring or GPUPROF_RING_MEMORY."},
+    {proto::LOSS_REENTERED, "Events of signal handlers that interrupted a hook; nothing to do."},
+    {proto::LOSS_NO_RING,
      "Threads got no ring: raise GPUPROF_RING_MEMORY, or free space where the bundle lies."},
-    {proto::LOSS_SAMPLE_TABLE_FULL, "sample_table_full",
-     "Sample the heap more thinly: --trace heap=sampled:2MiB."},
-    {proto::LOSS_STACK_TABLE_FULL, "stack_table_full", "Keep fewer frames: GPUPROF_STACKS=16."},
-    {proto::LOSS_STRING_TABLE_FULL, "string_table_full",
-     "Operation names keep changing; they share one name now."},
-    {proto::LOSS_WRITE_ERROR, "write_error",
+    {proto::LOSS_SAMPLE_TABLE_FULL, "Sample the heap more thinly: --trace heap=sampled:2MiB."},
+    {proto::LOSS_STACK_TABLE_FULL, "Keep fewer frames: GPUPROF_STACKS=16."},
+    {proto::LOSS_STRING_TABLE_FULL, "Operation names keep changing; they share one name now."},
+    {proto::LOSS_WRITE_ERROR,
      "Free space on the disk of the bundle, or write it elsewhere: -o DIR."},
-    {proto::LOSS_CORRUPT_RECORD, "corrupt_record",
+    {proto::LOSS_CORRUPT_RECORD,
      "The ring of a dead process was damaged; what made sense was kept."},
-    {proto::LOSS_UNPAIRED_SPAN, "unpaired_span",
-     "Operations that began before the capture; nothing to do."},
-    {proto::LOSS_MEMORY_LIMIT, "memory_limit",
+    {proto::LOSS_UNPAIRED_SPAN, "Operations that began before the capture; nothing to do."},
+    {proto::LOSS_MEMORY_LIMIT,
      "The recorder reached its memory limit: record fewer sources, or write to a faster disk."},
 };
 
@@ -86,11 +80,6 @@ bool IsAllocatorFrame(const results::Frame& frame) {
 }
 
 }  // namespace
-
-std::string_view LossName(proto::LossKind kind) {
-  const LossText* loss = FindLoss(kind);
-  return loss == nullptr ? "unknown" : loss->name;
-}
 
 std::string_view LossFix(proto::LossKind kind) {
   const LossText* loss = FindLoss(kind);

@@ -8,6 +8,7 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 
@@ -17,17 +18,8 @@ namespace {
 constexpr uint32_t kNoGroup = 0xffffffffu;
 
 std::string ScopeName(uint8_t scope) {
-  switch (static_cast<proto::OpScope>(scope)) {
-    case proto::OpScope::kFunction:
-      return "function";
-    case proto::OpScope::kBackward:
-      return "backward";
-    case proto::OpScope::kTorchScript:
-      return "torchscript";
-    case proto::OpScope::kUser:
-      return "user";
-  }
-  return "scope_" + std::to_string(scope);
+  const std::string_view known = OpScopeName(scope);
+  return known.empty() ? "scope_" + std::to_string(scope) : std::string(known);
 }
 
 struct Place {

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/live_memory.h"
 #include "analysis/passes/merge_tracks.h"
 #include "analysis/passes/passes.h"
@@ -17,20 +18,6 @@ namespace {
 
 constexpr size_t kBuckets = 120;
 constexpr int64_t kShortLivedNs = 10'000'000;
-constexpr uint32_t kNoDeviceIndex = 0xff;
-
-std::string DeviceName(uint32_t device) {
-  // The frameworks' numbering of kinds of device.
-  static const std::map<uint32_t, const char*> kTypes = {{0, "cpu"},   {1, "cuda"}, {6, "hip"},
-                                                         {9, "xla"},   {12, "xpu"}, {13, "mps"},
-                                                         {14, "meta"}, {15, "hpu"}};
-  const auto type = kTypes.find(device >> 8);
-  std::string name = type == kTypes.end() ? "device_" + std::to_string(device >> 8) : type->second;
-  const uint32_t index = device & 0xff;
-  if (index != kNoDeviceIndex && device >> 8 != 0) name += ":" + std::to_string(index);
-  return name;
-}
-
 // For each tensor row of a track the name of the innermost op open then; 0: none.
 std::vector<uint32_t> OpsOpenAt(const Column<int64_t>& times, const OpTree& tree,
                                 const OpTable& ops) {

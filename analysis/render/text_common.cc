@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analysis/render/figures.h"
 #include "analysis/render/text.h"
-#include "analysis/render/units.h"
 
 namespace gpuprof::analysis {
 
@@ -18,7 +18,7 @@ int Shown(int rows, const TextOptions& options) {
 std::string MoreLine(int rows, const TextOptions& options) {
   const int hidden = rows - Shown(rows, options);
   if (hidden <= 0) return "";
-  return "  ... and " + FormatCount(static_cast<uint64_t>(hidden)) +
+  return "  ... and " + FormatNumber(static_cast<uint64_t>(hidden)) +
          " more (--limit 0 shows all)\n";
 }
 
@@ -44,7 +44,7 @@ std::string LevelWord(results::Level level) {
 std::string MetaText(const results::Meta& meta, const TextOptions& options) {
   std::string out;
   for (const results::Loss& loss : meta.losses()) {
-    out += WrapText("Lost: " + FormatCount(loss.count()) + " (" + loss.name() + "). " + loss.fix(),
+    out += WrapText("Lost: " + FormatNumber(loss.count()) + " (" + loss.name() + "). " + loss.fix(),
                     "", "  ", options.width);
   }
   for (const results::Input& input : meta.inputs()) {
@@ -101,7 +101,7 @@ std::string MethodWords(const results::StepSeries& series) {
 }
 
 std::string Plural(uint64_t count, const std::string& noun) {
-  return FormatCount(count) + " " + noun + (count == 1 ? "" : "s");
+  return FormatNumber(count) + " " + noun + (count == 1 ? "" : "s");
 }
 
 }  // namespace
@@ -123,9 +123,9 @@ std::string SeriesText(const results::StepSeries& series, const TextOptions& opt
   }
   if (series.outlier_count() > 0) words += "; " + Plural(series.outlier_count(), "outlier");
   if (series.partial_count() > 0)
-    words += "; " + FormatCount(series.partial_count()) + " cut by the capture's border";
+    words += "; " + FormatNumber(series.partial_count()) + " cut by the capture's border";
   if (series.other_batch_count() > 0) {
-    words += "; " + FormatCount(series.other_batch_count()) +
+    words += "; " + FormatNumber(series.other_batch_count()) +
              (series.other_batch_count() == 1 ? " batch" : " batches") + " outside steps";
   }
   if (series.batches_per_step() > 1.001) {
@@ -171,7 +171,7 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
     cells.push_back(FormatDuration(op.self_ns()));
     cells.push_back(FormatPercent(op.self_ratio()));
     if (stepped) cells.push_back(FormatPercent(op.step_ratio()));
-    cells.push_back(FormatCount(op.count()));
+    cells.push_back(FormatNumber(op.count()));
     if (stepped) cells.push_back(FormatReal(op.count_per_step()));
     cells.push_back(FormatDuration(op.total_ns()));
     cells.push_back(FormatDuration(op.mean_ns()));
@@ -198,7 +198,7 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
     for (const std::string& name : lock.threads()) threads += (threads.empty() ? "" : ", ") + name;
     std::string name = lock.name();
     if (lock.incomplete_count() > 0) name += " (still waiting)";
-    table.AddRow({name, lock.kind(), FormatCount(lock.count()), FormatDuration(lock.total_ns()),
+    table.AddRow({name, lock.kind(), FormatNumber(lock.count()), FormatDuration(lock.total_ns()),
                   FormatDuration(lock.mean_ns()), FormatDuration(lock.max_ns()),
                   lock.has_step_ns() ? FormatDuration(lock.step_ns()) : "",
                   FormatAddress(lock.object()), std::to_string(lock.pid()), threads});

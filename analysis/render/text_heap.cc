@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analysis/render/figures.h"
 #include "analysis/render/text.h"
-#include "analysis/render/units.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -26,12 +26,12 @@ std::string ProcessText(const results::HeapProcess& p, int64_t short_lived_ns, i
   std::string out = p.name() + " (pid " + std::to_string(p.pid()) + "), " + p.mode();
   if (p.period_bytes() > 0) {
     out += ": one sample each " + FormatBytes(p.period_bytes()) + " on average, " +
-           FormatCount(p.sample_count()) + " taken; ranges hold with 95 % confidence";
+           FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";
   }
   out += "\n";
-  std::string count = FormatCount(p.count());
+  std::string count = FormatNumber(p.count());
   if (p.count_low() != p.count_high()) {
-    count += " (" + FormatCount(p.count_low()) + " to " + FormatCount(p.count_high()) + ")";
+    count += " (" + FormatNumber(p.count_low()) + " to " + FormatNumber(p.count_high()) + ")";
   }
   out += "  allocated   " +
          Between(p.allocated_bytes(), p.allocated_low_bytes(), p.allocated_high_bytes()) + " in " +
@@ -43,17 +43,17 @@ std::string ProcessText(const results::HeapProcess& p, int64_t short_lived_ns, i
   out += "\n  peak        " + Between(p.peak_bytes(), p.peak_low_bytes(), p.peak_high_bytes()) +
          " at " + FormatDuration(p.peak_time_ns()) + "\n";
   out += "  at the end  " + Between(p.end_bytes(), p.end_low_bytes(), p.end_high_bytes()) + " in " +
-         FormatCount(p.end_count()) + " blocks\n";
-  out += "  short-lived " + FormatCount(p.short_lived_count()) + " allocations, " +
+         FormatNumber(p.end_count()) + " blocks\n";
+  out += "  short-lived " + FormatNumber(p.short_lived_count()) + " allocations, " +
          FormatBytes(p.short_lived_bytes()) + ", given back within " +
          FormatDuration(short_lived_ns) + "\n";
   if (p.unmatched_free_count() > 0) {
-    out += WrapText(FormatCount(p.unmatched_free_count()) +
+    out += WrapText(FormatNumber(p.unmatched_free_count()) +
                         " blocks were given back that are older than the capture",
                     "  ", "  ", width);
   }
   if (p.implied_free_count() > 0) {
-    out += WrapText(FormatCount(p.implied_free_count()) +
+    out += WrapText(FormatNumber(p.implied_free_count()) +
                         " blocks were handed out again although nobody saw them given back",
                     "  ", "  ", width);
   }
@@ -72,7 +72,7 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
     const results::HeapStack& s = result.stacks(i);
     table.AddRow({s.name(), std::to_string(s.pid()), FormatBytes(s.peak_bytes()),
                   FormatPercent(s.peak_ratio()), FormatBytes(s.allocated_bytes()),
-                  FormatCount(s.count()), FormatCount(s.short_lived_count()),
+                  FormatNumber(s.count()), FormatNumber(s.short_lived_count()),
                   FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
   }
   std::string out =
@@ -96,7 +96,7 @@ std::string Tensors(const results::Heap& result, const TextOptions& options) {
   }
   for (const results::TensorDevice& d : result.tensors()) {
     devices.AddRow({d.name(), std::to_string(d.pid()), FormatBytes(d.allocated_bytes()),
-                    FormatCount(d.count()), FormatBytes(d.peak_bytes()),
+                    FormatNumber(d.count()), FormatBytes(d.peak_bytes()),
                     FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()),
                     d.has_allocated_bytes_per_step()
                         ? FormatBytes(static_cast<uint64_t>(d.allocated_bytes_per_step()))
@@ -114,7 +114,7 @@ std::string Tensors(const results::Heap& result, const TextOptions& options) {
     ops.AddRow({op.name().empty() ? "(no operation)" : op.name(), op.device(),
                 std::to_string(op.pid()), FormatBytes(op.peak_bytes()),
                 FormatPercent(op.peak_ratio()), FormatBytes(op.allocated_bytes()),
-                FormatCount(op.count()), FormatBytes(op.end_bytes())});
+                FormatNumber(op.count()), FormatBytes(op.end_bytes())});
   }
   return Section("Framework memory", devices, options, 0) +
          Section("Framework memory by operation", ops, options, result.tensor_ops_size());
@@ -126,8 +126,8 @@ std::string Sizes(const results::Heap& result, const TextOptions& options) {
     table.AddColumn(header, Align::kRight);
   }
   for (const results::HeapSize& s : result.sizes()) {
-    table.AddRow({FormatBytes(s.low_bytes()), FormatBytes(s.high_bytes()), FormatCount(s.count()),
-                  FormatBytes(s.allocated_bytes()), FormatCount(s.short_lived_count())});
+    table.AddRow({FormatBytes(s.low_bytes()), FormatBytes(s.high_bytes()), FormatNumber(s.count()),
+                  FormatBytes(s.allocated_bytes()), FormatNumber(s.short_lived_count())});
   }
   return Section("Sizes", table, options, 0);
 }

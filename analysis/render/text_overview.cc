@@ -6,8 +6,8 @@
 
 #include <algorithm>
 
+#include "analysis/render/figures.h"
 #include "analysis/render/text.h"
-#include "analysis/render/units.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -40,8 +40,8 @@ std::string Input(const results::Overview& result, const TextOptions& options) {
   std::string words = FormatPercent(input.share_ratio()) + " of step time (" +
                       FormatDuration(input.mean_ns()) + " a step, at most " +
                       FormatDuration(input.max_ns()) + "); " +
-                      FormatCount(input.waiting_step_count()) + " of " +
-                      FormatCount(result.steps().count()) + " steps waited";
+                      FormatNumber(input.waiting_step_count()) + " of " +
+                      FormatNumber(result.steps().count()) + " steps waited";
   if (input.worker_count() > 0) {
     words += "; " + std::to_string(input.worker_count()) +
              (input.worker_count() == 1 ? " worker" : " workers");
@@ -61,7 +61,7 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
   if (m.count() > 0) {
     const bool sampled = m.heap_mode() == "sampled";
     out += "  heap: " + FormatBytes(m.allocated_bytes()) + " allocated in " +
-           FormatCount(m.count()) + " allocations; peak " + FormatBytes(m.peak_bytes()) +
+           FormatNumber(m.count()) + " allocations; peak " + FormatBytes(m.peak_bytes()) +
            " in pid " + std::to_string(m.peak_pid()) + " at " + FormatDuration(m.peak_time_ns()) +
            "\n";
     if (sampled) {
@@ -80,7 +80,7 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
     const results::OverviewTensor& t = m.tensors(i);
     std::string words = "tensors on " + t.name() + " of pid " + std::to_string(t.pid()) + ": " +
                         FormatBytes(t.allocated_bytes()) + " allocated in " +
-                        FormatCount(t.count()) + " allocations; peak " +
+                        FormatNumber(t.count()) + " allocations; peak " +
                         FormatBytes(t.peak_bytes());
     if (t.peak_op_bytes() > 0) {
       words += ", of it " + FormatBytes(t.peak_op_bytes()) + " from " +
@@ -95,16 +95,16 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   const results::OverviewCost& c = result.cost();
   std::string out = "Recording\n";
   out += result.meta().lost_count() == 0
-             ? "  lost: nothing of " + FormatCount(c.count()) + " events\n"
-             : "  lost: " + FormatCount(result.meta().lost_count()) + " of " +
-                   FormatCount(c.count() + result.meta().lost_count()) + " events\n";
+             ? "  lost: nothing of " + FormatNumber(c.count()) + " events\n"
+             : "  lost: " + FormatNumber(result.meta().lost_count()) + " of " +
+                   FormatNumber(c.count() + result.meta().lost_count()) + " events\n";
   std::string cost =
       "cost: about " + FormatPercent(c.slowdown_ratio()) + " of the program's time (";
   if (c.has_op_callback_ns()) {
-    cost += FormatCount(c.op_event_count()) + " operations at " +
+    cost += FormatNumber(c.op_event_count()) + " operations at " +
             FormatDuration(c.op_callback_ns()) + ", ";
   }
-  cost += FormatCount(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
+  cost += FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
           "), and beside it " + FormatPercent(c.background_ratio()) + " of one processor; " +
           FormatBytes(c.file_bytes()) + " written";
   out += WrapText(cost, "  ", "        ", options.width);
@@ -132,9 +132,9 @@ std::string Processes(const results::Overview& result, const TextOptions& option
     const results::OverviewProcess& p = result.processes(i);
     table.AddRow({std::to_string(p.pid()), std::to_string(p.ppid()), p.name(), p.role(),
                   FormatDuration(p.start_ns()), FormatDuration(p.end_ns()),
-                  FormatCount(p.thread_count()),
-                  p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-", FormatCount(p.count()),
-                  FormatCount(p.lost_count()), p.ended()});
+                  FormatNumber(p.thread_count()),
+                  p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-", FormatNumber(p.count()),
+                  FormatNumber(p.lost_count()), p.ended()});
   }
   return Section("Processes", table, options, rows);
 }

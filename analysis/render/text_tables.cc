@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
+#include "analysis/render/figures.h"
 #include "analysis/render/text.h"
-#include "analysis/render/units.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -42,7 +42,7 @@ std::string StepsText(const results::Steps& result, const TextOptions& options) 
                              s.backward_ns(), s.optimizer_ns(), s.lock_wait_ns(), s.other_ns()}) {
       cells.push_back(FormatDuration(ns));
     }
-    cells.push_back(FormatCount(s.op_count()));
+    cells.push_back(FormatNumber(s.op_count()));
     cells.push_back(StepMark(s));
     table.AddRow(std::move(cells));
   }
@@ -54,10 +54,10 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
   if (result.ops().empty()) {
     return "No framework operation was recorded.\n" + MetaText(result.meta(), options);
   }
-  std::string heading = FormatCount(result.count()) + " operations, " +
+  std::string heading = FormatNumber(result.count()) + " operations, " +
                         FormatDuration(result.self_ns()) + " of thread time in them";
   if (result.has_step_count()) {
-    heading += "; " + FormatCount(result.step_count()) + " steps of " +
+    heading += "; " + FormatNumber(result.step_count()) + " steps of " +
                FormatDuration(result.step_ns() /
                               static_cast<int64_t>(std::max<uint64_t>(result.step_count(), 1))) +
                " on average";
@@ -71,7 +71,7 @@ std::string LocksText(const results::Locks& result, const TextOptions& options) 
   if (result.locks().empty()) {
     return "No wait for a lock or a condition was recorded.\n" + MetaText(result.meta(), options);
   }
-  std::string out = "Contended: " + FormatCount(result.contended_count()) + " waits, " +
+  std::string out = "Contended: " + FormatNumber(result.contended_count()) + " waits, " +
                     FormatDuration(result.contended_ns());
   if (result.has_step_contended_ns()) {
     out += "; in steps, on the step's thread: " + FormatDuration(result.step_contended_ns());
@@ -97,8 +97,8 @@ std::string ThreadsText(const results::Threads& result, const TextOptions& optio
     processes.AddColumn(header, Align::kRight);
   }
   for (const results::ThreadProcess& p : result.processes()) {
-    processes.AddRow({std::to_string(p.pid()), p.name(), p.role(), FormatCount(p.thread_count()),
-                      FormatCount(p.count()), p.has_cpu_ns() ? FormatDuration(p.cpu_ns()) : "-",
+    processes.AddRow({std::to_string(p.pid()), p.name(), p.role(), FormatNumber(p.thread_count()),
+                      FormatNumber(p.count()), p.has_cpu_ns() ? FormatDuration(p.cpu_ns()) : "-",
                       p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-",
                       p.has_runqueue_wait_ns() ? FormatDuration(p.runqueue_wait_ns()) : "-",
                       FormatDuration(p.contended_ns())});
@@ -122,7 +122,7 @@ std::string ThreadsText(const results::Threads& result, const TextOptions& optio
                     t.has_cpu_ratio() ? FormatPercent(t.cpu_ratio()) : "-",
                     t.has_runqueue_wait_ns() ? FormatDuration(t.runqueue_wait_ns()) : "-",
                     FormatDuration(t.op_ns()), FormatDuration(t.contended_ns()),
-                    FormatDuration(t.waiting_ns()), FormatCount(t.count()),
+                    FormatDuration(t.waiting_ns()), FormatNumber(t.count()),
                     !t.created_by().empty()  ? t.created_by()
                     : t.has_created_by_tid() ? std::to_string(t.created_by_tid())
                                              : ""});
