@@ -9,6 +9,11 @@
 find_package(Threads REQUIRED)
 # Module mode: distributions' packages of this age bring no CMake package of protobuf's own.
 find_package(Protobuf REQUIRED)
+# Ubuntu 22.04's protoc knows proto3's `optional`, but only when told so.
+set(GPUPROF_PROTOC_FLAGS)
+if(Protobuf_VERSION VERSION_LESS 3.15)
+  set(GPUPROF_PROTOC_FLAGS --experimental_allow_proto3_optional)
+endif()
 
 # gpuprof_find_static(NAME target LIBRARY file HEADER file PREFIX dir... FIX words)
 function(gpuprof_find_static)
