@@ -126,15 +126,29 @@ void ClockMap::MeasureResidual(const Snapshots& kept) {
   }
 }
 
+bool ClockMap::FindLine(uint64_t first, uint64_t last, Line* line) const {
+  Cursor cursor(*this);
+  cursor.Seek(first);
+  *line = cursor.line_;
+  if (last < first || last - cursor.from_ >= cursor.span_) return false;
+  for (const uint64_t ticks : {first, last}) {
+    const int64_t distance = static_cast<int64_t>(ticks - line->origin_);
+    if (distance > kMostDistance || distance < -kMostDistance) return false;
+    const int64_t time = line->Convert(ticks);
+    if (time > kTimeLimit || time < -kTimeLimit) return false;
+  }
+  return true;
+}
+
 void ClockMap::Cursor::Seek(uint64_t ticks) {
   const std::vector<Knot>& knots = map_->knots_;
   auto next = std::upper_bound(knots.begin(), knots.end(), ticks,
                                [](uint64_t value, const Knot& knot) { return value < knot.ticks; });
   const bool is_before = next == knots.begin();
   const Knot& knot = is_before ? *next : *(next - 1);
-  origin_ = knot.ticks;
-  rate_ = knot.rate;
-  base_ = knot.monotonic_ns + map_->shift_;
+  line_.origin_ = knot.ticks;
+  line_.rate_ = knot.rate;
+  line_.base_ = knot.monotonic_ns + map_->shift_;
   // The first line reaches back to the beginning of time, the last one to its end.
   from_ = next - knots.begin() <= 1 ? 0 : knot.ticks;
   if (is_before) ++next;

@@ -46,28 +46,44 @@ class ClockMap {
   double residual_ns() const { return residual_ns_; }
   int64_t realtime_step_ns() const { return realtime_step_ns_; }
 
+  // One straight line: what most blocks lie on as a whole.
+  class Line {
+   public:
+    int64_t Convert(uint64_t ticks) const {
+      const int64_t distance = static_cast<int64_t>(ticks - origin_);
+      return base_ + static_cast<int64_t>((static_cast<__int128>(distance) * rate_) >> kRateBits);
+    }
+
+   private:
+    friend class ClockMap;
+    uint64_t origin_ = 0;
+    int64_t base_ = 0;
+    int64_t rate_ = 0;
+  };
+  // The line that all ticks in [first, last] are on, for converting them without a look at each;
+  // false: they are on several, or far from every snapshot. Gives the same times as a Cursor.
+  bool FindLine(uint64_t first, uint64_t last, Line* line) const;
+
   // Converts mostly ascending ticks: remembers the line it is on.
   class Cursor {
    public:
     explicit Cursor(const ClockMap& map) : map_(&map) { Seek(0); }
     int64_t Convert(uint64_t ticks) {
       if (__builtin_expect(ticks - from_ >= span_, 0)) Seek(ticks);
-      int64_t distance = static_cast<int64_t>(ticks - origin_);
-      distance = distance > kMostDistance    ? kMostDistance
-                 : distance < -kMostDistance ? -kMostDistance
-                                             : distance;
-      const int64_t time =
-          base_ + static_cast<int64_t>((static_cast<__int128>(distance) * rate_) >> kRateBits);
+      const int64_t distance = static_cast<int64_t>(ticks - line_.origin_);
+      // What is too far from the nearest snapshot to be computed is put at the limit of what can.
+      if (distance > kMostDistance) ticks = line_.origin_ + kMostDistance;
+      if (distance < -kMostDistance) ticks = line_.origin_ - kMostDistance;
+      const int64_t time = line_.Convert(ticks);
       return time > kTimeLimit ? kTimeLimit : time < -kTimeLimit ? -kTimeLimit : time;
     }
 
    private:
+    friend class ClockMap;
     void Seek(uint64_t ticks);
     const ClockMap* map_;
     uint64_t from_ = 0, span_ = 0;  // ticks in [from_, from_ + span_) are on this line
-    uint64_t origin_ = 0;
-    int64_t base_ = 0;
-    int64_t rate_ = 0;
+    Line line_;
   };
   int64_t Convert(uint64_t ticks) const { return Cursor(*this).Convert(ticks); }
 

@@ -82,7 +82,8 @@ bool Decode(const Task& task, Worker* worker, codec::Fault* fault) {
     return false;
   }
   columns.capture = header.capture;
-  StoreRows(columns, task.file->clock(), &task.file->process().tracks[task.track], task.row);
+  StoreRows(columns, header, task.file->clock(), &task.file->process().tracks[task.track],
+            task.row);
   return true;
 }
 

@@ -58,42 +58,69 @@ struct Writer {
   const EventColumns& from;
   const ClockMap& clock;
   uint64_t row;
+  const ClockMap::Line* line;  // that all times of the block are on; null: several
 
   template <typename T>
   void Plain(int column, Column<T>* to) const {
     const std::vector<uint64_t>& values = from.column[column];
-    T* out = to->data() + row;
+    const uint32_t count = from.count;
+    T* __restrict out = to->data() + row;
     if (values.empty()) {
-      std::fill_n(out, from.count, T{0});
+      std::fill_n(out, count, T{0});
       return;
     }
-    const uint64_t* in = values.data();
-    for (uint32_t i = 0; i < from.count; ++i) out[i] = static_cast<T>(in[i]);
-  }
-
-  uint64_t At(int column, uint32_t i) const {
-    return from.column[column].empty() ? 0 : from.column[column][i];
+    const uint64_t* __restrict in = values.data();
+    for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<T>(in[i]);
   }
 
   void Time(int column, Column<int64_t>* to) const {
-    ClockMap::Cursor cursor(clock);
-    int64_t* out = to->data() + row;
-    for (uint32_t i = 0; i < from.count; ++i) out[i] = cursor.Convert(At(column, i));
+    const uint64_t* ticks = Ticks(column);
+    if (line != nullptr) {
+      ConvertTimes(*line, ticks, to->data() + row);
+    } else {
+      ConvertTimes(ClockMap::Cursor(clock), ticks, to->data() + row);
+    }
+  }
+
+  void Span(int end_column, int duration_column, Column<int64_t>* end_ns,
+            Column<int64_t>* duration_ns) const {
+    const uint64_t* end = Ticks(end_column);
+    const uint64_t* duration = Ticks(duration_column);
+    if (line != nullptr) {
+      ConvertSpans(*line, *line, end, duration, end_ns->data() + row, duration_ns->data() + row);
+    } else {
+      ConvertSpans(ClockMap::Cursor(clock), ClockMap::Cursor(clock), end, duration,
+                   end_ns->data() + row, duration_ns->data() + row);
+    }
+  }
+
+ private:
+  // Null: all zero.
+  const uint64_t* Ticks(int column) const {
+    return from.column[column].empty() ? nullptr : from.column[column].data();
+  }
+
+  template <typename Converter>
+  void ConvertTimes(Converter converter, const uint64_t* __restrict ticks,
+                    int64_t* __restrict out) const {
+    const uint32_t count = from.count;
+    for (uint32_t i = 0; i < count; ++i)
+      out[i] = converter.Convert(ticks == nullptr ? 0 : ticks[i]);
   }
 
   // Start and end are converted each, so that spans that nest or touch in ticks do so in
   // nanoseconds.
-  void Span(int end_column, int duration_column, Column<int64_t>* end_ns,
-            Column<int64_t>* duration_ns) const {
-    ClockMap::Cursor end_cursor(clock);
-    ClockMap::Cursor start_cursor(clock);
-    int64_t* ends = end_ns->data() + row;
-    int64_t* durations = duration_ns->data() + row;
-    for (uint32_t i = 0; i < from.count; ++i) {
-      const uint64_t end = At(end_column, i);
-      const uint64_t duration = std::min(At(duration_column, i), end);
-      ends[i] = end_cursor.Convert(end);
-      durations[i] = ends[i] - start_cursor.Convert(end - duration);
+  template <typename Converter>
+  void ConvertSpans(Converter end_converter, Converter start_converter,
+                    const uint64_t* __restrict end, const uint64_t* __restrict duration,
+                    int64_t* __restrict end_out, int64_t* __restrict duration_out) const {
+    const uint32_t count = from.count;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t at = end == nullptr ? 0 : end[i];
+      const uint64_t length = std::min(duration == nullptr ? 0 : duration[i], at);
+      const int64_t time = end_converter.Convert(at);
+      end_out[i] = time;
+      duration_out[i] = time - start_converter.Convert(at - length);
     }
   }
 };
@@ -171,8 +198,15 @@ void RemoveRows(Track* track, ChunkKind kind, uint64_t row, uint64_t count) {
   });
 }
 
-void StoreRows(const EventColumns& columns, const ClockMap& clock, Track* track, uint64_t row) {
-  const Writer writer{columns, clock, row};
+void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, const ClockMap& clock,
+               Track* track, uint64_t row) {
+  // The decoder has checked that all times lie within the header's, but for the bits that a quantum
+  // cuts off.
+  constexpr uint64_t kQuantum = 4096;
+  ClockMap::Line line;
+  const bool is_straight = clock.FindLine(header.first_time - std::min(header.first_time, kQuantum),
+                                          header.last_time, &line);
+  const Writer writer{columns, clock, row, is_straight ? &line : nullptr};
   switch (columns.kind) {
     case ChunkKind::kHeap:
       return StoreHeap(writer, &track->heap);

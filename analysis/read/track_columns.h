@@ -21,8 +21,8 @@ uint64_t RowBytes(proto::ChunkKind kind);
 void ResizeTable(Track* track, proto::ChunkKind kind, uint64_t rows);
 
 // Fills rows [row, row + columns.count), which exist.
-void StoreRows(const codec::EventColumns& columns, const ClockMap& clock, Track* track,
-               uint64_t row);
+void StoreRows(const codec::EventColumns& columns, const proto::BlockHeader& header,
+               const ClockMap& clock, Track* track, uint64_t row);
 
 void RemoveRows(Track* track, proto::ChunkKind kind, uint64_t row, uint64_t count);
 
