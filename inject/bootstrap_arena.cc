@@ -18,10 +18,12 @@ void* Allocate(size_t bytes, size_t alignment) noexcept {
   if (alignment > 4096 || bytes > kArenaBytes) return nullptr;
   size_t used = g_used.load(std::memory_order_relaxed);
   for (;;) {
-    const uintptr_t address = (reinterpret_cast<uintptr_t>(arena) + used + alignment - 1) & ~(alignment - 1);
+    const uintptr_t address =
+        (reinterpret_cast<uintptr_t>(arena) + used + alignment - 1) & ~(alignment - 1);
     const size_t end = address - reinterpret_cast<uintptr_t>(arena) + bytes;
     if (end > kArenaBytes) return nullptr;
-    if (g_used.compare_exchange_weak(used, end, std::memory_order_relaxed)) return reinterpret_cast<void*>(address);
+    if (g_used.compare_exchange_weak(used, end, std::memory_order_relaxed))
+      return reinterpret_cast<void*>(address);
   }
 }
 

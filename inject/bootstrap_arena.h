@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory for the few allocations made while the real allocator is being looked up (dlsym may call calloc). A static bump arena;
-// blocks are never returned. free() and realloc() must ask Owns() first.
+// Memory for the few allocations made while the real allocator is being looked up (dlsym may call
+// calloc). A static bump arena; blocks are never returned. free() and realloc() must ask Owns()
+// first.
 
 #pragma once
 
@@ -14,7 +15,8 @@ namespace gpuprof::inject::bootstrap {
 inline constexpr size_t kArenaBytes = 64 * 1024;
 extern char arena[kArenaBytes];
 
-// Zeroed memory; null when the arena is used up (the caller then reports an ordinary out-of-memory).
+// Zeroed memory; null when the arena is used up (the caller then reports an ordinary
+// out-of-memory).
 void* Allocate(size_t bytes, size_t alignment) noexcept;
 
 inline bool Owns(const void* block) noexcept {

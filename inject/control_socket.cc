@@ -34,13 +34,12 @@ bool MakeFolder(const char* base, char* folder, size_t capacity) {
   if (text.cut()) return false;
   raw::Call(SYS_mkdirat, AT_FDCWD, raw::Arg(folder), 0700);
   struct stat status;
-  return raw::Call(SYS_newfstatat, AT_FDCWD, raw::Arg(folder), raw::Arg(&status), AT_SYMLINK_NOFOLLOW) == 0 &&
+  return raw::Call(SYS_newfstatat, AT_FDCWD, raw::Arg(folder), raw::Arg(&status),
+                   AT_SYMLINK_NOFOLLOW) == 0 &&
          S_ISDIR(status.st_mode) && status.st_uid == Uid() && (status.st_mode & 077) == 0;
 }
 
-void AddName(Text* text) {
-  text->Number(g_process.pid).Add("-").Hex(g_settings.start_id);
-}
+void AddName(Text* text) { text->Number(g_process.pid).Add("-").Hex(g_settings.start_id); }
 
 bool Bind(long fd, const sockaddr_un& address, size_t bytes) {
   return raw::Call(SYS_bind, fd, raw::Arg(&address), static_cast<long>(bytes)) == 0;
@@ -73,11 +72,16 @@ bool BindAbstract(long fd) {
 
 const char* StateName() {
   switch (static_cast<proto::CaptureState>(g_process.capture_state.load())) {
-    case proto::CaptureState::kDormant: return "dormant";
-    case proto::CaptureState::kArmed: return "armed";
-    case proto::CaptureState::kCapturing: return "capturing";
-    case proto::CaptureState::kDraining: return "draining";
-    case proto::CaptureState::kFailed: return "failed";
+    case proto::CaptureState::kDormant:
+      return "dormant";
+    case proto::CaptureState::kArmed:
+      return "armed";
+    case proto::CaptureState::kCapturing:
+      return "capturing";
+    case proto::CaptureState::kDraining:
+      return "draining";
+    case proto::CaptureState::kFailed:
+      return "failed";
   }
   return "unknown";
 }
@@ -92,23 +96,33 @@ void AddStatus(Text* answer) {
   line(proto::kKeyCaptures).Number(g_process.captures.load()).Add("\n");
   line(proto::kKeyProgram).Add(BaseName(executable)).Add("\n");
   line(proto::kKeyBundle).Add(g_settings.bundle).Add("\n");
-  line(proto::kKeyEvents).Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_written()) : 0).Add("\n");
-  line(proto::kKeyLost).Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_lost()) : 0).Add("\n");
+  line(proto::kKeyEvents)
+      .Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_written()) : 0)
+      .Add("\n");
+  line(proto::kKeyLost)
+      .Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_lost()) : 0)
+      .Add("\n");
   line(proto::kKeySignal).Number(SignalInForce()).Add("\n");
   line(proto::kKeyOps).Add(tracer != nullptr ? tracer->ops_state() : "none").Add("\n");
 }
 
 const char* Start() {
-  if (SessionIsDue()) return StartSession() ? nullptr : "capture is impossible here; the reason is on the program's stderr";
+  if (SessionIsDue())
+    return StartSession() ? nullptr
+                          : "capture is impossible here; the reason is on the program's stderr";
   const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
-  if (state == proto::CaptureState::kCapturing) return "a capture is already under way; stop it first";
+  if (state == proto::CaptureState::kCapturing)
+    return "a capture is already under way; stop it first";
   if (!BeginRecording("control") || !StartSession()) {
     return "capture is impossible here; the reason is on the program's stderr";
   }
   return nullptr;
 }
 
-const char* Stop() { return StopCapture("control") ? nullptr : "no capture is under way; start one with `gpuprof ctl start`"; }
+const char* Stop() {
+  return StopCapture("control") ? nullptr
+                                : "no capture is under way; start one with `gpuprof ctl start`";
+}
 
 // The verb's error, or null.
 const char* Carry(const char* verb) {
@@ -129,7 +143,9 @@ bool PeerIsOwner(long fd) {
     uint32_t gid;
   } peer = {};
   socklen_t bytes = sizeof(peer);
-  if (raw::Call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, raw::Arg(&peer), raw::Arg(&bytes)) != 0) return false;
+  if (raw::Call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, raw::Arg(&peer), raw::Arg(&bytes)) !=
+      0)
+    return false;
   return peer.uid == Uid() || peer.uid == 0;
 }
 
@@ -137,7 +153,8 @@ bool PeerIsOwner(long fd) {
 bool ReadLine(long fd, char* line, size_t capacity) {
   size_t used = 0;
   while (used + 1 < capacity) {
-    const long n = raw::Call(SYS_read, fd, raw::Arg(line + used), static_cast<long>(capacity - 1 - used));
+    const long n =
+        raw::Call(SYS_read, fd, raw::Arg(line + used), static_cast<long>(capacity - 1 - used));
     if (n == -EINTR) continue;
     if (n <= 0) return false;
     used += static_cast<size_t>(n);
@@ -173,7 +190,8 @@ void Answer(long fd) {
 void OpenControlSocket() noexcept {
   const long fd = raw::Call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return;
-  const bool bound = BindInFolder(fd, Variable("XDG_RUNTIME_DIR")) || BindInFolder(fd, "/tmp") || BindAbstract(fd);
+  const bool bound =
+      BindInFolder(fd, Variable("XDG_RUNTIME_DIR")) || BindInFolder(fd, "/tmp") || BindAbstract(fd);
   if (!bound || raw::Call(SYS_listen, fd, 8) != 0) {
     raw::Call(SYS_close, fd);
     Debug("no control socket could be made; only the signal toggles capture");

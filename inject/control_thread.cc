@@ -28,8 +28,8 @@ constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
 // dlopen runs on it, with the loader's and constructors' frames.
 constexpr size_t kStackBytes = 512 * 1024;
-// Most processes of a job's tree live for milliseconds: they get neither the tracer nor its thread. Exact heap traces want
-// stacks from the first allocation on and start at once.
+// Most processes of a job's tree live for milliseconds: they get neither the tracer nor its thread.
+// Exact heap traces want stacks from the first allocation on and start at once.
 constexpr uint64_t kSessionDelay = 10 * kMillisecond;
 constexpr uint64_t kForkedSessionDelay = 50 * kMillisecond;
 constexpr uint64_t kTick = 20 * kMillisecond;
@@ -100,7 +100,8 @@ void Work(Deadlines* deadlines, uint64_t began) {
   const uint64_t now = Now();
   if (deadlines->start != 0 && now >= deadlines->start) {
     deadlines->start = 0;
-    if (BeginRecording("delay") && StartSession() && g_launch.length_ns != 0) deadlines->stop = Now() + g_launch.length_ns;
+    if (BeginRecording("delay") && StartSession() && g_launch.length_ns != 0)
+      deadlines->stop = Now() + g_launch.length_ns;
   }
   if (deadlines->stop != 0 && now >= deadlines->stop) {
     deadlines->stop = 0;
@@ -119,7 +120,8 @@ void* ControlMain(void*) {
   raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg("gpuprof-ctl"));
   const uint64_t began = Now();
   Deadlines deadlines = {began + (g_forked ? kForkedSessionDelay : kSessionDelay), 0, 0, 0};
-  if (!g_forked && g_launch.capture == CaptureMode::kDelay) deadlines.start = began + g_launch.delay_ns;
+  if (!g_forked && g_launch.capture == CaptureMode::kDelay)
+    deadlines.start = began + g_launch.delay_ns;
   OpenControlSocket();
   while (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid) {
     Work(&deadlines, began);

@@ -32,12 +32,14 @@ uint64_t HexField(const char** p) {
 // Feeds /proc/self/maps line by line; `line` returns false to stop.
 template <typename Line>
 void ForEachMapping(Line line) {
-  const long fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/maps"), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return;
   char buffer[2048];
   size_t used = 0;
   for (bool more = true; more;) {
-    const long n = raw::Call(SYS_read, fd, raw::Arg(buffer + used), static_cast<long>(sizeof(buffer) - 1 - used));
+    const long n = raw::Call(SYS_read, fd, raw::Arg(buffer + used),
+                             static_cast<long>(sizeof(buffer) - 1 - used));
     if (n <= 0) break;
     used += static_cast<size_t>(n);
     size_t start = 0;
@@ -47,14 +49,16 @@ void ForEachMapping(Line line) {
       more = line(buffer + start);
       start = i + 1;
     }
-    if (start == 0 && used == sizeof(buffer) - 1) used = 0;  // a line longer than the buffer: skip it
+    if (start == 0 && used == sizeof(buffer) - 1)
+      used = 0;  // a line longer than the buffer: skip it
     __builtin_memmove(buffer, buffer + start, used - start);
     used -= start;
   }
   raw::Call(SYS_close, fd);
 }
 
-// Where the file containing `address` is mapped first: its ELF header. Lines of one file follow each other.
+// Where the file containing `address` is mapped first: its ELF header. Lines of one file follow
+// each other.
 uint64_t ObjectBase(uint64_t address) {
   uint64_t candidate = 0;
   uint64_t found = 0;
@@ -64,7 +68,7 @@ uint64_t ObjectBase(uint64_t address) {
     if (*p++ != '-') return true;
     const uint64_t end = HexField(&p);
     while (*p == ' ' || (*p >= 'a' && *p <= 'z') || *p == '-') ++p;  // permissions
-    if (HexField(&p) == 0) candidate = start;  // offset 0: a file begins
+    if (HexField(&p) == 0) candidate = start;                        // offset 0: a file begins
     if (address >= start && address < end) {
       found = candidate;
       return false;
@@ -92,30 +96,37 @@ DynamicTables ReadDynamic(uint64_t base) {
     if (program[i].p_type == PT_DYNAMIC) dynamic = &program[i];
   }
   if (dynamic == nullptr) return tables;
-  // The loader has turned these addresses into absolute ones on most systems; those below the base still lack the bias.
+  // The loader has turned these addresses into absolute ones on most systems; those below the base
+  // still lack the bias.
   const auto absolute = [&](uint64_t value) { return value < bias ? value + bias : value; };
-  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(bias + dynamic->p_vaddr); entry->d_tag != DT_NULL; ++entry) {
+  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(bias + dynamic->p_vaddr);
+       entry->d_tag != DT_NULL; ++entry) {
     const uint64_t value = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_SYMTAB) tables.symbols = reinterpret_cast<const ElfW(Sym)*>(absolute(value));
+    if (entry->d_tag == DT_SYMTAB)
+      tables.symbols = reinterpret_cast<const ElfW(Sym)*>(absolute(value));
     if (entry->d_tag == DT_STRTAB) tables.strings = reinterpret_cast<const char*>(absolute(value));
-    if (entry->d_tag == DT_GNU_HASH) tables.gnu_hash = reinterpret_cast<const uint32_t*>(absolute(value));
+    if (entry->d_tag == DT_GNU_HASH)
+      tables.gnu_hash = reinterpret_cast<const uint32_t*>(absolute(value));
   }
   return tables;
 }
 
-// The GNU hash section: counts, a Bloom filter (skipped over), buckets, chains of hashes whose lowest bit ends a chain.
+// The GNU hash section: counts, a Bloom filter (skipped over), buckets, chains of hashes whose
+// lowest bit ends a chain.
 const ElfW(Sym) * Lookup(const DynamicTables& tables, const char* name) {
   uint32_t hash = 5381;
   for (const char* p = name; *p != 0; ++p) hash = hash * 33 + static_cast<unsigned char>(*p);
   const uint32_t buckets = tables.gnu_hash[0];
   const uint32_t first = tables.gnu_hash[1];
   const uint32_t bloom_words = tables.gnu_hash[2];
-  const uint32_t* bucket = tables.gnu_hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
+  const uint32_t* bucket =
+      tables.gnu_hash + 4 + bloom_words * (sizeof(ElfW(Addr)) / sizeof(uint32_t));
   const uint32_t* chain = bucket + buckets;
   if (buckets == 0) return nullptr;
   for (uint32_t i = bucket[hash % buckets]; i >= first && i != 0; ++i) {
     const uint32_t entry = chain[i - first];
-    if ((entry | 1) == (hash | 1) && Equal(tables.strings + tables.symbols[i].st_name, name)) return &tables.symbols[i];
+    if ((entry | 1) == (hash | 1) && Equal(tables.strings + tables.symbols[i].st_name, name))
+      return &tables.symbols[i];
     if ((entry & 1) != 0) break;
   }
   return nullptr;
@@ -127,7 +138,8 @@ void* FindSymbolInObjectOf(const void* address, const char* name) noexcept {
   const uint64_t base = ObjectBase(reinterpret_cast<uint64_t>(address));
   if (base == 0) return nullptr;
   const DynamicTables tables = ReadDynamic(base);
-  if (tables.symbols == nullptr || tables.strings == nullptr || tables.gnu_hash == nullptr) return nullptr;
+  if (tables.symbols == nullptr || tables.strings == nullptr || tables.gnu_hash == nullptr)
+    return nullptr;
   const ElfW(Sym)* symbol = Lookup(tables, name);
   if (symbol == nullptr || symbol->st_shndx == SHN_UNDEF) return nullptr;
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The door: the library constructor. Resolves the originals, decides whether this process is recorded at all, and if so sets the hooks
-// to work. A process that is not recorded opens nothing and starts nothing.
+// The door: the library constructor. Resolves the originals, decides whether this process is
+// recorded at all, and if so sets the hooks to work. A process that is not recorded opens nothing
+// and starts nothing.
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -22,13 +23,16 @@
 using namespace gpuprof;
 using namespace gpuprof::inject;
 
-// glibc keeps the registration with the object that makes it; pthread_atfork() itself is in a static part of newer libcs only.
-extern "C" int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void* object);
+// glibc keeps the registration with the object that makes it; pthread_atfork() itself is in a
+// static part of newer libcs only.
+extern "C" int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
+                                 void* object);
 extern "C" void* __dso_handle;
 
 namespace {
 
-// exit() and return from main, behind every other handler and destructor: ours was registered first.
+// exit() and return from main, behind every other handler and destructor: ours was registered
+// first.
 void OnExit(int status, void*) { FinishProcess(proto::ExitWay::kReturn, status); }
 
 void FillProcess() {
@@ -60,7 +64,8 @@ __attribute__((constructor(101))) void Enter() {
   InstallSignal(g_launch.signal);
   const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
   g_settings.ticks_per_second =
-      tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns) : 1'000'000'000u;
+      tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns)
+          : 1'000'000'000u;
   if (g_launch.capture == CaptureMode::kNow && BeginRecording("now")) RecordMainThread();
   StartControlThread(/*forked=*/false);
 }

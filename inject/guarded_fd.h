@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A descriptor kept open in somebody else's process. Programs close descriptors they do not know and reuse the numbers; so ours is moved far
-// up, where numbers are hardly ever reused, and its identity is checked before each use. Signal-safe.
+// A descriptor kept open in somebody else's process. Programs close descriptors they do not know
+// and reuse the numbers; so ours is moved far up, where numbers are hardly ever reused, and its
+// identity is checked before each use. Signal-safe.
 
 #pragma once
 
@@ -18,7 +19,8 @@ class GuardedFd {
   // Takes `fd` over, moved up as far as the limits allow.
   void Adopt(int fd) noexcept {
     long moved = -1;
-    for (long at = 900; at >= 100 && moved < 0; at -= 400) moved = raw::Call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, at);
+    for (long at = 900; at >= 100 && moved < 0; at -= 400)
+      moved = raw::Call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, at);
     if (moved >= 0) {
       raw::Call(SYS_close, fd);
       fd = static_cast<int>(moved);

@@ -24,10 +24,10 @@ uint64_t NextRandom(uint64_t* state) {
   return x * 0x2545f4914f6cdd1du;
 }
 
-// -ln(u) for u = (bits + 1) / 2^53 in (0, 1], without libm: u = m * 2^-k with m in [0.5, 1), ln m by the atanh series, whose
-// remainder is below 1e-9 there.
+// -ln(u) for u = (bits + 1) / 2^53 in (0, 1], without libm: u = m * 2^-k with m in [0.5, 1), ln m
+// by the atanh series, whose remainder is below 1e-9 there.
 double MinusLog(uint64_t random) {
-  const uint64_t bits = (random >> 11) + 1;  // 1 .. 2^53
+  const uint64_t bits = (random >> 11) + 1;      // 1 .. 2^53
   const int shift = __builtin_clzll(bits) - 10;  // so that bits << shift lies in [2^53, 2^54)
   const double m = static_cast<double>(bits << shift) / 18014398509481984.0;  // 2^54
   const double z = (m - 1) / (m + 1);
@@ -45,20 +45,19 @@ void FilterAdd(const void* block) {
   std::atomic<uint8_t>& count = g_process.filter[FilterBucket(block)];
   uint8_t seen = count.load(std::memory_order_relaxed);
   // A saturated bucket stays: it only costs a look into the table.
-  while (seen != 255 && !count.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) {
-  }
+  while (seen != 255 && !count.compare_exchange_weak(seen, seen + 1, std::memory_order_relaxed)) {}
 }
 
 void FilterRemove(const void* block) {
   std::atomic<uint8_t>& count = g_process.filter[FilterBucket(block)];
   uint8_t seen = count.load(std::memory_order_relaxed);
-  while (seen != 255 && seen != 0 && !count.compare_exchange_weak(seen, seen - 1, std::memory_order_relaxed)) {
-  }
+  while (seen != 255 && seen != 0 &&
+         !count.compare_exchange_weak(seen, seen - 1, std::memory_order_relaxed)) {}
 }
 
 void Draw(ThreadState* thread) {
-  thread->bytes_until_sample =
-      static_cast<int64_t>(MinusLog(NextRandom(&thread->random)) * static_cast<double>(g_process.heap_period));
+  thread->bytes_until_sample = static_cast<int64_t>(MinusLog(NextRandom(&thread->random)) *
+                                                    static_cast<double>(g_process.heap_period));
 }
 
 }  // namespace
@@ -66,7 +65,9 @@ void Draw(ThreadState* thread) {
 bool TakeSample(size_t bytes) noexcept {
   ThreadState& thread = t_thread;
   if (thread.random == 0) {
-    thread.random = (proto::ReadTicks(g_process.clock) ^ reinterpret_cast<uint64_t>(&thread) * 0x9e3779b97f4a7c15u) | 1;
+    thread.random = (proto::ReadTicks(g_process.clock) ^
+                     reinterpret_cast<uint64_t>(&thread) * 0x9e3779b97f4a7c15u) |
+                    1;
     NextRandom(&thread.random);
     Draw(&thread);
     thread.bytes_until_sample -= static_cast<int64_t>(bytes);
@@ -83,7 +84,9 @@ bool RememberSampled(const void* block) noexcept {
   for (uint32_t probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & (kSlots - 1)) {
     uint64_t seen = table[slot].load(std::memory_order_relaxed);
     if (seen == address) return true;  // its free escaped us
-    if (seen > kGone || !table[slot].compare_exchange_strong(seen, address, std::memory_order_relaxed)) continue;
+    if (seen > kGone ||
+        !table[slot].compare_exchange_strong(seen, address, std::memory_order_relaxed))
+      continue;
     FilterAdd(block);
     return true;
   }
@@ -113,7 +116,8 @@ bool ResetSampled() noexcept {
     // Gives the pages back and reads as zero afterwards.
     raw::Call(SYS_madvise, raw::Arg(g_process.sampled), kBytes, MADV_DONTNEED);
   } else {
-    const long address = raw::Call(SYS_mmap, 0, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    const long address =
+        raw::Call(SYS_mmap, 0, kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (raw::IsError(address)) return false;
     g_process.sampled = reinterpret_cast<std::atomic<uint64_t>*>(address);
   }

@@ -3,10 +3,11 @@
 
 // Which allocations are recorded in sampled mode, and which frees belong to them.
 //
-// Every byte allocated is equally likely to be a sample point: distances between points are exponential with mean `heap_period`, so an
-// allocation of s bytes is recorded with probability 1 - exp(-s / period), whatever came before. The reader weighs it by the inverse.
-// A table of live sampled addresses tells which frees to record; a small filter in front answers most frees with one byte.
-// Hook context: no locks, no heap; the table is mapped when a capture starts.
+// Every byte allocated is equally likely to be a sample point: distances between points are
+// exponential with mean `heap_period`, so an allocation of s bytes is recorded with probability 1 -
+// exp(-s / period), whatever came before. The reader weighs it by the inverse. A table of live
+// sampled addresses tells which frees to record; a small filter in front answers most frees with
+// one byte. Hook context: no locks, no heap; the table is mapped when a capture starts.
 
 #pragma once
 
@@ -24,7 +25,8 @@ inline bool SampleDue(size_t bytes) noexcept {
   return __builtin_expect(thread.bytes_until_sample < 0, 0);
 }
 
-// After SampleDue: whether this allocation really is a sample (a thread's first call only draws its first distance).
+// After SampleDue: whether this allocation really is a sample (a thread's first call only draws its
+// first distance).
 bool TakeSample(size_t bytes) noexcept;
 
 inline uint32_t FilterBucket(const void* block) noexcept {
@@ -35,15 +37,18 @@ inline uint32_t FilterBucket(const void* block) noexcept {
 static_assert(kFilterBuckets == 1u << 14);
 
 inline bool MayBeSampled(const void* block) noexcept {
-  return __builtin_expect(g_process.filter[FilterBucket(block)].load(std::memory_order_relaxed) != 0, 0);
+  return __builtin_expect(
+      g_process.filter[FilterBucket(block)].load(std::memory_order_relaxed) != 0, 0);
 }
 
-// Remembers a sampled block. False: the table is full, and the sample must not be recorded (its free would be missed); counted.
+// Remembers a sampled block. False: the table is full, and the sample must not be recorded (its
+// free would be missed); counted.
 bool RememberSampled(const void* block) noexcept;
 // Forgets it. False: it was not sampled.
 bool ForgetSampled(const void* block) noexcept;
 
-// Control thread, at the start of a capture, while hooks are off: maps the table the first time and empties it.
+// Control thread, at the start of a capture, while hooks are off: maps the table the first time and
+// empties it.
 bool ResetSampled() noexcept;
 
 }  // namespace gpuprof::inject

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every function that the inject object interposes, once, with its signature. Declarations of the originals, their resolution and the
-// reviewed export list (tests/checks) derive from it. The hooks themselves are in hooks/, one family a file.
+// Every function that the inject object interposes, once, with its signature. Declarations of the
+// originals, their resolution and the reviewed export list (tests/checks) derive from it. The hooks
+// themselves are in hooks/, one family a file.
 
 #pragma once
 
@@ -15,93 +16,104 @@
 #include <time.h>
 
 // X(result, name, parameters, arguments)
-#define GPUPROF_HEAP_HOOKS(X)                                                                          \
-  X(void*, malloc, (size_t size), (size))                                                              \
-  X(void*, calloc, (size_t count, size_t size), (count, size))                                         \
-  X(void*, realloc, (void* block, size_t size), (block, size))                                         \
-  X(void, free, (void* block), (block))                                                                \
-  X(int, posix_memalign, (void** out, size_t alignment, size_t size), (out, alignment, size))          \
-  X(void*, aligned_alloc, (size_t alignment, size_t size), (alignment, size))                          \
-  X(void*, memalign, (size_t alignment, size_t size), (alignment, size))                               \
-  X(void*, valloc, (size_t size), (size))                                                              \
-  X(void*, pvalloc, (size_t size), (size))                                                             \
-  X(void*, reallocarray, (void* block, size_t count, size_t size), (block, count, size))               \
-  X(void, free_sized, (void* block, size_t size), (block, size))                                       \
-  X(void, free_aligned_sized, (void* block, size_t alignment, size_t size), (block, alignment, size))
+#define GPUPROF_HEAP_HOOKS(X)                                                                 \
+  X(void*, malloc, (size_t size), (size))                                                     \
+  X(void*, calloc, (size_t count, size_t size), (count, size))                                \
+  X(void*, realloc, (void* block, size_t size), (block, size))                                \
+  X(void, free, (void* block), (block))                                                       \
+  X(int, posix_memalign, (void** out, size_t alignment, size_t size), (out, alignment, size)) \
+  X(void*, aligned_alloc, (size_t alignment, size_t size), (alignment, size))                 \
+  X(void*, memalign, (size_t alignment, size_t size), (alignment, size))                      \
+  X(void*, valloc, (size_t size), (size))                                                     \
+  X(void*, pvalloc, (size_t size), (size))                                                    \
+  X(void*, reallocarray, (void* block, size_t count, size_t size), (block, count, size))      \
+  X(void, free_sized, (void* block, size_t size), (block, size))                              \
+  X(void, free_aligned_sized, (void* block, size_t alignment, size_t size),                   \
+    (block, alignment, size))
 
-#define GPUPROF_LOCK_HOOKS(X)                                                                          \
-  X(int, pthread_mutex_lock, (pthread_mutex_t* mutex), (mutex))                                        \
-  X(int, pthread_mutex_timedlock, (pthread_mutex_t* mutex, const timespec* until), (mutex, until))     \
-  X(int, pthread_mutex_clocklock, (pthread_mutex_t* mutex, clockid_t clock, const timespec* until),    \
-    (mutex, clock, until))                                                                             \
-  X(int, pthread_rwlock_rdlock, (pthread_rwlock_t* lock), (lock))                                      \
-  X(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t* lock, const timespec* until), (lock, until))   \
-  X(int, pthread_rwlock_clockrdlock, (pthread_rwlock_t* lock, clockid_t clock, const timespec* until), \
-    (lock, clock, until))                                                                              \
-  X(int, pthread_rwlock_wrlock, (pthread_rwlock_t* lock), (lock))                                      \
-  X(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t* lock, const timespec* until), (lock, until))   \
-  X(int, pthread_rwlock_clockwrlock, (pthread_rwlock_t* lock, clockid_t clock, const timespec* until), \
-    (lock, clock, until))                                                                              \
-  X(int, pthread_cond_wait, (pthread_cond_t* condition, pthread_mutex_t* mutex), (condition, mutex))   \
-  X(int, pthread_cond_timedwait,                                                                       \
-    (pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until), (condition, mutex, until)) \
-  X(int, pthread_cond_clockwait,                                                                       \
-    (pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until),       \
-    (condition, mutex, clock, until))                                                                  \
-  X(int, sem_wait, (sem_t* semaphore), (semaphore))                                                    \
-  X(int, sem_timedwait, (sem_t* semaphore, const timespec* until), (semaphore, until))                 \
-  X(int, sem_clockwait, (sem_t* semaphore, clockid_t clock, const timespec* until), (semaphore, clock, until)) \
-  X(int, pthread_barrier_wait, (pthread_barrier_t* barrier), (barrier))
+#define GPUPROF_LOCK_HOOKS(X)                                                                      \
+  X(int, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))                                   \
+  X(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until),                \
+    (mutex, until))                                                                                \
+  X(int, pthread_mutex_clocklock,                                                                  \
+    (pthread_mutex_t * mutex, clockid_t clock, const timespec* until), (mutex, clock, until))      \
+  X(int, pthread_rwlock_rdlock, (pthread_rwlock_t * lock), (lock))                                 \
+  X(int, pthread_rwlock_timedrdlock, (pthread_rwlock_t * lock, const timespec* until),             \
+    (lock, until))                                                                                 \
+  X(int, pthread_rwlock_clockrdlock,                                                               \
+    (pthread_rwlock_t * lock, clockid_t clock, const timespec* until), (lock, clock, until))       \
+  X(int, pthread_rwlock_wrlock, (pthread_rwlock_t * lock), (lock))                                 \
+  X(int, pthread_rwlock_timedwrlock, (pthread_rwlock_t * lock, const timespec* until),             \
+    (lock, until))                                                                                 \
+  X(int, pthread_rwlock_clockwrlock,                                                               \
+    (pthread_rwlock_t * lock, clockid_t clock, const timespec* until), (lock, clock, until))       \
+  X(int, pthread_cond_wait, (pthread_cond_t * condition, pthread_mutex_t * mutex),                 \
+    (condition, mutex))                                                                            \
+  X(int, pthread_cond_timedwait,                                                                   \
+    (pthread_cond_t * condition, pthread_mutex_t * mutex, const timespec* until),                  \
+    (condition, mutex, until))                                                                     \
+  X(int, pthread_cond_clockwait,                                                                   \
+    (pthread_cond_t * condition, pthread_mutex_t * mutex, clockid_t clock, const timespec* until), \
+    (condition, mutex, clock, until))                                                              \
+  X(int, sem_wait, (sem_t * semaphore), (semaphore))                                               \
+  X(int, sem_timedwait, (sem_t * semaphore, const timespec* until), (semaphore, until))            \
+  X(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespec* until),               \
+    (semaphore, clock, until))                                                                     \
+  X(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
 
-#define GPUPROF_THREAD_HOOKS(X)                                                                        \
-  X(int, pthread_create,                                                                               \
-    (pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument),      \
-    (thread, attributes, start, argument))                                                             \
+#define GPUPROF_THREAD_HOOKS(X)                                                                    \
+  X(int, pthread_create,                                                                           \
+    (pthread_t * thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument), \
+    (thread, attributes, start, argument))                                                         \
   X(int, pthread_setname_np, (pthread_t thread, const char* name), (thread, name))
 
-#define GPUPROF_PROCESS_HOOKS(X)                                                                       \
-  X(pid_t, fork, (void), ())                                                                           \
-  X(int, daemon, (int no_chdir, int no_close), (no_chdir, no_close))                                   \
-  X(int, execve, (const char* path, char* const argv[], char* const envp[]), (path, argv, envp))       \
-  X(int, execv, (const char* path, char* const argv[]), (path, argv))                                  \
-  X(int, execvp, (const char* file, char* const argv[]), (file, argv))                                 \
-  X(int, execvpe, (const char* file, char* const argv[], char* const envp[]), (file, argv, envp))      \
-  X(int, fexecve, (int fd, char* const argv[], char* const envp[]), (fd, argv, envp))                  \
-  X(int, execveat, (int folder, const char* path, char* const argv[], char* const envp[], int flags),  \
-    (folder, path, argv, envp, flags))                                                                 \
-  X(int, posix_spawn,                                                                                  \
-    (pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,                          \
-     const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]),                     \
-    (pid, path, actions, attributes, argv, envp))                                                      \
-  X(int, posix_spawnp,                                                                                 \
-    (pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,                          \
-     const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]),                     \
+#define GPUPROF_PROCESS_HOOKS(X)                                                                  \
+  X(pid_t, fork, (void), ())                                                                      \
+  X(int, daemon, (int no_chdir, int no_close), (no_chdir, no_close))                              \
+  X(int, execve, (const char* path, char* const argv[], char* const envp[]), (path, argv, envp))  \
+  X(int, execv, (const char* path, char* const argv[]), (path, argv))                             \
+  X(int, execvp, (const char* file, char* const argv[]), (file, argv))                            \
+  X(int, execvpe, (const char* file, char* const argv[], char* const envp[]), (file, argv, envp)) \
+  X(int, fexecve, (int fd, char* const argv[], char* const envp[]), (fd, argv, envp))             \
+  X(int, execveat,                                                                                \
+    (int folder, const char* path, char* const argv[], char* const envp[], int flags),            \
+    (folder, path, argv, envp, flags))                                                            \
+  X(int, posix_spawn,                                                                             \
+    (pid_t * pid, const char* path, const posix_spawn_file_actions_t* actions,                    \
+     const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]),                \
+    (pid, path, actions, attributes, argv, envp))                                                 \
+  X(int, posix_spawnp,                                                                            \
+    (pid_t * pid, const char* file, const posix_spawn_file_actions_t* actions,                    \
+     const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]),                \
     (pid, file, actions, attributes, argv, envp))
 
-#define GPUPROF_EXIT_HOOKS(X)            \
-  X(void, _exit, (int status), (status)) \
-  X(void, _Exit, (int status), (status)) \
+#define GPUPROF_EXIT_HOOKS(X)                 \
+  X(void, _exit, (int status), (status))      \
+  X(void, _Exit, (int status), (status))      \
   X(void, quick_exit, (int status), (status)) \
   X(void, abort, (void), ())
 
-#define GPUPROF_SIGNAL_HOOKS(X)                                                                        \
-  X(int, sigaction, (int number, const struct sigaction* action, struct sigaction* old), (number, action, old)) \
-  X(sighandler_t, signal, (int number, sighandler_t handler), (number, handler))                       \
+#define GPUPROF_SIGNAL_HOOKS(X)                                                          \
+  X(int, sigaction, (int number, const struct sigaction* action, struct sigaction* old), \
+    (number, action, old))                                                               \
+  X(sighandler_t, signal, (int number, sighandler_t handler), (number, handler))         \
   X(sighandler_t, sysv_signal, (int number, sighandler_t handler), (number, handler))
 
 // Originals that the inject object needs but does not interpose.
-#define GPUPROF_NEEDED_SYMBOLS(X)                                                                      \
-  X(int, pthread_mutex_trylock, (pthread_mutex_t* mutex), (mutex))                                     \
-  X(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t* lock), (lock))                                   \
-  X(int, pthread_rwlock_trywrlock, (pthread_rwlock_t* lock), (lock))                                   \
-  X(int, sem_trywait, (sem_t* semaphore), (semaphore))                                                 \
-  X(void, pthread_testcancel, (void), ())                                                              \
-  X(int, pthread_key_create, (pthread_key_t* key, void (*destructor)(void*)), (key, destructor))       \
-  X(int, pthread_setspecific, (pthread_key_t key, const void* value), (key, value))                    \
-  X(int, pthread_attr_init, (pthread_attr_t* attributes), (attributes))                                \
-  X(int, pthread_attr_setstacksize, (pthread_attr_t* attributes, size_t bytes), (attributes, bytes))   \
-  X(int, pthread_attr_setdetachstate, (pthread_attr_t* attributes, int state), (attributes, state))    \
-  X(int, pthread_attr_destroy, (pthread_attr_t* attributes), (attributes))
+#define GPUPROF_NEEDED_SYMBOLS(X)                                                                 \
+  X(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))                               \
+  X(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))                             \
+  X(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))                             \
+  X(int, sem_trywait, (sem_t * semaphore), (semaphore))                                           \
+  X(void, pthread_testcancel, (void), ())                                                         \
+  X(int, pthread_key_create, (pthread_key_t * key, void (*destructor)(void*)), (key, destructor)) \
+  X(int, pthread_setspecific, (pthread_key_t key, const void* value), (key, value))               \
+  X(int, pthread_attr_init, (pthread_attr_t * attributes), (attributes))                          \
+  X(int, pthread_attr_setstacksize, (pthread_attr_t * attributes, size_t bytes),                  \
+    (attributes, bytes))                                                                          \
+  X(int, pthread_attr_setdetachstate, (pthread_attr_t * attributes, int state),                   \
+    (attributes, state))                                                                          \
+  X(int, pthread_attr_destroy, (pthread_attr_t * attributes), (attributes))
 
 #define GPUPROF_HOOKS(X)   \
   GPUPROF_HEAP_HOOKS(X)    \

@@ -31,7 +31,9 @@ struct {
 void SetState(CaptureState state) {
   g_process.capture_state.store(static_cast<uint32_t>(state), std::memory_order_release);
 }
-CaptureState State() { return static_cast<CaptureState>(g_process.capture_state.load(std::memory_order_acquire)); }
+CaptureState State() {
+  return static_cast<CaptureState>(g_process.capture_state.load(std::memory_order_acquire));
+}
 
 uint32_t RecordingBits() {
   uint32_t bits = g_settings.sources;
@@ -42,10 +44,13 @@ uint32_t RecordingBits() {
   return bits;
 }
 
-// While our own code runs on an application's thread (exit, exec), what it allocates and locks is not the program's.
+// While our own code runs on an application's thread (exit, exec), what it allocates and locks is
+// not the program's.
 class ToolSection {
  public:
-  ToolSection() noexcept : saved_(t_thread.busy), saved_tool_(t_thread.tool) { t_thread.busy = t_thread.tool = 1; }
+  ToolSection() noexcept : saved_(t_thread.busy), saved_tool_(t_thread.tool) {
+    t_thread.busy = t_thread.tool = 1;
+  }
   ~ToolSection() noexcept {
     t_thread.busy = saved_;
     t_thread.tool = saved_tool_;
@@ -71,8 +76,13 @@ class Locked {
 void WriteProcessEvent(proto::ProcessEvent event, uint64_t a, uint64_t b, const char* text) {
   Recorder recorder(proto::kSourceThreads);
   if (!recorder.active()) return;
-  const proto::Record record = {recorder.Now(), 0, static_cast<uint8_t>(proto::RecordKind::kProcess), 0,
-                                static_cast<uint16_t>(event), a, b};
+  const proto::Record record = {recorder.Now(),
+                                0,
+                                static_cast<uint8_t>(proto::RecordKind::kProcess),
+                                0,
+                                static_cast<uint16_t>(event),
+                                a,
+                                b};
   if (text != nullptr) {
     recorder.WriteWithText(text, record);
   } else {
@@ -109,7 +119,8 @@ bool BeginRecording(const char* trigger) noexcept {
   if (!lock || g_process.finished.load() != 0) return false;
   if (State() == CaptureState::kCapturing || State() == CaptureState::kFailed) return false;
   if (!EnsureRingFile()) return false;
-  const bool sampled = g_settings.heap_mode == proto::HeapMode::kSampled && (g_settings.sources & proto::kSourceHeap) != 0;
+  const bool sampled = g_settings.heap_mode == proto::HeapMode::kSampled &&
+                       (g_settings.sources & proto::kSourceHeap) != 0;
   if (sampled && !ResetSampled()) return false;
   g_trigger = trigger;
   g_process.captures.fetch_add(1, std::memory_order_relaxed);
@@ -122,7 +133,8 @@ bool BeginRecording(const char* trigger) noexcept {
 }
 
 bool SessionIsDue() noexcept {
-  return State() == CaptureState::kCapturing && g_process.session.load(std::memory_order_acquire) == 0 &&
+  return State() == CaptureState::kCapturing &&
+         g_process.session.load(std::memory_order_acquire) == 0 &&
          g_process.finished.load(std::memory_order_relaxed) == 0;
 }
 
@@ -154,7 +166,8 @@ void TickSession() noexcept {
 void NoteExit(proto::ExitWay way, int32_t status) noexcept {
   proto::RingFileHeader* file = g_process.ring_file;
   if (file == nullptr || raw::GetPid() != g_process.pid) return;
-  WriteProcessEvent(proto::ProcessEvent::kExit, static_cast<uint32_t>(status), static_cast<uint64_t>(way), nullptr);
+  WriteProcessEvent(proto::ProcessEvent::kExit, static_cast<uint32_t>(status),
+                    static_cast<uint64_t>(way), nullptr);
   file->exit_status.store(status, std::memory_order_relaxed);
   file->exit_way.store(static_cast<uint32_t>(way), std::memory_order_release);
   UpdateLatestSnapshot();
@@ -162,8 +175,10 @@ void NoteExit(proto::ExitWay way, int32_t status) noexcept {
 
 void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   // A child that shares our memory until it execs (vfork) must not end its parent's trace.
-  if (g_process.pid == 0 || raw::GetPid() != g_process.pid || g_process.finished.load() != 0) return;
-  if (t_thread.busy != 0) return NoteExit(way, status);  // a signal handler inside our own code: leave it to recovery
+  if (g_process.pid == 0 || raw::GetPid() != g_process.pid || g_process.finished.load() != 0)
+    return;
+  if (t_thread.busy != 0)
+    return NoteExit(way, status);  // a signal handler inside our own code: leave it to recovery
   NoteExit(way, status);
   ToolSection tool;
   Locked lock(2 * kSecond);
@@ -172,9 +187,11 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   g_process.can_unwind.store(0, std::memory_order_release);
   if (g_process.finished.exchange(1) != 0) return;
   RemoveControlSocket();
-  // Without a session (a process that lived for milliseconds) the ring file is the trace; the launcher or a reader finishes it.
+  // Without a session (a process that lived for milliseconds) the ring file is the trace; the
+  // launcher or a reader finishes it.
   const tracer::Api* api = g_process.tracer;
-  if (api != nullptr && (g_process.session.load() != 0 || g_process.captures.load() != 0)) api->finish(way, status);
+  if (api != nullptr && (g_process.session.load() != 0 || g_process.captures.load() != 0))
+    api->finish(way, status);
 }
 
 void BeforeExec(const char* path) noexcept {
@@ -222,7 +239,9 @@ void AfterForkInParent() noexcept {
 void AfterForkInChild() noexcept {
   g_lock.Reset();
   const bool wiped = g_process.pid == 0;
-  if (!wiped) __builtin_memset(static_cast<void*>(&g_process), 0, sizeof(g_process));  // a kernel without WIPEONFORK
+  if (!wiped)
+    __builtin_memset(static_cast<void*>(&g_process), 0,
+                     sizeof(g_process));  // a kernel without WIPEONFORK
   if (g_settings.bundle[0] == 0) return;
   ForgetControl();
   g_process.tracer = LoadedTracer();
@@ -243,11 +262,12 @@ void AfterForkInChild() noexcept {
 
 void ResumeInChild() noexcept {
   if (g_process.pid == 0) return;
-  // Recording, but no file and no thread of the tracer's before the child has done something worth it.
+  // Recording, but no file and no thread of the tracer's before the child has done something worth
+  // it.
   if (g_at_fork.recording != 0) {
     ToolSection tool;
-    if (g_settings.heap_mode == proto::HeapMode::kSampled && (g_settings.sources & proto::kSourceHeap) != 0 &&
-        !ResetSampled()) {
+    if (g_settings.heap_mode == proto::HeapMode::kSampled &&
+        (g_settings.sources & proto::kSourceHeap) != 0 && !ResetSampled()) {
       return;
     }
     g_trigger = "fork";

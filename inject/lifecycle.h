@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The capture state machine of the process: dormant, armed, capturing, draining, failed. One transition at a time, under a lock with a
-// time limit; called on the control thread, and on application threads that exit, exec or fork.
+// The capture state machine of the process: dormant, armed, capturing, draining, failed. One
+// transition at a time, under a lock with a time limit; called on the control thread, and on
+// application threads that exit, exec or fork.
 
 #pragma once
 
@@ -12,11 +13,13 @@
 
 namespace gpuprof::inject {
 
-// Hooks begin to record; nothing is loaded yet. False: already recording, or the process has finished.
+// Hooks begin to record; nothing is loaded yet. False: already recording, or the process has
+// finished.
 bool BeginRecording(const char* trigger) noexcept;
 
-// Loads the tracer object if need be and starts its session for the capture under way. Control thread only: it may wait for the
-// loader. False: capture is impossible; hooks are off again and the reason was said.
+// Loads the tracer object if need be and starts its session for the capture under way. Control
+// thread only: it may wait for the loader. False: capture is impossible; hooks are off again and
+// the reason was said.
 bool StartSession() noexcept;
 
 // Whether hooks record but the tracer's session has not begun.
@@ -28,16 +31,19 @@ bool StopCapture(const char* trigger) noexcept;
 // About every 20 ms while capturing (frameworks that were loaded meanwhile).
 void TickSession() noexcept;
 
-// The process goes away: closes the trace, within two seconds at most. What could not be done is left in the ring file for recovery.
+// The process goes away: closes the trace, within two seconds at most. What could not be done is
+// left in the ring file for recovery.
 void FinishProcess(proto::ExitWay way, int32_t status) noexcept;
-// As above, but only notes how the process ends: for aborts, where running much code would be unwise.
+// As above, but only notes how the process ends: for aborts, where running much code would be
+// unwise.
 void NoteExit(proto::ExitWay way, int32_t status) noexcept;
 
 // Around exec: the image ends; if exec fails the process goes on with a new trace.
 void BeforeExec(const char* path) noexcept;
 void AfterFailedExec(int error) noexcept;
 
-// fork handlers (pthread_atfork), and what follows once all other libraries' handlers have run in the child.
+// fork handlers (pthread_atfork), and what follows once all other libraries' handlers have run in
+// the child.
 void BeforeFork() noexcept;
 void AfterForkInParent() noexcept;
 void AfterForkInChild() noexcept;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The only way the injected objects speak: one line on stderr, "gpuprof: ...", by one write system call from a stack buffer.
-// Quiet by default; errno untouched; safe in hooks and signal handlers.
+// The only way the injected objects speak: one line on stderr, "gpuprof: ...", by one write system
+// call from a stack buffer. Quiet by default; errno untouched; safe in hooks and signal handlers.
 
 #pragma once
 

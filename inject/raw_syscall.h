@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// System calls without libc: they leave errno alone, cannot be interposed, and are safe in hooks, signal handlers and
-// forked children. Results are the kernel's: negative values are -errno.
+// System calls without libc: they leave errno alone, cannot be interposed, and are safe in hooks,
+// signal handlers and forked children. Results are the kernel's: negative values are -errno.
 
 #pragma once
 
@@ -13,7 +13,8 @@
 namespace gpuprof::inject::raw {
 
 #if defined(__x86_64__)
-inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
+inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                 long f = 0) noexcept {
   register long r10 asm("r10") = d;
   register long r8 asm("r8") = e;
   register long r9 asm("r9") = f;
@@ -25,7 +26,8 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
   return result;
 }
 #elif defined(__aarch64__)
-inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0, long f = 0) noexcept {
+inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, long e = 0,
+                 long f = 0) noexcept {
   register long x8 asm("x8") = number;
   register long x0 asm("x0") = a;
   register long x1 asm("x1") = b;
@@ -33,7 +35,10 @@ inline long Call(long number, long a = 0, long b = 0, long c = 0, long d = 0, lo
   register long x3 asm("x3") = d;
   register long x4 asm("x4") = e;
   register long x5 asm("x5") = f;
-  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5) : "memory");
+  asm volatile("svc 0"
+               : "+r"(x0)
+               : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+               : "memory");
   return x0;
 }
 #else

@@ -12,11 +12,12 @@
 namespace gpuprof::inject {
 namespace {
 
-// 0 not yet, 1 under way, 2 done. Resolution happens on the process's first thread, before it can have made another.
+// 0 not yet, 1 under way, 2 done. Resolution happens on the process's first thread, before it can
+// have made another.
 int g_resolved = 0;
 
-// pthread_cond_* exist in two layouts on x86-64; mixing them corrupts condition variables, and old loaders
-// hand out the oldest first.
+// pthread_cond_* exist in two layouts on x86-64; mixing them corrupts condition variables, and old
+// loaders hand out the oldest first.
 void* Find(const char* name) {
 #if defined(__x86_64__)
   static constexpr char kConditionPrefix[] = "pthread_cond_";
@@ -27,10 +28,13 @@ void* Find(const char* name) {
   return dlsym(RTLD_NEXT, name);
 }
 
-// Stubs: what `real` holds until resolution. Inside the resolution the heap lives in the bootstrap arena.
+// Stubs: what `real` holds until resolution. Inside the resolution the heap lives in the bootstrap
+// arena.
 namespace stub {
 
-void* malloc(size_t size) { return ResolveRealSymbols() ? real.malloc(size) : bootstrap::Allocate(size, 16); }
+void* malloc(size_t size) {
+  return ResolveRealSymbols() ? real.malloc(size) : bootstrap::Allocate(size, 16);
+}
 void* calloc(size_t count, size_t size) {
   return ResolveRealSymbols() ? real.calloc(count, size) : bootstrap::Allocate(count * size, 16);
 }
@@ -46,10 +50,12 @@ int posix_memalign(void** out, size_t alignment, size_t size) {
   return *out == nullptr ? ENOMEM : 0;
 }
 void* aligned_alloc(size_t alignment, size_t size) {
-  return ResolveRealSymbols() ? real.aligned_alloc(alignment, size) : bootstrap::Allocate(size, alignment);
+  return ResolveRealSymbols() ? real.aligned_alloc(alignment, size)
+                              : bootstrap::Allocate(size, alignment);
 }
 void* memalign(size_t alignment, size_t size) {
-  return ResolveRealSymbols() ? real.memalign(alignment, size) : bootstrap::Allocate(size, alignment);
+  return ResolveRealSymbols() ? real.memalign(alignment, size)
+                              : bootstrap::Allocate(size, alignment);
 }
 
 // Everything else is not called by dlsym itself.
@@ -62,7 +68,8 @@ GPUPROF_STUB(void*, valloc, (size_t size), (size))
 GPUPROF_STUB(void*, pvalloc, (size_t size), (size))
 GPUPROF_STUB(void*, reallocarray, (void* block, size_t count, size_t size), (block, count, size))
 GPUPROF_STUB(void, free_sized, (void* block, size_t size), (block, size))
-GPUPROF_STUB(void, free_aligned_sized, (void* block, size_t alignment, size_t size), (block, alignment, size))
+GPUPROF_STUB(void, free_aligned_sized, (void* block, size_t alignment, size_t size),
+             (block, alignment, size))
 GPUPROF_LOCK_HOOKS(GPUPROF_STUB)
 GPUPROF_THREAD_HOOKS(GPUPROF_STUB)
 GPUPROF_PROCESS_HOOKS(GPUPROF_STUB)

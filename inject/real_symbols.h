@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The originals behind our hooks. Before resolution each entry points at a stub that resolves all of them and calls on, so that a hook
-// never has to ask. The loader and other libraries' constructors call hooks long before our own constructor runs.
+// The originals behind our hooks. Before resolution each entry points at a stub that resolves all
+// of them and calls on, so that a hook never has to ask. The loader and other libraries'
+// constructors call hooks long before our own constructor runs.
 
 #pragma once
 
@@ -20,7 +21,8 @@ struct RealSymbols {
 // A missing original (an old libc) is null after resolution for everything but the heap's core.
 extern RealSymbols real;
 
-// Once; later calls return at once. False: the calling thread is inside the resolution right now (dlsym allocates).
+// Once; later calls return at once. False: the calling thread is inside the resolution right now
+// (dlsym allocates).
 bool ResolveRealSymbols() noexcept;
 
 }  // namespace gpuprof::inject

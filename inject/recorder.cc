@@ -34,7 +34,9 @@ Recorder::Recorder(uint32_t source) noexcept {
     return;
   }
   thread.busy = 1;
-  asm volatile("" ::: "memory");  // a signal handler on this thread must see it before anything else happens
+  asm volatile(
+      "" ::
+          : "memory");  // a signal handler on this thread must see it before anything else happens
   // Looked at again under the guard: capture may have ended, and a forked child's pages were wiped.
   if (!Recording(source)) {
     thread.busy = 0;
@@ -43,7 +45,8 @@ Recorder::Recorder(uint32_t source) noexcept {
   const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
   ring_ = __builtin_expect(thread.generation == generation, 1) ? thread.ring : AcquireRing();
   if (ring_ == nullptr) {
-    if (g_process.ring_file != nullptr) g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
+    if (g_process.ring_file != nullptr)
+      g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
     thread.busy = 0;
   }
 }
@@ -51,10 +54,12 @@ Recorder::Recorder(uint32_t source) noexcept {
 RingHeader* AcquireRing() noexcept {
   ThreadState& thread = t_thread;
   const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
-  if (thread.generation == generation && (thread.refused != 0 || thread.ring != nullptr)) return thread.ring;
+  if (thread.generation == generation && (thread.refused != 0 || thread.ring != nullptr))
+    return thread.ring;
   thread.ring = nullptr;
   if (thread.exiting >= kLastExitRound) return nullptr;
-  if (g_process.ring_file_state.load(std::memory_order_acquire) == 1) return nullptr;  // being made: next event
+  if (g_process.ring_file_state.load(std::memory_order_acquire) == 1)
+    return nullptr;  // being made: next event
   RingHeader* ring = OpenRing(raw::GetTid());
   thread.ring = ring;
   thread.generation = generation;
@@ -65,7 +70,8 @@ RingHeader* AcquireRing() noexcept {
 
 void ReleaseRing() noexcept {
   ThreadState& thread = t_thread;
-  if (thread.ring != nullptr && thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
+  if (thread.ring != nullptr &&
+      thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
     CloseRing(thread.ring);
   }
   thread.ring = nullptr;
@@ -129,12 +135,16 @@ void Recorder::WriteWithStack(Record record, const void* frame) noexcept {
   // Only the innermost frames that changed since this thread's previous stack go into the ring.
   uint32_t shared = 0;
   const uint32_t last = ring_->last_stack_frames;
-  while (shared < frames && shared < last && pcs[frames - 1 - shared] == ring_->last_stack[last - 1 - shared]) ++shared;
+  while (shared < frames && shared < last &&
+         pcs[frames - 1 - shared] == ring_->last_stack[last - 1 - shared])
+    ++shared;
   const uint32_t fresh = frames - shared;
   const uint64_t bytes = fresh * sizeof(uint64_t);
   const uint32_t slots = proto::PayloadSlots(bytes);
   Record group[proto::kMaxStackFrames / 4 + 3];
-  group[0] = {record.time, 0, static_cast<uint8_t>(RecordKind::kStack), 0, static_cast<uint16_t>(fresh), shared, bytes};
+  group[0] = {
+      record.time, 0,    static_cast<uint8_t>(RecordKind::kStack), 0, static_cast<uint16_t>(fresh),
+      shared,      bytes};
   if (slots > 0) group[slots] = {};
   memcpy(static_cast<void*>(&group[1]), pcs, bytes);
   record.flags |= proto::kFlagHasStack;

@@ -36,15 +36,17 @@ long OpenFile(int flags) {
   return raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
-// Makes [offset, offset + bytes) of the file real on disk. File systems without fallocate get zeros written.
+// Makes [offset, offset + bytes) of the file real on disk. File systems without fallocate get zeros
+// written.
 bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
-  const long result = raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(bytes));
+  const long result =
+      raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(bytes));
   if (result == 0) return true;
   if (result != -EOPNOTSUPP && result != -ENOSYS) return false;
   static const char zeros[proto::kPageBytes] = {};
   for (uint64_t done = 0; done < bytes; done += sizeof(zeros)) {
-    if (raw::Call(SYS_pwrite64, fd, raw::Arg(zeros), sizeof(zeros), static_cast<long>(offset + done)) !=
-        static_cast<long>(sizeof(zeros))) {
+    if (raw::Call(SYS_pwrite64, fd, raw::Arg(zeros), sizeof(zeros),
+                  static_cast<long>(offset + done)) != static_cast<long>(sizeof(zeros))) {
       return false;
     }
   }
@@ -53,8 +55,8 @@ bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
 
 void* Map(long fd, uint64_t offset, uint64_t bytes) {
   const int flags = fd >= 0 ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS;
-  const long address = raw::Call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE, flags, fd,
-                                 fd >= 0 ? static_cast<long>(offset) : 0);
+  const long address = raw::Call(SYS_mmap, 0, static_cast<long>(bytes), PROT_READ | PROT_WRITE,
+                                 flags, fd, fd >= 0 ? static_cast<long>(offset) : 0);
   if (raw::IsError(address)) return nullptr;
   // A forked child must not see, let alone write, its parent's rings.
   raw::Call(SYS_madvise, address, static_cast<long>(bytes), MADV_DONTFORK);
@@ -74,7 +76,8 @@ void FillHeader(RingFileHeader* header) {
   header->ticks_per_second = g_settings.ticks_per_second;
   header->heap_mode = static_cast<uint32_t>(g_settings.heap_mode);
   header->heap_period = g_settings.heap_period;
-  header->capture.store(g_process.captures.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  header->capture.store(g_process.captures.load(std::memory_order_relaxed),
+                        std::memory_order_relaxed);
   header->file_bytes.store(kHeaderBytes, std::memory_order_relaxed);
   header->coarse_ticks.store(header->snapshot_ticks, std::memory_order_relaxed);
   const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(header->executable),
@@ -83,8 +86,9 @@ void FillHeader(RingFileHeader* header) {
   header->magic = proto::kRingFileMagic;
 }
 
-// How large the next ring may be: a sixteenth of what is left of the normal budget, so that the first threads get the most
-// and hundreds still get something; then the smallest size from the reserve.
+// How large the next ring may be: a sixteenth of what is left of the normal budget, so that the
+// first threads get the most and hundreds still get something; then the smallest size from the
+// reserve.
 uint64_t NextRingBytes() {
   const uint64_t used = g_process.ring_bytes_used.load(std::memory_order_relaxed);
   const uint64_t normal = g_ring_memory - g_ring_memory / kReserveShare;
@@ -102,7 +106,9 @@ RingHeader* ReuseRing() {
     RingHeader* ring = __atomic_load_n(&g_rings[i], __ATOMIC_ACQUIRE);
     if (ring == nullptr) continue;
     uint32_t expected = static_cast<uint32_t>(proto::RingState::kFree);
-    if (ring->state.compare_exchange_strong(expected, static_cast<uint32_t>(proto::RingState::kClaimed))) return ring;
+    if (ring->state.compare_exchange_strong(expected,
+                                            static_cast<uint32_t>(proto::RingState::kClaimed)))
+      return ring;
   }
   return nullptr;
 }
@@ -165,7 +171,8 @@ bool EnsureRingFile() noexcept {
   RingFileHeader* header = nullptr;
   const long fd = OpenFile(O_RDWR | O_CREAT | O_EXCL);
   if (fd >= 0) {
-    if (Reserve(fd, 0, kHeaderBytes)) header = static_cast<RingFileHeader*>(Map(fd, 0, kHeaderBytes));
+    if (Reserve(fd, 0, kHeaderBytes))
+      header = static_cast<RingFileHeader*>(Map(fd, 0, kHeaderBytes));
     raw::Call(SYS_close, fd);
   }
   if (header == nullptr) {

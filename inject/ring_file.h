@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes the process's ring file and the rings in it. Called from hooks on a thread's first event: system calls only, no heap, no
-// lock, errno untouched. Space is reserved before it is mapped, so that a full disk is an error here and never a SIGBUS later;
-// where no file can be had (full disk, chroot, no descriptors) rings live in anonymous memory and only crash safety is lost.
+// Makes the process's ring file and the rings in it. Called from hooks on a thread's first event:
+// system calls only, no heap, no lock, errno untouched. Space is reserved before it is mapped, so
+// that a full disk is an error here and never a SIGBUS later; where no file can be had (full disk,
+// chroot, no descriptors) rings live in anonymous memory and only crash safety is lost.
 
 #pragma once
 
@@ -11,10 +12,12 @@
 
 namespace gpuprof::inject {
 
-// Makes the ring file's header if there is none yet. False: another thread is at it right now, try at the next event.
+// Makes the ring file's header if there is none yet. False: another thread is at it right now, try
+// at the next event.
 bool EnsureRingFile() noexcept;
 
-// A ring for the calling thread: a returned one of a thread that has gone, or a new one. Null: memory budget used up.
+// A ring for the calling thread: a returned one of a thread that has gone, or a new one. Null:
+// memory budget used up.
 proto::RingHeader* OpenRing(int tid) noexcept;
 
 // The owner will not write again; the drain empties the ring and frees it.

@@ -26,7 +26,11 @@ using proto::HeapMode;
 void Reject(const char* variable, const char* value, const char* expected) {
   char buffer[512];
   Text text(buffer, sizeof(buffer));
-  text.Add(variable).Add("=").Add(value).Add(" is not understood, its default is used; expected: ").Add(expected);
+  text.Add(variable)
+      .Add("=")
+      .Add(value)
+      .Add(" is not understood, its default is used; expected: ")
+      .Add(expected);
   Say(buffer);
 }
 
@@ -62,7 +66,9 @@ const char* ReduceName(const char* name, size_t* bytes) {
 
 bool ParseHeap(const char* mode, const char* end, tracer::Settings* settings) {
   const size_t bytes = static_cast<size_t>(end - mode);
-  const auto is = [&](const char* word) { return Length(word) == bytes && __builtin_memcmp(mode, word, bytes) == 0; };
+  const auto is = [&](const char* word) {
+    return Length(word) == bytes && __builtin_memcmp(mode, word, bytes) == 0;
+  };
   if (is("off")) {
     settings->heap_mode = HeapMode::kOff;
   } else if (is("exact")) {
@@ -87,14 +93,18 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
     const char* equals = p;
     while (equals < end && *equals != '=') ++equals;
     const size_t bytes = static_cast<size_t>(equals - p);
-    const auto is = [&](const char* word) { return Length(word) == bytes && __builtin_memcmp(p, word, bytes) == 0; };
+    const auto is = [&](const char* word) {
+      return Length(word) == bytes && __builtin_memcmp(p, word, bytes) == 0;
+    };
     uint32_t source = 0;
     if (is("heap")) source = proto::kSourceHeap;
     if (is("locks")) source = proto::kSourceLocks;
     if (is("threads")) source = proto::kSourceThreads;
     if (is("ops")) source = proto::kSourceOps;
     if (is("tensors")) source = proto::kSourceTensors;
-    if (source == 0 || (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings)))) return false;
+    if (source == 0 ||
+        (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings))))
+      return false;
     settings->sources |= source;
     p = *end == ',' ? end + 1 : end;
   }
@@ -175,28 +185,32 @@ void ReadSources() {
   const char* text = Variable(proto::kEnvTrace);
   if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
   if (text != nullptr && *text != 0) {
-    Reject(proto::kEnvTrace, text, "heap[=sampled[:BYTES]|exact|off], locks, threads, ops, tensors, separated by commas");
+    Reject(proto::kEnvTrace, text,
+           "heap[=sampled[:BYTES]|exact|off], locks, threads, ops, tensors, separated by commas");
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
-  g_settings.sources =
-      proto::kSourceHeap | proto::kSourceLocks | proto::kSourceThreads | proto::kSourceOps | proto::kSourceTensors;
+  g_settings.sources = proto::kSourceHeap | proto::kSourceLocks | proto::kSourceThreads |
+                       proto::kSourceOps | proto::kSourceTensors;
 }
 
 void ReadClock() {
   const char* text = Variable(proto::kEnvClock);
-  const bool known = text == nullptr || *text == 0 || Equal(text, "auto") || Equal(text, "tsc") || Equal(text, "monotonic");
+  const bool known = text == nullptr || *text == 0 || Equal(text, "auto") || Equal(text, "tsc") ||
+                     Equal(text, "monotonic");
   if (!known) Reject(proto::kEnvClock, text, "auto, tsc or monotonic");
   const bool monotonic = known && text != nullptr && Equal(text, "monotonic");
   const bool tsc = known && text != nullptr && Equal(text, "tsc");
-  g_settings.clock = !monotonic && (tsc || TscIsFit()) ? proto::ClockKind::kTsc : proto::ClockKind::kMonotonic;
+  g_settings.clock =
+      !monotonic && (tsc || TscIsFit()) ? proto::ClockKind::kTsc : proto::ClockKind::kMonotonic;
 }
 
 void ReadRingMemory() {
   const char* text = Variable(proto::kEnvRingMemory);
   if (text == nullptr || *text == 0) return;
   uint64_t bytes = 0;
-  if (!ParseSize(text, text + Length(text), &bytes) || bytes < (1u << 20) || bytes > (uint64_t{1} << 34)) {
+  if (!ParseSize(text, text + Length(text), &bytes) || bytes < (1u << 20) ||
+      bytes > (uint64_t{1} << 34)) {
     return Reject(proto::kEnvRingMemory, text, "a size between 1MiB and 16GiB");
   }
   g_ring_memory = bytes;
@@ -205,7 +219,8 @@ void ReadRingMemory() {
 // The base name of the running executable, from the kernel: argv[0] may be anything.
 bool ExecutableName(char* name, size_t capacity) {
   char path[512];
-  const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(path), sizeof(path) - 1);
+  const long n =
+      raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(path), sizeof(path) - 1);
   if (n <= 0) return false;
   path[n] = 0;
   Text text(name, capacity);
@@ -219,7 +234,8 @@ const char* Variable(const char* name) noexcept {
   if (environ == nullptr) return nullptr;
   const size_t bytes = Length(name);
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (__builtin_strncmp(*entry, name, bytes) == 0 && (*entry)[bytes] == '=') return *entry + bytes + 1;
+    if (__builtin_strncmp(*entry, name, bytes) == 0 && (*entry)[bytes] == '=')
+      return *entry + bytes + 1;
   }
   return nullptr;
 }
@@ -227,8 +243,10 @@ const char* Variable(const char* name) noexcept {
 bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept {
   size_t bytes = 0;
   const char* reduced = ReduceName(name, &bytes);
-  if (ListContains(include, name, Length(name)) || ListContains(include, reduced, bytes)) return false;
-  if (ListContains(exclude, name, Length(name)) || ListContains(exclude, reduced, bytes)) return true;
+  if (ListContains(include, name, Length(name)) || ListContains(include, reduced, bytes))
+    return false;
+  if (ListContains(exclude, name, Length(name)) || ListContains(exclude, reduced, bytes))
+    return true;
   for (const char* program : proto::kExcludedPrograms) {
     if (Equal(program, reduced, bytes) || Equal(program, name)) return true;
   }
@@ -243,8 +261,10 @@ bool TracerPath(char* path, size_t capacity) noexcept {
     return !text.cut();
   }
   Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) == 0 || info.dli_fname == nullptr) return false;
-  text.Add(info.dli_fname, static_cast<size_t>(BaseName(info.dli_fname) - info.dli_fname)).Add(proto::kTracerObject);
+  if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) == 0 || info.dli_fname == nullptr)
+    return false;
+  text.Add(info.dli_fname, static_cast<size_t>(BaseName(info.dli_fname) - info.dli_fname))
+      .Add(proto::kTracerObject);
   return !text.cut();
 }
 
@@ -260,11 +280,13 @@ bool ReadSettings() noexcept {
   path.Add(bundle);
   if (path.cut() || bundle[0] != '/') {
     g_settings.bundle[0] = 0;
-    Reject(proto::kEnvBundle, bundle, "an absolute path of less than 512 bytes; nothing is recorded");
+    Reject(proto::kEnvBundle, bundle,
+           "an absolute path of less than 512 bytes; nothing is recorded");
     return false;
   }
   g_settings.stack_depth = 32;
-  ReadNumber(proto::kEnvStacks, proto::kMaxStackFrames, &g_settings.stack_depth, "a number of frames from 0 to 127");
+  ReadNumber(proto::kEnvStacks, proto::kMaxStackFrames, &g_settings.stack_depth,
+             "a number of frames from 0 to 127");
   ReadNumber(proto::kEnvDebug, 9, &g_settings.debug, "0 or 1");
   SetDebug(g_settings.debug != 0);
   ReadSources();

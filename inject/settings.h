@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The process's settings, from the GPUPROF_* variables of proto/contract.h. Read once, in the constructor. A value that makes no
-// sense is said on stderr and replaced by its default: the launcher has checked it before; only hand-made environments get here.
+// The process's settings, from the GPUPROF_* variables of proto/contract.h. Read once, in the
+// constructor. A value that makes no sense is said on stderr and replaced by its default: the
+// launcher has checked it before; only hand-made environments get here.
 
 #pragma once
 
@@ -21,16 +22,19 @@ struct LaunchSettings {
 };
 extern LaunchSettings g_launch;
 
-// Fills g_settings, g_launch and g_ring_memory. False: this process is not to be recorded (no bundle, or excluded by name).
+// Fills g_settings, g_launch and g_ring_memory. False: this process is not to be recorded (no
+// bundle, or excluded by name).
 bool ReadSettings() noexcept;
 
-// The variable's value, or null. Never libc's getenv: constructors of other libraries may be changing the environment.
+// The variable's value, or null. Never libc's getenv: constructors of other libraries may be
+// changing the environment.
 const char* Variable(const char* name) noexcept;
 
 // Path of the tracer object: GPUPROF_TRACER, else beside this object.
 bool TracerPath(char* path, size_t capacity) noexcept;
 
-// Whether a program of this base name is excluded, given the user's lists. Exposed for its unit test.
+// Whether a program of this base name is excluded, given the user's lists. Exposed for its unit
+// test.
 bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept;
 
 }  // namespace gpuprof::inject

@@ -3,8 +3,9 @@
 
 // Everything a hook looks at: the process's recording state and the thread's own.
 //
-// ProcessState fills whole pages that the kernel wipes in forked children (MADV_WIPEONFORK): a child made behind our back, by a
-// raw clone, finds every hook off and writes into nobody's ring. Zero is the dormant state.
+// ProcessState fills whole pages that the kernel wipes in forked children (MADV_WIPEONFORK): a
+// child made behind our back, by a raw clone, finds every hook off and writes into nobody's ring.
+// Zero is the dormant state.
 
 #pragma once
 
@@ -57,7 +58,8 @@ extern proto::RingHeader* g_rings[proto::kMaxRings];
 extern tracer::Settings g_settings;
 extern uint64_t g_ring_memory;
 
-// Per thread, initial-exec: one load from the thread pointer. Keep it small, every thread stack pays for it.
+// Per thread, initial-exec: one load from the thread pointer. Keep it small, every thread stack
+// pays for it.
 struct ThreadState {
   proto::RingHeader* ring;
   int64_t bytes_until_sample;

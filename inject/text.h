@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Bounded text building and parsing without libc's locale, heap or stdio. Safe in hooks and signal handlers.
+// Bounded text building and parsing without libc's locale, heap or stdio. Safe in hooks and signal
+// handlers.
 
 #pragma once
 

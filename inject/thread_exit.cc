@@ -35,11 +35,13 @@ void OnKeyDestroyed(void* value) {
 }  // namespace
 
 void CreateThreadExitKey() noexcept {
-  g_have_key = real.pthread_key_create != nullptr && real.pthread_key_create(&g_key, OnKeyDestroyed) == 0;
+  g_have_key =
+      real.pthread_key_create != nullptr && real.pthread_key_create(&g_key, OnKeyDestroyed) == 0;
 }
 
 void WatchThreadExit() noexcept {
-  // Keys beyond the first 32 make pthread_setspecific allocate; ours is created before the program's.
+  // Keys beyond the first 32 make pthread_setspecific allocate; ours is created before the
+  // program's.
   if (g_have_key && g_key < 32 && t_thread.exiting == 0) real.pthread_setspecific(g_key, &t_thread);
 }
 

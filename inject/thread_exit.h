@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Learns of a thread's end through a pthread key, in the last round of key destructors, so that what other libraries free in
-// theirs is still recorded.
+// Learns of a thread's end through a pthread key, in the last round of key destructors, so that
+// what other libraries free in theirs is still recorded.
 
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A lock for our own slow paths (starting and ending captures), always taken with a time limit: an application thread that exits or
-// forks must never wait for us without bound. Not for hooks.
+// A lock for our own slow paths (starting and ending captures), always taken with a time limit: an
+// application thread that exits or forks must never wait for us without bound. Not for hooks.
 
 #pragma once
 
@@ -27,7 +27,8 @@ class ToolLock {
       const uint64_t now = proto::ReadClockNs(CLOCK_MONOTONIC);
       if (now >= until) return false;
       const uint64_t left = until - now;
-      const timespec wait = {static_cast<time_t>(left / 1'000'000'000u), static_cast<long>(left % 1'000'000'000u)};
+      const timespec wait = {static_cast<time_t>(left / 1'000'000'000u),
+                             static_cast<long>(left % 1'000'000'000u)};
       raw::Call(SYS_futex, raw::Arg(&word_), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 1, raw::Arg(&wait));
       free = 0;
     }

@@ -20,7 +20,8 @@ const tracer::Api* g_api = nullptr;
 bool g_tried = false;
 tracer::Host g_host;
 
-// Enter and Leave are Recorder's constructor and destructor for callbacks that do not nest in a C++ scope of ours.
+// Enter and Leave are Recorder's constructor and destructor for callbacks that do not nest in a C++
+// scope of ours.
 proto::RingHeader* Enter(uint32_t source) {
   if (!Recording(source)) return nullptr;
   ThreadState& thread = t_thread;
@@ -28,9 +29,12 @@ proto::RingHeader* Enter(uint32_t source) {
   thread.busy = 1;
   asm volatile("" ::: "memory");
   proto::RingHeader* ring =
-      __builtin_expect(thread.generation == g_process.generation.load(std::memory_order_relaxed), 1) ? thread.ring : AcquireRing();
+      __builtin_expect(thread.generation == g_process.generation.load(std::memory_order_relaxed), 1)
+          ? thread.ring
+          : AcquireRing();
   if (ring == nullptr) {
-    if (g_process.ring_file != nullptr) g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
+    if (g_process.ring_file != nullptr)
+      g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
     thread.busy = 0;
   }
   return ring;
@@ -69,20 +73,25 @@ const tracer::Api* LoadTracer() noexcept {
   Text text(message, sizeof(message));
   char path[600];
   if (!TracerPath(path, sizeof(path))) {
-    Say("cannot record: the place of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to its path");
+    Say("cannot record: the place of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to its "
+        "path");
     return nullptr;
   }
   void* object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
     const char* reason = dlerror();
-    text.Add("cannot record: ").Add(reason != nullptr ? reason : path).Add("; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
+    text.Add("cannot record: ")
+        .Add(reason != nullptr ? reason : path)
+        .Add("; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
     Say(message);
     return nullptr;
   }
   const auto entry = reinterpret_cast<tracer::EntryFunction>(dlsym(object, tracer::kEntryName));
   const tracer::Api* api = entry != nullptr ? entry(&g_host) : nullptr;
   if (api == nullptr || api->size != sizeof(tracer::Api)) {
-    text.Add("cannot record: ").Add(path).Add(" is of another version than libgpuprof_inject.so; install both from one build");
+    text.Add("cannot record: ")
+        .Add(path)
+        .Add(" is of another version than libgpuprof_inject.so; install both from one build");
     Say(message);
     return nullptr;
   }

@@ -9,8 +9,8 @@
 
 namespace gpuprof::inject {
 
-// Loads it the first time. Null: it cannot be had; the reason was said once. May wait for the loader's lock: control thread, or
-// an exiting thread.
+// Loads it the first time. Null: it cannot be had; the reason was said once. May wait for the
+// loader's lock: control thread, or an exiting thread.
 const tracer::Api* LoadTracer() noexcept;
 
 // What LoadTracer returned before, without loading.

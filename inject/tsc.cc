@@ -21,8 +21,10 @@ constexpr uint64_t kMostReadNs = 250;
 
 bool KernelTrustsCounter() {
   char name[32] = {};
-  const long fd = raw::Call(SYS_openat, AT_FDCWD,
-                            raw::Arg("/sys/devices/system/clocksource/clocksource0/current_clocksource"), O_RDONLY | O_CLOEXEC);
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD,
+                raw::Arg("/sys/devices/system/clocksource/clocksource0/current_clocksource"),
+                O_RDONLY | O_CLOEXEC);
   if (fd < 0) return true;  // no sysfs in this container: CPUID decides
   const long n = raw::Call(SYS_read, fd, raw::Arg(name), sizeof(name) - 1);
   raw::Call(SYS_close, fd);

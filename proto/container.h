@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How the bytes of a .gpt file are framed: fixed-width little-endian structs inside zstd skippable frames.
+// How the bytes of a .gpt file are framed: fixed-width little-endian structs inside zstd skippable
+// frames.
 //
 //   [file header] ([block header][zstd frame: one Trace{Chunk}])* [end marker]?
 //
-// `zstd -dc FILE` skips the headers and yields one valid protobuf message Trace. FORMAT.md has an annotated dump.
+// `zstd -dc FILE` skips the headers and yields one valid protobuf message Trace. FORMAT.md has an
+// annotated dump.
 
 #pragma once
 
@@ -13,8 +15,8 @@
 
 namespace gpuprof::proto {
 
-inline constexpr uint16_t kFormatMajor = 1;         // a reader refuses a newer major
-inline constexpr uint16_t kFormatMinor = 0;         // adds kinds and columns; older readers skip them
+inline constexpr uint16_t kFormatMajor = 1;  // a reader refuses a newer major
+inline constexpr uint16_t kFormatMinor = 0;  // adds kinds and columns; older readers skip them
 inline constexpr uint16_t kOldestReadableMajor = 1;
 
 inline constexpr uint32_t kSkippableFileHeader = 0x184D2A50u;
@@ -43,11 +45,11 @@ struct FileHeader {
   uint16_t major;
   uint16_t minor;
   int32_t pid;
-  uint64_t features;         // bits a reader must know
-  uint64_t start_id;         // the <start> of the file name
-  uint64_t realtime_ns;      // when the file was begun
-  uint32_t ticks_kind;       // ClockKind
-  uint32_t crc;              // CRC32C of the bytes before
+  uint64_t features;     // bits a reader must know
+  uint64_t start_id;     // the <start> of the file name
+  uint64_t realtime_ns;  // when the file was begun
+  uint32_t ticks_kind;   // ClockKind
+  uint32_t crc;          // CRC32C of the bytes before
 };
 static_assert(sizeof(FileHeader) == 48);
 inline constexpr char kFileMagic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', 0};
@@ -63,16 +65,16 @@ struct BlockHeader {
   uint64_t first_time;        // ticks: earliest start in the chunk (0 for tables)
   uint64_t last_time;         // ticks: latest end
   uint64_t dropped_before;    // records of this track dropped since its previous block
-  uint64_t ring_end;          // every record of this kind and track below this ring position is in the file
+  uint64_t ring_end;  // every record of this kind and track below this ring position is in the file
   uint32_t reserved;
-  uint32_t crc;               // CRC32C of the bytes before
+  uint32_t crc;  // CRC32C of the bytes before
 };
 static_assert(sizeof(BlockHeader) == 64);
 
 struct EndMarker {
-  uint64_t blocks;     // block headers in the file
-  uint64_t rows;       // rows of event chunks
-  uint32_t exit_way;   // ExitWay
+  uint64_t blocks;    // block headers in the file
+  uint64_t rows;      // rows of event chunks
+  uint32_t exit_way;  // ExitWay
   int32_t exit_status;
   uint32_t recovered;  // 1: written by recovery, not by the process itself
   uint32_t crc;        // CRC32C of the bytes before

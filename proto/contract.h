@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the launcher and the injected objects must agree on: environment variables, file names, defaults.
-// Plain constants: included by freestanding code, so no library headers.
+// What the launcher and the injected objects must agree on: environment variables, file names,
+// defaults. Plain constants: included by freestanding code, so no library headers.
 
 #pragma once
 
@@ -10,25 +10,30 @@
 
 namespace gpuprof::proto {
 
-// X(constant, variable, default, meaning). The launcher sets them from its flags; a user may set them directly.
-// Every GPUPROF_* name that is not in this table is an error in the launcher.
-#define GPUPROF_ENVIRONMENT(X)                                                                        \
-  X(kEnvBundle, "GPUPROF_BUNDLE", "", "Directory that receives the trace files; unset: do nothing.")  \
-  X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")         \
-  X(kEnvTrace, "GPUPROF_TRACE", "heap,locks,threads,ops,tensors",                                     \
-    "Sources to record: heap[=sampled[:BYTES]|exact|off], locks, threads, ops, tensors.")             \
-  X(kEnvStacks, "GPUPROF_STACKS", "32", "Most frames kept of a stack; 0 turns stacks off.")           \
-  X(kEnvSignal, "GPUPROF_SIGNAL", "USR1", "Signal that toggles capture: USR1, USR2, a number, none.") \
-  X(kEnvInclude, "GPUPROF_INCLUDE", "", "Program names to record even if excluded, comma separated.") \
-  X(kEnvExclude, "GPUPROF_EXCLUDE", "", "Further program names not to record, comma separated.")      \
-  X(kEnvRingMemory, "GPUPROF_RING_MEMORY", "32MiB", "Most memory for the rings of one process.")      \
-  X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")                \
-  X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Times of exact heap events: coarse or exact.")    \
-  X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")                \
-  X(kEnvTracer, "GPUPROF_TRACER", "", "Path of libgpuprof_tracer.so; default: beside the inject object.") \
+// X(constant, variable, default, meaning). The launcher sets them from its flags; a user may set
+// them directly. Every GPUPROF_* name that is not in this table is an error in the launcher.
+#define GPUPROF_ENVIRONMENT(X)                                                                     \
+  X(kEnvBundle, "GPUPROF_BUNDLE", "",                                                              \
+    "Directory that receives the trace files; unset: do nothing.")                                 \
+  X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")      \
+  X(kEnvTrace, "GPUPROF_TRACE", "heap,locks,threads,ops,tensors",                                  \
+    "Sources to record: heap[=sampled[:BYTES]|exact|off], locks, threads, ops, tensors.")          \
+  X(kEnvStacks, "GPUPROF_STACKS", "32", "Most frames kept of a stack; 0 turns stacks off.")        \
+  X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
+    "Signal that toggles capture: USR1, USR2, a number, none.")                                    \
+  X(kEnvInclude, "GPUPROF_INCLUDE", "",                                                            \
+    "Program names to record even if excluded, comma separated.")                                  \
+  X(kEnvExclude, "GPUPROF_EXCLUDE", "", "Further program names not to record, comma separated.")   \
+  X(kEnvRingMemory, "GPUPROF_RING_MEMORY", "32MiB", "Most memory for the rings of one process.")   \
+  X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
+  X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Times of exact heap events: coarse or exact.") \
+  X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")             \
+  X(kEnvTracer, "GPUPROF_TRACER", "",                                                              \
+    "Path of libgpuprof_tracer.so; default: beside the inject object.")                            \
   X(kEnvInject, "GPUPROF_INJECT", "", "Path of libgpuprof_inject.so, for the launcher.")
 
-#define GPUPROF_DECLARE_ENV(constant, variable, fallback, meaning) inline constexpr char constant[] = variable;
+#define GPUPROF_DECLARE_ENV(constant, variable, fallback, meaning) \
+  inline constexpr char constant[] = variable;
 GPUPROF_ENVIRONMENT(GPUPROF_DECLARE_ENV)
 #undef GPUPROF_DECLARE_ENV
 
@@ -46,32 +51,59 @@ inline constexpr uint32_t kDefaultHeapPeriod = 512 * 1024;
 
 // Files in a bundle directory.
 inline constexpr char kBundleFile[] = "bundle.pb";
-inline constexpr char kTraceSuffix[] = ".gpt";   // p<pid>-<start>.gpt
-inline constexpr char kRingSuffix[] = ".ring";   // p<pid>-<start>.ring, while the process lives or after it died
-// <start>: CLOCK_REALTIME microseconds at which the process (or the image after exec) began, in hexadecimal.
+inline constexpr char kTraceSuffix[] = ".gpt";  // p<pid>-<start>.gpt
+inline constexpr char kRingSuffix[] =
+    ".ring";  // p<pid>-<start>.ring, while the process lives or after it died
+// <start>: CLOCK_REALTIME microseconds at which the process (or the image after exec) began, in
+// hexadecimal.
 
 inline constexpr char kInjectObject[] = "libgpuprof_inject.so";
 inline constexpr char kTracerObject[] = "libgpuprof_tracer.so";
 
-// Control sockets: <runtime dir>/gpuprof-<uid>/<pid>-<start>.sock with <runtime dir> = $XDG_RUNTIME_DIR or /tmp;
-// where that cannot be made, the abstract name "gpuprof-<uid>/<pid>-<start>". Protocol: proto/control.h.
+// Control sockets: <runtime dir>/gpuprof-<uid>/<pid>-<start>.sock with <runtime dir> =
+// $XDG_RUNTIME_DIR or /tmp; where that cannot be made, the abstract name
+// "gpuprof-<uid>/<pid>-<start>". Protocol: proto/control.h.
 inline constexpr char kSocketFolder[] = "gpuprof-";
 inline constexpr char kSocketSuffix[] = ".sock";
 
-// Programs that leave no trace and pay nothing unless included by name: shells, compilers, build tools, and the small
-// utilities that scripts run by the thousand. Compared with the base name of the executable.
+// Programs that leave no trace and pay nothing unless included by name: shells, compilers, build
+// tools, and the small utilities that scripts run by the thousand. Compared with the base name of
+// the executable.
 inline constexpr const char* kExcludedPrograms[] = {
-    "sh", "bash", "dash", "zsh", "fish", "ksh", "busybox", "env", "nice", "nohup", "timeout", "stdbuf", "setsid",
-    "taskset", "numactl", "sudo", "su", "ssh", "xargs", "find", "sed", "awk", "gawk", "mawk", "grep", "egrep", "fgrep", "cat",
-    "ls", "cp", "mv", "rm", "ln", "mkdir", "rmdir", "touch", "chmod", "chown", "date", "sleep", "echo", "printf", "expr", "test",
-    "[", "true", "false", "tr", "cut", "sort", "uniq", "head", "tail", "wc", "tee", "uname", "hostname", "id", "whoami", "which",
-    "basename", "dirname", "readlink", "realpath", "mktemp", "stat", "df", "du", "ps", "pgrep", "kill", "lscpu", "getconf",
-    "ldd", "ldconfig", "ldconfig.real", "file", "tar", "gzip", "xz", "zstd", "unshare", "bwrap", "mount", "nsenter",
-    "make", "gmake", "ninja", "cmake", "ctest", "ccache", "git", "gcc", "g++", "cc", "c++", "cpp", "cc1", "cc1plus", "collect2",
-    "lto1", "lto-wrapper", "as", "ld", "ld.bfd", "ld.gold", "ld.lld", "lld", "ar", "ranlib", "nm", "objdump", "strip", "clang", "clang++",
-    "nvcc", "cicc", "ptxas", "fatbinary", "cudafe++", "nvlink", "nvidia-smi", "nvdisasm", "cuobjdump", "rustc", "cargo",
-    "gpuprof", "gdb", "strace", "ltrace", "perf", "valgrind"};
-// Versioned names (gcc-12, x86_64-linux-gnu-g++-12) are reduced before the comparison: a target triplet in front and a
-// -NUMBER behind are cut off.
+    "sh",       "bash",        "dash",      "zsh",
+    "fish",     "ksh",         "busybox",   "env",
+    "nice",     "nohup",       "timeout",   "stdbuf",
+    "setsid",   "taskset",     "numactl",   "sudo",
+    "su",       "ssh",         "xargs",     "find",
+    "sed",      "awk",         "gawk",      "mawk",
+    "grep",     "egrep",       "fgrep",     "cat",
+    "ls",       "cp",          "mv",        "rm",
+    "ln",       "mkdir",       "rmdir",     "touch",
+    "chmod",    "chown",       "date",      "sleep",
+    "echo",     "printf",      "expr",      "test",
+    "[",        "true",        "false",     "tr",
+    "cut",      "sort",        "uniq",      "head",
+    "tail",     "wc",          "tee",       "uname",
+    "hostname", "id",          "whoami",    "which",
+    "basename", "dirname",     "readlink",  "realpath",
+    "mktemp",   "stat",        "df",        "du",
+    "ps",       "pgrep",       "kill",      "lscpu",
+    "getconf",  "ldd",         "ldconfig",  "ldconfig.real",
+    "file",     "tar",         "gzip",      "xz",
+    "zstd",     "unshare",     "bwrap",     "mount",
+    "nsenter",  "make",        "gmake",     "ninja",
+    "cmake",    "ctest",       "ccache",    "git",
+    "gcc",      "g++",         "cc",        "c++",
+    "cpp",      "cc1",         "cc1plus",   "collect2",
+    "lto1",     "lto-wrapper", "as",        "ld",
+    "ld.bfd",   "ld.gold",     "ld.lld",    "lld",
+    "ar",       "ranlib",      "nm",        "objdump",
+    "strip",    "clang",       "clang++",   "nvcc",
+    "cicc",     "ptxas",       "fatbinary", "cudafe++",
+    "nvlink",   "nvidia-smi",  "nvdisasm",  "cuobjdump",
+    "rustc",    "cargo",       "gpuprof",   "gdb",
+    "strace",   "ltrace",      "perf",      "valgrind"};
+// Versioned names (gcc-12, x86_64-linux-gnu-g++-12) are reduced before the comparison: a target
+// triplet in front and a -NUMBER behind are cut off.
 
 }  // namespace gpuprof::proto

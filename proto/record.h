@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The fixed 32-byte record that hooks write into per-thread rings, and every code that may stand in it.
+// The fixed 32-byte record that hooks write into per-thread rings, and every code that may stand in
+// it.
 //
-// Written by inject/ and tracer/ inside hooks and signal handlers; read by the drain thread and, for dead
-// processes, by recovery. Plain data, no functions that allocate or lock. Numbers are never reused: ring
-// files outlive the process that wrote them, and the on-disk columns carry the same codes.
+// Written by inject/ and tracer/ inside hooks and signal handlers; read by the drain thread and,
+// for dead processes, by recovery. Plain data, no functions that allocate or lock. Numbers are
+// never reused: ring files outlive the process that wrote them, and the on-disk columns carry the
+// same codes.
 
 #pragma once
 
@@ -23,7 +25,8 @@ enum class RecordKind : uint8_t {
   kHeapFree = 2,
   // Span. a = address of the object, b = return address of the caller, detail = WaitKind.
   kWait = 3,
-  // Span. a = string id of the name, b = depth in the thread's op stack (0 = outermost), detail = OpScope.
+  // Span. a = string id of the name, b = depth in the thread's op stack (0 = outermost), detail =
+  // OpScope.
   kOp = 4,
   // a = address, b = bytes as int64 (positive: handed out, negative: returned),
   // detail = device type << 8 | device index (index 0xff: none).
@@ -34,14 +37,17 @@ enum class RecordKind : uint8_t {
   kProcess = 7,
 
   // Prefix records: they qualify the next event record of the same ring.
-  // Payload: program counters as uint64, innermost first. detail = number of payload frames, a = how many
-  // outermost frames of the ring's previous stack follow them unchanged, b = payload bytes.
+  // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =
+  // how many outermost frames of the ring's previous stack follow them unchanged, b = payload
+  // bytes.
   kStack = 32,
-  // Payload: bytes of a text that belongs to the next record (an executable's path). b = payload bytes.
+  // Payload: bytes of a text that belongs to the next record (an executable's path). b = payload
+  // bytes.
   kText = 33,
   // b = full duration in ticks of the next span, whose own field holds kLongDuration.
   kDuration = 34,
-  // a = total bytes allocated, b = total bytes reserved, as the framework told them with the next kTensor.
+  // a = total bytes allocated, b = total bytes reserved, as the framework told them with the next
+  // kTensor.
   kTensorTotals = 35,
 
   // Stand-alone bookkeeping records.
@@ -52,11 +58,13 @@ enum class RecordKind : uint8_t {
 };
 
 // Record::flags.
-inline constexpr uint8_t kFlagSampled = 1;      // stands for more events than itself (heap sampling)
-inline constexpr uint8_t kFlagHasStack = 2;     // a kStack record precedes
-inline constexpr uint8_t kFlagCoarseTime = 4;   // time from the coarse clock line, ordered but not exact
-inline constexpr uint8_t kFlagTimedOut = 8;     // a timed wait that gave up
-inline constexpr uint8_t kFlagIncomplete = 16;  // span still open when capture ended or the process died
+inline constexpr uint8_t kFlagSampled = 1;   // stands for more events than itself (heap sampling)
+inline constexpr uint8_t kFlagHasStack = 2;  // a kStack record precedes
+inline constexpr uint8_t kFlagCoarseTime =
+    4;  // time from the coarse clock line, ordered but not exact
+inline constexpr uint8_t kFlagTimedOut = 8;  // a timed wait that gave up
+inline constexpr uint8_t kFlagIncomplete =
+    16;  // span still open when capture ended or the process died
 inline constexpr uint8_t kFlagNoUnwinder = 32;  // a stack was wanted before the unwinder was loaded
 
 inline constexpr uint32_t kLongDuration = 0xffffffffu;
@@ -123,11 +131,11 @@ enum class ThreadEvent : uint8_t {
   kStart = 1,  // a = start routine, b = tid of the creator
   kName = 2,   // a, b = 16 bytes of the name, zero-padded
   kExit = 3,
-  kSeen = 4,   // first event of a thread that started before capture
+  kSeen = 4,  // first event of a thread that started before capture
 };
 
 enum class ProcessEvent : uint8_t {
-  kFork = 1,   // a = child's pid
+  kFork = 1,  // a = child's pid
   kVfork = 2,
   kSpawn = 3,  // a = child's pid; kText: path
   kExec = 4,   // kText: path; b = 0 about to, else errno of the failed exec
@@ -135,12 +143,12 @@ enum class ProcessEvent : uint8_t {
 };
 
 enum class ExitWay : uint8_t {
-  kUnknown = 0,    // died without passing through us: SIGKILL, a fatal signal, a raw exit system call
-  kReturn = 1,     // exit() or return from main
-  kUnderscore = 2, // _exit, _Exit
-  kQuick = 3,      // quick_exit
+  kUnknown = 0,  // died without passing through us: SIGKILL, a fatal signal, a raw exit system call
+  kReturn = 1,   // exit() or return from main
+  kUnderscore = 2,  // _exit, _Exit
+  kQuick = 3,       // quick_exit
   kAbort = 4,
-  kExec = 5,       // the process goes on as another program
+  kExec = 5,  // the process goes on as another program
 };
 
 }  // namespace gpuprof::proto

@@ -1,16 +1,17 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Layout of a ring file: one shared mapping per process that holds one single-producer ring per thread, plus the
-// producer's and the consumer's few inline operations on a ring.
+// Layout of a ring file: one shared mapping per process that holds one single-producer ring per
+// thread, plus the producer's and the consumer's few inline operations on a ring.
 //
-// The producer is the owning thread, inside hooks: it never blocks, allocates or locks; a record that does not fit is
-// dropped and counted. The consumer is the drain thread, or recovery once the process is dead. The consumer frees
-// space (advances `tail`) only after the chunks made of those records have been handed to the kernel: what a
-// SIGKILL finds between tail and head is exactly what the .gpt file lacks. Recovery must treat every field as hostile: another
-// process wrote it.
+// The producer is the owning thread, inside hooks: it never blocks, allocates or locks; a record
+// that does not fit is dropped and counted. The consumer is the drain thread, or recovery once the
+// process is dead. The consumer frees space (advances `tail`) only after the chunks made of those
+// records have been handed to the kernel: what a SIGKILL finds between tail and head is exactly
+// what the .gpt file lacks. Recovery must treat every field as hostile: another process wrote it.
 //
-// File: [RingFileHeader][RingHeader page][records]...[RingHeader page][records]...   offsets in the directory.
+// File: [RingFileHeader][RingHeader page][records]...[RingHeader page][records]...   offsets in the
+// directory.
 
 #pragma once
 
@@ -36,13 +37,14 @@ static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
 enum class RingState : uint32_t {
   kFree = 0,
-  kOwned = 1,   // a live thread writes
-  kClosed = 2,  // the thread has gone; the consumer empties it, then frees it
-  kClaimed = 3, // a new thread is about to own a free ring
+  kOwned = 1,    // a live thread writes
+  kClosed = 2,   // the thread has gone; the consumer empties it, then frees it
+  kClaimed = 3,  // a new thread is about to own a free ring
 };
 
-// The consumer's last stack when it freed the ring up to `position`: kStack records tell only what differs from the stack
-// before, so recovery needs the one before the first record that it finds. Counts only while `position` is the tail.
+// The consumer's last stack when it freed the ring up to `position`: kStack records tell only what
+// differs from the stack before, so recovery needs the one before the first record that it finds.
+// Counts only while `position` is the tail.
 struct RingStack {
   uint64_t position;
   uint64_t frames;
@@ -51,8 +53,8 @@ struct RingStack {
 
 struct OpenOp {
   uint64_t start;
-  uint32_t name;  // string id
-  uint32_t scope; // OpScope
+  uint32_t name;   // string id
+  uint32_t scope;  // OpScope
 };
 
 struct RingHeader {
@@ -63,24 +65,25 @@ struct RingHeader {
   uint32_t track;               // dense number of this thread's timeline in the process, from 1
   int32_t tid;
   uint32_t reserved0;
-  uint64_t opened;              // ticks
-  char name[16];                // of the thread, as last seen
+  uint64_t opened;  // ticks
+  char name[16];    // of the thread, as last seen
 
   // Producer's line.
   alignas(64) std::atomic<uint64_t> head;  // records ever published
   uint64_t cached_tail;
-  uint64_t last_time;                   // newest time written: coarse times never go behind it
-  std::atomic<uint64_t> dropped;        // records ever dropped because the ring was full
-  uint64_t dropped_told;                // how many of them kDropped records have announced
-  std::atomic<uint64_t> reentered;      // events not recorded: a signal handler interrupted a hook
+  uint64_t last_time;               // newest time written: coarse times never go behind it
+  std::atomic<uint64_t> dropped;    // records ever dropped because the ring was full
+  uint64_t dropped_told;            // how many of them kDropped records have announced
+  std::atomic<uint64_t> reentered;  // events not recorded: a signal handler interrupted a hook
   uint64_t spare_producer[2];
 
   // Consumer's line.
   alignas(64) std::atomic<uint64_t> tail;  // records whose chunks are in the file
 
   // What was going on, for the end of a capture and for the dead.
-  alignas(64) std::atomic<uint32_t> open_ops;  // depth; may exceed kMaxOpenOps, the excess is not kept
-  uint32_t open_wait_kind;                     // WaitKind; valid while open_wait_start != 0
+  alignas(
+      64) std::atomic<uint32_t> open_ops;  // depth; may exceed kMaxOpenOps, the excess is not kept
+  uint32_t open_wait_kind;                 // WaitKind; valid while open_wait_start != 0
   std::atomic<uint64_t> open_wait_start;
   uint64_t open_wait_object;
   uint64_t open_wait_caller;
@@ -115,8 +118,8 @@ struct RingFileHeader {
   uint32_t header_bytes;  // sizeof(RingFileHeader), page-rounded: where the first ring may start
   int32_t pid;
   int32_t ppid;
-  uint64_t start_id;         // the <start> of the file name
-  uint64_t clock_kind;       // ClockKind
+  uint64_t start_id;    // the <start> of the file name
+  uint64_t clock_kind;  // ClockKind
   // One snapshot taken when the file was made, so that a file without a .gpt can be dated.
   uint64_t snapshot_ticks;
   uint64_t snapshot_monotonic_ns;
@@ -124,7 +127,8 @@ struct RingFileHeader {
   uint64_t ticks_per_second;  // estimate; 1e9 for kMonotonic
   uint32_t heap_mode;         // HeapMode in proto/contract.h
   uint32_t heap_period;       // bytes, for sampled
-  std::atomic<uint32_t> capture;     // number of the capture under way or last made, from 1; 0: none yet
+  std::atomic<uint32_t>
+      capture;  // number of the capture under way or last made, from 1; 0: none yet
   std::atomic<uint32_t> ring_count;  // directory entries in use
   std::atomic<uint64_t> file_bytes;  // end of the last ring
   std::atomic<uint64_t> no_ring;     // events not recorded: no ring could be had for the thread
@@ -132,7 +136,8 @@ struct RingFileHeader {
   std::atomic<uint32_t> exit_way;    // ExitWay
   std::atomic<int32_t> exit_status;
   std::atomic<uint64_t> coarse_ticks;  // the coarse clock line, refreshed by the drain thread
-  // A later snapshot, taken each second and on the way out; zero until then. With the first it gives the true rate.
+  // A later snapshot, taken each second and on the way out; zero until then. With the first it
+  // gives the true rate.
   uint64_t latest_ticks;
   uint64_t latest_monotonic_ns;
   uint64_t latest_realtime_ns;
@@ -140,7 +145,8 @@ struct RingFileHeader {
   RingDirectoryEntry directory[kMaxRings];
 };
 
-// --- Producer ---------------------------------------------------------------------------------------------------------
+// --- Producer
+// ---------------------------------------------------------------------------------------------------------
 
 // Room for `slots` records plus the gap record when one is due; false: count a drop.
 inline bool RingHasRoom(RingHeader* ring, uint64_t head, uint32_t slots) noexcept {
@@ -149,12 +155,13 @@ inline bool RingHasRoom(RingHeader* ring, uint64_t head, uint32_t slots) noexcep
   return head - ring->cached_tail + slots <= ring->capacity;
 }
 
-// Announces a gap if one is open. Returns the head behind it. Call with room for one slot more than needed.
+// Announces a gap if one is open. Returns the head behind it. Call with room for one slot more than
+// needed.
 inline uint64_t RingTellGap(RingHeader* ring, uint64_t head, uint64_t time) noexcept {
   const uint64_t dropped = ring->dropped.load(std::memory_order_relaxed);
   Record* slot = &RingRecords(ring)[head & (ring->capacity - 1)];
-  *slot = Record{time, 0, static_cast<uint8_t>(RecordKind::kDropped), 0, 0,
-                 dropped - ring->dropped_told, 0};
+  *slot = Record{
+      time, 0, static_cast<uint8_t>(RecordKind::kDropped), 0, 0, dropped - ring->dropped_told, 0};
   ring->dropped_told = dropped;
   return head + 1;
 }
@@ -164,7 +171,8 @@ inline bool RingWrite(RingHeader* ring, const Record& record) noexcept {
   uint64_t head = ring->head.load(std::memory_order_relaxed);
   const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
   if (__builtin_expect(!RingHasRoom(ring, head, gap ? 2 : 1), 0)) {
-    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1,
+                        std::memory_order_relaxed);
     return false;
   }
   if (__builtin_expect(gap, 0)) head = RingTellGap(ring, head, record.time);
@@ -173,13 +181,15 @@ inline bool RingWrite(RingHeader* ring, const Record& record) noexcept {
   return true;
 }
 
-// Publishes a group of records (prefix records, their payloads, the event) all together or not at all. `slots` counts
-// every 32-byte slot; `events` is how many lost events a refusal stands for.
-inline bool RingWriteGroup(RingHeader* ring, const Record* records, uint32_t slots, uint32_t events) noexcept {
+// Publishes a group of records (prefix records, their payloads, the event) all together or not at
+// all. `slots` counts every 32-byte slot; `events` is how many lost events a refusal stands for.
+inline bool RingWriteGroup(RingHeader* ring, const Record* records, uint32_t slots,
+                           uint32_t events) noexcept {
   uint64_t head = ring->head.load(std::memory_order_relaxed);
   const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
   if (!RingHasRoom(ring, head, slots + (gap ? 1 : 0))) {
-    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + events, std::memory_order_relaxed);
+    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + events,
+                        std::memory_order_relaxed);
     return false;
   }
   if (gap) head = RingTellGap(ring, head, records[slots - 1].time);

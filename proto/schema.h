@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The event tables of the trace: for each chunk kind its columns, in order, with their encodings. Written once here; the
-// chunk writer, the reader, the dump and the tests against libprotobuf all derive from it.
+// The event tables of the trace: for each chunk kind its columns, in order, with their encodings.
+// Written once here; the chunk writer, the reader, the dump and the tests against libprotobuf all
+// derive from it.
 //
-// Column i (from 0) is field 16 + i of Chunk: packed sint64 residuals, one per row. A column whose every residual is zero is
-// left out. Times are ticks divided by 2^time_shift of the chunk, rounded down; a span's start is rounded like its end, so that nesting
-// survives. Adding a column at the end of a table is a minor version; a new meaning is a new column.
+// Column i (from 0) is field 16 + i of Chunk: packed sint64 residuals, one per row. A column whose
+// every residual is zero is left out. Times are ticks divided by 2^time_shift of the chunk, rounded
+// down; a span's start is rounded like its end, so that nesting survives. Adding a column at the
+// end of a table is a minor version; a new meaning is a new column.
 
 #pragma once
 
@@ -33,11 +35,12 @@ enum class ChunkKind : uint16_t {
 };
 
 enum class Encoding : uint8_t {
-  kPlain,      // the value
-  kDelta,      // value minus the value of the previous row (0 before the first)
-  kTime,       // kDelta of the shifted time; the first row is relative to Chunk.base_time
-  kSpan,       // a duration in shifted ticks, plain
-  kAddress,    // kDelta of the value rotated right by 4 bits, so that 16-byte steps cost one bit less per power of two
+  kPlain,    // the value
+  kDelta,    // value minus the value of the previous row (0 before the first)
+  kTime,     // kDelta of the shifted time; the first row is relative to Chunk.base_time
+  kSpan,     // a duration in shifted ticks, plain
+  kAddress,  // kDelta of the value rotated right by 4 bits, so that 16-byte steps cost one bit less
+             // per power of two
 };
 
 struct ColumnSpec {
@@ -57,13 +60,31 @@ struct TableSpec {
 
 // Row layouts. Every table begins with the time (the END for spans).
 namespace heap_column {
-enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: HeapOperation(); size 0 and stack 0 for frees
+enum : int {
+  kTime,
+  kOperation,
+  kAddress,
+  kSize,
+  kStack
+};  // operation: HeapOperation(); size 0 and stack 0 for frees
 }
 namespace wait_column {
-enum : int { kEnd, kDuration, kOperation, kObject, kCaller, kStack };  // operation: kind | flags << 8
+enum : int {
+  kEnd,
+  kDuration,
+  kOperation,
+  kObject,
+  kCaller,
+  kStack
+};  // operation: kind | flags << 8
 }
 namespace op_column {
-enum : int { kEnd, kDuration, kName, kOperation };  // name: string id; operation: scope | flags << 8 | depth << 16
+enum : int {
+  kEnd,
+  kDuration,
+  kName,
+  kOperation
+};  // name: string id; operation: scope | flags << 8 | depth << 16
 }
 namespace tensor_column {
 enum : int { kTime, kDevice, kAddress, kBytes, kTotalAllocated, kTotalReserved };
@@ -76,37 +97,49 @@ enum : int { kTime, kEvent, kA, kB, kText };  // text: string id
 }
 
 inline constexpr TableSpec kTables[] = {
-    {ChunkKind::kHeap, "heap", 5,
+    {ChunkKind::kHeap,
+     "heap",
+     5,
      {{"time", Encoding::kTime},
       {"operation", Encoding::kPlain},
       {"address", Encoding::kAddress},
       {"size", Encoding::kPlain},
       {"stack", Encoding::kPlain}}},
-    {ChunkKind::kWait, "wait", 6,
+    {ChunkKind::kWait,
+     "wait",
+     6,
      {{"end", Encoding::kTime},
       {"duration", Encoding::kSpan},
       {"operation", Encoding::kPlain},
       {"object", Encoding::kAddress},
       {"caller", Encoding::kDelta},
       {"stack", Encoding::kPlain}}},
-    {ChunkKind::kOp, "op", 4,
+    {ChunkKind::kOp,
+     "op",
+     4,
      {{"end", Encoding::kTime},
       {"duration", Encoding::kSpan},
       {"name", Encoding::kPlain},
       {"operation", Encoding::kPlain}}},
-    {ChunkKind::kTensor, "tensor", 6,
+    {ChunkKind::kTensor,
+     "tensor",
+     6,
      {{"time", Encoding::kTime},
       {"device", Encoding::kPlain},
       {"address", Encoding::kAddress},
       {"bytes", Encoding::kPlain},
       {"total_allocated", Encoding::kDelta},
       {"total_reserved", Encoding::kDelta}}},
-    {ChunkKind::kThreadEvent, "thread", 4,
+    {ChunkKind::kThreadEvent,
+     "thread",
+     4,
      {{"time", Encoding::kTime},
       {"event", Encoding::kPlain},
       {"a", Encoding::kPlain},
       {"b", Encoding::kPlain}}},
-    {ChunkKind::kProcessEvent, "process", 5,
+    {ChunkKind::kProcessEvent,
+     "process",
+     5,
      {{"time", Encoding::kTime},
       {"event", Encoding::kPlain},
       {"a", Encoding::kPlain},
@@ -123,10 +156,13 @@ constexpr const TableSpec* FindTable(ChunkKind kind) {
 
 // heap.operation: what happened, with which function, and the record's flags.
 constexpr uint32_t HeapOperation(bool is_free, uint8_t function, uint8_t flags) {
-  return (is_free ? 1u : 0u) | static_cast<uint32_t>(function) << 1 | static_cast<uint32_t>(flags) << 8;
+  return (is_free ? 1u : 0u) | static_cast<uint32_t>(function) << 1 |
+         static_cast<uint32_t>(flags) << 8;
 }
 constexpr bool HeapIsFree(uint32_t operation) { return (operation & 1u) != 0; }
-constexpr uint8_t HeapFunctionOf(uint32_t operation) { return static_cast<uint8_t>(operation >> 1 & 0x7f); }
+constexpr uint8_t HeapFunctionOf(uint32_t operation) {
+  return static_cast<uint8_t>(operation >> 1 & 0x7f);
+}
 constexpr uint8_t FlagsOf(uint32_t operation) { return static_cast<uint8_t>(operation >> 8); }
 constexpr uint8_t LowByteOf(uint32_t operation) { return static_cast<uint8_t>(operation); }
 constexpr uint32_t OpDepthOf(uint32_t operation) { return operation >> 16; }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reading the recorder's clock. Ticks are raw time-stamp-counter values where that counter is fit for it, and
-// CLOCK_MONOTONIC nanoseconds otherwise; ClockSnapshots in the trace let the reader convert both.
+// Reading the recorder's clock. Ticks are raw time-stamp-counter values where that counter is fit
+// for it, and CLOCK_MONOTONIC nanoseconds otherwise; ClockSnapshots in the trace let the reader
+// convert both.
 //
 // Safe in hooks and signal handlers. Never allocates or locks.
 

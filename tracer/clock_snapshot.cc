@@ -18,7 +18,8 @@ struct Snapshot {
   uint64_t bracket;
 };
 
-// Monotonic, which everything is measured by, sits in the middle of the bracket; the others are read beside it.
+// Monotonic, which everything is measured by, sits in the middle of the bracket; the others are
+// read beside it.
 Snapshot TakeOne(proto::ClockKind kind) {
   Snapshot snapshot;
   snapshot.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);

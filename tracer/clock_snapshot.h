@@ -12,7 +12,8 @@
 
 namespace gpuprof::tracer {
 
-// Appends a serialized Clocks message with one snapshot: of several tries the one with the narrowest bracket.
+// Appends a serialized Clocks message with one snapshot: of several tries the one with the
+// narrowest bracket.
 void AppendClockSnapshot(proto::ClockKind kind, std::vector<uint8_t>* out);
 
 }  // namespace gpuprof::tracer

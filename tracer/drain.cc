@@ -27,15 +27,18 @@ constexpr uint64_t kMostStringBytes = 4u << 20;
 constexpr uint64_t kNanosecondsPerQuantum = 16;
 
 // Fields of Chunk, by table.
-constexpr int kStringsField = 8, kStacksField = 9, kModulesField = 10, kClocksField = 11, kThreadsField = 12, kMetaField = 13;
+constexpr int kStringsField = 8, kStacksField = 9, kModulesField = 10, kClocksField = 11,
+              kThreadsField = 12, kMetaField = 13;
 
 }  // namespace
 
-Drain::Drain(const Host* host) : host_(host), tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
+Drain::Drain(const Host* host)
+    : host_(host), tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
 
 bool Drain::Open() {
   char path[700];
-  const char* parts[] = {host_->settings->bundle, "/", host_->settings->file_stem, proto::kTraceSuffix};
+  const char* parts[] = {host_->settings->bundle, "/", host_->settings->file_stem,
+                         proto::kTraceSuffix};
   char* end = path;
   for (const char* part : parts) end = stpcpy(end, part);
   proto::FileHeader header = {};
@@ -62,7 +65,8 @@ bool Drain::Open() {
 
 uint32_t Drain::TimeShift() const {
   if (host_->settings->exact_heap_times != 0) return 0;
-  const uint64_t quantum = host_->settings->ticks_per_second * kNanosecondsPerQuantum / 1'000'000'000u;
+  const uint64_t quantum =
+      host_->settings->ticks_per_second * kNanosecondsPerQuantum / 1'000'000'000u;
   uint32_t shift = 0;
   while ((uint64_t{2} << shift) <= quantum) ++shift;
   return shift;
@@ -82,7 +86,8 @@ void Drain::EndCapture(const char* trigger) {
   const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
   for (uint32_t slot = 0; slot < count && slot < tracks_.size(); ++slot) {
     const RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
-    if (ring != nullptr && tracks_[slot].sorter != nullptr) tracks_[slot].sorter->AddOpenSpans(ring, now);
+    if (ring != nullptr && tracks_[slot].sorter != nullptr)
+      tracks_[slot].sorter->AddOpenSpans(ring, now);
   }
   FlushAll();
   message_.clear();
@@ -137,18 +142,23 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* ful
   if (head != track.position) {
     if (track.first_ticks == 0) track.first_ticks = now;
     __atomic_store_n(&records_, records_ + (head - track.position), __ATOMIC_RELAXED);
-    while ((track.position = track.sorter->Consume(ring, track.position, head, nullptr)) != head) Flush(&track, ring);
+    while ((track.position = track.sorter->Consume(ring, track.position, head, nullptr)) != head)
+      Flush(&track, ring);
   }
-  const bool due = track.first_ticks != 0 && now - track.first_ticks > host_->settings->ticks_per_second;
-  if (full >= 0.5 || due || (state == RingState::kClosed && track.first_ticks != 0)) Flush(&track, ring);
+  const bool due =
+      track.first_ticks != 0 && now - track.first_ticks > host_->settings->ticks_per_second;
+  if (full >= 0.5 || due || (state == RingState::kClosed && track.first_ticks != 0))
+    Flush(&track, ring);
   if (state == RingState::kClosed) Retire(&track, ring, now);
 }
 
 void Drain::Flush(Track* track, RingHeader* ring) {
-  if (track->first_ticks == 0 && track->position == ring->tail.load(std::memory_order_relaxed)) return;
+  if (track->first_ticks == 0 && track->position == ring->tail.load(std::memory_order_relaxed))
+    return;
   WriteInternTables();
   for (std::unique_ptr<codec::ChunkBuilder>& builder : track->sorter->builders()) {
-    if (builder != nullptr && builder->count() > 0) writer_.WriteEvents(builder.get(), capture_, track->position);
+    if (builder != nullptr && builder->count() > 0)
+      writer_.WriteEvents(builder.get(), capture_, track->position);
   }
   track->sorter->Release(ring, track->position);
   track->first_ticks = 0;
@@ -184,9 +194,11 @@ void Drain::FlushAll() {
 
 void Drain::WriteInternTables() {
   message_.clear();
-  if (const uint32_t entries = tables_.TakeStrings(&message_); entries != 0) WriteTable(ChunkKind::kStrings, kStringsField, entries);
+  if (const uint32_t entries = tables_.TakeStrings(&message_); entries != 0)
+    WriteTable(ChunkKind::kStrings, kStringsField, entries);
   message_.clear();
-  if (const uint32_t entries = tables_.TakeStacks(&message_); entries != 0) WriteTable(ChunkKind::kStacks, kStacksField, entries);
+  if (const uint32_t entries = tables_.TakeStacks(&message_); entries != 0)
+    WriteTable(ChunkKind::kStacks, kStacksField, entries);
 }
 
 void Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {

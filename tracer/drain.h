@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The drain: empties the rings into chunks and writes them, with the tables they refer to, into the process's trace file.
+// The drain: empties the rings into chunks and writes them, with the tables they refer to, into the
+// process's trace file.
 //
-// Pass() and the rest run on one tool thread at a time: the drain thread while a capture runs, the control thread before
-// and after. A ring's space is given back only when the chunks made of it have been handed to the kernel.
+// Pass() and the rest run on one tool thread at a time: the drain thread while a capture runs, the
+// control thread before and after. A ring's space is given back only when the chunks made of it
+// have been handed to the kernel.
 
 #pragma once
 
@@ -51,8 +53,8 @@ class Drain {
   // What is known of one ring's present owner.
   struct Track {
     uint32_t number = 0;
-    uint64_t position = 0;      // records consumed up to here; tail is where they are in the file
-    uint64_t first_ticks = 0;   // when the oldest unwritten record was consumed; 0: none
+    uint64_t position = 0;     // records consumed up to here; tail is where they are in the file
+    uint64_t first_ticks = 0;  // when the oldest unwritten record was consumed; 0: none
     std::unique_ptr<codec::RecordSorter> sorter;
   };
 

@@ -73,7 +73,8 @@ void Drain::CountLosses() {
   const RingLosses rings = SumRings(*host_);
   const uint64_t lost = retired_dropped_ + retired_reentered_ + rings.dropped + rings.reentered +
                         host_->ring_file->no_ring.load(std::memory_order_relaxed) +
-                        host_->ring_file->table_full.load(std::memory_order_relaxed) + writer_.rows_lost() + corrupt_;
+                        host_->ring_file->table_full.load(std::memory_order_relaxed) +
+                        writer_.rows_lost() + corrupt_;
   __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
   if (writer_.rows_lost() != 0 && !told_write_error_) {
     told_write_error_ = true;
@@ -100,7 +101,8 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kRingFull, retired_dropped_ + rings.dropped);
   AppendLoss(&writer, kReentered, retired_reentered_ + rings.reentered);
   AppendLoss(&writer, kNoRing, host_->ring_file->no_ring.load(std::memory_order_relaxed));
-  AppendLoss(&writer, kSampleTableFull, host_->ring_file->table_full.load(std::memory_order_relaxed));
+  AppendLoss(&writer, kSampleTableFull,
+             host_->ring_file->table_full.load(std::memory_order_relaxed));
   AppendLoss(&writer, kStackTableFull, tables_.stacks_refused());
   AppendLoss(&writer, kStringTableFull, tables_.strings_refused() + torch.names_lost);
   AppendLoss(&writer, kWriteError, writer_.rows_lost());
@@ -114,7 +116,8 @@ void Drain::WriteHealth() {
   writer.Varint(7, writer_.bytes_written());
   writer.Varint(8, records_);
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
-  writer_.WriteTable(proto::ChunkKind::kHealth, capture_, kHealthField, message_.data(), message_.size(), 1);
+  writer_.WriteTable(proto::ChunkKind::kHealth, capture_, kHealthField, message_.data(),
+                     message_.size(), 1);
 }
 
 }  // namespace gpuprof::tracer

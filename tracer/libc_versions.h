@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Forced into every file of the tracer object: binds libc symbols that moved into libc.so in glibc 2.34 to their oldest versions, so that an
-// object built on a new system loads on glibc 2.28 (checked by tests/checks).
+// Forced into every file of the tracer object: binds libc symbols that moved into libc.so in
+// glibc 2.34 to their oldest versions, so that an object built on a new system loads on glibc 2.28
+// (checked by tests/checks).
 
 #pragma once
 

@@ -72,7 +72,8 @@ int ModuleMap::Visit(dl_phdr_info* info, unsigned long, void* opaque) {
   ModuleMap* map = scan->map;
   const bool first = scan->first;
   if (first) {
-    if (info->dlpi_adds == map->adds_ && info->dlpi_subs == map->subs_) return 1;  // nothing happened
+    if (info->dlpi_adds == map->adds_ && info->dlpi_subs == map->subs_)
+      return 1;  // nothing happened
     map->adds_ = info->dlpi_adds;
     map->subs_ = info->dlpi_subs;
     for (Module& module : map->modules_) module.mapped = false;

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which executable code lay where and when, so that program counters can be named offline. Drain thread; waits for the loader's lock.
+// Which executable code lay where and when, so that program counters can be named offline. Drain
+// thread; waits for the loader's lock.
 
 #pragma once
 
@@ -14,8 +15,9 @@ namespace gpuprof::tracer {
 
 class ModuleMap {
  public:
-  // Looks for modules loaded or unloaded since the last call; appends what changed as a serialized Modules message and returns how
-  // many entries (0: nothing changed, nothing appended). Cheap when the loader has done nothing.
+  // Looks for modules loaded or unloaded since the last call; appends what changed as a serialized
+  // Modules message and returns how many entries (0: nothing changed, nothing appended). Cheap when
+  // the loader has done nothing.
   uint32_t Update(uint64_t now_ticks, std::vector<uint8_t>* out);
 
  private:

@@ -18,12 +18,30 @@ namespace {
 constexpr char kWriterVersion[] = "gpuprof " GPUPROF_VERSION;
 constexpr uint32_t kMostArgumentBytes = 64 * 1024;
 
-// Who this process is among its peers, and what decides its speed, as launchers and frameworks tell it.
-constexpr const char* kVariables[] = {
-    "RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "GROUP_RANK", "SLURM_JOB_ID", "SLURM_PROCID", "SLURM_LOCALID",
-    "SLURM_NTASKS", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_SIZE", "PMI_RANK", "PMIX_RANK",
-    "CUDA_VISIBLE_DEVICES", "OMP_NUM_THREADS", "MKL_NUM_THREADS", "PYTORCH_CUDA_ALLOC_CONF", "TORCHELASTIC_RUN_ID",
-    "MALLOC_ARENA_MAX", "KUBERNETES_SERVICE_HOST", "HOSTNAME"};
+// Who this process is among its peers, and what decides its speed, as launchers and frameworks tell
+// it.
+constexpr const char* kVariables[] = {"RANK",
+                                      "LOCAL_RANK",
+                                      "WORLD_SIZE",
+                                      "LOCAL_WORLD_SIZE",
+                                      "GROUP_RANK",
+                                      "SLURM_JOB_ID",
+                                      "SLURM_PROCID",
+                                      "SLURM_LOCALID",
+                                      "SLURM_NTASKS",
+                                      "OMPI_COMM_WORLD_RANK",
+                                      "OMPI_COMM_WORLD_LOCAL_RANK",
+                                      "OMPI_COMM_WORLD_SIZE",
+                                      "PMI_RANK",
+                                      "PMIX_RANK",
+                                      "CUDA_VISIBLE_DEVICES",
+                                      "OMP_NUM_THREADS",
+                                      "MKL_NUM_THREADS",
+                                      "PYTORCH_CUDA_ALLOC_CONF",
+                                      "TORCHELASTIC_RUN_ID",
+                                      "MALLOC_ARENA_MAX",
+                                      "KUBERNETES_SERVICE_HOST",
+                                      "HOSTNAME"};
 
 void AppendStrings(const std::vector<char>& bytes, int field, codec::PbWriter* writer) {
   size_t start = 0;
@@ -73,10 +91,12 @@ void AppendProcessFacts(const Settings& settings, std::vector<uint8_t>* out) {
   writer.Varint(14, settings.stack_depth);
   writer.Varint(19, getuid());
   writer.Varint(20, static_cast<uint64_t>(sysconf(_SC_NPROCESSORS_ONLN)));
-  writer.Varint(21, static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
+  writer.Varint(21, static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<uint64_t>(sysconf(_SC_PAGESIZE)));
 }
 
-void AppendCaptureMark(uint32_t capture, bool start, uint64_t ticks, const char* trigger, std::vector<uint8_t>* out) {
+void AppendCaptureMark(uint32_t capture, bool start, uint64_t ticks, const char* trigger,
+                       std::vector<uint8_t>* out) {
   codec::PbWriter writer(out);
   const uint64_t mark = writer.Begin(15);
   writer.Varint(1, capture);

@@ -16,7 +16,8 @@ namespace gpuprof::tracer {
 void AppendProcessFacts(const Settings& settings, std::vector<uint8_t>* out);
 
 // Appends a Meta message that marks the begin or end of a capture.
-void AppendCaptureMark(uint32_t capture, bool start, uint64_t ticks, const char* trigger, std::vector<uint8_t>* out);
+void AppendCaptureMark(uint32_t capture, bool start, uint64_t ticks, const char* trigger,
+                       std::vector<uint8_t>* out);
 
 // Appends a Meta message that names a framework ("torch 2.13.0+cpu").
 void AppendFramework(const char* framework, std::vector<uint8_t>* out);

@@ -14,7 +14,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-
 #include "tracer/base/memory.h"
 #include "tracer/drain.h"
 #include "tracer/stack/stack_capture.h"
@@ -27,8 +26,8 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
-// How often rings are emptied: slowly when there is little, at once when one fills up. Exact heap traces need the coarse clock
-// that each pass refreshes.
+// How often rings are emptied: slowly when there is little, at once when one fills up. Exact heap
+// traces need the coarse clock that each pass refreshes.
 constexpr uint64_t kIdlePause = 50 * kMillisecond;
 constexpr uint64_t kPause = 10 * kMillisecond;
 constexpr uint64_t kExactHeapPause = 1 * kMillisecond;
@@ -150,8 +149,10 @@ void Stop(StopReason, const char* trigger) {
   g_state.store(kStopping);
   FutexWake(&g_state);
   const uint64_t until = Monotonic() + kStopLimit;
-  while (g_state.load() == kStopping && Monotonic() < until) FutexWait(&g_state, kStopping, 100 * kMillisecond);
-  if (g_state.load() == kStopping) g_host->say("the trace could not be completed in time; recovery will finish it");
+  while (g_state.load() == kStopping && Monotonic() < until)
+    FutexWait(&g_state, kStopping, 100 * kMillisecond);
+  if (g_state.load() == kStopping)
+    g_host->say("the trace could not be completed in time; recovery will finish it");
 }
 
 void Tick() {
@@ -164,7 +165,8 @@ void Finish(proto::ExitWay way, int32_t status) {
   if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
   g_drain->Finish(way, status);
   char path[700];
-  const char* parts[] = {g_host->settings->bundle, "/", g_host->settings->file_stem, proto::kRingSuffix};
+  const char* parts[] = {g_host->settings->bundle, "/", g_host->settings->file_stem,
+                         proto::kRingSuffix};
   char* end = path;
   for (const char* part : parts) end = stpcpy(end, part);
   unlink(path);

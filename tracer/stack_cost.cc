@@ -34,8 +34,8 @@ uint64_t StackSamples() { return g_samples.load(std::memory_order_relaxed); }
 uint64_t StackNanoseconds(uint64_t ticks_per_second) {
   const uint64_t timed = g_timed.load(std::memory_order_relaxed);
   if (timed == 0 || ticks_per_second == 0) return 0;
-  const double ticks = static_cast<double>(g_timed_ticks.load(std::memory_order_relaxed)) / static_cast<double>(timed) *
-                       static_cast<double>(StackSamples());
+  const double ticks = static_cast<double>(g_timed_ticks.load(std::memory_order_relaxed)) /
+                       static_cast<double>(timed) * static_cast<double>(StackSamples());
   return static_cast<uint64_t>(ticks / static_cast<double>(ticks_per_second) * 1e9);
 }
 

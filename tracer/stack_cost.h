@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Stack capture with its own cost measured: what application threads spend in it is part of what the profiler costs.
+// Stack capture with its own cost measured: what application threads spend in it is part of what
+// the profiler costs.
 
 #pragma once
 

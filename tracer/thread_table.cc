@@ -57,7 +57,8 @@ void TaskPath(int32_t tid, const char* file, char* path) {
 uint64_t NextNumber(const char** text) {
   uint64_t value = 0;
   while (**text == ' ') ++*text;
-  for (; **text >= '0' && **text <= '9'; ++*text) value = value * 10 + static_cast<uint64_t>(**text - '0');
+  for (; **text >= '0' && **text <= '9'; ++*text)
+    value = value * 10 + static_cast<uint64_t>(**text - '0');
   return value;
 }
 
@@ -65,7 +66,9 @@ const proto::RingHeader* RingOf(const Host& host, int32_t tid) {
   const uint32_t count = host.ring_count->load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
     const proto::RingHeader* ring = __atomic_load_n(&host.rings[i], __ATOMIC_ACQUIRE);
-    if (ring != nullptr && ring->tid == tid && ring->state.load() == static_cast<uint32_t>(proto::RingState::kOwned)) return ring;
+    if (ring != nullptr && ring->tid == tid &&
+        ring->state.load() == static_cast<uint32_t>(proto::RingState::kOwned))
+      return ring;
   }
   return nullptr;
 }
@@ -99,7 +102,8 @@ void AppendThread(const Host& host, int32_t tid, codec::PbWriter* writer) {
 
 }  // namespace
 
-uint32_t ThreadTable::Append(const Host& host, uint64_t ticks, bool all, std::vector<uint8_t>* out) {
+uint32_t ThreadTable::Append(const Host& host, uint64_t ticks, bool all,
+                             std::vector<uint8_t>* out) {
   std::vector<int32_t> tids;
   ListThreads(&tids);
   codec::PbWriter writer(out);

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The whole contract between inject/ and tracer/: the one header that crosses. The inject object loads the tracer object on the
-// first capture with dlopen(RTLD_NOW | RTLD_LOCAL), finds `gpuprof_tracer_api` by name, hands over its services and gets a table of functions back.
+// The whole contract between inject/ and tracer/: the one header that crosses. The inject object
+// loads the tracer object on the first capture with dlopen(RTLD_NOW | RTLD_LOCAL), finds
+// `gpuprof_tracer_api` by name, hands over its services and gets a table of functions back.
 //
-// Unless a line says otherwise, the tracer's functions are called on the inject object's control thread, one at a time. Nothing
-// here throws. Both sides check `size` of the other's table, so that objects of different builds refuse each other.
+// Unless a line says otherwise, the tracer's functions are called on the inject object's control
+// thread, one at a time. Nothing here throws. Both sides check `size` of the other's table, so that
+// objects of different builds refuse each other.
 
 #pragma once
 
@@ -21,13 +23,13 @@ namespace gpuprof::tracer {
 
 // The settings of one process, parsed once by inject from the environment.
 struct Settings {
-  char bundle[512];         // directory, absolute
-  char file_stem[64];       // "p<pid>-<start>"
+  char bundle[512];    // directory, absolute
+  char file_stem[64];  // "p<pid>-<start>"
   uint64_t start_id;
-  uint32_t sources;         // proto::kSource* bits asked for
+  uint32_t sources;  // proto::kSource* bits asked for
   proto::HeapMode heap_mode;
-  uint32_t heap_period;     // bytes
-  uint32_t stack_depth;     // 0: no stacks
+  uint32_t heap_period;  // bytes
+  uint32_t stack_depth;  // 0: no stacks
   uint32_t exact_heap_times;
   proto::ClockKind clock;
   uint64_t ticks_per_second;
@@ -39,22 +41,23 @@ struct Host {
   uint32_t size;
   const Settings* settings;
 
-  // The ring file's header and its rings as mapped in this process; entries [0, *ring_count) may be read, each is
-  // null until its ring is ready. In anonymous memory when no file could be had.
+  // The ring file's header and its rings as mapped in this process; entries [0, *ring_count) may be
+  // read, each is null until its ring is ready. In anonymous memory when no file could be had.
   proto::RingFileHeader* ring_file;
   proto::RingHeader* const* rings;
   const std::atomic<uint32_t>* ring_count;
 
-  // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null when `source` is not being
-  // recorded, the thread is already inside our code, or no ring can be had (then nothing must be written and Leave not called).
+  // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null
+  // when `source` is not being recorded, the thread is already inside our code, or no ring can be
+  // had (then nothing must be written and Leave not called).
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
   // Marks the calling thread as ours for life: its allocations and locks are not recorded.
   void (*adopt_tool_thread)();
 
-  // Where the framework's own reporter functions are, found by the tracer in the framework's library; null undoes.
-  // Until then inject looks for them itself.
+  // Where the framework's own reporter functions are, found by the tracer in the framework's
+  // library; null undoes. Until then inject looks for them itself.
   void (*set_torch_memory_functions)(void* is_enabled, void* report);
 
   // One line on stderr, "gpuprof: ..."; `once` lines are said once a process. Any thread.
@@ -68,28 +71,32 @@ enum class StopReason : uint32_t { kRequest, kExit, kExec, kFork };
 struct Api {
   uint32_t size;
 
-  // Begins capture `number`: makes the file if there is none, the drain thread, and the framework observers. Hooks are already
-  // recording into rings. False: capture is impossible; the reason was said.
+  // Begins capture `number`: makes the file if there is none, the drain thread, and the framework
+  // observers. Hooks are already recording into rings. False: capture is impossible; the reason was
+  // said.
   bool (*start)(uint32_t number, const char* trigger);
 
-  // Ends the capture: hooks are already off. Takes observers away, drains every ring to its end, writes clock, thread and
-  // health tables. Returns when the data is in the file.
+  // Ends the capture: hooks are already off. Takes observers away, drains every ring to its end,
+  // writes clock, thread and health tables. Returns when the data is in the file.
   void (*stop)(StopReason reason, const char* trigger);
 
-  // About every 20 ms while capturing, on the control thread: looks for frameworks that were loaded meanwhile. May
-  // wait for the loader's lock.
+  // About every 20 ms while capturing, on the control thread: looks for frameworks that were loaded
+  // meanwhile. May wait for the loader's lock.
   void (*tick)();
 
-  // Last call: like stop if capturing, then the end marker with the way out, and the ring file is removed.
+  // Last call: like stop if capturing, then the end marker with the way out, and the ring file is
+  // removed.
   void (*finish)(proto::ExitWay way, int32_t status);
 
-  // Hook context, any thread, capture running: program counters of the caller's stack, innermost first, without our own frames.
-  // Returns how many were stored (0: none to be had). Never allocates from the host; takes no lock another thread can hold while blocked.
-  // `frame` is __builtin_frame_address(0) of the hook, whose caller is the first frame wanted.
+  // Hook context, any thread, capture running: program counters of the caller's stack, innermost
+  // first, without our own frames. Returns how many were stored (0: none to be had). Never
+  // allocates from the host; takes no lock another thread can hold while blocked. `frame` is
+  // __builtin_frame_address(0) of the hook, whose caller is the first frame wanted.
   uint32_t (*capture_stack)(uint64_t* pcs, uint32_t most, const void* frame);
 
-  // Around fork, on the forking thread. before_fork waits (bounded) until no stack capture and no write is under way;
-  // child forgets everything that belongs to the parent: no thread of ours exists any more.
+  // Around fork, on the forking thread. before_fork waits (bounded) until no stack capture and no
+  // write is under way; child forgets everything that belongs to the parent: no thread of ours
+  // exists any more.
   void (*before_fork)();
   void (*after_fork_parent)();
   void (*after_fork_child)();

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The ways out that run no destructors. (exit() and return from main are seen by the handler that inject/entry.cc registers; SIGKILL and fatal signals
-// are not seen at all: the rings hold what was recorded, and recovery reads them.)
+// The ways out that run no destructors. (exit() and return from main are seen by the handler that
+// inject/entry.cc registers; SIGKILL and fatal signals are not seen at all: the rings hold what was
+// recorded, and recovery reads them.)
 
 #include <signal.h>
 
@@ -28,14 +29,16 @@ GPUPROF_EXPORT __attribute__((noreturn)) void _Exit(int status) {
 }
 
 GPUPROF_EXPORT __attribute__((noreturn)) void quick_exit(int status) {
-  // at_quick_exit handlers still run behind us and may allocate: they are recorded up to here, and the rest is dropped.
+  // at_quick_exit handlers still run behind us and may allocate: they are recorded up to here, and
+  // the rest is dropped.
   FinishProcess(proto::ExitWay::kQuick, status);
   real.quick_exit(status);
   __builtin_unreachable();
 }
 
 GPUPROF_EXPORT __attribute__((noreturn)) void abort(void) {
-  // Something is badly wrong in the program: only note it; and a handler may yet jump out of it, and the process live on.
+  // Something is badly wrong in the program: only note it; and a handler may yet jump out of it,
+  // and the process live on.
   NoteExit(proto::ExitWay::kAbort, SIGABRT);
   real.abort();
   __builtin_unreachable();

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The malloc family. Dormant: one relaxed load and a tail call. Frees are recorded before the real free, when nobody else
-// can own the address yet, allocations after the real call; a reallocation is a free (timed before the call) and an allocation.
+// The malloc family. Dormant: one relaxed load and a tail call. Frees are recorded before the real
+// free, when nobody else can own the address yet, allocations after the real call; a reallocation
+// is a free (timed before the call) and an allocation.
 
 #include <errno.h>
 
@@ -21,12 +22,22 @@ using proto::HeapFunction;
 using proto::Record;
 using proto::RecordKind;
 
-inline uint32_t HeapBits() { return g_process.recording.load(std::memory_order_relaxed) & (proto::kSourceHeap | kRecordHeapExact); }
+inline uint32_t HeapBits() {
+  return g_process.recording.load(std::memory_order_relaxed) &
+         (proto::kSourceHeap | kRecordHeapExact);
+}
 
 inline bool Exact(uint32_t bits) { return (bits & kRecordHeapExact) != 0; }
 
-inline Record HeapRecord(RecordKind kind, HeapFunction function, uint8_t flags, const void* block, uint64_t size, uint64_t time) {
-  return {time, 0, static_cast<uint8_t>(kind), flags, static_cast<uint16_t>(function), reinterpret_cast<uint64_t>(block), size};
+inline Record HeapRecord(RecordKind kind, HeapFunction function, uint8_t flags, const void* block,
+                         uint64_t size, uint64_t time) {
+  return {time,
+          0,
+          static_cast<uint8_t>(kind),
+          flags,
+          static_cast<uint16_t>(function),
+          reinterpret_cast<uint64_t>(block),
+          size};
 }
 
 inline uint64_t ExactModeTime(const Recorder& recorder, uint8_t* flags) {
@@ -35,7 +46,8 @@ inline uint64_t ExactModeTime(const Recorder& recorder, uint8_t* flags) {
   return recorder.CoarseNow();
 }
 
-void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t size, const void* frame) {
+void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t size,
+                      const void* frame) {
   Recorder recorder(proto::kSourceHeap | kRecordHeapExact);
   if (!recorder.active()) return;
   uint8_t flags = 0;
@@ -47,7 +59,8 @@ void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t 
     flags = proto::kFlagSampled;
     time = recorder.Now();
   }
-  recorder.WriteWithStack(HeapRecord(RecordKind::kHeapAlloc, function, flags, block, size, time), frame);
+  recorder.WriteWithStack(HeapRecord(RecordKind::kHeapAlloc, function, flags, block, size, time),
+                          frame);
 }
 
 void RecordFree(uint32_t bits, HeapFunction function, void* block) {
@@ -66,7 +79,9 @@ void RecordFree(uint32_t bits, HeapFunction function, void* block) {
 }
 
 // Whether this event must take the slow path: exact mode, or the sampling distance is used up.
-inline bool Wanted(uint32_t bits, size_t size) { return __builtin_expect(bits != 0, 0) && (Exact(bits) || SampleDue(size)); }
+inline bool Wanted(uint32_t bits, size_t size) {
+  return __builtin_expect(bits != 0, 0) && (Exact(bits) || SampleDue(size));
+}
 
 inline void BeforeFree(HeapFunction function, void* block) {
   const uint32_t bits = HeapBits();
@@ -75,7 +90,8 @@ inline void BeforeFree(HeapFunction function, void* block) {
   }
 }
 
-// A block that the old allocator arena of the start-up phase gave out: moved to the real heap, never freed.
+// A block that the old allocator arena of the start-up phase gave out: moved to the real heap,
+// never freed.
 void* MoveFromBootstrap(void* block, size_t size) {
   void* moved = real.malloc(size);
   if (moved == nullptr) return nullptr;
@@ -84,11 +100,13 @@ void* MoveFromBootstrap(void* block, size_t size) {
   return moved;
 }
 
-// The recorded reallocation. The old block's free carries the time before the call: once the real function has run, another thread
-// may own the old address, and its allocation must come later in the trace.
-void* RecordReallocation(uint32_t bits, HeapFunction function, void* old, size_t size, void* (*call)(void*, size_t),
-                         const void* frame) {
-  const bool was_sampled = !Exact(bits) && old != nullptr && MayBeSampled(old) && ForgetSampled(old);
+// The recorded reallocation. The old block's free carries the time before the call: once the real
+// function has run, another thread may own the old address, and its allocation must come later in
+// the trace.
+void* RecordReallocation(uint32_t bits, HeapFunction function, void* old, size_t size,
+                         void* (*call)(void*, size_t), const void* frame) {
+  const bool was_sampled =
+      !Exact(bits) && old != nullptr && MayBeSampled(old) && ForgetSampled(old);
   const uint64_t before = proto::ReadTicks(g_process.clock);
   void* block = call(old, size);
   const bool failed = block == nullptr && size != 0;
@@ -100,7 +118,8 @@ void* RecordReallocation(uint32_t bits, HeapFunction function, void* old, size_t
     Recorder recorder(proto::kSourceHeap | kRecordHeapExact);
     if (recorder.active() && old != nullptr && (Exact(bits) || was_sampled)) {
       uint8_t flags = was_sampled ? proto::kFlagSampled : 0;
-      const uint64_t time = Exact(bits) && g_process.exact_times == 0 ? ExactModeTime(recorder, &flags) : before;
+      const uint64_t time =
+          Exact(bits) && g_process.exact_times == 0 ? ExactModeTime(recorder, &flags) : before;
       recorder.Write(HeapRecord(RecordKind::kHeapFree, function, flags, old, 0, time));
     }
   }
@@ -110,7 +129,8 @@ void* RecordReallocation(uint32_t bits, HeapFunction function, void* old, size_t
 
 }  // namespace
 
-// A hook whose allocation is recorded after the real call. Macro-free bodies would repeat these five lines ten times.
+// A hook whose allocation is recorded after the real call. Macro-free bodies would repeat these
+// five lines ten times.
 #define GPUPROF_ALLOCATE(function, size, call)                                                     \
   const uint32_t bits = HeapBits();                                                                \
   if (__builtin_expect(!Wanted(bits, size), 1)) return call;                                       \
@@ -120,11 +140,14 @@ void* RecordReallocation(uint32_t bits, HeapFunction function, void* old, size_t
 
 extern "C" {
 
-GPUPROF_EXPORT void* malloc(size_t size) { GPUPROF_ALLOCATE(HeapFunction::kMalloc, size, real.malloc(size)); }
+GPUPROF_EXPORT void* malloc(size_t size) {
+  GPUPROF_ALLOCATE(HeapFunction::kMalloc, size, real.malloc(size));
+}
 
 GPUPROF_EXPORT void* calloc(size_t count, size_t size) {
   size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes)) return real.calloc(count, size);  // fails as it should
+  if (__builtin_mul_overflow(count, size, &bytes))
+    return real.calloc(count, size);  // fails as it should
   GPUPROF_ALLOCATE(HeapFunction::kCalloc, bytes, real.calloc(count, size));
 }
 
@@ -136,9 +159,13 @@ GPUPROF_EXPORT void* memalign(size_t alignment, size_t size) {
   GPUPROF_ALLOCATE(HeapFunction::kMemalign, size, real.memalign(alignment, size));
 }
 
-GPUPROF_EXPORT void* valloc(size_t size) { GPUPROF_ALLOCATE(HeapFunction::kValloc, size, real.valloc(size)); }
+GPUPROF_EXPORT void* valloc(size_t size) {
+  GPUPROF_ALLOCATE(HeapFunction::kValloc, size, real.valloc(size));
+}
 
-GPUPROF_EXPORT void* pvalloc(size_t size) { GPUPROF_ALLOCATE(HeapFunction::kPvalloc, size, real.pvalloc(size)); }
+GPUPROF_EXPORT void* pvalloc(size_t size) {
+  GPUPROF_ALLOCATE(HeapFunction::kPvalloc, size, real.pvalloc(size));
+}
 
 GPUPROF_EXPORT int posix_memalign(void** out, size_t alignment, size_t size) {
   const uint32_t bits = HeapBits();
@@ -154,16 +181,19 @@ GPUPROF_EXPORT void* realloc(void* block, size_t size) {
   if (__builtin_expect(bootstrap::Owns(block), 0)) return MoveFromBootstrap(block, size);
   const uint32_t bits = HeapBits();
   if (__builtin_expect(bits == 0, 1)) return real.realloc(block, size);
-  return RecordReallocation(bits, HeapFunction::kRealloc, block, size, real.realloc, __builtin_frame_address(0));
+  return RecordReallocation(bits, HeapFunction::kRealloc, block, size, real.realloc,
+                            __builtin_frame_address(0));
 }
 
 GPUPROF_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   size_t bytes;
-  if (__builtin_mul_overflow(count, size, &bytes)) return real.reallocarray(block, count, size);  // fails as it should
+  if (__builtin_mul_overflow(count, size, &bytes))
+    return real.reallocarray(block, count, size);  // fails as it should
   if (__builtin_expect(bootstrap::Owns(block), 0)) return MoveFromBootstrap(block, bytes);
   const uint32_t bits = HeapBits();
   if (__builtin_expect(bits == 0, 1)) return real.reallocarray(block, count, size);
-  return RecordReallocation(bits, HeapFunction::kReallocarray, block, bytes, real.realloc, __builtin_frame_address(0));
+  return RecordReallocation(bits, HeapFunction::kReallocarray, block, bytes, real.realloc,
+                            __builtin_frame_address(0));
 }
 
 GPUPROF_EXPORT void free(void* block) {

@@ -1,11 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits for locks. Mutexes, reader-writer locks and semaphores are tried first: an uncontended one writes nothing and reads no clock; only a
-// refusal becomes a timed wait. Condition variables and barriers wait by design and are always recorded, under their own kinds.
+// Waits for locks. Mutexes, reader-writer locks and semaphores are tried first: an uncontended one
+// writes nothing and reads no clock; only a refusal becomes a timed wait. Condition variables and
+// barriers wait by design and are always recorded, under their own kinds.
 //
-// Several of these are cancellation points: our guard is never held across the real call, and a wait that is cancelled leaves nothing
-// behind but the open-wait mark, which the next wait overwrites.
+// Several of these are cancellation points: our guard is never held across the real call, and a
+// wait that is cancelled leaves nothing behind but the open-wait mark, which the next wait
+// overwrites.
 
 #include <errno.h>
 
@@ -26,7 +28,8 @@ struct Wait {
   const void* caller;
 };
 
-// Marks the wait as open in the ring header, for captures that end and processes that die in it. 0: not recorded.
+// Marks the wait as open in the ring header, for captures that end and processes that die in it. 0:
+// not recorded.
 uint64_t BeginWait(const Wait& wait) {
   Recorder recorder(proto::kSourceLocks);
   if (!recorder.active()) return 0;
@@ -45,10 +48,11 @@ void EndWait(const Wait& wait, uint64_t start, bool timed_out) {
   if (!recorder.active()) return;
   recorder.ring()->open_wait_start.store(0, std::memory_order_relaxed);
   const uint64_t now = recorder.Now();
-  recorder.WriteSpan({now, 0, static_cast<uint8_t>(proto::RecordKind::kWait), timed_out ? proto::kFlagTimedOut : uint8_t{0},
-                      static_cast<uint16_t>(wait.kind), reinterpret_cast<uint64_t>(wait.object),
-                      reinterpret_cast<uint64_t>(wait.caller)},
-                     now > start ? now - start : 0);
+  recorder.WriteSpan(
+      {now, 0, static_cast<uint8_t>(proto::RecordKind::kWait),
+       timed_out ? proto::kFlagTimedOut : uint8_t{0}, static_cast<uint16_t>(wait.kind),
+       reinterpret_cast<uint64_t>(wait.object), reinterpret_cast<uint64_t>(wait.caller)},
+      now > start ? now - start : 0);
 }
 
 // A wait that returns an error number.
@@ -92,63 +96,80 @@ extern "C" {
 
 GPUPROF_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) {
   GPUPROF_DORMANT(real.pthread_mutex_lock(mutex));
-  return TryThenWait({WaitKind::kMutex, mutex, __builtin_return_address(0)}, [=] { return real.pthread_mutex_trylock(mutex); },
-                     [=] { return real.pthread_mutex_lock(mutex); });
+  return TryThenWait(
+      {WaitKind::kMutex, mutex, __builtin_return_address(0)},
+      [=] { return real.pthread_mutex_trylock(mutex); },
+      [=] { return real.pthread_mutex_lock(mutex); });
 }
 
 GPUPROF_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_mutex_timedlock(mutex, until));
-  return TryThenWait({WaitKind::kMutex, mutex, __builtin_return_address(0)}, [=] { return real.pthread_mutex_trylock(mutex); },
-                     [=] { return real.pthread_mutex_timedlock(mutex, until); });
+  return TryThenWait(
+      {WaitKind::kMutex, mutex, __builtin_return_address(0)},
+      [=] { return real.pthread_mutex_trylock(mutex); },
+      [=] { return real.pthread_mutex_timedlock(mutex, until); });
 }
 
-GPUPROF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+GPUPROF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                                           const timespec* until) {
   if (real.pthread_mutex_clocklock == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_mutex_clocklock(mutex, clock, until));
-  return TryThenWait({WaitKind::kMutex, mutex, __builtin_return_address(0)}, [=] { return real.pthread_mutex_trylock(mutex); },
-                     [=] { return real.pthread_mutex_clocklock(mutex, clock, until); });
+  return TryThenWait(
+      {WaitKind::kMutex, mutex, __builtin_return_address(0)},
+      [=] { return real.pthread_mutex_trylock(mutex); },
+      [=] { return real.pthread_mutex_clocklock(mutex, clock, until); });
 }
 
 GPUPROF_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
   GPUPROF_DORMANT(real.pthread_rwlock_rdlock(lock));
-  return TryThenWait({WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
-                     [=] { return real.pthread_rwlock_tryrdlock(lock); }, [=] { return real.pthread_rwlock_rdlock(lock); });
+  return TryThenWait(
+      {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+      [=] { return real.pthread_rwlock_tryrdlock(lock); },
+      [=] { return real.pthread_rwlock_rdlock(lock); });
 }
 
 GPUPROF_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_rwlock_timedrdlock(lock, until));
-  return TryThenWait({WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
-                     [=] { return real.pthread_rwlock_tryrdlock(lock); },
-                     [=] { return real.pthread_rwlock_timedrdlock(lock, until); });
+  return TryThenWait(
+      {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+      [=] { return real.pthread_rwlock_tryrdlock(lock); },
+      [=] { return real.pthread_rwlock_timedrdlock(lock, until); });
 }
 
-GPUPROF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+GPUPROF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
+                                              const timespec* until) {
   if (real.pthread_rwlock_clockrdlock == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_rwlock_clockrdlock(lock, clock, until));
-  return TryThenWait({WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
-                     [=] { return real.pthread_rwlock_tryrdlock(lock); },
-                     [=] { return real.pthread_rwlock_clockrdlock(lock, clock, until); });
+  return TryThenWait(
+      {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+      [=] { return real.pthread_rwlock_tryrdlock(lock); },
+      [=] { return real.pthread_rwlock_clockrdlock(lock, clock, until); });
 }
 
 GPUPROF_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
   GPUPROF_DORMANT(real.pthread_rwlock_wrlock(lock));
-  return TryThenWait({WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
-                     [=] { return real.pthread_rwlock_trywrlock(lock); }, [=] { return real.pthread_rwlock_wrlock(lock); });
+  return TryThenWait(
+      {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+      [=] { return real.pthread_rwlock_trywrlock(lock); },
+      [=] { return real.pthread_rwlock_wrlock(lock); });
 }
 
 GPUPROF_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_rwlock_timedwrlock(lock, until));
-  return TryThenWait({WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
-                     [=] { return real.pthread_rwlock_trywrlock(lock); },
-                     [=] { return real.pthread_rwlock_timedwrlock(lock, until); });
+  return TryThenWait(
+      {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+      [=] { return real.pthread_rwlock_trywrlock(lock); },
+      [=] { return real.pthread_rwlock_timedwrlock(lock, until); });
 }
 
-GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock, const timespec* until) {
+GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
+                                              const timespec* until) {
   if (real.pthread_rwlock_clockwrlock == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_rwlock_clockwrlock(lock, clock, until));
-  return TryThenWait({WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
-                     [=] { return real.pthread_rwlock_trywrlock(lock); },
-                     [=] { return real.pthread_rwlock_clockwrlock(lock, clock, until); });
+  return TryThenWait(
+      {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+      [=] { return real.pthread_rwlock_trywrlock(lock); },
+      [=] { return real.pthread_rwlock_clockwrlock(lock, clock, until); });
 }
 
 GPUPROF_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
@@ -157,14 +178,15 @@ GPUPROF_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t*
                [=] { return real.pthread_cond_wait(condition, mutex); });
 }
 
-GPUPROF_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, const timespec* until) {
+GPUPROF_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                          const timespec* until) {
   GPUPROF_DORMANT(real.pthread_cond_timedwait(condition, mutex, until));
   return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
                [=] { return real.pthread_cond_timedwait(condition, mutex, until); });
 }
 
-GPUPROF_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
-                                          const timespec* until) {
+GPUPROF_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                                          clockid_t clock, const timespec* until) {
   if (real.pthread_cond_clockwait == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_cond_clockwait(condition, mutex, clock, until));
   return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
@@ -173,12 +195,14 @@ GPUPROF_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mut
 
 GPUPROF_EXPORT int sem_wait(sem_t* semaphore) {
   GPUPROF_DORMANT(real.sem_wait(semaphore));
-  return WaitForSemaphore(semaphore, __builtin_return_address(0), [=] { return real.sem_wait(semaphore); });
+  return WaitForSemaphore(semaphore, __builtin_return_address(0),
+                          [=] { return real.sem_wait(semaphore); });
 }
 
 GPUPROF_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   GPUPROF_DORMANT(real.sem_timedwait(semaphore, until));
-  return WaitForSemaphore(semaphore, __builtin_return_address(0), [=] { return real.sem_timedwait(semaphore, until); });
+  return WaitForSemaphore(semaphore, __builtin_return_address(0),
+                          [=] { return real.sem_timedwait(semaphore, until); });
 }
 
 GPUPROF_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* until) {

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Processes: fork and its relatives, exec in all its forms, posix_spawn. vfork is not wrapped (it returns twice on a shared stack): in its
-// child, which shares our memory, the exec hooks see another pid and keep their hands off.
+// Processes: fork and its relatives, exec in all its forms, posix_spawn. vfork is not wrapped (it
+// returns twice on a shared stack): in its child, which shares our memory, the exec hooks see
+// another pid and keep their hands off.
 
 #include <errno.h>
 #include <stdarg.h>
@@ -25,8 +26,13 @@ void RecordChild(proto::ProcessEvent event, pid_t child, const char* path) {
   if (!Recording(proto::kSourceThreads)) return;
   Recorder recorder(proto::kSourceThreads);
   if (!recorder.active()) return;
-  const proto::Record record = {recorder.Now(), 0, static_cast<uint8_t>(proto::RecordKind::kProcess), 0,
-                                static_cast<uint16_t>(event), static_cast<uint64_t>(child), 0};
+  const proto::Record record = {recorder.Now(),
+                                0,
+                                static_cast<uint8_t>(proto::RecordKind::kProcess),
+                                0,
+                                static_cast<uint16_t>(event),
+                                static_cast<uint64_t>(child),
+                                0};
   if (path != nullptr) {
     recorder.WriteWithText(path, record);
   } else {
@@ -52,7 +58,8 @@ int Exec(const char* path, Call call) {
   return result;
 }
 
-// The arguments of execl and its kin as a vector. The caller provides room for `count` + 1 pointers.
+// The arguments of execl and its kin as a vector. The caller provides room for `count` + 1
+// pointers.
 size_t CountArguments(va_list arguments) {
   size_t count = 1;  // the first is a named parameter
   va_list walk;
@@ -127,9 +134,11 @@ GPUPROF_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
   return Exec("(descriptor)", [=] { return real.fexecve(fd, argv, envp); });
 }
 
-GPUPROF_EXPORT int execveat(int folder, const char* path, char* const argv[], char* const envp[], int flags) {
+GPUPROF_EXPORT int execveat(int folder, const char* path, char* const argv[], char* const envp[],
+                            int flags) {
   if (real.execveat == nullptr) {  // older than glibc 2.34
-    const long result = raw::Call(SYS_execveat, folder, raw::Arg(path), raw::Arg(argv), raw::Arg(envp), flags);
+    const long result =
+        raw::Call(SYS_execveat, folder, raw::Arg(path), raw::Arg(argv), raw::Arg(envp), flags);
     errno = static_cast<int>(-result);
     return -1;
   }
@@ -155,8 +164,10 @@ GPUPROF_EXPORT int execle(const char* path, const char* first, ...) {
   return Exec(path, [=] { return real.execve(path, vector, envp); });
 }
 
-GPUPROF_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_file_actions_t* actions,
-                               const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+GPUPROF_EXPORT int posix_spawn(pid_t* pid, const char* path,
+                               const posix_spawn_file_actions_t* actions,
+                               const posix_spawnattr_t* attributes, char* const argv[],
+                               char* const envp[]) {
   pid_t child = 0;
   const int result = real.posix_spawn(&child, path, actions, attributes, argv, envp);
   if (result != 0) return result;
@@ -165,8 +176,10 @@ GPUPROF_EXPORT int posix_spawn(pid_t* pid, const char* path, const posix_spawn_f
   return 0;
 }
 
-GPUPROF_EXPORT int posix_spawnp(pid_t* pid, const char* file, const posix_spawn_file_actions_t* actions,
-                                const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]) {
+GPUPROF_EXPORT int posix_spawnp(pid_t* pid, const char* file,
+                                const posix_spawn_file_actions_t* actions,
+                                const posix_spawnattr_t* attributes, char* const argv[],
+                                char* const envp[]) {
   pid_t child = 0;
   const int result = real.posix_spawnp(&child, file, actions, attributes, argv, envp);
   if (result != 0) return result;

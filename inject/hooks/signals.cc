@@ -18,14 +18,17 @@ namespace {
 
 int g_signal = 0;
 
-// The program's own action for our signal. Handlers may read while another thread writes: slots are written in turn and published by
-// index; a reader that is overtaken by kSlots writes is not a case.
+// The program's own action for our signal. Handlers may read while another thread writes: slots are
+// written in turn and published by index; a reader that is overtaken by kSlots writes is not a
+// case.
 constexpr uint32_t kSlots = 8;
 struct sigaction g_program[kSlots];
 std::atomic<uint32_t> g_current{0};
 std::atomic<uint32_t> g_writing{0};
 
-const struct sigaction& ProgramAction() { return g_program[g_current.load(std::memory_order_acquire) % kSlots]; }
+const struct sigaction& ProgramAction() {
+  return g_program[g_current.load(std::memory_order_acquire) % kSlots];
+}
 
 void SetProgramAction(const struct sigaction& action) {
   const uint32_t slot = g_writing.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -34,7 +37,8 @@ void SetProgramAction(const struct sigaction& action) {
 }
 
 bool IsHandler(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) != 0 || (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+  return (action.sa_flags & SA_SIGINFO) != 0 ||
+         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
 void Handle(int number, siginfo_t* info, void* context) {
@@ -55,7 +59,8 @@ void Handle(int number, siginfo_t* info, void* context) {
   }
 }
 
-// Ours in the kernel, behaving towards the program as its own would: same mask, same restart and stack flags.
+// Ours in the kernel, behaving towards the program as its own would: same mask, same restart and
+// stack flags.
 bool InstallFor(const struct sigaction& program) {
   struct sigaction ours = {};
   ours.sa_sigaction = Handle;
@@ -108,7 +113,8 @@ int SignalInForce() noexcept {
 
 void BeforeExecSignal() noexcept {
   const struct sigaction program = ProgramAction();
-  if (g_signal != 0 && !IsHandler(program) && program.sa_handler == SIG_IGN) real.sigaction(g_signal, &program, nullptr);
+  if (g_signal != 0 && !IsHandler(program) && program.sa_handler == SIG_IGN)
+    real.sigaction(g_signal, &program, nullptr);
 }
 
 void AfterFailedExecSignal() noexcept {
@@ -132,13 +138,20 @@ GPUPROF_EXPORT sighandler_t signal(int number, sighandler_t handler) {
 }
 
 GPUPROF_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) {
-  if (__builtin_expect(Ours(number), 0)) return ChangeHandler(handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+  if (__builtin_expect(Ours(number), 0))
+    return ChangeHandler(handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
   return real.sysv_signal(number, handler);
 }
 
 // The names under which headers of older standards reach the same functions.
-GPUPROF_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) { return signal(number, handler); }
-GPUPROF_EXPORT sighandler_t ssignal(int number, sighandler_t handler) { return signal(number, handler); }
-GPUPROF_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) { return sysv_signal(number, handler); }
+GPUPROF_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) {
+  return signal(number, handler);
+}
+GPUPROF_EXPORT sighandler_t ssignal(int number, sighandler_t handler) {
+  return signal(number, handler);
+}
+GPUPROF_EXPORT sighandler_t __sysv_signal(int number, sighandler_t handler) {
+  return sysv_signal(number, handler);
+}
 
 }  // extern "C"

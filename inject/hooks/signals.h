@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The signal that toggles capture, shared politely with the program: its own handler, set before or after, still runs, with its own flags
-// and mask, and it sees only its own settings when it asks.
+// The signal that toggles capture, shared politely with the program: its own handler, set before or
+// after, still runs, with its own flags and mask, and it sees only its own settings when it asks.
 
 #pragma once
 
@@ -14,7 +14,8 @@ void InstallSignal(int number) noexcept;
 // The number, or 0 when none was asked for or the program replaced our handler behind our back.
 int SignalInForce() noexcept;
 
-// Around exec: an ignored signal stays ignored across exec, and ours is a handler where the program's setting was "ignore".
+// Around exec: an ignored signal stays ignored across exec, and ours is a handler where the
+// program's setting was "ignore".
 void BeforeExecSignal() noexcept;
 void AfterFailedExecSignal() noexcept;
 

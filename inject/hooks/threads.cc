@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Thread creation and names. While recording, a new thread starts in our trampoline, which notes its birth; its death is seen by
-// inject/thread_exit.cc. Dormant: the call goes straight through.
+// Thread creation and names. While recording, a new thread starts in our trampoline, which notes
+// its birth; its death is seen by inject/thread_exit.cc. Dormant: the call goes straight through.
 
 #include <atomic>
 
@@ -27,8 +27,9 @@ struct Start {
   void* argument;
 };
 
-// Between pthread_create and the first lines of the new thread; no heap in hooks. When all are taken (hundreds of threads starting at the
-// same moment) a thread starts without us and is noticed at its first event.
+// Between pthread_create and the first lines of the new thread; no heap in hooks. When all are
+// taken (hundreds of threads starting at the same moment) a thread starts without us and is noticed
+// at its first event.
 constexpr uint32_t kStarts = 512;
 constinit Start g_start[kStarts] = {};
 std::atomic<uint32_t> g_next_start{0};
@@ -43,7 +44,13 @@ Start* TakeStart() {
 }
 
 Record ThreadRecord(const Recorder& recorder, ThreadEvent event, uint64_t a, uint64_t b) {
-  return {recorder.Now(), 0, static_cast<uint8_t>(RecordKind::kThread), 0, static_cast<uint16_t>(event), a, b};
+  return {recorder.Now(),
+          0,
+          static_cast<uint8_t>(RecordKind::kThread),
+          0,
+          static_cast<uint16_t>(event),
+          a,
+          b};
 }
 
 void* ThreadMain(void* opaque) {
@@ -55,7 +62,8 @@ void* ThreadMain(void* opaque) {
   {
     Recorder recorder(proto::kSourceThreads);
     if (recorder.active()) {
-      recorder.Write(ThreadRecord(recorder, ThreadEvent::kStart, reinterpret_cast<uint64_t>(function),
+      recorder.Write(ThreadRecord(recorder, ThreadEvent::kStart,
+                                  reinterpret_cast<uint64_t>(function),
                                   static_cast<uint64_t>(creator)));
     }
   }
@@ -66,7 +74,8 @@ void* ThreadMain(void* opaque) {
 
 extern "C" {
 
-GPUPROF_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*function)(void*), void* argument) {
+GPUPROF_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
+                                  void* (*function)(void*), void* argument) {
   Start* start = Recording(proto::kSourceThreads) && t_thread.tool == 0 ? TakeStart() : nullptr;
   if (start == nullptr) return real.pthread_create(thread, attributes, function, argument);
   start->creator = raw::GetTid();

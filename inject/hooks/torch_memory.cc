@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// c10::memoryProfilingEnabled() and c10::reportMemoryUsageToProfiler(). libc10 calls both through its PLT, so these definitions win although the
-// framework is loaded with RTLD_LOCAL. The first is asked before each CPU report: it says yes while we capture, else whatever the framework's
-// own says, so that its profiler works with us and without us.
+// c10::memoryProfilingEnabled() and c10::reportMemoryUsageToProfiler(). libc10 calls both through
+// its PLT, so these definitions win although the framework is loaded with RTLD_LOCAL. The first is
+// asked before each CPU report: it says yes while we capture, else whatever the framework's own
+// says, so that its profiler works with us and without us.
 
 #include "inject/hooks/torch_memory.h"
 
@@ -32,7 +33,8 @@ using ReportFunction = void (*)(void*, int64_t, uint64_t, uint64_t, Device);
 std::atomic<EnabledFunction> g_enabled{nullptr};
 std::atomic<ReportFunction> g_report{nullptr};
 
-// libc10 is not in our lookup scope: its own definition is read from the object that called us, found by the return address.
+// libc10 is not in our lookup scope: its own definition is read from the object that called us,
+// found by the return address.
 template <typename Function>
 Function Own(std::atomic<Function>* cached, const char* name, const void* caller) {
   Function function = cached->load(std::memory_order_acquire);
@@ -50,12 +52,14 @@ void Record(void* block, int64_t bytes, uint64_t allocated, uint64_t reserved, D
                                0,
                                static_cast<uint8_t>(proto::RecordKind::kTensor),
                                0,
-                               static_cast<uint16_t>(static_cast<uint8_t>(device.type) << 8 | static_cast<uint8_t>(device.index)),
+                               static_cast<uint16_t>(static_cast<uint8_t>(device.type) << 8 |
+                                                     static_cast<uint8_t>(device.index)),
                                reinterpret_cast<uint64_t>(block),
                                static_cast<uint64_t>(bytes)};
   if (allocated == 0 && reserved == 0) return recorder.Write(event);
   const proto::Record group[2] = {
-      {now, 0, static_cast<uint8_t>(proto::RecordKind::kTensorTotals), 0, 0, allocated, reserved}, event};
+      {now, 0, static_cast<uint8_t>(proto::RecordKind::kTensorTotals), 0, 0, allocated, reserved},
+      event};
   proto::RingWriteGroup(recorder.ring(), group, 2, 1);
 }
 
@@ -81,25 +85,29 @@ GPUPROF_EXPORT bool gpuprof_c10_memory_enabled(void) {
 }
 
 // Totals as size_t (since 2.0) and as int64_t before are the same registers.
-GPUPROF_EXPORT void gpuprof_c10_memory_report(void* block, int64_t bytes, uint64_t allocated, uint64_t reserved, Device device) asm(
-    "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
-GPUPROF_EXPORT void gpuprof_c10_memory_report(void* block, int64_t bytes, uint64_t allocated, uint64_t reserved, Device device) {
+GPUPROF_EXPORT void gpuprof_c10_memory_report(
+    void* block, int64_t bytes, uint64_t allocated, uint64_t reserved,
+    Device device) asm("_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE");
+GPUPROF_EXPORT void gpuprof_c10_memory_report(void* block, int64_t bytes, uint64_t allocated,
+                                              uint64_t reserved, Device device) {
   if (Recording(proto::kSourceTensors)) Record(block, bytes, allocated, reserved, device);
   const ReportFunction own = Own(&g_report, kReportName, __builtin_return_address(0));
   if (own != nullptr) own(block, bytes, allocated, reserved, device);
 }
 
-GPUPROF_EXPORT void gpuprof_c10_memory_report_signed(void* block, int64_t bytes, int64_t allocated, int64_t reserved,
-                                                     Device device) asm("_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE");
-GPUPROF_EXPORT void gpuprof_c10_memory_report_signed(void* block, int64_t bytes, int64_t allocated, int64_t reserved,
-                                                     Device device) {
+GPUPROF_EXPORT void gpuprof_c10_memory_report_signed(
+    void* block, int64_t bytes, int64_t allocated, int64_t reserved,
+    Device device) asm("_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE");
+GPUPROF_EXPORT void gpuprof_c10_memory_report_signed(void* block, int64_t bytes, int64_t allocated,
+                                                     int64_t reserved, Device device) {
   if (Recording(proto::kSourceTensors)) {
     Record(block, bytes, static_cast<uint64_t>(allocated), static_cast<uint64_t>(reserved), device);
   }
   static std::atomic<ReportFunction> found{nullptr};
-  const ReportFunction own =
-      Own(&found, "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE", __builtin_return_address(0));
-  if (own != nullptr) own(block, bytes, static_cast<uint64_t>(allocated), static_cast<uint64_t>(reserved), device);
+  const ReportFunction own = Own(&found, "_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE",
+                                 __builtin_return_address(0));
+  if (own != nullptr)
+    own(block, bytes, static_cast<uint64_t>(allocated), static_cast<uint64_t>(reserved), device);
 }
 
 }  // extern "C"

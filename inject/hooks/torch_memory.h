@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// PyTorch's own report of every tensor block handed out or returned, by interposing two functions of libc10.
+// PyTorch's own report of every tensor block handed out or returned, by interposing two functions
+// of libc10.
 
 #pragma once
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Hidden definitions of the few libc functions whose exported symbols are younger than the oldest glibc that this object must load on
-// (2.28); static libraries linked into it call them. Straight system calls, errno as usual.
+// Hidden definitions of the few libc functions whose exported symbols are younger than the oldest
+// glibc that this object must load on (2.28); static libraries linked into it call them. Straight
+// system calls, errno as usual.
 
 #include <sys/stat.h>
 #include <sys/syscall.h>

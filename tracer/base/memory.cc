@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Two ways: small blocks from free lists by power of two, cut from mapped slabs; larger ones mapped singly. Every block is preceded by 16
-// bytes that hold its size, so that delete needs no lookup. The few functions through which the standard library's headers report errors are
-// defined here too: this object has no libstdc++ and must never end the host.
+// Two ways: small blocks from free lists by power of two, cut from mapped slabs; larger ones mapped
+// singly. Every block is preceded by 16 bytes that hold its size, so that delete needs no lookup.
+// The few functions through which the standard library's headers report errors are defined here
+// too: this object has no libstdc++ and must never end the host.
 
 #include "tracer/base/memory.h"
 
@@ -58,7 +59,9 @@ void* MapPages(size_t bytes) {
   return pages;
 }
 
-size_t RoundToPages(size_t bytes) { return (bytes + proto::kPageBytes - 1) & ~size_t{proto::kPageBytes - 1}; }
+size_t RoundToPages(size_t bytes) {
+  return (bytes + proto::kPageBytes - 1) & ~size_t{proto::kPageBytes - 1};
+}
 
 int ClassOf(size_t bytes) {
   int size_class = kFirstClass;
@@ -110,7 +113,8 @@ void Free(void* memory) {
   g_free[size_class] = free_block;
 }
 
-// Where a tool thread ends up that cannot go on: it sleeps, the program does not notice, the rings keep what they have.
+// Where a tool thread ends up that cannot go on: it sleeps, the program does not notice, the rings
+// keep what they have.
 [[noreturn]] void Park() {
   g_exhausted.store(true);
   for (;;) pause();
@@ -130,7 +134,9 @@ void* operator new(size_t bytes) {
   return memory;
 }
 void* operator new[](size_t bytes) { return operator new(bytes); }
-void* operator new(size_t bytes, const std::nothrow_t&) noexcept { return gpuprof::tracer::Allocate(bytes); }
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
+  return gpuprof::tracer::Allocate(bytes);
+}
 void operator delete(void* memory) noexcept { gpuprof::tracer::Free(memory); }
 void operator delete[](void* memory) noexcept { gpuprof::tracer::Free(memory); }
 void operator delete(void* memory, size_t) noexcept { gpuprof::tracer::Free(memory); }
@@ -143,5 +149,6 @@ namespace std {
 [[noreturn]] void __throw_out_of_range_fmt(const char*, ...) { gpuprof::tracer::Park(); }
 }  // namespace std
 
-// A virtual function of a class under construction was called: cannot happen, but the object must not need libstdc++ for it.
+// A virtual function of a class under construction was called: cannot happen, but the object must
+// not need libstdc++ for it.
 extern "C" [[noreturn]] void __cxa_pure_virtual() { gpuprof::tracer::Park(); }

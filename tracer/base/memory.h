@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The tracer's own heap, behind its hidden operator new and delete: pages mapped for it alone, so that a drain in a foreign process neither
-// fills nor waits for the program's allocator, and what we use can be counted and bounded. Tool threads only.
+// The tracer's own heap, behind its hidden operator new and delete: pages mapped for it alone, so
+// that a drain in a foreign process neither fills nor waits for the program's allocator, and what
+// we use can be counted and bounded. Tool threads only.
 
 #pragma once
 
@@ -10,7 +11,8 @@
 
 namespace gpuprof::tracer {
 
-// The recorder's whole memory, rings apart, stays below this; drains give up detail long before (see kMemoryWish).
+// The recorder's whole memory, rings apart, stays below this; drains give up detail long before
+// (see kMemoryWish).
 inline constexpr uint64_t kMemoryLimit = 64u << 20;
 // Beyond this, chunks are written early and tables stop growing.
 inline constexpr uint64_t kMemoryWish = 24u << 20;
