@@ -1,0 +1,336 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What passes must get right beyond their golden texts: recursion, workers, contention, ends,
+// options.
+
+#include <gmock/gmock.h>
+#include <google/protobuf/message.h>
+#include <gtest/gtest.h>
+
+#include "analysis/analysis.h"
+#include "analysis/passes/context.h"
+#include "analysis/passes/thread_usage.h"
+#include "proto/results/heap.pb.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/overview.pb.h"
+#include "proto/results/threads.pb.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using test::kMs;
+using test::MakeTrace;
+using test::ProcessBuilder;
+using test::TrackBuilder;
+using testing::HasSubstr;
+
+template <typename Result>
+Result RunPass(const std::string& pass, const Trace& trace, PassOptions options = {}) {
+  options.symbolize = false;
+  std::unique_ptr<google::protobuf::Message> result;
+  const Error error = analysis::Run(pass, trace, options, &result);
+  EXPECT_FALSE(error) << error.message;
+  return dynamic_cast<Result&>(*result);
+}
+
+const results::Op* Find(const results::Ops& ops, const std::string& name) {
+  for (const results::Op& op : ops.ops()) {
+    if (op.name() == name) return &op;
+  }
+  return nullptr;
+}
+
+// Trains for ten steps of 100 ms, of which `input` are spent waiting for data.
+void Train(TrackBuilder& track, int64_t input) {
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = i * 100 * kMs;
+    track.Loader(at, at + input);
+    track.Op("aten::conv2d", at + input, at + 60 * kMs);
+    track.Backward("ConvolutionBackward0", at + 60 * kMs, at + 90 * kMs);
+    track.Optimizer(at + 90 * kMs, at + 98 * kMs);
+    track.Op("aten::_foreach_add_", at + 90 * kMs, at + 98 * kMs);
+  }
+}
+
+TEST(Ops, RecursionIsCountedOnceInTotals) {
+  ProcessBuilder builder(1);
+  builder.Thread(1).Op("aten::to", 0, 100).Op("aten::to", 10, 60).Op("aten::copy_", 20, 30);
+  const auto ops = RunPass<results::Ops>("ops", MakeTrace({&builder}));
+  const results::Op* to = Find(ops, "aten::to");
+  ASSERT_NE(to, nullptr);
+  EXPECT_EQ(to->count(), 2u);
+  EXPECT_EQ(to->total_ns(), 100);
+  EXPECT_EQ(to->self_ns(), 90);
+  EXPECT_EQ(ops.self_ns(), 100);
+  EXPECT_FALSE(ops.has_step_count());
+  EXPECT_FALSE(to->has_step_ratio());
+}
+
+TEST(Ops, ProcessesAddUpAndAreSplit) {
+  ProcessBuilder a(10), b(20, 10);
+  a.Thread(10).Op("aten::mul", 0, 10);
+  b.Thread(20).Op("aten::mul", 0, 30).Op("aten::mul", 40, 50);
+  const Trace trace = MakeTrace({&a, &b});
+  const auto ops = RunPass<results::Ops>("ops", trace);
+  ASSERT_EQ(ops.ops_size(), 1);
+  EXPECT_EQ(ops.ops(0).count(), 3u);
+  EXPECT_EQ(ops.ops(0).process_count(), 2u);
+  ASSERT_EQ(ops.ops(0).places_size(), 2);
+  EXPECT_EQ(ops.ops(0).places(1).pid(), 20);
+  EXPECT_EQ(ops.ops(0).places(1).self_ns(), 40);
+  PassOptions options;
+  options.by = "process";
+  EXPECT_EQ(RunPass<results::Ops>("ops", trace, options).ops_size(), 2);
+  options.by = "";
+  options.pid = 20;
+  EXPECT_EQ(RunPass<results::Ops>("ops", trace, options).ops(0).count(), 2u);
+}
+
+TEST(Ops, SharesOfStepTime) {
+  ProcessBuilder builder(1);
+  Train(builder.Thread(1), 20 * kMs);
+  builder.Thread(2).Op("aten::elsewhere", 0, 500 * kMs);
+  const auto ops = RunPass<results::Ops>("ops", MakeTrace({&builder}));
+  EXPECT_EQ(ops.step_count(), 10u);
+  const results::Op* conv = Find(ops, "aten::conv2d");
+  EXPECT_DOUBLE_EQ(conv->count_per_step(), 1);
+  // The last step ends with its optimizer.
+  EXPECT_DOUBLE_EQ(conv->step_ratio(), 400.0 / 998);
+  EXPECT_EQ(Find(ops, "aten::elsewhere")->step_self_ns(), 0);
+}
+
+TEST(Locks, ConditionsAreNotContention) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  Train(track, 10 * kMs);
+  track.Wait(proto::WaitKind::kMutex, 0x100, 0x4000, 98 * kMs, 100 * kMs);
+  track.Wait(proto::WaitKind::kCondition, 0x200, 0x4100, 0, 900 * kMs, proto::kFlagTimedOut);
+  builder.Thread(2).Wait(proto::WaitKind::kMutex, 0x100, 0x4000, 0, 30 * kMs,
+                         proto::kFlagIncomplete);
+  const auto locks = RunPass<results::Locks>("locks", MakeTrace({&builder}));
+  ASSERT_EQ(locks.locks_size(), 2);
+  const results::Lock& mutex = locks.locks(0);
+  EXPECT_TRUE(mutex.contended());
+  EXPECT_EQ(mutex.count(), 2u);
+  EXPECT_EQ(mutex.total_ns(), 32 * kMs);
+  EXPECT_EQ(mutex.step_ns(), 2 * kMs);
+  EXPECT_EQ(mutex.thread_count(), 2u);
+  EXPECT_EQ(mutex.incomplete_count(), 1u);
+  EXPECT_EQ(mutex.name(), "0x4000");
+  EXPECT_FALSE(locks.locks(1).contended());
+  EXPECT_EQ(locks.locks(1).timed_out_count(), 1u);
+  EXPECT_EQ(locks.contended_ns(), 32 * kMs);
+  EXPECT_EQ(locks.step_contended_ns(), 2 * kMs);
+}
+
+TEST(Heap, BlocksFreedByAnotherThread) {
+  ProcessBuilder builder(1);
+  builder.process().heap_mode = 2;
+  const uint32_t stack = builder.Stack({0x1111, 0x2222});
+  builder.Thread(1).Alloc(0, 0x10, 1000, stack).Alloc(5 * kMs, 0x20, 500, stack);
+  builder.Thread(2).Free(2 * kMs, 0x10).Alloc(6 * kMs, 0x10, 300);
+  const auto heap = RunPass<results::Heap>("heap", MakeTrace({&builder}));
+  ASSERT_EQ(heap.processes_size(), 1);
+  EXPECT_EQ(heap.processes(0).peak_bytes(), 1000u);
+  EXPECT_EQ(heap.processes(0).end_bytes(), 800u);
+  EXPECT_EQ(heap.processes(0).short_lived_count(), 1u);
+  EXPECT_EQ(heap.processes(0).count_low(), heap.processes(0).count_high());
+  ASSERT_EQ(heap.stacks_size(), 2);
+  EXPECT_EQ(heap.stacks(0).frames_size(), 2);
+  EXPECT_EQ(heap.stacks(0).peak_bytes(), 1000u);
+  EXPECT_EQ(heap.stacks(1).name(), "(no stack)");
+}
+
+TEST(Heap, TensorsBelongToTheInnermostOp) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  track.Op("aten::conv2d", 10, 100).Op("aten::empty", 20, 30).Op("aten::empty", 40, 50);
+  track.Tensor(5, 0x1, 100).Tensor(25, 0x2, 200).Tensor(35, 0x3, 400).Tensor(45, 0x4, 800);
+  track.Tensor(60, 0x2, -200);
+  const auto heap = RunPass<results::Heap>("heap", MakeTrace({&builder}));
+  ASSERT_EQ(heap.tensors_size(), 1);
+  EXPECT_EQ(heap.tensors(0).name(), "cpu");
+  EXPECT_EQ(heap.tensors(0).peak_bytes(), 1500u);
+  EXPECT_EQ(heap.tensors(0).end_bytes(), 1300u);
+  ASSERT_EQ(heap.tensor_ops_size(), 3);
+  EXPECT_EQ(heap.tensor_ops(0).name(), "aten::empty");
+  EXPECT_EQ(heap.tensor_ops(0).allocated_bytes(), 1000u);
+  EXPECT_EQ(heap.tensor_ops(1).name(), "aten::conv2d");
+  EXPECT_EQ(heap.tensor_ops(1).allocated_bytes(), 400u);
+  EXPECT_EQ(heap.tensor_ops(2).name(), "");
+}
+
+TEST(Threads, UseLifeAndCreator) {
+  ProcessBuilder builder(1);
+  builder.Thread(1, "main")
+      .Op("aten::mul", 0, 40 * kMs)
+      .Sample(0, 5 * kMs)
+      .Sample(100 * kMs, 85 * kMs, 10 * kMs);
+  builder.Thread(2, "worker")
+      .Event(20 * kMs, proto::ThreadEvent::kStart, 0x5000, 1)
+      .Wait(proto::WaitKind::kCondition, 1, 2, 30 * kMs, 50 * kMs)
+      .Wait(proto::WaitKind::kMutex, 1, 2, 50 * kMs, 55 * kMs)
+      .Event(60 * kMs, proto::ThreadEvent::kExit)
+      .Sample(60 * kMs, 10 * kMs);
+  builder.Thread(3, "gpuprof-drain").Sample(0, 0).Sample(100 * kMs, kMs).Tool();
+  const auto threads = RunPass<results::Threads>("threads", MakeTrace({&builder}));
+  ASSERT_EQ(threads.threads_size(), 3);
+  const results::Thread& main = threads.threads(0);
+  EXPECT_EQ(main.cpu_ns(), 80 * kMs);
+  EXPECT_DOUBLE_EQ(main.cpu_ratio(), 0.8);
+  EXPECT_EQ(main.runqueue_wait_ns(), 10 * kMs);
+  EXPECT_EQ(main.op_ns(), 40 * kMs);
+  const results::Thread& worker = threads.threads(1);
+  EXPECT_TRUE(worker.start_seen());
+  EXPECT_TRUE(worker.exit_seen());
+  EXPECT_EQ(worker.life_ns(), 40 * kMs);
+  EXPECT_EQ(worker.cpu_ns(), 10 * kMs);
+  EXPECT_DOUBLE_EQ(worker.cpu_ratio(), 0.25);
+  EXPECT_EQ(worker.created_by(), "main");
+  EXPECT_EQ(worker.contended_ns(), 5 * kMs);
+  EXPECT_EQ(worker.waiting_ns(), 20 * kMs);
+  EXPECT_TRUE(threads.threads(2).tool());
+  EXPECT_EQ(threads.processes(0).thread_count(), 2u);
+}
+
+TEST(ThreadUsage, BetweenSamplesUseIsEven) {
+  ProcessBuilder builder(1);
+  builder.Thread(1).Sample(0, 0).Sample(100, 100).Sample(200, 120);
+  const Process process = builder.Build();
+  const Track& track = process.tracks[0];
+  const auto usage = UsageWithin(track, LifeOf(track), {50, 150});
+  ASSERT_TRUE(usage);
+  EXPECT_EQ(usage->covered_ns, 100);
+  EXPECT_EQ(usage->cpu_ns, 60);
+  EXPECT_EQ(UsageWithin(track, LifeOf(track), {150, 900})->covered_ns, 50);
+  EXPECT_FALSE(UsageWithin(track, LifeOf(track), {300, 400}));
+}
+
+const results::Finding* FindRule(const results::Overview& overview, const std::string& id) {
+  for (const results::Finding& finding : overview.findings()) {
+    if (finding.id() == id) return &finding;
+  }
+  return nullptr;
+}
+
+TEST(Overview, BusyWorkersOnFewProcessors) {
+  ProcessBuilder main(1), a(2, 1), b(3, 1);
+  Train(main.Thread(1), 40 * kMs);
+  main.process().cores = 2;
+  for (ProcessBuilder* worker : {&a, &b}) {
+    worker->Thread(worker->process().pid, "pt_data_worker")
+        .Op("aten::mul", 0, 900 * kMs)
+        .Sample(0, 0)
+        .Sample(1000 * kMs, 960 * kMs, 30 * kMs);
+  }
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main, &a, &b}));
+  EXPECT_EQ(overview.input().worker_count(), 2u);
+  EXPECT_NEAR(overview.input().worker_busy_ratio(), 0.96, 1e-9);
+  EXPECT_EQ(overview.processes(0).role(), "training");
+  EXPECT_EQ(overview.processes(1).role(), "loader_worker");
+  const results::Finding* finding = FindRule(overview, "IN-002");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity(), results::SEVERITY_HIGH);
+  EXPECT_EQ(finding->recoverable_per_step_ns(), 40 * kMs);
+  EXPECT_THAT(finding->caveat(), HasSubstr("More workers alone will not do"));
+  EXPECT_EQ(overview.findings(0).id(), "IN-002");
+}
+
+TEST(Overview, IdleWorkersPointElsewhere) {
+  ProcessBuilder main(1), a(2, 1);
+  Train(main.Thread(1), 40 * kMs);
+  a.Thread(2).Op("aten::mul", 0, 1).Sample(0, 0).Sample(1000 * kMs, 100 * kMs);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main, &a}));
+  const results::Finding* finding = FindRule(overview, "IN-001");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(finding->name(), HasSubstr("not busy"));
+}
+
+TEST(Overview, ABalancedTrainingGetsNoAdvice) {
+  ProcessBuilder main(1);
+  Train(main.Thread(1), kMs);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main}));
+  EXPECT_EQ(overview.findings_size(), 0) << overview.findings(0).name();
+}
+
+TEST(Overview, NoStepsSaysWhatToDo) {
+  ProcessBuilder main(1);
+  main.Thread(1).Op("aten::mul", 0, 10);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main}));
+  EXPECT_FALSE(overview.has_steps());
+  EXPECT_THAT(overview.steps_advice(), HasSubstr("--step-marker"));
+  EXPECT_NE(FindRule(overview, "OV-001"), nullptr);
+}
+
+TEST(Overview, LossesAreSaid) {
+  ProcessBuilder main(1);
+  Train(main.Thread(1), kMs);
+  auto* loss = main.process().health.add_loss();
+  loss->set_kind(proto::LOSS_RING_FULL);
+  loss->set_count(7);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main}));
+  EXPECT_EQ(overview.meta().lost_count(), 7u);
+  EXPECT_EQ(overview.meta().losses(0).name(), "ring_full");
+  EXPECT_EQ(overview.processes(0).lost_count(), 7u);
+  EXPECT_NE(FindRule(overview, "EN-002"), nullptr);
+  EXPECT_LT(overview.meta().confidence().level(), results::LEVEL_HIGH);
+}
+
+TEST(Overview, AnEmptyTraceIsAnAnswerToo) {
+  const Trace trace;
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  EXPECT_EQ(overview.meta().confidence().level(), results::LEVEL_NONE);
+}
+
+TEST(AllPasses, RunOnAnEmptyProcess) {
+  ProcessBuilder builder(1);
+  const Trace trace = MakeTrace({&builder});
+  for (const PassInfo& info : Passes()) {
+    std::unique_ptr<google::protobuf::Message> result;
+    EXPECT_FALSE(analysis::Run(info.name, trace, {}, &result)) << info.name;
+    EXPECT_NE(result, nullptr);
+    for (const Format format : {Format::kText, Format::kJson, Format::kCsv}) {
+      EXPECT_FALSE(Render(*result, format, {}, 80).empty()) << info.name;
+    }
+  }
+}
+
+TEST(Options, WrongOnesNameTheRightOnes) {
+  ProcessBuilder builder(7);
+  const Trace trace = MakeTrace({&builder});
+  std::unique_ptr<google::protobuf::Message> result;
+  auto message = [&](const std::string& pass, const PassOptions& options) {
+    const Error error = analysis::Run(pass, trace, options, &result);
+    EXPECT_EQ(error.kind, ErrorKind::kUsage);
+    return error.message;
+  };
+  EXPECT_THAT(message("nothing", {}), HasSubstr("overview"));
+  PassOptions options;
+  options.pid = 3;
+  EXPECT_THAT(message("ops", options), HasSubstr("7"));
+  options = {};
+  options.step_marker = "(";
+  EXPECT_THAT(message("steps", options), HasSubstr("regular expression"));
+  options = {};
+  options.by = "colour";
+  EXPECT_THAT(message("ops", options), HasSubstr("process"));
+}
+
+TEST(AllocationSite, SkipsTheAllocatorsOwnFrames) {
+  google::protobuf::RepeatedPtrField<results::Frame> frames;
+  for (const char* name :
+       {"malloc", "operator new(unsigned long)", "load_image(char const*)", "main"}) {
+    frames.Add()->set_name(name);
+  }
+  EXPECT_EQ(AllocationSite(frames), "load_image(char const*)");
+  frames.DeleteSubrange(2, 2);
+  EXPECT_EQ(AllocationSite(frames), "malloc");
+  frames.Clear();
+  EXPECT_EQ(AllocationSite(frames), "");
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis

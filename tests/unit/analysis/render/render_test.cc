@@ -1,0 +1,150 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Tables, figures, JSON and CSV.
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/json.h"
+#include "analysis/render/table.h"
+#include "proto/results/heap.pb.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/overview.pb.h"
+#include "proto/results/steps.pb.h"
+#include "proto/results/threads.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+TEST(Figures, ForPeople) {
+  EXPECT_EQ(FormatNumber(0), "0");
+  EXPECT_EQ(FormatNumber(999), "999");
+  EXPECT_EQ(FormatNumber(1000), "1,000");
+  EXPECT_EQ(FormatNumber(1234567), "1,234,567");
+  EXPECT_EQ(FormatPercent(0.1234), "12.3 %");
+  EXPECT_EQ(FormatReal(9.994), "9.99");
+  EXPECT_EQ(FormatReal(9.996), "10.0");
+  EXPECT_EQ(FormatReal(123.4), "123");
+  EXPECT_EQ(FormatAddress(0xbeef), "0xbeef");
+}
+
+TEST(TextTable, AlignsAndCutsTheFlexibleColumn) {
+  TextTable table;
+  table.AddColumn("name", TextTable::Align::kLeft, true);
+  table.AddColumn("n", TextTable::Align::kRight);
+  table.AddRow({"short", "1"});
+  table.AddRow({"a name that is much too long for it", "12345"});
+  EXPECT_EQ(table.Render(0),
+            "  name                                     n\n"
+            "  short                                    1\n"
+            "  a name that is much too long for it  12345\n");
+  EXPECT_EQ(table.Render(30),
+            "  name                       n\n"
+            "  short                      1\n"
+            "  a name that is muc...  12345\n");
+}
+
+TEST(TextTable, CutsByCharactersNotBytes) {
+  EXPECT_EQ(DisplayWidth("größe"), 5u);
+  EXPECT_EQ(CutTo("größenordnung", 8), "größe...");
+  EXPECT_EQ(CutTo("größe", 5), "größe");
+}
+
+TEST(WrapText, BreaksBetweenWords) {
+  EXPECT_EQ(WrapText("one two three four", "- ", "  ", 10), "- one two\n  three\n  four\n");
+  EXPECT_EQ(WrapText("one two", "", "", 0), "one two\n");
+  EXPECT_EQ(WrapText("averyverylongword b", "", "", 5), "averyverylongword\nb\n");
+}
+
+TEST(Json, NumbersEnumsAndAbsentFields) {
+  results::Overview overview;
+  results::Finding* finding = overview.add_findings();
+  finding->set_severity(results::SEVERITY_HIGH);
+  finding->mutable_confidence()->set_level(results::LEVEL_LOW);
+  overview.mutable_meta()->set_window_end_ns(9'007'199'254'740'993);
+  overview.mutable_meta()->set_path("caf\xe9");  // not UTF-8
+  const auto json = nlohmann::json::parse(ToJson(overview));
+  EXPECT_EQ(json["findings"][0]["severity"], "high");
+  EXPECT_EQ(json["findings"][0]["confidence"]["level"], "low");
+  EXPECT_TRUE(json["findings"][0]["recoverable_per_step_ns"].is_null());
+  EXPECT_EQ(json["meta"]["window_end_ns"].get<int64_t>(), 9'007'199'254'740'993);
+  EXPECT_TRUE(json["steps"].is_null());
+  EXPECT_TRUE(json["top_ops"].is_array());
+  EXPECT_EQ(json["meta"]["lost_count"], 0);
+  EXPECT_EQ(json["meta"]["path"], "caf\xef\xbf\xbd");
+}
+
+TEST(Json, EnumWordsLoseTheirCommonPrefix) {
+  results::StepSeries series;
+  series.set_method(results::STEP_METHOD_OPTIMIZER);
+  EXPECT_EQ(nlohmann::json::parse(ToJson(series))["method"], "optimizer");
+}
+
+// Keys of time, size and share end in their unit, all the way down.
+void CheckKeys(const google::protobuf::Descriptor* type, std::set<std::string>* seen) {
+  if (!seen->insert(type->full_name()).second) return;
+  for (int i = 0; i < type->field_count(); ++i) {
+    const auto* field = type->field(i);
+    EXPECT_EQ(field->name().find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_"),
+              std::string::npos)
+        << field->full_name();
+    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
+      CheckKeys(field->message_type(), seen);
+    }
+    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
+      EXPECT_TRUE(field->name().ends_with("_ratio") || field->name().ends_with("_per_step") ||
+                  field->name().ends_with("_per_s"))
+          << field->full_name();
+    }
+    if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_INT64) {
+      EXPECT_TRUE(field->name().ends_with("_ns")) << field->full_name();
+    }
+  }
+}
+
+TEST(Json, KeysEndInTheirUnit) {
+  std::set<std::string> seen;
+  for (const auto* type :
+       {results::Overview::descriptor(), results::Steps::descriptor(), results::Heap::descriptor(),
+        results::Locks::descriptor(), results::Threads::descriptor()}) {
+    CheckKeys(type, &seen);
+    EXPECT_EQ(type->field(0)->name(), "meta");
+  }
+  EXPECT_GT(seen.size(), 20u);
+}
+
+TEST(Csv, QuotesAndFlattens) {
+  results::Locks locks;
+  results::Lock* lock = locks.add_locks();
+  lock->set_name("f(int, \"x\")");
+  lock->add_threads("a");
+  lock->add_threads("b");
+  lock->mutable_caller()->set_name("caller");
+  lock->add_frames()->set_name("one");
+  lock->add_frames()->set_name("two");
+  const std::string csv = ToCsv(locks, "locks");
+  const size_t first = csv.find("\r\n");
+  const std::string header = csv.substr(0, first);
+  EXPECT_EQ(header.substr(0, 24), "name,kind,contended,coun");
+  EXPECT_NE(header.find("caller_name,caller_module"), std::string::npos);
+  const std::string row = csv.substr(first + 2);
+  EXPECT_EQ(row.substr(0, 18), "\"f(int, \"\"x\"\")\",,f");
+  EXPECT_NE(row.find(",a;b,"), std::string::npos);
+  EXPECT_NE(row.find(",one;two,"), std::string::npos);
+  EXPECT_EQ(std::count(header.begin(), header.end(), ','),
+            // The name has one comma of its own.
+            std::count(row.begin(), row.end(), ',') - 1);
+}
+
+TEST(Csv, APathReachesInside) {
+  results::Overview overview;
+  overview.mutable_steps()->add_categories()->set_name("input");
+  EXPECT_NE(ToCsv(overview, "steps.categories").find("\r\ninput,0,0"), std::string::npos);
+  EXPECT_EQ(ToCsv(overview, "nothing"), "");
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis

@@ -1,0 +1,120 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Nesting and self time of ops, on good rows and on damaged ones.
+
+#include "analysis/steps/op_tree.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <random>
+
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using test::ProcessBuilder;
+
+int64_t TotalSelf(const OpTree& tree) {
+  int64_t total = 0;
+  for (size_t row = 0; row < tree.rows(); ++row) total += tree.self_ns(row);
+  return total;
+}
+
+int64_t TotalBusy(const OpTree& tree) {
+  int64_t total = 0;
+  for (const Interval& interval : tree.Busy()) total += interval.length();
+  return total;
+}
+
+TEST(OpTree, ParentsAndSelfTimes) {
+  ProcessBuilder builder(1);
+  builder.Thread(1)
+      .Op("outer", 0, 100)
+      .Op("a", 10, 30)
+      .Op("aa", 12, 20)
+      .Op("b", 40, 90)
+      .Op("next", 100, 130);
+  const Process process = builder.Build();
+  const OpTree tree(process.tracks[0].op);
+  // Rows by end: aa, a, b, outer, next.
+  EXPECT_EQ(tree.parent(0), 1u);
+  EXPECT_EQ(tree.parent(1), 3u);
+  EXPECT_EQ(tree.parent(2), 3u);
+  EXPECT_EQ(tree.parent(3), OpTree::kNone);
+  EXPECT_EQ(tree.parent(4), OpTree::kNone);
+  EXPECT_EQ(tree.self_ns(0), 8);
+  EXPECT_EQ(tree.self_ns(1), 12);
+  EXPECT_EQ(tree.self_ns(3), 100 - 20 - 50);
+  EXPECT_EQ(tree.Busy(), (std::vector<Interval>{{0, 130}}));
+}
+
+TEST(OpTree, UnfinishedSpansShareTheirEnd) {
+  ProcessBuilder builder(1);
+  builder.Thread(1).Op("outer", 0, 100, proto::OpScope::kFunction, proto::kFlagIncomplete);
+  builder.Thread(1).Op("inner", 50, 100, proto::OpScope::kFunction, proto::kFlagIncomplete);
+  Process process = builder.Build();
+  // Written outermost first, which is not the order of their ends' nesting.
+  OpTable& ops = process.tracks[0].op;
+  std::swap(ops.duration_ns[0], ops.duration_ns[1]);
+  std::swap(ops.name[0], ops.name[1]);
+  std::swap(ops.operation[0], ops.operation[1]);
+  const OpTree tree(ops);
+  EXPECT_EQ(tree.parent(1), 0u);
+  EXPECT_EQ(tree.self_ns(0), 50);
+  EXPECT_EQ(tree.self_ns(1), 50);
+}
+
+TEST(OpTree, AChildWhoseParentWasLostIsNoOnesTime) {
+  ProcessBuilder builder(1);
+  builder.Thread(1).Op("parent", 0, 50).Op("child", 10, 20).Op("later", 60, 100).Op("its", 70, 80);
+  Process process = builder.Build();
+  OpTable& ops = process.tracks[0].op;
+  // Loses row 1, the parent: its child now has depth 1 and nobody above.
+  for (auto* column : {&ops.end_ns, &ops.duration_ns}) column->erase(column->begin() + 1);
+  for (auto* column : {&ops.name, &ops.operation}) column->erase(column->begin() + 1);
+  const OpTree tree(ops);
+  EXPECT_EQ(tree.parent(0), OpTree::kNone);
+  EXPECT_EQ(tree.self_ns(0), 10);
+  EXPECT_EQ(tree.self_ns(1), 10);
+  EXPECT_EQ(tree.self_ns(2), 30);
+}
+
+// Whatever the rows say, no nanosecond is counted twice and none is negative.
+TEST(OpTree, SelfTimesOfDamagedRowsNeverOverlap) {
+  std::mt19937 random(11);
+  for (int round = 0; round < 500; ++round) {
+    OpTable ops;
+    const size_t rows = 1 + random() % 30;
+    int64_t end = 0;
+    for (size_t i = 0; i < rows; ++i) {
+      end += static_cast<int64_t>(random() % 20) - (round % 2 == 0 ? 0 : 5);
+      ops.end_ns.push_back(end);
+      ops.duration_ns.push_back(static_cast<int64_t>(random() % 60));
+      ops.name.push_back(2);
+      ops.operation.push_back(static_cast<uint32_t>(random() % 4) << 16);
+    }
+    const OpTree tree(ops);
+    ASSERT_EQ(TotalSelf(tree), TotalBusy(tree));
+    for (size_t row = 0; row < rows; ++row) {
+      ASSERT_GE(tree.self_ns(row), 0);
+      if (tree.parent(row) == OpTree::kNone) continue;
+      ASSERT_GE(tree.start(row), tree.start(tree.parent(row)));
+      ASSERT_LE(tree.end(row), tree.end(tree.parent(row)));
+    }
+  }
+}
+
+TEST(KindOfName, KnowsTheTrainingLoop) {
+  EXPECT_EQ(KindOfName("Optimizer.step#Adam.step"), NameKind::kOptimizerStep);
+  EXPECT_EQ(KindOfName("Optimizer.zero_grad#Adam.zero_grad"), NameKind::kZeroGrad);
+  EXPECT_EQ(KindOfName("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
+            NameKind::kLoaderNext);
+  EXPECT_EQ(KindOfName("ProfilerStep#12"), NameKind::kAnnotation);
+  EXPECT_EQ(KindOfName("aten::add"), NameKind::kPlain);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Every nanosecond of a step lies in exactly one category: random loops against a classification of
+// each single nanosecond.
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "analysis/steps/step_detector.h"
+#include "analysis/steps/step_summary.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using test::ProcessBuilder;
+using test::TrackBuilder;
+
+enum class What { kFunction, kUser, kBackward, kOptimizer, kZeroGrad, kLoader };
+
+struct Span {
+  int64_t start, end;
+  What what;
+};
+
+void Add(const Span& span, TrackBuilder* track) {
+  switch (span.what) {
+    case What::kFunction:
+      track->Op("aten::mul", span.start, span.end);
+      break;
+    case What::kUser:
+      track->User("my range", span.start, span.end);
+      break;
+    case What::kBackward:
+      track->Backward("MulBackward0", span.start, span.end);
+      break;
+    case What::kOptimizer:
+      track->Optimizer(span.start, span.end);
+      break;
+    case What::kZeroGrad:
+      track->User("Optimizer.zero_grad#SGD.zero_grad", span.start, span.end);
+      break;
+    case What::kLoader:
+      track->Loader(span.start, span.end);
+      break;
+  }
+}
+
+class RandomLoop {
+ public:
+  explicit RandomLoop(uint32_t seed) : random_(seed) {}
+
+  int64_t Upto(int64_t most) {
+    return static_cast<int64_t>(random_() % static_cast<uint64_t>(most + 1));
+  }
+
+  // Properly nested spans within [start, end).
+  void Nest(int64_t start, int64_t end, int depth) {
+    int64_t at = start + Upto(8);
+    while (at < end) {
+      const int64_t stop = std::min(end, at + Upto(30));
+      spans_.push_back({at, stop, static_cast<What>(random_() % 6)});
+      if (depth < 4 && stop - at > 2) Nest(at, stop, depth + 1);
+      at = stop + Upto(10);
+    }
+  }
+
+  std::vector<Interval> Scattered(int64_t end) {
+    std::vector<Interval> out;
+    for (int64_t at = Upto(20); at < end; at += Upto(30) + 1) {
+      const int64_t stop = at + Upto(25);
+      out.push_back({at, stop});
+      at = stop;
+    }
+    return out;
+  }
+
+  const std::vector<Span>& spans() const { return spans_; }
+
+ private:
+  std::mt19937 random_;
+  std::vector<Span> spans_;
+};
+
+bool Covers(const std::vector<Interval>& spans, int64_t time) {
+  for (const Interval& span : spans) {
+    if (span.start <= time && time < span.end) return true;
+  }
+  return false;
+}
+
+// The definition, applied to one nanosecond: spans are listed outermost first.
+Category Definition(const std::vector<Span>& spans, const std::vector<Interval>& elsewhere,
+                    const std::vector<Interval>& contended, int64_t time) {
+  Category found = Category::kOther;
+  for (const Span& span : spans) {
+    if (time < span.start || time >= span.end) continue;
+    switch (span.what) {
+      case What::kLoader:
+        found = Category::kInput;
+        break;
+      case What::kOptimizer:
+      case What::kZeroGrad:
+        found = Category::kOptimizer;
+        break;
+      case What::kBackward:
+        found = Category::kBackward;
+        break;
+      case What::kFunction:
+        if (found == Category::kOther) found = Category::kForward;
+        break;
+      case What::kUser:
+        break;
+    }
+  }
+  if (found != Category::kOther) return found;
+  if (Covers(elsewhere, time)) return Category::kBackward;
+  return Covers(contended, time) ? Category::kLockWait : Category::kOther;
+}
+
+TEST(StepBreakdown, AgreesWithTheDefinitionOnEachNanosecond) {
+  constexpr int64_t kEnd = 400;
+  for (uint32_t seed = 1; seed <= 200; ++seed) {
+    RandomLoop loop(seed);
+    loop.Nest(0, kEnd, 0);
+    const std::vector<Interval> elsewhere = loop.Scattered(kEnd);
+    const std::vector<Interval> contended = loop.Scattered(kEnd);
+    ProcessBuilder builder(1);
+    TrackBuilder& track = builder.Thread(1);
+    for (const Span& span : loop.spans()) Add(span, &track);
+    for (const Interval& i : elsewhere) builder.Thread(2).Backward("AddBackward0", i.start, i.end);
+    for (const Interval& i : contended) {
+      track.Wait(proto::WaitKind::kMutex, 1, 2, i.start, i.end);
+    }
+    // Waits that are made to last are nobody's contention.
+    track.Wait(proto::WaitKind::kCondition, 1, 2, 0, kEnd);
+    const Process process = builder.Build();
+    ProcessOps ops(process);
+    const CategoryTimeline timeline = StepTimeline(ops, 0);
+    for (int64_t window = 0; window < kEnd; window += 37) {
+      const Interval span{window, std::min(window + 37, kEnd)};
+      CategoryTimes expected{};
+      for (int64_t t = span.start; t < span.end; ++t) {
+        ++expected[static_cast<size_t>(Definition(loop.spans(), elsewhere, contended, t))];
+      }
+      ASSERT_EQ(timeline.Split(span), expected) << "seed " << seed << " window " << window;
+    }
+  }
+}
+
+// Whatever the rows, also where they do not nest: steps are filled exactly and do not overlap.
+TEST(StepBreakdown, CategoriesSumUpToTheStepAndStepsDoNotOverlap) {
+  size_t steps_seen = 0;
+  for (uint32_t seed = 1; seed <= 300; ++seed) {
+    RandomLoop loop(seed);
+    loop.Nest(0, 3000, 1);
+    ProcessBuilder builder(1);
+    TrackBuilder& track = builder.Thread(1);
+    for (const Span& span : loop.spans()) Add(span, &track);
+    for (const Interval& i : loop.Scattered(3000)) {
+      track.Wait(proto::WaitKind::kRwlockWrite, 1, 2, i.start, i.end);
+    }
+    if (seed % 2 == 0) {
+      for (const Interval& i : loop.Scattered(3000)) track.Op("aten::add", i.start, i.end);
+    }
+    const Process process = builder.Build();
+    ProcessOps ops(process);
+    const StepAnalysis steps = AnalyseSteps(ops, nullptr);
+    int64_t end = std::numeric_limits<int64_t>::min();
+    for (const results::Step& step : steps.steps) {
+      ++steps_seen;
+      int64_t sum = 0;
+      for (const int64_t time : TimesOf(step)) {
+        ASSERT_GE(time, 0);
+        sum += time;
+      }
+      ASSERT_EQ(sum, step.duration_ns());
+      ASSERT_GE(step.start_ns(), end);
+      end = step.start_ns() + step.duration_ns();
+    }
+    int64_t total = 0;
+    for (const results::StepCategory& category : steps.series.categories())
+      total += category.total_ns();
+    ASSERT_EQ(total, steps.series.total_ns());
+  }
+  EXPECT_GT(steps_seen, 1000u);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis

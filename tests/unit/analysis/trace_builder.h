@@ -1,0 +1,272 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Builds traces in memory for tests of passes: spans may be given in any order, depths and the
+// order of rows follow from their intervals, as the recorder would have written them. Test code
+// only, one thread.
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analysis/model/trace.h"
+#include "proto/contract.h"
+
+namespace gpuprof::analysis::test {
+
+inline constexpr int64_t kUs = 1000;
+inline constexpr int64_t kMs = 1000 * kUs;
+
+class ProcessBuilder;
+
+class TrackBuilder {
+ public:
+  TrackBuilder(ProcessBuilder* process, int32_t tid, std::string name) : process_(process) {
+    track_.tid = tid;
+    track_.name = std::move(name);
+    track_.id = static_cast<uint32_t>(tid);
+  }
+
+  TrackBuilder& Op(const std::string& name, int64_t start, int64_t end,
+                   proto::OpScope scope = proto::OpScope::kFunction, uint8_t flags = 0);
+  TrackBuilder& User(const std::string& name, int64_t start, int64_t end) {
+    return Op(name, start, end, proto::OpScope::kUser);
+  }
+  TrackBuilder& Backward(const std::string& name, int64_t start, int64_t end) {
+    return Op(name, start, end, proto::OpScope::kBackward);
+  }
+  TrackBuilder& Loader(int64_t start, int64_t end) {
+    return User("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__", start, end);
+  }
+  TrackBuilder& Optimizer(int64_t start, int64_t end, const std::string& type = "SGD") {
+    return User("Optimizer.step#" + type + ".step", start, end);
+  }
+  TrackBuilder& Wait(proto::WaitKind kind, uint64_t object, uint64_t caller, int64_t start,
+                     int64_t end, uint8_t flags = 0, uint32_t stack = 0) {
+    waits_.push_back(
+        {start, end, static_cast<uint32_t>(kind) | uint32_t{flags} << 8, object, caller, stack});
+    return *this;
+  }
+  TrackBuilder& Alloc(int64_t time, uint64_t address, uint64_t size, uint32_t stack = 0,
+                      bool sampled = false, uint16_t capture = 1) {
+    return Heap(time, proto::HeapOperation(false, 1, sampled ? proto::kFlagSampled : uint8_t{0}),
+                address, size, stack, capture);
+  }
+  TrackBuilder& Free(int64_t time, uint64_t address, bool sampled = false, uint16_t capture = 1) {
+    return Heap(time, proto::HeapOperation(true, 4, sampled ? proto::kFlagSampled : uint8_t{0}),
+                address, 0, 0, capture);
+  }
+  TrackBuilder& Tensor(int64_t time, uint64_t address, int64_t bytes, uint32_t device = 0xff) {
+    track_.tensor.time_ns.push_back(time);
+    track_.tensor.device.push_back(device);
+    track_.tensor.address.push_back(address);
+    track_.tensor.bytes.push_back(bytes);
+    track_.tensor.total_allocated.push_back(0);
+    track_.tensor.total_reserved.push_back(0);
+    return *this;
+  }
+  TrackBuilder& Sample(int64_t time, int64_t cpu, int64_t runqueue = 0) {
+    track_.samples.push_back({time, static_cast<uint64_t>(cpu), static_cast<uint64_t>(runqueue)});
+    return *this;
+  }
+  TrackBuilder& Event(int64_t time, proto::ThreadEvent event, uint64_t a = 0, uint64_t b = 0) {
+    track_.thread_event.time_ns.push_back(time);
+    track_.thread_event.event.push_back(static_cast<uint32_t>(event));
+    track_.thread_event.a.push_back(a);
+    track_.thread_event.b.push_back(b);
+    return *this;
+  }
+  TrackBuilder& Tool() {
+    track_.tool = true;
+    return *this;
+  }
+  TrackBuilder& Dropped(uint64_t count) {
+    track_.dropped = count;
+    return *this;
+  }
+
+  Track Build() const;
+
+ private:
+  struct Span {
+    int64_t start, end;
+    uint32_t name;
+    uint32_t scope_and_flags;
+  };
+  struct WaitRow {
+    int64_t start, end;
+    uint32_t operation;
+    uint64_t object, caller;
+    uint32_t stack;
+  };
+  TrackBuilder& Heap(int64_t time, uint32_t operation, uint64_t address, uint64_t size,
+                     uint32_t stack, uint16_t capture) {
+    track_.heap.time_ns.push_back(time);
+    track_.heap.operation.push_back(operation);
+    track_.heap.address.push_back(address);
+    track_.heap.size.push_back(size);
+    track_.heap.stack.push_back(stack);
+    track_.heap.capture.push_back(capture);
+    return *this;
+  }
+
+  ProcessBuilder* process_;
+  Track track_;
+  std::vector<Span> spans_;
+  std::vector<WaitRow> waits_;
+};
+
+class ProcessBuilder {
+ public:
+  explicit ProcessBuilder(int32_t pid, int32_t ppid = 1) {
+    process_.pid = pid;
+    process_.ppid = ppid;
+    process_.host = "host";
+    process_.file = "p" + std::to_string(pid) + "-1.gpt";
+    process_.executable = "/usr/bin/python3";
+    process_.argv = {"python3", "train.py"};
+    process_.cores = 4;
+    process_.has_end = true;
+    process_.exit_way = static_cast<uint32_t>(proto::ExitWay::kReturn);
+  }
+  // Valid as long as the builder; asking again for a tid gives the same track.
+  TrackBuilder& Thread(int32_t tid, const std::string& name = "python3") {
+    for (size_t i = 0; i < tids_.size(); ++i) {
+      if (tids_[i] == tid) return *tracks_[i];
+    }
+    tids_.push_back(tid);
+    tracks_.push_back(std::make_unique<TrackBuilder>(this, tid, name));
+    return *tracks_.back();
+  }
+  // Frames innermost first. The id of the stack.
+  uint32_t Stack(const std::vector<uint64_t>& pcs) {
+    uint32_t parent = 0;
+    for (size_t i = pcs.size(); i-- > 0;) {
+      const uint32_t id = next_stack_++;
+      process_.stacks[id] = {parent, pcs[i]};
+      parent = id;
+    }
+    return parent;
+  }
+  ProcessBuilder& Capture(int64_t start, int64_t end) {
+    CaptureWindow window;
+    window.number = static_cast<uint32_t>(process_.captures.size()) + 1;
+    window.start_ns = start;
+    window.end_ns = end;
+    window.has_stop = true;
+    process_.captures.push_back(window);
+    return *this;
+  }
+  Process& process() { return process_; }
+  uint32_t Id(const std::string& text) {
+    const auto [at, added] = ids_.try_emplace(text, next_string_);
+    if (added) process_.strings[next_string_++] = text;
+    return at->second;
+  }
+  Process Build() const;
+
+ private:
+  Process process_;
+  std::vector<int32_t> tids_;
+  std::vector<std::unique_ptr<TrackBuilder>> tracks_;
+  std::map<std::string, uint32_t> ids_;
+  uint32_t next_string_ = 2;
+  uint32_t next_stack_ = 2;
+};
+
+inline TrackBuilder& TrackBuilder::Op(const std::string& name, int64_t start, int64_t end,
+                                      proto::OpScope scope, uint8_t flags) {
+  spans_.push_back(
+      {start, end, process_->Id(name), static_cast<uint32_t>(scope) | uint32_t{flags} << 8});
+  return *this;
+}
+
+inline Track TrackBuilder::Build() const {
+  Track track = track_;
+  std::vector<Span> spans = spans_;
+  // Parents first: depth is how many are open. Then by end, children first.
+  std::stable_sort(spans.begin(), spans.end(), [](const Span& a, const Span& b) {
+    return a.start != b.start ? a.start < b.start : a.end > b.end;
+  });
+  std::vector<int64_t> open;
+  std::vector<uint32_t> depths;
+  for (const Span& span : spans) {
+    while (!open.empty() && open.back() <= span.start) open.pop_back();
+    depths.push_back(static_cast<uint32_t>(open.size()));
+    open.push_back(span.end);
+  }
+  std::vector<size_t> order(spans.size());
+  for (size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return spans[a].end != spans[b].end ? spans[a].end < spans[b].end : depths[a] > depths[b];
+  });
+  for (const size_t i : order) {
+    track.op.end_ns.push_back(spans[i].end);
+    track.op.duration_ns.push_back(spans[i].end - spans[i].start);
+    track.op.name.push_back(spans[i].name);
+    track.op.operation.push_back(spans[i].scope_and_flags | depths[i] << 16);
+  }
+  std::vector<WaitRow> waits = waits_;
+  std::stable_sort(waits.begin(), waits.end(),
+                   [](const WaitRow& a, const WaitRow& b) { return a.end < b.end; });
+  for (const WaitRow& wait : waits) {
+    track.wait.end_ns.push_back(wait.end);
+    track.wait.duration_ns.push_back(wait.end - wait.start);
+    track.wait.operation.push_back(wait.operation);
+    track.wait.object.push_back(wait.object);
+    track.wait.caller.push_back(wait.caller);
+    track.wait.stack.push_back(wait.stack);
+  }
+  return track;
+}
+
+inline Process ProcessBuilder::Build() const {
+  Process process = process_;
+  bool first = true;
+  auto cover = [&](int64_t time) {
+    process.first_ns = first ? time : std::min(process.first_ns, time);
+    process.last_ns = first ? time : std::max(process.last_ns, time);
+    first = false;
+  };
+  for (const auto& builder : tracks_) {
+    const Track track = builder->Build();
+    for (const int64_t time : track.heap.time_ns) cover(time);
+    for (const int64_t time : track.tensor.time_ns) cover(time);
+    for (const int64_t time : track.thread_event.time_ns) cover(time);
+    for (size_t i = 0; i < track.op.rows(); ++i) {
+      cover(track.op.end_ns[i] - track.op.duration_ns[i]);
+      cover(track.op.end_ns[i]);
+    }
+    for (size_t i = 0; i < track.wait.rows(); ++i) {
+      cover(track.wait.end_ns[i] - track.wait.duration_ns[i]);
+      cover(track.wait.end_ns[i]);
+    }
+    process.rows += track.heap.rows() + track.tensor.rows() + track.thread_event.rows() +
+                    track.op.rows() + track.wait.rows();
+    process.tracks.push_back(track);
+  }
+  if (process.captures.empty()) {
+    CaptureWindow window;
+    window.number = 1;
+    window.start_ns = process.first_ns;
+    window.end_ns = process.last_ns;
+    process.captures.push_back(window);
+  }
+  process.file_bytes = process.rows * 3;
+  return process;
+}
+
+// A trace of processes in the given order.
+inline Trace MakeTrace(const std::vector<const ProcessBuilder*>& processes) {
+  Trace trace;
+  trace.path = "bundle";
+  for (const ProcessBuilder* builder : processes) trace.processes.push_back(builder->Build());
+  return trace;
+}
+
+}  // namespace gpuprof::analysis::test
