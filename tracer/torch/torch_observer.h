@@ -1,10 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Framework ops of PyTorch: registers a global RecordFunction observer by symbol name, with no header of PyTorch.
+// Framework ops of PyTorch: registers a global RecordFunction observer by symbol name, with no
+// header of PyTorch.
 //
-// Attach, detach and the fork functions are called as stated below and never at the same time as each other. The callbacks
-// run on the program's threads inside every op: they write into the thread's ring, never allocate, lock or block.
+// Attach, detach and the fork functions are called as stated below and never at the same time as
+// each other. The callbacks run on the program's threads inside every op: they write into the
+// thread's ring, never allocate, lock or block.
 
 #pragma once
 
@@ -21,13 +23,14 @@ struct TorchCounters {
   uint64_t names_lost;  // ops recorded under the name "table full"
 };
 
-// Control thread, at the start of each capture and then on every tick: attaches when PyTorch is in the process. True when
-// attached (also when it was before). Cheap while no module has been loaded since the last call. May wait for the
-// loader's lock, and so until an `import torch` under way is complete.
+// Control thread, at the start of each capture and then on every tick: attaches when PyTorch is in
+// the process. True when attached (also when it was before). Cheap while no module has been loaded
+// since the last call. May wait for the loader's lock, and so until an `import torch` under way is
+// complete.
 bool TorchTryAttach(const Host* host);
 
-// Control thread, at the end of a capture, after recording was switched off: takes the observer away. Ops that are running may still
-// call back once; they then find recording off.
+// Control thread, at the end of a capture, after recording was switched off: takes the observer
+// away. Ops that are running may still call back once; they then find recording off.
 void TorchDetach();
 
 // "active", "none", or why not. Static storage. Any thread.
@@ -35,11 +38,17 @@ const char* TorchState();
 
 TorchCounters ReadTorchCounters();
 
-// Around fork, on the forking thread. Before: waits (at most 10 ms) until no attach or detach is under way.
+// When the process begins another file (after an exec that failed): names are defined again. No op
+// may be observed then.
+void TorchBeginFile();
+
+// Around fork, on the forking thread. Before: waits (at most 10 ms) until no attach or detach is
+// under way.
 void TorchBeforeFork();
 void TorchAfterForkParent();
-// The observer stays registered in the child (its memory is a copy); names are defined anew in the child's own file. The
-// child's control thread goes on with TorchTryAttach, or TorchDetach when the child does not record.
+// The observer stays registered in the child (its memory is a copy); names are defined anew in the
+// child's own file. The child's control thread goes on with TorchTryAttach, or TorchDetach when the
+// child does not record.
 void TorchAfterForkChild();
 
 }  // namespace gpuprof::tracer

@@ -1,0 +1,231 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The open ops of a thread are in its ring's header, where they outlive a SIGKILL; what only this
+// process can use is in a table here, one page a ring, found through 16 bytes of thread-local
+// memory.
+
+#include "tracer/torch/op_recorder.h"
+
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "proto/contract.h"
+#include "proto/ring.h"
+#include "proto/ticks.h"
+#include "tracer/torch/op_names.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+using proto::OpScope;
+using proto::Record;
+using proto::RecordKind;
+using proto::RingHeader;
+
+// A thread's own part. Whoever owns ring i owns state i.
+struct OpThread {
+  uint64_t owner;  // which observation, and which thread of the ring, this belongs to
+  const void* open[proto::kMaxOpenOps];
+  NameCache names;
+};
+
+struct Binding {
+  RingHeader* ring;
+  OpThread* state;
+};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Binding binding = {nullptr, nullptr};
+
+struct Observation {
+  RingHeader* (*enter)(uint32_t source);
+  void (*leave)();
+  OpFunctions functions;
+  const Host* host;
+  OpThread* states;
+  proto::ClockKind clock;
+};
+constinit Observation observation = {};
+constinit std::atomic<bool> observing = false;
+constinit std::atomic<uint32_t> observation_number = 0;
+
+constinit TorchCounters counters = {};
+void CountUp(uint64_t* counter, uint64_t by = 1) {
+  __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+}
+
+// The ring's number is its place in the host's list.
+[[gnu::noinline, gnu::cold]] OpThread* FindState(RingHeader* ring) {
+  const uint32_t count = observation.host->ring_count->load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
+    if (__atomic_load_n(&observation.host->rings[i], __ATOMIC_ACQUIRE) != ring) continue;
+    binding = {ring, &observation.states[i]};
+    return binding.state;
+  }
+  return nullptr;
+}
+
+[[gnu::noinline, gnu::cold]] void TakeState(OpThread* state, RingHeader* ring, uint64_t owner) {
+  state->owner = owner;
+  state->names = {};
+  ring->open_ops.store(0, std::memory_order_relaxed);
+}
+
+// Null: nothing can be recorded.
+OpThread* StateOf(RingHeader* ring) {
+  OpThread* state = __builtin_expect(binding.ring == ring, 1) ? binding.state : FindState(ring);
+  if (__builtin_expect(state == nullptr, 0)) return nullptr;
+  const uint64_t owner =
+      uint64_t{observation_number.load(std::memory_order_relaxed)} << 32 | ring->track;
+  if (__builtin_expect(state->owner != owner, 0)) TakeState(state, ring, owner);
+  return state;
+}
+
+uint64_t Now() { return proto::ReadTicks(observation.clock); }
+
+void OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) {
+  const uint32_t depth = ring->open_ops.load(std::memory_order_relaxed);
+  if (__builtin_expect(depth < proto::kMaxOpenOps, 1)) {
+    proto::OpenOp& open = ring->open_op[depth];
+    // Named at the begin: an op that never ends has a name too.
+    open.name = NameId(ring, &state->names, observation.functions.name(op), ring->last_time);
+    open.scope = static_cast<uint32_t>(scope);
+    state->open[depth] = op;
+    open.start = Now();  // last, so that our own work is outside of the op
+  } else {
+    CountUp(&counters.too_deep);
+  }
+  ring->open_ops.store(depth + 1, std::memory_order_release);
+}
+
+// The place of an op among the open ones; kMaxOpenOps: it is not there. Usually the last.
+uint32_t PlaceOf(const OpThread& state, const void* op, uint32_t depth) {
+  for (uint32_t i = depth; i-- > 0;) {
+    if (state.open[i] == op) return i;
+  }
+  return proto::kMaxOpenOps;
+}
+
+void WriteOp(RingHeader* ring, const proto::OpenOp& open, uint32_t place, uint64_t end) {
+  const uint64_t duration = end - open.start;
+  ring->last_time = end;
+  Record record = {end,  static_cast<uint32_t>(duration),   static_cast<uint8_t>(RecordKind::kOp),
+                   0,    static_cast<uint16_t>(open.scope), open.name,
+                   place};
+  if (__builtin_expect(duration < proto::kLongDuration, 1)) {
+    proto::RingWrite(ring, record);
+    return;
+  }
+  record.duration = proto::kLongDuration;
+  const Record group[2] = {{end, 0, static_cast<uint8_t>(RecordKind::kDuration), 0, 0, 0, duration},
+                           record};
+  proto::RingWriteGroup(ring, group, 2, 1);
+}
+
+void CloseOpOn(RingHeader* ring, OpThread* state, const void* op, uint64_t end) {
+  const uint32_t depth = ring->open_ops.load(std::memory_order_relaxed);
+  const uint32_t kept = depth < proto::kMaxOpenOps ? depth : proto::kMaxOpenOps;
+  const uint32_t place = PlaceOf(*state, op, kept);
+  if (__builtin_expect(place == proto::kMaxOpenOps, 0)) {
+    if (depth > proto::kMaxOpenOps) {
+      ring->open_ops.store(depth - 1, std::memory_order_release);  // was counted as too deep
+    } else {
+      CountUp(&counters.unpaired);
+    }
+    return;
+  }
+  // What is still open inside of it ended elsewhere, or never will.
+  if (__builtin_expect(place + 1 != kept, 0)) CountUp(&counters.unpaired, kept - 1 - place);
+  const proto::OpenOp open = ring->open_op[place];
+  // First closed, then told: a death in between loses the op, and never doubles it.
+  ring->open_ops.store(place, std::memory_order_release);
+  WriteOp(ring, open, place, end);
+}
+
+template <OpScope kScope>
+ContextPointer BeginOp(const void* op) {
+  if (observing.load(std::memory_order_relaxed)) {
+    if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
+        observation.functions.is_async(op)) {
+      CountUp(&counters.async);
+      return {};
+    }
+    if (RingHeader* ring = observation.enter(proto::kSourceOps)) {
+      if (OpThread* state = StateOf(ring)) OpenOpOn(ring, state, op, kScope);
+      observation.leave();
+    }
+  }
+  return {};
+}
+
+template <OpScope kScope>
+void EndOp(const void* op, void*) {
+  if (!observing.load(std::memory_order_relaxed)) return;
+  const uint64_t end = Now();  // first, so that our own work is outside of the op
+  if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
+      observation.functions.is_async(op)) {
+    return;
+  }
+  if (RingHeader* ring = observation.enter(proto::kSourceOps)) {
+    if (OpThread* state = StateOf(ring)) CloseOpOn(ring, state, op, end);
+    observation.leave();
+  }
+}
+
+}  // namespace
+
+bool OpRecorderInit(const Host* host, const OpFunctions& functions) {
+  if (!NamesInit()) return false;
+  if (observation.states == nullptr) {
+    void* memory = mmap(nullptr, proto::kMaxRings * sizeof(OpThread), PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (memory == MAP_FAILED) return false;
+    observation.states = static_cast<OpThread*>(memory);
+  }
+  observation.host = host;
+  observation.enter = host->enter;
+  observation.leave = host->leave;
+  observation.functions = functions;
+  observation.clock = host->settings->clock;
+  return true;
+}
+
+OpCallbacks CallbacksFor(OpScope scope) {
+  switch (scope) {
+    case OpScope::kFunction:
+      return {BeginOp<OpScope::kFunction>, EndOp<OpScope::kFunction>};
+    case OpScope::kBackward:
+      return {BeginOp<OpScope::kBackward>, EndOp<OpScope::kBackward>};
+    case OpScope::kTorchScript:
+      return {BeginOp<OpScope::kTorchScript>, EndOp<OpScope::kTorchScript>};
+    default:
+      return {BeginOp<OpScope::kUser>, EndOp<OpScope::kUser>};
+  }
+}
+
+void OpRecorderBegin() {
+  // What an earlier capture left open ended unseen. No callback runs now.
+  const uint32_t count = observation.host->ring_count->load(std::memory_order_acquire);
+  for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
+    RingHeader* ring = __atomic_load_n(&observation.host->rings[i], __ATOMIC_ACQUIRE);
+    if (ring != nullptr) ring->open_ops.store(0, std::memory_order_relaxed);
+  }
+  observation_number.fetch_add(1, std::memory_order_relaxed);
+  observing.store(true, std::memory_order_release);
+}
+
+void OpRecorderEnd() { observing.store(false, std::memory_order_release); }
+
+void OpRecorderAfterFork() {
+  // The child's rings are new, perhaps at old addresses.
+  observation_number.fetch_add(1, std::memory_order_relaxed);
+  NamesBeginFile();
+}
+
+TorchCounters ReadOpCounters() {
+  TorchCounters result = counters;
+  result.names_lost = NamesLost();
+  return result;
+}
+
+}  // namespace gpuprof::tracer

@@ -1,0 +1,327 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Attaching and detaching. What is relied on, from ATen/record_function.h: the 40 bytes of
+// RecordFunctionCallback, the two callbacks' signatures, the numbers of RecordScope, and the
+// mangled names below. Verified with PyTorch 1.13 and 2.13; every process makes sure by an op of
+// its own before the real callbacks are registered.
+
+#include "tracer/torch/torch_observer.h"
+
+#include <dlfcn.h>
+#include <time.h>
+
+#include <atomic>
+#include <cstring>
+
+#include "proto/contract.h"
+#include "tracer/torch/op_names.h"
+#include "tracer/torch/op_recorder.h"
+#include "tracer/torch/protected_call.h"
+#include "tracer/torch/torch_library.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr TorchVersion kOldest = {1, 13};
+constexpr uint32_t kNewestMajor = 2;
+// The dispatcher of a program that is linked with PyTorch is filled while its other constructors
+// run.
+constexpr uint32_t kMostSelfTests = 50;
+
+// at::RecordFunctionCallback.
+struct Callback {
+  BeginCallback begin;
+  EndCallback end;
+  double sampling_probability;
+  bool scopes[10];
+  bool needs_inputs;
+  bool needs_outputs;
+  bool needs_ids;
+};
+static_assert(sizeof(Callback) == 40);
+
+using AddFunction = uint64_t (*)(Callback callback);
+using RemoveFunction = void (*)(uint64_t handle);
+using NoArgumentOp = bool (*)();
+
+// Ops without arguments and without effects. Not aten::_nnpack_available: where NNPACK does not
+// run, that one prints a warning.
+struct TestOp {
+  const char* symbol;
+  const char* name;
+};
+constexpr TestOp kTestOps[] = {
+    {"_ZN2at4_ops19is_vulkan_available4callEv", "aten::is_vulkan_available"},
+    {"_ZN2at4_ops29_use_cudnn_rnn_flatten_weight4callEv", "aten::_use_cudnn_rnn_flatten_weight"},
+};
+
+// at::RecordScope numbers. Interpreters of scripted programs (lite, static runtime) count as
+// TorchScript.
+struct ScopeGroup {
+  proto::OpScope scope;
+  uint32_t members;  // bits
+};
+constexpr ScopeGroup kGroups[] = {
+    {proto::OpScope::kFunction, 1u << 0},
+    {proto::OpScope::kBackward, 1u << 1},
+    {proto::OpScope::kTorchScript, 1u << 2 | 1u << 6 | 1u << 8 | 1u << 9},
+    {proto::OpScope::kUser, 1u << 7},
+};
+constexpr uint32_t kGroupCount = sizeof(kGroups) / sizeof(kGroups[0]);
+
+struct Observer {
+  uint64_t loader_seen = 0;
+  LoadedLibrary library;
+  AddFunction add = nullptr;
+  RemoveFunction remove = nullptr;
+  OpFunctions functions = {};
+  uint64_t handles[kGroupCount] = {};
+  uint32_t registered = 0;  // the first so many handles are valid
+  uint32_t self_tests = 0;
+  bool ready = false;    // self-test passed
+  bool refused = false;  // for good
+  bool memory_functions_told = false;
+};
+constinit Observer observer = {};
+constinit std::atomic<const char*> state = "none";
+
+// --- Against fork
+// -----------------------------------------------------------------------------------
+
+// An attach or detach holds a lock of the framework's for moments; a fork then would leave it
+// locked in the child.
+std::atomic<bool> working;
+std::atomic<uint32_t> forking;
+std::atomic<bool> torn;  // this process was forked in the middle of such work
+
+void Pause() {
+  const timespec moment = {0, 100'000};
+  nanosleep(&moment, nullptr);
+}
+
+class Work {
+ public:
+  Work() {
+    for (;;) {
+      working.store(true, std::memory_order_seq_cst);
+      if (forking.load(std::memory_order_seq_cst) == 0) return;
+      working.store(false, std::memory_order_seq_cst);
+      Pause();
+    }
+  }
+  ~Work() { working.store(false, std::memory_order_seq_cst); }
+};
+
+// --- Self-test
+// --------------------------------------------------------------------------------------
+
+struct SelfTest {
+  void* thread;
+  const char* name;
+  const char* (*name_of)(const void* op);
+  const void* op;
+  uint32_t begins;
+  uint32_t ends;
+};
+constinit SelfTest self_test = {};
+
+// Other threads' ops come by here too.
+ContextPointer TestBegin(const void* op) {
+  if (self_test.thread == __builtin_thread_pointer()) {
+    const char* name = self_test.name_of(op);
+    if (name != nullptr && std::strcmp(name, self_test.name) == 0) {
+      self_test.op = op;
+      ++self_test.begins;
+    }
+  }
+  return {};
+}
+
+void TestEnd(const void* op, void* context) {
+  if (self_test.thread == __builtin_thread_pointer() && op == self_test.op && context == nullptr) {
+    ++self_test.ends;
+  }
+}
+
+struct Registration {
+  Callback callback;
+  uint64_t handle;
+};
+
+void Register(void* argument) {
+  Registration* registration = static_cast<Registration*>(argument);
+  registration->handle = observer.add(registration->callback);
+}
+void Unregister(void* argument) { observer.remove(*static_cast<uint64_t*>(argument)); }
+void RunTestOp(void* argument) { reinterpret_cast<NoArgumentOp>(argument)(); }
+
+Callback MakeCallback(OpCallbacks functions, uint32_t scopes) {
+  Callback callback = {};
+  callback.begin = functions.begin;
+  callback.end = functions.end;
+  callback.sampling_probability = 1.0;
+  for (uint32_t i = 0; i < sizeof(callback.scopes); ++i) {
+    callback.scopes[i] = (scopes >> i & 1) != 0;
+  }
+  return callback;
+}
+
+// Whether an op of our own on this thread calls back once each way, with its name.
+bool PassesSelfTest(const TestOp& op) {
+  void* call = dlsym(observer.library.handle, op.symbol);
+  if (call == nullptr) return false;
+  self_test = {__builtin_thread_pointer(), op.name, observer.functions.name, nullptr, 0, 0};
+  Registration registration = {MakeCallback({TestBegin, TestEnd}, 1), 0};
+  if (!ProtectedCall(Register, &registration)) return false;
+  const bool ran = ProtectedCall(RunTestOp, call);
+  ProtectedCall(Unregister, &registration.handle);
+  self_test.thread = nullptr;
+  return ran && self_test.begins == 1 && self_test.ends == 1;
+}
+
+// --- Finding
+// ----------------------------------------------------------------------------------------
+
+bool Refuse(const char* why) {
+  observer.refused = true;
+  state.store(why, std::memory_order_release);
+  return false;
+}
+
+void* SymbolIn(void* handle, const char* name) { return dlsym(handle, name); }
+
+template <typename Function>
+bool Resolve(const char* name, Function* function) {
+  *function = reinterpret_cast<Function>(dlsym(observer.library.handle, name));
+  return *function != nullptr;
+}
+
+bool VersionFits() {
+  const TorchVersion version = VersionBeside(observer.library.path);
+  if (version.major == 0) return true;  // the self-test decides
+  if (version.major > kNewestMajor) return false;
+  return version.major > kOldest.major || version.minor >= kOldest.minor;
+}
+
+bool Prepare(const Host* host) {
+  if (!FindLibrary("libtorch_cpu.so", &observer.library)) return false;
+  if (!VersionFits()) return Refuse("this PyTorch is outside the supported range (1.13 to 2.x)");
+  Resolve("_ZNK2at14RecordFunction7isAsyncEv", &observer.functions.is_async);
+  if (!Resolve("_ZN2at17addGlobalCallbackENS_22RecordFunctionCallbackE", &observer.add) ||
+      !Resolve("_ZN2at14removeCallbackEm", &observer.remove) ||
+      !Resolve("_ZNK2at14RecordFunction4nameEv", &observer.functions.name)) {
+    return Refuse("this PyTorch does not export its op observers");
+  }
+  if (!ProtectedCallInit(SymbolIn, observer.library.handle)) {
+    return Refuse("op observers are not supported on this processor");
+  }
+  if (!OpRecorderInit(host, observer.functions)) return Refuse("no memory for op names");
+  for (const TestOp& op : kTestOps) {
+    if (!PassesSelfTest(op)) continue;
+    observer.ready = true;
+    return true;
+  }
+  // Tried again on later ticks: the library may still be starting.
+  if (++observer.self_tests >= kMostSelfTests) {
+    return Refuse("the self-test of PyTorch's op observers failed");
+  }
+  observer.loader_seen = 0;
+  return false;
+}
+
+void TellMemoryFunctions(const Host* host) {
+  LoadedLibrary library;
+  if (!FindLibrary("libc10.so", &library)) return;
+  // 1.9 to 2.0, later, and before.
+  constexpr const char* kReporters[] = {"_ZN3c1027reportMemoryUsageToProfilerEPvlllNS_6DeviceE",
+                                        "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6DeviceE",
+                                        "_ZN3c1027reportMemoryUsageToProfilerEPvlNS_6DeviceE"};
+  void* report = nullptr;
+  for (const char* name : kReporters) {
+    if (report == nullptr) report = dlsym(library.handle, name);
+  }
+  void* is_enabled = dlsym(library.handle, "_ZN3c1022memoryProfilingEnabledEv");
+  if (report == nullptr || is_enabled == nullptr) return;
+  observer.memory_functions_told = true;
+  host->set_torch_memory_functions(is_enabled, report);
+}
+
+void RemoveAll() {
+  while (observer.registered != 0) {
+    ProtectedCall(Unregister, &observer.handles[--observer.registered]);
+  }
+}
+
+bool Attach() {
+  OpRecorderBegin();
+  for (; observer.registered < kGroupCount; ++observer.registered) {
+    const ScopeGroup& group = kGroups[observer.registered];
+    Registration registration = {MakeCallback(CallbacksFor(group.scope), group.members), 0};
+    if (!ProtectedCall(Register, &registration)) break;
+    observer.handles[observer.registered] = registration.handle;
+  }
+  if (observer.registered != kGroupCount) {
+    OpRecorderEnd();
+    RemoveAll();
+    return Refuse("PyTorch refused the op observers");
+  }
+  state.store("active", std::memory_order_release);
+  return true;
+}
+
+bool IsAttached() { return observer.registered == kGroupCount; }
+
+}  // namespace
+
+bool TorchTryAttach(const Host* host) {
+  if (torn.load(std::memory_order_relaxed)) return false;
+  const uint32_t sources = host->settings->sources;
+  const bool wants_ops = (sources & proto::kSourceOps) != 0 && !observer.refused;
+  const bool wants_memory =
+      (sources & proto::kSourceTensors) != 0 && !observer.memory_functions_told;
+  if (wants_ops && IsAttached()) return true;
+  if (!wants_ops && !wants_memory) return false;
+  if (wants_ops && observer.ready) {
+    Work work;
+    return Attach();
+  }
+  if (!LoaderChanged(&observer.loader_seen)) return false;
+  Work work;
+  if (wants_memory) TellMemoryFunctions(host);
+  return wants_ops && Prepare(host) && Attach();
+}
+
+void TorchDetach() {
+  OpRecorderEnd();
+  if (observer.registered == 0 || torn.load(std::memory_order_relaxed)) return;
+  Work work;
+  RemoveAll();
+  state.store("none", std::memory_order_release);
+}
+
+void TorchBeginFile() { NamesBeginFile(); }
+
+const char* TorchState() { return state.load(std::memory_order_acquire); }
+
+TorchCounters ReadTorchCounters() { return ReadOpCounters(); }
+
+void TorchBeforeFork() {
+  forking.fetch_add(1, std::memory_order_seq_cst);
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries && working.load(std::memory_order_seq_cst); ++i) Pause();
+}
+
+void TorchAfterForkParent() { forking.fetch_sub(1, std::memory_order_seq_cst); }
+
+void TorchAfterForkChild() {
+  if (working.exchange(false)) {
+    torn = true;
+    state.store("forked while observers were being set", std::memory_order_release);
+    OpRecorderEnd();
+  }
+  forking = 0;
+  OpRecorderAfterFork();
+}
+
+}  // namespace gpuprof::tracer
