@@ -16,8 +16,6 @@ namespace {
 using proto::SkippableHeader;
 
 constexpr size_t kMostFaults = 1000;
-// A later minor version may add to the fixed structs at their end.
-constexpr uint32_t kMostHeaderBytes = 4096;
 
 // Name of a version for a person: 1.0.
 std::string Version(uint16_t major, uint16_t minor) {
@@ -58,14 +56,14 @@ bool Scanner::Fault(uint64_t offset, std::string what) {
   return false;
 }
 
-// The struct inside the skippable frame at at_; false with a fault if it is not whole.
+// The struct inside the skippable frame at at_; false with a fault if it is not whole. Its size is
+// fixed within a major version, so a frame that gives another one is itself what is damaged.
 template <typename Header>
 bool Scanner::Read(const SkippableHeader& frame, Header* header) {
-  if (frame.bytes < sizeof(Header) || frame.bytes > kMostHeaderBytes)
-    return Fault(at_, "header of " + std::to_string(frame.bytes) + " bytes makes no sense");
-  if (left() < sizeof frame + frame.bytes) return Fault(at_, "cut inside a header");
+  if (left() < sizeof frame + sizeof(Header)) return Fault(at_, "cut inside a header");
   std::memcpy(header, data_ + at_ + sizeof frame, sizeof(Header));
   if (HeaderCrc(*header) != header->crc) return Fault(at_, "header checksum differs");
+  if (frame.bytes != sizeof(Header)) Fault(at_, "header's frame gives a wrong size");
   return true;
 }
 
@@ -76,8 +74,7 @@ bool Scanner::FileHeader() {
     return Fault(0, "not a gpuprof trace: shorter than its header");
   std::memcpy(&frame, data_, sizeof frame);
   std::memcpy(&header, data_ + sizeof frame, sizeof header);
-  if (frame.magic != proto::kSkippableFileHeader ||
-      std::memcmp(header.magic, proto::kFileMagic, sizeof header.magic) != 0)
+  if (std::memcmp(header.magic, proto::kFileMagic, sizeof header.magic) != 0)
     return Fault(0, "not a gpuprof trace: its first bytes are others");
   // The version counts even where the checksum differs: a later one may have moved it.
   if (header.major > proto::kFormatMajor)
@@ -88,13 +85,10 @@ bool Scanner::FileHeader() {
     return Fault(0, "written in format " + Version(header.major, header.minor) +
                         "; this program reads from " + std::to_string(proto::kOldestReadableMajor) +
                         ".0 on: use an older gpuprof");
-  if (Read(frame, &header)) {
-    if ((header.features & ~proto::kKnownFeatures) != 0)
-      return Fault(0, "uses features that this program does not know: use a newer gpuprof");
-    at_ = sizeof frame + frame.bytes;
-  } else {
-    at_ = sizeof frame + sizeof header;
-  }
+  if (frame.magic != proto::kSkippableFileHeader) Fault(0, "file header's frame is damaged");
+  if (Read(frame, &header) && (header.features & ~proto::kKnownFeatures) != 0)
+    return Fault(0, "uses features that this program does not know: use a newer gpuprof");
+  at_ = sizeof frame + sizeof header;
   scan_->readable_bytes = at_;
   return true;
 }
@@ -111,7 +105,7 @@ bool Scanner::Block(const SkippableHeader& frame) {
   BlockRef block;
   if (!Read(frame, &block.header)) return false;
   const proto::BlockHeader& header = block.header;
-  block.offset = at_ + sizeof frame + frame.bytes;
+  block.offset = at_ + sizeof frame + sizeof(proto::BlockHeader);
   const uint64_t there = bytes_ - block.offset;
   if (header.compressed_bytes > there)
     return Fault(at_, "block cut: " + std::to_string(there) + " of its " +
@@ -135,7 +129,7 @@ bool Scanner::End(const SkippableHeader& frame) {
     Fault(at_, "the end marker counts " + std::to_string(end.blocks) + " blocks, " +
                    std::to_string(scan_->blocks.size()) + " are there");
   }
-  at_ += sizeof frame + frame.bytes;
+  at_ += sizeof frame + sizeof end;
   if (left() != 0) Fault(at_, "bytes behind the end marker");
   return true;
 }

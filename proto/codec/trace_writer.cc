@@ -78,6 +78,8 @@ bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
   if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
   const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return Fail(errno);
+  Close();
+  Reset();
   if (!Adopt(fd)) return false;
   std::strcpy(path_, path);
   struct {
@@ -102,6 +104,8 @@ bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_seque
   if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
   const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return Fail(errno);
+  Close();
+  Reset();
   if (!Adopt(fd)) return false;
   if (ftruncate(fd_, static_cast<off_t>(bytes)) != 0) {
     const int error = errno;
@@ -273,6 +277,10 @@ void TraceWriter::Close() {
 // The child's copy of the descriptor goes; the file and its offset are the parent's.
 void TraceWriter::Abandon() {
   Close();
+  Reset();
+}
+
+void TraceWriter::Reset() {
   sequence_ = 0;
   blocks_ = file_bytes_ = bytes_written_ = 0;
   rows_in_file_ = rows_written_ = rows_lost_ = 0;

@@ -56,6 +56,7 @@ class TraceWriter {
   uint64_t memory_bytes() const;
 
  private:
+  void Reset();
   bool Adopt(int fd);
   bool EnsureDescriptor();
   bool Reopen();

@@ -1,0 +1,265 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See codec_test_util.h.
+
+#include "tests/unit/codec/codec_test_util.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#define ZSTD_STATIC_LINKING_ONLY
+#include <zstd.h>
+
+#include "proto/contract.h"
+#include "proto/ticks.h"
+
+namespace gpuprof::codec {
+
+using proto::Encoding;
+using proto::Record;
+using proto::RecordKind;
+
+TempFolder::TempFolder() {
+  char name[] = "/tmp/gpuprof-codec-XXXXXX";
+  path_ = mkdtemp(name);
+}
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::vector<uint8_t> ReadBytes(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  EXPECT_TRUE(file.good()) << path;
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+void WriteBytes(const std::string& path, const std::vector<uint8_t>& bytes) {
+  std::ofstream file(path, std::ios::binary | std::ios::trunc);
+  file.write(reinterpret_cast<const char*>(bytes.data()),
+             static_cast<std::streamsize>(bytes.size()));
+  EXPECT_TRUE(file.good()) << path;
+}
+
+bool Exists(const std::string& path) { return access(path.c_str(), F_OK) == 0; }
+
+std::vector<uint8_t> DecompressAll(const std::vector<uint8_t>& file) {
+  const unsigned long long bound = ZSTD_decompressBound(file.data(), file.size());
+  EXPECT_NE(bound, ZSTD_CONTENTSIZE_ERROR);
+  std::vector<uint8_t> all(bound);
+  const size_t bytes = ZSTD_decompress(all.data(), all.size(), file.data(), file.size());
+  EXPECT_FALSE(ZSTD_isError(bytes)) << ZSTD_getErrorName(bytes);
+  all.resize(ZSTD_isError(bytes) ? 0 : bytes);
+  return all;
+}
+
+proto::Trace ParseAll(const std::vector<uint8_t>& file) {
+  const std::vector<uint8_t> all = DecompressAll(file);
+  proto::Trace trace;
+  EXPECT_TRUE(trace.ParseFromArray(all.data(), static_cast<int>(all.size())));
+  return trace;
+}
+
+namespace {
+
+int SpanColumn(const proto::TableSpec& table) {
+  for (int i = 0; i < table.columns; ++i) {
+    if (table.column[i].encoding == Encoding::kSpan) return i;
+  }
+  return -1;
+}
+
+}  // namespace
+
+uint64_t StartOf(const proto::TableSpec& table, const Row& row) {
+  const int span = SpanColumn(table);
+  if (span < 0) return row[0];
+  const uint64_t duration = row[static_cast<size_t>(span)];
+  return duration > row[0] ? 0 : row[0] - duration;
+}
+
+Row Expected(const proto::TableSpec& table, Row row, uint32_t time_shift) {
+  const int span = SpanColumn(table);
+  const uint64_t start = StartOf(table, row);
+  const uint64_t end = row[0] >> time_shift << time_shift;
+  row[0] = end;
+  if (span >= 0) row[static_cast<size_t>(span)] = end - (start >> time_shift << time_shift);
+  return row;
+}
+
+void AppendRow(ChunkBuilder* builder, const Row& row) {
+  builder->Append(row.data(), StartOf(*proto::FindTable(builder->kind()), row));
+}
+
+std::vector<Row> RowsOf(const EventColumns& columns) {
+  const proto::TableSpec& table = *proto::FindTable(columns.kind);
+  std::vector<Row> rows(columns.count, Row(static_cast<size_t>(table.columns)));
+  for (int c = 0; c < table.columns; ++c) {
+    const auto& values = columns.column[c];
+    if (values.empty()) continue;
+    EXPECT_EQ(values.size(), columns.count);
+    for (uint32_t i = 0; i < columns.count; ++i) rows[i][static_cast<size_t>(c)] = values[i];
+  }
+  for (int c = table.columns; c < proto::kMaxColumns; ++c) {
+    EXPECT_TRUE(columns.column[c].empty());
+  }
+  return rows;
+}
+
+std::vector<Row> RowsOf(const proto::Chunk& chunk) {
+  const proto::TableSpec& table = *proto::FindTable(static_cast<proto::ChunkKind>(chunk.kind()));
+  const google::protobuf::RepeatedField<int64_t>* fields[] = {&chunk.c0(), &chunk.c1(), &chunk.c2(),
+                                                              &chunk.c3(), &chunk.c4(), &chunk.c5(),
+                                                              &chunk.c6(), &chunk.c7()};
+  const int count = static_cast<int>(chunk.count());
+  std::vector<Row> rows(chunk.count(), Row(static_cast<size_t>(table.columns)));
+  for (int c = 0; c < table.columns; ++c) {
+    const auto& residuals = *fields[c];
+    EXPECT_TRUE(residuals.size() == 0 || residuals.size() == count) << table.column[c].name;
+    const Encoding encoding = table.column[c].encoding;
+    uint64_t sum = encoding == Encoding::kTime ? chunk.base_time() : 0;
+    for (int i = 0; i < count; ++i) {
+      const uint64_t residual = residuals.empty() ? 0 : static_cast<uint64_t>(residuals[i]);
+      uint64_t value = residual;
+      if (encoding != Encoding::kPlain && encoding != Encoding::kSpan) value = sum += residual;
+      if (encoding == Encoding::kTime || encoding == Encoding::kSpan) value <<= chunk.time_shift();
+      if (encoding == Encoding::kAddress) value = value << 4 | value >> 60;
+      rows[static_cast<size_t>(i)][static_cast<size_t>(c)] = value;
+    }
+  }
+  return rows;
+}
+
+std::vector<Row> ReadRows(const std::vector<uint8_t>& file, uint32_t track, proto::ChunkKind kind) {
+  TraceScan scan;
+  EXPECT_TRUE(Scan(file.data(), file.size(), &scan));
+  EXPECT_TRUE(scan.faults.empty()) << (scan.faults.empty() ? "" : scan.faults[0].what);
+  BlockDecoder decoder;
+  EventColumns columns;
+  std::vector<Row> rows;
+  for (const BlockRef& block : scan.blocks) {
+    if (block.header.kind != static_cast<uint16_t>(kind) || block.header.track != track) continue;
+    Fault fault;
+    EXPECT_TRUE(decoder.DecodeEvents(file.data(), block, &columns, &fault)) << fault.what;
+    for (Row& row : RowsOf(columns)) rows.push_back(std::move(row));
+  }
+  return rows;
+}
+
+proto::FileHeader TestHeader() {
+  proto::FileHeader header = {};
+  header.pid = 4711;
+  header.start_id = 0x6a11c0de;
+  header.realtime_ns = 1'700'000'000'000'000'000u;
+  header.ticks_kind = static_cast<uint32_t>(proto::ClockKind::kTsc);
+  return header;
+}
+
+FakeProcess::FakeProcess(const std::string& stem, uint32_t rings, uint32_t capacity)
+    : ring_path_(stem + proto::kRingSuffix) {
+  const uint64_t header_bytes = (sizeof(proto::RingFileHeader) + proto::kPageBytes - 1) /
+                                proto::kPageBytes * proto::kPageBytes;
+  const uint64_t ring_bytes = proto::kPageBytes + uint64_t{capacity} * proto::kRecordBytes;
+  bytes_ = header_bytes + rings * ring_bytes;
+  const int fd = open(ring_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  EXPECT_GE(fd, 0);
+  EXPECT_EQ(ftruncate(fd, static_cast<off_t>(bytes_)), 0);
+  mapping_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  EXPECT_NE(mapping_, MAP_FAILED);
+  close(fd);
+  header_ = static_cast<proto::RingFileHeader*>(mapping_);
+  header_->magic = proto::kRingFileMagic;
+  header_->version = proto::kRingFileVersion;
+  header_->header_bytes = static_cast<uint32_t>(header_bytes);
+  header_->pid = 4711;
+  header_->ppid = 1;
+  header_->start_id = 0x6a11c0de;
+  header_->clock_kind = static_cast<uint64_t>(proto::ClockKind::kMonotonic);
+  header_->snapshot_ticks = header_->snapshot_monotonic_ns = 1000;
+  header_->snapshot_realtime_ns = 1'700'000'000'000'000'000u;
+  header_->ticks_per_second = 1'000'000'000;
+  header_->capture.store(1);
+  header_->ring_count.store(rings);
+  header_->file_bytes.store(bytes_);
+  std::strcpy(header_->executable, "/usr/bin/victim");
+  for (uint32_t i = 0; i < rings; ++i) {
+    const uint64_t offset = header_bytes + i * ring_bytes;
+    auto* ring = reinterpret_cast<proto::RingHeader*>(static_cast<char*>(mapping_) + offset);
+    ring->magic = proto::kRingMagic;
+    ring->capacity = capacity;
+    ring->track = i + 1;
+    ring->tid = static_cast<int32_t>(4711 + i);
+    std::strcpy(ring->name, ("thread" + std::to_string(i)).c_str());
+    ring->state.store(static_cast<uint32_t>(proto::RingState::kOwned));
+    header_->directory[i].bytes = ring_bytes;
+    header_->directory[i].offset.store(offset);
+    rings_.push_back(ring);
+  }
+}
+
+FakeProcess::~FakeProcess() { munmap(mapping_, bytes_); }
+
+std::string DeadStem() {
+  const pid_t pid = fork();
+  if (pid == 0) _exit(0);
+  EXPECT_EQ(waitpid(pid, nullptr, 0), pid);
+  char name[64];
+  std::snprintf(name, sizeof name, "p%d-%llx", pid,
+                static_cast<unsigned long long>(proto::ReadClockNs(CLOCK_REALTIME) / 1000));
+  return name;
+}
+
+Record HeapRecord(uint64_t time, uint64_t address, uint64_t size, bool is_free) {
+  const RecordKind kind = is_free ? RecordKind::kHeapFree : RecordKind::kHeapAlloc;
+  const proto::HeapFunction function =
+      is_free ? proto::HeapFunction::kFree : proto::HeapFunction::kMalloc;
+  return {time, 0, static_cast<uint8_t>(kind), 0, static_cast<uint16_t>(function), address, size};
+}
+
+Record OpRecord(uint64_t end, uint32_t duration, uint32_t name, uint32_t depth) {
+  return {end, duration, static_cast<uint8_t>(RecordKind::kOp), 0, 0, name, depth};
+}
+
+namespace {
+
+void AddPayload(std::vector<Record>* records, const void* data, size_t bytes) {
+  const size_t first = records->size();
+  records->resize(first + proto::PayloadSlots(bytes));
+  if (bytes != 0) std::memcpy(records->data() + first, data, bytes);
+}
+
+}  // namespace
+
+std::vector<Record> WithStack(const std::vector<uint64_t>& pcs, uint64_t shared,
+                              const Record& event) {
+  const size_t bytes = pcs.size() * sizeof(uint64_t);
+  std::vector<Record> records = {{event.time, 0, static_cast<uint8_t>(RecordKind::kStack), 0,
+                                  static_cast<uint16_t>(pcs.size()), shared, bytes}};
+  AddPayload(&records, pcs.data(), bytes);
+  records.push_back(event);
+  records.back().flags |= proto::kFlagHasStack;
+  return records;
+}
+
+std::vector<Record> StringRecord(uint32_t id, const std::string& text) {
+  std::vector<Record> records = {
+      {0, 0, static_cast<uint8_t>(RecordKind::kString), 0, 0, id, text.size()}};
+  AddPayload(&records, text.data(), text.size());
+  return records;
+}
+
+bool WriteGroup(proto::RingHeader* ring, const std::vector<Record>& records) {
+  return proto::RingWriteGroup(ring, records.data(), static_cast<uint32_t>(records.size()), 1);
+}
+
+}  // namespace gpuprof::codec

@@ -1,0 +1,351 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Records of a ring to rows: every kind, prefixes, gaps, the ring's seam, and rings that lie.
+
+#include "proto/codec/record_sorter.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+
+#include "tests/unit/codec/codec_test_util.h"
+
+namespace gpuprof::codec {
+namespace {
+
+using proto::ChunkKind;
+using proto::Record;
+using proto::RecordKind;
+
+class PlainInterner final : public Interner {
+ public:
+  uint32_t InternStack(const uint64_t* frames, uint32_t count) override {
+    if (count == 0) return 0;
+    stacks.emplace_back(frames, frames + count);
+    return static_cast<uint32_t>(stacks.size()) + 1;
+  }
+  void DefineString(uint32_t id, const char* text, uint32_t bytes) override {
+    strings[id].assign(text, bytes);
+  }
+  uint32_t InternText(const char* text, uint32_t bytes) override {
+    texts.emplace_back(text, bytes);
+    return 0x40000000u + static_cast<uint32_t>(texts.size()) - 1;
+  }
+  const std::vector<uint64_t>& Stack(uint64_t id) const { return stacks.at(id - 2); }
+
+  std::vector<std::vector<uint64_t>> stacks;
+  std::vector<std::string> texts;
+  std::map<uint32_t, std::string> strings;
+};
+
+class RecordSorterTest : public testing::Test {
+ protected:
+  explicit RecordSorterTest(uint32_t capacity = 256)
+      : process_(folder_ / "p1-1", 1, capacity), ring_(process_.ring(0)) {}
+
+  uint64_t head() const { return ring_->head.load(); }
+
+  // What stands in the ring, through the sorter; then the ring is freed.
+  uint64_t Drain() {
+    const uint64_t position = sorter_.Consume(ring_, ring_->tail.load(), head(), nullptr);
+    sorter_.Release(ring_, position);
+    return position;
+  }
+
+  // Rows of a kind so far; empties the builder.
+  std::vector<Row> Take(ChunkKind kind, uint64_t* dropped = nullptr) {
+    for (const auto& builder : sorter_.builders()) {
+      if (builder->kind() != kind) continue;
+      std::vector<uint8_t> bytes;
+      builder->Finish(1, &bytes);
+      proto::Trace trace;
+      EXPECT_TRUE(trace.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+      if (dropped != nullptr) *dropped = trace.chunk(0).dropped_before();
+      return RowsOf(trace.chunk(0));
+    }
+    return {};
+  }
+
+  TempFolder folder_;
+  FakeProcess process_;
+  proto::RingHeader* ring_;
+  PlainInterner interner_;
+  RecordSorter sorter_{1, 0, &interner_};
+};
+
+Record Simple(RecordKind kind, uint64_t time, uint16_t detail, uint64_t a, uint64_t b) {
+  return {time, 0, static_cast<uint8_t>(kind), 0, detail, a, b};
+}
+
+TEST_F(RecordSorterTest, EveryKindOfEvent) {
+  Record alloc = HeapRecord(10, 0x1000, 64);
+  alloc.flags = proto::kFlagSampled;
+  Record wait = Simple(RecordKind::kWait, 30, static_cast<uint16_t>(proto::WaitKind::kMutex),
+                       0x2000, 0x400123);
+  wait.duration = 7;
+  wait.flags = proto::kFlagTimedOut;
+  Record op = OpRecord(40, 5, 17, 3);
+  op.detail = static_cast<uint16_t>(proto::OpScope::kBackward);
+  for (const Record& record :
+       {alloc, HeapRecord(20, 0x1000, 999, true), wait, op,
+        Simple(RecordKind::kTensorTotals, 50, 0, 1000, 2000),
+        Simple(RecordKind::kTensor, 50, 0x0102, 0x3000, static_cast<uint64_t>(int64_t{-512})),
+        Simple(RecordKind::kTensor, 55, 0x0102, 0x3000, 512),
+        Simple(RecordKind::kThread, 60, static_cast<uint16_t>(proto::ThreadEvent::kStart), 8, 9)}) {
+    ASSERT_TRUE(proto::RingWrite(ring_, record));
+  }
+  EXPECT_EQ(Drain(), head());
+  const uint32_t malloc_code = static_cast<uint32_t>(proto::HeapFunction::kMalloc);
+  EXPECT_EQ(
+      Take(ChunkKind::kHeap),
+      (std::vector<Row>{{10, malloc_code << 1 | uint64_t{proto::kFlagSampled} << 8, 0x1000, 64, 0},
+                        {20, 4 << 1 | 1, 0x1000, 0, 0}}));
+  EXPECT_EQ(
+      Take(ChunkKind::kWait),
+      (std::vector<Row>{{30, 7, 1 | uint64_t{proto::kFlagTimedOut} << 8, 0x2000, 0x400123, 0}}));
+  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{40, 5, 17, 1 | 3u << 16}}));
+  EXPECT_EQ(
+      Take(ChunkKind::kTensor),
+      (std::vector<Row>{{50, 0x0102, 0x3000, static_cast<uint64_t>(int64_t{-512}), 1000, 2000},
+                        {55, 0x0102, 0x3000, 512, 0, 0}}));
+  EXPECT_EQ(Take(ChunkKind::kThreadEvent), (std::vector<Row>{{60, 1, 8, 9}}));
+  EXPECT_EQ(sorter_.rows(), 7u);
+  EXPECT_EQ(sorter_.corrupt_records(), 0u);
+  EXPECT_EQ(sorter_.last_time(), 60u);
+}
+
+TEST_F(RecordSorterTest, TextsGoWithTheirEvent) {
+  const std::string path = "/usr/bin/some-program-with-a-name-of-more-than-one-slot";
+  std::vector<Record> group = StringRecord(0, path);
+  group[0].kind = static_cast<uint8_t>(RecordKind::kText);
+  group.push_back(
+      Simple(RecordKind::kProcess, 5, static_cast<uint16_t>(proto::ProcessEvent::kSpawn), 99, 0));
+  ASSERT_TRUE(WriteGroup(ring_, group));
+  ASSERT_TRUE(proto::RingWrite(
+      ring_,
+      Simple(RecordKind::kProcess, 6, static_cast<uint16_t>(proto::ProcessEvent::kFork), 1, 0)));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kProcessEvent),
+            (std::vector<Row>{{5, 3, 99, 0, 0x40000000u}, {6, 1, 1, 0, 0}}));
+  EXPECT_EQ(interner_.texts, std::vector<std::string>{path});
+}
+
+TEST_F(RecordSorterTest, StringsAreDefined) {
+  ASSERT_TRUE(WriteGroup(ring_, StringRecord(2, "aten::add")));
+  ASSERT_TRUE(WriteGroup(ring_, StringRecord(3, "")));
+  ASSERT_TRUE(WriteGroup(ring_, StringRecord(4, std::string(4096, 'x'))));
+  Drain();
+  EXPECT_EQ(interner_.strings[2], "aten::add");
+  EXPECT_EQ(interner_.strings.count(3), 1u);
+  EXPECT_EQ(interner_.strings[4], std::string(4096, 'x'));
+  EXPECT_EQ(sorter_.corrupt_records(), 0u);
+}
+
+TEST_F(RecordSorterTest, LongDurations) {
+  Record wait = Simple(RecordKind::kWait, 1'000'000'000'000, 1, 1, 2);
+  wait.duration = proto::kLongDuration;
+  ASSERT_TRUE(
+      WriteGroup(ring_, {Simple(RecordKind::kDuration, wait.time, 0, 0, 900'000'000'000), wait}));
+  Record op = OpRecord(1'000'000'000'001, 3, 2, 0);
+  ASSERT_TRUE(proto::RingWrite(ring_, op));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kWait)[0][1], 900'000'000'000u);
+  EXPECT_EQ(Take(ChunkKind::kOp)[0][1], 3u);
+}
+
+TEST_F(RecordSorterTest, StacksShareTheirOuterFrames) {
+  ASSERT_TRUE(WriteGroup(ring_, WithStack({1, 2, 3, 4}, 0, HeapRecord(1, 0x10, 1))));
+  ASSERT_TRUE(WriteGroup(ring_, WithStack({7, 8}, 2, HeapRecord(2, 0x20, 1))));
+  ASSERT_TRUE(WriteGroup(ring_, WithStack({}, 4, HeapRecord(3, 0x30, 1))));
+  ASSERT_TRUE(WriteGroup(ring_, WithStack({}, 2, HeapRecord(4, 0x40, 1))));
+  ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(5, 0x50, 1)));
+  Drain();
+  const std::vector<Row> rows = Take(ChunkKind::kHeap);
+  ASSERT_EQ(rows.size(), 5u);
+  EXPECT_EQ(interner_.Stack(rows[0][4]), (std::vector<uint64_t>{1, 2, 3, 4}));
+  EXPECT_EQ(interner_.Stack(rows[1][4]), (std::vector<uint64_t>{7, 8, 3, 4}));
+  EXPECT_EQ(interner_.Stack(rows[2][4]), (std::vector<uint64_t>{7, 8, 3, 4}));
+  EXPECT_EQ(interner_.Stack(rows[3][4]), (std::vector<uint64_t>{3, 4}));
+  EXPECT_EQ(rows[4][4], 0u) << "no prefix, no stack";
+}
+
+TEST_F(RecordSorterTest, AnotherSorterGoesOnWithTheStackThatReleaseLeft) {
+  ASSERT_TRUE(WriteGroup(ring_, WithStack({1, 2, 3, 4}, 0, HeapRecord(1, 0x10, 1))));
+  Drain();
+  ASSERT_TRUE(WriteGroup(ring_, WithStack({9}, 3, HeapRecord(2, 0x20, 1))));
+  RecordSorter after_death(1, 0, &interner_);
+  after_death.Resume(ring_);
+  after_death.Consume(ring_, ring_->tail.load(), head(), nullptr);
+  EXPECT_EQ(interner_.stacks.back(), (std::vector<uint64_t>{9, 2, 3, 4}));
+  EXPECT_EQ(after_death.cut_stacks(), 0u);
+
+  // Without it, the frames that the record holds are all that is known, and that is counted.
+  ring_->freed_stack.position = ~uint64_t{0};
+  RecordSorter without(1, 0, &interner_);
+  without.Resume(ring_);
+  without.Consume(ring_, ring_->tail.load(), head(), nullptr);
+  EXPECT_EQ(interner_.stacks.back(), (std::vector<uint64_t>{9}));
+  EXPECT_EQ(without.cut_stacks(), 1u);
+}
+
+TEST_F(RecordSorterTest, DropsAreToldWithTheNextRow) {
+  uint64_t time = 1;
+  while (proto::RingWrite(ring_, HeapRecord(time, time * 16, 1))) ++time;
+  for (int i = 0; i < 4; ++i) EXPECT_FALSE(proto::RingWrite(ring_, HeapRecord(time, 16, 1)));
+  Drain();
+  uint64_t dropped = 99;
+  EXPECT_EQ(Take(ChunkKind::kHeap, &dropped).size(), 256u);
+  EXPECT_EQ(dropped, 0u);
+  ASSERT_TRUE(proto::RingWrite(ring_, OpRecord(time, 1, 2, 0)));
+  ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(time, 16, 1)));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kHeap, &dropped).size(), 1u);
+  EXPECT_EQ(dropped, 0u);
+  EXPECT_EQ(Take(ChunkKind::kOp, &dropped).size(), 1u);
+  EXPECT_EQ(dropped, 5u);
+}
+
+// Groups of every length start at every place of the ring, so that each kind of payload crosses its
+// end.
+TEST_F(RecordSorterTest, PayloadsCrossTheSeam) {
+  std::mt19937_64 random(11);
+  std::vector<std::vector<uint64_t>> expected;
+  std::vector<uint64_t> stack;
+  std::vector<Row> rows;
+  uint64_t time = 100;
+  for (int i = 0; i < 2000; ++i) {
+    const uint64_t shared = stack.empty() ? 0 : random() % (stack.size() + 1);
+    std::vector<uint64_t> fresh(random() % 30 + (shared == 0 ? 1 : 0));
+    for (uint64_t& pc : fresh) pc = random() | 1;
+    std::vector<uint64_t> next = fresh;
+    next.insert(next.end(), stack.end() - static_cast<std::ptrdiff_t>(shared), stack.end());
+    ASSERT_TRUE(WriteGroup(ring_, WithStack(fresh, shared, HeapRecord(++time, 16, 1))));
+    ASSERT_TRUE(WriteGroup(
+        ring_, StringRecord(static_cast<uint32_t>(i) + 2, std::string(random() % 100, 's'))));
+    stack = next;
+    expected.push_back(next);
+    Drain();
+  }
+  EXPECT_GT(head(), 256u * 50);
+  EXPECT_EQ(interner_.stacks, expected);
+  EXPECT_EQ(Take(ChunkKind::kHeap).size(), 2000u);
+  EXPECT_EQ(sorter_.corrupt_records(), 0u);
+}
+
+TEST_F(RecordSorterTest, RowsBelowTheSkipPositionAreInTheFileAlready) {
+  for (uint64_t i = 0; i < 10; ++i) {
+    ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(100 + i, 16, i)));
+    ASSERT_TRUE(proto::RingWrite(ring_, OpRecord(100 + i, 1, 2, 0)));
+  }
+  uint64_t skip[6] = {};
+  skip[0] = 7;  // heap rows at 0, 2, 4, 6 are done
+  sorter_.Consume(ring_, 0, head(), skip);
+  EXPECT_EQ(Take(ChunkKind::kHeap).size(), 6u);
+  EXPECT_EQ(Take(ChunkKind::kOp).size(), 10u);
+}
+
+TEST_F(RecordSorterTest, ADropThatWasToldWithASkippedRowIsNotToldAgain) {
+  ASSERT_TRUE(proto::RingWrite(ring_, Simple(RecordKind::kDropped, 1, 0, 5, 0)));
+  ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(2, 16, 1)));
+  ASSERT_TRUE(proto::RingWrite(ring_, OpRecord(3, 1, 2, 0)));
+  uint64_t skip[6] = {2, 0, 0, 0, 0, 0};
+  sorter_.Consume(ring_, 0, head(), skip);
+  uint64_t dropped = 99;
+  EXPECT_EQ(Take(ChunkKind::kOp, &dropped).size(), 1u);
+  EXPECT_EQ(dropped, 0u);
+}
+
+TEST_F(RecordSorterTest, OpenSpansEndNowInnerFirst) {
+  ring_->open_op[0] = {100, 5, 0};
+  ring_->open_op[1] = {200, 6, static_cast<uint32_t>(proto::OpScope::kUser)};
+  ring_->open_op[2] = {900, 7, 0};  // begins after `now`: torn, left out
+  ring_->open_ops.store(3);
+  ring_->open_wait_kind = static_cast<uint32_t>(proto::WaitKind::kCondition);
+  ring_->open_wait_object = 0xabc;
+  ring_->open_wait_caller = 0xdef;
+  ring_->open_wait_start.store(450);
+  sorter_.AddOpenSpans(ring_, 500);
+  const uint64_t incomplete = uint64_t{proto::kFlagIncomplete} << 8;
+  EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{500, 300, 6, 7 | incomplete | 1u << 16},
+                                                    {500, 400, 5, incomplete}}));
+  EXPECT_EQ(Take(ChunkKind::kWait), (std::vector<Row>{{500, 50, 4 | incomplete, 0xabc, 0xdef, 0}}));
+  const uint64_t all = ~uint64_t{0};
+  const uint64_t done[6] = {0, all, all, 0, 0, 0};
+  sorter_.AddOpenSpans(ring_, 500, done);
+  EXPECT_TRUE(Take(ChunkKind::kOp).empty());
+  EXPECT_TRUE(Take(ChunkKind::kWait).empty());
+  ring_->open_ops.store(1'000'000);  // a lie, or deeper than is kept
+  sorter_.AddOpenSpans(ring_, 500);
+  EXPECT_LE(Take(ChunkKind::kOp).size(), proto::kMaxOpenOps);
+}
+
+class LargeRingTest : public RecordSorterTest {
+ protected:
+  LargeRingTest() : RecordSorterTest(1 << 18) {}
+};
+
+TEST_F(LargeRingTest, StopsWhenABuilderIsFull) {
+  const uint64_t total = proto::kRowsPerChunk * 2 + 100;
+  for (uint64_t i = 0; i < total; ++i) {
+    ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(i + 1, i * 16, 1)));
+  }
+  uint64_t position = sorter_.Consume(ring_, 0, head(), nullptr);
+  EXPECT_EQ(position, proto::kRowsPerChunk);
+  EXPECT_TRUE(sorter_.full());
+  EXPECT_EQ(sorter_.Consume(ring_, position, head(), nullptr), position) << "until it is emptied";
+  EXPECT_EQ(Take(ChunkKind::kHeap).size(), proto::kRowsPerChunk);
+  position = sorter_.Consume(ring_, position, head(), nullptr);
+  EXPECT_EQ(Take(ChunkKind::kHeap).size(), proto::kRowsPerChunk);
+  position = sorter_.Consume(ring_, position, head(), nullptr);
+  EXPECT_EQ(position, head());
+  EXPECT_EQ(Take(ChunkKind::kHeap).size(), 100u);
+}
+
+struct Lie {
+  const char* name;
+  Record record;
+};
+
+class LyingRing : public RecordSorterTest, public testing::WithParamInterface<Lie> {};
+
+TEST_P(LyingRing, EndsTheRangeAndIsCounted) {
+  ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(1, 16, 1)));
+  ASSERT_TRUE(proto::RingWrite(ring_, GetParam().record));
+  ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(2, 16, 1)));
+  EXPECT_EQ(Drain(), head());
+  EXPECT_EQ(Take(ChunkKind::kHeap).size(), 1u);
+  EXPECT_EQ(sorter_.corrupt_records(), 2u);
+  ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(3, 16, 1)));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kHeap).size(), 1u) << "what comes after the range is read again";
+}
+
+const Lie kLies[] = {
+    {"kind_zero", Simple(RecordKind::kNone, 1, 0, 0, 0)},
+    {"unknown_kind", Simple(static_cast<RecordKind>(200), 1, 0, 0, 0)},
+    {"payload_too_long", Simple(RecordKind::kText, 1, 0, 0, 4097)},
+    {"payload_enormous", Simple(RecordKind::kText, 1, 0, 0, ~uint64_t{0})},
+    {"payload_past_the_head", Simple(RecordKind::kString, 1, 0, 2, 33)},
+    {"string_id_too_large", Simple(RecordKind::kString, 1, 0, uint64_t{1} << 32, 0)},
+    {"stack_bytes_differ", Simple(RecordKind::kStack, 1, 2, 0, 8)},
+    {"stack_too_deep", Simple(RecordKind::kStack, 1, 0, 128, 0)},
+    {"stack_shares_enormously", Simple(RecordKind::kStack, 1, 0, ~uint64_t{0}, 0)},
+};
+std::string LieName(const testing::TestParamInfo<Lie>& info) { return info.param.name; }
+INSTANTIATE_TEST_SUITE_P(Lies, LyingRing, testing::ValuesIn(kLies), LieName);
+
+TEST_F(RecordSorterTest, ACapacityThatLiesIsNotFollowed) {
+  ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(1, 16, 1)));
+  for (const uint32_t capacity : {0u, 3u, 255u, 1u << 31, ~0u}) {
+    ring_->capacity = capacity;
+    EXPECT_EQ(sorter_.Consume(ring_, 0, 1, nullptr), 1u);
+  }
+  ring_->capacity = 256;
+  EXPECT_EQ(sorter_.Consume(ring_, 0, 257, nullptr), 257u) << "more than the ring can hold";
+  EXPECT_EQ(sorter_.corrupt_records(), 5u + 257);
+  EXPECT_EQ(sorter_.rows(), 0u);
+}
+
+}  // namespace
+}  // namespace gpuprof::codec
