@@ -1,0 +1,76 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Reads every #include and refuses those that go against the arrows of ARCHITECTURE.md.
+
+EXCEPTIONS may only shrink: an entry that is no longer needed fails the check too.
+"""
+
+import pathlib
+import re
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+INCLUDE = re.compile(r'^\s*#\s*include\s+(?:"([^"]+)"|<([^>]+)>)', re.M)
+
+# room -> predicate on the included path (repository-relative, quoted includes).
+ALLOWED = {
+    "proto": lambda p: p.startswith("proto/"),
+    "inject": lambda p: p.startswith(("inject/", "proto/")) and not p.startswith("proto/codec/") or p == "tracer/tracer.h",
+    "tracer": lambda p: p.startswith(("tracer/", "proto/")),
+    "analysis": lambda p: p.startswith(("analysis/", "proto/")),
+    "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p == "analysis/analysis.h",
+    "examples": lambda p: False,
+}
+ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
+
+# Third-party header -> the only folders that may include it (tests may reach everything).
+CONFINED = [
+    (re.compile(r"^libunwind.*\.h$"), ("tracer/stack/",)),
+    (re.compile(r"^zstd.*\.h$|^zdict\.h$"), ("proto/codec/",)),
+    (re.compile(r"^google/protobuf/|\.pb\.h$"), ("analysis/", "launcher/", "proto/codec/")),
+    (re.compile(r"^(cupti|cuda|nvml|generated_cuda).*\.h$"), ("tracer/cupti/",)),
+    (re.compile(r"^nlohmann/"), ("analysis/", "launcher/")),
+    (re.compile(r"^CLI/"), ("launcher/",)),
+    (re.compile(r"^(gtest|gmock|benchmark)/"), ()),
+]
+
+EXCEPTIONS = set()
+
+
+def violations(path):
+    relative = path.relative_to(ROOT).as_posix()
+    room = relative.split("/", 1)[0]
+    for match in INCLUDE.finditer(path.read_text(encoding="utf-8")):
+        quoted, angled = match.groups()
+        name = quoted or angled
+        if room != "tests":
+            for pattern, folders in CONFINED:
+                if pattern.search(name) and not relative.startswith(folders):
+                    yield f"{relative}: {name} may only be included in {', '.join(folders) or 'tests/'}"
+        if name.split("/", 1)[0] in ROOMS and (ROOT / name.split("/", 1)[0]).is_dir():
+            if room in ALLOWED and not ALLOWED[room](name):
+                yield f"{relative}: {room}/ must not include {name}"
+            elif quoted is None:
+                yield f"{relative}: write #include \"{name}\"; angle brackets are for other people's headers"
+        elif quoted and not name.endswith(".pb.h"):
+            yield f"{relative}: write the path from the repository's root: {name}"
+
+
+def main():
+    found, used = [], set()
+    for room in ROOMS:
+        for path in sorted((ROOT / room).rglob("*")):
+            if path.suffix in (".h", ".cc", ".c") and path.is_file():
+                for line in violations(path):
+                    if line in EXCEPTIONS:
+                        used.add(line)
+                    else:
+                        found.append(line)
+    found += [f"exception no longer needed, remove it: {line}" for line in sorted(EXCEPTIONS - used)]
+    print("\n".join(found) or "every include follows the arrows")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
