@@ -14,9 +14,9 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 SOURCES = {".h", ".cc", ".c", ".py", ".proto", ".txt", ".sh"}
 CPP = {".h", ".cc", ".c"}
-LONG_FILE = 500
+LONG_FILE = 600
 
-RATCHET = {"files over 500 lines": 0}
+RATCHET = {"files over 600 lines": 0}
 
 
 def tracked():
@@ -45,7 +45,7 @@ def main():
                     found.append(f"{relative}:{number}: a TODO names an issue: TODO(#12)")
         if path.suffix in CPP and len(lines) > LONG_FILE:
             long_files.append(f"{relative} ({len(lines)})")
-    allowed = RATCHET["files over 500 lines"]
+    allowed = RATCHET["files over 600 lines"]
     if len(long_files) > allowed:
         found.append(f"{len(long_files)} files over {LONG_FILE} lines, {allowed} allowed: {', '.join(long_files)}")
     if len(long_files) < allowed:
