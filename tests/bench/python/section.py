@@ -3,9 +3,10 @@
 """What the benchmark programs of this folder share: options, the timed section, the printing.
 
 A program prints one `name value` pair a line on standard output: `section_s`, what the section took
-while the profiler (if any) was already on and not yet stopped, and a `result`, a digest of what was
-computed, which must not depend on who watches. compare.py reads both. Never imports a profiler of
-its own unless `--profiler torch` asks for it.
+while the profiler (if any) was already on and not yet stopped; `section_cpu_s`, the processor time
+of this process meanwhile, which other load on the machine moves little; and a `result`, a digest of
+what was computed, which must not depend on who watches. compare.py reads them. Never imports a
+profiler of its own unless `--profiler torch` asks for it.
 """
 
 import argparse
@@ -46,11 +47,13 @@ class Section:
             self.profile = profile(activities=[ProfilerActivity.CPU])
             self.profile.__enter__()
             print(f"profiler_start_s {time.perf_counter() - begin:.6f}")
+        self.cpu_begin = time.process_time()
         self.begin = time.perf_counter()
         return self
 
     def __exit__(self, *error):
         self.seconds = time.perf_counter() - self.begin
+        cpu_seconds = time.process_time() - self.cpu_begin
         if self.profile is not None:
             begin = time.perf_counter()
             self.profile.__exit__(*error)
@@ -59,6 +62,7 @@ class Section:
                 print(f"events {len(self.profile.profiler.kineto_results.events())}")
         if error[0] is None:
             print(f"section_s {self.seconds:.6f}")
+            print(f"section_cpu_s {cpu_seconds:.6f}")
         return False
 
 
