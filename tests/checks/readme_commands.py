@@ -25,7 +25,8 @@ def main():
     for target in re.findall(r"^make (\w+)", readme, re.M):
         if not re.search(rf"^{target}:", (ROOT / "Makefile").read_text(encoding="utf-8"), re.M):
             failures.append(f"README names `make {target}`, the Makefile has no such target")
-    verbs = set(re.findall(r"gpuprof ([a-z]+)\b", " ".join(re.findall(r"`(gpuprof [^`]+)`|^(?:\$ )?(gpuprof .+)$", readme, re.M)[0])))
+    code = re.findall(r"`(gpuprof [^`]+)`", readme) + re.findall(r"^(?:\$ )?(gpuprof .+)$", readme, re.M)
+    verbs = {match.group(1) for text in code if (match := re.match(r"gpuprof ([a-z]+)\b", text))}
     for verb in sorted(verbs):
         if subprocess.run([gpuprof, "help", verb], capture_output=True, check=False).returncode != 0:
             failures.append(f"README names `gpuprof {verb}`, which is no verb")
@@ -42,7 +43,7 @@ def main():
             print(f"[{run.returncode}] {command}: {len(run.stdout)} bytes")
             if run.returncode != 0 and not (command == "gpuprof doctor" and run.returncode == 1):
                 failures.append(f"`{command}` ended with {run.returncode}: {run.stderr.strip()[-500:]}")
-            elif not run.stdout.strip() and not command.startswith("gpuprof run"):
+            elif not (run.stdout + run.stderr).strip():
                 failures.append(f"`{command}` printed nothing")
     print("\n".join(failures) or "the README's commands run")
     return 1 if failures else 0
