@@ -11,6 +11,7 @@
 #include <link.h>
 
 #include <atomic>
+#include <cstddef>
 #include <cstring>
 
 #include "proto/contract.h"
