@@ -93,6 +93,13 @@
   X(void, quick_exit, (int status), (status)) \
   X(void, abort, (void), ())
 
+// The moment between the last library constructor and main.
+#define GPUPROF_START_HOOKS(X)                                                    \
+  X(int, __libc_start_main,                                                       \
+    (int (*main)(int, char**, char**), int argc, char** argv, void (*init)(void), \
+     void (*fini)(void), void (*loader_fini)(void), void* stack_end),             \
+    (main, argc, argv, init, fini, loader_fini, stack_end))
+
 #define GPUPROF_SIGNAL_HOOKS(X)                                                          \
   X(int, sigaction, (int number, const struct sigaction* action, struct sigaction* old), \
     (number, action, old))                                                               \
@@ -121,6 +128,7 @@
   GPUPROF_THREAD_HOOKS(X)  \
   GPUPROF_PROCESS_HOOKS(X) \
   GPUPROF_EXIT_HOOKS(X)    \
+  GPUPROF_START_HOOKS(X)   \
   GPUPROF_SIGNAL_HOOKS(X)
 
 #define GPUPROF_EXPORT __attribute__((visibility("default")))

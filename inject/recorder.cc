@@ -21,6 +21,7 @@ constinit ProcessState g_process = {};
 RingHeader* g_rings[proto::kMaxRings];
 tracer::Settings g_settings;
 uint64_t g_ring_memory = 32u << 20;
+constinit std::atomic<uint32_t> g_program_started{0};
 __thread ThreadState t_thread __attribute__((tls_model("initial-exec")));
 
 Recorder::Recorder(uint32_t source) noexcept {

@@ -57,6 +57,8 @@ extern proto::RingHeader* g_rings[proto::kMaxRings];
 // The settings, parsed once; file_stem and start_id change in forked children.
 extern tracer::Settings g_settings;
 extern uint64_t g_ring_memory;
+// Not 0 once every library that the program was linked with has run its constructors.
+extern std::atomic<uint32_t> g_program_started;
 
 // Per thread, initial-exec: one load from the thread pointer. Keep it small, every thread stack
 // pays for it.

@@ -53,6 +53,7 @@ void FillHost() {
   g_host.ring_file = g_process.ring_file;
   g_host.rings = g_rings;
   g_host.ring_count = &g_process.ring_count;
+  g_host.program_started = &g_program_started;
   g_host.enter = Enter;
   g_host.leave = Leave;
   g_host.adopt_tool_thread = AdoptToolThread;

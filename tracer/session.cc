@@ -121,12 +121,15 @@ bool StartDrainThread() {
 
 void LookForFrameworks() {
   if ((g_host->settings->sources & (proto::kSourceOps | proto::kSourceTensors)) == 0) return;
-  TorchTryAttach(g_host);
+  if (g_host->program_started->load(std::memory_order_acquire) != 0) TorchTryAttach(g_host);
 }
 
 bool Start(uint32_t number, const char* trigger) {
   if (g_drain == nullptr) g_drain = new Drain(g_host);
-  if (g_drain == nullptr || (!g_drain->is_open() && !g_drain->Open())) return false;
+  if (!g_drain->is_open()) {
+    if (!g_drain->Open()) return false;
+    TorchBeginFile();
+  }
   if (!g_stack_ready && g_host->settings->stack_depth != 0) {
     StackInit(g_host->settings->stack_depth);
     g_stack_ready = true;

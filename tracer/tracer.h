@@ -47,6 +47,10 @@ struct Host {
   proto::RingHeader* const* rings;
   const std::atomic<uint32_t>* ring_count;
 
+  // Not 0 once the libraries that the program was linked with are initialised: before, they must
+  // not be called, although the loader already hands them out.
+  const std::atomic<uint32_t>* program_started;
+
   // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null
   // when `source` is not being recorded, the thread is already inside our code, or no ring can be
   // had (then nothing must be written and Leave not called).
