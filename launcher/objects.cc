@@ -41,13 +41,13 @@ std::string Locate(const char* object, const char* room, const char* variable,
     return found;
   }
   const std::string found =
-      FirstReadable({folder + "/../lib/gpuprof/" + object, folder + "/../lib64/gpuprof/" + object,
+      FirstReadable({folder + "/" GPUPROF_OBJECTS_FOLDER "/" + object,
                      folder + "/../" + room + "/" + object, folder + "/" + object});
   if (found.empty()) {
-    *error =
-        std::string(object) + " was not found in " + folder +
-        "/../lib/gpuprof or in the build tree; install gpuprof as a whole, or name the file in " +
-        variable;
+    *error = std::string(object) + " was not found in " + folder +
+             "/" GPUPROF_OBJECTS_FOLDER
+             " or in the build tree; install gpuprof as a whole, or name the file in " +
+             variable;
   }
   return found;
 }

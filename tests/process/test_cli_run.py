@@ -1,0 +1,314 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+"""gpuprof run: the command is started, signalled and ended as if gpuprof were not there."""
+
+import os
+import pty
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from cli_support import GPUPROF, PYTHON, clean_env, compile_c, gpuprof
+
+
+def leftovers(path):
+    return sorted(p.name for p in path.iterdir() if p.name.startswith("gpuprof-"))
+
+
+@pytest.mark.parametrize("status", [0, 1, 2, 42, 125, 127, 255])
+def test_status_is_passed_through(tmp_path, status):
+    assert gpuprof("run", "--", "sh", "-c", f"exit {status}", cwd=tmp_path).returncode == status
+
+
+@pytest.mark.parametrize("name", ["TERM", "KILL", "INT", "SEGV", "ABRT", "PIPE", "USR2", "HUP"])
+def test_death_by_signal_is_passed_through(tmp_path, name):
+    result = gpuprof("run", "--", "sh", "-c", f"kill -{name} $$", cwd=tmp_path)
+    assert result.returncode == -signal.Signals[f"SIG{name}"]
+    assert f"was killed by SIG{name}" in result.stderr
+    assert not list(tmp_path.glob("core*"))
+
+
+def test_arguments_and_streams_are_untouched(tmp_path):
+    words = ["", "a b", "[1,2]", "--", "--output", "-o", "it's", "*", "\u00e9"]
+    script = "import sys; print(sys.argv[1:]); print(sys.stdin.read(), file=sys.stderr)"
+    result = gpuprof("run", "--quiet", "--capture=off", "-o", "b", "--", PYTHON, "-c", script, *words, cwd=tmp_path,
+                     input="from stdin")
+    assert result.stdout == f"{words}\n"
+    assert "from stdin" in result.stderr
+    assert result.returncode == 0
+
+
+def test_without_dashes_the_command_begins_at_the_first_word(tmp_path):
+    result = gpuprof("run", "--capture", "off", "echo", "--quiet", "-o", "x", cwd=tmp_path)
+    assert result.stdout == "--quiet -o x\n"
+
+
+def test_own_failures(tmp_path):
+    (tmp_path / "text").write_text("not a program\n")
+    (tmp_path / "script").write_text("#!/nonexistent/interpreter\n")
+    (tmp_path / "script").chmod(0o755)
+    for command, status, words in [
+        ("surely-no-such-program", 127, "was not found on PATH"),
+        ("./nothing-here", 127, "was not found"),
+        ("./text", 126, "chmod +x"),
+        (str(tmp_path), 126, "cannot be run"),
+        ("./script", 126, "interpreter"),
+    ]:
+        result = gpuprof("run", "--", command, cwd=tmp_path)
+        assert (result.returncode, result.stdout) == (status, ""), command
+        assert words in result.stderr, command
+    assert leftovers(tmp_path) == []
+
+
+def test_a_script_without_an_interpreter_line_runs_as_in_a_shell(tmp_path):
+    (tmp_path / "bare").write_text("echo bare; exit 3\n")
+    (tmp_path / "bare").chmod(0o755)
+    result = gpuprof("run", "--", "./bare", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (3, "bare\n")
+
+
+def test_bundles_are_never_written_over(tmp_path):
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "precious").write_text("x")
+    (tmp_path / "empty").mkdir()
+    for directory, words in [("full", "is not empty"), ("full/precious", "not a directory"), ("/proc/nope", "-o DIR")]:
+        result = gpuprof("run", "-o", directory, "--", "echo", "started", cwd=tmp_path)
+        assert result.returncode == 125, directory
+        assert words in result.stderr and "was not started" in result.stderr
+        assert result.stdout == ""
+    assert (tmp_path / "full" / "precious").read_text() == "x"
+    result = gpuprof("run", "-o", "empty", "--", "echo", "started", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "started\n")
+    assert (tmp_path / "empty" / "bundle.pb").exists()
+
+
+def test_a_full_disk_is_told_before_the_program_starts(tmp_path):
+    script = "mount -t tmpfs -o size=4k,nr_inodes=2 none disk && cd disk && exec \"$@\""
+    (tmp_path / "disk").mkdir()
+    unshared = ["unshare", "--mount", "sh", "-c", script, "sh"]
+    if subprocess.run([*unshared, "true"], cwd=tmp_path, capture_output=True).returncode != 0:
+        pytest.skip("cannot make a private mount here")
+    result = subprocess.run([*unshared, GPUPROF, "run", "--", "echo", "started"], cwd=tmp_path, text=True,
+                            capture_output=True, env=clean_env(), timeout=60)
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "No space left" in result.stderr and "free some space" in result.stderr
+
+
+def test_missing_objects_are_told(tmp_path):
+    result = gpuprof("run", "--", "echo", "started", cwd=tmp_path, env=clean_env(GPUPROF_INJECT="/nope.so"))
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "GPUPROF_INJECT names '/nope.so'" in result.stderr
+
+
+@pytest.mark.parametrize("args, words", [
+    (["run"], "a command is missing"),
+    (["run", "--captrue=off", "--", "true"], "Did you mean '--capture'?"),
+    (["run", "--capture=of", "--", "true"], "Did you mean 'off'?"),
+    (["run", "--trace", "haep", "--", "true"], "Did you mean 'heap'?"),
+    (["run", "--stacks=1000", "--", "true"], "0 to 127"),
+    (["run", "--signal=KILL", "--", "true"], "cannot be used"),
+    (["run", "--ring-memory=12Q", "--", "true"], "is no size"),
+    (["run", "--clock=utc", "--", "true"], "auto, tsc, monotonic"),
+    (["run", "--stacks"], "--stacks"),
+])
+def test_usage_errors(tmp_path, args, words):
+    result = gpuprof(*args, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert words in result.stderr
+
+
+def test_unknown_variables_are_errors(tmp_path):
+    result = gpuprof("run", "--", "true", cwd=tmp_path, env=clean_env(GPUPROF_STAKS="1"))
+    assert result.returncode == 2
+    assert "Did you mean 'GPUPROF_STACKS'?" in result.stderr
+
+
+def settings_of(tmp_path, *flags, **env):
+    """The GPUPROF_* variables that the command sees."""
+    result = gpuprof("run", *flags, "--", "env", cwd=tmp_path, env=clean_env(**env))
+    assert result.returncode == 0, result.stderr
+    return dict(line.split("=", 1) for line in result.stdout.splitlines() if line.startswith(("GPUPROF_", "LD_PRELOAD")))
+
+
+def test_settings_come_from_the_nearest_source(tmp_path):
+    (tmp_path / "gpuprof.toml").write_text('stacks = 1\nclock = "tsc"\n[run]\nheap-times = "exact"\n[stats]\nlimit = 3\n')
+    seen = settings_of(tmp_path, "--stacks=3", GPUPROF_STACKS="2", GPUPROF_CLOCK="monotonic")
+    assert seen["GPUPROF_STACKS"] == "3"
+    assert seen["GPUPROF_CLOCK"] == "monotonic"
+    assert seen["GPUPROF_HEAP_TIMES"] == "exact"
+    assert "GPUPROF_SIGNAL" not in seen
+    assert os.path.isabs(seen["GPUPROF_BUNDLE"]) and os.path.isabs(seen["GPUPROF_TRACER"])
+
+
+@pytest.mark.parametrize("text, words", [
+    ("stcks = 1\n", "Did you mean 'stacks'?"),
+    ("[rnu]\nstacks = 1\n", "Did you mean 'run'?"),
+    ("stacks = 'many'\n", "gpuprof.toml: stacks:"),
+])
+def test_faults_in_the_settings_file(tmp_path, text, words):
+    (tmp_path / "gpuprof.toml").write_text(text)
+    result = gpuprof("run", "--", "true", cwd=tmp_path)
+    assert result.returncode == 2
+    assert words in result.stderr
+
+
+def test_preload_is_chained_with_ours_in_front(tmp_path):
+    seen = settings_of(tmp_path, LD_PRELOAD="libm.so.6 libpthread.so.0")
+    ours, *others = seen["LD_PRELOAD"].split(":")
+    assert ours.endswith("/libgpuprof_inject.so")
+    assert others == ["libm.so.6", "libpthread.so.0"]
+
+
+def test_a_run_inside_a_run_has_a_bundle_of_its_own(tmp_path):
+    result = gpuprof("run", "-o", "outer", "--", GPUPROF, "run", "--", "env", cwd=tmp_path)
+    seen = dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+    assert result.returncode == 0, result.stderr
+    assert seen["GPUPROF_BUNDLE"] != str(tmp_path / "outer")
+    assert seen["LD_PRELOAD"].count("libgpuprof_inject.so") == 1
+
+
+def test_the_rest_of_the_environment_keeps_its_order(tmp_path):
+    env = {"ZZ": "1", "PATH": os.environ["PATH"], "AA": "x=y", "MM": ""}
+    plain = subprocess.run(["env"], env=env, text=True, capture_output=True).stdout.splitlines()
+    seen = gpuprof("run", "--", "env", cwd=tmp_path, env=env).stdout.splitlines()
+    assert seen[:len(plain)] == plain
+    assert all(line.startswith(("GPUPROF_", "LD_PRELOAD=")) for line in seen[len(plain):])
+
+
+def test_the_process_state_is_what_it_would_be(tmp_path):
+    """Signal mask and dispositions, descriptors, process group, session."""
+    script = "grep -E '^(Sig(Blk|Ign|Cgt)|NoNewPrivs)' /proc/self/status; ls /proc/self/fd; cut -d' ' -f5,6,7 /proc/self/stat"
+
+    def prepare():
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
+
+    def seen(prefix):
+        result = subprocess.run([*prefix, "sh", "-c", script], cwd=tmp_path, env=clean_env(), text=True, stdout=subprocess.PIPE,
+                                stderr=subprocess.PIPE, preexec_fn=prepare, timeout=60)
+        return result.stdout
+
+    assert seen([GPUPROF, "run", "--"]) == seen([])
+
+
+def test_closed_streams_stay_closed(tmp_path):
+    for stream in (">&-", "<&-", "2>&-"):
+        script = "ls -l /proc/self/fd | wc -l"
+        with_it = subprocess.run(["sh", "-c", f"exec '{GPUPROF}' run -o b{ord(stream[0])} -- sh -c '{script} >out' {stream}"],
+                                 cwd=tmp_path, env=clean_env(), timeout=60)
+        assert with_it.returncode == 0
+        first = (tmp_path / "out").read_text()
+        subprocess.run(["sh", "-c", f"exec sh -c '{script} >out' {stream}"], cwd=tmp_path, env=clean_env(), timeout=60)
+        assert (tmp_path / "out").read_text() == first
+
+
+def wait_for(condition, seconds=20):
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if condition():
+            return True
+        time.sleep(0.02)
+    return False
+
+
+TRAPPER = "trap 'echo {0} >>log' {0}; echo ready >>log; for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do sleep 0.1; done; exit 5"
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP", "USR1", "USR2", "INT", "QUIT", "CONT"])
+def test_signals_sent_to_gpuprof_reach_the_command_once(tmp_path, name):
+    process = subprocess.Popen([GPUPROF, "run", "--signal=none", "--", "sh", "-c", TRAPPER.format(name)], cwd=tmp_path,
+                               env=clean_env(), stderr=subprocess.DEVNULL)
+    log = tmp_path / "log"
+    assert wait_for(lambda: log.exists() and "ready" in log.read_text())
+    process.send_signal(signal.Signals[f"SIG{name}"])
+    assert process.wait(timeout=60) == 5
+    assert log.read_text().split() == ["ready", name]
+
+
+def test_control_c_of_a_terminal_is_the_commands_to_answer(tmp_path):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        script = TRAPPER.format("INT")
+        os.execve(GPUPROF, [GPUPROF, "run", "--", "sh", "-c", script], clean_env())
+    log = tmp_path / "log"
+    assert wait_for(lambda: log.exists() and "ready" in log.read_text())
+    os.write(terminal, b"\x03")
+    output = b""
+    while True:
+        try:
+            chunk = os.read(terminal, 4096)
+        except OSError:
+            break
+        if not chunk:
+            break
+        output += chunk
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == 5, output
+    assert log.read_text().split() == ["ready", "INT"]
+
+
+def test_control_c_that_kills_the_command_kills_gpuprof_the_same_way(tmp_path):
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.chdir(tmp_path)
+        os.execve(GPUPROF, [GPUPROF, "run", "--", "sh", "-c", "echo ready >log; exec sleep 20"], clean_env())
+    assert wait_for(lambda: (tmp_path / "log").exists() and (tmp_path / "log").read_text())
+    os.write(terminal, b"\x03")
+    try:
+        while os.read(terminal, 4096):
+            pass
+    except OSError:
+        pass
+    _, status = os.waitpid(pid, 0)
+    os.close(terminal)
+    assert os.waitstatus_to_exitcode(status) == -signal.SIGINT
+
+
+def test_a_closed_stderr_pipe_does_not_change_the_status(tmp_path):
+    reader, writer = os.pipe()
+    process = subprocess.Popen([GPUPROF, "run", "--", "sh", "-c", "sleep 0.3; exit 6"], cwd=tmp_path, env=clean_env(), stderr=writer)
+    os.close(writer)
+    os.close(reader)
+    assert process.wait(timeout=60) == 6
+
+
+HELLO = '#include <stdio.h>\n#include <stdlib.h>\n#include <unistd.h>\nint main(void) { char* volatile p = malloc(10); p[0] = 0; printf("hello %d\\n", (int)geteuid()); free(p); return 4; }\n'
+
+
+def test_an_address_sanitizer_program_runs(tmp_path):
+    program = compile_c(tmp_path / "asan", HELLO, "-fsanitize=address")
+    plain = subprocess.run([program], text=True, capture_output=True)
+    result = gpuprof("run", "-o", "b", "--", program, cwd=tmp_path)
+    assert "does not come first" not in result.stderr
+    assert (result.returncode, result.stdout) == (plain.returncode, plain.stdout) == (4, "hello %d\n" % os.geteuid())
+
+
+def test_a_static_program_runs_and_is_named(tmp_path):
+    program = compile_c(tmp_path / "static", HELLO, "-static")
+    result = gpuprof("run", "--", program, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (4, "hello %d\n" % os.geteuid())
+    assert "linked statically" in result.stderr
+
+
+def test_a_setuid_program_runs_and_is_named(tmp_path):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to make a program setuid to another user")
+    program = compile_c(tmp_path / "setuid", HELLO)
+    os.chown(program, 65534, 65534)
+    os.chmod(program, 0o4755)
+    plain = subprocess.run([program], text=True, capture_output=True)
+    result = gpuprof("run", "--", program, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (plain.returncode, plain.stdout)
+    assert "setuid" in result.stderr
+
+
+def test_nothing_recorded_is_explained_and_leaves_nothing(tmp_path):
+    result = gpuprof("run", "--", "sh", "-c", ":", cwd=tmp_path)
+    assert re.search(r"nothing was recorded: .*--include", result.stderr)
+    assert leftovers(tmp_path) == []

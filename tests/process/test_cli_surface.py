@@ -1,0 +1,180 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The command's stable surface: verbs, help, completions, usage errors, exit codes of the verbs that need no recording."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from cli_support import GPUPROF, clean_env, gpuprof
+
+VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "recover", "doctor", "env", "completions", "help", "version"]
+PASSES = ["overview", "steps", "ops", "heap", "locks", "threads"]
+
+
+def test_overview_names_every_verb(tmp_path):
+    for args in (["help"], ["--help"], ["-h"]):
+        result = gpuprof(*args, cwd=tmp_path)
+        assert (result.returncode, result.stderr) == (0, "")
+        assert re.findall(r"^  ([a-z]+)  +[A-Z]", result.stdout, re.M) == VERBS
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_help_of_every_verb(tmp_path, verb):
+    by_flag = gpuprof(verb, "--help", cwd=tmp_path)
+    by_verb = gpuprof("help", verb, cwd=tmp_path)
+    assert by_flag.returncode == by_verb.returncode == 0
+    assert by_flag.stdout == by_verb.stdout
+    assert f"Usage: gpuprof {verb}" in by_flag.stdout
+    assert by_flag.stderr == ""
+
+
+def test_version(tmp_path):
+    for args in (["--version"], ["version"]):
+        result = gpuprof(*args, cwd=tmp_path)
+        assert result.returncode == 0
+        assert re.fullmatch(r"gpuprof \d+\.\d+\.\d+\n", result.stdout)
+
+
+@pytest.mark.parametrize("args, words", [
+    ([], "a verb is missing"),
+    (["stat"], "Did you mean 'stats'?"),
+    (["--versoin"], "unknown option '--versoin'"),
+    (["help", "rnu"], "Did you mean 'run'?"),
+    (["stats"], "is missing"),
+    (["stats", "ovreview", "x"], "Did you mean 'overview'?"),
+    (["stats", "overview", "x", "stray"], "unexpected argument 'stray'"),
+    (["stats", "overview", "x", "--jsn"], "Did you mean '--json'?"),
+    (["stats", "overview", "x", "--json", "--csv"], "exclude each other"),
+    (["stats", "steps", "x", "--step-marker", "["], "no regular expression"),
+    (["stats", "ops", "x", "--limit", "many"], "whole number"),
+    (["info"], "BUNDLE is missing"),
+    (["ps", "stray"], "unexpected argument 'stray'"),
+    (["ctl"], "is missing"),
+    (["ctl", "strat", "1"], "Did you mean 'start'?"),
+    (["ctl", "status", "me"], "no process number"),
+    (["completions", "tcsh"], "bash, zsh, fish"),
+    (["env"], "-o DIR"),
+    (["version", "x"], "unexpected argument"),
+])
+def test_usage_errors(tmp_path, args, words):
+    result = gpuprof(*args, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert words in result.stderr
+
+
+@pytest.mark.parametrize("verb", [["stats", "overview"], ["info"], ["dump"], ["recover"]])
+def test_unreadable_inputs(tmp_path, verb):
+    (tmp_path / "noise.gpt").write_bytes(os.urandom(5000))
+    for name in ("missing", "noise.gpt"):
+        result = gpuprof(*verb, name, cwd=tmp_path)
+        assert result.returncode == 3, name
+        assert result.stderr.startswith("gpuprof: ") and name in result.stderr
+        assert result.stdout == ""
+
+
+def test_verify_of_unreadable_inputs(tmp_path):
+    (tmp_path / "noise.gpt").write_bytes(os.urandom(5000))
+    for name in ("missing", "noise.gpt"):
+        result = gpuprof("verify", name, cwd=tmp_path)
+        assert result.returncode == 3
+        assert name in result.stdout + result.stderr
+
+
+def test_a_reader_that_leaves_is_no_error(tmp_path):
+    script = f"'{GPUPROF}' completions bash | head -c 1 >/dev/null; echo ${{PIPESTATUS[0]}}"
+    for prefix in ("", "trap '' PIPE; "):
+        result = subprocess.run(["bash", "-c", prefix + script], cwd=tmp_path, env=clean_env(), text=True, capture_output=True)
+        assert result.stderr == ""
+        assert result.stdout.strip() in ("0", "141")
+
+
+def test_a_full_stdout_is_an_error(tmp_path):
+    with open("/dev/full", "w") as full:
+        result = subprocess.run([GPUPROF, "help"], cwd=tmp_path, env=clean_env(), text=True, stdout=full, stderr=subprocess.PIPE)
+    assert result.returncode == 3
+    assert "No space left" in result.stderr
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completions_are_valid_and_complete(tmp_path, shell):
+    script = gpuprof("completions", shell, cwd=tmp_path)
+    assert script.returncode == 0
+    for verb in VERBS:
+        assert verb in script.stdout
+    for option in ("capture", "ring-memory", "step-marker"):
+        assert option in script.stdout
+    if shutil.which(shell) is None:
+        pytest.skip(f"{shell} is not installed: its syntax was not checked")
+    checked = subprocess.run([shell, "-n"], input=script.stdout, text=True, capture_output=True)
+    assert checked.returncode == 0, checked.stderr
+
+
+@pytest.mark.parametrize("words, expected", [
+    (["gpuprof", "st"], {"stats"}),
+    (["gpuprof", "stats", ""], set(PASSES)),
+    (["gpuprof", "stats", "he"], {"heap"}),
+    (["gpuprof", "run", "--ca"], {"--capture"}),
+    (["gpuprof", "run", "--capture", ""], {"now", "off", "delay:"}),
+    (["gpuprof", "run", "--clock", "m"], {"monotonic"}),
+    (["gpuprof", "ctl", "st"], {"start", "stop", "status"}),
+    (["gpuprof", "help", "rec"], {"recover"}),
+    (["gpuprof", "completions", ""], {"bash", "zsh", "fish"}),
+])
+def test_bash_completion_completes(tmp_path, words, expected):
+    script = gpuprof("completions", "bash", cwd=tmp_path).stdout
+    quoted = " ".join(f"'{word}'" for word in words)
+    script += f"\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _gpuprof; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n"
+    result = subprocess.run(["bash"], input=script, text=True, capture_output=True, cwd=tmp_path)
+    assert set(result.stdout.split()) == expected, result.stderr
+
+
+def test_ctl_names_cause_and_fix(tmp_path):
+    missing = gpuprof("ctl", "status", "4194300", cwd=tmp_path)
+    assert missing.returncode == 3
+    assert "does not exist" in missing.stderr and "gpuprof ps" in missing.stderr
+    without = gpuprof("ctl", "start", str(os.getpid()), cwd=tmp_path)
+    assert without.returncode == 3
+    assert "runs without gpuprof" in without.stderr and "gpuprof run" in without.stderr
+
+
+def test_doctor(tmp_path):
+    result = gpuprof("doctor", "--json", cwd=tmp_path)
+    checks = json.loads(result.stdout)["checks"]
+    assert result.returncode == 0, checks
+    assert {"system", "inject object", "tracer object", "clock", "signal"} <= {check["name"] for check in checks}
+    assert all(set(check) == {"name", "level", "found", "fix"} for check in checks)
+    assert all(check["fix"] for check in checks if check["level"] in ("warn", "fail"))
+    text = gpuprof("doctor", cwd=tmp_path)
+    assert len([line for line in text.stdout.splitlines() if not line.startswith("      fix:")]) == len(checks)
+
+
+def test_doctor_finds_faults(tmp_path):
+    (tmp_path / "broken.so").write_text("not an object")
+    result = gpuprof("doctor", cwd=tmp_path, env=clean_env(GPUPROF_STAKS="1", GPUPROF_INJECT=str(tmp_path / "broken.so")))
+    assert result.returncode == 1
+    assert re.search(r"^fail +inject object +.*does not load", result.stdout, re.M)
+    assert "Did you mean 'GPUPROF_STACKS'?" in result.stdout
+
+
+def test_env_can_be_evaluated(tmp_path):
+    result = gpuprof("env", "-o", "it's here", "--stacks=5", cwd=tmp_path, env=clean_env(LD_PRELOAD="libm.so.6"))
+    assert result.returncode == 0
+    script = result.stdout + 'printf "%s\\n" "$GPUPROF_BUNDLE" "$GPUPROF_STACKS" "$LD_PRELOAD"; unset LD_PRELOAD; test -d "$GPUPROF_BUNDLE"'
+    seen = subprocess.run(["bash", "-c", script], text=True, capture_output=True, cwd=tmp_path)
+    bundle, stacks, preload = seen.stdout.splitlines()
+    assert seen.returncode == 0
+    assert (bundle, stacks) == (str(tmp_path / "it's here"), "5")
+    assert preload.endswith("/libgpuprof_inject.so:libm.so.6")
+    as_json = json.loads(gpuprof("env", "--json", "-o", "/b", cwd=tmp_path).stdout)
+    assert as_json["GPUPROF_BUNDLE"] == "/b" and "LD_PRELOAD" in as_json
+
+
+def test_ps_json_is_valid_when_empty_or_not(tmp_path):
+    result = gpuprof("ps", "--json", cwd=tmp_path)
+    assert result.returncode == 0
+    assert isinstance(json.loads(result.stdout)["processes"], list)
