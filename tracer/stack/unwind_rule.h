@@ -10,6 +10,8 @@
 
 #pragma once
 
+#include <sys/mman.h>
+
 #include <atomic>
 #include <cstdint>
 
@@ -53,14 +55,14 @@ constexpr UnwindRule UnpackRule(uint64_t bits) {
           (static_cast<int32_t>(word << 2) >> 22) * 8};
 }
 
-// A word of the table: the upper 34 bits of the address, and the rule.
+// A word of the table: the upper bits of the address, and the rule.
 class RuleCache {
  public:
-  static constexpr uint32_t kBucketBits = 14;
+  static constexpr uint32_t kBucketBits = 16;
   static constexpr uint32_t kWays = 4;
   static constexpr uint64_t kBytes = (uint64_t{1} << kBucketBits) * kWays * sizeof(uint64_t);
 
-  // `table`: kBytes of zeroed memory, aligned to a cache line.
+  // `table`: kBytes of private, anonymous pages, still zero.
   void Use(void* table) { table_ = static_cast<std::atomic<uint64_t>*>(table); }
   bool ready() const { return table_ != nullptr; }
 
@@ -84,11 +86,9 @@ class RuleCache {
     bucket[way].store(TagOf(address) | rule, std::memory_order_relaxed);
   }
 
+  // Concurrent insertions may survive: an address that is on a stack has a valid rule.
   void Clear() noexcept {
-    if (table_ == nullptr) return;
-    for (uint64_t i = 0; i < kBytes / sizeof(uint64_t); ++i) {
-      table_[i].store(0, std::memory_order_relaxed);
-    }
+    if (table_ != nullptr) madvise(table_, kBytes, MADV_DONTNEED);
   }
 
  private:

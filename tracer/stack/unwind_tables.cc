@@ -45,8 +45,8 @@ bool IsMarked(uint64_t value) { return value >> 56 == 0x5a; }
 struct Query {
   uint64_t address;
   const CodeObject* object;
-  uint64_t
-      last_word_from_fp;  // imagined address near the frame pointer that was read last; 0: none
+  bool found;                  // the address has a table entry
+  uint64_t last_word_from_fp;  // imagined word near the frame pointer read last; 0: none
 };
 
 unw_addr_space_t space;
@@ -100,7 +100,9 @@ int FindProcedure(unw_addr_space_t as, unw_word_t address, unw_proc_info_t* info
   table.u.rti.segbase = object.eh_frame_hdr;
   table.u.rti.table_data = object.eh_frame_hdr + 12;
   table.u.rti.table_len = entries;  // in words of 8, as large as an entry
-  return _Ux86_64_dwarf_search_unwind_table(as, address, &table, info, need, arg);
+  const int result = _Ux86_64_dwarf_search_unwind_table(as, address, &table, info, need, arg);
+  static_cast<Query*>(arg)->found = result >= 0;
+  return result;
 }
 
 void PutProcedure(unw_addr_space_t as, unw_proc_info_t* info, void* arg) {
@@ -181,18 +183,15 @@ bool UnwindTablesInit() {
 UnwindRule ReadRule(uint64_t address, const CodeObject& object) noexcept {
   if (space == nullptr) return {RuleKind::kNone, false, 0, 0};
   const int saved_errno = errno;
-  Query query = {address, &object, 0};
+  Query query = {address, &object, false, 0};
   UnwindRule rule = {RuleKind::kNone, false, 0, 0};
-  unw_proc_info_t info;
   unw_cursor_t cursor;
-  // Asked first: a step without a table would guess, from marks.
-  if (FindProcedure(space, address, &info, 0, &query) >= 0 &&
-      unw_init_remote(&cursor, space, &query) >= 0) {
-    query.last_word_from_fp = 0;
+  if (unw_init_remote(&cursor, space, &query) >= 0) {
     const int stepped = unw_step(&cursor);
-    if (stepped > 0) {
+    // Without a table entry the step was a guess, from marks.
+    if (query.found && stepped > 0) {
       rule = Interpret(&cursor, query);
-    } else {
+    } else if (query.found) {
       rule.kind = stepped == 0 ? RuleKind::kOutermost : RuleKind::kOdd;
     }
   }

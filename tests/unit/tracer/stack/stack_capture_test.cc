@@ -406,12 +406,14 @@ TEST(UnwindRuleTest, PackingKeepsWhatFitsAndRefusesTheRest) {
 }
 
 TEST(RuleCacheTest, NeverAnswersForAnotherAddress) {
-  std::vector<uint64_t> table(RuleCache::kBytes / 8);
+  void* table = mmap(nullptr, RuleCache::kBytes, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  ASSERT_NE(table, MAP_FAILED);
   RuleCache cache;
-  cache.Use(table.data());
+  cache.Use(table);
   std::mt19937_64 random(7);
   std::vector<uint64_t> addresses;
-  for (int i = 0; i < 200000; ++i) {
+  for (int i = 0; i < 800000; ++i) {
     addresses.push_back(random() & ((uint64_t{1} << 47) - 1));
     cache.Insert(addresses.back(), 1 + (addresses.back() * 2654435761u >> 8) % 1000);
   }
@@ -426,6 +428,7 @@ TEST(RuleCacheTest, NeverAnswersForAnotherAddress) {
   EXPECT_EQ(cache.Find(addresses[0] ^ (uint64_t{1} << 46)), 0u);
   cache.Clear();
   EXPECT_EQ(cache.Find(addresses.back()), 0u);
+  munmap(table, RuleCache::kBytes);
 }
 
 }  // namespace
