@@ -1,0 +1,221 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""What the process tests share: the built command, the victims, and runs of one under the other.
+
+GPUPROF_BUILD_DIR names the build (ctest sets it); without it build/ci and the other presets are tried."""
+
+import dataclasses
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from trace_file import TraceFile, read_bundle  # noqa: E402
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+
+
+def _find_build():
+    given = os.environ.get("GPUPROF_BUILD_DIR")
+    folders = [pathlib.Path(given)] if given else [ROOT / "build" / p for p in ("ci", "release", "dev")]
+    for folder in folders:
+        if (folder / "launcher" / "gpuprof").exists():
+            return folder
+    raise pytest.UsageError(f"no built gpuprof in {', '.join(map(str, folders))}; set GPUPROF_BUILD_DIR")
+
+
+BUILD = _find_build()
+GPUPROF = BUILD / "launcher" / "gpuprof"
+PROGRAMS = BUILD / "tests" / "programs"
+SOURCES = ROOT / "tests" / "programs"
+
+
+def program(name):
+    """Path of a victim: built from tests/programs/NAME.c or .cc, or the Python source itself."""
+    path = SOURCES / name if name.endswith(".py") else PROGRAMS / name
+    assert path.exists(), f"{path} was not built"
+    return str(path)
+
+
+def clean_environment(extra=None):
+    """Ours without anything of gpuprof's, so that a run under another gpuprof run is no different."""
+    environment = {k: v for k, v in os.environ.items()
+                   if not k.startswith(("GPUPROF_", "PYTEST_")) and k != "LD_PRELOAD"}
+    environment.update(extra or {})
+    return environment
+
+
+@dataclasses.dataclass
+class Outcome:
+    """How a command ended. `status` is Popen's: negative for a signal."""
+    status: int
+    out: bytes
+    err: bytes
+    bundle: pathlib.Path = None
+
+    def traces(self):
+        return read_bundle(self.bundle)
+
+    def trace(self, name=None):
+        """The one trace of the bundle, or the one of this program."""
+        found = [t for t in self.traces() if name in (None, t.program)]
+        assert len(found) == 1, f"{len(found)} traces of {name or 'any program'}: " + \
+            str([(t.path.name, t.program) for t in self.traces()]) + self.err.decode(errors="replace")
+        return found[0]
+
+    @property
+    def words(self):
+        """What gpuprof said, and what the program said, on stderr."""
+        lines = self.err.decode(errors="replace").splitlines(keepends=True)
+        return "".join(x for x in lines if x.startswith("gpuprof: "))
+
+    @property
+    def own_err(self):
+        lines = self.err.splitlines(keepends=True)
+        return b"".join(x for x in lines if not x.startswith(b"gpuprof: "))
+
+
+def run_bare(command, env=None, timeout=60, cwd=None, stdin=None):
+    done = subprocess.run([str(x) for x in command], capture_output=True, env=clean_environment(env),
+                          timeout=timeout, cwd=cwd, input=stdin)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+def verify(bundle):
+    """`gpuprof verify` of the bundle, which must be without fault."""
+    done = subprocess.run([str(GPUPROF), "verify", str(bundle)], capture_output=True, env=clean_environment())
+    assert done.returncode == 0, f"verify {bundle}: {done.returncode}\n{done.stdout.decode()}{done.stderr.decode()}"
+
+
+def gpuprof(*words, env=None, timeout=60, cwd=None):
+    done = subprocess.run([str(GPUPROF), *map(str, words)], capture_output=True, env=clean_environment(env),
+                          timeout=timeout, cwd=cwd)
+    return Outcome(done.returncode, done.stdout, done.stderr)
+
+
+class Session:
+    """A command running under gpuprof, with its pid, for tests that talk to it while it runs."""
+
+    def __init__(self, command, options, bundle, env):
+        self.bundle = bundle
+        self.process = subprocess.Popen(
+            [str(GPUPROF), "run", "-o", str(bundle), *options, "--", *map(str, command)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment(env))
+        self.pid = self._child()
+
+    def _child(self, limit=10):
+        path = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        until = time.monotonic() + limit
+        while time.monotonic() < until:
+            children = pathlib.Path(path).read_text().split()
+            if children:
+                return int(children[0])
+            time.sleep(0.005)
+        raise AssertionError("the command did not start: " + self.process.stderr.read().decode())
+
+    def line(self):
+        """The next line of the program's stdout."""
+        return self.process.stdout.readline().decode().rstrip("\n")
+
+    def tell(self, text):
+        self.process.stdin.write(text.encode())
+        self.process.stdin.flush()
+
+    def ctl(self, verb):
+        return gpuprof("ctl", verb, self.pid)
+
+    def state(self):
+        done = gpuprof("ctl", "status", "--json", self.pid)
+        assert done.status == 0, done.err.decode()
+        answer = json.loads(done.out)
+        return answer["processes"][0] if "processes" in answer else answer
+
+    def wait_for(self, condition, limit=10):
+        until = time.monotonic() + limit
+        while time.monotonic() < until:
+            if condition():
+                return
+            time.sleep(0.01)
+        raise AssertionError("waited in vain; state: " + str(self.state()))
+
+    def finish(self, timeout=60):
+        out, err = self.process.communicate(timeout=timeout)
+        return Outcome(self.process.returncode, out, err, self.bundle)
+
+    def end(self):
+        if self.process.poll() is None:
+            for pid in (self.pid, self.process.pid):
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+            self.process.wait()
+        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
+            stream.close()
+
+
+@pytest.fixture
+def record(tmp_path):
+    """record(command, *options): runs it under `gpuprof run`, and checks that the bundle is without fault."""
+    count = 0
+
+    def run(command, *options, env=None, timeout=60, cwd=None, stdin=None, check=True):
+        nonlocal count
+        count += 1
+        bundle = tmp_path / f"bundle{count}"
+        done = subprocess.run(
+            [str(GPUPROF), "run", "-o", str(bundle), *options, "--", *map(str, command)],
+            capture_output=True, env=clean_environment(env), timeout=timeout, cwd=cwd, input=stdin)
+        outcome = Outcome(done.returncode, done.stdout, done.stderr, bundle)
+        if check and list(bundle.glob("p*")):
+            verify(bundle)
+        return outcome
+
+    return run
+
+
+@pytest.fixture
+def session(tmp_path):
+    """session(command, *options): starts it under `gpuprof run`; whatever is left is killed at the end."""
+    running = []
+
+    def start(command, *options, env=None):
+        running.append(Session(command, options, tmp_path / f"session{len(running) + 1}", env))
+        return running[-1]
+
+    yield start
+    for one in running:
+        one.end()
+
+
+@pytest.fixture
+def same(record):
+    """same(command): the program's output and status under gpuprof must equal those of the bare run; returns the
+    recorded outcome."""
+
+    def compare(command, *options, env=None, timeout=60, **keywords):
+        bare = run_bare(command, env=env, timeout=timeout)
+        recorded = record(command, *options, env=env, timeout=timeout, **keywords)
+        assert recorded.status == bare.status, recorded.err.decode(errors="replace")
+        assert recorded.out == bare.out
+        assert recorded.own_err == bare.err
+        return recorded
+
+    return compare
+
+
+def needs(tool):
+    return pytest.mark.skipif(shutil.which(tool) is None, reason=f"{tool} is not installed")
+
+
+needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="makes files of other users: needs root")
+HEAP_EXACT = "--trace=heap=exact,locks,threads"

@@ -1,0 +1,218 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+"""The verbs on real recordings: run's summary, ps, ctl, and the readers' exit codes."""
+
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import time
+
+import pytest
+
+from cli_support import GPUPROF, PYTHON, clean_env, gpuprof
+
+WORK = "import threading\nblocks = [bytearray(200000) for _ in range(200)]\nt = threading.Thread(target=lambda: None)\nt.start()\nt.join()\n"
+
+
+def record(tmp_path, *options, script=WORK, name="b"):
+    result = gpuprof("run", "-o", name, *options, "--", PYTHON, "-c", script, cwd=tmp_path)
+    assert result.returncode == 0, result.stderr
+    return result
+
+
+@pytest.fixture(scope="module")
+def bundle(tmp_path_factory):
+    path = tmp_path_factory.mktemp("recorded")
+    record(path)
+    return path / "b"
+
+
+def words_of(result):
+    return [line.removeprefix("gpuprof: ") for line in result.stderr.splitlines()]
+
+
+def test_summary_has_five_lines_and_the_next_command_works(tmp_path):
+    lines = words_of(record(tmp_path, "--trace", "heap=exact,threads"))
+    assert len(lines) == 5, lines
+    assert re.fullmatch(r"'[^']*' ended with status 0 after [0-9.]+ s", lines[0])
+    assert re.fullmatch(r"recorded: [0-9 ]+ events of 1 process", lines[1])
+    assert lines[2] == "lost: nothing"
+    assert re.fullmatch(r"bundle: b \([0-9.]+ [KM]?i?B\)", lines[3])
+    assert lines[4].startswith("next: gpuprof ")
+    events = int(re.sub(r"\D", "", lines[1].split("events")[0]))
+    info = json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)
+    assert events == info["count"] > 200
+    following = lines[4].removeprefix("next: gpuprof ").split()
+    assert gpuprof(*following, cwd=tmp_path).returncode == 0
+
+
+def test_quiet_says_nothing(tmp_path):
+    assert record(tmp_path, "--quiet").stderr == ""
+
+
+def test_the_default_bundle_is_named_after_the_program(tmp_path):
+    result = gpuprof("run", "--", PYTHON, "-c", WORK, cwd=tmp_path)
+    made = [p.name for p in tmp_path.iterdir()]
+    assert len(made) == 1
+    assert re.fullmatch(rf"gpuprof-{re.escape(os.path.basename(PYTHON))}-\d{{8}}-\d{{6}}-\d+", made[0])
+    assert made[0] in result.stderr
+
+
+def test_bundle_says_how_the_command_ended(tmp_path):
+    result = gpuprof("run", "-o", "b", "--stacks=3", "--", PYTHON, "-c", WORK + "raise SystemExit(9)", cwd=tmp_path)
+    assert result.returncode == 9
+    info = json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)
+    assert info["exit_status"] == 9
+    assert "GPUPROF_STACKS=3" in info["settings"]
+    assert info["command"][0] == PYTHON
+    assert 0 < info["started_realtime_ns"] < info["ended_realtime_ns"]
+
+
+@pytest.mark.parametrize("name", ["overview", "steps", "ops", "heap", "locks", "threads"])
+def test_stats_in_every_form(bundle, name):
+    text = gpuprof("stats", name, bundle, cwd=bundle)
+    assert (text.returncode, text.stderr) == (0, "")
+    assert text.stdout.endswith("\n")
+    as_json = gpuprof("stats", name, bundle, "--json", cwd=bundle)
+    assert json.loads(as_json.stdout)["meta"]["pass"] == name
+    as_csv = gpuprof("stats", name, bundle, "--csv", cwd=bundle)
+    assert as_csv.returncode == 0
+    rows = list(csv.reader(io.StringIO(as_csv.stdout)))
+    assert rows and all(len(row) == len(rows[0]) for row in rows)
+
+
+def test_a_cut_trace_is_shown_and_told(tmp_path, bundle):
+    trace = next(bundle.glob("*.gpt"))
+    cut = tmp_path / "cut.gpt"
+    cut.write_bytes(trace.read_bytes()[:-200])
+    for args in (["info", cut], ["stats", "heap", cut], ["dump", cut]):
+        result = gpuprof(*args, cwd=tmp_path)
+        assert result.returncode == 3, args
+        assert result.stdout and "cut.gpt" in result.stderr, args
+    assert gpuprof("verify", cut, cwd=tmp_path).returncode == 3
+    assert gpuprof("verify", bundle, cwd=tmp_path).returncode == 0
+
+
+def test_dump_stops_when_its_reader_does(bundle):
+    script = f"'{GPUPROF}' dump '{bundle}' | head -n 1"
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", script], env=clean_env(), text=True, capture_output=True)
+    assert result.stderr == ""
+    assert len(result.stdout.splitlines()) == 1
+
+
+class Sleeper:
+    """A program under gpuprof that allocates until it is told to end."""
+
+    SCRIPT = "import sys, time\nprint('ready', flush=True)\nfor _ in range(3000):\n    b = bytearray(600000)\n    time.sleep(0.01)\n"
+
+    def __init__(self, tmp_path, *options):
+        self.process = subprocess.Popen([GPUPROF, "run", "-o", "b", *options, "--", PYTHON, "-c", self.SCRIPT], cwd=tmp_path,
+                                        env=clean_env(), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "ready\n"
+        children = f"/proc/{self.process.pid}/task/{self.process.pid}/children"
+        self.pid = int(open(children).read().split()[0])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        if self.process.poll() is None:
+            os.kill(self.pid, signal.SIGKILL)
+        self.process.communicate(timeout=60)
+
+
+def test_ctl_and_ps(tmp_path):
+    with Sleeper(tmp_path, "--capture=off") as sleeper:
+        def status():
+            return json.loads(gpuprof("ctl", "status", "--json", sleeper.pid, cwd=tmp_path).stdout)["processes"][0]
+
+        first = status()
+        assert first["state"] == "dormant" and first["captures"] == 0
+        assert first["bundle"] == str(tmp_path / "b")
+        text = gpuprof("ctl", "status", sleeper.pid, cwd=tmp_path).stdout
+        assert dict(line.split(": ", 1) for line in text.splitlines())["state"] == "dormant"
+        assert gpuprof("ctl", "start", sleeper.pid, cwd=tmp_path).returncode == 0
+        assert status()["state"] == "capturing"
+        again = gpuprof("ctl", "start", sleeper.pid, cwd=tmp_path)
+        assert again.returncode == 1 and again.stderr.startswith(f"gpuprof: process {sleeper.pid}: ")
+        listed = [p for p in json.loads(gpuprof("ps", "--json", cwd=tmp_path).stdout)["processes"] if p["pid"] == sleeper.pid]
+        assert len(listed) == 1 and listed[0]["captures"] == 1
+        assert re.search(rf"^ *{sleeper.pid}  capturing ", gpuprof("ps", cwd=tmp_path).stdout, re.M)
+        time.sleep(0.3)
+        assert gpuprof("ctl", "stop", sleeper.pid, cwd=tmp_path).returncode == 0
+        stopped = status()
+        assert stopped["state"] == "dormant" and stopped["events"] > 0
+        # After stop the data is in the bundle: readable while the process lives.
+        info = json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)
+        assert info["count"] > 0
+        mixed = gpuprof("ctl", "status", sleeper.pid, 4194300, cwd=tmp_path)
+        assert mixed.returncode == 3 and f"pid: {sleeper.pid}" in mixed.stdout and "4194300" in mixed.stderr
+    gone = gpuprof("ctl", "status", sleeper.pid, cwd=tmp_path)
+    assert gone.returncode == 3 and "does not exist" in gone.stderr
+    gpuprof("ps", cwd=tmp_path)
+    folder = f"/tmp/gpuprof-{os.geteuid()}"
+    left = os.listdir(folder) if os.path.isdir(folder) else []
+    assert not [name for name in left if name.startswith(f"{sleeper.pid}-")]
+
+
+def test_sigkill_of_the_command_leaves_a_finished_trace(tmp_path):
+    with Sleeper(tmp_path, "--trace=heap=exact") as sleeper:
+        time.sleep(0.3)
+        os.kill(sleeper.pid, signal.SIGKILL)
+        _, stderr = sleeper.process.communicate(timeout=60)
+        assert sleeper.process.returncode == -signal.SIGKILL
+    assert "was killed by SIGKILL" in stderr
+    assert not list((tmp_path / "b").glob("*.ring"))
+    info = json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)
+    assert info["exit_status"] == 128 + signal.SIGKILL
+    assert info["processes"][0]["has_end"]
+    assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
+
+
+def test_recover_finishes_what_the_launcher_could_not(tmp_path):
+    with Sleeper(tmp_path, "--trace=heap=exact") as sleeper:
+        time.sleep(0.3)
+        os.kill(sleeper.process.pid, signal.SIGKILL)
+        sleeper.process.wait(timeout=60)
+        alive = gpuprof("recover", "b", cwd=tmp_path)
+        assert alive.returncode == 0
+        assert f"process {sleeper.pid} is still running" in alive.stderr
+        os.kill(sleeper.pid, signal.SIGKILL)
+        end = time.monotonic() + 20
+        while os.path.exists(f"/proc/{sleeper.pid}") and time.monotonic() < end:
+            time.sleep(0.02)
+    assert list((tmp_path / "b").glob("*.ring"))
+    result = gpuprof("recover", "b", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (0, "finished 1 trace\n"), result.stderr
+    assert not list((tmp_path / "b").glob("*.ring"))
+    assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
+
+
+def test_survivors_are_told(tmp_path):
+    script = WORK + f"import subprocess\nsubprocess.Popen([{PYTHON!r}, '-c', {WORK!r} + 'import time; time.sleep(4)'], start_new_session=True)\n" \
+        "import time; time.sleep(1)\n"
+    result = gpuprof("run", "-o", "b", "--", PYTHON, "-c", script, cwd=tmp_path, timeout=60)
+    told = re.search(r"still running: (\d+); their traces will be complete when they end", result.stderr)
+    assert told, result.stderr
+    pid = int(told.group(1))
+    end = time.monotonic() + 20
+    while list((tmp_path / "b").glob(f"p{pid}-*.ring")) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
+
+
+def test_reasons_for_nothing(tmp_path):
+    for options, words in [(["--capture=off"], "gpuprof ctl start"), (["--capture=delay:60s"], "shorter delay"),
+                           ([f"--exclude={os.path.basename(os.path.realpath(PYTHON))}"], "--include")]:
+        result = gpuprof("run", *options, "--", PYTHON, "-c", "pass", cwd=tmp_path)
+        assert "nothing was recorded" in result.stderr and words in result.stderr, options
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_named_program_can_be_included(tmp_path):
+    result = gpuprof("run", "-o", "b", "--include=sh,dash,bash", "--trace=heap=exact", "--", "sh", "-c", ":", cwd=tmp_path)
+    assert re.search(r"recorded: [0-9 ]+ events? of 1 process", result.stderr), result.stderr

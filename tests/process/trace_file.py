@@ -1,0 +1,257 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""An independent reader of .gpt files for the tests: `zstd -dc`, the protobuf wire format, and the column
+residuals, written from FORMAT.md alone. It shares no code with the product, so that a fault of the writer
+cannot hide behind the same fault of the reader. Fails loudly on anything it does not expect."""
+
+import dataclasses
+import pathlib
+import subprocess
+
+import numpy
+
+META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
+HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT = 16, 17, 18, 19, 20, 21
+
+_COLUMNS = {
+    HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
+    WAIT: (("time", "time"), ("duration", "plain"), ("operation", "plain"), ("object", "address"),
+           ("caller", "delta"), ("stack", "plain")),
+    OP: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain")),
+    TENSOR: (("time", "time"), ("device", "plain"), ("address", "address"), ("bytes", "plain"),
+             ("total_allocated", "delta"), ("total_reserved", "delta")),
+    THREAD_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain")),
+    PROCESS_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain"), ("text", "plain")),
+}
+
+MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
+THREAD_START, THREAD_NAME, THREAD_EXIT, THREAD_SEEN = 1, 2, 3, 4
+FORK, VFORK, SPAWN, EXEC, EXIT = 1, 2, 3, 4, 5
+WAY_UNKNOWN, WAY_RETURN, WAY_UNDERSCORE, WAY_QUICK, WAY_ABORT, WAY_EXEC = 0, 1, 2, 3, 4, 5
+(MALLOC, CALLOC, REALLOC, FREE, POSIX_MEMALIGN, ALIGNED_ALLOC, MEMALIGN, VALLOC, PVALLOC, REALLOCARRAY,
+ FREE_SIZED, FREE_ALIGNED_SIZED) = range(1, 13)
+FLAG_SAMPLED, FLAG_TIMED_OUT, FLAG_INCOMPLETE = 1, 8, 16
+
+
+def _varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, at
+        shift += 7
+        assert shift < 70, "a varint of more than ten bytes"
+
+
+def fields(data):
+    """The fields of one message: number -> list of int (varint, fixed) or bytes."""
+    found = {}
+    at = 0
+    while at < len(data):
+        key, at = _varint(data, at)
+        number, wire = key >> 3, key & 7
+        if wire == 0:
+            value, at = _varint(data, at)
+        elif wire == 1:
+            value, at = int.from_bytes(data[at:at + 8], "little"), at + 8
+        elif wire == 2:
+            size, at = _varint(data, at)
+            value, at = data[at:at + size], at + size
+            assert len(value) == size, "a field reaches behind its message"
+        elif wire == 5:
+            value, at = int.from_bytes(data[at:at + 4], "little"), at + 4
+        else:
+            raise AssertionError(f"wire type {wire}")
+        found.setdefault(number, []).append(value)
+    return found
+
+
+def _packed(data):
+    """Packed varints as uint64."""
+    raw = numpy.frombuffer(data, dtype=numpy.uint8)
+    if raw.size == 0:
+        return numpy.zeros(0, numpy.uint64)
+    ends = numpy.flatnonzero(raw < 0x80)
+    assert ends.size and ends[-1] == raw.size - 1, "a packed column ends inside a varint"
+    starts = numpy.concatenate(([0], ends[:-1] + 1))
+    position = numpy.arange(raw.size) - numpy.repeat(starts, ends - starts + 1)
+    parts = (raw & 0x7F).astype(numpy.uint64) << (position * 7).astype(numpy.uint64)
+    return numpy.add.reduceat(parts, starts)
+
+
+def _zigzag(values):
+    return (values >> numpy.uint64(1)).astype(numpy.int64) ^ -(values & numpy.uint64(1)).astype(numpy.int64)
+
+
+def _column(data, count, encoding, base):
+    if data is None:
+        residuals = numpy.zeros(count, numpy.int64)
+    else:
+        residuals = _zigzag(_packed(data))
+        assert residuals.size == count, "a column has another length than its chunk says"
+    if encoding == "plain":
+        return residuals
+    values = numpy.cumsum(residuals)
+    if encoding == "time":
+        return values + base
+    if encoding == "address":
+        raw = values.astype(numpy.uint64)
+        return (raw << numpy.uint64(4) | raw >> numpy.uint64(60)).astype(numpy.int64)
+    return values
+
+
+@dataclasses.dataclass
+class Thread:
+    track: int
+    tid: int
+    name: str
+    dropped: int
+    reentered: int
+    tool: bool
+
+
+class TraceFile:
+    """One process. Event tables are dicts of numpy columns with `track` and `capture` beside them, rows in file
+    order (per track: in the order of recording)."""
+
+    def __init__(self, path):
+        self.path = pathlib.Path(path)
+        done = subprocess.run(["zstd", "-dcq", str(path)], capture_output=True)
+        assert done.returncode == 0, f"zstd -dc {path}: {done.stderr.decode()}"
+        self.strings = {}
+        self.threads = {}
+        self.captures = []  # (capture, start?, trigger)
+        self.losses = {}
+        self.notes = []
+        self.frameworks = []
+        self.pid = self.ppid = self.exit_way = self.exit_status = None
+        self.executable = ""
+        self.argv = []
+        self.dropped = {}  # by track, of the chunks' dropped_before
+        self._parts = {}
+        for chunk in fields(done.stdout).get(1, []):
+            self._add(fields(chunk))
+        self._tables = {kind: self._join(kind) for kind in _COLUMNS}
+
+    def _add(self, chunk):
+        one = lambda number, default=0: chunk.get(number, [default])[-1]
+        kind = one(1)
+        if kind == META:
+            self._add_meta(fields(one(13)))
+        elif kind == STRINGS:
+            table = fields(one(8))
+            ids = [int(i) for data in table.get(1, []) for i in _packed(data)]
+            self.strings.update(zip(ids, (text.decode("utf-8", "replace") for text in table.get(2, []))))
+        elif kind == THREADS:
+            for entry in fields(one(12)).get(2, []):
+                thread = fields(entry)
+                get = lambda number, default=0: thread.get(number, [default])[-1]
+                key = get(1) or -get(2)
+                self.threads[key] = Thread(get(1), get(2), get(3, b"").rstrip(b"\0").decode(), get(6), get(7),
+                                           bool(get(8)))
+        elif kind == HEALTH:
+            health = fields(one(14))
+            self.losses = {}
+            for entry in health.get(1, []):
+                loss = fields(entry)
+                self.losses[loss.get(1, [0])[-1]] = loss.get(2, [0])[-1]
+            self.notes = [fields(note).get(2, [b""])[-1].decode() for note in health.get(9, [])]
+        elif kind in _COLUMNS:
+            self._add_events(kind, chunk, one)
+        else:
+            assert kind in (STACKS, MODULES, CLOCKS), f"chunk kind {kind}"
+
+    def _add_meta(self, meta):
+        last = lambda number, old: meta.get(number, [old])[-1]
+        self.pid, self.ppid = last(1, self.pid), last(2, self.ppid)
+        self.executable = meta[4][-1].decode() if 4 in meta else self.executable
+        self.argv = [word.decode() for word in meta[5]] if 5 in meta else self.argv
+        self.exit_way, self.exit_status = last(16, self.exit_way), last(17, self.exit_status)
+        self.frameworks += [text.decode() for text in meta.get(18, [])]
+        for entry in meta.get(15, []):
+            mark = fields(entry)
+            self.captures.append((mark.get(1, [0])[-1], bool(mark.get(2, [0])[-1]), mark.get(4, [b""])[-1].decode()))
+
+    def _add_events(self, kind, chunk, one):
+        count, shift = one(4), one(5)
+        columns = {}
+        for i, (name, encoding) in enumerate(_COLUMNS[kind]):
+            data = chunk[16 + i][-1] if 16 + i in chunk else None
+            columns[name] = _column(data, count, encoding, one(3)) << (shift if name in ("time", "duration") else 0)
+        columns["track"] = numpy.full(count, one(2))
+        columns["capture"] = numpy.full(count, one(7))
+        self.dropped[one(2)] = self.dropped.get(one(2), 0) + one(6)
+        self._parts.setdefault(kind, []).append(columns)
+
+    def _join(self, kind):
+        names = [name for name, _ in _COLUMNS[kind]] + ["track", "capture"]
+        parts = self._parts.get(kind, [])
+        return {name: numpy.concatenate([p[name] for p in parts]) if parts else numpy.zeros(0, numpy.int64)
+                for name in names}
+
+    heap = property(lambda self: self._tables[HEAP])
+    waits = property(lambda self: self._tables[WAIT])
+    ops = property(lambda self: self._tables[OP])
+    tensors = property(lambda self: self._tables[TENSOR])
+    thread_events = property(lambda self: self._tables[THREAD_EVENT])
+    process_events = property(lambda self: self._tables[PROCESS_EVENT])
+
+    @property
+    def program(self):
+        return pathlib.Path(self.executable).name
+
+    @property
+    def records(self):
+        return sum(len(table["time"]) for table in self._tables.values())
+
+    @property
+    def lost(self):
+        return sum(self.losses.values())
+
+    def process_event(self, event):
+        """Rows (a, b, text) of one kind of process event."""
+        table = self.process_events
+        return [(int(a), int(b), self.strings.get(int(text), "")) for e, a, b, text in
+                zip(table["event"], table["a"], table["b"], table["text"]) if e == event]
+
+    def wait_rows(self, kind=None, obj=None):
+        """Waits as dicts, optionally of one kind or on one object."""
+        table = self.waits
+        rows = [{name: int(table[name][i]) for name in table} for i in range(len(table["time"]))]
+        for row in rows:
+            row["kind"], row["flags"] = row["operation"] & 0xFF, row["operation"] >> 8 & 0xFF
+        return [r for r in rows if kind in (None, r["kind"]) and obj in (None, r["object"])]
+
+    def allocations(self, sizes=None):
+        """(function, address, size) of allocations, optionally only of these sizes, in file order."""
+        heap = self.heap
+        keep = (heap["operation"] & 1) == 0
+        if sizes is not None:
+            keep &= numpy.isin(heap["size"], list(sizes))
+        return [(int(o) >> 1 & 0x7F, int(a), int(s)) for o, a, s in
+                zip(heap["operation"][keep], heap["address"][keep], heap["size"][keep])]
+
+    def matched_frees(self, sizes):
+        """How many allocations of these sizes were freed later, following each address through time."""
+        heap = self.heap
+        order = numpy.argsort(heap["time"], kind="stable")
+        ours = set()
+        freed = 0
+        sizes = set(sizes)
+        for i in order:
+            address = int(heap["address"][i])
+            if int(heap["operation"][i]) & 1:
+                freed += address in ours
+                ours.discard(address)
+            elif int(heap["size"][i]) in sizes:
+                ours.add(address)
+            else:
+                ours.discard(address)
+        return freed
+
+
+def read_bundle(folder):
+    return [TraceFile(path) for path in sorted(pathlib.Path(folder).glob("*.gpt"))]
