@@ -5,6 +5,8 @@
 
 #include "launcher/program.h"
 
+#include <limits.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -21,6 +23,11 @@ namespace {
 
 constexpr int kMostInterpreters = 5;  // the kernel follows as many `#!` lines
 constexpr char kDefaultPath[] = "/bin:/usr/bin";
+
+std::string RealPath(const std::string& path) {
+  char resolved[PATH_MAX];
+  return realpath(path.c_str(), resolved) == nullptr ? path : resolved;
+}
 
 bool IsRunnable(const std::string& path) {
   struct stat info;
@@ -191,7 +198,8 @@ Program FindProgram(const std::string& command, const std::vector<std::string>& 
   if (!program.found) return program;
   program.executable = IsRunnable(program.path);
   if (!program.executable) return program;
-  program.binary = FindBinary(program.path, arguments, search_path);
+  // Behind links, as the kernel names it: the injected object goes by that name.
+  program.binary = RealPath(FindBinary(program.path, arguments, search_path));
   ElfFile elf;
   if (!ReadElf(program.binary, &elf).empty())
     return program;  // execute-only: nothing is known against it

@@ -14,7 +14,7 @@ namespace gpuprof::launcher {
 
 struct Program {
   std::string path;    // as PATH resolves it; empty: not found
-  std::string binary;  // behind `#!` and `env`: the ELF file that the loader will see first
+  std::string binary;  // behind `#!`, `env` and links: the ELF file that the loader will see first
   bool found = false;
   bool executable = false;
   std::string cannot_preload;  // the program runs, but without the injected object: why, and what

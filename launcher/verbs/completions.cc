@@ -136,7 +136,7 @@ std::string ZshText(const std::string& text) {
 
 std::string ZshAction(const OptionView& option) {
   const std::string choices = Choices(option);
-  if (!choices.empty()) return ":value:(" + choices + ")";
+  if (!choices.empty()) return ":value:(" + ZshText(choices) + ")";
   if (TakesPath(option)) return ":path:_files";
   if (TakesPid(option)) return ":pid:_gpuprof_pids";
   return ":value:";
