@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,8 +33,9 @@ std::atomic<int32_t> g_child{0};
 void Forward(int number, siginfo_t* info, void*) {
   const int saved = errno;
   const int32_t child = g_child.load(std::memory_order_relaxed);
-  const bool from_process = info->si_code <= 0;
-  if (child > 0 && from_process && info->si_pid != child) kill(child, number);
+  // An alarm set before we were started is the command's, but timers do not pass to children.
+  const bool is_for_command = info->si_code <= 0 ? info->si_pid != child : number == SIGALRM;
+  if (child > 0 && is_for_command) kill(child, number);
   errno = saved;
 }
 
@@ -41,12 +43,15 @@ struct SignalState {
   struct sigaction action[std::size(kForwarded)];
   struct sigaction pipe;
   sigset_t mask;
+  int parent_death;  // signal that our parent's death sends us; fork clears it, exec would not have
 };
 
 void TakeSignals(SignalState* saved) {
   sigset_t all;
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, &saved->mask);
+  saved->parent_death = 0;
+  prctl(PR_GET_PDEATHSIG, &saved->parent_death);
   struct sigaction action = {};
   action.sa_sigaction = Forward;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
@@ -81,6 +86,7 @@ struct Pipe {
 [[noreturn]] void Exec(char* const* arguments, char* const* environment, const SignalState& saved,
                        int error_pipe) {
   RestoreSignals(saved);
+  if (saved.parent_death != 0) prctl(PR_SET_PDEATHSIG, saved.parent_death);
   execvpe(arguments[0], arguments, environment);
   const int error = errno;
   [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof error);

@@ -181,7 +181,12 @@ Check CheckContainer() {
   const std::string filter = seccomp == "2" ? "a seccomp filter is active" : "no seccomp filter";
   const std::string where =
       signs.empty() ? "none seen" : Join(", ", signs.data(), signs.data() + signs.size());
-  return {"container", Level::kInfo, where + "; " + filter, ""};
+  const std::string limit = ReadLine("/sys/fs/cgroup/memory.max");
+  const bool limited = !limit.empty() && limit != "max";
+  const std::string memory = limited ? "; memory limit of the control group " +
+                                           FormatBytes(std::strtoull(limit.c_str(), nullptr, 10))
+                                     : "";
+  return {"container", Level::kInfo, where + "; " + filter + memory, ""};
 }
 
 std::string FindBelow(const std::string& folder, const std::string& file) {

@@ -180,7 +180,7 @@ std::string Options::CheckValues() {
     if (!given) continue;
     std::string error;
     uint64_t number = 0;
-    if (entry->flag != nullptr) *entry->flag = true;
+    if (entry->flag != nullptr) *entry->flag = entry->option->as<bool>();
     if (entry->setting != nullptr) flag_settings_[entry->long_name] = entry->text;
     if (entry->check != nullptr) error = entry->check(entry->text);
     if (entry->value != nullptr) *entry->value = entry->text;

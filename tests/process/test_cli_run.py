@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """gpuprof run: the command is started, signalled and ended as if gpuprof were not there."""
 
+import ctypes
 import os
 import pty
 import re
@@ -268,6 +269,23 @@ def test_control_c_that_kills_the_command_kills_gpuprof_the_same_way(tmp_path):
     _, status = os.waitpid(pid, 0)
     os.close(terminal)
     assert os.waitstatus_to_exitcode(status) == -signal.SIGINT
+
+
+def test_an_alarm_set_before_reaches_the_command(tmp_path):
+    def prepare():
+        signal.setitimer(signal.ITIMER_REAL, 1.0)
+
+    process = subprocess.run([GPUPROF, "run", "--", "sleep", "20"], cwd=tmp_path, env=clean_env(), capture_output=True,
+                             preexec_fn=prepare, timeout=60)
+    assert process.returncode == -signal.SIGALRM
+
+
+def test_a_parent_death_signal_is_kept(tmp_path):
+    script = "import ctypes; n = ctypes.c_int(); ctypes.CDLL(None).prctl(2, ctypes.byref(n)); print(n.value)"
+    libc = ctypes.CDLL(None)
+    result = subprocess.run([GPUPROF, "run", "--capture=off", "--", PYTHON, "-c", script], cwd=tmp_path, env=clean_env(), text=True,
+                            capture_output=True, preexec_fn=lambda: libc.prctl(1, signal.SIGUSR2), timeout=60)
+    assert result.stdout == f"{int(signal.SIGUSR2)}\n"
 
 
 def test_a_closed_stderr_pipe_does_not_change_the_status(tmp_path):
