@@ -8,12 +8,14 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <sys/prctl.h>
 
 #include <atomic>
 
 #include "inject/control_socket.h"
 #include "inject/guarded_fd.h"
+#include "inject/last_thread.h"
 #include "inject/lifecycle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -34,6 +36,9 @@ constexpr uint64_t kSessionDelay = 10 * kMillisecond;
 constexpr uint64_t kForkedSessionDelay = 50 * kMillisecond;
 constexpr uint64_t kTick = 20 * kMillisecond;
 constexpr uint64_t kSlowTick = 200 * kMillisecond;
+// How long the process may stay alive with nothing but our threads in it.
+constexpr uint64_t kLonelyTime = kSecond;
+constexpr uint64_t kLonelyTimeWithoutMain = 20 * kMillisecond;
 constexpr uint64_t kFastTickTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
@@ -55,6 +60,7 @@ struct Deadlines {
   uint64_t start;    // delayed capture; 0: none
   uint64_t stop;     // end of a delayed capture; 0: none
   uint64_t tick;
+  uint64_t lonely;  // next look at whether only our threads are left
 };
 
 void Earlier(uint64_t* when, uint64_t candidate) {
@@ -96,6 +102,13 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
   return now >= deadlines.session && g_process.ring_file_state.load() == 2;
 }
 
+// As libc does when the last of its threads ends. What runs now is the program's: its exit
+// handlers.
+[[noreturn]] void Leave() {
+  t_thread.busy = t_thread.tool = 0;
+  exit(0);
+}
+
 void Work(Deadlines* deadlines, uint64_t began) {
   const uint64_t now = Now();
   if (deadlines->start != 0 && now >= deadlines->start) {
@@ -108,6 +121,10 @@ void Work(Deadlines* deadlines, uint64_t began) {
     StopCapture("delay");
   }
   if (SessionMayStart(now, *deadlines)) StartSession();
+  if (now >= deadlines->lonely || MainThreadLeft()) {
+    if (OnlyOursRemain()) Leave();
+    deadlines->lonely = Now() + kLonelyTime;
+  }
   RunToggles();
   if (g_process.session.load() != 0 && now >= deadlines->tick) {
     TickSession();
@@ -119,7 +136,8 @@ void* ControlMain(void*) {
   t_thread.busy = t_thread.tool = 1;
   raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg("gpuprof-ctl"));
   const uint64_t began = Now();
-  Deadlines deadlines = {began + (g_forked ? kForkedSessionDelay : kSessionDelay), 0, 0, 0};
+  Deadlines deadlines = {began + (g_forked ? kForkedSessionDelay : kSessionDelay), 0, 0, 0,
+                         began + kLonelyTime};
   if (!g_forked && g_launch.capture == CaptureMode::kDelay)
     deadlines.start = began + g_launch.delay_ns;
   OpenControlSocket();
@@ -128,6 +146,7 @@ void* ControlMain(void*) {
     uint64_t until = Now() + kSecond;
     Earlier(&until, deadlines.start);
     Earlier(&until, deadlines.stop);
+    if (MainThreadLeft()) Earlier(&until, Now() + kLonelyTimeWithoutMain);
     if (SessionIsDue()) {
       // The deadline may have passed with nothing recorded yet: look again now and then.
       Earlier(&until, deadlines.session > Now() ? deadlines.session : Now() + kForkedSessionDelay);
@@ -142,6 +161,7 @@ void* ControlMain(void*) {
 
 void StartControlThread(bool forked) noexcept {
   g_forked = forked;
+  ForgetMainThreadLeft();
   OpenWakePipe();
   // Our thread is born with every signal blocked: the program's handlers never run on it.
   uint64_t all = ~uint64_t{0};

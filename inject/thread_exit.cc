@@ -5,6 +5,9 @@
 
 #include <pthread.h>
 
+#include "inject/control_thread.h"
+#include "inject/last_thread.h"
+#include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
 #include "inject/state.h"
@@ -30,6 +33,10 @@ void OnKeyDestroyed(void* value) {
     }
   }
   ReleaseRing();
+  if (raw::GetTid() == g_process.pid) {
+    NoteMainThreadLeft();
+    WakeControlThread();
+  }
 }
 
 }  // namespace

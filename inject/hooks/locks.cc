@@ -87,6 +87,15 @@ int WaitForSemaphore(sem_t* semaphore, const void* caller, Call call) {
   return result;
 }
 
+// What libc looks at before it looks at the object: a call that it refuses must not succeed by our
+// attempt.
+bool IsAccepted(const timespec* until) {
+  return until->tv_nsec >= 0 && until->tv_nsec < 1'000'000'000;
+}
+bool IsAccepted(clockid_t clock, const timespec* until) {
+  return (clock == CLOCK_REALTIME || clock == CLOCK_MONOTONIC) && IsAccepted(until);
+}
+
 }  // namespace
 
 #define GPUPROF_DORMANT(call) \
@@ -114,6 +123,8 @@ GPUPROF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
                                            const timespec* until) {
   if (real.pthread_mutex_clocklock == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_mutex_clocklock(mutex, clock, until));
+  if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
+    return real.pthread_mutex_clocklock(mutex, clock, until);
   return TryThenWait(
       {WaitKind::kMutex, mutex, __builtin_return_address(0)},
       [=] { return real.pthread_mutex_trylock(mutex); },
@@ -130,6 +141,7 @@ GPUPROF_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
 
 GPUPROF_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_rwlock_timedrdlock(lock, until));
+  if (!IsAccepted(until)) return real.pthread_rwlock_timedrdlock(lock, until);
   return TryThenWait(
       {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
       [=] { return real.pthread_rwlock_tryrdlock(lock); },
@@ -140,6 +152,7 @@ GPUPROF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t 
                                               const timespec* until) {
   if (real.pthread_rwlock_clockrdlock == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_rwlock_clockrdlock(lock, clock, until));
+  if (!IsAccepted(clock, until)) return real.pthread_rwlock_clockrdlock(lock, clock, until);
   return TryThenWait(
       {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
       [=] { return real.pthread_rwlock_tryrdlock(lock); },
@@ -156,6 +169,7 @@ GPUPROF_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
 
 GPUPROF_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_rwlock_timedwrlock(lock, until));
+  if (!IsAccepted(until)) return real.pthread_rwlock_timedwrlock(lock, until);
   return TryThenWait(
       {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
       [=] { return real.pthread_rwlock_trywrlock(lock); },
@@ -166,6 +180,7 @@ GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t 
                                               const timespec* until) {
   if (real.pthread_rwlock_clockwrlock == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_rwlock_clockwrlock(lock, clock, until));
+  if (!IsAccepted(clock, until)) return real.pthread_rwlock_clockwrlock(lock, clock, until);
   return TryThenWait(
       {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
       [=] { return real.pthread_rwlock_trywrlock(lock); },
@@ -201,6 +216,7 @@ GPUPROF_EXPORT int sem_wait(sem_t* semaphore) {
 
 GPUPROF_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   GPUPROF_DORMANT(real.sem_timedwait(semaphore, until));
+  if (!IsAccepted(until)) return real.sem_timedwait(semaphore, until);
   return WaitForSemaphore(semaphore, __builtin_return_address(0),
                           [=] { return real.sem_timedwait(semaphore, until); });
 }
@@ -211,6 +227,7 @@ GPUPROF_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timesp
     return -1;
   }
   GPUPROF_DORMANT(real.sem_clockwait(semaphore, clock, until));
+  if (!IsAccepted(clock, until)) return real.sem_clockwait(semaphore, clock, until);
   return WaitForSemaphore(semaphore, __builtin_return_address(0),
                           [=] { return real.sem_clockwait(semaphore, clock, until); });
 }

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/last_thread.h"
+
+#include <fcntl.h>
+#include <stdint.h>
+
+#include <atomic>
+
+#include "inject/raw_syscall.h"
+#include "inject/text.h"
+
+namespace gpuprof::inject {
+namespace {
+
+constexpr char kOurNames[] = "gpuprof-";
+
+std::atomic<bool> g_main_left{false};
+
+struct DirectoryEntry {
+  uint64_t inode;
+  int64_t offset;
+  uint16_t bytes;
+  uint8_t type;
+  char name[];
+};
+
+long ReadFile(const char* path, char* buffer, size_t capacity) {
+  const long fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(path), O_RDONLY | O_CLOEXEC);
+  if (fd < 0) return fd;
+  const long n = raw::Call(SYS_read, fd, raw::Arg(buffer), static_cast<long>(capacity - 1));
+  raw::Call(SYS_close, fd);
+  buffer[n > 0 ? n : 0] = 0;
+  return n;
+}
+
+// "pid (name) Z ...": a name may hold parentheses, so the last one counts.
+bool MainThreadIsGone() {
+  char text[512];
+  const long n = ReadFile("/proc/self/stat", text, sizeof(text));
+  for (long i = n - 1; i >= 0; --i) {
+    if (text[i] == ')') return text[i + 1] == ' ' && text[i + 2] == 'Z';
+  }
+  return false;
+}
+
+bool IsOurs(const char* tid) {
+  char path[64];
+  char name[32];
+  Text(path, sizeof(path)).Add("/proc/self/task/").Add(tid).Add("/comm");
+  if (ReadFile(path, name, sizeof(name)) < 0) return true;  // it ended meanwhile
+  return __builtin_strncmp(name, kOurNames, sizeof(kOurNames) - 1) == 0;
+}
+
+}  // namespace
+
+void NoteMainThreadLeft() noexcept { g_main_left.store(true); }
+bool MainThreadLeft() noexcept { return g_main_left.load(); }
+void ForgetMainThreadLeft() noexcept { g_main_left.store(false); }
+
+bool OnlyOursRemain() noexcept {
+  if (!MainThreadIsGone()) return false;
+  char main_tid[16];
+  Text(main_tid, sizeof(main_tid)).Number(raw::GetPid());
+  const long fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/task"),
+                            O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd < 0) return false;
+  bool only = true;
+  alignas(DirectoryEntry) char buffer[2048];
+  long n = 0;
+  while (only && (n = raw::Call(SYS_getdents64, fd, raw::Arg(buffer), sizeof(buffer))) > 0) {
+    for (long at = 0; at < n && only;) {
+      const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer + at);
+      at += entry->bytes;
+      if (entry->name[0] == '.' || Equal(entry->name, main_tid)) continue;
+      only = IsOurs(entry->name);
+    }
+  }
+  raw::Call(SYS_close, fd);
+  return only && n >= 0;
+}
+
+}  // namespace gpuprof::inject
