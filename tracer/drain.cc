@@ -98,6 +98,9 @@ void Drain::EndCapture(const char* trigger) {
 
 void Drain::Finish(proto::ExitWay way, int32_t status) {
   if (!writer_.is_open()) return;
+  message_.clear();
+  AppendExit(way, status, &message_);
+  WriteTable(ChunkKind::kMeta, kMetaField, 1);
   proto::EndMarker marker = {};
   marker.exit_way = static_cast<uint32_t>(way);
   marker.exit_status = status;

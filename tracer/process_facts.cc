@@ -111,4 +111,10 @@ void AppendFramework(const char* framework, std::vector<uint8_t>* out) {
   writer.Bytes(18, framework, strlen(framework));
 }
 
+void AppendExit(proto::ExitWay way, int32_t status, std::vector<uint8_t>* out) {
+  codec::PbWriter writer(out);
+  writer.Varint(16, static_cast<uint64_t>(way));
+  writer.Varint(17, static_cast<uint64_t>(int64_t{status}));
+}
+
 }  // namespace gpuprof::tracer

@@ -22,4 +22,7 @@ void AppendCaptureMark(uint32_t capture, bool start, uint64_t ticks, const char*
 // Appends a Meta message that names a framework ("torch 2.13.0+cpu").
 void AppendFramework(const char* framework, std::vector<uint8_t>* out);
 
+// How the process ended, for the last Meta.
+void AppendExit(proto::ExitWay way, int32_t status, std::vector<uint8_t>* out);
+
 }  // namespace gpuprof::tracer
