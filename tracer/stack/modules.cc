@@ -44,6 +44,7 @@ struct Slot {
 struct Range {
   std::atomic<uint64_t> lo;
   std::atomic<uint64_t> hi;
+  bool seen;  // control thread only
 };
 
 Slot slots[kMostModules];
@@ -110,6 +111,7 @@ int VisitModule(dl_phdr_info* info, size_t size, void*) {
     if (info->dlpi_name == nullptr || !EndsWith(info->dlpi_name, names[i])) continue;
     own[i].lo.store(object.lo, std::memory_order_relaxed);
     own[i].hi.store(object.hi, std::memory_order_relaxed);
+    own[i].seen = true;
   }
   return 0;
 }
@@ -132,9 +134,13 @@ void ModulesRefresh() {
   }
   const uint32_t used = slots_used.load(std::memory_order_relaxed);
   for (uint32_t i = 0; i < used; ++i) slots[i].seen = false;
+  for (Range& range : own) range.seen = false;
   dl_iterate_phdr(VisitModule, nullptr);
   for (uint32_t i = 0; i < used; ++i) {
     if (!slots[i].seen) slots[i].lo.store(0, std::memory_order_release);
+  }
+  for (Range& range : own) {
+    if (!range.seen) range.hi.store(0, std::memory_order_relaxed);
   }
 }
 

@@ -86,8 +86,7 @@ struct Observer {
 constinit Observer observer = {};
 constinit std::atomic<const char*> state = "none";
 
-// --- Against fork
-// -----------------------------------------------------------------------------------
+// --- Against fork ---
 
 // An attach or detach holds a lock of the framework's for moments; a fork then would leave it
 // locked in the child.
@@ -113,8 +112,7 @@ class Work {
   ~Work() { working.store(false, std::memory_order_seq_cst); }
 };
 
-// --- Self-test
-// --------------------------------------------------------------------------------------
+// --- Self-test ---
 
 struct SelfTest {
   void* thread;
@@ -180,8 +178,7 @@ bool PassesSelfTest(const TestOp& op) {
   return ran && self_test.begins == 1 && self_test.ends == 1;
 }
 
-// --- Finding
-// ----------------------------------------------------------------------------------------
+// --- Finding ---
 
 bool Refuse(const char* why) {
   observer.refused = true;

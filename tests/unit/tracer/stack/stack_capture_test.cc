@@ -178,8 +178,84 @@ TEST_F(StackCaptureTest, NoMoreThanAskedFor) {
   EXPECT_EQ(shot.count, 0u);
 }
 
-// --- Signals
-// ----------------------------------------------------------------------------------------
+// --- Libraries ---
+
+using BounceFunction = int (*)(void (*)(void*), void*);
+BounceFunction bounce = nullptr;
+
+[[gnu::noinline]] void ShootFromThere(void* argument) {
+  Next* next = static_cast<Next*>(argument);
+  Hook(shot_wanted);
+  next->sum += 1;
+}
+
+// The end of a chain: goes on through another library's frame.
+void ShootThroughBounce(Next* next) {
+  next->trail->push_back(reinterpret_cast<uint64_t>(__builtin_return_address(0)));
+  bounce(ShootFromThere, next);
+  next->sum += 1;
+}
+
+std::string FileOf(uint64_t address) {
+  Dl_info info = {};
+  dladdr(reinterpret_cast<void*>(address), &info);
+  return info.dli_fname != nullptr ? info.dli_fname : "";
+}
+
+void* LoadBounce(const char* path) {
+  void* library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  EXPECT_NE(library, nullptr) << dlerror();
+  bounce = reinterpret_cast<BounceFunction>(dlsym(library, "Bounce"));
+  return library;
+}
+
+// The captured frames from number `from` on, as long as the trail, outermost first.
+Trail OuterFrames(const Shot& shot, size_t from, size_t count) {
+  Trail frames;
+  for (size_t i = from; i < from + count && i < shot.count; ++i) frames.push_back(shot.pcs[i]);
+  std::reverse(frames.begin(), frames.end());
+  return frames;
+}
+
+TEST_F(StackCaptureTest, OurOwnFramesAreLeftOut) {
+  void* library = LoadBounce(STACK_TEST_OWN);
+  StackTick();
+  for (int repeat = 0; repeat < 3; ++repeat) {
+    Shot shot;
+    const Trail trail = RunChain("pPv", &shot, ShootThroughBounce);
+    // Inside of the chain: ShootFromThere and ShootThroughBounce, without what is between them.
+    EXPECT_EQ(OuterFrames(shot, 2, trail.size()), trail);
+    for (uint32_t i = 0; i < shot.count; ++i) {
+      EXPECT_EQ(FileOf(shot.pcs[i]).find("libgpuprof_inject.so"), std::string::npos) << i;
+    }
+  }
+  dlclose(library);
+}
+
+TEST_F(StackCaptureTest, UnloadedCodeIsForgotten) {
+  uint64_t first_place = 0;
+  bool same_place = false;
+  for (int round = 0; round < 6; ++round) {
+    for (const bool own_list : {false, true}) {
+      ModulesUseOwnList(own_list);
+      void* library = LoadBounce(round % 2 == 0 ? STACK_TEST_PLUGIN_A : STACK_TEST_PLUGIN_B);
+      StackTick();
+      Shot shot;
+      const Trail trail = RunChain("pPv", &shot, ShootThroughBounce);
+      EXPECT_EQ(OuterFrames(shot, 3, trail.size()), trail) << "round " << round;
+      ASSERT_GT(shot.count, trail.size() + 3);
+      EXPECT_NE(FileOf(shot.pcs[1]).find("plugin"), std::string::npos);
+      if (round == 0) first_place = shot.pcs[1] & ~uint64_t{4095};
+      if (round == 1) same_place |= (shot.pcs[1] & ~uint64_t{4095}) == first_place;
+      dlclose(library);
+      StackTick();
+    }
+  }
+  // Otherwise nothing was tried: the second library must lie where the first one was.
+  EXPECT_TRUE(same_place);
+}
+
+// --- Signals ---
 
 void OnSignal(int) { Hook(shot_wanted); }
 
@@ -245,8 +321,7 @@ TEST_F(StackCaptureTest, FromSignalsAtRandomPlaces) {
   EXPECT_GE(whole.load() * 100, shots.load() * 95) << whole.load() << " of " << shots.load();
 }
 
-// --- Stacks
-// -----------------------------------------------------------------------------------------
+// --- Stacks ---
 
 void* ChainInThread(void* arg) {
   Shot* shot = static_cast<Shot*>(arg);
@@ -321,8 +396,7 @@ TEST_F(StackCaptureTest, UnknownStackGivesItsInnermostPage) {
   ExpectExact("pPvA");  // the thread's own stack is still known
 }
 
-// --- Threads and fork
-// -------------------------------------------------------------------------------
+// --- Threads and fork ---
 
 TEST_F(StackCaptureTest, EightThreadsWhileForking) {
   std::atomic<bool> stop = false;
@@ -383,8 +457,7 @@ TEST_F(StackCaptureTest, NothingIsReadFromTheTablesWhileAForkIsPrepared) {
   ExpectExact("pP");
 }
 
-// --- Rules
-// ------------------------------------------------------------------------------------------
+// --- Rules ---
 
 TEST(UnwindRuleTest, PackingKeepsWhatFitsAndRefusesTheRest) {
   const UnwindRule rules[] = {
@@ -406,8 +479,8 @@ TEST(UnwindRuleTest, PackingKeepsWhatFitsAndRefusesTheRest) {
 }
 
 TEST(RuleCacheTest, NeverAnswersForAnotherAddress) {
-  void* table = mmap(nullptr, RuleCache::kBytes, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  void* table =
+      mmap(nullptr, RuleCache::kBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   ASSERT_NE(table, MAP_FAILED);
   RuleCache cache;
   cache.Use(table);
