@@ -6,8 +6,6 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <memory>
 #include <random>
@@ -213,69 +211,6 @@ TEST(HostileTables, TablesThatLieGiveFaultsAndTheRest) {
   EXPECT_THAT(process.modules, IsEmpty());
   EXPECT_EQ(process.tracks[0].op.rows(), 2u);
   EXPECT_THAT(trace->faults, SizeIs(1));
-}
-
-TEST(RingFiles, OfLivingProcessesAreLeftAlone) {
-  TemporaryDirectory directory;
-  TraceMaker maker(directory.path(), getpid(), 1);
-  maker.Meta(maker.Identity(1));
-  maker.Clock(0, kSecond, kWall);
-  maker.Op(1, 1000, 10, 2);
-  maker.Flush();
-  maker.Close();
-  const std::string ring = maker.path().substr(0, maker.path().size() - 4) + proto::kRingSuffix;
-  WriteText(ring, "contents are not looked at");
-  OpenOptions options;
-  options.recover = false;
-  const auto trace = OpenOrNull(directory.path(), options);
-  ASSERT_NE(trace, nullptr);
-  EXPECT_EQ(ReadText(ring), "contents are not looked at");
-  EXPECT_THAT(trace->processes, SizeIs(1));
-}
-
-// A process id that belongs to nobody any more.
-int32_t DeadPid() {
-  const pid_t child = fork();
-  if (child == 0) _exit(0);
-  waitpid(child, nullptr, 0);
-  return child;
-}
-
-TEST(RingFiles, OfTheDeadAreToldOfWhenNothingMayBeWritten) {
-  TemporaryDirectory directory;
-  TraceMaker maker(directory.path(), DeadPid(), kWall / 1000);
-  maker.Clock(0, kSecond, kWall);
-  maker.Op(1, 1000, 10, 2);
-  maker.Flush();
-  maker.Close();
-  const std::string ring = maker.path().substr(0, maker.path().size() - 4) + proto::kRingSuffix;
-  WriteText(ring, "anything");
-  OpenOptions options;
-  options.recover = false;
-  const auto trace = OpenOrNull(directory.path(), options);
-  ASSERT_NE(trace, nullptr);
-  ASSERT_THAT(trace->faults, SizeIs(1));
-  EXPECT_THAT(trace->faults[0].what, HasSubstr("1 ring file of a dead process not merged"));
-  EXPECT_EQ(ReadText(ring), "anything");
-}
-
-TEST(RingFiles, OfAnotherMachineAreNotTakenForDead) {
-  TemporaryDirectory directory;
-  TraceMaker maker(directory.path(), DeadPid(), kWall / 1000);
-  proto::Meta meta = maker.Identity(1);
-  meta.set_host("some-other-machine");
-  maker.Meta(meta);
-  maker.Clock(0, kSecond, kWall);
-  maker.Op(1, 1000, 10, 2);
-  maker.Flush();
-  maker.Close();
-  const std::string ring = maker.path().substr(0, maker.path().size() - 4) + proto::kRingSuffix;
-  WriteText(ring, "anything");
-  const auto trace = OpenOrNull(directory.path());
-  ASSERT_NE(trace, nullptr);
-  ASSERT_THAT(trace->faults, SizeIs(1));
-  EXPECT_THAT(trace->faults[0].what, HasSubstr("some-other-machine"));
-  EXPECT_EQ(ReadText(ring), "anything");
 }
 
 }  // namespace

@@ -1,0 +1,183 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The lines of `gpuprof dump`: their order and every key are a stable interface.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "analysis/model/trace.h"
+#include "tests/unit/analysis/read/trace_maker.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using proto::ChunkKind;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kWall = 1'700'000'000 * kSecond;
+
+bool Append(void* context, std::string_view text) {
+  static_cast<std::string*>(context)->append(text);
+  return true;
+}
+
+std::vector<std::string> Lines(const Trace& trace, int32_t pid = 0, bool symbolize = false) {
+  PassOptions options;
+  options.pid = pid;
+  options.symbolize = symbolize;
+  std::string text;
+  const Error error = Dump(trace, options, Append, &text);
+  EXPECT_FALSE(error) << error.message;
+  std::vector<std::string> lines;
+  std::istringstream stream(text);
+  for (std::string line; std::getline(stream, line);) lines.push_back(line);
+  return lines;
+}
+
+class DumpTest : public testing::Test {
+ protected:
+  std::shared_ptr<const Trace> MustOpen(bool headers_only = false) {
+    OpenOptions options;
+    options.headers_only = headers_only;
+    std::shared_ptr<const Trace> trace;
+    const Error error = Open(directory_.path(), options, &trace);
+    EXPECT_FALSE(error) << error.message;
+    return trace;
+  }
+
+  std::unique_ptr<TraceMaker> Maker(int32_t pid) {
+    auto maker = std::make_unique<TraceMaker>(directory_.path(), pid, kWall / 1000);
+    maker->Meta(maker->Identity(1));
+    maker->Clock(0, kSecond, kWall);
+    maker->Clock(2'000'000'000, 2 * kSecond, kWall + kSecond);
+    return maker;
+  }
+
+  TemporaryDirectory directory_;
+};
+
+TEST_F(DumpTest, EveryKindInOrderOfTime) {
+  const auto maker = Maker(100);
+  maker->Strings({{2, "aten::mm \"quoted\"\n"}, {0x40000000, "/bin/ls"}});
+  maker->Thread(0, 1, 101, "main");
+  uint64_t name[2] = {};
+  std::memcpy(name, "loader", 6);
+  maker->Row(ChunkKind::kHeap, 1,
+             {2000, proto::HeapOperation(false, 1, proto::kFlagSampled), 0x1230, 64, 3});
+  maker->Row(ChunkKind::kHeap, 1, {2000, proto::HeapOperation(true, 3, 0), 0x1230, 0, 0});
+  maker->Row(ChunkKind::kWait, 1, {2000, 1000, 4 | proto::kFlagTimedOut << 8, 0xabc0, 0x401000, 0});
+  maker->Row(ChunkKind::kOp, 1, {8000, 2000, 2, 1 | 3u << 16});
+  maker->Row(ChunkKind::kTensor, 1,
+             {6000, 0x0101, 0x5000, static_cast<uint64_t>(-4096), 12345, 99999});
+  maker->Row(ChunkKind::kThreadEvent, 1, {3000, 1, 0x402000, 99});
+  maker->Row(ChunkKind::kThreadEvent, 1, {3200, 2, name[0], name[1]});
+  maker->Row(ChunkKind::kThreadEvent, 1, {3400, 3, 0, 0});
+  maker->Row(ChunkKind::kProcessEvent, 1, {9000, 1, 4242, 0, 0});
+  maker->Row(ChunkKind::kProcessEvent, 1, {9200, 4, 0, 2, 0x40000000});
+  maker->Row(ChunkKind::kProcessEvent, 1, {9400, 5, 3, 2, 0});
+  maker->Row(ChunkKind::kProcessEvent, 1, {9600, 77, 1, 2, 0});
+  maker->End();
+  maker->Close();
+
+  // Zero is the start of the wait, tick 1000.
+  EXPECT_THAT(
+      Lines(*MustOpen()),
+      ElementsAre(
+          "500 100 101 1 heap call=malloc address=0x1230 size=64 stack=3 flags=sampled capture=1",
+          "500 100 101 1 heap call=realloc_free address=0x1230 capture=1",
+          "500 100 101 1 wait kind=condition start_ns=0 duration_ns=500 object=0xabc0 "
+          "caller=0x401000 flags=timed_out",
+          "1000 100 101 1 thread event=start start_routine=0x402000 creator_tid=99",
+          "1100 100 101 1 thread event=name name=\"loader\"", "1200 100 101 1 thread event=exit",
+          "2500 100 101 1 tensor device=cuda:1 address=0x5000 bytes=-4096 "
+          "total_allocated_bytes=12345 total_reserved_bytes=99999",
+          "3500 100 101 1 op name=\"aten::mm \\\"quoted\\\"\\u000a\" start_ns=2500 "
+          "duration_ns=1000 scope=backward depth=3",
+          "4000 100 101 1 process event=fork child_pid=4242",
+          "4100 100 101 1 process event=exec path=\"/bin/ls\" errno=2",
+          "4200 100 101 1 process event=exit exit_status=3 exit_way=_exit",
+          "4300 100 101 1 process event=77 a=1 b=2 text=\"\""));
+}
+
+TEST_F(DumpTest, ProcessesAndTracksComeOneAfterTheOther) {
+  for (const int32_t pid : {200, 100}) {
+    const auto maker = Maker(pid);
+    maker->Strings({{2, "op"}});
+    for (uint64_t i = 1; i <= 2; ++i) {
+      maker->Op(2, 1000 * i, 100, 2);
+      maker->Op(1, 1000 * i + 500, 100, 2);
+    }
+    maker->End();
+    maker->Close();
+  }
+  const auto trace = MustOpen();
+  std::vector<std::string> heads;
+  for (const std::string& line : Lines(*trace)) heads.push_back(line.substr(0, line.find(" op")));
+  EXPECT_THAT(heads, ElementsAre("300 100 0 1", "800 100 0 1", "50 100 0 2", "550 100 0 2",
+                                 "300 200 0 1", "800 200 0 1", "50 200 0 2", "550 200 0 2"));
+  EXPECT_THAT(Lines(*trace, 200), SizeIs(4));
+}
+
+TEST_F(DumpTest, FramesAreNamedOnRequest) {
+  const auto maker = Maker(100);
+  proto::Stacks stacks;
+  stacks.set_first_id(2);
+  stacks.add_parent_back(0);
+  stacks.add_pc_delta(0x1000);
+  stacks.add_parent_back(1);
+  stacks.add_pc_delta(0x10);
+  maker->Table(ChunkKind::kStacks, 9, stacks, 2);
+  maker->Row(ChunkKind::kHeap, 1, {1000, 2, 0x10, 8, 3});
+  maker->Row(ChunkKind::kHeap, 1, {1000, 2, 0x20, 8, 1});
+  maker->End();
+  maker->Close();
+  EXPECT_THAT(Lines(*MustOpen(), 0, true),
+              ElementsAre(HasSubstr("stack=3 frames=\"0x1010;0x1000\" capture=1"),
+                          HasSubstr("stack=1 capture=1")));
+}
+
+TEST_F(DumpTest, StopsWhenTheSinkHasEnough) {
+  const auto maker = Maker(100);
+  maker->Strings({{2, "op"}});
+  for (uint64_t i = 1; i <= 20'000; ++i) maker->Op(1, 1000 * i, 100, 2);
+  maker->End();
+  maker->Close();
+  int calls = 0;
+  const auto once = [](void* context, std::string_view text) {
+    ++*static_cast<int*>(context);
+    EXPECT_EQ(text.back(), '\n') << "pieces are whole lines";
+    return false;
+  };
+  EXPECT_FALSE(Dump(*MustOpen(), {}, once, &calls));
+  EXPECT_EQ(calls, 1);
+  EXPECT_THAT(Lines(*MustOpen()), SizeIs(20'000));
+}
+
+TEST_F(DumpTest, RefusesWhatItCannotShow) {
+  const auto maker = Maker(100);
+  maker->Op(1, 1000, 100, 2);
+  maker->End();
+  maker->Close();
+  std::string text;
+  EXPECT_EQ(Dump(*MustOpen(true), {}, Append, &text).kind, ErrorKind::kUsage);
+  PassOptions options;
+  options.pid = 555;
+  const Error error = Dump(*MustOpen(), options, Append, &text);
+  EXPECT_EQ(error.kind, ErrorKind::kUsage);
+  EXPECT_THAT(error.message, HasSubstr("555"));
+  EXPECT_EQ(text, "");
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis

@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// `gpuprof info`: the facts of a bundle in words and in JSON.
+
+#include "analysis/dump/info.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "tests/unit/analysis/read/trace_maker.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using nlohmann::json;
+using proto::ChunkKind;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr uint64_t kSecond = 1'000'000'000;
+constexpr uint64_t kWall = 1'700'000'000 * kSecond;
+
+class InfoTest : public testing::Test {
+ protected:
+  InfoTest() {
+    TraceMaker maker(directory_.path(), 100, kWall / 1000);
+    proto::Meta meta = maker.Identity(7);
+    meta.add_argv("--epochs");
+    meta.add_argv("\xff not UTF-8");
+    meta.add_framework("torch 2.13.0+cpu");
+    proto::CaptureMark* mark = meta.add_capture_mark();
+    mark->set_capture(1);
+    mark->set_start(true);
+    mark->set_ticks(1000);
+    mark->set_trigger("signal");
+    maker.Meta(meta);
+    maker.Clock(0, kSecond, kWall);
+    maker.Clock(2'000'000'000, 2 * kSecond, kWall + kSecond);
+    maker.Strings({{2, "op"}});
+    for (uint64_t i = 1; i <= 1500; ++i) maker.Op(1, 2000 * i, 100, 2);
+    maker.Row(ChunkKind::kHeap, 1, {3'000'000, 2, 0x10, 8, 0});
+    maker.Table(static_cast<ChunkKind>(99), 13, maker.Identity(1), 12);
+    proto::Health health;
+    proto::Loss* loss = health.add_loss();
+    loss->set_kind(proto::LOSS_RING_FULL);
+    loss->set_count(17);
+    health.add_loss()->set_kind(proto::LOSS_WRITE_ERROR);  // none of these
+    proto::Note* note = health.add_note();
+    note->set_source("clock");
+    note->set_text("fell back to CLOCK_MONOTONIC");
+    maker.Table(ChunkKind::kHealth, 14, health, 1);
+    maker.End(proto::ExitWay::kReturn, 3);
+    maker.Close();
+    proto::Bundle manifest;
+    manifest.add_command("python3");
+    manifest.add_command("train.py");
+    manifest.set_host("testhost");
+    manifest.set_started_realtime_ns(kWall);
+    manifest.set_ended_realtime_ns(kWall + 2 * kSecond);
+    manifest.set_exit_status(3);
+    WriteManifest(directory_.path(), manifest);
+    OpenOptions options;
+    options.headers_only = true;
+    EXPECT_FALSE(Open(directory_.path(), options, &trace_));
+  }
+
+  TemporaryDirectory directory_;
+  std::shared_ptr<const Trace> trace_;
+};
+
+TEST_F(InfoTest, TextTellsEachFact) {
+  EXPECT_THAT(
+      DescribeText(*trace_),
+      AllOf(HasSubstr("command     python3 train.py\n"), HasSubstr("2023-11-14 22:13:20 UTC"),
+            HasSubstr("2.00 s, exit status 3"), HasSubstr("pid 100, parent 7"),
+            HasSubstr("1.50 k (heap 1, op 1.50 k); 12 rows of kinds"),
+            HasSubstr("exited with status 3"), HasSubstr("17 ring_full"),
+            Not(HasSubstr("write_error")), HasSubstr("torch 2.13.0+cpu"),
+            HasSubstr("begun by signal, end not recorded"), HasSubstr("clock: fell back")));
+}
+
+TEST_F(InfoTest, JsonTellsTheSame) {
+  const json info = json::parse(DescribeJson(*trace_));
+  EXPECT_EQ(info["command"], json({"python3", "train.py"}));
+  EXPECT_EQ(info["count"], 1501);
+  EXPECT_EQ(info["lost_count"], 17);
+  EXPECT_EQ(info["faults"], json::array());
+  ASSERT_EQ(info["processes"].size(), 1u);
+  const json& process = info["processes"][0];
+  EXPECT_EQ(process["pid"], 100);
+  EXPECT_EQ(process["ppid"], 7);
+  EXPECT_EQ(process["argv"][3], "\xef\xbf\xbd not UTF-8");
+  EXPECT_EQ(process["exit_way"], "return");
+  EXPECT_EQ(process["exit_status"], 3);
+  EXPECT_EQ(process["unknown_blocks"], 1);
+  EXPECT_EQ(process["duration_ns"], 1'499'050);
+  EXPECT_EQ(process["losses"], json::parse(R"([{"name": "ring_full", "count": 17}])"));
+  EXPECT_EQ(process["captures"][0]["start_trigger"], "signal");
+  json op;
+  for (const json& kind : process["kinds"]) {
+    if (kind["name"] == "op") op = kind;
+  }
+  EXPECT_EQ(op["count"], 1500);
+  EXPECT_EQ(op["is_event"], true);
+}
+
+TEST(ShortCommand, CutsBetweenCharacters) {
+  Process process;
+  process.argv = {"python3", "-c", "print('\xc3\xa9\xc3\xa9')"};
+  EXPECT_EQ(ShortCommand(process, 100), "python3 -c print('\xc3\xa9\xc3\xa9')");
+  EXPECT_EQ(ShortCommand(process, 19), "python3 -c print('...");
+  process.argv.clear();
+  process.executable = "/bin/a\nb";
+  EXPECT_EQ(ShortCommand(process, 100), "/bin/a b");
+}
+
+TEST(HowItEnded, EachWayHasWords) {
+  Process process;
+  EXPECT_THAT(HowItEnded(process), HasSubstr("no end"));
+  process.alive = true;
+  EXPECT_EQ(HowItEnded(process), "still running");
+  process.alive = false;
+  process.has_end = true;
+  process.recovered = true;
+  EXPECT_THAT(HowItEnded(process),
+              AllOf(HasSubstr("SIGKILL"), HasSubstr("finished after its death")));
+  process.exit_way = static_cast<uint32_t>(proto::ExitWay::kExec);
+  EXPECT_THAT(HowItEnded(process), HasSubstr("exec"));
+  process.exit_way = 99;
+  EXPECT_FALSE(HowItEnded(process).empty());
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis

@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Words for codes and quantities: stable spellings, none twice, none for codes that do not exist.
+
+#include "analysis/model/names.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+
+#include "analysis/base/units.h"
+#include "proto/record.h"
+#include "proto/schema.h"
+#include "proto/trace.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Namer = std::string_view (*)(uint32_t);
+
+// How many of the codes [0, 256) have a name; fails where two share one.
+size_t CountNames(Namer namer) {
+  std::set<std::string> names;
+  size_t count = 0;
+  for (uint32_t code = 0; code < 256; ++code) {
+    if (namer(code).empty()) continue;
+    ++count;
+    names.insert(std::string(namer(code)));
+  }
+  EXPECT_EQ(names.size(), count);
+  return count;
+}
+
+TEST(Names, EachCodeHasItsOwn) {
+  EXPECT_EQ(CountNames(HeapFunctionName), 12u);
+  EXPECT_EQ(CountNames(WaitKindName), 7u);
+  EXPECT_EQ(CountNames(ThreadEventName), 4u);
+  EXPECT_EQ(CountNames(ProcessEventName), 5u);
+  EXPECT_EQ(CountNames(ExitWayName), 6u);
+  EXPECT_EQ(CountNames(OpScopeName), 4u);
+  EXPECT_EQ(CountNames(HeapModeName), 3u);
+  EXPECT_EQ(CountNames(SourceName), 5u);
+}
+
+TEST(Names, EveryLossOfTheSchemaHasOne) {
+  for (int kind = proto::LossKind_MIN; kind <= proto::LossKind_MAX; ++kind) {
+    if (!proto::LossKind_IsValid(kind)) continue;
+    EXPECT_NE(LossKindName(static_cast<uint32_t>(kind)), "") << kind;
+  }
+}
+
+TEST(Names, EveryChunkKindOfTheSchemaHasOne) {
+  for (const proto::TableSpec& table : proto::kTables) {
+    EXPECT_EQ(ChunkKindName(static_cast<uint32_t>(table.kind)), table.name);
+  }
+  for (uint32_t kind = 1; kind <= 7; ++kind) EXPECT_NE(ChunkKindName(kind), "");
+  EXPECT_EQ(ChunkKindName(99), "");
+}
+
+TEST(Names, Devices) {
+  EXPECT_EQ(DeviceName(0x00ff), "cpu");
+  EXPECT_EQ(DeviceName(0x0103), "cuda:3");
+  EXPECT_EQ(DeviceName(0x01ff), "cuda");
+  EXPECT_EQ(DeviceName(0x6300), "device99:0");
+}
+
+TEST(Units, ThreeDigits) {
+  EXPECT_EQ(FormatDuration(0), "0 ns");
+  EXPECT_EQ(FormatDuration(999), "999 ns");
+  EXPECT_EQ(FormatDuration(1500), "1.50 us");
+  EXPECT_EQ(FormatDuration(-1500), "-1.50 us");
+  EXPECT_EQ(FormatDuration(12'340'000), "12.3 ms");
+  EXPECT_EQ(FormatDuration(999'950'000), "1.00 s");
+  EXPECT_EQ(FormatDuration(7'200'000'000'000), "7200 s");
+  EXPECT_EQ(FormatBytes(1023), "1023 B");
+  EXPECT_EQ(FormatBytes(1024), "1.00 KiB");
+  EXPECT_EQ(FormatBytes(12'900'000), "12.3 MiB");
+  EXPECT_EQ(FormatCount(4'830'000), "4.83 M");
+  EXPECT_EQ(FormatCount(12), "12");
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis
