@@ -160,8 +160,9 @@ void Drain::Flush(Track* track, RingHeader* ring) {
     return;
   WriteInternTables();
   for (std::unique_ptr<codec::ChunkBuilder>& builder : track->sorter->builders()) {
-    if (builder != nullptr && builder->count() > 0)
-      writer_.WriteEvents(builder.get(), capture_, track->position);
+    if (builder == nullptr || builder->count() == 0) continue;
+    if (builder->kind() == ChunkKind::kOp) op_rows_ += builder->count();
+    writer_.WriteEvents(builder.get(), capture_, track->position);
   }
   track->sorter->Release(ring, track->position);
   track->first_ticks = 0;

@@ -82,6 +82,7 @@ class Drain {
   uint64_t retired_dropped_ = 0;
   uint64_t retired_reentered_ = 0;
   uint64_t corrupt_ = 0;
+  uint64_t op_rows_ = 0;
   uint64_t records_ = 0;
   uint64_t lost_ = 0;
   uint64_t drain_cpu_ns_ = 0;

@@ -115,6 +115,8 @@ void Drain::WriteHealth() {
   writer.Varint(6, MemoryBytes() + host_->ring_file->file_bytes.load(std::memory_order_relaxed));
   writer.Varint(7, writer_.bytes_written());
   writer.Varint(8, records_);
+  writer.Varint(10, op_rows_);
+  writer.Varint(11, TorchOpCostNs());
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   writer_.WriteTable(proto::ChunkKind::kHealth, capture_, kHealthField, message_.data(),
                      message_.size(), 1);

@@ -38,6 +38,10 @@ const char* TorchState();
 
 TorchCounters ReadTorchCounters();
 
+// Nanoseconds that observation costs each op, measured in this process when PyTorch was found; 0:
+// not measured. Any thread.
+uint32_t TorchOpCostNs();
+
 // When the process begins another file (after an exec that failed): names are defined again. No op
 // may be observed then.
 void TorchBeginFile();
