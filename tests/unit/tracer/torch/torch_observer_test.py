@@ -4,11 +4,12 @@
 """The op observer in a process with a real PyTorch, through torch_probe.cc's library.
 
 Every test runs in a process of its own: observers, name tables and forks are process-wide. GPUPROF_TORCH_PROBE names
-the library.
+the library. Holds for PyTorch 1.13 too, whose record_function runs ops of its own.
 """
 
 import collections
 import ctypes
+import inspect
 import os
 import sys
 import textwrap
@@ -60,9 +61,12 @@ class Probe:
 
 
 def in_own_process(function):
-    """Runs the test's body in a forked child, before anything was imported there."""
+    """Runs the test's body in a forked child. PyTorch is imported here, once, for all that use it: that takes seconds."""
 
     def run():
+        if "load()" in inspect.getsource(function):
+            import torch  # noqa: F401 - the child uses it
+
         read, write = os.pipe()
         child = os.fork()
         if child == 0:
@@ -121,11 +125,15 @@ def no_losses(facts):
     assert {kind: facts[kind] for kind in kinds} == dict.fromkeys(kinds, 0)
 
 
-def has_observers(torch):
-    library = ctypes.CDLL(torch.__path__[0] + "/lib/libtorch_cpu.so")
-    function = library["_ZN2at18hasGlobalCallbacksEv"]
+def has_observers():
+    with open("/proc/self/maps") as maps:
+        path = next(line.split()[-1] for line in maps if "/libtorch_cpu.so" in line)
+    function = ctypes.CDLL(path)["_ZN2at18hasGlobalCallbacksEv"]
     function.restype = ctypes.c_bool
     return function()
+
+
+# The next two come first: they begin without PyTorch.
 
 
 @in_own_process
@@ -144,11 +152,11 @@ def test_attaches_once_torch_is_imported():
 
     assert probe.attach()
     assert probe.state() == "active"
-    assert has_observers(torch)
+    assert has_observers()
     _, facts = probe.record(lambda: torch.ones(2))
     assert facts["reporter"] == 1
     probe.detach()
-    assert not has_observers(torch)
+    assert not has_observers()
     assert probe.state() == "none"
 
 
@@ -220,7 +228,7 @@ def test_attach_and_detach_a_hundred_times_under_load():
         thread.join()
     probe.lib.probe_record(False)
     assert min(done) > 0
-    assert not has_observers(torch)
+    assert not has_observers()
     ops, facts = probe.take()
     assert sum(ops.values()) > 1000
     assert not [name for name in ops if not name[1]], "ops without a name"
@@ -260,7 +268,7 @@ def test_forked_child_defines_its_names_anew():
             assert ops == before, ops
             assert facts["unnested"] == 0
             probe.detach()
-            assert not has_observers(torch)
+            assert not has_observers()
             status = 0
         finally:
             os._exit(status)
@@ -309,7 +317,7 @@ def test_deeper_than_is_kept():
                 nest(depth + 1)
 
     ops, facts = probe.record(lambda: (nest(0), torch.ones(2)))
-    assert facts["too_deep"] == 80 - 64
+    assert facts["too_deep"] >= 80 - 64
     assert sum(count for (scope, _), count in ops.items() if scope == 7) == 64
     assert facts["unpaired"] == 0
     assert facts["unnested"] == 0
@@ -372,7 +380,7 @@ def test_full_ring_defines_names_later():
 @in_own_process
 def test_more_names_than_the_table_holds():
     torch, probe = load()
-    probe.attach(1 << 19)
+    probe.attach(1 << 20)
 
     def work():
         for number in range(66_000):
@@ -382,7 +390,8 @@ def test_more_names_than_the_table_holds():
     ops, facts = probe.record(work)
     assert facts["names_lost"] > 0
     assert facts["dropped"] == 0
-    assert sum(ops.values()) == 66_000  # the nameless ones among them
+    # The nameless ones among them.
+    assert sum(count for (scope, _), count in ops.items() if scope == 7) == 66_000
     assert ops[7, ""] == facts["names_lost"]
 
 
@@ -400,11 +409,11 @@ def test_names_of_every_length():
 
     ops, facts = probe.record(work)
     no_losses(facts)
-    assert ops == {(7, name[:1024]): 3 for name in names}
+    assert {name: count for (scope, name), count in ops.items() if scope == 7} == {name[:1024]: 3 for name in names}
 
 
 @in_own_process
-def test_versions_beside_the_library(tmp="/tmp"):
+def test_versions_beside_the_library():
     import tempfile
 
     probe = Probe()
