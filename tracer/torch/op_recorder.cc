@@ -34,8 +34,9 @@ struct OpThread {
 struct Binding {
   RingHeader* ring;
   OpThread* state;
+  uint32_t until_timed;  // callbacks before the next one that is timed
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local Binding binding = {nullptr, nullptr};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Binding binding = {nullptr, nullptr, 0};
 
 struct Observation {
   RingHeader* (*enter)(uint32_t source);
@@ -59,7 +60,8 @@ void CountUp(uint64_t* counter, uint64_t by = 1) {
   const uint32_t count = observation.host->ring_count->load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
     if (__atomic_load_n(&observation.host->rings[i], __ATOMIC_ACQUIRE) != ring) continue;
-    binding = {ring, &observation.states[i]};
+    binding.ring = ring;
+    binding.state = &observation.states[i];
     return binding.state;
   }
   return nullptr;
@@ -82,6 +84,31 @@ OpThread* StateOf(RingHeader* ring) {
 }
 
 uint64_t Now() { return proto::ReadTicks(observation.clock); }
+
+// What the callbacks cost is measured where they run: one in so many is timed. An odd number, so
+// that begins and ends both come up.
+constexpr uint32_t kTimeOneIn = 61;
+constinit std::atomic<uint64_t> timed_ticks = 0;
+constinit std::atomic<uint64_t> timed_callbacks = 0;
+
+class CallbackTimer {
+ public:
+  CallbackTimer() {
+    if (__builtin_expect(binding.until_timed-- != 0, 1)) return;
+    binding.until_timed = kTimeOneIn - 1;
+    start_ = Now();
+  }
+  ~CallbackTimer() {
+    if (__builtin_expect(start_ == 0, 1)) return;
+    timed_ticks.fetch_add(Now() - start_, std::memory_order_relaxed);
+    timed_callbacks.fetch_add(1, std::memory_order_relaxed);
+  }
+  CallbackTimer(const CallbackTimer&) = delete;
+  CallbackTimer& operator=(const CallbackTimer&) = delete;
+
+ private:
+  uint64_t start_ = 0;
+};
 
 void OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) {
   const uint32_t depth = ring->open_ops.load(std::memory_order_relaxed);
@@ -145,6 +172,7 @@ void CloseOpOn(RingHeader* ring, OpThread* state, const void* op, uint64_t end) 
 template <OpScope kScope>
 ContextPointer BeginOp(const void* op) {
   if (observing.load(std::memory_order_relaxed)) {
+    const CallbackTimer timer;
     if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
         observation.functions.is_async(op)) {
       CountUp(&counters.async);
@@ -162,6 +190,7 @@ template <OpScope kScope>
 void EndOp(const void* op, void*) {
   if (!observing.load(std::memory_order_relaxed)) return;
   const uint64_t end = Now();  // first, so that our own work is outside of the op
+  const CallbackTimer timer;
   if (kScope == OpScope::kUser && observation.functions.is_async != nullptr &&
       observation.functions.is_async(op)) {
     return;
@@ -188,6 +217,16 @@ bool OpRecorderInit(const Host* host, const OpFunctions& functions) {
   observation.functions = functions;
   observation.clock = host->settings->clock;
   return true;
+}
+
+uint32_t OpRecorderCostNs() {
+  const uint64_t timed = timed_callbacks.load(std::memory_order_relaxed);
+  const uint64_t rate =
+      observation.host != nullptr ? observation.host->settings->ticks_per_second : 0;
+  if (timed == 0 || rate == 0) return 0;
+  const double ticks =
+      static_cast<double>(timed_ticks.load(std::memory_order_relaxed)) / static_cast<double>(timed);
+  return static_cast<uint32_t>(2 * ticks / static_cast<double>(rate) * 1e9);
 }
 
 OpCallbacks CallbacksFor(OpScope scope) {

@@ -40,6 +40,10 @@ struct OpCallbacks {
 // Control thread, before the callbacks are registered. False: no memory.
 bool OpRecorderInit(const Host* host, const OpFunctions& functions);
 
+// Nanoseconds that the two callbacks of an op take together, of those timed so far; 0: none yet.
+// Any thread.
+uint32_t OpRecorderCostNs();
+
 OpCallbacks CallbacksFor(proto::OpScope scope);
 
 // Control thread: begins and ends observing. Begin forgets what was open before.

@@ -38,8 +38,9 @@ const char* TorchState();
 
 TorchCounters ReadTorchCounters();
 
-// Nanoseconds that observation costs each op, measured in this process when PyTorch was found; 0:
-// not measured. Any thread.
+// Nanoseconds that observation costs each op, measured in this process: what PyTorch spends on
+// calling observers, when it was found, and our two callbacks, where they run. 0: not measured yet.
+// Any thread.
 uint32_t TorchOpCostNs();
 
 // When the process begins another file (after an exec that failed): names are defined again. No op
