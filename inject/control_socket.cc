@@ -18,10 +18,16 @@
 #include "inject/settings.h"
 #include "inject/state.h"
 #include "inject/text.h"
+#include "inject/tool_lock.h"
 
 namespace gpuprof::inject {
 namespace {
 
+constexpr uint64_t kLockLimit = 100'000'000u;
+
+// An exec or exit on an application thread removes the socket while the control thread may just be
+// making it.
+constinit ToolLock g_lock;
 constinit GuardedFd g_socket;
 char g_path[sizeof(sockaddr_un::sun_path)];  // empty: an abstract name
 
@@ -185,9 +191,9 @@ void Answer(long fd) {
   raw::Call(SYS_sendto, fd, raw::Arg(buffer), static_cast<long>(answer.size()), MSG_NOSIGNAL, 0, 0);
 }
 
-}  // namespace
-
-void OpenControlSocket() noexcept {
+void Open() {
+  if (g_process.finished.load() != 0) return;  // nobody would remove it
+  if (g_socket.fd() >= 0) return;              // a failed exec was faster than our start
   const long fd = raw::Call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return;
   const bool bound =
@@ -200,10 +206,25 @@ void OpenControlSocket() noexcept {
   g_socket.Adopt(static_cast<int>(fd));
 }
 
+}  // namespace
+
+void OpenControlSocket() noexcept {
+  const bool locked = g_lock.Lock(kLockLimit);
+  Open();
+  if (locked) g_lock.Unlock();
+}
+
 void CloseControlSocket(bool remove) noexcept {
+  const bool locked = g_lock.Lock(kLockLimit);
   if (remove && g_path[0] != 0) raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(g_path), 0);
   g_path[0] = 0;
   g_socket.CloseIfOurs();
+  if (locked) g_lock.Unlock();
+}
+
+void ForgetControlSocket() noexcept {
+  g_lock.Reset();
+  CloseControlSocket(/*remove=*/false);
 }
 
 int ControlSocketFd() noexcept { return g_socket.fd(); }

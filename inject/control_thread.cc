@@ -209,7 +209,7 @@ void ForgetControl() noexcept {
   g_toggles.store(0);
   g_wake_read.CloseIfOurs();
   g_wake_write.CloseIfOurs();
-  CloseControlSocket(/*remove=*/false);
+  ForgetControlSocket();
 }
 
 }  // namespace gpuprof::inject

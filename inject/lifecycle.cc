@@ -195,7 +195,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
 }
 
 void BeforeExec(const char* path) noexcept {
-  if (g_process.pid == 0 || g_process.ring_file == nullptr) return;
+  if (g_process.pid == 0) return;
   WriteProcessEvent(proto::ProcessEvent::kExec, 0, 0, path);
   g_at_fork.recording = g_process.recording.load();
   FinishProcess(proto::ExitWay::kExec, 0);
