@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The open ops of a thread are in its ring's header, where they outlive a SIGKILL; what only this
-// process can use is in a table here, one page a ring, found through 16 bytes of thread-local
+// process can use is in a table here, one page a ring, found through 24 bytes of thread-local
 // memory.
 
 #include "tracer/torch/op_recorder.h"
@@ -26,17 +26,18 @@ using proto::RingHeader;
 
 // A thread's own part. Whoever owns ring i owns state i.
 struct OpThread {
-  uint64_t owner;  // which observation, and which thread of the ring, this belongs to
   const void* open[proto::kMaxOpenOps];
   NameCache names;
 };
 
+// Which observation and which thread of the process a state belongs to is one number: rings, and in
+// a forked child their addresses too, are used again.
 struct Binding {
-  RingHeader* ring;
+  uint64_t owner;
   OpThread* state;
   uint32_t until_timed;  // callbacks before the next one that is timed
 };
-[[gnu::tls_model("initial-exec")]] constinit thread_local Binding binding = {nullptr, nullptr, 0};
+[[gnu::tls_model("initial-exec")]] constinit thread_local Binding binding = {0, nullptr, 0};
 
 struct Observation {
   RingHeader* (*enter)(uint32_t source);
@@ -55,32 +56,25 @@ void CountUp(uint64_t* counter, uint64_t by = 1) {
   __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
 }
 
-// The ring's number is its place in the host's list.
-[[gnu::noinline, gnu::cold]] OpThread* FindState(RingHeader* ring) {
+// The ring's number is its place in the host's list. Null: nothing can be recorded.
+[[gnu::noinline, gnu::cold]] OpThread* TakeState(RingHeader* ring, uint64_t owner) {
   const uint32_t count = observation.host->ring_count->load(std::memory_order_acquire);
   for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
     if (__atomic_load_n(&observation.host->rings[i], __ATOMIC_ACQUIRE) != ring) continue;
-    binding.ring = ring;
-    binding.state = &observation.states[i];
-    return binding.state;
+    OpThread* state = &observation.states[i];
+    state->names = {};
+    ring->open_ops.store(0, std::memory_order_relaxed);
+    binding.state = state;
+    binding.owner = owner;
+    return state;
   }
   return nullptr;
 }
 
-[[gnu::noinline, gnu::cold]] void TakeState(OpThread* state, RingHeader* ring, uint64_t owner) {
-  state->owner = owner;
-  state->names = {};
-  ring->open_ops.store(0, std::memory_order_relaxed);
-}
-
-// Null: nothing can be recorded.
 OpThread* StateOf(RingHeader* ring) {
-  OpThread* state = __builtin_expect(binding.ring == ring, 1) ? binding.state : FindState(ring);
-  if (__builtin_expect(state == nullptr, 0)) return nullptr;
   const uint64_t owner =
       uint64_t{observation_number.load(std::memory_order_relaxed)} << 32 | ring->track;
-  if (__builtin_expect(state->owner != owner, 0)) TakeState(state, ring, owner);
-  return state;
+  return __builtin_expect(binding.owner == owner, 1) ? binding.state : TakeState(ring, owner);
 }
 
 uint64_t Now() { return proto::ReadTicks(observation.clock); }
