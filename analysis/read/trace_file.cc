@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "proto/codec/pb_reader.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {
@@ -72,8 +73,31 @@ void TraceFile::LoadTables(bool is_alive) {
   for (const codec::BlockRef& block : scan_.blocks) {
     if (IsTableKind(block.header.kind)) ReadTable(block, &decoder);
   }
+  FindQuantum(&decoder);
   TakeMeta();
   BuildClock();
+}
+
+// All chunks of a file share their time shift; the first readable one tells it.
+void TraceFile::FindQuantum(codec::BlockDecoder* decoder) {
+  constexpr int kTraceChunk = proto::Trace::kChunkFieldNumber;
+  constexpr uint64_t kMostShift = 32;
+  for (const codec::BlockRef& block : scan_.blocks) {
+    const uint8_t* message = nullptr;
+    uint64_t bytes = 0;
+    codec::Fault fault;
+    if (!IsEventKind(block.header.kind)) continue;
+    if (!decoder->Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) continue;
+    codec::PbField field;
+    codec::PbReader outer(message, bytes);
+    if (!outer.Next(&field) || field.number != kTraceChunk || field.wire_type != 2) continue;
+    codec::PbReader chunk(field.data, field.bytes);
+    while (chunk.Next(&field)) {
+      if (field.number != proto::Chunk::kTimeShiftFieldNumber || field.wire_type != 0) continue;
+      time_mask_ = (uint64_t{1} << std::min(field.value, kMostShift)) - 1;
+    }
+    return;
+  }
 }
 
 void TraceFile::SumHeaders() {
@@ -101,7 +125,7 @@ void TraceFile::SumHeaders() {
 void TraceFile::BuildClock() {
   uint64_t first = std::numeric_limits<uint64_t>::max();
   for (const codec::BlockRef& block : scan_.blocks) {
-    if (IsEventKind(block.header.kind)) first = std::min(first, block.header.first_time);
+    if (IsEventKind(block.header.kind)) first = std::min(first, FirstTime(block));
   }
   clock_.Build(snapshots_, static_cast<proto::ClockKind>(process_.clock_kind),
                process_.ticks_per_second, first, scan_.header.realtime_ns);
@@ -119,7 +143,7 @@ bool TraceFile::EarliestNs(int64_t* time_ns) const {
   int64_t earliest = std::numeric_limits<int64_t>::max();
   for (const codec::BlockRef& block : scan_.blocks) {
     if (IsEventKind(block.header.kind))
-      earliest = std::min(earliest, cursor.Convert(block.header.first_time));
+      earliest = std::min(earliest, cursor.Convert(FirstTime(block)));
   }
   for (const proto::CaptureMark& mark : meta_.capture_mark()) {
     if (mark.start()) earliest = std::min(earliest, cursor.Convert(mark.ticks()));
@@ -134,7 +158,7 @@ void TraceFile::Place(int64_t shift) {
   bool any = false;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (!IsEventKind(block.header.kind)) continue;
-    const int64_t first = cursor.Convert(block.header.first_time);
+    const int64_t first = cursor.Convert(FirstTime(block));
     const int64_t last = cursor.Convert(block.header.last_time);
     process_.first_ns = any ? std::min(process_.first_ns, first) : first;
     process_.last_ns = any ? std::max(process_.last_ns, last) : last;
@@ -176,7 +200,7 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
   std::map<uint32_t, std::pair<int64_t, int64_t>> seen;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (!IsEventKind(block.header.kind)) continue;
-    const int64_t first = cursor->Convert(block.header.first_time);
+    const int64_t first = cursor->Convert(FirstTime(block));
     const int64_t last = cursor->Convert(block.header.last_time);
     const auto [range, is_new] = seen.try_emplace(block.header.capture, first, last);
     range->second.first = std::min(range->second.first, first);

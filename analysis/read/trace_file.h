@@ -70,6 +70,12 @@ class TraceFile {
   void AddModules(const proto::Modules& modules);
   void AddThreads(const proto::Threads& threads);
   void AddMeta(const proto::Meta& meta);
+  void FindQuantum(codec::BlockDecoder* decoder);
+  // Rows tell times rounded down, headers tell them whole: the earliest time that the block's rows
+  // can have.
+  uint64_t FirstTime(const codec::BlockRef& block) const {
+    return block.header.first_time & ~time_mask_;
+  }
   void BuildClock();
   void TakeMeta();
   void PlaceSamples(ClockMap::Cursor* cursor);
@@ -92,6 +98,7 @@ class TraceFile {
   std::vector<proto::ClockSnapshot> snapshots_;
   proto::Meta meta_;
   uint64_t string_bytes_ = 0;
+  uint64_t time_mask_ = 0;  // the bits that times of rows lack
 };
 
 }  // namespace gpuprof::analysis

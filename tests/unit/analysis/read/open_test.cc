@@ -11,7 +11,6 @@
 
 #include "analysis/analysis.h"
 #include "analysis/model/trace.h"
-#include "proto/contract.h"
 #include "tests/unit/analysis/read/trace_maker.h"
 
 namespace gpuprof::analysis {
@@ -32,14 +31,6 @@ std::shared_ptr<const Trace> MustOpen(const std::string& path, const OpenOptions
   const Error error = Open(path, options, &trace);
   EXPECT_FALSE(error) << error.message;
   return trace;
-}
-
-Error OpenFails(const std::string& path) {
-  std::shared_ptr<const Trace> trace;
-  const Error error = Open(path, {}, &trace);
-  EXPECT_EQ(error.kind, ErrorKind::kUnreadable);
-  EXPECT_EQ(trace, nullptr);
-  return error;
 }
 
 // A second of 2 GHz ticks whose tick 0 is at `monotonic_ns`.
@@ -379,6 +370,23 @@ TEST_F(OpenTest, OneFileOfABundle) {
   EXPECT_THAT(MustOpen(directory_.path())->processes, SizeIs(2));
 }
 
+TEST_F(OpenTest, RoundedTimesNeverLieBeforeTheOrigin) {
+  TraceMaker maker(directory_.path(), 100, kStart, proto::ClockKind::kTsc, 5);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Op(1, 2015, 100, 2);  // ticks 1915 and 2015 become 1888 and 1984
+  maker.Op(1, 2100, 10, 2);
+  maker.End();
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  const Process& process = trace->processes[0];
+  EXPECT_EQ(trace->origin_realtime_ns, static_cast<int64_t>(kWall + 944));
+  EXPECT_EQ(process.first_ns, 0);
+  EXPECT_THAT(process.tracks[0].op.end_ns, ElementsAre(48, 96));
+  EXPECT_THAT(process.tracks[0].op.duration_ns, ElementsAre(48, 0));
+}
+
 TEST_F(OpenTest, WithoutClocksTimesHoldWithinTheProcess) {
   TraceMaker maker(directory_.path(), 100, kStart);
   maker.Meta(maker.Identity(1));
@@ -391,39 +399,6 @@ TEST_F(OpenTest, WithoutClocksTimesHoldWithinTheProcess) {
   EXPECT_THAT(trace->processes[0].tracks[0].op.end_ns, ElementsAre(1000, 3000));
   ASSERT_THAT(trace->faults, SizeIs(1));
   EXPECT_THAT(trace->faults[0].what, HasSubstr("clock"));
-}
-
-TEST_F(OpenTest, ErrorsNameCauseAndFix) {
-  EXPECT_THAT(OpenFails(directory_.File("nothing")).message, HasSubstr("No such file"));
-  EXPECT_THAT(OpenFails(directory_.path()).message, HasSubstr("gpuprof run"));
-  WriteText(directory_.File("notes.txt"), "not a trace at all");
-  EXPECT_THAT(OpenFails(directory_.File("notes.txt")).message, HasSubstr("notes.txt"));
-  WriteText(directory_.File("empty.gpt"), "");
-  EXPECT_THAT(OpenFails(directory_.File("empty.gpt")).message, HasSubstr("empty.gpt"));
-}
-
-TEST_F(OpenTest, ManifestAloneIsARunThatRecordedNothing) {
-  proto::Bundle manifest;
-  manifest.add_command("true");
-  WriteManifest(directory_.path(), manifest);
-  const auto trace = MustOpen(directory_.path());
-  EXPECT_TRUE(trace->has_manifest);
-  EXPECT_THAT(trace->processes, IsEmpty());
-}
-
-TEST_F(OpenTest, DamagedManifestIsAFaultAlone) {
-  TraceMaker maker(directory_.path(), 100, kStart);
-  maker.Meta(maker.Identity(1));
-  ClockOf(&maker, 10 * kSecond, kWall);
-  maker.Op(1, 2000, 100, 2);
-  maker.End();
-  maker.Close();
-  WriteText(directory_.File(proto::kBundleFile), "\xff\xff\xff");
-  const auto trace = MustOpen(directory_.path());
-  EXPECT_FALSE(trace->has_manifest);
-  EXPECT_THAT(trace->processes, SizeIs(1));
-  ASSERT_THAT(trace->faults, SizeIs(1));
-  EXPECT_EQ(trace->faults[0].file, proto::kBundleFile);
 }
 
 }  // namespace

@@ -71,8 +71,8 @@ void WriteManifest(const std::string& directory, const proto::Bundle& manifest) 
 }
 
 TraceMaker::TraceMaker(const std::string& directory, int32_t pid, uint64_t start_id,
-                       proto::ClockKind clock)
-    : pid_(pid), start_id_(start_id), clock_(clock) {
+                       proto::ClockKind clock, uint32_t time_shift)
+    : pid_(pid), start_id_(start_id), clock_(clock), time_shift_(time_shift) {
   char name[64];
   std::snprintf(name, sizeof(name), "p%d-%llx%s", pid, static_cast<unsigned long long>(start_id),
                 proto::kTraceSuffix);
@@ -147,7 +147,7 @@ void TraceMaker::Table(proto::ChunkKind kind, int field,
 
 codec::ChunkBuilder* TraceMaker::BuilderOf(proto::ChunkKind kind, uint32_t track) {
   std::unique_ptr<codec::ChunkBuilder>& builder = builders_[{track, static_cast<uint16_t>(kind)}];
-  if (builder == nullptr) builder = std::make_unique<codec::ChunkBuilder>(kind, track, 0);
+  if (builder == nullptr) builder = std::make_unique<codec::ChunkBuilder>(kind, track, time_shift_);
   return builder.get();
 }
 

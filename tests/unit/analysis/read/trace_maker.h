@@ -46,7 +46,7 @@ void WriteManifest(const std::string& directory, const proto::Bundle& manifest);
 class TraceMaker {
  public:
   TraceMaker(const std::string& directory, int32_t pid, uint64_t start_id,
-             proto::ClockKind clock = proto::ClockKind::kTsc);
+             proto::ClockKind clock = proto::ClockKind::kTsc, uint32_t time_shift = 0);
   ~TraceMaker();
 
   const std::string& path() const { return path_; }
@@ -79,6 +79,7 @@ class TraceMaker {
   int32_t pid_;
   uint64_t start_id_;
   proto::ClockKind clock_;
+  uint32_t time_shift_;
   std::string name_;
   std::string path_;
   codec::TraceWriter writer_;
