@@ -3,8 +3,8 @@
 
 // Attaching and detaching. What is relied on, from ATen/record_function.h: the 40 bytes of
 // RecordFunctionCallback, the two callbacks' signatures, the numbers of RecordScope, and the
-// mangled names below. Verified with PyTorch 1.13 and 2.13; every process makes sure by an op of
-// its own before the real callbacks are registered.
+// mangled names below. Verified by tests with PyTorch 1.13 and 2.13, by header and symbols with 2.4
+// and 2.15; every process makes sure by an op of its own before the real callbacks are registered.
 
 #include "tracer/torch/torch_observer.h"
 
