@@ -138,6 +138,8 @@ void TraceFile::AddThreads(const proto::Threads& threads) {
     // those after its writing.
     track->dropped = std::max(track->dropped, thread.dropped());
     const size_t index = static_cast<size_t>(track - process_.tracks.data());
+    // An entry without times names a thread that could not be asked any more.
+    if (thread.cpu_ns() == 0 && thread.runqueue_wait_ns() == 0) continue;
     samples_.push_back({index, threads.time(), thread.cpu_ns(), thread.runqueue_wait_ns()});
   }
 }
