@@ -9,6 +9,11 @@
 
 #include "proto/bundle.pb.h"
 
+// libprotobuf would print a line for each string that is not UTF-8.
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+static const bool is_quiet = (google::protobuf::SetLogHandler(nullptr), true);
+#endif
+
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   gpuprof::proto::Bundle bundle;
   if (!bundle.ParseFromArray(data, static_cast<int>(size))) return 0;
