@@ -279,11 +279,13 @@ std::string DebugPathOf(const std::string& build_id) {
 }
 
 std::string Demangle(const char* name) {
-  if (name[0] != '_' || name[1] != 'Z') return name;
+  // A symbol's version, as some tables carry it behind the name: "main@@VERSION".
+  const std::string plain(name, std::strcspn(name, "@"));
+  if (plain.compare(0, 2, "_Z") != 0) return plain;
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(name, nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? text.get() : name;
+      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), std::free);
+  return status == 0 && text != nullptr ? text.get() : plain;
 }
 
 }  // namespace gpuprof::analysis

@@ -194,8 +194,10 @@ TEST(Symbolizer, ModuleWithinAnothersRangeIsFoundAndSoIsTheOuterOne) {
   EXPECT_EQ(symbolizer.Resolve(0x9800).module, "");
 }
 
-TEST(Demangle, LeavesPlainNames) {
+TEST(Demangle, GivesReadableNames) {
   EXPECT_EQ(Demangle("main"), "main");
+  EXPECT_EQ(Demangle("__libc_start_main@@GLIBC_2.34"), "__libc_start_main");
+  EXPECT_EQ(Demangle("_ZNSt6thread4joinEv@@GLIBCXX_3.4.11"), "std::thread::join()");
   EXPECT_EQ(Demangle("_Zbroken"), "_Zbroken");
   EXPECT_EQ(Demangle("_ZN2at4_ops2mm4callERKNS_6TensorES4_"),
             "at::_ops::mm::call(at::Tensor const&, at::Tensor const&)");
