@@ -135,12 +135,15 @@ def run_once(command, out, timeout_s):
         previous = signal.signal(signal.SIGALRM, lambda *_: kill_group(process.pid))
         signal.alarm(timeout_s)
         try:
-            _, status, usage = os.wait4(process.pid, 0)
+            os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)
+            wall = time.perf_counter() - begin
         finally:
             signal.alarm(0)
             signal.signal(signal.SIGALRM, previous)
-            kill_group(process.pid)  # whoever outlived the command would disturb the next run
-        wall = time.perf_counter() - begin
+            # Whoever outlived the command would disturb the next run. The leader is not reaped
+            # yet, so that its number cannot be another's by now.
+            kill_group(process.pid)
+            _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
         for stream in (stdout, stderr):
             stream.seek(0)
@@ -330,6 +333,7 @@ def chosen_programs(options, data):
 
 def main():
     options = parse_arguments()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that what runs is ended too
     configs = configurations(options)
     report = {"machine": machine(), "rounds": options.rounds, "programs": []}
     out = sys.stderr if options.json == "-" else sys.stdout
