@@ -57,12 +57,13 @@ int main(int argc, char** argv) {
   Query();
   printf("ready\n");
   fflush(stdout);
-  char c;
-  while (read(0, &c, 1) == 1 || errno == EINTR) {
-    if (c != '\n') break;
+  for (;;) {
+    char c = 0;
+    const ssize_t n = read(0, &c, 1);
+    if (n < 0 && errno == EINTR) continue;
+    if (n != 1) break;
     printf("runs %d, info %d\n", (int)g_runs, (int)g_info_ok);
     fflush(stdout);
-    c = 0;
   }
   Query();
   return 0;

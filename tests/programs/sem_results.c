@@ -42,7 +42,7 @@ static void Interrupted(const char* what, int flags, int timed) {
   sigaction(SIGALRM, &action, NULL);
   pthread_t thread;
   pthread_create(&thread, NULL, Interrupt, NULL);
-  const struct timespec until = In(CLOCK_REALTIME, 150);
+  const struct timespec until = In(CLOCK_REALTIME, 10000);
   errno = 44;
   Tell(what, timed ? sem_timedwait(&g_semaphore, &until) : sem_wait(&g_semaphore));
   pthread_join(thread, NULL);
@@ -64,6 +64,7 @@ int main(void) {
   Tell("bad time", sem_timedwait(&g_semaphore, &until));
   sem_post(&g_semaphore);
   Tell("bad time, free", sem_timedwait(&g_semaphore, &until));
+  Tell("still free", sem_trywait(&g_semaphore));
   Interrupted("interrupted", 0, 0);
   Interrupted("timed, interrupted", 0, 1);
   Interrupted("timed, restarted", SA_RESTART, 1);

@@ -1,0 +1,69 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Locks behave as without us, contended waits are recorded with their kind and object, uncontended ones not at all."""
+
+import pytest
+
+from conftest import program, run_bare
+from trace_file import BARRIER, CONDITION, FLAG_TIMED_OUT, MUTEX, RWLOCK_READ, RWLOCK_WRITE, SEMAPHORE
+
+LOCKS = "--trace=locks"
+
+
+@pytest.mark.parametrize("options", [(LOCKS,), ("--trace=heap=exact,locks,threads",), ("--capture=off",)])
+@pytest.mark.parametrize("victim", ["lock_results", "sem_results"])
+def test_results_are_those_of_the_bare_run(same, victim, options):
+    same([program(victim)], *options)
+
+
+def test_contended_waits(record):
+    count = 25
+    outcome = record([program("contended"), str(count)], LOCKS)
+    assert outcome.status == 0
+    told, mutex, read, write, semaphore, calm, full = map(int, outcome.out.split())
+    assert told == count
+    trace = outcome.trace()
+    assert trace.lost == 0
+    for obj, kind in ((mutex, MUTEX), (read, RWLOCK_READ), (write, RWLOCK_WRITE), (semaphore, SEMAPHORE)):
+        rows = trace.wait_rows(obj=obj)
+        assert {row["kind"] for row in rows} == {kind}
+        assert len(rows) == count
+        assert all(row["duration"] > 0 and row["caller"] != 0 and row["flags"] == 0 for row in rows)
+    assert trace.wait_rows(obj=calm) == [] and trace.wait_rows(obj=full) == []
+
+
+def test_wait_times(record):
+    """Each waiter slept for 2 ms at least before it was let go."""
+    outcome = record([program("contended"), "10"], LOCKS, "--clock=monotonic")  # ticks are ns
+    mutex = int(outcome.out.split()[1])
+    rows = outcome.trace().wait_rows(obj=mutex)
+    assert len(rows) == 10
+    assert all(2_000_000 <= row["duration"] < 5_000_000_000 for row in rows)
+
+
+def test_conditions_and_barriers_are_their_own_kinds(record):
+    outcome = record([program("conditions"), "200"], LOCKS)
+    condition, waits, barrier, meetings = map(int, outcome.out.split())
+    trace = outcome.trace()
+    assert trace.lost == 0
+    for obj, kind, count in ((condition, CONDITION, waits), (barrier, BARRIER, meetings)):
+        rows = trace.wait_rows(obj=obj)
+        assert {row["kind"] for row in rows} == {kind} and len(rows) == count
+
+
+def test_timed_out_waits_say_so(record):
+    trace = record([program("sem_results")], LOCKS).trace()
+    flags = [(row["kind"], bool(row["flags"] & FLAG_TIMED_OUT)) for row in trace.wait_rows()]
+    assert flags.count((SEMAPHORE, True)) == 2 and flags.count((SEMAPHORE, False)) == 3
+    assert flags.count((CONDITION, True)) == 2
+    trace = record([program("lock_results")], LOCKS).trace()
+    assert any(row["kind"] == MUTEX and row["flags"] & FLAG_TIMED_OUT for row in trace.wait_rows())
+    assert any(row["kind"] == RWLOCK_READ and row["flags"] & FLAG_TIMED_OUT for row in trace.wait_rows())
+    assert any(row["kind"] == RWLOCK_WRITE and row["flags"] & FLAG_TIMED_OUT for row in trace.wait_rows())
+
+
+def test_nothing_is_recorded_that_was_not_asked_for(record):
+    trace = record([program("contended"), "3"], "--trace=threads").trace()
+    assert len(trace.waits["time"]) == 0 and len(trace.heap["time"]) == 0
+    assert len(trace.thread_events["time"]) > 0

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""SIGUSR1 toggles, and belongs to the program all the same: its handler, its flags, its queries, its sigwait."""
+
+import os
+import signal
+import sys
+import time
+
+import pytest
+
+from conftest import program, run_bare, verify
+
+
+def _kill(run):
+    os.kill(run.pid, signal.SIGUSR1)
+
+
+HOWS = {  # what the queries must answer before and after, and whether the handler stays
+    "sigaction": True, "siginfo": True, "signal": True, "nodefer": True, "reset": False,
+}
+
+
+@pytest.mark.parametrize("how", HOWS)
+@pytest.mark.parametrize("capture", ["now", "off"])
+def test_own_handler_runs_and_capture_toggles(session, how, capture):
+    run = session([program("own_handler"), how], f"--capture={capture}")
+    bare = run_bare([program("own_handler"), how], stdin=b"")
+    said = []
+    while not said or said[-1] != "ready":
+        said.append(run.line())
+    # The queries answer as in the bare run.
+    assert said == bare.out.decode().splitlines()[:len(said)]
+    count = 4 if HOWS[how] else 1
+    state = capture == "now"
+    run.wait_for(lambda: run.state()["state"] == ("capturing" if state else "dormant"))
+    for i in range(1, count + 1):
+        _kill(run)
+        state = not state
+        run.wait_for(lambda: run.state()["state"] == ("capturing" if state else "dormant"))
+        run.tell("\n")
+        assert run.line() == f"runs {i}, info {int(how == 'siginfo')}"
+    outcome = run.finish()
+    assert outcome.status == 0
+    last = outcome.out.decode().splitlines()[-1]
+    wanted = bare.out.decode().splitlines()[-1]
+    if how == "reset":
+        wanted = wanted.replace("mine", "default").replace(wanted.split("flags ")[1].split(",")[0], "0").replace("1", "0")
+        assert "default" in last
+    else:
+        assert last == wanted
+    verify(outcome.bundle)
+    assert [t for _, start, t in outcome.trace().captures if start and t == "signal"] == ["signal"] * (
+        (count + (capture == "off")) // 2)
+
+
+@pytest.mark.parametrize("how", ["ignore", "default"])
+def test_without_handler_the_signal_only_toggles(session, how):
+    run = session([program("own_handler"), how], "--capture=off")
+    while run.line() != "ready":
+        pass
+    for i in range(4):
+        _kill(run)
+        run.wait_for(lambda: run.state()["state"] == ("capturing" if i % 2 == 0 else "dormant"))
+    outcome = run.finish()
+    assert outcome.status == 0
+    assert outcome.out.decode().splitlines()[-1] == run_bare([program("own_handler"), how], stdin=b"").out.decode().splitlines()[-1]
+
+
+PYTHON = """
+import os, signal, sys, threading, time
+runs = []
+def handler(number, frame):
+    runs.append(number)
+before = signal.signal(signal.SIGUSR1, handler)
+print(before == signal.SIG_DFL, signal.getsignal(signal.SIGUSR1) is handler, flush=True)
+for line in sys.stdin:
+    print(len(runs), flush=True)
+print(signal.signal(signal.SIGUSR1, signal.SIG_DFL) is handler)
+"""
+
+
+def test_python_handler(session):
+    run = session([sys.executable, "-c", PYTHON], "--capture=off")
+    assert run.line() == "True True"
+    for i in range(1, 7):
+        _kill(run)
+        run.wait_for(lambda: run.state()["state"] == ("capturing" if i % 2 else "dormant"))
+        run.tell("\n")
+        assert run.line() == str(i)
+    outcome = run.finish()
+    assert outcome.status == 0 and outcome.out == b"True\n"
+    verify(outcome.bundle)
+    assert [mark for mark in outcome.trace().captures if mark[1]] == [(n, True, "signal") for n in (1, 2, 3)]
+
+
+@pytest.mark.parametrize("flags", ["restart", "plain"])
+def test_interrupted_calls(same, flags):
+    """EINTR and restarts come as the program chose; the handler runs each time."""
+    same([program("interrupted"), flags])
+
+
+def test_sigwait_still_gets_it(session):
+    run = session([program("sigwaits"), "3"], "--capture=off")
+    assert run.line() == "ready"
+    for _ in range(3):
+        _kill(run)
+        assert run.line() == "sigwait 0: 1"
+    assert run.line() == "pending 0"
+    assert run.finish().status == 0
+
+
+def test_another_signal(session):
+    run = session([program("own_handler"), "sigaction"], "--capture=off", "--signal=USR2")
+    while run.line() != "ready":
+        pass
+    assert run.state()["signal"] == signal.SIGUSR2
+    os.kill(run.pid, signal.SIGUSR2)
+    run.wait_for(lambda: run.state()["state"] == "capturing")
+    _kill(run)
+    time.sleep(0.05)
+    run.tell("\n")
+    assert run.line() == "runs 1, info 0"
+    assert run.state()["state"] == "capturing", "SIGUSR1 is the program's alone"
+    assert run.finish().status == 0
+
+
+def test_no_signal(session):
+    """--signal none: SIGUSR1 keeps its meaning, which is death without a handler."""
+    run = session([program("own_handler"), "default"], "--capture=off", "--signal=none")
+    while run.line() != "ready":
+        pass
+    assert run.state()["signal"] == 0
+    assert run.ctl("start").status == 0
+    _kill(run)
+    outcome = run.finish()
+    assert outcome.status == -signal.SIGUSR1
+    verify(outcome.bundle)
+
+
+def test_ignored_before_the_start_stays_ignored_in_children(session):
+    """A program that inherits SIG_IGN sees SIG_IGN, and what it executes inherits it too."""
+    code = ("import os, signal, sys\n"
+            "print(signal.getsignal(signal.SIGUSR1) == signal.SIG_IGN, flush=True)\n"
+            "os.execv('/bin/sh', ['sh', '-c', 'kill -USR1 $$; echo alive'])")
+    ignoring = ("import os, signal, sys\nsignal.signal(signal.SIGUSR1, signal.SIG_IGN)\n"
+                "os.execv(sys.executable, [sys.executable, '-c', sys.argv[1]])")
+    run = session([sys.executable, "-c", ignoring, code])
+    outcome = run.finish()
+    assert (outcome.status, outcome.out) == (0, b"True\nalive\n")

@@ -1,0 +1,78 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Threads in numbers, with small stacks, cancelled, and at the very end of their lives."""
+
+import collections
+
+from conftest import HEAP_EXACT, program
+from trace_file import THREAD_EXIT, THREAD_START
+
+
+def _own_tracks(trace):
+    """Tracks of the program's threads."""
+    return {t.track for t in trace.threads.values() if t.track and not t.tool}
+
+
+def _events(trace, event):
+    table = trace.thread_events
+    return collections.Counter(table["track"][table["event"] == event].tolist())
+
+
+def test_small_stacks(same):
+    trace = same([program("small_stacks")], HEAP_EXACT, "--heap-times=exact").trace()
+    assert len(trace.allocations({13579})) == 10 * 8 * 50
+    assert len(trace.allocations({24680})) == 10 * 8 * 50
+    assert len(trace.allocations({35791})) == 20001
+    assert trace.matched_frees({13579, 24680, 35791}) == 2 * 4000 + 20001
+
+
+def test_small_stacks_sampled_with_stacks(same):
+    """The unwinder runs on the small stacks too."""
+    same([program("small_stacks")], "--trace=heap=sampled:4096,locks,threads", "--stacks=127")
+
+
+def test_thousand_threads(same):
+    trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", timeout=120).trace()
+    no_ring = trace.losses.get(3, 0)
+    made = {size: len(trace.allocations({size})) for size in (14014, 15015)}
+    assert sum(made.values()) <= 2000
+    if no_ring == 0:
+        assert made == {14014: 1000, 15015: 1000}
+        assert sum(_events(trace, THREAD_START).values()) == 1000
+    else:  # the ring memory does not suffice for all: the rest is counted
+        assert sum(made.values()) + no_ring >= 2000
+
+
+def test_thousand_threads_have_rings_when_memory_allows(same):
+    trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", "--ring-memory=256MiB", timeout=120).trace()
+    assert trace.losses.get(3, 0) == 0
+    assert len(trace.allocations({14014})) == len(trace.allocations({15015})) == 1000
+    assert sum(_events(trace, THREAD_START).values()) == 1000
+
+
+def test_thread_storm(same):
+    trace = same([program("thread_storm"), "4", "500"], "--trace=heap=exact,threads", timeout=120).trace()
+    made, lost = len(trace.allocations({16016})), trace.lost
+    assert made <= 2000 <= made + lost
+    starts, exits = (sum(_events(trace, e).values()) for e in (THREAD_START, THREAD_EXIT))
+    assert starts >= 2000 - lost and exits <= starts + 5
+    # Tracks are not shared by threads that lived one after the other.
+    assert max(_events(trace, THREAD_START).values()) == 1
+
+
+def test_cancelled_threads(same):
+    outcome = same([program("cancelled")], HEAP_EXACT)
+    assert outcome.out == b"100 cancelled, mutex 0\n"
+
+
+def test_destructors_that_free(same):
+    # Exact times: an address that another thread reuses within one step of the coarse clock could not be told apart.
+    trace = same([program("tls_destructors")], HEAP_EXACT, "--heap-times=exact").trace()
+    made = len(trace.allocations({19019}))
+    assert made == 100 * 4 * 8
+    assert trace.matched_frees({19019}) == made
+    # What the destructors of the fourth and last round free, after our own last one, is counted as lost.
+    rounds, freed = len(trace.allocations({18018})), trace.matched_frees({18018})
+    assert 2 * made <= rounds <= 3 * made and freed <= rounds
+    assert freed + trace.losses.get(3, 0) >= 3 * made
