@@ -21,9 +21,11 @@ using proto::RingHeader;
 constexpr uint64_t kHeaderBytes =
     (sizeof(RingFileHeader) + proto::kPageBytes - 1) / proto::kPageBytes * proto::kPageBytes;
 
-// Largest ring handed out; shrinks as the budget is used, see RingBytes().
+// Largest ring handed out with the default budget; shrinks as the budget is used, see
+// NextRingBytes().
 constexpr uint64_t kFirstRingBytes = 1u << 20;
-constexpr uint64_t kReserveShare = 4;  // a quarter of the budget is kept for many small rings
+constexpr uint64_t kFirstRingShare = 32;  // and what it is of a larger budget
+constexpr uint64_t kReserveShare = 4;     // a quarter of the budget is kept for many small rings
 
 void RingFilePath(Text* path) {
   path->Add(g_settings.bundle).Add("/").Add(g_settings.file_stem).Add(proto::kRingSuffix);
@@ -94,6 +96,7 @@ uint64_t NextRingBytes() {
   const uint64_t normal = g_ring_memory - g_ring_memory / kReserveShare;
   if (used + kFirstRingBytes / 16 < normal) {
     uint64_t bytes = kFirstRingBytes;
+    while (bytes * 2 <= g_ring_memory / kFirstRingShare && bytes < proto::kMaxRingBytes) bytes *= 2;
     while (bytes > (normal - used) / 8 && bytes > 64 * 1024) bytes /= 2;
     return bytes;
   }

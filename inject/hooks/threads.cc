@@ -28,14 +28,14 @@ struct Start {
 };
 
 // Between pthread_create and the first lines of the new thread; no heap in hooks. When all are
-// taken (hundreds of threads starting at the same moment) a thread starts without us and is noticed
-// at its first event.
-constexpr uint32_t kStarts = 512;
+// taken (thousands of threads starting at the same moment) a thread starts without us and is
+// noticed at its first event.
+constexpr uint32_t kStarts = 2048;
 constinit Start g_start[kStarts] = {};
 std::atomic<uint32_t> g_next_start{0};
 
 Start* TakeStart() {
-  for (uint32_t attempt = 0; attempt < 32; ++attempt) {
+  for (uint32_t attempt = 0; attempt < 128; ++attempt) {
     Start* start = &g_start[g_next_start.fetch_add(1, std::memory_order_relaxed) % kStarts];
     uint32_t expected = 0;
     if (start->taken.compare_exchange_strong(expected, 1, std::memory_order_acquire)) return start;
