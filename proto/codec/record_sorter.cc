@@ -7,6 +7,7 @@
 
 #include "proto/codec/record_sorter.h"
 
+#include <array>
 #include <cstring>
 
 namespace gpuprof::codec {
@@ -40,26 +41,23 @@ int KindIndex(ChunkKind kind) {
   return static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
 }
 
-// The table that a record's row goes to; kMeta: it makes no row.
-ChunkKind RowKind(uint8_t kind) {
-  switch (static_cast<RecordKind>(kind)) {
-    case RecordKind::kHeapAlloc:
-    case RecordKind::kHeapFree:
-      return ChunkKind::kHeap;
-    case RecordKind::kWait:
-      return ChunkKind::kWait;
-    case RecordKind::kOp:
-      return ChunkKind::kOp;
-    case RecordKind::kTensor:
-      return ChunkKind::kTensor;
-    case RecordKind::kThread:
-      return ChunkKind::kThreadEvent;
-    case RecordKind::kProcess:
-      return ChunkKind::kProcessEvent;
-    default:
-      return ChunkKind::kMeta;
-  }
+// The table that a record's row goes to, by record kind; kMeta: it makes no row.
+constexpr std::array<ChunkKind, 256> MakeRowKinds() {
+  std::array<ChunkKind, 256> kinds{};
+  kinds.fill(ChunkKind::kMeta);
+  const auto set = [&kinds](RecordKind record, ChunkKind kind) {
+    kinds[static_cast<size_t>(record)] = kind;
+  };
+  set(RecordKind::kHeapAlloc, ChunkKind::kHeap);
+  set(RecordKind::kHeapFree, ChunkKind::kHeap);
+  set(RecordKind::kWait, ChunkKind::kWait);
+  set(RecordKind::kOp, ChunkKind::kOp);
+  set(RecordKind::kTensor, ChunkKind::kTensor);
+  set(RecordKind::kThread, ChunkKind::kThreadEvent);
+  set(RecordKind::kProcess, ChunkKind::kProcessEvent);
+  return kinds;
 }
+constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
 
 bool IsSaneCapacity(uint32_t capacity) {
   return capacity != 0 && (capacity & (capacity - 1)) == 0 &&
@@ -81,13 +79,9 @@ RecordSorter::RecordSorter(uint32_t track, uint32_t time_shift, Interner* intern
 
 RecordSorter::~RecordSorter() = default;
 
-ChunkBuilder* RecordSorter::BuilderFor(ChunkKind kind) {
-  ChunkBuilder*& builder = by_kind_[KindIndex(kind)];
-  if (__builtin_expect(builder == nullptr, 0)) {
-    builders_.push_back(std::make_unique<ChunkBuilder>(kind, track_, time_shift_));
-    builder = builders_.back().get();
-  }
-  return builder;
+ChunkBuilder* RecordSorter::MakeBuilder(ChunkKind kind) {
+  builders_.push_back(std::make_unique<ChunkBuilder>(kind, track_, time_shift_));
+  return by_kind_[KindIndex(kind)] = builders_.back().get();
 }
 
 bool RecordSorter::full() const {
@@ -105,7 +99,8 @@ uint64_t RecordSorter::memory_bytes() const {
 
 // True: the builder is full.
 inline bool RecordSorter::Row(ChunkKind kind, const uint64_t* row, uint64_t start) {
-  ChunkBuilder* builder = BuilderFor(kind);
+  ChunkBuilder* builder = by_kind_[KindIndex(kind)];
+  if (__builtin_expect(builder == nullptr, 0)) builder = MakeBuilder(kind);
   builder->Append(row, start);
   if (__builtin_expect(dropped_ != 0, 0)) {
     builder->AddDropped(dropped_);
@@ -248,7 +243,7 @@ uint64_t RecordSorter::Consume(const RingHeader* ring, uint64_t position, uint64
   if (!has_prefix() && full()) return position;
   while (position < end) {
     const Record record = range.at(position);
-    const ChunkKind kind = RowKind(record.kind);
+    const ChunkKind kind = kRowKinds[record.kind];
     uint64_t slots = 1;
     if (__builtin_expect(kind == ChunkKind::kMeta, 0)) {
       if (!Prefix(record, range, position, &slots)) {

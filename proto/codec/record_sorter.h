@@ -76,7 +76,7 @@ class RecordSorter {
 
   struct Range;
 
-  ChunkBuilder* BuilderFor(proto::ChunkKind kind);
+  ChunkBuilder* MakeBuilder(proto::ChunkKind kind);
   bool Row(proto::ChunkKind kind, const uint64_t* row, uint64_t start);
   bool Event(const proto::Record& record, proto::ChunkKind kind);
   bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
