@@ -3,6 +3,8 @@
 
 #include "inject/lifecycle.h"
 
+#include <errno.h>
+
 #include "inject/control_thread.h"
 #include "inject/heap_sampler.h"
 #include "inject/raw_log.h"
@@ -104,6 +106,17 @@ bool StartSessionLocked() {
   return true;
 }
 
+// A process that ends before the tracer came, and whose records no file holds.
+void SayRecordsAreLost() {
+  const char* reason = "its files cannot be made";
+  if (RingFileError() == ENOSPC || RingFileError() == EDQUOT) reason = "no space is left there";
+  if (RingFileError() == EACCES || RingFileError() == EROFS) reason = "it may not be written to";
+  char buffer[600];
+  Text text(buffer, sizeof(buffer));
+  text.Add("cannot record: ").Add(g_settings.bundle).Add(": ").Add(reason);
+  Say(buffer);
+}
+
 }  // namespace
 
 void NewIdentity() noexcept {
@@ -183,6 +196,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   ToolSection tool;
   Locked lock(2 * kSecond);
   if (!lock) return;
+  if (SessionIsDue() && g_process.ring_file != nullptr && RingFileError() != 0) SayRecordsAreLost();
   g_process.recording.store(0, std::memory_order_release);
   g_process.can_unwind.store(0, std::memory_order_release);
   if (g_process.finished.exchange(1) != 0) return;

@@ -27,6 +27,8 @@ constexpr uint64_t kFirstRingBytes = 1u << 20;
 constexpr uint64_t kFirstRingShare = 32;  // and what it is of a larger budget
 constexpr uint64_t kReserveShare = 4;     // a quarter of the budget is kept for many small rings
 
+int g_error = 0;  // see RingFileError()
+
 void RingFilePath(Text* path) {
   path->Add(g_settings.bundle).Add("/").Add(g_settings.file_stem).Add(proto::kRingSuffix);
 }
@@ -35,7 +37,10 @@ long OpenFile(int flags) {
   char buffer[640];
   Text path(buffer, sizeof(buffer));
   RingFilePath(&path);
-  return raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+  const long fd =
+      raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (fd < 0 && g_error == 0) g_error = static_cast<int>(-fd);
+  return fd;
 }
 
 // Makes [offset, offset + bytes) of the file real on disk. File systems without fallocate get zeros
@@ -44,11 +49,15 @@ bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
   const long result =
       raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(bytes));
   if (result == 0) return true;
-  if (result != -EOPNOTSUPP && result != -ENOSYS) return false;
+  if (result != -EOPNOTSUPP && result != -ENOSYS) {
+    g_error = static_cast<int>(-result);
+    return false;
+  }
   static const char zeros[proto::kPageBytes] = {};
   for (uint64_t done = 0; done < bytes; done += sizeof(zeros)) {
     if (raw::Call(SYS_pwrite64, fd, raw::Arg(zeros), sizeof(zeros),
                   static_cast<long>(offset + done)) != static_cast<long>(sizeof(zeros))) {
+      g_error = ENOSPC;
       return false;
     }
   }
@@ -172,11 +181,13 @@ bool EnsureRingFile() noexcept {
   if (state == 2) return true;
   if (state != 0 || !g_process.ring_file_state.compare_exchange_strong(state, 1)) return false;
   RingFileHeader* header = nullptr;
+  g_error = 0;
   const long fd = OpenFile(O_RDWR | O_CREAT | O_EXCL);
   if (fd >= 0) {
     if (Reserve(fd, 0, kHeaderBytes))
       header = static_cast<RingFileHeader*>(Map(fd, 0, kHeaderBytes));
     raw::Call(SYS_close, fd);
+    if (header == nullptr) RemoveRingFile();  // a file without a header tells nobody anything
   }
   if (header == nullptr) {
     header = static_cast<RingFileHeader*>(Map(-1, 0, kHeaderBytes));
@@ -212,6 +223,8 @@ void UpdateLatestSnapshot() noexcept {
   file->latest_monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   file->latest_realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
 }
+
+int RingFileError() noexcept { return g_error; }
 
 void RemoveRingFile() noexcept {
   char buffer[640];

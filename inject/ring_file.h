@@ -26,6 +26,9 @@ void CloseRing(proto::RingHeader* ring) noexcept;
 // Reads all clocks into the header's `latest_*` fields (exit, each second).
 void UpdateLatestSnapshot() noexcept;
 
+// The error number for which records are kept in memory only, without a file; 0: none.
+int RingFileError() noexcept;
+
 // Removes the file; the mappings stay.
 void RemoveRingFile() noexcept;
 
