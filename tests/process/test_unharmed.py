@@ -1,0 +1,276 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Programs that cannot or should not be recorded, places that cannot be written, and ordinary programs: each behaves as without us, and
+gpuprof says once what it could not do."""
+
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import GPUPROF, HEAP_EXACT, clean_environment, gpuprof, needs, needs_root, program, run_bare, verify
+
+LIBRARIES = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
+
+
+def _library(*names):
+    for folder in LIBRARIES:
+        for name in names:
+            if (pathlib.Path(folder) / name).exists():
+                return f"{folder}/{name}"
+    return None
+
+
+JEMALLOC = _library("libjemalloc.so.2")
+TCMALLOC = _library("libtcmalloc_minimal.so.4")
+has_jemalloc = pytest.mark.skipif(JEMALLOC is None, reason="jemalloc is not installed")
+has_tcmalloc = pytest.mark.skipif(TCMALLOC is None, reason="tcmalloc is not installed")
+
+ORDINARY = {
+    "cat": ["cat", "/etc/passwd"],
+    "sort": ["sort", "-r", "/etc/passwd"],
+    "ls": ["ls", "-la", "/usr/share"],
+    "tar": ["sh", "-c", "tar -cf - -C /etc passwd group | tar -tf -"],
+    "shell pipe": ["bash", "-c", "seq 1000 | awk '{s += $1} END {print s}'; echo err >&2; exit 9"],
+    "not found in the shell": ["sh", "-c", "no_such_program_at_all"],
+    "python": [sys.executable, "-c", "import sys, hashlib; print(hashlib.sha256(b'x' * 10**6).hexdigest()); sys.exit(4)"],
+    "python isolated": [sys.executable, "-I", "-c", "import sys; print(sys.flags.isolated, sys.path[0][:1])"],
+    "python traceback": [sys.executable, "-c", "def f(): raise KeyError('k')\nf()"],
+    "python threads": [sys.executable, "-c", "import concurrent.futures as c\n"
+                       "with c.ThreadPoolExecutor(8) as p: print(sum(p.map(lambda n: len(bytes(n)), range(3000))))"],
+    "perl": ["perl", "-e", "print join(',', map { $_ * 2 } 1..100), \"\\n\"; exit 3"],
+    "git": ["git", "--version"],
+    "openssl": ["openssl", "version"],
+}
+
+
+@pytest.mark.parametrize("name", ORDINARY)
+@pytest.mark.parametrize("options", [(), (HEAP_EXACT, "--include=cat,sort,ls,tar,sh,bash,seq,awk,mawk,gawk,git")])
+def test_ordinary_programs(same, name, options):
+    command = ORDINARY[name]
+    if shutil.which(command[0]) is None:
+        pytest.skip(f"{command[0]} is not installed")
+    same(command, *options)
+
+
+def test_environment_is_untouched_but_for_ours(record):
+    code = "import json, os; print(json.dumps(dict(os.environ)))"
+    import json
+    extra = {"LD_LIBRARY_PATH": "/opt/nowhere", "A": "b=c", "EMPTY": ""}
+    bare = json.loads(run_bare([sys.executable, "-c", code], env=extra).out)
+    seen = json.loads(record([sys.executable, "-c", code], env=extra).out)
+    changed = {k for k in {**bare, **seen} if bare.get(k) != seen.get(k)}
+    assert all(k == "LD_PRELOAD" or k.startswith("GPUPROF_") for k in changed), changed
+    assert "libgpuprof_inject.so" in seen["LD_PRELOAD"]
+
+
+def test_preload_of_the_user_is_kept(record):
+    code = "import os; print(os.environ['LD_PRELOAD'])"
+    out = record([sys.executable, "-c", code], env={"LD_PRELOAD": "/lib/x86_64-linux-gnu/libm.so.6"}).out.decode()
+    assert "libm.so.6" in out and "libgpuprof_inject.so" in out
+
+
+def test_no_descriptor_or_file_is_left_to_the_program(record, tmp_path):
+    """A child of the program inherits no descriptor of ours, and the working directory stays clean."""
+    here = tmp_path / "here"
+    here.mkdir()
+    code = "import subprocess; print(subprocess.run(['/bin/ls', '/proc/self/fd'], capture_output=True, close_fds=False).stdout)"
+    bare = run_bare([sys.executable, "-c", code], cwd=here)
+    assert record([sys.executable, "-c", code], cwd=here).out == bare.out
+    assert list(here.iterdir()) == []
+
+
+def test_static_program(same):
+    outcome = same([program("plain_static"), "one"])
+    assert outcome.status == 5
+    assert outcome.traces() == []
+    assert "static" in outcome.words
+
+
+def test_static_program_below_a_recorded_one(same):
+    code = f"import subprocess, sys; sys.exit(subprocess.run([{program('plain_static')!r}]).returncode)"
+    outcome = same([sys.executable, "-c", code])
+    assert outcome.status == 5
+    outcome.trace()  # Python's
+
+
+@needs_root
+@pytest.mark.parametrize("root_owned", [True, False])
+def test_setuid_program(tmp_path, root_owned):
+    """A set-uid copy run by an ordinary user: the loader drops the preload, and the program runs with its owner's rights as ever."""
+    place = pathlib.Path("/var/tmp") / f"gpuprof-setuid-{os.getpid()}-{int(root_owned)}"
+    place.mkdir(mode=0o755)
+    try:
+        copy = place / "plain"
+        shutil.copy(program("plain"), copy)
+        os.chown(copy, 0 if root_owned else 12345, 0)
+        copy.chmod(0o4755)
+        objects = place / "objects"
+        objects.mkdir()
+        for room, name in (("launcher", "gpuprof"), ("inject", "libgpuprof_inject.so"), ("tracer", "libgpuprof_tracer.so")):
+            (objects / room).mkdir()
+            shutil.copy(GPUPROF.parent.parent / room / name, objects / room / name)
+        os.chown(place, 65534, 65534)
+        user = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": place, "capture_output": True,
+                "env": {"PATH": os.environ["PATH"], "HOME": str(place)}}
+        bare = subprocess.run([str(copy), "x"], **user)
+        assert f"user {0 if root_owned else 12345} of 65534" in bare.stdout.decode()
+        done = subprocess.run([str(objects / "launcher" / "gpuprof"), "run", "-o", str(place / "bundle"), "--", str(copy), "x"], **user)
+        assert (done.returncode, done.stdout) == (bare.returncode, bare.stdout)
+        own = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith((b"gpuprof: ", b"ERROR: ld.so"))]
+        assert b"".join(own) == bare.stderr
+        assert b"set-user-ID" in done.stderr or b"setuid" in done.stderr, done.stderr
+        assert not list(place.glob("bundle/p*"))
+    finally:
+        shutil.rmtree(place)
+
+
+def test_address_sanitizer(same):
+    outcome = same([program("plain_asan"), "x"])
+    assert outcome.status == 5 and b"runtime does not come first" not in outcome.err
+
+
+def test_address_sanitizer_still_finds_the_bug(record):
+    bare = run_bare([program("asan_bug")])
+    outcome = record([program("asan_bug")])
+    assert outcome.status == bare.status != 0
+    assert b"heap-buffer-overflow" in bare.err and b"heap-buffer-overflow" in outcome.err
+
+
+@pytest.mark.parametrize("allocator,library", [
+    pytest.param("jemalloc", JEMALLOC, marks=has_jemalloc), pytest.param("tcmalloc_minimal", TCMALLOC, marks=has_tcmalloc)])
+@pytest.mark.parametrize("mode", [HEAP_EXACT, "--trace=heap=sampled:4096,locks,threads"])
+def test_foreign_allocators(same, allocator, library, mode):
+    for command, env in (([program(f"plain_{allocator}"), "linked"], {}), ([program("plain"), "preloaded"], {"LD_PRELOAD": library}),
+                         ([program("small_stacks")], {"LD_PRELOAD": library}),
+                         ([sys.executable, "-c", "import json; print(len(json.dumps([1] * 100000)))"], {"LD_PRELOAD": library})):
+        outcome = same(command, mode, env=env)
+        trace = outcome.trace()
+        if mode == HEAP_EXACT and "plain" in command[0]:
+            assert len(trace.allocations({27027})) == 100
+            assert trace.matched_frees({27027}) == 100
+
+
+@needs_root
+def test_read_only_bundle_directory(tmp_path):
+    """The bundle directory turns unwritable between the launcher and the program: as an ordinary user, since root may write anywhere."""
+    place = pathlib.Path("/var/tmp") / f"gpuprof-readonly-{os.getpid()}"
+    place.mkdir(mode=0o755)
+    try:
+        (place / "bundle").mkdir(mode=0o555)
+        shutil.copy(program("plain"), place / "plain")
+        for room, name in (("inject", "libgpuprof_inject.so"), ("tracer", "libgpuprof_tracer.so")):
+            shutil.copy(GPUPROF.parent.parent / room / name, place / name)
+        user = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": place, "capture_output": True}
+        bare = subprocess.run([str(place / "plain"), "x"], **user)
+        preload = {"LD_PRELOAD": str(place / "libgpuprof_inject.so"), "GPUPROF_BUNDLE": str(place / "bundle")}
+        for trace in ("heap=exact,threads", "heap,locks,threads,ops,tensors"):
+            done = subprocess.run([str(place / "plain"), "x"], env={**os.environ, **preload, "GPUPROF_TRACE": trace}, **user)
+            assert (done.returncode, done.stdout) == (bare.returncode, bare.stdout)
+            said = [line for line in done.stderr.splitlines() if line.startswith(b"gpuprof: ")]
+            own = b"".join(x for x in done.stderr.splitlines(keepends=True) if not x.startswith(b"gpuprof: "))
+            assert own == bare.stderr
+            assert len(said) <= 1, said
+            if trace.startswith("heap=exact"):
+                assert len(said) == 1 and b"cannot record" in said[0], "the reason is said once"
+            assert list((place / "bundle").iterdir()) == []
+    finally:
+        shutil.rmtree(place)
+
+
+def test_launcher_says_why_it_cannot_write(tmp_path):
+    """A file where the bundle should be."""
+    (tmp_path / "file").write_text("")
+    done = gpuprof("run", "-o", tmp_path / "file" / "bundle", "--", "echo", "hello")
+    assert done.status == 125 and done.out == b"" and b"-o DIR" in done.err
+
+
+@pytest.fixture
+def tiny_disk(tmp_path):
+    """A file system with room for so many KiB."""
+    mounted = []
+
+    def make(kib):
+        place = tmp_path / f"disk{kib}"
+        place.mkdir()
+        done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={kib}k,mode=0777", "tmpfs", str(place)], capture_output=True)
+        if done.returncode != 0:
+            pytest.skip("no file system can be mounted here: " + done.stderr.decode().strip())
+        mounted.append(place)
+        return place
+
+    yield make
+    for place in mounted:
+        subprocess.run(["umount", "-l", str(place)], check=True)
+
+
+@needs_root
+@pytest.mark.parametrize("kib", [16, 64, 256, 1200, 2500])
+@pytest.mark.parametrize("command", [("toggled", "3"), ("heap_family",), ("small_stacks",)])
+def test_full_disk(tiny_disk, kib, command):
+    """At whatever point the disk is full, the program goes on, and what is in the file can be read."""
+    place = tiny_disk(kib)
+    words = [program(command[0]), *command[1:]]
+    bare = run_bare(words, stdin=b"\n")
+    done = subprocess.run([str(GPUPROF), "run", "-o", str(place / "bundle"), HEAP_EXACT, "--", *words], capture_output=True,
+                          env=clean_environment(), timeout=60, input=b"\n")
+    assert done.returncode == bare.status, done.stderr.decode()
+    if command[0] != "toggled":  # that one prints its vitals
+        assert done.stdout == bare.out
+    said = [line for line in done.stderr.decode().splitlines() if line.startswith("gpuprof: ")]
+    assert len(said) == len(set(said)), "each thing is said once"
+    files = list((place / "bundle").glob("*.gpt"))
+    if files:
+        checked = gpuprof("verify", place / "bundle")
+        assert checked.status in (0, 3), checked.err.decode()
+    else:
+        assert any("cannot record" in line or "No space" in line or "full" in line for line in said), said
+
+
+def test_shells_and_compilers_leave_no_trace(record, tmp_path):
+    source = tmp_path / "hello.c"
+    source.write_text("#include <stdio.h>\n#include <stdlib.h>\nint main(void) { free(malloc(99)); puts(\"hello\"); return 0; }\n")
+    script = f"cd {tmp_path}; gcc -O1 -o hello hello.c && for i in 1 2; do ./hello | cat; done; make --version | head -1 >/dev/null; ls >/dev/null"
+    outcome = record(["bash", "-c", script], HEAP_EXACT)
+    assert (outcome.status, outcome.out) == (0, b"hello\nhello\n")
+    assert [t.program for t in outcome.traces()] == ["hello", "hello"]
+    assert sorted(p.suffix for p in outcome.bundle.iterdir()) == [".gpt", ".gpt", ".pb"]
+
+
+def test_include_and_exclude(record, tmp_path):
+    python = os.path.basename(os.path.realpath(sys.executable))
+    command = ["bash", "-c", f"cat /etc/hostname; {sys.executable} -c 'print(1)'; {program('plain')}"]
+    names = lambda outcome: {t.program for t in outcome.traces()}
+    assert names(record(command, HEAP_EXACT)) == {"plain", python}
+    assert names(record(command, HEAP_EXACT, "--include=bash,cat")) == {"bash", "cat", "plain", python}
+    assert names(record(command, HEAP_EXACT, "--exclude=plain")) == {python}
+    assert names(record(command, HEAP_EXACT, "--include=cat", f"--exclude=plain,{python}")) == {"cat"}
+
+
+def test_capture_off_leaves_nothing(record):
+    outcome = record([program("plain")], "--capture=off")
+    assert outcome.status == 5 and outcome.traces() == []
+
+
+def test_quiet(same):
+    outcome = same([program("plain")], "--quiet")
+    assert outcome.words == ""
+
+
+def test_summary_is_five_lines_on_stderr(same):
+    outcome = same([program("plain")], HEAP_EXACT)
+    assert len(outcome.words.splitlines()) == 5
+    assert "gpuprof stats overview" in outcome.words.splitlines()[-1]
+
+
+def test_run_within_a_run(record, tmp_path):
+    inner = tmp_path / "inner"
+    outcome = record([GPUPROF, "run", "-o", inner, HEAP_EXACT, "--", program("plain")], HEAP_EXACT)
+    assert outcome.status == 5
+    verify(inner)
+    assert [t.program for t in outcome.traces()] == [], "the inner run's program is the inner run's"
+    assert len(list(inner.glob("*.gpt"))) == 1
