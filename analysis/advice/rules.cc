@@ -28,7 +28,8 @@ constexpr double kTinyOpsPerStep = 200;
 constexpr double kLocksFrom = 0.03;
 constexpr double kOptimizerSelfFrom = 0.03;
 constexpr double kRunqueueFrom = 0.05;
-constexpr double kJitterFrom = 1.5;  // p90 over median
+constexpr double kOwnCoresFrom = 0.7;  // of all processors: below, others take them
+constexpr double kJitterFrom = 1.5;    // p90 over median
 constexpr double kChurnBytesPerStep = 64.0 * 1024 * 1024;
 constexpr double kChurnShortLived = 0.5;
 constexpr double kSlowdownFrom = 0.02;
@@ -254,26 +255,42 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
   return finding;
 }
 
-std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
+// Part of the time in which the step's thread could have run but had no processor; none: not
+// measured.
+std::optional<double> WithoutProcessor(const AdviceFacts& facts) {
   if (!facts.step_runqueue_wait_ns || facts.step_measured_ns <= 0) return std::nullopt;
-  const double part = Ratio(*facts.step_runqueue_wait_ns, facts.step_measured_ns);
-  if (part < kRunqueueFrom) return std::nullopt;
+  return Ratio(*facts.step_runqueue_wait_ns, facts.step_measured_ns);
+}
+
+std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
+  const std::optional<double> part = WithoutProcessor(facts);
+  if (!part || *part < kRunqueueFrom) return std::nullopt;
   const auto per_step =
-      static_cast<int64_t>(part * static_cast<double>(facts.overview->steps().mean_ns()));
-  Finding finding = Make("TH-001", "More threads want to run than there are processors",
+      static_cast<int64_t>(*part * static_cast<double>(facts.overview->steps().mean_ns()));
+  const uint32_t cores = facts.overview->environment().core_count();
+  const bool known = facts.busy_cores.has_value() && cores > 0;
+  const bool others = known && *facts.busy_cores < kOwnCoresFrom * cores;
+  Finding finding = Make("TH-001",
+                         others ? "Other programs take the processors that steps need"
+                                : "More threads want to run than there are processors",
                          results::LEVEL_MEDIUM, "the kernel's account of the step's thread");
   finding.add_evidence(PartOfStep(facts, per_step) +
                        " the step's thread was ready to run but had no processor.");
-  const uint32_t cores = facts.overview->environment().core_count();
-  if (facts.busy_cores && cores > 0) {
-    finding.add_evidence("The processes kept " + FormatReal(*facts.busy_cores) + " of " +
+  if (known) {
+    finding.add_evidence("The processes recorded kept " + FormatReal(*facts.busy_cores) + " of " +
                          std::to_string(cores) + " processors busy.");
   }
   SetRecoverable(facts, per_step, &finding);
-  finding.add_fix(
-      "Fewer threads: torch.set_num_threads(N) in the training process, 1 in each worker "
-      "(OMP_NUM_THREADS=1), fewer workers, or more processors.");
-  finding.set_caveat("Work of other programs on this machine counts too.");
+  if (others) {
+    finding.add_fix(
+        "Measure on a quiet machine, or give the job processors of its own (taskset, "
+        "cgroup limits, the scheduler's request).");
+  } else {
+    finding.add_fix(
+        "Fewer threads: torch.set_num_threads(N) in the training process, 1 in each "
+        "worker (OMP_NUM_THREADS=1), fewer workers, or more processors.");
+    finding.set_caveat("Work of other programs on this machine counts too.");
+  }
   return finding;
 }
 
@@ -281,8 +298,12 @@ std::optional<Finding> Jitter(const AdviceFacts& facts) {
   const results::StepSeries& steps = facts.overview->steps();
   if (steps.count() < 10 || Ratio(steps.p90_ns(), steps.median_ns()) < kJitterFrom)
     return std::nullopt;
+  const int64_t gain = std::max<int64_t>(steps.mean_ns() - steps.median_ns(), 0);
+  // Where waiting for a processor explains it, that rule speaks.
+  const double stalled = WithoutProcessor(facts).value_or(0) * static_cast<double>(steps.mean_ns());
+  if (stalled * 2 > static_cast<double>(gain)) return std::nullopt;
   const results::StepCategory* worst = nullptr;
-  auto rise = [](const results::StepCategory& c) { return c.p90_ns() - c.median_ns(); };
+  auto rise = [](const results::StepCategory& c) { return c.mean_ns() - c.median_ns(); };
   for (const results::StepCategory& category : steps.categories()) {
     if (worst == nullptr || rise(category) > rise(*worst)) worst = &category;
   }
@@ -290,7 +311,6 @@ std::optional<Finding> Jitter(const AdviceFacts& facts) {
   finding.add_evidence("The median step takes " + FormatDuration(steps.median_ns()) +
                        ", one in ten more than " + FormatDuration(steps.p90_ns()) + "; `" +
                        worst->name() + "` differs most.");
-  const int64_t gain = std::max<int64_t>(steps.mean_ns() - steps.median_ns(), 0);
   SetRecoverable(facts, gain, &finding);
   finding.add_fix("See which steps are slow and in what: `gpuprof stats steps`.");
   return finding;
@@ -334,7 +354,7 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
 std::optional<Finding> NoSteps(const AdviceFacts& facts) {
   if (facts.overview->has_steps()) return std::nullopt;
   Finding finding = Make("OV-001", "No steps were found", results::LEVEL_HIGH, "nothing to divide");
-  finding.add_evidence("No figure per step can be given.");
+  finding.add_evidence("Nothing can be said per step.");
   finding.add_fix(facts.overview->steps_advice());
   return finding;
 }

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
+#include <set>
 
 #include "analysis/advice/rules.h"
 #include "analysis/passes/passes.h"
@@ -15,8 +17,67 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr int kTopOps = 10;
+constexpr size_t kTopOps = 10;
+constexpr size_t kTopWorkerOps = 3;
 constexpr int kTopLocks = 5;
+
+// The greatest by what takes() says of a row, none of which takes nothing.
+template <typename Takes>
+void AddTop(std::vector<const results::Op*> rows, size_t most, const Takes& takes,
+            google::protobuf::RepeatedPtrField<results::Op>* out) {
+  std::erase_if(rows, [&](const results::Op* op) { return takes(*op) <= 0; });
+  std::stable_sort(rows.begin(), rows.end(), [&](const results::Op* a, const results::Op* b) {
+    return takes(*a) > takes(*b);
+  });
+  for (size_t i = 0; i < std::min(most, rows.size()); ++i) *out->Add() = *rows[i];
+}
+
+void FillOps(PassContext& context, const results::Ops& ops, results::Overview* out) {
+  std::vector<const results::Op*> rows;
+  for (const results::Op& op : ops.ops()) rows.push_back(&op);
+  const bool steps = ops.has_step_count();
+  AddTop(
+      rows, kTopOps,
+      [&](const results::Op& op) { return steps ? op.step_self_ns() : op.self_ns(); },
+      out->mutable_top_ops());
+
+  std::set<int32_t> workers;
+  for (const size_t index : context.selected()) {
+    if (RoleOf(context, index) == "loader_worker") workers.insert(context.process(index).pid);
+  }
+  if (workers.empty()) return;
+  results::Ops theirs;
+  ComputeOps(context, OpGrouping::kProcess, false, &theirs);
+  // Rows of one name and scope in several workers become one.
+  std::map<std::pair<std::string, std::string>, results::Op> sums;
+  int64_t self_ns = 0;
+  for (const results::Op& op : theirs.ops()) {
+    if (workers.count(op.pid()) == 0) continue;
+    results::Op& sum = sums[{op.name(), op.scope()}];
+    const bool first = sum.count() == 0;
+    sum.set_name(op.name());
+    sum.set_scope(op.scope());
+    sum.set_count(sum.count() + op.count());
+    sum.set_total_ns(sum.total_ns() + op.total_ns());
+    sum.set_self_ns(sum.self_ns() + op.self_ns());
+    sum.set_min_ns(first ? op.min_ns() : std::min(sum.min_ns(), op.min_ns()));
+    sum.set_max_ns(std::max(sum.max_ns(), op.max_ns()));
+    sum.set_mean_ns(sum.total_ns() / static_cast<int64_t>(sum.count()));
+    sum.set_incomplete_count(sum.incomplete_count() + op.incomplete_count());
+    sum.set_thread_count(sum.thread_count() + op.thread_count());
+    sum.set_process_count(sum.process_count() + 1);
+    for (const results::OpPlace& place : op.places()) *sum.add_places() = place;
+    self_ns += op.self_ns();
+  }
+  rows.clear();
+  for (auto& [key, sum] : sums) {
+    sum.set_self_ratio(Ratio(sum.self_ns(), self_ns));
+    rows.push_back(&sum);
+  }
+  AddTop(
+      rows, kTopWorkerOps, [](const results::Op& op) { return op.self_ns(); },
+      out->mutable_worker_ops());
+}
 
 // From the first counted step to the last.
 Interval StepWindow(const StepAnalysis& steps) {
@@ -268,7 +329,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
 
   results::Ops ops;
   ComputeOps(context, OpGrouping::kName, false, &ops);
-  for (int i = 0; i < std::min(kTopOps, ops.ops_size()); ++i) *out->add_top_ops() = ops.ops(i);
+  FillOps(context, ops, out.get());
 
   results::Locks locks;
   std::vector<size_t> lock_processes;

@@ -40,6 +40,12 @@ std::string FormatPercent(double ratio) {
   return text;
 }
 
+std::string FormatFinePercent(double ratio) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2f %%", ratio * 100);
+  return text;
+}
+
 std::string FormatAddress(uint64_t address) {
   char text[24];
   std::snprintf(text, sizeof text, "0x%" PRIx64, address);

@@ -13,9 +13,10 @@
 
 namespace gpuprof::analysis {
 
-std::string FormatNumber(uint64_t count);  // "12,345"
-std::string FormatReal(double value);      // "3.50"
-std::string FormatPercent(double ratio);   // 0.123 as "12.3 %"
+std::string FormatNumber(uint64_t count);     // "12,345"
+std::string FormatReal(double value);         // "3.50"
+std::string FormatPercent(double ratio);      // 0.123 as "12.3 %"
+std::string FormatFinePercent(double ratio);  // 0.00012 as "0.01 %"
 std::string FormatAddress(uint64_t address);
 
 }  // namespace gpuprof::analysis

@@ -23,14 +23,22 @@ size_t DisplayWidth(std::string_view text) {
 }
 
 std::string CutTo(std::string_view text, size_t width) {
-  if (DisplayWidth(text) <= width) return std::string(text);
+  const size_t whole = DisplayWidth(text);
+  if (whole <= width) return std::string(text);
   const std::string_view mark = width > 6 ? "..." : "";
-  size_t columns = 0, at = 0;
-  while (at < text.size()) {
-    if (!Continues(text[at]) && ++columns > width - mark.size()) break;
-    ++at;
-  }
-  return std::string(text.substr(0, at)).append(mark);
+  const size_t kept = width - mark.size();
+  const size_t tail = mark.empty() ? 0 : kept / 2;
+  // Byte offset of the code point with that number.
+  auto offset = [&](size_t number) {
+    size_t at = 0;
+    for (size_t seen = 0; at < text.size(); ++at) {
+      if (!Continues(text[at]) && seen++ == number) break;
+    }
+    return at;
+  };
+  return std::string(text.substr(0, offset(kept - tail)))
+      .append(mark)
+      .append(text.substr(offset(whole - tail)));
 }
 
 void TextTable::AddColumn(std::string header, Align align, bool flexible) {

@@ -15,7 +15,7 @@ namespace gpuprof::analysis {
 
 // Columns that a terminal shows for UTF-8 text: one a code point.
 size_t DisplayWidth(std::string_view text);
-// At most `width` columns, ending in "..." where something was cut.
+// At most `width` columns, "..." in the middle where something was cut: names differ at their ends.
 std::string CutTo(std::string_view text, size_t width);
 
 class TextTable {

@@ -100,6 +100,12 @@ std::string MethodWords(const results::StepSeries& series) {
   }
 }
 
+// Without the words that all names of autograd's engine begin with.
+std::string ShortName(const std::string& name) {
+  constexpr std::string_view kEngine = "autograd::engine::";
+  return name.rfind(kEngine, 0) == 0 ? name.substr(kEngine.size()) : name;
+}
+
 std::string Plural(uint64_t count, const std::string& noun) {
   return FormatNumber(count) + " " + noun + (count == 1 ? "" : "s");
 }
@@ -165,7 +171,7 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   for (int i = 0; i < std::min(most, ops.size()); ++i) {
     const results::Op& op = ops[i];
     std::vector<std::string> cells = {
-        op.name() + (op.incomplete_count() > 0 ? " (unfinished)" : ""), op.scope()};
+        ShortName(op.name()) + (op.incomplete_count() > 0 ? " (unfinished)" : ""), op.scope()};
     if (split) cells.push_back(std::to_string(op.pid()));
     if (split && ops[0].has_tid()) cells.push_back(std::to_string(op.tid()));
     cells.push_back(FormatDuration(op.self_ns()));

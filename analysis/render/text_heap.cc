@@ -48,13 +48,13 @@ std::string ProcessText(const results::HeapProcess& p, int64_t short_lived_ns, i
          FormatBytes(p.short_lived_bytes()) + ", given back within " +
          FormatDuration(short_lived_ns) + "\n";
   if (p.unmatched_free_count() > 0) {
-    out += WrapText(FormatNumber(p.unmatched_free_count()) +
-                        " blocks were given back that are older than the capture",
+    out += WrapText("blocks given back that are older than the capture: " +
+                        FormatNumber(p.unmatched_free_count()),
                     "  ", "  ", width);
   }
   if (p.implied_free_count() > 0) {
-    out += WrapText(FormatNumber(p.implied_free_count()) +
-                        " blocks were handed out again although nobody saw them given back",
+    out += WrapText("blocks handed out again although nobody saw them given back: " +
+                        FormatNumber(p.implied_free_count()),
                     "  ", "  ", width);
   }
   return out + "\n";

@@ -99,13 +99,13 @@ std::string Recording(const results::Overview& result, const TextOptions& option
              : "  lost: " + FormatNumber(result.meta().lost_count()) + " of " +
                    FormatNumber(c.count() + result.meta().lost_count()) + " events\n";
   std::string cost =
-      "cost: about " + FormatPercent(c.slowdown_ratio()) + " of the program's time (";
+      "cost: about " + FormatFinePercent(c.slowdown_ratio()) + " of the program's time (";
   if (c.has_op_callback_ns()) {
     cost += FormatNumber(c.op_event_count()) + " operations at " +
             FormatDuration(c.op_callback_ns()) + ", ";
   }
   cost += FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
-          "), and beside it " + FormatPercent(c.background_ratio()) + " of one processor; " +
+          "), and beside it " + FormatFinePercent(c.background_ratio()) + " of one processor; " +
           FormatBytes(c.file_bytes()) + " written";
   out += WrapText(cost, "  ", "        ", options.width);
   const std::string meta = MetaText(result.meta(), {options.limit, std::max(options.width - 2, 0)});
@@ -189,10 +189,13 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
       out += SeriesText(series, options);
     out += Input(result, options);
   } else {
-    out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
+    out += "No steps were found: what to do stands below.\n\n";
   }
-  out += Section("Operations by self time", OpRows(result.top_ops(), result.top_ops_size()),
+  const std::string where = result.has_steps() ? " in steps" : "";
+  out += Section("Operations by self time" + where, OpRows(result.top_ops(), result.top_ops_size()),
                  options, 0);
+  out += Section("Operations of loader workers",
+                 OpRows(result.worker_ops(), result.worker_ops_size()), options, 0);
   out += Section("Locks that other threads held",
                  LockRows(result.top_locks(), result.top_locks_size()), options, 0);
   return out + Memory(result, options) + Processes(result, options) + Recording(result, options) +

@@ -45,12 +45,9 @@ std::string_view CategoryName(Category category) {
 
 std::string_view CategoryMeaning(Category category) {
   constexpr std::string_view kMeanings[] = {
-      "waiting for the loader's next batch",
-      "operations outside loader, backward and optimizer",
-      "autograd, on this thread or on another while this one ran no operation",
-      "optimizer step and zeroing of gradients",
-      "no operation running: waiting for a lock that another thread held",
-      "no operation running: Python and other host code"};
+      "waiting for the loader's batch",      "all other operations",
+      "autograd, here or on its own thread", "optimizer step, zeroing gradients",
+      "no operation: waiting for a lock",    "no operation: Python, other host code"};
   return kMeanings[static_cast<size_t>(category)];
 }
 

@@ -36,6 +36,9 @@ std::vector<uint32_t> BackwardOrder(const OpTable& ops) {
   return order;
 }
 
+// Ids below are looked up in an array.
+constexpr uint32_t kDenseIds = 1u << 20;
+
 struct OpenSpan {
   uint32_t row;
   uint32_t depth;
@@ -99,6 +102,8 @@ NameKind KindOfName(std::string_view name) {
   if (StartsWith(name, "Optimizer.zero_grad#")) return NameKind::kZeroGrad;
   if (StartsWith(name, "enumerate(DataLoader)#")) return NameKind::kLoaderNext;
   if (StartsWith(name, "ProfilerStep#")) return NameKind::kAnnotation;
+  // Autograd's engine opens this ordinary op around each of its nodes.
+  if (StartsWith(name, "autograd::engine::evaluate_function")) return NameKind::kAutograd;
   return NameKind::kPlain;
 }
 
@@ -106,7 +111,12 @@ ProcessOps::ProcessOps(const Process& process) : process_(&process), trees_(proc
   for (const auto& [id, text] : process.strings) {
     const NameKind kind = KindOfName(text);
     if (kind == NameKind::kPlain) continue;
-    special_[id] = kind;
+    if (id < kDenseIds) {
+      if (id >= kinds_.size()) kinds_.resize(id + 1, NameKind::kPlain);
+      kinds_[id] = kind;
+    } else {
+      rare_[id] = kind;
+    }
     kinds_seen_ |= 1u << static_cast<int>(kind);
   }
 }
@@ -116,9 +126,10 @@ const OpTree& ProcessOps::tree(size_t track) {
   return *trees_[track];
 }
 
-NameKind ProcessOps::name_kind(uint32_t id) const {
-  const auto found = special_.find(id);
-  return found == special_.end() ? NameKind::kPlain : found->second;
+NameKind ProcessOps::KindOfRareId(uint32_t id) const {
+  if (rare_.empty()) return NameKind::kPlain;
+  const auto found = rare_.find(id);
+  return found == rare_.end() ? NameKind::kPlain : found->second;
 }
 
 namespace {
@@ -131,6 +142,8 @@ Category OwnCategory(const ProcessOps& ops, uint32_t name, proto::OpScope scope)
       return Category::kOptimizer;
     case NameKind::kLoaderNext:
       return Category::kInput;
+    case NameKind::kAutograd:
+      return Category::kBackward;
     case NameKind::kAnnotation:
       return Category::kOther;
     case NameKind::kPlain:
@@ -200,7 +213,9 @@ std::vector<Interval> ProcessOps::Backward(size_t track) {
   std::vector<Interval> spans;
   for (size_t row = 0; row < table.rows(); ++row) {
     const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
-    if (scope != proto::OpScope::kBackward) continue;
+    if (scope != proto::OpScope::kBackward && name_kind(table.name[row]) != NameKind::kAutograd) {
+      continue;
+    }
     spans.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row]});
   }
   return UnionOf(std::move(spans));

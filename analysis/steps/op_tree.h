@@ -44,7 +44,14 @@ class OpTree {
   std::vector<uint32_t> order_;  // empty: the rows backwards
 };
 
-enum class NameKind : uint8_t { kPlain, kOptimizerStep, kZeroGrad, kLoaderNext, kAnnotation };
+enum class NameKind : uint8_t {
+  kPlain,
+  kOptimizerStep,
+  kZeroGrad,
+  kLoaderNext,
+  kAnnotation,
+  kAutograd
+};
 NameKind KindOfName(std::string_view name);
 
 // Ops of one process: trees made on first use. One thread at a time.
@@ -54,7 +61,9 @@ class ProcessOps {
 
   const Process& process() const { return *process_; }
   const OpTree& tree(size_t track);
-  NameKind name_kind(uint32_t id) const;
+  NameKind name_kind(uint32_t id) const {
+    return id < kinds_.size() ? kinds_[id] : KindOfRareId(id);
+  }
   // Whether any name is of that kind.
   bool has(NameKind kind) const { return (kinds_seen_ >> static_cast<int>(kind) & 1) != 0; }
 
@@ -65,9 +74,12 @@ class ProcessOps {
   std::vector<Interval> Backward(size_t track);
 
  private:
+  NameKind KindOfRareId(uint32_t id) const;
+
   const Process* process_;
   std::vector<std::unique_ptr<OpTree>> trees_;
-  std::unordered_map<uint32_t, NameKind> special_;
+  std::vector<NameKind> kinds_;  // by id; ids are dense, but for those of texts
+  std::unordered_map<uint32_t, NameKind> rare_;
   uint32_t kinds_seen_ = 0;
 };
 

@@ -256,6 +256,21 @@ TEST(Overview, ABalancedTrainingGetsNoAdvice) {
   EXPECT_EQ(overview.findings_size(), 0) << overview.findings(0).name();
 }
 
+TEST(Overview, WaitingForAProcessorNamesWhoTakesIt) {
+  for (const bool own : {true, false}) {
+    ProcessBuilder main(1), other(2);
+    Train(main.Thread(1), kMs);
+    main.process().cores = 2;
+    main.Thread(1).Sample(0, 0).Sample(1000 * kMs, 700 * kMs, 250 * kMs);
+    other.Thread(2).Sample(0, 0).Sample(1000 * kMs, (own ? 980 : 20) * kMs);
+    const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main, &other}));
+    const results::Finding* finding = FindRule(overview, "TH-001");
+    ASSERT_NE(finding, nullptr);
+    EXPECT_EQ(finding->name().find("Other programs") != std::string::npos, !own);
+    EXPECT_NEAR(finding->recoverable_ratio(), 0.25, 0.001);
+  }
+}
+
 TEST(Overview, NoStepsSaysWhatToDo) {
   ProcessBuilder main(1);
   main.Thread(1).Op("aten::mul", 0, 10);

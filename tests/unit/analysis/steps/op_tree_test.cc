@@ -113,6 +113,7 @@ TEST(KindOfName, KnowsTheTrainingLoop) {
   EXPECT_EQ(KindOfName("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__"),
             NameKind::kLoaderNext);
   EXPECT_EQ(KindOfName("ProfilerStep#12"), NameKind::kAnnotation);
+  EXPECT_EQ(KindOfName("autograd::engine::evaluate_function: AddBackward0"), NameKind::kAutograd);
   EXPECT_EQ(KindOfName("aten::add"), NameKind::kPlain);
 }
 

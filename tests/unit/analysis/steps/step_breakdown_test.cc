@@ -18,7 +18,7 @@ namespace {
 using test::ProcessBuilder;
 using test::TrackBuilder;
 
-enum class What { kFunction, kUser, kBackward, kOptimizer, kZeroGrad, kLoader };
+enum class What { kFunction, kUser, kBackward, kOptimizer, kZeroGrad, kLoader, kAutograd };
 
 struct Span {
   int64_t start, end;
@@ -35,6 +35,9 @@ void Add(const Span& span, TrackBuilder* track) {
       break;
     case What::kBackward:
       track->Backward("MulBackward0", span.start, span.end);
+      break;
+    case What::kAutograd:
+      track->Op("autograd::engine::evaluate_function: MulBackward0", span.start, span.end);
       break;
     case What::kOptimizer:
       track->Optimizer(span.start, span.end);
@@ -61,7 +64,7 @@ class RandomLoop {
     int64_t at = start + Upto(8);
     while (at < end) {
       const int64_t stop = std::min(end, at + Upto(30));
-      spans_.push_back({at, stop, static_cast<What>(random_() % 6)});
+      spans_.push_back({at, stop, static_cast<What>(random_() % 7)});
       if (depth < 4 && stop - at > 2) Nest(at, stop, depth + 1);
       at = stop + Upto(10);
     }
@@ -106,6 +109,7 @@ Category Definition(const std::vector<Span>& spans, const std::vector<Interval>&
         found = Category::kOptimizer;
         break;
       case What::kBackward:
+      case What::kAutograd:
         found = Category::kBackward;
         break;
       case What::kFunction:
