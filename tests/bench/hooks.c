@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What one hooked call costs: loops over a malloc+free pair and an uncontended mutex pair, timed by the
-// program itself. Run bare and under each recorder in turn by tests/bench/hooks.py. Prints name=ns per
-// pair, one a line: the median over the batches, so that a preempted batch does not count.
+// What one hooked call costs: loops over a malloc+free pair and an uncontended mutex pair, timed by
+// the program itself. Run bare and under each recorder in turn by tests/bench/hooks.py. Prints
+// name=ns per pair, one a line: the median over the batches, so that a preempted batch does not
+// count.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -77,7 +78,8 @@ static double TimeMutex(void) {
 static void* Nothing(void* argument) { return argument; }
 
 int main(int argc, char** argv) {
-  // Batches small enough for a recorder's default buffers: what is measured is recording, not dropping.
+  // Batches small enough for a recorder's default buffers: what is measured is recording, not
+  // dropping.
   const int pairs = argc > 1 ? atoi(argv[1]) : 10000;
   pthread_t thread;  // a multi-threaded process, as real ones are: libc takes its locking paths
   pthread_create(&thread, NULL, Nothing, NULL);

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes behind a block. Built with AddressSanitizer, which must still see it with us in the process.
+// Writes behind a block. Built with AddressSanitizer, which must still see it with us in the
+// process.
 
 #include <stdlib.h>
 

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads cancelled where they wait (condition, semaphore, a timed wait), and by asynchronous cancellation in a computation. The
-// clean-up handlers must find the mutex locked again, and the mutex must work afterwards.
+// Threads cancelled where they wait (condition, semaphore, a timed wait), and by asynchronous
+// cancellation in a computation. The clean-up handlers must find the mutex locked again, and the
+// mutex must work afterwards.
 
 #include <errno.h>
 #include <pthread.h>
@@ -58,7 +59,8 @@ int main(void) {
       cancelled += result == PTHREAD_CANCELED;
     }
   }
-  // A thread cancelled before it took the mutex has nothing to clean up: only the slow rounds are certain.
+  // A thread cancelled before it took the mutex has nothing to clean up: only the slow rounds are
+  // certain.
   printf("%d cancelled, mutex %d\n", cancelled, pthread_mutex_lock(&g_mutex));
   return g_cleaned >= 20 ? 0 : 3;
 }

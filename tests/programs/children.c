@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Starts programs in every way but fork+exec: children vfork|spawn|spawnp|system|popen|failed TIMES. Prints what came back.
+// Starts programs in every way but fork+exec: children vfork|spawn|spawnp|system|popen|failed
+// TIMES. Prints what came back.
 
 #include <errno.h>
 #include <spawn.h>

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Closes every descriptor it did not open and fills the numbers with its own pipes, again and again, as daemons do. Reads back what it
-// wrote: nobody else may have used a number. With "hold" as argument it then waits for end of file on stdin.
+// Closes every descriptor it did not open and fills the numbers with its own pipes, again and
+// again, as daemons do. Reads back what it wrote: nobody else may have used a number. With "hold"
+// as argument it then waits for end of file on stdin.
 
 #include <stdio.h>
 #include <stdlib.h>

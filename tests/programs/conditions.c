@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Ping-pong over a condition variable, and threads that meet at a barrier: conditions ROUNDS. Prints the addresses and the number of
-// calls that returned from each.
+// Ping-pong over a condition variable, and threads that meet at a barrier: conditions ROUNDS.
+// Prints the addresses and the number of calls that returned from each.
 
 #include <pthread.h>
 #include <stdio.h>

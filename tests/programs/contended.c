@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A known number of contended waits of each kind, after many uncontended ones: contended COUNT. Prints the objects' addresses and
-// the count for the test to look for. A wait is certain: the other thread holds the object until the waiter sleeps in the kernel.
+// A known number of contended waits of each kind, after many uncontended ones: contended COUNT.
+// Prints the objects' addresses and the count for the test to look for. A wait is certain: the
+// other thread holds the object until the waiter sleeps in the kernel.
 
 #include <pthread.h>
 #include <semaphore.h>
@@ -35,7 +36,8 @@ static void UntilAsleep(void) {
     snprintf(path, sizeof(path), "/proc/self/task/%d/syscall", g_tid);
     FILE* file = fopen(path, "r");
     if (file == NULL) continue;
-    const int futex = fgets(text, sizeof(text), file) != NULL && atoi(text) == SYS_futex && strncmp(text, "running", 7) != 0;
+    const int futex = fgets(text, sizeof(text), file) != NULL && atoi(text) == SYS_futex &&
+                      strncmp(text, "running", 7) != 0;
     fclose(file);
     if (futex) return;
   }
@@ -68,7 +70,7 @@ int main(int argc, char** argv) {
       pthread_join(thread, NULL);
     }
   }
-  printf("%d %zu %zu %zu %zu %zu %zu\n", count, (size_t)&g_mutex, (size_t)&g_read, (size_t)&g_write, (size_t)&g_semaphore,
-         (size_t)&g_calm, (size_t)&g_full);
+  printf("%d %zu %zu %zu %zu %zu %zu\n", count, (size_t)&g_mutex, (size_t)&g_read, (size_t)&g_write,
+         (size_t)&g_semaphore, (size_t)&g_calm, (size_t)&g_full);
   return 0;
 }

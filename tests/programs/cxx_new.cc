@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The C++ ways to memory: scalar and array, aligned, nothrow, sized deletes, and an exception for too much; also shared_ptr, string
-// and a throw across frames. All reach malloc.
+// The C++ ways to memory: scalar and array, aligned, nothrow, sized deletes, and an exception for
+// too much; also shared_ptr, string and a throw across frames. All reach malloc.
 
 #include <cstdio>
 #include <memory>
@@ -27,7 +27,7 @@ int main() {
   for (int i = 0; i < 11; ++i) delete[] new char[40002];
   for (int i = 0; i < 12; ++i) delete new Wide;
   for (int i = 0; i < 13; ++i) operator delete(operator new(40003, std::nothrow));
-  for (int i = 0; i < 14; ++i) operator delete(operator new(40004), size_t{40004});
+  for (int i = 0; i < 14; ++i) operator delete (operator new(40004), size_t{40004});
   for (int i = 0; i < 15; ++i) std::shared_ptr<char[]> shared(new char[40005]);
   int caught = 0;
   for (int i = 0; i < 100; ++i) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Becomes a daemon and goes on allocating: daemonize FILE. The original process ends at once with 0; the daemon writes "done" into
-// FILE when it is about to end.
+// Becomes a daemon and goes on allocating: daemonize FILE. The original process ends at once with
+// 0; the daemon writes "done" into FILE when it is about to end.
 
 #include <stdio.h>
 #include <stdlib.h>

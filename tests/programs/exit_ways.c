@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Leaves in the way named: exit_ways WAY. Before that 1000 blocks of 12345 bytes are allocated and freed, and
-// text waits in stdout's buffer: whether it comes out is part of each way's behaviour.
+// Leaves in the way named: exit_ways WAY. Before that 1000 blocks of 12345 bytes are allocated and
+// freed, and text waits in stdout's buffer: whether it comes out is part of each way's behaviour.
 
 #include <pthread.h>
 #include <signal.h>

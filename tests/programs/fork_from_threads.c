@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Forks from several threads at once while others allocate and lock: every child allocates, makes a thread, and leaves. A child
-// that hangs is killed by its alarm and told.
+// Forks from several threads at once while others allocate and lock: every child allocates, makes a
+// thread, and leaves. A child that hangs is killed by its alarm and told.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -34,7 +34,8 @@ static void* Fork(void* unused) {
     if (child == 0) {
       alarm(20);
       pthread_t thread;
-      if (pthread_create(&thread, NULL, InChild, NULL) != 0 || pthread_join(thread, NULL) != 0) _exit(2);
+      if (pthread_create(&thread, NULL, InChild, NULL) != 0 || pthread_join(thread, NULL) != 0)
+        _exit(2);
       _exit(0);
     }
     int status = -1;

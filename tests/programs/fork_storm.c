@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Forks many children one after the other: fork_storm COUNT exit|return|alloc|exec. Each child ends with status 17; the parent
-// says how many did.
+// Forks many children one after the other: fork_storm COUNT exit|return|alloc|exec. Each child ends
+// with status 17; the parent says how many did.
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every function of the malloc family, each with sizes that nothing else uses, and what each does at its edges: zero, overflow,
-// failure, errno. Prints results for the comparison with the bare run; the test compares the trace with the sizes below.
+// Every function of the malloc family, each with sizes that nothing else uses, and what each does
+// at its edges: zero, overflow, failure, errno. Prints results for the comparison with the bare
+// run; the test compares the trace with the sizes below.
 
 #include <errno.h>
 #include <malloc.h>
@@ -70,7 +71,8 @@ int main(void) {
   Tell("free keeps errno", NULL);
   block = NULL;
   Tell(posix_memalign(&block, 3, 100) == EINVAL ? "posix_memalign says EINVAL" : "wrong", block);
-  Tell(posix_memalign(&block, 64, g_huge + 9) == ENOMEM ? "posix_memalign says ENOMEM" : "wrong", block);
+  Tell(posix_memalign(&block, 64, g_huge + 9) == ENOMEM ? "posix_memalign says ENOMEM" : "wrong",
+       block);
   Tell("aligned_alloc of too much", aligned_alloc(64, g_huge + 1));
   printf("usable: %d\n", malloc_usable_size(block = malloc(100016)) >= 100016);
   free(block);

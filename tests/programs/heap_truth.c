@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Allocates a known number of blocks of known sizes from several threads, for the sampler's estimate to be compared with:
-// heap_truth THREADS COUNT SIZE... Each thread makes COUNT blocks of each size and frees all but every eighth; nothing else
-// allocates. Prints bytes and blocks made with those sizes.
+// Allocates a known number of blocks of known sizes from several threads, for the sampler's
+// estimate to be compared with: heap_truth THREADS COUNT SIZE... Each thread makes COUNT blocks of
+// each size and frees all but every eighth; nothing else allocates. Prints bytes and blocks made
+// with those sizes.
 
 #include <pthread.h>
 #include <stdio.h>
@@ -15,7 +16,8 @@ static size_t g_size[16];
 
 static void* Work(void* unused) {
   for (int i = 0; i < g_count; ++i) {
-    if (i % 1000 == 999) usleep(1000);  // the rings must not overflow: losses are another test's matter
+    if (i % 1000 == 999)
+      usleep(1000);  // the rings must not overflow: losses are another test's matter
     for (int k = 0; k < g_sizes; ++k) {
       void* block = malloc(g_size[k]);
       __asm__ volatile("" ::"r"(block) : "memory");
@@ -34,7 +36,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < threads; ++i) pthread_create(&thread[i], NULL, Work, NULL);
   for (int i = 0; i < threads; ++i) pthread_join(thread[i], NULL);
   unsigned long long bytes = 0;
-  for (int k = 0; k < g_sizes; ++k) bytes += (unsigned long long)threads * (unsigned)g_count * g_size[k];
+  for (int k = 0; k < g_sizes; ++k)
+    bytes += (unsigned long long)threads * (unsigned)g_count * g_size[k];
   printf("%llu %llu\n", bytes, (unsigned long long)threads * (unsigned)g_count * (unsigned)g_sizes);
   return 0;
 }

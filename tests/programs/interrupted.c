@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Blocking calls while SIGUSR1 arrives, with the program's handler and with the flags it chose: interrupted restart|plain. With SA_RESTART
-// read() goes on, without it fails with EINTR; nanosleep and poll fail either way.
+// Blocking calls while SIGUSR1 arrives, with the program's handler and with the flags it chose:
+// interrupted restart|plain. With SA_RESTART read() goes on, without it fails with EINTR; nanosleep
+// and poll fail either way.
 
 #include <errno.h>
 #include <poll.h>

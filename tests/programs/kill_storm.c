@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads that allocate and free without end until they are killed: kill_storm THREADS COUNTERS [PAUSE_US]. Each tells in a shared
-// file how many allocations it has begun and how many have returned, so that a trace found after SIGKILL can be judged.
+// Threads that allocate and free without end until they are killed: kill_storm THREADS COUNTERS
+// [PAUSE_US]. Each tells in a shared file how many allocations it has begun and how many have
+// returned, so that a trace found after SIGKILL can be judged.
 
 #include <fcntl.h>
 #include <pthread.h>

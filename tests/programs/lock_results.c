@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Every return value that mutexes, reader-writer locks and barriers document, where a wrapper that tries first could change it:
-// recursion, error checking, a dead owner, too many readers, deadlock, timeouts. The output is the test.
+// Every return value that mutexes, reader-writer locks and barriers document, where a wrapper that
+// tries first could change it: recursion, error checking, a dead owner, too many readers, deadlock,
+// timeouts. The output is the test.
 
 #include <errno.h>
 #include <pthread.h>
@@ -13,7 +14,9 @@
 static pthread_mutex_t g_mutex;
 static pthread_rwlock_t g_rwlock = PTHREAD_RWLOCK_INITIALIZER;
 
-static void Tell(const char* what, int result) { printf("%s: %s, errno %d\n", what, strerror(result), errno); }
+static void Tell(const char* what, int result) {
+  printf("%s: %s, errno %d\n", what, strerror(result), errno);
+}
 
 static struct timespec In(clockid_t clock, long ms) {
   struct timespec until;
@@ -26,7 +29,8 @@ static struct timespec In(clockid_t clock, long ms) {
 
 static void* Die(void* mutex) { return (void*)(size_t)pthread_mutex_lock(mutex); }
 static void* Try(void* mutex) {
-  const struct timespec soon = In(CLOCK_REALTIME, 20), soon_too = In(CLOCK_MONOTONIC, 20), past = {0, 0}, bad = {0, -1};
+  const struct timespec soon = In(CLOCK_REALTIME, 20), soon_too = In(CLOCK_MONOTONIC, 20),
+                        past = {0, 0}, bad = {0, -1};
   Tell("other try", pthread_mutex_trylock(mutex));
   Tell("other timed", pthread_mutex_timedlock(mutex, &soon));
   Tell("other clock", pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, &soon_too));
@@ -62,10 +66,12 @@ static void Mutex(const char* name, int type, int robust) {
   } else {
     Tell("lock", pthread_mutex_lock(&g_mutex));
   }
-  if (type != PTHREAD_MUTEX_NORMAL && type != PTHREAD_MUTEX_ADAPTIVE_NP) Tell("again", pthread_mutex_lock(&g_mutex));
+  if (type != PTHREAD_MUTEX_NORMAL && type != PTHREAD_MUTEX_ADAPTIVE_NP)
+    Tell("again", pthread_mutex_lock(&g_mutex));
   Run(Try, &g_mutex);
   Tell("unlock", pthread_mutex_unlock(&g_mutex));
-  if (type != PTHREAD_MUTEX_NORMAL && type != PTHREAD_MUTEX_ADAPTIVE_NP) Tell("unlock again", pthread_mutex_unlock(&g_mutex));
+  if (type != PTHREAD_MUTEX_NORMAL && type != PTHREAD_MUTEX_ADAPTIVE_NP)
+    Tell("unlock again", pthread_mutex_unlock(&g_mutex));
   if (robust) Tell("unrecovered or free", pthread_mutex_lock(&g_mutex));
   pthread_mutex_destroy(&g_mutex);
 }

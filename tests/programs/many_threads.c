@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Many threads alive at the same moment: many_threads COUNT. Each allocates once before and once after the moment at which all exist.
+// Many threads alive at the same moment: many_threads COUNT. Each allocates once before and once
+// after the moment at which all exist.
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program with its own SIGUSR1 handling: own_handler sigaction|siginfo|signal|reset|ignore|default|nodefer. Says "ready", then waits for
-// newlines on stdin; at each prints what its handler saw. At the end prints what the queries tell it.
+// A program with its own SIGUSR1 handling: own_handler
+// sigaction|siginfo|signal|reset|ignore|default|nodefer. Says "ready", then waits for newlines on
+// stdin; at each prints what its handler saw. At the end prints what the queries tell it.
 
 #include <errno.h>
 #include <signal.h>
@@ -30,10 +31,10 @@ static void Query(void) {
   const int result = sigaction(SIGUSR1, NULL, &now);
   const int flags = now.sa_flags & (SA_RESTART | SA_SIGINFO | SA_NODEFER | (int)SA_RESETHAND);
   printf("query %d: %s, flags %x, masks SIGUSR2: %d\n", result,
-         now.sa_handler == SIG_DFL   ? "default"
-         : now.sa_handler == SIG_IGN ? "ignored"
+         now.sa_handler == SIG_DFL                                 ? "default"
+         : now.sa_handler == SIG_IGN                               ? "ignored"
          : now.sa_handler == Plain || now.sa_sigaction == WithInfo ? "mine"
-                                     : "a stranger's",
+                                                                   : "a stranger's",
          (unsigned)flags, now.sa_handler == SIG_DFL ? 0 : sigismember(&now.sa_mask, SIGUSR2));
 }
 
@@ -48,7 +49,8 @@ int main(int argc, char** argv) {
   } else if (strcmp(how, "ignore") == 0) {
     printf("signal: %d\n", signal(SIGUSR1, SIG_IGN) == SIG_DFL);
   } else if (strcmp(how, "default") != 0) {
-    if (strcmp(how, "siginfo") == 0) action.sa_flags = SA_SIGINFO | SA_RESTART, action.sa_sigaction = WithInfo;
+    if (strcmp(how, "siginfo") == 0)
+      action.sa_flags = SA_SIGINFO | SA_RESTART, action.sa_sigaction = WithInfo;
     if (strcmp(how, "reset") == 0) action.sa_flags = (int)SA_RESETHAND;
     if (strcmp(how, "nodefer") == 0) action.sa_flags = SA_NODEFER;
     printf("sigaction: %d\n", sigaction(SIGUSR1, &action, &old));

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Semaphores and condition variables: results, errno, interruption by a handler without SA_RESTART, timeouts. The output is the test.
+// Semaphores and condition variables: results, errno, interruption by a handler without SA_RESTART,
+// timeouts. The output is the test.
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that takes SIGUSR1 by sigwait, with the signal blocked in every thread, as servers do: sigwaits COUNT. Prints each arrival,
-// and the pending mask at the end.
+// A program that takes SIGUSR1 by sigwait, with the signal blocked in every thread, as servers do:
+// sigwaits COUNT. Prints each arrival, and the pending mask at the end.
 
 #include <pthread.h>
 #include <signal.h>

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads whose stacks are as small as the system allows (16 KiB with PTHREAD_STACK_MIN), and one whose recursion goes a few MiB
-// deep: each allocates at its deepest point. What runs in a hook must fit.
+// Threads whose stacks are as small as the system allows (16 KiB with PTHREAD_STACK_MIN), and one
+// whose recursion goes a few MiB deep: each allocates at its deepest point. What runs in a hook
+// must fit.
 
 #include <limits.h>
 #include <pthread.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads that live for microseconds, made by several threads at once: thread_storm MAKERS EACH. Every other one is detached, every
-// fifth leaves by pthread_exit.
+// Threads that live for microseconds, made by several threads at once: thread_storm MAKERS EACH.
+// Every other one is detached, every fifth leaves by pthread_exit.
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Thread-specific data whose destructors allocate and free, round after round (POSIX allows four), after the thread's main function
-// has long returned. Destructors run before and behind ours.
+// Thread-specific data whose destructors allocate and free, round after round (POSIX allows four),
+// after the thread's main function has long returned. Destructors run before and behind ours.
 
 #include <pthread.h>
 #include <stdio.h>

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Threads at work for a while, whose capture is switched on and off from outside: toggled THREADS. Each thread allocates blocks of 25025
-// bytes, waits for a lock that others hold, and counts. Ends at end of file on stdin; a newline makes it print its threads, open
-// descriptors and resident memory.
+// Threads at work for a while, whose capture is switched on and off from outside: toggled THREADS.
+// Each thread allocates blocks of 25025 bytes, waits for a lock that others hold, and counts. Ends
+// at end of file on stdin; a newline makes it print its threads, open descriptors and resident
+// memory.
 
 #include <dirent.h>
 #include <pthread.h>
@@ -55,7 +56,8 @@ int main(int argc, char** argv) {
   printf("ready\n");
   for (int c; (c = getchar()) != EOF;) {
     if (c == '\n')
-      printf("%d %d %ld\n", Entries("/proc/self/task") + 1, Entries("/proc/self/fd"), ResidentPages() * 4);
+      printf("%d %d %ld\n", Entries("/proc/self/task") + 1, Entries("/proc/self/fd"),
+             ResidentPages() * 4);
   }
   g_stop = 1;
   for (int i = 0; i < count; ++i) pthread_join(threads[i], NULL);
