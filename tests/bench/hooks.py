@@ -43,7 +43,7 @@ def configurations(options, scratch):
         ("gpuprof exact, stacks", gpuprof("--trace", "heap=exact,locks,threads", "--stacks", "32")),
     ]
     if shutil.which("heaptrack"):
-        rows.append(("heaptrack", lambda n: ["heaptrack", "--record-only", "-o", os.path.join(scratch, n)]))
+        rows.append(("heaptrack", lambda n: ["heaptrack", "--raw", "-o", os.path.join(scratch, n)]))
     else:
         print("heaptrack: not available", file=sys.stderr)
     return rows
