@@ -36,23 +36,36 @@ struct Failure {
   codec::Fault fault;
 };
 
+// No writer packs more rows into a byte: a block of the recorder's largest size whose rows are all
+// alike takes over a hundred bytes. Keeps a small file that lies from taking all the memory there
+// is.
+constexpr uint64_t kMostRowsPerByte = 1024;
+constexpr uint64_t kRowsOfAnyFile = 1 << 20;
+
 std::vector<Task> PlanFile(TraceFile* file, uint64_t* memory_left) {
   std::vector<Task> tasks;
   std::map<std::pair<size_t, uint16_t>, uint64_t> rows;  // by track index and kind
   Process& process = file->process();
+  uint64_t rows_left = kRowsOfAnyFile + kMostRowsPerByte * file->bytes().bytes;
   uint64_t left_out = 0;
   uint64_t left_out_from = 0;
+  bool was_lie = false;
   for (const codec::BlockRef& block : file->scan().blocks) {
     const auto kind = static_cast<proto::ChunkKind>(block.header.kind);
     const uint64_t row_bytes = RowBytes(kind);
     if (row_bytes == 0 || block.header.count == 0) continue;
     Track* track = file->TrackOf(block.header.track, 0);
     if (track == nullptr) continue;
-    if (left_out != 0 || row_bytes * block.header.count > *memory_left) {
-      if (left_out == 0) left_out_from = block.offset;
+    if (left_out != 0 || block.header.count > rows_left ||
+        row_bytes * block.header.count > *memory_left) {
+      if (left_out == 0) {
+        left_out_from = block.offset;
+        was_lie = block.header.count > rows_left;
+      }
       left_out += block.header.count;
       continue;
     }
+    rows_left -= block.header.count;
     *memory_left -= row_bytes * block.header.count;
     const size_t index = static_cast<size_t>(track - process.tracks.data());
     uint64_t& next_row = rows[{index, block.header.kind}];
@@ -63,10 +76,12 @@ std::vector<Task> PlanFile(TraceFile* file, uint64_t* memory_left) {
     ResizeTable(&process.tracks[slot.first], static_cast<proto::ChunkKind>(slot.second), count);
   }
   if (left_out != 0) {
-    file->faults().push_back({file->name(), left_out_from,
-                              std::to_string(left_out) +
-                                  " rows from here on do not fit into the memory limit: open fewer "
-                                  "files at once, or use a machine with more memory"});
+    const std::string rows_text = std::to_string(left_out) + " rows from here on ";
+    file->faults().push_back(
+        {file->name(), left_out_from,
+         rows_text + (was_lie ? "are more than a file of this size can hold"
+                              : "do not fit into the memory limit: open fewer files at once, or "
+                                "use a machine with more memory")});
   }
   return tasks;
 }

@@ -161,6 +161,28 @@ TEST_F(HostileTest, MemoryLimitKeepsWhatComesFirst) {
   EXPECT_EQ(trace->faults[0].offset, Events()[2].offset);
 }
 
+// A thousand rows that are all alike take a few bytes; a file of such blocks must not take memory
+// without end.
+TEST(HostileRows, MoreThanAFileOfItsSizeCanHoldAreLeftOut) {
+  TemporaryDirectory directory;
+  TraceMaker maker(directory.path(), 100, kWall / 1000);
+  maker.Clock(0, kSecond, kWall);
+  for (int block = 0; block < 8; ++block) {
+    for (uint32_t row = 0; row < proto::kMaxRowsPerChunk; ++row) {
+      maker.Row(ChunkKind::kThreadEvent, 1, {1000, 0, 0, 0});
+    }
+    maker.Flush();
+  }
+  maker.Close();
+  const uint64_t bytes = ReadText(maker.path()).size();
+  ASSERT_LT(bytes, 5000u);
+  const auto trace = OpenOrNull(directory.path());
+  ASSERT_NE(trace, nullptr);
+  EXPECT_LE(trace->processes[0].tracks[0].thread_event.rows(), (1u << 20) + 1024 * bytes);
+  ASSERT_THAT(trace->faults, SizeIs(1));
+  EXPECT_THAT(trace->faults[0].what, HasSubstr("more than a file of this size can hold"));
+}
+
 TEST(HostileTables, StackParentsAlwaysEnd) {
   TemporaryDirectory directory;
   TraceMaker maker(directory.path(), 100, kWall / 1000);
