@@ -1,0 +1,182 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See golden_traces.h.
+
+#include "tests/golden/golden_traces.h"
+
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+constexpr uint32_t kPeriod = 512 * 1024;
+
+// One training step: load, forward, backward, optimizer, a look at the loss. 100 ms and `wait`
+// long.
+int64_t AddStep(TrackBuilder& track, int64_t at, int64_t wait, uint32_t stack) {
+  track.Loader(at, at + wait);
+  at += wait;
+  track.User("Optimizer.zero_grad#SGD.zero_grad", at, at + 2 * kMs);
+  track.Op("aten::conv2d", at + 3 * kMs, at + 33 * kMs);
+  track.Op("aten::convolution", at + 4 * kMs, at + 32 * kMs);
+  track.Op("aten::mkldnn_convolution", at + 5 * kMs, at + 31 * kMs);
+  track.Op("aten::relu", at + 34 * kMs, at + 38 * kMs);
+  track.Tensor(at + 6 * kMs, 0x7000, 4 << 20);
+  track.Tensor(at + 35 * kMs, 0x8000, 1 << 20);
+  track.Alloc(at + 6 * kMs, 0x7000, 4 << 20, stack, true);
+  track.Op("autograd::engine::evaluate_function: ReluBackward0", at + 40 * kMs, at + 45 * kMs);
+  track.Op("autograd::engine::evaluate_function: ConvolutionBackward0", at + 46 * kMs,
+           at + 80 * kMs);
+  track.Backward("ConvolutionBackward0", at + 47 * kMs, at + 79 * kMs);
+  track.Op("aten::convolution_backward", at + 47 * kMs, at + 79 * kMs);
+  track.Tensor(at + 80 * kMs, 0x7000, -(4 << 20));
+  track.Free(at + 80 * kMs, 0x7000, true);
+  track.Wait(proto::WaitKind::kMutex, 0x5555000, 0x401200, at + 81 * kMs, at + 84 * kMs);
+  track.Optimizer(at + 84 * kMs, at + 94 * kMs);
+  track.Op("aten::_foreach_add_", at + 85 * kMs, at + 93 * kMs);
+  track.Op("aten::item", at + 95 * kMs, at + 96 * kMs);
+  track.Tensor(at + 97 * kMs, 0x8000, -(1 << 20));
+  return at + 100 * kMs;
+}
+
+Process TrainingProcess() {
+  ProcessBuilder builder(100, 1);
+  Process& process = builder.process();
+  process.heap_mode = 1;
+  process.heap_period = kPeriod;
+  process.frameworks = {"torch 2.13.0+cpu"};
+  process.memory_bytes = uint64_t{16} << 30;
+  process.environment = {{"OMP_NUM_THREADS", "1"}};
+  process.health.set_drain_cpu_ns(8 * kMs);
+  process.health.set_control_cpu_ns(kMs);
+  process.health.set_stack_samples(20);
+  process.health.set_stack_ns(200 * kUs);
+  process.health.set_op_events(150);
+  process.health.set_op_callback_ns(150);
+  const uint32_t weights = builder.Stack({0x401000, 0x401100, 0x401300});
+  const uint32_t images = builder.Stack({0x401000, 0x401140, 0x401300});
+  TrackBuilder& track = builder.Thread(100, "python3");
+  track.Alloc(5 * kMs, 0x1000, 24 << 20, weights, true);
+  track.Sample(0, 0).Sample(2000 * kMs, 1500 * kMs, 40 * kMs);
+  int64_t at = 50 * kMs;
+  for (int epoch = 0; epoch < 2; ++epoch) {
+    at = AddStep(track, at, (epoch == 0 ? 400 : 60) * kMs, images);
+    for (int i = 0; i < 5; ++i) at = AddStep(track, at, (20 + 3 * i) * kMs, images);
+    track.Loader(at, at + kMs);
+    at += 5 * kMs;
+  }
+  builder.Thread(110, "pt_autograd").Event(70 * kMs, proto::ThreadEvent::kStart, 0x402000, 100);
+  builder.Thread(110).Wait(proto::WaitKind::kMutex, 0x5555000, 0x401200, 900 * kMs, 905 * kMs);
+  builder.Thread(110).Wait(proto::WaitKind::kCondition, 0x5556000, 0x401240, 80 * kMs, 880 * kMs);
+  builder.Thread(120, "gpuprof-drain").Tool().Sample(0, 0).Sample(2000 * kMs, 8 * kMs);
+  return builder.Build();
+}
+
+Process WorkerProcess(int32_t pid, int64_t cpu) {
+  ProcessBuilder builder(pid, 100);
+  Process& process = builder.process();
+  process.heap_mode = 1;
+  process.heap_period = kPeriod;
+  process.exit_way = static_cast<uint32_t>(proto::ExitWay::kUnderscore);
+  const uint32_t decode = builder.Stack({0x401000, 0x403000});
+  TrackBuilder& track = builder.Thread(pid, "pt_data_worker");
+  track.Sample(60 * kMs, 0).Sample(1900 * kMs, cpu, 20 * kMs);
+  for (int i = 0; i < 6; ++i) {
+    const int64_t at = (60 + 300 * i) * kMs;
+    track.Op("aten::_upsample_bilinear2d_aa", at, at + 120 * kMs);
+    track.Alloc(at + 10 * kMs, 0x9000, 2 << 20, decode, true).Free(at + 18 * kMs, 0x9000, true);
+  }
+  return builder.Build();
+}
+
+GoldenTrace Training() {
+  Trace trace;
+  trace.path = "training";
+  trace.origin_realtime_ns = 1'700'000'000'000'000'000;
+  trace.has_manifest = true;
+  for (const char* word : {"python3", "train.py", "--epochs", "2"})
+    trace.manifest.add_command(word);
+  trace.manifest.set_kernel("Linux 6.1.0");
+  trace.manifest.set_cpu_model("Example CPU");
+  trace.manifest.set_started_realtime_ns(1'000'000'000);
+  trace.manifest.set_ended_realtime_ns(3'400'000'000);
+  trace.processes.push_back(TrainingProcess());
+  trace.processes.push_back(WorkerProcess(101, 1750 * kMs));
+  trace.processes.push_back(WorkerProcess(102, 1700 * kMs));
+  return {"training", std::move(trace)};
+}
+
+GoldenTrace Server() {
+  ProcessBuilder builder(7, 1);
+  Process& process = builder.process();
+  process.executable = "/opt/server/bin/server";
+  process.argv = {"server", "--port", "80"};
+  process.heap_mode = 2;
+  process.alive = true;
+  const uint32_t request = builder.Stack({0x1010, 0x1020});
+  const uint32_t cache = builder.Stack({0x1010, 0x1030, 0x1040});
+  TrackBuilder& main = builder.Thread(7, "server");
+  main.Sample(0, 0).Sample(400 * kMs, 30 * kMs, kMs);
+  for (int i = 0; i < 20; ++i) {
+    const auto address = static_cast<uint64_t>(0x10000 + i * 0x1000);
+    const int64_t at = i * 20 * kMs;
+    main.Alloc(at, address, 3000, request).Alloc(at + kMs, 0x50, 64, request);
+    main.Free(at + 3 * kMs, 0x50).Alloc(at + 4 * kMs, address + 0x800, 128, cache);
+    if (i % 4 != 0) main.Free(at + 5 * kMs, address);
+  }
+  main.Free(390 * kMs, 0x999000);
+  for (int32_t i = 0; i < 2; ++i) {
+    TrackBuilder& worker = builder.Thread(8 + i, "worker-" + std::to_string(i));
+    worker.Event((10 + i) * kMs, proto::ThreadEvent::kStart, 0x2000, 7);
+    worker.Wait(proto::WaitKind::kRwlockWrite, 0x6000, 0x1050, (20 + 10 * i) * kMs, (45 + i) * kMs);
+    worker.Wait(proto::WaitKind::kMutex, 0x6100, 0x1060, 60 * kMs, (61 + i) * kMs);
+    worker.Wait(proto::WaitKind::kCondition, 0x6200, 0x1070, 100 * kMs, 300 * kMs,
+                proto::kFlagTimedOut);
+  }
+  builder.Thread(8).Event(350 * kMs, proto::ThreadEvent::kExit).Sample(350 * kMs, 12 * kMs);
+  builder.Thread(9).Wait(proto::WaitKind::kMutex, 0x6100, 0x1060, 320 * kMs, 400 * kMs,
+                         proto::kFlagIncomplete);
+  Trace trace = MakeTrace({&builder});
+  trace.path = "server";
+  return {"server", std::move(trace)};
+}
+
+GoldenTrace Damaged() {
+  ProcessBuilder builder(55, 1);
+  Process& process = builder.process();
+  process.exit_way = static_cast<uint32_t>(proto::ExitWay::kUnknown);
+  process.recovered = true;
+  auto* loss = process.health.add_loss();
+  loss->set_kind(proto::LOSS_RING_FULL);
+  loss->set_count(123);
+  auto* note = process.health.add_note();
+  note->set_source("disk");
+  note->set_text("no space was left for 2 s");
+  TrackBuilder& track = builder.Thread(55, "python3");
+  for (int i = 0; i < 2; ++i) {
+    const int64_t at = i * 50 * kMs;
+    track.Loader(at, at + 5 * kMs).Backward("AddBackward0", at + 10 * kMs, at + 30 * kMs);
+    track.Optimizer(at + 30 * kMs, at + 45 * kMs);
+  }
+  track.Loader(100 * kMs, 105 * kMs);
+  track.Op("aten::conv2d", 106 * kMs, 120 * kMs, proto::OpScope::kFunction, proto::kFlagIncomplete);
+  track.Op("aten::convolution", 107 * kMs, 120 * kMs, proto::OpScope::kFunction,
+           proto::kFlagIncomplete);
+  Trace trace = MakeTrace({&builder});
+  trace.path = "damaged";
+  trace.faults.push_back({"p55-1.gpt", 4096, "the file ends within a block"});
+  return {"damaged", std::move(trace)};
+}
+
+}  // namespace
+
+std::vector<GoldenTrace> MakeGoldenTraces() {
+  std::vector<GoldenTrace> traces;
+  traces.push_back(Training());
+  traces.push_back(Server());
+  traces.push_back(Damaged());
+  return traces;
+}
+
+}  // namespace gpuprof::analysis::test

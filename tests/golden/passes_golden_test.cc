@@ -1,0 +1,66 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each pass says about the hand-made traces, compared with the kept text, JSON and CSV in
+// expected/<pass>/. After a change that is meant, GPUPROF_UPDATE_GOLDEN=1 writes them anew; the
+// difference is then reviewed like code.
+
+#include <google/protobuf/message.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "analysis/analysis.h"
+#include "tests/golden/golden_traces.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+constexpr int kWidth = 120;
+
+std::string ReadFile(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+void Compare(const std::string& actual, const std::filesystem::path& path) {
+  if (std::getenv("GPUPROF_UPDATE_GOLDEN") != nullptr) {
+    std::filesystem::create_directories(path.parent_path());
+    std::ofstream(path, std::ios::binary) << actual;
+    return;
+  }
+  ASSERT_TRUE(std::filesystem::exists(path)) << path << ": run once with GPUPROF_UPDATE_GOLDEN=1";
+  EXPECT_EQ(actual, ReadFile(path)) << path;
+}
+
+class PassesGolden : public testing::TestWithParam<GoldenTrace> {};
+
+TEST_P(PassesGolden, SaysWhatIsExpected) {
+  const GoldenTrace& golden = GetParam();
+  const std::filesystem::path expected = GPUPROF_GOLDEN_EXPECTED;
+  PassOptions options;
+  options.symbolize = false;
+  for (const PassInfo& pass : Passes()) {
+    std::unique_ptr<google::protobuf::Message> result;
+    const Error error = analysis::Run(pass.name, golden.trace, options, &result);
+    ASSERT_FALSE(error) << error.message;
+    const std::filesystem::path base = expected / std::string(pass.name) / golden.name;
+    Compare(Render(*result, Format::kText, options, kWidth), base.string() + ".txt");
+    // One trace in every form: the others would only repeat it.
+    if (golden.name != "training") continue;
+    Compare(Render(*result, Format::kCsv, options, 0), base.string() + ".csv");
+    if (pass.name == "heap") continue;  // long, and the CSV holds the same figures
+    Compare(Render(*result, Format::kJson, options, 0), base.string() + ".json");
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Traces, PassesGolden, testing::ValuesIn(MakeGoldenTraces()),
+                         [](const auto& each) { return each.param.name; });
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
