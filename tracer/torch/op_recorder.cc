@@ -94,7 +94,10 @@ class CallbackTimer {
   }
   ~CallbackTimer() {
     if (__builtin_expect(start_ == 0, 1)) return;
-    timed_ticks.fetch_add(Now() - start_, std::memory_order_relaxed);
+    const uint64_t spent = Now() - start_;
+    // Longer than 0.1 ms: the thread was not running.
+    if (spent > observation.host->settings->ticks_per_second / 10'000) return;
+    timed_ticks.fetch_add(spent, std::memory_order_relaxed);
     timed_callbacks.fetch_add(1, std::memory_order_relaxed);
   }
   CallbackTimer(const CallbackTimer&) = delete;
