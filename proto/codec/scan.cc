@@ -76,15 +76,18 @@ bool Scanner::FileHeader() {
   std::memcpy(&header, data_ + sizeof frame, sizeof header);
   if (std::memcmp(header.magic, proto::kFileMagic, sizeof header.magic) != 0)
     return Fault(0, "not a gpuprof trace: its first bytes are others");
-  // The version counts even where the checksum differs: a later one may have moved it.
-  if (header.major > proto::kFormatMajor)
+  // A damaged header's version means nothing, unless it is a later version that moved the checksum.
+  const bool has_version = HeaderCrc(header) == header.crc || frame.bytes != sizeof header;
+  if (has_version && header.major > proto::kFormatMajor) {
     return Fault(0, "written in format " + Version(header.major, header.minor) +
                         "; this program reads up to " + std::to_string(proto::kFormatMajor) +
                         ".x: use a newer gpuprof");
-  if (header.major < proto::kOldestReadableMajor)
+  }
+  if (has_version && header.major < proto::kOldestReadableMajor) {
     return Fault(0, "written in format " + Version(header.major, header.minor) +
                         "; this program reads from " + std::to_string(proto::kOldestReadableMajor) +
                         ".0 on: use an older gpuprof");
+  }
   if (frame.magic != proto::kSkippableFileHeader) Fault(0, "file header's frame is damaged");
   if (Read(frame, &header) && (header.features & ~proto::kKnownFeatures) != 0)
     return Fault(0, "uses features that this program does not know: use a newer gpuprof");
@@ -102,14 +105,15 @@ void Scanner::CheckSequence(uint32_t sequence, uint64_t offset) {
 }
 
 bool Scanner::Block(const SkippableHeader& frame) {
-  BlockRef block;
+  BlockRef block = {};
   if (!Read(frame, &block.header)) return false;
   const proto::BlockHeader& header = block.header;
   block.offset = at_ + sizeof frame + sizeof(proto::BlockHeader);
   const uint64_t there = bytes_ - block.offset;
-  if (header.compressed_bytes > there)
+  if (header.compressed_bytes > there) {
     return Fault(at_, "block cut: " + std::to_string(there) + " of its " +
                           std::to_string(header.compressed_bytes) + " bytes are there");
+  }
   if (header.compressed_bytes > proto::kMaxCompressedChunkBytes ||
       header.raw_bytes > proto::kMaxRawChunkBytes || header.count > proto::kMaxRowsPerChunk ||
       header.first_time > header.last_time)
@@ -121,7 +125,7 @@ bool Scanner::Block(const SkippableHeader& frame) {
 }
 
 bool Scanner::End(const SkippableHeader& frame) {
-  proto::EndMarker end;
+  proto::EndMarker end = {};
   if (!Read(frame, &end)) return false;
   scan_->has_end = true;
   scan_->end = end;

@@ -168,7 +168,7 @@ void BM_SortRecords(benchmark::State& state) {
   RecordSorter sorter(1, kShift, &tables);
   std::vector<uint8_t> bytes;
   uint64_t raw = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     sorter.Consume(ring.ring(), 0, kRows, nullptr);
     bytes.clear();
     for (const auto& builder : sorter.builders()) builder->Finish(1, &bytes);
@@ -191,7 +191,7 @@ void BM_DrainToFile(benchmark::State& state) {
   unlink(path.c_str());
   TraceWriter writer;
   if (!writer.Create(path.c_str(), {})) return state.SkipWithError("cannot create the file");
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     sorter.Consume(ring.ring(), 0, kRows, nullptr);
     for (const auto& builder : sorter.builders()) writer.WriteEvents(builder.get(), 1, kRows);
     if (writer.bytes_written() > 256u << 20) {
@@ -233,7 +233,7 @@ void BM_ReadEvents(benchmark::State& state) {
   BlockDecoder decoder;
   EventColumns columns;
   uint64_t rows = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     TraceScan scan;
     if (!Scan(file.data(), file.size(), &scan)) return state.SkipWithError("not a trace");
     for (const BlockRef& block : scan.blocks) {
@@ -256,13 +256,14 @@ void BM_InternStacks(benchmark::State& state) {
   std::mt19937_64 random(4);
   std::vector<std::vector<uint64_t>> stacks(2000);
   for (auto& stack : stacks) {
-    for (int i = 0; i < 20; ++i)
+    for (int i = 0; i < 20; ++i) {
       stack.push_back(0x7f0000000000 + static_cast<uint64_t>(i) * 4096 +
                       (i < 6 ? random() % 5 : 0));
+    }
   }
   InternTables tables(1 << 20, 10, 10);
   size_t at = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     const auto& stack = stacks[at++ % stacks.size()];
     benchmark::DoNotOptimize(tables.InternStack(stack.data(), 20));
   }
@@ -294,7 +295,7 @@ void BM_Recover(benchmark::State& state) {
   std::memcpy(image.data(), static_cast<const void*>(header.get()), sizeof *header);
   const std::string stem = TempPath("p2147483646-1");
   uint64_t rows = 0;
-  for (auto _ : state) {
+  while (state.KeepRunning()) {
     state.PauseTiming();
     unlink((stem + proto::kTraceSuffix).c_str());
     std::ofstream(stem + proto::kRingSuffix, std::ios::binary)

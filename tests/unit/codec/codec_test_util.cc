@@ -125,7 +125,7 @@ std::vector<Row> RowsOf(const proto::Chunk& chunk) {
   std::vector<Row> rows(chunk.count(), Row(static_cast<size_t>(table.columns)));
   for (int c = 0; c < table.columns; ++c) {
     const auto& residuals = *fields[c];
-    EXPECT_TRUE(residuals.size() == 0 || residuals.size() == count) << table.column[c].name;
+    EXPECT_TRUE(residuals.empty() || residuals.size() == count) << table.column[c].name;
     const Encoding encoding = table.column[c].encoding;
     uint64_t sum = encoding == Encoding::kTime ? chunk.base_time() : 0;
     for (int i = 0; i < count; ++i) {

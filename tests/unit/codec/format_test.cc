@@ -79,6 +79,7 @@ std::string Dump(const std::vector<uint8_t>& bytes) {
 TEST(FormatPage, TheDumpReadsAsItsWordsSay) {
   const std::vector<uint8_t> file = DocumentedBytes();
   std::vector<Row> expected;
+  expected.reserve(kRows.size());
   for (const Row& row : kRows)
     expected.push_back(Expected(*proto::FindTable(ChunkKind::kOp), row, 5));
   EXPECT_EQ(ReadRows(file, 1, ChunkKind::kOp), expected);

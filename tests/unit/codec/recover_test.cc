@@ -509,6 +509,7 @@ TEST_F(RecoverTest, SeveralAtOnceMakeOneTrace) {
   process_.reset();
   std::vector<std::thread> threads;
   std::vector<RecoverResult> results(4);
+  threads.reserve(results.size());
   for (RecoverResult& result : results) {
     threads.emplace_back([&] { result = Recover(stem_, -1); });
   }

@@ -225,10 +225,7 @@ TEST_F(TraceFileTest, AFullDiskLeavesWholeBlocks) {
   uint64_t written = 0;
   uint64_t lost = 0;
   for (uint64_t i = 0; i < 20; ++i) {
-    if (Write(i * 500, 500, true))
-      written += 500;
-    else
-      lost += 500;
+    (Write(i * 500, 500, true) ? written : lost) += 500;
     EXPECT_EQ(writer_.last_error(), lost == 0 ? 0 : EFBIG);
   }
   EXPECT_GT(written, 0u);
@@ -251,10 +248,11 @@ TEST_F(TraceFileTest, AFullFileSystem) {
   EXPECT_TRUE(writer_.Create(path_.c_str(), TestHeader()));
   uint64_t written = 0;
   for (uint64_t i = 0; i < 20; ++i) {
-    if (Write(i * 1000, 1000, true))
+    if (Write(i * 1000, 1000, true)) {
       written += 1000;
-    else
+    } else {
       EXPECT_EQ(writer_.last_error(), ENOSPC);
+    }
   }
   EXPECT_GT(written, 0u);
   EXPECT_GT(writer_.rows_lost(), 0u);
