@@ -1,0 +1,152 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Real PyTorch: workers of every kind are followed, results stay bit-identical, and ops and tensors are counted as PyTorch counts them."""
+
+import collections
+import json
+import os
+import pathlib
+import sys
+
+import pytest
+
+from process_support import ROOT, run_bare, verify
+from trace_file import FORK, SPAWN
+
+torch = pytest.importorskip("torch")
+HERE = pathlib.Path(__file__).resolve().parent
+TRAIN = [sys.executable, str(ROOT / "examples" / "pytorch_train" / "train.py")]
+PYTHON = {"PYTHONDONTWRITEBYTECODE": "1"}
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_loader_workers_are_followed(record, method):
+    command = [sys.executable, str(HERE / "loader_program.py"), method]
+    bare = run_bare(command, env=PYTHON, timeout=120)
+    outcome = record(command, env=PYTHON, timeout=180)
+    assert (outcome.status, outcome.out) == (bare.status, bare.out) == (0, bare.out)
+    workers = {int(pid) for pid in outcome.own_err.split()}
+    assert len(workers) == 2
+    traces = {t.pid: t for t in outcome.traces()}
+    assert workers <= set(traces), "each worker has a trace"
+    roots = [t for t in traces.values() if t.ppid not in traces]
+    assert len(roots) == 1
+    root = roots[0]
+    for worker in workers:
+        # Up to the root every parent tells of its child.
+        pid = worker
+        while pid != root.pid:
+            parent = traces[traces[pid].ppid]
+            children = {a for event in (FORK, SPAWN) for a, _, _ in parent.process_event(event)}
+            # A child of spawn and forkserver is made by a raw fork_exec of Python, which libc's hooks do not all see.
+            assert pid in children or method != "fork", f"{parent.pid} does not tell of {pid}"
+            pid = parent.pid
+        assert traces[worker].records > 0
+    assert all(t.lost == 0 for t in traces.values()), {t.pid: t.losses for t in traces.values()}
+
+
+def test_example_learns_the_same_bit_for_bit(record, tmp_path):
+    options = ["--epochs", "1", "--steps", "6", "--data", str(tmp_path / "images")]
+    run_bare([*TRAIN, *options], env=PYTHON, timeout=300)  # makes the images
+    bare = run_bare([*TRAIN, *options], env=PYTHON, timeout=300)
+    assert bare.status == 0 and bare.out, bare.err.decode()
+    recorded = record([*TRAIN, *options], env=PYTHON, timeout=300)
+    assert (recorded.status, recorded.out) == (0, bare.out)
+    assert len(recorded.traces()) >= 3, "the training and its two workers"
+    exact = record([*TRAIN, *options], "--trace=heap=exact,locks,threads,ops,tensors", env=PYTHON, timeout=300)
+    assert (exact.status, exact.out) == (0, bare.out)
+
+
+@pytest.fixture(scope="module")
+def profiled():
+    """How often torch.profiler sees each op in one section."""
+    done = run_bare([sys.executable, str(HERE / "ops_program.py"), "profile"], env=PYTHON, timeout=120)
+    assert done.status == 0, done.err.decode()
+    counts = json.loads(done.out)
+    return {name: count for name, count in counts.items() if not name.startswith("[")}
+
+
+def _op_counts(trace, capture):
+    mine = trace.ops["capture"] == capture
+    return dict(collections.Counter(trace.strings[int(name)] for name in trace.ops["name"][mine]))
+
+
+def test_op_counts_equal_those_of_torch_profiler(session, profiled):
+    """The capture starts late, by the control socket, and again: each holds one section's ops exactly."""
+    run = session([sys.executable, str(HERE / "ops_program.py"), "sections"], "--capture=off", env=PYTHON)
+    assert run.line() == "ready"
+    losses = []
+    for _ in range(4):
+        assert run.ctl("start").status == 0
+        run.wait_for(lambda: run.state()["ops"] == "active")
+        run.tell("go\n")
+        losses.append(run.line())
+        assert run.ctl("stop").status == 0
+        run.tell("go\n")  # one section that nobody records
+        losses.append(run.line())
+    outcome = run.finish()
+    assert outcome.status == 0 and len(set(losses)) == 8
+    verify(outcome.bundle)
+    trace = outcome.trace()
+    assert trace.lost == 0 and any("torch" in framework for framework in trace.frameworks)
+    for capture in range(1, 5):
+        counts = _op_counts(trace, capture)
+        assert counts == profiled, {n: (counts.get(n), profiled.get(n)) for n in {*counts, *profiled}
+                                    if counts.get(n) != profiled.get(n)}
+
+
+def test_same_results_while_ops_are_observed(session):
+    def losses(*options):
+        run = session([sys.executable, str(HERE / "ops_program.py"), "sections"], *options, env=PYTHON)
+        assert run.line() == "ready"
+        told = []
+        for _ in range(3):
+            run.tell("go\n")
+            told.append(run.line())
+        assert run.finish().status == 0
+        return told
+
+    assert losses("--capture=off") == losses("--capture=now") == losses("--capture=now", "--trace=heap=exact,locks,threads,ops,tensors")
+
+
+def test_tensors_are_matched(session):
+    run = session([sys.executable, str(HERE / "ops_program.py"), "sections"], "--capture=off", env=PYTHON)
+    assert run.line() == "ready"
+    assert run.ctl("start").status == 0
+    run.wait_for(lambda: run.state()["ops"] == "active")
+    for _ in range(3):
+        run.tell("go\n")
+        run.line()
+    assert run.ctl("stop").status == 0
+    outcome = run.finish()
+    trace = outcome.trace()
+    sizes = collections.Counter(trace.tensors["bytes"].tolist())
+    for size in (111111, 222222):
+        # PyTorch rounds nothing on the CPU: each tensor's bytes are its own.
+        assert sizes[size] == sizes[-size] == 15
+    live = collections.Counter()
+    for address, size in zip(trace.tensors["address"].tolist(), trace.tensors["bytes"].tolist()):
+        live[address] += size
+        assert live[address] >= 0 or size == -live[address], "returned before it was handed out"
+
+
+def test_torch_profiler_still_works_inside(record, profiled):
+    """A second observer in the process is a normal state."""
+    outcome = record([sys.executable, str(HERE / "ops_program.py"), "profile"], env=PYTHON, timeout=120)
+    assert outcome.status == 0
+    counts = json.loads(outcome.out)
+    assert {name: count for name, count in counts.items() if not name.startswith("[")} == profiled
+
+
+def test_interrupted_training_leaves_its_trace(session):
+    code = "import torch\nprint('ready', flush=True)\nwhile True: torch.mm(torch.ones(64, 64), torch.ones(64, 64))"
+    run = session([sys.executable, "-c", code])
+    assert run.line() == "ready"
+    run.wait_for(lambda: run.state()["ops"] == "active")
+    os.kill(run.pid, 2)
+    outcome = run.finish()
+    assert outcome.status == -2
+    verify(outcome.bundle)
+    counts = collections.Counter(t for t in outcome.trace().strings.values())
+    assert "aten::mm" in counts
