@@ -105,14 +105,18 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   if (category == nullptr || category->share_ratio() < kInputFrom) return std::nullopt;
   const results::OverviewInput& input = facts.overview->input();
   const bool single = input.loader().find("SingleProcess") != std::string::npos;
-  const bool busy = input.has_worker_busy_ratio() && input.worker_busy_ratio() >= kWorkerBusyFrom;
-  const bool idle = input.has_worker_busy_ratio() && input.worker_busy_ratio() < kWorkerIdleBelow;
+  // A worker that waits for a processor has work to do.
+  const double wanted = input.worker_busy_ratio() + input.worker_runqueue_wait_ratio();
+  const bool busy = input.has_worker_busy_ratio() && wanted >= kWorkerBusyFrom;
+  const bool idle = input.has_worker_busy_ratio() && wanted < kWorkerIdleBelow;
+  const bool starved = busy && input.worker_runqueue_wait_ratio() > input.worker_busy_ratio();
   Finding finding =
       Make(busy ? "IN-002" : "IN-001",
-           single ? "Data is loaded between the steps, not beside them"
-           : busy ? "The loader's workers cannot keep up"
-           : idle ? "Steps wait for data although the loader's workers are not busy"
-                  : "Steps wait for data",
+           single    ? "Data is loaded between the steps, not beside them"
+           : starved ? "The loader's workers have no processors to run on"
+           : busy    ? "The loader's workers cannot keep up"
+           : idle    ? "Steps wait for data although the loader's workers are not busy"
+                     : "Steps wait for data",
            results::LEVEL_HIGH, "measured as the time inside the loader's next batch");
   finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
                        " passes waiting for the next batch; " +
@@ -133,6 +137,10 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
     finding.add_fix(
         "DataLoader(num_workers=N, persistent_workers=True): loading then runs beside the "
         "step in N processes.");
+  } else if (starved) {
+    finding.add_fix(
+        "Give the job more processors, or let fewer threads compete for them: "
+        "torch.set_num_threads(N), and nothing else on the machine.");
   } else if (busy) {
     AdviseWorkers(facts, category->mean_ns(), &finding);
   } else if (idle) {

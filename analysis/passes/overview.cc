@@ -201,7 +201,12 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
   }
   memory->set_peak_stack_bytes(top->peak_bytes());
   memory->set_peak_stack_name(top->name());
-  *memory->mutable_peak_stack() = top->frames();
+  // From the frame that gave the name on; the pass `heap` has them all.
+  bool reached = false;
+  for (const results::Frame& frame : top->frames()) {
+    reached = reached || frame.name() == top->name();
+    if (reached) *memory->add_peak_stack() = frame;
+  }
 }
 
 void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {

@@ -15,6 +15,7 @@ namespace {
 using Align = TextTable::Align;
 
 constexpr int kFramesShown = 6;
+constexpr size_t kNameShown = 64;
 
 std::string Environment(const results::Overview& result, const TextOptions& options) {
   const results::OverviewEnvironment& e = result.environment();
@@ -72,7 +73,7 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
     }
     if (!m.peak_stack().empty()) {
       out += "        " + FormatBytes(m.peak_stack_bytes()) + " of the peak came from " +
-             m.peak_stack_name() + "\n" +
+             CutTo(m.peak_stack_name(), kNameShown) + "\n" +
              StackText(m.peak_stack(), kFramesShown, "          ", options.width);
     }
   }

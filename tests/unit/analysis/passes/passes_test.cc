@@ -239,6 +239,16 @@ TEST(Overview, BusyWorkersOnFewProcessors) {
   EXPECT_EQ(overview.findings(0).id(), "IN-002");
 }
 
+TEST(Overview, WorkersThatWaitForAProcessorAreNotIdle) {
+  ProcessBuilder main(1), a(2, 1);
+  Train(main.Thread(1), 40 * kMs);
+  a.Thread(2).Op("aten::mul", 0, 1).Sample(0, 0).Sample(1000 * kMs, 240 * kMs, 650 * kMs);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main, &a}));
+  const results::Finding* finding = FindRule(overview, "IN-002");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(finding->name(), HasSubstr("no processors"));
+}
+
 TEST(Overview, IdleWorkersPointElsewhere) {
   ProcessBuilder main(1), a(2, 1);
   Train(main.Thread(1), 40 * kMs);
