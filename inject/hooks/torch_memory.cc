@@ -30,6 +30,12 @@ constexpr char kReportName[] = "_ZN3c1027reportMemoryUsageToProfilerEPvlmmNS_6De
 using EnabledFunction = bool (*)();
 using ReportFunction = void (*)(void*, int64_t, uint64_t, uint64_t, Device);
 
+// CPU blocks exist that libc10 has not entered into its table, because nobody wanted reports when
+// they were made. When one of them is given back while reports are on, libc10 prints a warning into
+// the program's stderr: so from then on we ask for none (the allocators of devices report all the
+// same).
+std::atomic<uint32_t> g_unreported{0};
+
 std::atomic<EnabledFunction> g_enabled{nullptr};
 std::atomic<ReportFunction> g_report{nullptr};
 
@@ -79,7 +85,11 @@ extern "C" {
 
 GPUPROF_EXPORT bool gpuprof_c10_memory_enabled(void) asm("_ZN3c1022memoryProfilingEnabledEv");
 GPUPROF_EXPORT bool gpuprof_c10_memory_enabled(void) {
-  if (Recording(proto::kSourceTensors)) return true;
+  if (Recording(proto::kSourceTensors)) {
+    if (g_unreported.load(std::memory_order_relaxed) == 0) return true;
+  } else if (g_unreported.load(std::memory_order_relaxed) == 0) {
+    g_unreported.store(1, std::memory_order_relaxed);
+  }
   const EnabledFunction own = Own(&g_enabled, kEnabledName, __builtin_return_address(0));
   return own != nullptr && own();
 }
