@@ -13,6 +13,7 @@
 #include "tracer/base/memory.h"
 #include "tracer/clock_snapshot.h"
 #include "tracer/process_facts.h"
+#include "tracer/torch/torch_observer.h"
 
 namespace gpuprof::tracer {
 namespace {
@@ -225,6 +226,7 @@ void Drain::CloseDeadThreads() {
 void Drain::WriteTables(bool all) {
   proto::RingFileHeader* file = host_->ring_file;
   CloseDeadThreads();
+  if (const char* framework = TorchFramework(); framework != nullptr) AddFramework(framework);
   WriteInternTables();
   message_.clear();
   AppendClockSnapshot(host_->settings->clock, &message_);

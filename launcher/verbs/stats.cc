@@ -43,7 +43,7 @@ class Stats : public Verb {
     options->Number("--limit", &options_.limit, "N", "Most rows of a text table; 0: all");
     options->Number("--pid", &pid_, "PID", "Only this process; 0: all");
     options->Value("--step-marker", &options_.step_marker, "REGEX",
-                   "Ops whose name matches end a step; default: detected", CheckRegex);
+                   "Ops whose name matches begin a step; default: detected", CheckRegex);
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text tables; 0: unlimited; default: the terminal's");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");

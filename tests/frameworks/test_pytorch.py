@@ -111,19 +111,18 @@ def test_same_results_while_ops_are_observed(session):
 
 
 def test_tensors_are_matched(session):
-    run = session([sys.executable, str(HERE / "ops_program.py"), "sections"], "--capture=off", env=PYTHON)
+    run = session([sys.executable, str(HERE / "ops_program.py"), "sections"], env=PYTHON)
     assert run.line() == "ready"
-    assert run.ctl("start").status == 0
-    run.wait_for(lambda: run.state()["ops"] == "active")
-    for _ in range(3):
+    for _ in range(2):
         run.tell("go\n")
         run.line()
-    assert run.ctl("stop").status == 0
     outcome = run.finish()
+    assert b"CPUAllocator" not in outcome.err
     trace = outcome.trace()
     sizes = collections.Counter(trace.tensors["bytes"].tolist())
     for size in (111111, 222222):
         # PyTorch rounds nothing on the CPU: each tensor's bytes are its own.
+        # The section at the start and two more, five of each in one.
         assert sizes[size] == sizes[-size] == 15
     live = collections.Counter()
     for address, size in zip(trace.tensors["address"].tolist(), trace.tensors["bytes"].tolist()):

@@ -87,6 +87,7 @@ struct Observer {
 constinit Observer observer = {};
 constinit std::atomic<const char*> state = "none";
 constinit std::atomic<uint32_t> op_cost_ns = 0;
+constinit std::atomic<const char*> framework = nullptr;
 
 // --- Against fork ---
 
@@ -231,6 +232,27 @@ bool VersionFits() {
   return version.major > kOldest.major || version.minor >= kOldest.minor;
 }
 
+char* AppendNumber(char* end, uint32_t number) {
+  if (number >= 10) end = AppendNumber(end, number / 10);
+  *end = static_cast<char>('0' + number % 10);
+  return end + 1;
+}
+
+// "torch 2.13", once; "torch" where the version is unknown.
+void NameFramework() {
+  static char name[32];
+  const TorchVersion version = VersionBeside(observer.library.path);
+  char* end = stpcpy(name, "torch");
+  if (version.major != 0) {
+    *end++ = ' ';
+    end = AppendNumber(end, version.major);
+    *end++ = '.';
+    end = AppendNumber(end, version.minor);
+    *end = 0;
+  }
+  framework.store(name, std::memory_order_release);
+}
+
 bool Prepare(const Host* host) {
   if (!FindLibrary("libtorch_cpu.so", &observer.library)) return false;
   if (!VersionFits()) return Refuse("this PyTorch is outside the supported range (1.13 to 2.x)");
@@ -247,6 +269,7 @@ bool Prepare(const Host* host) {
   for (const TestOp& op : kTestOps) {
     if (!PassesSelfTest(op)) continue;
     MeasureCost(op);
+    NameFramework();
     observer.ready = true;
     return true;
   }
@@ -329,6 +352,8 @@ void TorchDetach() {
 }
 
 void TorchBeginFile() { NamesBeginFile(); }
+
+const char* TorchFramework() { return framework.load(std::memory_order_acquire); }
 
 uint32_t TorchOpCostNs() {
   const uint32_t own = OpRecorderCostNs();

@@ -38,6 +38,9 @@ const char* TorchState();
 
 TorchCounters ReadTorchCounters();
 
+// "torch 2.13" once PyTorch was found and observed, else null. Static storage. Any thread.
+const char* TorchFramework();
+
 // Nanoseconds that observation costs each op, measured in this process: what PyTorch spends on
 // calling observers, when it was found, and our two callbacks, where they run. 0: not measured yet.
 // Any thread.
