@@ -199,15 +199,21 @@ void Drain::FlushAll() {
 
 void Drain::WriteInternTables() {
   message_.clear();
-  if (const uint32_t entries = tables_.TakeStrings(&message_); entries != 0)
-    WriteTable(ChunkKind::kStrings, kStringsField, entries);
+  // A full disk may have room again later: entries that could not be written are offered once more,
+  // else the rows that name them would stay nameless.
+  uint32_t entries = tables_.TakeStrings(&message_);
+  if (entries != 0 && !WriteTable(ChunkKind::kStrings, kStringsField, entries)) {
+    tables_.ReturnStrings();
+  }
   message_.clear();
-  if (const uint32_t entries = tables_.TakeStacks(&message_); entries != 0)
-    WriteTable(ChunkKind::kStacks, kStacksField, entries);
+  entries = tables_.TakeStacks(&message_);
+  if (entries != 0 && !WriteTable(ChunkKind::kStacks, kStacksField, entries)) {
+    tables_.ReturnStacks();
+  }
 }
 
-void Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
-  writer_.WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
+bool Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
+  return writer_.WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
 }
 
 // A thread that ended by a bare system call ran no destructor.

@@ -64,7 +64,7 @@ class Drain {
   void FlushAll();
   void CloseDeadThreads();
   void WriteInternTables();
-  void WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
+  bool WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
   void WriteHealth();
   uint32_t TimeShift() const;
   uint64_t Now() const { return proto::ReadTicks(host_->settings->clock); }
