@@ -28,7 +28,7 @@ void Say(std::string_view text);
 // fault is said and ends it with 3.
 void PutOut(std::string_view text);
 
-// 1234567 as "1 234 567".
+// 1234567 as "1,234,567".
 std::string FormatCount(uint64_t count);
 // "1 process", "3 processes".
 std::string Plural(uint64_t count, const char* one, const char* many);

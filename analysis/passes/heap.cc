@@ -72,14 +72,20 @@ LiveMemory FollowHeap(const Process& process) {
   return memory;
 }
 
-void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProcess* row) {
-  row->set_sample_count(sums.samples);
+// A process's row or a stack's.
+template <typename Row>
+void FillAllocated(const Sums& sums, Row* row) {
   row->set_count(sums.count.value());
   row->set_count_low(sums.count.low());
   row->set_count_high(sums.count.high());
   row->set_allocated_bytes(sums.bytes.value());
   row->set_allocated_low_bytes(sums.bytes.low());
   row->set_allocated_high_bytes(sums.bytes.high());
+}
+
+void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProcess* row) {
+  row->set_sample_count(sums.samples);
+  FillAllocated(sums, row);
   row->set_peak_bytes(sums.peak.value());
   row->set_peak_low_bytes(sums.peak.low());
   row->set_peak_high_bytes(sums.peak.high());
@@ -115,12 +121,7 @@ void AddStack(int32_t pid, uint32_t stack, const Sums& sums, uint64_t peak, resu
   results::HeapStack* row = out->add_stacks();
   row->set_pid(pid);
   row->set_stack_id(stack);
-  row->set_count(sums.count.value());
-  row->set_count_low(sums.count.low());
-  row->set_count_high(sums.count.high());
-  row->set_allocated_bytes(sums.bytes.value());
-  row->set_allocated_low_bytes(sums.bytes.low());
-  row->set_allocated_high_bytes(sums.bytes.high());
+  FillAllocated(sums, row);
   row->set_peak_bytes(sums.peak.value());
   row->set_peak_ratio(Ratio(sums.peak.value(), peak));
   row->set_end_bytes(sums.end.value());

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analysis/advice/rules.h"
+#include "analysis/model/command_line.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/steps/statistics.h"
@@ -266,15 +267,10 @@ void FillEnvironment(const Trace& trace, const Process& process, const results::
     variable->set_name(name);
     variable->set_value(value);
   }
-  auto join = [](const auto& words) {
-    std::string text;
-    for (const auto& word : words) text += (text.empty() ? "" : " ") + word;
-    return text;
-  };
-  environment->set_command(join(process.argv));
+  environment->set_command(CommandLine(process.argv));
   if (!trace.has_manifest) return;
   const proto::Bundle& manifest = trace.manifest;
-  if (manifest.command_size() > 0) environment->set_command(join(manifest.command()));
+  if (manifest.command_size() > 0) environment->set_command(CommandLine(manifest.command()));
   environment->set_kernel(manifest.kernel());
   environment->set_cpu_model(manifest.cpu_model());
   for (const std::string& setting : manifest.setting()) environment->add_settings(setting);

@@ -39,7 +39,7 @@ def test_summary_has_five_lines_and_the_next_command_works(tmp_path):
     lines = words_of(record(tmp_path, "--trace", "heap=exact,threads"))
     assert len(lines) == 5, lines
     assert re.fullmatch(r"'[^']*' ended with status 0 after [0-9.]+ s", lines[0])
-    assert re.fullmatch(r"recorded: [0-9 ]+ events of 1 process", lines[1])
+    assert re.fullmatch(r"recorded: [0-9,]+ events of 1 process", lines[1])
     assert lines[2] == "lost: nothing"
     assert re.fullmatch(r"bundle: b \([0-9.]+ [KM]?i?B\)", lines[3])
     assert lines[4].startswith("next: gpuprof ")
@@ -215,4 +215,4 @@ def test_reasons_for_nothing(tmp_path):
 
 def test_a_named_program_can_be_included(tmp_path):
     result = gpuprof("run", "-o", "b", "--include=sh,dash,bash", "--trace=heap=exact", "--", "sh", "-c", ":", cwd=tmp_path)
-    assert re.search(r"recorded: [0-9 ]+ events? of 1 process", result.stderr), result.stderr
+    assert re.search(r"recorded: [0-9,]+ events? of 1 process", result.stderr), result.stderr

@@ -13,8 +13,8 @@ namespace {
 TEST(Text, Numbers) {
   EXPECT_EQ(FormatCount(0), "0");
   EXPECT_EQ(FormatCount(999), "999");
-  EXPECT_EQ(FormatCount(1000), "1 000");
-  EXPECT_EQ(FormatCount(1234567), "1 234 567");
+  EXPECT_EQ(FormatCount(1000), "1,000");
+  EXPECT_EQ(FormatCount(1234567), "1,234,567");
   EXPECT_EQ(Plural(1, "event", "events"), "1 event");
   EXPECT_EQ(Plural(0, "event", "events"), "0 events");
   EXPECT_EQ(FormatBytes(1023), "1023 B");

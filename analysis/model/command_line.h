@@ -1,0 +1,28 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A recorded command as one line that a POSIX shell (bash, zsh; $'...' where a word holds control
+// characters) would read as the same words. Pure; any thread.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof::analysis {
+
+// One word, quoted only where it must be.
+std::string ShellWord(std::string_view word);
+
+// Words of any range of strings, with blanks between.
+template <typename Words>
+std::string CommandLine(const Words& words) {
+  std::string line;
+  for (const auto& word : words) {
+    if (!line.empty()) line += ' ';
+    line += ShellWord(word);
+  }
+  return line;
+}
+
+}  // namespace gpuprof::analysis
