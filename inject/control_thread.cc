@@ -34,12 +34,16 @@ constexpr size_t kStackBytes = 512 * 1024;
 // Exact heap traces want stacks from the first allocation on and start at once.
 constexpr uint64_t kSessionDelay = 10 * kMillisecond;
 constexpr uint64_t kForkedSessionDelay = 50 * kMillisecond;
+// A framework is found once its library is loaded: looked for often while libraries come, seldom
+// when none came for a while. Each look costs the program a processor for a moment.
 constexpr uint64_t kTick = 20 * kMillisecond;
+constexpr uint64_t kQuietTick = 100 * kMillisecond;
 constexpr uint64_t kSlowTick = 200 * kMillisecond;
+constexpr uint64_t kLoadingTime = 300 * kMillisecond;
 // How long the process may stay alive with nothing but our threads in it.
 constexpr uint64_t kLonelyTime = kSecond;
 constexpr uint64_t kLonelyTimeWithoutMain = 20 * kMillisecond;
-constexpr uint64_t kFastTickTime = 20 * kSecond;
+constexpr uint64_t kStartTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
 constinit GuardedFd g_wake_read;
@@ -60,7 +64,8 @@ struct Deadlines {
   uint64_t start;    // delayed capture; 0: none
   uint64_t stop;     // end of a delayed capture; 0: none
   uint64_t tick;
-  uint64_t lonely;  // next look at whether only our threads are left
+  uint64_t loading;  // until then libraries are taken to be on their way
+  uint64_t lonely;   // next look at whether only our threads are left
 };
 
 void Earlier(uint64_t* when, uint64_t candidate) {
@@ -127,8 +132,9 @@ void Work(Deadlines* deadlines, uint64_t began) {
   }
   RunToggles();
   if (g_process.session.load() != 0 && now >= deadlines->tick) {
-    TickSession();
-    deadlines->tick = Now() + (now - began < kFastTickTime ? kTick : kSlowTick);
+    if (TickSession()) deadlines->loading = now + kLoadingTime;
+    const uint64_t quiet = now - began < kStartTime ? kQuietTick : kSlowTick;
+    deadlines->tick = Now() + (now < deadlines->loading ? kTick : quiet);
   }
 }
 
@@ -136,8 +142,9 @@ void* ControlMain(void*) {
   t_thread.busy = t_thread.tool = 1;
   raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg("gpuprof-ctl"));
   const uint64_t began = Now();
-  Deadlines deadlines = {began + (g_forked ? kForkedSessionDelay : kSessionDelay), 0, 0, 0,
-                         began + kLonelyTime};
+  Deadlines deadlines = {};
+  deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
+  deadlines.lonely = began + kLonelyTime;
   if (!g_forked && g_launch.capture == CaptureMode::kDelay)
     deadlines.start = began + g_launch.delay_ns;
   OpenControlSocket();

@@ -171,9 +171,9 @@ bool StopCapture(const char* trigger) noexcept {
   return true;
 }
 
-void TickSession() noexcept {
+bool TickSession() noexcept {
   Locked lock(0);
-  if (lock && g_process.session.load() != 0) g_process.tracer->tick();
+  return lock && g_process.session.load() != 0 && g_process.tracer->tick();
 }
 
 void NoteExit(proto::ExitWay way, int32_t status) noexcept {

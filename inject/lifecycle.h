@@ -28,8 +28,9 @@ bool SessionIsDue() noexcept;
 // Ends the capture; returns when the data is in the file. False: there was none.
 bool StopCapture(const char* trigger) noexcept;
 
-// About every 20 ms while capturing (frameworks that were loaded meanwhile).
-void TickSession() noexcept;
+// Now and then while capturing: looks for frameworks loaded meanwhile. True: libraries came or
+// went.
+bool TickSession() noexcept;
 
 // The process goes away: closes the trace, within two seconds at most. What could not be done is
 // left in the ring file for recovery.

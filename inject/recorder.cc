@@ -3,6 +3,7 @@
 
 #include "inject/recorder.h"
 
+#include <linux/futex.h>
 #include <string.h>
 
 #include "inject/raw_syscall.h"
@@ -44,29 +45,34 @@ Recorder::Recorder(uint32_t source) noexcept {
     return;
   }
   const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
-  ring_ = __builtin_expect(thread.generation == generation, 1) ? thread.ring : AcquireRing();
-  if (ring_ == nullptr) {
-    if (g_process.ring_file != nullptr)
-      g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
-    thread.busy = 0;
-  }
+  ring_ = thread.generation == generation ? thread.ring : nullptr;
+  if (__builtin_expect(ring_ == nullptr, 0)) ring_ = AcquireRing();
+  if (ring_ == nullptr) thread.busy = 0;
 }
 
 RingHeader* AcquireRing() noexcept {
   ThreadState& thread = t_thread;
   const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
-  if (thread.generation == generation && (thread.refused != 0 || thread.ring != nullptr))
-    return thread.ring;
+  const bool known = thread.generation == generation;
+  if (known && thread.ring != nullptr) return thread.ring;
   thread.ring = nullptr;
-  if (thread.exiting >= kLastExitRound) return nullptr;
-  if (g_process.ring_file_state.load(std::memory_order_acquire) == 1)
-    return nullptr;  // being made: next event
-  RingHeader* ring = OpenRing(raw::GetTid());
-  thread.ring = ring;
-  thread.generation = generation;
-  thread.refused = ring == nullptr ? 1 : 0;
-  if (ring != nullptr) WatchThreadExit();
-  return ring;
+  // Being made by another thread: this one's next event finds it.
+  const bool too_early = g_process.ring_file_state.load(std::memory_order_acquire) == 1;
+  if (too_early || thread.exiting >= kLastExitRound || (known && thread.refused == kThreadOver)) {
+    g_process.lost_at_thread_edges.fetch_add(1, std::memory_order_relaxed);
+    return nullptr;
+  }
+  if (!known || thread.refused == 0) {
+    thread.ring = OpenRing(raw::GetTid());
+    thread.generation = generation;
+    thread.refused = thread.ring == nullptr ? kNoRing : 0;
+  }
+  if (thread.ring != nullptr) {
+    WatchThreadExit();
+  } else if (g_process.ring_file != nullptr) {
+    g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
+  }
+  return thread.ring;
 }
 
 void ReleaseRing() noexcept {
@@ -76,7 +82,12 @@ void ReleaseRing() noexcept {
     CloseRing(thread.ring);
   }
   thread.ring = nullptr;
-  thread.refused = 1;
+  thread.refused = kThreadOver;
+}
+
+void WakeDrain::operator()() const noexcept {
+  if (g_process.drain_wanted.exchange(1) != 0) return;
+  raw::Call(SYS_futex, raw::Arg(&g_process.drain_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
 uint64_t Recorder::CoarseNow() const noexcept {
@@ -86,20 +97,20 @@ uint64_t Recorder::CoarseNow() const noexcept {
 
 void Recorder::Write(const Record& record) noexcept {
   ring_->last_time = record.time;
-  proto::RingWrite(ring_, record);
+  proto::RingWrite(ring_, record, WakeDrain());
 }
 
 void Recorder::WriteSpan(Record record, uint64_t duration) noexcept {
   ring_->last_time = record.time;
   if (__builtin_expect(duration < proto::kLongDuration, 1)) {
     record.duration = static_cast<uint32_t>(duration);
-    proto::RingWrite(ring_, record);
+    proto::RingWrite(ring_, record, WakeDrain());
     return;
   }
   record.duration = proto::kLongDuration;
   const Record group[2] = {
       {record.time, 0, static_cast<uint8_t>(RecordKind::kDuration), 0, 0, 0, duration}, record};
-  proto::RingWriteGroup(ring_, group, 2, 1);
+  proto::RingWriteGroup(ring_, group, 2, 1, WakeDrain());
 }
 
 void Recorder::WriteWithText(const char* text, Record record) noexcept {
@@ -113,7 +124,7 @@ void Recorder::WriteWithText(const char* text, Record record) noexcept {
   memcpy(static_cast<void*>(&group[1]), text, bytes);
   group[slots + 1] = record;
   ring_->last_time = record.time;
-  proto::RingWriteGroup(ring_, group, slots + 2, 1);
+  proto::RingWriteGroup(ring_, group, slots + 2, 1, WakeDrain());
 }
 
 void Recorder::WriteWithStack(Record record, const void* frame) noexcept {
@@ -151,7 +162,7 @@ void Recorder::WriteWithStack(Record record, const void* frame) noexcept {
   record.flags |= proto::kFlagHasStack;
   group[slots + 1] = record;
   ring_->last_time = record.time;
-  if (!proto::RingWriteGroup(ring_, group, slots + 2, 1)) return;
+  if (!proto::RingWriteGroup(ring_, group, slots + 2, 1, WakeDrain())) return;
   memcpy(ring_->last_stack, pcs, frames * sizeof(uint64_t));
   ring_->last_stack_frames = frames;
 }

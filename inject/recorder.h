@@ -47,7 +47,13 @@ class Recorder {
   proto::RingHeader* ring_ = nullptr;
 };
 
-// The slow path of Recorder: finds or makes the thread's ring. Null: none to be had.
+// What rings call when they are half full: the drain thread comes at once.
+struct WakeDrain {
+  void operator()() const noexcept;
+};
+
+// The slow path of Recorder: finds or makes the thread's ring. Null: none to be had; the event is
+// counted as lost.
 proto::RingHeader* AcquireRing() noexcept;
 
 // At thread exit, and when the thread's ring must not be used any more.

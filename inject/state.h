@@ -46,8 +46,11 @@ struct alignas(proto::kPageBytes) ProcessState {
   const tracer::Api* tracer;
   // Set once the tracer's session is ready to take stacks.
   std::atomic<uint32_t> can_unwind;
-  std::atomic<uint32_t> session;   // 1: tracer->start succeeded and finish was not called
-  std::atomic<uint32_t> finished;  // 1: no more recording in this image
+  std::atomic<uint32_t> session;       // 1: tracer->start succeeded and finish was not called
+  std::atomic<uint32_t> drain_wanted;  // 1: a ring is half full; the drain thread sleeps on it
+  // Events of threads that had ended already, or began while the ring file was being made.
+  std::atomic<uint64_t> lost_at_thread_edges;
+  std::atomic<uint32_t> finished;               // 1: no more recording in this image
   std::atomic<uint8_t> filter[kFilterBuckets];  // how many sampled blocks hash here; saturates
 };
 
@@ -60,6 +63,10 @@ extern uint64_t g_ring_memory;
 // Not 0 once every library that the program was linked with has run its constructors.
 extern std::atomic<uint32_t> g_program_started;
 
+// ThreadState::refused.
+inline constexpr uint8_t kNoRing = 1;
+inline constexpr uint8_t kThreadOver = 2;
+
 // Per thread, initial-exec: one load from the thread pointer. Keep it small, every thread stack
 // pays for it.
 struct ThreadState {
@@ -70,7 +77,7 @@ struct ThreadState {
   uint8_t busy;         // inside our code: hooks pass through
   uint8_t tool;         // one of our threads
   uint8_t exiting;      // rounds of key destructors seen
-  uint8_t refused;      // no ring in this generation
+  uint8_t refused;      // kNoRing, kThreadOver: no ring in this generation
 };
 static_assert(sizeof(ThreadState) <= 64);
 

@@ -28,15 +28,10 @@ proto::RingHeader* Enter(uint32_t source) {
   if (thread.busy != 0) return nullptr;
   thread.busy = 1;
   asm volatile("" ::: "memory");
-  proto::RingHeader* ring =
-      __builtin_expect(thread.generation == g_process.generation.load(std::memory_order_relaxed), 1)
-          ? thread.ring
-          : AcquireRing();
-  if (ring == nullptr) {
-    if (g_process.ring_file != nullptr)
-      g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
-    thread.busy = 0;
-  }
+  const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
+  proto::RingHeader* ring = thread.generation == generation ? thread.ring : nullptr;
+  if (__builtin_expect(ring == nullptr, 0)) ring = AcquireRing();
+  if (ring == nullptr) thread.busy = 0;
   return ring;
 }
 
@@ -44,6 +39,8 @@ void Leave() {
   asm volatile("" ::: "memory");
   t_thread.busy = 0;
 }
+
+void Wake() { WakeDrain()(); }
 
 void AdoptToolThread() { t_thread.busy = t_thread.tool = 1; }
 
@@ -56,6 +53,10 @@ void FillHost() {
   g_host.program_started = &g_program_started;
   g_host.enter = Enter;
   g_host.leave = Leave;
+  g_host.lost_at_thread_edges = &g_process.lost_at_thread_edges;
+  g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();
+  g_host.drain_wanted = &g_process.drain_wanted;
+  g_host.wake_drain = Wake;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.say = Say;

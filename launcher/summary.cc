@@ -54,6 +54,7 @@ constexpr LossFix kLossFixes[] = {
     {"write_error", "rows, the bundle could not be written (is the disk full?)"},
     {"corrupt_record", "damaged records of processes that died"},
     {"unpaired_span", "spans whose start was not seen"},
+    {"thread_edge", "events of threads that were just beginning or ending"},
     {"memory_limit", "rows, the recorder reached its memory limit"},
 };
 

@@ -70,7 +70,7 @@ struct RingHeader {
 
   // Producer's line.
   alignas(64) std::atomic<uint64_t> head;  // records ever published
-  uint64_t cached_tail;
+  uint64_t room_until;              // below this head there is room, and nobody need be woken
   uint64_t last_time;               // newest time written: coarse times never go behind it
   std::atomic<uint64_t> dropped;    // records ever dropped because the ring was full
   uint64_t dropped_told;            // how many of them kDropped records have announced
@@ -148,11 +148,28 @@ struct RingFileHeader {
 // --- Producer
 // ---------------------------------------------------------------------------------------------------------
 
+// What a producer calls when its ring is more than half full, so that a consumer that looks now and
+// then comes at once. Runs where the producer runs: in hooks and signal handlers.
+struct WakeNobody {
+  void operator()() const noexcept {}
+};
+
+template <typename Wake>
+[[gnu::noinline]] bool RingFindRoom(RingHeader* ring, uint64_t head, uint32_t slots,
+                                    Wake wake) noexcept {
+  const uint64_t tail = ring->tail.load(std::memory_order_acquire);
+  const uint64_t used = head + slots - tail;
+  const bool is_half_full = used > ring->capacity / 2;
+  ring->room_until = tail + (is_half_full ? ring->capacity : ring->capacity / 2);
+  if (is_half_full) wake();
+  return used <= ring->capacity;
+}
+
 // Room for `slots` records plus the gap record when one is due; false: count a drop.
-inline bool RingHasRoom(RingHeader* ring, uint64_t head, uint32_t slots) noexcept {
-  if (__builtin_expect(head - ring->cached_tail + slots <= ring->capacity, 1)) return true;
-  ring->cached_tail = ring->tail.load(std::memory_order_acquire);
-  return head - ring->cached_tail + slots <= ring->capacity;
+template <typename Wake>
+inline bool RingHasRoom(RingHeader* ring, uint64_t head, uint32_t slots, Wake wake) noexcept {
+  if (__builtin_expect(head + slots <= ring->room_until, 1)) return true;
+  return RingFindRoom(ring, head, slots, wake);
 }
 
 // Announces a gap if one is open. Returns the head behind it. Call with room for one slot more than
@@ -167,10 +184,11 @@ inline uint64_t RingTellGap(RingHeader* ring, uint64_t head, uint64_t time) noex
 }
 
 // Publishes one record. False when dropped (and counted); the caller does nothing about it.
-inline bool RingWrite(RingHeader* ring, const Record& record) noexcept {
+template <typename Wake = WakeNobody>
+inline bool RingWrite(RingHeader* ring, const Record& record, Wake wake = {}) noexcept {
   uint64_t head = ring->head.load(std::memory_order_relaxed);
   const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
-  if (__builtin_expect(!RingHasRoom(ring, head, gap ? 2 : 1), 0)) {
+  if (__builtin_expect(!RingHasRoom(ring, head, gap ? 2 : 1, wake), 0)) {
     ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + 1,
                         std::memory_order_relaxed);
     return false;
@@ -183,11 +201,12 @@ inline bool RingWrite(RingHeader* ring, const Record& record) noexcept {
 
 // Publishes a group of records (prefix records, their payloads, the event) all together or not at
 // all. `slots` counts every 32-byte slot; `events` is how many lost events a refusal stands for.
-inline bool RingWriteGroup(RingHeader* ring, const Record* records, uint32_t slots,
-                           uint32_t events) noexcept {
+template <typename Wake = WakeNobody>
+inline bool RingWriteGroup(RingHeader* ring, const Record* records, uint32_t slots, uint32_t events,
+                           Wake wake = {}) noexcept {
   uint64_t head = ring->head.load(std::memory_order_relaxed);
   const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
-  if (!RingHasRoom(ring, head, slots + (gap ? 1 : 0))) {
+  if (!RingHasRoom(ring, head, slots + (gap ? 1 : 0), wake)) {
     ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + events,
                         std::memory_order_relaxed);
     return false;

@@ -117,19 +117,19 @@ void Drain::NoteCpu(uint64_t ns, bool ended) {
 double Drain::Pass() {
   const uint64_t now = Now();
   host_->ring_file->coarse_ticks.store(now, std::memory_order_relaxed);
-  double fullest = 0;
+  double growth = 0;
   const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
   if (tracks_.size() < count) tracks_.resize(count);
   for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
     RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
-    if (ring != nullptr) DrainRing(slot, ring, now, &fullest);
+    if (ring != nullptr) DrainRing(slot, ring, now, &growth);
   }
   if (MemoryBytes() > kMemoryWish) FlushAll();
   CountLosses();
-  return fullest;
+  return growth;
 }
 
-void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* fullest) {
+void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* growth) {
   const auto state = static_cast<RingState>(ring->state.load(std::memory_order_acquire));
   if (state != RingState::kOwned && state != RingState::kClosed) return;
   Track& track = tracks_[slot];
@@ -142,7 +142,8 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* ful
   const uint64_t head = ring->head.load(std::memory_order_acquire);
   const uint64_t tail = ring->tail.load(std::memory_order_relaxed);
   const double full = static_cast<double>(head - tail) / ring->capacity;
-  if (full > *fullest) *fullest = full;
+  const double grown = static_cast<double>(head - track.position) / ring->capacity;
+  if (grown > *growth) *growth = grown;
   if (head != track.position) {
     if (track.first_ticks == 0) track.first_ticks = now;
     __atomic_store_n(&records_, records_ + (head - track.position), __ATOMIC_RELAXED);
@@ -180,7 +181,7 @@ void Drain::Retire(Track* track, RingHeader* ring, uint64_t now) {
   ring->dropped.store(0, std::memory_order_relaxed);
   ring->dropped_told = 0;
   ring->reentered.store(0, std::memory_order_relaxed);
-  ring->cached_tail = ring->tail.load(std::memory_order_relaxed);
+  ring->room_until = 0;
   track->sorter.reset();
   track->number = 0;
   ring->state.store(static_cast<uint32_t>(RingState::kFree), std::memory_order_release);

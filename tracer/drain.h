@@ -39,7 +39,8 @@ class Drain {
   // A forked child's copy: forgets the parent's file.
   void Abandon() { writer_.Abandon(); }
 
-  // Empties all rings once. Returns how full the fullest was, 0 to 1.
+  // Empties all rings once. Returns how much of its ring the busiest thread filled since
+  // the last time, 0 to 1.
   double Pass();
   // Clocks, threads, modules, health; about once a second.
   void WriteTables(bool all);
@@ -58,7 +59,7 @@ class Drain {
     std::unique_ptr<codec::RecordSorter> sorter;
   };
 
-  void DrainRing(uint32_t slot, proto::RingHeader* ring, uint64_t now, double* fullest);
+  void DrainRing(uint32_t slot, proto::RingHeader* ring, uint64_t now, double* growth);
   void Flush(Track* track, proto::RingHeader* ring);
   void Retire(Track* track, proto::RingHeader* ring, uint64_t now);
   void FlushAll();
@@ -86,6 +87,7 @@ class Drain {
   uint64_t records_ = 0;
   uint64_t lost_ = 0;
   uint64_t drain_cpu_ns_ = 0;
+  uint64_t control_cpu_ns_ = 0;
   uint64_t cpu_before_ns_ = 0;  // of earlier drain threads
   bool told_write_error_ = false;
   bool told_memory_ = false;
@@ -94,6 +96,8 @@ class Drain {
  public:
   // The running drain thread's CPU time so far; `ended` when it is about to exit.
   void NoteCpu(uint64_t ns, bool ended);
+  // The control thread's, told by itself.
+  void NoteControlCpu(uint64_t ns) { __atomic_store_n(&control_cpu_ns_, ns, __ATOMIC_RELAXED); }
 };
 
 }  // namespace gpuprof::tracer

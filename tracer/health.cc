@@ -8,6 +8,7 @@
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/drain.h"
+#include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
 #include "tracer/torch/torch_observer.h"
 
@@ -26,6 +27,7 @@ enum LossKind : int {
   kCorruptRecord = 8,
   kUnpairedSpan = 9,
   kMemoryLimitHit = 10,
+  kThreadEdge = 11,
 };
 
 constexpr int kHealthField = 14;
@@ -42,6 +44,18 @@ void AppendNote(codec::PbWriter* writer, const char* source, const char* text) {
   const uint64_t mark = writer->Begin(9);
   writer->Bytes(1, source, strlen(source));
   writer->Bytes(2, text, strlen(text));
+  writer->End(mark);
+}
+
+void AppendStackWalks(codec::PbWriter* writer) {
+  const StackCounters counters = ReadStackCounters();
+  const uint64_t mark = writer->Begin(12);
+  writer->Varint(1, counters.rules_resolved);
+  writer->Varint(2, counters.no_rule);
+  writer->Varint(3, counters.guessed_frames);
+  writer->Varint(4, counters.out_of_bounds);
+  writer->Varint(5, counters.foreign_stacks);
+  writer->Varint(6, counters.no_resolver);
   writer->End(mark);
 }
 
@@ -74,6 +88,7 @@ void Drain::CountLosses() {
   const uint64_t lost = retired_dropped_ + retired_reentered_ + rings.dropped + rings.reentered +
                         host_->ring_file->no_ring.load(std::memory_order_relaxed) +
                         host_->ring_file->table_full.load(std::memory_order_relaxed) +
+                        host_->lost_at_thread_edges->load(std::memory_order_relaxed) +
                         writer_.rows_lost() + corrupt_;
   __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
   if (writer_.rows_lost() != 0 && !told_write_error_) {
@@ -109,7 +124,9 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kCorruptRecord, corrupt);
   AppendLoss(&writer, kUnpairedSpan, torch.unpaired + torch.too_deep);
   AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
+  AppendLoss(&writer, kThreadEdge, host_->lost_at_thread_edges->load(std::memory_order_relaxed));
   writer.Varint(2, drain_cpu_ns_);
+  writer.Varint(3, __atomic_load_n(&control_cpu_ns_, __ATOMIC_RELAXED));
   writer.Varint(4, StackSamples());
   writer.Varint(5, StackNanoseconds(host_->settings->ticks_per_second));
   writer.Varint(6, MemoryBytes() + host_->ring_file->file_bytes.load(std::memory_order_relaxed));
@@ -117,6 +134,12 @@ void Drain::WriteHealth() {
   writer.Varint(8, records_);
   writer.Varint(10, op_rows_);
   writer.Varint(11, TorchOpCostNs());
+  AppendStackWalks(&writer);
+  if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
+    AppendNote(&writer, "torch",
+               "tensors on the CPU are not recorded: PyTorch had made some before the capture "
+               "began, and would warn about each of them; begin the capture with the program");
+  }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   writer_.WriteTable(proto::ChunkKind::kHealth, capture_, kHealthField, message_.data(),
                      message_.size(), 1);

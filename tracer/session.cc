@@ -26,10 +26,11 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
-// How often rings are emptied: slowly when there is little, at once when one fills up. Exact heap
-// traces need the coarse clock that each pass refreshes.
-constexpr uint64_t kIdlePause = 50 * kMillisecond;
-constexpr uint64_t kPause = 10 * kMillisecond;
+// How often rings are emptied. A ring that is half full wakes the drain; it comes by itself so that
+// the work is spread and little is left for the end. Each time costs the program's threads a
+// processor for a moment: seldom, then. Exact heap traces need the coarse clock that each pass
+// refreshes.
+constexpr uint64_t kPause = 100 * kMillisecond;
 constexpr uint64_t kExactHeapPause = 1 * kMillisecond;
 constexpr uint64_t kBusyPause = kMillisecond / 4;
 constexpr size_t kStackBytes = 256 * 1024;
@@ -58,11 +59,10 @@ void FutexWake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
 }
 
-uint64_t PauseAfter(double fullest) {
+uint64_t PauseAfter(double growth) {
   const bool exact = g_host->settings->heap_mode == proto::HeapMode::kExact;
-  if (fullest > 0.25) return kBusyPause;
-  if (exact) return kExactHeapPause;
-  return fullest > 0.02 ? kPause : kIdlePause;
+  if (growth > 0.25) return kBusyPause;
+  return exact ? kExactHeapPause : kPause;
 }
 
 // Between passes a fork may copy the process; within one the child would inherit half of it.
@@ -76,10 +76,14 @@ bool EnterPass() {
 void* DrainMain(void*) {
   g_host->adopt_tool_thread();
   prctl(PR_SET_NAME, "gpuprof-drain");
+  // Waking up, it does not push a thread of the program off its processor.
+  const sched_param batch = {};
+  sched_setscheduler(0, SCHED_BATCH, &batch);
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
   uint64_t next_tables = Monotonic() + kSecond;
   while (g_state.load() == kRunning) {
     uint64_t pause = kMillisecond;
+    g_host->drain_wanted->store(0);
     if (EnterPass()) {
       pause = PauseAfter(g_drain->Pass());
       g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), false);
@@ -89,7 +93,8 @@ void* DrainMain(void*) {
       }
       g_in_pass.store(0);
     }
-    FutexWait(&g_state, kRunning, pause);
+    // Looked at after the word was cleared: a stop in between has set both.
+    if (g_state.load() == kRunning) FutexWait(g_host->drain_wanted, 0, pause);
   }
   g_in_pass.store(1);
   g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
@@ -150,7 +155,7 @@ void Stop(StopReason, const char* trigger) {
   TorchDetach();
   g_stop_trigger = trigger;
   g_state.store(kStopping);
-  FutexWake(&g_state);
+  g_host->wake_drain();
   const uint64_t until = Monotonic() + kStopLimit;
   while (g_state.load() == kStopping && Monotonic() < until)
     FutexWait(&g_state, kStopping, 100 * kMillisecond);
@@ -158,9 +163,11 @@ void Stop(StopReason, const char* trigger) {
     g_host->say("the trace could not be completed in time; recovery will finish it");
 }
 
-void Tick() {
-  StackTick();
+bool Tick() {
+  const bool changed = StackTick();
   LookForFrameworks();
+  g_drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
+  return changed;
 }
 
 void Finish(proto::ExitWay way, int32_t status) {

@@ -57,6 +57,17 @@ struct Host {
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
+  // Events lost because their thread had ended already or was just beginning.
+  const std::atomic<uint64_t>* lost_at_thread_edges;
+  // Not 0 once reports of CPU tensors were declined: see inject/hooks/torch_memory.cc.
+  const std::atomic<uint32_t>* cpu_tensors_left_out;
+
+  // The word that the drain thread sleeps on (a private futex). A ring that is half full sets it to
+  // 1 and wakes; call wake_drain for rings that the tracer writes into. Any thread, signal
+  // handlers.
+  std::atomic<uint32_t>* drain_wanted;
+  void (*wake_drain)();
+
   // Marks the calling thread as ours for life: its allocations and locks are not recorded.
   void (*adopt_tool_thread)();
 
@@ -84,9 +95,10 @@ struct Api {
   // writes clock, thread and health tables. Returns when the data is in the file.
   void (*stop)(StopReason reason, const char* trigger);
 
-  // About every 20 ms while capturing, on the control thread: looks for frameworks that were loaded
-  // meanwhile. May wait for the loader's lock.
-  void (*tick)();
+  // Now and then while capturing (20 to 200 ms), on the control thread: looks for frameworks that
+  // were loaded meanwhile. May wait for the loader's lock. True: libraries came or went since the
+  // last time.
+  bool (*tick)();
 
   // Last call: like stop if capturing, then the end marker with the way out, and the ring file is
   // removed.

@@ -13,6 +13,7 @@
 #include "analysis/analysis.h"
 #include "analysis/base/units.h"
 #include "analysis/dump/json_text.h"
+#include "analysis/model/command_line.h"
 #include "analysis/model/names.h"
 #include "proto/contract.h"
 
@@ -85,6 +86,16 @@ Json LossesJson(const Process& process) {
   return list;
 }
 
+Json StacksJson(const proto::Health& health) {
+  const proto::StackWalks& walks = health.stack_walks();
+  return {{"count", health.stack_samples()},
+          {"no_rule_count", walks.no_rule()},
+          {"out_of_bounds_count", walks.out_of_bounds()},
+          {"no_resolver_count", walks.no_resolver()},
+          {"foreign_count", walks.foreign_stacks()},
+          {"guessed_frame_count", walks.guessed_frames()}};
+}
+
 Json NotesJson(const Process& process) {
   Json list = Json::array();
   for (const proto::Note& note : process.health.note()) {
@@ -117,6 +128,7 @@ Json ProcessJson(const Process& process) {
   json["unknown_blocks"] = process.unknown_blocks;
   json["lost_count"] = LostRecords(process);
   json["losses"] = LossesJson(process);
+  json["stacks"] = StacksJson(process.health);
   json["notes"] = NotesJson(process);
   json["frameworks"] = process.frameworks;
   json["environment"] = process.environment;
@@ -185,6 +197,17 @@ std::string LossText(const Process& process) {
   return lost == 0 ? "none" : std::to_string(lost) + " records";
 }
 
+uint64_t CutWalks(const proto::StackWalks& walks) {
+  return walks.no_rule() + walks.out_of_bounds() + walks.no_resolver() + walks.foreign_stacks();
+}
+
+// A walk that ends early still tells the innermost frames.
+std::string StacksText(const proto::Health& health) {
+  if (health.stack_samples() == 0) return "";
+  return std::to_string(health.stack_samples()) + " taken, " +
+         std::to_string(CutWalks(health.stack_walks())) + " end early";
+}
+
 void DescribeProcess(const Process& process, std::string* out) {
   constexpr size_t kMostCommand = 100;
   *out += "\n" + process.file + "  pid " + std::to_string(process.pid) + ", parent " +
@@ -197,6 +220,7 @@ void DescribeProcess(const Process& process, std::string* out) {
   AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
   AddLine(out, "  ", "ended", HowItEnded(process));
   AddLine(out, "  ", "lost", LossText(process));
+  AddLine(out, "  ", "stacks", StacksText(process.health));
   AddLine(out, "  ", "frameworks", Joined(process.frameworks, ", "));
   for (const proto::Note& note : process.health.note()) {
     AddLine(out, "  ", "note", note.source() + ": " + note.text());
@@ -222,16 +246,8 @@ Totals Sum(const Trace& trace) {
 }  // namespace
 
 std::string ShortCommand(const Process& process, size_t most) {
-  std::string text;
-  for (const std::string& word : process.argv) {
-    if (text.size() > most) break;
-    if (!text.empty()) text += ' ';
-    text += word;
-  }
-  if (text.empty()) text = process.executable;
-  for (char& c : text) {
-    if (static_cast<unsigned char>(c) < 0x20) c = ' ';
-  }
+  std::string text = CommandLine(process.argv);
+  if (text.empty()) text = ShellWord(process.executable);
   if (text.size() <= most) return text;
   // Never cut within a UTF-8 character.
   size_t end = most;
@@ -301,7 +317,7 @@ std::string DescribeText(const Trace& trace) {
   AddLine(&out, "", "bundle", trace.path);
   if (trace.has_manifest) {
     const proto::Bundle& bundle = trace.manifest;
-    AddLine(&out, "", "command", Joined({bundle.command().begin(), bundle.command().end()}, " "));
+    AddLine(&out, "", "command", CommandLine(bundle.command()));
     AddLine(&out, "", "host", bundle.host());
     AddLine(&out, "", "started", UtcTime(static_cast<int64_t>(bundle.started_realtime_ns())));
     if (bundle.ended_realtime_ns() != 0) {

@@ -101,6 +101,7 @@ constexpr Entry kLossKinds[] = {
     Is(LOSS_CORRUPT_RECORD, "corrupt_record"),
     Is(LOSS_UNPAIRED_SPAN, "unpaired_span"),
     Is(LOSS_MEMORY_LIMIT, "memory_limit"),
+    Is(LOSS_THREAD_EDGE, "thread_edge"),
 };
 constexpr Entry kSources[] = {
     Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),     Is(kSourceThreads, "threads"),

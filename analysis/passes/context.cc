@@ -25,6 +25,17 @@ uint64_t OpRows(const Trace& trace) {
   return rows;
 }
 
+// Stacks that end early make the tables' outermost names wrong: said from one in a hundred on.
+void AddStackNote(const Process& process, results::Meta* meta) {
+  const proto::StackWalks& walks = process.health.stack_walks();
+  const uint64_t cut = walks.no_rule() + walks.out_of_bounds() + walks.no_resolver();
+  const uint64_t taken = process.health.stack_samples();
+  if (taken == 0 || cut * 100 < taken) return;
+  meta->add_notes("pid " + std::to_string(process.pid) + ": stacks: " + std::to_string(cut) +
+                  " of " + std::to_string(taken) +
+                  " end early, in code without unwind tables or frame pointers");
+}
+
 }  // namespace
 
 PassContext::PassContext(const Trace& trace, const PassOptions& options)
@@ -136,6 +147,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       }
     }
     for (const auto& [kind, count] : LossesOf(p)) losses[kind] += count;
+    AddStackNote(p, meta);
     for (const proto::Note& note : p.health.note()) {
       meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());
     }

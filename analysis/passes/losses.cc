@@ -30,6 +30,8 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_CORRUPT_RECORD,
      "The ring of a dead process was damaged; what made sense was kept."},
     {proto::LOSS_UNPAIRED_SPAN, "Operations that began before the capture; nothing to do."},
+    {proto::LOSS_THREAD_EDGE,
+     "The last or first events of threads that were ending or beginning; nothing to do."},
     {proto::LOSS_MEMORY_LIMIT,
      "The recorder reached its memory limit: record fewer sources, or write to a faster disk."},
 };

@@ -34,7 +34,8 @@ using ReportFunction = void (*)(void*, int64_t, uint64_t, uint64_t, Device);
 // they were made. When one of them is given back while reports are on, libc10 prints a warning into
 // the program's stderr: so from then on we ask for none (the allocators of devices report all the
 // same).
-std::atomic<uint32_t> g_unreported{0};
+constinit std::atomic<uint32_t> g_unreported{0};
+constinit std::atomic<uint32_t> g_left_out{0};
 
 std::atomic<EnabledFunction> g_enabled{nullptr};
 std::atomic<ReportFunction> g_report{nullptr};
@@ -66,10 +67,12 @@ void Record(void* block, int64_t bytes, uint64_t allocated, uint64_t reserved, D
   const proto::Record group[2] = {
       {now, 0, static_cast<uint8_t>(proto::RecordKind::kTensorTotals), 0, 0, allocated, reserved},
       event};
-  proto::RingWriteGroup(recorder.ring(), group, 2, 1);
+  proto::RingWriteGroup(recorder.ring(), group, 2, 1, WakeDrain());
 }
 
 }  // namespace
+
+const std::atomic<uint32_t>* TorchCpuTensorsLeftOut() { return &g_left_out; }
 
 void SetTorchMemoryFunctions(void* is_enabled, void* report) {
   g_enabled.store(reinterpret_cast<EnabledFunction>(is_enabled), std::memory_order_release);
@@ -87,6 +90,9 @@ GPUPROF_EXPORT bool gpuprof_c10_memory_enabled(void) asm("_ZN3c1022memoryProfili
 GPUPROF_EXPORT bool gpuprof_c10_memory_enabled(void) {
   if (Recording(proto::kSourceTensors)) {
     if (g_unreported.load(std::memory_order_relaxed) == 0) return true;
+    if (g_left_out.load(std::memory_order_relaxed) == 0) {
+      g_left_out.store(1, std::memory_order_relaxed);
+    }
   } else if (g_unreported.load(std::memory_order_relaxed) == 0) {
     g_unreported.store(1, std::memory_order_relaxed);
   }

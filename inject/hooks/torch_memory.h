@@ -6,7 +6,14 @@
 
 #pragma once
 
+#include <atomic>
+#include <cstdint>
+
 namespace gpuprof::inject {
+
+// Not 0 once a capture has gone without CPU tensors, because the framework had made some before
+// anybody wanted reports.
+const std::atomic<uint32_t>* TorchCpuTensorsLeftOut();
 
 // Where libc10's own functions are (found by the tracer once it is loaded); null forgets them.
 void SetTorchMemoryFunctions(void* is_enabled, void* report);

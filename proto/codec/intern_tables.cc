@@ -69,6 +69,17 @@ void InternTables::GrowIndex() {
 }
 
 uint32_t InternTables::Child(uint32_t parent, uint64_t pc) {
+  // Most stacks go where the one before went: the hint lies beside the parent, the index does not.
+  if (parent != 0) {
+    const uint32_t hint = nodes_[parent - first_node_].last_child;
+    if (hint != 0 && nodes_[hint - first_node_].pc == pc) return hint;
+  }
+  const uint32_t child = FindChild(parent, pc);
+  if (parent != 0 && child != 0) nodes_[parent - first_node_].last_child = child;
+  return child;
+}
+
+uint32_t InternTables::FindChild(uint32_t parent, uint64_t pc) {
   if (nodes_.size() * 2 >= index_.size()) GrowIndex();
   const uint64_t mask = index_.size() - 1;
   uint64_t slot = HashNode(parent, pc) & mask;
@@ -79,7 +90,7 @@ uint32_t InternTables::Child(uint32_t parent, uint64_t pc) {
   }
   if (nodes_.size() >= most_nodes_) return 0;
   const uint32_t id = first_node_ + static_cast<uint32_t>(nodes_.size());
-  nodes_.push_back(Node{pc, parent});
+  nodes_.push_back(Node{pc, parent, 0});
   index_[slot] = id;
   return id;
 }

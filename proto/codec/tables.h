@@ -85,6 +85,7 @@ class InternTables final : public Interner {
   struct Node {
     uint64_t pc;
     uint32_t parent;
+    uint32_t last_child;  // where the last stack through this node went on; 0: nowhere yet
   };
   struct PendingString {
     uint32_t id;
@@ -99,6 +100,7 @@ class InternTables final : public Interner {
 
   // Node of `pc` called from `parent`, made if need be; 0: no room.
   uint32_t Child(uint32_t parent, uint64_t pc);
+  uint32_t FindChild(uint32_t parent, uint64_t pc);
   void GrowIndex();
   void GrowTexts();
   bool AddString(uint32_t id, const char* text, uint32_t bytes);

@@ -30,13 +30,14 @@ uint32_t CaptureStack(uint64_t* pcs, uint32_t most, const void* frame) {
   return WalkRules(start, bounds, pcs, most < most_frames ? most : most_frames);
 }
 
-void StackTick() {
+bool StackTick() {
   const ModulesDelta delta = ModulesSince();
   if (delta.went) {
     StackModulesChanged();
   } else if (delta.came) {
     ModulesRefresh();
   }
+  return delta.came || delta.went;
 }
 
 void StackModulesChanged() {

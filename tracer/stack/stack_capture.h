@@ -39,8 +39,8 @@ void StackInit(uint32_t depth);
 uint32_t CaptureStack(uint64_t* pcs, uint32_t most, const void* frame);
 
 // Every tick: learns of modules loaded or unloaded since the last call. One dl_iterate_phdr step
-// when nothing changed. May wait for the loader's lock.
-void StackTick();
+// when nothing changed. May wait for the loader's lock. True: something changed.
+bool StackTick();
 // The unconditional half of StackTick: forgets every cached rule and reads the list of modules
 // anew.
 void StackModulesChanged();

@@ -77,6 +77,11 @@ OpThread* StateOf(RingHeader* ring) {
   return __builtin_expect(binding.owner == owner, 1) ? binding.state : TakeState(ring, owner);
 }
 
+// What rings call when they are half full.
+struct WakeDrain {
+  void operator()() const noexcept { observation.host->wake_drain(); }
+};
+
 uint64_t Now() { return proto::ReadTicks(observation.clock); }
 
 // What the callbacks cost is measured where they run: one in so many is timed. An odd number, so
@@ -137,13 +142,13 @@ void WriteOp(RingHeader* ring, const proto::OpenOp& open, uint32_t place, uint64
                    0,    static_cast<uint16_t>(open.scope), open.name,
                    place};
   if (__builtin_expect(duration < proto::kLongDuration, 1)) {
-    proto::RingWrite(ring, record);
+    proto::RingWrite(ring, record, WakeDrain());
     return;
   }
   record.duration = proto::kLongDuration;
   const Record group[2] = {{end, 0, static_cast<uint8_t>(RecordKind::kDuration), 0, 0, 0, duration},
                            record};
-  proto::RingWriteGroup(ring, group, 2, 1);
+  proto::RingWriteGroup(ring, group, 2, 1, WakeDrain());
 }
 
 void CloseOpOn(RingHeader* ring, OpThread* state, const void* op, uint64_t end) {

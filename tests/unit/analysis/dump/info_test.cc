@@ -112,12 +112,12 @@ TEST_F(InfoTest, JsonTellsTheSame) {
 
 TEST(ShortCommand, CutsBetweenCharacters) {
   Process process;
-  process.argv = {"python3", "-c", "print('\xc3\xa9\xc3\xa9')"};
-  EXPECT_EQ(ShortCommand(process, 100), "python3 -c print('\xc3\xa9\xc3\xa9')");
-  EXPECT_EQ(ShortCommand(process, 19), "python3 -c print('...");
+  process.argv = {"python3", "-c", "print \xc3\xa9\xc3\xa9"};
+  EXPECT_EQ(ShortCommand(process, 100), "python3 -c 'print \xc3\xa9\xc3\xa9'");
+  EXPECT_EQ(ShortCommand(process, 19), "python3 -c 'print ...");
   process.argv.clear();
   process.executable = "/bin/a\nb";
-  EXPECT_EQ(ShortCommand(process, 100), "/bin/a b");
+  EXPECT_EQ(ShortCommand(process, 100), "$'/bin/a\\nb'");
 }
 
 TEST(HowItEnded, EachWayHasWords) {

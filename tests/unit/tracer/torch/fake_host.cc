@@ -121,6 +121,7 @@ const tracer::Host* FakeHost(uint32_t records) {
   host.ring_count = &ring_count;
   host.enter = Enter;
   host.leave = Leave;
+  host.wake_drain = [] {};
   host.adopt_tool_thread = AdoptThread;
   host.set_torch_memory_functions = TakeFunctions;
   host.say = Say;
