@@ -25,29 +25,13 @@ uint64_t g_ring_memory = 32u << 20;
 constinit std::atomic<uint32_t> g_program_started{0};
 __thread ThreadState t_thread __attribute__((tls_model("initial-exec")));
 
-Recorder::Recorder(uint32_t source) noexcept {
-  ThreadState& thread = t_thread;
-  if (__builtin_expect(thread.busy != 0, 0)) {
-    if (thread.tool == 0 && thread.ring != nullptr &&
-        thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
-      thread.ring->reentered.store(thread.ring->reentered.load(std::memory_order_relaxed) + 1,
-                                   std::memory_order_relaxed);
-    }
+void CountReentered(const ThreadState& thread) noexcept {
+  if (thread.tool != 0 || thread.ring == nullptr ||
+      thread.generation != g_process.generation.load(std::memory_order_relaxed)) {
     return;
   }
-  thread.busy = 1;
-  asm volatile(
-      "" ::
-          : "memory");  // a signal handler on this thread must see it before anything else happens
-  // Looked at again under the guard: capture may have ended, and a forked child's pages were wiped.
-  if (!Recording(source)) {
-    thread.busy = 0;
-    return;
-  }
-  const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
-  ring_ = thread.generation == generation ? thread.ring : nullptr;
-  if (__builtin_expect(ring_ == nullptr, 0)) ring_ = AcquireRing();
-  if (ring_ == nullptr) thread.busy = 0;
+  thread.ring->reentered.store(thread.ring->reentered.load(std::memory_order_relaxed) + 1,
+                               std::memory_order_relaxed);
 }
 
 RingHeader* AcquireRing() noexcept {
@@ -90,16 +74,6 @@ void WakeDrain::operator()() const noexcept {
   raw::Call(SYS_futex, raw::Arg(&g_process.drain_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
-uint64_t Recorder::CoarseNow() const noexcept {
-  const uint64_t coarse = g_process.ring_file->coarse_ticks.load(std::memory_order_relaxed);
-  return coarse > ring_->last_time ? coarse : ring_->last_time;
-}
-
-void Recorder::Write(const Record& record) noexcept {
-  ring_->last_time = record.time;
-  proto::RingWrite(ring_, record, WakeDrain());
-}
-
 void Recorder::WriteSpan(Record record, uint64_t duration) noexcept {
   ring_->last_time = record.time;
   if (__builtin_expect(duration < proto::kLongDuration, 1)) {
@@ -127,19 +101,15 @@ void Recorder::WriteWithText(const char* text, Record record) noexcept {
   proto::RingWriteGroup(ring_, group, slots + 2, 1, WakeDrain());
 }
 
-void Recorder::WriteWithStack(Record record, const void* frame) noexcept {
-  const uint32_t depth = g_process.stack_depth;
-  if (depth == 0) {
-    Write(record);
-    return;
-  }
+void Recorder::WriteStackAnd(const Record& record, const void* frame) noexcept {
   if (g_process.can_unwind.load(std::memory_order_acquire) == 0) {
-    record.flags |= proto::kFlagNoUnwinder;
-    Write(record);
+    Record stackless = record;
+    stackless.flags |= proto::kFlagNoUnwinder;
+    Write(stackless);
     return;
   }
   uint64_t pcs[proto::kMaxStackFrames];
-  const uint32_t frames = g_process.tracer->capture_stack(pcs, depth, frame);
+  const uint32_t frames = g_process.tracer->capture_stack(pcs, g_process.stack_depth, frame);
   if (frames == 0 || frames > proto::kMaxStackFrames) {
     Write(record);
     return;
@@ -159,8 +129,8 @@ void Recorder::WriteWithStack(Record record, const void* frame) noexcept {
       shared,      bytes};
   if (slots > 0) group[slots] = {};
   memcpy(static_cast<void*>(&group[1]), pcs, bytes);
-  record.flags |= proto::kFlagHasStack;
   group[slots + 1] = record;
+  group[slots + 1].flags |= proto::kFlagHasStack;
   ring_->last_time = record.time;
   if (!proto::RingWriteGroup(ring_, group, slots + 2, 1, WakeDrain())) return;
   memcpy(ring_->last_stack, pcs, frames * sizeof(uint64_t));

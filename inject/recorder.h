@@ -19,7 +19,7 @@ namespace gpuprof::inject {
 // nothing.
 class Recorder {
  public:
-  explicit Recorder(uint32_t source) noexcept;
+  explicit Recorder(uint32_t source) noexcept;  // inline, below
   ~Recorder() noexcept {
     if (ring_ != nullptr) t_thread.busy = 0;
   }
@@ -34,6 +34,8 @@ class Recorder {
   uint64_t Now() const noexcept { return proto::ReadTicks(g_process.clock); }
   uint64_t CoarseNow() const noexcept;
 
+  // Inline, so that the record is put together in the ring itself: a copy of just-written parts
+  // would wait for them to leave the store buffer.
   void Write(const proto::Record& record) noexcept;
   // The record with `duration` ticks, however long, ending at record.time.
   void WriteSpan(proto::Record record, uint64_t duration) noexcept;
@@ -41,9 +43,11 @@ class Recorder {
   void WriteWithText(const char* text, proto::Record record) noexcept;
   // The record with the caller's stack in front of it, when stacks are on and the unwinder is
   // there. `frame` is the hook's __builtin_frame_address(0).
-  void WriteWithStack(proto::Record record, const void* frame) noexcept;
+  void WriteWithStack(const proto::Record& record, const void* frame) noexcept;
 
  private:
+  void WriteStackAnd(const proto::Record& record, const void* frame) noexcept;
+
   proto::RingHeader* ring_ = nullptr;
 };
 
@@ -58,5 +62,46 @@ proto::RingHeader* AcquireRing() noexcept;
 
 // At thread exit, and when the thread's ring must not be used any more.
 void ReleaseRing() noexcept;
+
+// An event on a thread that is inside our code already: counted, unless the thread is ours.
+void CountReentered(const ThreadState& thread) noexcept;
+
+inline Recorder::Recorder(uint32_t source) noexcept {
+  ThreadState& thread = t_thread;
+  if (__builtin_expect(thread.busy != 0, 0)) {
+    CountReentered(thread);
+    return;
+  }
+  thread.busy = 1;
+  // A signal handler on this thread must see it before anything else happens.
+  asm volatile("" ::: "memory");
+  // Looked at again under the guard: capture may have ended, and a forked child's pages were wiped.
+  if (!Recording(source)) {
+    thread.busy = 0;
+    return;
+  }
+  const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
+  ring_ = thread.generation == generation ? thread.ring : nullptr;
+  if (__builtin_expect(ring_ == nullptr, 0)) ring_ = AcquireRing();
+  if (ring_ == nullptr) thread.busy = 0;
+}
+
+inline uint64_t Recorder::CoarseNow() const noexcept {
+  const uint64_t coarse = g_process.ring_file->coarse_ticks.load(std::memory_order_relaxed);
+  return coarse > ring_->last_time ? coarse : ring_->last_time;
+}
+
+inline void Recorder::Write(const proto::Record& record) noexcept {
+  ring_->last_time = record.time;
+  proto::RingWrite(ring_, record, WakeDrain());
+}
+
+inline void Recorder::WriteWithStack(const proto::Record& record, const void* frame) noexcept {
+  if (g_process.stack_depth == 0) {
+    Write(record);
+  } else {
+    WriteStackAnd(record, frame);
+  }
+}
 
 }  // namespace gpuprof::inject

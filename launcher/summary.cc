@@ -96,6 +96,10 @@ std::string WhyNothing(const RunFacts& facts) {
   ParseSources(FindSetting(facts.settings, proto::kEnvTrace).value, &sources);
   const std::string name = BaseName(facts.program.binary);
   if (!facts.program.cannot_preload.empty()) return facts.program.cannot_preload;
+  if (capture.when == Capture::When::kOff) {
+    return "--capture=off, and nobody started a capture; while it runs: gpuprof ctl start PID, or "
+           "kill -USR1 PID";
+  }
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +
            "' are left out, and it started none that is not; record it with --include " +
@@ -103,10 +107,6 @@ std::string WhyNothing(const RunFacts& facts) {
   }
   if (sources.bits == 0)
     return "--trace names no source; leave it out or name one: heap, locks, threads, ops, tensors";
-  if (capture.when == Capture::When::kOff) {
-    return "--capture=off, and nobody started a capture; while it runs: gpuprof ctl start PID, or "
-           "kill -USR1 PID";
-  }
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "it ended before the capture was to begin (--capture); choose a shorter delay";
   }

@@ -183,6 +183,18 @@ inline uint64_t RingTellGap(RingHeader* ring, uint64_t head, uint64_t time) noex
   return head + 1;
 }
 
+// Whole words: the parts of a record just put together would have to leave the store buffer before
+// they could be copied as one.
+inline void RingStore(Record* slot, const Record& record) noexcept {
+  static_assert(sizeof(Record) == 32 && offsetof(Record, a) == 16);
+  const uint64_t parts = uint64_t{record.duration} | uint64_t{record.kind} << 32 |
+                         uint64_t{record.flags} << 40 | uint64_t{record.detail} << 48;
+  slot->time = record.time;
+  __builtin_memcpy(&slot->duration, &parts, sizeof(parts));
+  slot->a = record.a;
+  slot->b = record.b;
+}
+
 // Publishes one record. False when dropped (and counted); the caller does nothing about it.
 template <typename Wake = WakeNobody>
 inline bool RingWrite(RingHeader* ring, const Record& record, Wake wake = {}) noexcept {
@@ -194,7 +206,7 @@ inline bool RingWrite(RingHeader* ring, const Record& record, Wake wake = {}) no
     return false;
   }
   if (__builtin_expect(gap, 0)) head = RingTellGap(ring, head, record.time);
-  RingRecords(ring)[head & (ring->capacity - 1)] = record;
+  RingStore(&RingRecords(ring)[head & (ring->capacity - 1)], record);
   ring->head.store(head + 1, std::memory_order_release);
   return true;
 }

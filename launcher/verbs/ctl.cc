@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "launcher/command.h"
@@ -18,6 +19,7 @@
 #include "launcher/nearest.h"
 #include "launcher/process_json.h"
 #include "launcher/text.h"
+#include "proto/contract.h"
 #include "proto/control.h"
 
 namespace gpuprof::launcher {
@@ -26,6 +28,8 @@ namespace {
 // stop returns when everything is in the file: as long as a slow disk may take.
 constexpr int kStatusTimeoutMs = 10'000;
 constexpr int kChangeTimeoutMs = 120'000;
+constexpr int kYoungTimeoutMs = 2'000;
+constexpr int kYoungPauseMs = 20;
 
 std::string WhyNoSocket(int32_t pid) {
   const std::string name = "process " + std::to_string(pid);
@@ -42,6 +46,15 @@ std::string WhyNoSocket(int32_t pid) {
   return name +
          " runs without gpuprof; start it with 'gpuprof run --capture=off -- ...' (and --include "
          "NAME if programs of its name are left out)";
+}
+
+// Whether the process has our object mapped: programs left out by name have it too.
+bool LoadsRecorder(int32_t pid) {
+  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(proto::kInjectObject) != std::string::npos) return true;
+  }
+  return false;
 }
 
 class Ctl : public Verb {
@@ -93,6 +106,18 @@ class Ctl : public Verb {
   // After an exec a pid may have left sockets of its earlier images: the first that somebody
   // listens on is it.
   void AskOne(int32_t pid) {
+    if (Answered(pid) || all_) return;  // of all, it ended between listing and asking
+    // A process that has only just begun opens its socket in a moment.
+    for (int waited = 0; waited < kYoungTimeoutMs && LoadsRecorder(pid); waited += kYoungPauseMs) {
+      usleep(kYoungPauseMs * 1000);
+      endpoints_ = FindEndpoints();
+      if (Answered(pid)) return;
+    }
+    Say(WhyNoSocket(pid));
+    exit_ = kExitUnreadable;
+  }
+
+  bool Answered(int32_t pid) {
     for (const Endpoint& endpoint : endpoints_) {
       if (endpoint.pid != pid) continue;
       const Answer answer = Ask(
@@ -107,11 +132,9 @@ class Ctl : public Verb {
                          answer.kind == Answer::Kind::kRefused ? kExitFindings : kExitUnreadable);
       }
       if (!answer.values.empty()) answers_.push_back(answer);
-      return;
+      return true;
     }
-    if (all_) return;  // it ended between listing and asking
-    Say(WhyNoSocket(pid));
-    exit_ = kExitUnreadable;
+    return false;
   }
 
   void Print() const {

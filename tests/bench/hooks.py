@@ -75,7 +75,7 @@ def main():
     parser.add_argument("--gpuprof", required=True)
     parser.add_argument("--program", required=True)
     parser.add_argument("--rounds", type=int, default=7)
-    parser.add_argument("--pairs", type=int, default=10000, help="pairs in one timed batch")
+    parser.add_argument("--pairs", type=int, default=8000, help="pairs in one timed batch")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
 

@@ -30,7 +30,7 @@ struct NameCache {
     uint32_t id;
     uint32_t text;  // where the table keeps the name
   };
-  static constexpr uint32_t kEntries = 64;
+  static constexpr uint32_t kEntries = 256;
   Entry entries[kEntries];
 };
 

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The open ops of a thread are in its ring's header, where they outlive a SIGKILL; what only this
-// process can use is in a table here, one page a ring, found through 24 bytes of thread-local
+// process can use is in a table here, a few pages a ring, found through 24 bytes of thread-local
 // memory.
 
 #include "tracer/torch/op_recorder.h"
