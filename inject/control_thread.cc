@@ -46,6 +46,7 @@ constexpr uint64_t kLonelyTimeWithoutMain = 20 * kMillisecond;
 constexpr uint64_t kStartTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
+std::atomic<uint32_t> g_stop_wanted{0};
 constinit GuardedFd g_wake_read;
 constinit GuardedFd g_wake_write;
 bool g_forked = false;
@@ -130,6 +131,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
     if (OnlyOursRemain()) Leave();
     deadlines->lonely = Now() + kLonelyTime;
   }
+  if (g_stop_wanted.exchange(0) != 0) StopCapture("memory");
   RunToggles();
   if (g_process.session.load() != 0 && now >= deadlines->tick) {
     if (TickSession()) deadlines->loading = now + kLoadingTime;
@@ -205,6 +207,11 @@ void RequestToggle() noexcept {
   WakeControlThread();
 }
 
+void RequestStop() noexcept {
+  g_stop_wanted.store(1);
+  WakeControlThread();
+}
+
 void RemoveControlSocket() noexcept { CloseControlSocket(/*remove=*/true); }
 
 void ReopenControlSocket() noexcept {
@@ -214,6 +221,7 @@ void ReopenControlSocket() noexcept {
 
 void ForgetControl() noexcept {
   g_toggles.store(0);
+  g_stop_wanted.store(0);
   g_wake_read.CloseIfOurs();
   g_wake_write.CloseIfOurs();
   ForgetControlSocket();

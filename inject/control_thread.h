@@ -19,6 +19,9 @@ void WakeControlThread() noexcept;
 // A signal asked for a toggle. Signal handlers.
 void RequestToggle() noexcept;
 
+// Ends the capture under way, soon. Tool threads.
+void RequestStop() noexcept;
+
 // The socket of a process that ends, and that of an image which goes on after a failed exec under a
 // new name.
 void RemoveControlSocket() noexcept;

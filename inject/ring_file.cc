@@ -26,6 +26,7 @@ constexpr uint64_t kHeaderBytes =
 constexpr uint64_t kFirstRingBytes = 1u << 20;
 constexpr uint64_t kFirstRingShare = 32;  // and what it is of a larger budget
 constexpr uint64_t kReserveShare = 4;     // a quarter of the budget is kept for many small rings
+constexpr uint64_t kRingShare = 8;        // the sum of 1/n up to the most rings there can be
 
 int g_error = 0;  // see RingFileError()
 
@@ -97,18 +98,18 @@ void FillHeader(RingFileHeader* header) {
   header->magic = proto::kRingFileMagic;
 }
 
-// How large the next ring may be: a sixteenth of what is left of the normal budget, so that the
-// first threads get the most and hundreds still get something; then the smallest size from the
-// reserve.
+// How large the next ring may be. The n-th gets about an n-th of a fixed share of the budget: the
+// first threads get the most, the sum grows with the logarithm of their number only, and hundreds
+// still get something; then the smallest size from the reserve.
 uint64_t NextRingBytes() {
   const uint64_t used = g_process.ring_bytes_used.load(std::memory_order_relaxed);
   const uint64_t normal = g_ring_memory - g_ring_memory / kReserveShare;
-  if (used + kFirstRingBytes / 16 < normal) {
-    uint64_t bytes = kFirstRingBytes;
-    while (bytes * 2 <= g_ring_memory / kFirstRingShare && bytes < proto::kMaxRingBytes) bytes *= 2;
-    while (bytes > (normal - used) / 8 && bytes > 64 * 1024) bytes /= 2;
-    return bytes;
-  }
+  const uint64_t number = g_process.ring_count.load(std::memory_order_relaxed) + 1;
+  const uint64_t share = normal / (kRingShare * number);
+  uint64_t bytes = kFirstRingBytes;
+  while (bytes * 2 <= g_ring_memory / kFirstRingShare && bytes < proto::kMaxRingBytes) bytes *= 2;
+  while (bytes > share && bytes > proto::kMinRingBytes) bytes /= 2;
+  if (used + bytes <= normal) return bytes;
   return used + proto::kMinRingBytes <= g_ring_memory ? proto::kMinRingBytes : 0;
 }
 

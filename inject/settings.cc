@@ -216,6 +216,18 @@ void ReadRingMemory() {
   g_ring_memory = bytes;
 }
 
+void ReadMemory() {
+  g_settings.memory_limit = 64u << 20;
+  const char* text = Variable(proto::kEnvMemory);
+  if (text == nullptr || *text == 0) return;
+  uint64_t bytes = 0;
+  if (!ParseSize(text, text + Length(text), &bytes) || bytes < (8u << 20) ||
+      bytes > (uint64_t{1} << 34)) {
+    return Reject(proto::kEnvMemory, text, "a size between 8MiB and 16GiB");
+  }
+  g_settings.memory_limit = bytes;
+}
+
 // The base name of the running executable, from the kernel: argv[0] may be anything.
 bool ExecutableName(char* name, size_t capacity) {
   char path[512];
@@ -292,6 +304,7 @@ bool ReadSettings() noexcept {
   ReadSources();
   ReadClock();
   ReadRingMemory();
+  ReadMemory();
   const char* times = Variable(proto::kEnvHeapTimes);
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
   const char* capture = Variable(proto::kEnvCapture);

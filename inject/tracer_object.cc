@@ -5,6 +5,7 @@
 
 #include <dlfcn.h>
 
+#include "inject/control_thread.h"
 #include "inject/hooks/torch_memory.h"
 #include "inject/raw_log.h"
 #include "inject/recorder.h"
@@ -57,6 +58,7 @@ void FillHost() {
   g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();
   g_host.drain_wanted = &g_process.drain_wanted;
   g_host.wake_drain = Wake;
+  g_host.request_stop = RequestStop;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.say = Say;

@@ -59,6 +59,16 @@ std::string CheckRingMemory(std::string_view value) {
   return "";
 }
 
+std::string CheckMemory(std::string_view value) {
+  uint64_t bytes = 0;
+  const std::string error = ParseSize(value, &bytes);
+  if (!error.empty()) return error;
+  if (bytes < (8u << 20)) return "the recorder needs at least 8MiB a process; the default is 64MiB";
+  if (bytes > (uint64_t{16} << 30))
+    return "the recorder may take at most 16GiB a process; the default is 64MiB";
+  return "";
+}
+
 // The injected object knows no signal names but two, no fractions and no hours.
 std::string CanonicalSignal(std::string_view value) {
   int number = 0;
@@ -114,6 +124,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvInclude, nullptr, "NAMES", CheckPrograms},
     {proto::kEnvExclude, nullptr, "NAMES", CheckPrograms},
     {proto::kEnvRingMemory, nullptr, "SIZE", CheckRingMemory, CanonicalSize},
+    {proto::kEnvMemory, nullptr, "SIZE", CheckMemory, CanonicalSize},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},

@@ -55,7 +55,7 @@ constexpr LossFix kLossFixes[] = {
     {"corrupt_record", "damaged records of processes that died"},
     {"unpaired_span", "spans whose start was not seen"},
     {"thread_edge", "events of threads that were just beginning or ending"},
-    {"memory_limit", "rows, the recorder reached its memory limit"},
+    {"memory_limit", "capture ended early at the recorder's memory limit (raise --memory)"},
 };
 
 std::string LossWordsOf(const LossWords& loss) {

@@ -25,6 +25,8 @@ namespace gpuprof::proto {
     "Program names to record even if excluded, comma separated.")                                  \
   X(kEnvExclude, "GPUPROF_EXCLUDE", "", "Further program names not to record, comma separated.")   \
   X(kEnvRingMemory, "GPUPROF_RING_MEMORY", "32MiB", "Most memory for the rings of one process.")   \
+  X(kEnvMemory, "GPUPROF_MEMORY", "64MiB",                                                         \
+    "Most memory of the recorder in one process, rings apart; the capture ends there.")            \
   X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
   X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Times of exact heap events: coarse or exact.") \
   X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")             \

@@ -75,6 +75,7 @@ uint32_t Drain::TimeShift() const {
 
 void Drain::BeginCapture(uint32_t number, const char* trigger) {
   capture_ = number;
+  told_memory_ = false;
   message_.clear();
   AppendCaptureMark(number, true, Now(), trigger, &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
@@ -124,7 +125,7 @@ double Drain::Pass() {
     RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
     if (ring != nullptr) DrainRing(slot, ring, now, &growth);
   }
-  if (MemoryBytes() > kMemoryWish) FlushAll();
+  if (MemoryIsShort()) GiveMemoryBack();
   CountLosses();
   return growth;
 }
@@ -195,6 +196,13 @@ void Drain::FlushAll() {
     if (ring == nullptr || track.sorter == nullptr) continue;
     track.first_ticks = 1;
     Flush(&track, ring);
+  }
+}
+
+void Drain::GiveMemoryBack() {
+  FlushAll();
+  for (Track& track : tracks_) {
+    if (track.sorter != nullptr) track.sorter->DropBuilders();
   }
 }
 

@@ -63,6 +63,7 @@ class Drain {
   void Flush(Track* track, proto::RingHeader* ring);
   void Retire(Track* track, proto::RingHeader* ring, uint64_t now);
   void FlushAll();
+  void GiveMemoryBack();
   void CloseDeadThreads();
   void WriteInternTables();
   bool WriteTable(proto::ChunkKind kind, int field, uint32_t entries);

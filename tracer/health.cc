@@ -100,7 +100,8 @@ void Drain::CountLosses() {
   }
   if (MemoryExhausted() && !told_memory_) {
     told_memory_ = true;
-    host_->say("the recorder has reached its memory limit of 64 MiB; the capture ends here");
+    host_->say("the recorder has reached its memory limit; the capture ends here (--memory)");
+    host_->request_stop();
   }
 }
 

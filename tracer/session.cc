@@ -73,13 +73,18 @@ bool EnterPass() {
   return false;
 }
 
-void* DrainMain(void*) {
-  g_host->adopt_tool_thread();
-  prctl(PR_SET_NAME, "gpuprof-drain");
-  // Waking up, it does not push a thread of the program off its processor.
+// Waking up, the drain does not push a thread of the program off its processor. Not with exact heap
+// traces: of a busy program's many threads each gets more than a drain that gives way to all.
+void GiveWay() {
   const sched_param batch = {};
   sched_setscheduler(0, SCHED_BATCH, &batch);
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+}
+
+void* DrainMain(void*) {
+  g_host->adopt_tool_thread();
+  prctl(PR_SET_NAME, "gpuprof-drain");
+  if (g_host->settings->heap_mode != proto::HeapMode::kExact) GiveWay();
   uint64_t next_tables = Monotonic() + kSecond;
   while (g_state.load() == kRunning) {
     uint64_t pause = kMillisecond;
@@ -139,6 +144,7 @@ bool Start(uint32_t number, const char* trigger) {
     StackInit(g_host->settings->stack_depth);
     g_stack_ready = true;
   }
+  MemorySetLimit(g_host->settings->memory_limit);
   g_drain->BeginCapture(number, trigger);
   if (!StartDrainThread()) {
     g_host->say("cannot record: no thread could be made (limit on processes or memory)");

@@ -33,6 +33,7 @@ struct Settings {
   uint32_t exact_heap_times;
   proto::ClockKind clock;
   uint64_t ticks_per_second;
+  uint64_t memory_limit;  // bytes of the tracer's own heap
   uint32_t debug;
 };
 
@@ -67,6 +68,9 @@ struct Host {
   // handlers.
   std::atomic<uint32_t>* drain_wanted;
   void (*wake_drain)();
+
+  // Ends the capture soon, from the control thread. Any tool thread.
+  void (*request_stop)();
 
   // Marks the calling thread as ours for life: its allocations and locks are not recorded.
   void (*adopt_tool_thread)();

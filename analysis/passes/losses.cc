@@ -18,7 +18,7 @@ struct LossText {
 };
 
 constexpr LossText kLosses[] = {
-    {proto::LOSS_RING_FULL, "Give the rings more memory: --ring or GPUPROF_RING_MEMORY."},
+    {proto::LOSS_RING_FULL, "Give the rings more memory: --ring-memory or GPUPROF_RING_MEMORY."},
     {proto::LOSS_REENTERED, "Events of signal handlers that interrupted a hook; nothing to do."},
     {proto::LOSS_NO_RING,
      "Threads got no ring: raise GPUPROF_RING_MEMORY, or free space where the bundle lies."},
@@ -33,7 +33,8 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_THREAD_EDGE,
      "The last or first events of threads that were ending or beginning; nothing to do."},
     {proto::LOSS_MEMORY_LIMIT,
-     "The recorder reached its memory limit: record fewer sources, or write to a faster disk."},
+     "The recorder reached its memory limit: record fewer sources, or allow more with --memory or "
+     "GPUPROF_MEMORY."},
 };
 
 const LossText* FindLoss(proto::LossKind kind) {

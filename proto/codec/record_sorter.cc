@@ -84,6 +84,11 @@ ChunkBuilder* RecordSorter::MakeBuilder(ChunkKind kind) {
   return by_kind_[KindIndex(kind)] = builders_.back().get();
 }
 
+void RecordSorter::DropBuilders() {
+  builders_.clear();
+  for (ChunkBuilder*& builder : by_kind_) builder = nullptr;
+}
+
 bool RecordSorter::full() const {
   for (const auto& builder : builders_) {
     if (builder->count() >= proto::kRowsPerChunk) return true;

@@ -61,6 +61,8 @@ class RecordSorter {
 
   // Builders made so far, in the order in which their kinds first came; some may be empty.
   std::vector<std::unique_ptr<ChunkBuilder>>& builders() { return builders_; }
+  // Gives their memory back. Rows not written yet are lost: write them first.
+  void DropBuilders();
   // Whether some builder is to be written before Consume goes on.
   bool full() const;
   uint64_t memory_bytes() const;

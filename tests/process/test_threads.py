@@ -5,7 +5,7 @@
 
 import collections
 
-from conftest import HEAP_EXACT, program
+from conftest import HEAP_EXACT, gpuprof, program
 from trace_file import THREAD_EXIT, THREAD_START
 
 
@@ -42,6 +42,16 @@ def test_thousand_threads(same):
         assert sum(_events(trace, THREAD_START).values()) == 1000
     else:  # the ring memory does not suffice for all: the rest is counted
         assert sum(made.values()) + no_ring >= 2000
+
+
+def test_memory_limit_ends_the_capture(same):
+    """A thousand threads need more than 8 MiB: the capture ends, the program does not notice, what was recorded is whole."""
+    outcome = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", "--memory=8MiB", timeout=120)
+    trace = outcome.trace()
+    assert b"has reached its memory limit" in outcome.err
+    assert trace.losses.get(10, 0) == 1
+    assert gpuprof("verify", outcome.bundle).status == 0
+    assert 0 < len(trace.allocations({14014})) <= 1000
 
 
 def test_thousand_threads_have_rings_when_memory_allows(same):

@@ -38,6 +38,7 @@ char* g_slab = nullptr;
 size_t g_slab_left = 0;
 std::atomic<uint64_t> g_mapped{0};
 std::atomic<bool> g_exhausted{false};
+std::atomic<uint64_t> g_limit{64u << 20};
 
 class Guard {
  public:
@@ -48,8 +49,9 @@ class Guard {
 };
 
 void* MapPages(size_t bytes) {
-  if (g_mapped.load(std::memory_order_relaxed) + bytes > kMemoryLimit) g_exhausted.store(true);
-  if (g_mapped.load(std::memory_order_relaxed) + bytes > kMemoryLimit + kReserve) return nullptr;
+  const uint64_t limit = g_limit.load(std::memory_order_relaxed);
+  if (g_mapped.load(std::memory_order_relaxed) + bytes > limit) g_exhausted.store(true);
+  if (g_mapped.load(std::memory_order_relaxed) + bytes > limit + kReserve) return nullptr;
   void* pages = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (pages == MAP_FAILED) {
     g_exhausted.store(true);
@@ -123,6 +125,11 @@ void Free(void* memory) {
 }  // namespace
 
 uint64_t MemoryBytes() { return g_mapped.load(std::memory_order_relaxed); }
+void MemorySetLimit(uint64_t limit) {
+  g_limit.store(limit, std::memory_order_relaxed);
+  g_exhausted.store(MemoryBytes() > limit);
+}
+bool MemoryIsShort() { return MemoryBytes() > g_limit.load(std::memory_order_relaxed) / 8 * 3; }
 bool MemoryExhausted() { return g_exhausted.load(std::memory_order_relaxed); }
 void MemoryAfterForkChild() { g_lock.store(0, std::memory_order_relaxed); }
 

@@ -11,15 +11,15 @@
 
 namespace gpuprof::tracer {
 
-// The recorder's whole memory, rings apart, stays below this; drains give up detail long before
-// (see kMemoryWish).
-inline constexpr uint64_t kMemoryLimit = 64u << 20;
-// Beyond this, chunks are written early and tables stop growing.
-inline constexpr uint64_t kMemoryWish = 24u << 20;
+// Control thread, before a capture: the recorder's whole memory, rings apart, stays below `limit`.
+// A limit hit in an earlier capture is forgotten if there is room again.
+void MemorySetLimit(uint64_t limit);
 
+// True beyond three eighths of the limit: chunks are written early and their memory is given back.
+bool MemoryIsShort();
 // Bytes mapped now.
 uint64_t MemoryBytes();
-// True once the limit was hit: the capture must end.
+// True once the limit was hit in this capture: it must end.
 bool MemoryExhausted();
 // In a forked child: no other thread holds the allocator's lock any more.
 void MemoryAfterForkChild();
