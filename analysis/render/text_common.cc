@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/function_name.h"
 #include "analysis/render/text.h"
 
 namespace gpuprof::analysis {
@@ -72,7 +73,7 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
       out += indent + "... " + std::to_string(frames.size() - most) + " more frames\n";
       break;
     }
-    std::string line = indent + frame.name();
+    std::string line = indent + ShortFunctionName(frame.name());
     // A name that was not found holds the module already.
     if (!frame.module().empty() && frame.name().find(frame.module()) == std::string::npos) {
       line += "  [" + frame.module() + "]";
@@ -202,7 +203,7 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
     const results::Lock& lock = locks[i];
     std::string threads;
     for (const std::string& name : lock.threads()) threads += (threads.empty() ? "" : ", ") + name;
-    std::string name = lock.name();
+    std::string name = ShortFunctionName(lock.name());
     if (lock.incomplete_count() > 0) name += " (still waiting)";
     table.AddRow({name, lock.kind(), FormatNumber(lock.count()), FormatDuration(lock.total_ns()),
                   FormatDuration(lock.mean_ns()), FormatDuration(lock.max_ns()),

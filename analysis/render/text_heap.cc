@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/function_name.h"
 #include "analysis/render/text.h"
 
 namespace gpuprof::analysis {
@@ -70,7 +71,7 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
   }
   for (int i = 0; i < Shown(result.stacks_size(), options); ++i) {
     const results::HeapStack& s = result.stacks(i);
-    table.AddRow({s.name(), std::to_string(s.pid()), FormatBytes(s.peak_bytes()),
+    table.AddRow({ShortFunctionName(s.name()), std::to_string(s.pid()), FormatBytes(s.peak_bytes()),
                   FormatPercent(s.peak_ratio()), FormatBytes(s.allocated_bytes()),
                   FormatNumber(s.count()), FormatNumber(s.short_lived_count()),
                   FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});

@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/function_name.h"
 #include "analysis/render/text.h"
 
 namespace gpuprof::analysis {
@@ -14,7 +15,7 @@ namespace {
 
 using Align = TextTable::Align;
 
-constexpr int kFramesShown = 6;
+constexpr int kFramesShown = 10;
 constexpr size_t kNameShown = 64;
 
 std::string Environment(const results::Overview& result, const TextOptions& options) {
@@ -73,7 +74,7 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
     }
     if (!m.peak_stack().empty()) {
       out += "        " + FormatBytes(m.peak_stack_bytes()) + " of the peak came from " +
-             CutTo(m.peak_stack_name(), kNameShown) + "\n" +
+             CutTo(ShortFunctionName(m.peak_stack_name()), kNameShown) + "\n" +
              StackText(m.peak_stack(), kFramesShown, "          ", options.width);
     }
   }
