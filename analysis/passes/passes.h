@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/passes/context.h"
+#include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
@@ -25,6 +26,7 @@ Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 
 // Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
 enum class OpGrouping { kName, kProcess, kThread };

@@ -62,6 +62,11 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Threads, ThreadsText>,
        results::Threads::descriptor,
        "threads"},
+      {{"health", "The recording itself: what was lost and why, what it cost, its clock"},
+       RunHealth,
+       TextOf<results::Health, HealthText>,
+       results::Health::descriptor,
+       "processes"},
   };
   return table;
 }

@@ -10,6 +10,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/render/table.h"
+#include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
@@ -29,6 +30,7 @@ std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
 std::string LocksText(const results::Locks& result, const TextOptions& options);
+std::string HealthText(const results::Health& result, const TextOptions& options);
 std::string ThreadsText(const results::Threads& result, const TextOptions& options);
 
 // How many of `rows` a table shows.

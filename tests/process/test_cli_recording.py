@@ -72,7 +72,7 @@ def test_bundle_says_how_the_command_ended(tmp_path):
     assert 0 < info["started_realtime_ns"] < info["ended_realtime_ns"]
 
 
-@pytest.mark.parametrize("name", ["overview", "steps", "ops", "heap", "locks", "threads"])
+@pytest.mark.parametrize("name", ["overview", "steps", "ops", "heap", "locks", "threads", "health"])
 def test_stats_in_every_form(bundle, name):
     text = gpuprof("stats", name, bundle, cwd=bundle)
     assert (text.returncode, text.stderr) == (0, "")

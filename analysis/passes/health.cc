@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `health`: losses, own cost and clock of each process's recording, as the recorder
+// measured them in the run. See passes.h.
+
+#include "analysis/model/names.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+#include "analysis/steps/step_summary.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+void FillLosses(const Process& process, results::HealthProcess* row) {
+  for (const auto& [kind, count] : LossesOf(process)) {
+    results::Loss* loss = row->add_losses();
+    loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));
+    loss->set_count(count);
+    loss->set_fix(std::string(LossFix(kind)));
+    row->set_lost_count(row->lost_count() + count);
+  }
+  row->set_lost_ratio(Ratio(static_cast<int64_t>(row->lost_count()),
+                            static_cast<int64_t>(row->lost_count() + row->count())));
+}
+
+void FillCost(const Process& process, results::HealthProcess* row) {
+  const proto::Health& health = process.health;
+  row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
+  row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
+  row->set_background_ratio(Ratio(row->drain_cpu_ns() + row->control_cpu_ns(), row->captured_ns()));
+  row->set_stack_count(health.stack_samples());
+  row->set_stack_ns(static_cast<int64_t>(health.stack_ns()));
+  row->set_op_event_count(health.op_events());
+  row->set_op_ns(static_cast<int64_t>(health.op_events() * health.op_callback_ns()));
+  row->set_slowdown_ratio(Ratio(row->stack_ns() + row->op_ns(), row->captured_ns()));
+  row->set_memory_bytes(health.memory_bytes());
+  row->set_file_bytes(process.file_bytes);
+  if (process.rows > 0) {
+    row->set_bytes_per_event(static_cast<double>(process.file_bytes) /
+                             static_cast<double>(process.rows));
+  }
+}
+
+void FillStacksAndClock(const Process& process, results::HealthProcess* row) {
+  const proto::StackWalks& walks = process.health.stack_walks();
+  row->set_stack_no_rule_count(walks.no_rule());
+  row->set_stack_out_of_bounds_count(walks.out_of_bounds());
+  row->set_stack_no_resolver_count(walks.no_resolver());
+  row->set_clock(std::string(ClockKindName(process.clock_kind)));
+  row->set_clock_hz(process.ticks_per_second);
+  row->set_clock_residual_ns(process.clock_residual_ns);
+  row->set_realtime_step_ns(process.realtime_step_ns);
+}
+
+}  // namespace
+
+Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Health>();
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    results::HealthProcess* row = out->add_processes();
+    row->set_pid(process.pid);
+    row->set_ppid(process.ppid);
+    row->set_name(ProcessName(process));
+    row->set_ended(EndOf(process));
+    row->set_recovered(process.recovered);
+    row->set_capture_count(static_cast<uint32_t>(process.captures.size()));
+    row->set_captured_ns(CapturedTime(process));
+    row->set_count(process.rows);
+    FillLosses(process, row);
+    FillCost(process, row);
+    FillStacksAndClock(process, row);
+    for (const proto::Note& note : process.health.note()) {
+      row->add_notes(note.source() + ": " + note.text());
+    }
+  }
+  context.FillMeta("health", out->mutable_meta());
+  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The result `health` as text. See text.h.
+
+#include <cstdlib>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+std::string CostText(const results::HealthProcess& p, int width) {
+  std::string work;
+  if (p.op_event_count() > 0) {
+    work += FormatNumber(p.op_event_count()) + " operations in " + FormatDuration(p.op_ns());
+  }
+  if (p.stack_count() > 0) {
+    work += (work.empty() ? "" : ", ") + FormatNumber(p.stack_count()) + " call stacks in " +
+            FormatDuration(p.stack_ns());
+  }
+  std::string out =
+      WrapText("in the program's threads: " +
+                   (work.empty() ? "nothing that is measured"
+                                 : FormatPercent(p.slowdown_ratio()) + " of the time (" + work +
+                                       "; some are timed, the others taken to be alike)"),
+               "  cost   ", "         ", width);
+  out += WrapText("beside them: " + FormatPercent(p.background_ratio()) +
+                      " of one processor (drain " + FormatDuration(p.drain_cpu_ns()) +
+                      ", control " + FormatDuration(p.control_cpu_ns()) + ")",
+                  "         ", "         ", width);
+  std::string room = FormatBytes(p.memory_bytes()) + " of memory with the rings, " +
+                     FormatBytes(p.file_bytes()) + " written";
+  if (p.count() > 0) room += ", " + FormatReal(p.bytes_per_event()) + " bytes an event";
+  return out + WrapText(room, "         ", "         ", width);
+}
+
+std::string LossesText(const results::HealthProcess& p, int width) {
+  if (p.lost_count() == 0) return "  lost   nothing\n";
+  std::string out = WrapText(
+      FormatNumber(p.lost_count()) + " (" + FormatPercent(p.lost_ratio()) + " of what happened)",
+      "  lost   ", "         ", width);
+  for (const results::Loss& loss : p.losses()) {
+    out += WrapText(FormatNumber(loss.count()) + " " + loss.name() + ". " + loss.fix(), "         ",
+                    "           ", width);
+  }
+  return out;
+}
+
+std::string StacksText(const results::HealthProcess& p) {
+  const uint64_t cut =
+      p.stack_no_rule_count() + p.stack_out_of_bounds_count() + p.stack_no_resolver_count();
+  if (p.stack_count() == 0) return "";
+  if (cut == 0) return "  stacks all whole, as far as their greatest depth\n";
+  return "  stacks " + FormatNumber(cut) + " of " + FormatNumber(p.stack_count()) +
+         " end early: " + FormatNumber(p.stack_no_rule_count()) +
+         " in code without unwind tables, " + FormatNumber(p.stack_out_of_bounds_count()) +
+         " at a frame outside of the stack, " + FormatNumber(p.stack_no_resolver_count()) +
+         " while the process forked\n";
+}
+
+std::string ClockText(const results::HealthProcess& p) {
+  if (p.clock().empty()) return "";
+  std::string out = "  clock  " + p.clock();
+  if (p.clock() == "tsc") {
+    out += " at " + FormatReal(static_cast<double>(p.clock_hz()) * 1e-9) + " GHz, within " +
+           FormatDuration(static_cast<int64_t>(p.clock_residual_ns() + 0.5)) +
+           " of the system's clock";
+  }
+  constexpr int64_t kToldStepNs = 1'000'000;
+  if (std::llabs(p.realtime_step_ns()) >= kToldStepNs) {
+    out += "; the wall clock moved by " + FormatDuration(p.realtime_step_ns()) +
+           " against it (event times did not)";
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string HealthText(const results::Health& result, const TextOptions& options) {
+  std::string out;
+  for (int i = 0; i < Shown(result.processes_size(), options); ++i) {
+    const results::HealthProcess& p = result.processes(i);
+    out += p.name() + " (pid " + std::to_string(p.pid()) + "), " + p.ended() + ": " +
+           FormatNumber(p.count()) + " events in " + FormatDuration(p.captured_ns()) + " of " +
+           std::to_string(p.capture_count()) +
+           (p.capture_count() == 1 ? " capture\n" : " captures\n");
+    out += LossesText(p, options.width) + CostText(p, options.width) + StacksText(p) + ClockText(p);
+    out += "\n";
+  }
+  return out + MoreLine(result.processes_size(), options) + MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis
