@@ -113,9 +113,10 @@ void AddStatus(Text* answer) {
 }
 
 const char* Start() {
-  if (SessionIsDue())
+  if (SessionIsDue()) {
     return StartSession() ? nullptr
                           : "capture is impossible here; the reason is on the program's stderr";
+  }
   const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
   if (state == proto::CaptureState::kCapturing)
     return "a capture is already under way; stop it first";

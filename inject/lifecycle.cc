@@ -253,9 +253,10 @@ void AfterForkInParent() noexcept {
 void AfterForkInChild() noexcept {
   g_lock.Reset();
   const bool wiped = g_process.pid == 0;
-  if (!wiped)
+  if (!wiped) {
     __builtin_memset(static_cast<void*>(&g_process), 0,
                      sizeof(g_process));  // a kernel without WIPEONFORK
+  }
   if (g_settings.bundle[0] == 0) return;
   ForgetControl();
   g_process.tracer = LoadedTracer();

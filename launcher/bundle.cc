@@ -72,10 +72,11 @@ int MakeFolders(const std::string& path, std::vector<std::string>* made) {
     if (at < path.size() && path[at] != '/') continue;
     const std::string part = path.substr(0, at);
     struct stat info;
-    if (mkdir(part.c_str(), 0777) == 0)
+    if (mkdir(part.c_str(), 0777) == 0) {
       made->push_back(part);
-    else if (errno != EEXIST && stat(part.c_str(), &info) != 0)
+    } else if (errno != EEXIST && stat(part.c_str(), &info) != 0) {
       return errno;
+    }
   }
   return 0;
 }
@@ -87,10 +88,11 @@ int WriteFile(const std::string& path, const std::string& bytes) {
   int error = 0;
   while (done < bytes.size() && error == 0) {
     const ssize_t written = write(fd, bytes.data() + done, bytes.size() - done);
-    if (written > 0)
+    if (written > 0) {
       done += static_cast<size_t>(written);
-    else if (written < 0 && errno != EINTR)
+    } else if (written < 0 && errno != EINTR) {
       error = errno;
+    }
   }
   if (close(fd) != 0 && error == 0) error = errno;
   return error;
@@ -109,10 +111,11 @@ std::string CpuModel() {
 
 void Finish(const ProcessFiles& process, int status, FinishReport* report) {
   const codec::RecoverResult result = codec::Recover(process.stem, status);
-  if (!result.ok)
+  if (!result.ok) {
     report->failures.push_back(process.stem + ": " + result.error);
-  else
+  } else {
     ++report->finished;
+  }
 }
 
 void SleepMs(long milliseconds) {
@@ -140,9 +143,10 @@ std::string BundleDirectory::Open(const std::string& path) {
            "; name the bundle with an absolute path: -o /DIR";
   }
   // The injected object keeps it in a fixed field.
-  if (path_.size() >= 512)
+  if (path_.size() >= 512) {
     return "the bundle's path has " + std::to_string(path_.size()) +
            " bytes, more than 511; name a shorter one with -o DIR";
+  }
   const int error = MakeFolders(path_, &made_);
   struct stat info;
   if (error != 0) {
@@ -257,10 +261,11 @@ FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_s
     for (const ProcessFiles& process : ListProcesses(bundle)) {
       if (!process.has_ring) continue;
       const bool is_root = process.pid == root;
-      if (!is_root && codec::ProcessIsAlive(process.pid, process.start_id))
+      if (!is_root && codec::ProcessIsAlive(process.pid, process.start_id)) {
         report.alive.push_back(process.pid);
-      else
+      } else {
         Finish(process, is_root && process.start_id == root_start ? root_status : -1, &report);
+      }
     }
     if (report.alive.empty() || waited >= grace_ms || !report.failures.empty()) return report;
     SleepMs(kStepMs);

@@ -45,9 +45,10 @@ int RunVerb(const VerbEntry& entry, std::vector<std::string> words) {
   for (const auto& [section, values] : sections) {
     bool known = false;
     for (const std::string& name : VerbNames()) known = known || name == section;
-    if (message.empty() && !known)
+    if (message.empty() && !known) {
       message = "gpuprof.toml: [" + section + "] is no verb of gpuprof." +
                 DidYouMean(section, VerbNames());
+    }
   }
   if (message.empty()) message = options->ApplyFile(sections[entry.name]);
   if (!message.empty()) return UsageError(message, help);

@@ -141,16 +141,18 @@ void ParseAnswer(const std::string& text, Answer* answer) {
     const size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
     const std::string key = line.substr(0, equals), value = line.substr(equals + 1);
-    if (key == proto::kKeyResult)
+    if (key == proto::kKeyResult) {
       answer->kind = value == "ok" ? Answer::Kind::kOk : Answer::Kind::kRefused;
-    else if (key == proto::kKeyError)
+    } else if (key == proto::kKeyError) {
       answer->error = value;
-    else
+    } else {
       answer->values.emplace_back(key, value);
+    }
   }
-  if (answer->kind == Answer::Kind::kUnreachable)
+  if (answer->kind == Answer::Kind::kUnreachable) {
     answer->error =
         "gave no answer that this version understands; use the gpuprof it was started with";
+  }
 }
 
 }  // namespace

@@ -134,9 +134,10 @@ Check CheckRuntimeFolder() {
   for (const std::string& folder :
        {std::string(runtime == nullptr ? "" : runtime), std::string("/tmp")}) {
     if (folder.empty()) continue;
-    if (access(folder.c_str(), W_OK | X_OK) == 0)
+    if (access(folder.c_str(), W_OK | X_OK) == 0) {
       return {"control sockets", Level::kOk,
               folder + "/" + proto::kSocketFolder + std::to_string(geteuid()), ""};
+    }
     tried += (tried.empty() ? "" : ", ") + folder;
   }
   return {"control sockets", Level::kWarn,
@@ -149,17 +150,20 @@ Check CheckDisk() {
   struct statvfs info;
   char here[4096];
   const std::string folder = getcwd(here, sizeof here) == nullptr ? "." : here;
-  if (access(".", W_OK) != 0)
+  if (access(".", W_OK) != 0) {
     return {"working directory", Level::kWarn, folder + " is not writable",
             "name bundles elsewhere with -o DIR"};
-  if (statvfs(".", &info) != 0)
+  }
+  if (statvfs(".", &info) != 0) {
     return {"working directory", Level::kWarn, folder + ": " + strerror(errno),
             "name bundles elsewhere with -o DIR"};
+  }
   const uint64_t bytes = static_cast<uint64_t>(info.f_bavail) * info.f_frsize;
   const std::string found = folder + ", " + FormatBytes(bytes) + " free";
-  if (bytes < (uint64_t{256} << 20))
+  if (bytes < (uint64_t{256} << 20)) {
     return {"working directory", Level::kWarn, found,
             "free some space, or name bundles elsewhere with -o DIR"};
+  }
   return {"working directory", Level::kOk, found, ""};
 }
 
@@ -202,10 +206,11 @@ Check CheckTorch() {
     std::string output;
     if (RunProbe({python, "-c", kQuestion}, {{"LD_PRELOAD", ""}}, &output) != 0) continue;
     const std::string folder = output.substr(0, output.find('\n'));
-    if (folder.empty())
+    if (folder.empty()) {
       return {"PyTorch", Level::kInfo,
               std::string("none in the ") + python + " on PATH; its ops are recorded where it is",
               ""};
+    }
     const std::string version = LineStarting(folder + "/version.py", "__version__ = ");
     if (FindBelow(folder, "lib/libtorch_cpu.so").empty()) {
       return {"PyTorch", Level::kWarn, folder + " has no lib/libtorch_cpu.so",
@@ -218,9 +223,10 @@ Check CheckTorch() {
 
 Check CheckGpu() {
   const std::string driver = ReadLine("/proc/driver/nvidia/version");
-  if (driver.empty())
+  if (driver.empty()) {
     return {"GPU", Level::kInfo,
             "no NVIDIA driver is loaded; the host side is recorded all the same", ""};
+  }
   return {"GPU", Level::kInfo, driver + "; GPU events are not recorded by this version", ""};
 }
 

@@ -35,9 +35,10 @@ std::string Locate(const char* object, const char* room, const char* variable,
                    std::string* error) {
   if (!override_path.empty()) {
     const std::string found = FirstReadable({override_path});
-    if (found.empty())
+    if (found.empty()) {
       *error = std::string(variable) + " names '" + override_path +
                "', which cannot be read; correct or unset it";
+    }
     return found;
   }
   const std::string found =
@@ -104,10 +105,11 @@ std::string ComposePreload(const std::string& inject, const std::string& sanitiz
   if (!sanitizer.empty()) first.push_back(sanitizer);
   for (const std::string& entry : Split(spaced, ' ')) {
     if (entry.empty() || BaseName(entry) == proto::kInjectObject) continue;
-    if (!IsAsan(entry))
+    if (!IsAsan(entry)) {
       rest.push_back(entry);
-    else if (first.empty())
+    } else if (first.empty()) {
       first.push_back(entry);
+    }
   }
   first.push_back(inject);
   first.insert(first.end(), rest.begin(), rest.end());

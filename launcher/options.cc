@@ -272,9 +272,10 @@ std::string ReadSettingsFile(const std::string& path, FileSections* sections) {
   }
   for (const CLI::ConfigItem& item : items) {
     if (item.name == "--" || item.name == "++") continue;  // CLI11's marks of a section's ends
-    if (item.parents.size() > 1)
+    if (item.parents.size() > 1) {
       return path + ": '" + item.fullname() +
              "': sections are verbs ([run], [stats]) and hold no further ones";
+    }
     const std::string section = item.parents.empty() ? "run" : item.parents.front();
     auto& value = (*sections)[section][item.name];
     if (!value.empty()) return path + ": '" + item.fullname() + "' is given twice";

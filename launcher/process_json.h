@@ -26,10 +26,11 @@ inline nlohmann::ordered_json ProcessesJson(const std::vector<Answer>& answers) 
                                 proto::kKeyLost, proto::kKeySignal}) {
         is_count = is_count || key == count;
       }
-      if (is_count)
+      if (is_count) {
         process[key] = std::strtoull(value.c_str(), nullptr, 10);
-      else
+      } else {
         process[key] = value;
+      }
     }
     processes.push_back(std::move(process));
   }

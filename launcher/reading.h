@@ -34,9 +34,10 @@ inline int SayFaults(const analysis::Trace& trace) {
   constexpr size_t kMost = 20;
   const BundleFacts facts = FactsOf(trace);
   for (size_t i = 0; i < facts.faults.size() && i < kMost; ++i) Say(facts.faults[i]);
-  if (facts.faults.size() > kMost)
+  if (facts.faults.size() > kMost) {
     Say("and " + Plural(facts.faults.size() - kMost, "fault", "faults") +
         " more; see 'gpuprof verify'");
+  }
   return facts.faults.empty() ? kExitOk : kExitUnreadable;
 }
 

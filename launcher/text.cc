@@ -77,10 +77,11 @@ std::string FormatSeconds(double seconds) {
     std::snprintf(text, sizeof text, "%.2f s", seconds);
   } else {
     const long whole = std::lround(seconds);
-    if (whole < 3600)
+    if (whole < 3600) {
       std::snprintf(text, sizeof text, "%ld min %02ld s", whole / 60, whole % 60);
-    else
+    } else {
       std::snprintf(text, sizeof text, "%ld h %02ld min", whole / 3600, whole / 60 % 60);
+    }
   }
   return text;
 }
@@ -92,10 +93,11 @@ std::string ShellQuote(std::string_view text) {
     return std::string(text);
   std::string quoted = "'";
   for (const char c : text) {
-    if (c == '\'')
+    if (c == '\'') {
       quoted += "'\\''";
-    else
+    } else {
       quoted += c;
+    }
   }
   return quoted + "'";
 }

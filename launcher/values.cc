@@ -91,7 +91,7 @@ std::string ParseSize(std::string_view text, uint64_t* bytes) {
   const size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
   std::string unit(text.substr(digits));
   unsigned shift = 0;
-  if (unit.size() > 0 && std::strchr("KkMmGg", unit[0]) != nullptr) {
+  if (!unit.empty() && std::strchr("KkMmGg", unit[0]) != nullptr) {
     shift = unit[0] == 'K' || unit[0] == 'k' ? 10 : unit[0] == 'M' || unit[0] == 'm' ? 20 : 30;
     unit.erase(0, 1);
     if (unit[0] == 'i') unit.erase(0, 1);

@@ -170,6 +170,7 @@ void Stop(StopReason, const char* trigger) {
 }
 
 bool Tick() {
+  if (g_drain == nullptr) return false;  // finished: the process is on its way out
   const bool changed = StackTick();
   LookForFrameworks();
   g_drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));

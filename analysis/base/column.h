@@ -24,7 +24,7 @@ class ColumnAllocator : public std::allocator<T> {
   template <typename U>
   ColumnAllocator(const ColumnAllocator<U>&) noexcept {}
   template <typename U>
-  struct rebind {
+  struct rebind {  // NOLINT(readability-identifier-naming): the standard's name
     using other = ColumnAllocator<U>;
   };
 

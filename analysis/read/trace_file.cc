@@ -212,9 +212,10 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
     const auto range = seen.find(number);
     const int64_t fallback_start = range != seen.end() ? range->second.first : window.end_ns;
     if (!has_start[number]) window.start_ns = fallback_start;
-    if (!window.has_stop)
+    if (!window.has_stop) {
       window.end_ns =
           std::max(window.start_ns, range != seen.end() ? range->second.second : window.start_ns);
+    }
     process_.captures.push_back(window);
   }
 }

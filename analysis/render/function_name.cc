@@ -77,10 +77,11 @@ class Shortener {
         Copy(1);
       }
     }
-    if (at_ == name_.size())
+    if (at_ == name_.size()) {
       torn_ = true;
-    else
+    } else {
       Copy(1);
+    }
   }
 
   // Past the bracket that closes the one here; the others within count too.

@@ -116,6 +116,7 @@ Json ValueOf(const Message& message, const FieldDescriptor* field) {
 // Fields in the order of the schema's text, which is the order of meaning.
 std::vector<const FieldDescriptor*> FieldsOf(const google::protobuf::Descriptor* type) {
   std::vector<const FieldDescriptor*> fields;
+  fields.reserve(static_cast<size_t>(type->field_count()));
   for (int i = 0; i < type->field_count(); ++i) fields.push_back(type->field(i));
   return fields;
 }

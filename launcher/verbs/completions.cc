@@ -32,9 +32,10 @@ std::string Choices(const OptionView& option) {
   std::string words;
   for (const std::string& word : Split(option.type_name, '|')) {
     bool literal = false;
-    for (const char c : word)
+    for (const char c : word) {
       literal = literal || std::islower(static_cast<unsigned char>(c)) != 0 ||
                 std::isdigit(static_cast<unsigned char>(c)) != 0;
+    }
     // "delay:START+LENGTH" is completed up to what the user must fill in.
     const std::string text = word.substr(
         0, word.find(':') == std::string::npos ? std::string::npos : word.find(':') + 1);
@@ -124,12 +125,13 @@ std::string Bash(const std::vector<VerbView>& verbs) {
 std::string ZshText(const std::string& text) {
   std::string escaped;
   for (const char c : text) {
-    if (c == '\'')
+    if (c == '\'') {
       escaped += "'\\''";
-    else if (c == '[' || c == ']' || c == ':')
+    } else if (c == '[' || c == ']' || c == ':') {
       escaped += std::string("\\") + c;
-    else
+    } else {
       escaped += c;
+    }
   }
   return escaped;
 }
@@ -149,9 +151,10 @@ std::string Zsh(const std::vector<VerbView>& verbs) {
     cases += std::string("    ") + verb.entry->name + ")\n      _arguments -S";
     bool has_positional = false;
     for (const OptionView& option : verb.options) {
-      if (option.positional)
+      if (option.positional) {
         cases +=
             std::string(" \\\n        '") + (option.repeated ? "*" : "") + ZshAction(option) + "'";
+      }
       has_positional |= option.positional;
       for (const std::string& name : option.names) {
         const char* value = option.type_name.empty() ? "" : name[1] == '-' ? "=" : "+";

@@ -26,19 +26,21 @@ class Ps : public Verb {
     std::vector<Answer> answers;
     for (const Endpoint& endpoint : FindEndpoints()) {
       const Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
-      if (answer.kind == Answer::Kind::kOk)
+      if (answer.kind == Answer::Kind::kOk) {
         answers.push_back(answer);
-      else if (answer.kind == Answer::Kind::kNobody)
+      } else if (answer.kind == Answer::Kind::kNobody) {
         RemoveStale(endpoint);
-      else
+      } else {
         Say("process " + std::to_string(endpoint.pid) + ": " + answer.error);
+      }
     }
-    if (json_)
+    if (json_) {
       PutOut(ProcessesJson(answers).dump(2) + "\n");
-    else if (answers.empty())
+    } else if (answers.empty()) {
       Say("no running process has gpuprof in it; start one with 'gpuprof run -- COMMAND'");
-    else
+    } else {
       PutOut(Table(answers));
+    }
     return kExitOk;
   }
 

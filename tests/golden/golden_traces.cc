@@ -119,7 +119,7 @@ GoldenTrace Server() {
   TrackBuilder& main = builder.Thread(7, "server");
   main.Sample(0, 0).Sample(400 * kMs, 30 * kMs, kMs);
   for (int i = 0; i < 20; ++i) {
-    const auto address = static_cast<uint64_t>(0x10000 + i * 0x1000);
+    const auto address = 0x10000 + static_cast<uint64_t>(i) * 0x1000;
     const int64_t at = i * 20 * kMs;
     main.Alloc(at, address, 3000, request).Alloc(at + kMs, 0x50, 64, request);
     main.Free(at + 3 * kMs, 0x50).Alloc(at + 4 * kMs, address + 0x800, 128, cache);

@@ -55,9 +55,10 @@ int main(int argc, char** argv) {
   setvbuf(stdin, NULL, _IONBF, 0);
   printf("ready\n");
   for (int c; (c = getchar()) != EOF;) {
-    if (c == '\n')
+    if (c == '\n') {
       printf("%d %d %ld\n", Entries("/proc/self/task") + 1, Entries("/proc/self/fd"),
              ResidentPages() * 4);
+    }
   }
   g_stop = 1;
   for (int i = 0; i < count; ++i) pthread_join(threads[i], NULL);

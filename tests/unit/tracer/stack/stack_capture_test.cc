@@ -402,6 +402,7 @@ TEST_F(StackCaptureTest, EightThreadsWhileForking) {
   std::atomic<bool> stop = false;
   std::atomic<uint64_t> wrong = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int t = 0; t < 8; ++t) {
     threads.emplace_back([&] {
       const char* shapes[] = {"pP", "SvA", "PPPP", "aVsP", "vVvV", "P"};

@@ -162,8 +162,10 @@ TEST_F(OpNamesTest, EightThreadsAgree) {
   constexpr int kNames = 500;
   std::vector<std::vector<uint32_t>> ids(kThreads);
   std::vector<std::unique_ptr<TestRing>> rings;
+  rings.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) rings.push_back(std::make_unique<TestRing>());
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       auto cache = std::make_unique<NameCache>();
