@@ -29,7 +29,8 @@ void OnKeyDestroyed(void* value) {
     Recorder recorder(proto::kSourceThreads);
     if (recorder.active()) {
       recorder.Write({recorder.Now(), 0, static_cast<uint8_t>(proto::RecordKind::kThread), 0,
-                      static_cast<uint16_t>(proto::ThreadEvent::kExit), 0, 0});
+                      static_cast<uint16_t>(proto::ThreadEvent::kExit),
+                      proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), 0});
     }
   }
   ReleaseRing();

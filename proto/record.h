@@ -130,8 +130,8 @@ enum class OpScope : uint8_t {
 enum class ThreadEvent : uint8_t {
   kStart = 1,  // a = start routine, b = tid of the creator
   kName = 2,   // a, b = 16 bytes of the name, zero-padded
-  kExit = 3,
-  kSeen = 4,  // first event of a thread that started before capture
+  kExit = 3,   // a = processor time of its life in ns; 0: not known
+  kSeen = 4,   // first event of a thread that started before capture
 };
 
 enum class ProcessEvent : uint8_t {

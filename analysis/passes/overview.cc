@@ -86,28 +86,6 @@ Interval StepWindow(const StepAnalysis& steps) {
   return spans.empty() ? Interval{} : Interval{spans.front().start, spans.back().end};
 }
 
-// Processor time of a process's own threads within a window, as parts of the covered time.
-struct ProcessUse {
-  double busy = 0;
-  double runqueue = 0;
-};
-std::optional<ProcessUse> UseOf(const Process& process, Interval window) {
-  std::optional<ProcessUse> sum;
-  int64_t covered = 0;
-  int64_t cpu = 0, wait = 0;
-  for (const Track& track : process.tracks) {
-    if (track.tool) continue;
-    const auto usage = UsageWithin(track, LifeOf(track), window);
-    if (!usage) continue;
-    // Threads come and go: the one that was there longest stands for the process.
-    covered = std::max(covered, usage->covered_ns);
-    cpu += usage->cpu_ns;
-    wait += usage->runqueue_wait_ns;
-  }
-  if (covered > 0) sum = ProcessUse{Ratio(cpu, covered), Ratio(wait, covered)};
-  return sum;
-}
-
 void FillInput(PassContext& context, size_t leading, results::OverviewInput* input) {
   const StepAnalysis& steps = context.steps(leading);
   const Process& process = context.process(leading);
@@ -310,7 +288,7 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
     const Track& track = process.tracks[steps.detected.track];
     if (const auto usage = UsageWithin(track, LifeOf(track), window)) {
       facts.step_runqueue_wait_ns = usage->runqueue_wait_ns;
-      facts.step_measured_ns = usage->covered_ns;
+      facts.step_measured_ns = usage->runqueue_covered_ns;
     }
     double busy = 0;
     for (const size_t index : context.selected()) {

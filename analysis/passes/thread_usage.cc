@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/steps/statistics.h"
 #include "proto/record.h"
 
 namespace gpuprof::analysis {
@@ -38,15 +39,34 @@ void CoverSpans(const Table& table, ThreadLife* life) {
   Cover(table.end_ns.back(), life);
 }
 
-// Value of the accumulated figures at a time between two samples.
-ThreadSample Between(const ThreadSample& a, const ThreadSample& b, int64_t time) {
-  const auto length = static_cast<double>(b.time_ns - a.time_ns);
-  const double part = length > 0 ? static_cast<double>(time - a.time_ns) / length : 1.0;
-  auto blend = [&](uint64_t from, uint64_t to) {
-    const double rise = to > from ? static_cast<double>(to - from) : 0;
-    return from + static_cast<uint64_t>(rise * part);
+// An accumulated figure at moments in order.
+struct Point {
+  int64_t time;
+  uint64_t value;
+};
+
+struct Rise {
+  int64_t covered = 0;
+  int64_t value = 0;
+};
+
+// By how much the figure rose within the window, as far as points lie around it.
+Rise RiseWithin(const std::vector<Point>& points, Interval window) {
+  if (points.size() < 2) return {};
+  const int64_t from = std::max(window.start, points.front().time);
+  const int64_t to = std::min(window.end, points.back().time);
+  if (to <= from) return {};
+  auto at = [&](int64_t time) {
+    const auto after = std::lower_bound(points.begin() + 1, points.end() - 1, time,
+                                        [](const Point& p, int64_t t) { return p.time < t; });
+    const Point& a = *(after - 1);
+    const Point& b = *after;
+    const double part =
+        Ratio(static_cast<double>(time - a.time), static_cast<double>(b.time - a.time));
+    const double rise = b.value > a.value ? static_cast<double>(b.value - a.value) : 0;
+    return static_cast<int64_t>(a.value) + static_cast<int64_t>(rise * part);
   };
-  return {time, blend(a.cpu_ns, b.cpu_ns), blend(a.runqueue_wait_ns, b.runqueue_wait_ns)};
+  return {to - from, at(to) - at(from)};
 }
 
 }  // namespace
@@ -70,6 +90,8 @@ ThreadLife LifeOf(const Track& track) {
         life.creator = static_cast<int32_t>(track.thread_event.b[i]);
     } else if (event == proto::ThreadEvent::kExit) {
       life.exit_seen = true;
+      life.exit_ns = time;
+      life.cpu_at_exit_ns = track.thread_event.a[i];
     }
   }
   return life;
@@ -77,23 +99,40 @@ ThreadLife LifeOf(const Track& track) {
 
 std::optional<ThreadUsage> UsageWithin(const Track& track, const ThreadLife& life,
                                        Interval window) {
-  std::vector<ThreadSample> points;
-  if (life.start_seen) points.push_back({life.span.start, 0, 0});
-  points.insert(points.end(), track.samples.begin(), track.samples.end());
-  if (points.size() < 2) return std::nullopt;
-  const int64_t from = std::max(window.start, points.front().time_ns);
-  const int64_t to = std::min(window.end, points.back().time_ns);
-  if (to <= from) return std::nullopt;
-  auto at = [&](int64_t time) {
-    const auto after =
-        std::lower_bound(points.begin() + 1, points.end() - 1, time,
-                         [](const ThreadSample& s, int64_t t) { return s.time_ns < t; });
-    return Between(*(after - 1), *after, time);
-  };
-  const ThreadSample first = at(from);
-  const ThreadSample last = at(to);
-  return ThreadUsage{to - from, static_cast<int64_t>(last.cpu_ns - first.cpu_ns),
-                     static_cast<int64_t>(last.runqueue_wait_ns - first.runqueue_wait_ns)};
+  std::vector<Point> cpu, runqueue;
+  if (life.start_seen) {
+    cpu.push_back({life.span.start, 0});
+    runqueue.push_back({life.span.start, 0});
+  }
+  for (const ThreadSample& sample : track.samples) {
+    cpu.push_back({sample.time_ns, sample.cpu_ns});
+    runqueue.push_back({sample.time_ns, sample.runqueue_wait_ns});
+  }
+  // On its way out a thread tells its processor time itself: samples are a second apart.
+  if (life.cpu_at_exit_ns > 0 && (cpu.empty() || cpu.back().time < life.exit_ns)) {
+    cpu.push_back({life.exit_ns, life.cpu_at_exit_ns});
+  }
+  const Rise used = RiseWithin(cpu, window);
+  if (used.covered == 0) return std::nullopt;
+  const Rise waited = RiseWithin(runqueue, window);
+  return ThreadUsage{used.covered, used.value, waited.covered, waited.value};
+}
+
+std::optional<ProcessUse> UseOf(const Process& process, Interval window) {
+  int64_t covered = 0, runqueue_covered = 0;
+  int64_t cpu = 0, wait = 0;
+  for (const Track& track : process.tracks) {
+    if (track.tool) continue;
+    const auto usage = UsageWithin(track, LifeOf(track), window);
+    if (!usage) continue;
+    // Threads come and go: the one that was there longest stands for the process.
+    covered = std::max(covered, usage->covered_ns);
+    runqueue_covered = std::max(runqueue_covered, usage->runqueue_covered_ns);
+    cpu += usage->cpu_ns;
+    wait += usage->runqueue_wait_ns;
+  }
+  if (covered == 0) return std::nullopt;
+  return ProcessUse{Ratio(cpu, covered), Ratio(wait, runqueue_covered)};
 }
 
 uint64_t EventsOf(const Track& track) {

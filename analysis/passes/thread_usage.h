@@ -18,21 +18,33 @@ struct ThreadLife {
   Interval span;
   bool start_seen = false;
   bool exit_seen = false;
-  bool empty = true;  // no sign of it
+  int64_t exit_ns = 0;
+  uint64_t cpu_at_exit_ns = 0;  // 0: not known
+  bool empty = true;            // no sign of it
   std::optional<int32_t> creator;
   uint64_t routine = 0;
 };
 ThreadLife LifeOf(const Track& track);
 
-// Processor time, measured over covered_ns of the interval asked for.
+// Processor time, measured over covered_ns of the interval asked for, and time without a processor,
+// measured over runqueue_covered_ns of it.
 struct ThreadUsage {
   int64_t covered_ns = 0;
   int64_t cpu_ns = 0;
+  int64_t runqueue_covered_ns = 0;
   int64_t runqueue_wait_ns = 0;
 };
 // Between samples, use is taken to be even. Empty when no two known points lie around any part of
 // the interval.
 std::optional<ThreadUsage> UsageWithin(const Track& track, const ThreadLife& life, Interval window);
+
+// Processor time of a process's own threads within a window, as parts of the covered time: above 1
+// when more than one processor was busy.
+struct ProcessUse {
+  double busy = 0;
+  double runqueue = 0;
+};
+std::optional<ProcessUse> UseOf(const Process& process, Interval window);
 
 uint64_t EventsOf(const Track& track);
 

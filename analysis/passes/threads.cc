@@ -50,7 +50,7 @@ void FillThread(PassContext& context, size_t index, size_t track_index, results:
     row->set_cpu_ns(usage->cpu_ns);
     row->set_cpu_ratio(Ratio(usage->cpu_ns, usage->covered_ns));
     row->set_runqueue_wait_ns(usage->runqueue_wait_ns);
-    row->set_runqueue_wait_ratio(Ratio(usage->runqueue_wait_ns, usage->covered_ns));
+    row->set_runqueue_wait_ratio(Ratio(usage->runqueue_wait_ns, usage->runqueue_covered_ns));
   }
   if (track.op.rows() > 0) row->set_op_ns(BusyIn(context.ops(index), track_index));
   row->set_op_ratio(Ratio(row->op_ns(), row->life_ns()));
@@ -76,7 +76,6 @@ void AddTo(const results::Thread& thread, results::ThreadProcess* sum) {
   sum->set_contended_ns(sum->contended_ns() + thread.contended_ns());
   if (!thread.has_cpu_ns()) return;
   sum->set_cpu_ns(sum->cpu_ns() + thread.cpu_ns());
-  sum->set_cpu_ratio(sum->cpu_ratio() + thread.cpu_ratio());
   sum->set_runqueue_wait_ns(sum->runqueue_wait_ns() + thread.runqueue_wait_ns());
 }
 
@@ -104,6 +103,8 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
                        if (a.cpu_ns() != b.cpu_ns()) return a.cpu_ns() > b.cpu_ns();
                        return a.count() > b.count();
                      });
+    constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+    if (const auto use = UseOf(process, {-kFar, kFar})) sum->set_cpu_ratio(use->busy);
     for (results::Thread& row : rows) *out->add_threads() = std::move(row);
   }
   context.FillMeta("threads", out->mutable_meta());

@@ -4,6 +4,7 @@
 """Threads in numbers, with small stacks, cancelled, and at the very end of their lives."""
 
 import collections
+import json
 
 from conftest import HEAP_EXACT, gpuprof, program
 from trace_file import THREAD_EXIT, THREAD_START
@@ -42,6 +43,17 @@ def test_thousand_threads(same):
         assert sum(_events(trace, THREAD_START).values()) == 1000
     else:  # the ring memory does not suffice for all: the rest is counted
         assert sum(made.values()) + no_ring >= 2000
+
+
+def test_processor_time_of_short_threads(same):
+    """Threads that come and go between two samples have their processor time all the same."""
+    outcome = same([program("burners"), "150", "50"], "--trace=threads")
+    table = json.loads(gpuprof("stats", "threads", "--json", outcome.bundle).out)
+    cpu = sorted((t["cpu_ns"] / 1e6, t["cpu_ratio"]) for t in table["threads"] if t["start_seen"] and not t["tool"])
+    assert len(cpu) == 2
+    assert 50 <= cpu[0][0] < 75 and 150 <= cpu[1][0] < 175
+    assert cpu[0][1] < 0.15 and cpu[1][1] < 0.35, "of a life of half a second"
+    assert sum(p["cpu_ratio"] for p in table["processes"]) < 0.5
 
 
 def test_memory_limit_ends_the_capture(same):
