@@ -17,25 +17,27 @@
 #include <cstdlib>
 #include <iterator>
 
+#include "launcher/witness.h"
 #include "proto/ticks.h"
 
 namespace gpuprof::launcher {
 namespace {
 
-// What is passed on when another process sent it to us alone. What the terminal sends reaches the
-// command anyway, as it is in our process group; SIGINT and SIGQUIT of the terminal are thereby the
-// command's to answer, not ours.
+// What is passed on when another process sent it to us alone. What is sent to our process group, by
+// the terminal or by another process, reaches the command anyway, as it is in our process group;
+// SIGINT and SIGQUIT of the terminal are thereby the command's to answer, not ours.
 constexpr int kForwarded[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1,
                               SIGUSR2, SIGCONT, SIGWINCH, SIGALRM};
 
 std::atomic<int32_t> g_child{0};
+Witness g_witness;
 
 void Forward(int number, siginfo_t* info, void*) {
   const int saved = errno;
   const int32_t child = g_child.load(std::memory_order_relaxed);
   // An alarm set before we were started is the command's, but timers do not pass to children.
   const bool is_for_command = info->si_code <= 0 ? info->si_pid != child : number == SIGALRM;
-  if (child > 0 && is_for_command) kill(child, number);
+  if (child > 0 && !g_witness.Saw(number) && is_for_command) kill(child, number);
   errno = saved;
 }
 
@@ -109,6 +111,7 @@ void Wait(ChildResult* result) {
          errno == EINTR) {}
   // From here on the pid may be another process's: nothing is sent to it any more.
   g_child.store(0, std::memory_order_relaxed);
+  g_witness.Stop();
   while (waitpid(result->pid, &result->wait_status, 0) < 0 && errno == EINTR) {}
 }
 
@@ -156,6 +159,7 @@ ChildResult RunChild(const std::vector<std::string>& command, const Variables& c
   result.fork_failed = child < 0;
   result.pid = child;
   g_child.store(child, std::memory_order_relaxed);
+  if (child > 0) g_witness.Start();
   sigprocmask(SIG_SETMASK, &saved.mask, nullptr);
   close(ends[1]);
   if (child < 0) {

@@ -271,6 +271,34 @@ def test_control_c_that_kills_the_command_kills_gpuprof_the_same_way(tmp_path):
     assert os.waitstatus_to_exitcode(status) == -signal.SIGINT
 
 
+COUNTER = """
+import signal, time
+count = 0
+def handle(number, frame):
+    global count
+    count += 1
+signal.signal(signal.{0}, handle)
+print("ready", flush=True)
+until = time.monotonic() + {1}
+while time.monotonic() < until:
+    time.sleep(0.05)
+print(count)
+"""
+
+
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"])
+def test_signals_sent_to_the_group_reach_the_command_once(tmp_path, name):
+    process = subprocess.Popen([GPUPROF, "run", "--quiet", "--", PYTHON, "-c", COUNTER.format(name, 1.5)], cwd=tmp_path,
+                               env=clean_env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
+    assert process.stdout.readline() == "ready\n"
+    for number in range(3):  # a witness that counts wrongly would swallow or double the later ones
+        os.killpg(process.pid, signal.Signals[name])
+        time.sleep(0.2)
+    process.send_signal(signal.Signals[name])
+    assert process.stdout.readline() == "4\n"
+    assert process.wait(timeout=60) == 0
+
+
 def test_an_alarm_set_before_reaches_the_command(tmp_path):
     def prepare():
         signal.setitimer(signal.ITIMER_REAL, 1.0)

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See witness.h.
+
+#include "launcher/witness.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+namespace gpuprof::launcher {
+namespace {
+
+constexpr int kLooks = 4;
+constexpr long kPauseNs = 250'000;
+
+void CloseEverything() {
+  if (syscall(SYS_close_range, 0, ~0u, 0) == 0) return;
+  const long most = sysconf(_SC_OPEN_MAX);
+  for (int fd = 0; fd < most; ++fd) close(fd);
+}
+
+}  // namespace
+
+void Witness::Start() {
+  void* memory =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return;
+  shared_ = static_cast<Shared*>(memory);
+  const pid_t parent = getpid();
+  const pid_t child = fork();
+  if (child < 0) return;
+  if (child == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(0);
+    prctl(PR_SET_NAME, "gpuprof-witness");
+    CloseEverything();
+    sigset_t all;
+    sigfillset(&all);
+    for (;;) {
+      const int number = sigwaitinfo(&all, nullptr);
+      if (number > 0 && number < kSignals) shared_->count[number].fetch_add(1);
+    }
+  }
+  pid_ = child;
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/status", static_cast<int>(child));
+  status_ = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void Witness::Stop() {
+  if (pid_ > 0) {
+    kill(pid_, SIGKILL);
+    while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {}
+  }
+  if (status_ >= 0) close(status_);
+  pid_ = 0;
+  status_ = -1;
+}
+
+// "ShdPnd:" of its status: a signal that it has not taken yet, on a machine that is busy.
+bool Witness::IsPending(int number) const {
+  char text[4096];
+  const ssize_t bytes = status_ >= 0 ? pread(status_, text, sizeof text - 1, 0) : -1;
+  if (bytes <= 0) return false;
+  text[bytes] = 0;
+  const char* line = strstr(text, "ShdPnd:\t");
+  return line != nullptr && (strtoull(line + 8, nullptr, 16) >> (number - 1) & 1) != 0;
+}
+
+bool Witness::Saw(int number) {
+  if (pid_ == 0 || number <= 0 || number >= kSignals) return false;
+  for (int look = 0; look < kLooks; ++look) {
+    const bool pending = IsPending(number);
+    const uint32_t count = shared_->count[number].load();
+    if (count != seen_[number] || pending) {
+      seen_[number] = count != seen_[number] ? count : count + 1;
+      return true;
+    }
+    const timespec pause = {0, kPauseNs};
+    nanosleep(&pause, nullptr);
+  }
+  return false;
+}
+
+}  // namespace gpuprof::launcher
