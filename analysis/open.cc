@@ -36,7 +36,7 @@ void ReadManifest(const BundleFiles& found, Trace* trace) {
   std::string what;
   if (!file.ok()) {
     what = file.error().message;
-  } else if (file->bytes > (64u << 20) ||
+  } else if (file->bytes == 0 || file->bytes > (64u << 20) ||
              !trace->manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
     trace->manifest.Clear();
     what = "not a gpuprof manifest, or damaged: the traces are read without it";

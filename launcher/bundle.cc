@@ -74,9 +74,10 @@ int MakeFolders(const std::string& path, std::vector<std::string>* made) {
     struct stat info;
     if (mkdir(part.c_str(), 0777) == 0) {
       made->push_back(part);
-    } else if (errno != EEXIST && stat(part.c_str(), &info) != 0) {
-      return errno;
+      continue;
     }
+    const int error = errno;
+    if (error != EEXIST && stat(part.c_str(), &info) != 0) return error;
   }
   return 0;
 }

@@ -47,7 +47,7 @@ void CheckManifest(const BundleFiles& found, BundleReport* report) {
   proto::Bundle manifest;
   if (!file.ok()) {
     report->faults.push_back({proto::kBundleFile, 0, file.error().message});
-  } else if (file->bytes > INT32_MAX ||
+  } else if (file->bytes == 0 || file->bytes > INT32_MAX ||
              !manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
     report->faults.push_back({proto::kBundleFile, 0, "not a gpuprof manifest, or damaged"});
   }

@@ -180,7 +180,7 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
     confidence->set_reason("no event was recorded");
   } else if (!trace_->faults.empty()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason("files are damaged or cut: only what lies before the fault was read");
+    confidence->set_reason("files are damaged or cut: what could not be read is missing");
   } else if (meta.lost_count() * 100 > rows) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("more than 1 % of the records were lost");

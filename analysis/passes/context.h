@@ -74,6 +74,10 @@ std::string_view LossFix(proto::LossKind kind);
 // Records lost by a process, by kind; ring losses of tracks count where health does not tell them.
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process);
 
+// Operations observed: of a process that was killed, health is up to a second old and the rows are
+// what there is.
+uint64_t OpEventsOf(const Process& process);
+
 // The name of the innermost frame that is not an allocator's, "" without frames.
 std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames);
 

@@ -31,8 +31,8 @@ void FillCost(const Process& process, results::HealthProcess* row) {
   row->set_background_ratio(Ratio(row->drain_cpu_ns() + row->control_cpu_ns(), row->captured_ns()));
   row->set_stack_count(health.stack_samples());
   row->set_stack_ns(static_cast<int64_t>(health.stack_ns()));
-  row->set_op_event_count(health.op_events());
-  row->set_op_ns(static_cast<int64_t>(health.op_events() * health.op_callback_ns()));
+  row->set_op_event_count(OpEventsOf(process));
+  row->set_op_ns(static_cast<int64_t>(row->op_event_count() * health.op_callback_ns()));
   row->set_slowdown_ratio(Ratio(row->stack_ns() + row->op_ns(), row->captured_ns()));
   row->set_memory_bytes(health.memory_bytes());
   row->set_file_bytes(process.file_bytes);

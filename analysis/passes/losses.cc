@@ -109,6 +109,14 @@ std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& proces
   return losses;
 }
 
+uint64_t OpEventsOf(const Process& process) {
+  uint64_t rows = 0;
+  for (const KindTotals& totals : process.kinds) {
+    if (totals.kind == static_cast<uint16_t>(proto::ChunkKind::kOp)) rows = totals.rows;
+  }
+  return std::max(rows, process.health.op_events());
+}
+
 std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames) {
   for (const results::Frame& frame : frames) {
     if (!IsAllocatorFrame(frame)) return frame.name();

@@ -193,11 +193,11 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     const Process& process = context.process(index);
     const proto::Health& health = process.health;
     const auto own = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
-    const auto op_ns = static_cast<int64_t>(health.op_events() * health.op_callback_ns());
+    const auto op_ns = static_cast<int64_t>(OpEventsOf(process) * health.op_callback_ns());
     cost->set_drain_cpu_ns(cost->drain_cpu_ns() + own);
     cost->set_stack_ns(cost->stack_ns() + static_cast<int64_t>(health.stack_ns()));
     cost->set_stack_count(cost->stack_count() + health.stack_samples());
-    cost->set_op_event_count(cost->op_event_count() + health.op_events());
+    cost->set_op_event_count(cost->op_event_count() + OpEventsOf(process));
     cost->set_op_ns(cost->op_ns() + op_ns);
     cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
     cost->set_count(cost->count() + process.rows);

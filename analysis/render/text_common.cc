@@ -50,9 +50,8 @@ std::string MetaText(const results::Meta& meta, const TextOptions& options) {
   }
   for (const results::Input& input : meta.inputs()) {
     if (input.fault().empty()) continue;
-    out +=
-        WrapText("Damaged: " + input.name() + ": " + input.fault() + ". What lies before was read.",
-                 "", "  ", options.width);
+    out += WrapText("Damaged: " + input.name() + ": " + input.fault() + ". What could be read was.",
+                    "", "  ", options.width);
   }
   if (meta.confidence().level() < results::LEVEL_HIGH) {
     out += WrapText("Confidence: " + LevelWord(meta.confidence().level()) + ": " +
@@ -130,10 +129,11 @@ std::string SeriesText(const results::StepSeries& series, const TextOptions& opt
   }
   if (series.outlier_count() > 0) words += "; " + Plural(series.outlier_count(), "outlier");
   if (series.partial_count() > 0)
-    words += "; " + FormatNumber(series.partial_count()) + " cut by the capture's border";
+    words += "; " + FormatNumber(series.partial_count()) + " without begin or end in the capture";
   if (series.other_batch_count() > 0) {
     words += "; " + FormatNumber(series.other_batch_count()) +
-             (series.other_batch_count() == 1 ? " batch" : " batches") + " outside steps";
+             (series.other_batch_count() == 1 ? " call" : " calls") +
+             " of the loader outside steps (at an epoch's end it has no more)";
   }
   if (series.batches_per_step() > 1.001) {
     words += "; " + FormatReal(series.batches_per_step()) + " batches a step";

@@ -96,7 +96,12 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
 std::string Recording(const results::Overview& result, const TextOptions& options) {
   const results::OverviewCost& c = result.cost();
   std::string out = "Recording\n";
-  out += result.meta().lost_count() == 0
+  bool damaged = false;
+  for (const results::Input& input : result.meta().inputs()) damaged |= !input.fault().empty();
+  out += damaged
+             ? "  lost: what the damaged files held; " + FormatNumber(result.meta().lost_count()) +
+                   " more of " + FormatNumber(c.count() + result.meta().lost_count()) + " events\n"
+         : result.meta().lost_count() == 0
              ? "  lost: nothing of " + FormatNumber(c.count()) + " events\n"
              : "  lost: " + FormatNumber(result.meta().lost_count()) + " of " +
                    FormatNumber(c.count() + result.meta().lost_count()) + " events\n";

@@ -7,10 +7,12 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "launcher/bundle.h"
 #include "launcher/command.h"
 #include "launcher/text.h"
+#include "proto/contract.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -23,9 +25,15 @@ class Recover : public Verb {
 
   int Execute(const Options&) override {
     struct stat info;
-    if (stat(bundle_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode)) {
-      Say(bundle_ + " is no bundle directory" + (errno == ENOENT ? ": it does not exist" : "") +
+    const bool is_there = stat(bundle_.c_str(), &info) == 0;
+    if (!is_there || !S_ISDIR(info.st_mode)) {
+      Say(bundle_ + " is no bundle directory" + (is_there ? "" : ": it does not exist") +
           "; name the directory that 'gpuprof run' printed");
+      return kExitUnreadable;
+    }
+    if (ListProcesses(bundle_).empty() &&
+        access((bundle_ + "/" + proto::kBundleFile).c_str(), F_OK) != 0) {
+      Say(bundle_ + " holds no traces; name the directory that 'gpuprof run' printed");
       return kExitUnreadable;
     }
     const FinishReport report = FinishProcesses(bundle_, 0, -1, 0);

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -120,6 +121,10 @@ class Run : public Verb {
 
   int NotExecutable(int error) const {
     const char* fix = "check its permissions (chmod +x)";
+    struct stat info;
+    if (error == EACCES && stat(command_[0].c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
+      fix = "it is a directory; name a program in it";
+    }
     if (error == ENOENT) fix = "the interpreter that its first line or its header names is missing";
     if (error == ENOEXEC) fix = "it is no program of this machine";
     if (error == E2BIG) fix = "shorten its arguments or the environment";
@@ -130,7 +135,8 @@ class Run : public Verb {
   void Finish(proto::Bundle* description) {
     facts_.finish =
         FinishProcesses(bundle_.path(), facts_.child.pid, facts_.child.wait_status, kGraceMs);
-    description->set_ended_realtime_ns(proto::ReadClockNs(CLOCK_REALTIME));
+    // When the command ended: the wait for processes that outlive it is ours.
+    description->set_ended_realtime_ns(description->started_realtime_ns() + facts_.child.wall_ns);
     description->set_exit_status(facts_.child.ExitStatus());
     description->set_root_pid(facts_.child.pid);
     const std::string error = bundle_.Describe(*description);
