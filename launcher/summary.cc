@@ -60,7 +60,14 @@ constexpr LossFix kLossFixes[] = {
 
 std::string LossWordsOf(const LossWords& loss) {
   for (const LossFix& fix : kLossFixes) {
-    if (loss.words == fix.name) return FormatCount(loss.count) + " " + fix.words;
+    if (loss.words != fix.name) continue;
+    std::string words = fix.words;
+    // "1 event of ...": the noun is the first word that ends in s.
+    const size_t plural = words.find_first_of(" ,");
+    if (loss.count == 1 && plural != std::string::npos && words[plural - 1] == 's') {
+      words.erase(plural - 1, 1);
+    }
+    return FormatCount(loss.count) + " " + words;
   }
   std::string words = loss.words;
   std::replace(words.begin(), words.end(), '_', ' ');

@@ -90,6 +90,10 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
     return {ErrorKind::kUsage,
             "There is no pass '" + std::string(pass) + "'; there are: " + known + "."};
   }
+  if (!options.by.empty() && pass != "ops") {
+    return {ErrorKind::kUsage,
+            "The pass '" + std::string(pass) + "' has no other key to group by; leave --by out."};
+  }
   PassContext context(trace, options);
   if (Error error = context.Prepare()) return error;
   return entry->run(context, result);

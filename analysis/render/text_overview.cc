@@ -15,12 +15,14 @@ namespace {
 
 using Align = TextTable::Align;
 
+constexpr size_t kCommandShown = 600;
 constexpr int kFramesShown = 10;
 constexpr size_t kNameShown = 64;
 
 std::string Environment(const results::Overview& result, const TextOptions& options) {
   const results::OverviewEnvironment& e = result.environment();
-  std::string out = WrapText(e.command(), "Command      ", "             ", options.width);
+  std::string out =
+      WrapText(CutTo(e.command(), kCommandShown), "Command      ", "             ", options.width);
   std::string machine = e.host();
   if (!e.cpu_model().empty()) machine += ", " + e.cpu_model();
   if (e.core_count() > 0) machine += ", " + std::to_string(e.core_count()) + " processors";

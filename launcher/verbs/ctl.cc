@@ -78,6 +78,7 @@ class Ctl : public Verb {
     std::vector<int32_t> wanted;
     endpoints_ = FindEndpoints();
     if (!ParsePids(&wanted)) return kExitUsage;
+    if (wanted.empty()) Say("no process of yours carries gpuprof now");
     for (const int32_t pid : wanted) AskOne(pid);
     Print();
     return exit_;
