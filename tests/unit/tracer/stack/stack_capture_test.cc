@@ -303,6 +303,8 @@ TEST_F(StackCaptureTest, FromSignalsAtRandomPlaces) {
   outermost = start.pcs[start.count - 1];
   struct sigaction action = {};
   action.sa_handler = [](int) {
+    // A thread inside our code is left alone, as the recorder does: the tables' reader has locks.
+    if (no_malloc_now) return;
     Shot shot;
     Hook(&shot);
     ++shots;
