@@ -45,6 +45,8 @@ std::atomic<bool>
   if (!FindCode(address, &object)) return PackRule({RuleKind::kNone, false, 0, 0});
   const uint64_t sp = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   uint64_t packed = 0;
+  // Who comes while a fork is prepared is not counted: the fork would wait for newcomers too.
+  if (forking.load(std::memory_order_relaxed) != 0) return 0;
   resolving.fetch_add(1, std::memory_order_seq_cst);
   if (forking.load(std::memory_order_seq_cst) == 0 && !crippled.load(std::memory_order_relaxed) &&
       StackHasRoom(sp, kReadRuleStack)) {
