@@ -6,7 +6,8 @@
     injected_objects.py libgpuprof_inject.so libgpuprof_tracer.so
 
 Exports equal the reviewed lists beside this file; no symbol of glibc younger than 2.28; nothing of libstdc++, protobuf or the
-unwinder leaves or is needed; libraries needed are libc's own; code and data stay below the ratchet.
+unwinder leaves or is needed; libraries needed are libc's own; the tracer takes no lock that inject hooks; code and data stay
+below the ratchet.
 """
 
 import pathlib
@@ -20,6 +21,8 @@ NEEDED = {"libc.so.6", "libdl.so.2", "libpthread.so.0", "ld-linux-x86-64.so.2", 
 # Bytes of code and data (text + data + bss without the ring tables), with some air. May only fall, or rise with a reason in the commit.
 MOST_BYTES = {"inject": 110_000, "tracer": 900_000}
 FOREIGN = re.compile(r"^(_ZNS?[tK]?St|_ZSt|_ZTISt|__cxa_|__gxx_|_Unwind_|_ZN6google8protobuf|GLIBCXX)")
+# Hooked by the inject object: what runs inside a hook must not pass through another.
+HOOKED_LOCKS = re.compile(r"^(pthread_(mutex|rwlock|cond|barrier)_|sem_)")
 TOLERATED_WEAK = {"__cxa_finalize", "__gmon_start__", "_ITM_deregisterTMCloneTable", "_ITM_registerTMCloneTable"}
 
 
@@ -50,6 +53,8 @@ def check(kind, path):
             yield f"{kind} needs {symbol}: younger than glibc {'.'.join(map(str, OLDEST_GLIBC))}"
         if FOREIGN.match(name) and name not in TOLERATED_WEAK:
             yield f"{kind} needs {symbol}: it must bring its own or do without"
+        if kind == "tracer" and HOOKED_LOCKS.match(name):
+            yield f"tracer needs {symbol}: its own locks would be recorded as the program's"
     needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", path)))
     for library in sorted(needed - NEEDED):
         yield f"{kind} needs the library {library}"

@@ -7,7 +7,7 @@ import collections
 import json
 
 from conftest import HEAP_EXACT, gpuprof, program
-from trace_file import THREAD_EXIT, THREAD_START
+from trace_file import MEMORY_LIMIT, NO_RING, RING_FULL, THREAD_EDGE, THREAD_EXIT, THREAD_START
 
 
 def _own_tracks(trace):
@@ -21,11 +21,15 @@ def _events(trace, event):
 
 
 def test_small_stacks(same):
-    trace = same([program("small_stacks")], HEAP_EXACT, "--heap-times=exact").trace()
-    assert len(trace.allocations({13579})) == 10 * 8 * 50
-    assert len(trace.allocations({24680})) == 10 * 8 * 50
-    assert len(trace.allocations({35791})) == 20001
-    assert trace.matched_frees({13579, 24680, 35791}) == 2 * 4000 + 20001
+    trace = same([program("small_stacks")], HEAP_EXACT, "--heap-times=exact", "--ring-memory=256MiB").trace()
+    # The deep thread frees faster than a drain that waits for a processor can read: what is missing then is declared.
+    lost = trace.losses.pop(RING_FULL, 0)
+    assert trace.losses == {}
+    missing = [4000 - len(trace.allocations({13579})), 4000 - len(trace.allocations({24680})),
+               20001 - len(trace.allocations({35791}))]
+    assert min(missing) >= 0 and sum(missing) <= lost
+    unfreed = 28001 - trace.matched_frees({13579, 24680, 35791})
+    assert sum(missing) <= unfreed <= 2 * lost  # a realloc is one event that ends a block and begins one
 
 
 def test_small_stacks_sampled_with_stacks(same):
@@ -35,7 +39,7 @@ def test_small_stacks_sampled_with_stacks(same):
 
 def test_thousand_threads(same):
     trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", timeout=120).trace()
-    no_ring = trace.losses.get(3, 0)
+    no_ring = trace.losses.get(NO_RING, 0)
     made = {size: len(trace.allocations({size})) for size in (14014, 15015)}
     assert sum(made.values()) <= 2000
     if no_ring == 0:
@@ -61,14 +65,14 @@ def test_memory_limit_ends_the_capture(same):
     outcome = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", "--memory=8MiB", timeout=120)
     trace = outcome.trace()
     assert b"has reached its memory limit" in outcome.err
-    assert trace.losses.get(10, 0) == 1
+    assert trace.losses.get(MEMORY_LIMIT, 0) == 1
     assert gpuprof("verify", outcome.bundle).status == 0
     assert 0 < len(trace.allocations({14014})) <= 1000
 
 
 def test_thousand_threads_have_rings_when_memory_allows(same):
     trace = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", "--ring-memory=256MiB", timeout=120).trace()
-    assert trace.losses.get(3, 0) == 0
+    assert trace.losses.get(NO_RING, 0) == 0
     assert len(trace.allocations({14014})) == len(trace.allocations({15015})) == 1000
     assert sum(_events(trace, THREAD_START).values()) == 1000
 
@@ -97,4 +101,4 @@ def test_destructors_that_free(same):
     # What the destructors of the fourth and last round free, after our own last one, is counted as lost.
     rounds, freed = len(trace.allocations({18018})), trace.matched_frees({18018})
     assert 2 * made <= rounds <= 3 * made and freed <= rounds
-    assert freed + trace.losses.get(11, 0) >= 3 * made
+    assert freed + trace.losses.get(THREAD_EDGE, 0) >= 3 * made
