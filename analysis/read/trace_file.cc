@@ -73,6 +73,7 @@ void TraceFile::LoadTables(bool is_alive) {
   for (const codec::BlockRef& block : scan_.blocks) {
     if (IsTableKind(block.header.kind)) ReadTable(block, &decoder);
   }
+  JoinSightings();
   FindQuantum(&decoder);
   TakeMeta();
   BuildClock();

@@ -69,6 +69,9 @@ class TraceFile {
   void AddStacks(const proto::Stacks& stacks, uint64_t offset);
   void AddModules(const proto::Modules& modules);
   void AddThreads(const proto::Threads& threads);
+  // Threads seen before they had an event have no track yet: what was seen goes to the track that
+  // the same thread has later. Where several have its tid, they stay apart.
+  void JoinSightings();
   void AddMeta(const proto::Meta& meta);
   void FindQuantum(codec::BlockDecoder* decoder);
   // Rows tell times rounded down, headers tell them whole: the earliest time that the block's rows

@@ -144,6 +144,42 @@ void TraceFile::AddThreads(const proto::Threads& threads) {
   }
 }
 
+void TraceFile::JoinSightings() {
+  std::vector<Track>& tracks = process_.tracks;
+  std::map<int32_t, std::pair<size_t, int>> numbered;  // by tid: the last one, and how many
+  for (size_t i = 0; i < tracks.size(); ++i) {
+    if (tracks[i].id == 0 || tracks[i].tid == 0) continue;
+    auto& [index, count] = numbered[tracks[i].tid];
+    index = i;
+    ++count;
+  }
+  std::vector<size_t> place(tracks.size());  // where each one is afterwards
+  std::vector<Track> kept;
+  std::vector<size_t> joining;
+  for (size_t i = 0; i < tracks.size(); ++i) {
+    const auto found = numbered.find(tracks[i].tid);
+    if (tracks[i].id == 0 && found != numbered.end() && found->second.second == 1) {
+      joining.push_back(i);
+      continue;
+    }
+    place[i] = kept.size();
+    kept.push_back(std::move(tracks[i]));
+  }
+  for (const size_t i : joining) {
+    place[i] = place[numbered[tracks[i].tid].first];
+    Track& track = kept[place[i]];
+    track.tool = track.tool || tracks[i].tool;
+    if (track.name.empty()) track.name = tracks[i].name;
+  }
+  tracks = std::move(kept);
+  track_index_.clear();
+  for (size_t i = 0; i < tracks.size(); ++i)
+    track_index_[{tracks[i].id, tracks[i].id == 0 ? tracks[i].tid : 0}] = i;
+  for (RawSample& sample : samples_) sample.track = place[sample.track];
+  std::stable_sort(samples_.begin(), samples_.end(),
+                   [](const RawSample& a, const RawSample& b) { return a.ticks < b.ticks; });
+}
+
 void TraceFile::AddMeta(const proto::Meta& meta) {
   // Lists that describe the process replace; marks add up.
   if (meta.argv_size() != 0) meta_.clear_argv();

@@ -243,6 +243,37 @@ TEST_F(OpenTest, ThreadsAddUpOverTheirTables) {
   EXPECT_EQ(process.dropped, 7u);
 }
 
+TEST_F(OpenTest, AThreadSeenBeforeItsFirstEventIsOneThread) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Thread(1000, 0, 101, "main", 300);
+  maker.Thread(1000, 0, 102, "idle", 10);
+  maker.Thread(1000, 0, 103, "reused", 20);
+  maker.Thread(5000, 7, 101, "main", 500);
+  maker.Thread(5000, 0, 102, "idle", 11);
+  maker.Thread(5000, 3, 103, "reused", 30);
+  maker.Thread(6000, 4, 103, "reused", 5);
+  maker.Op(3, 3000, 1000, 2);
+  maker.Op(4, 3000, 1000, 2);
+  maker.Op(7, 3000, 1000, 2);
+  maker.End();
+  maker.Close();
+
+  const auto trace = MustOpen(directory_.path());
+  std::map<std::pair<int32_t, uint32_t>, const Track*> tracks;
+  for (const Track& track : trace->processes[0].tracks) tracks[{track.tid, track.id}] = &track;
+  ASSERT_THAT(tracks, SizeIs(5));
+  const Track& main = *tracks.at({101, 7u});
+  EXPECT_EQ(main.op.rows(), 1u);
+  ASSERT_THAT(main.samples, SizeIs(2));
+  EXPECT_EQ(main.samples[0].cpu_ns, 300u) << "the sighting without a track comes first";
+  EXPECT_EQ(main.samples[1].cpu_ns, 500u);
+  EXPECT_THAT(tracks.at({102, 0u})->samples, SizeIs(2));
+  EXPECT_THAT(tracks.at({103, 0u})->samples, SizeIs(1)) << "whose it was cannot be told";
+  EXPECT_THAT(tracks.at({103, 3u})->samples, SizeIs(1));
+}
+
 TEST_F(OpenTest, ModulesAndLaterSettingsReplaceEarlierOnes) {
   TraceMaker maker(directory_.path(), 100, kStart);
   proto::Meta first = maker.Identity(1);
