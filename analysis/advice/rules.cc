@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/function_name.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -26,6 +27,8 @@ constexpr double kOpsFrom = 0.3;
 constexpr int64_t kTinyOpNs = 10'000;
 constexpr double kTinyOpsPerStep = 200;
 constexpr double kLocksFrom = 0.03;
+constexpr double kRunLocksFrom = 0.05;  // of the run, summed over threads
+constexpr double kRunLocksMedium = 0.5;
 constexpr double kOptimizerSelfFrom = 0.03;
 constexpr double kRunqueueFrom = 0.05;
 constexpr double kOwnCoresFrom = 0.7;  // of all processors: below, others take them
@@ -359,18 +362,38 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
   return finding;
 }
 
-std::optional<Finding> NoSteps(const AdviceFacts& facts) {
-  if (facts.overview->has_steps()) return std::nullopt;
-  Finding finding = Make("OV-001", "No steps were found", results::LEVEL_HIGH, "nothing to divide");
-  finding.add_evidence("Nothing can be said per step.");
-  finding.add_fix(facts.overview->steps_advice());
+// Without steps there is only the whole run to compare with.
+std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
+  const results::Overview& overview = *facts.overview;
+  if (overview.has_steps() || overview.top_locks().empty()) return std::nullopt;
+  const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
+  const int64_t waited = facts.locks->contended_ns();
+  if (Ratio(waited, run) < kRunLocksFrom) return std::nullopt;
+  Finding finding = Make("SY-005", "Threads wait for locks that other threads hold",
+                         results::LEVEL_HIGH, "every contended wait was timed");
+  finding.set_severity(Ratio(waited, run) >= kRunLocksMedium ? results::SEVERITY_MEDIUM
+                                                             : results::SEVERITY_LOW);
+  finding.add_evidence(FormatDuration(waited) + " of waiting for mutexes and rwlocks, over all " +
+                       "threads, in " + FormatDuration(run) + " of recording (" +
+                       FormatNumber(facts.locks->contended_count()) + " waits).");
+  const results::Lock& lock = overview.top_locks(0);
+  finding.add_evidence(FormatDuration(lock.total_ns()) + " of it in " +
+                       ShortFunctionName(lock.name()) + ", by " +
+                       FormatNumber(lock.thread_count()) + " threads, longest " +
+                       FormatDuration(lock.max_ns()) + ".");
+  finding.add_fix(
+      "Hold the lock shorter, split it, or give each thread data of its own; `gpuprof stats locks` "
+      "names the callers.");
+  finding.set_caveat(
+      "A thread that waits is lost only when it had something to do: compare run times before and "
+      "after.");
   return finding;
 }
 
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
 constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention,
                                OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
-constexpr Rule kOtherRules[] = {Honesty, NoSteps};
+constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun};
 
 }  // namespace
 

@@ -94,7 +94,9 @@ std::optional<size_t> PassContext::Leading() {
 }
 
 std::string PassContext::NoStepsAdvice() const {
-  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value());
+  bool framework = false;
+  for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
+  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework);
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

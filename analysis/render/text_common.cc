@@ -85,6 +85,11 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
 
 namespace {
 
+// Of spans that the end of a capture, or of the process, cut.
+std::string Unfinished(uint64_t count) {
+  return count == 0 ? "" : " (" + FormatNumber(count) + " unfinished)";
+}
+
 std::string MethodWords(const results::StepSeries& series) {
   switch (series.method()) {
     case results::STEP_METHOD_MARKER:
@@ -172,7 +177,7 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   for (int i = 0; i < std::min(most, ops.size()); ++i) {
     const results::Op& op = ops[i];
     std::vector<std::string> cells = {
-        ShortName(op.name()) + (op.incomplete_count() > 0 ? " (unfinished)" : ""), op.scope()};
+        ShortName(op.name()) + Unfinished(op.incomplete_count()), op.scope()};
     if (split) cells.push_back(std::to_string(op.pid()));
     if (split && ops[0].has_tid()) cells.push_back(std::to_string(op.tid()));
     cells.push_back(FormatDuration(op.self_ns()));
@@ -203,8 +208,8 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
     const results::Lock& lock = locks[i];
     std::string threads;
     for (const std::string& name : lock.threads()) threads += (threads.empty() ? "" : ", ") + name;
-    std::string name = ShortFunctionName(lock.name());
-    if (lock.incomplete_count() > 0) name += " (still waiting)";
+    const std::string name =
+        ShortFunctionName(lock.name()) + Unfinished(lock.incomplete_count());
     table.AddRow({name, lock.kind(), FormatNumber(lock.count()), FormatDuration(lock.total_ns()),
                   FormatDuration(lock.mean_ns()), FormatDuration(lock.max_ns()),
                   lock.has_step_ns() ? FormatDuration(lock.step_ns()) : "",

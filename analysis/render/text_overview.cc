@@ -198,7 +198,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
       out += SeriesText(series, options);
     out += Input(result, options);
   } else {
-    out += "No steps were found: what to do stands below.\n\n";
+    out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
   }
   const std::string where = result.has_steps() ? " in steps" : "";
   out += Section("Operations by self time" + where, OpRows(result.top_ops(), result.top_ops_size()),

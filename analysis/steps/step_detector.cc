@@ -305,11 +305,14 @@ CategoryTimeline StepTimeline(ProcessOps& ops, size_t track) {
   return timeline;
 }
 
-std::string NoStepsAdvice(uint64_t op_rows, bool marker_given) {
+std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen) {
   if (marker_given) {
     return "No steps found: the step marker matches no recorded operation. `gpuprof stats ops` "
-           "lists "
-           "their names.";
+           "lists their names.";
+  }
+  if (op_rows == 0 && !framework_seen) {
+    return "No steps: no framework (PyTorch) ran here whose operations could mark them. All "
+           "figures are of the whole recording.";
   }
   if (op_rows == 0) {
     return "No steps found: no framework operation was recorded. Record them with the source `ops` "
@@ -317,11 +320,9 @@ std::string NoStepsAdvice(uint64_t op_rows, bool marker_given) {
            "observed.";
   }
   return "No steps found: no optimizer step and no DataLoader batch among the operations. Say "
-         "which "
-         "operation begins a step with --step-marker REGEX (`gpuprof stats ops` lists their "
-         "names), or "
-         "wrap the step in torch.profiler.record_function(\"step\") and use --step-marker "
-         "'^step$'.";
+         "which operation begins a step with --step-marker REGEX (`gpuprof stats ops` lists their "
+         "names), or wrap the step in torch.profiler.record_function(\"step\") and use "
+         "--step-marker '^step$'.";
 }
 
 }  // namespace gpuprof::analysis

@@ -287,7 +287,21 @@ TEST(Overview, NoStepsSaysWhatToDo) {
   const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main}));
   EXPECT_FALSE(overview.has_steps());
   EXPECT_THAT(overview.steps_advice(), HasSubstr("--step-marker"));
-  EXPECT_NE(FindRule(overview, "OV-001"), nullptr);
+}
+
+TEST(Overview, LocksThatOthersHoldAreAFindingWithoutStepsToo) {
+  for (const bool much : {true, false}) {
+    ProcessBuilder main(1);
+    main.Thread(1).Wait(proto::WaitKind::kMutex, 0x10, 0x20, 0, much ? 60 * kMs : kMs);
+    main.Thread(2).Wait(proto::WaitKind::kCondition, 0x30, 0x40, 0, 100 * kMs);
+    const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main}));
+    const results::Finding* finding = FindRule(overview, "SY-005");
+    ASSERT_EQ(finding != nullptr, much) << "waits for a condition are no contention";
+    if (finding != nullptr) {
+      EXPECT_EQ(finding->severity(), results::SEVERITY_MEDIUM);
+      EXPECT_THAT(finding->evidence(0), HasSubstr("60.0 ms of waiting"));
+    }
+  }
 }
 
 TEST(Overview, LossesAreSaid) {
