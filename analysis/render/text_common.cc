@@ -176,8 +176,8 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   for (const char* header : {"total", "mean", "max"}) table.AddColumn(header, Align::kRight);
   for (int i = 0; i < std::min(most, ops.size()); ++i) {
     const results::Op& op = ops[i];
-    std::vector<std::string> cells = {
-        ShortName(op.name()) + Unfinished(op.incomplete_count()), op.scope()};
+    std::vector<std::string> cells = {ShortName(op.name()) + Unfinished(op.incomplete_count()),
+                                      op.scope()};
     if (split) cells.push_back(std::to_string(op.pid()));
     if (split && ops[0].has_tid()) cells.push_back(std::to_string(op.tid()));
     cells.push_back(FormatDuration(op.self_ns()));
@@ -208,8 +208,7 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
     const results::Lock& lock = locks[i];
     std::string threads;
     for (const std::string& name : lock.threads()) threads += (threads.empty() ? "" : ", ") + name;
-    const std::string name =
-        ShortFunctionName(lock.name()) + Unfinished(lock.incomplete_count());
+    const std::string name = ShortFunctionName(lock.name()) + Unfinished(lock.incomplete_count());
     table.AddRow({name, lock.kind(), FormatNumber(lock.count()), FormatDuration(lock.total_ns()),
                   FormatDuration(lock.mean_ns()), FormatDuration(lock.max_ns()),
                   lock.has_step_ns() ? FormatDuration(lock.step_ns()) : "",

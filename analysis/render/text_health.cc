@@ -3,6 +3,7 @@
 
 // The result `health` as text. See text.h.
 
+#include <cmath>
 #include <cstdlib>
 
 #include "analysis/render/figures.h"
@@ -65,8 +66,7 @@ std::string ClockText(const results::HealthProcess& p) {
   std::string out = "  clock  " + p.clock();
   if (p.clock() == "tsc") {
     out += " at " + FormatReal(static_cast<double>(p.clock_hz()) * 1e-9) + " GHz, within " +
-           FormatDuration(static_cast<int64_t>(p.clock_residual_ns() + 0.5)) +
-           " of the system's clock";
+           FormatDuration(std::llround(p.clock_residual_ns())) + " of the system's clock";
   }
   constexpr int64_t kToldStepNs = 1'000'000;
   if (std::llabs(p.realtime_step_ns()) >= kToldStepNs) {

@@ -150,10 +150,12 @@ void operator delete(void* memory, size_t) noexcept { gpuprof::tracer::Free(memo
 void operator delete[](void* memory, size_t) noexcept { gpuprof::tracer::Free(memory); }
 
 namespace std {
-[[noreturn]] void __throw_length_error(const char*) { gpuprof::tracer::Park(); }
-[[noreturn]] void __throw_bad_alloc() { gpuprof::tracer::Park(); }
-[[noreturn]] void __throw_bad_array_new_length() { gpuprof::tracer::Park(); }
-[[noreturn]] void __throw_out_of_range_fmt(const char*, ...) { gpuprof::tracer::Park(); }
+__attribute__((noreturn)) void __throw_length_error(const char*) { gpuprof::tracer::Park(); }
+__attribute__((noreturn)) void __throw_bad_alloc() { gpuprof::tracer::Park(); }
+__attribute__((noreturn)) void __throw_bad_array_new_length() { gpuprof::tracer::Park(); }
+__attribute__((noreturn)) void __throw_out_of_range_fmt(const char*, ...) {
+  gpuprof::tracer::Park();
+}
 }  // namespace std
 
 // A virtual function of a class under construction was called: cannot happen, but the object must

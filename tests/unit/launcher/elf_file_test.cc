@@ -17,7 +17,6 @@ namespace {
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 class ElfFileTest : public testing::Test {
  protected:

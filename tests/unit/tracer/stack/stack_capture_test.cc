@@ -140,13 +140,11 @@ TEST_F(StackCaptureTest, AgreesWithTheCompilersUnwinderOnRandomChains) {
     std::string shape;
     for (uint32_t n = random() % 40; n != 0; --n) shape += kShapes[random() % 8];
     Shot shot;
-    void* truth[256];
-    static thread_local void** truth_wanted;
+    static thread_local void* truth[256];
     static thread_local int truth_count;
-    truth_wanted = truth;
     const Trail trail = RunChain(shape.c_str(), &shot, [](Next* next) {
       next->trail->push_back(reinterpret_cast<uint64_t>(__builtin_return_address(0)));
-      truth_count = Truth(truth_wanted, 256);
+      truth_count = Truth(truth, 256);
       Hook(shot_wanted);
       next->sum += 1;
     });
