@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 
 namespace gpuprof::analysis {
 namespace {
@@ -41,6 +42,17 @@ std::string FormatBytes(uint64_t bytes) {
 std::string FormatCount(uint64_t count) {
   static constexpr const char* kUnits[] = {"", " k", " M", " G", " T", " P", " E"};
   return Scaled(static_cast<double>(count), 1000, kUnits, 6);
+}
+
+std::string FormatExitStatus(int32_t status) {
+  constexpr int32_t kBySignal = 128;
+  constexpr int32_t kLastStandardSignal = 31;
+  std::string text = "exit status " + std::to_string(status);
+  if (status > kBySignal && status <= kBySignal + kLastStandardSignal) {
+    text += " (signal " + std::to_string(status - kBySignal) + ", " +
+            strsignal(status - kBySignal) + ")";
+  }
+  return text;
 }
 
 }  // namespace gpuprof::analysis

@@ -12,6 +12,8 @@
 namespace gpuprof::analysis {
 
 std::string FormatDuration(int64_t ns);
+// A command's exit status as shells tell it: 128 and more by a signal, which is named.
+std::string FormatExitStatus(int32_t status);
 std::string FormatBytes(uint64_t bytes);
 std::string FormatCount(uint64_t count);
 

@@ -324,7 +324,7 @@ std::string DescribeText(const Trace& trace) {
       AddLine(&out, "", "lasted",
               FormatDuration(
                   static_cast<int64_t>(bundle.ended_realtime_ns() - bundle.started_realtime_ns())) +
-                  ", exit status " + std::to_string(bundle.exit_status()));
+                  ", " + FormatExitStatus(bundle.exit_status()));
     } else {
       AddLine(&out, "", "lasted", "the command was still running, or gpuprof was killed");
     }

@@ -232,13 +232,11 @@ void FillProcess(PassContext& context, size_t index, results::OverviewProcess* r
   if (const auto use = UseOf(process, {-kFar, kFar})) row->set_cpu_ratio(use->busy);
 }
 
-void FillEnvironment(const Trace& trace, const Process& process, const results::Meta& meta,
-                     results::OverviewEnvironment* environment) {
+void FillMachine(const Process& process, results::OverviewEnvironment* environment) {
   environment->set_host(process.host);
   environment->set_core_count(process.cores);
   environment->set_memory_bytes(process.memory_bytes);
   environment->set_writer_version(process.writer_version);
-  environment->set_wall_ns(meta.window_end_ns() - meta.window_start_ns());
   for (const std::string& framework : process.frameworks) environment->add_frameworks(framework);
   for (const auto& [name, value] : process.environment) {
     results::EnvironmentVariable* variable = environment->add_variables();
@@ -246,8 +244,11 @@ void FillEnvironment(const Trace& trace, const Process& process, const results::
     variable->set_value(value);
   }
   environment->set_command(CommandLine(process.argv));
-  if (!trace.has_manifest) return;
-  const proto::Bundle& manifest = trace.manifest;
+}
+
+// What the command's starter wrote down: there even when no process was recorded.
+void FillCommand(const proto::Bundle& manifest, results::OverviewEnvironment* environment) {
+  if (environment->host().empty()) environment->set_host(manifest.host());
   if (manifest.command_size() > 0) environment->set_command(CommandLine(manifest.command()));
   environment->set_kernel(manifest.kernel());
   environment->set_cpu_model(manifest.cpu_model());
@@ -331,9 +332,12 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   if (!context.selected().empty()) {
     const size_t main = leading.value_or(context.selected().front());
     FillCost(context, main, out->mutable_cost());
-    FillEnvironment(context.trace(), context.process(main), out->meta(),
-                    out->mutable_environment());
+    FillMachine(context.process(main), out->mutable_environment());
   }
+  out->mutable_environment()->set_wall_ns(out->meta().window_end_ns() -
+                                          out->meta().window_start_ns());
+  if (context.trace().has_manifest)
+    FillCommand(context.trace().manifest, out->mutable_environment());
   results::Confidence* confidence = out->mutable_meta()->mutable_confidence();
   context.FillCountConfidence(out->meta(), confidence);
   if (leading && out->steps().confidence().level() < confidence->level()) {

@@ -28,13 +28,13 @@ std::string Environment(const results::Overview& result, const TextOptions& opti
   if (e.core_count() > 0) machine += ", " + std::to_string(e.core_count()) + " processors";
   if (e.memory_bytes() > 0) machine += ", " + FormatBytes(e.memory_bytes());
   if (!e.kernel().empty()) machine += ", " + e.kernel();
-  out += WrapText(machine, "Machine      ", "             ", options.width);
+  if (!machine.empty()) out += WrapText(machine, "Machine      ", "             ", options.width);
   std::string frameworks;
   for (const std::string& name : e.frameworks())
     frameworks += (frameworks.empty() ? "" : ", ") + name;
   if (!frameworks.empty()) out += "Frameworks   " + frameworks + "\n";
-  out += "Ran for      " + FormatDuration(e.wall_ns());
-  if (e.has_exit_status()) out += ", exit status " + std::to_string(e.exit_status());
+  if (e.wall_ns() > 0) out += "Ran for      " + FormatDuration(e.wall_ns());
+  if (e.has_exit_status()) out += ", " + FormatExitStatus(e.exit_status());
   return out + "\n\n";
 }
 
@@ -192,6 +192,10 @@ std::string Findings(const results::Overview& result, const TextOptions& options
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options) {
   std::string out = Environment(result, options);
+  if (result.processes().empty()) {
+    return out + "Nothing was recorded: no process left a trace here.\n" +
+           MetaText(result.meta(), options);
+  }
   if (result.has_steps()) {
     out += SeriesText(result.steps(), options);
     for (const results::StepSeries& series : result.more_steps())

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 
@@ -31,6 +32,13 @@ constexpr int kChangeTimeoutMs = 120'000;
 constexpr int kYoungTimeoutMs = 2'000;
 constexpr int kYoungPauseMs = 20;
 
+bool IsLauncher(int32_t pid) {
+  struct stat ours, theirs;
+  return stat("/proc/self/exe", &ours) == 0 &&
+         stat(("/proc/" + std::to_string(pid) + "/exe").c_str(), &theirs) == 0 &&
+         ours.st_dev == theirs.st_dev && ours.st_ino == theirs.st_ino;
+}
+
 std::string WhyNoSocket(int32_t pid) {
   const std::string name = "process " + std::to_string(pid);
   if (kill(pid, 0) != 0 && errno == ESRCH)
@@ -42,6 +50,9 @@ std::string WhyNoSocket(int32_t pid) {
     return name + " belongs to " +
            (owner == nullptr ? std::to_string(info.st_uid) : std::string(owner->pw_name)) +
            "; ask as that user or as root";
+  }
+  if (IsLauncher(pid)) {
+    return name + " is gpuprof itself; ask the command that it started: 'gpuprof ps' lists it";
   }
   return name +
          " runs without gpuprof; start it with 'gpuprof run --capture=off -- ...' (and --include "
@@ -85,6 +96,14 @@ class Ctl : public Verb {
   }
 
  private:
+  // Signals by name; --json has the numbers.
+  static std::string Shown(const std::string& key, const std::string& value) {
+    if (key != proto::kKeySignal) return value;
+    const int number = std::atoi(value.c_str());
+    if (number == 0) return "none";
+    return number == SIGUSR1 ? "SIGUSR1" : number == SIGUSR2 ? "SIGUSR2" : value;
+  }
+
   bool ParsePids(std::vector<int32_t>* wanted) {
     for (const std::string& text : pids_) {
       int32_t pid = 0;
@@ -144,7 +163,8 @@ class Ctl : public Verb {
     for (const Answer& answer : answers_) {
       if (action_ == proto::kVerbStatus) {
         if (!text.empty()) text += "\n";
-        for (const auto& [key, value] : answer.values) text += key + ": " + value + "\n";
+        for (const auto& [key, value] : answer.values)
+          text += key + ": " + Shown(key, value) + "\n";
       } else {
         text += answer.Get(proto::kKeyPid) + ": " + answer.Get(proto::kKeyState) + ", captures " +
                 answer.Get(proto::kKeyCaptures) + ", events " + answer.Get(proto::kKeyEvents) +

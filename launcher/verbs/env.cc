@@ -4,7 +4,10 @@
 // `gpuprof env`: the variables that `gpuprof run` would set, for launches that it cannot make:
 // containers, job scripts, services.
 
+#include <unistd.h>
+
 #include <cstdlib>
+#include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "launcher/bundle.h"
@@ -31,10 +34,8 @@ class Env : public Verb {
     const std::string error = ResolveSettings(options.flag_settings(), CurrentEnvironment(),
                                               options.file_settings(), &settings);
     const Setting& bundle = FindSetting(settings, proto::kEnvBundle);
-    if (!error.empty() || bundle.value.empty()) {
-      Say(error.empty() ? "the bundle is missing: name the directory that is to receive the traces "
-                          "with -o DIR"
-                        : error);
+    if (!error.empty()) {
+      Say(error);
       return kExitUsage;
     }
     const Objects objects = FindObjects(settings);
@@ -42,7 +43,8 @@ class Env : public Verb {
       Say(objects.error);
       return kExitOwnFailure;
     }
-    const std::string directory = AbsolutePath(bundle.value);
+    const std::string directory = AbsolutePath(
+        bundle.value.empty() ? DefaultBundleName("env", time(nullptr), getpid()) : bundle.value);
     Variables variables = RecorderVariables(settings, directory, objects);
     const char* preload = std::getenv("LD_PRELOAD");
     variables["LD_PRELOAD"] = ComposePreload(objects.inject, "", preload == nullptr ? "" : preload);

@@ -50,7 +50,7 @@ class Run : public Verb {
     if (command_.empty()) return Usage("a command is missing: gpuprof run [OPTIONS] -- COMMAND");
     const std::string error = ResolveSettings(options.flag_settings(), CurrentEnvironment(),
                                               options.file_settings(), &facts_.settings);
-    if (!error.empty()) return Usage(error);
+    if (!error.empty()) return Usage(error + ". The command was not started");
     facts_.program =
         FindProgram(command_[0], {command_.begin() + 1, command_.end()}, std::getenv("PATH"));
     facts_.command_name = BaseName(command_[0]);

@@ -4,12 +4,14 @@
 // `gpuprof stats`: one pass of the analysis library over one input, as a text table, JSON or CSV.
 
 #include <google/protobuf/message.h>
+#include <unistd.h>
 
 #include <regex>
 
 #include "launcher/command.h"
 #include "launcher/nearest.h"
 #include "launcher/reading.h"
+#include "launcher/text.h"
 #include "launcher/values.h"
 
 namespace gpuprof::launcher {
@@ -35,7 +37,8 @@ class Stats : public Verb {
     }
     width_ = static_cast<uint32_t>(TerminalWidth());
     options->Positional(type_.c_str(), &pass_, help_.c_str());
-    options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file");
+    options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file",
+                        /*required=*/false);
     options->Flag("--json", &json_, "Print JSON, always complete");
     options->Flag("--csv", &csv_, "Print the main table as CSV, always complete");
     options->Value("--by", &options_.by, "KEY",
@@ -52,10 +55,20 @@ class Stats : public Verb {
   int Execute(const Options&) override {
     bool known = false;
     for (const std::string& name : names_) known = known || name == pass_;
+    if (!known && access(pass_.c_str(), F_OK) == 0) {
+      Say("what to print of " + pass_ + "? For a start: gpuprof stats overview " +
+          ShellQuote(pass_) + "; there are " +
+          Join(", ", names_.data(), names_.data() + names_.size()));
+      return kExitUsage;
+    }
     if (!known) {
       Say("'" + pass_ + "' is no pass; choose from " +
           Join(", ", names_.data(), names_.data() + names_.size()) + "." +
           DidYouMean(pass_, names_));
+      return kExitUsage;
+    }
+    if (bundle_.empty()) {
+      Say("BUNDLE is missing: gpuprof stats " + pass_ + " DIRECTORY");
       return kExitUsage;
     }
     if (json_ && csv_) {

@@ -58,7 +58,6 @@ def test_version(tmp_path):
     (["ctl", "strat", "1"], "Did you mean 'start'?"),
     (["ctl", "status", "me"], "no process number"),
     (["completions", "tcsh"], "bash, zsh, fish"),
-    (["env"], "-o DIR"),
     (["version", "x"], "unexpected argument"),
 ])
 def test_usage_errors(tmp_path, args, words):
@@ -178,3 +177,33 @@ def test_ps_json_is_valid_when_empty_or_not(tmp_path):
     result = gpuprof("ps", "--json", cwd=tmp_path)
     assert result.returncode == 0
     assert isinstance(json.loads(result.stdout)["processes"], list)
+
+
+def test_env_names_a_directory_of_its_own(tmp_path):
+    result = gpuprof("env", "--json", cwd=tmp_path)
+    assert result.returncode == 0
+    assert json.loads(result.stdout)["GPUPROF_BUNDLE"].startswith(str(tmp_path / "gpuprof-env-"))
+
+
+def test_stats_with_one_word_says_which_is_missing(tmp_path):
+    bundle = gpuprof("stats", str(tmp_path), cwd=tmp_path)
+    assert bundle.returncode == 2 and f"gpuprof stats overview {tmp_path}" in bundle.stderr
+    chosen = gpuprof("stats", "heap", cwd=tmp_path)
+    assert chosen.returncode == 2 and "BUNDLE is missing" in chosen.stderr
+
+
+def test_a_command_that_recorded_nothing_is_described(tmp_path):
+    gpuprof("run", "--capture=off", "-o", "b", "--", "sh", "-c", "kill -9 $$", cwd=tmp_path)
+    text = gpuprof("stats", "overview", "b", cwd=tmp_path).stdout
+    assert "kill -9" in text and "exit status 137 (signal 9, Killed)" in text
+    assert "Nothing was recorded" in text
+
+
+def test_ctl_of_gpuprof_itself_says_so(tmp_path):
+    command = subprocess.Popen([GPUPROF, "run", "--quiet", "-o", "b", "--", "sleep", "20"], cwd=tmp_path, env=clean_env())
+    try:
+        result = gpuprof("ctl", "status", str(command.pid), cwd=tmp_path)
+        assert result.returncode != 0 and "is gpuprof itself" in result.stderr
+    finally:
+        command.terminate()
+        command.wait(timeout=20)
