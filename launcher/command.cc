@@ -16,6 +16,14 @@ namespace {
 constexpr char kReadingCodes[] =
     "Exit status: 0 good, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
+constexpr char kDumpFooter[] =
+    "A row: time in ns since the bundle's first event, pid, tid, track (a thread's number within "
+    "its process),\n"
+    "kind (heap, wait, op, tensor, thread, process), then the kind's own fields as name=value. "
+    "Rows come\n"
+    "thread by thread; for one order over all: gpuprof dump BUNDLE | sort -n\n"
+    "Exit status: 0 good, 2 wrong usage, 3 an input could not be read or is cut (what could be "
+    "read is printed).";
 
 int UsageError(const std::string& what, const std::string& where) {
   const bool sentence = what.ends_with("?") || what.ends_with(".");
@@ -86,7 +94,7 @@ const std::vector<VerbEntry>& VerbTable() {
       {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",
        "Exit status: 0 whole, 2 wrong usage, 3 faults were found or the input could not be read.",
        MakeVerify},
-      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one a line", kReadingCodes,
+      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one a line", kDumpFooter,
        MakeDump},
       {"recover", "[OPTIONS] BUNDLE", "Finish the traces of processes that died",
        "Readers do this by themselves; use it before copying a bundle elsewhere.\n"

@@ -35,6 +35,12 @@ std::vector<std::string> Sources(uint32_t bits) {
   return names;
 }
 
+// The recorder's own are not counted, as in the passes.
+size_t ProgramThreads(const Process& process) {
+  return static_cast<size_t>(std::count_if(process.tracks.begin(), process.tracks.end(),
+                                           [](const Track& track) { return !track.tool; }));
+}
+
 bool IsEventKind(uint16_t kind) {
   return proto::FindTable(static_cast<proto::ChunkKind>(kind)) != nullptr;
 }
@@ -121,7 +127,7 @@ Json ProcessJson(const Process& process) {
   json["last_ns"] = process.last_ns;
   json["duration_ns"] = process.last_ns - process.first_ns;
   json["captures"] = CapturesJson(process);
-  json["threads"] = process.tracks.size();
+  json["threads"] = ProgramThreads(process);
   json["count"] = process.rows;
   json["size_bytes"] = process.file_bytes;
   json["kinds"] = KindsJson(process);
@@ -215,7 +221,7 @@ void DescribeProcess(const Process& process, std::string* out) {
   AddLine(out, "  ", "program", ShortCommand(process, kMostCommand));
   AddLine(out, "  ", "recorded", FormatDuration(process.last_ns - process.first_ns));
   for (const CaptureWindow& window : process.captures) AddLine(out, "  ", "", CaptureText(window));
-  AddLine(out, "  ", "threads", std::to_string(process.tracks.size()));
+  AddLine(out, "  ", "threads", std::to_string(ProgramThreads(process)));
   AddLine(out, "  ", "rows", RowsText(process));
   AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
   AddLine(out, "  ", "ended", HowItEnded(process));
