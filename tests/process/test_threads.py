@@ -32,6 +32,18 @@ def test_small_stacks(same):
     assert sum(missing) <= unfreed <= 2 * lost  # a realloc is one event that ends a block and begins one
 
 
+def test_what_small_rings_drop_is_declared_to_the_event(same):
+    """The same run with rings too small for its bursts and with rings that hold all: recorded and lost add up to the same."""
+    totals = {}
+    for memory in ("1MiB", "256MiB"):
+        trace = same([program("small_stacks")], "--trace=heap=exact,threads", f"--ring-memory={memory}").trace()
+        totals[memory] = len(trace.heap["time"]) + len(trace.thread_events["time"]) + trace.losses.pop(RING_FULL, 0)
+        if memory == "1MiB":
+            assert totals[memory] > len(trace.heap["time"]) + len(trace.thread_events["time"]), "the rings were not small enough"
+        assert trace.losses == {}
+    assert totals["1MiB"] == totals["256MiB"]
+
+
 def test_small_stacks_sampled_with_stacks(same):
     """The unwinder runs on the small stacks too."""
     same([program("small_stacks")], "--trace=heap=sampled:4096,locks,threads", "--stacks=127")
