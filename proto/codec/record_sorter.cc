@@ -35,6 +35,8 @@ struct RecordSorter::Range {
 
 namespace {
 
+// What interning returns when its table is full: each time anew, as it counts.
+constexpr uint32_t kOverflowId = 1;
 constexpr uint32_t kMostDepth = 0xffff;  // what op.operation has room for
 
 int KindIndex(ChunkKind kind) {
@@ -129,10 +131,16 @@ inline uint64_t RecordSorter::DurationOf(const Record& record) {
 // Frames that are not known are the outermost ones: the stack ends before them.
 inline uint32_t RecordSorter::StackId() {
   if (!has_stack_) return 0;
+  if (last_stack_id_ > kOverflowId) return last_stack_id_;
   uint32_t frames = 0;
   while (frames < last_stack_frames_ && last_stack_[frames] != 0) ++frames;
-  if (frames < last_stack_frames_) ++cut_stacks_;
-  return interner_->InternStack(last_stack_, frames);
+  const uint32_t id = interner_->InternStack(last_stack_, frames);
+  if (frames < last_stack_frames_) {
+    ++cut_stacks_;
+  } else {
+    last_stack_id_ = id;
+  }
+  return id;
 }
 
 // True: the builder is full.
@@ -184,6 +192,9 @@ bool RecordSorter::TakeStack(const Record& record, const void* pcs) {
       frames + shared > proto::kMaxStackFrames) {
     return false;
   }
+  has_stack_ = true;
+  if (frames == 0 && shared == last_stack_frames_) return true;  // the same again
+  last_stack_id_ = 0;
   if (shared <= last_stack_frames_) {
     std::memmove(last_stack_ + frames, last_stack_ + last_stack_frames_ - shared,
                  shared * sizeof(uint64_t));
@@ -192,7 +203,6 @@ bool RecordSorter::TakeStack(const Record& record, const void* pcs) {
   }
   std::memcpy(last_stack_, pcs, frames * sizeof(uint64_t));
   last_stack_frames_ = static_cast<uint32_t>(frames + shared);
-  has_stack_ = true;
   return true;
 }
 
@@ -289,7 +299,7 @@ void RecordSorter::Release(RingHeader* ring, uint64_t position) {
 
 void RecordSorter::Resume(const RingHeader* ring) {
   const proto::RingStack& freed = ring->freed_stack;
-  last_stack_frames_ = 0;
+  last_stack_frames_ = last_stack_id_ = 0;
   if (freed.position != ring->tail.load(std::memory_order_relaxed)) return;
   if (freed.frames > proto::kMaxStackFrames) return;
   last_stack_frames_ = static_cast<uint32_t>(freed.frames);
