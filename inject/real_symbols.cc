@@ -5,8 +5,10 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <sys/syscall.h>
 
 #include "inject/bootstrap_arena.h"
+#include "inject/raw_syscall.h"
 #include "inject/text.h"
 
 namespace gpuprof::inject {
@@ -56,6 +58,31 @@ void* aligned_alloc(size_t alignment, size_t size) {
 void* memalign(size_t alignment, size_t size) {
   return ResolveRealSymbols() ? real.memalign(alignment, size)
                               : bootstrap::Allocate(size, alignment);
+}
+
+// What an allocator linked into the program calls while dlsym waits for its memory.
+void* Result(long result) {
+  if (!raw::IsError(result)) return reinterpret_cast<void*>(result);
+  errno = static_cast<int>(-result);
+  return reinterpret_cast<void*>(-1);
+}
+void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
+  if (ResolveRealSymbols()) return real.mmap(address, bytes, protection, flags, fd, offset);
+  return Result(raw::Call(SYS_mmap, raw::Arg(address), static_cast<long>(bytes), protection, flags,
+                          fd, offset));
+}
+void* mmap64(void* address, size_t bytes, int protection, int flags, int fd, off64_t offset) {
+  return mmap(address, bytes, protection, flags, fd, offset);
+}
+int munmap(void* address, size_t bytes) {
+  if (ResolveRealSymbols()) return real.munmap(address, bytes);
+  return Result(raw::Call(SYS_munmap, raw::Arg(address), static_cast<long>(bytes))) == nullptr ? 0
+                                                                                               : -1;
+}
+void* mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
+  if (ResolveRealSymbols()) return real.mremap(old, old_bytes, bytes, flags, to);
+  return Result(raw::Call(SYS_mremap, raw::Arg(old), static_cast<long>(old_bytes),
+                          static_cast<long>(bytes), flags, raw::Arg(to)));
 }
 
 // Everything else is not called by dlsym itself.

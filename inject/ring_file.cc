@@ -21,8 +21,8 @@ using proto::RingHeader;
 constexpr uint64_t kHeaderBytes =
     (sizeof(RingFileHeader) + proto::kPageBytes - 1) / proto::kPageBytes * proto::kPageBytes;
 
-// Largest ring, at least and as a share of the budget; the next ones shrink, see NextRingBytes(). With every
-// allocation of the program in it, it must last while the drain waits for a processor.
+// Largest ring, at least and as a share of the budget; the next ones shrink, see NextRingBytes().
+// With every allocation of the program in it, it must last while the drain waits for a processor.
 constexpr uint64_t kFirstRingBytes = 1u << 20;
 constexpr uint64_t kFirstRingShare = 32;
 constexpr uint64_t kFirstExactRingShare = 8;

@@ -149,7 +149,8 @@ struct RingFileHeader {
 // ---------------------------------------------------------------------------------------------------------
 
 // What a producer calls when its ring is fuller than kWakeShare, so that a consumer that looks now
-// and then comes at once and still finds most of the ring free when it is kept waiting. Runs where the producer runs: in hooks and signal handlers.
+// and then comes at once and still finds most of the ring free when it is kept waiting. Runs where
+// the producer runs: in hooks and signal handlers.
 inline constexpr uint32_t kWakeShare = 4;  // a quarter
 
 struct WakeNobody {

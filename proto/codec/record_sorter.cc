@@ -57,6 +57,7 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kTensor, ChunkKind::kTensor);
   set(RecordKind::kThread, ChunkKind::kThreadEvent);
   set(RecordKind::kProcess, ChunkKind::kProcessEvent);
+  set(RecordKind::kMapping, ChunkKind::kMapping);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -66,9 +67,8 @@ bool IsSaneCapacity(uint32_t capacity) {
          capacity <= proto::kMaxRingBytes / proto::kRecordBytes;
 }
 
-uint64_t WaitOperation(uint32_t kind, uint8_t flags) {
-  return (kind & 0xff) | uint64_t{flags} << 8;
-}
+// Of waits and mappings.
+uint64_t Operation(uint32_t kind, uint8_t flags) { return (kind & 0xff) | uint64_t{flags} << 8; }
 
 uint64_t OpOperation(uint32_t scope, uint8_t flags, uint64_t depth) {
   return (scope & 0xff) | uint64_t{flags} << 8 | (depth < kMostDepth ? depth : kMostDepth) << 16;
@@ -158,7 +158,7 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     }
     case RecordKind::kWait: {
       const uint64_t duration = DurationOf(record);
-      const uint64_t row[] = {time,     duration, WaitOperation(detail, record.flags),
+      const uint64_t row[] = {time,     duration, Operation(detail, record.flags),
                               record.a, record.b, StackId()};
       return Row(kind, row, time - duration);
     }
@@ -170,6 +170,10 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     }
     case RecordKind::kTensor: {
       const uint64_t row[] = {time, detail, record.a, record.b, total_allocated_, total_reserved_};
+      return Row(kind, row, time);
+    }
+    case RecordKind::kMapping: {
+      const uint64_t row[] = {time, Operation(detail, record.flags), record.a, record.b, StackId()};
       return Row(kind, row, time);
     }
     case RecordKind::kThread: {
@@ -324,7 +328,7 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
   if (start == 0 || start > now || is_done(ChunkKind::kWait)) return;
   const uint64_t row[] = {now,
                           now - start,
-                          WaitOperation(ring->open_wait_kind, proto::kFlagIncomplete),
+                          Operation(ring->open_wait_kind, proto::kFlagIncomplete),
                           ring->open_wait_object,
                           ring->open_wait_caller,
                           0};

@@ -74,7 +74,7 @@ class RecordSorter {
   uint64_t last_time() const { return last_time_; }
 
  private:
-  static constexpr int kKinds = 6;
+  static constexpr int kKinds = 7;
 
   struct Range;
 
