@@ -30,6 +30,7 @@ constexpr uint64_t kLockLimit = 100'000'000u;
 constinit ToolLock g_lock;
 constinit GuardedFd g_socket;
 char g_path[sizeof(sockaddr_un::sun_path)];  // empty: an abstract name
+char g_snapshot[640];  // where the request being answered has put one; empty: nowhere
 
 uint32_t Uid() { return static_cast<uint32_t>(raw::Call(SYS_geteuid)); }
 
@@ -109,6 +110,7 @@ void AddStatus(Text* answer) {
       .Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_lost()) : 0)
       .Add("\n");
   line(proto::kKeySignal).Number(SignalInForce()).Add("\n");
+  if (g_snapshot[0] != 0) line(proto::kKeySnapshot).Add(g_snapshot).Add("\n");
   line(proto::kKeyOps).Add(tracer != nullptr ? tracer->ops_state() : "none").Add("\n");
 }
 
@@ -131,8 +133,34 @@ const char* Stop() {
                                 : "no capture is under way; start one with `gpuprof ctl start`";
 }
 
+// What follows "snapshot", where that is the verb; else null. Empty: no name was given.
+const char* SnapshotName(const char* line) {
+  const size_t verb = Length(proto::kVerbSnapshot);
+  if (__builtin_strncmp(line, proto::kVerbSnapshot, verb) != 0) return nullptr;
+  if (line[verb] == 0) return line + verb;
+  return line[verb] == ' ' ? line + verb + 1 : nullptr;
+}
+
+// A name becomes part of a path.
+bool IsPlainName(const char* name) {
+  uint32_t length = 0;
+  for (; name[length] != 0; ++length) {
+    const char c = name[length];
+    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                       c == '.' || c == '-' || c == '_';
+    if (!plain || length == proto::kMostSnapshotName) return false;
+  }
+  return true;
+}
+
 // The verb's error, or null.
 const char* Carry(const char* verb) {
+  g_snapshot[0] = 0;
+  if (const char* name = SnapshotName(verb); name != nullptr) {
+    if (!IsPlainName(name))
+      return "a snapshot's name has at most 64 letters, digits, '.', '-', '_'";
+    return TakeSnapshot(name, g_snapshot, sizeof(g_snapshot));
+  }
   if (Equal(verb, proto::kVerbStatus)) return nullptr;
   if (Equal(verb, proto::kVerbStart)) return Start();
   if (Equal(verb, proto::kVerbStop)) return Stop();
@@ -140,7 +168,7 @@ const char* Carry(const char* verb) {
     const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
     return state == proto::CaptureState::kCapturing ? Stop() : Start();
   }
-  return "unknown verb; this process knows status, start, stop, toggle";
+  return "unknown verb; this process knows status, start, stop, toggle, snapshot";
 }
 
 bool PeerIsOwner(long fd) {

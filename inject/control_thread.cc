@@ -22,6 +22,7 @@
 #include "inject/real_symbols.h"
 #include "inject/settings.h"
 #include "inject/state.h"
+#include "inject/text.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -94,7 +95,25 @@ void Sleep(uint64_t until) {
   if (wait[1].revents != 0) ServeControlSocket();
 }
 
+// With a flight recorder the signal asks for what is kept; several at once get one answer.
+bool RunSnapshots() {
+  if (g_settings.flight_bytes == 0 || g_toggles.load() == 0 || !IsCapturing()) return false;
+  g_toggles.store(0);
+  char path[1024];
+  const char* error = TakeSnapshot("", path, sizeof(path));
+  if (error == nullptr) {
+    Debug(path);
+    return true;
+  }
+  char line[256];
+  Text text(line, sizeof(line));
+  text.Add("no snapshot could be taken: ").Add(error);
+  Say(line);
+  return true;
+}
+
 void RunToggles() {
+  if (RunSnapshots()) return;
   // Each signal is one toggle, also when several arrived before we woke up.
   for (uint32_t left = g_toggles.exchange(0); left > 0; --left) {
     if (!StopCapture("signal") && BeginRecording("signal")) StartSession();

@@ -171,6 +171,21 @@ bool StopCapture(const char* trigger) noexcept {
   return true;
 }
 
+bool IsCapturing() noexcept { return State() == CaptureState::kCapturing; }
+
+const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noexcept {
+  ToolSection tool;
+  Locked lock(5 * kSecond);
+  if (!lock || g_process.finished.load() != 0) return "the process is about to end";
+  if (!StartSessionLocked()) {
+    return "capture is impossible here; the reason is on the program's stderr";
+  }
+  if (g_process.tracer == nullptr || g_process.captures.load() == 0) {
+    return "nothing was recorded yet; start a capture with `gpuprof ctl start`";
+  }
+  return g_process.tracer->snapshot(name, path, path_bytes);
+}
+
 bool TickSession() noexcept {
   Locked lock(0);
   return lock && g_process.session.load() != 0 && g_process.tracer->tick();

@@ -32,6 +32,11 @@ bool StopCapture(const char* trigger) noexcept;
 // went.
 bool TickSession() noexcept;
 
+bool IsCapturing() noexcept;
+
+// Control thread: see tracer::Api::snapshot. Null, or what was in the way.
+const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noexcept;
+
 // The process goes away: closes the trace, within two seconds at most. What could not be done is
 // left in the ring file for recovery.
 void FinishProcess(proto::ExitWay way, int32_t status) noexcept;

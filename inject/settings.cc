@@ -230,6 +230,17 @@ void ReadMemory() {
   g_settings.memory_limit = bytes;
 }
 
+void ReadFlightBytes() {
+  const char* text = Variable(proto::kEnvRing);
+  if (text == nullptr || *text == 0) return;
+  uint64_t bytes = 0;
+  if (!ParseSize(text, text + Length(text), &bytes) || bytes < proto::kMinFlightBytes ||
+      bytes > proto::kMaxFlightBytes) {
+    return Reject(proto::kEnvRing, text, "a size between 1MiB and 1TiB");
+  }
+  g_settings.flight_bytes = bytes;
+}
+
 // The base name of the running executable, from the kernel: argv[0] may be anything.
 bool ExecutableName(char* name, size_t capacity) {
   char path[512];
@@ -307,6 +318,7 @@ bool ReadSettings() noexcept {
   ReadClock();
   ReadRingMemory();
   ReadMemory();
+  ReadFlightBytes();
   const char* times = Variable(proto::kEnvHeapTimes);
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
   const char* capture = Variable(proto::kEnvCapture);

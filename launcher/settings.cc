@@ -59,6 +59,15 @@ std::string CheckRingMemory(std::string_view value) {
   return "";
 }
 
+std::string CheckRing(std::string_view value) {
+  uint64_t bytes = 0;
+  const std::string error = ParseSize(value, &bytes);
+  if (!error.empty()) return error;
+  if (bytes < proto::kMinFlightBytes) return "a flight recorder keeps at least 1MiB a process";
+  if (bytes > proto::kMaxFlightBytes) return "a flight recorder keeps at most 1TiB a process";
+  return "";
+}
+
 std::string CheckMemory(std::string_view value) {
   uint64_t bytes = 0;
   const std::string error = ParseSize(value, &bytes);
@@ -123,6 +132,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvSignal, nullptr, "USR1|USR2|none|N", CheckSignal, CanonicalSignal},
     {proto::kEnvInclude, nullptr, "NAMES", CheckPrograms},
     {proto::kEnvExclude, nullptr, "NAMES", CheckPrograms},
+    {proto::kEnvRing, nullptr, "SIZE", CheckRing, CanonicalSize},
     {proto::kEnvRingMemory, nullptr, "SIZE", CheckRingMemory, CanonicalSize},
     {proto::kEnvMemory, nullptr, "SIZE", CheckMemory, CanonicalSize},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},

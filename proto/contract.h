@@ -24,6 +24,8 @@ namespace gpuprof::proto {
   X(kEnvInclude, "GPUPROF_INCLUDE", "",                                                            \
     "Program names to record even if excluded, comma separated.")                                  \
   X(kEnvExclude, "GPUPROF_EXCLUDE", "", "Further program names not to record, comma separated.")   \
+  X(kEnvRing, "GPUPROF_RING", "",                                                                  \
+    "Flight recorder: keep only the newest SIZE of each process's trace; unset: keep all.")        \
   X(kEnvRingMemory, "GPUPROF_RING_MEMORY", "32MiB", "Most memory for the rings of one process.")   \
   X(kEnvMemory, "GPUPROF_MEMORY", "64MiB",                                                         \
     "Most memory of the recorder in one process, rings apart; the capture ends there.")            \
@@ -47,6 +49,10 @@ inline constexpr uint32_t kSourceOps = 1u << 3;
 inline constexpr uint32_t kSourceTensors = 1u << 4;
 inline constexpr uint32_t kSourceMmap = 1u << 5;
 
+// Limits of a flight recorder's size.
+inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;
+inline constexpr uint64_t kMaxFlightBytes = uint64_t{1} << 40;
+
 enum class HeapMode : uint32_t { kOff = 0, kSampled = 1, kExact = 2 };
 
 // Mean distance between heap samples in bytes; each byte allocated is equally likely to be sampled.
@@ -57,6 +63,9 @@ inline constexpr char kBundleFile[] = "bundle.pb";
 inline constexpr char kTraceSuffix[] = ".gpt";  // p<pid>-<start>.gpt
 inline constexpr char kRingSuffix[] =
     ".ring";  // p<pid>-<start>.ring, while the process lives or after it died
+inline constexpr char kSegmentSuffix[] =
+    ".seg";  // of a flight recorder: p<pid>-<start>.<number>.seg
+inline constexpr char kSnapshotPrefix[] = "snapshot-";  // folders, each a bundle of its own
 // <start>: CLOCK_REALTIME microseconds at which the process (or the image after exec) began, in
 // hexadecimal.
 

@@ -21,6 +21,7 @@ inline constexpr char kVerbStatus[] = "status";
 inline constexpr char kVerbStart[] = "start";
 inline constexpr char kVerbStop[] = "stop";
 inline constexpr char kVerbToggle[] = "toggle";
+inline constexpr char kVerbSnapshot[] = "snapshot";  // may be followed by a space and a name
 
 inline constexpr char kKeyResult[] = "result";
 inline constexpr char kKeyError[] = "error";
@@ -33,6 +34,9 @@ inline constexpr char kKeyEvents[] = "events";  // records written so far
 inline constexpr char kKeyLost[] = "lost";      // records lost so far, all causes
 inline constexpr char kKeySignal[] = "signal";  // number, or 0 for none
 inline constexpr char kKeyOps[] = "ops";        // none, active, or the reason why not
+
+inline constexpr char kKeySnapshot[] = "snapshot";  // folder that a snapshot was written to
+inline constexpr uint32_t kMostSnapshotName = 64;   // letters, digits, dots, dashes, underscores
 
 inline constexpr uint32_t kMaxControlLine = 4096;
 

@@ -160,7 +160,8 @@ enum class ExitWay : uint8_t {
   kUnderscore = 2,  // _exit, _Exit
   kQuick = 3,       // quick_exit
   kAbort = 4,
-  kExec = 5,  // the process goes on as another program
+  kExec = 5,      // the process goes on as another program
+  kSnapshot = 6,  // it goes on: what a snapshot ends with
 };
 
 }  // namespace gpuprof::proto

@@ -29,9 +29,17 @@ constexpr uint64_t kNanosecondsPerQuantum = 16;
 // A ring this full is written out and freed: what made its thread wake us.
 constexpr double kFlushShare = 1.0 / proto::kWakeShare;
 
+constexpr uint64_t kPathBytes = 700;
+
 // Fields of Chunk, by table.
 constexpr int kStringsField = 8, kStacksField = 9, kModulesField = 10, kClocksField = 11,
               kThreadsField = 12, kMetaField = 13;
+
+// The bundle's file of this process with this suffix.
+void TracePath(const Settings& settings, const char* suffix, char (&path)[kPathBytes]) {
+  char* end = stpcpy(stpcpy(stpcpy(path, settings.bundle), "/"), settings.file_stem);
+  stpcpy(end, suffix);
+}
 
 }  // namespace
 
@@ -39,26 +47,24 @@ Drain::Drain(const Host* host)
     : host_(host), tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
 
 bool Drain::Open() {
-  char path[700];
-  const char* parts[] = {host_->settings->bundle, "/", host_->settings->file_stem,
-                         proto::kTraceSuffix};
-  char* end = path;
-  for (const char* part : parts) end = stpcpy(end, part);
-  proto::FileHeader header = {};
-  memcpy(header.magic, proto::kFileMagic, sizeof(header.magic));
-  header.major = proto::kFormatMajor;
-  header.minor = proto::kFormatMinor;
-  header.pid = getpid();
-  header.start_id = host_->settings->start_id;
-  header.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
-  header.ticks_kind = static_cast<uint32_t>(host_->settings->clock);
-  if (!writer_.Create(path, header)) {
+  char path[kPathBytes];
+  TracePath(*host_->settings, proto::kTraceSuffix, path);
+  header_.pid = getpid();
+  header_.start_id = host_->settings->start_id;
+  header_.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+  header_.ticks_kind = static_cast<uint32_t>(host_->settings->clock);
+  if (!writer_.Create(path, header_)) {
     char text[900];
-    end = stpcpy(text, "cannot record: ");
+    char* end = stpcpy(text, "cannot record: ");
     end = stpcpy(stpcpy(end, path), ": ");
     stpcpy(stpcpy(end, ErrorText(errno)), "; the program goes on unrecorded");
     host_->say(text);
     return false;
+  }
+  if (host_->settings->flight_bytes != 0) {
+    char stem[kPathBytes];
+    TracePath(*host_->settings, "", stem);
+    flight_ = std::make_unique<FlightRecorder>(stem, host_->settings->flight_bytes, header_);
   }
   message_.clear();
   AppendProcessFacts(*host_->settings, &message_);
@@ -100,8 +106,17 @@ void Drain::EndCapture(const char* trigger) {
   WriteTables(/*all=*/true);
 }
 
-void Drain::Finish(proto::ExitWay way, int32_t status) {
-  if (!writer_.is_open()) return;
+void Drain::Abandon() {
+  writer_.Abandon();
+  if (flight_ != nullptr) flight_->Abandon();
+}
+
+bool Drain::Finish(proto::ExitWay way, int32_t status) {
+  if (!writer_.is_open()) return true;
+  if (flight_ != nullptr && !flight_->JoinInto(&writer_)) {
+    writer_.Close();
+    return false;
+  }
   message_.clear();
   AppendExit(way, status, &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
@@ -110,6 +125,40 @@ void Drain::Finish(proto::ExitWay way, int32_t status) {
   marker.exit_status = status;
   writer_.WriteEnd(marker);
   writer_.Close();
+  return true;
+}
+
+bool Drain::PrepareSnapshot(Snapshot* snapshot) {
+  Pass();
+  FlushAll();
+  WriteTables(/*all=*/true);
+  char path[kPathBytes];
+  TracePath(*host_->settings, proto::kTraceSuffix, path);
+  snapshot->header = header_;
+  snapshot->capture = capture_;
+  snapshot->now = Now();
+  if (snapshot->files.Add(path, writer_.file_bytes()) &&
+      (flight_ == nullptr || flight_->AddTo(&snapshot->files))) {
+    return true;
+  }
+  const int error = errno;
+  snapshot->files.Close();
+  errno = error;
+  return false;
+}
+
+// Where goes what passes: events, and tables that tell of the present. A flight recorder lets the
+// oldest of it go.
+codec::TraceWriter* Drain::PassingWriter() {
+  return flight_ != nullptr ? flight_->Writer() : &writer_;
+}
+
+uint64_t Drain::RowsLost() const {
+  return flight_ != nullptr ? flight_->rows_lost() : writer_.rows_lost();
+}
+
+int Drain::WriteErrorNumber() const {
+  return flight_ != nullptr ? flight_->last_error() : writer_.last_error();
 }
 
 void Drain::NoteCpu(uint64_t ns, bool ended) {
@@ -128,6 +177,8 @@ double Drain::Pass() {
     if (ring != nullptr) DrainRing(slot, ring, now, &growth);
   }
   if (MemoryIsShort()) GiveMemoryBack();
+  // A segment tells by itself who the threads are and how the clocks run.
+  if (flight_ != nullptr && flight_->TakeBegun()) WriteTables(/*all=*/true);
   CountLosses();
   return growth;
 }
@@ -167,7 +218,7 @@ void Drain::Flush(Track* track, RingHeader* ring) {
   for (std::unique_ptr<codec::ChunkBuilder>& builder : track->sorter->builders()) {
     if (builder == nullptr || builder->count() == 0) continue;
     if (builder->kind() == ChunkKind::kOp) op_rows_ += builder->count();
-    writer_.WriteEvents(builder.get(), capture_, track->position);
+    PassingWriter()->WriteEvents(builder.get(), capture_, track->position);
   }
   track->sorter->Release(ring, track->position);
   track->first_ticks = 0;
@@ -224,7 +275,10 @@ void Drain::WriteInternTables() {
 }
 
 bool Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
-  return writer_.WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
+  const bool passes =
+      kind == ChunkKind::kClocks || kind == ChunkKind::kThreads || kind == ChunkKind::kHealth;
+  codec::TraceWriter* writer = passes ? PassingWriter() : &writer_;
+  return writer->WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
 }
 
 // A thread that ended by a bare system call ran no destructor.

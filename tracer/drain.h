@@ -17,6 +17,7 @@
 #include "proto/codec/record_sorter.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_writer.h"
+#include "tracer/flight_recorder.h"
 #include "tracer/module_map.h"
 #include "tracer/thread_table.h"
 #include "tracer/tracer.h"
@@ -34,10 +35,19 @@ class Drain {
   void BeginCapture(uint32_t number, const char* trigger);
   // The last pass: open spans become rows, every table is brought up to date.
   void EndCapture(const char* trigger);
-  // The end marker; the file is closed.
-  void Finish(proto::ExitWay way, int32_t status);
+  // The end marker; the file is closed. False: the trace is not whole, and recovery can make it so.
+  bool Finish(proto::ExitWay way, int32_t status);
   // A forked child's copy: forgets the parent's file.
-  void Abandon() { writer_.Abandon(); }
+  void Abandon();
+
+  // Everything recorded so far into files, and those opened.
+  struct Snapshot {
+    OpenFiles files;
+    proto::FileHeader header;
+    uint32_t capture;
+    uint64_t now;
+  };
+  bool PrepareSnapshot(Snapshot* snapshot);
 
   // Empties all rings once. Returns how much of its ring the busiest thread filled since
   // the last time, 0 to 1.
@@ -69,11 +79,16 @@ class Drain {
   bool WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
   void WriteHealth();
   uint32_t TimeShift() const;
+  codec::TraceWriter* PassingWriter();
+  uint64_t RowsLost() const;
+  int WriteErrorNumber() const;
   uint64_t Now() const { return proto::ReadTicks(host_->settings->clock); }
   void CountLosses();
 
   const Host* host_;
+  proto::FileHeader header_ = {};
   codec::TraceWriter writer_;
+  std::unique_ptr<FlightRecorder> flight_;
   codec::InternTables tables_;
   ModuleMap modules_;
   ThreadTable threads_;

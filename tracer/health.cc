@@ -88,13 +88,13 @@ void Drain::CountLosses() {
   const uint64_t lost = retired_dropped_ + retired_reentered_ + rings.dropped + rings.reentered +
                         host_->ring_file->no_ring.load(std::memory_order_relaxed) +
                         host_->ring_file->table_full.load(std::memory_order_relaxed) +
-                        host_->lost_at_thread_edges->load(std::memory_order_relaxed) +
-                        writer_.rows_lost() + corrupt_;
+                        host_->lost_at_thread_edges->load(std::memory_order_relaxed) + RowsLost() +
+                        corrupt_;
   __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
-  if (writer_.rows_lost() != 0 && !told_write_error_) {
+  if (RowsLost() != 0 && !told_write_error_) {
     told_write_error_ = true;
     char text[256];
-    stpcpy(stpcpy(stpcpy(text, "the trace cannot be written: "), ErrorText(writer_.last_error())),
+    stpcpy(stpcpy(stpcpy(text, "the trace cannot be written: "), ErrorText(WriteErrorNumber())),
            "; the program goes on, what is lost is counted");
     host_->say(text);
   }
@@ -121,7 +121,7 @@ void Drain::WriteHealth() {
              host_->ring_file->table_full.load(std::memory_order_relaxed));
   AppendLoss(&writer, kStackTableFull, tables_.stacks_refused());
   AppendLoss(&writer, kStringTableFull, tables_.strings_refused() + torch.names_lost);
-  AppendLoss(&writer, kWriteError, writer_.rows_lost());
+  AppendLoss(&writer, kWriteError, RowsLost());
   AppendLoss(&writer, kCorruptRecord, corrupt);
   AppendLoss(&writer, kUnpairedSpan, torch.unpaired + torch.too_deep);
   AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
@@ -131,7 +131,7 @@ void Drain::WriteHealth() {
   writer.Varint(4, StackSamples());
   writer.Varint(5, StackNanoseconds(host_->settings->ticks_per_second));
   writer.Varint(6, MemoryBytes() + host_->ring_file->file_bytes.load(std::memory_order_relaxed));
-  writer.Varint(7, writer_.bytes_written());
+  writer.Varint(7, writer_.bytes_written() + (flight_ != nullptr ? flight_->bytes_written() : 0));
   writer.Varint(8, records_);
   writer.Varint(10, op_rows_);
   writer.Varint(11, TorchOpCostNs());
@@ -142,8 +142,7 @@ void Drain::WriteHealth() {
                "began, and would warn about each of them; begin the capture with the program");
   }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
-  writer_.WriteTable(proto::ChunkKind::kHealth, capture_, kHealthField, message_.data(),
-                     message_.size(), 1);
+  WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
 }
 
 }  // namespace gpuprof::tracer

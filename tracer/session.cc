@@ -14,8 +14,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/drain.h"
+#include "tracer/snapshot.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
 #include "tracer/torch/torch_observer.h"
@@ -37,6 +39,8 @@ constexpr size_t kStackBytes = 256 * 1024;
 constexpr int kNice = 5;
 constexpr uint64_t kStopLimit = 10 * kSecond;
 
+// Between the control thread, which asks, and the drain thread, which opens the files.
+enum SnapshotState : uint32_t { kIdle, kWanted, kReady };
 enum DrainState : uint32_t { kNone, kRunning, kStopping, kEnded };
 
 const Host* g_host = nullptr;
@@ -47,6 +51,10 @@ std::atomic<uint32_t> g_fork_pause{0};  // fork asks it to stand still
 bool g_stack_ready = false;
 bool g_capturing = false;
 const char* g_stop_trigger = "";
+std::atomic<uint32_t> g_snapshot{kIdle};
+Drain::Snapshot g_snapshot_files;
+bool g_snapshot_made = false;
+int g_snapshot_error = 0;
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -95,6 +103,12 @@ void* DrainMain(void*) {
       if (Monotonic() >= next_tables) {
         g_drain->WriteTables(/*all=*/false);
         next_tables = Monotonic() + kSecond;
+      }
+      if (g_snapshot.load() == kWanted) {
+        g_snapshot_made = g_drain->PrepareSnapshot(&g_snapshot_files);
+        g_snapshot_error = errno;
+        g_snapshot.store(kReady);
+        FutexWake(&g_snapshot);
       }
       g_in_pass.store(0);
     }
@@ -180,7 +194,11 @@ bool Tick() {
 void Finish(proto::ExitWay way, int32_t status) {
   Stop(StopReason::kExit, "exit");
   if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
-  g_drain->Finish(way, status);
+  if (!g_drain->Finish(way, status)) {
+    // The ring file stays: it tells readers that there is something to finish.
+    g_drain = nullptr;
+    return;
+  }
   char path[700];
   const char* parts[] = {g_host->settings->bundle, "/", g_host->settings->file_stem,
                          proto::kRingSuffix};
@@ -218,6 +236,36 @@ void AfterForkChild() {
   StackAfterForkChild();
 }
 
+// The drain thread opens the files between two passes; what is in them stays as it is.
+bool OpenSnapshot() {
+  g_snapshot_files = {};
+  if (!g_capturing) {
+    g_snapshot_made = g_drain->PrepareSnapshot(&g_snapshot_files);
+    g_snapshot_error = errno;
+    return g_snapshot_made;
+  }
+  g_snapshot.store(kWanted);
+  g_host->wake_drain();
+  const uint64_t until = Monotonic() + kStopLimit;
+  while (g_snapshot.load() == kWanted && Monotonic() < until)
+    FutexWait(&g_snapshot, kWanted, 100 * kMillisecond);
+  uint32_t wanted = kWanted;
+  if (g_snapshot.compare_exchange_strong(wanted, kIdle)) {
+    g_snapshot_error = ETIMEDOUT;
+    return false;
+  }
+  g_snapshot.store(kIdle);
+  return g_snapshot_made;
+}
+
+const char* Snapshot(const char* name, char* path, uint32_t path_bytes) {
+  if (g_drain == nullptr || !g_drain->is_open()) return "nothing was recorded yet";
+  if (!OpenSnapshot()) return ErrorText(g_snapshot_error);
+  const int error = WriteSnapshot(*g_host->settings, g_snapshot_files, name, path, path_bytes);
+  g_snapshot_files.files.Close();
+  return error == 0 ? nullptr : ErrorText(error);
+}
+
 const char* OpsState() { return TorchState(); }
 uint64_t RecordsWritten() { return g_drain != nullptr ? g_drain->records() : 0; }
 uint64_t RecordsLost() { return g_drain != nullptr ? g_drain->lost() : 0; }
@@ -232,6 +280,7 @@ constexpr Api kApi = {
     .before_fork = BeforeFork,
     .after_fork_parent = AfterForkParent,
     .after_fork_child = AfterForkChild,
+    .snapshot = Snapshot,
     .ops_state = OpsState,
     .records_written = RecordsWritten,
     .records_lost = RecordsLost,

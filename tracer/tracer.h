@@ -34,6 +34,7 @@ struct Settings {
   proto::ClockKind clock;
   uint64_t ticks_per_second;
   uint64_t memory_limit;  // bytes of the tracer's own heap
+  uint64_t flight_bytes;  // a flight recorder's size on disk; 0: everything is kept
   uint32_t debug;
 };
 
@@ -120,6 +121,11 @@ struct Api {
   void (*before_fork)();
   void (*after_fork_parent)();
   void (*after_fork_child)();
+
+  // Writes what was recorded so far, of a flight recorder what is kept, into a bundle of its own:
+  // the folder snapshot-`name` in the bundle (null: named by the time). Capture goes on. `path`
+  // receives the folder's. Null, or what was in the way. Spans that are still open are not in it.
+  const char* (*snapshot)(const char* name, char* path, uint32_t path_bytes);
 
   // Framework ops: "active", "none" or why not. Static storage. Any thread.
   const char* (*ops_state)();

@@ -277,6 +277,8 @@ std::string HowItEnded(const Process& process) {
       return "aborted" + by;
     case proto::ExitWay::kExec:
       return "became another program by exec" + by;
+    case proto::ExitWay::kSnapshot:
+      return "was still running: this is a snapshot";
     case proto::ExitWay::kUnknown:
       break;
   }

@@ -82,9 +82,10 @@ constexpr Entry kProcessEvents[] = {
     Is(ProcessEvent::kExit, "exit"),
 };
 constexpr Entry kExitWays[] = {
-    Is(ExitWay::kUnknown, "unknown"),  Is(ExitWay::kReturn, "return"),
-    Is(ExitWay::kUnderscore, "_exit"), Is(ExitWay::kQuick, "quick_exit"),
-    Is(ExitWay::kAbort, "abort"),      Is(ExitWay::kExec, "exec"),
+    Is(ExitWay::kUnknown, "unknown"),   Is(ExitWay::kReturn, "return"),
+    Is(ExitWay::kUnderscore, "_exit"),  Is(ExitWay::kQuick, "quick_exit"),
+    Is(ExitWay::kAbort, "abort"),       Is(ExitWay::kExec, "exec"),
+    Is(ExitWay::kSnapshot, "snapshot"),
 };
 constexpr Entry kHeapModes[] = {
     Is(HeapMode::kOff, "off"),

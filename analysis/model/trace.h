@@ -150,6 +150,10 @@ struct Process {
   uint32_t sources = 0;
   uint32_t clock_kind = 0;
   uint64_t ticks_per_second = 0;
+  // A flight recorder let events before this go; INT64_MIN: none.
+  int64_t kept_from_ns = INT64_MIN;
+  // Of all captures, also of what a flight recorder let go: what cumulated costs are shares of.
+  int64_t recorded_ns = 0;
   bool has_end = false;    // an end marker was found
   bool recovered = false;  // the end was written by recovery
   uint32_t exit_way = 0;   // proto::ExitWay

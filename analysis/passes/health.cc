@@ -28,12 +28,13 @@ void FillCost(const Process& process, results::HealthProcess* row) {
   const proto::Health& health = process.health;
   row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
   row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
-  row->set_background_ratio(Ratio(row->drain_cpu_ns() + row->control_cpu_ns(), row->captured_ns()));
+  row->set_background_ratio(
+      Ratio(row->drain_cpu_ns() + row->control_cpu_ns(), process.recorded_ns));
   row->set_stack_count(health.stack_samples());
   row->set_stack_ns(static_cast<int64_t>(health.stack_ns()));
   row->set_op_event_count(OpEventsOf(process));
   row->set_op_ns(static_cast<int64_t>(row->op_event_count() * health.op_callback_ns()));
-  row->set_slowdown_ratio(Ratio(row->stack_ns() + row->op_ns(), row->captured_ns()));
+  row->set_slowdown_ratio(Ratio(row->stack_ns() + row->op_ns(), process.recorded_ns));
   row->set_memory_bytes(health.memory_bytes());
   row->set_file_bytes(process.file_bytes);
   if (process.rows > 0) {
@@ -71,6 +72,11 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
     FillLosses(process, row);
     FillCost(process, row);
     FillStacksAndClock(process, row);
+    if (process.kept_from_ns != INT64_MIN) {
+      row->add_notes(
+          "ring: a flight recorder kept only the newest part; what came before was let go "
+          "(--ring)");
+    }
     for (const proto::Note& note : process.health.note()) {
       row->add_notes(note.source() + ": " + note.text());
     }

@@ -205,9 +205,9 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     if (index != main) continue;
     if (health.op_callback_ns() > 0) cost->set_op_callback_ns(health.op_callback_ns());
     cost->set_slowdown_ratio(
-        Ratio(static_cast<int64_t>(health.stack_ns()) + op_ns, CapturedTime(process)));
+        Ratio(static_cast<int64_t>(health.stack_ns()) + op_ns, process.recorded_ns));
   }
-  cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), CapturedTime(context.process(main))));
+  cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), context.process(main).recorded_ns));
 }
 
 void FillProcess(PassContext& context, size_t index, results::OverviewProcess* row) {

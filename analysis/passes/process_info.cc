@@ -81,6 +81,8 @@ std::string EndOf(const Process& process) {
       return "abort";
     case proto::ExitWay::kExec:
       return "became another program";
+    case proto::ExitWay::kSnapshot:
+      return "snapshot";
     case proto::ExitWay::kUnknown:
       break;
   }

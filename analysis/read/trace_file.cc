@@ -147,7 +147,9 @@ bool TraceFile::EarliestNs(int64_t* time_ns) const {
       earliest = std::min(earliest, cursor.Convert(FirstTime(block)));
   }
   for (const proto::CaptureMark& mark : meta_.capture_mark()) {
-    if (mark.start()) earliest = std::min(earliest, cursor.Convert(mark.ticks()));
+    if (mark.start()) {
+      earliest = std::min(earliest, cursor.Convert(std::max(mark.ticks(), meta_.kept_from())));
+    }
   }
   *time_ns = earliest;
   return earliest != std::numeric_limits<int64_t>::max();
@@ -183,6 +185,7 @@ void TraceFile::PlaceSamples(ClockMap::Cursor* cursor) {
 }
 
 void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
+  if (meta_.kept_from() != 0) process_.kept_from_ns = cursor->Convert(meta_.kept_from());
   std::map<uint32_t, CaptureWindow> windows;
   std::map<uint32_t, bool> has_start;
   for (const proto::CaptureMark& mark : meta_.capture_mark()) {
@@ -217,6 +220,9 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
       window.end_ns =
           std::max(window.start_ns, range != seen.end() ? range->second.second : window.start_ns);
     }
+    process_.recorded_ns += window.end_ns - window.start_ns;
+    window.start_ns = std::max(window.start_ns, process_.kept_from_ns);
+    if (window.end_ns < process_.kept_from_ns) continue;
     process_.captures.push_back(window);
   }
 }

@@ -87,6 +87,9 @@ std::string HealthText(const results::Health& result, const TextOptions& options
            std::to_string(p.capture_count()) +
            (p.capture_count() == 1 ? " capture\n" : " captures\n");
     out += LossesText(p, options.width) + CostText(p, options.width) + StacksText(p) + ClockText(p);
+    for (const std::string& note : p.notes()) {
+      out += WrapText(note, "  note   ", "         ", options.width);
+    }
     out += "\n";
   }
   return out + MoreLine(result.processes_size(), options) + MetaText(result.meta(), options);

@@ -19,6 +19,7 @@
 #include "launcher/control_client.h"
 #include "launcher/nearest.h"
 #include "launcher/process_json.h"
+#include "launcher/summary.h"
 #include "launcher/text.h"
 #include "proto/contract.h"
 #include "proto/control.h"
@@ -68,21 +69,31 @@ bool LoadsRecorder(int32_t pid) {
   return false;
 }
 
+std::string UtcName() {
+  const time_t now = time(nullptr);
+  tm utc = {};
+  gmtime_r(&now, &utc);
+  char name[32];
+  strftime(name, sizeof name, "%Y%m%dT%H%M%SZ", &utc);
+  return name;
+}
+
 class Ctl : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("start|stop|toggle|status", &action_, "What to do");
+    options->Positional("start|stop|toggle|snapshot|status", &action_, "What to do");
     options->Positionals("PID", &pids_, "Processes, or all");
     options->Flag("--json", &json_, "Print JSON");
   }
 
   int Execute(const Options&) override {
     const std::vector<std::string> actions = {proto::kVerbStart, proto::kVerbStop,
-                                              proto::kVerbToggle, proto::kVerbStatus};
+                                              proto::kVerbToggle, proto::kVerbSnapshot,
+                                              proto::kVerbStatus};
     bool known = false;
     for (const std::string& action : actions) known = known || action == action_;
     if (!known) {
-      Say("'" + action_ + "' is no action; choose start, stop, toggle or status." +
+      Say("'" + action_ + "' is no action; choose start, stop, toggle, snapshot or status." +
           DidYouMean(action_, actions));
       return kExitUsage;
     }
@@ -90,6 +101,8 @@ class Ctl : public Verb {
     endpoints_ = FindEndpoints();
     if (!ParsePids(&wanted)) return kExitUsage;
     if (wanted.empty()) Say("no process of yours carries gpuprof now");
+    // One name for all, so that their files make one bundle.
+    request_ = action_ == proto::kVerbSnapshot ? action_ + " " + UtcName() : action_;
     for (const int32_t pid : wanted) AskOne(pid);
     Print();
     return exit_;
@@ -141,7 +154,7 @@ class Ctl : public Verb {
     for (const Endpoint& endpoint : endpoints_) {
       if (endpoint.pid != pid) continue;
       const Answer answer = Ask(
-          endpoint, action_, action_ == proto::kVerbStatus ? kStatusTimeoutMs : kChangeTimeoutMs);
+          endpoint, request_, action_ == proto::kVerbStatus ? kStatusTimeoutMs : kChangeTimeoutMs);
       if (answer.kind == Answer::Kind::kNobody) {
         RemoveStale(endpoint);
         continue;
@@ -165,6 +178,9 @@ class Ctl : public Verb {
         if (!text.empty()) text += "\n";
         for (const auto& [key, value] : answer.values)
           text += key + ": " + Shown(key, value) + "\n";
+      } else if (action_ == proto::kVerbSnapshot && !answer.Get(proto::kKeySnapshot).empty()) {
+        text +=
+            answer.Get(proto::kKeyPid) + ": " + ShortPath(answer.Get(proto::kKeySnapshot)) + "\n";
       } else {
         text += answer.Get(proto::kKeyPid) + ": " + answer.Get(proto::kKeyState) + ", captures " +
                 answer.Get(proto::kKeyCaptures) + ", events " + answer.Get(proto::kKeyEvents) +
@@ -175,6 +191,7 @@ class Ctl : public Verb {
   }
 
   std::string action_;
+  std::string request_;
   std::vector<std::string> pids_;
   bool json_ = false;
   bool all_ = false;

@@ -21,6 +21,7 @@
 #include "proto/codec/process_alive.h"
 #include "proto/codec/record_sorter.h"
 #include "proto/codec/ring_file.h"
+#include "proto/codec/segments.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_state.h"
 #include "proto/codec/trace_writer.h"
@@ -69,7 +70,8 @@ class NoFileSizeSignal {
 class Recovery {
  public:
   Recovery(const std::string& stem, int wait_status)
-      : trace_path_(stem + proto::kTraceSuffix),
+      : stem_(stem),
+        trace_path_(stem + proto::kTraceSuffix),
         ring_path_(stem + proto::kRingSuffix),
         wait_status_(wait_status),
         tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
@@ -97,6 +99,7 @@ class Recovery {
   void ExitOf(uint32_t* way, int32_t* status) const;
   uint32_t capture() const;
 
+  std::string stem_;
   std::string trace_path_;
   std::string ring_path_;
   int wait_status_;
@@ -363,6 +366,7 @@ RecoverResult Recovery::Run() {
   }
   if (!CheckDead()) return result_;
   if (rings_.is_blank()) return RemoveUnused();
+  if (!JoinSegments(stem_, &result_.error)) return result_;
   if (!ReadTraceState(trace_path_, &state_, &result_.error)) return result_;
   SurveyRings();
   result_.nothing_to_do = !state_.exists && !has_news_ && losses_.damaged_rings == 0;

@@ -201,15 +201,31 @@ bool TraceWriter::WriteBlock(proto::BlockHeader header) {
   if (!Compress(&bytes)) return false;
   header.compressed_bytes = static_cast<uint32_t>(bytes);
   header.raw_bytes = static_cast<uint32_t>(raw_.size());
+  return AppendBlock(header);
+}
+
+// The body is in compressed_ already, behind the room for the headers.
+bool TraceWriter::AppendBlock(proto::BlockHeader header) {
   header.sequence = sequence_;
   header.reserved = 0;
   header.crc = HeaderCrc(header);
   const proto::SkippableHeader frame = {proto::kSkippableBlockHeader, sizeof header};
   std::memcpy(compressed_.data(), &frame, sizeof frame);
   std::memcpy(compressed_.data() + sizeof frame, &header, sizeof header);
-  if (!WriteAll(compressed_.data(), kFrontBytes + bytes)) return false;
+  if (!WriteAll(compressed_.data(), kFrontBytes + header.compressed_bytes)) return false;
   ++sequence_;
   ++blocks_;
+  return true;
+}
+
+bool TraceWriter::CopyBlock(proto::BlockHeader header, const uint8_t* body) {
+  const uint64_t bytes = kFrontBytes + header.compressed_bytes;
+  if (compressed_.size() < bytes) compressed_.resize(bytes);
+  std::memcpy(compressed_.data() + kFrontBytes, body, header.compressed_bytes);
+  if (!AppendBlock(header)) return false;
+  if (proto::FindTable(static_cast<proto::ChunkKind>(header.kind)) != nullptr) {
+    rows_in_file_ += header.count;
+  }
   return true;
 }
 

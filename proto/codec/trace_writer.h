@@ -41,6 +41,9 @@ class TraceWriter {
   // serialized bytes.
   bool WriteTable(proto::ChunkKind kind, uint32_t capture, int field, const uint8_t* message,
                   uint64_t bytes, uint32_t entries);
+  // Appends a block of another trace file: its header, which gets this file's next sequence number,
+  // and the header.compressed_bytes behind it.
+  bool CopyBlock(proto::BlockHeader header, const uint8_t* body);
   bool WriteEnd(proto::EndMarker marker);
 
   // Forgets the file without touching it (a forked child).
@@ -49,6 +52,8 @@ class TraceWriter {
   bool is_open() const { return path_[0] != 0; }
 
   uint64_t bytes_written() const { return bytes_written_; }
+  // Length of the file, as far as it is whole.
+  uint64_t file_bytes() const { return file_bytes_; }
   uint64_t rows_written() const { return rows_written_; }
   uint64_t rows_lost() const { return rows_lost_; }
   // errno of the last failed write; 0 when the last one succeeded.
@@ -61,9 +66,9 @@ class TraceWriter {
   bool EnsureDescriptor();
   bool Reopen();
   bool CutTornTail(uint64_t size);
-  bool Append(const void* header, uint64_t header_bytes, const void* body, uint64_t body_bytes);
   bool WriteAll(const uint8_t* data, uint64_t bytes);
   bool WriteBlock(proto::BlockHeader header);
+  bool AppendBlock(proto::BlockHeader header);
   bool Compress(uint64_t* bytes);
   bool Fail(int error);
 

@@ -257,6 +257,9 @@ inline Process ProcessBuilder::Build() const {
     window.end_ns = process.last_ns;
     process.captures.push_back(window);
   }
+  for (const CaptureWindow& window : process.captures) {
+    process.recorded_ns += window.end_ns - window.start_ns;
+  }
   process.file_bytes = process.rows * 3;
   return process;
 }

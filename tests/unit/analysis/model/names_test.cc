@@ -38,7 +38,7 @@ TEST(Names, EachCodeHasItsOwn) {
   EXPECT_EQ(CountNames(WaitKindName), 7u);
   EXPECT_EQ(CountNames(ThreadEventName), 4u);
   EXPECT_EQ(CountNames(ProcessEventName), 5u);
-  EXPECT_EQ(CountNames(ExitWayName), 6u);
+  EXPECT_EQ(CountNames(ExitWayName), 7u);
   EXPECT_EQ(CountNames(OpScopeName), 4u);
   EXPECT_EQ(CountNames(MapEventName), 4u);
   EXPECT_EQ(CountNames(HeapModeName), 3u);

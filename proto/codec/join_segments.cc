@@ -1,0 +1,180 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What recovery does with the segments that a dead process left. See segments.h.
+//
+// A segment is removed when all its blocks are in the trace. So after a death in between, the last
+// blocks of the trace are the first ones of the oldest segment that is still there.
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+
+#include "proto/codec/crc32c.h"
+#include "proto/codec/segments.h"
+#include "proto/codec/tables.h"
+#include "proto/codec/trace_reader.h"
+#include "proto/codec/trace_state.h"
+#include "proto/contract.h"
+
+namespace gpuprof::codec {
+namespace {
+
+struct Segment {
+  uint32_t number;
+  std::string path;
+};
+
+// Oldest first.
+std::vector<Segment> FindSegments(const std::string& stem) {
+  const size_t slash = stem.rfind('/');
+  const std::string folder = slash == std::string::npos ? "." : stem.substr(0, slash);
+  const std::string prefix = (slash == std::string::npos ? stem : stem.substr(slash + 1)) + ".";
+  std::vector<Segment> found;
+  DIR* open = opendir(folder.c_str());
+  if (open == nullptr) return found;
+  while (const dirent* entry = readdir(open)) {
+    const std::string name = entry->d_name;
+    constexpr size_t kDigits = 8;
+    if (name.size() != prefix.size() + kDigits + std::strlen(proto::kSegmentSuffix) ||
+        name.compare(0, prefix.size(), prefix) != 0 ||
+        name.compare(prefix.size() + kDigits, std::string::npos, proto::kSegmentSuffix) != 0) {
+      continue;
+    }
+    const std::string digits = name.substr(prefix.size(), kDigits);
+    if (digits.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
+    found.push_back(
+        {static_cast<uint32_t>(std::strtoul(digits.c_str(), nullptr, 16)), folder + "/" + name});
+  }
+  closedir(open);
+  std::sort(found.begin(), found.end(),
+            [](const Segment& a, const Segment& b) { return a.number < b.number; });
+  return found;
+}
+
+// A trace file's bytes and blocks.
+struct Contents {
+  std::vector<uint8_t> data;
+  TraceScan scan;
+
+  bool Read(const std::string& path) {
+    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return false;
+    struct stat status;
+    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
+      data.resize(static_cast<size_t>(status.st_size));
+    }
+    size_t done = 0;
+    while (done < data.size()) {
+      const ssize_t n = read(fd, data.data() + done, data.size() - done);
+      if (n <= 0) break;
+      done += static_cast<size_t>(n);
+    }
+    data.resize(done);
+    close(fd);
+    return Scan(data.data(), data.size(), &scan);
+  }
+  bool SameBlock(size_t ours, const Contents& other, size_t theirs) const {
+    const BlockRef& a = scan.blocks[ours];
+    const BlockRef& b = other.scan.blocks[theirs];
+    return a.header.kind == b.header.kind && a.header.track == b.header.track &&
+           a.header.ring_end == b.header.ring_end &&
+           a.header.compressed_bytes == b.header.compressed_bytes &&
+           std::memcmp(data.data() + a.offset, other.data.data() + b.offset,
+                       a.header.compressed_bytes) == 0;
+  }
+};
+
+// How many of the segment's first blocks are the trace's last.
+size_t BlocksThere(const Contents& trace, const Contents& segment) {
+  const size_t in_trace = trace.scan.blocks.size();
+  for (size_t count = std::min(in_trace, segment.scan.blocks.size()); count > 0; --count) {
+    size_t same = 0;
+    while (same < count && trace.SameBlock(in_trace - count + same, segment, same)) ++same;
+    if (same == count) return count;
+  }
+  return 0;
+}
+
+class Joiner {
+ public:
+  Joiner(const std::string& stem, std::vector<Segment> segments)
+      : trace_path_(stem + proto::kTraceSuffix), segments_(std::move(segments)) {}
+
+  bool Run(std::string* error) {
+    TraceState state;
+    if (!ReadTraceState(trace_path_, &state, error)) return false;
+    if (!state.has_end && !Join(state)) {
+      *error = trace_path_ + ": " + std::strerror(errno) +
+               "; nothing is lost: what is missing is still in " + segments_.front().path +
+               " and those after it. Make room, or make the file writable, and run `gpuprof "
+               "recover`";
+      return false;
+    }
+    writer_.Close();
+    for (const Segment& segment : segments_) unlink(segment.path.c_str());
+    return true;
+  }
+
+ private:
+  bool Join(const TraceState& state) {
+    uint64_t skip = 0;
+    if (state.exists && state.readable_bytes != 0) {
+      Contents trace, oldest;
+      if (trace.Read(trace_path_) && oldest.Read(segments_.front().path)) {
+        skip = BlocksThere(trace, oldest);
+      }
+      if (!writer_.Continue(trace_path_.c_str(), state.readable_bytes, state.next_sequence,
+                            state.blocks, state.rows)) {
+        return false;
+      }
+    } else if (!BeginTrace()) {
+      return false;
+    }
+    return CopyAll(skip);
+  }
+
+  // The trace is gone: what names events is, too, but not the events.
+  bool BeginTrace() {
+    Contents oldest;
+    if (!oldest.Read(segments_.front().path)) return true;
+    unlink(trace_path_.c_str());
+    return writer_.Create(trace_path_.c_str(), oldest.scan.header);
+  }
+
+  static int Open(const Segment& segment) {
+    return open(segment.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  }
+
+  bool CopyAll(uint64_t skip) {
+    for (const Segment& segment : segments_) {
+      const int fd = Open(segment);
+      if (fd < 0) return false;
+      const bool written = CopyBlocks(fd, kWholeFile, skip, &writer_);
+      close(fd);
+      if (!written) return false;
+      unlink(segment.path.c_str());
+      skip = 0;
+    }
+    return true;
+  }
+
+  std::string trace_path_;
+  std::vector<Segment> segments_;
+  TraceWriter writer_;
+};
+
+}  // namespace
+
+bool JoinSegments(const std::string& stem, std::string* error) {
+  std::vector<Segment> segments = FindSegments(stem);
+  return segments.empty() || Joiner(stem, std::move(segments)).Run(error);
+}
+
+}  // namespace gpuprof::codec

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The half that runs inside the recorded process; see join_segments.cc for the other.
+
+#include "proto/codec/segments.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+
+#include "proto/codec/crc32c.h"
+#include "proto/codec/tables.h"
+#include "proto/contract.h"
+
+namespace gpuprof::codec {
+namespace {
+
+constexpr int kMetaKeptFrom = 22;
+
+bool ReadAt(int fd, uint64_t offset, void* to, uint64_t bytes) {
+  uint64_t done = 0;
+  while (done < bytes) {
+    const ssize_t n =
+        pread(fd, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    done += static_cast<uint64_t>(n);
+  }
+  return true;
+}
+
+// Calls visit(header, offset of the body) for each whole block, until it says false.
+template <typename Visit>
+void VisitBlocks(int fd, uint64_t limit, const Visit& visit) {
+  struct {
+    proto::SkippableHeader frame;
+    proto::BlockHeader header;
+  } front;
+  static_assert(sizeof front == sizeof front.frame + sizeof front.header);
+  uint64_t at = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
+  while (at + sizeof front <= limit && ReadAt(fd, at, &front, sizeof front)) {
+    const proto::BlockHeader& header = front.header;
+    if (front.frame.magic != proto::kSkippableBlockHeader || HeaderCrc(header) != header.crc ||
+        header.compressed_bytes > proto::kMaxCompressedChunkBytes ||
+        header.compressed_bytes > limit - at - sizeof front) {
+      return;
+    }
+    const uint64_t from = at + sizeof front;
+    at = from + header.compressed_bytes;
+    if (!visit(header, from)) return;
+  }
+}
+
+bool IsEvents(const proto::BlockHeader& header) {
+  return proto::FindTable(static_cast<proto::ChunkKind>(header.kind)) != nullptr;
+}
+
+}  // namespace
+
+bool SegmentPath(const char* stem, uint32_t number, char* path, uint64_t capacity) {
+  const int length =
+      std::snprintf(path, capacity, "%s.%08x%s", stem, number, proto::kSegmentSuffix);
+  return length > 0 && static_cast<uint64_t>(length) < capacity;
+}
+
+bool CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to) {
+  std::vector<uint8_t> body;
+  bool written = true;
+  VisitBlocks(fd, limit, [&](const proto::BlockHeader& header, uint64_t from) {
+    if (skip != 0) {
+      --skip;
+      return true;
+    }
+    body.resize(header.compressed_bytes);
+    if (!ReadAt(fd, from, body.data(), body.size())) return false;
+    written = to->CopyBlock(header, body.data());
+    return written;
+  });
+  return written;
+}
+
+uint64_t LastEventTime(int fd) {
+  uint64_t last = 0;
+  VisitBlocks(fd, kWholeFile, [&](const proto::BlockHeader& header, uint64_t) {
+    if (IsEvents(header)) last = std::max(last, header.last_time);
+    return true;
+  });
+  return last;
+}
+
+void AppendKeptFrom(uint64_t ticks, std::vector<uint8_t>* message) {
+  PbWriter(message).Fixed64(kMetaKeptFrom, ticks);
+}
+
+}  // namespace gpuprof::codec

@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Segments of a flight recorder: while a process lives, its events go into a row of trace files
+// <stem>.<number>.seg of which only the newest are kept; what events refer to (strings, stacks,
+// modules, the process's identity) goes into <stem>.gpt and stays. To finish the trace, the blocks
+// of the segments are moved behind those of the .gpt, oldest first.
+//
+// Used by the tracer inside a foreign process and by recovery: no exceptions, one thread at a time.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "proto/codec/trace_writer.h"
+
+namespace gpuprof::codec {
+
+// "<stem>.<8 hex digits>.seg" into `path`, which has room for `capacity` bytes. False: too long.
+bool SegmentPath(const char* stem, uint32_t number, char* path, uint64_t capacity);
+
+inline constexpr uint64_t kWholeFile = ~uint64_t{0} >> 1;
+
+// Appends the whole blocks among the first `limit` bytes of the trace file open as `fd` to `to`,
+// but for the first `skip` of them. Stops at the first that is torn. False: `to` could not be
+// written.
+bool CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to);
+
+// Latest tick of any event in the trace file; 0 if there is none.
+uint64_t LastEventTime(int fd);
+
+// A Meta message that says that events up to `ticks` were let go: what is later is complete. Each
+// segment begins with one once there is something to tell.
+void AppendKeptFrom(uint64_t ticks, std::vector<uint8_t>* message);
+
+// For the files of a dead process: moves the segments at `stem` into its trace and removes them.
+// Killed at any point, it goes on where it was when called again. True if there are none; false:
+// `error` says why, and nothing is lost.
+bool JoinSegments(const std::string& stem, std::string* error);
+
+}  // namespace gpuprof::codec

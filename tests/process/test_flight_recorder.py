@@ -1,0 +1,154 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The flight recorder keeps the newest without a hole, however the process ends, and writes it out while it runs when asked."""
+
+import json
+import os
+import signal
+import subprocess
+import time
+
+import numpy
+import pytest
+
+from conftest import GPUPROF, clean_environment, program
+from trace_file import read_bundle
+
+RING = 1 << 20
+EXACT = ("--ring", "1MiB", "--trace=heap=exact,threads", "--stacks=0", "--ring-memory=256MiB")
+COUNT = 1_000_000
+
+
+def kept(trace):
+    """Numbers of the allocations kept, without a hole; the last one."""
+    heap = trace.heap
+    sizes = heap["size"][((heap["operation"] & 1) == 0) & (heap["operation"] >> 1 & 0x7f == 1)]
+    sizes = sizes[(sizes > COUNT // 100)]  # not the loader's and stdio's
+    assert len(sizes) > 10_000
+    assert (numpy.diff(sizes.astype("i8")) == 1).all(), "a hole"
+    assert trace.lost == 0
+    return int(sizes[0]), int(sizes[-1])
+
+
+def gpuprof(*args):
+    done = subprocess.run([str(GPUPROF), *map(str, args)], capture_output=True, env=clean_environment(), text=True, timeout=60)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("end,status", [("exit", 0), ("abort", -6), ("segv", -11), ("kill", -9)])
+def test_keeps_the_newest_however_it_ends(same, end, status):
+    outcome = same([program("heap_counter"), COUNT, end], *EXACT)
+    assert outcome.status == status
+    if end == "segv":
+        assert outcome.out.endswith(b"own handler\n")
+    first, last = kept(outcome.trace())
+    assert last == COUNT, "the newest is there"
+    assert first > COUNT // 10, "the oldest is not"
+    size = sum(f.stat().st_size for f in outcome.bundle.glob("*.gpt"))
+    # What death left in the ring comes on top.
+    assert RING * 3 // 4 < size < RING * (5 if end == "exit" else 8) // 4
+    assert not list(outcome.bundle.glob("*.seg"))
+    health = json.loads(gpuprof("stats", "health", "--json", outcome.bundle))["processes"][0]
+    assert any("newest part" in note for note in health["notes"])
+    overview = json.loads(gpuprof("stats", "overview", "--json", outcome.bundle))
+    assert overview["meta"]["losses"] == []
+
+
+def test_little_is_kept_whole(same):
+    outcome = same([program("heap_counter"), "20000", "exit"], *EXACT)
+    heap = outcome.trace().heap
+    made = heap["size"][(heap["operation"] & 1) == 0]
+    assert set(range(1, 20001)) <= set(made.tolist())
+    health = json.loads(gpuprof("stats", "health", "--json", outcome.bundle))["processes"][0]
+    assert not any("newest part" in note for note in health["notes"])
+
+
+class Waiting:
+    """A recorded program that has made COUNT allocations and goes on slowly."""
+
+    def __init__(self, bundle, *options):
+        self.bundle = bundle
+        self.run = subprocess.Popen([str(GPUPROF), "run", "-o", str(bundle), *options, "--", str(program("heap_counter")), str(COUNT),
+                                     "wait"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                    env=clean_environment())
+        assert self.run.stdout.readline() == b"made %d\n" % COUNT
+        self.pid = int(next(bundle.glob("p*.gpt")).name[1:].split("-")[0])
+
+    def end(self):
+        out, _ = self.run.communicate(b"\n", timeout=60)
+        assert self.run.returncode == 0
+        return int(out.split()[1])
+
+
+def test_snapshot_while_it_runs(tmp_path):
+    process = Waiting(tmp_path / "b", *EXACT)
+    snapshots = []
+    for _ in range(2):
+        said = gpuprof("ctl", "snapshot", process.pid)
+        folder = said.strip().split(": ", 1)[1]
+        snapshots.append(tmp_path / "b" / os.path.basename(folder))
+    made = process.end()
+    for snapshot in snapshots:
+        assert gpuprof("verify", snapshot).startswith("ok")
+        (trace,) = read_bundle(snapshot)
+        first, last = kept(trace)
+        assert first > COUNT // 10 and COUNT <= last < made
+        assert "this is a snapshot" in gpuprof("info", snapshot)
+        assert (snapshot / "bundle.pb").exists()
+    (trace,) = read_bundle(tmp_path / "b")
+    assert kept(trace)[1] == made, "recording went on"
+
+
+def test_snapshot_by_signal(tmp_path):
+    process = Waiting(tmp_path / "b", *EXACT)
+    os.kill(process.pid, signal.SIGUSR1)
+    deadline = time.monotonic() + 20
+    while not (found := list((tmp_path / "b").glob("snapshot-*/bundle.pb"))) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert found
+    made = process.end()
+    (trace,) = read_bundle(found[0].parent)
+    assert COUNT <= kept(trace)[1] < made
+
+
+def test_snapshot_without_a_flight_recorder_holds_everything(tmp_path):
+    process = Waiting(tmp_path / "b", *EXACT[2:])
+    gpuprof("ctl", "snapshot", process.pid)
+    process.end()
+    (snapshot,) = (tmp_path / "b").glob("snapshot-*")
+    (trace,) = read_bundle(snapshot)
+    first, last = kept(trace)
+    assert first == COUNT // 100 + 1 and last >= COUNT
+
+
+def test_killed_with_a_reader_that_is_killed_too(tmp_path):
+    """Recovery interrupted anywhere goes on where it was: no row twice, none missing."""
+    process = Waiting(tmp_path / "b", *EXACT)
+    os.kill(process.run.pid, signal.SIGKILL)
+    os.kill(process.pid, signal.SIGKILL)
+    process.run.wait()
+    process.run.stdin.close()
+    process.run.stdout.close()
+    segments = sorted((tmp_path / "b").glob("*.seg"))
+    assert len(segments) == 8
+    for limit in (700, 100_000, 300_000, 650_000, None):
+        # A limit on the file's size stops recovery in the middle of a segment.
+        command = [str(GPUPROF), "recover", str(tmp_path / "b")]
+        if limit is not None:
+            command = ["prlimit", f"--fsize={limit}", *command]
+        done = subprocess.run(command, capture_output=True, env=clean_environment(), text=True, timeout=60)
+        if limit is not None:
+            assert done.returncode == 3 and "nothing is lost" in done.stderr, done.stderr
+    assert done.returncode == 0, done.stderr
+    (trace,) = read_bundle(tmp_path / "b")
+    assert kept(trace)[1] >= COUNT
+    assert not list((tmp_path / "b").glob("*.seg"))
+    assert "\nok: 1 file" in gpuprof("verify", tmp_path / "b")
+
+
+def test_needs_a_sensible_size(tmp_path):
+    done = subprocess.run([str(GPUPROF), "run", "-o", str(tmp_path / "b"), "--ring", "5KiB", "--", "true"], capture_output=True,
+                          env=clean_environment(), text=True)
+    assert done.returncode == 2 and "at least 1MiB" in done.stderr

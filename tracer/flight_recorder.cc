@@ -1,0 +1,103 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/flight_recorder.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "proto/codec/tables.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr int kMetaField = 13;
+
+}  // namespace
+
+bool OpenFiles::Add(const char* path, uint64_t bytes) {
+  if (count == kMost) return false;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd < 0) return false;
+  file[count++] = {fd, bytes};
+  return true;
+}
+
+void OpenFiles::Close() {
+  for (uint32_t i = 0; i < count; ++i) close(file[i].fd);
+  count = 0;
+}
+
+FlightRecorder::FlightRecorder(const char* stem_path, uint64_t bytes,
+                               const proto::FileHeader& header)
+    : segment_bytes_(bytes / kSegments), header_(header) {
+  strncpy(stem_, stem_path, sizeof(stem_) - 1);
+  stem_[sizeof(stem_) - 1] = 0;
+}
+
+void FlightRecorder::Begin() {
+  char path[kPathBytes];
+  rows_lost_before_ += writer_.rows_lost();
+  bytes_before_ += writer_.bytes_written();
+  if (!codec::SegmentPath(stem_, next_, path, sizeof(path)) || !writer_.Create(path, header_)) {
+    return;
+  }
+  ++next_;
+  begun_ = true;
+  if (next_ - oldest_ > kSegments) LetGoOldest();
+  if (let_go_until_ == 0) return;
+  std::vector<uint8_t> message;
+  codec::AppendKeptFrom(let_go_until_, &message);
+  writer_.WriteTable(proto::ChunkKind::kMeta, 1, kMetaField, message.data(), message.size(), 1);
+}
+
+void FlightRecorder::LetGoOldest() {
+  char path[kPathBytes];
+  if (!codec::SegmentPath(stem_, oldest_++, path, sizeof(path))) return;
+  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  if (fd >= 0) {
+    const uint64_t last = codec::LastEventTime(fd);
+    if (last > let_go_until_) let_go_until_ = last;
+    close(fd);
+  }
+  unlink(path);
+}
+
+codec::TraceWriter* FlightRecorder::Writer() {
+  if (!writer_.is_open() || writer_.file_bytes() >= segment_bytes_) Begin();
+  return &writer_;
+}
+
+bool FlightRecorder::TakeBegun() {
+  const bool begun = begun_;
+  begun_ = false;
+  return begun;
+}
+
+bool FlightRecorder::AddTo(OpenFiles* files) const {
+  char path[kPathBytes];
+  for (uint32_t number = oldest_; number != next_; ++number) {
+    // The newest may grow meanwhile; of the others nothing more will come.
+    const uint64_t bytes = number + 1 == next_ ? writer_.file_bytes() : codec::kWholeFile;
+    if (!codec::SegmentPath(stem_, number, path, sizeof(path))) return false;
+    if (!files->Add(path, bytes)) return false;
+  }
+  return true;
+}
+
+bool FlightRecorder::JoinInto(codec::TraceWriter* trace) {
+  OpenFiles files;
+  bool joined = AddTo(&files);
+  char path[kPathBytes];
+  for (uint32_t i = 0; joined && i < files.count; ++i) {
+    joined = codec::CopyBlocks(files.file[i].fd, files.file[i].bytes, 0, trace);
+    if (joined && codec::SegmentPath(stem_, oldest_ + i, path, sizeof(path))) unlink(path);
+  }
+  files.Close();
+  if (joined) writer_.Close();
+  return joined;
+}
+
+}  // namespace gpuprof::tracer

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A flight recorder's events: a row of segment files of which only the newest are kept, whole
+// blocks at a time (proto/codec/segments.h).
+//
+// One tool thread at a time, as the drain. What a killed process leaves is joined by recovery.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/codec/segments.h"
+#include "proto/codec/trace_writer.h"
+
+namespace gpuprof::tracer {
+
+// Files as they are at one moment, open for reading: later changes do not reach what is in them.
+struct OpenFiles {
+  static constexpr uint32_t kMost = 16;
+  struct File {
+    int fd;
+    uint64_t bytes;
+  };
+  File file[kMost];
+  uint32_t count = 0;
+
+  bool Add(const char* path, uint64_t bytes);
+  void Close();
+};
+
+class FlightRecorder {
+ public:
+  // Between seven and eight eighths of `bytes` are kept once there is so much.
+  FlightRecorder(const char* stem_path, uint64_t bytes, const proto::FileHeader& header);
+
+  // The writer of the newest segment; a new one is begun when it is full. A failure shows in the
+  // writer, which then counts what is lost.
+  codec::TraceWriter* Writer();
+  // Whether a segment was begun since the last question: what each must tell is to be written anew.
+  bool TakeBegun();
+
+  // Moves everything into `trace` and removes the segments. False: the trace cannot be written.
+  bool JoinInto(codec::TraceWriter* trace);
+  bool AddTo(OpenFiles* files) const;
+  // A forked child's copy.
+  void Abandon() { writer_.Abandon(); }
+
+  uint64_t rows_lost() const { return rows_lost_before_ + writer_.rows_lost(); }
+  uint64_t bytes_written() const { return bytes_before_ + writer_.bytes_written(); }
+  int last_error() const { return writer_.last_error(); }
+
+ private:
+  static constexpr uint32_t kSegments = 8;
+  static constexpr uint64_t kPathBytes = 700;
+
+  void Begin();
+  void LetGoOldest();
+
+  char stem_[kPathBytes - 20];
+  uint64_t segment_bytes_;
+  proto::FileHeader header_;
+  codec::TraceWriter writer_;
+  uint32_t oldest_ = 0;
+  uint32_t next_ = 0;          // number of the next segment
+  uint64_t let_go_until_ = 0;  // latest tick of any event that is gone
+  bool begun_ = false;
+  uint64_t rows_lost_before_ = 0;
+  uint64_t bytes_before_ = 0;
+};
+
+}  // namespace gpuprof::tracer

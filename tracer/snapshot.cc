@@ -1,0 +1,98 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/snapshot.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+
+#include "proto/codec/segments.h"
+#include "proto/codec/trace_writer.h"
+#include "tracer/process_facts.h"
+
+namespace gpuprof::tracer {
+namespace {
+
+constexpr int kMetaField = 13;
+constexpr int kMostNumber = 1000;  // snapshots of one name
+constexpr uint32_t kPathBytes = 900;
+
+// "20261121T161500Z". Not libc's calendar: it takes a lock that a thread of the program may hold.
+void UtcName(uint64_t realtime_ns, char (&name)[32]) {
+  const uint64_t seconds = realtime_ns / 1'000'000'000u;
+  // Days to a civil date in the proleptic Gregorian calendar, years beginning in March.
+  const uint64_t days = seconds / 86400 + 719468;
+  const uint64_t era = days / 146097;
+  const uint64_t of_era = days % 146097;
+  const uint64_t year_of_era = (of_era - of_era / 1460 + of_era / 36524 - of_era / 146096) / 365;
+  const uint64_t of_year = of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+  const uint64_t shifted = (5 * of_year + 2) / 153;
+  const uint64_t day = of_year - (153 * shifted + 2) / 5 + 1;
+  const uint64_t month = shifted < 10 ? shifted + 3 : shifted - 9;
+  const uint64_t year = year_of_era + era * 400 + (month <= 2 ? 1 : 0);
+  const uint64_t rest = seconds % 86400;
+  std::snprintf(name, sizeof(name), "%04u%02u%02uT%02u%02u%02uZ", static_cast<unsigned>(year),
+                static_cast<unsigned>(month), static_cast<unsigned>(day),
+                static_cast<unsigned>(rest / 3600), static_cast<unsigned>(rest / 60 % 60),
+                static_cast<unsigned>(rest % 60));
+}
+
+// 0 or an errno value.
+int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
+  codec::TraceWriter to;
+  if (!to.Create(path, snapshot.header)) return errno;
+  const OpenFiles& files = snapshot.files;
+  bool written = true;
+  for (uint32_t i = 0; written && i < files.count; ++i) {
+    written = codec::CopyBlocks(files.file[i].fd, files.file[i].bytes, 0, &to);
+  }
+  std::vector<uint8_t> message;
+  AppendCaptureMark(snapshot.capture, false, snapshot.now, "snapshot", &message);
+  AppendExit(proto::ExitWay::kSnapshot, 0, &message);
+  written = written && to.WriteTable(proto::ChunkKind::kMeta, snapshot.capture, kMetaField,
+                                     message.data(), message.size(), 1);
+  proto::EndMarker end = {};
+  end.exit_way = static_cast<uint32_t>(proto::ExitWay::kSnapshot);
+  written = written && to.WriteEnd(end);
+  const int error = to.last_error();
+  to.Close();
+  if (!written) unlink(path);
+  return written ? 0 : error;
+}
+
+}  // namespace
+
+int WriteSnapshot(const Settings& settings, const Drain::Snapshot& snapshot, const char* name,
+                  char* path, uint32_t path_bytes) {
+  char by_time[32];
+  if (name == nullptr || *name == 0) {
+    UtcName(proto::ReadClockNs(CLOCK_REALTIME), by_time);
+    name = by_time;
+  }
+  char manifest[kPathBytes];
+  std::snprintf(manifest, sizeof(manifest), "%s/%s", settings.bundle, proto::kBundleFile);
+  int error = EEXIST;
+  for (int number = 1; error == EEXIST && number <= kMostNumber; ++number) {
+    char suffix[16] = "";
+    if (number > 1) std::snprintf(suffix, sizeof(suffix), "-%d", number);
+    const int length = std::snprintf(path, path_bytes, "%s/%s%s%s", settings.bundle,
+                                     proto::kSnapshotPrefix, name, suffix);
+    if (length < 0 || static_cast<uint32_t>(length) >= path_bytes) return ENAMETOOLONG;
+    if (mkdir(path, 0700) != 0 && errno != EEXIST) return errno;
+    char file[kPathBytes];
+    std::snprintf(file, sizeof(file), "%s/%s%s", path, settings.file_stem, proto::kTraceSuffix);
+    error = WriteTrace(file, snapshot);
+    if (error != 0) continue;
+    // What the whole run is about, as far as the launcher has told; a second process finds it
+    // there.
+    std::snprintf(file, sizeof(file), "%s/%s", path, proto::kBundleFile);
+    if (link(manifest, file) != 0) errno = 0;
+  }
+  return error;
+}
+
+}  // namespace gpuprof::tracer
