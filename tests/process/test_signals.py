@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import program, run_bare, verify
+from conftest import HEAP_EXACT, program, run_bare, verify
 
 
 def _kill(run):
@@ -158,3 +158,9 @@ def test_what_a_spawned_child_sets_is_its_own(same, how, capture):
     subprocess does it for each child). What is ignored stays ignored in children made by vfork, fork and posix_spawn."""
     outcome = same([program("spawned_signals"), how], f"--capture={capture}", "--exclude=sh,dash,bash")
     assert outcome.out.count(b"handler ran 2 times" if how == "handler" else b"alive") == (1 if how == "handler" else 6)
+
+
+@pytest.mark.parametrize("options", [(), (HEAP_EXACT,), ("--capture=off",)])
+def test_what_is_blocked_stays_blocked(same, options):
+    """Taking a stack lets no signal in that the thread holds back."""
+    same([program("blocked_signals")], *options)
