@@ -6,7 +6,7 @@
     cpython_runner.py OUTCOMES LIMIT_S MODULE [SELECTION]
 
 OUTCOMES gets one JSON line when a test begins and one when it has ended, so that a run that hangs or dies says where. A
-test that takes longer than LIMIT_S ends the run (status 3) with every thread's traceback on stderr. SELECTION is a file of test ids, one a
+test that takes longer than LIMIT_S ends the run (status 1) with every thread's traceback on stderr. SELECTION is a file of test ids, one a
 line; without it all tests of the module are run, in its order. No resource (network, much time or memory) is granted,
 as in `python -m test`. Called by test_real_cpython.py and never with gpuprof's knowledge.
 """
