@@ -91,8 +91,8 @@ def configurations(gpuprof, program):
     ]
     if program == "gcc":
         rows.append(recorders.Gpuprof(gpuprof, "gpuprof exact, compilers", *EXACT, "--include", "gcc,cc1,as,ld,collect2,ar,make"))
-    rows += [peer for peer in recorders.peers() if isinstance(peer, recorders.Heaptrack)]
-    if program == "cpython":
+    if program == "cpython":  # the peers know the first process only, and elsewhere that is a shell
+        rows += [peer for peer in recorders.peers() if isinstance(peer, recorders.Heaptrack)]
         memray = DEPS / "venv" / "lib"
         if list(memray.glob("*/site-packages/memray")):
             rows.append(recorders.Memray())
