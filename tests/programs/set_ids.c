@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A server that gives up its privileges: libc changes the ids of every thread of the process, and waits for each. In the
-// first process, in forked children at once and after a moment, in a grandchild, and beside threads of its own.
+// A server that gives up its privileges: libc changes the ids of every thread of the process, and
+// waits for each. In the first process, in forked children at once and after a moment, in a
+// grandchild, and beside threads of its own.
 
 #include <errno.h>
 #include <grp.h>
