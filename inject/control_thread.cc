@@ -61,6 +61,10 @@ void OpenWakePipe() {
   g_wake_write.Adopt(ends[1]);
 }
 
+// SIGCANCEL and SIGSETXID in a kernel's signal set; libc's headers name neither.
+constexpr uint64_t kCancelSignal = uint64_t{1} << (32 - 1);
+constexpr uint64_t kSetIdsSignal = uint64_t{1} << (33 - 1);
+
 struct Deadlines {
   uint64_t session;  // when the tracer is loaded for a capture that began with the process
   uint64_t start;    // delayed capture; 0: none
@@ -191,8 +195,10 @@ void StartControlThread(bool forked) noexcept {
   g_forked = forked;
   ForgetMainThreadLeft();
   OpenWakePipe();
-  // Our thread is born with every signal blocked: the program's handlers never run on it.
-  uint64_t all = ~uint64_t{0};
+  // Our thread is born with every signal blocked: the program's handlers never run on it. But not
+  // the two that libc keeps for itself: setuid() and its relatives send SIGSETXID to every thread
+  // of the process and wait for its answer, ours included.
+  uint64_t all = ~(kCancelSignal | kSetIdsSignal);
   uint64_t old = 0;
   raw::Call(SYS_rt_sigprocmask, SIG_SETMASK, raw::Arg(&all), raw::Arg(&old), sizeof(all));
   const uint8_t busy = t_thread.busy;

@@ -15,6 +15,7 @@
 namespace gpuprof::analysis {
 namespace {
 
+constexpr size_t kMostStackNotes = 4;
 constexpr int kMostFrames = 256;  // a longer chain is a damaged table
 
 uint64_t OpRows(const Trace& trace) {
@@ -25,15 +26,34 @@ uint64_t OpRows(const Trace& trace) {
   return rows;
 }
 
-// Stacks that end early make the tables' outermost names wrong: said from one in a hundred on.
-void AddStackNote(const Process& process, results::Meta* meta) {
-  const proto::StackWalks& walks = process.health.stack_walks();
-  const uint64_t cut = walks.no_rule() + walks.out_of_bounds() + walks.no_resolver();
-  const uint64_t taken = process.health.stack_samples();
-  if (taken == 0 || cut * 100 < taken) return;
-  meta->add_notes("pid " + std::to_string(process.pid) + ": stacks: " + std::to_string(cut) +
-                  " of " + std::to_string(taken) +
-                  " end early, in code without unwind tables or frame pointers");
+// Stacks that end early make the tables' outermost names wrong: said from one in a hundred on. A
+// tree of compilers has hundreds of such processes: beyond a few they are told together.
+void AddStackNotes(const std::vector<const Process*>& processes, results::Meta* meta) {
+  std::vector<const Process*> affected;
+  uint64_t all_cut = 0;
+  uint64_t all_taken = 0;
+  const auto cut_of = [](const Process& process) {
+    const proto::StackWalks& walks = process.health.stack_walks();
+    return walks.no_rule() + walks.out_of_bounds() + walks.no_resolver();
+  };
+  for (const Process* process : processes) {
+    const uint64_t taken = process->health.stack_samples();
+    if (taken == 0 || cut_of(*process) * 100 < taken) continue;
+    affected.push_back(process);
+    all_cut += cut_of(*process);
+    all_taken += taken;
+  }
+  const auto note = [meta](const std::string& who, uint64_t cut, uint64_t taken) {
+    meta->add_notes(who + ": stacks: " + std::to_string(cut) + " of " + std::to_string(taken) +
+                    " end early, in code without unwind tables or frame pointers");
+  };
+  if (affected.size() > kMostStackNotes) {
+    note(std::to_string(affected.size()) + " processes", all_cut, all_taken);
+    return;
+  }
+  for (const Process* process : affected) {
+    note("pid " + std::to_string(process->pid), cut_of(*process), process->health.stack_samples());
+  }
 }
 
 }  // namespace
@@ -134,6 +154,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   meta->set_path(trace_->path);
   meta->set_origin_realtime_ns(trace_->origin_realtime_ns);
   std::map<int, uint64_t> losses;
+  std::vector<const Process*> processes;
   bool first = true;
   for (const size_t i : selected_) {
     const Process& p = process(i);
@@ -149,7 +170,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       }
     }
     for (const auto& [kind, count] : LossesOf(p)) losses[kind] += count;
-    AddStackNote(p, meta);
+    processes.push_back(&p);
     for (const proto::Note& note : p.health.note()) {
       meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());
     }
@@ -164,6 +185,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       }
     }
   }
+  AddStackNotes(processes, meta);
   for (const auto& [kind, count] : losses) {
     results::Loss* loss = meta->add_losses();
     loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));

@@ -189,6 +189,7 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
 }
 
 void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
+  int64_t captured = 0;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const proto::Health& health = process.health;
@@ -202,11 +203,15 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
     cost->set_count(cost->count() + process.rows);
     cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
+    captured += process.recorded_ns;
     if (index != main) continue;
     if (health.op_callback_ns() > 0) cost->set_op_callback_ns(health.op_callback_ns());
     cost->set_slowdown_ratio(
         Ratio(static_cast<int64_t>(health.stack_ns()) + op_ns, process.recorded_ns));
   }
+  // A shell that only waits for its compilers pays nothing; they do.
+  cost->set_slowdown_ratio(
+      std::max(cost->slowdown_ratio(), Ratio(cost->stack_ns() + cost->op_ns(), captured)));
   cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), context.process(main).recorded_ns));
 }
 

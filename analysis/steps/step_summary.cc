@@ -6,6 +6,8 @@
 #include "analysis/steps/step_summary.h"
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include "analysis/steps/statistics.h"
 
@@ -106,6 +108,20 @@ void AddCategories(const std::vector<results::Step>& steps, results::StepSeries*
   }
 }
 
+// One file under many names (busybox, redis-server, sh, cc) is known to its user by the name that
+// it was started with. Titles that a program gives itself are cut at the first space.
+std::string StartedAs(const Process& process) {
+  if (process.argv.empty()) return "";
+  std::string name = process.argv[0].substr(0, process.argv[0].find(' '));
+  if (!name.empty() && name[0] == '-') name.erase(0, 1);  // a login shell
+  name = BaseName(name);
+  const auto odd = [](unsigned char c) {
+    return std::isalnum(c) == 0 &&
+           std::string_view("._+-").find(static_cast<char>(c)) == std::string_view::npos;
+  };
+  return std::any_of(name.begin(), name.end(), odd) ? "" : name;
+}
+
 }  // namespace
 
 CategoryTimes TimesOf(const results::Step& step) {
@@ -125,7 +141,10 @@ int64_t CapturedTime(const Process& process) {
 std::string ProcessName(const Process& process) {
   const std::string program =
       process.executable.empty() ? std::to_string(process.pid) : BaseName(process.executable);
-  if (program.rfind("python", 0) != 0) return program;
+  if (program.rfind("python", 0) != 0) {
+    const std::string started_as = StartedAs(process);
+    return started_as.empty() ? program : started_as;
+  }
   // What an interpreter runs says more than its own name.
   for (size_t i = 1; i < process.argv.size(); ++i) {
     const std::string& argument = process.argv[i];

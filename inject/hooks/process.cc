@@ -45,17 +45,35 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
 
 template <typename Call>
 int Exec(const char* path, Call call) {
-  if (!OwnsImage()) return call();
+  const bool owner = OwnsImage();
   const int saved = errno;
-  BeforeExec(path);
-  BeforeExecSignal();
+  if (owner) BeforeExec(path);
+  const bool ignored = BeforeExecSignal();
   errno = saved;
   const int result = call();
   const int error = errno;
-  AfterFailedExecSignal();
-  AfterFailedExec(error);
+  if (ignored) AfterExecSignal();
+  if (owner) AfterFailedExec(error);
   errno = error;
   return result;
+}
+
+// posix_spawn makes its child out of our sight, with this process's table of handlers. The signal
+// is truly ignored meanwhile, in programs that ignore it; a toggle in that moment is lost.
+template <typename Call>
+int Spawn(pid_t* pid, const char* path, Call call) {
+  const int saved = errno;
+  const bool ignored = BeforeExecSignal();
+  errno = saved;
+  pid_t child = 0;
+  const int result = call(&child);
+  const int error = errno;
+  if (ignored) AfterExecSignal();
+  errno = error;
+  if (result != 0) return result;
+  if (pid != nullptr) *pid = child;
+  RecordChild(proto::ProcessEvent::kSpawn, child, path);
+  return 0;
 }
 
 // The arguments of execl and its kin as a vector. The caller provides room for `count` + 1
@@ -168,24 +186,18 @@ GPUPROF_EXPORT int posix_spawn(pid_t* pid, const char* path,
                                const posix_spawn_file_actions_t* actions,
                                const posix_spawnattr_t* attributes, char* const argv[],
                                char* const envp[]) {
-  pid_t child = 0;
-  const int result = real.posix_spawn(&child, path, actions, attributes, argv, envp);
-  if (result != 0) return result;
-  if (pid != nullptr) *pid = child;
-  RecordChild(proto::ProcessEvent::kSpawn, child, path);
-  return 0;
+  return Spawn(pid, path, [=](pid_t* child) {
+    return real.posix_spawn(child, path, actions, attributes, argv, envp);
+  });
 }
 
 GPUPROF_EXPORT int posix_spawnp(pid_t* pid, const char* file,
                                 const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const argv[],
                                 char* const envp[]) {
-  pid_t child = 0;
-  const int result = real.posix_spawnp(&child, file, actions, attributes, argv, envp);
-  if (result != 0) return result;
-  if (pid != nullptr) *pid = child;
-  RecordChild(proto::ProcessEvent::kSpawn, child, file);
-  return 0;
+  return Spawn(pid, file, [=](pid_t* child) {
+    return real.posix_spawnp(child, file, actions, attributes, argv, envp);
+  });
 }
 
 }  // extern "C"

@@ -10,6 +10,7 @@
 
 #include "inject/control_thread.h"
 #include "inject/hook_list.h"
+#include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/state.h"
 
@@ -41,16 +42,25 @@ bool IsHandler(const struct sigaction& action) {
          (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
 }
 
+// In a vfork child: the memory is its parent's, but the kernel's table of handlers is its own.
+// Python's subprocess and every other careful spawner put their handlers back to the default there.
+bool MemoryIsBorrowed() { return raw::GetPid() != g_process.pid; }
+
 void Handle(int number, siginfo_t* info, void* context) {
   const int saved = errno;
-  RequestToggle();
+  const bool borrowed = MemoryIsBorrowed();
+  if (!borrowed) RequestToggle();
   errno = saved;
   const struct sigaction action = ProgramAction();
   if (!IsHandler(action)) return;
   if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
     struct sigaction fallback = {};
     fallback.sa_handler = SIG_DFL;
-    SetProgramAction(fallback);
+    if (borrowed) {
+      real.sigaction(number, &fallback, nullptr);
+    } else {
+      SetProgramAction(fallback);
+    }
   }
   if ((action.sa_flags & SA_SIGINFO) != 0) {
     action.sa_sigaction(number, info, context);
@@ -74,8 +84,19 @@ bool InstallFor(const struct sigaction& program) {
 
 bool Ours(int number) { return g_signal != 0 && number == g_signal && g_process.pid != 0; }
 
+// What a vfork child sets goes to its own table in the kernel and not into what we keep, which is
+// its parent's.
+int ChangeBorrowedAction(const struct sigaction* action, struct sigaction* old) {
+  const struct sigaction before = ProgramAction();
+  const bool ours = SignalInForce() != 0;
+  if (real.sigaction(g_signal, action, old) != 0) return -1;
+  if (ours && old != nullptr) *old = before;
+  return 0;
+}
+
 // sigaction() for our signal.
 int ChangeProgramAction(const struct sigaction* action, struct sigaction* old) {
+  if (MemoryIsBorrowed()) return ChangeBorrowedAction(action, old);
   const struct sigaction before = ProgramAction();
   if (action != nullptr) {
     SetProgramAction(*action);
@@ -111,15 +132,14 @@ int SignalInForce() noexcept {
   return (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == Handle ? g_signal : 0;
 }
 
-void BeforeExecSignal() noexcept {
+bool BeforeExecSignal() noexcept {
+  if (g_signal == 0) return false;
   const struct sigaction program = ProgramAction();
-  if (g_signal != 0 && !IsHandler(program) && program.sa_handler == SIG_IGN)
-    real.sigaction(g_signal, &program, nullptr);
+  if (IsHandler(program) || program.sa_handler != SIG_IGN || SignalInForce() == 0) return false;
+  return real.sigaction(g_signal, &program, nullptr) == 0;
 }
 
-void AfterFailedExecSignal() noexcept {
-  if (g_signal != 0) InstallFor(ProgramAction());
-}
+void AfterExecSignal() noexcept { InstallFor(ProgramAction()); }
 
 }  // namespace gpuprof::inject
 

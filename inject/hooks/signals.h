@@ -14,9 +14,11 @@ void InstallSignal(int number) noexcept;
 // The number, or 0 when none was asked for or the program replaced our handler behind our back.
 int SignalInForce() noexcept;
 
-// Around exec: an ignored signal stays ignored across exec, and ours is a handler where the
-// program's setting was "ignore".
-void BeforeExecSignal() noexcept;
-void AfterFailedExecSignal() noexcept;
+// Around exec and spawn: an ignored signal stays ignored in the new program, and ours is a handler
+// where the program's setting was "ignore". True: the kernel now holds the program's setting, and
+// AfterExecSignal() must follow when the call comes back. Also in vfork children, whose table of
+// handlers is their own.
+bool BeforeExecSignal() noexcept;
+void AfterExecSignal() noexcept;
 
 }  // namespace gpuprof::inject

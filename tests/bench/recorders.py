@@ -11,10 +11,12 @@ import glob
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
+import time
 
 
 def machine():
@@ -32,16 +34,29 @@ def folder_bytes(folder):
 
 
 class Recorder:
-    """The program as it is. `lost` and `bytes` are of the last run; None: not known."""
+    """The program as it is. `lost`, `events` and `bytes` are of the last run, None: not known; so are `wall` and `cpu`, the
+    seconds that the program took with its recorder and all their children, without what is asked of the trace afterwards."""
 
     name = "bare"
 
     def __init__(self):
         self.lost = 0
+        self.events = 0
         self.bytes = 0
+        self.wall = self.cpu = 0.0
 
     def run(self, command):
-        return self.call(command)
+        return self.measured(command)
+
+    def measured(self, command, env=None):
+        """The run of the program itself."""
+        def spent():
+            usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+            return usage.ru_utime + usage.ru_stime
+        cpu, wall = spent(), time.perf_counter()
+        output = self.call(command, env)
+        self.wall, self.cpu = time.perf_counter() - wall, spent() - cpu
+        return output
 
     @staticmethod
     def call(command, env=None):
@@ -63,14 +78,15 @@ class Gpuprof(Recorder):
     def run(self, command):
         with tempfile.TemporaryDirectory() as scratch:
             bundle = os.path.join(scratch, "bundle")
-            output = self.call([self.gpuprof, "run", "--quiet", "-o", bundle, *self.flags, "--", *command])
+            output = self.measured([self.gpuprof, "run", "--quiet", "-o", bundle, *self.flags, "--", *command])
             self.bytes = sum(map(os.path.getsize, glob.glob(os.path.join(bundle, "*.gpt"))))
             self.process = {}
-            self.lost = 0
+            self.lost = self.events = 0
             if self.bytes:
                 health = json.loads(self.call([self.gpuprof, "stats", "health", "--json", bundle]))
                 self.lost = sum(loss["count"] for loss in health["meta"]["losses"])
                 self.process = health["processes"][0]
+                self.events = sum(process["count"] for process in health["processes"])
         return output
 
 
@@ -79,8 +95,22 @@ class Heaptrack(Recorder):
 
     def run(self, command):
         with tempfile.TemporaryDirectory() as scratch:
-            output = self.call(["heaptrack", "--raw", "-o", os.path.join(scratch, "trace"), *command])
+            output = self.measured(["heaptrack", "--raw", "-o", os.path.join(scratch, "trace"), *command])
             self.bytes = folder_bytes(scratch)
+        return output
+
+
+class Memray(Recorder):
+    """For commands that are Python with a script; with Python stacks, always."""
+
+    name = "memray"
+
+    def run(self, command):
+        python, *script = command
+        with tempfile.TemporaryDirectory() as scratch:
+            output = self.measured([python, "-m", "memray", "run", "-q", "-f", "-o", os.path.join(scratch, "trace"), *script])
+            self.bytes = folder_bytes(scratch)
+        self.lost = None
         return output
 
 
@@ -98,7 +128,7 @@ class Lttng(Recorder):
                 self.call(["lttng", "enable-channel", "-u", "heap", "--subbuf-size=2M", "--num-subbuf=8"])
                 self.call(["lttng", "enable-event", "-u", "-c", "heap", "lttng_ust_libc:*,lttng_ust_pthread:*"])
                 self.call(["lttng", "start"])
-                output = self.call(command, env={"LD_PRELOAD": wrappers})
+                output = self.measured(command, env={"LD_PRELOAD": wrappers})
                 stopped = self.call(["lttng", "stop"]) + self.call(["lttng", "destroy", session])
             except RuntimeError:
                 subprocess.run(["lttng", "destroy", session], capture_output=True, check=False)
@@ -119,7 +149,7 @@ class Uftrace(Recorder):
             env_free = ["uftrace", "record", "--force", "--no-event", "-d", os.path.join(scratch, "trace")]
             for call in ("malloc", "free", "pthread_mutex_lock", "pthread_mutex_unlock"):
                 env_free += ["-F", call]
-            output = self.call([*env_free, *command])
+            output = self.measured([*env_free, *command])
             self.bytes = folder_bytes(scratch)
             self.lost = None
         return output

@@ -40,8 +40,8 @@ SOURCES = ROOT / "tests" / "programs"
 
 
 def program(name):
-    """Path of a victim: built from tests/programs/NAME.c or .cc, or the Python source itself."""
-    path = SOURCES / name if name.endswith(".py") else PROGRAMS / name
+    """Path of a victim: built from tests/programs/NAME.c or .cc, or the script itself."""
+    path = SOURCES / name if name.endswith((".py", ".js")) else PROGRAMS / name
     assert path.exists(), f"{path} was not built"
     return str(path)
 

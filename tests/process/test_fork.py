@@ -206,3 +206,9 @@ def test_sockets_do_not_pile_up(same, tmp_path, command, options):
     for _ in range(3):
         same([program(command[0]), *command[1:]], *options, env={"XDG_RUNTIME_DIR": str(folder)})
     assert [str(path) for path in folder.rglob("*.sock")] == []
+
+
+@pytest.mark.parametrize("options", [(), ("--capture=off",), (HEAP_EXACT,)])
+def test_changing_the_ids_of_the_process(same, options):
+    """setuid() and its relatives have libc stop every thread, ours too, which must answer: also in forked children."""
+    same([program("set_ids")], *options, timeout=20)

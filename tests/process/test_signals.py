@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from conftest import program, run_bare, verify
+from conftest import HEAP_EXACT, program, run_bare, verify
 
 
 def _kill(run):
@@ -149,3 +149,18 @@ def test_ignored_before_the_start_stays_ignored_in_children(session):
     run = session([sys.executable, "-c", ignoring, code])
     outcome = run.finish()
     assert (outcome.status, outcome.out) == (0, b"True\nalive\n")
+
+
+@pytest.mark.parametrize("how", ["handler", "ignore"])
+@pytest.mark.parametrize("capture", ["now", "off"])
+def test_what_a_spawned_child_sets_is_its_own(same, how, capture):
+    """A vfork child puts SIGUSR1 back to the default in its parent's memory: the parent's handler stays (Python's
+    subprocess does it for each child). What is ignored stays ignored in children made by vfork, fork and posix_spawn."""
+    outcome = same([program("spawned_signals"), how], f"--capture={capture}", "--exclude=sh,dash,bash")
+    assert outcome.out.count(b"handler ran 2 times" if how == "handler" else b"alive") == (1 if how == "handler" else 6)
+
+
+@pytest.mark.parametrize("options", [(), (HEAP_EXACT,), ("--capture=off",)])
+def test_what_is_blocked_stays_blocked(same, options):
+    """Taking a stack lets no signal in that the thread holds back."""
+    same([program("blocked_signals")], *options)
