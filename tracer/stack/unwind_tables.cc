@@ -16,6 +16,7 @@
 #include <libunwind.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 extern "C" {
@@ -24,6 +25,7 @@ extern "C" {
 extern int _Ux86_64_dwarf_init(void);
 extern void _UIx86_64_mi_init(void);
 extern int _Ux86_64_init_done;
+extern sigset_t _UIx86_64_full_mask;
 int _Ux86_64_dwarf_search_unwind_table(unw_addr_space_t, unw_word_t, unw_dyn_info_t*,
                                        unw_proc_info_t*, int, void*);
 void _Ux86_64_dwarf_put_unwind_info(unw_addr_space_t, unw_proc_info_t*, void*);
@@ -161,6 +163,9 @@ UnwindRule Interpret(unw_cursor_t* cursor, const Query& query) {
 
 bool UnwindTablesInit() {
   if (space != nullptr) return true;
+  // What the library blocks while it holds a lock. Left empty it would let in, on a thread of the
+  // program, every signal that the program has blocked there.
+  sigfillset(&_UIx86_64_full_mask);
   _UIx86_64_mi_init();
   _Ux86_64_dwarf_init();
   // An atomic_bool of C in the library's own words.
