@@ -48,6 +48,19 @@ bool g_stack_ready = false;
 bool g_capturing = false;
 const char* g_stop_trigger = "";
 
+// Around what runs on a thread of the program and makes calls at which libc would carry out a
+// pending cancellation: exit, exec and fork are no such places.
+class NotCancelled {
+ public:
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_); }
+  ~NotCancelled() { pthread_setcancelstate(saved_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int saved_ = PTHREAD_CANCEL_ENABLE;
+};
+
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
 void FutexWait(std::atomic<uint32_t>* word, uint32_t value, uint64_t ns) {
@@ -178,6 +191,7 @@ bool Tick() {
 }
 
 void Finish(proto::ExitWay way, int32_t status) {
+  const NotCancelled not_cancelled;
   Stop(StopReason::kExit, "exit");
   if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
   g_drain->Finish(way, status);
@@ -192,6 +206,7 @@ void Finish(proto::ExitWay way, int32_t status) {
 }
 
 void BeforeFork() {
+  const NotCancelled not_cancelled;
   StackBeforeFork();
   TorchBeforeFork();
   g_fork_pause.store(1);
