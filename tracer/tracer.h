@@ -35,6 +35,7 @@ struct Settings {
   uint64_t ticks_per_second;
   uint64_t memory_limit;  // bytes of the tracer's own heap
   uint32_t debug;
+  uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
 };
 
 // What inject offers. Function pointers are valid for the life of the process.
