@@ -9,7 +9,7 @@ import re
 import pytest
 
 from conftest import HEAP_EXACT, PROGRAMS, program, run_bare
-from trace_file import FORK, NO_RING, REENTERED, RING_FULL, SPAWN, THREAD_START, WAY_QUICK, WAY_RETURN, WAY_UNDERSCORE
+from trace_file import FORK, NO_RING, REENTERED, RING_FULL, SPAWN, THREAD_EDGE, THREAD_START, WAY_QUICK, WAY_RETURN, WAY_UNDERSCORE
 
 SAMPLED = "--trace=heap=sampled:4096,locks,threads"
 LARGE_RINGS = "--ring-memory=256MiB"
@@ -196,6 +196,20 @@ def test_signals_whose_handler_allocates(same_out, how, mode):
     assert recorded <= 2 * handled <= recorded + reentered + dropped
     events = sum(int(n) for n in [len(trace.heap["time"]), len(trace.thread_events["time"])])
     assert events + reentered + dropped >= 4 * handled + named
+
+
+def test_signals_at_birth(same_out):
+    """Also what comes while a thread's first event makes its ring is counted."""
+    outcome = same_out([program("signals_at_birth"), "500"], HEAP_EXACT, LARGE_RINGS, "--heap-times=exact")
+    if outcome.status == 77:
+        pytest.skip("threads cannot be born with a mask of their own here")
+    handled, = _told(outcome, r"handled (\d+)")
+    assert handled > 50
+    trace = outcome.trace()
+    recorded = len(trace.allocations({74001})) + trace.matched_frees({74001})
+    declared = sum(trace.losses.pop(kind, 0) for kind in (REENTERED, THREAD_EDGE, RING_FULL))
+    assert trace.losses == {}
+    assert recorded <= 2 * handled <= recorded + declared, f"{2 * handled - recorded} missing, {declared} declared"
 
 
 def test_blocked_signals_stay_blocked(same):

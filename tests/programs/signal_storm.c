@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Signals, one after the other and each delivered, whose handler allocates and takes a lock of its
+// Signals, in short bursts and each delivered, whose handler allocates and takes a lock of its
 // own: signal_storm before|after|raw|altstack|timer COUNT. `before`: the handler is installed by a
 // constructor; `raw`: by the bare system call; `altstack`: it runs on a stack of its own. The
 // interrupted thread names itself without end: libc is never interrupted inside its heap, our hook
@@ -17,6 +17,9 @@
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <unistd.h>
+
+#define STORM (SIGRTMIN + 3)  // queued: none is lost
+enum { kBurst = 8 };
 
 static volatile long g_handled, g_errno_lost;
 static volatile int g_stop;
@@ -67,16 +70,16 @@ static int Install(int number, int flags) {
 }
 
 __attribute__((constructor)) static void Early(int argc, char** argv) {
-  if (argc > 1 && strcmp(argv[1], "before") == 0) Install(SIGUSR2, 0);
+  if (argc > 1 && strcmp(argv[1], "before") == 0) Install(STORM, 0);
 }
 
 static void* Send(void* opaque) {
   const pthread_t target = *(pthread_t*)opaque;
   for (;;) {
-    const long before = g_handled;
+    const long until = g_handled + kBurst;
     if (g_stop) return NULL;
-    pthread_kill(target, SIGUSR2);
-    while (g_handled == before && !g_stop) sched_yield();
+    for (int i = 0; i < kBurst; ++i) pthread_kill(target, STORM);
+    while (g_handled < until && !g_stop) sched_yield();
   }
 }
 
@@ -97,19 +100,19 @@ int main(int argc, char** argv) {
   const int timer = strcmp(how, "timer") == 0;
   int result = 0;
   if (strcmp(how, "raw") == 0) {
-    result = InstallRaw(SIGUSR2);
+    result = InstallRaw(STORM);
   } else if (strcmp(how, "altstack") == 0) {
     static char room[16384];
     const stack_t stack = {room, 0, sizeof(room)};
     result = sigaltstack(&stack, NULL);
-    result |= Install(SIGUSR2, SA_ONSTACK);
+    result |= Install(STORM, SA_ONSTACK);
   } else if (strcmp(how, "before") != 0) {
-    result = Install(SIGUSR2, 0);
+    result = Install(STORM, 0);
   }
   pthread_t self = pthread_self(), sender, busy[2];
   sigset_t ours, old;
   sigemptyset(&ours);
-  sigaddset(&ours, SIGUSR2);
+  sigaddset(&ours, STORM);
   sigaddset(&ours, SIGALRM);
   pthread_sigmask(SIG_BLOCK, &ours, &old);
   pthread_create(&sender, NULL, Send, &self);
