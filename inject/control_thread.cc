@@ -165,7 +165,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
 
 void* ControlMain(void*) {
   t_thread.busy = t_thread.tool = 1;
-  raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg("gpuprof-ctl"));
+  raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg(proto::kControlThread));
   const uint64_t began = Now();
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);

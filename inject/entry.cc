@@ -35,6 +35,14 @@ namespace {
 // first.
 void OnExit(int status, void*) { FinishProcess(proto::ExitWay::kReturn, status); }
 
+// Of a heap that is not ours nearly nothing is seen: none of it is recorded, and the trace says so.
+void LeaveForeignHeap() {
+  if (HeapIsOurs() || (g_settings.sources & proto::kSourceHeap) == 0) return;
+  g_settings.sources &= ~proto::kSourceHeap;
+  g_settings.heap_mode = proto::HeapMode::kOff;
+  g_settings.foreign_heap = 1;
+}
+
 void FillProcess() {
   g_process.clock = g_settings.clock;
   g_process.heap_period = g_settings.heap_period;
@@ -56,6 +64,7 @@ __attribute__((constructor(101))) void Enter() {
   const uint64_t ticks = proto::ReadCounter();
   const uint64_t ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   if (!ReadSettings()) return;
+  LeaveForeignHeap();
   raw::Call(SYS_madvise, raw::Arg(&g_process), sizeof(g_process), MADV_WIPEONFORK);
   FillProcess();
   CreateThreadExitKey();

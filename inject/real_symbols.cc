@@ -5,9 +5,11 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <stdlib.h>
 #include <sys/syscall.h>
 
 #include "inject/bootstrap_arena.h"
+#include "inject/elf_symbol.h"
 #include "inject/raw_syscall.h"
 #include "inject/text.h"
 
@@ -17,6 +19,7 @@ namespace {
 // 0 not yet, 1 under way, 2 done. Resolution happens on the process's first thread, before it can
 // have made another.
 int g_resolved = 0;
+bool g_heap_is_ours = true;
 
 // pthread_cond_* exist in two layouts on x86-64; mixing them corrupts condition variables, and old
 // loaders hand out the oldest first.
@@ -28,6 +31,32 @@ void* Find(const char* name) {
   }
 #endif
   return dlsym(RTLD_NEXT, name);
+}
+
+// The function of this name that the program itself gets; null: it is `ours`. An executable's own
+// table entry for a function that lies elsewhere may answer to the name: it is no definition.
+void* FindBefore(void* program, const char* name, void* ours) {
+  void* first = dlsym(program, name);
+  if (first == nullptr || first == ours) return nullptr;
+  return FindSymbolInObjectOf(first, name) == first ? first : nullptr;
+}
+
+// Takes the core of another heap that comes before ours: no block may go from one to the other.
+void AdoptHeapBefore(RealSymbols* found) {
+  // Not RTLD_DEFAULT: for an object that is linked to itself first (-Bsymbolic) that is its own.
+  void* program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);
+  if (program == nullptr) return;
+#define GPUPROF_ADOPT(name)                                                       \
+  if (void* first = FindBefore(program, #name, reinterpret_cast<void*>(&::name)); \
+      first != nullptr) {                                                         \
+    found->name = reinterpret_cast<decltype(found->name)>(first);                 \
+    g_heap_is_ours = false;                                                       \
+  }
+  GPUPROF_ADOPT(malloc)
+  GPUPROF_ADOPT(calloc)
+  GPUPROF_ADOPT(realloc)
+  GPUPROF_ADOPT(free)
+#undef GPUPROF_ADOPT
 }
 
 // Stubs: what `real` holds until resolution. Inside the resolution the heap lives in the bootstrap
@@ -141,9 +170,12 @@ bool ResolveRealSymbols() noexcept {
   if (found.free_sized == nullptr) found.free_sized = FreeSized;
   if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
+  AdoptHeapBefore(&found);
   real = found;
   g_resolved = 2;
   return true;
 }
+
+bool HeapIsOurs() noexcept { return g_heap_is_ours; }
 
 }  // namespace gpuprof::inject

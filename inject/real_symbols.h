@@ -25,4 +25,9 @@ extern RealSymbols real;
 // (dlsym allocates).
 bool ResolveRealSymbols() noexcept;
 
+// Whether the program's malloc is our hook. It is not where an allocator comes before us: preloaded
+// first, or linked into the executable. Hooks for functions that this allocator lacks are reached
+// all the same and then work on its heap, which is not recorded. After resolution.
+bool HeapIsOurs() noexcept;
+
 }  // namespace gpuprof::inject

@@ -26,8 +26,11 @@ constinit std::atomic<uint32_t> g_program_started{0};
 __thread ThreadState t_thread __attribute__((tls_model("initial-exec")));
 
 void CountReentered(const ThreadState& thread) noexcept {
-  if (thread.tool != 0 || thread.ring == nullptr ||
+  if (thread.tool != 0) return;
+  if (thread.ring == nullptr ||
       thread.generation != g_process.generation.load(std::memory_order_relaxed)) {
+    // A signal handler while the thread's ring is being made.
+    g_process.lost_at_thread_edges.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   thread.ring->reentered.store(thread.ring->reentered.load(std::memory_order_relaxed) + 1,

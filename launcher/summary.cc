@@ -94,6 +94,9 @@ std::string ShortPath(const std::string& path) {
 }
 
 std::string WhyNothing(const RunFacts& facts) {
+  if (facts.bundle_is_gone)
+    return "the bundle was removed while the command ran; name a place that it leaves alone with "
+           "-o DIR";
   std::vector<std::string> include, exclude;
   ParsePrograms(FindSetting(facts.settings, proto::kEnvInclude).value, &include);
   ParsePrograms(FindSetting(facts.settings, proto::kEnvExclude).value, &exclude);

@@ -17,8 +17,9 @@
 namespace gpuprof::launcher {
 
 struct RunFacts {
-  std::string bundle;        // absolute
-  std::string command_name;  // base name
+  std::string bundle;           // absolute
+  bool bundle_is_gone = false;  // at the command's end
+  std::string command_name;     // base name
   ChildResult child;
   FinishReport finish;
   std::vector<int32_t> dormant;  // alive, with gpuprof in them, and nothing recorded yet

@@ -70,6 +70,8 @@ inline constexpr char kSnapshotPrefix[] = "snapshot-";  // folders, each a bundl
 // hexadecimal.
 
 inline constexpr char kInjectObject[] = "libgpuprof_inject.so";
+// The thread that every process has which carries it.
+inline constexpr char kControlThread[] = "gpuprof-ctl";
 inline constexpr char kTracerObject[] = "libgpuprof_tracer.so";
 
 // Control sockets: <runtime dir>/gpuprof-<uid>/<pid>-<start>.sock with <runtime dir> =

@@ -141,6 +141,11 @@ void Drain::WriteHealth() {
                "tensors on the CPU are not recorded: PyTorch had made some before the capture "
                "began, and would warn about each of them; begin the capture with the program");
   }
+  if (host_->settings->foreign_heap != 0) {
+    AppendNote(&writer, "heap",
+               "not recorded: another allocator comes before ours in this process; name ours first "
+               "in LD_PRELOAD, or link the program with the allocator as a shared library");
+  }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
 }

@@ -56,6 +56,19 @@ Drain::Snapshot g_snapshot_files;
 bool g_snapshot_made = false;
 int g_snapshot_error = 0;
 
+// Around what runs on a thread of the program and makes calls at which libc would carry out a
+// pending cancellation: exit, exec and fork are no such places.
+class NotCancelled {
+ public:
+  NotCancelled() { pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &saved_); }
+  ~NotCancelled() { pthread_setcancelstate(saved_, nullptr); }
+  NotCancelled(const NotCancelled&) = delete;
+  NotCancelled& operator=(const NotCancelled&) = delete;
+
+ private:
+  int saved_ = PTHREAD_CANCEL_ENABLE;
+};
+
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
 void FutexWait(std::atomic<uint32_t>* word, uint32_t value, uint64_t ns) {
@@ -192,6 +205,7 @@ bool Tick() {
 }
 
 void Finish(proto::ExitWay way, int32_t status) {
+  const NotCancelled not_cancelled;
   Stop(StopReason::kExit, "exit");
   if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
   if (!g_drain->Finish(way, status)) {
@@ -210,6 +224,7 @@ void Finish(proto::ExitWay way, int32_t status) {
 }
 
 void BeforeFork() {
+  const NotCancelled not_cancelled;
   StackBeforeFork();
   TorchBeforeFork();
   g_fork_pause.store(1);

@@ -36,6 +36,7 @@ struct Settings {
   uint64_t memory_limit;  // bytes of the tracer's own heap
   uint64_t flight_bytes;  // a flight recorder's size on disk; 0: everything is kept
   uint32_t debug;
+  uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
 };
 
 // What inject offers. Function pointers are valid for the life of the process.

@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Who is alive, by /proc alone: the recording process holds no lock that could tell. Its mapping of
-// its own ring file, whose name is unique, is the proof; age is what remains where maps cannot be
-// read. Reads /proc, changes nothing.
+// its own ring file, whose name is unique, is the proof; one that does not carry our object records
+// nothing, whatever its number; age is what remains where maps cannot be read. Reads /proc, changes
+// nothing.
 
 #include "proto/codec/process_alive.h"
 
@@ -32,6 +33,9 @@ namespace {
 // A process is made before its first instruction notes the time; the kernel counts in steps of 10
 // ms.
 constexpr int64_t kAgeSlackUs = 2'000'000;
+constexpr int kFlagsField = 9;
+constexpr int kStartTimeField = 22;
+constexpr uint64_t kKernelThread = 0x0020'0000;  // PF_KTHREAD
 
 struct CloseFolder {
   void operator()(DIR* folder) const { closedir(folder); }
@@ -56,17 +60,23 @@ bool IsDeadState(const std::string& stat_tail) {
   return stat_tail.empty() || stat_tail[0] == 'Z' || stat_tail[0] == 'X';
 }
 
-// CLOCK_REALTIME microseconds at which the process began, by the wall clock of now; 0: not to be
-// had.
-uint64_t StartTimeUs(const std::string& stat_tail) {
-  // starttime is field 22 of the whole line; the tail begins with field 3.
+// The number at `field` of the whole stat line, whose tail begins with field 3; 0 if it ends
+// before.
+uint64_t StatField(const std::string& stat_tail, int field) {
   const char* at = stat_tail.c_str();
-  for (int field = 3; field < 22; ++field) {
+  for (int i = 3; i < field; ++i) {
     at = std::strchr(at, ' ');
     if (at == nullptr) return 0;
     ++at;
   }
-  const uint64_t ticks = std::strtoull(at, nullptr, 10);
+  return std::strtoull(at, nullptr, 10);
+}
+
+// CLOCK_REALTIME microseconds at which the process began, by the wall clock of now; 0: not to be
+// had.
+uint64_t StartTimeUs(const std::string& stat_tail) {
+  const uint64_t ticks = StatField(stat_tail, kStartTimeField);
+  if (ticks == 0) return 0;
   const uint64_t rate = static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
   const uint64_t since_boot_us = proto::ReadClockNs(CLOCK_BOOTTIME) / 1000;
   const uint64_t start_us = ticks * (1'000'000 / rate);
@@ -76,8 +86,9 @@ uint64_t StartTimeUs(const std::string& stat_tail) {
 
 struct Maps {
   bool readable = false;
-  bool has_own = false;    // the ring file asked for
-  bool has_other = false;  // one of the same pid with another start
+  bool has_own = false;     // the ring file asked for
+  bool has_other = false;   // one of the same pid with another start
+  bool has_object = false;  // the one that records
 };
 
 void ReadMaps(const std::string& folder, int32_t pid, uint64_t start_id, Maps* maps) {
@@ -90,6 +101,7 @@ void ReadMaps(const std::string& folder, int32_t pid, uint64_t start_id, Maps* m
   std::string line;
   while (std::getline(file, line)) {
     maps->readable = true;
+    maps->has_object |= line.find(proto::kInjectObject) != std::string::npos;
     if (line.find(own) != std::string::npos) {
       maps->has_own = true;
       return;
@@ -98,6 +110,21 @@ void ReadMaps(const std::string& folder, int32_t pid, uint64_t start_id, Maps* m
     if (at != std::string::npos && line.find(proto::kRingSuffix, at) != std::string::npos)
       maps->has_other = true;
   }
+}
+
+// Whether one of its threads has the name of ours: a recorded process has one, but for its first
+// moments.
+bool HasControlThread(const std::string& folder) {
+  const Folder tasks(opendir((folder + "/task").c_str()));
+  while (tasks != nullptr) {
+    const dirent* entry = readdir(tasks.get());
+    if (entry == nullptr) break;
+    std::ifstream file(folder + "/task/" + entry->d_name + "/comm");
+    std::string name;
+    if (IsNumber(entry->d_name) && std::getline(file, name) && name == proto::kControlThread)
+      return true;
+  }
+  return false;
 }
 
 // `pid` is the process's number where it lives, `folder` its place in our /proc.
@@ -121,6 +148,13 @@ RingUse UseBy(const std::string& folder, int32_t pid, uint64_t start_id) {
   }
   if (maps.has_own) return RingUse::kMapped;
   if (!lives || maps.has_other) return RingUse::kGone;
+  // A number that another process has here: of the recorder's own pid namespace, or given anew.
+  const bool is_stranger = maps.readable && !maps.has_object;
+  if (is_stranger || (StatField(stat_tail, kFlagsField) & kKernelThread) != 0)
+    return RingUse::kGone;
+  // Names of threads can be read where maps cannot.
+  const bool is_new = proto::ReadClockNs(CLOCK_REALTIME) / 1000 < start_id + kAgeSlackUs;
+  if (!maps.readable && !is_new && !HasControlThread(folder)) return RingUse::kGone;
   const uint64_t started = StartTimeUs(stat_tail);
   const bool is_younger = started != 0 && static_cast<int64_t>(started - start_id) > kAgeSlackUs;
   if (is_younger) return RingUse::kGone;

@@ -11,7 +11,7 @@
 namespace gpuprof::codec {
 
 enum class RingUse {
-  kGone,  // no such process, or it runs another program image now, which has a ring file of its own
+  kGone,  // no such process, or it runs another program image now, or it does not carry our object
   kMapped,    // it maps this ring file
   kUnmapped,  // a process of that number and age lives and does not map this ring file
   kHidden,    // a process of that number and age lives and does not let itself be looked into

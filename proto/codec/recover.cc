@@ -349,7 +349,7 @@ bool Recovery::FinishTrace() {
          WriteEnd();
 }
 
-// A death before the first byte of the header: nothing was ever recorded.
+// A death before the header was whole: nothing was ever recorded.
 RecoverResult Recovery::RemoveUnused() {
   result_.nothing_to_do = access(trace_path_.c_str(), F_OK) != 0;
   result_.ok = rings_.Remove();

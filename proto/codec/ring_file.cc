@@ -102,6 +102,12 @@ bool RingFile::ReadHeader(std::string* error) {
   const char* bytes = reinterpret_cast<const char*>(&header);
   is_blank_ = std::all_of(bytes, bytes + got, [](char byte) { return byte == 0; });
   if (is_blank_) return true;
+  // The magic is the last that is filled in, before the first ring is made.
+  if (got == sizeof header && header.magic == 0 && header.ring_count.load() == 0 &&
+      header.directory[0].offset.load() == 0) {
+    is_blank_ = true;
+    return true;
+  }
   if (got < sizeof header) {
     *error = path_ + ": shorter than its header: its records cannot be read" + keep;
     return false;

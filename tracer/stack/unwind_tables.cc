@@ -14,9 +14,9 @@
 #if defined(__x86_64__)
 
 #include <libunwind.h>
-#include <signal.h>
 
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 extern "C" {
@@ -163,8 +163,8 @@ UnwindRule Interpret(unw_cursor_t* cursor, const Query& query) {
 
 bool UnwindTablesInit() {
   if (space != nullptr) return true;
-  // What the library sets as the thread's mask while it holds a lock. Left empty it would let in,
-  // on the program's threads, every signal that the program holds back.
+  // What the library blocks while it holds a lock. Left empty it would let in, on a thread of the
+  // program, every signal that the program has blocked there.
   sigfillset(&_UIx86_64_full_mask);
   _UIx86_64_mi_init();
   _Ux86_64_dwarf_init();

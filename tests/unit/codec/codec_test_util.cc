@@ -258,6 +258,14 @@ std::vector<Record> StringRecord(uint32_t id, const std::string& text) {
   return records;
 }
 
+void CarryObject(const TempFolder& folder) {
+  const int fd = open((folder / proto::kInjectObject).c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(ftruncate(fd, 4096), 0);
+  ASSERT_NE(mmap(nullptr, 4096, PROT_READ, MAP_SHARED, fd, 0), MAP_FAILED);
+  close(fd);
+}
+
 bool WriteGroup(proto::RingHeader* ring, const std::vector<Record>& records) {
   return proto::RingWriteGroup(ring, records.data(), static_cast<uint32_t>(records.size()), 1);
 }

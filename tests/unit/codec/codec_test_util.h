@@ -78,6 +78,9 @@ class FakeProcess {
 // "p<pid>-<start>" of a process that has just ended.
 std::string DeadStem();
 
+// Maps a file of the inject object's name, as a process does that is recorded or dormant.
+void CarryObject(const TempFolder& folder);
+
 // Records.
 proto::Record HeapRecord(uint64_t time, uint64_t address, uint64_t size, bool is_free = false);
 proto::Record OpRecord(uint64_t end, uint32_t duration, uint32_t name, uint32_t depth);

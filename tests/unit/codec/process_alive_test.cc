@@ -11,6 +11,7 @@
 #include <sched.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -73,9 +74,21 @@ TEST(ProcessIsAlive, NoSuchProcess) {
   EXPECT_FALSE(ProcessIsAlive(-1, start));
 }
 
-TEST(ProcessIsAlive, ALivingOneOfThatAge) { EXPECT_TRUE(ProcessIsAlive(getpid(), NowUs())); }
+TEST(ProcessIsAlive, AStranger) {
+  EXPECT_FALSE(ProcessIsAlive(getpid(), NowUs())) << "it does not carry our object";
+  EXPECT_FALSE(ProcessIsAlive(2, NowUs())) << "a thread of the kernel, or nobody";
+}
+
+TEST(ProcessIsAlive, ALivingOneOfThatAge) {
+  const TempFolder folder;
+  Child child([&](int32_t) { CarryObject(folder); });
+  EXPECT_TRUE(ProcessIsAlive(child.pid(), NowUs()));
+}
 
 TEST(ProcessIsAlive, AYoungerOneOfTheSameNumber) {
+  const TempFolder folder;
+  Child child([&](int32_t) { CarryObject(folder); });
+  EXPECT_FALSE(ProcessIsAlive(child.pid(), NowUs() - 365ull * 86'400 * 1'000'000));
   EXPECT_FALSE(ProcessIsAlive(getpid(), NowUs() - 365ull * 86'400 * 1'000'000));
 }
 
@@ -111,12 +124,31 @@ TEST(ProcessIsAlive, TheMappingIsTheProof) {
 TEST(ProcessIsAlive, ALivingProcessThatDoesNotMapTheRing) {
   const TempFolder folder;
   const uint64_t start = NowUs();
-  Child child([](int32_t) {});
+  Child child([&](int32_t) { CarryObject(folder); });
   EXPECT_EQ(FindRingUse(child.pid(), NowUs()), RingUse::kUnmapped);
   EXPECT_TRUE(ProcessIsAlive(child.pid(), NowUs())) << "it may be dormant";
   // A ring file that nobody maps is one that an earlier image left: it can be finished.
   { FakeProcess left(StemOf(folder, child.pid(), start), 1, 64); }
   EXPECT_TRUE(Recover(StemOf(folder, child.pid(), start), -1).ok);
+}
+
+TEST(ProcessIsAlive, AProcessThatMayNotBeLookedInto) {
+  // Another user's, or so it is for us: not dumpable, and we are nobody while we look.
+  const uint64_t start = NowUs() - 1;
+  Child child([](int32_t) { prctl(PR_SET_DUMPABLE, 0); });
+  Child recorded([](int32_t) {
+    prctl(PR_SET_DUMPABLE, 0);
+    prctl(PR_SET_NAME, proto::kControlThread);
+  });
+  if (geteuid() == 0 && seteuid(65534) != 0) GTEST_SKIP() << "cannot become another user here";
+  const bool is_hidden = FindRingUse(recorded.pid(), start) == RingUse::kHidden;
+  EXPECT_EQ(FindRingUse(child.pid(), start), is_hidden ? RingUse::kHidden : RingUse::kGone);
+  usleep(2'100'000);
+  EXPECT_EQ(FindRingUse(child.pid(), start), RingUse::kGone) << "without our thread";
+  if (is_hidden) {
+    EXPECT_EQ(FindRingUse(recorded.pid(), start), RingUse::kHidden);
+  }
+  ASSERT_EQ(seteuid(getuid()), 0);
 }
 
 TEST(ProcessIsAlive, TheFirstThreadMayEndBeforeTheOthers) {

@@ -404,6 +404,20 @@ TEST_F(RecoverTest, AHeaderThatWasNeverWritten) {
   EXPECT_FALSE(Exists(stem_ + proto::kRingSuffix));
 }
 
+TEST_F(RecoverTest, AHeaderThatWasBeingWritten) {
+  process_.reset();
+  std::vector<uint8_t> ring = ReadBytes(stem_ + proto::kRingSuffix);
+  auto* header = reinterpret_cast<proto::RingFileHeader*>(ring.data());
+  header->magic = 0;
+  header->ring_count = 0;
+  header->directory[0].offset = 0;
+  WriteBytes(stem_ + proto::kRingSuffix, ring);
+  const RecoverResult result = Recover(stem_, -1);
+  EXPECT_TRUE(result.ok) << result.error;
+  EXPECT_TRUE(result.nothing_to_do);
+  EXPECT_FALSE(Exists(stem_ + proto::kRingSuffix));
+}
+
 TEST_F(RecoverTest, DamagedHeadersAreRefusedAndLeftAlone) {
   Record(0, 10);
   process_.reset();

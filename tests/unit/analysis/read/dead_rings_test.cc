@@ -131,6 +131,8 @@ TEST_F(DeadRingsTest, DamagedRingIsAFaultAndTheTraceIsRead) {
 }
 
 TEST_F(DeadRingsTest, TheLivingAreLeftAlone) {
+  const codec::TempFolder folder;
+  codec::CarryObject(folder);
   const auto now = std::chrono::system_clock::now().time_since_epoch();
   Make(getpid(),
        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(now).count()),

@@ -1,0 +1,249 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Programs that lose rights, resources or their place in the file system, in namespaces, under limits, system call filters and clocks
+that are set: each behaves as without us, and what could not be recorded is said or counted."""
+
+import collections
+import json
+import os
+import pathlib
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from conftest import GPUPROF, HEAP_EXACT, clean_environment, gpuprof, needs, needs_root, program, run_bare, verify
+from trace_file import NO_RING, RING_FULL, read_bundle
+
+WHENS = ["early", "late", "middle"]
+BEFORE, AFTER = 70001, 70002
+
+
+def _may(*words):
+    """Whether this machine lets a command succeed; the reason otherwise."""
+    if shutil.which(words[0]) is None:
+        return f"{words[0]} is not installed"
+    done = subprocess.run([*words, "true"], capture_output=True)
+    return "" if done.returncode == 0 else f"{' '.join(words)}: {done.stderr.decode().strip() or done.returncode}"
+
+
+def _needs(*words):
+    reason = _may(*words)
+    return pytest.mark.skipif(reason != "", reason=reason)
+
+
+def _in_order(outcome, when, threads=4):
+    """Rows and declared losses are what was done, unless the program was told that the recording had ended."""
+    allocations = collections.Counter({AFTER: 2000 * (threads + 1)})
+    if when == "late":
+        allocations[BEFORE] = 1500
+    if when == "middle":
+        allocations[BEFORE] = 200
+    said_so = "cannot record" in outcome.words
+    traces = [t for t in outcome.traces() if t.program == "confined"]
+    assert len(traces) <= 1
+    lost = sum(t.losses.get(kind, 0) for t in traces for kind in (RING_FULL, NO_RING))
+    for size, count in allocations.items():
+        made = sum(len(t.allocations({size})) for t in traces)
+        assert made <= count
+        assert made + lost >= count or said_so, f"{count - made} blocks of {size} missing, {lost} declared: {outcome.words}"
+
+
+@needs_root
+@pytest.mark.parametrize("when", WHENS)
+@pytest.mark.parametrize("what", ["user", "nofile", "memory"])
+def test_loss_of_a_right(same, what, when):
+    outcome = same([program("confined"), what, when], HEAP_EXACT)
+    assert outcome.out == b"confined 0, 4 threads\n" and outcome.status == 7
+    _in_order(outcome, when)
+
+
+@needs_root
+@pytest.mark.parametrize("when", WHENS)
+def test_another_root(same, tmp_path, when):
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    outcome = same([program("confined"), "chroot", when, empty], HEAP_EXACT)
+    assert outcome.out == b"confined 0, 4 threads\n"
+    assert list(empty.iterdir()) == []
+    _in_order(outcome, when)
+
+
+@needs_root
+@pytest.mark.parametrize("when", WHENS)
+def test_no_more_threads(same, when):
+    """Not for the program, and not for ours."""
+    outcome = same([program("confined"), "nproc", when], HEAP_EXACT)
+    assert outcome.out.endswith(b"confined 0, 0 threads\n") and outcome.out.count(b"no thread") == 4
+    _in_order(outcome, when, threads=0)
+
+
+@pytest.mark.parametrize("when", WHENS)
+def test_bundle_removed_by_the_program(tmp_path, when):
+    bundle = tmp_path / "bundle"
+    done = gpuprof("run", "-o", bundle, HEAP_EXACT, "--", program("confined"), "remove", when, bundle)
+    assert (done.status, done.out) == (7, b"confined 0, 4 threads\n")
+    said = done.words.splitlines()
+    assert len(said) == len(set(said)) and "the bundle was removed while the command ran" in done.words, done.words
+    assert not bundle.exists(), "nor is it made again"
+
+
+@pytest.mark.parametrize("limit", ["--nofile=8", "--as=209715200"])
+@needs("prlimit")
+def test_limits_for_the_whole_run(tmp_path, limit):
+    """The launcher lives below them too."""
+    command = [program("confined"), "none", "middle"]
+    bare = subprocess.run(["prlimit", limit, *command], capture_output=True, env=clean_environment())
+    bundle = tmp_path / "bundle"
+    done = subprocess.run(["prlimit", limit, str(GPUPROF), "run", "-o", str(bundle), HEAP_EXACT, "--", *command], capture_output=True,
+                          env=clean_environment(), timeout=60)
+    assert (done.returncode, done.stdout) == (bare.returncode, bare.stdout), done.stderr.decode()
+    verify(bundle)
+
+
+@pytest.fixture
+def open_place():
+    """A directory for everybody, which tmp_path is not."""
+    place = pathlib.Path("/var/tmp") / f"gpuprof-confined-{os.getpid()}"
+    place.mkdir()
+    place.chmod(0o777)
+    yield place
+    shutil.rmtree(place)
+
+
+@needs_root
+def test_started_as_nobody(open_place):
+    for room, name in (("launcher", "gpuprof"), ("inject", "libgpuprof_inject.so"), ("tracer", "libgpuprof_tracer.so")):
+        (open_place / room).mkdir()
+        shutil.copy(GPUPROF.parent.parent / room / name, open_place / room / name)
+    shutil.copy(program("confined"), open_place / "confined")
+    user = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": open_place, "capture_output": True, "timeout": 60,
+            "env": {"PATH": os.environ["PATH"]}}
+    done = subprocess.run([str(open_place / "launcher" / "gpuprof"), "run", "-o", "bundle", HEAP_EXACT, "--", "./confined", "none", "middle"],
+                          **user)
+    assert (done.returncode, done.stdout) == (7, b"confined 0, 4 threads\n")
+    verify(open_place / "bundle")
+    trace, = read_bundle(open_place / "bundle")
+    assert len(trace.allocations({AFTER})) == 10000 and trace.lost == 0
+    assert {path.stat().st_uid for path in (open_place / "bundle").iterdir()} == {65534}
+
+
+PID_NAMESPACE = ["unshare", "--pid", "--fork", "--mount-proc", "--kill-child"]
+
+
+@_needs(*PID_NAMESPACE)
+def test_pid_namespace(same):
+    # The numbers of the children are then no other process's here.
+    far = "echo 30000 > /proc/sys/kernel/ns_last_pid; exec \"$@\""
+    outcome = same([*PID_NAMESPACE, "sh", "-c", far, "sh", program("spawn_storm"), "fork", "2", "5"], HEAP_EXACT)
+    assert outcome.out == b"10 children ended as they should\n"
+    traces = [t for t in outcome.traces() if t.allocations({62002})]
+    assert len(traces) == 10 and all(t.lost == 0 and t.exit_status == 17 for t in traces)
+    root, = [t for t in outcome.traces() if t.pid == 1 and t.allocations({62001})]
+    assert root.exit_status == 0
+    assert list(outcome.bundle.glob("*.ring")) == [], outcome.words
+    assert "still running" not in outcome.words
+
+
+@_needs(*PID_NAMESPACE)
+def test_killed_in_a_pid_namespace(tmp_path):
+    """Its number there, 1, is another process's here: not a sign of life."""
+    bundle, counters = tmp_path / "bundle", tmp_path / "counters"
+    launcher = subprocess.Popen([str(GPUPROF), "run", "-o", str(bundle), HEAP_EXACT, "--", *PID_NAMESPACE, program("kill_storm"), "2",
+                                 str(counters), "300"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment())
+    assert launcher.stdout.readline() == b"ready\n"
+    children = lambda pid: [int(x) for x in pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+    outer = next(p for p in children(launcher.pid) if children(p))
+    victim, = children(outer)
+    # Of a younger one it could not be told where that other process may not be looked into.
+    time.sleep(2.2)
+    os.kill(victim, signal.SIGKILL)
+    _, err = launcher.communicate(timeout=60)
+    assert b"still running" not in err, err.decode()
+    assert list(bundle.glob("*.ring")) == []
+    verify(bundle)
+    trace, = [t for t in read_bundle(bundle) if t.program == "kill_storm"]
+    assert trace.pid == 1 and len(trace.allocations({34567})) > 0
+
+
+READ_ONLY = 'mount --make-rprivate / && mount -t tmpfs -o ro tmpfs /tmp && ! touch /tmp/file 2>/dev/null && exec "$@"'
+
+
+@needs_root
+@_needs("unshare", "--mount", "sh", "-c", READ_ONLY, "sh")
+def test_read_only_tmp(open_place):
+    """No control socket can be made there; the signal and the bundle work all the same."""
+    shutil.copy(program("confined"), open_place / "confined")
+    objects = open_place / "objects"
+    for room, name in (("launcher", "gpuprof"), ("inject", "libgpuprof_inject.so"), ("tracer", "libgpuprof_tracer.so")):
+        (objects / room).mkdir(parents=True)
+        shutil.copy(GPUPROF.parent.parent / room / name, objects / room / name)
+    done = subprocess.run(["unshare", "--mount", "sh", "-c", READ_ONLY, "sh", str(objects / "launcher" / "gpuprof"), "run", "-o",
+                           str(open_place / "bundle"), HEAP_EXACT, "--", str(open_place / "confined"), "none", "middle"],
+                          capture_output=True, env=clean_environment({"XDG_RUNTIME_DIR": "/nowhere"}), timeout=60)
+    assert (done.returncode, done.stdout) == (7, b"confined 0, 4 threads\n"), done.stderr.decode()
+    verify(open_place / "bundle")
+    trace, = read_bundle(open_place / "bundle")
+    assert len(trace.allocations({AFTER})) == 10000 and trace.lost == 0
+
+
+@_needs("unshare", "--time", "--monotonic", "100000")
+def test_another_monotonic_clock(record):
+    """A time namespace whose clock is a day ahead: rows lie within the run all the same."""
+    began = time.time_ns()
+    outcome = record(["unshare", "--time", "--monotonic", "100000", "--boottime", "100000", program("confined"), "none", "late"], HEAP_EXACT)
+    ended = time.time_ns()
+    assert (outcome.status, outcome.out) == (7, b"confined 0, 4 threads\n")
+    _times_are_within(outcome.bundle, began, ended)
+    _in_order(outcome, "late")
+
+
+def _times_are_within(bundle, began, ended):
+    """The recording lies between two moments of this process's wall clock."""
+    process, = json.loads(gpuprof("info", "--json", bundle).out)["processes"]
+    origin = json.loads(gpuprof("stats", "health", "--json", bundle).out)["meta"]["origin_realtime_ns"]
+    assert began <= origin <= origin + process["duration_ns"] <= ended
+
+
+def test_wall_clock_set_while_running(same):
+    """An hour back, then forward: what is timed is the monotonic clock."""
+    began = time.time_ns()
+    outcome = same([program("stepped_clock")], HEAP_EXACT, "--heap-times=exact")
+    ended = time.time_ns()
+    assert outcome.out == b"1 1\n"
+    _times_are_within(outcome.bundle, began, ended)
+    process, = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
+    assert 7000e9 < process["realtime_step_ns"] < 7400e9, "and the step is told"
+    trace = outcome.trace()
+    for size in (71001, 71002, 71003):
+        assert len(trace.allocations({size})) == trace.matched_frees({size}) == 200
+    assert trace.lost == 0
+
+
+FILTER = run_bare([program("sandboxed"), "container", "true"])
+filters = pytest.mark.skipif(FILTER.status == 77, reason="no system call filter can be installed here: " + FILTER.err.decode().strip())
+
+
+@filters
+@pytest.mark.parametrize("mode", ["container", "strict"])
+@pytest.mark.parametrize("command", [("confined", "none", "middle"), ("spawn_storm", "fork", "2", "10"), ("small_stacks",)])
+def test_system_call_filters(same, mode, command):
+    """What containers refuse we can do without, and what no profiler should need we do not even try."""
+    outcome = same([program("sandboxed"), mode, program(command[0]), *command[1:]], HEAP_EXACT, "--ring-memory=256MiB")
+    assert "cannot" not in outcome.words
+    if command[0] == "confined":
+        _in_order(outcome, "middle")
+
+
+@filters
+@pytest.mark.parametrize("mode", ["container", "strict"])
+def test_launcher_below_a_filter(tmp_path, mode):
+    bundle = tmp_path / "bundle"
+    done = run_bare([program("sandboxed"), mode, GPUPROF, "run", "-o", bundle, HEAP_EXACT, "--", program("confined"), "none", "middle"])
+    assert (done.status, done.out) == (7, b"confined 0, 4 threads\n"), done.err.decode()
+    verify(bundle)
+    below = run_bare([program("sandboxed"), mode, GPUPROF, "stats", "overview", bundle])
+    assert below.status == 0, below.err.decode()

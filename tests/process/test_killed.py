@@ -1,0 +1,62 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""SIGKILL at a thousand random moments of a process's life, from before its first instruction on: whatever the moment, the trace can be
+finished and read, and lacks at most one record a thread of what the process had acknowledged."""
+
+import collections
+import struct
+
+import pytest
+
+from conftest import HEAP_EXACT, gpuprof, program, verify
+from trace_file import RING_FULL, read_bundle
+
+ROUNDS, EACH = 4, 250
+SLOT, THREADS, SIZE = 96, 2, 72001
+
+
+def _truth(counters):
+    """By pid: [(tid, begun, done)]."""
+    raw = counters.read_bytes()
+    assert len(raw) == EACH * SLOT
+    found = {}
+    for at in range(0, len(raw), SLOT):
+        pid, = struct.unpack_from("<q", raw, at)
+        found[pid] = [struct.unpack_from("<3q", raw, at + 32 + i * 32) for i in range(THREADS)]
+    found.pop(0, None)  # killed before it could tell who it was
+    return found
+
+
+def _check(trace, threads):
+    heap = trace.heap
+    ours = collections.Counter(heap["track"][(heap["size"] == SIZE) & ((heap["operation"] & 1) == 0)].tolist())
+    by_tid = {t.tid: t for t in trace.threads.values() if t.track}
+    dropped = trace.losses.get(RING_FULL, 0)
+    missing = 0
+    for tid, begun, done in threads:
+        recorded = ours[by_tid[tid].track] if tid in by_tid else 0
+        assert recorded <= begun, f"{trace.path.name}, thread {tid}"
+        missing += max(0, done - 1 - recorded)
+    # A full ring counts what it refuses, by process, frees among it.
+    assert missing <= dropped, f"{trace.path.name}: {threads}, {ours}, {dropped} lost"
+
+
+@pytest.mark.parametrize("round", range(ROUNDS))
+def test_a_thousand_moments(record, tmp_path, round):
+    counters = tmp_path / "counters"
+    outcome = record([program("killed_children"), counters, str(EACH), str(round + 1)], HEAP_EXACT, timeout=120)
+    assert outcome.out == b"%d killed\n" % EACH
+    assert "not a ring file" not in outcome.words and "damaged" not in outcome.words, outcome.words
+    assert list(outcome.bundle.glob("*.ring")) == [], "the launcher has finished them all"
+    truth = _truth(counters)
+    # Each has two: that of the forked copy of its parent, up to exec, and its own.
+    traces = {t.pid: t for t in read_bundle(outcome.bundle) if t.pid in truth and (t.heap["size"] == SIZE).any()}
+    assert len(truth) > EACH // 4, "most lived long enough to say who they were"
+    for pid, threads in truth.items():
+        if pid in traces:
+            _check(traces[pid], threads)
+        else:
+            assert max(done for _, _, done in threads) <= 1, f"no trace of {pid}: {threads}"
+    verify(outcome.bundle)
+    assert gpuprof("recover", outcome.bundle).status == 0

@@ -1,0 +1,61 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Short threads that signals hit from their first instruction on, while the recorder makes room for
+// them: signals_at_birth COUNT. Only these threads let the signal in; its handler allocates. Ends
+// with 77 where a thread cannot be born with a mask of its own.
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+__attribute__((weak)) int pthread_attr_setsigmask_np(pthread_attr_t* attributes,
+                                                     const sigset_t* mask);
+
+static long g_handled;
+static int g_stop;
+
+static void Handle(int number) {
+  free(malloc(74001));
+  __atomic_fetch_add(&g_handled, number == SIGUSR2, __ATOMIC_RELAXED);
+}
+
+static void* Short(void* unused) {
+  for (volatile int spin = 0; spin < 20000; ++spin) {}
+  return unused;
+}
+
+static void* Send(void* unused) {
+  while (!__atomic_load_n(&g_stop, __ATOMIC_RELAXED)) kill(getpid(), SIGUSR2);
+  return unused;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2) return 2;
+  if (pthread_attr_setsigmask_np == NULL) return 77;
+  sigset_t ours, none;
+  sigemptyset(&none);
+  sigemptyset(&ours);
+  sigaddset(&ours, SIGUSR2);
+  sigprocmask(SIG_BLOCK, &ours, NULL);
+  struct sigaction action = {0};
+  action.sa_handler = Handle;
+  sigaction(SIGUSR2, &action, NULL);
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setsigmask_np(&attributes, &none);
+  pthread_t sender, thread;
+  pthread_create(&sender, NULL, Send, NULL);
+  int made = 0;
+  for (int i = 0; i < atoi(argv[1]); ++i) {
+    if (pthread_create(&thread, &attributes, Short, NULL) == 0) ++made;
+    pthread_join(thread, NULL);
+  }
+  __atomic_store_n(&g_stop, 1, __ATOMIC_RELAXED);
+  pthread_join(sender, NULL);
+  printf("%d threads\n", made);
+  fprintf(stderr, "handled %ld\n", g_handled);
+  return 0;
+}
