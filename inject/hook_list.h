@@ -31,6 +31,16 @@
   X(void, free_aligned_sized, (void* block, size_t alignment, size_t size),                   \
     (block, alignment, size))
 
+#define GPUPROF_MAPPING_HOOKS(X)                                                                 \
+  X(void*, mmap, (void* address, size_t bytes, int protection, int flags, int fd, off_t offset), \
+    (address, bytes, protection, flags, fd, offset))                                             \
+  X(void*, mmap64,                                                                               \
+    (void* address, size_t bytes, int protection, int flags, int fd, off64_t offset),            \
+    (address, bytes, protection, flags, fd, offset))                                             \
+  X(int, munmap, (void* address, size_t bytes), (address, bytes))                                \
+  X(void*, mremap, (void* old, size_t old_bytes, size_t bytes, int flags, void* to),             \
+    (old, old_bytes, bytes, flags, to))
+
 #define GPUPROF_LOCK_HOOKS(X)                                                                      \
   X(int, pthread_mutex_lock, (pthread_mutex_t * mutex), (mutex))                                   \
   X(int, pthread_mutex_timedlock, (pthread_mutex_t * mutex, const timespec* until),                \
@@ -124,6 +134,7 @@
 
 #define GPUPROF_HOOKS(X)   \
   GPUPROF_HEAP_HOOKS(X)    \
+  GPUPROF_MAPPING_HOOKS(X) \
   GPUPROF_LOCK_HOOKS(X)    \
   GPUPROF_THREAD_HOOKS(X)  \
   GPUPROF_PROCESS_HOOKS(X) \

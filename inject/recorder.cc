@@ -124,20 +124,29 @@ void Recorder::WriteStackAnd(const Record& record, const void* frame) noexcept {
          pcs[frames - 1 - shared] == ring_->last_stack[last - 1 - shared])
     ++shared;
   const uint32_t fresh = frames - shared;
-  const uint64_t bytes = fresh * sizeof(uint64_t);
-  const uint32_t slots = proto::PayloadSlots(bytes);
-  Record group[proto::kMaxStackFrames / 4 + 3];
-  group[0] = {
-      record.time, 0,    static_cast<uint8_t>(RecordKind::kStack), 0, static_cast<uint16_t>(fresh),
-      shared,      bytes};
-  if (slots > 0) group[slots] = {};
-  memcpy(static_cast<void*>(&group[1]), pcs, bytes);
-  group[slots + 1] = record;
-  group[slots + 1].flags |= proto::kFlagHasStack;
+  const uint32_t slots = proto::PayloadSlots(fresh * sizeof(uint64_t));
   ring_->last_time = record.time;
-  if (!proto::RingWriteGroup(ring_, group, slots + 2, 1, WakeDrain())) return;
-  memcpy(ring_->last_stack, pcs, frames * sizeof(uint64_t));
-  ring_->last_stack_frames = frames;
+  const uint64_t at = proto::RingReserve(ring_, record.time, slots + 2, 1, WakeDrain());
+  if (at == proto::kNoRoom) return;
+  proto::RingStore(proto::RingSlot(ring_, at),
+                   {record.time, 0, static_cast<uint8_t>(RecordKind::kStack), 0,
+                    static_cast<uint16_t>(fresh), shared, fresh * sizeof(uint64_t)});
+  // The previous stack, seen from the outside in, now gets the changed frames too.
+  if (last != frames) {
+    memmove(ring_->last_stack + fresh, ring_->last_stack + (last - shared),
+            shared * sizeof(uint64_t));
+    ring_->last_stack_frames = frames;
+  }
+  constexpr uint32_t kWords = proto::kRecordBytes / sizeof(uint64_t);
+  for (uint32_t i = 0; i < slots * kWords; ++i) {
+    auto* words = reinterpret_cast<uint64_t*>(proto::RingSlot(ring_, at + 1 + i / kWords));
+    words[i % kWords] = i < fresh ? pcs[i] : 0;
+    if (i < fresh) ring_->last_stack[i] = pcs[i];
+  }
+  Record event = record;
+  event.flags |= proto::kFlagHasStack;
+  proto::RingStore(proto::RingSlot(ring_, at + 1 + slots), event);
+  proto::RingPublish(ring_, at + slots + 2);
 }
 
 }  // namespace gpuprof::inject

@@ -51,7 +51,7 @@ class Recorder {
   proto::RingHeader* ring_ = nullptr;
 };
 
-// What rings call when they are half full: the drain thread comes at once.
+// What rings call when they are fuller than proto::kWakeShare: the drain thread comes at once.
 struct WakeDrain {
   void operator()() const noexcept;
 };

@@ -21,12 +21,14 @@ using proto::RingHeader;
 constexpr uint64_t kHeaderBytes =
     (sizeof(RingFileHeader) + proto::kPageBytes - 1) / proto::kPageBytes * proto::kPageBytes;
 
-// Largest ring handed out with the default budget; shrinks as the budget is used, see
-// NextRingBytes().
+// Largest ring, at least and as a share of the budget; the next ones shrink, see NextRingBytes().
+// With every allocation of the program in it, it must last while the drain waits for a processor.
 constexpr uint64_t kFirstRingBytes = 1u << 20;
-constexpr uint64_t kFirstRingShare = 32;  // and what it is of a larger budget
-constexpr uint64_t kReserveShare = 4;     // a quarter of the budget is kept for many small rings
-constexpr uint64_t kRingShare = 8;        // the sum of 1/n up to the most rings there can be
+constexpr uint64_t kFirstRingShare = 32;
+constexpr uint64_t kFirstExactRingShare = 8;
+constexpr uint64_t kReserveShare = 4;  // a quarter of the budget is kept for many small rings
+// The sum of 1/n up to the most rings there can be, less what rounding down to powers of two saves.
+constexpr uint64_t kRingShare = 6;
 
 int g_error = 0;  // see RingFileError()
 
@@ -106,9 +108,11 @@ uint64_t NextRingBytes() {
   const uint64_t normal = g_ring_memory - g_ring_memory / kReserveShare;
   const uint64_t number = g_process.ring_count.load(std::memory_order_relaxed) + 1;
   const uint64_t share = normal / (kRingShare * number);
-  uint64_t bytes = kFirstRingBytes;
-  while (bytes * 2 <= g_ring_memory / kFirstRingShare && bytes < proto::kMaxRingBytes) bytes *= 2;
-  while (bytes > share && bytes > proto::kMinRingBytes) bytes /= 2;
+  const bool exact = g_settings.heap_mode == proto::HeapMode::kExact;
+  uint64_t most = g_ring_memory / (exact ? kFirstExactRingShare : kFirstRingShare);
+  if (most < kFirstRingBytes) most = kFirstRingBytes;
+  uint64_t bytes = proto::kMinRingBytes;
+  while (bytes * 2 <= most && bytes * 2 <= share && bytes < proto::kMaxRingBytes) bytes *= 2;
   if (used + bytes <= normal) return bytes;
   return used + proto::kMinRingBytes <= g_ring_memory ? proto::kMinRingBytes : 0;
 }

@@ -98,6 +98,7 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
     };
     uint32_t source = 0;
     if (is("heap")) source = proto::kSourceHeap;
+    if (is("mmap")) source = proto::kSourceMmap;
     if (is("locks")) source = proto::kSourceLocks;
     if (is("threads")) source = proto::kSourceThreads;
     if (is("ops")) source = proto::kSourceOps;
@@ -186,12 +187,13 @@ void ReadSources() {
   if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
   if (text != nullptr && *text != 0) {
     Reject(proto::kEnvTrace, text,
-           "heap[=sampled[:BYTES]|exact|off], locks, threads, ops, tensors, separated by commas");
+           "heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, separated by "
+           "commas");
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
-  g_settings.sources = proto::kSourceHeap | proto::kSourceLocks | proto::kSourceThreads |
-                       proto::kSourceOps | proto::kSourceTensors;
+  g_settings.sources = proto::kSourceHeap | proto::kSourceMmap | proto::kSourceLocks |
+                       proto::kSourceThreads | proto::kSourceOps | proto::kSourceTensors;
 }
 
 void ReadClock() {

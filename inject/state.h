@@ -46,8 +46,9 @@ struct alignas(proto::kPageBytes) ProcessState {
   const tracer::Api* tracer;
   // Set once the tracer's session is ready to take stacks.
   std::atomic<uint32_t> can_unwind;
-  std::atomic<uint32_t> session;       // 1: tracer->start succeeded and finish was not called
-  std::atomic<uint32_t> drain_wanted;  // 1: a ring is half full; the drain thread sleeps on it
+  std::atomic<uint32_t> session;  // 1: tracer->start succeeded and finish was not called
+  std::atomic<uint32_t>
+      drain_wanted;  // 1: a ring wants to be emptied; the drain thread sleeps on it
   // Events of threads that had ended already, or began while the ring file was being made.
   std::atomic<uint64_t> lost_at_thread_edges;
   std::atomic<uint32_t> finished;               // 1: no more recording in this image

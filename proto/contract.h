@@ -16,8 +16,8 @@ namespace gpuprof::proto {
   X(kEnvBundle, "GPUPROF_BUNDLE", "",                                                              \
     "Directory that receives the trace files; unset: do nothing.")                                 \
   X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")      \
-  X(kEnvTrace, "GPUPROF_TRACE", "heap,locks,threads,ops,tensors",                                  \
-    "Sources to record: heap[=sampled[:BYTES]|exact|off], locks, threads, ops, tensors.")          \
+  X(kEnvTrace, "GPUPROF_TRACE", "heap,mmap,locks,threads,ops,tensors",                             \
+    "Sources to record: heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors.")    \
   X(kEnvStacks, "GPUPROF_STACKS", "32", "Most frames kept of a stack; 0 turns stacks off.")        \
   X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
     "Signal that toggles capture: USR1, USR2, a number, none.")                                    \
@@ -45,6 +45,7 @@ inline constexpr uint32_t kSourceLocks = 1u << 1;
 inline constexpr uint32_t kSourceThreads = 1u << 2;  // thread and process life
 inline constexpr uint32_t kSourceOps = 1u << 3;
 inline constexpr uint32_t kSourceTensors = 1u << 4;
+inline constexpr uint32_t kSourceMmap = 1u << 5;
 
 enum class HeapMode : uint32_t { kOff = 0, kSampled = 1, kExact = 2 };
 

@@ -35,6 +35,8 @@ enum class RecordKind : uint8_t {
   kThread = 6,
   // detail = ProcessEvent; a, b as described there.
   kProcess = 7,
+  // a = address, b = bytes, detail = MapEvent.
+  kMapping = 8,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =
@@ -66,6 +68,8 @@ inline constexpr uint8_t kFlagTimedOut = 8;  // a timed wait that gave up
 inline constexpr uint8_t kFlagIncomplete =
     16;  // span still open when capture ended or the process died
 inline constexpr uint8_t kFlagNoUnwinder = 32;  // a stack was wanted before the unwinder was loaded
+inline constexpr uint8_t kFlagFile = 64;        // a mapping of a file or a device, not of memory
+inline constexpr uint8_t kFlagNoAccess = 128;  // a mapping that only reserves addresses (PROT_NONE)
 
 inline constexpr uint32_t kLongDuration = 0xffffffffu;
 
@@ -107,6 +111,14 @@ enum class HeapFunction : uint8_t {
   kReallocarray = 10,
   kFreeSized = 11,
   kFreeAlignedSized = 12,
+};
+
+// Whole pages, by address range: an unmapping may take a part of what was mapped, or several.
+enum class MapEvent : uint8_t {
+  kMmap = 1,
+  kMunmap = 2,
+  kMremap = 3,      // the new range; the old one comes before it as kMremapFrom
+  kMremapFrom = 4,  // the old range is gone
 };
 
 enum class WaitKind : uint8_t {

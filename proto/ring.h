@@ -148,8 +148,11 @@ struct RingFileHeader {
 // --- Producer
 // ---------------------------------------------------------------------------------------------------------
 
-// What a producer calls when its ring is more than half full, so that a consumer that looks now and
-// then comes at once. Runs where the producer runs: in hooks and signal handlers.
+// What a producer calls when its ring is fuller than kWakeShare, so that a consumer that looks now
+// and then comes at once and still finds most of the ring free when it is kept waiting. Runs where
+// the producer runs: in hooks and signal handlers.
+inline constexpr uint32_t kWakeShare = 4;  // a quarter
+
 struct WakeNobody {
   void operator()() const noexcept {}
 };
@@ -159,9 +162,9 @@ template <typename Wake>
                                     Wake wake) noexcept {
   const uint64_t tail = ring->tail.load(std::memory_order_acquire);
   const uint64_t used = head + slots - tail;
-  const bool is_half_full = used > ring->capacity / 2;
-  ring->room_until = tail + (is_half_full ? ring->capacity : ring->capacity / 2);
-  if (is_half_full) wake();
+  const uint32_t quiet = ring->capacity / kWakeShare;
+  ring->room_until = tail + (used > quiet ? ring->capacity : quiet);
+  if (used > quiet) wake();
   return used <= ring->capacity;
 }
 
@@ -211,23 +214,42 @@ inline bool RingWrite(RingHeader* ring, const Record& record, Wake wake = {}) no
   return true;
 }
 
-// Publishes a group of records (prefix records, their payloads, the event) all together or not at
-// all. `slots` counts every 32-byte slot; `events` is how many lost events a refusal stands for.
+inline constexpr uint64_t kNoRoom = ~uint64_t{0};
+
+// Room for a group of records (prefix records, their payloads, the event) that is published all
+// together or not at all: the position of its first slot, to be filled in place and handed to
+// RingPublish; or kNoRoom. `slots` counts every 32-byte slot; `events` is how many lost events a
+// refusal stands for.
+template <typename Wake = WakeNobody>
+inline uint64_t RingReserve(RingHeader* ring, uint64_t time, uint32_t slots, uint32_t events,
+                            Wake wake = {}) noexcept {
+  const uint64_t head = ring->head.load(std::memory_order_relaxed);
+  const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
+  if (__builtin_expect(!RingHasRoom(ring, head, slots + (gap ? 1 : 0), wake), 0)) {
+    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + events,
+                        std::memory_order_relaxed);
+    return kNoRoom;
+  }
+  return __builtin_expect(gap, 0) ? RingTellGap(ring, head, time) : head;
+}
+
+inline Record* RingSlot(RingHeader* ring, uint64_t position) noexcept {
+  return &RingRecords(ring)[position & (ring->capacity - 1)];
+}
+
+// `end`: behind the last slot of the group.
+inline void RingPublish(RingHeader* ring, uint64_t end) noexcept {
+  ring->head.store(end, std::memory_order_release);
+}
+
+// A group that stands ready in memory. False: dropped and counted.
 template <typename Wake = WakeNobody>
 inline bool RingWriteGroup(RingHeader* ring, const Record* records, uint32_t slots, uint32_t events,
                            Wake wake = {}) noexcept {
-  uint64_t head = ring->head.load(std::memory_order_relaxed);
-  const bool gap = ring->dropped.load(std::memory_order_relaxed) != ring->dropped_told;
-  if (!RingHasRoom(ring, head, slots + (gap ? 1 : 0), wake)) {
-    ring->dropped.store(ring->dropped.load(std::memory_order_relaxed) + events,
-                        std::memory_order_relaxed);
-    return false;
-  }
-  if (gap) head = RingTellGap(ring, head, records[slots - 1].time);
-  Record* data = RingRecords(ring);
-  const uint64_t mask = ring->capacity - 1;
-  for (uint32_t i = 0; i < slots; ++i) data[(head + i) & mask] = records[i];
-  ring->head.store(head + slots, std::memory_order_release);
+  const uint64_t head = RingReserve(ring, records[slots - 1].time, slots, events, wake);
+  if (head == kNoRoom) return false;
+  for (uint32_t i = 0; i < slots; ++i) *RingSlot(ring, head + i) = records[i];
+  RingPublish(ring, head + slots);
   return true;
 }
 

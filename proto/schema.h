@@ -32,6 +32,7 @@ enum class ChunkKind : uint16_t {
   kTensor = 19,
   kThreadEvent = 20,
   kProcessEvent = 21,
+  kMapping = 22,
 };
 
 enum class Encoding : uint8_t {
@@ -96,6 +97,10 @@ namespace process_column {
 enum : int { kTime, kEvent, kA, kB, kText };  // text: string id
 }
 
+namespace mapping_column {
+enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
+}
+
 inline constexpr TableSpec kTables[] = {
     {ChunkKind::kHeap,
      "heap",
@@ -145,6 +150,14 @@ inline constexpr TableSpec kTables[] = {
       {"a", Encoding::kPlain},
       {"b", Encoding::kPlain},
       {"text", Encoding::kPlain}}},
+    {ChunkKind::kMapping,
+     "mapping",
+     5,
+     {{"time", Encoding::kTime},
+      {"operation", Encoding::kPlain},
+      {"address", Encoding::kAddress},
+      {"size", Encoding::kPlain},
+      {"stack", Encoding::kPlain}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {

@@ -26,6 +26,8 @@ constexpr uint32_t kMostStackNodes = 1u << 18;
 constexpr uint32_t kMostStrings = 1u << 16;
 constexpr uint64_t kMostStringBytes = 4u << 20;
 constexpr uint64_t kNanosecondsPerQuantum = 16;
+// A ring this full is written out and freed: what made its thread wake us.
+constexpr double kFlushShare = 1.0 / proto::kWakeShare;
 
 // Fields of Chunk, by table.
 constexpr int kStringsField = 8, kStacksField = 9, kModulesField = 10, kClocksField = 11,
@@ -153,7 +155,7 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* gro
   }
   const bool due =
       track.first_ticks != 0 && now - track.first_ticks > host_->settings->ticks_per_second;
-  if (full >= 0.5 || due || (state == RingState::kClosed && track.first_ticks != 0))
+  if (full >= kFlushShare || due || (state == RingState::kClosed && track.first_ticks != 0))
     Flush(&track, ring);
   if (state == RingState::kClosed) Retire(&track, ring, now);
 }

@@ -26,8 +26,8 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
-// How often rings are emptied. A ring that is half full wakes the drain; it comes by itself so that
-// the work is spread and little is left for the end. Each time costs the program's threads a
+// How often rings are emptied. A ring that is filling up wakes the drain; it comes by itself so
+// that the work is spread and little is left for the end. Each time costs the program's threads a
 // processor for a moment: seldom, then. Exact heap traces need the coarse clock that each pass
 // refreshes.
 constexpr uint64_t kPause = 100 * kMillisecond;

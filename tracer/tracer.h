@@ -64,8 +64,8 @@ struct Host {
   // Not 0 once reports of CPU tensors were declined: see inject/hooks/torch_memory.cc.
   const std::atomic<uint32_t>* cpu_tensors_left_out;
 
-  // The word that the drain thread sleeps on (a private futex). A ring that is half full sets it to
-  // 1 and wakes; call wake_drain for rings that the tracer writes into. Any thread, signal
+  // The word that the drain thread sleeps on (a private futex). A ring that is filling up sets it
+  // to 1 and wakes; call wake_drain for rings that the tracer writes into. Any thread, signal
   // handlers.
   std::atomic<uint32_t>* drain_wanted;
   void (*wake_drain)();

@@ -17,6 +17,7 @@
 //   tensor   device address bytes total_allocated_bytes total_reserved_bytes
 //   thread   event, then start_routine [start_routine_name] creator_tid | name
 //   process  event, then child_pid | text errno | exit_status exit_way
+//   mapping  call address size [stack [frames]] [flags] capture
 //
 // Addresses are hexadecimal with 0x, texts are in double quotes with the escapes of JSON, codes
 // that this program does not know are numbers. frames and names of functions are left out where
@@ -36,7 +37,7 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr int kTableCount = 6;
+constexpr int kTableCount = 7;
 
 class ProcessDump {
  public:
@@ -67,8 +68,10 @@ class ProcessDump {
         return track.tensor.time_ns;
       case 4:
         return track.thread_event.time_ns;
-      default:
+      case 5:
         return track.process_event.time_ns;
+      default:
+        return track.mapping.time_ns;
     }
   }
 
@@ -84,8 +87,8 @@ class ProcessDump {
   }
 
   void Row(const Track& track, int table, size_t row) {
-    static constexpr std::string_view kNames[kTableCount] = {"heap",   "wait",   "op",
-                                                             "tensor", "thread", "process"};
+    static constexpr std::string_view kNames[kTableCount] = {
+        "heap", "wait", "op", "tensor", "thread", "process", "mapping"};
     out_->Number(Times(track, table)[row]);
     out_->Number(process_.pid);
     out_->Number(track.tid);
@@ -102,8 +105,10 @@ class ProcessDump {
         return Tensor(track.tensor, row);
       case 4:
         return ThreadRow(track.thread_event, row);
-      default:
+      case 5:
         return ProcessRow(track.process_event, row);
+      default:
+        return Mapping(track.mapping, row);
     }
   }
 
@@ -118,6 +123,16 @@ class ProcessDump {
     if (!is_free) out_->Pair("size", t.size[i]);
     Stack(t.stack[i]);
     Flags(proto::FlagsOf(operation));
+    out_->Pair("capture", t.capture[i]);
+  }
+
+  void Mapping(const MappingTable& t, size_t i) {
+    const uint8_t event = proto::LowByteOf(t.operation[i]);
+    out_->Code("call", MapEventName(event), event);
+    out_->Address("address", t.address[i]);
+    out_->Pair("size", t.size[i]);
+    Stack(t.stack[i]);
+    Flags(proto::FlagsOf(t.operation[i]));
     out_->Pair("capture", t.capture[i]);
   }
 
@@ -209,7 +224,8 @@ class ProcessDump {
 
   void Flags(uint8_t flags) {
     static constexpr std::string_view kNames[] = {"sampled",   "has_stack",  "coarse_time",
-                                                  "timed_out", "incomplete", "no_unwinder"};
+                                                  "timed_out", "incomplete", "no_unwinder",
+                                                  "file",      "no_access"};
     // Whether there is a stack, the stack itself tells.
     flags &= static_cast<uint8_t>(~proto::kFlagHasStack);
     if (flags == 0) return;

@@ -58,6 +58,12 @@ constexpr Entry kWaitKinds[] = {
     Is(WaitKind::kBarrier, "barrier"),
     Is(WaitKind::kJoin, "join"),
 };
+constexpr Entry kMapEvents[] = {
+    Is(MapEvent::kMmap, "mmap"),
+    Is(MapEvent::kMunmap, "munmap"),
+    Is(MapEvent::kMremap, "mremap"),
+    Is(MapEvent::kMremapFrom, "mremap_from"),
+};
 constexpr Entry kOpScopes[] = {
     Is(OpScope::kFunction, "function"),
     Is(OpScope::kBackward, "backward"),
@@ -105,7 +111,7 @@ constexpr Entry kLossKinds[] = {
 };
 constexpr Entry kSources[] = {
     Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),     Is(kSourceThreads, "threads"),
-    Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"),
+    Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"), Is(kSourceMmap, "mmap"),
 };
 constexpr Entry kTableKinds[] = {
     Is(ChunkKind::kMeta, "meta"),     Is(ChunkKind::kStrings, "strings"),
@@ -123,6 +129,7 @@ constexpr Entry kDeviceTypes[] = {
 
 std::string_view HeapFunctionName(uint32_t code) { return Find(kHeapFunctions, code); }
 std::string_view WaitKindName(uint32_t code) { return Find(kWaitKinds, code); }
+std::string_view MapEventName(uint32_t code) { return Find(kMapEvents, code); }
 std::string_view OpScopeName(uint32_t code) { return Find(kOpScopes, code); }
 std::string_view ThreadEventName(uint32_t code) { return Find(kThreadEvents, code); }
 std::string_view ProcessEventName(uint32_t code) { return Find(kProcessEvents, code); }

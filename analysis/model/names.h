@@ -14,6 +14,7 @@ namespace gpuprof::analysis {
 
 std::string_view HeapFunctionName(uint32_t code);
 std::string_view WaitKindName(uint32_t code);
+std::string_view MapEventName(uint32_t code);
 std::string_view OpScopeName(uint32_t code);
 std::string_view ThreadEventName(uint32_t code);
 std::string_view ProcessEventName(uint32_t code);

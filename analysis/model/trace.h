@@ -79,6 +79,16 @@ struct ProcessEventTable {
   size_t rows() const { return time_ns.size(); }
 };
 
+struct MappingTable {
+  Column<int64_t> time_ns;
+  Column<uint32_t> operation;  // MapEvent | flags << 8
+  Column<uint64_t> address;
+  Column<uint64_t> size;
+  Column<uint32_t> stack;
+  Column<uint16_t> capture;
+  size_t rows() const { return time_ns.size(); }
+};
+
 // One moment of a thread's accumulated CPU use.
 struct ThreadSample {
   int64_t time_ns;
@@ -99,6 +109,7 @@ struct Track {
   TensorTable tensor;
   ThreadEventTable thread_event;
   ProcessEventTable process_event;
+  MappingTable mapping;
   std::vector<ThreadSample> samples;
 };
 

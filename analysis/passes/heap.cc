@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <tuple>
 
 #include "analysis/model/names.h"
 #include "analysis/passes/live_memory.h"
@@ -220,13 +221,22 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   }
 }
 
-void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack) {
+namespace {
+
+template <typename Row>
+void NameStack(PassContext& context, size_t process, Row* stack) {
   context.ResolveStack(process, stack->stack_id(), stack->mutable_frames());
   if (!stack->frames().empty()) {
     stack->set_name(AllocationSite(stack->frames()));
   } else {
     stack->set_name(stack->stack_id() == 1 ? "(stack table full)" : "(no stack)");
   }
+}
+
+}  // namespace
+
+void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack) {
+  NameStack(context, process, stack);
 }
 
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
@@ -238,6 +248,11 @@ Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
       NameHeapStack(context, index, out->mutable_stacks(i));
     }
     ComputeTensors(context, index, out.get());
+    const int first_mapping = out->mapping_stacks_size();
+    ComputeMappings(context, index, out.get());
+    for (int i = first_mapping; i < out->mapping_stacks_size(); ++i) {
+      NameStack(context, index, out->mutable_mapping_stacks(i));
+    }
   }
   MergeSizes(out.get());
   std::sort(out->mutable_stacks()->begin(), out->mutable_stacks()->end(),
@@ -247,6 +262,13 @@ Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
                 return a.allocated_bytes() > b.allocated_bytes();
               }
               return std::make_pair(a.pid(), a.stack_id()) < std::make_pair(b.pid(), b.stack_id());
+            });
+  std::sort(out->mutable_mapping_stacks()->begin(), out->mutable_mapping_stacks()->end(),
+            [](const results::MappingStack& a, const results::MappingStack& b) {
+              if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
+              if (a.mapped_bytes() != b.mapped_bytes()) return a.mapped_bytes() > b.mapped_bytes();
+              return std::make_tuple(a.pid(), a.stack_id(), a.kind()) <
+                     std::make_tuple(b.pid(), b.stack_id(), b.kind());
             });
   context.FillMeta("heap", out->mutable_meta());
   FillConfidence(context, *out, out->mutable_meta()->mutable_confidence());

@@ -41,6 +41,7 @@ void NameLock(PassContext& context, size_t process, uint32_t stack, results::Loc
 void ComputeHeap(PassContext& context, size_t index, results::Heap* out);
 void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack);
 void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
+void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
 
 // What a process is in the run: training, inference, loader_worker, helper, program.
 std::string RoleOf(PassContext& context, size_t index);

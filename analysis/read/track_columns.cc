@@ -48,6 +48,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.time_ns, t.event, t.a, t.b, t.text);
       return true;
     }
+    case ChunkKind::kMapping: {
+      MappingTable& t = track->mapping;
+      all(t.time_ns, t.operation, t.address, t.size, t.stack, t.capture);
+      return true;
+    }
     default:
       return false;
   }
@@ -125,7 +130,9 @@ struct Writer {
   }
 };
 
-void StoreHeap(const Writer& w, HeapTable* t) {
+// The heap's and the mappings' tables have the same columns.
+template <typename Table>
+void StoreHeap(const Writer& w, Table* t) {
   namespace c = proto::heap_column;
   w.Time(c::kTime, &t->time_ns);
   w.Plain(c::kOperation, &t->operation);
@@ -220,6 +227,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreThreadEvent(writer, &track->thread_event);
     case ChunkKind::kProcessEvent:
       return StoreProcessEvent(writer, &track->process_event);
+    case ChunkKind::kMapping:
+      return StoreHeap(writer, &track->mapping);
     default:
       return;
   }

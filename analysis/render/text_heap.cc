@@ -121,6 +121,37 @@ std::string Tensors(const results::Heap& result, const TextOptions& options) {
          Section("Framework memory by operation", ops, options, result.tensor_ops_size());
 }
 
+std::string Mappings(const results::Heap& result, const TextOptions& options) {
+  TextTable kinds;
+  kinds.AddColumn("mapped", Align::kLeft);
+  kinds.AddColumn("pid", Align::kRight);
+  for (const char* header : {"calls", "bytes", "peak", "at", "at the end"}) {
+    kinds.AddColumn(header, Align::kRight);
+  }
+  for (const results::MappedMemory& m : result.mapped()) {
+    kinds.AddRow({m.kind(), std::to_string(m.pid()), FormatNumber(m.count()),
+                  FormatBytes(m.mapped_bytes()), FormatBytes(m.peak_bytes()),
+                  FormatDuration(m.peak_time_ns()), FormatBytes(m.end_bytes())});
+  }
+  TextTable stacks;
+  stacks.AddColumn("mapped in", Align::kLeft, true);
+  stacks.AddColumn("kind", Align::kLeft);
+  stacks.AddColumn("pid", Align::kRight);
+  for (const char* header : {"at peak", "of peak", "bytes", "calls", "at end", "stack"}) {
+    stacks.AddColumn(header, Align::kRight);
+  }
+  for (int i = 0; i < Shown(result.mapping_stacks_size(), options); ++i) {
+    const results::MappingStack& s = result.mapping_stacks(i);
+    stacks.AddRow({ShortFunctionName(s.name()), s.kind(), std::to_string(s.pid()),
+                   FormatBytes(s.peak_bytes()), FormatPercent(s.peak_ratio()),
+                   FormatBytes(s.mapped_bytes()), FormatNumber(s.count()),
+                   FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
+  }
+  return Section("Mapped address ranges (mmap; allocators take their memory from here)", kinds,
+                 options, 0) +
+         Section("Call stacks that mapped", stacks, options, result.mapping_stacks_size());
+}
+
 std::string Sizes(const results::Heap& result, const TextOptions& options) {
   TextTable table;
   for (const char* header : {"size from", "to", "count", "allocated", "short-lived"}) {
@@ -141,8 +172,8 @@ std::string HeapText(const results::Heap& result, const TextOptions& options) {
   for (const results::HeapProcess& process : result.processes()) {
     out += ProcessText(process, result.short_lived_ns(), options.width);
   }
-  return out + Stacks(result, options) + Sizes(result, options) + Tensors(result, options) +
-         MetaText(result.meta(), options);
+  return out + Stacks(result, options) + Sizes(result, options) + Mappings(result, options) +
+         Tensors(result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -143,6 +143,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kThreadEvent)>(row, start);
     case ChunkKind::kProcessEvent:
       return AppendRow<TableIndex(ChunkKind::kProcessEvent)>(row, start);
+    case ChunkKind::kMapping:
+      return AppendRow<TableIndex(ChunkKind::kMapping)>(row, start);
     default:
       return;  // tables have no rows
   }

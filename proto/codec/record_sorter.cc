@@ -35,6 +35,8 @@ struct RecordSorter::Range {
 
 namespace {
 
+// What interning returns when its table is full: each time anew, as it counts.
+constexpr uint32_t kOverflowId = 1;
 constexpr uint32_t kMostDepth = 0xffff;  // what op.operation has room for
 
 int KindIndex(ChunkKind kind) {
@@ -55,6 +57,7 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kTensor, ChunkKind::kTensor);
   set(RecordKind::kThread, ChunkKind::kThreadEvent);
   set(RecordKind::kProcess, ChunkKind::kProcessEvent);
+  set(RecordKind::kMapping, ChunkKind::kMapping);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -64,9 +67,8 @@ bool IsSaneCapacity(uint32_t capacity) {
          capacity <= proto::kMaxRingBytes / proto::kRecordBytes;
 }
 
-uint64_t WaitOperation(uint32_t kind, uint8_t flags) {
-  return (kind & 0xff) | uint64_t{flags} << 8;
-}
+// Of waits and mappings.
+uint64_t Operation(uint32_t kind, uint8_t flags) { return (kind & 0xff) | uint64_t{flags} << 8; }
 
 uint64_t OpOperation(uint32_t scope, uint8_t flags, uint64_t depth) {
   return (scope & 0xff) | uint64_t{flags} << 8 | (depth < kMostDepth ? depth : kMostDepth) << 16;
@@ -129,10 +131,16 @@ inline uint64_t RecordSorter::DurationOf(const Record& record) {
 // Frames that are not known are the outermost ones: the stack ends before them.
 inline uint32_t RecordSorter::StackId() {
   if (!has_stack_) return 0;
+  if (last_stack_id_ > kOverflowId) return last_stack_id_;
   uint32_t frames = 0;
   while (frames < last_stack_frames_ && last_stack_[frames] != 0) ++frames;
-  if (frames < last_stack_frames_) ++cut_stacks_;
-  return interner_->InternStack(last_stack_, frames);
+  const uint32_t id = interner_->InternStack(last_stack_, frames);
+  if (frames < last_stack_frames_) {
+    ++cut_stacks_;
+  } else {
+    last_stack_id_ = id;
+  }
+  return id;
 }
 
 // True: the builder is full.
@@ -150,7 +158,7 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     }
     case RecordKind::kWait: {
       const uint64_t duration = DurationOf(record);
-      const uint64_t row[] = {time,     duration, WaitOperation(detail, record.flags),
+      const uint64_t row[] = {time,     duration, Operation(detail, record.flags),
                               record.a, record.b, StackId()};
       return Row(kind, row, time - duration);
     }
@@ -162,6 +170,10 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     }
     case RecordKind::kTensor: {
       const uint64_t row[] = {time, detail, record.a, record.b, total_allocated_, total_reserved_};
+      return Row(kind, row, time);
+    }
+    case RecordKind::kMapping: {
+      const uint64_t row[] = {time, Operation(detail, record.flags), record.a, record.b, StackId()};
       return Row(kind, row, time);
     }
     case RecordKind::kThread: {
@@ -184,6 +196,9 @@ bool RecordSorter::TakeStack(const Record& record, const void* pcs) {
       frames + shared > proto::kMaxStackFrames) {
     return false;
   }
+  has_stack_ = true;
+  if (frames == 0 && shared == last_stack_frames_) return true;  // the same again
+  last_stack_id_ = 0;
   if (shared <= last_stack_frames_) {
     std::memmove(last_stack_ + frames, last_stack_ + last_stack_frames_ - shared,
                  shared * sizeof(uint64_t));
@@ -192,7 +207,6 @@ bool RecordSorter::TakeStack(const Record& record, const void* pcs) {
   }
   std::memcpy(last_stack_, pcs, frames * sizeof(uint64_t));
   last_stack_frames_ = static_cast<uint32_t>(frames + shared);
-  has_stack_ = true;
   return true;
 }
 
@@ -289,7 +303,7 @@ void RecordSorter::Release(RingHeader* ring, uint64_t position) {
 
 void RecordSorter::Resume(const RingHeader* ring) {
   const proto::RingStack& freed = ring->freed_stack;
-  last_stack_frames_ = 0;
+  last_stack_frames_ = last_stack_id_ = 0;
   if (freed.position != ring->tail.load(std::memory_order_relaxed)) return;
   if (freed.frames > proto::kMaxStackFrames) return;
   last_stack_frames_ = static_cast<uint32_t>(freed.frames);
@@ -314,7 +328,7 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
   if (start == 0 || start > now || is_done(ChunkKind::kWait)) return;
   const uint64_t row[] = {now,
                           now - start,
-                          WaitOperation(ring->open_wait_kind, proto::kFlagIncomplete),
+                          Operation(ring->open_wait_kind, proto::kFlagIncomplete),
                           ring->open_wait_object,
                           ring->open_wait_caller,
                           0};

@@ -74,7 +74,7 @@ class RecordSorter {
   uint64_t last_time() const { return last_time_; }
 
  private:
-  static constexpr int kKinds = 6;
+  static constexpr int kKinds = 7;
 
   struct Range;
 
@@ -105,6 +105,7 @@ class RecordSorter {
   // The stack of the last kStack record.
   uint64_t last_stack_[proto::kMaxStackFrames] = {};
   uint32_t last_stack_frames_ = 0;
+  uint32_t last_stack_id_ = 0;  // its id; 0 or overflow: to be interned
 
   uint64_t corrupt_ = 0;
   uint64_t cut_stacks_ = 0;

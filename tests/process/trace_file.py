@@ -12,7 +12,7 @@ import subprocess
 import numpy
 
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
-HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT = 16, 17, 18, 19, 20, 21
+HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING = 16, 17, 18, 19, 20, 21, 22
 
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
@@ -23,6 +23,7 @@ _COLUMNS = {
              ("total_allocated", "delta"), ("total_reserved", "delta")),
     THREAD_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain")),
     PROCESS_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain"), ("text", "plain")),
+    MAPPING: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
 }
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
@@ -199,6 +200,7 @@ class TraceFile:
     tensors = property(lambda self: self._tables[TENSOR])
     thread_events = property(lambda self: self._tables[THREAD_EVENT])
     process_events = property(lambda self: self._tables[PROCESS_EVENT])
+    mappings = property(lambda self: self._tables[MAPPING])
 
     @property
     def program(self):

@@ -77,7 +77,7 @@ OpThread* StateOf(RingHeader* ring) {
   return __builtin_expect(binding.owner == owner, 1) ? binding.state : TakeState(ring, owner);
 }
 
-// What rings call when they are half full.
+// What rings call when they are filling up.
 struct WakeDrain {
   void operator()() const noexcept { observation.host->wake_drain(); }
 };

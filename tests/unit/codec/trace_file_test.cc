@@ -293,7 +293,9 @@ TEST_F(TraceFileTest, VersionsOutsideTheWindowAreRefusedWithAReason) {
   TraceScan scan;
   std::vector<uint8_t> changed = with([](proto::FileHeader* h) { h->major = 2; });
   EXPECT_FALSE(Scan(changed.data(), changed.size(), &scan));
-  EXPECT_NE(scan.faults[0].what.find("format 2.0"), std::string::npos) << scan.faults[0].what;
+  EXPECT_NE(scan.faults[0].what.find("format 2." + std::to_string(proto::kFormatMinor)),
+            std::string::npos)
+      << scan.faults[0].what;
   EXPECT_NE(scan.faults[0].what.find("newer gpuprof"), std::string::npos);
   changed = with([](proto::FileHeader* h) { h->major = 0; });
   EXPECT_FALSE(Scan(changed.data(), changed.size(), &scan));

@@ -40,8 +40,9 @@ TEST(Names, EachCodeHasItsOwn) {
   EXPECT_EQ(CountNames(ProcessEventName), 5u);
   EXPECT_EQ(CountNames(ExitWayName), 6u);
   EXPECT_EQ(CountNames(OpScopeName), 4u);
+  EXPECT_EQ(CountNames(MapEventName), 4u);
   EXPECT_EQ(CountNames(HeapModeName), 3u);
-  EXPECT_EQ(CountNames(SourceName), 5u);
+  EXPECT_EQ(CountNames(SourceName), 6u);
 }
 
 TEST(Names, EveryLossOfTheSchemaHasOne) {
