@@ -89,14 +89,15 @@ void* memalign(size_t alignment, size_t size) {
                               : bootstrap::Allocate(size, alignment);
 }
 
-// What an allocator linked into the program calls while dlsym waits for its memory.
+// An allocator that comes before ours maps its first memory under its own lock: resolution, which
+// may need memory of it, must not begin there. Nor is it needed: nothing is recorded yet.
 void* Result(long result) {
   if (!raw::IsError(result)) return reinterpret_cast<void*>(result);
   errno = static_cast<int>(-result);
   return reinterpret_cast<void*>(-1);
 }
 void* mmap(void* address, size_t bytes, int protection, int flags, int fd, off_t offset) {
-  if (ResolveRealSymbols()) return real.mmap(address, bytes, protection, flags, fd, offset);
+  if (g_resolved == 2) return real.mmap(address, bytes, protection, flags, fd, offset);
   return Result(raw::Call(SYS_mmap, raw::Arg(address), static_cast<long>(bytes), protection, flags,
                           fd, offset));
 }
@@ -104,12 +105,12 @@ void* mmap64(void* address, size_t bytes, int protection, int flags, int fd, off
   return mmap(address, bytes, protection, flags, fd, offset);
 }
 int munmap(void* address, size_t bytes) {
-  if (ResolveRealSymbols()) return real.munmap(address, bytes);
+  if (g_resolved == 2) return real.munmap(address, bytes);
   return Result(raw::Call(SYS_munmap, raw::Arg(address), static_cast<long>(bytes))) == nullptr ? 0
                                                                                                : -1;
 }
 void* mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
-  if (ResolveRealSymbols()) return real.mremap(old, old_bytes, bytes, flags, to);
+  if (g_resolved == 2) return real.mremap(old, old_bytes, bytes, flags, to);
   return Result(raw::Call(SYS_mremap, raw::Arg(old), static_cast<long>(old_bytes),
                           static_cast<long>(bytes), flags, raw::Arg(to)));
 }
@@ -164,6 +165,12 @@ bool ResolveRealSymbols() noexcept {
   RealSymbols found;
 #define GPUPROF_FIND_REAL(result, name, parameters, arguments) \
   found.name = reinterpret_cast<result(*) parameters>(Find(#name));
+  // Locks first and at once: an allocator that comes before ours takes them when dlsym needs
+  // memory.
+  GPUPROF_LOCK_HOOKS(GPUPROF_FIND_REAL)
+#define GPUPROF_KEEP_REAL(result, name, parameters, arguments) real.name = found.name;
+  GPUPROF_LOCK_HOOKS(GPUPROF_KEEP_REAL)
+#undef GPUPROF_KEEP_REAL
   GPUPROF_HOOKS(GPUPROF_FIND_REAL)
   GPUPROF_NEEDED_SYMBOLS(GPUPROF_FIND_REAL)
 #undef GPUPROF_FIND_REAL

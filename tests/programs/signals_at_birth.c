@@ -6,6 +6,7 @@
 // with 77 where a thread cannot be born with a mask of its own.
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,12 +15,15 @@
 __attribute__((weak)) int pthread_attr_setsigmask_np(pthread_attr_t* attributes,
                                                      const sigset_t* mask);
 
+enum { kMost = 20 };  // a thread; more could keep it from ever getting on
+
 static long g_handled;
-static int g_stop;
+static int g_stop, g_left;
 
 static void Handle(int number) {
   free(malloc(74001));
   __atomic_fetch_add(&g_handled, number == SIGUSR2, __ATOMIC_RELAXED);
+  __atomic_fetch_sub(&g_left, 1, __ATOMIC_RELAXED);
 }
 
 static void* Short(void* unused) {
@@ -28,7 +32,13 @@ static void* Short(void* unused) {
 }
 
 static void* Send(void* unused) {
-  while (!__atomic_load_n(&g_stop, __ATOMIC_RELAXED)) kill(getpid(), SIGUSR2);
+  while (!__atomic_load_n(&g_stop, __ATOMIC_RELAXED)) {
+    if (__atomic_load_n(&g_left, __ATOMIC_RELAXED) > 0) {
+      kill(getpid(), SIGUSR2);
+    } else {
+      sched_yield();
+    }
+  }
   return unused;
 }
 
@@ -50,6 +60,7 @@ int main(int argc, char** argv) {
   pthread_create(&sender, NULL, Send, NULL);
   int made = 0;
   for (int i = 0; i < atoi(argv[1]); ++i) {
+    __atomic_store_n(&g_left, kMost, __ATOMIC_RELAXED);
     if (pthread_create(&thread, &attributes, Short, NULL) == 0) ++made;
     pthread_join(thread, NULL);
   }
