@@ -18,10 +18,14 @@
 #include "tracer/base/memory.h"
 #include "tracer/drain.h"
 #include "tracer/snapshot.h"
+#include "tracer/stack/stack_bounds.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
 #include "tracer/torch/torch_observer.h"
 #include "tracer/tracer.h"
+
+// The loader's: where the first thread's stack begins.
+extern "C" void* __libc_stack_end;
 
 namespace gpuprof::tracer {
 namespace {
@@ -46,8 +50,9 @@ enum DrainState : uint32_t { kNone, kRunning, kStopping, kEnded };
 const Host* g_host = nullptr;
 Drain* g_drain = nullptr;
 std::atomic<uint32_t> g_state{kNone};
-std::atomic<uint32_t> g_in_pass{0};     // the drain thread is at work: fork waits
-std::atomic<uint32_t> g_fork_pause{0};  // fork asks it to stand still
+std::atomic<uint32_t> g_in_pass{0};       // the drain is at work, on whichever thread: fork waits
+std::atomic<uint32_t> g_drain_thread{0};  // number of the newest; an older one only leaves
+std::atomic<uint32_t> g_fork_pause{0};    // fork asks it to stand still
 bool g_stack_ready = false;
 bool g_capturing = false;
 const char* g_stop_trigger = "";
@@ -87,8 +92,13 @@ uint64_t PauseAfter(double growth) {
 }
 
 // Between passes a fork may copy the process; within one the child would inherit half of it.
+bool TakeDrain() {
+  uint32_t idle = 0;
+  return g_in_pass.compare_exchange_strong(idle, 1);
+}
+
 bool EnterPass() {
-  g_in_pass.store(1);
+  if (!TakeDrain()) return false;
   if (g_fork_pause.load() == 0) return true;
   g_in_pass.store(0);
   return false;
@@ -102,12 +112,18 @@ void GiveWay() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
 }
 
-void* DrainMain(void*) {
+void EndCapture() {
+  g_drain->EndCapture(g_stop_trigger);
+  g_state.store(kEnded);
+}
+
+void* DrainMain(void* argument) {
+  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
   g_host->adopt_tool_thread();
   prctl(PR_SET_NAME, "gpuprof-drain");
   if (g_host->settings->heap_mode != proto::HeapMode::kExact) GiveWay();
   uint64_t next_tables = Monotonic() + kSecond;
-  while (g_state.load() == kRunning) {
+  while (g_state.load() == kRunning && g_drain_thread.load() == number) {
     uint64_t pause = kMillisecond;
     g_host->drain_wanted->store(0);
     if (EnterPass()) {
@@ -128,11 +144,14 @@ void* DrainMain(void*) {
     // Looked at after the word was cleared: a stop in between has set both.
     if (g_state.load() == kRunning) FutexWait(g_host->drain_wanted, 0, pause);
   }
-  g_in_pass.store(1);
-  g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
-  g_drain->EndCapture(g_stop_trigger);
-  g_in_pass.store(0);
-  g_state.store(kEnded);
+  // An exiting thread may have done the rest itself.
+  if (g_drain_thread.load() == number && TakeDrain()) {
+    if (g_state.load() == kStopping) {
+      g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
+      EndCapture();
+    }
+    g_in_pass.store(0);
+  }
   FutexWake(&g_state);
   return nullptr;
 }
@@ -149,7 +168,8 @@ bool StartDrainThread() {
   pthread_attr_setstacksize(&attributes, kStackBytes);
   pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
   g_state.store(kRunning);
-  const bool made = pthread_create(&thread, &attributes, DrainMain, nullptr) == 0;
+  void* number = reinterpret_cast<void*>(static_cast<uintptr_t>(g_drain_thread.fetch_add(1) + 1));
+  const bool made = pthread_create(&thread, &attributes, DrainMain, number) == 0;
   pthread_attr_destroy(&attributes);
   pthread_sigmask(SIG_SETMASK, &old, nullptr);
   if (!made) g_state.store(kNone);
@@ -182,12 +202,34 @@ bool Start(uint32_t number, const char* trigger) {
   return true;
 }
 
-void Stop(StopReason, const char* trigger) {
+// Whether the rest of a capture can be done on the calling thread's stack.
+bool HasStackForEnd() {
+  constexpr uint64_t kNeeded = 128 * 1024;
+  const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
+  if (syscall(SYS_gettid) != getpid()) return StackHasRoom(here, kNeeded);
+  // The first thread's stack grows up to its limit.
+  rlimit limit = {};
+  const auto end = reinterpret_cast<uint64_t>(__libc_stack_end);
+  return getrlimit(RLIMIT_STACK, &limit) == 0 && end > here &&
+         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > end - here + 2 * kNeeded);
+}
+
+// The drain thread gives way to everybody: on a busy machine a process that ends would wait long
+// for it. False: it must be waited for.
+bool EndCaptureHere() {
+  if (!HasStackForEnd() || !TakeDrain()) return false;
+  EndCapture();
+  g_in_pass.store(0);
+  return true;
+}
+
+void Stop(StopReason reason, const char* trigger) {
   if (!g_capturing) return;
   g_capturing = false;
   TorchDetach();
   g_stop_trigger = trigger;
   g_state.store(kStopping);
+  if (reason == StopReason::kExit && EndCaptureHere()) return;
   g_host->wake_drain();
   const uint64_t until = Monotonic() + kStopLimit;
   while (g_state.load() == kStopping && Monotonic() < until)
