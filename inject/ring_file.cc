@@ -29,6 +29,7 @@ constexpr uint64_t kFirstExactRingShare = 8;
 constexpr uint64_t kReserveShare = 4;  // a quarter of the budget is kept for many small rings
 // The sum of 1/n up to the most rings there can be, less what rounding down to powers of two saves.
 constexpr uint64_t kRingShare = 6;
+constexpr uint64_t kFewRings = 6;
 
 int g_error = 0;  // see RingFileError()
 
@@ -102,13 +103,17 @@ void FillHeader(RingFileHeader* header) {
 
 // How large the next ring may be. The n-th gets about an n-th of a fixed share of the budget: the
 // first threads get the most, the sum grows with the logarithm of their number only, and hundreds
-// still get something; then the smallest size from the reserve.
+// still get something; then the smallest size from the reserve. With exact heaps the first few,
+// which are most often those that work, get a fair share of what is left.
 uint64_t NextRingBytes() {
   const uint64_t used = g_process.ring_bytes_used.load(std::memory_order_relaxed);
   const uint64_t normal = g_ring_memory - g_ring_memory / kReserveShare;
   const uint64_t number = g_process.ring_count.load(std::memory_order_relaxed) + 1;
-  const uint64_t share = normal / (kRingShare * number);
+  uint64_t share = normal / (kRingShare * number);
   const bool exact = g_settings.heap_mode == proto::HeapMode::kExact;
+  if (exact && number <= kFewRings && used < normal && (normal - used) / 4 > share) {
+    share = (normal - used) / 4;
+  }
   uint64_t most = g_ring_memory / (exact ? kFirstExactRingShare : kFirstRingShare);
   if (most < kFirstRingBytes) most = kFirstRingBytes;
   uint64_t bytes = proto::kMinRingBytes;

@@ -26,8 +26,6 @@ constexpr uint32_t kMostStackNodes = 1u << 18;
 constexpr uint32_t kMostStrings = 1u << 16;
 constexpr uint64_t kMostStringBytes = 4u << 20;
 constexpr uint64_t kNanosecondsPerQuantum = 16;
-// A ring this full is written out and freed: what made its thread wake us.
-constexpr double kFlushShare = 1.0 / proto::kWakeShare;
 
 constexpr uint64_t kPathBytes = 700;
 
@@ -194,20 +192,23 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* gro
     track.first_ticks = 0;
   }
   const uint64_t head = ring->head.load(std::memory_order_acquire);
-  const uint64_t tail = ring->tail.load(std::memory_order_relaxed);
-  const double full = static_cast<double>(head - tail) / ring->capacity;
   const double grown = static_cast<double>(head - track.position) / ring->capacity;
   if (grown > *growth) *growth = grown;
   if (head != track.position) {
-    if (track.first_ticks == 0) track.first_ticks = now;
     __atomic_store_n(&records_, records_ + (head - track.position), __ATOMIC_RELAXED);
-    while ((track.position = track.sorter->Consume(ring, track.position, head, nullptr)) != head)
-      Flush(&track, ring);
+    // In portions, so that a thread that fills its ring meanwhile soon finds room again.
+    const uint64_t portion = ring->capacity / proto::kWakeShare;
+    while (track.position != head) {
+      if (track.first_ticks == 0) track.first_ticks = now;
+      track.position =
+          track.sorter->Consume(ring, track.position, head, nullptr, track.position + portion);
+      const uint64_t held = track.position - ring->tail.load(std::memory_order_relaxed);
+      if (held >= portion || track.sorter->full()) Flush(&track, ring);
+    }
   }
   const bool due =
       track.first_ticks != 0 && now - track.first_ticks > host_->settings->ticks_per_second;
-  if (full >= kFlushShare || due || (state == RingState::kClosed && track.first_ticks != 0))
-    Flush(&track, ring);
+  if (due || (state == RingState::kClosed && track.first_ticks != 0)) Flush(&track, ring);
   if (state == RingState::kClosed) Retire(&track, ring, now);
 }
 

@@ -251,7 +251,7 @@ bool RecordSorter::Prefix(const Record& record, const Range& range, uint64_t pos
 }
 
 uint64_t RecordSorter::Consume(const RingHeader* ring, uint64_t position, uint64_t end,
-                               const uint64_t* skip_until) {
+                               const uint64_t* skip_until, uint64_t enough) {
   const uint32_t capacity = ring->capacity;
   if (position >= end) return end;
   if (!IsSaneCapacity(capacity) || end - position > capacity) {
@@ -282,7 +282,7 @@ uint64_t RecordSorter::Consume(const RingHeader* ring, uint64_t position, uint64
     }
     const bool is_full = Event(record, kind);
     EndEvent();
-    if (__builtin_expect(is_full, 0)) break;
+    if (__builtin_expect(is_full || position >= enough, 0)) break;
   }
   return position;
 }

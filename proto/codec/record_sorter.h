@@ -40,10 +40,10 @@ class RecordSorter {
   // For recovery, `skip_until` gives per chunk kind (indexed by kind - kHeap) the position below
   // which rows are already in the file; null: none. Returns the new position: `end`, or less when a
   // builder holds kRowsPerChunk rows (write the builders and call again: a caller that drains to
-  // the end loops). Records that make no sense end the range: the rest of it is counted as corrupt
-  // and skipped.
+  // the end loops), or when it has passed `enough` and an event is complete. Records that make no
+  // sense end the range: the rest of it is counted as corrupt and skipped.
   uint64_t Consume(const proto::RingHeader* ring, uint64_t position, uint64_t end,
-                   const uint64_t* skip_until);
+                   const uint64_t* skip_until, uint64_t enough = ~uint64_t{0});
 
   // Frees the ring up to `position`, as Consume returned it last: every row before it is in the
   // file. Leaves in the ring what recovery needs to understand the records that follow.

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 enum { kSlots = 2048, kBatch = 64, kMostThreads = 64 };
 
@@ -97,6 +98,7 @@ int main(int argc, char** argv) {
   g_rate = atof(argv[1]) * 1e6 / threads;
   g_seconds = atof(argv[2]);
   g_depth = argc > 4 ? atoi(argv[4]) : 0;
+  usleep(200000);  // past every recorder's start
   static struct Work work[kMostThreads];
   pthread_t thread[kMostThreads];
   for (int i = 0; i < threads; ++i) {

@@ -29,6 +29,7 @@ def configurations(gpuprof):
     return [
         recorders.Recorder(),
         exact("gpuprof exact", "0"),
+        exact("gpuprof exact, 128 MiB rings", "0", "--ring-memory", "128MiB"),
         exact("gpuprof exact, exact times", "0", "--heap-times", "exact"),
         exact("gpuprof exact, stacks", "32"),
         *recorders.peers(),
