@@ -104,18 +104,47 @@ void Recorder::WriteWithText(const char* text, Record record) noexcept {
   proto::RingWriteGroup(ring_, group, slots + 2, 1, WakeDrain());
 }
 
-void Recorder::WriteStackAnd(const Record& record, const void* frame) noexcept {
+void Recorder::WriteWait(const Record& record, uint64_t duration, uint32_t owner,
+                         const void* frame) noexcept {
+  Record prefixes[2];
+  uint32_t count = 0;
+  const auto add = [&](RecordKind kind, uint64_t a, uint64_t b) {
+    prefixes[count++] = {record.time, 0, static_cast<uint8_t>(kind), 0, 0, a, b};
+  };
+  if (owner != 0) add(RecordKind::kWaitOwner, owner, 0);
+  Record wait = record;
+  wait.duration = static_cast<uint32_t>(duration);
+  if (duration >= proto::kLongDuration) {
+    wait.duration = proto::kLongDuration;
+    add(RecordKind::kDuration, 0, duration);
+  }
+  if (g_process.stack_depth == 0) return WriteAfter(prefixes, count, wait);
+  WriteStackAnd(prefixes, count, wait, frame);
+}
+
+void Recorder::WriteAfter(const Record* prefixes, uint32_t prefix_count,
+                          const Record& record) noexcept {
+  ring_->last_time = record.time;
+  const uint64_t at = proto::RingReserve(ring_, record.time, prefix_count + 1, 1, WakeDrain());
+  if (at == proto::kNoRoom) return;
+  for (uint32_t i = 0; i < prefix_count; ++i) {
+    proto::RingStore(proto::RingSlot(ring_, at + i), prefixes[i]);
+  }
+  proto::RingStore(proto::RingSlot(ring_, at + prefix_count), record);
+  proto::RingPublish(ring_, at + prefix_count + 1);
+}
+
+void Recorder::WriteStackAnd(const Record* prefixes, uint32_t prefix_count, const Record& record,
+                             const void* frame) noexcept {
   if (g_process.can_unwind.load(std::memory_order_acquire) == 0) {
     Record stackless = record;
     stackless.flags |= proto::kFlagNoUnwinder;
-    Write(stackless);
-    return;
+    return WriteAfter(prefixes, prefix_count, stackless);
   }
   uint64_t pcs[proto::kMaxStackFrames];
   const uint32_t frames = g_process.tracer->capture_stack(pcs, g_process.stack_depth, frame);
   if (frames == 0 || frames > proto::kMaxStackFrames) {
-    Write(record);
-    return;
+    return WriteAfter(prefixes, prefix_count, record);
   }
   // Only the innermost frames that changed since this thread's previous stack go into the ring.
   uint32_t shared = 0;
@@ -126,8 +155,11 @@ void Recorder::WriteStackAnd(const Record& record, const void* frame) noexcept {
   const uint32_t fresh = frames - shared;
   const uint32_t slots = proto::PayloadSlots(fresh * sizeof(uint64_t));
   ring_->last_time = record.time;
-  const uint64_t at = proto::RingReserve(ring_, record.time, slots + 2, 1, WakeDrain());
+  uint64_t at = proto::RingReserve(ring_, record.time, prefix_count + slots + 2, 1, WakeDrain());
   if (at == proto::kNoRoom) return;
+  for (uint32_t i = 0; i < prefix_count; ++i) {
+    proto::RingStore(proto::RingSlot(ring_, at++), prefixes[i]);
+  }
   proto::RingStore(proto::RingSlot(ring_, at),
                    {record.time, 0, static_cast<uint8_t>(RecordKind::kStack), 0,
                     static_cast<uint16_t>(fresh), shared, fresh * sizeof(uint64_t)});

@@ -39,6 +39,9 @@ class Recorder {
   void Write(const proto::Record& record) noexcept;
   // The record with `duration` ticks, however long, ending at record.time.
   void WriteSpan(proto::Record record, uint64_t duration) noexcept;
+  // A wait of `duration` ticks: `owner` is the thread that held the lock, 0 if that is not known.
+  void WriteWait(const proto::Record& record, uint64_t duration, uint32_t owner,
+                 const void* frame) noexcept;
   // The record with a text in front of it.
   void WriteWithText(const char* text, proto::Record record) noexcept;
   // The record with the caller's stack in front of it, when stacks are on and the unwinder is
@@ -46,7 +49,11 @@ class Recorder {
   void WriteWithStack(const proto::Record& record, const void* frame) noexcept;
 
  private:
-  void WriteStackAnd(const proto::Record& record, const void* frame) noexcept;
+  // `prefixes` stand before the stack.
+  void WriteStackAnd(const proto::Record* prefixes, uint32_t prefix_count,
+                     const proto::Record& record, const void* frame) noexcept;
+  void WriteAfter(const proto::Record* prefixes, uint32_t prefix_count,
+                  const proto::Record& record) noexcept;
 
   proto::RingHeader* ring_ = nullptr;
 };
@@ -100,7 +107,7 @@ inline void Recorder::WriteWithStack(const proto::Record& record, const void* fr
   if (g_process.stack_depth == 0) {
     Write(record);
   } else {
-    WriteStackAnd(record, frame);
+    WriteStackAnd(nullptr, 0, record, frame);
   }
 }
 

@@ -51,6 +51,9 @@ enum class RecordKind : uint8_t {
   // a = total bytes allocated, b = total bytes reserved, as the framework told them with the next
   // kTensor.
   kTensorTotals = 35,
+  // a = thread that held what the next kWait waits for, as the lock itself told when the wait
+  // began.
+  kWaitOwner = 36,
 
   // Stand-alone bookkeeping records.
   // Payload: bytes of the string a; b = payload bytes. Defines string id a for the whole process.

@@ -76,8 +76,9 @@ enum : int {
   kOperation,
   kObject,
   kCaller,
-  kStack
-};  // operation: kind | flags << 8
+  kStack,
+  kOwner
+};  // operation: kind | flags << 8; owner: thread that held the lock, 0: not known
 }
 namespace op_column {
 enum : int {
@@ -112,13 +113,14 @@ inline constexpr TableSpec kTables[] = {
       {"stack", Encoding::kPlain}}},
     {ChunkKind::kWait,
      "wait",
-     6,
+     7,
      {{"end", Encoding::kTime},
       {"duration", Encoding::kSpan},
       {"operation", Encoding::kPlain},
       {"object", Encoding::kAddress},
       {"caller", Encoding::kDelta},
-      {"stack", Encoding::kPlain}}},
+      {"stack", Encoding::kPlain},
+      {"owner", Encoding::kPlain}}},
     {ChunkKind::kOp,
      "op",
      4,

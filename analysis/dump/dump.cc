@@ -12,7 +12,8 @@
 // those in brackets only where there is something to say:
 //
 //   heap     call address [size] [stack [frames]] [flags] capture
-//   wait     kind start_ns duration_ns object caller [caller_name] [stack [frames]] [flags]
+//   wait     kind start_ns duration_ns object caller [caller_name] [owner_tid] [stack
+//            [frames]] [flags]
 //   op       name start_ns duration_ns scope depth [flags]
 //   tensor   device address bytes total_allocated_bytes total_reserved_bytes
 //   thread   event, then start_routine [start_routine_name] creator_tid | name
@@ -145,6 +146,7 @@ class ProcessDump {
     if (symbolize_ && t.caller[i] != 0) {
       out_->Text("caller_name", symbolizer_.Resolve(t.caller[i]).function);
     }
+    if (t.owner[i] != 0) out_->Pair("owner_tid", t.owner[i]);
     Stack(t.stack[i]);
     Flags(proto::FlagsOf(t.operation[i]));
   }

@@ -43,6 +43,7 @@ struct WaitTable {
   Column<uint64_t> object;
   Column<uint64_t> caller;  // program counter
   Column<uint32_t> stack;
+  Column<int32_t> owner;  // tid of who held the lock when the wait began; 0: not known
   size_t rows() const { return end_ns.size(); }
 };
 

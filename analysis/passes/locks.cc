@@ -25,11 +25,21 @@ struct Waits {
   uint32_t stack = 0;
   int64_t stack_ns = -1;
   std::map<int32_t, int64_t> threads;  // tid -> time
+  std::map<int32_t, int64_t> holders;  // the same of those waited for
 };
 
 using Key = std::tuple<uint8_t, uint64_t, uint64_t>;  // kind, object, caller
 
-void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<Key, Waits>* all) {
+// Waiter, holder, kind, object.
+using EdgeKey = std::tuple<int32_t, int32_t, uint8_t, uint64_t>;
+struct Edge {
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t max_ns = 0;
+};
+
+void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<Key, Waits>* all,
+              std::map<EdgeKey, Edge>* edges) {
   const WaitTable& table = track.wait;
   for (size_t row = 0; row < table.rows(); ++row) {
     const uint8_t flags = proto::FlagsOf(table.operation[row]);
@@ -49,23 +59,52 @@ void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<K
       waits.stack_ns = duration;
     }
     waits.threads[track.tid] += duration;
+    if (table.owner[row] != 0 && table.owner[row] != track.tid) {
+      waits.holders[table.owner[row]] += duration;
+      Edge& edge = (*edges)[{track.tid, table.owner[row], proto::LowByteOf(table.operation[row]),
+                             table.object[row]}];
+      ++edge.count;
+      edge.total_ns += duration;
+      edge.max_ns = std::max(edge.max_ns, duration);
+    }
     if (!steps.empty()) {
       waits.step_ns += CoveredLength(steps, {table.end_ns[row] - duration, table.end_ns[row]});
     }
   }
 }
 
-void NameThreads(const Process& process, const Waits& waits, results::Lock* row) {
+std::string NameOf(const Process& process, int32_t tid) {
+  for (const Track& track : process.tracks) {
+    if (track.tid == tid && !track.name.empty()) return track.name;
+  }
+  return std::to_string(tid);
+}
+
+// The longest first, each name once.
+template <typename Names>
+void AddNames(const Process& process, const std::map<int32_t, int64_t>& threads, Names* names) {
   std::vector<std::pair<int64_t, int32_t>> order;
-  for (const auto& [tid, total] : waits.threads) order.emplace_back(-total, tid);
+  for (const auto& [tid, total] : threads) order.emplace_back(-total, tid);
   std::sort(order.begin(), order.end());
   for (const auto& [total, tid] : order) {
-    std::string name = std::to_string(tid);
-    for (const Track& track : process.tracks) {
-      if (track.tid == tid && !track.name.empty()) name = track.name;
-    }
-    const auto& known = row->threads();
-    if (std::find(known.begin(), known.end(), name) == known.end()) row->add_threads(name);
+    const std::string name = NameOf(process, tid);
+    if (std::find(names->begin(), names->end(), name) == names->end()) *names->Add() = name;
+  }
+}
+
+void AddEdges(const Process& process, const std::map<EdgeKey, Edge>& edges, results::Locks* out) {
+  for (const auto& [key, edge] : edges) {
+    results::LockEdge* row = out->add_edges();
+    row->set_pid(process.pid);
+    row->set_waiter_tid(std::get<0>(key));
+    row->set_waiter(NameOf(process, std::get<0>(key)));
+    row->set_holder_tid(std::get<1>(key));
+    row->set_holder(NameOf(process, std::get<1>(key)));
+    row->set_kind(std::string(WaitKindName(std::get<2>(key))));
+    row->set_object(std::get<3>(key));
+    row->set_count(edge.count);
+    row->set_total_ns(edge.total_ns);
+    row->set_max_ns(edge.max_ns);
   }
 }
 
@@ -75,15 +114,17 @@ struct Row {
   uint32_t stack = 0;
 };
 
-void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
+void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows, results::Locks* out) {
   const Process& process = context.process(index);
   const StepAnalysis& steps = context.steps(index);
   std::map<Key, Waits> all;
+  std::map<EdgeKey, Edge> edges;
   for (size_t i = 0; i < process.tracks.size(); ++i) {
     const bool stepping = steps.found() && steps.detected.track == i;
     if (process.tracks[i].wait.rows() == 0) continue;
-    AddTrack(process.tracks[i], stepping ? steps.Counted() : std::vector<Interval>(), &all);
+    AddTrack(process.tracks[i], stepping ? steps.Counted() : std::vector<Interval>(), &all, &edges);
   }
+  AddEdges(process, edges, out);
   for (const auto& [key, waits] : all) {
     const auto kind = static_cast<proto::WaitKind>(std::get<0>(key));
     Row& row = rows->emplace_back();
@@ -104,7 +145,11 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
     lock.set_timed_out_count(waits.timed_out);
     lock.set_incomplete_count(waits.incomplete);
     if (steps.found()) lock.set_step_ns(waits.step_ns);
-    NameThreads(process, waits, &lock);
+    AddNames(process, waits.threads, lock.mutable_threads());
+    AddNames(process, waits.holders, lock.mutable_holders());
+    int64_t known = 0;
+    for (const auto& [tid, total] : waits.holders) known += total;
+    lock.set_holder_known_ns(known);
   }
 }
 
@@ -125,7 +170,7 @@ void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>
   std::vector<Row> rows;
   bool steps = false;
   for (const size_t index : context.selected()) {
-    AddProcess(context, index, &rows);
+    AddProcess(context, index, &rows, out);
     steps = steps || context.steps(index).found();
   }
   // What was contended first: other waits are mostly threads that have nothing to do.
@@ -133,6 +178,10 @@ void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>
     if (a.lock.contended() != b.lock.contended()) return a.lock.contended();
     return a.lock.total_ns() > b.lock.total_ns();
   });
+  std::stable_sort(out->mutable_edges()->begin(), out->mutable_edges()->end(),
+                   [](const results::LockEdge& a, const results::LockEdge& b) {
+                     return a.total_ns() > b.total_ns();
+                   });
   std::map<std::string, results::LockKind> kinds;
   int64_t step_ns = 0;
   for (Row& row : rows) {

@@ -25,7 +25,7 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
     }
     case ChunkKind::kWait: {
       WaitTable& t = track->wait;
-      all(t.end_ns, t.duration_ns, t.operation, t.object, t.caller, t.stack);
+      all(t.end_ns, t.duration_ns, t.operation, t.object, t.caller, t.stack, t.owner);
       return true;
     }
     case ChunkKind::kOp: {
@@ -149,6 +149,7 @@ void StoreWait(const Writer& w, WaitTable* t) {
   w.Plain(c::kObject, &t->object);
   w.Plain(c::kCaller, &t->caller);
   w.Plain(c::kStack, &t->stack);
+  w.Plain(c::kOwner, &t->owner);
 }
 
 void StoreOp(const Writer& w, OpTable* t) {

@@ -4,6 +4,7 @@
 // Text of steps, ops, locks and threads. See text.h.
 
 #include <algorithm>
+#include <cstdio>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -67,6 +68,30 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
          MetaText(result.meta(), options);
 }
 
+namespace {
+
+// The waiting graph: whose hands others waited for.
+std::string Edges(const results::Locks& result, const TextOptions& options) {
+  TextTable table;
+  for (const char* header : {"thread", "waited for"}) table.AddColumn(header, Align::kLeft, true);
+  table.AddColumn("kind", Align::kLeft);
+  table.AddColumn("lock", Align::kRight);
+  table.AddColumn("pid", Align::kRight);
+  for (const char* header : {"waits", "total", "longest"}) table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.edges_size(), options); ++i) {
+    const results::LockEdge& edge = result.edges(i);
+    char object[24];
+    std::snprintf(object, sizeof object, "%#llx", static_cast<unsigned long long>(edge.object()));
+    table.AddRow({edge.waiter() + " (" + std::to_string(edge.waiter_tid()) + ")",
+                  edge.holder() + " (" + std::to_string(edge.holder_tid()) + ")", edge.kind(),
+                  object, std::to_string(edge.pid()), FormatNumber(edge.count()),
+                  FormatDuration(edge.total_ns()), FormatDuration(edge.max_ns())});
+  }
+  return Section("Who waited for whom", table, options, result.edges_size());
+}
+
+}  // namespace
+
 std::string LocksText(const results::Locks& result, const TextOptions& options) {
   if (result.locks().empty()) {
     return "No wait for a lock or a condition was recorded.\n" + MetaText(result.meta(), options);
@@ -82,6 +107,7 @@ std::string LocksText(const results::Locks& result, const TextOptions& options) 
     *(lock.contended() ? contended : others).Add() = lock;
   out += Section("Locks that other threads held",
                  LockRows(contended, Shown(contended.size(), options)), options, contended.size());
+  out += Edges(result, options);
   out += Section("Waits that are made to last (conditions, semaphores, barriers, joins)",
                  LockRows(others, Shown(others.size(), options)), options, others.size());
   return out + MetaText(result.meta(), options);

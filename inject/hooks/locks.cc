@@ -26,7 +26,18 @@ struct Wait {
   WaitKind kind;
   const void* object;
   const void* caller;
+  const void* frame;  // the hook's
+  uint32_t owner = 0;
 };
+
+// Who holds the lock: glibc keeps the thread's number in it. Read while it may change: a guess, but
+// for a lock that is held long a good one.
+uint32_t OwnerOf(const pthread_mutex_t* mutex) {
+  return static_cast<uint32_t>(__atomic_load_n(&mutex->__data.__owner, __ATOMIC_RELAXED));
+}
+uint32_t OwnerOf(const pthread_rwlock_t* lock) {
+  return static_cast<uint32_t>(__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED));
+}
 
 // Marks the wait as open in the ring header, for captures that end and processes that die in it. 0:
 // not recorded.
@@ -48,11 +59,11 @@ void EndWait(const Wait& wait, uint64_t start, bool timed_out) {
   if (!recorder.active()) return;
   recorder.ring()->open_wait_start.store(0, std::memory_order_relaxed);
   const uint64_t now = recorder.Now();
-  recorder.WriteSpan(
+  recorder.WriteWait(
       {now, 0, static_cast<uint8_t>(proto::RecordKind::kWait),
        timed_out ? proto::kFlagTimedOut : uint8_t{0}, static_cast<uint16_t>(wait.kind),
        reinterpret_cast<uint64_t>(wait.object), reinterpret_cast<uint64_t>(wait.caller)},
-      now > start ? now - start : 0);
+      now > start ? now - start : 0, wait.owner, wait.frame);
 }
 
 // A wait that returns an error number.
@@ -65,22 +76,23 @@ int Timed(const Wait& wait, Call call) {
 }
 
 // A lock that returns an error number: tried first, waited for only when busy.
-template <typename Try, typename Call>
-inline int TryThenWait(const Wait& wait, Try attempt, Call call) {
+template <typename Lock, typename Try, typename Call>
+inline int TryThenWait(WaitKind kind, const Lock* lock, const void* caller, const void* frame,
+                       Try attempt, Call call) {
   const int result = attempt();
   if (__builtin_expect(result != EBUSY, 1)) return result;
-  return Timed(wait, call);
+  return Timed({kind, lock, caller, frame, OwnerOf(lock)}, call);
 }
 
 // A semaphore: -1 and errno.
 template <typename Call>
-int WaitForSemaphore(sem_t* semaphore, const void* caller, Call call) {
+int WaitForSemaphore(sem_t* semaphore, const void* caller, const void* frame, Call call) {
   real.pthread_testcancel();  // a cancellation point whether it blocks or not
   const int saved = errno;
   if (real.sem_trywait(semaphore) == 0) return 0;
   if (errno != EAGAIN) return -1;
   errno = saved;
-  const Wait wait{WaitKind::kSemaphore, semaphore, caller};
+  const Wait wait{WaitKind::kSemaphore, semaphore, caller, frame};
   const uint64_t start = BeginWait(wait);
   const int result = call();
   EndWait(wait, start, result != 0 && errno == ETIMEDOUT);
@@ -106,7 +118,7 @@ extern "C" {
 GPUPROF_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) {
   GPUPROF_DORMANT(real.pthread_mutex_lock(mutex));
   return TryThenWait(
-      {WaitKind::kMutex, mutex, __builtin_return_address(0)},
+      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_mutex_trylock(mutex); },
       [=] { return real.pthread_mutex_lock(mutex); });
 }
@@ -114,7 +126,7 @@ GPUPROF_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) {
 GPUPROF_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_mutex_timedlock(mutex, until));
   return TryThenWait(
-      {WaitKind::kMutex, mutex, __builtin_return_address(0)},
+      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_mutex_trylock(mutex); },
       [=] { return real.pthread_mutex_timedlock(mutex, until); });
 }
@@ -126,7 +138,7 @@ GPUPROF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
     return real.pthread_mutex_clocklock(mutex, clock, until);
   return TryThenWait(
-      {WaitKind::kMutex, mutex, __builtin_return_address(0)},
+      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_mutex_trylock(mutex); },
       [=] { return real.pthread_mutex_clocklock(mutex, clock, until); });
 }
@@ -134,7 +146,7 @@ GPUPROF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
 GPUPROF_EXPORT int pthread_rwlock_rdlock(pthread_rwlock_t* lock) {
   GPUPROF_DORMANT(real.pthread_rwlock_rdlock(lock));
   return TryThenWait(
-      {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+      WaitKind::kRwlockRead, lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_tryrdlock(lock); },
       [=] { return real.pthread_rwlock_rdlock(lock); });
 }
@@ -143,7 +155,7 @@ GPUPROF_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const time
   GPUPROF_DORMANT(real.pthread_rwlock_timedrdlock(lock, until));
   if (!IsAccepted(until)) return real.pthread_rwlock_timedrdlock(lock, until);
   return TryThenWait(
-      {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+      WaitKind::kRwlockRead, lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_tryrdlock(lock); },
       [=] { return real.pthread_rwlock_timedrdlock(lock, until); });
 }
@@ -154,7 +166,7 @@ GPUPROF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t 
   GPUPROF_DORMANT(real.pthread_rwlock_clockrdlock(lock, clock, until));
   if (!IsAccepted(clock, until)) return real.pthread_rwlock_clockrdlock(lock, clock, until);
   return TryThenWait(
-      {WaitKind::kRwlockRead, lock, __builtin_return_address(0)},
+      WaitKind::kRwlockRead, lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_tryrdlock(lock); },
       [=] { return real.pthread_rwlock_clockrdlock(lock, clock, until); });
 }
@@ -162,7 +174,7 @@ GPUPROF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t 
 GPUPROF_EXPORT int pthread_rwlock_wrlock(pthread_rwlock_t* lock) {
   GPUPROF_DORMANT(real.pthread_rwlock_wrlock(lock));
   return TryThenWait(
-      {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+      WaitKind::kRwlockWrite, lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_trywrlock(lock); },
       [=] { return real.pthread_rwlock_wrlock(lock); });
 }
@@ -171,7 +183,7 @@ GPUPROF_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const time
   GPUPROF_DORMANT(real.pthread_rwlock_timedwrlock(lock, until));
   if (!IsAccepted(until)) return real.pthread_rwlock_timedwrlock(lock, until);
   return TryThenWait(
-      {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+      WaitKind::kRwlockWrite, lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_trywrlock(lock); },
       [=] { return real.pthread_rwlock_timedwrlock(lock, until); });
 }
@@ -182,42 +194,45 @@ GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t 
   GPUPROF_DORMANT(real.pthread_rwlock_clockwrlock(lock, clock, until));
   if (!IsAccepted(clock, until)) return real.pthread_rwlock_clockwrlock(lock, clock, until);
   return TryThenWait(
-      {WaitKind::kRwlockWrite, lock, __builtin_return_address(0)},
+      WaitKind::kRwlockWrite, lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_trywrlock(lock); },
       [=] { return real.pthread_rwlock_clockwrlock(lock, clock, until); });
 }
 
 GPUPROF_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   GPUPROF_DORMANT(real.pthread_cond_wait(condition, mutex));
-  return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
-               [=] { return real.pthread_cond_wait(condition, mutex); });
+  return Timed(
+      {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
+      [=] { return real.pthread_cond_wait(condition, mutex); });
 }
 
 GPUPROF_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                           const timespec* until) {
   GPUPROF_DORMANT(real.pthread_cond_timedwait(condition, mutex, until));
-  return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
-               [=] { return real.pthread_cond_timedwait(condition, mutex, until); });
+  return Timed(
+      {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
+      [=] { return real.pthread_cond_timedwait(condition, mutex, until); });
 }
 
 GPUPROF_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                           clockid_t clock, const timespec* until) {
   if (real.pthread_cond_clockwait == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_cond_clockwait(condition, mutex, clock, until));
-  return Timed({WaitKind::kCondition, condition, __builtin_return_address(0)},
-               [=] { return real.pthread_cond_clockwait(condition, mutex, clock, until); });
+  return Timed(
+      {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
+      [=] { return real.pthread_cond_clockwait(condition, mutex, clock, until); });
 }
 
 GPUPROF_EXPORT int sem_wait(sem_t* semaphore) {
   GPUPROF_DORMANT(real.sem_wait(semaphore));
-  return WaitForSemaphore(semaphore, __builtin_return_address(0),
+  return WaitForSemaphore(semaphore, __builtin_return_address(0), __builtin_frame_address(0),
                           [=] { return real.sem_wait(semaphore); });
 }
 
 GPUPROF_EXPORT int sem_timedwait(sem_t* semaphore, const timespec* until) {
   GPUPROF_DORMANT(real.sem_timedwait(semaphore, until));
   if (!IsAccepted(until)) return real.sem_timedwait(semaphore, until);
-  return WaitForSemaphore(semaphore, __builtin_return_address(0),
+  return WaitForSemaphore(semaphore, __builtin_return_address(0), __builtin_frame_address(0),
                           [=] { return real.sem_timedwait(semaphore, until); });
 }
 
@@ -228,14 +243,15 @@ GPUPROF_EXPORT int sem_clockwait(sem_t* semaphore, clockid_t clock, const timesp
   }
   GPUPROF_DORMANT(real.sem_clockwait(semaphore, clock, until));
   if (!IsAccepted(clock, until)) return real.sem_clockwait(semaphore, clock, until);
-  return WaitForSemaphore(semaphore, __builtin_return_address(0),
+  return WaitForSemaphore(semaphore, __builtin_return_address(0), __builtin_frame_address(0),
                           [=] { return real.sem_clockwait(semaphore, clock, until); });
 }
 
 GPUPROF_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
   GPUPROF_DORMANT(real.pthread_barrier_wait(barrier));
-  return Timed({WaitKind::kBarrier, barrier, __builtin_return_address(0)},
-               [=] { return real.pthread_barrier_wait(barrier); });
+  return Timed(
+      {WaitKind::kBarrier, barrier, __builtin_return_address(0), __builtin_frame_address(0)},
+      [=] { return real.pthread_barrier_wait(barrier); });
 }
 
 }  // extern "C"

@@ -120,6 +120,7 @@ inline bool RecordSorter::Row(ChunkKind kind, const uint64_t* row, uint64_t star
 inline void RecordSorter::EndEvent() {
   has_stack_ = has_duration_ = false;
   text_bytes_ = 0;
+  owner_ = 0;
   total_allocated_ = total_reserved_ = 0;
 }
 
@@ -158,8 +159,8 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     }
     case RecordKind::kWait: {
       const uint64_t duration = DurationOf(record);
-      const uint64_t row[] = {time,     duration, Operation(detail, record.flags),
-                              record.a, record.b, StackId()};
+      const uint64_t row[] = {
+          time, duration, Operation(detail, record.flags), record.a, record.b, StackId(), owner_};
       return Row(kind, row, time - duration);
     }
     case RecordKind::kOp: {
@@ -237,6 +238,9 @@ bool RecordSorter::Prefix(const Record& record, const Range& range, uint64_t pos
     case RecordKind::kDuration:
       long_duration_ = record.b;
       has_duration_ = true;
+      return true;
+    case RecordKind::kWaitOwner:
+      owner_ = record.a;
       return true;
     case RecordKind::kTensorTotals:
       total_allocated_ = record.a;
@@ -331,6 +335,7 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
                           Operation(ring->open_wait_kind, proto::kFlagIncomplete),
                           ring->open_wait_object,
                           ring->open_wait_caller,
+                          0,
                           0};
   Row(ChunkKind::kWait, row, start);
 }

@@ -83,7 +83,7 @@ class RecordSorter {
   bool Event(const proto::Record& record, proto::ChunkKind kind);
   bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
   bool TakeStack(const proto::Record& record, const void* pcs);
-  bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0; }
+  bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0 || owner_ != 0; }
   void EndEvent();
   uint64_t DurationOf(const proto::Record& record);
   uint32_t StackId();
@@ -99,6 +99,7 @@ class RecordSorter {
   bool has_duration_ = false;
   uint32_t text_bytes_ = 0;
   uint64_t long_duration_ = 0;
+  uint64_t owner_ = 0;
   uint64_t total_allocated_ = 0;
   uint64_t total_reserved_ = 0;
   uint64_t dropped_ = 0;

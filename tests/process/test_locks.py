@@ -3,10 +3,13 @@
 
 """Locks behave as without us, contended waits are recorded with their kind and object, uncontended ones not at all."""
 
+import json
+import subprocess
+
 import pytest
 
-from conftest import program, run_bare
-from trace_file import BARRIER, CONDITION, FLAG_TIMED_OUT, MUTEX, RWLOCK_READ, RWLOCK_WRITE, SEMAPHORE
+from conftest import GPUPROF, clean_environment, program, run_bare
+from trace_file import BARRIER, CONDITION, FLAG_HAS_STACK, FLAG_NO_UNWINDER, FLAG_TIMED_OUT, MUTEX, RWLOCK_READ, RWLOCK_WRITE, SEMAPHORE
 
 LOCKS = "--trace=locks"
 
@@ -29,8 +32,33 @@ def test_contended_waits(record):
         rows = trace.wait_rows(obj=obj)
         assert {row["kind"] for row in rows} == {kind}
         assert len(rows) == count
-        assert all(row["duration"] > 0 and row["caller"] != 0 and row["flags"] == 0 for row in rows)
+        assert all(row["duration"] > 0 and row["caller"] != 0 and row["flags"] & ~(FLAG_HAS_STACK | FLAG_NO_UNWINDER) == 0 for row in rows)
     assert trace.wait_rows(obj=calm) == [] and trace.wait_rows(obj=full) == []
+
+
+def test_who_held_it_and_where_it_was_waited_for(record):
+    """A mutex and a write-locked rwlock tell their holder, which is the main thread; readers and semaphores have none to tell."""
+    outcome = record([program("contended"), "25"], LOCKS)
+    _, mutex, read, write, semaphore, _, _ = map(int, outcome.out.split())
+    trace = outcome.trace()
+    main = int(trace.path.name[1:].split("-")[0])
+    for obj, owner in ((mutex, main), (read, main), (write, 0), (semaphore, 0)):
+        rows = [i for i in range(len(trace.waits["time"])) if trace.waits["object"][i] == obj]
+        assert {int(trace.waits["owner"][i]) for i in rows} == {owner}
+        assert sum(trace.waits["stack"][i] > 1 for i in rows) > len(rows) // 2, "all but those before the tracer was loaded"
+    done = subprocess.run([str(GPUPROF), "stats", "locks", "--json", str(outcome.bundle)], capture_output=True, env=clean_environment(),
+                          check=True)
+    result = json.loads(done.stdout)
+    held = {edge["object"]: edge["holder_tid"] for edge in result["edges"]}
+    assert held == {mutex: main, read: main}
+    assert sum(edge["count"] for edge in result["edges"]) == 50
+    assert all(edge["waiter_tid"] != main for edge in result["edges"])
+    for lock in result["locks"]:
+        if lock["object"] in (mutex, read):
+            assert lock["holders"] == ["contended"] and lock["holder_known_ns"] == lock["total_ns"]
+            assert any(frame["name"] == "Waiter" for frame in lock["frames"])
+        elif lock["object"] in (write, semaphore):
+            assert lock["holders"] == []
 
 
 def test_wait_times(record):

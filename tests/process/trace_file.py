@@ -17,7 +17,7 @@ HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING = 16, 17, 18, 19, 2
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
     WAIT: (("time", "time"), ("duration", "plain"), ("operation", "plain"), ("object", "address"),
-           ("caller", "delta"), ("stack", "plain")),
+           ("caller", "delta"), ("stack", "plain"), ("owner", "plain")),
     OP: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain")),
     TENSOR: (("time", "time"), ("device", "plain"), ("address", "address"), ("bytes", "plain"),
              ("total_allocated", "delta"), ("total_reserved", "delta")),
@@ -33,7 +33,7 @@ FORK, VFORK, SPAWN, EXEC, EXIT = 1, 2, 3, 4, 5
 WAY_UNKNOWN, WAY_RETURN, WAY_UNDERSCORE, WAY_QUICK, WAY_ABORT, WAY_EXEC = 0, 1, 2, 3, 4, 5
 (MALLOC, CALLOC, REALLOC, FREE, POSIX_MEMALIGN, ALIGNED_ALLOC, MEMALIGN, VALLOC, PVALLOC, REALLOCARRAY,
  FREE_SIZED, FREE_ALIGNED_SIZED) = range(1, 13)
-FLAG_SAMPLED, FLAG_TIMED_OUT, FLAG_INCOMPLETE = 1, 8, 16
+FLAG_SAMPLED, FLAG_HAS_STACK, FLAG_TIMED_OUT, FLAG_INCOMPLETE, FLAG_NO_UNWINDER = 1, 2, 8, 16, 32
 
 
 def _varint(data, at):

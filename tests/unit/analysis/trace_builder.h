@@ -221,6 +221,7 @@ inline Track TrackBuilder::Build() const {
     track.wait.object.push_back(wait.object);
     track.wait.caller.push_back(wait.caller);
     track.wait.stack.push_back(wait.stack);
+    track.wait.owner.push_back(0);
   }
   return track;
 }

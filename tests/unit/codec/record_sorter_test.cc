@@ -103,7 +103,7 @@ TEST_F(RecordSorterTest, EveryKindOfEvent) {
                         {20, 4 << 1 | 1, 0x1000, 0, 0}}));
   EXPECT_EQ(
       Take(ChunkKind::kWait),
-      (std::vector<Row>{{30, 7, 1 | uint64_t{proto::kFlagTimedOut} << 8, 0x2000, 0x400123, 0}}));
+      (std::vector<Row>{{30, 7, 1 | uint64_t{proto::kFlagTimedOut} << 8, 0x2000, 0x400123, 0, 0}}));
   EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{40, 5, 17, 1 | 3u << 16}}));
   EXPECT_EQ(
       Take(ChunkKind::kTensor),
@@ -272,7 +272,8 @@ TEST_F(RecordSorterTest, OpenSpansEndNowInnerFirst) {
   const uint64_t incomplete = uint64_t{proto::kFlagIncomplete} << 8;
   EXPECT_EQ(Take(ChunkKind::kOp), (std::vector<Row>{{500, 300, 6, 7 | incomplete | 1u << 16},
                                                     {500, 400, 5, incomplete}}));
-  EXPECT_EQ(Take(ChunkKind::kWait), (std::vector<Row>{{500, 50, 4 | incomplete, 0xabc, 0xdef, 0}}));
+  EXPECT_EQ(Take(ChunkKind::kWait),
+            (std::vector<Row>{{500, 50, 4 | incomplete, 0xabc, 0xdef, 0, 0}}));
   const uint64_t all = ~uint64_t{0};
   const uint64_t done[6] = {0, all, all, 0, 0, 0};
   sorter_.AddOpenSpans(ring_, 500, done);

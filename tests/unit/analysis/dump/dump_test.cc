@@ -76,7 +76,8 @@ TEST_F(DumpTest, EveryKindInOrderOfTime) {
   maker->Row(ChunkKind::kHeap, 1,
              {2000, proto::HeapOperation(false, 1, proto::kFlagSampled), 0x1230, 64, 3});
   maker->Row(ChunkKind::kHeap, 1, {2000, proto::HeapOperation(true, 3, 0), 0x1230, 0, 0});
-  maker->Row(ChunkKind::kWait, 1, {2000, 1000, 4 | proto::kFlagTimedOut << 8, 0xabc0, 0x401000, 0});
+  maker->Row(ChunkKind::kWait, 1,
+             {2000, 1000, 4 | proto::kFlagTimedOut << 8, 0xabc0, 0x401000, 0, 12});
   maker->Row(ChunkKind::kOp, 1, {8000, 2000, 2, 1 | 3u << 16});
   maker->Row(ChunkKind::kTensor, 1,
              {6000, 0x0101, 0x5000, static_cast<uint64_t>(-4096), 12345, 99999});
@@ -97,7 +98,7 @@ TEST_F(DumpTest, EveryKindInOrderOfTime) {
           "500 100 101 1 heap call=malloc address=0x1230 size=64 stack=3 flags=sampled capture=1",
           "500 100 101 1 heap call=realloc_free address=0x1230 capture=1",
           "500 100 101 1 wait kind=condition start_ns=0 duration_ns=500 object=0xabc0 "
-          "caller=0x401000 flags=timed_out",
+          "caller=0x401000 owner_tid=12 flags=timed_out",
           "1000 100 101 1 thread event=start start_routine=0x402000 creator_tid=99",
           "1100 100 101 1 thread event=name name=\"loader\"", "1200 100 101 1 thread event=exit",
           "2500 100 101 1 tensor device=cuda:1 address=0x5000 bytes=-4096 "

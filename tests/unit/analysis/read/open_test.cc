@@ -52,7 +52,7 @@ TEST_F(OpenTest, EveryColumnOfEveryKind) {
   maker.Thread(0, 1, 101, "main");
   maker.Row(ChunkKind::kHeap, 1, {2000, proto::HeapOperation(false, 1, 3), 0x7f001230, 64, 5});
   maker.Row(ChunkKind::kHeap, 1, {4000, proto::HeapOperation(true, 4, 1), 0x7f001230, 0, 0});
-  maker.Row(ChunkKind::kWait, 1, {6000, 1000, 1 | 2 << 8, 0xabc0, 0x401000, 6});
+  maker.Row(ChunkKind::kWait, 1, {6000, 1000, 1 | 2 << 8, 0xabc0, 0x401000, 6, 12});
   maker.Row(ChunkKind::kOp, 1, {8000, 2000, 2, 7 | 3u << 16});
   maker.Row(ChunkKind::kTensor, 1,
             {9000, 0x00ff, 0x5000, static_cast<uint64_t>(-4096), 12345, 1 << 20});
@@ -101,6 +101,7 @@ TEST_F(OpenTest, EveryColumnOfEveryKind) {
   EXPECT_THAT(track.wait.object, ElementsAre(0xabc0));
   EXPECT_THAT(track.wait.caller, ElementsAre(0x401000));
   EXPECT_THAT(track.wait.stack, ElementsAre(6));
+  EXPECT_THAT(track.wait.owner, ElementsAre(12));
   EXPECT_THAT(track.op.end_ns, ElementsAre(3000));
   EXPECT_THAT(track.op.duration_ns, ElementsAre(1000));
   EXPECT_THAT(track.op.name, ElementsAre(2));
