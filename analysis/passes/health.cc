@@ -4,6 +4,8 @@
 // The pass `health`: losses, own cost and clock of each process's recording, as the recorder
 // measured them in the run. See passes.h.
 
+#include <algorithm>
+
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
@@ -43,11 +45,29 @@ void FillCost(const Process& process, results::HealthProcess* row) {
   }
 }
 
+template <typename Table>
+uint64_t CountFlagged(const Table& table, uint8_t flag) {
+  return static_cast<uint64_t>(std::count_if(
+      table.operation.begin(), table.operation.end(),
+      [flag](uint32_t operation) { return (proto::FlagsOf(operation) & flag) != 0; }));
+}
+
+uint64_t StacksMissing(const Process& process) {
+  uint64_t missing = 0;
+  for (const Track& track : process.tracks) {
+    missing += CountFlagged(track.heap, proto::kFlagNoUnwinder) +
+               CountFlagged(track.wait, proto::kFlagNoUnwinder) +
+               CountFlagged(track.mapping, proto::kFlagNoUnwinder);
+  }
+  return missing;
+}
+
 void FillStacksAndClock(const Process& process, results::HealthProcess* row) {
   const proto::StackWalks& walks = process.health.stack_walks();
   row->set_stack_no_rule_count(walks.no_rule());
   row->set_stack_out_of_bounds_count(walks.out_of_bounds());
   row->set_stack_no_resolver_count(walks.no_resolver());
+  row->set_stack_missing_count(StacksMissing(process));
   row->set_clock(std::string(ClockKindName(process.clock_kind)));
   row->set_clock_hz(process.ticks_per_second);
   row->set_clock_residual_ns(process.clock_residual_ns);

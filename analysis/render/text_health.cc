@@ -52,9 +52,14 @@ std::string LossesText(const results::HealthProcess& p, int width) {
 std::string StacksText(const results::HealthProcess& p) {
   const uint64_t cut =
       p.stack_no_rule_count() + p.stack_out_of_bounds_count() + p.stack_no_resolver_count();
-  if (p.stack_count() == 0) return "";
-  if (cut == 0) return "  stacks all whole, as far as their greatest depth\n";
-  return "  stacks " + FormatNumber(cut) + " of " + FormatNumber(p.stack_count()) +
+  std::string out;
+  if (p.stack_missing_count() != 0) {
+    out = "  stacks missing of " + FormatNumber(p.stack_missing_count()) +
+          " events from before the recorder was ready to take them\n";
+  }
+  if (p.stack_count() == 0) return out;
+  if (cut == 0) return out + "  stacks all whole that were taken, as far as their greatest depth\n";
+  return out + "  stacks " + FormatNumber(cut) + " of " + FormatNumber(p.stack_count()) +
          " end early: " + FormatNumber(p.stack_no_rule_count()) +
          " in code without unwind tables, " + FormatNumber(p.stack_out_of_bounds_count()) +
          " at a frame outside of the stack, " + FormatNumber(p.stack_no_resolver_count()) +

@@ -5,14 +5,16 @@
 and alignment stay as they are."""
 
 import collections
+import json
 import math
+import subprocess
 import sys
 
 import numpy
 import pytest
 
-from conftest import HEAP_EXACT, program
-from trace_file import (ALIGNED_ALLOC, CALLOC, FLAG_SAMPLED, MALLOC, MEMALIGN, POSIX_MEMALIGN, PVALLOC, REALLOC, REALLOCARRAY, VALLOC)
+from conftest import GPUPROF, HEAP_EXACT, clean_environment, program
+from trace_file import (ALIGNED_ALLOC, CALLOC, FLAG_NO_UNWINDER, FLAG_SAMPLED, MALLOC, MEMALIGN, POSIX_MEMALIGN, PVALLOC, REALLOC, REALLOCARRAY, VALLOC)
 
 FAMILY = {  # size: (function, how often)
     100001: (MALLOC, 10), 100002: (CALLOC, 11), 300009: (CALLOC, 12), 100004: (REALLOC, 13), 100005: (MALLOC, 14),
@@ -121,3 +123,14 @@ def test_samples_carry_stacks(record):
     assert kept.sum() > 500
     assert (heap["stack"][kept] != 0).mean() > 0.5, "all but those before the tracer was loaded"
     assert not heap["stack"][(heap["operation"] & 1) == 1].any()
+
+
+def test_events_without_a_stack_are_told(record):
+    """What came before the recorder could take stacks has none, and health says how much that is."""
+    outcome = record([sys.executable, "-c", "import json"], HEAP_EXACT, "--stacks=16")
+    trace = outcome.trace()
+    missing = sum(int((trace_table["operation"] >> 8 & FLAG_NO_UNWINDER != 0).sum()) for trace_table in (trace.heap, trace.waits, trace.mappings))
+    assert missing > 0
+    done = subprocess.run([str(GPUPROF), "stats", "health", "--json", str(outcome.bundle)], capture_output=True, env=clean_environment(),
+                          check=True)
+    assert json.loads(done.stdout)["processes"][0]["stack_missing_count"] == missing

@@ -26,7 +26,7 @@ def _told(outcome, pattern):
 def same_out(record):
     """As `same`, for programs whose stderr differs from run to run."""
 
-    def compare(command, *options, timeout=60, **keywords):
+    def compare(command, *options, timeout=180, **keywords):
         bare = run_bare(command, timeout=timeout)
         recorded = record(command, *options, timeout=timeout, **keywords)
         assert recorded.status == bare.status, recorded.err.decode(errors="replace")
@@ -73,7 +73,7 @@ def test_exec_from_such_a_child_is_recorded(same):
 @pytest.mark.parametrize("how,event,images", [("fork", FORK, 2), ("vfork", None, 1), ("spawn", SPAWN, 1)])
 def test_storm_of_recorded_children(same, how, event, images):
     """Four threads start children at the same time while a fifth allocates."""
-    outcome = same([program("spawn_storm"), how, "4", "40"], HEAP_EXACT, timeout=120)
+    outcome = same([program("spawn_storm"), how, "4", "40"], HEAP_EXACT, timeout=180)
     assert outcome.out == b"160 children ended as they should\n"
     traces = outcome.traces()
     root = _root(traces)
@@ -114,7 +114,7 @@ def test_pending_cancellation_at_exec(same):
 def test_libraries_that_come_and_go(same_out, how, mode):
     """Their constructors, functions and destructors allocate and lock; blocks outlive them; two lie at the same place in turn."""
     libraries = [PROGRAMS / "unload_library.so", PROGRAMS / "unload_library_other.so"]
-    outcome = same_out([program("unload"), how, "400", *libraries], mode, timeout=120)
+    outcome = same_out([program("unload"), how, "400", *libraries], mode, timeout=180)
     assert outcome.status == 0
     trace = outcome.trace()
     if mode != HEAP_EXACT:
@@ -132,7 +132,7 @@ def test_libraries_that_come_and_go(same_out, how, mode):
 @pytest.mark.parametrize("threads", [1, 4])
 def test_exceptions_through_ten_frames(same, threads):
     """1e5 throws, each of which allocates, with stacks on."""
-    outcome = same([program("throws"), str(threads), str(100000 // threads)], SAMPLED, timeout=120)
+    outcome = same([program("throws"), str(threads), str(100000 // threads)], SAMPLED, timeout=180)
     assert outcome.out.count(b"%d cleaned" % (1000000 // threads)) == threads
     assert outcome.trace().lost == 0
 
@@ -182,7 +182,7 @@ def test_coroutines(same, how, mode):
 @pytest.mark.parametrize("mode", [HEAP_EXACT, SAMPLED])
 def test_signals_whose_handler_allocates(same_out, how, mode):
     """10,000 at least, into our own hook again and again. What comes while the recorder is at work is counted."""
-    outcome = same_out([program("signal_storm"), how, "10000"], mode, LARGE_RINGS, timeout=120)
+    outcome = same_out([program("signal_storm"), how, "10000"], mode, LARGE_RINGS, timeout=180)
     assert outcome.out == b"installed 0, errno changed 0\n"
     handled, named = _told(outcome, r"handled (\d+), named (\d+)")
     assert handled >= 10000
@@ -221,7 +221,7 @@ def test_blocked_signals_stay_blocked(same):
 
 @pytest.mark.parametrize("options", [(HEAP_EXACT, LARGE_RINGS), (SAMPLED,)])
 def test_ten_thousand_short_threads(same, options):
-    trace = same([program("thread_storm"), "8", "1250"], *options, timeout=120).trace()
+    trace = same([program("thread_storm"), "8", "1250"], *options, timeout=180).trace()
     lost = trace.lost
     starts = int((trace.thread_events["event"] == THREAD_START).sum())
     assert starts <= 10008 <= starts + lost, "and the eight that make the others"
@@ -231,6 +231,6 @@ def test_ten_thousand_short_threads(same, options):
 
 
 def test_thousand_threads_at_once_with_stacks(same):
-    trace = same([program("many_threads"), "1000"], "--trace=heap=sampled:1024,locks,threads", "--stacks=127", timeout=120).trace()
+    trace = same([program("many_threads"), "1000"], "--trace=heap=sampled:1024,locks,threads", "--stacks=127", timeout=180).trace()
     starts = int((trace.thread_events["event"] == THREAD_START).sum())
     assert starts + trace.losses.get(NO_RING, 0) >= 1000
