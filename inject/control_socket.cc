@@ -159,7 +159,9 @@ const char* Carry(const char* verb) {
   if (const char* name = SnapshotName(verb); name != nullptr) {
     if (!IsPlainName(name))
       return "a snapshot's name has at most 64 letters, digits, '.', '-', '_'";
-    return TakeSnapshot(name, g_snapshot, sizeof(g_snapshot));
+    const char* error = TakeSnapshot(name, g_snapshot, sizeof(g_snapshot));
+    if (error != nullptr) g_snapshot[0] = 0;  // where it would have been
+    return error;
   }
   if (Equal(verb, proto::kVerbStatus)) return nullptr;
   if (Equal(verb, proto::kVerbStart)) return Start();

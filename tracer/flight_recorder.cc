@@ -39,11 +39,14 @@ FlightRecorder::FlightRecorder(const char* stem_path, uint64_t bytes,
 
 void FlightRecorder::Begin() {
   char path[kPathBytes];
-  rows_lost_before_ += writer_.rows_lost();
-  bytes_before_ += writer_.bytes_written();
+  const uint64_t rows_lost = writer_.rows_lost();
+  const uint64_t bytes = writer_.bytes_written();
+  // Where it cannot be made, the writer keeps the segment that it has, and its counts.
   if (!codec::SegmentPath(stem_, next_, path, sizeof(path)) || !writer_.Create(path, header_)) {
     return;
   }
+  rows_lost_before_ += rows_lost;
+  bytes_before_ += bytes;
   ++next_;
   begun_ = true;
   if (next_ - oldest_ > kSegments) LetGoOldest();

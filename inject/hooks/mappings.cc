@@ -52,26 +52,29 @@ uint8_t FlagsOf(int protection, int flags) {
          (protection == PROT_NONE ? proto::kFlagNoAccess : 0);
 }
 
+template <typename Call>
+void* Map(int protection, int flags, size_t bytes, const void* frame, Call call) {
+  void* at = call();
+  if (Recording(proto::kSourceMmap) && !Failed(at)) {
+    RecordMap(MapEvent::kMmap, at, bytes, FlagsOf(protection, flags), frame);
+  }
+  return at;
+}
+
 }  // namespace
 
 extern "C" {
 
 GPUPROF_EXPORT void* mmap(void* address, size_t bytes, int protection, int flags, int fd,
                           off_t offset) {
-  void* at = real.mmap(address, bytes, protection, flags, fd, offset);
-  if (Recording(proto::kSourceMmap) && !Failed(at)) {
-    RecordMap(MapEvent::kMmap, at, bytes, FlagsOf(protection, flags), __builtin_frame_address(0));
-  }
-  return at;
+  return Map(protection, flags, bytes, __builtin_frame_address(0),
+             [=] { return real.mmap(address, bytes, protection, flags, fd, offset); });
 }
 
 GPUPROF_EXPORT void* mmap64(void* address, size_t bytes, int protection, int flags, int fd,
                             off64_t offset) {
-  void* at = real.mmap64(address, bytes, protection, flags, fd, offset);
-  if (Recording(proto::kSourceMmap) && !Failed(at)) {
-    RecordMap(MapEvent::kMmap, at, bytes, FlagsOf(protection, flags), __builtin_frame_address(0));
-  }
-  return at;
+  return Map(protection, flags, bytes, __builtin_frame_address(0),
+             [=] { return real.mmap64(address, bytes, protection, flags, fd, offset); });
 }
 
 GPUPROF_EXPORT int munmap(void* address, size_t bytes) {

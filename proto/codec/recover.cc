@@ -18,6 +18,7 @@
 #include <ctime>
 #include <vector>
 
+#include "proto/codec/file_size_signal.h"
 #include "proto/codec/process_alive.h"
 #include "proto/codec/record_sorter.h"
 #include "proto/codec/ring_file.h"
@@ -42,30 +43,6 @@ constexpr int kEventKinds = 7;
 constexpr uint32_t kTimeShift = 0;
 // In a block's ring_end: nothing of this track and kind is left in the ring, open spans included.
 constexpr uint64_t kAllOfRing = ~uint64_t{0};
-
-// A write beyond the file size limit is to fail, not to kill the caller.
-class NoFileSizeSignal {
- public:
-  NoFileSizeSignal() {
-    sigemptyset(&signal_);
-    sigaddset(&signal_, SIGXFSZ);
-    sigset_t before;
-    pthread_sigmask(SIG_BLOCK, &signal_, &before);
-    was_blocked_ = sigismember(&before, SIGXFSZ) == 1;
-  }
-  ~NoFileSizeSignal() {
-    if (was_blocked_) return;
-    const timespec at_once = {};
-    while (sigtimedwait(&signal_, nullptr, &at_once) > 0) continue;
-    pthread_sigmask(SIG_UNBLOCK, &signal_, nullptr);
-  }
-  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
-  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
-
- private:
-  sigset_t signal_;
-  bool was_blocked_ = false;
-};
 
 class Recovery {
  public:

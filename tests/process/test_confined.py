@@ -247,3 +247,18 @@ def test_launcher_below_a_filter(tmp_path, mode):
     verify(bundle)
     below = run_bare([program("sandboxed"), mode, GPUPROF, "stats", "overview", bundle])
     assert below.status == 0, below.err.decode()
+
+
+@pytest.mark.parametrize("limit", [4096, 300_000, 5_000_000])
+@pytest.mark.parametrize("options", [(), ("--trace=heap=exact,threads",), ("--ring", "1MiB", "--trace=heap=exact,threads")])
+def test_limit_on_the_size_of_files(tmp_path, limit, options):
+    """A write of ours beyond `ulimit -f` fails; the signal that would kill for it is not the program's."""
+    bundle = tmp_path / "bundle"
+    done = subprocess.run([str(GPUPROF), "run", "-o", str(bundle), *options, "--", "prlimit", f"--fsize={limit}", str(program("heap_counter")),
+                           "300000", "exit"], capture_output=True, env=clean_environment(), timeout=60)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stdout == b"made 300000\n"
+    if list(bundle.glob("p*.gpt")):
+        verify(bundle)  # the launcher, which has no limit, may have added what was left in rings and segments
+    else:
+        assert b"no space is left" in done.stderr or b"nothing was recorded" in done.stderr
