@@ -11,7 +11,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
 #include "inject/text.h"
-#include "proto/codec/file_size_signal.h"
+#include "proto/file_size_signal.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -51,7 +51,7 @@ long OpenFile(int flags) {
 // Makes [offset, offset + bytes) of the file real on disk. File systems without fallocate get zeros
 // written.
 bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
-  const codec::NoFileSizeSignal no_signal;
+  const proto::NoFileSizeSignal no_signal;
   const long result =
       raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(bytes));
   if (result == 0) return true;

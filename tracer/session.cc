@@ -14,7 +14,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "proto/codec/file_size_signal.h"
+#include "proto/file_size_signal.h"
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/drain.h"
@@ -249,7 +249,7 @@ bool Tick() {
 
 void Finish(proto::ExitWay way, int32_t status) {
   const NotCancelled not_cancelled;
-  const codec::NoFileSizeSignal no_signal;
+  const proto::NoFileSizeSignal no_signal;
   Stop(StopReason::kExit, "exit");
   if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
   if (!g_drain->Finish(way, status)) {

@@ -18,7 +18,6 @@
 #include <ctime>
 #include <vector>
 
-#include "proto/codec/file_size_signal.h"
 #include "proto/codec/process_alive.h"
 #include "proto/codec/record_sorter.h"
 #include "proto/codec/ring_file.h"
@@ -27,6 +26,7 @@
 #include "proto/codec/trace_state.h"
 #include "proto/codec/trace_writer.h"
 #include "proto/contract.h"
+#include "proto/file_size_signal.h"
 
 namespace gpuprof::codec {
 namespace {
@@ -359,7 +359,7 @@ RecoverResult Recovery::Run() {
 }  // namespace
 
 RecoverResult Recover(const std::string& stem, int exit_status) {
-  const NoFileSizeSignal guard;
+  const proto::NoFileSizeSignal guard;
   return Recovery(stem, exit_status).Run();
 }
 

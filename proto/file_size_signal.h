@@ -12,7 +12,7 @@
 #include <signal.h>
 #include <time.h>
 
-namespace gpuprof::codec {
+namespace gpuprof::proto {
 
 class NoFileSizeSignal {
  public:
@@ -42,4 +42,4 @@ class NoFileSizeSignal {
   bool was_blocked_ = false;
 };
 
-}  // namespace gpuprof::codec
+}  // namespace gpuprof::proto
