@@ -23,6 +23,8 @@ namespace {
 
 using proto::HeapMode;
 
+constinit char g_tracer_path[600] = {};
+
 void Reject(const char* variable, const char* value, const char* expected) {
   char buffer[512];
   Text text(buffer, sizeof(buffer));
@@ -253,6 +255,20 @@ bool ExecutableName(char* name, size_t capacity) {
   return true;
 }
 
+void ReadTracerPath() {
+  Text text(g_tracer_path, sizeof(g_tracer_path));
+  const char* given = Variable(proto::kEnvTracer);
+  Dl_info info;
+  if (given != nullptr && *given != 0) {
+    text.Add(given);
+  } else if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) != 0 &&
+             info.dli_fname != nullptr) {
+    text.Add(info.dli_fname, static_cast<size_t>(BaseName(info.dli_fname) - info.dli_fname))
+        .Add(proto::kTracerObject);
+  }
+  if (text.cut()) g_tracer_path[0] = 0;
+}
+
 }  // namespace
 
 const char* Variable(const char* name) noexcept {
@@ -278,20 +294,7 @@ bool IsExcludedProgram(const char* name, const char* include, const char* exclud
   return false;
 }
 
-bool TracerPath(char* path, size_t capacity) noexcept {
-  Text text(path, capacity);
-  const char* given = Variable(proto::kEnvTracer);
-  if (given != nullptr && *given != 0) {
-    text.Add(given);
-    return !text.cut();
-  }
-  Dl_info info;
-  if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) == 0 || info.dli_fname == nullptr)
-    return false;
-  text.Add(info.dli_fname, static_cast<size_t>(BaseName(info.dli_fname) - info.dli_fname))
-      .Add(proto::kTracerObject);
-  return !text.cut();
-}
+const char* TracerPath() noexcept { return g_tracer_path; }
 
 bool ReadSettings() noexcept {
   const char* bundle = Variable(proto::kEnvBundle);
@@ -319,6 +322,7 @@ bool ReadSettings() noexcept {
   ReadRingMemory();
   ReadMemory();
   ReadFlightBytes();
+  ReadTracerPath();
   const char* times = Variable(proto::kEnvHeapTimes);
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
   const char* capture = Variable(proto::kEnvCapture);

@@ -75,8 +75,8 @@ const tracer::Api* LoadTracer() noexcept {
   g_tried = true;
   char message[1200];
   Text text(message, sizeof(message));
-  char path[600];
-  if (!TracerPath(path, sizeof(path))) {
+  const char* path = TracerPath();
+  if (*path == 0) {
     Say("cannot record: the place of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to its "
         "path");
     return nullptr;

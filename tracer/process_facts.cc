@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "proto/codec/tables.h"
+#include "tracer/own_memory.h"
 #include "tracer/raw_file.h"
 
 extern "C" char** environ;
@@ -17,6 +18,8 @@ namespace {
 
 constexpr char kWriterVersion[] = "gpuprof " GPUPROF_VERSION;
 constexpr uint32_t kMostArgumentBytes = 64 * 1024;
+constexpr uint32_t kMostVariables = 4096;
+constexpr uint32_t kMostVariableBytes = 512;
 
 // Who this process is among its peers, and what decides its speed, as launchers and frameworks tell
 // it.
@@ -53,18 +56,32 @@ void AppendStrings(const std::vector<char>& bytes, int field, codec::PbWriter* w
   if (start < bytes.size()) writer->Bytes(field, &bytes[start], bytes.size() - start);
 }
 
+// One entry of the environment, if it is one of ours: copied, because the program may give it back.
+void AppendVariable(const char* entry, codec::PbWriter* writer) {
+  const char* equals = strchr(entry, '=');
+  if (equals == nullptr) return;
+  const size_t bytes = static_cast<size_t>(equals - entry);
+  for (const char* variable : kVariables) {
+    if (strlen(variable) != bytes || memcmp(variable, entry, bytes) != 0) continue;
+    const uint64_t mark = writer->Begin(7);
+    writer->Bytes(1, entry, bytes);
+    writer->Bytes(2, equals + 1, strlen(equals + 1));
+    writer->End(mark);
+  }
+}
+
+// Programs replace their whole environment while this runs (setproctitle moves it, clearenv frees
+// it), so that nothing of it is touched directly.
 void AppendEnvironment(codec::PbWriter* writer) {
-  for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
-    const char* equals = strchr(*entry, '=');
-    if (equals == nullptr) continue;
-    const size_t bytes = static_cast<size_t>(equals - *entry);
-    for (const char* variable : kVariables) {
-      if (strlen(variable) != bytes || memcmp(variable, *entry, bytes) != 0) continue;
-      const uint64_t mark = writer->Begin(7);
-      writer->Bytes(1, *entry, bytes);
-      writer->Bytes(2, equals + 1, strlen(equals + 1));
-      writer->End(mark);
-    }
+  const OwnMemory memory;
+  const char* const* entries = *const_cast<char** volatile*>(&environ);
+  for (uint32_t i = 0; entries != nullptr && i < kMostVariables; ++i) {
+    const char* entry = nullptr;
+    if (memory.Read(entries + i, &entry, sizeof(entry)) != sizeof(entry) || entry == nullptr)
+      return;
+    char text[kMostVariableBytes];
+    const uint32_t bytes = memory.Read(entry, text, sizeof(text));
+    if (bytes != 0 && memchr(text, 0, bytes) != nullptr) AppendVariable(text, writer);
   }
 }
 

@@ -234,3 +234,13 @@ def test_thousand_threads_at_once_with_stacks(same):
     trace = same([program("many_threads"), "1000"], "--trace=heap=sampled:1024,locks,threads", "--stacks=127", timeout=180).trace()
     starts = int((trace.thread_events["event"] == THREAD_START).sum())
     assert starts + trace.losses.get(NO_RING, 0) >= 1000
+
+
+@pytest.mark.parametrize("run", range(10))
+def test_environment_that_moves_while_the_recorder_starts(same, run):
+    """Nothing that the recorder needs is looked up late, and no freed entry is read."""
+    trace = same([program("moved_environment")], HEAP_EXACT).trace()
+    assert len(trace.allocations({73001})) == trace.matched_frees({73001}) == 500
+    assert len(trace.allocations({73002})) == trace.matched_frees({73002}) == 500
+    assert (trace.exit_way, trace.exit_status) == (WAY_RETURN, 0)
+    assert trace.lost == 0
