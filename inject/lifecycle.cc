@@ -99,6 +99,7 @@ bool StartSessionLocked() {
   if (api == nullptr || !api->start(g_process.captures.load(), g_trigger)) {
     g_process.recording.store(0, std::memory_order_release);
     SetState(CaptureState::kFailed);
+    NoteTrouble();
     return false;
   }
   g_process.session.store(1, std::memory_order_release);

@@ -10,6 +10,7 @@ namespace gpuprof::inject {
 namespace {
 
 bool g_debug = false;
+constinit char g_said[256] = {};
 
 }  // namespace
 
@@ -18,8 +19,11 @@ void Say(const char* text) noexcept {
   Text message(line, sizeof(line) - 1);
   message.Add("gpuprof: ").Add(text);
   line[message.size()] = '\n';
+  Text(g_said, sizeof(g_said)).Add(text);
   raw::Call(SYS_write, 2, raw::Arg(line), static_cast<long>(message.size() + 1));
 }
+
+const char* LastSaid() noexcept { return g_said; }
 
 void Debug(const char* text) noexcept {
   if (g_debug) Say(text);

@@ -10,6 +10,8 @@ namespace gpuprof::inject {
 
 // Said always: something the user must know and can act on.
 void Say(const char* text) noexcept;
+// What was said last, "" if nothing was; the beginning of it when it was long.
+const char* LastSaid() noexcept;
 // Said with GPUPROF_DEBUG=1.
 void Debug(const char* text) noexcept;
 void SetDebug(bool on) noexcept;

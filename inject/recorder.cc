@@ -30,7 +30,7 @@ void CountReentered(const ThreadState& thread) noexcept {
   if (thread.ring == nullptr ||
       thread.generation != g_process.generation.load(std::memory_order_relaxed)) {
     // A signal handler while the thread's ring is being made.
-    g_process.lost_at_thread_edges.fetch_add(1, std::memory_order_relaxed);
+    CountThreadEdge();
     return;
   }
   thread.ring->reentered.store(thread.ring->reentered.load(std::memory_order_relaxed) + 1,
@@ -46,7 +46,7 @@ RingHeader* AcquireRing() noexcept {
   // Being made by another thread: this one's next event finds it.
   const bool too_early = g_process.ring_file_state.load(std::memory_order_acquire) == 1;
   if (too_early || thread.exiting >= kLastExitRound || (known && thread.refused == kThreadOver)) {
-    g_process.lost_at_thread_edges.fetch_add(1, std::memory_order_relaxed);
+    CountThreadEdge();
     return nullptr;
   }
   if (!known || thread.refused == 0) {

@@ -186,6 +186,12 @@ RingHeader* NewRing(int tid) {
   return ring;
 }
 
+// What was counted before there was a file.
+void MoveEarlyEdges() {
+  const uint64_t count = g_process.early_thread_edges.exchange(0);
+  if (count != 0) g_process.ring_file->thread_edges.fetch_add(count, std::memory_order_relaxed);
+}
+
 }  // namespace
 
 bool EnsureRingFile() noexcept {
@@ -210,7 +216,8 @@ bool EnsureRingFile() noexcept {
   }
   FillHeader(header);
   g_process.ring_file = header;
-  g_process.ring_file_state.store(2, std::memory_order_release);
+  g_process.ring_file_state.store(2);
+  MoveEarlyEdges();
   return true;
 }
 
@@ -226,6 +233,17 @@ proto::RingHeader* OpenRing(int tid) noexcept {
 
 void CloseRing(proto::RingHeader* ring) noexcept {
   ring->state.store(static_cast<uint32_t>(proto::RingState::kClosed), std::memory_order_release);
+}
+
+void CountThreadEdge() noexcept {
+  g_process.early_thread_edges.fetch_add(1);
+  if (g_process.ring_file_state.load() == 2) MoveEarlyEdges();
+}
+
+void NoteTrouble() noexcept {
+  RingFileHeader* file = g_process.ring_file;
+  if (file == nullptr) return;
+  Text(file->trouble, sizeof(file->trouble)).Add(LastSaid());
 }
 
 void UpdateLatestSnapshot() noexcept {

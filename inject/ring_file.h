@@ -23,6 +23,12 @@ proto::RingHeader* OpenRing(int tid) noexcept;
 // The owner will not write again; the drain empties the ring and frees it.
 void CloseRing(proto::RingHeader* ring) noexcept;
 
+// Counts one event that was not recorded because its thread had ended or its ring was being made.
+void CountThreadEdge() noexcept;
+
+// What the process said last goes into the header as the reason why recording ended early.
+void NoteTrouble() noexcept;
+
 // Reads all clocks into the header's `latest_*` fields (exit, each second).
 void UpdateLatestSnapshot() noexcept;
 

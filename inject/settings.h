@@ -30,8 +30,9 @@ bool ReadSettings() noexcept;
 // changing the environment.
 const char* Variable(const char* name) noexcept;
 
-// Path of the tracer object: GPUPROF_TRACER, else beside this object; "" when neither is known. As it
-// was when ReadSettings() ran: programs replace their environment later (setproctitle, clearenv).
+// Path of the tracer object: GPUPROF_TRACER, else beside this object; "" when neither is known. As
+// it was when ReadSettings() ran: programs replace their environment later (setproctitle,
+// clearenv).
 const char* TracerPath() noexcept;
 
 // Whether a program of this base name is excluded, given the user's lists. Exposed for its unit

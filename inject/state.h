@@ -50,7 +50,8 @@ struct alignas(proto::kPageBytes) ProcessState {
   std::atomic<uint32_t>
       drain_wanted;  // 1: a ring wants to be emptied; the drain thread sleeps on it
   // Events of threads that had ended already, or began while the ring file was being made.
-  std::atomic<uint64_t> lost_at_thread_edges;
+  // Of the ring file's count, those from before there was one.
+  std::atomic<uint64_t> early_thread_edges;
   std::atomic<uint32_t> finished;               // 1: no more recording in this image
   std::atomic<uint8_t> filter[kFilterBuckets];  // how many sampled blocks hash here; saturates
 };

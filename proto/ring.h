@@ -25,7 +25,7 @@
 namespace gpuprof::proto {
 
 inline constexpr uint64_t kRingFileMagic = 0x474e495246505547u;  // "GUPFRING"
-inline constexpr uint32_t kRingFileVersion = 1;
+inline constexpr uint32_t kRingFileVersion = 2;
 inline constexpr uint32_t kRingMagic = 0x31474e52u;  // "RNG1"
 inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kMaxRings = 2048;
@@ -133,7 +133,9 @@ struct RingFileHeader {
   std::atomic<uint64_t> file_bytes;  // end of the last ring
   std::atomic<uint64_t> no_ring;     // events not recorded: no ring could be had for the thread
   std::atomic<uint64_t> table_full;  // sampled allocations not recorded: address table full
-  std::atomic<uint32_t> exit_way;    // ExitWay
+  // Events not recorded: their thread had ended already, or its ring was being made.
+  std::atomic<uint64_t> thread_edges;
+  std::atomic<uint32_t> exit_way;  // ExitWay
   std::atomic<int32_t> exit_status;
   std::atomic<uint64_t> coarse_ticks;  // the coarse clock line, refreshed by the drain thread
   // A later snapshot, taken each second and on the way out; zero until then. With the first it
@@ -142,6 +144,7 @@ struct RingFileHeader {
   uint64_t latest_monotonic_ns;
   uint64_t latest_realtime_ns;
   char executable[256];
+  char trouble[256];  // why recording ended before the process did; empty: it did not
   RingDirectoryEntry directory[kMaxRings];
 };
 

@@ -88,8 +88,8 @@ void Drain::CountLosses() {
   const uint64_t lost = retired_dropped_ + retired_reentered_ + rings.dropped + rings.reentered +
                         host_->ring_file->no_ring.load(std::memory_order_relaxed) +
                         host_->ring_file->table_full.load(std::memory_order_relaxed) +
-                        host_->lost_at_thread_edges->load(std::memory_order_relaxed) + RowsLost() +
-                        corrupt_;
+                        host_->ring_file->thread_edges.load(std::memory_order_relaxed) +
+                        RowsLost() + corrupt_;
   __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
   if (RowsLost() != 0 && !told_write_error_) {
     told_write_error_ = true;
@@ -125,7 +125,7 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kCorruptRecord, corrupt);
   AppendLoss(&writer, kUnpairedSpan, torch.unpaired + torch.too_deep);
   AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
-  AppendLoss(&writer, kThreadEdge, host_->lost_at_thread_edges->load(std::memory_order_relaxed));
+  AppendLoss(&writer, kThreadEdge, host_->ring_file->thread_edges.load(std::memory_order_relaxed));
   writer.Varint(2, drain_cpu_ns_);
   writer.Varint(3, __atomic_load_n(&control_cpu_ns_, __ATOMIC_RELAXED));
   writer.Varint(4, StackSamples());

@@ -60,8 +60,6 @@ struct Host {
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
-  // Events lost because their thread had ended already or was just beginning.
-  const std::atomic<uint64_t>* lost_at_thread_edges;
   // Not 0 once reports of CPU tensors were declined: see inject/hooks/torch_memory.cc.
   const std::atomic<uint32_t>* cpu_tensors_left_out;
 

@@ -147,6 +147,8 @@ void Recovery::SurveyRings() {
                    header.coarse_ticks.load(std::memory_order_relaxed)});
   losses_.no_ring = header.no_ring.load(std::memory_order_relaxed);
   losses_.table_full = header.table_full.load(std::memory_order_relaxed);
+  losses_.thread_edges = header.thread_edges.load(std::memory_order_relaxed);
+  losses_.trouble.assign(header.trouble, strnlen(header.trouble, sizeof(header.trouble)));
   losses_.damaged_rings = rings_.damaged_rings();
   for (size_t i = 0; i < rings_.rings(); ++i) {
     const RingHeader* ring = rings_.LoadHeader(i);

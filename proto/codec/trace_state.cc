@@ -31,6 +31,7 @@ enum : uint64_t {
   kLossStackTableFull = 5,
   kLossStringTableFull = 6,
   kLossCorruptRecord = 8,
+  kLossThreadEdge = 11,
   kLossKinds = 16,
 };
 enum : int { kHealthLoss = 1, kHealthNote = 9 };
@@ -224,10 +225,14 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
   counts[kLossReentered] = std::max(counts[kLossReentered], losses.reentered);
   counts[kLossNoRing] = std::max(counts[kLossNoRing], losses.no_ring);
   counts[kLossSampleTableFull] = std::max(counts[kLossSampleTableFull], losses.table_full);
+  counts[kLossThreadEdge] = std::max(counts[kLossThreadEdge], losses.thread_edges);
   counts[kLossStackTableFull] += losses.stacks_refused;
   counts[kLossStringTableFull] += losses.strings_refused;
   counts[kLossCorruptRecord] += losses.corrupt;
   for (uint64_t kind = 0; kind < kLossKinds; ++kind) PutLoss(kind, counts[kind], &writer);
+  if (!losses.trouble.empty()) {
+    PutNote("recording ended before the process did: " + losses.trouble, &writer);
+  }
   if (losses.cut_stacks != 0) {
     PutNote("the outer frames of " + std::to_string(losses.cut_stacks) +
                 " stacks are missing: the process died while its ring was being emptied",

@@ -44,11 +44,13 @@ struct RecoveredLosses {
   uint64_t reentered = 0;
   uint64_t no_ring = 0;
   uint64_t table_full = 0;
+  uint64_t thread_edges = 0;
   uint64_t corrupt = 0;
   uint64_t stacks_refused = 0;
   uint64_t strings_refused = 0;
   uint64_t cut_stacks = 0;
   uint32_t damaged_rings = 0;
+  std::string trouble;  // why recording ended before the process did
 };
 std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
                                  const RecoveredLosses& losses);

@@ -299,3 +299,15 @@ def test_run_within_a_run(record, tmp_path):
     verify(inner)
     assert [t.program for t in outcome.traces()] == [], "the inner run's program is the inner run's"
     assert len(list(inner.glob("*.gpt"))) == 1
+
+
+def test_tracer_that_cannot_be_loaded(tmp_path):
+    """The program runs on; what was recorded before is kept, and the trace says why there is no more."""
+    bundle = tmp_path / "bundle"
+    command = [program("moved_environment")]
+    done = gpuprof("run", "-o", bundle, HEAP_EXACT, "--", "env", "GPUPROF_TRACER=/nowhere/tracer.so", *command)
+    bare = run_bare(command)
+    assert (done.status, done.out) == (bare.status, bare.out)
+    assert b"cannot record: /nowhere/tracer.so" in done.err
+    health = gpuprof("stats", "health", bundle).out.decode()
+    assert "recording ended before the process did: cannot record: /nowhere/tracer.so" in health, health

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Moves its environment about as servers do that write their title over it: the array lives in pages
-// that are unmapped a moment later, it is emptied, and it is built anew. All of it from main's first
-// line on, while a recorder would be starting beside it.
+// Moves its environment about as servers do that write their title over it: the array lives in
+// pages that are unmapped a moment later, it is emptied, and it is built anew. All of it from
+// main's first line on, while a recorder would be starting beside it.
 
 #include <stdio.h>
 #include <stdlib.h>

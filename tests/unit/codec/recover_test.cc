@@ -289,6 +289,8 @@ TEST_F(RecoverTest, LossesAreToldOnce) {
   process_->ring(1)->reentered.store(2);
   process_->header().no_ring.store(7);
   process_->header().table_full.store(8);
+  process_->header().thread_edges.store(9);
+  strcpy(process_->header().trouble, "cannot record: no tracer");
   Drain(0, 3);
   // What the recorder itself had told a moment before.
   proto::Health health;
@@ -317,10 +319,13 @@ TEST_F(RecoverTest, LossesAreToldOnce) {
                                              {proto::LOSS_REENTERED, 2},
                                              {proto::LOSS_NO_RING, 7},
                                              {proto::LOSS_SAMPLE_TABLE_FULL, 8},
-                                             {proto::LOSS_WRITE_ERROR, 4}}));
+                                             {proto::LOSS_WRITE_ERROR, 4},
+                                             {proto::LOSS_THREAD_EDGE, 9}}));
   EXPECT_EQ(last.drain_cpu_ns(), 123u);
-  ASSERT_EQ(last.note_size(), 1);
+  ASSERT_EQ(last.note_size(), 2);
   EXPECT_EQ(last.note(0).text(), "kept");
+  EXPECT_EQ(last.note(1).text(),
+            "recording ended before the process did: cannot record: no tracer");
 }
 
 TEST_F(RecoverTest, TheWayOut) {
