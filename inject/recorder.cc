@@ -104,9 +104,21 @@ void Recorder::WriteWithText(const char* text, Record record) noexcept {
   proto::RingWriteGroup(ring_, group, slots + 2, 1, WakeDrain());
 }
 
-void Recorder::WriteWait(const Record& record, uint64_t duration, uint32_t owner,
-                         const void* frame) noexcept {
-  Record prefixes[2];
+uint64_t Recorder::WriteStackAhead(uint64_t now, const void* frame) noexcept {
+  if (g_process.stack_depth == 0 || g_process.can_unwind.load(std::memory_order_acquire) == 0)
+    return 0;
+  StackChange change;
+  if (!Walk(frame, &change)) return 0;
+  const uint64_t at = proto::RingReserve(ring_, now, change.slots(), 0, WakeDrain());
+  if (at == proto::kNoRoom) return 0;
+  const uint64_t end = StoreStack(at, now, proto::kFlagAhead, change);
+  proto::RingPublish(ring_, end);
+  return end;
+}
+
+void Recorder::WriteWait(const Record& record, uint64_t duration, uint32_t owner, const void* frame,
+                         uint64_t stack_ahead) noexcept {
+  Record prefixes[3];
   uint32_t count = 0;
   const auto add = [&](RecordKind kind, uint64_t a, uint64_t b) {
     prefixes[count++] = {record.time, 0, static_cast<uint8_t>(kind), 0, 0, a, b};
@@ -119,7 +131,13 @@ void Recorder::WriteWait(const Record& record, uint64_t duration, uint32_t owner
     add(RecordKind::kDuration, 0, duration);
   }
   if (g_process.stack_depth == 0) return WriteAfter(prefixes, count, wait);
-  WriteStackAnd(prefixes, count, wait, frame);
+  // A signal handler may have written another stack meanwhile.
+  const bool is_last =
+      stack_ahead != 0 && ring_->head.load(std::memory_order_relaxed) == stack_ahead;
+  if (!is_last) return WriteStackAnd(prefixes, count, wait, frame);
+  add(RecordKind::kStack, ring_->last_stack_frames, 0);
+  wait.flags |= proto::kFlagHasStack;
+  WriteAfter(prefixes, count, wait);
 }
 
 void Recorder::WriteAfter(const Record* prefixes, uint32_t prefix_count,
@@ -134,34 +152,27 @@ void Recorder::WriteAfter(const Record* prefixes, uint32_t prefix_count,
   proto::RingPublish(ring_, at + prefix_count + 1);
 }
 
-void Recorder::WriteStackAnd(const Record* prefixes, uint32_t prefix_count, const Record& record,
-                             const void* frame) noexcept {
-  if (g_process.can_unwind.load(std::memory_order_acquire) == 0) {
-    Record stackless = record;
-    stackless.flags |= proto::kFlagNoUnwinder;
-    return WriteAfter(prefixes, prefix_count, stackless);
-  }
-  uint64_t pcs[proto::kMaxStackFrames];
-  const uint32_t frames = g_process.tracer->capture_stack(pcs, g_process.stack_depth, frame);
-  if (frames == 0 || frames > proto::kMaxStackFrames) {
-    return WriteAfter(prefixes, prefix_count, record);
-  }
+inline bool Recorder::Walk(const void* frame, StackChange* change) noexcept {
+  const uint32_t frames =
+      g_process.tracer->capture_stack(change->pcs, g_process.stack_depth, frame);
+  if (frames == 0 || frames > proto::kMaxStackFrames) return false;
   // Only the innermost frames that changed since this thread's previous stack go into the ring.
   uint32_t shared = 0;
   const uint32_t last = ring_->last_stack_frames;
   while (shared < frames && shared < last &&
-         pcs[frames - 1 - shared] == ring_->last_stack[last - 1 - shared])
+         change->pcs[frames - 1 - shared] == ring_->last_stack[last - 1 - shared])
     ++shared;
-  const uint32_t fresh = frames - shared;
-  const uint32_t slots = proto::PayloadSlots(fresh * sizeof(uint64_t));
-  ring_->last_time = record.time;
-  uint64_t at = proto::RingReserve(ring_, record.time, prefix_count + slots + 2, 1, WakeDrain());
-  if (at == proto::kNoRoom) return;
-  for (uint32_t i = 0; i < prefix_count; ++i) {
-    proto::RingStore(proto::RingSlot(ring_, at++), prefixes[i]);
-  }
+  change->frames = frames;
+  change->shared = shared;
+  return true;
+}
+
+inline uint64_t Recorder::StoreStack(uint64_t at, uint64_t time, uint8_t flags,
+                                     const StackChange& change) noexcept {
+  const uint32_t frames = change.frames, shared = change.shared, fresh = frames - shared;
+  const uint32_t last = ring_->last_stack_frames;
   proto::RingStore(proto::RingSlot(ring_, at),
-                   {record.time, 0, static_cast<uint8_t>(RecordKind::kStack), 0,
+                   {time, 0, static_cast<uint8_t>(RecordKind::kStack), flags,
                     static_cast<uint16_t>(fresh), shared, fresh * sizeof(uint64_t)});
   // The previous stack, seen from the outside in, now gets the changed frames too.
   if (last != frames) {
@@ -170,15 +181,36 @@ void Recorder::WriteStackAnd(const Record* prefixes, uint32_t prefix_count, cons
     ring_->last_stack_frames = frames;
   }
   constexpr uint32_t kWords = proto::kRecordBytes / sizeof(uint64_t);
-  for (uint32_t i = 0; i < slots * kWords; ++i) {
+  const uint32_t slots = change.slots();
+  for (uint32_t i = 0; i < (slots - 1) * kWords; ++i) {
     auto* words = reinterpret_cast<uint64_t*>(proto::RingSlot(ring_, at + 1 + i / kWords));
-    words[i % kWords] = i < fresh ? pcs[i] : 0;
-    if (i < fresh) ring_->last_stack[i] = pcs[i];
+    words[i % kWords] = i < fresh ? change.pcs[i] : 0;
+    if (i < fresh) ring_->last_stack[i] = change.pcs[i];
   }
+  return at + slots;
+}
+
+void Recorder::WriteStackAnd(const Record* prefixes, uint32_t prefix_count, const Record& record,
+                             const void* frame) noexcept {
+  if (g_process.can_unwind.load(std::memory_order_acquire) == 0) {
+    Record stackless = record;
+    stackless.flags |= proto::kFlagNoUnwinder;
+    return WriteAfter(prefixes, prefix_count, stackless);
+  }
+  StackChange change;
+  if (!Walk(frame, &change)) return WriteAfter(prefixes, prefix_count, record);
+  ring_->last_time = record.time;
+  const uint32_t slots = prefix_count + change.slots() + 1;
+  uint64_t at = proto::RingReserve(ring_, record.time, slots, 1, WakeDrain());
+  if (at == proto::kNoRoom) return;
+  for (uint32_t i = 0; i < prefix_count; ++i) {
+    proto::RingStore(proto::RingSlot(ring_, at++), prefixes[i]);
+  }
+  at = StoreStack(at, record.time, 0, change);
   Record event = record;
   event.flags |= proto::kFlagHasStack;
-  proto::RingStore(proto::RingSlot(ring_, at + 1 + slots), event);
-  proto::RingPublish(ring_, at + slots + 2);
+  proto::RingStore(proto::RingSlot(ring_, at), event);
+  proto::RingPublish(ring_, at + 1);
 }
 
 }  // namespace gpuprof::inject

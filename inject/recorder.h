@@ -39,9 +39,13 @@ class Recorder {
   void Write(const proto::Record& record) noexcept;
   // The record with `duration` ticks, however long, ending at record.time.
   void WriteSpan(proto::Record record, uint64_t duration) noexcept;
+  // The caller's stack, for the wait that it is about to begin: looked at while the thread has
+  // nothing better to do, and not once it holds the lock that others want. Returns the place for
+  // WriteWait, 0 when there is no stack.
+  uint64_t WriteStackAhead(uint64_t now, const void* frame) noexcept;
   // A wait of `duration` ticks: `owner` is the thread that held the lock, 0 if that is not known.
-  void WriteWait(const proto::Record& record, uint64_t duration, uint32_t owner,
-                 const void* frame) noexcept;
+  void WriteWait(const proto::Record& record, uint64_t duration, uint32_t owner, const void* frame,
+                 uint64_t stack_ahead) noexcept;
   // The record with a text in front of it.
   void WriteWithText(const char* text, proto::Record record) noexcept;
   // The record with the caller's stack in front of it, when stacks are on and the unwinder is
@@ -49,6 +53,20 @@ class Recorder {
   void WriteWithStack(const proto::Record& record, const void* frame) noexcept;
 
  private:
+  // What changed in the thread's stack since the one in the ring before.
+  struct StackChange {
+    uint64_t pcs[proto::kMaxStackFrames];  // innermost first
+    uint32_t frames;
+    uint32_t shared;  // the outermost ones, which are the same
+    uint32_t slots() const noexcept {
+      return 1 + proto::PayloadSlots((frames - shared) * sizeof(uint64_t));
+    }
+  };
+  // False: no stack to be had.
+  bool Walk(const void* frame, StackChange* change) noexcept;
+  // Into reserved slots. Returns the position behind them.
+  uint64_t StoreStack(uint64_t at, uint64_t time, uint8_t flags,
+                      const StackChange& change) noexcept;
   // `prefixes` stand before the stack.
   void WriteStackAnd(const proto::Record* prefixes, uint32_t prefix_count,
                      const proto::Record& record, const void* frame) noexcept;

@@ -47,6 +47,7 @@ enum class RingState : uint32_t {
 // Counts only while `position` is the tail.
 struct RingStack {
   uint64_t position;
+  uint64_t written_at;  // ring position behind the kStack record that told of it
   uint64_t frames;
   uint64_t pc[kMaxStackFrames];  // innermost first; 0: not known
 };
@@ -87,6 +88,8 @@ struct RingHeader {
   std::atomic<uint64_t> open_wait_start;
   uint64_t open_wait_object;
   uint64_t open_wait_caller;
+  uint64_t open_wait_stack;  // ring position behind its kStack record; 0: it has none
+  uint64_t open_wait_owner;  // tid; 0: not known
   OpenOp open_op[kMaxOpenOps];
 
   // The producer's memory of the stack it wrote last, so that the next one sends only what differs.

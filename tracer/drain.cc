@@ -126,15 +126,32 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
   return true;
 }
 
+// Into rows of their own: they go into the snapshot and not into the trace.
+void Drain::CollectOpenSpans(uint64_t now) {
+  open_spans_.clear();
+  const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
+  for (uint32_t slot = 0; slot < count && slot < tracks_.size(); ++slot) {
+    const RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
+    const Track& track = tracks_[slot];
+    if (ring == nullptr || track.sorter == nullptr || ring->track != track.number) continue;
+    auto spans = std::make_unique<codec::RecordSorter>(track.number, TimeShift(), &tables_);
+    spans->TakeStackOf(*track.sorter);
+    spans->AddOpenSpans(ring, now);
+    if (spans->rows() != 0) open_spans_.push_back(std::move(spans));
+  }
+}
+
 bool Drain::PrepareSnapshot(Snapshot* snapshot) {
   Pass();
   FlushAll();
+  CollectOpenSpans(Now());
   WriteTables(/*all=*/true);
   char path[kPathBytes];
   TracePath(*host_->settings, proto::kTraceSuffix, path);
   snapshot->header = header_;
   snapshot->capture = capture_;
   snapshot->now = Now();
+  snapshot->open_spans = &open_spans_;
   if (snapshot->files.Add(path, writer_.file_bytes()) &&
       (flight_ == nullptr || flight_->AddTo(&snapshot->files))) {
     return true;

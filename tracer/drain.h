@@ -46,6 +46,8 @@ class Drain {
     proto::FileHeader header;
     uint32_t capture;
     uint64_t now;
+    // What is under way; of the drain, until it prepares the next one.
+    const std::vector<std::unique_ptr<codec::RecordSorter>>* open_spans;
   };
   bool PrepareSnapshot(Snapshot* snapshot);
 
@@ -73,6 +75,7 @@ class Drain {
   void Flush(Track* track, proto::RingHeader* ring);
   void Retire(Track* track, proto::RingHeader* ring, uint64_t now);
   void FlushAll();
+  void CollectOpenSpans(uint64_t now);
   void GiveMemoryBack();
   void CloseDeadThreads();
   void WriteInternTables();
@@ -92,7 +95,8 @@ class Drain {
   codec::InternTables tables_;
   ModuleMap modules_;
   ThreadTable threads_;
-  std::vector<Track> tracks_;  // by ring slot
+  std::vector<Track> tracks_;                                     // by ring slot
+  std::vector<std::unique_ptr<codec::RecordSorter>> open_spans_;  // for a snapshot
   std::vector<uint8_t> message_;
   uint32_t capture_ = 0;
   // Of rings that were given back.

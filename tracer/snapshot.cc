@@ -50,6 +50,12 @@ int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
   for (uint32_t i = 0; written && i < files.count; ++i) {
     written = codec::CopyBlocks(files.file[i].fd, files.file[i].bytes, 0, &to);
   }
+  for (const auto& spans : *snapshot.open_spans) {
+    for (const auto& builder : spans->builders()) {
+      // Names from the tables that were copied just now.
+      written = written && to.WriteEvents(builder.get(), snapshot.capture, ~uint64_t{0});
+    }
+  }
   std::vector<uint8_t> message;
   AppendCaptureMark(snapshot.capture, false, snapshot.now, "snapshot", &message);
   AppendExit(proto::ExitWay::kSnapshot, 0, &message);

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <string_view>
 
+#include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/function_name.h"
 #include "analysis/steps/statistics.h"
@@ -26,9 +27,6 @@ constexpr double kOtherFrom = 0.15;
 constexpr double kOpsFrom = 0.3;
 constexpr int64_t kTinyOpNs = 10'000;
 constexpr double kTinyOpsPerStep = 200;
-constexpr double kLocksFrom = 0.03;
-constexpr double kRunLocksFrom = 0.05;  // of the run, summed over threads
-constexpr double kRunLocksMedium = 0.5;
 constexpr double kOptimizerSelfFrom = 0.03;
 constexpr double kRunqueueFrom = 0.05;
 constexpr double kOwnCoresFrom = 0.7;  // of all processors: below, others take them
@@ -37,41 +35,11 @@ constexpr double kChurnBytesPerStep = 64.0 * 1024 * 1024;
 constexpr double kChurnShortLived = 0.5;
 constexpr double kSlowdownFrom = 0.02;
 
-Finding Make(std::string_view id, std::string_view name, results::Level level,
-             std::string_view reason) {
-  Finding finding;
-  finding.set_id(std::string(id));
-  finding.set_name(std::string(name));
-  finding.mutable_confidence()->set_level(level);
-  finding.mutable_confidence()->set_reason(std::string(reason));
-  return finding;
-}
-
-void SetRecoverable(const AdviceFacts& facts, int64_t ns, Finding* finding) {
-  const double ratio = Ratio(ns, facts.overview->steps().mean_ns());
-  finding->set_recoverable_per_step_ns(ns);
-  finding->set_recoverable_ratio(ratio);
-  finding->set_severity(ratio >= 0.1    ? results::SEVERITY_HIGH
-                        : ratio >= 0.03 ? results::SEVERITY_MEDIUM
-                        : ratio >= 0.01 ? results::SEVERITY_LOW
-                                        : results::SEVERITY_INFO);
-}
-
 const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_view name) {
   for (const results::StepCategory& category : facts.overview->steps().categories()) {
     if (category.name() == name) return &category;
   }
   return nullptr;
-}
-
-bool HasSteps(const AdviceFacts& facts) {
-  return facts.overview->has_steps() && facts.overview->steps().count() >= 3;
-}
-
-std::string PartOfStep(const AdviceFacts& facts, int64_t ns) {
-  const int64_t step = facts.overview->steps().mean_ns();
-  return FormatDuration(ns) + " of the mean step of " + FormatDuration(step) + " (" +
-         FormatPercent(Ratio(ns, step)) + ")";
 }
 
 // How many workers would hide loading behind the rest of the step, were there processors enough.
@@ -221,28 +189,6 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   return finding;
 }
 
-std::optional<Finding> LockContention(const AdviceFacts& facts) {
-  if (!facts.locks->has_step_contended_ns()) return std::nullopt;
-  const auto count = static_cast<int64_t>(facts.overview->steps().count());
-  const int64_t per_step = facts.locks->step_contended_ns() / count;
-  if (Ratio(per_step, facts.overview->steps().mean_ns()) < kLocksFrom) return std::nullopt;
-  Finding finding = Make("SY-004", "Steps wait for locks that other threads hold",
-                         results::LEVEL_HIGH, "every contended wait was timed");
-  finding.add_evidence(PartOfStep(facts, per_step) + " passes waiting for mutexes and rwlocks.");
-  for (const results::Lock& lock : facts.overview->top_locks()) {
-    if (!lock.contended() || lock.step_ns() == 0) continue;
-    finding.add_evidence(FormatDuration(lock.step_ns() / count) + " a step in " + lock.name() +
-                         " (" + FormatNumber(lock.count()) + " waits, longest " +
-                         FormatDuration(lock.max_ns()) + ").");
-    break;
-  }
-  SetRecoverable(facts, per_step, &finding);
-  finding.add_fix(
-      "Move the work of the other threads into another process, or let them hold the lock "
-      "shorter; `gpuprof stats locks` names the callers.");
-  return finding;
-}
-
 std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
   int64_t self_ns = 0;
   const results::Op* optimizer = nullptr;
@@ -362,34 +308,6 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
   return finding;
 }
 
-// Without steps there is only the whole run to compare with.
-std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
-  const results::Overview& overview = *facts.overview;
-  if (overview.has_steps() || overview.top_locks().empty()) return std::nullopt;
-  const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
-  const int64_t waited = facts.locks->contended_ns();
-  if (Ratio(waited, run) < kRunLocksFrom) return std::nullopt;
-  Finding finding = Make("SY-005", "Threads wait for locks that other threads hold",
-                         results::LEVEL_HIGH, "every contended wait was timed");
-  finding.set_severity(Ratio(waited, run) >= kRunLocksMedium ? results::SEVERITY_MEDIUM
-                                                             : results::SEVERITY_LOW);
-  finding.add_evidence(FormatDuration(waited) + " of waiting for mutexes and rwlocks, over all " +
-                       "threads, in " + FormatDuration(run) + " of recording (" +
-                       FormatNumber(facts.locks->contended_count()) + " waits).");
-  const results::Lock& lock = overview.top_locks(0);
-  finding.add_evidence(FormatDuration(lock.total_ns()) + " of it in " +
-                       ShortFunctionName(lock.name()) + ", by " +
-                       FormatNumber(lock.thread_count()) + " threads, longest " +
-                       FormatDuration(lock.max_ns()) + ".");
-  finding.add_fix(
-      "Hold the lock shorter, split it, or give each thread data of its own; `gpuprof stats locks` "
-      "names the callers.");
-  finding.set_caveat(
-      "A thread that waits is lost only when it had something to do: compare run times before and "
-      "after.");
-  return finding;
-}
-
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
 constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention,
                                OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
@@ -409,6 +327,10 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return a.recoverable_per_step_ns() > b.recoverable_per_step_ns();
   });
+  // A program that stands still gains nothing from the rest.
+  if (std::optional<Finding> finding = Deadlocked(facts)) {
+    findings.insert(findings.begin(), std::move(*finding));
+  }
   return findings;
 }
 

@@ -30,16 +30,7 @@ struct Waits {
 
 using Key = std::tuple<uint8_t, uint64_t, uint64_t>;  // kind, object, caller
 
-// Waiter, holder, kind, object.
-using EdgeKey = std::tuple<int32_t, int32_t, uint8_t, uint64_t>;
-struct Edge {
-  uint64_t count = 0;
-  int64_t total_ns = 0;
-  int64_t max_ns = 0;
-};
-
-void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<Key, Waits>* all,
-              std::map<EdgeKey, Edge>* edges) {
+void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<Key, Waits>* all) {
   const WaitTable& table = track.wait;
   for (size_t row = 0; row < table.rows(); ++row) {
     const uint8_t flags = proto::FlagsOf(table.operation[row]);
@@ -61,23 +52,11 @@ void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<K
     waits.threads[track.tid] += duration;
     if (table.owner[row] != 0 && table.owner[row] != track.tid) {
       waits.holders[table.owner[row]] += duration;
-      Edge& edge = (*edges)[{track.tid, table.owner[row], proto::LowByteOf(table.operation[row]),
-                             table.object[row]}];
-      ++edge.count;
-      edge.total_ns += duration;
-      edge.max_ns = std::max(edge.max_ns, duration);
     }
     if (!steps.empty()) {
       waits.step_ns += CoveredLength(steps, {table.end_ns[row] - duration, table.end_ns[row]});
     }
   }
-}
-
-std::string NameOf(const Process& process, int32_t tid) {
-  for (const Track& track : process.tracks) {
-    if (track.tid == tid && !track.name.empty()) return track.name;
-  }
-  return std::to_string(tid);
 }
 
 // The longest first, each name once.
@@ -87,24 +66,8 @@ void AddNames(const Process& process, const std::map<int32_t, int64_t>& threads,
   for (const auto& [tid, total] : threads) order.emplace_back(-total, tid);
   std::sort(order.begin(), order.end());
   for (const auto& [total, tid] : order) {
-    const std::string name = NameOf(process, tid);
+    const std::string name = ThreadName(process, tid);
     if (std::find(names->begin(), names->end(), name) == names->end()) *names->Add() = name;
-  }
-}
-
-void AddEdges(const Process& process, const std::map<EdgeKey, Edge>& edges, results::Locks* out) {
-  for (const auto& [key, edge] : edges) {
-    results::LockEdge* row = out->add_edges();
-    row->set_pid(process.pid);
-    row->set_waiter_tid(std::get<0>(key));
-    row->set_waiter(NameOf(process, std::get<0>(key)));
-    row->set_holder_tid(std::get<1>(key));
-    row->set_holder(NameOf(process, std::get<1>(key)));
-    row->set_kind(std::string(WaitKindName(std::get<2>(key))));
-    row->set_object(std::get<3>(key));
-    row->set_count(edge.count);
-    row->set_total_ns(edge.total_ns);
-    row->set_max_ns(edge.max_ns);
   }
 }
 
@@ -114,17 +77,15 @@ struct Row {
   uint32_t stack = 0;
 };
 
-void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows, results::Locks* out) {
+void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
   const Process& process = context.process(index);
   const StepAnalysis& steps = context.steps(index);
   std::map<Key, Waits> all;
-  std::map<EdgeKey, Edge> edges;
   for (size_t i = 0; i < process.tracks.size(); ++i) {
     const bool stepping = steps.found() && steps.detected.track == i;
     if (process.tracks[i].wait.rows() == 0) continue;
-    AddTrack(process.tracks[i], stepping ? steps.Counted() : std::vector<Interval>(), &all, &edges);
+    AddTrack(process.tracks[i], stepping ? steps.Counted() : std::vector<Interval>(), &all);
   }
-  AddEdges(process, edges, out);
   for (const auto& [key, waits] : all) {
     const auto kind = static_cast<proto::WaitKind>(std::get<0>(key));
     Row& row = rows->emplace_back();
@@ -170,7 +131,7 @@ void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>
   std::vector<Row> rows;
   bool steps = false;
   for (const size_t index : context.selected()) {
-    AddProcess(context, index, &rows, out);
+    AddProcess(context, index, &rows);
     steps = steps || context.steps(index).found();
   }
   // What was contended first: other waits are mostly threads that have nothing to do.
@@ -178,10 +139,6 @@ void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>
     if (a.lock.contended() != b.lock.contended()) return a.lock.contended();
     return a.lock.total_ns() > b.lock.total_ns();
   });
-  std::stable_sort(out->mutable_edges()->begin(), out->mutable_edges()->end(),
-                   [](const results::LockEdge& a, const results::LockEdge& b) {
-                     return a.total_ns() > b.total_ns();
-                   });
   std::map<std::string, results::LockKind> kinds;
   int64_t step_ns = 0;
   for (Row& row : rows) {
@@ -216,6 +173,8 @@ Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>*
     NameLock(context, processes[at], stacks[at], out->mutable_locks(i));
   }
   context.FillMeta("locks", out->mutable_meta());
+  FillWaitGraph(context, out.get());
+  FillDeadlocks(context, out.get());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};

@@ -320,6 +320,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   std::vector<size_t> lock_processes;
   std::vector<uint32_t> lock_stacks;
   ComputeLocks(context, &locks, &lock_processes, &lock_stacks);
+  FillDeadlocks(context, &locks);
   for (int i = 0; i < std::min(kTopLocks, locks.locks_size()) && locks.locks(i).contended(); ++i) {
     const auto at = static_cast<size_t>(i);
     NameLock(context, lock_processes[at], lock_stacks[at], locks.mutable_locks(i));

@@ -36,6 +36,11 @@ void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results
 void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>* process_of_row,
                   std::vector<uint32_t>* stack_of_row);
 void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock);
+// Edges, holders and intervals; the meta tells the window.
+void FillWaitGraph(PassContext& context, results::Locks* out);
+void FillDeadlocks(PassContext& context, results::Locks* out);
+// As it was called last; its number when it has no name.
+std::string ThreadName(const Process& process, int32_t tid);
 
 // Appends one process's rows, unnamed: stacks hold only their ids.
 void ComputeHeap(PassContext& context, size_t index, results::Heap* out);

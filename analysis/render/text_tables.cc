@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Text of steps, ops, locks and threads. See text.h.
+// Text of steps, ops and threads. See text.h.
 
 #include <algorithm>
-#include <cstdio>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -66,51 +65,6 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
   return Section(heading, OpRows(result.ops(), Shown(result.ops_size(), options)), options,
                  result.ops_size()) +
          MetaText(result.meta(), options);
-}
-
-namespace {
-
-// The waiting graph: whose hands others waited for.
-std::string Edges(const results::Locks& result, const TextOptions& options) {
-  TextTable table;
-  for (const char* header : {"thread", "waited for"}) table.AddColumn(header, Align::kLeft, true);
-  table.AddColumn("kind", Align::kLeft);
-  table.AddColumn("lock", Align::kRight);
-  table.AddColumn("pid", Align::kRight);
-  for (const char* header : {"waits", "total", "longest"}) table.AddColumn(header, Align::kRight);
-  for (int i = 0; i < Shown(result.edges_size(), options); ++i) {
-    const results::LockEdge& edge = result.edges(i);
-    char object[24];
-    std::snprintf(object, sizeof object, "%#llx", static_cast<unsigned long long>(edge.object()));
-    table.AddRow({edge.waiter() + " (" + std::to_string(edge.waiter_tid()) + ")",
-                  edge.holder() + " (" + std::to_string(edge.holder_tid()) + ")", edge.kind(),
-                  object, std::to_string(edge.pid()), FormatNumber(edge.count()),
-                  FormatDuration(edge.total_ns()), FormatDuration(edge.max_ns())});
-  }
-  return Section("Who waited for whom", table, options, result.edges_size());
-}
-
-}  // namespace
-
-std::string LocksText(const results::Locks& result, const TextOptions& options) {
-  if (result.locks().empty()) {
-    return "No wait for a lock or a condition was recorded.\n" + MetaText(result.meta(), options);
-  }
-  std::string out = "Contended: " + FormatNumber(result.contended_count()) + " waits, " +
-                    FormatDuration(result.contended_ns());
-  if (result.has_step_contended_ns()) {
-    out += "; in steps, on the step's thread: " + FormatDuration(result.step_contended_ns());
-  }
-  out += "\n\n";
-  google::protobuf::RepeatedPtrField<results::Lock> contended, others;
-  for (const results::Lock& lock : result.locks())
-    *(lock.contended() ? contended : others).Add() = lock;
-  out += Section("Locks that other threads held",
-                 LockRows(contended, Shown(contended.size(), options)), options, contended.size());
-  out += Edges(result, options);
-  out += Section("Waits that are made to last (conditions, semaphores, barriers, joins)",
-                 LockRows(others, Shown(others.size(), options)), options, others.size());
-  return out + MetaText(result.meta(), options);
 }
 
 std::string ThreadsText(const results::Threads& result, const TextOptions& options) {

@@ -28,6 +28,7 @@ struct Wait {
   const void* caller;
   const void* frame;  // the hook's
   uint32_t owner = 0;
+  uint64_t stack = 0;  // where it stands in the ring; Recorder::WriteStackAhead
 };
 
 // Who holds the lock: glibc keeps the thread's number in it. Read while it may change: a guess, but
@@ -41,14 +42,20 @@ uint32_t OwnerOf(const pthread_rwlock_t* lock) {
 
 // Marks the wait as open in the ring header, for captures that end and processes that die in it. 0:
 // not recorded.
-uint64_t BeginWait(const Wait& wait) {
+uint64_t BeginWait(Wait* wait) {
   Recorder recorder(proto::kSourceLocks);
   if (!recorder.active()) return 0;
   proto::RingHeader* ring = recorder.ring();
   const uint64_t now = recorder.Now();
-  ring->open_wait_kind = static_cast<uint32_t>(wait.kind);
-  ring->open_wait_object = reinterpret_cast<uint64_t>(wait.object);
-  ring->open_wait_caller = reinterpret_cast<uint64_t>(wait.caller);
+  wait->stack = recorder.WriteStackAhead(now, wait->frame);
+  // One that was cancelled may stand there still; a reader must not mix the two.
+  ring->open_wait_start.store(0, std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_release);
+  ring->open_wait_kind = static_cast<uint32_t>(wait->kind);
+  ring->open_wait_object = reinterpret_cast<uint64_t>(wait->object);
+  ring->open_wait_caller = reinterpret_cast<uint64_t>(wait->caller);
+  ring->open_wait_stack = wait->stack;
+  ring->open_wait_owner = wait->owner;
   ring->open_wait_start.store(now, std::memory_order_release);
   return now;
 }
@@ -63,13 +70,13 @@ void EndWait(const Wait& wait, uint64_t start, bool timed_out) {
       {now, 0, static_cast<uint8_t>(proto::RecordKind::kWait),
        timed_out ? proto::kFlagTimedOut : uint8_t{0}, static_cast<uint16_t>(wait.kind),
        reinterpret_cast<uint64_t>(wait.object), reinterpret_cast<uint64_t>(wait.caller)},
-      now > start ? now - start : 0, wait.owner, wait.frame);
+      now > start ? now - start : 0, wait.owner, wait.frame, wait.stack);
 }
 
 // A wait that returns an error number.
 template <typename Call>
-int Timed(const Wait& wait, Call call) {
-  const uint64_t start = BeginWait(wait);
+int Timed(Wait wait, Call call) {
+  const uint64_t start = BeginWait(&wait);
   const int result = call();
   EndWait(wait, start, result == ETIMEDOUT);
   return result;
@@ -92,8 +99,8 @@ int WaitForSemaphore(sem_t* semaphore, const void* caller, const void* frame, Ca
   if (real.sem_trywait(semaphore) == 0) return 0;
   if (errno != EAGAIN) return -1;
   errno = saved;
-  const Wait wait{WaitKind::kSemaphore, semaphore, caller, frame};
-  const uint64_t start = BeginWait(wait);
+  Wait wait{WaitKind::kSemaphore, semaphore, caller, frame};
+  const uint64_t start = BeginWait(&wait);
   const int result = call();
   EndWait(wait, start, result != 0 && errno == ETIMEDOUT);
   return result;

@@ -190,14 +190,15 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
 }
 
 // `pcs` are the frames that differ; the outermost record.a frames are those of the stack before.
-bool RecordSorter::TakeStack(const Record& record, const void* pcs) {
+bool RecordSorter::TakeStack(const Record& record, uint64_t end, const void* pcs) {
   const uint64_t frames = record.detail;
   const uint64_t shared = record.a;
   if (record.b != frames * sizeof(uint64_t) || shared > proto::kMaxStackFrames ||
       frames + shared > proto::kMaxStackFrames) {
     return false;
   }
-  has_stack_ = true;
+  if ((record.flags & proto::kFlagAhead) == 0) has_stack_ = true;
+  last_stack_end_ = end;
   if (frames == 0 && shared == last_stack_frames_) return true;  // the same again
   last_stack_id_ = 0;
   if (shared <= last_stack_frames_) {
@@ -226,7 +227,7 @@ bool RecordSorter::Prefix(const Record& record, const Range& range, uint64_t pos
   const uint32_t bytes = static_cast<uint32_t>(record.b);
   switch (kind) {
     case RecordKind::kStack:
-      return TakeStack(record, payload);
+      return TakeStack(record, position + *slots, payload);
     case RecordKind::kText:
       std::memcpy(payload_, payload, bytes);
       text_bytes_ = bytes;
@@ -298,6 +299,7 @@ void RecordSorter::Release(RingHeader* ring, uint64_t position) {
   // and says so.
   freed.position = ~uint64_t{0};
   std::atomic_signal_fence(std::memory_order_seq_cst);
+  freed.written_at = last_stack_end_;
   freed.frames = last_stack_frames_;
   std::memcpy(freed.pc, last_stack_, last_stack_frames_ * sizeof(uint64_t));
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -308,10 +310,19 @@ void RecordSorter::Release(RingHeader* ring, uint64_t position) {
 void RecordSorter::Resume(const RingHeader* ring) {
   const proto::RingStack& freed = ring->freed_stack;
   last_stack_frames_ = last_stack_id_ = 0;
+  last_stack_end_ = 0;
   if (freed.position != ring->tail.load(std::memory_order_relaxed)) return;
   if (freed.frames > proto::kMaxStackFrames) return;
   last_stack_frames_ = static_cast<uint32_t>(freed.frames);
+  last_stack_end_ = freed.written_at;
   std::memcpy(last_stack_, freed.pc, last_stack_frames_ * sizeof(uint64_t));
+}
+
+void RecordSorter::TakeStackOf(const RecordSorter& other) {
+  last_stack_frames_ = other.last_stack_frames_;
+  last_stack_end_ = other.last_stack_end_;
+  last_stack_id_ = other.last_stack_id_;
+  std::memcpy(last_stack_, other.last_stack_, last_stack_frames_ * sizeof(uint64_t));
 }
 
 void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint64_t* skip_until) {
@@ -330,14 +341,16 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
   }
   const uint64_t start = ring->open_wait_start.load(std::memory_order_acquire);
   if (start == 0 || start > now || is_done(ChunkKind::kWait)) return;
-  const uint64_t row[] = {now,
-                          now - start,
-                          Operation(ring->open_wait_kind, proto::kFlagIncomplete),
-                          ring->open_wait_object,
-                          ring->open_wait_caller,
-                          0,
-                          0};
+  const uint32_t kind = ring->open_wait_kind;
+  const uint64_t object = ring->open_wait_object, caller = ring->open_wait_caller;
+  const uint64_t stack = ring->open_wait_stack, owner = ring->open_wait_owner;
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (ring->open_wait_start.load(std::memory_order_relaxed) != start) return;  // it just ended
+  has_stack_ = stack != 0 && stack == last_stack_end_;
+  const uint64_t row[] = {
+      now, now - start, Operation(kind, proto::kFlagIncomplete), object, caller, StackId(), owner};
   Row(ChunkKind::kWait, row, start);
+  EndEvent();
 }
 
 }  // namespace gpuprof::codec

@@ -59,6 +59,10 @@ class RecordSorter {
     AddOpenSpans(ring, now, nullptr);
   }
 
+  // Knows the same stack as another sorter of the ring: for open spans of a snapshot, which become
+  // rows while that one goes on.
+  void TakeStackOf(const RecordSorter& other);
+
   // Builders made so far, in the order in which their kinds first came; some may be empty.
   std::vector<std::unique_ptr<ChunkBuilder>>& builders() { return builders_; }
   // Gives their memory back. Rows not written yet are lost: write them first.
@@ -82,7 +86,7 @@ class RecordSorter {
   bool Row(proto::ChunkKind kind, const uint64_t* row, uint64_t start);
   bool Event(const proto::Record& record, proto::ChunkKind kind);
   bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
-  bool TakeStack(const proto::Record& record, const void* pcs);
+  bool TakeStack(const proto::Record& record, uint64_t end, const void* pcs);
   bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0 || owner_ != 0; }
   void EndEvent();
   uint64_t DurationOf(const proto::Record& record);
@@ -106,7 +110,8 @@ class RecordSorter {
   // The stack of the last kStack record.
   uint64_t last_stack_[proto::kMaxStackFrames] = {};
   uint32_t last_stack_frames_ = 0;
-  uint32_t last_stack_id_ = 0;  // its id; 0 or overflow: to be interned
+  uint64_t last_stack_end_ = 0;  // ring position behind it
+  uint32_t last_stack_id_ = 0;   // its id; 0 or overflow: to be interned
 
   uint64_t corrupt_ = 0;
   uint64_t cut_stacks_ = 0;

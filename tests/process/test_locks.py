@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from conftest import GPUPROF, clean_environment, program, run_bare
-from trace_file import BARRIER, CONDITION, FLAG_HAS_STACK, FLAG_NO_UNWINDER, FLAG_TIMED_OUT, MUTEX, RWLOCK_READ, RWLOCK_WRITE, SEMAPHORE
+from trace_file import BARRIER, CONDITION, FLAG_HAS_STACK, FLAG_INCOMPLETE, FLAG_NO_UNWINDER, FLAG_TIMED_OUT, MUTEX, RWLOCK_READ, RWLOCK_WRITE, SEMAPHORE
 
 LOCKS = "--trace=locks"
 
@@ -95,3 +95,48 @@ def test_nothing_is_recorded_that_was_not_asked_for(record):
     trace = record([program("contended"), "3"], "--trace=threads").trace()
     assert len(trace.waits["time"]) == 0 and len(trace.heap["time"]) == 0
     assert len(trace.thread_events["time"]) > 0
+
+def _stats(outcome):
+    done = subprocess.run([str(GPUPROF), "stats", "locks", "--json", str(outcome.bundle)], capture_output=True, env=clean_environment(),
+                          check=True)
+    return json.loads(done.stdout)
+
+
+@pytest.mark.parametrize("how", ["exit", "kill"])
+def test_deadlock(record, how):
+    """Waits without an end have their stack and their holder, whether the process left or was killed, and the circle is named."""
+    outcome = record([program("deadlock"), how], LOCKS)
+    assert outcome.status == (7 if how == "exit" else -9)
+    first, second, one, two, bystander = map(int, outcome.out.split())
+    trace = outcome.trace()
+    rows = {trace.threads[int(trace.waits["track"][i])].tid: i for i in range(len(trace.waits["time"]))
+            if int(trace.waits["operation"][i]) >> 8 & FLAG_INCOMPLETE and int(trace.waits["object"][i]) in (first, second)}
+    assert set(rows) == {one, two, bystander}
+    assert [int(trace.waits["owner"][rows[tid]]) for tid in (one, two, bystander)] == [two, one, one]
+    assert all(trace.waits["stack"][i] > 1 for i in rows.values())
+    result = _stats(outcome)
+    for lock in result["locks"]:
+        if lock["object"] in (first, second) and lock["incomplete_count"] != 0:
+            assert [frame["name"] for frame in lock["frames"]][:1] == ["TakeTheOther"]
+    assert len(result["deadlocks"]) == 1
+    circle = result["deadlocks"][0]
+    assert {(w["waiter_tid"], w["holder_tid"], w["object"]) for w in circle["waits"]} == {(one, two, second), (two, one, first)}
+    assert circle["blocked_thread_count"] == 3
+    text = subprocess.run([str(GPUPROF), "stats", "locks", str(outcome.bundle)], capture_output=True, env=clean_environment(), check=True)
+    assert b"Deadlock" in text.stdout and text.stdout.count(b"TakeTheOther") >= 2
+    overview = subprocess.run([str(GPUPROF), "stats", "overview", str(outcome.bundle)], capture_output=True, env=clean_environment(),
+                              check=True)
+    assert b"SY-006" in overview.stdout
+
+
+def test_snapshot_of_a_deadlock(session):
+    """It can be asked for while the program hangs."""
+    running = session([program("deadlock"), "wait"], LOCKS, "--ring=8MiB")
+    first, second, one, two, _ = map(int, running.line().split())
+    assert running.ctl("snapshot").status == 0
+    snapshot = next(running.bundle.glob("snapshot-*"))
+    done = subprocess.run([str(GPUPROF), "stats", "locks", "--json", str(snapshot)], capture_output=True, env=clean_environment(), check=True)
+    circles = json.loads(done.stdout)["deadlocks"]
+    assert [{w["waiter_tid"] for w in circle["waits"]} for circle in circles] == [{one, two}]
+    running.tell("go\n")
+    assert running.finish().status == 7

@@ -1,0 +1,99 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rules about locks. See rules.h.
+
+#include "analysis/advice/rule_parts.h"
+#include "analysis/render/figures.h"
+#include "analysis/render/function_name.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using results::Finding;
+
+constexpr double kLocksFrom = 0.03;     // of a step
+constexpr double kRunLocksFrom = 0.05;  // of the run, summed over threads
+constexpr double kRunLocksMedium = 0.5;
+
+}  // namespace
+
+std::optional<Finding> LockContention(const AdviceFacts& facts) {
+  if (!facts.locks->has_step_contended_ns()) return std::nullopt;
+  const auto count = static_cast<int64_t>(facts.overview->steps().count());
+  const int64_t per_step = facts.locks->step_contended_ns() / count;
+  if (Ratio(per_step, facts.overview->steps().mean_ns()) < kLocksFrom) return std::nullopt;
+  Finding finding = Make("SY-004", "Steps wait for locks that other threads hold",
+                         results::LEVEL_HIGH, "every contended wait was timed");
+  finding.add_evidence(PartOfStep(facts, per_step) + " passes waiting for mutexes and rwlocks.");
+  for (const results::Lock& lock : facts.overview->top_locks()) {
+    if (!lock.contended() || lock.step_ns() == 0) continue;
+    finding.add_evidence(FormatDuration(lock.step_ns() / count) + " a step in " + lock.name() +
+                         " (" + FormatNumber(lock.count()) + " waits, longest " +
+                         FormatDuration(lock.max_ns()) + ").");
+    break;
+  }
+  SetRecoverable(facts, per_step, &finding);
+  finding.add_fix(
+      "Move the work of the other threads into another process, or let them hold the lock "
+      "shorter; `gpuprof stats locks` names the callers.");
+  return finding;
+}
+
+// Without steps there is only the whole run to compare with.
+std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
+  const results::Overview& overview = *facts.overview;
+  if (overview.has_steps() || overview.top_locks().empty()) return std::nullopt;
+  const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
+  const int64_t waited = facts.locks->contended_ns();
+  if (Ratio(waited, run) < kRunLocksFrom) return std::nullopt;
+  Finding finding = Make("SY-005", "Threads wait for locks that other threads hold",
+                         results::LEVEL_HIGH, "every contended wait was timed");
+  finding.set_severity(Ratio(waited, run) >= kRunLocksMedium ? results::SEVERITY_MEDIUM
+                                                             : results::SEVERITY_LOW);
+  finding.add_evidence(FormatDuration(waited) + " of waiting for mutexes and rwlocks, over all " +
+                       "threads, in " + FormatDuration(run) + " of recording (" +
+                       FormatNumber(facts.locks->contended_count()) + " waits).");
+  const results::Lock& lock = overview.top_locks(0);
+  finding.add_evidence(FormatDuration(lock.total_ns()) + " of it in " +
+                       ShortFunctionName(lock.name()) + ", by " +
+                       FormatNumber(lock.thread_count()) + " threads, longest " +
+                       FormatDuration(lock.max_ns()) + ".");
+  finding.add_fix(
+      "Hold the lock shorter, split it, or give each thread data of its own; `gpuprof stats locks` "
+      "names the callers.");
+  finding.set_caveat(
+      "A thread that waits is lost only when it had something to do: compare run times before and "
+      "after.");
+  return finding;
+}
+
+// A circle that is older than any lock is held in passing.
+std::optional<Finding> Deadlocked(const AdviceFacts& facts) {
+  constexpr int64_t kSurely = 1'000'000'000;
+  if (facts.locks->deadlocks().empty()) return std::nullopt;
+  const results::Deadlock& deadlock = facts.locks->deadlocks(0);
+  const bool surely = deadlock.length_ns() >= kSurely;
+  Finding finding = Make("SY-006", "Threads wait for each other for ever",
+                         surely ? results::LEVEL_HIGH : results::LEVEL_MEDIUM,
+                         surely ? "a circle of waits that had lasted long when the recording ended"
+                                : "a circle of waits; it was young when the recording ended");
+  finding.set_severity(results::SEVERITY_HIGH);
+  finding.add_evidence(
+      std::to_string(deadlock.waits_size()) + " threads of pid " + std::to_string(deadlock.pid()) +
+      ", for " + FormatDuration(deadlock.length_ns()) + "; " +
+      std::to_string(deadlock.blocked_thread_count()) + " threads are blocked by it.");
+  for (const results::DeadlockWait& wait : deadlock.waits()) {
+    const std::string where = wait.frames().empty() ? wait.caller().name() : wait.frames(0).name();
+    finding.add_evidence(wait.waiter() + " (" + std::to_string(wait.waiter_tid()) + ") waits in " +
+                         ShortFunctionName(where) + " for a " + wait.kind() + " that " +
+                         wait.holder() + " (" + std::to_string(wait.holder_tid()) + ") holds.");
+  }
+  finding.add_fix(
+      "Take these locks in the same order everywhere, or both at once (std::scoped_lock); `gpuprof "
+      "stats locks` shows the stacks.");
+  return finding;
+}
+
+}  // namespace gpuprof::analysis

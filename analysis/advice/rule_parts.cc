@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/advice/rule_parts.h"
+
+#include "analysis/render/figures.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+
+using results::Finding;
+
+Finding Make(std::string_view id, std::string_view name, results::Level level,
+             std::string_view reason) {
+  Finding finding;
+  finding.set_id(std::string(id));
+  finding.set_name(std::string(name));
+  finding.mutable_confidence()->set_level(level);
+  finding.mutable_confidence()->set_reason(std::string(reason));
+  return finding;
+}
+
+void SetRecoverable(const AdviceFacts& facts, int64_t ns, Finding* finding) {
+  const double ratio = Ratio(ns, facts.overview->steps().mean_ns());
+  finding->set_recoverable_per_step_ns(ns);
+  finding->set_recoverable_ratio(ratio);
+  finding->set_severity(ratio >= 0.1    ? results::SEVERITY_HIGH
+                        : ratio >= 0.03 ? results::SEVERITY_MEDIUM
+                        : ratio >= 0.01 ? results::SEVERITY_LOW
+                                        : results::SEVERITY_INFO);
+}
+
+bool HasSteps(const AdviceFacts& facts) {
+  return facts.overview->has_steps() && facts.overview->steps().count() >= 3;
+}
+
+std::string PartOfStep(const AdviceFacts& facts, int64_t ns) {
+  const int64_t step = facts.overview->steps().mean_ns();
+  return FormatDuration(ns) + " of the mean step of " + FormatDuration(step) + " (" +
+         FormatPercent(Ratio(ns, step)) + ")";
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,29 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the rules have in common, and the rules that stand in files of their own. See rules.h.
+
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "analysis/advice/rules.h"
+
+namespace gpuprof::analysis {
+
+results::Finding Make(std::string_view id, std::string_view name, results::Level level,
+                      std::string_view reason);
+// The gain of `ns` a step, and the severity that goes with it.
+void SetRecoverable(const AdviceFacts& facts, int64_t ns, results::Finding* finding);
+bool HasSteps(const AdviceFacts& facts);
+// "1.2 ms of the mean step of 10 ms (12 %)"
+std::string PartOfStep(const AdviceFacts& facts, int64_t ns);
+
+// lock_rules.cc
+std::optional<results::Finding> LockContention(const AdviceFacts& facts);
+std::optional<results::Finding> LockContentionInRun(const AdviceFacts& facts);
+std::optional<results::Finding> Deadlocked(const AdviceFacts& facts);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of locks. See text.h.
+
+#include <algorithm>
+#include <cstdio>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+constexpr int kWorstIntervals = 5;
+
+std::string Address(uint64_t object) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%#llx", static_cast<unsigned long long>(object));
+  return text;
+}
+
+std::string ThreadCell(const std::string& name, int32_t tid) {
+  return name + " (" + std::to_string(tid) + ")";
+}
+
+std::string Deadlocks(const results::Locks& result) {
+  std::string out;
+  for (const results::Deadlock& deadlock : result.deadlocks()) {
+    out +=
+        "Deadlock in pid " + std::to_string(deadlock.pid()) + ": " +
+        std::to_string(deadlock.waits_size()) +
+        (deadlock.waits_size() == 1 ? " thread waits for itself" : " threads wait for each other") +
+        ", for " + FormatDuration(deadlock.length_ns()) + " when the recording ended; " +
+        std::to_string(deadlock.blocked_thread_count()) + " threads are blocked by it\n";
+    for (const results::DeadlockWait& wait : deadlock.waits()) {
+      out += "  " + ThreadCell(wait.waiter(), wait.waiter_tid()) + " waits for " + wait.kind() +
+             " " + Address(wait.object()) + ", which " +
+             ThreadCell(wait.holder(), wait.holder_tid()) + " holds\n";
+      if (wait.frames().empty()) out += "    in " + wait.caller().name() + "\n";
+      for (const results::Frame& frame : wait.frames()) out += "    in " + frame.name() + "\n";
+    }
+    out += "\n";
+  }
+  return out;
+}
+
+// The waiting graph: whose hands others waited for.
+std::string Edges(const results::Locks& result, const TextOptions& options) {
+  TextTable table;
+  for (const char* header : {"thread", "waited for"}) table.AddColumn(header, Align::kLeft, true);
+  table.AddColumn("kind", Align::kLeft);
+  table.AddColumn("lock", Align::kRight);
+  table.AddColumn("pid", Align::kRight);
+  for (const char* header : {"waits", "total", "longest"}) table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.edges_size(), options); ++i) {
+    const results::LockEdge& edge = result.edges(i);
+    table.AddRow({ThreadCell(edge.waiter(), edge.waiter_tid()),
+                  ThreadCell(edge.holder(), edge.holder_tid()), edge.kind(), Address(edge.object()),
+                  std::to_string(edge.pid()), FormatNumber(edge.count()),
+                  FormatDuration(edge.total_ns()), FormatDuration(edge.max_ns())});
+  }
+  return Section("Who waited for whom", table, options, result.edges_size());
+}
+
+std::string Holders(const results::Locks& result, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn("thread", Align::kLeft, true);
+  table.AddColumn("pid", Align::kRight);
+  for (const char* header : {"waited for it", "in the end", "threads"}) {
+    table.AddColumn(header, Align::kRight);
+  }
+  for (int i = 0; i < Shown(result.holders_size(), options); ++i) {
+    const results::LockHolder& holder = result.holders(i);
+    table.AddRow({ThreadCell(holder.name(), holder.tid()), std::to_string(holder.pid()),
+                  FormatDuration(holder.direct_ns()), FormatDuration(holder.root_ns()),
+                  FormatNumber(holder.waiter_count())});
+  }
+  return Section(
+      "Who made others wait (in the end: also those that waited for its waiters, while it did not "
+      "wait itself)",
+      table, options, result.holders_size());
+}
+
+// One sign an interval, from nobody to the most.
+std::string Curve(const results::Locks& result) {
+  constexpr const char* kSigns[] = {"\u2581", "\u2582", "\u2583", "\u2584",
+                                    "\u2585", "\u2586", "\u2587", "\u2588"};
+  double most = 0;
+  for (const auto& interval : result.intervals()) most = std::max(most, interval.waiting_ratio());
+  std::string out;
+  for (const auto& interval : result.intervals()) {
+    const double part = most > 0 ? interval.waiting_ratio() / most : 0;
+    out += interval.waiting_ns() == 0 ? "." : kSigns[std::min(7, static_cast<int>(part * 8))];
+  }
+  return out;
+}
+
+std::string OverTime(const results::Locks& result, const TextOptions& options) {
+  if (result.intervals().empty()) return "";
+  std::vector<const results::LockInterval*> worst;
+  for (const auto& interval : result.intervals()) {
+    if (interval.waiting_ns() > 0) worst.push_back(&interval);
+  }
+  if (worst.empty()) return "";
+  std::stable_sort(worst.begin(), worst.end(),
+                   [](const auto* a, const auto* b) { return a->waiting_ns() > b->waiting_ns(); });
+  if (worst.size() > kWorstIntervals) worst.resize(kWorstIntervals);
+  TextTable table;
+  for (const char* header : {"from", "threads waiting", "at most"}) {
+    table.AddColumn(header, Align::kRight);
+  }
+  table.AddColumn("mostly in", Align::kLeft, true);
+  table.AddColumn("lock", Align::kRight);
+  table.AddColumn("held by", Align::kLeft, true);
+  const int64_t start = result.intervals(0).start_ns();
+  for (const results::LockInterval* interval : worst) {
+    table.AddRow({FormatDuration(interval->start_ns() - start),
+                  FormatReal(interval->waiting_ratio()), FormatNumber(interval->max_waiters()),
+                  interval->name(), Address(interval->object()), interval->holder()});
+  }
+  return "Threads waiting for locks over time, one sign each " +
+         FormatDuration(result.intervals(0).length_ns()) + "\n  " + Curve(result) + "\n\n" +
+         Section("When most waited", table, options, table.rows());
+}
+
+}  // namespace
+
+std::string LocksText(const results::Locks& result, const TextOptions& options) {
+  if (result.locks().empty()) {
+    return "No wait for a lock or a condition was recorded.\n" + MetaText(result.meta(), options);
+  }
+  std::string out = Deadlocks(result);
+  out += "Contended: " + FormatNumber(result.contended_count()) + " waits, " +
+         FormatDuration(result.contended_ns());
+  if (result.has_step_contended_ns()) {
+    out += "; in steps, on the step's thread: " + FormatDuration(result.step_contended_ns());
+  }
+  out += "\n\n";
+  google::protobuf::RepeatedPtrField<results::Lock> contended, others;
+  for (const results::Lock& lock : result.locks())
+    *(lock.contended() ? contended : others).Add() = lock;
+  out += Section("Locks that other threads held",
+                 LockRows(contended, Shown(contended.size(), options)), options, contended.size());
+  out += Edges(result, options);
+  out += Holders(result, options);
+  out += OverTime(result, options);
+  out += Section("Waits that are made to last (conditions, semaphores, barriers, joins)",
+                 LockRows(others, Shown(others.size(), options)), options, others.size());
+  return out + MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis
