@@ -5,31 +5,49 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
+#include <poll.h>
 #include <stddef.h>
 #include <sys/socket.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 
+#include <atomic>
+
+#include "inject/control_thread.h"
 #include "inject/guarded_fd.h"
 #include "inject/hooks/signals.h"
 #include "inject/lifecycle.h"
+#include "inject/private_files.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/settings.h"
 #include "inject/state.h"
 #include "inject/text.h"
 #include "inject/tool_lock.h"
+#include "inject/tool_thread.h"
 
 namespace gpuprof::inject {
 namespace {
 
 constexpr uint64_t kLockLimit = 100'000'000u;
+constexpr char kListenerThread[] = "gpuprof-sock";
+constexpr size_t kListenerStackBytes = 64 * 1024;
 
 // An exec or exit on an application thread removes the socket while the control thread may just be
 // making it.
 constinit ToolLock g_lock;
-constinit GuardedFd g_socket;
+constinit GuardedFd g_socket;                // the newest listener's
 char g_path[sizeof(sockaddr_un::sun_path)];  // empty: an abstract name
+std::atomic<uint32_t> g_listener{0};         // number of the newest listener
+// The request being carried out; the listener owns it but while it is kAsked.
+enum RequestState : uint32_t { kNothingAsked, kAsked, kAnswered };
+struct {
+  std::atomic<uint32_t> state{kNothingAsked};
+  char line[256];
+  char answer[2048];
+} g_request;
 char g_snapshot[640];  // where the request being answered has put one; empty: nowhere
 
 uint32_t Uid() { return static_cast<uint32_t>(raw::Call(SYS_geteuid)); }
@@ -206,72 +224,108 @@ bool ReadLine(long fd, char* line, size_t capacity) {
   return false;
 }
 
+// On the control thread.
+void Carry() {
+  const char* error = Carry(g_request.line);
+  Text answer(g_request.answer, sizeof(g_request.answer));
+  answer.Add(proto::kKeyResult).Add(error == nullptr ? "=ok\n" : "=error\n");
+  if (error != nullptr) answer.Add(proto::kKeyError).Add("=").Add(error).Add("\n");
+  AddStatus(&answer);
+}
+
+void Wait(std::atomic<uint32_t>* word, uint32_t value) {
+  raw::Call(SYS_futex, raw::Arg(word), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, 0);
+}
+
 void Answer(long fd) {
   const timeval limit = {2, 0};
   raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, raw::Arg(&limit), sizeof(limit));
   raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, raw::Arg(&limit), sizeof(limit));
-  char line[256];
-  if (!PeerIsOwner(fd) || !ReadLine(fd, line, sizeof(line))) return;
-  const char* error = Carry(line);
-  char buffer[2048];
-  Text answer(buffer, sizeof(buffer));
-  answer.Add(proto::kKeyResult).Add(error == nullptr ? "=ok\n" : "=error\n");
-  if (error != nullptr) answer.Add(proto::kKeyError).Add("=").Add(error).Add("\n");
-  AddStatus(&answer);
+  if (!PeerIsOwner(fd) || !ReadLine(fd, g_request.line, sizeof(g_request.line))) return;
+  g_request.state.store(kAsked, std::memory_order_release);
+  WakeControlThread();
+  while (g_request.state.load(std::memory_order_acquire) == kAsked) Wait(&g_request.state, kAsked);
+  const char* answer = g_request.answer;
   // MSG_NOSIGNAL: a client that went away must not kill the program by SIGPIPE.
-  raw::Call(SYS_sendto, fd, raw::Arg(buffer), static_cast<long>(answer.size()), MSG_NOSIGNAL, 0, 0);
+  raw::Call(SYS_sendto, fd, raw::Arg(answer), static_cast<long>(Length(answer)), MSG_NOSIGNAL, 0,
+            0);
 }
 
-void Open() {
-  if (g_process.finished.load() != 0) return;  // nobody would remove it
-  if (g_socket.fd() >= 0) return;              // a failed exec was faster than our start
+bool Open() {
   const long fd = raw::Call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  if (fd < 0) return;
+  if (fd < 0) return false;
   const bool bound =
-      BindInFolder(fd, Variable("XDG_RUNTIME_DIR")) || BindInFolder(fd, "/tmp") || BindAbstract(fd);
+      BindInFolder(fd, g_launch.runtime_folder) || BindInFolder(fd, "/tmp") || BindAbstract(fd);
   if (!bound || raw::Call(SYS_listen, fd, 8) != 0) {
     raw::Call(SYS_close, fd);
-    Debug("no control socket could be made; only the signal toggles capture");
-    return;
+    return false;
   }
   g_socket.Adopt(static_cast<int>(fd));
+  return true;
+}
+
+// Not once the process is finishing: nobody would remove it.
+bool OpenLocked(uint32_t number, GuardedFd* socket) {
+  const bool locked = g_lock.Lock(kLockLimit);
+  const bool open = number == g_listener.load() && g_process.finished.load() == 0 && Open();
+  if (open) *socket = g_socket;
+  if (locked) g_lock.Unlock();
+  return open;
+}
+
+// Each has its number, and leaves when it is not the newest any more.
+void* ListenerMain(void* argument) {
+  EnterToolThread(kListenerThread);
+  if (LeaveProgramsFiles()) t_thread.tool = kToolThreadWithoutFiles;
+  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
+  GuardedFd socket;
+  while (OpenLocked(number, &socket)) {
+    // Where it could not leave the program's files, a program that closes all takes the socket
+    // along.
+    while (number == g_listener.load() && socket.Valid()) {
+      pollfd wait = {socket.fd(), POLLIN, 0};
+      const timespec limit = {1, 0};
+      if (raw::Call(SYS_ppoll, raw::Arg(&wait), 1, raw::Arg(&limit), 0, 8) <= 0) continue;
+      const long fd = raw::Call(SYS_accept4, wait.fd, 0, 0, SOCK_CLOEXEC);
+      if (fd < 0) continue;
+      Answer(fd);
+      raw::Call(SYS_close, fd);
+    }
+    if (number != g_listener.load()) break;
+    RemoveControlSocket();
+  }
+  socket.CloseIfOurs();
+  return nullptr;
 }
 
 }  // namespace
 
 void OpenControlSocket() noexcept {
-  const bool locked = g_lock.Lock(kLockLimit);
-  Open();
-  if (locked) g_lock.Unlock();
+  const uintptr_t number = g_listener.fetch_add(1) + 1;
+  RemoveControlSocket();  // of the one before, which binds no more
+  if (!StartToolThread(ListenerMain, reinterpret_cast<void*>(number), kListenerStackBytes))
+    Debug("no control socket could be made; only the signal toggles capture");
 }
 
-void CloseControlSocket(bool remove) noexcept {
+void RemoveControlSocket() noexcept {
   const bool locked = g_lock.Lock(kLockLimit);
-  if (remove && g_path[0] != 0) raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(g_path), 0);
+  if (g_path[0] != 0) raw::Call(SYS_unlinkat, AT_FDCWD, raw::Arg(g_path), 0);
   g_path[0] = 0;
-  g_socket.CloseIfOurs();
   if (locked) g_lock.Unlock();
 }
 
 void ForgetControlSocket() noexcept {
   g_lock.Reset();
-  CloseControlSocket(/*remove=*/false);
+  g_path[0] = 0;
+  g_socket.CloseIfOurs();
+  g_request.state.store(kNothingAsked);
 }
 
-int ControlSocketFd() noexcept { return g_socket.fd(); }
-
 void ServeControlSocket() noexcept {
-  if (!g_socket.Valid()) {
-    // The program closed it with everything else: make another one.
-    g_socket.Forget();
-    CloseControlSocket(/*remove=*/true);
-    OpenControlSocket();
-    return;
-  }
-  const long fd = raw::Call(SYS_accept4, g_socket.fd(), 0, 0, SOCK_CLOEXEC);
-  if (fd < 0) return;
-  Answer(fd);
-  raw::Call(SYS_close, fd);
+  if (g_request.state.load(std::memory_order_acquire) != kAsked) return;
+  Carry();
+  g_request.state.store(kAnswered, std::memory_order_release);
+  raw::Call(SYS_futex, raw::Arg(&g_request.state), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
 }  // namespace gpuprof::inject

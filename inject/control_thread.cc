@@ -3,33 +3,28 @@
 
 #include "inject/control_thread.h"
 
-#include <fcntl.h>
-#include <limits.h>
-#include <poll.h>
-#include <pthread.h>
-#include <signal.h>
+#include <linux/futex.h>
 #include <stdlib.h>
-#include <sys/prctl.h>
+#include <time.h>
 
 #include <atomic>
 
 #include "inject/control_socket.h"
-#include "inject/guarded_fd.h"
 #include "inject/last_thread.h"
 #include "inject/lifecycle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
-#include "inject/real_symbols.h"
 #include "inject/settings.h"
 #include "inject/state.h"
 #include "inject/text.h"
+#include "inject/tool_thread.h"
 
 namespace gpuprof::inject {
 namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
-// dlopen runs on it, with the loader's and constructors' frames.
+// Exit handlers of the program may have to run on it.
 constexpr size_t kStackBytes = 512 * 1024;
 // Most processes of a job's tree live for milliseconds: they get neither the tracer nor its thread.
 // Exact heap traces want stacks from the first allocation on and start at once.
@@ -48,22 +43,16 @@ constexpr uint64_t kStartTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
 std::atomic<uint32_t> g_stop_wanted{0};
-constinit GuardedFd g_wake_read;
-constinit GuardedFd g_wake_write;
+std::atomic<uint32_t> g_wanted{0};  // the thread sleeps on it
+std::atomic<uint32_t> g_reopen_wanted{0};
 bool g_forked = false;
 
+// What a thread without the program's files has to say.
+enum PostState : uint32_t { kNothing, kFilling, kFull };
+std::atomic<uint32_t> g_posted{kNothing};
+char g_post[640];
+
 uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
-
-void OpenWakePipe() {
-  int ends[2];
-  if (raw::Call(SYS_pipe2, raw::Arg(ends), O_CLOEXEC | O_NONBLOCK) != 0) return;
-  g_wake_read.Adopt(ends[0]);
-  g_wake_write.Adopt(ends[1]);
-}
-
-// SIGCANCEL and SIGSETXID in a kernel's signal set; libc's headers name neither.
-constexpr uint64_t kCancelSignal = uint64_t{1} << (32 - 1);
-constexpr uint64_t kSetIdsSignal = uint64_t{1} << (33 - 1);
 
 struct Deadlines {
   uint64_t session;  // when the tracer is loaded for a capture that began with the process
@@ -78,25 +67,12 @@ void Earlier(uint64_t* when, uint64_t candidate) {
   if (candidate != 0 && candidate < *when) *when = candidate;
 }
 
-// Sleeps until a request, a wake-up, or `until`.
+// Sleeps until somebody wakes it, or `until`.
 void Sleep(uint64_t until) {
-  pollfd wait[2] = {{g_wake_read.fd(), POLLIN, 0}, {ControlSocketFd(), POLLIN, 0}};
   const uint64_t now = Now();
   const uint64_t left = until > now ? until - now : 0;
   const timespec limit = {static_cast<time_t>(left / kSecond), static_cast<long>(left % kSecond)};
-  const long ready = raw::Call(SYS_ppoll, raw::Arg(wait), 2, raw::Arg(&limit), 0, 8);
-  if (ready <= 0) return;
-  if ((wait[0].revents & POLLIN) != 0 && g_wake_read.Valid()) {
-    char bytes[64];
-    raw::Call(SYS_read, g_wake_read.fd(), raw::Arg(bytes), sizeof(bytes));
-  }
-  // A program that closes every descriptor takes ours along; a closed one answers POLLNVAL at once.
-  if ((wait[0].revents & POLLNVAL) != 0 || (g_wake_read.fd() >= 0 && !g_wake_read.Valid())) {
-    g_wake_read.Forget();
-    g_wake_write.Forget();
-    OpenWakePipe();
-  }
-  if (wait[1].revents != 0) ServeControlSocket();
+  raw::Call(SYS_futex, raw::Arg(&g_wanted), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, raw::Arg(&limit));
 }
 
 // With a flight recorder the signal asks for what is kept; several at once get one answer.
@@ -129,6 +105,12 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
   if (g_settings.heap_mode == proto::HeapMode::kExact && !g_forked) return true;
   // A forked child that recorded nothing gets no file.
   return now >= deadlines.session && g_process.ring_file_state.load() == 2;
+}
+
+void SayWhatWasPosted() {
+  if (g_posted.load(std::memory_order_acquire) != kFull) return;
+  Say(g_post);
+  g_posted.store(kNothing);
 }
 
 // As libc does when the last of its threads ends. What runs now is the program's: its exit
@@ -164,8 +146,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
 }
 
 void* ControlMain(void*) {
-  t_thread.busy = t_thread.tool = 1;
-  raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg(proto::kControlThread));
+  EnterToolThread(proto::kControlThread);
   const uint64_t began = Now();
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
@@ -174,6 +155,10 @@ void* ControlMain(void*) {
     deadlines.start = began + g_launch.delay_ns;
   OpenControlSocket();
   while (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid) {
+    g_wanted.store(0);
+    if (g_reopen_wanted.exchange(0) != 0) OpenControlSocket();
+    SayWhatWasPosted();
+    ServeControlSocket();
     Work(&deadlines, began);
     uint64_t until = Now() + kSecond;
     Earlier(&until, deadlines.start);
@@ -184,7 +169,7 @@ void* ControlMain(void*) {
       Earlier(&until, deadlines.session > Now() ? deadlines.session : Now() + kForkedSessionDelay);
     }
     if (g_process.session.load() != 0) Earlier(&until, deadlines.tick);
-    if (g_toggles.load() == 0) Sleep(until);
+    Sleep(until);
   }
   return nullptr;
 }
@@ -194,37 +179,28 @@ void* ControlMain(void*) {
 void StartControlThread(bool forked) noexcept {
   g_forked = forked;
   ForgetMainThreadLeft();
-  OpenWakePipe();
-  // Our thread is born with every signal blocked: the program's handlers never run on it. But not
-  // the two that libc keeps for itself: setuid() and its relatives send SIGSETXID to every thread
-  // of the process and wait for its answer, ours included.
-  uint64_t all = ~(kCancelSignal | kSetIdsSignal);
-  uint64_t old = 0;
-  raw::Call(SYS_rt_sigprocmask, SIG_SETMASK, raw::Arg(&all), raw::Arg(&old), sizeof(all));
-  const uint8_t busy = t_thread.busy;
-  const uint8_t tool = t_thread.tool;
-  t_thread.busy = t_thread.tool = 1;
-  pthread_attr_t attributes;
-  pthread_t thread;
-  bool made = false;
-  if (real.pthread_attr_init(&attributes) == 0) {
-    real.pthread_attr_setstacksize(&attributes, kStackBytes);
-    real.pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    made = real.pthread_create(&thread, &attributes, ControlMain, nullptr) == 0;
-    real.pthread_attr_destroy(&attributes);
-  }
-  t_thread.busy = busy;
-  t_thread.tool = tool;
-  raw::Call(SYS_rt_sigprocmask, SIG_SETMASK, raw::Arg(&old), 0, sizeof(old));
-  if (!made) {
-    g_process.recording.store(0);
-    g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
-    Say("cannot record: no thread could be made (limit on processes or memory)");
-  }
+  if (StartToolThread(ControlMain, nullptr, kStackBytes)) return;
+  g_process.recording.store(0);
+  g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
+  Say("cannot record: no thread could be made (limit on processes or memory)");
 }
 
 void WakeControlThread() noexcept {
-  if (g_wake_write.Valid()) raw::Call(SYS_write, g_wake_write.fd(), raw::Arg("w"), 1);
+  g_wanted.store(1);
+  raw::Call(SYS_futex, raw::Arg(&g_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+void SayByControlThread(const char* text) noexcept {
+  for (int tries = 0; tries < 100; ++tries) {
+    uint32_t empty = kNothing;
+    if (g_posted.compare_exchange_strong(empty, kFilling)) break;
+    if (tries == 99) return;
+    const timespec moment = {0, kMillisecond};
+    raw::Call(SYS_nanosleep, raw::Arg(&moment), 0);
+  }
+  Text(g_post, sizeof(g_post)).Add(text);
+  g_posted.store(kFull, std::memory_order_release);
+  WakeControlThread();
 }
 
 void RequestToggle() noexcept {
@@ -237,18 +213,16 @@ void RequestStop() noexcept {
   WakeControlThread();
 }
 
-void RemoveControlSocket() noexcept { CloseControlSocket(/*remove=*/true); }
-
 void ReopenControlSocket() noexcept {
-  CloseControlSocket(/*remove=*/true);
-  OpenControlSocket();
+  g_reopen_wanted.store(1);
+  WakeControlThread();
 }
 
 void ForgetControl() noexcept {
   g_toggles.store(0);
   g_stop_wanted.store(0);
-  g_wake_read.CloseIfOurs();
-  g_wake_write.CloseIfOurs();
+  g_reopen_wanted.store(0);
+  g_posted.store(kNothing);
   ForgetControlSocket();
 }
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The one thread of the inject object, "gpuprof-ctl": waits for control requests, signals and
-// deadlines and carries them out. Blocks all signals, sleeps in ppoll; wakes once a second when
-// nothing happens.
+// The thread "gpuprof-ctl": waits for control requests, signals and deadlines and carries them out.
+// Blocks all signals, sleeps on a futex; wakes once a second when nothing happens. It stays in the
+// program's table of descriptors, and keeps none open: exit handlers may have to run on it.
 
 #pragma once
 
@@ -16,18 +16,20 @@ void StartControlThread(bool forked) noexcept;
 // Makes the control thread look around. Signal handlers, any thread.
 void WakeControlThread() noexcept;
 
+// Says it for a thread that has left the program's files. Lost when the one before it was not said
+// yet.
+void SayByControlThread(const char* text) noexcept;
+
 // A signal asked for a toggle. Signal handlers.
 void RequestToggle() noexcept;
 
 // Ends the capture under way, soon. Tool threads.
 void RequestStop() noexcept;
 
-// The socket of a process that ends, and that of an image which goes on after a failed exec under a
-// new name.
-void RemoveControlSocket() noexcept;
+// An image that goes on after a failed exec has a new name.
 void ReopenControlSocket() noexcept;
 
-// In a forked child: the parent's thread, pipe and socket are not ours.
+// In a forked child: the parent's threads and socket are not ours.
 void ForgetControl() noexcept;
 
 }  // namespace gpuprof::inject

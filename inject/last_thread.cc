@@ -35,9 +35,12 @@ long ReadFile(const char* path, char* buffer, size_t capacity) {
   return n;
 }
 
-// "pid (name) Z ...": a name may hold parentheses, so the last one counts.
+// "pid (name) Z ...": a name may hold parentheses, so the last one counts. A thread that has gone
+// has no memory and so no executable: asked first, because that takes no descriptor.
 bool MainThreadIsGone() {
   char text[512];
+  if (raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(text), sizeof(text)) > 0)
+    return false;
   const long n = ReadFile("/proc/self/stat", text, sizeof(text));
   for (long i = n - 1; i >= 0; --i) {
     if (text[i] == ')') return text[i + 1] == ' ' && text[i + 2] == 'Z';

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "inject/control_socket.h"
 #include "inject/control_thread.h"
 #include "inject/heap_sampler.h"
 #include "inject/raw_log.h"
@@ -249,7 +250,6 @@ void AfterFailedExec(int error) noexcept {
   WriteProcessEvent(proto::ProcessEvent::kExec, 0, static_cast<uint64_t>(error), nullptr);
   t_thread.busy = t_thread.tool = 1;
   ReopenControlSocket();
-  WakeControlThread();
 }
 
 void BeforeFork() noexcept {

@@ -255,6 +255,13 @@ bool ExecutableName(char* name, size_t capacity) {
   return true;
 }
 
+void ReadRuntimeFolder() {
+  const char* folder = Variable("XDG_RUNTIME_DIR");
+  Text text(g_launch.runtime_folder, sizeof(g_launch.runtime_folder));
+  if (folder != nullptr) text.Add(folder);
+  if (text.cut()) g_launch.runtime_folder[0] = 0;
+}
+
 void ReadTracerPath() {
   Text text(g_tracer_path, sizeof(g_tracer_path));
   const char* given = Variable(proto::kEnvTracer);
@@ -323,6 +330,7 @@ bool ReadSettings() noexcept {
   ReadMemory();
   ReadFlightBytes();
   ReadTracerPath();
+  ReadRuntimeFolder();
   const char* times = Variable(proto::kEnvHeapTimes);
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
   const char* capture = Variable(proto::kEnvCapture);

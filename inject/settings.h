@@ -17,8 +17,9 @@ enum class CaptureMode { kNow, kOff, kDelay };
 struct LaunchSettings {
   CaptureMode capture = CaptureMode::kNow;
   uint64_t delay_ns = 0;
-  uint64_t length_ns = 0;  // 0: until stopped
-  int signal = 0;          // 0: none
+  uint64_t length_ns = 0;        // 0: until stopped
+  int signal = 0;                // 0: none
+  char runtime_folder[96] = {};  // XDG_RUNTIME_DIR; "": none, or too long for a socket in it
 };
 extern LaunchSettings g_launch;
 

@@ -4,14 +4,20 @@
 #include "inject/tracer_object.h"
 
 #include <dlfcn.h>
+#include <linux/futex.h>
+
+#include <atomic>
 
 #include "inject/control_thread.h"
 #include "inject/hooks/torch_memory.h"
+#include "inject/private_files.h"
 #include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
 #include "inject/recorder.h"
 #include "inject/ring_file.h"
 #include "inject/settings.h"
 #include "inject/text.h"
+#include "inject/tool_thread.h"
 
 namespace gpuprof::inject {
 namespace {
@@ -20,6 +26,9 @@ namespace {
 const tracer::Api* g_api = nullptr;
 bool g_tried = false;
 tracer::Host g_host;
+std::atomic<uint32_t> g_loaded{0};
+char g_reason[1200];
+constexpr size_t kLoaderStackBytes = 512 * 1024;  // constructors' frames too
 
 // Enter and Leave are Recorder's constructor and destructor for callbacks that do not nest in a C++
 // scope of ours.
@@ -43,7 +52,18 @@ void Leave() {
 
 void Wake() { WakeDrain()(); }
 
-void AdoptToolThread() { t_thread.busy = t_thread.tool = 1; }
+void AdoptToolThread() {
+  t_thread.busy = 1;
+  t_thread.tool = LeaveProgramsFiles() ? kToolThreadWithoutFiles : kToolThread;
+}
+
+void SayHere(const char* text) {
+  t_thread.tool == kToolThreadWithoutFiles ? SayByControlThread(text) : Say(text);
+}
+
+void DebugHere(const char* text) {
+  if (g_settings.debug != 0) SayHere(text);
+}
 
 void FillHost() {
   g_host.size = sizeof(g_host);
@@ -60,8 +80,46 @@ void FillHost() {
   g_host.request_stop = RequestStop;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
-  g_host.say = Say;
-  g_host.debug = Debug;
+  g_host.say = SayHere;
+  g_host.debug = DebugHere;
+}
+
+// Sets g_api, or g_reason.
+void Load() {
+  Text reason(g_reason, sizeof(g_reason));
+  const char* path = TracerPath();
+  if (*path == 0) {
+    reason
+        .Add("cannot record: the place of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to ")
+        .Add("its path");
+    return;
+  }
+  void* object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  if (object == nullptr) {
+    const char* error = dlerror();
+    reason.Add("cannot record: ")
+        .Add(error != nullptr ? error : path)
+        .Add("; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
+    return;
+  }
+  const auto entry = reinterpret_cast<tracer::EntryFunction>(dlsym(object, tracer::kEntryName));
+  const tracer::Api* api = entry != nullptr ? entry(&g_host) : nullptr;
+  if (api == nullptr || api->size != sizeof(tracer::Api)) {
+    reason.Add("cannot record: ")
+        .Add(path)
+        .Add(" is of another version than libgpuprof_inject.so; install both from one build");
+    return;
+  }
+  g_api = api;
+}
+
+void* LoaderMain(void*) {
+  EnterToolThread("gpuprof-load");
+  if (LeaveProgramsFiles()) t_thread.tool = kToolThreadWithoutFiles;
+  Load();
+  g_loaded.store(1, std::memory_order_release);
+  raw::Call(SYS_futex, raw::Arg(&g_loaded), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+  return nullptr;
 }
 
 }  // namespace
@@ -72,34 +130,17 @@ const tracer::Api* LoadTracer() noexcept {
   FillHost();  // the ring file is another one after fork and exec
   if (g_tried) return g_api;
   g_tried = true;
-  char message[1200];
-  Text text(message, sizeof(message));
-  const char* path = TracerPath();
-  if (*path == 0) {
-    Say("cannot record: the place of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to its "
-        "path");
+  // The loader opens files: on a thread where that takes no number of the program's.
+  g_loaded.store(0);
+  if (!StartToolThread(LoaderMain, nullptr, kLoaderStackBytes)) {
+    Say("cannot record: no thread could be made (limit on processes or memory)");
     return nullptr;
   }
-  void* object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  if (object == nullptr) {
-    const char* reason = dlerror();
-    text.Add("cannot record: ")
-        .Add(reason != nullptr ? reason : path)
-        .Add("; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
-    Say(message);
-    return nullptr;
+  while (g_loaded.load(std::memory_order_acquire) == 0) {
+    raw::Call(SYS_futex, raw::Arg(&g_loaded), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0, 0);
   }
-  const auto entry = reinterpret_cast<tracer::EntryFunction>(dlsym(object, tracer::kEntryName));
-  const tracer::Api* api = entry != nullptr ? entry(&g_host) : nullptr;
-  if (api == nullptr || api->size != sizeof(tracer::Api)) {
-    text.Add("cannot record: ")
-        .Add(path)
-        .Add(" is of another version than libgpuprof_inject.so; install both from one build");
-    Say(message);
-    return nullptr;
-  }
-  g_api = api;
-  return api;
+  if (g_reason[0] != 0) Say(g_reason);
+  return g_api;
 }
 
 }  // namespace gpuprof::inject

@@ -109,6 +109,10 @@ void Drain::Abandon() {
   if (flight_ != nullptr) flight_->Abandon();
 }
 
+bool Drain::CanWriteHere() {
+  return writer_.CanWriteHere() && (flight_ == nullptr || flight_->CanWriteHere());
+}
+
 bool Drain::Finish(proto::ExitWay way, int32_t status) {
   if (!writer_.is_open()) return true;
   if (flight_ != nullptr && !flight_->JoinInto(&writer_)) {
@@ -121,9 +125,9 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
   proto::EndMarker marker = {};
   marker.exit_way = static_cast<uint32_t>(way);
   marker.exit_status = status;
-  writer_.WriteEnd(marker);
+  const bool ended = writer_.WriteEnd(marker);
   writer_.Close();
-  return true;
+  return ended;
 }
 
 // Into rows of their own: they go into the snapshot and not into the trace.
@@ -156,9 +160,7 @@ bool Drain::PrepareSnapshot(Snapshot* snapshot) {
       (flight_ == nullptr || flight_->AddTo(&snapshot->files))) {
     return true;
   }
-  const int error = errno;
-  snapshot->files.Close();
-  errno = error;
+  errno = ENAMETOOLONG;
   return false;
 }
 

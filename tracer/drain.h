@@ -35,14 +35,17 @@ class Drain {
   void BeginCapture(uint32_t number, const char* trigger);
   // The last pass: open spans become rows, every table is brought up to date.
   void EndCapture(const char* trigger);
+  // Whether the calling thread gets at the files: after chroot() or setuid() only the one that has
+  // them open may.
+  bool CanWriteHere();
   // The end marker; the file is closed. False: the trace is not whole, and recovery can make it so.
   bool Finish(proto::ExitWay way, int32_t status);
   // A forked child's copy: forgets the parent's file.
   void Abandon();
 
-  // Everything recorded so far into files, and those opened.
+  // Everything recorded so far into files, and those named. Until the next pass they are there.
   struct Snapshot {
-    OpenFiles files;
+    FileParts files;
     proto::FileHeader header;
     uint32_t capture;
     uint64_t now;

@@ -17,17 +17,31 @@ constexpr int kMetaField = 13;
 
 }  // namespace
 
-bool OpenFiles::Add(const char* path, uint64_t bytes) {
-  if (count == kMost) return false;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd < 0) return false;
-  file[count++] = {fd, bytes};
+bool FileParts::Add(const char* path, uint64_t bytes) {
+  if (count == kMost || strlen(path) >= kPathBytes) return false;
+  strcpy(part[count].path, path);
+  part[count].bytes = bytes;
+  part[count++].fd = -1;
   return true;
 }
 
-void OpenFiles::Close() {
-  for (uint32_t i = 0; i < count; ++i) close(file[i].fd);
-  count = 0;
+bool FileParts::Open() {
+  for (uint32_t i = 0; i < count; ++i) {
+    part[i].fd = open(part[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (part[i].fd >= 0) continue;
+    const int error = errno;
+    Close();
+    errno = error;
+    return false;
+  }
+  return true;
+}
+
+void FileParts::Close() {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (part[i].fd >= 0) close(part[i].fd);
+    part[i].fd = -1;
+  }
 }
 
 FlightRecorder::FlightRecorder(const char* stem_path, uint64_t bytes,
@@ -79,7 +93,7 @@ bool FlightRecorder::TakeBegun() {
   return begun;
 }
 
-bool FlightRecorder::AddTo(OpenFiles* files) const {
+bool FlightRecorder::AddTo(FileParts* files) const {
   char path[kPathBytes];
   for (uint32_t number = oldest_; number != next_; ++number) {
     // The newest may grow meanwhile; of the others nothing more will come.
@@ -91,12 +105,11 @@ bool FlightRecorder::AddTo(OpenFiles* files) const {
 }
 
 bool FlightRecorder::JoinInto(codec::TraceWriter* trace) {
-  OpenFiles files;
-  bool joined = AddTo(&files);
-  char path[kPathBytes];
+  FileParts files;
+  bool joined = AddTo(&files) && files.Open();
   for (uint32_t i = 0; joined && i < files.count; ++i) {
-    joined = codec::CopyBlocks(files.file[i].fd, files.file[i].bytes, 0, trace);
-    if (joined && codec::SegmentPath(stem_, oldest_ + i, path, sizeof(path))) unlink(path);
+    joined = codec::CopyBlocks(files.part[i].fd, files.part[i].bytes, 0, trace);
+    if (joined) unlink(files.part[i].path);
   }
   files.Close();
   if (joined) writer_.Close();

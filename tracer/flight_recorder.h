@@ -16,17 +16,22 @@
 
 namespace gpuprof::tracer {
 
-// Files as they are at one moment, open for reading: later changes do not reach what is in them.
-struct OpenFiles {
+// Files as they are at one moment, each by its first bytes. Opened, they keep what is in them,
+// whatever becomes of their names.
+struct FileParts {
   static constexpr uint32_t kMost = 16;
-  struct File {
-    int fd;
+  static constexpr uint32_t kPathBytes = 700;
+  struct Part {
+    char path[kPathBytes];
     uint64_t bytes;
+    int fd;  // -1: not open
   };
-  File file[kMost];
+  Part part[kMost];
   uint32_t count = 0;
 
   bool Add(const char* path, uint64_t bytes);
+  // False: errno says why, and none is open. On the thread that reads them.
+  bool Open();
   void Close();
 };
 
@@ -43,7 +48,8 @@ class FlightRecorder {
 
   // Moves everything into `trace` and removes the segments. False: the trace cannot be written.
   bool JoinInto(codec::TraceWriter* trace);
-  bool AddTo(OpenFiles* files) const;
+  bool AddTo(FileParts* files) const;
+  bool CanWriteHere() { return !writer_.is_open() || writer_.CanWriteHere(); }
   // A forked child's copy.
   void Abandon() { writer_.Abandon(); }
 

@@ -43,9 +43,12 @@ constexpr uint64_t kBusyPause = kMillisecond / 4;
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr int kNice = 5;
 constexpr uint64_t kStopLimit = 10 * kSecond;
+constexpr uint64_t kSnapshotLimit = 2 * kSecond;
 
-// Between the control thread, which asks, and the drain thread, which opens the files.
+// The control thread asks, the drain thread names the files and leaves them as they are until the
+// control thread has opened them.
 enum SnapshotState : uint32_t { kIdle, kWanted, kReady };
+enum BeginState : uint32_t { kToBegin, kBegun, kCannotBegin };
 enum DrainState : uint32_t { kNone, kRunning, kStopping, kEnded };
 
 const Host* g_host = nullptr;
@@ -60,6 +63,15 @@ const char* g_stop_trigger = "";
 std::atomic<uint32_t> g_snapshot{kIdle};
 Drain::Snapshot g_snapshot_files;
 bool g_snapshot_made = false;
+std::atomic<uint32_t> g_begin{kToBegin};
+uint32_t g_number = 0;
+const char* g_start_trigger = "";
+// What the drain thread is to end the file with, when the thread that exits cannot.
+struct {
+  bool wanted;
+  proto::ExitWay way;
+  int32_t status;
+} g_exit;
 int g_snapshot_error = 0;
 
 // Around what runs on a thread of the program and makes calls at which libc would carry out a
@@ -113,15 +125,44 @@ void GiveWay() {
   setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
 }
 
-void EndCapture() {
-  g_drain->EndCapture(g_stop_trigger);
-  g_state.store(kEnded);
+// All that is opened for long is opened on the drain thread.
+bool Begin() {
+  while (!EnterPass()) sched_yield();
+  bool open = g_drain->is_open();
+  if (!open && (open = g_drain->Open())) TorchBeginFile();
+  if (open) g_drain->BeginCapture(g_number, g_start_trigger);
+  g_in_pass.store(0);
+  g_begin.store(open ? kBegun : kCannotBegin);
+  FutexWake(&g_begin);
+  return open;
+}
+
+void FinishFile(proto::ExitWay way, int32_t status) {
+  const bool finished = g_drain->Finish(way, status);
+  // A process that goes on after a failed exec begins a new file.
+  g_drain = nullptr;
+  // Where it is not whole the ring file stays: it tells readers that there is something to finish.
+  if (!finished) return;
+  char path[700];
+  const char* parts[] = {g_host->settings->bundle, "/", g_host->settings->file_stem,
+                         proto::kRingSuffix};
+  char* end = path;
+  for (const char* part : parts) end = stpcpy(end, part);
+  unlink(path);
+}
+
+// Until the files of a snapshot are open.
+void StandStill() {
+  const uint64_t until = Monotonic() + kSnapshotLimit;
+  while (g_snapshot.load() == kReady && Monotonic() < until)
+    FutexWait(&g_snapshot, kReady, 100 * kMillisecond);
 }
 
 void* DrainMain(void* argument) {
   const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
   g_host->adopt_tool_thread();
   prctl(PR_SET_NAME, "gpuprof-drain");
+  if (!Begin()) return nullptr;
   if (g_host->settings->heap_mode != proto::HeapMode::kExact) GiveWay();
   uint64_t next_tables = Monotonic() + kSecond;
   while (g_state.load() == kRunning && g_drain_thread.load() == number) {
@@ -141,6 +182,7 @@ void* DrainMain(void* argument) {
         FutexWake(&g_snapshot);
       }
       g_in_pass.store(0);
+      StandStill();
     }
     // Looked at after the word was cleared: a stop in between has set both.
     if (g_state.load() == kRunning) FutexWait(g_host->drain_wanted, 0, pause);
@@ -149,7 +191,9 @@ void* DrainMain(void* argument) {
   if (g_drain_thread.load() == number && TakeDrain()) {
     if (g_state.load() == kStopping) {
       g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
-      EndCapture();
+      g_drain->EndCapture(g_stop_trigger);
+      if (g_exit.wanted) FinishFile(g_exit.way, g_exit.status);
+      g_state.store(kEnded);
     }
     g_in_pass.store(0);
   }
@@ -184,18 +228,25 @@ void LookForFrameworks() {
 
 bool Start(uint32_t number, const char* trigger) {
   if (g_drain == nullptr) g_drain = new Drain(g_host);
-  if (!g_drain->is_open()) {
-    if (!g_drain->Open()) return false;
-    TorchBeginFile();
-  }
   if (!g_stack_ready && g_host->settings->stack_depth != 0) {
     StackInit(g_host->settings->stack_depth);
     g_stack_ready = true;
   }
   MemorySetLimit(g_host->settings->memory_limit);
-  g_drain->BeginCapture(number, trigger);
+  g_number = number;
+  g_start_trigger = trigger;
+  g_begin.store(kToBegin);
   if (!StartDrainThread()) {
     g_host->say("cannot record: no thread could be made (limit on processes or memory)");
+    return false;
+  }
+  const uint64_t until = Monotonic() + kStopLimit;
+  while (g_begin.load() == kToBegin && Monotonic() < until)
+    FutexWait(&g_begin, kToBegin, 100 * kMillisecond);
+  if (g_begin.load() != kBegun) {
+    g_state.store(kNone);
+    if (g_begin.load() == kToBegin)
+      g_host->say("cannot record: the trace file could not be opened in time");
     return false;
   }
   g_capturing = true;
@@ -219,9 +270,13 @@ bool HasStackForEnd() {
 // for it. False: it must be waited for.
 bool EndCaptureHere() {
   if (!HasStackForEnd() || !TakeDrain()) return false;
-  EndCapture();
+  const bool can = g_drain->CanWriteHere();
+  if (can) {
+    g_drain->EndCapture(g_stop_trigger);
+    g_state.store(kEnded);
+  }
   g_in_pass.store(0);
-  return true;
+  return can;
 }
 
 void Stop(StopReason reason, const char* trigger) {
@@ -250,21 +305,10 @@ bool Tick() {
 void Finish(proto::ExitWay way, int32_t status) {
   const NotCancelled not_cancelled;
   const proto::NoFileSizeSignal no_signal;
+  g_exit = {true, way, status};
   Stop(StopReason::kExit, "exit");
   if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
-  if (!g_drain->Finish(way, status)) {
-    // The ring file stays: it tells readers that there is something to finish.
-    g_drain = nullptr;
-    return;
-  }
-  char path[700];
-  const char* parts[] = {g_host->settings->bundle, "/", g_host->settings->file_stem,
-                         proto::kRingSuffix};
-  char* end = path;
-  for (const char* part : parts) end = stpcpy(end, part);
-  unlink(path);
-  // A process that goes on after a failed exec begins a new file.
-  g_drain = nullptr;
+  FinishFile(way, status);
 }
 
 void BeforeFork() {
@@ -288,6 +332,7 @@ void AfterForkChild() {
   g_in_pass.store(0);
   g_state.store(kNone);
   g_capturing = false;
+  g_exit.wanted = false;
   // The parent's drain may be a torn copy: its file is let go of, its memory is left alone.
   if (g_drain != nullptr) g_drain->Abandon();
   g_drain = nullptr;
@@ -295,13 +340,12 @@ void AfterForkChild() {
   StackAfterForkChild();
 }
 
-// The drain thread opens the files between two passes; what is in them stays as it is.
 bool OpenSnapshot() {
   g_snapshot_files = {};
   if (!g_capturing) {
-    g_snapshot_made = g_drain->PrepareSnapshot(&g_snapshot_files);
+    if (g_drain->PrepareSnapshot(&g_snapshot_files) && g_snapshot_files.files.Open()) return true;
     g_snapshot_error = errno;
-    return g_snapshot_made;
+    return false;
   }
   g_snapshot.store(kWanted);
   g_host->wake_drain();
@@ -313,8 +357,11 @@ bool OpenSnapshot() {
     g_snapshot_error = ETIMEDOUT;
     return false;
   }
+  const bool open = g_snapshot_made && g_snapshot_files.files.Open();
+  if (g_snapshot_made) g_snapshot_error = errno;
   g_snapshot.store(kIdle);
-  return g_snapshot_made;
+  FutexWake(&g_snapshot);
+  return open;
 }
 
 const char* Snapshot(const char* name, char* path, uint32_t path_bytes) {

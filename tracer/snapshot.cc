@@ -45,10 +45,10 @@ void UtcName(uint64_t realtime_ns, char (&name)[32]) {
 int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
   codec::TraceWriter to;
   if (!to.Create(path, snapshot.header)) return errno;
-  const OpenFiles& files = snapshot.files;
+  const FileParts& files = snapshot.files;
   bool written = true;
   for (uint32_t i = 0; written && i < files.count; ++i) {
-    written = codec::CopyBlocks(files.file[i].fd, files.file[i].bytes, 0, &to);
+    written = codec::CopyBlocks(files.part[i].fd, files.part[i].bytes, 0, &to);
   }
   for (const auto& spans : *snapshot.open_spans) {
     for (const auto& builder : spans->builders()) {

@@ -72,7 +72,9 @@ struct Host {
   // Ends the capture soon, from the control thread. Any tool thread.
   void (*request_stop)();
 
-  // Marks the calling thread as ours for life: its allocations and locks are not recorded.
+  // Marks the calling thread as ours for life: its allocations and locks are not recorded. It
+  // leaves the program's table of descriptors where the system lets it: what others have opened it
+  // cannot use.
   void (*adopt_tool_thread)();
 
   // Where the framework's own reporter functions are, found by the tracer in the framework's

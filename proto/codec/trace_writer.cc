@@ -121,7 +121,8 @@ bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_seque
 }
 
 bool TraceWriter::Reopen() {
-  fd_ = -1;  // if the number is in use, it is a stranger's: not ours to close
+  // The number at hand may be a stranger's in this thread's table, and good in another's: it is
+  // neither closed nor forgotten.
   const int fd = open(path_, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
   if (fd < 0) return Fail(errno);
   struct stat status;

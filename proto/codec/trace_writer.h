@@ -46,6 +46,10 @@ class TraceWriter {
   bool CopyBlock(proto::BlockHeader header, const uint8_t* body);
   bool WriteEnd(proto::EndMarker marker);
 
+  // Whether the calling thread can write: with the descriptor at hand if its table has it, else
+  // with one that it opens. Not every thread of a process has the same table.
+  bool CanWriteHere() { return EnsureDescriptor(); }
+
   // Forgets the file without touching it (a forked child).
   void Abandon();
   void Close();

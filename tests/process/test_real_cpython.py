@@ -31,11 +31,6 @@ LIMIT_S = 60  # of one test; those that reach it bare hang bare
 SLOW = re.compile(r"StressTest|WithManager|WithThreads|TestPoolWorker|TestPool\.|_TestPool|ProcessTestCaseNoPoll"
                   r"|test_(communicate_timeout|wait_timeout|4_daemon_threads|itimer|setitimer)|CommandsWithSpaces")
 
-# Tests that list the descriptors of a process see those through which it is recorded (from 900 up, and for moments the
-# lowest free one): README.md, Limits, says so. Such a failure prints the list, and ours are in it.
-LISTS_DESCRIPTORS = re.compile(r"\.test_\w*fds\w*$")
-OURS_LISTED = re.compile(r"\b90[0-3]\b.*(output=|found in)|found in \{.*\b90[0-3]\b|not the second:\n(\d+ *\n?)*90[0-3]\b")
-
 MODES = {"bare": None, "default": (), "exact": (HEAP_EXACT,)}
 
 
@@ -150,8 +145,6 @@ def test_cpython(tmp_path, module):
     for name in ("default", "exact"):
         run = runs[name]
         different = {test for test in {*run.outcomes, *bare.outcomes} if run.outcomes.get(test) != bare.outcomes.get(test)}
-        different = {test for test in different
-                     if not (LISTS_DESCRIPTORS.search(test) and OURS_LISTED.search(run.words_of(test)))}
         different = {test for test in different if bare.outcomes.get(test) == "passed"} | {
             test for test in different if test not in bare.outcomes}
         differ[name] = different

@@ -87,6 +87,13 @@ def test_no_descriptor_or_file_is_left_to_the_program(record, tmp_path):
     assert list(here.iterdir()) == []
 
 
+@pytest.mark.parametrize("options", [(HEAP_EXACT,), ("--ring=1MiB", HEAP_EXACT), ("--capture=off",), ()])
+def test_the_programs_own_descriptors(same, options):
+    """It sees none of ours, and the numbers it counts on are free."""
+    outcome = same([program("own_descriptors")], *options)
+    assert outcome.out == b"others 0, seen 0 1 2 3\n"
+
+
 def test_static_program(same):
     outcome = same([program("plain_static"), "one"])
     assert outcome.status == 5

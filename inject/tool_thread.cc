@@ -1,0 +1,56 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/tool_thread.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/prctl.h>
+
+#include "inject/raw_syscall.h"
+#include "inject/real_symbols.h"
+#include "inject/state.h"
+
+namespace gpuprof::inject {
+namespace {
+
+// SIGCANCEL and SIGSETXID in a kernel's signal set; libc's headers name neither.
+constexpr uint64_t kCancelSignal = uint64_t{1} << (32 - 1);
+constexpr uint64_t kSetIdsSignal = uint64_t{1} << (33 - 1);
+
+}  // namespace
+
+bool StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) noexcept {
+  // The program's handlers never run on it. But not the two that libc keeps for itself are blocked:
+  // setuid() and its relatives send SIGSETXID to every thread of the process and wait for its
+  // answer, ours included.
+  uint64_t all = ~(kCancelSignal | kSetIdsSignal);
+  uint64_t old = 0;
+  raw::Call(SYS_rt_sigprocmask, SIG_SETMASK, raw::Arg(&all), raw::Arg(&old), sizeof(all));
+  const uint8_t busy = t_thread.busy;
+  const uint8_t tool = t_thread.tool;
+  t_thread.busy = 1;
+  t_thread.tool = kProgramsThread;
+  pthread_attr_t attributes;
+  pthread_t thread;
+  bool made = false;
+  if (real.pthread_attr_init(&attributes) == 0) {
+    real.pthread_attr_setstacksize(&attributes, stack_bytes);
+    real.pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    made = real.pthread_create(&thread, &attributes, main, argument) == 0;
+    real.pthread_attr_destroy(&attributes);
+  }
+  t_thread.busy = busy;
+  t_thread.tool = tool;
+  raw::Call(SYS_rt_sigprocmask, SIG_SETMASK, raw::Arg(&old), 0, sizeof(old));
+  return made;
+}
+
+void EnterToolThread(const char* name) noexcept {
+  t_thread.busy = 1;
+  t_thread.tool = kToolThread;
+  raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg(name));
+}
+
+}  // namespace gpuprof::inject
