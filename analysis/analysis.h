@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,16 +47,19 @@ Error Open(const std::string& path, const OpenOptions& options,
            std::shared_ptr<const Trace>* trace);
 
 struct PassOptions {
-  std::string by;           // pass-specific grouping
+  std::string by;           // one of the pass's keys; empty: its own choice
   std::string step_marker;  // regular expression on op names; empty: detected
-  uint32_t limit = 20;      // rows in text tables; 0: all. JSON and CSV are always complete.
-  int32_t pid = 0;          // only this process; 0: all
+  // Rows in text; 0: all. Not given: 20 of a table, all folded stacks. JSON and CSV are always
+  // complete.
+  std::optional<uint32_t> limit;
+  int32_t pid = 0;  // only this process; 0: all
   bool symbolize = true;
 };
 
 struct PassInfo {
-  std::string_view name;     // "overview"
-  std::string_view summary;  // one line
+  std::string_view name;                    // "overview"
+  std::string_view summary;                 // one line
+  std::vector<std::string_view> keys = {};  // what `by` can be
 };
 const std::vector<PassInfo>& Passes();
 
@@ -67,6 +71,10 @@ enum class Format { kText, kJson, kCsv };
 // Text tables fit `width` columns (0: unlimited); CSV is the pass's main table.
 std::string Render(const google::protobuf::Message& result, Format format,
                    const PassOptions& options, int width);
+
+// What a reader of the text must know and the text has no room for, as one line for stderr: of
+// results whose text other tools read. Empty for all others, and where there is nothing to say.
+std::string Remarks(const google::protobuf::Message& result, const PassOptions& options);
 
 // Every row of the trace as text, one a line, for `gpuprof dump`: appended piecewise through
 // `sink`, which returns false to stop.

@@ -104,7 +104,7 @@ void Options::Number(const char* names, uint32_t* value, const char* type_name, 
   auto entry = std::make_unique<Entry>();
   entry->option = parser_->app.add_option(names, entry->text, help);
   entry->option->type_name(type_name)->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  entry->option->default_str(std::to_string(*value));
+  if (*value != kNotGiven) entry->option->default_str(std::to_string(*value));
   entry->number = value;
   entry->long_name = entry->option->get_lnames().front();
   entries_.push_back(std::move(entry));

@@ -44,6 +44,8 @@ class Options {
   void Flag(const char* names, bool* value, const char* help);
   void Value(const char* names, std::string* value, const char* type_name, const char* help,
              Check check = nullptr);
+  // A number that is kNotGiven from the start shows no default.
+  static constexpr uint32_t kNotGiven = UINT32_MAX;
   void Number(const char* names, uint32_t* value, const char* type_name, const char* help);
   // A recording setting: kept apart by where it came from; see flag_settings() and file_settings().
   void Setting(const SettingInfo& info);

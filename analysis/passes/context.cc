@@ -137,14 +137,22 @@ void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame
   frame->set_line(found.line);
 }
 
-void PassContext::ResolveStack(size_t index, uint32_t stack,
-                               google::protobuf::RepeatedPtrField<results::Frame>* frames) {
+std::vector<uint64_t> PassContext::StackPcs(size_t index, uint32_t stack) const {
+  std::vector<uint64_t> pcs;
   const auto& nodes = process(index).stacks;
   for (int i = 0; stack > 1 && i < kMostFrames; ++i) {
     const auto found = nodes.find(stack);
-    if (found == nodes.end()) return;
-    Resolve(index, found->second.pc, PcKind::kReturnAddress, frames->Add());
+    if (found == nodes.end()) break;
+    pcs.push_back(found->second.pc);
     stack = found->second.parent;
+  }
+  return pcs;
+}
+
+void PassContext::ResolveStack(size_t index, uint32_t stack,
+                               google::protobuf::RepeatedPtrField<results::Frame>* frames) {
+  for (const uint64_t pc : StackPcs(index, stack)) {
+    Resolve(index, pc, PcKind::kReturnAddress, frames->Add());
   }
 }
 

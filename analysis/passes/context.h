@@ -44,6 +44,8 @@ class PassContext {
 
   // Adds the frame of a return address, or of an exact one.
   void Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame);
+  // The return addresses of a stack, innermost first; none where no stack was taken.
+  std::vector<uint64_t> StackPcs(size_t index, uint32_t stack) const;
   // Adds all frames of a stack, innermost first.
   void ResolveStack(size_t index, uint32_t stack,
                     google::protobuf::RepeatedPtrField<results::Frame>* frames);

@@ -12,15 +12,13 @@
 #include <tuple>
 
 #include "analysis/model/names.h"
-#include "analysis/passes/live_memory.h"
-#include "analysis/passes/merge_tracks.h"
+#include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-constexpr size_t kBuckets = 120;
 constexpr int64_t kShortLivedNs = 10'000'000;
 constexpr int kSizeClasses = 65;
 
@@ -49,29 +47,6 @@ struct Sums {
     sampling.AddBytes(block.size, block.sampled, &brief_bytes);
   }
 };
-
-LiveMemory FollowHeap(const Process& process) {
-  LiveMemory memory(process.heap_period, process.first_ns, process.last_ns, kBuckets);
-  std::vector<const Column<int64_t>*> times;
-  for (const Track& track : process.tracks) times.push_back(&track.heap.time_ns);
-  int capture = -1;
-  MergeByTime(times, [&](size_t track, size_t row) {
-    const HeapTable& heap = process.tracks[track].heap;
-    if (heap.capture[row] != capture) {
-      if (capture >= 0) memory.NewCapture();
-      capture = heap.capture[row];
-    }
-    const uint32_t operation = heap.operation[row];
-    const bool sampled = (proto::FlagsOf(operation) & proto::kFlagSampled) != 0;
-    if (proto::HeapIsFree(operation)) {
-      memory.Free(heap.time_ns[row], heap.address[row]);
-    } else {
-      memory.Alloc(heap.time_ns[row], heap.address[row], heap.size[row], sampled, heap.stack[row]);
-    }
-  });
-  memory.Finish();
-  return memory;
-}
 
 // A process's row or a stack's.
 template <typename Row>
@@ -172,14 +147,7 @@ void FillConfidence(const PassContext& context, const results::Heap& heap,
     sampled = true;
     samples += process.sample_count();
   }
-  if (!sampled || confidence->level() <= results::LEVEL_LOW) return;
-  const bool enough = samples >= 1000;
-  confidence->set_level(enough
-                            ? std::min(confidence->level(), results::LEVEL_HIGH)
-                            : std::min(confidence->level(), samples >= 100 ? results::LEVEL_MEDIUM
-                                                                           : results::LEVEL_LOW));
-  confidence->set_reason(std::to_string(samples) +
-                         " sampled allocations; the bounds hold with 95 % confidence");
+  if (sampled) LimitToSamples(samples, confidence);
 }
 
 }  // namespace

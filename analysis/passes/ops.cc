@@ -216,9 +216,6 @@ Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
     grouping = OpGrouping::kProcess;
   } else if (by == "thread") {
     grouping = OpGrouping::kThread;
-  } else if (!by.empty() && by != "name") {
-    return {ErrorKind::kUsage,
-            "ops cannot be grouped by '" + by + "'; use name, process or thread."};
   }
   auto out = std::make_unique<results::Ops>();
   out->set_by(by.empty() ? "name" : by);

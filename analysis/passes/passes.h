@@ -7,6 +7,7 @@
 #pragma once
 
 #include <functional>
+#include <string_view>
 #include <vector>
 
 #include "analysis/passes/context.h"
@@ -15,6 +16,7 @@
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
 #include "proto/results/threads.pb.h"
 
@@ -25,6 +27,7 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 
@@ -47,6 +50,9 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out);
 void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack);
 void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
 void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
+
+// The weights that stacks can be folded by.
+std::vector<std::string_view> StackWeightKeys();
 
 // What a process is in the run: training, inference, loader_worker, helper, program.
 std::string RoleOf(PassContext& context, size_t index);

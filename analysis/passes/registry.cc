@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See registry.h; holds the public functions Passes, Run and Render too.
+// See registry.h; holds the public functions Passes, Run, Render and Remarks too.
 
 #include "analysis/passes/registry.h"
 
@@ -26,6 +26,31 @@ const PassEntry* FindPass(std::string_view name) {
   return nullptr;
 }
 
+const PassEntry* FindPass(const google::protobuf::Descriptor* type) {
+  for (const PassEntry& entry : PassTable()) {
+    if (entry.type() == type) return &entry;
+  }
+  return nullptr;
+}
+
+Error CheckKey(const PassInfo& info, const std::string& by) {
+  if (by.empty()) return {};
+  std::string known;
+  for (const std::string_view key : info.keys) {
+    if (key == by) return {};
+    known += (known.empty() ? "" : ", ") + std::string(key);
+  }
+  const std::string pass = "The pass '" + std::string(info.name) + "' has no ";
+  if (known.empty()) return {ErrorKind::kUsage, pass + "keys to choose from; leave --by out."};
+  return {ErrorKind::kUsage, pass + "key '" + by + "'; there are: " + known + "."};
+}
+
+TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, int width) {
+  constexpr uint32_t kTableRows = 20;
+  const uint32_t unasked = entry.remarks == nullptr ? kTableRows : 0;
+  return {options.limit.value_or(unasked), width};
+}
+
 }  // namespace
 
 const std::vector<PassEntry>& PassTable() {
@@ -41,7 +66,7 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Steps, StepsText>,
        results::Steps::descriptor,
        "steps"},
-      {{"ops", "Framework operations: count, total and self time"},
+      {{"ops", "Framework operations: count, total and self time", {"name", "process", "thread"}},
        RunOps,
        TextOf<results::Ops, OpsText>,
        results::Ops::descriptor,
@@ -57,6 +82,13 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Locks, LocksText>,
        results::Locks::descriptor,
        "locks"},
+      {{"stacks", "Call stacks folded for flame graphs, weighed by memory or by waiting",
+        StackWeightKeys()},
+       RunStacks,
+       TextOf<results::Stacks, StacksText>,
+       results::Stacks::descriptor,
+       "stacks",
+       TextOf<results::Stacks, StacksRemarks>},
       {{"threads", "Threads: life, processor time, waits"},
        RunThreads,
        TextOf<results::Threads, ThreadsText>,
@@ -90,10 +122,7 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
     return {ErrorKind::kUsage,
             "There is no pass '" + std::string(pass) + "'; there are: " + known + "."};
   }
-  if (!options.by.empty() && pass != "ops") {
-    return {ErrorKind::kUsage,
-            "The pass '" + std::string(pass) + "' has no other key to group by; leave --by out."};
-  }
+  if (Error error = CheckKey(entry->info, options.by)) return error;
   PassContext context(trace, options);
   if (Error error = context.Prepare()) return error;
   return entry->run(context, result);
@@ -102,12 +131,16 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
 std::string Render(const google::protobuf::Message& result, Format format,
                    const PassOptions& options, int width) {
   if (format == Format::kJson) return ToJson(result);
-  for (const PassEntry& entry : PassTable()) {
-    if (entry.type() != result.GetDescriptor()) continue;
-    if (format == Format::kCsv) return ToCsv(result, entry.main_table);
-    return entry.text(result, {options.limit, width});
-  }
-  return "";
+  const PassEntry* entry = FindPass(result.GetDescriptor());
+  if (entry == nullptr) return "";
+  if (format == Format::kCsv) return ToCsv(result, entry->main_table);
+  return entry->text(result, TextOptionsOf(*entry, options, width));
+}
+
+std::string Remarks(const google::protobuf::Message& result, const PassOptions& options) {
+  const PassEntry* entry = FindPass(result.GetDescriptor());
+  if (entry == nullptr || entry->remarks == nullptr) return "";
+  return entry->remarks(result, TextOptionsOf(*entry, options, 0));
 }
 
 }  // namespace gpuprof::analysis

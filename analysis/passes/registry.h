@@ -23,6 +23,10 @@ struct PassEntry {
   std::string (*text)(const google::protobuf::Message& result, const TextOptions& options);
   const google::protobuf::Descriptor* (*type)();
   std::string_view main_table;  // path of the field that CSV shows
+  // For text that other tools read: complete unless a limit was asked for, and what is to be said
+  // goes elsewhere (Remarks).
+  std::string (*remarks)(const google::protobuf::Message& result,
+                         const TextOptions& options) = nullptr;
 };
 
 const std::vector<PassEntry>& PassTable();

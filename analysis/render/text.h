@@ -15,6 +15,7 @@
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
 #include "proto/results/threads.pb.h"
 
@@ -31,7 +32,11 @@ std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
 std::string LocksText(const results::Locks& result, const TextOptions& options);
 std::string HealthText(const results::Health& result, const TextOptions& options);
+std::string StacksText(const results::Stacks& result, const TextOptions& options);
 std::string ThreadsText(const results::Threads& result, const TextOptions& options);
+
+// What StacksText leaves out, in one line; empty when there is nothing to say.
+std::string StacksRemarks(const results::Stacks& result, const TextOptions& options);
 
 // How many of `rows` a table shows.
 int Shown(int rows, const TextOptions& options);

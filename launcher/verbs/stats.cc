@@ -34,6 +34,7 @@ class Stats : public Verb {
       type_ += (type_.empty() ? "" : "|") + std::string(pass.name);
       help_ +=
           (help_.empty() ? "" : "; ") + std::string(pass.name) + ": " + std::string(pass.summary);
+      AddKeys(pass);
     }
     width_ = static_cast<uint32_t>(TerminalWidth());
     options->Positional(type_.c_str(), &pass_, help_.c_str());
@@ -41,9 +42,9 @@ class Stats : public Verb {
                         /*required=*/false);
     options->Flag("--json", &json_, "Print JSON, always complete");
     options->Flag("--csv", &csv_, "Print the main table as CSV, always complete");
-    options->Value("--by", &options_.by, "KEY",
-                   "Group by another key; the pass names those it knows");
-    options->Number("--limit", &options_.limit, "N", "Most rows of a text table; 0: all");
+    options->Value("--by", &options_.by, keys_.c_str(), keys_help_.c_str());
+    options->Number("--limit", &limit_, "N",
+                    "Most rows of a text table, 20 if not given, or of stacks; 0: all");
     options->Number("--pid", &pid_, "PID", "Only this process; 0: all");
     options->Value("--step-marker", &options_.step_marker, "REGEX",
                    "Ops whose name matches begin a step; default: detected", CheckRegex);
@@ -77,6 +78,7 @@ class Stats : public Verb {
     }
     options_.pid = static_cast<int32_t>(pid_);
     options_.symbolize = !no_symbols_;
+    if (limit_ != Options::kNotGiven) options_.limit = limit_;
     std::shared_ptr<const analysis::Trace> trace;
     const int opened = OpenInput(bundle_, false, &trace);
     if (opened != kExitOk) return opened;
@@ -89,14 +91,27 @@ class Stats : public Verb {
     std::string text = analysis::Render(*result, format, options_, static_cast<int>(width_));
     if (!text.empty() && text.back() != '\n') text += '\n';
     PutOut(text);
+    if (format == analysis::Format::kText) {
+      const std::string remarks = analysis::Remarks(*result, options_);
+      if (!remarks.empty()) Say(remarks);
+    }
     return SayFaults(*trace);
   }
 
  private:
+  void AddKeys(const analysis::PassInfo& pass) {
+    if (pass.keys.empty()) return;
+    keys_help_ += (keys_help_.empty() ? "Key of " : "; of ") + std::string(pass.name) + ": ";
+    for (const std::string_view key : pass.keys) {
+      keys_ += (keys_.empty() ? "" : "|") + std::string(key);
+      keys_help_ += (key == pass.keys.front() ? "" : ", ") + std::string(key);
+    }
+  }
+
   std::vector<std::string> names_;
-  std::string type_, help_, pass_, bundle_;
+  std::string type_, help_, pass_, bundle_, keys_, keys_help_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
-  uint32_t pid_ = 0, width_ = 0;
+  uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;
 };
 

@@ -49,4 +49,8 @@ def check_bundle(bundle):
         assert done.status == 0 and text, (what, done.err.decode())
         assert not _NONSENSE.search(text), (what, text)
         assert not lost or "ost: " in text or "lost   " in text, (what, text)
+    allocated = _json(bundle, "overview")["memory"]["allocated_bytes"]
+    folded = gpuprof("stats", "stacks", "--by", "heap_alloc", bundle)
+    assert sum(int(line.rsplit(b" ", 1)[1]) for line in folded.out.splitlines()) == allocated
+    assert not lost or b"lost: " in folded.err
     return traces

@@ -72,10 +72,11 @@ def test_bundle_says_how_the_command_ended(tmp_path):
     assert 0 < info["started_realtime_ns"] < info["ended_realtime_ns"]
 
 
-@pytest.mark.parametrize("name", ["overview", "steps", "ops", "heap", "locks", "threads", "health"])
+@pytest.mark.parametrize("name", ["overview", "steps", "ops", "heap", "locks", "stacks", "threads", "health"])
 def test_stats_in_every_form(bundle, name):
     text = gpuprof("stats", name, bundle, cwd=bundle)
-    assert (text.returncode, text.stderr) == (0, "")
+    # Folded stacks are for other tools: what is to be said stands beside them.
+    assert (text.returncode, bool(text.stderr)) == (0, name == "stacks")
     assert text.stdout.endswith("\n")
     as_json = gpuprof("stats", name, bundle, "--json", cwd=bundle)
     assert json.loads(as_json.stdout)["meta"]["pass"] == name

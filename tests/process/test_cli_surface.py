@@ -13,7 +13,7 @@ import pytest
 from cli_support import GPUPROF, clean_env, gpuprof
 
 VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "recover", "doctor", "env", "completions", "help", "version"]
-PASSES = ["overview", "steps", "ops", "heap", "locks", "threads", "health"]
+PASSES = ["overview", "steps", "ops", "heap", "locks", "stacks", "threads", "health"]
 
 
 def test_overview_names_every_verb(tmp_path):
@@ -117,6 +117,7 @@ def test_completions_are_valid_and_complete(tmp_path, shell):
     (["gpuprof", "st"], {"stats"}),
     (["gpuprof", "stats", ""], set(PASSES)),
     (["gpuprof", "stats", "he"], {"heap", "health"}),
+    (["gpuprof", "stats", "--by", "heap_a"], {"heap_alloc", "heap_allocs"}),
     (["gpuprof", "run", "--ca"], {"--capture"}),
     (["gpuprof", "run", "--capture", ""], {"now", "off", "delay:"}),
     (["gpuprof", "run", "--clock", "m"], {"monotonic"}),

@@ -332,6 +332,8 @@ TEST(AllPasses, RunOnAnEmptyProcess) {
     EXPECT_FALSE(analysis::Run(info.name, trace, {}, &result)) << info.name;
     EXPECT_NE(result, nullptr);
     for (const Format format : {Format::kText, Format::kJson, Format::kCsv}) {
+      // Folded stacks of nothing are no line; what there is to say is beside them.
+      if (format == Format::kText && !Remarks(*result, {}).empty()) continue;
       EXPECT_FALSE(Render(*result, format, {}, 80).empty()) << info.name;
     }
   }

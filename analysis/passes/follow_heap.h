@@ -1,0 +1,27 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The C and C++ heap of one process as blocks with their lives, for every pass that tells of it: so
+// that all of them estimate alike. Any thread.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analysis/model/trace.h"
+#include "analysis/passes/live_memory.h"
+#include "proto/results/meta.pb.h"
+
+namespace gpuprof::analysis {
+
+// Points of the timeline.
+inline constexpr size_t kHeapPoints = 120;
+
+// Blocks are grouped by their stack's id.
+LiveMemory FollowHeap(const Process& process);
+
+// Lowers a confidence to what so many sampled allocations allow, and says so.
+void LimitToSamples(uint64_t samples, results::Confidence* confidence);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See stack_weights.h.
+
+#include "analysis/passes/stack_weights.h"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "analysis/passes/follow_heap.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/wait_kind.h"
+#include "proto/contract.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// Both ids below 2 stand for no stack: none taken, and no room in the recorder's table.
+uint32_t StackOf(uint32_t id) { return id > 1 ? id : 0; }
+
+enum class HeapMeasure { kAllocated, kCount, kPeak, kLive };
+
+bool Counts(const LiveMemory& memory, size_t block, HeapMeasure measure) {
+  if (measure == HeapMeasure::kPeak) return memory.LiveAtPeak(block);
+  return measure != HeapMeasure::kLive || memory.LiveAtEnd(block);
+}
+
+template <HeapMeasure kMeasure>
+StackWeights CollectHeap(PassContext& context, size_t index) {
+  const Process& process = context.process(index);
+  const LiveMemory memory = FollowHeap(process);
+  StackWeights out;
+  std::unordered_map<uint32_t, Estimate> stacks;
+  for (size_t i = 0; i < memory.blocks().size(); ++i) {
+    if (!Counts(memory, i, kMeasure)) continue;
+    ++out.samples;
+    const LiveMemory::Block& block = memory.blocks()[i];
+    for (Estimate* sum : {&out.estimate, &stacks[StackOf(block.group)]}) {
+      if (kMeasure == HeapMeasure::kCount) {
+        memory.sampling().AddCount(block.size, block.sampled, sum);
+      } else {
+        memory.sampling().AddBytes(block.size, block.sampled, sum);
+      }
+    }
+  }
+  out.total = out.estimate.value();
+  out.estimated =
+      out.samples > 0 && process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
+
+  // In the order of the ids: what each part is rounded to depends on those before it.
+  const std::map<uint32_t, Estimate> ordered(stacks.begin(), stacks.end());
+  std::vector<double> parts;
+  parts.reserve(ordered.size());
+  for (const auto& [stack, sum] : ordered) parts.push_back(sum.sum);
+  const std::vector<uint64_t> whole = WholeParts(parts, out.total);
+  size_t at = 0;
+  for (const auto& [stack, sum] : ordered) out.by_stack[{stack, ""}] = whole[at++];
+  return out;
+}
+
+StackWeights CollectMappings(PassContext& context, size_t index) {
+  results::Heap heap;
+  ComputeMappings(context, index, &heap);
+  StackWeights out;
+  for (const results::MappingStack& row : heap.mapping_stacks()) {
+    const std::string_view kind = row.kind() == "file"       ? "[file]"
+                                  : row.kind() == "reserved" ? "[reserved]"
+                                                             : "[memory]";
+    const uint32_t stack = StackOf(row.stack_id());
+    out.by_stack[{stack, stack == 0 ? "" : kind}] += row.end_bytes();
+    out.total += row.end_bytes();
+  }
+  return out;
+}
+
+std::string_view KindFrame(proto::WaitKind kind) {
+  switch (kind) {
+    case proto::WaitKind::kMutex:
+      return "[mutex]";
+    case proto::WaitKind::kRwlockRead:
+      return "[rwlock_read]";
+    case proto::WaitKind::kRwlockWrite:
+      return "[rwlock_write]";
+    case proto::WaitKind::kCondition:
+      return "[condition]";
+    case proto::WaitKind::kSemaphore:
+      return "[semaphore]";
+    case proto::WaitKind::kBarrier:
+      return "[barrier]";
+    case proto::WaitKind::kJoin:
+      return "[join]";
+  }
+  return "[wait]";  // of a newer writer
+}
+
+enum class WaitMeasure { kContended, kContendedCount, kAll };
+
+template <WaitMeasure kMeasure>
+StackWeights CollectWaits(PassContext& context, size_t index) {
+  StackWeights out;
+  for (const Track& track : context.process(index).tracks) {
+    const WaitTable& table = track.wait;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const auto kind = static_cast<proto::WaitKind>(proto::LowByteOf(table.operation[row]));
+      if (kMeasure != WaitMeasure::kAll && !IsContention(kind)) continue;
+      const uint32_t stack = StackOf(table.stack[row]);
+      const bool tell_kind = kMeasure == WaitMeasure::kAll && stack != 0;
+      const uint64_t weight = kMeasure == WaitMeasure::kContendedCount
+                                  ? 1
+                                  : static_cast<uint64_t>(table.duration_ns[row]);
+      out.by_stack[{stack, tell_kind ? KindFrame(kind) : ""}] += weight;
+      out.total += weight;
+    }
+  }
+  return out;
+}
+
+constexpr StackWeight kWeights[] = {
+    {"heap_alloc", "bytes", "bytes allocated", CollectHeap<HeapMeasure::kAllocated>},
+    {"heap_allocs", "count", "number of allocations", CollectHeap<HeapMeasure::kCount>},
+    {"heap_live", "bytes", "bytes allocated and not freed when the recording ended",
+     CollectHeap<HeapMeasure::kLive>},
+    {"heap_peak", "bytes", "bytes live at the peak of each process",
+     CollectHeap<HeapMeasure::kPeak>},
+    {"mmap", "bytes", "bytes mapped and not unmapped when the recording ended", CollectMappings},
+    {"wait", "ns", "time waited for locks that other threads held",
+     CollectWaits<WaitMeasure::kContended>},
+    {"wait_all", "ns", "time waited for locks, conditions, semaphores, barriers and joins",
+     CollectWaits<WaitMeasure::kAll>},
+    {"waits", "count", "number of waits for locks that other threads held",
+     CollectWaits<WaitMeasure::kContendedCount>},
+};
+
+}  // namespace
+
+std::span<const StackWeight> StackWeightTable() { return kWeights; }
+
+std::vector<uint64_t> WholeParts(const std::vector<double>& parts, uint64_t total) {
+  std::vector<uint64_t> whole(parts.size(), 0);
+  double sum = 0;
+  uint64_t given = 0;
+  size_t last = 0;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (parts[i] <= 0) continue;
+    last = i;
+    sum += parts[i];
+    const uint64_t until = std::min(total, static_cast<uint64_t>(std::llround(sum)));
+    whole[i] = until - given;
+    given = until;
+  }
+  // Sums of another order differ in their last bits.
+  if (!whole.empty()) whole[last] += total - given;
+  return whole;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each stack of one process weighs: the measures that the pass `stacks` folds by. Sums over
+// all stacks are the totals that the passes heap and locks tell. Any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/passes/context.h"
+#include "analysis/passes/live_memory.h"
+
+namespace gpuprof::analysis {
+
+struct StackWeights {
+  // A stack's id, 0 where none was taken; and what kind of event it was, for measures over several
+  // kinds, as the innermost frame shows it: "[condition]", "" where there is one kind.
+  using Key = std::pair<uint32_t, std::string_view>;
+  std::map<Key, uint64_t> by_stack;
+  uint64_t total = 0;
+  Estimate estimate;  // of the total; heap only
+  bool estimated = false;
+  uint64_t samples = 0;  // allocations in it
+};
+
+struct StackWeight {
+  std::string_view name;
+  std::string_view unit;
+  std::string_view meaning;
+  StackWeights (*collect)(PassContext& context, size_t index);
+};
+
+std::span<const StackWeight> StackWeightTable();
+
+// Whole parts whose sum is `total`, none further from its own value than 1: the running sum is what
+// is rounded. `parts` are not negative and add up to about the total.
+std::vector<uint64_t> WholeParts(const std::vector<double>& parts, uint64_t total);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,97 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Folded stacks as flamegraph.pl, inferno and speedscope read them: lines `frame;frame COUNT` and
+// nothing else. See text.h.
+
+#include <algorithm>
+#include <vector>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// Which stacks are shown: with a limit the heaviest, still in the order of their names.
+std::vector<int> ShownStacks(const results::Stacks& result, const TextOptions& options) {
+  std::vector<int> rows(static_cast<size_t>(result.stacks_size()));
+  for (size_t i = 0; i < rows.size(); ++i) rows[i] = static_cast<int>(i);
+  const auto shown = static_cast<size_t>(Shown(result.stacks_size(), options));
+  if (shown == rows.size()) return rows;
+  std::stable_sort(rows.begin(), rows.end(), [&result](int a, int b) {
+    return result.stacks(a).value() > result.stacks(b).value();
+  });
+  rows.resize(shown);
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+std::string LeftOut(const results::Stacks& result, const TextOptions& options) {
+  uint64_t weight = result.total();
+  const std::vector<int> shown = ShownStacks(result, options);
+  for (const int i : shown) weight -= result.stacks(i).value();
+  const uint64_t hidden = static_cast<uint64_t>(result.stacks_size()) - shown.size();
+  if (hidden == 0) return "";
+  return "--limit leaves out " + FormatNumber(hidden) + (hidden == 1 ? " stack" : " stacks") +
+         " of " + FormatNumber(weight) + " " + result.unit();
+}
+
+std::string Lost(const results::Meta& meta) {
+  if (meta.losses().empty()) return "";
+  std::string kinds;
+  for (const results::Loss& loss : meta.losses()) {
+    kinds += (kinds.empty() ? "" : ", ") + loss.name() + " " + FormatNumber(loss.count());
+  }
+  return "lost: " + FormatNumber(meta.lost_count()) + " records (" + kinds + ")";
+}
+
+}  // namespace
+
+std::string StacksText(const results::Stacks& result, const TextOptions& options) {
+  std::string out;
+  for (const int i : ShownStacks(result, options)) {
+    const results::FoldedStack& stack = result.stacks(i);
+    for (int frame = 0; frame < stack.frames_size(); ++frame) {
+      out += (frame == 0 ? "" : ";") + stack.frames(frame);
+    }
+    out += " " + std::to_string(stack.value()) + "\n";
+  }
+  return out;
+}
+
+std::string StacksRemarks(const results::Stacks& result, const TextOptions& options) {
+  std::vector<std::string> remarks;
+  if (result.by_default()) {
+    remarks.push_back("weights are " + result.meaning() + " (" + result.by() +
+                      "); --by chooses others");
+  }
+  if (result.stacks().empty()) {
+    remarks.push_back("nothing to fold by " + result.by() +
+                      ": there was none, or --trace left it out");
+  }
+  if (result.estimated()) {
+    remarks.push_back("estimated from samples: " + FormatNumber(result.total()) + " " +
+                      result.unit() + " in all, with 95 % confidence " +
+                      FormatNumber(result.total_low()) + " to " +
+                      FormatNumber(result.total_high()));
+  }
+  if (result.truncated() > 0) {
+    remarks.push_back(FormatPercent(static_cast<double>(result.truncated()) /
+                                    static_cast<double>(result.total())) +
+                      " in stacks deeper than what was kept (record with a greater --stacks)");
+  }
+  const std::string lost = Lost(result.meta());
+  if (!lost.empty()) remarks.push_back(lost);
+  const std::string left_out = LeftOut(result, options);
+  if (!left_out.empty()) remarks.push_back(left_out);
+  if (const int notes = result.meta().notes_size(); notes > 0) {
+    remarks.push_back(std::to_string(notes) + (notes == 1 ? " note" : " notes") +
+                      " on names and stacks in --json");
+  }
+  std::string line;
+  for (const std::string& remark : remarks) line += (line.empty() ? "" : "; ") + remark;
+  return line;
+}
+
+}  // namespace gpuprof::analysis
