@@ -72,9 +72,14 @@ class ConsumerSteps : public testing::Test {
     constexpr Way kWays[] = {Way::kGroup, Way::kRecord, Way::kInPlace};
     const Way way = kWays[number_ % std::size(kWays)];
     ++number_;
-    const std::vector<proto::Record> group = Group(number_, number_ > std::size(kWays));
+    // Each stack that leans on none begins anew at the other end.
+    const bool leans = number_ % 2 == 0 && outermost_ != 0;
+    const uint64_t outermost = leans ? outermost_ : number_ + 100'000;
+    const std::vector<proto::Record> group = Group(number_, outermost, leans);
     history_.FreeUpTo(ring_->tail.load());
-    ASSERT_EQ(Produce(ring_, way, number_, group.data()), history_.Add(way, number_)) << number_;
+    const bool is_written = Produce(ring_, way, number_, group.data());
+    ASSERT_EQ(is_written, history_.Add(way, number_)) << number_;
+    if (is_written && way == Way::kGroup) outermost_ = outermost;
     std::memcpy(last_.data(), static_cast<const void*>(ring_), last_.size());
   }
 
@@ -114,6 +119,7 @@ class ConsumerSteps : public testing::Test {
   codec::InternTables tables_{10'000, 1000, 100'000};
   codec::RecordSorter sorter_{1, 0, &tables_};
   uint64_t number_ = 0;
+  uint64_t outermost_ = 0;  // of the stack written last
   std::vector<char> last_ =
       std::vector<char>(proto::kPageBytes + kCapacity * sizeof(proto::Record));
   int steps_ = 0;

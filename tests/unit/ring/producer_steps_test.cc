@@ -56,7 +56,7 @@ class ProducerSteps : public testing::TestWithParam<uint64_t> {
     void* page =
         mmap(nullptr, proto::kPageBytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     done_ = new (page) std::atomic<size_t>(0);
-    for (size_t i = 0; i < kOperations.size(); ++i) groups_.push_back(Group(i + 1));
+    for (size_t i = 0; i < kOperations.size(); ++i) groups_.push_back(Group(i + 1, i + 501, false));
   }
   ~ProducerSteps() override { munmap(static_cast<void*>(done_), proto::kPageBytes); }
 

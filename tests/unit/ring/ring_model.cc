@@ -56,14 +56,15 @@ uint64_t RingFull(const proto::Trace& trace) {
 bool CheckAllocation(const Row& row, const Stacks& stacks) {
   const uint64_t number = row[proto::heap_column::kSize];
   EXPECT_EQ(row[proto::heap_column::kTime], TimeOf(number));
-  EXPECT_EQ(row[proto::heap_column::kAddress], number << 4);
   const uint64_t stack = row[proto::heap_column::kStack];
+  const uint64_t outermost = row[proto::heap_column::kAddress] >> 4;
+  EXPECT_EQ(stack == 0, outermost == 0);
   if (stack == 0) return false;
   const auto found = stacks.find(stack);
   EXPECT_NE(found, stacks.end());
   if (found == stacks.end()) return false;
   if (found->second == std::vector<uint64_t>{number}) return true;
-  EXPECT_EQ(found->second, (std::vector<uint64_t>{number, kOutermost}));
+  EXPECT_EQ(found->second, (std::vector<uint64_t>{number, outermost}));
   return false;
 }
 

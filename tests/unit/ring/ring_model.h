@@ -28,22 +28,24 @@ enum class Way {
 
 constexpr uint32_t SlotsOf(Way way) { return way == Way::kRecord ? 1 : way == Way::kGroup ? 3 : 2; }
 
-// Event `number`, from 1: all of its values follow from the number.
-constexpr uint64_t kOutermost = 500;
+// Event `number`, from 1: all of its values follow from the number, but for the outermost frame of
+// its stack, which stands in the address too.
 constexpr uint64_t TimeOf(uint64_t number) { return (uint64_t{1} << 40) + number; }
-inline proto::Record Allocation(uint64_t number) {
-  return codec::HeapRecord(TimeOf(number), number << 4, number);
+inline proto::Record Allocation(uint64_t number, uint64_t outermost) {
+  return codec::HeapRecord(TimeOf(number), outermost << 4, number);
 }
-// The stack is {number, kOutermost}; where it leans on the one before, the latter is not told.
-inline std::vector<proto::Record> Group(uint64_t number, bool leans = false) {
-  if (leans) return codec::WithStack({number}, 1, Allocation(number));
-  return codec::WithStack({number, kOutermost}, 0, Allocation(number));
+// The stack is {number, outermost}; where it leans on the one before, the latter is not told.
+inline std::vector<proto::Record> Group(uint64_t number, uint64_t outermost, bool leans) {
+  const proto::Record event = Allocation(number, outermost);
+  return leans ? codec::WithStack({number}, 1, event)
+               : codec::WithStack({number, outermost}, 0, event);
 }
 constexpr uint64_t DurationOf(uint64_t number) { return proto::kLongDuration + number; }
 
-// Runs the product's producer. `group` is Group(number), made before. False: the event was lost.
+// Runs the product's producer. `group` is Group(number, ...), made before. False: the event was
+// lost.
 inline bool Produce(proto::RingHeader* ring, Way way, uint64_t number, const proto::Record* group) {
-  if (way == Way::kRecord) return proto::RingWrite(ring, Allocation(number));
+  if (way == Way::kRecord) return proto::RingWrite(ring, Allocation(number, 0));
   if (way == Way::kGroup) return proto::RingWriteGroup(ring, group, SlotsOf(way), 1);
   const uint64_t at = proto::RingReserve(ring, TimeOf(number), SlotsOf(way), 1);
   if (at == proto::kNoRoom) return false;
