@@ -19,7 +19,7 @@ add_custom_target(gpuprof_unit_tests)
 add_custom_target(gpuprof_fuzzers)
 
 macro(gpuprof_parse_target)
-  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT;CORPUS" "SOURCES;DEPS;PRIVATE_DEPS;LABELS" ${ARGN})
+  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT" "SOURCES;DEPS;PRIVATE_DEPS;LABELS;CORPUS" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -84,7 +84,7 @@ function(gpuprof_bench)
   gpuprof_ordinary_target()
 endfunction()
 
-# A fuzzer, and a test that runs it for a short while over its corpus. By hand, for long:
+# A fuzzer, and a test that runs it for a short while over its folders of inputs. By hand, for long:
 #   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 new_inputs/ tests/fuzz/corpus/chunk
 function(gpuprof_fuzzer)
   if(NOT GPUPROF_BUILD_FUZZ)
@@ -103,9 +103,10 @@ function(gpuprof_fuzzer)
   set(found "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.found")
   file(MAKE_DIRECTORY "${found}")
   set(seeds)
-  if(arg_CORPUS)
-    cmake_path(ABSOLUTE_PATH arg_CORPUS BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}" OUTPUT_VARIABLE seeds)
-  endif()
+  foreach(folder IN LISTS arg_CORPUS)
+    cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
+    list(APPEND seeds "${folder}")
+  endforeach()
   add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -max_total_time=15 -timeout=10 -rss_limit_mb=2048
            -print_final_stats=1 "${found}" ${seeds} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   set_tests_properties(${arg_NAME} PROPERTIES LABELS fuzz TIMEOUT ${arg_TIMEOUT})

@@ -33,8 +33,8 @@ void CountReentered(const ThreadState& thread) noexcept {
     CountThreadEdge();
     return;
   }
-  thread.ring->reentered.store(thread.ring->reentered.load(std::memory_order_relaxed) + 1,
-                               std::memory_order_relaxed);
+  // Handlers interrupt each other here: no guard is left to take.
+  thread.ring->reentered.fetch_add(1, std::memory_order_relaxed);
 }
 
 RingHeader* AcquireRing() noexcept {
@@ -64,12 +64,15 @@ RingHeader* AcquireRing() noexcept {
 
 void ReleaseRing() noexcept {
   ThreadState& thread = t_thread;
-  if (thread.ring != nullptr &&
-      thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
-    CloseRing(thread.ring);
-  }
-  thread.ring = nullptr;
+  RingHeader* ring = thread.ring;
+  // A signal handler must not find the ring any more once it is closed: it may be another thread's.
   thread.refused = kThreadOver;
+  thread.ring = nullptr;
+  asm volatile("" ::: "memory");
+  if (ring != nullptr &&
+      thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
+    CloseRing(ring);
+  }
 }
 
 void WakeDrain::operator()() const noexcept {

@@ -21,7 +21,10 @@ class Recorder {
  public:
   explicit Recorder(uint32_t source) noexcept;  // inline, below
   ~Recorder() noexcept {
-    if (ring_ != nullptr) t_thread.busy = 0;
+    if (ring_ == nullptr) return;
+    // What was written is in the ring before a signal handler may write there.
+    asm volatile("" ::: "memory");
+    t_thread.busy = 0;
   }
   Recorder(const Recorder&) = delete;
   Recorder& operator=(const Recorder&) = delete;

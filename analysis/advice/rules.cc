@@ -47,8 +47,7 @@ void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding)
   const results::OverviewInput& input = facts.overview->input();
   const int64_t rest = std::max<int64_t>(facts.overview->steps().mean_ns() - input_ns, 1);
   const uint32_t cores = facts.overview->environment().core_count();
-  const auto needed =
-      static_cast<uint32_t>(std::ceil(Ratio(input.worker_cpu_per_step_ns(), rest) * 1.1));
+  const uint64_t needed = WholeNumber(std::ceil(Ratio(input.worker_cpu_per_step_ns(), rest) * 1.1));
   const bool enough = cores > needed;
   if (cores > 0) {
     finding->add_evidence("Hiding " + FormatDuration(input.worker_cpu_per_step_ns()) +
@@ -178,7 +177,7 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   Finding finding =
       Make("LA-002", "Steps are made of very many very short operations", results::LEVEL_MEDIUM,
            "call cost taken from the cheapest tenth of operations");
-  finding.add_evidence(FormatNumber(static_cast<uint64_t>(per_step)) + " operations a step of " +
+  finding.add_evidence(FormatNumber(WholeNumber(per_step)) + " operations a step of " +
                        FormatDuration(mean) + " each on average.");
   finding.add_evidence("The cheapest tenth takes " + FormatDuration(floor) +
                        ", little more than the call: " + FormatDuration(recoverable) + " a step.");
@@ -281,8 +280,8 @@ std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
   Finding finding =
       Make("ME-006", "Memory is taken from the system's heap and given back again and again",
            results::LEVEL_LOW, "the volume is measured, its cost is not");
-  finding.add_evidence(FormatBytes(static_cast<uint64_t>(heap->allocated_bytes_per_step())) +
-                       " a step, " + FormatPercent(brief) + " of all bytes live less than 10 ms.");
+  finding.add_evidence(FormatBytes(WholeNumber(heap->allocated_bytes_per_step())) + " a step, " +
+                       FormatPercent(brief) + " of all bytes live less than 10 ms.");
   finding.add_fix(
       "Reuse buffers (out=, in-place operations), or preload an allocator that keeps large "
       "blocks (jemalloc, tcmalloc); large blocks otherwise are mapped afresh each time.");

@@ -11,6 +11,12 @@
 
 namespace gpuprof::analysis {
 
+// The whole part of a computed quantity; what a hostile file makes of it stays within the type.
+inline uint64_t WholeNumber(double value) {
+  if (!(value > 0)) return 0;
+  return value < 0x1p64 ? static_cast<uint64_t>(value) : UINT64_MAX;
+}
+
 std::string FormatDuration(int64_t ns);
 // A command's exit status as shells tell it: 128 and more by a signal, which is named.
 std::string FormatExitStatus(int32_t status);

@@ -9,14 +9,14 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/base/units.h"
+
 namespace gpuprof::analysis {
 namespace {
 
 constexpr double kTwoSided95 = 1.959964;
 
-uint64_t Rounded(double value) {
-  return value > 0 ? static_cast<uint64_t>(std::llround(value)) : 0;
-}
+uint64_t Rounded(double value) { return WholeNumber(std::round(value)); }
 
 }  // namespace
 

@@ -71,8 +71,7 @@ Snapshots Knots(const Snapshots& ordered) {
 }
 
 int64_t OffsetOf(const proto::ClockSnapshot& snapshot) {
-  return static_cast<int64_t>(snapshot.realtime_ns()) -
-         static_cast<int64_t>(snapshot.monotonic_ns());
+  return static_cast<int64_t>(snapshot.realtime_ns() - snapshot.monotonic_ns());
 }
 
 }  // namespace

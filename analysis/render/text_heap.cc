@@ -36,10 +36,10 @@ std::string ProcessText(const results::HeapProcess& p, int64_t short_lived_ns, i
   }
   out += "  allocated   " +
          Between(p.allocated_bytes(), p.allocated_low_bytes(), p.allocated_high_bytes()) + " in " +
-         count + " allocations, " + FormatBytes(static_cast<uint64_t>(p.allocated_bytes_per_s())) +
+         count + " allocations, " + FormatBytes(WholeNumber(p.allocated_bytes_per_s())) +
          " a second";
   if (p.has_allocated_bytes_per_step()) {
-    out += ", " + FormatBytes(static_cast<uint64_t>(p.allocated_bytes_per_step())) + " a step";
+    out += ", " + FormatBytes(WholeNumber(p.allocated_bytes_per_step())) + " a step";
   }
   out += "\n  peak        " + Between(p.peak_bytes(), p.peak_low_bytes(), p.peak_high_bytes()) +
          " at " + FormatDuration(p.peak_time_ns()) + "\n";
@@ -100,7 +100,7 @@ std::string Tensors(const results::Heap& result, const TextOptions& options) {
                     FormatNumber(d.count()), FormatBytes(d.peak_bytes()),
                     FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()),
                     d.has_allocated_bytes_per_step()
-                        ? FormatBytes(static_cast<uint64_t>(d.allocated_bytes_per_step()))
+                        ? FormatBytes(WholeNumber(d.allocated_bytes_per_step()))
                         : ""});
   }
   TextTable ops;

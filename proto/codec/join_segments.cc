@@ -31,14 +31,13 @@ struct Segment {
   std::string path;
 };
 
-// Oldest first.
-std::vector<Segment> FindSegments(const std::string& stem) {
+// Oldest first. False: the folder cannot be read, see errno.
+bool FindSegments(const std::string& stem, std::vector<Segment>* found) {
   const size_t slash = stem.rfind('/');
   const std::string folder = slash == std::string::npos ? "." : stem.substr(0, slash);
   const std::string prefix = (slash == std::string::npos ? stem : stem.substr(slash + 1)) + ".";
-  std::vector<Segment> found;
   DIR* open = opendir(folder.c_str());
-  if (open == nullptr) return found;
+  if (open == nullptr) return errno == ENOENT;
   while (const dirent* entry = readdir(open)) {
     const std::string name = entry->d_name;
     constexpr size_t kDigits = 8;
@@ -49,13 +48,13 @@ std::vector<Segment> FindSegments(const std::string& stem) {
     }
     const std::string digits = name.substr(prefix.size(), kDigits);
     if (digits.find_first_not_of("0123456789abcdef") != std::string::npos) continue;
-    found.push_back(
+    found->push_back(
         {static_cast<uint32_t>(std::strtoul(digits.c_str(), nullptr, 16)), folder + "/" + name});
   }
   closedir(open);
-  std::sort(found.begin(), found.end(),
+  std::sort(found->begin(), found->end(),
             [](const Segment& a, const Segment& b) { return a.number < b.number; });
-  return found;
+  return true;
 }
 
 // A trace file's bytes and blocks.
@@ -63,7 +62,8 @@ struct Contents {
   std::vector<uint8_t> data;
   TraceScan scan;
 
-  bool Read(const std::string& path) {
+  // False: it cannot be read, see errno.
+  bool Load(const std::string& path) {
     const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) return false;
     struct stat status;
@@ -71,15 +71,22 @@ struct Contents {
       data.resize(static_cast<size_t>(status.st_size));
     }
     size_t done = 0;
-    while (done < data.size()) {
-      const ssize_t n = read(fd, data.data() + done, data.size() - done);
-      if (n <= 0) break;
-      done += static_cast<size_t>(n);
+    ssize_t n = 1;
+    while (done < data.size() && n > 0) {
+      n = read(fd, data.data() + done, data.size() - done);
+      if (n < 0 && errno == EINTR)
+        n = 1;
+      else if (n > 0)
+        done += static_cast<size_t>(n);
     }
+    const int error = n < 0 ? errno : 0;
     data.resize(done);
     close(fd);
-    return Scan(data.data(), data.size(), &scan);
+    errno = error;
+    return error == 0;
   }
+  // False: it does not begin like a trace.
+  bool Read(const std::string& path) { return Load(path) && Scan(data.data(), data.size(), &scan); }
   bool SameBlock(size_t ours, const Contents& other, size_t theirs) const {
     const BlockRef& a = scan.blocks[ours];
     const BlockRef& b = other.scan.blocks[theirs];
@@ -148,17 +155,32 @@ class Joiner {
     return writer_.Create(trace_path_.c_str(), oldest.scan.header);
   }
 
-  static int Open(const Segment& segment) {
-    return open(segment.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+  // The blocks behind a damaged stretch, too: with the segment they would be gone.
+  bool CopySegment(const Segment& segment, uint64_t skip) {
+    Contents contents;
+    if (!contents.Load(segment.path)) return false;
+    if (!Scan(contents.data.data(), contents.data.size(), &contents.scan)) {
+      return CopyHeadless(segment, skip);
+    }
+    for (size_t i = skip; i < contents.scan.blocks.size(); ++i) {
+      const BlockRef& block = contents.scan.blocks[i];
+      if (!writer_.CopyBlock(block.header, contents.data.data() + block.offset)) return false;
+    }
+    return true;
+  }
+
+  // What follows a header that is torn may be whole.
+  bool CopyHeadless(const Segment& segment, uint64_t skip) {
+    const int fd = open(segment.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) return false;
+    const bool written = CopyBlocks(fd, kWholeFile, skip, &writer_);
+    close(fd);
+    return written;
   }
 
   bool CopyAll(uint64_t skip) {
     for (const Segment& segment : segments_) {
-      const int fd = Open(segment);
-      if (fd < 0) return false;
-      const bool written = CopyBlocks(fd, kWholeFile, skip, &writer_);
-      close(fd);
-      if (!written) return false;
+      if (!CopySegment(segment, skip)) return false;
       unlink(segment.path.c_str());
       skip = 0;
     }
@@ -173,7 +195,11 @@ class Joiner {
 }  // namespace
 
 bool JoinSegments(const std::string& stem, std::string* error) {
-  std::vector<Segment> segments = FindSegments(stem);
+  std::vector<Segment> segments;
+  if (!FindSegments(stem, &segments)) {
+    *error = stem + ": the folder cannot be read: " + std::strerror(errno);
+    return false;
+  }
   return segments.empty() || Joiner(stem, std::move(segments)).Run(error);
 }
 

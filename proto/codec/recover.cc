@@ -286,6 +286,10 @@ bool Recovery::WriteThreads() {
   for (size_t i = 0; i < rings_.rings(); ++i) {
     const RingHeader* ring = rings_.LoadHeader(i);
     if (ring == nullptr) continue;
+    // Half of it is the next thread's already; the one before was told of when it gave the ring
+    // back.
+    const uint32_t state = ring->state.load(std::memory_order_relaxed);
+    if (state == static_cast<uint32_t>(proto::RingState::kClaimed)) continue;
     const uint64_t thread = threads.Begin(2);
     threads.Varint(1, ring->track);
     threads.Varint(2, static_cast<uint64_t>(int64_t{ring->tid}));

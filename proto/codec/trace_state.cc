@@ -102,7 +102,7 @@ void TakeStacks(const PbField& stacks, uint32_t count, TraceState* state) {
   while (reader.Next(&field)) {
     if (field.number != 1 || field.wire_type != 0) continue;
     const uint64_t next = field.value + count;
-    if (field.value < UINT32_MAX / 2 && next > state->next_stack_node)
+    if (field.value < UINT32_MAX / 2 && next < UINT32_MAX && next > state->next_stack_node)
       state->next_stack_node = static_cast<uint32_t>(next);
   }
 }

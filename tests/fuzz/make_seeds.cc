@@ -1,25 +1,29 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes the seed corpus: make_seeds FOLDER makes FOLDER/{container,chunk,ring,bundle}/*. Run by
-// the build, so that seeds follow the format; inputs that once found a fault are committed beside
-// them, under corpus/.
+// Writes the seeds: make_seeds FOLDER makes FOLDER/<fuzzer>/*. Run by the build, so that they
+// follow the format; what fuzzers found from there is committed under corpus/.
 
+#include <elf.h>
 #include <unistd.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "proto/bundle.pb.h"
 #include "proto/codec/chunk_builder.h"
+#include "proto/codec/segments.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_writer.h"
 #include "proto/record.h"
+#include "proto/trace.pb.h"
 
 namespace {
 
@@ -80,6 +84,142 @@ void MakeContainer(const std::filesystem::path& folder) {
   writer.WriteEnd({});
 }
 
+std::vector<uint8_t> Read(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+// Three files in a row (see segments_fuzz.cc): names, then two segments of rows.
+void MakeSegments(const std::filesystem::path& folder) {
+  std::vector<uint8_t> input(4);
+  for (size_t i = 0; i < 3; ++i) {
+    const std::string path = folder / "file";
+    unlink(path.c_str());
+    TraceWriter writer;
+    writer.Create(path.c_str(), {});
+    std::vector<uint8_t> message;
+    gpuprof::codec::AppendKeptFrom(i, &message);
+    writer.WriteTable(ChunkKind::kMeta, 1, gpuprof::codec::chunk_field::kMeta, message.data(),
+                      message.size(), 1);
+    ChunkBuilder builder(ChunkKind::kHeap, 1, 0);
+    for (size_t block = 0; block < 2 * i; ++block) {
+      Fill(&builder, 5);
+      writer.WriteEvents(&builder, 1, 20);
+    }
+    writer.Close();
+    const std::vector<uint8_t> bytes = Read(path);
+    if (i < 2) input[2 * i] = static_cast<uint8_t>(bytes.size());
+    if (i < 2) input[2 * i + 1] = static_cast<uint8_t>(bytes.size() >> 8);
+    input.insert(input.end(), bytes.begin(), bytes.end());
+    unlink(path.c_str());
+  }
+  Write(folder / "two", input.data(), input.size());
+}
+
+void AddRows(gpuprof::proto::Trace* trace) {
+  for (const auto& table : gpuprof::proto::kTables) {
+    ChunkBuilder builder(table.kind, 1, 0);
+    Fill(&builder, table.columns);
+    std::vector<uint8_t> bytes;
+    builder.Finish(1, &bytes);
+    gpuprof::proto::Trace rows;
+    rows.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+    trace->MergeFrom(rows);
+  }
+}
+
+// A small trace with every table (see model_fuzz.cc).
+void MakeModel(const std::filesystem::path& folder) {
+  gpuprof::proto::Trace trace;
+  const auto add = [&trace](ChunkKind kind) {
+    gpuprof::proto::Chunk* chunk = trace.add_chunk();
+    chunk->set_kind(static_cast<uint32_t>(kind));
+    chunk->set_capture(1);
+    chunk->set_count(1);
+    return chunk;
+  };
+  gpuprof::proto::Meta* meta = add(ChunkKind::kMeta)->mutable_meta();
+  meta->set_pid(1);
+  meta->set_executable("/usr/bin/victim");
+  meta->set_ticks_per_second(1'000'000'000);
+  for (uint64_t i = 1; i <= 2; ++i) {
+    auto* snapshot = add(ChunkKind::kClocks)->mutable_clocks()->add_snapshot();
+    snapshot->set_ticks(i * 1'000'000);
+    snapshot->set_monotonic_ns(i * 1'000'000);
+    snapshot->set_realtime_ns(i * 1'000'000);
+  }
+  gpuprof::proto::Strings* strings = add(ChunkKind::kStrings)->mutable_strings();
+  strings->add_id(37);
+  strings->add_text("aten::add");
+  gpuprof::proto::Stacks* stacks = add(ChunkKind::kStacks)->mutable_stacks();
+  stacks->set_first_id(2);
+  for (int i = 0; i < 3; ++i) {
+    stacks->add_parent_back(static_cast<uint64_t>(i));
+    stacks->add_pc_delta(0x1000);
+  }
+  auto* thread = add(ChunkKind::kThreads)->mutable_threads()->add_thread();
+  thread->set_track(1);
+  thread->set_tid(1);
+  thread->set_name("main");
+  auto* loss = add(ChunkKind::kHealth)->mutable_health()->add_loss();
+  loss->set_kind(gpuprof::proto::LOSS_RING_FULL);
+  loss->set_count(3);
+  AddRows(&trace);
+  const std::string bytes = trace.SerializeAsString();
+  Write(folder / "every_table", bytes.data(), bytes.size());
+}
+
+// A header, a string table and two symbols; a dynamic section with a needed library.
+void MakeElf(const std::filesystem::path& folder) {
+  struct {
+    Elf64_Ehdr header;
+    Elf64_Phdr segment[2];
+    Elf64_Dyn dynamic[3];
+    Elf64_Sym symbol[3];
+    char names[64];
+    Elf64_Shdr section[3];
+  } file = {};
+  std::memcpy(file.header.e_ident, ELFMAG, SELFMAG);
+  file.header.e_ident[EI_CLASS] = ELFCLASS64;
+  file.header.e_ident[EI_DATA] = ELFDATA2LSB;
+  file.header.e_ident[EI_VERSION] = EV_CURRENT;
+  file.header.e_type = ET_DYN;
+  file.header.e_machine = EM_X86_64;
+  file.header.e_version = EV_CURRENT;
+  file.header.e_ehsize = sizeof(Elf64_Ehdr);
+  file.header.e_phoff = offsetof(decltype(file), segment);
+  file.header.e_phentsize = sizeof(Elf64_Phdr);
+  file.header.e_phnum = 2;
+  file.header.e_shoff = offsetof(decltype(file), section);
+  file.header.e_shentsize = sizeof(Elf64_Shdr);
+  file.header.e_shnum = 3;
+  file.header.e_shstrndx = 2;
+  file.segment[0] = {PT_LOAD, 0, 0, 0, 0, sizeof file, sizeof file, 0};
+  file.segment[1] = {
+      PT_DYNAMIC,          0, offsetof(decltype(file), dynamic), 0, 0, sizeof file.dynamic,
+      sizeof file.dynamic, 0};
+  file.dynamic[0].d_tag = DT_STRTAB;
+  file.dynamic[0].d_un.d_ptr = offsetof(decltype(file), names);
+  file.dynamic[1].d_tag = DT_NEEDED;
+  file.dynamic[1].d_un.d_val = 1;
+  constexpr char kNames[] = "\0libc.so.6\0_ZN3foo3barEv\0main";
+  static_assert(sizeof kNames <= sizeof file.names);
+  std::memcpy(file.names, kNames, sizeof kNames);
+  for (size_t i = 1; i < 3; ++i) {
+    file.symbol[i].st_name = i == 1 ? 11 : 25;
+    file.symbol[i].st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC);
+    file.symbol[i].st_shndx = 1;
+    file.symbol[i].st_value = i * 64;
+    file.symbol[i].st_size = 64;
+  }
+  file.section[1] = {
+      0, SHT_SYMTAB,       0, 0, offsetof(decltype(file), symbol), sizeof file.symbol, 2, 1,
+      8, sizeof(Elf64_Sym)};
+  file.section[2] = {0, SHT_STRTAB, 0, 0, offsetof(decltype(file), names), sizeof file.names,
+                     0, 0,          1, 0};
+  Write(folder / "two_symbols", &file, sizeof file);
+}
+
 // An overlay (see ring_fuzz.cc) that puts records into the first ring.
 void MakeRing(const std::filesystem::path& folder) {
   const Record records[] = {
@@ -137,11 +277,19 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::filesystem::path root = argv[1];
-  for (const char* name : {"container", "chunk", "ring", "bundle"})
+  for (const char* name :
+       {"container", "chunk", "ring", "resume", "bundle", "segments", "model", "elf"})
     std::filesystem::create_directories(root / name);
   MakeContainer(root / "container");
+  // A trace to be gone on with: without its end.
+  const std::vector<uint8_t> whole = Read(root / "container" / "all_kinds");
+  const size_t end = sizeof(gpuprof::proto::SkippableHeader) + sizeof(gpuprof::proto::EndMarker);
+  Write(root / "resume" / "all_kinds", whole.data(), whole.size() - end);
   MakeChunks(root / "chunk");
   MakeRing(root / "ring");
   MakeBundle(root / "bundle");
+  MakeSegments(root / "segments");
+  MakeModel(root / "model");
+  MakeElf(root / "elf");
   return 0;
 }

@@ -5,8 +5,6 @@
 // and records, and recovery runs on it. What comes out must be a whole trace that the reader has no
 // fault to find with, or a refusal with a reason.
 
-#include <fcntl.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,12 +15,18 @@
 #include <string>
 #include <vector>
 
+#include "tests/fuzz/temp_files.h"
+
 #include "proto/codec/recover.h"
 #include "proto/codec/trace_reader.h"
 #include "proto/contract.h"
 #include "proto/ring.h"
 
 namespace proto = gpuprof::proto;
+using gpuprof::fuzz::Check;
+using gpuprof::fuzz::Folder;
+using gpuprof::fuzz::ReadFile;
+using gpuprof::fuzz::WriteFile;
 
 namespace {
 
@@ -33,35 +37,11 @@ constexpr uint64_t kRingBytes = proto::kPageBytes + kCapacity * proto::kRecordBy
 constexpr uint64_t kRings = 2;
 constexpr uint64_t kFileBytes = kFirstRing + kRings * kRingBytes;
 
-void Check(bool condition) {
-  if (!condition) std::abort();
-}
-
 const std::string& Stem() {
+  static const Folder folder;
   // No process has this number: pids end well below.
-  static const std::string stem = [] {
-    const char* root = access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp";
-    std::string folder = std::string(root) + "/gpuprof-ring-fuzz-XXXXXX";
-    Check(mkdtemp(folder.data()) != nullptr);
-    return folder + "/p2147483646-1";
-  }();
+  static const std::string stem = folder / "p2147483646-1";
   return stem;
-}
-
-void WriteFile(const std::string& path, const char* bytes, size_t size) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  Check(fd >= 0 && write(fd, bytes, size) == static_cast<ssize_t>(size));
-  close(fd);
-}
-
-std::vector<uint8_t> ReadFile(const std::string& path) {
-  std::vector<uint8_t> bytes;
-  const int fd = open(path.c_str(), O_RDONLY);
-  if (fd < 0) return bytes;
-  bytes.resize(static_cast<size_t>(lseek(fd, 0, SEEK_END)));
-  Check(pread(fd, bytes.data(), bytes.size(), 0) == static_cast<ssize_t>(bytes.size()));
-  close(fd);
-  return bytes;
 }
 
 // A ring file without records, to be overlaid.

@@ -282,6 +282,19 @@ TEST_F(RecoverTest, OpenSpansEndAtTheProcessesLastMoment) {
   EXPECT_EQ(waits[0][3], 0x1234560u);
 }
 
+TEST_F(RecoverTest, ARingThatChangesHandsNamesNobody) {
+  Record(0, 1);
+  process_->ring(1)->tid = 9999;
+  process_->ring(1)->state.store(static_cast<uint32_t>(proto::RingState::kClaimed));
+  ASSERT_TRUE(Die().ok);
+  const proto::Trace trace = Trace();
+  std::vector<uint32_t> tracks;
+  for (const proto::Chunk& chunk : trace.chunk()) {
+    for (const proto::Thread& thread : chunk.threads().thread()) tracks.push_back(thread.track());
+  }
+  EXPECT_EQ(tracks, (std::vector<uint32_t>{1, 3}));
+}
+
 TEST_F(RecoverTest, LossesAreToldOnce) {
   Record(0, 3);
   process_->ring(0)->dropped.store(12);

@@ -1,0 +1,102 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// From tables and rows to results: the input is a serialized Trace. Each of its chunks becomes a
+// block whose checksums hold and whose header agrees with it, so that mutations reach the reader's
+// tables, the model and the passes rather than the container's checks. Whatever a file claims, it
+// must open or be refused with a reason, and every pass must have a result.
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <zstd.h>
+
+#include "tests/fuzz/temp_files.h"
+
+#include "analysis/analysis.h"
+#include "proto/codec/trace_writer.h"
+#include "proto/trace.pb.h"
+
+namespace analysis = gpuprof::analysis;
+namespace proto = gpuprof::proto;
+using gpuprof::fuzz::Check;
+
+// libprotobuf would print a line for each string that is not UTF-8.
+#if GOOGLE_PROTOBUF_VERSION < 4022000
+static const bool is_quiet = (google::protobuf::SetLogHandler(nullptr), true);
+#endif
+
+namespace {
+
+void WriteChunk(const proto::Chunk& chunk, gpuprof::codec::TraceWriter* writer) {
+  proto::Trace trace;
+  *trace.add_chunk() = chunk;
+  const std::string raw = trace.SerializeAsString();
+  std::vector<uint8_t> frame(ZSTD_compressBound(raw.size()));
+  frame.resize(ZSTD_compress(frame.data(), frame.size(), raw.data(), raw.size(), 1));
+  proto::BlockHeader header = {};
+  header.compressed_bytes = static_cast<uint32_t>(frame.size());
+  header.raw_bytes = static_cast<uint32_t>(raw.size());
+  header.kind = static_cast<uint16_t>(chunk.kind());
+  header.track = chunk.track();
+  header.count = chunk.count();
+  header.capture = static_cast<uint16_t>(chunk.capture());
+  header.dropped_before = chunk.dropped_before();
+  header.first_time = 0;
+  header.last_time = ~uint64_t{0} >> 1;
+  writer->CopyBlock(header, frame.data());
+}
+
+void RunPasses(const analysis::Trace& trace) {
+  analysis::PassOptions options;
+  options.symbolize = false;
+  for (const analysis::PassInfo& pass : analysis::Passes()) {
+    std::unique_ptr<google::protobuf::Message> result;
+    const analysis::Error error = analysis::Run(pass.name, trace, options, &result);
+    Check(error ? !error.message.empty() : result != nullptr);
+    if (error) continue;
+    for (const auto format :
+         {analysis::Format::kText, analysis::Format::kJson, analysis::Format::kCsv}) {
+      analysis::Render(*result, format, options, 100);
+    }
+  }
+  const analysis::Sink sink = [](void* lines, std::string_view) {
+    return ++*static_cast<int*>(lines) < 1000;
+  };
+  int lines = 0;
+  analysis::Dump(trace, options, sink, &lines);
+  analysis::DescribeJson(trace);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static const gpuprof::fuzz::Folder folder;
+  static const std::string path = folder / "p1-1.gpt";
+  proto::Trace input;
+  if (!input.ParseFromArray(data, static_cast<int>(size))) return 0;
+  gpuprof::codec::TraceWriter writer;
+  proto::FileHeader header = {};
+  header.pid = 1;
+  header.ticks_kind = 1;
+  unlink(path.c_str());
+  Check(writer.Create(path.c_str(), header));
+  for (const proto::Chunk& chunk : input.chunk()) WriteChunk(chunk, &writer);
+  writer.WriteEnd({});
+  writer.Close();
+  analysis::OpenOptions options;
+  options.threads = 1;
+  options.recover = false;
+  options.memory_limit_bytes = uint64_t{256} << 20;
+  std::shared_ptr<const analysis::Trace> trace;
+  const analysis::Error error = analysis::Open(path, options, &trace);
+  Check(error ? !error.message.empty() : trace != nullptr);
+  if (!error) RunPasses(*trace);
+  return 0;
+}

@@ -1,0 +1,319 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A flight recorder's segments, as a dead process may have left them: whatever is missing or torn,
+// the others' events are in the trace once and in the order of the segments' numbers.
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstring>
+
+#include "tests/unit/codec/codec_test_util.h"
+
+#include "proto/codec/segments.h"
+#include "proto/codec/tables.h"
+#include "proto/codec/trace_state.h"
+#include "proto/contract.h"
+
+namespace gpuprof::codec {
+namespace {
+
+using proto::ChunkKind;
+
+class JoinSegmentsTest : public testing::Test {
+ protected:
+  JoinSegmentsTest() : stem_(folder_ / "p4711-6a11c0de"), trace_(stem_ + proto::kTraceSuffix) {}
+
+  std::string PathOf(uint32_t number) {
+    char path[256];
+    EXPECT_TRUE(SegmentPath(stem_.c_str(), number, path, sizeof path));
+    return path;
+  }
+
+  static void WriteStrings(TraceWriter* writer, uint32_t id, const std::string& text) {
+    InternTables tables(10, 10, 1000);
+    tables.DefineString(id, text.data(), static_cast<uint32_t>(text.size()));
+    std::vector<uint8_t> message;
+    const uint32_t entries = tables.TakeStrings(&message);
+    ASSERT_TRUE(writer->WriteTable(ChunkKind::kStrings, 1, chunk_field::kStrings, message.data(),
+                                   message.size(), entries));
+  }
+
+  // Allocations of `first`, first + 1, ... bytes, in blocks of two.
+  static void WriteNumbers(TraceWriter* writer, uint64_t first, int count) {
+    ChunkBuilder builder(ChunkKind::kHeap, 1, 0);
+    for (int i = 0; i < count; ++i) {
+      const uint64_t number = first + static_cast<uint64_t>(i);
+      AppendRow(&builder, {1000 + number, 1, 0x7000 + 16 * number, number, 0});
+      if (builder.count() == 2 || i + 1 == count) {
+        ASSERT_TRUE(writer->WriteEvents(&builder, 1, number));
+      }
+    }
+  }
+
+  // What stays beside the segments: names.
+  void WriteTrace(bool is_finished = false) {
+    TraceWriter writer;
+    ASSERT_TRUE(writer.Create(trace_.c_str(), TestHeader()));
+    WriteStrings(&writer, 2, "aten::add");
+    if (is_finished) {
+      ASSERT_TRUE(writer.WriteEnd({}));
+    }
+    writer.Close();
+  }
+
+  void WriteSegment(uint32_t number, uint64_t first, int count, uint64_t kept_from = 0) {
+    TraceWriter writer;
+    ASSERT_TRUE(writer.Create(PathOf(number).c_str(), TestHeader()));
+    if (kept_from != 0) {
+      std::vector<uint8_t> message;
+      AppendKeptFrom(kept_from, &message);
+      ASSERT_TRUE(writer.WriteTable(ChunkKind::kMeta, 1, chunk_field::kMeta, message.data(),
+                                    message.size(), 1));
+    }
+    WriteNumbers(&writer, first, count);
+    writer.Close();
+  }
+
+  void Join() {
+    std::string error;
+    ASSERT_TRUE(JoinSegments(stem_, &error)) << error;
+    EXPECT_TRUE(error.empty());
+  }
+
+  std::vector<uint64_t> Numbers() {
+    std::vector<uint64_t> numbers;
+    for (const Row& row : ReadRows(ReadBytes(trace_), 1, ChunkKind::kHeap)) {
+      numbers.push_back(row[proto::heap_column::kSize]);
+    }
+    return numbers;
+  }
+
+  proto::Meta Meta() {
+    proto::Meta meta;
+    const proto::Trace trace = ParseAll(ReadBytes(trace_));
+    for (const proto::Chunk& chunk : trace.chunk()) meta.MergeFrom(chunk.meta());
+    return meta;
+  }
+
+  TempFolder folder_;
+  std::string stem_;
+  std::string trace_;
+};
+
+std::vector<uint64_t> UpTo(uint64_t last) {
+  std::vector<uint64_t> numbers;
+  for (uint64_t i = 1; i <= last; ++i) numbers.push_back(i);
+  return numbers;
+}
+
+TEST_F(JoinSegmentsTest, NoneIsNothingToDo) {
+  WriteTrace();
+  const std::vector<uint8_t> before = ReadBytes(trace_);
+  Join();
+  EXPECT_EQ(ReadBytes(trace_), before);
+  stem_ = folder_ / "no/such/p1-1";
+  Join();
+}
+
+TEST_F(JoinSegmentsTest, ByNumberNotByAge) {
+  WriteTrace();
+  WriteSegment(16, 7, 3);
+  WriteSegment(9, 1, 3);
+  WriteSegment(10, 4, 3);
+  Join();
+  EXPECT_EQ(Numbers(), UpTo(9));
+  for (const uint32_t number : {9u, 10u, 16u}) EXPECT_FALSE(Exists(PathOf(number)));
+}
+
+// The others are kept; the hole shows in the times alone.
+TEST_F(JoinSegmentsTest, OneMissingInTheMiddle) {
+  WriteTrace();
+  WriteSegment(1, 1, 3);
+  WriteSegment(3, 7, 3);
+  Join();
+  EXPECT_EQ(Numbers(), (std::vector<uint64_t>{1, 2, 3, 7, 8, 9}));
+}
+
+TEST_F(JoinSegmentsTest, TheLastOneCutAnywhere) {
+  WriteSegment(2, 4, 6);
+  const std::vector<uint8_t> whole = ReadBytes(PathOf(2));
+  size_t most = 0;
+  for (size_t cut = 0; cut < whole.size(); ++cut) {
+    unlink(trace_.c_str());
+    WriteTrace();
+    WriteSegment(1, 1, 3);
+    WriteBytes(PathOf(2), {whole.begin(), whole.begin() + static_cast<std::ptrdiff_t>(cut)});
+    Join();
+    const std::vector<uint64_t> numbers = Numbers();
+    ASSERT_EQ(numbers, UpTo(numbers.size())) << cut;
+    ASSERT_GE(numbers.size(), std::max<size_t>(most, 3)) << "a longer rest holds no less: " << cut;
+    most = numbers.size();
+    ASSERT_FALSE(Exists(PathOf(2)));
+  }
+  EXPECT_EQ(most, 7u) << "all but the last block";
+}
+
+TEST_F(JoinSegmentsTest, EmptyOnes) {
+  WriteTrace();
+  WriteBytes(PathOf(1), {});
+  WriteSegment(2, 1, 0);
+  WriteSegment(3, 1, 4);
+  WriteBytes(PathOf(4), {});
+  Join();
+  EXPECT_EQ(Numbers(), UpTo(4));
+  for (const uint32_t number : {1u, 2u, 3u, 4u}) EXPECT_FALSE(Exists(PathOf(number)));
+}
+
+TEST_F(JoinSegmentsTest, ATornHeaderTakesNoBlocksAlong) {
+  WriteTrace();
+  WriteSegment(1, 1, 4);
+  WriteSegment(2, 5, 4);
+  for (const uint32_t number : {1u, 2u}) {
+    std::vector<uint8_t> bytes = ReadBytes(PathOf(number));
+    bytes[0] ^= 0xff;
+    bytes[sizeof(proto::SkippableHeader)] ^= 0xff;
+    WriteBytes(PathOf(number), bytes);
+  }
+  Join();
+  EXPECT_EQ(Numbers(), UpTo(8));
+}
+
+TEST_F(JoinSegmentsTest, ADamagedBlockTakesNoOthersAlong) {
+  WriteTrace();
+  WriteSegment(1, 1, 6);
+  std::vector<uint8_t> bytes = ReadBytes(PathOf(1));
+  TraceScan scan;
+  ASSERT_TRUE(Scan(bytes.data(), bytes.size(), &scan));
+  ASSERT_EQ(scan.blocks.size(), 3u);
+  bytes[scan.blocks[1].offset - sizeof(proto::BlockHeader)] ^= 0xff;
+  WriteBytes(PathOf(1), bytes);
+  WriteSegment(2, 7, 2);
+  Join();
+  EXPECT_EQ(Numbers(), (std::vector<uint64_t>{1, 2, 5, 6, 7, 8}));
+}
+
+TEST_F(JoinSegmentsTest, FilesOfOtherNamesAreLeftAlone) {
+  WriteTrace();
+  WriteSegment(1, 1, 2);
+  const std::vector<uint8_t> segment = ReadBytes(PathOf(1));
+  const std::string others[] = {stem_ + "0.00000001.seg", stem_ + ".0000001.seg",
+                                stem_ + ".000000001.seg", stem_ + ".0000000A.seg",
+                                stem_ + ".00000001.seg~", folder_ / "p4711-6a11c0d.00000001.seg",
+                                stem_ + ".-0000001.seg",  stem_ + "00000001.seg"};
+  for (const std::string& path : others) WriteBytes(path, segment);
+  Join();
+  EXPECT_EQ(Numbers(), UpTo(2));
+  for (const std::string& path : others) EXPECT_EQ(ReadBytes(path), segment) << path;
+}
+
+// A segment tells again what the trace tells already, as each begins with whole tables.
+TEST_F(JoinSegmentsTest, TablesToldTwice) {
+  WriteTrace();
+  TraceWriter writer;
+  for (const uint32_t number : {1u, 2u}) {
+    ASSERT_TRUE(writer.Create(PathOf(number).c_str(), TestHeader()));
+    WriteStrings(&writer, 2, "aten::add");
+    WriteNumbers(&writer, number, 1);
+  }
+  writer.Close();
+  Join();
+  EXPECT_EQ(Numbers(), UpTo(2));
+  const proto::Trace trace = ParseAll(ReadBytes(trace_));
+  for (const proto::Chunk& chunk : trace.chunk()) {
+    if (chunk.strings().id_size() == 0) continue;
+    EXPECT_EQ(chunk.strings().id(0), 2u);
+    EXPECT_EQ(chunk.strings().text(0), "aten::add");
+  }
+  TraceState state;
+  std::string error;
+  ASSERT_TRUE(ReadTraceState(trace_, &state, &error)) << error;
+  EXPECT_EQ(state.next_sequence, state.blocks) << "numbered on from the trace's own";
+}
+
+TEST_F(JoinSegmentsTest, TheNewestTellsWhatIsComplete) {
+  WriteTrace();
+  WriteSegment(4, 1, 2, 1200);
+  WriteSegment(5, 3, 2, 1700);
+  Join();
+  EXPECT_EQ(Meta().kept_from(), 1700u);
+}
+
+TEST_F(JoinSegmentsTest, NothingLetGoIsNothingTold) {
+  WriteTrace();
+  WriteSegment(0, 1, 2);
+  WriteSegment(1, 3, 2);
+  Join();
+  EXPECT_EQ(Meta().kept_from(), 0u);
+}
+
+TEST_F(JoinSegmentsTest, AFinishedTraceHasThemAlready) {
+  WriteTrace(/*is_finished=*/true);
+  WriteSegment(1, 1, 2);
+  const std::vector<uint8_t> before = ReadBytes(trace_);
+  Join();
+  EXPECT_EQ(ReadBytes(trace_), before);
+  EXPECT_FALSE(Exists(PathOf(1)));
+}
+
+TEST_F(JoinSegmentsTest, WithoutTheTraceTheEventsAreKept) {
+  WriteSegment(1, 1, 3);
+  WriteSegment(2, 4, 3);
+  Join();
+  EXPECT_EQ(Numbers(), UpTo(6));
+}
+
+// Whatever block a first run came to, the segments from there on are still there.
+TEST_F(JoinSegmentsTest, KilledAnywhereAndRunAgain) {
+  const int kSegments = 3;
+  std::vector<std::vector<uint8_t>> segments;
+  for (uint32_t i = 0; i < kSegments; ++i) {
+    WriteSegment(i, 1 + 5 * i, 5);
+    segments.push_back(ReadBytes(PathOf(i)));
+  }
+  WriteTrace();
+  const size_t names = ReadBytes(trace_).size();
+  Join();
+  const std::vector<uint8_t> joined = ReadBytes(trace_);
+  TraceScan scan;
+  ASSERT_TRUE(Scan(joined.data(), joined.size(), &scan));
+  for (size_t cut = names; cut <= joined.size(); cut += 7) {
+    size_t whole = 0;  // blocks of segments that are in the trace
+    for (const BlockRef& block : scan.blocks) {
+      const uint64_t end = block.offset + block.header.compressed_bytes;
+      if (block.header.kind == static_cast<uint16_t>(ChunkKind::kHeap) && end <= cut) ++whole;
+    }
+    // With the last block of a segment there, it may be gone or not.
+    for (const bool is_removed : {false, true}) {
+      constexpr size_t kBlocks = 3;  // in each
+      const size_t gone = is_removed || whole == 0 ? whole / kBlocks : (whole - 1) / kBlocks;
+      WriteBytes(trace_, {joined.begin(), joined.begin() + static_cast<std::ptrdiff_t>(cut)});
+      for (size_t i = gone; i < kSegments; ++i) {
+        WriteBytes(PathOf(static_cast<uint32_t>(i)), segments[i]);
+      }
+      Join();
+      ASSERT_EQ(Numbers(), UpTo(15)) << cut << ", " << gone << " segments gone";
+    }
+  }
+}
+
+TEST_F(JoinSegmentsTest, OneThatCannotBeReadIsKept) {
+  WriteTrace();
+  WriteSegment(1, 1, 2);
+  ASSERT_EQ(symlink("/dev/null", PathOf(2).c_str()), 0);
+  std::string error;
+  EXPECT_FALSE(JoinSegments(stem_, &error));
+  EXPECT_NE(error.find("nothing is lost"), std::string::npos) << error;
+  struct stat status;
+  EXPECT_EQ(lstat(PathOf(2).c_str(), &status), 0);
+  unlink(PathOf(2).c_str());
+  Join();
+  EXPECT_EQ(Numbers(), UpTo(2));
+}
+
+}  // namespace
+}  // namespace gpuprof::codec
