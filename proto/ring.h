@@ -84,12 +84,14 @@ struct RingHeader {
   // What was going on, for the end of a capture and for the dead.
   alignas(
       64) std::atomic<uint32_t> open_ops;  // depth; may exceed kMaxOpenOps, the excess is not kept
-  uint32_t open_wait_kind;                 // WaitKind; valid while open_wait_start != 0
+  // The wait under way: written with release, each, after open_wait_start was set to 0 and before
+  // it is set anew; read with acquire, and valid if open_wait_start is the same before and after.
+  std::atomic<uint32_t> open_wait_kind;  // WaitKind
   std::atomic<uint64_t> open_wait_start;
-  uint64_t open_wait_object;
-  uint64_t open_wait_caller;
-  uint64_t open_wait_stack;  // ring position behind its kStack record; 0: it has none
-  uint64_t open_wait_owner;  // tid; 0: not known
+  std::atomic<uint64_t> open_wait_object;
+  std::atomic<uint64_t> open_wait_caller;
+  std::atomic<uint64_t> open_wait_stack;  // ring position behind its kStack record; 0: it has none
+  std::atomic<uint64_t> open_wait_owner;  // tid; 0: not known
   OpenOp open_op[kMaxOpenOps];
 
   // The producer's memory of the stack it wrote last, so that the next one sends only what differs.

@@ -50,12 +50,12 @@ uint64_t BeginWait(Wait* wait) {
   wait->stack = recorder.WriteStackAhead(now, wait->frame);
   // One that was cancelled may stand there still; a reader must not mix the two.
   ring->open_wait_start.store(0, std::memory_order_relaxed);
-  std::atomic_thread_fence(std::memory_order_release);
-  ring->open_wait_kind = static_cast<uint32_t>(wait->kind);
-  ring->open_wait_object = reinterpret_cast<uint64_t>(wait->object);
-  ring->open_wait_caller = reinterpret_cast<uint64_t>(wait->caller);
-  ring->open_wait_stack = wait->stack;
-  ring->open_wait_owner = wait->owner;
+  constexpr auto kRelease = std::memory_order_release;
+  ring->open_wait_kind.store(static_cast<uint32_t>(wait->kind), kRelease);
+  ring->open_wait_object.store(reinterpret_cast<uint64_t>(wait->object), kRelease);
+  ring->open_wait_caller.store(reinterpret_cast<uint64_t>(wait->caller), kRelease);
+  ring->open_wait_stack.store(wait->stack, kRelease);
+  ring->open_wait_owner.store(wait->owner, kRelease);
   ring->open_wait_start.store(now, std::memory_order_release);
   return now;
 }

@@ -341,10 +341,11 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
   }
   const uint64_t start = ring->open_wait_start.load(std::memory_order_acquire);
   if (start == 0 || start > now || is_done(ChunkKind::kWait)) return;
-  const uint32_t kind = ring->open_wait_kind;
-  const uint64_t object = ring->open_wait_object, caller = ring->open_wait_caller;
-  const uint64_t stack = ring->open_wait_stack, owner = ring->open_wait_owner;
-  std::atomic_thread_fence(std::memory_order_acquire);
+  const uint32_t kind = ring->open_wait_kind.load(std::memory_order_acquire);
+  const uint64_t object = ring->open_wait_object.load(std::memory_order_acquire);
+  const uint64_t caller = ring->open_wait_caller.load(std::memory_order_acquire);
+  const uint64_t stack = ring->open_wait_stack.load(std::memory_order_acquire);
+  const uint64_t owner = ring->open_wait_owner.load(std::memory_order_acquire);
   if (ring->open_wait_start.load(std::memory_order_relaxed) != start) return;  // it just ended
   has_stack_ = stack != 0 && stack == last_stack_end_;
   const uint64_t row[] = {

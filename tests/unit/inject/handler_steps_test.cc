@@ -68,7 +68,7 @@ void RecordLongWait(uint64_t id) {
   Recorder recorder(kSource);
   if (!recorder.active()) return;
   recorder.WriteWait({id + 1, 0, static_cast<uint8_t>(RecordKind::kWait), 0, 1, id, id + 2},
-                     uint64_t{1} << 40, 0, nullptr);
+                     uint64_t{1} << 40, 0, nullptr, 0);
 }
 
 void Handle(int) { RecordOne(kInHandler); }
