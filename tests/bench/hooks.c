@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What one hooked call costs: loops over a malloc+free pair and an uncontended mutex pair, timed by
+// What one hooked call costs: loops over a malloc+free pair, an uncontended and a contended mutex pair, timed by
 // the program itself. Run bare and under each recorder in turn by tests/bench/hooks.py. Prints
 // name=ns per pair, one a line: the median over the batches, so that a preempted batch does not
 // count.
@@ -74,6 +74,40 @@ static double TimeMutex(void) {
   return Median(batch);
 }
 
+// Two threads that want the same lock most of the time: what a recorder does within a contended section
+// the other has to wait for.
+enum { kContended = 20000, kInside = 60, kOutside = 20 };
+static pthread_mutex_t g_contended = PTHREAD_MUTEX_INITIALIZER;
+static volatile unsigned g_work;
+
+static void Spin(int rounds) {
+  for (int i = 0; i < rounds; ++i) __asm__ volatile("pause");
+}
+
+static void* Contend(void* unused) {
+  for (int i = 0; i < kContended; ++i) {
+    pthread_mutex_lock(&g_contended);
+    ++g_work;
+    Spin(kInside);
+    pthread_mutex_unlock(&g_contended);
+    Spin(kOutside);
+  }
+  return unused;
+}
+
+static double TimeContended(void) {
+  double batch[kBatches];
+  for (int i = 0; i < kBatches; ++i) {
+    pthread_t other;
+    const double start = Now();
+    pthread_create(&other, NULL, Contend, NULL);
+    Contend(NULL);
+    pthread_join(other, NULL);
+    batch[i] = (Now() - start) / (2 * kContended);
+  }
+  return Median(batch);
+}
+
 static void* Nothing(void* argument) { return argument; }
 
 int main(int argc, char** argv) {
@@ -87,5 +121,6 @@ int main(int argc, char** argv) {
   printf("malloc_pair_ns=%.2f\n", TimeMalloc(0, pairs));
   printf("malloc_pair_depth20_ns=%.2f\n", TimeMalloc(20, pairs / 10));
   printf("mutex_pair_ns=%.2f\n", TimeMutex());
+  printf("contended_pair_ns=%.2f\n", TimeContended());
   return 0;
 }
