@@ -46,12 +46,18 @@ struct OpenOptions {
 Error Open(const std::string& path, const OpenOptions& options,
            std::shared_ptr<const Trace>* trace);
 
+// Rows of a text table unless asked for more.
+inline constexpr uint32_t kTextRows = 20;
+
 struct PassOptions {
   std::string by;           // one of the pass's keys; empty: its own choice
   std::string step_marker;  // regular expression on op names; empty: detected
   // Rows in text; 0: all. Not given: 20 of a table, all folded stacks. JSON and CSV are always
   // complete.
   std::optional<uint32_t> limit;
+  // Rows of a table whose names and stacks will be looked at, from the top; 0: all. The others may
+  // come without: a text of twenty rows does not name a million stacks.
+  uint32_t named_rows = 0;
   int32_t pid = 0;  // only this process; 0: all
   bool symbolize = true;
 };

@@ -49,6 +49,9 @@ struct ColumnSpec {
   Encoding encoding;
 };
 
+// Ids of call stacks in one file, at most.
+inline constexpr uint32_t kMostStackIds = 1u << 26;
+
 inline constexpr int kMaxColumns = 8;
 inline constexpr int kFirstColumnField = 16;
 

@@ -22,7 +22,7 @@ using proto::ChunkKind;
 using proto::RingHeader;
 using proto::RingState;
 
-constexpr uint32_t kMostStackNodes = 1u << 18;
+constexpr uint32_t kMostStackNodes = 1u << 19;
 constexpr uint32_t kMostStrings = 1u << 16;
 constexpr uint64_t kMostStringBytes = 4u << 20;
 constexpr uint64_t kNanosecondsPerQuantum = 16;
@@ -291,6 +291,8 @@ void Drain::WriteInternTables() {
   entries = tables_.TakeStacks(&message_);
   if (entries != 0 && !WriteTable(ChunkKind::kStacks, kStacksField, entries)) {
     tables_.ReturnStacks();
+  } else if (flight_ == nullptr) {
+    tables_.ForgetStacksIfMany();  // a flight recorder keeps what was written once for ever
   }
 }
 

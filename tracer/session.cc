@@ -338,6 +338,7 @@ void AfterForkChild() {
   g_drain = nullptr;
   TorchAfterForkChild();
   StackAfterForkChild();
+  StackCostAfterForkChild();
 }
 
 bool OpenSnapshot() {

@@ -13,20 +13,29 @@ namespace {
 
 constexpr uint64_t kTimeOneIn = 16;
 
+// Of all threads, in whole rounds of kTimeOneIn: a counter that every stack of every thread adds to
+// would cost more than some stacks do.
 std::atomic<uint64_t> g_samples{0};
+__thread uint32_t t_stacks = 0;
 std::atomic<uint64_t> g_timed{0};
 std::atomic<uint64_t> g_timed_ticks{0};
 
 }  // namespace
 
 uint32_t CaptureTimedStack(uint64_t* pcs, uint32_t most, const void* frame) {
-  const uint64_t number = g_samples.fetch_add(1, std::memory_order_relaxed);
-  if (number % kTimeOneIn != 0) return CaptureStack(pcs, most, frame);
+  if (t_stacks++ % kTimeOneIn != 0) return CaptureStack(pcs, most, frame);
+  g_samples.fetch_add(kTimeOneIn, std::memory_order_relaxed);
   const uint64_t start = proto::ReadCounter();
   const uint32_t frames = CaptureStack(pcs, most, frame);
   g_timed_ticks.fetch_add(proto::ReadCounter() - start, std::memory_order_relaxed);
   g_timed.fetch_add(1, std::memory_order_relaxed);
   return frames;
+}
+
+void StackCostAfterForkChild() {
+  g_samples.store(0);
+  g_timed.store(0);
+  g_timed_ticks.store(0);
 }
 
 uint64_t StackSamples() { return g_samples.load(std::memory_order_relaxed); }

@@ -13,6 +13,8 @@ namespace gpuprof::tracer {
 // tracer::Api::capture_stack. Every call is counted, one in sixteen is timed.
 uint32_t CaptureTimedStack(uint64_t* pcs, uint32_t most, const void* frame);
 
+// In a forked child: what was counted is the parent's.
+void StackCostAfterForkChild();
 uint64_t StackSamples();
 // Estimated from the timed calls; 0 before the first.
 uint64_t StackNanoseconds(uint64_t ticks_per_second);

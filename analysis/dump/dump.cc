@@ -253,11 +253,11 @@ class ProcessDump {
     std::string text;
     uint32_t node = id;
     for (uint32_t depth = 0; node != 0 && depth < proto::kMaxStackFrames; ++depth) {
-      const auto found = process_.stacks.find(node);
-      if (found == process_.stacks.end()) break;
+      StackNode found;
+      if (!process_.stacks.Find(node, &found)) break;
       if (!text.empty()) text += ';';
-      text += symbolizer_.Resolve(found->second.pc).function;
-      node = found->second.parent;
+      text += symbolizer_.Resolve(found.pc).function;
+      node = found.parent;
     }
     return frames_.emplace(id, std::move(text)).first->second;
   }

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analysis/base/column.h"
+#include "analysis/model/stack_tree.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
 #include "proto/schema.h"
@@ -114,11 +115,6 @@ struct Track {
   std::vector<ThreadSample> samples;
 };
 
-struct StackNode {
-  uint32_t parent;  // id; 0: root
-  uint64_t pc;
-};
-
 struct CaptureWindow {
   uint32_t number = 0;
   int64_t start_ns = 0;
@@ -168,7 +164,7 @@ struct Process {
   std::vector<CaptureWindow> captures;
   std::vector<Track> tracks;
   std::unordered_map<uint32_t, std::string> strings;
-  std::unordered_map<uint32_t, StackNode> stacks;
+  StackTree stacks;
   std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
   proto::Health health;                // the last one
   uint64_t rows = 0;                   // of event blocks, by their headers

@@ -139,12 +139,11 @@ void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame
 
 std::vector<uint64_t> PassContext::StackPcs(size_t index, uint32_t stack) const {
   std::vector<uint64_t> pcs;
-  const auto& nodes = process(index).stacks;
-  for (int i = 0; stack > 1 && i < kMostFrames; ++i) {
-    const auto found = nodes.find(stack);
-    if (found == nodes.end()) break;
-    pcs.push_back(found->second.pc);
-    stack = found->second.parent;
+  const StackTree& nodes = process(index).stacks;
+  StackNode node;
+  for (int i = 0; stack > 1 && i < kMostFrames && nodes.Find(stack, &node); ++i) {
+    pcs.push_back(node.pc);
+    stack = node.parent;
   }
   return pcs;
 }

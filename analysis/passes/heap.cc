@@ -207,37 +207,62 @@ void NameHeapStack(PassContext& context, size_t process, results::HeapStack* sta
   NameStack(context, process, stack);
 }
 
+namespace {
+
+// A row and the process it is of: a process id may come again.
+template <typename Stack>
+using RowOf = std::pair<Stack, size_t>;
+
+template <typename Stack>
+void TakeRows(google::protobuf::RepeatedPtrField<Stack>* rows, size_t index,
+              std::vector<RowOf<Stack>>* all) {
+  for (Stack& row : *rows) all->emplace_back(std::move(row), index);
+  rows->Clear();
+}
+
+// In order, with names as far down as they will be looked at.
+template <typename Stack, typename Before>
+void PutRows(PassContext& context, std::vector<RowOf<Stack>>* all, Before before,
+             google::protobuf::RepeatedPtrField<Stack>* rows) {
+  std::sort(all->begin(), all->end(),
+            [&](const RowOf<Stack>& a, const RowOf<Stack>& b) { return before(a.first, b.first); });
+  const size_t named = context.options().named_rows;
+  for (size_t i = 0; i < all->size(); ++i) {
+    auto& [row, index] = (*all)[i];
+    if (named == 0 || i < named) NameStack(context, index, &row);
+    *rows->Add() = std::move(row);
+  }
+}
+
+bool Before(const results::HeapStack& a, const results::HeapStack& b) {
+  if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
+  if (a.allocated_bytes() != b.allocated_bytes()) return a.allocated_bytes() > b.allocated_bytes();
+  return std::make_pair(a.pid(), a.stack_id()) < std::make_pair(b.pid(), b.stack_id());
+}
+
+bool MappingBefore(const results::MappingStack& a, const results::MappingStack& b) {
+  if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
+  if (a.mapped_bytes() != b.mapped_bytes()) return a.mapped_bytes() > b.mapped_bytes();
+  return std::make_tuple(a.pid(), a.stack_id(), a.kind()) <
+         std::make_tuple(b.pid(), b.stack_id(), b.kind());
+}
+
+}  // namespace
+
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Heap>();
+  std::vector<RowOf<results::HeapStack>> stacks;
+  std::vector<RowOf<results::MappingStack>> mappings;
   for (const size_t index : context.selected()) {
-    const int first = out->stacks_size();
     ComputeHeap(context, index, out.get());
-    for (int i = first; i < out->stacks_size(); ++i) {
-      NameHeapStack(context, index, out->mutable_stacks(i));
-    }
+    TakeRows(out->mutable_stacks(), index, &stacks);
     ComputeTensors(context, index, out.get());
-    const int first_mapping = out->mapping_stacks_size();
     ComputeMappings(context, index, out.get());
-    for (int i = first_mapping; i < out->mapping_stacks_size(); ++i) {
-      NameStack(context, index, out->mutable_mapping_stacks(i));
-    }
+    TakeRows(out->mutable_mapping_stacks(), index, &mappings);
   }
   MergeSizes(out.get());
-  std::sort(out->mutable_stacks()->begin(), out->mutable_stacks()->end(),
-            [](const results::HeapStack& a, const results::HeapStack& b) {
-              if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
-              if (a.allocated_bytes() != b.allocated_bytes()) {
-                return a.allocated_bytes() > b.allocated_bytes();
-              }
-              return std::make_pair(a.pid(), a.stack_id()) < std::make_pair(b.pid(), b.stack_id());
-            });
-  std::sort(out->mutable_mapping_stacks()->begin(), out->mutable_mapping_stacks()->end(),
-            [](const results::MappingStack& a, const results::MappingStack& b) {
-              if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();
-              if (a.mapped_bytes() != b.mapped_bytes()) return a.mapped_bytes() > b.mapped_bytes();
-              return std::make_tuple(a.pid(), a.stack_id(), a.kind()) <
-                     std::make_tuple(b.pid(), b.stack_id(), b.kind());
-            });
+  PutRows(context, &stacks, Before, out->mutable_stacks());
+  PutRows(context, &mappings, MappingBefore, out->mutable_mapping_stacks());
   context.FillMeta("heap", out->mutable_meta());
   FillConfidence(context, *out, out->mutable_meta()->mutable_confidence());
   *result = std::move(out);

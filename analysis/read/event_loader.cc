@@ -131,6 +131,17 @@ void NameTracks(Process* process) {
   }
 }
 
+// Rows refer to equal stacks by one id.
+void UnifyStacks(Process* process) {
+  const StackTree& stacks = process->stacks;
+  if (!stacks.has_equal()) return;
+  for (Track& track : process->tracks) {
+    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack}) {
+      for (uint32_t& id : *column) id = stacks.Canonical(id);
+    }
+  }
+}
+
 }  // namespace
 
 void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int threads,
@@ -154,6 +165,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int thread
   });
   RemoveFailed(tasks, &failures);
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
+  for (const std::unique_ptr<TraceFile>& file : files) UnifyStacks(&file->process());
 }
 
 }  // namespace gpuprof::analysis

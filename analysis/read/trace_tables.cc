@@ -15,7 +15,6 @@ namespace {
 // The recorder's own tables are bounded by its 64 MiB; what is beyond these bounds it did not
 // write.
 constexpr uint64_t kMostTableBytes = 32u << 20;
-constexpr size_t kMostStackNodes = 4u << 20;
 constexpr size_t kMostStrings = 2u << 20;
 constexpr uint64_t kMostStringBytes = 256u << 20;
 constexpr size_t kMostSnapshots = 4u << 20;
@@ -95,20 +94,18 @@ void TraceFile::AddStacks(const proto::Stacks& stacks, uint64_t offset) {
   for (int i = 0; i < count; ++i) {
     pc += static_cast<uint64_t>(stacks.pc_delta(i));
     const uint64_t id = uint64_t{stacks.first_id()} + static_cast<uint64_t>(i);
-    if (process_.stacks.size() >= kMostStackNodes || id > UINT32_MAX) {
+    if (process_.stacks.size() >= proto::kMostStackIds || id > UINT32_MAX) {
       AddFault(offset, "more call stacks than a recorder keeps: the others are left out");
       return;
     }
     // A parent always comes first, so that walking to the root ends.
     const uint64_t back = stacks.parent_back(i);
-    const bool is_bad =
-        back > id || (back != 0 && process_.stacks.count(static_cast<uint32_t>(id - back)) == 0);
+    const bool is_far = back >= id && back != 0;
+    const uint32_t parent = back == 0 || is_far ? 0 : static_cast<uint32_t>(id - back);
+    const bool is_bad = !process_.stacks.Add(static_cast<uint32_t>(id), parent, pc) || is_far;
     if (is_bad && !told)
       AddFault(offset, "call stack " + std::to_string(id) + " hangs on one that is not there");
     told = told || is_bad;
-    process_.stacks.emplace(
-        static_cast<uint32_t>(id),
-        StackNode{back == 0 || is_bad ? 0 : static_cast<uint32_t>(id - back), pc});
   }
 }
 

@@ -22,8 +22,8 @@
 namespace gpuprof::analysis {
 
 struct TextOptions {
-  uint32_t limit = 20;  // rows a table; 0: all
-  int width = 0;        // 0: any
+  uint32_t limit = kTextRows;  // rows a table; 0: all
+  int width = 0;               // 0: any
 };
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options);

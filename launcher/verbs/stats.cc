@@ -79,6 +79,7 @@ class Stats : public Verb {
     options_.pid = static_cast<int32_t>(pid_);
     options_.symbolize = !no_symbols_;
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
+    if (!json_ && !csv_) options_.named_rows = options_.limit.value_or(analysis::kTextRows);
     std::shared_ptr<const analysis::Trace> trace;
     const int opened = OpenInput(bundle_, false, &trace);
     if (opened != kExitOk) return opened;

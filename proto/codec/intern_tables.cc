@@ -5,10 +5,12 @@
 // one thread at a time. Never grows beyond the limits given: what does not fit gets the overflow id
 // and is counted.
 
+#include <algorithm>
 #include <cstring>
 
 #include "proto/codec/tables.h"
 #include "proto/codec/varint.h"
+#include "proto/schema.h"
 
 namespace gpuprof::codec {
 namespace {
@@ -55,6 +57,16 @@ void InternTables::SetNextStackNode(uint32_t id) {
   index_.clear();
   path_frames_ = 0;
   first_node_ = first_pending_node_ = last_taken_node_ = id;
+}
+
+void InternTables::ForgetStacksIfMany() {
+  if (nodes_.size() < most_nodes_ / 2) return;
+  if (first_node_ + nodes_.size() + most_nodes_ > proto::kMostStackIds) return;
+  first_node_ += static_cast<uint32_t>(nodes_.size());
+  first_pending_node_ = last_taken_node_ = first_node_;
+  nodes_.clear();
+  std::fill(index_.begin(), index_.end(), 0u);
+  path_frames_ = 0;
 }
 
 void InternTables::GrowIndex() {

@@ -73,6 +73,12 @@ class InternTables final : public Interner {
   void ReturnStrings() { taken_strings_ = 0; }
   void ReturnStacks() { first_pending_node_ = last_taken_node_; }
 
+  // Forgets all stacks once they are more than half of what there is room for: they come again
+  // under new ids, which readers take for the same. Only when what Take* returned was written.
+  // Memory stays bounded so, and no stack is refused, however many different ones a long life
+  // brings.
+  void ForgetStacksIfMany();
+
   // For recovery: continue numbering behind what a file already holds.
   void SetNextStackNode(uint32_t id);
   void SetNextTextId(uint32_t id) { next_text_id_ = id; }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What one hooked call costs: loops over a malloc+free pair, an uncontended and a contended mutex pair, timed by
-// the program itself. Run bare and under each recorder in turn by tests/bench/hooks.py. Prints
-// name=ns per pair, one a line: the median over the batches, so that a preempted batch does not
-// count.
+// What one hooked call costs: loops over a malloc+free pair, an uncontended and a contended mutex
+// pair, timed by the program itself. Run bare and under each recorder in turn by
+// tests/bench/hooks.py. Prints name=ns per pair, one a line: the median over the batches, so that a
+// preempted batch does not count.
 
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -74,8 +74,8 @@ static double TimeMutex(void) {
   return Median(batch);
 }
 
-// Two threads that want the same lock most of the time: what a recorder does within a contended section
-// the other has to wait for.
+// Two threads that want the same lock most of the time: what a recorder does within a contended
+// section the other has to wait for.
 enum { kContended = 20000, kInside = 60, kOutside = 20 };
 static pthread_mutex_t g_contended = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned g_work;

@@ -43,6 +43,9 @@ def check_bundle(bundle):
     for what in ("overview", "health"):
         meta = _json(bundle, what)["meta"]
         assert sum(loss["count"] for loss in meta["losses"]) == lost == meta.get("lost_count", lost), (what, meta["losses"])
+    # Stacks are counted in rounds of sixteen a thread; a forked child's count is its own.
+    for row, trace in zip(_json(bundle, "health")["processes"], traces):
+        assert row["stack_count"] <= row["count"] + row["lost_count"] + 16 * (len(trace.threads) + 16), row
     for what in ("overview", "health", "threads", "heap", "locks"):
         done = gpuprof("stats", what, bundle)
         text = done.out.decode()

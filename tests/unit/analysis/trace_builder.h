@@ -148,7 +148,7 @@ class ProcessBuilder {
     uint32_t parent = 0;
     for (size_t i = pcs.size(); i-- > 0;) {
       const uint32_t id = next_stack_++;
-      process_.stacks[id] = {parent, pcs[i]};
+      process_.stacks.Add(id, parent, pcs[i]);
       parent = id;
     }
     return parent;

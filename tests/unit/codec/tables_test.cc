@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include <map>
+#include <set>
 
 #include "tests/unit/codec/codec_test_util.h"
 
@@ -102,6 +103,29 @@ TEST(InternTables, AFullStackTableCountsAndGoesOn) {
   EXPECT_EQ(tables.InternStack(second, 3), 1u);
   EXPECT_EQ(tables.stacks_refused(), 2u);
   EXPECT_EQ(tables.InternStack(first, 3), id);
+}
+
+TEST(InternTables, ForgottenStacksComeAgainUnderNewIds) {
+  InternTables tables(100, 10, 1000);
+  StackReader reader;
+  std::map<uint32_t, std::vector<uint64_t>> known;
+  std::set<std::vector<uint64_t>> different;
+  for (uint64_t i = 0; i < 4000; ++i) {
+    const std::vector<uint64_t> frames = {1000 + i % 900, 7, 3, 1};
+    const uint32_t id = tables.InternStack(frames.data(), 4);
+    ASSERT_GE(id, 2u);
+    const auto found = known.emplace(id, frames).first;
+    ASSERT_EQ(found->second, frames) << "one id, one stack";
+    different.insert(frames);
+    if (i % 10 != 9) continue;
+    std::vector<uint8_t> bytes;
+    if (tables.TakeStacks(&bytes) != 0) reader.Add(Parse<proto::Stacks>(bytes));
+    tables.ForgetStacksIfMany();
+    for (const auto& [stack, expected] : known) ASSERT_EQ(reader.Frames(stack), expected);
+  }
+  EXPECT_EQ(tables.stacks_refused(), 0u);
+  EXPECT_GT(known.size(), different.size()) << "some have several";
+  EXPECT_LT(tables.memory_bytes(), 20'000u);
 }
 
 TEST(InternTables, WhatCouldNotBeWrittenComesAgain) {

@@ -332,12 +332,17 @@ TEST_F(OpenTest, StacksKeepTheirParents) {
 
   const auto trace = MustOpen(directory_.path());
   const Process& process = trace->processes[0];
-  EXPECT_EQ(process.stacks.at(2).parent, 0u);
-  EXPECT_EQ(process.stacks.at(2).pc, 0x1000u);
-  EXPECT_EQ(process.stacks.at(3).parent, 2u);
-  EXPECT_EQ(process.stacks.at(3).pc, 0x1010u);
-  EXPECT_EQ(process.stacks.at(4).parent, 2u);
-  EXPECT_EQ(process.stacks.at(4).pc, 0x1008u);
+  const auto node_of = [&process](uint32_t id) {
+    StackNode node = {~0u, 0};
+    EXPECT_TRUE(process.stacks.Find(id, &node)) << id;
+    return node;
+  };
+  EXPECT_EQ(node_of(2).parent, 0u);
+  EXPECT_EQ(node_of(2).pc, 0x1000u);
+  EXPECT_EQ(node_of(3).parent, 2u);
+  EXPECT_EQ(node_of(3).pc, 0x1010u);
+  EXPECT_EQ(node_of(4).parent, 2u);
+  EXPECT_EQ(node_of(4).pc, 0x1008u);
 }
 
 TEST_F(OpenTest, UnknownKindsAreSkippedAndCounted) {
