@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A descriptor kept open in somebody else's process. Programs close descriptors they do not know
-// and reuse the numbers; so ours is moved far up, where numbers are hardly ever reused, and its
+// and reuse the numbers; so ours is moved up, where numbers are less often reused, and its
 // identity is checked before each use. Signal-safe.
 
 #pragma once
@@ -19,7 +19,9 @@ class GuardedFd {
   // Takes `fd` over, moved up as far as the limits allow.
   void Adopt(int fd) noexcept {
     long moved = -1;
-    for (long at = 900; at >= 100 && moved < 0; at -= 400)
+    // Within the table of 64 that every process begins with: a larger one takes the kernel
+    // milliseconds where threads share it.
+    for (long at = 60; at >= 20 && moved < 0; at -= 20)
       moved = raw::Call(SYS_fcntl, fd, F_DUPFD_CLOEXEC, at);
     if (moved >= 0) {
       raw::Call(SYS_close, fd);

@@ -27,8 +27,10 @@ namespace {
 
 constexpr int kCompressionLevel = 1;
 constexpr uint64_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::BlockHeader);
-// Programs close or count on low descriptors: ours goes as high as the limit lets it.
-constexpr int kHighDescriptors[] = {900, 500, 200, 60};
+// Programs close or count on low descriptors: ours goes high, but not beyond the table that every
+// process begins with. To make it larger the kernel lets the caller wait for all processors where
+// threads share it, and others that open something wait along.
+constexpr int kHighDescriptors[] = {60, 40, 20};
 
 void* ZstdAllocate(void*, size_t bytes) { return ::operator new(bytes); }
 void ZstdFree(void*, void* at) { ::operator delete(at); }
