@@ -111,6 +111,15 @@ const char* StateName() {
   return "unknown";
 }
 
+// A line of the answer is one key: a name with line feeds in it must not look like more.
+void AddPlain(const char* value, Text* answer) {
+  for (; *value != 0; ++value) {
+    const char plain = static_cast<unsigned char>(*value) < ' ' ? '?' : *value;
+    answer->Add(&plain, 1);
+  }
+  answer->Add("\n");
+}
+
 void AddStatus(Text* answer) {
   char executable[256] = {};
   raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(executable), sizeof(executable) - 1);
@@ -119,8 +128,8 @@ void AddStatus(Text* answer) {
   line(proto::kKeyPid).Number(g_process.pid).Add("\n");
   line(proto::kKeyState).Add(StateName()).Add("\n");
   line(proto::kKeyCaptures).Number(g_process.captures.load()).Add("\n");
-  line(proto::kKeyProgram).Add(BaseName(executable)).Add("\n");
-  line(proto::kKeyBundle).Add(g_settings.bundle).Add("\n");
+  AddPlain(BaseName(executable), &line(proto::kKeyProgram));
+  AddPlain(g_settings.bundle, &line(proto::kKeyBundle));
   line(proto::kKeyEvents)
       .Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_written()) : 0)
       .Add("\n");
@@ -128,7 +137,7 @@ void AddStatus(Text* answer) {
       .Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_lost()) : 0)
       .Add("\n");
   line(proto::kKeySignal).Number(SignalInForce()).Add("\n");
-  if (g_snapshot[0] != 0) line(proto::kKeySnapshot).Add(g_snapshot).Add("\n");
+  if (g_snapshot[0] != 0) AddPlain(g_snapshot, &line(proto::kKeySnapshot));
   line(proto::kKeyOps).Add(tracer != nullptr ? tracer->ops_state() : "none").Add("\n");
 }
 

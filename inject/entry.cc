@@ -67,6 +67,7 @@ __attribute__((constructor(101))) void Enter() {
   LeaveForeignHeap();
   raw::Call(SYS_madvise, raw::Arg(&g_process), sizeof(g_process), MADV_WIPEONFORK);
   FillProcess();
+  HookTimer::Calibrate();
   CreateThreadExitKey();
   __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
   on_exit(OnExit, nullptr);

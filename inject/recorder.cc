@@ -25,6 +25,8 @@ uint64_t g_ring_memory = 32u << 20;
 constinit std::atomic<uint32_t> g_program_started{0};
 __thread ThreadState t_thread __attribute__((tls_model("initial-exec")));
 
+static constinit uint64_t g_clock_ticks = 0;
+
 void CountReentered(const ThreadState& thread) noexcept {
   if (thread.tool != 0) return;
   if (thread.ring == nullptr ||
@@ -73,6 +75,26 @@ void ReleaseRing() noexcept {
       thread.generation == g_process.generation.load(std::memory_order_relaxed)) {
     CloseRing(ring);
   }
+}
+
+void HookTimer::Calibrate() noexcept {
+  for (int i = 0; i < 20; ++i) {
+    const uint64_t start = proto::ReadTicks(g_process.clock);
+    const uint64_t ticks = proto::ReadTicks(g_process.clock) - start;
+    if (i == 0 || ticks < g_clock_ticks) g_clock_ticks = ticks;
+  }
+}
+
+// A hook that took this long stood still: its thread had lost the processor, which is not our
+// doing.
+void HookTimer::Note(uint64_t ticks) noexcept {
+  constexpr uint64_t kStoodStill = 1'500'000;  // half a millisecond: the first stacks take tenths
+  proto::RingFileHeader* file = g_process.ring_file;
+  if (file == nullptr || ticks >= kStoodStill) return;
+  ticks -= ticks < g_clock_ticks ? ticks : g_clock_ticks;
+  file->hooks_timed.fetch_add(1, std::memory_order_relaxed);
+  file->hook_ticks.fetch_add(ticks, std::memory_order_relaxed);
+  file->hook_ticks_squared.fetch_add(ticks * ticks, std::memory_order_relaxed);
 }
 
 void WakeDrain::operator()() const noexcept {

@@ -79,6 +79,29 @@ class Recorder {
   proto::RingHeader* ring_ = nullptr;
 };
 
+// Around the slow path of a hook: one in many is timed, so that the trace can tell what recording
+// cost.
+class HookTimer {
+ public:
+  HookTimer() noexcept {
+    if (__builtin_expect(++t_thread.hooks % proto::kTimeHookOneIn == 0, 0))
+      start_ = proto::ReadTicks(g_process.clock);
+  }
+  ~HookTimer() noexcept {
+    if (__builtin_expect(start_ != 0, 0)) Note(proto::ReadTicks(g_process.clock) - start_);
+  }
+  HookTimer(const HookTimer&) = delete;
+  HookTimer& operator=(const HookTimer&) = delete;
+
+  // Finds out what reading the clock takes, to leave it out. Once, before anything is recorded.
+  static void Calibrate() noexcept;
+
+ private:
+  static void Note(uint64_t ticks) noexcept;
+
+  uint64_t start_ = 0;
+};
+
 // What rings call when they are fuller than proto::kWakeShare: the drain thread comes at once.
 struct WakeDrain {
   void operator()() const noexcept;

@@ -75,6 +75,7 @@ struct ThreadState {
   proto::RingHeader* ring;
   int64_t bytes_until_sample;
   uint64_t random;
+  uint32_t hooks;       // heap and mapping events so far; wraps
   uint32_t generation;  // of `ring`; differs from the process's: none yet
   uint8_t busy;         // inside our code: hooks pass through
   uint8_t tool;         // one of our threads

@@ -35,9 +35,16 @@ constexpr size_t kLoaderStackBytes = 512 * 1024;  // constructors' frames too
 proto::RingHeader* Enter(uint32_t source) {
   if (!Recording(source)) return nullptr;
   ThreadState& thread = t_thread;
-  if (thread.busy != 0) return nullptr;
+  if (thread.busy != 0) {
+    CountReentered(thread);
+    return nullptr;
+  }
   thread.busy = 1;
   asm volatile("" ::: "memory");
+  if (!Recording(source)) {
+    thread.busy = 0;
+    return nullptr;
+  }
   const uint32_t generation = g_process.generation.load(std::memory_order_relaxed);
   proto::RingHeader* ring = thread.generation == generation ? thread.ring : nullptr;
   if (__builtin_expect(ring == nullptr, 0)) ring = AcquireRing();

@@ -32,6 +32,7 @@ inline constexpr uint32_t kMaxRings = 2048;
 inline constexpr uint32_t kMinRingBytes = 8 * 1024;
 inline constexpr uint32_t kMaxRingBytes = 64 * 1024 * 1024;
 inline constexpr uint32_t kMaxOpenOps = 64;
+inline constexpr uint32_t kTimeHookOneIn = 256;
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 
@@ -148,6 +149,11 @@ struct RingFileHeader {
   uint64_t latest_ticks;
   uint64_t latest_monotonic_ns;
   uint64_t latest_realtime_ns;
+  // What hooks of heap and mapping events cost the program's threads: those that were timed, one in
+  // kTimeHookOneIn of each thread's, the sum of their ticks and of the squares.
+  std::atomic<uint64_t> hooks_timed;
+  std::atomic<uint64_t> hook_ticks;
+  std::atomic<uint64_t> hook_ticks_squared;
   char executable[256];
   char trouble[256];  // why recording ended before the process did; empty: it did not
   RingDirectoryEntry directory[kMaxRings];

@@ -136,6 +136,11 @@ void Drain::WriteHealth() {
   writer.Varint(10, op_rows_);
   writer.Varint(11, TorchOpCostNs());
   AppendStackWalks(&writer);
+  const proto::RingFileHeader& file = *host_->ring_file;
+  writer.Varint(13, file.hooks_timed.load(std::memory_order_relaxed));
+  writer.Varint(14, file.hook_ticks.load(std::memory_order_relaxed));
+  writer.Varint(15, file.hook_ticks_squared.load(std::memory_order_relaxed));
+  writer.Varint(16, proto::kTimeHookOneIn);
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
                "tensors on the CPU are not recorded: PyTorch had made some before the capture "

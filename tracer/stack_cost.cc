@@ -18,19 +18,23 @@ constexpr uint64_t kTimeOneIn = 16;
 std::atomic<uint64_t> g_samples{0};
 __thread uint32_t t_stacks = 0;
 std::atomic<uint64_t> g_timed{0};
+proto::ClockKind g_clock = proto::ClockKind::kMonotonic;
 std::atomic<uint64_t> g_timed_ticks{0};
 
 }  // namespace
 
 uint32_t CaptureTimedStack(uint64_t* pcs, uint32_t most, const void* frame) {
-  if (t_stacks++ % kTimeOneIn != 0) return CaptureStack(pcs, most, frame);
+  // Not the first: it finds nothing prepared, and would stand for sixteen like it.
+  if (t_stacks++ % kTimeOneIn != kTimeOneIn / 2) return CaptureStack(pcs, most, frame);
   g_samples.fetch_add(kTimeOneIn, std::memory_order_relaxed);
-  const uint64_t start = proto::ReadCounter();
+  const uint64_t start = proto::ReadTicks(g_clock);
   const uint32_t frames = CaptureStack(pcs, most, frame);
-  g_timed_ticks.fetch_add(proto::ReadCounter() - start, std::memory_order_relaxed);
+  g_timed_ticks.fetch_add(proto::ReadTicks(g_clock) - start, std::memory_order_relaxed);
   g_timed.fetch_add(1, std::memory_order_relaxed);
   return frames;
 }
+
+void StackCostInit(proto::ClockKind clock) { g_clock = clock; }
 
 void StackCostAfterForkChild() {
   g_samples.store(0);

@@ -8,11 +8,15 @@
 
 #include <cstdint>
 
+#include "proto/ticks.h"
+
 namespace gpuprof::tracer {
 
 // tracer::Api::capture_stack. Every call is counted, one in sixteen is timed.
 uint32_t CaptureTimedStack(uint64_t* pcs, uint32_t most, const void* frame);
 
+// The clock that is read, before the first stack is captured.
+void StackCostInit(proto::ClockKind clock);
 // In a forked child: what was counted is the parent's.
 void StackCostAfterForkChild();
 uint64_t StackSamples();

@@ -5,6 +5,7 @@
 // measured them in the run. See passes.h.
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
@@ -13,6 +14,9 @@
 
 namespace gpuprof::analysis {
 namespace {
+
+// Files may claim anything.
+int64_t Clamped(double value) { return static_cast<int64_t>(std::clamp(value, 0.0, 9e18)); }
 
 void FillLosses(const Process& process, results::HealthProcess* row) {
   for (const auto& [kind, count] : LossesOf(process)) {
@@ -28,6 +32,11 @@ void FillLosses(const Process& process, results::HealthProcess* row) {
 
 void FillCost(const Process& process, results::HealthProcess* row) {
   const proto::Health& health = process.health;
+  const HookCost hooks = HookCostOf(process);
+  row->set_hook_count(hooks.count);
+  row->set_hook_ns(hooks.ns);
+  row->set_hook_low_ns(hooks.low_ns);
+  row->set_hook_high_ns(hooks.high_ns);
   row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
   row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
   row->set_background_ratio(
@@ -36,7 +45,9 @@ void FillCost(const Process& process, results::HealthProcess* row) {
   row->set_stack_ns(static_cast<int64_t>(health.stack_ns()));
   row->set_op_event_count(OpEventsOf(process));
   row->set_op_ns(static_cast<int64_t>(row->op_event_count() * health.op_callback_ns()));
-  row->set_slowdown_ratio(Ratio(row->stack_ns() + row->op_ns(), process.recorded_ns));
+  // The stacks of heap events are in both.
+  row->set_slowdown_ratio(
+      Ratio(std::max(row->hook_ns(), row->stack_ns()) + row->op_ns(), process.recorded_ns));
   row->set_memory_bytes(health.memory_bytes());
   row->set_file_bytes(process.file_bytes);
   if (process.rows > 0) {
@@ -75,6 +86,25 @@ void FillStacksAndClock(const Process& process, results::HealthProcess* row) {
 }
 
 }  // namespace
+
+HookCost HookCostOf(const Process& process) {
+  const proto::Health& health = process.health;
+  HookCost cost;
+  if (health.hooks_timed() == 0 || process.ticks_per_second == 0) return cost;
+  const auto timed = static_cast<double>(health.hooks_timed());
+  const double mean = static_cast<double>(health.hook_ticks()) / timed;
+  const double variance =
+      std::max(static_cast<double>(health.hook_ticks_squared()) / timed - mean * mean, 0.0);
+  const double count = timed * std::max(health.hook_timed_one_in(), 1u);
+  const double to_ns = 1e9 / static_cast<double>(process.ticks_per_second);
+  // Normal approximation of the mean of the timed ones.
+  const double error = timed > 1 ? 1.96 * std::sqrt(variance / timed) : mean;
+  cost.count = static_cast<uint64_t>(Clamped(count));
+  cost.ns = Clamped(count * mean * to_ns);
+  cost.low_ns = Clamped(count * std::max(mean - error, 0.0) * to_ns);
+  cost.high_ns = Clamped(count * (mean + error) * to_ns);
+  return cost;
+}
 
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Health>();

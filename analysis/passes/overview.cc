@@ -206,8 +206,9 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     captured += process.recorded_ns;
     if (index != main) continue;
     if (health.op_callback_ns() > 0) cost->set_op_callback_ns(health.op_callback_ns());
-    cost->set_slowdown_ratio(
-        Ratio(static_cast<int64_t>(health.stack_ns()) + op_ns, process.recorded_ns));
+    const int64_t hook_ns =
+        std::max(HookCostOf(process).ns, static_cast<int64_t>(health.stack_ns()));
+    cost->set_slowdown_ratio(Ratio(hook_ns + op_ns, process.recorded_ns));
   }
   // A shell that only waits for its compilers pays nothing; they do.
   cost->set_slowdown_ratio(

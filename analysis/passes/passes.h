@@ -54,6 +54,16 @@ void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
 // The weights that stacks can be folded by.
 std::vector<std::string_view> StackWeightKeys();
 
+// What the hooks of heap and mapping events took from a process's threads, stacks included:
+// estimated from those that were timed. low_ns to high_ns: 95 % confidence.
+struct HookCost {
+  uint64_t count = 0;
+  int64_t ns = 0;
+  int64_t low_ns = 0;
+  int64_t high_ns = 0;
+};
+HookCost HookCostOf(const Process& process);
+
 // What a process is in the run: training, inference, loader_worker, helper, program.
 std::string RoleOf(PassContext& context, size_t index);
 // How it ended, in words.

@@ -17,6 +17,11 @@ std::string CostText(const results::HealthProcess& p, int width) {
   if (p.op_event_count() > 0) {
     work += FormatNumber(p.op_event_count()) + " operations in " + FormatDuration(p.op_ns());
   }
+  if (p.hook_count() > 0) {
+    work += (work.empty() ? "" : ", ") + FormatNumber(p.hook_count()) + " hooked calls in " +
+            FormatDuration(p.hook_ns()) + " (" + FormatDuration(p.hook_low_ns()) + " to " +
+            FormatDuration(p.hook_high_ns()) + ")";
+  }
   if (p.stack_count() > 0) {
     work += (work.empty() ? "" : ", ") + FormatNumber(p.stack_count()) + " call stacks in " +
             FormatDuration(p.stack_ns());

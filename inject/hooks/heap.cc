@@ -48,6 +48,7 @@ inline uint64_t ExactModeTime(const Recorder& recorder, uint8_t* flags) {
 
 void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t size,
                       const void* frame) {
+  const HookTimer timer;
   Recorder recorder(proto::kSourceHeap | kRecordHeapExact);
   if (!recorder.active()) return;
   uint8_t flags = 0;
@@ -64,6 +65,7 @@ void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t 
 }
 
 void RecordFree(uint32_t bits, HeapFunction function, void* block) {
+  const HookTimer timer;
   Recorder recorder(proto::kSourceHeap | kRecordHeapExact);
   if (!recorder.active()) return;
   uint8_t flags = 0;

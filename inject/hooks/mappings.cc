@@ -37,12 +37,14 @@ bool Failed(const void* address) { return reinterpret_cast<intptr_t>(address) ==
 
 void RecordMap(MapEvent event, const void* address, size_t bytes, uint8_t flags,
                const void* frame) {
+  const HookTimer timer;
   Recorder recorder(proto::kSourceMmap);
   if (!recorder.active()) return;
   recorder.WriteWithStack(MapRecord(event, flags, address, bytes, recorder.Now()), frame);
 }
 
 void RecordUnmap(MapEvent event, const void* address, size_t bytes, uint64_t time) {
+  const HookTimer timer;
   Recorder recorder(proto::kSourceMmap);
   if (recorder.active()) recorder.Write(MapRecord(event, 0, address, bytes, time));
 }

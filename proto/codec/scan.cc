@@ -41,7 +41,9 @@ class Scanner {
   bool Block(const SkippableHeader& frame);
   bool End(const SkippableHeader& frame);
   void CheckSequence(uint32_t sequence, uint64_t offset);
-  bool FindBlock();
+  bool IsWhole(uint64_t at) const;
+  bool FindWhole(uint64_t from, uint64_t until, uint64_t* found) const;
+  bool IsOverrun(uint64_t body, uint64_t end) const;
 
   const uint8_t* data_;
   uint64_t bytes_;
@@ -118,6 +120,8 @@ bool Scanner::Block(const SkippableHeader& frame) {
       header.raw_bytes > proto::kMaxRawChunkBytes || header.count > proto::kMaxRowsPerChunk ||
       header.first_time > header.last_time)
     return Fault(at_, "block header beyond the format's limits");
+  if (IsOverrun(block.offset, block.offset + header.compressed_bytes))
+    return Fault(at_, "block cut: the next one begins inside it");
   CheckSequence(header.sequence, at_);
   scan_->blocks.push_back(block);
   at_ = block.offset + header.compressed_bytes;
@@ -151,34 +155,48 @@ bool Scanner::Element() {
   return true;
 }
 
-// Moves at_ to the next whole block header or end marker.
-bool Scanner::FindBlock() {
-  for (uint64_t at = at_ + 1; at + sizeof(SkippableHeader) <= bytes_; ++at) {
-    SkippableHeader frame;
-    std::memcpy(&frame, data_ + at, sizeof frame);
-    bool is_whole = false;
-    if (frame.magic == proto::kSkippableBlockHeader && frame.bytes == sizeof(proto::BlockHeader) &&
-        bytes_ - at >= sizeof frame + frame.bytes) {
-      proto::BlockHeader header;
-      std::memcpy(&header, data_ + at + sizeof frame, sizeof header);
-      is_whole = HeaderCrc(header) == header.crc &&
-                 header.compressed_bytes <= bytes_ - at - sizeof frame - frame.bytes;
-    } else if (frame.magic == proto::kSkippableEnd && frame.bytes == sizeof(proto::EndMarker) &&
-               bytes_ - at >= sizeof frame + frame.bytes) {
-      proto::EndMarker end;
-      std::memcpy(&end, data_ + at + sizeof frame, sizeof end);
-      is_whole = HeaderCrc(end) == end.crc;
-    }
-    if (!is_whole) continue;
-    at_ = at;
+// Whether a whole block header or end marker stands at `at`, which is before the end by a frame at
+// least.
+bool Scanner::IsWhole(uint64_t at) const {
+  SkippableHeader frame;
+  std::memcpy(&frame, data_ + at, sizeof frame);
+  const uint64_t there = bytes_ - at - sizeof frame;
+  if (frame.bytes > there) return false;
+  if (frame.magic == proto::kSkippableBlockHeader && frame.bytes == sizeof(proto::BlockHeader)) {
+    proto::BlockHeader header;
+    std::memcpy(&header, data_ + at + sizeof frame, sizeof header);
+    return HeaderCrc(header) == header.crc && header.compressed_bytes <= there - frame.bytes;
+  }
+  if (frame.magic == proto::kSkippableEnd && frame.bytes == sizeof(proto::EndMarker)) {
+    proto::EndMarker end;
+    std::memcpy(&end, data_ + at + sizeof frame, sizeof end);
+    return HeaderCrc(end) == end.crc;
+  }
+  return false;
+}
+
+// The next whole block header or end marker from `from` on, if it begins before `until`.
+bool Scanner::FindWhole(uint64_t from, uint64_t until, uint64_t* found) const {
+  for (uint64_t at = from; at < until && at + sizeof(SkippableHeader) <= bytes_; ++at) {
+    if (!IsWhole(at)) continue;
+    *found = at;
     return true;
   }
   return false;
 }
 
+// Of a block that lost bytes, what comes behind it lies where its body should be; and where its
+// body should end, nothing begins.
+bool Scanner::IsOverrun(uint64_t body, uint64_t end) const {
+  uint32_t magic = proto::kSkippableBlockHeader;
+  if (bytes_ - end >= sizeof magic) std::memcpy(&magic, data_ + end, sizeof magic);
+  uint64_t inside = 0;
+  return !IsSkippable(magic) && FindWhole(body, end, &inside);
+}
+
 void Scanner::Walk() {
   while (left() != 0) {
-    if (!Element() && !FindBlock()) return;
+    if (!Element() && !FindWhole(at_ + 1, bytes_, &at_)) return;
     scan_->readable_bytes = at_;
   }
 }

@@ -13,7 +13,7 @@ import sys
 import numpy
 import pytest
 
-from conftest import GPUPROF, HEAP_EXACT, clean_environment, program
+from conftest import GPUPROF, HEAP_EXACT, clean_environment, gpuprof, program
 from trace_file import (ALIGNED_ALLOC, CALLOC, FLAG_NO_UNWINDER, FLAG_SAMPLED, MALLOC, MEMALIGN, POSIX_MEMALIGN, PVALLOC, REALLOC, REALLOCARRAY, VALLOC)
 
 FAMILY = {  # size: (function, how often)
@@ -134,3 +134,14 @@ def test_events_without_a_stack_are_told(record):
     done = subprocess.run([str(GPUPROF), "stats", "health", "--json", str(outcome.bundle)], capture_output=True, env=clean_environment(),
                           check=True)
     assert json.loads(done.stdout)["processes"][0]["stack_missing_count"] == missing
+
+
+@pytest.mark.parametrize("options", [(), ("--clock=monotonic",), ("--stacks=0",)])
+def test_what_the_hooks_cost_is_told_with_its_interval(record, options):
+    outcome = record([program("heap_truth"), "2", "50000", "64"], HEAP_EXACT, *options)
+    health = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"][0]
+    events = health["count"] + health["lost_count"]
+    assert 0.9 * events - 300 <= health["hook_count"] <= 1.1 * events + 300, (health["hook_count"], events)
+    assert 0 < health["hook_low_ns"] < health["hook_ns"] < health["hook_high_ns"]
+    assert 1 <= health["hook_ns"] / health["hook_count"] <= 20_000
+    assert health["slowdown_ratio"] >= health["hook_ns"] / health["captured_ns"] * 0.99

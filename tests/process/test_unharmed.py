@@ -94,6 +94,28 @@ def test_the_programs_own_descriptors(same, options):
     assert outcome.out == b"others 0, seen 0 1 2 3\n"
 
 
+def _under(mode, *command):
+    return [program("sandboxed"), mode, *command]
+
+
+def test_the_programs_own_descriptors_on_an_old_kernel(same):
+    outcome = same(_under("old", program("own_descriptors")), HEAP_EXACT)
+    assert outcome.out == b"others 0, seen 0 1 2 3\n"
+
+
+@pytest.mark.parametrize("options", [(HEAP_EXACT,), ("--ring=1MiB", HEAP_EXACT), ()])
+@pytest.mark.parametrize("command", [("closes_all",), ("fork_storm", "40", "alloc"), ("exec_chain", "9"), ("deadlock", "exit")])
+def test_where_the_table_of_descriptors_must_be_shared(record, command, options):
+    """Container runtimes may forbid both ways out of it: then ours are in the program's, and it is unharmed all the same."""
+    outcome = record(_under("shared", program(command[0]), *command[1:]), *options)
+    bare = run_bare([program(command[0]), *command[1:]])
+    assert outcome.status == bare.status, outcome.err.decode()
+    if command[0] != "deadlock":
+        assert outcome.out == bare.out
+    verify(outcome.bundle)
+    assert outcome.traces() and sum(trace.lost for trace in outcome.traces()) == 0
+
+
 def test_static_program(same):
     outcome = same([program("plain_static"), "one"])
     assert outcome.status == 5

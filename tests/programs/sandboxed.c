@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Runs a command under a system call filter: sandboxed container|strict COMMAND... `container`
-// refuses with EPERM what container runtimes refuse by default (clone3 with ENOSYS, as they do);
-// `strict` kills the process at the first use of anything that a profiler has no business with.
-// Ends with 77 where no filter can be installed.
+// Runs a command under a system call filter: sandboxed container|old|shared|strict COMMAND...
+// `container` refuses with EPERM what container runtimes refuse by default (clone3 with ENOSYS, as
+// they do); `old` knows no close_range, as kernels before 5.9; `shared` refuses that and unshare,
+// as containers on such kernels do; `strict` kills the process at the first use of anything that a
+// profiler has no business with. Ends with 77 where no filter can be installed.
 
 #include <errno.h>
 #include <linux/audit.h>
@@ -17,6 +18,8 @@
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+enum { kCloseRange = 436 };  // younger than some headers
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
@@ -115,7 +118,12 @@ int main(int argc, char** argv) {
   Emit(BPF_JMP | BPF_JEQ | BPF_K, NATIVE, 1, 0);
   Emit(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS, 0, 0);
   Emit(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr), 0, 0);
-  if (strcmp(argv[1], "strict") == 0) {
+  if (strcmp(argv[1], "old") == 0) {
+    For(kCloseRange, SECCOMP_RET_ERRNO | ENOSYS);
+  } else if (strcmp(argv[1], "shared") == 0) {
+    For(kCloseRange, SECCOMP_RET_ERRNO | ENOSYS);
+    For(SYS_unshare, SECCOMP_RET_ERRNO | EPERM);
+  } else if (strcmp(argv[1], "strict") == 0) {
     for (size_t i = 0; i < COUNT(kDeadly); ++i) For(kDeadly[i], SECCOMP_RET_KILL_PROCESS);
   } else {
     for (size_t i = 0; i < COUNT(kRefused); ++i) For(kRefused[i], SECCOMP_RET_ERRNO | EPERM);

@@ -190,6 +190,23 @@ TEST_F(DamageTest, AHoleInTheMiddleIsToldAndSteppedOver) {
   EXPECT_NE(content.faults[1].what.find("bytes were lost"), std::string::npos);
 }
 
+// Its header is whole and claims bytes that are the next blocks': the file is long enough for it.
+TEST_F(DamageTest, ABlockThatLostBytesDoesNotSwallowTheNext) {
+  for (const uint64_t lost : {1, 7, 20}) {
+    std::vector<uint8_t> shorter = file_;
+    const auto end = shorter.begin() + static_cast<std::ptrdiff_t>(ends_[2]);
+    shorter.erase(end - static_cast<std::ptrdiff_t>(lost), end);
+    const Content content = Read(shorter);
+    ASSERT_EQ(content.blocks.size(), 2u) << lost;
+    EXPECT_EQ(content.blocks[0], whole_.blocks[1]);
+    EXPECT_EQ(content.blocks[1], whole_.blocks[2]);
+    EXPECT_EQ(content.readable_bytes, shorter.size());
+    ASSERT_GE(content.faults.size(), 2u);
+    EXPECT_EQ(content.faults[0].offset, ends_[1]);
+    EXPECT_EQ(content.faults[0].what, "block cut: the next one begins inside it");
+  }
+}
+
 TEST_F(DamageTest, ABlockCutOutIsMissed) {
   std::vector<uint8_t> shorter = file_;
   shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(ends_[1]),
