@@ -107,12 +107,6 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
   return now >= deadlines.session && g_process.ring_file_state.load() == 2;
 }
 
-void SayWhatWasPosted() {
-  if (g_posted.load(std::memory_order_acquire) != kFull) return;
-  Say(g_post);
-  g_posted.store(kNothing);
-}
-
 // As libc does when the last of its threads ends. What runs now is the program's: its exit
 // handlers.
 [[noreturn]] void Leave() {
@@ -188,6 +182,12 @@ void StartControlThread(bool forked) noexcept {
 void WakeControlThread() noexcept {
   g_wanted.store(1);
   raw::Call(SYS_futex, raw::Arg(&g_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+void SayWhatWasPosted() noexcept {
+  if (g_posted.load(std::memory_order_acquire) != kFull) return;
+  Say(g_post);
+  g_posted.store(kNothing);
 }
 
 void SayByControlThread(const char* text) noexcept {

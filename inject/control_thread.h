@@ -16,9 +16,12 @@ void StartControlThread(bool forked) noexcept;
 // Makes the control thread look around. Signal handlers, any thread.
 void WakeControlThread() noexcept;
 
-// Says it for a thread that has left the program's files. Lost when the one before it was not said
-// yet.
+// Says it for a thread that has left the program's files. Lost when the one before it is not said
+// within a tenth of a second.
 void SayByControlThread(const char* text) noexcept;
+
+// The other half. Control thread.
+void SayWhatWasPosted() noexcept;
 
 // A signal asked for a toggle. Signal handlers.
 void RequestToggle() noexcept;

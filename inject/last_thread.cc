@@ -4,10 +4,10 @@
 #include "inject/last_thread.h"
 
 #include <fcntl.h>
-#include <stdint.h>
 
 #include <atomic>
 
+#include "inject/folder.h"
 #include "inject/raw_syscall.h"
 #include "inject/text.h"
 
@@ -17,14 +17,6 @@ namespace {
 constexpr char kOurNames[] = "gpuprof-";
 
 std::atomic<bool> g_main_left{false};
-
-struct DirectoryEntry {
-  uint64_t inode;
-  int64_t offset;
-  uint16_t bytes;
-  uint8_t type;
-  char name[];
-};
 
 long ReadFile(const char* path, char* buffer, size_t capacity) {
   const long fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(path), O_RDONLY | O_CLOEXEC);
@@ -66,22 +58,11 @@ bool OnlyOursRemain() noexcept {
   if (!MainThreadIsGone()) return false;
   char main_tid[16];
   Text(main_tid, sizeof(main_tid)).Number(raw::GetPid());
-  const long fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/self/task"),
-                            O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (fd < 0) return false;
   bool only = true;
-  alignas(DirectoryEntry) char buffer[2048];
-  long n = 0;
-  while (only && (n = raw::Call(SYS_getdents64, fd, raw::Arg(buffer), sizeof(buffer))) > 0) {
-    for (long at = 0; at < n && only;) {
-      const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer + at);
-      at += entry->bytes;
-      if (entry->name[0] == '.' || Equal(entry->name, main_tid)) continue;
-      only = IsOurs(entry->name);
-    }
-  }
-  raw::Call(SYS_close, fd);
-  return only && n >= 0;
+  const bool whole = ForEachEntry("/proc/self/task", [&](const char* tid, long) {
+    return only = Equal(tid, main_tid) || IsOurs(tid);
+  });
+  return whole && only;
 }
 
 }  // namespace gpuprof::inject

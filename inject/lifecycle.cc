@@ -100,6 +100,7 @@ bool StartSessionLocked() {
   if (api == nullptr || !api->start(g_process.captures.load(), g_trigger)) {
     g_process.recording.store(0, std::memory_order_release);
     SetState(CaptureState::kFailed);
+    SayWhatWasPosted();  // it may be the drain's reason
     NoteTrouble();
     return false;
   }

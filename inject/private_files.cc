@@ -3,11 +3,9 @@
 
 #include "inject/private_files.h"
 
-#include <fcntl.h>
 #include <sched.h>
-#include <stddef.h>
-#include <stdint.h>
 
+#include "inject/folder.h"
 #include "inject/raw_syscall.h"
 
 namespace gpuprof::inject {
@@ -15,14 +13,6 @@ namespace {
 
 constexpr long kCloseRange = 436;  // younger than the oldest headers we build with
 constexpr long kUnshare = 2;
-
-struct DirectoryEntry {
-  uint64_t inode;
-  int64_t offset;
-  uint16_t bytes;
-  uint8_t type;
-  char name[];
-};
 
 long NumberOf(const char* name) {
   long number = 0;
@@ -35,21 +25,12 @@ long NumberOf(const char* name) {
 void CloseOneByOne() {
   for (bool closed = true; closed;) {
     closed = false;
-    const long folder = raw::Call(SYS_openat, AT_FDCWD, raw::Arg("/proc/thread-self/fd"),
-                                  O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (folder < 0) return;
-    alignas(DirectoryEntry) char buffer[2048];
-    long n = 0;
-    while ((n = raw::Call(SYS_getdents64, folder, raw::Arg(buffer), sizeof(buffer))) > 0) {
-      for (long at = 0; at < n;) {
-        const auto* entry = reinterpret_cast<const DirectoryEntry*>(buffer + at);
-        at += entry->bytes;
-        const long number = entry->name[0] == '.' ? -1 : NumberOf(entry->name);
-        if (number < 0 || number == folder) continue;
-        closed = raw::Call(SYS_close, number) == 0 || closed;
-      }
-    }
-    raw::Call(SYS_close, folder);
+    ForEachEntry("/proc/thread-self/fd", [&](const char* name, long folder) {
+      const long number = NumberOf(name);
+      if (number < 0 || number == folder) return true;
+      closed = raw::Call(SYS_close, number) == 0 || closed;
+      return true;
+    });
   }
 }
 

@@ -49,8 +49,7 @@ struct alignas(proto::kPageBytes) ProcessState {
   std::atomic<uint32_t> session;  // 1: tracer->start succeeded and finish was not called
   std::atomic<uint32_t>
       drain_wanted;  // 1: a ring wants to be emptied; the drain thread sleeps on it
-  // Events of threads that had ended already, or began while the ring file was being made.
-  // Of the ring file's count, those from before there was one.
+  // Of the ring file's thread_edges, those from before there was one.
   std::atomic<uint64_t> early_thread_edges;
   std::atomic<uint32_t> finished;               // 1: no more recording in this image
   std::atomic<uint8_t> filter[kFilterBuckets];  // how many sampled blocks hash here; saturates

@@ -76,7 +76,7 @@ static double TimeMutex(void) {
 
 // Two threads that want the same lock most of the time: what a recorder does within a contended
 // section the other has to wait for.
-enum { kContended = 20000, kInside = 60, kOutside = 20 };
+enum { kContended = 1000, kInside = 60, kOutside = 20 };
 static pthread_mutex_t g_contended = PTHREAD_MUTEX_INITIALIZER;
 static volatile unsigned g_work;
 

@@ -16,6 +16,7 @@
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/threads.pb.h"
+#include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis {
@@ -24,17 +25,9 @@ namespace {
 using test::kMs;
 using test::MakeTrace;
 using test::ProcessBuilder;
+using test::RunPass;
 using test::TrackBuilder;
 using testing::HasSubstr;
-
-template <typename Result>
-Result RunPass(const std::string& pass, const Trace& trace, PassOptions options = {}) {
-  options.symbolize = false;
-  std::unique_ptr<google::protobuf::Message> result;
-  const Error error = analysis::Run(pass, trace, options, &result);
-  EXPECT_FALSE(error) << error.message;
-  return dynamic_cast<Result&>(*result);
-}
 
 const results::Op* Find(const results::Ops& ops, const std::string& name) {
   for (const results::Op& op : ops.ops()) {

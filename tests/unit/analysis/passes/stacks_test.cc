@@ -16,6 +16,7 @@
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/stacks.pb.h"
+#include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis {
@@ -24,18 +25,10 @@ namespace {
 using test::kMs;
 using test::MakeTrace;
 using test::ProcessBuilder;
+using test::RunPass;
 using test::TrackBuilder;
 using testing::HasSubstr;
 using testing::Not;
-
-template <typename Result>
-Result RunPass(const std::string& pass, const Trace& trace, PassOptions options = {}) {
-  options.symbolize = false;
-  std::unique_ptr<google::protobuf::Message> result;
-  const Error error = analysis::Run(pass, trace, options, &result);
-  EXPECT_FALSE(error) << error.message;
-  return dynamic_cast<Result&>(*result);
-}
 
 results::Stacks Fold(const Trace& trace, const std::string& by = "") {
   PassOptions options;
