@@ -84,7 +84,8 @@ function(gpuprof_bench)
   gpuprof_ordinary_target()
 endfunction()
 
-# A fuzzer, and a test that runs it for a short while over its folders of inputs. By hand, for long:
+# A fuzzer, and a test that runs it for a short while over its folders of inputs, always along the
+# same way so that the test says the same of the same code. By hand, for long:
 #   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 new_inputs/ tests/fuzz/corpus/chunk
 function(gpuprof_fuzzer)
   if(NOT GPUPROF_BUILD_FUZZ)
@@ -107,7 +108,7 @@ function(gpuprof_fuzzer)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     list(APPEND seeds "${folder}")
   endforeach()
-  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -max_total_time=15 -timeout=10 -rss_limit_mb=2048
+  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -seed=1 -max_total_time=15 -timeout=10 -rss_limit_mb=2048
            -print_final_stats=1 "${found}" ${seeds} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   set_tests_properties(${arg_NAME} PROPERTIES LABELS fuzz TIMEOUT ${arg_TIMEOUT})
 endfunction()

@@ -16,6 +16,8 @@ namespace {
 using proto::SkippableHeader;
 
 constexpr size_t kMostFaults = 1000;
+// A file made for it could have the walk return again and again.
+constexpr size_t kMostTakenBack = 10'000;
 
 // Name of a version for a person: 1.0.
 std::string Version(uint16_t major, uint16_t minor) {
@@ -23,6 +25,12 @@ std::string Version(uint16_t major, uint16_t minor) {
 }
 
 bool IsSkippable(uint32_t magic) { return (magic & 0xfffffff0u) == proto::kSkippableFileHeader; }
+
+bool IsWithinLimits(const proto::BlockHeader& header) {
+  return header.compressed_bytes <= proto::kMaxCompressedChunkBytes &&
+         header.raw_bytes <= proto::kMaxRawChunkBytes && header.count <= proto::kMaxRowsPerChunk &&
+         header.first_time <= header.last_time;
+}
 
 class Scanner {
  public:
@@ -41,15 +49,20 @@ class Scanner {
   bool Block(const SkippableHeader& frame);
   bool End(const SkippableHeader& frame);
   void CheckSequence(uint32_t sequence, uint64_t offset);
-  bool IsWhole(uint64_t at) const;
-  bool FindWhole(uint64_t from, uint64_t until, uint64_t* found) const;
-  bool IsOverrun(uint64_t body, uint64_t end) const;
+  bool IsWhole(uint64_t at, bool is_header_enough) const;
+  bool FindWhole(uint64_t from, uint64_t* found) const;
+  bool HasHeaderInside(uint64_t body, uint64_t end) const;
+  bool IsLastOverrun() const;
+  bool TakeBackOverruns();
 
   const uint8_t* data_;
   uint64_t bytes_;
   TraceScan* scan_;
   uint64_t at_ = 0;
-  uint64_t next_sequence_ = 0;
+  // Since where element has followed element, and what was readable before.
+  uint64_t run_begin_ = 0;
+  uint64_t readable_before_run_ = 0;
+  size_t taken_back_ = 0;
 };
 
 // Always false, for `return Fault(...)`.
@@ -99,11 +112,12 @@ bool Scanner::FileHeader() {
 }
 
 void Scanner::CheckSequence(uint32_t sequence, uint64_t offset) {
-  if (sequence != next_sequence_) {
-    Fault(offset, "block " + std::to_string(next_sequence_) + " was expected here, block " +
+  const uint64_t expected =
+      scan_->blocks.empty() ? 0 : uint64_t{scan_->blocks.back().header.sequence} + 1;
+  if (sequence != expected) {
+    Fault(offset, "block " + std::to_string(expected) + " was expected here, block " +
                       std::to_string(sequence) + " found: bytes were lost");
   }
-  next_sequence_ = uint64_t{sequence} + 1;
 }
 
 bool Scanner::Block(const SkippableHeader& frame) {
@@ -116,12 +130,7 @@ bool Scanner::Block(const SkippableHeader& frame) {
     return Fault(at_, "block cut: " + std::to_string(there) + " of its " +
                           std::to_string(header.compressed_bytes) + " bytes are there");
   }
-  if (header.compressed_bytes > proto::kMaxCompressedChunkBytes ||
-      header.raw_bytes > proto::kMaxRawChunkBytes || header.count > proto::kMaxRowsPerChunk ||
-      header.first_time > header.last_time)
-    return Fault(at_, "block header beyond the format's limits");
-  if (IsOverrun(block.offset, block.offset + header.compressed_bytes))
-    return Fault(at_, "block cut: the next one begins inside it");
+  if (!IsWithinLimits(header)) return Fault(at_, "block header beyond the format's limits");
   CheckSequence(header.sequence, at_);
   scan_->blocks.push_back(block);
   at_ = block.offset + header.compressed_bytes;
@@ -155,9 +164,9 @@ bool Scanner::Element() {
   return true;
 }
 
-// Whether a whole block header or end marker stands at `at`, which is before the end by a frame at
-// least.
-bool Scanner::IsWhole(uint64_t at) const {
+// Whether a whole block or end marker stands at `at`, or with `is_header_enough` the header of one;
+// `at` is before the end by a frame at least.
+bool Scanner::IsWhole(uint64_t at, bool is_header_enough) const {
   SkippableHeader frame;
   std::memcpy(&frame, data_ + at, sizeof frame);
   const uint64_t there = bytes_ - at - sizeof frame;
@@ -165,7 +174,8 @@ bool Scanner::IsWhole(uint64_t at) const {
   if (frame.magic == proto::kSkippableBlockHeader && frame.bytes == sizeof(proto::BlockHeader)) {
     proto::BlockHeader header;
     std::memcpy(&header, data_ + at + sizeof frame, sizeof header);
-    return HeaderCrc(header) == header.crc && header.compressed_bytes <= there - frame.bytes;
+    return HeaderCrc(header) == header.crc && IsWithinLimits(header) &&
+           (is_header_enough || header.compressed_bytes <= there - frame.bytes);
   }
   if (frame.magic == proto::kSkippableEnd && frame.bytes == sizeof(proto::EndMarker)) {
     proto::EndMarker end;
@@ -175,29 +185,56 @@ bool Scanner::IsWhole(uint64_t at) const {
   return false;
 }
 
-// The next whole block header or end marker from `from` on, if it begins before `until`.
-bool Scanner::FindWhole(uint64_t from, uint64_t until, uint64_t* found) const {
-  for (uint64_t at = from; at < until && at + sizeof(SkippableHeader) <= bytes_; ++at) {
-    if (!IsWhole(at)) continue;
+// The next whole block or end marker from `from` on.
+bool Scanner::FindWhole(uint64_t from, uint64_t* found) const {
+  for (uint64_t at = from; at + sizeof(SkippableHeader) <= bytes_; ++at) {
+    if (!IsWhole(at, false)) continue;
     *found = at;
     return true;
   }
   return false;
 }
 
-// Of a block that lost bytes, what comes behind it lies where its body should be; and where its
-// body should end, nothing begins.
-bool Scanner::IsOverrun(uint64_t body, uint64_t end) const {
-  uint32_t magic = proto::kSkippableBlockHeader;
-  if (bytes_ - end >= sizeof magic) std::memcpy(&magic, data_ + end, sizeof magic);
-  uint64_t inside = 0;
-  return !IsSkippable(magic) && FindWhole(body, end, &inside);
+bool Scanner::HasHeaderInside(uint64_t body, uint64_t end) const {
+  for (uint64_t at = body; at < end && at + sizeof(SkippableHeader) <= bytes_; ++at) {
+    if (IsWhole(at, true)) return true;
+  }
+  return false;
+}
+
+// Of a block that lost bytes, what comes behind it lies where its body should be.
+bool Scanner::IsLastOverrun() const {
+  if (scan_->blocks.empty()) return false;
+  const BlockRef& last = scan_->blocks.back();
+  const uint64_t end = last.offset + last.header.compressed_bytes;
+  return end == at_ && HasHeaderInside(last.offset, end);
+}
+
+// Where a block should end that lost bytes, nothing begins. So here, where no element follows or
+// the file ends (which says as little: the readable part reads the same with and without what is
+// behind it), the walk returns to before the blocks that reach here and hold the beginning of
+// another one.
+bool Scanner::TakeBackOverruns() {
+  const uint64_t until = at_;
+  while (taken_back_ < kMostTakenBack && IsLastOverrun()) {
+    ++taken_back_;
+    at_ = scan_->blocks.back().offset - sizeof(SkippableHeader) - sizeof(proto::BlockHeader);
+    scan_->blocks.pop_back();
+    while (!scan_->faults.empty() && scan_->faults.back().offset >= at_) scan_->faults.pop_back();
+  }
+  if (at_ == until) return false;
+  scan_->readable_bytes = at_ == run_begin_ ? readable_before_run_ : at_;
+  Fault(at_, "block cut: the next one begins inside it");
+  return true;
 }
 
 void Scanner::Walk() {
-  while (left() != 0) {
-    if (!Element() && !FindWhole(at_ + 1, bytes_, &at_)) return;
-    scan_->readable_bytes = at_;
+  for (;;) {
+    run_begin_ = at_;
+    readable_before_run_ = scan_->readable_bytes;
+    while (left() != 0 && Element()) scan_->readable_bytes = at_;
+    if (!TakeBackOverruns() && left() == 0) return;
+    if (!FindWhole(at_ + 1, &at_)) return;
   }
 }
 

@@ -207,6 +207,26 @@ TEST_F(DamageTest, ABlockThatLostBytesDoesNotSwallowTheNext) {
   }
 }
 
+// A writer that continues a file cuts it there.
+TEST_F(DamageTest, WhatIsReadableReadsTheSameWithoutTheRest) {
+  const uint64_t body = ends_[1] + kBlockHeaderBytes;
+  ASSERT_LT(body + 20, ends_[2]);
+  for (uint64_t lost = 1; body + lost <= ends_[2]; ++lost) {
+    std::vector<uint8_t> damaged = file_;
+    const auto end = damaged.begin() + static_cast<std::ptrdiff_t>(ends_[2]);
+    damaged.erase(end - static_cast<std::ptrdiff_t>(lost), end);
+    for (; damaged.size() > ends_[2] - lost; damaged.pop_back()) {
+      const Content content = Read(damaged);
+      ASSERT_LE(content.readable_bytes, damaged.size());
+      std::vector<uint8_t> readable = damaged;
+      readable.resize(content.readable_bytes);
+      const Content again = Read(readable);
+      ASSERT_EQ(again.readable_bytes, content.readable_bytes) << lost << " " << damaged.size();
+      ASSERT_EQ(again.blocks, content.blocks) << lost << " " << damaged.size();
+    }
+  }
+}
+
 TEST_F(DamageTest, ABlockCutOutIsMissed) {
   std::vector<uint8_t> shorter = file_;
   shorter.erase(shorter.begin() + static_cast<std::ptrdiff_t>(ends_[1]),
