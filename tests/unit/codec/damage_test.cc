@@ -75,7 +75,9 @@ class DamageTest : public testing::Test {
     for (const ChunkKind kind : {ChunkKind::kHeap, ChunkKind::kOp, ChunkKind::kWait}) {
       const proto::TableSpec& table = *proto::FindTable(kind);
       ChunkBuilder builder(kind, 1, kind == ChunkKind::kOp ? 5 : 0);
-      for (uint64_t i = 0; i < 12; ++i) {
+      // The first is larger than the second whole: it can lose as much as that one is.
+      const uint64_t rows = kind == ChunkKind::kHeap ? 60 : 12;
+      for (uint64_t i = 0; i < rows; ++i) {
         Row row(static_cast<size_t>(table.columns), i * i * 7);
         row[0] = 100'000 + i * 333;
         AppendRow(&builder, row);
@@ -210,7 +212,7 @@ TEST_F(DamageTest, ABlockThatLostBytesDoesNotSwallowTheNext) {
 // A writer that continues a file cuts it there.
 TEST_F(DamageTest, WhatIsReadableReadsTheSameWithoutTheRest) {
   const uint64_t body = ends_[1] + kBlockHeaderBytes;
-  ASSERT_LT(body + 20, ends_[2]);
+  ASSERT_GT(ends_[2] - body, ends_[3] - ends_[2]);
   for (uint64_t lost = 1; body + lost <= ends_[2]; ++lost) {
     std::vector<uint8_t> damaged = file_;
     const auto end = damaged.begin() + static_cast<std::ptrdiff_t>(ends_[2]);
