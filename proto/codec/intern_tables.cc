@@ -59,23 +59,24 @@ void InternTables::SetNextStackNode(uint32_t id) {
   first_node_ = first_pending_node_ = last_taken_node_ = id;
 }
 
-void InternTables::ForgetStacksIfMany() {
-  if (nodes_.size() < most_nodes_ / 2) return;
+void InternTables::ForgetStacksIfMany(uint32_t many) {
+  if (nodes_.size() < many) return;
   if (first_node_ + nodes_.size() + most_nodes_ > proto::kMostStackIds) return;
   first_node_ += static_cast<uint32_t>(nodes_.size());
   first_pending_node_ = last_taken_node_ = first_node_;
   nodes_.clear();
-  std::fill(index_.begin(), index_.end(), 0u);
+  std::fill(index_.begin(), index_.end(), IndexSlot{});
   path_frames_ = 0;
 }
 
 void InternTables::GrowIndex() {
-  std::vector<uint32_t> grown(index_.empty() ? kFirstIndexSlots : index_.size() * 2);
+  std::vector<IndexSlot> grown(index_.empty() ? kFirstIndexSlots : index_.size() * 2);
   const uint64_t mask = grown.size() - 1;
   for (uint32_t i = 0; i < nodes_.size(); ++i) {
-    uint64_t slot = HashNode(nodes_[i].parent, nodes_[i].pc) & mask;
-    while (grown[slot] != 0) slot = (slot + 1) & mask;
-    grown[slot] = first_node_ + i;
+    const uint64_t hash = HashNode(nodes_[i].parent, nodes_[i].pc);
+    uint64_t slot = hash & mask;
+    while (grown[slot].id != 0) slot = (slot + 1) & mask;
+    grown[slot] = {first_node_ + i, static_cast<uint32_t>(hash >> 32)};
   }
   index_.swap(grown);
 }
@@ -94,16 +95,18 @@ uint32_t InternTables::Child(uint32_t parent, uint64_t pc) {
 uint32_t InternTables::FindChild(uint32_t parent, uint64_t pc) {
   if (nodes_.size() * 2 >= index_.size()) GrowIndex();
   const uint64_t mask = index_.size() - 1;
-  uint64_t slot = HashNode(parent, pc) & mask;
-  while (index_[slot] != 0) {
-    const Node& node = nodes_[index_[slot] - first_node_];
-    if (node.pc == pc && node.parent == parent) return index_[slot];
-    slot = (slot + 1) & mask;
+  const uint64_t hash = HashNode(parent, pc);
+  const uint32_t check = static_cast<uint32_t>(hash >> 32);
+  uint64_t slot = hash & mask;
+  for (; index_[slot].id != 0; slot = (slot + 1) & mask) {
+    if (index_[slot].check != check) continue;
+    const Node& node = nodes_[index_[slot].id - first_node_];
+    if (node.pc == pc && node.parent == parent) return index_[slot].id;
   }
   if (nodes_.size() >= most_nodes_) return 0;
   const uint32_t id = first_node_ + static_cast<uint32_t>(nodes_.size());
   nodes_.push_back(Node{pc, parent, 0});
-  index_[slot] = id;
+  index_[slot] = {id, check};
   return id;
 }
 
@@ -232,7 +235,7 @@ uint32_t InternTables::TakeStacks(std::vector<uint8_t>* out) {
 }
 
 uint64_t InternTables::memory_bytes() const {
-  return sizeof(*this) + nodes_.capacity() * sizeof(Node) + index_.capacity() * sizeof(uint32_t) +
+  return sizeof(*this) + nodes_.capacity() * sizeof(Node) + index_.capacity() * sizeof(IndexSlot) +
          pending_strings_.capacity() * sizeof(PendingString) + pending_text_.capacity() +
          texts_.capacity() * sizeof(KnownText);
 }

@@ -73,11 +73,10 @@ class InternTables final : public Interner {
   void ReturnStrings() { taken_strings_ = 0; }
   void ReturnStacks() { first_pending_node_ = last_taken_node_; }
 
-  // Forgets all stacks once they are more than half of what there is room for: they come again
-  // under new ids, which readers take for the same. Only when what Take* returned was written.
-  // Memory stays bounded so, and no stack is refused, however many different ones a long life
-  // brings.
-  void ForgetStacksIfMany();
+  // Forgets all stacks once they have `many` nodes: they come again under new ids, which readers
+  // take for the same. Only when what Take* returned was written. Memory stays bounded so, and no
+  // stack is refused, however many different ones a long life brings.
+  void ForgetStacksIfMany(uint32_t many);
 
   // For recovery: continue numbering behind what a file already holds.
   void SetNextStackNode(uint32_t id);
@@ -92,6 +91,12 @@ class InternTables final : public Interner {
     uint64_t pc;
     uint32_t parent;
     uint32_t last_child;  // where the last stack through this node went on; 0: nowhere yet
+  };
+  // Part of the hash beside the id: the node, which lies elsewhere, is looked at only to confirm
+  // it.
+  struct IndexSlot {
+    uint32_t id = 0;  // 0: empty
+    uint32_t check = 0;
   };
   struct PendingString {
     uint32_t id;
@@ -116,8 +121,8 @@ class InternTables final : public Interner {
   uint32_t most_strings_;
   uint64_t most_string_bytes_;
 
-  std::vector<Node> nodes_;      // node first_node_ + i
-  std::vector<uint32_t> index_;  // open addressing over (parent, pc); 0: empty
+  std::vector<Node> nodes_;       // node first_node_ + i
+  std::vector<IndexSlot> index_;  // open addressing over (parent, pc)
   uint32_t first_node_ = 2;
   uint32_t first_pending_node_ = 2;
   uint32_t last_taken_node_ = 2;

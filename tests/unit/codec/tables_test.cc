@@ -120,7 +120,7 @@ TEST(InternTables, ForgottenStacksComeAgainUnderNewIds) {
     if (i % 10 != 9) continue;
     std::vector<uint8_t> bytes;
     if (tables.TakeStacks(&bytes) != 0) reader.Add(Parse<proto::Stacks>(bytes));
-    tables.ForgetStacksIfMany();
+    tables.ForgetStacksIfMany(50);
     for (const auto& [stack, expected] : known) ASSERT_EQ(reader.Frames(stack), expected);
   }
   EXPECT_EQ(tables.stacks_refused(), 0u);
