@@ -117,7 +117,9 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
                           ? path + ": no trace in this directory"
                           : trace->faults.front().file + ": " + trace->faults.front().what);
   }
+  FillHosts(files, trace->manifest.host());
   OrderProcesses(&files);
+  InheritModules(files);
   PlaceAll(files, trace);
   if (!options.headers_only) {
     const uint64_t limit =

@@ -43,7 +43,8 @@ constexpr uint64_t kStartTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
 std::atomic<uint32_t> g_stop_wanted{0};
-std::atomic<uint32_t> g_wanted{0};  // the thread sleeps on it
+std::atomic<uint32_t> g_wanted{0};   // the thread sleeps on it
+std::atomic<uint32_t> g_settled{0};  // 1: it has done what there was to do at the start
 std::atomic<uint32_t> g_reopen_wanted{0};
 bool g_forked = false;
 
@@ -154,6 +155,10 @@ void* ControlMain(void*) {
     SayWhatWasPosted();
     ServeControlSocket();
     Work(&deadlines, began);
+    if (g_settled.load() == 0 && !SessionIsDue()) {
+      g_settled.store(1);
+      raw::Call(SYS_futex, raw::Arg(&g_settled), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+    }
     uint64_t until = Now() + kSecond;
     Earlier(&until, deadlines.start);
     Earlier(&until, deadlines.stop);
@@ -177,6 +182,15 @@ void StartControlThread(bool forked) noexcept {
   g_process.recording.store(0);
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
   Say("cannot record: no thread could be made (limit on processes or memory)");
+}
+
+void AwaitSession() noexcept {
+  constexpr uint64_t kLimit = kSecond / 5;
+  constexpr timespec kLook = {0, 20 * kMillisecond};
+  for (const uint64_t until = Now() + kLimit; g_settled.load() == 0 && Now() < until;) {
+    raw::Call(SYS_futex, raw::Arg(&g_settled), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, 0,
+              raw::Arg(&kLook));
+  }
 }
 
 void WakeControlThread() noexcept {

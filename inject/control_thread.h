@@ -16,6 +16,11 @@ void StartControlThread(bool forked) noexcept;
 // Makes the control thread look around. Signal handlers, any thread.
 void WakeControlThread() noexcept;
 
+// Returns when stacks can be taken and what the tool threads open at the start is closed again,
+// after 200 ms at the latest: for a program that has not begun yet and whose allocations are all
+// wanted with their stacks. Not under the loader's lock.
+void AwaitSession() noexcept;
+
 // Says it for a thread that has left the program's files. Lost when the one before it is not said
 // within a tenth of a second.
 void SayByControlThread(const char* text) noexcept;

@@ -78,6 +78,9 @@ __attribute__((constructor(101))) void Enter() {
           : 1'000'000'000u;
   if (g_launch.capture == CaptureMode::kNow && BeginRecording("now")) RecordMainThread();
   StartControlThread(/*forked=*/false);
+  const bool all_stacks =
+      g_settings.heap_mode == proto::HeapMode::kExact && g_settings.stack_depth != 0;
+  if (all_stacks && g_launch.preloaded) AwaitSession();
 }
 
 }  // namespace

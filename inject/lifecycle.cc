@@ -29,6 +29,7 @@ const char* g_trigger = "now";
 struct {
   bool locked;
   uint32_t recording;
+  uint32_t can_unwind;
 } g_at_fork;
 
 void SetState(CaptureState state) {
@@ -142,7 +143,7 @@ bool BeginRecording(const char* trigger) noexcept {
   g_process.captures.fetch_add(1, std::memory_order_relaxed);
   proto::RingFileHeader* file = g_process.ring_file;
   file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
-  file->coarse_ticks.store(proto::ReadTicks(g_process.clock), std::memory_order_relaxed);
+  file->coarse_ticks.store(0, std::memory_order_relaxed);
   SetState(CaptureState::kCapturing);
   g_process.recording.store(RecordingBits(), std::memory_order_release);
   return true;
@@ -258,6 +259,7 @@ void BeforeFork() noexcept {
   // Waits out a start or stop under way, so that the child is not born into half of one.
   g_at_fork.locked = g_lock.Lock(kSecond);
   g_at_fork.recording = g_process.recording.load();
+  g_at_fork.can_unwind = g_process.can_unwind.load();
   if (g_process.tracer != nullptr) g_process.tracer->before_fork();
 }
 
@@ -282,6 +284,7 @@ void AfterForkInChild() noexcept {
   g_process.heap_period = g_settings.heap_period;
   g_process.stack_depth = g_settings.stack_depth;
   g_process.exact_times = g_settings.exact_heap_times;
+  g_process.is_forked = 1;
   static uint32_t generation = 1;
   g_process.generation.store(++generation);
   for (proto::RingHeader*& ring : g_rings) ring = nullptr;
@@ -305,6 +308,8 @@ void ResumeInChild() noexcept {
     g_trigger = "fork";
     g_process.captures.store(1);
     SetState(CaptureState::kCapturing);
+    // The unwinder knows in the child what it knew in the parent.
+    g_process.can_unwind.store(g_at_fork.can_unwind, std::memory_order_release);
     g_process.recording.store(g_at_fork.recording, std::memory_order_release);
   }
   StartControlThread(/*forked=*/true);

@@ -33,7 +33,7 @@ class Recorder {
   proto::RingHeader* ring() const noexcept { return ring_; }
 
   // Exact time, and the coarse one (the drain's last refresh, never behind this thread's newest
-  // record).
+  // record; 0 while nothing refreshes it).
   uint64_t Now() const noexcept { return proto::ReadTicks(g_process.clock); }
   uint64_t CoarseNow() const noexcept;
 
@@ -139,6 +139,7 @@ inline Recorder::Recorder(uint32_t source) noexcept {
 
 inline uint64_t Recorder::CoarseNow() const noexcept {
   const uint64_t coarse = g_process.ring_file->coarse_ticks.load(std::memory_order_relaxed);
+  if (__builtin_expect(coarse == 0, 0)) return 0;
   return coarse > ring_->last_time ? coarse : ring_->last_time;
 }
 

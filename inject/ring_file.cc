@@ -85,6 +85,7 @@ void FillHeader(RingFileHeader* header) {
   header->header_bytes = static_cast<uint32_t>(kHeaderBytes);
   header->pid = g_process.pid;
   header->ppid = static_cast<int32_t>(raw::Call(SYS_getppid));
+  header->is_forked = g_process.is_forked;
   header->start_id = g_settings.start_id;
   header->clock_kind = static_cast<uint64_t>(g_process.clock);
   header->snapshot_ticks = proto::ReadTicks(g_process.clock);
@@ -96,7 +97,6 @@ void FillHeader(RingFileHeader* header) {
   header->capture.store(g_process.captures.load(std::memory_order_relaxed),
                         std::memory_order_relaxed);
   header->file_bytes.store(kHeaderBytes, std::memory_order_relaxed);
-  header->coarse_ticks.store(header->snapshot_ticks, std::memory_order_relaxed);
   const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(header->executable),
                            sizeof(header->executable) - 1);
   if (n > 0) header->executable[n] = 0;

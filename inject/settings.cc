@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <string.h>
 
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -301,6 +302,19 @@ bool IsExcludedProgram(const char* name, const char* include, const char* exclud
   return false;
 }
 
+namespace {
+
+// Of an object that dlopen loads the constructor runs under the loader's lock.
+bool IsPreloaded() {
+  const char* list = Variable("LD_PRELOAD");
+  for (; list != nullptr && *list != 0; ++list) {
+    if (strncmp(list, proto::kInjectObject, sizeof proto::kInjectObject - 1) == 0) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
 const char* TracerPath() noexcept { return g_tracer_path; }
 
 bool ReadSettings() noexcept {
@@ -331,6 +345,7 @@ bool ReadSettings() noexcept {
   ReadFlightBytes();
   ReadTracerPath();
   ReadRuntimeFolder();
+  g_launch.preloaded = IsPreloaded();
   const char* times = Variable(proto::kEnvHeapTimes);
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
   const char* capture = Variable(proto::kEnvCapture);

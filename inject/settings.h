@@ -19,6 +19,7 @@ struct LaunchSettings {
   uint64_t delay_ns = 0;
   uint64_t length_ns = 0;        // 0: until stopped
   int signal = 0;                // 0: none
+  bool preloaded = false;        // by the loader's LD_PRELOAD: the program has not begun yet
   char runtime_folder[96] = {};  // XDG_RUNTIME_DIR; "": none, or too long for a socket in it
 };
 extern LaunchSettings g_launch;

@@ -36,6 +36,7 @@ struct alignas(proto::kPageBytes) ProcessState {
   uint32_t heap_period;
   uint32_t stack_depth;
   uint32_t exact_times;
+  uint32_t is_forked;
   std::atomic<uint32_t> next_track;
   std::atomic<uint64_t> ring_bytes_used;
   std::atomic<uint32_t> ring_count;

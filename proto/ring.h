@@ -25,7 +25,7 @@
 namespace gpuprof::proto {
 
 inline constexpr uint64_t kRingFileMagic = 0x474e495246505547u;  // "GUPFRING"
-inline constexpr uint32_t kRingFileVersion = 2;
+inline constexpr uint32_t kRingFileVersion = 3;
 inline constexpr uint32_t kRingMagic = 0x31474e52u;  // "RNG1"
 inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kMaxRings = 2048;
@@ -143,7 +143,12 @@ struct RingFileHeader {
   std::atomic<uint64_t> thread_edges;
   std::atomic<uint32_t> exit_way;  // ExitWay
   std::atomic<int32_t> exit_status;
-  std::atomic<uint64_t> coarse_ticks;  // the coarse clock line, refreshed by the drain thread
+  uint32_t is_forked;  // 1: begun by fork from a recorded process, whose modules it has
+  uint32_t reserved;
+  // The coarse clock line, which the drain thread refreshes while there is much to record; 0: it
+  // does not, and each event's time is read from the clock itself.
+  std::atomic<uint64_t> coarse_ticks;
+  std::atomic<uint64_t> pass_ticks;  // when the drain thread last looked: the process lived then
   // A later snapshot, taken each second and on the way out; zero until then. With the first it
   // gives the true rate.
   uint64_t latest_ticks;

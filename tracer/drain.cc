@@ -186,17 +186,23 @@ void Drain::NoteCpu(uint64_t ns, bool ended) {
   if (ended) cpu_before_ns_ = drain_cpu_ns_;
 }
 
+void Drain::KeepCoarseClock(bool is_kept) {
+  is_clock_kept_ = is_kept;
+  if (!is_kept) host_->ring_file->coarse_ticks.store(0, std::memory_order_relaxed);
+}
+
 double Drain::Pass() {
   const uint64_t now = Now();
-  host_->ring_file->coarse_ticks.store(now, std::memory_order_relaxed);
+  host_->ring_file->pass_ticks.store(now, std::memory_order_relaxed);
+  if (is_clock_kept_) host_->ring_file->coarse_ticks.store(now, std::memory_order_relaxed);
   double growth = 0;
   const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
   if (tracks_.size() < count) tracks_.resize(count);
   for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
     RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
     if (ring != nullptr) DrainRing(slot, ring, now, &growth);
+    if (MemoryIsShort()) GiveMemoryBack();
   }
-  if (MemoryIsShort()) GiveMemoryBack();
   // A segment tells by itself who the threads are and how the clocks run.
   if (flight_ != nullptr && flight_->TakeBegun()) WriteTables(/*all=*/true);
   CountLosses();

@@ -54,6 +54,9 @@ class Drain {
   };
   bool PrepareSnapshot(Snapshot* snapshot);
 
+  // Whether passes refresh the coarse clock, for hooks to take instead of the true one. They must
+  // come often then.
+  void KeepCoarseClock(bool is_kept);
   // Empties all rings once. Returns how much of its ring the busiest thread filled since
   // the last time, 0 to 1.
   double Pass();
@@ -112,6 +115,7 @@ class Drain {
   uint64_t drain_cpu_ns_ = 0;
   uint64_t control_cpu_ns_ = 0;
   uint64_t cpu_before_ns_ = 0;  // of earlier drain threads
+  bool is_clock_kept_ = false;
   bool told_write_error_ = false;
   bool told_memory_ = false;
   char framework_[64] = {};

@@ -35,11 +35,13 @@ constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
 // How often rings are emptied. A ring that is filling up wakes the drain; it comes by itself so
 // that the work is spread and little is left for the end. Each time costs the program's threads a
-// processor for a moment: seldom, then. Exact heap traces need the coarse clock that each pass
-// refreshes.
+// processor for a moment, 20 us measured: seldom, then. But of many events of the heap each would
+// pay to read the clock, 10 ns: they take the coarse one, which each pass refreshes.
 constexpr uint64_t kPause = 100 * kMillisecond;
-constexpr uint64_t kExactHeapPause = 1 * kMillisecond;
+constexpr uint64_t kCoarseClockPause = 1 * kMillisecond;
 constexpr uint64_t kBusyPause = kMillisecond / 4;
+constexpr uint64_t kManyRecords = 500;  // in a millisecond
+constexpr uint32_t kFewPasses = 20;     // in a row, then the coarse clock is given up
 constexpr size_t kStackBytes = 256 * 1024;
 constexpr int kNice = 5;
 constexpr uint64_t kStopLimit = 10 * kSecond;
@@ -52,7 +54,8 @@ enum BeginState : uint32_t { kToBegin, kBegun, kCannotBegin };
 enum DrainState : uint32_t { kNone, kRunning, kStopping, kEnded };
 
 const Host* g_host = nullptr;
-Drain* g_drain = nullptr;
+// Set to null when its file is finished, on whichever thread does that; never deleted.
+std::atomic<Drain*> g_drain{nullptr};
 std::atomic<uint32_t> g_state{kNone};
 std::atomic<uint32_t> g_in_pass{0};       // the drain is at work, on whichever thread: fork waits
 std::atomic<uint32_t> g_drain_thread{0};  // number of the newest; an older one only leaves
@@ -98,11 +101,33 @@ void FutexWake(std::atomic<uint32_t>* word) {
   syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
 }
 
-uint64_t PauseAfter(double growth) {
-  const bool exact = g_host->settings->heap_mode == proto::HeapMode::kExact;
-  if (growth > 0.25) return kBusyPause;
-  return exact ? kExactHeapPause : kPause;
+bool TakesCoarseClock(const Settings& settings) {
+  return settings.heap_mode == proto::HeapMode::kExact && settings.exact_heap_times == 0;
 }
+
+class Pace {
+ public:
+  // How long to wait after a pass that found a ring grown by `growth` of it.
+  uint64_t After(Drain* drain, double growth) {
+    const uint64_t now = Monotonic();
+    const uint64_t records = drain->records();
+    const bool many = (records - records_) * kMillisecond >= (now - time_) * kManyRecords;
+    time_ = now;
+    records_ = records;
+    few_ = many ? 0 : few_ + 1;
+    if (many) is_coarse_ = TakesCoarseClock(*g_host->settings);
+    if (few_ >= kFewPasses) is_coarse_ = false;
+    drain->KeepCoarseClock(is_coarse_);
+    if (growth > 0.25) return kBusyPause;
+    return is_coarse_ ? kCoarseClockPause : kPause;
+  }
+
+ private:
+  uint64_t time_ = Monotonic();
+  uint64_t records_ = 0;
+  uint32_t few_ = 0;
+  bool is_coarse_ = false;
+};
 
 // Between passes a fork may copy the process; within one the child would inherit half of it.
 bool TakeDrain() {
@@ -128,9 +153,12 @@ void GiveWay() {
 // All that is opened for long is opened on the drain thread.
 bool Begin() {
   while (!EnterPass()) sched_yield();
-  bool open = g_drain->is_open();
-  if (!open && (open = g_drain->Open())) TorchBeginFile();
-  if (open) g_drain->BeginCapture(g_number, g_start_trigger);
+  Drain* drain = g_drain.load();
+  bool open = drain->is_open();
+  if (!open && (open = drain->Open())) TorchBeginFile();
+  if (open) drain->BeginCapture(g_number, g_start_trigger);
+  // The first pass of a flight recorder opens files too.
+  if (open) drain->Pass();
   g_in_pass.store(0);
   g_begin.store(open ? kBegun : kCannotBegin);
   FutexWake(&g_begin);
@@ -138,7 +166,7 @@ bool Begin() {
 }
 
 void FinishFile(proto::ExitWay way, int32_t status) {
-  const bool finished = g_drain->Finish(way, status);
+  const bool finished = g_drain.load()->Finish(way, status);
   // A process that goes on after a failed exec begins a new file.
   g_drain = nullptr;
   // Where it is not whole the ring file stays: it tells readers that there is something to finish.
@@ -158,6 +186,35 @@ void StandStill() {
     FutexWait(&g_snapshot, kReady, 100 * kMillisecond);
 }
 
+void PrepareSnapshot(Drain* drain) {
+  if (g_snapshot.load() != kWanted) return;
+  g_snapshot_made = drain->PrepareSnapshot(&g_snapshot_files);
+  g_snapshot_error = errno;
+  g_snapshot.store(kReady);
+  FutexWake(&g_snapshot);
+}
+
+// Empties the rings, unless an exiting thread has ended the capture since the caller last looked.
+// Returns how long to wait until the next time.
+uint64_t WorkOnce(Pace* pace, uint64_t* next_tables) {
+  if (!EnterPass()) return kMillisecond;
+  uint64_t pause = kMillisecond;
+  if (g_state.load() == kRunning) {
+    Drain* drain = g_drain.load();
+    const double growth = drain->Pass();
+    pause = pace->After(drain, growth);
+    drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), false);
+    if (Monotonic() >= *next_tables) {
+      drain->WriteTables(/*all=*/false);
+      *next_tables = Monotonic() + kSecond;
+    }
+    PrepareSnapshot(drain);
+  }
+  g_in_pass.store(0);
+  StandStill();
+  return pause;
+}
+
 void* DrainMain(void* argument) {
   const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
   g_host->adopt_tool_thread();
@@ -165,33 +222,19 @@ void* DrainMain(void* argument) {
   if (!Begin()) return nullptr;
   if (g_host->settings->heap_mode != proto::HeapMode::kExact) GiveWay();
   uint64_t next_tables = Monotonic() + kSecond;
+  Pace pace;
   while (g_state.load() == kRunning && g_drain_thread.load() == number) {
-    uint64_t pause = kMillisecond;
     g_host->drain_wanted->store(0);
-    if (EnterPass()) {
-      pause = PauseAfter(g_drain->Pass());
-      g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), false);
-      if (Monotonic() >= next_tables) {
-        g_drain->WriteTables(/*all=*/false);
-        next_tables = Monotonic() + kSecond;
-      }
-      if (g_snapshot.load() == kWanted) {
-        g_snapshot_made = g_drain->PrepareSnapshot(&g_snapshot_files);
-        g_snapshot_error = errno;
-        g_snapshot.store(kReady);
-        FutexWake(&g_snapshot);
-      }
-      g_in_pass.store(0);
-      StandStill();
-    }
+    const uint64_t pause = WorkOnce(&pace, &next_tables);
     // Looked at after the word was cleared: a stop in between has set both.
     if (g_state.load() == kRunning) FutexWait(g_host->drain_wanted, 0, pause);
   }
   // An exiting thread may have done the rest itself.
   if (g_drain_thread.load() == number && TakeDrain()) {
     if (g_state.load() == kStopping) {
-      g_drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
-      g_drain->EndCapture(g_stop_trigger);
+      Drain* drain = g_drain.load();
+      drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
+      drain->EndCapture(g_stop_trigger);
       if (g_exit.wanted) FinishFile(g_exit.way, g_exit.status);
       g_state.store(kEnded);
     }
@@ -271,9 +314,11 @@ bool HasStackForEnd() {
 // for it. False: it must be waited for.
 bool EndCaptureHere() {
   if (!HasStackForEnd() || !TakeDrain()) return false;
-  const bool can = g_drain->CanWriteHere();
+  // Between the wish to stop and here the drain thread may have ended it all by itself.
+  Drain* drain = g_state.load() == kStopping ? g_drain.load() : nullptr;
+  const bool can = drain != nullptr && drain->CanWriteHere();
   if (can) {
-    g_drain->EndCapture(g_stop_trigger);
+    drain->EndCapture(g_stop_trigger);
     g_state.store(kEnded);
   }
   g_in_pass.store(0);
@@ -296,10 +341,11 @@ void Stop(StopReason reason, const char* trigger) {
 }
 
 bool Tick() {
-  if (g_drain == nullptr) return false;  // finished: the process is on its way out
+  Drain* drain = g_drain.load();
+  if (drain == nullptr) return false;  // finished: the process is on its way out
   const bool changed = StackTick();
   LookForFrameworks();
-  g_drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
+  drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
   return changed;
 }
 
@@ -308,8 +354,9 @@ void Finish(proto::ExitWay way, int32_t status) {
   const proto::NoFileSizeSignal no_signal;
   g_exit = {true, way, status};
   Stop(StopReason::kExit, "exit");
-  if (g_drain == nullptr || !g_drain->is_open() || g_state.load() == kStopping) return;
-  FinishFile(way, status);
+  if (g_state.load() == kStopping) return;  // the drain thread is at it
+  const Drain* drain = g_drain.load();
+  if (drain != nullptr && drain->is_open()) FinishFile(way, status);
 }
 
 void BeforeFork() {
@@ -335,7 +382,7 @@ void AfterForkChild() {
   g_capturing = false;
   g_exit.wanted = false;
   // The parent's drain may be a torn copy: its file is let go of, its memory is left alone.
-  if (g_drain != nullptr) g_drain->Abandon();
+  if (g_drain != nullptr) g_drain.load()->Abandon();
   g_drain = nullptr;
   TorchAfterForkChild();
   StackAfterForkChild();
@@ -345,7 +392,8 @@ void AfterForkChild() {
 bool OpenSnapshot() {
   g_snapshot_files = {};
   if (!g_capturing) {
-    if (g_drain->PrepareSnapshot(&g_snapshot_files) && g_snapshot_files.files.Open()) return true;
+    if (g_drain.load()->PrepareSnapshot(&g_snapshot_files) && g_snapshot_files.files.Open())
+      return true;
     g_snapshot_error = errno;
     return false;
   }
@@ -367,7 +415,7 @@ bool OpenSnapshot() {
 }
 
 const char* Snapshot(const char* name, char* path, uint32_t path_bytes) {
-  if (g_drain == nullptr || !g_drain->is_open()) return "nothing was recorded yet";
+  if (g_drain == nullptr || !g_drain.load()->is_open()) return "nothing was recorded yet";
   if (!OpenSnapshot()) return ErrorText(g_snapshot_error);
   const int error = WriteSnapshot(*g_host->settings, g_snapshot_files, name, path, path_bytes);
   g_snapshot_files.files.Close();
@@ -375,8 +423,15 @@ const char* Snapshot(const char* name, char* path, uint32_t path_bytes) {
 }
 
 const char* OpsState() { return TorchState(); }
-uint64_t RecordsWritten() { return g_drain != nullptr ? g_drain->records() : 0; }
-uint64_t RecordsLost() { return g_drain != nullptr ? g_drain->lost() : 0; }
+uint64_t RecordsWritten() {
+  const Drain* drain = g_drain.load();
+  return drain != nullptr ? drain->records() : 0;
+}
+
+uint64_t RecordsLost() {
+  const Drain* drain = g_drain.load();
+  return drain != nullptr ? drain->lost() : 0;
+}
 
 constexpr Api kApi = {
     .size = sizeof(Api),

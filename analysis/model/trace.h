@@ -136,6 +136,8 @@ struct Process {
   int32_t pid = 0;
   int32_t ppid = 0;
   uint64_t start_id = 0;
+  bool is_forked =
+      false;         // and ended before its recorder noted its own modules: it has its parent's
   std::string file;  // base name of the .gpt
   std::string host;
   std::string executable;

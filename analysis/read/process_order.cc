@@ -75,6 +75,24 @@ void OrderProcesses(Files* files) {
   *files = std::move(ordered);
 }
 
+void FillHosts(const Files& files, const std::string& host) {
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    if (file->process().host.empty()) file->process().host = host;
+  }
+}
+
+void InheritModules(const Files& files) {
+  const std::vector<size_t> predecessors = Predecessors(files);
+  for (size_t i = 0; i < files.size(); ++i) {
+    Process& process = files[i]->process();
+    const bool lacks = process.is_forked && process.modules.empty();
+    if (!lacks || predecessors[i] == kNone) continue;
+    const Process& parent = files[predecessors[i]]->process();
+    // Fork keeps the image. Another one is of the parent before its exec, or after.
+    if (parent.executable == process.executable) process.modules = parent.modules;
+  }
+}
+
 std::vector<int64_t> RealtimeOffsets(const Files& files) {
   const std::vector<size_t> predecessors = Predecessors(files);
   std::vector<int64_t> offsets(files.size(), 0);

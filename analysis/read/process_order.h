@@ -17,6 +17,13 @@ namespace gpuprof::analysis {
 // Sorts by start; a parent, and the program that a process ran before it called exec, come before.
 void OrderProcesses(std::vector<std::unique_ptr<TraceFile>>* files);
 
+// A process whose recorder noted no more than its rings is of `host` (of the manifest; "" where
+// there is none).
+void FillHosts(const std::vector<std::unique_ptr<TraceFile>>& files, const std::string& host);
+
+// Gives a forked process that noted none of its own the modules of its parent. Ordered files only.
+void InheritModules(const std::vector<std::unique_ptr<TraceFile>>& files);
+
 // What makes each process's CLOCK_MONOTONIC the common CLOCK_REALTIME. Ordered files only. A
 // process takes its parent's, as both ran under one kernel: a wall clock that was set between their
 // starts then does not tear them apart.

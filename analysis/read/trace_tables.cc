@@ -187,6 +187,7 @@ void TraceFile::TakeMeta() {
   Process& process = process_;
   if (meta_.pid() != 0) process.pid = meta_.pid();
   process.ppid = meta_.ppid();
+  process.is_forked = meta_.forked();
   process.host = meta_.host();
   process.executable = meta_.executable();
   process.argv.assign(meta_.argv().begin(), meta_.argv().end());

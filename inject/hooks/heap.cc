@@ -40,10 +40,12 @@ inline Record HeapRecord(RecordKind kind, HeapFunction function, uint8_t flags, 
           size};
 }
 
-inline uint64_t ExactModeTime(const Recorder& recorder, uint8_t* flags) {
-  if (g_process.exact_times != 0) return recorder.Now();
+// The coarse time where there is one, else `exact`, or if that is 0 the time now.
+inline uint64_t ExactModeTime(const Recorder& recorder, uint64_t exact, uint8_t* flags) {
+  const uint64_t coarse = g_process.exact_times == 0 ? recorder.CoarseNow() : 0;
+  if (__builtin_expect(coarse == 0, 0)) return exact != 0 ? exact : recorder.Now();
   *flags |= proto::kFlagCoarseTime;
-  return recorder.CoarseNow();
+  return coarse;
 }
 
 void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t size,
@@ -54,7 +56,7 @@ void RecordAllocation(uint32_t bits, HeapFunction function, void* block, size_t 
   uint8_t flags = 0;
   uint64_t time;
   if (Exact(bits)) {
-    time = ExactModeTime(recorder, &flags);
+    time = ExactModeTime(recorder, 0, &flags);
   } else {
     if (!TakeSample(size) || !RememberSampled(block)) return;
     flags = proto::kFlagSampled;
@@ -71,7 +73,7 @@ void RecordFree(uint32_t bits, HeapFunction function, void* block) {
   uint8_t flags = 0;
   uint64_t time;
   if (Exact(bits)) {
-    time = ExactModeTime(recorder, &flags);
+    time = ExactModeTime(recorder, 0, &flags);
   } else {
     if (!ForgetSampled(block)) return;
     flags = proto::kFlagSampled;
@@ -120,8 +122,7 @@ void* RecordReallocation(uint32_t bits, HeapFunction function, void* old, size_t
     Recorder recorder(proto::kSourceHeap | kRecordHeapExact);
     if (recorder.active() && old != nullptr && (Exact(bits) || was_sampled)) {
       uint8_t flags = was_sampled ? proto::kFlagSampled : 0;
-      const uint64_t time =
-          Exact(bits) && g_process.exact_times == 0 ? ExactModeTime(recorder, &flags) : before;
+      const uint64_t time = Exact(bits) ? ExactModeTime(recorder, before, &flags) : before;
       recorder.Write(HeapRecord(RecordKind::kHeapFree, function, flags, old, 0, time));
     }
   }

@@ -140,11 +140,21 @@ bool Recovery::CheckDead() {
                    : process + " may still run and may not be looked into; ask as its user"));
 }
 
+// When the newest span began that has not ended; 0: none.
+uint64_t NewestOpenSpan(const RingHeader& ring) {
+  uint64_t newest = ring.open_wait_start.load(std::memory_order_relaxed);
+  const uint32_t depth = ring.open_ops.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < std::min(depth, proto::kMaxOpenOps); ++i) {
+    newest = std::max(newest, ring.open_op[i].start);
+  }
+  return newest;
+}
+
 // What the headers tell, before any record is read.
 void Recovery::SurveyRings() {
   const proto::RingFileHeader& header = rings_.header();
   now_ = std::max({header.snapshot_ticks, header.latest_ticks,
-                   header.coarse_ticks.load(std::memory_order_relaxed)});
+                   header.pass_ticks.load(std::memory_order_relaxed)});
   losses_.no_ring = header.no_ring.load(std::memory_order_relaxed);
   losses_.table_full = header.table_full.load(std::memory_order_relaxed);
   losses_.thread_edges = header.thread_edges.load(std::memory_order_relaxed);
@@ -162,7 +172,7 @@ void Recovery::SurveyRings() {
         ring->head.load(std::memory_order_relaxed) != ring->tail.load(std::memory_order_relaxed) ||
         ring->open_ops.load(std::memory_order_relaxed) != 0 ||
         ring->open_wait_start.load(std::memory_order_relaxed) != 0;
-    now_ = std::max(now_, ring->last_time);
+    now_ = std::max({now_, ring->last_time, NewestOpenSpan(*ring)});
   }
 }
 
@@ -204,6 +214,7 @@ bool Recovery::WriteIdentity() {
   meta.Varint(10, header.ticks_per_second);
   meta.Varint(12, header.heap_mode);
   meta.Varint(13, header.heap_period);
+  if (header.is_forked != 0) meta.Varint(23, 1);
   return Table(ChunkKind::kMeta, chunk_field::kMeta, message, 1);
 }
 

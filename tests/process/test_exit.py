@@ -170,3 +170,9 @@ def test_sigterm_with_handler_that_exits(session):
     assert outcome.status == 33
     verify(outcome.bundle)
     assert outcome.trace().exit_status == 33
+
+
+def test_exits_while_the_recorder_is_at_work(record):
+    """Whoever ends the capture, the thread that exits or the recorder's own, the other finds it ended."""
+    outcome = record([program("exits_at_work"), "1200"], HEAP_EXACT, timeout=120)
+    assert (outcome.status, outcome.out) == (0, b"0 ended wrongly\n")

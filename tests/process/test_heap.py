@@ -125,9 +125,23 @@ def test_samples_carry_stacks(record):
     assert not heap["stack"][(heap["operation"] & 1) == 1].any()
 
 
+def test_exact_stacks_from_the_first_allocation_on(same):
+    """Of exact traces the program waits for the recorder before its first line, and a forked child has stacks at once."""
+    outcome = same([program("early_stacks")], HEAP_EXACT)
+    places = {}
+    for trace in outcome.traces():
+        for stack, size in zip(trace.heap["stack"], trace.heap["size"]):
+            if int(size) in (1001, 1002, 1003):
+                places[int(size)] = int(stack)
+    assert sorted(places) == [1001, 1002, 1003] and all(places.values())
+    folded = gpuprof("stats", "stacks", outcome.bundle, "--by", "heap_alloc").out.decode().splitlines()
+    for place, size in (("BeforeMain", 1001), ("main;FirstInMain", 1002), ("main;FirstInChild", 1003)):
+        assert any(line.endswith(f"{place} {size}") for line in folded), (place, folded)
+
+
 def test_events_without_a_stack_are_told(record):
     """What came before the recorder could take stacks has none, and health says how much that is."""
-    outcome = record([sys.executable, "-c", "import json"], HEAP_EXACT, "--stacks=16")
+    outcome = record([sys.executable, "-c", "import json"], "--trace=heap=sampled:1KiB", "--stacks=16")
     trace = outcome.trace()
     missing = sum(int((trace_table["operation"] >> 8 & FLAG_NO_UNWINDER != 0).sum()) for trace_table in (trace.heap, trace.waits, trace.mappings))
     assert missing > 0

@@ -74,7 +74,7 @@ def test_processor_time_of_short_threads(same):
 
 def test_memory_limit_ends_the_capture(same):
     """A thousand threads need more than 8 MiB: the capture ends, the program does not notice, what was recorded is whole."""
-    outcome = same([program("many_threads"), "1000"], "--trace=heap=exact,threads", "--memory=8MiB", timeout=120)
+    outcome = same([program("many_threads"), "1000", "400"], "--trace=heap=exact,threads", "--memory=8MiB", timeout=120)
     trace = outcome.trace()
     assert b"has reached its memory limit" in outcome.err
     assert trace.losses.get(MEMORY_LIMIT, 0) == 1

@@ -314,6 +314,52 @@ TEST_F(OpenTest, ModulesAndLaterSettingsReplaceEarlierOnes) {
   EXPECT_EQ(process.health.records(), 9u);
 }
 
+// Recovery writes what the rings hold: no host, no modules.
+TEST_F(OpenTest, AForkedChildThatNotedNoModulesHasItsParents) {
+  proto::Bundle manifest;
+  manifest.set_host("node7");
+  WriteManifest(directory_.path(), manifest);
+  TraceMaker parent(directory_.path(), 200, kStart);
+  proto::Meta parents = parent.Identity(1);
+  parents.set_host("node7");
+  parents.set_executable("/bin/one");
+  parent.Meta(parents);
+  proto::Modules modules;
+  proto::Module* module = modules.add_module();
+  module->set_path("/lib/a.so");
+  module->set_start(0x1000);
+  module->set_end(0x2000);
+  parent.Table(ChunkKind::kModules, 10, modules, 1);
+  parent.End();
+  parent.Close();
+  for (const bool forked : {true, false}) {
+    for (const char* executable : {"/bin/one", "/bin/other"}) {
+      const int32_t pid = 300 + (forked ? 10 : 0) + (executable[5] == 'o' && executable[6] == 'n');
+      TraceMaker child(directory_.path(), pid, kStart + 10);
+      proto::Meta meta;
+      meta.set_pid(pid);
+      meta.set_ppid(200);
+      meta.set_start_id(kStart + 10);
+      meta.set_executable(executable);
+      meta.set_forked(forked);
+      child.Meta(meta);
+      child.End();
+      child.Close();
+    }
+  }
+  const auto trace = MustOpen(directory_.path());
+  ASSERT_THAT(trace->processes, SizeIs(5));
+  for (size_t i = 1; i < 5; ++i) {
+    const Process& process = trace->processes[i];
+    EXPECT_EQ(process.host, "node7");
+    const bool inherits = process.pid == 311;
+    ASSERT_THAT(process.modules, SizeIs(inherits ? 1 : 0)) << process.pid;
+    if (inherits) {
+      EXPECT_EQ(process.modules[0].path(), "/lib/a.so");
+    }
+  }
+}
+
 TEST_F(OpenTest, StacksKeepTheirParents) {
   TraceMaker maker(directory_.path(), 100, kStart);
   maker.Meta(maker.Identity(1));
