@@ -181,6 +181,7 @@ void StartControlThread(bool forked) noexcept {
   if (StartToolThread(ControlMain, nullptr, kStackBytes)) return;
   g_process.recording.store(0);
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
+  g_settled.store(1);
   Say("cannot record: no thread could be made (limit on processes or memory)");
 }
 

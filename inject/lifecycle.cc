@@ -26,11 +26,13 @@ constexpr uint64_t kSecond = 1'000'000'000u;
 // Outside the pages that fork wipes: what a forked child continues with.
 constinit ToolLock g_lock;
 const char* g_trigger = "now";
-struct {
+// Of the thread that forks or calls exec; others may do so at the same time.
+struct BeforeLeaving {
   bool locked;
   uint32_t recording;
   uint32_t can_unwind;
-} g_at_fork;
+};
+__thread BeforeLeaving t_at_fork __attribute__((tls_model("initial-exec")));
 
 void SetState(CaptureState state) {
   g_process.capture_state.store(static_cast<uint32_t>(state), std::memory_order_release);
@@ -230,7 +232,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
 void BeforeExec(const char* path) noexcept {
   if (g_process.pid == 0) return;
   WriteProcessEvent(proto::ProcessEvent::kExec, 0, 0, path);
-  g_at_fork.recording = g_process.recording.load();
+  t_at_fork.recording = g_process.recording.load();
   FinishProcess(proto::ExitWay::kExec, 0);
 }
 
@@ -238,7 +240,8 @@ void AfterFailedExec(int error) noexcept {
   if (g_process.pid == 0 || g_process.finished.load() == 0) return;
   // The trace was closed; go on in a new one.
   ToolSection tool;
-  g_process.ring_file = nullptr;
+  // The old file stays mapped: other threads may be writing to it.
+  for (proto::RingHeader*& ring : g_rings) ring = nullptr;
   g_process.ring_file_state.store(0);
   g_process.ring_count.store(0);
   g_process.ring_bytes_used.store(0);
@@ -247,7 +250,7 @@ void AfterFailedExec(int error) noexcept {
   g_process.generation.fetch_add(1);
   SetState(CaptureState::kDormant);
   g_process.finished.store(0);
-  if (g_at_fork.recording != 0) BeginRecording("exec failed");
+  if (t_at_fork.recording != 0) BeginRecording("exec failed");
   t_thread.busy = t_thread.tool = 0;
   WriteProcessEvent(proto::ProcessEvent::kExec, 0, static_cast<uint64_t>(error), nullptr);
   t_thread.busy = t_thread.tool = 1;
@@ -257,16 +260,16 @@ void AfterFailedExec(int error) noexcept {
 void BeforeFork() noexcept {
   if (g_process.pid == 0) return;
   // Waits out a start or stop under way, so that the child is not born into half of one.
-  g_at_fork.locked = g_lock.Lock(kSecond);
-  g_at_fork.recording = g_process.recording.load();
-  g_at_fork.can_unwind = g_process.can_unwind.load();
+  t_at_fork.locked = g_lock.Lock(kSecond);
+  t_at_fork.recording = g_process.recording.load();
+  t_at_fork.can_unwind = g_process.can_unwind.load();
   if (g_process.tracer != nullptr) g_process.tracer->before_fork();
 }
 
 void AfterForkInParent() noexcept {
   if (g_process.pid == 0) return;
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_parent();
-  if (g_at_fork.locked) g_lock.Unlock();
+  if (t_at_fork.locked) g_lock.Unlock();
 }
 
 void AfterForkInChild() noexcept {
@@ -299,7 +302,7 @@ void ResumeInChild() noexcept {
   if (g_process.pid == 0) return;
   // Recording, but no file and no thread of the tracer's before the child has done something worth
   // it.
-  if (g_at_fork.recording != 0) {
+  if (t_at_fork.recording != 0) {
     ToolSection tool;
     if (g_settings.heap_mode == proto::HeapMode::kSampled &&
         (g_settings.sources & proto::kSourceHeap) != 0 && !ResetSampled()) {
@@ -309,8 +312,8 @@ void ResumeInChild() noexcept {
     g_process.captures.store(1);
     SetState(CaptureState::kCapturing);
     // The unwinder knows in the child what it knew in the parent.
-    g_process.can_unwind.store(g_at_fork.can_unwind, std::memory_order_release);
-    g_process.recording.store(g_at_fork.recording, std::memory_order_release);
+    g_process.can_unwind.store(t_at_fork.can_unwind, std::memory_order_release);
+    g_process.recording.store(t_at_fork.recording, std::memory_order_release);
   }
   StartControlThread(/*forked=*/true);
 }

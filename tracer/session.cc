@@ -190,7 +190,8 @@ void PrepareSnapshot(Drain* drain) {
   if (g_snapshot.load() != kWanted) return;
   g_snapshot_made = drain->PrepareSnapshot(&g_snapshot_files);
   g_snapshot_error = errno;
-  g_snapshot.store(kReady);
+  uint32_t wanted = kWanted;  // unless it was given up meanwhile
+  g_snapshot.compare_exchange_strong(wanted, kReady);
   FutexWake(&g_snapshot);
 }
 
@@ -215,6 +216,15 @@ uint64_t WorkOnce(Pace* pace, uint64_t* next_tables) {
   return pause;
 }
 
+// An exiting thread may end the capture itself, or find that it cannot.
+bool EndFallsToDrain(uint32_t number) {
+  while (g_drain_thread.load() == number && g_state.load() == kStopping) {
+    if (TakeDrain()) return true;
+    sched_yield();
+  }
+  return false;
+}
+
 void* DrainMain(void* argument) {
   const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
   g_host->adopt_tool_thread();
@@ -229,14 +239,14 @@ void* DrainMain(void* argument) {
     // Looked at after the word was cleared: a stop in between has set both.
     if (g_state.load() == kRunning) FutexWait(g_host->drain_wanted, 0, pause);
   }
-  // An exiting thread may have done the rest itself.
-  if (g_drain_thread.load() == number && TakeDrain()) {
+  if (EndFallsToDrain(number)) {
     if (g_state.load() == kStopping) {
       Drain* drain = g_drain.load();
       drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), true);
       drain->EndCapture(g_stop_trigger);
       if (g_exit.wanted) FinishFile(g_exit.way, g_exit.status);
-      g_state.store(kEnded);
+      uint32_t stopping = kStopping;
+      g_state.compare_exchange_strong(stopping, kEnded);
     }
     g_in_pass.store(0);
   }
@@ -334,7 +344,7 @@ void Stop(StopReason reason, const char* trigger) {
   if (reason == StopReason::kExit && EndCaptureHere()) return;
   g_host->wake_drain();
   const uint64_t until = Monotonic() + kStopLimit;
-  while (g_state.load() == kStopping && Monotonic() < until)
+  while (g_state.load() == kStopping && Monotonic() < until && !MemoryHasParked())
     FutexWait(&g_state, kStopping, 100 * kMillisecond);
   if (g_state.load() == kStopping)
     g_host->say("the trace could not be completed in time; recovery will finish it");
@@ -349,14 +359,21 @@ bool Tick() {
   return changed;
 }
 
+void EndAll() {
+  Stop(StopReason::kExit, "exit");
+  if (g_state.load() != kEnded) return;  // the drain thread is at it, or came too late
+  const Drain* drain = g_drain.load();
+  if (drain != nullptr && drain->is_open()) FinishFile(g_exit.way, g_exit.status);
+}
+
 void Finish(proto::ExitWay way, int32_t status) {
   const NotCancelled not_cancelled;
   const proto::NoFileSizeSignal no_signal;
   g_exit = {true, way, status};
-  Stop(StopReason::kExit, "exit");
-  if (g_state.load() == kStopping) return;  // the drain thread is at it
-  const Drain* drain = g_drain.load();
-  if (drain != nullptr && drain->is_open()) FinishFile(way, status);
+  if (MemoryRunOrLeave(EndAll)) return;
+  // Out of memory: recovery does the rest. Who held the drain holds it no more, or sleeps for ever.
+  g_drain = nullptr;
+  g_in_pass.store(0);
 }
 
 void BeforeFork() {
@@ -392,6 +409,10 @@ void AfterForkChild() {
 bool OpenSnapshot() {
   g_snapshot_files = {};
   if (!g_capturing) {
+    if (g_state.load() != kEnded) {
+      g_snapshot_error = EBUSY;  // the drain thread is still ending the capture
+      return false;
+    }
     if (g_drain.load()->PrepareSnapshot(&g_snapshot_files) && g_snapshot_files.files.Open())
       return true;
     g_snapshot_error = errno;

@@ -38,7 +38,11 @@ char* g_slab = nullptr;
 size_t g_slab_left = 0;
 std::atomic<uint64_t> g_mapped{0};
 std::atomic<bool> g_exhausted{false};
+std::atomic<bool> g_has_parked{false};
+std::atomic<pid_t> g_may_leave{0};  // the thread that has g_way_out
+void* g_way_out[5];
 std::atomic<uint64_t> g_limit{64u << 20};
+constexpr uint64_t kNoLimit = uint64_t{1} << 62;
 
 class Guard {
  public:
@@ -115,10 +119,12 @@ void Free(void* memory) {
   g_free[size_class] = free_block;
 }
 
-// Where a tool thread ends up that cannot go on: it sleeps, the program does not notice, the rings
-// keep what they have.
+// Where a thread ends up that cannot go on. A tool thread sleeps, a program's leaves its work: the
+// program does not notice, the rings keep what they have.
 [[noreturn]] void Park() {
+  if (g_may_leave.load() == gettid()) __builtin_longjmp(g_way_out, 1);
   g_exhausted.store(true);
+  g_has_parked.store(true);
   for (;;) pause();
 }
 
@@ -131,7 +137,24 @@ void MemorySetLimit(uint64_t limit) {
 }
 bool MemoryIsShort() { return MemoryBytes() > g_limit.load(std::memory_order_relaxed) / 8 * 3; }
 bool MemoryExhausted() { return g_exhausted.load(std::memory_order_relaxed); }
-void MemoryAfterForkChild() { g_lock.store(0, std::memory_order_relaxed); }
+bool MemoryHasParked() { return g_has_parked.load(std::memory_order_relaxed); }
+
+[[gnu::noinline]] bool MemoryRunOrLeave(void (*work)()) {
+  g_limit.store(kNoLimit, std::memory_order_relaxed);
+  if (__builtin_setjmp(g_way_out) != 0) {
+    g_may_leave.store(0);
+    return false;
+  }
+  g_may_leave.store(gettid());
+  work();
+  g_may_leave.store(0);
+  return true;
+}
+
+void MemoryAfterForkChild() {
+  g_lock.store(0, std::memory_order_relaxed);
+  g_has_parked.store(false);
+}
 
 }  // namespace gpuprof::tracer
 

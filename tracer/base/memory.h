@@ -21,6 +21,11 @@ bool MemoryIsShort();
 uint64_t MemoryBytes();
 // True once the limit was hit in this capture: it must end.
 bool MemoryExhausted();
+// True once a tool thread found no memory and went to sleep for good: nobody need wait for it.
+bool MemoryHasParked();
+// For a thread of the program's, which must not be put to sleep: what it needs is served beyond the
+// limit, and where there is no memory at all the work is left half done. False then.
+bool MemoryRunOrLeave(void (*work)());
 // In a forked child: no other thread holds the allocator's lock any more.
 void MemoryAfterForkChild();
 
