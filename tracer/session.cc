@@ -313,11 +313,13 @@ bool HasStackForEnd() {
   constexpr uint64_t kNeeded = 128 * 1024;
   const auto here = reinterpret_cast<uint64_t>(__builtin_frame_address(0));
   if (syscall(SYS_gettid) != getpid()) return StackHasRoom(here, kNeeded);
-  // The first thread's stack grows up to its limit.
+  // The first thread's stack grows up to its limit. Without one it lies within a gigabyte of its
+  // end all the same: further away is a stack of somebody's making, whose size is not known.
+  constexpr uint64_t kWithoutLimit = uint64_t{1} << 30;
   rlimit limit = {};
   const auto end = reinterpret_cast<uint64_t>(__libc_stack_end);
   return getrlimit(RLIMIT_STACK, &limit) == 0 && end > here &&
-         (limit.rlim_cur == RLIM_INFINITY || limit.rlim_cur > end - here + 2 * kNeeded);
+         std::min<uint64_t>(limit.rlim_cur, kWithoutLimit) > end - here + 2 * kNeeded;
 }
 
 // The drain thread gives way to everybody: on a busy machine a process that ends would wait long

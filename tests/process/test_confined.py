@@ -11,6 +11,7 @@ import pathlib
 import shutil
 import signal
 import subprocess
+import sys
 import time
 
 import pytest
@@ -262,3 +263,22 @@ def test_limit_on_the_size_of_files(tmp_path, limit, options):
         verify(bundle)  # the launcher, which has no limit, may have added what was left in rings and segments
     else:
         assert b"no space is left" in done.stderr or b"nothing was recorded" in done.stderr
+
+
+NO_MEMORY_AT_EXIT = """
+import resource, sys
+kept = [bytearray(1000) for _ in range(20000)]
+pages = int(open("/proc/self/statm").read().split()[0])
+resource.setrlimit(resource.RLIMIT_AS, (pages * resource.getpagesize(),) * 2)
+sys.exit(3)
+"""
+
+
+@pytest.mark.parametrize("trace", ["--trace=heap=exact", "--trace=heap=exact,locks,threads"])
+def test_no_memory_is_left_at_exit(record, trace):
+    """The thread that exits is not kept, and recovery does what it could not."""
+    outcome = record([sys.executable, "-c", NO_MEMORY_AT_EXIT], trace, timeout=30)
+    assert outcome.status == 3
+    verify(outcome.bundle)
+    found = outcome.trace()
+    assert len(found.allocations()) + found.lost >= 20000
