@@ -10,6 +10,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -119,10 +120,13 @@ void Free(void* memory) {
   g_free[size_class] = free_block;
 }
 
+// Not gettid(): younger than the oldest libc that we run with.
+pid_t ThreadId() { return static_cast<pid_t>(syscall(SYS_gettid)); }
+
 // Where a thread ends up that cannot go on. A tool thread sleeps, a program's leaves its work: the
 // program does not notice, the rings keep what they have.
 [[noreturn]] void Park() {
-  if (g_may_leave.load() == gettid()) __builtin_longjmp(g_way_out, 1);
+  if (g_may_leave.load() == ThreadId()) __builtin_longjmp(g_way_out, 1);
   g_exhausted.store(true);
   g_has_parked.store(true);
   for (;;) pause();
@@ -145,7 +149,7 @@ bool MemoryHasParked() { return g_has_parked.load(std::memory_order_relaxed); }
     g_may_leave.store(0);
     return false;
   }
-  g_may_leave.store(gettid());
+  g_may_leave.store(ThreadId());
   work();
   g_may_leave.store(0);
   return true;
