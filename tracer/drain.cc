@@ -301,8 +301,8 @@ void Drain::WriteInternTables() {
   if (entries != 0 && !WriteTable(ChunkKind::kStacks, kStacksField, entries)) {
     tables_.ReturnStacks();
   } else if (flight_ == nullptr) {
-    tables_.ForgetStacksIfMany(
-        kManyStackNodes);  // a flight recorder keeps what was written once for ever
+    // A flight recorder keeps what was written once for ever.
+    tables_.ForgetStacksIfMany(kManyStackNodes);
   }
 }
 

@@ -348,8 +348,10 @@ void Stop(StopReason reason, const char* trigger) {
   const uint64_t until = Monotonic() + kStopLimit;
   while (g_state.load() == kStopping && Monotonic() < until && !MemoryHasParked())
     FutexWait(&g_state, kStopping, 100 * kMillisecond);
-  if (g_state.load() == kStopping)
-    g_host->say("the trace could not be completed in time; recovery will finish it");
+  if (g_state.load() != kStopping) return;
+  g_host->say(MemoryHasParked()
+                  ? "no memory was left to complete the trace; recovery will finish it"
+                  : "the trace could not be completed in time; recovery will finish it");
 }
 
 bool Tick() {

@@ -279,6 +279,7 @@ def test_no_memory_is_left_at_exit(record, trace):
     """The thread that exits is not kept, and recovery does what it could not."""
     outcome = record([sys.executable, "-c", NO_MEMORY_AT_EXIT], trace, timeout=30)
     assert outcome.status == 3
+    assert "in time" not in outcome.words, "nobody waits for a thread that sleeps for ever"
     verify(outcome.bundle)
     found = outcome.trace()
     assert len(found.allocations()) + found.lost >= 20000
