@@ -14,7 +14,7 @@ import numpy
 import pytest
 
 from conftest import GPUPROF, HEAP_EXACT, clean_environment, gpuprof, program
-from trace_file import (ALIGNED_ALLOC, CALLOC, FLAG_NO_UNWINDER, FLAG_SAMPLED, MALLOC, MEMALIGN, POSIX_MEMALIGN, PVALLOC, REALLOC, REALLOCARRAY, VALLOC)
+from trace_file import (ALIGNED_ALLOC, CALLOC, FLAG_COARSE_TIME, FLAG_NO_UNWINDER, FLAG_SAMPLED, MALLOC, MEMALIGN, POSIX_MEMALIGN, PVALLOC, REALLOC, REALLOCARRAY, VALLOC)
 
 FAMILY = {  # size: (function, how often)
     100001: (MALLOC, 10), 100002: (CALLOC, 11), 300009: (CALLOC, 12), 100004: (REALLOC, 13), 100005: (MALLOC, 14),
@@ -137,6 +137,18 @@ def test_exact_stacks_from_the_first_allocation_on(same):
     folded = gpuprof("stats", "stacks", outcome.bundle, "--by", "heap_alloc").out.decode().splitlines()
     for place, size in (("BeforeMain", 1001), ("main;FirstInMain", 1002), ("main;FirstInChild", 1003)):
         assert any(line.endswith(f"{place} {size}") for line in folded), (place, folded)
+
+
+def test_the_coarse_clock_is_kept_only_where_there_is_much_to_record(record):
+    """Few events have their true times; many take the coarse clock, which on no thread goes back."""
+    for quiet in record([program("early_stacks")], HEAP_EXACT).traces():
+        assert len(quiet.heap["operation"]) > 0 and not (quiet.heap["operation"] >> 8 & FLAG_COARSE_TIME).any()
+    busy = record([program("heap_truth"), "2", "300000", "640"], HEAP_EXACT, "--ring-memory=256MiB", timeout=120).trace()
+    coarse = (busy.heap["operation"] >> 8 & FLAG_COARSE_TIME) != 0
+    assert coarse.mean() > 0.5
+    for track in numpy.unique(busy.heap["track"]):
+        times = busy.heap["time"][busy.heap["track"] == track]
+        assert (numpy.diff(times.astype(numpy.int64)) >= 0).all()
 
 
 def test_events_without_a_stack_are_told(record):
