@@ -142,7 +142,8 @@ def test_exact_stacks_from_the_first_allocation_on(same):
 def test_the_coarse_clock_is_kept_only_where_there_is_much_to_record(record):
     """Few events have their true times; many take the coarse clock, which on no thread goes back."""
     for quiet in record([program("early_stacks")], HEAP_EXACT).traces():
-        assert len(quiet.heap["operation"]) > 0 and not (quiet.heap["operation"] >> 8 & FLAG_COARSE_TIME).any()
+        assert len(quiet.heap["operation"]) > 0, (quiet.path, quiet.program, quiet.lost, quiet.losses, quiet.exit_status)
+        assert not (quiet.heap["operation"] >> 8 & FLAG_COARSE_TIME).any()
     busy = record([program("heap_truth"), "2", "300000", "640"], HEAP_EXACT, "--ring-memory=256MiB", timeout=120).trace()
     coarse = (busy.heap["operation"] >> 8 & FLAG_COARSE_TIME) != 0
     assert coarse.mean() > 0.5
