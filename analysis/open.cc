@@ -119,7 +119,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
   }
   FillHosts(files, trace->manifest.host());
   OrderProcesses(&files);
-  InheritModules(files);
+  InheritFromParents(files);
   PlaceAll(files, trace);
   if (!options.headers_only) {
     const uint64_t limit =

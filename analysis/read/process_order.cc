@@ -81,15 +81,16 @@ void FillHosts(const Files& files, const std::string& host) {
   }
 }
 
-void InheritModules(const Files& files) {
+void InheritFromParents(const Files& files) {
   const std::vector<size_t> predecessors = Predecessors(files);
   for (size_t i = 0; i < files.size(); ++i) {
     Process& process = files[i]->process();
-    const bool lacks = process.is_forked && process.modules.empty();
-    if (!lacks || predecessors[i] == kNone) continue;
+    if (!process.is_forked || predecessors[i] == kNone) continue;
     const Process& parent = files[predecessors[i]]->process();
     // Fork keeps the image. Another one is of the parent before its exec, or after.
-    if (parent.executable == process.executable) process.modules = parent.modules;
+    if (parent.executable != process.executable) continue;
+    if (process.modules.empty()) process.modules = parent.modules;
+    if (process.argv.empty()) process.argv = parent.argv;
   }
 }
 

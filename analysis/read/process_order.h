@@ -21,8 +21,9 @@ void OrderProcesses(std::vector<std::unique_ptr<TraceFile>>* files);
 // there is none).
 void FillHosts(const std::vector<std::unique_ptr<TraceFile>>& files, const std::string& host);
 
-// Gives a forked process that noted none of its own the modules of its parent. Ordered files only.
-void InheritModules(const std::vector<std::unique_ptr<TraceFile>>& files);
+// Gives a forked process that noted none of its own the modules and the command line of its parent.
+// Ordered files only.
+void InheritFromParents(const std::vector<std::unique_ptr<TraceFile>>& files);
 
 // What makes each process's CLOCK_MONOTONIC the common CLOCK_REALTIME. Ordered files only. A
 // process takes its parent's, as both ran under one kernel: a wall clock that was set between their

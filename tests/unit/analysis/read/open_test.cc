@@ -354,6 +354,7 @@ TEST_F(OpenTest, AForkedChildThatNotedNoModulesHasItsParents) {
     EXPECT_EQ(process.host, "node7");
     const bool inherits = process.pid == 311;
     ASSERT_THAT(process.modules, SizeIs(inherits ? 1 : 0)) << process.pid;
+    EXPECT_THAT(process.argv, SizeIs(inherits ? 2 : 0)) << process.pid;
     if (inherits) {
       EXPECT_EQ(process.modules[0].path(), "/lib/a.so");
     }
