@@ -8,6 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "proto/container.h"
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
@@ -225,7 +227,9 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* gro
   if (head != track.position) {
     __atomic_store_n(&records_, records_ + (head - track.position), __ATOMIC_RELAXED);
     // In portions, so that a thread that fills its ring meanwhile soon finds room again.
-    const uint64_t portion = ring->capacity / proto::kWakeShare;
+    uint64_t portion = ring->capacity / proto::kWakeShare;
+    // A segment ends with a whole block: several must fit. A record takes 1 to 4 bytes there.
+    if (flight_ != nullptr) portion = std::min(portion, flight_->segment_bytes() / 8);
     while (track.position != head) {
       if (track.first_ticks == 0) track.first_ticks = now;
       track.position =

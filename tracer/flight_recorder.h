@@ -37,7 +37,8 @@ struct FileParts {
 
 class FlightRecorder {
  public:
-  // Between seven and eight eighths of `bytes` are kept once there is so much.
+  // Between seven and eight eighths of `bytes` are kept once there is so much, and at most a block
+  // more of each segment.
   FlightRecorder(const char* stem_path, uint64_t bytes, const proto::FileHeader& header);
 
   // The writer of the newest segment; a new one is begun when it is full. A failure shows in the
@@ -53,6 +54,7 @@ class FlightRecorder {
   // A forked child's copy.
   void Abandon() { writer_.Abandon(); }
 
+  uint64_t segment_bytes() const { return segment_bytes_; }
   uint64_t rows_lost() const { return rows_lost_before_ + writer_.rows_lost(); }
   uint64_t bytes_written() const { return bytes_before_ + writer_.bytes_written(); }
   int last_error() const { return writer_.last_error(); }
