@@ -116,6 +116,9 @@ bool StartSessionLocked() {
 void SayRecordsAreLost() {
   const char* reason = "its files cannot be made";
   if (RingFileError() == ENOSPC || RingFileError() == EDQUOT) reason = "no space is left there";
+  if (RingFileError() == EFBIG) reason = "files may not grow that large here (ulimit -f)";
+  if (RingFileError() == EMFILE || RingFileError() == ENFILE)
+    reason = "no more files may be open (ulimit -n)";
   if (RingFileError() == EACCES || RingFileError() == EROFS) reason = "it may not be written to";
   char buffer[600];
   Text text(buffer, sizeof(buffer));
@@ -217,9 +220,12 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   ToolSection tool;
   Locked lock(2 * kSecond);
   if (!lock) return;
-  if (SessionIsDue() && g_process.ring_file != nullptr && RingFileError() != 0) SayRecordsAreLost();
+  const bool was_never_drained = SessionIsDue();
+  if (was_never_drained && g_process.ring_file != nullptr && RingFileError() != 0)
+    SayRecordsAreLost();
   g_process.recording.store(0, std::memory_order_release);
   g_process.can_unwind.store(0, std::memory_order_release);
+  if (was_never_drained) CountLostWithoutFile();
   if (g_process.finished.exchange(1) != 0) return;
   RemoveControlSocket();
   // Without a session (a process that lived for milliseconds) the ring file is the trace; the

@@ -31,6 +31,7 @@ constexpr uint64_t kReserveShare = 4;  // a quarter of the budget is kept for ma
 // The sum of 1/n up to the most rings there can be, less what rounding down to powers of two saves.
 constexpr uint64_t kRingShare = 6;
 constexpr uint64_t kFewRings = 6;
+constexpr int kMostInterruptions = 1000;
 
 int g_error = 0;  // see RingFileError()
 
@@ -42,28 +43,47 @@ long OpenFile(int flags) {
   char buffer[640];
   Text path(buffer, sizeof(buffer));
   RingFilePath(&path);
-  const long fd =
-      raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+  long fd = -EINTR;
+  while (fd == -EINTR) {
+    fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
+  }
   if (fd < 0 && g_error == 0) g_error = static_cast<int>(-fd);
   return fd;
 }
 
-// Makes [offset, offset + bytes) of the file real on disk. File systems without fallocate get zeros
-// written.
-bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
-  const proto::NoFileSizeSignal no_signal;
-  const long result =
-      raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset), static_cast<long>(bytes));
-  if (result == 0) return true;
-  if (result != -EOPNOTSUPP && result != -ENOSYS) {
-    g_error = static_cast<int>(-result);
-    return false;
-  }
+bool WriteZeros(long fd, uint64_t offset, uint64_t bytes) {
   static const char zeros[proto::kPageBytes] = {};
   for (uint64_t done = 0; done < bytes; done += sizeof(zeros)) {
     if (raw::Call(SYS_pwrite64, fd, raw::Arg(zeros), sizeof(zeros),
                   static_cast<long>(offset + done)) != static_cast<long>(sizeof(zeros))) {
       g_error = ENOSPC;
+      return false;
+    }
+  }
+  return true;
+}
+
+// Makes [offset, offset + bytes), whole pages, of the file real on disk. File systems without
+// fallocate get zeros written.
+bool Reserve(long fd, uint64_t offset, uint64_t bytes) {
+  const proto::NoFileSizeSignal no_signal;
+  // On tmpfs a signal ends it early and undoes it, and a program that samples itself gets many:
+  // smaller steps get through between two of them.
+  uint64_t step = bytes;
+  uint64_t done = 0;
+  for (int interrupted = 0; done < bytes;) {
+    if (step > bytes - done) step = bytes - done;
+    const long result =
+        raw::Call(SYS_fallocate, fd, 0, static_cast<long>(offset + done), static_cast<long>(step));
+    if (result == 0) {
+      done += step;
+    } else if (result == -EINTR && ++interrupted < kMostInterruptions) {
+      if (step > proto::kPageBytes) step = step / 2 / proto::kPageBytes * proto::kPageBytes;
+      if (step == 0) step = proto::kPageBytes;
+    } else if (result == -EOPNOTSUPP || result == -ENOSYS) {
+      return WriteZeros(fd, offset, bytes);
+    } else {
+      g_error = static_cast<int>(-result);
       return false;
     }
   }
@@ -171,6 +191,7 @@ RingHeader* NewRing(int tid) {
   if (!in_file) {
     ring = static_cast<RingHeader*>(Map(-1, 0, total));
     if (ring == nullptr) return nullptr;
+    file->rings_outside.fetch_add(1, std::memory_order_relaxed);
     Debug("a ring lives in anonymous memory: its last events are lost if the process is killed");
   }
   ring->magic = proto::kRingMagic;
@@ -238,6 +259,17 @@ void CloseRing(proto::RingHeader* ring) noexcept {
 void CountThreadEdge() noexcept {
   g_process.early_thread_edges.fetch_add(1);
   if (g_process.ring_file_state.load() == 2) MoveEarlyEdges();
+}
+
+void CountLostWithoutFile() noexcept {
+  RingFileHeader* file = g_process.ring_file;
+  if (file == nullptr || file->rings_outside.exchange(0) == 0) return;
+  for (uint32_t slot = 0; slot < proto::kMaxRings; ++slot) {
+    const RingHeader* ring = __atomic_load_n(&g_rings[slot], __ATOMIC_ACQUIRE);
+    if (ring == nullptr || file->directory[slot].offset.load() != 0) continue;
+    const uint64_t records = ring->head.load() - ring->tail.load();
+    file->no_ring.fetch_add(records + ring->dropped.load(), std::memory_order_relaxed);
+  }
 }
 
 void NoteTrouble() noexcept {

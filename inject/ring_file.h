@@ -26,6 +26,10 @@ void CloseRing(proto::RingHeader* ring) noexcept;
 // Counts one event that was not recorded because its thread had ended or its ring was being made.
 void CountThreadEdge() noexcept;
 
+// For a process that ends and was never drained: the records of rings outside the file are counted
+// as lost (their stacks too, so that it may be too many).
+void CountLostWithoutFile() noexcept;
+
 // What the process said last goes into the header as the reason why recording ended early.
 void NoteTrouble() noexcept;
 

@@ -144,7 +144,8 @@ struct RingFileHeader {
   std::atomic<uint32_t> exit_way;  // ExitWay
   std::atomic<int32_t> exit_status;
   uint32_t is_forked;  // 1: begun by fork from a recorded process, whose modules it has
-  uint32_t reserved;
+  // Rings that found no place in this file, whose last records go with the process.
+  std::atomic<uint32_t> rings_outside;
   // The coarse clock line, which the drain thread refreshes while there is much to record; 0: it
   // does not, and each event's time is read from the clock itself.
   std::atomic<uint64_t> coarse_ticks;

@@ -160,6 +160,7 @@ void Recovery::SurveyRings() {
   losses_.thread_edges = header.thread_edges.load(std::memory_order_relaxed);
   losses_.trouble.assign(header.trouble, strnlen(header.trouble, sizeof(header.trouble)));
   losses_.damaged_rings = rings_.damaged_rings();
+  losses_.rings_outside = header.rings_outside.load(std::memory_order_relaxed);
   for (size_t i = 0; i < rings_.rings(); ++i) {
     const RingHeader* ring = rings_.LoadHeader(i);
     if (ring == nullptr) {
@@ -363,7 +364,7 @@ RecoverResult Recovery::Run() {
   if (!JoinSegments(stem_, &result_.error)) return result_;
   if (!ReadTraceState(trace_path_, &state_, &result_.error)) return result_;
   SurveyRings();
-  result_.nothing_to_do = !state_.exists && !has_news_ && losses_.damaged_rings == 0;
+  result_.nothing_to_do = !state_.exists && !has_news_ && !losses_.any();
   // With an end marker the process had finished and only failed to remove the ring file.
   if (!result_.nothing_to_do && !state_.has_end && !FinishTrace()) return result_;
   result_.rows_added = writer_.rows_written();

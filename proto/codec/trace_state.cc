@@ -243,6 +243,11 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
                 std::to_string(losses.damaged_rings) + " threads could not be read",
             &writer);
   }
+  if (losses.rings_outside != 0) {
+    PutNote("the last records of " + std::to_string(losses.rings_outside) +
+                " threads are lost: they were in memory only, as the bundle had no room for them",
+            &writer);
+  }
   return merged;
 }
 

@@ -50,7 +50,13 @@ struct RecoveredLosses {
   uint64_t strings_refused = 0;
   uint64_t cut_stacks = 0;
   uint32_t damaged_rings = 0;
-  std::string trouble;  // why recording ended before the process did
+  uint32_t rings_outside = 0;  // of the ring file
+  std::string trouble;         // why recording ended before the process did
+
+  bool any() const {
+    return dropped + reentered + no_ring + table_full + thread_edges + corrupt != 0 ||
+           damaged_rings != 0 || rings_outside != 0;
+  }
 };
 std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
                                  const RecoveredLosses& losses);

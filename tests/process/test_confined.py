@@ -265,6 +265,28 @@ def test_limit_on_the_size_of_files(tmp_path, limit, options):
         assert b"no space is left" in done.stderr or b"nothing was recorded" in done.stderr
 
 
+def test_what_memory_alone_held_of_a_short_process_is_declared(record):
+    """Its rings find no room in the bundle's files, and it ends before anybody has read them."""
+    outcome = record(["prlimit", "--fsize=300000", program("early_stacks")], HEAP_EXACT)
+    assert outcome.status == 0
+    (child,) = [t for t in outcome.traces() if t.ppid in {u.pid for u in outcome.traces()}]
+    made = len(child.allocations({1003}))
+    assert made == 1 or (child.losses.get(NO_RING, 0) > 0 and "ulimit -f" in outcome.words), (child.losses, outcome.words)
+
+
+def test_what_memory_alone_held_of_a_killed_process_is_told(record):
+    outcome = record(["prlimit", "--fsize=300000", program("heap_counter"), "1000", "kill"], HEAP_EXACT)
+    assert outcome.status == -signal.SIGKILL
+    health = gpuprof("stats", "health", "--json", outcome.bundle)
+    assert b"were in memory only" in health.out, health.out
+
+
+def test_reservation_that_is_interrupted(record):
+    outcome = record([program("interrupted_reserve"), "1000"], HEAP_EXACT)
+    assert outcome.out == b"killed by 9\n"
+    assert sum(len(t.allocations({7007})) for t in outcome.traces()) == 1000
+
+
 NO_MEMORY_AT_EXIT = """
 import resource, sys
 kept = [bytearray(1000) for _ in range(20000)]
