@@ -37,10 +37,11 @@ def test_what_small_rings_drop_is_declared_to_the_event(same):
     totals = {}
     for memory in ("1MiB", "256MiB"):
         trace = same([program("small_stacks")], "--trace=heap=exact,threads", f"--ring-memory={memory}").trace()
-        totals[memory] = len(trace.heap["time"]) + len(trace.thread_events["time"]) + trace.losses.pop(RING_FULL, 0)
+        # A thread may find no ring either, while the drain waits for a processor and gives none back.
+        assert set(trace.losses) <= {RING_FULL, NO_RING}
+        totals[memory] = len(trace.heap["time"]) + len(trace.thread_events["time"]) + sum(trace.losses.values())
         if memory == "1MiB":
-            assert totals[memory] > len(trace.heap["time"]) + len(trace.thread_events["time"]), "the rings were not small enough"
-        assert trace.losses == {}
+            assert trace.losses.get(RING_FULL, 0) > 0, "the rings were not small enough"
     assert totals["1MiB"] == totals["256MiB"]
 
 
