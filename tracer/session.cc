@@ -107,13 +107,17 @@ bool TakesCoarseClock(const Settings& settings) {
 
 class Pace {
  public:
+  void Start(uint64_t records) { records_ = records; }
+
   // How long to wait after a pass that found a ring grown by `growth` of it.
   uint64_t After(Drain* drain, double growth) {
     const uint64_t now = Monotonic();
-    const uint64_t records = drain->records();
-    const bool many = (records - records_) * kMillisecond >= (now - time_) * kManyRecords;
+    const uint64_t grown = drain->records() - records_;
+    // A few that happen to come close together are not many.
+    const bool many =
+        grown >= kManyRecords && grown * kMillisecond >= (now - time_) * kManyRecords;
     time_ = now;
-    records_ = records;
+    records_ += grown;
     few_ = many ? 0 : few_ + 1;
     if (many) is_coarse_ = TakesCoarseClock(*g_host->settings);
     if (few_ >= kFewPasses) is_coarse_ = false;
@@ -151,7 +155,7 @@ void GiveWay() {
 }
 
 // All that is opened for long is opened on the drain thread.
-bool Begin() {
+bool Begin(Pace* pace) {
   while (!EnterPass()) sched_yield();
   Drain* drain = g_drain.load();
   bool open = drain->is_open();
@@ -159,6 +163,7 @@ bool Begin() {
   if (open) drain->BeginCapture(g_number, g_start_trigger);
   // The first pass of a flight recorder opens files too.
   if (open) drain->Pass();
+  pace->Start(drain->records());
   g_in_pass.store(0);
   g_begin.store(open ? kBegun : kCannotBegin);
   FutexWake(&g_begin);
@@ -229,10 +234,10 @@ void* DrainMain(void* argument) {
   const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(argument));
   g_host->adopt_tool_thread();
   prctl(PR_SET_NAME, "gpuprof-drain");
-  if (!Begin()) return nullptr;
+  Pace pace;
+  if (!Begin(&pace)) return nullptr;
   if (g_host->settings->heap_mode != proto::HeapMode::kExact) GiveWay();
   uint64_t next_tables = Monotonic() + kSecond;
-  Pace pace;
   while (g_state.load() == kRunning && g_drain_thread.load() == number) {
     g_host->drain_wanted->store(0);
     const uint64_t pause = WorkOnce(&pace, &next_tables);
