@@ -142,7 +142,14 @@ namespace memset_column {
 enum : int { kEnd, kDuration, kOperation, kCorrelation, kBytes, kGraph, kGraphNode, kValue };
 }
 namespace api_column {
-enum : int { kEnd, kDuration, kFunction, kCorrelation, kResult, kStack };  // function: ApiFunction()
+enum : int {
+  kEnd,
+  kDuration,
+  kFunction,
+  kCorrelation,
+  kResult,
+  kStack
+};  // function: ApiFunction()
 }
 namespace sync_column {
 enum : int { kEnd, kDuration, kOperation, kCorrelation, kStream, kEvent, kResult };

@@ -227,8 +227,9 @@ const char* DecodeColumn(Encoding encoding, const ColumnFrame& frame, const uint
       break;
     }
     case Encoding::kGap: {
-      Gap gap{frame.base_time, frame.duration, frame.first_time, frame.last_time - frame.first_time,
-              frame.tick, frame.time_shift};
+      Gap gap{frame.base_time,  frame.duration,
+              frame.first_time, frame.last_time - frame.first_time,
+              frame.tick,       frame.time_shift};
       whole = DecodeWith(&gap, data, end, out, count);
       bad = gap.bad;
       break;

@@ -144,11 +144,11 @@ const char* DecodeColumns(const ChunkFields& chunk, const proto::TableSpec& tabl
 const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& table,
                           ColumnFrame frame, EventColumns* out) {
   constexpr int kEnd = 0, kDuration = 1, kKey = 2;
-  const std::vector<uint8_t> zeros(
-      chunk.column[kEnd] == nullptr || chunk.column[kDuration] == nullptr ||
-              chunk.column[kKey] == nullptr
-          ? out->count + kReadAhead
-          : 0);
+  const std::vector<uint8_t> zeros(chunk.column[kEnd] == nullptr ||
+                                           chunk.column[kDuration] == nullptr ||
+                                           chunk.column[kKey] == nullptr
+                                       ? out->count + kReadAhead
+                                       : 0);
   ChunkFields whole = chunk;
   for (const int i : {kEnd, kDuration, kKey}) {
     if (whole.column[i] != nullptr) continue;
