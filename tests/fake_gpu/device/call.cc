@@ -100,9 +100,9 @@ void CallScope::Enter() {
     call_.context = current_context;
     if (truth) call_.start = Monotonic();
   }
-  if (call_.outer != nullptr) {
-    call_.correlation = call_.outer->correlation;
-  } else if (Wants(kWantIds) || TheScript().correlation_always) {
+  if (call_.outer != nullptr) call_.correlation = call_.outer->correlation;
+  // A call that began before the tool came has none to share.
+  if (call_.correlation == 0 && (Wants(kWantIds) || TheScript().correlation_always)) {
     call_.correlation = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   }
   innermost = &call_;

@@ -1,7 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A graph by capture over two streams (copy, kernel | set, kernel, kernel), launched argv[1] times (5).
+// A graph by capture over two streams (copy, kernel | set, kernel, kernel), launched argv[1] times (5),
+// argv[2] microseconds after it was made (0).
+
+#include <unistd.h>
 
 #include "check.h"
 
@@ -34,6 +37,7 @@ int main(int argc, char** argv) {
   CHECK(cudaStreamEndCapture(one, &graph));
   cudaGraphExec_t exec;
   CHECK(cudaGraphInstantiate(&exec, graph, 0));
+  if (argc > 2) usleep(atoi(argv[2]));
   for (int i = 0; i < launches; ++i) CHECK(cudaGraphLaunch(exec, one));
   CHECK(cudaStreamSynchronize(one));
   CHECK(cudaGraphExecDestroy(exec));
