@@ -458,3 +458,9 @@ def test_a_flood_of_launches_is_complete(run):
     assert len(done.got("kernel")) == 100000 and done.got("end")[0]["dropped"] == 0
     launches = {x["correlation"] for x in done.got("runtime") if "LaunchKernel" in x["name"]}
     assert launches == {x["correlation"] for x in done.got("kernel")}
+
+
+def test_a_million_launches_are_counted(run):
+    done = run("generator", 1000000, tool=f"kinds={KERNEL},{RUNTIME} count", script="kernel_ns 0; launch_ns 0", truth=False, timeout=120)
+    numbers = {x["kind"]: x["records"] for x in done.got("count")}
+    assert numbers[KERNEL] == 1000000 and 1000000 < numbers[RUNTIME] < 1000010

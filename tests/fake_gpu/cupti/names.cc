@@ -12,13 +12,13 @@ struct Name {
 };
 
 constexpr Name kDriver[] = {
-#include "driver_names.inc"
+#include <driver_names.inc>
 };
 constexpr Name kRuntime[] = {
-#include "runtime_names.inc"
+#include <runtime_names.inc>
 };
 constexpr Name kResults[] = {
-#include "result_names.inc"
+#include <result_names.inc>
 };
 
 template <typename Names>

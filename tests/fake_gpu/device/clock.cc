@@ -5,6 +5,8 @@
 
 #include <time.h>
 
+#include <atomic>
+
 #include "tests/fake_gpu/device/script.h"
 
 namespace fake_gpu {
@@ -12,6 +14,7 @@ namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
 constexpr uint64_t kSpin = 60'000;
+constexpr uint64_t kTolerated = 5'000;
 
 uint64_t Read(clockid_t clock) {
   timespec now;
@@ -31,6 +34,18 @@ int64_t StepAt(uint64_t monotonic) {
   return monotonic - Beginning() >= script.clock_step_after ? script.clock_step : 0;
 }
 
+// From the device's clock to the real one. Kept while it is right to some microseconds, so that two
+// times converted apart keep their order: reading two clocks takes a while, and not always the
+// same.
+uint64_t Offset() {
+  static std::atomic<uint64_t> kept{0};
+  const uint64_t now = Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC);
+  const uint64_t known = kept.load(std::memory_order_relaxed);
+  if (known != 0 && now - known + kTolerated < 2 * kTolerated) return known;
+  kept.store(now, std::memory_order_relaxed);
+  return now;
+}
+
 }  // namespace
 
 uint64_t Monotonic() { return Read(CLOCK_MONOTONIC); }
@@ -42,9 +57,7 @@ uint64_t ToolTime() {
 }
 
 uint64_t ToolTimeOf(uint64_t monotonic) {
-  const uint64_t now = Monotonic();
-  const uint64_t offset = Read(CLOCK_REALTIME) - now;
-  uint64_t result = monotonic + offset + static_cast<uint64_t>(StepAt(monotonic));
+  uint64_t result = monotonic + Offset() + static_cast<uint64_t>(StepAt(monotonic));
   if (const double drift = TheScript().gpu_drift_ppm; drift != 0) {
     const double since = static_cast<double>(static_cast<int64_t>(monotonic - Beginning()));
     result += static_cast<uint64_t>(static_cast<int64_t>(since * drift / 1e6));

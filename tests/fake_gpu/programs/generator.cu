@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches argv[1] empty kernels (1000000) as fast as it can on argv[2] threads (1); tells the rate.
+// Launches argv[1] empty kernels (1000000) as fast as it can on argv[2] threads (1); tells the
+// rate.
 
 #include <chrono>
 #include <thread>

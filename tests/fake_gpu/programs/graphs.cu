@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A graph by capture over two streams (copy, kernel | set, kernel, kernel), launched argv[1] times (5),
-// argv[2] microseconds after it was made (0).
+// A graph by capture over two streams (copy, kernel | set, kernel, kernel), launched argv[1] times
+// (5), argv[2] microseconds after it was made (0).
 
 #include <unistd.h>
 

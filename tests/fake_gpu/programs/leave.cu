@@ -34,7 +34,8 @@ int main(int argc, char** argv) {
       kill(child, SIGKILL);
       waitpid(child, &status, 0);
     }
-    printf("child %s %d\n", WIFEXITED(status) ? "left" : "blocked", WIFEXITED(status) ? WEXITSTATUS(status) : 0);
+    printf("child %s %d\n", WIFEXITED(status) ? "left" : "blocked",
+           WIFEXITED(status) ? WEXITSTATUS(status) : 0);
   }
   return 0;
 }

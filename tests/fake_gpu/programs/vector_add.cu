@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Adds two vectors in two streams, with pinned and pageable copies. Its argument: repetitions (3). The
-// vectors that come back are what was copied in, for kernels are not executed on every device.
+// Adds two vectors in two streams, with pinned and pageable copies. Its argument: repetitions (3).
+// The vectors that come back are what was copied in, for kernels are not executed on every device.
 
 #include <cstring>
 #include <vector>
