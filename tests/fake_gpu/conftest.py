@@ -1,0 +1,73 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Runs a program on the doubles, with the small tool or without, and reads what both wrote."""
+
+import collections
+import dataclasses
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("FAKE_GPU_BUILD_DIR", ROOT / "build" / "ci" / "tests" / "fake_gpu"))
+LIBRARIES = BUILD / "lib"
+
+
+def read_lines(path):
+    """Lines of JSON up to the first zero byte; a last line without its end is left out."""
+    if not path.exists():
+        return []
+    text = path.read_bytes().split(b"\0", 1)[0].decode()
+    return [json.loads(line) for line in text.split("\n")[:-1]]
+
+
+@dataclasses.dataclass
+class Run:
+    status: int
+    out: str
+    err: str
+    lines: list
+    truth: list
+
+    def got(self, kind):
+        return [x for x in self.lines if x["t"] == kind]
+
+    def true(self, kind):
+        return [x for x in self.truth if x["t"] == kind]
+
+    def result_of(self, function):
+        """What the tool's call answered; 0 when it did not complain."""
+        found = [x["result"] for x in self.got("result") if x["name"] == function]
+        return found[0] if found else 0
+
+
+def counts(lines, *keys):
+    return collections.Counter(tuple(str(x[key]) for key in keys) for x in lines)
+
+
+@pytest.fixture
+def run(tmp_path):
+    number = iter(range(1000))
+
+    def start(program, *arguments, script="", tool=None, cupti=None, libraries=LIBRARIES, truth=True, timeout=30):
+        n = next(number)
+        environment = {k: v for k, v in os.environ.items()
+                       if not k.startswith(("FAKE_GPU", "SELFTEST", "CUDA_", "GPUPROF", "LD_"))}
+        environment.update(LD_LIBRARY_PATH=str(libraries), FAKE_GPU_SCRIPT=script)
+        if truth:
+            environment["FAKE_GPU_TRUTH"] = str(tmp_path / f"truth{n}")
+        if tool is not None:
+            environment.update(CUDA_INJECTION64_PATH=str(BUILD / "selftest" / "selftest.so"), SELFTEST=tool,
+                               SELFTEST_OUT=str(tmp_path / f"tool{n}"))
+        if cupti is not None:
+            environment["SELFTEST_CUPTI"] = str(cupti)
+        done = subprocess.run([str(BUILD / "programs" / program), *map(str, arguments)], env=environment,
+                              capture_output=True, text=True, timeout=timeout, check=False)
+        return Run(done.returncode, done.stdout, done.stderr, read_lines(tmp_path / f"tool{n}"),
+                   read_lines(tmp_path / f"truth{n}"))
+
+    return start

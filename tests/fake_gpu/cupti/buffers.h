@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The tool's buffers: asked for on the thread that writes the first record, handed back from a
+// thread of our own once all that is in them has ended, or at once by force. Records of device work
+// carry the device's times until then.
+
+#pragma once
+
+#include <cupti.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace fake_gpu_cupti {
+
+void SetBufferCallbacks(CUpti_BuffersCallbackRequestFunc request,
+                        CUpti_BuffersCallbackCompleteFunc complete);
+bool HasBufferCallbacks();
+
+struct Piece {
+  const void* record;
+  // Of the structure that was filled.
+  size_t size;
+};
+
+// Writes the record, cut to the release's length. `end` is the device's time when it will be
+// complete. Device records have buffers of their own unless the script mixes them.
+void Append(const Piece& piece, bool device, uint64_t end);
+// Two that stay together, the first right before the second.
+void AppendPair(const Piece& first, const Piece& second);
+
+// Returns when all that is due was handed back.
+void Flush(bool forced);
+void SetFlushPeriod(uint32_t milliseconds);
+void SetPerThread(bool per_thread);
+bool PerThread();
+
+// Forgets what was not handed back; for cuptiFinalize.
+void AbandonBuffers();
+
+// Counted since the last question.
+size_t TakeDropped();
+
+CUptiResult NextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record);
+
+}  // namespace fake_gpu_cupti

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tests/fake_gpu/cupti/state.h"
+
+#include <dlfcn.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "tests/fake_gpu/cupti/personality.h"
+#include "tests/fake_gpu/cupti/sink.h"
+#include "tests/fake_gpu/device/call.h"
+#include "tests/fake_gpu/device/clock.h"
+#include "tests/fake_gpu/device/script.h"
+#include "tests/fake_gpu/truth.h"
+
+namespace fake_gpu_cupti {
+namespace {
+
+bool Any(const std::atomic<bool> (&flags)[kMostIds]) {
+  for (const auto& flag : flags) {
+    if (flag.load(std::memory_order_relaxed)) return true;
+  }
+  return false;
+}
+
+bool HasDriver() {
+  static const bool has = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr;
+  return has;
+}
+
+constexpr uint64_t Bit(uint32_t kind) { return uint64_t{1} << kind; }
+
+constexpr uint64_t kWorkKinds =
+    Bit(CUPTI_ACTIVITY_KIND_KERNEL) | Bit(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) |
+    Bit(CUPTI_ACTIVITY_KIND_MEMCPY) | Bit(CUPTI_ACTIVITY_KIND_MEMCPY2) |
+    Bit(CUPTI_ACTIVITY_KIND_MEMSET) | Bit(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
+constexpr uint64_t kSyncKinds =
+    Bit(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) | Bit(CUPTI_ACTIVITY_KIND_CUDA_EVENT);
+constexpr uint64_t kMemoryKinds =
+    Bit(CUPTI_ACTIVITY_KIND_MEMORY2) | Bit(CUPTI_ACTIVITY_KIND_MEMORY_POOL);
+constexpr uint64_t kObjectKinds = Bit(CUPTI_ACTIVITY_KIND_DEVICE) |
+                                  Bit(CUPTI_ACTIVITY_KIND_CONTEXT) |
+                                  Bit(CUPTI_ACTIVITY_KIND_STREAM);
+
+}  // namespace
+
+State& TheState() {
+  static State* const state = new State;
+  return *state;
+}
+
+void UpdateWants() {
+  static CuptiSink* const sink = new CuptiSink;
+  const State& state = TheState();
+  const uint64_t kinds = state.kinds.load();
+  uint32_t wants = 0;
+  const bool recorded = Any(state.recorded[1]) || Any(state.recorded[2]);
+  if (recorded) wants |= fake_gpu::kWantIds | fake_gpu::kWantCalls;
+  if (Any(state.called_back[1]) || Any(state.called_back[2])) wants |= fake_gpu::kWantCalls;
+  if ((kinds & kWorkKinds) != 0) wants |= fake_gpu::kWantWork;
+  if ((kinds & kSyncKinds) != 0 || Any(state.called_back[4])) wants |= fake_gpu::kWantSyncs;
+  if ((kinds & kMemoryKinds) != 0) wants |= fake_gpu::kWantMemory;
+  if ((kinds & kObjectKinds) != 0 || Any(state.called_back[3])) wants |= fake_gpu::kWantObjects;
+  if (wants != 0 || kinds != 0) wants |= fake_gpu::kWantAny;
+  fake_gpu::SetSink(sink, wants);
+}
+
+void CallBack(uint32_t domain, uint32_t id, const void* data) {
+  const State& state = TheState();
+  CUpti_SubscriberHandle subscriber = state.subscriber.load(std::memory_order_acquire);
+  if (subscriber == nullptr || subscriber->callback == nullptr) return;
+  if (!state.called_back[domain][id % kMostIds].load(std::memory_order_relaxed)) return;
+  subscriber->callback(subscriber->data, static_cast<CUpti_CallbackDomain>(domain), id, data);
+}
+
+uint64_t CallTime() {
+  const auto own = TheState().timestamp.load(std::memory_order_relaxed);
+  return own != nullptr ? own() : fake_gpu::ToolTime();
+}
+
+uint64_t DeviceTime(uint64_t monotonic) {
+  const auto own = TheState().timestamp.load(std::memory_order_relaxed);
+  if (own == nullptr) return fake_gpu::ToolTimeOf(monotonic);
+  return own() - (fake_gpu::Monotonic() - monotonic);
+}
+
+CUptiResult Gate(const char* function, bool needs_driver) {
+  fake_gpu::RememberProcess();
+  // The real one's threads and locks do not survive fork: a call in the child never returns.
+  while (fake_gpu::Forked()) pause();
+  if (const int scripted = fake_gpu::ScriptedFailure(function); scripted != 0) {
+    return static_cast<CUptiResult>(scripted);
+  }
+  if (!needs_driver) return CUPTI_SUCCESS;
+  if (!HasDriver()) return CUPTI_ERROR_UNKNOWN;
+  if (fake_gpu::TheScript().driver_version / 1000 < kMajor) return CUPTI_ERROR_NOT_INITIALIZED;
+  return CUPTI_SUCCESS;
+}
+
+uint32_t ThreadId() {
+  if (TheState().system_thread_ids.load(std::memory_order_relaxed)) return fake_gpu::CurrentTid();
+  return static_cast<uint32_t>(pthread_self());
+}
+
+void Violation(const char* what) {
+  fake_gpu::TruthLine("{\"t\":\"violation\",\"what\":\"%s\"}", what);
+  fprintf(stderr, "fake_gpu: violation: %s\n", what);
+  abort();
+}
+
+}  // namespace fake_gpu_cupti

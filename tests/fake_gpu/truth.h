@@ -1,0 +1,49 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What truly happened on the simulated device, for tests that compare a profile with it.
+//
+// FAKE_GPU_TRUTH=PATH names the file; "%p" in it becomes the process id, and a process that finds
+// the file there already writes PATH.<pid>. One JSON object a line. The file is a shared mapping,
+// so that a killed process leaves what it wrote; until an orderly exit cuts it, it ends in zero
+// bytes, and the last line may lack its end. Times are nanoseconds of CLOCK_MONOTONIC. Work of the
+// device is written when it is enqueued with the times that it will have: who kills the process
+// drops what ends later.
+//
+//   {"t":"process","pid":..,"realtime_offset":..}   first line; realtime = monotonic + offset then
+//   {"t":"api","call":..,"domain":"runtime|driver","name":..,"cbid":..,"tid":..,"correlation":..,
+//    "depth":..,"start":..,"end":..,"result":..}
+//   {"t":"kernel","name":..,"device":..,"context":..,"stream":..,"grid":[..],"block":[..],
+//    "static_smem":..,"dynamic_smem":..,"registers":..,"correlation":..,"call":..,"tid":..,"start":..,
+//    "end":..,"graph":..,"node":..}                  graph and node are 0 outside a graph
+//   {"t":"copy","kind":"htod|dtoh|dtod|htoh|ptop","bytes":..,"src":..,"dst":..,"async":.., + as
+//   kernel}
+//   {"t":"set","bytes":..,"value":.., + as kernel}
+//   {"t":"host_function", + as kernel}
+//   {"t":"sync","type":"stream|context|event|wait","stream":..,"context":..,"event":..,"start":..,
+//    "end":..,"correlation":..,"tid":..}
+//   {"t":"event_record","event":..,"sync_id":..,"stream":..,"context":..,"time":..,"correlation":..}
+//   {"t":"alloc|free","space":"device|pinned|managed|pool","address":..,"bytes":..,"pool":..,
+//    "stream":..,"correlation":..,"tid":..,"time":..}
+//   {"t":"pool","op":"create|destroy|trim","address":..,"size":..,"correlation":..}
+//   {"t":"context|stream","op":"create|destroy","id":..,"context":..,"device":..}
+//   {"t":"graph_launch","graph":..,"nodes":..,"stream":..,"correlation":..,"tid":..,"start":..,"end":..}
+//   {"t":"module","id":..,"bytes":..}
+//   {"t":"drop","kind":..}            a record that the CUPTI double dropped and counted
+//   {"t":"lost_times","correlation":..}   a record delivered with start and end 0
+//   {"t":"violation","what":..}       the tool did what the real CUPTI forbids
+//   {"t":"exit"}                      an orderly end
+
+#pragma once
+
+#include <cstdint>
+
+namespace fake_gpu {
+
+// Whether FAKE_GPU_TRUTH asks for the file. Cheap.
+bool TruthWanted();
+
+// Appends one line, given without its end. From any thread; formats on the caller's stack.
+void TruthLine(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+}  // namespace fake_gpu
