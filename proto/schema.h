@@ -46,6 +46,12 @@ enum class ChunkKind : uint16_t {
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
+// Whether a block of this kind holds a table's entries, not rows.
+constexpr bool IsTableKind(uint16_t kind) {
+  return kind >= static_cast<uint16_t>(ChunkKind::kMeta) &&
+         kind <= static_cast<uint16_t>(ChunkKind::kFunctions);
+}
+
 // Whether times of this kind of event are on CUPTI's clock.
 constexpr bool IsCuptiKind(ChunkKind kind) {
   return static_cast<uint16_t>(kind) >= kFirstCuptiKind;

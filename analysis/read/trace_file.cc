@@ -21,11 +21,6 @@ constexpr size_t kMostTracks = 256 * 1024;
 bool IsEventKind(uint16_t kind) {
   return proto::FindTable(static_cast<proto::ChunkKind>(kind)) != nullptr;
 }
-bool IsTableKind(uint16_t kind) {
-  return kind >= static_cast<uint16_t>(proto::ChunkKind::kMeta) &&
-         kind <= static_cast<uint16_t>(proto::ChunkKind::kFunctions);
-}
-
 }  // namespace
 
 Track* TraceFile::TrackOf(uint32_t id, int32_t tid) {
@@ -71,7 +66,7 @@ void TraceFile::LoadTables(bool is_alive) {
   SumHeaders();
   codec::BlockDecoder decoder;
   for (const codec::BlockRef& block : scan_.blocks) {
-    if (IsTableKind(block.header.kind)) ReadTable(block, &decoder);
+    if (proto::IsTableKind(block.header.kind)) ReadTable(block, &decoder);
   }
   JoinSightings();
   FindQuantum(&decoder);
@@ -116,7 +111,7 @@ void TraceFile::SumHeaders() {
     if (IsEventKind(header.kind)) {
       process_.rows += header.count;
       if (Track* track = TrackOf(header.track, 0)) track->dropped += header.dropped_before;
-    } else if (!IsTableKind(header.kind)) {
+    } else if (!proto::IsTableKind(header.kind)) {
       ++process_.unknown_blocks;
       process_.unknown_rows += header.count;
     }
