@@ -235,8 +235,10 @@ def test_each_thread_has_buffers_of_its_own_from_13_on(run):
             buffers.setdefault(x["buffer"], set()).add(x["tid"])
         return max(map(len, buffers.values()))
 
-    assert threads_of_a_buffer(run("threads", 20, tool=f"kinds={RUNTIME}")) < 8
-    assert threads_of_a_buffer(run("threads", 20, tool=f"kinds={RUNTIME}", cupti=release(28))) >= 8
+    # Kernels long enough for the threads to live at the same time: a later thread may go on with an ended one's buffer.
+    slow = "kernel_ns 2000000"
+    assert threads_of_a_buffer(run("threads", 20, tool=f"kinds={RUNTIME}", script=slow)) < 8
+    assert threads_of_a_buffer(run("threads", 20, tool=f"kinds={RUNTIME}", script=slow, cupti=release(28))) >= 8
 
 
 def test_no_buffer_drops_counts_and_warns(run):
@@ -264,6 +266,13 @@ def test_scripted_drops_are_counted(run):
 def test_a_default_flush_withholds_what_is_not_complete(run, script, calls):
     done = run("leave", "return", tool=f"kinds={KERNEL},{RUNTIME} flush=0", script="kernel Long 5000000000" + script)
     assert not done.got("kernel") and bool(done.got("runtime")) == calls
+
+
+def test_no_buffer_comes_back_before_its_work_has_ended(run):
+    done = run("generator", 4, tool=f"kinds={KERNEL} records=1 at=10", script="kernel_ns 50000000")
+    came = {x["buffer"]: x["now"] for x in done.got("complete")}
+    assert len(done.got("kernel")) == len(came) == 4
+    assert all(came[x["buffer"]] >= x["end"] > x["start"] for x in done.got("kernel"))
 
 
 def test_a_forced_flush_delivers_it_with_no_end(run):
