@@ -114,8 +114,7 @@ class Pace {
     const uint64_t now = Monotonic();
     const uint64_t grown = drain->records() - records_;
     // A few that happen to come close together are not many.
-    const bool many =
-        grown >= kManyRecords && grown * kMillisecond >= (now - time_) * kManyRecords;
+    const bool many = grown >= kManyRecords && grown * kMillisecond >= (now - time_) * kManyRecords;
     time_ = now;
     records_ += grown;
     few_ = many ? 0 : few_ + 1;
