@@ -5,10 +5,10 @@
 //
 // FAKE_GPU_TRUTH=PATH names the file; "%p" in it becomes the process id, and a process that finds
 // the file there already writes PATH.<pid>. One JSON object a line. The file is a shared mapping,
-// so that a killed process leaves what it wrote; until an orderly exit cuts it, it ends in zero
-// bytes, and the last line may lack its end. Times are nanoseconds of CLOCK_MONOTONIC. Work of the
-// device is written when it is enqueued with the times that it will have: who kills the process
-// drops what ends later.
+// so that a killed process leaves what it wrote. It ends in zero bytes, and there are some in
+// between where a thread died writing: split at them, and take of each part the lines that end.
+// Times are nanoseconds of CLOCK_MONOTONIC. Work of the device is written when it is enqueued with
+// the times that it will have: who kills the process drops what ends later.
 //
 //   {"t":"process","pid":..,"realtime_offset":..}   first line; realtime = monotonic + offset then
 //   {"t":"api","call":..,"domain":"runtime|driver","name":..,"cbid":..,"tid":..,"correlation":..,
@@ -31,6 +31,7 @@
 //   {"t":"module","id":..,"bytes":..}
 //   {"t":"drop","kind":..}            a record that the CUPTI double dropped and counted
 //   {"t":"lost_times","correlation":..}   a record delivered with start and end 0
+//   {"t":"abandoned","records":..}    what was in a buffer when cuptiFinalize was called
 //   {"t":"violation","what":..}       the tool did what the real CUPTI forbids
 //   {"t":"exit"}                      an orderly end
 

@@ -51,24 +51,16 @@ void SetCalls(uint32_t kind, bool enable) {
     flag.store(enable, std::memory_order_relaxed);
 }
 
-CUptiResult SetKind(const char* function, uint32_t kind, bool enable) {
+CUptiResult GateKind(const char* function, uint32_t kind) {
   if (const CUptiResult gate = Gate(function, true); gate != CUPTI_SUCCESS) return gate;
+  if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   const std::string with_kind = std::string(function) + ":" + std::to_string(kind);
-  if (const int scripted = fake_gpu::ScriptedFailure(with_kind.c_str()); scripted != 0) {
-    return static_cast<CUptiResult>(scripted);
-  }
-  uint64_t bits = kind < 64 ? Bit(kind) : 0;
-  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) bits |= Bit(CUPTI_ACTIVITY_KIND_MEMCPY2);
-  if (enable) {
-    if (const CUptiResult check = CheckKind(kind); check != CUPTI_SUCCESS) return check;
-    TheState().kinds.fetch_or(bits);
-  } else {
-    if (kind == 0 || kind > fake_gpu_cupti::kLastKind) return CUPTI_ERROR_INVALID_KIND;
-    TheState().kinds.fetch_and(~bits);
-  }
-  SetCalls(kind, enable);
-  UpdateWants();
-  return CUPTI_SUCCESS;
+  return static_cast<CUptiResult>(fake_gpu::ScriptedFailure(with_kind.c_str()));
+}
+
+CUptiResult SetKind(const char* function, uint32_t kind, bool enable) {
+  const CUptiResult gate = GateKind(function, kind);
+  return gate != CUPTI_SUCCESS ? gate : fake_gpu_cupti::SetKind(kind, enable);
 }
 
 CUptiResult SetCall(const char* function, uint32_t domain, CUpti_CallbackId id, uint8_t enable) {
@@ -81,10 +73,26 @@ CUptiResult SetCall(const char* function, uint32_t domain, CUpti_CallbackId id, 
 
 }  // namespace
 
+CUptiResult fake_gpu_cupti::SetKind(uint32_t kind, bool enable) {
+  uint64_t bits = kind < 64 ? Bit(kind) : 0;
+  if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) bits |= Bit(CUPTI_ACTIVITY_KIND_MEMCPY2);
+  if (enable) {
+    if (const CUptiResult check = CheckKind(kind); check != CUPTI_SUCCESS) return check;
+    TheState().kinds.fetch_or(bits);
+  } else {
+    if (kind == 0 || kind > kLastKind) return CUPTI_ERROR_INVALID_KIND;
+    TheState().kinds.fetch_and(~bits);
+  }
+  SetCalls(kind, enable);
+  UpdateWants();
+  return CUPTI_SUCCESS;
+}
+
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
                                            CUpti_BuffersCallbackCompleteFunc complete) {
   const CUptiResult gate = Gate("cuptiActivityRegisterCallbacks", false);
   if (gate != CUPTI_SUCCESS) return gate;
+  if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   fake_gpu_cupti::SetBufferCallbacks(request, complete);
   return CUPTI_SUCCESS;
@@ -187,6 +195,7 @@ CUptiResult cuptiFinalize() {
     for (auto& flag : domain) flag.store(false);
   }
   state.subscriber.store(nullptr);
+  state.several.store(false);
   UpdateWants();
   fake_gpu_cupti::AbandonBuffers();
   return CUPTI_SUCCESS;

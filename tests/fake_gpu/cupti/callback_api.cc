@@ -11,6 +11,7 @@
 #include "tests/fake_gpu/cupti/names.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/state.h"
+#include "tests/fake_gpu/cupti/v2.h"
 #include "tests/fake_gpu/device/script.h"
 
 using fake_gpu_cupti::Gate;
@@ -31,10 +32,21 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
   auto* subscriber = new CUpti_Subscriber_st;
   subscriber->callback = callback;
   subscriber->data = data;
-  snprintf(subscriber->name, sizeof subscriber->name, "%s", name);
+  // The library puts its own name before the tool's.
+  snprintf(subscriber->name, sizeof subscriber->name, "%s%s",
+           name != nullptr ? "CUPTI for " : "CUPTI", name != nullptr ? name : "");
   TheState().subscriber.store(subscriber);
   *handle = subscriber;
   return CUPTI_SUCCESS;
+}
+
+bool AllowsSeveral(const CUpti_SubscriberParams* parameters) {
+  if (fake_gpu_cupti::kVersion < 130300 ||
+      parameters->structSize < offsetof(SubscriberParamsV2, allowMultipleSubscribers) + 4 ||
+      fake_gpu::TheScript().driver_version < fake_gpu_cupti::kDriverOfV2) {
+    return false;
+  }
+  return reinterpret_cast<const SubscriberParamsV2*>(parameters)->allowMultipleSubscribers != 0;
 }
 
 bool IsSubscriber(CUpti_SubscriberHandle handle) {
@@ -50,7 +62,7 @@ void SetAll(uint32_t domain, bool enable) {
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                            void* data) {
   if (const CUptiResult gate = Gate("cuptiSubscribe", true); gate != CUPTI_SUCCESS) return gate;
-  return Subscribe(handle, callback, data, "unnamed");
+  return Subscribe(handle, callback, data, nullptr);
 }
 
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
@@ -62,8 +74,8 @@ CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc
   const bool scripted = result != CUPTI_SUCCESS;
   const CUpti_SubscriberHandle holder = TheState().subscriber.load();
   if (!scripted) {
-    const char* name = parameters->subscriberName;
-    result = Subscribe(handle, callback, data, name != nullptr ? name : "unnamed");
+    result = Subscribe(handle, callback, data, parameters->subscriberName);
+    if (result == CUPTI_SUCCESS) TheState().several.store(AllowsSeveral(parameters));
   }
   if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
       parameters->oldSubscriberName != nullptr) {
@@ -78,6 +90,7 @@ CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   if (!IsSubscriber(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
   for (uint32_t domain = 0; domain < kDomains; ++domain) SetAll(domain, false);
   TheState().subscriber.store(nullptr);
+  TheState().several.store(false);
   fake_gpu_cupti::UpdateWants();
   return CUPTI_SUCCESS;
 }

@@ -31,6 +31,8 @@ struct State {
   std::atomic<bool> system_thread_ids{false};
   std::atomic<bool> all_sync_records{true};
   std::atomic<bool> driver_exited{false};
+  // Subscribed by way of 13.3 with others allowed: the entry points of before are refused.
+  std::atomic<bool> several{false};
 };
 
 State& TheState();
@@ -55,6 +57,9 @@ uint64_t DeviceTime(uint64_t monotonic);
 CUptiResult Gate(const char* function, bool needs_driver);
 
 uint32_t ThreadId();
+
+// Enables or disables a kind, for everyone.
+CUptiResult SetKind(uint32_t kind, bool enable);
 
 // Of existing things, for cuptiActivityEnableAndDump.
 void Dump(CUpti_ActivityKind kind);

@@ -93,7 +93,9 @@ void CallScope::Enter() {
     refusal_ = ScriptedFailure(call_.name);
   }
   const bool truth = TruthWanted();
-  told_ = Wants(kWantCalls) && !Forked();
+  // Asked once: a tool that comes in between must find all of the call or nothing.
+  const uint32_t wants = Forked() ? 0 : wanted.load(std::memory_order_acquire);
+  told_ = (wants & kWantCalls) != 0;
   if (truth || told_) {
     call_.tid = CurrentTid();
     call_.number = last_call.fetch_add(1, std::memory_order_relaxed) + 1;
@@ -102,7 +104,7 @@ void CallScope::Enter() {
   }
   if (call_.outer != nullptr) call_.correlation = call_.outer->correlation;
   // A call that began before the tool came has none to share.
-  if (call_.correlation == 0 && (Wants(kWantIds) || TheScript().correlation_always)) {
+  if (call_.correlation == 0 && ((wants & kWantIds) != 0 || TheScript().correlation_always)) {
     call_.correlation = last_correlation.fetch_add(1, std::memory_order_relaxed) + 1;
   }
   innermost = &call_;

@@ -17,6 +17,7 @@
 #include <cupti.h>
 #include <dlfcn.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -182,6 +183,10 @@ void WriteRecord(const CUpti_Activity* record, uint64_t number) {
 
 void Completed(CUcontext, uint32_t, uint8_t* buffer, size_t size, size_t valid) {
   if (flush_in_callback) CALL(cuptiActivityFlushAll, 0U);
+  timespec time;
+  clock_gettime(CLOCK_REALTIME, &time);
+  const uint64_t now =
+      static_cast<uint64_t>(time.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(time.tv_nsec);
   const std::lock_guard lock(out_mutex);
   const uint64_t number = buffers.fetch_add(1);
   CUpti_Activity* record = nullptr;
@@ -202,8 +207,8 @@ void Completed(CUcontext, uint32_t, uint8_t* buffer, size_t size, size_t valid) 
   if (count_only) return;
   fprintf(out,
           "{\"t\":\"complete\",\"tid\":%ld,\"buffer\":%lu,\"records\":%lu,\"size\":%zu,\"valid\":%"
-          "zu,\"stride\":%lu}\n",
-          syscall(SYS_gettid), number, count, size, valid, stride);
+          "zu,\"stride\":%lu,\"now\":%lu}\n",
+          syscall(SYS_gettid), number, count, size, valid, stride, now);
   fflush(out);
 }
 
