@@ -27,10 +27,9 @@ RERUNS = 8
 LIMIT_S = 60  # of one test; those that reach it bare hang bare
 
 # Left out of the short run: mostly sleeping, or the same code as another class with managers in between; and one that
-# hangs bare on some machines (test_4_daemon_threads), which costs LIMIT_S each time; and one that fails where a process takes
-# a tenth of a second to be looked at (test_active_children).
+# hangs bare on some machines (test_4_daemon_threads), which costs LIMIT_S each time.
 SLOW = re.compile(r"StressTest|WithManager|WithThreads|TestPoolWorker|TestPool\.|_TestPool|ProcessTestCaseNoPoll"
-                  r"|test_(communicate_timeout|wait_timeout|4_daemon_threads|itimer|setitimer|active_children)|CommandsWithSpaces")
+                  r"|test_(communicate_timeout|wait_timeout|4_daemon_threads|itimer|setitimer)|CommandsWithSpaces")
 
 MODES = {"bare": None, "default": (), "exact": (HEAP_EXACT,)}
 
