@@ -52,7 +52,7 @@ def test_a_thousand_moments(record, tmp_path, round):
     truth = _truth(counters)
     # Each has two: that of the forked copy of its parent, up to exec, and its own.
     traces = {t.pid: t for t in read_bundle(outcome.bundle) if t.pid in truth and (t.heap["size"] == SIZE).any()}
-    assert len(truth) > EACH // 20, "on a busy machine many are killed before they could say who they were, but not all"
+    assert len(truth) > EACH // 4, "most lived long enough to say who they were"
     for pid, threads in truth.items():
         if pid in traces:
             _check(traces[pid], threads)

@@ -17,6 +17,7 @@ static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t g_condition = PTHREAD_COND_INITIALIZER;
 static sem_t g_semaphore;
 static int g_cleaned;
+static int g_arrived;  // under the mutex
 
 static void Unlock(void* mutex) {
   g_cleaned += pthread_mutex_trylock(mutex) == EBUSY;  // held by us again
@@ -38,11 +39,23 @@ static void* Wait(void* how) {
   } else {
     pthread_mutex_lock(&g_mutex);
     pthread_cleanup_push(Unlock, &g_mutex);
+    g_arrived = 1;
     while (how == (void*)2) pthread_cond_wait(&g_condition, &g_mutex);
     for (;;) pthread_cond_timedwait(&g_condition, &g_mutex, &far);
     pthread_cleanup_pop(1);
   }
   return NULL;
+}
+
+// Until the thread waits for the condition: it gives the mutex up there and nowhere before.
+static void AwaitArrival(void) {
+  for (int arrived = 0; arrived == 0;) {
+    usleep(2000);
+    pthread_mutex_lock(&g_mutex);
+    arrived = g_arrived;
+    g_arrived = 0;
+    pthread_mutex_unlock(&g_mutex);
+  }
 }
 
 int main(void) {
@@ -53,10 +66,12 @@ int main(void) {
       pthread_t thread;
       void* result = NULL;
       if (pthread_create(&thread, NULL, Wait, (void*)how) != 0) return 2;
-      if (round % 2 == 0) usleep(2000);
+      const int has_mutex = how == 2 || how == 3;
+      if (round % 2 == 0) has_mutex ? AwaitArrival() : (void)usleep(2000);
       pthread_cancel(thread);
       pthread_join(thread, &result);
       cancelled += result == PTHREAD_CANCELED;
+      g_arrived = 0;
     }
   }
   // A thread cancelled before it took the mutex has nothing to clean up: only the slow rounds are
