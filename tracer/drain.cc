@@ -86,7 +86,7 @@ uint32_t Drain::TimeShift() const {
 
 void Drain::BeginCapture(uint32_t number, const char* trigger) {
   capture_ = number;
-  process_cpu_begin_ns_ = proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID);
+  is_capturing_ = true;
   told_memory_ = false;
   message_.clear();
   AppendCaptureMark(number, true, Now(), trigger, &message_);
@@ -107,7 +107,7 @@ void Drain::EndCapture(const char* trigger) {
   message_.clear();
   AppendCaptureMark(capture_, false, now, trigger, &message_);
   process_cpu_ns_ = ProcessCpu();
-  process_cpu_begin_ns_ = 0;
+  is_capturing_ = false;
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
   WriteTables(/*all=*/true);
 }

@@ -115,9 +115,9 @@ class Drain {
   uint64_t lost_ = 0;
   uint64_t drain_cpu_ns_ = 0;
   uint64_t control_cpu_ns_ = 0;
-  uint64_t cpu_before_ns_ = 0;         // of earlier drain threads
-  uint64_t process_cpu_ns_ = 0;        // of the whole process, in the captures before this one
-  uint64_t process_cpu_begin_ns_ = 0;  // when this capture began; 0: none is under way
+  uint64_t cpu_before_ns_ = 0;   // of earlier drain threads
+  uint64_t process_cpu_ns_ = 0;  // of the whole process, in the captures before this one
+  bool is_capturing_ = false;
   bool is_clock_kept_ = false;
   bool told_write_error_ = false;
   bool told_memory_ = false;

@@ -84,8 +84,9 @@ bool OpsRefused() {
 }  // namespace
 
 uint64_t Drain::ProcessCpu() const {
-  if (process_cpu_begin_ns_ == 0) return process_cpu_ns_;
-  return process_cpu_ns_ + proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID) - process_cpu_begin_ns_;
+  if (!is_capturing_) return process_cpu_ns_;
+  return process_cpu_ns_ + proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID) -
+         host_->begin_cpu_ns->load(std::memory_order_relaxed);
 }
 
 void Drain::CountLosses() {
