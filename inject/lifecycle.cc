@@ -149,6 +149,8 @@ bool BeginRecording(const char* trigger) noexcept {
   proto::RingFileHeader* file = g_process.ring_file;
   file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
   file->coarse_ticks.store(0, std::memory_order_relaxed);
+  g_process.begin_cpu_ns.store(proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID),
+                               std::memory_order_relaxed);
   SetState(CaptureState::kCapturing);
   g_process.recording.store(RecordingBits(), std::memory_order_release);
   return true;

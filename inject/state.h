@@ -42,6 +42,7 @@ struct alignas(proto::kPageBytes) ProcessState {
   std::atomic<uint32_t> ring_count;
   std::atomic<uint32_t> capture_state;  // proto::CaptureState
   std::atomic<uint32_t> captures;
+  std::atomic<uint64_t> begin_cpu_ns;  // CPU time when the latest capture began
   proto::RingFileHeader* ring_file;
   std::atomic<uint64_t>* sampled;  // addresses of live sampled blocks, open addressing
   const tracer::Api* tracer;

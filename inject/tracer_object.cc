@@ -84,6 +84,7 @@ void FillHost() {
   g_host.cuda_started = &g_cuda_started;
   g_host.enter = Enter;
   g_host.leave = Leave;
+  g_host.begin_cpu_ns = &g_process.begin_cpu_ns;
   g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();
   g_host.drain_wanted = &g_process.drain_wanted;
   g_host.wake_drain = Wake;

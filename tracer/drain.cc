@@ -88,6 +88,7 @@ uint32_t Drain::TimeShift() const {
 
 void Drain::BeginCapture(uint32_t number, const char* trigger) {
   capture_ = number;
+  is_capturing_ = true;
   told_memory_ = false;
   message_.clear();
   AppendCaptureMark(number, true, Now(), trigger, &message_);
@@ -107,6 +108,8 @@ void Drain::EndCapture(const char* trigger) {
   FlushAll();
   message_.clear();
   AppendCaptureMark(capture_, false, now, trigger, &message_);
+  process_cpu_ns_ = ProcessCpu();
+  is_capturing_ = false;
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
   WriteTables(/*all=*/true);
 }

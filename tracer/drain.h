@@ -95,6 +95,7 @@ class Drain final : private cupti::BlockSink {
   uint32_t TimeShift() const;
   codec::TraceWriter* PassingWriter();
   uint64_t RowsLost() const;
+  uint64_t ProcessCpu() const;  // of the whole process while it was captured
   int WriteErrorNumber() const;
   uint64_t Now() const { return proto::ReadTicks(host_->settings->clock); }
   void CountLosses();
@@ -120,7 +121,9 @@ class Drain final : private cupti::BlockSink {
   uint64_t lost_ = 0;
   uint64_t drain_cpu_ns_ = 0;
   uint64_t control_cpu_ns_ = 0;
-  uint64_t cpu_before_ns_ = 0;  // of earlier drain threads
+  uint64_t cpu_before_ns_ = 0;   // of earlier drain threads
+  uint64_t process_cpu_ns_ = 0;  // of the whole process, in the captures before this one
+  bool is_capturing_ = false;
   bool is_clock_kept_ = false;
   bool told_write_error_ = false;
   bool told_memory_ = false;

@@ -86,6 +86,12 @@ bool OpsRefused() {
 
 }  // namespace
 
+uint64_t Drain::ProcessCpu() const {
+  if (!is_capturing_) return process_cpu_ns_;
+  return process_cpu_ns_ + proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID) -
+         host_->begin_cpu_ns->load(std::memory_order_relaxed);
+}
+
 void Drain::CountLosses() {
   const RingLosses rings = SumRings(*host_);
   const uint64_t lost = retired_dropped_ + retired_reentered_ + rings.dropped + rings.reentered +
@@ -147,6 +153,7 @@ void Drain::WriteHealth() {
   writer.Varint(14, file.hook_ticks.load(std::memory_order_relaxed));
   writer.Varint(15, file.hook_ticks_squared.load(std::memory_order_relaxed));
   writer.Varint(16, proto::kTimeHookOneIn);
+  writer.Varint(17, ProcessCpu());
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
                "tensors on the CPU are not recorded: PyTorch had made some before the capture "

@@ -65,6 +65,9 @@ struct Host {
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
+  // The process's CPU time when it began to record.
+  const std::atomic<uint64_t>* begin_cpu_ns;
+
   // Not 0 once reports of CPU tensors were declined: see inject/hooks/torch_memory.cc.
   const std::atomic<uint32_t>* cpu_tensors_left_out;
 

@@ -48,6 +48,10 @@ void FillCost(const Process& process, results::HealthProcess* row) {
   // The stacks of heap events are in both.
   row->set_slowdown_ratio(
       Ratio(std::max(row->hook_ns(), row->stack_ns()) + row->op_ns(), process.recorded_ns));
+  row->set_process_cpu_ns(static_cast<int64_t>(health.process_cpu_ns()));
+  row->set_cpu_ratio(Ratio(row->drain_cpu_ns() + row->control_cpu_ns() +
+                               std::max(row->hook_ns(), row->stack_ns()) + row->op_ns(),
+                           row->process_cpu_ns()));
   row->set_memory_bytes(health.memory_bytes());
   row->set_file_bytes(process.file_bytes);
   if (process.rows > 0) {

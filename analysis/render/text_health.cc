@@ -36,6 +36,12 @@ std::string CostText(const results::HealthProcess& p, int width) {
                       " of one processor (drain " + FormatDuration(p.drain_cpu_ns()) +
                       ", control " + FormatDuration(p.control_cpu_ns()) + ")",
                   "         ", "         ", width);
+  if (p.process_cpu_ns() > 0) {
+    out += WrapText("together: " + FormatPercent(p.cpu_ratio()) +
+                        " of the processor time of this process (" +
+                        FormatDuration(p.process_cpu_ns()) + ")",
+                    "         ", "         ", width);
+  }
   std::string room = FormatBytes(p.memory_bytes()) + " of memory with the rings, " +
                      FormatBytes(p.file_bytes()) + " written";
   if (p.count() > 0) room += ", " + FormatReal(p.bytes_per_event()) + " bytes an event";

@@ -50,6 +50,7 @@ Process TrainingProcess() {
   process.environment = {{"OMP_NUM_THREADS", "1"}};
   process.health.set_drain_cpu_ns(8 * kMs);
   process.health.set_control_cpu_ns(kMs);
+  process.health.set_process_cpu_ns(1500 * kMs);
   process.health.set_stack_samples(20);
   process.health.set_stack_ns(200 * kUs);
   process.health.set_op_events(150);

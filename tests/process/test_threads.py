@@ -71,6 +71,10 @@ def test_processor_time_of_short_threads(same):
     assert 50 <= cpu[0][0] < 75 and 150 <= cpu[1][0] < 175
     assert cpu[0][1] < 0.15 and cpu[1][1] < 0.35, "of a life of half a second"
     assert sum(p["cpu_ratio"] for p in table["processes"]) < 0.5
+    (health,) = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
+    assert 200 <= health["process_cpu_ns"] / 1e6 < 300, "all threads', those that are gone too"
+    own = health["drain_cpu_ns"] + health["control_cpu_ns"]
+    assert 0 < own <= health["cpu_ratio"] * health["process_cpu_ns"] * 1.001
 
 
 def test_memory_limit_ends_the_capture(same):
