@@ -136,18 +136,14 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
     if (sums->signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
   }
-  std::vector<int64_t>& durations = sums->durations;
-  int64_t total = 0;
-  for (const int64_t duration : durations) total += duration;
-  const auto middle = durations.begin() + static_cast<ptrdiff_t>(durations.size() / 2);
-  std::nth_element(durations.begin(), middle, durations.end());
+  const Samples durations(std::move(sums->durations));
   row->set_count(durations.size());
-  row->set_total_ns(total);
-  row->set_total_ratio(all_ns > 0 ? static_cast<double>(total) / static_cast<double>(all_ns) : 0);
-  row->set_mean_ns(total / static_cast<int64_t>(durations.size()));
-  row->set_median_ns(*middle);
-  row->set_min_ns(*std::min_element(durations.begin(), durations.end()));
-  row->set_max_ns(*std::max_element(durations.begin(), durations.end()));
+  row->set_total_ns(durations.total());
+  row->set_total_ratio(Ratio(durations.total(), all_ns));
+  row->set_mean_ns(durations.mean());
+  row->set_median_ns(durations.median());
+  row->set_min_ns(durations.min());
+  row->set_max_ns(durations.max());
   row->set_signature_count(sums->signatures.size());
   row->set_graph_count(sums->in_graphs);
   row->set_launched_count(sums->launched);

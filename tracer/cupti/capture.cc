@@ -3,13 +3,13 @@
 
 #include "tracer/cupti/capture.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include <atomic>
 
 #include "proto/ticks.h"
 #include "tracer/cupti/library.h"
-
-// What atexit() calls: a handler that belongs to no object, so that none takes it along.
-extern "C" int __cxa_atexit(void (*handler)(void*), void* argument, void* object);
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -70,7 +70,7 @@ void OnComplete(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
 
 // Registered when the first context is made, later than the driver and the runtime have registered
 // theirs: so it runs before them, while CUPTI still works.
-void OnExit(void*) {
+void OnExit(int, void*) {
   Flush(/*forced=*/true);
   GiveUp();
 }
@@ -78,7 +78,7 @@ void OnExit(void*) {
 // Inside a CUDA call of the program's.
 void OnCallback(void*, uint32_t domain, uint32_t id, const void*) {
   if (domain != kResource || id != kContextCreated || g_exit_handled.exchange(1) != 0) return;
-  __cxa_atexit(OnExit, nullptr, nullptr);
+  on_exit(OnExit, nullptr);  // unlike atexit(), of no object: none takes it along
 }
 
 void FindNames() {
