@@ -21,6 +21,10 @@ void WakeControlThread() noexcept;
 // wanted with their stacks. Not under the loader's lock.
 void AwaitSession() noexcept;
 
+// The same for a capture whose session has not begun yet, whatever it was waiting for: something
+// happens that only the tracer can record.
+void HastenSession() noexcept;
+
 // Says it for a thread that has left the program's files. Lost when the one before it is not said
 // within a tenth of a second.
 void SayByControlThread(const char* text) noexcept;

@@ -202,6 +202,20 @@ bool TickSession() noexcept {
   return lock && g_process.session.load() != 0 && g_process.tracer->tick();
 }
 
+void StartGpu() noexcept {
+  if (State() != CaptureState::kCapturing || g_process.finished.load() != 0 ||
+      (g_settings.sources & proto::kSourceCuda) == 0)
+    return;
+  // The tracer may not be there yet: a program that begins with CUDA lives long enough to be worth
+  // waiting for.
+  if (SessionIsDue()) HastenSession();
+  ToolSection tool;
+  // The control thread, should it be ending the capture, needs no lock of this thread's but CUDA's
+  // own, which cuInit holds: neither waits for the other for longer than this.
+  Locked lock(kSecond / 5);
+  if (lock && g_process.session.load() != 0) g_process.tracer->start_gpu();
+}
+
 void NoteExit(proto::ExitWay way, int32_t status) noexcept {
   proto::RingFileHeader* file = g_process.ring_file;
   if (file == nullptr || raw::GetPid() != g_process.pid) return;

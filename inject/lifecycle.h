@@ -32,6 +32,10 @@ bool StopCapture(const char* trigger) noexcept;
 // went.
 bool TickSession() noexcept;
 
+// The program is in its first cuInit, on this thread: GPU activity is recorded from now on if a
+// capture runs. Waits a moment for the session that is due.
+void StartGpu() noexcept;
+
 bool IsCapturing() noexcept;
 
 // Control thread: see tracer::Api::snapshot. Null, or what was in the way.

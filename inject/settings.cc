@@ -100,6 +100,7 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
       return Length(word) == bytes && __builtin_memcmp(p, word, bytes) == 0;
     };
     uint32_t source = 0;
+    if (is("cuda")) source = proto::kSourceCuda;
     if (is("heap")) source = proto::kSourceHeap;
     if (is("mmap")) source = proto::kSourceMmap;
     if (is("locks")) source = proto::kSourceLocks;
@@ -190,13 +191,14 @@ void ReadSources() {
   if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
   if (text != nullptr && *text != 0) {
     Reject(proto::kEnvTrace, text,
-           "heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, separated by "
-           "commas");
+           "cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, separated "
+           "by commas");
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
-  g_settings.sources = proto::kSourceHeap | proto::kSourceMmap | proto::kSourceLocks |
-                       proto::kSourceThreads | proto::kSourceOps | proto::kSourceTensors;
+  g_settings.sources = proto::kSourceCuda | proto::kSourceHeap | proto::kSourceMmap |
+                       proto::kSourceLocks | proto::kSourceThreads | proto::kSourceOps |
+                       proto::kSourceTensors;
 }
 
 void ReadClock() {

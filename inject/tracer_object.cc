@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "inject/control_thread.h"
+#include "inject/cuda_injection.h"
 #include "inject/hooks/torch_memory.h"
 #include "inject/private_files.h"
 #include "inject/raw_log.h"
@@ -79,6 +80,8 @@ void FillHost() {
   g_host.rings = g_rings;
   g_host.ring_count = &g_process.ring_count;
   g_host.program_started = &g_program_started;
+  g_host.next_track = &g_process.next_track;
+  g_host.cuda_started = &g_cuda_started;
   g_host.enter = Enter;
   g_host.leave = Leave;
   g_host.begin_cpu_ns = &g_process.begin_cpu_ns;

@@ -118,6 +118,24 @@ std::string ComposePreload(const std::string& inject, const std::string& sanitiz
   return joined;
 }
 
+namespace {
+
+// The variable holds one path: what it names already is loaded by ours.
+void AddCudaInjection(const std::vector<Setting>& settings, const std::string& inject,
+                      Variables* variables) {
+  constexpr char kVariable[] = "CUDA_INJECTION64_PATH";
+  Sources sources;
+  if (!ParseSources(FindSetting(settings, proto::kEnvTrace).value, &sources).empty()) return;
+  if ((sources.bits & proto::kSourceCuda) == 0) return;
+  const char* existing = getenv(kVariable);
+  const std::string before = existing == nullptr ? "" : existing;
+  if (!before.empty() && before != "none" && BaseName(before) != proto::kInjectObject)
+    (*variables)[proto::kEnvChainedInjection] = before;
+  (*variables)[kVariable] = inject;
+}
+
+}  // namespace
+
 Variables RecorderVariables(const std::vector<Setting>& settings, const std::string& bundle,
                             const Objects& objects) {
   Variables variables;
@@ -131,6 +149,7 @@ Variables RecorderVariables(const std::vector<Setting>& settings, const std::str
   variables.erase(proto::kEnvInject);
   variables[proto::kEnvTracer] = objects.tracer;
   variables[proto::kEnvBundle] = bundle;
+  AddCudaInjection(settings, objects.inject, &variables);
   return variables;
 }
 

@@ -139,6 +139,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},
     {proto::kEnvTracer, "", "PATH", CheckPath},
+    {proto::kEnvChainedInjection, "", "PATH", CheckPath},
     {proto::kEnvInject, "", "PATH", CheckPath},
 };
 

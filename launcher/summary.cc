@@ -116,7 +116,8 @@ std::string WhyNothing(const RunFacts& facts) {
            ShellQuote(name);
   }
   if (sources.bits == 0)
-    return "--trace names no source; leave it out or name one: heap, mmap, locks, threads, ops, "
+    return "--trace names no source; leave it out or name one: cuda, heap, mmap, locks, threads, "
+           "ops, "
            "tensors";
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "it ended before the capture was to begin (--capture); choose a shorter delay";

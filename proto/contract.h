@@ -16,8 +16,9 @@ namespace gpuprof::proto {
   X(kEnvBundle, "GPUPROF_BUNDLE", "",                                                              \
     "Directory that receives the trace files; unset: do nothing.")                                 \
   X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")      \
-  X(kEnvTrace, "GPUPROF_TRACE", "heap,mmap,locks,threads,ops,tensors",                             \
-    "Sources to record: heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors.")    \
+  X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors",                        \
+    "Sources to record: cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, "       \
+    "tensors.")                                                                                    \
   X(kEnvStacks, "GPUPROF_STACKS", "32", "Most frames kept of a stack; 0 turns stacks off.")        \
   X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
     "Signal that toggles capture: USR1, USR2, a number, none.")                                    \
@@ -34,6 +35,8 @@ namespace gpuprof::proto {
   X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")             \
   X(kEnvTracer, "GPUPROF_TRACER", "",                                                              \
     "Path of libgpuprof_tracer.so; default: beside the inject object.")                            \
+  X(kEnvChainedInjection, "GPUPROF_CHAIN_CUDA_INJECTION", "",                                      \
+    "What CUDA_INJECTION64_PATH named before: it is loaded too.")                                  \
   X(kEnvInject, "GPUPROF_INJECT", "", "Path of libgpuprof_inject.so, for the launcher.")
 
 #define GPUPROF_DECLARE_ENV(constant, variable, fallback, meaning) \
@@ -48,6 +51,7 @@ inline constexpr uint32_t kSourceThreads = 1u << 2;  // thread and process life
 inline constexpr uint32_t kSourceOps = 1u << 3;
 inline constexpr uint32_t kSourceTensors = 1u << 4;
 inline constexpr uint32_t kSourceMmap = 1u << 5;
+inline constexpr uint32_t kSourceCuda = 1u << 6;  // GPU activity, by CUPTI
 
 // Limits of a flight recorder's size.
 inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;

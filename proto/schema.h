@@ -25,6 +25,10 @@ enum class ChunkKind : uint16_t {
   kClocks = 5,
   kThreads = 6,
   kHealth = 7,
+  kSignatures = 8,  // of kernel launches
+  kStreams = 9,     // which stream a track is
+  kDevices = 10,
+  kFunctions = 11,  // names of API functions
   // Events, by column.
   kHeap = 16,
   kWait = 17,
@@ -33,7 +37,25 @@ enum class ChunkKind : uint16_t {
   kThreadEvent = 20,
   kProcessEvent = 21,
   kMapping = 22,
+  // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads.
+  kKernel = 32,
+  kMemcpy = 33,
+  kMemset = 34,
+  kApi = 35,
+  kSync = 36,
 };
+inline constexpr uint16_t kFirstCuptiKind = 32;
+
+// Whether a block of this kind holds a table's entries, not rows.
+constexpr bool IsTableKind(uint16_t kind) {
+  return kind >= static_cast<uint16_t>(ChunkKind::kMeta) &&
+         kind <= static_cast<uint16_t>(ChunkKind::kFunctions);
+}
+
+// Whether times of this kind of event are on CUPTI's clock.
+constexpr bool IsCuptiKind(ChunkKind kind) {
+  return static_cast<uint16_t>(kind) >= kFirstCuptiKind;
+}
 
 enum class Encoding : uint8_t {
   kPlain,    // the value
@@ -42,6 +64,12 @@ enum class Encoding : uint8_t {
   kSpan,     // a duration in shifted ticks, plain
   kAddress,  // kDelta of the value rotated right by 4 bits, so that 16-byte steps cost one bit less
              // per power of two
+  // Of tables whose spans follow each other on one stream or thread: column 0 is kGap, column 1
+  // kKeyedSpan and column 2, plain, the key. Times are multiples of Chunk.tick apart.
+  kGap,        // an end: the span's start minus the end of the row before (Chunk.base_time before
+               // the first), divided by the tick
+  kKeyedSpan,  // a duration divided by the tick, minus the last one with the same key (0 before)
+  kKeyed,      // the value minus the last one with the same key (0 before); one column a table
 };
 
 struct ColumnSpec {
@@ -101,6 +129,37 @@ namespace process_column {
 enum : int { kTime, kEvent, kA, kB, kText };  // text: string id
 }
 
+namespace kernel_column {
+enum : int { kEnd, kDuration, kSignature, kCorrelation, kGraph, kGraphNode };
+}
+namespace memcpy_column {
+enum : int {
+  kEnd,
+  kDuration,
+  kOperation,  // CopyOperation()
+  kCorrelation,
+  kBytes,
+  kGraph,
+  kGraphNode,
+  kPeer  // device copied from, and << 32 to, each plus 1; 0: within one
+};
+}
+namespace memset_column {
+enum : int { kEnd, kDuration, kOperation, kCorrelation, kBytes, kGraph, kGraphNode, kValue };
+}
+namespace api_column {
+enum : int {
+  kEnd,
+  kDuration,
+  kFunction,
+  kCorrelation,
+  kResult,
+  kStack
+};  // function: ApiFunction()
+}
+namespace sync_column {
+enum : int { kEnd, kDuration, kOperation, kCorrelation, kStream, kEvent, kResult };
+}
 namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
 }
@@ -163,6 +222,56 @@ inline constexpr TableSpec kTables[] = {
       {"address", Encoding::kAddress},
       {"size", Encoding::kPlain},
       {"stack", Encoding::kPlain}}},
+    {ChunkKind::kKernel,
+     "kernel",
+     6,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"signature", Encoding::kPlain},
+      {"correlation", Encoding::kDelta},
+      {"graph", Encoding::kDelta},
+      {"graph_node", Encoding::kDelta}}},
+    {ChunkKind::kMemcpy,
+     "memcpy",
+     8,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"operation", Encoding::kPlain},
+      {"correlation", Encoding::kDelta},
+      {"bytes", Encoding::kKeyed},
+      {"graph", Encoding::kDelta},
+      {"graph_node", Encoding::kDelta},
+      {"peer", Encoding::kPlain}}},
+    {ChunkKind::kMemset,
+     "memset",
+     8,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"operation", Encoding::kPlain},
+      {"correlation", Encoding::kDelta},
+      {"bytes", Encoding::kKeyed},
+      {"graph", Encoding::kDelta},
+      {"graph_node", Encoding::kDelta},
+      {"value", Encoding::kPlain}}},
+    {ChunkKind::kApi,
+     "api",
+     6,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"function", Encoding::kPlain},
+      {"correlation", Encoding::kDelta},
+      {"result", Encoding::kPlain},
+      {"stack", Encoding::kPlain}}},
+    {ChunkKind::kSync,
+     "sync",
+     7,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"operation", Encoding::kPlain},
+      {"correlation", Encoding::kDelta},
+      {"stream", Encoding::kPlain},
+      {"event", Encoding::kDelta},
+      {"result", Encoding::kPlain}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {
@@ -170,6 +279,18 @@ constexpr const TableSpec* FindTable(ChunkKind kind) {
     if (table.kind == kind) return &table;
   }
   return nullptr;
+}
+
+// memcpy.operation: CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind of source and destination,
+// CUpti_ActivityFlag. memset.operation: the destination's memory kind and the flag at the same
+// places.
+constexpr uint32_t CopyOperation(uint8_t copy_kind, uint8_t source, uint8_t destination,
+                                 uint8_t flags) {
+  return copy_kind | uint32_t{source} << 8 | uint32_t{destination} << 16 | uint32_t{flags} << 24;
+}
+// api.function: CUpti_CallbackDomain (1 driver, 2 runtime) and the callback id.
+constexpr uint32_t ApiFunction(uint32_t domain, uint32_t callback_id) {
+  return domain << 24 | callback_id;
 }
 
 // heap.operation: what happened, with which function, and the record's flags.

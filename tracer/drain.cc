@@ -47,7 +47,9 @@ void TracePath(const Settings& settings, const char* suffix, char (&path)[kPathB
 }  // namespace
 
 Drain::Drain(const Host* host)
-    : host_(host), tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
+    : host_(host),
+      tables_(kMostStackNodes, kMostStrings, kMostStringBytes),
+      activities_(host, &tables_) {}
 
 bool Drain::Open() {
   char path[kPathBytes];
@@ -208,6 +210,7 @@ double Drain::Pass() {
     if (ring != nullptr) DrainRing(slot, ring, now, &growth);
     if (MemoryIsShort()) GiveMemoryBack();
   }
+  activities_.Pass(now, this);
   // A segment tells by itself who the threads are and how the clocks run.
   if (flight_ != nullptr && flight_->TakeBegun()) WriteTables(/*all=*/true);
   CountLosses();
@@ -286,6 +289,7 @@ void Drain::FlushAll() {
     track.first_ticks = 1;
     Flush(&track, ring);
   }
+  activities_.FlushAll(this);
 }
 
 void Drain::GiveMemoryBack() {
@@ -318,6 +322,18 @@ bool Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
       kind == ChunkKind::kClocks || kind == ChunkKind::kThreads || kind == ChunkKind::kHealth;
   codec::TraceWriter* writer = passes ? PassingWriter() : &writer_;
   return writer->WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
+}
+
+void Drain::WriteTableBlock(ChunkKind kind, int field, const std::vector<uint8_t>& message,
+                            uint32_t entries) {
+  const bool passes = kind == ChunkKind::kClocks || kind == ChunkKind::kThreads;
+  codec::TraceWriter* writer = passes ? PassingWriter() : &writer_;
+  writer->WriteTable(kind, capture_, field, message.data(), message.size(), entries);
+}
+
+// No ring holds these rows: what is written is all there is.
+void Drain::WriteRowBlock(codec::ChunkBuilder* rows) {
+  PassingWriter()->WriteEvents(rows, capture_, ~uint64_t{0});
 }
 
 // A thread that ended by a bare system call ran no destructor.

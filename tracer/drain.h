@@ -17,6 +17,7 @@
 #include "proto/codec/record_sorter.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_writer.h"
+#include "tracer/cupti/activity_drain.h"
 #include "tracer/flight_recorder.h"
 #include "tracer/module_map.h"
 #include "tracer/thread_table.h"
@@ -24,7 +25,7 @@
 
 namespace gpuprof::tracer {
 
-class Drain {
+class Drain final : private cupti::BlockSink {
  public:
   explicit Drain(const Host* host);
 
@@ -87,6 +88,10 @@ class Drain {
   void WriteInternTables();
   bool WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
   void WriteHealth();
+  void WriteTableBlock(proto::ChunkKind kind, int field, const std::vector<uint8_t>& message,
+                       uint32_t entries) override;
+  void WriteStringsBlock() override { WriteInternTables(); }
+  void WriteRowBlock(codec::ChunkBuilder* rows) override;
   uint32_t TimeShift() const;
   codec::TraceWriter* PassingWriter();
   uint64_t RowsLost() const;
@@ -102,6 +107,7 @@ class Drain {
   codec::InternTables tables_;
   ModuleMap modules_;
   ThreadTable threads_;
+  cupti::ActivityDrain activities_;
   std::vector<Track> tracks_;                                     // by ring slot
   std::vector<std::unique_ptr<codec::RecordSorter>> open_spans_;  // for a snapshot
   std::vector<uint8_t> message_;

@@ -28,6 +28,9 @@ enum LossKind : int {
   kUnpairedSpan = 9,
   kMemoryLimitHit = 10,
   kThreadEdge = 11,
+  kGpuDropped = 12,
+  kGpuTimes = 13,
+  kSignatureTableFull = 14,
 };
 
 constexpr int kHealthField = 14;
@@ -132,6 +135,9 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kUnpairedSpan, torch.unpaired + torch.too_deep);
   AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
   AppendLoss(&writer, kThreadEdge, host_->ring_file->thread_edges.load(std::memory_order_relaxed));
+  AppendLoss(&writer, kGpuDropped, activities_.dropped());
+  AppendLoss(&writer, kGpuTimes, activities_.without_times());
+  AppendLoss(&writer, kSignatureTableFull, activities_.signatures_refused());
   writer.Varint(2, drain_cpu_ns_);
   writer.Varint(3, __atomic_load_n(&control_cpu_ns_, __ATOMIC_RELAXED));
   writer.Varint(4, StackSamples());

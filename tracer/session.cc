@@ -17,6 +17,7 @@
 #include "proto/file_size_signal.h"
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
+#include "tracer/cupti/capture.h"
 #include "tracer/drain.h"
 #include "tracer/snapshot.h"
 #include "tracer/stack/stack_bounds.h"
@@ -62,6 +63,7 @@ std::atomic<uint32_t> g_drain_thread{0};  // number of the newest; an older one 
 std::atomic<uint32_t> g_fork_pause{0};    // fork asks it to stand still
 bool g_stack_ready = false;
 bool g_capturing = false;
+bool g_gpu_tried = false;
 const char* g_stop_trigger = "";
 std::atomic<uint32_t> g_snapshot{kIdle};
 Drain::Snapshot g_snapshot_files;
@@ -283,6 +285,20 @@ void LookForFrameworks() {
   if (g_host->program_started->load(std::memory_order_acquire) != 0) TorchTryAttach(g_host);
 }
 
+bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
+
+// A thread that may call CUDA; once a capture.
+void StartGpu() {
+  if (!g_capturing || !RecordsGpu() || g_gpu_tried) return;
+  g_gpu_tried = true;
+  cupti::Start(g_host);
+}
+
+// Where the program had begun with CUDA before this capture, or found the recorder not ready.
+void StartGpuIfBegun() {
+  if (g_host->cuda_started->load(std::memory_order_acquire) != 0) StartGpu();
+}
+
 bool Start(uint32_t number, const char* trigger) {
   if (g_drain == nullptr) g_drain = new Drain(g_host);
   if (!g_stack_ready && g_host->settings->stack_depth != 0) {
@@ -309,6 +325,8 @@ bool Start(uint32_t number, const char* trigger) {
   }
   g_capturing = true;
   LookForFrameworks();
+  g_gpu_tried = false;
+  StartGpuIfBegun();
   return true;
 }
 
@@ -341,10 +359,18 @@ bool EndCaptureHere() {
   return can;
 }
 
+// After the handlers of exit() the driver has gone, or may have: what there was to be had of CUPTI
+// its own handler has fetched (cupti/capture.cc).
+void LetGoOfGpu(StopReason reason) {
+  const bool is_late = reason == StopReason::kExit && g_exit.way == proto::ExitWay::kReturn;
+  is_late ? cupti::GiveUp() : cupti::Stop();
+}
+
 void Stop(StopReason reason, const char* trigger) {
   if (!g_capturing) return;
   g_capturing = false;
   TorchDetach();
+  LetGoOfGpu(reason);
   g_stop_trigger = trigger;
   g_state.store(kStopping);
   if (reason == StopReason::kExit && EndCaptureHere()) return;
@@ -363,6 +389,8 @@ bool Tick() {
   if (drain == nullptr) return false;  // finished: the process is on its way out
   const bool changed = StackTick();
   LookForFrameworks();
+  StartGpuIfBegun();
+  cupti::Tick();
   drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
   return changed;
 }
@@ -409,6 +437,7 @@ void AfterForkChild() {
   // The parent's drain may be a torn copy: its file is let go of, its memory is left alone.
   if (g_drain != nullptr) g_drain.load()->Abandon();
   g_drain = nullptr;
+  cupti::AfterForkChild();
   TorchAfterForkChild();
   StackAfterForkChild();
   StackCostAfterForkChild();
@@ -467,6 +496,7 @@ constexpr Api kApi = {
     .start = Start,
     .stop = Stop,
     .tick = Tick,
+    .start_gpu = StartGpu,
     .finish = Finish,
     .capture_stack = CaptureTimedStack,
     .before_fork = BeforeFork,

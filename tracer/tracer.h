@@ -54,6 +54,11 @@ struct Host {
   // not be called, although the loader already hands them out.
   const std::atomic<uint32_t>* program_started;
 
+  // Where the number of the last track that was given out stands.
+  std::atomic<uint32_t>* next_track;
+  // Not 0 once the program has initialised CUDA: CUPTI may be called then.
+  const std::atomic<uint32_t>* cuda_started;
+
   // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null
   // when `source` is not being recorded, the thread is already inside our code, or no ring can be
   // had (then nothing must be written and Leave not called).
@@ -108,6 +113,10 @@ struct Api {
   // were loaded meanwhile. May wait for the loader's lock. True: libraries came or went since the
   // last time.
   bool (*tick)();
+
+  // The program is initialising CUDA, on this thread of its, and a capture runs: GPU activity is
+  // recorded from here on. Loads libcupti and calls it.
+  void (*start_gpu)();
 
   // Last call: like stop if capturing, then the end marker with the way out, and the ring file is
   // removed.

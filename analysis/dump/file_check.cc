@@ -23,10 +23,7 @@ using codec::BlockRef;
 using codec::EventColumns;
 using proto::ChunkKind;
 
-bool IsTableKind(uint16_t kind) {
-  return kind >= static_cast<uint16_t>(ChunkKind::kMeta) &&
-         kind <= static_cast<uint16_t>(ChunkKind::kHealth);
-}
+using proto::IsTableKind;
 
 // Ids that events refer to against ids that tables define. Tables may come later in the file than
 // rows of another thread, so the two are compared at the end.

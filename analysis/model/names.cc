@@ -109,16 +109,22 @@ constexpr Entry kLossKinds[] = {
     Is(LOSS_UNPAIRED_SPAN, "unpaired_span"),
     Is(LOSS_MEMORY_LIMIT, "memory_limit"),
     Is(LOSS_THREAD_EDGE, "thread_edge"),
+    Is(LOSS_GPU_DROPPED, "gpu_dropped"),
+    Is(LOSS_GPU_TIMES, "gpu_times"),
+    Is(LOSS_SIGNATURE_TABLE_FULL, "signature_table_full"),
 };
 constexpr Entry kSources[] = {
-    Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),     Is(kSourceThreads, "threads"),
-    Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"), Is(kSourceMmap, "mmap"),
+    Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),
+    Is(kSourceThreads, "threads"), Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"),
+    Is(kSourceMmap, "mmap"),
 };
 constexpr Entry kTableKinds[] = {
-    Is(ChunkKind::kMeta, "meta"),     Is(ChunkKind::kStrings, "strings"),
-    Is(ChunkKind::kStacks, "stacks"), Is(ChunkKind::kModules, "modules"),
-    Is(ChunkKind::kClocks, "clocks"), Is(ChunkKind::kThreads, "threads"),
-    Is(ChunkKind::kHealth, "health"),
+    Is(ChunkKind::kMeta, "meta"),           Is(ChunkKind::kStrings, "strings"),
+    Is(ChunkKind::kStacks, "stacks"),       Is(ChunkKind::kModules, "modules"),
+    Is(ChunkKind::kClocks, "clocks"),       Is(ChunkKind::kThreads, "threads"),
+    Is(ChunkKind::kHealth, "health"),       Is(ChunkKind::kSignatures, "signatures"),
+    Is(ChunkKind::kStreams, "streams"),     Is(ChunkKind::kDevices, "devices"),
+    Is(ChunkKind::kFunctions, "functions"),
 };
 // As c10::DeviceType numbers them.
 constexpr Entry kDeviceTypes[] = {

@@ -91,6 +91,63 @@ struct MappingTable {
   size_t rows() const { return time_ns.size(); }
 };
 
+// GPU activity. On a stream's track, but for API calls, which are on their thread's.
+struct KernelTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> signature;    // Process::signatures
+  Column<uint32_t> correlation;  // of the call that launched it; 0: not known
+  Column<uint32_t> graph;        // executable graph; 0: none
+  Column<uint64_t> graph_node;
+  Column<uint16_t> capture;
+  size_t rows() const { return end_ns.size(); }
+};
+
+struct MemcpyTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> operation;  // proto::CopyOperation
+  Column<uint32_t> correlation;
+  Column<uint64_t> bytes;
+  Column<uint32_t> graph;
+  Column<uint64_t> graph_node;
+  Column<uint64_t> peer;  // devices of a copy between two, each plus 1: from, and << 32 to
+  size_t rows() const { return end_ns.size(); }
+};
+
+struct MemsetTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> operation;
+  Column<uint32_t> correlation;
+  Column<uint64_t> bytes;
+  Column<uint32_t> graph;
+  Column<uint64_t> graph_node;
+  Column<uint32_t> value;
+  size_t rows() const { return end_ns.size(); }
+};
+
+struct ApiTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> function;  // proto::ApiFunction; Process::functions
+  Column<uint32_t> correlation;
+  Column<uint32_t> result;  // cudaError_t, CUresult
+  Column<uint32_t> stack;
+  size_t rows() const { return end_ns.size(); }
+};
+
+struct SyncTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> operation;  // CUpti_ActivitySynchronizationType
+  Column<uint32_t> correlation;
+  Column<uint32_t> stream;
+  Column<uint32_t> event;
+  Column<uint32_t> result;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // One moment of a thread's accumulated CPU use.
 struct ThreadSample {
   int64_t time_ns;
@@ -113,6 +170,13 @@ struct Track {
   ProcessEventTable process_event;
   MappingTable mapping;
   std::vector<ThreadSample> samples;
+  bool is_stream = false;  // a stream's, of these:
+  uint32_t device = 0, context = 0, stream = 0;
+  KernelTable kernel;
+  MemcpyTable memcpy;
+  MemsetTable memset;
+  ApiTable api;
+  SyncTable sync;
 };
 
 struct CaptureWindow {
@@ -159,6 +223,7 @@ struct Process {
   int32_t exit_status = 0;
   int64_t first_ns = 0;  // of any event
   int64_t last_ns = 0;
+  bool has_cupti_clock = false;  // moments of it were read: GPU times are exact
   double clock_residual_ns =
       0;  // worst distance of a snapshot from the line through its neighbours
   int64_t realtime_step_ns =
@@ -167,6 +232,9 @@ struct Process {
   std::vector<Track> tracks;
   std::unordered_map<uint32_t, std::string> strings;
   StackTree stacks;
+  std::unordered_map<uint32_t, proto::Signature> signatures;
+  std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
+  std::vector<proto::Device> devices;
   std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
   proto::Health health;                // the last one
   uint64_t rows = 0;                   // of event blocks, by their headers

@@ -32,6 +32,15 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_UNPAIRED_SPAN, "Operations that began before the capture; nothing to do."},
     {proto::LOSS_THREAD_EDGE,
      "The last or first events of threads that were ending or beginning; nothing to do."},
+    {proto::LOSS_GPU_DROPPED,
+     "CUPTI found no buffer for GPU activity: allow the recorder more memory with --memory."},
+    {proto::LOSS_GPU_TIMES,
+     "GPU activity that still ran when recording ended, or for which the device's own buffers had "
+     "no "
+     "room; nothing to do."},
+    {proto::LOSS_SIGNATURE_TABLE_FULL,
+     "Kernels were launched in more different ways than can be told apart; the last ones share a "
+     "name."},
     {proto::LOSS_MEMORY_LIMIT,
      "The recorder reached its memory limit: record fewer sources, or allow more with --memory or "
      "GPUPROF_MEMORY."},

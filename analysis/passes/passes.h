@@ -13,6 +13,7 @@
 #include "analysis/passes/context.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
+#include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
@@ -25,6 +26,7 @@ namespace gpuprof::analysis {
 Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

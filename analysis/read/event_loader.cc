@@ -97,8 +97,8 @@ bool Decode(const Task& task, Worker* worker, codec::Fault* fault) {
     return false;
   }
   columns.capture = header.capture;
-  StoreRows(columns, header, task.file->clock(), &task.file->process().tracks[task.track],
-            task.row);
+  StoreRows(columns, header, task.file->clock_of(columns.kind),
+            &task.file->process().tracks[task.track], task.row);
   return true;
 }
 
@@ -136,7 +136,8 @@ void UnifyStacks(Process* process) {
   const StackTree& stacks = process->stacks;
   if (!stacks.has_equal()) return;
   for (Track& track : process->tracks) {
-    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack}) {
+    for (Column<uint32_t>* column :
+         {&track.heap.stack, &track.wait.stack, &track.mapping.stack, &track.api.stack}) {
       for (uint32_t& id : *column) id = stacks.Canonical(id);
     }
   }

@@ -21,11 +21,6 @@ constexpr size_t kMostTracks = 256 * 1024;
 bool IsEventKind(uint16_t kind) {
   return proto::FindTable(static_cast<proto::ChunkKind>(kind)) != nullptr;
 }
-bool IsTableKind(uint16_t kind) {
-  return kind >= static_cast<uint16_t>(proto::ChunkKind::kMeta) &&
-         kind <= static_cast<uint16_t>(proto::ChunkKind::kHealth);
-}
-
 }  // namespace
 
 Track* TraceFile::TrackOf(uint32_t id, int32_t tid) {
@@ -71,7 +66,7 @@ void TraceFile::LoadTables(bool is_alive) {
   SumHeaders();
   codec::BlockDecoder decoder;
   for (const codec::BlockRef& block : scan_.blocks) {
-    if (IsTableKind(block.header.kind)) ReadTable(block, &decoder);
+    if (proto::IsTableKind(block.header.kind)) ReadTable(block, &decoder);
   }
   JoinSightings();
   FindQuantum(&decoder);
@@ -88,6 +83,7 @@ void TraceFile::FindQuantum(codec::BlockDecoder* decoder) {
     uint64_t bytes = 0;
     codec::Fault fault;
     if (!IsEventKind(block.header.kind)) continue;
+    if (proto::IsCuptiKind(static_cast<proto::ChunkKind>(block.header.kind))) continue;
     if (!decoder->Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) continue;
     codec::PbField field;
     codec::PbReader outer(message, bytes);
@@ -115,7 +111,7 @@ void TraceFile::SumHeaders() {
     if (IsEventKind(header.kind)) {
       process_.rows += header.count;
       if (Track* track = TrackOf(header.track, 0)) track->dropped += header.dropped_before;
-    } else if (!IsTableKind(header.kind)) {
+    } else if (!proto::IsTableKind(header.kind)) {
       ++process_.unknown_blocks;
       process_.unknown_rows += header.count;
     }
@@ -126,7 +122,9 @@ void TraceFile::SumHeaders() {
 void TraceFile::BuildClock() {
   uint64_t first = std::numeric_limits<uint64_t>::max();
   for (const codec::BlockRef& block : scan_.blocks) {
-    if (IsEventKind(block.header.kind)) first = std::min(first, FirstTime(block));
+    const auto kind = static_cast<proto::ChunkKind>(block.header.kind);
+    if (IsEventKind(block.header.kind) && !proto::IsCuptiKind(kind))
+      first = std::min(first, FirstTime(block));
   }
   clock_.Build(snapshots_, static_cast<proto::ClockKind>(process_.clock_kind),
                process_.ticks_per_second, first, scan_.header.realtime_ns);
@@ -137,14 +135,37 @@ void TraceFile::BuildClock() {
              "no usable clock snapshot: times are right within this process only, and its place "
              "beside others is a guess");
   }
+  BuildCuptiClock();
+}
+
+// CUPTI's clock runs in nanoseconds; where it was read, our own counter was read around it. Else it
+// is taken for CLOCK_REALTIME, which it is by default.
+void TraceFile::BuildCuptiClock() {
+  std::vector<proto::ClockSnapshot> readings = cupti_snapshots_;
+  for (proto::ClockSnapshot& reading : readings) {
+    reading.set_monotonic_ns(static_cast<uint64_t>(clock_.Convert(reading.ticks())));
+    reading.set_ticks(reading.cupti_ns());
+  }
+  process_.has_cupti_clock = !readings.empty();
+  if (readings.empty() && !snapshots_.empty()) {
+    readings.push_back(snapshots_.front());
+    readings.back().set_ticks(snapshots_.front().realtime_ns());
+  }
+  cupti_clock_.Build(readings, proto::ClockKind::kMonotonic, 1'000'000'000,
+                     scan_.header.realtime_ns, scan_.header.realtime_ns);
+}
+
+std::pair<int64_t, int64_t> TraceFile::RangeOf(const codec::BlockRef& block) const {
+  ClockMap::Cursor cursor(clock_of(static_cast<proto::ChunkKind>(block.header.kind)));
+  const int64_t first = cursor.Convert(FirstTime(block));
+  return {first, cursor.Convert(block.header.last_time)};
 }
 
 bool TraceFile::EarliestNs(int64_t* time_ns) const {
   ClockMap::Cursor cursor(clock_);
   int64_t earliest = std::numeric_limits<int64_t>::max();
   for (const codec::BlockRef& block : scan_.blocks) {
-    if (IsEventKind(block.header.kind))
-      earliest = std::min(earliest, cursor.Convert(FirstTime(block)));
+    if (IsEventKind(block.header.kind)) earliest = std::min(earliest, RangeOf(block).first);
   }
   for (const proto::CaptureMark& mark : meta_.capture_mark()) {
     if (mark.start()) {
@@ -157,12 +178,12 @@ bool TraceFile::EarliestNs(int64_t* time_ns) const {
 
 void TraceFile::Place(int64_t shift) {
   clock_.SetShift(shift);
+  cupti_clock_.SetShift(shift);
   ClockMap::Cursor cursor(clock_);
   bool any = false;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (!IsEventKind(block.header.kind)) continue;
-    const int64_t first = cursor.Convert(FirstTime(block));
-    const int64_t last = cursor.Convert(block.header.last_time);
+    const auto [first, last] = RangeOf(block);
     process_.first_ns = any ? std::min(process_.first_ns, first) : first;
     process_.last_ns = any ? std::max(process_.last_ns, last) : last;
     any = true;
@@ -204,8 +225,7 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
   std::map<uint32_t, std::pair<int64_t, int64_t>> seen;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (!IsEventKind(block.header.kind)) continue;
-    const int64_t first = cursor->Convert(FirstTime(block));
-    const int64_t last = cursor->Convert(block.header.last_time);
+    const auto [first, last] = RangeOf(block);
     const auto [range, is_new] = seen.try_emplace(block.header.capture, first, last);
     range->second.first = std::min(range->second.first, first);
     range->second.second = std::max(range->second.second, last);

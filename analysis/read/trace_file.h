@@ -45,6 +45,10 @@ class TraceFile {
   const FileBytes& bytes() const { return bytes_; }
   const codec::TraceScan& scan() const { return scan_; }
   const ClockMap& clock() const { return clock_; }
+  // That times of this kind of event are on.
+  const ClockMap& clock_of(proto::ChunkKind kind) const {
+    return proto::IsCuptiKind(kind) ? cupti_clock_ : clock_;
+  }
   Process& process() { return process_; }
   const Process& process() const { return process_; }
   std::vector<InputFault>& faults() { return faults_; }
@@ -77,9 +81,14 @@ class TraceFile {
   // Rows tell times rounded down, headers tell them whole: the earliest time that the block's rows
   // can have.
   uint64_t FirstTime(const codec::BlockRef& block) const {
-    return block.header.first_time & ~time_mask_;
+    const bool is_whole = proto::IsCuptiKind(static_cast<proto::ChunkKind>(block.header.kind));
+    return is_whole ? block.header.first_time : block.header.first_time & ~time_mask_;
   }
   void BuildClock();
+  void BuildCuptiClock();
+  void AddStreams(const proto::Streams& streams);
+  // A block's time range on the clock as it is.
+  std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
   void TakeMeta();
   void PlaceSamples(ClockMap::Cursor* cursor);
   void PlaceCaptures(ClockMap::Cursor* cursor);
@@ -89,6 +98,7 @@ class TraceFile {
   FileBytes bytes_;
   codec::TraceScan scan_;
   ClockMap clock_;
+  ClockMap cupti_clock_;
   Process process_;
   std::vector<InputFault> faults_;
   bool is_unreadable_ = false;
@@ -99,6 +109,7 @@ class TraceFile {
   bool told_too_many_threads_ = false;
   std::vector<RawSample> samples_;
   std::vector<proto::ClockSnapshot> snapshots_;
+  std::vector<proto::ClockSnapshot> cupti_snapshots_;
   proto::Meta meta_;
   uint64_t string_bytes_ = 0;
   uint64_t time_mask_ = 0;  // the bits that times of rows lack

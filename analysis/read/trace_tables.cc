@@ -19,6 +19,8 @@ constexpr size_t kMostStrings = 2u << 20;
 constexpr uint64_t kMostStringBytes = 256u << 20;
 constexpr size_t kMostSnapshots = 4u << 20;
 constexpr size_t kMostModules = 64u << 10;
+constexpr size_t kMostSignatures = 1u << 20;
+constexpr size_t kMostDevices = 1024;
 
 }  // namespace
 
@@ -63,11 +65,43 @@ void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* dec
       break;
     case proto::ChunkKind::kClocks:
       for (const proto::ClockSnapshot& snapshot : chunk.clocks().snapshot()) {
-        if (snapshots_.size() < kMostSnapshots) snapshots_.push_back(snapshot);
+        auto& snapshots = snapshot.cupti_ns() != 0 ? cupti_snapshots_ : snapshots_;
+        if (snapshots.size() < kMostSnapshots) snapshots.push_back(snapshot);
+      }
+      break;
+    case proto::ChunkKind::kSignatures:
+      for (const proto::Signature& signature : chunk.signatures().signature()) {
+        if (process_.signatures.size() < kMostSignatures)
+          process_.signatures.emplace(signature.id(), signature);
+      }
+      break;
+    case proto::ChunkKind::kStreams:
+      AddStreams(chunk.streams());
+      break;
+    case proto::ChunkKind::kDevices:
+      for (const proto::Device& device : chunk.devices().device()) {
+        if (process_.devices.size() < kMostDevices) process_.devices.push_back(device);
+      }
+      break;
+    case proto::ChunkKind::kFunctions:
+      for (int i = 0;
+           i < std::min(chunk.functions().function_size(), chunk.functions().name_size()); ++i) {
+        process_.functions.emplace(chunk.functions().function(i), chunk.functions().name(i));
       }
       break;
     default:
       break;
+  }
+}
+
+void TraceFile::AddStreams(const proto::Streams& streams) {
+  for (const proto::Stream& stream : streams.stream()) {
+    Track* track = stream.track() == 0 ? nullptr : TrackOf(stream.track(), 0);
+    if (track == nullptr) continue;
+    track->is_stream = true;
+    track->device = stream.device();
+    track->context = stream.context();
+    track->stream = stream.stream();
   }
 }
 

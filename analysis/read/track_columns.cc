@@ -53,6 +53,33 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.time_ns, t.operation, t.address, t.size, t.stack, t.capture);
       return true;
     }
+    case ChunkKind::kKernel: {
+      KernelTable& t = track->kernel;
+      all(t.end_ns, t.duration_ns, t.signature, t.correlation, t.graph, t.graph_node, t.capture);
+      return true;
+    }
+    case ChunkKind::kMemcpy: {
+      MemcpyTable& t = track->memcpy;
+      all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.bytes, t.graph, t.graph_node,
+          t.peer);
+      return true;
+    }
+    case ChunkKind::kMemset: {
+      MemsetTable& t = track->memset;
+      all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.bytes, t.graph, t.graph_node,
+          t.value);
+      return true;
+    }
+    case ChunkKind::kApi: {
+      ApiTable& t = track->api;
+      all(t.end_ns, t.duration_ns, t.function, t.correlation, t.result, t.stack);
+      return true;
+    }
+    case ChunkKind::kSync: {
+      SyncTable& t = track->sync;
+      all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.stream, t.event, t.result);
+      return true;
+    }
     default:
       return false;
   }
@@ -186,6 +213,48 @@ void StoreProcessEvent(const Writer& w, ProcessEventTable* t) {
   w.Plain(c::kText, &t->text);
 }
 
+void StoreKernel(const Writer& w, KernelTable* t) {
+  namespace c = proto::kernel_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kSignature, &t->signature);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kGraph, &t->graph);
+  w.Plain(c::kGraphNode, &t->graph_node);
+  std::fill_n(t->capture.data() + w.row, w.from.count, static_cast<uint16_t>(w.from.capture));
+}
+
+// Copies and sets have the same columns but the last one.
+template <typename Table, typename Last>
+void StoreCopy(const Writer& w, Table* t, Last* last) {
+  namespace c = proto::memcpy_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kBytes, &t->bytes);
+  w.Plain(c::kGraph, &t->graph);
+  w.Plain(c::kGraphNode, &t->graph_node);
+  w.Plain(c::kPeer, last);
+}
+
+void StoreApi(const Writer& w, ApiTable* t) {
+  namespace c = proto::api_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kFunction, &t->function);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kResult, &t->result);
+  w.Plain(c::kStack, &t->stack);
+}
+
+void StoreSync(const Writer& w, SyncTable* t) {
+  namespace c = proto::sync_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kStream, &t->stream);
+  w.Plain(c::kEvent, &t->event);
+  w.Plain(c::kResult, &t->result);
+}
+
 }  // namespace
 
 uint64_t RowBytes(ChunkKind kind) {
@@ -230,6 +299,16 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreProcessEvent(writer, &track->process_event);
     case ChunkKind::kMapping:
       return StoreHeap(writer, &track->mapping);
+    case ChunkKind::kKernel:
+      return StoreKernel(writer, &track->kernel);
+    case ChunkKind::kMemcpy:
+      return StoreCopy(writer, &track->memcpy, &track->memcpy.peer);
+    case ChunkKind::kMemset:
+      return StoreCopy(writer, &track->memset, &track->memset.value);
+    case ChunkKind::kApi:
+      return StoreApi(writer, &track->api);
+    case ChunkKind::kSync:
+      return StoreSync(writer, &track->sync);
     default:
       return;
   }

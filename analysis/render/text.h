@@ -12,6 +12,7 @@
 #include "analysis/render/table.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
+#include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
@@ -27,6 +28,7 @@ struct TextOptions {
 };
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options);
+std::string KernelsText(const results::Kernels& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);

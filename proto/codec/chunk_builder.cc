@@ -35,9 +35,39 @@ constexpr int TableIndex(ChunkKind kind) {
 // Column with the span's duration; 0: the table's rows are moments (column 0 is always the time).
 constexpr int SpanColumn(int table) {
   for (int i = 0; i < proto::kTables[table].columns; ++i) {
-    if (proto::kTables[table].column[i].encoding == Encoding::kSpan) return i;
+    const Encoding encoding = proto::kTables[table].column[i].encoding;
+    if (encoding == Encoding::kSpan || encoding == Encoding::kKeyedSpan) return i;
   }
   return 0;
+}
+
+// Whether a table's spans are chained: gap, keyed duration, key.
+constexpr bool IsChained(int table) {
+  return proto::kTables[table].column[0].encoding == Encoding::kGap;
+}
+constexpr int kKeyColumn = 2;
+
+constexpr bool ChainsAreWhole() {
+  for (const proto::TableSpec& table : proto::kTables) {
+    const bool is_chained = table.column[0].encoding == Encoding::kGap;
+    int values = 0;
+    for (int i = 0; i < table.columns; ++i) {
+      const Encoding encoding = table.column[i].encoding;
+      if ((encoding == Encoding::kGap) != (is_chained && i == 0)) return false;
+      if ((encoding == Encoding::kKeyedSpan) != (is_chained && i == 1)) return false;
+      if (is_chained && i == kKeyColumn && encoding != Encoding::kPlain) return false;
+      values += encoding == Encoding::kKeyed ? 1 : 0;
+    }
+    if (values > (is_chained ? 1 : 0)) return false;
+  }
+  return true;
+}
+static_assert(ChainsAreWhole());
+
+// Divides a difference of two times that are multiples of the tick apart.
+uint64_t InTicks(uint64_t difference, uint64_t tick) {
+  if (tick == 1) return difference;
+  return static_cast<uint64_t>(static_cast<int64_t>(difference) / static_cast<int64_t>(tick));
 }
 
 }  // namespace
@@ -83,16 +113,32 @@ inline void ChunkBuilder::PutResidual(Column* column, uint64_t residual) {
   column->cursor = PutVarint(column->cursor, ZigZag(residual));
 }
 
-// `time` is the row's shifted time, `span_start` the shifted start of its span.
+// A row's shifted times, and what was last seen with its key.
+struct ChunkBuilder::Place {
+  uint64_t end;
+  uint64_t start;
+  KeyedLast::Values* last;
+};
+
 template <Encoding kEncoding>
-inline void ChunkBuilder::PutValue(Column* column, uint64_t value, uint64_t time,
-                                   uint64_t span_start) {
+inline void ChunkBuilder::PutValue(Column* column, uint64_t value, const Place& place) {
   if constexpr (kEncoding == Encoding::kPlain) {
     PutResidual(column, value);
   } else if constexpr (kEncoding == Encoding::kSpan) {
-    PutResidual(column, time - span_start);
+    PutResidual(column, place.end - place.start);
+  } else if constexpr (kEncoding == Encoding::kGap) {
+    const uint64_t gap = place.start - column->previous;
+    column->previous = place.end;
+    PutResidual(column, InTicks(gap, tick_));
+  } else if constexpr (kEncoding == Encoding::kKeyedSpan) {
+    const uint64_t duration = InTicks(place.end - place.start, tick_);
+    PutResidual(column, duration - place.last->duration);
+    place.last->duration = duration;
+  } else if constexpr (kEncoding == Encoding::kKeyed) {
+    PutResidual(column, value - place.last->value);
+    place.last->value = value;
   } else {
-    if constexpr (kEncoding == Encoding::kTime) value = time;
+    if constexpr (kEncoding == Encoding::kTime) value = place.end;
     if constexpr (kEncoding == Encoding::kAddress) value = value >> 4 | value << 60;
     const uint64_t residual = value - column->previous;
     column->previous = value;
@@ -110,19 +156,19 @@ inline void ChunkBuilder::AppendRow(const uint64_t* row, uint64_t start) {
     if (span_start < start) start = span_start;
   }
   if (start > end) start = end;
-  const uint64_t time = end >> time_shift_;
+  Place place = {end >> time_shift_, span_start >> time_shift_, nullptr};
+  if constexpr (IsChained(kTable)) place.last = last_.Find(row[kKeyColumn]);
   if (count_ == 0) {
-    base_time_ = time;
-    column_[0].previous = time;
+    base_time_ = IsChained(kTable) ? place.start : place.end;
+    column_[0].previous = base_time_;
     first_time_ = start;
     last_time_ = end;
   }
   if (start < first_time_) first_time_ = start;
   if (end > last_time_) last_time_ = end;
-  const uint64_t shifted_start = span_start >> time_shift_;
   const auto put = [&]<int... kColumn>(std::integer_sequence<int, kColumn...>) {
     (PutValue<proto::kTables[kTable].column[kColumn].encoding>(&column_[kColumn], row[kColumn],
-                                                               time, shifted_start),
+                                                               place),
      ...);
   };
   put(std::make_integer_sequence<int, proto::kTables[kTable].columns>());
@@ -145,13 +191,23 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kProcessEvent)>(row, start);
     case ChunkKind::kMapping:
       return AppendRow<TableIndex(ChunkKind::kMapping)>(row, start);
+    case ChunkKind::kKernel:
+      return AppendRow<TableIndex(ChunkKind::kKernel)>(row, start);
+    case ChunkKind::kMemcpy:
+      return AppendRow<TableIndex(ChunkKind::kMemcpy)>(row, start);
+    case ChunkKind::kMemset:
+      return AppendRow<TableIndex(ChunkKind::kMemset)>(row, start);
+    case ChunkKind::kApi:
+      return AppendRow<TableIndex(ChunkKind::kApi)>(row, start);
+    case ChunkKind::kSync:
+      return AppendRow<TableIndex(ChunkKind::kSync)>(row, start);
     default:
       return;  // tables have no rows
   }
 }
 
 uint64_t ChunkBuilder::memory_bytes() const {
-  uint64_t bytes = sizeof(*this);
+  uint64_t bytes = sizeof(*this) + last_.memory_bytes();
   for (const Column& column : column_) {
     bytes += static_cast<uint64_t>(column.limit - column.begin);
   }
@@ -162,6 +218,8 @@ void ChunkBuilder::Reset() {
   count_ = 0;
   dropped_before_ = 0;
   base_time_ = first_time_ = last_time_ = 0;
+  tick_ = 1;
+  if (table_ != nullptr && table_->column[0].encoding == Encoding::kGap) last_.Clear();
   for (Column& column : column_) {
     if (static_cast<uint64_t>(column.limit - column.begin) > kKeptBytes) {
       ::operator delete(column.begin);
@@ -188,6 +246,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out) {
   if (time_shift_ != 0) writer.Varint(chunk_field::kTimeShift, time_shift_);
   if (dropped_before_ != 0) writer.Varint(chunk_field::kDroppedBefore, dropped_before_);
   writer.Varint(chunk_field::kCapture, capture);
+  if (tick_ != 1) writer.Varint(chunk_field::kTick, tick_);
   for (int i = 0; i < table_->columns; ++i) {
     const Column& column = column_[i];
     if (!column.any) continue;

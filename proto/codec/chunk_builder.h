@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "proto/codec/keyed_last.h"
 #include "proto/schema.h"
 
 namespace gpuprof::codec {
@@ -27,6 +28,10 @@ class ChunkBuilder {
   // unshifted). `start` is the earliest tick the row covers (a span's start; else its time). A
   // duration that begins before tick 0 is cut there.
   void Append(const uint64_t* row, uint64_t start);
+
+  // Of tables that begin with kGap: every start and end is a multiple of `tick` shifted ticks away
+  // from the first start. Before the first row.
+  void SetTick(uint64_t tick) { tick_ = tick; }
 
   void AddDropped(uint64_t records) { dropped_before_ += records; }
 
@@ -55,8 +60,9 @@ class ChunkBuilder {
 
   template <int kTable>
   void AppendRow(const uint64_t* row, uint64_t start);
+  struct Place;
   template <proto::Encoding kEncoding>
-  void PutValue(Column* column, uint64_t value, uint64_t time, uint64_t span_start);
+  void PutValue(Column* column, uint64_t value, const Place& place);
   void PutResidual(Column* column, uint64_t residual);
   void StartColumn(Column* column);
   static void Grow(Column* column, uint64_t room);
@@ -71,6 +77,8 @@ class ChunkBuilder {
   uint64_t first_time_ = 0;
   uint64_t last_time_ = 0;
   uint64_t dropped_before_ = 0;
+  uint64_t tick_ = 1;
+  KeyedLast last_;
   Column column_[proto::kMaxColumns];
 };
 

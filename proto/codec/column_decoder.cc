@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "proto/codec/keyed_last.h"
 #include "proto/codec/varint.h"
 
 namespace gpuprof::codec {
@@ -88,6 +89,44 @@ struct Span {
   uint64_t Take(uint64_t residual) {
     bad |= residual > (*end++ >> shift) - first;
     return residual << shift;
+  }
+};
+
+// A duration, in ticks of the block's range at most.
+struct KeyedSpan {
+  KeyedLast* last;
+  const uint64_t* key;
+  uint64_t most;  // in units of `tick`
+  uint64_t tick;
+  uint32_t shift;
+  bool bad = false;
+  uint64_t Take(uint64_t residual) {
+    const uint64_t duration = last->Find(*key++)->duration += residual;
+    bad |= duration > most;
+    return duration * tick << shift;
+  }
+};
+
+struct Keyed {
+  KeyedLast* last;
+  const uint64_t* key;
+  uint64_t Take(uint64_t residual) { return last->Find(*key++)->value += residual; }
+};
+
+// An end, of which the duration is known; the start must lie within the block's range too.
+struct Gap {
+  uint64_t previous_end;
+  const uint64_t* duration;
+  uint64_t first;
+  uint64_t range;
+  uint64_t tick;
+  uint32_t shift;
+  bool bad = false;
+  uint64_t Take(uint64_t residual) {
+    const uint64_t start = previous_end + residual * tick;
+    previous_end = start + (*duration++ >> shift);
+    bad |= start - first > range || previous_end - first > range || previous_end < start;
+    return previous_end << shift;
   }
 };
 
@@ -171,6 +210,28 @@ const char* DecodeColumn(Encoding encoding, const ColumnFrame& frame, const uint
       Span span{frame.end, frame.first_time, frame.time_shift};
       whole = DecodeWith(&span, data, end, out, count);
       bad = span.bad;
+      break;
+    }
+    case Encoding::kKeyedSpan: {
+      KeyedLast last;
+      KeyedSpan span{&last, frame.key, (frame.last_time - frame.first_time) / frame.tick,
+                     frame.tick, frame.time_shift};
+      whole = DecodeWith(&span, data, end, out, count);
+      bad = span.bad;
+      break;
+    }
+    case Encoding::kKeyed: {
+      KeyedLast last;
+      Keyed keyed{&last, frame.key};
+      whole = DecodeWith(&keyed, data, end, out, count);
+      break;
+    }
+    case Encoding::kGap: {
+      Gap gap{frame.base_time,  frame.duration,
+              frame.first_time, frame.last_time - frame.first_time,
+              frame.tick,       frame.time_shift};
+      whole = DecodeWith(&gap, data, end, out, count);
+      bad = gap.bad;
       break;
     }
   }

@@ -23,6 +23,10 @@ struct ColumnFrame {
   uint64_t first_time = 0;
   uint64_t last_time = 0;
   const uint64_t* end = nullptr;  // the decoded time column, for durations (ticks)
+  // Of chained tables (kGap): decoded before the columns that need them.
+  uint64_t tick = 1;
+  const uint64_t* key = nullptr;
+  const uint64_t* duration = nullptr;
 };
 
 // Decodes `count` values into `out`. Null: fine; else what is wrong (static text).

@@ -32,6 +32,11 @@ enum : int {
   kThreads = 12,
   kMeta = 13,
   kHealth = 14,
+  kTick = 24,
+  kSignatures = 25,
+  kStreams = 26,
+  kDevices = 27,
+  kFunctions = 28,
 };
 }
 

@@ -20,6 +20,7 @@ namespace gpuprof::codec {
 namespace {
 
 constexpr uint32_t kMostTimeShift = 32;
+constexpr uint64_t kMostTick = 1'000'000'000;  // a second
 
 // The fields of Chunk that event tables use.
 struct ChunkFields {
@@ -28,6 +29,7 @@ struct ChunkFields {
   uint64_t base_time = 0;
   uint64_t count = 0;
   uint64_t time_shift = 0;
+  uint64_t tick = 1;
   uint64_t dropped_before = 0;
   uint64_t capture = 0;
   const uint8_t* column[proto::kMaxColumns] = {};
@@ -51,6 +53,9 @@ const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
       break;
     case chunk_field::kTimeShift:
       to = &chunk->time_shift;
+      break;
+    case chunk_field::kTick:
+      to = &chunk->tick;
       break;
     case chunk_field::kDroppedBefore:
       to = &chunk->dropped_before;
@@ -91,40 +96,92 @@ const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeade
       chunk.capture != header.capture || chunk.dropped_before != header.dropped_before)
     return "chunk is not what its block header says";
   if (chunk.count > proto::kMaxRowsPerChunk) return "more rows than a chunk may have";
+  if (chunk.tick == 0 || chunk.tick > kMostTick) return "tick makes no sense";
   if (chunk.time_shift > kMostTimeShift || header.first_time > header.last_time)
     return "times make no sense";
   return nullptr;
 }
 
+// Column `i` of a table that has it. A column that was left out has all its residuals zero.
+const char* DecodeOneColumn(const ChunkFields& chunk, proto::Encoding encoding,
+                            const ColumnFrame& frame, int i, uint32_t count,
+                            std::vector<uint64_t>* values) {
+  // Cheap to ask, and keeps a lie about the row count from taking memory.
+  if (chunk.column[i] != nullptr) {
+    if (chunk.column_bytes[i] < count) return "column is shorter than the chunk";
+    values->resize(count);
+    return DecodeColumn(encoding, frame, chunk.column[i], chunk.column_bytes[i], values->data(),
+                        count);
+  }
+  if (encoding == proto::Encoding::kTime) {
+    if (frame.base_time < frame.first_time || frame.base_time > frame.last_time)
+      return "base time outside the range that the block header gives";
+    values->assign(count, frame.base_time << frame.time_shift);
+    return nullptr;
+  }
+  values->clear();
+  return nullptr;
+}
+
 const char* DecodeColumns(const ChunkFields& chunk, const proto::TableSpec& table,
-                          const proto::BlockHeader& header, EventColumns* out) {
-  ColumnFrame frame;
-  frame.time_shift = static_cast<uint32_t>(chunk.time_shift);
-  frame.base_time = chunk.base_time;
-  frame.first_time = header.first_time >> frame.time_shift;
-  frame.last_time = header.last_time >> frame.time_shift;
+                          ColumnFrame frame, EventColumns* out) {
   for (int i = 0; i < proto::kMaxColumns; ++i) {
     std::vector<uint64_t>& values = out->column[i];
-    const bool is_time = i < table.columns && table.column[i].encoding == proto::Encoding::kTime;
-    if (i >= table.columns || (chunk.column[i] == nullptr && !is_time)) {
+    if (i >= table.columns) {
       values.clear();
       continue;
     }
-    if (chunk.column[i] == nullptr) {
-      if (chunk.base_time < frame.first_time || chunk.base_time > frame.last_time)
-        return "base time outside the range that the block header gives";
-      values.assign(out->count, chunk.base_time << frame.time_shift);
-    } else {
-      // Cheap to ask, and keeps a lie about the row count from taking memory.
-      if (chunk.column_bytes[i] < out->count) return "column is shorter than the chunk";
-      values.resize(out->count);
-      const char* fault = DecodeColumn(table.column[i].encoding, frame, chunk.column[i],
-                                       chunk.column_bytes[i], values.data(), out->count);
-      if (fault != nullptr) return fault;
-    }
-    if (is_time) frame.end = values.data();
+    const char* fault =
+        DecodeOneColumn(chunk, table.column[i].encoding, frame, i, out->count, &values);
+    if (fault != nullptr) return fault;
+    if (i == 0) frame.end = values.data();
   }
   return nullptr;
+}
+
+// Spans that follow each other: the key's column tells what durations are relative to, the
+// durations where each span begins.
+const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& table,
+                          ColumnFrame frame, EventColumns* out) {
+  constexpr int kEnd = 0, kDuration = 1, kKey = 2;
+  const std::vector<uint8_t> zeros(chunk.column[kEnd] == nullptr ||
+                                           chunk.column[kDuration] == nullptr ||
+                                           chunk.column[kKey] == nullptr
+                                       ? out->count + kReadAhead
+                                       : 0);
+  ChunkFields whole = chunk;
+  for (const int i : {kEnd, kDuration, kKey}) {
+    if (whole.column[i] != nullptr) continue;
+    whole.column[i] = zeros.data();
+    whole.column_bytes[i] = out->count;
+  }
+  const auto decode = [&](int i) {
+    if (i < table.columns)
+      return DecodeOneColumn(whole, table.column[i].encoding, frame, i, out->count,
+                             &out->column[i]);
+    out->column[i].clear();
+    return static_cast<const char*>(nullptr);
+  };
+  const char* fault = decode(kKey);
+  frame.key = out->column[kKey].data();
+  if (fault == nullptr) fault = decode(kDuration);
+  frame.duration = out->column[kDuration].data();
+  if (fault == nullptr) fault = decode(kEnd);
+  for (int i = kKey + 1; i < proto::kMaxColumns && fault == nullptr; ++i) fault = decode(i);
+  return fault;
+}
+
+const char* DecodeRows(const ChunkFields& chunk, const proto::TableSpec& table,
+                       const proto::BlockHeader& header, EventColumns* out) {
+  ColumnFrame frame;
+  frame.time_shift = static_cast<uint32_t>(chunk.time_shift);
+  frame.tick = chunk.tick;
+  frame.base_time = chunk.base_time;
+  frame.first_time = header.first_time >> frame.time_shift;
+  frame.last_time = header.last_time >> frame.time_shift;
+  const bool is_chained = table.column[0].encoding == proto::Encoding::kGap;
+  return is_chained ? DecodeChained(chunk, table, frame, out)
+                    : DecodeColumns(chunk, table, frame, out);
 }
 
 // Vectors keep their size from block to block where they can: growing one again would zero it
@@ -195,7 +252,7 @@ bool BlockDecoder::DecodeEvents(const uint8_t* data, const BlockRef& block, Even
   out->capture = block.header.capture;
   out->count = block.header.count;
   out->dropped_before = block.header.dropped_before;
-  what = DecodeColumns(chunk, *table, block.header, out);
+  what = DecodeRows(chunk, *table, block.header, out);
   if (what == nullptr) return true;
   Empty(out);
   return Refuse(block, what, fault);

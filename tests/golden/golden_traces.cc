@@ -170,6 +170,31 @@ GoldenTrace Damaged() {
   return {"damaged", std::move(trace)};
 }
 
+// Two streams of one device that overlap, another device, a graph, and a kernel whose launch was
+// before the recording.
+GoldenTrace Gpu() {
+  ProcessBuilder builder(31, 1);
+  builder.process().executable = "/opt/bin/solver";
+  builder.process().argv = {"solver"};
+  const uint32_t add = builder.Signature("_Z9VectorAddPKfS0_Pfi", 4096, 256);
+  const uint32_t small = builder.Signature("_Z9VectorAddPKfS0_Pfi", 8, 256);
+  const uint32_t norm = builder.Signature("norm_kernel", 1, 1024);
+  TrackBuilder& main = builder.Thread(31, "solver");
+  TrackBuilder& compute = builder.Stream(0, 1, 7);
+  TrackBuilder& side = builder.Stream(0, 1, 13);
+  side.Kernel(norm, 2 * kMs, 3 * kMs);
+  for (uint32_t i = 0; i < 4; ++i) {
+    const int64_t at = (10 + 10 * i) * kMs;
+    main.Call("cudaLaunchKernel_v7000", at, at + 6 * kUs, 100 + i);
+    compute.Kernel(add, at + kMs, at + 5 * kMs, 100 + i);
+    side.Kernel(small, at + 4 * kMs, at + 7 * kMs, 200, 9);
+  }
+  builder.Stream(1, 2, 7).Kernel(add, 60 * kMs, 70 * kMs, 300);
+  Trace trace = MakeTrace({&builder});
+  trace.path = "gpu";
+  return {"gpu", std::move(trace)};
+}
+
 }  // namespace
 
 std::vector<GoldenTrace> MakeGoldenTraces() {
@@ -177,6 +202,7 @@ std::vector<GoldenTrace> MakeGoldenTraces() {
   traces.push_back(Training());
   traces.push_back(Server());
   traces.push_back(Damaged());
+  traces.push_back(Gpu());
   return traces;
 }
 

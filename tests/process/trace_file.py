@@ -12,7 +12,9 @@ import subprocess
 import numpy
 
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
+SIGNATURES, STREAMS, DEVICES, FUNCTIONS = 8, 9, 10, 11
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING = 16, 17, 18, 19, 20, 21, 22
+KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
 
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
@@ -24,6 +26,17 @@ _COLUMNS = {
     THREAD_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain")),
     PROCESS_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain"), ("text", "plain")),
     MAPPING: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
+    # Chained: the end is a gap, the duration relative to the last one with the same third column.
+    KERNEL: (("time", "gap"), ("duration", "keyed_span"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
+             ("graph_node", "delta")),
+    MEMCPY: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
+             ("graph", "delta"), ("graph_node", "delta"), ("peer", "plain")),
+    MEMSET: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
+             ("graph", "delta"), ("graph_node", "delta"), ("value", "plain")),
+    API: (("time", "gap"), ("duration", "keyed_span"), ("function", "plain"), ("correlation", "delta"), ("result", "plain"),
+          ("stack", "plain")),
+    SYNC: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("stream", "plain"),
+           ("event", "delta"), ("result", "plain")),
 }
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
@@ -105,6 +118,27 @@ def _column(data, count, encoding, base):
     return values
 
 
+def _keyed(data, count, keys):
+    """Each value relative to the last one with the same key."""
+    values = _column(data, count, "plain", 0).copy()
+    for key in numpy.unique(keys):
+        values[keys == key] = numpy.cumsum(values[keys == key])
+    return values
+
+
+def _chained(chunk, kind, count, base, tick):
+    """The columns of a table whose spans follow each other: times in nanoseconds of CUPTI's clock."""
+    data = lambda i: chunk[16 + i][-1] if 16 + i in chunk else None
+    names = [name for name, _ in _COLUMNS[kind]]
+    keys = _column(data(2), count, "plain", 0)
+    duration = _keyed(data(1), count, keys) * tick
+    columns = {names[0]: numpy.cumsum(_column(data(0), count, "plain", 0) * tick + duration) + base, names[1]: duration, names[2]: keys}
+    for i, (name, encoding) in enumerate(_COLUMNS[kind]):
+        if i > 2:
+            columns[name] = _keyed(data(i), count, keys) if encoding == "keyed" else _column(data(i), count, encoding, 0)
+    return columns
+
+
 @dataclasses.dataclass
 class Thread:
     track: int
@@ -134,6 +168,10 @@ class TraceFile:
         self.argv = []
         self.dropped = {}  # by track, of the chunks' dropped_before
         self._parts = {}
+        self.signatures = {}  # id: dict
+        self.streams = {}  # track: (device, context, stream)
+        self.functions = {}  # function: name
+        self.cupti_clock = []  # (cupti_ns, monotonic_ns)
         for chunk in fields(done.stdout).get(1, []):
             self._add(fields(chunk))
         self._tables = {kind: self._join(kind) for kind in _COLUMNS}
@@ -161,10 +199,30 @@ class TraceFile:
                 loss = fields(entry)
                 self.losses[loss.get(1, [0])[-1]] = loss.get(2, [0])[-1]
             self.notes = [fields(note).get(2, [b""])[-1].decode() for note in health.get(9, [])]
+        elif kind == SIGNATURES:
+            for entry in fields(one(25)).get(1, []):
+                signature = fields(entry)
+                get = lambda number, default=0: signature.get(number, [default])[-1]
+                triple = lambda number: tuple(int(value) for value in _packed(get(number, b"")))
+                self.signatures[get(1)] = {"name": get(2), "device": get(3), "context": get(4), "grid": triple(5), "block": triple(6),
+                                           "registers": get(8), "static_smem": get(9), "dynamic_smem": get(10)}
+        elif kind == STREAMS:
+            for entry in fields(one(26)).get(1, []):
+                stream = fields(entry)
+                get = lambda number: stream.get(number, [0])[-1]
+                self.streams[get(1)] = (get(2), get(3), get(4))
+        elif kind == FUNCTIONS:
+            table = fields(one(28))
+            self.functions.update(zip(table.get(1, []), table.get(2, [])))
+        elif kind == CLOCKS:
+            for entry in fields(one(11)).get(1, []):
+                snapshot = fields(entry)
+                if snapshot.get(6, [0])[-1] != 0:
+                    self.cupti_clock.append((snapshot[6][-1], snapshot[2][-1]))
         elif kind in _COLUMNS:
             self._add_events(kind, chunk, one)
         else:
-            assert kind in (STACKS, MODULES, CLOCKS), f"chunk kind {kind}"
+            assert kind in (STACKS, MODULES, DEVICES), f"chunk kind {kind}"
 
     def _add_meta(self, meta):
         last = lambda number, old: meta.get(number, [old])[-1]
@@ -179,8 +237,9 @@ class TraceFile:
 
     def _add_events(self, kind, chunk, one):
         count, shift = one(4), one(5)
-        columns = {}
-        for i, (name, encoding) in enumerate(_COLUMNS[kind]):
+        is_chained = _COLUMNS[kind][0][1] == "gap"
+        columns = _chained(chunk, kind, count, one(3), one(24, 1) or 1) if is_chained else {}
+        for i, (name, encoding) in enumerate(() if is_chained else _COLUMNS[kind]):
             data = chunk[16 + i][-1] if 16 + i in chunk else None
             columns[name] = _column(data, count, encoding, one(3)) << (shift if name in ("time", "duration") else 0)
         columns["track"] = numpy.full(count, one(2))
@@ -201,6 +260,11 @@ class TraceFile:
     thread_events = property(lambda self: self._tables[THREAD_EVENT])
     process_events = property(lambda self: self._tables[PROCESS_EVENT])
     mappings = property(lambda self: self._tables[MAPPING])
+    kernels = property(lambda self: self._tables[KERNEL])
+    copies = property(lambda self: self._tables[MEMCPY])
+    sets = property(lambda self: self._tables[MEMSET])
+    calls = property(lambda self: self._tables[API])
+    syncs = property(lambda self: self._tables[SYNC])
 
     @property
     def program(self):
@@ -213,6 +277,25 @@ class TraceFile:
     @property
     def lost(self):
         return sum(self.losses.values())
+
+    def kernel_rows(self):
+        """Kernels as (name, stream, grid, block, registers, static and dynamic shared memory, correlation, start, end), by start."""
+        table, rows = self.kernels, []
+        for i in range(len(table["time"])):
+            signature = self.signatures[int(table["signature"][i])]
+            end, duration = int(table["time"][i]), int(table["duration"][i])
+            rows.append((self.strings[signature["name"]], self.streams[int(table["track"][i])][2], signature["grid"], signature["block"],
+                         signature["registers"], signature["static_smem"], signature["dynamic_smem"], int(table["correlation"][i]),
+                         end - duration, end))
+        return sorted(rows, key=lambda row: row[-2:])
+
+    def call_rows(self):
+        """API calls as (name, tid, correlation, result, start, end), by start."""
+        table = self.calls
+        tids = {thread.track: thread.tid for thread in self.threads.values()}
+        return sorted(((self.strings[self.functions[int(table["function"][i])]], tids[int(table["track"][i])],
+                        int(table["correlation"][i]), int(table["result"][i]), int(table["time"][i] - table["duration"][i]),
+                        int(table["time"][i])) for i in range(len(table["time"]))), key=lambda row: row[-2:])
 
     def process_event(self, event):
         """Rows (a, b, text) of one kind of process event."""

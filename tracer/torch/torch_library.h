@@ -1,30 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds PyTorch's libraries among the loaded ones, their version and the few functions that are
-// used, all by name.
-//
-// Control thread only. May wait for the loader's lock; reads version files; allocates inside the
-// loader.
+// Which PyTorch a library belongs to. Control thread only: reads version files.
 
 #pragma once
 
 #include <cstdint>
 
 namespace gpuprof::tracer {
-
-// Whether any object was loaded or unloaded since the last call with the same `seen` (begin with
-// 0).
-bool LoaderChanged(uint64_t* seen);
-
-struct LoadedLibrary {
-  void* handle = nullptr;  // keeps it loaded
-  char path[1024] = {};
-};
-
-// The first loaded object whose file name begins with `name`, fully initialised. False: there is
-// none.
-bool FindLibrary(const char* name, LoadedLibrary* library);
 
 struct TorchVersion {
   uint32_t major = 0;  // 0: unknown

@@ -16,6 +16,7 @@
 
 #include "proto/contract.h"
 #include "proto/ticks.h"
+#include "tracer/base/loaded_library.h"
 #include "tracer/torch/op_names.h"
 #include "tracer/torch/op_recorder.h"
 #include "tracer/torch/protected_call.h"

@@ -21,6 +21,7 @@ namespace gpuprof::analysis::test {
 
 inline constexpr int64_t kUs = 1000;
 inline constexpr int64_t kMs = 1000 * kUs;
+inline constexpr uint32_t kRuntimeDomain = 2;  // CUPTI_CB_DOMAIN_RUNTIME_API
 
 class ProcessBuilder;
 
@@ -30,6 +31,16 @@ class TrackBuilder {
     track_.tid = tid;
     track_.name = std::move(name);
     track_.id = static_cast<uint32_t>(tid);
+  }
+
+  // Of a stream.
+  TrackBuilder(ProcessBuilder* process, uint32_t device, uint32_t context, uint32_t stream)
+      : process_(process) {
+    track_.is_stream = true;
+    track_.device = device;
+    track_.context = context;
+    track_.stream = stream;
+    track_.id = 0x10000 + context * 0x100 + stream;
   }
 
   TrackBuilder& Op(const std::string& name, int64_t start, int64_t end,
@@ -81,6 +92,11 @@ class TrackBuilder {
     track_.thread_event.b.push_back(b);
     return *this;
   }
+  // Of a stream's track.
+  TrackBuilder& Kernel(uint32_t signature, int64_t start, int64_t end, uint32_t correlation = 0,
+                       uint32_t graph = 0);
+  // A runtime call that returned cudaSuccess.
+  TrackBuilder& Call(const std::string& name, int64_t start, int64_t end, uint32_t correlation = 0);
   TrackBuilder& Tool() {
     track_.tool = true;
     return *this;
@@ -143,6 +159,9 @@ class ProcessBuilder {
     tracks_.push_back(std::make_unique<TrackBuilder>(this, tid, name));
     return *tracks_.back();
   }
+  TrackBuilder& Stream(uint32_t device, uint32_t context, uint32_t stream);
+  // A way to launch the kernel `name`, one-dimensional. Its id.
+  uint32_t Signature(const std::string& name, uint32_t grid, uint32_t block);
   // Frames innermost first. The id of the stack.
   uint32_t Stack(const std::vector<uint64_t>& pcs) {
     uint32_t parent = 0;
@@ -163,6 +182,13 @@ class ProcessBuilder {
     return *this;
   }
   Process& process() { return process_; }
+  // Numbers a runtime function.
+  uint32_t Function(const std::string& name) {
+    const auto [at, added] = function_ids_.try_emplace(
+        name, proto::ApiFunction(kRuntimeDomain, static_cast<uint32_t>(function_ids_.size()) + 1));
+    if (added) process_.functions[at->second] = Id(name);
+    return at->second;
+  }
   uint32_t Id(const std::string& text) {
     const auto [at, added] = ids_.try_emplace(text, next_string_);
     if (added) process_.strings[next_string_++] = text;
@@ -175,6 +201,7 @@ class ProcessBuilder {
   std::vector<int32_t> tids_;
   std::vector<std::unique_ptr<TrackBuilder>> tracks_;
   std::map<std::string, uint32_t> ids_;
+  std::map<std::string, uint32_t> function_ids_;
   uint32_t next_string_ = 2;
   uint32_t next_stack_ = 2;
 };
@@ -184,6 +211,46 @@ inline TrackBuilder& TrackBuilder::Op(const std::string& name, int64_t start, in
   spans_.push_back(
       {start, end, process_->Id(name), static_cast<uint32_t>(scope) | uint32_t{flags} << 8});
   return *this;
+}
+
+inline TrackBuilder& TrackBuilder::Kernel(uint32_t signature, int64_t start, int64_t end,
+                                          uint32_t correlation, uint32_t graph) {
+  track_.kernel.end_ns.push_back(end);
+  track_.kernel.duration_ns.push_back(end - start);
+  track_.kernel.signature.push_back(signature);
+  track_.kernel.correlation.push_back(correlation);
+  track_.kernel.graph.push_back(graph);
+  track_.kernel.graph_node.push_back(0);
+  track_.kernel.capture.push_back(1);
+  return *this;
+}
+
+inline TrackBuilder& TrackBuilder::Call(const std::string& name, int64_t start, int64_t end,
+                                        uint32_t correlation) {
+  track_.api.end_ns.push_back(end);
+  track_.api.duration_ns.push_back(end - start);
+  track_.api.function.push_back(process_->Function(name));
+  track_.api.correlation.push_back(correlation);
+  track_.api.result.push_back(0);
+  track_.api.stack.push_back(0);
+  return *this;
+}
+
+inline TrackBuilder& ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stream) {
+  tracks_.push_back(std::make_unique<TrackBuilder>(this, device, context, stream));
+  tids_.push_back(0);
+  return *tracks_.back();
+}
+
+inline uint32_t ProcessBuilder::Signature(const std::string& name, uint32_t grid, uint32_t block) {
+  const auto id = static_cast<uint32_t>(process_.signatures.size()) + 1;
+  proto::Signature& signature = process_.signatures[id];
+  signature.set_id(id);
+  signature.set_name(Id(name));
+  for (const uint32_t size : {grid, 1u, 1u}) signature.add_grid(size);
+  for (const uint32_t size : {block, 1u, 1u}) signature.add_block(size);
+  signature.set_registers(32);
+  return id;
 }
 
 inline Track TrackBuilder::Build() const {
@@ -247,8 +314,13 @@ inline Process ProcessBuilder::Build() const {
       cover(track.wait.end_ns[i] - track.wait.duration_ns[i]);
       cover(track.wait.end_ns[i]);
     }
-    process.rows += track.heap.rows() + track.tensor.rows() + track.thread_event.rows() +
-                    track.op.rows() + track.wait.rows();
+    for (size_t i = 0; i < track.kernel.rows(); ++i) {
+      cover(track.kernel.end_ns[i] - track.kernel.duration_ns[i]);
+      cover(track.kernel.end_ns[i]);
+    }
+    process.rows += track.kernel.rows() + track.api.rows() + track.heap.rows() +
+                    track.tensor.rows() + track.thread_event.rows() + track.op.rows() +
+                    track.wait.rows();
     process.tracks.push_back(track);
   }
   if (process.captures.empty()) {

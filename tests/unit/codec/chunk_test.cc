@@ -204,6 +204,56 @@ TEST(ChunkBuilder, NestingSurvivesRounding) {
   }
 }
 
+// Kernels of one stream on a clock that steps by 32 ns, some of which begin before the one before
+// has ended.
+std::vector<Row> KernelsOnATick(uint64_t tick) {
+  std::mt19937_64 random(9);
+  std::vector<Row> rows;
+  uint64_t end = 1'700'000'000'000'000'017;
+  for (uint64_t i = 0; i < 2000; ++i) {
+    const uint64_t duration = (100 + random() % 50) * tick;
+    end += duration + (random() % 40) * tick;
+    if (i % 100 == 99) end -= 30 * tick;
+    rows.push_back({end, duration, 2 + random() % 7, 1000 + i, 3, i % 5});
+  }
+  return rows;
+}
+
+TEST(ChunkBuilder, ATickMakesTimesSmallAndKeepsThemExact) {
+  for (const uint64_t tick : {uint64_t{1}, uint64_t{32}, uint64_t{1000}}) {
+    const std::vector<Row> rows = KernelsOnATick(tick);
+    ChunkBuilder builder(ChunkKind::kKernel, 1, 0);
+    builder.SetTick(tick);
+    for (const Row& row : rows) AppendRow(&builder, row);
+    const TempFolder folder;
+    const std::string path = folder / "p1-1.gpt";
+    TraceWriter writer;
+    ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
+    ASSERT_TRUE(writer.WriteEvents(&builder, 1, 0));
+    writer.Close();
+    const std::vector<uint8_t> file = ReadBytes(path);
+    EXPECT_EQ(ReadRows(file, 1, ChunkKind::kKernel), rows);
+    const proto::Trace trace = ParseAll(file);
+    EXPECT_EQ(trace.chunk(0).tick(), tick == 1 ? 0 : tick);
+    EXPECT_EQ(RowsOf(trace.chunk(0)), rows);
+    EXPECT_EQ(trace.chunk(0).c0(0), 0) << "the first begins at base_time";
+  }
+}
+
+TEST(ChunkBuilder, ATickIsForOneChunk) {
+  ChunkBuilder builder(ChunkKind::kKernel, 1, 0);
+  builder.SetTick(32);
+  AppendRow(&builder, {3200, 320, 2, 0, 0, 0});
+  std::vector<uint8_t> bytes;
+  builder.Finish(1, &bytes);
+  AppendRow(&builder, {3201, 33, 2, 0, 0, 0});
+  bytes.clear();
+  builder.Finish(1, &bytes);
+  proto::Trace trace;
+  ASSERT_TRUE(trace.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+  EXPECT_EQ(RowsOf(trace.chunk(0)), (std::vector<Row>{{3201, 33, 2, 0, 0, 0}}));
+}
+
 TEST(ChunkBuilder, KeepsLittleMemoryWhenItStartsAnew) {
   ChunkBuilder builder(ChunkKind::kHeap, 1, 0);
   for (uint64_t i = 0; i < proto::kRowsPerChunk; ++i) {

@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
@@ -74,7 +75,8 @@ namespace {
 
 int SpanColumn(const proto::TableSpec& table) {
   for (int i = 0; i < table.columns; ++i) {
-    if (table.column[i].encoding == Encoding::kSpan) return i;
+    const Encoding encoding = table.column[i].encoding;
+    if (encoding == Encoding::kSpan || encoding == Encoding::kKeyedSpan) return i;
   }
   return -1;
 }
@@ -116,6 +118,51 @@ std::vector<Row> RowsOf(const EventColumns& columns) {
   return rows;
 }
 
+namespace {
+
+// By the letter of FORMAT.md.
+class ColumnSum {
+ public:
+  ColumnSum(Encoding encoding, const proto::Chunk& chunk)
+      : encoding_(encoding),
+        chunk_(chunk),
+        sum_(encoding == Encoding::kTime || encoding == Encoding::kGap ? chunk.base_time() : 0) {}
+
+  // `row` has its key and its duration already.
+  uint64_t Add(uint64_t residual, const Row& row) {
+    const uint64_t tick = chunk_.tick() == 0 ? 1 : chunk_.tick();
+    switch (encoding_) {
+      case Encoding::kPlain:
+        return residual;
+      case Encoding::kSpan:
+        return residual << chunk_.time_shift();
+      case Encoding::kDelta:
+        return sum_ += residual;
+      case Encoding::kTime:
+        return (sum_ += residual) << chunk_.time_shift();
+      case Encoding::kAddress:
+        sum_ += residual;
+        return sum_ << 4 | sum_ >> 60;
+      case Encoding::kKeyed:
+        return last_[row[2]] += residual;
+      case Encoding::kKeyedSpan:
+        return (last_[row[2]] += residual) * tick << chunk_.time_shift();
+      case Encoding::kGap:
+        sum_ += residual * tick + (row[1] >> chunk_.time_shift());
+        return sum_ << chunk_.time_shift();
+    }
+    return 0;
+  }
+
+ private:
+  Encoding encoding_;
+  const proto::Chunk& chunk_;
+  uint64_t sum_;
+  std::map<uint64_t, uint64_t> last_;
+};
+
+}  // namespace
+
 std::vector<Row> RowsOf(const proto::Chunk& chunk) {
   const proto::TableSpec& table = *proto::FindTable(static_cast<proto::ChunkKind>(chunk.kind()));
   const google::protobuf::RepeatedField<int64_t>* fields[] = {&chunk.c0(), &chunk.c1(), &chunk.c2(),
@@ -123,18 +170,17 @@ std::vector<Row> RowsOf(const proto::Chunk& chunk) {
                                                               &chunk.c6(), &chunk.c7()};
   const int count = static_cast<int>(chunk.count());
   std::vector<Row> rows(chunk.count(), Row(static_cast<size_t>(table.columns)));
-  for (int c = 0; c < table.columns; ++c) {
+  const bool is_chained = table.column[0].encoding == Encoding::kGap;
+  std::vector<int> order;
+  for (int c = 0; c < table.columns; ++c) order.push_back(is_chained && c < 3 ? 2 - c : c);
+  for (const int c : order) {
     const auto& residuals = *fields[c];
     EXPECT_TRUE(residuals.empty() || residuals.size() == count) << table.column[c].name;
-    const Encoding encoding = table.column[c].encoding;
-    uint64_t sum = encoding == Encoding::kTime ? chunk.base_time() : 0;
+    ColumnSum sum(table.column[c].encoding, chunk);
     for (int i = 0; i < count; ++i) {
+      Row& row = rows[static_cast<size_t>(i)];
       const uint64_t residual = residuals.empty() ? 0 : static_cast<uint64_t>(residuals[i]);
-      uint64_t value = residual;
-      if (encoding != Encoding::kPlain && encoding != Encoding::kSpan) value = sum += residual;
-      if (encoding == Encoding::kTime || encoding == Encoding::kSpan) value <<= chunk.time_shift();
-      if (encoding == Encoding::kAddress) value = value << 4 | value >> 60;
-      rows[static_cast<size_t>(i)][static_cast<size_t>(c)] = value;
+      row[static_cast<size_t>(c)] = sum.Add(residual, row);
     }
   }
   return rows;

@@ -93,8 +93,10 @@ TEST(RecorderVariables, HandsOverWhatIsNoDefault) {
             "");
   Objects objects;
   objects.tracer = "/t.so";
+  objects.inject = "/i.so";
   const Variables variables = RecorderVariables(settings, "/b", objects);
-  const Variables expected = {{"GPUPROF_BUNDLE", "/b"},
+  const Variables expected = {{"CUDA_INJECTION64_PATH", "/i.so"},
+                              {"GPUPROF_BUNDLE", "/b"},
                               {"GPUPROF_SIGNAL", "12"},
                               {"GPUPROF_STACKS", "7"},
                               {"GPUPROF_TRACER", "/t.so"}};

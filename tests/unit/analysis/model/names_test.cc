@@ -42,7 +42,7 @@ TEST(Names, EachCodeHasItsOwn) {
   EXPECT_EQ(CountNames(OpScopeName), 4u);
   EXPECT_EQ(CountNames(MapEventName), 4u);
   EXPECT_EQ(CountNames(HeapModeName), 3u);
-  EXPECT_EQ(CountNames(SourceName), 6u);
+  EXPECT_EQ(CountNames(SourceName), 7u);
 }
 
 TEST(Names, EveryLossOfTheSchemaHasOne) {
@@ -56,7 +56,7 @@ TEST(Names, EveryChunkKindOfTheSchemaHasOne) {
   for (const proto::TableSpec& table : proto::kTables) {
     EXPECT_EQ(ChunkKindName(static_cast<uint32_t>(table.kind)), table.name);
   }
-  for (uint32_t kind = 1; kind <= 7; ++kind) EXPECT_NE(ChunkKindName(kind), "");
+  for (uint32_t kind = 1; kind <= 11; ++kind) EXPECT_NE(ChunkKindName(kind), "");
   EXPECT_EQ(ChunkKindName(99), "");
 }
 

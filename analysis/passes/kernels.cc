@@ -1,0 +1,187 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `kernels`: sums over the kernels of all streams. Busy time is the union of their spans
+// on each device: kernels that overlap are not counted twice.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+#include "analysis/symbols/module_symbols.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+enum class Grouping { kName, kSignature, kStream };
+
+// What a row stands for; what does not matter is 0. Of names, the string id.
+struct Key {
+  int32_t pid;
+  uint32_t device;
+  uint32_t first;   // name, signature or context
+  uint32_t second;  // stream
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sums {
+  std::vector<int64_t> durations;
+  std::unordered_set<uint32_t> signatures;
+  uint64_t in_graphs = 0;
+  uint64_t launched = 0;
+  size_t process = 0;
+};
+
+using Groups = std::map<Key, Sums>;
+using Spans = std::map<std::pair<int32_t, uint32_t>, std::vector<std::pair<int64_t, int64_t>>>;
+
+const proto::Signature* SignatureOf(const Process& process, uint32_t id) {
+  const auto found = process.signatures.find(id);
+  return found == process.signatures.end() ? nullptr : &found->second;
+}
+
+std::unordered_set<uint32_t> Launches(const Process& process) {
+  std::unordered_set<uint32_t> ids;
+  for (const Track& track : process.tracks) {
+    ids.insert(track.api.correlation.begin(), track.api.correlation.end());
+  }
+  ids.erase(0);
+  return ids;
+}
+
+Key KeyOf(Grouping grouping, const Process& process, const Track& track, uint32_t signature) {
+  switch (grouping) {
+    case Grouping::kSignature:
+      return {process.pid, track.device, signature, 0};
+    case Grouping::kStream:
+      return {process.pid, track.device, track.context, track.stream};
+    case Grouping::kName:
+      break;
+  }
+  const proto::Signature* known = SignatureOf(process, signature);
+  return {process.pid, track.device, known == nullptr ? 0 : known->name(), 0};
+}
+
+void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* groups,
+                Spans* spans) {
+  const Process& process = context.process(index);
+  const std::unordered_set<uint32_t> launches = Launches(process);
+  for (const Track& track : process.tracks) {
+    const KernelTable& kernels = track.kernel;
+    for (size_t i = 0; i < kernels.rows(); ++i) {
+      Sums& sums = (*groups)[KeyOf(grouping, process, track, kernels.signature[i])];
+      sums.process = index;
+      sums.durations.push_back(kernels.duration_ns[i]);
+      sums.signatures.insert(kernels.signature[i]);
+      sums.in_graphs += kernels.graph[i] != 0 ? 1 : 0;
+      sums.launched += launches.count(kernels.correlation[i]);
+      (*spans)[{process.pid, track.device}].emplace_back(kernels.end_ns[i] - kernels.duration_ns[i],
+                                                         kernels.end_ns[i]);
+    }
+  }
+}
+
+int64_t UnionOf(std::vector<std::pair<int64_t, int64_t>>* spans) {
+  std::sort(spans->begin(), spans->end());
+  int64_t busy = 0;
+  int64_t until = INT64_MIN;
+  for (const auto& [start, end] : *spans) {
+    if (end <= until) continue;
+    busy += end - std::max(start, until);
+    until = end;
+  }
+  return busy;
+}
+
+std::string Triple(const google::protobuf::RepeatedField<uint32_t>& values) {
+  std::string text;
+  for (const uint32_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
+  return text;
+}
+
+void FillSignature(const proto::Signature& from, results::Kernel* row) {
+  row->set_grid(Triple(from.grid()));
+  row->set_block(Triple(from.block()));
+  const bool has_cluster =
+      std::any_of(from.cluster().begin(), from.cluster().end(), [](uint32_t n) { return n > 1; });
+  if (has_cluster) row->set_cluster(Triple(from.cluster()));
+  row->set_registers_per_thread_count(from.registers());
+  row->set_static_shared_bytes(from.static_shared_bytes());
+  row->set_dynamic_shared_bytes(from.dynamic_shared_bytes());
+  row->set_local_bytes_per_thread(from.local_bytes_per_thread());
+}
+
+void FillName(const Process& process, uint32_t string_id, results::Kernel* row) {
+  const std::string name = process.String(string_id);
+  row->set_name(Demangle(name.c_str()));
+  if (row->name() != name) row->set_mangled(name);
+}
+
+void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
+             results::Kernel* row) {
+  row->set_pid(key.pid);
+  row->set_device(key.device);
+  const proto::Signature* signature = SignatureOf(process, *sums->signatures.begin());
+  if (grouping == Grouping::kStream) {
+    row->set_context(key.first);
+    row->set_stream(key.second);
+    row->set_name("stream " + std::to_string(key.second));
+  } else {
+    FillName(process, signature == nullptr ? 0 : signature->name(), row);
+    if (sums->signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
+  }
+  const Samples durations(std::move(sums->durations));
+  row->set_count(durations.size());
+  row->set_total_ns(durations.total());
+  row->set_total_ratio(Ratio(durations.total(), all_ns));
+  row->set_mean_ns(durations.mean());
+  row->set_median_ns(durations.median());
+  row->set_min_ns(durations.min());
+  row->set_max_ns(durations.max());
+  row->set_signature_count(sums->signatures.size());
+  row->set_graph_count(sums->in_graphs);
+  row->set_launched_count(sums->launched);
+}
+
+}  // namespace
+
+Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto kernels = std::make_unique<results::Kernels>();
+  const std::string by = context.options().by.empty() ? "name" : context.options().by;
+  const Grouping grouping = by == "signature" ? Grouping::kSignature
+                            : by == "stream"  ? Grouping::kStream
+                                              : Grouping::kName;
+  Groups groups;
+  Spans spans;
+  for (const size_t index : context.selected()) {
+    AddProcess(context, index, grouping, &groups, &spans);
+  }
+  int64_t total = 0;
+  for (const auto& [key, sums] : groups) {
+    for (const int64_t duration : sums.durations) total += duration;
+    kernels->set_count(kernels->count() + sums.durations.size());
+  }
+  for (auto& [key, sums] : groups) {
+    FillRow(grouping, key, context.process(sums.process), &sums, total, kernels->add_kernels());
+  }
+  std::stable_sort(kernels->mutable_kernels()->pointer_begin(),
+                   kernels->mutable_kernels()->pointer_end(),
+                   [](const results::Kernel* x, const results::Kernel* y) {
+                     return x->total_ns() > y->total_ns();
+                   });
+  kernels->set_by(by);
+  kernels->set_total_ns(total);
+  for (auto& [device, all] : spans) kernels->set_busy_ns(kernels->busy_ns() + UnionOf(&all));
+  context.FillMeta("kernels", kernels->mutable_meta());
+  context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
+  *result = std::move(kernels);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

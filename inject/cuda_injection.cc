@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// InitializeInjection: what the CUDA driver calls in the object that CUDA_INJECTION64_PATH names,
+// once, inside the program's first cuInit, on the thread that made that call. Loads whatever the
+// variable named before us as well. Where a capture runs, GPU activity is recorded from here on, so
+// that not even the first launch is missed.
+
+#include "inject/cuda_injection.h"
+
+#include <dlfcn.h>
+
+#include "inject/control_thread.h"
+#include "inject/hook_list.h"
+#include "inject/lifecycle.h"
+#include "inject/raw_log.h"
+#include "inject/settings.h"
+#include "inject/state.h"
+#include "inject/text.h"
+
+namespace gpuprof::inject {
+
+constinit std::atomic<uint32_t> g_cuda_started{0};
+
+namespace {
+
+using Initialize = int (*)();
+
+// The tool that had the variable before: it expects the same call.
+void RunChained() {
+  const char* path = Variable(proto::kEnvChainedInjection);
+  if (path == nullptr || *path == 0) return;
+  void* object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  const auto initialize = object != nullptr
+                              ? reinterpret_cast<Initialize>(dlsym(object, "InitializeInjection"))
+                              : nullptr;
+  if (initialize != nullptr) {
+    initialize();
+    return;
+  }
+  char line[900];
+  Text(line, sizeof(line))
+      .Add("CUDA_INJECTION64_PATH named ")
+      .Add(path)
+      .Add(", which cannot be loaded as a tool; the program goes on without it");
+  Say(line);
+}
+
+}  // namespace
+}  // namespace gpuprof::inject
+
+using namespace gpuprof::inject;
+
+extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
+  static std::atomic<uint32_t> calls{0};
+  if (g_settings.bundle[0] == 0 || calls.fetch_add(1) != 0) return 1;
+  RunChained();
+  StartGpu();
+  // From here on the control thread may call CUPTI too. Not before: it would wait for cuInit, and
+  // this thread for it.
+  g_cuda_started.store(1);
+  return 1;
+}

@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The last values seen with each key of one chunk: what keyed columns are relative to. A kernel's
+// duration is foreseen from the last one of its launch signature, a call's from the last one of its
+// function. Used by writer and reader alike, so that both forget and grow at the same places.
+//
+// One thread. Memory comes from operator new, at most two slots for each different key; keys are
+// any 64-bit values, hostile ones included.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace gpuprof::codec {
+
+class KeyedLast {
+ public:
+  // What was last seen with a key: 0 before the first.
+  struct Values {
+    uint64_t duration;
+    uint64_t value;
+  };
+
+  // The key's values, to be read and replaced. Valid until the next call.
+  Values* Find(uint64_t key) {
+    if (key == last_key_ && last_ != nullptr) return last_;
+    if (slots_.empty() || used_ * 2 >= slots_.size()) Grow();
+    Slot* slot = Seek(key);
+    if (!slot->used) {
+      slot->used = true;
+      slot->key = key;
+      ++used_;
+    }
+    last_key_ = key;
+    return last_ = &slot->values;
+  }
+
+  // Forgets everything; keeps a small table's memory.
+  void Clear() {
+    if (slots_.size() > kKeptSlots) {
+      std::vector<Slot>().swap(slots_);
+    } else {
+      slots_.assign(slots_.size(), Slot());
+    }
+    used_ = 0;
+    last_ = nullptr;
+  }
+
+  uint64_t memory_bytes() const { return slots_.capacity() * sizeof(Slot); }
+
+ private:
+  struct Slot {
+    uint64_t key = 0;
+    Values values = {0, 0};
+    bool used = false;
+  };
+  static constexpr uint64_t kFirstSlots = 64;
+  static constexpr uint64_t kKeptSlots = 1024;
+
+  Slot* Seek(uint64_t key) {
+    const uint64_t mask = slots_.size() - 1;
+    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 32 & mask;
+    while (slots_[at].used && slots_[at].key != key) at = (at + 1) & mask;
+    return &slots_[at];
+  }
+
+  void Grow() {
+    std::vector<Slot> old(slots_.empty() ? kFirstSlots : slots_.size() * 2);
+    old.swap(slots_);
+    for (const Slot& slot : old) {
+      if (slot.used) *Seek(slot.key) = slot;
+    }
+    last_ = nullptr;
+  }
+
+  std::vector<Slot> slots_;  // open addressing, a power of two
+  uint64_t used_ = 0;
+  uint64_t last_key_ = 0;
+  Values* last_ = nullptr;
+};
+
+}  // namespace gpuprof::codec

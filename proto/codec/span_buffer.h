@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rows of one chained table (proto/schema.h: kernels, copies, API calls) on one track, as CUPTI
+// delivers them, until a chunk is made of them: sorted, and in units of the clock step that they
+// turn out to have. CUPTI's records come in no order, neither within a buffer nor between buffers.
+//
+// One thread at a time. No exceptions; memory comes from operator new.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/codec/chunk_builder.h"
+
+namespace gpuprof::codec {
+
+class SpanBuffer {
+ public:
+  SpanBuffer(proto::ChunkKind kind, uint32_t track);
+  SpanBuffer(const SpanBuffer&) = delete;
+  SpanBuffer& operator=(const SpanBuffer&) = delete;
+
+  // `row` holds the table's columns in schema order: [0] the end, [1] the duration, both on CUPTI's
+  // clock in nanoseconds. A duration that begins before 0 is cut there.
+  void Append(const uint64_t* row);
+
+  uint32_t count() const { return count_; }
+  uint32_t track() const { return builder_.track(); }
+  proto::ChunkKind kind() const { return builder_.kind(); }
+  uint64_t memory_bytes() const;
+
+  // All rows, encoded, by their ends; to be written before the next Append. The buffer is empty.
+  ChunkBuilder* Encode();
+
+ private:
+  const uint64_t* Row(uint32_t index) const { return &rows_[uint64_t{index} * columns_]; }
+  void Sort();
+  uint64_t FindTick() const;
+
+  uint32_t columns_;
+  uint32_t count_ = 0;
+  bool is_sorted_ = true;
+  std::vector<uint64_t> rows_;
+  std::vector<uint32_t> order_;
+  ChunkBuilder builder_;
+};
+
+}  // namespace gpuprof::codec

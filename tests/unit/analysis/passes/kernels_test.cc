@@ -1,0 +1,70 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include "analysis/passes/passes.h"
+#include "proto/results/kernels.pb.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+// Two streams that overlap for 2 of 12 ms, two signatures of one name, one of another.
+Trace MakeStreams() {
+  ProcessBuilder builder(5, 1);
+  const uint32_t wide = builder.Signature("_Z3addPf", 64, 256);
+  const uint32_t narrow = builder.Signature("_Z3addPf", 1, 32);
+  const uint32_t norm = builder.Signature("norm", 2, 128);
+  builder.Thread(5).Call("cudaLaunchKernel_v7000", 0, 5 * kUs, 11);
+  builder.Stream(0, 1, 7).Kernel(wide, 1 * kMs, 5 * kMs, 11).Kernel(narrow, 6 * kMs, 7 * kMs, 12);
+  builder.Stream(0, 1, 13).Kernel(norm, 3 * kMs, 6 * kMs, 13, 4).Kernel(norm, 20 * kMs, 24 * kMs);
+  return MakeTrace({&builder});
+}
+
+results::Kernels RunBy(const Trace& trace, const std::string& by) {
+  PassOptions options;
+  options.symbolize = false;
+  options.by = by;
+  std::unique_ptr<google::protobuf::Message> result;
+  EXPECT_FALSE(Run("kernels", trace, options, &result));
+  return dynamic_cast<const results::Kernels&>(*result);
+}
+
+TEST(Kernels, ByNameSumsSignatures) {
+  const results::Kernels result = RunBy(MakeStreams(), "name");
+  EXPECT_EQ(result.count(), 4u);
+  EXPECT_EQ(result.total_ns(), 12 * kMs);
+  EXPECT_EQ(result.busy_ns(), 10 * kMs) << "what overlaps counts once";
+  ASSERT_EQ(result.kernels_size(), 2);
+  const results::Kernel& norm = result.kernels(0);
+  EXPECT_EQ(norm.name(), "norm");
+  EXPECT_EQ(norm.total_ns(), 7 * kMs);
+  EXPECT_EQ(norm.graph_count(), 1u);
+  EXPECT_EQ(norm.grid(), "2,1,1");
+  const results::Kernel& add = result.kernels(1);
+  EXPECT_EQ(add.name(), "add(float*)");
+  EXPECT_EQ(add.mangled(), "_Z3addPf");
+  EXPECT_EQ(add.count(), 2u);
+  EXPECT_EQ(add.signature_count(), 2u);
+  EXPECT_FALSE(add.has_grid()) << "of two";
+  EXPECT_EQ(add.min_ns(), 1 * kMs);
+  EXPECT_EQ(add.max_ns(), 4 * kMs);
+  EXPECT_EQ(add.launched_count(), 1u);
+  EXPECT_DOUBLE_EQ(add.total_ratio(), 5.0 / 12);
+}
+
+TEST(Kernels, BySignatureAndByStream) {
+  const Trace trace = MakeStreams();
+  const results::Kernels by_signature = RunBy(trace, "signature");
+  ASSERT_EQ(by_signature.kernels_size(), 3);
+  EXPECT_EQ(by_signature.kernels(2).grid(), "1,1,1");
+  const results::Kernels by_stream = RunBy(trace, "stream");
+  ASSERT_EQ(by_stream.kernels_size(), 2);
+  EXPECT_EQ(by_stream.kernels(0).stream(), 13u);
+  EXPECT_EQ(by_stream.kernels(0).total_ns(), 7 * kMs);
+  EXPECT_EQ(by_stream.kernels(1).signature_count(), 2u);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test

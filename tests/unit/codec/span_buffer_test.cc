@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rows that come in any order are in the file by their ends, exact, in units of the clock's step.
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+
+#include "proto/codec/span_buffer.h"
+#include "proto/codec/trace_writer.h"
+#include "tests/unit/codec/codec_test_util.h"
+
+namespace gpuprof::codec {
+namespace {
+
+using proto::ChunkKind;
+
+// Kernels of a training: 40 signatures, durations that differ by 2 %, ends a multiple of `tick`
+// from some beginning.
+std::vector<Row> Kernels(size_t count, uint64_t tick) {
+  std::mt19937_64 random(11);
+  std::vector<Row> rows;
+  uint64_t end = 1'750'000'000'123'456'789;
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t signature = 2 + i % 40;
+    const uint64_t usual = 50 + signature * 13;
+    const uint64_t duration = (usual + random() % (usual / 50 + 1)) * tick;
+    end += duration + (20 + random() % 15) * tick;
+    rows.push_back({end, duration, signature, 100 + i * 2, 0, 0});
+  }
+  return rows;
+}
+
+proto::Chunk Written(SpanBuffer* buffer, std::vector<Row>* rows) {
+  const TempFolder folder;
+  const std::string path = folder / "p1-1.gpt";
+  TraceWriter writer;
+  EXPECT_TRUE(writer.Create(path.c_str(), TestHeader()));
+  EXPECT_TRUE(writer.WriteEvents(buffer->Encode(), 1, 0));
+  writer.Close();
+  const std::vector<uint8_t> file = ReadBytes(path);
+  *rows = ReadRows(file, 5, buffer->kind());
+  const proto::Trace trace = ParseAll(file);
+  EXPECT_EQ(RowsOf(trace.chunk(0)), *rows);
+  return trace.chunk(0);
+}
+
+TEST(SpanBuffer, SortsAndFindsTheTick) {
+  for (const uint64_t tick : {uint64_t{1}, uint64_t{32}, uint64_t{1000}}) {
+    const std::vector<Row> kernels = Kernels(3000, tick);
+    std::vector<Row> shuffled = kernels;
+    std::shuffle(shuffled.begin(), shuffled.end(), std::mt19937(3));
+    SpanBuffer buffer(ChunkKind::kKernel, 5);
+    for (const Row& row : shuffled) buffer.Append(row.data());
+    EXPECT_EQ(buffer.count(), 3000u);
+    std::vector<Row> rows;
+    const proto::Chunk chunk = Written(&buffer, &rows);
+    EXPECT_EQ(rows, kernels);
+    EXPECT_EQ(chunk.tick(), tick == 1 ? 0 : tick);
+    EXPECT_EQ(buffer.count(), 0u);
+  }
+}
+
+TEST(SpanBuffer, TheNextChunkStartsAnew) {
+  SpanBuffer buffer(ChunkKind::kKernel, 5);
+  std::vector<Row> rows;
+  const std::vector<Row> first = {{2000, 64, 2, 1, 0, 0}, {1000, 32, 2, 2, 0, 0}};
+  for (const Row& row : first) buffer.Append(row.data());
+  EXPECT_EQ(Written(&buffer, &rows).tick(), 8u);
+  const std::vector<Row> second = {{3001, 64, 2, 3, 0, 0}, {4000, 33, 2, 4, 0, 0}};
+  for (const Row& row : second) buffer.Append(row.data());
+  EXPECT_EQ(Written(&buffer, &rows).tick(), 0u);
+  EXPECT_EQ(rows, second);
+}
+
+TEST(SpanBuffer, EqualEndsKeepTheirOrder) {
+  SpanBuffer buffer(ChunkKind::kMemcpy, 5);
+  std::vector<Row> given;
+  for (uint64_t i = 0; i < 10; ++i) given.push_back({i == 0 ? 900u : 500u, 10, 1, i, 77, 0, 0, 0});
+  for (const Row& row : given) buffer.Append(row.data());
+  std::rotate(given.begin(), given.begin() + 1, given.end());
+  std::vector<Row> rows;
+  Written(&buffer, &rows);
+  EXPECT_EQ(rows, given);
+}
+
+TEST(SpanBuffer, ASpanFromBeforeTheClockIsCut) {
+  SpanBuffer buffer(ChunkKind::kApi, 5);
+  const Row row = {100, 500, 1, 0, 0, 0};
+  buffer.Append(row.data());
+  std::vector<Row> rows;
+  Written(&buffer, &rows);
+  EXPECT_EQ(rows, (std::vector<Row>{{100, 100, 1, 0, 0, 0}}));
+}
+
+TEST(SpanBuffer, KernelsTakeTwoBytes) {
+  const std::vector<Row> kernels = Kernels(60'000, 32);
+  SpanBuffer buffer(ChunkKind::kKernel, 5);
+  for (const Row& row : kernels) buffer.Append(row.data());
+  const TempFolder folder;
+  const std::string path = folder / "p1-1.gpt";
+  TraceWriter writer;
+  ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
+  ASSERT_TRUE(writer.WriteEvents(buffer.Encode(), 1, 0));
+  writer.Close();
+  EXPECT_LT(static_cast<double>(ReadBytes(path).size()) / 60'000, 2.0);
+  EXPECT_LT(buffer.memory_bytes(), 200'000u);
+}
+
+}  // namespace
+}  // namespace gpuprof::codec

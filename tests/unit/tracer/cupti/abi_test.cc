@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// tracer/cupti/abi.h, line by line, against the headers of a CUDA toolkit.
+
+#include "tracer/cupti/abi.h"
+
+#include <gtest/gtest.h>
+
+#include <cuda.h>
+#include <cupti.h>
+
+#include <type_traits>
+#include <utility>
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+#define SAME_PLACE(ours, type, field, bytes)      \
+  static_assert((ours) == offsetof(type, field)); \
+  static_assert(sizeof(type::field) == (bytes))
+
+using Kernel = CUpti_ActivityKernel10;
+SAME_PLACE(kernel::kCacheConfig, Kernel, cacheConfig, 1);
+SAME_PLACE(kernel::kRegisters, Kernel, registersPerThread, 2);
+SAME_PLACE(kernel::kStart, Kernel, start, 8);
+SAME_PLACE(kernel::kEnd, Kernel, end, 8);
+SAME_PLACE(kernel::kDevice, Kernel, deviceId, 4);
+SAME_PLACE(kernel::kContext, Kernel, contextId, 4);
+SAME_PLACE(kernel::kStream, Kernel, streamId, 4);
+SAME_PLACE(kernel::kGrid, Kernel, gridX, 4);
+SAME_PLACE(kernel::kGrid + 8, Kernel, gridZ, 4);
+SAME_PLACE(kernel::kBlock, Kernel, blockX, 4);
+SAME_PLACE(kernel::kBlock + 8, Kernel, blockZ, 4);
+SAME_PLACE(kernel::kStaticShared, Kernel, staticSharedMemory, 4);
+SAME_PLACE(kernel::kDynamicShared, Kernel, dynamicSharedMemory, 4);
+SAME_PLACE(kernel::kLocalPerThread, Kernel, localMemoryPerThread, 4);
+SAME_PLACE(kernel::kCorrelation, Kernel, correlationId, 4);
+SAME_PLACE(kernel::kName, Kernel, name, 8);
+SAME_PLACE(kernel::kLaunchType, Kernel, launchType, 1);
+SAME_PLACE(kernel::kSharedExecuted, Kernel, sharedMemoryExecuted, 4);
+SAME_PLACE(kernel::kGraphNode, Kernel, graphNodeId, 8);
+SAME_PLACE(kernel::kGraph, Kernel, graphId, 4);
+SAME_PLACE(kernel::kCluster, Kernel, clusterX, 4);
+SAME_PLACE(kernel::kCluster + 8, Kernel, clusterZ, 4);
+SAME_PLACE(kernel::kLocalTotal, Kernel, localMemoryTotal_v2, 8);
+SAME_PLACE(kernel::kDeviceLaunched, Kernel, isDeviceLaunched, 1);
+
+using Memcpy = CUpti_ActivityMemcpy6;
+SAME_PLACE(copy::kCopyKind, Memcpy, copyKind, 1);
+SAME_PLACE(copy::kSourceKind, Memcpy, srcKind, 1);
+SAME_PLACE(copy::kDestinationKind, Memcpy, dstKind, 1);
+SAME_PLACE(copy::kFlags, Memcpy, flags, 1);
+SAME_PLACE(copy::kBytes, Memcpy, bytes, 8);
+SAME_PLACE(copy::kStart, Memcpy, start, 8);
+SAME_PLACE(copy::kEnd, Memcpy, end, 8);
+SAME_PLACE(copy::kDevice, Memcpy, deviceId, 4);
+SAME_PLACE(copy::kContext, Memcpy, contextId, 4);
+SAME_PLACE(copy::kStream, Memcpy, streamId, 4);
+SAME_PLACE(copy::kCorrelation, Memcpy, correlationId, 4);
+SAME_PLACE(copy::kGraphNode, Memcpy, graphNodeId, 8);
+SAME_PLACE(copy::kGraph, Memcpy, graphId, 4);
+
+// A copy between devices begins like one within.
+using PeerCopy = CUpti_ActivityMemcpyPtoP4;
+SAME_PLACE(copy::kCopyKind, PeerCopy, copyKind, 1);
+SAME_PLACE(copy::kBytes, PeerCopy, bytes, 8);
+SAME_PLACE(copy::kStart, PeerCopy, start, 8);
+SAME_PLACE(copy::kEnd, PeerCopy, end, 8);
+SAME_PLACE(copy::kDevice, PeerCopy, deviceId, 4);
+SAME_PLACE(copy::kContext, PeerCopy, contextId, 4);
+SAME_PLACE(copy::kStream, PeerCopy, streamId, 4);
+SAME_PLACE(peer_copy::kSourceDevice, PeerCopy, srcDeviceId, 4);
+SAME_PLACE(peer_copy::kSourceContext, PeerCopy, srcContextId, 4);
+SAME_PLACE(peer_copy::kDestinationDevice, PeerCopy, dstDeviceId, 4);
+SAME_PLACE(peer_copy::kDestinationContext, PeerCopy, dstContextId, 4);
+SAME_PLACE(peer_copy::kCorrelation, PeerCopy, correlationId, 4);
+SAME_PLACE(peer_copy::kGraphNode, PeerCopy, graphNodeId, 8);
+SAME_PLACE(peer_copy::kGraph, PeerCopy, graphId, 4);
+
+using Memset = CUpti_ActivityMemset4;
+SAME_PLACE(set::kValue, Memset, value, 4);
+SAME_PLACE(set::kBytes, Memset, bytes, 8);
+SAME_PLACE(set::kStart, Memset, start, 8);
+SAME_PLACE(set::kEnd, Memset, end, 8);
+SAME_PLACE(set::kDevice, Memset, deviceId, 4);
+SAME_PLACE(set::kContext, Memset, contextId, 4);
+SAME_PLACE(set::kStream, Memset, streamId, 4);
+SAME_PLACE(set::kCorrelation, Memset, correlationId, 4);
+SAME_PLACE(set::kFlags, Memset, flags, 2);
+SAME_PLACE(set::kMemoryKind, Memset, memoryKind, 2);
+SAME_PLACE(set::kGraphNode, Memset, graphNodeId, 8);
+SAME_PLACE(set::kGraph, Memset, graphId, 4);
+
+SAME_PLACE(api::kCallbackId, CUpti_ActivityAPI, cbid, 4);
+SAME_PLACE(api::kStart, CUpti_ActivityAPI, start, 8);
+SAME_PLACE(api::kEnd, CUpti_ActivityAPI, end, 8);
+SAME_PLACE(api::kThread, CUpti_ActivityAPI, threadId, 4);
+SAME_PLACE(api::kCorrelation, CUpti_ActivityAPI, correlationId, 4);
+SAME_PLACE(api::kResult, CUpti_ActivityAPI, returnValue, 4);
+
+using Sync = CUpti_ActivitySynchronization2;
+SAME_PLACE(sync::kType, Sync, type, 4);
+SAME_PLACE(sync::kStart, Sync, start, 8);
+SAME_PLACE(sync::kEnd, Sync, end, 8);
+SAME_PLACE(sync::kCorrelation, Sync, correlationId, 4);
+SAME_PLACE(sync::kContext, Sync, contextId, 4);
+SAME_PLACE(sync::kStream, Sync, streamId, 4);
+SAME_PLACE(sync::kEvent, Sync, cudaEventId, 4);
+SAME_PLACE(sync::kResult, Sync, returnValue, 4);
+
+TEST(CuptiAbi, NumbersAreTheHeaders) {
+  EXPECT_EQ(kSuccess, CUPTI_SUCCESS);
+  EXPECT_EQ(kInvalidParameter, CUPTI_ERROR_INVALID_PARAMETER);
+  EXPECT_EQ(kMaxLimitReached, CUPTI_ERROR_MAX_LIMIT_REACHED);
+  EXPECT_EQ(kNotCompatible, CUPTI_ERROR_NOT_COMPATIBLE);
+  EXPECT_EQ(kNotInitialized, CUPTI_ERROR_NOT_INITIALIZED);
+  EXPECT_EQ(kInvalidKind, CUPTI_ERROR_INVALID_KIND);
+  EXPECT_EQ(kHardwareBusy, CUPTI_ERROR_HARDWARE_BUSY);
+  EXPECT_EQ(kNotSupported, CUPTI_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(kInsufficientPrivileges, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
+  EXPECT_EQ(kLegacyProfilerNotSupported, CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
+  EXPECT_EQ(kMultipleSubscribersNotSupported, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
+  EXPECT_EQ(kUnknown, CUPTI_ERROR_UNKNOWN);
+  const std::pair<Activity, uint32_t> kinds[] = {
+      {Activity::kMemcpy, CUPTI_ACTIVITY_KIND_MEMCPY},
+      {Activity::kMemset, CUPTI_ACTIVITY_KIND_MEMSET},
+      {Activity::kDriver, CUPTI_ACTIVITY_KIND_DRIVER},
+      {Activity::kRuntime, CUPTI_ACTIVITY_KIND_RUNTIME},
+      {Activity::kDevice, CUPTI_ACTIVITY_KIND_DEVICE},
+      {Activity::kContext, CUPTI_ACTIVITY_KIND_CONTEXT},
+      {Activity::kConcurrentKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
+      {Activity::kOverhead, CUPTI_ACTIVITY_KIND_OVERHEAD},
+      {Activity::kMemcpy2, CUPTI_ACTIVITY_KIND_MEMCPY2},
+      {Activity::kStream, CUPTI_ACTIVITY_KIND_STREAM},
+      {Activity::kSynchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
+  };
+  for (const auto& [ours, theirs] : kinds) EXPECT_EQ(static_cast<uint32_t>(ours), theirs);
+  EXPECT_EQ(kDriverApi, static_cast<uint32_t>(CUPTI_CB_DOMAIN_DRIVER_API));
+  EXPECT_EQ(kRuntimeApi, static_cast<uint32_t>(CUPTI_CB_DOMAIN_RUNTIME_API));
+  EXPECT_EQ(kResource, static_cast<uint32_t>(CUPTI_CB_DOMAIN_RESOURCE));
+  EXPECT_EQ(kState, static_cast<uint32_t>(CUPTI_CB_DOMAIN_STATE));
+  EXPECT_EQ(kContextCreated, static_cast<uint32_t>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED));
+  EXPECT_EQ(kThreadIdSystem, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  EXPECT_EQ(kFlushForced, static_cast<uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
+}
+
+// Same number of parameters, each of the same size: what a call through a pointer depends on.
+template <typename T>
+constexpr size_t SizeOf() {
+  if constexpr (std::is_void_v<T>) {
+    return 0;
+  } else {
+    return sizeof(T);
+  }
+}
+template <typename Ours, typename Theirs>
+struct Alike : std::false_type {};
+template <typename R1, typename... A, typename R2, typename... B>
+            struct Alike<R1 (*)(A...), R2 (*)(B...)> : std::bool_constant < sizeof...(A) ==
+        sizeof...(B) &&
+    SizeOf<R1>() == SizeOf<R2>() &&[]<bool... kSame>(std::integer_sequence<bool, kSame...>) {
+  return (kSame && ...);
+}(std::integer_sequence<bool, sizeof(A) == sizeof(B)...>()) > {};
+
+static_assert(Alike<int (*)(uint32_t*), decltype(&cuptiGetVersion)>::value);
+static_assert(Alike<int (*)(uint64_t*), decltype(&cuptiGetTimestamp)>::value);
+static_assert(Alike<int (*)(int, const char**), decltype(&cuptiGetResultString)>::value);
+static_assert(Alike<int (*)(Subscriber*, Callback, void*), decltype(&cuptiSubscribe)>::value);
+static_assert(Alike<int (*)(Subscriber), decltype(&cuptiUnsubscribe)>::value);
+static_assert(Alike<int (*)(uint32_t, Subscriber, uint32_t, uint32_t),
+                    decltype(&cuptiEnableCallback)>::value);
+static_assert(
+    Alike<int (*)(uint32_t, uint32_t, const char**), decltype(&cuptiGetCallbackName)>::value);
+static_assert(Alike<int (*)(BufferRequested, BufferCompleted),
+                    decltype(&cuptiActivityRegisterCallbacks)>::value);
+static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityEnable)>::value);
+static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityEnableAndDump)>::value);
+static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityDisable)>::value);
+static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityFlushAll)>::value);
+static_assert(
+    Alike<int (*)(uint8_t*, size_t, void**), decltype(&cuptiActivityGetNextRecord)>::value);
+static_assert(
+    Alike<int (*)(void*, uint32_t, size_t*), decltype(&cuptiActivityGetNumDroppedRecords)>::value);
+static_assert(Alike<int (*)(int), decltype(&cuptiSetThreadIdType)>::value);
+static_assert(Alike<int (*)(uint32_t, uint8_t), decltype(&cuptiActivityEnableRuntimeApi)>::value);
+static_assert(Alike<Callback, CUpti_CallbackFunc>::value);
+static_assert(Alike<BufferRequested, CUpti_BuffersCallbackRequestFunc>::value);
+static_assert(Alike<BufferCompleted, CUpti_BuffersCallbackCompleteFunc>::value);
+
+}  // namespace
+}  // namespace gpuprof::tracer::cupti

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The activity buffers: in one hand at a time, taken in the order in which they came, bounded.
+
+#include "tracer/cupti/buffers.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <memory>
+#include <thread>
+#include <vector>
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+TEST(BufferPool, GivesOutNoMoreThanItMay) {
+  const auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(3 * BufferPool::kBufferBytes);
+  std::vector<uint8_t*> given;
+  for (int i = 0; i < 3; ++i) given.push_back(pool->Request());
+  for (const uint8_t* buffer : given) EXPECT_NE(buffer, nullptr);
+  EXPECT_EQ(pool->Request(), nullptr);
+  EXPECT_EQ(pool->refused(), 1u);
+  EXPECT_EQ(pool->outstanding(), 3u);
+  EXPECT_EQ(pool->memory_bytes(), 3 * BufferPool::kBufferBytes);
+  pool->Complete(given[1], 64);
+  FilledBuffer filled;
+  ASSERT_TRUE(pool->Take(&filled));
+  EXPECT_EQ(pool->Request(), nullptr) << "the drain still reads it";
+  pool->Return(filled);
+  EXPECT_EQ(pool->Request(), given[1]);
+}
+
+TEST(BufferPool, TakesTheOldestFirst) {
+  const auto pool = std::make_unique<BufferPool>();
+  uint8_t* a = pool->Request();
+  uint8_t* b = pool->Request();
+  uint8_t* c = pool->Request();
+  pool->Complete(c, 3);
+  pool->Complete(a, 1);
+  pool->Complete(b, 2);
+  for (const size_t valid : {3u, 1u, 2u}) {
+    FilledBuffer filled;
+    ASSERT_TRUE(pool->Take(&filled));
+    EXPECT_EQ(filled.valid, valid);
+    pool->Return(filled);
+  }
+  FilledBuffer none;
+  EXPECT_FALSE(pool->Take(&none));
+  EXPECT_EQ(pool->outstanding(), 0u);
+}
+
+TEST(BufferPool, WhatItNeverGaveOutIsIgnored) {
+  const auto pool = std::make_unique<BufferPool>();
+  uint8_t stranger[8];
+  pool->Complete(stranger, 8);
+  pool->Complete(nullptr, 0);
+  FilledBuffer none;
+  EXPECT_FALSE(pool->Take(&none));
+  uint8_t* buffer = pool->Request();
+  pool->Complete(buffer, BufferPool::kBufferBytes + 1);
+  ASSERT_TRUE(pool->Take(&none));
+  EXPECT_EQ(none.valid, 0u) << "longer than it can be";
+}
+
+// Threads of the program ask, fill and hand over; one thread drains. Each byte is seen once.
+TEST(BufferPool, ThreadsFillAndOneDrains) {
+  constexpr int kThreads = 4, kRounds = 2000;
+  const auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(8 * BufferPool::kBufferBytes);
+  std::atomic<int> sent{0}, running{kThreads};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < kThreads; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < kRounds; ++i) {
+        uint8_t* buffer = pool->Request();
+        if (buffer == nullptr) continue;
+        const int32_t mark = t * kRounds + i;
+        std::memcpy(buffer, &mark, sizeof mark);
+        ++sent;
+        pool->Complete(buffer, sizeof mark);
+      }
+      --running;
+    });
+  }
+  std::vector<int> seen(kThreads * kRounds);
+  int taken = 0;
+  while (running.load() != 0 || taken < sent.load()) {
+    FilledBuffer filled;
+    if (!pool->Take(&filled)) continue;
+    int32_t mark = -1;
+    std::memcpy(&mark, filled.bytes, sizeof mark);
+    pool->Return(filled);
+    ASSERT_GE(mark, 0);
+    ++seen[static_cast<size_t>(mark)];
+    ++taken;
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(taken, sent.load());
+  for (const int count : seen) EXPECT_LE(count, 1);
+  EXPECT_EQ(static_cast<uint64_t>(sent.load()) + pool->refused(),
+            static_cast<uint64_t>(kThreads * kRounds));
+}
+
+}  // namespace
+}  // namespace gpuprof::tracer::cupti

@@ -1,0 +1,204 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What we use of CUPTI's binary interface: function types, numbers, and where a record's fields
+// lie. Written down here so that gpuprof builds without a CUDA toolkit; a test compares every line
+// with NVIDIA's headers where those are. Names follow CUPTI's.
+//
+// Records grow at their end from release to release and (of the kinds used here, since CUDA 11.2)
+// never move a field. So one set of offsets serves all libraries: a field is read only where the
+// record, whose size the library itself shows by where the next one begins, holds it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace gpuprof::tracer::cupti {
+
+// CUptiResult.
+enum Result : int {
+  kSuccess = 0,
+  kInvalidParameter = 1,
+  kMaxLimitReached = 12,
+  kNotCompatible = 14,
+  kNotInitialized = 15,
+  kInvalidKind = 21,
+  kHardwareBusy = 26,
+  kNotSupported = 27,
+  kInsufficientPrivileges = 35,
+  kLegacyProfilerNotSupported = 38,
+  kMultipleSubscribersNotSupported = 39,
+  kUnknown = 999,
+};
+
+// CUpti_ActivityKind.
+enum class Activity : uint32_t {
+  kMemcpy = 1,
+  kMemset = 2,
+  kDriver = 4,
+  kRuntime = 5,
+  kDevice = 8,
+  kContext = 9,
+  kConcurrentKernel = 10,
+  kOverhead = 17,
+  kMemcpy2 = 22,
+  kStream = 37,
+  kSynchronization = 38,
+};
+
+// CUpti_CallbackDomain.
+enum Domain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3, kState = 6 };
+// CUpti_CallbackIdResource.
+enum ResourceId : uint32_t { kContextCreated = 1 };
+// CUpti_ActivityThreadIdType.
+inline constexpr int kThreadIdSystem = 1;
+// CUpti_ActivityFlag of FlushAll.
+inline constexpr uint32_t kFlushForced = 1;
+
+using Subscriber = void*;
+using Callback = void (*)(void* user, uint32_t domain, uint32_t id, const void* data);
+using BufferRequested = void (*)(uint8_t** buffer, size_t* size, size_t* most_records);
+using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t size,
+                                 size_t valid_size);
+
+// X(member, symbol, type, needed): the functions, by their names without "cupti". Without a needed
+// one the library is of no use.
+#define GPUPROF_CUPTI_FUNCTIONS(X)                                                              \
+  X(get_version, "GetVersion", int (*)(uint32_t*), true)                                        \
+  X(get_timestamp, "GetTimestamp", int (*)(uint64_t*), true)                                    \
+  X(get_result_string, "GetResultString", int (*)(int, const char**), false)                    \
+  X(subscribe, "Subscribe", int (*)(Subscriber*, Callback, void*), true)                        \
+  X(unsubscribe, "Unsubscribe", int (*)(Subscriber), true)                                      \
+  X(enable_callback, "EnableCallback", int (*)(uint32_t, Subscriber, uint32_t, uint32_t), true) \
+  X(get_callback_name, "GetCallbackName", int (*)(uint32_t, uint32_t, const char**), false)     \
+  X(register_callbacks, "ActivityRegisterCallbacks", int (*)(BufferRequested, BufferCompleted), \
+    true)                                                                                       \
+  X(enable, "ActivityEnable", int (*)(uint32_t), true)                                          \
+  X(enable_and_dump, "ActivityEnableAndDump", int (*)(uint32_t), false)                         \
+  X(disable, "ActivityDisable", int (*)(uint32_t), true)                                        \
+  X(flush_all, "ActivityFlushAll", int (*)(uint32_t), true)                                     \
+  X(get_next_record, "ActivityGetNextRecord", int (*)(uint8_t*, size_t, void**), true)          \
+  X(get_dropped, "ActivityGetNumDroppedRecords", int (*)(void*, uint32_t, size_t*), true)       \
+  X(set_thread_id_type, "SetThreadIdType", int (*)(int), false)                                 \
+  X(enable_runtime_api, "ActivityEnableRuntimeApi", int (*)(uint32_t, uint8_t), false)
+
+// One record, of which only what it holds is read: what lies behind its end is 0.
+class Record {
+ public:
+  Record(const void* at, size_t bytes) : at_(static_cast<const uint8_t*>(at)), bytes_(bytes) {}
+  Activity kind() const { return static_cast<Activity>(U32(0)); }
+  size_t bytes() const { return bytes_; }
+  uint8_t U8(size_t offset) const { return Read<uint8_t>(offset); }
+  uint16_t U16(size_t offset) const { return Read<uint16_t>(offset); }
+  uint32_t U32(size_t offset) const { return Read<uint32_t>(offset); }
+  uint64_t U64(size_t offset) const { return Read<uint64_t>(offset); }
+  const char* Text(size_t offset) const { return Read<const char*>(offset); }
+
+ private:
+  template <typename T>
+  T Read(size_t offset) const {
+    T value{};
+    if (offset + sizeof(T) <= bytes_) memcpy(&value, at_ + offset, sizeof(T));
+    return value;
+  }
+  const uint8_t* at_;
+  size_t bytes_;
+};
+
+// Offsets of fields. The kind is at 0 everywhere.
+namespace kernel {
+enum : size_t {
+  kCacheConfig = 4,  // u8: two nibbles, requested and executed
+  kRegisters = 6,    // u16
+  kStart = 16,
+  kEnd = 24,
+  kDevice = 40,
+  kContext = 44,
+  kStream = 48,
+  kGrid = 52,   // 3 x u32
+  kBlock = 64,  // 3 x u32
+  kStaticShared = 76,
+  kDynamicShared = 80,
+  kLocalPerThread = 84,
+  kCorrelation = 92,
+  kName = 104,
+  kLaunchType = 136,  // u8
+  kSharedExecuted = 140,
+  kGraphNode = 144,
+  kGraph = 156,
+  kCluster = 176,  // 3 x u32
+  kLocalTotal = 192,
+  kDeviceLaunched = 208,  // u8
+};
+}
+// Memcpy, and Memcpy2 between devices.
+namespace copy {
+enum : size_t {
+  kCopyKind = 4,  // u8 each
+  kSourceKind = 5,
+  kDestinationKind = 6,
+  kFlags = 7,
+  kBytes = 8,
+  kStart = 16,
+  kEnd = 24,
+  kDevice = 32,
+  kContext = 36,
+  kStream = 40,
+  kCorrelation = 44,
+  kGraphNode = 64,
+  kGraph = 72,
+};
+}
+namespace peer_copy {
+enum : size_t {
+  kSourceDevice = 44,
+  kSourceContext = 48,
+  kDestinationDevice = 52,
+  kDestinationContext = 56,
+  kCorrelation = 60,
+  kGraphNode = 72,
+  kGraph = 80,
+};
+}
+namespace set {
+enum : size_t {
+  kValue = 4,
+  kBytes = 8,
+  kStart = 16,
+  kEnd = 24,
+  kDevice = 32,
+  kContext = 36,
+  kStream = 40,
+  kCorrelation = 44,
+  kFlags = 48,       // u16
+  kMemoryKind = 50,  // u16
+  kGraphNode = 64,
+  kGraph = 72,
+};
+}
+namespace api {
+enum : size_t {
+  kCallbackId = 4,
+  kStart = 8,
+  kEnd = 16,
+  kThread = 28,
+  kCorrelation = 32,
+  kResult = 36,
+};
+}
+namespace sync {
+enum : size_t {
+  kType = 4,
+  kStart = 8,
+  kEnd = 16,
+  kCorrelation = 24,
+  kContext = 28,
+  kStream = 32,
+  kEvent = 36,
+  kResult = 48,  // from 12.8 on
+};
+}
+
+}  // namespace gpuprof::tracer::cupti

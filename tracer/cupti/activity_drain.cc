@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/cupti/activity_drain.h"
+
+#include "tracer/base/memory.h"
+#include "tracer/cupti/capture.h"
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+using codec::PbWriter;
+using proto::ChunkKind;
+
+// Rows that make chunks long enough for zstd, and not too many for the memory.
+constexpr uint64_t kManyRows = 65536;
+
+}  // namespace
+
+ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
+    : host_(host), sorter_(strings, this) {}
+
+void ActivityDrain::TakeBuffers() {
+  FilledBuffer filled;
+  while (Buffers()->Take(&filled)) {
+    sorter_.Consume(filled, LoadedFunctions(), Names());
+    Buffers()->Return(filled);
+  }
+}
+
+void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
+  FilledBuffer filled;
+  while (Buffers()->Take(&filled)) {
+    sorter_.Consume(filled, LoadedFunctions(), Names());
+    Buffers()->Return(filled);
+    if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
+  }
+  if (sorter_.rows() == 0) {
+    first_ticks_ = 0;
+  } else if (first_ticks_ == 0) {
+    first_ticks_ = now;
+  } else if (now - first_ticks_ > host_->settings->ticks_per_second) {
+    WriteRows(sink);
+  }
+  WriteClocks(sink);
+}
+
+void ActivityDrain::FlushAll(BlockSink* sink) {
+  TakeBuffers();
+  WriteRows(sink);
+  WriteClocks(sink);
+}
+
+void ActivityDrain::WriteRows(BlockSink* sink) {
+  if (sorter_.rows() == 0) return;
+  WriteTables(sink);
+  for (const auto& buffer : sorter_.buffers()) {
+    if (buffer->count() != 0) sink->WriteRowBlock(buffer->Encode());
+  }
+  sorter_.RowsAreWritten();
+  first_ticks_ = 0;
+}
+
+template <typename Take>
+void ActivityDrain::WriteTable(ChunkKind kind, int field, BlockSink* sink, Take take) {
+  message_.clear();
+  if (const uint32_t entries = take(&message_); entries != 0)
+    sink->WriteTableBlock(kind, field, message_, entries);
+}
+
+// What rows refer to comes before them, names first of all.
+void ActivityDrain::WriteTables(BlockSink* sink) {
+  sink->WriteStringsBlock();
+  WriteTable(ChunkKind::kSignatures, codec::chunk_field::kSignatures, sink,
+             [this](auto* out) { return sorter_.TakeSignatures(out); });
+  WriteTable(ChunkKind::kStreams, codec::chunk_field::kStreams, sink,
+             [this](auto* out) { return sorter_.TakeStreams(out); });
+  WriteTable(ChunkKind::kFunctions, codec::chunk_field::kFunctions, sink,
+             [this](auto* out) { return sorter_.TakeFunctions(out); });
+  WriteTable(ChunkKind::kThreads, codec::chunk_field::kThreads, sink, [this](auto* out) {
+    PbWriter writer(out);
+    if (!new_threads_.empty()) writer.Fixed64(1, proto::ReadTicks(host_->settings->clock));
+    for (const OwnTrack& own : new_threads_) {
+      const uint64_t mark = writer.Begin(2);
+      writer.Varint(1, own.track);
+      writer.Varint(2, own.tid);
+      writer.End(mark);
+    }
+    const auto count = static_cast<uint32_t>(new_threads_.size());
+    new_threads_.clear();
+    return count;
+  });
+}
+
+void ActivityDrain::WriteClocks(BlockSink* sink) {
+  ClockReading reading;
+  while (TakeClockReading(&reading)) {
+    message_.clear();
+    PbWriter writer(&message_);
+    const uint64_t mark = writer.Begin(1);
+    writer.Fixed64(1, reading.ticks);
+    writer.Fixed64(2, reading.monotonic_ns);
+    writer.Fixed64(3, reading.realtime_ns);
+    writer.Varint(4, reading.bracket_ticks < UINT32_MAX ? reading.bracket_ticks : UINT32_MAX);
+    writer.Fixed64(5, reading.raw_ns);
+    writer.Fixed64(6, reading.cupti_ns);
+    writer.End(mark);
+    sink->WriteTableBlock(ChunkKind::kClocks, codec::chunk_field::kClocks, message_, 1);
+  }
+}
+
+// A thread with a ring has its events of the GPU's beside the others.
+uint32_t ActivityDrain::TrackOf(uint32_t tid) {
+  const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
+  for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
+    const proto::RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
+    if (ring == nullptr || static_cast<uint32_t>(ring->tid) != tid) continue;
+    const auto state = static_cast<proto::RingState>(ring->state.load(std::memory_order_acquire));
+    if (state == proto::RingState::kOwned || state == proto::RingState::kClosed) return ring->track;
+  }
+  new_threads_.push_back({tid, NewTrack()});
+  return new_threads_.back().track;
+}
+
+uint32_t ActivityDrain::NewTrack() {
+  return host_->next_track->fetch_add(1, std::memory_order_relaxed) + 1;
+}
+
+uint64_t ActivityDrain::dropped() const { return Dropped(); }
+
+uint64_t ActivityDrain::without_times() const {
+  return sorter_.counters().without_times + sorter_.counters().unfinished;
+}
+
+}  // namespace gpuprof::tracer::cupti

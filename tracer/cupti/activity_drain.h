@@ -1,0 +1,65 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The drain's part of GPU recording: buffers that CUPTI has filled become rows, and rows become
+// blocks of the trace. What writes the blocks is the drain's own.
+//
+// The drain thread, or whoever holds its pass.
+
+#pragma once
+
+#include <vector>
+
+#include "tracer/cupti/activity_sorter.h"
+#include "tracer/tracer.h"
+
+namespace gpuprof::tracer::cupti {
+
+// How blocks get into the file.
+class BlockSink {
+ public:
+  virtual ~BlockSink() = default;
+  virtual void WriteTableBlock(proto::ChunkKind kind, int field,
+                               const std::vector<uint8_t>& message, uint32_t entries) = 0;
+  virtual void WriteStringsBlock() = 0;
+  virtual void WriteRowBlock(codec::ChunkBuilder* rows) = 0;
+};
+
+class ActivityDrain : public ThreadTracks {
+ public:
+  ActivityDrain(const Host* host, codec::InternTables* strings);
+
+  // Empties what CUPTI has filled since the last time; writes when there is enough, or `now` (in
+  // ticks) is a second after the oldest row came.
+  void Pass(uint64_t now, BlockSink* sink);
+  // Everything that is there.
+  void FlushAll(BlockSink* sink);
+
+  // Rows that could not be recorded: dropped by CUPTI, for want of buffers, or without times.
+  uint64_t dropped() const;
+  uint64_t without_times() const;
+  uint64_t signatures_refused() const { return sorter_.signatures_refused(); }
+
+  uint32_t TrackOf(uint32_t tid) override;
+  uint32_t NewTrack() override;
+
+ private:
+  void TakeBuffers();
+  void WriteRows(BlockSink* sink);
+  void WriteTables(BlockSink* sink);
+  void WriteClocks(BlockSink* sink);
+  template <typename Take>
+  void WriteTable(proto::ChunkKind kind, int field, BlockSink* sink, Take take);
+
+  const Host* host_;
+  ActivitySorter sorter_;
+  std::vector<uint8_t> message_;
+  // Threads that have no ring.
+  struct OwnTrack {
+    uint32_t tid, track;
+  };
+  std::vector<OwnTrack> new_threads_;
+  uint64_t first_ticks_ = 0;  // when the oldest unwritten row came; 0: none
+};
+
+}  // namespace gpuprof::tracer::cupti

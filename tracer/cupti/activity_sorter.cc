@@ -1,0 +1,282 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/cupti/activity_sorter.h"
+
+#include "proto/schema.h"
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+using proto::ChunkKind;
+
+constexpr uint32_t kNoDevice = 0xffffffff;
+
+void CopyTriple(const Record& record, size_t offset, uint32_t (&to)[3]) {
+  for (size_t i = 0; i < 3; ++i) to[i] = record.U32(offset + 4 * i);
+}
+
+LaunchSignature SignatureOf(const Record& record, uint32_t name) {
+  LaunchSignature s;
+  s.name = name;
+  s.device = record.U32(kernel::kDevice);
+  s.context = record.U32(kernel::kContext);
+  CopyTriple(record, kernel::kGrid, s.grid);
+  CopyTriple(record, kernel::kBlock, s.block);
+  CopyTriple(record, kernel::kCluster, s.cluster);
+  s.registers = record.U16(kernel::kRegisters);
+  s.static_shared = record.U32(kernel::kStaticShared);
+  s.dynamic_shared = record.U32(kernel::kDynamicShared);
+  s.shared_executed = record.U32(kernel::kSharedExecuted);
+  s.local_per_thread = record.U32(kernel::kLocalPerThread);
+  s.cache_config = record.U8(kernel::kCacheConfig);
+  s.launch_type = record.U8(kernel::kLaunchType);
+  s.device_launched = record.U8(kernel::kDeviceLaunched);
+  s.local_bytes = record.U64(kernel::kLocalTotal);
+  return s;
+}
+
+}  // namespace
+
+ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* tracks)
+    : tracks_(tracks), kernel_names_(strings), strings_(strings) {}
+
+void ActivitySorter::Consume(const FilledBuffer& buffer, const Functions& functions,
+                             const FunctionNames& names) {
+  void* at = nullptr;
+  if (functions.get_next_record(buffer.bytes, buffer.valid, &at) != kSuccess) return;
+  const uint8_t* end = buffer.bytes + buffer.valid;
+  for (bool more = true; more;) {
+    // A record ends where the next one begins.
+    void* next = at;
+    more = functions.get_next_record(buffer.bytes, buffer.valid, &next) == kSuccess;
+    const uint8_t* behind = more ? static_cast<uint8_t*>(next) : end;
+    Take(Record(at, static_cast<size_t>(behind - static_cast<uint8_t*>(at))), names);
+    at = next;
+  }
+}
+
+void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
+  ++counters_.records;
+  switch (record.kind()) {
+    case Activity::kConcurrentKernel:
+      return TakeKernel(record);
+    case Activity::kMemcpy:
+      return TakeCopy(record);
+    case Activity::kMemcpy2:
+      return TakePeerCopy(record);
+    case Activity::kMemset:
+      return TakeSet(record);
+    case Activity::kRuntime:
+    case Activity::kDriver:
+      return TakeCall(record, names);
+    case Activity::kSynchronization:
+      return TakeWait(record);
+    case Activity::kDevice:
+    case Activity::kContext:
+    case Activity::kStream:
+    case Activity::kOverhead:
+      return;
+    default:
+      ++counters_.unknown;
+  }
+}
+
+bool ActivitySorter::HasTimes(uint64_t start, uint64_t end) {
+  if (start == 0 && end == 0) {
+    ++counters_.without_times;
+    return false;
+  }
+  if (end < start) {
+    ++counters_.unfinished;
+    return false;
+  }
+  return true;
+}
+
+void ActivitySorter::TakeKernel(const Record& record) {
+  ++counters_.kernels;
+  const uint64_t start = record.U64(kernel::kStart), end = record.U64(kernel::kEnd);
+  if (!HasTimes(start, end)) return;
+  const uint32_t name = kernel_names_.Id(record.Text(kernel::kName));
+  Stream* stream = StreamOf(record.U32(kernel::kDevice), record.U32(kernel::kContext),
+                            record.U32(kernel::kStream));
+  const uint64_t row[] = {end,
+                          end - start,
+                          signatures_.Intern(SignatureOf(record, name)),
+                          record.U32(kernel::kCorrelation),
+                          record.U32(kernel::kGraph),
+                          record.U64(kernel::kGraphNode)};
+  Append(&stream->kernels, ChunkKind::kKernel, stream->track, row);
+}
+
+void ActivitySorter::TakeCopy(const Record& record) {
+  const uint64_t start = record.U64(copy::kStart), end = record.U64(copy::kEnd);
+  if (!HasTimes(start, end)) return;
+  Stream* stream =
+      StreamOf(record.U32(copy::kDevice), record.U32(copy::kContext), record.U32(copy::kStream));
+  const uint64_t row[] = {
+      end,
+      end - start,
+      proto::CopyOperation(record.U8(copy::kCopyKind), record.U8(copy::kSourceKind),
+                           record.U8(copy::kDestinationKind), record.U8(copy::kFlags)),
+      record.U32(copy::kCorrelation),
+      record.U64(copy::kBytes),
+      record.U32(copy::kGraph),
+      record.U64(copy::kGraphNode),
+      0};
+  Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
+}
+
+void ActivitySorter::TakePeerCopy(const Record& record) {
+  const uint64_t start = record.U64(copy::kStart), end = record.U64(copy::kEnd);
+  if (!HasTimes(start, end)) return;
+  Stream* stream =
+      StreamOf(record.U32(copy::kDevice), record.U32(copy::kContext), record.U32(copy::kStream));
+  const uint64_t from = record.U32(peer_copy::kSourceDevice) + uint64_t{1};
+  const uint64_t to = record.U32(peer_copy::kDestinationDevice) + uint64_t{1};
+  const uint64_t row[] = {
+      end,
+      end - start,
+      proto::CopyOperation(record.U8(copy::kCopyKind), record.U8(copy::kSourceKind),
+                           record.U8(copy::kDestinationKind), record.U8(copy::kFlags)),
+      record.U32(peer_copy::kCorrelation),
+      record.U64(copy::kBytes),
+      record.U32(peer_copy::kGraph),
+      record.U64(peer_copy::kGraphNode),
+      from | to << 32};
+  Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
+}
+
+void ActivitySorter::TakeSet(const Record& record) {
+  const uint64_t start = record.U64(set::kStart), end = record.U64(set::kEnd);
+  if (!HasTimes(start, end)) return;
+  Stream* stream =
+      StreamOf(record.U32(set::kDevice), record.U32(set::kContext), record.U32(set::kStream));
+  const auto memory_kind = static_cast<uint8_t>(record.U16(set::kMemoryKind));
+  const auto flags = static_cast<uint8_t>(record.U16(set::kFlags));
+  const uint64_t row[] = {end,
+                          end - start,
+                          proto::CopyOperation(0, 0, memory_kind, flags),
+                          record.U32(set::kCorrelation),
+                          record.U64(set::kBytes),
+                          record.U32(set::kGraph),
+                          record.U64(set::kGraphNode),
+                          record.U32(set::kValue)};
+  Append(&stream->sets, ChunkKind::kMemset, stream->track, row);
+}
+
+void ActivitySorter::TakeCall(const Record& record, const FunctionNames& names) {
+  const uint64_t start = record.U64(api::kStart), end = record.U64(api::kEnd);
+  if (!HasTimes(start, end)) return;
+  const uint32_t domain = record.kind() == Activity::kRuntime ? kRuntimeApi : kDriverApi;
+  const uint32_t id = record.U32(api::kCallbackId);
+  const uint32_t function = proto::ApiFunction(domain, id);
+  if (id < FunctionNames::kMost) {
+    const size_t place = domain * FunctionNames::kMost + id;
+    if (known_functions_.empty()) known_functions_.resize(3 * FunctionNames::kMost);
+    if (!known_functions_[place] && names.name[domain][id] != nullptr) {
+      known_functions_[place] = true;
+      const char* name = names.name[domain][id];
+      new_functions_.emplace_back(function,
+                                  strings_->InternText(name, static_cast<uint32_t>(strlen(name))));
+    }
+  }
+  Thread* thread = ThreadOf(record.U32(api::kThread));
+  const uint64_t row[] = {
+      end, end - start, function, record.U32(api::kCorrelation), record.U32(api::kResult), 0};
+  Append(&thread->calls, ChunkKind::kApi, thread->track, row);
+}
+
+void ActivitySorter::TakeWait(const Record& record) {
+  const uint64_t start = record.U64(sync::kStart), end = record.U64(sync::kEnd);
+  if (!HasTimes(start, end)) return;
+  const uint32_t context = record.U32(sync::kContext);
+  Stream* stream = StreamOf(DeviceOf(context), context, record.U32(sync::kStream));
+  const uint64_t row[] = {end,
+                          end - start,
+                          record.U32(sync::kType),
+                          record.U32(sync::kCorrelation),
+                          record.U32(sync::kStream),
+                          record.U32(sync::kEvent),
+                          record.U32(sync::kResult)};
+  Append(&stream->waits, ChunkKind::kSync, stream->track, row);
+}
+
+// A context is of one device, which its kernels and copies tell.
+uint32_t ActivitySorter::DeviceOf(uint32_t context) const {
+  for (const Stream& stream : streams_) {
+    if (stream.context == context && stream.device != kNoDevice) return stream.device;
+  }
+  return kNoDevice;
+}
+
+ActivitySorter::Stream* ActivitySorter::StreamOf(uint32_t device, uint32_t context,
+                                                 uint32_t stream) {
+  const auto is_it = [&](const Stream& known) {
+    return known.stream == stream && known.context == context &&
+           (known.device == device || device == kNoDevice);
+  };
+  if (last_stream_ < streams_.size() && is_it(streams_[last_stream_]))
+    return &streams_[last_stream_];
+  for (last_stream_ = 0; last_stream_ < streams_.size(); ++last_stream_) {
+    if (is_it(streams_[last_stream_])) return &streams_[last_stream_];
+  }
+  streams_.push_back(
+      {device, context, stream, tracks_->NewTrack(), nullptr, nullptr, nullptr, nullptr});
+  return &streams_.back();
+}
+
+ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid) {
+  if (last_thread_ < threads_.size() && threads_[last_thread_].tid == tid)
+    return &threads_[last_thread_];
+  for (last_thread_ = 0; last_thread_ < threads_.size(); ++last_thread_) {
+    if (threads_[last_thread_].tid == tid) return &threads_[last_thread_];
+  }
+  threads_.push_back({tid, tracks_->TrackOf(tid), nullptr});
+  return &threads_.back();
+}
+
+void ActivitySorter::Append(codec::SpanBuffer** buffer, ChunkKind kind, uint32_t track,
+                            const uint64_t* row) {
+  if (*buffer == nullptr) {
+    buffers_.push_back(std::make_unique<codec::SpanBuffer>(kind, track));
+    *buffer = buffers_.back().get();
+  }
+  (*buffer)->Append(row);
+  ++rows_;
+}
+
+uint32_t ActivitySorter::TakeStreams(std::vector<uint8_t>* out) {
+  codec::PbWriter writer(out);
+  uint32_t count = 0;
+  for (; streams_taken_ < streams_.size(); ++streams_taken_, ++count) {
+    const Stream& stream = streams_[streams_taken_];
+    const uint64_t mark = writer.Begin(1);
+    writer.Varint(1, stream.track);
+    writer.Varint(2, stream.device);
+    writer.Varint(3, stream.context);
+    writer.Varint(4, stream.stream);
+    writer.End(mark);
+  }
+  return count;
+}
+
+uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {
+  codec::PbWriter writer(out);
+  for (const auto& [function, name] : new_functions_) {
+    writer.Varint(1, function);
+    writer.Varint(2, name);
+  }
+  const auto count = static_cast<uint32_t>(new_functions_.size());
+  new_functions_.clear();
+  return count;
+}
+
+uint64_t ActivitySorter::memory_bytes() const {
+  uint64_t bytes = signatures_.memory_bytes();
+  for (const auto& buffer : buffers_) bytes += buffer->memory_bytes();
+  return bytes;
+}
+
+}  // namespace gpuprof::tracer::cupti

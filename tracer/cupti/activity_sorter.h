@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Turns CUPTI's activity records into rows: kernels, copies, sets and waits on a track for each
+// stream, API calls on their threads' tracks. Beside the rows it keeps what they refer to:
+// signatures, streams, names of functions.
+//
+// One thread at a time (the drain's pass). Of CUPTI only cuptiActivityGetNextRecord is called,
+// which computes an address in the buffer and touches nothing else.
+
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "proto/codec/span_buffer.h"
+#include "tracer/cupti/abi.h"
+#include "tracer/cupti/buffers.h"
+#include "tracer/cupti/library.h"
+#include "tracer/cupti/signatures.h"
+
+namespace gpuprof::tracer::cupti {
+
+// Says which track the events of a thread are on.
+class ThreadTracks {
+ public:
+  virtual ~ThreadTracks() = default;
+  virtual uint32_t TrackOf(uint32_t tid) = 0;
+  // For a stream.
+  virtual uint32_t NewTrack() = 0;
+};
+
+// By callback id; null where a library has no name for it. Of the runtime's and the driver's API.
+struct FunctionNames {
+  static constexpr uint32_t kMost = 1024;
+  const char* name[3][kMost] = {};  // by Domain
+};
+
+struct ActivityCounters {
+  uint64_t records = 0;
+  uint64_t kernels = 0;
+  // Records without times: the library ran out of room on the device.
+  uint64_t without_times = 0;
+  // Still running when they were asked for by force.
+  uint64_t unfinished = 0;
+  // Of kinds that nobody asked for.
+  uint64_t unknown = 0;
+};
+
+class ActivitySorter {
+ public:
+  ActivitySorter(codec::InternTables* strings, ThreadTracks* tracks);
+  ActivitySorter(const ActivitySorter&) = delete;
+  ActivitySorter& operator=(const ActivitySorter&) = delete;
+
+  void Consume(const FilledBuffer& buffer, const Functions& functions, const FunctionNames& names);
+
+  // Rows that wait to be written, in buffers of which some may be empty.
+  uint64_t rows() const { return rows_; }
+  std::vector<std::unique_ptr<codec::SpanBuffer>>& buffers() { return buffers_; }
+  void RowsAreWritten() { rows_ = 0; }
+
+  // Tables that rows refer to, to be written before them; each returns the number of entries.
+  uint32_t TakeSignatures(std::vector<uint8_t>* out) { return signatures_.Take(out); }
+  uint32_t TakeStreams(std::vector<uint8_t>* out);
+  uint32_t TakeFunctions(std::vector<uint8_t>* out);
+
+  const ActivityCounters& counters() const { return counters_; }
+  uint64_t signatures_refused() const { return signatures_.refused(); }
+  uint64_t memory_bytes() const;
+
+ private:
+  struct Stream {
+    uint32_t device, context, stream, track;
+    codec::SpanBuffer* kernels;
+    codec::SpanBuffer* copies;
+    codec::SpanBuffer* sets;
+    codec::SpanBuffer* waits;  // for it; whose they are tells the call with their correlation
+  };
+  struct Thread {
+    uint32_t tid, track;
+    codec::SpanBuffer* calls;
+  };
+
+  void Take(const Record& record, const FunctionNames& names);
+  void TakeKernel(const Record& record);
+  void TakeCopy(const Record& record);
+  void TakePeerCopy(const Record& record);
+  void TakeSet(const Record& record);
+  void TakeCall(const Record& record, const FunctionNames& names);
+  void TakeWait(const Record& record);
+  // False: its times are not to be had, which is counted.
+  bool HasTimes(uint64_t start, uint64_t end);
+  Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
+  uint32_t DeviceOf(uint32_t context) const;
+  Thread* ThreadOf(uint32_t tid);
+  void Append(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track,
+              const uint64_t* row);
+
+  ThreadTracks* tracks_;
+  Signatures signatures_;
+  NameCache kernel_names_;
+  codec::InternTables* strings_;
+  std::vector<Stream> streams_;
+  std::vector<Thread> threads_;
+  size_t last_stream_ = 0;
+  size_t last_thread_ = 0;
+  uint32_t streams_taken_ = 0;
+  std::vector<std::unique_ptr<codec::SpanBuffer>> buffers_;
+  std::vector<bool> known_functions_;                         // by domain and callback id
+  std::vector<std::pair<uint32_t, uint32_t>> new_functions_;  // function, string id
+  uint64_t rows_ = 0;
+  ActivityCounters counters_;
+};
+
+}  // namespace gpuprof::tracer::cupti

@@ -1,0 +1,302 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/cupti/capture.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "proto/ticks.h"
+#include "tracer/cupti/library.h"
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+constexpr uint64_t kMillisecond = 1'000'000u;
+// What is lost to a SIGKILL is no more than this.
+constexpr uint64_t kFlushPause = 500 * kMillisecond;
+constexpr uint64_t kClockPause = 1000 * kMillisecond;
+
+constexpr Activity kKinds[] = {Activity::kConcurrentKernel, Activity::kMemcpy,
+                               Activity::kMemcpy2,          Activity::kMemset,
+                               Activity::kRuntime,          Activity::kSynchronization};
+
+// Calls that do nothing but look: programs make them by the thousand.
+constexpr const char* kIdleCalls[] = {"cudaGetDevice",
+                                      "cudaSetDevice",
+                                      "cudaGetLastError",
+                                      "cudaPeekAtLastError",
+                                      "cudaStreamIsCapturing",
+                                      "cudaStreamGetCaptureInfo",
+                                      "__cudaPushCallConfiguration",
+                                      "__cudaPopCallConfiguration"};
+
+enum LibraryState : uint32_t { kNotLooked, kLoaded, kUnusable };
+
+const Host* g_host = nullptr;
+Library g_library;
+FunctionNames g_names;
+LibraryState g_library_state = kNotLooked;
+Subscriber g_subscriber = nullptr;
+std::atomic<uint32_t> g_active{0};
+std::atomic<uint32_t> g_given_up{0};
+std::atomic<uint32_t> g_exit_handled{0};
+bool g_enabled[sizeof(kKinds) / sizeof(kKinds[0])];
+BufferPool g_buffers;
+std::atomic<uint64_t> g_dropped{0};
+uint64_t g_next_flush = 0;
+uint64_t g_next_clock = 0;
+
+// Written by the thread that calls CUPTI, read by the drain.
+constexpr uint32_t kMostReadings = 16;
+ClockReading g_readings[kMostReadings];
+std::atomic<uint32_t> g_readings_made{0};
+std::atomic<uint32_t> g_readings_taken{0};
+
+uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
+
+void OnRequest(uint8_t** buffer, size_t* size, size_t* most_records) {
+  *buffer = g_buffers.Request();
+  *size = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  *most_records = 0;
+}
+
+void OnComplete(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  g_buffers.Complete(buffer, valid);
+  g_host->wake_drain();
+}
+
+// Registered when the first context is made, later than the driver and the runtime have registered
+// theirs: so it runs before them, while CUPTI still works.
+void OnExit(int, void*) {
+  Flush(/*forced=*/true);
+  GiveUp();
+}
+
+// Inside a CUDA call of the program's.
+void OnCallback(void*, uint32_t domain, uint32_t id, const void*) {
+  if (domain != kResource || id != kContextCreated || g_exit_handled.exchange(1) != 0) return;
+  on_exit(OnExit, nullptr);  // unlike atexit(), of no object: none takes it along
+}
+
+void FindNames() {
+  if (g_library.functions.get_callback_name == nullptr) return;
+  for (const uint32_t domain : {kDriverApi, kRuntimeApi}) {
+    for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
+      const char* name = nullptr;
+      if (g_library.functions.get_callback_name(domain, id, &name) == kSuccess)
+        g_names.name[domain][id] = name;
+    }
+  }
+}
+
+bool UseLibrary() {
+  if (g_library_state == kNotLooked) {
+    g_library_state = Load(&g_library) ? kLoaded : kUnusable;
+    if (g_library_state == kUnusable) g_host->say(g_library.reason);
+    if (g_library_state == kLoaded) FindNames();
+  }
+  return g_library_state == kLoaded;
+}
+
+const char* Meaning(int result) {
+  switch (result) {
+    case kMaxLimitReached:
+    case kMultipleSubscribersNotSupported:
+      return "another profiler in this process holds CUPTI; host events are recorded all the same, "
+             "and the next capture tries again";
+    case kNotInitialized:
+      return "the driver is too old for this libcupti; install one that fits the driver";
+    case kInsufficientPrivileges:
+      return "the driver lets administrators alone profile; ask for "
+             "NVreg_RestrictProfilingToAdminUsers=0 or the capability CAP_PERFMON";
+    default:
+      return "";
+  }
+}
+
+void SayRefused(const char* what, int result) {
+  char text[640] = "no GPU activity is recorded: ";
+  const char* name = nullptr;
+  if (g_library.functions.get_result_string != nullptr)
+    g_library.functions.get_result_string(result, &name);
+  const auto add = [&](const char* more) {
+    const size_t used = strlen(text);
+    strncpy(text + used, more, sizeof(text) - used - 1);
+  };
+  add(what);
+  add(" failed with ");
+  add(name != nullptr ? name : "an unknown error");
+  if (*Meaning(result) != 0) add(": ");
+  add(Meaning(result));
+  g_host->say(text);
+}
+
+void LeaveOutIdleCalls() {
+  if (g_library.functions.enable_runtime_api == nullptr) return;
+  for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
+    const char* name = g_names.name[kRuntimeApi][id];
+    if (name == nullptr) continue;
+    for (const char* idle : kIdleCalls) {
+      // The library's names end in the version of the function's interface.
+      const size_t length = strlen(idle);
+      if (strncmp(name, idle, length) == 0 && (name[length] == 0 || name[length] == '_'))
+        g_library.functions.enable_runtime_api(id, 0);
+    }
+  }
+}
+
+// Enabling a kind undoes choices of single calls: those come last.
+bool EnableKinds() {
+  bool any = false;
+  int first_error = kSuccess;
+  for (size_t i = 0; i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
+    const int result = g_library.functions.enable(static_cast<uint32_t>(kKinds[i]));
+    g_enabled[i] = result == kSuccess;
+    any |= g_enabled[i];
+    if (result != kSuccess && first_error == kSuccess) first_error = result;
+  }
+  if (!g_enabled[0]) SayRefused("cuptiActivityEnable", first_error);
+  LeaveOutIdleCalls();
+  return any;
+}
+
+void DisableKinds() {
+  for (size_t i = 0; i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
+    if (g_enabled[i]) g_library.functions.disable(static_cast<uint32_t>(kKinds[i]));
+    g_enabled[i] = false;
+  }
+}
+
+bool Subscribe() {
+  const Functions& f = g_library.functions;
+  const int result = f.subscribe(&g_subscriber, OnCallback, nullptr);
+  if (result != kSuccess) {
+    SayRefused("cuptiSubscribe", result);
+    return false;
+  }
+  if (f.set_thread_id_type != nullptr) f.set_thread_id_type(kThreadIdSystem);
+  f.enable_callback(1, g_subscriber, kResource, kContextCreated);
+  const int registered = f.register_callbacks(OnRequest, OnComplete);
+  if (registered == kSuccess) return true;
+  SayRefused("cuptiActivityRegisterCallbacks", registered);
+  f.unsubscribe(g_subscriber);
+  return false;
+}
+
+ClockReading ReadClocksOnce() {
+  ClockReading reading = {};
+  const proto::ClockKind kind = g_host->settings->clock;
+  reading.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
+  reading.raw_ns = proto::ReadClockNs(CLOCK_MONOTONIC_RAW);
+  const uint64_t before = proto::ReadTicks(kind);
+  const int result = g_library.functions.get_timestamp(&reading.cupti_ns);
+  const uint64_t after = proto::ReadTicks(kind);
+  reading.monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+  if (result != kSuccess) reading.cupti_ns = 0;
+  reading.ticks = before + (after - before) / 2;
+  reading.bracket_ticks = after - before;
+  return reading;
+}
+
+void ReadClocks() {
+  constexpr int kTries = 5;
+  ClockReading best = ReadClocksOnce();
+  for (int i = 1; i < kTries; ++i) {
+    const ClockReading next = ReadClocksOnce();
+    if (next.bracket_ticks < best.bracket_ticks) best = next;
+  }
+  const uint32_t made = g_readings_made.load(std::memory_order_relaxed);
+  if (best.cupti_ns == 0 || made - g_readings_taken.load() >= kMostReadings) return;
+  g_readings[made % kMostReadings] = best;
+  g_readings_made.store(made + 1, std::memory_order_release);
+}
+
+void CountDropped() {
+  size_t dropped = 0;
+  if (g_library.functions.get_dropped(nullptr, 0, &dropped) == kSuccess)
+    g_dropped.fetch_add(dropped, std::memory_order_relaxed);
+}
+
+}  // namespace
+
+bool Start(const Host* host) {
+  g_host = host;
+  if (g_given_up.load() != 0 || g_active.load() != 0 || !UseLibrary()) return false;
+  // Of the recorder's memory a quarter at most: the rest is the drain's.
+  g_buffers.SetLimit(host->settings->memory_limit / 4);
+  if (!Subscribe()) return false;
+  if (!EnableKinds()) {
+    DisableKinds();
+    g_library.functions.unsubscribe(g_subscriber);
+    return false;
+  }
+  ReadClocks();
+  g_next_flush = Monotonic() + kFlushPause;
+  g_next_clock = Monotonic() + kClockPause;
+  g_active.store(1);
+  return true;
+}
+
+bool IsActive() { return g_active.load() != 0; }
+
+void Tick() {
+  if (g_active.load() == 0 || g_given_up.load() != 0) return;
+  const uint64_t now = Monotonic();
+  if (now >= g_next_flush) {
+    g_library.functions.flush_all(0);
+    CountDropped();
+    g_next_flush = now + kFlushPause;
+  }
+  if (now >= g_next_clock) {
+    ReadClocks();
+    g_next_clock = now + kClockPause;
+  }
+}
+
+void Flush(bool forced) {
+  if (g_active.load() == 0 || g_given_up.load() != 0) return;
+  g_library.functions.flush_all(forced ? kFlushForced : 0);
+  CountDropped();
+  ReadClocks();
+}
+
+void Stop() {
+  if (g_active.exchange(0) == 0 || g_given_up.load() != 0) return;
+  g_library.functions.flush_all(kFlushForced);
+  DisableKinds();
+  g_library.functions.flush_all(kFlushForced);
+  CountDropped();
+  ReadClocks();
+  g_library.functions.unsubscribe(g_subscriber);
+  g_subscriber = nullptr;
+}
+
+void GiveUp() { g_given_up.store(1); }
+
+// A child that begins with CUDA after its parent had nothing of it is as good as any process.
+void AfterForkChild() {
+  if (g_library_state == kNotLooked) return;
+  g_given_up.store(1);
+  g_active.store(0);
+}
+
+BufferPool* Buffers() { return &g_buffers; }
+const Functions& LoadedFunctions() { return g_library.functions; }
+const FunctionNames& Names() { return g_names; }
+
+bool TakeClockReading(ClockReading* reading) {
+  const uint32_t taken = g_readings_taken.load(std::memory_order_relaxed);
+  if (taken == g_readings_made.load(std::memory_order_acquire)) return false;
+  *reading = g_readings[taken % kMostReadings];
+  g_readings_taken.store(taken + 1, std::memory_order_release);
+  return true;
+}
+
+uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed); }
+uint32_t LibraryVersion() { return g_library_state == kLoaded ? g_library.version : 0; }
+const char* LibraryPath() { return g_library_state == kLoaded ? g_library.path : ""; }
+
+}  // namespace gpuprof::tracer::cupti

@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUPTI in this process: found when the program first initialises CUDA, subscribed to and enabled
+// only while a capture runs, so that a dormant process owns nothing of it and another profiler in
+// the program (torch.profiler, nsys) finds it free.
+//
+// Start, Tick, Stop and Flush call CUPTI: on a thread that may call CUDA (the program's in
+// InitializeInjection and at its exit, else gpuprof-ctl), one at a time, never while a lock of ours
+// is held that CUPTI's callbacks could want. The drain takes what was delivered. After fork the
+// child has no CUPTI.
+
+#pragma once
+
+#include <cstdint>
+
+#include "tracer/cupti/activity_sorter.h"
+#include "tracer/cupti/buffers.h"
+#include "tracer/tracer.h"
+
+namespace gpuprof::tracer::cupti {
+
+// One moment on CUPTI's clock and on ours.
+struct ClockReading {
+  uint64_t ticks, monotonic_ns, realtime_ns, raw_ns;
+  uint64_t cupti_ns;
+  uint64_t bracket_ticks;
+};
+
+// Begins recording GPU activity. False: not possible now; the reason is said once.
+bool Start(const Host* host);
+bool IsActive();
+// Now and then: has completed records delivered, reads the clocks.
+void Tick();
+// Everything that is complete is delivered, and what is not yet as well if `forced`.
+void Flush(bool forced);
+// Delivers the rest and lets go of CUPTI.
+void Stop();
+// The driver is about to go, or has gone: CUPTI is not called any more in this process.
+void GiveUp();
+void AfterForkChild();
+
+// For the drain.
+BufferPool* Buffers();
+const Functions& LoadedFunctions();
+const FunctionNames& Names();
+bool TakeClockReading(ClockReading* reading);
+// Records that CUPTI says it dropped, or had no buffer for, so far.
+uint64_t Dropped();
+uint32_t LibraryVersion();
+const char* LibraryPath();
+
+}  // namespace gpuprof::tracer::cupti

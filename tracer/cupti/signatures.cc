@@ -1,0 +1,117 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/cupti/signatures.h"
+
+#include <string.h>
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+constexpr uint32_t kFirstId = 2;
+constexpr size_t kFirstSlots = 256;
+// Longer names are cut: templates can make them endless.
+constexpr size_t kMostNameBytes = 4000;
+
+uint64_t HashBytes(const void* data, size_t bytes) {
+  constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;
+  const auto* at = static_cast<const uint8_t*>(data);
+  uint64_t hash = bytes * kMultiplier;
+  for (; bytes >= 8; at += 8, bytes -= 8) {
+    uint64_t word;
+    memcpy(&word, at, 8);
+    hash = (hash ^ word) * kMultiplier;
+    hash ^= hash >> 32;
+  }
+  uint64_t rest = 0;
+  memcpy(&rest, at, bytes);
+  hash = (hash ^ rest) * kMultiplier;
+  return hash ^ hash >> 32;
+}
+
+void PutTriple(int field, const uint32_t (&values)[3], codec::PbWriter* writer) {
+  const uint64_t mark = writer->Begin(field);
+  for (const uint32_t value : values) writer->RawVarint(value);
+  writer->End(mark);
+}
+
+void Put(uint32_t id, const LaunchSignature& s, codec::PbWriter* writer) {
+  const uint64_t mark = writer->Begin(1);
+  writer->Varint(1, id);
+  writer->Varint(2, s.name);
+  writer->Varint(3, s.device);
+  writer->Varint(4, s.context);
+  PutTriple(5, s.grid, writer);
+  PutTriple(6, s.block, writer);
+  PutTriple(7, s.cluster, writer);
+  writer->Varint(8, s.registers);
+  writer->Varint(9, s.static_shared);
+  writer->Varint(10, s.dynamic_shared);
+  writer->Varint(11, s.shared_executed);
+  writer->Varint(12, s.local_per_thread);
+  writer->Varint(13, s.local_bytes);
+  writer->Varint(14, s.cache_config);
+  writer->Varint(15, s.launch_type);
+  writer->Varint(16, s.device_launched);
+  writer->End(mark);
+}
+
+}  // namespace
+
+uint32_t Signatures::Intern(const LaunchSignature& signature) {
+  if (last_ != 0 && memcmp(&signatures_[last_ - kFirstId], &signature, sizeof(signature)) == 0)
+    return last_;
+  if ((signatures_.size() + 1) * 2 > index_.size()) Grow();
+  const size_t mask = index_.size() - 1;
+  size_t at = HashBytes(&signature, sizeof(signature)) & mask;
+  for (; index_[at] != 0; at = (at + 1) & mask) {
+    const uint32_t id = index_[at];
+    if (memcmp(&signatures_[id - kFirstId], &signature, sizeof(signature)) == 0) return last_ = id;
+  }
+  if (signatures_.size() >= kMost) {
+    ++refused_;
+    return kOverflowId;
+  }
+  signatures_.push_back(signature);
+  last_ = static_cast<uint32_t>(signatures_.size()) - 1 + kFirstId;
+  return index_[at] = last_;
+}
+
+void Signatures::Grow() {
+  std::vector<uint32_t> index(index_.empty() ? kFirstSlots : index_.size() * 2);
+  const size_t mask = index.size() - 1;
+  for (size_t i = 0; i < signatures_.size(); ++i) {
+    size_t at = HashBytes(&signatures_[i], sizeof(LaunchSignature)) & mask;
+    while (index[at] != 0) at = (at + 1) & mask;
+    index[at] = static_cast<uint32_t>(i) + kFirstId;
+  }
+  index_.swap(index);
+}
+
+uint32_t Signatures::Take(std::vector<uint8_t>* out) {
+  codec::PbWriter writer(out);
+  last_taken_ = taken_;
+  for (; taken_ < signatures_.size(); ++taken_) {
+    Put(taken_ + kFirstId, signatures_[taken_], &writer);
+  }
+  return taken_ - last_taken_;
+}
+
+uint64_t Signatures::memory_bytes() const {
+  return signatures_.capacity() * sizeof(LaunchSignature) + index_.capacity() * sizeof(uint32_t);
+}
+
+uint32_t NameCache::Id(const char* text) {
+  if (text == nullptr) text = "";
+  if (entries_.empty()) entries_.resize(kEntries);
+  const auto address = reinterpret_cast<uintptr_t>(text);
+  Entry& entry = entries_[(address >> 3 ^ address >> 15) & (kEntries - 1)];
+  const size_t length = strnlen(text, kMostNameBytes);
+  const uint64_t hash = HashBytes(text, length);
+  if (entry.at == text && entry.length == length && entry.hash == hash) return entry.id;
+  entry = {text, strings_->InternText(text, static_cast<uint32_t>(length)),
+           static_cast<uint32_t>(length), hash};
+  return entry.id;
+}
+
+}  // namespace gpuprof::tracer::cupti

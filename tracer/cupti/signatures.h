@@ -1,0 +1,86 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Kernel launches that differ in nothing but their times share a signature: the table that makes a
+// kernel's row two bytes. Also the names in it, which CUPTI hands out as pointers.
+//
+// One thread at a time (the drain's pass). Bounded; beyond the limits ids are the overflow id,
+// which is counted.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "proto/codec/tables.h"
+
+namespace gpuprof::tracer::cupti {
+
+// All numbers but the name's are as in CUPTI's kernel record.
+struct LaunchSignature {
+  uint32_t name = 0;  // string id
+  uint32_t device = 0;
+  uint32_t context = 0;
+  uint32_t grid[3] = {};
+  uint32_t block[3] = {};
+  uint32_t cluster[3] = {};
+  uint32_t registers = 0;
+  uint32_t static_shared = 0;
+  uint32_t dynamic_shared = 0;
+  uint32_t shared_executed = 0;
+  uint32_t local_per_thread = 0;
+  uint32_t cache_config = 0;
+  uint32_t launch_type = 0;
+  uint32_t device_launched = 0;
+  uint64_t local_bytes = 0;
+};
+static_assert(sizeof(LaunchSignature) == 20 * 4 + 8, "compared as bytes: no padding");
+
+class Signatures {
+ public:
+  static constexpr uint32_t kOverflowId = 1;
+  static constexpr uint32_t kMost = 1u << 18;
+
+  // Its id, from 2 on.
+  uint32_t Intern(const LaunchSignature& signature);
+  // Appends what is new since the last call as a Signatures message; returns how many.
+  uint32_t Take(std::vector<uint8_t>* out);
+  // What the last Take returned could not be written: it comes again.
+  void Return() { taken_ = last_taken_; }
+
+  uint64_t refused() const { return refused_; }
+  uint64_t memory_bytes() const;
+
+ private:
+  void Grow();
+
+  std::vector<LaunchSignature> signatures_;  // id - 2
+  std::vector<uint32_t> index_;              // open addressing; 0: empty
+  uint32_t taken_ = 0;
+  uint32_t last_taken_ = 0;
+  uint32_t last_ = 0;  // the id asked for last, most often the next one as well
+  uint64_t refused_ = 0;
+};
+
+// String ids of texts that live somewhere else: by their address, checked by what stands there, as
+// a module that is unloaded may leave its place to another.
+class NameCache {
+ public:
+  explicit NameCache(codec::InternTables* strings) : strings_(strings) {}
+  // Null is "".
+  uint32_t Id(const char* text);
+
+ private:
+  struct Entry {
+    const char* at = nullptr;
+    uint32_t id = 0;
+    uint32_t length = 0;
+    uint64_t hash = 0;
+  };
+  static constexpr uint32_t kEntries = 4096;  // a cache: what it forgets is interned again
+
+  codec::InternTables* strings_;
+  std::vector<Entry> entries_;
+};
+
+}  // namespace gpuprof::tracer::cupti
