@@ -12,7 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
 
@@ -39,20 +41,11 @@ struct Sums {
 };
 
 using Groups = std::map<Key, Sums>;
-using Spans = std::map<std::pair<int32_t, uint32_t>, std::vector<std::pair<int64_t, int64_t>>>;
+using Spans = std::map<std::pair<int32_t, uint32_t>, std::vector<Interval>>;
 
 const proto::Signature* SignatureOf(const Process& process, uint32_t id) {
   const auto found = process.signatures.find(id);
   return found == process.signatures.end() ? nullptr : &found->second;
-}
-
-std::unordered_set<uint32_t> Launches(const Process& process) {
-  std::unordered_set<uint32_t> ids;
-  for (const Track& track : process.tracks) {
-    ids.insert(track.api.correlation.begin(), track.api.correlation.end());
-  }
-  ids.erase(0);
-  return ids;
 }
 
 Key KeyOf(Grouping grouping, const Process& process, const Track& track, uint32_t signature) {
@@ -71,7 +64,7 @@ Key KeyOf(Grouping grouping, const Process& process, const Track& track, uint32_
 void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* groups,
                 Spans* spans) {
   const Process& process = context.process(index);
-  const std::unordered_set<uint32_t> launches = Launches(process);
+  const Launches launches(process);
   for (const Track& track : process.tracks) {
     const KernelTable& kernels = track.kernel;
     for (size_t i = 0; i < kernels.rows(); ++i) {
@@ -80,23 +73,11 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* g
       sums.durations.push_back(kernels.duration_ns[i]);
       sums.signatures.insert(kernels.signature[i]);
       sums.in_graphs += kernels.graph[i] != 0 ? 1 : 0;
-      sums.launched += launches.count(kernels.correlation[i]);
-      (*spans)[{process.pid, track.device}].emplace_back(kernels.end_ns[i] - kernels.duration_ns[i],
-                                                         kernels.end_ns[i]);
+      sums.launched += launches.Find(kernels.correlation[i]) != nullptr ? 1 : 0;
+      (*spans)[{process.pid, track.device}].push_back(
+          {kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
     }
   }
-}
-
-int64_t UnionOf(std::vector<std::pair<int64_t, int64_t>>* spans) {
-  std::sort(spans->begin(), spans->end());
-  int64_t busy = 0;
-  int64_t until = INT64_MIN;
-  for (const auto& [start, end] : *spans) {
-    if (end <= until) continue;
-    busy += end - std::max(start, until);
-    until = end;
-  }
-  return busy;
 }
 
 std::string Triple(const google::protobuf::RepeatedField<uint32_t>& values) {
@@ -177,7 +158,8 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                    });
   kernels->set_by(by);
   kernels->set_total_ns(total);
-  for (auto& [device, all] : spans) kernels->set_busy_ns(kernels->busy_ns() + UnionOf(&all));
+  for (auto& [device, all] : spans)
+    kernels->set_busy_ns(kernels->busy_ns() + TotalLength(UnionOf(std::move(all))));
   context.FillMeta("kernels", kernels->mutable_meta());
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
   *result = std::move(kernels);

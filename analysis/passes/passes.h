@@ -11,14 +11,18 @@
 #include <vector>
 
 #include "analysis/passes/context.h"
+#include "proto/results/api.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
+#include "proto/results/memcpy.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
+#include "proto/results/streams.pb.h"
+#include "proto/results/sync.pb.h"
 #include "proto/results/threads.pb.h"
 
 namespace gpuprof::analysis {
@@ -27,6 +31,10 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
 Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
@@ -44,6 +52,8 @@ void NameLock(PassContext& context, size_t process, uint32_t stack, results::Loc
 // Edges, holders and intervals; the meta tells the window.
 void FillWaitGraph(PassContext& context, results::Locks* out);
 void FillDeadlocks(PassContext& context, results::Locks* out);
+// Of a proto::ApiFunction, without the release that CUPTI puts behind the runtime's names.
+std::string ApiFunctionName(const Process& process, uint32_t function);
 // As it was called last; its number when it has no name.
 std::string ThreadName(const Process& process, int32_t tid);
 

@@ -10,14 +10,18 @@
 
 #include "analysis/analysis.h"
 #include "analysis/render/table.h"
+#include "proto/results/api.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
+#include "proto/results/memcpy.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
+#include "proto/results/streams.pb.h"
+#include "proto/results/sync.pb.h"
 #include "proto/results/threads.pb.h"
 
 namespace gpuprof::analysis {
@@ -29,6 +33,10 @@ struct TextOptions {
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options);
 std::string KernelsText(const results::Kernels& result, const TextOptions& options);
+std::string MemcpyText(const results::Memcpy& result, const TextOptions& options);
+std::string ApiText(const results::ApiCalls& result, const TextOptions& options);
+std::string SyncText(const results::Syncs& result, const TextOptions& options);
+std::string StreamsText(const results::Streams& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);

@@ -6,6 +6,7 @@
 #include "analysis/steps/interval.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace gpuprof::analysis {
 
@@ -25,6 +26,42 @@ std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
   }
   intervals.resize(kept);
   return intervals;
+}
+
+std::vector<Interval> CoveredTwice(const std::vector<Interval>& intervals) {
+  std::vector<std::pair<int64_t, int>> edges;
+  edges.reserve(intervals.size() * 2);
+  for (const Interval& interval : intervals) {
+    if (interval.end <= interval.start) continue;
+    edges.emplace_back(interval.start, 1);
+    edges.emplace_back(interval.end, -1);
+  }
+  // At the same moment what ends comes first: intervals that touch do not overlap.
+  std::sort(edges.begin(), edges.end());
+  std::vector<Interval> covered;
+  int open = 0;
+  for (const auto& [time, change] : edges) {
+    open += change;
+    if (change > 0 && open == 2) covered.push_back({time, time});
+    if (change < 0 && open == 1) covered.back().end = time;
+  }
+  return UnionOf(std::move(covered));
+}
+
+std::vector<Interval> Intersection(std::span<const Interval> a, std::span<const Interval> b) {
+  std::vector<Interval> both;
+  for (size_t i = 0, k = 0; i < a.size() && k < b.size();) {
+    const Interval common = {std::max(a[i].start, b[k].start), std::min(a[i].end, b[k].end)};
+    if (common.start < common.end) both.push_back(common);
+    a[i].end < b[k].end ? ++i : ++k;
+  }
+  return both;
+}
+
+int64_t TotalLength(std::span<const Interval> disjoint) {
+  int64_t length = 0;
+  for (const Interval& interval : disjoint) length += interval.length();
+  return length;
 }
 
 int64_t CoveredLength(std::span<const Interval> disjoint, Interval window) {

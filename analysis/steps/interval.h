@@ -25,6 +25,15 @@ struct Interval {
 // Sorted and disjoint; empty and reversed intervals vanish.
 std::vector<Interval> UnionOf(std::vector<Interval> intervals);
 
+// What two or more of the intervals cover: sorted and disjoint.
+std::vector<Interval> CoveredTwice(const std::vector<Interval>& intervals);
+
+// What both cover; both sorted and disjoint.
+std::vector<Interval> Intersection(std::span<const Interval> a, std::span<const Interval> b);
+
+// Of disjoint intervals.
+int64_t TotalLength(std::span<const Interval> disjoint);
+
 // Length of `window` that `disjoint` (sorted) covers.
 int64_t CoveredLength(std::span<const Interval> disjoint, Interval window);
 

@@ -29,6 +29,8 @@
 //   {"t":"context|stream","op":"create|destroy","id":..,"context":..,"device":..}
 //   {"t":"graph_launch","graph":..,"nodes":..,"stream":..,"correlation":..,"tid":..,"start":..,"end":..}
 //   {"t":"module","id":..,"bytes":..}
+//   {"t":"tool","subscribed":0|1,"wants":..,"time":..}   CUPTI is asked for something from then on;
+//                                     wants is 0 where nothing is enabled
 //   {"t":"drop","kind":..}            a record that the CUPTI double dropped and counted
 //   {"t":"lost_times","correlation":..}   a record delivered with start and end 0
 //   {"t":"abandoned","records":..}    what was in a buffer when cuptiFinalize was called

@@ -183,6 +183,14 @@ GoldenTrace Gpu() {
   TrackBuilder& compute = builder.Stream(0, 1, 7);
   TrackBuilder& side = builder.Stream(0, 1, 13);
   side.Kernel(norm, 2 * kMs, 3 * kMs);
+  main.Call("cudaMemcpyAsync_v3020", 4 * kMs, 4 * kMs + 9 * kUs, 90);
+  compute.Copy(1, 2, 3, 64 << 20, 5 * kMs, 8 * kMs, 90, 1);
+  compute.Set(1 << 20, 8 * kMs, 8 * kMs + 50 * kUs, 91);
+  side.Copy(2, 3, 1, 4096, 70 * kMs, 70 * kMs + 4 * kUs, 92);
+  main.Call("cudaStreamSynchronize_v3020", 42 * kMs, 46 * kMs, 93);
+  compute.Sync(3, 42 * kMs, 46 * kMs, 93);
+  side.Sync(2, 50 * kMs, 50 * kMs + kUs, 94);
+  main.Call("cudaMalloc_v3020", 80 * kMs, 81 * kMs, 95, 2);
   for (uint32_t i = 0; i < 4; ++i) {
     const int64_t at = (10 + 10 * i) * kMs;
     main.Call("cudaLaunchKernel_v7000", at, at + 6 * kUs, 100 + i);

@@ -5,33 +5,14 @@
 
 import collections
 import json
-import pathlib
 
 import pytest
 
-from conftest import BUILD, gpuprof
+from conftest import gpuprof
+from fake_gpu import DOUBLES, LIBRARIES, Truth, environment_of, needs_doubles
 from trace_file import read_bundle
 
-DOUBLES = BUILD / "tests" / "fake_gpu"
-LIBRARIES = DOUBLES / "lib"
-
-pytestmark = pytest.mark.skipif(not (LIBRARIES / "libcupti.so.13").exists(), reason="the doubles were not built: no CUDA headers or no nvcc")
-
-
-class Truth:
-    def __init__(self, path):
-        lines = [line.strip("\0") for line in pathlib.Path(path).read_text().splitlines()]
-        self.rows = [json.loads(line) for line in lines if line]
-        self.offset = next(row["realtime_offset"] for row in self.rows if row["t"] == "process")
-
-    def of(self, kind):
-        return [row for row in self.rows if row["t"] == kind]
-
-    def kernels(self):
-        """As TraceFile.kernel_rows; times on CUPTI's clock, which is CLOCK_REALTIME."""
-        rows = [(k["name"], k["stream"], tuple(k["grid"]), tuple(k["block"]), k["registers"], k["static_smem"], k["dynamic_smem"],
-                 k["correlation"], k["start"] + self.offset, k["end"] + self.offset) for k in self.of("kernel")]
-        return sorted(rows, key=lambda row: row[-2:])
+pytestmark = needs_doubles
 
 
 @pytest.fixture
@@ -41,7 +22,7 @@ def on_gpu(record, tmp_path):
     def run(name, *options, arguments=(), environment=None):
         truth = tmp_path / "truth.json"
         truth.unlink(missing_ok=True)
-        env = {"LD_LIBRARY_PATH": str(LIBRARIES), "FAKE_GPU_TRUTH": str(truth), **(environment or {})}
+        env = {**environment_of(truth), **(environment or {})}
         outcome = record([str(DOUBLES / "programs" / name), *arguments], *options, env=env)
         assert outcome.status == 0, outcome.err.decode()
         (trace,) = read_bundle(outcome.bundle)

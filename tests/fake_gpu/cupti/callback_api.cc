@@ -36,6 +36,7 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
   snprintf(subscriber->name, sizeof subscriber->name, "%s%s",
            name != nullptr ? "CUPTI for " : "CUPTI", name != nullptr ? name : "");
   TheState().subscriber.store(subscriber);
+  fake_gpu_cupti::UpdateWants();
   *handle = subscriber;
   return CUPTI_SUCCESS;
 }

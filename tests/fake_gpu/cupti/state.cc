@@ -67,6 +67,13 @@ void UpdateWants() {
   if ((kinds & kObjectKinds) != 0 || Any(state.called_back[3])) wants |= fake_gpu::kWantObjects;
   if (wants != 0 || kinds != 0) wants |= fake_gpu::kWantAny;
   fake_gpu::SetSink(sink, wants);
+  const bool subscribed = state.subscriber.load() != nullptr;
+  static std::atomic<uint32_t> told{0};
+  const uint32_t now = wants << 1 | (subscribed ? 1 : 0);
+  if (told.exchange(now) != now) {
+    fake_gpu::TruthLine("{\"t\":\"tool\",\"subscribed\":%d,\"wants\":%u,\"time\":%lu}",
+                        subscribed ? 1 : 0, wants, fake_gpu::Monotonic());
+  }
 }
 
 void CallBack(uint32_t domain, uint32_t id, const void* data) {

@@ -95,8 +95,14 @@ class TrackBuilder {
   // Of a stream's track.
   TrackBuilder& Kernel(uint32_t signature, int64_t start, int64_t end, uint32_t correlation = 0,
                        uint32_t graph = 0);
-  // A runtime call that returned cudaSuccess.
-  TrackBuilder& Call(const std::string& name, int64_t start, int64_t end, uint32_t correlation = 0);
+  // Kinds as CUPTI numbers them.
+  TrackBuilder& Copy(uint32_t kind, uint32_t source, uint32_t destination, uint64_t bytes,
+                     int64_t start, int64_t end, uint32_t correlation = 0, uint8_t flags = 0);
+  TrackBuilder& Set(uint64_t bytes, int64_t start, int64_t end, uint32_t correlation = 0);
+  TrackBuilder& Sync(uint32_t kind, int64_t start, int64_t end, uint32_t correlation = 0);
+  // A runtime call.
+  TrackBuilder& Call(const std::string& name, int64_t start, int64_t end, uint32_t correlation = 0,
+                     uint32_t result = 0);
   TrackBuilder& Tool() {
     track_.tool = true;
     return *this;
@@ -225,13 +231,55 @@ inline TrackBuilder& TrackBuilder::Kernel(uint32_t signature, int64_t start, int
   return *this;
 }
 
-inline TrackBuilder& TrackBuilder::Call(const std::string& name, int64_t start, int64_t end,
+inline TrackBuilder& TrackBuilder::Copy(uint32_t kind, uint32_t source, uint32_t destination,
+                                        uint64_t bytes, int64_t start, int64_t end,
+                                        uint32_t correlation, uint8_t flags) {
+  track_.memcpy.end_ns.push_back(end);
+  track_.memcpy.duration_ns.push_back(end - start);
+  track_.memcpy.operation.push_back(proto::CopyOperation(static_cast<uint8_t>(kind),
+                                                         static_cast<uint8_t>(source),
+                                                         static_cast<uint8_t>(destination), flags));
+  track_.memcpy.correlation.push_back(correlation);
+  track_.memcpy.bytes.push_back(bytes);
+  track_.memcpy.graph.push_back(0);
+  track_.memcpy.graph_node.push_back(0);
+  track_.memcpy.peer.push_back(0);
+  return *this;
+}
+
+inline TrackBuilder& TrackBuilder::Set(uint64_t bytes, int64_t start, int64_t end,
+                                       uint32_t correlation) {
+  constexpr uint8_t kDevice = 3;
+  track_.memset.end_ns.push_back(end);
+  track_.memset.duration_ns.push_back(end - start);
+  track_.memset.operation.push_back(proto::CopyOperation(0, 0, kDevice, 0));
+  track_.memset.correlation.push_back(correlation);
+  track_.memset.bytes.push_back(bytes);
+  track_.memset.graph.push_back(0);
+  track_.memset.graph_node.push_back(0);
+  track_.memset.value.push_back(0);
+  return *this;
+}
+
+inline TrackBuilder& TrackBuilder::Sync(uint32_t kind, int64_t start, int64_t end,
                                         uint32_t correlation) {
+  track_.sync.end_ns.push_back(end);
+  track_.sync.duration_ns.push_back(end - start);
+  track_.sync.operation.push_back(kind);
+  track_.sync.correlation.push_back(correlation);
+  track_.sync.stream.push_back(0);
+  track_.sync.event.push_back(0);
+  track_.sync.result.push_back(0);
+  return *this;
+}
+
+inline TrackBuilder& TrackBuilder::Call(const std::string& name, int64_t start, int64_t end,
+                                        uint32_t correlation, uint32_t result) {
   track_.api.end_ns.push_back(end);
   track_.api.duration_ns.push_back(end - start);
   track_.api.function.push_back(process_->Function(name));
   track_.api.correlation.push_back(correlation);
-  track_.api.result.push_back(0);
+  track_.api.result.push_back(result);
   track_.api.stack.push_back(0);
   return *this;
 }
@@ -318,6 +366,14 @@ inline Process ProcessBuilder::Build() const {
       cover(track.kernel.end_ns[i] - track.kernel.duration_ns[i]);
       cover(track.kernel.end_ns[i]);
     }
+    for (size_t i = 0; i < track.api.rows(); ++i) {
+      cover(track.api.end_ns[i] - track.api.duration_ns[i]);
+      cover(track.api.end_ns[i]);
+    }
+    for (const auto* copies : {&track.memcpy.end_ns, &track.memset.end_ns, &track.sync.end_ns}) {
+      for (const int64_t time : *copies) cover(time);
+    }
+    process.rows += track.memcpy.rows() + track.memset.rows() + track.sync.rows();
     process.rows += track.kernel.rows() + track.api.rows() + track.heap.rows() +
                     track.tensor.rows() + track.thread_event.rows() + track.op.rows() +
                     track.wait.rows();

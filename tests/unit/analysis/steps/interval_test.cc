@@ -91,5 +91,21 @@ TEST(CategoryTimeline, FillGapsAgreesWithPaintingEachNanosecond) {
   }
 }
 
+TEST(Interval, WhatTwoOrMoreCover) {
+  EXPECT_EQ(CoveredTwice({}), std::vector<Interval>());
+  EXPECT_EQ(CoveredTwice({{0, 5}, {5, 9}}), std::vector<Interval>()) << "they touch";
+  EXPECT_EQ(CoveredTwice({{0, 10}, {2, 4}, {3, 6}, {8, 12}, {7, 7}}),
+            (std::vector<Interval>{{2, 6}, {8, 10}}));
+}
+
+TEST(Interval, WhatBothCover) {
+  const std::vector<Interval> a = {{0, 4}, {6, 10}, {12, 13}};
+  const std::vector<Interval> b = {{1, 2}, {3, 7}, {9, 20}};
+  const std::vector<Interval> both = {{1, 2}, {3, 4}, {6, 7}, {9, 10}, {12, 13}};
+  EXPECT_EQ(Intersection(a, b), both);
+  EXPECT_EQ(Intersection(b, a), both);
+  EXPECT_EQ(TotalLength(both), 5);
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis

@@ -1,0 +1,153 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `api`: sums over the CUDA calls of all threads, and how long the work that they began
+// took to begin on the device.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/passes/launches.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// cudaErrorNotReady and CUDA_ERROR_NOT_READY: the answer to a question, no fault.
+constexpr uint32_t kNotReady = 600;
+constexpr uint32_t kDriverDomain = 1;
+
+struct Key {
+  int32_t pid;
+  int32_t tid;       // 0: of all threads
+  std::string name;  // "" of a thread
+  uint32_t domain;   // 0: of both
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sums {
+  std::vector<int64_t> durations;
+  uint64_t errors = 0;
+  int64_t first_error_ns = 0;
+  uint32_t first_error = 0;
+  uint64_t work = 0;
+  int64_t delay_ns = 0;
+};
+
+using Groups = std::map<Key, Sums>;
+
+Key KeyOf(bool by_thread, const Process& process, const Track& track, uint32_t function) {
+  if (by_thread) return {process.pid, track.tid, "", 0};
+  return {process.pid, 0, ApiFunctionName(process, function), function >> 24};
+}
+
+void AddCall(const ApiTable& calls, size_t i, Sums* sums) {
+  sums->durations.push_back(calls.duration_ns[i]);
+  const uint32_t code = calls.result[i];
+  if (code == 0 || code == kNotReady) return;
+  const int64_t time = calls.end_ns[i];
+  if (sums->errors++ == 0 || time < sums->first_error_ns) {
+    sums->first_error_ns = time;
+    sums->first_error = code;
+  }
+}
+
+// Adds to the call of each of the rows what it began. `groups` has them all.
+template <typename Table>
+void AddWork(const Process& process, const Table& work, const Launches& launches, bool by_thread,
+             Groups* groups) {
+  for (size_t i = 0; i < work.rows(); ++i) {
+    const Launch* launch = launches.Find(work.correlation[i]);
+    if (launch == nullptr) continue;
+    const Track& track = process.tracks[launch->track];
+    Sums& sums = (*groups)[KeyOf(by_thread, process, track, track.api.function[launch->row])];
+    ++sums.work;
+    sums.delay_ns += work.end_ns[i] - work.duration_ns[i] - launch->start_ns;
+  }
+}
+
+void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
+             results::ApiCall* row) {
+  row->set_pid(key.pid);
+  if (key.domain == 0) {
+    row->set_name(ThreadName(process, key.tid));
+    row->set_tid(key.tid);
+  } else {
+    row->set_name(key.name);
+    row->set_domain(key.domain == kDriverDomain ? "driver" : "runtime");
+  }
+  const Samples durations(std::move(sums->durations));
+  row->set_count(durations.size());
+  row->set_total_ns(durations.total());
+  row->set_total_ratio(Ratio(durations.total(), all_ns));
+  row->set_mean_ns(durations.mean());
+  row->set_median_ns(durations.median());
+  row->set_min_ns(durations.min());
+  row->set_max_ns(durations.max());
+  row->set_error_count(sums->errors);
+  row->set_first_error(static_cast<int32_t>(sums->first_error));
+  row->set_work_count(sums->work);
+  if (sums->work > 0) row->set_mean_delay_ns(sums->delay_ns / static_cast<int64_t>(sums->work));
+}
+
+}  // namespace
+
+std::string ApiFunctionName(const Process& process, uint32_t function) {
+  const auto found = process.functions.find(function);
+  std::string name = found == process.functions.end() ? "" : process.String(found->second);
+  if (name.empty()) return "function " + std::to_string(function & 0xffffff);
+  // Of the runtime, CUPTI's names end in the release that brought the interface: _v7000, _v13000. A
+  // driver's _v2 is part of its name.
+  const size_t at = name.rfind("_v");
+  const bool is_release = at != std::string::npos && name.size() - at >= 6 &&
+                          std::all_of(name.begin() + static_cast<ptrdiff_t>(at) + 2, name.end(),
+                                      [](char c) { return c >= '0' && c <= '9'; });
+  if (is_release) name.resize(at);
+  return name;
+}
+
+Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::ApiCalls>();
+  const std::string by = context.options().by.empty() ? "function" : context.options().by;
+  const bool by_thread = by == "thread";
+  Groups groups;
+  std::map<int32_t, const Process*> processes;
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    processes[process.pid] = &process;
+    for (const Track& track : process.tracks) {
+      for (size_t i = 0; i < track.api.rows(); ++i)
+        AddCall(track.api, i, &groups[KeyOf(by_thread, process, track, track.api.function[i])]);
+    }
+    const Launches launches(process);
+    for (const Track& track : process.tracks) {
+      AddWork(process, track.kernel, launches, by_thread, &groups);
+      AddWork(process, track.memcpy, launches, by_thread, &groups);
+      AddWork(process, track.memset, launches, by_thread, &groups);
+    }
+  }
+  int64_t total = 0;
+  for (const auto& [key, sums] : groups) {
+    for (const int64_t duration : sums.durations) total += duration;
+    out->set_count(out->count() + sums.durations.size());
+  }
+  for (auto& [key, sums] : groups)
+    FillRow(key, *processes[key.pid], &sums, total, out->add_calls());
+  std::stable_sort(out->mutable_calls()->pointer_begin(), out->mutable_calls()->pointer_end(),
+                   [](const results::ApiCall* x, const results::ApiCall* y) {
+                     return x->total_ns() > y->total_ns();
+                   });
+  out->set_by(by);
+  out->set_total_ns(total);
+  context.FillMeta("api", out->mutable_meta());
+  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

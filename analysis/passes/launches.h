@@ -1,0 +1,39 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which call of the program began a piece of the GPU's work: CUPTI gives both the same correlation
+// id.
+
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+
+#include "analysis/model/trace.h"
+
+namespace gpuprof::analysis {
+
+struct Launch {
+  int64_t start_ns = 0;
+  int64_t end_ns = 0;
+  uint32_t track = 0;  // index in Process::tracks
+  uint32_t row = 0;    // in its api table
+};
+
+class Launches {
+ public:
+  explicit Launches(const Process& process);
+
+  // Null: the call was not recorded. Of a runtime call and the driver's calls in it, which share an
+  // id, the runtime's.
+  const Launch* Find(uint32_t correlation) const;
+
+ private:
+  std::unordered_map<uint32_t, Launch> by_correlation_;
+};
+
+// "HtoD" and so on of a CUpti_ActivityMemcpyKind; "pinned" and so on of a CUpti_ActivityMemoryKind.
+const char* CopyKindName(uint32_t kind);
+const char* MemoryKindName(uint32_t kind);
+
+}  // namespace gpuprof::analysis

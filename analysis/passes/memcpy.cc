@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `memcpy`: sums over the copies and sets of all streams.
+
+#include <algorithm>
+#include <bit>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/passes/launches.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/interval.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+enum class Grouping { kDirection, kStream, kSize };
+
+// A set has no direction of CUPTI's.
+constexpr uint32_t kMemset = 0xff;
+// CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC and its twin of sets.
+constexpr uint32_t kAsyncFlag = 1;
+
+// One copy or set, whichever table it is of.
+struct Copy {
+  uint32_t kind, source, destination, flags;
+  uint64_t bytes;
+  int64_t duration_ns;
+  bool in_graph;
+};
+
+// What a row stands for; what does not matter is 0.
+struct Key {
+  int32_t pid;
+  uint32_t device;
+  uint32_t first;   // kind, context or a size's power of two
+  uint32_t second;  // source and destination, or stream
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sums {
+  std::vector<int64_t> durations;
+  uint64_t bytes = 0;
+  uint64_t async = 0;
+  uint64_t in_graphs = 0;
+};
+
+struct DeviceSpans {
+  std::vector<Interval> copies, kernels;
+};
+
+using Groups = std::map<Key, Sums>;
+
+Key KeyOf(Grouping grouping, const Process& process, const Track& track, const Copy& copy) {
+  switch (grouping) {
+    case Grouping::kStream:
+      return {process.pid, track.device, track.context, track.stream};
+    case Grouping::kSize:
+      return {process.pid, track.device, static_cast<uint32_t>(std::bit_width(copy.bytes)), 0};
+    case Grouping::kDirection:
+      break;
+  }
+  return {process.pid, track.device, copy.kind, copy.source << 8 | copy.destination};
+}
+
+Copy CopyOf(const MemcpyTable& table, size_t i) {
+  const uint32_t operation = table.operation[i];
+  return {operation & 0xff, operation >> 8 & 0xff, operation >> 16 & 0xff, operation >> 24,
+          table.bytes[i],   table.duration_ns[i],  table.graph[i] != 0};
+}
+
+Copy CopyOf(const MemsetTable& table, size_t i) {
+  const uint32_t operation = table.operation[i];
+  return {kMemset,
+          0,
+          operation >> 16 & 0xff,
+          operation >> 24,
+          table.bytes[i],
+          table.duration_ns[i],
+          table.graph[i] != 0};
+}
+
+template <typename Table>
+void AddTable(const Process& process, const Track& track, const Table& table, Grouping grouping,
+              Groups* groups, std::vector<Interval>* spans) {
+  for (size_t i = 0; i < table.rows(); ++i) {
+    const Copy copy = CopyOf(table, i);
+    Sums& sums = (*groups)[KeyOf(grouping, process, track, copy)];
+    sums.durations.push_back(copy.duration_ns);
+    sums.bytes += copy.bytes;
+    sums.async += (copy.flags & kAsyncFlag) != 0 ? 1 : 0;
+    sums.in_graphs += copy.in_graph ? 1 : 0;
+    spans->push_back({table.end_ns[i] - table.duration_ns[i], table.end_ns[i]});
+  }
+}
+
+std::string SizeRange(uint32_t width) {
+  if (width == 0) return "0 B";
+  const auto text = [](uint64_t bytes) {
+    constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < std::size(kUnits); bytes /= 1024) ++unit;
+    return std::to_string(bytes) + kUnits[unit];
+  };
+  const uint64_t low = uint64_t{1} << (width - 1);
+  return width >= 64 ? text(low) + " and more" : text(low) + " to " + text(low * 2);
+}
+
+void FillName(Grouping grouping, const Key& key, results::Copies* row) {
+  if (grouping == Grouping::kStream) {
+    row->set_name("stream " + std::to_string(key.second));
+    row->set_context(key.first);
+    row->set_stream(key.second);
+  } else if (grouping == Grouping::kSize) {
+    row->set_name(SizeRange(key.first));
+  } else {
+    const bool is_set = key.first == kMemset;
+    row->set_name(is_set ? "Memset" : CopyKindName(key.first));
+    if (!is_set) row->set_source(MemoryKindName(key.second >> 8));
+    row->set_destination(MemoryKindName(key.second & 0xff));
+  }
+}
+
+void FillRow(Grouping grouping, const Key& key, Sums* sums, int64_t all_ns, results::Copies* row) {
+  FillName(grouping, key, row);
+  row->set_pid(key.pid);
+  row->set_device(key.device);
+  const Samples durations(std::move(sums->durations));
+  row->set_count(durations.size());
+  row->set_async_count(sums->async);
+  row->set_graph_count(sums->in_graphs);
+  row->set_total_bytes(sums->bytes);
+  row->set_total_ns(durations.total());
+  row->set_total_ratio(Ratio(durations.total(), all_ns));
+  row->set_mean_ns(durations.mean());
+  row->set_min_ns(durations.min());
+  row->set_max_ns(durations.max());
+  // Bytes by nanosecond are 10^9 bytes by second.
+  row->set_gb_per_s(
+      Ratio(static_cast<double>(sums->bytes), static_cast<double>(durations.total())));
+}
+
+Grouping GroupingOf(const std::string& by) {
+  if (by == "stream") return Grouping::kStream;
+  return by == "size" ? Grouping::kSize : Grouping::kDirection;
+}
+
+int64_t Exposed(DeviceSpans spans) {
+  const std::vector<Interval> copies = UnionOf(std::move(spans.copies));
+  const std::vector<Interval> kernels = UnionOf(std::move(spans.kernels));
+  return TotalLength(copies) - TotalLength(Intersection(copies, kernels));
+}
+
+}  // namespace
+
+Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Memcpy>();
+  const std::string by = context.options().by.empty() ? "direction" : context.options().by;
+  const Grouping grouping = GroupingOf(by);
+  Groups groups;
+  std::map<std::pair<int32_t, uint32_t>, DeviceSpans> devices;
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    for (const Track& track : process.tracks) {
+      if (!track.is_stream) continue;
+      DeviceSpans& spans = devices[{process.pid, track.device}];
+      AddTable(process, track, track.memcpy, grouping, &groups, &spans.copies);
+      AddTable(process, track, track.memset, grouping, &groups, &spans.copies);
+      for (size_t i = 0; i < track.kernel.rows(); ++i)
+        spans.kernels.push_back(
+            {track.kernel.end_ns[i] - track.kernel.duration_ns[i], track.kernel.end_ns[i]});
+    }
+  }
+  int64_t total = 0;
+  for (const auto& [key, sums] : groups) {
+    for (const int64_t duration : sums.durations) total += duration;
+    out->set_count(out->count() + sums.durations.size());
+    out->set_total_bytes(out->total_bytes() + sums.bytes);
+  }
+  for (auto& [key, sums] : groups) FillRow(grouping, key, &sums, total, out->add_copies());
+  if (grouping != Grouping::kSize) {
+    std::stable_sort(out->mutable_copies()->pointer_begin(), out->mutable_copies()->pointer_end(),
+                     [](const results::Copies* x, const results::Copies* y) {
+                       return x->total_ns() > y->total_ns();
+                     });
+  }
+  out->set_by(by);
+  out->set_total_ns(total);
+  for (auto& [device, spans] : devices)
+    out->set_exposed_ns(out->exposed_ns() + Exposed(std::move(spans)));
+  context.FillMeta("memcpy", out->mutable_meta());
+  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,115 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `sync`: sums over the waits for the GPU, by kind of wait and the call that waited.
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/passes/launches.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT
+constexpr uint32_t kStreamWait = 2;
+constexpr int64_t kShort = 10'000;
+
+const char* KindName(uint32_t kind) {
+  constexpr const char* kNames[] = {"unknown", "event", "stream_wait", "stream", "context"};
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
+}
+
+struct Key {
+  int32_t pid;
+  int32_t tid;           // 0: of all threads
+  uint32_t kind;         // of a thread: 0
+  std::string function;  // "": not recorded
+  auto operator<=>(const Key&) const = default;
+};
+
+struct Sums {
+  std::vector<int64_t> durations;
+};
+
+using Groups = std::map<Key, Sums>;
+
+Key KeyOf(bool by_thread, const Process& process, const Launches& launches, const SyncTable& table,
+          size_t i) {
+  const Launch* call = launches.Find(table.correlation[i]);
+  const Track* track = call == nullptr ? nullptr : &process.tracks[call->track];
+  if (by_thread) return {process.pid, track == nullptr ? 0 : track->tid, 0, ""};
+  return {process.pid, 0, table.operation[i],
+          track == nullptr ? "" : ApiFunctionName(process, track->api.function[call->row])};
+}
+
+void AddProcess(const Process& process, bool by_thread, Groups* groups, results::Syncs* out) {
+  const Launches launches(process);
+  for (const Track& track : process.tracks) {
+    const SyncTable& table = track.sync;
+    for (size_t i = 0; i < table.rows(); ++i) {
+      const bool is_host = table.operation[i] != kStreamWait;
+      if (by_thread && !is_host) continue;
+      const int64_t duration = table.duration_ns[i];
+      (*groups)[KeyOf(by_thread, process, launches, table, i)].durations.push_back(duration);
+      out->set_count(out->count() + 1);
+      if (!is_host) continue;
+      out->set_host_ns(out->host_ns() + duration);
+      out->set_host_max_ns(std::max(out->host_max_ns(), duration));
+    }
+  }
+}
+
+void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
+             results::Sync* row) {
+  row->set_pid(key.pid);
+  if (by_thread) {
+    row->set_name(key.tid == 0 ? "unknown thread" : ThreadName(process, key.tid));
+    row->set_tid(key.tid);
+  } else {
+    row->set_name(KindName(key.kind));
+    if (!key.function.empty()) row->set_function(key.function);
+  }
+  row->set_short_count(
+      static_cast<uint64_t>(std::count_if(sums->durations.begin(), sums->durations.end(),
+                                          [](int64_t duration) { return duration < kShort; })));
+  const Samples durations(std::move(sums->durations));
+  row->set_count(durations.size());
+  row->set_total_ns(durations.total());
+  if (key.kind != kStreamWait) row->set_total_ratio(Ratio(durations.total(), all_ns));
+  row->set_mean_ns(durations.mean());
+  row->set_median_ns(durations.median());
+  row->set_max_ns(durations.max());
+}
+
+}  // namespace
+
+Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Syncs>();
+  const std::string by = context.options().by.empty() ? "kind" : context.options().by;
+  const bool by_thread = by == "thread";
+  Groups groups;
+  std::map<int32_t, const Process*> processes;
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    processes[process.pid] = &process;
+    AddProcess(process, by_thread, &groups, out.get());
+  }
+  for (auto& [key, sums] : groups)
+    FillRow(by_thread, key, *processes[key.pid], &sums, out->host_ns(), out->add_syncs());
+  std::stable_sort(
+      out->mutable_syncs()->pointer_begin(), out->mutable_syncs()->pointer_end(),
+      [](const results::Sync* x, const results::Sync* y) { return x->total_ns() > y->total_ns(); });
+  out->set_by(by);
+  context.FillMeta("sync", out->mutable_meta());
+  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

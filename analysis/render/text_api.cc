@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of api. See text.h.
+
+#include <string>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+
+using Align = TextTable::Align;
+
+std::string ApiText(const results::ApiCalls& result, const TextOptions& options) {
+  if (result.calls().empty())
+    return "No call of CUDA was recorded.\n" + MetaText(result.meta(), options);
+  TextTable table;
+  table.AddColumn(result.by(), Align::kLeft, true);
+  for (const char* header :
+       {"count", "total", "share", "mean", "median", "min", "max", "GPU work", "delay", "errors"})
+    table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.calls_size(), options); ++i) {
+    const results::ApiCall& c = result.calls(i);
+    const std::string errors = c.error_count() == 0 ? "-"
+                                                    : FormatNumber(c.error_count()) + " (" +
+                                                          std::to_string(c.first_error()) + ")";
+    table.AddRow({c.name(), FormatNumber(c.count()), FormatDuration(c.total_ns()),
+                  FormatPercent(c.total_ratio()), FormatDuration(c.mean_ns()),
+                  FormatDuration(c.median_ns()), FormatDuration(c.min_ns()),
+                  FormatDuration(c.max_ns()),
+                  c.work_count() > 0 ? FormatNumber(c.work_count()) : "-",
+                  c.work_count() > 0 ? FormatDuration(c.mean_delay_ns()) : "-", errors});
+  }
+  const std::string heading = FormatNumber(result.count()) + " calls of CUDA, " +
+                              FormatDuration(result.total_ns()) + " in all threads";
+  return Section(heading, table, options, result.calls_size()) + MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of memcpy. See text.h.
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+
+using Align = TextTable::Align;
+
+std::string MemcpyText(const results::Memcpy& result, const TextOptions& options) {
+  if (result.copies().empty())
+    return "No copy or set was recorded.\n" + MetaText(result.meta(), options);
+  TextTable table;
+  table.AddColumn(result.by(), Align::kLeft, true);
+  if (result.by() == "direction") table.AddColumn("memory", Align::kLeft);
+  for (const char* header :
+       {"count", "async", "bytes", "total", "share", "mean", "min", "max", "GB/s", "device"})
+    table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.copies_size(), options); ++i) {
+    const results::Copies& c = result.copies(i);
+    std::vector<std::string> cells = {c.name()};
+    if (result.by() == "direction")
+      cells.push_back(c.has_source() ? c.source() + " to " + c.destination() : c.destination());
+    for (const std::string& cell :
+         {FormatNumber(c.count()), FormatNumber(c.async_count()), FormatBytes(c.total_bytes()),
+          FormatDuration(c.total_ns()), FormatPercent(c.total_ratio()), FormatDuration(c.mean_ns()),
+          FormatDuration(c.min_ns()), FormatDuration(c.max_ns()),
+          c.total_ns() > 0 ? FormatReal(c.gb_per_s()) : std::string("-"),
+          std::to_string(c.device())})
+      cells.push_back(cell);
+    table.AddRow(std::move(cells));
+  }
+  const std::string heading = FormatNumber(result.count()) + " copies and sets, " +
+                              FormatBytes(result.total_bytes()) + " in " +
+                              FormatDuration(result.total_ns()) + ", of which " +
+                              FormatDuration(result.exposed_ns()) + " while no kernel ran";
+  return Section(heading, table, options, result.copies_size()) + MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of streams. See text.h.
+
+#include <string>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+
+using Align = TextTable::Align;
+
+namespace {
+
+std::string Share(int64_t part, int64_t whole) {
+  return FormatPercent(whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0);
+}
+
+std::string Devices(const results::Streams& result, const TextOptions& options) {
+  TextTable table;
+  for (const char* header :
+       {"pid", "device", "window", "busy", "kernels", "copies", "both", "several kernels",
+        "idle: host", "launch", "dependency", "unknown", "gaps", "longest"})
+    table.AddColumn(header, Align::kRight);
+  for (const results::DeviceUse& d : result.devices()) {
+    const int64_t all = d.window_ns();
+    table.AddRow({std::to_string(d.pid()), std::to_string(d.device()), FormatDuration(all),
+                  FormatPercent(d.busy_ratio()), Share(d.kernel_ns(), all), Share(d.copy_ns(), all),
+                  Share(d.kernel_and_copy_ns(), all), Share(d.several_kernels_ns(), all),
+                  Share(d.idle_host_ns(), all), Share(d.idle_launch_ns(), all),
+                  Share(d.idle_dependency_ns(), all), Share(d.idle_unknown_ns(), all),
+                  FormatNumber(d.gap_count()), FormatDuration(d.gap_max_ns())});
+  }
+  return Section("Devices, from the first work to the last", table, options, result.devices_size());
+}
+
+}  // namespace
+
+std::string StreamsText(const results::Streams& result, const TextOptions& options) {
+  if (result.devices().empty())
+    return "No work of a GPU was recorded.\n" + MetaText(result.meta(), options);
+  TextTable table;
+  for (const char* header : {"pid", "device", "context", "stream", "kernels", "copies", "busy",
+                             "of window", "in kernels", "in copies", "beside others"})
+    table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.streams_size(), options); ++i) {
+    const results::StreamUse& s = result.streams(i);
+    table.AddRow({std::to_string(s.pid()), std::to_string(s.device()), std::to_string(s.context()),
+                  std::to_string(s.stream()), FormatNumber(s.kernel_count()),
+                  FormatNumber(s.copy_count()), FormatDuration(s.busy_ns()),
+                  FormatPercent(s.busy_ratio()), FormatDuration(s.kernel_ns()),
+                  FormatDuration(s.copy_ns()), FormatDuration(s.overlap_ns())});
+  }
+  return Devices(result, options) + Section("Streams", table, options, result.streams_size()) +
+         MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis

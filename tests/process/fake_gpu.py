@@ -1,0 +1,42 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The simulated GPU (tests/fake_gpu) for process tests: how a program gets it, and what truly happened on it."""
+
+import json
+import pathlib
+
+import pytest
+
+from conftest import BUILD
+
+DOUBLES = BUILD / "tests" / "fake_gpu"
+LIBRARIES = DOUBLES / "lib"
+PERSONALITIES = {"11.8": "cupti-18", "12.4": "cupti-24", "12.9": "cupti-28", "13.3": "cupti-130300"}  # LIBRARIES has 13.0
+
+needs_doubles = pytest.mark.skipif(not (LIBRARIES / "libcupti.so.13").exists(),
+                                   reason="the doubles were not built: no CUDA headers or no nvcc")
+
+
+def environment_of(truth, script="", personality=None):
+    """Variables for a program; `script` as in tests/fake_gpu/device/script.h."""
+    path = str(LIBRARIES)
+    if personality is not None:
+        path = f"{DOUBLES / PERSONALITIES[personality]}:{path}"
+    return {"LD_LIBRARY_PATH": path, "FAKE_GPU_TRUTH": str(truth), **({"FAKE_GPU_SCRIPT": script} if script else {})}
+
+
+class Truth:
+    def __init__(self, path):
+        lines = [line.strip("\0") for line in pathlib.Path(path).read_text().splitlines()]
+        self.rows = [json.loads(line) for line in lines if line]
+        self.offset = next(row["realtime_offset"] for row in self.rows if row["t"] == "process")
+
+    def of(self, kind):
+        return [row for row in self.rows if row["t"] == kind]
+
+    def kernels(self):
+        """As TraceFile.kernel_rows; times on CUPTI's clock, which is CLOCK_REALTIME."""
+        rows = [(k["name"], k["stream"], tuple(k["grid"]), tuple(k["block"]), k["registers"], k["static_smem"], k["dynamic_smem"],
+                 k["correlation"], k["start"] + self.offset, k["end"] + self.offset) for k in self.of("kernel")]
+        return sorted(rows, key=lambda row: row[-2:])

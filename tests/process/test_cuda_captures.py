@@ -1,0 +1,138 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""GPU activity switched on and off while the program runs: every capture is as exact as the first, and between them nothing is
+subscribed."""
+
+import collections
+
+import pytest
+
+from conftest import gpuprof
+from fake_gpu import DOUBLES, Truth, environment_of, needs_doubles
+from trace_file import read_bundle
+
+pytestmark = needs_doubles
+
+ROUNDS = DOUBLES / "programs" / "rounds"
+STREAMS = 16
+
+
+@pytest.fixture
+def rounds(session, tmp_path):
+    truth = tmp_path / "truth.json"
+    program = session([ROUNDS], "--capture=off", env=environment_of(truth))
+    assert program.line() == "ready"
+
+    def go(kernels):
+        program.tell(f"{kernels}\n")
+        assert program.line() == f"done {kernels}"
+
+    def switch(verb):
+        done = program.ctl(verb)
+        assert done.status == 0, done.err.decode()
+
+    def end():
+        outcome = program.finish()
+        assert outcome.status == 0, outcome.err.decode()
+        found = Truth(truth)
+        assert found.of("violation") == []
+        (trace,) = read_bundle(outcome.bundle)
+        return trace, found, outcome
+
+    program.go, program.switch, program.whole = go, switch, end
+    return program
+
+
+def key(kernel):
+    return kernel[:7]
+
+
+def of_rounds(rows, numbers):
+    """Kernels, counted; the round is the grid's width."""
+    return collections.Counter(key(row) for row in rows if row[2][0] in numbers)
+
+
+def test_ten_captures_are_each_exact(rounds):
+    """The sixth as exact as the first; what runs in between is in none."""
+    captured = []
+    number = 0
+    for capture in range(10):
+        rounds.go(5)
+        number += 1
+        rounds.switch("start")
+        rounds.go(20 + capture)
+        number += 1
+        captured.append(number)
+        rounds.switch("stop")
+    trace, truth, _ = rounds.whole()
+    assert trace.lost == 0, trace.losses
+    recorded = trace.kernel_rows()
+    assert sum(of_rounds(recorded, captured).values()) == sum((20 + i) * STREAMS for i in range(10))
+    assert of_rounds(recorded, captured) == of_rounds(truth.kernels(), captured)
+    assert {row[2][0] for row in recorded} == set(captured), "nothing of the rounds between captures"
+    by_capture = collections.Counter(trace.kernels["capture"].tolist())
+    assert by_capture == {i + 1: (20 + i) * STREAMS for i in range(10)}
+
+
+def test_each_kernel_has_its_launch_in_its_own_capture(rounds):
+    for _ in range(3):
+        rounds.switch("start")
+        rounds.go(10)
+        rounds.switch("stop")
+    trace, _, _ = rounds.whole()
+    calls = {}
+    for correlation, end, duration, capture in zip(trace.calls["correlation"].tolist(), trace.calls["time"].tolist(),
+                                                   trace.calls["duration"].tolist(), trace.calls["capture"].tolist()):
+        assert calls.setdefault(correlation, (end - duration, capture)) == (end - duration, capture), "two calls of one number"
+    assert len(trace.kernels["time"]) == 30 * STREAMS
+    for correlation, end, duration, capture in zip(trace.kernels["correlation"].tolist(), trace.kernels["time"].tolist(),
+                                                   trace.kernels["duration"].tolist(), trace.kernels["capture"].tolist()):
+        start, of = calls[correlation]
+        assert start <= end - duration and of == capture
+
+
+def test_toggled_a_hundred_times_while_it_launches(rounds):
+    """Captures begin and end amid launches of eight threads: the rows are a part of the truth, none twice, none invented."""
+    for _ in range(100):
+        rounds.tell("3\n")
+        rounds.switch("start")
+        rounds.switch("stop")
+    for _ in range(100):
+        assert rounds.line() == "done 3"
+    rounds.switch("start")
+    rounds.go(7)
+    rounds.switch("stop")
+    trace, truth, _ = rounds.whole()
+    true = collections.Counter(key(row) for row in truth.kernels())
+    recorded = collections.Counter(key(row) for row in trace.kernel_rows())
+    assert not recorded - true
+    assert of_rounds(trace.kernel_rows(), [101]) == of_rounds(truth.kernels(), [101]), "the last capture is exact"
+    assert trace.lost == 0, trace.losses
+
+
+def test_dormant_nothing_is_asked_of_cupti(rounds):
+    """Another tool can have CUPTI before, between and after our captures: nothing is subscribed or enabled."""
+    rounds.go(5)
+    rounds.switch("start")
+    rounds.go(5)
+    rounds.switch("stop")
+    rounds.go(5)
+    _, truth, _ = rounds.whole()
+    asked = [(row["time"], row["subscribed"] or row["wants"]) for row in truth.of("tool")]
+    assert asked[-1][1] == 0 and asked[0][1] != 0
+    begin, end = asked[0][0], asked[-1][0]
+    assert all(of != 0 for _, of in asked[:-1]), "asked once, let go of once"
+    kernels = collections.Counter((k["grid"][0], begin <= k["start"] <= end) for k in truth.of("kernel"))
+    assert kernels == {(1, False): 5 * STREAMS, (2, True): 5 * STREAMS, (3, False): 5 * STREAMS}
+
+
+def test_stats_agree_with_the_truth_after_several_captures(rounds):
+    for _ in range(2):
+        rounds.switch("start")
+        rounds.go(4)
+        rounds.switch("stop")
+        rounds.go(2)
+    _, _, outcome = rounds.whole()
+    text = gpuprof("stats", "kernels", outcome.bundle).out.decode()
+    assert text.startswith(f"{2 * 4 * STREAMS} kernels, "), text

@@ -1,0 +1,192 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// memcpy, api, sync and streams on traces whose figures can be told by hand.
+
+#include <gtest/gtest.h>
+
+#include "analysis/passes/passes.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+template <typename Result>
+Result RunBy(const char* pass, const Trace& trace, const std::string& by = "") {
+  PassOptions options;
+  options.symbolize = false;
+  options.by = by;
+  std::unique_ptr<google::protobuf::Message> result;
+  EXPECT_FALSE(Run(pass, trace, options, &result)) << pass;
+  return dynamic_cast<const Result&>(*result);
+}
+
+constexpr uint32_t kHtoD = 1, kDtoH = 2;
+constexpr uint32_t kPageable = 1, kPinned = 2, kDevice = 3;
+constexpr uint32_t kEvent = 1, kStreamWait = 2, kStream = 3;
+
+TEST(MemcpyPass, ByDirectionWithSpeedAndWhatIsExposed) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  TrackBuilder& copies = builder.Stream(0, 1, 7);
+  // 3 ms of 4 MB each pinned, of which a kernel covers 2 ms; 1 ms pageable; a set.
+  copies.Copy(kHtoD, kPinned, kDevice, 4'000'000, 0, 3 * kMs, 1, 1);
+  copies.Copy(kHtoD, kPageable, kDevice, 1'000'000, 5 * kMs, 6 * kMs, 2);
+  copies.Copy(kDtoH, kDevice, kPinned, 500, 6 * kMs, 7 * kMs, 3);
+  copies.Set(1024, 8 * kMs, 9 * kMs, 4);
+  builder.Stream(0, 1, 13).Kernel(kernel, kMs, 5 * kMs);
+  const auto result = RunBy<results::Memcpy>("memcpy", MakeTrace({&builder}));
+  EXPECT_EQ(result.count(), 4u);
+  EXPECT_EQ(result.total_ns(), 6 * kMs);
+  EXPECT_EQ(result.total_bytes(), 5'001'524u);
+  EXPECT_EQ(result.exposed_ns(), 4 * kMs);
+  ASSERT_EQ(result.copies_size(), 4);
+  const results::Copies& pinned = result.copies(0);
+  EXPECT_EQ(pinned.name(), "HtoD");
+  EXPECT_EQ(pinned.source(), "pinned");
+  EXPECT_EQ(pinned.destination(), "device");
+  EXPECT_EQ(pinned.async_count(), 1u);
+  EXPECT_DOUBLE_EQ(pinned.gb_per_s(), 4.0 / 3);
+  EXPECT_DOUBLE_EQ(pinned.total_ratio(), 0.5);
+}
+
+TEST(MemcpyPass, BySizeAndByStream) {
+  ProcessBuilder builder(5);
+  builder.Stream(0, 1, 7)
+      .Copy(kHtoD, kPinned, kDevice, 4096, 0, kMs)
+      .Copy(kHtoD, kPinned, kDevice, 8191, kMs, 2 * kMs);
+  builder.Stream(1, 2, 9).Copy(kHtoD, kPinned, kDevice, 0, 0, kUs);
+  const Trace trace = MakeTrace({&builder});
+  const auto by_size = RunBy<results::Memcpy>("memcpy", trace, "size");
+  ASSERT_EQ(by_size.copies_size(), 2);
+  EXPECT_EQ(by_size.copies(0).name(), "4 KiB to 8 KiB");
+  EXPECT_EQ(by_size.copies(0).count(), 2u);
+  EXPECT_EQ(by_size.copies(1).name(), "0 B");
+  const auto by_stream = RunBy<results::Memcpy>("memcpy", trace, "stream");
+  ASSERT_EQ(by_stream.copies_size(), 2);
+  EXPECT_EQ(by_stream.copies(0).stream(), 7u);
+  EXPECT_EQ(by_stream.copies(1).device(), 1u);
+}
+
+TEST(ApiPass, CountsErrorsAndTheWorkBegun) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  TrackBuilder& main = builder.Thread(5, "main");
+  main.Call("cudaLaunchKernel_v7000", 0, 5 * kUs, 1)
+      .Call("cudaLaunchKernel_v7000", kMs, kMs + 7 * kUs, 2);
+  main.Call("cudaEventQuery_v3020", 2 * kMs, 2 * kMs + kUs, 3, 600);
+  main.Call("cudaMalloc_v3020", 3 * kMs, 4 * kMs, 4, 2)
+      .Call("cudaMalloc_v3020", 5 * kMs, 6 * kMs, 5, 700);
+  builder.Stream(0, 1, 7)
+      .Kernel(kernel, 10 * kUs, 20 * kUs, 1)
+      .Kernel(kernel, kMs + 30 * kUs, 2 * kMs, 2);
+  const Trace trace = MakeTrace({&builder});
+  const auto result = RunBy<results::ApiCalls>("api", trace);
+  EXPECT_EQ(result.count(), 5u);
+  ASSERT_EQ(result.calls_size(), 3);
+  const results::ApiCall& allocation = result.calls(0);
+  EXPECT_EQ(allocation.name(), "cudaMalloc");
+  EXPECT_EQ(allocation.domain(), "runtime");
+  EXPECT_EQ(allocation.error_count(), 2u);
+  EXPECT_EQ(allocation.first_error(), 2);
+  const results::ApiCall& launch = result.calls(1);
+  EXPECT_EQ(launch.name(), "cudaLaunchKernel");
+  EXPECT_EQ(launch.total_ns(), 12 * kUs);
+  EXPECT_EQ(launch.work_count(), 2u);
+  EXPECT_EQ(launch.mean_delay_ns(), 20 * kUs);
+  EXPECT_EQ(result.calls(2).error_count(), 0u) << "not ready is an answer";
+  const auto by_thread = RunBy<results::ApiCalls>("api", trace, "thread");
+  ASSERT_EQ(by_thread.calls_size(), 1);
+  EXPECT_EQ(by_thread.calls(0).count(), 5u);
+  EXPECT_EQ(by_thread.calls(0).tid(), 5);
+  EXPECT_EQ(by_thread.calls(0).work_count(), 2u);
+}
+
+TEST(SyncPass, TellsThreadsWaitsFromStreamsWaits) {
+  ProcessBuilder builder(5);
+  builder.Thread(5, "main")
+      .Call("cudaStreamSynchronize_v3020", 0, 4 * kMs, 1)
+      .Call("cudaEventSynchronize_v3020", 5 * kMs, 5 * kMs + 2 * kUs, 2);
+  TrackBuilder& stream = builder.Stream(0, 1, 7);
+  stream.Sync(kStream, 0, 4 * kMs, 1).Sync(kEvent, 5 * kMs, 5 * kMs + 2 * kUs, 2);
+  stream.Sync(kStreamWait, 6 * kMs, 9 * kMs, 3);
+  const Trace trace = MakeTrace({&builder});
+  const auto result = RunBy<results::Syncs>("sync", trace);
+  EXPECT_EQ(result.count(), 3u);
+  EXPECT_EQ(result.host_ns(), 4 * kMs + 2 * kUs);
+  EXPECT_EQ(result.host_max_ns(), 4 * kMs);
+  ASSERT_EQ(result.syncs_size(), 3);
+  EXPECT_EQ(result.syncs(0).name(), "stream");
+  EXPECT_EQ(result.syncs(0).function(), "cudaStreamSynchronize");
+  EXPECT_EQ(result.syncs(1).name(), "stream_wait");
+  EXPECT_FALSE(result.syncs(1).has_function());
+  EXPECT_EQ(result.syncs(1).total_ratio(), 0) << "no thread waited";
+  EXPECT_EQ(result.syncs(2).short_count(), 1u);
+  const auto by_thread = RunBy<results::Syncs>("sync", trace, "thread");
+  ASSERT_EQ(by_thread.syncs_size(), 1);
+  EXPECT_EQ(by_thread.syncs(0).count(), 2u);
+  EXPECT_EQ(by_thread.syncs(0).name(), "main");
+}
+
+// Stream 7: 0-10 ms, 20-30, 50-60, 61-62; stream 13: a copy 5-12 ms, a kernel 25-27.
+TEST(StreamsPass, UnionsOverlapsAndCausesOfGaps) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  TrackBuilder& main = builder.Thread(5, "main");
+  // The gap 12-20: the launch begins at 17. The gap 30-50: launched long before. The gap 60-61: the
+  // launch began before the gap and ended in it.
+  main.Call("cudaLaunchKernel", 17 * kMs, 18 * kMs, 2)
+      .Call("cudaLaunchKernel", 19 * kMs, 20 * kMs, 3);
+  main.Call("cudaLaunchKernel", 59 * kMs, 60 * kMs + 500 * kUs, 4);
+  TrackBuilder& compute = builder.Stream(0, 1, 7);
+  compute.Kernel(kernel, 0, 10 * kMs).Kernel(kernel, 20 * kMs, 30 * kMs, 2);
+  compute.Kernel(kernel, 50 * kMs, 60 * kMs, 3).Kernel(kernel, 61 * kMs, 62 * kMs, 4);
+  compute.Kernel(kernel, 70 * kMs, 80 * kMs, 99);
+  TrackBuilder& side = builder.Stream(0, 1, 13);
+  side.Copy(kHtoD, kPinned, kDevice, 100, 5 * kMs, 12 * kMs).Kernel(kernel, 25 * kMs, 27 * kMs);
+  builder.Stream(0, 1, 0).Sync(kStream, 0, kMs);
+  const auto result = RunBy<results::Streams>("streams", MakeTrace({&builder}));
+  ASSERT_EQ(result.devices_size(), 1);
+  const results::DeviceUse& device = result.devices(0);
+  EXPECT_EQ(device.window_ns(), 80 * kMs);
+  EXPECT_EQ(device.busy_ns(), 43 * kMs);
+  EXPECT_DOUBLE_EQ(device.busy_ratio(), 43.0 / 80);
+  EXPECT_EQ(device.kernel_ns(), 41 * kMs);
+  EXPECT_EQ(device.copy_ns(), 7 * kMs);
+  EXPECT_EQ(device.kernel_and_copy_ns(), 5 * kMs);
+  EXPECT_EQ(device.several_kernels_ns(), 2 * kMs);
+  EXPECT_EQ(device.gap_count(), 4u);
+  EXPECT_EQ(device.idle_host_ns(), 5 * kMs);
+  EXPECT_EQ(device.idle_launch_ns(), 4 * kMs);
+  EXPECT_EQ(device.idle_dependency_ns(), 20 * kMs);
+  EXPECT_EQ(device.idle_unknown_ns(), 8 * kMs);
+  EXPECT_EQ(device.gap_max_ns(), 20 * kMs);
+  EXPECT_EQ(device.gap_max_start_ns(), 30 * kMs);
+  ASSERT_EQ(result.streams_size(), 2) << "a stream that only was waited for did nothing";
+  const results::StreamUse& first = result.streams(0);
+  EXPECT_EQ(first.stream(), 7u);
+  EXPECT_EQ(first.busy_ns(), 41 * kMs);
+  EXPECT_EQ(first.overlap_ns(), 7 * kMs);
+  const results::StreamUse& second = result.streams(1);
+  EXPECT_EQ(second.busy_ns(), 9 * kMs);
+  EXPECT_EQ(second.overlap_ns(), 7 * kMs);
+  EXPECT_EQ(second.copy_ns(), 7 * kMs);
+}
+
+// What lies between two captures is no gap.
+TEST(StreamsPass, WindowsAreThoseOfCaptures) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Capture(0, 10 * kMs).Capture(50 * kMs, 60 * kMs);
+  builder.Stream(0, 1, 7)
+      .Kernel(kernel, kMs, 2 * kMs)
+      .Kernel(kernel, 4 * kMs, 5 * kMs)
+      .Kernel(kernel, 52 * kMs, 55 * kMs);
+  const auto result = RunBy<results::Streams>("streams", MakeTrace({&builder}));
+  EXPECT_EQ(result.devices(0).window_ns(), 7 * kMs);
+  EXPECT_EQ(result.devices(0).gap_count(), 1u);
+  EXPECT_EQ(result.devices(0).idle_unknown_ns(), 2 * kMs);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
