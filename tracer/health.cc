@@ -7,6 +7,7 @@
 
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
+#include "tracer/cupti/capture.h"
 #include "tracer/drain.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
@@ -165,6 +166,7 @@ void Drain::WriteHealth() {
                "in LD_PRELOAD, or link the program with the allocator as a shared library");
   }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
+  if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
   WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
 }
 

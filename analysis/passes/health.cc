@@ -105,7 +105,10 @@ HookCost HookCostOf(const Process& process) {
   const double error = timed > 1 ? 1.96 * std::sqrt(variance / timed) : mean;
   cost.count = static_cast<uint64_t>(Clamped(count));
   cost.ns = Clamped(count * mean * to_ns);
-  cost.low_ns = Clamped(count * std::max(mean - error, 0.0) * to_ns);
+  // What was timed was spent, whatever the interval says: one hook that was preempted for long
+  // makes it reach below zero.
+  const double spent = static_cast<double>(health.hook_ticks()) * to_ns;
+  cost.low_ns = Clamped(std::max(count * (mean - error) * to_ns, spent));
   cost.high_ns = Clamped(count * (mean + error) * to_ns);
   return cost;
 }

@@ -43,6 +43,9 @@ Subscriber g_subscriber = nullptr;
 std::atomic<uint32_t> g_active{0};
 std::atomic<uint32_t> g_given_up{0};
 std::atomic<uint32_t> g_exit_handled{0};
+// Why nothing is recorded, as it was said first; whole once g_refused is set.
+char g_refusal[640];
+std::atomic<uint32_t> g_refused{0};
 bool g_enabled[sizeof(kKinds) / sizeof(kKinds[0])];
 BufferPool g_buffers;
 std::atomic<uint64_t> g_dropped{0};
@@ -92,10 +95,17 @@ void FindNames() {
   }
 }
 
+void Refuse(const char* text) {
+  g_host->say(text);
+  if (g_refused.load() != 0) return;
+  strncpy(g_refusal, text, sizeof(g_refusal) - 1);
+  g_refused.store(1, std::memory_order_release);
+}
+
 bool UseLibrary() {
   if (g_library_state == kNotLooked) {
     g_library_state = Load(&g_library) ? kLoaded : kUnusable;
-    if (g_library_state == kUnusable) g_host->say(g_library.reason);
+    if (g_library_state == kUnusable) Refuse(g_library.reason);
     if (g_library_state == kLoaded) FindNames();
   }
   return g_library_state == kLoaded;
@@ -131,7 +141,7 @@ void SayRefused(const char* what, int result) {
   add(name != nullptr ? name : "an unknown error");
   if (*Meaning(result) != 0) add(": ");
   add(Meaning(result));
-  g_host->say(text);
+  Refuse(text);
 }
 
 void LeaveOutIdleCalls() {
@@ -186,16 +196,20 @@ bool Subscribe() {
   return false;
 }
 
+// CUPTI's clock sits in the middle of two readings of CLOCK_MONOTONIC, those in the middle of the
+// bracket: what delays any of them makes the bracket long, and another try is taken.
 ClockReading ReadClocksOnce() {
   ClockReading reading = {};
   const proto::ClockKind kind = g_host->settings->clock;
   reading.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
-  reading.raw_ns = proto::ReadClockNs(CLOCK_MONOTONIC_RAW);
   const uint64_t before = proto::ReadTicks(kind);
+  const uint64_t monotonic_before = proto::ReadClockNs(CLOCK_MONOTONIC);
   const int result = g_library.functions.get_timestamp(&reading.cupti_ns);
+  const uint64_t monotonic_after = proto::ReadClockNs(CLOCK_MONOTONIC);
   const uint64_t after = proto::ReadTicks(kind);
-  reading.monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+  reading.raw_ns = proto::ReadClockNs(CLOCK_MONOTONIC_RAW);
   if (result != kSuccess) reading.cupti_ns = 0;
+  reading.monotonic_ns = monotonic_before + (monotonic_after - monotonic_before) / 2;
   reading.ticks = before + (after - before) / 2;
   reading.bracket_ticks = after - before;
   return reading;
@@ -294,6 +308,8 @@ bool TakeClockReading(ClockReading* reading) {
   g_readings_taken.store(taken + 1, std::memory_order_release);
   return true;
 }
+
+const char* Refusal() { return g_refused.load(std::memory_order_acquire) != 0 ? g_refusal : ""; }
 
 uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed); }
 uint32_t LibraryVersion() { return g_library_state == kLoaded ? g_library.version : 0; }

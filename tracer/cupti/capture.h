@@ -47,6 +47,8 @@ const FunctionNames& Names();
 bool TakeClockReading(ClockReading* reading);
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
+// Why nothing was recorded, in the words that were said first; "" where all went well.
+const char* Refusal();
 uint32_t LibraryVersion();
 const char* LibraryPath();
 

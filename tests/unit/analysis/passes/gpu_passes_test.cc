@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/passes/passes.h"
+#include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis::test {
@@ -14,11 +15,8 @@ namespace {
 template <typename Result>
 Result RunBy(const char* pass, const Trace& trace, const std::string& by = "") {
   PassOptions options;
-  options.symbolize = false;
   options.by = by;
-  std::unique_ptr<google::protobuf::Message> result;
-  EXPECT_FALSE(Run(pass, trace, options, &result)) << pass;
-  return dynamic_cast<const Result&>(*result);
+  return RunPass<Result>(pass, trace, options);
 }
 
 constexpr uint32_t kHtoD = 1, kDtoH = 2;

@@ -5,6 +5,7 @@
 
 #include "analysis/passes/passes.h"
 #include "proto/results/kernels.pb.h"
+#include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis::test {
@@ -24,11 +25,8 @@ Trace MakeStreams() {
 
 results::Kernels RunBy(const Trace& trace, const std::string& by) {
   PassOptions options;
-  options.symbolize = false;
   options.by = by;
-  std::unique_ptr<google::protobuf::Message> result;
-  EXPECT_FALSE(Run("kernels", trace, options, &result));
-  return dynamic_cast<const results::Kernels&>(*result);
+  return RunPass<results::Kernels>("kernels", trace, options);
 }
 
 TEST(Kernels, ByNameSumsSignatures) {

@@ -1,0 +1,151 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""CUPTI of every release, CUPTI that refuses, and what is missing: the program gives what it gives bare, the reason is said once, and what
+could be recorded is."""
+
+import collections
+
+import pytest
+
+from conftest import gpuprof, run_bare
+from fake_gpu import DOUBLES, LIBRARIES, PERSONALITIES, Truth, environment_of, needs_doubles
+from trace_file import read_bundle
+
+pytestmark = needs_doubles
+
+PROGRAMS = DOUBLES / "programs"
+ABSENT = "no GPU activity is recorded: "
+
+
+@pytest.fixture
+def unharmed(record, tmp_path):
+    """unharmed(program, *arguments, script=, personality=, libraries=): recorded, with the output and status of a bare run."""
+
+    def run(name, *arguments, script="", personality=None, libraries=None, status=0):
+        truth = tmp_path / "truth.json"
+        truth.unlink(missing_ok=True)
+        env = environment_of(truth, script, personality)
+        if libraries is not None:
+            env["LD_LIBRARY_PATH"] = str(libraries)
+        command = [PROGRAMS / name, *arguments]
+        bare = run_bare(command, env=env)
+        truth.unlink(missing_ok=True)
+        outcome = record(command, env=env)
+        assert (outcome.status, outcome.out) == (bare.status, bare.out), outcome.err.decode()
+        assert bare.status == status
+        found = Truth(truth) if truth.exists() else None
+        assert found is None or found.of("violation") == []
+        return outcome, found
+
+    return run
+
+
+def without(tmp_path, *beginnings):
+    """The doubles' folder without some of them."""
+    folder = tmp_path / "without"
+    folder.mkdir()
+    for file in LIBRARIES.iterdir():
+        if not file.name.startswith(beginnings):
+            (folder / file.name).symlink_to(file)
+    return folder
+
+
+def said(outcome):
+    return [line for line in outcome.words.splitlines() if ABSENT in line]
+
+
+@pytest.mark.parametrize("release", PERSONALITIES)
+@pytest.mark.parametrize("program", ["vector_add", "graphs", "threads"])
+def test_every_release_gives_the_same_tables(unharmed, release, program):
+    outcome, truth = unharmed(program, personality=release)
+    (trace,) = read_bundle(outcome.bundle)
+    assert trace.lost == 0, trace.losses
+    count = collections.Counter
+    assert count(row[:8] for row in trace.kernel_rows()) == count(row[:8] for row in truth.kernels())
+    assert len(trace.copies["time"]) == len(truth.of("copy")) and len(trace.sets["time"]) == len(truth.of("set"))
+
+
+@pytest.mark.parametrize("script, reason", [
+    ("fail cuptiSubscribe 39", "holds CUPTI"),
+    ("fail cuptiSubscribe 35", "administrators"),
+    ("fail cuptiSubscribe 999", "cuptiSubscribe"),
+    ("fail cuptiActivityEnable 26", "cuptiActivityEnable"),
+    ("fail cuptiActivityRegisterCallbacks 21", "cuptiActivityRegisterCallbacks"),
+])
+def test_refused_it_says_why_once_and_the_host_is_recorded(unharmed, script, reason):
+    outcome, _ = unharmed("vector_add", script=script)
+    (line,) = said(outcome)
+    assert reason in line
+    (trace,) = read_bundle(outcome.bundle)
+    assert len(trace.kernels["time"]) == 0
+    assert len(trace.threads) > 0
+    health = gpuprof("stats", "health", outcome.bundle).out.decode()
+    assert reason in health, health
+
+
+def test_one_kind_refused_the_others_are_recorded(unharmed):
+    outcome, truth = unharmed("vector_add", script="fail cuptiActivityEnable:1 26; fail cuptiActivityEnable:22 26")
+    (trace,) = read_bundle(outcome.bundle)
+    assert len(trace.kernels["time"]) == len(truth.of("kernel"))
+    assert len(trace.copies["time"]) == 0
+
+
+def test_no_driver(unharmed, tmp_path):
+    """libcudart is there, libcuda is not: it says insufficient driver, and nothing of CUPTI is loaded."""
+    outcome, _ = unharmed("vector_add", libraries=without(tmp_path, "libcuda.so"), status=3)
+    assert said(outcome) == []
+    assert gpuprof("stats", "kernels", outcome.bundle).out.decode().startswith("No kernel was recorded.")
+
+
+def test_no_device(unharmed):
+    outcome, _ = unharmed("vector_add", script="devices 0", status=3)
+    assert gpuprof("stats", "kernels", outcome.bundle).out.decode().startswith("No kernel was recorded.")
+
+
+def test_a_driver_too_old_for_the_library(unharmed):
+    outcome, _ = unharmed("driver_api", script="driver_version 11080")
+    (trace,) = read_bundle(outcome.bundle)
+    assert len(trace.kernels["time"]) == 0
+    (line,) = said(outcome)
+    assert "driver" in line
+
+
+def test_dropped_records_are_declared(unharmed):
+    outcome, truth = unharmed("threads", script="drop 50")
+    (trace,) = read_bundle(outcome.bundle)
+    recorded = sum(len(table["time"]) for table in (trace.kernels, trace.calls, trace.copies, trace.sets, trace.syncs))
+    dropped = len(truth.of("drop"))
+    assert dropped > 50
+    assert trace.lost == dropped, trace.losses
+    assert recorded > dropped
+
+
+def test_lost_times_are_declared_and_not_invented(unharmed):
+    outcome, truth = unharmed("threads", script="lose_times 40")
+    (trace,) = read_bundle(outcome.bundle)
+    lost = len(truth.of("lost_times"))
+    assert lost > 50
+    assert len(trace.kernels["time"]) + lost == len(truth.of("kernel"))
+    assert trace.lost == lost, trace.losses
+    assert (trace.kernels["duration"] > 0).all()
+
+
+@pytest.mark.parametrize("way, status", [("return", 0), ("_exit", 5), ("kill", -9), ("wait", 0)])
+def test_however_it_ends_what_was_over_is_there(unharmed, way, status):
+    """`leave` ends while its long kernel (a second) runs; the short one before was waited for."""
+    outcome, _ = unharmed("leave", way, script="kernel Long 1000000000" if way != "wait" else "kernel Long 1000000", status=status)
+    (trace,) = read_bundle(outcome.bundle)
+    names = [row[0] for row in trace.kernel_rows()]
+    if way == "kill":
+        assert all("Short" in name or "Long" in name for name in names)
+    else:
+        assert "_Z5Shortv" in names, names
+
+
+def test_a_forked_child_does_not_hang(unharmed):
+    """The driver refuses in the child, as it does bare; the tool calls nothing of CUPTI's there."""
+    outcome, _ = unharmed("leave", "fork", script="kernel Long 1000000")
+    parents = [trace for trace in read_bundle(outcome.bundle) if len(trace.kernels["time"])]
+    assert len(parents) == 1
+    assert sorted(row[0] for row in parents[0].kernel_rows()) == ["_Z4Longv", "_Z5Shortv"]
