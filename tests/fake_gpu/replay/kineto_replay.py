@@ -10,6 +10,7 @@
 replay_file.h says what is in the recording. Calls of the runtime and the driver, kernels, copies and sets are taken with all that the
 trace has of them; calls without CUPTI's callback id (another vendor's runtime) are left out, and told. Times are as exact as they are
 written: microseconds with up to three digits behind the point. Copies between devices are refused, as none has been seen yet.
+b200_eager.json.gz, beside this, is a reduced trace for the tests.
 """
 
 import argparse
