@@ -231,8 +231,11 @@ void ChunkBuilder::Reset() {
   }
 }
 
-void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out) {
+void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
+                          std::vector<uint64_t>* seams) {
   PbWriter writer(out);
+  const size_t old_seams = seams != nullptr ? seams->size() : 0;
+  bool is_first = true;
   uint64_t columns_bytes = 0;
   for (const Column& column : column_) {
     columns_bytes += static_cast<uint64_t>(column.cursor - column.begin);
@@ -250,10 +253,17 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out) {
   for (int i = 0; i < table_->columns; ++i) {
     const Column& column = column_[i];
     if (!column.any) continue;
+    if (seams != nullptr && !is_first) seams->push_back(out->size());
+    is_first = false;
     writer.Bytes(proto::kFirstColumnField + i, column.begin,
                  static_cast<uint64_t>(column.cursor - column.begin));
   }
+  const uint64_t before = out->size();
   writer.End(chunk);
+  // The message's length has come in front of them.
+  for (size_t i = old_seams; seams != nullptr && i < seams->size(); ++i) {
+    (*seams)[i] += out->size() - before;
+  }
   Reset();
 }
 

@@ -45,8 +45,8 @@ class ChunkBuilder {
   uint64_t memory_bytes() const;
 
   // Appends the serialized Trace{Chunk} message to `out` and starts anew, keeping some buffer
-  // memory.
-  void Finish(uint32_t capture, std::vector<uint8_t>* out);
+  // memory. To `seams`, if given, the offsets in `out` where one column ends and the next begins.
+  void Finish(uint32_t capture, std::vector<uint8_t>* out, std::vector<uint64_t>* seams = nullptr);
 
  private:
   // Varints of one column. Nothing is stored while every residual is zero.

@@ -26,6 +26,11 @@ namespace gpuprof::codec {
 namespace {
 
 constexpr int kCompressionLevel = 1;
+// A column of so many bytes is worth a block of its own in its frame, with its own code table. Of
+// real kernels in chunks of 700 to 4400 that saves 6 to 11 %, of calls up to 4 %; where a chunk is
+// short or nothing in it repeats it costs up to 2 %.
+constexpr uint64_t kOwnBlockBytes = 1024;
+constexpr size_t kMostBytesOfASeam = 64;  // that it adds to the bound of the compressed size
 constexpr uint64_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::BlockHeader);
 // Programs close or count on low descriptors: ours goes high, but not beyond the table that every
 // process begins with. To make it larger the kernel lets the caller wait for all processors where
@@ -188,15 +193,42 @@ bool TraceWriter::Compress(uint64_t* bytes) {
     ZSTD_CCtx_setParameter(made, ZSTD_c_contentSizeFlag, 1);
   }
   if (raw_.size() > proto::kMaxRawChunkBytes) return Fail(EFBIG);
-  const uint64_t bound = kFrontBytes + ZSTD_compressBound(raw_.size());
+  const uint64_t bound =
+      kFrontBytes + ZSTD_compressBound(raw_.size()) + seams_.size() * kMostBytesOfASeam;
   if (compressed_.size() < bound) compressed_.resize(bound);
-  const size_t size =
-      ZSTD_compress2(static_cast<ZSTD_CCtx*>(compressor_), compressed_.data() + kFrontBytes,
-                     compressed_.size() - kFrontBytes, raw_.data(), raw_.size());
+  uint8_t* out = compressed_.data() + kFrontBytes;
+  const size_t room = compressed_.size() - kFrontBytes;
+  const size_t size = seams_.empty() ? ZSTD_compress2(static_cast<ZSTD_CCtx*>(compressor_), out,
+                                                      room, raw_.data(), raw_.size())
+                                     : CompressBySeams(out, room);
   if (ZSTD_isError(size)) return Fail(ENOMEM);
   if (size > proto::kMaxCompressedChunkBytes) return Fail(EFBIG);
   *bytes = size;
   return true;
+}
+
+// As ZSTD_compress2, but at the seams of long columns the frame begins a new block.
+uint64_t TraceWriter::CompressBySeams(uint8_t* out, uint64_t room) {
+  ZSTD_CCtx* const compressor = static_cast<ZSTD_CCtx*>(compressor_);
+  ZSTD_CCtx_reset(compressor, ZSTD_reset_session_only);
+  ZSTD_CCtx_setPledgedSrcSize(compressor, raw_.size());
+  ZSTD_outBuffer to = {out, room, 0};
+  ZSTD_inBuffer from = {raw_.data(), 0, 0};
+  seams_.push_back(raw_.size());
+  for (size_t i = 0, begin = 0; i < seams_.size(); begin = seams_[i++]) {
+    const bool is_last = i + 1 == seams_.size();
+    const uint64_t next = is_last ? 0 : seams_[i + 1] - seams_[i];
+    if (!is_last && seams_[i] - begin < kOwnBlockBytes && next < kOwnBlockBytes) continue;
+    from.size = seams_[i];
+    size_t left = 1;
+    while (left != 0) {
+      left = ZSTD_compressStream2(compressor, &to, &from, is_last ? ZSTD_e_end : ZSTD_e_flush);
+      if (ZSTD_isError(left)) return left;
+      // There is room for everything: without this it would turn for ever if there were not.
+      if (left != 0 && to.pos == to.size) return static_cast<size_t>(-1);
+    }
+  }
+  return to.pos;
 }
 
 bool TraceWriter::WriteBlock(proto::BlockHeader header) {
@@ -243,7 +275,8 @@ bool TraceWriter::WriteEvents(ChunkBuilder* builder, uint32_t capture, uint64_t 
   header.dropped_before = builder->dropped_before();
   header.ring_end = ring_end;
   raw_.clear();
-  builder->Finish(capture, &raw_);
+  seams_.clear();
+  builder->Finish(capture, &raw_, proto::IsCuptiKind(builder->kind()) ? &seams_ : nullptr);
   if (header.count > proto::kMaxRowsPerChunk) Fail(EFBIG);
   if (header.count > proto::kMaxRowsPerChunk || !WriteBlock(header)) {
     rows_lost_ += header.count;
@@ -261,6 +294,7 @@ bool TraceWriter::WriteTable(proto::ChunkKind kind, uint32_t capture, int field,
   header.capture = static_cast<uint16_t>(capture);
   header.count = entries;
   raw_.clear();
+  seams_.clear();
   raw_.reserve(bytes + 64);
   PbWriter writer(&raw_);
   const uint64_t chunk = writer.Begin(chunk_field::kTraceChunk);
@@ -307,7 +341,8 @@ void TraceWriter::Reset() {
 }
 
 uint64_t TraceWriter::memory_bytes() const {
-  uint64_t bytes = sizeof(*this) + raw_.capacity() + compressed_.capacity();
+  uint64_t bytes = sizeof(*this) + raw_.capacity() + compressed_.capacity() +
+                   seams_.capacity() * sizeof(uint64_t);
   if (compressor_ != nullptr) bytes += ZSTD_sizeof_CCtx(static_cast<ZSTD_CCtx*>(compressor_));
   return bytes;
 }

@@ -74,6 +74,7 @@ class TraceWriter {
   bool WriteBlock(proto::BlockHeader header);
   bool AppendBlock(proto::BlockHeader header);
   bool Compress(uint64_t* bytes);
+  uint64_t CompressBySeams(uint8_t* out, uint64_t room);
   bool Fail(int error);
 
   int fd_ = -1;
@@ -90,6 +91,7 @@ class TraceWriter {
   int last_error_ = 0;
   void* compressor_ = nullptr;  // ZSTD_CCtx
   std::vector<uint8_t> raw_;
+  std::vector<uint64_t> seams_;  // in raw_; empty: it is compressed in one go
   std::vector<uint8_t> compressed_;
 };
 

@@ -10,8 +10,10 @@ namespace {
 
 constexpr uint32_t kFirstId = 2;
 constexpr size_t kFirstSlots = 256;
-// Longer names are cut: templates can make them endless.
-constexpr size_t kMostNameBytes = 4000;
+// Longer names are cut. Those of nested templates have thousands of bytes, and where one is cut it
+// can no longer be told from its like; so this is against a text without an end alone, and how much
+// all names take is the string table's limit.
+constexpr size_t kMostNameBytes = 64 << 10;
 
 uint64_t HashBytes(const void* data, size_t bytes) {
   constexpr uint64_t kMultiplier = 0x9e3779b97f4a7c15u;

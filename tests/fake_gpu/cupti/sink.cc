@@ -33,14 +33,22 @@ uint32_t ProcessId() {
   return pid;
 }
 
-void WriteCall(const fake_gpu::Call& call, uint32_t kind) {
+bool IsRecorded(const fake_gpu::Call& call) {
+  const auto domain = static_cast<uint32_t>(call.domain);
+  return call.cbid < kMostIds &&
+         TheState().recorded[domain][call.cbid].load(std::memory_order_relaxed);
+}
+
+// Times are the tool's.
+void WriteCall(const fake_gpu::Call& call, uint64_t start, uint64_t end, uint32_t thread) {
   CUpti_ActivityAPI record{};
-  record.kind = static_cast<CUpti_ActivityKind>(kind);
+  record.kind = call.domain == fake_gpu::Domain::kRuntime ? CUPTI_ACTIVITY_KIND_RUNTIME
+                                                          : CUPTI_ACTIVITY_KIND_DRIVER;
   record.cbid = call.cbid;
-  record.start = call.start_tool;
-  record.end = CallTime();
+  record.start = start;
+  record.end = end;
   record.processId = ProcessId();
-  record.threadId = ThreadId();
+  record.threadId = thread;
   record.correlationId = call.correlation;
   record.returnValue = static_cast<uint32_t>(call.result);
   if (externals.empty() || !Enabled(CUPTI_ACTIVITY_KIND_EXTERNAL_CORRELATION)) {
@@ -207,12 +215,11 @@ void CuptiSink::Enter(fake_gpu::Call* call) {
 
 void CuptiSink::Exit(fake_gpu::Call* call) {
   CallBackOf(call, CUPTI_API_EXIT);
-  const auto domain = static_cast<uint32_t>(call->domain);
-  if (call->cbid < kMostIds &&
-      TheState().recorded[domain][call->cbid].load(std::memory_order_relaxed)) {
-    const bool runtime = call->domain == fake_gpu::Domain::kRuntime;
-    WriteCall(*call, runtime ? CUPTI_ACTIVITY_KIND_RUNTIME : CUPTI_ACTIVITY_KIND_DRIVER);
-  }
+  if (IsRecorded(*call)) WriteCall(*call, call->start_tool, CallTime(), ThreadId());
+}
+
+void CuptiSink::CallReplayed(const fake_gpu::Call& call, uint64_t end) {
+  if (IsRecorded(call)) WriteCall(call, DeviceTime(call.start), DeviceTime(end), call.tid);
 }
 
 void CuptiSink::CallBackOf(fake_gpu::Call* call, uint32_t site) {

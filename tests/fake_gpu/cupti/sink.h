@@ -14,6 +14,7 @@ class CuptiSink final : public fake_gpu::Sink {
  public:
   void Enter(fake_gpu::Call* call) override;
   void Exit(fake_gpu::Call* call) override;
+  void CallReplayed(const fake_gpu::Call& call, uint64_t end) override;
   void Finished(const fake_gpu::Done& done) override;
   void GraphLaunched(const fake_gpu::Done& done, CUgraphExec exec) override;
   void Synchronized(const fake_gpu::Sync& sync) override;

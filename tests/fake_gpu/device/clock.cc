@@ -34,16 +34,28 @@ int64_t StepAt(uint64_t monotonic) {
   return monotonic - Beginning() >= script.clock_step_after ? script.clock_step : 0;
 }
 
+// What is between the two clocks now. Who is interrupted between reading the one and the other asks
+// again.
+uint64_t ReadOffset() {
+  constexpr int kTries = 100;
+  for (int i = 0;; ++i) {
+    const uint64_t before = Read(CLOCK_MONOTONIC);
+    const uint64_t real = Read(CLOCK_REALTIME);
+    const uint64_t after = Read(CLOCK_MONOTONIC);
+    if (after - before < kTolerated || i == kTries) return real - (before + (after - before) / 2);
+  }
+}
+
 // From the device's clock to the real one. Kept while it is right to some microseconds, so that two
-// times converted apart keep their order: reading two clocks takes a while, and not always the
-// same.
+// times converted apart keep their order and their distance: reading two clocks takes a while, and
+// not always the same. Only a clock that is set makes it another.
 uint64_t Offset() {
   static std::atomic<uint64_t> kept{0};
-  const uint64_t now = Read(CLOCK_REALTIME) - Read(CLOCK_MONOTONIC);
-  const uint64_t known = kept.load(std::memory_order_relaxed);
+  const uint64_t now = ReadOffset();
+  uint64_t known = kept.load(std::memory_order_relaxed);
   if (known != 0 && now - known + kTolerated < 2 * kTolerated) return known;
-  kept.store(now, std::memory_order_relaxed);
-  return now;
+  // Of two threads that find this out at once one decides.
+  return kept.compare_exchange_strong(known, now, std::memory_order_relaxed) ? now : known;
 }
 
 }  // namespace

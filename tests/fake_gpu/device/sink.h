@@ -112,6 +112,8 @@ class Sink {
  public:
   virtual void Enter(Call* call) = 0;
   virtual void Exit(Call* call) = 0;
+  // A call that was made elsewhere, all of it told: its times, here its end, on the device's clock.
+  virtual void CallReplayed(const Call& call, uint64_t end) = 0;
   virtual void Finished(const Done& done) = 0;
   virtual void GraphLaunched(const Done& done, CUgraphExec exec) = 0;
   virtual void Synchronized(const Sync& sync) = 0;

@@ -95,6 +95,47 @@ TEST(SpanBuffer, ASpanFromBeforeTheClockIsCut) {
   EXPECT_EQ(rows, (std::vector<Row>{{100, 100, 1, 0, 0, 0}}));
 }
 
+// The first data frame's blocks, by their bytes (RFC 8878: three bytes in front of each).
+std::vector<uint64_t> ZstdBlocks(const std::vector<uint8_t>& file) {
+  constexpr uint8_t kMagic[] = {0x28, 0xb5, 0x2f, 0xfd};
+  size_t at = static_cast<size_t>(
+      std::search(file.begin(), file.end(), std::begin(kMagic), std::end(kMagic)) - file.begin());
+  const uint8_t descriptor = file[at + 4];
+  const bool is_single_segment = (descriptor >> 5 & 1) != 0;
+  constexpr size_t kContentSize[] = {0, 2, 4, 8};
+  const size_t content_size = kContentSize[descriptor >> 6];
+  at +=
+      5 + (is_single_segment ? 0 : 1) + (content_size == 0 && is_single_segment ? 1 : content_size);
+  std::vector<uint64_t> blocks;
+  for (bool is_last = false; !is_last;) {
+    const uint32_t header = file[at] | uint32_t{file[at + 1]} << 8 | uint32_t{file[at + 2]} << 16;
+    is_last = (header & 1) != 0;
+    constexpr uint32_t kRepeated = 1;
+    blocks.push_back((header >> 1 & 3) == kRepeated ? 1 : header >> 3);
+    at += 3 + blocks.back();
+  }
+  return blocks;
+}
+
+TEST(SpanBuffer, LongColumnsHaveBlocksOfTheirOwn) {
+  for (const size_t count : {size_t{20}, size_t{3000}}) {
+    std::vector<Row> kernels = Kernels(3000, 1);
+    kernels.resize(count);
+    SpanBuffer buffer(ChunkKind::kKernel, 5);
+    for (const Row& row : kernels) buffer.Append(row.data());
+    const TempFolder folder;
+    const std::string path = folder / "p1-1.gpt";
+    TraceWriter writer;
+    ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
+    ASSERT_TRUE(writer.WriteEvents(buffer.Encode(), 1, 0));
+    writer.Close();
+    const std::vector<uint8_t> file = ReadBytes(path);
+    EXPECT_EQ(ReadRows(file, 5, ChunkKind::kKernel), kernels);
+    // Gap, duration, signature, correlation; the graph's columns are empty.
+    EXPECT_EQ(ZstdBlocks(file).size(), count == 20 ? 1u : 4u);
+  }
+}
+
 TEST(SpanBuffer, KernelsTakeTwoBytes) {
   const std::vector<Row> kernels = Kernels(60'000, 32);
   SpanBuffer buffer(ChunkKind::kKernel, 5);

@@ -83,5 +83,19 @@ TEST(NameCache, TheSamePlaceMayHoldAnotherName) {
   EXPECT_EQ(names.Id(nullptr), names.Id(""));
 }
 
+TEST(NameCache, LongNamesAreWhole) {
+  codec::InternTables strings(100, 100, 1 << 20);
+  NameCache names(&strings);
+  const std::string common(20000, 'T');
+  const uint32_t first = names.Id((common + "float").c_str());
+  EXPECT_NE(names.Id((common + "half").c_str()), first);
+  std::vector<uint8_t> bytes;
+  strings.TakeStrings(&bytes);
+  proto::Strings message;
+  ASSERT_TRUE(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
+  ASSERT_EQ(message.text_size(), 2);
+  EXPECT_EQ(message.text(0), common + "float");
+}
+
 }  // namespace
 }  // namespace gpuprof::tracer::cupti
