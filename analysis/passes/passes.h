@@ -15,6 +15,7 @@
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
+#include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
@@ -27,6 +28,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
 Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -14,6 +14,7 @@
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
+#include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
@@ -29,6 +30,7 @@ struct TextOptions {
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options);
 std::string KernelsText(const results::Kernels& result, const TextOptions& options);
+std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
