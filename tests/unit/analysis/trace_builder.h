@@ -95,6 +95,11 @@ class TrackBuilder {
   // Of a stream's track.
   TrackBuilder& Kernel(uint32_t signature, int64_t start, int64_t end, uint32_t correlation = 0,
                        uint32_t graph = 0);
+  // NVTX, with its depth in the domain. Ranges come in the order in which they ended.
+  TrackBuilder& Range(const std::string& domain, const std::string& name, int64_t start,
+                      int64_t end, uint32_t depth = 0,
+                      proto::RangeKind kind = proto::RangeKind::kPushPop, int32_t begin_tid = 0,
+                      uint8_t flags = 0);
   // A runtime call that returned cudaSuccess.
   TrackBuilder& Call(const std::string& name, int64_t start, int64_t end, uint32_t correlation = 0);
   TrackBuilder& Tool() {
@@ -225,6 +230,21 @@ inline TrackBuilder& TrackBuilder::Kernel(uint32_t signature, int64_t start, int
   return *this;
 }
 
+inline TrackBuilder& TrackBuilder::Range(const std::string& domain, const std::string& name,
+                                         int64_t start, int64_t end, uint32_t depth,
+                                         proto::RangeKind kind, int32_t begin_tid, uint8_t flags) {
+  track_.range.end_ns.push_back(end);
+  track_.range.duration_ns.push_back(end - start);
+  track_.range.name.push_back(name.empty() ? 0 : process_->Id(name));
+  track_.range.domain.push_back(domain.empty() ? 0 : process_->Id(domain));
+  track_.range.operation.push_back(static_cast<uint32_t>(kind) | uint32_t{flags} << 8 |
+                                   depth << 16);
+  track_.range.style.push_back(0);
+  track_.range.payload.push_back(0);
+  track_.range.begin_thread.push_back(begin_tid);
+  return *this;
+}
+
 inline TrackBuilder& TrackBuilder::Call(const std::string& name, int64_t start, int64_t end,
                                         uint32_t correlation) {
   track_.api.end_ns.push_back(end);
@@ -318,9 +338,13 @@ inline Process ProcessBuilder::Build() const {
       cover(track.kernel.end_ns[i] - track.kernel.duration_ns[i]);
       cover(track.kernel.end_ns[i]);
     }
-    process.rows += track.kernel.rows() + track.api.rows() + track.heap.rows() +
-                    track.tensor.rows() + track.thread_event.rows() + track.op.rows() +
-                    track.wait.rows();
+    for (size_t i = 0; i < track.range.rows(); ++i) {
+      cover(track.range.end_ns[i] - track.range.duration_ns[i]);
+      cover(track.range.end_ns[i]);
+    }
+    process.rows += track.range.rows() + track.kernel.rows() + track.api.rows() +
+                    track.heap.rows() + track.tensor.rows() + track.thread_event.rows() +
+                    track.op.rows() + track.wait.rows();
     process.tracks.push_back(track);
   }
   if (process.captures.empty()) {
