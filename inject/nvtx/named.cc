@@ -58,13 +58,14 @@ void Name(proto::RangeKind kind, Text* domain, uint64_t number, const Message& m
   Keep(kind, domain, number, name);
 }
 
-void TellNames(uint32_t capture, proto::RingHeader* ring) noexcept {
+void TellNames(uint32_t capture, proto::RingHeader* ring, uint64_t now) noexcept {
   if (g_told.exchange(capture, std::memory_order_acq_rel) == capture) return;
   for (uint32_t i = 0; i < Count(); ++i) {
     const Entry& entry = g_named[i];
     if (entry.ready.load(std::memory_order_acquire) == 0) continue;
     WriteNamed(
-        ring, {entry.kind, entry.domain, entry.number, entry.name.load(std::memory_order_acquire)});
+        ring, now,
+        {entry.kind, entry.domain, entry.number, entry.name.load(std::memory_order_acquire)});
   }
 }
 

@@ -25,9 +25,9 @@ struct Named {
 void Name(proto::RangeKind kind, Text* domain, uint64_t number, const Message& message) noexcept;
 
 // With the guard held: writes all into `ring`, unless this was done in `capture` already.
-void TellNames(uint32_t capture, proto::RingHeader* ring) noexcept;
+void TellNames(uint32_t capture, proto::RingHeader* ring, uint64_t now) noexcept;
 
 // By ranges.cc.
-void WriteNamed(proto::RingHeader* ring, const Named& named) noexcept;
+void WriteNamed(proto::RingHeader* ring, uint64_t now, const Named& named) noexcept;
 
 }  // namespace gpuprof::inject::nvtx

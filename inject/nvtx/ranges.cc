@@ -124,11 +124,14 @@ uint32_t Innermost(const ThreadRanges& own, const Text* domain) {
   return own.count;
 }
 
-ThreadRanges* RangesOf(RingHeader* ring) {
+// `now`: of the call, where the clock was read already, else 0. Names are told before the call's
+// own row, and are no later than it.
+ThreadRanges* RangesOf(RingHeader* ring, uint64_t now = 0) {
   const uint64_t owner = uint64_t{CaptureNumber()} << 32 | ring->track;
   if (__builtin_expect(t_ranges.owner == owner, 1)) return t_ranges.ranges;
   ThreadRanges* own = TakeOver(ring, owner);
-  if (own != nullptr) TellNames(CaptureNumber(), ring);
+  if (own == nullptr) return nullptr;
+  TellNames(CaptureNumber(), ring, now != 0 ? now : proto::ReadTicks(g_process.clock));
   return own;
 }
 
@@ -188,7 +191,7 @@ int Pop(Text* domain) noexcept {
   if (!recorder.active()) return kNoTracking;
   const uint64_t end = recorder.Now();  // first, so that our own work is outside of the range
   RingHeader* ring = recorder.ring();
-  ThreadRanges* own = RangesOf(ring);
+  ThreadRanges* own = RangesOf(ring, end);
   if (own == nullptr) return kNoTracking;
   if (__builtin_expect(own->refused != 0, 0)) {
     --own->refused;
@@ -239,7 +242,7 @@ void End(uint64_t id) noexcept {
   RingHeader* ring = recorder.ring();
   Ranges* ranges = g_ranges.load(std::memory_order_acquire);
   StartedRange range;
-  if (ranges == nullptr || RangesOf(ring) == nullptr) return;
+  if (ranges == nullptr || RangesOf(ring, end) == nullptr) return;
   if (!ranges->started.Take(id, &range) || range.capture != CaptureNumber())
     return CountUp(&g_counters.unpaired);
   const uint32_t begun_by = range.tid == ring->tid ? 0 : static_cast<uint32_t>(range.tid);
@@ -254,7 +257,7 @@ void Mark(const Event& event) noexcept {
   if (!recorder.active()) return;
   const uint64_t now = recorder.Now();
   RingHeader* ring = recorder.ring();
-  ThreadRanges* own = RangesOf(ring);
+  ThreadRanges* own = RangesOf(ring, now);
   if (own == nullptr) return;
   const uint32_t name = IdOf(ring, &own->names, event.message);
   Write(ring, now, 0, Detail(RangeKind::kMark, event.payload_type),
@@ -267,9 +270,8 @@ void WriteName(RangeKind kind, Text* domain, uint64_t number, Text* name) noexce
   WriteNameTo(recorder.ring(), recorder.Now(), kind, domain, number, name);
 }
 
-void WriteNamed(RingHeader* ring, const Named& named) noexcept {
-  WriteNameTo(ring, proto::ReadTicks(g_process.clock), named.kind, named.domain, named.number,
-              named.name);
+void WriteNamed(RingHeader* ring, uint64_t now, const Named& named) noexcept {
+  WriteNameTo(ring, now, named.kind, named.domain, named.number, named.name);
 }
 
 void CountNameLost() noexcept { CountUp(&g_counters.names_lost); }
