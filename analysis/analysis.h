@@ -60,6 +60,8 @@ struct PassOptions {
   uint32_t named_rows = 0;
   int32_t pid = 0;  // only this process; 0: all
   bool symbolize = true;
+  // Of `kernels`: only those launched inside a range of this name, "domain:name" of a named domain.
+  std::string under_nvtx;
 };
 
 struct PassInfo {

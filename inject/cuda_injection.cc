@@ -8,15 +8,11 @@
 
 #include "inject/cuda_injection.h"
 
-#include <dlfcn.h>
-
+#include "inject/chained_tool.h"
 #include "inject/control_thread.h"
 #include "inject/hook_list.h"
 #include "inject/lifecycle.h"
-#include "inject/raw_log.h"
-#include "inject/settings.h"
 #include "inject/state.h"
-#include "inject/text.h"
 
 namespace gpuprof::inject {
 
@@ -28,22 +24,9 @@ using Initialize = int (*)();
 
 // The tool that had the variable before: it expects the same call.
 void RunChained() {
-  const char* path = Variable(proto::kEnvChainedInjection);
-  if (path == nullptr || *path == 0) return;
-  void* object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  const auto initialize = object != nullptr
-                              ? reinterpret_cast<Initialize>(dlsym(object, "InitializeInjection"))
-                              : nullptr;
-  if (initialize != nullptr) {
-    initialize();
-    return;
-  }
-  char line[900];
-  Text(line, sizeof(line))
-      .Add("CUDA_INJECTION64_PATH named ")
-      .Add(path)
-      .Add(", which cannot be loaded as a tool; the program goes on without it");
-  Say(line);
+  const auto initialize = reinterpret_cast<Initialize>(
+      ChainedEntry(proto::kEnvChainedInjection, "CUDA_INJECTION64_PATH", "InitializeInjection"));
+  if (initialize != nullptr) initialize();
 }
 
 }  // namespace

@@ -107,6 +107,7 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
     if (is("threads")) source = proto::kSourceThreads;
     if (is("ops")) source = proto::kSourceOps;
     if (is("tensors")) source = proto::kSourceTensors;
+    if (is("nvtx")) source = proto::kSourceNvtx;
     if (source == 0 ||
         (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings))))
       return false;
@@ -191,14 +192,14 @@ void ReadSources() {
   if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
   if (text != nullptr && *text != 0) {
     Reject(proto::kEnvTrace, text,
-           "cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, separated "
-           "by commas");
+           "cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, "
+           "separated by commas");
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
   g_settings.sources = proto::kSourceCuda | proto::kSourceHeap | proto::kSourceMmap |
                        proto::kSourceLocks | proto::kSourceThreads | proto::kSourceOps |
-                       proto::kSourceTensors;
+                       proto::kSourceTensors | proto::kSourceNvtx;
 }
 
 void ReadClock() {

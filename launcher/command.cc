@@ -19,7 +19,7 @@ constexpr char kReadingCodes[] =
 constexpr char kDumpFooter[] =
     "A row: time in ns since the bundle's first event, pid, tid, track (a thread's number within "
     "its process),\n"
-    "kind (heap, mapping, wait, op, tensor, thread, process), then the kind's own fields as "
+    "kind (heap, mapping, wait, op, tensor, range, thread, process), then the kind's own fields as "
     "name=value. "
     "Rows come\n"
     "thread by thread; for one order over all: gpuprof dump BUNDLE | sort -n\n"

@@ -121,17 +121,17 @@ std::string ComposePreload(const std::string& inject, const std::string& sanitiz
 namespace {
 
 // The variable holds one path: what it names already is loaded by ours.
-void AddCudaInjection(const std::vector<Setting>& settings, const std::string& inject,
-                      Variables* variables) {
-  constexpr char kVariable[] = "CUDA_INJECTION64_PATH";
+void AddInjection(uint32_t source, const char* variable, const char* chained,
+                  const std::vector<Setting>& settings, const std::string& inject,
+                  Variables* variables) {
   Sources sources;
   if (!ParseSources(FindSetting(settings, proto::kEnvTrace).value, &sources).empty()) return;
-  if ((sources.bits & proto::kSourceCuda) == 0) return;
-  const char* existing = getenv(kVariable);
+  if ((sources.bits & source) == 0) return;
+  const char* existing = getenv(variable);
   const std::string before = existing == nullptr ? "" : existing;
   if (!before.empty() && before != "none" && BaseName(before) != proto::kInjectObject)
-    (*variables)[proto::kEnvChainedInjection] = before;
-  (*variables)[kVariable] = inject;
+    (*variables)[chained] = before;
+  (*variables)[variable] = inject;
 }
 
 }  // namespace
@@ -149,7 +149,10 @@ Variables RecorderVariables(const std::vector<Setting>& settings, const std::str
   variables.erase(proto::kEnvInject);
   variables[proto::kEnvTracer] = objects.tracer;
   variables[proto::kEnvBundle] = bundle;
-  AddCudaInjection(settings, objects.inject, &variables);
+  AddInjection(proto::kSourceCuda, "CUDA_INJECTION64_PATH", proto::kEnvChainedInjection, settings,
+               objects.inject, &variables);
+  AddInjection(proto::kSourceNvtx, "NVTX_INJECTION64_PATH", proto::kEnvChainedNvtx, settings,
+               objects.inject, &variables);
   return variables;
 }
 

@@ -140,6 +140,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvDebug, "", "0|1", CheckBoolean},
     {proto::kEnvTracer, "", "PATH", CheckPath},
     {proto::kEnvChainedInjection, "", "PATH", CheckPath},
+    {proto::kEnvChainedNvtx, "", "PATH", CheckPath},
     {proto::kEnvInject, "", "PATH", CheckPath},
 };
 

@@ -16,9 +16,9 @@ namespace gpuprof::proto {
   X(kEnvBundle, "GPUPROF_BUNDLE", "",                                                              \
     "Directory that receives the trace files; unset: do nothing.")                                 \
   X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")      \
-  X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors",                        \
+  X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx",                   \
     "Sources to record: cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, "       \
-    "tensors.")                                                                                    \
+    "tensors, nvtx.")                                                                              \
   X(kEnvStacks, "GPUPROF_STACKS", "32", "Most frames kept of a stack; 0 turns stacks off.")        \
   X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
     "Signal that toggles capture: USR1, USR2, a number, none.")                                    \
@@ -37,6 +37,8 @@ namespace gpuprof::proto {
     "Path of libgpuprof_tracer.so; default: beside the inject object.")                            \
   X(kEnvChainedInjection, "GPUPROF_CHAIN_CUDA_INJECTION", "",                                      \
     "What CUDA_INJECTION64_PATH named before: it is loaded too.")                                  \
+  X(kEnvChainedNvtx, "GPUPROF_CHAIN_NVTX_INJECTION", "",                                           \
+    "What NVTX_INJECTION64_PATH named before: it is loaded too.")                                  \
   X(kEnvInject, "GPUPROF_INJECT", "", "Path of libgpuprof_inject.so, for the launcher.")
 
 #define GPUPROF_DECLARE_ENV(constant, variable, fallback, meaning) \
@@ -52,6 +54,7 @@ inline constexpr uint32_t kSourceOps = 1u << 3;
 inline constexpr uint32_t kSourceTensors = 1u << 4;
 inline constexpr uint32_t kSourceMmap = 1u << 5;
 inline constexpr uint32_t kSourceCuda = 1u << 6;  // GPU activity, by CUPTI
+inline constexpr uint32_t kSourceNvtx = 1u << 7;
 
 // Limits of a flight recorder's size.
 inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;

@@ -37,6 +37,11 @@ enum class RecordKind : uint8_t {
   kProcess = 7,
   // a = address, b = bytes, detail = MapEvent.
   kMapping = 8,
+  // Span of an NVTX range, or a moment (a mark, a name given to something). a = string id of the
+  // message, string id of the domain << 32; b = tid of the thread that began it where another one
+  // ended it, depth among the open ranges of thread and domain << 32 (0 = outermost), detail =
+  // RangeKind | NvtxPayload << 4.
+  kRange = 9,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =
@@ -54,6 +59,8 @@ enum class RecordKind : uint8_t {
   // a = thread that held what the next kWait waits for, as the lock itself told when the wait
   // began.
   kWaitOwner = 36,
+  // a = category, colour (ARGB) << 32, b = payload of the next kRange.
+  kRangeAttributes = 37,
 
   // Stand-alone bookkeeping records.
   // Payload: bytes of the string a; b = payload bytes. Defines string id a for the whole process.
@@ -142,6 +149,31 @@ enum class OpScope : uint8_t {
   kBackward = 1,
   kTorchScript = 2,
   kUser = 7,
+};
+
+// What an NVTX row stands for. Names say what a number means to the program: the number is the
+// row's payload.
+enum class RangeKind : uint8_t {
+  kPushPop = 1,   // of one thread, nested
+  kStartEnd = 2,  // of the process: another thread may end it
+  kMark = 3,
+  kNameThread = 4,    // a thread, by tid
+  kNameCategory = 5,  // a category of the row's domain
+  kNameDevice = 6,    // by its number (runtime) or handle (driver)
+  kNameContext = 7,
+  kNameStream = 8,
+  kNameEvent = 9,
+};
+
+// nvtxPayloadType_t: how the 64 bits of a payload are to be read.
+enum class NvtxPayload : uint8_t {
+  kNone = 0,
+  kUint64 = 1,
+  kInt64 = 2,
+  kDouble = 3,
+  kUint32 = 4,
+  kInt32 = 5,
+  kFloat = 6,
 };
 
 enum class ThreadEvent : uint8_t {

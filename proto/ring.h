@@ -25,13 +25,16 @@
 namespace gpuprof::proto {
 
 inline constexpr uint64_t kRingFileMagic = 0x474e495246505547u;  // "GUPFRING"
-inline constexpr uint32_t kRingFileVersion = 3;
+inline constexpr uint32_t kRingFileVersion = 4;
+// Rings of this version have no open NVTX ranges, and their words are 0.
+inline constexpr uint32_t kOldestRingFileVersion = 3;
 inline constexpr uint32_t kRingMagic = 0x31474e52u;  // "RNG1"
 inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kMaxRings = 2048;
 inline constexpr uint32_t kMinRingBytes = 8 * 1024;
 inline constexpr uint32_t kMaxRingBytes = 64 * 1024 * 1024;
 inline constexpr uint32_t kMaxOpenOps = 64;
+inline constexpr uint32_t kMaxOpenRanges = 32;
 inline constexpr uint32_t kTimeHookOneIn = 256;
 
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
@@ -57,6 +60,15 @@ struct OpenOp {
   uint64_t start;
   uint32_t name;   // string id
   uint32_t scope;  // OpScope
+};
+
+// Of nvtxRangePush: its attributes are told with its end alone.
+struct OpenRange {
+  uint64_t start;
+  uint32_t name;    // string id
+  uint32_t domain;  // string id; 0: the default domain
+  uint32_t depth;   // among those of its domain
+  uint32_t reserved;
 };
 
 struct RingHeader {
@@ -97,11 +109,14 @@ struct RingHeader {
 
   // The producer's memory of the stack it wrote last, so that the next one sends only what differs.
   uint32_t last_stack_frames;
-  uint32_t reserved1;
+  std::atomic<uint32_t> open_ranges;  // how many; beyond kMaxOpenRanges they are not kept here
   uint64_t last_stack[kMaxStackFrames];
 
   // Consumer's (codec::RecordSorter::Release).
   RingStack freed_stack;
+
+  // Producer's: what was going on, as open_op.
+  OpenRange open_range[kMaxOpenRanges];
 };
 static_assert(sizeof(RingHeader) <= kPageBytes);
 

@@ -14,6 +14,8 @@
 
 #include <cstdint>
 
+#include "proto/record.h"
+
 namespace gpuprof::proto {
 
 enum class ChunkKind : uint16_t {
@@ -37,6 +39,7 @@ enum class ChunkKind : uint16_t {
   kThreadEvent = 20,
   kProcessEvent = 21,
   kMapping = 22,
+  kRange = 23,  // NVTX
   // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads.
   kKernel = 32,
   kMemcpy = 33,
@@ -164,6 +167,19 @@ namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
 }
 
+namespace range_column {
+enum : int {
+  kEnd,
+  kDuration,
+  kName,       // string id
+  kOperation,  // RangeKind | NvtxPayload << 4 | flags << 8 | depth << 16
+  kDomain,     // string id; 0: the default domain
+  kStyle,      // category | colour (ARGB) << 32
+  kPayload,
+  kBeginThread  // tid, where it is not the track's; else 0
+};
+}
+
 inline constexpr TableSpec kTables[] = {
     {ChunkKind::kHeap,
      "heap",
@@ -222,6 +238,17 @@ inline constexpr TableSpec kTables[] = {
       {"address", Encoding::kAddress},
       {"size", Encoding::kPlain},
       {"stack", Encoding::kPlain}}},
+    {ChunkKind::kRange,
+     "range",
+     8,
+     {{"end", Encoding::kTime},
+      {"duration", Encoding::kSpan},
+      {"name", Encoding::kPlain},
+      {"operation", Encoding::kPlain},
+      {"domain", Encoding::kPlain},
+      {"style", Encoding::kPlain},
+      {"payload", Encoding::kPlain},
+      {"begin_thread", Encoding::kPlain}}},
     {ChunkKind::kKernel,
      "kernel",
      6,
@@ -305,5 +332,11 @@ constexpr uint8_t HeapFunctionOf(uint32_t operation) {
 constexpr uint8_t FlagsOf(uint32_t operation) { return static_cast<uint8_t>(operation >> 8); }
 constexpr uint8_t LowByteOf(uint32_t operation) { return static_cast<uint8_t>(operation); }
 constexpr uint32_t OpDepthOf(uint32_t operation) { return operation >> 16; }
+constexpr RangeKind RangeKindOf(uint32_t operation) {
+  return static_cast<RangeKind>(operation & 0xf);
+}
+constexpr NvtxPayload RangePayloadOf(uint32_t operation) {
+  return static_cast<NvtxPayload>(operation >> 4 & 0xf);
+}
 
 }  // namespace gpuprof::proto

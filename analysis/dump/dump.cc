@@ -19,6 +19,8 @@
 //   thread   event, then start_routine [start_routine_name] creator_tid | name
 //   process  event, then child_pid | text errno | exit_status exit_way
 //   mapping  call address size [stack [frames]] [flags] capture
+//   range    kind [domain] name start_ns duration_ns depth [category] [color] [payload]
+//            [begin_tid] [flags]
 //
 // Addresses are hexadecimal with 0x, texts are in double quotes with the escapes of JSON, codes
 // that this program does not know are numbers. frames and names of functions are left out where
@@ -38,7 +40,7 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr int kTableCount = 7;
+constexpr int kTableCount = 8;
 
 class ProcessDump {
  public:
@@ -71,8 +73,10 @@ class ProcessDump {
         return track.thread_event.time_ns;
       case 5:
         return track.process_event.time_ns;
-      default:
+      case 6:
         return track.mapping.time_ns;
+      default:
+        return track.range.end_ns;
     }
   }
 
@@ -89,7 +93,7 @@ class ProcessDump {
 
   void Row(const Track& track, int table, size_t row) {
     static constexpr std::string_view kNames[kTableCount] = {
-        "heap", "wait", "op", "tensor", "thread", "process", "mapping"};
+        "heap", "wait", "op", "tensor", "thread", "process", "mapping", "range"};
     out_->Number(Times(track, table)[row]);
     out_->Number(process_.pid);
     out_->Number(track.tid);
@@ -108,8 +112,10 @@ class ProcessDump {
         return ThreadRow(track.thread_event, row);
       case 5:
         return ProcessRow(track.process_event, row);
-      default:
+      case 6:
         return Mapping(track.mapping, row);
+      default:
+        return Range(track.range, row);
     }
   }
 
@@ -159,6 +165,25 @@ class ProcessDump {
     out_->Code("scope", OpScopeName(scope), scope);
     out_->Pair("depth", proto::OpDepthOf(t.operation[i]));
     Flags(proto::FlagsOf(t.operation[i]));
+  }
+
+  void Range(const RangeTable& t, size_t i) {
+    const uint32_t operation = t.operation[i];
+    const auto kind = static_cast<uint32_t>(proto::RangeKindOf(operation));
+    out_->Code("kind", RangeKindName(kind), kind);
+    if (t.domain[i] != 0) out_->Text("domain", process_.String(t.domain[i]));
+    out_->Text("name", process_.String(t.name[i]));
+    Span(t.end_ns[i], t.duration_ns[i]);
+    out_->Pair("depth", proto::OpDepthOf(operation));
+    const auto category = static_cast<uint32_t>(t.style[i]);
+    const uint64_t color = t.style[i] >> 32;
+    if (category != 0) out_->Pair("category", category);
+    if (color != 0) out_->Address("color", color);
+    if (proto::RangePayloadOf(operation) != proto::NvtxPayload::kNone) {
+      out_->Pair("payload", NvtxPayloadText(proto::RangePayloadOf(operation), t.payload[i]));
+    }
+    if (t.begin_thread[i] != 0) out_->Pair("begin_tid", t.begin_thread[i]);
+    Flags(proto::FlagsOf(operation));
   }
 
   void Tensor(const TensorTable& t, size_t i) {

@@ -191,6 +191,9 @@ class Check {
         return stacks_.Refer(columns_.column[proto::wait_column::kStack], block.offset);
       case ChunkKind::kOp:
         return strings_.Refer(columns_.column[proto::op_column::kName], block.offset);
+      case ChunkKind::kRange:
+        strings_.Refer(columns_.column[proto::range_column::kName], block.offset);
+        return strings_.Refer(columns_.column[proto::range_column::kDomain], block.offset);
       case ChunkKind::kProcessEvent:
         return strings_.Refer(columns_.column[proto::process_column::kText], block.offset);
       default:

@@ -5,6 +5,8 @@
 
 #include "analysis/model/names.h"
 
+#include <cstdio>
+#include <cstring>
 #include <span>
 
 #include "proto/contract.h"
@@ -70,6 +72,17 @@ constexpr Entry kOpScopes[] = {
     Is(OpScope::kTorchScript, "torchscript"),
     Is(OpScope::kUser, "user"),
 };
+constexpr Entry kRangeKinds[] = {
+    Is(RangeKind::kPushPop, "push_pop"),
+    Is(RangeKind::kStartEnd, "start_end"),
+    Is(RangeKind::kMark, "mark"),
+    Is(RangeKind::kNameThread, "name_thread"),
+    Is(RangeKind::kNameCategory, "name_category"),
+    Is(RangeKind::kNameDevice, "name_device"),
+    Is(RangeKind::kNameContext, "name_context"),
+    Is(RangeKind::kNameStream, "name_stream"),
+    Is(RangeKind::kNameEvent, "name_event"),
+};
 constexpr Entry kThreadEvents[] = {
     Is(ThreadEvent::kStart, "start"),
     Is(ThreadEvent::kName, "name"),
@@ -116,7 +129,7 @@ constexpr Entry kLossKinds[] = {
 constexpr Entry kSources[] = {
     Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),
     Is(kSourceThreads, "threads"), Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"),
-    Is(kSourceMmap, "mmap"),
+    Is(kSourceMmap, "mmap"),       Is(kSourceNvtx, "nvtx"),
 };
 constexpr Entry kTableKinds[] = {
     Is(ChunkKind::kMeta, "meta"),           Is(ChunkKind::kStrings, "strings"),
@@ -138,6 +151,7 @@ std::string_view HeapFunctionName(uint32_t code) { return Find(kHeapFunctions, c
 std::string_view WaitKindName(uint32_t code) { return Find(kWaitKinds, code); }
 std::string_view MapEventName(uint32_t code) { return Find(kMapEvents, code); }
 std::string_view OpScopeName(uint32_t code) { return Find(kOpScopes, code); }
+std::string_view RangeKindName(uint32_t code) { return Find(kRangeKinds, code); }
 std::string_view ThreadEventName(uint32_t code) { return Find(kThreadEvents, code); }
 std::string_view ProcessEventName(uint32_t code) { return Find(kProcessEvents, code); }
 std::string_view ExitWayName(uint32_t code) { return Find(kExitWays, code); }
@@ -149,6 +163,31 @@ std::string_view SourceName(uint32_t bit) { return Find(kSources, bit); }
 std::string_view ChunkKindName(uint32_t code) {
   const TableSpec* table = FindTable(static_cast<ChunkKind>(code));
   return table != nullptr ? table->name : Find(kTableKinds, code);
+}
+
+std::string NvtxPayloadText(NvtxPayload type, uint64_t bits) {
+  char text[40];
+  float single;
+  double wide;
+  const auto low = static_cast<uint32_t>(bits);
+  switch (type) {
+    case NvtxPayload::kInt64:
+      return std::to_string(static_cast<int64_t>(bits));
+    case NvtxPayload::kUint32:
+      return std::to_string(low);
+    case NvtxPayload::kInt32:
+      return std::to_string(static_cast<int32_t>(low));
+    case NvtxPayload::kFloat:
+      std::memcpy(&single, &low, sizeof single);
+      std::snprintf(text, sizeof text, "%.9g", static_cast<double>(single));
+      return text;
+    case NvtxPayload::kDouble:
+      std::memcpy(&wide, &bits, sizeof wide);
+      std::snprintf(text, sizeof text, "%.17g", wide);
+      return text;
+    default:
+      return std::to_string(bits);
+  }
 }
 
 std::string DeviceName(uint32_t device) {

@@ -10,12 +10,15 @@
 #include <string>
 #include <string_view>
 
+#include "proto/record.h"
+
 namespace gpuprof::analysis {
 
 std::string_view HeapFunctionName(uint32_t code);
 std::string_view WaitKindName(uint32_t code);
 std::string_view MapEventName(uint32_t code);
 std::string_view OpScopeName(uint32_t code);
+std::string_view RangeKindName(uint32_t code);
 std::string_view ThreadEventName(uint32_t code);
 std::string_view ProcessEventName(uint32_t code);
 std::string_view ExitWayName(uint32_t code);
@@ -25,6 +28,9 @@ std::string_view LossKindName(uint32_t code);
 std::string_view SourceName(uint32_t bit);
 // "meta", "strings" ... and the event tables' names of proto/schema.h.
 std::string_view ChunkKindName(uint32_t code);
+
+// The number that a payload's 64 bits stand for.
+std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);
 
 // "cpu", "cuda:0", from type << 8 | index as the framework numbers them.
 std::string DeviceName(uint32_t device);

@@ -91,6 +91,19 @@ struct MappingTable {
   size_t rows() const { return time_ns.size(); }
 };
 
+// NVTX. On the track of the thread that ended the range, made the mark or gave the name.
+struct RangeTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> name;       // string id; 0: none was given
+  Column<uint32_t> operation;  // RangeKind | NvtxPayload << 4 | flags << 8 | depth << 16
+  Column<uint32_t> domain;     // string id; 0: the default domain
+  Column<uint64_t> style;      // category | colour (ARGB) << 32
+  Column<uint64_t> payload;
+  Column<int32_t> begin_thread;  // tid of who began it, where it is another thread; else 0
+  size_t rows() const { return end_ns.size(); }
+};
+
 // GPU activity. On a stream's track, but for API calls, which are on their thread's.
 struct KernelTable {
   Column<int64_t> end_ns;
@@ -169,6 +182,7 @@ struct Track {
   ThreadEventTable thread_event;
   ProcessEventTable process_event;
   MappingTable mapping;
+  RangeTable range;
   std::vector<ThreadSample> samples;
   bool is_stream = false;  // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;

@@ -14,6 +14,7 @@
 
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/range_calls.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -61,13 +62,15 @@ Key KeyOf(Grouping grouping, const Process& process, const Track& track, uint32_
   return {process.pid, track.device, known == nullptr ? 0 : known->name(), 0};
 }
 
-void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* groups,
-                Spans* spans) {
+// `only`: correlations of the launches that count; null: all do.
+void AddProcess(PassContext& context, size_t index, Grouping grouping,
+                const std::unordered_set<uint32_t>* only, Groups* groups, Spans* spans) {
   const Process& process = context.process(index);
   const Launches launches(process);
   for (const Track& track : process.tracks) {
     const KernelTable& kernels = track.kernel;
     for (size_t i = 0; i < kernels.rows(); ++i) {
+      if (only != nullptr && only->count(kernels.correlation[i]) == 0) continue;
       Sums& sums = (*groups)[KeyOf(grouping, process, track, kernels.signature[i])];
       sums.process = index;
       sums.durations.push_back(kernels.duration_ns[i]);
@@ -140,9 +143,19 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                                               : Grouping::kName;
   Groups groups;
   Spans spans;
+  const std::string& under = context.options().under_nvtx;
+  bool has_range = false;
   for (const size_t index : context.selected()) {
-    AddProcess(context, index, grouping, &groups, &spans);
+    std::unordered_set<uint32_t> inside;
+    if (!under.empty()) has_range |= CallsInRanges(context.process(index), under, &inside);
+    AddProcess(context, index, grouping, under.empty() ? nullptr : &inside, &groups, &spans);
   }
+  if (!under.empty() && !has_range) {
+    return {ErrorKind::kUsage, "No NVTX range '" + under +
+                                   "' was begun and ended on one thread; `gpuprof stats nvtx` "
+                                   "lists what there is."};
+  }
+  if (!under.empty()) kernels->set_under_nvtx(under);
   int64_t total = 0;
   for (const auto& [key, sums] : groups) {
     for (const int64_t duration : sums.durations) total += duration;

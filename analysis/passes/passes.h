@@ -17,6 +17,7 @@
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
+#include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
@@ -35,6 +36,7 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
 Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -45,6 +45,13 @@ Error CheckKey(const PassInfo& info, const std::string& by) {
   return {ErrorKind::kUsage, pass + "key '" + by + "'; there are: " + known + "."};
 }
 
+Error CheckUnder(const PassInfo& info, const std::string& range) {
+  if (range.empty() || info.name == "kernels") return {};
+  return {ErrorKind::kUsage, "The pass '" + std::string(info.name) +
+                                 "' does not look under NVTX ranges, only 'kernels' does; leave "
+                                 "--under-nvtx out."};
+}
+
 TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, int width) {
   constexpr uint32_t kTableRows = 20;
   const uint32_t unasked = entry.remarks == nullptr ? kTableRows : 0;
@@ -102,6 +109,11 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Streams, StreamsText>,
        results::Streams::descriptor,
        "streams"},
+      {{"nvtx", "NVTX ranges and marks: count, total, mean, by name or domain", {"name", "domain"}},
+       RunNvtx,
+       TextOf<results::Nvtx, NvtxText>,
+       results::Nvtx::descriptor,
+       "ranges"},
       {{"heap",
         "Heap and framework memory: allocated, peak, still live, by call stack and operation"},
        RunHeap,
@@ -154,6 +166,7 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
             "There is no pass '" + std::string(pass) + "'; there are: " + known + "."};
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
+  if (Error error = CheckUnder(entry->info, options.under_nvtx)) return error;
   PassContext context(trace, options);
   if (Error error = context.Prepare()) return error;
   return entry->run(context, result);

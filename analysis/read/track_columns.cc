@@ -53,6 +53,12 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.time_ns, t.operation, t.address, t.size, t.stack, t.capture);
       return true;
     }
+    case ChunkKind::kRange: {
+      RangeTable& t = track->range;
+      all(t.end_ns, t.duration_ns, t.name, t.operation, t.domain, t.style, t.payload,
+          t.begin_thread);
+      return true;
+    }
     case ChunkKind::kKernel: {
       KernelTable& t = track->kernel;
       all(t.end_ns, t.duration_ns, t.signature, t.correlation, t.graph, t.graph_node, t.capture);
@@ -213,6 +219,17 @@ void StoreProcessEvent(const Writer& w, ProcessEventTable* t) {
   w.Plain(c::kText, &t->text);
 }
 
+void StoreRange(const Writer& w, RangeTable* t) {
+  namespace c = proto::range_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kName, &t->name);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kDomain, &t->domain);
+  w.Plain(c::kStyle, &t->style);
+  w.Plain(c::kPayload, &t->payload);
+  w.Plain(c::kBeginThread, &t->begin_thread);
+}
+
 void StoreKernel(const Writer& w, KernelTable* t) {
   namespace c = proto::kernel_column;
   w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
@@ -299,6 +316,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreProcessEvent(writer, &track->process_event);
     case ChunkKind::kMapping:
       return StoreHeap(writer, &track->mapping);
+    case ChunkKind::kRange:
+      return StoreRange(writer, &track->range);
     case ChunkKind::kKernel:
       return StoreKernel(writer, &track->kernel);
     case ChunkKind::kMemcpy:

@@ -16,6 +16,7 @@
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
+#include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
@@ -37,6 +38,7 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
 std::string ApiText(const results::ApiCalls& result, const TextOptions& options);
 std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
+std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);

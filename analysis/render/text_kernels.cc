@@ -17,7 +17,9 @@ using Align = TextTable::Align;
 
 std::string KernelsText(const results::Kernels& result, const TextOptions& options) {
   if (result.kernels().empty())
-    return "No kernel was recorded.\n" + MetaText(result.meta(), options);
+    return (result.has_under_nvtx() ? "No kernel was launched under " + result.under_nvtx() + ".\n"
+                                    : "No kernel was recorded.\n") +
+           MetaText(result.meta(), options);
   TextTable table;
   const bool several = std::any_of(
       result.kernels().begin(), result.kernels().end(),
@@ -45,7 +47,8 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
   }
   const std::string heading = FormatNumber(result.count()) + " kernels, " +
                               FormatDuration(result.total_ns()) + " of kernel time, GPU busy " +
-                              FormatDuration(result.busy_ns());
+                              FormatDuration(result.busy_ns()) +
+                              (result.has_under_nvtx() ? ", under " + result.under_nvtx() : "");
   return Section(heading, table, options, result.kernels_size()) + MetaText(result.meta(), options);
 }
 

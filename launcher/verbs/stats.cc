@@ -48,6 +48,9 @@ class Stats : public Verb {
     options->Number("--pid", &pid_, "PID", "Only this process; 0: all");
     options->Value("--step-marker", &options_.step_marker, "REGEX",
                    "Ops whose name matches begin a step; default: detected", CheckRegex);
+    options->Value(
+        "--under-nvtx", &options_.under_nvtx, "NAME",
+        "Of kernels: only those launched inside NVTX ranges of this name, or DOMAIN:NAME");
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text tables; 0: unlimited; default: the terminal's");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");

@@ -191,6 +191,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kProcessEvent)>(row, start);
     case ChunkKind::kMapping:
       return AppendRow<TableIndex(ChunkKind::kMapping)>(row, start);
+    case ChunkKind::kRange:
+      return AppendRow<TableIndex(ChunkKind::kRange)>(row, start);
     case ChunkKind::kKernel:
       return AppendRow<TableIndex(ChunkKind::kKernel)>(row, start);
     case ChunkKind::kMemcpy:

@@ -58,6 +58,7 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kThread, ChunkKind::kThreadEvent);
   set(RecordKind::kProcess, ChunkKind::kProcessEvent);
   set(RecordKind::kMapping, ChunkKind::kMapping);
+  set(RecordKind::kRange, ChunkKind::kRange);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -122,6 +123,7 @@ inline void RecordSorter::EndEvent() {
   text_bytes_ = 0;
   owner_ = 0;
   total_allocated_ = total_reserved_ = 0;
+  range_style_ = range_payload_ = 0;
 }
 
 inline uint64_t RecordSorter::DurationOf(const Record& record) {
@@ -176,6 +178,18 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     case RecordKind::kMapping: {
       const uint64_t row[] = {time, Operation(detail, record.flags), record.a, record.b, StackId()};
       return Row(kind, row, time);
+    }
+    case RecordKind::kRange: {
+      const uint64_t duration = DurationOf(record);
+      const uint64_t row[] = {time,
+                              duration,
+                              static_cast<uint32_t>(record.a),
+                              OpOperation(detail, record.flags, record.b >> 32),
+                              record.a >> 32,
+                              range_style_,
+                              range_payload_,
+                              static_cast<uint32_t>(record.b)};
+      return Row(kind, row, time - duration);
     }
     case RecordKind::kThread: {
       const uint64_t row[] = {time, detail, record.a, record.b};
@@ -242,6 +256,10 @@ bool RecordSorter::Prefix(const Record& record, const Range& range, uint64_t pos
       return true;
     case RecordKind::kWaitOwner:
       owner_ = record.a;
+      return true;
+    case RecordKind::kRangeAttributes:
+      range_style_ = record.a;
+      range_payload_ = record.b;
       return true;
     case RecordKind::kTensorTotals:
       total_allocated_ = record.a;
@@ -325,6 +343,21 @@ void RecordSorter::TakeStackOf(const RecordSorter& other) {
   std::memcpy(last_stack_, other.last_stack_, last_stack_frames_ * sizeof(uint64_t));
 }
 
+void RecordSorter::AddOpenRanges(const RingHeader* ring, uint64_t now) {
+  uint32_t left = ring->open_ranges.load(std::memory_order_acquire);
+  if (left > proto::kMaxOpenRanges) left = proto::kMaxOpenRanges;
+  while (left-- > 0) {
+    const proto::OpenRange open = ring->open_range[left];
+    if (open.start == 0 || open.start > now) continue;
+    constexpr auto kKind = static_cast<uint32_t>(proto::RangeKind::kPushPop);
+    const uint64_t row[] = {now,         now - open.start,
+                            open.name,   OpOperation(kKind, proto::kFlagIncomplete, open.depth),
+                            open.domain, 0,
+                            0,           0};
+    Row(ChunkKind::kRange, row, open.start);
+  }
+}
+
 void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint64_t* skip_until) {
   const auto is_done = [skip_until](ChunkKind kind) {
     return skip_until != nullptr && skip_until[KindIndex(kind)] == ~uint64_t{0};
@@ -339,6 +372,7 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
                             OpOperation(open.scope, proto::kFlagIncomplete, depth)};
     Row(ChunkKind::kOp, row, open.start);
   }
+  if (!is_done(ChunkKind::kRange)) AddOpenRanges(ring, now);
   const uint64_t start = ring->open_wait_start.load(std::memory_order_acquire);
   if (start == 0 || start > now || is_done(ChunkKind::kWait)) return;
   const uint32_t kind = ring->open_wait_kind.load(std::memory_order_acquire);

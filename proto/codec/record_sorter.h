@@ -78,7 +78,7 @@ class RecordSorter {
   uint64_t last_time() const { return last_time_; }
 
  private:
-  static constexpr int kKinds = 7;
+  static constexpr int kKinds = 8;
 
   struct Range;
 
@@ -88,6 +88,7 @@ class RecordSorter {
   bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
   bool TakeStack(const proto::Record& record, uint64_t end, const void* pcs);
   bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0 || owner_ != 0; }
+  void AddOpenRanges(const proto::RingHeader* ring, uint64_t now);
   void EndEvent();
   uint64_t DurationOf(const proto::Record& record);
   uint32_t StackId();
@@ -106,6 +107,8 @@ class RecordSorter {
   uint64_t owner_ = 0;
   uint64_t total_allocated_ = 0;
   uint64_t total_reserved_ = 0;
+  uint64_t range_style_ = 0;
+  uint64_t range_payload_ = 0;
   uint64_t dropped_ = 0;
   // The stack of the last kStack record.
   uint64_t last_stack_[proto::kMaxStackFrames] = {};

@@ -37,7 +37,7 @@ using proto::RingHeader;
 constexpr uint32_t kMostStackNodes = 1u << 20;
 constexpr uint32_t kMostStrings = 1u << 20;
 constexpr uint64_t kMostStringBytes = 32u << 20;
-constexpr int kEventKinds = 7;
+constexpr int kEventKinds = 8;
 // Recovery keeps every tick: it cannot know what the recorder would have rounded to, and has little
 // to write.
 constexpr uint32_t kTimeShift = 0;

@@ -195,9 +195,15 @@ GoldenTrace Gpu() {
     const int64_t at = (10 + 10 * i) * kMs;
     main.Call("cudaLaunchKernel_v7000", at, at + 6 * kUs, 100 + i);
     compute.Kernel(add, at + kMs, at + 5 * kMs, 100 + i);
+    main.Range("solver", "assemble", at, at + 2 * kMs, 1);
+    main.Range("solver", "iteration", at - kMs, at + 8 * kMs);
     side.Kernel(small, at + 4 * kMs, at + 7 * kMs, 200, 9);
   }
   builder.Stream(1, 2, 7).Kernel(add, 60 * kMs, 70 * kMs, 300);
+  main.Range("", "checkpoint", 55 * kMs, 55 * kMs, 0, proto::RangeKind::kMark);
+  main.Range("", "transfer", 5 * kMs, 56 * kMs, 0, proto::RangeKind::kStartEnd, 32);
+  main.Range("", "run", 1 * kMs, 75 * kMs, 0, proto::RangeKind::kPushPop, 0,
+             proto::kFlagIncomplete);
   Trace trace = MakeTrace({&builder});
   trace.path = "gpu";
   return {"gpu", std::move(trace)};

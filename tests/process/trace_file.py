@@ -13,7 +13,7 @@ import numpy
 
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS = 8, 9, 10, 11
-HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING = 16, 17, 18, 19, 20, 21, 22
+HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
 
 _COLUMNS = {
@@ -26,6 +26,8 @@ _COLUMNS = {
     THREAD_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain")),
     PROCESS_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain"), ("text", "plain")),
     MAPPING: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
+    RANGE: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain"), ("domain", "plain"), ("style", "plain"),
+            ("payload", "plain"), ("begin_thread", "plain")),
     # Chained: the end is a gap, the duration relative to the last one with the same third column.
     KERNEL: (("time", "gap"), ("duration", "keyed_span"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
              ("graph_node", "delta")),
@@ -41,6 +43,8 @@ _COLUMNS = {
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
 THREAD_START, THREAD_NAME, THREAD_EXIT, THREAD_SEEN = 1, 2, 3, 4
+RANGE_KINDS = dict(enumerate(("push_pop", "start_end", "mark", "name_thread", "name_category", "name_device", "name_context",
+                              "name_stream", "name_event"), start=1))
 RING_FULL, REENTERED, NO_RING, WRITE_ERROR, MEMORY_LIMIT, THREAD_EDGE = 1, 2, 3, 7, 10, 11  # losses
 FORK, VFORK, SPAWN, EXEC, EXIT = 1, 2, 3, 4, 5
 WAY_UNKNOWN, WAY_RETURN, WAY_UNDERSCORE, WAY_QUICK, WAY_ABORT, WAY_EXEC = 0, 1, 2, 3, 4, 5
@@ -260,6 +264,7 @@ class TraceFile:
     thread_events = property(lambda self: self._tables[THREAD_EVENT])
     process_events = property(lambda self: self._tables[PROCESS_EVENT])
     mappings = property(lambda self: self._tables[MAPPING])
+    ranges = property(lambda self: self._tables[RANGE])
     kernels = property(lambda self: self._tables[KERNEL])
     copies = property(lambda self: self._tables[MEMCPY])
     sets = property(lambda self: self._tables[MEMSET])
@@ -296,6 +301,21 @@ class TraceFile:
         return sorted(((self.strings[self.functions[int(table["function"][i])]], tids[int(table["track"][i])],
                         int(table["correlation"][i]), int(table["result"][i]), int(table["time"][i] - table["duration"][i]),
                         int(table["time"][i])) for i in range(len(table["time"]))), key=lambda row: row[-2:])
+
+    def range_rows(self):
+        """NVTX rows as dicts, in file order; times in ticks."""
+        table, rows = self.ranges, []
+        tids = {thread.track: thread.tid for thread in self.threads.values()}
+        for i in range(len(table["time"])):
+            row = {name: int(table[name][i]) for name in table}
+            operation = row["operation"]
+            style = row["style"] % 2**64
+            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation & 0xF], "domain": self.strings.get(row["domain"], ""),
+                         "name": self.strings.get(row["name"], ""), "depth": operation >> 16, "flags": operation >> 8 & 0xFF,
+                         "category": style & 0xFFFFFFFF, "color": style >> 32, "payload_type": operation >> 4 & 0xF,
+                         "payload": row["payload"] % 2**64, "begin_tid": row["begin_thread"], "begin": row["time"] - row["duration"],
+                         "end": row["time"], "capture": row["capture"]})
+        return rows
 
     def process_event(self, event):
         """Rows (a, b, text) of one kind of process event."""

@@ -103,6 +103,11 @@ class TrackBuilder {
   // A runtime call.
   TrackBuilder& Call(const std::string& name, int64_t start, int64_t end, uint32_t correlation = 0,
                      uint32_t result = 0);
+  // NVTX, with its depth in the domain. Ranges come in the order in which they ended.
+  TrackBuilder& Range(const std::string& domain, const std::string& name, int64_t start,
+                      int64_t end, uint32_t depth = 0,
+                      proto::RangeKind kind = proto::RangeKind::kPushPop, int32_t begin_tid = 0,
+                      uint8_t flags = 0);
   TrackBuilder& Tool() {
     track_.tool = true;
     return *this;
@@ -261,6 +266,21 @@ inline TrackBuilder& TrackBuilder::Set(uint64_t bytes, int64_t start, int64_t en
   return *this;
 }
 
+inline TrackBuilder& TrackBuilder::Range(const std::string& domain, const std::string& name,
+                                         int64_t start, int64_t end, uint32_t depth,
+                                         proto::RangeKind kind, int32_t begin_tid, uint8_t flags) {
+  track_.range.end_ns.push_back(end);
+  track_.range.duration_ns.push_back(end - start);
+  track_.range.name.push_back(name.empty() ? 0 : process_->Id(name));
+  track_.range.domain.push_back(domain.empty() ? 0 : process_->Id(domain));
+  track_.range.operation.push_back(static_cast<uint32_t>(kind) | uint32_t{flags} << 8 |
+                                   depth << 16);
+  track_.range.style.push_back(0);
+  track_.range.payload.push_back(0);
+  track_.range.begin_thread.push_back(begin_tid);
+  return *this;
+}
+
 inline TrackBuilder& TrackBuilder::Sync(uint32_t kind, int64_t start, int64_t end,
                                         uint32_t correlation) {
   track_.sync.end_ns.push_back(end);
@@ -373,10 +393,15 @@ inline Process ProcessBuilder::Build() const {
     for (const auto* copies : {&track.memcpy.end_ns, &track.memset.end_ns, &track.sync.end_ns}) {
       for (const int64_t time : *copies) cover(time);
     }
-    process.rows += track.memcpy.rows() + track.memset.rows() + track.sync.rows();
+    process.rows +=
+        track.range.rows() + track.memcpy.rows() + track.memset.rows() + track.sync.rows();
     process.rows += track.kernel.rows() + track.api.rows() + track.heap.rows() +
                     track.tensor.rows() + track.thread_event.rows() + track.op.rows() +
                     track.wait.rows();
+    for (size_t i = 0; i < track.range.rows(); ++i) {
+      cover(track.range.end_ns[i] - track.range.duration_ns[i]);
+      cover(track.range.end_ns[i]);
+    }
     process.tracks.push_back(track);
   }
   if (process.captures.empty()) {

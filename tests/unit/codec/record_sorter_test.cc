@@ -241,7 +241,7 @@ TEST_F(RecordSorterTest, RowsBelowTheSkipPositionAreInTheFileAlready) {
     ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(100 + i, 16, i)));
     ASSERT_TRUE(proto::RingWrite(ring_, OpRecord(100 + i, 1, 2, 0)));
   }
-  uint64_t skip[6] = {};
+  uint64_t skip[8] = {};
   skip[0] = 7;  // heap rows at 0, 2, 4, 6 are done
   sorter_.Consume(ring_, 0, head(), skip);
   EXPECT_EQ(Take(ChunkKind::kHeap).size(), 6u);
@@ -252,7 +252,7 @@ TEST_F(RecordSorterTest, ADropThatWasToldWithASkippedRowIsNotToldAgain) {
   ASSERT_TRUE(proto::RingWrite(ring_, Simple(RecordKind::kDropped, 1, 0, 5, 0)));
   ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(2, 16, 1)));
   ASSERT_TRUE(proto::RingWrite(ring_, OpRecord(3, 1, 2, 0)));
-  uint64_t skip[6] = {2, 0, 0, 0, 0, 0};
+  uint64_t skip[8] = {2};
   sorter_.Consume(ring_, 0, head(), skip);
   uint64_t dropped = 99;
   EXPECT_EQ(Take(ChunkKind::kOp, &dropped).size(), 1u);
@@ -275,13 +275,53 @@ TEST_F(RecordSorterTest, OpenSpansEndNowInnerFirst) {
   EXPECT_EQ(Take(ChunkKind::kWait),
             (std::vector<Row>{{500, 50, 4 | incomplete, 0xabc, 0xdef, 0, 0}}));
   const uint64_t all = ~uint64_t{0};
-  const uint64_t done[6] = {0, all, all, 0, 0, 0};
+  const uint64_t done[8] = {0, all, all, 0, 0, 0, 0, all};
   sorter_.AddOpenSpans(ring_, 500, done);
   EXPECT_TRUE(Take(ChunkKind::kOp).empty());
   EXPECT_TRUE(Take(ChunkKind::kWait).empty());
   ring_->open_ops.store(1'000'000);  // a lie, or deeper than is kept
   sorter_.AddOpenSpans(ring_, 500);
   EXPECT_LE(Take(ChunkKind::kOp).size(), proto::kMaxOpenOps);
+}
+
+TEST_F(RecordSorterTest, RangesWithTheirAttributes) {
+  constexpr auto kStarted = static_cast<uint16_t>(proto::RangeKind::kStartEnd);
+  constexpr uint16_t kWithDouble = kStarted | static_cast<int>(proto::NvtxPayload::kDouble) << 4;
+  Record bare = Simple(RecordKind::kRange, 40, static_cast<uint16_t>(proto::RangeKind::kPushPop),
+                       17 | uint64_t{18} << 32, uint64_t{3} << 32);
+  bare.duration = 5;
+  Record started = Simple(RecordKind::kRange, 50, kWithDouble, 19, 4711);
+  started.duration = proto::kLongDuration;
+  for (const Record& record :
+       {bare, Simple(RecordKind::kRangeAttributes, 50, 0, 7 | uint64_t{0xff0000ff} << 32, 0x3fd),
+        Simple(RecordKind::kDuration, 50, 0, 0, 45), started, bare}) {
+    ASSERT_TRUE(proto::RingWrite(ring_, record));
+  }
+  Drain();
+  EXPECT_EQ(
+      Take(ChunkKind::kRange),
+      (std::vector<Row>{{40, 5, 17, 1 | 3u << 16, 18, 0, 0, 0},
+                        {50, 45, 19, kWithDouble, 0, 7 | uint64_t{0xff0000ff} << 32, 0x3fd, 4711},
+                        {40, 5, 17, 1 | 3u << 16, 18, 0, 0, 0}}))
+      << "attributes are the next range's alone";
+}
+
+TEST_F(RecordSorterTest, OpenRangesEndNowInnerFirst) {
+  ring_->open_range[0] = {100, 5, 6, 0, 0};
+  ring_->open_range[1] = {200, 7, 6, 1, 0};
+  ring_->open_range[2] = {900, 8, 6, 2, 0};  // begins after `now`: torn, left out
+  ring_->open_ranges.store(3);
+  sorter_.AddOpenSpans(ring_, 500);
+  const uint64_t incomplete = 1 | uint64_t{proto::kFlagIncomplete} << 8;
+  EXPECT_EQ(Take(ChunkKind::kRange),
+            (std::vector<Row>{{500, 300, 7, incomplete | 1u << 16, 6, 0, 0, 0},
+                              {500, 400, 5, incomplete, 6, 0, 0, 0}}));
+  const uint64_t done[8] = {0, 0, 0, 0, 0, 0, 0, ~uint64_t{0}};
+  sorter_.AddOpenSpans(ring_, 500, done);
+  EXPECT_TRUE(Take(ChunkKind::kRange).empty());
+  ring_->open_ranges.store(1'000'000);  // a lie, or deeper than is kept
+  sorter_.AddOpenSpans(ring_, 500);
+  EXPECT_LE(Take(ChunkKind::kRange).size(), proto::kMaxOpenRanges);
 }
 
 class LargeRingTest : public RecordSorterTest {

@@ -1,0 +1,198 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `nvtx`: ranges that the program marked itself. Pushed ranges nest within their thread
+// and domain; started ranges belong to the process and each stands alone.
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/model/names.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using proto::RangeKind;
+
+// What a row stands for.
+struct Key {
+  std::string domain;
+  std::string name;  // "" by domain
+  RangeKind kind;
+  bool operator<(const Key& other) const {
+    return std::tie(domain, name, kind) < std::tie(other.domain, other.name, other.kind);
+  }
+};
+
+struct Sums {
+  std::vector<int64_t> durations;
+  int64_t total_ns = 0;
+  int64_t self_ns = 0;
+  uint64_t incomplete = 0;
+  uint64_t crossing = 0;
+  std::set<std::pair<int32_t, int32_t>> threads;
+  std::set<int32_t> processes;
+};
+
+// An open range of the thread, while its rows are gone through by their begins.
+struct Open {
+  int64_t end_ns;
+  Sums* sums;
+};
+
+bool IsName(RangeKind kind) { return kind >= RangeKind::kNameThread; }
+
+class Collector {
+ public:
+  explicit Collector(bool by_domain) : by_domain_(by_domain) {}
+
+  void AddProcess(const Process& process) {
+    known_.clear();
+    for (const Track& track : process.tracks) {
+      std::vector<size_t> pushed;
+      for (size_t row = 0; row < track.range.rows(); ++row) {
+        const RangeKind kind = proto::RangeKindOf(track.range.operation[row]);
+        if (IsName(kind)) {
+          AddName(process, track.range, row, kind);
+          continue;
+        }
+        Sums& sums = AddRow(process, track, row, kind);
+        if (kind == RangeKind::kPushPop) {
+          pushed.push_back(row);
+        } else {
+          sums.total_ns += track.range.duration_ns[row];
+        }
+      }
+      AddNested(process, track.range, std::move(pushed));
+    }
+  }
+
+  void Fill(results::Nvtx* out) {
+    for (auto& [key, sums] : groups_) {
+      const bool is_mark = key.kind == RangeKind::kMark;
+      if (is_mark) {
+        out->set_mark_count(out->mark_count() + sums.durations.size());
+      } else {
+        out->set_count(out->count() + sums.durations.size());
+      }
+      FillRow(key, &sums, out->add_ranges());
+    }
+    std::stable_sort(out->mutable_ranges()->pointer_begin(), out->mutable_ranges()->pointer_end(),
+                     [](const results::NvtxRange* x, const results::NvtxRange* y) {
+                       return std::tuple(x->total_ns(), x->count()) >
+                              std::tuple(y->total_ns(), y->count());
+                     });
+    for (const auto& [number, name] : names_) {
+      const auto& [pid, kind, domain, value] = number;
+      results::NvtxName* row = out->add_names();
+      row->set_name(name);
+      row->set_kind(std::string(RangeKindName(static_cast<uint32_t>(kind)).substr(5)));  // name_
+      row->set_number(value);
+      row->set_domain(domain);
+      row->set_pid(pid);
+    }
+  }
+
+ private:
+  Key KeyOf(const Process& process, const RangeTable& table, size_t row, RangeKind kind) const {
+    return {process.String(table.domain[row]), by_domain_ ? "" : process.String(table.name[row]),
+            kind};
+  }
+
+  // Ids of strings are a process's own: found by them, each row costs no comparison of texts.
+  Sums& SumsOf(const Process& process, const RangeTable& table, size_t row, RangeKind kind) {
+    Sums*& sums = known_[{table.domain[row], table.name[row], kind}];
+    if (sums == nullptr) sums = &groups_[KeyOf(process, table, row, kind)];
+    return *sums;
+  }
+
+  Sums& AddRow(const Process& process, const Track& track, size_t row, RangeKind kind) {
+    const RangeTable& table = track.range;
+    Sums& sums = SumsOf(process, table, row, kind);
+    sums.durations.push_back(table.duration_ns[row]);
+    sums.incomplete += (proto::FlagsOf(table.operation[row]) & proto::kFlagIncomplete) != 0;
+    sums.crossing += table.begin_thread[row] != 0;
+    sums.threads.emplace(process.pid, track.tid);
+    sums.processes.insert(process.pid);
+    return sums;
+  }
+
+  void AddName(const Process& process, const RangeTable& table, size_t row, RangeKind kind) {
+    names_[{process.pid, kind, process.String(table.domain[row]), table.payload[row]}] =
+        process.String(table.name[row]);
+  }
+
+  // What each thread pushed, begins before ends: the stack of open ranges tells parents, and
+  // whether a range lies within another of its row.
+  void AddNested(const Process& process, const RangeTable& table, std::vector<size_t> rows) {
+    const auto start = [&](size_t row) { return table.end_ns[row] - table.duration_ns[row]; };
+    std::sort(rows.begin(), rows.end(), [&](size_t x, size_t y) {
+      return std::tuple(start(x), proto::OpDepthOf(table.operation[x]), x) <
+             std::tuple(start(y), proto::OpDepthOf(table.operation[y]), y);
+    });
+    std::map<uint32_t, std::vector<Open>> open;  // by domain
+    for (const size_t row : rows) {
+      std::vector<Open>& stack = open[table.domain[row]];
+      const size_t depth = proto::OpDepthOf(table.operation[row]);
+      // The recorder's own depth decides where times are equal.
+      while (!stack.empty() && (stack.back().end_ns <= start(row) || stack.size() > depth)) {
+        stack.pop_back();
+      }
+      Sums& sums = SumsOf(process, table, row, RangeKind::kPushPop);
+      const int64_t duration = table.duration_ns[row];
+      const bool within = std::any_of(stack.begin(), stack.end(),
+                                      [&](const Open& each) { return each.sums == &sums; });
+      if (!within) sums.total_ns += duration;
+      sums.self_ns += duration;
+      if (!stack.empty()) stack.back().sums->self_ns -= duration;
+      stack.push_back({table.end_ns[row], &sums});
+    }
+  }
+
+  void FillRow(const Key& key, Sums* sums, results::NvtxRange* row) const {
+    row->set_name(by_domain_ ? key.domain : key.name);
+    row->set_domain(key.domain);
+    row->set_kind(std::string(RangeKindName(static_cast<uint32_t>(key.kind))));
+    row->set_total_ns(sums->total_ns);
+    if (key.kind == RangeKind::kPushPop) row->set_self_ns(sums->self_ns);
+    const Samples durations(std::move(sums->durations));
+    row->set_count(durations.size());
+    row->set_mean_ns(durations.mean());
+    row->set_median_ns(durations.median());
+    row->set_min_ns(durations.min());
+    row->set_max_ns(durations.max());
+    row->set_thread_count(static_cast<uint32_t>(sums->threads.size()));
+    row->set_process_count(static_cast<uint32_t>(sums->processes.size()));
+    row->set_incomplete_count(sums->incomplete);
+    row->set_crossing_count(sums->crossing);
+  }
+
+  bool by_domain_;
+  std::map<Key, Sums> groups_;
+  std::map<std::tuple<uint32_t, uint32_t, RangeKind>, Sums*> known_;
+  std::map<std::tuple<int32_t, RangeKind, std::string, uint64_t>, std::string> names_;
+};
+
+}  // namespace
+
+Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  const std::string by = context.options().by.empty() ? "name" : context.options().by;
+  auto nvtx = std::make_unique<results::Nvtx>();
+  Collector collector(by == "domain");
+  for (const size_t index : context.selected()) collector.AddProcess(context.process(index));
+  collector.Fill(nvtx.get());
+  nvtx->set_by(by);
+  context.FillMeta("nvtx", nvtx->mutable_meta());
+  context.FillCountConfidence(nvtx->meta(), nvtx->mutable_meta()->mutable_confidence());
+  *result = std::move(nvtx);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

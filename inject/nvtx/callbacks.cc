@@ -1,0 +1,292 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/nvtx/callbacks.h"
+
+#include <atomic>
+
+#include "inject/nvtx/named.h"
+#include "inject/nvtx/ranges.h"
+#include "inject/state.h"
+
+namespace gpuprof::inject::nvtx {
+namespace {
+
+using proto::RangeKind;
+
+std::atomic<Function> g_chained[kModules][kMostIds];
+std::atomic<uint32_t> g_has_tool{0};
+
+template <typename F>
+F Chained(int module, unsigned id) {
+  return reinterpret_cast<F>(g_chained[module][id].load(std::memory_order_acquire));
+}
+
+// What NVTX would have done had the tool been there alone: its function, or nothing.
+template <typename F, typename... Arguments>
+auto CallChained(int module, unsigned id, decltype(F{}(Arguments{}...)) otherwise,
+                 Arguments... arguments) {
+  const F function = Chained<F>(module, id);
+  return function != nullptr ? function(arguments...) : otherwise;
+}
+
+template <typename... Arguments>
+void TellChained(int module, unsigned id, Arguments... arguments) {
+  const auto function = Chained<void (*)(Arguments...)>(module, id);
+  if (function != nullptr) function(arguments...);
+}
+
+bool IsRecording() { return Recording(proto::kSourceNvtx); }
+bool HasTool() { return g_has_tool.load(std::memory_order_relaxed) != 0; }
+
+Event EventOf(const void* domain, const Message& message) {
+  Event event;
+  event.domain = TextOf(domain);
+  event.message = message;
+  return event;
+}
+
+// Attributes of a size that is not known are those of nobody.
+Event EventOf(const void* domain, const EventAttributes* from) {
+  Event event;
+  event.domain = TextOf(domain);
+  if (from == nullptr || from->size < sizeof(EventAttributes)) return event;
+  event.message = {from->message_type, from->message};
+  const uint64_t color = from->color_type == kArgb ? from->color : 0;
+  event.style = color << 32 | from->category;
+  const bool is_number = from->payload_type > 0 &&
+                         from->payload_type <= static_cast<int32_t>(proto::NvtxPayload::kFloat);
+  if (is_number) {
+    event.payload_type = static_cast<uint32_t>(from->payload_type);
+    event.payload = from->payload;
+    const bool is_wide = from->payload_type <= static_cast<int32_t>(proto::NvtxPayload::kDouble);
+    if (!is_wide) event.payload &= 0xffffffffu;
+  }
+  return event;
+}
+
+int PushOf(int chained, const Event& event) {
+  const int level = Push(event);
+  return HasTool() ? chained : level;
+}
+
+// --- CORE
+
+void OnMarkEx(const EventAttributes* attributes) {
+  TellChained(kCore, kMarkEx, attributes);
+  if (IsRecording()) Mark(EventOf(nullptr, attributes));
+}
+void OnMarkA(const char* message) {
+  TellChained(kCore, kMarkA, message);
+  if (IsRecording()) Mark(EventOf(nullptr, Ascii(message)));
+}
+void OnMarkW(const wchar_t* message) {
+  TellChained(kCore, kMarkW, message);
+  if (IsRecording()) Mark(EventOf(nullptr, Wide(message)));
+}
+
+uint64_t StartOf(uint64_t chained, const Event& event) {
+  // A range that the tool has no number for cannot be found again: its end will be counted.
+  if (HasTool() && chained == 0) return 0;
+  const uint64_t id = Start(event, chained);
+  return HasTool() ? chained : id;
+}
+
+uint64_t OnRangeStartEx(const EventAttributes* attributes) {
+  const uint64_t id =
+      CallChained<uint64_t (*)(const EventAttributes*)>(kCore, kRangeStartEx, 0, attributes);
+  return IsRecording() ? StartOf(id, EventOf(nullptr, attributes)) : id;
+}
+uint64_t OnRangeStartA(const char* message) {
+  const uint64_t id = CallChained<uint64_t (*)(const char*)>(kCore, kRangeStartA, 0, message);
+  return IsRecording() ? StartOf(id, EventOf(nullptr, Ascii(message))) : id;
+}
+uint64_t OnRangeStartW(const wchar_t* message) {
+  const uint64_t id = CallChained<uint64_t (*)(const wchar_t*)>(kCore, kRangeStartW, 0, message);
+  return IsRecording() ? StartOf(id, EventOf(nullptr, Wide(message))) : id;
+}
+void OnRangeEnd(uint64_t id) {
+  TellChained(kCore, kRangeEnd, id);
+  if (IsRecording()) End(id);
+}
+
+int OnRangePushEx(const EventAttributes* attributes) {
+  const int level =
+      CallChained<int (*)(const EventAttributes*)>(kCore, kRangePushEx, kNoTracking, attributes);
+  return IsRecording() ? PushOf(level, EventOf(nullptr, attributes)) : level;
+}
+int OnRangePushA(const char* message) {
+  const int level = CallChained<int (*)(const char*)>(kCore, kRangePushA, kNoTracking, message);
+  return IsRecording() ? PushOf(level, EventOf(nullptr, Ascii(message))) : level;
+}
+int OnRangePushW(const wchar_t* message) {
+  const int level = CallChained<int (*)(const wchar_t*)>(kCore, kRangePushW, kNoTracking, message);
+  return IsRecording() ? PushOf(level, EventOf(nullptr, Wide(message))) : level;
+}
+int OnRangePop() {
+  const int chained = CallChained<int (*)()>(kCore, kRangePop, kNoTracking);
+  if (!IsRecording()) return chained;
+  const int level = Pop(nullptr);
+  return HasTool() ? chained : level;
+}
+
+void OnNameCategoryA(uint32_t category, const char* name) {
+  TellChained(kCore, kNameCategoryA, category, name);
+  Name(RangeKind::kNameCategory, nullptr, category, Ascii(name));
+}
+void OnNameCategoryW(uint32_t category, const wchar_t* name) {
+  TellChained(kCore, kNameCategoryW, category, name);
+  Name(RangeKind::kNameCategory, nullptr, category, Wide(name));
+}
+void OnNameOsThreadA(uint32_t tid, const char* name) {
+  TellChained(kCore, kNameOsThreadA, tid, name);
+  Name(RangeKind::kNameThread, nullptr, tid, Ascii(name));
+}
+void OnNameOsThreadW(uint32_t tid, const wchar_t* name) {
+  TellChained(kCore, kNameOsThreadW, tid, name);
+  Name(RangeKind::kNameThread, nullptr, tid, Wide(name));
+}
+
+// --- CORE2
+
+void OnDomainMarkEx(const void* domain, const EventAttributes* attributes) {
+  TellChained(kCore2, kDomainMarkEx, domain, attributes);
+  if (IsRecording()) Mark(EventOf(domain, attributes));
+}
+uint64_t OnDomainRangeStartEx(const void* domain, const EventAttributes* attributes) {
+  const uint64_t id = CallChained<uint64_t (*)(const void*, const EventAttributes*)>(
+      kCore2, kDomainRangeStartEx, 0, domain, attributes);
+  return IsRecording() ? StartOf(id, EventOf(domain, attributes)) : id;
+}
+void OnDomainRangeEnd(const void* domain, uint64_t id) {
+  TellChained(kCore2, kDomainRangeEnd, domain, id);
+  if (IsRecording()) End(id);
+}
+int OnDomainRangePushEx(const void* domain, const EventAttributes* attributes) {
+  const int level = CallChained<int (*)(const void*, const EventAttributes*)>(
+      kCore2, kDomainRangePushEx, kNoTracking, domain, attributes);
+  return IsRecording() ? PushOf(level, EventOf(domain, attributes)) : level;
+}
+int OnDomainRangePop(const void* domain) {
+  const int chained =
+      CallChained<int (*)(const void*)>(kCore2, kDomainRangePop, kNoTracking, domain);
+  if (!IsRecording()) return chained;
+  const int level = Pop(TextOf(domain));
+  return HasTool() ? chained : level;
+}
+
+void OnDomainNameCategoryA(const void* domain, uint32_t category, const char* name) {
+  TellChained(kCore2, kDomainNameCategoryA, domain, category, name);
+  Name(RangeKind::kNameCategory, TextOf(domain), category, Ascii(name));
+}
+void OnDomainNameCategoryW(const void* domain, uint32_t category, const wchar_t* name) {
+  TellChained(kCore2, kDomainNameCategoryW, domain, category, name);
+  Name(RangeKind::kNameCategory, TextOf(domain), category, Wide(name));
+}
+
+const void* HandleOf(const void* chained, const Message& message) {
+  Text* text = Intern(message);
+  if (!HasTool()) return text;
+  BindHandle(chained, text);
+  return chained;
+}
+
+const void* OnDomainRegisterStringA(const void* domain, const char* string) {
+  return HandleOf(CallChained<const void* (*)(const void*, const char*)>(
+                      kCore2, kDomainRegisterStringA, nullptr, domain, string),
+                  Ascii(string));
+}
+const void* OnDomainRegisterStringW(const void* domain, const wchar_t* string) {
+  return HandleOf(CallChained<const void* (*)(const void*, const wchar_t*)>(
+                      kCore2, kDomainRegisterStringW, nullptr, domain, string),
+                  Wide(string));
+}
+const void* OnDomainCreateA(const char* name) {
+  return HandleOf(CallChained<const void* (*)(const char*)>(kCore2, kDomainCreateA, nullptr, name),
+                  Ascii(name));
+}
+const void* OnDomainCreateW(const wchar_t* name) {
+  return HandleOf(
+      CallChained<const void* (*)(const wchar_t*)>(kCore2, kDomainCreateW, nullptr, name),
+      Wide(name));
+}
+
+// --- CUDA and CUDART. Handles and device numbers are told as the numbers they are.
+
+template <int kModule, unsigned kId, RangeKind kKind, typename Object>
+void OnNameA(Object object, const char* name) {
+  TellChained(kModule, kId, object, name);
+  Name(kKind, nullptr, static_cast<uint64_t>(object), Ascii(name));
+}
+template <int kModule, unsigned kId, RangeKind kKind, typename Object>
+void OnNameW(Object object, const wchar_t* name) {
+  TellChained(kModule, kId, object, name);
+  Name(kKind, nullptr, static_cast<uint64_t>(object), Wide(name));
+}
+
+template <typename F>
+Function Plain(F function) {
+  return reinterpret_cast<Function>(function);
+}
+
+}  // namespace
+
+void SetChained(int module, unsigned id, Function function) noexcept {
+  g_chained[module][id].store(function, std::memory_order_release);
+}
+
+void SetTool() noexcept { g_has_tool.store(1, std::memory_order_release); }
+
+void ForEachCallback(void (*visit)(void* context, int module, unsigned id, Function ours),
+                     void* context) noexcept {
+  const auto core = [&](unsigned id, Function ours) { visit(context, kCore, id, ours); };
+  core(kMarkEx, Plain(OnMarkEx));
+  core(kMarkA, Plain(OnMarkA));
+  core(kMarkW, Plain(OnMarkW));
+  core(kRangeStartEx, Plain(OnRangeStartEx));
+  core(kRangeStartA, Plain(OnRangeStartA));
+  core(kRangeStartW, Plain(OnRangeStartW));
+  core(kRangeEnd, Plain(OnRangeEnd));
+  core(kRangePushEx, Plain(OnRangePushEx));
+  core(kRangePushA, Plain(OnRangePushA));
+  core(kRangePushW, Plain(OnRangePushW));
+  core(kRangePop, Plain(OnRangePop));
+  core(kNameCategoryA, Plain(OnNameCategoryA));
+  core(kNameCategoryW, Plain(OnNameCategoryW));
+  core(kNameOsThreadA, Plain(OnNameOsThreadA));
+  core(kNameOsThreadW, Plain(OnNameOsThreadW));
+  const auto core2 = [&](unsigned id, Function ours) { visit(context, kCore2, id, ours); };
+  core2(kDomainMarkEx, Plain(OnDomainMarkEx));
+  core2(kDomainRangeStartEx, Plain(OnDomainRangeStartEx));
+  core2(kDomainRangeEnd, Plain(OnDomainRangeEnd));
+  core2(kDomainRangePushEx, Plain(OnDomainRangePushEx));
+  core2(kDomainRangePop, Plain(OnDomainRangePop));
+  core2(kDomainNameCategoryA, Plain(OnDomainNameCategoryA));
+  core2(kDomainNameCategoryW, Plain(OnDomainNameCategoryW));
+  core2(kDomainRegisterStringA, Plain(OnDomainRegisterStringA));
+  core2(kDomainRegisterStringW, Plain(OnDomainRegisterStringW));
+  core2(kDomainCreateA, Plain(OnDomainCreateA));
+  core2(kDomainCreateW, Plain(OnDomainCreateW));
+  const auto cuda = [&](unsigned id, Function ours) { visit(context, kCuda, id, ours); };
+  cuda(kNameCuDeviceA, Plain(OnNameA<kCuda, kNameCuDeviceA, RangeKind::kNameDevice, int>));
+  cuda(kNameCuDeviceW, Plain(OnNameW<kCuda, kNameCuDeviceW, RangeKind::kNameDevice, int>));
+  cuda(kNameCuContextA, Plain(OnNameA<kCuda, kNameCuContextA, RangeKind::kNameContext, uint64_t>));
+  cuda(kNameCuContextW, Plain(OnNameW<kCuda, kNameCuContextW, RangeKind::kNameContext, uint64_t>));
+  cuda(kNameCuStreamA, Plain(OnNameA<kCuda, kNameCuStreamA, RangeKind::kNameStream, uint64_t>));
+  cuda(kNameCuStreamW, Plain(OnNameW<kCuda, kNameCuStreamW, RangeKind::kNameStream, uint64_t>));
+  cuda(kNameCuEventA, Plain(OnNameA<kCuda, kNameCuEventA, RangeKind::kNameEvent, uint64_t>));
+  cuda(kNameCuEventW, Plain(OnNameW<kCuda, kNameCuEventW, RangeKind::kNameEvent, uint64_t>));
+  const auto cudart = [&](unsigned id, Function ours) { visit(context, kCudart, id, ours); };
+  cudart(kNameCudaDeviceA, Plain(OnNameA<kCudart, kNameCudaDeviceA, RangeKind::kNameDevice, int>));
+  cudart(kNameCudaDeviceW, Plain(OnNameW<kCudart, kNameCudaDeviceW, RangeKind::kNameDevice, int>));
+  cudart(kNameCudaStreamA,
+         Plain(OnNameA<kCudart, kNameCudaStreamA, RangeKind::kNameStream, uint64_t>));
+  cudart(kNameCudaStreamW,
+         Plain(OnNameW<kCudart, kNameCudaStreamW, RangeKind::kNameStream, uint64_t>));
+  cudart(kNameCudaEventA,
+         Plain(OnNameA<kCudart, kNameCudaEventA, RangeKind::kNameEvent, uint64_t>));
+  cudart(kNameCudaEventW,
+         Plain(OnNameW<kCudart, kNameCudaEventW, RangeKind::kNameEvent, uint64_t>));
+}
+
+}  // namespace gpuprof::inject::nvtx

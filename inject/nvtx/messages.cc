@@ -1,0 +1,158 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/nvtx/messages.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "inject/nvtx/ranges.h"
+#include "inject/raw_syscall.h"
+
+namespace gpuprof::inject::nvtx {
+namespace {
+
+constinit proto::NameTable g_table{proto::kFirstNvtxName};
+
+// Behind the table's memory. Handles of domains and of strings are addresses in one tool, so that
+// one map does for both.
+struct Binding {
+  std::atomic<const void*> handle;
+  std::atomic<Text*> text;
+};
+constexpr uint32_t kBindings = 32768;
+constexpr uint32_t kMostProbes = 64;
+std::atomic<char*> g_memory{nullptr};
+std::atomic<uint32_t> g_bound{0};
+
+constexpr uint64_t kBindingsOffset = (proto::NameTable::kMemoryBytes + 4095) & ~uint64_t{4095};
+constexpr uint64_t kMemoryBytes = kBindingsOffset + kBindings * sizeof(Binding);
+
+Binding* BindingAt(const void* handle, uint32_t probe) {
+  auto* bindings =
+      reinterpret_cast<Binding*>(g_memory.load(std::memory_order_acquire) + kBindingsOffset);
+  const uint64_t mixed = reinterpret_cast<uint64_t>(handle) * 0x9e3779b97f4a7c15u;
+  return &bindings[((mixed >> 40) + probe) & (kBindings - 1)];
+}
+
+bool IsEmpty(const Message& message) {
+  if (message.text == nullptr) return true;
+  switch (message.type) {
+    case kAscii:
+      return *static_cast<const char*>(message.text) == 0;
+    case kUnicode:
+      return *static_cast<const wchar_t*>(message.text) == 0;
+    case kRegistered:
+      return false;
+    default:
+      return true;
+  }
+}
+
+}  // namespace
+
+bool PrepareMessages() noexcept {
+  if (g_table.ready()) return true;
+  const long mapped =
+      raw::Call(SYS_mmap, 0, static_cast<long>(kMemoryBytes), PROT_READ | PROT_WRITE,
+                MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (raw::IsError(mapped)) return false;
+  char* none = nullptr;
+  if (g_memory.compare_exchange_strong(none, reinterpret_cast<char*>(mapped))) {
+    g_table.Use(reinterpret_cast<char*>(mapped));
+  } else {
+    raw::Call(SYS_munmap, mapped, static_cast<long>(kMemoryBytes));
+  }
+  return true;
+}
+
+uint32_t ToUtf8(const wchar_t* from, char* to, uint32_t capacity) noexcept {
+  uint32_t bytes = 0;
+  for (; *from != 0; ++from) {
+    uint32_t c = static_cast<uint32_t>(*from);
+    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
+    const uint32_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+    if (bytes + more >= capacity) break;
+    constexpr uint32_t kLead[] = {0, 0xc0, 0xe0, 0xf0};
+    to[bytes++] = static_cast<char>(kLead[more] | c >> (6 * more));
+    for (uint32_t i = more; i-- > 0;) {
+      to[bytes++] = static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
+    }
+  }
+  return bytes;
+}
+
+Text* Intern(const Message& message) noexcept {
+  if (IsEmpty(message)) return nullptr;
+  Text* text = nullptr;
+  if (message.type == kRegistered) {
+    text = TextOf(message.text);
+  } else if (message.type == kUnicode) {
+    char buffer[proto::kMostNameBytes];
+    const uint32_t bytes =
+        ToUtf8(static_cast<const wchar_t*>(message.text), buffer, sizeof(buffer));
+    text = g_table.Intern(buffer, bytes);
+  } else {
+    const char* chars = static_cast<const char*>(message.text);
+    text = g_table.Intern(chars, static_cast<uint32_t>(strnlen(chars, proto::kMostNameBytes)));
+  }
+  if (text == nullptr) CountNameLost();
+  return text;
+}
+
+uint32_t IdOf(proto::RingHeader* ring, Text* text) noexcept {
+  if (text == nullptr) return 0;
+  g_table.Define(ring, text, ring->last_time);
+  return text->id;
+}
+
+uint32_t IdOf(proto::RingHeader* ring, proto::NameCache* cache, const Message& message) noexcept {
+  if (IsEmpty(message)) return 0;
+  if (message.type == kAscii) {
+    const uint32_t id =
+        g_table.Id(ring, cache, static_cast<const char*>(message.text), ring->last_time);
+    if (__builtin_expect(id == proto::kNameTableFull, 0)) CountNameLost();
+    return id;
+  }
+  Text* text = Intern(message);
+  return text == nullptr ? proto::kNameTableFull : IdOf(ring, text);
+}
+
+Text* TextOf(const void* handle) noexcept {
+  if (handle == nullptr) return nullptr;
+  const char* begin = g_memory.load(std::memory_order_acquire);
+  if (begin == nullptr) return nullptr;
+  const auto offset = static_cast<uint64_t>(static_cast<const char*>(handle) - begin);
+  if (offset < proto::NameTable::kMemoryBytes) {
+    return static_cast<Text*>(const_cast<void*>(handle));
+  }
+  if (g_bound.load(std::memory_order_relaxed) == 0) return nullptr;
+  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+    const Binding* binding = BindingAt(handle, probe);
+    const void* found = binding->handle.load(std::memory_order_acquire);
+    if (found == handle) return binding->text.load(std::memory_order_acquire);
+    if (found == nullptr) return nullptr;
+  }
+  return nullptr;
+}
+
+void BindHandle(const void* handle, Text* text) noexcept {
+  if (handle == nullptr) return;
+  g_bound.store(1, std::memory_order_relaxed);
+  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+    Binding* binding = BindingAt(handle, probe);
+    const void* found = nullptr;
+    // A tool may give a handle again once it was destroyed: the later text counts.
+    if (binding->handle.compare_exchange_strong(found, handle) || found == handle) {
+      binding->text.store(text, std::memory_order_release);
+      return;
+    }
+  }
+  CountNameLost();
+}
+
+void MessagesBeginFile() noexcept { g_table.BeginFile(); }
+
+}  // namespace gpuprof::inject::nvtx

@@ -1,0 +1,54 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// From NVTX calls to rows. Every function here runs on the program's threads, in NVTX's callbacks
+// and so in signal handlers too: no heap, no lock, errno untouched.
+//
+// Pushed ranges nest within a thread and a domain; the thread's are in a stack of its own, and the
+// first of them in its ring too, for the case that the process dies. Started ranges belong to the
+// process. Only what begins in a capture is recorded: an end whose begin is not known is counted
+// and nothing else. Of ranges started and never ended there is no row.
+
+#pragma once
+
+#include <cstdint>
+
+#include "inject/nvtx/messages.h"
+#include "proto/record.h"
+#include "tracer/tracer.h"
+
+namespace gpuprof::inject::nvtx {
+
+struct Event {
+  Text* domain = nullptr;  // null: the default domain
+  Message message;
+  uint64_t style = 0;  // category | colour << 32
+  uint64_t payload = 0;
+  uint32_t payload_type = 0;  // proto::NvtxPayload
+};
+
+// Once a process; any thread. False: no memory.
+bool PrepareRanges() noexcept;
+
+// Levels within thread and domain, from 0; kNoTracking where nothing was recorded.
+int Push(const Event& event) noexcept;
+int Pop(Text* domain) noexcept;
+
+// `id` is the chained tool's for it, 0 where there is none. Returns the id for the program.
+uint64_t Start(const Event& event, uint64_t id) noexcept;
+void End(uint64_t id) noexcept;
+
+void Mark(const Event& event) noexcept;
+
+// The row that tells a name. `range` of a kind of names.
+void WriteName(proto::RangeKind kind, Text* domain, uint64_t number, Text* name) noexcept;
+
+void CountNameLost() noexcept;
+const tracer::NvtxCounters* Counters() noexcept;
+
+// Before the first hook records in a new capture: what an earlier one left open is over.
+void BeginCapture() noexcept;
+// The process writes another file: in a forked child, and after an exec that failed.
+void BeginFile() noexcept;
+
+}  // namespace gpuprof::inject::nvtx

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/nvtx/started.h"
+
+namespace gpuprof::inject::nvtx {
+
+StartedRanges::Slot* StartedRanges::Claim(uint64_t id, uint32_t capture) noexcept {
+  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+    uint64_t free = 0;
+    Slot& slot = SlotOf(id, probe);
+    if (slot.id.compare_exchange_strong(free, kClaimed, std::memory_order_acq_rel)) return &slot;
+  }
+  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+    Slot& slot = SlotOf(id, probe);
+    uint64_t other = slot.id.load(std::memory_order_acquire);
+    if (other == 0 || other == kClaimed ||
+        !slot.id.compare_exchange_strong(other, kClaimed, std::memory_order_acq_rel))
+      continue;
+    if (slot.range.capture != capture) return &slot;
+    slot.id.store(other, std::memory_order_release);
+  }
+  return nullptr;
+}
+
+bool StartedRanges::Add(uint64_t id, const StartedRange& range) noexcept {
+  Slot* slot = Claim(id, range.capture);
+  if (slot == nullptr) return false;
+  slot->range = range;
+  slot->id.store(id, std::memory_order_release);
+  return true;
+}
+
+bool StartedRanges::Take(uint64_t id, StartedRange* range) noexcept {
+  if (id == 0 || id == kClaimed) return false;
+  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+    Slot& slot = SlotOf(id, probe);
+    uint64_t expected = id;
+    if (!slot.id.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel)) continue;
+    *range = slot.range;
+    slot.id.store(0, std::memory_order_release);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace gpuprof::inject::nvtx

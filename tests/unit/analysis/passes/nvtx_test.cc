@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/passes/passes.h"
+#include "proto/results/kernels.pb.h"
+#include "proto/results/nvtx.pb.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+using proto::RangeKind;
+
+results::Nvtx RunNvtxBy(const Trace& trace, const std::string& by = "") {
+  PassOptions options;
+  options.by = by;
+  std::unique_ptr<google::protobuf::Message> result;
+  EXPECT_FALSE(Run("nvtx", trace, options, &result));
+  return dynamic_cast<const results::Nvtx&>(*result);
+}
+
+const results::NvtxRange& RowOf(const results::Nvtx& result, const std::string& name,
+                                const std::string& kind = "push_pop") {
+  static const results::NvtxRange none;
+  for (const results::NvtxRange& range : result.ranges()) {
+    if (range.name() == name && range.kind() == kind) return range;
+  }
+  ADD_FAILURE() << "no " << kind << " " << name;
+  return none;
+}
+
+// outer [0, 100), in it solve [10, 60) with solve [20, 30) in that, and of another domain solve
+// [15, 95), which overlaps; then outer [200, 210).
+Trace MakeNested() {
+  ProcessBuilder builder(5, 1);
+  builder.Thread(5)
+      .Range("", "solve", 20 * kMs, 30 * kMs, 2)
+      .Range("", "solve", 10 * kMs, 60 * kMs, 1)
+      .Range("lib", "solve", 15 * kMs, 95 * kMs)
+      .Range("", "outer", 0, 100 * kMs)
+      .Range("", "outer", 200 * kMs, 210 * kMs);
+  return MakeTrace({&builder});
+}
+
+TEST(Nvtx, WhatIsNestedInItselfCountsOnceInTheTotal) {
+  const results::Nvtx result = RunNvtxBy(MakeNested());
+  EXPECT_EQ(result.count(), 5u);
+  const results::NvtxRange& outer = RowOf(result, "outer");
+  EXPECT_EQ(outer.count(), 2u);
+  EXPECT_EQ(outer.total_ns(), 110 * kMs);
+  EXPECT_EQ(outer.self_ns(), 60 * kMs) << "without the 50 of solve, and with those of the library";
+  EXPECT_EQ(outer.mean_ns(), 55 * kMs);
+  EXPECT_EQ(outer.min_ns(), 10 * kMs);
+  EXPECT_EQ(outer.max_ns(), 100 * kMs);
+  ASSERT_EQ(result.ranges_size(), 3);
+  EXPECT_EQ(result.ranges(0).name(), "outer");
+  EXPECT_EQ(result.ranges(1).domain(), "lib");
+  EXPECT_EQ(result.ranges(1).total_ns(), 80 * kMs);
+  EXPECT_EQ(result.ranges(1).self_ns(), 80 * kMs);
+  const results::NvtxRange& solve = result.ranges(2);
+  EXPECT_EQ(solve.domain(), "");
+  EXPECT_EQ(solve.count(), 2u);
+  EXPECT_EQ(solve.total_ns(), 50 * kMs);
+  EXPECT_EQ(solve.self_ns(), 50 * kMs);
+  EXPECT_EQ(solve.mean_ns(), 30 * kMs) << "of 10 and 50";
+}
+
+TEST(Nvtx, ByDomainTheOutermostCount) {
+  const results::Nvtx result = RunNvtxBy(MakeNested(), "domain");
+  ASSERT_EQ(result.ranges_size(), 2);
+  EXPECT_EQ(RowOf(result, "").count(), 4u);
+  EXPECT_EQ(RowOf(result, "").total_ns(), 110 * kMs);
+  EXPECT_EQ(RowOf(result, "").self_ns(), 110 * kMs);
+  EXPECT_EQ(RowOf(result, "lib").total_ns(), 80 * kMs);
+}
+
+TEST(Nvtx, EqualTimesNestByTheRecordersDepth) {
+  ProcessBuilder builder(5, 1);
+  builder.Thread(5)
+      .Range("", "inner", 10 * kMs, 20 * kMs, 1)
+      .Range("", "outer", 10 * kMs, 20 * kMs, 0)
+      .Range("", "inner", 20 * kMs, 20 * kMs, 0);  // begins where they end
+  const results::Nvtx result = RunNvtxBy(MakeTrace({&builder}));
+  EXPECT_EQ(RowOf(result, "outer").self_ns(), 0);
+  EXPECT_EQ(RowOf(result, "inner").self_ns(), 10 * kMs);
+}
+
+TEST(Nvtx, StartedRangesStandAloneAndNamesAreTold) {
+  ProcessBuilder builder(5, 1);
+  builder.Thread(5)
+      .Range("", "copy", 0, 10 * kMs, 0, RangeKind::kStartEnd, 6)
+      .Range("", "tick", 3 * kMs, 3 * kMs, 0, RangeKind::kMark)
+      .Range("", "old name", 4 * kMs, 4 * kMs, 0, RangeKind::kNameThread)
+      .Range("", "worker", 5 * kMs, 5 * kMs, 0, RangeKind::kNameThread)
+      .Range("", "run", 0, 20 * kMs, 0, RangeKind::kPushPop, 0, proto::kFlagIncomplete);
+  builder.Thread(6).Range("", "copy", 5 * kMs, 15 * kMs, 0, RangeKind::kStartEnd);
+  const results::Nvtx result = RunNvtxBy(MakeTrace({&builder}));
+  EXPECT_EQ(result.count(), 3u);
+  EXPECT_EQ(result.mark_count(), 1u);
+  const results::NvtxRange& copy = RowOf(result, "copy", "start_end");
+  EXPECT_EQ(copy.count(), 2u);
+  EXPECT_EQ(copy.total_ns(), 20 * kMs) << "they may overlap";
+  EXPECT_FALSE(copy.has_self_ns());
+  EXPECT_EQ(copy.crossing_count(), 1u);
+  EXPECT_EQ(copy.thread_count(), 2u);
+  EXPECT_EQ(RowOf(result, "run").incomplete_count(), 1u);
+  EXPECT_EQ(RowOf(result, "run").self_ns(), 20 * kMs);
+  ASSERT_EQ(result.names_size(), 1);
+  EXPECT_EQ(result.names(0).kind(), "thread");
+  EXPECT_EQ(result.names(0).name(), "worker");
+}
+
+// Two threads launch; on the first a library's and the program's own range of one name.
+Trace MakeLaunches() {
+  ProcessBuilder builder(5, 1);
+  const uint32_t add = builder.Signature("add", 1, 32);
+  const uint32_t mul = builder.Signature("mul", 1, 32);
+  builder.Thread(5)
+      .Range("lib", "step", 10 * kMs, 20 * kMs)
+      .Range("", "step", 30 * kMs, 40 * kMs)
+      .Range("", "whole", 0, 50 * kMs)
+      .Range("", "elsewhere", 0, 50 * kMs, 0, RangeKind::kStartEnd, 6)
+      .Call("cudaLaunchKernel_v7000", 5 * kMs, 6 * kMs, 1)
+      .Call("cudaLaunchKernel_v7000", 12 * kMs, 13 * kMs, 2)
+      .Call("cudaLaunchKernel_v7000", 39 * kMs, 42 * kMs, 3)   // its middle is behind the range
+      .Call("cudaLaunchKernel_v7000", 29 * kMs, 32 * kMs, 4);  // and here inside
+  builder.Thread(6).Call("cudaLaunchKernel_v7000", 12 * kMs, 13 * kMs, 5);
+  // When a kernel runs says nothing about where it was launched.
+  builder.Stream(0, 1, 7)
+      .Kernel(add, 12 * kMs, 14 * kMs, 1)
+      .Kernel(add, 60 * kMs, 61 * kMs, 2)
+      .Kernel(mul, 62 * kMs, 63 * kMs, 3)
+      .Kernel(mul, 64 * kMs, 68 * kMs, 4)
+      .Kernel(mul, 70 * kMs, 78 * kMs, 5)
+      .Kernel(mul, 80 * kMs, 81 * kMs);
+  return MakeTrace({&builder});
+}
+
+Error RunUnder(const std::string& range, results::Kernels* out, const char* pass = "kernels") {
+  PassOptions options;
+  options.under_nvtx = range;
+  std::unique_ptr<google::protobuf::Message> result;
+  const Error error = Run(pass, MakeLaunches(), options, &result);
+  if (!error) *out = dynamic_cast<const results::Kernels&>(*result);
+  return error;
+}
+
+TEST(KernelsUnderNvtx, ThoseLaunchedInsideOnTheLaunchingThread) {
+  results::Kernels kernels;
+  ASSERT_FALSE(RunUnder("step", &kernels));
+  EXPECT_EQ(kernels.under_nvtx(), "step");
+  EXPECT_EQ(kernels.count(), 2u);
+  EXPECT_EQ(kernels.total_ns(), 5 * kMs) << "the second add and the mul of 4 ms";
+  ASSERT_FALSE(RunUnder("lib:step", &kernels));
+  EXPECT_EQ(kernels.count(), 1u);
+  EXPECT_EQ(kernels.total_ns(), 1 * kMs);
+  ASSERT_FALSE(RunUnder("whole", &kernels));
+  EXPECT_EQ(kernels.count(), 4u);
+}
+
+TEST(KernelsUnderNvtx, WhatCannotBeAnsweredIsRefused) {
+  results::Kernels kernels;
+  EXPECT_EQ(RunUnder("absent", &kernels).kind, ErrorKind::kUsage);
+  EXPECT_EQ(RunUnder("elsewhere", &kernels).kind, ErrorKind::kUsage) << "begun by another thread";
+  EXPECT_EQ(RunUnder("step", &kernels, "heap").kind, ErrorKind::kUsage);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
