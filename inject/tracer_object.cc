@@ -11,7 +11,6 @@
 #include "inject/control_thread.h"
 #include "inject/cuda_injection.h"
 #include "inject/hooks/torch_memory.h"
-#include "inject/nvtx/ranges.h"
 #include "inject/private_files.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -87,7 +86,6 @@ void FillHost() {
   g_host.leave = Leave;
   g_host.begin_cpu_ns = &g_process.begin_cpu_ns;
   g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();
-  g_host.nvtx = nvtx::Counters();
   g_host.drain_wanted = &g_process.drain_wanted;
   g_host.wake_drain = Wake;
   g_host.request_stop = RequestStop;

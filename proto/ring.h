@@ -178,6 +178,10 @@ struct RingFileHeader {
   char executable[256];
   char trouble[256];  // why recording ended before the process did; empty: it did not
   RingDirectoryEntry directory[kMaxRings];
+  // NVTX calls that could not be recorded as they were; in files of layout 3 zeros stand here.
+  std::atomic<uint64_t> ranges_unpaired;   // ends of ranges that did not begin in the capture
+  std::atomic<uint64_t> ranges_refused;    // too many were open
+  std::atomic<uint64_t> range_names_lost;  // messages recorded under the name "table full"
 };
 
 // --- Producer

@@ -132,13 +132,13 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kStackTableFull, tables_.stacks_refused());
   AppendLoss(&writer, kStringTableFull,
              tables_.strings_refused() + torch.names_lost +
-                 host_->nvtx->names_lost.load(std::memory_order_relaxed));
+                 host_->ring_file->range_names_lost.load(std::memory_order_relaxed));
   AppendLoss(&writer, kWriteError, RowsLost());
   AppendLoss(&writer, kCorruptRecord, corrupt);
   AppendLoss(&writer, kUnpairedSpan,
              torch.unpaired + torch.too_deep +
-                 host_->nvtx->unpaired.load(std::memory_order_relaxed) +
-                 host_->nvtx->too_deep.load(std::memory_order_relaxed));
+                 host_->ring_file->ranges_unpaired.load(std::memory_order_relaxed) +
+                 host_->ring_file->ranges_refused.load(std::memory_order_relaxed));
   AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
   AppendLoss(&writer, kThreadEdge, host_->ring_file->thread_edges.load(std::memory_order_relaxed));
   AppendLoss(&writer, kGpuDropped, activities_.dropped());

@@ -39,13 +39,6 @@ struct Settings {
   uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
 };
 
-// NVTX calls that could not be recorded as they were.
-struct NvtxCounters {
-  std::atomic<uint64_t> unpaired;    // ends of ranges that did not begin in this capture
-  std::atomic<uint64_t> too_deep;    // ranges not recorded: too many are open
-  std::atomic<uint64_t> names_lost;  // messages recorded under the name "table full"
-};
-
 // What inject offers. Function pointers are valid for the life of the process.
 struct Host {
   uint32_t size;
@@ -77,8 +70,6 @@ struct Host {
 
   // Not 0 once reports of CPU tensors were declined: see inject/hooks/torch_memory.cc.
   const std::atomic<uint32_t>* cpu_tensors_left_out;
-
-  const NvtxCounters* nvtx;
 
   // The word that the drain thread sleeps on (a private futex). A ring that is filling up sets it
   // to 1 and wakes; call wake_drain for rings that the tracer writes into. Any thread, signal

@@ -51,7 +51,8 @@ std::string NvtxText(const results::Nvtx& result, const TextOptions& options) {
     table.AddRow(std::move(cells));
   }
   const std::string heading = FormatNumber(result.count()) + " NVTX ranges, " +
-                              FormatNumber(result.mark_count()) + " marks";
+                              FormatNumber(result.mark_count()) +
+                              (result.mark_count() == 1 ? " mark" : " marks");
   return Section(heading, table, options, result.ranges_size()) + MetaText(result.meta(), options);
 }
 

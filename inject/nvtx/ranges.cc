@@ -50,7 +50,6 @@ struct Ranges {
 };
 std::atomic<Ranges*> g_ranges{nullptr};
 std::atomic<uint64_t> g_next_id{1};
-constinit tracer::NvtxCounters g_counters = {};
 
 // Rings, and in a forked child their addresses too, are used again: whose a state is, is one
 // number.
@@ -60,7 +59,11 @@ struct Owned {
 };
 __thread Owned t_ranges __attribute__((tls_model("initial-exec")));
 
-void CountUp(std::atomic<uint64_t>* counter) { counter->fetch_add(1, std::memory_order_relaxed); }
+// In the ring file, where the counts outlive the process. Without one nothing is recorded either.
+void CountUp(std::atomic<uint64_t> proto::RingFileHeader::*counter) {
+  proto::RingFileHeader* file = g_process.ring_file;
+  if (file != nullptr) (file->*counter).fetch_add(1, std::memory_order_relaxed);
+}
 
 uint32_t CaptureNumber() {
   return g_process.generation.load(std::memory_order_relaxed) << 16 |
@@ -165,7 +168,7 @@ int Push(const Event& event) noexcept {
   if (own == nullptr) return kNoTracking;
   if (__builtin_expect(own->count == kMostOpen, 0)) {
     ++own->refused;
-    CountUp(&g_counters.too_deep);
+    CountUp(&proto::RingFileHeader::ranges_refused);
     return kNoTracking;
   }
   const uint32_t around = Innermost(*own, event.domain);
@@ -199,7 +202,7 @@ int Pop(Text* domain) noexcept {
   }
   const uint32_t place = Innermost(*own, domain);
   if (place == own->count) {
-    CountUp(&g_counters.unpaired);
+    CountUp(&proto::RingFileHeader::ranges_unpaired);
     return kNoTracking;
   }
   const Pushed range = own->open[place];
@@ -231,7 +234,7 @@ uint64_t Start(const Event& event, uint64_t id) noexcept {
   range.tid = ring->tid;
   range.start = recorder.Now();
   if (g_ranges.load(std::memory_order_acquire)->started.Add(id, range)) return id;
-  CountUp(&g_counters.too_deep);
+  CountUp(&proto::RingFileHeader::ranges_refused);
   return kRefused;
 }
 
@@ -244,7 +247,7 @@ void End(uint64_t id) noexcept {
   StartedRange range;
   if (ranges == nullptr || RangesOf(ring, end) == nullptr) return;
   if (!ranges->started.Take(id, &range) || range.capture != CaptureNumber())
-    return CountUp(&g_counters.unpaired);
+    return CountUp(&proto::RingFileHeader::ranges_unpaired);
   const uint32_t begun_by = range.tid == ring->tid ? 0 : static_cast<uint32_t>(range.tid);
   // Clocks of two processors may differ by a little.
   const uint64_t start = range.start < end ? range.start : end;
@@ -274,9 +277,7 @@ void WriteNamed(RingHeader* ring, uint64_t now, const Named& named) noexcept {
   WriteNameTo(ring, now, named.kind, named.domain, named.number, named.name);
 }
 
-void CountNameLost() noexcept { CountUp(&g_counters.names_lost); }
-
-const tracer::NvtxCounters* Counters() noexcept { return &g_counters; }
+void CountNameLost() noexcept { CountUp(&proto::RingFileHeader::range_names_lost); }
 
 void BeginCapture() noexcept {
   const uint32_t count = g_process.ring_count.load(std::memory_order_acquire);

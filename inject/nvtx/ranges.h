@@ -15,7 +15,6 @@
 
 #include "inject/nvtx/messages.h"
 #include "proto/record.h"
-#include "tracer/tracer.h"
 
 namespace gpuprof::inject::nvtx {
 
@@ -44,7 +43,6 @@ void Mark(const Event& event) noexcept;
 void WriteName(proto::RangeKind kind, Text* domain, uint64_t number, Text* name) noexcept;
 
 void CountNameLost() noexcept;
-const tracer::NvtxCounters* Counters() noexcept;
 
 // Before the first hook records in a new capture: what an earlier one left open is over.
 void BeginCapture() noexcept;

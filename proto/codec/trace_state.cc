@@ -31,6 +31,7 @@ enum : uint64_t {
   kLossStackTableFull = 5,
   kLossStringTableFull = 6,
   kLossCorruptRecord = 8,
+  kLossUnpairedSpan = 9,
   kLossThreadEdge = 11,
   kLossKinds = 16,
 };
@@ -226,8 +227,11 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
   counts[kLossNoRing] = std::max(counts[kLossNoRing], losses.no_ring);
   counts[kLossSampleTableFull] = std::max(counts[kLossSampleTableFull], losses.table_full);
   counts[kLossThreadEdge] = std::max(counts[kLossThreadEdge], losses.thread_edges);
+  // Of the NVTX ranges alone: those of the ops are in the older count alone.
+  counts[kLossUnpairedSpan] = std::max(counts[kLossUnpairedSpan], losses.unpaired);
   counts[kLossStackTableFull] += losses.stacks_refused;
-  counts[kLossStringTableFull] += losses.strings_refused;
+  counts[kLossStringTableFull] =
+      std::max(counts[kLossStringTableFull], losses.names_lost) + losses.strings_refused;
   counts[kLossCorruptRecord] += losses.corrupt;
   for (uint64_t kind = 0; kind < kLossKinds; ++kind) PutLoss(kind, counts[kind], &writer);
   if (!losses.trouble.empty()) {
