@@ -147,6 +147,10 @@ uint64_t NewestOpenSpan(const RingHeader& ring) {
   for (uint32_t i = 0; i < std::min(depth, proto::kMaxOpenOps); ++i) {
     newest = std::max(newest, ring.open_op[i].start);
   }
+  const uint32_t ranges = ring.open_ranges.load(std::memory_order_relaxed);
+  for (uint32_t i = 0; i < std::min(ranges, proto::kMaxOpenRanges); ++i) {
+    newest = std::max(newest, ring.open_range[i].start);
+  }
   return newest;
 }
 
@@ -175,6 +179,7 @@ void Recovery::SurveyRings() {
     has_news_ |=
         ring->head.load(std::memory_order_relaxed) != ring->tail.load(std::memory_order_relaxed) ||
         ring->open_ops.load(std::memory_order_relaxed) != 0 ||
+        ring->open_ranges.load(std::memory_order_relaxed) != 0 ||
         ring->open_wait_start.load(std::memory_order_relaxed) != 0;
     now_ = std::max({now_, ring->last_time, NewestOpenSpan(*ring)});
   }

@@ -248,6 +248,8 @@ TEST_F(RecoverTest, KilledWhileRecoveringAndRunAgain) {
   Record(1, 50);
   process_->ring(0)->open_op[0] = {1010, 7, 0};
   process_->ring(0)->open_ops.store(1);
+  process_->ring(0)->open_range[0] = {1011, 8, 0, 0, 0};
+  process_->ring(0)->open_ranges.store(1);
   const std::vector<uint8_t> ring = ReadBytes(stem_ + proto::kRingSuffix);
   ASSERT_TRUE(Die().ok);
   const std::vector<uint8_t> whole = ReadBytes(trace_path_);
@@ -260,6 +262,7 @@ TEST_F(RecoverTest, KilledWhileRecoveringAndRunAgain) {
     EXPECT_EQ(Sizes(1).size() + Sizes(2).size(), 100u) << cut;
     const std::vector<Row> ops = ReadRows(ReadBytes(trace_path_), 1, ChunkKind::kOp);
     EXPECT_EQ(ops.size(), 51u) << "the open span once: " << cut;
+    EXPECT_EQ(ReadRows(ReadBytes(trace_path_), 1, ChunkKind::kRange).size(), 1u) << cut;
     CheckStacks();
   }
 }
@@ -280,6 +283,27 @@ TEST_F(RecoverTest, OpenSpansEndAtTheProcessesLastMoment) {
   ASSERT_EQ(waits.size(), 1u);
   EXPECT_EQ(waits[0][0], 9000u);
   EXPECT_EQ(waits[0][3], 0x1234560u);
+}
+
+TEST_F(RecoverTest, OpenRangesAreAllThatThereIs) {
+  process_->ring(0)->open_range[0] = {1001, 9, 10, 0, 0};
+  process_->ring(0)->open_range[1] = {1005, 11, 10, 1, 0};
+  process_->ring(0)->open_ranges.store(2);
+  process_->header().ranges_unpaired.store(3);
+  process_->header().ranges_refused.store(4);
+  ASSERT_TRUE(Die().ok);
+  const uint64_t incomplete = 1 | uint64_t{proto::kFlagIncomplete} << 8;
+  EXPECT_EQ(ReadRows(ReadBytes(trace_path_), 1, ChunkKind::kRange),
+            (std::vector<Row>{{1005, 0, 11, incomplete | 1u << 16, 10, 0, 0, 0},
+                              {1005, 4, 9, incomplete, 10, 0, 0, 0}}))
+      << "they end at the newest moment that is known";
+  uint64_t unpaired = 0;
+  for (const proto::Chunk& chunk : Trace().chunk()) {
+    for (const proto::Loss& loss : chunk.health().loss()) {
+      if (loss.kind() == proto::LOSS_UNPAIRED_SPAN) unpaired = loss.count();
+    }
+  }
+  EXPECT_EQ(unpaired, 7u);
 }
 
 TEST_F(RecoverTest, ARingThatChangesHandsNamesNobody) {
