@@ -59,6 +59,8 @@ class Collector {
       std::vector<size_t> pushed;
       for (size_t row = 0; row < track.range.rows(); ++row) {
         const RangeKind kind = proto::RangeKindOf(track.range.operation[row]);
+        // Of a newer recorder, or damaged.
+        if (RangeKindName(static_cast<uint32_t>(kind)).empty()) continue;
         if (IsName(kind)) {
           AddName(process, track.range, row, kind);
           continue;

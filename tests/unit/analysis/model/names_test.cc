@@ -42,7 +42,7 @@ TEST(Names, EachCodeHasItsOwn) {
   EXPECT_EQ(CountNames(OpScopeName), 4u);
   EXPECT_EQ(CountNames(MapEventName), 4u);
   EXPECT_EQ(CountNames(HeapModeName), 3u);
-  EXPECT_EQ(CountNames(SourceName), 7u);
+  EXPECT_EQ(CountNames(SourceName), 8u);
 }
 
 TEST(Names, EveryLossOfTheSchemaHasOne) {
