@@ -298,7 +298,8 @@ TEST_F(RecoverTest, OpenRangesAreAllThatThereIs) {
                               {1005, 4, 9, incomplete, 10, 0, 0, 0}}))
       << "they end at the newest moment that is known";
   uint64_t unpaired = 0;
-  for (const proto::Chunk& chunk : Trace().chunk()) {
+  const proto::Trace trace = Trace();
+  for (const proto::Chunk& chunk : trace.chunk()) {
     for (const proto::Loss& loss : chunk.health().loss()) {
       if (loss.kind() == proto::LOSS_UNPAIRED_SPAN) unpaired = loss.count();
     }
