@@ -21,6 +21,7 @@
 #include <sstream>
 
 #include "launcher/child.h"
+#include "launcher/doctor_cuda.h"
 #include "launcher/objects.h"
 #include "launcher/program.h"
 #include "launcher/text.h"
@@ -221,31 +222,6 @@ Check CheckTorch() {
   return {"PyTorch", Level::kInfo, "no python on PATH", ""};
 }
 
-Check CheckGpu() {
-  const std::string driver = ReadLine("/proc/driver/nvidia/version");
-  if (driver.empty()) {
-    return {"GPU", Level::kInfo,
-            "no NVIDIA driver is loaded; the host side is recorded all the same", ""};
-  }
-  return {"GPU", Level::kInfo, driver + "; GPU events are not recorded by this version", ""};
-}
-
-// Only told: this version records no GPU events yet.
-Check CheckCupti() {
-  std::vector<std::string> folders = {"/usr/local/cuda", "/opt/cuda"};
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    if (const char* home = std::getenv(variable); home != nullptr) {
-      folders.insert(folders.begin(), home);
-    }
-  }
-  for (const std::string& folder : folders) {
-    const std::string found = FindBelow(folder, "extras/CUPTI/lib64/libcupti.so");
-    if (!found.empty()) return {"CUPTI", Level::kInfo, found, ""};
-  }
-  return {"CUPTI", Level::kInfo,
-          "none in " + Join(", ", folders.data(), folders.data() + folders.size()), ""};
-}
-
 Check CheckPreload(const Variables& environment) {
   const auto found = environment.find("LD_PRELOAD");
   if (found == environment.end() || found->second.empty())
@@ -315,8 +291,7 @@ std::vector<Check> RunChecks(const std::vector<Setting>& settings, const Variabl
   checks.push_back(CheckPtrace());
   checks.push_back(CheckContainer());
   checks.push_back(CheckTorch());
-  checks.push_back(CheckGpu());
-  checks.push_back(CheckCupti());
+  for (Check& check : CudaChecks(environment)) checks.push_back(std::move(check));
   return checks;
 }
 
