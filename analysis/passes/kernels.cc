@@ -2,19 +2,23 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The pass `kernels`: sums over the kernels of all streams. Busy time is the union of their spans
-// on each device: kernels that overlap are not counted twice.
+// on each device: kernels that overlap are not counted twice. Occupancy and waves are means over
+// the launches, each with the time it took.
 
 #include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
+#include <unordered_map>
 #include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "analysis/passes/launches.h"
+#include "analysis/passes/occupancy.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/range_calls.h"
+#include "analysis/passes/tensor_cores.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -35,7 +39,7 @@ struct Key {
 
 struct Sums {
   std::vector<int64_t> durations;
-  std::unordered_set<uint32_t> signatures;
+  std::unordered_map<uint32_t, int64_t> signatures;  // and the time spent in each
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
   size_t process = 0;
@@ -74,7 +78,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
       Sums& sums = (*groups)[KeyOf(grouping, process, track, kernels.signature[i])];
       sums.process = index;
       sums.durations.push_back(kernels.duration_ns[i]);
-      sums.signatures.insert(kernels.signature[i]);
+      sums.signatures[kernels.signature[i]] += kernels.duration_ns[i];
       sums.in_graphs += kernels.graph[i] != 0 ? 1 : 0;
       sums.launched += launches.Find(kernels.correlation[i]) != nullptr ? 1 : 0;
       (*spans)[{process.pid, track.device}].push_back(
@@ -107,11 +111,47 @@ void FillName(const Process& process, uint32_t string_id, results::Kernel* row) 
   if (row->name() != name) row->set_mangled(name);
 }
 
+const proto::Device* DeviceOf(const Process& process, uint32_t id) {
+  const auto found = std::find_if(process.devices.begin(), process.devices.end(),
+                                  [&](const proto::Device& device) { return device.id() == id; });
+  return found == process.devices.end() ? nullptr : &*found;
+}
+
+// The limit is that of the way to launch it that took most time.
+void FillOccupancy(const Process& process, const proto::Device& device, const Sums& sums,
+                   results::Kernel* row) {
+  double ratio = 0, waves = 0;
+  int64_t known_ns = 0, most_ns = -1;
+  for (const auto& [id, ns] : sums.signatures) {
+    const proto::Signature* signature = SignatureOf(process, id);
+    const auto occupancy = signature == nullptr ? std::nullopt : OccupancyOf(device, *signature);
+    if (!occupancy) continue;
+    const int64_t weight = std::max<int64_t>(ns, 1);
+    ratio += occupancy->ratio * static_cast<double>(weight);
+    waves += occupancy->waves * static_cast<double>(weight);
+    known_ns += weight;
+    if (ns > most_ns) row->set_occupancy_limit(std::string(occupancy->limit));
+    most_ns = std::max(most_ns, ns);
+  }
+  if (known_ns == 0) return;
+  row->set_occupancy_ratio(ratio / static_cast<double>(known_ns));
+  row->set_wave_count(waves / static_cast<double>(known_ns));
+}
+
+void FillTensorCores(const proto::Device* device, results::Kernel* row) {
+  const TensorCoreVerdict verdict =
+      TensorCoresOf(row->name(), device == nullptr ? 0 : device->compute_major());
+  row->set_tensor_cores(std::string(TensorCoresName(verdict.use)));
+  row->set_tensor_cores_evidence(std::string(verdict.evidence));
+  row->set_tensor_cores_input(std::string(verdict.input));
+}
+
 void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Kernel* row) {
   row->set_pid(key.pid);
   row->set_device(key.device);
-  const proto::Signature* signature = SignatureOf(process, *sums->signatures.begin());
+  const proto::Signature* signature = SignatureOf(process, sums->signatures.begin()->first);
+  const proto::Device* device = DeviceOf(process, key.device);
   if (grouping == Grouping::kStream) {
     row->set_context(key.first);
     row->set_stream(key.second);
@@ -119,7 +159,9 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
   } else {
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
     if (sums->signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
+    FillTensorCores(device, row);
   }
+  if (device != nullptr) FillOccupancy(process, *device, *sums, row);
   const Samples durations(std::move(sums->durations));
   row->set_count(durations.size());
   row->set_total_ns(durations.total());
@@ -169,6 +211,12 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                    [](const results::Kernel* x, const results::Kernel* y) {
                      return x->total_ns() > y->total_ns();
                    });
+  for (const results::Kernel& row : kernels->kernels()) {
+    if (row.tensor_cores() == "yes")
+      kernels->set_tensor_cores_ns(kernels->tensor_cores_ns() + row.total_ns());
+    if (row.tensor_cores() == "unknown")
+      kernels->set_tensor_cores_unknown_ns(kernels->tensor_cores_unknown_ns() + row.total_ns());
+  }
   kernels->set_by(by);
   kernels->set_total_ns(total);
   for (auto& [device, all] : spans)

@@ -15,6 +15,21 @@ namespace gpuprof::analysis {
 
 using Align = TextTable::Align;
 
+namespace {
+
+std::string TensorCoresText(const results::Kernels& result) {
+  if (result.tensor_cores_ns() == 0 || result.total_ns() == 0) return "";
+  const auto share = [&](int64_t ns) {
+    return FormatPercent(static_cast<double>(ns) / static_cast<double>(result.total_ns()));
+  };
+  std::string text = ", " + share(result.tensor_cores_ns()) + " with tensor cores";
+  if (result.tensor_cores_unknown_ns() != 0)
+    text += " (" + share(result.tensor_cores_unknown_ns()) + " not known)";
+  return text;
+}
+
+}  // namespace
+
 std::string KernelsText(const results::Kernels& result, const TextOptions& options) {
   if (result.kernels().empty())
     return (result.has_under_nvtx() ? "No kernel was launched under " + result.under_nvtx() + ".\n"
@@ -28,6 +43,14 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
   for (const char* header : {"count", "total", "share", "mean", "median", "min", "max"})
     table.AddColumn(header, Align::kRight);
   if (several) table.AddColumn("device", Align::kRight);
+  const bool has_occupancy = std::any_of(result.kernels().begin(), result.kernels().end(),
+                                         [](const auto& k) { return k.has_occupancy_ratio(); });
+  if (has_occupancy) {
+    table.AddColumn("occupancy", Align::kRight);
+    table.AddColumn("limit", Align::kLeft);
+    table.AddColumn("waves", Align::kRight);
+  }
+  if (result.by() != "stream") table.AddColumn("tensor cores", Align::kLeft);
   table.AddColumn("grid", Align::kLeft);
   table.AddColumn("block", Align::kLeft);
   for (int i = 0; i < Shown(result.kernels_size(), options); ++i) {
@@ -41,13 +64,22 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
                                       FormatDuration(k.min_ns()),
                                       FormatDuration(k.max_ns())};
     if (several) cells.push_back(std::to_string(k.device()));
+    if (has_occupancy) {
+      cells.push_back(k.has_occupancy_ratio() ? FormatPercent(k.occupancy_ratio()) : "");
+      cells.push_back(k.occupancy_limit());
+      cells.push_back(k.has_wave_count() ? FormatReal(k.wave_count()) : "");
+    }
+    if (result.by() != "stream") {
+      const std::string input = k.tensor_cores_input();
+      cells.push_back(k.tensor_cores() + (input.empty() ? "" : ", " + input));
+    }
     cells.push_back(k.has_grid() ? k.grid() : std::to_string(k.signature_count()) + " different");
     cells.push_back(k.block());
     table.AddRow(std::move(cells));
   }
   const std::string heading = FormatNumber(result.count()) + " kernels, " +
                               FormatDuration(result.total_ns()) + " of kernel time, GPU busy " +
-                              FormatDuration(result.busy_ns()) +
+                              FormatDuration(result.busy_ns()) + TensorCoresText(result) +
                               (result.has_under_nvtx() ? ", under " + result.under_nvtx() : "");
   return Section(heading, table, options, result.kernels_size()) + MetaText(result.meta(), options);
 }

@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How much of a multiprocessor a kernel can fill: the occupancy that its launch allows (CUDA C++
+// Programming Guide, "Compute Capabilities"; the sums of the occupancy calculator), and in how many
+// waves its blocks run. What it reached in truth only counters tell.
+//
+// Pure functions.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "proto/trace.pb.h"
+
+namespace gpuprof::analysis {
+
+struct Occupancy {
+  uint32_t blocks = 0;  // that are resident on one multiprocessor at a time
+  double ratio = 0;     // of the warps that one holds at most
+  // What there would have to be more, or less, of: "registers", "shared memory", "warps" (all are
+  // used), "blocks" (as many as one holds, of too few warps).
+  std::string_view limit;
+  double waves = 0;  // blocks of the grid by those resident on the whole device
+};
+
+// Empty: the device's limits are not in the trace, or the launch is none that it could hold.
+std::optional<Occupancy> OccupancyOf(const proto::Device& device, const proto::Signature& launch);
+
+}  // namespace gpuprof::analysis
