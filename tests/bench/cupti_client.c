@@ -1,0 +1,55 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUPTI bare, for tests/bench/launches.py: what any tool that asks for kernels, copies and runtime
+// calls makes a program pay, and nothing more. CUDA_INJECTION64_PATH names this library; buffers
+// are kept by the dozen and thrown away as they come.
+
+#include <cupti.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+enum { kBufferBytes = 1 << 20, kMostKept = 64 };
+
+static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+static uint8_t* g_kept[kMostKept];
+static int g_count;
+
+static void CUPTIAPI OnRequest(uint8_t** buffer, size_t* size, size_t* most_records) {
+  *buffer = NULL;
+  pthread_mutex_lock(&g_mutex);
+  if (g_count > 0) *buffer = g_kept[--g_count];
+  pthread_mutex_unlock(&g_mutex);
+  if (*buffer == NULL) *buffer = aligned_alloc(8, kBufferBytes);
+  *size = kBufferBytes;
+  *most_records = 0;
+}
+
+static void CUPTIAPI OnComplete(CUcontext context, uint32_t stream, uint8_t* buffer, size_t size,
+                                size_t valid) {
+  (void)context, (void)stream, (void)size, (void)valid;
+  pthread_mutex_lock(&g_mutex);
+  const int keep = g_count < kMostKept;
+  if (keep) g_kept[g_count++] = buffer;
+  pthread_mutex_unlock(&g_mutex);
+  if (!keep) free(buffer);
+}
+
+static void CUPTIAPI OnCallback(void* user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                                const void* data) {
+  (void)user, (void)domain, (void)id, (void)data;
+}
+
+int InitializeInjection(void) {
+  static const CUpti_ActivityKind kinds[] = {
+      CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL, CUPTI_ACTIVITY_KIND_MEMCPY,
+      CUPTI_ACTIVITY_KIND_MEMCPY2,           CUPTI_ACTIVITY_KIND_MEMSET,
+      CUPTI_ACTIVITY_KIND_RUNTIME,           CUPTI_ACTIVITY_KIND_SYNCHRONIZATION};
+  CUpti_SubscriberHandle subscriber;
+  if (cuptiSubscribe(&subscriber, OnCallback, NULL) != CUPTI_SUCCESS) abort();
+  if (cuptiActivityRegisterCallbacks(OnRequest, OnComplete) != CUPTI_SUCCESS) abort();
+  for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); ++i) {
+    if (cuptiActivityEnable(kinds[i]) != CUPTI_SUCCESS) abort();
+  }
+  return 1;
+}
