@@ -58,6 +58,17 @@ void Leave() {
   t_thread.busy = 0;
 }
 
+// A library's own loader and the like may launch before there is an unwinder: then without a stack.
+void RecordLaunch(uint32_t correlation, uint32_t function, const void* frame) {
+  if (!Recording(proto::kSourceLaunches)) return;
+  Recorder recorder(proto::kSourceLaunches);
+  if (!recorder.active()) return;
+  const HookTimer timer;
+  recorder.WriteWithStack({recorder.Now(), 0, static_cast<uint8_t>(proto::RecordKind::kLaunch), 0,
+                           0, correlation, function},
+                          frame);
+}
+
 void Wake() { WakeDrain()(); }
 
 void AdoptToolThread() {
@@ -84,6 +95,7 @@ void FillHost() {
   g_host.cuda_started = &g_cuda_started;
   g_host.enter = Enter;
   g_host.leave = Leave;
+  g_host.record_launch = RecordLaunch;
   g_host.begin_cpu_ns = &g_process.begin_cpu_ns;
   g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();
   g_host.drain_wanted = &g_process.drain_wanted;

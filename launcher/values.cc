@@ -186,11 +186,11 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
 
 std::string ParseSources(std::string_view text, Sources* sources) {
   *sources = Sources{};
-  const std::vector<std::string> names = {"cuda",    "heap", "mmap",    "locks",
-                                          "threads", "ops",  "tensors", "nvtx"};
+  const std::vector<std::string> names = {"cuda", "heap",    "mmap", "locks",   "threads",
+                                          "ops",  "tensors", "nvtx", "launches"};
   const uint32_t bits[] = {proto::kSourceCuda,    proto::kSourceHeap,    proto::kSourceMmap,
                            proto::kSourceLocks,   proto::kSourceThreads, proto::kSourceOps,
-                           proto::kSourceTensors, proto::kSourceNvtx};
+                           proto::kSourceTensors, proto::kSourceNvtx,    proto::kSourceLaunches};
   for (const std::string& item : Split(text, ',')) {
     const size_t equals = item.find('=');
     const std::string name = item.substr(0, equals);
@@ -198,8 +198,8 @@ std::string ParseSources(std::string_view text, Sources* sources) {
     while (i < names.size() && names[i] != name) ++i;
     if (i == names.size()) {
       return Quoted(name) +
-             " is no source; choose from cuda, heap, mmap, locks, threads, ops, tensors, nvtx, "
-             "comma separated." +
+             " is no source; choose from cuda, launches, heap, mmap, locks, threads, ops, "
+             "tensors, nvtx, comma separated." +
              DidYouMean(name, names);
     }
     if (equals != std::string::npos && name != "heap")

@@ -17,8 +17,8 @@ namespace gpuprof::proto {
     "Directory that receives the trace files; unset: do nothing.")                                 \
   X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")      \
   X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx",                   \
-    "Sources to record: cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, "       \
-    "tensors, nvtx.")                                                                              \
+    "Sources to record: cuda, launches (the host's stack at each launch; not by default), "        \
+    "heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx.")                 \
   X(kEnvStacks, "GPUPROF_STACKS", "32", "Most frames kept of a stack; 0 turns stacks off.")        \
   X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
     "Signal that toggles capture: USR1, USR2, a number, none.")                                    \
@@ -55,6 +55,7 @@ inline constexpr uint32_t kSourceTensors = 1u << 4;
 inline constexpr uint32_t kSourceMmap = 1u << 5;
 inline constexpr uint32_t kSourceCuda = 1u << 6;  // GPU activity, by CUPTI
 inline constexpr uint32_t kSourceNvtx = 1u << 7;
+inline constexpr uint32_t kSourceLaunches = 1u << 8;  // the host's stack where GPU work begins
 
 // Limits of a flight recorder's size.
 inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;

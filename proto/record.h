@@ -42,6 +42,9 @@ enum class RecordKind : uint8_t {
   // ended it, depth among the open ranges of thread and domain << 32 (0 = outermost), detail =
   // RangeKind | NvtxPayload << 4.
   kRange = 9,
+  // A call that begins work on the GPU, with the caller's stack. a = CUPTI's correlation id, b =
+  // ApiFunction() of proto/schema.h.
+  kLaunch = 10,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =

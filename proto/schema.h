@@ -39,7 +39,8 @@ enum class ChunkKind : uint16_t {
   kThreadEvent = 20,
   kProcessEvent = 21,
   kMapping = 22,
-  kRange = 23,  // NVTX
+  kRange = 23,   // NVTX
+  kLaunch = 25,  // the host's side of work on the GPU: its stack
   // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads.
   kKernel = 32,
   kMemcpy = 33,
@@ -48,6 +49,13 @@ enum class ChunkKind : uint16_t {
   kSync = 36,
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
+
+// Kinds that records of rings become are counted from kHeap; places in arrays by kind.
+inline constexpr int kRingKinds = 10;
+constexpr int RingKindIndex(ChunkKind kind) {
+  return static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
+}
+static_assert(RingKindIndex(ChunkKind::kLaunch) < kRingKinds);
 
 // Whether a block of this kind holds a table's entries, not rows.
 constexpr bool IsTableKind(uint16_t kind) {
@@ -167,6 +175,10 @@ namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
 }
 
+namespace launch_column {
+enum : int { kTime, kCorrelation, kFunction, kStack };  // function: ApiFunction()
+}
+
 namespace range_column {
 enum : int {
   kEnd,
@@ -249,6 +261,13 @@ inline constexpr TableSpec kTables[] = {
       {"style", Encoding::kPlain},
       {"payload", Encoding::kPlain},
       {"begin_thread", Encoding::kPlain}}},
+    {ChunkKind::kLaunch,
+     "launch",
+     4,
+     {{"time", Encoding::kTime},
+      {"correlation", Encoding::kDelta},
+      {"function", Encoding::kPlain},
+      {"stack", Encoding::kPlain}}},
     {ChunkKind::kKernel,
      "kernel",
      6,

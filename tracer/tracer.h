@@ -65,6 +65,10 @@ struct Host {
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
+  // The same in one step: a call that begins work on the GPU, with the stack of the function whose
+  // __builtin_frame_address(0) is `frame`. Does nothing while launches are not recorded.
+  void (*record_launch)(uint32_t correlation, uint32_t function, const void* frame);
+
   // The process's CPU time when it began to record.
   const std::atomic<uint64_t>* begin_cpu_ns;
 

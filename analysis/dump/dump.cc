@@ -21,6 +21,8 @@
 //   mapping  call address size [stack [frames]] [flags] capture
 //   range    kind [domain] name start_ns duration_ns depth [category] [color] [payload]
 //            [begin_tid] [flags]
+//   launch   function correlation [stack [frames]]
+//   and what the GPU did: analysis/dump/gpu_rows.h
 //
 // Addresses are hexadecimal with 0x, texts are in double quotes with the escapes of JSON, codes
 // that this program does not know are numbers. frames and names of functions are left out where
@@ -30,8 +32,10 @@
 #include <cstring>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/dump/gpu_rows.h"
 #include "analysis/dump/line_writer.h"
 #include "analysis/model/names.h"
 #include "analysis/model/trace.h"
@@ -40,84 +44,56 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr int kTableCount = 8;
-
 class ProcessDump {
  public:
   ProcessDump(const Process& process, bool symbolize, LineWriter* out)
-      : process_(process), symbolizer_(process), symbolize_(symbolize), out_(out) {}
+      : process_(process),
+        symbolizer_(process),
+        symbolize_(symbolize),
+        out_(out),
+        gpu_(process, out) {}
 
   // False: the sink wants no more.
   bool DumpTrack(const Track& track) {
-    size_t at[kTableCount] = {};
-    for (int next = NextTable(track, at); next >= 0; next = NextTable(track, at)) {
-      Row(track, next, at[next]++);
+    std::vector<size_t> at(kTableCount);
+    while (const Table* next = NextTable(track, at)) {
+      const size_t row = at[static_cast<size_t>(next - kTables)]++;
+      out_->Number(next->times(track)[row]);
+      out_->Number(process_.pid);
+      out_->Number(track.tid);
+      out_->Number(track.id);
+      out_->Word(next->name);
+      next->write(this, track, row);
       if (!out_->EndLine()) return false;
     }
     return true;
   }
 
  private:
-  // The times of a table, in the order of proto/schema.h.
-  static const Column<int64_t>& Times(const Track& track, int table) {
-    switch (table) {
-      case 0:
-        return track.heap.time_ns;
-      case 1:
-        return track.wait.end_ns;
-      case 2:
-        return track.op.end_ns;
-      case 3:
-        return track.tensor.time_ns;
-      case 4:
-        return track.thread_event.time_ns;
-      case 5:
-        return track.process_event.time_ns;
-      case 6:
-        return track.mapping.time_ns;
-      default:
-        return track.range.end_ns;
-    }
+  // One kind of event: its times, and how a row of it is written.
+  struct Table {
+    std::string_view name;
+    const Column<int64_t>& (*times)(const Track& track);
+    void (*write)(ProcessDump* dump, const Track& track, size_t row);
+  };
+  template <auto table, auto times>
+  static const Column<int64_t>& Times(const Track& track) {
+    return track.*table.*times;
   }
+  template <auto table, auto write>
+  static void Write(ProcessDump* dump, const Track& track, size_t row) {
+    (dump->*write)(track.*table, row);
+  }
+  template <auto write>
+  static void WriteGpu(ProcessDump* dump, const Track& track, size_t row) {
+    (dump->gpu_.*write)(track, row);
+  }
+  // In the order of proto/schema.h.
+  static const Table kTables[];
+  static const size_t kTableCount;
 
-  // The table whose next row comes first; -1: all are done.
-  static int NextTable(const Track& track, const size_t* at) {
-    int best = -1;
-    for (int table = 0; table < kTableCount; ++table) {
-      const Column<int64_t>& times = Times(track, table);
-      if (at[table] >= times.size()) continue;
-      if (best < 0 || times[at[table]] < Times(track, best)[at[best]]) best = table;
-    }
-    return best;
-  }
-
-  void Row(const Track& track, int table, size_t row) {
-    static constexpr std::string_view kNames[kTableCount] = {
-        "heap", "wait", "op", "tensor", "thread", "process", "mapping", "range"};
-    out_->Number(Times(track, table)[row]);
-    out_->Number(process_.pid);
-    out_->Number(track.tid);
-    out_->Number(track.id);
-    out_->Word(kNames[table]);
-    switch (table) {
-      case 0:
-        return Heap(track.heap, row);
-      case 1:
-        return Wait(track.wait, row);
-      case 2:
-        return Op(track.op, row);
-      case 3:
-        return Tensor(track.tensor, row);
-      case 4:
-        return ThreadRow(track.thread_event, row);
-      case 5:
-        return ProcessRow(track.process_event, row);
-      case 6:
-        return Mapping(track.mapping, row);
-      default:
-        return Range(track.range, row);
-    }
-  }
+  // The table whose next row comes first; null: all are done.
+  static const Table* NextTable(const Track& track, const std::vector<size_t>& at);
 
   void Heap(const HeapTable& t, size_t i) {
     const uint32_t operation = t.operation[i];
@@ -184,6 +160,12 @@ class ProcessDump {
     }
     if (t.begin_thread[i] != 0) out_->Pair("begin_tid", t.begin_thread[i]);
     Flags(proto::FlagsOf(operation));
+  }
+
+  void Launch(const LaunchTable& t, size_t i) {
+    gpu_.Function(t.function[i]);
+    out_->Pair("correlation", t.correlation[i]);
+    Stack(t.stack[i]);
   }
 
   void Tensor(const TensorTable& t, size_t i) {
@@ -291,8 +273,46 @@ class ProcessDump {
   Symbolizer symbolizer_;
   bool symbolize_;
   LineWriter* out_;
+  GpuRows gpu_;
   std::unordered_map<uint32_t, std::string> frames_;  // by stack id
 };
+
+const ProcessDump::Table ProcessDump::kTables[] = {
+    {"heap", Times<&Track::heap, &HeapTable::time_ns>, Write<&Track::heap, &ProcessDump::Heap>},
+    {"wait", Times<&Track::wait, &WaitTable::end_ns>, Write<&Track::wait, &ProcessDump::Wait>},
+    {"op", Times<&Track::op, &OpTable::end_ns>, Write<&Track::op, &ProcessDump::Op>},
+    {"tensor", Times<&Track::tensor, &TensorTable::time_ns>,
+     Write<&Track::tensor, &ProcessDump::Tensor>},
+    {"thread", Times<&Track::thread_event, &ThreadEventTable::time_ns>,
+     Write<&Track::thread_event, &ProcessDump::ThreadRow>},
+    {"process", Times<&Track::process_event, &ProcessEventTable::time_ns>,
+     Write<&Track::process_event, &ProcessDump::ProcessRow>},
+    {"mapping", Times<&Track::mapping, &MappingTable::time_ns>,
+     Write<&Track::mapping, &ProcessDump::Mapping>},
+    {"range", Times<&Track::range, &RangeTable::end_ns>, Write<&Track::range, &ProcessDump::Range>},
+    {"launch", Times<&Track::launch, &LaunchTable::time_ns>,
+     Write<&Track::launch, &ProcessDump::Launch>},
+    {"kernel", Times<&Track::kernel, &KernelTable::end_ns>, WriteGpu<&GpuRows::Kernel>},
+    {"memcpy", Times<&Track::memcpy, &MemcpyTable::end_ns>, WriteGpu<&GpuRows::Copy>},
+    {"memset", Times<&Track::memset, &MemsetTable::end_ns>, WriteGpu<&GpuRows::Set>},
+    {"api", Times<&Track::api, &ApiTable::end_ns>, WriteGpu<&GpuRows::Call>},
+    {"sync", Times<&Track::sync, &SyncTable::end_ns>, WriteGpu<&GpuRows::Wait>},
+};
+const size_t ProcessDump::kTableCount = std::size(kTables);
+
+const ProcessDump::Table* ProcessDump::NextTable(const Track& track,
+                                                 const std::vector<size_t>& at) {
+  const Table* best = nullptr;
+  int64_t first = 0;
+  for (const Table& table : kTables) {
+    const Column<int64_t>& times = table.times(track);
+    const size_t row = at[static_cast<size_t>(&table - kTables)];
+    if (row >= times.size() || (best != nullptr && times[row] >= first)) continue;
+    best = &table;
+    first = times[row];
+  }
+  return best;
+}
 
 }  // namespace
 

@@ -189,6 +189,8 @@ class Check {
         return stacks_.Refer(columns_.column[proto::heap_column::kStack], block.offset);
       case ChunkKind::kWait:
         return stacks_.Refer(columns_.column[proto::wait_column::kStack], block.offset);
+      case ChunkKind::kLaunch:
+        return stacks_.Refer(columns_.column[proto::launch_column::kStack], block.offset);
       case ChunkKind::kOp:
         return strings_.Refer(columns_.column[proto::op_column::kName], block.offset);
       case ChunkKind::kRange:

@@ -129,7 +129,7 @@ constexpr Entry kLossKinds[] = {
 constexpr Entry kSources[] = {
     Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),
     Is(kSourceThreads, "threads"), Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"),
-    Is(kSourceMmap, "mmap"),       Is(kSourceNvtx, "nvtx"),
+    Is(kSourceMmap, "mmap"),       Is(kSourceNvtx, "nvtx"), Is(kSourceLaunches, "launches"),
 };
 constexpr Entry kTableKinds[] = {
     Is(ChunkKind::kMeta, "meta"),           Is(ChunkKind::kStrings, "strings"),
@@ -163,6 +163,23 @@ std::string_view SourceName(uint32_t bit) { return Find(kSources, bit); }
 std::string_view ChunkKindName(uint32_t code) {
   const TableSpec* table = FindTable(static_cast<ChunkKind>(code));
   return table != nullptr ? table->name : Find(kTableKinds, code);
+}
+
+std::string_view CopyKindName(uint32_t kind) {
+  constexpr std::string_view kNames[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
+                                         "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
+}
+
+std::string_view MemoryKindName(uint32_t kind) {
+  constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
+                                         "array",   "managed",  "device_static", "managed_static"};
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
+}
+
+std::string_view SyncKindName(uint32_t kind) {
+  constexpr std::string_view kNames[] = {"unknown", "event", "stream_wait", "stream", "context"};
+  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
 }
 
 std::string NvtxPayloadText(NvtxPayload type, uint64_t bits) {

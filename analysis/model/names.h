@@ -29,6 +29,13 @@ std::string_view SourceName(uint32_t bit);
 // "meta", "strings" ... and the event tables' names of proto/schema.h.
 std::string_view ChunkKindName(uint32_t code);
 
+// CUPTI's CUpti_ActivityMemcpyKind ("HtoD"), CUpti_ActivityMemoryKind ("pinned") and
+// CUpti_ActivitySynchronizationType ("stream_wait"). CUPTI has an "unknown" of its own: codes that
+// this reader does not know are that as well.
+std::string_view CopyKindName(uint32_t kind);
+std::string_view MemoryKindName(uint32_t kind);
+std::string_view SyncKindName(uint32_t kind);
+
 // The number that a payload's 64 bits stand for.
 std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);
 

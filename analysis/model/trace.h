@@ -104,6 +104,15 @@ struct RangeTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// Calls that begin work on the GPU, with the stack they were made from (`--trace launches`).
+struct LaunchTable {
+  Column<int64_t> time_ns;
+  Column<uint32_t> correlation;
+  Column<uint32_t> function;  // proto::ApiFunction
+  Column<uint32_t> stack;
+  size_t rows() const { return time_ns.size(); }
+};
+
 // GPU activity. On a stream's track, but for API calls, which are on their thread's.
 struct KernelTable {
   Column<int64_t> end_ns;
@@ -183,6 +192,7 @@ struct Track {
   ProcessEventTable process_event;
   MappingTable mapping;
   RangeTable range;
+  LaunchTable launch;
   std::vector<ThreadSample> samples;
   bool is_stream = false;  // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;
@@ -208,6 +218,14 @@ struct KindTotals {
   uint64_t rows = 0;
   uint64_t compressed_bytes = 0;
   uint64_t raw_bytes = 0;
+};
+
+// How CUPTI's clock went beside ours; see analysis/read/cupti_clock.h.
+struct CuptiClockFacts {
+  uint64_t readings = 0;
+  double residual_ns = 0;
+  int64_t step_ns = 0;
+  bool is_lost = false;
 };
 
 struct Process {
@@ -238,6 +256,7 @@ struct Process {
   int64_t first_ns = 0;  // of any event
   int64_t last_ns = 0;
   bool has_cupti_clock = false;  // moments of it were read: GPU times are exact
+  CuptiClockFacts cupti_clock;
   double clock_residual_ns =
       0;  // worst distance of a snapshot from the line through its neighbours
   int64_t realtime_step_ns =
@@ -253,6 +272,7 @@ struct Process {
   proto::Health health;                // the last one
   uint64_t rows = 0;                   // of event blocks, by their headers
   uint64_t file_bytes = 0;
+  uint64_t gpu_tick_ns = 0;       // times on the GPU are multiples of it; 0: there are none
   std::vector<KindTotals> kinds;  // ascending
   uint64_t unknown_blocks = 0;    // of kinds this reader does not know: skipped
   uint64_t unknown_rows = 0;

@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "analysis/model/names.h"
+#include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"
@@ -89,6 +90,27 @@ void FillStacksAndClock(const Process& process, results::HealthProcess* row) {
   row->set_realtime_step_ns(process.realtime_step_ns);
 }
 
+// No kernel begins before its launch: one that seems to shows how far the clocks are apart.
+void FillGpuClock(const Process& process, results::HealthProcess* row) {
+  if (!process.has_cupti_clock) return;
+  row->set_cupti_clock_reading_count(process.cupti_clock.readings);
+  row->set_cupti_clock_residual_ns(process.cupti_clock.residual_ns);
+  row->set_cupti_clock_step_ns(process.cupti_clock.step_ns);
+  row->set_gpu_tick_ns(process.gpu_tick_ns);
+  const Launches launches(process);
+  for (const Track& track : process.tracks) {
+    const KernelTable& kernels = track.kernel;
+    for (size_t i = 0; i < kernels.rows(); ++i) {
+      const Launch* launch = launches.Find(kernels.correlation[i]);
+      if (launch == nullptr) continue;
+      const int64_t early = launch->start_ns - (kernels.end_ns[i] - kernels.duration_ns[i]);
+      if (early <= 0) continue;
+      row->set_kernel_before_launch_count(row->kernel_before_launch_count() + 1);
+      row->set_kernel_before_launch_ns(std::max(row->kernel_before_launch_ns(), early));
+    }
+  }
+}
+
 }  // namespace
 
 HookCost HookCostOf(const Process& process) {
@@ -129,6 +151,7 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
     FillLosses(process, row);
     FillCost(process, row);
     FillStacksAndClock(process, row);
+    FillGpuClock(process, row);
     if (process.kept_from_ns != INT64_MIN) {
       row->add_notes(
           "ring: a flight recorder kept only the newest part; what came before was let go "

@@ -24,16 +24,4 @@ const Launch* Launches::Find(uint32_t correlation) const {
   return found == by_correlation_.end() ? nullptr : &found->second;
 }
 
-const char* CopyKindName(uint32_t kind) {
-  constexpr const char* kNames[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                    "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
-
-const char* MemoryKindName(uint32_t kind) {
-  constexpr const char* kNames[] = {"unknown", "pageable", "pinned",        "device",
-                                    "array",   "managed",  "device_static", "managed_static"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
-
 }  // namespace gpuprof::analysis

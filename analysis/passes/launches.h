@@ -32,8 +32,4 @@ class Launches {
   std::unordered_map<uint32_t, Launch> by_correlation_;
 };
 
-// "HtoD" and so on of a CUpti_ActivityMemcpyKind; "pinned" and so on of a CUpti_ActivityMemoryKind.
-const char* CopyKindName(uint32_t kind);
-const char* MemoryKindName(uint32_t kind);
-
 }  // namespace gpuprof::analysis

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/passes/launches.h"
+#include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -119,9 +119,9 @@ void FillName(Grouping grouping, const Key& key, results::Copies* row) {
     row->set_name(SizeRange(key.first));
   } else {
     const bool is_set = key.first == kMemset;
-    row->set_name(is_set ? "Memset" : CopyKindName(key.first));
-    if (!is_set) row->set_source(MemoryKindName(key.second >> 8));
-    row->set_destination(MemoryKindName(key.second & 0xff));
+    row->set_name(std::string(is_set ? "Memset" : CopyKindName(key.first)));
+    if (!is_set) row->set_source(std::string(MemoryKindName(key.second >> 8)));
+    row->set_destination(std::string(MemoryKindName(key.second & 0xff)));
   }
 }
 

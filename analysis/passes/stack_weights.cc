@@ -12,6 +12,7 @@
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
+#include "analysis/symbols/module_symbols.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {
@@ -117,6 +118,35 @@ StackWeights CollectWaits(PassContext& context, size_t index) {
   return out;
 }
 
+// By the call that launched each kernel; its name is the innermost frame.
+StackWeights CollectKernels(PassContext& context, size_t index) {
+  const Process& process = context.process(index);
+  std::unordered_map<uint32_t, uint32_t> stacks;  // by correlation
+  for (const Track& track : process.tracks) {
+    for (size_t row = 0; row < track.launch.rows(); ++row)
+      stacks.emplace(track.launch.correlation[row], StackOf(track.launch.stack[row]));
+  }
+  StackWeights out;
+  out.without_cuda = true;
+  std::unordered_map<uint32_t, std::string_view> names;  // by signature
+  for (const Track& track : process.tracks) {
+    const KernelTable& kernels = track.kernel;
+    for (size_t row = 0; row < kernels.rows(); ++row) {
+      const auto [name, is_new] = names.try_emplace(kernels.signature[row]);
+      if (is_new) {
+        const auto signature = process.signatures.find(kernels.signature[row]);
+        const uint32_t id = signature == process.signatures.end() ? 0 : signature->second.name();
+        name->second = out.texts.emplace_back(Demangle(process.String(id).c_str()));
+      }
+      const auto stack = stacks.find(kernels.correlation[row]);
+      const auto weight = static_cast<uint64_t>(kernels.duration_ns[row]);
+      out.by_stack[{stack == stacks.end() ? 0 : stack->second, name->second}] += weight;
+      out.total += weight;
+    }
+  }
+  return out;
+}
+
 constexpr StackWeight kWeights[] = {
     {"heap_alloc", "bytes", "bytes allocated", CollectHeap<HeapMeasure::kAllocated>},
     {"heap_allocs", "count", "number of allocations", CollectHeap<HeapMeasure::kCount>},
@@ -124,6 +154,8 @@ constexpr StackWeight kWeights[] = {
      CollectHeap<HeapMeasure::kLive>},
     {"heap_peak", "bytes", "bytes live at the peak of each process",
      CollectHeap<HeapMeasure::kPeak>},
+    {"kernel", "ns", "time that kernels ran, by the call that launched them (--trace launches)",
+     CollectKernels},
     {"mmap", "bytes", "bytes mapped and not unmapped when the recording ended", CollectMappings},
     {"wait", "ns", "time waited for locks that other threads held",
      CollectWaits<WaitMeasure::kContended>},

@@ -7,8 +7,10 @@
 #pragma once
 
 #include <cstdint>
+#include <deque>
 #include <map>
 #include <span>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -23,6 +25,9 @@ struct StackWeights {
   // kinds, as the innermost frame shows it: "[condition]", "" where there is one kind.
   using Key = std::pair<uint32_t, std::string_view>;
   std::map<Key, uint64_t> by_stack;
+  std::deque<std::string> texts;  // what innermost frames are views of, where they are no literals
+  // Frames of CUDA's own libraries, through which a launch came to us, are no part of the stack.
+  bool without_cuda = false;
   uint64_t total = 0;
   Estimate estimate;  // of the total; heap only
   bool estimated = false;

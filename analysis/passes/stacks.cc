@@ -48,6 +48,25 @@ std::vector<std::string> RootNames(PassContext& context) {
   return names;
 }
 
+bool IsOfCuda(const Process& process, uint64_t pc) {
+  for (const proto::Module& module : process.modules) {
+    if (pc < module.start() || pc >= module.end()) continue;
+    const std::string name = module.path().substr(module.path().rfind('/') + 1);
+    for (const std::string_view library : {"libcupti.so", "libcuda.so", "libcudart.so"}) {
+      if (name.compare(0, library.size(), library) == 0) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+// Innermost first, as far as they are CUDA's.
+void DropCudaFrames(const Process& process, std::vector<uint64_t>* pcs) {
+  const auto own = std::find_if(pcs->begin(), pcs->end(),
+                                [&](uint64_t pc) { return !IsOfCuda(process, pc - 1); });
+  pcs->erase(pcs->begin(), own);
+}
+
 // Lines of all processes. Names are numbers until the end: a line is compared often.
 class Folder {
  public:
@@ -59,9 +78,11 @@ class Folder {
     for (const auto& [key, weight] : weights.by_stack) {
       if (weight == 0) continue;
       Line line{{IdOf(root)}, process.pid, weight};
-      const std::vector<uint64_t> pcs = context_.StackPcs(index, key.first);
+      std::vector<uint64_t> pcs = context_.StackPcs(index, key.first);
+      const bool is_truncated = process.stack_depth > 0 && pcs.size() >= process.stack_depth;
+      if (weights.without_cuda) DropCudaFrames(process, &pcs);
       if (pcs.empty()) line.frames.push_back(IdOf(kNoStack));
-      if (process.stack_depth > 0 && pcs.size() >= process.stack_depth) {
+      if (is_truncated) {
         line.frames.push_back(IdOf(kTruncated));
         truncated_ += weight;
       }

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
@@ -19,11 +20,6 @@ namespace {
 // CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT
 constexpr uint32_t kStreamWait = 2;
 constexpr int64_t kShort = 10'000;
-
-const char* KindName(uint32_t kind) {
-  constexpr const char* kNames[] = {"unknown", "event", "stream_wait", "stream", "context"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
 
 struct Key {
   int32_t pid;
@@ -72,7 +68,7 @@ void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums,
     row->set_name(key.tid == 0 ? "unknown thread" : ThreadName(process, key.tid));
     row->set_tid(key.tid);
   } else {
-    row->set_name(KindName(key.kind));
+    row->set_name(std::string(SyncKindName(key.kind)));
     if (!key.function.empty()) row->set_function(key.function);
   }
   row->set_short_count(

@@ -116,6 +116,14 @@ void ClockMap::Build(const Snapshots& snapshots, proto::ClockKind kind, uint64_t
   MeasureResidual(kept);
 }
 
+void ClockMap::Build(const std::vector<Point>& points) {
+  knots_.clear();
+  for (const Point& point : points)
+    knots_.push_back({point.ticks, point.monotonic_ns, RateOf(point.ns_per_tick)});
+  if (knots_.empty()) knots_.push_back({0, 0, RateOf(1.0)});
+  fit_ = Fit::kSnapshots;
+}
+
 void ClockMap::MeasureResidual(const Snapshots& kept) {
   for (size_t i = 1; i + 1 < kept.size(); ++i) {
     const double line = NsPerTick(kept[i - 1], kept[i + 1]) *

@@ -37,6 +37,14 @@ class ClockMap {
   void Build(const std::vector<proto::ClockSnapshot>& snapshots, proto::ClockKind kind,
              uint64_t ticks_per_second, uint64_t anchor_ticks, uint64_t anchor_realtime_ns);
 
+  // A line begins at each; ascending. Lines need not meet. None: all times are at the beginning.
+  struct Point {
+    uint64_t ticks = 0;
+    int64_t monotonic_ns = 0;
+    double ns_per_tick = 1;
+  };
+  void Build(const std::vector<Point>& points);
+
   // CLOCK_REALTIME minus CLOCK_MONOTONIC at the first snapshot.
   int64_t realtime_offset() const { return realtime_offset_; }
   // From here on times are CLOCK_MONOTONIC + shift.

@@ -7,7 +7,9 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
+#include "analysis/read/cupti_clock.h"
 #include "proto/codec/pb_reader.h"
 #include "proto/contract.h"
 
@@ -70,30 +72,55 @@ void TraceFile::LoadTables(bool is_alive) {
   }
   JoinSightings();
   FindQuantum(&decoder);
+  FindGpuTick(&decoder);
   TakeMeta();
   BuildClock();
 }
 
+// A number of a block's chunk, what it is where the chunk does not have it, and nothing where the
+// block cannot be read.
+std::optional<uint64_t> TraceFile::ScalarOf(codec::BlockDecoder* decoder,
+                                            const codec::BlockRef& block, int number) {
+  const uint8_t* message = nullptr;
+  uint64_t bytes = 0;
+  codec::Fault fault;
+  if (!decoder->Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) return std::nullopt;
+  codec::PbField field;
+  codec::PbReader outer(message, bytes);
+  if (!outer.Next(&field) || field.number != proto::Trace::kChunkFieldNumber ||
+      field.wire_type != 2)
+    return std::nullopt;
+  codec::PbReader chunk(field.data, field.bytes);
+  uint64_t value = 0;
+  while (chunk.Next(&field)) {
+    if (field.number == number && field.wire_type == 0) value = field.value;
+  }
+  return value;
+}
+
 // All chunks of a file share their time shift; the first readable one tells it.
 void TraceFile::FindQuantum(codec::BlockDecoder* decoder) {
-  constexpr int kTraceChunk = proto::Trace::kChunkFieldNumber;
   constexpr uint64_t kMostShift = 32;
   for (const codec::BlockRef& block : scan_.blocks) {
-    const uint8_t* message = nullptr;
-    uint64_t bytes = 0;
-    codec::Fault fault;
     if (!IsEventKind(block.header.kind)) continue;
     if (proto::IsCuptiKind(static_cast<proto::ChunkKind>(block.header.kind))) continue;
-    if (!decoder->Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) continue;
-    codec::PbField field;
-    codec::PbReader outer(message, bytes);
-    if (!outer.Next(&field) || field.number != kTraceChunk || field.wire_type != 2) continue;
-    codec::PbReader chunk(field.data, field.bytes);
-    while (chunk.Next(&field)) {
-      if (field.number != proto::Chunk::kTimeShiftFieldNumber || field.wire_type != 0) continue;
-      time_mask_ = (uint64_t{1} << std::min(field.value, kMostShift)) - 1;
-    }
+    const auto shift = ScalarOf(decoder, block, proto::Chunk::kTimeShiftFieldNumber);
+    if (!shift) continue;
+    time_mask_ = (uint64_t{1} << std::min(*shift, kMostShift)) - 1;
     return;
+  }
+}
+
+// The writer finds the tick of each chunk by itself: one of few rows may look coarser than it is.
+void TraceFile::FindGpuTick(codec::BlockDecoder* decoder) {
+  constexpr int kMostBlocks = 16;
+  int looked_at = 0;
+  for (const codec::BlockRef& block : scan_.blocks) {
+    if (static_cast<proto::ChunkKind>(block.header.kind) != proto::ChunkKind::kKernel) continue;
+    const auto tick = ScalarOf(decoder, block, proto::Chunk::kTickFieldNumber);
+    if (!tick) continue;
+    process_.gpu_tick_ns = std::gcd(process_.gpu_tick_ns, std::max<uint64_t>(*tick, 1));
+    if (++looked_at == kMostBlocks) return;
   }
 }
 
@@ -138,21 +165,28 @@ void TraceFile::BuildClock() {
   BuildCuptiClock();
 }
 
-// CUPTI's clock runs in nanoseconds; where it was read, our own counter was read around it. Else it
-// is taken for CLOCK_REALTIME, which it is by default.
+// Where CUPTI's clock was not read it is taken for CLOCK_REALTIME, which it is by default.
 void TraceFile::BuildCuptiClock() {
-  std::vector<proto::ClockSnapshot> readings = cupti_snapshots_;
-  for (proto::ClockSnapshot& reading : readings) {
-    reading.set_monotonic_ns(static_cast<uint64_t>(clock_.Convert(reading.ticks())));
-    reading.set_ticks(reading.cupti_ns());
-  }
+  std::vector<CuptiReading> readings;
+  for (const proto::ClockSnapshot& snapshot : cupti_snapshots_)
+    readings.push_back({snapshot.cupti_ns(), clock_.Convert(snapshot.ticks())});
   process_.has_cupti_clock = !readings.empty();
-  if (readings.empty() && !snapshots_.empty()) {
-    readings.push_back(snapshots_.front());
-    readings.back().set_ticks(snapshots_.front().realtime_ns());
+  if (readings.empty()) {
+    const uint64_t realtime = scan_.header.realtime_ns;
+    readings.push_back(snapshots_.empty()
+                           ? CuptiReading{realtime, static_cast<int64_t>(realtime)}
+                           : CuptiReading{snapshots_.front().realtime_ns(),
+                                          clock_.Convert(snapshots_.front().ticks())});
   }
-  cupti_clock_.Build(readings, proto::ClockKind::kMonotonic, 1'000'000'000,
-                     scan_.header.realtime_ns, scan_.header.realtime_ns);
+  const CuptiClock clock = CuptiClockOf(readings);
+  cupti_clock_.Build(clock.points);
+  if (!process_.has_cupti_clock) return;
+  process_.cupti_clock = {clock.readings, clock.residual_ns, clock.step_ns, clock.is_lost};
+  if (clock.is_lost) {
+    AddFault(0,
+             "CUPTI's clock was set back by more than a second while GPU activity was recorded: "
+             "times on the GPU are wrong from there on, durations are right");
+  }
 }
 
 std::pair<int64_t, int64_t> TraceFile::RangeOf(const codec::BlockRef& block) const {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -77,7 +78,10 @@ class TraceFile {
   // the same thread has later. Where several have its tid, they stay apart.
   void JoinSightings();
   void AddMeta(const proto::Meta& meta);
+  std::optional<uint64_t> ScalarOf(codec::BlockDecoder* decoder, const codec::BlockRef& block,
+                                   int number);
   void FindQuantum(codec::BlockDecoder* decoder);
+  void FindGpuTick(codec::BlockDecoder* decoder);
   // Rows tell times rounded down, headers tell them whole: the earliest time that the block's rows
   // can have.
   uint64_t FirstTime(const codec::BlockRef& block) const {

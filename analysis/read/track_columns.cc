@@ -59,6 +59,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
           t.begin_thread);
       return true;
     }
+    case ChunkKind::kLaunch: {
+      LaunchTable& t = track->launch;
+      all(t.time_ns, t.correlation, t.function, t.stack);
+      return true;
+    }
     case ChunkKind::kKernel: {
       KernelTable& t = track->kernel;
       all(t.end_ns, t.duration_ns, t.signature, t.correlation, t.graph, t.graph_node, t.capture);
@@ -192,6 +197,14 @@ void StoreOp(const Writer& w, OpTable* t) {
   w.Plain(c::kOperation, &t->operation);
 }
 
+void StoreLaunch(const Writer& w, LaunchTable* t) {
+  namespace c = proto::launch_column;
+  w.Time(c::kTime, &t->time_ns);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kFunction, &t->function);
+  w.Plain(c::kStack, &t->stack);
+}
+
 void StoreTensor(const Writer& w, TensorTable* t) {
   namespace c = proto::tensor_column;
   w.Time(c::kTime, &t->time_ns);
@@ -318,6 +331,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreHeap(writer, &track->mapping);
     case ChunkKind::kRange:
       return StoreRange(writer, &track->range);
+    case ChunkKind::kLaunch:
+      return StoreLaunch(writer, &track->launch);
     case ChunkKind::kKernel:
       return StoreKernel(writer, &track->kernel);
     case ChunkKind::kMemcpy:

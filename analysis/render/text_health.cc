@@ -92,6 +92,25 @@ std::string ClockText(const results::HealthProcess& p) {
   return out + "\n";
 }
 
+std::string GpuClockText(const results::HealthProcess& p) {
+  if (p.cupti_clock_reading_count() == 0) return "";
+  std::string out = "  GPU clock  CUPTI's, read " + FormatNumber(p.cupti_clock_reading_count()) +
+                    (p.cupti_clock_reading_count() == 1 ? " time" : " times") + ", within " +
+                    FormatDuration(std::llround(p.cupti_clock_residual_ns())) + " of ours";
+  if (p.gpu_tick_ns() != 0)
+    out += "; steps of " + FormatDuration(static_cast<int64_t>(p.gpu_tick_ns()));
+  if (p.cupti_clock_step_ns() != 0) {
+    out += "; it was set by " + FormatDuration(p.cupti_clock_step_ns()) +
+           ", times within a second of that may be so far off";
+  }
+  if (p.kernel_before_launch_count() != 0) {
+    out += "; " + FormatNumber(p.kernel_before_launch_count()) +
+           " kernels begin before their launch, by up to " +
+           FormatDuration(p.kernel_before_launch_ns()) + ": the clocks differ by that";
+  }
+  return out + "\n";
+}
+
 }  // namespace
 
 std::string HealthText(const results::Health& result, const TextOptions& options) {
@@ -102,7 +121,8 @@ std::string HealthText(const results::Health& result, const TextOptions& options
            FormatNumber(p.count()) + " events in " + FormatDuration(p.captured_ns()) + " of " +
            std::to_string(p.capture_count()) +
            (p.capture_count() == 1 ? " capture\n" : " captures\n");
-    out += LossesText(p, options.width) + CostText(p, options.width) + StacksText(p) + ClockText(p);
+    out += LossesText(p, options.width) + CostText(p, options.width) + StacksText(p) +
+           ClockText(p) + GpuClockText(p);
     for (const std::string& note : p.notes()) {
       out += WrapText(note, "  note   ", "         ", options.width);
     }

@@ -39,10 +39,6 @@ namespace {
 constexpr uint32_t kOverflowId = 1;
 constexpr uint32_t kMostDepth = 0xffff;  // what op.operation has room for
 
-int KindIndex(ChunkKind kind) {
-  return static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
-}
-
 // The table that a record's row goes to, by record kind; kMeta: it makes no row.
 constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   std::array<ChunkKind, 256> kinds{};
@@ -59,6 +55,7 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kProcess, ChunkKind::kProcessEvent);
   set(RecordKind::kMapping, ChunkKind::kMapping);
   set(RecordKind::kRange, ChunkKind::kRange);
+  set(RecordKind::kLaunch, ChunkKind::kLaunch);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -84,7 +81,7 @@ RecordSorter::~RecordSorter() = default;
 
 ChunkBuilder* RecordSorter::MakeBuilder(ChunkKind kind) {
   builders_.push_back(std::make_unique<ChunkBuilder>(kind, track_, time_shift_));
-  return by_kind_[KindIndex(kind)] = builders_.back().get();
+  return by_kind_[proto::RingKindIndex(kind)] = builders_.back().get();
 }
 
 void RecordSorter::DropBuilders() {
@@ -107,7 +104,7 @@ uint64_t RecordSorter::memory_bytes() const {
 
 // True: the builder is full.
 inline bool RecordSorter::Row(ChunkKind kind, const uint64_t* row, uint64_t start) {
-  ChunkBuilder* builder = by_kind_[KindIndex(kind)];
+  ChunkBuilder* builder = by_kind_[proto::RingKindIndex(kind)];
   if (__builtin_expect(builder == nullptr, 0)) builder = MakeBuilder(kind);
   builder->Append(row, start);
   if (__builtin_expect(dropped_ != 0, 0)) {
@@ -190,6 +187,10 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
                               range_payload_,
                               static_cast<uint32_t>(record.b)};
       return Row(kind, row, time - duration);
+    }
+    case RecordKind::kLaunch: {
+      const uint64_t row[] = {time, record.a, record.b, StackId()};
+      return Row(kind, row, time);
     }
     case RecordKind::kThread: {
       const uint64_t row[] = {time, detail, record.a, record.b};
@@ -298,7 +299,7 @@ uint64_t RecordSorter::Consume(const RingHeader* ring, uint64_t position, uint64
     }
     ++position;
     if (record.time > last_time_) last_time_ = record.time;
-    if (skip_until != nullptr && position <= skip_until[KindIndex(kind)]) {
+    if (skip_until != nullptr && position <= skip_until[proto::RingKindIndex(kind)]) {
       dropped_ = 0;  // told with this row, which is in the file
       EndEvent();
       continue;
@@ -360,7 +361,7 @@ void RecordSorter::AddOpenRanges(const RingHeader* ring, uint64_t now) {
 
 void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint64_t* skip_until) {
   const auto is_done = [skip_until](ChunkKind kind) {
-    return skip_until != nullptr && skip_until[KindIndex(kind)] == ~uint64_t{0};
+    return skip_until != nullptr && skip_until[proto::RingKindIndex(kind)] == ~uint64_t{0};
   };
   uint32_t depth = ring->open_ops.load(std::memory_order_acquire);
   if (depth > proto::kMaxOpenOps) depth = proto::kMaxOpenOps;

@@ -37,7 +37,7 @@ class RecordSorter {
   RecordSorter& operator=(const RecordSorter&) = delete;
 
   // Consumes records [position, end) of `ring`. `position` and `end` are absolute ring positions.
-  // For recovery, `skip_until` gives per chunk kind (indexed by kind - kHeap) the position below
+  // For recovery, `skip_until` gives per chunk kind (by proto::RingKindIndex) the position below
   // which rows are already in the file; null: none. Returns the new position: `end`, or less when a
   // builder holds kRowsPerChunk rows (write the builders and call again: a caller that drains to
   // the end loops), or when it has passed `enough` and an event is complete. Records that make no
@@ -78,8 +78,6 @@ class RecordSorter {
   uint64_t last_time() const { return last_time_; }
 
  private:
-  static constexpr int kKinds = 8;
-
   struct Range;
 
   ChunkBuilder* MakeBuilder(proto::ChunkKind kind);
@@ -97,7 +95,7 @@ class RecordSorter {
   uint32_t time_shift_;
   Interner* interner_;
   std::vector<std::unique_ptr<ChunkBuilder>> builders_;
-  ChunkBuilder* by_kind_[kKinds] = {};
+  ChunkBuilder* by_kind_[proto::kRingKinds] = {};
 
   // State between a prefix record and its event.
   bool has_stack_ = false;

@@ -37,7 +37,6 @@ using proto::RingHeader;
 constexpr uint32_t kMostStackNodes = 1u << 20;
 constexpr uint32_t kMostStrings = 1u << 20;
 constexpr uint64_t kMostStringBytes = 32u << 20;
-constexpr int kEventKinds = 8;
 // Recovery keeps every tick: it cannot know what the recorder would have rounded to, and has little
 // to write.
 constexpr uint32_t kTimeShift = 0;
@@ -269,8 +268,8 @@ bool Recovery::WriteRows(RecordSorter* sorter, uint64_t ring_end) {
 }
 
 bool Recovery::WriteRing(const RingHeader* ring) {
-  uint64_t skip_until[kEventKinds] = {};
-  for (int i = 0; i < kEventKinds; ++i) {
+  uint64_t skip_until[proto::kRingKinds] = {};
+  for (int i = 0; i < proto::kRingKinds; ++i) {
     const uint16_t kind = static_cast<uint16_t>(static_cast<int>(ChunkKind::kHeap) + i);
     const auto found = state_.ring_end.find({ring->track, kind});
     if (found != state_.ring_end.end()) skip_until[i] = found->second;

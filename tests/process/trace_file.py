@@ -14,6 +14,7 @@ import numpy
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS = 8, 9, 10, 11
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
+LAUNCH = 25
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
 
 _COLUMNS = {
@@ -26,6 +27,7 @@ _COLUMNS = {
     THREAD_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain")),
     PROCESS_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain"), ("text", "plain")),
     MAPPING: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
+    LAUNCH: (("time", "time"), ("correlation", "delta"), ("function", "plain"), ("stack", "plain")),
     RANGE: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain"), ("domain", "plain"), ("style", "plain"),
             ("payload", "plain"), ("begin_thread", "plain")),
     # Chained: the end is a gap, the duration relative to the last one with the same third column.
@@ -265,6 +267,7 @@ class TraceFile:
     process_events = property(lambda self: self._tables[PROCESS_EVENT])
     mappings = property(lambda self: self._tables[MAPPING])
     ranges = property(lambda self: self._tables[RANGE])
+    launches = property(lambda self: self._tables[LAUNCH])
     kernels = property(lambda self: self._tables[KERNEL])
     copies = property(lambda self: self._tables[MEMCPY])
     sets = property(lambda self: self._tables[MEMSET])

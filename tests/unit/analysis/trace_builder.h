@@ -81,6 +81,13 @@ class TrackBuilder {
     track_.tensor.total_reserved.push_back(0);
     return *this;
   }
+  TrackBuilder& Launch(int64_t time, uint32_t correlation, uint32_t stack = 0) {
+    track_.launch.time_ns.push_back(time);
+    track_.launch.correlation.push_back(correlation);
+    track_.launch.function.push_back(0);
+    track_.launch.stack.push_back(stack);
+    return *this;
+  }
   TrackBuilder& Sample(int64_t time, int64_t cpu, int64_t runqueue = 0) {
     track_.samples.push_back({time, static_cast<uint64_t>(cpu), static_cast<uint64_t>(runqueue)});
     return *this;

@@ -241,7 +241,7 @@ TEST_F(RecordSorterTest, RowsBelowTheSkipPositionAreInTheFileAlready) {
     ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(100 + i, 16, i)));
     ASSERT_TRUE(proto::RingWrite(ring_, OpRecord(100 + i, 1, 2, 0)));
   }
-  uint64_t skip[8] = {};
+  uint64_t skip[proto::kRingKinds] = {};
   skip[0] = 7;  // heap rows at 0, 2, 4, 6 are done
   sorter_.Consume(ring_, 0, head(), skip);
   EXPECT_EQ(Take(ChunkKind::kHeap).size(), 6u);
@@ -252,7 +252,7 @@ TEST_F(RecordSorterTest, ADropThatWasToldWithASkippedRowIsNotToldAgain) {
   ASSERT_TRUE(proto::RingWrite(ring_, Simple(RecordKind::kDropped, 1, 0, 5, 0)));
   ASSERT_TRUE(proto::RingWrite(ring_, HeapRecord(2, 16, 1)));
   ASSERT_TRUE(proto::RingWrite(ring_, OpRecord(3, 1, 2, 0)));
-  uint64_t skip[8] = {2};
+  uint64_t skip[proto::kRingKinds] = {2};
   sorter_.Consume(ring_, 0, head(), skip);
   uint64_t dropped = 99;
   EXPECT_EQ(Take(ChunkKind::kOp, &dropped).size(), 1u);
@@ -275,7 +275,7 @@ TEST_F(RecordSorterTest, OpenSpansEndNowInnerFirst) {
   EXPECT_EQ(Take(ChunkKind::kWait),
             (std::vector<Row>{{500, 50, 4 | incomplete, 0xabc, 0xdef, 0, 0}}));
   const uint64_t all = ~uint64_t{0};
-  const uint64_t done[8] = {0, all, all, 0, 0, 0, 0, all};
+  const uint64_t done[proto::kRingKinds] = {0, all, all, 0, 0, 0, 0, all};
   sorter_.AddOpenSpans(ring_, 500, done);
   EXPECT_TRUE(Take(ChunkKind::kOp).empty());
   EXPECT_TRUE(Take(ChunkKind::kWait).empty());
@@ -306,6 +306,17 @@ TEST_F(RecordSorterTest, RangesWithTheirAttributes) {
       << "attributes are the next range's alone";
 }
 
+TEST_F(RecordSorterTest, LaunchesWithTheirStacks) {
+  const uint32_t function = proto::ApiFunction(2, 211);
+  for (const Record& record : {Simple(RecordKind::kLaunch, 40, 0, 71, function),
+                               Simple(RecordKind::kLaunch, 50, 0, 72, function)}) {
+    ASSERT_TRUE(proto::RingWrite(ring_, record));
+  }
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kLaunch),
+            (std::vector<Row>{{40, 71, function, 0}, {50, 72, function, 0}}));
+}
+
 TEST_F(RecordSorterTest, OpenRangesEndNowInnerFirst) {
   ring_->open_range[0] = {100, 5, 6, 0, 0};
   ring_->open_range[1] = {200, 7, 6, 1, 0};
@@ -316,7 +327,8 @@ TEST_F(RecordSorterTest, OpenRangesEndNowInnerFirst) {
   EXPECT_EQ(Take(ChunkKind::kRange),
             (std::vector<Row>{{500, 300, 7, incomplete | 1u << 16, 6, 0, 0, 0},
                               {500, 400, 5, incomplete, 6, 0, 0, 0}}));
-  const uint64_t done[8] = {0, 0, 0, 0, 0, 0, 0, ~uint64_t{0}};
+  uint64_t done[proto::kRingKinds] = {};
+  done[proto::RingKindIndex(ChunkKind::kRange)] = ~uint64_t{0};
   sorter_.AddOpenSpans(ring_, 500, done);
   EXPECT_TRUE(Take(ChunkKind::kRange).empty());
   ring_->open_ranges.store(1'000'000);  // a lie, or deeper than is kept

@@ -15,11 +15,13 @@
 #include "analysis/analysis.h"
 #include "analysis/model/trace.h"
 #include "tests/unit/analysis/read/trace_maker.h"
+#include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis {
 namespace {
 
 using proto::ChunkKind;
+using namespace std::string_literals;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -109,6 +111,38 @@ TEST_F(DumpTest, EveryKindInOrderOfTime) {
           "4100 100 101 1 process event=exec path=\"/bin/ls\" errno=2",
           "4200 100 101 1 process event=exit exit_status=3 exit_way=_exit",
           "4300 100 101 1 process event=77 a=1 b=2 text=\"\""));
+}
+
+TEST(DumpGpu, RowsOfStreamsAndCalls) {
+  test::ProcessBuilder builder(5, 1);
+  const uint32_t add = builder.Signature("_Z3addPf", 64, 256);
+  builder.Thread(6).Call("cudaLaunchKernel_v7000", 10, 20, 11);
+  builder.Stream(0, 1, 7)
+      .Kernel(add, 100, 150, 11)
+      .Kernel(add, 160, 170, 12, 4)
+      .Copy(1, 2, 3, 4096, 200, 300, 13)
+      .Set(64, 310, 320, 14)
+      .Sync(3, 330, 350, 15);
+  const Trace trace = test::MakeTrace({&builder});
+  std::vector<std::string> found;
+  for (const std::string& line : Lines(trace)) found.push_back(line);
+  const std::string stream = " device=0 context=1 stream=7";
+  EXPECT_THAT(
+      found,
+      testing::IsSupersetOf({
+          "20 5 6 1 api function=cudaLaunchKernel_v7000 start_ns=10 duration_ns=10 correlation=11"s,
+          "150 5 0 2 kernel name=\"_Z3addPf\" start_ns=100 duration_ns=50" + stream +
+              " grid=64,1,1 block=256,1,1 registers=32 static_shared_bytes=0 "
+              "dynamic_shared_bytes=0 correlation=11 capture=1",
+          "300 5 0 2 memcpy kind=HtoD source=pinned destination=device start_ns=200 "
+          "duration_ns=100 bytes=4096" +
+              stream + " correlation=13",
+          "320 5 0 2 memset destination=device start_ns=310 duration_ns=10 bytes=64 value=0" +
+              stream + " correlation=14",
+          "350 5 0 2 sync kind=stream start_ns=330 duration_ns=20 context=1 stream=7 "
+          "correlation=15"s,
+      }));
+  EXPECT_THAT(found, testing::Contains(HasSubstr("correlation=12 graph=4 graph_node=")));
 }
 
 TEST_F(DumpTest, ProcessesAndTracksComeOneAfterTheOther) {

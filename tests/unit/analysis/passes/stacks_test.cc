@@ -174,6 +174,31 @@ TEST(Stacks, WaitsAddUpToThoseOfThePassLocks) {
   EXPECT_EQ(SumOf(Fold(trace, "wait_all")), static_cast<uint64_t>(all));
 }
 
+TEST(Stacks, KernelsByWhatLaunchedThem) {
+  ProcessBuilder builder(1);
+  const uint32_t stack = builder.Stack({0x7100, 0x7200, 0x1111, 0x9999});
+  for (const auto& [path, start] :
+       {std::pair{"/usr/lib/libcupti.so.13", 0x7000u},
+        std::pair{"/usr/lib/libcudart.so.13", 0x7180u}, std::pair{"/usr/bin/train", 0x1000u}}) {
+    proto::Module module;
+    module.set_path(path);
+    module.set_start(start);
+    module.set_end(start + 0x180);
+    builder.process().modules.push_back(module);
+  }
+  const uint32_t add = builder.Signature("_Z3addPf", 64, 256);
+  const uint32_t norm = builder.Signature("norm", 1, 32);
+  builder.Thread(1).Launch(5, 11, stack).Launch(6, 12, stack);
+  builder.Stream(0, 1, 7).Kernel(add, 10, 50, 11).Kernel(norm, 60, 61, 12).Kernel(add, 70, 75, 13);
+  PassOptions options;
+  options.by = "kernel";
+  options.symbolize = false;
+  EXPECT_EQ(TextOf(RunPass<results::Stacks>("stacks", MakeTrace({&builder}), options)),
+            "train.py;0x9999;0x1111;add(float*) 40\n"
+            "train.py;0x9999;0x1111;norm 1\n"
+            "train.py;[no stack];add(float*) 5\n");
+}
+
 TEST(Stacks, ProcessesOfOneNameAreToldApart) {
   ProcessBuilder a(10), b(20, 10), other(30, 10);
   other.process().argv = {"tool;x"};

@@ -1,0 +1,123 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/dump/gpu_rows.h"
+
+#include <algorithm>
+#include <string>
+
+#include "analysis/model/names.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC and its twin of sets.
+constexpr uint32_t kAsyncFlag = 1;
+
+std::string Triple(const google::protobuf::RepeatedField<uint32_t>& values) {
+  std::string text;
+  for (const uint32_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
+  return text;
+}
+
+}  // namespace
+
+template <typename Table>
+void GpuRows::Span(const Table& table, size_t row) {
+  out_->Pair("start_ns", table.end_ns[row] - table.duration_ns[row]);
+  out_->Pair("duration_ns", table.duration_ns[row]);
+}
+
+void GpuRows::Stream(const Track& track) {
+  out_->Pair("device", track.device);
+  out_->Pair("context", track.context);
+  out_->Pair("stream", track.stream);
+}
+
+// The call that it comes from, and the node.
+template <typename Table>
+void GpuRows::Origin(const Table& table, size_t row) {
+  out_->Pair("correlation", table.correlation[row]);
+  if (table.graph[row] == 0) return;
+  out_->Pair("graph", table.graph[row]);
+  out_->Pair("graph_node", table.graph_node[row]);
+}
+
+void GpuRows::Kernel(const Track& track, size_t row) {
+  const KernelTable& t = track.kernel;
+  const auto found = process_.signatures.find(t.signature[row]);
+  static const proto::Signature kNone;
+  const proto::Signature& signature = found == process_.signatures.end() ? kNone : found->second;
+  out_->Text("name", process_.String(signature.name()));
+  Span(t, row);
+  Stream(track);
+  out_->Pair("grid", Triple(signature.grid()));
+  out_->Pair("block", Triple(signature.block()));
+  const bool has_cluster = std::any_of(signature.cluster().begin(), signature.cluster().end(),
+                                       [](uint32_t n) { return n > 1; });
+  if (has_cluster) out_->Pair("cluster", Triple(signature.cluster()));
+  out_->Pair("registers", signature.registers());
+  out_->Pair("static_shared_bytes", signature.static_shared_bytes());
+  out_->Pair("dynamic_shared_bytes", signature.dynamic_shared_bytes());
+  Origin(t, row);
+  out_->Pair("capture", t.capture[row]);
+}
+
+void GpuRows::Copy(const Track& track, size_t row) {
+  const MemcpyTable& t = track.memcpy;
+  const uint32_t operation = t.operation[row];
+  out_->Pair("kind", CopyKindName(operation & 0xff));
+  out_->Pair("source", MemoryKindName(operation >> 8 & 0xff));
+  out_->Pair("destination", MemoryKindName(operation >> 16 & 0xff));
+  Span(t, row);
+  out_->Pair("bytes", t.bytes[row]);
+  Stream(track);
+  if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);
+  Origin(t, row);
+  if (t.peer[row] == 0) return;
+  out_->Pair("from_device", (t.peer[row] & 0xffffffff) - 1);
+  out_->Pair("to_device", (t.peer[row] >> 32) - 1);
+}
+
+void GpuRows::Set(const Track& track, size_t row) {
+  const MemsetTable& t = track.memset;
+  const uint32_t operation = t.operation[row];
+  out_->Pair("destination", MemoryKindName(operation >> 16 & 0xff));
+  Span(t, row);
+  out_->Pair("bytes", t.bytes[row]);
+  out_->Pair("value", t.value[row]);
+  Stream(track);
+  if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);
+  Origin(t, row);
+}
+
+void GpuRows::Call(const Track& track, size_t row) {
+  const ApiTable& t = track.api;
+  Function(t.function[row]);
+  Span(t, row);
+  out_->Pair("correlation", t.correlation[row]);
+  if (t.result[row] != 0) out_->Pair("result", t.result[row]);
+  if (t.stack[row] != 0) out_->Pair("stack", t.stack[row]);
+}
+
+void GpuRows::Function(uint32_t function) {
+  const auto name = process_.functions.find(function);
+  if (name == process_.functions.end()) {
+    out_->Pair("function", function);
+  } else {
+    out_->Pair("function", process_.String(name->second));
+  }
+}
+
+void GpuRows::Wait(const Track& track, size_t row) {
+  const SyncTable& t = track.sync;
+  out_->Pair("kind", SyncKindName(t.operation[row]));
+  Span(t, row);
+  out_->Pair("context", track.context);
+  out_->Pair("stream", t.stream[row]);
+  if (t.event[row] != 0) out_->Pair("event", t.event[row]);
+  out_->Pair("correlation", t.correlation[row]);
+  if (t.result[row] != 0) out_->Pair("result", t.result[row]);
+}
+
+}  // namespace gpuprof::analysis

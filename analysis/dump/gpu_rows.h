@@ -1,0 +1,51 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The GPU's part of Dump: a row's keys and values. Keys in brackets only where there is something
+// to say.
+//
+//   kernel   name start_ns duration_ns device context stream grid block [cluster] registers
+//            static_shared_bytes dynamic_shared_bytes correlation [graph graph_node] capture
+//   memcpy   kind source destination start_ns duration_ns bytes device context stream [async]
+//            correlation [graph graph_node] [from_device to_device]
+//   memset   destination start_ns duration_ns bytes value device context stream [async] correlation
+//            [graph graph_node]
+//   api      function start_ns duration_ns correlation [result] [stack]
+//   sync     kind start_ns duration_ns context stream [event] correlation [result]
+//
+// Names of kernels are as CUPTI gives them, mangled. One thread.
+
+#pragma once
+
+#include <cstddef>
+
+#include "analysis/dump/line_writer.h"
+#include "analysis/model/trace.h"
+
+namespace gpuprof::analysis {
+
+class GpuRows {
+ public:
+  GpuRows(const Process& process, LineWriter* out) : process_(process), out_(out) {}
+
+  void Kernel(const Track& track, size_t row);
+  void Copy(const Track& track, size_t row);
+  void Set(const Track& track, size_t row);
+  void Call(const Track& track, size_t row);
+  void Wait(const Track& track, size_t row);
+
+  // Of proto::ApiFunction; its number where the trace has no name for it.
+  void Function(uint32_t function);
+
+ private:
+  template <typename Table>
+  void Span(const Table& table, size_t row);
+  void Stream(const Track& track);
+  template <typename Table>
+  void Origin(const Table& table, size_t row);
+
+  const Process& process_;
+  LineWriter* out_;
+};
+
+}  // namespace gpuprof::analysis
