@@ -201,4 +201,11 @@ enum : size_t {
 };
 }
 
+// What a callback of an API domain is given (CUpti_CallbackData).
+namespace callback_data {
+enum : size_t { kSite = 0, kCorrelation = 64, kBytes = 72 };
+}
+// CUpti_ApiCallbackSite.
+inline constexpr uint32_t kApiEnter = 0;
+
 }  // namespace gpuprof::tracer::cupti

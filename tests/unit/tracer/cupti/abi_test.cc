@@ -46,6 +46,11 @@ SAME_PLACE(kernel::kCluster + 8, Kernel, clusterZ, 4);
 SAME_PLACE(kernel::kLocalTotal, Kernel, localMemoryTotal_v2, 8);
 SAME_PLACE(kernel::kDeviceLaunched, Kernel, isDeviceLaunched, 1);
 
+SAME_PLACE(callback_data::kSite, CUpti_CallbackData, callbackSite, 4);
+SAME_PLACE(callback_data::kCorrelation, CUpti_CallbackData, correlationId, 4);
+static_assert(callback_data::kBytes == sizeof(CUpti_CallbackData));
+static_assert(kApiEnter == CUPTI_API_ENTER);
+
 using Memcpy = CUpti_ActivityMemcpy6;
 SAME_PLACE(copy::kCopyKind, Memcpy, copyKind, 1);
 SAME_PLACE(copy::kSourceKind, Memcpy, srcKind, 1);
