@@ -41,12 +41,15 @@ enum class ChunkKind : uint16_t {
   kMapping = 22,
   kRange = 23,   // NVTX
   kLaunch = 25,  // the host's side of work on the GPU: its stack
-  // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads.
+  // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads;
+  // an allocation outside of any stream, and a pool, are on a track of their context or device.
   kKernel = 32,
   kMemcpy = 33,
   kMemset = 34,
   kApi = 35,
   kSync = 36,
+  kDeviceMemory = 37,  // of CUDA's allocations
+  kMemoryPool = 38,
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
@@ -170,6 +173,30 @@ enum : int {
 }
 namespace sync_column {
 enum : int { kEnd, kDuration, kOperation, kCorrelation, kStream, kEvent, kResult };
+}
+namespace device_memory_column {
+enum : int {
+  kTime,
+  kOperation,  // MemoryOperation()
+  kAddress,
+  kBytes,  // of a release too, where CUPTI tells them
+  kCorrelation,
+  kPool,   // address of the pool; 0: none
+  kPc,     // where in the program; 0: not told
+  kOrigin  // string id: of a static variable its name, else the library that asked; 0: not told
+};
+}
+namespace memory_pool_column {
+enum : int {
+  kTime,
+  kOperation,   // PoolOperation()
+  kPool,        // its address
+  kSize,        // taken from the device
+  kUtilized,    // handed out
+  kThreshold,   // what it keeps of unused memory
+  kKept,        // of a trim: the least to keep
+  kCorrelation  // of a creation, destruction or trim
+};
 }
 namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
@@ -318,6 +345,28 @@ inline constexpr TableSpec kTables[] = {
       {"stream", Encoding::kPlain},
       {"event", Encoding::kDelta},
       {"result", Encoding::kPlain}}},
+    {ChunkKind::kDeviceMemory,
+     "device_memory",
+     8,
+     {{"time", Encoding::kTime},
+      {"operation", Encoding::kPlain},
+      {"address", Encoding::kAddress},
+      {"bytes", Encoding::kPlain},
+      {"correlation", Encoding::kDelta},
+      {"pool", Encoding::kDelta},
+      {"pc", Encoding::kDelta},
+      {"origin", Encoding::kPlain}}},
+    {ChunkKind::kMemoryPool,
+     "memory_pool",
+     8,
+     {{"time", Encoding::kTime},
+      {"operation", Encoding::kPlain},
+      {"pool", Encoding::kDelta},
+      {"size", Encoding::kDelta},
+      {"utilized", Encoding::kDelta},
+      {"threshold", Encoding::kDelta},
+      {"kept", Encoding::kPlain},
+      {"correlation", Encoding::kPlain}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {
@@ -338,6 +387,23 @@ constexpr uint32_t CopyOperation(uint8_t copy_kind, uint8_t source, uint8_t dest
 constexpr uint32_t ApiFunction(uint32_t domain, uint32_t callback_id) {
   return domain << 24 | callback_id;
 }
+
+// device_memory.operation: CUpti_ActivityMemoryOperationType (1 allocation, 2 release),
+// CUpti_ActivityMemoryKind, CUpti_ActivityMemoryPoolType (0: of no pool), whether the call was
+// asynchronous.
+constexpr uint32_t MemoryOperation(uint8_t operation, uint8_t memory_kind, uint8_t pool_type,
+                                   bool is_async) {
+  return operation | uint32_t{memory_kind} << 8 | uint32_t{pool_type} << 16 |
+         (is_async ? 1u << 24 : 0u);
+}
+inline constexpr uint8_t kMemoryAllocation = 1, kMemoryRelease = 2;
+// memory_pool.operation: CUpti_ActivityMemoryPoolOperationType (1 created, 2 destroyed, 3 trimmed;
+// 0: how the pool was after an allocation from it or a release), CUpti_ActivityMemoryPoolType, and
+// whether it is of managed memory.
+constexpr uint32_t PoolOperation(uint8_t operation, uint8_t pool_type, bool is_managed) {
+  return operation | uint32_t{pool_type} << 8 | (is_managed ? 1u << 16 : 0u);
+}
+inline constexpr uint8_t kPoolSeen = 0, kPoolCreated = 1, kPoolDestroyed = 2, kPoolTrimmed = 3;
 
 // heap.operation: what happened, with which function, and the record's flags.
 constexpr uint32_t HeapOperation(bool is_free, uint8_t function, uint8_t flags) {

@@ -288,15 +288,18 @@ void LookForFrameworks() {
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
 // A thread that may call CUDA; once a capture.
-void StartGpu() {
+void StartGpuOnce(bool cuda_had_begun) {
   if (!g_capturing || !RecordsGpu() || g_gpu_tried) return;
   g_gpu_tried = true;
-  cupti::Start(g_host);
+  cupti::Start(g_host, cuda_had_begun);
 }
+
+void StartGpu() { StartGpuOnce(/*cuda_had_begun=*/false); }
 
 // Where the program had begun with CUDA before this capture, or found the recorder not ready.
 void StartGpuIfBegun() {
-  if (g_host->cuda_started->load(std::memory_order_acquire) != 0) StartGpu();
+  if (g_host->cuda_started->load(std::memory_order_acquire) != 0)
+    StartGpuOnce(/*cuda_had_begun=*/true);
 }
 
 bool Start(uint32_t number, const char* trigger) {

@@ -55,4 +55,16 @@ std::string FormatExitStatus(int32_t status) {
   return text;
 }
 
+std::string FormatSizeClass(uint32_t width) {
+  if (width == 0) return "0 B";
+  const auto text = [](uint64_t bytes) {
+    constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB", " TiB"};
+    size_t unit = 0;
+    for (; bytes >= 1024 && unit + 1 < std::size(kUnits); bytes /= 1024) ++unit;
+    return std::to_string(bytes) + kUnits[unit];
+  };
+  const uint64_t low = uint64_t{1} << (width - 1);
+  return width >= 64 ? text(low) + " and more" : text(low) + " to " + text(low * 2);
+}
+
 }  // namespace gpuprof::analysis

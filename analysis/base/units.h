@@ -22,5 +22,7 @@ std::string FormatDuration(int64_t ns);
 std::string FormatExitStatus(int32_t status);
 std::string FormatBytes(uint64_t bytes);
 std::string FormatCount(uint64_t count);
+// "4 KiB to 8 KiB": the sizes of which std::bit_width is `width`.
+std::string FormatSizeClass(uint32_t width);
 
 }  // namespace gpuprof::analysis

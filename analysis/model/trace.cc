@@ -15,4 +15,11 @@ std::string Process::String(uint32_t id) const {
   return "(string " + std::to_string(id) + " missing)";
 }
 
+const proto::Device* Process::FindDevice(uint32_t id) const {
+  for (const proto::Device& device : devices) {
+    if (device.id() == id) return &device;
+  }
+  return nullptr;
+}
+
 }  // namespace gpuprof::analysis

@@ -170,6 +170,34 @@ struct SyncTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// CUDA's allocations and releases, on the track of their stream, or of their context for those that
+// have none (stream kNoCudaId).
+struct DeviceMemoryTable {
+  Column<int64_t> time_ns;
+  Column<uint32_t> operation;  // proto::MemoryOperation
+  Column<uint64_t> address;
+  Column<uint64_t> bytes;
+  Column<uint32_t> correlation;
+  Column<uint64_t> pool;    // its address; 0: none
+  Column<uint64_t> pc;      // where in the program; 0: not told
+  Column<uint32_t> origin;  // string id; 0: not told
+  Column<uint16_t> capture;
+  size_t rows() const { return time_ns.size(); }
+};
+
+// How memory pools were, after each allocation from them too. On a track of their device.
+struct MemoryPoolTable {
+  Column<int64_t> time_ns;
+  Column<uint32_t> operation;  // proto::PoolOperation
+  Column<uint64_t> pool;       // its address
+  Column<uint64_t> size;       // bytes taken from the device
+  Column<uint64_t> utilized;   // bytes handed out
+  Column<uint64_t> threshold;
+  Column<uint64_t> kept;
+  Column<uint32_t> correlation;
+  size_t rows() const { return time_ns.size(); }
+};
+
 // One moment of a thread's accumulated CPU use.
 struct ThreadSample {
   int64_t time_ns;
@@ -196,18 +224,28 @@ struct Track {
   std::vector<ThreadSample> samples;
   bool is_stream = false;  // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;
+  bool is_described = false;  // CUPTI told of the stream itself: of its
+  int32_t priority = 0;
+  uint32_t stream_flag = 0;  // CUpti_ActivityStreamFlag
   KernelTable kernel;
   MemcpyTable memcpy;
   MemsetTable memset;
   ApiTable api;
   SyncTable sync;
+  DeviceMemoryTable device_memory;
+  MemoryPoolTable memory_pool;
 };
+
+// A context or stream that is none, as CUPTI numbers it.
+inline constexpr uint32_t kNoCudaId = 0xffffffff;
 
 struct CaptureWindow {
   uint32_t number = 0;
   int64_t start_ns = 0;
   int64_t end_ns = 0;  // last event when the stop mark is missing
   bool has_stop = false;
+  // The process had CUDA already, and may have allocated of it.
+  bool cuda_had_begun = false;
   std::string start_trigger, stop_trigger;
 };
 
@@ -267,10 +305,10 @@ struct Process {
   StackTree stacks;
   std::unordered_map<uint32_t, proto::Signature> signatures;
   std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
-  std::vector<proto::Device> devices;
-  std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
-  proto::Health health;                // the last one
-  uint64_t rows = 0;                   // of event blocks, by their headers
+  std::vector<proto::Device> devices;                // by id; those that CUPTI told of
+  std::vector<proto::Module> modules;                // first_seen and last_seen still in ticks
+  proto::Health health;                              // the last one
+  uint64_t rows = 0;                                 // of event blocks, by their headers
   uint64_t file_bytes = 0;
   uint64_t gpu_tick_ns = 0;       // times on the GPU are multiples of it; 0: there are none
   std::vector<KindTotals> kinds;  // ascending
@@ -286,6 +324,8 @@ struct Process {
   // Text of a string id: empty for 0, a marked placeholder for the overflow id and for ids that are
   // not there.
   std::string String(uint32_t id) const;
+  // Null: CUPTI did not tell of it.
+  const proto::Device* FindDevice(uint32_t id) const;
 };
 
 // Something wrong with an input file; everything before it was read.

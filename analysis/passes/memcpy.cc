@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/units.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/interval.h"
@@ -98,25 +99,13 @@ void AddTable(const Process& process, const Track& track, const Table& table, Gr
   }
 }
 
-std::string SizeRange(uint32_t width) {
-  if (width == 0) return "0 B";
-  const auto text = [](uint64_t bytes) {
-    constexpr const char* kUnits[] = {" B", " KiB", " MiB", " GiB", " TiB"};
-    size_t unit = 0;
-    for (; bytes >= 1024 && unit + 1 < std::size(kUnits); bytes /= 1024) ++unit;
-    return std::to_string(bytes) + kUnits[unit];
-  };
-  const uint64_t low = uint64_t{1} << (width - 1);
-  return width >= 64 ? text(low) + " and more" : text(low) + " to " + text(low * 2);
-}
-
 void FillName(Grouping grouping, const Key& key, results::Copies* row) {
   if (grouping == Grouping::kStream) {
     row->set_name("stream " + std::to_string(key.second));
     row->set_context(key.first);
     row->set_stream(key.second);
   } else if (grouping == Grouping::kSize) {
-    row->set_name(SizeRange(key.first));
+    row->set_name(FormatSizeClass(key.first));
   } else {
     const bool is_set = key.first == kMemset;
     row->set_name(std::string(is_set ? "Memset" : CopyKindName(key.first)));

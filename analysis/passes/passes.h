@@ -12,6 +12,7 @@
 
 #include "analysis/passes/context.h"
 #include "proto/results/api.pb.h"
+#include "proto/results/device_memory.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -33,6 +34,7 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

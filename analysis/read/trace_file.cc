@@ -267,6 +267,7 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
   }
   for (auto& [number, window] : windows) {
     window.number = number;
+    window.cuda_had_begun = captures_after_cuda_.count(number) != 0;
     const auto range = seen.find(number);
     const int64_t fallback_start = range != seen.end() ? range->second.first : window.end_ns;
     if (!has_start[number]) window.start_ns = fallback_start;

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -91,6 +92,7 @@ class TraceFile {
   void BuildClock();
   void BuildCuptiClock();
   void AddStreams(const proto::Streams& streams);
+  void AddDevices(const proto::Devices& devices, uint32_t capture);
   // A block's time range on the clock as it is.
   std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
   void TakeMeta();
@@ -115,6 +117,7 @@ class TraceFile {
   std::vector<proto::ClockSnapshot> snapshots_;
   std::vector<proto::ClockSnapshot> cupti_snapshots_;
   proto::Meta meta_;
+  std::set<uint32_t> captures_after_cuda_;
   uint64_t string_bytes_ = 0;
   uint64_t time_mask_ = 0;  // the bits that times of rows lack
 };

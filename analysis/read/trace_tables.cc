@@ -79,9 +79,7 @@ void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* dec
       AddStreams(chunk.streams());
       break;
     case proto::ChunkKind::kDevices:
-      for (const proto::Device& device : chunk.devices().device()) {
-        if (process_.devices.size() < kMostDevices) process_.devices.push_back(device);
-      }
+      AddDevices(chunk.devices(), block.header.capture);
       break;
     case proto::ChunkKind::kFunctions:
       for (int i = 0;
@@ -102,7 +100,22 @@ void TraceFile::AddStreams(const proto::Streams& streams) {
     track->device = stream.device();
     track->context = stream.context();
     track->stream = stream.stream();
+    if (!stream.described()) continue;
+    track->is_described = true;
+    track->priority = stream.priority();
+    track->stream_flag = stream.flag();
   }
+}
+
+void TraceFile::AddDevices(const proto::Devices& devices, uint32_t capture) {
+  if (devices.cuda_had_begun()) captures_after_cuda_.insert(capture);
+  for (const proto::Device& device : devices.device()) {
+    if (process_.FindDevice(device.id()) != nullptr || process_.devices.size() >= kMostDevices)
+      continue;
+    process_.devices.push_back(device);
+  }
+  std::sort(process_.devices.begin(), process_.devices.end(),
+            [](const proto::Device& x, const proto::Device& y) { return x.id() < y.id(); });
 }
 
 void TraceFile::AddStrings(const proto::Strings& strings, uint64_t offset) {

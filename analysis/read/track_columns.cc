@@ -91,6 +91,17 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.stream, t.event, t.result);
       return true;
     }
+    case ChunkKind::kDeviceMemory: {
+      DeviceMemoryTable& t = track->device_memory;
+      all(t.time_ns, t.operation, t.address, t.bytes, t.correlation, t.pool, t.pc, t.origin,
+          t.capture);
+      return true;
+    }
+    case ChunkKind::kMemoryPool: {
+      MemoryPoolTable& t = track->memory_pool;
+      all(t.time_ns, t.operation, t.pool, t.size, t.utilized, t.threshold, t.kept, t.correlation);
+      return true;
+    }
     default:
       return false;
   }
@@ -285,6 +296,31 @@ void StoreSync(const Writer& w, SyncTable* t) {
   w.Plain(c::kResult, &t->result);
 }
 
+void StoreDeviceMemory(const Writer& w, DeviceMemoryTable* t) {
+  namespace c = proto::device_memory_column;
+  w.Time(c::kTime, &t->time_ns);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kAddress, &t->address);
+  w.Plain(c::kBytes, &t->bytes);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kPool, &t->pool);
+  w.Plain(c::kPc, &t->pc);
+  w.Plain(c::kOrigin, &t->origin);
+  std::fill_n(t->capture.data() + w.row, w.from.count, static_cast<uint16_t>(w.from.capture));
+}
+
+void StoreMemoryPool(const Writer& w, MemoryPoolTable* t) {
+  namespace c = proto::memory_pool_column;
+  w.Time(c::kTime, &t->time_ns);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kPool, &t->pool);
+  w.Plain(c::kSize, &t->size);
+  w.Plain(c::kUtilized, &t->utilized);
+  w.Plain(c::kThreshold, &t->threshold);
+  w.Plain(c::kKept, &t->kept);
+  w.Plain(c::kCorrelation, &t->correlation);
+}
+
 }  // namespace
 
 uint64_t RowBytes(ChunkKind kind) {
@@ -343,6 +379,10 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreApi(writer, &track->api);
     case ChunkKind::kSync:
       return StoreSync(writer, &track->sync);
+    case ChunkKind::kDeviceMemory:
+      return StoreDeviceMemory(writer, &track->device_memory);
+    case ChunkKind::kMemoryPool:
+      return StoreMemoryPool(writer, &track->memory_pool);
     default:
       return;
   }

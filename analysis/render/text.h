@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "analysis/render/table.h"
 #include "proto/results/api.pb.h"
+#include "proto/results/device_memory.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -35,6 +36,7 @@ struct TextOptions {
 std::string OverviewText(const results::Overview& result, const TextOptions& options);
 std::string KernelsText(const results::Kernels& result, const TextOptions& options);
 std::string MemcpyText(const results::Memcpy& result, const TextOptions& options);
+std::string DeviceMemoryText(const results::DeviceMemory& result, const TextOptions& options);
 std::string ApiText(const results::ApiCalls& result, const TextOptions& options);
 std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);

@@ -205,6 +205,10 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kApi)>(row, start);
     case ChunkKind::kSync:
       return AppendRow<TableIndex(ChunkKind::kSync)>(row, start);
+    case ChunkKind::kDeviceMemory:
+      return AppendRow<TableIndex(ChunkKind::kDeviceMemory)>(row, start);
+    case ChunkKind::kMemoryPool:
+      return AppendRow<TableIndex(ChunkKind::kMemoryPool)>(row, start);
     default:
       return;  // tables have no rows
   }

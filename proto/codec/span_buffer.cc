@@ -16,14 +16,17 @@ constexpr uint64_t kMostTick = 1'000'000;  // a millisecond; clocks step by less
 // What an emptied buffer may keep.
 constexpr uint64_t kKeptValues = 8192;
 
-uint64_t StartOf(const uint64_t* row) {
-  return row[kDuration] <= row[kEnd] ? row[kEnd] - row[kDuration] : 0;
-}
-
 }  // namespace
 
 SpanBuffer::SpanBuffer(proto::ChunkKind kind, uint32_t track)
-    : columns_(static_cast<uint32_t>(proto::FindTable(kind)->columns)), builder_(kind, track, 0) {}
+    : is_chained_(proto::FindTable(kind)->column[0].encoding == proto::Encoding::kGap),
+      columns_(static_cast<uint32_t>(proto::FindTable(kind)->columns)),
+      builder_(kind, track, 0) {}
+
+uint64_t SpanBuffer::StartOf(const uint64_t* row) const {
+  if (!is_chained_) return row[kEnd];
+  return row[kDuration] <= row[kEnd] ? row[kEnd] - row[kDuration] : 0;
+}
 
 void SpanBuffer::Append(const uint64_t* row) {
   if (count_ != 0 && row[kEnd] < Row(count_ - 1)[kEnd]) is_sorted_ = false;
@@ -62,7 +65,7 @@ uint64_t SpanBuffer::FindTick() const {
 ChunkBuilder* SpanBuffer::Encode() {
   if (count_ == 0) return &builder_;
   Sort();
-  builder_.SetTick(FindTick());
+  if (is_chained_) builder_.SetTick(FindTick());
   for (const uint32_t index : order_) builder_.Append(Row(index), StartOf(Row(index)));
   count_ = 0;
   is_sorted_ = true;

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of one chained table (proto/schema.h: kernels, copies, API calls) on one track, as CUPTI
-// delivers them, until a chunk is made of them: sorted, and in units of the clock step that they
-// turn out to have. CUPTI's records come in no order, neither within a buffer nor between buffers.
+// Rows of one table of CUPTI's (proto/schema.h: kernels, copies, API calls, allocations) on one
+// track, as it delivers them, until a chunk is made of them: sorted, and chained ones in units of
+// the clock step that they turn out to have. CUPTI's records come in no order, neither within a
+// buffer nor between buffers.
 //
 // One thread at a time. No exceptions; memory comes from operator new.
 
@@ -22,8 +23,9 @@ class SpanBuffer {
   SpanBuffer(const SpanBuffer&) = delete;
   SpanBuffer& operator=(const SpanBuffer&) = delete;
 
-  // `row` holds the table's columns in schema order: [0] the end, [1] the duration, both on CUPTI's
-  // clock in nanoseconds. A duration that begins before 0 is cut there.
+  // `row` holds the table's columns in schema order. Of chained tables [0] is the end, [1] the
+  // duration, both on CUPTI's clock in nanoseconds; a duration that begins before 0 is cut there.
+  // Of others [0] is the time of a moment.
   void Append(const uint64_t* row);
 
   uint32_t count() const { return count_; }
@@ -36,9 +38,11 @@ class SpanBuffer {
 
  private:
   const uint64_t* Row(uint32_t index) const { return &rows_[uint64_t{index} * columns_]; }
+  uint64_t StartOf(const uint64_t* row) const;
   void Sort();
   uint64_t FindTick() const;
 
+  bool is_chained_;
   uint32_t columns_;
   uint32_t count_ = 0;
   bool is_sorted_ = true;

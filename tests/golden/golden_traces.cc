@@ -170,6 +170,35 @@ GoldenTrace Damaged() {
   return {"damaged", std::move(trace)};
 }
 
+// Blocks of three kinds, one from before the recording, and a pool that is trimmed.
+void AddMemory(ProcessBuilder* builder, TrackBuilder* main, TrackBuilder* side) {
+  constexpr uint64_t kPool = 0x7f1100000000;
+  constexpr uint64_t kMiB = 1 << 20;
+  TrackBuilder& context = builder->Stream(0, 1, kNoCudaId);
+  main->Call("cudaMalloc_v3020", 1 * kMs, 1 * kMs + 400 * kUs, 80);
+  context.Allocate(1 * kMs, 0x7f0000000000, 256 * kMiB, 80);
+  main->Call("cudaMallocHost_v3020", 2 * kMs, 2 * kMs + 900 * kUs, 81);
+  context.Allocate(2 * kMs, 0x7f3000000000, 64 * kMiB, 81, 2);
+  main->Call("cudaMalloc_v3020", 3 * kMs, 3 * kMs + 100 * kUs, 82);
+  context.Allocate(3 * kMs, 0x7f0010000000, 4 * kMiB, 82);
+  context.Release(5 * kMs, 0x7f00a0000000, 512 * kMiB);
+  main->Call("cudaFree_v3020", 60 * kMs, 60 * kMs + 50 * kUs, 83);
+  context.Release(60 * kMs, 0x7f0010000000, 4 * kMiB, 83);
+  side->Allocate(7 * kMs, 0x7f1100000000, 20 * kMiB, 84, 3, kPool);
+  side->Allocate(8 * kMs, 0x7f1108000000, 6 * kMiB, 85, 3, kPool);
+  side->Release(9 * kMs, 0x7f1100000000, 20 * kMiB, 86, 3, kPool);
+  TrackBuilder& device = builder->Stream(0, kNoCudaId, kNoCudaId);
+  device.Pool(proto::kPoolCreated, 6 * kMs, kPool, 0, 0);
+  device.Pool(proto::kPoolSeen, 7 * kMs, kPool, 32 * kMiB, 20 * kMiB);
+  device.Pool(proto::kPoolSeen, 8 * kMs, kPool, 32 * kMiB, 26 * kMiB, 16 * kMiB);
+  device.Pool(proto::kPoolSeen, 9 * kMs, kPool, 32 * kMiB, 6 * kMiB, 16 * kMiB);
+  device.Pool(proto::kPoolTrimmed, 62 * kMs, kPool, 8 * kMiB, 6 * kMiB, 16 * kMiB);
+  proto::Device* described = &builder->process().devices.emplace_back();
+  described->set_name("Example GPU");
+  described->set_memory_bytes(uint64_t{80} << 30);
+  described->set_buffer_bytes_per_context(9'600'000);
+}
+
 // Two streams of one device that overlap, another device, a graph, and a kernel whose launch was
 // before the recording.
 GoldenTrace Gpu() {
@@ -191,6 +220,7 @@ GoldenTrace Gpu() {
   compute.Sync(3, 42 * kMs, 46 * kMs, 93);
   side.Sync(2, 50 * kMs, 50 * kMs + kUs, 94);
   main.Call("cudaMalloc_v3020", 80 * kMs, 81 * kMs, 95, 2);
+  AddMemory(&builder, &main, &side);
   for (uint32_t i = 0; i < 4; ++i) {
     const int64_t at = (10 + 10 * i) * kMs;
     main.Call("cudaLaunchKernel_v7000", at, at + 6 * kUs, 100 + i);

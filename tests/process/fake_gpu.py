@@ -35,6 +35,10 @@ class Truth:
     def of(self, kind):
         return [row for row in self.rows if row["t"] == kind]
 
+    def memory(self):
+        """Allocations and releases, in order."""
+        return [row for row in self.rows if row["t"] in ("alloc", "free")]
+
     def kernels(self):
         """As TraceFile.kernel_rows; times on CUPTI's clock, which is CLOCK_REALTIME."""
         rows = [(k["name"], k["stream"], tuple(k["grid"]), tuple(k["block"]), k["registers"], k["static_smem"], k["dynamic_smem"],

@@ -16,6 +16,7 @@ SIGNATURES, STREAMS, DEVICES, FUNCTIONS = 8, 9, 10, 11
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
 LAUNCH = 25
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
+DEVICE_MEMORY, MEMORY_POOL = 37, 38
 
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
@@ -41,6 +42,11 @@ _COLUMNS = {
           ("stack", "plain")),
     SYNC: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("stream", "plain"),
            ("event", "delta"), ("result", "plain")),
+    # Moments, on CUPTI's clock.
+    DEVICE_MEMORY: (("time", "time"), ("operation", "plain"), ("address", "address"), ("bytes", "plain"), ("correlation", "delta"),
+                    ("pool", "delta"), ("pc", "delta"), ("origin", "plain")),
+    MEMORY_POOL: (("time", "time"), ("operation", "plain"), ("pool", "delta"), ("size", "delta"), ("utilized", "delta"),
+                  ("threshold", "delta"), ("kept", "plain"), ("correlation", "plain")),
 }
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
@@ -176,6 +182,9 @@ class TraceFile:
         self._parts = {}
         self.signatures = {}  # id: dict
         self.streams = {}  # track: (device, context, stream)
+        self.described = {}  # track: (priority, flag) of streams that CUPTI told of
+        self.devices = {}  # id: dict
+        self.late_captures = set()  # that began when the process had CUDA already
         self.functions = {}  # function: name
         self.cupti_clock = []  # (cupti_ns, monotonic_ns)
         for chunk in fields(done.stdout).get(1, []):
@@ -217,6 +226,18 @@ class TraceFile:
                 stream = fields(entry)
                 get = lambda number: stream.get(number, [0])[-1]
                 self.streams[get(1)] = (get(2), get(3), get(4))
+                if get(7):
+                    self.described[get(1)] = ((get(5) >> 1) ^ -(get(5) & 1), get(6))
+        elif kind == DEVICES:
+            devices = fields(one(27))
+            if devices.get(2, [0])[-1]:
+                self.late_captures.add(one(7))
+            for entry in devices.get(1, []):
+                device = fields(entry)
+                get = lambda number, default=0: device.get(number, [default])[-1]
+                self.devices[get(1)] = {"name": get(2, b"").decode(), "uuid": get(3, b""), "compute": (get(4), get(5)), "multiprocessors": get(6),
+                                        "memory_bytes": get(9), "warps": get(12), "blocks": get(13), "mig": bool(get(19)),
+                                        "gpu_instance": get(20), "buffer_bytes": get(22), "pinned": bool(get(23))}
         elif kind == FUNCTIONS:
             table = fields(one(28))
             self.functions.update(zip(table.get(1, []), table.get(2, [])))
@@ -228,7 +249,7 @@ class TraceFile:
         elif kind in _COLUMNS:
             self._add_events(kind, chunk, one)
         else:
-            assert kind in (STACKS, MODULES, DEVICES), f"chunk kind {kind}"
+            assert kind in (STACKS, MODULES), f"chunk kind {kind}"
 
     def _add_meta(self, meta):
         last = lambda number, old: meta.get(number, [old])[-1]
@@ -273,6 +294,8 @@ class TraceFile:
     sets = property(lambda self: self._tables[MEMSET])
     calls = property(lambda self: self._tables[API])
     syncs = property(lambda self: self._tables[SYNC])
+    device_memory = property(lambda self: self._tables[DEVICE_MEMORY])
+    memory_pools = property(lambda self: self._tables[MEMORY_POOL])
 
     @property
     def program(self):
@@ -304,6 +327,30 @@ class TraceFile:
         return sorted(((self.strings[self.functions[int(table["function"][i])]], tids[int(table["track"][i])],
                         int(table["correlation"][i]), int(table["result"][i]), int(table["time"][i] - table["duration"][i]),
                         int(table["time"][i])) for i in range(len(table["time"]))), key=lambda row: row[-2:])
+
+    def memory_rows(self):
+        """Allocations and releases of GPU memory as dicts, by time."""
+        table, rows = self.device_memory, []
+        kinds = {2: "pinned", 3: "device", 5: "managed"}
+        for i in range(len(table["time"])):
+            row = {name: int(table[name][i]) for name in table}
+            operation = row["operation"]
+            device, context, stream = self.streams[row["track"]]
+            rows.append({"t": {1: "alloc", 2: "free"}[operation & 0xFF], "kind": kinds[operation >> 8 & 0xFF], "pool_type": operation >> 16 & 0xFF,
+                         "async": bool(operation >> 24), "address": row["address"] % 2**64, "bytes": row["bytes"], "pool": row["pool"] % 2**64,
+                         "device": device, "context": context, "stream": stream, "correlation": row["correlation"], "time": row["time"],
+                         "pc": row["pc"] % 2**64, "origin": self.strings.get(row["origin"], ""), "capture": row["capture"]})
+        return sorted(rows, key=lambda row: row["time"])
+
+    def pool_rows(self):
+        """What was told of pools, as dicts, by time; `op` seen is at an allocation or release."""
+        table, rows = self.memory_pools, []
+        for i in range(len(table["time"])):
+            row = {name: int(table[name][i]) % 2**64 for name in table}
+            row.update(op=("seen", "create", "destroy", "trim")[row["operation"] & 0xFF], managed=bool(row["operation"] >> 16),
+                       pool_type=row["operation"] >> 8 & 0xFF, device=self.streams[row["track"]][0])
+            rows.append(row)
+        return sorted(rows, key=lambda row: row["time"])
 
     def range_rows(self):
         """NVTX rows as dicts, in file order; times in ticks."""

@@ -46,6 +46,8 @@ enum class Activity : uint32_t {
   kMemcpy2 = 22,
   kStream = 37,
   kSynchronization = 38,
+  kMemory2 = 49,
+  kMemoryPool = 50,
 };
 
 // CUpti_CallbackDomain.
@@ -56,6 +58,17 @@ enum ResourceId : uint32_t { kContextCreated = 1 };
 inline constexpr int kThreadIdSystem = 1;
 // CUpti_ActivityFlag of FlushAll.
 inline constexpr uint32_t kFlushForced = 1;
+
+// CUpti_ActivityAttribute.
+enum Attribute : uint32_t {
+  kDeviceBufferSize = 0,
+  kDeviceBufferPreAllocate = 6,
+  kDeviceBufferHostPinned = 8,
+};
+// CUpti_ActivityMemoryPoolType.
+inline constexpr uint32_t kPoolLocal = 1;
+// CUPTI_INVALID_CONTEXT_ID, CUPTI_INVALID_STREAM_ID: none.
+inline constexpr uint32_t kNoId = 0xffffffff;
 
 using Subscriber = void*;
 using Callback = void (*)(void* user, uint32_t domain, uint32_t id, const void* data);
@@ -78,6 +91,7 @@ using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer
   X(enable, "ActivityEnable", int (*)(uint32_t), true)                                          \
   X(enable_and_dump, "ActivityEnableAndDump", int (*)(uint32_t), false)                         \
   X(disable, "ActivityDisable", int (*)(uint32_t), true)                                        \
+  X(get_attribute, "ActivityGetAttribute", int (*)(uint32_t, size_t*, void*), false)            \
   X(flush_all, "ActivityFlushAll", int (*)(uint32_t), true)                                     \
   X(get_next_record, "ActivityGetNextRecord", int (*)(uint8_t*, size_t, void**), true)          \
   X(get_dropped, "ActivityGetNumDroppedRecords", int (*)(void*, uint32_t, size_t*), true)       \
@@ -95,6 +109,10 @@ class Record {
   uint32_t U32(size_t offset) const { return Read<uint32_t>(offset); }
   uint64_t U64(size_t offset) const { return Read<uint64_t>(offset); }
   const char* Text(size_t offset) const { return Read<const char*>(offset); }
+  // Null where the record does not hold all of them.
+  const uint8_t* Bytes(size_t offset, size_t count) const {
+    return offset + count <= bytes_ ? at_ + offset : nullptr;
+  }
 
  private:
   template <typename T>
@@ -199,6 +217,75 @@ enum : size_t {
   kEvent = 36,
   kResult = 48,  // from 12.8 on
 };
+}
+namespace memory {
+enum : size_t {
+  kOperation = 4,
+  kMemoryKind = 8,
+  kCorrelation = 12,
+  kAddress = 16,
+  kBytes = 24,
+  kTime = 32,
+  kPc = 40,
+  kDevice = 52,
+  kContext = 56,
+  kStream = 60,
+  kName = 64,
+  kAsync = 72,
+  // Of the pool that the memory is of; all but the first of a local pool alone.
+  kPoolType = 80,
+  kPoolAddress = 88,
+  kPoolThreshold = 96,
+  kPoolSize = 104,
+  kPoolUtilized = 112,
+  kSource = 120,  // from 12.6 on
+};
+}
+namespace pool {
+enum : size_t {
+  kOperation = 4,
+  kPoolType = 8,
+  kCorrelation = 12,
+  kDevice = 20,
+  kKept = 24,
+  kAddress = 32,
+  kSize = 40,
+  kThreshold = 48,
+  kTime = 56,
+  kUtilized = 64,
+  kManaged = 72,  // u8, from 13.0 on
+};
+}
+namespace device {
+enum : size_t {
+  kMemoryBandwidth = 8,
+  kMemoryBytes = 16,
+  kL2Bytes = 28,
+  kThreadsPerWarp = 32,
+  kCoreClock = 36,
+  kMultiprocessors = 44,
+  kWarpsPerMultiprocessor = 52,
+  kBlocksPerMultiprocessor = 56,
+  kSharedPerMultiprocessor = 60,
+  kRegistersPerMultiprocessor = 64,
+  kRegistersPerBlock = 68,
+  kSharedPerBlock = 72,
+  kThreadsPerBlock = 76,
+  kMajor = 104,
+  kMinor = 108,
+  kId = 112,
+  kUuid = 120,  // 16 bytes
+  kName = 136,
+  kIsMig = 145,  // u8
+  kGpuInstance = 152,
+  kComputeInstance = 156,
+};
+}
+namespace context {
+enum : size_t { kId = 4, kDevice = 8 };
+}
+namespace stream {
+enum : size_t { kContext = 4, kId = 8, kPriority = 12, kFlag = 16 };
 }
 
 // What a callback of an API domain is given (CUpti_CallbackData).

@@ -35,7 +35,7 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     Buffers()->Return(filled);
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
-  if (sorter_.rows() == 0) {
+  if (sorter_.rows() == 0 && !sorter_.has_news()) {
     first_ticks_ = 0;
   } else if (first_ticks_ == 0) {
     first_ticks_ = now;
@@ -52,7 +52,8 @@ void ActivityDrain::FlushAll(BlockSink* sink) {
 }
 
 void ActivityDrain::WriteRows(BlockSink* sink) {
-  if (sorter_.rows() == 0) return;
+  if (TakeCudaHadBegun()) sorter_.NoteCudaHadBegun();
+  if (sorter_.rows() == 0 && !sorter_.has_news()) return;
   WriteTables(sink);
   for (const auto& buffer : sorter_.buffers()) {
     if (buffer->count() != 0) sink->WriteRowBlock(buffer->Encode());
@@ -75,6 +76,8 @@ void ActivityDrain::WriteTables(BlockSink* sink) {
              [this](auto* out) { return sorter_.TakeSignatures(out); });
   WriteTable(ChunkKind::kStreams, codec::chunk_field::kStreams, sink,
              [this](auto* out) { return sorter_.TakeStreams(out); });
+  WriteTable(ChunkKind::kDevices, codec::chunk_field::kDevices, sink,
+             [this](auto* out) { return sorter_.TakeDevices(Own(), out); });
   WriteTable(ChunkKind::kFunctions, codec::chunk_field::kFunctions, sink,
              [this](auto* out) { return sorter_.TakeFunctions(out); });
   WriteTable(ChunkKind::kThreads, codec::chunk_field::kThreads, sink, [this](auto* out) {

@@ -45,6 +45,7 @@ class ActivityDrain : public ThreadTracks {
 
  private:
   void TakeBuffers();
+  // Rows, what they refer to, and what is new of devices.
   void WriteRows(BlockSink* sink);
   void WriteTables(BlockSink* sink);
   void WriteClocks(BlockSink* sink);

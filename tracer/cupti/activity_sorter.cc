@@ -10,8 +10,6 @@ namespace {
 
 using proto::ChunkKind;
 
-constexpr uint32_t kNoDevice = 0xffffffff;
-
 void CopyTriple(const Record& record, size_t offset, uint32_t (&to)[3]) {
   for (size_t i = 0; i < 3; ++i) to[i] = record.U32(offset + 4 * i);
 }
@@ -39,7 +37,7 @@ LaunchSignature SignatureOf(const Record& record, uint32_t name) {
 }  // namespace
 
 ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* tracks)
-    : tracks_(tracks), kernel_names_(strings), strings_(strings) {}
+    : tracks_(tracks), names_(strings), strings_(strings) {}
 
 void ActivitySorter::Consume(const FilledBuffer& buffer, const Functions& functions,
                              const FunctionNames& names) {
@@ -72,9 +70,16 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
       return TakeCall(record, names);
     case Activity::kSynchronization:
       return TakeWait(record);
+    case Activity::kMemory2:
+      return TakeMemory(record);
+    case Activity::kMemoryPool:
+      return TakePool(record);
     case Activity::kDevice:
+      return devices_.TakeDevice(record);
     case Activity::kContext:
+      return devices_.TakeContext(record);
     case Activity::kStream:
+      return TakeStream(record);
     case Activity::kOverhead:
       return;
     default:
@@ -98,7 +103,7 @@ void ActivitySorter::TakeKernel(const Record& record) {
   ++counters_.kernels;
   const uint64_t start = record.U64(kernel::kStart), end = record.U64(kernel::kEnd);
   if (!HasTimes(start, end)) return;
-  const uint32_t name = kernel_names_.Id(record.Text(kernel::kName));
+  const uint32_t name = names_.Id(record.Text(kernel::kName));
   Stream* stream = StreamOf(record.U32(kernel::kDevice), record.U32(kernel::kContext),
                             record.U32(kernel::kStream));
   const uint64_t row[] = {end,
@@ -203,19 +208,51 @@ void ActivitySorter::TakeWait(const Record& record) {
   Append(&stream->waits, ChunkKind::kSync, stream->track, row);
 }
 
-// A context is of one device, which its kernels and copies tell.
-uint32_t ActivitySorter::DeviceOf(uint32_t context) const {
-  for (const Stream& stream : streams_) {
-    if (stream.context == context && stream.device != kNoDevice) return stream.device;
+void ActivitySorter::TakeMemory(const Record& record) {
+  const uint64_t time = record.U64(memory::kTime);
+  if (!HasTimes(time, time)) return;
+  const char* origin = OriginOf(record);
+  const uint32_t device = record.U32(memory::kDevice);
+  Stream* stream = StreamOf(device, record.U32(memory::kContext), record.U32(memory::kStream));
+  const MemoryRow row = DeviceMemoryRow(record, origin != nullptr ? names_.Id(origin) : 0);
+  Append(&stream->memory, ChunkKind::kDeviceMemory, stream->track, row.column);
+  if (!TellsOfPool(record)) return;
+  Stream* of_device = StreamOf(device, kNoId, kNoId);
+  Append(&of_device->pools, ChunkKind::kMemoryPool, of_device->track, PoolSeenRow(record).column);
+}
+
+void ActivitySorter::TakePool(const Record& record) {
+  const uint64_t time = record.U64(pool::kTime);
+  if (!HasTimes(time, time)) return;
+  Stream* of_device = StreamOf(record.U32(pool::kDevice), kNoId, kNoId);
+  Append(&of_device->pools, ChunkKind::kMemoryPool, of_device->track, PoolRow(record).column);
+}
+
+// A stream of which there are no rows is not worth a track.
+void ActivitySorter::TakeStream(const Record& record) {
+  const DeviceRecords::Stream* told = devices_.TakeStream(record);
+  if (told == nullptr) return;
+  for (Stream& stream : streams_) {
+    if (stream.context != told->context || stream.stream != told->id) continue;
+    stream.is_taken = false;
+    has_new_streams_ = true;
   }
-  return kNoDevice;
+}
+
+// A context is of one device, which its own record tells, or its kernels and copies.
+uint32_t ActivitySorter::DeviceOf(uint32_t context) const {
+  if (const uint32_t told = devices_.DeviceOf(context); told != kNoId) return told;
+  for (const Stream& stream : streams_) {
+    if (stream.context == context && stream.device != kNoId) return stream.device;
+  }
+  return kNoId;
 }
 
 ActivitySorter::Stream* ActivitySorter::StreamOf(uint32_t device, uint32_t context,
                                                  uint32_t stream) {
   const auto is_it = [&](const Stream& known) {
     return known.stream == stream && known.context == context &&
-           (known.device == device || device == kNoDevice);
+           (known.device == device || device == kNoId);
   };
   if (last_stream_ < streams_.size() && is_it(streams_[last_stream_]))
     return &streams_[last_stream_];
@@ -223,7 +260,8 @@ ActivitySorter::Stream* ActivitySorter::StreamOf(uint32_t device, uint32_t conte
     if (is_it(streams_[last_stream_])) return &streams_[last_stream_];
   }
   streams_.push_back(
-      {device, context, stream, tracks_->NewTrack(), nullptr, nullptr, nullptr, nullptr});
+      {.device = device, .context = context, .stream = stream, .track = tracks_->NewTrack()});
+  has_new_streams_ = true;
   return &streams_.back();
 }
 
@@ -248,15 +286,24 @@ void ActivitySorter::Append(codec::SpanBuffer** buffer, ChunkKind kind, uint32_t
 }
 
 uint32_t ActivitySorter::TakeStreams(std::vector<uint8_t>* out) {
+  if (!has_new_streams_) return 0;
+  has_new_streams_ = false;
   codec::PbWriter writer(out);
   uint32_t count = 0;
-  for (; streams_taken_ < streams_.size(); ++streams_taken_, ++count) {
-    const Stream& stream = streams_[streams_taken_];
+  for (Stream& stream : streams_) {
+    if (stream.is_taken) continue;
+    stream.is_taken = true;
+    ++count;
     const uint64_t mark = writer.Begin(1);
     writer.Varint(1, stream.track);
     writer.Varint(2, stream.device);
     writer.Varint(3, stream.context);
     writer.Varint(4, stream.stream);
+    if (const auto* told = devices_.Find(stream.context, stream.stream)) {
+      writer.Signed(5, told->priority);
+      writer.Varint(6, told->flag);
+      writer.Varint(7, 1);
+    }
     writer.End(mark);
   }
   return count;

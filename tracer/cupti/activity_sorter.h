@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Turns CUPTI's activity records into rows: kernels, copies, sets and waits on a track for each
-// stream, API calls on their threads' tracks. Beside the rows it keeps what they refer to:
-// signatures, streams, names of functions.
+// Turns CUPTI's activity records into rows: kernels, copies, sets, waits and allocations on a track
+// for each stream, API calls on their threads' tracks. Beside the rows it keeps what they refer to:
+// signatures, streams, devices, names of functions.
 //
 // One thread at a time (the drain's pass). Of CUPTI only cuptiActivityGetNextRecord is called,
 // which computes an address in the buffer and touches nothing else.
@@ -18,7 +18,9 @@
 #include "proto/codec/span_buffer.h"
 #include "tracer/cupti/abi.h"
 #include "tracer/cupti/buffers.h"
+#include "tracer/cupti/device_records.h"
 #include "tracer/cupti/library.h"
+#include "tracer/cupti/memory_records.h"
 #include "tracer/cupti/signatures.h"
 
 namespace gpuprof::tracer::cupti {
@@ -65,7 +67,14 @@ class ActivitySorter {
   // Tables that rows refer to, to be written before them; each returns the number of entries.
   uint32_t TakeSignatures(std::vector<uint8_t>* out) { return signatures_.Take(out); }
   uint32_t TakeStreams(std::vector<uint8_t>* out);
+  uint32_t TakeDevices(const OwnBuffers& own, std::vector<uint8_t>* out) {
+    return devices_.Take(own, out);
+  }
   uint32_t TakeFunctions(std::vector<uint8_t>* out);
+
+  void NoteCudaHadBegun() { devices_.NoteCudaHadBegun(); }
+  // Of devices: they are worth writing even where nothing refers to them.
+  bool has_news() const { return devices_.has_news(); }
 
   const ActivityCounters& counters() const { return counters_; }
   uint64_t signatures_refused() const { return signatures_.refused(); }
@@ -74,10 +83,14 @@ class ActivitySorter {
  private:
   struct Stream {
     uint32_t device, context, stream, track;
-    codec::SpanBuffer* kernels;
-    codec::SpanBuffer* copies;
-    codec::SpanBuffer* sets;
-    codec::SpanBuffer* waits;  // for it; whose they are tells the call with their correlation
+    bool is_taken = false;  // as it is now
+    codec::SpanBuffer* kernels = nullptr;
+    codec::SpanBuffer* copies = nullptr;
+    codec::SpanBuffer* sets = nullptr;
+    // For it; whose they are tells the call with their correlation.
+    codec::SpanBuffer* waits = nullptr;
+    codec::SpanBuffer* memory = nullptr;
+    codec::SpanBuffer* pools = nullptr;
   };
   struct Thread {
     uint32_t tid, track;
@@ -91,6 +104,9 @@ class ActivitySorter {
   void TakeSet(const Record& record);
   void TakeCall(const Record& record, const FunctionNames& names);
   void TakeWait(const Record& record);
+  void TakeMemory(const Record& record);
+  void TakePool(const Record& record);
+  void TakeStream(const Record& record);
   // False: its times are not to be had, which is counted.
   bool HasTimes(uint64_t start, uint64_t end);
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
@@ -101,13 +117,14 @@ class ActivitySorter {
 
   ThreadTracks* tracks_;
   Signatures signatures_;
-  NameCache kernel_names_;
+  NameCache names_;  // of kernels, variables and libraries
+  DeviceRecords devices_;
   codec::InternTables* strings_;
   std::vector<Stream> streams_;
   std::vector<Thread> threads_;
   size_t last_stream_ = 0;
   size_t last_thread_ = 0;
-  uint32_t streams_taken_ = 0;
+  bool has_new_streams_ = false;
   std::vector<std::unique_ptr<codec::SpanBuffer>> buffers_;
   std::vector<bool> known_functions_;                         // by domain and callback id
   std::vector<std::pair<uint32_t, uint32_t>> new_functions_;  // function, string id

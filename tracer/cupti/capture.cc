@@ -19,9 +19,27 @@ constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kFlushPause = 500 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
 
-constexpr Activity kKinds[] = {Activity::kConcurrentKernel, Activity::kMemcpy,
-                               Activity::kMemcpy2,          Activity::kMemset,
-                               Activity::kRuntime,          Activity::kSynchronization};
+struct Kind {
+  Activity activity;
+  // Said when the library refuses it; null: what is lacking without it others show.
+  const char* refused = nullptr;
+  // Of what is there already its records are asked for too.
+  bool dumps = false;
+};
+constexpr Kind kKinds[] = {
+    {Activity::kConcurrentKernel, "no GPU activity is recorded"},
+    {Activity::kMemcpy},
+    {Activity::kMemcpy2},
+    {Activity::kMemset},
+    {Activity::kRuntime},
+    {Activity::kSynchronization},
+    {Activity::kMemory2, "no allocations of GPU memory are recorded"},
+    {Activity::kMemoryPool, "pools of GPU memory are not recorded"},
+    {Activity::kDevice, nullptr, true},
+    {Activity::kContext, nullptr, true},
+    {Activity::kStream, nullptr, true},
+};
+constexpr size_t kKindCount = sizeof(kKinds) / sizeof(kKinds[0]);
 
 // Calls that do nothing but look: programs make them by the thousand.
 constexpr const char* kIdleCalls[] = {"cudaGetDevice",
@@ -46,8 +64,11 @@ std::atomic<uint32_t> g_exit_handled{0};
 // Why nothing is recorded, as it was said first; whole once g_refused is set.
 char g_refusal[640];
 std::atomic<uint32_t> g_refused{0};
-bool g_enabled[sizeof(kKinds) / sizeof(kKinds[0])];
+bool g_enabled[kKindCount];
 BufferPool g_buffers;
+std::atomic<uint32_t> g_cuda_had_begun{0};
+std::atomic<uint64_t> g_own_bytes{0};
+std::atomic<uint32_t> g_own_pinned{0};
 std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
 uint64_t g_next_clock = 0;
@@ -127,8 +148,8 @@ const char* Meaning(int result) {
   }
 }
 
-void SayRefused(const char* what, int result) {
-  char text[640] = "no GPU activity is recorded: ";
+void SayRefused(const char* lacking, const char* what, int result) {
+  char text[640] = {};
   const char* name = nullptr;
   if (g_library.functions.get_result_string != nullptr)
     g_library.functions.get_result_string(result, &name);
@@ -136,6 +157,8 @@ void SayRefused(const char* what, int result) {
     const size_t used = strlen(text);
     strncpy(text + used, more, sizeof(text) - used - 1);
   };
+  add(lacking);
+  add(": ");
   add(what);
   add(" failed with ");
   add(name != nullptr ? name : "an unknown error");
@@ -158,40 +181,68 @@ void LeaveOutIdleCalls() {
   }
 }
 
+// Before the driver is ready a library may refuse to tell of what is there: that is nothing.
+int Enable(const Kind& kind) {
+  const Functions& f = g_library.functions;
+  const auto number = static_cast<uint32_t>(kind.activity);
+  if (kind.dumps && f.enable_and_dump != nullptr && f.enable_and_dump(number) == kSuccess)
+    return kSuccess;
+  return f.enable(number);
+}
+
 // Enabling a kind undoes choices of single calls: those come last.
 bool EnableKinds() {
   bool any = false;
-  int first_error = kSuccess;
-  for (size_t i = 0; i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
-    const int result = g_library.functions.enable(static_cast<uint32_t>(kKinds[i]));
+  for (size_t i = 0; i < kKindCount; ++i) {
+    const int result = Enable(kKinds[i]);
     g_enabled[i] = result == kSuccess;
     any |= g_enabled[i];
-    if (result != kSuccess && first_error == kSuccess) first_error = result;
+    // One of them speaks for the others when none can be had.
+    if (result != kSuccess && kKinds[i].refused != nullptr && (i == 0 || any))
+      SayRefused(kKinds[i].refused, "cuptiActivityEnable", result);
   }
-  if (!g_enabled[0]) SayRefused("cuptiActivityEnable", first_error);
   LeaveOutIdleCalls();
   return any;
 }
 
 void DisableKinds() {
-  for (size_t i = 0; i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
-    if (g_enabled[i]) g_library.functions.disable(static_cast<uint32_t>(kKinds[i]));
+  for (size_t i = 0; i < kKindCount; ++i) {
+    if (g_enabled[i]) g_library.functions.disable(static_cast<uint32_t>(kKinds[i].activity));
     g_enabled[i] = false;
   }
+}
+
+// False: the library does not tell.
+template <typename T>
+bool ReadAttribute(Attribute attribute, T* value) {
+  size_t size = sizeof(*value);
+  const auto get = g_library.functions.get_attribute;
+  return get != nullptr && get(attribute, &size, value) == kSuccess;
+}
+
+// Nothing of it is set: what the library takes by itself is what its makers found enough.
+void ReadOwnBuffers() {
+  size_t bytes = 0, count = 0;
+  uint8_t is_pinned = 0;
+  if (!ReadAttribute(kDeviceBufferSize, &bytes) || !ReadAttribute(kDeviceBufferPreAllocate, &count))
+    return;
+  ReadAttribute(kDeviceBufferHostPinned, &is_pinned);
+  g_own_pinned.store(is_pinned);
+  g_own_bytes.store(uint64_t{bytes} * count);
 }
 
 bool Subscribe() {
   const Functions& f = g_library.functions;
   const int result = f.subscribe(&g_subscriber, OnCallback, nullptr);
   if (result != kSuccess) {
-    SayRefused("cuptiSubscribe", result);
+    SayRefused(kKinds[0].refused, "cuptiSubscribe", result);
     return false;
   }
   if (f.set_thread_id_type != nullptr) f.set_thread_id_type(kThreadIdSystem);
   f.enable_callback(1, g_subscriber, kResource, kContextCreated);
   const int registered = f.register_callbacks(OnRequest, OnComplete);
   if (registered == kSuccess) return true;
-  SayRefused("cuptiActivityRegisterCallbacks", registered);
+  SayRefused(kKinds[0].refused, "cuptiActivityRegisterCallbacks", registered);
   f.unsubscribe(g_subscriber);
   return false;
 }
@@ -236,17 +287,19 @@ void CountDropped() {
 
 }  // namespace
 
-bool Start(const Host* host) {
+bool Start(const Host* host, bool cuda_had_begun) {
   g_host = host;
   if (g_given_up.load() != 0 || g_active.load() != 0 || !UseLibrary()) return false;
   // Of the recorder's memory a quarter at most: the rest is the drain's.
   g_buffers.SetLimit(host->settings->memory_limit / 4);
   if (!Subscribe()) return false;
+  ReadOwnBuffers();
   if (!EnableKinds()) {
     DisableKinds();
     g_library.functions.unsubscribe(g_subscriber);
     return false;
   }
+  if (cuda_had_begun) g_cuda_had_begun.store(1);
   ReadClocks();
   g_next_flush = Monotonic() + kFlushPause;
   g_next_clock = Monotonic() + kClockPause;
@@ -310,6 +363,12 @@ bool TakeClockReading(ClockReading* reading) {
 }
 
 const char* Refusal() { return g_refused.load(std::memory_order_acquire) != 0 ? g_refusal : ""; }
+
+bool TakeCudaHadBegun() {
+  return g_cuda_had_begun.load(std::memory_order_relaxed) != 0 && g_cuda_had_begun.exchange(0) != 0;
+}
+
+OwnBuffers Own() { return {g_own_bytes.load(), g_own_pinned.load() != 0}; }
 
 uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed); }
 uint32_t LibraryVersion() { return g_library_state == kLoaded ? g_library.version : 0; }

@@ -28,7 +28,8 @@ struct ClockReading {
 };
 
 // Begins recording GPU activity. False: not possible now; the reason is said once.
-bool Start(const Host* host);
+// `cuda_had_begun`: the program may have allocated already, which is noted with the capture.
+bool Start(const Host* host, bool cuda_had_begun);
 bool IsActive();
 // Now and then: has completed records delivered, reads the clocks.
 void Tick();
@@ -45,6 +46,10 @@ BufferPool* Buffers();
 const Functions& LoadedFunctions();
 const FunctionNames& Names();
 bool TakeClockReading(ClockReading* reading);
+// True once after a Start that was told so.
+bool TakeCudaHadBegun();
+// As asked at the last Start.
+OwnBuffers Own();
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
 // Why nothing was recorded, in the words that were said first; "" where all went well.

@@ -3,6 +3,8 @@
 
 // Contexts, streams, devices, modules and graphs: their records, and the resource callbacks.
 
+#include <cstring>
+
 #include "tests/fake_gpu/cupti/buffers.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/sink.h"
@@ -55,11 +57,17 @@ void WriteDevices() {
     record.numMemcpyEngines = 2;
     record.numMultiprocessors = 108;
     record.maxWarpsPerMultiprocessor = 64;
+    record.maxBlocksPerMultiprocessor = 32;
+    record.maxSharedMemoryPerMultiprocessor = 164 * 1024;
+    record.maxRegistersPerMultiprocessor = record.maxRegistersPerBlock = 65536;
+    record.maxSharedMemoryPerBlock = 48 * 1024;
     record.maxThreadsPerBlock = 1024;
     record.computeCapabilityMajor = 8;
     record.id = static_cast<uint32_t>(device);
     record.name = "Simulated GPU";
     record.isCudaVisible = 1;
+    record.gpuInstanceId = record.computeInstanceId = UINT32_MAX;
+    memset(record.uuid.bytes, 0xf0 + device, sizeof record.uuid.bytes);
     Append({&record, sizeof record}, false, 0);
   }
 }

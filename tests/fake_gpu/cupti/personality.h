@@ -20,6 +20,8 @@ constexpr int kMajor = kVersion >= 130000 ? 13 : kVersion >= 19 ? 12 : 11;
 // Buffers of each thread's own by default; refused buffers survived; the later domain; all as
 // released.
 constexpr bool kPerThreadBuffers = kVersion >= 130000;
+// Of the device's records, until 12.0.
+constexpr bool kPinnedBuffers = kVersion <= 19;
 constexpr bool kToleratesNoBuffer = kVersion >= 27;
 constexpr bool kHasStateDomain = kVersion >= 20;
 constexpr uint32_t kLastKind = kVersion >= 28 ? 55 : kVersion >= 26 ? 54 : 52;

@@ -320,7 +320,8 @@ void CuptiSink::MemoryChanged(const fake_gpu::MemoryChange& change) {
   record.deviceId = static_cast<uint32_t>(change.context->device);
   record.contextId = change.context->id;
   record.streamId = change.stream != nullptr ? change.stream->id : CUPTI_INVALID_STREAM_ID;
-  record.isAsync = change.pool != nullptr;
+  // A synchronous call may give back memory of a pool.
+  record.isAsync = change.stream != nullptr;
   if (change.pool != nullptr) FillPool(change.pool, &record);
   Append({&record, sizeof record}, false, 0);
 }

@@ -36,14 +36,17 @@ State& TheState() {
 uint64_t Rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
 void Tell(const Allocation& block, bool release, CUstream stream) {
+  // Memory of the program's own was only made known: neither allocated nor released.
+  if (block.registered) return;
   const char* const spaces[] = {"", "", "pinned", "device", "", "managed"};
   TruthLine(
-      "{\"t\":\"%s\",\"space\":\"%s\",\"address\":%lu,\"bytes\":%lu,\"pool\":%lu,\"stream\":%u,"
-      "\"correlation\":%u,\"tid\":%u,\"time\":%lu}",
+      "{\"t\":\"%s\",\"space\":\"%s\",\"address\":%lu,\"bytes\":%lu,\"pool\":%lu,\"device\":%d,"
+      "\"context\":%u,\"stream\":%u,\"correlation\":%u,\"tid\":%u,\"time\":%lu}",
       release ? "free" : "alloc",
       block.pool != nullptr ? "pool" : spaces[static_cast<int>(block.space)], block.address,
-      block.bytes, block.pool != nullptr ? block.pool->address : 0,
-      stream != nullptr ? stream->id : 0, CurrentCorrelation(), CurrentTid(), Monotonic());
+      block.bytes, block.pool != nullptr ? block.pool->address : 0, block.context->device,
+      block.context->id, stream != nullptr ? stream->id : 0, CurrentCorrelation(), CurrentTid(),
+      Monotonic());
   if (!Wants(kWantMemory)) return;
   TheSink()->MemoryChanged({.release = release,
                             .memory = static_cast<uint32_t>(block.space),
@@ -58,8 +61,11 @@ void Tell(const Allocation& block, bool release, CUstream stream) {
 
 void TellOfPool(CUmemoryPool pool, uint32_t what, uint64_t kept) {
   const char* const names[] = {"", "create", "destroy", "trim"};
-  TruthLine("{\"t\":\"pool\",\"op\":\"%s\",\"address\":%lu,\"size\":%lu,\"correlation\":%u}",
-            names[what], pool->address, pool->reserved, CurrentCorrelation());
+  TruthLine(
+      "{\"t\":\"pool\",\"op\":\"%s\",\"address\":%lu,\"device\":%d,\"size\":%lu,\"used\":%lu,"
+      "\"threshold\":%lu,\"kept\":%lu,\"correlation\":%u,\"time\":%lu}",
+      names[what], pool->address, pool->device, pool->reserved, pool->used, pool->threshold, kept,
+      CurrentCorrelation(), Monotonic());
   if (Wants(kWantMemory)) TheSink()->PoolChanged(pool, what, kept, CurrentCorrelation());
 }
 

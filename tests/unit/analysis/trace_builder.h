@@ -107,6 +107,18 @@ class TrackBuilder {
                      int64_t start, int64_t end, uint32_t correlation = 0, uint8_t flags = 0);
   TrackBuilder& Set(uint64_t bytes, int64_t start, int64_t end, uint32_t correlation = 0);
   TrackBuilder& Sync(uint32_t kind, int64_t start, int64_t end, uint32_t correlation = 0);
+  // CUDA's memory; of a pool the call is asynchronous. Kinds as CUPTI numbers them.
+  TrackBuilder& Allocate(int64_t time, uint64_t address, uint64_t bytes, uint32_t correlation = 0,
+                         uint8_t kind = 3, uint64_t pool = 0, uint16_t capture = 1) {
+    return Memory(proto::kMemoryAllocation, time, address, bytes, correlation, kind, pool, capture);
+  }
+  TrackBuilder& Release(int64_t time, uint64_t address, uint64_t bytes, uint32_t correlation = 0,
+                        uint8_t kind = 3, uint64_t pool = 0, uint16_t capture = 1) {
+    return Memory(proto::kMemoryRelease, time, address, bytes, correlation, kind, pool, capture);
+  }
+  // How a pool was then; `operation` as CUPTI numbers it, 0 at an allocation.
+  TrackBuilder& Pool(uint8_t operation, int64_t time, uint64_t address, uint64_t size,
+                     uint64_t utilized, uint64_t threshold = 0);
   // A runtime call.
   TrackBuilder& Call(const std::string& name, int64_t start, int64_t end, uint32_t correlation = 0,
                      uint32_t result = 0);
@@ -148,6 +160,9 @@ class TrackBuilder {
     track_.heap.capture.push_back(capture);
     return *this;
   }
+
+  TrackBuilder& Memory(uint8_t operation, int64_t time, uint64_t address, uint64_t bytes,
+                       uint32_t correlation, uint8_t kind, uint64_t pool, uint16_t capture);
 
   ProcessBuilder* process_;
   Track track_;
@@ -300,6 +315,36 @@ inline TrackBuilder& TrackBuilder::Sync(uint32_t kind, int64_t start, int64_t en
   return *this;
 }
 
+inline TrackBuilder& TrackBuilder::Memory(uint8_t operation, int64_t time, uint64_t address,
+                                          uint64_t bytes, uint32_t correlation, uint8_t kind,
+                                          uint64_t pool, uint16_t capture) {
+  const uint8_t pool_type = pool != 0 ? 1 : 0;
+  track_.device_memory.time_ns.push_back(time);
+  track_.device_memory.operation.push_back(
+      proto::MemoryOperation(operation, kind, pool_type, pool != 0));
+  track_.device_memory.address.push_back(address);
+  track_.device_memory.bytes.push_back(bytes);
+  track_.device_memory.correlation.push_back(correlation);
+  track_.device_memory.pool.push_back(pool);
+  track_.device_memory.pc.push_back(0);
+  track_.device_memory.origin.push_back(0);
+  track_.device_memory.capture.push_back(capture);
+  return *this;
+}
+
+inline TrackBuilder& TrackBuilder::Pool(uint8_t operation, int64_t time, uint64_t address,
+                                        uint64_t size, uint64_t utilized, uint64_t threshold) {
+  track_.memory_pool.time_ns.push_back(time);
+  track_.memory_pool.operation.push_back(proto::PoolOperation(operation, 1, false));
+  track_.memory_pool.pool.push_back(address);
+  track_.memory_pool.size.push_back(size);
+  track_.memory_pool.utilized.push_back(utilized);
+  track_.memory_pool.threshold.push_back(threshold);
+  track_.memory_pool.kept.push_back(0);
+  track_.memory_pool.correlation.push_back(0);
+  return *this;
+}
+
 inline TrackBuilder& TrackBuilder::Call(const std::string& name, int64_t start, int64_t end,
                                         uint32_t correlation, uint32_t result) {
   track_.api.end_ns.push_back(end);
@@ -397,11 +442,13 @@ inline Process ProcessBuilder::Build() const {
       cover(track.api.end_ns[i] - track.api.duration_ns[i]);
       cover(track.api.end_ns[i]);
     }
-    for (const auto* copies : {&track.memcpy.end_ns, &track.memset.end_ns, &track.sync.end_ns}) {
+    for (const auto* copies : {&track.memcpy.end_ns, &track.memset.end_ns, &track.sync.end_ns,
+                               &track.device_memory.time_ns, &track.memory_pool.time_ns}) {
       for (const int64_t time : *copies) cover(time);
     }
     process.rows +=
         track.range.rows() + track.memcpy.rows() + track.memset.rows() + track.sync.rows();
+    process.rows += track.device_memory.rows() + track.memory_pool.rows();
     process.rows += track.kernel.rows() + track.api.rows() + track.heap.rows() +
                     track.tensor.rows() + track.thread_event.rows() + track.op.rows() +
                     track.wait.rows();

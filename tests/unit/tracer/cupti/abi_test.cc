@@ -13,6 +13,8 @@
 #include <type_traits>
 #include <utility>
 
+#include "proto/schema.h"
+
 namespace gpuprof::tracer::cupti {
 namespace {
 
@@ -114,6 +116,73 @@ SAME_PLACE(sync::kStream, Sync, streamId, 4);
 SAME_PLACE(sync::kEvent, Sync, cudaEventId, 4);
 SAME_PLACE(sync::kResult, Sync, returnValue, 4);
 
+using Memory = CUpti_ActivityMemory4;
+SAME_PLACE(memory::kOperation, Memory, memoryOperationType, 4);
+SAME_PLACE(memory::kMemoryKind, Memory, memoryKind, 4);
+SAME_PLACE(memory::kCorrelation, Memory, correlationId, 4);
+SAME_PLACE(memory::kAddress, Memory, address, 8);
+SAME_PLACE(memory::kBytes, Memory, bytes, 8);
+SAME_PLACE(memory::kTime, Memory, timestamp, 8);
+SAME_PLACE(memory::kPc, Memory, PC, 8);
+SAME_PLACE(memory::kDevice, Memory, deviceId, 4);
+SAME_PLACE(memory::kContext, Memory, contextId, 4);
+SAME_PLACE(memory::kStream, Memory, streamId, 4);
+SAME_PLACE(memory::kName, Memory, name, 8);
+SAME_PLACE(memory::kAsync, Memory, isAsync, 4);
+SAME_PLACE(memory::kSource, Memory, source, 8);
+constexpr size_t kPoolOffset = offsetof(Memory, memoryPoolConfig);
+using PoolOfMemory = decltype(Memory::memoryPoolConfig);
+SAME_PLACE(memory::kPoolType - kPoolOffset, PoolOfMemory, memoryPoolType, 4);
+SAME_PLACE(memory::kPoolAddress - kPoolOffset, PoolOfMemory, address, 8);
+SAME_PLACE(memory::kPoolThreshold - kPoolOffset, PoolOfMemory, releaseThreshold, 8);
+SAME_PLACE(memory::kPoolSize - kPoolOffset, PoolOfMemory, pool, 8);
+SAME_PLACE(memory::kPoolUtilized - kPoolOffset, PoolOfMemory, utilizedSize, 8);
+// What 11.8 has of it.
+static_assert(memory::kPoolUtilized + 8 == sizeof(CUpti_ActivityMemory3));
+
+using Pool = CUpti_ActivityMemoryPool3;
+SAME_PLACE(pool::kOperation, Pool, memoryPoolOperationType, 4);
+SAME_PLACE(pool::kPoolType, Pool, memoryPoolType, 4);
+SAME_PLACE(pool::kCorrelation, Pool, correlationId, 4);
+SAME_PLACE(pool::kDevice, Pool, deviceId, 4);
+SAME_PLACE(pool::kKept, Pool, minBytesToKeep, 8);
+SAME_PLACE(pool::kAddress, Pool, address, 8);
+SAME_PLACE(pool::kSize, Pool, size, 8);
+SAME_PLACE(pool::kThreshold, Pool, releaseThreshold, 8);
+SAME_PLACE(pool::kTime, Pool, timestamp, 8);
+SAME_PLACE(pool::kUtilized, Pool, utilizedSize, 8);
+SAME_PLACE(pool::kManaged, Pool, isManagedPool, 1);
+
+using Device = CUpti_ActivityDevice5;
+SAME_PLACE(device::kMemoryBandwidth, Device, globalMemoryBandwidth, 8);
+SAME_PLACE(device::kMemoryBytes, Device, globalMemorySize, 8);
+SAME_PLACE(device::kL2Bytes, Device, l2CacheSize, 4);
+SAME_PLACE(device::kThreadsPerWarp, Device, numThreadsPerWarp, 4);
+SAME_PLACE(device::kCoreClock, Device, coreClockRate, 4);
+SAME_PLACE(device::kMultiprocessors, Device, numMultiprocessors, 4);
+SAME_PLACE(device::kWarpsPerMultiprocessor, Device, maxWarpsPerMultiprocessor, 4);
+SAME_PLACE(device::kBlocksPerMultiprocessor, Device, maxBlocksPerMultiprocessor, 4);
+SAME_PLACE(device::kSharedPerMultiprocessor, Device, maxSharedMemoryPerMultiprocessor, 4);
+SAME_PLACE(device::kRegistersPerMultiprocessor, Device, maxRegistersPerMultiprocessor, 4);
+SAME_PLACE(device::kRegistersPerBlock, Device, maxRegistersPerBlock, 4);
+SAME_PLACE(device::kSharedPerBlock, Device, maxSharedMemoryPerBlock, 4);
+SAME_PLACE(device::kThreadsPerBlock, Device, maxThreadsPerBlock, 4);
+SAME_PLACE(device::kMajor, Device, computeCapabilityMajor, 4);
+SAME_PLACE(device::kMinor, Device, computeCapabilityMinor, 4);
+SAME_PLACE(device::kId, Device, id, 4);
+SAME_PLACE(device::kUuid, Device, uuid, 16);
+SAME_PLACE(device::kName, Device, name, 8);
+SAME_PLACE(device::kIsMig, Device, isMigEnabled, 1);
+SAME_PLACE(device::kGpuInstance, Device, gpuInstanceId, 4);
+SAME_PLACE(device::kComputeInstance, Device, computeInstanceId, 4);
+
+SAME_PLACE(context::kId, CUpti_ActivityContext3, contextId, 4);
+SAME_PLACE(context::kDevice, CUpti_ActivityContext3, deviceId, 4);
+SAME_PLACE(stream::kContext, CUpti_ActivityStream, contextId, 4);
+SAME_PLACE(stream::kId, CUpti_ActivityStream, streamId, 4);
+SAME_PLACE(stream::kPriority, CUpti_ActivityStream, priority, 4);
+SAME_PLACE(stream::kFlag, CUpti_ActivityStream, flag, 4);
+
 TEST(CuptiAbi, NumbersAreTheHeaders) {
   EXPECT_EQ(kSuccess, CUPTI_SUCCESS);
   EXPECT_EQ(kInvalidParameter, CUPTI_ERROR_INVALID_PARAMETER);
@@ -139,6 +208,8 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
       {Activity::kMemcpy2, CUPTI_ACTIVITY_KIND_MEMCPY2},
       {Activity::kStream, CUPTI_ACTIVITY_KIND_STREAM},
       {Activity::kSynchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
+      {Activity::kMemory2, CUPTI_ACTIVITY_KIND_MEMORY2},
+      {Activity::kMemoryPool, CUPTI_ACTIVITY_KIND_MEMORY_POOL},
   };
   for (const auto& [ours, theirs] : kinds) EXPECT_EQ(static_cast<uint32_t>(ours), theirs);
   EXPECT_EQ(kDriverApi, static_cast<uint32_t>(CUPTI_CB_DOMAIN_DRIVER_API));
@@ -146,6 +217,24 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
   EXPECT_EQ(kResource, static_cast<uint32_t>(CUPTI_CB_DOMAIN_RESOURCE));
   EXPECT_EQ(kState, static_cast<uint32_t>(CUPTI_CB_DOMAIN_STATE));
   EXPECT_EQ(kContextCreated, static_cast<uint32_t>(CUPTI_CBID_RESOURCE_CONTEXT_CREATED));
+  EXPECT_EQ(kDeviceBufferSize, static_cast<uint32_t>(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_SIZE));
+  EXPECT_EQ(kDeviceBufferPreAllocate,
+            static_cast<uint32_t>(CUPTI_ACTIVITY_ATTR_DEVICE_BUFFER_PRE_ALLOCATE_VALUE));
+  EXPECT_EQ(kDeviceBufferHostPinned,
+            static_cast<uint32_t>(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED));
+  EXPECT_EQ(kPoolLocal, static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL));
+  EXPECT_EQ(kNoId, CUPTI_INVALID_CONTEXT_ID);
+  EXPECT_EQ(kNoId, CUPTI_INVALID_STREAM_ID);
+  EXPECT_EQ(uint32_t{proto::kMemoryAllocation},
+            static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_ALLOCATION));
+  EXPECT_EQ(uint32_t{proto::kMemoryRelease},
+            static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_OPERATION_TYPE_RELEASE));
+  EXPECT_EQ(uint32_t{proto::kPoolCreated},
+            static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_CREATED));
+  EXPECT_EQ(uint32_t{proto::kPoolDestroyed},
+            static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED));
+  EXPECT_EQ(uint32_t{proto::kPoolTrimmed},
+            static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED));
   EXPECT_EQ(kThreadIdSystem, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   EXPECT_EQ(kFlushForced, static_cast<uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
 }
@@ -182,6 +271,8 @@ static_assert(Alike<int (*)(BufferRequested, BufferCompleted),
 static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityEnable)>::value);
 static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityEnableAndDump)>::value);
 static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityDisable)>::value);
+static_assert(
+    Alike<int (*)(uint32_t, size_t*, void*), decltype(&cuptiActivityGetAttribute)>::value);
 static_assert(Alike<int (*)(uint32_t), decltype(&cuptiActivityFlushAll)>::value);
 static_assert(
     Alike<int (*)(uint8_t*, size_t, void**), decltype(&cuptiActivityGetNextRecord)>::value);

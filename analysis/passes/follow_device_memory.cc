@@ -1,0 +1,144 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See follow_device_memory.h.
+
+#include "analysis/passes/follow_device_memory.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace gpuprof::analysis {
+namespace {
+
+struct Row {
+  int64_t time_ns;
+  uint32_t correlation;
+  uint32_t track;
+  uint32_t row;
+};
+
+// CUPTI delivers a thread's records late and in buffers of its own: rows of a track are in order
+// within a chunk only.
+std::vector<Row> RowsByTime(const Process& process) {
+  std::vector<Row> rows;
+  for (uint32_t t = 0; t < process.tracks.size(); ++t) {
+    const DeviceMemoryTable& table = process.tracks[t].device_memory;
+    for (uint32_t i = 0; i < table.rows(); ++i)
+      rows.push_back({table.time_ns[i], table.correlation[i], t, i});
+  }
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& x, const Row& y) {
+    return x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.correlation < y.correlation;
+  });
+  return rows;
+}
+
+DeviceBlock BlockOf(const Track& track, uint32_t row) {
+  const DeviceMemoryTable& table = track.device_memory;
+  DeviceBlock block;
+  block.time_ns = table.time_ns[row];
+  block.address = table.address[row];
+  block.bytes = table.bytes[row];
+  block.pool = table.pool[row];
+  block.pc = table.pc[row];
+  block.device = track.device;
+  block.context = track.context;
+  block.stream = track.stream;
+  block.kind = table.operation[row] >> 8 & 0xff;
+  block.is_async = table.operation[row] >> 24 != 0;
+  block.origin = table.origin[row];
+  block.correlation = table.correlation[row];
+  return block;
+}
+
+class Follower {
+ public:
+  explicit Follower(const Launches& launches) : launches_(launches) {}
+
+  void Allocate(const DeviceBlock& block) {
+    const auto index = static_cast<uint32_t>(history_.blocks.size());
+    const auto [at, is_new] = live_.try_emplace(block.address, index);
+    if (!is_new) {
+      // Its release is missing, or was told with a later time: a call's time is that of its
+      // beginning, and the one that was given the address may have begun before the one that gave
+      // it up.
+      const Launch* call = launches_.Find(block.correlation);
+      if (call != nullptr) given_up_[block.address] = call->end_ns;
+      ++history_.implied_releases;
+      End(at->second, block.time_ns, DeviceMemoryEvent::kRelease, 0);
+      at->second = index;
+    }
+    history_.blocks.push_back(block);
+    history_.events.push_back(
+        {block.time_ns, index, DeviceMemoryEvent::kAllocation, block.correlation});
+  }
+
+  void Release(const DeviceBlock& block) {
+    if (const auto late = given_up_.find(block.address); late != given_up_.end()) {
+      const bool is_it = block.time_ns <= late->second;
+      given_up_.erase(late);
+      if (is_it) {
+        --history_.implied_releases;
+        return;
+      }
+    }
+    if (const auto at = live_.find(block.address); at != live_.end()) {
+      End(at->second, block.time_ns, DeviceMemoryEvent::kRelease, block.correlation);
+      live_.erase(at);
+      return;
+    }
+    history_.blocks.push_back(block);
+    history_.blocks.back().is_older = true;
+    history_.events.push_back({block.time_ns, static_cast<uint32_t>(history_.blocks.size() - 1),
+                               DeviceMemoryEvent::kOlderRelease, block.correlation});
+  }
+
+  // What happens between two captures is not recorded.
+  void NewCapture(int64_t time_ns) {
+    for (const auto& [address, index] : live_)
+      history_.events.push_back({time_ns, index, DeviceMemoryEvent::kForgotten, 0});
+    live_.clear();
+    given_up_.clear();
+  }
+
+  DeviceMemoryHistory Finish() {
+    for (const auto& [address, index] : live_) history_.blocks[index].is_live = true;
+    return std::move(history_);
+  }
+
+ private:
+  void End(uint32_t index, int64_t time_ns, DeviceMemoryEvent::What what, uint32_t correlation) {
+    DeviceBlock& block = history_.blocks[index];
+    block.life_ns = std::max<int64_t>(time_ns - block.time_ns, 0);
+    history_.events.push_back({time_ns, index, what, correlation});
+  }
+
+  const Launches& launches_;
+  DeviceMemoryHistory history_;
+  std::unordered_map<uint64_t, uint32_t> live_;     // by address: the block
+  std::unordered_map<uint64_t, int64_t> given_up_;  // by address: until when its release may come
+};
+
+}  // namespace
+
+DeviceMemoryHistory FollowDeviceMemory(const Process& process, const Launches& launches) {
+  Follower follower(launches);
+  int capture = -1;
+  for (const Row& row : RowsByTime(process)) {
+    const Track& track = process.tracks[row.track];
+    const uint16_t of_row = track.device_memory.capture[row.row];
+    if (capture >= 0 && of_row != capture) follower.NewCapture(row.time_ns);
+    capture = of_row;
+    const uint32_t operation = track.device_memory.operation[row.row] & 0xff;
+    if (operation == proto::kMemoryAllocation) follower.Allocate(BlockOf(track, row.row));
+    if (operation == proto::kMemoryRelease) follower.Release(BlockOf(track, row.row));
+  }
+  return follower.Finish();
+}
+
+bool IsOnDevice(uint32_t memory_kind) {
+  constexpr uint32_t kDevice = 3, kManagedStatic = 7;
+  return memory_kind >= kDevice && memory_kind <= kManagedStatic;
+}
+
+}  // namespace gpuprof::analysis

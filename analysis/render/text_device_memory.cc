@@ -1,0 +1,135 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of device_memory. See text.h.
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/render/figures.h"
+#include "analysis/render/function_name.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using Align = TextTable::Align;
+
+std::string Heading(const results::DeviceMemory& result) {
+  std::string text = FormatNumber(result.count()) + " allocations through CUDA, " +
+                     FormatBytes(result.allocated_bytes());
+  if (result.end_count() == 0) return text + "; none live at the end";
+  return text + "; " + FormatNumber(result.end_count()) + " live at the end, " +
+         FormatBytes(result.end_bytes());
+}
+
+std::string Uses(const results::DeviceMemory& result, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn(result.by(), Align::kLeft, true);
+  for (const char* header : {"count", "released", "allocated", "mean", "peak", "at", "at end",
+                             "live", "older", "calls", "device"})
+    table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.uses_size(), options); ++i) {
+    const results::MemoryUse& u = result.uses(i);
+    const std::string older = u.older_count() == 0 ? "-"
+                                                   : FormatNumber(u.older_count()) + " (" +
+                                                         FormatBytes(u.older_bytes()) + ")";
+    table.AddRow(
+        {u.name(), FormatNumber(u.count()), FormatNumber(u.release_count()),
+         FormatBytes(u.allocated_bytes()), FormatBytes(u.mean_bytes()), FormatBytes(u.peak_bytes()),
+         FormatDuration(u.peak_time_ns()), FormatBytes(u.end_bytes()), FormatNumber(u.end_count()),
+         older,
+         u.has_call_ratio() ? FormatDuration(u.allocation_call_ns() + u.release_call_ns()) : "-",
+         std::to_string(u.device())});
+  }
+  return Section(Heading(result), table, options, result.uses_size());
+}
+
+std::string ProfilersOwn(const results::MemoryDevice& d) {
+  if (!d.has_profiler_bytes()) return "-";
+  return FormatBytes(d.profiler_bytes()) + (d.profiler_pinned() ? " (host)" : "");
+}
+
+std::string Devices(const results::DeviceMemory& result, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn("device", Align::kRight);
+  table.AddColumn("name", Align::kLeft, true);
+  for (const char* header : {"pid", "memory", "peak", "of it", "at", "at end", "older", "profiler"})
+    table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.devices_size(), options); ++i) {
+    const results::MemoryDevice& d = result.devices(i);
+    const std::string older =
+        d.older_count() != 0 ? FormatBytes(d.older_bytes()) + (d.begun_late() ? " or more" : "")
+                             : std::string(d.begun_late() ? "not known" : "-");
+    table.AddRow(
+        {std::to_string(d.device()), d.name(), std::to_string(d.pid()),
+         d.has_capacity_bytes() ? FormatBytes(d.capacity_bytes()) : "-",
+         FormatBytes(d.peak_bytes()), d.has_peak_ratio() ? FormatPercent(d.peak_ratio()) : "-",
+         FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()), older, ProfilersOwn(d)});
+  }
+  return Section(
+      "On the devices (profiler: what CUPTI sets aside there for us, estimated, in none "
+      "of the other figures)",
+      table, options, result.devices_size());
+}
+
+std::string Pools(const results::DeviceMemory& result, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn("pool", Align::kLeft);
+  table.AddColumn("kind", Align::kLeft);
+  for (const char* header : {"count", "allocated", "in use at peak", "at", "reserved", "unused",
+                             "at end", "threshold", "trims", "trimmed", "device"})
+    table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.pools_size(), options); ++i) {
+    const results::MemoryPool& p = result.pools(i);
+    table.AddRow(
+        {p.name(), p.imported() ? p.kind() + ", imported" : p.kind(), FormatNumber(p.count()),
+         FormatBytes(p.allocated_bytes()), FormatBytes(p.utilized_peak_bytes()),
+         FormatDuration(p.utilized_peak_time_ns()), FormatBytes(p.reserved_at_peak_bytes()),
+         p.has_fragmentation_ratio() ? FormatPercent(p.fragmentation_ratio()) : "-",
+         FormatBytes(p.utilized_end_bytes()),
+         p.threshold_bytes() == UINT64_MAX ? "all" : FormatBytes(p.threshold_bytes()),
+         FormatNumber(p.trim_count()), FormatBytes(p.trimmed_bytes()), std::to_string(p.device())});
+  }
+  return Section("Pools", table, options, result.pools_size());
+}
+
+// Where it was allocated: a function, else a place in a file.
+std::string Site(const results::LiveAllocation& live) {
+  if (!live.name().empty()) return ShortFunctionName(live.name());
+  if (!live.has_caller()) return "-";
+  const std::string& module = live.caller().module();
+  if (module.empty()) return FormatAddress(live.caller().pc());
+  return module.substr(module.rfind('/') + 1) + "+" + FormatAddress(live.caller().offset());
+}
+
+std::string Live(const results::DeviceMemory& result, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn("allocated by", Align::kLeft, true);
+  table.AddColumn("call", Align::kLeft);
+  table.AddColumn("kind", Align::kLeft);
+  for (const char* header : {"bytes", "at", "age", "address", "device", "tid"})
+    table.AddColumn(header, Align::kRight);
+  for (int i = 0; i < Shown(result.live_size(), options); ++i) {
+    const results::LiveAllocation& l = result.live(i);
+    table.AddRow({Site(l), l.has_function() ? l.function() : "-", l.kind(),
+                  FormatBytes(l.size_bytes()), FormatDuration(l.time_ns()),
+                  FormatDuration(l.age_ns()), FormatAddress(l.address()),
+                  std::to_string(l.device()), l.has_tid() ? std::to_string(l.tid()) : "-"});
+  }
+  return Section("Live at the end, the largest", table, options, result.live_size());
+}
+
+}  // namespace
+
+std::string DeviceMemoryText(const results::DeviceMemory& result, const TextOptions& options) {
+  if (result.uses().empty() && result.pools().empty()) {
+    const std::string devices = Devices(result, options);
+    return "No allocation of GPU memory was recorded.\n" + (devices.empty() ? "" : "\n" + devices) +
+           MetaText(result.meta(), options);
+  }
+  return Uses(result, options) + Devices(result, options) + Pools(result, options) +
+         Live(result, options) + MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What CUPTI tells of devices, contexts and streams themselves: once each, or again in every
+// capture for those that are there already. Which device a context is on and how a stream was made
+// is kept for the rows that refer to them.
+//
+// One thread at a time (the drain's pass). Bounded; nothing of CUPTI's is called.
+
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tracer/cupti/abi.h"
+
+namespace gpuprof::tracer::cupti {
+
+// What CUPTI sets aside for its records in each context, as its attributes tell.
+struct OwnBuffers {
+  uint64_t bytes_per_context = 0;  // 0: it does not tell
+  bool is_pinned = false;          // in the host's memory
+};
+
+class DeviceRecords {
+ public:
+  static constexpr size_t kMostDevices = 256;
+  static constexpr size_t kMostContexts = 4096;
+  static constexpr size_t kMostStreams = 1u << 16;
+
+  struct Stream {
+    uint32_t context, id;
+    int32_t priority;
+    uint32_t flag;  // CUpti_ActivityStreamFlag
+  };
+
+  void TakeDevice(const Record& record);
+  void TakeContext(const Record& record);
+  // What is known of the stream now; null: no room was left for it.
+  const Stream* TakeStream(const Record& record);
+
+  // kNoId: not told.
+  uint32_t DeviceOf(uint32_t context) const;
+  // Null: not told.
+  const Stream* Find(uint32_t context, uint32_t stream) const;
+
+  // The capture that begins now found CUDA begun.
+  void NoteCudaHadBegun() { cuda_had_begun_ = true; }
+  bool has_news() const { return cuda_had_begun_ || taken_ < devices_.size(); }
+  // Appends what is new as a Devices message; returns how many entries, one where it is but the
+  // note.
+  uint32_t Take(const OwnBuffers& own, std::vector<uint8_t>* out);
+
+ private:
+  struct Device {
+    uint32_t id = 0;
+    char name[64] = {};
+    uint8_t uuid[16] = {};
+    uint32_t compute[2] = {};
+    uint32_t multiprocessors = 0, core_clock_khz = 0;
+    uint64_t memory_bandwidth = 0, memory_bytes = 0;
+    uint32_t l2_bytes = 0, threads_per_warp = 0;
+    uint32_t warps_per_multiprocessor = 0, blocks_per_multiprocessor = 0;
+    uint32_t shared_per_multiprocessor = 0, registers_per_multiprocessor = 0;
+    uint32_t shared_per_block = 0, registers_per_block = 0, threads_per_block = 0;
+    bool is_mig = false;
+    uint32_t gpu_instance = 0, compute_instance = 0;
+  };
+  struct Context {
+    uint32_t id, device;
+  };
+
+  static void Put(const Device& device, const OwnBuffers& own, std::vector<uint8_t>* out);
+
+  std::vector<Device> devices_;
+  std::vector<Context> contexts_;
+  std::vector<Stream> streams_;  // by context and id
+  size_t taken_ = 0;
+  bool cuda_had_begun_ = false;
+};
+
+}  // namespace gpuprof::tracer::cupti
