@@ -21,6 +21,9 @@
 //   mapping  call address size [stack [frames]] [flags] capture
 //   range    kind [domain] name start_ns duration_ns depth [category] [color] [payload]
 //            [begin_tid] [flags]
+//   counter  device name value unit source [of_pid]   behind all processes: pid and tid are those
+//   of
+//            gpuprof's sampler and 0, a value is a decimal number, of unit mask a hexadecimal one
 //
 // Addresses are hexadecimal with 0x, texts are in double quotes with the escapes of JSON, codes
 // that this program does not know are numbers. frames and names of functions are left out where
@@ -40,7 +43,7 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr int kTableCount = 8;
+constexpr int kTableCount = 9;
 
 class ProcessDump {
  public:
@@ -75,8 +78,10 @@ class ProcessDump {
         return track.process_event.time_ns;
       case 6:
         return track.mapping.time_ns;
-      default:
+      case 7:
         return track.range.end_ns;
+      default:
+        return track.counter.time_ns;
     }
   }
 
@@ -93,7 +98,7 @@ class ProcessDump {
 
   void Row(const Track& track, int table, size_t row) {
     static constexpr std::string_view kNames[kTableCount] = {
-        "heap", "wait", "op", "tensor", "thread", "process", "mapping", "range"};
+        "heap", "wait", "op", "tensor", "thread", "process", "mapping", "range", "counter"};
     out_->Number(Times(track, table)[row]);
     out_->Number(process_.pid);
     out_->Number(track.tid);
@@ -114,8 +119,10 @@ class ProcessDump {
         return ProcessRow(track.process_event, row);
       case 6:
         return Mapping(track.mapping, row);
-      default:
+      case 7:
         return Range(track.range, row);
+      default:
+        return Counter(track, row);
     }
   }
 
@@ -184,6 +191,28 @@ class ProcessDump {
     }
     if (t.begin_thread[i] != 0) out_->Pair("begin_tid", t.begin_thread[i]);
     Flags(proto::FlagsOf(operation));
+  }
+
+  void Counter(const Track& track, size_t i) {
+    const CounterTable& t = track.counter;
+    const auto device = process_.sampled_devices.find(track.id);
+    if (device != process_.sampled_devices.end()) out_->Pair("device", device->second.index());
+    const auto counter = process_.counters.find(t.counter[i]);
+    if (counter == process_.counters.end()) {
+      out_->Pair("counter", t.counter[i]);
+      out_->Pair("value", t.value[i]);
+      return;
+    }
+    const proto::Counter& known = counter->second;
+    out_->Text("name", known.name());
+    if (known.unit() == "mask") {
+      out_->Address("value", static_cast<uint64_t>(t.value[i]));
+    } else {
+      out_->Pair("value", CounterValueText(t.value[i], known.divisor()));
+    }
+    out_->Text("unit", known.unit());
+    out_->Text("source", known.source());
+    if (known.pid() != 0) out_->Pair("of_pid", known.pid());
   }
 
   void Tensor(const TensorTable& t, size_t i) {
@@ -308,6 +337,13 @@ Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* cont
     found = true;
     ProcessDump dump(process, options.symbolize, &out);
     for (const Track& track : process.tracks) {
+      if (!dump.DumpTrack(track)) return {};
+    }
+  }
+  for (const Process& sampler : trace.samplers) {
+    if (options.pid != 0) break;
+    ProcessDump dump(sampler, options.symbolize, &out);
+    for (const Track& track : sampler.tracks) {
       if (!dump.DumpTrack(track)) return {};
     }
   }

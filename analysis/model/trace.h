@@ -161,6 +161,14 @@ struct SyncTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// Hardware counters. On a device's track, of a sampler.
+struct CounterTable {
+  Column<int64_t> time_ns;   // when the device was read
+  Column<uint32_t> counter;  // Process::counters
+  Column<int64_t> value;     // in the counter's unit times its divisor
+  size_t rows() const { return time_ns.size(); }
+};
+
 // One moment of a thread's accumulated CPU use.
 struct ThreadSample {
   int64_t time_ns;
@@ -191,6 +199,7 @@ struct Track {
   MemsetTable memset;
   ApiTable api;
   SyncTable sync;
+  CounterTable counter;
 };
 
 struct CaptureWindow {
@@ -249,6 +258,11 @@ struct Process {
   std::unordered_map<uint32_t, proto::Signature> signatures;
   std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
   std::vector<proto::Device> devices;
+  // Of gpuprof's sampler of hardware counters: then it is in Trace::samplers, and no process of the
+  // program.
+  bool is_sampler = false;
+  std::unordered_map<uint32_t, proto::Counter> counters;
+  std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
   std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
   proto::Health health;                // the last one
   uint64_t rows = 0;                   // of event blocks, by their headers
@@ -280,6 +294,7 @@ struct Trace {
   bool has_manifest = false;
   proto::Bundle manifest;
   std::vector<Process> processes;  // by start time; children after parents
+  std::vector<Process> samplers;   // of hardware counters, one each run and host
   std::vector<InputFault> faults;
   int64_t origin_realtime_ns = 0;  // what time 0 is
   bool headers_only = false;       // no event columns were decoded

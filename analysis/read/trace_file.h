@@ -87,6 +87,7 @@ class TraceFile {
   void BuildClock();
   void BuildCuptiClock();
   void AddStreams(const proto::Streams& streams);
+  void AddCounters(const proto::Counters& counters);
   // A block's time range on the clock as it is.
   std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
   void TakeMeta();
