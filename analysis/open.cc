@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <memory>
 #include <new>
@@ -71,19 +72,40 @@ void DropUnreadable(Files* files, Trace* trace) {
   files->erase(first_bad, files->end());
 }
 
-// Puts all processes on one axis whose zero is the earliest event.
-void PlaceAll(const Files& files, Trace* trace) {
-  const std::vector<int64_t> offsets = RealtimeOffsets(files);
-  int64_t origin = std::numeric_limits<int64_t>::max();
+// Takes the files of gpuprof's own samplers out of `files`.
+Files TakeSamplers(Files* files) {
+  Files samplers;
+  const auto first = std::stable_partition(
+      files->begin(), files->end(),
+      [](const std::unique_ptr<TraceFile>& file) { return !file->process().is_sampler; });
+  std::move(first, files->end(), std::back_inserter(samplers));
+  files->erase(first, files->end());
+  return samplers;
+}
+
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+int64_t Earliest(const Files& files, const std::vector<int64_t>& offsets) {
+  int64_t earliest = kNever;
   for (size_t i = 0; i < files.size(); ++i) {
-    int64_t earliest = 0;
-    if (!files[i]->EarliestNs(&earliest)) continue;
-    origin = std::min(origin, earliest + offsets[i]);
+    int64_t time = 0;
+    if (files[i]->EarliestNs(&time)) earliest = std::min(earliest, time + offsets[i]);
   }
-  if (origin == std::numeric_limits<int64_t>::max()) origin = 0;
+  return earliest;
+}
+
+// Puts all processes on one axis whose zero is the earliest event of one; samplers do not count
+// where there are others.
+void PlaceAll(const Files& files, const Files& samplers, Trace* trace) {
+  const std::vector<int64_t> offsets = RealtimeOffsets(files);
+  const std::vector<int64_t> sampler_offsets = SamplerOffsets(samplers, files, offsets);
+  int64_t origin = Earliest(files, offsets);
+  if (origin == kNever) origin = Earliest(samplers, sampler_offsets);
+  if (origin == kNever) origin = 0;
   origin = std::clamp(origin, -ClockMap::kTimeLimit, ClockMap::kTimeLimit);
   trace->origin_realtime_ns = origin;
   for (size_t i = 0; i < files.size(); ++i) files[i]->Place(offsets[i] - origin);
+  for (size_t i = 0; i < samplers.size(); ++i) samplers[i]->Place(sampler_offsets[i] - origin);
 }
 
 uint64_t DefaultMemoryLimit() {
@@ -102,6 +124,14 @@ void SortTracks(Process* process) {
   });
 }
 
+void TakeProcesses(const Files& files, std::vector<Process>* processes, Trace* trace) {
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    SortTracks(&file->process());
+    trace->faults.insert(trace->faults.end(), file->faults().begin(), file->faults().end());
+    processes->push_back(std::move(file->process()));
+  }
+}
+
 Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* trace) {
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
@@ -117,20 +147,20 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
                           ? path + ": no trace in this directory"
                           : trace->faults.front().file + ": " + trace->faults.front().what);
   }
+  const Files samplers = TakeSamplers(&files);
   FillHosts(files, trace->manifest.host());
+  FillHosts(samplers, trace->manifest.host());
   OrderProcesses(&files);
   InheritFromParents(files);
-  PlaceAll(files, trace);
+  PlaceAll(files, samplers, trace);
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
     LoadEvents(files, options.threads, limit);
+    LoadEvents(samplers, options.threads, limit);
   }
-  for (const std::unique_ptr<TraceFile>& file : files) {
-    SortTracks(&file->process());
-    trace->faults.insert(trace->faults.end(), file->faults().begin(), file->faults().end());
-    trace->processes.push_back(std::move(file->process()));
-  }
+  TakeProcesses(files, &trace->processes, trace);
+  TakeProcesses(samplers, &trace->samplers, trace);
   return {};
 }
 

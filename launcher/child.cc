@@ -136,7 +136,8 @@ std::vector<std::string> ChangedEnvironment(const char* const* environment, Vari
   return entries;
 }
 
-ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes) {
+ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes,
+                     const std::function<void()>& on_started) {
   ChildResult result;
   std::vector<std::string> entries = ChangedEnvironment(environ, changes);
   std::vector<char*> arguments, variables;
@@ -167,6 +168,7 @@ ChildResult RunChild(const std::vector<std::string>& command, const Variables& c
     return result;
   }
   result.exec_error = ReadExecError(ends[0]);
+  if (result.exec_error == 0 && on_started) on_started();
   Wait(&result);
   result.wall_ns = proto::ReadClockNs(CLOCK_MONOTONIC) - begin;
   return result;

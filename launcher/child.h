@@ -8,6 +8,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,9 @@ struct ChildResult {
 };
 
 // Starts `command` by execvp in our environment with `changes` made to it. Returns when it has
-// ended.
-ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes);
+// ended. `on_started` is called once it runs: children made there are younger than it.
+ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes,
+                     const std::function<void()>& on_started = {});
 
 // The environment as a list of NAME=value: ours in its own order, changed in place, what is new
 // behind it.

@@ -16,6 +16,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "launcher/doctor_nvml.h"
 #include "launcher/text.h"
 
 namespace gpuprof::launcher {
@@ -197,6 +198,7 @@ Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
 
 std::vector<Check> CudaChecks(const Variables& environment) {
   return {CheckDriver(LookForDriver()), LookForCupti(environment), CheckInjection(environment),
+          NvmlCheck(),
           CheckCounters(ReadAll("/proc/driver/nvidia/params"), Bounding(), geteuid() == 0)};
 }
 

@@ -103,6 +103,16 @@ std::string CanonicalSize(std::string_view value) {
   return std::to_string(bytes);
 }
 
+std::string CheckGpuPeriod(std::string_view value) {
+  uint64_t nanoseconds = 0;
+  return ParseGpuPeriod(value, &nanoseconds);
+}
+std::string CanonicalGpuPeriod(std::string_view value) {
+  uint64_t nanoseconds = 0;
+  ParseGpuPeriod(value, &nanoseconds);
+  return nanoseconds == 0 ? "off" : Milliseconds(nanoseconds);
+}
+
 std::string CheckClock(std::string_view value) {
   return ParseChoice(value, {"auto", "tsc", "monotonic"});
 }
@@ -135,6 +145,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvRing, nullptr, "SIZE", CheckRing, CanonicalSize},
     {proto::kEnvRingMemory, nullptr, "SIZE", CheckRingMemory, CanonicalSize},
     {proto::kEnvMemory, nullptr, "SIZE", CheckMemory, CanonicalSize},
+    {proto::kEnvGpuPeriod, nullptr, "DURATION|off", CheckGpuPeriod, CanonicalGpuPeriod},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},

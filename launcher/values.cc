@@ -126,6 +126,16 @@ std::string ParseDuration(std::string_view text, uint64_t* nanoseconds) {
   return "";
 }
 
+std::string ParseGpuPeriod(std::string_view text, uint64_t* nanoseconds) {
+  *nanoseconds = 0;
+  if (text == "off") return "";
+  const std::string error = ParseDuration(text, nanoseconds);
+  if (!error.empty()) return error + ", or off";
+  if (*nanoseconds < 10'000'000 || *nanoseconds > 60'000'000'000)
+    return "counters are read every 10ms to 1m; the default is 100ms, and off reads none";
+  return "";
+}
+
 std::string ParseSignal(std::string_view text, int* number) {
   if (text == "none") {
     *number = 0;

@@ -24,6 +24,9 @@ std::string ParseSize(std::string_view text, uint64_t* bytes);
 // 500ms, 5s, 1.5m, 2h; a unit is required.
 std::string ParseDuration(std::string_view text, uint64_t* nanoseconds);
 
+// A duration of 10ms to 1m, or off (0).
+std::string ParseGpuPeriod(std::string_view text, uint64_t* nanoseconds);
+
 // USR1, SIGUSR1, 10, none (0). Refuses signals that cannot be caught or that tell of a crash.
 std::string ParseSignal(std::string_view text, int* number);
 

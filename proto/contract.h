@@ -30,6 +30,8 @@ namespace gpuprof::proto {
   X(kEnvRingMemory, "GPUPROF_RING_MEMORY", "32MiB", "Most memory for the rings of one process.")   \
   X(kEnvMemory, "GPUPROF_MEMORY", "64MiB",                                                         \
     "Most memory of the recorder in one process, rings apart; the capture ends there.")            \
+  X(kEnvGpuPeriod, "GPUPROF_GPU_PERIOD", "100ms",                                                  \
+    "How often `gpuprof run` reads the GPUs' hardware counters once CUDA is in use; off: never.")  \
   X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
   X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Times of exact heap events: coarse or exact.") \
   X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")             \
@@ -73,6 +75,10 @@ inline constexpr char kRingSuffix[] =
     ".ring";  // p<pid>-<start>.ring, while the process lives or after it died
 inline constexpr char kSegmentSuffix[] =
     ".seg";  // of a flight recorder: p<pid>-<start>.<number>.seg
+inline constexpr char kSamplerPrefix[] = "gpu-";  // gpu-<pid>-<start>.gpt: hardware counters
+// Made by the launcher whose sampler waits for it to be removed: by the first process that records
+// and has initialised CUDA.
+inline constexpr char kGpuWaitFile[] = "gpu.wait";
 inline constexpr char kSnapshotPrefix[] = "snapshot-";  // folders, each a bundle of its own
 // <start>: CLOCK_REALTIME microseconds at which the process (or the image after exec) began, in
 // hexadecimal.

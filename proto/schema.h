@@ -31,6 +31,7 @@ enum class ChunkKind : uint16_t {
   kStreams = 9,     // which stream a track is
   kDevices = 10,
   kFunctions = 11,  // names of API functions
+  kCounters = 13,   // what the rows of kCounter are of
   // Events, by column.
   kHeap = 16,
   kWait = 17,
@@ -39,7 +40,8 @@ enum class ChunkKind : uint16_t {
   kThreadEvent = 20,
   kProcessEvent = 21,
   kMapping = 22,
-  kRange = 23,   // NVTX
+  kRange = 23,    // NVTX
+  kCounter = 24,  // hardware counters, sampled; of gpuprof's sampler, not of a process
   kLaunch = 25,  // the host's side of work on the GPU: its stack
   // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads;
   // an allocation outside of any stream, and a pool, are on a track of their context or device.
@@ -63,7 +65,7 @@ static_assert(RingKindIndex(ChunkKind::kLaunch) < kRingKinds);
 // Whether a block of this kind holds a table's entries, not rows.
 constexpr bool IsTableKind(uint16_t kind) {
   return kind >= static_cast<uint16_t>(ChunkKind::kMeta) &&
-         kind <= static_cast<uint16_t>(ChunkKind::kFunctions);
+         kind <= static_cast<uint16_t>(ChunkKind::kCounters);
 }
 
 // Whether times of this kind of event are on CUPTI's clock.
@@ -219,6 +221,10 @@ enum : int {
 };
 }
 
+namespace counter_column {
+enum : int { kTime, kCounter, kValue };  // counter: id of Counters; value: signed, in its unit
+}
+
 inline constexpr TableSpec kTables[] = {
     {ChunkKind::kHeap,
      "heap",
@@ -288,6 +294,10 @@ inline constexpr TableSpec kTables[] = {
       {"style", Encoding::kPlain},
       {"payload", Encoding::kPlain},
       {"begin_thread", Encoding::kPlain}}},
+    {ChunkKind::kCounter,
+     "counter",
+     3,
+     {{"time", Encoding::kTime}, {"counter", Encoding::kPlain}, {"value", Encoding::kPlain}}},
     {ChunkKind::kLaunch,
      "launch",
      4,

@@ -19,6 +19,7 @@
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/drain.h"
+#include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
 #include "tracer/stack/stack_bounds.h"
 #include "tracer/stack/stack_capture.h"
@@ -291,6 +292,7 @@ bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0
 void StartGpuOnce(bool cuda_had_begun) {
   if (!g_capturing || !RecordsGpu() || g_gpu_tried) return;
   g_gpu_tried = true;
+  CallSampler(*g_host->settings);
   cupti::Start(g_host, cuda_had_begun);
 }
 

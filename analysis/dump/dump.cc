@@ -23,6 +23,9 @@
 //            [begin_tid] [flags]
 //   launch   function correlation [stack [frames]]
 //   and what the GPU did: analysis/dump/gpu_rows.h
+//   counter  device name value unit source [of_pid]   behind all processes: pid and tid are those
+//   of
+//            gpuprof's sampler and 0, a value is a decimal number, of unit mask a hexadecimal one
 //
 // Addresses are hexadecimal with 0x, texts are in double quotes with the escapes of JSON, codes
 // that this program does not know are numbers. frames and names of functions are left out where
@@ -83,6 +86,10 @@ class ProcessDump {
   template <auto table, auto write>
   static void Write(ProcessDump* dump, const Track& track, size_t row) {
     (dump->*write)(track.*table, row);
+  }
+  template <auto write>
+  static void WriteTrack(ProcessDump* dump, const Track& track, size_t row) {
+    (dump->*write)(track, row);
   }
   template <auto write>
   static void WriteGpu(ProcessDump* dump, const Track& track, size_t row) {
@@ -166,6 +173,28 @@ class ProcessDump {
     gpu_.Function(t.function[i]);
     out_->Pair("correlation", t.correlation[i]);
     Stack(t.stack[i]);
+  }
+
+  void Counter(const Track& track, size_t i) {
+    const CounterTable& t = track.counter;
+    const auto device = process_.sampled_devices.find(track.id);
+    if (device != process_.sampled_devices.end()) out_->Pair("device", device->second.index());
+    const auto counter = process_.counters.find(t.counter[i]);
+    if (counter == process_.counters.end()) {
+      out_->Pair("counter", t.counter[i]);
+      out_->Pair("value", t.value[i]);
+      return;
+    }
+    const proto::Counter& known = counter->second;
+    out_->Text("name", known.name());
+    if (known.unit() == "mask") {
+      out_->Address("value", static_cast<uint64_t>(t.value[i]));
+    } else {
+      out_->Pair("value", CounterValueText(t.value[i], known.divisor()));
+    }
+    out_->Text("unit", known.unit());
+    out_->Text("source", known.source());
+    if (known.pid() != 0) out_->Pair("of_pid", known.pid());
   }
 
   void Tensor(const TensorTable& t, size_t i) {
@@ -290,6 +319,7 @@ const ProcessDump::Table ProcessDump::kTables[] = {
     {"mapping", Times<&Track::mapping, &MappingTable::time_ns>,
      Write<&Track::mapping, &ProcessDump::Mapping>},
     {"range", Times<&Track::range, &RangeTable::end_ns>, Write<&Track::range, &ProcessDump::Range>},
+    {"counter", Times<&Track::counter, &CounterTable::time_ns>, WriteTrack<&ProcessDump::Counter>},
     {"launch", Times<&Track::launch, &LaunchTable::time_ns>,
      Write<&Track::launch, &ProcessDump::Launch>},
     {"kernel", Times<&Track::kernel, &KernelTable::end_ns>, WriteGpu<&GpuRows::Kernel>},
@@ -328,6 +358,13 @@ Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* cont
     found = true;
     ProcessDump dump(process, options.symbolize, &out);
     for (const Track& track : process.tracks) {
+      if (!dump.DumpTrack(track)) return {};
+    }
+  }
+  for (const Process& sampler : trace.samplers) {
+    if (options.pid != 0) break;
+    ProcessDump dump(sampler, options.symbolize, &out);
+    for (const Track& track : sampler.tracks) {
       if (!dump.DumpTrack(track)) return {};
     }
   }

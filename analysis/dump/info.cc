@@ -148,6 +148,31 @@ Json ProcessJson(const Process& process) {
   return json;
 }
 
+// Of gpuprof's own reading of hardware counters.
+Json SamplerJson(const Process& sampler) {
+  Json json;
+  json["name"] = sampler.file;
+  json["pid"] = sampler.pid;
+  json["host"] = sampler.host;
+  json["has_end"] = sampler.has_end;
+  json["first_ns"] = sampler.first_ns;
+  json["last_ns"] = sampler.last_ns;
+  json["count"] = sampler.rows;
+  json["size_bytes"] = sampler.file_bytes;
+  json["kinds"] = KindsJson(sampler);
+  json["lost_count"] = LostRecords(sampler);
+  json["notes"] = NotesJson(sampler);
+  Json devices = Json::array();
+  for (const auto& [track, device] : sampler.sampled_devices) {
+    devices.push_back({{"device", device.index()},
+                       {"name", device.name()},
+                       {"uuid", device.uuid()},
+                       {"has_gpm", device.has_gpm()}});
+  }
+  json["devices"] = std::move(devices);
+  return json;
+}
+
 void AddLine(std::string* out, std::string_view indent, std::string_view name,
              std::string_view value) {
   if (value.empty()) return;
@@ -233,6 +258,22 @@ void DescribeProcess(const Process& process, std::string* out) {
   }
 }
 
+void DescribeSampler(const Process& sampler, std::string* out) {
+  *out += "\n" + sampler.file + "  hardware counters, read by gpuprof beside the program\n";
+  for (const auto& [track, device] : sampler.sampled_devices) {
+    AddLine(out, "  ", "device",
+            std::to_string(device.index()) + ": " + device.name() + " " + device.uuid() +
+                (device.has_gpm() ? ", with GPM" : ""));
+  }
+  AddLine(out, "  ", "recorded", FormatDuration(sampler.last_ns - sampler.first_ns));
+  AddLine(out, "  ", "rows", FormatCount(sampler.rows));
+  AddLine(out, "  ", "size", FormatBytes(sampler.file_bytes));
+  if (!sampler.has_end)
+    AddLine(out, "  ", "ended", "no end was recorded: killed, or still running");
+  for (const proto::Note& note : sampler.health.note())
+    AddLine(out, "  ", "note", note.source() + ": " + note.text());
+}
+
 struct Totals {
   uint64_t rows = 0;
   uint64_t bytes = 0;
@@ -246,6 +287,8 @@ Totals Sum(const Trace& trace) {
     totals.bytes += process.file_bytes;
     totals.lost += LostRecords(process);
   }
+  // Their rows are no events of the program's.
+  for (const Process& sampler : trace.samplers) totals.bytes += sampler.file_bytes;
   return totals;
 }
 
@@ -316,6 +359,9 @@ std::string DescribeJson(const Trace& trace) {
   Json processes = Json::array();
   for (const Process& process : trace.processes) processes.push_back(ProcessJson(process));
   json["processes"] = std::move(processes);
+  Json samplers = Json::array();
+  for (const Process& sampler : trace.samplers) samplers.push_back(SamplerJson(sampler));
+  json["samplers"] = std::move(samplers);
   json["faults"] = ToJson(trace.faults);
   return ToText(json);
 }
@@ -345,6 +391,7 @@ std::string DescribeText(const Trace& trace) {
   AddLine(&out, "", "size", FormatBytes(totals.bytes));
   AddLine(&out, "", "lost", totals.lost == 0 ? "none" : std::to_string(totals.lost) + " records");
   for (const Process& process : trace.processes) DescribeProcess(process, &out);
+  for (const Process& sampler : trace.samplers) DescribeSampler(sampler, &out);
   if (!trace.faults.empty()) out += "\nfaults\n";
   for (const InputFault& fault : trace.faults) {
     out +=

@@ -137,7 +137,21 @@ constexpr Entry kTableKinds[] = {
     Is(ChunkKind::kClocks, "clocks"),       Is(ChunkKind::kThreads, "threads"),
     Is(ChunkKind::kHealth, "health"),       Is(ChunkKind::kSignatures, "signatures"),
     Is(ChunkKind::kStreams, "streams"),     Is(ChunkKind::kDevices, "devices"),
-    Is(ChunkKind::kFunctions, "functions"),
+    Is(ChunkKind::kFunctions, "functions"), Is(ChunkKind::kCounters, "counters"),
+};
+// nvml.h, nvmlClocksEventReasons.
+constexpr Entry kClocksEventReasons[] = {
+    {0x1, "gpu_idle"},
+    {0x2, "applications_clocks_setting"},
+    {0x4, "sw_power_cap"},
+    {0x8, "hw_slowdown"},
+    {0x10, "sync_boost"},
+    {0x20, "sw_thermal_slowdown"},
+    {0x40, "hw_thermal_slowdown"},
+    {0x80, "hw_power_brake_slowdown"},
+    {0x100, "display_clock_setting"},
+    {0x200, "board_limit"},
+    {0x400, "reliability"},
 };
 // As c10::DeviceType numbers them.
 constexpr Entry kDeviceTypes[] = {
@@ -159,6 +173,11 @@ std::string_view HeapModeName(uint32_t code) { return Find(kHeapModes, code); }
 std::string_view ClockKindName(uint32_t code) { return Find(kClockKinds, code); }
 std::string_view LossKindName(uint32_t code) { return Find(kLossKinds, code); }
 std::string_view SourceName(uint32_t bit) { return Find(kSources, bit); }
+
+std::string_view ClocksEventReasonName(uint64_t bit) {
+  return bit > UINT32_MAX ? std::string_view()
+                          : Find(kClocksEventReasons, static_cast<uint32_t>(bit));
+}
 
 std::string_view ChunkKindName(uint32_t code) {
   const TableSpec* table = FindTable(static_cast<ChunkKind>(code));
@@ -205,6 +224,20 @@ std::string NvtxPayloadText(NvtxPayload type, uint64_t bits) {
     default:
       return std::to_string(bits);
   }
+}
+
+std::string CounterValueText(int64_t value, uint32_t divisor) {
+  if (divisor <= 1) return std::to_string(value);
+  const uint64_t size = value < 0 ? -static_cast<uint64_t>(value) : static_cast<uint64_t>(value);
+  std::string text = (value < 0 ? "-" : "") + std::to_string(size / divisor);
+  uint64_t rest = size % divisor;
+  if (rest != 0) text += '.';
+  for (int digits = 0; rest != 0 && digits < 9; ++digits) {
+    rest *= 10;
+    text += static_cast<char>('0' + rest / divisor);
+    rest %= divisor;
+  }
+  return text;
 }
 
 std::string DeviceName(uint32_t device) {

@@ -26,6 +26,8 @@ std::string_view HeapModeName(uint32_t code);
 std::string_view ClockKindName(uint32_t code);
 std::string_view LossKindName(uint32_t code);
 std::string_view SourceName(uint32_t bit);
+// A bit of nvmlClocksEventReasons, in nvidia-smi's words.
+std::string_view ClocksEventReasonName(uint64_t bit);
 // "meta", "strings" ... and the event tables' names of proto/schema.h.
 std::string_view ChunkKindName(uint32_t code);
 
@@ -38,6 +40,9 @@ std::string_view SyncKindName(uint32_t kind);
 
 // The number that a payload's 64 bits stand for.
 std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);
+
+// A counter's value divided, exact: 71300 of 1000 is "71.3".
+std::string CounterValueText(int64_t value, uint32_t divisor);
 
 // "cpu", "cuda:0", from type << 8 | index as the framework numbers them.
 std::string DeviceName(uint32_t device);

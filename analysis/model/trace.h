@@ -198,6 +198,14 @@ struct MemoryPoolTable {
   size_t rows() const { return time_ns.size(); }
 };
 
+// Hardware counters. On a device's track, of a sampler.
+struct CounterTable {
+  Column<int64_t> time_ns;   // when the device was read
+  Column<uint32_t> counter;  // Process::counters
+  Column<int64_t> value;     // in the counter's unit times its divisor
+  size_t rows() const { return time_ns.size(); }
+};
+
 // One moment of a thread's accumulated CPU use.
 struct ThreadSample {
   int64_t time_ns;
@@ -234,6 +242,7 @@ struct Track {
   SyncTable sync;
   DeviceMemoryTable device_memory;
   MemoryPoolTable memory_pool;
+  CounterTable counter;
 };
 
 // A context or stream that is none, as CUPTI numbers it.
@@ -305,10 +314,15 @@ struct Process {
   StackTree stacks;
   std::unordered_map<uint32_t, proto::Signature> signatures;
   std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
-  std::vector<proto::Device> devices;                // by id; those that CUPTI told of
-  std::vector<proto::Module> modules;                // first_seen and last_seen still in ticks
-  proto::Health health;                              // the last one
-  uint64_t rows = 0;                                 // of event blocks, by their headers
+  std::vector<proto::Device> devices;
+  // Of gpuprof's sampler of hardware counters: then it is in Trace::samplers, and no process of the
+  // program.
+  bool is_sampler = false;
+  std::unordered_map<uint32_t, proto::Counter> counters;
+  std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
+  std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
+  proto::Health health;                // the last one
+  uint64_t rows = 0;                   // of event blocks, by their headers
   uint64_t file_bytes = 0;
   uint64_t gpu_tick_ns = 0;       // times on the GPU are multiples of it; 0: there are none
   std::vector<KindTotals> kinds;  // ascending
@@ -340,6 +354,7 @@ struct Trace {
   bool has_manifest = false;
   proto::Bundle manifest;
   std::vector<Process> processes;  // by start time; children after parents
+  std::vector<Process> samplers;   // of hardware counters, one each run and host
   std::vector<InputFault> faults;
   int64_t origin_realtime_ns = 0;  // what time 0 is
   bool headers_only = false;       // no event columns were decoded

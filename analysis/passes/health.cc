@@ -162,6 +162,7 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
     }
   }
   context.FillMeta("health", out->mutable_meta());
+  AddSamplers(context.trace(), /*with_notes=*/true, out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};

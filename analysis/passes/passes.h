@@ -12,6 +12,7 @@
 
 #include "analysis/passes/context.h"
 #include "proto/results/api.pb.h"
+#include "proto/results/counters.pb.h"
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
@@ -39,6 +40,7 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
@@ -66,6 +68,9 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out);
 void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack);
 void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
 void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
+
+// What the samplers of hardware counters read, and, `with_notes`, what was in their way.
+void AddSamplers(const Trace& trace, bool with_notes, results::Meta* meta);
 
 // The weights that stacks can be folded by.
 std::vector<std::string_view> StackWeightKeys();

@@ -107,4 +107,20 @@ std::vector<int64_t> RealtimeOffsets(const Files& files) {
   return offsets;
 }
 
+std::vector<int64_t> SamplerOffsets(const Files& samplers, const Files& files,
+                                    const std::vector<int64_t>& offsets) {
+  std::vector<int64_t> found;
+  for (const std::unique_ptr<TraceFile>& sampler : samplers) {
+    int64_t offset = sampler->clock().realtime_offset();
+    for (size_t i = 0; i < files.size(); ++i) {
+      if (files[i]->process().host != sampler->process().host) continue;
+      if (files[i]->clock().fit() == ClockMap::Fit::kGuess) continue;
+      offset = offsets[i];
+      break;
+    }
+    found.push_back(offset);
+  }
+  return found;
+}
+
 }  // namespace gpuprof::analysis

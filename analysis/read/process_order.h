@@ -30,4 +30,10 @@ void InheritFromParents(const std::vector<std::unique_ptr<TraceFile>>& files);
 // starts then does not tear them apart.
 std::vector<int64_t> RealtimeOffsets(const std::vector<std::unique_ptr<TraceFile>>& files);
 
+// The same of samplers: one takes that of the first process of its host, as both ran under one
+// kernel.
+std::vector<int64_t> SamplerOffsets(const std::vector<std::unique_ptr<TraceFile>>& samplers,
+                                    const std::vector<std::unique_ptr<TraceFile>>& files,
+                                    const std::vector<int64_t>& offsets);
+
 }  // namespace gpuprof::analysis

@@ -93,6 +93,7 @@ class TraceFile {
   void BuildCuptiClock();
   void AddStreams(const proto::Streams& streams);
   void AddDevices(const proto::Devices& devices, uint32_t capture);
+  void AddCounters(const proto::Counters& counters);
   // A block's time range on the clock as it is.
   std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
   void TakeMeta();

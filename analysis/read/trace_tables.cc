@@ -8,6 +8,7 @@
 #include <set>
 
 #include "analysis/read/trace_file.h"
+#include "proto/contract.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -21,6 +22,7 @@ constexpr size_t kMostSnapshots = 4u << 20;
 constexpr size_t kMostModules = 64u << 10;
 constexpr size_t kMostSignatures = 1u << 20;
 constexpr size_t kMostDevices = 1024;
+constexpr size_t kMostCounters = 64u << 10;
 
 }  // namespace
 
@@ -87,8 +89,22 @@ void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* dec
         process_.functions.emplace(chunk.functions().function(i), chunk.functions().name(i));
       }
       break;
+    case proto::ChunkKind::kCounters:
+      AddCounters(chunk.counters());
+      break;
     default:
       break;
+  }
+}
+
+void TraceFile::AddCounters(const proto::Counters& counters) {
+  for (const proto::Counter& counter : counters.counter()) {
+    if (process_.counters.size() < kMostCounters || process_.counters.count(counter.id()) != 0)
+      process_.counters[counter.id()] = counter;
+  }
+  for (const proto::SampledDevice& device : counters.device()) {
+    if (process_.sampled_devices.size() < kMostDevices)
+      process_.sampled_devices[device.track()] = device;
   }
 }
 
@@ -235,6 +251,8 @@ void TraceFile::TakeMeta() {
   if (meta_.pid() != 0) process.pid = meta_.pid();
   process.ppid = meta_.ppid();
   process.is_forked = meta_.forked();
+  // Killed at once, it had no time to say so.
+  process.is_sampler = meta_.sampler() || name_.rfind(proto::kSamplerPrefix, 0) == 0;
   process.host = meta_.host();
   process.executable = meta_.executable();
   process.argv.assign(meta_.argv().begin(), meta_.argv().end());

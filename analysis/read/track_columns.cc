@@ -64,6 +64,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.time_ns, t.correlation, t.function, t.stack);
       return true;
     }
+    case ChunkKind::kCounter: {
+      CounterTable& t = track->counter;
+      all(t.time_ns, t.counter, t.value);
+      return true;
+    }
     case ChunkKind::kKernel: {
       KernelTable& t = track->kernel;
       all(t.end_ns, t.duration_ns, t.signature, t.correlation, t.graph, t.graph_node, t.capture);
@@ -254,6 +259,13 @@ void StoreRange(const Writer& w, RangeTable* t) {
   w.Plain(c::kBeginThread, &t->begin_thread);
 }
 
+void StoreCounter(const Writer& w, CounterTable* t) {
+  namespace c = proto::counter_column;
+  w.Time(c::kTime, &t->time_ns);
+  w.Plain(c::kCounter, &t->counter);
+  w.Plain(c::kValue, &t->value);
+}
+
 void StoreKernel(const Writer& w, KernelTable* t) {
   namespace c = proto::kernel_column;
   w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
@@ -369,6 +381,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreRange(writer, &track->range);
     case ChunkKind::kLaunch:
       return StoreLaunch(writer, &track->launch);
+    case ChunkKind::kCounter:
+      return StoreCounter(writer, &track->counter);
     case ChunkKind::kKernel:
       return StoreKernel(writer, &track->kernel);
     case ChunkKind::kMemcpy:

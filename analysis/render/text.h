@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "analysis/render/table.h"
 #include "proto/results/api.pb.h"
+#include "proto/results/counters.pb.h"
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
@@ -41,6 +42,7 @@ std::string ApiText(const results::ApiCalls& result, const TextOptions& options)
 std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
 std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
+std::string CountersText(const results::Counters& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);

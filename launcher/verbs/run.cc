@@ -17,11 +17,14 @@
 #include "launcher/child.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
+#include "launcher/gpu/nvml_library.h"
+#include "launcher/gpu/sampler_process.h"
 #include "launcher/objects.h"
 #include "launcher/program.h"
 #include "launcher/settings.h"
 #include "launcher/summary.h"
 #include "launcher/text.h"
+#include "launcher/values.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
 
@@ -42,6 +45,8 @@ class Run : public Verb {
     for (const SettingInfo& info : SettingTable()) {
       if (!info.flag.empty()) options->Setting(info);
     }
+    options->Value("--gpu-log", &gpu_log_path_, "FILE",
+                   "CSV of the GPUs' counters while the command runs, as nvidia-smi writes it");
     options->Flag("--quiet", &quiet_, "Say nothing when all went well");
     options->Command(&command_);
   }
@@ -62,7 +67,8 @@ class Run : public Verb {
     if (!facts_.program.executable) return NotExecutable(EACCES);
     const Objects objects = FindObjects(facts_.settings);
     if (!objects.error.empty()) return Fail(objects.error);
-    const std::string fault = OpenBundle();
+    std::string fault = OpenGpuLog();
+    if (fault.empty()) fault = OpenBundle();
     if (!fault.empty()) return Fail(fault);
     return Start(objects);
   }
@@ -90,6 +96,34 @@ class Run : public Verb {
     return error;
   }
 
+  std::string OpenGpuLog() {
+    ParseGpuPeriod(FindSetting(facts_.settings, proto::kEnvGpuPeriod).value, &gpu_period_ns_);
+    if (gpu_log_path_.empty()) return "";
+    if (gpu_period_ns_ == 0) return "--gpu-log needs counters, which --gpu-period=off forbids";
+    return gpu_log_.Open(gpu_log_path_);
+  }
+
+  // Counters are on by themselves where NVML is, and the program's use of CUDA is recorded. They
+  // grow with time alone: beside a flight recorder, which may run for weeks, they are for those who
+  // ask.
+  void PrepareSampler() {
+    Sources sources;
+    ParseSources(FindSetting(facts_.settings, proto::kEnvTrace).value, &sources);
+    const bool is_asked =
+        FindSetting(facts_.settings, proto::kEnvGpuPeriod).source != Setting::Source::kDefault;
+    const bool is_ring = !FindSetting(facts_.settings, proto::kEnvRing).value.empty();
+    SamplerOptions options;
+    options.bundle = bundle_.path();
+    options.period_ns = gpu_period_ns_;
+    options.to_trace = gpu_period_ns_ != 0 && (sources.bits & proto::kSourceCuda) != 0 &&
+                       (is_asked || !is_ring) && NvmlIsHere();
+    if (options.to_trace || gpu_log_.is_open()) sampler_.Prepare(options, &gpu_log_);
+  }
+
+  static void SayAll(const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) Say(line);
+  }
+
   int Start(const Objects& objects) {
     Variables changes = RecorderVariables(facts_.settings, bundle_.path(), objects);
     proto::Bundle description = DescribeStart(command_, changes);
@@ -103,7 +137,9 @@ class Run : public Verb {
       changes["LD_PRELOAD"] =
           ComposePreload(objects.inject, facts_.program.sanitizer, Variable("LD_PRELOAD"));
     }
-    facts_.child = RunChild(command_, changes);
+    PrepareSampler();
+    facts_.child = RunChild(command_, changes, [this] { SayAll(sampler_.Start()); });
+    SayAll(sampler_.Stop());
     if (facts_.child.exec_error != 0) return NotStarted();
     Finish(&description);
     EndLike(facts_.child);
@@ -153,6 +189,10 @@ class Run : public Verb {
 
   bool quiet_ = false;
   bool named_ = false;
+  std::string gpu_log_path_;
+  uint64_t gpu_period_ns_ = 0;
+  GpuLog gpu_log_;
+  SamplerProcess sampler_;
   std::vector<std::string> command_;
   BundleDirectory bundle_;
   RunFacts facts_;

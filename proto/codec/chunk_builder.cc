@@ -193,6 +193,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kMapping)>(row, start);
     case ChunkKind::kRange:
       return AppendRow<TableIndex(ChunkKind::kRange)>(row, start);
+    case ChunkKind::kCounter:
+      return AppendRow<TableIndex(ChunkKind::kCounter)>(row, start);
     case ChunkKind::kLaunch:
       return AppendRow<TableIndex(ChunkKind::kLaunch)>(row, start);
     case ChunkKind::kKernel:

@@ -199,6 +199,65 @@ void AddMemory(ProcessBuilder* builder, TrackBuilder* main, TrackBuilder* side) 
   described->set_buffer_bytes_per_context(9'600'000);
 }
 
+proto::Counter Counter(uint32_t id, const char* name, const char* unit, uint32_t divisor,
+                       const char* source, int32_t pid = 0) {
+  proto::Counter counter;
+  counter.set_id(id);
+  counter.set_name(name);
+  counter.set_unit(unit);
+  counter.set_divisor(divisor);
+  counter.set_source(source);
+  counter.set_pid(pid);
+  return counter;
+}
+
+// Two GPUs, each read every 20 ms with one pause of 40; the one without GPM is not the program's.
+Process Sampler() {
+  Process sampler;
+  sampler.is_sampler = true;
+  sampler.file = "gpu-30-5.gpt";
+  sampler.pid = 30;
+  sampler.file_bytes = 700;
+  for (const proto::Counter& counter :
+       {Counter(1, "gpu_utilization", "%", 1, "nvml"),
+        Counter(3, "memory_used", "bytes", 1, "nvml"), Counter(5, "power", "W", 1000, "nvml"),
+        Counter(9, "clocks_event_reasons", "mask", 1, "nvml"),
+        Counter(105, "tensor_active", "%", 1000, "gpm"),
+        Counter(65536, "process_memory_used", "bytes", 1, "nvml", 31)})
+    sampler.counters[counter.id()] = counter;
+  constexpr int64_t kTimes[] = {0, 20 * kMs, 40 * kMs, 80 * kMs};
+  for (uint32_t index = 0; index < 2; ++index) {
+    proto::SampledDevice& device = sampler.sampled_devices[index + 1];
+    device.set_track(index + 1);
+    device.set_index(index);
+    device.set_name("Example GPU");
+    device.set_uuid(index == 0 ? "GPU-f0f0f0f0-f0f0-f0f0-f0f0-f0f0f0f0f0f0"
+                               : "GPU-f1f1f1f1-f1f1-f1f1-f1f1-f1f1f1f1f1f1");
+    device.set_has_gpm(index == 1);
+    Track& track = sampler.tracks.emplace_back();
+    track.id = index + 1;
+    CounterTable& table = track.counter;
+    const auto add = [&](int64_t time, uint32_t counter, int64_t value) {
+      table.time_ns.push_back(time);
+      table.counter.push_back(counter);
+      table.value.push_back(value);
+      ++sampler.rows;
+    };
+    for (int i = 0; i < 4; ++i) {
+      add(kTimes[i], 1, index == 0 ? 0 : 25 * i);
+      add(kTimes[i], 3, (index == 0 ? 1 : 8 * (i + 1)) * int64_t{1} << 30);
+      add(kTimes[i], 5, index == 0 ? 70'000 : 100'500 * (i + 1));
+      add(kTimes[i], 9, index == 0 ? 1 : i == 3 ? 0x24 : 4 * (i / 2));
+      if (index == 1 && i != 0) add(kTimes[i], 105, 12'500 * i);
+      if (index == 1 && i == 3) add(kTimes[i], 65536, int64_t{30} << 30);
+    }
+  }
+  proto::Note* note = sampler.health.add_note();
+  note->set_source("gpu counters");
+  note->set_text("GPU 0 (Example GPU) does not offer: SM, tensor and DRAM activity");
+  return sampler;
+}
+
 // Two streams of one device that overlap, another device, a graph, and a kernel whose launch was
 // before the recording.
 GoldenTrace Gpu() {
@@ -234,7 +293,13 @@ GoldenTrace Gpu() {
   main.Range("", "transfer", 5 * kMs, 56 * kMs, 0, proto::RangeKind::kStartEnd, 32);
   main.Range("", "run", 1 * kMs, 75 * kMs, 0, proto::RangeKind::kPushPop, 0,
              proto::kFlagIncomplete);
+  // Its device 0 is the machine's GPU 1.
+  proto::Device device;
+  device.set_id(0);
+  device.set_uuid(std::string(16, '\xf1'));
+  builder.process().devices.push_back(device);
   Trace trace = MakeTrace({&builder});
+  trace.samplers.push_back(Sampler());
   trace.path = "gpu";
   return {"gpu", std::move(trace)};
 }

@@ -13,6 +13,7 @@ import numpy
 
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS = 8, 9, 10, 11
+COUNTERS, COUNTER = 13, 24
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
 LAUNCH = 25
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
@@ -31,6 +32,7 @@ _COLUMNS = {
     LAUNCH: (("time", "time"), ("correlation", "delta"), ("function", "plain"), ("stack", "plain")),
     RANGE: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain"), ("domain", "plain"), ("style", "plain"),
             ("payload", "plain"), ("begin_thread", "plain")),
+    COUNTER: (("time", "time"), ("counter", "plain"), ("value", "plain")),
     # Chained: the end is a gap, the duration relative to the last one with the same third column.
     KERNEL: (("time", "gap"), ("duration", "keyed_span"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
              ("graph_node", "delta")),
@@ -187,6 +189,9 @@ class TraceFile:
         self.late_captures = set()  # that began when the process had CUDA already
         self.functions = {}  # function: name
         self.cupti_clock = []  # (cupti_ns, monotonic_ns)
+        self.is_sampler = False
+        self.counters = {}  # id: dict
+        self.devices = {}  # track: dict
         for chunk in fields(done.stdout).get(1, []):
             self._add(fields(chunk))
         self._tables = {kind: self._join(kind) for kind in _COLUMNS}
@@ -241,6 +246,8 @@ class TraceFile:
         elif kind == FUNCTIONS:
             table = fields(one(28))
             self.functions.update(zip(table.get(1, []), table.get(2, [])))
+        elif kind == COUNTERS:
+            self._add_counters(fields(one(30)))
         elif kind == CLOCKS:
             for entry in fields(one(11)).get(1, []):
                 snapshot = fields(entry)
@@ -251,7 +258,20 @@ class TraceFile:
         else:
             assert kind in (STACKS, MODULES), f"chunk kind {kind}"
 
+    def _add_counters(self, table):
+        for entry in table.get(1, []):
+            counter = fields(entry)
+            get = lambda number, default=0: counter.get(number, [default])[-1]
+            self.counters[get(1)] = {"name": get(2, b"").decode(), "unit": get(3, b"").decode(), "divisor": get(4) or 1,
+                                     "source": get(5, b"").decode(), "pid": get(6)}
+        for entry in table.get(2, []):
+            device = fields(entry)
+            get = lambda number, default=0: device.get(number, [default])[-1]
+            self.devices[get(1)] = {"index": get(2), "name": get(3, b"").decode(), "uuid": get(4, b"").decode(), "gpm": bool(get(5)),
+                                    "mig": bool(get(6))}
+
     def _add_meta(self, meta):
+        self.is_sampler = bool(meta.get(24, [self.is_sampler])[-1])
         last = lambda number, old: meta.get(number, [old])[-1]
         self.pid, self.ppid = last(1, self.pid), last(2, self.ppid)
         self.executable = meta[4][-1].decode() if 4 in meta else self.executable
@@ -352,6 +372,15 @@ class TraceFile:
             rows.append(row)
         return sorted(rows, key=lambda row: row["time"])
 
+    def counter_rows(self):
+        """(device, source, name, pid, time in ns of CLOCK_MONOTONIC, value as stored), in file order."""
+        table, rows = self._tables[COUNTER], []
+        for i in range(len(table["time"])):
+            counter = self.counters[int(table["counter"][i])]
+            rows.append((self.devices[int(table["track"][i])]["index"], counter["source"], counter["name"], counter["pid"],
+                         int(table["time"][i]), int(table["value"][i])))
+        return rows
+
     def range_rows(self):
         """NVTX rows as dicts, in file order; times in ticks."""
         table, rows = self.ranges, []
@@ -410,4 +439,9 @@ class TraceFile:
 
 
 def read_bundle(folder):
-    return [TraceFile(path) for path in sorted(pathlib.Path(folder).glob("*.gpt"))]
+    """The program's processes."""
+    return [TraceFile(path) for path in sorted(pathlib.Path(folder).glob("*.gpt")) if not path.name.startswith("gpu-")]
+
+
+def read_samplers(folder):
+    return [TraceFile(path) for path in sorted(pathlib.Path(folder).glob("gpu-*.gpt"))]

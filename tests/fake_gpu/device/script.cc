@@ -40,6 +40,23 @@ void ReadFailure(Script* script, Words& words) {
   script->failures.push_back(failure);
 }
 
+// "WHAT DEVICE VALUE..." into a map.
+template <typename Map>
+std::function<void(Words&)> Values(Map* target) {
+  return [target](Words& words) {
+    typename Map::key_type key;
+    words >> key.first >> key.second;
+    if (words.fail()) return;
+    std::vector<double>& values = (*target)[key];
+    for (double value = 0; words >> value;) values.push_back(value);
+    if (words.eof()) words.clear();
+  };
+}
+
+std::function<void(Words&)> NameInto(std::vector<std::string>* target) {
+  return [target](Words& words) { words >> target->emplace_back(); };
+}
+
 std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
   return {
       {"kernel",
@@ -70,6 +87,11 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"correlation", Flag(&script->correlation_always, "always")},
       {"launch_cbid", Into(&script->launch_cbid)},
       {"exit_flush", Into(&script->exit_flush)},
+      {"nvml", Values(&script->nvml_values)},
+      {"gpm", Values(&script->gpm_values)},
+      {"nvml_hang", NameInto(&script->nvml_hangs)},
+      {"nvml_crash", NameInto(&script->nvml_crashes)},
+      {"mig", Flag(&script->mig, "on")},
   };
 }
 

@@ -27,11 +27,21 @@
 //   correlation api|always  ids while RUNTIME or DRIVER is enabled (api), or always
 //   launch_cbid N           what __cudaLaunchKernel is reported as (505, its own)
 //   exit_flush CODE         cuptiActivityFlushAll after the driver's exit handler returns CODE
+//   nvml WHAT DEVICE VALUE...   what NVML tells of a device (nvml/state.h names it), call by call;
+//   the
+//                           last value stays, none at all: not supported
+//   gpm METRIC DEVICE VALUE...   likewise of GPM, by pairs of samples; a device without such a line
+//   has
+//                           no GPM, a metric without is not supported
+//   nvml_hang NAME, nvml_crash NAME   the function never returns, or aborts
+//   mig on|off              (off)
 
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace fake_gpu {
@@ -69,6 +79,10 @@ struct Script {
   bool correlation_always = false;
   uint32_t launch_cbid = 505;
   int exit_flush = 0;
+  std::map<std::pair<std::string, int>, std::vector<double>> nvml_values;
+  std::map<std::pair<int, int>, std::vector<double>> gpm_values;
+  std::vector<std::string> nvml_hangs, nvml_crashes;
+  bool mig = false;
 };
 
 // Read at the first use.

@@ -57,7 +57,23 @@ TEST(Names, EveryChunkKindOfTheSchemaHasOne) {
     EXPECT_EQ(ChunkKindName(static_cast<uint32_t>(table.kind)), table.name);
   }
   for (uint32_t kind = 1; kind <= 11; ++kind) EXPECT_NE(ChunkKindName(kind), "");
+  EXPECT_EQ(ChunkKindName(13), "counters");
   EXPECT_EQ(ChunkKindName(99), "");
+}
+
+TEST(Names, ClocksEventReasons) {
+  EXPECT_EQ(ClocksEventReasonName(0x4), "sw_power_cap");
+  EXPECT_EQ(ClocksEventReasonName(0x8000), "");
+  EXPECT_EQ(ClocksEventReasonName(uint64_t{4} << 32), "");
+}
+
+TEST(Names, CounterValuesAreExact) {
+  EXPECT_EQ(CounterValueText(71'300, 1000), "71.3");
+  EXPECT_EQ(CounterValueText(70'000, 1000), "70");
+  EXPECT_EQ(CounterValueText(5, 1000), "0.005");
+  EXPECT_EQ(CounterValueText(-2'500, 1000), "-2.5");
+  EXPECT_EQ(CounterValueText(-7, 0), "-7");
+  EXPECT_EQ(CounterValueText(INT64_MIN, 10), "-922337203685477580.8");
 }
 
 TEST(Names, Devices) {

@@ -1,0 +1,108 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of counters. See text.h.
+
+#include <cmath>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/units.h"
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+
+namespace gpuprof::analysis {
+
+using Align = TextTable::Align;
+
+namespace {
+
+std::string Value(double value, const std::string& unit) {
+  if (unit == "bytes") return FormatBytes(WholeNumber(value));
+  if (unit == "bytes/s") return FormatBytes(WholeNumber(value)) + "/s";
+  char text[64];
+  std::snprintf(text, sizeof text, "%.*f %s", std::fabs(value) < 100 ? 1 : 0, value,
+                unit == "C" ? "\u00b0C" : unit.c_str());
+  return text;
+}
+
+struct Heading {
+  bool with_host = false;   // the devices are of several
+  bool knows_used = false;  // processes told which devices they see
+};
+
+Heading HeadingOf(const results::Counters& result) {
+  Heading heading;
+  for (const results::CounterDevice& device : result.devices()) {
+    heading.with_host = heading.with_host || device.host() != result.devices(0).host();
+    heading.knows_used = heading.knows_used || !device.cuda_devices().empty();
+  }
+  return heading;
+}
+
+std::string HeadingText(const results::CounterDevice& device, const Heading& heading) {
+  std::string text = "GPU " + std::to_string(device.device());
+  if (heading.with_host) text += " of " + device.host();
+  text += ": " + device.name() + ", read " + FormatNumber(device.count()) + " times";
+  if (device.period_ns() != 0) text += ", every " + FormatDuration(device.period_ns());
+  for (int i = 0; i < device.cuda_devices_size(); ++i) {
+    text += (i == 0 ? "; device " : ", ") + std::to_string(device.cuda_devices(i).device()) +
+            " of pid " + std::to_string(device.cuda_devices(i).pid());
+  }
+  if (heading.knows_used && device.cuda_devices().empty()) text += "; not seen by the program";
+  return text;
+}
+
+bool IsOf(const results::CounterUse& use, const results::CounterDevice& device) {
+  return use.device() == device.device() && use.host() == device.host() &&
+         use.device_uuid() == device.uuid();
+}
+
+std::string DeviceTable(const results::Counters& result, const results::CounterDevice& device,
+                        const Heading& heading, const TextOptions& options) {
+  TextTable table;
+  table.AddColumn("counter", Align::kLeft, true);
+  for (const char* header : {"mean", "min", "p50", "p95", "max", "samples"})
+    table.AddColumn(header, Align::kRight);
+  table.AddColumn("from", Align::kLeft);
+  for (const results::CounterUse& use : result.counters()) {
+    if (!IsOf(use, device) || use.unit() == "mask") continue;
+    std::vector<std::string> cells = {
+        use.name() + (use.pid() != 0 ? " of pid " + std::to_string(use.pid()) : "")};
+    for (const double value : {use.mean(), use.min(), use.p50(), use.p95(), use.max()})
+      cells.push_back(Value(value, use.unit()));
+    cells.push_back(FormatNumber(use.count()));
+    cells.push_back(use.source());
+    table.AddRow(std::move(cells));
+  }
+  std::string reasons;
+  for (const results::ClocksEventReason& reason : result.reasons()) {
+    if (reason.device() != device.device() || reason.host() != device.host()) continue;
+    reasons +=
+        (reasons.empty() ? "" : ", ") + reason.name() + " " + FormatPercent(reason.total_ratio());
+  }
+  std::string text = HeadingText(device, heading) + "\n" + table.Render(options.width);
+  if (!reasons.empty())
+    text += WrapText("why clocks were not higher, share of time: " + reasons, "  ", "    ",
+                     options.width);
+  return text + "\n";
+}
+
+}  // namespace
+
+std::string CountersText(const results::Counters& result, const TextOptions& options) {
+  if (result.counters().empty()) {
+    return WrapText("No hardware counter was recorded: " + result.absence() + ".", "", "  ",
+                    options.width) +
+           MetaText(result.meta(), options);
+  }
+  std::string text;
+  const Heading heading = HeadingOf(result);
+  for (int i = 0; i < Shown(result.devices_size(), options); ++i)
+    text += DeviceTable(result, result.devices(i), heading, options);
+  return text + MoreLine(result.devices_size(), options) + MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,170 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See sampler_process.h.
+
+#include "launcher/gpu/sampler_process.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "proto/contract.h"
+#include "proto/ticks.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+constexpr int kReadyLimitMs = 2000;
+constexpr int kEndLimitMs = 2000;
+// Where the sampler's process keeps what it needs; all above is closed.
+constexpr int kStopPlace = 3, kReportPlace = 4, kLogPlace = 5;
+constexpr int kMostDescriptors = 65536;
+
+std::string WaitFile(const SamplerOptions& options) {
+  return options.bundle + "/" + proto::kGpuWaitFile;
+}
+
+// Out of the way of the places, then into them.
+int Above(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD, kLogPlace + 1); }
+
+void CloseFrom(int first) {
+#ifdef SYS_close_range
+  if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
+#endif
+  const long limit = sysconf(_SC_OPEN_MAX);
+  const int end =
+      limit < 0 || limit > kMostDescriptors ? kMostDescriptors : static_cast<int>(limit);
+  for (int fd = first; fd < end; ++fd) close(fd);
+}
+
+uint64_t NowMs() { return proto::ReadClockNs(CLOCK_MONOTONIC) / 1'000'000; }
+
+}  // namespace
+
+void SamplerProcess::Prepare(const SamplerOptions& options, GpuLog* log) {
+  options_ = options;
+  log_ = log;
+  is_wanted_ = true;
+  if (!options_.to_trace) return;
+  const int fd = open(WaitFile(options_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  options_.to_trace = fd >= 0;
+  is_wanted_ = fd >= 0 || log_->is_open();
+  if (fd >= 0) close(fd);
+}
+
+void SamplerProcess::RunInChild(int stop, int report) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  setsid();
+  prctl(PR_SET_NAME, "gpuprof-gpu");
+  const rlimit none = {0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  const int kept[] = {Above(stop), Above(report), Above(log_->fd())};
+  dup2(kept[0], kStopPlace);
+  dup2(kept[1], kReportPlace);
+  if (kept[2] >= 0) dup2(kept[2], kLogPlace);
+  CloseFrom(kept[2] >= 0 ? kLogPlace + 1 : kLogPlace);
+  const int nothing = open("/dev/null", O_RDWR);
+  for (int fd = 0; fd < 3; ++fd) dup2(nothing, fd);
+  if (nothing > 2) close(nothing);
+  if (chdir("/") != 0) _exit(1);
+  // The launcher's object stays open in the launcher; here it becomes our copy's.
+  GpuLog log;
+  if (kept[2] >= 0) log.Adopt(kLogPlace);
+  {
+    Sampler sampler(options_, &log, kStopPlace, kReportPlace);
+    sampler.Run();
+  }
+  if (options_.to_trace) unlink(WaitFile(options_).c_str());  // the launcher may have been killed
+  _exit(0);
+}
+
+std::vector<std::string> SamplerProcess::Start() {
+  if (!is_wanted_) return {};
+  int stop[2], report[2];
+  if (pipe2(stop, O_CLOEXEC) != 0) return {"no hardware counters: no pipe could be made"};
+  if (pipe2(report, O_CLOEXEC) != 0) {
+    close(stop[0]);
+    close(stop[1]);
+    return {"no hardware counters: no pipe could be made"};
+  }
+  pid_ = fork();
+  if (pid_ == 0) {
+    close(stop[1]);
+    close(report[0]);
+    RunInChild(stop[0], report[1]);
+  }
+  close(stop[0]);
+  close(report[1]);
+  stop_ = stop[1];
+  report_ = report[0];
+  if (pid_ < 0)
+    return {std::string("no hardware counters: no process could be made: ") + strerror(errno)};
+  if (!log_->is_open()) return {};
+  log_->Close();
+  return ReadReport(kReadyLimitMs, false);
+}
+
+// Words that have come, until an empty line or, `to_end`, until the sampler has gone.
+std::vector<std::string> SamplerProcess::ReadReport(int limit_ms, bool to_end) {
+  std::vector<std::string> lines;
+  const uint64_t until = NowMs() + static_cast<uint64_t>(limit_ms);
+  bool is_ready = false;
+  while (!is_at_end_ && (to_end || !is_ready)) {
+    const uint64_t now = NowMs();
+    if (now >= until) break;
+    pollfd wait = {report_, POLLIN, 0};
+    if (poll(&wait, 1, static_cast<int>(until - now)) <= 0) continue;
+    char buffer[4096];
+    const ssize_t got = read(report_, buffer, sizeof buffer);
+    if (got < 0 && errno == EINTR) continue;
+    is_at_end_ = got <= 0;
+    if (got > 0) unread_.append(buffer, static_cast<size_t>(got));
+    for (size_t end; (end = unread_.find('\n')) != std::string::npos; unread_.erase(0, end + 1)) {
+      if (end == 0) is_ready = true;
+      if (end != 0) lines.push_back(unread_.substr(0, end));
+    }
+  }
+  return lines;
+}
+
+std::vector<std::string> SamplerProcess::Stop() {
+  if (stop_ >= 0) close(stop_);
+  stop_ = -1;
+  std::vector<std::string> lines;
+  if (pid_ > 0) {
+    lines = ReadReport(kEndLimitMs, true);
+    int status = 0;
+    const bool hangs = !is_at_end_;
+    if (hangs) kill(pid_, SIGKILL);
+    // A process that the kernel holds cannot be waited for.
+    const pid_t ended = waitpid(pid_, &status, hangs ? WNOHANG : 0);
+    if (hangs) {
+      lines.push_back(
+          "the reader of hardware counters did not end and was left behind: NVML hangs; "
+          "dmesg may name an Xid error of the GPU");
+    } else if (ended == pid_ && WIFSIGNALED(status)) {
+      lines.push_back(std::string("the reader of hardware counters died of ") +
+                      strsignal(WTERMSIG(status)) + ": counters end there");
+    }
+  }
+  // Not before: its going tells the sampler that CUDA is in use.
+  if (options_.to_trace) unlink(WaitFile(options_).c_str());
+  pid_ = -1;
+  if (report_ >= 0) close(report_);
+  report_ = -1;
+  return lines;
+}
+
+}  // namespace gpuprof::launcher
