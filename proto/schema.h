@@ -30,7 +30,8 @@ enum class ChunkKind : uint16_t {
   kSignatures = 8,  // of kernel launches
   kStreams = 9,     // which stream a track is
   kDevices = 10,
-  kFunctions = 11,  // names of API functions
+  kFunctions = 11,   // names of API functions
+  kGraphNodes = 12,  // of CUDA graphs: what was made of what, and how launches are recorded
   // Events, by column.
   kHeap = 16,
   kWait = 17,
@@ -46,13 +47,14 @@ enum class ChunkKind : uint16_t {
   kMemset = 34,
   kApi = 35,
   kSync = 36,
+  kGraphLaunch = 39,  // of a graph that is recorded as a whole
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
 // Whether a block of this kind holds a table's entries, not rows.
 constexpr bool IsTableKind(uint16_t kind) {
   return kind >= static_cast<uint16_t>(ChunkKind::kMeta) &&
-         kind <= static_cast<uint16_t>(ChunkKind::kFunctions);
+         kind <= static_cast<uint16_t>(ChunkKind::kGraphNodes);
 }
 
 // Whether times of this kind of event are on CUPTI's clock.
@@ -162,6 +164,9 @@ enum : int {
 }
 namespace sync_column {
 enum : int { kEnd, kDuration, kOperation, kCorrelation, kStream, kEvent, kResult };
+}
+namespace graph_launch_column {
+enum : int { kEnd, kDuration, kGraph, kCorrelation };
 }
 namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
@@ -299,6 +304,13 @@ inline constexpr TableSpec kTables[] = {
       {"stream", Encoding::kPlain},
       {"event", Encoding::kDelta},
       {"result", Encoding::kPlain}}},
+    {ChunkKind::kGraphLaunch,
+     "graph_launch",
+     4,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"graph", Encoding::kPlain},
+      {"correlation", Encoding::kDelta}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {

@@ -137,7 +137,7 @@ constexpr Entry kTableKinds[] = {
     Is(ChunkKind::kClocks, "clocks"),       Is(ChunkKind::kThreads, "threads"),
     Is(ChunkKind::kHealth, "health"),       Is(ChunkKind::kSignatures, "signatures"),
     Is(ChunkKind::kStreams, "streams"),     Is(ChunkKind::kDevices, "devices"),
-    Is(ChunkKind::kFunctions, "functions"),
+    Is(ChunkKind::kFunctions, "functions"), Is(ChunkKind::kGraphNodes, "graph_nodes"),
 };
 // As c10::DeviceType numbers them.
 constexpr Entry kDeviceTypes[] = {

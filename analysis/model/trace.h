@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analysis/base/column.h"
+#include "analysis/model/graphs.h"
 #include "analysis/model/stack_tree.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
@@ -161,6 +162,15 @@ struct SyncTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// Of a graph that was recorded as a whole: from the begin of its first node to the end of its last.
+struct GraphLaunchTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> graph;  // executable
+  Column<uint32_t> correlation;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // One moment of a thread's accumulated CPU use.
 struct ThreadSample {
   int64_t time_ns;
@@ -191,6 +201,7 @@ struct Track {
   MemsetTable memset;
   ApiTable api;
   SyncTable sync;
+  GraphLaunchTable graph_launch;
 };
 
 struct CaptureWindow {
@@ -249,6 +260,7 @@ struct Process {
   std::unordered_map<uint32_t, proto::Signature> signatures;
   std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
   std::vector<proto::Device> devices;
+  Graphs graphs;
   std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
   proto::Health health;                // the last one
   uint64_t rows = 0;                   // of event blocks, by their headers

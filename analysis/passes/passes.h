@@ -12,6 +12,7 @@
 
 #include "analysis/passes/context.h"
 #include "proto/results/api.pb.h"
+#include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -35,6 +36,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
 Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

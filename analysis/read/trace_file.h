@@ -87,11 +87,13 @@ class TraceFile {
   void BuildClock();
   void BuildCuptiClock();
   void AddStreams(const proto::Streams& streams);
+  void AddGraphs(const proto::GraphNodes& table, uint32_t capture, uint64_t offset);
   // A block's time range on the clock as it is.
   std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
   void TakeMeta();
   void PlaceSamples(ClockMap::Cursor* cursor);
   void PlaceCaptures(ClockMap::Cursor* cursor);
+  void PlaceGraphMarks(ClockMap::Cursor* cursor);
 
   std::string directory_;
   std::string name_;
@@ -110,6 +112,7 @@ class TraceFile {
   std::vector<RawSample> samples_;
   std::vector<proto::ClockSnapshot> snapshots_;
   std::vector<proto::ClockSnapshot> cupti_snapshots_;
+  std::vector<std::pair<uint32_t, proto::GraphModeMark>> graph_marks_;  // with their capture
   proto::Meta meta_;
   uint64_t string_bytes_ = 0;
   uint64_t time_mask_ = 0;  // the bits that times of rows lack

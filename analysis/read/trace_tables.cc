@@ -78,6 +78,9 @@ void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* dec
     case proto::ChunkKind::kStreams:
       AddStreams(chunk.streams());
       break;
+    case proto::ChunkKind::kGraphNodes:
+      AddGraphs(chunk.graph_nodes(), chunk.capture(), block.offset);
+      break;
     case proto::ChunkKind::kDevices:
       for (const proto::Device& device : chunk.devices().device()) {
         if (process_.devices.size() < kMostDevices) process_.devices.push_back(device);

@@ -86,6 +86,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.stream, t.event, t.result);
       return true;
     }
+    case ChunkKind::kGraphLaunch: {
+      GraphLaunchTable& t = track->graph_launch;
+      all(t.end_ns, t.duration_ns, t.graph, t.correlation);
+      return true;
+    }
     default:
       return false;
   }
@@ -262,6 +267,13 @@ void StoreApi(const Writer& w, ApiTable* t) {
   w.Plain(c::kStack, &t->stack);
 }
 
+void StoreGraphLaunch(const Writer& w, GraphLaunchTable* t) {
+  namespace c = proto::graph_launch_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kGraph, &t->graph);
+  w.Plain(c::kCorrelation, &t->correlation);
+}
+
 void StoreSync(const Writer& w, SyncTable* t) {
   namespace c = proto::sync_column;
   w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
@@ -328,6 +340,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreApi(writer, &track->api);
     case ChunkKind::kSync:
       return StoreSync(writer, &track->sync);
+    case ChunkKind::kGraphLaunch:
+      return StoreGraphLaunch(writer, &track->graph_launch);
     default:
       return;
   }

@@ -11,6 +11,7 @@
 #include "analysis/analysis.h"
 #include "analysis/render/table.h"
 #include "proto/results/api.pb.h"
+#include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -37,6 +38,7 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
 std::string MemcpyText(const results::Memcpy& result, const TextOptions& options);
 std::string ApiText(const results::ApiCalls& result, const TextOptions& options);
 std::string SyncText(const results::Syncs& result, const TextOptions& options);
+std::string GraphsText(const results::Graphs& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
 std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);

@@ -203,6 +203,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kApi)>(row, start);
     case ChunkKind::kSync:
       return AppendRow<TableIndex(ChunkKind::kSync)>(row, start);
+    case ChunkKind::kGraphLaunch:
+      return AppendRow<TableIndex(ChunkKind::kGraphLaunch)>(row, start);
     default:
       return;  // tables have no rows
   }

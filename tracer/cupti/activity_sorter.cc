@@ -72,6 +72,8 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
       return TakeCall(record, names);
     case Activity::kSynchronization:
       return TakeWait(record);
+    case Activity::kGraphTrace:
+      return TakeGraphLaunch(record);
     case Activity::kDevice:
     case Activity::kContext:
     case Activity::kStream:
@@ -107,6 +109,7 @@ void ActivitySorter::TakeKernel(const Record& record) {
                           record.U32(kernel::kCorrelation),
                           record.U32(kernel::kGraph),
                           record.U64(kernel::kGraphNode)};
+  if (row[4] != 0) graphs_.SawNode(record.U32(kernel::kGraph), row[5]);
   Append(&stream->kernels, ChunkKind::kKernel, stream->track, row);
 }
 
@@ -125,6 +128,7 @@ void ActivitySorter::TakeCopy(const Record& record) {
       record.U32(copy::kGraph),
       record.U64(copy::kGraphNode),
       0};
+  if (row[5] != 0) graphs_.SawNode(record.U32(copy::kGraph), row[6]);
   Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
 }
 
@@ -145,6 +149,7 @@ void ActivitySorter::TakePeerCopy(const Record& record) {
       record.U32(peer_copy::kGraph),
       record.U64(peer_copy::kGraphNode),
       from | to << 32};
+  if (row[5] != 0) graphs_.SawNode(record.U32(peer_copy::kGraph), row[6]);
   Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
 }
 
@@ -163,6 +168,7 @@ void ActivitySorter::TakeSet(const Record& record) {
                           record.U32(set::kGraph),
                           record.U64(set::kGraphNode),
                           record.U32(set::kValue)};
+  if (row[5] != 0) graphs_.SawNode(record.U32(set::kGraph), row[6]);
   Append(&stream->sets, ChunkKind::kMemset, stream->track, row);
 }
 
@@ -203,6 +209,23 @@ void ActivitySorter::TakeWait(const Record& record) {
   Append(&stream->waits, ChunkKind::kSync, stream->track, row);
 }
 
+// One that begins on the host tells where it ended.
+void ActivitySorter::TakeGraphLaunch(const Record& record) {
+  const uint64_t start = record.U64(graph_trace::kStart), end = record.U64(graph_trace::kEnd);
+  if (!HasTimes(start, end)) return;
+  uint32_t device = record.U32(graph_trace::kDevice);
+  uint32_t context = record.U32(graph_trace::kContext);
+  if (context == graph_trace::kOnHost) {
+    device = record.U32(graph_trace::kEndDevice);
+    context = record.U32(graph_trace::kEndContext);
+  }
+  if (device == graph_trace::kOnHost) device = kNoDevice;
+  Stream* stream = StreamOf(device, context, record.U32(graph_trace::kStream));
+  const uint64_t row[] = {end, end - start, record.U32(graph_trace::kGraph),
+                          record.U32(graph_trace::kCorrelation)};
+  Append(&stream->graph_launches, ChunkKind::kGraphLaunch, stream->track, row);
+}
+
 // A context is of one device, which its kernels and copies tell.
 uint32_t ActivitySorter::DeviceOf(uint32_t context) const {
   for (const Stream& stream : streams_) {
@@ -223,7 +246,7 @@ ActivitySorter::Stream* ActivitySorter::StreamOf(uint32_t device, uint32_t conte
     if (is_it(streams_[last_stream_])) return &streams_[last_stream_];
   }
   streams_.push_back(
-      {device, context, stream, tracks_->NewTrack(), nullptr, nullptr, nullptr, nullptr});
+      {device, context, stream, tracks_->NewTrack(), nullptr, nullptr, nullptr, nullptr, nullptr});
   return &streams_.back();
 }
 

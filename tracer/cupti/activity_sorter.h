@@ -18,6 +18,7 @@
 #include "proto/codec/span_buffer.h"
 #include "tracer/cupti/abi.h"
 #include "tracer/cupti/buffers.h"
+#include "tracer/cupti/graph_table.h"
 #include "tracer/cupti/library.h"
 #include "tracer/cupti/signatures.h"
 
@@ -67,6 +68,9 @@ class ActivitySorter {
   uint32_t TakeStreams(std::vector<uint8_t>* out);
   uint32_t TakeFunctions(std::vector<uint8_t>* out);
 
+  GraphTable& graphs() { return graphs_; }
+  const GraphTable& graphs() const { return graphs_; }
+
   const ActivityCounters& counters() const { return counters_; }
   uint64_t signatures_refused() const { return signatures_.refused(); }
   uint64_t memory_bytes() const;
@@ -78,6 +82,7 @@ class ActivitySorter {
     codec::SpanBuffer* copies;
     codec::SpanBuffer* sets;
     codec::SpanBuffer* waits;  // for it; whose they are tells the call with their correlation
+    codec::SpanBuffer* graph_launches;
   };
   struct Thread {
     uint32_t tid, track;
@@ -91,6 +96,7 @@ class ActivitySorter {
   void TakeSet(const Record& record);
   void TakeCall(const Record& record, const FunctionNames& names);
   void TakeWait(const Record& record);
+  void TakeGraphLaunch(const Record& record);
   // False: its times are not to be had, which is counted.
   bool HasTimes(uint64_t start, uint64_t end);
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
@@ -101,6 +107,7 @@ class ActivitySorter {
 
   ThreadTracks* tracks_;
   Signatures signatures_;
+  GraphTable graphs_;
   NameCache kernel_names_;
   codec::InternTables* strings_;
   std::vector<Stream> streams_;
