@@ -237,6 +237,30 @@ void ReadMemory() {
   g_settings.memory_limit = bytes;
 }
 
+// node, whole, auto or auto:NODES.
+bool ParseGraphs(const char* text) {
+  if (Equal(text, "node")) {
+    g_settings.graph_mode = proto::GraphMode::kNode;
+  } else if (Equal(text, "whole")) {
+    g_settings.graph_mode = proto::GraphMode::kWhole;
+  } else if (__builtin_strncmp(text, "auto:", 5) == 0) {
+    const char* p = text + 5;
+    return ParseNumber(&p, &g_settings.graph_nodes) && *p == 0;
+  } else {
+    return Equal(text, "auto");
+  }
+  return true;
+}
+
+void ReadGraphs() {
+  g_settings.graph_mode = proto::GraphMode::kAuto;
+  g_settings.graph_nodes = proto::kDefaultGraphNodes;
+  const char* text = Variable(proto::kEnvGraphs);
+  if (text == nullptr || *text == 0 || ParseGraphs(text)) return;
+  g_settings.graph_nodes = proto::kDefaultGraphNodes;
+  Reject(proto::kEnvGraphs, text, "node, whole, auto or auto:NODES such as auto:100000");
+}
+
 void ReadFlightBytes() {
   const char* text = Variable(proto::kEnvRing);
   if (text == nullptr || *text == 0) return;
@@ -347,6 +371,7 @@ bool ReadSettings() noexcept {
   ReadRingMemory();
   ReadMemory();
   ReadFlightBytes();
+  ReadGraphs();
   ReadTracerPath();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();

@@ -78,6 +78,14 @@ std::string CheckMemory(std::string_view value) {
   return "";
 }
 
+std::string CheckGraphs(std::string_view value) {
+  constexpr std::string_view kBounded = "auto:";
+  if (value.substr(0, kBounded.size()) != kBounded)
+    return ParseChoice(value, {"node", "whole", "auto", "auto:NODES"});
+  uint64_t nodes = 0;
+  return ParseCount(value.substr(kBounded.size()), UINT32_MAX, &nodes);
+}
+
 // The injected object knows no signal names but two, no fractions and no hours.
 std::string CanonicalSignal(std::string_view value) {
   int number = 0;
@@ -147,6 +155,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvMemory, nullptr, "SIZE", CheckMemory, CanonicalSize},
     {proto::kEnvGpuPeriod, nullptr, "DURATION|off", CheckGpuPeriod, CanonicalGpuPeriod},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
+    {proto::kEnvGraphs, nullptr, "node|whole|auto|auto:NODES", CheckGraphs},
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},
     {proto::kEnvTracer, "", "PATH", CheckPath},

@@ -33,6 +33,8 @@ namespace gpuprof::proto {
   X(kEnvGpuPeriod, "GPUPROF_GPU_PERIOD", "100ms",                                                  \
     "How often `gpuprof run` reads the GPUs' hardware counters once CUDA is in use; off: never.")  \
   X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
+  X(kEnvGraphs, "GPUPROF_GRAPHS", "auto",                                                          \
+    "CUDA graphs: node (every node), whole (one row a launch), auto[:NODES] (nodes first).")       \
   X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Times of exact heap events: coarse or exact.") \
   X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")             \
   X(kEnvTracer, "GPUPROF_TRACER", "",                                                              \
@@ -64,6 +66,14 @@ inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxFlightBytes = uint64_t{1} << 40;
 
 enum class HeapMode : uint32_t { kOff = 0, kSampled = 1, kExact = 2 };
+
+// How launches of CUDA graphs are recorded: every node of them, each launch as one row, or nodes
+// until there are many and whole launches from then on.
+enum class GraphMode : uint32_t { kNode = 0, kWhole = 1, kAuto = 2 };
+
+// Nodes that are recorded in one capture before the automatic mode records whole launches: hundreds
+// of launches of a graph of hundreds of nodes, which tell what is in it.
+inline constexpr uint64_t kDefaultGraphNodes = 100'000;
 
 // Mean distance between heap samples in bytes; each byte allocated is equally likely to be sampled.
 inline constexpr uint32_t kDefaultHeapPeriod = 512 * 1024;

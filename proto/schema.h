@@ -32,6 +32,8 @@ enum class ChunkKind : uint16_t {
   kDevices = 10,
   kFunctions = 11,  // names of API functions
   kCounters = 13,   // what the rows of kCounter are of
+  kFunctions = 11,   // names of API functions
+  kGraphNodes = 12,  // of CUDA graphs: what was made of what, and how launches are recorded
   // Events, by column.
   kHeap = 16,
   kWait = 17,
@@ -52,6 +54,7 @@ enum class ChunkKind : uint16_t {
   kSync = 36,
   kDeviceMemory = 37,  // of CUDA's allocations
   kMemoryPool = 38,
+  kGraphLaunch = 39,  // of a graph that is recorded as a whole
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
@@ -199,6 +202,9 @@ enum : int {
   kKept,        // of a trim: the least to keep
   kCorrelation  // of a creation, destruction or trim
 };
+}
+namespace graph_launch_column {
+enum : int { kEnd, kDuration, kGraph, kCorrelation };
 }
 namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
@@ -377,6 +383,13 @@ inline constexpr TableSpec kTables[] = {
       {"threshold", Encoding::kDelta},
       {"kept", Encoding::kPlain},
       {"correlation", Encoding::kPlain}}},
+    {ChunkKind::kGraphLaunch,
+     "graph_launch",
+     4,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"graph", Encoding::kPlain},
+      {"correlation", Encoding::kDelta}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {

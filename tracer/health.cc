@@ -172,6 +172,12 @@ void Drain::WriteHealth() {
   }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
+  if (*cupti::GraphRefusal() != 0) AppendNote(&writer, "cuda", cupti::GraphRefusal());
+  if (activities_.graph_events_refused() != 0) {
+    AppendNote(&writer, "cuda",
+               "more CUDA graphs were made at once than could be followed: of some it is not known "
+               "what they were made of, nor when");
+  }
   WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
 }
 

@@ -35,6 +35,8 @@ struct Settings {
   uint64_t ticks_per_second;
   uint64_t memory_limit;  // bytes of the tracer's own heap
   uint64_t flight_bytes;  // a flight recorder's size on disk; 0: everything is kept
+  proto::GraphMode graph_mode;
+  uint64_t graph_nodes;  // recorded in a capture before kAuto records whole launches
   uint32_t debug;
   uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
 };

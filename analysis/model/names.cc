@@ -137,7 +137,8 @@ constexpr Entry kTableKinds[] = {
     Is(ChunkKind::kClocks, "clocks"),       Is(ChunkKind::kThreads, "threads"),
     Is(ChunkKind::kHealth, "health"),       Is(ChunkKind::kSignatures, "signatures"),
     Is(ChunkKind::kStreams, "streams"),     Is(ChunkKind::kDevices, "devices"),
-    Is(ChunkKind::kFunctions, "functions"), Is(ChunkKind::kCounters, "counters"),
+    Is(ChunkKind::kFunctions, "functions"), Is(ChunkKind::kGraphNodes, "graph_nodes"),
+    Is(ChunkKind::kCounters, "counters"),
 };
 // nvml.h, nvmlClocksEventReasons.
 constexpr Entry kClocksEventReasons[] = {

@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "analysis/base/column.h"
+#include "analysis/model/graphs.h"
 #include "analysis/model/stack_tree.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
@@ -206,6 +207,15 @@ struct CounterTable {
   size_t rows() const { return time_ns.size(); }
 };
 
+// Of a graph that was recorded as a whole: from the begin of its first node to the end of its last.
+struct GraphLaunchTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> graph;  // executable
+  Column<uint32_t> correlation;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // One moment of a thread's accumulated CPU use.
 struct ThreadSample {
   int64_t time_ns;
@@ -243,6 +253,7 @@ struct Track {
   DeviceMemoryTable device_memory;
   MemoryPoolTable memory_pool;
   CounterTable counter;
+  GraphLaunchTable graph_launch;
 };
 
 // A context or stream that is none, as CUPTI numbers it.
@@ -320,6 +331,7 @@ struct Process {
   bool is_sampler = false;
   std::unordered_map<uint32_t, proto::Counter> counters;
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
+  Graphs graphs;
   std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
   proto::Health health;                // the last one
   uint64_t rows = 0;                   // of event blocks, by their headers

@@ -129,6 +129,7 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
       AddWork(process, track.kernel, launches, by_thread, &groups);
       AddWork(process, track.memcpy, launches, by_thread, &groups);
       AddWork(process, track.memset, launches, by_thread, &groups);
+      AddWork(process, track.graph_launch, launches, by_thread, &groups);
     }
   }
   int64_t total = 0;

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/occupancy.h"
 #include "analysis/passes/passes.h"
@@ -187,10 +188,13 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   Spans spans;
   const std::string& under = context.options().under_nvtx;
   bool has_range = false;
+  std::vector<std::pair<size_t, uint64_t>> wholes;  // process, launches of graphs
   for (const size_t index : context.selected()) {
     std::unordered_set<uint32_t> inside;
     if (!under.empty()) has_range |= CallsInRanges(context.process(index), under, &inside);
-    AddProcess(context, index, grouping, under.empty() ? nullptr : &inside, &groups, &spans);
+    const auto* only = under.empty() ? nullptr : &inside;
+    AddProcess(context, index, grouping, only, &groups, &spans);
+    wholes.emplace_back(index, WholeGraphLaunches(context.process(index), only));
   }
   if (!under.empty() && !has_range) {
     return {ErrorKind::kUsage, "No NVTX range '" + under +
@@ -222,6 +226,10 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   for (auto& [device, all] : spans)
     kernels->set_busy_ns(kernels->busy_ns() + TotalLength(UnionOf(std::move(all))));
   context.FillMeta("kernels", kernels->mutable_meta());
+  for (const auto& [index, launches] : wholes) {
+    kernels->set_whole_graph_count(kernels->whole_graph_count() + launches);
+    AddWholeGraphNote(context.process(index), launches, "kernels", kernels->mutable_meta());
+  }
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
   *result = std::move(kernels);
   return {};

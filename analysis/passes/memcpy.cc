@@ -12,6 +12,8 @@
 
 #include "analysis/base/units.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/graph_launches.h"
+#include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -182,6 +184,11 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   for (auto& [device, spans] : devices)
     out->set_exposed_ns(out->exposed_ns() + Exposed(std::move(spans)));
   context.FillMeta("memcpy", out->mutable_meta());
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    AddWholeGraphNote(process, WholeGraphLaunches(process, nullptr), "copies and sets",
+                      out->mutable_meta());
+  }
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};

@@ -14,6 +14,7 @@
 #include "proto/results/api.pb.h"
 #include "proto/results/counters.pb.h"
 #include "proto/results/device_memory.pb.h"
+#include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -38,6 +39,7 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
 Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -26,7 +26,7 @@ struct Work {
 
 struct Stream {
   const Track* track;
-  std::vector<Interval> kernels, copies;
+  std::vector<Interval> kernels, copies, graphs;
 };
 
 struct Device {
@@ -46,12 +46,16 @@ void AddTable(const Table& table, std::vector<Work>* work, std::vector<Interval>
 std::map<uint32_t, Device> DevicesOf(const Process& process) {
   std::map<uint32_t, Device> devices;
   for (const Track& track : process.tracks) {
-    if (track.kernel.rows() + track.memcpy.rows() + track.memset.rows() == 0) continue;
+    if (track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
+            track.graph_launch.rows() ==
+        0)
+      continue;
     Device& device = devices[track.device];
-    Stream stream = {&track, {}, {}};
+    Stream stream = {&track, {}, {}, {}};
     AddTable(track.kernel, &device.work, &stream.kernels);
     AddTable(track.memcpy, &device.work, &stream.copies);
     AddTable(track.memset, &device.work, &stream.copies);
+    AddTable(track.graph_launch, &device.work, &stream.graphs);
     device.streams.push_back(std::move(stream));
   }
   return devices;
@@ -120,6 +124,7 @@ void FillStreams(const Process& process, const Device& device, int64_t window_ns
   for (const Stream& stream : device.streams) {
     std::vector<Interval> spans = stream.kernels;
     spans.insert(spans.end(), stream.copies.begin(), stream.copies.end());
+    spans.insert(spans.end(), stream.graphs.begin(), stream.graphs.end());
     busy.push_back(UnionOf(std::move(spans)));
     all.insert(all.end(), busy.back().begin(), busy.back().end());
   }
@@ -141,20 +146,24 @@ void FillStreams(const Process& process, const Device& device, int64_t window_ns
     use->set_overlap_ns(TotalLength(Intersection(busy[i], several)));
     use->set_kernel_ns(TotalLength(UnionOf(stream.kernels)));
     use->set_copy_ns(TotalLength(UnionOf(stream.copies)));
+    use->set_whole_graph_count(track.graph_launch.rows());
+    use->set_whole_graph_ns(TotalLength(UnionOf(stream.graphs)));
   }
 }
 
 void FillDevice(const Process& process, uint32_t number, Device* device, results::Streams* out) {
-  std::vector<Interval> kernels, copies, kernels_by_stream;
+  std::vector<Interval> kernels, copies, graphs, kernels_by_stream;
   for (const Stream& stream : device->streams) {
     const std::vector<Interval> of_stream = UnionOf(stream.kernels);
     kernels_by_stream.insert(kernels_by_stream.end(), of_stream.begin(), of_stream.end());
     copies.insert(copies.end(), stream.copies.begin(), stream.copies.end());
+    graphs.insert(graphs.end(), stream.graphs.begin(), stream.graphs.end());
   }
   kernels = UnionOf(kernels_by_stream);
   copies = UnionOf(std::move(copies));
   std::vector<Interval> busy = kernels;
   busy.insert(busy.end(), copies.begin(), copies.end());
+  busy.insert(busy.end(), graphs.begin(), graphs.end());
   busy = UnionOf(std::move(busy));
   const std::vector<Interval> windows = Windows(process, busy);
   results::DeviceUse* use = out->add_devices();
@@ -165,6 +174,7 @@ void FillDevice(const Process& process, uint32_t number, Device* device, results
   use->set_busy_ratio(Ratio(use->busy_ns(), use->window_ns()));
   use->set_kernel_ns(TotalLength(kernels));
   use->set_copy_ns(TotalLength(copies));
+  use->set_whole_graph_ns(TotalLength(UnionOf(std::move(graphs))));
   use->set_kernel_and_copy_ns(TotalLength(Intersection(kernels, copies)));
   use->set_several_kernels_ns(TotalLength(CoveredTwice(kernels_by_stream)));
   std::sort(device->work.begin(), device->work.end(),

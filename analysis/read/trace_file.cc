@@ -224,6 +224,7 @@ void TraceFile::Place(int64_t shift) {
   }
   PlaceSamples(&cursor);
   PlaceCaptures(&cursor);
+  PlaceGraphMarks(&cursor);
   if (!any && !process_.captures.empty()) {
     process_.first_ns = process_.captures.front().start_ns;
     process_.last_ns = process_.captures.back().end_ns;

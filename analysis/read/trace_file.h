@@ -94,11 +94,13 @@ class TraceFile {
   void AddStreams(const proto::Streams& streams);
   void AddDevices(const proto::Devices& devices, uint32_t capture);
   void AddCounters(const proto::Counters& counters);
+  void AddGraphs(const proto::GraphNodes& table, uint32_t capture, uint64_t offset);
   // A block's time range on the clock as it is.
   std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
   void TakeMeta();
   void PlaceSamples(ClockMap::Cursor* cursor);
   void PlaceCaptures(ClockMap::Cursor* cursor);
+  void PlaceGraphMarks(ClockMap::Cursor* cursor);
 
   std::string directory_;
   std::string name_;
@@ -117,6 +119,7 @@ class TraceFile {
   std::vector<RawSample> samples_;
   std::vector<proto::ClockSnapshot> snapshots_;
   std::vector<proto::ClockSnapshot> cupti_snapshots_;
+  std::vector<std::pair<uint32_t, proto::GraphModeMark>> graph_marks_;  // with their capture
   proto::Meta meta_;
   std::set<uint32_t> captures_after_cuda_;
   uint64_t string_bytes_ = 0;

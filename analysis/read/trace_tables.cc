@@ -80,6 +80,9 @@ void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* dec
     case proto::ChunkKind::kStreams:
       AddStreams(chunk.streams());
       break;
+    case proto::ChunkKind::kGraphNodes:
+      AddGraphs(chunk.graph_nodes(), chunk.capture(), block.offset);
+      break;
     case proto::ChunkKind::kDevices:
       AddDevices(chunk.devices(), block.header.capture);
       break;

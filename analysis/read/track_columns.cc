@@ -107,6 +107,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.time_ns, t.operation, t.pool, t.size, t.utilized, t.threshold, t.kept, t.correlation);
       return true;
     }
+    case ChunkKind::kGraphLaunch: {
+      GraphLaunchTable& t = track->graph_launch;
+      all(t.end_ns, t.duration_ns, t.graph, t.correlation);
+      return true;
+    }
     default:
       return false;
   }
@@ -298,6 +303,13 @@ void StoreApi(const Writer& w, ApiTable* t) {
   w.Plain(c::kStack, &t->stack);
 }
 
+void StoreGraphLaunch(const Writer& w, GraphLaunchTable* t) {
+  namespace c = proto::graph_launch_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kGraph, &t->graph);
+  w.Plain(c::kCorrelation, &t->correlation);
+}
+
 void StoreSync(const Writer& w, SyncTable* t) {
   namespace c = proto::sync_column;
   w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
@@ -397,6 +409,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreDeviceMemory(writer, &track->device_memory);
     case ChunkKind::kMemoryPool:
       return StoreMemoryPool(writer, &track->memory_pool);
+    case ChunkKind::kGraphLaunch:
+      return StoreGraphLaunch(writer, &track->graph_launch);
     default:
       return;
   }

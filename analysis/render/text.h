@@ -13,6 +13,7 @@
 #include "proto/results/api.pb.h"
 #include "proto/results/counters.pb.h"
 #include "proto/results/device_memory.pb.h"
+#include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -40,6 +41,7 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
 std::string DeviceMemoryText(const results::DeviceMemory& result, const TextOptions& options);
 std::string ApiText(const results::ApiCalls& result, const TextOptions& options);
 std::string SyncText(const results::Syncs& result, const TextOptions& options);
+std::string GraphsText(const results::Graphs& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
 std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
 std::string CountersText(const results::Counters& result, const TextOptions& options);

@@ -3,7 +3,10 @@
 
 // Text of streams. See text.h.
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -18,20 +21,38 @@ std::string Share(int64_t part, int64_t whole) {
   return FormatPercent(whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0);
 }
 
+// Only where there are any.
+bool HasWholeGraphs(const results::Streams& result) {
+  return std::any_of(result.streams().begin(), result.streams().end(),
+                     [](const results::StreamUse& s) { return s.whole_graph_count() != 0; });
+}
+
 std::string Devices(const results::Streams& result, const TextOptions& options) {
   TextTable table;
   for (const char* header :
        {"pid", "device", "window", "busy", "kernels", "copies", "both", "several kernels",
         "idle: host", "launch", "dependency", "unknown", "gaps", "longest"})
     table.AddColumn(header, Align::kRight);
+  const bool has_graphs = HasWholeGraphs(result);
+  if (has_graphs) table.AddColumn("in whole graphs", Align::kRight);
   for (const results::DeviceUse& d : result.devices()) {
     const int64_t all = d.window_ns();
-    table.AddRow({std::to_string(d.pid()), std::to_string(d.device()), FormatDuration(all),
-                  FormatPercent(d.busy_ratio()), Share(d.kernel_ns(), all), Share(d.copy_ns(), all),
-                  Share(d.kernel_and_copy_ns(), all), Share(d.several_kernels_ns(), all),
-                  Share(d.idle_host_ns(), all), Share(d.idle_launch_ns(), all),
-                  Share(d.idle_dependency_ns(), all), Share(d.idle_unknown_ns(), all),
-                  FormatNumber(d.gap_count()), FormatDuration(d.gap_max_ns())});
+    std::vector<std::string> cells = {std::to_string(d.pid()),
+                                      std::to_string(d.device()),
+                                      FormatDuration(all),
+                                      FormatPercent(d.busy_ratio()),
+                                      Share(d.kernel_ns(), all),
+                                      Share(d.copy_ns(), all),
+                                      Share(d.kernel_and_copy_ns(), all),
+                                      Share(d.several_kernels_ns(), all),
+                                      Share(d.idle_host_ns(), all),
+                                      Share(d.idle_launch_ns(), all),
+                                      Share(d.idle_dependency_ns(), all),
+                                      Share(d.idle_unknown_ns(), all),
+                                      FormatNumber(d.gap_count()),
+                                      FormatDuration(d.gap_max_ns())};
+    if (has_graphs) cells.push_back(Share(d.whole_graph_ns(), all));
+    table.AddRow(std::move(cells));
   }
   return Section("Devices, from the first work to the last", table, options, result.devices_size());
 }
@@ -45,13 +66,22 @@ std::string StreamsText(const results::Streams& result, const TextOptions& optio
   for (const char* header : {"pid", "device", "context", "stream", "kernels", "copies", "busy",
                              "of window", "in kernels", "in copies", "beside others"})
     table.AddColumn(header, Align::kRight);
+  const bool has_graphs = HasWholeGraphs(result);
+  if (has_graphs) {
+    for (const char* header : {"whole graphs", "in them"}) table.AddColumn(header, Align::kRight);
+  }
   for (int i = 0; i < Shown(result.streams_size(), options); ++i) {
     const results::StreamUse& s = result.streams(i);
-    table.AddRow({std::to_string(s.pid()), std::to_string(s.device()), std::to_string(s.context()),
-                  std::to_string(s.stream()), FormatNumber(s.kernel_count()),
-                  FormatNumber(s.copy_count()), FormatDuration(s.busy_ns()),
-                  FormatPercent(s.busy_ratio()), FormatDuration(s.kernel_ns()),
-                  FormatDuration(s.copy_ns()), FormatDuration(s.overlap_ns())});
+    std::vector<std::string> cells = {
+        std::to_string(s.pid()),     std::to_string(s.device()),     std::to_string(s.context()),
+        std::to_string(s.stream()),  FormatNumber(s.kernel_count()), FormatNumber(s.copy_count()),
+        FormatDuration(s.busy_ns()), FormatPercent(s.busy_ratio()),  FormatDuration(s.kernel_ns()),
+        FormatDuration(s.copy_ns()), FormatDuration(s.overlap_ns())};
+    if (has_graphs) {
+      cells.push_back(FormatNumber(s.whole_graph_count()));
+      cells.push_back(FormatDuration(s.whole_graph_ns()));
+    }
+    table.AddRow(std::move(cells));
   }
   return Devices(result, options) + Section("Streams", table, options, result.streams_size()) +
          MetaText(result.meta(), options);

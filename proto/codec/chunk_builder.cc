@@ -211,6 +211,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kDeviceMemory)>(row, start);
     case ChunkKind::kMemoryPool:
       return AppendRow<TableIndex(ChunkKind::kMemoryPool)>(row, start);
+    case ChunkKind::kGraphLaunch:
+      return AppendRow<TableIndex(ChunkKind::kGraphLaunch)>(row, start);
     default:
       return;  // tables have no rows
   }

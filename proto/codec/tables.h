@@ -37,6 +37,7 @@ enum : int {
   kStreams = 26,
   kDevices = 27,
   kFunctions = 28,
+  kGraphNodes = 29,
   kCounters = 30,
 };
 }

@@ -31,6 +31,9 @@
 //   {"t":"module","id":..,"bytes":..}
 //   {"t":"tool","subscribed":0|1,"wants":..,"time":..}   CUPTI is asked for something from then on;
 //                                     wants is 0 where nothing is enabled
+//   {"t":"subscriber","version":..}   somebody subscribed, to a libcupti of this cuptiGetVersion
+//   {"t":"kind","kind":..,"enabled":0|1,"time":..}   a kind of record is wanted, or not, from then
+//   on
 //   {"t":"drop","kind":..}            a record that the CUPTI double dropped and counted
 //   {"t":"lost_times","correlation":..}   a record delivered with start and end 0
 //   {"t":"abandoned","records":..}    what was in a buffer when cuptiFinalize was called

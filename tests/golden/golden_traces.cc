@@ -304,6 +304,47 @@ GoldenTrace Gpu() {
   return {"gpu", std::move(trace)};
 }
 
+// Graph 2, made of graph 1 in the capture: by nodes three times, of which the first call uploads
+// it, and twice as a whole. Graph 9 is older than the capture, and of graph 12 nothing is known.
+GoldenTrace GraphLaunches() {
+  ProcessBuilder builder(61, 1);
+  Process& process = builder.process();
+  process.executable = "/opt/bin/decoder";
+  process.argv = {"decoder"};
+  Graphs& graphs = process.graphs;
+  graphs.made = {{1, {}}, {2, {1, true, false}}, {9, {0, true, true}}};
+  for (const uint64_t node : {11, 12, 13, 14}) {
+    const uint32_t type = node == 11 ? 1 : node == 14 ? 2 : 0;  // a copy, two kernels, a set
+    graphs.nodes[node] = {0, 1, 0, type};
+    graphs.nodes[node + 10] = {node, 2, 1, type};
+  }
+  graphs.marks = {{1, 0, proto::GraphMode::kNode, 0}, {1, 35 * kMs, proto::GraphMode::kWhole, 14}};
+  const uint32_t matmul = builder.Signature("_Z6matmulPKfS0_Pfi", 512, 128);
+  const uint32_t norm = builder.Signature("norm_kernel", 16, 256);
+  TrackBuilder& main = builder.Thread(61, "decoder");
+  TrackBuilder& stream = builder.Stream(0, 1, 7);
+  TrackBuilder& side = builder.Stream(0, 1, 13);
+  for (uint32_t i = 0; i < 5; ++i) {
+    const int64_t at = (10 + 10 * i) * kMs;
+    main.Call("cudaGraphLaunch_v10000", at, at + (i == 0 ? 900 : 12 + i) * kUs, 100 + i);
+    if (i > 2) {
+      stream.WholeGraph(2, at + kMs, at + 5 * kMs, 100 + i);
+      continue;
+    }
+    stream.Copy(1, 2, 3, 4096, at + kMs, at + kMs + 8 * kUs, 100 + i, 1, 2, 21);
+    stream.Kernel(matmul, at + kMs + 10 * kUs, at + 3 * kMs, 100 + i, 2, 22);
+    side.Set(128, at + kMs + 10 * kUs, at + kMs + 30 * kUs, 100 + i, 2, 24);
+    stream.Kernel(norm, at + 3 * kMs + 500 * kUs, at + 4 * kMs, 100 + i, 2, 23);
+  }
+  side.Kernel(norm, 70 * kMs, 71 * kMs, 200, 9, 91);
+  side.Kernel(norm, 72 * kMs, 73 * kMs, 201, 9, 91);
+  main.Call("cudaGraphLaunch_v10000", 75 * kMs, 75 * kMs + 20 * kUs, 202);
+  side.WholeGraph(12, 76 * kMs, 78 * kMs, 202);
+  Trace trace = MakeTrace({&builder});
+  trace.path = "graphs";
+  return {"graphs", std::move(trace)};
+}
+
 }  // namespace
 
 std::vector<GoldenTrace> MakeGoldenTraces() {
@@ -312,6 +353,7 @@ std::vector<GoldenTrace> MakeGoldenTraces() {
   traces.push_back(Server());
   traces.push_back(Damaged());
   traces.push_back(Gpu());
+  traces.push_back(GraphLaunches());
   return traces;
 }
 

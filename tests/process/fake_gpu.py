@@ -18,12 +18,20 @@ needs_doubles = pytest.mark.skipif(not (LIBRARIES / "libcupti.so.13").exists(),
                                    reason="the doubles were not built: no CUDA headers or no nvcc")
 
 
+def libraries_of(personality, folder):
+    """The doubles with the libcupti of another release in place of 13.0's: beside the runtime, where it is looked for first."""
+    if not folder.exists():
+        folder.mkdir()
+        for file in [*LIBRARIES.iterdir(), *(DOUBLES / PERSONALITIES[personality]).iterdir()]:
+            if file.parent != LIBRARIES or not file.name.startswith("libcupti"):
+                (folder / file.name).symlink_to(file)
+    return folder
+
+
 def environment_of(truth, script="", personality=None):
     """Variables for a program; `script` as in tests/fake_gpu/device/script.h."""
-    path = str(LIBRARIES)
-    if personality is not None:
-        path = f"{DOUBLES / PERSONALITIES[personality]}:{path}"
-    return {"LD_LIBRARY_PATH": path, "FAKE_GPU_TRUTH": str(truth), **({"FAKE_GPU_SCRIPT": script} if script else {})}
+    path = LIBRARIES if personality is None else libraries_of(personality, pathlib.Path(truth).parent / f"libraries-{personality}")
+    return {"LD_LIBRARY_PATH": str(path), "FAKE_GPU_TRUTH": str(truth), **({"FAKE_GPU_SCRIPT": script} if script else {})}
 
 
 class Truth:

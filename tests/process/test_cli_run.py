@@ -113,6 +113,8 @@ def test_missing_objects_are_told(tmp_path):
     (["run", "--signal=KILL", "--", "true"], "cannot be used"),
     (["run", "--ring-memory=12Q", "--", "true"], "is no size"),
     (["run", "--clock=utc", "--", "true"], "auto, tsc, monotonic"),
+    (["run", "--graphs=all", "--", "true"], "node, whole, auto, auto:NODES"),
+    (["run", "--graphs=auto:many", "--", "true"], "not a whole number"),
     (["run", "--stacks"], "--stacks"),
 ])
 def test_usage_errors(tmp_path, args, words):

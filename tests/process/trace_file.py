@@ -12,12 +12,12 @@ import subprocess
 import numpy
 
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
-SIGNATURES, STREAMS, DEVICES, FUNCTIONS = 8, 9, 10, 11
+SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = 8, 9, 10, 11, 12
 COUNTERS, COUNTER = 13, 24
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
 LAUNCH = 25
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
-DEVICE_MEMORY, MEMORY_POOL = 37, 38
+DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH = 37, 38, 39
 
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
@@ -49,6 +49,7 @@ _COLUMNS = {
                     ("pool", "delta"), ("pc", "delta"), ("origin", "plain")),
     MEMORY_POOL: (("time", "time"), ("operation", "plain"), ("pool", "delta"), ("size", "delta"), ("utilized", "delta"),
                   ("threshold", "delta"), ("kept", "plain"), ("correlation", "plain")),
+    GRAPH_LAUNCH: (("time", "gap"), ("duration", "keyed_span"), ("graph", "plain"), ("correlation", "delta")),
 }
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
@@ -188,6 +189,9 @@ class TraceFile:
         self.devices = {}  # id: dict
         self.late_captures = set()  # that began when the process had CUDA already
         self.functions = {}  # function: name
+        self.graph_nodes = {}  # node: (source node, graph, source graph, type)
+        self.graphs = {}  # graph: (source, executable?, before the capture?)
+        self.graph_modes = []  # (capture, mode, nodes)
         self.cupti_clock = []  # (cupti_ns, monotonic_ns)
         self.is_sampler = False
         self.counters = {}  # id: dict
@@ -246,6 +250,8 @@ class TraceFile:
         elif kind == FUNCTIONS:
             table = fields(one(28))
             self.functions.update(zip(table.get(1, []), table.get(2, [])))
+        elif kind == GRAPH_NODES:
+            self._add_graphs(fields(one(29)), one(7))
         elif kind == COUNTERS:
             self._add_counters(fields(one(30)))
         elif kind == CLOCKS:
@@ -269,6 +275,19 @@ class TraceFile:
             get = lambda number, default=0: device.get(number, [default])[-1]
             self.devices[get(1)] = {"index": get(2), "name": get(3, b"").decode(), "uuid": get(4, b"").decode(), "gpm": bool(get(5)),
                                     "mig": bool(get(6))}
+
+    def _add_graphs(self, table, capture):
+        column = lambda number: [int(v) for v in numpy.cumsum(_zigzag(_packed(table[number][-1])))] if number in table else []
+        types = [int(v) for v in _packed(table[5][-1])] if 5 in table else []
+        for node, *rest in zip(column(1), column(2), column(3), column(4), types, strict=True):
+            self.graph_nodes[node] = tuple(rest)
+        for entry in table.get(6, []):
+            made = fields(entry)
+            get = lambda number: made.get(number, [0])[-1]
+            self.graphs[get(1)] = (get(2), bool(get(3)), bool(get(4)))
+        for entry in table.get(7, []):
+            mark = fields(entry)
+            self.graph_modes.append((capture, mark.get(2, [0])[-1], mark.get(3, [0])[-1]))
 
     def _add_meta(self, meta):
         self.is_sampler = bool(meta.get(24, [self.is_sampler])[-1])
@@ -316,6 +335,7 @@ class TraceFile:
     syncs = property(lambda self: self._tables[SYNC])
     device_memory = property(lambda self: self._tables[DEVICE_MEMORY])
     memory_pools = property(lambda self: self._tables[MEMORY_POOL])
+    graph_launches = property(lambda self: self._tables[GRAPH_LAUNCH])
 
     @property
     def program(self):
@@ -339,6 +359,26 @@ class TraceFile:
                          signature["registers"], signature["static_smem"], signature["dynamic_smem"], int(table["correlation"][i]),
                          end - duration, end))
         return sorted(rows, key=lambda row: row[-2:])
+
+    def node_rows(self):
+        """What ran in graphs as (kind, stream, graph, node, correlation)."""
+        return [(kind, self.streams[int(track)][2], int(graph), int(node), int(correlation))
+                for kind, table in (("kernel", self.kernels), ("copy", self.copies), ("set", self.sets))
+                for track, graph, node, correlation in zip(table["track"], table["graph"], table["graph_node"], table["correlation"])
+                if graph != 0]
+
+    def graph_rows(self):
+        """Launches recorded as wholes as (graph, stream, correlation, start, end), by correlation."""
+        table = self.graph_launches
+        return sorted(((int(graph), self.streams[int(track)][2], int(correlation), int(time - duration), int(time))
+                       for graph, track, correlation, time, duration in
+                       zip(table["graph"], table["track"], table["correlation"], table["time"], table["duration"])), key=lambda row: row[2])
+
+    def root_of(self, node):
+        """The node behind all clones, None where the chain is not known."""
+        while node in self.graph_nodes and self.graph_nodes[node][0] != 0:
+            node = self.graph_nodes[node][0]
+        return node if node in self.graph_nodes else None
 
     def call_rows(self):
         """API calls as (name, tid, correlation, result, start, end), by start."""

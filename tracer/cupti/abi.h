@@ -48,12 +48,21 @@ enum class Activity : uint32_t {
   kSynchronization = 38,
   kMemory2 = 49,
   kMemoryPool = 50,
+  kGraphTrace = 51,
 };
 
 // CUpti_CallbackDomain.
 enum Domain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3, kState = 6 };
 // CUpti_CallbackIdResource.
-enum ResourceId : uint32_t { kContextCreated = 1 };
+enum ResourceId : uint32_t {
+  kContextCreated = 1,
+  kGraphCreated = 9,
+  kGraphCloned = 11,
+  kGraphNodeCreated = 13,
+  kGraphExecCreateStarting = 17,
+  kGraphExecCreated = 18,
+  kGraphNodeCloned = 20,
+};
 // CUpti_ActivityThreadIdType.
 inline constexpr int kThreadIdSystem = 1;
 // CUpti_ActivityFlag of FlushAll.
@@ -96,7 +105,10 @@ using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer
   X(get_next_record, "ActivityGetNextRecord", int (*)(uint8_t*, size_t, void**), true)          \
   X(get_dropped, "ActivityGetNumDroppedRecords", int (*)(void*, uint32_t, size_t*), true)       \
   X(set_thread_id_type, "SetThreadIdType", int (*)(int), false)                                 \
-  X(enable_runtime_api, "ActivityEnableRuntimeApi", int (*)(uint32_t, uint8_t), false)
+  X(enable_runtime_api, "ActivityEnableRuntimeApi", int (*)(uint32_t, uint8_t), false)          \
+  X(get_graph_id, "GetGraphId", int (*)(void*, uint32_t*), false)                               \
+  X(get_graph_node_id, "GetGraphNodeId", int (*)(void*, uint64_t*), false)                      \
+  X(get_graph_exec_id, "GetGraphExecId", int (*)(void*, uint32_t*), false)
 
 // One record, of which only what it holds is read: what lies behind its end is 0.
 class Record {
@@ -123,6 +135,22 @@ class Record {
   }
   const uint8_t* at_;
   size_t bytes_;
+};
+
+// What a resource callback is told: CUpti_ResourceData, and of graphs the CUpti_GraphData in it.
+struct GraphData {
+  void* graph;
+  void* original_graph;
+  void* node;
+  void* original_node;
+  uint32_t node_type;  // CUgraphNodeType
+  void* dependency;
+  void* graph_exec;
+};
+struct ResourceData {
+  void* context;
+  void* stream;
+  const GraphData* descriptor;
 };
 
 // Offsets of fields. The kind is at 0 everywhere.
@@ -206,6 +234,21 @@ enum : size_t {
   kResult = 36,
 };
 }
+namespace graph_trace {
+enum : size_t {
+  kCorrelation = 4,
+  kStart = 8,
+  kEnd = 16,
+  kDevice = 24,
+  kGraph = 28,
+  kContext = 32,
+  kStream = 36,
+  kEndDevice = 48,   // from 12.3 on
+  kEndContext = 52,  // from 12.3 on
+};
+// For the device and the context: the launch begins on the host.
+inline constexpr uint32_t kOnHost = 0x7fffffff;
+}  // namespace graph_trace
 namespace sync {
 enum : size_t {
   kType = 4,

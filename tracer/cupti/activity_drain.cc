@@ -14,6 +14,12 @@ using proto::ChunkKind;
 
 // Rows that make chunks long enough for zstd, and not too many for the memory.
 constexpr uint64_t kManyRows = 65536;
+// Entries of graphs that are written although no row waits.
+constexpr size_t kManyGraphEntries = 8192;
+
+// Fields of proto::GraphNodes and of proto::GraphModeMark.
+constexpr int kGraphMark = 7;
+constexpr int kMarkTicks = 1, kMarkMode = 2, kMarkNodes = 3;
 
 }  // namespace
 
@@ -22,19 +28,27 @@ ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
 
 void ActivityDrain::TakeBuffers() {
   FilledBuffer filled;
-  while (Buffers()->Take(&filled)) {
-    sorter_.Consume(filled, LoadedFunctions(), Names());
-    Buffers()->Return(filled);
-  }
+  while (Buffers()->Take(&filled)) Consume(filled);
+}
+
+// A graph was made before the launches that a buffer tells of: so what is known of graphs is taken
+// when the buffer is there already.
+void ActivityDrain::Consume(const FilledBuffer& filled) {
+  sorter_.graphs().Consume(GraphQueue());
+  const uint64_t nodes = sorter_.graphs().nodes_seen();
+  sorter_.Consume(filled, LoadedFunctions(), Names());
+  CountGraphNodes(sorter_.graphs().nodes_seen() - nodes);
+  Buffers()->Return(filled);
 }
 
 void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
   FilledBuffer filled;
   while (Buffers()->Take(&filled)) {
-    sorter_.Consume(filled, LoadedFunctions(), Names());
-    Buffers()->Return(filled);
+    Consume(filled);
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
+  sorter_.graphs().Consume(GraphQueue());
+  if (sorter_.graphs().waiting() >= kManyGraphEntries) WriteTables(sink);
   if (sorter_.rows() == 0 && !sorter_.has_news()) {
     first_ticks_ = 0;
   } else if (first_ticks_ == 0) {
@@ -47,7 +61,10 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
 
 void ActivityDrain::FlushAll(BlockSink* sink) {
   TakeBuffers();
+  sorter_.graphs().Consume(GraphQueue());
+  sorter_.graphs().GiveUpMaking();
   WriteRows(sink);
+  WriteTables(sink);
   WriteClocks(sink);
 }
 
@@ -80,6 +97,8 @@ void ActivityDrain::WriteTables(BlockSink* sink) {
              [this](auto* out) { return sorter_.TakeDevices(Own(), out); });
   WriteTable(ChunkKind::kFunctions, codec::chunk_field::kFunctions, sink,
              [this](auto* out) { return sorter_.TakeFunctions(out); });
+  WriteTable(ChunkKind::kGraphNodes, codec::chunk_field::kGraphNodes, sink,
+             [this](auto* out) { return TakeGraphs(out); });
   WriteTable(ChunkKind::kThreads, codec::chunk_field::kThreads, sink, [this](auto* out) {
     PbWriter writer(out);
     if (!new_threads_.empty()) writer.Fixed64(1, proto::ReadTicks(host_->settings->clock));
@@ -93,6 +112,20 @@ void ActivityDrain::WriteTables(BlockSink* sink) {
     new_threads_.clear();
     return count;
   });
+}
+
+uint32_t ActivityDrain::TakeGraphs(std::vector<uint8_t>* out) {
+  uint32_t count = sorter_.graphs().Take(*GraphQueue(), out);
+  PbWriter writer(out);
+  GraphMark mark;
+  for (; TakeGraphMark(&mark); ++count) {
+    const uint64_t begin = writer.Begin(kGraphMark);
+    writer.Fixed64(kMarkTicks, mark.ticks);
+    writer.Varint(kMarkMode, static_cast<uint64_t>(mark.mode));
+    writer.Varint(kMarkNodes, mark.nodes);
+    writer.End(begin);
+  }
+  return count;
 }
 
 void ActivityDrain::WriteClocks(BlockSink* sink) {
@@ -130,6 +163,10 @@ uint32_t ActivityDrain::NewTrack() {
 }
 
 uint64_t ActivityDrain::dropped() const { return Dropped(); }
+
+uint64_t ActivityDrain::graph_events_refused() const {
+  return GraphQueue()->refused() + sorter_.graphs().refused();
+}
 
 uint64_t ActivityDrain::without_times() const {
   return sorter_.counters().without_times + sorter_.counters().unfinished;

@@ -39,6 +39,8 @@ class ActivityDrain : public ThreadTracks {
   uint64_t dropped() const;
   uint64_t without_times() const;
   uint64_t signatures_refused() const { return sorter_.signatures_refused(); }
+  // Events of graphs that are being made, for which there was no room.
+  uint64_t graph_events_refused() const;
 
   uint32_t TrackOf(uint32_t tid) override;
   uint32_t NewTrack() override;
@@ -46,6 +48,8 @@ class ActivityDrain : public ThreadTracks {
  private:
   void TakeBuffers();
   // Rows, what they refer to, and what is new of devices.
+  void Consume(const FilledBuffer& filled);
+  uint32_t TakeGraphs(std::vector<uint8_t>* out);
   void WriteRows(BlockSink* sink);
   void WriteTables(BlockSink* sink);
   void WriteClocks(BlockSink* sink);

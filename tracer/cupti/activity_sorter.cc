@@ -74,6 +74,8 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
       return TakeMemory(record);
     case Activity::kMemoryPool:
       return TakePool(record);
+    case Activity::kGraphTrace:
+      return TakeGraphLaunch(record);
     case Activity::kDevice:
       return devices_.TakeDevice(record);
     case Activity::kContext:
@@ -112,6 +114,7 @@ void ActivitySorter::TakeKernel(const Record& record) {
                           record.U32(kernel::kCorrelation),
                           record.U32(kernel::kGraph),
                           record.U64(kernel::kGraphNode)};
+  if (row[4] != 0) graphs_.SawNode(record.U32(kernel::kGraph), row[5]);
   Append(&stream->kernels, ChunkKind::kKernel, stream->track, row);
 }
 
@@ -130,6 +133,7 @@ void ActivitySorter::TakeCopy(const Record& record) {
       record.U32(copy::kGraph),
       record.U64(copy::kGraphNode),
       0};
+  if (row[5] != 0) graphs_.SawNode(record.U32(copy::kGraph), row[6]);
   Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
 }
 
@@ -150,6 +154,7 @@ void ActivitySorter::TakePeerCopy(const Record& record) {
       record.U32(peer_copy::kGraph),
       record.U64(peer_copy::kGraphNode),
       from | to << 32};
+  if (row[5] != 0) graphs_.SawNode(record.U32(peer_copy::kGraph), row[6]);
   Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
 }
 
@@ -168,6 +173,7 @@ void ActivitySorter::TakeSet(const Record& record) {
                           record.U32(set::kGraph),
                           record.U64(set::kGraphNode),
                           record.U32(set::kValue)};
+  if (row[5] != 0) graphs_.SawNode(record.U32(set::kGraph), row[6]);
   Append(&stream->sets, ChunkKind::kMemset, stream->track, row);
 }
 
@@ -206,6 +212,23 @@ void ActivitySorter::TakeWait(const Record& record) {
                           record.U32(sync::kEvent),
                           record.U32(sync::kResult)};
   Append(&stream->waits, ChunkKind::kSync, stream->track, row);
+}
+
+// One that begins on the host tells where it ended.
+void ActivitySorter::TakeGraphLaunch(const Record& record) {
+  const uint64_t start = record.U64(graph_trace::kStart), end = record.U64(graph_trace::kEnd);
+  if (!HasTimes(start, end)) return;
+  uint32_t device = record.U32(graph_trace::kDevice);
+  uint32_t context = record.U32(graph_trace::kContext);
+  if (context == graph_trace::kOnHost) {
+    device = record.U32(graph_trace::kEndDevice);
+    context = record.U32(graph_trace::kEndContext);
+  }
+  if (device == graph_trace::kOnHost) device = kNoId;
+  Stream* stream = StreamOf(device, context, record.U32(graph_trace::kStream));
+  const uint64_t row[] = {end, end - start, record.U32(graph_trace::kGraph),
+                          record.U32(graph_trace::kCorrelation)};
+  Append(&stream->graph_launches, ChunkKind::kGraphLaunch, stream->track, row);
 }
 
 void ActivitySorter::TakeMemory(const Record& record) {

@@ -18,6 +18,7 @@
 #include "proto/codec/span_buffer.h"
 #include "tracer/cupti/abi.h"
 #include "tracer/cupti/buffers.h"
+#include "tracer/cupti/graph_table.h"
 #include "tracer/cupti/device_records.h"
 #include "tracer/cupti/library.h"
 #include "tracer/cupti/memory_records.h"
@@ -75,6 +76,8 @@ class ActivitySorter {
   void NoteCudaHadBegun() { devices_.NoteCudaHadBegun(); }
   // Of devices: they are worth writing even where nothing refers to them.
   bool has_news() const { return devices_.has_news(); }
+  GraphTable& graphs() { return graphs_; }
+  const GraphTable& graphs() const { return graphs_; }
 
   const ActivityCounters& counters() const { return counters_; }
   uint64_t signatures_refused() const { return signatures_.refused(); }
@@ -91,6 +94,7 @@ class ActivitySorter {
     codec::SpanBuffer* waits = nullptr;
     codec::SpanBuffer* memory = nullptr;
     codec::SpanBuffer* pools = nullptr;
+    codec::SpanBuffer* graph_launches = nullptr;
   };
   struct Thread {
     uint32_t tid, track;
@@ -107,6 +111,7 @@ class ActivitySorter {
   void TakeMemory(const Record& record);
   void TakePool(const Record& record);
   void TakeStream(const Record& record);
+  void TakeGraphLaunch(const Record& record);
   // False: its times are not to be had, which is counted.
   bool HasTimes(uint64_t start, uint64_t end);
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
@@ -117,6 +122,7 @@ class ActivitySorter {
 
   ThreadTracks* tracks_;
   Signatures signatures_;
+  GraphTable graphs_;
   NameCache names_;  // of kernels, variables and libraries
   DeviceRecords devices_;
   codec::InternTables* strings_;

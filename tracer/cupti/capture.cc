@@ -69,6 +69,9 @@ BufferPool g_buffers;
 std::atomic<uint32_t> g_cuda_had_begun{0};
 std::atomic<uint64_t> g_own_bytes{0};
 std::atomic<uint32_t> g_own_pinned{0};
+GraphEvents g_graph_events;
+GraphModes g_graph_modes;
+std::atomic<uint32_t> g_graphs_refused{0};
 std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
 uint64_t g_next_clock = 0;
@@ -100,8 +103,16 @@ void OnExit(int, void*) {
 }
 
 // Inside a CUDA call of the program's.
-void OnCallback(void*, uint32_t domain, uint32_t id, const void*) {
-  if (domain != kResource || id != kContextCreated || g_exit_handled.exchange(1) != 0) return;
+void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
+  if (domain != kResource || data == nullptr) return;
+  GraphEvent event;
+  bool is_crowded = false;
+  if (ReadGraphEvent(g_library.functions, id, *static_cast<const ResourceData*>(data), &event)) {
+    g_graph_events.Put(event, &is_crowded);
+    if (is_crowded) g_host->wake_drain();
+    return;
+  }
+  if (id != kContextCreated || g_exit_handled.exchange(1) != 0) return;
   on_exit(OnExit, nullptr);  // unlike atexit(), of no object: none takes it along
 }
 
@@ -190,6 +201,14 @@ int Enable(const Kind& kind) {
   return f.enable(number);
 }
 
+void RecordWholeGraphs() {
+  const uint64_t ticks = proto::ReadTicks(g_host->settings->clock);
+  const int result = g_library.functions.enable(static_cast<uint32_t>(Activity::kGraphTrace));
+  g_graph_modes.Turned(result == kSuccess, ticks);
+  if (result == kSuccess) return LeaveOutIdleCalls();
+  if (g_graphs_refused.exchange(1) == 0) g_host->say(GraphRefusal());
+}
+
 // Enabling a kind undoes choices of single calls: those come last.
 bool EnableKinds() {
   bool any = false;
@@ -210,6 +229,8 @@ void DisableKinds() {
     if (g_enabled[i]) g_library.functions.disable(static_cast<uint32_t>(kKinds[i].activity));
     g_enabled[i] = false;
   }
+  if (g_graph_modes.is_whole())
+    g_library.functions.disable(static_cast<uint32_t>(Activity::kGraphTrace));
 }
 
 // False: the library does not tell.
@@ -240,6 +261,7 @@ bool Subscribe() {
   }
   if (f.set_thread_id_type != nullptr) f.set_thread_id_type(kThreadIdSystem);
   f.enable_callback(1, g_subscriber, kResource, kContextCreated);
+  for (const ResourceId id : kGraphCallbacks) f.enable_callback(1, g_subscriber, kResource, id);
   const int registered = f.register_callbacks(OnRequest, OnComplete);
   if (registered == kSuccess) return true;
   SayRefused(kKinds[0].refused, "cuptiActivityRegisterCallbacks", registered);
@@ -294,6 +316,9 @@ bool Start(const Host* host, bool cuda_had_begun) {
   g_buffers.SetLimit(host->settings->memory_limit / 4);
   if (!Subscribe()) return false;
   ReadOwnBuffers();
+  g_graph_modes.Begin(host->settings->graph_mode, host->settings->graph_nodes,
+                      proto::ReadTicks(host->settings->clock));
+  if (g_graph_modes.IsDue()) RecordWholeGraphs();
   if (!EnableKinds()) {
     DisableKinds();
     g_library.functions.unsubscribe(g_subscriber);
@@ -317,6 +342,7 @@ void Tick() {
     CountDropped();
     g_next_flush = now + kFlushPause;
   }
+  if (g_graph_modes.IsDue()) RecordWholeGraphs();
   if (now >= g_next_clock) {
     ReadClocks();
     g_next_clock = now + kClockPause;
@@ -348,6 +374,7 @@ void AfterForkChild() {
   if (g_library_state == kNotLooked) return;
   g_given_up.store(1);
   g_active.store(0);
+  g_graph_events.Forget();
 }
 
 BufferPool* Buffers() { return &g_buffers; }
@@ -360,6 +387,17 @@ bool TakeClockReading(ClockReading* reading) {
   *reading = g_readings[taken % kMostReadings];
   g_readings_taken.store(taken + 1, std::memory_order_release);
   return true;
+}
+
+GraphEvents* GraphQueue() { return &g_graph_events; }
+void CountGraphNodes(uint64_t nodes) { g_graph_modes.CountNodes(nodes); }
+bool TakeGraphMark(GraphMark* mark) { return g_graph_modes.TakeMark(mark); }
+
+const char* GraphRefusal() {
+  return g_graphs_refused.load() == 0
+             ? ""
+             : "this libcupti does not record launches of CUDA graphs as wholes: every node of "
+               "theirs is recorded";
 }
 
 const char* Refusal() { return g_refused.load(std::memory_order_acquire) != 0 ? g_refusal : ""; }

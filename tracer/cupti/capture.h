@@ -16,6 +16,8 @@
 
 #include "tracer/cupti/activity_sorter.h"
 #include "tracer/cupti/buffers.h"
+#include "tracer/cupti/graph_events.h"
+#include "tracer/cupti/graph_mode.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
@@ -50,6 +52,12 @@ bool TakeClockReading(ClockReading* reading);
 bool TakeCudaHadBegun();
 // As asked at the last Start.
 OwnBuffers Own();
+GraphEvents* GraphQueue();
+// Records of graphs' nodes came.
+void CountGraphNodes(uint64_t nodes);
+bool TakeGraphMark(GraphMark* mark);
+// Why launches of graphs are not recorded as wholes although that was asked for; "" where they are.
+const char* GraphRefusal();
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
 // Why nothing was recorded, in the words that were said first; "" where all went well.

@@ -119,6 +119,16 @@ CUresult cuGraphInstantiateWithFlags(CUgraphExec* exec, CUgraph graph, unsigned 
   return CUDA_SUCCESS;
 }
 
+CUresult cuGraphExecUpdate_v2(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* info) {
+  DRIVER_CALL(cuGraphExecUpdate_v2, exec, graph, info);
+  if (exec == nullptr || !exec->alive.load() || graph == nullptr || !graph->alive.load())
+    return call.End(CUDA_ERROR_INVALID_VALUE);
+  const bool updated = fake_gpu::UpdateExec(exec, graph);
+  *info = {updated ? CU_GRAPH_EXEC_UPDATE_SUCCESS : CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED,
+           nullptr, nullptr};
+  return call.End(updated ? CUDA_SUCCESS : CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE);
+}
+
 CUresult cuGraphUpload(CUgraphExec exec, CUstream stream) {
   DRIVER_CALL(cuGraphUpload, exec, stream);
   return CUDA_SUCCESS;

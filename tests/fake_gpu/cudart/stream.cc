@@ -203,6 +203,32 @@ cudaError_t cudaGraphAddMemsetNode(cudaGraphNode_t* node, cudaGraph_t graph,
                                            fake_gpu::current_context));
 }
 
+cudaError_t cudaGraphClone(cudaGraph_t* clone, cudaGraph_t graph) {
+  RUNTIME_CALL(cudaGraphClone, 10000, clone, graph);
+  NEED_READY();
+  FORWARD(TheDriver().cuGraphClone(clone, graph));
+}
+
+cudaError_t cudaGraphAddChildGraphNode(cudaGraphNode_t* node, cudaGraph_t graph,
+                                       const cudaGraphNode_t* dependencies, size_t count,
+                                       cudaGraph_t child) {
+  RUNTIME_CALL(cudaGraphAddChildGraphNode, 10000, node, graph, dependencies, count, child);
+  NEED_READY();
+  FORWARD(TheDriver().cuGraphAddChildGraphNode(node, graph, dependencies, count, child));
+}
+
+cudaError_t cudaGraphExecUpdate(cudaGraphExec_t exec, cudaGraph_t graph,
+                                cudaGraphExecUpdateResultInfo* info) {
+  RUNTIME_CALL(cudaGraphExecUpdate, 10020, exec, graph, info);
+  NEED_READY();
+  CUgraphExecUpdateResultInfo found{};
+  const CUresult result = TheDriver().cuGraphExecUpdate_v2(exec, graph, &found);
+  info->result = static_cast<cudaGraphExecUpdateResult>(found.result);
+  info->errorNode = found.errorNode;
+  info->errorFromNode = found.errorFromNode;
+  FORWARD(result);
+}
+
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t* exec, cudaGraph_t graph,
                                  unsigned long long flags) {
   RUNTIME_CALL(cudaGraphInstantiate, 12000, exec, graph, flags);

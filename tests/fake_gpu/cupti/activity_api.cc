@@ -13,7 +13,9 @@
 #include "tests/fake_gpu/cupti/buffers.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/state.h"
+#include "tests/fake_gpu/device/clock.h"
 #include "tests/fake_gpu/device/script.h"
+#include "tests/fake_gpu/truth.h"
 
 using fake_gpu_cupti::Gate;
 using fake_gpu_cupti::kMostIds;
@@ -83,6 +85,8 @@ CUptiResult fake_gpu_cupti::SetKind(uint32_t kind, bool enable) {
     if (kind == 0 || kind > kLastKind) return CUPTI_ERROR_INVALID_KIND;
     TheState().kinds.fetch_and(~bits);
   }
+  fake_gpu::TruthLine("{\"t\":\"kind\",\"kind\":%u,\"enabled\":%d,\"time\":%lu}", kind,
+                      enable ? 1 : 0, fake_gpu::Monotonic());
   SetCalls(kind, enable);
   UpdateWants();
   return CUPTI_SUCCESS;

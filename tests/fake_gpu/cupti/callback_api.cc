@@ -13,6 +13,7 @@
 #include "tests/fake_gpu/cupti/state.h"
 #include "tests/fake_gpu/cupti/v2.h"
 #include "tests/fake_gpu/device/script.h"
+#include "tests/fake_gpu/truth.h"
 
 using fake_gpu_cupti::Gate;
 using fake_gpu_cupti::TheState;
@@ -36,6 +37,7 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
   snprintf(subscriber->name, sizeof subscriber->name, "%s%s",
            name != nullptr ? "CUPTI for " : "CUPTI", name != nullptr ? name : "");
   TheState().subscriber.store(subscriber);
+  fake_gpu::TruthLine("{\"t\":\"subscriber\",\"version\":%u}", fake_gpu_cupti::kVersion);
   fake_gpu_cupti::UpdateWants();
   *handle = subscriber;
   return CUPTI_SUCCESS;

@@ -240,9 +240,8 @@ void CuptiSink::CallBackOf(fake_gpu::Call* call, uint32_t site) {
 }
 
 void CuptiSink::Finished(const Done& done) {
-  // A graph that is recorded as a whole has no records of its nodes; one from before has nothing
-  // else.
-  if (done.graph != 0 && !done.reduced && Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
+  // A graph that is recorded as a whole has no records of its nodes.
+  if (done.whole) return;
   const bool kernels =
       Enabled(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) || Enabled(CUPTI_ACTIVITY_KIND_KERNEL);
   if (done.work->type == Work::Type::kKernel && kernels) WriteKernel(done);
@@ -253,8 +252,13 @@ void CuptiSink::Finished(const Done& done) {
   if (done.work->type == Work::Type::kSet && Enabled(CUPTI_ACTIVITY_KIND_MEMSET)) WriteSet(done);
 }
 
+// One from before the tool came has records of its nodes, whatever is enabled.
+bool CuptiSink::RecordsWhole(CUgraphExec exec) {
+  return Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) && !exec->before_tool;
+}
+
 void CuptiSink::GraphLaunched(const Done& done, CUgraphExec /*exec*/) {
-  if (!Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) || done.reduced) return;
+  if (!done.whole) return;
   CUpti_ActivityGraphTrace2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
   record.correlationId = done.correlation;

@@ -57,6 +57,7 @@ struct Launched {
   CUgraphExec exec;
   CUstream stream;
   uint64_t end;
+  bool whole = false;
   uint32_t count = 0;
 };
 
@@ -69,7 +70,7 @@ uint64_t RunGraph(CUgraph graph, Launched* launched, uint64_t after) {
     if (node->child != nullptr) {
       ends[node] = RunGraph(node->child, launched, start);
     } else {
-      ends[node] = RunNode(*node, launched->stream, launched->exec, start);
+      ends[node] = RunNode(*node, launched->stream, launched->exec, launched->whole, start);
       ++launched->count;
     }
     last = std::max(last, ends[node]);
@@ -138,6 +139,21 @@ CUgraphExec Instantiate(CUgraph graph) {
   return exec;
 }
 
+// Topologies are compared by the types of nodes in their order alone.
+bool UpdateExec(CUgraphExec exec, CUgraph graph) {
+  const std::vector<CUgraphNode>& own = exec->graph->nodes;
+  std::vector<CUgraphNode> given;
+  for (CUgraphNode node : graph->nodes) {
+    if (node->alive) given.push_back(node);
+  }
+  if (own.size() != given.size()) return false;
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (own[i]->work.type != given[i]->work.type || own[i]->child != nullptr) return false;
+  }
+  for (size_t i = 0; i < own.size(); ++i) own[i]->work = given[i]->work;
+  return true;
+}
+
 void DestroyExec(CUgraphExec exec) {
   TellSink({.event = ObjectEvent::kExecDestroyStarting, .context = current_context, .exec = exec});
   exec->alive.store(false);
@@ -149,6 +165,7 @@ CUresult Launch(CUgraphExec exec, CUstream stream) {
   DelayStream(stream, exec->last_end.get());
   const Span span = Schedule(stream, Engine::kCompute, 0);
   Launched launched{exec, stream, span.start};
+  launched.whole = Wants(kWantWork) && TheSink()->RecordsWhole(exec);
   launched.end = RunGraph(exec->graph, &launched, span.start);
   DelayStream(stream, launched.end);
   exec->last_end.Raise(launched.end);
@@ -165,7 +182,8 @@ CUresult Launch(CUgraphExec exec, CUstream stream) {
                               .end = launched.end,
                               .correlation = CurrentCorrelation(),
                               .graph = exec->id,
-                              .reduced = exec->before_tool},
+                              .reduced = exec->before_tool,
+                              .whole = launched.whole},
                              exec);
   }
   return CUDA_SUCCESS;

@@ -15,6 +15,9 @@ CUgraphNode AddNode(CUgraph graph, const Work& work, std::vector<CUgraphNode> de
                     CUgraphNode original = nullptr);
 CUgraph CloneGraph(CUgraph graph);
 CUgraphExec Instantiate(CUgraph graph);
+// What the nodes do becomes what the graph's do, as far as that is like the one it was made of;
+// their ids stay. False: it is not.
+bool UpdateExec(CUgraphExec exec, CUgraph graph);
 void DestroyExec(CUgraphExec exec);
 CUresult Launch(CUgraphExec exec, CUstream stream);
 

@@ -172,7 +172,8 @@ CUresult Enqueue(const Work& work, CUstream stream) {
   return CUDA_SUCCESS;
 }
 
-uint64_t RunNode(const CUgraphNode_st& node, CUstream stream, CUgraphExec exec, uint64_t after) {
+uint64_t RunNode(const CUgraphNode_st& node, CUstream stream, CUgraphExec exec, bool whole,
+                 uint64_t after) {
   const Work& work = node.work;
   if (work.type == Work::Type::kKernel) LoadFunction(work.kernel.function);
   const uint64_t end = after + DurationOf(work);
@@ -185,7 +186,8 @@ uint64_t RunNode(const CUgraphNode_st& node, CUstream stream, CUgraphExec exec, 
             .correlation = CurrentCorrelation(),
             .graph = exec->id,
             .node = node.id,
-            .reduced = exec->before_tool});
+            .reduced = exec->before_tool,
+            .whole = whole});
   if (work.type == Work::Type::kHost) work.host.function(work.host.data);
   if (work.type == Work::Type::kEventRecord) {
     const std::lock_guard lock(work.event->lock);

@@ -13,7 +13,8 @@ namespace fake_gpu {
 CUresult Enqueue(const Work& work, CUstream stream);
 
 // Runs one piece of work of a graph after the given time; returns when it ends.
-uint64_t RunNode(const CUgraphNode_st& node, CUstream stream, CUgraphExec exec, uint64_t after);
+uint64_t RunNode(const CUgraphNode_st& node, CUstream stream, CUgraphExec exec, bool whole,
+                 uint64_t after);
 
 CUresult RecordEvent(CUevent event, CUstream stream);
 CUresult WaitForEvent(CUstream stream, CUevent event);

@@ -101,11 +101,21 @@ class TrackBuilder {
   }
   // Of a stream's track.
   TrackBuilder& Kernel(uint32_t signature, int64_t start, int64_t end, uint32_t correlation = 0,
-                       uint32_t graph = 0);
+                       uint32_t graph = 0, uint64_t node = 0);
   // Kinds as CUPTI numbers them.
   TrackBuilder& Copy(uint32_t kind, uint32_t source, uint32_t destination, uint64_t bytes,
-                     int64_t start, int64_t end, uint32_t correlation = 0, uint8_t flags = 0);
-  TrackBuilder& Set(uint64_t bytes, int64_t start, int64_t end, uint32_t correlation = 0);
+                     int64_t start, int64_t end, uint32_t correlation = 0, uint8_t flags = 0,
+                     uint32_t graph = 0, uint64_t node = 0);
+  TrackBuilder& Set(uint64_t bytes, int64_t start, int64_t end, uint32_t correlation = 0,
+                    uint32_t graph = 0, uint64_t node = 0);
+  // Of a graph that was recorded as a whole.
+  TrackBuilder& WholeGraph(uint32_t graph, int64_t start, int64_t end, uint32_t correlation) {
+    track_.graph_launch.end_ns.push_back(end);
+    track_.graph_launch.duration_ns.push_back(end - start);
+    track_.graph_launch.graph.push_back(graph);
+    track_.graph_launch.correlation.push_back(correlation);
+    return *this;
+  }
   TrackBuilder& Sync(uint32_t kind, int64_t start, int64_t end, uint32_t correlation = 0);
   // CUDA's memory; of a pool the call is asynchronous. Kinds as CUPTI numbers them.
   TrackBuilder& Allocate(int64_t time, uint64_t address, uint64_t bytes, uint32_t correlation = 0,
@@ -247,20 +257,21 @@ inline TrackBuilder& TrackBuilder::Op(const std::string& name, int64_t start, in
 }
 
 inline TrackBuilder& TrackBuilder::Kernel(uint32_t signature, int64_t start, int64_t end,
-                                          uint32_t correlation, uint32_t graph) {
+                                          uint32_t correlation, uint32_t graph, uint64_t node) {
   track_.kernel.end_ns.push_back(end);
   track_.kernel.duration_ns.push_back(end - start);
   track_.kernel.signature.push_back(signature);
   track_.kernel.correlation.push_back(correlation);
   track_.kernel.graph.push_back(graph);
-  track_.kernel.graph_node.push_back(0);
+  track_.kernel.graph_node.push_back(node);
   track_.kernel.capture.push_back(1);
   return *this;
 }
 
 inline TrackBuilder& TrackBuilder::Copy(uint32_t kind, uint32_t source, uint32_t destination,
                                         uint64_t bytes, int64_t start, int64_t end,
-                                        uint32_t correlation, uint8_t flags) {
+                                        uint32_t correlation, uint8_t flags, uint32_t graph,
+                                        uint64_t node) {
   track_.memcpy.end_ns.push_back(end);
   track_.memcpy.duration_ns.push_back(end - start);
   track_.memcpy.operation.push_back(proto::CopyOperation(static_cast<uint8_t>(kind),
@@ -268,22 +279,22 @@ inline TrackBuilder& TrackBuilder::Copy(uint32_t kind, uint32_t source, uint32_t
                                                          static_cast<uint8_t>(destination), flags));
   track_.memcpy.correlation.push_back(correlation);
   track_.memcpy.bytes.push_back(bytes);
-  track_.memcpy.graph.push_back(0);
-  track_.memcpy.graph_node.push_back(0);
+  track_.memcpy.graph.push_back(graph);
+  track_.memcpy.graph_node.push_back(node);
   track_.memcpy.peer.push_back(0);
   return *this;
 }
 
 inline TrackBuilder& TrackBuilder::Set(uint64_t bytes, int64_t start, int64_t end,
-                                       uint32_t correlation) {
+                                       uint32_t correlation, uint32_t graph, uint64_t node) {
   constexpr uint8_t kDevice = 3;
   track_.memset.end_ns.push_back(end);
   track_.memset.duration_ns.push_back(end - start);
   track_.memset.operation.push_back(proto::CopyOperation(0, 0, kDevice, 0));
   track_.memset.correlation.push_back(correlation);
   track_.memset.bytes.push_back(bytes);
-  track_.memset.graph.push_back(0);
-  track_.memset.graph_node.push_back(0);
+  track_.memset.graph.push_back(graph);
+  track_.memset.graph_node.push_back(node);
   track_.memset.value.push_back(0);
   return *this;
 }
@@ -446,6 +457,11 @@ inline Process ProcessBuilder::Build() const {
                                &track.device_memory.time_ns, &track.memory_pool.time_ns}) {
       for (const int64_t time : *copies) cover(time);
     }
+    for (size_t i = 0; i < track.graph_launch.rows(); ++i) {
+      cover(track.graph_launch.end_ns[i] - track.graph_launch.duration_ns[i]);
+      cover(track.graph_launch.end_ns[i]);
+    }
+    process.rows += track.graph_launch.rows();
     process.rows +=
         track.range.rows() + track.memcpy.rows() + track.memset.rows() + track.sync.rows();
     process.rows += track.device_memory.rows() + track.memory_pool.rows();

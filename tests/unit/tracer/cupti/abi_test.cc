@@ -106,6 +106,32 @@ SAME_PLACE(api::kThread, CUpti_ActivityAPI, threadId, 4);
 SAME_PLACE(api::kCorrelation, CUpti_ActivityAPI, correlationId, 4);
 SAME_PLACE(api::kResult, CUpti_ActivityAPI, returnValue, 4);
 
+using GraphTrace = CUpti_ActivityGraphTrace2;
+SAME_PLACE(graph_trace::kCorrelation, GraphTrace, correlationId, 4);
+SAME_PLACE(graph_trace::kStart, GraphTrace, start, 8);
+SAME_PLACE(graph_trace::kEnd, GraphTrace, end, 8);
+SAME_PLACE(graph_trace::kDevice, GraphTrace, deviceId, 4);
+SAME_PLACE(graph_trace::kGraph, GraphTrace, graphId, 4);
+SAME_PLACE(graph_trace::kContext, GraphTrace, contextId, 4);
+SAME_PLACE(graph_trace::kStream, GraphTrace, streamId, 4);
+SAME_PLACE(graph_trace::kEndDevice, GraphTrace, endDeviceId, 4);
+SAME_PLACE(graph_trace::kEndContext, GraphTrace, endContextId, 4);
+static_assert(graph_trace::kOnHost == INT_MAX);
+
+#define SAME_MEMBER(ours, field, type, their_field)                    \
+  static_assert(offsetof(ours, field) == offsetof(type, their_field)); \
+  static_assert(sizeof(ours::field) == sizeof(type::their_field))
+SAME_MEMBER(GraphData, graph, CUpti_GraphData, graph);
+SAME_MEMBER(GraphData, original_graph, CUpti_GraphData, originalGraph);
+SAME_MEMBER(GraphData, node, CUpti_GraphData, node);
+SAME_MEMBER(GraphData, original_node, CUpti_GraphData, originalNode);
+SAME_MEMBER(GraphData, node_type, CUpti_GraphData, nodeType);
+SAME_MEMBER(GraphData, dependency, CUpti_GraphData, dependency);
+SAME_MEMBER(GraphData, graph_exec, CUpti_GraphData, graphExec);
+SAME_MEMBER(ResourceData, context, CUpti_ResourceData, context);
+SAME_MEMBER(ResourceData, stream, CUpti_ResourceData, resourceHandle);
+SAME_MEMBER(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
+
 using Sync = CUpti_ActivitySynchronization2;
 SAME_PLACE(sync::kType, Sync, type, 4);
 SAME_PLACE(sync::kStart, Sync, start, 8);
@@ -210,6 +236,7 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
       {Activity::kSynchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
       {Activity::kMemory2, CUPTI_ACTIVITY_KIND_MEMORY2},
       {Activity::kMemoryPool, CUPTI_ACTIVITY_KIND_MEMORY_POOL},
+      {Activity::kGraphTrace, CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
   };
   for (const auto& [ours, theirs] : kinds) EXPECT_EQ(static_cast<uint32_t>(ours), theirs);
   EXPECT_EQ(kDriverApi, static_cast<uint32_t>(CUPTI_CB_DOMAIN_DRIVER_API));
@@ -235,6 +262,15 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
             static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_DESTROYED));
   EXPECT_EQ(uint32_t{proto::kPoolTrimmed},
             static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED));
+  const std::pair<ResourceId, uint32_t> resources[] = {
+      {kGraphCreated, CUPTI_CBID_RESOURCE_GRAPH_CREATED},
+      {kGraphCloned, CUPTI_CBID_RESOURCE_GRAPH_CLONED},
+      {kGraphNodeCreated, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED},
+      {kGraphExecCreateStarting, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATE_STARTING},
+      {kGraphExecCreated, CUPTI_CBID_RESOURCE_GRAPHEXEC_CREATED},
+      {kGraphNodeCloned, CUPTI_CBID_RESOURCE_GRAPHNODE_CLONED},
+  };
+  for (const auto& [ours, theirs] : resources) EXPECT_EQ(static_cast<uint32_t>(ours), theirs);
   EXPECT_EQ(kThreadIdSystem, CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   EXPECT_EQ(kFlushForced, static_cast<uint32_t>(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
 }
@@ -280,6 +316,9 @@ static_assert(
     Alike<int (*)(void*, uint32_t, size_t*), decltype(&cuptiActivityGetNumDroppedRecords)>::value);
 static_assert(Alike<int (*)(int), decltype(&cuptiSetThreadIdType)>::value);
 static_assert(Alike<int (*)(uint32_t, uint8_t), decltype(&cuptiActivityEnableRuntimeApi)>::value);
+static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetGraphId)>::value);
+static_assert(Alike<int (*)(void*, uint64_t*), decltype(&cuptiGetGraphNodeId)>::value);
+static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetGraphExecId)>::value);
 static_assert(Alike<Callback, CUpti_CallbackFunc>::value);
 static_assert(Alike<BufferRequested, CUpti_BuffersCallbackRequestFunc>::value);
 static_assert(Alike<BufferCompleted, CUpti_BuffersCallbackCompleteFunc>::value);

@@ -1,0 +1,50 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a process's recording knows of CUDA graphs: which node was cloned from which, which graph
+// was made of which, and when launches were recorded by their nodes and when as wholes. Numbers are
+// CUPTI's; executable graphs and others share theirs.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <unordered_map>
+#include <vector>
+
+#include "proto/contract.h"
+
+namespace gpuprof::analysis {
+
+struct GraphNode {
+  uint64_t source = 0;  // the node it was cloned from; 0: of none
+  uint32_t graph = 0;
+  uint32_t source_graph = 0;
+  uint32_t type = 0;  // CUgraphNodeType
+};
+
+struct MadeGraph {
+  uint32_t source = 0;  // 0: of none, or not known
+  bool executable = false;
+  bool before_capture = false;  // nothing was seen of its making
+};
+
+struct GraphModeMark {
+  uint32_t capture = 0;
+  int64_t time_ns = 0;
+  proto::GraphMode mode = proto::GraphMode::kNode;
+  uint64_t nodes = 0;  // that the capture held, where that was the reason
+};
+
+struct Graphs {
+  std::unordered_map<uint64_t, GraphNode> nodes;
+  std::map<uint32_t, MadeGraph> made;
+  std::vector<GraphModeMark> marks;  // by time
+
+  // The node at the end of the chain of clones; the node itself where nothing is known of it.
+  uint64_t RootOf(uint64_t node) const;
+  // The graph that the executable graph was made of in the end; 0: not known.
+  uint32_t SourceOf(uint32_t graph) const;
+};
+
+}  // namespace gpuprof::analysis

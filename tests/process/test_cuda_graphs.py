@@ -1,0 +1,281 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Launches of CUDA graphs, by their nodes, as wholes, and by nodes first: every launch is there in one form, whatever release CUPTI is
+of, and a node leads to the graph that the program made."""
+
+import collections
+import json
+import time
+
+import pytest
+
+from conftest import gpuprof
+from fake_gpu import DOUBLES, PERSONALITIES, Truth, environment_of, needs_doubles
+from trace_file import read_bundle
+
+pytestmark = needs_doubles
+
+PROGRAMS = DOUBLES / "programs"
+RELEASES = [None, *PERSONALITIES]  # None: 13.0
+GRAPH_TRACE = 51
+NODE, WHOLE = 0, 1
+REFUSED = "does not record launches of CUDA graphs as wholes"
+
+
+@pytest.fixture
+def graphs(record, tmp_path):
+    """graphs(launches, *options): the program graphs, what was recorded and what truly happened."""
+
+    def run(launches, *options, personality=None, script=""):
+        truth = tmp_path / "truth.json"
+        outcome = record([PROGRAMS / "graphs", str(launches)], *options, env=environment_of(truth, script, personality))
+        assert outcome.status == 0, outcome.err.decode()
+        (trace,) = read_bundle(outcome.bundle)
+        assert trace.lost == 0, trace.losses
+        found = Truth(truth)
+        assert found.of("violation") == []
+        return trace, found, outcome
+
+    return run
+
+
+@pytest.fixture
+def rounds(session, tmp_path):
+    """The program graph_rounds, obeying: rounds(*options) gives its session with tell, switch (captures) and whole (the end of it)."""
+
+    def start(*options, personality=None):
+        truth = tmp_path / "truth.json"
+        program = session([PROGRAMS / "graph_rounds"], *options, env=environment_of(truth, personality=personality))
+        assert program.line() == "done make"
+
+        def obey(line):
+            program.tell(f"{line}\n")
+            assert program.line() == f"done {line}"
+
+        def switch(verb):
+            done = program.ctl(verb)
+            assert done.status == 0, done.err.decode()
+
+        def enabled(kind):
+            """Waits until CUPTI is asked for this kind of record."""
+            until = time.monotonic() + 60
+            while f'"kind":{kind},"enabled":1' not in truth.read_text():
+                assert time.monotonic() < until, "not asked for within a minute"
+                time.sleep(0.05)
+
+        def end():
+            outcome = program.finish()
+            assert outcome.status == 0, outcome.err.decode()
+            found = Truth(truth)
+            assert found.of("violation") == []
+            (trace,) = read_bundle(outcome.bundle)
+            assert trace.lost == 0, trace.losses
+            return trace, found, outcome
+
+        program.obey, program.switch, program.enabled, program.whole = obey, switch, enabled, end
+        return program
+
+    return start
+
+
+def true_nodes(truth):
+    """As TraceFile.node_rows."""
+    return [(kind, row["stream"], row["graph"], row["node"], row["correlation"])
+            for kind in ("kernel", "copy", "set") for row in truth.of(kind) if row["graph"] != 0]
+
+
+def stats(bundle, *words):
+    done = gpuprof("stats", "graphs", "--json", *words, bundle)
+    assert done.status == 0, done.err.decode()
+    return json.loads(done.out)
+
+
+def check_wholes(trace, truth, launches):
+    """The rows of whole launches are these, with their times; CUPTI's clock is CLOCK_REALTIME."""
+    rows = trace.graph_rows()
+    true = sorted(launches, key=lambda row: row["correlation"])
+    assert [row[:3] for row in rows] == [(row["graph"], row["stream"], row["correlation"]) for row in true]
+    for ours, theirs in zip(rows, true):
+        # The double's own clock may be read a little beside ours.
+        assert abs(ours[3] - theirs["start"] - truth.offset) < 50_000
+        assert abs((ours[4] - ours[3]) - (theirs["end"] - theirs["start"])) < 1_000
+
+
+def check_each_in_one_form(trace, truth):
+    """Of every launch there are all its nodes or one row; the correlations of those recorded as wholes."""
+    by_nodes, whole = {row[4] for row in trace.node_rows()}, {row[2] for row in trace.graph_rows()}
+    assert not by_nodes & whole, "in both forms"
+    launches = truth.of("graph_launch")
+    assert by_nodes | whole == {row["correlation"] for row in launches}
+    check_wholes(trace, truth, [row for row in launches if row["correlation"] in whole])
+    count = collections.Counter
+    assert count(trace.node_rows()) == count(row for row in true_nodes(truth) if row[4] in by_nodes)
+    return whole
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_by_nodes_every_node_is_there(graphs, release):
+    trace, truth, outcome = graphs(20, "--graphs=node", personality=release)
+    assert collections.Counter(trace.node_rows()) == collections.Counter(true_nodes(truth))
+    assert len(trace.node_rows()) == 20 * 5 and trace.graph_rows() == []
+    (graph,) = {row[2] for row in trace.node_rows()}
+    source, executable, before = trace.graphs[graph]
+    assert executable and not before and source in trace.graphs
+    roots = {row[3]: trace.root_of(row[3]) for row in trace.node_rows()}
+    assert len(set(roots.values())) == len(roots) == 5, "each node is of another one"
+    assert {trace.graph_nodes[root][1] for root in roots.values()} == {source}
+    assert trace.graph_modes == [(1, NODE, 0)]
+    (row,) = stats(outcome.bundle)["graphs"]
+    assert (row["count"], row["mode"], row["made"], row["source_graph"]) == (20, "nodes", "in_capture", source)
+    assert (row["kernel_count_per_launch"], row["copy_count_per_launch"], row["set_count_per_launch"]) == (3, 1, 1)
+    launches = truth.of("graph_launch")
+    assert abs(row["total_ns"] - sum(launch["end"] - launch["start"] for launch in launches)) < 1_000 * len(launches)
+    assert row["call_count"] == 20
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_as_wholes_every_launch_is_one_row(graphs, release):
+    trace, truth, outcome = graphs(20, "--graphs=whole", personality=release)
+    assert trace.node_rows() == []
+    check_wholes(trace, truth, truth.of("graph_launch"))
+    assert [mode for _, mode, _ in trace.graph_modes] == [NODE, WHOLE]
+    (row,) = stats(outcome.bundle)["graphs"]
+    assert (row["count"], row["whole_count"], row["mode"], row["made"]) == (20, 20, "whole", "in_capture")
+    assert (row["kernel_count_per_launch"], row["copy_count_per_launch"], row["set_count_per_launch"]) == (3, 1, 1), "as it was made"
+    kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
+    assert (kernels["count"], kernels["whole_graph_count"]) == (0, 20)
+    assert any("20 launches of CUDA graphs were recorded as a whole" in note for note in kernels["meta"]["notes"])
+    streams = json.loads(gpuprof("stats", "streams", "--json", outcome.bundle).out)
+    launches = truth.of("graph_launch")
+    assert abs(streams["devices"][0]["busy_ns"] - sum(launch["end"] - launch["start"] for launch in launches)) < 1_000 * len(launches)
+
+
+@pytest.mark.parametrize("release", RELEASES)
+def test_automatically_nodes_come_first_and_wholes_later(rounds, release):
+    program = rounds("--graphs=auto:60", personality=release)
+    program.obey(15)
+    program.enabled(GRAPH_TRACE)
+    program.obey(25)
+    trace, truth, outcome = program.whole()
+    whole = check_each_in_one_form(trace, truth)
+    launches = [row["correlation"] for row in truth.of("graph_launch")]
+    assert set(launches[30:]) <= whole, "those after the change"
+    assert not whole & set(launches[:20]), "the bound was not reached yet"
+    assert [(capture, mode) for capture, mode, _ in trace.graph_modes] == [(1, NODE), (1, WHOLE)]
+    assert 60 <= trace.graph_modes[1][2] <= len(true_nodes(truth))
+    result = stats(outcome.bundle)
+    assert (result["count"], result["whole_count"]) == (80, len(whole))
+    change = result["modes"][1]
+    assert (change["name"], change["node_count"]) == ("whole", trace.graph_modes[1][2])
+
+
+def test_with_many_launches_that_nobody_waits_for(rounds):
+    """The change comes amid launches: none is in both forms, none is lost."""
+    program = rounds("--graphs=auto:2000")
+    for _ in range(40):
+        program.tell("200\n")
+    for _ in range(40):
+        assert program.line() == "done 200"
+    program.enabled(GRAPH_TRACE)
+    program.obey(1)
+    trace, truth, _ = program.whole()
+    assert len(truth.of("graph_launch")) == 2 * (40 * 200 + 1)
+    assert check_each_in_one_form(trace, truth)
+
+
+def test_every_capture_begins_with_nodes(rounds):
+    program = rounds("--capture=off", "--graphs=auto:30")
+    for _ in range(3):
+        program.switch("start")
+        program.obey("make")
+        program.obey(10)
+        program.switch("stop")
+        program.obey(3)
+    trace, truth, _ = program.whole()
+    by_nodes = {row[4] for row in trace.node_rows()}
+    whole = {row[2] for row in trace.graph_rows()}
+    assert not by_nodes & whole and len(by_nodes | whole) == 3 * 20
+    assert [(capture, mode) for capture, mode, _ in trace.graph_modes if mode == NODE] == [(1, NODE), (2, NODE), (3, NODE)]
+    first = {capture: corrs for capture, corrs in
+             ((c, {int(k) for k, of, g in zip(trace.kernels["correlation"], trace.kernels["capture"], trace.kernels["graph"])
+                   if of == c and g != 0}) for c in (1, 2, 3))}
+    assert all(len(correlations) >= 10 for correlations in first.values())
+    true = collections.Counter(true_nodes(truth))
+    assert not collections.Counter(trace.node_rows()) - true
+
+
+@pytest.mark.parametrize("release", RELEASES)
+@pytest.mark.parametrize("option", ["--graphs=node", "--graphs=whole"])
+def test_graphs_older_than_the_capture_are_marked(rounds, option, release):
+    """They have records of their nodes whatever is asked for, and nothing is known of their making."""
+    program = rounds("--capture=off", option, personality=release)
+    program.obey(1)
+    program.switch("start")
+    program.obey(4)
+    program.obey("make")
+    program.obey(5)
+    program.switch("stop")
+    program.obey(1)
+    trace, truth, outcome = program.whole()
+    launches = truth.of("graph_launch")
+    assert len(launches) == 22
+    old, new = {row["graph"] for row in launches[:10]}, {row["graph"] for row in launches[10:]}
+    made = {graph: before for graph, (_, executable, before) in trace.graphs.items() if executable}
+    assert made == {**{graph: True for graph in old}, **{graph: False for graph in new}}
+    captured = {row["correlation"] for row in launches[2:20]}
+    by_nodes, whole = {row[4] for row in trace.node_rows()}, {row[2] for row in trace.graph_rows()}
+    assert by_nodes | whole == captured and not by_nodes & whole
+    assert whole == (set() if option == "--graphs=node" else {row["correlation"] for row in launches[10:20]})
+    rows = {row["graph"]: (row["made"], row["count"]) for row in stats(outcome.bundle)["graphs"]}
+    assert rows == {**{graph: ("before_capture", 4) for graph in old}, **{graph: ("in_capture", 5) for graph in new}}
+
+
+def test_clones_and_child_graphs_lead_to_what_the_program_made(rounds):
+    program = rounds("--graphs=node")
+    program.obey(2)
+    program.obey("make")
+    program.obey(3)
+    trace, truth, outcome = program.whole()
+    assert collections.Counter(trace.node_rows()) == collections.Counter(true_nodes(truth))
+    names = {row["node"]: row["name"] for row in truth.of("kernel")}
+    by_name = collections.defaultdict(set)
+    for _, _, graph, node, _ in trace.node_rows():
+        root = trace.root_of(node)
+        assert root is not None and root != node
+        assert trace.graph_nodes[node][1] == graph, "a child's node is the executable graph's"
+        assert not trace.graphs[trace.graph_nodes[root][1]][1], "of a graph that cannot be launched"
+        if node in names:
+            by_name[names[node]].add(root)
+    # Made twice; the plain graph has two nodes of one kernel.
+    assert sorted(len(roots) for roots in by_name.values()) == [2, 2, 4]
+    rows = stats(outcome.bundle, "--by", "node")["graphs"]
+    assert len(rows) == 2 * 6 and sum(row["count"] for row in rows) == len(true_nodes(truth))
+    assert all(row["source_graph"] != row["graph"] for row in rows)
+
+
+def test_an_update_changes_what_nodes_do_and_not_what_they_are(rounds):
+    program = rounds("--graphs=node")
+    program.obey(2)
+    program.obey("update")
+    program.obey(3)
+    trace, truth, outcome = program.whole()
+    assert collections.Counter(row[:8] for row in trace.kernel_rows()) == collections.Counter(row[:8] for row in truth.kernels())
+    assert {row[2] for row in trace.kernel_rows() if "Plain" in row[0]} == {(1, 1, 1), (2, 1, 1)}
+    assert {(row["count"], row["made"]) for row in stats(outcome.bundle)["graphs"]} == {(5, "in_capture")}
+
+
+def test_a_library_that_refuses_leaves_it_at_nodes(graphs):
+    trace, truth, outcome = graphs(20, "--graphs=whole", script="fail cuptiActivityEnable:51 21")
+    assert collections.Counter(trace.node_rows()) == collections.Counter(true_nodes(truth)) and trace.graph_rows() == []
+    assert trace.graph_modes == [(1, NODE, 0)]
+    assert outcome.words.count(REFUSED) == 1
+    assert any(REFUSED in note for note in trace.notes)
+
+
+def test_the_text_names_graphs_and_their_first_launch(graphs):
+    _, _, outcome = graphs(7, "--graphs=node")
+    text = gpuprof("stats", "graphs", outcome.bundle).out.decode()
+    assert text.startswith("7 launches of 1 graph, "), text
+    nodes = gpuprof("stats", "graphs", "--by", "node", outcome.bundle).out.decode()
+    assert "Last(int*)" in nodes and "Memset" in nodes and "HtoD" in nodes

@@ -1,0 +1,47 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/cupti/graph_mode.h"
+
+namespace gpuprof::tracer::cupti {
+
+using proto::GraphMode;
+
+void GraphModes::Begin(GraphMode mode, uint64_t most_nodes, uint64_t ticks) {
+  mode_ = mode;
+  most_nodes_ = most_nodes;
+  is_whole_ = false;
+  nodes_.store(0, std::memory_order_relaxed);
+  Mark({ticks, GraphMode::kNode, 0});
+}
+
+bool GraphModes::IsDue() const {
+  if (is_whole_ || is_refused_ || mode_ == GraphMode::kNode) return false;
+  return mode_ == GraphMode::kWhole || nodes_.load(std::memory_order_relaxed) >= most_nodes_;
+}
+
+void GraphModes::Turned(bool is_whole, uint64_t ticks) {
+  is_whole_ = is_whole;
+  is_refused_ = !is_whole;
+  if (!is_whole) return;
+  const uint64_t nodes =
+      mode_ == GraphMode::kAuto ? nodes_.load(std::memory_order_relaxed) : uint64_t{0};
+  Mark({ticks, GraphMode::kWhole, nodes});
+}
+
+void GraphModes::Mark(const GraphMark& mark) {
+  const uint32_t made = marks_made_.load(std::memory_order_relaxed);
+  if (made - marks_taken_.load(std::memory_order_acquire) >= kMostMarks) return;
+  marks_[made % kMostMarks] = mark;
+  marks_made_.store(made + 1, std::memory_order_release);
+}
+
+bool GraphModes::TakeMark(GraphMark* mark) {
+  const uint32_t taken = marks_taken_.load(std::memory_order_relaxed);
+  if (taken == marks_made_.load(std::memory_order_acquire)) return false;
+  *mark = marks_[taken % kMostMarks];
+  marks_taken_.store(taken + 1, std::memory_order_release);
+  return true;
+}
+
+}  // namespace gpuprof::tracer::cupti
