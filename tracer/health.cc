@@ -7,7 +7,7 @@
 
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
-#include "tracer/cupti/capture.h"
+#include "tracer/cupti/refusal.h"
 #include "tracer/drain.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"

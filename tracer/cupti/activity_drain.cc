@@ -5,6 +5,7 @@
 
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
+#include "tracer/cupti/clock_readings.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {

@@ -9,7 +9,8 @@
 #include <atomic>
 
 #include "proto/ticks.h"
-#include "tracer/cupti/library.h"
+#include "tracer/cupti/clock_readings.h"
+#include "tracer/cupti/refusal.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -43,20 +44,11 @@ Subscriber g_subscriber = nullptr;
 std::atomic<uint32_t> g_active{0};
 std::atomic<uint32_t> g_given_up{0};
 std::atomic<uint32_t> g_exit_handled{0};
-// Why nothing is recorded, as it was said first; whole once g_refused is set.
-char g_refusal[640];
-std::atomic<uint32_t> g_refused{0};
 bool g_enabled[sizeof(kKinds) / sizeof(kKinds[0])];
 BufferPool g_buffers;
 std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
 uint64_t g_next_clock = 0;
-
-// Written by the thread that calls CUPTI, read by the drain.
-constexpr uint32_t kMostReadings = 16;
-ClockReading g_readings[kMostReadings];
-std::atomic<uint32_t> g_readings_made{0};
-std::atomic<uint32_t> g_readings_taken{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -95,53 +87,17 @@ void FindNames() {
   }
 }
 
-void Refuse(const char* text) {
-  g_host->say(text);
-  if (g_refused.load() != 0) return;
-  strncpy(g_refusal, text, sizeof(g_refusal) - 1);
-  g_refused.store(1, std::memory_order_release);
-}
-
 bool UseLibrary() {
   if (g_library_state == kNotLooked) {
     g_library_state = Load(&g_library) ? kLoaded : kUnusable;
-    if (g_library_state == kUnusable) Refuse(g_library.reason);
+    if (g_library_state == kUnusable) Refuse(*g_host, g_library.reason);
     if (g_library_state == kLoaded) FindNames();
   }
   return g_library_state == kLoaded;
 }
 
-const char* Meaning(int result) {
-  switch (result) {
-    case kMaxLimitReached:
-    case kMultipleSubscribersNotSupported:
-      return "another profiler in this process holds CUPTI; host events are recorded all the same, "
-             "and the next capture tries again";
-    case kNotInitialized:
-      return "the driver is too old for this libcupti; install one that fits the driver";
-    case kInsufficientPrivileges:
-      return "the driver lets administrators alone profile; ask for "
-             "NVreg_RestrictProfilingToAdminUsers=0 or the capability CAP_PERFMON";
-    default:
-      return "";
-  }
-}
-
-void SayRefused(const char* what, int result) {
-  char text[640] = "no GPU activity is recorded: ";
-  const char* name = nullptr;
-  if (g_library.functions.get_result_string != nullptr)
-    g_library.functions.get_result_string(result, &name);
-  const auto add = [&](const char* more) {
-    const size_t used = strlen(text);
-    strncpy(text + used, more, sizeof(text) - used - 1);
-  };
-  add(what);
-  add(" failed with ");
-  add(name != nullptr ? name : "an unknown error");
-  if (*Meaning(result) != 0) add(": ");
-  add(Meaning(result));
-  Refuse(text);
+void RefusedBy(const char* what, int result) {
+  SayRefused(*g_host, g_library.functions, what, result);
 }
 
 void LeaveOutIdleCalls() {
@@ -168,7 +124,7 @@ bool EnableKinds() {
     any |= g_enabled[i];
     if (result != kSuccess && first_error == kSuccess) first_error = result;
   }
-  if (!g_enabled[0]) SayRefused("cuptiActivityEnable", first_error);
+  if (!g_enabled[0]) RefusedBy("cuptiActivityEnable", first_error);
   LeaveOutIdleCalls();
   return any;
 }
@@ -184,49 +140,24 @@ bool Subscribe() {
   const Functions& f = g_library.functions;
   const int result = f.subscribe(&g_subscriber, OnCallback, nullptr);
   if (result != kSuccess) {
-    SayRefused("cuptiSubscribe", result);
+    RefusedBy("cuptiSubscribe", result);
     return false;
   }
   if (f.set_thread_id_type != nullptr) f.set_thread_id_type(kThreadIdSystem);
   f.enable_callback(1, g_subscriber, kResource, kContextCreated);
   const int registered = f.register_callbacks(OnRequest, OnComplete);
   if (registered == kSuccess) return true;
-  SayRefused("cuptiActivityRegisterCallbacks", registered);
+  RefusedBy("cuptiActivityRegisterCallbacks", registered);
   f.unsubscribe(g_subscriber);
   return false;
 }
 
-// CUPTI's clock sits in the middle of two readings of CLOCK_MONOTONIC, those in the middle of the
-// bracket: what delays any of them makes the bracket long, and another try is taken.
-ClockReading ReadClocksOnce() {
-  ClockReading reading = {};
-  const proto::ClockKind kind = g_host->settings->clock;
-  reading.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
-  const uint64_t before = proto::ReadTicks(kind);
-  const uint64_t monotonic_before = proto::ReadClockNs(CLOCK_MONOTONIC);
-  const int result = g_library.functions.get_timestamp(&reading.cupti_ns);
-  const uint64_t monotonic_after = proto::ReadClockNs(CLOCK_MONOTONIC);
-  const uint64_t after = proto::ReadTicks(kind);
-  reading.raw_ns = proto::ReadClockNs(CLOCK_MONOTONIC_RAW);
-  if (result != kSuccess) reading.cupti_ns = 0;
-  reading.monotonic_ns = monotonic_before + (monotonic_after - monotonic_before) / 2;
-  reading.ticks = before + (after - before) / 2;
-  reading.bracket_ticks = after - before;
-  return reading;
+uint64_t ReadCuptiTime() {
+  uint64_t ns = 0;
+  return g_library.functions.get_timestamp(&ns) == kSuccess ? ns : 0;
 }
 
-void ReadClocks() {
-  constexpr int kTries = 5;
-  ClockReading best = ReadClocksOnce();
-  for (int i = 1; i < kTries; ++i) {
-    const ClockReading next = ReadClocksOnce();
-    if (next.bracket_ticks < best.bracket_ticks) best = next;
-  }
-  const uint32_t made = g_readings_made.load(std::memory_order_relaxed);
-  if (best.cupti_ns == 0 || made - g_readings_taken.load() >= kMostReadings) return;
-  g_readings[made % kMostReadings] = best;
-  g_readings_made.store(made + 1, std::memory_order_release);
-}
+void NoteClocks() { ReadClocks(g_host->settings->clock, ReadCuptiTime); }
 
 void CountDropped() {
   size_t dropped = 0;
@@ -247,7 +178,7 @@ bool Start(const Host* host) {
     g_library.functions.unsubscribe(g_subscriber);
     return false;
   }
-  ReadClocks();
+  NoteClocks();
   g_next_flush = Monotonic() + kFlushPause;
   g_next_clock = Monotonic() + kClockPause;
   g_active.store(1);
@@ -265,7 +196,7 @@ void Tick() {
     g_next_flush = now + kFlushPause;
   }
   if (now >= g_next_clock) {
-    ReadClocks();
+    NoteClocks();
     g_next_clock = now + kClockPause;
   }
 }
@@ -274,7 +205,7 @@ void Flush(bool forced) {
   if (g_active.load() == 0 || g_given_up.load() != 0) return;
   g_library.functions.flush_all(forced ? kFlushForced : 0);
   CountDropped();
-  ReadClocks();
+  NoteClocks();
 }
 
 void Stop() {
@@ -283,7 +214,7 @@ void Stop() {
   DisableKinds();
   g_library.functions.flush_all(kFlushForced);
   CountDropped();
-  ReadClocks();
+  NoteClocks();
   g_library.functions.unsubscribe(g_subscriber);
   g_subscriber = nullptr;
 }
@@ -300,16 +231,6 @@ void AfterForkChild() {
 BufferPool* Buffers() { return &g_buffers; }
 const Functions& LoadedFunctions() { return g_library.functions; }
 const FunctionNames& Names() { return g_names; }
-
-bool TakeClockReading(ClockReading* reading) {
-  const uint32_t taken = g_readings_taken.load(std::memory_order_relaxed);
-  if (taken == g_readings_made.load(std::memory_order_acquire)) return false;
-  *reading = g_readings[taken % kMostReadings];
-  g_readings_taken.store(taken + 1, std::memory_order_release);
-  return true;
-}
-
-const char* Refusal() { return g_refused.load(std::memory_order_acquire) != 0 ? g_refusal : ""; }
 
 uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed); }
 uint32_t LibraryVersion() { return g_library_state == kLoaded ? g_library.version : 0; }

@@ -16,16 +16,10 @@
 
 #include "tracer/cupti/activity_sorter.h"
 #include "tracer/cupti/buffers.h"
+#include "tracer/cupti/library.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
-
-// One moment on CUPTI's clock and on ours.
-struct ClockReading {
-  uint64_t ticks, monotonic_ns, realtime_ns, raw_ns;
-  uint64_t cupti_ns;
-  uint64_t bracket_ticks;
-};
 
 // Begins recording GPU activity. False: not possible now; the reason is said once.
 bool Start(const Host* host);
@@ -44,11 +38,8 @@ void AfterForkChild();
 BufferPool* Buffers();
 const Functions& LoadedFunctions();
 const FunctionNames& Names();
-bool TakeClockReading(ClockReading* reading);
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
-// Why nothing was recorded, in the words that were said first; "" where all went well.
-const char* Refusal();
 uint32_t LibraryVersion();
 const char* LibraryPath();
 

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Why no GPU activity is recorded: said once on stderr, and kept for the trace.
+//
+// The thread that calls CUPTI; Refusal() the drain too.
+
+#pragma once
+
+#include "tracer/cupti/library.h"
+#include "tracer/tracer.h"
+
+namespace gpuprof::tracer::cupti {
+
+void Refuse(const Host& host, const char* text);
+// The function `what` of the library answered with `result`.
+void SayRefused(const Host& host, const Functions& functions, const char* what, int result);
+
+// In the words that were said first; "": nothing was refused.
+const char* Refusal();
+
+}  // namespace gpuprof::tracer::cupti
