@@ -7,6 +7,8 @@
 
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
+#include "tracer/cupti/capture.h"
+#include "tracer/cupti/late_start.h"
 #include "tracer/cupti/refusal.h"
 #include "tracer/drain.h"
 #include "tracer/stack/stack_capture.h"
@@ -172,6 +174,8 @@ void Drain::WriteHealth() {
   }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
+  if (*cupti::LateStartNote() != 0) AppendNote(&writer, "cuda", cupti::LateStartNote());
+  if (*cupti::Description() != 0) AppendNote(&writer, "cupti", cupti::Description());
   WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
 }
 

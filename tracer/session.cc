@@ -18,6 +18,7 @@
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
+#include "tracer/cupti/late_start.h"
 #include "tracer/drain.h"
 #include "tracer/snapshot.h"
 #include "tracer/stack/stack_bounds.h"
@@ -287,16 +288,22 @@ void LookForFrameworks() {
 
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
-// A thread that may call CUDA; once a capture.
-void StartGpu() {
+// A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit.
+void TryGpu(bool is_late) {
   if (!g_capturing || !RecordsGpu() || g_gpu_tried) return;
   g_gpu_tried = true;
-  cupti::Start(g_host);
+  cupti::Start(g_host, is_late);
 }
 
-// Where the program had begun with CUDA before this capture, or found the recorder not ready.
+void StartGpu() { TryGpu(/*is_late=*/false); }
+
+// Where the program had begun with CUDA before this capture, or found the recorder not ready; or
+// the driver does not know of us.
 void StartGpuIfBegun() {
-  if (g_host->cuda_started->load(std::memory_order_acquire) != 0) StartGpu();
+  if (!RecordsGpu() || g_gpu_tried) return;
+  if (g_host->cuda_started->load(std::memory_order_acquire) != 0 ||
+      cupti::HasBegunUnnoticed(*g_host))
+    TryGpu(/*is_late=*/true);
 }
 
 bool Start(uint32_t number, const char* trigger) {
@@ -326,6 +333,7 @@ bool Start(uint32_t number, const char* trigger) {
   g_capturing = true;
   LookForFrameworks();
   g_gpu_tried = false;
+  cupti::BeginLooking(strcmp(trigger, "now") == 0);
   StartGpuIfBegun();
   return true;
 }

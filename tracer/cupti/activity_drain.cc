@@ -24,7 +24,7 @@ ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
 void ActivityDrain::TakeBuffers() {
   FilledBuffer filled;
   while (Buffers()->Take(&filled)) {
-    sorter_.Consume(filled, LoadedFunctions(), Names());
+    sorter_.Consume(filled, NextRecord, Names());
     Buffers()->Return(filled);
   }
 }
@@ -32,10 +32,11 @@ void ActivityDrain::TakeBuffers() {
 void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
   FilledBuffer filled;
   while (Buffers()->Take(&filled)) {
-    sorter_.Consume(filled, LoadedFunctions(), Names());
+    sorter_.Consume(filled, NextRecord, Names());
     Buffers()->Return(filled);
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
+  sorter_.ReleaseDriverCalls(now, host_->settings->ticks_per_second, /*all=*/false, Names());
   if (sorter_.rows() == 0) {
     first_ticks_ = 0;
   } else if (first_ticks_ == 0) {
@@ -44,6 +45,11 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     WriteRows(sink);
   }
   WriteClocks(sink);
+}
+
+void ActivityDrain::EndCapture() {
+  TakeBuffers();
+  sorter_.ReleaseDriverCalls(0, host_->settings->ticks_per_second, /*all=*/true, Names());
 }
 
 void ActivityDrain::FlushAll(BlockSink* sink) {

@@ -4,13 +4,19 @@
 #include "tracer/cupti/capture.h"
 
 #include <stdlib.h>
-#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <atomic>
 
 #include "proto/ticks.h"
 #include "tracer/cupti/clock_readings.h"
+#include "tracer/cupti/driver.h"
+#include "tracer/cupti/quirks.h"
 #include "tracer/cupti/refusal.h"
+#include "tracer/cupti/subscriber.h"
+#include "tracer/cupti/text.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -19,20 +25,13 @@ constexpr uint64_t kMillisecond = 1'000'000u;
 // What is lost to a SIGKILL is no more than this.
 constexpr uint64_t kFlushPause = 500 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
+constexpr uint64_t kReadLimit = 1000 * kMillisecond;
+constexpr uint64_t kUnfinishedLimit = 200 * kMillisecond;
 
+// Calls of the driver are enabled one by one, where the library can.
 constexpr Activity kKinds[] = {Activity::kConcurrentKernel, Activity::kMemcpy,
                                Activity::kMemcpy2,          Activity::kMemset,
                                Activity::kRuntime,          Activity::kSynchronization};
-
-// Calls that do nothing but look: programs make them by the thousand.
-constexpr const char* kIdleCalls[] = {"cudaGetDevice",
-                                      "cudaSetDevice",
-                                      "cudaGetLastError",
-                                      "cudaPeekAtLastError",
-                                      "cudaStreamIsCapturing",
-                                      "cudaStreamGetCaptureInfo",
-                                      "__cudaPushCallConfiguration",
-                                      "__cudaPopCallConfiguration"};
 
 enum LibraryState : uint32_t { kNotLooked, kLoaded, kUnusable };
 
@@ -40,27 +39,43 @@ const Host* g_host = nullptr;
 Library g_library;
 FunctionNames g_names;
 LibraryState g_library_state = kNotLooked;
-Subscriber g_subscriber = nullptr;
+Subscriber g_subscriber;
 std::atomic<uint32_t> g_active{0};
 std::atomic<uint32_t> g_given_up{0};
 std::atomic<uint32_t> g_exit_handled{0};
 bool g_enabled[sizeof(kKinds) / sizeof(kKinds[0])];
+bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
 std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
 uint64_t g_next_clock = 0;
+// What is used, in words; whole once g_described is set.
+char g_description[1400];
+std::atomic<uint32_t> g_described{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
 void OnRequest(uint8_t** buffer, size_t* size, size_t* most_records) {
-  *buffer = g_buffers.Request();
-  *size = *buffer != nullptr ? BufferPool::kBufferBytes : 0;
+  *buffer = g_buffers.Request(size);
   *most_records = 0;
 }
 
-void OnComplete(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+void OnRequestV2(uint8_t** buffer, size_t* size, size_t* most_records, void*) {
+  OnRequest(buffer, size, most_records);
+}
+
+void OnCompleteV2(uint8_t* buffer, size_t, size_t valid, void*) {
+  if (g_buffers.IsSpare(buffer)) {
+    uint64_t records = 0;
+    EachRecord(buffer, valid, NextRecord, [&records](const Record&) { ++records; });
+    return g_buffers.CompleteSpare(buffer, records);
+  }
   g_buffers.Complete(buffer, valid);
   g_host->wake_drain();
+}
+
+void OnComplete(void*, uint32_t, uint8_t* buffer, size_t size, size_t valid) {
+  OnCompleteV2(buffer, size, valid, nullptr);
 }
 
 // Registered when the first context is made, later than the driver and the runtime have registered
@@ -70,48 +85,39 @@ void OnExit(int, void*) {
   GiveUp();
 }
 
-// Inside a CUDA call of the program's.
-void OnCallback(void*, uint32_t domain, uint32_t id, const void*) {
-  if (domain != kResource || id != kContextCreated || g_exit_handled.exchange(1) != 0) return;
+void HandleExit() {
+  if (g_exit_handled.exchange(1) != 0) return;
   on_exit(OnExit, nullptr);  // unlike atexit(), of no object: none takes it along
 }
 
-void FindNames() {
-  if (g_library.functions.get_callback_name == nullptr) return;
-  for (const uint32_t domain : {kDriverApi, kRuntimeApi}) {
-    for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
-      const char* name = nullptr;
-      if (g_library.functions.get_callback_name(domain, id, &name) == kSuccess)
-        g_names.name[domain][id] = name;
-    }
-  }
+// Inside a CUDA call of the program's.
+void OnCallback(void*, uint32_t domain, uint32_t id, const void*) {
+  if (domain == kResource && id == kContextCreated) HandleExit();
 }
 
 bool UseLibrary() {
   if (g_library_state == kNotLooked) {
     g_library_state = Load(&g_library) ? kLoaded : kUnusable;
     if (g_library_state == kUnusable) Refuse(*g_host, g_library.reason);
-    if (g_library_state == kLoaded) FindNames();
+    if (g_library_state == kLoaded) FindFunctions(g_library.functions, &g_names);
   }
   return g_library_state == kLoaded;
 }
 
-void RefusedBy(const char* what, int result) {
-  SayRefused(*g_host, g_library.functions, what, result);
+void ChooseRuntimeCalls() {
+  for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
+    if (!g_names.is_recorded[kRuntimeApi][id]) g_subscriber.EnableFunction(kRuntimeApi, id, false);
+  }
 }
 
-void LeaveOutIdleCalls() {
-  if (g_library.functions.enable_runtime_api == nullptr) return;
+// False: they cannot be chosen one by one.
+bool EnableDriverCalls(bool enable) {
+  bool any = false;
   for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
-    const char* name = g_names.name[kRuntimeApi][id];
-    if (name == nullptr) continue;
-    for (const char* idle : kIdleCalls) {
-      // The library's names end in the version of the function's interface.
-      const size_t length = strlen(idle);
-      if (strncmp(name, idle, length) == 0 && (name[length] == 0 || name[length] == '_'))
-        g_library.functions.enable_runtime_api(id, 0);
-    }
+    if (!g_names.is_recorded[kDriverApi][id]) continue;
+    if (g_subscriber.EnableFunction(kDriverApi, id, enable) == kSuccess) any = true;
   }
+  return any;
 }
 
 // Enabling a kind undoes choices of single calls: those come last.
@@ -119,65 +125,119 @@ bool EnableKinds() {
   bool any = false;
   int first_error = kSuccess;
   for (size_t i = 0; i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
-    const int result = g_library.functions.enable(static_cast<uint32_t>(kKinds[i]));
+    const int result = g_subscriber.Enable(kKinds[i]);
     g_enabled[i] = result == kSuccess;
     any |= g_enabled[i];
     if (result != kSuccess && first_error == kSuccess) first_error = result;
   }
-  if (!g_enabled[0]) RefusedBy("cuptiActivityEnable", first_error);
-  LeaveOutIdleCalls();
+  if (!g_enabled[0]) SayRefused(*g_host, g_library.functions, {"cuptiActivityEnable", first_error});
+  if (any) {
+    g_driver_enabled =
+        !EnableDriverCalls(true) && g_subscriber.Enable(Activity::kDriver) == kSuccess;
+    ChooseRuntimeCalls();
+  }
   return any;
 }
 
 void DisableKinds() {
   for (size_t i = 0; i < sizeof(kKinds) / sizeof(kKinds[0]); ++i) {
-    if (g_enabled[i]) g_library.functions.disable(static_cast<uint32_t>(kKinds[i]));
+    if (g_enabled[i]) g_subscriber.Disable(kKinds[i]);
     g_enabled[i] = false;
   }
+  if (!g_driver_enabled) EnableDriverCalls(false);
+  g_subscriber.Disable(Activity::kDriver);
+  g_driver_enabled = false;
+}
+
+void Describe() {
+  if (g_described.load() != 0) return;
+  Text text(g_description);
+  text.Add("CUPTI ");
+  AddRelease(g_library.version, &text);
+  text.Add(" (").Number(g_library.version).Add(") of ").Add(g_library.path);
+  text.Add(g_subscriber.interface() == Interface::kV2
+               ? ", by its second interface: other profilers may use it at the same time"
+               : ", by its first interface: no other profiler can use it during a capture");
+  AddWarnings(g_library.version, &text);
+  g_described.store(1, std::memory_order_release);
 }
 
 bool Subscribe() {
-  const Functions& f = g_library.functions;
-  const int result = f.subscribe(&g_subscriber, OnCallback, nullptr);
-  if (result != kSuccess) {
-    RefusedBy("cuptiSubscribe", result);
+  constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
+  SubscribeFailure failure;
+  if (!g_subscriber.Subscribe(g_library, kHandlers, &failure)) {
+    SayRefused(*g_host, g_library.functions, failure);
     return false;
   }
-  if (f.set_thread_id_type != nullptr) f.set_thread_id_type(kThreadIdSystem);
-  f.enable_callback(1, g_subscriber, kResource, kContextCreated);
-  const int registered = f.register_callbacks(OnRequest, OnComplete);
-  if (registered == kSuccess) return true;
-  RefusedBy("cuptiActivityRegisterCallbacks", registered);
-  f.unsubscribe(g_subscriber);
-  return false;
+  Describe();
+  g_subscriber.EnableCallback(kResource, kContextCreated);
+  const Functions& f = g_library.functions;
+  const bool is_v1 = g_subscriber.interface() == Interface::kV1;
+  if ((QuirksOf(g_library.version) & kLeaveOutQueries) != 0 && is_v1 &&
+      f.enable_all_sync_records != nullptr)
+    f.enable_all_sync_records(0);
+  return true;
 }
 
-uint64_t ReadCuptiTime() {
-  uint64_t ns = 0;
-  return g_library.functions.get_timestamp(&ns) == kSuccess ? ns : 0;
+void PrepareBuffers() {
+  const uint32_t quirks = QuirksOf(g_library.version);
+  // Of the recorder's memory a quarter at most: the rest is the drain's.
+  g_buffers.SetLimit(g_host->settings->memory_limit / 4, (quirks & kSmallBuffers) != 0
+                                                             ? BufferPool::kSmallBufferBytes
+                                                             : BufferPool::kBufferBytes);
+  if ((quirks & kNeverRefuseBuffers) != 0) g_buffers.AllowSpares();
 }
+
+void Pause() {
+  constexpr timespec kMoment = {0, kMillisecond};
+  syscall(SYS_nanosleep, &kMoment, nullptr);
+}
+
+// What still runs is handed over unfinished when it is asked for by force: of everybody, so where
+// others may listen it gets a moment to end.
+void FlushRest() {
+  if (g_subscriber.interface() == Interface::kV2) {
+    const uint64_t until = Monotonic() + kUnfinishedLimit;
+    g_subscriber.Flush(/*forced=*/false);
+    while (g_buffers.outstanding() != 0 && Monotonic() < until) {
+      Pause();
+      g_subscriber.Flush(/*forced=*/false);
+    }
+    if (g_buffers.outstanding() == 0) return;
+  }
+  g_subscriber.Flush(/*forced=*/true);
+}
+
+// Buffers of the second interface are read with the subscriber's help.
+void AwaitReader() {
+  if (g_subscriber.interface() != Interface::kV2) return;
+  for (const uint64_t until = Monotonic() + kReadLimit;
+       g_buffers.HasFilled() && Monotonic() < until;) {
+    g_host->wake_drain();
+    Pause();
+  }
+}
+
+uint64_t ReadCuptiTime() { return g_subscriber.Time(); }
 
 void NoteClocks() { ReadClocks(g_host->settings->clock, ReadCuptiTime); }
 
-void CountDropped() {
-  size_t dropped = 0;
-  if (g_library.functions.get_dropped(nullptr, 0, &dropped) == kSuccess)
-    g_dropped.fetch_add(dropped, std::memory_order_relaxed);
-}
+void CountDropped() { g_dropped.fetch_add(g_subscriber.TakeDropped(), std::memory_order_relaxed); }
 
 }  // namespace
 
-bool Start(const Host* host) {
+bool Start(const Host* host, bool is_late) {
   g_host = host;
   if (g_given_up.load() != 0 || g_active.load() != 0 || !UseLibrary()) return false;
-  // Of the recorder's memory a quarter at most: the rest is the drain's.
-  g_buffers.SetLimit(host->settings->memory_limit / 4);
+  PrepareBuffers();
   if (!Subscribe()) return false;
   if (!EnableKinds()) {
     DisableKinds();
-    g_library.functions.unsubscribe(g_subscriber);
+    g_subscriber.Unsubscribe();
     return false;
   }
+  // Contexts there are already do not tell of themselves.
+  if (is_late && DriverIsInitialized()) HandleExit();
   NoteClocks();
   g_next_flush = Monotonic() + kFlushPause;
   g_next_clock = Monotonic() + kClockPause;
@@ -191,7 +251,7 @@ void Tick() {
   if (g_active.load() == 0 || g_given_up.load() != 0) return;
   const uint64_t now = Monotonic();
   if (now >= g_next_flush) {
-    g_library.functions.flush_all(0);
+    g_subscriber.Flush(/*forced=*/false);
     CountDropped();
     g_next_flush = now + kFlushPause;
   }
@@ -203,20 +263,20 @@ void Tick() {
 
 void Flush(bool forced) {
   if (g_active.load() == 0 || g_given_up.load() != 0) return;
-  g_library.functions.flush_all(forced ? kFlushForced : 0);
+  g_subscriber.Flush(forced);
   CountDropped();
   NoteClocks();
 }
 
 void Stop() {
   if (g_active.exchange(0) == 0 || g_given_up.load() != 0) return;
-  g_library.functions.flush_all(kFlushForced);
+  FlushRest();
   DisableKinds();
-  g_library.functions.flush_all(kFlushForced);
+  FlushRest();
   CountDropped();
   NoteClocks();
-  g_library.functions.unsubscribe(g_subscriber);
-  g_subscriber = nullptr;
+  AwaitReader();
+  g_subscriber.Unsubscribe();
 }
 
 void GiveUp() { g_given_up.store(1); }
@@ -229,11 +289,14 @@ void AfterForkChild() {
 }
 
 BufferPool* Buffers() { return &g_buffers; }
-const Functions& LoadedFunctions() { return g_library.functions; }
+int NextRecord(uint8_t* buffer, size_t valid, void** record) {
+  return g_subscriber.NextRecord(buffer, valid, record);
+}
 const FunctionNames& Names() { return g_names; }
 
-uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed); }
-uint32_t LibraryVersion() { return g_library_state == kLoaded ? g_library.version : 0; }
-const char* LibraryPath() { return g_library_state == kLoaded ? g_library.path : ""; }
+uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed) + g_buffers.let_go(); }
+const char* Description() {
+  return g_described.load(std::memory_order_acquire) != 0 ? g_description : "";
+}
 
 }  // namespace gpuprof::tracer::cupti

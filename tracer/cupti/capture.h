@@ -21,8 +21,9 @@
 
 namespace gpuprof::tracer::cupti {
 
-// Begins recording GPU activity. False: not possible now; the reason is said once.
-bool Start(const Host* host);
+// Begins recording GPU activity; `is_late`: after the program's cuInit, not inside of it. False:
+// not possible now; the reason is said once.
+bool Start(const Host* host, bool is_late);
 bool IsActive();
 // Now and then: has completed records delivered, reads the clocks.
 void Tick();
@@ -36,11 +37,12 @@ void AfterForkChild();
 
 // For the drain.
 BufferPool* Buffers();
-const Functions& LoadedFunctions();
+// As cuptiActivityGetNextRecord.
+int NextRecord(uint8_t* buffer, size_t valid, void** record);
 const FunctionNames& Names();
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
-uint32_t LibraryVersion();
-const char* LibraryPath();
+// The library and the interface that were first used, in words; "" before.
+const char* Description();
 
 }  // namespace gpuprof::tracer::cupti

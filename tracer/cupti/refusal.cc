@@ -18,8 +18,8 @@ const char* Meaning(int result) {
   switch (result) {
     case kMaxLimitReached:
     case kMultipleSubscribersNotSupported:
-      return "another profiler in this process holds CUPTI; host events are recorded all the same, "
-             "and the next capture tries again";
+      return " holds CUPTI; host events are recorded all the same, and the next capture tries "
+             "again";
     case kNotInitialized:
       return "the driver is too old for this libcupti; install one that fits the driver";
     case kInsufficientPrivileges:
@@ -39,14 +39,20 @@ void Refuse(const Host& host, const char* text) {
   g_refused.store(1, std::memory_order_release);
 }
 
-void SayRefused(const Host& host, const Functions& functions, const char* what, int result) {
+void SayRefused(const Host& host, const Functions& functions, const SubscribeFailure& failure) {
   char line[640];
   const char* name = nullptr;
-  if (functions.get_result_string != nullptr) functions.get_result_string(result, &name);
+  if (functions.get_result_string != nullptr) functions.get_result_string(failure.result, &name);
   Text text(line);
-  text.Add("no GPU activity is recorded: ").Add(what).Add(" failed with ");
+  text.Add("no GPU activity is recorded: ").Add(failure.function).Add(" failed with ");
   text.Add(name != nullptr ? name : "an unknown error");
-  if (*Meaning(result) != 0) text.Add(": ").Add(Meaning(result));
+  const char* meaning = Meaning(failure.result);
+  if (*meaning != 0) text.Add(": ");
+  if (IsHeld(failure.result)) {
+    text.Add("another profiler in this process");
+    if (failure.holder[0] != 0) text.Add(" (").AddForeign(failure.holder).Add(")");
+  }
+  text.Add(meaning);
   Refuse(host, line);
 }
 

@@ -7,14 +7,13 @@
 
 #pragma once
 
-#include "tracer/cupti/library.h"
+#include "tracer/cupti/subscriber.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
 
 void Refuse(const Host& host, const char* text);
-// The function `what` of the library answered with `result`.
-void SayRefused(const Host& host, const Functions& functions, const char* what, int result);
+void SayRefused(const Host& host, const Functions& functions, const SubscribeFailure& failure);
 
 // In the words that were said first; "": nothing was refused.
 const char* Refusal();
