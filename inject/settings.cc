@@ -341,6 +341,13 @@ bool IsPreloaded() {
   return false;
 }
 
+// The driver looks at the variable when the program initialises CUDA: what the program does to its
+// environment until then is not known.
+bool NamesAnotherInjection() {
+  const char* path = Variable("CUDA_INJECTION64_PATH");
+  return path == nullptr || !Equal(BaseName(path), proto::kInjectObject);
+}
+
 }  // namespace
 
 const char* TracerPath() noexcept { return g_tracer_path; }
@@ -375,6 +382,7 @@ bool ReadSettings() noexcept {
   ReadTracerPath();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();
+  g_settings.injection_lost = NamesAnotherInjection() ? 1 : 0;
   const char* times = Variable(proto::kEnvHeapTimes);
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
   const char* capture = Variable(proto::kEnvCapture);

@@ -30,10 +30,9 @@ enum class ChunkKind : uint16_t {
   kSignatures = 8,  // of kernel launches
   kStreams = 9,     // which stream a track is
   kDevices = 10,
-  kFunctions = 11,  // names of API functions
-  kCounters = 13,   // what the rows of kCounter are of
   kFunctions = 11,   // names of API functions
   kGraphNodes = 12,  // of CUDA graphs: what was made of what, and how launches are recorded
+  kCounters = 13,    // what the rows of kCounter are of
   // Events, by column.
   kHeap = 16,
   kWait = 17,
@@ -44,7 +43,7 @@ enum class ChunkKind : uint16_t {
   kMapping = 22,
   kRange = 23,    // NVTX
   kCounter = 24,  // hardware counters, sampled; of gpuprof's sampler, not of a process
-  kLaunch = 25,  // the host's side of work on the GPU: its stack
+  kLaunch = 25,   // the host's side of work on the GPU: its stack
   // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads;
   // an allocation outside of any stream, and a pool, are on a track of their context or device.
   kKernel = 32,

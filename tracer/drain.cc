@@ -105,6 +105,7 @@ void Drain::EndCapture(const char* trigger) {
     if (ring != nullptr && tracks_[slot].sorter != nullptr)
       tracks_[slot].sorter->AddOpenSpans(ring, now);
   }
+  activities_.EndCapture();
   FlushAll();
   message_.clear();
   AppendCaptureMark(capture_, false, now, trigger, &message_);

@@ -8,6 +8,8 @@
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
+#include "tracer/cupti/late_start.h"
+#include "tracer/cupti/refusal.h"
 #include "tracer/drain.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
@@ -178,6 +180,8 @@ void Drain::WriteHealth() {
                "more CUDA graphs were made at once than could be followed: of some it is not known "
                "what they were made of, nor when");
   }
+  if (*cupti::LateStartNote() != 0) AppendNote(&writer, "cuda", cupti::LateStartNote());
+  if (*cupti::Description() != 0) AppendNote(&writer, "cupti", cupti::Description());
   WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
 }
 

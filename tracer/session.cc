@@ -18,6 +18,7 @@
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
+#include "tracer/cupti/late_start.h"
 #include "tracer/drain.h"
 #include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
@@ -288,20 +289,23 @@ void LookForFrameworks() {
 
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
-// A thread that may call CUDA; once a capture.
-void StartGpuOnce(bool cuda_had_begun) {
+// A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit.
+void TryGpu(bool is_late) {
   if (!g_capturing || !RecordsGpu() || g_gpu_tried) return;
   g_gpu_tried = true;
   CallSampler(*g_host->settings);
-  cupti::Start(g_host, cuda_had_begun);
+  cupti::Start(g_host, is_late);
 }
 
-void StartGpu() { StartGpuOnce(/*cuda_had_begun=*/false); }
+void StartGpu() { TryGpu(/*is_late=*/false); }
 
-// Where the program had begun with CUDA before this capture, or found the recorder not ready.
+// Where the program had begun with CUDA before this capture, or found the recorder not ready; or
+// the driver does not know of us.
 void StartGpuIfBegun() {
-  if (g_host->cuda_started->load(std::memory_order_acquire) != 0)
-    StartGpuOnce(/*cuda_had_begun=*/true);
+  if (!RecordsGpu() || g_gpu_tried) return;
+  if (g_host->cuda_started->load(std::memory_order_acquire) != 0 ||
+      cupti::HasBegunUnnoticed(*g_host))
+    TryGpu(/*is_late=*/true);
 }
 
 bool Start(uint32_t number, const char* trigger) {
@@ -331,6 +335,7 @@ bool Start(uint32_t number, const char* trigger) {
   g_capturing = true;
   LookForFrameworks();
   g_gpu_tried = false;
+  cupti::BeginLooking(strcmp(trigger, "now") == 0);
   StartGpuIfBegun();
   return true;
 }

@@ -39,6 +39,9 @@ struct Settings {
   uint64_t graph_nodes;  // recorded in a capture before kAuto records whole launches
   uint32_t debug;
   uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
+  // 1: CUDA_INJECTION64_PATH did not name our object when the program began, so the driver will not
+  // call it.
+  uint32_t injection_lost;
 };
 
 // What inject offers. Function pointers are valid for the life of the process.

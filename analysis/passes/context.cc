@@ -179,6 +179,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     for (const auto& [kind, count] : LossesOf(p)) losses[kind] += count;
     processes.push_back(&p);
     for (const proto::Note& note : p.health.note()) {
+      if (note.source() == "cupti") continue;  // what was used, not what was in the way
       meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());
     }
     if (p.alive) meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more may come");

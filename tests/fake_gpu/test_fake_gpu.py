@@ -464,23 +464,41 @@ def test_each_release_has_its_kinds_and_entry_points(run):
 V2 = """
 class Parameters(ctypes.Structure):
     _fields_ = [(n, t) for n, t in (("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("old", ctypes.c_char_p),
-                                    ("old_size", ctypes.c_size_t), ("allow", ctypes.c_uint32))]
+                                    ("old_size", ctypes.c_size_t), ("allow", ctypes.c_uint8))]
 h = ctypes.c_void_p()
 c.cuptiActivityEnable_v2.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
 old = ctypes.create_string_buffer(64)
-q = Parameters(40, b"us", None, 0, ALLOW)
+q = Parameters(33, b"us", None, 0, ALLOW)
 r = [c.cuptiSubscribe_v2(ctypes.byref(h), None, None, ctypes.byref(q)), c.cuptiActivityEnable(10), c.cuptiActivityEnable_v2(h, 10, None)]
-q = Parameters(40, b"them", ctypes.cast(old, ctypes.c_char_p), 64, ALLOW)
+q = Parameters(33, b"them", ctypes.cast(old, ctypes.c_char_p), 64, ALLOW)
 r.append(c.cuptiSubscribe_v2(ctypes.byref(ctypes.c_void_p()), None, None, ctypes.byref(q)))
 print(*r, old.value.decode().replace(" ", "_"))
 """
 
 
-@pytest.mark.parametrize("driver, allow, answers", [(13030, 1, "0 39 0 39"), (13030, 0, "0 0 39 39"), (13000, 1, "0 0 27 39")])
+@pytest.mark.parametrize("driver, allow, answers", [(13030, 1, "0 39 0 0"), (13030, 0, "0 0 39 39"), (13000, 1, "0 0 27 39")])
 def test_the_two_generations_do_not_mix(driver, allow, answers):
     said = ask(BUILD / "cupti-130300", V2.replace("ALLOW", str(allow)), f"driver_version {driver}", others=LIBRARIES)
     assert said == answers.split() + ["CUPTI_for_us"]
     assert not hasattr(ctypes.CDLL(str(release(130001))), "cuptiActivityEnable_v2")
+
+
+def test_several_subscribers_each_have_their_own():
+    """Handles of two, and what each may do with its own alone."""
+    code = V2.replace("ALLOW", "1").rpartition("print")[0] + """
+two = ctypes.c_void_p()
+q = Parameters(33, b"two", ctypes.cast(old, ctypes.c_char_p), 64, 1)
+size, number = ctypes.c_size_t(8), ctypes.c_uint64(7)
+c.cuptiActivityGetAttribute_v2.argtypes = c.cuptiActivitySetAttribute_v2.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
+c.cuptiUnsubscribe.argtypes = [ctypes.c_void_p]
+r = [c.cuptiSubscribe_v2(ctypes.byref(two), None, None, ctypes.byref(q)), c.cuptiSubscribe(p, None, None),
+     c.cuptiActivitySetAttribute_v2(two, 21, ctypes.byref(ctypes.c_size_t(4)), ctypes.byref(ctypes.c_int(1))),
+     c.cuptiActivityGetAttribute_v2(h, 21, ctypes.byref(size), ctypes.byref(number)), size.value, number.value & 0xffffffff,
+     c.cuptiUnsubscribe(two), c.cuptiActivityEnable_v2(two, 10, None), c.cuptiActivityEnable_v2(h, 5, None)]
+print(*r, old.value.decode().replace(" ", "_"))
+"""
+    said = ask(BUILD / "cupti-130300", code, "driver_version 13030", others=LIBRARIES)
+    assert said == ["0", "39", "0", "0", "4", "0", "0", "1", "0", "CUPTI_for_us"]
 
 
 # Speed, as counts: nothing is lost when launches come as fast as they can.

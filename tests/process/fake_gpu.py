@@ -12,25 +12,29 @@ from conftest import BUILD
 
 DOUBLES = BUILD / "tests" / "fake_gpu"
 LIBRARIES = DOUBLES / "lib"
-PERSONALITIES = {"11.8": "cupti-18", "12.4": "cupti-24", "12.9": "cupti-28", "13.3": "cupti-130300"}  # LIBRARIES has 13.0
+# Releases by their names; LIBRARIES itself has 13.0.
+PERSONALITIES = {"11.8": "cupti-18", "12.6": "cupti-24", "12.9": "cupti-28", "13.0": "lib", "13.3": "cupti-130300"}
+# What a driver tells that lets several profilers use CUPTI 13.3.
+DRIVER_OF_SEVERAL = "driver_version 13030"
 
 needs_doubles = pytest.mark.skipif(not (LIBRARIES / "libcupti.so.13").exists(),
                                    reason="the doubles were not built: no CUDA headers or no nvcc")
 
 
 def libraries_of(personality, folder):
-    """The doubles with the libcupti of another release in place of 13.0's: beside the runtime, where it is looked for first."""
-    if not folder.exists():
-        folder.mkdir()
-        for file in [*LIBRARIES.iterdir(), *(DOUBLES / PERSONALITIES[personality]).iterdir()]:
-            if file.parent != LIBRARIES or not file.name.startswith("libcupti"):
-                (folder / file.name).symlink_to(file)
+    """The doubles with this release of libcupti and no other: beside the program's runtime the newest one is taken."""
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    ours = DOUBLES / PERSONALITIES[personality]
+    for file in [*LIBRARIES.iterdir(), *ours.iterdir()]:
+        if (file.parent == ours or not file.name.startswith("libcupti")) and not (folder / file.name).exists():
+            (folder / file.name).symlink_to(file)
     return folder
 
 
 def environment_of(truth, script="", personality=None):
     """Variables for a program; `script` as in tests/fake_gpu/device/script.h."""
-    path = LIBRARIES if personality is None else libraries_of(personality, pathlib.Path(truth).parent / f"libraries-{personality}")
+    path = LIBRARIES if personality is None else libraries_of(personality, pathlib.Path(truth).parent / f"cupti-{personality}")
     return {"LD_LIBRARY_PATH": str(path), "FAKE_GPU_TRUTH": str(truth), **({"FAKE_GPU_SCRIPT": script} if script else {})}
 
 

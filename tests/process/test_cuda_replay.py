@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """Real GPU work, recorded once by torch.profiler and played again through the double of CUPTI (tests/fake_gpu/replay), comes out of
-the trace as it went in: every kernel, copy, set and runtime call, to the nanosecond.
+the trace as it went in: every kernel, copy, set and call, to the nanosecond.
 
 A short one is kept in the repository; longer ones are taken from a folder beside the checkout where there is one. They are read
 here straight from the JSON, by nothing of the converter's."""
@@ -24,8 +24,7 @@ FOLDER = ROOT / "tests" / "fake_gpu" / "replay"
 SAMPLE = FOLDER / "b200_eager.json.gz"
 OTHERS = ROOT.parent / "shared" / "data" / "kineto"
 PERSONALITIES = [18, 24, 28, 130001, 130300]
-FIRST_TO_FILTER_CALLS = 23
-# What only looks is not recorded where CUPTI can leave out single functions.
+# What only looks is not recorded.
 IDLE = {"cudaGetDevice", "cudaSetDevice", "cudaGetLastError", "cudaPeekAtLastError", "cudaStreamIsCapturing", "cudaStreamGetCaptureInfo"}
 
 pytestmark = pytest.mark.skipif(not (DOUBLES / "replay" / "replay").exists(), reason="the doubles were not built: no CUDA headers or no nvcc")
@@ -106,9 +105,9 @@ class Json:
                  *self.span(e)) for e, a in self.of("gpu_memset")]
 
     def calls(self, without=frozenset()):
-        """Those that CUPTI knows, by thread as a trace numbers it."""
+        """Those that CUPTI knows, of the runtime and the driver, by thread as a trace numbers it."""
         return [(e["name"], e["tid"] % 2**32, a["correlation"], *self.span(e))
-                for e, a in self.of("cuda_runtime") if "cbid" in a and re.sub(r"_v\d+$", "", e["name"]) not in without]
+                for e, a in self.of("cuda_runtime") + self.of("cuda_driver") if "cbid" in a and re.sub(r"_v\d+$", "", e["name"]) not in without]
 
 
 def spans(table):
@@ -179,12 +178,15 @@ def test_a_trace_is_what_was_played(record, tmp_path, path):
     result = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
     assert result["count"] == len(true.kernels())
     assert result["total_ns"] == sum(row[-1] - row[-2] for row in true.kernels())
+    # Each kernel that had a call in the JSON, of the runtime or the driver, has it in the table.
+    calls = {row[2] for row in true.calls(IDLE)}
+    assert sum(kernel["launched_count"] for kernel in result["kernels"]) == sum(row[-5] in calls for row in true.kernels())
 
 
 @pytest.mark.parametrize("personality", PERSONALITIES)
 def test_each_release_delivers_the_same(record, tmp_path, personality):
     trace, _ = replay(record, tmp_path, SAMPLE, personality)
-    check(trace, Json(SAMPLE), IDLE if personality >= FIRST_TO_FILTER_CALLS else frozenset())
+    check(trace, Json(SAMPLE), IDLE)
 
 
 def test_what_comes_while_it_happens_is_the_same(record, tmp_path):

@@ -79,35 +79,79 @@ inline constexpr uint32_t kPoolLocal = 1;
 // CUPTI_INVALID_CONTEXT_ID, CUPTI_INVALID_STREAM_ID: none.
 inline constexpr uint32_t kNoId = 0xffffffff;
 
-using Subscriber = void*;
+using SubscriberHandle = void*;
 using Callback = void (*)(void* user, uint32_t domain, uint32_t id, const void* data);
 using BufferRequested = void (*)(uint8_t** buffer, size_t* size, size_t* most_records);
 using BufferCompleted = void (*)(void* context, uint32_t stream, uint8_t* buffer, size_t size,
                                  size_t valid_size);
+// Of the second generation, whose last argument tells of the thread and of records' layouts.
+using BufferRequestedV2 = void (*)(uint8_t** buffer, size_t* size, size_t* most_records,
+                                   void* info);
+using BufferCompletedV2 = void (*)(uint8_t* buffer, size_t size, size_t valid_size, void* info);
+
+// CUpti_SubscriberParams of 13.0, and with its last field as it is since 13.2. `size` is what the
+// caller knows of it: up to the end of the last field, without padding.
+struct SubscriberParams {
+  size_t size;
+  const char* name;
+  char* old_name;  // receives who is in the way; kHolderBytes at least
+  size_t old_name_size;
+  uint8_t allow_others;
+};
+inline constexpr size_t kParamsAlone = offsetof(SubscriberParams, allow_others);
+inline constexpr size_t kParamsShared = kParamsAlone + 1;
+inline constexpr size_t kHolderBytes = 64;
+// CUpti_ActivityAttribute: of the thread ids of one subscriber's records, four bytes. The number is
+// that of the documentation's order of 13.3, and checked by the value's size before it is used.
+inline constexpr int kAttributeThreadIdType = 21;
 
 // X(member, symbol, type, needed): the functions, by their names without "cupti". Without a needed
 // one the library is of no use.
-#define GPUPROF_CUPTI_FUNCTIONS(X)                                                              \
-  X(get_version, "GetVersion", int (*)(uint32_t*), true)                                        \
-  X(get_timestamp, "GetTimestamp", int (*)(uint64_t*), true)                                    \
-  X(get_result_string, "GetResultString", int (*)(int, const char**), false)                    \
-  X(subscribe, "Subscribe", int (*)(Subscriber*, Callback, void*), true)                        \
-  X(unsubscribe, "Unsubscribe", int (*)(Subscriber), true)                                      \
-  X(enable_callback, "EnableCallback", int (*)(uint32_t, Subscriber, uint32_t, uint32_t), true) \
-  X(get_callback_name, "GetCallbackName", int (*)(uint32_t, uint32_t, const char**), false)     \
-  X(register_callbacks, "ActivityRegisterCallbacks", int (*)(BufferRequested, BufferCompleted), \
-    true)                                                                                       \
-  X(enable, "ActivityEnable", int (*)(uint32_t), true)                                          \
-  X(enable_and_dump, "ActivityEnableAndDump", int (*)(uint32_t), false)                         \
-  X(disable, "ActivityDisable", int (*)(uint32_t), true)                                        \
-  X(get_attribute, "ActivityGetAttribute", int (*)(uint32_t, size_t*, void*), false)            \
-  X(flush_all, "ActivityFlushAll", int (*)(uint32_t), true)                                     \
-  X(get_next_record, "ActivityGetNextRecord", int (*)(uint8_t*, size_t, void**), true)          \
-  X(get_dropped, "ActivityGetNumDroppedRecords", int (*)(void*, uint32_t, size_t*), true)       \
-  X(set_thread_id_type, "SetThreadIdType", int (*)(int), false)                                 \
-  X(enable_runtime_api, "ActivityEnableRuntimeApi", int (*)(uint32_t, uint8_t), false)          \
-  X(get_graph_id, "GetGraphId", int (*)(void*, uint32_t*), false)                               \
-  X(get_graph_node_id, "GetGraphNodeId", int (*)(void*, uint64_t*), false)                      \
+#define GPUPROF_CUPTI_FUNCTIONS(X)                                                                \
+  X(get_version, "GetVersion", int (*)(uint32_t*), true)                                          \
+  X(get_timestamp, "GetTimestamp", int (*)(uint64_t*), true)                                      \
+  X(get_result_string, "GetResultString", int (*)(int, const char**), false)                      \
+  X(subscribe, "Subscribe", int (*)(SubscriberHandle*, Callback, void*), true)                    \
+  X(unsubscribe, "Unsubscribe", int (*)(SubscriberHandle), true)                                  \
+  X(enable_callback, "EnableCallback", int (*)(uint32_t, SubscriberHandle, uint32_t, uint32_t),   \
+    true)                                                                                         \
+  X(get_callback_name, "GetCallbackName", int (*)(uint32_t, uint32_t, const char**), false)       \
+  X(register_callbacks, "ActivityRegisterCallbacks", int (*)(BufferRequested, BufferCompleted),   \
+    true)                                                                                         \
+  X(enable, "ActivityEnable", int (*)(uint32_t), true)                                            \
+  X(enable_and_dump, "ActivityEnableAndDump", int (*)(uint32_t), false)                           \
+  X(disable, "ActivityDisable", int (*)(uint32_t), true)                                          \
+  X(get_attribute, "ActivityGetAttribute", int (*)(uint32_t, size_t*, void*), false)              \
+  X(flush_all, "ActivityFlushAll", int (*)(uint32_t), true)                                       \
+  X(get_next_record, "ActivityGetNextRecord", int (*)(uint8_t*, size_t, void**), true)            \
+  X(get_dropped, "ActivityGetNumDroppedRecords", int (*)(void*, uint32_t, size_t*), true)         \
+  X(set_thread_id_type, "SetThreadIdType", int (*)(int), false)                                   \
+  X(enable_runtime_api, "ActivityEnableRuntimeApi", int (*)(uint32_t, uint8_t), false)            \
+  X(enable_driver_api, "ActivityEnableDriverApi", int (*)(uint32_t, uint8_t), false)              \
+  X(enable_all_sync_records, "ActivityEnableAllSyncRecords", int (*)(uint8_t), false)             \
+  X(subscribe_v2, "Subscribe_v2", int (*)(SubscriberHandle*, Callback, void*, SubscriberParams*), \
+    false)                                                                                        \
+  X(register_callbacks_v2, "ActivityRegisterCallbacks_v2",                                        \
+    int (*)(SubscriberHandle, BufferRequestedV2, BufferCompletedV2), false)                       \
+  X(enable_v2, "ActivityEnable_v2", int (*)(SubscriberHandle, uint32_t, void*), false)            \
+  X(enable_and_dump_v2, "ActivityEnableAndDump_v2", int (*)(SubscriberHandle, uint32_t, void*),   \
+    false)                                                                                        \
+  X(disable_v2, "ActivityDisable_v2", int (*)(SubscriberHandle, uint32_t, void*), false)          \
+  X(get_next_record_v2, "ActivityGetNextRecord_v2",                                               \
+    int (*)(SubscriberHandle, uint8_t*, size_t, void**), false)                                   \
+  X(get_dropped_v2, "ActivityGetNumDroppedRecords_v2",                                            \
+    int (*)(SubscriberHandle, void*, uint32_t, size_t*), false)                                   \
+  X(get_timestamp_v2, "GetTimestamp_v2", int (*)(SubscriberHandle, uint64_t*), false)             \
+  X(get_attribute_v2, "ActivityGetAttribute_v2", int (*)(SubscriberHandle, int, size_t*, void*),  \
+    false)                                                                                        \
+  X(set_attribute_v2, "ActivitySetAttribute_v2", int (*)(SubscriberHandle, int, size_t*, void*),  \
+    false)                                                                                        \
+  X(enable_runtime_api_v2, "ActivityEnableRuntimeApi_v2",                                         \
+    int (*)(SubscriberHandle, uint32_t, uint8_t), false)                                          \
+  X(enable_driver_api_v2, "ActivityEnableDriverApi_v2",                                           \
+    int (*)(SubscriberHandle, uint32_t, uint8_t), false)                                          \
+  X(get_graph_id, "GetGraphId", int (*)(void*, uint32_t*), false)                                 \
+  X(get_graph_node_id, "GetGraphNodeId", int (*)(void*, uint64_t*), false)                        \
   X(get_graph_exec_id, "GetGraphExecId", int (*)(void*, uint32_t*), false)
 
 // One record, of which only what it holds is read: what lies behind its end is 0.

@@ -5,6 +5,7 @@
 
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
+#include "tracer/cupti/clock_readings.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -36,7 +37,7 @@ void ActivityDrain::TakeBuffers() {
 void ActivityDrain::Consume(const FilledBuffer& filled) {
   sorter_.graphs().Consume(GraphQueue());
   const uint64_t nodes = sorter_.graphs().nodes_seen();
-  sorter_.Consume(filled, LoadedFunctions(), Names());
+  sorter_.Consume(filled, NextRecord, Names());
   CountGraphNodes(sorter_.graphs().nodes_seen() - nodes);
   Buffers()->Return(filled);
 }
@@ -47,6 +48,7 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     Consume(filled);
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
+  sorter_.ReleaseDriverCalls(now, host_->settings->ticks_per_second, /*all=*/false, Names());
   sorter_.graphs().Consume(GraphQueue());
   if (sorter_.graphs().waiting() >= kManyGraphEntries) WriteTables(sink);
   if (sorter_.rows() == 0 && !sorter_.has_news()) {
@@ -57,6 +59,11 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     WriteRows(sink);
   }
   WriteClocks(sink);
+}
+
+void ActivityDrain::EndCapture() {
+  TakeBuffers();
+  sorter_.ReleaseDriverCalls(0, host_->settings->ticks_per_second, /*all=*/true, Names());
 }
 
 void ActivityDrain::FlushAll(BlockSink* sink) {

@@ -32,6 +32,8 @@ class ActivityDrain : public ThreadTracks {
   // Empties what CUPTI has filled since the last time; writes when there is enough, or `now` (in
   // ticks) is a second after the oldest row came.
   void Pass(uint64_t now, BlockSink* sink);
+  // Nothing more comes of this capture: what waited for it waits no longer.
+  void EndCapture();
   // Everything that is there.
   void FlushAll(BlockSink* sink);
 

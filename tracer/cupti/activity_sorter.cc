@@ -34,24 +34,29 @@ LaunchSignature SignatureOf(const Record& record, uint32_t name) {
   return s;
 }
 
+ApiCall CallOf(const Record& record, uint32_t function) {
+  return {record.U64(api::kStart),
+          record.U64(api::kEnd),
+          record.U32(api::kThread),
+          record.U32(api::kCorrelation),
+          function,
+          record.U32(api::kResult)};
+}
+
 }  // namespace
 
 ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* tracks)
     : tracks_(tracks), names_(strings), strings_(strings) {}
 
-void ActivitySorter::Consume(const FilledBuffer& buffer, const Functions& functions,
+void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next_record,
                              const FunctionNames& names) {
-  void* at = nullptr;
-  if (functions.get_next_record(buffer.bytes, buffer.valid, &at) != kSuccess) return;
-  const uint8_t* end = buffer.bytes + buffer.valid;
-  for (bool more = true; more;) {
-    // A record ends where the next one begins.
-    void* next = at;
-    more = functions.get_next_record(buffer.bytes, buffer.valid, &next) == kSuccess;
-    const uint8_t* behind = more ? static_cast<uint8_t*>(next) : end;
-    Take(Record(at, static_cast<size_t>(behind - static_cast<uint8_t*>(at))), names);
-    at = next;
-  }
+  // The driver's calls first: the runtime's say which of them were theirs.
+  EachRecord(buffer.bytes, buffer.valid, next_record, [&](const Record& record) {
+    if (record.kind() == Activity::kDriver) HoldDriverCall(record, names);
+  });
+  driver_calls_.AllAreHeld();
+  EachRecord(buffer.bytes, buffer.valid, next_record,
+             [&](const Record& record) { Take(record, names); });
 }
 
 void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
@@ -66,8 +71,9 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
     case Activity::kMemset:
       return TakeSet(record);
     case Activity::kRuntime:
+      return TakeRuntimeCall(record, names);
     case Activity::kDriver:
-      return TakeCall(record, names);
+      return;  // held
     case Activity::kSynchronization:
       return TakeWait(record);
     case Activity::kMemory2:
@@ -177,25 +183,49 @@ void ActivitySorter::TakeSet(const Record& record) {
   Append(&stream->sets, ChunkKind::kMemset, stream->track, row);
 }
 
-void ActivitySorter::TakeCall(const Record& record, const FunctionNames& names) {
-  const uint64_t start = record.U64(api::kStart), end = record.U64(api::kEnd);
-  if (!HasTimes(start, end)) return;
-  const uint32_t domain = record.kind() == Activity::kRuntime ? kRuntimeApi : kDriverApi;
+void ActivitySorter::HoldDriverCall(const Record& record, const FunctionNames& names) {
   const uint32_t id = record.U32(api::kCallbackId);
-  const uint32_t function = proto::ApiFunction(domain, id);
-  if (id < FunctionNames::kMost) {
-    const size_t place = domain * FunctionNames::kMost + id;
-    if (known_functions_.empty()) known_functions_.resize(3 * FunctionNames::kMost);
-    if (!known_functions_[place] && names.name[domain][id] != nullptr) {
-      known_functions_[place] = true;
-      const char* name = names.name[domain][id];
-      new_functions_.emplace_back(function,
-                                  strings_->InternText(name, static_cast<uint32_t>(strlen(name))));
-    }
-  }
-  Thread* thread = ThreadOf(record.U32(api::kThread));
-  const uint64_t row[] = {
-      end, end - start, function, record.U32(api::kCorrelation), record.U32(api::kResult), 0};
+  // A library that cannot leave out single functions records them all.
+  if (!names.IsRecorded(kDriverApi, id)) return;
+  const ApiCall call = CallOf(record, proto::ApiFunction(kDriverApi, id));
+  if (HasTimes(call.start, call.end)) driver_calls_.Hold(call);
+}
+
+void ActivitySorter::TakeRuntimeCall(const Record& record, const FunctionNames& names) {
+  const uint32_t id = record.U32(api::kCallbackId);
+  const ApiCall call = CallOf(record, proto::ApiFunction(kRuntimeApi, id));
+  if (!names.IsRecorded(kRuntimeApi, id) || !HasTimes(call.start, call.end)) return;
+  driver_calls_.Forget(call);
+  AppendCall(call, names);
+}
+
+void ActivitySorter::ReleaseDriverCalls(uint64_t now, uint64_t ticks_per_second, bool all,
+                                        const FunctionNames& names) {
+  // Longer than what CUPTI holds back for work that still runs.
+  constexpr uint64_t kMostSeconds = 10;
+  released_.clear();
+  driver_calls_.Release(now, kMostSeconds * ticks_per_second, all, &released_);
+  for (const ApiCall& call : released_) AppendCall(call, names);
+}
+
+void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names) {
+  // proto::ApiFunction's two halves.
+  const uint32_t domain = function >> 24, id = function & 0xffffff;
+  if (id >= FunctionNames::kMost) return;
+  const size_t place = domain * FunctionNames::kMost + id;
+  if (known_functions_.empty()) known_functions_.resize(3 * FunctionNames::kMost);
+  if (known_functions_[place] || names.name[domain][id] == nullptr) return;
+  known_functions_[place] = true;
+  const char* name = names.name[domain][id];
+  new_functions_.emplace_back(function,
+                              strings_->InternText(name, static_cast<uint32_t>(strlen(name))));
+}
+
+void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names) {
+  NameFunction(call.function, names);
+  Thread* thread = ThreadOf(call.tid);
+  const uint64_t row[] = {call.end,         call.end - call.start, call.function,
+                          call.correlation, call.result,           0};
   Append(&thread->calls, ChunkKind::kApi, thread->track, row);
 }
 
@@ -344,7 +374,7 @@ uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {
 }
 
 uint64_t ActivitySorter::memory_bytes() const {
-  uint64_t bytes = signatures_.memory_bytes();
+  uint64_t bytes = signatures_.memory_bytes() + driver_calls_.memory_bytes();
   for (const auto& buffer : buffers_) bytes += buffer->memory_bytes();
   return bytes;
 }

@@ -5,8 +5,7 @@
 // for each stream, API calls on their threads' tracks. Beside the rows it keeps what they refer to:
 // signatures, streams, devices, names of functions.
 //
-// One thread at a time (the drain's pass). Of CUPTI only cuptiActivityGetNextRecord is called,
-// which computes an address in the buffer and touches nothing else.
+// One thread at a time (the drain's pass).
 
 #pragma once
 
@@ -17,11 +16,14 @@
 
 #include "proto/codec/span_buffer.h"
 #include "tracer/cupti/abi.h"
+#include "tracer/cupti/api_functions.h"
 #include "tracer/cupti/buffers.h"
-#include "tracer/cupti/graph_table.h"
 #include "tracer/cupti/device_records.h"
+#include "tracer/cupti/driver_calls.h"
+#include "tracer/cupti/graph_table.h"
 #include "tracer/cupti/library.h"
 #include "tracer/cupti/memory_records.h"
+#include "tracer/cupti/record_walk.h"
 #include "tracer/cupti/signatures.h"
 
 namespace gpuprof::tracer::cupti {
@@ -33,12 +35,6 @@ class ThreadTracks {
   virtual uint32_t TrackOf(uint32_t tid) = 0;
   // For a stream.
   virtual uint32_t NewTrack() = 0;
-};
-
-// By callback id; null where a library has no name for it. Of the runtime's and the driver's API.
-struct FunctionNames {
-  static constexpr uint32_t kMost = 1024;
-  const char* name[3][kMost] = {};  // by Domain
 };
 
 struct ActivityCounters {
@@ -58,7 +54,12 @@ class ActivitySorter {
   ActivitySorter(const ActivitySorter&) = delete;
   ActivitySorter& operator=(const ActivitySorter&) = delete;
 
-  void Consume(const FilledBuffer& buffer, const Functions& functions, const FunctionNames& names);
+  void Consume(const FilledBuffer& buffer, NextRecordFunction next_record,
+               const FunctionNames& names);
+  // After a pass over what there was: the driver's calls that no call of the runtime has claimed
+  // become rows. With `all` those that may still be claimed as well.
+  void ReleaseDriverCalls(uint64_t now, uint64_t ticks_per_second, bool all,
+                          const FunctionNames& names);
 
   // Rows that wait to be written, in buffers of which some may be empty.
   uint64_t rows() const { return rows_; }
@@ -106,7 +107,10 @@ class ActivitySorter {
   void TakeCopy(const Record& record);
   void TakePeerCopy(const Record& record);
   void TakeSet(const Record& record);
-  void TakeCall(const Record& record, const FunctionNames& names);
+  void HoldDriverCall(const Record& record, const FunctionNames& names);
+  void TakeRuntimeCall(const Record& record, const FunctionNames& names);
+  void AppendCall(const ApiCall& call, const FunctionNames& names);
+  void NameFunction(uint32_t function, const FunctionNames& names);
   void TakeWait(const Record& record);
   void TakeMemory(const Record& record);
   void TakePool(const Record& record);
@@ -128,6 +132,8 @@ class ActivitySorter {
   codec::InternTables* strings_;
   std::vector<Stream> streams_;
   std::vector<Thread> threads_;
+  DriverCalls driver_calls_;
+  std::vector<ApiCall> released_;
   size_t last_stream_ = 0;
   size_t last_thread_ = 0;
   bool has_new_streams_ = false;

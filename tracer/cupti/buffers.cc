@@ -19,13 +19,16 @@ uint8_t* MapPages(size_t bytes) {
 
 }  // namespace
 
-void BufferPool::SetLimit(uint64_t limit_bytes) {
-  const uint64_t most = limit_bytes / kBufferBytes;
-  most_ = most < 2 ? 2 : most > kMost ? kMost : static_cast<uint32_t>(most);
+void BufferPool::SetLimit(uint64_t limit_bytes, size_t buffer_bytes) {
+  // Room for as many spare ones is left.
+  constexpr uint64_t kMostRegular = kMost / 2;
+  const uint64_t most = limit_bytes / buffer_bytes;
+  most_ = most < 2 ? 2 : most > kMostRegular ? kMostRegular : static_cast<uint32_t>(most);
+  buffer_bytes_ = buffer_bytes;
 }
 
-bool BufferPool::Claim(State from, uint32_t* slot) {
-  for (uint32_t i = 0; i < most_; ++i) {
+bool BufferPool::Claim(State from, uint32_t first, uint32_t end, uint32_t* slot) {
+  for (uint32_t i = first; i < end; ++i) {
     uint32_t expected = from;
     if (slots_[i].state.load(std::memory_order_relaxed) != expected) continue;
     if (!slots_[i].state.compare_exchange_strong(expected, kTaken, std::memory_order_acquire))
@@ -36,17 +39,13 @@ bool BufferPool::Claim(State from, uint32_t* slot) {
   return false;
 }
 
-uint8_t* BufferPool::Request() {
+uint8_t* BufferPool::RequestFrom(uint32_t first, uint32_t end, size_t size) {
   uint32_t index = 0;
-  if (!Claim(kFree, &index)) {
-    if (!Claim(kEmpty, &index)) {
-      refused_.fetch_add(1, std::memory_order_relaxed);
-      return nullptr;
-    }
-    slots_[index].bytes = MapPages(kBufferBytes);
+  if (!Claim(kFree, first, end, &index)) {
+    if (!Claim(kEmpty, first, end, &index)) return nullptr;
+    slots_[index].bytes = MapPages(size);
     if (slots_[index].bytes == nullptr) {
       slots_[index].state.store(kEmpty, std::memory_order_release);
-      refused_.fetch_add(1, std::memory_order_relaxed);
       return nullptr;
     }
   }
@@ -55,15 +54,49 @@ uint8_t* BufferPool::Request() {
   return slots_[index].bytes;
 }
 
-void BufferPool::Complete(uint8_t* buffer, size_t valid) {
-  for (Slot& slot : slots_) {
-    if (slot.state.load(std::memory_order_acquire) != kWithCupti || slot.bytes != buffer) continue;
-    slot.valid = valid <= kBufferBytes ? valid : 0;
-    slot.order = completed_.fetch_add(1, std::memory_order_relaxed);
-    outstanding_.fetch_sub(1, std::memory_order_relaxed);
-    slot.state.store(kFilled, std::memory_order_release);
-    return;
+uint8_t* BufferPool::Request(size_t* size) {
+  *size = buffer_bytes_;
+  if (uint8_t* buffer = RequestFrom(0, most_, buffer_bytes_)) return buffer;
+  *size = kSpareBytes;
+  if (with_spares_) {
+    if (uint8_t* buffer = RequestFrom(most_, kMost, kSpareBytes)) return buffer;
   }
+  refused_.fetch_add(1, std::memory_order_relaxed);
+  *size = 0;
+  return nullptr;
+}
+
+BufferPool::Slot* BufferPool::SlotWithCupti(const uint8_t* buffer) {
+  for (Slot& slot : slots_) {
+    if (slot.state.load(std::memory_order_acquire) == kWithCupti && slot.bytes == buffer)
+      return &slot;
+  }
+  return nullptr;
+}
+
+void BufferPool::Complete(uint8_t* buffer, size_t valid) {
+  Slot* slot = SlotWithCupti(buffer);
+  if (slot == nullptr) return;
+  slot->valid = valid <= buffer_bytes_ ? valid : 0;
+  slot->order = completed_.fetch_add(1, std::memory_order_relaxed);
+  outstanding_.fetch_sub(1, std::memory_order_relaxed);
+  slot->state.store(kFilled, std::memory_order_release);
+}
+
+bool BufferPool::IsSpare(const uint8_t* buffer) const {
+  for (uint32_t i = most_; i < kMost; ++i) {
+    if (slots_[i].state.load(std::memory_order_acquire) == kWithCupti && slots_[i].bytes == buffer)
+      return true;
+  }
+  return false;
+}
+
+void BufferPool::CompleteSpare(uint8_t* buffer, uint64_t records) {
+  Slot* slot = SlotWithCupti(buffer);
+  if (slot == nullptr) return;
+  let_go_.fetch_add(records, std::memory_order_relaxed);
+  outstanding_.fetch_sub(1, std::memory_order_relaxed);
+  slot->state.store(kFree, std::memory_order_release);
 }
 
 bool BufferPool::Take(FilledBuffer* filled) {
@@ -81,10 +114,18 @@ void BufferPool::Return(const FilledBuffer& filled) {
   slots_[filled.slot].state.store(kFree, std::memory_order_release);
 }
 
+bool BufferPool::HasFilled() const {
+  for (const Slot& slot : slots_) {
+    if (slot.state.load(std::memory_order_acquire) == kFilled) return true;
+  }
+  return false;
+}
+
 uint64_t BufferPool::memory_bytes() const {
   uint64_t bytes = 0;
-  for (const Slot& slot : slots_) {
-    if (slot.state.load(std::memory_order_relaxed) != kEmpty) bytes += kBufferBytes;
+  for (uint32_t i = 0; i < kMost; ++i) {
+    if (slots_[i].state.load(std::memory_order_relaxed) != kEmpty)
+      bytes += i < most_ ? buffer_bytes_ : kSpareBytes;
   }
   return bytes;
 }

@@ -27,22 +27,35 @@ struct FilledBuffer {
 class BufferPool {
  public:
   // CUPTI's advice is 1 to 10 MB; small ones come back sooner, as one unfinished record holds back
-  // all of its buffer, and newer libraries keep one for each thread.
+  // all of its buffer.
   static constexpr size_t kBufferBytes = 1u << 20;
-  static constexpr uint32_t kMost = 64;
+  // Where each thread of the program holds one.
+  static constexpr size_t kSmallBufferBytes = 256u << 10;
+  static constexpr size_t kSpareBytes = 64u << 10;
+  static constexpr uint32_t kMost = 256;
 
-  // At most `limit_bytes` of memory. Before CUPTI knows of the pool.
-  void SetLimit(uint64_t limit_bytes);
+  // At most `limit_bytes` of memory. Before CUPTI knows of the pool; a second time with the same.
+  void SetLimit(uint64_t limit_bytes, size_t buffer_bytes = kBufferBytes);
+  // For libraries that do not survive a refusal: beyond the limit Request gives a spare buffer,
+  // whose records nobody reads.
+  void AllowSpares() { with_spares_ = true; }
 
-  // A buffer for CUPTI; null: the limit is reached, or there is no memory.
-  uint8_t* Request();
+  // A buffer for CUPTI and its size; null: the limit is reached, or there is no memory.
+  uint8_t* Request(size_t* size);
   void Complete(uint8_t* buffer, size_t valid);
+  bool IsSpare(const uint8_t* buffer) const;
+  // Instead of Complete for a spare one, with the number of records in it.
+  void CompleteSpare(uint8_t* buffer, uint64_t records);
 
   // The oldest that was completed; false: none.
   bool Take(FilledBuffer* filled);
   void Return(const FilledBuffer& filled);
+  // Whether one was completed and not yet returned.
+  bool HasFilled() const;
 
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
+  // Records in spare buffers.
+  uint64_t let_go() const { return let_go_.load(std::memory_order_relaxed); }
   // Requested and not yet given back.
   uint32_t outstanding() const { return outstanding_.load(std::memory_order_relaxed); }
   uint64_t memory_bytes() const;
@@ -56,12 +69,17 @@ class BufferPool {
     uint64_t order = 0;  // of completion
   };
 
-  bool Claim(State from, uint32_t* slot);
+  bool Claim(State from, uint32_t first, uint32_t end, uint32_t* slot);
+  uint8_t* RequestFrom(uint32_t first, uint32_t end, size_t size);
+  Slot* SlotWithCupti(const uint8_t* buffer);
 
-  Slot slots_[kMost];
+  Slot slots_[kMost];  // from most_ on: spare ones
   uint32_t most_ = kMost;
+  size_t buffer_bytes_ = kBufferBytes;
+  bool with_spares_ = false;
   std::atomic<uint64_t> completed_{0};
   std::atomic<uint64_t> refused_{0};
+  std::atomic<uint64_t> let_go_{0};
   std::atomic<uint32_t> outstanding_{0};
 };
 

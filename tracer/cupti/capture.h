@@ -18,20 +18,15 @@
 #include "tracer/cupti/buffers.h"
 #include "tracer/cupti/graph_events.h"
 #include "tracer/cupti/graph_mode.h"
+#include "tracer/cupti/library.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
 
-// One moment on CUPTI's clock and on ours.
-struct ClockReading {
-  uint64_t ticks, monotonic_ns, realtime_ns, raw_ns;
-  uint64_t cupti_ns;
-  uint64_t bracket_ticks;
-};
-
-// Begins recording GPU activity. False: not possible now; the reason is said once.
-// `cuda_had_begun`: the program may have allocated already, which is noted with the capture.
-bool Start(const Host* host, bool cuda_had_begun);
+// Begins recording GPU activity; `is_late`: after the program's cuInit, not inside of it: it may
+// have allocated already, which is noted with the capture. False: not possible now; the reason is
+// said once.
+bool Start(const Host* host, bool is_late);
 bool IsActive();
 // Now and then: has completed records delivered, reads the clocks.
 void Tick();
@@ -45,10 +40,10 @@ void AfterForkChild();
 
 // For the drain.
 BufferPool* Buffers();
-const Functions& LoadedFunctions();
+// As cuptiActivityGetNextRecord.
+int NextRecord(uint8_t* buffer, size_t valid, void** record);
 const FunctionNames& Names();
-bool TakeClockReading(ClockReading* reading);
-// True once after a Start that was told so.
+// True once after a Start that was late.
 bool TakeCudaHadBegun();
 // As asked at the last Start.
 OwnBuffers Own();
@@ -60,9 +55,7 @@ bool TakeGraphMark(GraphMark* mark);
 const char* GraphRefusal();
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
-// Why nothing was recorded, in the words that were said first; "" where all went well.
-const char* Refusal();
-uint32_t LibraryVersion();
-const char* LibraryPath();
+// The library and the interface that were first used, in words; "" before.
+const char* Description();
 
 }  // namespace gpuprof::tracer::cupti

@@ -4,92 +4,83 @@
 #include "tracer/cupti/library.h"
 
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <unistd.h>
 
-#include <initializer_list>
-
 #include "tracer/base/loaded_library.h"
+#include "tracer/cupti/driver.h"
+#include "tracer/cupti/library_search.h"
+#include "tracer/cupti/text.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
 
 constexpr char kFileName[] = "libcupti.so";
+struct Soname {
+  const char* name;
+  uint32_t major;  // 0: not told
+};
 // Newest first: an older library cannot decode what a newer driver tells.
-constexpr const char* kSonames[] = {"libcupti.so.14", "libcupti.so.13", "libcupti.so.12",
-                                    "libcupti.so.11.8", "libcupti.so"};
-// Where a toolkit or a Python wheel keeps it, from the folder of its libcudart.so.
-constexpr const char* kBesideRuntime[] = {
-    "",                              // toolkits since 13, distributions, conda, nvidia/cu13/lib
-    "../extras/CUPTI/lib64/",        // older toolkits
-    "../../cuda_cupti/lib/",         // nvidia/cuda_runtime/lib of wheels for CUDA 11 and 12
-    "../../../extras/CUPTI/lib64/",  // targets/x86_64-linux/lib
+constexpr Soname kSonames[] = {{"libcupti.so.14", 14},
+                               {"libcupti.so.13", 13},
+                               {"libcupti.so.12", 12},
+                               {"libcupti.so.11.8", 11},
+                               {"libcupti.so", 0}};
+constexpr uint32_t kDriverMajor = 1000;  // of cuDriverGetVersion
+
+struct Search {
+  uint32_t driver_major = 0;
+  void* handle = nullptr;
+  char path[1024] = {};
+  char too_new[1024] = {};  // the first that was found and is not for this driver
 };
 
-// strlcat's half: false if it does not fit.
-bool Append(char* to, size_t room, const char* text) {
-  const size_t used = strlen(to);
-  if (used + strlen(text) + 1 > room) return false;
-  strcpy(to + used, text);
-  return true;
+bool Fits(uint32_t major, uint32_t driver_major) {
+  return major == 0 || driver_major == 0 || major <= driver_major;
 }
 
-void* OpenIn(const char* folder, char (&path)[1024]) {
-  for (const char* soname : kSonames) {
-    path[0] = 0;
-    if (!Append(path, sizeof(path), folder) || !Append(path, sizeof(path), soname)) continue;
+bool OpenIn(const char* folder, void* data) {
+  auto* search = static_cast<Search*>(data);
+  for (const Soname& soname : kSonames) {
+    Text text(search->path);
+    text.Add(folder).Add(soname.name);
     // dlopen of what is not there allocates for its error text; most places hold nothing.
-    if (folder[0] != 0 && access(path, F_OK) != 0) continue;
-    if (void* handle = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return handle;
-  }
-  return nullptr;
-}
-
-void* OpenBesideRuntime(char (&path)[1024]) {
-  LoadedLibrary runtime;
-  if (!FindLibrary("libcudart.so", &runtime)) return nullptr;
-  char* slash = strrchr(runtime.path, '/');
-  if (slash == nullptr) return nullptr;
-  slash[1] = 0;
-  for (const char* beside : kBesideRuntime) {
-    char folder[1024] = {};
-    if (!Append(folder, sizeof(folder), runtime.path) || !Append(folder, sizeof(folder), beside))
+    if (text.is_cut() || (folder[0] != 0 && access(search->path, F_OK) != 0)) continue;
+    if (!Fits(soname.major, search->driver_major)) {
+      if (folder[0] != 0 && search->too_new[0] == 0) strcpy(search->too_new, search->path);
       continue;
-    if (void* handle = OpenIn(folder, path)) return handle;
-  }
-  return nullptr;
-}
-
-void* OpenInToolkit(char (&path)[1024]) {
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const char* home = getenv(variable);
-    if (home == nullptr || *home == 0) continue;
-    for (const char* inside : {"/lib64/", "/lib/", "/extras/CUPTI/lib64/"}) {
-      char folder[1024] = {};
-      if (!Append(folder, sizeof(folder), home) || !Append(folder, sizeof(folder), inside))
-        continue;
-      if (void* handle = OpenIn(folder, path)) return handle;
     }
+    search->handle = dlopen(search->path, RTLD_NOW | RTLD_LOCAL);
+    if (search->handle != nullptr) return true;
   }
-  for (const char* folder : {"/usr/local/cuda/lib64/", "/usr/local/cuda/extras/CUPTI/lib64/"}) {
-    if (void* handle = OpenIn(folder, path)) return handle;
-  }
-  return nullptr;
+  return false;
 }
 
-void* Open(char (&path)[1024]) {
+void Open(Search* search) {
   LoadedLibrary loaded;
   if (FindLibrary(kFileName, &loaded)) {
-    strcpy(path, loaded.path);
-    return loaded.handle;
+    strcpy(search->path, loaded.path);
+    search->handle = loaded.handle;
+    return;
   }
-  if (void* handle = OpenBesideRuntime(path)) return handle;
-  if (void* handle = OpenIn("", path)) {
-    // By its name alone: where that led to is what the report should say.
-    if (FindLibrary(kFileName, &loaded)) strcpy(path, loaded.path);
-    return handle;
+  search->driver_major = DriverVersion() / kDriverMajor;
+  if (!EachFolder(OpenIn, search)) return;
+  // By its name alone: where that led to is what the report should say.
+  if (FindLibrary(kFileName, &loaded)) strcpy(search->path, loaded.path);
+}
+
+void SayNotFound(const Search& search, Text* reason) {
+  if (search.too_new[0] != 0) {
+    reason->Add("no GPU activity is recorded: ")
+        .Add(search.too_new)
+        .Add(" is for a newer driver than this one, of CUDA ")
+        .Number(search.driver_major)
+        .Add("; install the CUPTI that fits the driver, or a newer driver");
+    return;
   }
-  return OpenInToolkit(path);
+  reason->Add(
+      "no GPU activity can be recorded: libcupti was found neither beside the program's CUDA "
+      "runtime, in its Python packages, nor by the loader; install the CUPTI of its CUDA (pip: "
+      "nvidia-cuda-cupti), or name its folder in LD_LIBRARY_PATH");
 }
 
 // Null: all there. Else the symbol that is missing.
@@ -105,29 +96,18 @@ const char* Resolve(void* handle, Functions* functions) {
 
 }  // namespace
 
-bool DriverIsLoaded() {
-  LoadedLibrary driver;
-  return FindLibrary("libcuda.so", &driver);
-}
-
 bool Load(Library* library) {
-  library->reason[0] = 0;
-  char* reason = library->reason;
-  constexpr size_t kRoom = sizeof(library->reason);
-  void* handle = Open(library->path);
-  if (handle == nullptr) {
-    Append(reason, kRoom,
-           "no GPU activity can be recorded: libcupti was found neither beside the program's CUDA "
-           "runtime nor by the loader; install the CUPTI of its CUDA (pip: nvidia-cuda-cupti), or "
-           "name its folder in LD_LIBRARY_PATH");
+  Text reason(library->reason);
+  Search search;
+  Open(&search);
+  if (search.handle == nullptr) {
+    SayNotFound(search, &reason);
     return false;
   }
-  if (const char* missing = Resolve(handle, &library->functions)) {
-    Append(reason, kRoom, "no GPU activity can be recorded: ");
-    Append(reason, kRoom, library->path);
-    Append(reason, kRoom, " has no ");
-    Append(reason, kRoom, missing);
-    Append(reason, kRoom, "; gpuprof needs CUPTI of CUDA 11.8 or newer");
+  strcpy(library->path, search.path);
+  if (const char* missing = Resolve(search.handle, &library->functions)) {
+    reason.Add("no GPU activity can be recorded: ").Add(library->path).Add(" has no ").Add(missing);
+    reason.Add("; gpuprof needs CUPTI of CUDA 11.8 or newer");
     return false;
   }
   if (library->functions.get_version(&library->version) != kSuccess) library->version = 0;

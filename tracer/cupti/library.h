@@ -5,8 +5,8 @@
 // linked. The table is all that the rest of gpuprof knows of it.
 //
 // Two copies of the library in one process do not get on, so one that is already loaded is taken,
-// whoever loaded it; then the one that belongs to the program's CUDA (its toolkit, its Python
-// wheels), which fits its driver; then what the loader finds.
+// whoever loaded it; else the newest that its driver is not too old for, from the first place of
+// library_search.h that has any.
 //
 // Load: a thread that may call CUDA (the program's, or gpuprof-ctl). Opens files, takes the
 // loader's lock, allocates from the program's heap inside the loader.
@@ -34,9 +34,6 @@ struct Library {
   char path[1024] = {};    // of the file that is used
   char reason[1400] = {};  // why there is none
 };
-
-// Whether the driver's library is loaded: without it nothing of CUPTI's is touched.
-bool DriverIsLoaded();
 
 // False: `library->reason` says what is missing and what helps.
 bool Load(Library* library);

@@ -28,7 +28,7 @@ constexpr uint32_t kLegacy[] = {6, 7, 14, 15, 16, 21, 23, 24, 29, 30, 31, 32, 41
 
 uint64_t Bit(uint32_t kind) { return uint64_t{1} << kind; }
 
-CUptiResult CheckKind(uint32_t kind) {
+CUptiResult CheckKind(const fake_gpu_cupti::Client& client, uint32_t kind) {
   if (kind == 0 || kind > fake_gpu_cupti::kLastKind) return CUPTI_ERROR_INVALID_KIND;
   if (fake_gpu_cupti::kVersion >= 130000 &&
       std::count(std::begin(kLegacy), std::end(kLegacy), kind) != 0) {
@@ -37,7 +37,7 @@ CUptiResult CheckKind(uint32_t kind) {
   if (kind == CUPTI_ACTIVITY_KIND_FUNCTION || kind == CUPTI_ACTIVITY_KIND_MODULE) {
     return CUPTI_ERROR_NOT_COMPATIBLE;
   }
-  const uint64_t kinds = TheState().kinds.load();
+  const uint64_t kinds = client.kinds.load();
   const bool conflict = (kind == CUPTI_ACTIVITY_KIND_KERNEL &&
                          (kinds & Bit(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL)) != 0) ||
                         (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL &&
@@ -46,50 +46,68 @@ CUptiResult CheckKind(uint32_t kind) {
 }
 
 // Enabling or disabling a kind forgets what was chosen call by call.
-void SetCalls(uint32_t kind, bool enable) {
+void SetCalls(fake_gpu_cupti::Client* client, uint32_t kind, bool enable) {
   const bool driver = kind == CUPTI_ACTIVITY_KIND_DRIVER;
   if (!driver && kind != CUPTI_ACTIVITY_KIND_RUNTIME) return;
-  for (auto& flag : TheState().recorded[driver ? 1 : 2])
-    flag.store(enable, std::memory_order_relaxed);
+  for (auto& flag : client->recorded[driver ? 1 : 2]) flag.store(enable, std::memory_order_relaxed);
 }
 
-CUptiResult GateKind(const char* function, uint32_t kind) {
+// Entry points of the first generation end here when the second is in use.
+CUptiResult GateFirst(const char* function) {
   if (const CUptiResult gate = Gate(function, true); gate != CUPTI_SUCCESS) return gate;
-  if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
-  const std::string with_kind = std::string(function) + ":" + std::to_string(kind);
-  return static_cast<CUptiResult>(fake_gpu::ScriptedFailure(with_kind.c_str()));
+  return TheState().several.load() ? CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED : CUPTI_SUCCESS;
 }
 
 CUptiResult SetKind(const char* function, uint32_t kind, bool enable) {
-  const CUptiResult gate = GateKind(function, kind);
-  return gate != CUPTI_SUCCESS ? gate : fake_gpu_cupti::SetKind(kind, enable);
+  if (const CUptiResult gate = GateFirst(function); gate != CUPTI_SUCCESS) return gate;
+  const std::string with_kind = std::string(function) + ":" + std::to_string(kind);
+  if (const int code = fake_gpu::ScriptedFailure(with_kind.c_str()); code != 0)
+    return static_cast<CUptiResult>(code);
+  return fake_gpu_cupti::SetKind(&TheState().clients[0], kind, enable);
 }
 
 CUptiResult SetCall(const char* function, uint32_t domain, CUpti_CallbackId id, uint8_t enable) {
-  if (const CUptiResult gate = Gate(function, true); gate != CUPTI_SUCCESS) return gate;
-  if (id == 0 || id >= kMostIds) return CUPTI_ERROR_INVALID_PARAMETER;
-  TheState().recorded[domain][id].store(enable != 0);
-  UpdateWants();
-  return CUPTI_SUCCESS;
+  if (const CUptiResult gate = GateFirst(function); gate != CUPTI_SUCCESS) return gate;
+  return fake_gpu_cupti::SetCall(&TheState().clients[0], domain, id, enable != 0);
 }
 
 }  // namespace
 
-CUptiResult fake_gpu_cupti::SetKind(uint32_t kind, bool enable) {
+CUptiResult fake_gpu_cupti::SetKind(Client* client, uint32_t kind, bool enable) {
   uint64_t bits = kind < 64 ? Bit(kind) : 0;
   if (kind == CUPTI_ACTIVITY_KIND_MEMCPY) bits |= Bit(CUPTI_ACTIVITY_KIND_MEMCPY2);
   if (enable) {
-    if (const CUptiResult check = CheckKind(kind); check != CUPTI_SUCCESS) return check;
-    TheState().kinds.fetch_or(bits);
+    if (const CUptiResult check = CheckKind(*client, kind); check != CUPTI_SUCCESS) return check;
+    client->kinds.fetch_or(bits);
   } else {
     if (kind == 0 || kind > kLastKind) return CUPTI_ERROR_INVALID_KIND;
-    TheState().kinds.fetch_and(~bits);
+    client->kinds.fetch_and(~bits);
   }
   fake_gpu::TruthLine("{\"t\":\"kind\",\"kind\":%u,\"enabled\":%d,\"time\":%lu}", kind,
                       enable ? 1 : 0, fake_gpu::Monotonic());
-  SetCalls(kind, enable);
+  SetCalls(client, kind, enable);
   UpdateWants();
   return CUPTI_SUCCESS;
+}
+
+CUptiResult fake_gpu_cupti::SetCall(Client* client, uint32_t domain, CUpti_CallbackId id,
+                                    bool enable) {
+  if (id == 0 || id >= kMostIds) return CUPTI_ERROR_INVALID_PARAMETER;
+  client->recorded[domain][id].store(enable);
+  UpdateWants();
+  return CUPTI_SUCCESS;
+}
+
+void fake_gpu_cupti::Reset(Client* client) {
+  client->kinds.store(0);
+  for (auto& domain : client->recorded) {
+    for (auto& flag : domain) flag.store(false);
+  }
+  for (auto& domain : client->called_back) {
+    for (auto& flag : domain) flag.store(false);
+  }
+  client->system_thread_ids.store(false);
+  client->all_sync_records.store(true);
 }
 
 CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc request,
@@ -98,7 +116,7 @@ CUptiResult cuptiActivityRegisterCallbacks(CUpti_BuffersCallbackRequestFunc requ
   if (gate != CUPTI_SUCCESS) return gate;
   if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   if (request == nullptr || complete == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  fake_gpu_cupti::SetBufferCallbacks(request, complete);
+  fake_gpu_cupti::SetBufferCallbacks(0, {.request = request, .complete = complete});
   return CUPTI_SUCCESS;
 }
 
@@ -159,15 +177,16 @@ CUptiResult cuptiActivityFlushPeriod(uint32_t milliseconds) {
 }
 
 CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record) {
+  if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   return fake_gpu_cupti::NextRecord(buffer, valid, record);
 }
 
 CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, uint32_t /*stream*/,
                                               size_t* dropped) {
-  const CUptiResult gate = Gate("cuptiActivityGetNumDroppedRecords", true);
+  const CUptiResult gate = GateFirst("cuptiActivityGetNumDroppedRecords");
   if (gate != CUPTI_SUCCESS) return gate;
   if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *dropped = fake_gpu_cupti::TakeDropped();
+  *dropped = fake_gpu_cupti::TakeDropped(0);
   return CUPTI_SUCCESS;
 }
 
@@ -190,16 +209,16 @@ CUptiResult cuptiActivityPopExternalCorrelationId(CUpti_ExternalCorrelationKind 
 
 CUptiResult cuptiFinalize() {
   if (const CUptiResult gate = Gate("cuptiFinalize", false); gate != CUPTI_SUCCESS) return gate;
-  auto& state = TheState();
-  state.kinds.store(0);
-  for (auto& domain : state.recorded) {
-    for (auto& flag : domain) flag.store(false);
-  }
-  for (auto& domain : state.called_back) {
-    for (auto& flag : domain) flag.store(false);
-  }
-  state.subscriber.store(nullptr);
-  state.several.store(false);
+  size_t subscribers = 0;
+  fake_gpu_cupti::EachClient([&](const fake_gpu_cupti::Client& client, size_t) {
+    subscribers += client.subscriber.load() != nullptr ? 1 : 0;
+  });
+  if (subscribers > 1) return CUPTI_SUCCESS;  // not what the others have
+  fake_gpu_cupti::EachClient([](fake_gpu_cupti::Client& client, size_t) {
+    fake_gpu_cupti::Reset(&client);
+    client.subscriber.store(nullptr);
+  });
+  TheState().several.store(false);
   UpdateWants();
   fake_gpu_cupti::AbandonBuffers();
   return CUPTI_SUCCESS;

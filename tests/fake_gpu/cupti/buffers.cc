@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <functional>
 #include <list>
 #include <mutex>
 #include <thread>
@@ -18,6 +19,7 @@
 #include "tests/fake_gpu/cupti/order.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/state.h"
+#include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/clock.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
@@ -42,9 +44,9 @@ struct Slot {
   bool taken = false;
 };
 
+// Of one client.
 struct Writer {
-  CUpti_BuffersCallbackRequestFunc request = nullptr;
-  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  BufferCallbacks callbacks;
   // Held while the tool is asked, and by the question for the drops: who asks that under a lock
   // that its own request callback takes has the deadlock that the real CUPTI has.
   std::mutex requesting;
@@ -62,54 +64,62 @@ struct Writer {
   uint32_t period = 0;
 };
 
-Writer& TheWriter() {
-  static Writer* const writer = new Writer;
-  return *writer;
+Writer& WriterOf(size_t client) {
+  static Writer* const writers = new Writer[kMostClients];
+  return writers[client];
 }
 
 thread_local bool in_callback = false;
 
 // A thread's slot passes on to a later thread when it ends.
-struct OwnSlot {
-  Slot* slot = nullptr;
-  ~OwnSlot() {
-    if (slot == nullptr) return;
-    const std::lock_guard lock(TheWriter().slots_mutex);
-    slot->taken = false;
+struct OwnSlots {
+  Slot* slots[kMostClients] = {};
+  ~OwnSlots() {
+    for (size_t client = 0; client < kMostClients; ++client) {
+      if (slots[client] == nullptr) continue;
+      const std::lock_guard lock(WriterOf(client).slots_mutex);
+      slots[client]->taken = false;
+    }
   }
 };
-thread_local OwnSlot own;
+thread_local OwnSlots own;
 
-Slot* SlotOfThread() {
-  if (own.slot != nullptr) [[likely]]
-    return own.slot;
-  Writer& writer = TheWriter();
+Slot* SlotOfThread(size_t client) {
+  Slot*& mine = own.slots[client];
+  if (mine != nullptr) [[likely]]
+    return mine;
+  Writer& writer = WriterOf(client);
   const std::lock_guard lock(writer.slots_mutex);
   for (Slot& slot : writer.slots) {
-    if (!slot.taken) own.slot = &slot;
+    if (!slot.taken) mine = &slot;
   }
-  if (own.slot == nullptr) own.slot = &writer.slots.emplace_back();
-  own.slot->taken = true;
-  return own.slot;
+  if (mine == nullptr) mine = &writer.slots.emplace_back();
+  mine->taken = true;
+  return mine;
 }
 
-Slot* SlotFor(bool device) {
-  Writer& writer = TheWriter();
+Slot* SlotFor(size_t client, bool device) {
+  Writer& writer = WriterOf(client);
   if (device && !fake_gpu::TheScript().mixed) return &writer.device;
-  return writer.per_thread.load(std::memory_order_relaxed) ? SlotOfThread() : &writer.shared;
+  return writer.per_thread.load(std::memory_order_relaxed) ? SlotOfThread(client) : &writer.shared;
 }
 
-void Deliver(Buffer* buffer) {
+void Deliver(const Writer& writer, Buffer* buffer) {
   Finish({buffer->data, buffer->used}, fake_gpu::Monotonic());
+  const BufferCallbacks& callbacks = writer.callbacks;
   in_callback = true;
-  TheWriter().complete(nullptr, 0, buffer->data, buffer->size, buffer->used);
+  if (callbacks.complete_v2 != nullptr) {
+    CompleteInfoV2 info{sizeof info, 0, nullptr, 0};
+    callbacks.complete_v2(buffer->data, buffer->size, buffer->used, &info);
+  } else {
+    callbacks.complete(nullptr, 0, buffer->data, buffer->size, buffer->used);
+  }
   in_callback = false;
 }
 
 bool IsDue(const Buffer& buffer, uint64_t now) { return buffer.forced || buffer.due <= now; }
 
-void Work() {
-  Writer& writer = TheWriter();
+void Work(Writer& writer) {
   std::unique_lock lock(writer.mutex);
   for (;;) {
     const uint64_t now = fake_gpu::Monotonic();
@@ -125,7 +135,7 @@ void Work() {
       continue;
     }
     lock.unlock();
-    Deliver(&*due);
+    Deliver(writer, &*due);
     lock.lock();
     writer.closed.erase(due);
     writer.changed.notify_all();
@@ -133,8 +143,7 @@ void Work() {
 }
 
 // With the writer's mutex held.
-void Close(Buffer* buffer, bool forced) {
-  Writer& writer = TheWriter();
+void Close(Writer& writer, Buffer* buffer, bool forced) {
   buffer->forced = forced;
   buffer->closed = fake_gpu::Monotonic();
   writer.closed.push_back(*buffer);
@@ -145,18 +154,23 @@ void Close(Buffer* buffer, bool forced) {
     sigset_t all, before;
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    std::thread(Work).detach();
+    std::thread(Work, std::ref(writer)).detach();
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
   writer.changed.notify_all();
 }
 
-bool Request(Buffer* buffer) {
-  Writer& writer = TheWriter();
-  if (writer.request == nullptr) return false;
+bool Request(Writer& writer, Buffer* buffer) {
+  const BufferCallbacks& callbacks = writer.callbacks;
+  if (callbacks.request == nullptr && callbacks.request_v2 == nullptr) return false;
   const std::lock_guard lock(writer.requesting);
   in_callback = true;
-  writer.request(&buffer->data, &buffer->size, &buffer->most_records);
+  if (callbacks.request_v2 != nullptr) {
+    RequestInfoV2 info{sizeof info, fake_gpu::CurrentTid()};
+    callbacks.request_v2(&buffer->data, &buffer->size, &buffer->most_records, &info);
+  } else {
+    callbacks.request(&buffer->data, &buffer->size, &buffer->most_records);
+  }
   in_callback = false;
   if (buffer->data != nullptr && buffer->size != 0) return true;
   if constexpr (!kToleratesNoBuffer) {
@@ -166,8 +180,8 @@ bool Request(Buffer* buffer) {
   return false;
 }
 
-void CountDrop(uint32_t kind) {
-  TheWriter().dropped.fetch_add(1, std::memory_order_relaxed);
+void CountDrop(Writer& writer, uint32_t kind) {
+  writer.dropped.fetch_add(1, std::memory_order_relaxed);
   fake_gpu::TruthLine("{\"t\":\"drop\",\"kind\":%u}", kind);
 }
 
@@ -175,7 +189,7 @@ uint32_t KindOf(const Piece& piece) {
   return static_cast<const CUpti_Activity*>(piece.record)->kind;
 }
 
-bool Write(Slot* slot, const Piece* pieces, size_t count, uint64_t end) {
+bool Write(Writer& writer, Slot* slot, const Piece* pieces, size_t count, uint64_t end) {
   size_t needed = 0;
   for (size_t i = 0; i < count; ++i) needed += SizeOf(KindOf(pieces[i]));
   const std::lock_guard lock(slot->mutex);
@@ -183,10 +197,10 @@ bool Write(Slot* slot, const Piece* pieces, size_t count, uint64_t end) {
   const bool full = buffer.used + needed > buffer.size ||
                     (buffer.most_records != 0 && buffer.records + count > buffer.most_records);
   if (buffer.data != nullptr && full) {
-    const std::lock_guard closing(TheWriter().mutex);
-    Close(&buffer, false);
+    const std::lock_guard closing(writer.mutex);
+    Close(writer, &buffer, false);
   }
-  if (buffer.data == nullptr && !Request(&buffer)) return false;
+  if (buffer.data == nullptr && !Request(writer, &buffer)) return false;
   if (needed > buffer.size) return false;
   for (size_t i = 0; i < count; ++i) {
     const size_t size = SizeOf(KindOf(pieces[i]));
@@ -200,58 +214,77 @@ bool Write(Slot* slot, const Piece* pieces, size_t count, uint64_t end) {
   return true;
 }
 
-void AppendAll(const Piece* pieces, size_t count, bool device, uint64_t end) {
+void AppendTo(size_t client, const Piece* pieces, size_t count, bool device, uint64_t end) {
+  Writer& writer = WriterOf(client);
   if (const uint64_t every = fake_gpu::TheScript().drop; every != 0) {
-    if (TheWriter().seen.fetch_add(1, std::memory_order_relaxed) % every == every - 1) {
-      for (size_t i = 0; i < count; ++i) CountDrop(KindOf(pieces[i]));
+    if (writer.seen.fetch_add(1, std::memory_order_relaxed) % every == every - 1) {
+      for (size_t i = 0; i < count; ++i) CountDrop(writer, KindOf(pieces[i]));
       return;
     }
   }
-  if (Write(SlotFor(device), pieces, count, end)) [[likely]]
+  if (Write(writer, SlotFor(client, device), pieces, count, end)) [[likely]]
     return;
-  for (size_t i = 0; i < count; ++i) CountDrop(KindOf(pieces[i]));
+  for (size_t i = 0; i < count; ++i) CountDrop(writer, KindOf(pieces[i]));
   CUpti_StateData data{};
   data.notification = {CUPTI_ERROR_OUT_OF_MEMORY, "no activity buffer: records are dropped"};
   CallBack(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_WARNING, &data);
 }
 
-void CloseSlot(Slot* slot, bool forced, uint64_t now) {
+bool IsCall(uint32_t kind) {
+  return kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+}
+
+bool Wants(const Client& client, const Piece& piece) {
+  const uint32_t kind = KindOf(piece);
+  if (IsCall(kind)) {
+    const auto* call = static_cast<const CUpti_ActivityAPI*>(piece.record);
+    const size_t domain = kind == CUPTI_ACTIVITY_KIND_DRIVER ? 1 : 2;
+    return client.recorded[domain][call->cbid % kMostIds].load(std::memory_order_relaxed);
+  }
+  if (!Enabled(client, kind)) return false;
+  if (kind != CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) return true;
+  // Of questions that were answered with "not ready" there are records for those who want them.
+  const auto* sync = static_cast<const CUpti_ActivitySynchronization2*>(piece.record);
+  return sync->returnValue == 0 || client.all_sync_records.load(std::memory_order_relaxed);
+}
+
+void AppendAll(const Piece* pieces, size_t count, bool device, uint64_t end) {
+  const Piece& last = pieces[count - 1];
+  EachClient([&](const Client& client, size_t i) {
+    if (!Wants(client, last)) return;
+    const Piece* from = Wants(client, pieces[0]) ? pieces : &last;
+    const auto wanted = static_cast<size_t>(pieces + count - from);
+    if (!IsCall(KindOf(last)) || client.system_thread_ids.load(std::memory_order_relaxed))
+        [[likely]] {
+      AppendTo(i, from, wanted, device, end);
+      return;
+    }
+    auto call = *static_cast<const CUpti_ActivityAPI*>(last.record);
+    // One that is played again has a thread of its own.
+    if (call.threadId == fake_gpu::CurrentTid()) call.threadId = ThreadId(client);
+    const Piece changed[] = {pieces[0], {&call, sizeof call}};
+    AppendTo(i, changed + (wanted == 2 ? 0 : 1), wanted, device, end);
+  });
+}
+
+void CloseSlot(Writer& writer, Slot* slot, bool forced, uint64_t now) {
   const std::lock_guard lock(slot->mutex);
   if (slot->buffer.used == 0 || (!forced && slot->buffer.due > now)) return;
-  const std::lock_guard closing(TheWriter().mutex);
-  Close(&slot->buffer, forced);
+  const std::lock_guard closing(writer.mutex);
+  Close(writer, &slot->buffer, forced);
 }
 
-void EachSlot(void (*work)(Slot*, bool, uint64_t), bool forced, uint64_t now) {
-  Writer& writer = TheWriter();
+template <typename Work>
+void EachSlot(Writer& writer, Work work) {
   const std::lock_guard lock(writer.slots_mutex);
-  for (Slot& slot : writer.slots) work(&slot, forced, now);
-  work(&writer.shared, forced, now);
-  work(&writer.device, forced, now);
+  for (Slot& slot : writer.slots) work(&slot);
+  work(&writer.shared);
+  work(&writer.device);
 }
 
-}  // namespace
-
-void SetBufferCallbacks(CUpti_BuffersCallbackRequestFunc request,
-                        CUpti_BuffersCallbackCompleteFunc complete) {
-  TheWriter().request = request;
-  TheWriter().complete = complete;
-}
-
-bool HasBufferCallbacks() { return TheWriter().request != nullptr; }
-
-void Append(const Piece& piece, bool device, uint64_t end) { AppendAll(&piece, 1, device, end); }
-
-void AppendPair(const Piece& first, const Piece& second) {
-  const Piece pieces[] = {first, second};
-  AppendAll(pieces, 2, false, 0);
-}
-
-void Flush(bool forced) {
-  if (in_callback) Violation("cuptiActivityFlushAll was called in a buffer callback");
-  Writer& writer = TheWriter();
+void FlushOne(Writer& writer, bool forced) {
   const uint64_t now = fake_gpu::Monotonic();
-  EachSlot(CloseSlot, forced, now);
+  EachSlot(writer, [&](Slot* slot) { CloseSlot(writer, slot, forced, now); });
   std::unique_lock lock(writer.mutex);
   const uint64_t closed = fake_gpu::Monotonic();
   if (forced) {
@@ -265,26 +298,57 @@ void Flush(bool forced) {
   });
 }
 
-// Full buffers go back as soon as they are complete: there is nothing left for a period to do.
-void SetFlushPeriod(uint32_t milliseconds) { TheWriter().period = milliseconds; }
+}  // namespace
 
-void SetPerThread(bool per_thread) { TheWriter().per_thread.store(per_thread); }
-bool PerThread() { return TheWriter().per_thread.load(); }
-
-void AbandonBuffers() {
-  EachSlot(
-      [](Slot* slot, bool, uint64_t) {
-        const std::lock_guard lock(slot->mutex);
-        if (slot->buffer.records != 0)
-          fake_gpu::TruthLine("{\"t\":\"abandoned\",\"records\":%zu}", slot->buffer.records);
-        slot->buffer = {};
-      },
-      false, 0);
+void SetBufferCallbacks(size_t client, const BufferCallbacks& callbacks) {
+  WriterOf(client).callbacks = callbacks;
 }
 
-size_t TakeDropped() {
-  const std::lock_guard lock(TheWriter().requesting);
-  return TheWriter().dropped.exchange(0);
+bool HasBufferCallbacks() {
+  bool any = false;
+  EachClient([&](const Client&, size_t i) {
+    const BufferCallbacks& callbacks = WriterOf(i).callbacks;
+    any = any || callbacks.request != nullptr || callbacks.request_v2 != nullptr;
+  });
+  return any;
+}
+
+void Append(const Piece& piece, bool device, uint64_t end) { AppendAll(&piece, 1, device, end); }
+
+void AppendPair(const Piece& first, const Piece& second) {
+  const Piece pieces[] = {first, second};
+  AppendAll(pieces, 2, false, 0);
+}
+
+// Everybody's: the entry point names no subscriber.
+void Flush(bool forced) {
+  if (in_callback) Violation("cuptiActivityFlushAll was called in a buffer callback");
+  EachClient([&](const Client&, size_t i) { FlushOne(WriterOf(i), forced); });
+}
+
+// Full buffers go back as soon as they are complete: there is nothing left for a period to do.
+void SetFlushPeriod(uint32_t milliseconds) { WriterOf(0).period = milliseconds; }
+
+void SetPerThread(bool per_thread) {
+  for (size_t i = 0; i < kMostClients; ++i) WriterOf(i).per_thread.store(per_thread);
+}
+bool PerThread() { return WriterOf(0).per_thread.load(); }
+
+void AbandonBuffers() {
+  EachClient([](const Client&, size_t i) {
+    EachSlot(WriterOf(i), [](Slot* slot) {
+      const std::lock_guard lock(slot->mutex);
+      if (slot->buffer.records != 0)
+        fake_gpu::TruthLine("{\"t\":\"abandoned\",\"records\":%zu}", slot->buffer.records);
+      slot->buffer = {};
+    });
+  });
+}
+
+size_t TakeDropped(size_t client) {
+  Writer& writer = WriterOf(client);
+  const std::lock_guard lock(writer.requesting);
+  return writer.dropped.exchange(0);
 }
 
 }  // namespace fake_gpu_cupti

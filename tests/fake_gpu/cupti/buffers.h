@@ -12,10 +12,19 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "tests/fake_gpu/cupti/v2.h"
+
 namespace fake_gpu_cupti {
 
-void SetBufferCallbacks(CUpti_BuffersCallbackRequestFunc request,
-                        CUpti_BuffersCallbackCompleteFunc complete);
+// What the tool is asked for buffers with, of either generation.
+struct BufferCallbacks {
+  CUpti_BuffersCallbackRequestFunc request = nullptr;
+  CUpti_BuffersCallbackCompleteFunc complete = nullptr;
+  RequestV2 request_v2 = nullptr;
+  CompleteV2 complete_v2 = nullptr;
+};
+
+void SetBufferCallbacks(size_t client, const BufferCallbacks& callbacks);
 bool HasBufferCallbacks();
 
 struct Piece {
@@ -24,8 +33,9 @@ struct Piece {
   size_t size;
 };
 
-// Writes the record, cut to the release's length. `end` is the device's time when it will be
-// complete. Device records have buffers of their own unless the script mixes them.
+// Writes the record to each client that wants it, cut to the release's length. `end` is the
+// device's time when it will be complete. Device records have buffers of their own unless the
+// script mixes them.
 void Append(const Piece& piece, bool device, uint64_t end);
 // Two that stay together, the first right before the second.
 void AppendPair(const Piece& first, const Piece& second);
@@ -39,8 +49,8 @@ bool PerThread();
 // Forgets what was not handed back; for cuptiFinalize.
 void AbandonBuffers();
 
-// Counted since the last question.
-size_t TakeDropped();
+// Of this client, counted since the last question.
+size_t TakeDropped(size_t client);
 
 CUptiResult NextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record);
 

@@ -22,21 +22,47 @@ namespace {
 
 constexpr uint32_t kDomains = fake_gpu_cupti::kHasStateDomain ? 7 : 6;
 
+// The first that nobody has.
+fake_gpu_cupti::Client* FreeClient(size_t* number) {
+  for (*number = 0; *number < fake_gpu_cupti::kMostClients; ++*number) {
+    if (TheState().clients[*number].subscriber.load() == nullptr)
+      return &TheState().clients[*number];
+  }
+  return nullptr;
+}
+
+// Whoever has been there longest.
+CUpti_SubscriberHandle Holder() {
+  CUpti_SubscriberHandle holder = nullptr;
+  fake_gpu_cupti::EachClient([&](const fake_gpu_cupti::Client& client, size_t) {
+    if (holder == nullptr) holder = client.subscriber.load();
+  });
+  return holder;
+}
+
 CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* data,
-                      const char* name) {
+                      const char* name, bool several) {
   static std::mutex* const mutex = new std::mutex;
   const std::lock_guard lock(*mutex);
   if (handle == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  if (TheState().subscriber.load() != nullptr)
+  fake_gpu_cupti::State& state = TheState();
+  if (Holder() != nullptr && (!several || !state.several.load()))
     return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  size_t number = 0;
+  fake_gpu_cupti::Client* client = FreeClient(&number);
+  if (client == nullptr) return CUPTI_ERROR_MAX_LIMIT_REACHED;
   // Never freed: a callback may still be under way when it goes.
   auto* subscriber = new CUpti_Subscriber_st;
   subscriber->callback = callback;
   subscriber->data = data;
+  subscriber->client = number;
   // The library puts its own name before the tool's.
   snprintf(subscriber->name, sizeof subscriber->name, "%s%s",
            name != nullptr ? "CUPTI for " : "CUPTI", name != nullptr ? name : "");
-  TheState().subscriber.store(subscriber);
+  state.several.store(several);
+  if (several) client->all_sync_records.store(false);
+  client->subscriber.store(subscriber);
+  if (state.clients_used.load() <= number) state.clients_used.store(number + 1);
   fake_gpu::TruthLine("{\"t\":\"subscriber\",\"version\":%u}", fake_gpu_cupti::kVersion);
   fake_gpu_cupti::UpdateWants();
   *handle = subscriber;
@@ -44,20 +70,25 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
 }
 
 bool AllowsSeveral(const CUpti_SubscriberParams* parameters) {
-  if (fake_gpu_cupti::kVersion < 130300 ||
-      parameters->structSize < offsetof(SubscriberParamsV2, allowMultipleSubscribers) + 4 ||
+  if (parameters == nullptr || fake_gpu_cupti::kVersion < 130300 ||
+      parameters->structSize < offsetof(SubscriberParamsV2, allowMultipleSubscribers) + 1 ||
       fake_gpu::TheScript().driver_version < fake_gpu_cupti::kDriverOfV2) {
     return false;
   }
   return reinterpret_cast<const SubscriberParamsV2*>(parameters)->allowMultipleSubscribers != 0;
 }
 
-bool IsSubscriber(CUpti_SubscriberHandle handle) {
-  return handle != nullptr && handle == TheState().subscriber.load();
+// Null: no subscriber.
+fake_gpu_cupti::Client* ClientOf(CUpti_SubscriberHandle handle) {
+  fake_gpu_cupti::Client* found = nullptr;
+  fake_gpu_cupti::EachClient([&](fake_gpu_cupti::Client& client, size_t) {
+    if (handle != nullptr && client.subscriber.load() == handle) found = &client;
+  });
+  return found;
 }
 
-void SetAll(uint32_t domain, bool enable) {
-  for (auto& flag : TheState().called_back[domain]) flag.store(enable, std::memory_order_relaxed);
+void SetAll(fake_gpu_cupti::Client* client, uint32_t domain, bool enable) {
+  for (auto& flag : client->called_back[domain]) flag.store(enable, std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -65,35 +96,41 @@ void SetAll(uint32_t domain, bool enable) {
 CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                            void* data) {
   if (const CUptiResult gate = Gate("cuptiSubscribe", true); gate != CUPTI_SUCCESS) return gate;
-  return Subscribe(handle, callback, data, nullptr);
+  return Subscribe(handle, callback, data, nullptr, false);
 }
 
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                               void* data, CUpti_SubscriberParams* parameters) {
-  if (parameters == nullptr || parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE) {
+  if (parameters != nullptr && parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
   CUptiResult result = Gate("cuptiSubscribe_v2", true);
   const bool scripted = result != CUPTI_SUCCESS;
-  const CUpti_SubscriberHandle holder = TheState().subscriber.load();
+  const CUpti_SubscriberHandle holder = Holder();
   if (!scripted) {
-    result = Subscribe(handle, callback, data, parameters->subscriberName);
-    if (result == CUPTI_SUCCESS) TheState().several.store(AllowsSeveral(parameters));
+    const char* name = parameters != nullptr ? parameters->subscriberName : nullptr;
+    result = Subscribe(handle, callback, data, name, AllowsSeveral(parameters));
   }
-  if (result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED &&
-      parameters->oldSubscriberName != nullptr) {
-    const char* name = scripted ? fake_gpu::TheScript().subscriber.c_str() : holder->name;
+  // With several allowed, the name of the first.
+  const bool tells = result == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED ||
+                     (result == CUPTI_SUCCESS && holder != nullptr);
+  if (tells && parameters != nullptr && parameters->oldSubscriberName != nullptr) {
+    const char* name =
+        scripted || holder == nullptr ? fake_gpu::TheScript().subscriber.c_str() : holder->name;
     snprintf(parameters->oldSubscriberName, parameters->oldSubscriberSize, "%s", name);
   }
   return result;
 }
 
+// What the first generation has enabled outlives its subscriber, what the second has does not.
 CUptiResult cuptiUnsubscribe(CUpti_SubscriberHandle handle) {
   if (const CUptiResult gate = Gate("cuptiUnsubscribe", true); gate != CUPTI_SUCCESS) return gate;
-  if (!IsSubscriber(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
-  for (uint32_t domain = 0; domain < kDomains; ++domain) SetAll(domain, false);
-  TheState().subscriber.store(nullptr);
-  TheState().several.store(false);
+  fake_gpu_cupti::Client* client = ClientOf(handle);
+  if (client == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (uint32_t domain = 0; domain < kDomains; ++domain) SetAll(client, domain, false);
+  if (TheState().several.load()) fake_gpu_cupti::Reset(client);
+  client->subscriber.store(nullptr);
+  if (Holder() == nullptr) TheState().several.store(false);
   fake_gpu_cupti::UpdateWants();
   return CUPTI_SUCCESS;
 }
@@ -102,11 +139,11 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
                                 CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   if (const CUptiResult gate = Gate("cuptiEnableCallback", true); gate != CUPTI_SUCCESS)
     return gate;
-  if (!IsSubscriber(handle) || domain == 0 || domain >= kDomains ||
-      id >= fake_gpu_cupti::kMostIds) {
+  fake_gpu_cupti::Client* client = ClientOf(handle);
+  if (client == nullptr || domain == 0 || domain >= kDomains || id >= fake_gpu_cupti::kMostIds) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  TheState().called_back[domain][id].store(enable != 0);
+  client->called_back[domain][id].store(enable != 0);
   fake_gpu_cupti::UpdateWants();
   return CUPTI_SUCCESS;
 }
@@ -114,9 +151,9 @@ CUptiResult cuptiEnableCallback(uint32_t enable, CUpti_SubscriberHandle handle,
 CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
                               CUpti_CallbackDomain domain) {
   if (const CUptiResult gate = Gate("cuptiEnableDomain", true); gate != CUPTI_SUCCESS) return gate;
-  if (!IsSubscriber(handle) || domain == 0 || domain >= kDomains)
-    return CUPTI_ERROR_INVALID_PARAMETER;
-  SetAll(domain, enable != 0);
+  fake_gpu_cupti::Client* client = ClientOf(handle);
+  if (client == nullptr || domain == 0 || domain >= kDomains) return CUPTI_ERROR_INVALID_PARAMETER;
+  SetAll(client, domain, enable != 0);
   fake_gpu_cupti::UpdateWants();
   return CUPTI_SUCCESS;
 }
@@ -124,8 +161,9 @@ CUptiResult cuptiEnableDomain(uint32_t enable, CUpti_SubscriberHandle handle,
 CUptiResult cuptiEnableAllDomains(uint32_t enable, CUpti_SubscriberHandle handle) {
   if (const CUptiResult gate = Gate("cuptiEnableAllDomains", true); gate != CUPTI_SUCCESS)
     return gate;
-  if (!IsSubscriber(handle)) return CUPTI_ERROR_INVALID_PARAMETER;
-  for (uint32_t domain = 1; domain < kDomains; ++domain) SetAll(domain, enable != 0);
+  fake_gpu_cupti::Client* client = ClientOf(handle);
+  if (client == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  for (uint32_t domain = 1; domain < kDomains; ++domain) SetAll(client, domain, enable != 0);
   fake_gpu_cupti::UpdateWants();
   return CUPTI_SUCCESS;
 }
@@ -134,11 +172,12 @@ CUptiResult cuptiGetCallbackState(uint32_t* enable, CUpti_SubscriberHandle handl
                                   CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   if (const CUptiResult gate = Gate("cuptiGetCallbackState", true); gate != CUPTI_SUCCESS)
     return gate;
-  if (enable == nullptr || !IsSubscriber(handle) || domain >= kDomains ||
+  const fake_gpu_cupti::Client* client = ClientOf(handle);
+  if (enable == nullptr || client == nullptr || domain >= kDomains ||
       id >= fake_gpu_cupti::kMostIds) {
     return CUPTI_ERROR_INVALID_PARAMETER;
   }
-  *enable = TheState().called_back[domain][id].load() ? 1 : 0;
+  *enable = client->called_back[domain][id].load() ? 1 : 0;
   return CUPTI_SUCCESS;
 }
 

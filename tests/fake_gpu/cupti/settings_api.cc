@@ -82,15 +82,16 @@ CUptiResult cuptiActivitySetAttribute(CUpti_ActivityAttribute attribute, size_t*
 CUptiResult cuptiSetThreadIdType(CUpti_ActivityThreadIdType type) {
   if (const CUptiResult gate = Gate("cuptiSetThreadIdType", false); gate != CUPTI_SUCCESS)
     return gate;
+  if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
   if (type > CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM) return CUPTI_ERROR_INVALID_PARAMETER;
-  TheState().system_thread_ids.store(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
+  TheState().clients[0].system_thread_ids.store(type == CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM);
   return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiGetThreadIdType(CUpti_ActivityThreadIdType* type) {
   if (type == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *type = TheState().system_thread_ids.load() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
-                                              : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
+  *type = TheState().clients[0].system_thread_ids.load() ? CUPTI_ACTIVITY_THREAD_ID_TYPE_SYSTEM
+                                                         : CUPTI_ACTIVITY_THREAD_ID_TYPE_DEFAULT;
   return CUPTI_SUCCESS;
 }
 
@@ -109,8 +110,10 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
 
 CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable) {
   const CUptiResult gate = Switch("cuptiActivityEnableAllSyncRecords");
-  if (gate == CUPTI_SUCCESS) TheState().all_sync_records.store(enable != 0);
-  return gate;
+  if (gate != CUPTI_SUCCESS) return gate;
+  if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  TheState().clients[0].all_sync_records.store(enable != 0);
+  return CUPTI_SUCCESS;
 }
 
 // Accepted, without effect in the simulation.

@@ -35,8 +35,12 @@ uint32_t ProcessId() {
 
 bool IsRecorded(const fake_gpu::Call& call) {
   const auto domain = static_cast<uint32_t>(call.domain);
-  return call.cbid < kMostIds &&
-         TheState().recorded[domain][call.cbid].load(std::memory_order_relaxed);
+  bool any = false;
+  EachClient([&](const Client& client, size_t) {
+    any = any || (call.cbid < kMostIds &&
+                  client.recorded[domain][call.cbid].load(std::memory_order_relaxed));
+  });
+  return any;
 }
 
 // Times are the tool's.
@@ -215,7 +219,7 @@ void CuptiSink::Enter(fake_gpu::Call* call) {
 
 void CuptiSink::Exit(fake_gpu::Call* call) {
   CallBackOf(call, CUPTI_API_EXIT);
-  if (IsRecorded(*call)) WriteCall(*call, call->start_tool, CallTime(), ThreadId());
+  if (IsRecorded(*call)) WriteCall(*call, call->start_tool, CallTime(), fake_gpu::CurrentTid());
 }
 
 void CuptiSink::CallReplayed(const fake_gpu::Call& call, uint64_t end) {
@@ -224,8 +228,6 @@ void CuptiSink::CallReplayed(const fake_gpu::Call& call, uint64_t end) {
 
 void CuptiSink::CallBackOf(fake_gpu::Call* call, uint32_t site) {
   const auto domain = static_cast<uint32_t>(call->domain);
-  if (!TheState().called_back[domain][call->cbid % kMostIds].load(std::memory_order_relaxed))
-    return;
   CUpti_CallbackData data{};
   data.callbackSite = static_cast<CUpti_ApiCallbackSite>(site);
   data.functionName = call->name;
@@ -234,9 +236,16 @@ void CuptiSink::CallBackOf(fake_gpu::Call* call, uint32_t site) {
   data.symbolName = call->symbol;
   data.context = fake_gpu::current_context;
   data.contextUid = data.context != nullptr ? data.context->id : 0;
-  data.correlationData = &call->subscriber_data;
   data.correlationId = call->correlation;
-  CallBack(domain, call->cbid, &data);
+  static_assert(std::size(decltype(call->subscriber_data){}) == kMostClients);
+  EachClient([&](const Client& client, size_t i) {
+    CUpti_SubscriberHandle subscriber = client.subscriber.load(std::memory_order_acquire);
+    if (subscriber == nullptr || subscriber->callback == nullptr) return;
+    if (!client.called_back[domain][call->cbid % kMostIds].load(std::memory_order_relaxed)) return;
+    data.correlationData = &call->subscriber_data[i];
+    subscriber->callback(subscriber->data, static_cast<CUpti_CallbackDomain>(domain), call->cbid,
+                         &data);
+  });
 }
 
 void CuptiSink::Finished(const Done& done) {
@@ -280,7 +289,6 @@ void CuptiSink::Synchronized(const fake_gpu::Sync& sync) {
              &data);
   }
   if (!Enabled(CUPTI_ACTIVITY_KIND_SYNCHRONIZATION)) return;
-  if (sync.query && !TheState().all_sync_records.load()) return;
   CUpti_ActivitySynchronization2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   record.type = static_cast<CUpti_ActivitySynchronizationType>(sync.type);
@@ -355,7 +363,7 @@ void CuptiSink::FunctionLoaded(CUfunction /*function*/, uint64_t start, uint64_t
   record.kind = CUPTI_ACTIVITY_KIND_OVERHEAD;
   record.overheadKind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING;
   record.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
-  record.objectId.pt = {ProcessId(), ThreadId()};
+  record.objectId.pt = {ProcessId(), ThreadId(TheState().clients[0])};
   record.start = DeviceTime(start);
   record.end = DeviceTime(end);
   record.correlationId = correlation;

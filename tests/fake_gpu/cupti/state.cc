@@ -46,6 +46,20 @@ constexpr uint64_t kObjectKinds = Bit(CUPTI_ACTIVITY_KIND_DEVICE) |
                                   Bit(CUPTI_ACTIVITY_KIND_CONTEXT) |
                                   Bit(CUPTI_ACTIVITY_KIND_STREAM);
 
+uint32_t WantsOf(const Client& client) {
+  const uint64_t kinds = client.kinds.load();
+  uint32_t wants = 0;
+  const bool recorded = Any(client.recorded[1]) || Any(client.recorded[2]);
+  if (recorded) wants |= fake_gpu::kWantIds | fake_gpu::kWantCalls;
+  if (Any(client.called_back[1]) || Any(client.called_back[2])) wants |= fake_gpu::kWantCalls;
+  if ((kinds & kWorkKinds) != 0) wants |= fake_gpu::kWantWork;
+  if ((kinds & kSyncKinds) != 0 || Any(client.called_back[4])) wants |= fake_gpu::kWantSyncs;
+  if ((kinds & kMemoryKinds) != 0) wants |= fake_gpu::kWantMemory;
+  if ((kinds & kObjectKinds) != 0 || Any(client.called_back[3])) wants |= fake_gpu::kWantObjects;
+  if (wants != 0 || kinds != 0) wants |= fake_gpu::kWantAny;
+  return wants;
+}
+
 }  // namespace
 
 State& TheState() {
@@ -55,19 +69,13 @@ State& TheState() {
 
 void UpdateWants() {
   static CuptiSink* const sink = new CuptiSink;
-  const State& state = TheState();
-  const uint64_t kinds = state.kinds.load();
   uint32_t wants = 0;
-  const bool recorded = Any(state.recorded[1]) || Any(state.recorded[2]);
-  if (recorded) wants |= fake_gpu::kWantIds | fake_gpu::kWantCalls;
-  if (Any(state.called_back[1]) || Any(state.called_back[2])) wants |= fake_gpu::kWantCalls;
-  if ((kinds & kWorkKinds) != 0) wants |= fake_gpu::kWantWork;
-  if ((kinds & kSyncKinds) != 0 || Any(state.called_back[4])) wants |= fake_gpu::kWantSyncs;
-  if ((kinds & kMemoryKinds) != 0) wants |= fake_gpu::kWantMemory;
-  if ((kinds & kObjectKinds) != 0 || Any(state.called_back[3])) wants |= fake_gpu::kWantObjects;
-  if (wants != 0 || kinds != 0) wants |= fake_gpu::kWantAny;
+  bool subscribed = false;
+  EachClient([&](const Client& client, size_t) {
+    wants |= WantsOf(client);
+    subscribed = subscribed || client.subscriber.load() != nullptr;
+  });
   fake_gpu::SetSink(sink, wants);
-  const bool subscribed = state.subscriber.load() != nullptr;
   static std::atomic<uint32_t> told{0};
   const uint32_t now = wants << 1 | (subscribed ? 1 : 0);
   if (told.exchange(now) != now) {
@@ -77,11 +85,12 @@ void UpdateWants() {
 }
 
 void CallBack(uint32_t domain, uint32_t id, const void* data) {
-  const State& state = TheState();
-  CUpti_SubscriberHandle subscriber = state.subscriber.load(std::memory_order_acquire);
-  if (subscriber == nullptr || subscriber->callback == nullptr) return;
-  if (!state.called_back[domain][id % kMostIds].load(std::memory_order_relaxed)) return;
-  subscriber->callback(subscriber->data, static_cast<CUpti_CallbackDomain>(domain), id, data);
+  EachClient([&](const Client& client, size_t) {
+    CUpti_SubscriberHandle subscriber = client.subscriber.load(std::memory_order_acquire);
+    if (subscriber == nullptr || subscriber->callback == nullptr) return;
+    if (!client.called_back[domain][id % kMostIds].load(std::memory_order_relaxed)) return;
+    subscriber->callback(subscriber->data, static_cast<CUpti_CallbackDomain>(domain), id, data);
+  });
 }
 
 uint64_t CallTime() {
@@ -108,8 +117,8 @@ CUptiResult Gate(const char* function, bool needs_driver) {
   return CUPTI_SUCCESS;
 }
 
-uint32_t ThreadId() {
-  if (TheState().system_thread_ids.load(std::memory_order_relaxed)) return fake_gpu::CurrentTid();
+uint32_t ThreadId(const Client& client) {
+  if (client.system_thread_ids.load(std::memory_order_relaxed)) return fake_gpu::CurrentTid();
   return static_cast<uint32_t>(pthread_self());
 }
 

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What is enabled, and who subscribes.
+// What is enabled, and who subscribes. Of the second generation several may, each with kinds,
+// callbacks and buffers of its own.
 
 #pragma once
 
@@ -15,21 +16,31 @@ struct CUpti_Subscriber_st {
   CUpti_CallbackFunc callback = nullptr;
   void* data = nullptr;
   char name[64] = {};
+  size_t client = 0;
 };
 
 namespace fake_gpu_cupti {
 
 constexpr uint32_t kMostIds = 1024;
 
-struct State {
+constexpr size_t kMostClients = 4;
+
+// What one subscriber has; the first is everybody's who uses the first generation.
+struct Client {
+  std::atomic<CUpti_SubscriberHandle> subscriber{nullptr};
   std::atomic<uint64_t> kinds{0};
   // Of the two API domains: whether a call of this id is recorded.
   std::atomic<bool> recorded[3][kMostIds] = {};
   std::atomic<bool> called_back[7][kMostIds] = {};
-  std::atomic<CUpti_SubscriberHandle> subscriber{nullptr};
-  std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
   std::atomic<bool> system_thread_ids{false};
   std::atomic<bool> all_sync_records{true};
+};
+
+struct State {
+  Client clients[kMostClients];
+  // Only those before it were ever used.
+  std::atomic<size_t> clients_used{1};
+  std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
   std::atomic<bool> driver_exited{false};
   // Subscribed by way of 13.3 with others allowed: the entry points of before are refused.
   std::atomic<bool> several{false};
@@ -37,14 +48,29 @@ struct State {
 
 State& TheState();
 
+// Calls visit with each client.
+template <typename Visit>
+inline void EachClient(Visit visit) {
+  State& state = TheState();
+  const size_t used = state.clients_used.load(std::memory_order_acquire);
+  for (size_t i = 0; i < used; ++i) visit(state.clients[i], i);
+}
+
+inline bool Enabled(const Client& client, uint32_t kind) {
+  return (client.kinds.load(std::memory_order_relaxed) >> kind & 1) != 0;
+}
+
+// By anyone.
 inline bool Enabled(uint32_t kind) {
-  return (TheState().kinds.load(std::memory_order_relaxed) >> kind & 1) != 0;
+  bool any = false;
+  EachClient([&](const Client& client, size_t) { any = any || Enabled(client, kind); });
+  return any;
 }
 
 // Tells the device what is wanted, after any change.
 void UpdateWants();
 
-// To the subscriber, when it asked for it.
+// To each subscriber that asked for it.
 void CallBack(uint32_t domain, uint32_t id, const void* data);
 
 // Now, as records of calls tell it.
@@ -56,10 +82,13 @@ uint64_t DeviceTime(uint64_t monotonic);
 // with `needs_driver`, 999 without one and 15 with one that is too old.
 CUptiResult Gate(const char* function, bool needs_driver);
 
-uint32_t ThreadId();
+// The calling thread, as the client wants it told.
+uint32_t ThreadId(const Client& client);
 
-// Enables or disables a kind, for everyone.
-CUptiResult SetKind(uint32_t kind, bool enable);
+CUptiResult SetKind(Client* client, uint32_t kind, bool enable);
+CUptiResult SetCall(Client* client, uint32_t domain, CUpti_CallbackId id, bool enable);
+// All of it off.
+void Reset(Client* client);
 
 // Of existing things, for cuptiActivityEnableAndDump.
 void Dump(CUpti_ActivityKind kind);

@@ -32,11 +32,16 @@ struct CompleteInfoV2 {
 using RequestV2 = void (*)(uint8_t**, size_t*, size_t*, RequestInfoV2*);
 using CompleteV2 = void (*)(uint8_t*, size_t, size_t, CompleteInfoV2*);
 
-// As 13.3 has it: the last field is new.
+// As 13.2 and later have it: the last field is new.
 struct SubscriberParamsV2 {
   CUpti_SubscriberParams first;
-  uint32_t allowMultipleSubscribers;
+  uint8_t allowMultipleSubscribers;
 };
+
+// CUpti_ActivityAttribute, in the order of the documentation.
+constexpr int kAttributeMultipleSubscriberState = 12;
+constexpr int kAttributeAllSyncRecords = 16;
+constexpr int kAttributeThreadIdType = 21;
 
 extern "C" {
 CUptiResult cuptiActivityRegisterCallbacks_v2(CUpti_SubscriberHandle, RequestV2, CompleteV2);

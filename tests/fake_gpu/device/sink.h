@@ -33,8 +33,8 @@ struct Call {
   int result = 0;
   // Where in the program the call was made.
   uint64_t caller = 0;
-  // For the subscriber's use between entry and exit.
-  uint64_t subscriber_data = 0;
+  // For each subscriber's use between entry and exit.
+  uint64_t subscriber_data[4] = {};
   Call* outer = nullptr;
 };
 

@@ -296,9 +296,9 @@ template <typename R1, typename... A, typename R2, typename... B>
 static_assert(Alike<int (*)(uint32_t*), decltype(&cuptiGetVersion)>::value);
 static_assert(Alike<int (*)(uint64_t*), decltype(&cuptiGetTimestamp)>::value);
 static_assert(Alike<int (*)(int, const char**), decltype(&cuptiGetResultString)>::value);
-static_assert(Alike<int (*)(Subscriber*, Callback, void*), decltype(&cuptiSubscribe)>::value);
-static_assert(Alike<int (*)(Subscriber), decltype(&cuptiUnsubscribe)>::value);
-static_assert(Alike<int (*)(uint32_t, Subscriber, uint32_t, uint32_t),
+static_assert(Alike<int (*)(SubscriberHandle*, Callback, void*), decltype(&cuptiSubscribe)>::value);
+static_assert(Alike<int (*)(SubscriberHandle), decltype(&cuptiUnsubscribe)>::value);
+static_assert(Alike<int (*)(uint32_t, SubscriberHandle, uint32_t, uint32_t),
                     decltype(&cuptiEnableCallback)>::value);
 static_assert(
     Alike<int (*)(uint32_t, uint32_t, const char**), decltype(&cuptiGetCallbackName)>::value);
@@ -319,6 +319,18 @@ static_assert(Alike<int (*)(uint32_t, uint8_t), decltype(&cuptiActivityEnableRun
 static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetGraphId)>::value);
 static_assert(Alike<int (*)(void*, uint64_t*), decltype(&cuptiGetGraphNodeId)>::value);
 static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetGraphExecId)>::value);
+static_assert(Alike<int (*)(uint32_t, uint8_t), decltype(&cuptiActivityEnableDriverApi)>::value);
+static_assert(Alike<int (*)(uint8_t), decltype(&cuptiActivityEnableAllSyncRecords)>::value);
+static_assert(Alike<int (*)(SubscriberHandle*, Callback, void*, SubscriberParams*),
+                    decltype(&cuptiSubscribe_v2)>::value);
+
+// Without its last field, which is younger than the header.
+SAME_PLACE(offsetof(SubscriberParams, size), CUpti_SubscriberParams, structSize, 8);
+SAME_PLACE(offsetof(SubscriberParams, name), CUpti_SubscriberParams, subscriberName, 8);
+SAME_PLACE(offsetof(SubscriberParams, old_name), CUpti_SubscriberParams, oldSubscriberName, 8);
+SAME_PLACE(offsetof(SubscriberParams, old_name_size), CUpti_SubscriberParams, oldSubscriberSize, 8);
+static_assert(kParamsAlone == CUpti_SubscriberParams_STRUCT_SIZE);
+static_assert(kHolderBytes >= CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
 static_assert(Alike<Callback, CUpti_CallbackFunc>::value);
 static_assert(Alike<BufferRequested, CUpti_BuffersCallbackRequestFunc>::value);
 static_assert(Alike<BufferCompleted, CUpti_BuffersCallbackCompleteFunc>::value);

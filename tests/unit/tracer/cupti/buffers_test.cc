@@ -15,29 +15,36 @@
 namespace gpuprof::tracer::cupti {
 namespace {
 
+uint8_t* Request(BufferPool* pool) {
+  size_t size = 0;
+  uint8_t* buffer = pool->Request(&size);
+  EXPECT_EQ(size, buffer != nullptr ? BufferPool::kBufferBytes : 0);
+  return buffer;
+}
+
 TEST(BufferPool, GivesOutNoMoreThanItMay) {
   const auto pool = std::make_unique<BufferPool>();
   pool->SetLimit(3 * BufferPool::kBufferBytes);
   std::vector<uint8_t*> given;
-  for (int i = 0; i < 3; ++i) given.push_back(pool->Request());
+  for (int i = 0; i < 3; ++i) given.push_back(Request(pool.get()));
   for (const uint8_t* buffer : given) EXPECT_NE(buffer, nullptr);
-  EXPECT_EQ(pool->Request(), nullptr);
+  EXPECT_EQ(Request(pool.get()), nullptr);
   EXPECT_EQ(pool->refused(), 1u);
   EXPECT_EQ(pool->outstanding(), 3u);
   EXPECT_EQ(pool->memory_bytes(), 3 * BufferPool::kBufferBytes);
   pool->Complete(given[1], 64);
   FilledBuffer filled;
   ASSERT_TRUE(pool->Take(&filled));
-  EXPECT_EQ(pool->Request(), nullptr) << "the drain still reads it";
+  EXPECT_EQ(Request(pool.get()), nullptr) << "the drain still reads it";
   pool->Return(filled);
-  EXPECT_EQ(pool->Request(), given[1]);
+  EXPECT_EQ(Request(pool.get()), given[1]);
 }
 
 TEST(BufferPool, TakesTheOldestFirst) {
   const auto pool = std::make_unique<BufferPool>();
-  uint8_t* a = pool->Request();
-  uint8_t* b = pool->Request();
-  uint8_t* c = pool->Request();
+  uint8_t* a = Request(pool.get());
+  uint8_t* b = Request(pool.get());
+  uint8_t* c = Request(pool.get());
   pool->Complete(c, 3);
   pool->Complete(a, 1);
   pool->Complete(b, 2);
@@ -59,10 +66,51 @@ TEST(BufferPool, WhatItNeverGaveOutIsIgnored) {
   pool->Complete(nullptr, 0);
   FilledBuffer none;
   EXPECT_FALSE(pool->Take(&none));
-  uint8_t* buffer = pool->Request();
+  uint8_t* buffer = Request(pool.get());
   pool->Complete(buffer, BufferPool::kBufferBytes + 1);
   ASSERT_TRUE(pool->Take(&none));
   EXPECT_EQ(none.valid, 0u) << "longer than it can be";
+}
+
+TEST(BufferPool, WhereARefusalIsFatalSparesComeBeyondTheLimit) {
+  const auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(2 * BufferPool::kBufferBytes);
+  pool->AllowSpares();
+  uint8_t* regular = Request(pool.get());
+  Request(pool.get());
+  std::vector<uint8_t*> spares;
+  size_t size = 0;
+  for (int i = 0; i < 40; ++i) {
+    spares.push_back(pool->Request(&size));
+    ASSERT_NE(spares.back(), nullptr);
+    EXPECT_EQ(size, BufferPool::kSpareBytes);
+    EXPECT_TRUE(pool->IsSpare(spares.back()));
+  }
+  EXPECT_FALSE(pool->IsSpare(regular));
+  pool->CompleteSpare(spares[3], 17);
+  EXPECT_EQ(pool->let_go(), 17u);
+  FilledBuffer none;
+  EXPECT_FALSE(pool->Take(&none)) << "nobody reads it";
+  EXPECT_EQ(pool->Request(&size), spares[3]);
+  pool->Complete(regular, 8);
+  EXPECT_TRUE(pool->HasFilled());
+  ASSERT_TRUE(pool->Take(&none));
+  pool->Return(none);
+  EXPECT_FALSE(pool->HasFilled());
+  EXPECT_EQ(Request(pool.get()), regular) << "a regular one is free again";
+  EXPECT_EQ(pool->refused(), 0u);
+}
+
+TEST(BufferPool, OfSmallOnesThereAreMore) {
+  const auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(2 * BufferPool::kBufferBytes, BufferPool::kSmallBufferBytes);
+  size_t size = 0;
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_NE(pool->Request(&size), nullptr);
+    EXPECT_EQ(size, BufferPool::kSmallBufferBytes);
+  }
+  EXPECT_EQ(pool->Request(&size), nullptr);
+  EXPECT_EQ(pool->memory_bytes(), 2 * BufferPool::kBufferBytes);
 }
 
 // Threads of the program ask, fill and hand over; one thread drains. Each byte is seen once.
@@ -75,7 +123,7 @@ TEST(BufferPool, ThreadsFillAndOneDrains) {
   for (int t = 0; t < kThreads; ++t) {
     threads.emplace_back([&, t] {
       for (int i = 0; i < kRounds; ++i) {
-        uint8_t* buffer = pool->Request();
+        uint8_t* buffer = Request(pool.get());
         if (buffer == nullptr) continue;
         const int32_t mark = t * kRounds + i;
         std::memcpy(buffer, &mark, sizeof mark);

@@ -1,0 +1,129 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A program that profiles itself through CUPTI, as a framework does: own_profiler v1|v2. Reads from
+// stdin, and answers each line with one:
+//   launch N    N kernels, waited for                   launched N
+//   begin       subscribes and records kernels          began RESULT ("CUPTI for ..." where told)
+//   end         lets go of it                           ended KERNELS, as many as it has got
+// V2 is the interface of several subscribers, with others allowed.
+
+#include <dlfcn.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <atomic>
+
+#include "check.h"
+
+__global__ void Work() {}
+
+struct Parameters {
+  size_t size;
+  const char* name;
+  char* holder;
+  size_t holder_size;
+  uint8_t allow_others;
+};
+
+static void* library;
+static void* subscriber;
+static bool second;
+static std::atomic<int> kernels{0};
+static const uint32_t kKernel = 10;
+static const size_t kBytes = 1 << 20;
+
+template <typename F>
+static F Find(const char* name) {
+  F found = (F)dlsym(library, name);
+  if (found == nullptr) exit(5);
+  return found;
+}
+
+static void Requested(uint8_t** buffer, size_t* size, size_t* records) {
+  *buffer = (uint8_t*)malloc(kBytes);
+  *size = kBytes;
+  *records = 0;
+}
+
+static void Completed(uint8_t* buffer, size_t valid) {
+  void* record = nullptr;
+  for (;;) {
+    const int result =
+        second ? Find<int (*)(void*, uint8_t*, size_t, void**)>("cuptiActivityGetNextRecord_v2")(
+                     subscriber, buffer, valid, &record)
+               : Find<int (*)(uint8_t*, size_t, void**)>("cuptiActivityGetNextRecord")(
+                     buffer, valid, &record);
+    if (result != 0) break;
+    if (*(uint32_t*)record == kKernel) ++kernels;
+  }
+  free(buffer);
+}
+
+static void RequestedV2(uint8_t** buffer, size_t* size, size_t* records, void*) {
+  Requested(buffer, size, records);
+}
+static void CompletedV1(void*, uint32_t, uint8_t* buffer, size_t, size_t valid) {
+  Completed(buffer, valid);
+}
+static void CompletedV2(uint8_t* buffer, size_t, size_t valid, void*) { Completed(buffer, valid); }
+
+static int Begin(char* holder) {
+  if (!second) {
+    int result = Find<int (*)(void**, void*, void*)>("cuptiSubscribe")(&subscriber, nullptr, nullptr);
+    if (result != 0) return result;
+    result = Find<int (*)(void*, void*)>("cuptiActivityRegisterCallbacks")((void*)Requested,
+                                                                           (void*)CompletedV1);
+    return result != 0 ? result : Find<int (*)(uint32_t)>("cuptiActivityEnable")(kKernel);
+  }
+  Parameters parameters = {offsetof(Parameters, allow_others) + 1, "own_profiler", holder, 64, 1};
+  int result = Find<int (*)(void**, void*, void*, Parameters*)>("cuptiSubscribe_v2")(
+      &subscriber, nullptr, nullptr, &parameters);
+  if (result != 0) return result;
+  result = Find<int (*)(void*, void*, void*)>("cuptiActivityRegisterCallbacks_v2")(
+      subscriber, (void*)RequestedV2, (void*)CompletedV2);
+  if (result != 0) return result;
+  return Find<int (*)(void*, uint32_t, void*)>("cuptiActivityEnable_v2")(subscriber, kKernel,
+                                                                         nullptr);
+}
+
+static void End() {
+  Find<int (*)(uint32_t)>("cuptiActivityFlushAll")(1);
+  if (second) {
+    Find<int (*)(void*, uint32_t, void*)>("cuptiActivityDisable_v2")(subscriber, kKernel, nullptr);
+  } else {
+    Find<int (*)(uint32_t)>("cuptiActivityDisable")(kKernel);
+  }
+  Find<int (*)(void*)>("cuptiUnsubscribe")(subscriber);
+}
+
+int main(int argc, char** argv) {
+  second = argc > 1 && strcmp(argv[1], "v2") == 0;
+  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"}) {
+    if (library == nullptr) library = dlopen(name, RTLD_NOW);
+  }
+  if (library == nullptr) return 4;
+  Work<<<1, 32>>>();
+  CHECK(cudaDeviceSynchronize());
+  printf("ready\n");
+  fflush(stdout);
+  char line[100];
+  for (int round = 2; fgets(line, sizeof line, stdin) != nullptr;) {
+    if (strncmp(line, "launch ", 7) == 0) {
+      const int count = atoi(line + 7);
+      for (int i = 0; i < count; ++i) Work<<<round, 32>>>();
+      CHECK(cudaDeviceSynchronize());
+      ++round;
+      printf("launched %d\n", count);
+    } else if (strncmp(line, "begin", 5) == 0) {
+      char holder[64] = "";
+      const int result = Begin(holder);
+      printf("began %d%s%s\n", result, *holder != 0 ? " " : "", holder);
+    } else if (strncmp(line, "end", 3) == 0) {
+      End();
+      printf("ended %d\n", kernels.exchange(0));
+    }
+    fflush(stdout);
+  }
+  return 0;
+}

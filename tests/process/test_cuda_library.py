@@ -1,0 +1,126 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Which libcupti is used, of several: the program's own, the newest that its driver is not too old for, and never two."""
+
+import json
+
+import pytest
+
+from conftest import gpuprof
+from fake_gpu import DOUBLES, LIBRARIES, PERSONALITIES, Truth, environment_of, needs_doubles
+from trace_file import read_bundle
+
+pytestmark = needs_doubles
+
+
+def put(release, folder):
+    """A copy of this release's libcupti, and its path."""
+    folder.mkdir(parents=True, exist_ok=True)
+    (library,) = (DOUBLES / PERSONALITIES[release]).glob("libcupti.so.*")
+    (folder / library.name).symlink_to(library)
+    return folder / library.name
+
+
+def without_cupti(folder):
+    folder.mkdir()
+    for file in LIBRARIES.iterdir():
+        if not file.name.startswith("libcupti"):
+            (folder / file.name).symlink_to(file)
+    return folder
+
+
+@pytest.fixture
+def used(record, tmp_path):
+    """used(program, libraries=folders, **variables): the path of the libcupti in the trace ("" for none), and the outcome."""
+
+    def run(program, libraries, script="", status=0, **variables):
+        truth = tmp_path / "truth.json"
+        truth.unlink(missing_ok=True)
+        env = {**environment_of(truth, script), "LD_LIBRARY_PATH": ":".join(map(str, libraries)), "CUDA_HOME": "", "CUDA_PATH": "",
+               "CONDA_PREFIX": "", **variables}
+        outcome = record([program], env=env)
+        assert outcome.status == status, outcome.err.decode()
+        (trace,) = read_bundle(outcome.bundle)
+        health = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)
+        notes = [note for process in health["processes"] for note in process.get("notes", []) if note.startswith("cupti: ")]
+        path = notes[0].split(" of ")[1].split(", by ")[0] if notes else ""
+        if path:
+            assert len(trace.kernel_rows()) == len(Truth(truth).of("kernel")) > 0
+        return path, outcome
+
+    return run
+
+
+PROGRAM = DOUBLES / "programs" / "vector_add"
+
+
+def test_of_those_beside_the_runtime_the_newest_that_fits_the_driver(used, tmp_path):
+    folder = without_cupti(tmp_path / "lib")
+    newest, older = put("13.3", folder), put("12.9", folder)
+    assert used(PROGRAM, [folder])[0] == str(newest)
+    newest.unlink()
+    assert used(PROGRAM, [folder])[0] == str(older)
+
+
+def test_beside_the_runtime_comes_before_the_loaders_path(used, tmp_path):
+    folder = without_cupti(tmp_path / "lib")
+    beside = put("12.9", folder)
+    put("13.3", tmp_path / "other")
+    assert used(PROGRAM, [tmp_path / "other", folder])[0] == str(beside)
+
+
+def test_the_loaders_path(used, tmp_path):
+    folder = without_cupti(tmp_path / "lib")
+    there = put("12.6", tmp_path / "other")
+    assert used(PROGRAM, [folder, tmp_path / "other"])[0] == str(there)
+
+
+@pytest.mark.parametrize("inside", ["nvidia/cu13/lib", "nvidia/cuda_cupti/lib"])
+def test_python_packages_of_whatever_was_loaded_from_there(used, tmp_path, inside):
+    """As JAX has it: the driver's API alone, and no libcudart that is shared."""
+    packages = tmp_path / "lib" / "python3.12" / "site-packages"
+    there = put("13.0", packages / inside)
+    loaded = packages / "some_framework"
+    loaded.mkdir(parents=True)
+    for file in LIBRARIES.iterdir():
+        if file.name.startswith(("libcuda.so", "libfake_gpu")):
+            (loaded / file.name).symlink_to(file)
+    assert used(PROGRAM, [loaded, without_cupti(tmp_path / "rest")])[0] == str(there)
+
+
+def test_the_conda_environment_and_the_toolkit(used, tmp_path):
+    folder = without_cupti(tmp_path / "lib")
+    conda = put("12.9", tmp_path / "conda" / "lib")
+    toolkit = put("13.0", tmp_path / "toolkit" / "extras" / "CUPTI" / "lib64")
+    assert used(PROGRAM, [folder], CUDA_HOME=str(tmp_path / "toolkit"))[0] == str(toolkit)
+    assert used(PROGRAM, [folder], CUDA_HOME=str(tmp_path / "toolkit"), CONDA_PREFIX=str(tmp_path / "conda"))[0] == str(conda)
+
+
+def test_where_the_program_was_linked_to_look(used):
+    """driver_api has the doubles' folder in itself; no runtime is loaded that another would be beside."""
+    assert used(PROGRAM.parent / "driver_api", [])[0] == str(LIBRARIES / "libcupti.so.13")
+
+
+def test_one_that_is_too_new_for_the_driver_is_passed_over(used, tmp_path):
+    """A driver of CUDA 12: what the program was linked to is of 13, what the toolkit has is of 12."""
+    there = put("12.9", tmp_path / "toolkit" / "lib64")
+    found, outcome = used(PROGRAM.parent / "driver_api", [], "driver_version 12080", CUDA_HOME=str(tmp_path / "toolkit"))
+    assert found == str(there)
+    assert "no GPU activity" not in outcome.words
+
+
+def test_where_none_fits_it_is_said_which_is_too_new(used):
+    found, outcome = used(PROGRAM.parent / "driver_api", [], "driver_version 12080")
+    assert found == ""
+    (line,) = [line for line in outcome.words.splitlines() if "no GPU activity is recorded" in line]
+    assert str(LIBRARIES / "libcupti.so.13") in line and "newer driver" in line and "CUDA 12" in line
+
+
+def test_the_one_that_is_there_already_is_taken(used, tmp_path):
+    """own_profiler has loaded one before it initialises CUDA: a newer one beside the runtime would be a second."""
+    folder = without_cupti(tmp_path / "lib")
+    put("13.3", folder)
+    loaded = put("12.9", tmp_path / "first")
+    found, _ = used(PROGRAM.parent / "own_profiler", [tmp_path / "first", folder], LD_PRELOAD=str(loaded))
+    assert found == str(loaded)

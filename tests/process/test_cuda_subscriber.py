@@ -1,0 +1,185 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Who subscribes to CUPTI, and by which interface: programs that profile themselves get what they get bare while no capture runs; during
+one either both get everything (13.3, both by the second interface) or the second is refused, which is said and harms nobody."""
+
+import collections
+import json
+
+import pytest
+
+from conftest import gpuprof
+from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, PERSONALITIES, Truth, environment_of, needs_doubles
+from trace_file import read_bundle
+
+pytestmark = needs_doubles
+
+ABSENT = "no GPU activity is recorded: "
+
+
+@pytest.fixture
+def profiler(session, tmp_path):
+    """profiler("v1" or "v2"): own_profiler under gpuprof, dormant."""
+    truth = tmp_path / "truth.json"
+
+    def start(way, personality, script=""):
+        program = session([DOUBLES / "programs" / "own_profiler", way], "--capture=off", env=environment_of(truth, script, personality))
+        assert program.line() == "ready"
+
+        def ask(text):
+            program.tell(text + "\n")
+            return program.line()
+
+        def switch(verb):
+            done = program.ctl(verb)
+            assert done.status == 0, done.err.decode()
+
+        def end():
+            outcome = program.finish()
+            assert outcome.status == 0, outcome.err.decode()
+            found = Truth(truth)
+            assert found.of("violation") == []
+            traces = read_bundle(outcome.bundle)
+            return (traces[0] if traces else None), found, outcome
+
+        program.ask, program.switch, program.whole = ask, switch, end
+        return program
+
+    return start
+
+
+def rounds(kernels):
+    """How many kernels of each round; the round is the grid's width."""
+    return collections.Counter(row[2][0] for row in kernels)
+
+
+def notes(bundle, source):
+    health = json.loads(gpuprof("stats", "health", "--json", bundle).out)
+    return [note for process in health["processes"] for note in process.get("notes", []) if note.startswith(source + ": ")]
+
+
+WAYS = [*((release, "v1", "") for release in PERSONALITIES), ("13.3", "v2", DRIVER_OF_SEVERAL)]
+
+
+@pytest.mark.parametrize("release, way, script", WAYS)
+def test_while_no_capture_runs_a_program_profiles_itself(profiler, release, way, script):
+    program = profiler(way, release, script)
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 40") == "launched 40"
+    assert program.ask("end") == "ended 40"
+    program.switch("start")
+    assert program.ask("launch 30") == "launched 30"
+    program.switch("stop")
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 20") == "launched 20"
+    assert program.ask("end") == "ended 20"
+    trace, truth, _ = program.whole()
+    assert rounds(trace.kernel_rows()) == {3: 30} and rounds(truth.kernels()) == {1: 1, 2: 40, 3: 30, 4: 20}
+    assert trace.lost == 0, trace.losses
+
+
+@pytest.mark.parametrize("release", PERSONALITIES)
+def test_during_a_capture_the_programs_own_is_refused(profiler, release):
+    """One subscriber is all that the first interface has: the program is told so, and goes on."""
+    program = profiler("v1", release)
+    program.switch("start")
+    assert program.ask("begin") == "began 39"
+    assert program.ask("launch 25") == "launched 25"
+    program.switch("stop")
+    trace, _, _ = program.whole()
+    assert rounds(trace.kernel_rows()) == {2: 25} and trace.lost == 0, trace.losses
+
+
+@pytest.mark.parametrize("release", PERSONALITIES)
+def test_who_profiles_itself_already_is_left_alone(profiler, release):
+    """Said once, with the holder's name where the library tells it; the capture after that has everything."""
+    program = profiler("v1", release)
+    assert program.ask("begin") == "began 0"
+    program.switch("start")
+    assert program.ask("launch 35") == "launched 35"
+    program.switch("stop")
+    program.switch("start")
+    program.switch("stop")
+    assert program.ask("end") == "ended 35"
+    program.switch("start")
+    assert program.ask("launch 15") == "launched 15"
+    program.switch("stop")
+    trace, _, outcome = program.whole()
+    assert rounds(trace.kernel_rows()) == {3: 15} and trace.lost == 0, trace.losses
+    (line,) = [line for line in outcome.words.splitlines() if ABSENT in line]
+    named = "another profiler in this process (CUPTI) holds CUPTI" if release.startswith("13") else "another profiler in this process holds CUPTI"
+    assert named in line
+    (note,) = notes(outcome.bundle, "cuda")
+    assert named in note
+
+
+def test_the_holders_name_is_in_the_sentence(profiler):
+    """Nsight Systems and its like hold CUPTI before the program begins."""
+    program = profiler("v1", "13.0", "fail cuptiSubscribe 39; fail cuptiSubscribe_v2 39; subscriber NVIDIA Nsight \x01 Systems")
+    program.switch("start")
+    program.switch("stop")
+    _, _, outcome = program.whole()
+    (line,) = [line for line in outcome.words.splitlines() if ABSENT in line]
+    assert "another profiler in this process (NVIDIA Nsight ? Systems) holds CUPTI" in line
+
+
+@pytest.mark.parametrize("first", ["we", "they"])
+def test_by_the_second_interface_both_have_everything(profiler, first):
+    program = profiler("v2", "13.3", DRIVER_OF_SEVERAL)
+    if first == "we":
+        program.switch("start")
+        assert program.ask("launch 10") == "launched 10"
+        assert program.ask("begin") == "began 0 CUPTI for gpuprof"
+    else:
+        assert program.ask("begin") == "began 0"
+        assert program.ask("launch 10") == "launched 10"
+        program.switch("start")
+    assert program.ask("launch 50") == "launched 50"
+    if first == "we":
+        program.switch("stop")
+        assert program.ask("launch 5") == "launched 5"
+        assert program.ask("end") == "ended 55"
+    else:
+        assert program.ask("end") == "ended 60"
+        assert program.ask("launch 5") == "launched 5"
+        program.switch("stop")
+    trace, _, outcome = program.whole()
+    assert rounds(trace.kernel_rows()) == ({2: 10, 3: 50} if first == "we" else {3: 50, 4: 5})
+    assert trace.lost == 0, trace.losses
+    calls = {row[2] for row in trace.call_rows()}
+    assert {row[7] for row in trace.kernel_rows()} <= calls, "each kernel has its launch"
+    assert {row[1] for row in trace.call_rows()} == {program.pid}, "threads have the system's numbers"
+    assert notes(outcome.bundle, "cuda") == []
+
+
+def test_who_shares_with_nobody_keeps_it(profiler):
+    """The second interface exists, but its holder used the first."""
+    program = profiler("v1", "13.3", DRIVER_OF_SEVERAL)
+    assert program.ask("begin") == "began 0"
+    program.switch("start")
+    assert program.ask("launch 35") == "launched 35"
+    program.switch("stop")
+    assert program.ask("end") == "ended 35"
+    _, _, outcome = program.whole()
+    assert "(CUPTI) holds CUPTI" in outcome.words
+
+
+@pytest.mark.parametrize("release, number, script, way", [
+    ("11.8", 18, "", "first"), ("12.6", 24, "", "first"), ("12.9", 28, "", "first"), ("13.0", 130001, "", "first"), ("13.3", 130300, "", "first"),
+    ("13.3", 130300, DRIVER_OF_SEVERAL, "second"),
+    # What of it a driver or a library does not carry out leads back to the first.
+    ("13.3", 130300, DRIVER_OF_SEVERAL + "; fail cuptiSubscribe_v2 27", "first"),
+    ("13.3", 130300, DRIVER_OF_SEVERAL + "; fail cuptiActivityRegisterCallbacks_v2 999", "first"),
+    ("13.3", 130300, DRIVER_OF_SEVERAL + "; fail cuptiActivitySetAttribute_v2 1", "first"),
+])
+def test_the_choice_is_in_the_trace(record, tmp_path, release, number, script, way):
+    env = environment_of(tmp_path / "truth.json", script, release)
+    outcome = record([DOUBLES / "programs" / "vector_add"], env=env)
+    assert outcome.status == 0
+    (trace,) = read_bundle(outcome.bundle)
+    truth = Truth(tmp_path / "truth.json")
+    assert collections.Counter(row[:8] for row in trace.kernel_rows()) == collections.Counter(row[:8] for row in truth.kernels())
+    (note,) = notes(outcome.bundle, "cupti")
+    assert f"CUPTI {release} ({number}) of {env['LD_LIBRARY_PATH']}/libcupti.so." in note and f"by its {way} interface" in note
+    assert "libcupti" not in gpuprof("stats", "kernels", outcome.bundle).out.decode(), "what went well is not in every table"

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Of the driver's calls those that are inside a call of the runtime's are forgotten, in whatever
+// order the records come; the others come out, each once.
+
+#include "tracer/cupti/driver_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <vector>
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+constexpr uint64_t kLimit = 1000;
+
+ApiCall Call(uint32_t tid, uint32_t correlation, uint64_t start, uint64_t end) {
+  return {start, end, tid, correlation, 7, 0};
+}
+
+std::vector<uint32_t> Released(DriverCalls* calls, uint64_t now, bool all = false) {
+  std::vector<ApiCall> out;
+  calls->Release(now, kLimit, all, &out);
+  std::vector<uint32_t> ids;
+  for (const ApiCall& call : out) ids.push_back(call.correlation);
+  std::sort(ids.begin(), ids.end());
+  return ids;
+}
+
+TEST(DriverCalls, InsideOfARuntimeCallTheyAreForgotten) {
+  DriverCalls calls;
+  calls.Hold(Call(1, 5, 110, 190));
+  calls.Hold(Call(1, 5, 191, 195));
+  calls.Hold(Call(1, 6, 300, 310));
+  calls.AllAreHeld();
+  calls.Forget(Call(1, 5, 100, 200));
+  EXPECT_EQ(Released(&calls, 1, true), std::vector<uint32_t>{6});
+  EXPECT_EQ(calls.held(), 0u);
+}
+
+TEST(DriverCalls, AnotherThreadsOrAnothersTimeIsNoInside) {
+  DriverCalls calls;
+  calls.Hold(Call(1, 5, 110, 190));
+  calls.Hold(Call(2, 6, 110, 190));
+  calls.AllAreHeld();
+  calls.Forget(Call(2, 5, 100, 200));
+  calls.Forget(Call(2, 6, 200, 300));
+  EXPECT_EQ(Released(&calls, 1, true), (std::vector<uint32_t>{5, 6}));
+}
+
+TEST(DriverCalls, WhatIsAroundMayComeLater) {
+  DriverCalls calls;
+  calls.Hold(Call(1, 5, 110, 190));
+  calls.AllAreHeld();
+  EXPECT_TRUE(Released(&calls, 1).empty());
+  EXPECT_TRUE(Released(&calls, 2).empty()) << "its thread has done nothing since";
+  calls.Forget(Call(1, 5, 100, 200));
+  EXPECT_TRUE(Released(&calls, 3, true).empty());
+}
+
+TEST(DriverCalls, WhatIsAroundMayComeFirst) {
+  DriverCalls calls;
+  calls.Forget(Call(1, 5, 100, 200));
+  EXPECT_TRUE(Released(&calls, 1).empty());
+  calls.Hold(Call(1, 5, 110, 190));
+  calls.AllAreHeld();
+  EXPECT_TRUE(Released(&calls, 2, true).empty());
+}
+
+TEST(DriverCalls, OnceItsThreadHasGoneOnItIsItsOwn) {
+  DriverCalls calls;
+  calls.Hold(Call(1, 5, 110, 190));
+  calls.AllAreHeld();
+  EXPECT_TRUE(Released(&calls, 1).empty());
+  calls.Hold(Call(2, 6, 200, 210));
+  calls.AllAreHeld();
+  EXPECT_TRUE(Released(&calls, 2).empty()) << "another thread tells nothing";
+  calls.Hold(Call(1, 5, 191, 195));
+  calls.AllAreHeld();
+  EXPECT_TRUE(Released(&calls, 3).empty()) << "of the same call around, if there is one";
+  calls.Forget(Call(1, 8, 400, 500));
+  EXPECT_EQ(Released(&calls, 4), (std::vector<uint32_t>{5, 5}));
+  EXPECT_EQ(Released(&calls, 4 + kLimit), std::vector<uint32_t>{6}) << "none is held for ever";
+}
+
+TEST(DriverCalls, AreBounded) {
+  DriverCalls calls;
+  for (uint32_t i = 0; i <= DriverCalls::kMost; ++i) calls.Hold(Call(1, i + 1, i * 10, i * 10 + 5));
+  calls.AllAreHeld();
+  EXPECT_EQ(Released(&calls, 1).size(), DriverCalls::kMost + 1);
+  EXPECT_EQ(calls.held(), 0u);
+}
+
+// Buffers as CUPTI delivers them: shuffled within, some a buffer late.
+TEST(DriverCalls, InAnyOrderEachCallIsCountedOnce) {
+  constexpr uint32_t kThreads = 5, kCalls = 4000, kBuffer = 500;
+  std::mt19937 random(42);
+  struct Record {
+    ApiCall call;
+    bool runtime;
+  };
+  std::vector<Record> records;
+  std::vector<uint32_t> own;
+  uint32_t correlation = 0;
+  for (uint32_t i = 0; i < kCalls; ++i) {
+    for (uint32_t tid = 1; tid <= kThreads; ++tid) {
+      const uint64_t start = i * 100;
+      ++correlation;
+      records.push_back({Call(tid, correlation, start + 10, start + 20), false});
+      if (random() % 3 == 0) {
+        own.push_back(correlation);
+      } else {
+        records.push_back({Call(tid, correlation, start + 30, start + 40), false});
+        records.push_back({Call(tid, correlation, start, start + 50), true});
+      }
+    }
+  }
+  std::vector<uint32_t> released;
+  DriverCalls calls;
+  for (size_t at = 0; at < records.size(); at += kBuffer) {
+    const auto begin = records.begin() + static_cast<ptrdiff_t>(at);
+    const auto end =
+        records.begin() + static_cast<ptrdiff_t>(std::min(at + kBuffer, records.size()));
+    std::shuffle(begin, end, random);
+    for (auto record = begin; record != end; ++record) {
+      if (!record->runtime) calls.Hold(record->call);
+    }
+    calls.AllAreHeld();
+    for (auto record = begin; record != end; ++record) {
+      if (record->runtime) calls.Forget(record->call);
+    }
+    for (const uint32_t id : Released(&calls, at + 1)) released.push_back(id);
+  }
+  for (const uint32_t id : Released(&calls, 1, true)) released.push_back(id);
+  std::sort(released.begin(), released.end());
+  EXPECT_EQ(released, own);
+}
+
+}  // namespace
+}  // namespace gpuprof::tracer::cupti

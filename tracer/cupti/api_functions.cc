@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/cupti/api_functions.h"
+
+#include <cstring>
+#include <initializer_list>
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+// Calls that do nothing but look: programs make them by the thousand.
+constexpr const char* kIdleCalls[] = {"cudaGetDevice",
+                                      "cudaSetDevice",
+                                      "cudaGetLastError",
+                                      "cudaPeekAtLastError",
+                                      "cudaStreamIsCapturing",
+                                      "cudaStreamGetCaptureInfo",
+                                      "__cudaPushCallConfiguration",
+                                      "__cudaPopCallConfiguration"};
+
+// How the names of the driver's begin that are recorded.
+constexpr const char* kDriverCalls[] = {"cuLaunch",
+                                        "cuGraphLaunch",
+                                        "cuMemcpy",
+                                        "cuMemset",
+                                        "cuMemAlloc",
+                                        "cuMemFree",
+                                        "cuMemHostAlloc",
+                                        "cuMemHostRegister",
+                                        "cuMemHostUnregister",
+                                        "cuMemCreate",
+                                        "cuMemRelease",
+                                        "cuMemMap",
+                                        "cuMemUnmap",
+                                        "cuMemAddress",
+                                        "cuMemPrefetch",
+                                        "cuMemBatchDecompress",
+                                        "cuCtxSynchronize",
+                                        "cuStreamSynchronize",
+                                        "cuStreamWaitEvent",
+                                        "cuEventSynchronize"};
+
+bool IsIdle(const char* name) {
+  for (const char* idle : kIdleCalls) {
+    const size_t length = strlen(idle);
+    if (strncmp(name, idle, length) == 0 && (name[length] == 0 || name[length] == '_')) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool IsRecordedFunction(Domain domain, const char* name) {
+  if (domain == kRuntimeApi) return name == nullptr || !IsIdle(name);
+  if (name == nullptr) return false;
+  for (const char* beginning : kDriverCalls) {
+    if (strncmp(name, beginning, strlen(beginning)) == 0) return true;
+  }
+  return false;
+}
+
+void FindFunctions(const Functions& library, FunctionNames* names) {
+  for (const Domain domain : {kDriverApi, kRuntimeApi}) {
+    for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
+      const char* name = nullptr;
+      if (library.get_callback_name != nullptr &&
+          library.get_callback_name(domain, id, &name) == kSuccess)
+        names->name[domain][id] = name;
+      names->is_recorded[domain][id] = IsRecordedFunction(domain, names->name[domain][id]);
+    }
+  }
+}
+
+}  // namespace gpuprof::tracer::cupti

@@ -1,0 +1,73 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which of the driver's calls are the program's own. The runtime makes its calls of the driver
+// inside its own functions, under the same correlation id, and CUPTI tells of both: the inner one
+// is not recorded, so that work on the device has one call that began it. As records come in any
+// order, a driver's call is held until the call around it would have come: until its thread has
+// made another one, and what CUPTI had delivered by then has been read.
+//
+// One thread at a time (the drain's pass).
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace gpuprof::tracer::cupti {
+
+struct ApiCall {
+  uint64_t start = 0, end = 0;  // on CUPTI's clock
+  uint32_t tid = 0;
+  uint32_t correlation = 0;
+  uint32_t function = 0;
+  uint32_t result = 0;
+};
+
+class DriverCalls {
+ public:
+  static constexpr uint32_t kMost = 1u << 16;
+
+  // A buffer's calls of the driver, before its calls of the runtime.
+  void Hold(const ApiCall& call);
+  void AllAreHeld();
+  // A call of the runtime's: what is inside of it is forgotten.
+  void Forget(const ApiCall& runtime);
+
+  // After each pass over what was delivered. Appends those that are the program's own; with `all`
+  // every one that is left. `now` and `limit` in ticks: none is held for longer.
+  void Release(uint64_t now, uint64_t limit, bool all, std::vector<ApiCall>* out);
+
+  uint64_t held() const { return held_.size(); }
+  uint64_t memory_bytes() const;
+
+ private:
+  struct Held {
+    ApiCall call;
+    uint64_t since = 0;  // ticks; 0: of this pass
+    bool is_inner = false;
+  };
+  // The call of a thread that began last.
+  struct Newest {
+    uint32_t tid, correlation;
+    uint64_t start;
+  };
+  // Calls of the runtime that came before those inside of them: a table of the newest.
+  struct Seen {
+    uint32_t tid = 0, correlation = 0;
+    uint64_t start = 0, end = 0;
+  };
+  static constexpr uint32_t kSeen = 8192;
+
+  void NoteNewest(const ApiCall& call);
+  bool IsFollowed(const ApiCall& call);
+  Newest* NewestOf(uint32_t tid);
+
+  std::vector<Held> held_;  // by thread and correlation, once AllAreHeld
+  std::vector<Newest> newest_;
+  std::vector<Seen> seen_;  // by correlation, modulo its size
+  size_t last_newest_ = 0;
+};
+
+}  // namespace gpuprof::tracer::cupti

@@ -1,0 +1,62 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "tracer/cupti/refusal.h"
+
+#include <atomic>
+
+#include "tracer/cupti/text.h"
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+// Whole once g_refused is set.
+char g_refusal[640];
+std::atomic<uint32_t> g_refused{0};
+
+const char* Meaning(int result) {
+  switch (result) {
+    case kMaxLimitReached:
+    case kMultipleSubscribersNotSupported:
+      return " holds CUPTI; host events are recorded all the same, and the next capture tries "
+             "again";
+    case kNotInitialized:
+      return "the driver is too old for this libcupti; install one that fits the driver";
+    case kInsufficientPrivileges:
+      return "the driver lets administrators alone profile; ask for "
+             "NVreg_RestrictProfilingToAdminUsers=0 or the capability CAP_PERFMON";
+    default:
+      return "";
+  }
+}
+
+}  // namespace
+
+void Refuse(const Host& host, const char* text) {
+  host.say(text);
+  if (g_refused.load() != 0) return;
+  Text(g_refusal).Add(text);
+  g_refused.store(1, std::memory_order_release);
+}
+
+void SayRefused(const Host& host, const Functions& functions, const SubscribeFailure& failure,
+                const char* lacking) {
+  char line[640];
+  const char* name = nullptr;
+  if (functions.get_result_string != nullptr) functions.get_result_string(failure.result, &name);
+  Text text(line);
+  text.Add(lacking).Add(": ").Add(failure.function).Add(" failed with ");
+  text.Add(name != nullptr ? name : "an unknown error");
+  const char* meaning = Meaning(failure.result);
+  if (*meaning != 0) text.Add(": ");
+  if (IsHeld(failure.result)) {
+    text.Add("another profiler in this process");
+    if (failure.holder[0] != 0) text.Add(" (").AddForeign(failure.holder).Add(")");
+  }
+  text.Add(meaning);
+  Refuse(host, line);
+}
+
+const char* Refusal() { return g_refused.load(std::memory_order_acquire) != 0 ? g_refusal : ""; }
+
+}  // namespace gpuprof::tracer::cupti

@@ -1,0 +1,90 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The two generations of CUPTI's interface behind one. The first (V1) has one subscriber in a
+// process, whose kinds and buffers are the library's own. The second (V2: CUPTI 13.3 with a driver
+// that plays along, r610) gives each subscriber its own, so that several profilers get on, where
+// all of them use it: functions of both in one process are refused. Which one it is shows when
+// subscribing: V2 is asked for first, and with others allowed.
+//
+// The thread that calls CUPTI, one at a time; NextRecord the drain.
+
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "tracer/cupti/abi.h"
+#include "tracer/cupti/library.h"
+
+namespace gpuprof::tracer::cupti {
+
+enum class Interface : uint32_t { kNone, kV1, kV2 };
+
+// What CUPTI calls, in the form of each generation.
+struct Handlers {
+  Callback callback;
+  BufferRequested requested;
+  BufferCompleted completed;
+  BufferRequestedV2 requested_v2;
+  BufferCompletedV2 completed_v2;
+};
+
+// Whether the answer to a subscription means that another one is there.
+inline bool IsHeld(int result) {
+  return result == kMultipleSubscribersNotSupported || result == kMaxLimitReached;
+}
+
+struct SubscribeFailure {
+  const char* function = "";
+  int result = kSuccess;
+  char holder[kHolderBytes] = {};  // who subscribes already, where the library tells
+};
+
+class Subscriber {
+ public:
+  // False: `failure` says why, and nothing is left behind.
+  bool Subscribe(const Library& library, const Handlers& handlers, SubscribeFailure* failure);
+  // Of V2 the buffers that were delivered must have been read: NextRecord asks for the subscriber.
+  void Unsubscribe();
+
+  int Enable(Activity kind);
+  // With records of what is there already, where the library can.
+  int EnableAndDump(Activity kind);
+  int Disable(Activity kind);
+  // False: it does not tell.
+  template <typename T>
+  bool ReadAttribute(Attribute attribute, T* value) {
+    size_t size = sizeof(*value);
+    return GetAttribute(attribute, &size, value) == kSuccess;
+  }
+  // Records or leaves out the calls of one function. kNotSupported: not to be had here.
+  int EnableFunction(Domain domain, uint32_t id, bool enable);
+  int EnableCallback(Domain domain, uint32_t id);
+  // Of all subscribers: CUPTI knows no other.
+  void Flush(bool forced);
+  // CUPTI's clock in ns; 0: it cannot be had.
+  uint64_t Time();
+  // Counted since the last time.
+  uint64_t TakeDropped();
+
+  // As cuptiActivityGetNextRecord.
+  int NextRecord(uint8_t* buffer, size_t valid, void** record) const;
+
+  // Of the last subscription.
+  Interface interface() const { return interface_; }
+
+ private:
+  bool SubscribeV1(const Handlers& handlers, SubscribeFailure* failure);
+  bool SubscribeV2(const Handlers& handlers, SubscribeFailure* failure);
+  bool TakeSystemThreadIds();
+  int GetAttribute(Attribute attribute, size_t* size, void* value);
+  void AskForHolder(const Handlers& handlers, SubscribeFailure* failure);
+
+  const Functions* functions_ = nullptr;
+  SubscriberHandle handle_ = nullptr;
+  std::atomic<SubscriberHandle> reader_{nullptr};  // of V2, while it subscribes
+  Interface interface_ = Interface::kNone;
+};
+
+}  // namespace gpuprof::tracer::cupti
