@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analysis/base/units.h"
+#include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
@@ -153,7 +154,7 @@ void AddNodes(const Process& process, const Track& track, const Table& table, co
   for (size_t i = 0; i < table.rows(); ++i) {
     if (table.graph[i] == 0) continue;
     const uint64_t node = process.graphs.RootOf(table.graph_node[i]);
-    NodeSums& sums = (*groups)[{track.device, node, kind, name(i)}];
+    NodeSums& sums = (*groups)[NodeKey{track.device, node, kind, name(i)}];
     sums.times.push_back(table.duration_ns[i]);
     sums.graphs.insert(table.graph[i]);
   }

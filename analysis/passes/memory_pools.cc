@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/device_memory.h"
 #include "analysis/steps/statistics.h"
 
@@ -79,7 +80,7 @@ class Pools {
     results::MemoryPool* row = pools[i].row;
     row->set_count(row->count() + 1);
     row->set_allocated_bytes(row->allocated_bytes() + block.bytes);
-    row->set_kind(MemoryKindName(block.kind));
+    row->set_kind(std::string(MemoryKindName(block.kind)));
   }
 
  private:

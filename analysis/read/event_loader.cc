@@ -165,6 +165,9 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int thread
     failures.push_back({index, std::move(fault)});
   });
   RemoveFailed(tasks, &failures);
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    for (Track& track : file->process().tracks) SortLateRows(&track);
+  }
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) UnifyStacks(&file->process());
 }

@@ -6,6 +6,9 @@
 #include "analysis/read/track_columns.h"
 
 #include <algorithm>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace gpuprof::analysis {
 namespace {
@@ -363,6 +366,27 @@ void RemoveRows(Track* track, ChunkKind kind, uint64_t row, uint64_t count) {
     const auto first = column.begin() + static_cast<ptrdiff_t>(row);
     column.erase(first, first + static_cast<ptrdiff_t>(count));
   });
+}
+
+void SortLateRows(Track* track) {
+  std::vector<uint32_t> order;
+  const auto sort = [&](ChunkKind kind, const Column<int64_t>& end_ns) {
+    if (std::is_sorted(end_ns.begin(), end_ns.end())) return;
+    order.resize(end_ns.size());
+    std::iota(order.begin(), order.end(), 0u);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](uint32_t x, uint32_t y) { return end_ns[x] < end_ns[y]; });
+    VisitTable(track, kind, [&](auto& column) {
+      auto sorted = column;
+      for (size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
+      column = std::move(sorted);
+    });
+  };
+  sort(ChunkKind::kKernel, track->kernel.end_ns);
+  sort(ChunkKind::kMemcpy, track->memcpy.end_ns);
+  sort(ChunkKind::kMemset, track->memset.end_ns);
+  sort(ChunkKind::kApi, track->api.end_ns);
+  sort(ChunkKind::kSync, track->sync.end_ns);
 }
 
 void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, const ClockMap& clock,

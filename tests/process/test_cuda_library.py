@@ -118,9 +118,9 @@ def test_where_none_fits_it_is_said_which_is_too_new(used):
 
 
 def test_the_one_that_is_there_already_is_taken(used, tmp_path):
-    """own_profiler has loaded one before it initialises CUDA: a newer one beside the runtime would be a second."""
+    """A newer one beside the runtime would be a second."""
     folder = without_cupti(tmp_path / "lib")
     put("13.3", folder)
     loaded = put("12.9", tmp_path / "first")
-    found, _ = used(PROGRAM.parent / "own_profiler", [tmp_path / "first", folder], LD_PRELOAD=str(loaded))
+    found, _ = used(PROGRAM, [tmp_path / "first", folder], LD_PRELOAD=str(loaded))
     assert found == str(loaded)

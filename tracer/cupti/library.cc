@@ -40,15 +40,20 @@ bool Fits(uint32_t major, uint32_t driver_major) {
 
 bool OpenIn(const char* folder, void* data) {
   auto* search = static_cast<Search*>(data);
+  const bool by_name = folder[0] == 0;
+  bool is_too_new = by_name && search->too_new[0] != 0;
   for (const Soname& soname : kSonames) {
     Text text(search->path);
     text.Add(folder).Add(soname.name);
     // dlopen of what is not there allocates for its error text; most places hold nothing.
-    if (text.is_cut() || (folder[0] != 0 && access(search->path, F_OK) != 0)) continue;
+    if (text.is_cut() || (!by_name && access(search->path, F_OK) != 0)) continue;
     if (!Fits(soname.major, search->driver_major)) {
-      if (folder[0] != 0 && search->too_new[0] == 0) strcpy(search->too_new, search->path);
+      is_too_new |= !by_name;
+      if (!by_name && search->too_new[0] == 0) strcpy(search->too_new, search->path);
       continue;
     }
+    // The name that tells no version is a link to the newest there is.
+    if (soname.major == 0 && is_too_new) continue;
     search->handle = dlopen(search->path, RTLD_NOW | RTLD_LOCAL);
     if (search->handle != nullptr) return true;
   }

@@ -160,10 +160,14 @@ bool InEnvironment(const Visitor& visit, const char* variable,
   return false;
 }
 
-bool InToolkits(const Visitor& visit) {
+bool InNamedToolkit(const Visitor& visit) {
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     if (InEnvironment(visit, variable, {kInToolkit[0], kInToolkit[1], kInToolkit[2]})) return true;
   }
+  return false;
+}
+
+bool InUsualToolkit(const Visitor& visit) {
   for (const char* in_toolkit : kInToolkit) {
     if (visit("/usr/local/cuda/", in_toolkit)) return true;
   }
@@ -212,7 +216,7 @@ bool EachFolder(VisitFolder visit, void* data) {
   const Visitor visitor = {visit, data};
   return BesideRuntime(visitor) || OnLoaderPath(visitor) || OnOwnPath(visitor) ||
          InPackages(visitor) || InEnvironment(visitor, "CONDA_PREFIX", {"lib/"}) ||
-         visit("", data) || InToolkits(visitor);
+         InNamedToolkit(visitor) || visit("", data) || InUsualToolkit(visitor);
 }
 
 }  // namespace gpuprof::tracer::cupti

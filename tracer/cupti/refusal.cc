@@ -33,6 +33,8 @@ const char* Meaning(int result) {
 }  // namespace
 
 void Refuse(const Host& host, const char* text) {
+  // A capture that meets with the same again says nothing new.
+  if (strcmp(Refusal(), text) == 0) return;
   host.say(text);
   if (g_refused.load() != 0) return;
   Text(g_refusal).Add(text);

@@ -99,7 +99,7 @@ static void End() {
 
 int main(int argc, char** argv) {
   second = argc > 1 && strcmp(argv[1], "v2") == 0;
-  for (const char* name : {"libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8"}) {
+  for (const char* name : {"libcupti.so.11.8", "libcupti.so.12", "libcupti.so.13"}) {
     if (library == nullptr) library = dlopen(name, RTLD_NOW);
   }
   if (library == nullptr) return 4;
