@@ -61,6 +61,8 @@ void RecordMainThread() {
 
 __attribute__((constructor(101))) void Enter() {
   ResolveRealSymbols();
+  // The first reading of a clock faults a page in: it would come late.
+  proto::ReadClockNs(CLOCK_MONOTONIC);
   const uint64_t ticks = proto::ReadCounter();
   const uint64_t ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   if (!ReadSettings()) return;

@@ -327,6 +327,12 @@ const ProcessDump::Table ProcessDump::kTables[] = {
     {"memset", Times<&Track::memset, &MemsetTable::end_ns>, WriteGpu<&GpuRows::Set>},
     {"api", Times<&Track::api, &ApiTable::end_ns>, WriteGpu<&GpuRows::Call>},
     {"sync", Times<&Track::sync, &SyncTable::end_ns>, WriteGpu<&GpuRows::Wait>},
+    {"device_memory", Times<&Track::device_memory, &DeviceMemoryTable::time_ns>,
+     WriteGpu<&GpuRows::Memory>},
+    {"memory_pool", Times<&Track::memory_pool, &MemoryPoolTable::time_ns>,
+     WriteGpu<&GpuRows::Pool>},
+    {"graph_launch", Times<&Track::graph_launch, &GraphLaunchTable::end_ns>,
+     WriteGpu<&GpuRows::GraphLaunch>},
 };
 const size_t ProcessDump::kTableCount = std::size(kTables);
 

@@ -120,4 +120,43 @@ void GpuRows::Wait(const Track& track, size_t row) {
   if (t.result[row] != 0) out_->Pair("result", t.result[row]);
 }
 
+void GpuRows::Memory(const Track& track, size_t row) {
+  const DeviceMemoryTable& t = track.device_memory;
+  const uint32_t operation = t.operation[row];
+  const bool is_release = (operation & 0xff) == proto::kMemoryRelease;
+  out_->Pair("operation", is_release ? "release" : "allocation");
+  out_->Pair("kind", MemoryKindName(operation >> 8 & 0xff));
+  out_->Address("address", t.address[row]);
+  out_->Pair("bytes", t.bytes[row]);
+  out_->Pair("device", track.device);
+  out_->Pair("context", track.context);
+  if (track.stream != kNoCudaId) out_->Pair("stream", track.stream);
+  if (operation >> 24 != 0) out_->Pair("async", 1);
+  if (t.pool[row] != 0) out_->Address("pool", t.pool[row]);
+  out_->Pair("correlation", t.correlation[row]);
+  out_->Pair("capture", t.capture[row]);
+}
+
+void GpuRows::Pool(const Track& track, size_t row) {
+  constexpr std::string_view kOperations[] = {"seen", "created", "destroyed", "trimmed"};
+  const MemoryPoolTable& t = track.memory_pool;
+  const uint32_t operation = t.operation[row] & 0xff;
+  out_->Code("operation", operation < std::size(kOperations) ? kOperations[operation] : "",
+             operation);
+  out_->Address("pool", t.pool[row]);
+  out_->Pair("size_bytes", t.size[row]);
+  out_->Pair("utilized_bytes", t.utilized[row]);
+  out_->Pair("threshold_bytes", t.threshold[row]);
+  out_->Pair("device", track.device);
+  if (t.correlation[row] != 0) out_->Pair("correlation", t.correlation[row]);
+}
+
+void GpuRows::GraphLaunch(const Track& track, size_t row) {
+  const GraphLaunchTable& t = track.graph_launch;
+  out_->Pair("graph", t.graph[row]);
+  Span(t, row);
+  Stream(track);
+  out_->Pair("correlation", t.correlation[row]);
+}
+
 }  // namespace gpuprof::analysis

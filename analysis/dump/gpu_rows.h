@@ -12,6 +12,10 @@
 //            [graph graph_node]
 //   api      function start_ns duration_ns correlation [result] [stack]
 //   sync     kind start_ns duration_ns context stream [event] correlation [result]
+//   device_memory  operation kind address bytes device context [stream] [async] [pool] correlation
+//            capture
+//   memory_pool    operation pool size_bytes utilized_bytes threshold_bytes device [correlation]
+//   graph_launch   graph start_ns duration_ns device context stream correlation
 //
 // Names of kernels are as CUPTI gives them, mangled. One thread.
 
@@ -33,6 +37,9 @@ class GpuRows {
   void Set(const Track& track, size_t row);
   void Call(const Track& track, size_t row);
   void Wait(const Track& track, size_t row);
+  void Memory(const Track& track, size_t row);
+  void Pool(const Track& track, size_t row);
+  void GraphLaunch(const Track& track, size_t row);
 
   // Of proto::ApiFunction; its number where the trace has no name for it.
   void Function(uint32_t function);

@@ -63,7 +63,9 @@ class Follower {
       // beginning, and the one that was given the address may have begun before the one that gave
       // it up.
       const Launch* call = launches_.Find(block.correlation);
-      if (call != nullptr) given_up_[block.address] = call->end_ns;
+      GivenUp& late = given_up_[block.address];
+      ++late.releases;
+      late.until_ns = call != nullptr ? call->end_ns : block.time_ns;
       ++history_.implied_releases;
       End(at->second, block.time_ns, DeviceMemoryEvent::kRelease, 0);
       at->second = index;
@@ -74,17 +76,17 @@ class Follower {
   }
 
   void Release(const DeviceBlock& block) {
-    if (const auto late = given_up_.find(block.address); late != given_up_.end()) {
-      const bool is_it = block.time_ns <= late->second;
-      given_up_.erase(late);
-      if (is_it) {
-        --history_.implied_releases;
-        return;
-      }
-    }
-    if (const auto at = live_.find(block.address); at != live_.end()) {
+    const auto late = given_up_.find(block.address);
+    const bool is_awaited = late != given_up_.end() && late->second.releases != 0;
+    const auto at = live_.find(block.address);
+    if (at != live_.end() && !(is_awaited && block.time_ns <= late->second.until_ns)) {
       End(at->second, block.time_ns, DeviceMemoryEvent::kRelease, block.correlation);
       live_.erase(at);
+      return;
+    }
+    if (is_awaited) {
+      --late->second.releases;
+      --history_.implied_releases;
       return;
     }
     history_.blocks.push_back(block);
@@ -113,10 +115,16 @@ class Follower {
     history_.events.push_back({time_ns, index, what, correlation});
   }
 
+  // Releases of an address that must have been before it was given out again.
+  struct GivenUp {
+    uint32_t releases = 0;
+    int64_t until_ns = 0;  // one told of before that is such a release, and not the new block's
+  };
+
   const Launches& launches_;
   DeviceMemoryHistory history_;
-  std::unordered_map<uint64_t, uint32_t> live_;     // by address: the block
-  std::unordered_map<uint64_t, int64_t> given_up_;  // by address: until when its release may come
+  std::unordered_map<uint64_t, uint32_t> live_;  // by address: the block
+  std::unordered_map<uint64_t, GivenUp> given_up_;
 };
 
 }  // namespace

@@ -92,10 +92,11 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
     sum->set_role(RoleOf(context, index));
     sum->set_start_ns(process.first_ns);
     sum->set_end_ns(process.last_ns);
-    std::vector<results::Thread> rows(process.tracks.size());
-    for (size_t i = 0; i < rows.size(); ++i) {
-      FillThread(context, index, i, &rows[i]);
-      AddTo(rows[i], sum);
+    std::vector<results::Thread> rows;
+    for (size_t i = 0; i < process.tracks.size(); ++i) {
+      if (process.tracks[i].is_stream) continue;
+      FillThread(context, index, i, &rows.emplace_back());
+      AddTo(rows.back(), sum);
     }
     std::stable_sort(rows.begin(), rows.end(),
                      [](const results::Thread& a, const results::Thread& b) {

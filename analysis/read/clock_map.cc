@@ -18,8 +18,8 @@ constexpr uint64_t kLatestRealtimeNs = uint64_t{1} << 61;
 // Lines between snapshots nearer than this would magnify the error of reading the clocks.
 constexpr uint64_t kShortestLineNs = 100'000'000;
 // Below this distance between first and last snapshot the recorder's own estimate of the rate is
-// the better one.
-constexpr uint64_t kShortestFitNs = 20'000'000;
+// the better one: it comes from some 20 us of the program's begin, snapshots are read to 0.1 us.
+constexpr uint64_t kShortestFitNs = 200'000;
 // Faster or slower clocks do not exist: 2 MHz to 20 GHz.
 constexpr double kSlowestNsPerTick = 500.0;
 constexpr double kFastestNsPerTick = 0.05;

@@ -191,7 +191,6 @@ void Sampler::ReadAll(uint64_t now_ns) {
 }
 
 void Sampler::Loop() {
-  if (log_->is_open()) log_->WriteHeader();
   bool is_over = false;
   while (true) {
     const uint64_t begin = Now();
@@ -209,7 +208,9 @@ void Sampler::Loop() {
 }
 
 void Sampler::Run() {
-  if (!log_->is_open()) {
+  if (log_->is_open()) {
+    log_->WriteHeader();
+  } else {
     WaitForCuda();
     if (!HasCuda()) return;
   }

@@ -61,7 +61,7 @@ def test_every_release_gives_the_same_tables(unharmed, release, program):
     outcome, truth = unharmed(program, personality=release)
     (trace,) = read_bundle(outcome.bundle)
     assert trace.lost == 0, trace.losses
-    assert {row["version"] for row in truth.of("subscriber")} == {int(PERSONALITIES[release].removeprefix("cupti-"))}
+    assert {row["version"] for row in truth.of("subscriber")} == {130001 if release == "13.0" else int(PERSONALITIES[release].removeprefix("cupti-"))}
     count = collections.Counter
     assert count(row[:8] for row in trace.kernel_rows()) == count(row[:8] for row in truth.kernels())
     assert len(trace.copies["time"]) == len(truth.of("copy")) and len(trace.sets["time"]) == len(truth.of("set"))

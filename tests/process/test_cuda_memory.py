@@ -344,7 +344,7 @@ def test_a_kind_that_is_refused_is_no_reason_to_refuse_the_others(allocating, ki
     assert (trace.devices == {}) == (kind == 8)
     said = [line for line in outcome.words.splitlines() if "recorded: cuptiActivityEnable failed" in line]
     assert len(said) == (1 if kind in (49, 50) else 0)
-    assert len(trace.notes) == len(said)
+    assert len([note for note in trace.notes if "recorded: cuptiActivityEnable failed" in note]) == len(said)
     bare = run_bare([PROGRAMS / "pools"], env=environment_of(outcome.bundle.parent / "bare.json", script))
     assert (outcome.status, outcome.out) == (bare.status, bare.out)
 

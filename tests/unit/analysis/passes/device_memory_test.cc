@@ -19,7 +19,7 @@ namespace {
 constexpr uint8_t kPinned = 2, kDevice = 3, kManaged = 5;
 constexpr uint64_t kPool = 0x7f1100000000;
 
-results::DeviceMemory Run(const Trace& trace, const std::string& by = "") {
+results::DeviceMemory RunBy(const Trace& trace, const std::string& by = "") {
   PassOptions options;
   options.by = by;
   return RunPass<results::DeviceMemory>("device_memory", trace, options);
@@ -38,7 +38,7 @@ TEST(DeviceMemoryPass, PeaksAreOfEachKindAndOfTheDevice) {
       .Allocate(4 * kMs, 0x3000, 30, 0, kManaged)
       .Allocate(5 * kMs, 0x4000, 1000, 0, kPinned)
       .Allocate(6 * kMs, 0x1000, 60);
-  const auto result = Run(MakeTrace({&builder}));
+  const auto result = RunBy(MakeTrace({&builder}));
   EXPECT_EQ(result.by(), "kind");
   EXPECT_EQ(result.count(), 5u);
   EXPECT_EQ(result.allocated_bytes(), 1240u);
@@ -74,7 +74,7 @@ TEST(DeviceMemoryPass, OlderBlocksNeverMakeItNegative) {
       .Release(1 * kMs, 0x9000, 5000)
       .Allocate(2 * kMs, 0x1000, 100)
       .Release(3 * kMs, 0x8000, 7000);
-  const auto result = Run(MakeTrace({&builder}));
+  const auto result = RunBy(MakeTrace({&builder}));
   ASSERT_EQ(result.uses_size(), 1);
   const results::MemoryUse& use = result.uses(0);
   EXPECT_EQ(use.count(), 1u);
@@ -96,7 +96,7 @@ TEST(DeviceMemoryPass, ACaptureForgetsTheBlocksOfTheOneBefore) {
       .Allocate(1 * kMs, 0x1000, 100)
       .Allocate(6 * kMs, 0x2000, 30, 0, kDevice, 0, 2)
       .Release(7 * kMs, 0x1000, 100, 0, kDevice, 0, 2);
-  const auto result = Run(MakeTrace({&builder}));
+  const auto result = RunBy(MakeTrace({&builder}));
   EXPECT_EQ(result.uses(0).peak_bytes(), 100u);
   EXPECT_EQ(result.uses(0).end_bytes(), 30u);
   EXPECT_EQ(result.uses(0).older_count(), 1u);
@@ -108,7 +108,7 @@ TEST(DeviceMemoryPass, RowsOfSeveralTracksAreTakenByTime) {
   // The release reached the file before the allocation.
   builder.Stream(0, 1, 14).Release(8 * kMs, 0x1000, 100);
   builder.Stream(0, 1, 15).Allocate(9 * kMs, 0x1000, 40).Allocate(1 * kMs, 0x1000, 100);
-  const auto result = Run(MakeTrace({&builder}), "device");
+  const auto result = RunBy(MakeTrace({&builder}), "device");
   ASSERT_EQ(result.uses_size(), 1);
   EXPECT_EQ(result.uses(0).name(), "device 0");
   EXPECT_EQ(result.uses(0).peak_bytes(), 100u);
@@ -126,7 +126,7 @@ TEST(DeviceMemoryPass, AnAddressGivenUpDuringTheCallThatGetsIt) {
       .Allocate(9 * kMs, 0x1000, 60, 40)
       .Release(10 * kMs, 0x1000, 100, 8)
       .Release(20 * kMs, 0x1000, 60, 9);
-  const auto result = Run(MakeTrace({&builder}));
+  const auto result = RunBy(MakeTrace({&builder}));
   const results::MemoryUse& use = result.uses(0);
   EXPECT_EQ(use.count(), 2u);
   EXPECT_EQ(use.release_count(), 2u);
@@ -142,7 +142,7 @@ TEST(DeviceMemoryPass, ALostReleaseIsImplied) {
       .Allocate(1 * kMs, 0x1000, 100)
       .Allocate(9 * kMs, 0x1000, 60)
       .Release(20 * kMs, 0x1000, 60);
-  const auto result = Run(MakeTrace({&builder}));
+  const auto result = RunBy(MakeTrace({&builder}));
   EXPECT_EQ(result.uses(0).peak_bytes(), 100u);
   EXPECT_EQ(result.uses(0).end_count(), 0u);
   EXPECT_EQ(result.implied_release_count(), 1u);
@@ -158,7 +158,7 @@ TEST(DeviceMemoryPass, CallsTakeTime) {
       .Allocate(1 * kMs, 0x1000, 100, 40)
       .Release(5 * kMs, 0x1000, 100, 41)
       .Allocate(9 * kMs, 0x2000, 1, 42);
-  const auto result = Run(MakeTrace({&builder}));
+  const auto result = RunBy(MakeTrace({&builder}));
   EXPECT_EQ(result.uses(0).allocation_call_ns(), 1 * kMs);
   EXPECT_EQ(result.uses(0).release_call_ns(), 3 * kMs);
   EXPECT_DOUBLE_EQ(result.uses(0).call_ratio(), 0.4);
@@ -179,7 +179,7 @@ TEST(DeviceMemoryPass, PoolsTellWhatTheyHold) {
       .Pool(proto::kPoolDestroyed, 5 * kMs, kPool, 24, 24)
       .Pool(proto::kPoolCreated, 7 * kMs, kPool, 0, 0)
       .Pool(proto::kPoolSeen, 8 * kMs, kPool, 10, 5);
-  const auto result = Run(MakeTrace({&builder}), "pool");
+  const auto result = RunBy(MakeTrace({&builder}), "pool");
   ASSERT_EQ(result.pools_size(), 2) << "the address is another pool's later";
   const results::MemoryPool& first = result.pools(0);
   EXPECT_EQ(first.name(), "0x7f1100000000");
@@ -211,12 +211,12 @@ TEST(DeviceMemoryPass, SizesStreamsAndOurOwn) {
   OfContext(&builder, 1, 2).Allocate(2 * kMs, 0x2000, 50);
   builder.Stream(1, 2, 14).Allocate(3 * kMs, 0x3000, 150, 0, kDevice, kPool);
   const Trace trace = MakeTrace({&builder});
-  const auto by_size = Run(trace, "size");
+  const auto by_size = RunBy(trace, "size");
   ASSERT_EQ(by_size.uses_size(), 2);
   EXPECT_EQ(by_size.uses(0).name(), "32 B to 64 B");
   EXPECT_EQ(by_size.uses(1).count(), 2u);
   EXPECT_EQ(by_size.uses(1).high_bytes(), 255u);
-  const auto by_stream = Run(trace, "stream");
+  const auto by_stream = RunBy(trace, "stream");
   ASSERT_EQ(by_stream.uses_size(), 3);
   EXPECT_EQ(by_stream.uses(0).name(), "no stream");
   EXPECT_FALSE(by_stream.uses(0).has_stream());
