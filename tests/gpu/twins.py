@@ -7,7 +7,7 @@
     tests/gpu/twins.py --gpuprof build/ci/launcher/gpuprof --programs build/ci/tests/fake_gpu/programs [--doubles LIB] [NAME ...]
 
 Each file of tests/gpu/expected says what a program does on the GPU, from its source: the kernels it launches and how, what it copies
-and sets, which calls it makes. The program runs bare and under `gpuprof run`; what was recorded has to be just that, and what must hold
+and sets, which calls it makes (but not the first, inside of which CUDA begins and CUPTI with it). The program runs bare and under `gpuprof run`; what was recorded has to be just that, and what must hold
 of every recording is checked besides: the same output and status, nothing lost, each kernel launched by one recorded call that began
 before it, each stream in order. What differs is printed, and the exit status is 1.
 
