@@ -74,9 +74,7 @@ class MemoryRecords : public testing::Test {
       buffer.insert(buffer.end(), record.bytes().begin(), record.bytes().end());
       g_lengths.push_back(record.bytes().size());
     }
-    Functions functions;
-    functions.get_next_record = NextRecord;
-    sorter_.Consume({buffer.data(), buffer.size(), 0}, functions, FunctionNames());
+    sorter_.Consume({buffer.data(), buffer.size(), 0}, NextRecord, FunctionNames());
   }
 
   // Of all tracks, each with its track in front.
