@@ -31,7 +31,7 @@ TEST(GpuLog, LinesHaveACellForEachColumn) {
   device.name = "NVIDIA H200";
   const std::vector<Reading> readings = {
       {static_cast<uint32_t>(CounterId::kGpuUtilization), 97},
-      {static_cast<uint32_t>(CounterId::kPower), 71'305},
+      {static_cast<uint32_t>(CounterId::kPower), 71'304},
       {static_cast<uint32_t>(CounterId::kClocksEventReasons), 0x24},
       {static_cast<uint32_t>(CounterId::kPcieTx), 5'000'000},
       {static_cast<uint32_t>(CounterId::kGpmFirst) + 20, 7'000'000},
