@@ -151,7 +151,7 @@ def test_the_choice_is_said_beside_the_lines(bundle, record):
 def test_a_wrong_key_names_the_right_ones(bundle):
     done = gpuprof("stats", "stacks", bundle, "--by", "bytes")
     assert (done.status, done.out) == (2, b"")
-    assert b"'bytes'" in done.err and b"heap_alloc, heap_allocs, heap_live, heap_peak, mmap, wait, wait_all, waits" in done.err
+    assert b"'bytes'" in done.err and b"heap_alloc, heap_allocs, heap_live, heap_peak, kernel, mmap, wait, wait_all, waits" in done.err
 
 
 def test_a_limit_keeps_the_heaviest_and_says_so(bundle):
