@@ -151,3 +151,15 @@ def test_a_forked_child_does_not_hang(unharmed):
     parents = [trace for trace in read_bundle(outcome.bundle) if len(trace.kernels["time"])]
     assert len(parents) == 1
     assert sorted(row[0] for row in parents[0].kernel_rows()) == ["_Z4Longv", "_Z5Shortv"]
+
+
+def test_a_program_that_is_faster_than_the_recorder_is_recorded_to_its_end(record):
+    """What cannot be kept is declared, and the recorder's memory holds: every launch is a kernel and a call, or counted as lost."""
+    launches = 1_500_000
+    env = {"LD_LIBRARY_PATH": str(LIBRARIES), "FAKE_GPU_SCRIPT": "kernel_ns 0; launch_ns 0"}
+    outcome = record([str(DOUBLES / "programs" / "generator"), str(launches)], "--trace", "cuda", "--memory", "32MiB", env=env)
+    assert outcome.status == 0, outcome.err.decode()
+    assert "no memory" not in outcome.words
+    (trace,) = read_bundle(outcome.bundle)
+    assert len(trace.kernels["time"]) + len(trace.calls["time"]) + trace.lost >= 2 * launches
+    assert "recovered" not in gpuprof("info", outcome.bundle).out.decode()
