@@ -108,7 +108,7 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
     if (is("ops")) source = proto::kSourceOps;
     if (is("tensors")) source = proto::kSourceTensors;
     if (is("nvtx")) source = proto::kSourceNvtx;
-    if (is("launches")) source = proto::kSourceLaunches;
+    if (is("launches")) source = proto::kSourceLaunches | proto::kSourceCuda;
     if (source == 0 ||
         (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings))))
       return false;

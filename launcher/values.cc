@@ -198,9 +198,11 @@ std::string ParseSources(std::string_view text, Sources* sources) {
   *sources = Sources{};
   const std::vector<std::string> names = {"cuda", "heap",    "mmap", "locks",   "threads",
                                           "ops",  "tensors", "nvtx", "launches"};
-  const uint32_t bits[] = {proto::kSourceCuda,    proto::kSourceHeap,    proto::kSourceMmap,
-                           proto::kSourceLocks,   proto::kSourceThreads, proto::kSourceOps,
-                           proto::kSourceTensors, proto::kSourceNvtx,    proto::kSourceLaunches};
+  const uint32_t bits[] = {proto::kSourceCuda, proto::kSourceHeap, proto::kSourceMmap,
+                           proto::kSourceLocks, proto::kSourceThreads, proto::kSourceOps,
+                           proto::kSourceTensors, proto::kSourceNvtx,
+                           // Without the activity there is nothing that they launched.
+                           proto::kSourceLaunches | proto::kSourceCuda};
   for (const std::string& item : Split(text, ',')) {
     const size_t equals = item.find('=');
     const std::string name = item.substr(0, equals);

@@ -112,12 +112,6 @@ void FillName(const Process& process, uint32_t string_id, results::Kernel* row) 
   if (row->name() != name) row->set_mangled(name);
 }
 
-const proto::Device* DeviceOf(const Process& process, uint32_t id) {
-  const auto found = std::find_if(process.devices.begin(), process.devices.end(),
-                                  [&](const proto::Device& device) { return device.id() == id; });
-  return found == process.devices.end() ? nullptr : &*found;
-}
-
 // The limit is that of the way to launch it that took most time.
 void FillOccupancy(const Process& process, const proto::Device& device, const Sums& sums,
                    results::Kernel* row) {
@@ -152,7 +146,7 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
   row->set_pid(key.pid);
   row->set_device(key.device);
   const proto::Signature* signature = SignatureOf(process, sums->signatures.begin()->first);
-  const proto::Device* device = DeviceOf(process, key.device);
+  const proto::Device* device = process.FindDevice(key.device);
   if (grouping == Grouping::kStream) {
     row->set_context(key.first);
     row->set_stream(key.second);

@@ -42,7 +42,7 @@ def total(truth, name):
 
 @pytest.mark.parametrize("personality", [None, *PERSONALITIES])
 def test_kernels_by_the_stack_that_launched_them(phases, personality):
-    bundle, truth = phases("--trace", "cuda,launches", personality=personality)
+    bundle, truth = phases("--trace", "launches", personality=personality)  # which takes cuda along
     (trace,) = read_bundle(bundle)
     assert trace.lost == 0, trace.losses
     assert sorted(trace.launches["correlation"].tolist()) == sorted(kernel["correlation"] for kernel in truth.of("kernel"))
