@@ -9,6 +9,7 @@ import pathlib
 import pytest
 
 from conftest import BUILD
+from trace_file import read_bundle
 
 DOUBLES = BUILD / "tests" / "fake_gpu"
 LIBRARIES = DOUBLES / "lib"
@@ -56,3 +57,22 @@ class Truth:
         rows = [(k["name"], k["stream"], tuple(k["grid"]), tuple(k["block"]), k["registers"], k["static_smem"], k["dynamic_smem"],
                  k["correlation"], k["start"] + self.offset, k["end"] + self.offset) for k in self.of("kernel")]
         return sorted(rows, key=lambda row: row[-2:])
+
+
+def with_switch(program, truth):
+    """A running program (conftest.session) with `switch(verb)` of `gpuprof ctl`, and `whole()`: its trace, what truly happened, its outcome."""
+
+    def switch(verb):
+        done = program.ctl(verb)
+        assert done.status == 0, done.err.decode()
+
+    def whole():
+        outcome = program.finish()
+        assert outcome.status == 0, outcome.err.decode()
+        found = Truth(truth)
+        assert found.of("violation") == []
+        (trace,) = read_bundle(outcome.bundle)
+        return trace, found, outcome
+
+    program.switch, program.whole = switch, whole
+    return program

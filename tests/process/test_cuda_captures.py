@@ -9,8 +9,7 @@ import collections
 import pytest
 
 from conftest import gpuprof
-from fake_gpu import DOUBLES, Truth, environment_of, needs_doubles
-from trace_file import read_bundle
+from fake_gpu import DOUBLES, environment_of, needs_doubles, with_switch
 
 pytestmark = needs_doubles
 
@@ -28,20 +27,8 @@ def rounds(session, tmp_path):
         program.tell(f"{kernels}\n")
         assert program.line() == f"done {kernels}"
 
-    def switch(verb):
-        done = program.ctl(verb)
-        assert done.status == 0, done.err.decode()
-
-    def end():
-        outcome = program.finish()
-        assert outcome.status == 0, outcome.err.decode()
-        found = Truth(truth)
-        assert found.of("violation") == []
-        (trace,) = read_bundle(outcome.bundle)
-        return trace, found, outcome
-
-    program.go, program.switch, program.whole = go, switch, end
-    return program
+    program.go = go
+    return with_switch(program, truth)
 
 
 def key(kernel):

@@ -10,7 +10,7 @@ import json
 import pytest
 
 from conftest import gpuprof, run_bare
-from fake_gpu import DOUBLES, PERSONALITIES, Truth, environment_of, needs_doubles
+from fake_gpu import DOUBLES, PERSONALITIES, Truth, environment_of, needs_doubles, with_switch
 from trace_file import read_bundle
 
 pytestmark = needs_doubles
@@ -57,20 +57,8 @@ def steered(session, tmp_path):
                 program.tell(command + "\n")
                 assert program.line() == f"done {command}"
 
-        def switch(verb):
-            done = program.ctl(verb)
-            assert done.status == 0, done.err.decode()
-
-        def end():
-            outcome = program.finish()
-            assert outcome.status == 0, outcome.err.decode()
-            found = Truth(truth)
-            assert found.of("violation") == []
-            (trace,) = read_bundle(outcome.bundle)
-            return trace, found, outcome
-
-        program.do, program.switch, program.whole = do, switch, end
-        return program
+        program.do = do
+        return with_switch(program, truth)
 
     return start
 
