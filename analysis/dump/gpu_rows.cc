@@ -14,12 +14,6 @@ namespace {
 // CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC and its twin of sets.
 constexpr uint32_t kAsyncFlag = 1;
 
-std::string Triple(const google::protobuf::RepeatedField<uint32_t>& values) {
-  std::string text;
-  for (const uint32_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
-  return text;
-}
-
 }  // namespace
 
 template <typename Table>
@@ -51,11 +45,11 @@ void GpuRows::Kernel(const Track& track, size_t row) {
   out_->Text("name", process_.String(signature.name()));
   Span(t, row);
   Stream(track);
-  out_->Pair("grid", Triple(signature.grid()));
-  out_->Pair("block", Triple(signature.block()));
+  out_->Pair("grid", DimensionsText(signature.grid()));
+  out_->Pair("block", DimensionsText(signature.block()));
   const bool has_cluster = std::any_of(signature.cluster().begin(), signature.cluster().end(),
                                        [](uint32_t n) { return n > 1; });
-  if (has_cluster) out_->Pair("cluster", Triple(signature.cluster()));
+  if (has_cluster) out_->Pair("cluster", DimensionsText(signature.cluster()));
   out_->Pair("registers", signature.registers());
   out_->Pair("static_shared_bytes", signature.static_shared_bytes());
   out_->Pair("dynamic_shared_bytes", signature.dynamic_shared_bytes());

@@ -241,6 +241,12 @@ std::string CounterValueText(int64_t value, uint32_t divisor) {
   return text;
 }
 
+std::string DimensionsText(const google::protobuf::RepeatedField<uint32_t>& dimensions) {
+  std::string text;
+  for (const uint32_t size : dimensions) text += (text.empty() ? "" : ",") + std::to_string(size);
+  return text;
+}
+
 std::string DeviceName(uint32_t device) {
   constexpr uint32_t kNoIndex = 0xff;
   const std::string_view known = Find(kDeviceTypes, device >> 8);

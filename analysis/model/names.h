@@ -10,6 +10,8 @@
 #include <string>
 #include <string_view>
 
+#include <google/protobuf/repeated_field.h>
+
 #include "proto/record.h"
 
 namespace gpuprof::analysis {
@@ -43,6 +45,9 @@ std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);
 
 // A counter's value divided, exact: 71300 of 1000 is "71.3".
 std::string CounterValueText(int64_t value, uint32_t divisor);
+
+// A grid, block or cluster: "64,1,1".
+std::string DimensionsText(const google::protobuf::RepeatedField<uint32_t>& dimensions);
 
 // "cpu", "cuda:0", from type << 8 | index as the framework numbers them.
 std::string DeviceName(uint32_t device);

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/model/names.h"
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/occupancy.h"
@@ -88,18 +89,12 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
   }
 }
 
-std::string Triple(const google::protobuf::RepeatedField<uint32_t>& values) {
-  std::string text;
-  for (const uint32_t value : values) text += (text.empty() ? "" : ",") + std::to_string(value);
-  return text;
-}
-
 void FillSignature(const proto::Signature& from, results::Kernel* row) {
-  row->set_grid(Triple(from.grid()));
-  row->set_block(Triple(from.block()));
+  row->set_grid(DimensionsText(from.grid()));
+  row->set_block(DimensionsText(from.block()));
   const bool has_cluster =
       std::any_of(from.cluster().begin(), from.cluster().end(), [](uint32_t n) { return n > 1; });
-  if (has_cluster) row->set_cluster(Triple(from.cluster()));
+  if (has_cluster) row->set_cluster(DimensionsText(from.cluster()));
   row->set_registers_per_thread_count(from.registers());
   row->set_static_shared_bytes(from.static_shared_bytes());
   row->set_dynamic_shared_bytes(from.dynamic_shared_bytes());
