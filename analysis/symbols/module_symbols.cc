@@ -274,8 +274,13 @@ std::string BuildIdOfFile(const std::string& path) {
 std::string DebugPathOf(const std::string& build_id) {
   const std::string hex = Hex(build_id);
   if (hex.size() < 4) return "";
-  return std::string(kDebugRoot) + "/.build-id/" + hex.substr(0, 2) + "/" + hex.substr(2) +
-         ".debug";
+  std::string path(kDebugRoot);
+  path += "/.build-id/";
+  path += hex.substr(0, 2);
+  path += '/';
+  path += hex.substr(2);
+  path += ".debug";
+  return path;
 }
 
 std::string Demangle(const char* name) {
