@@ -8,7 +8,7 @@
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
 #include "inject/heap_sampler.h"
-#include "inject/nvtx/ranges.h"
+#include "inject/ranges/ranges.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/recorder.h"
@@ -146,7 +146,7 @@ bool BeginRecording(const char* trigger) noexcept {
                        (g_settings.sources & proto::kSourceHeap) != 0;
   if (sampled && !ResetSampled()) return false;
   g_trigger = trigger;
-  nvtx::BeginCapture();
+  ranges::BeginCapture();
   g_process.captures.fetch_add(1, std::memory_order_relaxed);
   proto::RingFileHeader* file = g_process.ring_file;
   file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
@@ -271,7 +271,7 @@ void AfterFailedExec(int error) noexcept {
   g_process.ring_bytes_used.store(0);
   g_process.session.store(0);
   NewIdentity();
-  nvtx::BeginFile();
+  ranges::BeginFile();
   g_process.generation.fetch_add(1);
   SetState(CaptureState::kDormant);
   g_process.finished.store(0);
@@ -316,7 +316,7 @@ void AfterForkInChild() noexcept {
   static uint32_t generation = 1;
   g_process.generation.store(++generation);
   for (proto::RingHeader*& ring : g_rings) ring = nullptr;
-  nvtx::BeginFile();
+  ranges::BeginFile();
   ThreadState& thread = t_thread;
   thread.ring = nullptr;
   thread.refused = 0;

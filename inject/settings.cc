@@ -108,6 +108,7 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
     if (is("ops")) source = proto::kSourceOps;
     if (is("tensors")) source = proto::kSourceTensors;
     if (is("nvtx")) source = proto::kSourceNvtx;
+    if (is("itt")) source = proto::kSourceItt;
     if (is("launches")) source = proto::kSourceLaunches | proto::kSourceCuda;
     if (source == 0 ||
         (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings))))
@@ -193,14 +194,14 @@ void ReadSources() {
   if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
   if (text != nullptr && *text != 0) {
     Reject(proto::kEnvTrace, text,
-           "cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, "
+           "cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, itt, "
            "separated by commas");
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
   g_settings.sources = proto::kSourceCuda | proto::kSourceHeap | proto::kSourceMmap |
                        proto::kSourceLocks | proto::kSourceThreads | proto::kSourceOps |
-                       proto::kSourceTensors | proto::kSourceNvtx;
+                       proto::kSourceTensors | proto::kSourceNvtx | proto::kSourceItt;
 }
 
 void ReadClock() {

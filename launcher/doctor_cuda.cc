@@ -167,11 +167,20 @@ Check CheckInjection(const Variables& environment) {
       continue;
     others += (others.empty() ? "" : "; ") + std::string(variable) + "=" + found->second;
   }
+  std::string collector;
+  if (const auto found = environment.find("INTEL_LIBITTNOTIFY64");
+      found != environment.end() && !found->second.empty() &&
+      found->second.find("libgpuprof_inject.so") == std::string::npos)
+    collector = "INTEL_LIBITTNOTIFY64=" + found->second +
+                ": that collector keeps ITT's tasks, which are not recorded";
+  if (others.empty() && !collector.empty()) return {"GPU injection", Level::kInfo, collector, ""};
   if (others.empty()) return {"GPU injection", Level::kOk, "no other tool has asked for it", ""};
+  if (!collector.empty()) collector = ". " + collector;
   return {"GPU injection", Level::kInfo,
           others +
               "; it is called behind gpuprof's. Where it holds CUPTI, GPU activity is its own "
-              "and the host side is recorded",
+              "and the host side is recorded" +
+              collector,
           ""};
 }
 

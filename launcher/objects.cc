@@ -129,7 +129,8 @@ void AddInjection(uint32_t source, const char* variable, const char* chained,
   if ((sources.bits & source) == 0) return;
   const char* existing = getenv(variable);
   const std::string before = existing == nullptr ? "" : existing;
-  if (!before.empty() && before != "none" && BaseName(before) != proto::kInjectObject)
+  if (chained != nullptr && !before.empty() && before != "none" &&
+      BaseName(before) != proto::kInjectObject)
     (*variables)[chained] = before;
   (*variables)[variable] = inject;
 }
@@ -153,6 +154,11 @@ Variables RecorderVariables(const std::vector<Setting>& settings, const std::str
                objects.inject, &variables);
   AddInjection(proto::kSourceNvtx, "NVTX_INJECTION64_PATH", proto::kEnvChainedNvtx, settings,
                objects.inject, &variables);
+  // A collector that somebody chose stays: two of them cannot share one program.
+  if (const char* collector = getenv("INTEL_LIBITTNOTIFY64");
+      collector == nullptr || *collector == 0 || BaseName(collector) == proto::kInjectObject)
+    AddInjection(proto::kSourceItt, "INTEL_LIBITTNOTIFY64", nullptr, settings, objects.inject,
+                 &variables);
   return variables;
 }
 

@@ -196,11 +196,11 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
 
 std::string ParseSources(std::string_view text, Sources* sources) {
   *sources = Sources{};
-  const std::vector<std::string> names = {"cuda", "heap",    "mmap", "locks",   "threads",
-                                          "ops",  "tensors", "nvtx", "launches"};
+  const std::vector<std::string> names = {"cuda", "heap",    "mmap", "locks", "threads",
+                                          "ops",  "tensors", "nvtx", "itt",   "launches"};
   const uint32_t bits[] = {proto::kSourceCuda, proto::kSourceHeap, proto::kSourceMmap,
                            proto::kSourceLocks, proto::kSourceThreads, proto::kSourceOps,
-                           proto::kSourceTensors, proto::kSourceNvtx,
+                           proto::kSourceTensors, proto::kSourceNvtx, proto::kSourceItt,
                            // Without the activity there is nothing that they launched.
                            proto::kSourceLaunches | proto::kSourceCuda};
   for (const std::string& item : Split(text, ',')) {
@@ -211,7 +211,7 @@ std::string ParseSources(std::string_view text, Sources* sources) {
     if (i == names.size()) {
       return Quoted(name) +
              " is no source; choose from cuda, launches, heap, mmap, locks, threads, ops, "
-             "tensors, nvtx, comma separated." +
+             "tensors, nvtx, itt, comma separated." +
              DidYouMean(name, names);
     }
     if (equals != std::string::npos && name != "heap")

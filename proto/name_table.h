@@ -3,7 +3,7 @@
 
 // String ids for names that the program gives again and again: a bounded table for the whole
 // process, and a small cache a thread in front of it. One table for PyTorch's ops (tracer/torch/),
-// one for NVTX (inject/nvtx/): each with ids of its own.
+// one for NVTX and ITT (inject/ranges/): each with ids of its own.
 //
 // Id runs inside every op or range, on any thread: no lock, no allocation; the usual cost is one
 // comparison. A name's text goes into the ring of the thread that meets it first. Names are only
@@ -27,7 +27,7 @@ inline constexpr uint32_t kMostNames = 65536;
 inline constexpr uint32_t kMostNameBytes = 1024;  // longer names are cut
 // The ids count on from these.
 inline constexpr uint32_t kFirstOpName = 2;
-inline constexpr uint32_t kFirstNvtxName = 0x20000000;
+inline constexpr uint32_t kFirstRangeName = 0x20000000;
 
 // A thread's cache, direct mapped by the name's address. An address can come to hold another name:
 // the content is always compared.

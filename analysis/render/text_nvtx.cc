@@ -26,7 +26,7 @@ std::string NameOf(const results::NvtxRange& range, bool by_domain) {
 
 std::string NvtxText(const results::Nvtx& result, const TextOptions& options) {
   if (result.ranges().empty())
-    return "No NVTX range was recorded.\n" + MetaText(result.meta(), options);
+    return "No range of NVTX or ITT was recorded.\n" + MetaText(result.meta(), options);
   const bool by_domain = result.by() == "domain";
   TextTable table;
   table.AddColumn(by_domain ? "domain" : "range", Align::kLeft, true);
@@ -50,7 +50,7 @@ std::string NvtxText(const results::Nvtx& result, const TextOptions& options) {
     cells.push_back(std::to_string(range.thread_count()));
     table.AddRow(std::move(cells));
   }
-  const std::string heading = FormatNumber(result.count()) + " NVTX ranges, " +
+  const std::string heading = FormatNumber(result.count()) + " ranges, " +
                               FormatNumber(result.mark_count()) +
                               (result.mark_count() == 1 ? " mark" : " marks");
   return Section(heading, table, options, result.ranges_size()) + MetaText(result.meta(), options);

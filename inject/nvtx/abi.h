@@ -101,13 +101,6 @@ enum CudartId : unsigned {
 
 inline constexpr unsigned kMostIds = 16;
 
-enum MessageType : int32_t {
-  kNoMessage = 0,
-  kAscii = 1,
-  kUnicode = 2,     // wchar_t
-  kRegistered = 3,  // a handle that RegisterString returned
-};
-
 enum ColorType : int32_t { kNoColor = 0, kArgb = 1 };
 
 struct EventAttributes {
@@ -119,12 +112,9 @@ struct EventAttributes {
   int32_t payload_type;  // proto::NvtxPayload, or a kind that an extension defines
   int32_t reserved;
   uint64_t payload;
-  int32_t message_type;
+  int32_t message_type;  // ranges::MessageType
   const void* message;
 };
 static_assert(sizeof(EventAttributes) == 48);
-
-// What pushes and pops return where nobody keeps track of levels.
-inline constexpr int kNoTracking = -2;
 
 }  // namespace gpuprof::inject::nvtx

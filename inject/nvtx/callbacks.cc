@@ -5,14 +5,29 @@
 
 #include <atomic>
 
-#include "inject/nvtx/named.h"
-#include "inject/nvtx/ranges.h"
+#include "inject/ranges/named.h"
+#include "inject/ranges/ranges.h"
 #include "inject/state.h"
 
 namespace gpuprof::inject::nvtx {
 namespace {
 
 using proto::RangeKind;
+using ranges::Ascii;
+using ranges::BindHandle;
+using ranges::End;
+using ranges::Event;
+using ranges::Intern;
+using ranges::kNoTracking;
+using ranges::Mark;
+using ranges::Message;
+using ranges::Name;
+using ranges::Pop;
+using ranges::Push;
+using ranges::Start;
+using ranges::Text;
+using ranges::TextOf;
+using ranges::Wide;
 
 std::atomic<Function> g_chained[kModules][kMostIds];
 std::atomic<uint32_t> g_has_tool{0};

@@ -21,7 +21,7 @@
 #include "inject/hook_list.h"
 #include "inject/nvtx/abi.h"
 #include "inject/nvtx/callbacks.h"
-#include "inject/nvtx/ranges.h"
+#include "inject/ranges/ranges.h"
 #include "inject/state.h"
 
 namespace gpuprof::inject::nvtx {
@@ -87,7 +87,7 @@ bool Attach(GetExportTable get_table) {
   const bool has_tool = AttachTool(get_table, instance);
   const bool is_recorded =
       g_settings.bundle[0] != 0 && (g_settings.sources & proto::kSourceNvtx) != 0;
-  if (!is_recorded || !PrepareRanges()) return has_tool;
+  if (!is_recorded || !ranges::PrepareRanges()) return has_tool;
   if (has_tool) SetTool();
   ForEachCallback(TakeSlot, &instance);
   return true;

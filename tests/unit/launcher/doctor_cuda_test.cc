@@ -40,6 +40,10 @@ TEST(DoctorCuda, OtherToolsAreNamed) {
             Level::kOk);
   EXPECT_THAT(CheckInjection({{"CUDA_INJECTION64_PATH", "/opt/nsys/libToolsInjection64.so"}}).found,
               HasSubstr("CUDA_INJECTION64_PATH=/opt/nsys/libToolsInjection64.so"));
+  EXPECT_EQ(CheckInjection({{"INTEL_LIBITTNOTIFY64", "/x/libgpuprof_inject.so"}}).level,
+            Level::kOk);
+  EXPECT_THAT(CheckInjection({{"INTEL_LIBITTNOTIFY64", "/opt/vtune/collector.so"}}).found,
+              HasSubstr("INTEL_LIBITTNOTIFY64=/opt/vtune/collector.so"));
 }
 
 TEST(DoctorCuda, LibraryOldNewOrNone) {

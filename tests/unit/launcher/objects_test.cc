@@ -95,10 +95,10 @@ TEST(RecorderVariables, HandsOverWhatIsNoDefault) {
   objects.tracer = "/t.so";
   objects.inject = "/i.so";
   const Variables variables = RecorderVariables(settings, "/b", objects);
-  const Variables expected = {
-      {"CUDA_INJECTION64_PATH", "/i.so"}, {"GPUPROF_BUNDLE", "/b"},
-      {"GPUPROF_SIGNAL", "12"},           {"GPUPROF_STACKS", "7"},
-      {"GPUPROF_TRACER", "/t.so"},        {"NVTX_INJECTION64_PATH", "/i.so"}};
+  const Variables expected = {{"CUDA_INJECTION64_PATH", "/i.so"}, {"GPUPROF_BUNDLE", "/b"},
+                              {"GPUPROF_SIGNAL", "12"},           {"GPUPROF_STACKS", "7"},
+                              {"GPUPROF_TRACER", "/t.so"},        {"INTEL_LIBITTNOTIFY64", "/i.so"},
+                              {"NVTX_INJECTION64_PATH", "/i.so"}};
   EXPECT_EQ(variables, expected);
 }
 

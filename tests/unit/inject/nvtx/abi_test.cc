@@ -5,6 +5,8 @@
 
 #include "inject/nvtx/abi.h"
 
+#include "inject/ranges/ranges.h"
+
 #include <gtest/gtest.h>
 #include <nvtx3/nvToolsExt.h>
 
@@ -78,12 +80,12 @@ SAME_ID(CUDART, NameCudaEventA);
 SAME_ID(CUDART, NameCudaEventW);
 static_assert(unsigned{kCudartIds} == NVTX_CBID_CUDART_SIZE);
 
-static_assert(int32_t{kNoMessage} == NVTX_MESSAGE_UNKNOWN &&
-              int32_t{kAscii} == NVTX_MESSAGE_TYPE_ASCII &&
-              int32_t{kUnicode} == NVTX_MESSAGE_TYPE_UNICODE &&
-              int32_t{kRegistered} == NVTX_MESSAGE_TYPE_REGISTERED);
+static_assert(int32_t{ranges::kNoMessage} == NVTX_MESSAGE_UNKNOWN &&
+              int32_t{ranges::kAscii} == NVTX_MESSAGE_TYPE_ASCII &&
+              int32_t{ranges::kUnicode} == NVTX_MESSAGE_TYPE_UNICODE &&
+              int32_t{ranges::kRegistered} == NVTX_MESSAGE_TYPE_REGISTERED);
 static_assert(int32_t{kNoColor} == NVTX_COLOR_UNKNOWN && int32_t{kArgb} == NVTX_COLOR_ARGB);
-static_assert(kNoTracking == NVTX_NO_PUSH_POP_TRACKING);
+static_assert(ranges::kNoTracking == NVTX_NO_PUSH_POP_TRACKING);
 
 constexpr int32_t Code(proto::NvtxPayload payload) { return static_cast<int32_t>(payload); }
 static_assert(Code(proto::NvtxPayload::kNone) == NVTX_PAYLOAD_UNKNOWN &&

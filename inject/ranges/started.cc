@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "inject/nvtx/started.h"
+#include "inject/ranges/started.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 
 StartedRanges::Slot* StartedRanges::Claim(uint64_t id, uint32_t capture) noexcept {
   for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
@@ -14,11 +14,10 @@ StartedRanges::Slot* StartedRanges::Claim(uint64_t id, uint32_t capture) noexcep
   for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
     Slot& slot = SlotOf(id, probe);
     uint64_t other = slot.id.load(std::memory_order_acquire);
-    if (other == 0 || other == kClaimed ||
-        !slot.id.compare_exchange_strong(other, kClaimed, std::memory_order_acq_rel))
+    // One of this capture is not touched, not even for a moment: its end may come meanwhile.
+    if (other == 0 || other == kClaimed || slot.capture.load(std::memory_order_relaxed) == capture)
       continue;
-    if (slot.range.capture != capture) return &slot;
-    slot.id.store(other, std::memory_order_release);
+    if (slot.id.compare_exchange_strong(other, kClaimed, std::memory_order_acq_rel)) return &slot;
   }
   return nullptr;
 }
@@ -27,6 +26,7 @@ bool StartedRanges::Add(uint64_t id, const StartedRange& range) noexcept {
   Slot* slot = Claim(id, range.capture);
   if (slot == nullptr) return false;
   slot->range = range;
+  slot->capture.store(range.capture, std::memory_order_relaxed);
   slot->id.store(id, std::memory_order_release);
   return true;
 }
@@ -44,4 +44,4 @@ bool StartedRanges::Take(uint64_t id, StartedRange* range) noexcept {
   return false;
 }
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

@@ -1,18 +1,18 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "inject/nvtx/ranges.h"
+#include "inject/ranges/ranges.h"
 
 #include <sys/mman.h>
 
 #include <atomic>
 
-#include "inject/nvtx/named.h"
-#include "inject/nvtx/started.h"
+#include "inject/ranges/named.h"
+#include "inject/ranges/started.h"
 #include "inject/raw_syscall.h"
 #include "inject/recorder.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 namespace {
 
 using proto::RangeKind;
@@ -161,7 +161,7 @@ bool PrepareRanges() noexcept {
 }
 
 int Push(const Event& event) noexcept {
-  Recorder recorder(proto::kSourceNvtx);
+  Recorder recorder(kSources);
   if (!recorder.active()) return kNoTracking;
   RingHeader* ring = recorder.ring();
   ThreadRanges* own = RangesOf(ring);
@@ -190,7 +190,7 @@ int Push(const Event& event) noexcept {
 }
 
 int Pop(Text* domain) noexcept {
-  Recorder recorder(proto::kSourceNvtx);
+  Recorder recorder(kSources);
   if (!recorder.active()) return kNoTracking;
   const uint64_t end = recorder.Now();  // first, so that our own work is outside of the range
   RingHeader* ring = recorder.ring();
@@ -218,7 +218,7 @@ int Pop(Text* domain) noexcept {
 }
 
 uint64_t Start(const Event& event, uint64_t id) noexcept {
-  Recorder recorder(proto::kSourceNvtx);
+  Recorder recorder(kSources);
   if (!recorder.active()) return id;
   RingHeader* ring = recorder.ring();
   ThreadRanges* own = RangesOf(ring);
@@ -239,7 +239,7 @@ uint64_t Start(const Event& event, uint64_t id) noexcept {
 }
 
 void End(uint64_t id) noexcept {
-  Recorder recorder(proto::kSourceNvtx);
+  Recorder recorder(kSources);
   if (!recorder.active() || id == kRefused) return;
   const uint64_t end = recorder.Now();
   RingHeader* ring = recorder.ring();
@@ -256,7 +256,7 @@ void End(uint64_t id) noexcept {
 }
 
 void Mark(const Event& event) noexcept {
-  Recorder recorder(proto::kSourceNvtx);
+  Recorder recorder(kSources);
   if (!recorder.active()) return;
   const uint64_t now = recorder.Now();
   RingHeader* ring = recorder.ring();
@@ -268,7 +268,7 @@ void Mark(const Event& event) noexcept {
 }
 
 void WriteName(RangeKind kind, Text* domain, uint64_t number, Text* name) noexcept {
-  Recorder recorder(proto::kSourceNvtx);
+  Recorder recorder(kSources);
   if (!recorder.active() || RangesOf(recorder.ring()) == nullptr) return;
   WriteNameTo(recorder.ring(), recorder.Now(), kind, domain, number, name);
 }
@@ -289,4 +289,4 @@ void BeginCapture() noexcept {
 
 void BeginFile() noexcept { MessagesBeginFile(); }
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

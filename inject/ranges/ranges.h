@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// From NVTX calls to rows. Every function here runs on the program's threads, in NVTX's callbacks
-// and so in signal handlers too: no heap, no lock, errno untouched.
+// From calls of NVTX and of ITT to rows. Every function here runs on the program's threads, in
+// their callbacks and so in signal handlers too: no heap, no lock, errno untouched.
 //
 // Pushed ranges nest within a thread and a domain; the thread's are in a stack of its own, and the
 // first of them in its ring too, for the case that the process dies. Started ranges belong to the
@@ -13,10 +13,11 @@
 
 #include <cstdint>
 
-#include "inject/nvtx/messages.h"
+#include "inject/ranges/messages.h"
+#include "proto/contract.h"
 #include "proto/record.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 
 struct Event {
   Text* domain = nullptr;  // null: the default domain
@@ -25,6 +26,12 @@ struct Event {
   uint64_t payload = 0;
   uint32_t payload_type = 0;  // proto::NvtxPayload
 };
+
+// Something records ranges.
+inline constexpr uint32_t kSources = proto::kSourceNvtx | proto::kSourceItt;
+
+// What pushes and pops return where nobody keeps track of levels, as NVTX does.
+inline constexpr int kNoTracking = -2;
 
 // Once a process; any thread. False: no memory.
 bool PrepareRanges() noexcept;
@@ -49,4 +56,4 @@ void BeginCapture() noexcept;
 // The process writes another file: in a forked child, and after an exec that failed.
 void BeginFile() noexcept;
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

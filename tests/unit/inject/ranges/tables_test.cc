@@ -11,11 +11,11 @@
 #include <thread>
 #include <vector>
 
-#include "inject/nvtx/messages.h"
-#include "inject/nvtx/ranges.h"
-#include "inject/nvtx/started.h"
+#include "inject/ranges/messages.h"
+#include "inject/ranges/ranges.h"
+#include "inject/ranges/started.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 
 namespace {
 uint64_t names_lost = 0;
@@ -29,7 +29,7 @@ std::string Utf8(const wchar_t* text, uint32_t capacity = 64) {
   return {buffer.data(), ToUtf8(text, buffer.data(), capacity)};
 }
 
-TEST(NvtxMessages, WideTextsBecomeUtf8) {
+TEST(RangeMessages, WideTextsBecomeUtf8) {
   EXPECT_EQ(Utf8(L""), "");
   EXPECT_EQ(Utf8(L"plain"), "plain");
   EXPECT_EQ(Utf8(L"\u00e4\u20ac\U0001f600\U0010ffff"),
@@ -38,19 +38,19 @@ TEST(NvtxMessages, WideTextsBecomeUtf8) {
   EXPECT_EQ(Utf8(broken), "\xef\xbf\xbdx\xef\xbf\xbd\xef\xbf\xbd");
 }
 
-TEST(NvtxMessages, OnlyWholeCharactersAreKept) {
+TEST(RangeMessages, OnlyWholeCharactersAreKept) {
   EXPECT_EQ(Utf8(L"abcdef", 4), "abcd");
   EXPECT_EQ(Utf8(L"abc\u20ac", 5), "abc");
   EXPECT_EQ(Utf8(L"abc\u20ac", 6), "abc\xe2\x82\xac");
 }
 
-TEST(NvtxMessages, EqualTextsAreOneWhateverTheirKind) {
+TEST(RangeMessages, EqualTextsAreOneWhateverTheirKind) {
   ASSERT_TRUE(PrepareMessages());
   Text* text = Intern(Ascii("a domain"));
   ASSERT_NE(text, nullptr);
   EXPECT_EQ(Intern(Wide(L"a domain")), text);
   EXPECT_NE(Intern(Ascii("another")), text);
-  EXPECT_GE(text->id, proto::kFirstNvtxName);
+  EXPECT_GE(text->id, proto::kFirstRangeName);
   EXPECT_EQ(TextOf(text), text) << "without a tool the handle is the text";
   EXPECT_EQ(Intern({kRegistered, text}), text);
   names_lost = 0;
@@ -60,7 +60,7 @@ TEST(NvtxMessages, EqualTextsAreOneWhateverTheirKind) {
   EXPECT_EQ(names_lost, 0u) << "that is no loss";
 }
 
-TEST(NvtxMessages, HandlesOfAnotherToolLeadToTheTexts) {
+TEST(RangeMessages, HandlesOfAnotherToolLeadToTheTexts) {
   ASSERT_TRUE(PrepareMessages());
   static char handles[3000];
   Text* first = Intern(Ascii("first"));
@@ -82,7 +82,7 @@ StartedRange RangeOf(uint32_t name, uint32_t capture = 1) {
   return range;
 }
 
-TEST(NvtxStarted, WhatWasPutInIsTakenOutOnce) {
+TEST(StartedRanges, WhatWasPutInIsTakenOutOnce) {
   const auto table = std::make_unique<StartedRanges>();
   StartedRange range;
   EXPECT_FALSE(table->Take(7, &range));
@@ -96,7 +96,7 @@ TEST(NvtxStarted, WhatWasPutInIsTakenOutOnce) {
   EXPECT_EQ(range.name, 71u);
 }
 
-TEST(NvtxStarted, AFullTableRefusesAndGivesWayToANewCapture) {
+TEST(StartedRanges, AFullTableRefusesAndGivesWayToANewCapture) {
   const auto table = std::make_unique<StartedRanges>();
   uint64_t id = 1;
   while (table->Add(id, RangeOf(1))) ++id;
@@ -107,9 +107,9 @@ TEST(NvtxStarted, AFullTableRefusesAndGivesWayToANewCapture) {
   EXPECT_EQ(range.capture, 2u);
 }
 
-TEST(NvtxStarted, ThreadsThatEndEachOthersRanges) {
+TEST(StartedRanges, ThreadsThatEndEachOthersRanges) {
   const auto table = std::make_unique<StartedRanges>();
-  constexpr uint64_t kRanges = 20000;
+  constexpr uint64_t kRanges = 200000;
   std::atomic<uint64_t> started{0};
   std::atomic<uint64_t> wrong{0};
   std::thread begins([&] {
@@ -137,4 +137,4 @@ TEST(NvtxStarted, ThreadsThatEndEachOthersRanges) {
 }
 
 }  // namespace
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

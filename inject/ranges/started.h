@@ -9,7 +9,7 @@
 #include <atomic>
 #include <cstdint>
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 
 struct StartedRange {
   uint64_t start;
@@ -35,7 +35,8 @@ class StartedRanges {
   static constexpr uint64_t kClaimed = ~uint64_t{0};  // being filled in or read
 
   struct Slot {
-    std::atomic<uint64_t> id;  // 0: free
+    std::atomic<uint64_t> id;       // 0: free
+    std::atomic<uint32_t> capture;  // range's, to be read without claiming the slot
     StartedRange range;
   };
   Slot& SlotOf(uint64_t id, uint32_t probe) noexcept {
@@ -47,4 +48,4 @@ class StartedRanges {
   Slot slots_[kSlots];
 };
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

@@ -1,14 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "inject/nvtx/named.h"
+#include "inject/ranges/named.h"
 
 #include <atomic>
 
-#include "inject/nvtx/ranges.h"
+#include "inject/ranges/ranges.h"
 #include "inject/state.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 namespace {
 
 constexpr uint32_t kMostNamed = 1024;
@@ -54,7 +54,7 @@ void Keep(proto::RangeKind kind, Text* domain, uint64_t number, Text* name) {
 void Name(proto::RangeKind kind, Text* domain, uint64_t number, const Message& message) noexcept {
   Text* name = Intern(message);
   if (name == nullptr) return;
-  if (Recording(proto::kSourceNvtx)) WriteName(kind, domain, number, name);
+  if (Recording(kSources)) WriteName(kind, domain, number, name);
   Keep(kind, domain, number, name);
 }
 
@@ -69,4 +69,4 @@ void TellNames(uint32_t capture, proto::RingHeader* ring, uint64_t now) noexcept
   }
 }
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

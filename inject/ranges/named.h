@@ -3,16 +3,16 @@
 
 // Names that the program gave to threads, categories, devices and streams. It gives them when it
 // begins, often before anything is recorded: they are kept, and told in every capture, when a
-// thread's first NVTX event in it comes. Any thread: no lock, no allocation.
+// thread's first range in it comes. Any thread: no lock, no allocation.
 
 #pragma once
 
 #include <cstdint>
 
-#include "inject/nvtx/messages.h"
+#include "inject/ranges/messages.h"
 #include "proto/record.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 
 struct Named {
   proto::RangeKind kind;
@@ -30,4 +30,4 @@ void TellNames(uint32_t capture, proto::RingHeader* ring, uint64_t now) noexcept
 // By ranges.cc.
 void WriteNamed(proto::RingHeader* ring, uint64_t now, const Named& named) noexcept;
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Texts that NVTX is given: messages, names of domains. Interned once for the process, defined in
-// each of its files when first used there. Any thread: no lock, no allocation.
+// Texts that NVTX and ITT are given: messages, names of domains. Interned once for the process,
+// defined in each of its files when first used there. Any thread: no lock, no allocation.
 //
 // A registered string and a domain are the table's texts themselves, and their handles point to
 // them. Domains of one name are one domain, whichever library created them. Where a chained tool
@@ -12,12 +12,19 @@
 
 #include <cstdint>
 
-#include "inject/nvtx/abi.h"
 #include "proto/name_table.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 
 using Text = proto::NameTable::Text;
+
+// As NVTX numbers them.
+enum MessageType : int32_t {
+  kNoMessage = 0,
+  kAscii = 1,
+  kUnicode = 2,     // wchar_t
+  kRegistered = 3,  // a handle of Intern's, or one that was bound
+};
 
 struct Message {
   int32_t type = kNoMessage;  // MessageType
@@ -48,4 +55,4 @@ void MessagesBeginFile() noexcept;
 // no character becomes U+FFFD.
 uint32_t ToUtf8(const wchar_t* from, char* to, uint32_t capacity) noexcept;
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges

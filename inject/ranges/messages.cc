@@ -1,20 +1,20 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "inject/nvtx/messages.h"
+#include "inject/ranges/messages.h"
 
 #include <string.h>
 #include <sys/mman.h>
 
 #include <atomic>
 
-#include "inject/nvtx/ranges.h"
+#include "inject/ranges/ranges.h"
 #include "inject/raw_syscall.h"
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::inject::ranges {
 namespace {
 
-constinit proto::NameTable g_table{proto::kFirstNvtxName};
+constinit proto::NameTable g_table{proto::kFirstRangeName};
 
 // Behind the table's memory. Handles of domains and of strings are addresses in one tool, so that
 // one map does for both.
@@ -155,4 +155,4 @@ void BindHandle(const void* handle, Text* text) noexcept {
 
 void MessagesBeginFile() noexcept { g_table.BeginFile(); }
 
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::inject::ranges
