@@ -9,11 +9,11 @@
 // second.
 
 #include <algorithm>
-#include <cctype>
 #include <map>
 #include <set>
 
 #include "analysis/model/names.h"
+#include "analysis/passes/device_limits.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 
@@ -44,35 +44,14 @@ std::map<uint32_t, Series> SeriesOf(const CounterTable& table) {
   return series;
 }
 
-// "GPU-6ca2..." and CUPTI's sixteen bytes, both as hexadecimal digits.
-std::string Digits(const std::string& uuid) {
-  std::string digits;
-  for (const char c : uuid.substr(uuid.rfind("GPU-", 0) == 0 ? 4 : 0)) {
-    if (std::isxdigit(static_cast<unsigned char>(c)) != 0)
-      digits += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return digits;
-}
-std::string DigitsOfBytes(const std::string& bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
-  std::string digits;
-  for (const char c : bytes) {
-    digits += kDigits[static_cast<unsigned char>(c) >> 4];
-    digits += kDigits[static_cast<unsigned char>(c) & 0xf];
-  }
-  return digits;
-}
-
 void FillCudaDevices(const PassContext& context, const Process& sampler,
                      const proto::SampledDevice& device, results::CounterDevice* row) {
-  const std::string digits = Digits(device.uuid());
-  if (digits.empty()) return;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     if (process.host != sampler.host) continue;
     std::set<uint32_t> found;
     for (const proto::Device& each : process.devices) {
-      if (DigitsOfBytes(each.uuid()) != digits || !found.insert(each.id()).second) continue;
+      if (!IsSameDevice(each, device) || !found.insert(each.id()).second) continue;
       results::CudaDevice* same = row->add_cuda_devices();
       same->set_pid(process.pid);
       same->set_device(each.id());

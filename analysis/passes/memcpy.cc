@@ -12,6 +12,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/device_limits.h"
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
@@ -135,6 +136,25 @@ void FillRow(Grouping grouping, const Key& key, Sums* sums, int64_t all_ns, resu
       Ratio(static_cast<double>(sums->bytes), static_cast<double>(durations.total())));
 }
 
+void FillLimit(const DeviceLimits::Limits& limits, const Key& key, results::Copies* row) {
+  // CUpti_ActivityMemcpyKind
+  enum : uint32_t { kHostToArray = 3, kArrayToHost, kArrayToArray, kDeviceToDevice = 8 };
+  double limit = 0;
+  bool is_link = false;
+  if (key.first == kMemset) {
+    limit = limits.memory_gb_per_s;
+  } else if (key.first >= 1 && key.first <= kArrayToHost) {
+    limit = limits.link_gb_per_s;
+    is_link = true;
+  } else if (key.first >= kArrayToArray && key.first <= kDeviceToDevice) {
+    limit = limits.memory_gb_per_s / 2;
+  }
+  if (limit <= 0 || row->total_ns() == 0) return;
+  row->set_limit_gb_per_s(limit);
+  row->set_limit(is_link ? "pcie" : "memory");
+  row->set_limit_ratio(row->gb_per_s() / limit);
+}
+
 Grouping GroupingOf(const std::string& by) {
   if (by == "stream") return Grouping::kStream;
   return by == "size" ? Grouping::kSize : Grouping::kDirection;
@@ -153,9 +173,11 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   const std::string by = context.options().by.empty() ? "direction" : context.options().by;
   const Grouping grouping = GroupingOf(by);
   Groups groups;
+  std::map<int32_t, DeviceLimits> limits;
   std::map<std::pair<int32_t, uint32_t>, DeviceSpans> devices;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
+    limits.try_emplace(process.pid, context.trace(), process);
     for (const Track& track : process.tracks) {
       if (!track.is_stream) continue;
       DeviceSpans& spans = devices[{process.pid, track.device}];
@@ -172,7 +194,11 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
     out->set_count(out->count() + sums.durations.size());
     out->set_total_bytes(out->total_bytes() + sums.bytes);
   }
-  for (auto& [key, sums] : groups) FillRow(grouping, key, &sums, total, out->add_copies());
+  for (auto& [key, sums] : groups) {
+    results::Copies* row = out->add_copies();
+    FillRow(grouping, key, &sums, total, row);
+    if (grouping == Grouping::kDirection) FillLimit(limits.at(key.pid).Of(key.device), key, row);
+  }
   if (grouping != Grouping::kSize) {
     std::stable_sort(out->mutable_copies()->pointer_begin(), out->mutable_copies()->pointer_end(),
                      [](const results::Copies* x, const results::Copies* y) {

@@ -21,8 +21,10 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
   table.AddColumn(result.by(), Align::kLeft, true);
   if (result.by() == "direction") table.AddColumn("memory", Align::kLeft);
   for (const char* header :
-       {"count", "async", "bytes", "total", "share", "mean", "min", "max", "GB/s", "device"})
+       {"count", "async", "bytes", "total", "share", "mean", "min", "max", "GB/s"})
     table.AddColumn(header, Align::kRight);
+  if (result.by() == "direction") table.AddColumn("of limit", Align::kRight);
+  table.AddColumn("device", Align::kRight);
   for (int i = 0; i < Shown(result.copies_size(), options); ++i) {
     const results::Copies& c = result.copies(i);
     std::vector<std::string> cells = {c.name()};
@@ -32,9 +34,11 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
          {FormatNumber(c.count()), FormatNumber(c.async_count()), FormatBytes(c.total_bytes()),
           FormatDuration(c.total_ns()), FormatPercent(c.total_ratio()), FormatDuration(c.mean_ns()),
           FormatDuration(c.min_ns()), FormatDuration(c.max_ns()),
-          c.total_ns() > 0 ? FormatReal(c.gb_per_s()) : std::string("-"),
-          std::to_string(c.device())})
+          c.total_ns() > 0 ? FormatReal(c.gb_per_s()) : std::string("-")})
       cells.push_back(cell);
+    if (result.by() == "direction")
+      cells.push_back(c.has_limit_ratio() ? FormatPercent(c.limit_ratio()) : "-");
+    cells.push_back(std::to_string(c.device()));
     table.AddRow(std::move(cells));
   }
   const std::string heading = FormatNumber(result.count()) + " copies and sets, " +

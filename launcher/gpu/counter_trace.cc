@@ -95,6 +95,8 @@ void CounterTrace::AddDevice(const DeviceIdentity& device) {
   entry->set_uuid(device.uuid);
   entry->set_has_gpm(device.has_gpm);
   entry->set_is_mig(device.is_mig);
+  entry->set_pcie_generation(device.pcie_generation);
+  entry->set_pcie_width(device.pcie_width);
 }
 
 uint32_t CounterTrace::CounterOfProcess(int32_t pid) {

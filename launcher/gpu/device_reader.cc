@@ -93,6 +93,13 @@ DeviceReader::DeviceReader(const NvmlLibrary& library, unsigned index)
   identity_.is_mig = functions_.mig_mode != nullptr &&
                      functions_.mig_mode(device_, &current, &pending) == nvml::kSuccess &&
                      current == nvml::kMigEnabled;
+  unsigned generation = 0, width = 0;
+  if (functions_.max_pcie_generation != nullptr && functions_.max_pcie_width != nullptr &&
+      functions_.max_pcie_generation(device_, &generation) == nvml::kSuccess &&
+      functions_.max_pcie_width(device_, &width) == nvml::kSuccess) {
+    identity_.pcie_generation = generation;
+    identity_.pcie_width = width;
+  }
   OpenGpm();
 }
 

@@ -27,6 +27,9 @@ struct DeviceIdentity {
   std::string uuid;  // "GPU-..."
   bool has_gpm = false;
   bool is_mig = false;
+  // The most that device and machine can do together; 0: not told.
+  unsigned pcie_generation = 0;
+  unsigned pcie_width = 0;  // lanes
 };
 
 struct ProcessUse {

@@ -132,32 +132,34 @@ enum GpmMetricId : unsigned {
 };
 
 // X(member, symbol, whether nothing works without, parameters).
-#define GPUPROF_NVML_FUNCTIONS(X)                                                    \
-  X(init, "nvmlInit_v2", true, ())                                                   \
-  X(shutdown, "nvmlShutdown", true, ())                                              \
-  X(driver_version, "nvmlSystemGetDriverVersion", true, (char*, unsigned))           \
-  X(device_count, "nvmlDeviceGetCount_v2", true, (unsigned*))                        \
-  X(device_by_index, "nvmlDeviceGetHandleByIndex_v2", true, (unsigned, Device*))     \
-  X(device_name, "nvmlDeviceGetName", true, (Device, char*, unsigned))               \
-  X(device_uuid, "nvmlDeviceGetUUID", true, (Device, char*, unsigned))               \
-  X(mig_mode, "nvmlDeviceGetMigMode", false, (Device, unsigned*, unsigned*))         \
-  X(utilization, "nvmlDeviceGetUtilizationRates", false, (Device, Utilization*))     \
-  X(memory_info, "nvmlDeviceGetMemoryInfo", false, (Device, Memory*))                \
-  X(clock_info, "nvmlDeviceGetClockInfo", false, (Device, int, unsigned*))           \
-  X(power_usage, "nvmlDeviceGetPowerUsage", false, (Device, unsigned*))              \
-  X(temperature, "nvmlDeviceGetTemperature", false, (Device, int, unsigned*))        \
-  X(clocks_event_reasons, "nvmlDeviceGetCurrentClocksEventReasons", false,           \
-    (Device, unsigned long long*))                                                   \
-  X(clocks_throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", false,     \
-    (Device, unsigned long long*))                                                   \
-  X(pcie_throughput, "nvmlDeviceGetPcieThroughput", false, (Device, int, unsigned*)) \
-  X(field_values, "nvmlDeviceGetFieldValues", false, (Device, int, FieldValue*))     \
-  X(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3", false,             \
-    (Device, unsigned*, ProcessInfo*))                                               \
-  X(gpm_support, "nvmlGpmQueryDeviceSupport", false, (Device, GpmSupport*))          \
-  X(gpm_sample_alloc, "nvmlGpmSampleAlloc", false, (GpmSample*))                     \
-  X(gpm_sample_free, "nvmlGpmSampleFree", false, (GpmSample))                        \
-  X(gpm_sample_get, "nvmlGpmSampleGet", false, (Device, GpmSample))                  \
+#define GPUPROF_NVML_FUNCTIONS(X)                                                          \
+  X(init, "nvmlInit_v2", true, ())                                                         \
+  X(shutdown, "nvmlShutdown", true, ())                                                    \
+  X(driver_version, "nvmlSystemGetDriverVersion", true, (char*, unsigned))                 \
+  X(device_count, "nvmlDeviceGetCount_v2", true, (unsigned*))                              \
+  X(device_by_index, "nvmlDeviceGetHandleByIndex_v2", true, (unsigned, Device*))           \
+  X(device_name, "nvmlDeviceGetName", true, (Device, char*, unsigned))                     \
+  X(device_uuid, "nvmlDeviceGetUUID", true, (Device, char*, unsigned))                     \
+  X(max_pcie_generation, "nvmlDeviceGetMaxPcieLinkGeneration", false, (Device, unsigned*)) \
+  X(max_pcie_width, "nvmlDeviceGetMaxPcieLinkWidth", false, (Device, unsigned*))           \
+  X(mig_mode, "nvmlDeviceGetMigMode", false, (Device, unsigned*, unsigned*))               \
+  X(utilization, "nvmlDeviceGetUtilizationRates", false, (Device, Utilization*))           \
+  X(memory_info, "nvmlDeviceGetMemoryInfo", false, (Device, Memory*))                      \
+  X(clock_info, "nvmlDeviceGetClockInfo", false, (Device, int, unsigned*))                 \
+  X(power_usage, "nvmlDeviceGetPowerUsage", false, (Device, unsigned*))                    \
+  X(temperature, "nvmlDeviceGetTemperature", false, (Device, int, unsigned*))              \
+  X(clocks_event_reasons, "nvmlDeviceGetCurrentClocksEventReasons", false,                 \
+    (Device, unsigned long long*))                                                         \
+  X(clocks_throttle_reasons, "nvmlDeviceGetCurrentClocksThrottleReasons", false,           \
+    (Device, unsigned long long*))                                                         \
+  X(pcie_throughput, "nvmlDeviceGetPcieThroughput", false, (Device, int, unsigned*))       \
+  X(field_values, "nvmlDeviceGetFieldValues", false, (Device, int, FieldValue*))           \
+  X(compute_processes, "nvmlDeviceGetComputeRunningProcesses_v3", false,                   \
+    (Device, unsigned*, ProcessInfo*))                                                     \
+  X(gpm_support, "nvmlGpmQueryDeviceSupport", false, (Device, GpmSupport*))                \
+  X(gpm_sample_alloc, "nvmlGpmSampleAlloc", false, (GpmSample*))                           \
+  X(gpm_sample_free, "nvmlGpmSampleFree", false, (GpmSample))                              \
+  X(gpm_sample_get, "nvmlGpmSampleGet", false, (Device, GpmSample))                        \
   X(gpm_metrics_get, "nvmlGpmMetricsGet", false, (GpmMetricsGet*))
 
 struct Functions {

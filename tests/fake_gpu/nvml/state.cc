@@ -137,6 +137,22 @@ nvmlReturn_t nvmlDeviceGetUUID(nvmlDevice_t device, char* uuid, unsigned int len
   return NVML_SUCCESS;
 }
 
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkGeneration(nvmlDevice_t device, unsigned int* generation) {
+  if (const nvmlReturn_t result = Begin("nvmlDeviceGetMaxPcieLinkGeneration", device);
+      result != NVML_SUCCESS)
+    return result;
+  *generation = 5;
+  return NVML_SUCCESS;
+}
+
+nvmlReturn_t nvmlDeviceGetMaxPcieLinkWidth(nvmlDevice_t device, unsigned int* width) {
+  if (const nvmlReturn_t result = Begin("nvmlDeviceGetMaxPcieLinkWidth", device);
+      result != NVML_SUCCESS)
+    return result;
+  *width = 16;
+  return NVML_SUCCESS;
+}
+
 nvmlReturn_t nvmlDeviceGetMigMode(nvmlDevice_t device, unsigned int* current,
                                   unsigned int* pending) {
   if (const nvmlReturn_t result = Begin("nvmlDeviceGetMigMode", device); result != NVML_SUCCESS)

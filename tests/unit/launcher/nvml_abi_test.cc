@@ -140,6 +140,8 @@ SAME_CALL(device_count, nvmlDeviceGetCount_v2);
 SAME_CALL(device_by_index, nvmlDeviceGetHandleByIndex_v2);
 SAME_CALL(device_name, nvmlDeviceGetName);
 SAME_CALL(device_uuid, nvmlDeviceGetUUID);
+SAME_CALL(max_pcie_generation, nvmlDeviceGetMaxPcieLinkGeneration);
+SAME_CALL(max_pcie_width, nvmlDeviceGetMaxPcieLinkWidth);
 SAME_CALL(mig_mode, nvmlDeviceGetMigMode);
 SAME_CALL(utilization, nvmlDeviceGetUtilizationRates);
 SAME_CALL(memory_info, nvmlDeviceGetMemoryInfo);
