@@ -54,6 +54,7 @@ enum class ChunkKind : uint16_t {
   kDeviceMemory = 37,  // of CUDA's allocations
   kMemoryPool = 38,
   kGraphLaunch = 39,  // of a graph that is recorded as a whole
+  kOverhead = 40,     // what CUDA and CUPTI spend on themselves, on its thread's or device's track
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
@@ -204,6 +205,9 @@ enum : int {
 }
 namespace graph_launch_column {
 enum : int { kEnd, kDuration, kGraph, kCorrelation };
+}
+namespace overhead_column {
+enum : int { kEnd, kDuration, kOperation, kCorrelation, kBytes };
 }
 namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
@@ -389,6 +393,14 @@ inline constexpr TableSpec kTables[] = {
       {"duration", Encoding::kKeyedSpan},
       {"graph", Encoding::kPlain},
       {"correlation", Encoding::kDelta}}},
+    {ChunkKind::kOverhead,
+     "overhead",
+     5,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"operation", Encoding::kPlain},
+      {"correlation", Encoding::kDelta},
+      {"bytes", Encoding::kPlain}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {
@@ -408,6 +420,15 @@ constexpr uint32_t CopyOperation(uint8_t copy_kind, uint8_t source, uint8_t dest
 // api.function: CUpti_CallbackDomain (1 driver, 2 runtime) and the callback id.
 constexpr uint32_t ApiFunction(uint32_t domain, uint32_t callback_id) {
   return domain << 24 | callback_id;
+}
+
+// overhead.operation: 1 the driver's compiler, else CUpti_ActivityOverheadKind's upper half plus 1;
+// of compiling just in time CUpti_ActivityJitEntryType << 4 and CUpti_ActivityJitOperationType.
+constexpr uint32_t OverheadOperation(uint32_t overhead_kind) {
+  return overhead_kind >> 16 != 0 ? (overhead_kind >> 16) + 1 : overhead_kind;
+}
+constexpr uint32_t JitOperation(uint32_t entry, uint32_t operation) {
+  return (entry & 0xf) << 4 | (operation & 0xf);
 }
 
 // device_memory.operation: CUpti_ActivityMemoryOperationType (1 allocation, 2 release),

@@ -333,6 +333,7 @@ const ProcessDump::Table ProcessDump::kTables[] = {
      WriteGpu<&GpuRows::Pool>},
     {"graph_launch", Times<&Track::graph_launch, &GraphLaunchTable::end_ns>,
      WriteGpu<&GpuRows::GraphLaunch>},
+    {"overhead", Times<&Track::overhead, &OverheadTable::end_ns>, WriteGpu<&GpuRows::Overhead>},
 };
 const size_t ProcessDump::kTableCount = std::size(kTables);
 

@@ -153,4 +153,12 @@ void GpuRows::GraphLaunch(const Track& track, size_t row) {
   out_->Pair("correlation", t.correlation[row]);
 }
 
+void GpuRows::Overhead(const Track& track, size_t row) {
+  const OverheadTable& t = track.overhead;
+  out_->Code("kind", OverheadName(t.operation[row]), t.operation[row]);
+  Span(t, row);
+  if (t.correlation[row] != 0) out_->Pair("correlation", t.correlation[row]);
+  if (t.bytes[row] != 0) out_->Pair("bytes", t.bytes[row]);
+}
+
 }  // namespace gpuprof::analysis

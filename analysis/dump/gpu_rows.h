@@ -16,6 +16,7 @@
 //            capture
 //   memory_pool    operation pool size_bytes utilized_bytes threshold_bytes device [correlation]
 //   graph_launch   graph start_ns duration_ns device context stream correlation
+//   overhead       kind start_ns duration_ns [correlation] [bytes]
 //
 // Names of kernels are as CUPTI gives them, mangled. One thread.
 
@@ -40,6 +41,7 @@ class GpuRows {
   void Memory(const Track& track, size_t row);
   void Pool(const Track& track, size_t row);
   void GraphLaunch(const Track& track, size_t row);
+  void Overhead(const Track& track, size_t row);
 
   // Of proto::ApiFunction; its number where the trace has no name for it.
   void Function(uint32_t function);

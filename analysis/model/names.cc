@@ -130,6 +130,25 @@ constexpr Entry kSources[] = {
     Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),
     Is(kSourceThreads, "threads"), Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"),
     Is(kSourceMmap, "mmap"),       Is(kSourceNvtx, "nvtx"), Is(kSourceLaunches, "launches"),
+    Is(kSourceItt, "itt"),
+};
+// CUpti_ActivityOverheadKind; CUpti_ActivityJitEntryType and CUpti_ActivityJitOperationType.
+constexpr Entry kOverheads[] = {
+    {proto::OverheadOperation(1), "driver_compiler"},
+    {proto::OverheadOperation(1 << 16), "cupti_buffer_flush"},
+    {proto::OverheadOperation(2 << 16), "cupti_instrumentation"},
+    {proto::OverheadOperation(3 << 16), "cupti_resource"},
+    {proto::OverheadOperation(4 << 16), "module_loading"},
+    {proto::OverheadOperation(5 << 16), "lazy_function_loading"},
+    {proto::OverheadOperation(6 << 16), "command_buffer_full"},
+    {proto::OverheadOperation(7 << 16), "cupti_buffer_request"},
+    {proto::OverheadOperation(8 << 16), "cupti_unified_memory"},
+    {proto::JitOperation(1, 1), "ptx_cache_load"},
+    {proto::JitOperation(1, 2), "ptx_cache_store"},
+    {proto::JitOperation(1, 3), "ptx_compile"},
+    {proto::JitOperation(2, 1), "nvvm_cache_load"},
+    {proto::JitOperation(2, 2), "nvvm_cache_store"},
+    {proto::JitOperation(2, 3), "nvvm_compile"},
 };
 constexpr Entry kTableKinds[] = {
     Is(ChunkKind::kMeta, "meta"),           Is(ChunkKind::kStrings, "strings"),
@@ -201,6 +220,8 @@ std::string_view SyncKindName(uint32_t kind) {
   constexpr std::string_view kNames[] = {"unknown", "event", "stream_wait", "stream", "context"};
   return kind < std::size(kNames) ? kNames[kind] : kNames[0];
 }
+
+std::string_view OverheadName(uint32_t operation) { return Find(kOverheads, operation); }
 
 std::string NvtxPayloadText(NvtxPayload type, uint64_t bits) {
   char text[40];

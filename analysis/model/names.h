@@ -39,6 +39,8 @@ std::string_view ChunkKindName(uint32_t code);
 std::string_view CopyKindName(uint32_t kind);
 std::string_view MemoryKindName(uint32_t kind);
 std::string_view SyncKindName(uint32_t kind);
+// Of overhead.operation: "lazy_function_loading", "ptx_compile"; "": not known to this reader.
+std::string_view OverheadName(uint32_t operation);
 
 // The number that a payload's 64 bits stand for.
 std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);

@@ -171,6 +171,16 @@ struct SyncTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// What CUDA and CUPTI spend on themselves, on their thread's track or their device's.
+struct OverheadTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> operation;  // proto::OverheadOperation, proto::JitOperation
+  Column<uint32_t> correlation;
+  Column<uint64_t> bytes;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // CUDA's allocations and releases, on the track of their stream, or of their context for those that
 // have none (stream kNoCudaId).
 struct DeviceMemoryTable {
@@ -254,6 +264,7 @@ struct Track {
   MemoryPoolTable memory_pool;
   CounterTable counter;
   GraphLaunchTable graph_launch;
+  OverheadTable overhead;
 };
 
 // A context or stream that is none, as CUPTI numbers it.

@@ -22,6 +22,7 @@
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
+#include "proto/results/overhead.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
@@ -40,6 +41,7 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
 Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunOverhead(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -115,6 +115,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.end_ns, t.duration_ns, t.graph, t.correlation);
       return true;
     }
+    case ChunkKind::kOverhead: {
+      OverheadTable& t = track->overhead;
+      all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.bytes);
+      return true;
+    }
     default:
       return false;
   }
@@ -313,6 +318,14 @@ void StoreGraphLaunch(const Writer& w, GraphLaunchTable* t) {
   w.Plain(c::kCorrelation, &t->correlation);
 }
 
+void StoreOverhead(const Writer& w, OverheadTable* t) {
+  namespace c = proto::overhead_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kBytes, &t->bytes);
+}
+
 void StoreSync(const Writer& w, SyncTable* t) {
   namespace c = proto::sync_column;
   w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
@@ -387,6 +400,7 @@ void SortLateRows(Track* track) {
   sort(ChunkKind::kMemset, track->memset.end_ns);
   sort(ChunkKind::kApi, track->api.end_ns);
   sort(ChunkKind::kSync, track->sync.end_ns);
+  sort(ChunkKind::kOverhead, track->overhead.end_ns);
 }
 
 void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, const ClockMap& clock,
@@ -435,6 +449,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreMemoryPool(writer, &track->memory_pool);
     case ChunkKind::kGraphLaunch:
       return StoreGraphLaunch(writer, &track->graph_launch);
+    case ChunkKind::kOverhead:
+      return StoreOverhead(writer, &track->overhead);
     default:
       return;
   }

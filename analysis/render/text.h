@@ -21,6 +21,7 @@
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
+#include "proto/results/overhead.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
@@ -42,6 +43,7 @@ std::string DeviceMemoryText(const results::DeviceMemory& result, const TextOpti
 std::string ApiText(const results::ApiCalls& result, const TextOptions& options);
 std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string GraphsText(const results::Graphs& result, const TextOptions& options);
+std::string OverheadText(const results::Overheads& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
 std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
 std::string CountersText(const results::Counters& result, const TextOptions& options);

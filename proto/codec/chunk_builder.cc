@@ -213,6 +213,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kMemoryPool)>(row, start);
     case ChunkKind::kGraphLaunch:
       return AppendRow<TableIndex(ChunkKind::kGraphLaunch)>(row, start);
+    case ChunkKind::kOverhead:
+      return AppendRow<TableIndex(ChunkKind::kOverhead)>(row, start);
     default:
       return;  // tables have no rows
   }

@@ -35,11 +35,14 @@ class SpanBuffer {
 
   // All rows, encoded, by their ends; to be written before the next Append. The buffer is empty.
   ChunkBuilder* Encode();
+  // Of an empty buffer: what it kept for rows to come.
+  void GiveMemoryBack();
 
  private:
   const uint64_t* Row(uint32_t index) const { return &rows_[uint64_t{index} * columns_]; }
   uint64_t StartOf(const uint64_t* row) const;
   void Sort();
+  void SortByDigits(uint64_t range);
   uint64_t FindTick() const;
 
   bool is_chained_;
@@ -47,7 +50,9 @@ class SpanBuffer {
   uint32_t count_ = 0;
   bool is_sorted_ = true;
   std::vector<uint64_t> rows_;
-  std::vector<uint32_t> order_;
+  // Time since the earliest row << 32 | index, as long as all times fit; else the index alone.
+  std::vector<uint64_t> order_;
+  std::vector<uint64_t> sorted_;
   ChunkBuilder builder_;
 };
 

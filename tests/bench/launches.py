@@ -8,7 +8,7 @@
 
 Runs launch_load in turn bare, with CUPTI alone (cupti_client.c: its activity asked for, and thrown away) and under gpuprof, ROUNDS
 times, interleaved. `launch ns` is the processor time of the launching thread for each launch, `over CUPTI` the paired difference to
-CUPTI alone: what is ours. `drain ns` is the drain thread's processor time by record. Then it holds a million launches a second for
+CUPTI alone, `over same` that to CUPTI alone when it is asked for the same as by us: what is ours. `drain ns` is the drain thread's processor time by record. Then it holds a million launches a second for
 SECONDS and tells what was lost, declared and not, and the memory that the process took beyond a bare run's.
 
 Without a GPU this runs on the doubles of tests/fake_gpu, whose own cost is in every row alike: figures of the doubles say what
@@ -28,13 +28,17 @@ SCRIPT = "kernel_ns 0; launch_ns 0"
 class CuptiAlone(recorders.Recorder):
     name = "CUPTI alone"
 
-    def __init__(self, client):
+    def __init__(self, client, **asks):
         super().__init__()
-        self.client = client
+        self.env = {"CUDA_INJECTION64_PATH": client, **asks}
         self.lost = None
 
     def run(self, command):
-        return self.measured(command, env={"CUDA_INJECTION64_PATH": self.client})
+        return self.measured(command, env=self.env)
+
+
+class CuptiAsGpuprof(CuptiAlone):
+    name = "CUPTI, same asked"
 
 
 def figures(output):
@@ -42,9 +46,11 @@ def figures(output):
 
 
 def configurations(options):
+    client = str(options.build / "tests" / "bench" / "libcupti_client.so")
     return [
         recorders.Recorder(),
-        CuptiAlone(str(options.build / "tests" / "bench" / "libcupti_client.so")),
+        CuptiAlone(client),
+        CuptiAsGpuprof(client, CUPTI_CLIENT_ASKS="gpuprof"),
         recorders.Gpuprof(options.gpuprof, "gpuprof dormant", "--capture", "off"),
         recorders.Gpuprof(options.gpuprof, "gpuprof cuda", "--trace", "cuda"),
         recorders.Gpuprof(options.gpuprof, "gpuprof default"),
@@ -61,14 +67,15 @@ def cost(options, program):
             process = getattr(recorder, "process", {})
             run["drain_ns"] = process["drain_cpu_ns"] / process["count"] if process.get("count") else None
             results.setdefault(recorder.name, []).append(run)
-    print(f"{'recorder':18} {'launch ns':>10} {'spread':>17} {'over CUPTI':>11} {'k/s':>7} {'drain ns':>9} {'lost':>6}")
+    print(f"{'recorder':18} {'launch ns':>10} {'spread':>17} {'over CUPTI':>11} {'over same':>10} {'k/s':>7} {'drain ns':>9} {'lost':>6}")
     for name, runs in results.items():
         each = [run["launch_ns"] for run in runs]
-        over = statistics.median(run["launch_ns"] - alone["launch_ns"] for run, alone in zip(runs, results["CUPTI alone"]))
+        over, over_same = (statistics.median(run["launch_ns"] - alone["launch_ns"] for run, alone in zip(runs, results[peer]))
+                           for peer in (CuptiAlone.name, CuptiAsGpuprof.name))
         rate = statistics.median(run["launches"] / run["seconds"] for run in runs) / 1e3
         drain = [run["drain_ns"] for run in runs if run["drain_ns"] is not None]
         lost = [run["lost"] for run in runs]
-        print(f"{name:18} {statistics.median(each):10.1f} {f'[{min(each):.1f}, {max(each):.1f}]':>17} {over:11.1f} {rate:7.0f} "
+        print(f"{name:18} {statistics.median(each):10.1f} {f'[{min(each):.1f}, {max(each):.1f}]':>17} {over:11.1f} {over_same:10.1f} {rate:7.0f} "
               f"{f'{statistics.median(drain):.1f}' if drain else '':>9} {'?' if None in lost else sum(lost):>6}", flush=True)
 
 

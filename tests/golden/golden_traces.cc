@@ -188,6 +188,9 @@ void AddMemory(ProcessBuilder* builder, TrackBuilder* main, TrackBuilder* side) 
   side->Allocate(8 * kMs, 0x7f1108000000, 6 * kMiB, 85, 3, kPool);
   side->Release(9 * kMs, 0x7f1100000000, 20 * kMiB, 86, 3, kPool);
   TrackBuilder& device = builder->Stream(0, kNoCudaId, kNoCudaId);
+  main->Overhead(6, 500 * kUs, 2 * kMs).Overhead(6, 3 * kMs, 3 * kMs + 200 * kUs);
+  main->Overhead(0x13, 4 * kMs, 44 * kMs, 81920).Overhead(77, 45 * kMs, 45 * kMs + 5 * kUs);
+  device.Overhead(2, 70 * kMs, 70 * kMs + 300 * kUs);
   device.Pool(proto::kPoolCreated, 6 * kMs, kPool, 0, 0);
   device.Pool(proto::kPoolSeen, 7 * kMs, kPool, 32 * kMiB, 20 * kMiB);
   device.Pool(proto::kPoolSeen, 8 * kMs, kPool, 32 * kMiB, 26 * kMiB, 16 * kMiB);

@@ -60,6 +60,20 @@ def test_copies_and_sets_are_those_that_were_made(on_gpu, name):
     assert sorted(recorded) == sorted((s["bytes"], s["value"], s["correlation"]) for s in truth.of("set"))
 
 
+def test_what_cuda_spends_on_itself(on_gpu):
+    trace, truth, outcome = on_gpu("vector_add")
+    loaded = {kernel["name"] for kernel in truth.of("kernel")}
+    assert len(loaded) > 0 and trace.lost == 0
+    # Functions are loaded when they are launched for the first time, inside of the call that launches.
+    assert list(trace.overheads["operation"]) == [6] * len(loaded)
+    assert set(trace.overheads["correlation"]) <= {row["correlation"] for row in truth.of("kernel")}
+    assert all(0 < duration < 50_000_000 for duration in trace.overheads["duration"])
+    (row,) = json.loads(gpuprof("stats", "overhead", "--json", outcome.bundle).out)["overheads"]
+    assert (row["name"], int(row["count"])) == ("lazy_function_loading", len(loaded)) and not row.get("is_recorder", False)
+    assert int(row["total_ns"]) == sum(map(int, trace.overheads["duration"]))
+    assert "lazy_function_loading" in gpuprof("dump", outcome.bundle).out.decode()
+
+
 def test_calls_are_those_of_the_program(on_gpu):
     trace, truth, _ = on_gpu("threads")
     true = [c for c in truth.of("api") if c["domain"] == "runtime" and c["correlation"] != 0]

@@ -116,7 +116,7 @@ def test_a_driver_too_old_for_the_library(unharmed):
 def test_dropped_records_are_declared(unharmed):
     outcome, truth = unharmed("threads", script="drop 50")
     (trace,) = read_bundle(outcome.bundle)
-    recorded = sum(len(table["time"]) for table in (trace.kernels, trace.calls, trace.copies, trace.sets, trace.syncs))
+    recorded = sum(len(table["time"]) for table in (trace.kernels, trace.calls, trace.copies, trace.sets, trace.syncs, trace.overheads))
     dropped = len(truth.of("drop"))
     assert dropped > 50
     assert trace.lost == dropped, trace.losses
@@ -151,6 +151,18 @@ def test_a_forked_child_does_not_hang(unharmed):
     parents = [trace for trace in read_bundle(outcome.bundle) if len(trace.kernels["time"])]
     assert len(parents) == 1
     assert sorted(row[0] for row in parents[0].kernel_rows()) == ["_Z4Longv", "_Z5Shortv"]
+
+
+def test_a_forked_child_has_nothing_of_its_parents(record):
+    """Buffers that are full and not yet read when it is made are the parent's alone, and so is what was lost."""
+    env = {"LD_LIBRARY_PATH": str(LIBRARIES), "FAKE_GPU_SCRIPT": "kernel_ns 0; launch_ns 0"}
+    outcome = record([str(DOUBLES / "programs" / "leave"), "busy"], "--trace", "cuda,threads,heap=exact", env=env)
+    assert outcome.status == 0, outcome.err.decode()
+    parent, *children = sorted(read_bundle(outcome.bundle), key=lambda trace: -len(trace.kernels["time"]))
+    assert len(parent.kernels["time"]) + parent.lost >= 300_001
+    for child in children:
+        assert child.ppid == parent.pid
+        assert len(child.kernels["time"]) == len(child.calls["time"]) == child.lost == 0
 
 
 def test_a_program_that_is_faster_than_the_recorder_is_recorded_to_its_end(record):

@@ -17,7 +17,7 @@ COUNTERS, COUNTER = 13, 24
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
 LAUNCH = 25
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
-DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH = 37, 38, 39
+DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD = 37, 38, 39, 40
 
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
@@ -50,6 +50,7 @@ _COLUMNS = {
     MEMORY_POOL: (("time", "time"), ("operation", "plain"), ("pool", "delta"), ("size", "delta"), ("utilized", "delta"),
                   ("threshold", "delta"), ("kept", "plain"), ("correlation", "plain")),
     GRAPH_LAUNCH: (("time", "gap"), ("duration", "keyed_span"), ("graph", "plain"), ("correlation", "delta")),
+    OVERHEAD: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "plain")),
 }
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
@@ -336,6 +337,7 @@ class TraceFile:
     device_memory = property(lambda self: self._tables[DEVICE_MEMORY])
     memory_pools = property(lambda self: self._tables[MEMORY_POOL])
     graph_launches = property(lambda self: self._tables[GRAPH_LAUNCH])
+    overheads = property(lambda self: self._tables[OVERHEAD])
 
     @property
     def program(self):

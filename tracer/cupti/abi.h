@@ -49,6 +49,7 @@ enum class Activity : uint32_t {
   kMemory2 = 49,
   kMemoryPool = 50,
   kGraphTrace = 51,
+  kJit = 52,
 };
 
 // CUpti_CallbackDomain.
@@ -76,6 +77,10 @@ enum Attribute : uint32_t {
 };
 // CUpti_ActivityMemoryPoolType.
 inline constexpr uint32_t kPoolLocal = 1;
+// CUpti_ActivityObjectKind.
+inline constexpr uint32_t kObjectThread = 2;
+inline constexpr uint32_t kObjectDevice = 3;
+inline constexpr uint32_t kObjectStream = 5;
 // CUPTI_INVALID_CONTEXT_ID, CUPTI_INVALID_STREAM_ID: none.
 inline constexpr uint32_t kNoId = 0xffffffff;
 
@@ -293,6 +298,30 @@ enum : size_t {
 // For the device and the context: the launch begins on the host.
 inline constexpr uint32_t kOnHost = 0x7fffffff;
 }  // namespace graph_trace
+namespace overhead {
+enum : size_t {
+  kKind = 4,
+  kObjectKind = 8,
+  // Of a thread its process and its number; else device, context, stream as far as they are told.
+  kObject = 12,
+  kThread = 16,
+  kStart = 24,
+  kEnd = 32,
+  kCorrelation = 40,  // from 12.2 on
+};
+}
+namespace jit {
+enum : size_t {
+  kEntry = 4,
+  kOperation = 8,
+  kDevice = 12,
+  kStart = 16,
+  kEnd = 24,
+  kCorrelation = 32,
+  kCacheBytes = 48,
+  kThread = 68,  // from 12.4 on
+};
+}
 namespace sync {
 enum : size_t {
   kType = 4,

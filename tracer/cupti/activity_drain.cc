@@ -75,6 +75,7 @@ void ActivityDrain::FlushAll(BlockSink* sink) {
   WriteRows(sink);
   WriteTables(sink);
   WriteClocks(sink);
+  for (const auto& buffer : sorter_.buffers()) buffer->GiveMemoryBack();
 }
 
 void ActivityDrain::WriteRows(BlockSink* sink) {
@@ -82,7 +83,11 @@ void ActivityDrain::WriteRows(BlockSink* sink) {
   if (sorter_.rows() == 0 && !sorter_.has_news()) return;
   WriteTables(sink);
   for (const auto& buffer : sorter_.buffers()) {
-    if (buffer->count() != 0) sink->WriteRowBlock(buffer->Encode());
+    if (buffer->count() != 0) {
+      sink->WriteRowBlock(buffer->Encode());
+    } else {
+      buffer->GiveMemoryBack();
+    }
   }
   sorter_.RowsAreWritten();
   first_ticks_ = 0;

@@ -50,13 +50,15 @@ ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* track
 
 void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next_record,
                              const FunctionNames& names) {
-  // The driver's calls first: the runtime's say which of them were theirs.
-  EachRecord(buffer.bytes, buffer.valid, next_record, [&](const Record& record) {
-    if (record.kind() == Activity::kDriver) HoldDriverCall(record, names);
-  });
-  driver_calls_.AllAreHeld();
+  names_.NextBuffer();
+  runtime_calls_.clear();
   EachRecord(buffer.bytes, buffer.valid, next_record,
              [&](const Record& record) { Take(record, names); });
+  // When all of the driver's calls are held: these say which of them were theirs.
+  for (const ApiCall& call : runtime_calls_) {
+    driver_calls_.Forget(call);
+    AppendCall(call, names);
+  }
 }
 
 void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
@@ -73,7 +75,7 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
     case Activity::kRuntime:
       return TakeRuntimeCall(record, names);
     case Activity::kDriver:
-      return;  // held
+      return HoldDriverCall(record, names);
     case Activity::kSynchronization:
       return TakeWait(record);
     case Activity::kMemory2:
@@ -89,7 +91,9 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
     case Activity::kStream:
       return TakeStream(record);
     case Activity::kOverhead:
-      return;
+      return TakeOverhead(record);
+    case Activity::kJit:
+      return TakeJit(record);
     default:
       ++counters_.unknown;
   }
@@ -195,8 +199,7 @@ void ActivitySorter::TakeRuntimeCall(const Record& record, const FunctionNames& 
   const uint32_t id = record.U32(api::kCallbackId);
   const ApiCall call = CallOf(record, proto::ApiFunction(kRuntimeApi, id));
   if (!names.IsRecorded(kRuntimeApi, id) || !HasTimes(call.start, call.end)) return;
-  driver_calls_.Forget(call);
-  AppendCall(call, names);
+  runtime_calls_.push_back(call);
 }
 
 void ActivitySorter::ReleaseDriverCalls(uint64_t now, uint64_t ticks_per_second, bool all,
@@ -259,6 +262,37 @@ void ActivitySorter::TakeGraphLaunch(const Record& record) {
   const uint64_t row[] = {end, end - start, record.U32(graph_trace::kGraph),
                           record.U32(graph_trace::kCorrelation)};
   Append(&stream->graph_launches, ChunkKind::kGraphLaunch, stream->track, row);
+}
+
+// Of no thread: on its device's track, or, where none is told either, on that of no device.
+void ActivitySorter::TakeOverhead(const Record& record) {
+  const uint64_t start = record.U64(overhead::kStart), end = record.U64(overhead::kEnd);
+  if (!HasTimes(start, end)) return;
+  const uint64_t row[] = {end, end - start, proto::OverheadOperation(record.U32(overhead::kKind)),
+                          record.U32(overhead::kCorrelation), 0};
+  const uint32_t object = record.U32(overhead::kObjectKind);
+  if (object == kObjectThread) {
+    Thread* thread = ThreadOf(record.U32(overhead::kThread));
+    return Append(&thread->overheads, ChunkKind::kOverhead, thread->track, row);
+  }
+  const bool has_device = object >= kObjectDevice && object <= kObjectStream;
+  Stream* of_device = StreamOf(has_device ? record.U32(overhead::kObject) : kNoId, kNoId, kNoId);
+  Append(&of_device->overheads, ChunkKind::kOverhead, of_device->track, row);
+}
+
+void ActivitySorter::TakeJit(const Record& record) {
+  const uint64_t start = record.U64(jit::kStart), end = record.U64(jit::kEnd);
+  if (!HasTimes(start, end)) return;
+  const uint64_t row[] = {end, end - start,
+                          proto::JitOperation(record.U32(jit::kEntry), record.U32(jit::kOperation)),
+                          record.U32(jit::kCorrelation), record.U64(jit::kCacheBytes)};
+  // Before 12.4 it does not tell the thread.
+  if (const uint32_t tid = record.U32(jit::kThread); tid != 0) {
+    Thread* thread = ThreadOf(tid);
+    return Append(&thread->overheads, ChunkKind::kOverhead, thread->track, row);
+  }
+  Stream* of_device = StreamOf(record.U32(jit::kDevice), kNoId, kNoId);
+  Append(&of_device->overheads, ChunkKind::kOverhead, of_device->track, row);
 }
 
 void ActivitySorter::TakeMemory(const Record& record) {
@@ -324,7 +358,7 @@ ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid) {
   for (last_thread_ = 0; last_thread_ < threads_.size(); ++last_thread_) {
     if (threads_[last_thread_].tid == tid) return &threads_[last_thread_];
   }
-  threads_.push_back({tid, tracks_->TrackOf(tid), nullptr});
+  threads_.push_back({.tid = tid, .track = tracks_->TrackOf(tid)});
   return &threads_.back();
 }
 
@@ -374,7 +408,8 @@ uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {
 }
 
 uint64_t ActivitySorter::memory_bytes() const {
-  uint64_t bytes = signatures_.memory_bytes() + driver_calls_.memory_bytes();
+  uint64_t bytes = signatures_.memory_bytes() + driver_calls_.memory_bytes() +
+                   (runtime_calls_.capacity() + released_.capacity()) * sizeof(ApiCall);
   for (const auto& buffer : buffers_) bytes += buffer->memory_bytes();
   return bytes;
 }

@@ -96,10 +96,12 @@ class ActivitySorter {
     codec::SpanBuffer* memory = nullptr;
     codec::SpanBuffer* pools = nullptr;
     codec::SpanBuffer* graph_launches = nullptr;
+    codec::SpanBuffer* overheads = nullptr;
   };
   struct Thread {
     uint32_t tid, track;
-    codec::SpanBuffer* calls;
+    codec::SpanBuffer* calls = nullptr;
+    codec::SpanBuffer* overheads = nullptr;
   };
 
   void Take(const Record& record, const FunctionNames& names);
@@ -116,6 +118,8 @@ class ActivitySorter {
   void TakePool(const Record& record);
   void TakeStream(const Record& record);
   void TakeGraphLaunch(const Record& record);
+  void TakeOverhead(const Record& record);
+  void TakeJit(const Record& record);
   // False: its times are not to be had, which is counted.
   bool HasTimes(uint64_t start, uint64_t end);
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
@@ -133,6 +137,7 @@ class ActivitySorter {
   std::vector<Stream> streams_;
   std::vector<Thread> threads_;
   DriverCalls driver_calls_;
+  std::vector<ApiCall> runtime_calls_;  // of the buffer that is read
   std::vector<ApiCall> released_;
   size_t last_stream_ = 0;
   size_t last_thread_ = 0;

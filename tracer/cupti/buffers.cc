@@ -121,6 +121,14 @@ bool BufferPool::HasFilled() const {
   return false;
 }
 
+void BufferPool::Forget() {
+  for (Slot& slot : slots_) slot.state.store(kEmpty, std::memory_order_relaxed);
+  completed_.store(0, std::memory_order_relaxed);
+  refused_.store(0, std::memory_order_relaxed);
+  let_go_.store(0, std::memory_order_relaxed);
+  outstanding_.store(0, std::memory_order_relaxed);
+}
+
 uint64_t BufferPool::memory_bytes() const {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < kMost; ++i) {

@@ -53,6 +53,10 @@ class BufferPool {
   // Whether one was completed and not yet returned.
   bool HasFilled() const;
 
+  // A forked child's copy: what was filled is the parent's, and so is what was counted. The memory
+  // stays, as CUPTI's own copy may still point to it.
+  void Forget();
+
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   // Records in spare buffers.
   uint64_t let_go() const { return let_go_.load(std::memory_order_relaxed); }

@@ -47,6 +47,8 @@ constexpr Kind kKinds[] = {
     {Activity::kSynchronization},
     {Activity::kMemory2, "no allocations of GPU memory are recorded"},
     {Activity::kMemoryPool, "pools of GPU memory are not recorded"},
+    {Activity::kOverhead},
+    {Activity::kJit},
     {Activity::kDevice, nullptr, true},
     {Activity::kContext, nullptr, true},
     {Activity::kStream, nullptr, true},
@@ -367,6 +369,8 @@ void AfterForkChild() {
   g_given_up.store(1);
   g_active.store(0);
   g_graph_events.Forget();
+  g_buffers.Forget();
+  g_dropped.store(0);
 }
 
 BufferPool* Buffers() { return &g_buffers; }

@@ -8,8 +8,6 @@
 namespace gpuprof::tracer::cupti {
 namespace {
 
-uint64_t KeyOf(const ApiCall& call) { return uint64_t{call.tid} << 32 | call.correlation; }
-
 template <typename Outer>
 bool IsInside(const ApiCall& call, const Outer& outer) {
   return call.tid == outer.tid && call.correlation == outer.correlation &&
@@ -38,15 +36,18 @@ bool DriverCalls::IsFollowed(const ApiCall& call) {
   return newest->start >= call.end && newest->correlation != call.correlation;
 }
 
+void DriverCalls::Link(uint32_t index) {
+  uint32_t& first = first_[held_[index].call.correlation % kBuckets];
+  held_[index].next = first;
+  first = index + 1;
+}
+
 void DriverCalls::Hold(const ApiCall& call) {
   NoteNewest(call);
   if (!seen_.empty() && IsInside(call, seen_[call.correlation % kSeen])) return;
-  held_.push_back({call});
-}
-
-void DriverCalls::AllAreHeld() {
-  std::sort(held_.begin(), held_.end(),
-            [](const Held& a, const Held& b) { return KeyOf(a.call) < KeyOf(b.call); });
+  if (first_.empty()) first_.resize(kBuckets);
+  held_.push_back({.call = call});
+  Link(static_cast<uint32_t>(held_.size() - 1));
 }
 
 void DriverCalls::Forget(const ApiCall& runtime) {
@@ -54,13 +55,16 @@ void DriverCalls::Forget(const ApiCall& runtime) {
   if (seen_.empty()) seen_.resize(kSeen);
   seen_[runtime.correlation % kSeen] = {runtime.tid, runtime.correlation, runtime.start,
                                         runtime.end};
-  auto at = std::lower_bound(held_.begin(), held_.end(), KeyOf(runtime),
-                             [](const Held& held, uint64_t key) { return KeyOf(held.call) < key; });
-  for (; at != held_.end() && KeyOf(at->call) == KeyOf(runtime); ++at)
-    at->is_inner |= IsInside(at->call, runtime);
+  if (held_.empty()) return;
+  for (uint32_t at = first_[runtime.correlation % kBuckets]; at != 0;) {
+    Held& held = held_[at - 1];
+    held.is_inner |= IsInside(held.call, runtime);
+    at = held.next;
+  }
 }
 
 void DriverCalls::Release(uint64_t now, uint64_t limit, bool all, std::vector<ApiCall>* out) {
+  if (held_.empty()) return;
   all |= held_.size() > kMost;
   size_t kept = 0;
   for (Held& held : held_) {
@@ -75,11 +79,13 @@ void DriverCalls::Release(uint64_t now, uint64_t limit, bool all, std::vector<Ap
     }
   }
   held_.resize(kept);
+  std::fill(first_.begin(), first_.end(), 0);
+  for (uint32_t i = 0; i < kept; ++i) Link(i);
 }
 
 uint64_t DriverCalls::memory_bytes() const {
-  return held_.capacity() * sizeof(Held) + newest_.capacity() * sizeof(Newest) +
-         seen_.capacity() * sizeof(Seen);
+  return held_.capacity() * sizeof(Held) + first_.capacity() * sizeof(uint32_t) +
+         newest_.capacity() * sizeof(Newest) + seen_.capacity() * sizeof(Seen);
 }
 
 }  // namespace gpuprof::tracer::cupti

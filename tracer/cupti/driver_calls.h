@@ -5,7 +5,8 @@
 // inside its own functions, under the same correlation id, and CUPTI tells of both: the inner one
 // is not recorded, so that work on the device has one call that began it. As records come in any
 // order, a driver's call is held until the call around it would have come: until its thread has
-// made another one, and what CUPTI had delivered by then has been read.
+// made another one, and what CUPTI had delivered by then has been read. Found by correlation id, in
+// constant time: nearly every launch of a program of the runtime's passes here.
 //
 // One thread at a time (the drain's pass).
 
@@ -31,7 +32,6 @@ class DriverCalls {
 
   // A buffer's calls of the driver, before its calls of the runtime.
   void Hold(const ApiCall& call);
-  void AllAreHeld();
   // A call of the runtime's: what is inside of it is forgotten.
   void Forget(const ApiCall& runtime);
 
@@ -46,6 +46,7 @@ class DriverCalls {
   struct Held {
     ApiCall call;
     uint64_t since = 0;  // ticks; 0: of this pass
+    uint32_t next = 0;   // in its bucket, as in first_
     bool is_inner = false;
   };
   // The call of a thread that began last.
@@ -59,12 +60,15 @@ class DriverCalls {
     uint64_t start = 0, end = 0;
   };
   static constexpr uint32_t kSeen = 8192;
+  static constexpr uint32_t kBuckets = 16384;
 
+  void Link(uint32_t index);
   void NoteNewest(const ApiCall& call);
   bool IsFollowed(const ApiCall& call);
   Newest* NewestOf(uint32_t tid);
 
-  std::vector<Held> held_;  // by thread and correlation, once AllAreHeld
+  std::vector<Held> held_;
+  std::vector<uint32_t> first_;  // index in held_ + 1 by correlation, modulo its size; 0: none
   std::vector<Newest> newest_;
   std::vector<Seen> seen_;  // by correlation, modulo its size
   size_t last_newest_ = 0;

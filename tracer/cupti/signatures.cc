@@ -31,6 +31,19 @@ uint64_t HashBytes(const void* data, size_t bytes) {
   return hash ^ hash >> 32;
 }
 
+// A multiplier for each word, so that none of the products waits for another.
+uint64_t HashOf(const LaunchSignature& signature) {
+  constexpr size_t kWords = sizeof(LaunchSignature) / 8;
+  uint64_t words[kWords];
+  memcpy(words, &signature, sizeof(words));
+  uint64_t hash = 0, multiplier = 0x9e3779b97f4a7c15u;
+  for (const uint64_t word : words) {
+    hash += (word ^ word >> 32) * multiplier;
+    multiplier += 0xbf58476d1ce4e5b8u;
+  }
+  return hash ^ hash >> 32;
+}
+
 void PutTriple(int field, const uint32_t (&values)[3], codec::PbWriter* writer) {
   const uint64_t mark = writer->Begin(field);
   for (const uint32_t value : values) writer->RawVarint(value);
@@ -65,7 +78,7 @@ uint32_t Signatures::Intern(const LaunchSignature& signature) {
     return last_;
   if ((signatures_.size() + 1) * 2 > index_.size()) Grow();
   const size_t mask = index_.size() - 1;
-  size_t at = HashBytes(&signature, sizeof(signature)) & mask;
+  size_t at = HashOf(signature) & mask;
   for (; index_[at] != 0; at = (at + 1) & mask) {
     const uint32_t id = index_[at];
     if (memcmp(&signatures_[id - kFirstId], &signature, sizeof(signature)) == 0) return last_ = id;
@@ -83,7 +96,7 @@ void Signatures::Grow() {
   std::vector<uint32_t> index(index_.empty() ? kFirstSlots : index_.size() * 2);
   const size_t mask = index.size() - 1;
   for (size_t i = 0; i < signatures_.size(); ++i) {
-    size_t at = HashBytes(&signatures_[i], sizeof(LaunchSignature)) & mask;
+    size_t at = HashOf(signatures_[i]) & mask;
     while (index[at] != 0) at = (at + 1) & mask;
     index[at] = static_cast<uint32_t>(i) + kFirstId;
   }
@@ -108,11 +121,14 @@ uint32_t NameCache::Id(const char* text) {
   if (entries_.empty()) entries_.resize(kEntries);
   const auto address = reinterpret_cast<uintptr_t>(text);
   Entry& entry = entries_[(address >> 3 ^ address >> 15) & (kEntries - 1)];
+  if (entry.at == text && entry.buffer == buffer_) return entry.id;
   const size_t length = strnlen(text, kMostNameBytes);
   const uint64_t hash = HashBytes(text, length);
-  if (entry.at == text && entry.length == length && entry.hash == hash) return entry.id;
-  entry = {text, strings_->InternText(text, static_cast<uint32_t>(length)),
-           static_cast<uint32_t>(length), hash};
+  if (entry.at != text || entry.length != length || entry.hash != hash) {
+    entry = {text, strings_->InternText(text, static_cast<uint32_t>(length)),
+             static_cast<uint32_t>(length), hash, 0};
+  }
+  entry.buffer = buffer_;
   return entry.id;
 }
 

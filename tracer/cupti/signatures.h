@@ -62,11 +62,14 @@ class Signatures {
   uint64_t refused_ = 0;
 };
 
-// String ids of texts that live somewhere else: by their address, checked by what stands there, as
-// a module that is unloaded may leave its place to another.
+// String ids of texts that live somewhere else: by their address, checked by what stands there once
+// in each buffer, as a module that is unloaded may leave its place to another. Names of kernels
+// have hundreds of bytes: to read one for each record would cost more than all else of it.
 class NameCache {
  public:
   explicit NameCache(codec::InternTables* strings) : strings_(strings) {}
+  // What was checked is checked again.
+  void NextBuffer() { ++buffer_; }
   // Null is "".
   uint32_t Id(const char* text);
 
@@ -76,11 +79,13 @@ class NameCache {
     uint32_t id = 0;
     uint32_t length = 0;
     uint64_t hash = 0;
+    uint64_t buffer = 0;  // in which it was checked last
   };
   static constexpr uint32_t kEntries = 4096;  // a cache: what it forgets is interned again
 
   codec::InternTables* strings_;
   std::vector<Entry> entries_;
+  uint64_t buffer_ = 1;
 };
 
 }  // namespace gpuprof::tracer::cupti

@@ -1,9 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches a kernel that the script makes long, and leaves: leave return|_exit|kill|fork|wait.
+// Launches a kernel that the script makes long, and leaves: leave return|_exit|kill|fork|wait;
+// leave busy forks a child that soon leaves, amid many launches of the short one.
 
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +19,18 @@ int main(int argc, char** argv) {
   const char* way = argc > 1 ? argv[1] : "return";
   Short<<<1, 32>>>();
   CHECK(cudaDeviceSynchronize());
+  if (strcmp(way, "busy") == 0) {
+    for (int i = 0; i < 300000; ++i) Short<<<1, 32>>>();
+    const pid_t child = fork();
+    if (child == 0) {
+      void* volatile memory = malloc(77);  // its recorder has something to do
+      usleep(300000);
+      free(memory);
+      _exit(0);
+    }
+    waitpid(child, nullptr, 0);
+    return 0;
+  }
   Long<<<1, 32>>>();
   CHECK(cudaGetLastError());
   if (strcmp(way, "_exit") == 0) _exit(5);

@@ -116,6 +116,15 @@ class TrackBuilder {
     track_.graph_launch.correlation.push_back(correlation);
     return *this;
   }
+  // `operation` as proto::OverheadOperation has it.
+  TrackBuilder& Overhead(uint32_t operation, int64_t start, int64_t end, uint64_t bytes = 0) {
+    track_.overhead.end_ns.push_back(end);
+    track_.overhead.duration_ns.push_back(end - start);
+    track_.overhead.operation.push_back(operation);
+    track_.overhead.correlation.push_back(0);
+    track_.overhead.bytes.push_back(bytes);
+    return *this;
+  }
   TrackBuilder& Sync(uint32_t kind, int64_t start, int64_t end, uint32_t correlation = 0);
   // CUDA's memory; of a pool the call is asynchronous. Kinds as CUPTI numbers them.
   TrackBuilder& Allocate(int64_t time, uint64_t address, uint64_t bytes, uint32_t correlation = 0,
@@ -457,11 +466,15 @@ inline Process ProcessBuilder::Build() const {
                                &track.device_memory.time_ns, &track.memory_pool.time_ns}) {
       for (const int64_t time : *copies) cover(time);
     }
+    for (size_t i = 0; i < track.overhead.rows(); ++i) {
+      cover(track.overhead.end_ns[i] - track.overhead.duration_ns[i]);
+      cover(track.overhead.end_ns[i]);
+    }
     for (size_t i = 0; i < track.graph_launch.rows(); ++i) {
       cover(track.graph_launch.end_ns[i] - track.graph_launch.duration_ns[i]);
       cover(track.graph_launch.end_ns[i]);
     }
-    process.rows += track.graph_launch.rows();
+    process.rows += track.graph_launch.rows() + track.overhead.rows();
     process.rows +=
         track.range.rows() + track.memcpy.rows() + track.memset.rows() + track.sync.rows();
     process.rows += track.device_memory.rows() + track.memory_pool.rows();

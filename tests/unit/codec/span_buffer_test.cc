@@ -86,6 +86,32 @@ TEST(SpanBuffer, EqualEndsKeepTheirOrder) {
   EXPECT_EQ(rows, given);
 }
 
+// Few rows and many, times that lie close and times hours apart: by their ends, equal ones as they
+// came, in buffers that are used again.
+TEST(SpanBuffer, SortsAnyNumberOverAnyTime) {
+  std::mt19937_64 random(5);
+  SpanBuffer buffer(ChunkKind::kMemcpy, 5);
+  for (const uint64_t count : {2u, 900u, 5000u, 40000u}) {
+    for (const uint64_t range : {uint64_t{1}, uint64_t{3000}, uint64_t{0xffffffff},
+                                 uint64_t{0x100000000}, uint64_t{1} << 45}) {
+      std::vector<Row> given;
+      for (uint64_t i = 0; i < count; ++i)
+        given.push_back({1'750'000'000'000'000'000 + random() % range, 1, 1, i, 77, 0, 0, 0});
+      given.back()[0] = 1'750'000'000'000'000'000 + range;
+      given.front()[0] = 1'750'000'000'000'000'000;
+      for (const Row& row : given) buffer.Append(row.data());
+      std::stable_sort(given.begin(), given.end(),
+                       [](const Row& a, const Row& b) { return a[0] < b[0]; });
+      std::vector<Row> rows;
+      Written(&buffer, &rows);
+      ASSERT_EQ(rows, given) << count << " rows over " << range;
+    }
+  }
+  EXPECT_GT(buffer.memory_bytes(), 40000u * 8 * 8);
+  buffer.GiveMemoryBack();
+  EXPECT_LT(buffer.memory_bytes(), 40000u * 8);
+}
+
 TEST(SpanBuffer, ASpanFromBeforeTheClockIsCut) {
   SpanBuffer buffer(ChunkKind::kApi, 5);
   const Row row = {100, 500, 1, 0, 0, 0};
@@ -147,7 +173,23 @@ TEST(SpanBuffer, KernelsTakeTwoBytes) {
   ASSERT_TRUE(writer.WriteEvents(buffer.Encode(), 1, 0));
   writer.Close();
   EXPECT_LT(static_cast<double>(ReadBytes(path).size()) / 60'000, 2.0);
+  buffer.GiveMemoryBack();
   EXPECT_LT(buffer.memory_bytes(), 200'000u);
+}
+
+// Memory is kept as long as about as many rows come again.
+TEST(SpanBuffer, GivesBackWhatItNoLongerNeeds) {
+  SpanBuffer buffer(ChunkKind::kKernel, 5);
+  const auto write = [&buffer](size_t count) {
+    std::vector<uint8_t> out;
+    for (const Row& row : Kernels(count, 1)) buffer.Append(row.data());
+    buffer.Encode()->Finish(1, &out);
+    return buffer.memory_bytes();
+  };
+  const uint64_t many = write(60'000);
+  EXPECT_GT(many, 60'000u * 6 * 8);
+  EXPECT_GE(write(50'000), many / 2);
+  EXPECT_LT(write(100), 200'000u);
 }
 
 }  // namespace

@@ -48,6 +48,43 @@ TEST(MemcpyPass, ByDirectionWithSpeedAndWhatIsExposed) {
   EXPECT_DOUBLE_EQ(pinned.total_ratio(), 0.5);
 }
 
+TEST(MemcpyPass, SaysWhatTheWayCouldCarry) {
+  ProcessBuilder builder(5);
+  proto::Device* device = &builder.process().devices.emplace_back();
+  device->set_uuid(std::string(16, '\xf0'));
+  device->set_memory_bandwidth_kb_per_s(2'000'000'000);
+  constexpr uint32_t kDtoD = 8, kPtoP = 10;
+  builder.Stream(0, 1, 7)
+      .Copy(kHtoD, kPinned, kDevice, 31'507'692, 0, 1 * kMs)
+      .Copy(kDtoD, kDevice, kDevice, 250'000'000, 2 * kMs, 3 * kMs)
+      .Set(1'000'000'000, 4 * kMs, 5 * kMs)
+      .Copy(kPtoP, kDevice, kDevice, 1000, 6 * kMs, 7 * kMs);
+  builder.Stream(1, 2, 9).Copy(kHtoD, kPinned, kDevice, 1000, 8 * kMs, 9 * kMs);
+  Trace trace = MakeTrace({&builder});
+  Process& sampler = trace.samplers.emplace_back();
+  sampler.is_sampler = true;
+  sampler.host = trace.processes[0].host;
+  proto::SampledDevice* sampled = &sampler.sampled_devices[1];
+  sampled->set_uuid("GPU-f0f0f0f0-f0f0-f0f0-f0f0-f0f0f0f0f0f0");
+  sampled->set_pcie_generation(5);
+  sampled->set_pcie_width(16);
+  const auto result = RunBy<results::Memcpy>("memcpy", trace);
+  ASSERT_EQ(result.copies_size(), 5);
+  for (const results::Copies& row : result.copies()) {
+    if (row.name() == "PtoP" || row.device() == 1) {
+      EXPECT_FALSE(row.has_limit()) << row.name();
+      continue;
+    }
+    EXPECT_EQ(row.limit(), row.name() == "HtoD" ? "pcie" : "memory");
+    EXPECT_NEAR(row.limit_gb_per_s(),
+                row.name() == "HtoD"   ? 63.0
+                : row.name() == "DtoD" ? 1000
+                                       : 2000,
+                0.02);
+    EXPECT_NEAR(row.limit_ratio(), row.name() == "DtoD" ? 0.25 : 0.5, 1e-6) << row.name();
+  }
+}
+
 TEST(MemcpyPass, BySizeAndByStream) {
   ProcessBuilder builder(5);
   builder.Stream(0, 1, 7)
@@ -124,6 +161,39 @@ TEST(SyncPass, TellsThreadsWaitsFromStreamsWaits) {
   ASSERT_EQ(by_thread.syncs_size(), 1);
   EXPECT_EQ(by_thread.syncs(0).count(), 2u);
   EXPECT_EQ(by_thread.syncs(0).name(), "main");
+}
+
+TEST(OverheadPass, TellsCudasOwnWorkFromTheRecorders) {
+  ProcessBuilder builder(5);
+  builder.Thread(5, "main")
+      .Overhead(proto::OverheadOperation(5 << 16), 1 * kMs, 3 * kMs)
+      .Overhead(proto::OverheadOperation(5 << 16), 4 * kMs, 9 * kMs)
+      .Overhead(proto::JitOperation(1, 3), 10 * kMs, 40 * kMs, 4096)
+      .Overhead(200, 41 * kMs, 41 * kMs + kUs);
+  builder.Stream(0, kNoCudaId, kNoCudaId)
+      .Overhead(proto::OverheadOperation(1 << 16), 50 * kMs, 51 * kMs);
+  const Trace trace = MakeTrace({&builder});
+  const auto result = RunBy<results::Overheads>("overhead", trace);
+  EXPECT_EQ(result.count(), 5u);
+  EXPECT_EQ(result.cuda_ns(), 37 * kMs + kUs);
+  EXPECT_EQ(result.cupti_ns(), 1 * kMs);
+  ASSERT_EQ(result.overheads_size(), 4);
+  EXPECT_EQ(result.overheads(0).name(), "ptx_compile");
+  EXPECT_EQ(result.overheads(0).cache_bytes(), 4096u);
+  const results::Overhead& loading = result.overheads(1);
+  EXPECT_EQ(loading.name(), "lazy_function_loading");
+  EXPECT_EQ(loading.count(), 2u);
+  EXPECT_EQ(loading.max_ns(), 5 * kMs);
+  EXPECT_EQ(loading.max_start_ns(), 3 * kMs) << "since the first event";
+  EXPECT_FALSE(loading.is_recorder());
+  EXPECT_EQ(result.overheads(2).name(), "cupti_buffer_flush");
+  EXPECT_TRUE(result.overheads(2).is_recorder());
+  EXPECT_EQ(result.overheads(3).name(), "kind 200");
+  const auto by_thread = RunBy<results::Overheads>("overhead", trace, "thread");
+  ASSERT_EQ(by_thread.overheads_size(), 2);
+  EXPECT_EQ(by_thread.overheads(0).name(), "main");
+  EXPECT_EQ(by_thread.overheads(0).count(), 4u);
+  EXPECT_EQ(by_thread.overheads(1).name(), "no thread");
 }
 
 // Stream 7: 0-10 ms, 20-30, 50-60, 61-62; stream 13: a copy 5-12 ms, a kernel 25-27.

@@ -107,6 +107,8 @@ SAME_PLACE(api::kCorrelation, CUpti_ActivityAPI, correlationId, 4);
 SAME_PLACE(api::kResult, CUpti_ActivityAPI, returnValue, 4);
 
 using GraphTrace = CUpti_ActivityGraphTrace2;
+using Overhead = CUpti_ActivityOverhead3;
+using Jit = CUpti_ActivityJit2;
 SAME_PLACE(graph_trace::kCorrelation, GraphTrace, correlationId, 4);
 SAME_PLACE(graph_trace::kStart, GraphTrace, start, 8);
 SAME_PLACE(graph_trace::kEnd, GraphTrace, end, 8);
@@ -117,6 +119,29 @@ SAME_PLACE(graph_trace::kStream, GraphTrace, streamId, 4);
 SAME_PLACE(graph_trace::kEndDevice, GraphTrace, endDeviceId, 4);
 SAME_PLACE(graph_trace::kEndContext, GraphTrace, endContextId, 4);
 static_assert(graph_trace::kOnHost == INT_MAX);
+
+SAME_PLACE(overhead::kKind, Overhead, overheadKind, 4);
+SAME_PLACE(overhead::kObjectKind, Overhead, objectKind, 4);
+SAME_PLACE(overhead::kObject, Overhead, objectId.pt.processId, 4);
+SAME_PLACE(overhead::kObject, Overhead, objectId.dcs.deviceId, 4);
+SAME_PLACE(overhead::kThread, Overhead, objectId.pt.threadId, 4);
+SAME_PLACE(overhead::kStart, Overhead, start, 8);
+SAME_PLACE(overhead::kEnd, Overhead, end, 8);
+SAME_PLACE(overhead::kCorrelation, Overhead, correlationId, 4);
+SAME_PLACE(jit::kEntry, Jit, jitEntryType, 4);
+SAME_PLACE(jit::kOperation, Jit, jitOperationType, 4);
+SAME_PLACE(jit::kDevice, Jit, deviceId, 4);
+SAME_PLACE(jit::kStart, Jit, start, 8);
+SAME_PLACE(jit::kEnd, Jit, end, 8);
+SAME_PLACE(jit::kCorrelation, Jit, correlationId, 4);
+SAME_PLACE(jit::kCacheBytes, Jit, cacheSize, 8);
+SAME_PLACE(jit::kThread, Jit, threadId, 4);
+static_assert(proto::OverheadOperation(CUPTI_ACTIVITY_OVERHEAD_DRIVER_COMPILER) == 1 &&
+              proto::OverheadOperation(CUPTI_ACTIVITY_OVERHEAD_CUPTI_BUFFER_FLUSH) == 2 &&
+              proto::OverheadOperation(CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING) == 6 &&
+              proto::OverheadOperation(CUPTI_ACTIVITY_OVERHEAD_UVM_ACTIVITY_INIT) == 9);
+static_assert(proto::JitOperation(CUPTI_ACTIVITY_JIT_ENTRY_NVVM_IR_TO_PTX,
+                                  CUPTI_ACTIVITY_JIT_OPERATION_COMPILE) == 0x23);
 
 #define SAME_MEMBER(ours, field, type, their_field)                    \
   static_assert(offsetof(ours, field) == offsetof(type, their_field)); \
@@ -237,6 +262,7 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
       {Activity::kMemory2, CUPTI_ACTIVITY_KIND_MEMORY2},
       {Activity::kMemoryPool, CUPTI_ACTIVITY_KIND_MEMORY_POOL},
       {Activity::kGraphTrace, CUPTI_ACTIVITY_KIND_GRAPH_TRACE},
+      {Activity::kJit, CUPTI_ACTIVITY_KIND_JIT},
   };
   for (const auto& [ours, theirs] : kinds) EXPECT_EQ(static_cast<uint32_t>(ours), theirs);
   EXPECT_EQ(kDriverApi, static_cast<uint32_t>(CUPTI_CB_DOMAIN_DRIVER_API));
@@ -250,6 +276,9 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
   EXPECT_EQ(kDeviceBufferHostPinned,
             static_cast<uint32_t>(CUPTI_ACTIVITY_ATTR_MEM_ALLOCATION_TYPE_HOST_PINNED));
   EXPECT_EQ(kPoolLocal, static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_TYPE_LOCAL));
+  EXPECT_EQ(kObjectThread, static_cast<uint32_t>(CUPTI_ACTIVITY_OBJECT_THREAD));
+  EXPECT_EQ(kObjectDevice, static_cast<uint32_t>(CUPTI_ACTIVITY_OBJECT_DEVICE));
+  EXPECT_EQ(kObjectStream, static_cast<uint32_t>(CUPTI_ACTIVITY_OBJECT_STREAM));
   EXPECT_EQ(kNoId, CUPTI_INVALID_CONTEXT_ID);
   EXPECT_EQ(kNoId, CUPTI_INVALID_STREAM_ID);
   EXPECT_EQ(uint32_t{proto::kMemoryAllocation},

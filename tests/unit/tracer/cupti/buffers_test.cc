@@ -40,6 +40,22 @@ TEST(BufferPool, GivesOutNoMoreThanItMay) {
   EXPECT_EQ(Request(pool.get()), given[1]);
 }
 
+TEST(BufferPool, AForkedChildTakesNothingOfItsParents) {
+  const auto pool = std::make_unique<BufferPool>();
+  uint8_t* filled = Request(pool.get());
+  uint8_t* kept = Request(pool.get());
+  pool->Complete(filled, 64);
+  pool->Forget();
+  FilledBuffer none;
+  EXPECT_FALSE(pool->Take(&none));
+  EXPECT_FALSE(pool->HasFilled());
+  EXPECT_EQ(pool->outstanding(), 0u);
+  EXPECT_EQ(pool->memory_bytes(), 0u);
+  const uint8_t* next = Request(pool.get());
+  EXPECT_NE(next, filled);
+  EXPECT_NE(next, kept);
+}
+
 TEST(BufferPool, TakesTheOldestFirst) {
   const auto pool = std::make_unique<BufferPool>();
   uint8_t* a = Request(pool.get());

@@ -35,7 +35,6 @@ TEST(DriverCalls, InsideOfARuntimeCallTheyAreForgotten) {
   calls.Hold(Call(1, 5, 110, 190));
   calls.Hold(Call(1, 5, 191, 195));
   calls.Hold(Call(1, 6, 300, 310));
-  calls.AllAreHeld();
   calls.Forget(Call(1, 5, 100, 200));
   EXPECT_EQ(Released(&calls, 1, true), std::vector<uint32_t>{6});
   EXPECT_EQ(calls.held(), 0u);
@@ -45,7 +44,6 @@ TEST(DriverCalls, AnotherThreadsOrAnothersTimeIsNoInside) {
   DriverCalls calls;
   calls.Hold(Call(1, 5, 110, 190));
   calls.Hold(Call(2, 6, 110, 190));
-  calls.AllAreHeld();
   calls.Forget(Call(2, 5, 100, 200));
   calls.Forget(Call(2, 6, 200, 300));
   EXPECT_EQ(Released(&calls, 1, true), (std::vector<uint32_t>{5, 6}));
@@ -54,7 +52,6 @@ TEST(DriverCalls, AnotherThreadsOrAnothersTimeIsNoInside) {
 TEST(DriverCalls, WhatIsAroundMayComeLater) {
   DriverCalls calls;
   calls.Hold(Call(1, 5, 110, 190));
-  calls.AllAreHeld();
   EXPECT_TRUE(Released(&calls, 1).empty());
   EXPECT_TRUE(Released(&calls, 2).empty()) << "its thread has done nothing since";
   calls.Forget(Call(1, 5, 100, 200));
@@ -66,30 +63,39 @@ TEST(DriverCalls, WhatIsAroundMayComeFirst) {
   calls.Forget(Call(1, 5, 100, 200));
   EXPECT_TRUE(Released(&calls, 1).empty());
   calls.Hold(Call(1, 5, 110, 190));
-  calls.AllAreHeld();
   EXPECT_TRUE(Released(&calls, 2, true).empty());
 }
 
 TEST(DriverCalls, OnceItsThreadHasGoneOnItIsItsOwn) {
   DriverCalls calls;
   calls.Hold(Call(1, 5, 110, 190));
-  calls.AllAreHeld();
   EXPECT_TRUE(Released(&calls, 1).empty());
   calls.Hold(Call(2, 6, 200, 210));
-  calls.AllAreHeld();
   EXPECT_TRUE(Released(&calls, 2).empty()) << "another thread tells nothing";
   calls.Hold(Call(1, 5, 191, 195));
-  calls.AllAreHeld();
   EXPECT_TRUE(Released(&calls, 3).empty()) << "of the same call around, if there is one";
   calls.Forget(Call(1, 8, 400, 500));
   EXPECT_EQ(Released(&calls, 4), (std::vector<uint32_t>{5, 5}));
   EXPECT_EQ(Released(&calls, 4 + kLimit), std::vector<uint32_t>{6}) << "none is held for ever";
 }
 
+// Correlation ids that are far apart share a bucket.
+TEST(DriverCalls, ManyOfOneBucketAreToldApart) {
+  DriverCalls calls;
+  constexpr uint32_t kFar = 1 << 20;
+  for (uint32_t i = 0; i < 100; ++i) calls.Hold(Call(1, 5 + i * kFar, i * 10 + 1, i * 10 + 5));
+  for (uint32_t i = 0; i < 100; i += 2) calls.Forget(Call(1, 5 + i * kFar, i * 10, i * 10 + 9));
+  EXPECT_TRUE(Released(&calls, 1).empty());
+  EXPECT_EQ(calls.held(), 50u);
+  calls.Forget(Call(1, 5 + kFar, 10, 19));
+  const std::vector<uint32_t> released = Released(&calls, 2, true);
+  EXPECT_EQ(released.size(), 49u);
+  for (const uint32_t id : released) EXPECT_EQ((id - 5) / kFar % 2, 1u);
+}
+
 TEST(DriverCalls, AreBounded) {
   DriverCalls calls;
   for (uint32_t i = 0; i <= DriverCalls::kMost; ++i) calls.Hold(Call(1, i + 1, i * 10, i * 10 + 5));
-  calls.AllAreHeld();
   EXPECT_EQ(Released(&calls, 1).size(), DriverCalls::kMost + 1);
   EXPECT_EQ(calls.held(), 0u);
 }
@@ -128,7 +134,6 @@ TEST(DriverCalls, InAnyOrderEachCallIsCountedOnce) {
     for (auto record = begin; record != end; ++record) {
       if (!record->runtime) calls.Hold(record->call);
     }
-    calls.AllAreHeld();
     for (auto record = begin; record != end; ++record) {
       if (record->runtime) calls.Forget(record->call);
     }

@@ -6,95 +6,19 @@
 
 #include <gtest/gtest.h>
 
-#include <cstring>
-#include <string>
 #include <utility>
 #include <vector>
 
-#include "proto/codec/trace_writer.h"
-#include "proto/schema.h"
 #include "proto/trace.pb.h"
-#include "tests/unit/codec/codec_test_util.h"
-#include "tracer/cupti/activity_sorter.h"
+#include "tests/unit/tracer/cupti/activity_records.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
 
-using codec::ReadBytes;
 using codec::Row;
-using codec::TempFolder;
 
-class Bytes {
- public:
-  Bytes(Activity kind, size_t size) : bytes_(size) { U32(0, static_cast<uint32_t>(kind)); }
-  Bytes& U8(size_t at, uint8_t value) { return Put(at, value); }
-  Bytes& U32(size_t at, uint32_t value) { return Put(at, value); }
-  Bytes& U64(size_t at, uint64_t value) { return Put(at, value); }
-  Bytes& Text(size_t at, const char* text) { return Put(at, text); }
-  const std::vector<uint8_t>& bytes() const { return bytes_; }
-
- private:
-  template <typename T>
-  Bytes& Put(size_t at, T value) {
-    if (at + sizeof(value) <= bytes_.size()) std::memcpy(&bytes_[at], &value, sizeof(value));
-    return *this;
-  }
-  std::vector<uint8_t> bytes_;
-};
-
-// CUPTI's stepping through a buffer: here each record says its own length before it.
-std::vector<size_t> g_lengths;
-int NextRecord(uint8_t* buffer, size_t valid, void** at) {
-  size_t offset = 0;
-  for (size_t i = 0; i < g_lengths.size(); ++i) {
-    if (*at == nullptr || buffer + offset > *at) {
-      *at = buffer + offset;
-      return offset < valid ? kSuccess : kMaxLimitReached;
-    }
-    offset += g_lengths[i];
-  }
-  return kMaxLimitReached;
-}
-
-class Tracks : public ThreadTracks {
- public:
-  uint32_t TrackOf(uint32_t tid) override { return tid; }
-  uint32_t NewTrack() override { return ++last_; }
-
- private:
-  uint32_t last_ = 100;
-};
-
-class MemoryRecords : public testing::Test {
+class MemoryRecords : public ActivityRecords {
  protected:
-  void Give(const std::vector<Bytes>& records) {
-    std::vector<uint8_t> buffer;
-    g_lengths.clear();
-    for (const Bytes& record : records) {
-      buffer.insert(buffer.end(), record.bytes().begin(), record.bytes().end());
-      g_lengths.push_back(record.bytes().size());
-    }
-    sorter_.Consume({buffer.data(), buffer.size(), 0}, NextRecord, FunctionNames());
-  }
-
-  // Of all tracks, each with its track in front.
-  std::vector<std::pair<uint32_t, Row>> Rows(proto::ChunkKind kind) {
-    std::vector<std::pair<uint32_t, Row>> rows;
-    for (const auto& buffer : sorter_.buffers()) {
-      if (buffer->kind() != kind || buffer->count() == 0) continue;
-      const TempFolder folder;
-      const std::string path = folder / "p1-1.gpt";
-      codec::TraceWriter writer;
-      EXPECT_TRUE(writer.Create(path.c_str(), codec::TestHeader()));
-      const uint32_t track = buffer->track();
-      EXPECT_TRUE(writer.WriteEvents(buffer->Encode(), 1, 0));
-      writer.Close();
-      for (Row& row : codec::ReadRows(ReadBytes(path), track, kind))
-        rows.emplace_back(track, std::move(row));
-    }
-    return rows;
-  }
-
   proto::Devices TakenDevices(uint32_t* count, const OwnBuffers& own = {}) {
     std::vector<uint8_t> bytes;
     *count = sorter_.TakeDevices(own, &bytes);
@@ -110,10 +34,6 @@ class MemoryRecords : public testing::Test {
     EXPECT_TRUE(message.ParseFromArray(bytes.data(), static_cast<int>(bytes.size())));
     return message;
   }
-
-  codec::InternTables strings_{100, 100, 10000};
-  Tracks tracks_;
-  ActivitySorter sorter_{&strings_, &tracks_};
 };
 
 Bytes Memory(uint32_t operation, uint32_t kind, uint64_t time, uint64_t address, uint64_t bytes,

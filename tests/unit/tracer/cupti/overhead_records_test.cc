@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What CUDA and CUPTI spent on themselves comes to the track of its thread, or of its device.
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/tracer/cupti/activity_records.h"
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+using OverheadRecords = ActivityRecords;
+using Expected = std::vector<std::pair<uint32_t, codec::Row>>;
+
+constexpr uint64_t kTime = 1'750'000'000'000'000'000;
+constexpr uint32_t kLazyLoading = 5 << 16, kBufferFlush = 1 << 16;
+
+Bytes Overhead(uint32_t kind, uint32_t object, uint32_t first, uint32_t second, uint64_t start,
+               uint64_t end, size_t size = 56) {
+  return Bytes(Activity::kOverhead, size)
+      .U32(overhead::kKind, kind)
+      .U32(overhead::kObjectKind, object)
+      .U32(overhead::kObject, first)
+      .U32(overhead::kThread, second)
+      .U64(overhead::kStart, start)
+      .U64(overhead::kEnd, end)
+      .U32(overhead::kCorrelation, 9);
+}
+
+Bytes Jit(uint32_t entry, uint32_t operation, uint64_t start, uint64_t end, size_t size) {
+  return Bytes(Activity::kJit, size)
+      .U32(jit::kEntry, entry)
+      .U32(jit::kOperation, operation)
+      .U32(jit::kDevice, 3)
+      .U64(jit::kStart, start)
+      .U64(jit::kEnd, end)
+      .U32(jit::kCorrelation, 11)
+      .U64(jit::kCacheBytes, 4096)
+      .U32(jit::kThread, 77);
+}
+
+TEST_F(OverheadRecords, OfAThreadAreOnItsTrack) {
+  Give({Overhead(kLazyLoading, kObjectThread, 1000, 77, kTime, kTime + 500)});
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead), (Expected{{77, {kTime + 500, 500, 6, 9, 0}}}));
+}
+
+TEST_F(OverheadRecords, OfTheProcessAndOfDevicesAreOnTracksOfTheirOwn) {
+  Give({Overhead(kBufferFlush, 1, 1000, 0, kTime, kTime + 50),
+        Overhead(kBufferFlush, kObjectStream, 2, 5, kTime, kTime + 60),
+        Overhead(kBufferFlush, kObjectDevice, 2, 0, kTime + 100, kTime + 170)});
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead), (Expected{{101, {kTime + 50, 50, 2, 9, 0}},
+                                                         {102, {kTime + 60, 60, 2, 9, 0}},
+                                                         {102, {kTime + 170, 70, 2, 9, 0}}}));
+}
+
+TEST_F(OverheadRecords, OldLibrariesTellLess) {
+  Give({Overhead(kLazyLoading, kObjectThread, 1000, 77, kTime, kTime + 500, 40),
+        Jit(1, 3, kTime, kTime + 9'000'000, 64)});
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead),
+            (Expected{{77, {kTime + 500, 500, 6, 0, 0}},
+                      {101, {kTime + 9'000'000, 9'000'000, 0x13, 11, 4096}}}))
+      << "without a thread on the device's track";
+}
+
+TEST_F(OverheadRecords, CompilingIsToldWithItsThread) {
+  Give({Jit(1, 1, kTime, kTime + 40, 72), Jit(2, 3, kTime + 50, kTime + 80, 72)});
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead), (Expected{{77, {kTime + 40, 40, 0x11, 11, 4096}},
+                                                         {77, {kTime + 80, 30, 0x23, 11, 4096}}}));
+}
+
+TEST_F(OverheadRecords, WithoutTimesTheyAreCounted) {
+  Give({Overhead(kLazyLoading, kObjectThread, 1000, 77, 0, 0),
+        Overhead(kLazyLoading, kObjectThread, 1000, 77, kTime, 0)});
+  EXPECT_TRUE(Rows(proto::ChunkKind::kOverhead).empty());
+  EXPECT_EQ(sorter_.counters().without_times, 1u);
+  EXPECT_EQ(sorter_.counters().unfinished, 1u);
+}
+
+}  // namespace
+}  // namespace gpuprof::tracer::cupti
