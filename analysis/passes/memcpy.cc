@@ -173,11 +173,12 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   const std::string by = context.options().by.empty() ? "direction" : context.options().by;
   const Grouping grouping = GroupingOf(by);
   Groups groups;
-  std::map<int32_t, DeviceLimits> limits;
+  std::map<int32_t, DeviceLimits> limits;  // of a process's images the newest that had a device
   std::map<std::pair<int32_t, uint32_t>, DeviceSpans> devices;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    limits.try_emplace(process.pid, context.trace(), process);
+    if (!process.devices.empty())
+      limits.insert_or_assign(process.pid, DeviceLimits(context.trace(), process));
     for (const Track& track : process.tracks) {
       if (!track.is_stream) continue;
       DeviceSpans& spans = devices[{process.pid, track.device}];
@@ -197,7 +198,9 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   for (auto& [key, sums] : groups) {
     results::Copies* row = out->add_copies();
     FillRow(grouping, key, &sums, total, row);
-    if (grouping == Grouping::kDirection) FillLimit(limits.at(key.pid).Of(key.device), key, row);
+    const auto known = limits.find(key.pid);
+    if (grouping == Grouping::kDirection && known != limits.end())
+      FillLimit(known->second.Of(key.device), key, row);
   }
   if (grouping != Grouping::kSize) {
     std::stable_sort(out->mutable_copies()->pointer_begin(), out->mutable_copies()->pointer_end(),

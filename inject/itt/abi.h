@@ -68,5 +68,7 @@ static_assert(offsetof(Global, api_list) == 120 && offsetof(Global, domains) == 
 
 inline constexpr unsigned char kMagic[8] = {0xed, 0xab, 0xab, 0xec, 0x0d, 0xee, 0xda, 0x30};
 inline constexpr unsigned long kVersion = 3;
+// Before, ApiInfo had no null function.
+inline constexpr unsigned long kFirstBuild = 20101002;
 
 }  // namespace gpuprof::inject::itt

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Tasks nest within a thread and a domain, as pushed ranges of NVTX do; overlapped tasks, regions,
-// frames and events begin and end wherever they like, as started ranges do. Frames have no name of
+// frames and events begin and end wherever they like, as started ranges do; one that begins again
+// before its end goes on, so that an event without an end is one open range. Frames have no name of
 // their own. Times that the program gives itself (the _ex functions, frame_submit), counters,
 // metadata, relations and synchronisation objects are not taken, and pause and resume stop nothing.
 
@@ -49,8 +50,14 @@ uint64_t KeyOf(Sort sort, const void* domain, unsigned long long first, unsigned
   return (key >> 2) | uint64_t{1} << 62;
 }
 
-uint64_t KeyOf(Sort sort, const void* domain, const Id& id) {
-  return KeyOf(sort, domain, id.d1, id.d2);
+// Domains of one name are one, whatever stands for them.
+uint64_t KeyOf(Sort sort, Domain* domain, const Id& id) {
+  return KeyOf(sort, TextOf(domain), id.d1, id.d2);
+}
+
+// What is open already goes on: that is how ITT has it, and nothing piles up that never ends.
+void StartOnce(const Event& event, uint64_t key) {
+  if (!ranges::IsStarted(key)) ranges::Start(event, key);
 }
 
 Domain* OnDomainCreate(const char* name) { return name == nullptr ? nullptr : DomainOf(name); }
@@ -79,7 +86,7 @@ void OnTaskEnd(Domain* domain) {
 template <Sort kSort>
 void OnBegin(Domain* domain, Id id, Id, StringHandle* name) {
   if (!IsRecording()) return;
-  ranges::Start(EventIn(domain, MessageOf(TextOf(name))), KeyOf(kSort, domain, id));
+  StartOnce(EventIn(domain, MessageOf(TextOf(name))), KeyOf(kSort, domain, id));
 }
 
 template <Sort kSort>
@@ -89,8 +96,8 @@ void OnEnd(Domain* domain, Id id) {
 
 void OnFrameBegin(Domain* domain, Id* id) {
   if (!IsRecording()) return;
-  ranges::Start(EventIn(domain, ranges::Ascii("frame")),
-                KeyOf(kFrame, domain, id != nullptr ? *id : Id{}));
+  StartOnce(EventIn(domain, ranges::Ascii("frame")),
+            KeyOf(kFrame, domain, id != nullptr ? *id : Id{}));
 }
 
 void OnFrameEnd(Domain* domain, Id* id) {
@@ -124,7 +131,7 @@ uint64_t KeyOfEvent(int event) {
 
 int OnEventStart(int event) {
   if (IsRecording())
-    ranges::Start(EventIn(nullptr, MessageOf(TextOfEvent(event))), KeyOfEvent(event));
+    StartOnce(EventIn(nullptr, MessageOf(TextOfEvent(event))), KeyOfEvent(event));
   return 0;
 }
 

@@ -24,9 +24,13 @@ std::atomic<Handles*> g_handles{nullptr};
 constinit Domain g_no_domain = {1, "", nullptr, 0, nullptr, nullptr};
 constinit StringHandle g_no_string = {"", nullptr, 0, nullptr, nullptr};
 
-Text* InternName(const char* name) { return ranges::Intern(ranges::Ascii(name)); }
-
 uint32_t IndexOf(const Text* text) { return text->id - proto::kFirstRangeName; }
+
+// Null also for the few names that threads may add at once beyond the most.
+Text* InternName(const char* name) {
+  Text* text = ranges::Intern(ranges::Ascii(name));
+  return text != nullptr && IndexOf(text) < proto::kMostNames ? text : nullptr;
+}
 
 // Several threads may fill in the same one: with the same.
 template <typename Handle>
@@ -87,7 +91,7 @@ Text* TextOf(StringHandle* string) noexcept {
 }
 
 int EventOf(Text* text) noexcept {
-  if (text == nullptr) return 0;
+  if (text == nullptr || IndexOf(text) >= proto::kMostNames) return 0;
   const uint32_t index = IndexOf(text);
   Fill(&g_handles.load(std::memory_order_acquire)->string[index], text);
   return static_cast<int>(index) + 1;

@@ -24,6 +24,7 @@ namespace {
 
 void Attach(Global* global) {
   const bool is_known = global != nullptr && global->version_major == kVersion &&
+                        global->version_build >= kFirstBuild &&
                         memcmp(global->magic, kMagic, sizeof(kMagic)) == 0;
   if (!is_known || global->api_list == nullptr) return;
   const bool is_recorded =

@@ -64,6 +64,7 @@ bool PrepareMessages() noexcept {
     g_table.Use(reinterpret_cast<char*>(mapped));
   } else {
     raw::Call(SYS_munmap, mapped, static_cast<long>(kMemoryBytes));
+    g_table.Use(none);  // where the other thread has not come to it yet
   }
   return true;
 }

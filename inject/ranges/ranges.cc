@@ -217,6 +217,11 @@ int Pop(Text* domain) noexcept {
   return static_cast<int>(range.depth);
 }
 
+bool IsStarted(uint64_t id) noexcept {
+  Ranges* ranges = g_ranges.load(std::memory_order_acquire);
+  return ranges != nullptr && ranges->started.Has(id, CaptureNumber());
+}
+
 uint64_t Start(const Event& event, uint64_t id) noexcept {
   Recorder recorder(kSources);
   if (!recorder.active()) return id;
@@ -246,7 +251,7 @@ void End(uint64_t id) noexcept {
   Ranges* ranges = g_ranges.load(std::memory_order_acquire);
   StartedRange range;
   if (ranges == nullptr || RangesOf(ring, end) == nullptr) return;
-  if (!ranges->started.Take(id, &range) || range.capture != CaptureNumber())
+  if (!ranges->started.Take(id, CaptureNumber(), &range))
     return CountUp(&proto::RingFileHeader::ranges_unpaired);
   const uint32_t begun_by = range.tid == ring->tid ? 0 : static_cast<uint32_t>(range.tid);
   // Clocks of two processors may differ by a little.

@@ -43,6 +43,8 @@ int Pop(Text* domain) noexcept;
 // `id` is the chained tool's for it, 0 where there is none. Returns the id for the program.
 uint64_t Start(const Event& event, uint64_t id) noexcept;
 void End(uint64_t id) noexcept;
+// Of ids that the program gives itself: whether one is open in this capture.
+bool IsStarted(uint64_t id) noexcept;
 
 void Mark(const Event& event) noexcept;
 

@@ -31,7 +31,7 @@ bool StartedRanges::Add(uint64_t id, const StartedRange& range) noexcept {
   return true;
 }
 
-bool StartedRanges::Take(uint64_t id, StartedRange* range) noexcept {
+bool StartedRanges::Take(uint64_t id, uint32_t capture, StartedRange* range) noexcept {
   if (id == 0 || id == kClaimed) return false;
   for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
     Slot& slot = SlotOf(id, probe);
@@ -39,7 +39,17 @@ bool StartedRanges::Take(uint64_t id, StartedRange* range) noexcept {
     if (!slot.id.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel)) continue;
     *range = slot.range;
     slot.id.store(0, std::memory_order_release);
-    return true;
+    if (range->capture == capture) return true;
+  }
+  return false;
+}
+
+bool StartedRanges::Has(uint64_t id, uint32_t capture) noexcept {
+  for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
+    const Slot& slot = SlotOf(id, probe);
+    if (slot.id.load(std::memory_order_acquire) == id &&
+        slot.capture.load(std::memory_order_relaxed) == capture)
+      return true;
   }
   return false;
 }

@@ -4,7 +4,7 @@
 """Marks itself with Intel's ITT API, by Intel's own binding, and says what it did: a JSON line a range, with the moments (of
 CLOCK_MONOTONIC) between which its begin and its end were made.
 
-    itt_program.py mix | late | storm ROUNDS
+    itt_program.py mix | again | late | storm ROUNDS
 """
 
 import contextlib
@@ -60,6 +60,16 @@ def mix():
     worker.join()
 
 
+def again():
+    """What begins again before its end goes on."""
+    event, overlapped = ittapi.event("an event"), ittapi.overlapped_task("overlapped", "library")
+    for region in (event, overlapped):
+        for _ in range(3):
+            region.begin()
+        region.end()
+    ittapi.event("without an end").begin()
+
+
 def late():
     """Handles made, and a task begun, before anything is recorded."""
     before = ittapi.task("made before", "library")
@@ -88,4 +98,4 @@ def storm(rounds):
 
 
 if __name__ == "__main__":
-    {"mix": mix, "late": late, "storm": lambda: storm(int(sys.argv[2]))}[sys.argv[1]]()
+    {"mix": mix, "again": again, "late": late, "storm": lambda: storm(int(sys.argv[2]))}[sys.argv[1]]()

@@ -59,6 +59,14 @@ def test_the_pass_nvtx_shows_them(record):
     assert {(r["name"], r["domain"], r["kind"]): int(r["count"]) for r in json.loads(done.out)["ranges"]} == counts
 
 
+def test_what_begins_again_goes_on(record):
+    outcome = record([*PROGRAM, "again"], *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    trace = outcome.trace()
+    assert [(row["kind"], row["name"]) for row in ranges_of(trace)] == [("start_end", "an event"), ("start_end", "overlapped")]
+    assert trace.lost == 0, trace.losses
+
+
 def test_a_capture_that_begins_later(session):
     run = session([*PROGRAM, "late"], "--capture=off", *EXACT)
     assert run.line() == "ready"

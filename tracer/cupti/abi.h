@@ -81,6 +81,8 @@ inline constexpr uint32_t kPoolLocal = 1;
 inline constexpr uint32_t kObjectThread = 2;
 inline constexpr uint32_t kObjectDevice = 3;
 inline constexpr uint32_t kObjectStream = 5;
+// CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL.
+inline constexpr uint32_t kCommandBufferFull = 6 << 16;
 // CUPTI_INVALID_CONTEXT_ID, CUPTI_INVALID_STREAM_ID: none.
 inline constexpr uint32_t kNoId = 0xffffffff;
 
@@ -308,6 +310,7 @@ enum : size_t {
   kStart = 24,
   kEnd = 32,
   kCorrelation = 40,  // from 12.2 on
+  kData = 48,         // from 12.4 on: what the kind has to say beside, from malloc
 };
 }
 namespace jit {

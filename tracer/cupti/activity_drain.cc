@@ -37,6 +37,7 @@ void ActivityDrain::TakeBuffers() {
 void ActivityDrain::Consume(const FilledBuffer& filled) {
   sorter_.graphs().Consume(GraphQueue());
   const uint64_t nodes = sorter_.graphs().nodes_seen();
+  sorter_.OwnData(OwnsRecordData());
   sorter_.Consume(filled, NextRecord, Names());
   CountGraphNodes(sorter_.graphs().nodes_seen() - nodes);
   Buffers()->Return(filled);
@@ -85,6 +86,7 @@ void ActivityDrain::WriteRows(BlockSink* sink) {
   for (const auto& buffer : sorter_.buffers()) {
     if (buffer->count() != 0) {
       sink->WriteRowBlock(buffer->Encode());
+      if (MemoryIsShort()) buffer->GiveMemoryBack();
     } else {
       buffer->GiveMemoryBack();
     }

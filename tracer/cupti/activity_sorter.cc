@@ -266,6 +266,7 @@ void ActivitySorter::TakeGraphLaunch(const Record& record) {
 
 // Of no thread: on its device's track, or, where none is told either, on that of no device.
 void ActivitySorter::TakeOverhead(const Record& record) {
+  if (owns_data_) FreeData(record);
   const uint64_t start = record.U64(overhead::kStart), end = record.U64(overhead::kEnd);
   if (!HasTimes(start, end)) return;
   const uint64_t row[] = {end, end - start, proto::OverheadOperation(record.U32(overhead::kKind)),
@@ -337,9 +338,11 @@ uint32_t ActivitySorter::DeviceOf(uint32_t context) const {
 
 ActivitySorter::Stream* ActivitySorter::StreamOf(uint32_t device, uint32_t context,
                                                  uint32_t stream) {
+  // A context is of one device, also where it is not told which.
+  const bool any_device = device == kNoId && context != kNoId;
   const auto is_it = [&](const Stream& known) {
     return known.stream == stream && known.context == context &&
-           (known.device == device || device == kNoId);
+           (known.device == device || any_device);
   };
   if (last_stream_ < streams_.size() && is_it(streams_[last_stream_]))
     return &streams_[last_stream_];

@@ -61,6 +61,9 @@ class ActivitySorter {
   void ReleaseDriverCalls(uint64_t now, uint64_t ticks_per_second, bool all,
                           const FunctionNames& names);
 
+  // Whether what records lead to is ours to free; by default it is nobody's business here.
+  void OwnData(bool is_own) { owns_data_ = is_own; }
+
   // Rows that wait to be written, in buffers of which some may be empty.
   uint64_t rows() const { return rows_; }
   std::vector<std::unique_ptr<codec::SpanBuffer>>& buffers() { return buffers_; }
@@ -142,6 +145,7 @@ class ActivitySorter {
   size_t last_stream_ = 0;
   size_t last_thread_ = 0;
   bool has_new_streams_ = false;
+  bool owns_data_ = false;
   std::vector<std::unique_ptr<codec::SpanBuffer>> buffers_;
   std::vector<bool> known_functions_;                         // by domain and callback id
   std::vector<std::pair<uint32_t, uint32_t>> new_functions_;  // function, string id

@@ -95,7 +95,10 @@ void OnRequestV2(uint8_t** buffer, size_t* size, size_t* most_records, void*) {
 void OnCompleteV2(uint8_t* buffer, size_t, size_t valid, void*) {
   if (g_buffers.IsSpare(buffer)) {
     uint64_t records = 0;
-    EachRecord(buffer, valid, NextRecord, [&records](const Record&) { ++records; });
+    EachRecord(buffer, valid, NextRecord, [&records](const Record& record) {
+      if (OwnsRecordData()) FreeData(record);
+      ++records;
+    });
     return g_buffers.CompleteSpare(buffer, records);
   }
   g_buffers.Complete(buffer, valid);
@@ -378,6 +381,8 @@ int NextRecord(uint8_t* buffer, size_t valid, void** record) {
   return g_subscriber.NextRecord(buffer, valid, record);
 }
 const FunctionNames& Names() { return g_names; }
+// With several subscribers it is not known whose it is: better a few bytes lost than freed twice.
+bool OwnsRecordData() { return g_subscriber.interface() == Interface::kV1; }
 
 GraphEvents* GraphQueue() { return &g_graph_events; }
 void CountGraphNodes(uint64_t nodes) { g_graph_modes.CountNodes(nodes); }

@@ -43,6 +43,8 @@ BufferPool* Buffers();
 // As cuptiActivityGetNextRecord.
 int NextRecord(uint8_t* buffer, size_t valid, void** record);
 const FunctionNames& Names();
+// Whether memory that records lead to is ours alone to free.
+bool OwnsRecordData();
 // True once after a Start that was late.
 bool TakeCudaHadBegun();
 // As asked at the last Start.

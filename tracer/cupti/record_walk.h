@@ -9,12 +9,21 @@
 #include <cstddef>
 #include <cstdint>
 
+#include <cstdlib>
+
 #include "tracer/cupti/abi.h"
 
 namespace gpuprof::tracer::cupti {
 
 // As cuptiActivityGetNextRecord.
 using NextRecordFunction = int (*)(uint8_t* buffer, size_t valid, void** record);
+
+// Some records lead to memory that CUPTI leaves to whom it gives them.
+inline void FreeData(const Record& record) {
+  if (record.kind() != Activity::kOverhead || record.U32(overhead::kKind) != kCommandBufferFull)
+    return;
+  std::free(reinterpret_cast<void*>(record.U64(overhead::kData)));
+}
 
 template <typename Visit>
 void EachRecord(uint8_t* bytes, size_t valid, NextRecordFunction next_record, Visit visit) {

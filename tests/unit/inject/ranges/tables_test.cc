@@ -85,14 +85,14 @@ StartedRange RangeOf(uint32_t name, uint32_t capture = 1) {
 TEST(StartedRanges, WhatWasPutInIsTakenOutOnce) {
   const auto table = std::make_unique<StartedRanges>();
   StartedRange range;
-  EXPECT_FALSE(table->Take(7, &range));
-  EXPECT_FALSE(table->Take(0, &range));
+  EXPECT_FALSE(table->Take(7, 1, &range));
+  EXPECT_FALSE(table->Take(0, 1, &range));
   ASSERT_TRUE(table->Add(7, RangeOf(70)));
   ASSERT_TRUE(table->Add(7 + 4096, RangeOf(71)));
-  ASSERT_TRUE(table->Take(7, &range));
+  ASSERT_TRUE(table->Take(7, 1, &range));
   EXPECT_EQ(range.name, 70u);
-  EXPECT_FALSE(table->Take(7, &range));
-  ASSERT_TRUE(table->Take(7 + 4096, &range));
+  EXPECT_FALSE(table->Take(7, 1, &range));
+  ASSERT_TRUE(table->Take(7 + 4096, 1, &range));
   EXPECT_EQ(range.name, 71u);
 }
 
@@ -103,8 +103,23 @@ TEST(StartedRanges, AFullTableRefusesAndGivesWayToANewCapture) {
   EXPECT_GT(id, 4000u);
   EXPECT_TRUE(table->Add(id, RangeOf(2, 2)));
   StartedRange range;
-  ASSERT_TRUE(table->Take(id, &range));
+  ASSERT_TRUE(table->Take(id, 2, &range));
   EXPECT_EQ(range.capture, 2u);
+}
+
+// Ids that a program gives itself come again: what an earlier capture left is not in the way.
+TEST(StartedRanges, AnIdThatComesAgain) {
+  const auto table = std::make_unique<StartedRanges>();
+  StartedRange range;
+  ASSERT_TRUE(table->Add(7, RangeOf(70, 1)));
+  EXPECT_TRUE(table->Has(7, 1));
+  EXPECT_FALSE(table->Has(7, 2));
+  ASSERT_TRUE(table->Add(7, RangeOf(71, 2)));
+  EXPECT_TRUE(table->Has(7, 2));
+  ASSERT_TRUE(table->Take(7, 2, &range));
+  EXPECT_EQ(range.name, 71u);
+  EXPECT_FALSE(table->Take(7, 2, &range));
+  EXPECT_FALSE(table->Has(7, 1)) << "it went with the search";
 }
 
 TEST(StartedRanges, ThreadsThatEndEachOthersRanges) {
@@ -126,7 +141,7 @@ TEST(StartedRanges, ThreadsThatEndEachOthersRanges) {
     for (uint64_t id = 1 + parity; id <= kRanges; id += 2) {
       while (started.load(std::memory_order_acquire) < id) std::this_thread::yield();
       StartedRange range;
-      if (!table->Take(id, &range) || range.name != id) ++wrong;
+      if (!table->Take(id, 1, &range) || range.name != id) ++wrong;
     }
   };
   std::thread odd(end, 0), even(end, 1);

@@ -128,6 +128,8 @@ SAME_PLACE(overhead::kThread, Overhead, objectId.pt.threadId, 4);
 SAME_PLACE(overhead::kStart, Overhead, start, 8);
 SAME_PLACE(overhead::kEnd, Overhead, end, 8);
 SAME_PLACE(overhead::kCorrelation, Overhead, correlationId, 4);
+SAME_PLACE(overhead::kData, Overhead, overheadData, 8);
+static_assert(kCommandBufferFull == CUPTI_ACTIVITY_OVERHEAD_COMMAND_BUFFER_FULL);
 SAME_PLACE(jit::kEntry, Jit, jitEntryType, 4);
 SAME_PLACE(jit::kOperation, Jit, jitOperationType, 4);
 SAME_PLACE(jit::kDevice, Jit, deviceId, 4);

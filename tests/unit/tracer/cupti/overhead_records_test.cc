@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+
 #include "tests/unit/tracer/cupti/activity_records.h"
 
 namespace gpuprof::tracer::cupti {
@@ -52,6 +54,25 @@ TEST_F(OverheadRecords, OfTheProcessAndOfDevicesAreOnTracksOfTheirOwn) {
   EXPECT_EQ(Rows(proto::ChunkKind::kOverhead), (Expected{{101, {kTime + 50, 50, 2, 9, 0}},
                                                          {102, {kTime + 60, 60, 2, 9, 0}},
                                                          {102, {kTime + 170, 70, 2, 9, 0}}}));
+}
+
+TEST_F(OverheadRecords, OfNoDeviceIsNotOnADevicesTrack) {
+  Give({Overhead(kBufferFlush, kObjectDevice, 2, 0, kTime, kTime + 60),
+        Overhead(kBufferFlush, 1, 1000, 0, kTime, kTime + 50)});
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead), (Expected{{101, {kTime + 60, 60, 2, 9, 0}},
+                                                         {102, {kTime + 50, 50, 2, 9, 0}}}));
+}
+
+// Its leak or its freeing twice is found by the address sanitizer.
+TEST_F(OverheadRecords, WhatTheyLeadToIsFreedByItsOwner) {
+  void* data = std::malloc(12);
+  const Bytes full = Overhead(kCommandBufferFull, kObjectThread, 1000, 77, kTime, kTime + 5)
+                         .U64(overhead::kData, reinterpret_cast<uint64_t>(data));
+  Give({full, Overhead(kBufferFlush, kObjectThread, 1000, 77, kTime, kTime + 5)
+                  .U64(overhead::kData, 0xdead)});
+  sorter_.OwnData(true);
+  Give({full});
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead).size(), 3u);
 }
 
 TEST_F(OverheadRecords, OldLibrariesTellLess) {
