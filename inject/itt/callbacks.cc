@@ -130,8 +130,7 @@ uint64_t KeyOfEvent(int event) {
 }
 
 int OnEventStart(int event) {
-  if (IsRecording())
-    StartOnce(EventIn(nullptr, MessageOf(TextOfEvent(event))), KeyOfEvent(event));
+  if (IsRecording()) StartOnce(EventIn(nullptr, MessageOf(TextOfEvent(event))), KeyOfEvent(event));
   return 0;
 }
 

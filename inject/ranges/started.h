@@ -26,8 +26,8 @@ class StartedRanges {
  public:
   // `id` is not 0. False: there is no room. A range of another capture than `range`'s gives way.
   bool Add(uint64_t id, const StartedRange& range) noexcept;
-  // Takes that of `capture` out of the table, and those of others that stand before it. False: it is
-  // not there.
+  // Takes that of `capture` out of the table, and those of others that stand before it. False: it
+  // is not there.
   bool Take(uint64_t id, uint32_t capture, StartedRange* range) noexcept;
   // Without touching it.
   bool Has(uint64_t id, uint32_t capture) noexcept;

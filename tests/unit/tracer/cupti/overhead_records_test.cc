@@ -59,8 +59,8 @@ TEST_F(OverheadRecords, OfTheProcessAndOfDevicesAreOnTracksOfTheirOwn) {
 TEST_F(OverheadRecords, OfNoDeviceIsNotOnADevicesTrack) {
   Give({Overhead(kBufferFlush, kObjectDevice, 2, 0, kTime, kTime + 60),
         Overhead(kBufferFlush, 1, 1000, 0, kTime, kTime + 50)});
-  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead), (Expected{{101, {kTime + 60, 60, 2, 9, 0}},
-                                                         {102, {kTime + 50, 50, 2, 9, 0}}}));
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead),
+            (Expected{{101, {kTime + 60, 60, 2, 9, 0}}, {102, {kTime + 50, 50, 2, 9, 0}}}));
 }
 
 // Its leak or its freeing twice is found by the address sanitizer.
