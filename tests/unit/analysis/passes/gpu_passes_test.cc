@@ -85,6 +85,17 @@ TEST(MemcpyPass, SaysWhatTheWayCouldCarry) {
   }
 }
 
+// A program behind an exec has the pid of the one that made it.
+TEST(MemcpyPass, LimitsAreThoseOfTheImageThatHasADevice) {
+  ProcessBuilder before(5), program(5);
+  before.Thread(5, "sh");
+  program.process().devices.emplace_back().set_memory_bandwidth_kb_per_s(1'000'000'000);
+  program.Stream(0, 1, 7).Set(500'000'000, 0, 1 * kMs);
+  const auto result = RunBy<results::Memcpy>("memcpy", MakeTrace({&before, &program}));
+  ASSERT_EQ(result.copies_size(), 1);
+  EXPECT_DOUBLE_EQ(result.copies(0).limit_ratio(), 0.5);
+}
+
 TEST(MemcpyPass, BySizeAndByStream) {
   ProcessBuilder builder(5);
   builder.Stream(0, 1, 7)
