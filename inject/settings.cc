@@ -262,6 +262,31 @@ void ReadGraphs() {
   Reject(proto::kEnvGraphs, text, "node, whole, auto or auto:NODES such as auto:100000");
 }
 
+// N, calls=N, nodes=N, or both with a comma between.
+bool ParseGpuRate(const char* text) {
+  const char* p = text;
+  while (*p != 0) {
+    uint64_t* limit = &g_settings.gpu_calls_limit;
+    if (__builtin_strncmp(p, "calls=", 6) == 0) {
+      p += 6;
+    } else if (__builtin_strncmp(p, "nodes=", 6) == 0) {
+      limit = &g_settings.gpu_nodes_limit;
+      p += 6;
+    }
+    if (!ParseNumber(&p, limit) || *limit == 0 || *limit > UINT32_MAX) return false;
+    if (*p == 0) return true;
+    if (*p++ != ',') return false;
+  }
+  return false;
+}
+
+void ReadGpuRate() {
+  const char* text = Variable(proto::kEnvGpuRate);
+  if (text == nullptr || *text == 0 || ParseGpuRate(text)) return;
+  g_settings.gpu_calls_limit = g_settings.gpu_nodes_limit = 0;
+  Reject(proto::kEnvGpuRate, text, "rows a second: N, calls=N, nodes=N or calls=N,nodes=N");
+}
+
 void ReadFlightBytes() {
   const char* text = Variable(proto::kEnvRing);
   if (text == nullptr || *text == 0) return;
@@ -380,6 +405,7 @@ bool ReadSettings() noexcept {
   ReadMemory();
   ReadFlightBytes();
   ReadGraphs();
+  ReadGpuRate();
   ReadTracerPath();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();

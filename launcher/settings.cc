@@ -86,6 +86,24 @@ std::string CheckGraphs(std::string_view value) {
   return ParseCount(value.substr(kBounded.size()), UINT32_MAX, &nodes);
 }
 
+std::string CheckGpuRate(std::string_view value) {
+  while (true) {
+    const size_t comma = value.find(',');
+    std::string_view part = value.substr(0, comma);
+    for (const std::string_view name : {"calls=", "nodes="}) {
+      if (part.substr(0, name.size()) != name) continue;
+      part.remove_prefix(name.size());
+      break;
+    }
+    uint64_t rows = 0;
+    const std::string error = ParseCount(part, UINT32_MAX, &rows);
+    if (!error.empty()) return error + "; N, calls=N, nodes=N or calls=N,nodes=N is understood";
+    if (rows == 0) return "0 rows a second would be none: leave cuda out of --trace for that";
+    if (comma == std::string_view::npos) return "";
+    value.remove_prefix(comma + 1);
+  }
+}
+
 // The injected object knows no signal names but two, no fractions and no hours.
 std::string CanonicalSignal(std::string_view value) {
   int number = 0;
@@ -156,6 +174,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvGpuPeriod, nullptr, "DURATION|off", CheckGpuPeriod, CanonicalGpuPeriod},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
     {proto::kEnvGraphs, nullptr, "node|whole|auto|auto:NODES", CheckGraphs},
+    {proto::kEnvGpuRate, nullptr, "[calls=]N|nodes=N", CheckGpuRate},
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},
     {proto::kEnvTracer, "", "PATH", CheckPath},

@@ -16,7 +16,7 @@
 namespace gpuprof::proto {
 
 inline constexpr uint16_t kFormatMajor = 1;  // a reader refuses a newer major
-inline constexpr uint16_t kFormatMinor = 3;  // adds kinds and columns; older readers skip them
+inline constexpr uint16_t kFormatMinor = 4;  // adds kinds and columns; older readers skip them
 inline constexpr uint16_t kOldestReadableMajor = 1;
 
 inline constexpr uint32_t kSkippableFileHeader = 0x184D2A50u;

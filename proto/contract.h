@@ -35,6 +35,9 @@ namespace gpuprof::proto {
   X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
   X(kEnvGraphs, "GPUPROF_GRAPHS", "auto",                                                          \
     "CUDA graphs: node (every node), whole (one row a launch), auto[:NODES] (nodes first).")       \
+  X(kEnvGpuRate, "GPUPROF_GPU_RATE", "",                                                           \
+    "Most rows a second of GPU calls and their work, [calls=]N, and of graphs' nodes, nodes=N: "   \
+    "beyond it one launch in several is recorded; unset: all.")                                    \
   X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Times of exact heap events: coarse or exact.") \
   X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")             \
   X(kEnvTracer, "GPUPROF_TRACER", "",                                                              \

@@ -65,6 +65,22 @@ void AppendStackWalks(codec::PbWriter* writer) {
   writer->End(mark);
 }
 
+// proto/trace.proto's GpuRate.
+void AppendGpuRates(codec::PbWriter* writer, const cupti::RateBudget& budget) {
+  constexpr int kGpuRate = 18;
+  constexpr int kOf = 1, kLimit = 2, kRecords = 3, kLeftOut = 4, kMostOneIn = 5;
+  if (!budget.is_limited()) return;
+  for (const auto of : {cupti::RateBudget::kCalls, cupti::RateBudget::kNodes}) {
+    const uint64_t mark = writer->Begin(kGpuRate);
+    writer->Varint(kOf, static_cast<uint64_t>(of) + 1);
+    writer->Varint(kLimit, budget.limit(of));
+    writer->Varint(kRecords, budget.records(of));
+    writer->Varint(kLeftOut, budget.left_out(of));
+    writer->Varint(kMostOneIn, budget.most_one_in(of));
+    writer->End(mark);
+  }
+}
+
 struct RingLosses {
   uint64_t dropped = 0;
   uint64_t reentered = 0;
@@ -162,6 +178,7 @@ void Drain::WriteHealth() {
   writer.Varint(15, file.hook_ticks_squared.load(std::memory_order_relaxed));
   writer.Varint(16, proto::kTimeHookOneIn);
   writer.Varint(17, ProcessCpu());
+  AppendGpuRates(&writer, activities_.budget());
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
                "tensors on the CPU are not recorded: PyTorch had made some before the capture "

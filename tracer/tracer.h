@@ -37,6 +37,9 @@ struct Settings {
   uint64_t flight_bytes;  // a flight recorder's size on disk; 0: everything is kept
   proto::GraphMode graph_mode;
   uint64_t graph_nodes;  // recorded in a capture before kAuto records whole launches
+  // Rows a second of GPU calls and the work they begin, and of graphs' nodes; 0: no limit.
+  uint64_t gpu_calls_limit;
+  uint64_t gpu_nodes_limit;
   uint32_t debug;
   uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
   // 1: CUDA_INJECTION64_PATH did not name our object when the program began, so the driver will not

@@ -28,6 +28,12 @@ void GpuRows::Stream(const Track& track) {
   out_->Pair("stream", track.stream);
 }
 
+// Of a row that stands for several.
+template <typename Table>
+void GpuRows::Weight(const Table& table, size_t row) {
+  if (table.weight[row] != 1) out_->Pair("weight", table.weight[row]);
+}
+
 // The call that it comes from, and the node.
 template <typename Table>
 void GpuRows::Origin(const Table& table, size_t row) {
@@ -55,6 +61,7 @@ void GpuRows::Kernel(const Track& track, size_t row) {
   out_->Pair("dynamic_shared_bytes", signature.dynamic_shared_bytes());
   Origin(t, row);
   out_->Pair("capture", t.capture[row]);
+  Weight(t, row);
 }
 
 void GpuRows::Copy(const Track& track, size_t row) {
@@ -68,6 +75,7 @@ void GpuRows::Copy(const Track& track, size_t row) {
   Stream(track);
   if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);
   Origin(t, row);
+  Weight(t, row);
   if (t.peer[row] == 0) return;
   out_->Pair("from_device", (t.peer[row] & 0xffffffff) - 1);
   out_->Pair("to_device", (t.peer[row] >> 32) - 1);
@@ -83,6 +91,7 @@ void GpuRows::Set(const Track& track, size_t row) {
   Stream(track);
   if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);
   Origin(t, row);
+  Weight(t, row);
 }
 
 void GpuRows::Call(const Track& track, size_t row) {
@@ -92,6 +101,7 @@ void GpuRows::Call(const Track& track, size_t row) {
   out_->Pair("correlation", t.correlation[row]);
   if (t.result[row] != 0) out_->Pair("result", t.result[row]);
   if (t.stack[row] != 0) out_->Pair("stack", t.stack[row]);
+  Weight(t, row);
 }
 
 void GpuRows::Function(uint32_t function) {
@@ -112,6 +122,7 @@ void GpuRows::Wait(const Track& track, size_t row) {
   if (t.event[row] != 0) out_->Pair("event", t.event[row]);
   out_->Pair("correlation", t.correlation[row]);
   if (t.result[row] != 0) out_->Pair("result", t.result[row]);
+  Weight(t, row);
 }
 
 void GpuRows::Memory(const Track& track, size_t row) {
@@ -151,6 +162,7 @@ void GpuRows::GraphLaunch(const Track& track, size_t row) {
   Span(t, row);
   Stream(track);
   out_->Pair("correlation", t.correlation[row]);
+  Weight(t, row);
 }
 
 void GpuRows::Overhead(const Track& track, size_t row) {

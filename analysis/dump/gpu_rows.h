@@ -18,7 +18,9 @@
 //   graph_launch   graph start_ns duration_ns device context stream correlation
 //   overhead       kind start_ns duration_ns [correlation] [bytes]
 //
-// Names of kernels are as CUPTI gives them, mangled. One thread.
+// Behind the keys of kernels, memcpy, memset, api, sync and graph_launch: [weight], how many the
+// row stands for where only a part was recorded. Names of kernels are as CUPTI gives them, mangled.
+// One thread.
 
 #pragma once
 
@@ -50,6 +52,8 @@ class GpuRows {
   template <typename Table>
   void Span(const Table& table, size_t row);
   void Stream(const Track& track);
+  template <typename Table>
+  void Weight(const Table& table, size_t row);
   template <typename Table>
   void Origin(const Table& table, size_t row);
 

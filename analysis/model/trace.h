@@ -114,7 +114,8 @@ struct LaunchTable {
   size_t rows() const { return time_ns.size(); }
 };
 
-// GPU activity. On a stream's track, but for API calls, which are on their thread's.
+// GPU activity. On a stream's track, but for API calls, which are on their thread's. A row's weight
+// is how many there were for it: 1, but where GPUPROF_GPU_RATE had a part of them recorded.
 struct KernelTable {
   Column<int64_t> end_ns;
   Column<int64_t> duration_ns;
@@ -123,6 +124,7 @@ struct KernelTable {
   Column<uint32_t> graph;        // executable graph; 0: none
   Column<uint64_t> graph_node;
   Column<uint16_t> capture;
+  Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -135,6 +137,7 @@ struct MemcpyTable {
   Column<uint32_t> graph;
   Column<uint64_t> graph_node;
   Column<uint64_t> peer;  // devices of a copy between two, each plus 1: from, and << 32 to
+  Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -147,6 +150,7 @@ struct MemsetTable {
   Column<uint32_t> graph;
   Column<uint64_t> graph_node;
   Column<uint32_t> value;
+  Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -157,6 +161,7 @@ struct ApiTable {
   Column<uint32_t> correlation;
   Column<uint32_t> result;  // cudaError_t, CUresult
   Column<uint32_t> stack;
+  Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -168,6 +173,7 @@ struct SyncTable {
   Column<uint32_t> stream;
   Column<uint32_t> event;
   Column<uint32_t> result;
+  Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -223,6 +229,7 @@ struct GraphLaunchTable {
   Column<int64_t> duration_ns;
   Column<uint32_t> graph;  // executable
   Column<uint32_t> correlation;
+  Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };
 

@@ -13,6 +13,7 @@
 
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -31,7 +32,7 @@ struct Key {
 };
 
 struct Sums {
-  std::vector<int64_t> durations;
+  SampleList durations;
   uint64_t errors = 0;
   int64_t first_error_ns = 0;
   uint32_t first_error = 0;
@@ -47,11 +48,13 @@ Key KeyOf(bool by_thread, const Process& process, const Track& track, uint32_t f
 }
 
 void AddCall(const ApiTable& calls, size_t i, Sums* sums) {
-  sums->durations.push_back(calls.duration_ns[i]);
+  sums->durations.Add(calls.duration_ns[i], calls.weight[i]);
   const uint32_t code = calls.result[i];
   if (code == 0 || code == kNotReady) return;
   const int64_t time = calls.end_ns[i];
-  if (sums->errors++ == 0 || time < sums->first_error_ns) {
+  const bool is_first = sums->errors == 0;
+  sums->errors += calls.weight[i];
+  if (is_first || time < sums->first_error_ns) {
     sums->first_error_ns = time;
     sums->first_error = code;
   }
@@ -66,8 +69,8 @@ void AddWork(const Process& process, const Table& work, const Launches& launches
     if (launch == nullptr) continue;
     const Track& track = process.tracks[launch->track];
     Sums& sums = (*groups)[KeyOf(by_thread, process, track, track.api.function[launch->row])];
-    ++sums.work;
-    sums.delay_ns += work.end_ns[i] - work.duration_ns[i] - launch->start_ns;
+    sums.work += work.weight[i];
+    sums.delay_ns += (work.end_ns[i] - work.duration_ns[i] - launch->start_ns) * work.weight[i];
   }
 }
 
@@ -81,7 +84,7 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
     row->set_name(key.name);
     row->set_domain(key.domain == kDriverDomain ? "driver" : "runtime");
   }
-  const Samples durations(std::move(sums->durations));
+  const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
   row->set_total_ns(durations.total());
   row->set_total_ratio(Ratio(durations.total(), all_ns));
@@ -134,8 +137,8 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   }
   int64_t total = 0;
   for (const auto& [key, sums] : groups) {
-    for (const int64_t duration : sums.durations) total += duration;
-    out->set_count(out->count() + sums.durations.size());
+    total += sums.durations.total();
+    out->set_count(out->count() + sums.durations.count());
   }
   for (auto& [key, sums] : groups)
     FillRow(key, *processes[key.pid], &sums, total, out->add_calls());
@@ -147,6 +150,7 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   out->set_total_ns(total);
   context.FillMeta("api", out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  AddSampledNote(context, "", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

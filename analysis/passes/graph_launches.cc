@@ -33,6 +33,7 @@ void AddNodes(const Track& track, const Table& table, uint64_t GraphLaunch::*kin
     GraphLaunch& launch = (*launches)[{table.graph[i], table.correlation[i]}];
     const Interval span = {table.end_ns[i] - table.duration_ns[i], table.end_ns[i]};
     Cover(track, span, &launch);
+    launch.weight = table.weight[i];
     launch.nodes.push_back(span);
     ++(launch.*kind);
   }
@@ -54,6 +55,7 @@ std::vector<GraphLaunch> GraphLaunchesOf(const Process& process) {
       Cover(track, {wholes.end_ns[i] - wholes.duration_ns[i], wholes.end_ns[i]}, &launch);
       // Where both were recorded, the nodes tell more.
       launch.is_whole = launch.nodes.empty();
+      if (launch.is_whole) launch.weight = wholes.weight[i];
     }
   }
   std::vector<GraphLaunch> launches;
@@ -85,8 +87,11 @@ bool FindContents(const Process& process, uint32_t graph, GraphContents* content
 uint64_t WholeGraphLaunches(const Process& process, const std::unordered_set<uint32_t>* only) {
   uint64_t count = 0;
   for (const Track& track : process.tracks) {
-    for (const uint32_t correlation : track.graph_launch.correlation)
-      count += only == nullptr || only->count(correlation) != 0 ? 1 : 0;
+    const GraphLaunchTable& wholes = track.graph_launch;
+    for (size_t i = 0; i < wholes.rows(); ++i) {
+      const bool counts = only == nullptr || only->count(wholes.correlation[i]) != 0;
+      count += counts ? wholes.weight[i] : 0;
+    }
   }
   return count;
 }

@@ -23,6 +23,7 @@ struct GraphLaunch {
   // From the begin of the first node to the end of the last.
   int64_t start_ns = 0;
   int64_t end_ns = 0;
+  uint32_t weight = 1;    // how many it stands for
   bool is_whole = false;  // its nodes were not recorded
   uint64_t kernels = 0, copies = 0, sets = 0;
   std::vector<Interval> nodes;

@@ -16,6 +16,7 @@
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
 
@@ -54,11 +55,11 @@ struct Gaps {
 
   void Add(const GraphLaunch& launch) {
     const std::vector<Interval> busy = UnionOf(launch.nodes);
-    busy_ns += TotalLength(busy);
-    span_ns += launch.end_ns - launch.start_ns;
+    busy_ns += TotalLength(busy) * launch.weight;
+    span_ns += (launch.end_ns - launch.start_ns) * launch.weight;
     for (size_t i = 1; i < busy.size(); ++i) {
       longest_ns = std::max(longest_ns, busy[i].start - busy[i - 1].end);
-      ++count;
+      count += launch.weight;
     }
   }
 
@@ -74,15 +75,15 @@ struct Gaps {
 // The calls of the launches, in the launches' order.
 void FillCalls(const std::vector<GraphLaunch>& launches, size_t first, size_t behind,
                const Launches& calls, results::Graph* row) {
-  std::vector<int64_t> times;
+  SampleList times;
   for (size_t i = first; i < behind; ++i) {
     const Launch* call = calls.Find(launches[i].correlation);
     if (call == nullptr) continue;
-    times.push_back(call->end_ns - call->start_ns);
-    if (i == first) row->set_first_call_ns(times.back());
+    times.Add(call->end_ns - call->start_ns, launches[i].weight);
+    if (i == first) row->set_first_call_ns(times.values().back());
   }
-  if (times.empty()) return;
-  const Samples samples(std::move(times));
+  if (times.count() == 0) return;
+  const Samples samples = times.Take();
   row->set_call_count(samples.size());
   row->set_call_total_ns(samples.total());
   row->set_call_median_ns(samples.median());
@@ -100,22 +101,22 @@ void AddGraph(const Process& process, const std::vector<GraphLaunch>& launches, 
   if (const uint32_t source = process.graphs.SourceOf(graph); source != 0)
     row->set_source_graph(source);
   row->set_made(MadeOf(process, graph));
-  std::vector<int64_t> times;
-  GraphContents sum;
+  SampleList times;
+  GraphContents sum;  // of the launches that were recorded
   Gaps gaps;
-  uint64_t wholes = 0;
+  uint64_t wholes = 0, by_nodes = 0;
   for (size_t i = first; i < behind; ++i) {
     const GraphLaunch& launch = launches[i];
-    times.push_back(launch.end_ns - launch.start_ns);
-    wholes += launch.is_whole ? 1 : 0;
+    times.Add(launch.end_ns - launch.start_ns, launch.weight);
+    wholes += launch.is_whole ? launch.weight : 0;
+    by_nodes += launch.is_whole ? 0 : 1;
     sum.kernels += launch.kernels;
     sum.copies += launch.copies;
     sum.sets += launch.sets;
     if (!launch.is_whole) gaps.Add(launch);
   }
-  const uint64_t by_nodes = behind - first - wholes;
-  row->set_first_ns(times.front());
-  FillTimes(Samples(std::move(times)), row);
+  row->set_first_ns(times.values().front());
+  FillTimes(times.Take(), row);
   row->set_whole_count(wholes);
   row->set_mode(wholes == 0 ? "nodes" : by_nodes == 0 ? "whole" : "both");
   FillContents(process, graph, sum, by_nodes, row);
@@ -142,7 +143,7 @@ struct NodeKey {
 };
 
 struct NodeSums {
-  std::vector<int64_t> times;
+  SampleList times;
   std::set<uint32_t> graphs;
 };
 
@@ -155,7 +156,7 @@ void AddNodes(const Process& process, const Track& track, const Table& table, co
     if (table.graph[i] == 0) continue;
     const uint64_t node = process.graphs.RootOf(table.graph_node[i]);
     NodeSums& sums = (*groups)[NodeKey{track.device, node, kind, name(i)}];
-    sums.times.push_back(table.duration_ns[i]);
+    sums.times.Add(table.duration_ns[i], table.weight[i]);
     sums.graphs.insert(table.graph[i]);
   }
 }
@@ -192,7 +193,7 @@ void AddNodes(const Process& process, results::Graphs* out) {
     if (root != process.graphs.nodes.end() && root->second.source == 0 &&
         sums.graphs.count(root->second.graph) == 0)
       row->set_source_graph(root->second.graph);
-    FillTimes(Samples(std::move(sums.times)), row);
+    FillTimes(sums.times.Take(), row);
   }
 }
 
@@ -218,11 +219,11 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
     const Process& process = context.process(index);
     const std::vector<GraphLaunch> launches = GraphLaunchesOf(process);
     for (const GraphLaunch& launch : launches) {
-      out->set_whole_count(out->whole_count() + (launch.is_whole ? 1 : 0));
-      out->set_total_ns(out->total_ns() + launch.end_ns - launch.start_ns);
+      out->set_count(out->count() + launch.weight);
+      out->set_whole_count(out->whole_count() + (launch.is_whole ? launch.weight : 0));
+      out->set_total_ns(out->total_ns() + (launch.end_ns - launch.start_ns) * launch.weight);
       graphs.insert({process.pid, launch.graph});
     }
-    out->set_count(out->count() + launches.size());
     by == "node" ? AddNodes(process, out.get()) : AddGraphs(process, launches, out.get());
     if (!launches.empty()) AddModes(process, out.get());
   }
@@ -244,6 +245,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
     }
   }
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  AddSampledNote(context, "", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -111,6 +111,17 @@ void FillGpuClock(const Process& process, results::HealthProcess* row) {
   }
 }
 
+void FillGpuRates(const Process& process, results::HealthProcess* row) {
+  for (const proto::GpuRate& rate : process.health.gpu_rate()) {
+    results::GpuRateUse* use = row->add_gpu_rates();
+    use->set_name(rate.of() == proto::GPU_RATE_NODES ? "nodes" : "calls");
+    use->set_limit_per_s(rate.limit());
+    use->set_count(rate.records());
+    use->set_left_out_count(rate.left_out());
+    use->set_most_one_in_count(rate.most_one_in());
+  }
+}
+
 }  // namespace
 
 HookCost HookCostOf(const Process& process) {
@@ -152,6 +163,7 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
     FillCost(process, row);
     FillStacksAndClock(process, row);
     FillGpuClock(process, row);
+    FillGpuRates(process, row);
     if (process.kept_from_ns != INT64_MIN) {
       row->add_notes(
           "ring: a flight recorder kept only the newest part; what came before was let go "

@@ -20,6 +20,7 @@
 #include "analysis/passes/occupancy.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/range_calls.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/tensor_cores.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -40,7 +41,7 @@ struct Key {
 };
 
 struct Sums {
-  std::vector<int64_t> durations;
+  SampleList durations;
   std::unordered_map<uint32_t, int64_t> signatures;  // and the time spent in each
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
@@ -79,10 +80,11 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
       if (only != nullptr && only->count(kernels.correlation[i]) == 0) continue;
       Sums& sums = (*groups)[KeyOf(grouping, process, track, kernels.signature[i])];
       sums.process = index;
-      sums.durations.push_back(kernels.duration_ns[i]);
-      sums.signatures[kernels.signature[i]] += kernels.duration_ns[i];
-      sums.in_graphs += kernels.graph[i] != 0 ? 1 : 0;
-      sums.launched += launches.Find(kernels.correlation[i]) != nullptr ? 1 : 0;
+      const uint32_t weight = kernels.weight[i];
+      sums.durations.Add(kernels.duration_ns[i], weight);
+      sums.signatures[kernels.signature[i]] += kernels.duration_ns[i] * weight;
+      sums.in_graphs += kernels.graph[i] != 0 ? weight : 0;
+      sums.launched += launches.Find(kernels.correlation[i]) != nullptr ? weight : 0;
       (*spans)[{process.pid, track.device}].push_back(
           {kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
     }
@@ -152,7 +154,7 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
     FillTensorCores(device, row);
   }
   if (device != nullptr) FillOccupancy(process, *device, *sums, row);
-  const Samples durations(std::move(sums->durations));
+  const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
   row->set_total_ns(durations.total());
   row->set_total_ratio(Ratio(durations.total(), all_ns));
@@ -193,8 +195,8 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   if (!under.empty()) kernels->set_under_nvtx(under);
   int64_t total = 0;
   for (const auto& [key, sums] : groups) {
-    for (const int64_t duration : sums.durations) total += duration;
-    kernels->set_count(kernels->count() + sums.durations.size());
+    total += sums.durations.total();
+    kernels->set_count(kernels->count() + sums.durations.count());
   }
   for (auto& [key, sums] : groups) {
     FillRow(grouping, key, context.process(sums.process), &sums, total, kernels->add_kernels());
@@ -220,6 +222,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
     AddWholeGraphNote(context.process(index), launches, "kernels", kernels->mutable_meta());
   }
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
+  AddSampledNote(context, "busy time", kernels->mutable_meta());
   *result = std::move(kernels);
   return {};
 }

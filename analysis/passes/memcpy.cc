@@ -16,6 +16,7 @@
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 
@@ -47,7 +48,7 @@ struct Key {
 };
 
 struct Sums {
-  std::vector<int64_t> durations;
+  SampleList durations;
   uint64_t bytes = 0;
   uint64_t async = 0;
   uint64_t in_graphs = 0;
@@ -94,10 +95,11 @@ void AddTable(const Process& process, const Track& track, const Table& table, Gr
   for (size_t i = 0; i < table.rows(); ++i) {
     const Copy copy = CopyOf(table, i);
     Sums& sums = (*groups)[KeyOf(grouping, process, track, copy)];
-    sums.durations.push_back(copy.duration_ns);
-    sums.bytes += copy.bytes;
-    sums.async += (copy.flags & kAsyncFlag) != 0 ? 1 : 0;
-    sums.in_graphs += copy.in_graph ? 1 : 0;
+    const uint32_t weight = table.weight[i];
+    sums.durations.Add(copy.duration_ns, weight);
+    sums.bytes += copy.bytes * weight;
+    sums.async += (copy.flags & kAsyncFlag) != 0 ? weight : 0;
+    sums.in_graphs += copy.in_graph ? weight : 0;
     spans->push_back({table.end_ns[i] - table.duration_ns[i], table.end_ns[i]});
   }
 }
@@ -121,7 +123,7 @@ void FillRow(Grouping grouping, const Key& key, Sums* sums, int64_t all_ns, resu
   FillName(grouping, key, row);
   row->set_pid(key.pid);
   row->set_device(key.device);
-  const Samples durations(std::move(sums->durations));
+  const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
   row->set_async_count(sums->async);
   row->set_graph_count(sums->in_graphs);
@@ -191,8 +193,8 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   }
   int64_t total = 0;
   for (const auto& [key, sums] : groups) {
-    for (const int64_t duration : sums.durations) total += duration;
-    out->set_count(out->count() + sums.durations.size());
+    total += sums.durations.total();
+    out->set_count(out->count() + sums.durations.count());
     out->set_total_bytes(out->total_bytes() + sums.bytes);
   }
   for (auto& [key, sums] : groups) {
@@ -219,6 +221,7 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
                       out->mutable_meta());
   }
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  AddSampledNote(context, "time that no kernel hides", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -139,7 +139,7 @@ StackWeights CollectKernels(PassContext& context, size_t index) {
         name->second = out.texts.emplace_back(Demangle(process.String(id).c_str()));
       }
       const auto stack = stacks.find(kernels.correlation[row]);
-      const auto weight = static_cast<uint64_t>(kernels.duration_ns[row]);
+      const uint64_t weight = static_cast<uint64_t>(kernels.duration_ns[row]) * kernels.weight[row];
       out.by_stack[{stack == stacks.end() ? 0 : stack->second, name->second}] += weight;
       out.total += weight;
     }

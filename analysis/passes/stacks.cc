@@ -16,6 +16,7 @@
 #include "analysis/passes/folded_name.h"
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/stack_weights.h"
 
 namespace gpuprof::analysis {
@@ -223,6 +224,7 @@ Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>
 
   context.FillMeta("stacks", out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  if (out->by() == "kernel") AddSampledNote(context, "", out->mutable_meta());
   if (out->estimated()) LimitToSamples(samples, out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};

@@ -13,6 +13,7 @@
 
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 
@@ -139,14 +140,14 @@ void FillStreams(const Process& process, const Device& device, int64_t window_ns
     use->set_context(track.context);
     use->set_stream(track.stream);
     use->set_name(track.name);
-    use->set_kernel_count(track.kernel.rows());
-    use->set_copy_count(track.memcpy.rows() + track.memset.rows());
+    use->set_kernel_count(CountOf(track.kernel));
+    use->set_copy_count(CountOf(track.memcpy) + CountOf(track.memset));
     use->set_busy_ns(TotalLength(busy[i]));
     use->set_busy_ratio(Ratio(use->busy_ns(), window_ns));
     use->set_overlap_ns(TotalLength(Intersection(busy[i], several)));
     use->set_kernel_ns(TotalLength(UnionOf(stream.kernels)));
     use->set_copy_ns(TotalLength(UnionOf(stream.copies)));
-    use->set_whole_graph_count(track.graph_launch.rows());
+    use->set_whole_graph_count(CountOf(track.graph_launch));
     use->set_whole_graph_ns(TotalLength(UnionOf(stream.graphs)));
   }
 }
@@ -198,6 +199,7 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
                    });
   context.FillMeta("streams", out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  AddSampledNote(context, "busy and idle time", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -12,6 +12,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -30,7 +31,7 @@ struct Key {
 };
 
 struct Sums {
-  std::vector<int64_t> durations;
+  SampleList durations;
 };
 
 using Groups = std::map<Key, Sums>;
@@ -52,13 +53,21 @@ void AddProcess(const Process& process, bool by_thread, Groups* groups, results:
       const bool is_host = table.operation[i] != kStreamWait;
       if (by_thread && !is_host) continue;
       const int64_t duration = table.duration_ns[i];
-      (*groups)[KeyOf(by_thread, process, launches, table, i)].durations.push_back(duration);
-      out->set_count(out->count() + 1);
+      const uint32_t weight = table.weight[i];
+      (*groups)[KeyOf(by_thread, process, launches, table, i)].durations.Add(duration, weight);
+      out->set_count(out->count() + weight);
       if (!is_host) continue;
-      out->set_host_ns(out->host_ns() + duration);
+      out->set_host_ns(out->host_ns() + duration * weight);
       out->set_host_max_ns(std::max(out->host_max_ns(), duration));
     }
   }
+}
+
+uint64_t ShortOf(const SampleList& durations) {
+  uint64_t count = 0;
+  for (size_t i = 0; i < durations.values().size(); ++i)
+    count += durations.values()[i] < kShort ? durations.Weight(i) : 0;
+  return count;
 }
 
 void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
@@ -71,10 +80,8 @@ void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums,
     row->set_name(std::string(SyncKindName(key.kind)));
     if (!key.function.empty()) row->set_function(key.function);
   }
-  row->set_short_count(
-      static_cast<uint64_t>(std::count_if(sums->durations.begin(), sums->durations.end(),
-                                          [](int64_t duration) { return duration < kShort; })));
-  const Samples durations(std::move(sums->durations));
+  row->set_short_count(ShortOf(sums->durations));
+  const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
   row->set_total_ns(durations.total());
   if (key.kind != kStreamWait) row->set_total_ratio(Ratio(durations.total(), all_ns));
@@ -104,6 +111,7 @@ Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   out->set_by(by);
   context.FillMeta("sync", out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  AddSampledNote(context, "", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -74,29 +74,31 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
     }
     case ChunkKind::kKernel: {
       KernelTable& t = track->kernel;
-      all(t.end_ns, t.duration_ns, t.signature, t.correlation, t.graph, t.graph_node, t.capture);
+      all(t.end_ns, t.duration_ns, t.signature, t.correlation, t.graph, t.graph_node, t.capture,
+          t.weight);
       return true;
     }
     case ChunkKind::kMemcpy: {
       MemcpyTable& t = track->memcpy;
       all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.bytes, t.graph, t.graph_node,
-          t.peer);
+          t.peer, t.weight);
       return true;
     }
     case ChunkKind::kMemset: {
       MemsetTable& t = track->memset;
       all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.bytes, t.graph, t.graph_node,
-          t.value);
+          t.value, t.weight);
       return true;
     }
     case ChunkKind::kApi: {
       ApiTable& t = track->api;
-      all(t.end_ns, t.duration_ns, t.function, t.correlation, t.result, t.stack);
+      all(t.end_ns, t.duration_ns, t.function, t.correlation, t.result, t.stack, t.weight);
       return true;
     }
     case ChunkKind::kSync: {
       SyncTable& t = track->sync;
-      all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.stream, t.event, t.result);
+      all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.stream, t.event, t.result,
+          t.weight);
       return true;
     }
     case ChunkKind::kDeviceMemory: {
@@ -112,7 +114,7 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
     }
     case ChunkKind::kGraphLaunch: {
       GraphLaunchTable& t = track->graph_launch;
-      all(t.end_ns, t.duration_ns, t.graph, t.correlation);
+      all(t.end_ns, t.duration_ns, t.graph, t.correlation, t.weight);
       return true;
     }
     case ChunkKind::kOverhead: {
@@ -143,6 +145,10 @@ struct Writer {
     }
     const uint64_t* __restrict in = values.data();
     for (uint32_t i = 0; i < count; ++i) out[i] = static_cast<T>(in[i]);
+  }
+
+  void Weight(Column<uint32_t>* to) const {
+    std::fill_n(to->data() + row, from.count, from.sampled_one_in);
   }
 
   void Time(int column, Column<int64_t>* to) const {
@@ -287,6 +293,7 @@ void StoreKernel(const Writer& w, KernelTable* t) {
   w.Plain(c::kGraph, &t->graph);
   w.Plain(c::kGraphNode, &t->graph_node);
   std::fill_n(t->capture.data() + w.row, w.from.count, static_cast<uint16_t>(w.from.capture));
+  w.Weight(&t->weight);
 }
 
 // Copies and sets have the same columns but the last one.
@@ -300,6 +307,7 @@ void StoreCopy(const Writer& w, Table* t, Last* last) {
   w.Plain(c::kGraph, &t->graph);
   w.Plain(c::kGraphNode, &t->graph_node);
   w.Plain(c::kPeer, last);
+  w.Weight(&t->weight);
 }
 
 void StoreApi(const Writer& w, ApiTable* t) {
@@ -309,6 +317,7 @@ void StoreApi(const Writer& w, ApiTable* t) {
   w.Plain(c::kCorrelation, &t->correlation);
   w.Plain(c::kResult, &t->result);
   w.Plain(c::kStack, &t->stack);
+  w.Weight(&t->weight);
 }
 
 void StoreGraphLaunch(const Writer& w, GraphLaunchTable* t) {
@@ -316,6 +325,7 @@ void StoreGraphLaunch(const Writer& w, GraphLaunchTable* t) {
   w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
   w.Plain(c::kGraph, &t->graph);
   w.Plain(c::kCorrelation, &t->correlation);
+  w.Weight(&t->weight);
 }
 
 void StoreOverhead(const Writer& w, OverheadTable* t) {
@@ -334,6 +344,7 @@ void StoreSync(const Writer& w, SyncTable* t) {
   w.Plain(c::kStream, &t->stream);
   w.Plain(c::kEvent, &t->event);
   w.Plain(c::kResult, &t->result);
+  w.Weight(&t->weight);
 }
 
 void StoreDeviceMemory(const Writer& w, DeviceMemoryTable* t) {

@@ -111,6 +111,22 @@ std::string GpuClockText(const results::HealthProcess& p) {
   return out + "\n";
 }
 
+std::string GpuRatesText(const results::HealthProcess& p) {
+  std::string out;
+  for (const results::GpuRateUse& use : p.gpu_rates()) {
+    if (use.count() == 0 && use.limit_per_s() == 0) continue;
+    out += "  GPU rate  " + use.name() + ": ";
+    out += use.limit_per_s() == 0 ? "no limit of their own"
+                                  : "at most " + FormatNumber(use.limit_per_s()) + " a second";
+    out += "; " + FormatNumber(use.left_out_count()) + " of " + FormatNumber(use.count()) +
+           " records left out";
+    if (use.left_out_count() != 0)
+      out += ", all but one in " + std::to_string(use.most_one_in_count()) + " at most";
+    out += "\n";
+  }
+  return out;
+}
+
 }  // namespace
 
 std::string HealthText(const results::Health& result, const TextOptions& options) {
@@ -122,7 +138,7 @@ std::string HealthText(const results::Health& result, const TextOptions& options
            std::to_string(p.capture_count()) +
            (p.capture_count() == 1 ? " capture\n" : " captures\n");
     out += LossesText(p, options.width) + CostText(p, options.width) + StacksText(p) +
-           ClockText(p) + GpuClockText(p);
+           ClockText(p) + GpuClockText(p) + GpuRatesText(p);
     for (const std::string& note : p.notes()) {
       out += WrapText(note, "  note   ", "         ", options.width);
     }

@@ -10,38 +10,69 @@
 
 namespace gpuprof::analysis {
 
-Samples::Samples(std::vector<int64_t> values) : sorted_(std::move(values)) {
+void SampleList::Add(int64_t value, uint32_t weight) {
+  if (weight != 1 && weights_.empty()) weights_.assign(values_.size(), 1);
+  if (weight != 1 || !weights_.empty()) weights_.push_back(weight);
+  values_.push_back(value);
+  count_ += weight;
+  total_ += value * weight;
+}
+
+Samples::Samples(std::vector<int64_t> values) : sorted_(std::move(values)), count_(sorted_.size()) {
   std::sort(sorted_.begin(), sorted_.end());
   for (const int64_t value : sorted_) total_ += value;
 }
 
+Samples::Samples(std::vector<int64_t> sorted, std::vector<uint64_t> behind, uint64_t count,
+                 int64_t total)
+    : sorted_(std::move(sorted)), behind_(std::move(behind)), count_(count), total_(total) {}
+
+Samples SampleList::Take() {
+  if (weights_.empty()) return Samples(std::move(values_));
+  std::vector<std::pair<int64_t, uint32_t>> pairs;
+  pairs.reserve(values_.size());
+  for (size_t i = 0; i < values_.size(); ++i) pairs.emplace_back(values_[i], weights_[i]);
+  std::sort(pairs.begin(), pairs.end());
+  std::vector<int64_t> sorted;
+  std::vector<uint64_t> behind;
+  uint64_t end = 0;
+  for (const auto& [value, weight] : pairs) {
+    sorted.push_back(value);
+    behind.push_back(end += weight);
+  }
+  return Samples(std::move(sorted), std::move(behind), count_, total_);
+}
+
 int64_t Samples::Percentile(double part) const {
   if (sorted_.empty()) return 0;
-  const double rank = std::ceil(part * static_cast<double>(sorted_.size()) - 1e-9);
-  const auto index = static_cast<size_t>(std::max(rank, 1.0)) - 1;
-  return sorted_[std::min(index, sorted_.size() - 1)];
+  const double rank = std::ceil(part * static_cast<double>(count_) - 1e-9);
+  const auto index = std::min(static_cast<uint64_t>(std::max(rank, 1.0)), count_) - 1;
+  if (behind_.empty()) return sorted_[index];
+  const auto found = std::upper_bound(behind_.begin(), behind_.end(), index);
+  return sorted_[static_cast<size_t>(found - behind_.begin())];
 }
 
 int64_t Samples::mean() const {
-  return sorted_.empty() ? 0 : total_ / static_cast<int64_t>(sorted_.size());
+  return sorted_.empty() ? 0 : total_ / static_cast<int64_t>(count_);
 }
 
 double Samples::stddev() const {
-  if (sorted_.size() < 2) return 0;
-  const double middle = static_cast<double>(total_) / static_cast<double>(sorted_.size());
+  if (count_ < 2) return 0;
+  const double middle = static_cast<double>(total_) / static_cast<double>(count_);
   double sum = 0;
-  for (const int64_t value : sorted_) {
-    const double distance = static_cast<double>(value) - middle;
-    sum += distance * distance;
+  for (size_t i = 0; i < sorted_.size(); ++i) {
+    const double distance = static_cast<double>(sorted_[i]) - middle;
+    sum += distance * distance * static_cast<double>(Weight(i));
   }
-  return std::sqrt(sum / static_cast<double>(sorted_.size() - 1));
+  return std::sqrt(sum / static_cast<double>(count_ - 1));
 }
 
 int64_t Samples::MedianDistance() const {
-  std::vector<int64_t> distances;
-  distances.reserve(sorted_.size());
-  for (const int64_t value : sorted_) distances.push_back(std::abs(value - median()));
-  return Samples(std::move(distances)).median();
+  SampleList distances;
+  const int64_t middle = median();
+  for (size_t i = 0; i < sorted_.size(); ++i)
+    distances.Add(std::abs(sorted_[i] - middle), static_cast<uint32_t>(Weight(i)));
+  return distances.Take().median();
 }
 
 }  // namespace gpuprof::analysis

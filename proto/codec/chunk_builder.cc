@@ -233,6 +233,7 @@ void ChunkBuilder::Reset() {
   dropped_before_ = 0;
   base_time_ = first_time_ = last_time_ = 0;
   tick_ = 1;
+  sampled_one_in_ = 1;
   if (table_ != nullptr && table_->column[0].encoding == Encoding::kGap) last_.Clear();
   for (Column& column : column_) {
     if (static_cast<uint64_t>(column.limit - column.begin) > kKeptBytes) {
@@ -272,6 +273,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
     writer.Bytes(proto::kFirstColumnField + i, column.begin,
                  static_cast<uint64_t>(column.cursor - column.begin));
   }
+  if (sampled_one_in_ > 1) writer.Varint(chunk_field::kSampledOneIn, sampled_one_in_);
   const uint64_t before = out->size();
   writer.End(chunk);
   // The message's length has come in front of them.

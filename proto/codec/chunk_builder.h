@@ -33,6 +33,9 @@ class ChunkBuilder {
   // from the first start. Before the first row.
   void SetTick(uint64_t tick) { tick_ = tick; }
 
+  // How many there were for each row (proto::Chunk). Before the first row; until the chunk's end.
+  void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
+
   void AddDropped(uint64_t records) { dropped_before_ += records; }
 
   uint32_t count() const { return count_; }
@@ -78,6 +81,7 @@ class ChunkBuilder {
   uint64_t last_time_ = 0;
   uint64_t dropped_before_ = 0;
   uint64_t tick_ = 1;
+  uint32_t sampled_one_in_ = 1;
   KeyedLast last_;
   Column column_[proto::kMaxColumns];
 };

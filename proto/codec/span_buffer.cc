@@ -100,6 +100,7 @@ ChunkBuilder* SpanBuffer::Encode() {
   if (count_ == 0) return &builder_;
   Sort();
   if (is_chained_) builder_.SetTick(FindTick());
+  builder_.SetSampledOneIn(sampled_one_in_);
   for (uint32_t i = 0; i < count_; ++i) {
     if (i + kAhead < count_) __builtin_prefetch(Row(IndexIn(order_[i + kAhead])));
     const uint64_t* row = Row(IndexIn(order_[i]));

@@ -28,6 +28,9 @@ class SpanBuffer {
   // Of others [0] is the time of a moment.
   void Append(const uint64_t* row);
 
+  // How many there were for each row from here on. Of an empty buffer.
+  void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
+
   uint32_t count() const { return count_; }
   uint32_t track() const { return builder_.track(); }
   proto::ChunkKind kind() const { return builder_.kind(); }
@@ -48,6 +51,7 @@ class SpanBuffer {
   bool is_chained_;
   uint32_t columns_;
   uint32_t count_ = 0;
+  uint32_t sampled_one_in_ = 1;
   bool is_sorted_ = true;
   std::vector<uint64_t> rows_;
   // Time since the earliest row << 32 | index, as long as all times fit; else the index alone.

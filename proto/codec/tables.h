@@ -39,6 +39,7 @@ enum : int {
   kFunctions = 28,
   kGraphNodes = 29,
   kCounters = 30,
+  kSampledOneIn = 31,
 };
 }
 

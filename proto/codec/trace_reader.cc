@@ -20,6 +20,7 @@ namespace gpuprof::codec {
 namespace {
 
 constexpr uint32_t kMostTimeShift = 32;
+constexpr uint64_t kMostSampledOneIn = 1u << 20;
 constexpr uint64_t kMostTick = 1'000'000'000;  // a second
 
 // The fields of Chunk that event tables use.
@@ -32,6 +33,7 @@ struct ChunkFields {
   uint64_t tick = 1;
   uint64_t dropped_before = 0;
   uint64_t capture = 0;
+  uint64_t sampled_one_in = 0;
   const uint8_t* column[proto::kMaxColumns] = {};
   uint64_t column_bytes[proto::kMaxColumns] = {};
 };
@@ -62,6 +64,9 @@ const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
       break;
     case chunk_field::kCapture:
       to = &chunk->capture;
+      break;
+    case chunk_field::kSampledOneIn:
+      to = &chunk->sampled_one_in;
       break;
     default:
       return nullptr;  // younger than this reader
@@ -97,6 +102,7 @@ const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeade
     return "chunk is not what its block header says";
   if (chunk.count > proto::kMaxRowsPerChunk) return "more rows than a chunk may have";
   if (chunk.tick == 0 || chunk.tick > kMostTick) return "tick makes no sense";
+  if (chunk.sampled_one_in > kMostSampledOneIn) return "sampling factor makes no sense";
   if (chunk.time_shift > kMostTimeShift || header.first_time > header.last_time)
     return "times make no sense";
   return nullptr;
@@ -252,6 +258,7 @@ bool BlockDecoder::DecodeEvents(const uint8_t* data, const BlockRef& block, Even
   out->capture = block.header.capture;
   out->count = block.header.count;
   out->dropped_before = block.header.dropped_before;
+  out->sampled_one_in = chunk.sampled_one_in == 0 ? 1 : static_cast<uint32_t>(chunk.sampled_one_in);
   what = DecodeRows(chunk, *table, block.header, out);
   if (what == nullptr) return true;
   Empty(out);

@@ -52,6 +52,7 @@ struct EventColumns {
   uint32_t capture = 0;
   uint32_t count = 0;
   uint64_t dropped_before = 0;
+  uint32_t sampled_one_in = 1;  // how many there were for each row
   // Absolute values: times and durations in ticks, addresses and deltas resolved. Plain columns as
   // stored.
   std::vector<uint64_t> column[proto::kMaxColumns];

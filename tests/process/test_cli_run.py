@@ -115,6 +115,9 @@ def test_missing_objects_are_told(tmp_path):
     (["run", "--clock=utc", "--", "true"], "auto, tsc, monotonic"),
     (["run", "--graphs=all", "--", "true"], "node, whole, auto, auto:NODES"),
     (["run", "--graphs=auto:many", "--", "true"], "not a whole number"),
+    (["run", "--gpu-rate=fast", "--", "true"], "N, calls=N, nodes=N"),
+    (["run", "--gpu-rate=calls=0", "--", "true"], "leave cuda out"),
+    (["run", "--gpu-rate=nodes=5,", "--", "true"], "N, calls=N, nodes=N"),
     (["run", "--stacks"], "--stacks"),
 ])
 def test_usage_errors(tmp_path, args, words):

@@ -25,7 +25,10 @@ constexpr int kMarkTicks = 1, kMarkMode = 2, kMarkNodes = 3;
 }  // namespace
 
 ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
-    : host_(host), sorter_(strings, this) {}
+    : host_(host), sorter_(strings, this) {
+  sorter_.budget().SetLimit(RateBudget::kCalls, host->settings->gpu_calls_limit);
+  sorter_.budget().SetLimit(RateBudget::kNodes, host->settings->gpu_nodes_limit);
+}
 
 void ActivityDrain::TakeBuffers() {
   FilledBuffer filled;
@@ -47,6 +50,7 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
   FilledBuffer filled;
   while (Buffers()->Take(&filled)) {
     Consume(filled);
+    AdaptBudget(sink);
     // A program that is faster than this never lets the loop end.
     sorter_.ReleaseDriverCalls(now, host_->settings->ticks_per_second, /*all=*/false, Names());
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
@@ -62,6 +66,13 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     WriteRows(sink);
   }
   WriteClocks(sink);
+}
+
+// Rows of one chunk stand for equally many records.
+void ActivityDrain::AdaptBudget(BlockSink* sink) {
+  if (!sorter_.budget().WantsChange()) return;
+  WriteRows(sink);
+  sorter_.budget().Adapt();
 }
 
 void ActivityDrain::EndCapture() {

@@ -41,6 +41,7 @@ class ActivityDrain : public ThreadTracks {
   uint64_t dropped() const;
   uint64_t without_times() const;
   uint64_t signatures_refused() const { return sorter_.signatures_refused(); }
+  const RateBudget& budget() const { return sorter_.budget(); }
   // Events of graphs that are being made, for which there was no room.
   uint64_t graph_events_refused() const;
 
@@ -51,6 +52,7 @@ class ActivityDrain : public ThreadTracks {
   void TakeBuffers();
   // Rows, what they refer to, and what is new of devices.
   void Consume(const FilledBuffer& filled);
+  void AdaptBudget(BlockSink* sink);
   uint32_t TakeGraphs(std::vector<uint8_t>* out);
   void WriteRows(BlockSink* sink);
   void WriteTables(BlockSink* sink);

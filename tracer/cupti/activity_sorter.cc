@@ -125,7 +125,8 @@ void ActivitySorter::TakeKernel(const Record& record) {
                           record.U32(kernel::kGraph),
                           record.U64(kernel::kGraphNode)};
   if (row[4] != 0) graphs_.SawNode(record.U32(kernel::kGraph), row[5]);
-  Append(&stream->kernels, ChunkKind::kKernel, stream->track, row);
+  const RateBudget::Class of = ClassOf(row[4]);
+  AppendChosen(of, row[3], &stream->kernels[of], ChunkKind::kKernel, stream->track, row);
 }
 
 void ActivitySorter::TakeCopy(const Record& record) {
@@ -144,7 +145,8 @@ void ActivitySorter::TakeCopy(const Record& record) {
       record.U64(copy::kGraphNode),
       0};
   if (row[5] != 0) graphs_.SawNode(record.U32(copy::kGraph), row[6]);
-  Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
+  const RateBudget::Class of = ClassOf(row[5]);
+  AppendChosen(of, row[3], &stream->copies[of], ChunkKind::kMemcpy, stream->track, row);
 }
 
 void ActivitySorter::TakePeerCopy(const Record& record) {
@@ -165,7 +167,8 @@ void ActivitySorter::TakePeerCopy(const Record& record) {
       record.U64(peer_copy::kGraphNode),
       from | to << 32};
   if (row[5] != 0) graphs_.SawNode(record.U32(peer_copy::kGraph), row[6]);
-  Append(&stream->copies, ChunkKind::kMemcpy, stream->track, row);
+  const RateBudget::Class of = ClassOf(row[5]);
+  AppendChosen(of, row[3], &stream->copies[of], ChunkKind::kMemcpy, stream->track, row);
 }
 
 void ActivitySorter::TakeSet(const Record& record) {
@@ -184,7 +187,8 @@ void ActivitySorter::TakeSet(const Record& record) {
                           record.U64(set::kGraphNode),
                           record.U32(set::kValue)};
   if (row[5] != 0) graphs_.SawNode(record.U32(set::kGraph), row[6]);
-  Append(&stream->sets, ChunkKind::kMemset, stream->track, row);
+  const RateBudget::Class of = ClassOf(row[5]);
+  AppendChosen(of, row[3], &stream->sets[of], ChunkKind::kMemset, stream->track, row);
 }
 
 void ActivitySorter::HoldDriverCall(const Record& record, const FunctionNames& names) {
@@ -229,7 +233,7 @@ void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names)
   Thread* thread = ThreadOf(call.tid);
   const uint64_t row[] = {call.end,         call.end - call.start, call.function,
                           call.correlation, call.result,           0};
-  Append(&thread->calls, ChunkKind::kApi, thread->track, row);
+  AppendChosen(RateBudget::kCalls, row[3], &thread->calls, ChunkKind::kApi, thread->track, row);
 }
 
 void ActivitySorter::TakeWait(const Record& record) {
@@ -244,7 +248,7 @@ void ActivitySorter::TakeWait(const Record& record) {
                           record.U32(sync::kStream),
                           record.U32(sync::kEvent),
                           record.U32(sync::kResult)};
-  Append(&stream->waits, ChunkKind::kSync, stream->track, row);
+  AppendChosen(RateBudget::kCalls, row[3], &stream->waits, ChunkKind::kSync, stream->track, row);
 }
 
 // One that begins on the host tells where it ended.
@@ -261,7 +265,8 @@ void ActivitySorter::TakeGraphLaunch(const Record& record) {
   Stream* stream = StreamOf(device, context, record.U32(graph_trace::kStream));
   const uint64_t row[] = {end, end - start, record.U32(graph_trace::kGraph),
                           record.U32(graph_trace::kCorrelation)};
-  Append(&stream->graph_launches, ChunkKind::kGraphLaunch, stream->track, row);
+  AppendChosen(RateBudget::kCalls, row[3], &stream->graph_launches, ChunkKind::kGraphLaunch,
+               stream->track, row);
 }
 
 // Of no thread: on its device's track, or, where none is told either, on that of no device.
@@ -365,13 +370,29 @@ ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid) {
   return &threads_.back();
 }
 
-void ActivitySorter::Append(codec::SpanBuffer** buffer, ChunkKind kind, uint32_t track,
-                            const uint64_t* row) {
+codec::SpanBuffer* ActivitySorter::BufferOf(codec::SpanBuffer** buffer, ChunkKind kind,
+                                            uint32_t track) {
   if (*buffer == nullptr) {
     buffers_.push_back(std::make_unique<codec::SpanBuffer>(kind, track));
     *buffer = buffers_.back().get();
   }
-  (*buffer)->Append(row);
+  return *buffer;
+}
+
+void ActivitySorter::Append(codec::SpanBuffer** buffer, ChunkKind kind, uint32_t track,
+                            const uint64_t* row) {
+  BufferOf(buffer, kind, track)->Append(row);
+  ++rows_;
+}
+
+void ActivitySorter::AppendChosen(RateBudget::Class of, uint64_t correlation,
+                                  codec::SpanBuffer** buffer, ChunkKind kind, uint32_t track,
+                                  const uint64_t* row) {
+  constexpr int kEnd = 0;
+  if (!budget_.Keeps(of, static_cast<uint32_t>(correlation), row[kEnd])) return;
+  codec::SpanBuffer* to = BufferOf(buffer, kind, track);
+  if (to->count() == 0) to->SetSampledOneIn(budget_.one_in(of));
+  to->Append(row);
   ++rows_;
 }
 

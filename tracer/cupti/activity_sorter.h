@@ -23,6 +23,7 @@
 #include "tracer/cupti/graph_table.h"
 #include "tracer/cupti/library.h"
 #include "tracer/cupti/memory_records.h"
+#include "tracer/cupti/rate_budget.h"
 #include "tracer/cupti/record_walk.h"
 #include "tracer/cupti/signatures.h"
 
@@ -64,6 +65,9 @@ class ActivitySorter {
   // Whether what records lead to is ours to free; by default it is nobody's business here.
   void OwnData(bool is_own) { owns_data_ = is_own; }
 
+  RateBudget& budget() { return budget_; }
+  const RateBudget& budget() const { return budget_; }
+
   // Rows that wait to be written, in buffers of which some may be empty.
   uint64_t rows() const { return rows_; }
   std::vector<std::unique_ptr<codec::SpanBuffer>>& buffers() { return buffers_; }
@@ -91,9 +95,10 @@ class ActivitySorter {
   struct Stream {
     uint32_t device, context, stream, track;
     bool is_taken = false;  // as it is now
-    codec::SpanBuffer* kernels = nullptr;
-    codec::SpanBuffer* copies = nullptr;
-    codec::SpanBuffer* sets = nullptr;
+    // By RateBudget::Class: in one buffer all rows stand for equally many records.
+    codec::SpanBuffer* kernels[RateBudget::kClasses] = {};
+    codec::SpanBuffer* copies[RateBudget::kClasses] = {};
+    codec::SpanBuffer* sets[RateBudget::kClasses] = {};
     // For it; whose they are tells the call with their correlation.
     codec::SpanBuffer* waits = nullptr;
     codec::SpanBuffer* memory = nullptr;
@@ -128,8 +133,17 @@ class ActivitySorter {
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
   uint32_t DeviceOf(uint32_t context) const;
   Thread* ThreadOf(uint32_t tid);
+  // Nodes are a class of their own only where there is a limit.
+  RateBudget::Class ClassOf(uint64_t graph) const {
+    return graph != 0 && budget_.is_limited() ? RateBudget::kNodes : RateBudget::kCalls;
+  }
+  // Made where there is none yet.
+  codec::SpanBuffer* BufferOf(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track);
   void Append(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track,
               const uint64_t* row);
+  // Of what a call began: unless the budget leaves it out.
+  void AppendChosen(RateBudget::Class of, uint64_t correlation, codec::SpanBuffer** buffer,
+                    proto::ChunkKind kind, uint32_t track, const uint64_t* row);
 
   ThreadTracks* tracks_;
   Signatures signatures_;
@@ -140,6 +154,7 @@ class ActivitySorter {
   std::vector<Stream> streams_;
   std::vector<Thread> threads_;
   DriverCalls driver_calls_;
+  RateBudget budget_;
   std::vector<ApiCall> runtime_calls_;  // of the buffer that is read
   std::vector<ApiCall> released_;
   size_t last_stream_ = 0;

@@ -99,6 +99,11 @@ class TrackBuilder {
     track_.thread_event.b.push_back(b);
     return *this;
   }
+  // How many each row of GPU activity stands for from here on.
+  TrackBuilder& Weight(uint32_t weight) {
+    weight_ = weight;
+    return *this;
+  }
   // Of a stream's track.
   TrackBuilder& Kernel(uint32_t signature, int64_t start, int64_t end, uint32_t correlation = 0,
                        uint32_t graph = 0, uint64_t node = 0);
@@ -114,6 +119,7 @@ class TrackBuilder {
     track_.graph_launch.duration_ns.push_back(end - start);
     track_.graph_launch.graph.push_back(graph);
     track_.graph_launch.correlation.push_back(correlation);
+    track_.graph_launch.weight.push_back(weight_);
     return *this;
   }
   // `operation` as proto::OverheadOperation has it.
@@ -185,6 +191,7 @@ class TrackBuilder {
 
   ProcessBuilder* process_;
   Track track_;
+  uint32_t weight_ = 1;
   std::vector<Span> spans_;
   std::vector<WaitRow> waits_;
 };
@@ -274,6 +281,7 @@ inline TrackBuilder& TrackBuilder::Kernel(uint32_t signature, int64_t start, int
   track_.kernel.graph.push_back(graph);
   track_.kernel.graph_node.push_back(node);
   track_.kernel.capture.push_back(1);
+  track_.kernel.weight.push_back(weight_);
   return *this;
 }
 
@@ -291,6 +299,7 @@ inline TrackBuilder& TrackBuilder::Copy(uint32_t kind, uint32_t source, uint32_t
   track_.memcpy.graph.push_back(graph);
   track_.memcpy.graph_node.push_back(node);
   track_.memcpy.peer.push_back(0);
+  track_.memcpy.weight.push_back(weight_);
   return *this;
 }
 
@@ -305,6 +314,7 @@ inline TrackBuilder& TrackBuilder::Set(uint64_t bytes, int64_t start, int64_t en
   track_.memset.graph.push_back(graph);
   track_.memset.graph_node.push_back(node);
   track_.memset.value.push_back(0);
+  track_.memset.weight.push_back(weight_);
   return *this;
 }
 
@@ -332,6 +342,7 @@ inline TrackBuilder& TrackBuilder::Sync(uint32_t kind, int64_t start, int64_t en
   track_.sync.stream.push_back(0);
   track_.sync.event.push_back(0);
   track_.sync.result.push_back(0);
+  track_.sync.weight.push_back(weight_);
   return *this;
 }
 
@@ -373,6 +384,7 @@ inline TrackBuilder& TrackBuilder::Call(const std::string& name, int64_t start, 
   track_.api.correlation.push_back(correlation);
   track_.api.result.push_back(result);
   track_.api.stack.push_back(0);
+  track_.api.weight.push_back(weight_);
   return *this;
 }
 

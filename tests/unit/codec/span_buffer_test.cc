@@ -75,6 +75,19 @@ TEST(SpanBuffer, TheNextChunkStartsAnew) {
   EXPECT_EQ(rows, second);
 }
 
+TEST(SpanBuffer, AChunkTellsHowManyItsRowsStandFor) {
+  SpanBuffer buffer(ChunkKind::kKernel, 5);
+  std::vector<Row> rows;
+  const Row row = {2000, 64, 2, 1, 0, 0};
+  buffer.SetSampledOneIn(8);
+  buffer.Append(row.data());
+  EXPECT_EQ(Written(&buffer, &rows).sampled_one_in(), 8u);
+  EXPECT_EQ(rows, (std::vector<Row>{row}));
+  buffer.SetSampledOneIn(1);
+  buffer.Append(row.data());
+  EXPECT_EQ(Written(&buffer, &rows).sampled_one_in(), 0u);
+}
+
 TEST(SpanBuffer, EqualEndsKeepTheirOrder) {
   SpanBuffer buffer(ChunkKind::kMemcpy, 5);
   std::vector<Row> given;

@@ -23,6 +23,32 @@ TEST(Samples, PercentilesAreSamples) {
   EXPECT_NEAR(samples.stddev(), 15.811, 0.001);
 }
 
+TEST(Samples, AWeightIsAsManySamples) {
+  SampleList list;
+  std::vector<int64_t> all;
+  const struct {
+    int64_t value;
+    uint32_t weight;
+  } given[] = {{50, 1}, {10, 4}, {40, 1}, {20, 3}, {30, 2}, {10, 1}};
+  for (const auto& [value, weight] : given) {
+    list.Add(value, weight);
+    all.insert(all.end(), weight, value);
+  }
+  EXPECT_EQ(list.count(), 12u);
+  EXPECT_EQ(list.total(), 260);
+  const Samples weighted = list.Take();
+  const Samples plain(all);
+  EXPECT_EQ(weighted.size(), plain.size());
+  EXPECT_EQ(weighted.total(), plain.total());
+  EXPECT_EQ(weighted.mean(), plain.mean());
+  EXPECT_EQ(weighted.min(), 10);
+  EXPECT_EQ(weighted.max(), 50);
+  for (const double part : {0.0, 0.1, 5.0 / 12, 0.42, 0.5, 8.0 / 12, 0.67, 0.9, 1.0})
+    EXPECT_EQ(weighted.Percentile(part), plain.Percentile(part)) << part;
+  EXPECT_NEAR(weighted.stddev(), plain.stddev(), 1e-9);
+  EXPECT_EQ(weighted.MedianDistance(), plain.MedianDistance());
+}
+
 TEST(Samples, NoneAndOne) {
   EXPECT_EQ(Samples({}).median(), 0);
   EXPECT_EQ(Samples({}).mean(), 0);

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See sampled_activity.h.
+
+#include "analysis/passes/sampled_activity.h"
+
+#include <algorithm>
+#include <string>
+
+namespace gpuprof::analysis {
+
+void AddSampledNote(const PassContext& context, std::string_view part, results::Meta* meta) {
+  bool any = false;
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    uint64_t records = 0, left_out = 0;
+    uint32_t most = 1;
+    for (const proto::GpuRate& rate : process.health.gpu_rate()) {
+      records += rate.records();
+      left_out += rate.left_out();
+      most = std::max(most, rate.most_one_in());
+    }
+    if (left_out == 0) continue;
+    any = true;
+    std::string note = "pid " + std::to_string(process.pid) + ": " + std::to_string(left_out) +
+                       " of " + std::to_string(records) +
+                       " records of GPU activity were left out by --gpu-rate, at most all but one "
+                       "in " +
+                       std::to_string(most) + ": counts and sums are estimates";
+    if (!part.empty()) note += ", " + std::string(part) + " is of the recorded part alone";
+    meta->add_notes(note);
+  }
+  results::Confidence* confidence = meta->mutable_confidence();
+  if (!any || confidence->level() < results::LEVEL_HIGH) return;
+  confidence->set_level(results::LEVEL_MEDIUM);
+  confidence->set_reason("estimated from a part of the GPU activity");
+}
+
+}  // namespace gpuprof::analysis

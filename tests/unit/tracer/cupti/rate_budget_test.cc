@@ -1,0 +1,195 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What is kept follows the rate, tells how much it stands for, and is chosen launch by launch.
+
+#include "tracer/cupti/rate_budget.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <set>
+
+namespace gpuprof::tracer::cupti {
+namespace {
+
+constexpr uint64_t kStart = 1'750'000'000'000'000'000;
+constexpr uint64_t kSecond = 1'000'000'000;
+
+struct Outcome {
+  uint64_t kept = 0;
+  uint64_t estimate = 0;  // the sum of what the kept stand for
+};
+
+// `rate` records a second for `seconds`, told from `from` on; N may change every 1000 records.
+Outcome Feed(RateBudget* budget, RateBudget::Class of, uint64_t from, uint64_t rate, double seconds,
+             uint32_t* correlation) {
+  Outcome outcome;
+  const auto count = static_cast<uint64_t>(static_cast<double>(rate) * seconds);
+  for (uint64_t i = 0; i < count; ++i) {
+    if (i % 1000 == 0 && budget->WantsChange()) budget->Adapt();
+    if (!budget->Keeps(of, ++*correlation, from + i * kSecond / rate)) continue;
+    ++outcome.kept;
+    outcome.estimate += budget->one_in(of);
+  }
+  return outcome;
+}
+
+TEST(RateBudget, WithoutALimitKeepsAll) {
+  RateBudget budget;
+  uint32_t correlation = 0;
+  EXPECT_EQ(Feed(&budget, RateBudget::kCalls, kStart, 1'000'000, 1, &correlation).kept, 1'000'000u);
+  EXPECT_FALSE(budget.is_limited());
+  EXPECT_FALSE(budget.WantsChange());
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 1u);
+}
+
+TEST(RateBudget, BelowTheLimitKeepsAll) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  EXPECT_EQ(Feed(&budget, RateBudget::kCalls, kStart, 9'000, 5, &correlation).kept, 45'000u);
+  EXPECT_EQ(budget.left_out(RateBudget::kCalls), 0u);
+  EXPECT_EQ(budget.most_one_in(RateBudget::kCalls), 1u);
+}
+
+TEST(RateBudget, AboveItKeepsSoManyAndTellsHowManyThereWere) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  const uint64_t before = budget.left_out(RateBudget::kCalls);
+  const Outcome outcome =
+      Feed(&budget, RateBudget::kCalls, kStart + kSecond, 300'000, 4, &correlation);
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 32u);
+  EXPECT_GT(outcome.kept, 4 * 9'000u);
+  EXPECT_LT(outcome.kept, 4 * 10'000u);
+  EXPECT_EQ(budget.left_out(RateBudget::kCalls) - before + outcome.kept, 1'200'000u);
+  // Five standard deviations of a choice of one in 32.
+  EXPECT_NEAR(static_cast<double>(outcome.estimate), 1.2e6, 5 * std::sqrt(1.2e6 * 31));
+}
+
+TEST(RateBudget, EndsABurstBeforeItsWindowEnds) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  const Outcome outcome = Feed(&budget, RateBudget::kCalls, kStart, 10'000'000, 0.2, &correlation);
+  EXPECT_LT(outcome.kept, 30'000u);
+  EXPECT_NEAR(static_cast<double>(outcome.estimate), 2e6, 0.2e6);
+}
+
+TEST(RateBudget, GoesBackWhenTheRateDoes) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 1'000'000, 1, &correlation);
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 128u);
+  Feed(&budget, RateBudget::kCalls, kStart + kSecond, 5'000, 2, &correlation);
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 1u);
+  EXPECT_EQ(budget.most_one_in(RateBudget::kCalls), 128u);
+}
+
+TEST(RateBudget, ASecondsRecordsDeliveredAtOnceAreNoBurst) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  for (int flush = 0; flush < 5; ++flush) {
+    for (uint64_t i = 0; i < 4'000; ++i) {
+      const uint64_t time = kStart + static_cast<uint64_t>(flush) * kSecond / 2 + i * 125'000;
+      EXPECT_TRUE(budget.Keeps(RateBudget::kCalls, ++correlation, time));
+    }
+    EXPECT_FALSE(budget.WantsChange());
+  }
+}
+
+TEST(RateBudget, AClockThatIsSetBackDoesNotStopIt) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  Feed(&budget, RateBudget::kCalls, kStart - 3600 * kSecond, 5'000, 2, &correlation);
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 1u);
+}
+
+TEST(RateBudget, ACallAndItsWorkAreKeptTogether) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  uint64_t kept = 0;
+  for (uint32_t i = 0; i < 10'000; ++i) {
+    const bool call = budget.Keeps(RateBudget::kCalls, i + 1, kStart + kSecond);
+    EXPECT_EQ(budget.Keeps(RateBudget::kCalls, i + 1, kStart + kSecond), call);
+    kept += call ? 1 : 0;
+  }
+  EXPECT_GT(kept, 0u);
+}
+
+TEST(RateBudget, WhatAGreaterNKeepsASmallerOneKeepsToo) {
+  RateBudget many, few;
+  many.SetLimit(RateBudget::kCalls, 100'000);
+  few.SetLimit(RateBudget::kCalls, 5'000);
+  uint32_t correlation = 0;
+  Feed(&many, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  Feed(&few, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  ASSERT_GT(few.one_in(RateBudget::kCalls), many.one_in(RateBudget::kCalls));
+  uint64_t kept = 0;
+  for (uint32_t i = 1; i < 100'000; ++i) {
+    if (!few.Keeps(RateBudget::kCalls, i, kStart + kSecond)) continue;
+    ++kept;
+    EXPECT_TRUE(many.Keeps(RateBudget::kCalls, i, kStart + kSecond)) << i;
+  }
+  EXPECT_GT(kept, 0u);
+}
+
+TEST(RateBudget, NodesAreKeptOnlyWhereTheirCallIs) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  EXPECT_EQ(budget.one_in(RateBudget::kNodes), budget.one_in(RateBudget::kCalls));
+  for (uint32_t i = 1; i < 10'000; ++i) {
+    EXPECT_EQ(budget.Keeps(RateBudget::kNodes, i, kStart + kSecond),
+              budget.Keeps(RateBudget::kCalls, i, kStart + kSecond));
+  }
+}
+
+TEST(RateBudget, NodesHaveALimitOfTheirOwn) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kNodes, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kNodes, kStart, 300'000, 1, &correlation);
+  EXPECT_EQ(budget.one_in(RateBudget::kNodes), 32u);
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 1u);
+}
+
+TEST(RateBudget, WhatHasNoCallIsChosenToo) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  uint64_t kept = 0;
+  for (int i = 0; i < 100'000; ++i)
+    kept += budget.Keeps(RateBudget::kCalls, 0, kStart + kSecond) ? 1 : 0;
+  EXPECT_NEAR(static_cast<double>(kept), 1e5 / 32, 5 * std::sqrt(1e5 / 32));
+}
+
+// Programs repeat themselves: each of a step's kernels must have its share, whatever the period.
+TEST(RateBudget, EveryCallOfAStepHasItsShare) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 150'000, 1, &correlation);
+  ASSERT_EQ(budget.one_in(RateBudget::kCalls), 16u);
+  for (const uint32_t period : {2u, 16u, 100u, 1597u, 4096u}) {
+    for (uint32_t place = 0; place < period; place += period / 2) {
+      uint64_t kept = 0;
+      for (uint32_t step = 0; step < 4000; ++step)
+        kept += budget.Keeps(RateBudget::kCalls, 1 + place + step * period, kStart + kSecond);
+      EXPECT_NEAR(static_cast<double>(kept), 250, 5 * std::sqrt(250)) << period << " " << place;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace gpuprof::tracer::cupti

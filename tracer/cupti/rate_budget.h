@@ -1,0 +1,78 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How much of CUPTI's activity becomes rows. Each class may have a limit of rows a second; beyond
+// it one launch in N is kept, N a power of two that follows the rate. What is kept is decided by
+// the correlation id alone: a call, its kernels, copies and waits are kept or left out together,
+// and what is kept at a greater N is a part of what is kept at a smaller one. So where N changes, a
+// few launches have their call without their work or the other way round, and nowhere else.
+//
+// The rate is measured on the records' own clock, in windows of a quarter of a second: a flush that
+// delivers a second's records at once is no burst. Counts and sums of rows times N are unbiased.
+//
+// One thread at a time (the drain's pass).
+
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace gpuprof::tracer::cupti {
+
+class RateBudget {
+ public:
+  // proto::GpuRateClass, less one. Of nodes of graphs no more are kept than of the calls that
+  // launch them.
+  enum Class : int { kCalls, kNodes, kClasses };
+  static constexpr uint32_t kMostLog2 = 16;
+  static constexpr uint64_t kWindow = 250'000'000;  // nanoseconds
+
+  // 0: no limit.
+  void SetLimit(Class of, uint64_t rows_per_second) { classes_[of].limit = rows_per_second; }
+  bool is_limited() const { return classes_[kCalls].limit != 0 || classes_[kNodes].limit != 0; }
+
+  // Whether a record becomes a row; `time` on CUPTI's clock in nanoseconds. A record of no call has
+  // correlation 0.
+  bool Keeps(Class of, uint32_t correlation, uint64_t time) {
+    return !is_limited() || Chooses(of, correlation, time);
+  }
+
+  // Whether one_in() is to change; it does with Adapt, which is to be called where no row waits
+  // that was chosen before.
+  bool WantsChange() const;
+  void Adapt();
+
+  // Of how many records there is one row.
+  uint32_t one_in(Class of) const { return uint32_t{1} << Log2(of); }
+
+  uint64_t limit(Class of) const { return classes_[of].limit; }
+  uint64_t records(Class of) const { return classes_[of].records; }
+  uint64_t left_out(Class of) const { return classes_[of].left_out; }
+  uint32_t most_one_in(Class of) const { return uint32_t{1} << classes_[of].most_log2; }
+
+ private:
+  struct State {
+    uint64_t limit = 0;
+    uint32_t log2 = 0;
+    uint32_t wanted_log2 = 0;
+    uint32_t most_log2 = 0;
+    uint32_t without_call = 0;
+    uint64_t window_start = 0;  // 0: none yet
+    uint64_t seen = 0;          // in the window
+    uint64_t kept = 0;          // of these, since N was last found too small
+    uint64_t records = 0;
+    uint64_t left_out = 0;
+  };
+
+  uint32_t Log2(Class of) const {
+    return of == kCalls ? classes_[kCalls].log2
+                        : std::max(classes_[kCalls].log2, classes_[kNodes].log2);
+  }
+  bool Chooses(Class of, uint32_t correlation, uint64_t time);
+  static void Watch(State* state, uint64_t time);
+  static void EndWindow(State* state, uint64_t time);
+
+  State classes_[kClasses];
+};
+
+}  // namespace gpuprof::tracer::cupti
