@@ -10,6 +10,7 @@
 
 #include "inject/chained_tool.h"
 #include "inject/control_thread.h"
+#include "inject/entry.h"
 #include "inject/hook_list.h"
 #include "inject/lifecycle.h"
 #include "inject/state.h"
@@ -36,6 +37,7 @@ using namespace gpuprof::inject;
 
 extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
   static std::atomic<uint32_t> calls{0};
+  EnsureEntered();
   if (g_settings.bundle[0] == 0 || calls.fetch_add(1) != 0) return 1;
   RunChained();
   StartGpu();

@@ -5,9 +5,13 @@
 // recorded at all, and if so sets the hooks to work. A process that is not recorded opens nothing
 // and starts nothing.
 
+#include "inject/entry.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/mman.h>
+
+#include <atomic>
 
 #include "inject/control_thread.h"
 #include "inject/hooks/signals.h"
@@ -59,7 +63,7 @@ void RecordMainThread() {
                   static_cast<uint16_t>(proto::ThreadEvent::kSeen), 0, 0});
 }
 
-__attribute__((constructor(101))) void Enter() {
+void Enter() {
   ResolveRealSymbols();
   // The first reading of a clock faults a page in: it would come late.
   proto::ReadClockNs(CLOCK_MONOTONIC);
@@ -85,4 +89,16 @@ __attribute__((constructor(101))) void Enter() {
   if (all_stacks && g_launch.preloaded) AwaitSession();
 }
 
+constinit std::atomic<uint32_t> g_has_entered{0};
+
+__attribute__((constructor(101))) void OnLoaded() { EnsureEntered(); }
+
 }  // namespace
+
+namespace gpuprof::inject {
+
+void EnsureEntered() noexcept {
+  if (g_has_entered.load(std::memory_order_relaxed) == 0 && g_has_entered.exchange(1) == 0) Enter();
+}
+
+}  // namespace gpuprof::inject

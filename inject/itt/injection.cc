@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "inject/entry.h"
 #include "inject/hook_list.h"
 #include "inject/itt/abi.h"
 #include "inject/itt/callbacks.h"
@@ -41,6 +42,7 @@ void Attach(Global* global) {
 
 extern "C" GPUPROF_EXPORT void __itt_api_init(gpuprof::inject::itt::Global* global, int) {
   const int saved = errno;
+  gpuprof::inject::EnsureEntered();
   gpuprof::inject::itt::Attach(global);
   errno = saved;
 }

@@ -18,6 +18,7 @@
 #include <errno.h>
 
 #include "inject/chained_tool.h"
+#include "inject/entry.h"
 #include "inject/hook_list.h"
 #include "inject/nvtx/abi.h"
 #include "inject/nvtx/callbacks.h"
@@ -99,6 +100,7 @@ bool Attach(GetExportTable get_table) {
 extern "C" GPUPROF_EXPORT int InitializeInjectionNvtx2(
     gpuprof::inject::nvtx::GetExportTable get_table) {
   const int saved = errno;
+  gpuprof::inject::EnsureEntered();
   const bool attached = gpuprof::inject::nvtx::Attach(get_table);
   errno = saved;
   return attached ? 1 : 0;

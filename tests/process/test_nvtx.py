@@ -72,6 +72,13 @@ def test_everything_that_the_program_did(record):
         assert ends == sorted(ends)
 
 
+def test_a_library_that_begins_before_us(record):
+    outcome = record([str(PROGRAMS / "nvtx_early")], *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    rows = [(row["domain"], row["name"]) for row in outcome.trace().range_rows()]
+    assert rows == [("library", "constructor"), ("library", "function"), ("", "main")]
+
+
 def test_stats_sum_what_the_program_did(record):
     outcome = record([VICTIM, "mix"], *EXACT)
     true = truth_of(outcome)

@@ -1,0 +1,14 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The door, for those who come before it opens: a library's constructor that calls NVTX, ITT or
+// CUDA may run before ours does. Any thread, once libc is initialised.
+
+#pragma once
+
+namespace gpuprof::inject {
+
+// What our constructor does, unless it was done.
+void EnsureEntered() noexcept;
+
+}  // namespace gpuprof::inject
