@@ -19,7 +19,7 @@ demo:
 test:
 	@scripts/setup
 	@scripts/build ci
-	@scripts/build --quiet asan tsan fuzz
+	@scripts/build --quiet asan tsan
 	@ctest --preset ci -j $$(nproc)
 
 bench:

@@ -7,8 +7,9 @@ option(GPUPROF_BUILD_TESTS "Build the tests (GoogleTest; pytest runs the process
 option(GPUPROF_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(GPUPROF_BUILD_FUZZ "Build the fuzzers (clang's libFuzzer)" OFF)
 option(GPUPROF_WERROR "Turn warnings into errors" OFF)
-option(GPUPROF_PRECOMPILE "Precompile the headers that most of the analysis takes in" ON)
-option(GPUPROF_TEST_PRESETS "Let the tests build and run the asan, tsan and fuzz presets too" OFF)
+option(GPUPROF_PRECOMPILE "Precompile the headers that generated code and unit tests take in" ON)
+option(GPUPROF_PRECOMPILE_ANALYSIS "Precompile the headers that most of the analysis takes in" ON)
+option(GPUPROF_TEST_PRESETS "Let the tests build and run the asan and tsan presets too" OFF)
 set(GPUPROF_SANITIZE "" CACHE STRING
     "Sanitizers for everything but the two injected objects: address, thread, undefined; or a list joined by ';'")
 

@@ -9,12 +9,14 @@ import collections
 import pytest
 
 from conftest import gpuprof
-from fake_gpu import DOUBLES, environment_of, needs_doubles, with_switch
+from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, environment_of, needs_doubles, with_switch
 
 pytestmark = needs_doubles
 
 ROUNDS = DOUBLES / "programs" / "rounds"
+QUEUE = DOUBLES / "programs" / "queue"
 STREAMS = 16
+GPU_TIMES = 13  # a loss
 
 
 @pytest.fixture
@@ -60,6 +62,37 @@ def test_ten_captures_are_each_exact(rounds):
     assert {row[2][0] for row in recorded} == set(captured), "nothing of the rounds between captures"
     by_capture = collections.Counter(trace.kernels["capture"].tolist())
     assert by_capture == {i + 1: (20 + i) * STREAMS for i in range(10)}
+
+
+@pytest.mark.parametrize("personality", [None, "11.8", "13.3"])
+def test_what_was_launched_before_the_stop_is_there_when_it_ends(session, tmp_path, personality):
+    """20 kernels of 10 ms each, stopped when the first runs: all of them are waited for."""
+    truth = tmp_path / "truth.json"
+    environment = environment_of(truth, f"kernel_ns 10000000; {DRIVER_OF_SEVERAL}", personality)
+    program = with_switch(session([QUEUE, "20"], "--capture=off", env=environment), truth)
+    assert program.line() == "ready"
+    for _ in range(2):
+        program.switch("start")
+        program.tell("\n")
+        assert program.line() == "launched"
+        program.switch("stop")
+    trace, found, _ = program.whole()
+    assert trace.lost == 0, trace.losses
+    assert len(trace.kernel_rows()) == len(found.kernels()) == 40
+
+
+def test_what_runs_on_for_long_after_the_stop_is_counted(session, tmp_path):
+    """The first two kernels of 0.4 s end in time, the third does not: no stop takes for ever."""
+    truth = tmp_path / "truth.json"
+    program = with_switch(session([QUEUE, "3"], "--capture=off", env=environment_of(truth, "kernel_ns 400000000")), truth)
+    assert program.line() == "ready"
+    program.switch("start")
+    program.tell("\n")
+    assert program.line() == "launched"
+    program.switch("stop")
+    trace, found, _ = program.whole()
+    assert len(found.kernels()) == 3
+    assert len(trace.kernel_rows()) + trace.losses.get(GPU_TIMES, 0) == 3 and trace.losses[GPU_TIMES] >= 1
 
 
 def test_each_kernel_has_its_launch_in_its_own_capture(rounds):

@@ -28,7 +28,7 @@ constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kFlushPause = 500 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
 constexpr uint64_t kReadLimit = 1000 * kMillisecond;
-constexpr uint64_t kUnfinishedLimit = 200 * kMillisecond;
+constexpr uint64_t kUnfinishedLimit = 500 * kMillisecond;
 
 // Calls of the driver are enabled one by one, where the library can.
 struct Kind {
@@ -272,19 +272,16 @@ void Pause() {
   syscall(SYS_nanosleep, &kMoment, nullptr);
 }
 
-// What still runs is handed over unfinished when it is asked for by force: of everybody, so where
-// others may listen it gets a moment to end.
+// What was launched gets a moment to end: what still runs is handed over unfinished when it is asked
+// for by force, and of everybody where others listen too.
 void FlushRest() {
-  if (g_subscriber.interface() == Interface::kV2) {
-    const uint64_t until = Monotonic() + kUnfinishedLimit;
+  g_subscriber.Flush(/*forced=*/false);
+  for (const uint64_t until = Monotonic() + kUnfinishedLimit;
+       g_buffers.outstanding() != 0 && Monotonic() < until;) {
+    Pause();
     g_subscriber.Flush(/*forced=*/false);
-    while (g_buffers.outstanding() != 0 && Monotonic() < until) {
-      Pause();
-      g_subscriber.Flush(/*forced=*/false);
-    }
-    if (g_buffers.outstanding() == 0) return;
   }
-  g_subscriber.Flush(/*forced=*/true);
+  if (g_buffers.outstanding() != 0) g_subscriber.Flush(/*forced=*/true);
 }
 
 // Buffers of the second interface are read with the subscriber's help.
@@ -355,7 +352,7 @@ void Flush(bool forced) {
 
 void Stop() {
   if (g_active.exchange(0) == 0 || g_given_up.load() != 0) return;
-  FlushRest();
+  // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
   FlushRest();
   CountDropped();
