@@ -24,7 +24,7 @@ constexpr uint32_t kNotReady = 600;
 constexpr uint32_t kDriverDomain = 1;
 
 struct Key {
-  int32_t pid;
+  size_t owner;      // process
   int32_t tid;       // 0: of all threads
   std::string name;  // "" of a thread
   uint32_t domain;   // 0: of both
@@ -42,9 +42,10 @@ struct Sums {
 
 using Groups = std::map<Key, Sums>;
 
-Key KeyOf(bool by_thread, const Process& process, const Track& track, uint32_t function) {
-  if (by_thread) return {process.pid, track.tid, "", 0};
-  return {process.pid, 0, ApiFunctionName(process, function), function >> 24};
+Key KeyOf(bool by_thread, size_t owner, const Process& process, const Track& track,
+          uint32_t function) {
+  if (by_thread) return {owner, track.tid, "", 0};
+  return {owner, 0, ApiFunctionName(process, function), function >> 24};
 }
 
 void AddCall(const ApiTable& calls, size_t i, Sums* sums) {
@@ -62,13 +63,14 @@ void AddCall(const ApiTable& calls, size_t i, Sums* sums) {
 
 // Adds to the call of each of the rows what it began. `groups` has them all.
 template <typename Table>
-void AddWork(const Process& process, const Table& work, const Launches& launches, bool by_thread,
-             Groups* groups) {
+void AddWork(size_t owner, const Process& process, const Table& work, const Launches& launches,
+             bool by_thread, Groups* groups) {
   for (size_t i = 0; i < work.rows(); ++i) {
     const Launch* launch = launches.Find(work.correlation[i]);
     if (launch == nullptr) continue;
     const Track& track = process.tracks[launch->track];
-    Sums& sums = (*groups)[KeyOf(by_thread, process, track, track.api.function[launch->row])];
+    Sums& sums =
+        (*groups)[KeyOf(by_thread, owner, process, track, track.api.function[launch->row])];
     sums.work += work.weight[i];
     sums.delay_ns += (work.end_ns[i] - work.duration_ns[i] - launch->start_ns) * work.weight[i];
   }
@@ -76,7 +78,7 @@ void AddWork(const Process& process, const Table& work, const Launches& launches
 
 void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::ApiCall* row) {
-  row->set_pid(key.pid);
+  row->set_pid(process.pid);
   if (key.domain == 0) {
     row->set_name(ThreadName(process, key.tid));
     row->set_tid(key.tid);
@@ -119,20 +121,22 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   const std::string by = context.options().by.empty() ? "function" : context.options().by;
   const bool by_thread = by == "thread";
   Groups groups;
-  std::map<int32_t, const Process*> processes;
+  std::map<size_t, const Process*> processes;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    processes[process.pid] = &process;
+    const size_t owner = context.Owner(index);
+    processes[owner] = &process;
     for (const Track& track : process.tracks) {
       for (size_t i = 0; i < track.api.rows(); ++i)
-        AddCall(track.api, i, &groups[KeyOf(by_thread, process, track, track.api.function[i])]);
+        AddCall(track.api, i,
+                &groups[KeyOf(by_thread, owner, process, track, track.api.function[i])]);
     }
     const Launches launches(process);
     for (const Track& track : process.tracks) {
-      AddWork(process, track.kernel, launches, by_thread, &groups);
-      AddWork(process, track.memcpy, launches, by_thread, &groups);
-      AddWork(process, track.memset, launches, by_thread, &groups);
-      AddWork(process, track.graph_launch, launches, by_thread, &groups);
+      AddWork(owner, process, track.kernel, launches, by_thread, &groups);
+      AddWork(owner, process, track.memcpy, launches, by_thread, &groups);
+      AddWork(owner, process, track.memset, launches, by_thread, &groups);
+      AddWork(owner, process, track.graph_launch, launches, by_thread, &groups);
     }
   }
   int64_t total = 0;
@@ -141,7 +145,7 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
     out->set_count(out->count() + sums.durations.count());
   }
   for (auto& [key, sums] : groups)
-    FillRow(key, *processes[key.pid], &sums, total, out->add_calls());
+    FillRow(key, *processes[key.owner], &sums, total, out->add_calls());
   std::stable_sort(out->mutable_calls()->pointer_begin(), out->mutable_calls()->pointer_end(),
                    [](const results::ApiCall* x, const results::ApiCall* y) {
                      return x->total_ns() > y->total_ns();

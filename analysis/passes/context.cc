@@ -87,6 +87,13 @@ Error PassContext::Prepare() {
   return {};
 }
 
+size_t PassContext::Owner(size_t index) const {
+  const Process& of = process(index);
+  size_t owner = 0;
+  while (process(owner).pid != of.pid || process(owner).host != of.host) ++owner;
+  return owner;
+}
+
 ProcessOps& PassContext::ops(size_t index) {
   if (!parts_[index].ops) parts_[index].ops = std::make_unique<ProcessOps>(process(index));
   return *parts_[index].ops;

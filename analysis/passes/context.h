@@ -36,6 +36,10 @@ class PassContext {
   const std::vector<size_t>& selected() const { return selected_; }
   const Process& process(size_t index) const { return trace_->processes[index]; }
 
+  // The first process with this one's pid and host: an image before an exec, or itself. Threads of
+  // both are one program's, and pids of two hosts are not.
+  size_t Owner(size_t index) const;
+
   ProcessOps& ops(size_t index);
   const StepAnalysis& steps(size_t index);
   // The selected process with most time in steps; none: no steps.

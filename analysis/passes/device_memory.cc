@@ -26,7 +26,7 @@ enum class Grouping { kKind, kDevice, kPool, kSize, kStream };
 
 // What a row stands for; what does not matter is 0.
 struct Key {
-  int32_t pid;
+  size_t owner;  // process
   uint32_t device;
   uint64_t first;   // kind, host, pool, a size's power of two, or context
   uint64_t second;  // whether of a pool, or stream
@@ -55,20 +55,20 @@ Grouping GroupingOf(const std::string& by) {
   return by == "stream" ? Grouping::kStream : Grouping::kKind;
 }
 
-Key KeyOf(Grouping grouping, int32_t pid, const DeviceBlock& block) {
+Key KeyOf(Grouping grouping, size_t owner, const DeviceBlock& block) {
   switch (grouping) {
     case Grouping::kDevice:
-      return {pid, block.device, IsOnDevice(block.kind) ? 0u : 1u, 0};
+      return {owner, block.device, IsOnDevice(block.kind) ? 0u : 1u, 0};
     case Grouping::kPool:
-      return {pid, block.device, block.pool, 0};
+      return {owner, block.device, block.pool, 0};
     case Grouping::kSize:
-      return {pid, block.device, static_cast<uint64_t>(std::bit_width(block.bytes)), 0};
+      return {owner, block.device, static_cast<uint64_t>(std::bit_width(block.bytes)), 0};
     case Grouping::kStream:
-      return {pid, block.device, block.context, block.stream};
+      return {owner, block.device, block.context, block.stream};
     case Grouping::kKind:
       break;
   }
-  return {pid, block.device, block.kind, block.pool != 0 ? 1u : 0u};
+  return {owner, block.device, block.kind, block.pool != 0 ? 1u : 0u};
 }
 
 std::string NameOf(Grouping grouping, const DeviceBlock& block) {
@@ -130,8 +130,8 @@ void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, const La
   }
 }
 
-void FillKey(Grouping grouping, const Key& key, results::MemoryUse* row) {
-  row->set_pid(key.pid);
+void FillKey(Grouping grouping, const Key& key, int32_t pid, results::MemoryUse* row) {
+  row->set_pid(pid);
   row->set_device(key.device);
   if (grouping == Grouping::kPool && key.first != 0) row->set_pool_address(key.first);
   if (grouping == Grouping::kStream) {
@@ -175,7 +175,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* g
   const DeviceMemoryHistory history = FollowDeviceMemory(process, launches);
   for (const DeviceMemoryEvent& event : history.events) {
     const DeviceBlock& block = history.blocks[event.block];
-    Sums& sums = (*groups)[KeyOf(grouping, process.pid, block)];
+    Sums& sums = (*groups)[KeyOf(grouping, context.Owner(index), block)];
     if (sums.name.empty()) sums.name = NameOf(grouping, block);
     AddEvent(event, block, launches, &sums);
   }
@@ -225,15 +225,15 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
   const std::string by = context.options().by.empty() ? "kind" : context.options().by;
   const Grouping grouping = GroupingOf(by);
   Groups groups;
-  std::map<int32_t, int64_t> captured;
+  std::map<size_t, int64_t> captured;
   for (const size_t index : context.selected()) {
-    captured[context.process(index).pid] = CapturedTime(context.process(index));
+    captured[context.Owner(index)] = CapturedTime(context.process(index));
     AddProcess(context, index, grouping, &groups, out.get());
   }
   for (const auto& [key, sums] : groups) {
     results::MemoryUse* row = out->add_uses();
-    FillKey(grouping, key, row);
-    FillRow(sums, captured[key.pid], row);
+    FillKey(grouping, key, context.process(key.owner).pid, row);
+    FillRow(sums, captured[key.owner], row);
     out->set_count(out->count() + sums.count);
     out->set_allocated_bytes(out->allocated_bytes() + sums.bytes);
     out->set_end_count(out->end_count() + sums.end_count);

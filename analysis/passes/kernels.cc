@@ -31,9 +31,10 @@ namespace {
 
 enum class Grouping { kName, kSignature, kStream };
 
-// What a row stands for; what does not matter is 0. Of names, the string id.
+// What a row stands for; what does not matter is 0. Ids of names and signatures are the process's
+// own.
 struct Key {
-  int32_t pid;
+  size_t process;
   uint32_t device;
   uint32_t first;   // name, signature or context
   uint32_t second;  // stream
@@ -45,28 +46,28 @@ struct Sums {
   std::unordered_map<uint32_t, int64_t> signatures;  // and the time spent in each
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
-  size_t process = 0;
 };
 
 using Groups = std::map<Key, Sums>;
-using Spans = std::map<std::pair<int32_t, uint32_t>, std::vector<Interval>>;
+using Spans = std::map<std::pair<size_t, uint32_t>, std::vector<Interval>>;
 
 const proto::Signature* SignatureOf(const Process& process, uint32_t id) {
   const auto found = process.signatures.find(id);
   return found == process.signatures.end() ? nullptr : &found->second;
 }
 
-Key KeyOf(Grouping grouping, const Process& process, const Track& track, uint32_t signature) {
+Key KeyOf(Grouping grouping, const PassContext& context, size_t process, const Track& track,
+          uint32_t signature) {
   switch (grouping) {
     case Grouping::kSignature:
-      return {process.pid, track.device, signature, 0};
+      return {process, track.device, signature, 0};
     case Grouping::kStream:
-      return {process.pid, track.device, track.context, track.stream};
+      return {process, track.device, track.context, track.stream};
     case Grouping::kName:
       break;
   }
-  const proto::Signature* known = SignatureOf(process, signature);
-  return {process.pid, track.device, known == nullptr ? 0 : known->name(), 0};
+  const proto::Signature* known = SignatureOf(context.process(process), signature);
+  return {process, track.device, known == nullptr ? 0 : known->name(), 0};
 }
 
 // `only`: correlations of the launches that count; null: all do.
@@ -78,14 +79,13 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
     const KernelTable& kernels = track.kernel;
     for (size_t i = 0; i < kernels.rows(); ++i) {
       if (only != nullptr && only->count(kernels.correlation[i]) == 0) continue;
-      Sums& sums = (*groups)[KeyOf(grouping, process, track, kernels.signature[i])];
-      sums.process = index;
+      Sums& sums = (*groups)[KeyOf(grouping, context, index, track, kernels.signature[i])];
       const uint32_t weight = kernels.weight[i];
       sums.durations.Add(kernels.duration_ns[i], weight);
       sums.signatures[kernels.signature[i]] += kernels.duration_ns[i] * weight;
       sums.in_graphs += kernels.graph[i] != 0 ? weight : 0;
       sums.launched += launches.Find(kernels.correlation[i]) != nullptr ? weight : 0;
-      (*spans)[{process.pid, track.device}].push_back(
+      (*spans)[{context.Owner(index), track.device}].push_back(
           {kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
     }
   }
@@ -140,7 +140,7 @@ void FillTensorCores(const proto::Device* device, results::Kernel* row) {
 
 void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Kernel* row) {
-  row->set_pid(key.pid);
+  row->set_pid(process.pid);
   row->set_device(key.device);
   const proto::Signature* signature = SignatureOf(process, sums->signatures.begin()->first);
   const proto::Device* device = process.FindDevice(key.device);
@@ -199,7 +199,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
     kernels->set_count(kernels->count() + sums.durations.count());
   }
   for (auto& [key, sums] : groups) {
-    FillRow(grouping, key, context.process(sums.process), &sums, total, kernels->add_kernels());
+    FillRow(grouping, key, context.process(key.process), &sums, total, kernels->add_kernels());
   }
   std::stable_sort(kernels->mutable_kernels()->pointer_begin(),
                    kernels->mutable_kernels()->pointer_end(),

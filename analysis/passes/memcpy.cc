@@ -40,7 +40,7 @@ struct Copy {
 
 // What a row stands for; what does not matter is 0.
 struct Key {
-  int32_t pid;
+  size_t owner;  // process
   uint32_t device;
   uint32_t first;   // kind, context or a size's power of two
   uint32_t second;  // source and destination, or stream
@@ -60,16 +60,16 @@ struct DeviceSpans {
 
 using Groups = std::map<Key, Sums>;
 
-Key KeyOf(Grouping grouping, const Process& process, const Track& track, const Copy& copy) {
+Key KeyOf(Grouping grouping, size_t owner, const Track& track, const Copy& copy) {
   switch (grouping) {
     case Grouping::kStream:
-      return {process.pid, track.device, track.context, track.stream};
+      return {owner, track.device, track.context, track.stream};
     case Grouping::kSize:
-      return {process.pid, track.device, static_cast<uint32_t>(std::bit_width(copy.bytes)), 0};
+      return {owner, track.device, static_cast<uint32_t>(std::bit_width(copy.bytes)), 0};
     case Grouping::kDirection:
       break;
   }
-  return {process.pid, track.device, copy.kind, copy.source << 8 | copy.destination};
+  return {owner, track.device, copy.kind, copy.source << 8 | copy.destination};
 }
 
 Copy CopyOf(const MemcpyTable& table, size_t i) {
@@ -90,11 +90,11 @@ Copy CopyOf(const MemsetTable& table, size_t i) {
 }
 
 template <typename Table>
-void AddTable(const Process& process, const Track& track, const Table& table, Grouping grouping,
+void AddTable(size_t owner, const Track& track, const Table& table, Grouping grouping,
               Groups* groups, std::vector<Interval>* spans) {
   for (size_t i = 0; i < table.rows(); ++i) {
     const Copy copy = CopyOf(table, i);
-    Sums& sums = (*groups)[KeyOf(grouping, process, track, copy)];
+    Sums& sums = (*groups)[KeyOf(grouping, owner, track, copy)];
     const uint32_t weight = table.weight[i];
     sums.durations.Add(copy.duration_ns, weight);
     sums.bytes += copy.bytes * weight;
@@ -119,9 +119,10 @@ void FillName(Grouping grouping, const Key& key, results::Copies* row) {
   }
 }
 
-void FillRow(Grouping grouping, const Key& key, Sums* sums, int64_t all_ns, results::Copies* row) {
+void FillRow(Grouping grouping, const Key& key, int32_t pid, Sums* sums, int64_t all_ns,
+             results::Copies* row) {
   FillName(grouping, key, row);
-  row->set_pid(key.pid);
+  row->set_pid(pid);
   row->set_device(key.device);
   const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
@@ -175,17 +176,18 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   const std::string by = context.options().by.empty() ? "direction" : context.options().by;
   const Grouping grouping = GroupingOf(by);
   Groups groups;
-  std::map<int32_t, DeviceLimits> limits;  // of a process's images the newest that had a device
-  std::map<std::pair<int32_t, uint32_t>, DeviceSpans> devices;
+  std::map<size_t, DeviceLimits> limits;  // of a process's images the newest that had a device
+  std::map<std::pair<size_t, uint32_t>, DeviceSpans> devices;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
+    const size_t owner = context.Owner(index);
     if (!process.devices.empty())
-      limits.insert_or_assign(process.pid, DeviceLimits(context.trace(), process));
+      limits.insert_or_assign(owner, DeviceLimits(context.trace(), process));
     for (const Track& track : process.tracks) {
       if (!track.is_stream) continue;
-      DeviceSpans& spans = devices[{process.pid, track.device}];
-      AddTable(process, track, track.memcpy, grouping, &groups, &spans.copies);
-      AddTable(process, track, track.memset, grouping, &groups, &spans.copies);
+      DeviceSpans& spans = devices[{owner, track.device}];
+      AddTable(owner, track, track.memcpy, grouping, &groups, &spans.copies);
+      AddTable(owner, track, track.memset, grouping, &groups, &spans.copies);
       for (size_t i = 0; i < track.kernel.rows(); ++i)
         spans.kernels.push_back(
             {track.kernel.end_ns[i] - track.kernel.duration_ns[i], track.kernel.end_ns[i]});
@@ -199,8 +201,8 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   }
   for (auto& [key, sums] : groups) {
     results::Copies* row = out->add_copies();
-    FillRow(grouping, key, &sums, total, row);
-    const auto known = limits.find(key.pid);
+    FillRow(grouping, key, context.process(key.owner).pid, &sums, total, row);
+    const auto known = limits.find(key.owner);
     if (grouping == Grouping::kDirection && known != limits.end())
       FillLimit(known->second.Of(key.device), key, row);
   }

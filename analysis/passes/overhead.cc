@@ -18,7 +18,7 @@ namespace {
 constexpr std::string_view kOfCupti = "cupti_";
 
 struct Key {
-  int32_t pid;
+  size_t owner;      // process
   std::string kind;  // of a thread: ""
   int32_t tid;       // of a kind: 0
   bool is_recorder;
@@ -37,7 +37,8 @@ std::string KindOf(uint32_t operation) {
   return name.empty() ? "kind " + std::to_string(operation) : std::string(name);
 }
 
-void AddProcess(const Process& process, bool by_thread, Groups* groups, results::Overheads* out) {
+void AddProcess(size_t owner, const Process& process, bool by_thread, Groups* groups,
+                results::Overheads* out) {
   for (const Track& track : process.tracks) {
     const OverheadTable& table = track.overhead;
     for (size_t i = 0; i < table.rows(); ++i) {
@@ -45,7 +46,7 @@ void AddProcess(const Process& process, bool by_thread, Groups* groups, results:
       const bool is_recorder = kind.starts_with(kOfCupti);
       const int64_t duration = table.duration_ns[i];
       const int32_t tid = by_thread && !track.is_stream ? track.tid : 0;
-      Sums& sums = (*groups)[{process.pid, by_thread ? "" : kind, tid, is_recorder}];
+      Sums& sums = (*groups)[{owner, by_thread ? "" : kind, tid, is_recorder}];
       ++sums.count;
       sums.total_ns += duration;
       sums.cache_bytes = std::max(sums.cache_bytes, table.bytes[i]);
@@ -65,7 +66,7 @@ void AddProcess(const Process& process, bool by_thread, Groups* groups, results:
 
 void FillRow(bool by_thread, const Key& key, const Process& process, const Sums& sums,
              results::Overhead* row) {
-  row->set_pid(key.pid);
+  row->set_pid(process.pid);
   row->set_name(key.kind);
   if (by_thread) {
     row->set_name(key.tid == 0 ? "no thread" : ThreadName(process, key.tid));
@@ -87,14 +88,15 @@ Error RunOverhead(PassContext& context, std::unique_ptr<google::protobuf::Messag
   const std::string by = context.options().by.empty() ? "kind" : context.options().by;
   const bool by_thread = by == "thread";
   Groups groups;
-  std::map<int32_t, const Process*> processes;
+  std::map<size_t, const Process*> processes;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    processes[process.pid] = &process;
-    AddProcess(process, by_thread, &groups, out.get());
+    const size_t owner = context.Owner(index);
+    processes[owner] = &process;
+    AddProcess(owner, process, by_thread, &groups, out.get());
   }
   for (const auto& [key, sums] : groups)
-    FillRow(by_thread, key, *processes[key.pid], sums, out->add_overheads());
+    FillRow(by_thread, key, *processes[key.owner], sums, out->add_overheads());
   std::stable_sort(out->mutable_overheads()->pointer_begin(),
                    out->mutable_overheads()->pointer_end(),
                    [](const results::Overhead* x, const results::Overhead* y) {

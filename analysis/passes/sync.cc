@@ -23,7 +23,7 @@ constexpr uint32_t kStreamWait = 2;
 constexpr int64_t kShort = 10'000;
 
 struct Key {
-  int32_t pid;
+  size_t owner;          // process
   int32_t tid;           // 0: of all threads
   uint32_t kind;         // of a thread: 0
   std::string function;  // "": not recorded
@@ -36,16 +36,17 @@ struct Sums {
 
 using Groups = std::map<Key, Sums>;
 
-Key KeyOf(bool by_thread, const Process& process, const Launches& launches, const SyncTable& table,
-          size_t i) {
+Key KeyOf(bool by_thread, size_t owner, const Process& process, const Launches& launches,
+          const SyncTable& table, size_t i) {
   const Launch* call = launches.Find(table.correlation[i]);
   const Track* track = call == nullptr ? nullptr : &process.tracks[call->track];
-  if (by_thread) return {process.pid, track == nullptr ? 0 : track->tid, 0, ""};
-  return {process.pid, 0, table.operation[i],
+  if (by_thread) return {owner, track == nullptr ? 0 : track->tid, 0, ""};
+  return {owner, 0, table.operation[i],
           track == nullptr ? "" : ApiFunctionName(process, track->api.function[call->row])};
 }
 
-void AddProcess(const Process& process, bool by_thread, Groups* groups, results::Syncs* out) {
+void AddProcess(size_t owner, const Process& process, bool by_thread, Groups* groups,
+                results::Syncs* out) {
   const Launches launches(process);
   for (const Track& track : process.tracks) {
     const SyncTable& table = track.sync;
@@ -54,7 +55,8 @@ void AddProcess(const Process& process, bool by_thread, Groups* groups, results:
       if (by_thread && !is_host) continue;
       const int64_t duration = table.duration_ns[i];
       const uint32_t weight = table.weight[i];
-      (*groups)[KeyOf(by_thread, process, launches, table, i)].durations.Add(duration, weight);
+      (*groups)[KeyOf(by_thread, owner, process, launches, table, i)].durations.Add(duration,
+                                                                                    weight);
       out->set_count(out->count() + weight);
       if (!is_host) continue;
       out->set_host_ns(out->host_ns() + duration * weight);
@@ -72,7 +74,7 @@ uint64_t ShortOf(const SampleList& durations) {
 
 void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Sync* row) {
-  row->set_pid(key.pid);
+  row->set_pid(process.pid);
   if (by_thread) {
     row->set_name(key.tid == 0 ? "unknown thread" : ThreadName(process, key.tid));
     row->set_tid(key.tid);
@@ -97,14 +99,15 @@ Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   const std::string by = context.options().by.empty() ? "kind" : context.options().by;
   const bool by_thread = by == "thread";
   Groups groups;
-  std::map<int32_t, const Process*> processes;
+  std::map<size_t, const Process*> processes;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    processes[process.pid] = &process;
-    AddProcess(process, by_thread, &groups, out.get());
+    const size_t owner = context.Owner(index);
+    processes[owner] = &process;
+    AddProcess(owner, process, by_thread, &groups, out.get());
   }
   for (auto& [key, sums] : groups)
-    FillRow(by_thread, key, *processes[key.pid], &sums, out->host_ns(), out->add_syncs());
+    FillRow(by_thread, key, *processes[key.owner], &sums, out->host_ns(), out->add_syncs());
   std::stable_sort(
       out->mutable_syncs()->pointer_begin(), out->mutable_syncs()->pointer_end(),
       [](const results::Sync* x, const results::Sync* y) { return x->total_ns() > y->total_ns(); });
