@@ -54,6 +54,7 @@ constexpr LossFix kLossFixes[] = {
     {"write_error", "rows, the bundle could not be written (is the disk full?)"},
     {"corrupt_record", "damaged records of processes that died"},
     {"unpaired_span", "spans whose start was not seen"},
+    {"range_value", "values of NVTX payloads (arrays, unions, unknown schemas, or too many)"},
     {"thread_edge", "events of threads that were just beginning or ending"},
     {"memory_limit", "capture ended early at the recorder's memory limit (raise --memory)"},
 };

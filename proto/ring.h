@@ -182,6 +182,9 @@ struct RingFileHeader {
   std::atomic<uint64_t> ranges_unpaired;   // ends of ranges that did not begin in the capture
   std::atomic<uint64_t> ranges_refused;    // too many were open
   std::atomic<uint64_t> range_names_lost;  // messages recorded under the name "table full"
+  // Values of extended payloads that were not recorded: what they are or where they lie is not
+  // known, they are outside of the payload, there are too many, or there was no room.
+  std::atomic<uint64_t> range_values_lost;
 };
 
 // --- Producer

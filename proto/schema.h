@@ -41,9 +41,10 @@ enum class ChunkKind : uint16_t {
   kThreadEvent = 20,
   kProcessEvent = 21,
   kMapping = 22,
-  kRange = 23,    // NVTX
-  kCounter = 24,  // hardware counters, sampled; of gpuprof's sampler, not of a process
-  kLaunch = 25,   // the host's side of work on the GPU: its stack
+  kRange = 23,       // NVTX
+  kCounter = 24,     // hardware counters, sampled; of gpuprof's sampler, not of a process
+  kLaunch = 25,      // the host's side of work on the GPU: its stack
+  kRangeValue = 26,  // of NVTX's extended payloads
   // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads;
   // an allocation outside of any stream, and a pool, are on a track of their context or device.
   kKernel = 32,
@@ -59,11 +60,11 @@ enum class ChunkKind : uint16_t {
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
 // Kinds that records of rings become are counted from kHeap; places in arrays by kind.
-inline constexpr int kRingKinds = 10;
+inline constexpr int kRingKinds = 11;
 constexpr int RingKindIndex(ChunkKind kind) {
   return static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
 }
-static_assert(RingKindIndex(ChunkKind::kLaunch) < kRingKinds);
+static_assert(RingKindIndex(ChunkKind::kRangeValue) < kRingKinds);
 
 // Whether a block of this kind holds a table's entries, not rows.
 constexpr bool IsTableKind(uint16_t kind) {
@@ -230,6 +231,18 @@ enum : int {
 };
 }
 
+// Rows of one range follow each other and have what tells it from others on its track: its end, its
+// domain, and kind and depth in the operation.
+namespace range_value_column {
+enum : int {
+  kEnd,        // of the range
+  kOperation,  // RangeKind | RangeValue << 4 | place among the range's values << 8 | depth << 16
+  kDomain,     // string id; 0: the default domain
+  kName,       // string id
+  kValue
+};
+}
+
 namespace counter_column {
 enum : int { kTime, kCounter, kValue };  // counter: id of Counters; value: signed, in its unit
 }
@@ -303,6 +316,14 @@ inline constexpr TableSpec kTables[] = {
       {"style", Encoding::kPlain},
       {"payload", Encoding::kPlain},
       {"begin_thread", Encoding::kPlain}}},
+    {ChunkKind::kRangeValue,
+     "range_value",
+     5,
+     {{"end", Encoding::kTime},
+      {"operation", Encoding::kPlain},
+      {"domain", Encoding::kPlain},
+      {"name", Encoding::kPlain},
+      {"value", Encoding::kPlain}}},
     {ChunkKind::kCounter,
      "counter",
      3,
@@ -465,6 +486,13 @@ constexpr RangeKind RangeKindOf(uint32_t operation) {
 }
 constexpr NvtxPayload RangePayloadOf(uint32_t operation) {
   return static_cast<NvtxPayload>(operation >> 4 & 0xf);
+}
+// range_value.operation: kind and depth at the same places as a range's.
+constexpr RangeValue RangeValueOf(uint32_t operation) {
+  return static_cast<RangeValue>(operation >> 4 & 0xf);
+}
+constexpr uint8_t RangeValuePlaceOf(uint32_t operation) {
+  return static_cast<uint8_t>(operation >> 8);
 }
 
 }  // namespace gpuprof::proto

@@ -34,6 +34,7 @@ enum LossKind : int {
   kGpuDropped = 12,
   kGpuTimes = 13,
   kSignatureTableFull = 14,
+  kRangeValue = 15,
 };
 
 constexpr int kHealthField = 14;
@@ -162,6 +163,8 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kGpuDropped, activities_.dropped());
   AppendLoss(&writer, kGpuTimes, activities_.without_times());
   AppendLoss(&writer, kSignatureTableFull, activities_.signatures_refused());
+  AppendLoss(&writer, kRangeValue,
+             host_->ring_file->range_values_lost.load(std::memory_order_relaxed));
   writer.Varint(2, drain_cpu_ns_);
   writer.Varint(3, __atomic_load_n(&control_cpu_ns_, __ATOMIC_RELAXED));
   writer.Varint(4, StackSamples());

@@ -21,6 +21,7 @@
 //   mapping  call address size [stack [frames]] [flags] capture
 //   range    kind [domain] name start_ns duration_ns depth [category] [color] [payload]
 //            [begin_tid] [flags]
+//   range_value  kind [domain] depth name value   behind the row of their range; a text in quotes
 //   launch   function correlation [stack [frames]]
 //   and what the GPU did: analysis/dump/gpu_rows.h
 //   counter  device name value unit source [of_pid]   behind all processes: pid and tid are those
@@ -167,6 +168,19 @@ class ProcessDump {
     }
     if (t.begin_thread[i] != 0) out_->Pair("begin_tid", t.begin_thread[i]);
     Flags(proto::FlagsOf(operation));
+  }
+
+  void RangeValue(const RangeValueTable& t, size_t i) {
+    const uint32_t operation = t.operation[i];
+    const auto kind = static_cast<uint32_t>(proto::RangeKindOf(operation));
+    out_->Code("kind", RangeKindName(kind), kind);
+    if (t.domain[i] != 0) out_->Text("domain", process_.String(t.domain[i]));
+    out_->Pair("depth", proto::OpDepthOf(operation));
+    out_->Text("name", process_.String(t.name[i]));
+    const proto::RangeValue type = proto::RangeValueOf(operation);
+    if (type != proto::RangeValue::kText)
+      return out_->Pair("value", RangeValueText(type, t.value[i]));
+    out_->Text("value", process_.String(static_cast<uint32_t>(t.value[i])));
   }
 
   void Launch(const LaunchTable& t, size_t i) {
@@ -319,6 +333,8 @@ const ProcessDump::Table ProcessDump::kTables[] = {
     {"mapping", Times<&Track::mapping, &MappingTable::time_ns>,
      Write<&Track::mapping, &ProcessDump::Mapping>},
     {"range", Times<&Track::range, &RangeTable::end_ns>, Write<&Track::range, &ProcessDump::Range>},
+    {"range_value", Times<&Track::range_value, &RangeValueTable::end_ns>,
+     Write<&Track::range_value, &ProcessDump::RangeValue>},
     {"counter", Times<&Track::counter, &CounterTable::time_ns>, WriteTrack<&ProcessDump::Counter>},
     {"launch", Times<&Track::launch, &LaunchTable::time_ns>,
      Write<&Track::launch, &ProcessDump::Launch>},

@@ -196,11 +196,27 @@ class Check {
       case ChunkKind::kRange:
         strings_.Refer(columns_.column[proto::range_column::kName], block.offset);
         return strings_.Refer(columns_.column[proto::range_column::kDomain], block.offset);
+      case ChunkKind::kRangeValue:
+        return CheckValues(block);
       case ChunkKind::kProcessEvent:
         return strings_.Refer(columns_.column[proto::process_column::kText], block.offset);
       default:
         return;
     }
+  }
+
+  void CheckValues(const BlockRef& block) {
+    namespace c = proto::range_value_column;
+    strings_.Refer(columns_.column[c::kName], block.offset);
+    strings_.Refer(columns_.column[c::kDomain], block.offset);
+    const std::vector<uint64_t>& operations = columns_.column[c::kOperation];
+    const std::vector<uint64_t>& values = columns_.column[c::kValue];
+    std::vector<uint64_t> texts;
+    for (size_t row = 0; row < std::min(operations.size(), values.size()); ++row) {
+      const auto operation = static_cast<uint32_t>(operations[row]);
+      if (proto::RangeValueOf(operation) == proto::RangeValue::kText) texts.push_back(values[row]);
+    }
+    strings_.Refer(texts, block.offset);
   }
 
   // Every table begins with its time.

@@ -125,6 +125,7 @@ constexpr Entry kLossKinds[] = {
     Is(LOSS_GPU_DROPPED, "gpu_dropped"),
     Is(LOSS_GPU_TIMES, "gpu_times"),
     Is(LOSS_SIGNATURE_TABLE_FULL, "signature_table_full"),
+    Is(LOSS_RANGE_VALUE, "range_value"),
 };
 constexpr Entry kSources[] = {
     Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),
@@ -242,6 +243,21 @@ std::string NvtxPayloadText(NvtxPayload type, uint64_t bits) {
     case NvtxPayload::kDouble:
       std::memcpy(&wide, &bits, sizeof wide);
       std::snprintf(text, sizeof text, "%.17g", wide);
+      return text;
+    default:
+      return std::to_string(bits);
+  }
+}
+
+std::string RangeValueText(proto::RangeValue type, uint64_t bits) {
+  char text[24];
+  switch (type) {
+    case proto::RangeValue::kInt64:
+      return NvtxPayloadText(NvtxPayload::kInt64, bits);
+    case proto::RangeValue::kDouble:
+      return NvtxPayloadText(NvtxPayload::kDouble, bits);
+    case proto::RangeValue::kAddress:
+      std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
       return text;
     default:
       return std::to_string(bits);

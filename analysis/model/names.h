@@ -45,6 +45,9 @@ std::string_view OverheadName(uint32_t operation);
 // The number that a payload's 64 bits stand for.
 std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);
 
+// The same of a value that is no text.
+std::string RangeValueText(proto::RangeValue type, uint64_t bits);
+
 // A counter's value divided, exact: 71300 of 1000 is "71.3".
 std::string CounterValueText(int64_t value, uint32_t divisor);
 

@@ -105,6 +105,17 @@ struct RangeTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// Values of extended payloads of NVTX. On the track of their range, by its end: those of one range
+// follow each other, in the order of the ranges.
+struct RangeValueTable {
+  Column<int64_t> end_ns;
+  Column<uint32_t> operation;  // RangeKind | RangeValue << 4 | place << 8 | depth << 16
+  Column<uint32_t> domain;     // string id; 0: the default domain
+  Column<uint32_t> name;       // string id
+  Column<uint64_t> value;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // Calls that begin work on the GPU, with the stack they were made from (`--trace launches`).
 struct LaunchTable {
   Column<int64_t> time_ns;
@@ -255,6 +266,7 @@ struct Track {
   ProcessEventTable process_event;
   MappingTable mapping;
   RangeTable range;
+  RangeValueTable range_value;
   LaunchTable launch;
   std::vector<ThreadSample> samples;
   bool is_stream = false;  // a stream's, of these:

@@ -62,6 +62,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
           t.begin_thread);
       return true;
     }
+    case ChunkKind::kRangeValue: {
+      RangeValueTable& t = track->range_value;
+      all(t.end_ns, t.operation, t.domain, t.name, t.value);
+      return true;
+    }
     case ChunkKind::kLaunch: {
       LaunchTable& t = track->launch;
       all(t.time_ns, t.correlation, t.function, t.stack);
@@ -278,6 +283,15 @@ void StoreRange(const Writer& w, RangeTable* t) {
   w.Plain(c::kBeginThread, &t->begin_thread);
 }
 
+void StoreRangeValue(const Writer& w, RangeValueTable* t) {
+  namespace c = proto::range_value_column;
+  w.Time(c::kEnd, &t->end_ns);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kDomain, &t->domain);
+  w.Plain(c::kName, &t->name);
+  w.Plain(c::kValue, &t->value);
+}
+
 void StoreCounter(const Writer& w, CounterTable* t) {
   namespace c = proto::counter_column;
   w.Time(c::kTime, &t->time_ns);
@@ -440,6 +454,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreHeap(writer, &track->mapping);
     case ChunkKind::kRange:
       return StoreRange(writer, &track->range);
+    case ChunkKind::kRangeValue:
+      return StoreRangeValue(writer, &track->range_value);
     case ChunkKind::kLaunch:
       return StoreLaunch(writer, &track->launch);
     case ChunkKind::kCounter:

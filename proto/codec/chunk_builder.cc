@@ -197,6 +197,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kCounter)>(row, start);
     case ChunkKind::kLaunch:
       return AppendRow<TableIndex(ChunkKind::kLaunch)>(row, start);
+    case ChunkKind::kRangeValue:
+      return AppendRow<TableIndex(ChunkKind::kRangeValue)>(row, start);
     case ChunkKind::kKernel:
       return AppendRow<TableIndex(ChunkKind::kKernel)>(row, start);
     case ChunkKind::kMemcpy:

@@ -56,6 +56,7 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kMapping, ChunkKind::kMapping);
   set(RecordKind::kRange, ChunkKind::kRange);
   set(RecordKind::kLaunch, ChunkKind::kLaunch);
+  set(RecordKind::kRangeValue, ChunkKind::kRangeValue);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -190,6 +191,12 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     }
     case RecordKind::kLaunch: {
       const uint64_t row[] = {time, record.a, record.b, StackId()};
+      return Row(kind, row, time);
+    }
+    case RecordKind::kRangeValue: {
+      const uint64_t depth = record.duration < kMostDepth ? record.duration : kMostDepth;
+      const uint64_t row[] = {time, (detail & 0xffffu) | depth << 16, record.a >> 32,
+                              static_cast<uint32_t>(record.a), record.b};
       return Row(kind, row, time);
     }
     case RecordKind::kThread: {

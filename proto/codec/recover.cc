@@ -163,6 +163,7 @@ void Recovery::SurveyRings() {
   losses_.unpaired = header.ranges_unpaired.load(std::memory_order_relaxed) +
                      header.ranges_refused.load(std::memory_order_relaxed);
   losses_.names_lost = header.range_names_lost.load(std::memory_order_relaxed);
+  losses_.values_lost = header.range_values_lost.load(std::memory_order_relaxed);
   losses_.thread_edges = header.thread_edges.load(std::memory_order_relaxed);
   losses_.trouble.assign(header.trouble, strnlen(header.trouble, sizeof(header.trouble)));
   losses_.damaged_rings = rings_.damaged_rings();

@@ -33,6 +33,7 @@ enum : uint64_t {
   kLossCorruptRecord = 8,
   kLossUnpairedSpan = 9,
   kLossThreadEdge = 11,
+  kLossRangeValue = 15,
   kLossKinds = 16,
 };
 enum : int { kHealthLoss = 1, kHealthNote = 9 };
@@ -229,6 +230,7 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
   counts[kLossThreadEdge] = std::max(counts[kLossThreadEdge], losses.thread_edges);
   // Of the NVTX ranges alone: those of the ops are in the older count alone.
   counts[kLossUnpairedSpan] = std::max(counts[kLossUnpairedSpan], losses.unpaired);
+  counts[kLossRangeValue] = std::max(counts[kLossRangeValue], losses.values_lost);
   counts[kLossStackTableFull] += losses.stacks_refused;
   counts[kLossStringTableFull] =
       std::max(counts[kLossStringTableFull], losses.names_lost) + losses.strings_refused;

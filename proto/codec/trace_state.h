@@ -45,8 +45,9 @@ struct RecoveredLosses {
   uint64_t no_ring = 0;
   uint64_t table_full = 0;
   uint64_t thread_edges = 0;
-  uint64_t unpaired = 0;    // NVTX ranges
-  uint64_t names_lost = 0;  // of NVTX ranges
+  uint64_t unpaired = 0;     // NVTX ranges
+  uint64_t names_lost = 0;   // of NVTX ranges
+  uint64_t values_lost = 0;  // of their payloads
   uint64_t corrupt = 0;
   uint64_t stacks_refused = 0;
   uint64_t strings_refused = 0;
@@ -57,7 +58,7 @@ struct RecoveredLosses {
 
   bool any() const {
     return dropped + reentered + no_ring + table_full + thread_edges + unpaired + names_lost +
-                   corrupt !=
+                   values_lost + corrupt !=
                0 ||
            damaged_rings != 0 || rings_outside != 0;
   }

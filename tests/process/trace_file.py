@@ -7,6 +7,7 @@ cannot hide behind the same fault of the reader. Fails loudly on anything it doe
 
 import dataclasses
 import pathlib
+import struct
 import subprocess
 
 import numpy
@@ -15,7 +16,7 @@ META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = 8, 9, 10, 11, 12
 COUNTERS, COUNTER = 13, 24
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
-LAUNCH = 25
+LAUNCH, RANGE_VALUE = 25, 26
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
 DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD = 37, 38, 39, 40
 
@@ -32,6 +33,7 @@ _COLUMNS = {
     LAUNCH: (("time", "time"), ("correlation", "delta"), ("function", "plain"), ("stack", "plain")),
     RANGE: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain"), ("domain", "plain"), ("style", "plain"),
             ("payload", "plain"), ("begin_thread", "plain")),
+    RANGE_VALUE: (("time", "time"), ("operation", "plain"), ("domain", "plain"), ("name", "plain"), ("value", "plain")),
     COUNTER: (("time", "time"), ("counter", "plain"), ("value", "plain")),
     # Chained: the end is a gap, the duration relative to the last one with the same third column.
     KERNEL: (("time", "gap"), ("duration", "keyed_span"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
@@ -328,6 +330,7 @@ class TraceFile:
     process_events = property(lambda self: self._tables[PROCESS_EVENT])
     mappings = property(lambda self: self._tables[MAPPING])
     ranges = property(lambda self: self._tables[RANGE])
+    range_values = property(lambda self: self._tables[RANGE_VALUE])
     launches = property(lambda self: self._tables[LAUNCH])
     kernels = property(lambda self: self._tables[KERNEL])
     copies = property(lambda self: self._tables[MEMCPY])
@@ -437,6 +440,31 @@ class TraceFile:
                          "payload": row["payload"] % 2**64, "begin_tid": row["begin_thread"], "begin": row["time"] - row["duration"],
                          "end": row["time"], "capture": row["capture"]})
         return rows
+
+    def value_rows(self):
+        """Values of NVTX payloads as dicts, in file order: whose they are, their place, and (name, value) as Python has it."""
+        table, rows = self.range_values, []
+        tids = {thread.track: thread.tid for thread in self.threads.values()}
+        for i in range(len(table["time"])):
+            row = {name: int(table[name][i]) for name in table}
+            operation, bits = row["operation"], row["value"] % 2**64
+            value = {1: lambda: bits, 2: lambda: bits - (bits >> 63 << 64), 3: lambda: struct.unpack("<d", struct.pack("<Q", bits))[0],
+                     4: lambda: hex(bits), 5: lambda: self.strings[bits] if bits else ""}[operation >> 4 & 0xF]()
+            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation & 0xF], "domain": self.strings.get(row["domain"], ""),
+                         "depth": operation >> 16, "place": operation >> 8 & 0xFF, "end": row["time"], "name": self.strings[row["name"]],
+                         "value": value})
+        return rows
+
+    def ranges_with_values(self):
+        """(domain, name, {value's name: value}) of each range and mark, in file order."""
+        values = self.value_rows()
+        whose = lambda row: (row["tid"], row["kind"], row["domain"], row["depth"], row["end"])
+        found = []
+        for row in self.range_rows():
+            mine = [v for v in values if whose(v) == whose(row)]
+            assert [v["place"] for v in mine] == list(range(len(mine)))
+            found.append((row["domain"], row["name"], {v["name"]: v["value"] for v in mine}))
+        return found
 
     def process_event(self, event):
         """Rows (a, b, text) of one kind of process event."""

@@ -306,6 +306,26 @@ TEST_F(RecordSorterTest, RangesWithTheirAttributes) {
       << "attributes are the next range's alone";
 }
 
+TEST_F(RecordSorterTest, ValuesOfARangeStandBeforeIt) {
+  constexpr auto kMark = static_cast<uint16_t>(proto::RangeKind::kMark);
+  constexpr uint16_t kSecondIsText =
+      kMark | static_cast<int>(proto::RangeValue::kText) << 4 | 1 << 8;
+  Record first = Simple(RecordKind::kRangeValue, 50, kMark | 1 << 4, 20 | uint64_t{18} << 32, 77);
+  Record second = Simple(RecordKind::kRangeValue, 50, kSecondIsText, 21 | uint64_t{18} << 32, 22);
+  first.duration = second.duration = 3;
+  for (const Record& record :
+       {first, second, Simple(RecordKind::kRangeAttributes, 50, 0, 7, 8),
+        Simple(RecordKind::kRange, 50, kMark, 19 | uint64_t{18} << 32, uint64_t{3} << 32)}) {
+    ASSERT_TRUE(proto::RingWrite(ring_, record));
+  }
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kRangeValue),
+            (std::vector<Row>{{50, uint64_t{kMark} | 1 << 4 | 3u << 16, 18, 20, 77},
+                              {50, uint64_t{kSecondIsText} | 3u << 16, 18, 21, 22}}));
+  EXPECT_EQ(Take(ChunkKind::kRange),
+            (std::vector<Row>{{50, 0, 19, uint64_t{kMark} | 3u << 16, 18, 7, 8, 0}}));
+}
+
 TEST_F(RecordSorterTest, LaunchesWithTheirStacks) {
   const uint32_t function = proto::ApiFunction(2, 211);
   for (const Record& record : {Simple(RecordKind::kLaunch, 40, 0, 71, function),

@@ -291,6 +291,7 @@ TEST_F(RecoverTest, OpenRangesAreAllThatThereIs) {
   process_->ring(0)->open_ranges.store(2);
   process_->header().ranges_unpaired.store(3);
   process_->header().ranges_refused.store(4);
+  process_->header().range_values_lost.store(5);
   ASSERT_TRUE(Die().ok);
   const uint64_t incomplete = 1 | uint64_t{proto::kFlagIncomplete} << 8;
   EXPECT_EQ(ReadRows(ReadBytes(trace_path_), 1, ChunkKind::kRange),
@@ -298,13 +299,16 @@ TEST_F(RecoverTest, OpenRangesAreAllThatThereIs) {
                               {1005, 4, 9, incomplete, 10, 0, 0, 0}}))
       << "they end at the newest moment that is known";
   uint64_t unpaired = 0;
+  uint64_t values = 0;
   const proto::Trace trace = Trace();
   for (const proto::Chunk& chunk : trace.chunk()) {
     for (const proto::Loss& loss : chunk.health().loss()) {
       if (loss.kind() == proto::LOSS_UNPAIRED_SPAN) unpaired = loss.count();
+      if (loss.kind() == proto::LOSS_RANGE_VALUE) values = loss.count();
     }
   }
   EXPECT_EQ(unpaired, 7u);
+  EXPECT_EQ(values, 5u);
 }
 
 TEST_F(RecoverTest, ARingThatChangesHandsNamesNobody) {
