@@ -43,4 +43,11 @@ void* ChainedEntry(const char* chained, const char* original, const char* entry)
   return nullptr;
 }
 
+void* OptionalChainedEntry(const char* chained, const char* entry, bool* has_object) noexcept {
+  const char* path = Variable(chained);
+  void* object = path != nullptr && *path != 0 ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : nullptr;
+  *has_object = object != nullptr;
+  return object != nullptr ? dlsym(object, entry) : nullptr;
+}
+
 }  // namespace gpuprof::inject

@@ -12,4 +12,8 @@ namespace gpuprof::inject {
 // it cannot be loaded, which is said once for each `original`, the variable it stood in.
 void* ChainedEntry(const char* chained, const char* original, const char* entry) noexcept;
 
+// The same for a function that a tool need not have, of which nothing is said. `has_object`:
+// whether there is a tool at all.
+void* OptionalChainedEntry(const char* chained, const char* entry, bool* has_object) noexcept;
+
 }  // namespace gpuprof::inject

@@ -70,6 +70,14 @@ class NameTable {
 
   // Finds or adds. Null: empty, or the table is full, which is counted. The text stays for good.
   Text* Intern(const char* name, uint32_t bytes) noexcept;
+  // Null: it is not there.
+  Text* Find(const char* name, uint32_t bytes) noexcept;
+  bool is_half_full() const noexcept {
+    return texts_used_.load(std::memory_order_relaxed) > kTextBytes / 2 ||
+           next_id_.load(std::memory_order_relaxed) - first_id_ > kMostNames / 2;
+  }
+  // Whether the address, which may be any, is that of a text of the table.
+  bool IsText(const void* address) noexcept;
   // True when the present file has the text's definition. It may still be on its way in another
   // thread's ring.
   bool Define(RingHeader* ring, Text* text, uint64_t now) noexcept;
@@ -169,6 +177,28 @@ inline uint32_t NameTable::AddText(const char* name, uint32_t bytes) noexcept {
   }
   lost_.store(lost_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
   return nullptr;
+}
+
+inline NameTable::Text* NameTable::Find(const char* name, uint32_t bytes) noexcept {
+  const uint32_t hash = HashOf(name, bytes);
+  for (uint32_t probe = 0; ready() && probe < kMostProbes; ++probe) {
+    const uint64_t word = SlotAt(hash + probe).load(std::memory_order_acquire);
+    if (word == 0) return nullptr;
+    Text* text = TextAt(static_cast<uint32_t>(word));
+    if (word >> 32 == hash && text->bytes == bytes && memcmp(text->chars, name, bytes) == 0)
+      return text;
+  }
+  return nullptr;
+}
+
+inline bool NameTable::IsText(const void* address) noexcept {
+  if (!ready()) return false;
+  const uint64_t offset = static_cast<uint64_t>(static_cast<const char*>(address) - memory_) -
+                          kSlots * sizeof(uint64_t);
+  if (offset % 8 != 0 || offset >= kTextBytes - sizeof(Text)) return false;
+  const auto* text = static_cast<const Text*>(address);
+  return text->id - first_id_ < kMostNames && text->bytes != 0 && text->bytes <= kMostNameBytes &&
+         text->bytes < kTextBytes - sizeof(Text) - offset;
 }
 
 inline bool NameTable::Define(RingHeader* ring, Text* text, uint64_t now) noexcept {

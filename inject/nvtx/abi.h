@@ -110,7 +110,7 @@ struct EventAttributes {
   int32_t color_type;
   uint32_t color;
   int32_t payload_type;  // proto::NvtxPayload, or a kind that an extension defines
-  int32_t reserved;
+  int32_t reserved;      // how many payloads an extended one is
   uint64_t payload;
   int32_t message_type;  // ranges::MessageType
   const void* message;

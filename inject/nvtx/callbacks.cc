@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "inject/nvtx/payloads.h"
 #include "inject/ranges/named.h"
 #include "inject/ranges/ranges.h"
 #include "inject/state.h"
@@ -52,7 +53,6 @@ void TellChained(int module, unsigned id, Arguments... arguments) {
 }
 
 bool IsRecording() { return Recording(proto::kSourceNvtx); }
-bool HasTool() { return g_has_tool.load(std::memory_order_relaxed) != 0; }
 
 Event EventOf(const void* domain, const Message& message) {
   Event event;
@@ -80,16 +80,42 @@ Event EventOf(const void* domain, const EventAttributes* from) {
   return event;
 }
 
-int PushOf(int chained, const Event& event) {
-  const int level = Push(event);
-  return HasTool() ? chained : level;
+bool HasExtendedPayload(const EventAttributes* from) {
+  return from != nullptr && from->size >= sizeof(EventAttributes) &&
+         from->payload_type == kExtendedPayload;
+}
+
+void Decode(const EventAttributes& from, Event* event, DecodedPayload* decoded) {
+  const auto* payloads = reinterpret_cast<const PayloadData*>(from.payload);
+  const uint64_t count = from.reserved > 0 ? static_cast<uint64_t>(from.reserved) : 0;
+  DecodePayloads(event->domain, payloads, count, false, decoded);
+  if (decoded->lost != 0) ranges::CountValuesLost(decoded->lost);
+  event->values = &decoded->values;
+}
+
+// Apart, so that calls without such a payload do not pay for the room that values take.
+template <auto kRecord, typename... Chained>
+[[gnu::noinline]] auto RecordExtended(const void* domain, const EventAttributes& from,
+                                      Chained... chained) {
+  DecodedPayload decoded;
+  Event event = EventOf(domain, &from);
+  Decode(from, &event, &decoded);
+  return kRecord(chained..., event);
+}
+
+// kRecord: Mark, PushOf or StartOf.
+template <auto kRecord, typename... Chained>
+auto RecordEvent(const void* domain, const EventAttributes* from, Chained... chained) {
+  if (__builtin_expect(HasExtendedPayload(from), 0))
+    return RecordExtended<kRecord>(domain, *from, chained...);
+  return kRecord(chained..., EventOf(domain, from));
 }
 
 // --- CORE
 
 void OnMarkEx(const EventAttributes* attributes) {
   TellChained(kCore, kMarkEx, attributes);
-  if (IsRecording()) Mark(EventOf(nullptr, attributes));
+  if (IsRecording()) RecordEvent<Mark>(nullptr, attributes);
 }
 void OnMarkA(const char* message) {
   TellChained(kCore, kMarkA, message);
@@ -100,17 +126,10 @@ void OnMarkW(const wchar_t* message) {
   if (IsRecording()) Mark(EventOf(nullptr, Wide(message)));
 }
 
-uint64_t StartOf(uint64_t chained, const Event& event) {
-  // A range that the tool has no number for cannot be found again: its end will be counted.
-  if (HasTool() && chained == 0) return 0;
-  const uint64_t id = Start(event, chained);
-  return HasTool() ? chained : id;
-}
-
 uint64_t OnRangeStartEx(const EventAttributes* attributes) {
   const uint64_t id =
       CallChained<uint64_t (*)(const EventAttributes*)>(kCore, kRangeStartEx, 0, attributes);
-  return IsRecording() ? StartOf(id, EventOf(nullptr, attributes)) : id;
+  return IsRecording() ? RecordEvent<StartOf>(nullptr, attributes, id) : id;
 }
 uint64_t OnRangeStartA(const char* message) {
   const uint64_t id = CallChained<uint64_t (*)(const char*)>(kCore, kRangeStartA, 0, message);
@@ -128,7 +147,7 @@ void OnRangeEnd(uint64_t id) {
 int OnRangePushEx(const EventAttributes* attributes) {
   const int level =
       CallChained<int (*)(const EventAttributes*)>(kCore, kRangePushEx, kNoTracking, attributes);
-  return IsRecording() ? PushOf(level, EventOf(nullptr, attributes)) : level;
+  return IsRecording() ? RecordEvent<PushOf>(nullptr, attributes, level) : level;
 }
 int OnRangePushA(const char* message) {
   const int level = CallChained<int (*)(const char*)>(kCore, kRangePushA, kNoTracking, message);
@@ -166,12 +185,12 @@ void OnNameOsThreadW(uint32_t tid, const wchar_t* name) {
 
 void OnDomainMarkEx(const void* domain, const EventAttributes* attributes) {
   TellChained(kCore2, kDomainMarkEx, domain, attributes);
-  if (IsRecording()) Mark(EventOf(domain, attributes));
+  if (IsRecording()) RecordEvent<Mark>(domain, attributes);
 }
 uint64_t OnDomainRangeStartEx(const void* domain, const EventAttributes* attributes) {
   const uint64_t id = CallChained<uint64_t (*)(const void*, const EventAttributes*)>(
       kCore2, kDomainRangeStartEx, 0, domain, attributes);
-  return IsRecording() ? StartOf(id, EventOf(domain, attributes)) : id;
+  return IsRecording() ? RecordEvent<StartOf>(domain, attributes, id) : id;
 }
 void OnDomainRangeEnd(const void* domain, uint64_t id) {
   TellChained(kCore2, kDomainRangeEnd, domain, id);
@@ -180,7 +199,7 @@ void OnDomainRangeEnd(const void* domain, uint64_t id) {
 int OnDomainRangePushEx(const void* domain, const EventAttributes* attributes) {
   const int level = CallChained<int (*)(const void*, const EventAttributes*)>(
       kCore2, kDomainRangePushEx, kNoTracking, domain, attributes);
-  return IsRecording() ? PushOf(level, EventOf(domain, attributes)) : level;
+  return IsRecording() ? RecordEvent<PushOf>(domain, attributes, level) : level;
 }
 int OnDomainRangePop(const void* domain) {
   const int chained =
@@ -250,7 +269,24 @@ void SetChained(int module, unsigned id, Function function) noexcept {
   g_chained[module][id].store(function, std::memory_order_release);
 }
 
+bool IsRecorded() noexcept {
+  return g_settings.bundle[0] != 0 && (g_settings.sources & proto::kSourceNvtx) != 0;
+}
+
 void SetTool() noexcept { g_has_tool.store(1, std::memory_order_release); }
+bool HasTool() noexcept { return g_has_tool.load(std::memory_order_relaxed) != 0; }
+
+int PushOf(int chained, const Event& event) noexcept {
+  const int level = Push(event);
+  return HasTool() ? chained : level;
+}
+
+uint64_t StartOf(uint64_t chained, const Event& event) noexcept {
+  // A range that the tool has no number for cannot be found again: its end will be counted.
+  if (HasTool() && chained == 0) return 0;
+  const uint64_t id = Start(event, chained);
+  return HasTool() ? chained : id;
+}
 
 void ForEachCallback(void (*visit)(void* context, int module, unsigned id, Function ours),
                      void* context) noexcept {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "inject/nvtx/abi.h"
+#include "inject/ranges/ranges.h"
 
 namespace gpuprof::inject::nvtx {
 
@@ -18,8 +19,17 @@ namespace gpuprof::inject::nvtx {
 void ForEachCallback(void (*visit)(void* context, int module, unsigned id, Function ours),
                      void* context) noexcept;
 
+// Whether this process records NVTX, now or later.
+bool IsRecorded() noexcept;
+
 // A chained tool has attached to an instance: from now on what is returned is its own.
 void SetTool() noexcept;
 void SetChained(int module, unsigned id, Function function) noexcept;
+bool HasTool() noexcept;
+
+// While something is recorded: the event goes into the trace, and what the call returns comes back.
+// `chained`: what the tool's function returned.
+int PushOf(int chained, const ranges::Event& event) noexcept;
+uint64_t StartOf(uint64_t chained, const ranges::Event& event) noexcept;
 
 }  // namespace gpuprof::inject::nvtx

@@ -11,9 +11,7 @@
 // own, so that nothing needs translating. A tool is expected to give every instance the same
 // functions.
 //
-// Extended payloads (InitializeInjectionNvtxExtension: schemas, counters, memory) are not taken:
-// the name is not exported, and a program that uses them gets NVTX's no-ops for them, whether a
-// tool is chained or not. Their ranges begun by ordinary calls are recorded without the payload.
+// Extensions of NVTX come in through extension.cc.
 
 #include <errno.h>
 
@@ -86,9 +84,7 @@ bool Attach(GetExportTable get_table) {
   Instance instance = {};
   if (get_table == nullptr || !FindSlots(get_table, &instance)) return false;
   const bool has_tool = AttachTool(get_table, instance);
-  const bool is_recorded =
-      g_settings.bundle[0] != 0 && (g_settings.sources & proto::kSourceNvtx) != 0;
-  if (!is_recorded || !ranges::PrepareRanges()) return has_tool;
+  if (!IsRecorded() || !ranges::PrepareRanges()) return has_tool;
   if (has_tool) SetTool();
   ForEachCallback(TakeSlot, &instance);
   return true;

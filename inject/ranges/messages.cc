@@ -103,6 +103,20 @@ Text* Intern(const Message& message) noexcept {
   return text;
 }
 
+Text* InternChars(const char* chars, uint32_t bytes) noexcept {
+  return bytes != 0 ? g_table.Intern(chars, bytes) : nullptr;
+}
+
+Text* InternValue(const char* chars, uint32_t bytes) noexcept {
+  if (bytes == 0) return nullptr;
+  return g_table.is_half_full() ? g_table.Find(chars, bytes) : g_table.Intern(chars, bytes);
+}
+
+Text* RegisteredText(const void* handle) noexcept {
+  Text* text = TextOf(handle);
+  return text != nullptr && g_table.IsText(text) ? text : nullptr;
+}
+
 uint32_t IdOf(proto::RingHeader* ring, Text* text) noexcept {
   if (text == nullptr) return 0;
   g_table.Define(ring, text, ring->last_time);

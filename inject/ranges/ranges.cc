@@ -21,6 +21,8 @@ using proto::RecordKind;
 using proto::RingHeader;
 
 constexpr uint32_t kMostOpen = 128;
+// Of a thread's open ranges that have values at the same time; those of others are counted.
+constexpr uint32_t kMostWithValues = 32;
 // What a started range is called that found no room: its end is then no surprise.
 constexpr uint64_t kRefused = uint64_t{1} << 63;
 
@@ -31,7 +33,8 @@ struct Pushed {
   uint32_t domain_id;  // string id
   uint64_t style;
   uint64_t payload;
-  uint32_t payload_type;
+  uint16_t payload_type;
+  uint16_t values;  // its place among the thread's, plus 1; 0: it has none
   uint32_t depth;
 };
 
@@ -41,7 +44,10 @@ struct ThreadRanges {
   uint32_t refused;  // pushes beyond kMostOpen whose pops are still to come
   Pushed open[kMostOpen];
   proto::NameCache names;
+  uint32_t values_used;  // a bit for each of `values`
+  KeptValues values[kMostWithValues];
 };
+static_assert(kMostWithValues == 32);
 
 // The kernel wipes it in forked children.
 struct Ranges {
@@ -60,9 +66,9 @@ struct Owned {
 __thread Owned t_ranges __attribute__((tls_model("initial-exec")));
 
 // In the ring file, where the counts outlive the process. Without one nothing is recorded either.
-void CountUp(std::atomic<uint64_t> proto::RingFileHeader::*counter) {
+void CountUp(std::atomic<uint64_t> proto::RingFileHeader::*counter, uint64_t count = 1) {
   proto::RingFileHeader* file = g_process.ring_file;
-  if (file != nullptr) (file->*counter).fetch_add(1, std::memory_order_relaxed);
+  if (file != nullptr) (file->*counter).fetch_add(count, std::memory_order_relaxed);
 }
 
 uint32_t CaptureNumber() {
@@ -77,7 +83,7 @@ uint32_t CaptureNumber() {
   for (uint32_t i = 0; ranges != nullptr && i < count && i < proto::kMaxRings; ++i) {
     if (__atomic_load_n(&g_rings[i], __ATOMIC_ACQUIRE) != ring) continue;
     ThreadRanges* own = &ranges->threads[i];
-    own->count = own->refused = 0;
+    own->count = own->refused = own->values_used = 0;
     __builtin_memset(static_cast<void*>(&own->names), 0, sizeof(own->names));
     ring->open_ranges.store(0, std::memory_order_relaxed);
     t_ranges = {owner, own};
@@ -86,10 +92,30 @@ uint32_t CaptureNumber() {
   return nullptr;
 }
 
+// Records of the range's values, in front of its own. Returns how many.
+[[gnu::noinline]] uint32_t PutValues(const KeptValues& values, const Record& range, Record* group) {
+  const auto kind = static_cast<uint32_t>(range.detail) & 0xf;
+  const uint64_t domain = range.a >> 32 << 32;
+  for (uint32_t i = 0; i < values.count; ++i) {
+    const KeptValue& value = values.value[i];
+    const uint32_t detail = kind | static_cast<uint32_t>(value.type) << 4 | i << 8;
+    group[i] = {range.time,
+                static_cast<uint32_t>(range.b >> 32),
+                static_cast<uint8_t>(RecordKind::kRangeValue),
+                0,
+                static_cast<uint16_t>(detail),
+                domain | value.name,
+                value.bits};
+  }
+  return values.count;
+}
+
 void Write(RingHeader* ring, uint64_t end, uint64_t duration, uint16_t detail, uint64_t a,
-           uint64_t b, uint64_t style, uint64_t payload) {
-  Record group[3];
+           uint64_t b, uint64_t style, uint64_t payload, const KeptValues* values = nullptr) {
+  Record group[kMostValues + 3];
   uint32_t records = 0;
+  if (__builtin_expect(values != nullptr, 0))
+    records = PutValues(*values, {end, 0, 0, 0, detail, a, b}, group);
   const auto prefix = [&](RecordKind kind, uint64_t first, uint64_t second) {
     group[records++] = {end, 0, static_cast<uint8_t>(kind), 0, 0, first, second};
   };
@@ -138,6 +164,31 @@ ThreadRanges* RangesOf(RingHeader* ring, uint64_t now = 0) {
   return own;
 }
 
+// Those that find no room are counted.
+[[gnu::noinline]] void Keep(RingHeader* ring, const Values& values, KeptValues* kept) {
+  for (uint32_t i = 0; i < values.count; ++i) {
+    if (kept->count == kMostValues) return CountValuesLost(values.count - i);
+    const Value& value = values.value[i];
+    const bool is_text = value.type == proto::RangeValue::kText;
+    const uint64_t bits = is_text ? IdOf(ring, value.text) : value.bits;
+    kept->value[kept->count++] = {bits, IdOf(ring, value.name), value.type};
+  }
+}
+
+// `place`: of the range's, 0 while it has none.
+[[gnu::noinline]] void KeepPushed(RingHeader* ring, ThreadRanges* own, const Values& values,
+                                  uint16_t* place) {
+  if (values.count == 0) return;
+  if (*place == 0) {
+    if (~own->values_used == 0) return CountValuesLost(values.count);
+    const auto free = static_cast<uint32_t>(__builtin_ctz(~own->values_used));
+    own->values_used |= uint32_t{1} << free;
+    own->values[free].count = 0;
+    *place = static_cast<uint16_t>(free + 1);
+  }
+  Keep(ring, values, &own->values[*place - 1]);
+}
+
 void WriteNameTo(RingHeader* ring, uint64_t now, RangeKind kind, Text* domain, uint64_t number,
                  Text* name) {
   const uint32_t name_id = IdOf(ring, name);
@@ -180,7 +231,11 @@ int Push(const Event& event) noexcept {
   open.domain_id = IdOf(ring, event.domain);
   open.style = event.style;
   open.payload = event.payload;
-  open.payload_type = event.payload_type;
+  open.payload_type = static_cast<uint16_t>(event.payload_type);
+  open.values = 0;
+  // Read at the begin too, and their memory may be gone at the end.
+  if (__builtin_expect(event.values != nullptr, 0))
+    KeepPushed(ring, own, *event.values, &open.values);
   open.start = recorder.Now();  // last, so that our own work is outside of the range
   const uint32_t depth = open.depth;
   ++own->count;
@@ -189,7 +244,7 @@ int Push(const Event& event) noexcept {
   return static_cast<int>(depth);
 }
 
-int Pop(Text* domain) noexcept {
+int Pop(Text* domain, const Values* more) noexcept {
   Recorder recorder(kSources);
   if (!recorder.active()) return kNoTracking;
   const uint64_t end = recorder.Now();  // first, so that our own work is outside of the range
@@ -205,6 +260,7 @@ int Pop(Text* domain) noexcept {
     CountUp(&proto::RingFileHeader::ranges_unpaired);
     return kNoTracking;
   }
+  if (__builtin_expect(more != nullptr, 0)) KeepPushed(ring, own, *more, &own->open[place].values);
   const Pushed range = own->open[place];
   // First closed, then told: a death in between loses the range, and never doubles it.
   --own->count;
@@ -212,8 +268,10 @@ int Pop(Text* domain) noexcept {
   Mirror(ring, *own, place);
   ring->open_ranges.store(own->count, std::memory_order_release);
   Write(ring, end, end - range.start, Detail(RangeKind::kPushPop, range.payload_type),
-        Names(range.name, range.domain_id), uint64_t{range.depth} << 32, range.style,
-        range.payload);
+        Names(range.name, range.domain_id), uint64_t{range.depth} << 32, range.style, range.payload,
+        range.values != 0 ? &own->values[range.values - 1] : nullptr);
+  if (__builtin_expect(range.values != 0, 0))
+    own->values_used &= ~(uint32_t{1} << (range.values - 1));
   return static_cast<int>(range.depth);
 }
 
@@ -237,13 +295,18 @@ uint64_t Start(const Event& event, uint64_t id) noexcept {
   range.payload_type = event.payload_type;
   range.capture = CaptureNumber();
   range.tid = ring->tid;
+  KeptValues kept;
+  kept.count = 0;
+  if (__builtin_expect(event.values != nullptr, 0)) Keep(ring, *event.values, &kept);
+  range.values = kept.count;
   range.start = recorder.Now();
-  if (g_ranges.load(std::memory_order_acquire)->started.Add(id, range)) return id;
+  const KeptValue* values = kept.count != 0 ? kept.value : nullptr;
+  if (g_ranges.load(std::memory_order_acquire)->started.Add(id, range, values)) return id;
   CountUp(&proto::RingFileHeader::ranges_refused);
   return kRefused;
 }
 
-void End(uint64_t id) noexcept {
+void End(uint64_t id, const Values* more) noexcept {
   Recorder recorder(kSources);
   if (!recorder.active() || id == kRefused) return;
   const uint64_t end = recorder.Now();
@@ -251,13 +314,17 @@ void End(uint64_t id) noexcept {
   Ranges* ranges = g_ranges.load(std::memory_order_acquire);
   StartedRange range;
   if (ranges == nullptr || RangesOf(ring, end) == nullptr) return;
-  if (!ranges->started.Take(id, CaptureNumber(), &range))
+  KeptValues kept;
+  if (!ranges->started.Take(id, CaptureNumber(), &range, kept.value))
     return CountUp(&proto::RingFileHeader::ranges_unpaired);
+  kept.count = range.values;
+  if (__builtin_expect(more != nullptr, 0)) Keep(ring, *more, &kept);
   const uint32_t begun_by = range.tid == ring->tid ? 0 : static_cast<uint32_t>(range.tid);
   // Clocks of two processors may differ by a little.
   const uint64_t start = range.start < end ? range.start : end;
   Write(ring, end, end - start, Detail(RangeKind::kStartEnd, range.payload_type),
-        Names(range.name, range.domain), begun_by, range.style, range.payload);
+        Names(range.name, range.domain), begun_by, range.style, range.payload,
+        kept.count != 0 ? &kept : nullptr);
 }
 
 void Mark(const Event& event) noexcept {
@@ -268,8 +335,12 @@ void Mark(const Event& event) noexcept {
   ThreadRanges* own = RangesOf(ring, now);
   if (own == nullptr) return;
   const uint32_t name = IdOf(ring, &own->names, event.message);
+  KeptValues kept;
+  kept.count = 0;
+  if (__builtin_expect(event.values != nullptr, 0)) Keep(ring, *event.values, &kept);
   Write(ring, now, 0, Detail(RangeKind::kMark, event.payload_type),
-        Names(name, IdOf(ring, event.domain)), 0, event.style, event.payload);
+        Names(name, IdOf(ring, event.domain)), 0, event.style, event.payload,
+        kept.count != 0 ? &kept : nullptr);
 }
 
 void WriteName(RangeKind kind, Text* domain, uint64_t number, Text* name) noexcept {
@@ -283,6 +354,10 @@ void WriteNamed(RingHeader* ring, uint64_t now, const Named& named) noexcept {
 }
 
 void CountNameLost() noexcept { CountUp(&proto::RingFileHeader::range_names_lost); }
+
+void CountValuesLost(uint64_t count) noexcept {
+  CountUp(&proto::RingFileHeader::range_values_lost, count);
+}
 
 void BeginCapture() noexcept {
   const uint32_t count = g_process.ring_count.load(std::memory_order_acquire);

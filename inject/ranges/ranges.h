@@ -14,6 +14,7 @@
 #include <cstdint>
 
 #include "inject/ranges/messages.h"
+#include "inject/ranges/values.h"
 #include "proto/contract.h"
 #include "proto/record.h"
 
@@ -24,7 +25,8 @@ struct Event {
   Message message;
   uint64_t style = 0;  // category | colour << 32
   uint64_t payload = 0;
-  uint32_t payload_type = 0;  // proto::NvtxPayload
+  uint32_t payload_type = 0;       // proto::NvtxPayload
+  const Values* values = nullptr;  // of an extended payload
 };
 
 // Something records ranges.
@@ -38,11 +40,12 @@ bool PrepareRanges() noexcept;
 
 // Levels within thread and domain, from 0; kNoTracking where nothing was recorded.
 int Push(const Event& event) noexcept;
-int Pop(Text* domain) noexcept;
+// `more`: values that came with the end.
+int Pop(Text* domain, const Values* more = nullptr) noexcept;
 
 // `id` is the chained tool's for it, 0 where there is none. Returns the id for the program.
 uint64_t Start(const Event& event, uint64_t id) noexcept;
-void End(uint64_t id) noexcept;
+void End(uint64_t id, const Values* more = nullptr) noexcept;
 // Of ids that the program gives itself: whether one is open in this capture.
 bool IsStarted(uint64_t id) noexcept;
 
@@ -52,6 +55,7 @@ void Mark(const Event& event) noexcept;
 void WriteName(proto::RangeKind kind, Text* domain, uint64_t number, Text* name) noexcept;
 
 void CountNameLost() noexcept;
+void CountValuesLost(uint64_t count) noexcept;
 
 // Before the first hook records in a new capture: what an earlier one left open is over.
 void BeginCapture() noexcept;

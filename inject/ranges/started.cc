@@ -22,22 +22,27 @@ StartedRanges::Slot* StartedRanges::Claim(uint64_t id, uint32_t capture) noexcep
   return nullptr;
 }
 
-bool StartedRanges::Add(uint64_t id, const StartedRange& range) noexcept {
+bool StartedRanges::Add(uint64_t id, const StartedRange& range, const KeptValue* values) noexcept {
   Slot* slot = Claim(id, range.capture);
   if (slot == nullptr) return false;
   slot->range = range;
+  KeptValue* kept = values_[slot - slots_];
+  for (uint32_t i = 0; i < range.values; ++i) kept[i] = values[i];
   slot->capture.store(range.capture, std::memory_order_relaxed);
   slot->id.store(id, std::memory_order_release);
   return true;
 }
 
-bool StartedRanges::Take(uint64_t id, uint32_t capture, StartedRange* range) noexcept {
+bool StartedRanges::Take(uint64_t id, uint32_t capture, StartedRange* range,
+                         KeptValue* values) noexcept {
   if (id == 0 || id == kClaimed) return false;
   for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
     Slot& slot = SlotOf(id, probe);
     uint64_t expected = id;
     if (!slot.id.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel)) continue;
     *range = slot.range;
+    const KeptValue* kept = values_[&slot - slots_];
+    for (uint32_t i = 0; values != nullptr && i < range->values; ++i) values[i] = kept[i];
     slot.id.store(0, std::memory_order_release);
     if (range->capture == capture) return true;
   }

@@ -9,6 +9,8 @@
 #include <atomic>
 #include <cstdint>
 
+#include "inject/ranges/values.h"
+
 namespace gpuprof::inject::ranges {
 
 struct StartedRange {
@@ -20,15 +22,18 @@ struct StartedRange {
   uint32_t payload_type;
   uint32_t capture;  // in which it began
   int32_t tid;
+  uint32_t values;  // how many it has
 };
 
 class StartedRanges {
  public:
-  // `id` is not 0. False: there is no room. A range of another capture than `range`'s gives way.
-  bool Add(uint64_t id, const StartedRange& range) noexcept;
+  // `id` is not 0, `values` has as many as `range` says. False: there is no room. A range of
+  // another capture than `range`'s gives way.
+  bool Add(uint64_t id, const StartedRange& range, const KeptValue* values = nullptr) noexcept;
   // Takes that of `capture` out of the table, and those of others that stand before it. False: it
-  // is not there.
-  bool Take(uint64_t id, uint32_t capture, StartedRange* range) noexcept;
+  // is not there. `values` has room for kMostValues, or is null.
+  bool Take(uint64_t id, uint32_t capture, StartedRange* range,
+            KeptValue* values = nullptr) noexcept;
   // Without touching it.
   bool Has(uint64_t id, uint32_t capture) noexcept;
 
@@ -49,6 +54,7 @@ class StartedRanges {
   Slot* Claim(uint64_t id, uint32_t capture) noexcept;
 
   Slot slots_[kSlots];
+  KeptValue values_[kSlots][kMostValues];  // apart: most ranges have none
 };
 
 }  // namespace gpuprof::inject::ranges

@@ -1,0 +1,361 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// From schemas and bytes to values. Payloads stand at the end of a page with nothing behind it, so
+// that one byte read too far is fatal.
+
+#include "inject/nvtx/payloads.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstddef>
+#include <cstring>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "inject/nvtx/schemas.h"
+
+namespace gpuprof::inject::ranges {
+void CountNameLost() noexcept {}
+}  // namespace gpuprof::inject::ranges
+
+namespace gpuprof::inject::nvtx {
+namespace {
+
+using proto::RangeValue;
+
+constexpr size_t kPage = 4096;
+
+std::string TextOf(const ranges::Text* text) {
+  return text == nullptr ? "" : std::string(text->chars, text->bytes);
+}
+
+SchemaEntry Entry(uint64_t type, const char* name, uint64_t offset = 0, uint64_t flags = 0,
+                  uint64_t detail = 0) {
+  return {flags, type, name, nullptr, detail, offset, nullptr, nullptr};
+}
+
+class NvtxPayloads : public testing::Test {
+ protected:
+  void SetUp() override {
+    ASSERT_TRUE(ranges::PrepareMessages());
+    ASSERT_TRUE(PrepareSchemas());
+    void* mapped =
+        mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    ASSERT_NE(mapped, MAP_FAILED);
+    page_ = static_cast<char*>(mapped);
+    ASSERT_EQ(mprotect(page_ + kPage, kPage, PROT_NONE), 0);
+  }
+  void TearDown() override { munmap(page_, 2 * kPage); }
+
+  // The bytes, at the page's end.
+  const void* Put(const void* bytes, size_t size) {
+    std::memcpy(page_ + kPage - size, bytes, size);
+    return page_ + kPage - size;
+  }
+
+  uint64_t Define(const std::vector<SchemaEntry>& entries, size_t static_size = 0,
+                  uint64_t type = kStaticSchema, size_t pack = 0, uint64_t id = 0,
+                  ranges::Text* domain = nullptr) {
+    SchemaAttributes attributes = {};
+    attributes.fields = kSchemaType | kSchemaEntries | kSchemaEntryCount | kSchemaStaticSize |
+                        kSchemaAlignment | (id != 0 ? kSchemaId : uint64_t{0});
+    attributes.type = type;
+    attributes.entries = entries.data();
+    attributes.entry_count = entries.size();
+    attributes.static_size = static_size;
+    attributes.pack_align = pack;
+    attributes.id = id;
+    return DefineSchema(domain, &attributes, 0);
+  }
+
+  uint64_t DefineNames(const std::vector<EnumEntry>& entries, size_t size) {
+    EnumAttributes attributes = {};
+    attributes.fields = kEnumEntries | kEnumEntryCount | kEnumSize;
+    attributes.entries = entries.data();
+    attributes.entry_count = entries.size();
+    attributes.size = size;
+    return DefineEnum(nullptr, &attributes, 0);
+  }
+
+  // Values by name, as text.
+  std::map<std::string, std::string> Decode(const std::vector<PayloadData>& payloads,
+                                            ranges::Text* domain = nullptr,
+                                            bool wants_message = false) {
+    DecodePayloads(domain, payloads.data(), payloads.size(), wants_message, &decoded_);
+    std::map<std::string, std::string> found;
+    for (uint32_t i = 0; i < decoded_.values.count; ++i) {
+      const ranges::Value& value = decoded_.values.value[i];
+      double wide;
+      std::memcpy(&wide, &value.bits, sizeof wide);
+      found[TextOf(value.name)] =
+          value.type == RangeValue::kText     ? TextOf(value.text)
+          : value.type == RangeValue::kDouble ? std::to_string(wide)
+          : value.type == RangeValue::kInt64
+              ? std::to_string(static_cast<int64_t>(value.bits))
+              : (value.type == RangeValue::kAddress ? "@" : "") + std::to_string(value.bits);
+    }
+    return found;
+  }
+
+  using Found = std::map<std::string, std::string>;
+  char* page_ = nullptr;
+  DecodedPayload decoded_;
+};
+
+struct Collective {
+  uint64_t comm;
+  size_t bytes;
+  int root;
+  int op;
+};
+
+TEST_F(NvtxPayloads, AsNcclHasThem) {
+  const uint64_t op = DefineNames({{"Sum", 0, 0}, {"Min", 3, 0}}, sizeof(int));
+  const uint64_t schema = Define(
+      {Entry(kUint64, "comm", offsetof(Collective, comm)),
+       Entry(kSize, "bytes", offsetof(Collective, bytes)),
+       Entry(kInt, "root", offsetof(Collective, root)), Entry(op, "op", offsetof(Collective, op))},
+      sizeof(Collective));
+  Collective payload = {~uint64_t{0}, 1 << 20, -1, 3};
+  EXPECT_EQ(
+      Decode({{schema, sizeof payload, Put(&payload, sizeof payload)}}),
+      (Found{
+          {"comm", "18446744073709551615"}, {"bytes", "1048576"}, {"root", "-1"}, {"op", "Min"}}));
+  EXPECT_EQ(decoded_.lost, 0u);
+  payload.op = -7;
+  EXPECT_EQ(Decode({{schema, kUnknownSize, Put(&payload, sizeof payload)}})["op"], "-7")
+      << "a number without a name, and a size that the schema tells";
+}
+
+TEST_F(NvtxPayloads, PlacesThatACompilerWouldChoose) {
+  struct Natural {
+    char a;
+    double b;
+    short c;
+    float d;
+    unsigned char e;
+    void* f;
+  } const natural = {-1, 0.5, -300, 1.25f, 200, reinterpret_cast<void*>(0x1234)};
+  const std::vector<SchemaEntry> entries = {Entry(kChar, "a"),  Entry(kDouble, "b"),
+                                            Entry(kShort, "c"), Entry(kFloat, "d"),
+                                            Entry(kUint8, "e"), Entry(kAddress, "f")};
+  const Found expected = {{"a", "-1"},       {"b", "0.500000"}, {"c", "-300"},
+                          {"d", "1.250000"}, {"e", "200"},      {"f", "@4660"}};
+  const uint64_t schema = Define(entries);
+  EXPECT_EQ(Decode({{schema, sizeof natural, Put(&natural, sizeof natural)}}), expected);
+  EXPECT_EQ(FindDefinition(nullptr, schema)->bytes, sizeof natural);
+  struct [[gnu::packed]] Packed {
+    char a;
+    double b;
+    short c;
+    float d;
+    unsigned char e;
+    void* f;
+  } const packed = {-1, 0.5, -300, 1.25f, 200, reinterpret_cast<void*>(0x1234)};
+  EXPECT_EQ(
+      Decode({{Define(entries, 0, kStaticSchema, 1), sizeof packed, Put(&packed, sizeof packed)}}),
+      expected);
+}
+
+TEST_F(NvtxPayloads, NothingIsReadOutsideOfThePayload) {
+  const uint64_t schema = Define(
+      {Entry(kUint64, "first"), Entry(kUint64, "second", 8), Entry(kUint64, "far", 1 << 19)}, 16);
+  const uint64_t bytes[2] = {11, 22};
+  for (const size_t size : {size_t{1}, size_t{7}, size_t{8}, size_t{15}, size_t{16}}) {
+    const Found found = Decode({{schema, size, Put(bytes, size)}});
+    EXPECT_EQ(found.count("first"), size >= 8 ? 1u : 0u) << size;
+    EXPECT_EQ(found.count("second"), size >= 16 ? 1u : 0u) << size;
+    EXPECT_EQ(decoded_.lost, 3 - found.size()) << size;
+  }
+  Decode({{schema, 1 << 20, Put(bytes, 16)}});
+  EXPECT_EQ(decoded_.values.count, 2u) << "the schema's size counts where the event's is larger";
+  Decode({{schema, 0, Put(bytes, 16)}, {schema, 16, nullptr}});
+  EXPECT_EQ(decoded_.values.count, 0u);
+  EXPECT_EQ(decoded_.lost, 2u);
+}
+
+TEST_F(NvtxPayloads, OffsetsThatRunOver) {
+  const uint64_t schema =
+      Define({Entry(kUint8, "near"), Entry(kUint64, "a", ~uint64_t{0}),
+              Entry(kUint64, "b", ~uint64_t{7}), Entry(kUint64, "c", uint64_t{1} << 32)});
+  const char byte = 5;
+  EXPECT_EQ(Decode({{schema, 1, Put(&byte, 1)}}), (Found{{"near", "5"}}));
+  EXPECT_EQ(decoded_.lost, 3u);
+}
+
+TEST_F(NvtxPayloads, Texts) {
+  const uint64_t schema = Define({Entry(kCString, "fixed", 0, 0, 4),
+                                  Entry(kCStringUtf8, "rest", 4, uint64_t{kZeroTerminated} << 4)},
+                                 0, kDynamicSchema);
+  EXPECT_EQ(Decode({{schema, 8, Put("ab\0xend", 8)}}), (Found{{"fixed", "ab"}, {"rest", "end"}}));
+  EXPECT_EQ(Decode({{schema, 7, Put("abcdend", 7)}}), (Found{{"fixed", "abcd"}, {"rest", "end"}}))
+      << "without a zero it ends with the payload";
+  EXPECT_EQ(Decode({{schema, 5, Put("\0\0\0\0", 5)}}), (Found{{"fixed", ""}, {"rest", ""}}));
+  const std::string longer(3000, 'x');
+  EXPECT_EQ(Decode({{kCString, 3000, Put(longer.data(), 3000)}})["payload"].size(),
+            proto::kMostNameBytes);
+  EXPECT_EQ(Decode({{kCString, kUnknownSize, Put("no size", 8)}}), (Found{{"payload", "no size"}}));
+  ranges::Text* registered = ranges::Intern(ranges::Ascii("registered"));
+  const uint64_t handles = Define({Entry(kRegisteredString, "handle")});
+  EXPECT_EQ(Decode({{handles, 8, Put(&registered, 8)}}), (Found{{"handle", "registered"}}));
+  for (const uint64_t wild : {reinterpret_cast<uint64_t>(registered) + 8, uint64_t{1},
+                              reinterpret_cast<uint64_t>(registered) + 1, ~uint64_t{0}}) {
+    EXPECT_TRUE(Decode({{handles, 8, Put(&wild, 8)}}).empty()) << wild;
+    EXPECT_EQ(decoded_.lost, 1u);
+  }
+}
+
+TEST_F(NvtxPayloads, SchemasWithinSchemas) {
+  const uint64_t inner = Define({Entry(kInt32, "x"), Entry(kInt32, "y")});
+  const uint64_t middle = Define({Entry(kUint8, "tag"), Entry(inner, "at")});
+  const uint64_t outer =
+      Define({Entry(middle, "box"), Entry(inner, nullptr), Entry(kUint8, "end")});
+  struct {
+    uint8_t tag;
+    int32_t x, y, u, v;
+    uint8_t end;
+  } const payload = {1, 2, 3, 4, 5, 6};
+  Decode({{outer, sizeof payload, Put(&payload, sizeof payload)}});
+  std::vector<std::string> names;
+  for (uint32_t i = 0; i < decoded_.values.count; ++i) {
+    names.push_back(TextOf(decoded_.values.value[i].name));
+    EXPECT_EQ(decoded_.values.value[i].bits, i + 1) << names.back();
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"box.tag", "box.at.x", "box.at.y", "x", "y", "end"}));
+}
+
+TEST_F(NvtxPayloads, WhatIsLeftOutIsCountedAndKeepsItsPlace) {
+  constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
+  const uint64_t inner = Define({Entry(kInt32, "x"), Entry(kInt32, "y")});
+  const uint64_t a_union = Define({Entry(kInt32, "i"), Entry(kFloat, "f")}, 4, 3);
+  const uint64_t schema = Define({Entry(kUint32, "before"), Entry(kUint32, "array", 0, kArray, 3),
+                                  Entry(inner, "boxes", 0, kArray, 2), Entry(kUint128, "wide"),
+                                  Entry(kUint32, "after")});
+  uint32_t payload[16] = {};
+  payload[0] = 7;
+  payload[12] = 8;
+  EXPECT_EQ(Decode({{schema, sizeof payload, Put(payload, sizeof payload)}}),
+            (Found{{"before", "7"}, {"after", "8"}}));
+  EXPECT_EQ(decoded_.lost, 3u);
+  Decode({{a_union, 4, Put(payload, 4)}});
+  EXPECT_EQ(decoded_.values.count, 0u);
+  EXPECT_EQ(decoded_.lost, 1u);
+  // Behind what is of no known size nothing can be placed, but where the program says it is.
+  const uint64_t open = Define({Entry(kCString, "text", 0, uint64_t{kZeroTerminated} << 4),
+                                Entry(kUint32, "behind"), Entry(kUint32, "told", 12)},
+                               0, kDynamicSchema);
+  payload[3] = 9;
+  EXPECT_EQ(Decode({{open, 16, Put(payload, 16)}})["told"], "9");
+  EXPECT_EQ(decoded_.lost, 1u);
+}
+
+TEST_F(NvtxPayloads, PointersAreNumbers) {
+  const uint64_t schema = Define({Entry(kCString, "text", 0, kEntryPointer), Entry(kInt, "next")});
+  struct {
+    uint64_t address;
+    int next;
+  } const payload = {0x10, 3};
+  EXPECT_EQ(Decode({{schema, sizeof payload, Put(&payload, sizeof payload)}}),
+            (Found{{"text", "@16"}, {"next", "3"}}));
+}
+
+TEST_F(NvtxPayloads, MoreThanFit) {
+  std::vector<SchemaEntry> entries;
+  for (int i = 0; i < 100; ++i) entries.push_back(Entry(kUint8, "many"));
+  const uint64_t schema = Define(entries);
+  const char payload[100] = {};
+  Decode({{schema, sizeof payload, Put(payload, sizeof payload)}});
+  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
+  EXPECT_EQ(decoded_.lost, kMostFields - ranges::kMostValues);
+  std::vector<PayloadData> many(200, PayloadData{kUint8, 1, Put(payload, 1)});
+  DecodePayloads(nullptr, many.data(), many.size(), false, &decoded_);
+  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
+  EXPECT_EQ(decoded_.lost, 1u);
+}
+
+TEST_F(NvtxPayloads, UnknownSchemasAndDomainsOfTheirOwn) {
+  ranges::Text* mine = ranges::Intern(ranges::Ascii("a domain of mine"));
+  ranges::Text* yours = ranges::Intern(ranges::Ascii("a domain of yours"));
+  const uint64_t id = kFirstSchemaId + 5;
+  EXPECT_EQ(Define({Entry(kUint8, "mine")}, 0, kStaticSchema, 0, id, mine), id);
+  EXPECT_EQ(Define({Entry(kUint8, "yours")}, 0, kStaticSchema, 0, id, yours), id);
+  const char byte = 1;
+  const PayloadData payload = {id, 1, Put(&byte, 1)};
+  EXPECT_EQ(Decode({payload}, mine), (Found{{"mine", "1"}}));
+  EXPECT_EQ(Decode({payload}, yours), (Found{{"yours", "1"}}));
+  EXPECT_TRUE(Decode({payload}).empty());
+  EXPECT_EQ(decoded_.lost, 1u);
+  Define({Entry(kUint8, "mine anew")}, 0, kStaticSchema, 0, id, mine);
+  EXPECT_EQ(Decode({payload}, mine), (Found{{"mine anew", "1"}}));
+  const PayloadData referenced = {kReferencedPayload, 1, Put(&byte, 1)};
+  EXPECT_TRUE(Decode({referenced}).empty());
+  EXPECT_EQ(decoded_.lost, 0u) << "it has no value of its own";
+  const PayloadData invalid[] = {{0, 1, Put(&byte, 1)}, {999, 1, Put(&byte, 1)}};
+  EXPECT_TRUE(Decode({invalid[0], invalid[1]}).empty());
+  EXPECT_EQ(decoded_.lost, 2u);
+  EXPECT_GE(Define({Entry(kUint8, "any")}, 0, kStaticSchema, 0, 17), kFirstDynamicId)
+      << "an id that a program may not choose";
+}
+
+TEST_F(NvtxPayloads, AMessageAmongTheValues) {
+  const uint64_t schema =
+      Define({Entry(kUint32, "number"), Entry(kCString, "message", 4, kEntryMessage, 4)});
+  struct {
+    uint32_t number;
+    char message[4];
+  } const payload = {3, {'s', 't', 'e', 'p'}};
+  const PayloadData data = {schema, sizeof payload, Put(&payload, sizeof payload)};
+  EXPECT_EQ(Decode({data}, nullptr, true), (Found{{"number", "3"}}));
+  EXPECT_EQ(TextOf(decoded_.message), "step");
+  EXPECT_EQ(Decode({data}), (Found{{"number", "3"}, {"message", "step"}}));
+  EXPECT_EQ(decoded_.message, nullptr);
+}
+
+TEST_F(NvtxPayloads, NonsenseDefinesNothing) {
+  EXPECT_EQ(DefineSchema(nullptr, nullptr, 0), 0u);
+  SchemaAttributes attributes = {};
+  attributes.entry_count = 3;
+  EXPECT_EQ(DefineSchema(nullptr, &attributes, 0), 0u);
+  EnumAttributes names = {};
+  EXPECT_EQ(DefineEnum(nullptr, &names, 0), 0u);
+  const char byte = 1;
+  const uint64_t odd = DefineNames({{"one", 1, 0}}, 3);
+  Decode({{odd, 1, Put(&byte, 1)}});
+  EXPECT_EQ(decoded_.lost, 1u) << "no enumeration has three bytes";
+  const uint64_t itself = kFirstSchemaId + 77;
+  for (int i = 0; i < 3; ++i) {
+    Define({Entry(kUint8, "a"), Entry(itself, "again")}, 0, kStaticSchema, 0, itself);
+  }
+  Decode({{itself, 1, Put(&byte, 1)}});
+  EXPECT_EQ(decoded_.values.count, 1u) << "a schema within itself ends";
+}
+
+// Last: what it fills up stays full.
+TEST_F(NvtxPayloads, ZzzThreadsDefineAtOnceUntilNothingFits) {
+  std::vector<std::thread> threads;
+  std::vector<std::vector<uint64_t>> ids(4);
+  for (auto& mine : ids) {
+    threads.emplace_back([this, &mine] {
+      for (int i = 0; i < 20'000; ++i) mine.push_back(Define({Entry(kUint8, "of a thread")}));
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  const char byte = 1;
+  size_t known = 0;
+  for (const auto& mine : ids) {
+    for (const uint64_t id : mine) {
+      ASSERT_GE(id, kFirstDynamicId);
+      known += FindDefinition(nullptr, id) != nullptr;
+      EXPECT_EQ(Decode({{id, 1, Put(&byte, 1)}}).size() + decoded_.lost, 1u);
+    }
+  }
+  EXPECT_GT(known, 1000u);
+  EXPECT_LT(known, 80'000u);
+}
+
+}  // namespace
+}  // namespace gpuprof::inject::nvtx
