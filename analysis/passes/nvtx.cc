@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/model/names.h"
+#include "analysis/passes/nvtx_values.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 
@@ -57,6 +58,7 @@ class Collector {
     known_.clear();
     for (const Track& track : process.tracks) {
       std::vector<size_t> pushed;
+      const std::vector<std::pair<size_t, size_t>> values = ValuesOfRanges(track);
       for (size_t row = 0; row < track.range.rows(); ++row) {
         const RangeKind kind = proto::RangeKindOf(track.range.operation[row]);
         // Of a newer recorder, or damaged.
@@ -66,6 +68,7 @@ class Collector {
           continue;
         }
         Sums& sums = AddRow(process, track, row, kind);
+        if (!values.empty()) AddValues(process, track, row, values[row]);
         if (kind == RangeKind::kPushPop) {
           pushed.push_back(row);
         } else {
@@ -91,6 +94,7 @@ class Collector {
                        return std::tuple(x->total_ns(), x->count()) >
                               std::tuple(y->total_ns(), y->count());
                      });
+    values_.Fill(by_domain_, out);
     for (const auto& [number, name] : names_) {
       const auto& [pid, kind, domain, value] = number;
       results::NvtxName* row = out->add_names();
@@ -124,6 +128,15 @@ class Collector {
     sums.threads.emplace(process.pid, track.tid);
     sums.processes.insert(process.pid);
     return sums;
+  }
+
+  void AddValues(const Process& process, const Track& track, size_t row,
+                 std::pair<size_t, size_t> values) {
+    const Key key =
+        KeyOf(process, track.range, row, proto::RangeKindOf(track.range.operation[row]));
+    for (size_t i = values.first; i < values.second; ++i) {
+      values_.Add(process, track.range_value, i, {key.domain, key.name, key.kind, ""});
+    }
   }
 
   void AddName(const Process& process, const RangeTable& table, size_t row, RangeKind kind) {
@@ -179,6 +192,7 @@ class Collector {
   bool by_domain_;
   std::map<Key, Sums> groups_;
   std::map<std::tuple<uint32_t, uint32_t, RangeKind>, Sums*> known_;
+  NvtxValues values_;
   std::map<std::tuple<int32_t, RangeKind, std::string, uint64_t>, std::string> names_;
 };
 

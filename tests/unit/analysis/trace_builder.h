@@ -152,6 +152,10 @@ class TrackBuilder {
                       int64_t end, uint32_t depth = 0,
                       proto::RangeKind kind = proto::RangeKind::kPushPop, int32_t begin_tid = 0,
                       uint8_t flags = 0);
+  // A value of the range that comes next, which has all but the value's name and bits.
+  TrackBuilder& Value(const std::string& domain, int64_t end, uint8_t place,
+                      const std::string& name, proto::RangeValue type, uint64_t bits,
+                      uint32_t depth = 0, proto::RangeKind kind = proto::RangeKind::kPushPop);
   TrackBuilder& Tool() {
     track_.tool = true;
     return *this;
@@ -333,6 +337,19 @@ inline TrackBuilder& TrackBuilder::Range(const std::string& domain, const std::s
   return *this;
 }
 
+inline TrackBuilder& TrackBuilder::Value(const std::string& domain, int64_t end, uint8_t place,
+                                         const std::string& name, proto::RangeValue type,
+                                         uint64_t bits, uint32_t depth, proto::RangeKind kind) {
+  track_.range_value.end_ns.push_back(end);
+  track_.range_value.operation.push_back(static_cast<uint32_t>(kind) |
+                                         static_cast<uint32_t>(type) << 4 | uint32_t{place} << 8 |
+                                         depth << 16);
+  track_.range_value.domain.push_back(domain.empty() ? 0 : process_->Id(domain));
+  track_.range_value.name.push_back(process_->Id(name));
+  track_.range_value.value.push_back(bits);
+  return *this;
+}
+
 inline TrackBuilder& TrackBuilder::Sync(uint32_t kind, int64_t start, int64_t end,
                                         uint32_t correlation) {
   track_.sync.end_ns.push_back(end);
@@ -490,6 +507,7 @@ inline Process ProcessBuilder::Build() const {
     process.rows +=
         track.range.rows() + track.memcpy.rows() + track.memset.rows() + track.sync.rows();
     process.rows += track.device_memory.rows() + track.memory_pool.rows();
+    process.rows += track.range_value.rows();
     process.rows += track.kernel.rows() + track.api.rows() + track.heap.rows() +
                     track.tensor.rows() + track.thread_event.rows() + track.op.rows() +
                     track.wait.rows();

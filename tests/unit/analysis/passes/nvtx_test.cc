@@ -115,6 +115,72 @@ TEST(Nvtx, StartedRangesStandAloneAndNamesAreTold) {
   EXPECT_EQ(result.names(0).name(), "worker");
 }
 
+const results::NvtxValue& ValueOf(const results::Nvtx& result, const std::string& name,
+                                  const std::string& range) {
+  static const results::NvtxValue none;
+  for (const results::NvtxValue& value : result.values()) {
+    if (value.name() == name && value.range() == range) return value;
+  }
+  ADD_FAILURE() << "no value " << name << " of " << range;
+  return none;
+}
+
+TEST(Nvtx, ValuesOfPayloadsAreSummedByRangeAndName) {
+  using proto::RangeValue;
+  ProcessBuilder builder(5, 1);
+  const uint64_t sum = builder.Id("Sum");
+  const uint64_t max = builder.Id("Max");
+  const auto minus = static_cast<uint64_t>(int64_t{-2});
+  builder.Thread(5)
+      .Range("", "bare", 0, 1 * kMs)
+      .Value("NCCL", 2 * kMs, 0, "Message size [bytes]", RangeValue::kUint64, 1000)
+      .Value("NCCL", 2 * kMs, 1, "op", RangeValue::kText, sum)
+      .Range("NCCL", "AllReduce", 1 * kMs, 2 * kMs)
+      .Value("NCCL", 4 * kMs, 0, "Message size [bytes]", RangeValue::kUint64, 3000)
+      .Value("NCCL", 4 * kMs, 1, "op", RangeValue::kText, max)
+      .Range("NCCL", "AllReduce", 3 * kMs, 4 * kMs)
+      // Of one moment, and told apart by their depth and their places.
+      .Value("NCCL", 6 * kMs, 0, "root", RangeValue::kInt64, minus, 1)
+      .Range("NCCL", "Reduce", 6 * kMs, 6 * kMs, 1)
+      .Value("NCCL", 6 * kMs, 0, "root", RangeValue::kInt64, 5, 1)
+      .Range("NCCL", "Reduce", 6 * kMs, 6 * kMs, 1)
+      .Value("NCCL", 6 * kMs, 0, "op", RangeValue::kText, sum)
+      .Range("NCCL", "AllReduce", 5 * kMs, 6 * kMs)
+      .Value("", 7 * kMs, 0, "lost", RangeValue::kUint64, 1, 0, RangeKind::kMark)
+      .Value("", 8 * kMs, 0, "where", RangeValue::kAddress, 0xbeef, 0, RangeKind::kMark)
+      .Range("", "spot", 8 * kMs, 8 * kMs, 0, RangeKind::kMark);
+  const Trace trace = MakeTrace({&builder});
+  const results::Nvtx result = RunNvtxBy(trace);
+  EXPECT_EQ(result.values_size(), 4) << "what has no range is no range's";
+  const results::NvtxValue& bytes = ValueOf(result, "Message size [bytes]", "AllReduce");
+  EXPECT_EQ(bytes.count(), 2u);
+  EXPECT_EQ(bytes.domain(), "NCCL");
+  EXPECT_EQ(bytes.kind(), "push_pop");
+  EXPECT_EQ(bytes.unit(), "bytes");
+  EXPECT_EQ(bytes.sum_value(), 4000);
+  EXPECT_EQ(bytes.mean_value(), 2000);
+  EXPECT_EQ(bytes.min_value(), 1000);
+  EXPECT_EQ(bytes.max_value(), 3000);
+  EXPECT_FALSE(bytes.has_most_frequent());
+  const results::NvtxValue& op = ValueOf(result, "op", "AllReduce");
+  EXPECT_EQ(op.count(), 3u);
+  EXPECT_FALSE(op.has_sum_value());
+  EXPECT_EQ(op.text_count(), 2u);
+  EXPECT_EQ(op.most_frequent(), "Sum");
+  EXPECT_EQ(op.most_frequent_count(), 2u);
+  const results::NvtxValue& root = ValueOf(result, "root", "Reduce");
+  EXPECT_EQ(root.count(), 2u);
+  EXPECT_EQ(root.min_value(), -2);
+  EXPECT_EQ(root.max_value(), 5);
+  EXPECT_EQ(root.unit(), "");
+  EXPECT_EQ(ValueOf(result, "where", "spot").most_frequent(), "0xbeef");
+  const results::Nvtx by_domain = RunNvtxBy(trace, "domain");
+  EXPECT_EQ(ValueOf(by_domain, "op", "NCCL").count(), 3u);
+  const std::string text = Render(result, Format::kText, PassOptions(), 160);
+  EXPECT_NE(text.find("Sum (2 of 3)"), std::string::npos) << text;
+  EXPECT_NE(text.find("NCCL:AllReduce"), std::string::npos) << text;
+}
+
 // Two threads launch; on the first a library's and the program's own range of one name.
 Trace MakeLaunches() {
   ProcessBuilder builder(5, 1);

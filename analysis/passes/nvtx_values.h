@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Values of NVTX's extended payloads, found by their ranges and summed by their names. For the pass
+// `nvtx`; one thread.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "analysis/model/trace.h"
+#include "proto/results/nvtx.pb.h"
+
+namespace gpuprof::analysis {
+
+// The first and the last row plus 1 of each range's values, by the range's row; equal: it has none.
+// Values whose range is not there (a damaged file) belong to none.
+std::vector<std::pair<size_t, size_t>> ValuesOfRanges(const Track& track);
+
+// What a row of the result stands for.
+struct NvtxValueKey {
+  std::string domain;
+  std::string range;  // "" by domain
+  proto::RangeKind kind;
+  std::string name;
+  bool operator<(const NvtxValueKey& other) const {
+    return std::tie(domain, range, kind, name) <
+           std::tie(other.domain, other.range, other.kind, other.name);
+  }
+};
+
+class NvtxValues {
+ public:
+  // Row `row` of `table`, of a range that `key` names but for the value's own name.
+  void Add(const Process& process, const RangeValueTable& table, size_t row, NvtxValueKey key);
+  void Fill(bool by_domain, results::Nvtx* out) const;
+
+ private:
+  struct Sums {
+    uint64_t count = 0;
+    uint64_t numbers = 0;
+    double sum = 0;
+    double min = 0;
+    double max = 0;
+    std::map<std::string, uint64_t> texts;  // addresses too
+  };
+  static void FillRow(const NvtxValueKey& key, const Sums& sums, bool by_domain,
+                      results::NvtxValue* row);
+
+  std::map<NvtxValueKey, Sums> groups_;
+};
+
+}  // namespace gpuprof::analysis
