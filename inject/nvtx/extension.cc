@@ -13,6 +13,7 @@
 #include <errno.h>
 
 #include "inject/chained_tool.h"
+#include "inject/entry.h"
 #include "inject/hook_list.h"
 #include "inject/nvtx/callbacks.h"
 #include "inject/nvtx/payload_abi.h"
@@ -73,6 +74,7 @@ bool Attach(ModuleInfo* module) {
 extern "C" GPUPROF_EXPORT int InitializeInjectionNvtxExtension(
     gpuprof::inject::nvtx::ModuleInfo* module) {
   const int saved = errno;
+  gpuprof::inject::EnsureEntered();
   const bool attached = gpuprof::inject::nvtx::Attach(module);
   errno = saved;
   return attached ? 1 : 0;
