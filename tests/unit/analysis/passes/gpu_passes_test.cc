@@ -148,6 +148,55 @@ TEST(ApiPass, CountsErrorsAndTheWorkBegun) {
   EXPECT_EQ(by_thread.calls(0).work_count(), 2u);
 }
 
+TEST(ApiPass, ThreadsOfOneNumberOnTwoHostsAreTwo) {
+  ProcessBuilder first(1), second(1);
+  second.process().host = "other";
+  first.Thread(1, "here").Call("cudaMalloc_v3020", 0, 4 * kMs, 1);
+  second.Thread(1, "there").Call("cudaMalloc_v3020", 0, 1 * kMs, 1);
+  const Trace trace = MakeTrace({&first, &second});
+  const auto by_thread = RunBy<results::ApiCalls>("api", trace, "thread");
+  ASSERT_EQ(by_thread.calls_size(), 2);
+  EXPECT_NE(by_thread.calls(0).name().find("here"), std::string::npos);
+  EXPECT_NE(by_thread.calls(1).name().find("there"), std::string::npos);
+  EXPECT_EQ(RunBy<results::ApiCalls>("api", trace).calls_size(), 2);
+}
+
+TEST(PassesOfGpu, RowsThatStandForSeveralCountAsThese) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(5, "main")
+      .Weight(8)
+      .Call("cudaLaunchKernel_v7000", 0, 5 * kUs, 1)
+      .Call("cudaMalloc_v3020", 1 * kMs, 2 * kMs, 2, 2);
+  builder.Stream(0, 1, 7)
+      .Weight(8)
+      .Kernel(kernel, 25 * kUs, 30 * kUs, 1)
+      .Copy(1, 1, 3, 1000, 1 * kMs, 2 * kMs, 3)
+      .Sync(3, 2 * kMs, 3 * kMs, 4)
+      .WholeGraph(9, 4 * kMs, 5 * kMs, 5);
+  const Trace trace = MakeTrace({&builder});
+  const auto calls = RunBy<results::ApiCalls>("api", trace);
+  ASSERT_EQ(calls.calls_size(), 2);
+  EXPECT_EQ(calls.count(), 16u);
+  EXPECT_EQ(calls.calls(0).error_count(), 8u);
+  EXPECT_EQ(calls.calls(1).work_count(), 8u);
+  EXPECT_EQ(calls.calls(1).mean_delay_ns(), 25 * kUs);
+  const auto copies = RunBy<results::Memcpy>("memcpy", trace);
+  EXPECT_EQ(copies.count(), 8u);
+  EXPECT_EQ(copies.total_bytes(), 8000u);
+  EXPECT_EQ(copies.exposed_ns(), 1 * kMs);
+  const auto syncs = RunBy<results::Syncs>("sync", trace);
+  EXPECT_EQ(syncs.count(), 8u);
+  EXPECT_EQ(syncs.host_ns(), 8 * kMs);
+  const auto graphs = RunBy<results::Graphs>("graphs", trace);
+  EXPECT_EQ(graphs.count(), 8u);
+  EXPECT_EQ(graphs.total_ns(), 8 * kMs);
+  const auto streams = RunBy<results::Streams>("streams", trace);
+  ASSERT_EQ(streams.streams_size(), 1);
+  EXPECT_EQ(streams.streams(0).kernel_count(), 8u);
+  EXPECT_EQ(streams.streams(0).copy_count(), 8u);
+}
+
 TEST(SyncPass, TellsThreadsWaitsFromStreamsWaits) {
   ProcessBuilder builder(5);
   builder.Thread(5, "main")

@@ -52,6 +52,47 @@ TEST(Kernels, ByNameSumsSignatures) {
   EXPECT_DOUBLE_EQ(add.total_ratio(), 5.0 / 12);
 }
 
+// Containers give the same pid on every host, and each file numbers names as it likes.
+TEST(Kernels, ProcessesOfOnePidOnTwoHostsAreTwo) {
+  ProcessBuilder first(1), second(1);
+  second.process().host = "other";
+  first.Stream(0, 1, 7).Kernel(first.Signature("one", 1, 32), 0, 4 * kMs);
+  second.Stream(0, 1, 7).Kernel(second.Signature("two", 1, 32), 1 * kMs, 2 * kMs);
+  const results::Kernels result = RunBy(MakeTrace({&first, &second}), "name");
+  ASSERT_EQ(result.kernels_size(), 2);
+  EXPECT_EQ(result.kernels(0).name(), "one");
+  EXPECT_EQ(result.kernels(1).name(), "two");
+  EXPECT_EQ(result.kernels(1).pid(), 1);
+  EXPECT_EQ(result.busy_ns(), 5 * kMs) << "two devices, although both are number 0";
+}
+
+TEST(Kernels, RowsThatStandForSeveralCountAsThese) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(5).Call("cudaLaunchKernel_v7000", 0, 5 * kUs, 11);
+  builder.Stream(0, 1, 7)
+      .Kernel(kernel, 1 * kMs, 2 * kMs)
+      .Weight(4)
+      .Kernel(kernel, 3 * kMs, 6 * kMs, 11, 2);
+  proto::GpuRate* rate = builder.process().health.add_gpu_rate();
+  rate->set_records(5);
+  rate->set_left_out(3);
+  rate->set_most_one_in(4);
+  const results::Kernels result = RunBy(MakeTrace({&builder}), "name");
+  EXPECT_EQ(result.count(), 5u);
+  EXPECT_EQ(result.total_ns(), 13 * kMs);
+  EXPECT_EQ(result.busy_ns(), 4 * kMs);
+  ASSERT_EQ(result.kernels_size(), 1);
+  const results::Kernel& row = result.kernels(0);
+  EXPECT_EQ(row.median_ns(), 3 * kMs);
+  EXPECT_EQ(row.mean_ns(), 13 * kMs / 5);
+  EXPECT_EQ(row.launched_count(), 4u);
+  EXPECT_EQ(row.graph_count(), 4u);
+  EXPECT_EQ(result.meta().confidence().level(), results::LEVEL_MEDIUM);
+  ASSERT_EQ(result.meta().notes_size(), 1);
+  EXPECT_NE(result.meta().notes(0).find("3 of 5 records"), std::string::npos);
+}
+
 TEST(Kernels, BySignatureAndByStream) {
   const Trace trace = MakeStreams();
   const results::Kernels by_signature = RunBy(trace, "signature");
