@@ -57,7 +57,7 @@ def counts(lines, *keys):
 def run(tmp_path):
     number = iter(range(1000))
 
-    def start(program, *arguments, script="", tool=None, cupti=None, libraries=LIBRARIES, truth=True, timeout=30):
+    def start(program, *arguments, script="", tool=None, cupti=None, libraries=LIBRARIES, truth=True, timeout=30, env=None):
         n = next(number)
         environment = {k: v for k, v in os.environ.items()
                        if not k.startswith(("FAKE_GPU", "SELFTEST", "CUDA_", "GPUPROF", "LD_"))}
@@ -69,6 +69,7 @@ def run(tmp_path):
                                SELFTEST_OUT=str(tmp_path / f"tool{n}"))
         if cupti is not None:
             environment["SELFTEST_CUPTI"] = str(cupti)
+        environment.update(env or {})
         done = subprocess.run([str(BUILD / "programs" / program), *map(str, arguments)], env=environment,
                               capture_output=True, text=True, timeout=timeout, check=False)
         return Run(done.returncode, done.stdout, done.stderr, read_lines(tmp_path / f"tool{n}"),

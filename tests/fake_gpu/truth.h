@@ -36,6 +36,7 @@
 //   on
 //   {"t":"drop","kind":..}            a record that the CUPTI double dropped and counted
 //   {"t":"lost_times","correlation":..}   a record delivered with start and end 0
+//   {"t":"played","kind":..,"records":..}   of a recording that is handed out, by kind
 //   {"t":"abandoned","records":..}    what was in a buffer when cuptiFinalize was called
 //   {"t":"violation","what":..}       the tool did what the real CUPTI forbids
 //   {"t":"exit"}                      an orderly end

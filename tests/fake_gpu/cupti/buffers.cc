@@ -21,6 +21,7 @@
 #include "tests/fake_gpu/cupti/state.h"
 #include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/clock.h"
+#include "tests/fake_gpu/device/playback.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
 
@@ -35,6 +36,8 @@ struct Buffer {
   uint64_t due = 0;
   uint64_t closed = 0;
   bool forced = false;
+  // Of a playback: its bytes are as they shall be.
+  bool finished = false;
 };
 
 // Where one thread, or all, or the device writes.
@@ -105,7 +108,7 @@ Slot* SlotFor(size_t client, bool device) {
 }
 
 void Deliver(const Writer& writer, Buffer* buffer) {
-  Finish({buffer->data, buffer->used}, fake_gpu::Monotonic());
+  if (!buffer->finished) Finish({buffer->data, buffer->used}, fake_gpu::Monotonic());
   const BufferCallbacks& callbacks = writer.callbacks;
   in_callback = true;
   if (callbacks.complete_v2 != nullptr) {
@@ -249,6 +252,8 @@ bool Wants(const Client& client, const Piece& piece) {
 }
 
 void AppendAll(const Piece* pieces, size_t count, bool device, uint64_t end) {
+  if (fake_gpu::ThePlayback() != nullptr) [[unlikely]]
+    return;
   const Piece& last = pieces[count - 1];
   EachClient([&](const Client& client, size_t i) {
     if (!Wants(client, last)) return;
@@ -344,6 +349,19 @@ void AbandonBuffers() {
     });
   });
 }
+
+bool HandOver(size_t client, const FillBuffer& fill) {
+  Writer& writer = WriterOf(client);
+  Buffer buffer;
+  if (!Request(writer, &buffer)) return false;
+  buffer.finished = true;
+  buffer.used = fill({buffer.data, buffer.size, buffer.most_records});
+  const std::lock_guard lock(writer.mutex);
+  Close(writer, &buffer, true);
+  return true;
+}
+
+void AddDropped(size_t client, size_t records) { WriterOf(client).dropped.fetch_add(records); }
 
 size_t TakeDropped(size_t client) {
   Writer& writer = WriterOf(client);

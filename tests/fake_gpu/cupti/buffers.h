@@ -11,6 +11,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 
 #include "tests/fake_gpu/cupti/v2.h"
 
@@ -46,9 +47,23 @@ void SetFlushPeriod(uint32_t milliseconds);
 void SetPerThread(bool per_thread);
 bool PerThread();
 
+// What the client gave.
+struct Room {
+  uint8_t* bytes;
+  size_t count;
+  size_t most_records;  // 0: any number
+};
+// Fills it, returns how many bytes are valid.
+using FillBuffer = std::function<size_t(const Room& room)>;
+
+// Asks this client for a buffer and hands it back as `fill` leaves it, after all that were closed
+// before. False: none was given.
+bool HandOver(size_t client, const FillBuffer& fill);
+
 // Forgets what was not handed back; for cuptiFinalize.
 void AbandonBuffers();
 
+void AddDropped(size_t client, size_t records);
 // Of this client, counted since the last question.
 size_t TakeDropped(size_t client);
 

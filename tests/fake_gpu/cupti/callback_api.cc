@@ -12,6 +12,7 @@
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/state.h"
 #include "tests/fake_gpu/cupti/v2.h"
+#include "tests/fake_gpu/device/playback.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
 
@@ -199,6 +200,7 @@ CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
   if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  *version = fake_gpu_cupti::kVersion;
+  const fake_gpu::Playback* playback = fake_gpu::ThePlayback();
+  *version = playback != nullptr ? playback->version : fake_gpu_cupti::kVersion;
   return CUPTI_SUCCESS;
 }

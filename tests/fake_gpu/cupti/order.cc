@@ -10,6 +10,7 @@
 
 #include "tests/fake_gpu/cupti/buffers.h"
 #include "tests/fake_gpu/cupti/personality.h"
+#include "tests/fake_gpu/cupti/playback.h"
 #include "tests/fake_gpu/cupti/state.h"
 #include "tests/fake_gpu/device/script.h"
 
@@ -93,6 +94,7 @@ void Finish(std::span<uint8_t> records, uint64_t now) {
 
 CUptiResult NextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record) {
   if (buffer == nullptr || record == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  if (CUptiResult result; NextPlayedRecord(buffer, valid, record, &result)) return result;
   size_t at = 0;
   if (*record != nullptr) {
     const auto* now = reinterpret_cast<const uint8_t*>(*record);

@@ -25,6 +25,7 @@ class CuptiSink final : public fake_gpu::Sink {
   void ObjectChanged(const fake_gpu::Object& object) override;
   void FunctionLoaded(CUfunction function, uint64_t start, uint64_t end,
                       uint32_t correlation) override;
+  const char* PlayBuffers() override;
   void DriverExited() override;
 
  private:

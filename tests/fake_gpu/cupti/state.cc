@@ -14,6 +14,7 @@
 #include "tests/fake_gpu/cupti/sink.h"
 #include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/clock.h"
+#include "tests/fake_gpu/device/playback.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
 
@@ -95,7 +96,8 @@ void CallBack(uint32_t domain, uint32_t id, const void* data) {
 
 uint64_t CallTime() {
   const auto own = TheState().timestamp.load(std::memory_order_relaxed);
-  return own != nullptr ? own() : fake_gpu::ToolTime();
+  if (own != nullptr) return own();
+  return fake_gpu::ThePlayback() != nullptr ? fake_gpu::PlaybackTime() : fake_gpu::ToolTime();
 }
 
 uint64_t DeviceTime(uint64_t monotonic) {

@@ -129,6 +129,8 @@ class Sink {
   virtual void ObjectChanged(const Object& object) = 0;
   virtual void FunctionLoaded(CUfunction function, uint64_t start, uint64_t end,
                               uint32_t correlation) = 0;
+  // Hands out the buffers of the playback, to all who asked for anything. Null, or why not.
+  virtual const char* PlayBuffers() = 0;
   // The driver's exit handler has run: contexts are no more.
   virtual void DriverExited() = 0;
 
