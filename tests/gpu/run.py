@@ -7,7 +7,7 @@
     python3 gpu-kit/run.py
 
 Builds the programs with the machine's nvcc where there is one, so that they fit its driver; otherwise those that came along are taken. Then the
-twins, and the frameworks that are there. Exit status 1 if anything differed. Needs Python 3.8, a driver and a GPU.
+twins, the frameworks that are there, and recordings of CUPTI's own buffers in gpu-kit/recordings, to be kept. Exit status 1 if anything differed. Needs Python 3.8, a driver and a GPU.
 """
 
 import pathlib
@@ -37,6 +37,8 @@ def main():
     subprocess.run([gpuprof, "doctor"], check=False)
     status = subprocess.run([sys.executable, str(KIT / "twins.py"), "--gpuprof", gpuprof, "--programs", str(programs)], check=False).returncode
     status |= subprocess.run([sys.executable, str(KIT / "frameworks.py"), "--gpuprof", gpuprof], check=False).returncode
+    status |= subprocess.run([sys.executable, str(KIT / "recordings.py"), "--recorder", str(KIT / "cupti_recorder.so"), "--programs", str(programs),
+                              "--out", str(KIT / "recordings")], check=False).returncode
     sys.exit(1 if status else 0)
 
 
