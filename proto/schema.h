@@ -56,6 +56,7 @@ enum class ChunkKind : uint16_t {
   kMemoryPool = 38,
   kGraphLaunch = 39,  // of a graph that is recorded as a whole
   kOverhead = 40,     // what CUDA and CUPTI spend on themselves, on its thread's or device's track
+  kCudaEvent = 41,    // a CUDA event is recorded, on the stream it is recorded in
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
@@ -178,7 +179,16 @@ enum : int {
 };  // function: ApiFunction()
 }
 namespace sync_column {
-enum : int { kEnd, kDuration, kOperation, kCorrelation, kStream, kEvent, kResult };
+enum : int {
+  kEnd,
+  kDuration,
+  kOperation,
+  kCorrelation,
+  kStream,
+  kEvent,
+  kResult,
+  kEventRecord  // the recording waited for, as cuda_event has it; 0: not told
+};
 }
 namespace device_memory_column {
 enum : int {
@@ -209,6 +219,14 @@ enum : int { kEnd, kDuration, kGraph, kCorrelation };
 }
 namespace overhead_column {
 enum : int { kEnd, kDuration, kOperation, kCorrelation, kBytes };
+}
+namespace cuda_event_column {
+enum : int {
+  kTime,  // when the call began
+  kCorrelation,
+  kEvent,  // as in sync
+  kRecord  // this recording alone (CUPTI's cudaEventSyncId); 0: not told
+};
 }
 namespace mapping_column {
 enum : int { kTime, kOperation, kAddress, kSize, kStack };  // operation: MapEvent | flags << 8
@@ -377,14 +395,15 @@ inline constexpr TableSpec kTables[] = {
       {"stack", Encoding::kPlain}}},
     {ChunkKind::kSync,
      "sync",
-     7,
+     8,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
       {"operation", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
       {"stream", Encoding::kPlain},
       {"event", Encoding::kDelta},
-      {"result", Encoding::kPlain}}},
+      {"result", Encoding::kPlain},
+      {"event_record", Encoding::kDelta}}},
     {ChunkKind::kDeviceMemory,
      "device_memory",
      8,
@@ -422,6 +441,13 @@ inline constexpr TableSpec kTables[] = {
       {"operation", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
       {"bytes", Encoding::kPlain}}},
+    {ChunkKind::kCudaEvent,
+     "cuda_event",
+     4,
+     {{"time", Encoding::kTime},
+      {"correlation", Encoding::kDelta},
+      {"event", Encoding::kDelta},
+      {"record", Encoding::kDelta}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {

@@ -350,6 +350,7 @@ const ProcessDump::Table ProcessDump::kTables[] = {
     {"graph_launch", Times<&Track::graph_launch, &GraphLaunchTable::end_ns>,
      WriteGpu<&GpuRows::GraphLaunch>},
     {"overhead", Times<&Track::overhead, &OverheadTable::end_ns>, WriteGpu<&GpuRows::Overhead>},
+    {"cuda_event", Times<&Track::cuda_event, &CudaEventTable::time_ns>, WriteGpu<&GpuRows::Event>},
 };
 const size_t ProcessDump::kTableCount = std::size(kTables);
 

@@ -120,6 +120,7 @@ void GpuRows::Wait(const Track& track, size_t row) {
   out_->Pair("context", track.context);
   out_->Pair("stream", t.stream[row]);
   if (t.event[row] != 0) out_->Pair("event", t.event[row]);
+  if (t.event_record[row] != 0) out_->Pair("event_record", t.event_record[row]);
   out_->Pair("correlation", t.correlation[row]);
   if (t.result[row] != 0) out_->Pair("result", t.result[row]);
   Weight(t, row);
@@ -171,6 +172,14 @@ void GpuRows::Overhead(const Track& track, size_t row) {
   Span(t, row);
   if (t.correlation[row] != 0) out_->Pair("correlation", t.correlation[row]);
   if (t.bytes[row] != 0) out_->Pair("bytes", t.bytes[row]);
+}
+
+void GpuRows::Event(const Track& track, size_t row) {
+  const CudaEventTable& t = track.cuda_event;
+  out_->Pair("event", t.event[row]);
+  if (t.record[row] != 0) out_->Pair("record", t.record[row]);
+  Stream(track);
+  out_->Pair("correlation", t.correlation[row]);
 }
 
 }  // namespace gpuprof::analysis

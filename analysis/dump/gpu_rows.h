@@ -11,12 +11,13 @@
 //   memset   destination start_ns duration_ns bytes value device context stream [async] correlation
 //            [graph graph_node]
 //   api      function start_ns duration_ns correlation [result] [stack]
-//   sync     kind start_ns duration_ns context stream [event] correlation [result]
+//   sync     kind start_ns duration_ns context stream [event] [event_record] correlation [result]
 //   device_memory  operation kind address bytes device context [stream] [async] [pool] correlation
 //            capture
 //   memory_pool    operation pool size_bytes utilized_bytes threshold_bytes device [correlation]
 //   graph_launch   graph start_ns duration_ns device context stream correlation
 //   overhead       kind start_ns duration_ns [correlation] [bytes]
+//   cuda_event     event [record] device context stream correlation
 //
 // Behind the keys of kernels, memcpy, memset, api, sync and graph_launch: [weight], how many the
 // row stands for where only a part was recorded. Names of kernels are as CUPTI gives them, mangled.
@@ -44,6 +45,7 @@ class GpuRows {
   void Pool(const Track& track, size_t row);
   void GraphLaunch(const Track& track, size_t row);
   void Overhead(const Track& track, size_t row);
+  void Event(const Track& track, size_t row);
 
   // Of proto::ApiFunction; its number where the trace has no name for it.
   void Function(uint32_t function);

@@ -184,8 +184,18 @@ struct SyncTable {
   Column<uint32_t> stream;
   Column<uint32_t> event;
   Column<uint32_t> result;
+  Column<uint64_t> event_record;  // CudaEventTable::record of what was waited for; 0: not told
   Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
+};
+
+// CUDA events are recorded: on the track of the stream in which they are.
+struct CudaEventTable {
+  Column<int64_t> time_ns;  // when the call began
+  Column<uint32_t> correlation;
+  Column<uint32_t> event;
+  Column<uint64_t> record;  // this recording's own number; 0: not told
+  size_t rows() const { return time_ns.size(); }
 };
 
 // What CUDA and CUPTI spend on themselves, on their thread's track or their device's.
@@ -284,6 +294,7 @@ struct Track {
   CounterTable counter;
   GraphLaunchTable graph_launch;
   OverheadTable overhead;
+  CudaEventTable cuda_event;
 };
 
 // A context or stream that is none, as CUPTI numbers it.

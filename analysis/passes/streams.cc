@@ -3,7 +3,8 @@
 
 // The pass `streams`: what each stream and device did when, as unions, and why a device was idle. A
 // gap ends where some stream's work begins; that work's launch tells the cause: it had not begun
-// when the gap began (host), was under way (launch), or was over (dependency).
+// when the gap began (host), was under way (launch), or was over (dependency). And which stream
+// waited for which.
 
 #include <algorithm>
 #include <map>
@@ -14,6 +15,7 @@
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/stream_waits.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 
@@ -152,7 +154,8 @@ void FillStreams(const Process& process, const Device& device, int64_t window_ns
   }
 }
 
-void FillDevice(const Process& process, uint32_t number, Device* device, results::Streams* out) {
+void FillDevice(const Process& process, const Launches& launches, uint32_t number, Device* device,
+                results::Streams* out) {
   std::vector<Interval> kernels, copies, graphs, kernels_by_stream;
   for (const Stream& stream : device->streams) {
     const std::vector<Interval> of_stream = UnionOf(stream.kernels);
@@ -180,7 +183,7 @@ void FillDevice(const Process& process, uint32_t number, Device* device, results
   use->set_several_kernels_ns(TotalLength(CoveredTwice(kernels_by_stream)));
   std::sort(device->work.begin(), device->work.end(),
             [](const Work& x, const Work& y) { return x.start < y.start; });
-  AddGaps(windows, busy, device->work, Launches(process), use);
+  AddGaps(windows, busy, device->work, launches, use);
   FillStreams(process, *device, use->window_ns(), out);
 }
 
@@ -190,12 +193,18 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
   auto out = std::make_unique<results::Streams>();
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
+    const Launches launches(process);
     for (auto& [number, device] : DevicesOf(process))
-      FillDevice(process, number, &device, out.get());
+      FillDevice(process, launches, number, &device, out.get());
+    AddStreamWaits(process, launches, out.get());
   }
   std::stable_sort(out->mutable_streams()->pointer_begin(), out->mutable_streams()->pointer_end(),
                    [](const results::StreamUse* x, const results::StreamUse* y) {
                      return x->busy_ns() > y->busy_ns();
+                   });
+  std::stable_sort(out->mutable_waits()->pointer_begin(), out->mutable_waits()->pointer_end(),
+                   [](const results::StreamWait* x, const results::StreamWait* y) {
+                     return x->held_up_ns() > y->held_up_ns();
                    });
   context.FillMeta("streams", out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pass `sync`: sums over the waits for the GPU, by kind of wait and the call that waited.
+// The pass `sync`: sums over the waits for the GPU, by kind of wait and the call that waited, by
+// thread, or by the stream waited for.
 
 #include <algorithm>
 #include <map>
@@ -10,6 +11,7 @@
 #include <vector>
 
 #include "analysis/model/names.h"
+#include "analysis/passes/event_records.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
@@ -18,14 +20,16 @@
 namespace gpuprof::analysis {
 namespace {
 
-// CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT
-constexpr uint32_t kStreamWait = 2;
 constexpr int64_t kShort = 10'000;
+enum class Grouping { kKind, kThread, kStream };
+// In place of a track: no stream alone was waited for, or it is not known which.
+constexpr uint32_t kWholeContext = 0xffffffff, kUnknownStream = 0xfffffffe;
 
 struct Key {
   size_t owner;          // process
   int32_t tid;           // 0: of all threads
-  uint32_t kind;         // of a thread: 0
+  uint32_t kind;         // of a thread or stream: 0
+  uint32_t track;        // of the stream waited for; else 0
   std::string function;  // "": not recorded
   auto operator<=>(const Key&) const = default;
 };
@@ -36,27 +40,39 @@ struct Sums {
 
 using Groups = std::map<Key, Sums>;
 
-Key KeyOf(bool by_thread, size_t owner, const Process& process, const Launches& launches,
+// What the wait in row `i` of that track was for.
+uint32_t StreamOf(const Process& process, const EventRecords& records, uint32_t track, size_t i) {
+  const SyncTable& table = process.tracks[track].sync;
+  if (table.operation[i] == kStreamWait) return track;
+  if (table.operation[i] == kContextWait) return kWholeContext;
+  const EventRecord* record = table.operation[i] == kEventWait ? records.Find(table, i) : nullptr;
+  return record == nullptr ? kUnknownStream : record->track;
+}
+
+Key KeyOf(Grouping by, size_t owner, const Process& process, const Launches& launches,
           const SyncTable& table, size_t i) {
   const Launch* call = launches.Find(table.correlation[i]);
   const Track* track = call == nullptr ? nullptr : &process.tracks[call->track];
-  if (by_thread) return {owner, track == nullptr ? 0 : track->tid, 0, ""};
-  return {owner, 0, table.operation[i],
+  if (by == Grouping::kThread) return {owner, track == nullptr ? 0 : track->tid, 0, 0, ""};
+  return {owner, 0, table.operation[i], 0,
           track == nullptr ? "" : ApiFunctionName(process, track->api.function[call->row])};
 }
 
-void AddProcess(size_t owner, const Process& process, bool by_thread, Groups* groups,
+void AddProcess(size_t owner, const Process& process, Grouping by, Groups* groups,
                 results::Syncs* out) {
   const Launches launches(process);
-  for (const Track& track : process.tracks) {
-    const SyncTable& table = track.sync;
+  const EventRecords records(process, launches);
+  for (uint32_t t = 0; t < process.tracks.size(); ++t) {
+    const SyncTable& table = process.tracks[t].sync;
     for (size_t i = 0; i < table.rows(); ++i) {
-      const bool is_host = table.operation[i] != kStreamWait;
-      if (by_thread && !is_host) continue;
+      const bool is_host = table.operation[i] != kStreamEventWait;
+      if (by != Grouping::kKind && !is_host) continue;
       const int64_t duration = table.duration_ns[i];
       const uint32_t weight = table.weight[i];
-      (*groups)[KeyOf(by_thread, owner, process, launches, table, i)].durations.Add(duration,
-                                                                                    weight);
+      const Key key = by == Grouping::kStream
+                          ? Key{owner, 0, 0, StreamOf(process, records, t, i), ""}
+                          : KeyOf(by, owner, process, launches, table, i);
+      (*groups)[key].durations.Add(duration, weight);
       out->set_count(out->count() + weight);
       if (!is_host) continue;
       out->set_host_ns(out->host_ns() + duration * weight);
@@ -72,12 +88,26 @@ uint64_t ShortOf(const SampleList& durations) {
   return count;
 }
 
-void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
+void NameStream(const Process& process, uint32_t track, results::Sync* row) {
+  if (track >= process.tracks.size()) {
+    row->set_name(track == kWholeContext ? "all streams" : "unknown stream");
+    return;
+  }
+  const Track& stream = process.tracks[track];
+  row->set_name("stream " + std::to_string(stream.stream));
+  row->set_device(stream.device);
+  row->set_context(stream.context);
+  row->set_stream(stream.stream);
+}
+
+void FillRow(Grouping by, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Sync* row) {
   row->set_pid(process.pid);
-  if (by_thread) {
+  if (by == Grouping::kThread) {
     row->set_name(key.tid == 0 ? "unknown thread" : ThreadName(process, key.tid));
     row->set_tid(key.tid);
+  } else if (by == Grouping::kStream) {
+    NameStream(process, key.track, row);
   } else {
     row->set_name(std::string(SyncKindName(key.kind)));
     if (!key.function.empty()) row->set_function(key.function);
@@ -86,7 +116,7 @@ void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums,
   const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
   row->set_total_ns(durations.total());
-  if (key.kind != kStreamWait) row->set_total_ratio(Ratio(durations.total(), all_ns));
+  if (key.kind != kStreamEventWait) row->set_total_ratio(Ratio(durations.total(), all_ns));
   row->set_mean_ns(durations.mean());
   row->set_median_ns(durations.median());
   row->set_max_ns(durations.max());
@@ -97,17 +127,19 @@ void FillRow(bool by_thread, const Key& key, const Process& process, Sums* sums,
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Syncs>();
   const std::string by = context.options().by.empty() ? "kind" : context.options().by;
-  const bool by_thread = by == "thread";
+  const Grouping grouping = by == "thread"   ? Grouping::kThread
+                            : by == "stream" ? Grouping::kStream
+                                             : Grouping::kKind;
   Groups groups;
   std::map<size_t, const Process*> processes;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const size_t owner = context.Owner(index);
     processes[owner] = &process;
-    AddProcess(owner, process, by_thread, &groups, out.get());
+    AddProcess(owner, process, grouping, &groups, out.get());
   }
   for (auto& [key, sums] : groups)
-    FillRow(by_thread, key, *processes[key.owner], &sums, out->host_ns(), out->add_syncs());
+    FillRow(grouping, key, *processes[key.owner], &sums, out->host_ns(), out->add_syncs());
   std::stable_sort(
       out->mutable_syncs()->pointer_begin(), out->mutable_syncs()->pointer_end(),
       [](const results::Sync* x, const results::Sync* y) { return x->total_ns() > y->total_ns(); });

@@ -103,7 +103,7 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
     case ChunkKind::kSync: {
       SyncTable& t = track->sync;
       all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.stream, t.event, t.result,
-          t.weight);
+          t.event_record, t.weight);
       return true;
     }
     case ChunkKind::kDeviceMemory: {
@@ -125,6 +125,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
     case ChunkKind::kOverhead: {
       OverheadTable& t = track->overhead;
       all(t.end_ns, t.duration_ns, t.operation, t.correlation, t.bytes);
+      return true;
+    }
+    case ChunkKind::kCudaEvent: {
+      CudaEventTable& t = track->cuda_event;
+      all(t.time_ns, t.correlation, t.event, t.record);
       return true;
     }
     default:
@@ -358,7 +363,16 @@ void StoreSync(const Writer& w, SyncTable* t) {
   w.Plain(c::kStream, &t->stream);
   w.Plain(c::kEvent, &t->event);
   w.Plain(c::kResult, &t->result);
+  w.Plain(c::kEventRecord, &t->event_record);
   w.Weight(&t->weight);
+}
+
+void StoreCudaEvent(const Writer& w, CudaEventTable* t) {
+  namespace c = proto::cuda_event_column;
+  w.Time(c::kTime, &t->time_ns);
+  w.Plain(c::kCorrelation, &t->correlation);
+  w.Plain(c::kEvent, &t->event);
+  w.Plain(c::kRecord, &t->record);
 }
 
 void StoreDeviceMemory(const Writer& w, DeviceMemoryTable* t) {
@@ -478,6 +492,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreGraphLaunch(writer, &track->graph_launch);
     case ChunkKind::kOverhead:
       return StoreOverhead(writer, &track->overhead);
+    case ChunkKind::kCudaEvent:
+      return StoreCudaEvent(writer, &track->cuda_event);
     default:
       return;
   }

@@ -57,6 +57,33 @@ std::string Devices(const results::Streams& result, const TextOptions& options) 
   return Section("Devices, from the first work to the last", table, options, result.devices_size());
 }
 
+std::string StreamName(uint32_t device, uint32_t stream) {
+  return std::to_string(device) + ":" + std::to_string(stream);
+}
+
+// Only where there are any.
+std::string Waits(const results::Streams& result, const TextOptions& options) {
+  if (result.waits().empty()) return "";
+  TextTable table;
+  table.AddColumn("pid", Align::kRight);
+  table.AddColumn("device:stream", Align::kLeft);
+  table.AddColumn("waits for", Align::kLeft);
+  for (const char* header : {"count", "holding up", "time", "longest"})
+    table.AddColumn(header, Align::kRight);
+  table.AddColumn("mostly for", Align::kLeft, true);
+  for (int i = 0; i < Shown(result.waits_size(), options); ++i) {
+    const results::StreamWait& w = result.waits(i);
+    const bool is_known = w.has_for_stream();
+    table.AddRow({std::to_string(w.pid()), StreamName(w.device(), w.stream()),
+                  is_known ? StreamName(w.for_device(), w.for_stream()) : "unknown",
+                  FormatNumber(w.count()), is_known ? FormatNumber(w.blocking_count()) : "-",
+                  is_known ? FormatDuration(w.held_up_ns()) : "-",
+                  is_known ? FormatDuration(w.held_up_max_ns()) : "-",
+                  w.name().empty() ? "-" : w.name()});
+  }
+  return Section("Waits of streams for events of streams", table, options, result.waits_size());
+}
+
 }  // namespace
 
 std::string StreamsText(const results::Streams& result, const TextOptions& options) {
@@ -84,7 +111,7 @@ std::string StreamsText(const results::Streams& result, const TextOptions& optio
     table.AddRow(std::move(cells));
   }
   return Devices(result, options) + Section("Streams", table, options, result.streams_size()) +
-         MetaText(result.meta(), options);
+         Waits(result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

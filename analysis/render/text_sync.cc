@@ -18,14 +18,15 @@ std::string SyncText(const results::Syncs& result, const TextOptions& options) {
   if (result.syncs().empty())
     return "No wait for the GPU was recorded.\n" + MetaText(result.meta(), options);
   TextTable table;
+  const bool by_kind = result.by() == "kind";
   table.AddColumn(result.by() == "thread" ? "thread" : "wait for", Align::kLeft, true);
-  if (result.by() != "thread") table.AddColumn("call", Align::kLeft);
+  if (by_kind) table.AddColumn("call", Align::kLeft);
   for (const char* header : {"count", "short", "total", "share", "mean", "median", "max"})
     table.AddColumn(header, Align::kRight);
   for (int i = 0; i < Shown(result.syncs_size(), options); ++i) {
     const results::Sync& s = result.syncs(i);
     std::vector<std::string> cells = {s.name()};
-    if (result.by() != "thread") cells.push_back(s.has_function() ? s.function() : "-");
+    if (by_kind) cells.push_back(s.has_function() ? s.function() : "-");
     for (const std::string& cell :
          {FormatNumber(s.count()), FormatNumber(s.short_count()), FormatDuration(s.total_ns()),
           s.name() == "stream_wait" ? std::string("-") : FormatPercent(s.total_ratio()),

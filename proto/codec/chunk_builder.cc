@@ -217,6 +217,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kGraphLaunch)>(row, start);
     case ChunkKind::kOverhead:
       return AppendRow<TableIndex(ChunkKind::kOverhead)>(row, start);
+    case ChunkKind::kCudaEvent:
+      return AppendRow<TableIndex(ChunkKind::kCudaEvent)>(row, start);
     default:
       return;  // tables have no rows
   }

@@ -123,7 +123,7 @@ void Drain(benchmark::State& state) {
   for (auto _ : state) {
     for (std::vector<uint8_t>& buffer : buffers) {
       sorter.Consume({buffer.data(), buffer.size(), 0}, Next, names);
-      sorter.ReleaseDriverCalls(1, 1'000'000'000, /*all=*/false, names);
+      sorter.Release(1, 1'000'000'000, /*all=*/false, names);
       if (sorter.rows() < 65536) continue;
       for (const auto& table : sorter.buffers()) {
         if (table->count() == 0) continue;

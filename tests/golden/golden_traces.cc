@@ -280,7 +280,8 @@ GoldenTrace Gpu() {
   side.Copy(2, 3, 1, 4096, 70 * kMs, 70 * kMs + 4 * kUs, 92);
   main.Call("cudaStreamSynchronize_v3020", 42 * kMs, 46 * kMs, 93);
   compute.Sync(3, 42 * kMs, 46 * kMs, 93);
-  side.Sync(2, 50 * kMs, 50 * kMs + kUs, 94);
+  compute.Recorded(41 * kMs, 5, 96, 61);
+  side.Sync(2, 50 * kMs, 50 * kMs + kUs, 94, 5, 61).Sync(2, 51 * kMs, 51 * kMs + kUs, 97, 6, 60);
   main.Call("cudaMalloc_v3020", 80 * kMs, 81 * kMs, 95, 2);
   AddMemory(&builder, &main, &side);
   for (uint32_t i = 0; i < 4; ++i) {

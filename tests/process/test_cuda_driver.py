@@ -19,7 +19,7 @@ pytestmark = needs_doubles
 RELEASES = [*((release, "") for release in PERSONALITIES), ("13.3", DRIVER_OF_SEVERAL)]
 # As the truth and the program write them.
 RECORDED = re.compile(r"cu(Launch|GraphLaunch|Memcpy|Memset|MemAlloc|MemFree|MemHostAlloc|CtxSynchronize|StreamSynchronize|StreamWaitEvent"
-                      r"|EventSynchronize|MemCreate|MemRelease|MemMap|MemUnmap|MemAddress)")
+                      r"|EventRecord|EventSynchronize|MemCreate|MemRelease|MemMap|MemUnmap|MemAddress)")
 IDLE = re.compile(r"_*cuda(GetDevice|SetDevice|GetLastError|PeekAtLastError|StreamIsCapturing|StreamGetCaptureInfo(_v\d)?|"
                   r"PushCallConfiguration|PopCallConfiguration)$")
 

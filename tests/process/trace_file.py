@@ -18,7 +18,7 @@ COUNTERS, COUNTER = 13, 24
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
 LAUNCH, RANGE_VALUE = 25, 26
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
-DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD = 37, 38, 39, 40
+DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD, CUDA_EVENT = 37, 38, 39, 40, 41
 
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
@@ -45,7 +45,7 @@ _COLUMNS = {
     API: (("time", "gap"), ("duration", "keyed_span"), ("function", "plain"), ("correlation", "delta"), ("result", "plain"),
           ("stack", "plain")),
     SYNC: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("stream", "plain"),
-           ("event", "delta"), ("result", "plain")),
+           ("event", "delta"), ("result", "plain"), ("event_record", "delta")),
     # Moments, on CUPTI's clock.
     DEVICE_MEMORY: (("time", "time"), ("operation", "plain"), ("address", "address"), ("bytes", "plain"), ("correlation", "delta"),
                     ("pool", "delta"), ("pc", "delta"), ("origin", "plain")),
@@ -53,6 +53,7 @@ _COLUMNS = {
                   ("threshold", "delta"), ("kept", "plain"), ("correlation", "plain")),
     GRAPH_LAUNCH: (("time", "gap"), ("duration", "keyed_span"), ("graph", "plain"), ("correlation", "delta")),
     OVERHEAD: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "plain")),
+    CUDA_EVENT: (("time", "time"), ("correlation", "delta"), ("event", "delta"), ("record", "delta")),
 }
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
@@ -341,6 +342,7 @@ class TraceFile:
     memory_pools = property(lambda self: self._tables[MEMORY_POOL])
     graph_launches = property(lambda self: self._tables[GRAPH_LAUNCH])
     overheads = property(lambda self: self._tables[OVERHEAD])
+    cuda_events = property(lambda self: self._tables[CUDA_EVENT])
 
     @property
     def program(self):

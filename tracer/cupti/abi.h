@@ -44,6 +44,7 @@ enum class Activity : uint32_t {
   kConcurrentKernel = 10,
   kOverhead = 17,
   kMemcpy2 = 22,
+  kCudaEvent = 36,
   kStream = 37,
   kSynchronization = 38,
   kMemory2 = 49,
@@ -334,7 +335,20 @@ enum : size_t {
   kContext = 28,
   kStream = 32,
   kEvent = 36,
-  kResult = 48,  // from 12.8 on
+  kEventRecord = 40,  // from 12.8 on, as the next
+  kResult = 48,
+};
+// CUpti_ActivitySynchronizationType: of an event on the host, and of a stream for an event.
+inline constexpr uint32_t kForEvent = 1, kStreamForEvent = 2;
+}  // namespace sync
+namespace cuda_event {
+enum : size_t {
+  kCorrelation = 4,
+  kContext = 8,
+  kStream = 12,
+  kEvent = 16,
+  kDevice = 24,  // from 12.8 on, as the next
+  kRecord = 48,
 };
 }
 namespace memory {

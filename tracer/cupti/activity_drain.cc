@@ -52,10 +52,10 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     Consume(filled);
     AdaptBudget(sink);
     // A program that is faster than this never lets the loop end.
-    sorter_.ReleaseDriverCalls(now, host_->settings->ticks_per_second, /*all=*/false, Names());
+    sorter_.Release(now, host_->settings->ticks_per_second, /*all=*/false, Names());
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
-  sorter_.ReleaseDriverCalls(now, host_->settings->ticks_per_second, /*all=*/false, Names());
+  sorter_.Release(now, host_->settings->ticks_per_second, /*all=*/false, Names());
   sorter_.graphs().Consume(GraphQueue());
   if (sorter_.graphs().waiting() >= kManyGraphEntries) WriteTables(sink);
   if (sorter_.rows() == 0 && !sorter_.has_news()) {
@@ -77,7 +77,7 @@ void ActivityDrain::AdaptBudget(BlockSink* sink) {
 
 void ActivityDrain::EndCapture() {
   TakeBuffers();
-  sorter_.ReleaseDriverCalls(0, host_->settings->ticks_per_second, /*all=*/true, Names());
+  sorter_.Release(0, host_->settings->ticks_per_second, /*all=*/true, Names());
 }
 
 void ActivityDrain::FlushAll(BlockSink* sink) {

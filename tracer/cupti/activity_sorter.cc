@@ -34,6 +34,11 @@ LaunchSignature SignatureOf(const Record& record, uint32_t name) {
   return s;
 }
 
+// CUPTI's cudaEventSyncId, of which it has two ways to say that there is none.
+uint64_t RecordingOf(uint64_t sync_id) {
+  return sync_id == kNoId || sync_id == UINT64_MAX ? 0 : sync_id;
+}
+
 ApiCall CallOf(const Record& record, uint32_t function) {
   return {record.U64(api::kStart),
           record.U64(api::kEnd),
@@ -78,6 +83,8 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
       return HoldDriverCall(record, names);
     case Activity::kSynchronization:
       return TakeWait(record);
+    case Activity::kCudaEvent:
+      return TakeEvent(record);
     case Activity::kMemory2:
       return TakeMemory(record);
     case Activity::kMemoryPool:
@@ -206,13 +213,18 @@ void ActivitySorter::TakeRuntimeCall(const Record& record, const FunctionNames& 
   runtime_calls_.push_back(call);
 }
 
-void ActivitySorter::ReleaseDriverCalls(uint64_t now, uint64_t ticks_per_second, bool all,
-                                        const FunctionNames& names) {
+void ActivitySorter::Release(uint64_t now, uint64_t ticks_per_second, bool all,
+                             const FunctionNames& names) {
   // Longer than what CUPTI holds back for work that still runs.
   constexpr uint64_t kMostSeconds = 10;
+  const uint64_t limit = kMostSeconds * ticks_per_second;
   released_.clear();
-  driver_calls_.Release(now, kMostSeconds * ticks_per_second, all, &released_);
+  driver_calls_.Release(now, limit, all, &released_);
   for (const ApiCall& call : released_) AppendCall(call, names);
+  // A call of the driver's may have waited for as long before it came here.
+  recordings_.clear();
+  counters_.without_times += event_times_.Release(now, 2 * limit, all, &recordings_);
+  for (const EventRecording& recording : recordings_) AppendEvent(recording);
 }
 
 void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names) {
@@ -230,6 +242,7 @@ void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names)
 
 void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names) {
   NameFunction(call.function, names);
+  if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   Thread* thread = ThreadOf(call.tid);
   const uint64_t row[] = {call.end,         call.end - call.start, call.function,
                           call.correlation, call.result,           0};
@@ -241,14 +254,36 @@ void ActivitySorter::TakeWait(const Record& record) {
   if (!HasTimes(start, end)) return;
   const uint32_t context = record.U32(sync::kContext);
   Stream* stream = StreamOf(DeviceOf(context), context, record.U32(sync::kStream));
+  const uint32_t type = record.U32(sync::kType);
+  const bool is_for_event = type == sync::kForEvent || type == sync::kStreamForEvent;
   const uint64_t row[] = {end,
                           end - start,
-                          record.U32(sync::kType),
+                          type,
                           record.U32(sync::kCorrelation),
                           record.U32(sync::kStream),
                           record.U32(sync::kEvent),
-                          record.U32(sync::kResult)};
+                          record.U32(sync::kResult),
+                          is_for_event ? RecordingOf(record.U64(sync::kEventRecord)) : 0};
   AppendChosen(RateBudget::kCalls, row[3], &stream->waits, ChunkKind::kSync, stream->track, row);
+}
+
+void ActivitySorter::TakeEvent(const Record& record) {
+  // Its end is what older libraries leave out.
+  const bool tells_device = record.bytes() > cuda_event::kRecord;
+  event_times_.Take({.correlation = record.U32(cuda_event::kCorrelation),
+                     .device = tells_device ? record.U32(cuda_event::kDevice) : kNoId,
+                     .context = record.U32(cuda_event::kContext),
+                     .stream = record.U32(cuda_event::kStream),
+                     .event = record.U32(cuda_event::kEvent),
+                     .record = RecordingOf(record.U64(cuda_event::kRecord))});
+}
+
+void ActivitySorter::AppendEvent(const EventRecording& recording) {
+  const uint32_t device =
+      recording.device != kNoId ? recording.device : DeviceOf(recording.context);
+  Stream* stream = StreamOf(device, recording.context, recording.stream);
+  const uint64_t row[] = {recording.time, recording.correlation, recording.event, recording.record};
+  Append(&stream->events, ChunkKind::kCudaEvent, stream->track, row);
 }
 
 // One that begins on the host tells where it ended.
@@ -433,7 +468,9 @@ uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {
 
 uint64_t ActivitySorter::memory_bytes() const {
   uint64_t bytes = signatures_.memory_bytes() + driver_calls_.memory_bytes() +
-                   (runtime_calls_.capacity() + released_.capacity()) * sizeof(ApiCall);
+                   event_times_.memory_bytes() +
+                   (runtime_calls_.capacity() + released_.capacity()) * sizeof(ApiCall) +
+                   recordings_.capacity() * sizeof(EventRecording);
   for (const auto& buffer : buffers_) bytes += buffer->memory_bytes();
   return bytes;
 }

@@ -20,6 +20,7 @@
 #include "tracer/cupti/buffers.h"
 #include "tracer/cupti/device_records.h"
 #include "tracer/cupti/driver_calls.h"
+#include "tracer/cupti/event_times.h"
 #include "tracer/cupti/graph_table.h"
 #include "tracer/cupti/library.h"
 #include "tracer/cupti/memory_records.h"
@@ -58,9 +59,8 @@ class ActivitySorter {
   void Consume(const FilledBuffer& buffer, NextRecordFunction next_record,
                const FunctionNames& names);
   // After a pass over what there was: the driver's calls that no call of the runtime has claimed
-  // become rows. With `all` those that may still be claimed as well.
-  void ReleaseDriverCalls(uint64_t now, uint64_t ticks_per_second, bool all,
-                          const FunctionNames& names);
+  // become rows, and recordings of events whose call has come. With `all` nothing waits any longer.
+  void Release(uint64_t now, uint64_t ticks_per_second, bool all, const FunctionNames& names);
 
   // Whether what records lead to is ours to free; by default it is nobody's business here.
   void OwnData(bool is_own) { owns_data_ = is_own; }
@@ -105,6 +105,7 @@ class ActivitySorter {
     codec::SpanBuffer* pools = nullptr;
     codec::SpanBuffer* graph_launches = nullptr;
     codec::SpanBuffer* overheads = nullptr;
+    codec::SpanBuffer* events = nullptr;
   };
   struct Thread {
     uint32_t tid, track;
@@ -122,6 +123,8 @@ class ActivitySorter {
   void AppendCall(const ApiCall& call, const FunctionNames& names);
   void NameFunction(uint32_t function, const FunctionNames& names);
   void TakeWait(const Record& record);
+  void TakeEvent(const Record& record);
+  void AppendEvent(const EventRecording& recording);
   void TakeMemory(const Record& record);
   void TakePool(const Record& record);
   void TakeStream(const Record& record);
@@ -157,6 +160,8 @@ class ActivitySorter {
   RateBudget budget_;
   std::vector<ApiCall> runtime_calls_;  // of the buffer that is read
   std::vector<ApiCall> released_;
+  EventTimes event_times_;
+  std::vector<EventRecording> recordings_;  // that have their times
   size_t last_stream_ = 0;
   size_t last_thread_ = 0;
   bool has_new_streams_ = false;

@@ -39,6 +39,7 @@ constexpr const char* kDriverCalls[] = {"cuLaunch",
                                         "cuCtxSynchronize",
                                         "cuStreamSynchronize",
                                         "cuStreamWaitEvent",
+                                        "cuEventRecord",
                                         "cuEventSynchronize"};
 
 bool IsIdle(const char* name) {
@@ -60,6 +61,11 @@ bool IsRecordedFunction(Domain domain, const char* name) {
   return false;
 }
 
+bool IsEventRecordFunction(const char* name) {
+  if (name == nullptr) return false;
+  return strncmp(name, "cudaEventRecord", 15) == 0 || strncmp(name, "cuEventRecord", 13) == 0;
+}
+
 void FindFunctions(const Functions& library, FunctionNames* names) {
   for (const Domain domain : {kDriverApi, kRuntimeApi}) {
     for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
@@ -68,6 +74,7 @@ void FindFunctions(const Functions& library, FunctionNames* names) {
           library.get_callback_name(domain, id, &name) == kSuccess)
         names->name[domain][id] = name;
       names->is_recorded[domain][id] = IsRecordedFunction(domain, names->name[domain][id]);
+      names->is_event_record[domain][id] = IsEventRecordFunction(names->name[domain][id]);
     }
   }
 }

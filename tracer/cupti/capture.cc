@@ -45,6 +45,7 @@ constexpr Kind kKinds[] = {
     {Activity::kMemset},
     {Activity::kRuntime},
     {Activity::kSynchronization},
+    {Activity::kCudaEvent},
     {Activity::kMemory2, "no allocations of GPU memory are recorded"},
     {Activity::kMemoryPool, "pools of GPU memory are not recorded"},
     {Activity::kOverhead},

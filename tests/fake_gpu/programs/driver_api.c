@@ -26,6 +26,7 @@ int main(void) {
   CUmodule module;
   CUfunction function;
   CUstream stream;
+  CUevent event;
   CUdeviceptr block;
   CUgraph graph;
   CUgraphNode node;
@@ -50,6 +51,9 @@ int main(void) {
   CHECK(cuGraphAddKernelNode(&node, graph, NULL, 0, &parameters));
   CHECK(cuGraphInstantiate(&exec, graph, 0));
   CHECK(cuGraphLaunch(exec, stream));
+  CHECK(cuEventCreate(&event, CU_EVENT_DISABLE_TIMING));
+  CHECK(cuEventRecord(event, stream));
+  CHECK(cuEventSynchronize(event));
   CHECK(cuStreamSynchronize(stream));
   unsigned values[2] = {0, 0};
   CHECK(cuMemcpyDtoH(values, block, sizeof values));

@@ -131,7 +131,17 @@ class TrackBuilder {
     track_.overhead.bytes.push_back(bytes);
     return *this;
   }
-  TrackBuilder& Sync(uint32_t kind, int64_t start, int64_t end, uint32_t correlation = 0);
+  TrackBuilder& Sync(uint32_t kind, int64_t start, int64_t end, uint32_t correlation = 0,
+                     uint32_t event = 0, uint64_t event_record = 0);
+  // A CUDA event is recorded in this stream.
+  TrackBuilder& Recorded(int64_t time, uint32_t event, uint32_t correlation = 0,
+                         uint64_t record = 0) {
+    track_.cuda_event.time_ns.push_back(time);
+    track_.cuda_event.correlation.push_back(correlation);
+    track_.cuda_event.event.push_back(event);
+    track_.cuda_event.record.push_back(record);
+    return *this;
+  }
   // CUDA's memory; of a pool the call is asynchronous. Kinds as CUPTI numbers them.
   TrackBuilder& Allocate(int64_t time, uint64_t address, uint64_t bytes, uint32_t correlation = 0,
                          uint8_t kind = 3, uint64_t pool = 0, uint16_t capture = 1) {
@@ -351,15 +361,17 @@ inline TrackBuilder& TrackBuilder::Value(const std::string& domain, int64_t end,
 }
 
 inline TrackBuilder& TrackBuilder::Sync(uint32_t kind, int64_t start, int64_t end,
-                                        uint32_t correlation) {
+                                        uint32_t correlation, uint32_t event,
+                                        uint64_t event_record) {
   track_.sync.end_ns.push_back(end);
   track_.sync.duration_ns.push_back(end - start);
   track_.sync.operation.push_back(kind);
   track_.sync.correlation.push_back(correlation);
   track_.sync.stream.push_back(0);
-  track_.sync.event.push_back(0);
+  track_.sync.event.push_back(event);
   track_.sync.result.push_back(0);
   track_.sync.weight.push_back(weight_);
+  track_.sync.event_record.push_back(event_record);
   return *this;
 }
 

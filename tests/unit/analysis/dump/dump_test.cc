@@ -122,7 +122,9 @@ TEST(DumpGpu, RowsOfStreamsAndCalls) {
       .Kernel(add, 160, 170, 12, 4)
       .Copy(1, 2, 3, 4096, 200, 300, 13)
       .Set(64, 310, 320, 14)
-      .Sync(3, 330, 350, 15);
+      .Sync(3, 330, 350, 15)
+      .Sync(2, 360, 361, 16, 3, 40)
+      .Recorded(355, 3, 17, 40);
   const Trace trace = test::MakeTrace({&builder});
   std::vector<std::string> found;
   for (const std::string& line : Lines(trace)) {
@@ -147,6 +149,9 @@ TEST(DumpGpu, RowsOfStreamsAndCalls) {
               stream + " correlation=14",
           "350 5 0 sync kind=stream start_ns=330 duration_ns=20 context=1 stream=0 "
           "correlation=15"s,
+          "361 5 0 sync kind=stream_wait start_ns=360 duration_ns=1 context=1 stream=0 event=3 "
+          "event_record=40 correlation=16"s,
+          "355 5 0 cuda_event event=3 record=40" + stream + " correlation=17",
       }));
   EXPECT_THAT(found, testing::Contains(HasSubstr("correlation=12 graph=4 graph_node=")));
 }

@@ -167,7 +167,17 @@ SAME_PLACE(sync::kCorrelation, Sync, correlationId, 4);
 SAME_PLACE(sync::kContext, Sync, contextId, 4);
 SAME_PLACE(sync::kStream, Sync, streamId, 4);
 SAME_PLACE(sync::kEvent, Sync, cudaEventId, 4);
+SAME_PLACE(sync::kEventRecord, Sync, cudaEventSyncId, 8);
 SAME_PLACE(sync::kResult, Sync, returnValue, 4);
+static_assert(sync::kForEvent == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE &&
+              sync::kStreamForEvent == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT);
+using Event = CUpti_ActivityCudaEvent2;
+SAME_PLACE(cuda_event::kCorrelation, Event, correlationId, 4);
+SAME_PLACE(cuda_event::kContext, Event, contextId, 4);
+SAME_PLACE(cuda_event::kStream, Event, streamId, 4);
+SAME_PLACE(cuda_event::kEvent, Event, eventId, 4);
+SAME_PLACE(cuda_event::kDevice, Event, deviceId, 4);
+SAME_PLACE(cuda_event::kRecord, Event, cudaEventSyncId, 8);
 
 using Memory = CUpti_ActivityMemory4;
 SAME_PLACE(memory::kOperation, Memory, memoryOperationType, 4);
@@ -259,6 +269,7 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
       {Activity::kConcurrentKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
       {Activity::kOverhead, CUPTI_ACTIVITY_KIND_OVERHEAD},
       {Activity::kMemcpy2, CUPTI_ACTIVITY_KIND_MEMCPY2},
+      {Activity::kCudaEvent, CUPTI_ACTIVITY_KIND_CUDA_EVENT},
       {Activity::kStream, CUPTI_ACTIVITY_KIND_STREAM},
       {Activity::kSynchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
       {Activity::kMemory2, CUPTI_ACTIVITY_KIND_MEMORY2},

@@ -69,7 +69,7 @@ class ActivityRecords : public testing::Test {
       buffer.insert(buffer.end(), record.bytes().begin(), record.bytes().end());
       g_lengths.push_back(record.bytes().size());
     }
-    sorter_.Consume({buffer.data(), buffer.size(), 0}, NextRecord, FunctionNames());
+    sorter_.Consume({buffer.data(), buffer.size(), 0}, NextRecord, names_);
   }
 
   // Of all tracks, each with its track in front.
@@ -90,6 +90,7 @@ class ActivityRecords : public testing::Test {
     return rows;
   }
 
+  FunctionNames names_;
   codec::InternTables strings_{100, 100, 10000};
   Tracks tracks_;
   ActivitySorter sorter_{&strings_, &tracks_};

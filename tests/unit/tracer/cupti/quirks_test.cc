@@ -58,9 +58,10 @@ TEST(Quirks, ReleasesHaveTheToolkitsNames) {
 }
 
 TEST(Functions, OfTheDriverThoseThatWorkOfTheRuntimeAllThatDoMoreThanLook) {
-  for (const char* name : {"cuLaunchKernel", "cuLaunchKernelEx_ptsz", "cuGraphLaunch",
-                           "cuMemcpyHtoDAsync_v2", "cuMemsetD32Async", "cuMemAllocFromPoolAsync",
-                           "cuMemFree_v2", "cuCtxSynchronize_v2", "cuStreamWaitEvent"})
+  for (const char* name :
+       {"cuLaunchKernel", "cuLaunchKernelEx_ptsz", "cuGraphLaunch", "cuMemcpyHtoDAsync_v2",
+        "cuMemsetD32Async", "cuMemAllocFromPoolAsync", "cuMemFree_v2", "cuCtxSynchronize_v2",
+        "cuStreamWaitEvent", "cuEventRecordWithFlags_ptsz"})
     EXPECT_TRUE(IsRecordedFunction(kDriverApi, name)) << name;
   for (const char* name : {"cuCtxGetCurrent", "cuMemGetInfo_v2", "cuMemGetAllocationGranularity",
                            "cuStreamQuery", "cuGetProcAddress_v2", "cuMemPoolGetAttribute"})
@@ -70,6 +71,12 @@ TEST(Functions, OfTheDriverThoseThatWorkOfTheRuntimeAllThatDoMoreThanLook) {
   EXPECT_TRUE(IsRecordedFunction(kRuntimeApi, "cudaGetDeviceCount_v3020"));
   EXPECT_FALSE(IsRecordedFunction(kRuntimeApi, "cudaGetDevice_v3020"));
   EXPECT_TRUE(IsRecordedFunction(kRuntimeApi, nullptr));
+  for (const char* name : {"cudaEventRecord_v3020", "cudaEventRecordWithFlags_ptsz_v11010",
+                           "cuEventRecord_ptsz", "cuEventRecordWithFlags"})
+    EXPECT_TRUE(IsEventRecordFunction(name)) << name;
+  for (const char* name : {"cudaEventSynchronize_v3020", "cuEventQuery", "cuStreamWaitEvent"})
+    EXPECT_FALSE(IsEventRecordFunction(name)) << name;
+  EXPECT_FALSE(IsEventRecordFunction(nullptr));
 }
 
 }  // namespace

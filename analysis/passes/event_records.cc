@@ -1,0 +1,84 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See event_records.h.
+
+#include "analysis/passes/event_records.h"
+
+#include <algorithm>
+
+namespace gpuprof::analysis {
+namespace {
+
+// A number that came twice names neither.
+constexpr uint32_t kSeveral = 0xffffffff;
+
+struct Found {
+  EventRecord record;
+  uint32_t event;
+  uint64_t number;
+};
+
+std::vector<Found> RecordsOf(const Process& process) {
+  std::vector<Found> all;
+  for (uint32_t t = 0; t < process.tracks.size(); ++t) {
+    const CudaEventTable& table = process.tracks[t].cuda_event;
+    for (size_t i = 0; i < table.rows(); ++i)
+      all.push_back({{table.time_ns[i], t}, table.event[i], table.record[i]});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Found& x, const Found& y) {
+    return x.record.time_ns < y.record.time_ns;
+  });
+  return all;
+}
+
+}  // namespace
+
+EventRecords::EventRecords(const Process& process, const Launches& launches)
+    : process_(&process), launches_(&launches) {
+  for (const Found& found : RecordsOf(process)) {
+    const auto index = static_cast<uint32_t>(records_.size());
+    records_.push_back(found.record);
+    by_id_[found.event].push_back(index);
+    if (found.number == 0) continue;
+    const auto [at, added] = by_number_.try_emplace(found.number, index);
+    if (!added) at->second = kSeveral;
+  }
+}
+
+// The last one that began by then; 0: none.
+size_t EventRecords::CaptureOf(int64_t time_ns) const {
+  size_t began = 0;
+  while (began < process_->captures.size() && process_->captures[began].start_ns <= time_ns)
+    ++began;
+  return began;
+}
+
+const EventRecord* EventRecords::Find(const SyncTable& waits, size_t row) const {
+  if (const uint64_t number = waits.event_record[row]; number != 0) {
+    const auto found = by_number_.find(number);
+    return found == by_number_.end() || found->second == kSeveral ? nullptr
+                                                                  : &records_[found->second];
+  }
+  const auto ids = by_id_.find(waits.event[row]);
+  if (ids == by_id_.end()) return nullptr;
+  const Launch* call = launches_->Find(waits.correlation[row]);
+  const int64_t began =
+      call != nullptr ? call->start_ns : waits.end_ns[row] - waits.duration_ns[row];
+  const auto behind = std::upper_bound(
+      ids->second.begin(), ids->second.end(), began,
+      [this](int64_t time, uint32_t index) { return time < records_[index].time_ns; });
+  if (behind == ids->second.begin()) return nullptr;
+  const EventRecord& last = records_[*(behind - 1)];
+  // Between two captures it may have been recorded once more, and two contexts may have numbered
+  // an event alike.
+  const auto context = [this](uint32_t index) {
+    return process_->tracks[records_[index].track].context;
+  };
+  const bool is_of_one_context =
+      std::all_of(ids->second.begin(), ids->second.end(),
+                  [&](uint32_t index) { return context(index) == context(ids->second.front()); });
+  return is_of_one_context && CaptureOf(last.time_ns) == CaptureOf(began) ? &last : nullptr;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,45 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which recording of a CUDA event a wait was for, and so which stream. From CUPTI 12.8 on both have
+// a number in common; before, it is the event's last recording before the wait's call. Where the
+// recording is not in the trace nothing is guessed.
+
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/model/trace.h"
+#include "analysis/passes/launches.h"
+
+namespace gpuprof::analysis {
+
+// CUpti_ActivitySynchronizationType.
+inline constexpr uint32_t kEventWait = 1, kStreamEventWait = 2, kStreamWait = 3, kContextWait = 4;
+
+struct EventRecord {
+  int64_t time_ns = 0;  // when the call began
+  uint32_t track = 0;   // of the stream, in Process::tracks
+};
+
+class EventRecords {
+ public:
+  // Both outlive it.
+  EventRecords(const Process& process, const Launches& launches);
+
+  // Of a row of kind kEventWait or kStreamEventWait. Null: not known.
+  const EventRecord* Find(const SyncTable& waits, size_t row) const;
+
+ private:
+  size_t CaptureOf(int64_t time_ns) const;
+
+  const Process* process_;
+  const Launches* launches_;
+  std::vector<EventRecord> records_;                           // by time
+  std::unordered_map<uint64_t, uint32_t> by_number_;           // index in records_
+  std::unordered_map<uint32_t, std::vector<uint32_t>> by_id_;  // of an event, by time
+};
+
+}  // namespace gpuprof::analysis
