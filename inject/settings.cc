@@ -110,6 +110,7 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
     if (is("nvtx")) source = proto::kSourceNvtx;
     if (is("itt")) source = proto::kSourceItt;
     if (is("launches")) source = proto::kSourceLaunches | proto::kSourceCuda;
+    if (is("um")) source = proto::kSourceUnifiedMemory | proto::kSourceCuda;
     if (source == 0 ||
         (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings))))
       return false;

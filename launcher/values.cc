@@ -196,13 +196,14 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
 
 std::string ParseSources(std::string_view text, Sources* sources) {
   *sources = Sources{};
-  const std::vector<std::string> names = {"cuda", "heap",    "mmap", "locks", "threads",
-                                          "ops",  "tensors", "nvtx", "itt",   "launches"};
+  const std::vector<std::string> names = {"cuda",    "heap", "mmap", "locks",    "threads", "ops",
+                                          "tensors", "nvtx", "itt",  "launches", "um"};
   const uint32_t bits[] = {proto::kSourceCuda, proto::kSourceHeap, proto::kSourceMmap,
                            proto::kSourceLocks, proto::kSourceThreads, proto::kSourceOps,
                            proto::kSourceTensors, proto::kSourceNvtx, proto::kSourceItt,
                            // Without the activity there is nothing that they launched.
-                           proto::kSourceLaunches | proto::kSourceCuda};
+                           proto::kSourceLaunches | proto::kSourceCuda,
+                           proto::kSourceUnifiedMemory | proto::kSourceCuda};
   for (const std::string& item : Split(text, ',')) {
     const size_t equals = item.find('=');
     const std::string name = item.substr(0, equals);
@@ -210,7 +211,7 @@ std::string ParseSources(std::string_view text, Sources* sources) {
     while (i < names.size() && names[i] != name) ++i;
     if (i == names.size()) {
       return Quoted(name) +
-             " is no source; choose from cuda, launches, heap, mmap, locks, threads, ops, "
+             " is no source; choose from cuda, launches, um, heap, mmap, locks, threads, ops, "
              "tensors, nvtx, itt, comma separated." +
              DidYouMean(name, names);
     }

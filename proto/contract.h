@@ -18,6 +18,7 @@ namespace gpuprof::proto {
   X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")      \
   X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt",               \
     "Sources to record: cuda, launches (the host's stack at each launch; not by default), "        \
+    "um (unified memory's faults and migrations; not by default), "                                \
     "heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, itt.")            \
   X(kEnvStacks, "GPUPROF_STACKS", "32", "Most frames kept of a stack; 0 turns stacks off.")        \
   X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
@@ -64,6 +65,7 @@ inline constexpr uint32_t kSourceCuda = 1u << 6;  // GPU activity, by CUPTI
 inline constexpr uint32_t kSourceNvtx = 1u << 7;
 inline constexpr uint32_t kSourceLaunches = 1u << 8;  // the host's stack where GPU work begins
 inline constexpr uint32_t kSourceItt = 1u << 9;
+inline constexpr uint32_t kSourceUnifiedMemory = 1u << 10;  // its page faults and migrations
 
 // Limits of a flight recorder's size.
 inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;

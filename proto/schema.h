@@ -57,6 +57,7 @@ enum class ChunkKind : uint16_t {
   kGraphLaunch = 39,  // of a graph that is recorded as a whole
   kOverhead = 40,     // what CUDA and CUPTI spend on themselves, on its thread's or device's track
   kCudaEvent = 41,    // a CUDA event is recorded, on the stream it is recorded in
+  kUnifiedMemory = 42,  // its migrations and page faults, on a track of no device
 };
 inline constexpr uint16_t kFirstCuptiKind = 32;
 
@@ -226,6 +227,17 @@ enum : int {
   kCorrelation,
   kEvent,  // as in sync
   kRecord  // this recording alone (CUPTI's cudaEventSyncId); 0: not told
+};
+}
+namespace unified_memory_column {
+enum : int {
+  kEnd,
+  kDuration,
+  kOperation,  // UnifiedMemoryOperation()
+  kValue,      // bytes; of page faults the host's program counter, the GPU's count
+  kAddress,
+  kSource,  // of a processor or device, as far as the counter has one; of thrashing a bit each
+  kDestination
 };
 }
 namespace mapping_column {
@@ -448,6 +460,16 @@ inline constexpr TableSpec kTables[] = {
       {"correlation", Encoding::kDelta},
       {"event", Encoding::kDelta},
       {"record", Encoding::kDelta}}},
+    {ChunkKind::kUnifiedMemory,
+     "unified_memory",
+     7,
+     {{"end", Encoding::kGap},
+      {"duration", Encoding::kKeyedSpan},
+      {"operation", Encoding::kPlain},
+      {"value", Encoding::kKeyed},
+      {"address", Encoding::kAddress},
+      {"source", Encoding::kPlain},
+      {"destination", Encoding::kPlain}}},
 };
 
 constexpr const TableSpec* FindTable(ChunkKind kind) {
@@ -476,6 +498,11 @@ constexpr uint32_t OverheadOperation(uint32_t overhead_kind) {
 }
 constexpr uint32_t JitOperation(uint32_t entry, uint32_t operation) {
   return (entry & 0xf) << 4 | (operation & 0xf);
+}
+
+// unified_memory.operation: CUpti_ActivityUnifiedMemoryCounterKind, and the record's flags << 8.
+constexpr uint32_t UnifiedMemoryOperation(uint32_t counter, uint32_t flags) {
+  return (counter & 0xff) | flags << 8;
 }
 
 // device_memory.operation: CUpti_ActivityMemoryOperationType (1 allocation, 2 release),

@@ -397,10 +397,10 @@ void Stop(StopReason reason, const char* trigger) {
 bool Tick() {
   Drain* drain = g_drain.load();
   if (drain == nullptr) return false;  // finished: the process is on its way out
-  const bool changed = StackTick();
+  bool changed = StackTick();
   LookForFrameworks();
   StartGpuIfBegun();
-  cupti::Tick();
+  changed |= cupti::Tick();
   drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
   return changed;
 }

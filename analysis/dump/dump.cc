@@ -351,6 +351,8 @@ const ProcessDump::Table ProcessDump::kTables[] = {
      WriteGpu<&GpuRows::GraphLaunch>},
     {"overhead", Times<&Track::overhead, &OverheadTable::end_ns>, WriteGpu<&GpuRows::Overhead>},
     {"cuda_event", Times<&Track::cuda_event, &CudaEventTable::time_ns>, WriteGpu<&GpuRows::Event>},
+    {"unified_memory", Times<&Track::unified_memory, &UnifiedMemoryTable::end_ns>,
+     WriteGpu<&GpuRows::UnifiedMemory>},
 };
 const size_t ProcessDump::kTableCount = std::size(kTables);
 

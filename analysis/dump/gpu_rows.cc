@@ -174,6 +174,19 @@ void GpuRows::Overhead(const Track& track, size_t row) {
   if (t.bytes[row] != 0) out_->Pair("bytes", t.bytes[row]);
 }
 
+void GpuRows::UnifiedMemory(const Track& track, size_t row) {
+  const UnifiedMemoryTable& t = track.unified_memory;
+  const uint32_t counter = t.operation[row] & 0xff, flags = t.operation[row] >> 8;
+  out_->Code("kind", UnifiedMemoryCounterName(counter), counter);
+  Span(t, row);
+  if (const auto cause = UnifiedMemoryCauseName(counter, flags); !cause.empty())
+    out_->Pair("cause", cause);
+  out_->Pair("value", t.value[row]);
+  out_->Address("address", t.address[row]);
+  out_->Pair("source", t.source[row]);
+  out_->Pair("destination", t.destination[row]);
+}
+
 void GpuRows::Event(const Track& track, size_t row) {
   const CudaEventTable& t = track.cuda_event;
   out_->Pair("event", t.event[row]);

@@ -18,6 +18,7 @@
 //   graph_launch   graph start_ns duration_ns device context stream correlation
 //   overhead       kind start_ns duration_ns [correlation] [bytes]
 //   cuda_event     event [record] device context stream correlation
+//   unified_memory kind start_ns duration_ns [cause] value address source destination
 //
 // Behind the keys of kernels, memcpy, memset, api, sync and graph_launch: [weight], how many the
 // row stands for where only a part was recorded. Names of kernels are as CUPTI gives them, mangled.
@@ -46,6 +47,7 @@ class GpuRows {
   void GraphLaunch(const Track& track, size_t row);
   void Overhead(const Track& track, size_t row);
   void Event(const Track& track, size_t row);
+  void UnifiedMemory(const Track& track, size_t row);
 
   // Of proto::ApiFunction; its number where the trace has no name for it.
   void Function(uint32_t function);

@@ -128,10 +128,10 @@ constexpr Entry kLossKinds[] = {
     Is(LOSS_RANGE_VALUE, "range_value"),
 };
 constexpr Entry kSources[] = {
-    Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"), Is(kSourceLocks, "locks"),
-    Is(kSourceThreads, "threads"), Is(kSourceOps, "ops"),   Is(kSourceTensors, "tensors"),
-    Is(kSourceMmap, "mmap"),       Is(kSourceNvtx, "nvtx"), Is(kSourceLaunches, "launches"),
-    Is(kSourceItt, "itt"),
+    Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"),        Is(kSourceLocks, "locks"),
+    Is(kSourceThreads, "threads"), Is(kSourceOps, "ops"),          Is(kSourceTensors, "tensors"),
+    Is(kSourceMmap, "mmap"),       Is(kSourceNvtx, "nvtx"),        Is(kSourceLaunches, "launches"),
+    Is(kSourceItt, "itt"),         Is(kSourceUnifiedMemory, "um"),
 };
 // CUpti_ActivityOverheadKind; CUpti_ActivityJitEntryType and CUpti_ActivityJitOperationType.
 constexpr Entry kOverheads[] = {
@@ -223,6 +223,27 @@ std::string_view SyncKindName(uint32_t kind) {
 }
 
 std::string_view OverheadName(uint32_t operation) { return Find(kOverheads, operation); }
+
+std::string_view UnifiedMemoryCounterName(uint32_t counter) {
+  constexpr std::string_view kNames[] = {
+      "",           "HtoD",       "DtoH", "cpu_page_fault", "gpu_page_fault", "thrashing",
+      "throttling", "remote_map", "DtoD"};
+  return counter < std::size(kNames) ? kNames[counter] : kNames[0];
+}
+
+std::string_view UnifiedMemoryCauseName(uint32_t counter, uint32_t flags) {
+  constexpr std::string_view kMigrations[] = {"",         "user",     "coherence",
+                                              "prefetch", "eviction", "access_counters"};
+  constexpr std::string_view kAccesses[] = {"", "read", "write", "atomic", "prefetch"};
+  constexpr std::string_view kMappings[] = {"",       "coherence",     "thrashing",
+                                            "policy", "out_of_memory", "eviction"};
+  const auto find = [flags](const auto& names) {
+    return flags < std::size(names) ? names[flags] : names[0];
+  };
+  if (counter == 1 || counter == 2 || counter == 8) return find(kMigrations);
+  if (counter == 4) return find(kAccesses);
+  return counter == 7 ? find(kMappings) : std::string_view();
+}
 
 std::string NvtxPayloadText(NvtxPayload type, uint64_t bits) {
   char text[40];

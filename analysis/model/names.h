@@ -41,6 +41,11 @@ std::string_view MemoryKindName(uint32_t kind);
 std::string_view SyncKindName(uint32_t kind);
 // Of overhead.operation: "lazy_function_loading", "ptx_compile"; "": not known to this reader.
 std::string_view OverheadName(uint32_t operation);
+// CUpti_ActivityUnifiedMemoryCounterKind ("HtoD", "gpu_page_fault"), and what its flags tell of
+// why;
+// "": not told, or not known to this reader.
+std::string_view UnifiedMemoryCounterName(uint32_t counter);
+std::string_view UnifiedMemoryCauseName(uint32_t counter, uint32_t flags);
 
 // The number that a payload's 64 bits stand for.
 std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);

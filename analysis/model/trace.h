@@ -208,6 +208,18 @@ struct OverheadTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// What CUPTI's counters tell of unified memory. On a track of no device.
+struct UnifiedMemoryTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> operation;  // proto::UnifiedMemoryOperation
+  Column<uint64_t> value;
+  Column<uint64_t> address;
+  Column<uint32_t> source;
+  Column<uint32_t> destination;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // CUDA's allocations and releases, on the track of their stream, or of their context for those that
 // have none (stream kNoCudaId).
 struct DeviceMemoryTable {
@@ -295,6 +307,7 @@ struct Track {
   GraphLaunchTable graph_launch;
   OverheadTable overhead;
   CudaEventTable cuda_event;
+  UnifiedMemoryTable unified_memory;
 };
 
 // A context or stream that is none, as CUPTI numbers it.

@@ -29,6 +29,7 @@
 #include "proto/results/streams.pb.h"
 #include "proto/results/sync.pb.h"
 #include "proto/results/threads.pb.h"
+#include "proto/results/unified_memory.pb.h"
 
 namespace gpuprof::analysis {
 
@@ -42,6 +43,7 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOverhead(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunUnifiedMemory(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

@@ -132,6 +132,11 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.time_ns, t.correlation, t.event, t.record);
       return true;
     }
+    case ChunkKind::kUnifiedMemory: {
+      UnifiedMemoryTable& t = track->unified_memory;
+      all(t.end_ns, t.duration_ns, t.operation, t.value, t.address, t.source, t.destination);
+      return true;
+    }
     default:
       return false;
   }
@@ -367,6 +372,16 @@ void StoreSync(const Writer& w, SyncTable* t) {
   w.Weight(&t->weight);
 }
 
+void StoreUnifiedMemory(const Writer& w, UnifiedMemoryTable* t) {
+  namespace c = proto::unified_memory_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kOperation, &t->operation);
+  w.Plain(c::kValue, &t->value);
+  w.Plain(c::kAddress, &t->address);
+  w.Plain(c::kSource, &t->source);
+  w.Plain(c::kDestination, &t->destination);
+}
+
 void StoreCudaEvent(const Writer& w, CudaEventTable* t) {
   namespace c = proto::cuda_event_column;
   w.Time(c::kTime, &t->time_ns);
@@ -440,6 +455,7 @@ void SortLateRows(Track* track) {
   sort(ChunkKind::kApi, track->api.end_ns);
   sort(ChunkKind::kSync, track->sync.end_ns);
   sort(ChunkKind::kOverhead, track->overhead.end_ns);
+  sort(ChunkKind::kUnifiedMemory, track->unified_memory.end_ns);
 }
 
 void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, const ClockMap& clock,
@@ -494,6 +510,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreOverhead(writer, &track->overhead);
     case ChunkKind::kCudaEvent:
       return StoreCudaEvent(writer, &track->cuda_event);
+    case ChunkKind::kUnifiedMemory:
+      return StoreUnifiedMemory(writer, &track->unified_memory);
     default:
       return;
   }

@@ -28,6 +28,7 @@
 #include "proto/results/streams.pb.h"
 #include "proto/results/sync.pb.h"
 #include "proto/results/threads.pb.h"
+#include "proto/results/unified_memory.pb.h"
 
 namespace gpuprof::analysis {
 
@@ -44,6 +45,7 @@ std::string ApiText(const results::ApiCalls& result, const TextOptions& options)
 std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string GraphsText(const results::Graphs& result, const TextOptions& options);
 std::string OverheadText(const results::Overheads& result, const TextOptions& options);
+std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
 std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
 std::string CountersText(const results::Counters& result, const TextOptions& options);

@@ -219,6 +219,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kOverhead)>(row, start);
     case ChunkKind::kCudaEvent:
       return AppendRow<TableIndex(ChunkKind::kCudaEvent)>(row, start);
+    case ChunkKind::kUnifiedMemory:
+      return AppendRow<TableIndex(ChunkKind::kUnifiedMemory)>(row, start);
     default:
       return;  // tables have no rows
   }

@@ -23,6 +23,9 @@
 //   {"t":"sync","type":"stream|context|event|wait","stream":..,"context":..,"event":..,"start":..,
 //    "end":..,"correlation":..,"tid":..}
 //   {"t":"event_record","event":..,"sync_id":..,"stream":..,"context":..,"time":..,"correlation":..}
+//   {"t":"um","counter":..,"value":..,"address":..,"source":..,"destination":..,"flags":..,"start":..,
+//    "end":..}                                       of managed memory, with CUPTI's numbers
+//   {"t":"um_configured","count":..,"result":..}     the tool configured this many of its counters
 //   {"t":"alloc|free","space":"device|pinned|managed|pool","address":..,"bytes":..,"pool":..,
 //    "stream":..,"correlation":..,"tid":..,"time":..}
 //   {"t":"pool","op":"create|destroy|trim","address":..,"size":..,"correlation":..}

@@ -280,6 +280,12 @@ GoldenTrace Gpu() {
   side.Copy(2, 3, 1, 4096, 70 * kMs, 70 * kMs + 4 * kUs, 92);
   main.Call("cudaStreamSynchronize_v3020", 42 * kMs, 46 * kMs, 93);
   compute.Sync(3, 42 * kMs, 46 * kMs, 93);
+  builder.Stream(kNoCudaId, kNoCudaId, kNoCudaId)
+      .UnifiedMemory(3, 0x401000, 0x7f0000200000, 4 * kMs, 4 * kMs)
+      .UnifiedMemory(4, 12, 0x7f0000200000, 10 * kMs, 10 * kMs + 30 * kUs, 0, 0, 1)
+      .UnifiedMemory(1, 2 << 20, 0x7f0000200000, 11 * kMs, 11 * kMs + 200 * kUs, 0, 0, 2)
+      .UnifiedMemory(2, 64 << 10, 0x7f0000200000, 20 * kMs, 20 * kMs + 9 * kUs, 0, 0, 1)
+      .UnifiedMemory(5, 64 << 10, 0x7f0000210000, 21 * kMs, 21 * kMs, 3);
   compute.Recorded(41 * kMs, 5, 96, 61);
   side.Sync(2, 50 * kMs, 50 * kMs + kUs, 94, 5, 61).Sync(2, 51 * kMs, 51 * kMs + kUs, 97, 6, 60);
   main.Call("cudaMalloc_v3020", 80 * kMs, 81 * kMs, 95, 2);

@@ -53,9 +53,9 @@ TEST_P(PassesGolden, SaysWhatIsExpected) {
     const std::filesystem::path base = expected / std::string(pass.name) / golden.name;
     Compare(Render(*result, Format::kText, options, kWidth), base.string() + ".txt");
     // One trace in every form: the others would only repeat it.
-    constexpr std::string_view kOfGpus[] = {"kernels",       "nvtx",     "memcpy",
-                                            "api",           "sync",     "streams",
-                                            "device_memory", "counters", "overhead"};
+    constexpr std::string_view kOfGpus[] = {
+        "kernels", "nvtx",          "memcpy",   "api",      "sync",
+        "streams", "device_memory", "counters", "overhead", "unified_memory"};
     const bool of_gpus =
         std::find(std::begin(kOfGpus), std::end(kOfGpus), pass.name) != std::end(kOfGpus);
     const bool of_graphs = pass.name == "graphs";

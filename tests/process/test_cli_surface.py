@@ -13,7 +13,7 @@ import pytest
 from cli_support import GPUPROF, clean_env, gpuprof
 
 VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "recover", "doctor", "env", "completions", "help", "version"]
-PASSES = ["overview", "steps", "ops", "heap", "kernels", "nvtx", "counters", "memcpy", "device_memory", "api", "sync", "streams", "graphs", "overhead", "locks", "stacks", "threads", "health"]
+PASSES = ["overview", "steps", "ops", "heap", "kernels", "nvtx", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "graphs", "overhead", "locks", "stacks", "threads", "health"]
 
 
 def test_overview_names_every_verb(tmp_path):

@@ -18,7 +18,7 @@ COUNTERS, COUNTER = 13, 24
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
 LAUNCH, RANGE_VALUE = 25, 26
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
-DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD, CUDA_EVENT = 37, 38, 39, 40, 41
+DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY = 37, 38, 39, 40, 41, 42
 
 _COLUMNS = {
     HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
@@ -53,6 +53,8 @@ _COLUMNS = {
                   ("threshold", "delta"), ("kept", "plain"), ("correlation", "plain")),
     GRAPH_LAUNCH: (("time", "gap"), ("duration", "keyed_span"), ("graph", "plain"), ("correlation", "delta")),
     OVERHEAD: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "plain")),
+    UNIFIED_MEMORY: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("value", "keyed"), ("address", "address"),
+                     ("source", "plain"), ("destination", "plain")),
     CUDA_EVENT: (("time", "time"), ("correlation", "delta"), ("event", "delta"), ("record", "delta")),
 }
 
@@ -342,6 +344,7 @@ class TraceFile:
     memory_pools = property(lambda self: self._tables[MEMORY_POOL])
     graph_launches = property(lambda self: self._tables[GRAPH_LAUNCH])
     overheads = property(lambda self: self._tables[OVERHEAD])
+    unified_memory = property(lambda self: self._tables[UNIFIED_MEMORY])
     cuda_events = property(lambda self: self._tables[CUDA_EVENT])
 
     @property

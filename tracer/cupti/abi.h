@@ -27,6 +27,10 @@ enum Result : int {
   kInvalidKind = 21,
   kHardwareBusy = 26,
   kNotSupported = 27,
+  kUmNotSupported = 28,
+  kUmNotSupportedOnDevice = 29,
+  kUmNotSupportedOnNonP2pDevices = 30,
+  kUmNotSupportedWithMps = 31,
   kInsufficientPrivileges = 35,
   kLegacyProfilerNotSupported = 38,
   kMultipleSubscribersNotSupported = 39,
@@ -44,6 +48,7 @@ enum class Activity : uint32_t {
   kConcurrentKernel = 10,
   kOverhead = 17,
   kMemcpy2 = 22,
+  kUnifiedMemoryCounter = 25,
   kCudaEvent = 36,
   kStream = 37,
   kSynchronization = 38,
@@ -113,6 +118,11 @@ inline constexpr size_t kHolderBytes = 64;
 // that of the documentation's order of 13.3, and checked by the value's size before it is used.
 inline constexpr int kAttributeThreadIdType = 21;
 
+// CUpti_ActivityUnifiedMemoryCounterConfig.
+struct UnifiedMemoryConfig {
+  uint32_t scope, counter, device, enable;
+};
+
 // X(member, symbol, type, needed): the functions, by their names without "cupti". Without a needed
 // one the library is of no use.
 #define GPUPROF_CUPTI_FUNCTIONS(X)                                                                \
@@ -137,6 +147,8 @@ inline constexpr int kAttributeThreadIdType = 21;
   X(enable_runtime_api, "ActivityEnableRuntimeApi", int (*)(uint32_t, uint8_t), false)            \
   X(enable_driver_api, "ActivityEnableDriverApi", int (*)(uint32_t, uint8_t), false)              \
   X(enable_all_sync_records, "ActivityEnableAllSyncRecords", int (*)(uint8_t), false)             \
+  X(configure_unified_memory, "ActivityConfigureUnifiedMemoryCounter",                            \
+    int (*)(UnifiedMemoryConfig*, uint32_t), false)                                               \
   X(subscribe_v2, "Subscribe_v2", int (*)(SubscriberHandle*, Callback, void*, SubscriberParams*), \
     false)                                                                                        \
   X(register_callbacks_v2, "ActivityRegisterCallbacks_v2",                                        \
@@ -351,6 +363,23 @@ enum : size_t {
   kRecord = 48,
 };
 }
+// Counters of unified memory, in the layout of CUDA 7.0 and later.
+namespace um {
+enum : size_t {
+  kCounter = 4,
+  kValue = 8,
+  kStart = 16,
+  kEnd = 24,
+  kAddress = 32,
+  kSource = 40,
+  kDestination = 44,
+  kFlags = 56,
+};
+// CUpti_ActivityUnifiedMemoryCounterKind: those whose end says nothing, and the last.
+inline constexpr uint32_t kCpuPageFault = 3, kThrashing = 5, kRemoteMap = 7, kLastCounter = 8;
+// CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE.
+inline constexpr uint32_t kOneDevice = 1;
+}  // namespace um
 namespace memory {
 enum : size_t {
   kOperation = 4,

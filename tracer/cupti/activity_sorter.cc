@@ -101,6 +101,8 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
       return TakeOverhead(record);
     case Activity::kJit:
       return TakeJit(record);
+    case Activity::kUnifiedMemoryCounter:
+      return TakeUnifiedMemory(record);
     default:
       ++counters_.unknown;
   }
@@ -334,6 +336,25 @@ void ActivitySorter::TakeJit(const Record& record) {
   }
   Stream* of_device = StreamOf(record.U32(jit::kDevice), kNoId, kNoId);
   Append(&of_device->overheads, ChunkKind::kOverhead, of_device->track, row);
+}
+
+// Between two places, either of which may be the host: on the track of no device.
+void ActivitySorter::TakeUnifiedMemory(const Record& record) {
+  const uint32_t counter = record.U32(um::kCounter);
+  const uint64_t start = record.U64(um::kStart);
+  const bool is_moment =
+      counter == um::kCpuPageFault || counter == um::kThrashing || counter == um::kRemoteMap;
+  const uint64_t end = is_moment ? start : record.U64(um::kEnd);
+  if (!HasTimes(start, end)) return;
+  const uint64_t row[] = {end,
+                          end - start,
+                          proto::UnifiedMemoryOperation(counter, record.U32(um::kFlags)),
+                          record.U64(um::kValue),
+                          record.U64(um::kAddress),
+                          record.U32(um::kSource),
+                          record.U32(um::kDestination)};
+  Stream* of_none = StreamOf(kNoId, kNoId, kNoId);
+  Append(&of_none->unified_memory, ChunkKind::kUnifiedMemory, of_none->track, row);
 }
 
 void ActivitySorter::TakeMemory(const Record& record) {

@@ -106,6 +106,7 @@ class ActivitySorter {
     codec::SpanBuffer* graph_launches = nullptr;
     codec::SpanBuffer* overheads = nullptr;
     codec::SpanBuffer* events = nullptr;
+    codec::SpanBuffer* unified_memory = nullptr;
   };
   struct Thread {
     uint32_t tid, track;
@@ -131,6 +132,7 @@ class ActivitySorter {
   void TakeGraphLaunch(const Record& record);
   void TakeOverhead(const Record& record);
   void TakeJit(const Record& record);
+  void TakeUnifiedMemory(const Record& record);
   // False: its times are not to be had, which is counted.
   bool HasTimes(uint64_t start, uint64_t end);
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);

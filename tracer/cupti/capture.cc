@@ -19,6 +19,7 @@
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/subscriber.h"
 #include "tracer/cupti/text.h"
+#include "tracer/cupti/unified_memory.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -71,6 +72,7 @@ bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
 GraphEvents g_graph_events;
 GraphModes g_graph_modes;
+UnifiedMemory g_unified_memory;
 std::atomic<uint32_t> g_graphs_refused{0};
 std::atomic<uint32_t> g_cuda_had_begun{0};
 std::atomic<uint64_t> g_own_bytes{0};
@@ -163,6 +165,12 @@ bool EnableDriverCalls(bool enable) {
   return any;
 }
 
+// After a kind was enabled, which undoes choices of single calls.
+void ChooseCalls() {
+  if (!g_driver_enabled) EnableDriverCalls(true);
+  ChooseRuntimeCalls();
+}
+
 void RecordWholeGraphs() {
   const uint64_t ticks = proto::ReadTicks(g_host->settings->clock);
   const int result = g_subscriber.Enable(Activity::kGraphTrace);
@@ -171,8 +179,12 @@ void RecordWholeGraphs() {
     if (g_graphs_refused.exchange(1) == 0) g_host->say(GraphRefusal());
     return;
   }
-  if (!g_driver_enabled) EnableDriverCalls(true);
-  ChooseRuntimeCalls();
+  ChooseCalls();
+}
+
+// Inside the program's cuInit no answer is the last.
+void RecordUnifiedMemory(bool is_final) {
+  if (g_unified_memory.Enable(*g_host, g_library.functions, &g_subscriber, is_final)) ChooseCalls();
 }
 
 // Enabling a kind undoes choices of single calls: those come last.
@@ -202,6 +214,7 @@ void DisableKinds() {
     g_enabled[i] = false;
   }
   if (g_graph_modes.is_whole()) g_subscriber.Disable(Activity::kGraphTrace);
+  g_unified_memory.Disable(&g_subscriber);
   if (!g_driver_enabled) EnableDriverCalls(false);
   g_subscriber.Disable(Activity::kDriver);
   g_driver_enabled = false;
@@ -317,6 +330,8 @@ bool Start(const Host* host, bool is_late) {
     g_subscriber.Unsubscribe();
     return false;
   }
+  g_unified_memory.Begin((host->settings->sources & proto::kSourceUnifiedMemory) != 0);
+  RecordUnifiedMemory(/*is_final=*/is_late && DriverIsInitialized());
   if (is_late) g_cuda_had_begun.store(1);
   // Contexts there are already do not tell of themselves.
   if (is_late && DriverIsInitialized()) HandleExit();
@@ -329,8 +344,8 @@ bool Start(const Host* host, bool is_late) {
 
 bool IsActive() { return g_active.load() != 0; }
 
-void Tick() {
-  if (g_active.load() == 0 || g_given_up.load() != 0) return;
+bool Tick() {
+  if (g_active.load() == 0 || g_given_up.load() != 0) return false;
   const uint64_t now = Monotonic();
   if (now >= g_next_flush) {
     g_subscriber.Flush(/*forced=*/false);
@@ -338,10 +353,13 @@ void Tick() {
     g_next_flush = now + kFlushPause;
   }
   if (g_graph_modes.IsDue()) RecordWholeGraphs();
+  if (g_unified_memory.is_waiting() && DriverIsInitialized())
+    RecordUnifiedMemory(/*is_final=*/true);
   if (now >= g_next_clock) {
     NoteClocks();
     g_next_clock = now + kClockPause;
   }
+  return g_unified_memory.is_waiting();
 }
 
 void Flush(bool forced) {

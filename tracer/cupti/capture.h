@@ -28,8 +28,9 @@ namespace gpuprof::tracer::cupti {
 // said once.
 bool Start(const Host* host, bool is_late);
 bool IsActive();
-// Now and then: has completed records delivered, reads the clocks.
-void Tick();
+// Now and then: has completed records delivered, reads the clocks. True: soon again, something
+// waits for the driver.
+bool Tick();
 // Everything that is complete is delivered, and what is not yet as well if `forced`.
 void Flush(bool forced);
 // Delivers the rest and lets go of CUPTI.

@@ -25,6 +25,15 @@ const char* Meaning(int result) {
     case kInsufficientPrivileges:
       return "the driver lets administrators alone profile; ask for "
              "NVreg_RestrictProfilingToAdminUsers=0 or the capability CAP_PERFMON";
+    case kUmNotSupported:
+      return "this machine's kind does not tell of it";
+    case kUmNotSupportedOnDevice:
+      return "the GPU does not tell of it";
+    case kUmNotSupportedOnNonP2pDevices:
+      return "not with GPUs that cannot reach each other's memory; let the program see one of them "
+             "(CUDA_VISIBLE_DEVICES)";
+    case kUmNotSupportedWithMps:
+      return "not under MPS";
     default:
       return "";
   }

@@ -36,6 +36,7 @@ CUresult Initialize() {
   atexit(fake_gpu::ExitDriver);
   if (fake_gpu::TheScript().devices == 0) return CUDA_ERROR_NO_DEVICE;
   initialized.store(true);
+  fake_gpu::driver_initialised.store(true);
   fake_gpu::TellSink({.event = fake_gpu::ObjectEvent::kInitFinished});
   return CUDA_SUCCESS;
 }

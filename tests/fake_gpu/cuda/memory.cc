@@ -6,6 +6,7 @@
 #include "tests/fake_gpu/device/memory.h"
 
 #include "tests/fake_gpu/cuda/driver.h"
+#include "tests/fake_gpu/device/managed.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/device/work.h"
 
@@ -68,6 +69,17 @@ CUresult cuMemAllocManaged(CUdeviceptr* address, size_t bytes, unsigned flags) {
   DRIVER_CALL(cuMemAllocManaged, address, bytes, flags);
   NEED_CONTEXT();
   return call.End(Allocate(context, address, bytes, Space::kManaged));
+}
+
+CUresult cuMemPrefetchAsync_v2(CUdeviceptr address, size_t bytes, CUmemLocation location,
+                               unsigned flags, CUstream stream) {
+  DRIVER_CALL(cuMemPrefetchAsync_v2, address, bytes, location, flags, stream);
+  NEED_CONTEXT();
+  const bool to_device = location.type == CU_MEM_LOCATION_TYPE_DEVICE;
+  if (to_device && (location.id < 0 || location.id >= fake_gpu::TheScript().devices))
+    return call.End(CUDA_ERROR_INVALID_DEVICE);
+  return call.End(fake_gpu::PrefetchManaged(address, to_device ? location.id : fake_gpu::kHost,
+                                            fake_gpu::Resolve(stream, context)));
 }
 
 CUresult cuMemFree_v2(CUdeviceptr address) {

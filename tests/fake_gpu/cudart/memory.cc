@@ -72,6 +72,16 @@ cudaError_t cudaMallocManaged(void** result, size_t bytes, unsigned flags) {
   FORWARD(status);
 }
 
+cudaError_t cudaMemPrefetchAsync(const void* address, size_t bytes, cudaMemLocation location,
+                                 unsigned flags, cudaStream_t stream) {
+  RUNTIME_CALL(cudaMemPrefetchAsync, 12020, address, bytes, location, flags, stream);
+  NEED_READY();
+  // The two interfaces number the kinds of places alike.
+  const CUmemLocation place = {.type = static_cast<CUmemLocationType>(location.type),
+                               .id = location.id};
+  FORWARD(TheDriver().cuMemPrefetchAsync_v2(Address(address), bytes, place, flags, stream));
+}
+
 cudaError_t cudaFree(void* address) {
   RUNTIME_CALL(cudaFree, 3020, address);
   NEED_READY();

@@ -13,6 +13,7 @@
 #include "tests/fake_gpu/cupti/buffers.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/state.h"
+#include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/clock.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
@@ -69,6 +70,27 @@ CUptiResult SetKind(const char* function, uint32_t kind, bool enable) {
 CUptiResult SetCall(const char* function, uint32_t domain, CUpti_CallbackId id, uint8_t enable) {
   if (const CUptiResult gate = GateFirst(function); gate != CUPTI_SUCCESS) return gate;
   return fake_gpu_cupti::SetCall(&TheState().clients[0], domain, id, enable != 0);
+}
+
+// Scope and device have no meaning any more. All of them are configured, or none is.
+CUptiResult ConfigureUnifiedMemory(const CUpti_ActivityUnifiedMemoryCounterConfig* config,
+                                   uint32_t count) {
+  if (!fake_gpu::driver_initialised.load()) return CUPTI_ERROR_NOT_INITIALIZED;
+  const std::string function = "cuptiActivityConfigureUnifiedMemoryCounter";
+  if (const CUptiResult gate = GateFirst(function.c_str()); gate != CUPTI_SUCCESS) return gate;
+  if (config == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  uint32_t counters = TheState().um_counters.load();
+  for (uint32_t i = 0; i < count; ++i) {
+    const auto kind = static_cast<uint32_t>(config[i].kind);
+    if (kind == 0 || kind >= CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_COUNT)
+      return CUPTI_ERROR_INVALID_PARAMETER;
+    const std::string with_kind = function + ":" + std::to_string(kind);
+    if (const int code = fake_gpu::ScriptedFailure(with_kind.c_str()); code != 0)
+      return static_cast<CUptiResult>(code);
+    counters = config[i].enable != 0 ? counters | 1u << kind : counters & ~(1u << kind);
+  }
+  TheState().um_counters.store(counters);
+  return CUPTI_SUCCESS;
 }
 
 }  // namespace
@@ -188,6 +210,13 @@ CUptiResult cuptiActivityGetNumDroppedRecords(CUcontext /*context*/, uint32_t /*
   if (dropped == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *dropped = fake_gpu_cupti::TakeDropped(0);
   return CUPTI_SUCCESS;
+}
+
+CUptiResult cuptiActivityConfigureUnifiedMemoryCounter(
+    CUpti_ActivityUnifiedMemoryCounterConfig* config, uint32_t count) {
+  const CUptiResult result = ConfigureUnifiedMemory(config, count);
+  fake_gpu::TruthLine("{\"t\":\"um_configured\",\"count\":%u,\"result\":%d}", count, result);
+  return result;
 }
 
 CUptiResult cuptiActivityPushExternalCorrelationId(CUpti_ExternalCorrelationKind kind,

@@ -31,6 +31,7 @@ size_t TimesOffset(uint32_t kind) {
     case CUPTI_ACTIVITY_KIND_MEMCPY:
     case CUPTI_ACTIVITY_KIND_MEMCPY2:
     case CUPTI_ACTIVITY_KIND_MEMSET:
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
       return 16;
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return 8;
@@ -44,6 +45,7 @@ static_assert(offsetof(CUpti_ActivityKernel10, start) == 16 &&
 static_assert(offsetof(CUpti_ActivityMemcpy6, start) == 16 &&
               offsetof(CUpti_ActivityMemset4, start) == 16);
 static_assert(offsetof(CUpti_ActivityMemcpyPtoP4, start) == 16);
+static_assert(offsetof(CUpti_ActivityUnifiedMemoryCounter3, start) == 16);
 static_assert(offsetof(CUpti_ActivityGraphTrace2, start) == 8);
 
 void Convert(uint8_t* record, size_t offset, uint64_t now) {

@@ -56,6 +56,8 @@ constexpr size_t SizeOf(uint32_t kind) {
       return kVersion >= 26 ? 56 : 40;
     case CUPTI_ACTIVITY_KIND_CUDA_EVENT:
       return kVersion >= 26 ? 56 : 24;
+    case CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER:
+      return kVersion >= 26 ? 104 : 64;
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return kVersion >= 21 ? 56 : 48;
     case CUPTI_ACTIVITY_KIND_CONTEXT:
@@ -81,6 +83,8 @@ static_assert(sizeof(CUpti_ActivityOverhead3) == 56 && sizeof(CUpti_ActivityOver
 static_assert(sizeof(CUpti_ActivitySynchronization2) == 56 &&
               sizeof(CUpti_ActivitySynchronization) == 40);
 static_assert(sizeof(CUpti_ActivityCudaEvent2) == 56 && sizeof(CUpti_ActivityCudaEvent) == 24);
+static_assert(sizeof(CUpti_ActivityUnifiedMemoryCounter3) == 104 &&
+              sizeof(CUpti_ActivityUnifiedMemoryCounter2) == 64);
 static_assert(sizeof(CUpti_ActivityGraphTrace2) == 56 && sizeof(CUpti_ActivityGraphTrace) == 48);
 static_assert(sizeof(CUpti_ActivityContext3) == 32 && sizeof(CUpti_ActivityContext2) == 24);
 static_assert(sizeof(CUpti_ActivityDevice5) == 184 && sizeof(CUpti_ActivityDevice4) == 176);

@@ -338,6 +338,23 @@ void CuptiSink::MemoryChanged(const fake_gpu::MemoryChange& change) {
   Append({&record, sizeof record}, false, 0);
 }
 
+void CuptiSink::Migrated(const fake_gpu::Migration& migration) {
+  if (!Enabled(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)) return;
+  if ((TheState().um_counters.load() >> migration.counter & 1) == 0) return;
+  CUpti_ActivityUnifiedMemoryCounter3 record{};
+  record.kind = CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER;
+  record.counterKind = static_cast<CUpti_ActivityUnifiedMemoryCounterKind>(migration.counter);
+  record.value = migration.value;
+  record.start = migration.start;
+  record.end = migration.end;
+  record.address = migration.address;
+  record.srcId = migration.source;
+  record.dstId = migration.destination;
+  record.processId = ProcessId();
+  record.flags = migration.flags;
+  Append({&record, sizeof record}, true, migration.end);
+}
+
 void CuptiSink::PoolChanged(CUmemoryPool pool, uint32_t what, uint64_t kept, uint32_t correlation) {
   if (!Enabled(CUPTI_ACTIVITY_KIND_MEMORY_POOL)) return;
   CUpti_ActivityMemoryPool3 record{};

@@ -22,6 +22,7 @@ class CuptiSink final : public fake_gpu::Sink {
   void EventRecorded(CUevent event, uint64_t time, uint32_t correlation) override;
   void MemoryChanged(const fake_gpu::MemoryChange& change) override;
   void PoolChanged(CUmemoryPool pool, uint32_t what, uint64_t kept, uint32_t correlation) override;
+  void Migrated(const fake_gpu::Migration& migration) override;
   void ObjectChanged(const fake_gpu::Object& object) override;
   void FunctionLoaded(CUfunction function, uint64_t start, uint64_t end,
                       uint32_t correlation) override;

@@ -57,6 +57,8 @@ uint32_t WantsOf(const Client& client) {
   if ((kinds & kSyncKinds) != 0 || Any(client.called_back[4])) wants |= fake_gpu::kWantSyncs;
   if ((kinds & kMemoryKinds) != 0) wants |= fake_gpu::kWantMemory;
   if ((kinds & kObjectKinds) != 0 || Any(client.called_back[3])) wants |= fake_gpu::kWantObjects;
+  if ((kinds & Bit(CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER)) != 0)
+    wants |= fake_gpu::kWantManaged;
   if (wants != 0 || kinds != 0) wants |= fake_gpu::kWantAny;
   return wants;
 }

@@ -42,6 +42,8 @@ struct State {
   std::atomic<size_t> clients_used{1};
   std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
   std::atomic<bool> driver_exited{false};
+  // Counters of unified memory that were configured, a bit each.
+  std::atomic<uint32_t> um_counters{0};
   // Subscribed by way of 13.3 with others allowed: the entry points of before are refused.
   std::atomic<bool> several{false};
 };

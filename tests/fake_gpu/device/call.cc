@@ -15,6 +15,7 @@ namespace fake_gpu {
 
 std::atomic<uint32_t> wanted{0};
 std::atomic<Sink*> the_sink{nullptr};
+std::atomic<bool> driver_initialised{false};
 std::atomic<bool> driver_exited{false};
 thread_local CUcontext current_context = nullptr;
 

@@ -59,6 +59,9 @@ extern thread_local CUcontext current_context;
 bool Forked();
 void RememberProcess();
 
+// True once cuInit has succeeded.
+extern std::atomic<bool> driver_initialised;
+
 // True after the driver's exit handler.
 extern std::atomic<bool> driver_exited;
 

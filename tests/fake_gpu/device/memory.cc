@@ -10,6 +10,7 @@
 #include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/clock.h"
 #include "tests/fake_gpu/device/device.h"
+#include "tests/fake_gpu/device/managed.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
 
@@ -98,6 +99,7 @@ CUresult Allocate(CUcontext context, size_t bytes, Space space, CUstream stream,
     TheState().allocations[made.address] = made;
   }
   if (pool != nullptr) Charge(pool, bytes);
+  if (space == Space::kManaged) AddManaged(made.address, bytes);
   *result = block;
   Tell(made, false, stream);
   return CUDA_SUCCESS;
@@ -117,6 +119,7 @@ CUresult Free(void* address, CUstream stream) {
     const std::lock_guard lock(block.pool->mutex);
     block.pool->used -= block.bytes;
   }
+  if (block.space == Space::kManaged) RemoveManaged(block.address);
   Tell(block, true, stream);
   if (!block.registered) munmap(address, Rounded(block.bytes, kPage));
   return CUDA_SUCCESS;

@@ -15,7 +15,8 @@
 //   memory BYTES            of each device (80 GiB)
 //   driver_version N        (13000)
 //   fail NAME CODE [SKIP [TIMES]]   the function returns CODE, after SKIP good calls, TIMES times
-//                           (always). NAME of cuptiActivityEnable may be cuptiActivityEnable:KIND
+//                           (always). NAME of cuptiActivityEnable may be cuptiActivityEnable:KIND,
+//                           likewise that of cuptiActivityConfigureUnifiedMemoryCounter
 //   subscriber NAME         who holds CUPTI when cuptiSubscribe_v2 is scripted to fail with 39
 //   lose_times N            every Nth record of device work has start and end 0
 //   drop N                  every Nth record is dropped, and counted

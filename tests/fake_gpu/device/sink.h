@@ -78,6 +78,15 @@ struct MemoryChange {
   uint64_t pc = 0;
 };
 
+// Of managed memory, on the device's clock: one of CUPTI's counters, with CUPTI's numbers.
+struct Migration {
+  uint32_t counter = 0;
+  uint64_t value = 0, address = 0;
+  uint32_t source = 0, destination = 0;
+  uint32_t flags = 0;
+  uint64_t start = 0, end = 0;
+};
+
 // What happened to an object, in the order of the resource callbacks' numbers.
 enum class ObjectEvent {
   kContextCreated = 1,
@@ -126,6 +135,7 @@ class Sink {
   // What: CUPTI's number: 1 created, 2 destroyed, 3 trimmed.
   virtual void PoolChanged(CUmemoryPool pool, uint32_t what, uint64_t kept,
                            uint32_t correlation) = 0;
+  virtual void Migrated(const Migration& migration) = 0;
   virtual void ObjectChanged(const Object& object) = 0;
   virtual void FunctionLoaded(CUfunction function, uint64_t start, uint64_t end,
                               uint32_t correlation) = 0;
@@ -147,6 +157,7 @@ enum Want : uint32_t {
   kWantMemory = 16,
   kWantObjects = 32,
   kWantAny = 64,
+  kWantManaged = 128,
 };
 
 // What is wanted; 0 without a sink. A forked child must not ask.

@@ -10,6 +10,7 @@
 #include "tests/fake_gpu/device/clock.h"
 #include "tests/fake_gpu/device/device.h"
 #include "tests/fake_gpu/device/graph.h"
+#include "tests/fake_gpu/device/managed.h"
 #include "tests/fake_gpu/device/memory.h"
 #include "tests/fake_gpu/truth.h"
 
@@ -121,6 +122,7 @@ void ApplyEffects(const Work& work) {
 void TellDone(const Done& done) {
   if (TruthWanted()) TellTruth(done);
   if (Wants(kWantWork)) TheSink()->Finished(done);
+  if (done.work->type == Work::Type::kKernel) TouchManaged(done.context->device, done.start);
 }
 
 bool MustBlock(const CopyWork& copy) {

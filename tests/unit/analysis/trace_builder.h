@@ -133,6 +133,19 @@ class TrackBuilder {
   }
   TrackBuilder& Sync(uint32_t kind, int64_t start, int64_t end, uint32_t correlation = 0,
                      uint32_t event = 0, uint64_t event_record = 0);
+  // One of CUPTI's counters of unified memory, with its numbers.
+  TrackBuilder& UnifiedMemory(uint32_t counter, uint64_t value, uint64_t address, int64_t start,
+                              int64_t end, uint32_t source = 0, uint32_t destination = 0,
+                              uint32_t flags = 0) {
+    track_.unified_memory.end_ns.push_back(end);
+    track_.unified_memory.duration_ns.push_back(end - start);
+    track_.unified_memory.operation.push_back(proto::UnifiedMemoryOperation(counter, flags));
+    track_.unified_memory.value.push_back(value);
+    track_.unified_memory.address.push_back(address);
+    track_.unified_memory.source.push_back(source);
+    track_.unified_memory.destination.push_back(destination);
+    return *this;
+  }
   // A CUDA event is recorded in this stream.
   TrackBuilder& Recorded(int64_t time, uint32_t event, uint32_t correlation = 0,
                          uint64_t record = 0) {

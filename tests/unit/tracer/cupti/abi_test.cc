@@ -171,6 +171,26 @@ SAME_PLACE(sync::kEventRecord, Sync, cudaEventSyncId, 8);
 SAME_PLACE(sync::kResult, Sync, returnValue, 4);
 static_assert(sync::kForEvent == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_EVENT_SYNCHRONIZE &&
               sync::kStreamForEvent == CUPTI_ACTIVITY_SYNCHRONIZATION_TYPE_STREAM_WAIT_EVENT);
+using Counter = CUpti_ActivityUnifiedMemoryCounter3;
+SAME_PLACE(um::kCounter, Counter, counterKind, 4);
+SAME_PLACE(um::kValue, Counter, value, 8);
+SAME_PLACE(um::kStart, Counter, start, 8);
+SAME_PLACE(um::kEnd, Counter, end, 8);
+SAME_PLACE(um::kAddress, Counter, address, 8);
+SAME_PLACE(um::kSource, Counter, srcId, 4);
+SAME_PLACE(um::kDestination, Counter, dstId, 4);
+SAME_PLACE(um::kFlags, Counter, flags, 4);
+static_assert(um::kCpuPageFault ==
+                  CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_CPU_PAGE_FAULT_COUNT &&
+              um::kThrashing == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_THRASHING &&
+              um::kRemoteMap == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_REMOTE_MAP &&
+              um::kLastCounter == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_KIND_BYTES_TRANSFER_DTOD &&
+              um::kOneDevice == CUPTI_ACTIVITY_UNIFIED_MEMORY_COUNTER_SCOPE_PROCESS_SINGLE_DEVICE);
+SAME_MEMBER(UnifiedMemoryConfig, scope, CUpti_ActivityUnifiedMemoryCounterConfig, scope);
+SAME_MEMBER(UnifiedMemoryConfig, counter, CUpti_ActivityUnifiedMemoryCounterConfig, kind);
+SAME_MEMBER(UnifiedMemoryConfig, device, CUpti_ActivityUnifiedMemoryCounterConfig, deviceId);
+SAME_MEMBER(UnifiedMemoryConfig, enable, CUpti_ActivityUnifiedMemoryCounterConfig, enable);
+static_assert(sizeof(UnifiedMemoryConfig) == sizeof(CUpti_ActivityUnifiedMemoryCounterConfig));
 using Event = CUpti_ActivityCudaEvent2;
 SAME_PLACE(cuda_event::kCorrelation, Event, correlationId, 4);
 SAME_PLACE(cuda_event::kContext, Event, contextId, 4);
@@ -255,6 +275,11 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
   EXPECT_EQ(kInvalidKind, CUPTI_ERROR_INVALID_KIND);
   EXPECT_EQ(kHardwareBusy, CUPTI_ERROR_HARDWARE_BUSY);
   EXPECT_EQ(kNotSupported, CUPTI_ERROR_NOT_SUPPORTED);
+  EXPECT_EQ(kUmNotSupported, CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED);
+  EXPECT_EQ(kUmNotSupportedOnDevice, CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_DEVICE);
+  EXPECT_EQ(kUmNotSupportedOnNonP2pDevices,
+            CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_ON_NON_P2P_DEVICES);
+  EXPECT_EQ(kUmNotSupportedWithMps, CUPTI_ERROR_UM_PROFILING_NOT_SUPPORTED_WITH_MPS);
   EXPECT_EQ(kInsufficientPrivileges, CUPTI_ERROR_INSUFFICIENT_PRIVILEGES);
   EXPECT_EQ(kLegacyProfilerNotSupported, CUPTI_ERROR_LEGACY_PROFILER_NOT_SUPPORTED);
   EXPECT_EQ(kMultipleSubscribersNotSupported, CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED);
@@ -269,6 +294,7 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
       {Activity::kConcurrentKernel, CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL},
       {Activity::kOverhead, CUPTI_ACTIVITY_KIND_OVERHEAD},
       {Activity::kMemcpy2, CUPTI_ACTIVITY_KIND_MEMCPY2},
+      {Activity::kUnifiedMemoryCounter, CUPTI_ACTIVITY_KIND_UNIFIED_MEMORY_COUNTER},
       {Activity::kCudaEvent, CUPTI_ACTIVITY_KIND_CUDA_EVENT},
       {Activity::kStream, CUPTI_ACTIVITY_KIND_STREAM},
       {Activity::kSynchronization, CUPTI_ACTIVITY_KIND_SYNCHRONIZATION},
