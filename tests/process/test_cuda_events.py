@@ -42,7 +42,8 @@ def test_recordings_are_those_that_were_made(record, tmp_path, release, script):
     table = trace.cuda_events
     ours = [(int(c), int(e), int(r), *trace.streams[int(track)][1:]) for c, e, r, track in
             zip(table["correlation"], table["event"], table["record"], table["track"])]
-    true = [(row["correlation"], row["event"], row["sync_id"] if numbered else 0, row["context"], row["stream"]) for row in truth.of("event_record")]
+    true = [(row["correlation"], row["event"], row["sync_id"] if numbered else 0, row["context"], row["stream"])
+            for row in truth.of("event_record")]
     assert len(true) == 6 and sorted(ours) == sorted(true)
     begun = {correlation: (name, start) for name, _, correlation, _, start, _ in trace.call_rows()}
     for correlation, time in zip(table["correlation"], table["time"]):

@@ -25,7 +25,8 @@ def managed(session, tmp_path):
 
     def run(script="", release="13.0", *options, asked=None):
         truth = tmp_path / "truth.json"
-        program = session([DOUBLES / "programs" / "managed"], *(options or ("--trace=cuda,um",)), env=environment_of(truth, script, release))
+        environment = environment_of(truth, script, release)
+        program = session([DOUBLES / "programs" / "managed"], *(options or ("--trace=cuda,um",)), env=environment)
         assert program.line() == "ready"
         until = time.monotonic() + 60
         while asked is not None and not asked(truth.read_text()):
@@ -53,8 +54,8 @@ def rows_of(trace):
 
 
 def true_rows(truth, kinds=range(1, 9)):
-    return sorted((row["counter"] | row["flags"] << 8, row["value"], row["address"], row["source"], row["destination"], row["end"] - row["start"])
-                  for row in truth.of("um") if row["counter"] in kinds)
+    return sorted((row["counter"] | row["flags"] << 8, row["value"], row["address"], row["source"], row["destination"],
+                   row["end"] - row["start"]) for row in truth.of("um") if row["counter"] in kinds)
 
 
 def said(outcome):
