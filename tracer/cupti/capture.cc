@@ -286,8 +286,8 @@ void Pause() {
   syscall(SYS_nanosleep, &kMoment, nullptr);
 }
 
-// What was launched gets a moment to end: what still runs is handed over unfinished when it is asked
-// for by force, and of everybody where others listen too.
+// What was launched gets a moment to end: what still runs is handed over unfinished when it is
+// asked for by force, and of everybody where others listen too.
 void FlushRest() {
   g_subscriber.Flush(/*forced=*/false);
   for (const uint64_t until = Monotonic() + kUnfinishedLimit;
