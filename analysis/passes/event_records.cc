@@ -6,6 +6,8 @@
 #include "analysis/passes/event_records.h"
 
 #include <algorithm>
+#include <map>
+#include <utility>
 
 namespace gpuprof::analysis {
 namespace {
@@ -36,13 +38,30 @@ std::vector<Found> RecordsOf(const Process& process) {
 
 EventRecords::EventRecords(const Process& process, const Launches& launches)
     : process_(&process), launches_(&launches) {
+  JoinTracks();
   for (const Found& found : RecordsOf(process)) {
     const auto index = static_cast<uint32_t>(records_.size());
-    records_.push_back(found.record);
+    records_.push_back({found.record.time_ns, OfDevice(found.record.track)});
     by_id_[found.event].push_back(index);
     if (found.number == 0) continue;
     const auto [at, added] = by_number_.try_emplace(found.number, index);
     if (!added) at->second = kSeveral;
+  }
+}
+
+// Numbers of streams are their context's own, and a context is of one device.
+void EventRecords::JoinTracks() {
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> known;  // by context and stream
+  const std::vector<Track>& tracks = process_->tracks;
+  for (uint32_t t = 0; t < tracks.size(); ++t) {
+    if (tracks[t].is_stream && tracks[t].device != kNoCudaId)
+      known.emplace(std::pair(tracks[t].context, tracks[t].stream), t);
+  }
+  for (uint32_t t = 0; t < tracks.size(); ++t) {
+    const bool is_known = !tracks[t].is_stream || tracks[t].device != kNoCudaId;
+    const auto other =
+        is_known ? known.end() : known.find(std::pair(tracks[t].context, tracks[t].stream));
+    of_device_.push_back(other == known.end() ? t : other->second);
   }
 }
 

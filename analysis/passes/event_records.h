@@ -21,7 +21,7 @@ inline constexpr uint32_t kEventWait = 1, kStreamEventWait = 2, kStreamWait = 3,
 
 struct EventRecord {
   int64_t time_ns = 0;  // when the call began
-  uint32_t track = 0;   // of the stream, in Process::tracks
+  uint32_t track = 0;   // of the stream, in Process::tracks; OfDevice
 };
 
 class EventRecords {
@@ -29,14 +29,21 @@ class EventRecords {
   // Both outlive it.
   EventRecords(const Process& process, const Launches& launches);
 
+  // A stream may have two tracks: one for rows that came before CUPTI told which device its context
+  // is on. This is the other's index, or `track` itself.
+  uint32_t OfDevice(uint32_t track) const { return of_device_[track]; }
+
   // Of a row of kind kEventWait or kStreamEventWait. Null: not known.
   const EventRecord* Find(const SyncTable& waits, size_t row) const;
 
  private:
   size_t CaptureOf(int64_t time_ns) const;
 
+  void JoinTracks();
+
   const Process* process_;
   const Launches* launches_;
+  std::vector<uint32_t> of_device_;
   std::vector<EventRecord> records_;                           // by time
   std::unordered_map<uint64_t, uint32_t> by_number_;           // index in records_
   std::unordered_map<uint32_t, std::vector<uint32_t>> by_id_;  // of an event, by time

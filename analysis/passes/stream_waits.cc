@@ -155,13 +155,14 @@ void AddStreamWaits(const Process& process, const Launches& launches, results::S
     for (size_t i = 0; i < waits.rows(); ++i) {
       if (waits.operation[i] != kStreamEventWait) continue;
       const EventRecord* record = records.Find(waits, i);
-      Pair& pair = pairs[{t, record == nullptr ? kUnknown : record->track}];
+      const uint32_t own = records.OfDevice(t);
+      Pair& pair = pairs[{own, record == nullptr ? kUnknown : record->track}];
       ++pair.count;
       if (record == nullptr) continue;
       const Launch* call = launches.Find(waits.correlation[i]);
       const int64_t began =
           call != nullptr ? call->start_ns : waits.end_ns[i] - waits.duration_ns[i];
-      AddHeldUp(stream_of(t), began, stream_of(record->track), record->time_ns, &pair);
+      AddHeldUp(stream_of(own), began, stream_of(record->track), record->time_ns, &pair);
     }
   }
   for (auto& [tracks, pair] : pairs) FillRow(process, tracks, &pair, out->add_waits());

@@ -43,7 +43,7 @@ using Groups = std::map<Key, Sums>;
 // What the wait in row `i` of that track was for.
 uint32_t StreamOf(const Process& process, const EventRecords& records, uint32_t track, size_t i) {
   const SyncTable& table = process.tracks[track].sync;
-  if (table.operation[i] == kStreamWait) return track;
+  if (table.operation[i] == kStreamWait) return records.OfDevice(track);
   if (table.operation[i] == kContextWait) return kWholeContext;
   const EventRecord* record = table.operation[i] == kEventWait ? records.Find(table, i) : nullptr;
   return record == nullptr ? kUnknownStream : record->track;

@@ -141,7 +141,8 @@ def test_dropped_records_are_counted_again(recorded, played):
 def test_the_clock_goes_on_from_the_end_of_the_recording(recorded, played):
     first = recorded("vector_add").recording
     year = 365 * 24 * 3600 * 10**9
-    first.clocks = [tuple(value - year for value in clock) for clock in first.clocks]
+    # Not those that count from the machine's start.
+    first.clocks = [tuple(value - year if value > year else value for value in clock) for clock in first.clocks]
     again = played(first).recording
     assert first.clocks[-1][2] <= again.clocks[0][2] < again.clocks[1][2] < first.clocks[-1][2] + 600 * 10**9
 

@@ -7,7 +7,7 @@
 
 #include <nvtx3/nvToolsExt.h>
 
-void CallLibrary(void);
+__attribute__((visibility("default"))) void CallLibrary(void);
 
 #ifdef GPUPROF_VICTIM_LIBRARY
 

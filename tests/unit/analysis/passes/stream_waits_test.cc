@@ -56,6 +56,19 @@ TEST(StreamWaits, TellWhichStreamAndForHowLong) {
   EXPECT_EQ(wait.name(), "produce(float*)");
 }
 
+// CUPTI may tell of a wait before it tells which device the context is on.
+TEST(StreamWaits, WithoutADeviceAreOfTheSameStream) {
+  Waiting trace;
+  trace.builder.Stream(kNoCudaId, 1, 13).Sync(kStreamEvent, 2000 * kUs, 2100 * kUs, 4, 3);
+  trace.builder.Stream(kNoCudaId, 1, 7).Recorded(1550 * kUs, 3, 2);
+  const results::Streams result = trace.Result();
+  ASSERT_EQ(result.waits_size(), 1);
+  EXPECT_EQ(result.waits(0).device(), 0u);
+  EXPECT_EQ(result.waits(0).count(), 2u);
+  EXPECT_EQ(result.waits(0).for_stream(), 7u);
+  EXPECT_EQ(result.waits(0).for_device(), 0u);
+}
+
 TEST(StreamWaits, ForWhatIsOverNothingIsHeldUp) {
   Waiting trace;
   trace.main->Call("cudaEventRecord", 25 * kMs, 26 * kMs, 7)
