@@ -104,13 +104,14 @@ def check(trace, recording):
     assert {device["name"] for device in trace.devices.values()} == {record.texts[136].decode() for record in recording.records(DEVICE)}
 
 
-def table(bundle, name):
+def table(bundle, name, but=""):
+    """Its rows without those that are called `but`."""
     key, columns = TABLES[name]
     done = gpuprof("stats", name, "--json", bundle)
     assert done.status == 0, done.err.decode()
     result = json.loads(done.out)
     assert result["meta"]["lost_count"] == 0
-    return collections.Counter(tuple(str(row[column]) for column in columns) for row in result[key])
+    return collections.Counter(tuple(str(row[column]) for column in columns) for row in result[key] if row["name"] != but)
 
 
 @pytest.mark.parametrize("personality", PERSONALITIES)
@@ -139,8 +140,10 @@ def test_tables_are_those_of_the_program_itself(record, recorded, played, tmp_pa
     _, again = played(recorded(*command, personality=personality))
     directly = record([DOUBLES / "programs" / command[0], *command[1:]], "--graphs=node",
                       env=environment_of(tmp_path / "truth", personality=personality)).bundle
+    # Several threads are inside their first call when recording begins, which then is in none.
+    first = "cudaStreamCreateWithFlags" if command[0] == "threads" else ""
     for name in TABLES:
-        assert table(again, name) == table(directly, name), name
+        assert table(again, name, but=first) == table(directly, name, but=first), name
 
 
 @pytest.mark.parametrize("personality, chosen_one_by_one", [("11.8", set()), ("13.0", {DRIVER})])
