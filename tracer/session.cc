@@ -373,7 +373,7 @@ bool EndCaptureHere() {
 // its own handler has fetched (cupti/capture.cc).
 void LetGoOfGpu(StopReason reason) {
   const bool is_late = reason == StopReason::kExit && g_exit.way == proto::ExitWay::kReturn;
-  is_late ? cupti::GiveUp() : cupti::Stop();
+  is_late ? cupti::GiveUp() : cupti::Stop(reason == StopReason::kExit);
 }
 
 void Stop(StopReason reason, const char* trigger) {

@@ -39,10 +39,22 @@ std::vector<Found> RecordsOf(const Process& process) {
 EventRecords::EventRecords(const Process& process, const Launches& launches)
     : process_(&process), launches_(&launches) {
   JoinTracks();
+  for (const proto::Loss& loss : process.health.loss()) {
+    const bool is_gpu =
+        loss.kind() == proto::LOSS_GPU_DROPPED || loss.kind() == proto::LOSS_GPU_TIMES;
+    if (is_gpu && loss.count() != 0) is_whole_ = false;
+  }
+  for (const proto::GpuRate& rate : process.health.gpu_rate()) {
+    if (rate.left_out() != 0) is_whole_ = false;
+  }
   for (const Found& found : RecordsOf(process)) {
     const auto index = static_cast<uint32_t>(records_.size());
     records_.push_back({found.record.time_ns, OfDevice(found.record.track)});
-    by_id_[found.event].push_back(index);
+    OfEvent& of_event = by_id_[found.event];
+    const auto context = [&](uint32_t i) { return process.tracks[records_[i].track].context; };
+    if (!of_event.records.empty() && context(index) != context(of_event.records.front()))
+      of_event.is_of_one_context = false;
+    of_event.records.push_back(index);
     if (found.number == 0) continue;
     const auto [at, added] = by_number_.try_emplace(found.number, index);
     if (!added) at->second = kSeveral;
@@ -79,25 +91,21 @@ const EventRecord* EventRecords::Find(const SyncTable& waits, size_t row) const 
     return found == by_number_.end() || found->second == kSeveral ? nullptr
                                                                   : &records_[found->second];
   }
-  const auto ids = by_id_.find(waits.event[row]);
-  if (ids == by_id_.end()) return nullptr;
+  // The last one that is there may not be the last one that there was.
+  if (!is_whole_) return nullptr;
+  const auto of_event = by_id_.find(waits.event[row]);
+  if (of_event == by_id_.end() || !of_event->second.is_of_one_context) return nullptr;
+  const std::vector<uint32_t>& ids = of_event->second.records;
   const Launch* call = launches_->Find(waits.correlation[row]);
   const int64_t began =
       call != nullptr ? call->start_ns : waits.end_ns[row] - waits.duration_ns[row];
   const auto behind = std::upper_bound(
-      ids->second.begin(), ids->second.end(), began,
+      ids.begin(), ids.end(), began,
       [this](int64_t time, uint32_t index) { return time < records_[index].time_ns; });
-  if (behind == ids->second.begin()) return nullptr;
+  if (behind == ids.begin()) return nullptr;
   const EventRecord& last = records_[*(behind - 1)];
-  // Between two captures it may have been recorded once more, and two contexts may have numbered
-  // an event alike.
-  const auto context = [this](uint32_t index) {
-    return process_->tracks[records_[index].track].context;
-  };
-  const bool is_of_one_context =
-      std::all_of(ids->second.begin(), ids->second.end(),
-                  [&](uint32_t index) { return context(index) == context(ids->second.front()); });
-  return is_of_one_context && CaptureOf(last.time_ns) == CaptureOf(began) ? &last : nullptr;
+  // Between two captures it may have been recorded once more.
+  return CaptureOf(last.time_ns) == CaptureOf(began) ? &last : nullptr;
 }
 
 }  // namespace gpuprof::analysis

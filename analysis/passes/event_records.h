@@ -44,9 +44,15 @@ class EventRecords {
   const Process* process_;
   const Launches* launches_;
   std::vector<uint32_t> of_device_;
-  std::vector<EventRecord> records_;                           // by time
-  std::unordered_map<uint64_t, uint32_t> by_number_;           // index in records_
-  std::unordered_map<uint32_t, std::vector<uint32_t>> by_id_;  // of an event, by time
+  std::vector<EventRecord> records_;                  // by time
+  std::unordered_map<uint64_t, uint32_t> by_number_;  // index in records_
+  // Of an event's number: its recordings by time, and whether one context alone uses the number.
+  struct OfEvent {
+    std::vector<uint32_t> records;
+    bool is_of_one_context = true;
+  };
+  std::unordered_map<uint32_t, OfEvent> by_id_;
+  bool is_whole_ = true;  // no recording can be missing
 };
 
 }  // namespace gpuprof::analysis

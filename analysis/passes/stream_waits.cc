@@ -143,6 +143,9 @@ void FillRow(const Process& process, const std::pair<uint32_t, uint32_t>& tracks
 
 void AddStreamWaits(const Process& process, const Launches& launches, results::Streams* out) {
   const EventRecords records(process, launches);
+  const auto& rates = process.health.gpu_rate();
+  const bool is_sampled = std::any_of(
+      rates.begin(), rates.end(), [](const proto::GpuRate& rate) { return rate.left_out() != 0; });
   std::map<uint32_t, Stream> streams;
   const auto stream_of = [&](uint32_t track) -> const Stream& {
     const auto [at, added] = streams.try_emplace(track);
@@ -157,8 +160,9 @@ void AddStreamWaits(const Process& process, const Launches& launches, results::S
       const EventRecord* record = records.Find(waits, i);
       const uint32_t own = records.OfDevice(t);
       Pair& pair = pairs[{own, record == nullptr ? kUnknown : record->track}];
-      ++pair.count;
-      if (record == nullptr) continue;
+      pair.count += waits.weight[i];
+      // What else there was to do is not known where a part was left out.
+      if (record == nullptr || is_sampled) continue;
       const Launch* call = launches.Find(waits.correlation[i]);
       const int64_t began =
           call != nullptr ? call->start_ns : waits.end_ns[i] - waits.duration_ns[i];

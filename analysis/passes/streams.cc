@@ -208,7 +208,8 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
                    });
   context.FillMeta("streams", out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
-  AddSampledNote(context, "busy and idle time", out->mutable_meta());
+  AddSampledNote(context, "busy and idle time (and none of what waits held up)",
+                 out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -134,7 +134,8 @@ Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   std::map<size_t, const Process*> processes;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    const size_t owner = context.Owner(index);
+    // Tracks are an image's own.
+    const size_t owner = grouping == Grouping::kStream ? index : context.Owner(index);
     processes[owner] = &process;
     AddProcess(owner, process, grouping, &groups, out.get());
   }

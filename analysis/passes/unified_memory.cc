@@ -31,7 +31,7 @@ enum Counter : uint32_t {
 constexpr size_t kMostPlaces = 10;
 
 struct Key {
-  int32_t pid;
+  size_t owner;  // process
   uint32_t counter;
   uint32_t cause;  // of a device: 0
   int64_t device;  // of a kind: 0; -1: of none, or not told
@@ -49,7 +49,7 @@ struct Place {
 };
 
 using Groups = std::map<Key, Sums>;
-using Places = std::map<std::pair<int32_t, uint64_t>, Place>;
+using Places = std::map<std::pair<size_t, uint64_t>, Place>;
 
 bool IsMigration(uint32_t counter) {
   return counter == kHtoD || counter == kDtoH || counter == kDtoD;
@@ -92,28 +92,28 @@ void AddTotals(uint32_t counter, uint64_t bytes, results::UnifiedMemory* out) {
   if (counter == kThrashing) out->set_thrashing_count(out->thrashing_count() + 1);
 }
 
-void AddProcess(const Process& process, bool by_device, Groups* groups, Places* places,
-                results::UnifiedMemory* out) {
+void AddProcess(size_t owner, const Process& process, bool by_device, Groups* groups,
+                Places* places, results::UnifiedMemory* out) {
   for (const Track& track : process.tracks) {
     const UnifiedMemoryTable& table = track.unified_memory;
     for (size_t i = 0; i < table.rows(); ++i) {
       const uint32_t counter = table.operation[i] & 0xff, flags = table.operation[i] >> 8;
       const uint64_t bytes = HasBytes(counter) ? table.value[i] : 0;
-      Sums& sums = (*groups)[{process.pid, counter, by_device ? 0 : flags,
+      Sums& sums = (*groups)[{owner, counter, by_device ? 0 : flags,
                               by_device ? DeviceOf(table, i, counter) : 0}];
       ++sums.count;
       sums.bytes += bytes;
       sums.total_ns += table.duration_ns[i];
       sums.max_ns = std::max(sums.max_ns, table.duration_ns[i]);
       AddTotals(counter, bytes, out);
-      if (table.address[i] != 0)
-        AddPlace(table, i, counter, &(*places)[{process.pid, table.address[i]}]);
+      if (table.address[i] != 0) AddPlace(table, i, counter, &(*places)[{owner, table.address[i]}]);
     }
   }
 }
 
-void FillRow(bool by_device, const Key& key, const Sums& sums, results::UnifiedMemoryUse* row) {
-  row->set_pid(key.pid);
+void FillRow(bool by_device, const Key& key, int32_t pid, const Sums& sums,
+             results::UnifiedMemoryUse* row) {
+  row->set_pid(pid);
   const std::string_view name = UnifiedMemoryCounterName(key.counter);
   row->set_name(name.empty() ? "kind " + std::to_string(key.counter) : std::string(name));
   if (by_device && key.device >= 0) row->set_device(static_cast<uint32_t>(key.device));
@@ -128,8 +128,8 @@ void FillRow(bool by_device, const Key& key, const Sums& sums, results::UnifiedM
 }
 
 // Those that most was moved at, and then those where most was missing.
-void FillPlaces(const Places& places, results::UnifiedMemory* out) {
-  std::vector<std::pair<std::pair<int32_t, uint64_t>, Place>> sorted(places.begin(), places.end());
+void FillPlaces(const PassContext& context, const Places& places, results::UnifiedMemory* out) {
+  std::vector<std::pair<std::pair<size_t, uint64_t>, Place>> sorted(places.begin(), places.end());
   const auto faults = [](const Place& place) { return place.cpu_faults + place.gpu_faults; };
   std::stable_sort(sorted.begin(), sorted.end(), [&](const auto& x, const auto& y) {
     return x.second.bytes != y.second.bytes ? x.second.bytes > y.second.bytes
@@ -138,7 +138,7 @@ void FillPlaces(const Places& places, results::UnifiedMemory* out) {
   if (sorted.size() > kMostPlaces) sorted.resize(kMostPlaces);
   for (const auto& [where, place] : sorted) {
     results::UnifiedMemoryPlace* row = out->add_places();
-    row->set_pid(where.first);
+    row->set_pid(context.process(where.first).pid);
     row->set_address(where.second);
     row->set_migration_count(place.count);
     row->set_bytes(place.bytes);
@@ -156,14 +156,16 @@ Error RunUnifiedMemory(PassContext& context, std::unique_ptr<google::protobuf::M
   Groups groups;
   Places places;
   for (const size_t index : context.selected())
-    AddProcess(context.process(index), by_device, &groups, &places, out.get());
-  for (const auto& [key, sums] : groups) FillRow(by_device, key, sums, out->add_uses());
+    AddProcess(context.Owner(index), context.process(index), by_device, &groups, &places,
+               out.get());
+  for (const auto& [key, sums] : groups)
+    FillRow(by_device, key, context.process(key.owner).pid, sums, out->add_uses());
   std::stable_sort(out->mutable_uses()->pointer_begin(), out->mutable_uses()->pointer_end(),
                    [](const results::UnifiedMemoryUse* x, const results::UnifiedMemoryUse* y) {
                      return x->total_ns() != y->total_ns() ? x->total_ns() > y->total_ns()
                                                            : x->count() > y->count();
                    });
-  FillPlaces(places, out.get());
+  FillPlaces(context, places, out.get());
   out->set_by(by);
   context.FillMeta("unified_memory", out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());

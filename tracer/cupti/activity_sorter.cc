@@ -285,7 +285,8 @@ void ActivitySorter::AppendEvent(const EventRecording& recording) {
       recording.device != kNoId ? recording.device : DeviceOf(recording.context);
   Stream* stream = StreamOf(device, recording.context, recording.stream);
   const uint64_t row[] = {recording.time, recording.correlation, recording.event, recording.record};
-  Append(&stream->events, ChunkKind::kCudaEvent, stream->track, row);
+  AppendChosen(RateBudget::kCalls, recording.correlation, &stream->events, ChunkKind::kCudaEvent,
+               stream->track, row);
 }
 
 // One that begins on the host tells where it ended.

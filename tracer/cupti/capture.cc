@@ -30,6 +30,7 @@ constexpr uint64_t kFlushPause = 500 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
 constexpr uint64_t kReadLimit = 1000 * kMillisecond;
 constexpr uint64_t kUnfinishedLimit = 500 * kMillisecond;
+constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
 
 // Calls of the driver are enabled one by one, where the library can.
 struct Kind {
@@ -288,9 +289,9 @@ void Pause() {
 
 // What was launched gets a moment to end: what still runs is handed over unfinished when it is
 // asked for by force, and of everybody where others listen too.
-void FlushRest() {
+void FlushRest(uint64_t limit) {
   g_subscriber.Flush(/*forced=*/false);
-  for (const uint64_t until = Monotonic() + kUnfinishedLimit;
+  for (const uint64_t until = Monotonic() + limit;
        g_buffers.outstanding() != 0 && Monotonic() < until;) {
     Pause();
     g_subscriber.Flush(/*forced=*/false);
@@ -369,11 +370,11 @@ void Flush(bool forced) {
   NoteClocks();
 }
 
-void Stop() {
+void Stop(bool is_exit) {
   if (g_active.exchange(0) == 0 || g_given_up.load() != 0) return;
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
-  FlushRest();
+  FlushRest(is_exit ? kUnfinishedAtExit : kUnfinishedLimit);
   CountDropped();
   NoteClocks();
   AwaitReader();

@@ -33,8 +33,8 @@ bool IsActive();
 bool Tick();
 // Everything that is complete is delivered, and what is not yet as well if `forced`.
 void Flush(bool forced);
-// Delivers the rest and lets go of CUPTI.
-void Stop();
+// Delivers the rest and lets go of CUPTI. `is_exit`: the program waits for it to end.
+void Stop(bool is_exit);
 // The driver is about to go, or has gone: CUPTI is not called any more in this process.
 void GiveUp();
 void AfterForkChild();

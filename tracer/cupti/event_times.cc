@@ -9,17 +9,18 @@ namespace gpuprof::tracer::cupti {
 
 void EventTimes::Take(const EventRecording& recording) {
   recordings_.push_back({recording});
-  has_news_ = true;
+  has_news_ = has_new_ = true;
 }
 
 void EventTimes::TakeCall(uint32_t correlation, uint64_t start) {
   calls_.push_back({.start = start, .correlation = correlation});
-  has_news_ = true;
+  has_news_ = has_new_ = true;
 }
 
 // Appends the recordings that have a call, and removes both.
 void EventTimes::Join(std::vector<EventRecording>* out) {
-  if (!has_news_) return;
+  // Calls alone wait unsorted: some libraries tell of no recording.
+  if (!has_news_ || recordings_.empty()) return;
   has_news_ = false;
   std::sort(recordings_.begin(), recordings_.end(), [](const Held& x, const Held& y) {
     return x.recording.correlation < y.recording.correlation;
@@ -47,6 +48,9 @@ void EventTimes::Join(std::vector<EventRecording>* out) {
 uint64_t EventTimes::Release(uint64_t now, uint64_t limit, bool all,
                              std::vector<EventRecording>* out) {
   Join(out);
+  if (!all && !has_new_ && now - looked_ < limit / 16) return 0;
+  has_new_ = false;
+  looked_ = now;
   const uint64_t before = recordings_.size();
   const auto is_over = [&](auto& held) {
     if (held.since == 0) held.since = now;

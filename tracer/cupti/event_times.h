@@ -59,6 +59,8 @@ class EventTimes {
   std::vector<Held> recordings_;
   std::vector<Call> calls_;
   bool has_news_ = false;
+  bool has_new_ = false;  // whose `since` is not set
+  uint64_t looked_ = 0;   // ticks
 };
 
 }  // namespace gpuprof::tracer::cupti

@@ -7,8 +7,8 @@ namespace gpuprof::tracer::cupti {
 namespace {
 
 constexpr uint64_t kSecond = 1'000'000'000;
-// A clock that was set back by more than this begins a new window.
-constexpr uint64_t kMostLate = 10 * kSecond;
+// So many records in a row that are older than what is kept: the clock was set back.
+constexpr uint64_t kManyLate = 1000;
 
 // Ids count up, and programs repeat themselves: a mix that knows neither.
 uint32_t Mix(uint32_t x) {
@@ -19,12 +19,10 @@ uint32_t Mix(uint32_t x) {
   return x ^ x >> 16;
 }
 
-// The least N, as a power of two, at which `seen` in `elapsed` stay within the limit.
-uint32_t Log2For(uint64_t seen, uint64_t elapsed, uint64_t limit) {
-  const double rate = static_cast<double>(seen) * kSecond / static_cast<double>(elapsed);
+// The least N, as a power of two, at which so many in a window stay within the limit.
+uint32_t Log2For(uint64_t seen, uint64_t limit) {
   uint32_t log2 = 0;
-  for (double most = static_cast<double>(limit); most < rate && log2 < RateBudget::kMostLog2;
-       most *= 2)
+  while (log2 < RateBudget::kMostLog2 && (seen >> log2) > limit * RateBudget::kWindow / kSecond)
     ++log2;
   return log2;
 }
@@ -34,37 +32,42 @@ uint32_t Log2For(uint64_t seen, uint64_t elapsed, uint64_t limit) {
 bool RateBudget::Chooses(Class of, uint32_t correlation, uint64_t time) {
   State& state = classes_[of];
   ++state.records;
-  ++state.seen;
   if (correlation == 0) correlation = ++state.without_call;
   const uint32_t mask = (uint32_t{1} << Log2(of)) - 1;
   const bool is_kept = (Mix(correlation) & mask) == 0;
-  is_kept ? ++state.kept : ++state.left_out;
-  if (state.limit != 0) Watch(&state, time);
+  if (!is_kept) ++state.left_out;
+  if (state.limit != 0) Watch(&state, time / kWindow);
   return is_kept;
 }
 
-void RateBudget::Watch(State* state, uint64_t time) {
-  if (state->window_start == 0 || time + kMostLate < state->window_start) {
-    state->window_start = time;
-    state->seen = state->kept = 0;
-  } else if (time >= state->window_start + kWindow) {
-    EndWindow(state, time);
-  } else if (state->kept > state->limit * kWindow / kSecond) {
-    // Not to wait for the window's end, at which it may be too late for the disk.
-    state->kept = 0;
-    state->wanted_log2 = std::min(state->log2 + 1, kMostLog2);
+void RateBudget::Watch(State* state, uint64_t number) {
+  if (number + kKept <= state->newest) {
+    if (++state->too_late < kManyLate) return;
+    for (Window& window : state->windows) window = {};
+    state->newest = 0;
   }
+  state->too_late = 0;
+  Window& window = state->windows[number % kKept];
+  if (window.number != number) window = {number, 0};
+  ++window.seen;
+  const bool is_newer = number > state->newest;
+  if (is_newer) state->newest = number;
+  // What a window has so far is the least that it will have.
+  const uint32_t needed = Log2For(window.seen, state->limit);
+  if (needed > state->wanted_log2) state->wanted_log2 = needed;
+  if (!is_newer || state->wanted_log2 == 0) return;
+  // Down only where there is room to spare, so that N does not change with every window.
+  const uint32_t with_room = Needed(*state, state->limit - state->limit / 4);
+  state->wanted_log2 = std::min(state->wanted_log2, with_room);
 }
 
-void RateBudget::EndWindow(State* state, uint64_t time) {
-  const uint64_t elapsed = time - state->window_start;
-  const uint32_t needed = Log2For(state->seen, elapsed, state->limit);
-  // Down only where there is room to spare, so that N does not change with every window.
-  const uint32_t with_room = Log2For(state->seen, elapsed, state->limit - state->limit / 4);
-  if (needed > state->log2) state->wanted_log2 = needed;
-  if (needed <= state->log2) state->wanted_log2 = std::min(with_room, state->log2);
-  state->window_start = time;
-  state->seen = state->kept = 0;
+// By the fullest of the recent windows.
+uint32_t RateBudget::Needed(const State& state, uint64_t limit) {
+  uint64_t most = 0;
+  for (const Window& window : state.windows) {
+    if (window.number + kRecent > state.newest && window.seen > most) most = window.seen;
+  }
+  return Log2For(most, limit);
 }
 
 bool RateBudget::WantsChange() const {

@@ -7,8 +7,10 @@
 // and what is kept at a greater N is a part of what is kept at a smaller one. So where N changes, a
 // few launches have their call without their work or the other way round, and nowhere else.
 //
-// The rate is measured on the records' own clock, in windows of a quarter of a second: a flush that
-// delivers a second's records at once is no burst. Counts and sums of rows times N are unbiased.
+// The rate is measured on the records' own clock, by quarters of a second: neither a flush that
+// delivers a second's records at once is a burst, nor kernels that come in another buffer than
+// their calls, and later. N grows at once, and falls when four seconds would have done with less.
+// Counts and sums of rows times N are unbiased.
 //
 // One thread at a time (the drain's pass).
 
@@ -26,6 +28,9 @@ class RateBudget {
   enum Class : int { kCalls, kNodes, kClasses };
   static constexpr uint32_t kMostLog2 = 16;
   static constexpr uint64_t kWindow = 250'000'000;  // nanoseconds
+  // Windows that are looked at, and those that are kept for records that come late.
+  static constexpr uint64_t kRecent = 16;
+  static constexpr uint64_t kKept = 64;
 
   // 0: no limit.
   void SetLimit(Class of, uint64_t rows_per_second) { classes_[of].limit = rows_per_second; }
@@ -51,15 +56,19 @@ class RateBudget {
   uint32_t most_one_in(Class of) const { return uint32_t{1} << classes_[of].most_log2; }
 
  private:
+  struct Window {
+    uint64_t number = 0;  // since the clock's zero
+    uint64_t seen = 0;
+  };
   struct State {
     uint64_t limit = 0;
     uint32_t log2 = 0;
     uint32_t wanted_log2 = 0;
     uint32_t most_log2 = 0;
     uint32_t without_call = 0;
-    uint64_t window_start = 0;  // 0: none yet
-    uint64_t seen = 0;          // in the window
-    uint64_t kept = 0;          // of these, since N was last found too small
+    uint64_t newest = 0;    // number of a window; 0: none yet
+    uint64_t too_late = 0;  // one after the other
+    Window windows[kKept];
     uint64_t records = 0;
     uint64_t left_out = 0;
   };
@@ -69,8 +78,8 @@ class RateBudget {
                         : std::max(classes_[kCalls].log2, classes_[kNodes].log2);
   }
   bool Chooses(Class of, uint32_t correlation, uint64_t time);
-  static void Watch(State* state, uint64_t time);
-  static void EndWindow(State* state, uint64_t time);
+  static void Watch(State* state, uint64_t number);
+  static uint32_t Needed(const State& state, uint64_t limit);
 
   State classes_[kClasses];
 };

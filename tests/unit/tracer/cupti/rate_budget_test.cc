@@ -85,6 +85,8 @@ TEST(RateBudget, GoesBackWhenTheRateDoes) {
   Feed(&budget, RateBudget::kCalls, kStart, 1'000'000, 1, &correlation);
   EXPECT_EQ(budget.one_in(RateBudget::kCalls), 128u);
   Feed(&budget, RateBudget::kCalls, kStart + kSecond, 5'000, 2, &correlation);
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 128u) << "not yet";
+  Feed(&budget, RateBudget::kCalls, kStart + 3 * kSecond, 5'000, 4, &correlation);
   EXPECT_EQ(budget.one_in(RateBudget::kCalls), 1u);
   EXPECT_EQ(budget.most_one_in(RateBudget::kCalls), 128u);
 }
@@ -102,6 +104,45 @@ TEST(RateBudget, ASecondsRecordsDeliveredAtOnceAreNoBurst) {
   }
 }
 
+// Half a second at a time: a buffer of the calls, then one of their kernels.
+TEST(RateBudget, WhatComesInAnotherBufferIsNotCountedTwice) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t first = 1;
+  for (uint64_t flush = 0; flush < 20; ++flush, first += 2000) {
+    for (int buffer = 0; buffer < 2; ++buffer) {
+      for (uint32_t i = 0; i < 2000; ++i) {
+        const uint64_t time = kStart + flush * kSecond / 2 + i * 250'000;
+        EXPECT_TRUE(budget.Keeps(RateBudget::kCalls, first + i, time));
+      }
+      EXPECT_FALSE(budget.WantsChange()) << flush;
+    }
+  }
+}
+
+TEST(RateBudget, OneOldRecordChangesNothing) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  for (const uint64_t age : {kSecond, 11 * kSecond, 100 * kSecond}) {
+    budget.Keeps(RateBudget::kCalls, ++correlation, kStart + kSecond - age);
+    Feed(&budget, RateBudget::kCalls, kStart + kSecond, 300'000, 0.01, &correlation);
+    EXPECT_EQ(budget.one_in(RateBudget::kCalls), 32u);
+  }
+}
+
+// However much comes before the next chance to adapt.
+TEST(RateBudget, LargeBuffersFindTheRateInOneStep) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 1'000);
+  for (uint32_t i = 0; i < 26'000; ++i)
+    budget.Keeps(RateBudget::kCalls, i + 1, kStart + i * uint64_t{20'000});
+  ASSERT_TRUE(budget.WantsChange());
+  budget.Adapt();
+  EXPECT_EQ(budget.one_in(RateBudget::kCalls), 64u);
+}
+
 TEST(RateBudget, AClockThatIsSetBackDoesNotStopIt) {
   RateBudget budget;
   budget.SetLimit(RateBudget::kCalls, 10'000);
@@ -117,12 +158,17 @@ TEST(RateBudget, ACallAndItsWorkAreKeptTogether) {
   uint32_t correlation = 0;
   Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
   uint64_t kept = 0;
-  for (uint32_t i = 0; i < 10'000; ++i) {
-    const bool call = budget.Keeps(RateBudget::kCalls, i + 1, kStart + kSecond);
-    EXPECT_EQ(budget.Keeps(RateBudget::kCalls, i + 1, kStart + kSecond), call);
-    kept += call ? 1 : 0;
+  std::set<uint32_t> calls;
+  for (uint32_t i = 1; i < 10'000; ++i) {
+    if (budget.Keeps(RateBudget::kCalls, i, kStart + kSecond)) calls.insert(i);
   }
-  EXPECT_GT(kept, 0u);
+  // Their work comes later, and in another order.
+  for (uint32_t i = 9'999; i > 0; --i) {
+    const bool is_kept = budget.Keeps(RateBudget::kCalls, i, kStart + kSecond + 50'000'000);
+    EXPECT_EQ(is_kept, calls.count(i) != 0);
+    kept += is_kept ? 1 : 0;
+  }
+  EXPECT_GT(kept, 200u);
 }
 
 TEST(RateBudget, WhatAGreaterNKeepsASmallerOneKeepsToo) {
@@ -152,6 +198,24 @@ TEST(RateBudget, NodesAreKeptOnlyWhereTheirCallIs) {
     EXPECT_EQ(budget.Keeps(RateBudget::kNodes, i, kStart + kSecond),
               budget.Keeps(RateBudget::kCalls, i, kStart + kSecond));
   }
+}
+
+TEST(RateBudget, OfNodesBeyondTheirLimitNoneHasACallThatIsLeftOut) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  budget.SetLimit(RateBudget::kNodes, 10'000);
+  uint32_t correlation = 0;
+  Feed(&budget, RateBudget::kCalls, kStart, 30'000, 1, &correlation);
+  Feed(&budget, RateBudget::kNodes, kStart, 300'000, 1, &correlation);
+  ASSERT_EQ(budget.one_in(RateBudget::kCalls), 4u);
+  ASSERT_EQ(budget.one_in(RateBudget::kNodes), 32u);
+  uint64_t kept = 0;
+  for (uint32_t i = 1; i < 20'000; ++i) {
+    if (!budget.Keeps(RateBudget::kNodes, i, kStart + kSecond)) continue;
+    ++kept;
+    EXPECT_TRUE(budget.Keeps(RateBudget::kCalls, i, kStart + kSecond)) << i;
+  }
+  EXPECT_GT(kept, 400u);
 }
 
 TEST(RateBudget, NodesHaveALimitOfTheirOwn) {
