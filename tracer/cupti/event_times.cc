@@ -48,13 +48,15 @@ void EventTimes::Join(std::vector<EventRecording>* out) {
 uint64_t EventTimes::Release(uint64_t now, uint64_t limit, bool all,
                              std::vector<EventRecording>* out) {
   Join(out);
-  if (!all && !has_new_ && now - looked_ < limit / 16) return 0;
+  if (held() == 0 || (!all && !has_new_ && now - oldest_ <= limit)) return 0;
   has_new_ = false;
-  looked_ = now;
+  oldest_ = now;
   const uint64_t before = recordings_.size();
   const auto is_over = [&](auto& held) {
     if (held.since == 0) held.since = now;
-    return all || now - held.since > limit;
+    if (all || now - held.since > limit) return true;
+    oldest_ = std::min(oldest_, held.since);
+    return false;
   };
   if (recordings_.size() > kMost) recordings_.clear();
   recordings_.erase(std::remove_if(recordings_.begin(), recordings_.end(), is_over),

@@ -60,7 +60,7 @@ class EventTimes {
   std::vector<Call> calls_;
   bool has_news_ = false;
   bool has_new_ = false;  // whose `since` is not set
-  uint64_t looked_ = 0;   // ticks
+  uint64_t oldest_ = 0;   // the least `since`
 };
 
 }  // namespace gpuprof::tracer::cupti
