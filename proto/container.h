@@ -16,7 +16,7 @@
 namespace gpuprof::proto {
 
 inline constexpr uint16_t kFormatMajor = 1;  // a reader refuses a newer major
-inline constexpr uint16_t kFormatMinor = 4;  // adds kinds and columns; older readers skip them
+inline constexpr uint16_t kFormatMinor = 5;  // adds kinds and columns; older readers skip them
 inline constexpr uint16_t kOldestReadableMajor = 1;
 
 inline constexpr uint32_t kSkippableFileHeader = 0x184D2A50u;
@@ -31,8 +31,9 @@ inline constexpr uint32_t kMaxRowsPerChunk = 1u << 20;
 inline constexpr uint32_t kRowsPerChunk = 65536;  // where the writer closes a chunk
 inline constexpr int kMaxWindowLog = 23;
 
-// Feature bits: what a reader must understand to read the file rightly. None yet.
-inline constexpr uint64_t kKnownFeatures = 0;
+// Feature bits: what a reader must understand to read the file rightly.
+inline constexpr uint64_t kFeatureForeseenSpans = 1;  // Chunk.foresight, tick_fraction and slip
+inline constexpr uint64_t kKnownFeatures = kFeatureForeseenSpans;
 
 struct SkippableHeader {
   uint32_t magic;

@@ -12,6 +12,7 @@
 #include <new>
 #include <utility>
 
+#include "proto/codec/byte_entropy.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/varint.h"
 
@@ -24,6 +25,8 @@ using proto::Encoding;
 // A column's first buffer, and what a column may keep once its chunk is finished.
 constexpr uint64_t kFirstBytes = 512;
 constexpr uint64_t kKeptBytes = 8192;
+// Of a chunk, how many rows decide what its gaps are relative to.
+constexpr uint32_t kJudgedRows = 8192;
 
 constexpr int TableIndex(ChunkKind kind) {
   for (int i = 0; i < static_cast<int>(std::size(proto::kTables)); ++i) {
@@ -45,7 +48,14 @@ constexpr int SpanColumn(int table) {
 constexpr bool IsChained(int table) {
   return proto::kTables[table].column[0].encoding == Encoding::kGap;
 }
-constexpr int kKeyColumn = 2;
+constexpr int kEndColumn = 0, kDurationColumn = 1, kKeyColumn = 2;
+
+constexpr bool HasKeyedValue(int table) {
+  for (const proto::ColumnSpec& column : proto::kTables[table].column) {
+    if (column.encoding == Encoding::kKeyed) return true;
+  }
+  return false;
+}
 
 constexpr bool ChainsAreWhole() {
   for (const proto::TableSpec& table : proto::kTables) {
@@ -64,12 +74,6 @@ constexpr bool ChainsAreWhole() {
 }
 static_assert(ChainsAreWhole());
 
-// Divides a difference of two times that are multiples of the tick apart.
-uint64_t InTicks(uint64_t difference, uint64_t tick) {
-  if (tick == 1) return difference;
-  return static_cast<uint64_t>(static_cast<int64_t>(difference) / static_cast<int64_t>(tick));
-}
-
 }  // namespace
 
 ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
@@ -77,6 +81,8 @@ ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
 
 ChunkBuilder::~ChunkBuilder() {
   for (Column& column : column_) ::operator delete(column.begin);
+  ::operator delete(slip_.begin);
+  ::operator delete(foreseen_gap_.begin);
 }
 
 void ChunkBuilder::Grow(Column* column, uint64_t room) {
@@ -126,14 +132,8 @@ inline void ChunkBuilder::PutValue(Column* column, uint64_t value, const Place& 
     PutResidual(column, value);
   } else if constexpr (kEncoding == Encoding::kSpan) {
     PutResidual(column, place.end - place.start);
-  } else if constexpr (kEncoding == Encoding::kGap) {
-    const uint64_t gap = place.start - column->previous;
-    column->previous = place.end;
-    PutResidual(column, InTicks(gap, tick_));
-  } else if constexpr (kEncoding == Encoding::kKeyedSpan) {
-    const uint64_t duration = InTicks(place.end - place.start, tick_);
-    PutResidual(column, duration - place.last->duration);
-    place.last->duration = duration;
+  } else if constexpr (kEncoding == Encoding::kGap || kEncoding == Encoding::kKeyedSpan) {
+    // PutSpan has done both.
   } else if constexpr (kEncoding == Encoding::kKeyed) {
     PutResidual(column, value - place.last->value);
     place.last->value = value;
@@ -144,6 +144,37 @@ inline void ChunkBuilder::PutValue(Column* column, uint64_t value, const Place& 
     column->previous = value;
     PutResidual(column, residual);
   }
+}
+
+// A chained table's first two columns, and the slip.
+inline void ChunkBuilder::PutSpan(uint64_t key, const Place& place) {
+  uint64_t gap, duration;
+  if (tick_.is_exact) {
+    gap = exact_tick_.Quotient(place.start - column_[kEndColumn].previous);
+    duration = exact_tick_.Quotient(place.end - place.start);
+    column_[kEndColumn].previous = place.end;
+  } else {
+    const SpanClock::Step start = clock_.AdvanceTo(place.start);
+    const SpanClock::Step end = clock_.AdvanceTo(place.end);
+    gap = start.ticks;
+    duration = end.ticks;
+    PutResidual(&slip_, clock_.Joined(start.slip, end.slip));
+  }
+  history_.Enter(key);
+  PutResidual(&column_[kEndColumn], gap);
+  PutResidual(&foreseen_gap_, gap - history_.gap());
+  PutResidual(&column_[kDurationColumn], duration - history_.duration());
+  history_.Note(gap, duration);
+}
+
+// Known by what an entropy coder would make of the bytes: the sums of their lengths do not tell.
+bool ChunkBuilder::AreGapsForeseen() const {
+  const Column& plain = column_[kEndColumn];
+  const auto judged = [this](const Column& column, uint64_t bytes) {
+    const uint64_t all = static_cast<uint64_t>(column.cursor - column.begin);
+    return ByteEntropy(column.begin, count_ > kJudgedRows ? bytes : all);
+  };
+  return judged(foreseen_gap_, judged_[1]) < judged(plain, judged_[0]);
 }
 
 template <int kTable>
@@ -157,22 +188,27 @@ inline void ChunkBuilder::AppendRow(const uint64_t* row, uint64_t start) {
   }
   if (start > end) start = end;
   Place place = {end >> time_shift_, span_start >> time_shift_, nullptr};
-  if constexpr (IsChained(kTable)) place.last = last_.Find(row[kKeyColumn]);
+  if constexpr (HasKeyedValue(kTable)) place.last = last_.Find(row[kKeyColumn]);
   if (count_ == 0) {
     base_time_ = IsChained(kTable) ? place.start : place.end;
     column_[0].previous = base_time_;
+    if (IsChained(kTable)) clock_ = SpanClock(base_time_, tick_);
     first_time_ = start;
     last_time_ = end;
   }
   if (start < first_time_) first_time_ = start;
   if (end > last_time_) last_time_ = end;
+  if constexpr (IsChained(kTable)) PutSpan(row[kKeyColumn], place);
   const auto put = [&]<int... kColumn>(std::integer_sequence<int, kColumn...>) {
     (PutValue<proto::kTables[kTable].column[kColumn].encoding>(&column_[kColumn], row[kColumn],
                                                                place),
      ...);
   };
   put(std::make_integer_sequence<int, proto::kTables[kTable].columns>());
-  ++count_;
+  if (++count_ == kJudgedRows && IsChained(kTable)) {
+    judged_[0] = static_cast<uint64_t>(column_[kEndColumn].cursor - column_[kEndColumn].begin);
+    judged_[1] = static_cast<uint64_t>(foreseen_gap_.cursor - foreseen_gap_.begin);
+  }
 }
 
 void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
@@ -227,29 +263,38 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
 }
 
 uint64_t ChunkBuilder::memory_bytes() const {
-  uint64_t bytes = sizeof(*this) + last_.memory_bytes();
-  for (const Column& column : column_) {
+  uint64_t bytes = sizeof(*this) + last_.memory_bytes() + history_.memory_bytes();
+  const auto add = [&bytes](const Column& column) {
     bytes += static_cast<uint64_t>(column.limit - column.begin);
-  }
+  };
+  for (const Column& column : column_) add(column);
+  add(slip_);
+  add(foreseen_gap_);
   return bytes;
+}
+
+void ChunkBuilder::Empty(Column* column) {
+  if (static_cast<uint64_t>(column->limit - column->begin) > kKeptBytes) {
+    ::operator delete(column->begin);
+    column->begin = column->limit = nullptr;
+  }
+  column->cursor = column->begin;
+  column->previous = 0;
+  column->any = false;
 }
 
 void ChunkBuilder::Reset() {
   count_ = 0;
   dropped_before_ = 0;
   base_time_ = first_time_ = last_time_ = 0;
-  tick_ = 1;
   sampled_one_in_ = 1;
-  if (table_ != nullptr && table_->column[0].encoding == Encoding::kGap) last_.Clear();
-  for (Column& column : column_) {
-    if (static_cast<uint64_t>(column.limit - column.begin) > kKeptBytes) {
-      ::operator delete(column.begin);
-      column.begin = column.limit = nullptr;
-    }
-    column.cursor = column.begin;
-    column.previous = 0;
-    column.any = false;
-  }
+  for (Column& column : column_) Empty(&column);
+  if (table_ == nullptr || table_->column[0].encoding != Encoding::kGap) return;
+  SetTick(SpanTick());
+  last_.Clear();
+  history_.Clear();
+  Empty(&slip_);
+  Empty(&foreseen_gap_);
 }
 
 void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
@@ -270,15 +315,23 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   if (time_shift_ != 0) writer.Varint(chunk_field::kTimeShift, time_shift_);
   if (dropped_before_ != 0) writer.Varint(chunk_field::kDroppedBefore, dropped_before_);
   writer.Varint(chunk_field::kCapture, capture);
-  if (tick_ != 1) writer.Varint(chunk_field::kTick, tick_);
-  for (int i = 0; i < table_->columns; ++i) {
-    const Column& column = column_[i];
-    if (!column.any) continue;
+  if (tick_.tick != 1) writer.Varint(chunk_field::kTick, tick_.tick);
+  if (tick_.fraction != 0) writer.Signed(chunk_field::kTickFraction, tick_.fraction);
+  const bool is_chained = table_->column[0].encoding == Encoding::kGap;
+  const bool are_gaps_foreseen = is_chained && AreGapsForeseen();
+  if (is_chained)
+    writer.Varint(chunk_field::kForesight,
+                  are_gaps_foreseen ? kGapsAndDurationsForeseen : kDurationsForeseen);
+  const auto put = [&](int field, const Column& column) {
+    if (!column.any) return;
     if (seams != nullptr && !is_first) seams->push_back(out->size());
     is_first = false;
-    writer.Bytes(proto::kFirstColumnField + i, column.begin,
-                 static_cast<uint64_t>(column.cursor - column.begin));
+    writer.Bytes(field, column.begin, static_cast<uint64_t>(column.cursor - column.begin));
+  };
+  for (int i = 0; i < table_->columns; ++i) {
+    put(proto::kFirstColumnField + i, are_gaps_foreseen && i == 0 ? foreseen_gap_ : column_[i]);
   }
+  put(chunk_field::kSlip, slip_);
   if (sampled_one_in_ > 1) writer.Varint(chunk_field::kSampledOneIn, sampled_one_in_);
   const uint64_t before = out->size();
   writer.End(chunk);

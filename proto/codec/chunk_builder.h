@@ -12,7 +12,10 @@
 #include <cstdint>
 #include <vector>
 
+#include "proto/codec/exact_tick.h"
 #include "proto/codec/keyed_last.h"
+#include "proto/codec/span_clock.h"
+#include "proto/codec/span_history.h"
 #include "proto/schema.h"
 
 namespace gpuprof::codec {
@@ -29,9 +32,12 @@ class ChunkBuilder {
   // duration that begins before tick 0 is cut there.
   void Append(const uint64_t* row, uint64_t start);
 
-  // Of tables that begin with kGap: every start and end is a multiple of `tick` shifted ticks away
-  // from the first start. Before the first row.
-  void SetTick(uint64_t tick) { tick_ = tick; }
+  // Of tables that begin with kGap: the clock of the starts and ends. Where it is not exact they
+  // lie within 2^40 ns. Before the first row; until the chunk's end.
+  void SetTick(const SpanTick& tick) {
+    tick_ = tick;
+    exact_tick_ = ExactTick(tick.tick);
+  }
 
   // How many there were for each row (proto::Chunk). Before the first row; until the chunk's end.
   void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
@@ -64,11 +70,14 @@ class ChunkBuilder {
   template <int kTable>
   void AppendRow(const uint64_t* row, uint64_t start);
   struct Place;
+  void PutSpan(uint64_t key, const Place& place);
+  bool AreGapsForeseen() const;
   template <proto::Encoding kEncoding>
   void PutValue(Column* column, uint64_t value, const Place& place);
   void PutResidual(Column* column, uint64_t residual);
   void StartColumn(Column* column);
   static void Grow(Column* column, uint64_t room);
+  static void Empty(Column* column);
   void Reset();
 
   proto::ChunkKind kind_;
@@ -80,10 +89,19 @@ class ChunkBuilder {
   uint64_t first_time_ = 0;
   uint64_t last_time_ = 0;
   uint64_t dropped_before_ = 0;
-  uint64_t tick_ = 1;
   uint32_t sampled_one_in_ = 1;
-  KeyedLast last_;
   Column column_[proto::kMaxColumns];
+
+  // Of chained tables.
+  SpanTick tick_;
+  ExactTick exact_tick_;
+  SpanClock clock_;
+  SpanHistory history_;
+  KeyedLast last_;
+  Column slip_;
+  Column foreseen_gap_;  // in place of column 0 where that is shorter
+  // Bytes of both columns of gaps from which that is decided.
+  uint64_t judged_[2] = {0, 0};
 };
 
 }  // namespace gpuprof::codec

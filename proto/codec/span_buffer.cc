@@ -9,11 +9,17 @@
 #include <numeric>
 #include <utility>
 
+#include "proto/codec/exact_tick.h"
+#include "proto/codec/rounded_tick.h"
+
 namespace gpuprof::codec {
 namespace {
 
 constexpr int kEnd = 0, kDuration = 1;
 constexpr uint64_t kMostTick = 1'000'000;  // a millisecond; clocks step by less
+// Spans of a chunk that a rounded tick is looked for in.
+constexpr size_t kMostTellingSpans = 8192;
+constexpr uint64_t kLongestRounded = uint64_t{1} << 40;  // ns that a chunk with such a tick covers
 // What an emptied buffer keeps in any case; more only while it is needed.
 constexpr uint64_t kKeptValues = 8192;
 // From how many rows on sorting digit by digit is faster than by comparison.
@@ -83,17 +89,47 @@ void SpanBuffer::SortByDigits(uint64_t range) {
   }
 }
 
-// The greatest step that all starts and ends are whole numbers of away from one start.
-uint64_t SpanBuffer::FindTick() const {
+// Durations and pauses, in order.
+std::vector<uint32_t> SpanBuffer::TellingSpans() const {
+  std::vector<uint32_t> spans;
+  spans.reserve(std::min<size_t>(uint64_t{2} * count_, kMostTellingSpans));
+  uint64_t before = Row(IndexIn(order_[0]))[kEnd];
+  for (uint32_t i = 0; i < count_ && spans.size() + 2 <= kMostTellingSpans; ++i) {
+    const uint64_t* row = Row(IndexIn(order_[i]));
+    const uint64_t start = StartOf(row);
+    for (const uint64_t span : {start - before, row[kEnd] - start}) {
+      if (span != 0 && span <= kLongestTellingSpan) spans.push_back(static_cast<uint32_t>(span));
+    }
+    before = row[kEnd];
+  }
+  return spans;
+}
+
+// The greatest step that all starts and ends are whole numbers of away from one start; else one
+// that shines through.
+SpanTick SpanBuffer::FindTick() const {
   const uint64_t base = StartOf(Row(0));
+  uint64_t first = base, last = base;
   uint64_t tick = 0;
+  ExactTick exact;
+  const auto fit = [&](uint64_t span) {
+    if (span == 0 || (tick != 0 && exact.Divides(span))) return;
+    tick = std::gcd(tick, span);
+    exact = ExactTick(tick);
+  };
   for (uint32_t i = 0; i < count_ && tick != 1; ++i) {
     const uint64_t* row = Row(i);
     const uint64_t start = StartOf(row);
-    tick = std::gcd(tick, start > base ? start - base : base - start);
-    tick = std::gcd(tick, row[kEnd] - start);
+    fit(start > base ? start - base : base - start);
+    fit(row[kEnd] - start);
   }
-  return tick == 0 || tick > kMostTick ? 1 : tick;
+  if (tick == 0 || tick > kMostTick) return {};
+  if (tick != 1) return {tick, 0, true};
+  for (uint32_t i = 0; i < count_; ++i) {
+    first = std::min(first, StartOf(Row(i)));
+    last = std::max(last, Row(i)[kEnd]);
+  }
+  return last - first < kLongestRounded ? FindRoundedTick(TellingSpans()) : SpanTick();
 }
 
 ChunkBuilder* SpanBuffer::Encode() {

@@ -46,7 +46,8 @@ class SpanBuffer {
   uint64_t StartOf(const uint64_t* row) const;
   void Sort();
   void SortByDigits(uint64_t range);
-  uint64_t FindTick() const;
+  SpanTick FindTick() const;
+  std::vector<uint32_t> TellingSpans() const;
 
   bool is_chained_;
   uint32_t columns_;

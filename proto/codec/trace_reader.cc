@@ -14,7 +14,9 @@
 
 #include "proto/codec/column_decoder.h"
 #include "proto/codec/pb_reader.h"
+#include "proto/codec/span_decoder.h"
 #include "proto/codec/tables.h"
+#include "proto/codec/varint.h"
 
 namespace gpuprof::codec {
 namespace {
@@ -34,8 +36,16 @@ struct ChunkFields {
   uint64_t dropped_before = 0;
   uint64_t capture = 0;
   uint64_t sampled_one_in = 0;
+  uint64_t tick_fraction = 0;  // zigzag
+  uint64_t foresight = 0;
   const uint8_t* column[proto::kMaxColumns] = {};
   uint64_t column_bytes[proto::kMaxColumns] = {};
+  const uint8_t* slip = nullptr;
+  uint64_t slip_bytes = 0;
+
+  bool has_foreseen_spans() const {
+    return foresight != 0 || tick_fraction != 0 || slip != nullptr;
+  }
 };
 
 const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
@@ -68,6 +78,12 @@ const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
     case chunk_field::kSampledOneIn:
       to = &chunk->sampled_one_in;
       break;
+    case chunk_field::kTickFraction:
+      to = &chunk->tick_fraction;
+      break;
+    case chunk_field::kForesight:
+      to = &chunk->foresight;
+      break;
     default:
       return nullptr;  // younger than this reader
   }
@@ -77,21 +93,32 @@ const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
   return nullptr;
 }
 
+const char* TakePacked(const PbField& field, const uint8_t** data, uint64_t* bytes) {
+  if (field.wire_type != 2) return "column is not packed";
+  if (*data != nullptr) return "column is there twice";
+  *data = field.data;
+  *bytes = field.bytes;
+  return nullptr;
+}
+
 // Null: fine.
 const char* ReadChunk(const uint8_t* data, uint64_t bytes, ChunkFields* chunk) {
   PbReader reader(data, bytes);
   PbField field;
   while (reader.Next(&field)) {
+    if (field.number == chunk_field::kSlip) {
+      const char* fault = TakePacked(field, &chunk->slip, &chunk->slip_bytes);
+      if (fault != nullptr) return fault;
+      continue;
+    }
     const int column = field.number - proto::kFirstColumnField;
     if (column < 0 || column >= proto::kMaxColumns) {
       const char* fault = ReadScalar(field, chunk);
       if (fault != nullptr) return fault;
       continue;
     }
-    if (field.wire_type != 2) return "column is not packed";
-    if (chunk->column[column] != nullptr) return "column is there twice";
-    chunk->column[column] = field.data;
-    chunk->column_bytes[column] = field.bytes;
+    const char* fault = TakePacked(field, &chunk->column[column], &chunk->column_bytes[column]);
+    if (fault != nullptr) return fault;
   }
   return reader.ok() ? nullptr : "chunk is no valid message";
 }
@@ -102,6 +129,10 @@ const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeade
     return "chunk is not what its block header says";
   if (chunk.count > proto::kMaxRowsPerChunk) return "more rows than a chunk may have";
   if (chunk.tick == 0 || chunk.tick > kMostTick) return "tick makes no sense";
+  const int64_t fraction = static_cast<int64_t>(UnZigZag(chunk.tick_fraction));
+  if (fraction >= kMostTickFraction || fraction <= -kMostTickFraction) return "tick makes no sense";
+  if (chunk.foresight > kGapsAndDurationsForeseen)
+    return "foresight that this reader does not know";
   if (chunk.sampled_one_in > kMostSampledOneIn) return "sampling factor makes no sense";
   if (chunk.time_shift > kMostTimeShift || header.first_time > header.last_time)
     return "times make no sense";
@@ -145,6 +176,37 @@ const char* DecodeColumns(const ChunkFields& chunk, const proto::TableSpec& tabl
   return nullptr;
 }
 
+// The ends and durations of a chunk with foresight; its keys are decoded.
+const char* DecodeForeseen(const ChunkFields& chunk, const ColumnFrame& frame, EventColumns* out) {
+  constexpr int kEnd = 0, kDuration = 1;
+  const auto residuals = [&](const uint8_t* data, uint64_t bytes, std::vector<uint64_t>* values) {
+    if (bytes < out->count) return "column is shorter than the chunk";
+    values->resize(out->count);
+    return DecodeColumn(proto::Encoding::kPlain, frame, data, bytes, values->data(), out->count);
+  };
+  std::vector<uint64_t> slip;
+  const char* fault = nullptr;
+  for (const int i : {kEnd, kDuration}) {
+    if (fault == nullptr)
+      fault = residuals(chunk.column[i], chunk.column_bytes[i], &out->column[i]);
+  }
+  if (fault == nullptr && chunk.slip != nullptr)
+    fault = residuals(chunk.slip, chunk.slip_bytes, &slip);
+  if (fault != nullptr) return fault;
+  SpanFrame spans;
+  spans.base_time = frame.base_time;
+  spans.first_time = frame.first_time;
+  spans.last_time = frame.last_time;
+  spans.time_shift = frame.time_shift;
+  spans.tick.tick = frame.tick;
+  spans.tick.fraction = static_cast<int64_t>(UnZigZag(chunk.tick_fraction));
+  spans.are_gaps_foreseen = chunk.foresight == kGapsAndDurationsForeseen;
+  const bool is_fine =
+      DecodeSpans(spans, frame.key, slip.empty() ? nullptr : slip.data(), out->column[kEnd].data(),
+                  out->column[kDuration].data(), out->count);
+  return is_fine ? nullptr : "time outside the range that the block header gives";
+}
+
 // Spans that follow each other: the key's column tells what durations are relative to, the
 // durations where each span begins.
 const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& table,
@@ -170,9 +232,13 @@ const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& tabl
   };
   const char* fault = decode(kKey);
   frame.key = out->column[kKey].data();
-  if (fault == nullptr) fault = decode(kDuration);
-  frame.duration = out->column[kDuration].data();
-  if (fault == nullptr) fault = decode(kEnd);
+  if (chunk.has_foreseen_spans()) {
+    if (fault == nullptr) fault = DecodeForeseen(whole, frame, out);
+  } else {
+    if (fault == nullptr) fault = decode(kDuration);
+    frame.duration = out->column[kDuration].data();
+    if (fault == nullptr) fault = decode(kEnd);
+  }
   for (int i = kKey + 1; i < proto::kMaxColumns && fault == nullptr; ++i) fault = decode(i);
   return fault;
 }

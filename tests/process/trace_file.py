@@ -147,13 +147,60 @@ def _keyed(data, count, keys):
     return values
 
 
+def _foreseen(chunk, count, base, tick, keys, gaps, durations):
+    """Ends and durations as "Foreseen spans" of proto/FORMAT.md has them, for values that wrap nowhere."""
+    mask, mix = 2**64 - 1, 0x9E3779B97F4A7C15
+    mode, fraction = chunk[34][-1], chunk.get(32, [0])[-1]
+    fraction = (fraction >> 1) ^ -(fraction & 1)
+    slips = _zigzag(_packed(chunk[33][-1])).tolist() if 33 in chunk else [0] * count
+    gaps, durations = gaps.tolist(), durations.tolist()
+    window = tick + 2
+    half = window // 2
+    places, known = {}, {}
+    before = older = 0
+    at, rest = base, 1 << 31
+    for i, key in enumerate(keys.tolist()):
+        key &= mask
+        place = (((older * mix & mask) ^ before) * mix & mask) ^ key
+        older, before = before, key
+        values = places.get(place)
+        is_new = values is None
+        if is_new:
+            values = known.get(key)
+        if values is None:
+            gap, duration = gaps[i], durations[i]
+            values = (gap, gap, gap, duration, duration, duration)
+        else:
+            _, gap2, gap1, _, duration2, duration1 = values
+            gap = gaps[i] + (sorted(values[:3])[1] if mode == 2 else 0)
+            duration = durations[i] + sorted(values[3:])[1]
+            values = (gap2, gap1, gap, duration2, duration1, duration)
+        if not is_new or len(places) < 1024:
+            places[place] = values
+        if is_new and (key in known or len(known) < 4096):
+            known[key] = values
+        slip = slips[i]
+        last = (slip + half) % window - half
+        for ticks, beside in ((gap, (slip - last) // window), (duration, last)):
+            begin = at
+            fine = rest + ticks * fraction
+            at += ticks * tick + (fine >> 32) + beside
+            rest = 0 if beside > 0 else 0xFFFFFFFF if beside < 0 else fine & 0xFFFFFFFF
+        gaps[i], durations[i] = at, at - begin
+    return numpy.array(gaps, numpy.int64), numpy.array(durations, numpy.int64)
+
+
 def _chained(chunk, kind, count, base, tick):
     """The columns of a table whose spans follow each other: times in nanoseconds of CUPTI's clock."""
     data = lambda i: chunk[16 + i][-1] if 16 + i in chunk else None
     names = [name for name, _ in _COLUMNS[kind]]
     keys = _column(data(2), count, "plain", 0)
-    duration = _keyed(data(1), count, keys) * tick
-    columns = {names[0]: numpy.cumsum(_column(data(0), count, "plain", 0) * tick + duration) + base, names[1]: duration, names[2]: keys}
+    if 34 in chunk:  # foresight
+        ends, duration = _foreseen(chunk, count, base, tick, keys, _column(data(0), count, "plain", 0), _column(data(1), count, "plain", 0))
+    else:
+        duration = _keyed(data(1), count, keys) * tick
+        ends = numpy.cumsum(_column(data(0), count, "plain", 0) * tick + duration) + base
+    columns = {names[0]: ends, names[1]: duration, names[2]: keys}
     for i, (name, encoding) in enumerate(_COLUMNS[kind]):
         if i > 2:
             columns[name] = _keyed(data(i), count, keys) if encoding == "keyed" else _column(data(i), count, encoding, 0)

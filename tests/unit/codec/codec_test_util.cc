@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -163,6 +164,61 @@ class ColumnSum {
 
 }  // namespace
 
+// Ends and durations of a chunk with foresight, by the letter of FORMAT.md; keys are there already.
+void AddForeseenSpans(const proto::Chunk& chunk, std::vector<Row>* rows) {
+  using Three = std::vector<int64_t>;  // the oldest first; empty: none
+  using Values = std::pair<Three, Three>;
+  const auto median = [](Three three) {
+    std::sort(three.begin(), three.end());
+    return three.empty() ? 0 : three[1];
+  };
+  const auto push = [](Three* three, uint64_t value) {
+    if (three->empty()) three->assign(3, static_cast<int64_t>(value));
+    three->erase(three->begin());
+    three->push_back(static_cast<int64_t>(value));
+  };
+  std::map<uint64_t, Values> places, keys;
+  uint64_t k1 = 0, k2 = 0, at = chunk.base_time(), rest = uint64_t{1} << 31;
+  const uint64_t tick = chunk.tick() == 0 ? 1 : chunk.tick();
+  const auto go = [&](uint64_t ticks, int64_t slip) {
+    const uint64_t fine = rest + ticks * static_cast<uint64_t>(chunk.tick_fraction());
+    at += ticks * tick + static_cast<uint64_t>(static_cast<int64_t>(fine) >> 32) +
+          static_cast<uint64_t>(slip);
+    rest = slip > 0 ? 0 : slip < 0 ? 0xffffffffu : fine & 0xffffffffu;
+    return at;
+  };
+  for (int i = 0; i < static_cast<int>(chunk.count()); ++i) {
+    Row& row = (*rows)[static_cast<size_t>(i)];
+    constexpr uint64_t kC = 0x9e3779b97f4a7c15u;
+    const uint64_t key = row[2], place = ((k2 * kC ^ k1) * kC) ^ key;
+    k2 = k1;
+    k1 = key;
+    const bool is_new = places.count(place) == 0;
+    const bool is_known = keys.count(key) != 0;
+    Values values;
+    if (!is_new) {
+      values = places[place];
+    } else if (is_known) {
+      values = keys[key];
+    }
+    uint64_t gap = chunk.c0().empty() ? 0 : static_cast<uint64_t>(chunk.c0(i));
+    uint64_t duration = chunk.c1().empty() ? 0 : static_cast<uint64_t>(chunk.c1(i));
+    if (chunk.foresight() == 2) gap += static_cast<uint64_t>(median(values.first));
+    duration += static_cast<uint64_t>(median(values.second));
+    push(&values.first, gap);
+    push(&values.second, duration);
+    if (is_new && (is_known || keys.size() < 4096)) keys[key] = values;
+    if (!is_new || places.size() < 1024) places[place] = values;
+    const int64_t slip = chunk.slip().empty() ? 0 : chunk.slip(i);
+    const int64_t m = static_cast<int64_t>(tick) + 2, h = m / 2;
+    const int64_t b = ((slip + h) % m + m) % m - h;
+    const uint64_t start = go(gap, (slip - b) / m);
+    const uint64_t end = go(duration, b);
+    row[0] = end << chunk.time_shift();
+    row[1] = (end - start) << chunk.time_shift();
+  }
+}
+
 std::vector<Row> RowsOf(const proto::Chunk& chunk) {
   const proto::TableSpec& table = *proto::FindTable(static_cast<proto::ChunkKind>(chunk.kind()));
   const google::protobuf::RepeatedField<int64_t>* fields[] = {&chunk.c0(), &chunk.c1(), &chunk.c2(),
@@ -174,6 +230,7 @@ std::vector<Row> RowsOf(const proto::Chunk& chunk) {
   std::vector<int> order;
   for (int c = 0; c < table.columns; ++c) order.push_back(is_chained && c < 3 ? 2 - c : c);
   for (const int c : order) {
+    if (chunk.foresight() != 0 && c < 2) continue;
     const auto& residuals = *fields[c];
     EXPECT_TRUE(residuals.empty() || residuals.size() == count) << table.column[c].name;
     ColumnSum sum(table.column[c].encoding, chunk);
@@ -183,6 +240,7 @@ std::vector<Row> RowsOf(const proto::Chunk& chunk) {
       row[static_cast<size_t>(c)] = sum.Add(residual, row);
     }
   }
+  if (chunk.foresight() != 0) AddForeseenSpans(chunk, &rows);
   return rows;
 }
 

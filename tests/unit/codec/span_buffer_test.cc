@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <random>
+#include <tuple>
 
 #include "proto/codec/span_buffer.h"
 #include "proto/codec/trace_writer.h"
@@ -86,6 +87,120 @@ TEST(SpanBuffer, AChunkTellsHowManyItsRowsStandFor) {
   buffer.SetSampledOneIn(1);
   buffer.Append(row.data());
   EXPECT_EQ(Written(&buffer, &rows).sampled_one_in(), 0u);
+}
+
+// What CUPTI makes of a GPU's clock: ticks on the host's line, rounded down to nanoseconds.
+uint64_t Rounded(uint64_t ticks, double tick) {
+  return 1'750'000'000'123'456'789 + static_cast<uint64_t>(static_cast<double>(ticks) * tick);
+}
+
+std::vector<Row> KernelsOfAGpu(size_t count, double tick) {
+  std::mt19937_64 random(12);
+  std::vector<Row> rows;
+  uint64_t at = 0;  // ticks
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t start = at + 20 + random() % 15;
+    at = start + 50 + (i % 40) * 13 + random() % 4;
+    // Once in a while a long pause.
+    if (i % 500 == 499) at += random() % 100'000'000;
+    const uint64_t end = Rounded(at, tick);
+    rows.push_back({end, end - Rounded(start, tick), 2 + i % 40, 100 + i * 2, 0, 0});
+  }
+  return rows;
+}
+
+TEST(SpanBuffer, ARoundedTickShinesThrough) {
+  for (const auto& [ns, wanted, parts] :
+       {std::tuple(32 * (1 - 5.74e-6), 32u, -5.74e-6), std::tuple(32 * (1 - 2.9e-6), 32u, -2.9e-6),
+        std::tuple(40.0 * (1 + 17e-6), 40u, 17e-6)}) {
+    const std::vector<Row> kernels = KernelsOfAGpu(20'000, ns);
+    SpanBuffer buffer(ChunkKind::kKernel, 5);
+    for (const Row& row : kernels) buffer.Append(row.data());
+    std::vector<Row> rows;
+    const proto::Chunk chunk = Written(&buffer, &rows);
+    EXPECT_EQ(rows, kernels);
+    EXPECT_EQ(chunk.tick(), wanted);
+    // A nanosecond in the length of all spans that it was taken from.
+    EXPECT_NEAR(static_cast<double>(chunk.tick_fraction()) / 4294967296.0 / wanted, parts, 2e-7);
+    // The line foresees nearly all of them.
+    ASSERT_EQ(chunk.slip_size(), 20'000);
+    EXPECT_LT(std::count_if(chunk.slip().begin(), chunk.slip().end(),
+                            [](int64_t slip) { return slip != 0; }),
+              20'000 / 10);
+  }
+}
+
+// The tick is a guess: what does not lie on it is exact all the same.
+TEST(SpanBuffer, TimesBesideARoundedTickAreExact) {
+  std::mt19937_64 random(7);
+  std::vector<Row> kernels = KernelsOfAGpu(5000, 32 * (1 - 4.5e-6));
+  for (size_t i = 300; i < kernels.size(); i += 1 + random() % 20) {
+    const uint64_t moved = random() >> (34 + random() % 30);
+    kernels[i][0] += moved;
+    kernels[i][1] += random() % 2 == 0 ? moved : random() % 100;
+  }
+  std::stable_sort(kernels.begin(), kernels.end(),
+                   [](const Row& a, const Row& b) { return a[0] < b[0]; });
+  SpanBuffer buffer(ChunkKind::kKernel, 5);
+  for (const Row& row : kernels) buffer.Append(row.data());
+  std::vector<Row> rows;
+  EXPECT_EQ(Written(&buffer, &rows).tick(), 32u);
+  EXPECT_EQ(rows, kernels);
+}
+
+TEST(SpanBuffer, NoTickWhereThereIsNone) {
+  std::mt19937_64 random(8);
+  std::vector<Row> calls;
+  uint64_t end = 1'750'000'000'000'000'000;
+  for (uint64_t i = 0; i < 3000; ++i) {
+    const uint64_t duration = 900 + random() % 700;
+    end += duration + 80 + random() % 500;
+    calls.push_back({end, duration, 2 + i % 7, i, 0, 0});
+  }
+  SpanBuffer buffer(ChunkKind::kApi, 5);
+  for (const Row& row : calls) buffer.Append(row.data());
+  std::vector<Row> rows;
+  const proto::Chunk chunk = Written(&buffer, &rows);
+  EXPECT_EQ(rows, calls);
+  EXPECT_EQ(chunk.tick(), 0u);
+  EXPECT_EQ(chunk.slip_size(), 0);
+}
+
+// More places and more keys than are remembered.
+TEST(SpanBuffer, AnyNumberOfKeys) {
+  std::mt19937_64 random(9);
+  std::vector<Row> kernels;
+  uint64_t end = 1'750'000'000'000'000'000;
+  for (uint64_t i = 0; i < 30'000; ++i) {
+    const uint64_t key = i < 10'000 ? 2 + i : 2 + random() % 10'000;
+    const uint64_t duration = 1000 + key + random() % 3;
+    end += duration + random() % 1000;
+    kernels.push_back({end, duration, key, i, 0, 0});
+  }
+  SpanBuffer buffer(ChunkKind::kKernel, 5);
+  for (const Row& row : kernels) buffer.Append(row.data());
+  std::vector<Row> rows;
+  Written(&buffer, &rows);
+  EXPECT_EQ(rows, kernels);
+}
+
+// Pauses that come again where the same calls do are foreseen; pauses by chance are not.
+TEST(SpanBuffer, GapsAreForeseenWhereThatIsShorter) {
+  for (const bool is_regular : {true, false}) {
+    std::mt19937_64 random(10);
+    std::vector<Row> kernels;
+    uint64_t end = 1'750'000'000'000'000'000;
+    for (uint64_t i = 0; i < 9000; ++i) {
+      const uint64_t key = 2 + i % 30;
+      end += 300 + (is_regular ? key * 97 : random() % 60);
+      kernels.push_back({end, 300 + random() % 2, key, i, 0, 0});
+    }
+    SpanBuffer buffer(ChunkKind::kKernel, 5);
+    for (const Row& row : kernels) buffer.Append(row.data());
+    std::vector<Row> rows;
+    EXPECT_EQ(Written(&buffer, &rows).foresight(), is_regular ? 2u : 1u);
+    EXPECT_EQ(rows, kernels);
+  }
 }
 
 TEST(SpanBuffer, EqualEndsKeepTheirOrder) {

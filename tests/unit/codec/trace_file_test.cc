@@ -299,7 +299,7 @@ TEST_F(TraceFileTest, VersionsOutsideTheWindowAreRefusedWithAReason) {
   EXPECT_NE(scan.faults[0].what.find("newer gpuprof"), std::string::npos);
   changed = with([](proto::FileHeader* h) { h->major = 0; });
   EXPECT_FALSE(Scan(changed.data(), changed.size(), &scan));
-  changed = with([](proto::FileHeader* h) { h->features = 1; });
+  changed = with([](proto::FileHeader* h) { h->features = uint64_t{1} << 63; });
   EXPECT_FALSE(Scan(changed.data(), changed.size(), &scan));
   EXPECT_NE(scan.faults[0].what.find("features"), std::string::npos);
   changed = with([](proto::FileHeader* h) { h->minor = 99; });
