@@ -8,7 +8,8 @@
 
 Each trace of torch.profiler is played again under gpuprof (tests/fake_gpu/replay). `rows` are the compressed frames of the kernels'
 chunks and `headers` what stands before each, by kernel; `tables` are signatures, and `names` all strings, those of calls included: both
-are written once, however long a program runs. `total` is the sum. `tick` is the step of the clock that the writer saw, by kernels.
+are written once, however long a program runs. `total` is the sum. `tick` is the step of the clock that the writer saw, by kernels; ~32: one
+of 32 ns that was rounded.
 With --columns also what each column makes when compressed alone: that adds up to a little more than together.
 """
 
@@ -70,10 +71,12 @@ def columns(path):
         kind = chunk[1][-1]
         if kind not in KINDS:
             continue
-        ticks[kind][chunk.get(24, [0])[-1] or 1] += chunk[4][-1]
+        ticks[kind][("~" if 33 in chunk else "") + str(chunk.get(24, [0])[-1] or 1)] += chunk[4][-1]
         for i, (name, _) in enumerate(trace_file._COLUMNS[kind]):
             if 16 + i in chunk:
                 costs[kind][name] += compressed(chunk[16 + i][-1])
+        if 33 in chunk:
+            costs[kind]["slip"] += compressed(chunk[33][-1])
     return ticks, costs
 
 
@@ -88,7 +91,7 @@ def report(name, path, with_columns):
     each = lambda amount, count: f"{amount / count:.2f}" if count else "-"
     parts = [frames[trace_file.KERNEL], headers[trace_file.KERNEL],
              frames[trace_file.SIGNATURES] + headers[trace_file.SIGNATURES], frames[trace_file.STRINGS] + headers[trace_file.STRINGS]]
-    seen = ",".join(str(tick) for tick in sorted(ticks[trace_file.KERNEL])) or "-"
+    seen = ",".join(sorted(ticks[trace_file.KERNEL])) or "-"
     print(f"{name:22} {kernels:8} {seen:>6} " + " ".join(f"{each(part, kernels):>8}" for part in [*parts, sum(parts)]) +
           f" {calls:8} {each(frames[trace_file.API], calls):>8} {each(headers[trace_file.API], calls):>8}")
     for kind in costs if with_columns else ():
