@@ -15,6 +15,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/given_names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"
@@ -71,7 +72,7 @@ Key KeyOf(Grouping grouping, size_t owner, const DeviceBlock& block) {
   return {owner, block.device, block.kind, block.pool != 0 ? 1u : 0u};
 }
 
-std::string NameOf(Grouping grouping, const DeviceBlock& block) {
+std::string NameOf(Grouping grouping, const Process& process, const DeviceBlock& block) {
   switch (grouping) {
     case Grouping::kDevice:
       return IsOnDevice(block.kind) ? "device " + std::to_string(block.device) : "host";
@@ -80,7 +81,7 @@ std::string NameOf(Grouping grouping, const DeviceBlock& block) {
     case Grouping::kSize:
       return FormatSizeClass(static_cast<uint32_t>(std::bit_width(block.bytes)));
     case Grouping::kStream:
-      return block.stream == kNoCudaId ? "no stream" : "stream " + std::to_string(block.stream);
+      return StreamName(process, block.device, block.context, block.stream);
     case Grouping::kKind:
       break;
   }
@@ -176,7 +177,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* g
   for (const DeviceMemoryEvent& event : history.events) {
     const DeviceBlock& block = history.blocks[event.block];
     Sums& sums = (*groups)[KeyOf(grouping, context.Owner(index), block)];
-    if (sums.name.empty()) sums.name = NameOf(grouping, block);
+    if (sums.name.empty()) sums.name = NameOf(grouping, process, block);
     AddEvent(event, block, launches, &sums);
   }
   out->set_implied_release_count(out->implied_release_count() + history.implied_releases);

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/model/names.h"
+#include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/occupancy.h"
@@ -147,7 +148,7 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
   if (grouping == Grouping::kStream) {
     row->set_context(key.first);
     row->set_stream(key.second);
-    row->set_name("stream " + std::to_string(key.second));
+    row->set_name(StreamName(process, key.device, key.first, key.second));
   } else {
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
     if (sums->signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);

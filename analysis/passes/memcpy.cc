@@ -13,6 +13,7 @@
 #include "analysis/base/units.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/device_limits.h"
+#include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
@@ -104,9 +105,9 @@ void AddTable(size_t owner, const Track& track, const Table& table, Grouping gro
   }
 }
 
-void FillName(Grouping grouping, const Key& key, results::Copies* row) {
+void FillName(Grouping grouping, const Key& key, const Process& process, results::Copies* row) {
   if (grouping == Grouping::kStream) {
-    row->set_name("stream " + std::to_string(key.second));
+    row->set_name(StreamName(process, key.device, key.first, key.second));
     row->set_context(key.first);
     row->set_stream(key.second);
   } else if (grouping == Grouping::kSize) {
@@ -119,10 +120,10 @@ void FillName(Grouping grouping, const Key& key, results::Copies* row) {
   }
 }
 
-void FillRow(Grouping grouping, const Key& key, int32_t pid, Sums* sums, int64_t all_ns,
+void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Copies* row) {
-  FillName(grouping, key, row);
-  row->set_pid(pid);
+  FillName(grouping, key, process, row);
+  row->set_pid(process.pid);
   row->set_device(key.device);
   const Samples durations = sums->durations.Take();
   row->set_count(durations.size());
@@ -201,7 +202,7 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   }
   for (auto& [key, sums] : groups) {
     results::Copies* row = out->add_copies();
-    FillRow(grouping, key, context.process(key.owner).pid, &sums, total, row);
+    FillRow(grouping, key, context.process(key.owner), &sums, total, row);
     const auto known = limits.find(key.owner);
     if (grouping == Grouping::kDirection && known != limits.end())
       FillLimit(known->second.Of(key.device), key, row);

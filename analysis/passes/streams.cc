@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/passes/given_names.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
@@ -154,8 +155,8 @@ void FillStreams(const Process& process, const Device& device, int64_t window_ns
   }
 }
 
-void FillDevice(const Process& process, const Launches& launches, uint32_t number, Device* device,
-                results::Streams* out) {
+void FillDevice(const Process& process, const Launches& launches, uint32_t number,
+                const std::string& name, Device* device, results::Streams* out) {
   std::vector<Interval> kernels, copies, graphs, kernels_by_stream;
   for (const Stream& stream : device->streams) {
     const std::vector<Interval> of_stream = UnionOf(stream.kernels);
@@ -173,6 +174,7 @@ void FillDevice(const Process& process, const Launches& launches, uint32_t numbe
   results::DeviceUse* use = out->add_devices();
   use->set_pid(process.pid);
   use->set_device(number);
+  use->set_name(name);
   use->set_window_ns(TotalLength(windows));
   use->set_busy_ns(TotalLength(busy));
   use->set_busy_ratio(Ratio(use->busy_ns(), use->window_ns()));
@@ -194,8 +196,9 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const Launches launches(process);
+    std::map<uint32_t, std::string> names = DeviceNames(process);
     for (auto& [number, device] : DevicesOf(process))
-      FillDevice(process, launches, number, &device, out.get());
+      FillDevice(process, launches, number, names[number], &device, out.get());
     AddStreamWaits(process, launches, out.get());
   }
   std::stable_sort(out->mutable_streams()->pointer_begin(), out->mutable_streams()->pointer_end(),

@@ -12,6 +12,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/event_records.h"
+#include "analysis/passes/given_names.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
@@ -94,7 +95,7 @@ void NameStream(const Process& process, uint32_t track, results::Sync* row) {
     return;
   }
   const Track& stream = process.tracks[track];
-  row->set_name("stream " + std::to_string(stream.stream));
+  row->set_name(StreamName(stream));
   row->set_device(stream.device);
   row->set_context(stream.context);
   row->set_stream(stream.stream);

@@ -27,6 +27,11 @@ bool HasWholeGraphs(const results::Streams& result) {
                      [](const results::StreamUse& s) { return s.whole_graph_count() != 0; });
 }
 
+template <typename Rows>
+bool HasNames(const Rows& rows) {
+  return std::any_of(rows.begin(), rows.end(), [](const auto& row) { return !row.name().empty(); });
+}
+
 std::string Devices(const results::Streams& result, const TextOptions& options) {
   TextTable table;
   for (const char* header :
@@ -35,6 +40,8 @@ std::string Devices(const results::Streams& result, const TextOptions& options) 
     table.AddColumn(header, Align::kRight);
   const bool has_graphs = HasWholeGraphs(result);
   if (has_graphs) table.AddColumn("in whole graphs", Align::kRight);
+  const bool has_names = HasNames(result.devices());
+  if (has_names) table.AddColumn("name", Align::kLeft, true);
   for (const results::DeviceUse& d : result.devices()) {
     const int64_t all = d.window_ns();
     std::vector<std::string> cells = {std::to_string(d.pid()),
@@ -52,6 +59,7 @@ std::string Devices(const results::Streams& result, const TextOptions& options) 
                                       FormatNumber(d.gap_count()),
                                       FormatDuration(d.gap_max_ns())};
     if (has_graphs) cells.push_back(Share(d.whole_graph_ns(), all));
+    if (has_names) cells.push_back(d.name());
     table.AddRow(std::move(cells));
   }
   return Section("Devices, from the first work to the last", table, options, result.devices_size());
@@ -97,6 +105,8 @@ std::string StreamsText(const results::Streams& result, const TextOptions& optio
   if (has_graphs) {
     for (const char* header : {"whole graphs", "in them"}) table.AddColumn(header, Align::kRight);
   }
+  const bool has_names = HasNames(result.streams());
+  if (has_names) table.AddColumn("name", Align::kLeft, true);
   for (int i = 0; i < Shown(result.streams_size(), options); ++i) {
     const results::StreamUse& s = result.streams(i);
     std::vector<std::string> cells = {
@@ -108,6 +118,7 @@ std::string StreamsText(const results::Streams& result, const TextOptions& optio
       cells.push_back(FormatNumber(s.whole_graph_count()));
       cells.push_back(FormatDuration(s.whole_graph_ns()));
     }
+    if (has_names) cells.push_back(s.name());
     table.AddRow(std::move(cells));
   }
   return Devices(result, options) + Section("Streams", table, options, result.streams_size()) +

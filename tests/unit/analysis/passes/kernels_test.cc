@@ -101,6 +101,7 @@ TEST(Kernels, BySignatureAndByStream) {
   const results::Kernels by_stream = RunBy(trace, "stream");
   ASSERT_EQ(by_stream.kernels_size(), 2);
   EXPECT_EQ(by_stream.kernels(0).stream(), 13u);
+  EXPECT_EQ(by_stream.kernels(0).name(), "stream 13");
   EXPECT_EQ(by_stream.kernels(0).total_ns(), 7 * kMs);
   EXPECT_EQ(by_stream.kernels(1).signature_count(), 2u);
 }
