@@ -214,7 +214,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
   auto out = std::make_unique<results::Graphs>();
   const std::string by = context.options().by.empty() ? "graph" : context.options().by;
   out->set_by(by);
-  std::set<std::pair<int32_t, uint32_t>> graphs;
+  std::set<std::pair<size_t, uint32_t>> graphs;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const std::vector<GraphLaunch> launches = GraphLaunchesOf(process);
@@ -222,7 +222,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
       out->set_count(out->count() + launch.weight);
       out->set_whole_count(out->whole_count() + (launch.is_whole ? launch.weight : 0));
       out->set_total_ns(out->total_ns() + (launch.end_ns - launch.start_ns) * launch.weight);
-      graphs.insert({process.pid, launch.graph});
+      graphs.insert({context.Owner(index), launch.graph});
     }
     by == "node" ? AddNodes(process, out.get()) : AddGraphs(process, launches, out.get());
     if (!launches.empty()) AddModes(process, out.get());

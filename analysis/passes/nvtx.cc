@@ -22,6 +22,15 @@ namespace {
 
 using proto::RangeKind;
 
+// A name that the program gave: one process's, and what of that.
+struct Named {
+  size_t owner;
+  RangeKind kind;
+  std::string domain;
+  uint64_t number;
+  auto operator<=>(const Named&) const = default;
+};
+
 // What a row stands for.
 struct Key {
   std::string domain;
@@ -38,8 +47,8 @@ struct Sums {
   int64_t self_ns = 0;
   uint64_t incomplete = 0;
   uint64_t crossing = 0;
-  std::set<std::pair<int32_t, int32_t>> threads;
-  std::set<int32_t> processes;
+  std::set<std::pair<size_t, int32_t>> threads;  // owner (PassContext), tid
+  std::set<size_t> processes;                    // owners
 };
 
 // An open range of the thread, while its rows are gone through by their begins.
@@ -54,7 +63,10 @@ class Collector {
  public:
   explicit Collector(bool by_domain) : by_domain_(by_domain) {}
 
-  void AddProcess(const Process& process) {
+  // Pids of two hosts may be the same: `owner` tells processes apart.
+  void AddProcess(size_t owner, const Process& process) {
+    owner_ = owner;
+    pids_[owner] = process.pid;
     known_.clear();
     for (const Track& track : process.tracks) {
       std::vector<size_t> pushed;
@@ -95,14 +107,14 @@ class Collector {
                               std::tuple(y->total_ns(), y->count());
                      });
     values_.Fill(by_domain_, out);
-    for (const auto& [number, name] : names_) {
-      const auto& [pid, kind, domain, value] = number;
+    for (const auto& [named, name] : names_) {
       results::NvtxName* row = out->add_names();
+      const std::string_view kind = RangeKindName(static_cast<uint32_t>(named.kind));
       row->set_name(name);
-      row->set_kind(std::string(RangeKindName(static_cast<uint32_t>(kind)).substr(5)));  // name_
-      row->set_number(value);
-      row->set_domain(domain);
-      row->set_pid(pid);
+      row->set_kind(std::string(kind.substr(5)));  // name_
+      row->set_number(named.number);
+      row->set_domain(named.domain);
+      row->set_pid(pids_[named.owner]);
     }
   }
 
@@ -125,8 +137,8 @@ class Collector {
     sums.durations.push_back(table.duration_ns[row]);
     sums.incomplete += (proto::FlagsOf(table.operation[row]) & proto::kFlagIncomplete) != 0;
     sums.crossing += table.begin_thread[row] != 0;
-    sums.threads.emplace(process.pid, track.tid);
-    sums.processes.insert(process.pid);
+    sums.threads.emplace(owner_, track.tid);
+    sums.processes.insert(owner_);
     return sums;
   }
 
@@ -140,7 +152,7 @@ class Collector {
   }
 
   void AddName(const Process& process, const RangeTable& table, size_t row, RangeKind kind) {
-    names_[{process.pid, kind, process.String(table.domain[row]), table.payload[row]}] =
+    names_[{owner_, kind, process.String(table.domain[row]), table.payload[row]}] =
         process.String(table.name[row]);
   }
 
@@ -190,10 +202,12 @@ class Collector {
   }
 
   bool by_domain_;
+  size_t owner_ = 0;                // of the process that is being added
+  std::map<size_t, int32_t> pids_;  // by owner
   std::map<Key, Sums> groups_;
   std::map<std::tuple<uint32_t, uint32_t, RangeKind>, Sums*> known_;
   NvtxValues values_;
-  std::map<std::tuple<int32_t, RangeKind, std::string, uint64_t>, std::string> names_;
+  std::map<Named, std::string> names_;
 };
 
 }  // namespace
@@ -202,7 +216,8 @@ Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   const std::string by = context.options().by.empty() ? "name" : context.options().by;
   auto nvtx = std::make_unique<results::Nvtx>();
   Collector collector(by == "domain");
-  for (const size_t index : context.selected()) collector.AddProcess(context.process(index));
+  for (const size_t index : context.selected())
+    collector.AddProcess(context.Owner(index), context.process(index));
   collector.Fill(nvtx.get());
   nvtx->set_by(by);
   context.FillMeta("nvtx", nvtx->mutable_meta());

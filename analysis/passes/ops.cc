@@ -22,6 +22,13 @@ std::string ScopeName(uint8_t scope) {
   return known.empty() ? "scope_" + std::to_string(scope) : std::string(known);
 }
 
+// A process; pids of two hosts may be the same.
+struct Id {
+  int32_t pid;
+  size_t owner;  // PassContext::Owner
+  auto operator<=>(const Id&) const = default;
+};
+
 struct Place {
   uint64_t count = 0;
   int64_t total_ns = 0;
@@ -31,14 +38,15 @@ struct Place {
 struct Group {
   std::string name;
   uint8_t scope = 0;
-  int32_t pid = 0, tid = 0;
+  Id process = {};
+  int32_t tid = 0;
   Place all;
   int64_t sum_ns = 0, min_ns = 0, max_ns = 0;
   uint64_t incomplete = 0;
   uint64_t step_count = 0;
   int64_t step_self_ns = 0;
-  std::map<int32_t, Place> places;
-  std::set<std::pair<int32_t, int32_t>> threads;
+  std::map<Id, Place> places;
+  std::set<std::pair<Id, int32_t>> threads;
   std::vector<int64_t> durations;
 };
 
@@ -49,6 +57,7 @@ class Collector {
 
   void AddProcess(size_t index) {
     const Process& process = context_.process(index);
+    id_ = {process.pid, context_.Owner(index)};
     const StepAnalysis& steps = context_.steps(index);
     if (steps.found()) step_ns_ += steps.series.total_ns();
     step_count_ += steps.found() ? steps.series.count() : 0;
@@ -75,15 +84,15 @@ class Collector {
     const uint64_t key = static_cast<uint64_t>(id) << 8 | scope;
     const auto known = group_of_id_.find(key);
     if (known != group_of_id_.end()) return known->second;
-    const int32_t pid = grouping_ == OpGrouping::kName ? 0 : process.pid;
+    const Id of = grouping_ == OpGrouping::kName ? Id{} : id_;
     const int32_t tid = grouping_ == OpGrouping::kThread ? track.tid : 0;
-    const auto [at, added] = group_of_name_.try_emplace({process.String(id), scope, pid, tid},
+    const auto [at, added] = group_of_name_.try_emplace({process.String(id), scope, of, tid},
                                                         static_cast<uint32_t>(groups_.size()));
     if (added) {
       Group& group = groups_.emplace_back();
       group.name = process.String(id);
       group.scope = scope;
-      group.pid = pid;
+      group.process = of;
       group.tid = tid;
     }
     group_of_id_[key] = at->second;
@@ -126,13 +135,13 @@ class Collector {
       const Place& place = places[number];
       if (place.count == 0) continue;
       Group& group = groups_[number];
-      Place& there = group.places[process.pid];
+      Place& there = group.places[id_];
       there.count += place.count;
       for (Place* sum : {&there, &group.all}) {
         sum->total_ns += place.total_ns;
         sum->self_ns += place.self_ns;
       }
-      group.threads.emplace(process.pid, track.tid);
+      group.threads.emplace(id_, track.tid);
     }
   }
 
@@ -147,9 +156,10 @@ class Collector {
   PassContext& context_;
   OpGrouping grouping_;
   bool medians_;
+  Id id_ = {};  // of the process that is being added
   const Track* track_ = nullptr;
   std::vector<Group> groups_;
-  std::map<std::tuple<std::string, uint8_t, int32_t, int32_t>, uint32_t> group_of_name_;
+  std::map<std::tuple<std::string, uint8_t, Id, int32_t>, uint32_t> group_of_name_;
   std::unordered_map<uint64_t, uint32_t> group_of_id_;
   int64_t step_ns_ = 0;
   uint64_t step_count_ = 0;
@@ -175,14 +185,14 @@ void FillRow(Group& group, OpGrouping grouping, const Collector& all, int64_t se
   row->set_incomplete_count(group.incomplete);
   row->set_thread_count(static_cast<uint32_t>(group.threads.size()));
   row->set_process_count(static_cast<uint32_t>(group.places.size()));
-  for (const auto& [pid, place] : group.places) {
+  for (const auto& [id, place] : group.places) {
     results::OpPlace* out = row->add_places();
-    out->set_pid(pid);
+    out->set_pid(id.pid);
     out->set_count(place.count);
     out->set_total_ns(place.total_ns);
     out->set_self_ns(place.self_ns);
   }
-  if (grouping != OpGrouping::kName) row->set_pid(group.pid);
+  if (grouping != OpGrouping::kName) row->set_pid(group.process.pid);
   if (grouping == OpGrouping::kThread) row->set_tid(group.tid);
 }
 
@@ -193,8 +203,8 @@ void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results
   for (const size_t index : context.selected()) collector.AddProcess(index);
   std::vector<Group>& groups = collector.groups();
   std::sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
-    return std::tie(b.all.self_ns, a.name, a.scope, a.pid, a.tid) <
-           std::tie(a.all.self_ns, b.name, b.scope, b.pid, b.tid);
+    return std::tie(b.all.self_ns, a.name, a.scope, a.process, a.tid) <
+           std::tie(a.all.self_ns, b.name, b.scope, b.process, b.tid);
   });
   int64_t self_ns = 0;
   for (const Group& group : groups) {

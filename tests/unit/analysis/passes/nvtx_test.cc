@@ -115,6 +115,25 @@ TEST(Nvtx, StartedRangesStandAloneAndNamesAreTold) {
   EXPECT_EQ(result.names(0).name(), "worker");
 }
 
+// Containers give the same pid on every host.
+TEST(Nvtx, ProcessesOfOnePidOnTwoHostsAreTwo) {
+  ProcessBuilder first(1), second(1);
+  second.process().host = "other";
+  for (ProcessBuilder* builder : {&first, &second}) {
+    builder->Thread(1)
+        .Range("", builder == &first ? "one" : "two", 0, 0, 0, RangeKind::kNameDevice)
+        .Range("", "run", 1 * kMs, 2 * kMs);
+  }
+  const results::Nvtx result = RunNvtxBy(MakeTrace({&first, &second}));
+  ASSERT_EQ(result.names_size(), 2) << "each has a device 0";
+  EXPECT_EQ(result.names(0).name(), "one");
+  EXPECT_EQ(result.names(1).name(), "two");
+  EXPECT_EQ(result.names(1).pid(), 1);
+  EXPECT_EQ(RowOf(result, "run").count(), 2u);
+  EXPECT_EQ(RowOf(result, "run").process_count(), 2u);
+  EXPECT_EQ(RowOf(result, "run").thread_count(), 2u);
+}
+
 const results::NvtxValue& ValueOf(const results::Nvtx& result, const std::string& name,
                                   const std::string& range) {
   static const results::NvtxValue none;

@@ -82,6 +82,24 @@ TEST(Ops, ProcessesAddUpAndAreSplit) {
   EXPECT_EQ(RunPass<results::Ops>("ops", trace, options).ops(0).count(), 2u);
 }
 
+// Containers give the same pid on every host.
+TEST(Ops, ProcessesOfOnePidOnTwoHostsAreTwo) {
+  ProcessBuilder first(1), second(1);
+  second.process().host = "other";
+  first.Thread(1).Op("mm", 0, 3 * kMs);
+  second.Thread(1).Op("mm", 0, 1 * kMs);
+  const Trace trace = MakeTrace({&first, &second});
+  const auto ops = RunPass<results::Ops>("ops", trace);
+  ASSERT_EQ(ops.ops_size(), 1);
+  EXPECT_EQ(ops.ops(0).process_count(), 2u);
+  EXPECT_EQ(ops.ops(0).thread_count(), 2u);
+  ASSERT_EQ(ops.ops(0).places_size(), 2);
+  EXPECT_EQ(ops.ops(0).places(0).total_ns(), 3 * kMs);
+  PassOptions options;
+  options.by = "process";
+  EXPECT_EQ(RunPass<results::Ops>("ops", trace, options).ops_size(), 2);
+}
+
 TEST(Ops, SharesOfStepTime) {
   ProcessBuilder builder(1);
   Train(builder.Thread(1), 20 * kMs);
