@@ -73,6 +73,13 @@ class PassContext {
   std::vector<PerProcess> parts_;
 };
 
+// Whose row it is. Pids of two hosts may be the same.
+template <typename Row>
+void SetProcess(const Process& process, Row* row) {
+  row->set_pid(process.pid);
+  row->set_host(process.host);
+}
+
 inline constexpr uint32_t kResultSchema = 1;
 
 // What to do about a loss.

@@ -151,7 +151,7 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     results::HealthProcess* row = out->add_processes();
-    row->set_pid(process.pid);
+    SetProcess(process, row);
     row->set_ppid(process.ppid);
     row->set_name(ProcessName(process));
     row->set_ended(EndOf(process));

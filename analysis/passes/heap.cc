@@ -93,9 +93,10 @@ void FillPerStep(const StepAnalysis& steps, const LiveMemory& memory, results::H
   row->set_allocated_bytes_per_step(bytes.sum / static_cast<double>(spans.size()));
 }
 
-void AddStack(int32_t pid, uint32_t stack, const Sums& sums, uint64_t peak, results::Heap* out) {
+void AddStack(const Process& process, uint32_t stack, const Sums& sums, uint64_t peak,
+              results::Heap* out) {
   results::HeapStack* row = out->add_stacks();
-  row->set_pid(pid);
+  SetProcess(process, row);
   row->set_stack_id(stack);
   FillAllocated(sums, row);
   row->set_peak_bytes(sums.peak.value());
@@ -167,7 +168,7 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
     sizes[static_cast<size_t>(std::bit_width(memory.blocks()[i].size))].Add(memory, i);
   }
   results::HeapProcess* row = out->add_processes();
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_name(ProcessName(process));
   row->set_mode(std::string(HeapModeName(process.heap_mode)));
   row->set_period_bytes(process.heap_mode == 1 ? process.heap_period : 0);
@@ -178,7 +179,7 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   if (context.steps(index).found()) FillPerStep(context.steps(index), memory, row);
 
   for (const auto& [stack, sums] : stacks) {
-    AddStack(process.pid, stack, sums, all.peak.value(), out);
+    AddStack(process, stack, sums, all.peak.value(), out);
   }
   AddSizes(sizes, out);
   for (size_t i = 0; i < memory.timeline().size(); ++i) {

@@ -35,7 +35,7 @@ void AddEdges(const Process& process, const std::vector<ContendedWait>& waits,
     edge.set_max_ns(std::max(edge.max_ns(), duration));
   }
   for (auto& [key, edge] : edges) {
-    edge.set_pid(process.pid);
+    SetProcess(process, &edge);
     edge.set_waiter_tid(std::get<0>(key));
     edge.set_waiter(ThreadName(process, std::get<0>(key)));
     edge.set_holder_tid(std::get<1>(key));
@@ -50,7 +50,7 @@ void AddHolders(const Process& process, const std::vector<ContendedWait>& waits,
                 results::Locks* out) {
   for (const auto& [tid, blame] : BlameHolders(waits)) {
     results::LockHolder* holder = out->add_holders();
-    holder->set_pid(process.pid);
+    SetProcess(process, holder);
     holder->set_tid(tid);
     holder->set_name(ThreadName(process, tid));
     holder->set_direct_ns(blame.direct_ns);
@@ -134,7 +134,7 @@ void AddDeadlock(PassContext& context, size_t index, const std::vector<Contended
                  const WaitCircle& circle, results::Locks* out) {
   const Process& process = context.process(index);
   results::Deadlock* deadlock = out->add_deadlocks();
-  deadlock->set_pid(process.pid);
+  SetProcess(process, deadlock);
   deadlock->set_start_ns(circle.start_ns);
   deadlock->set_length_ns(circle.end_ns - circle.start_ns);
   deadlock->set_blocked_thread_count(static_cast<uint32_t>(circle.blocked.size()));

@@ -99,7 +99,7 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
     lock.set_mean_ns(waits.total_ns / static_cast<int64_t>(waits.count));
     lock.set_max_ns(waits.max_ns);
     lock.set_max_start_ns(waits.max_start_ns);
-    lock.set_pid(process.pid);
+    SetProcess(process, &lock);
     lock.set_object(std::get<1>(key));
     lock.mutable_caller()->set_pc(std::get<2>(key));
     lock.set_thread_count(static_cast<uint32_t>(waits.threads.size()));

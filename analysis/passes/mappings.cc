@@ -96,7 +96,7 @@ void ComputeMappings(PassContext& context, size_t index, results::Heap* out) {
     calls[static_cast<size_t>(key.first)].bytes += sums.calls.bytes;
     const auto kind = static_cast<MappingKind>(key.first);
     results::MappingStack* row = out->add_mapping_stacks();
-    row->set_pid(process.pid);
+    SetProcess(process, row);
     row->set_kind(kKindNames[key.first]);
     row->set_stack_id(key.second);
     row->set_count(sums.calls.count);
@@ -110,7 +110,7 @@ void ComputeMappings(PassContext& context, size_t index, results::Heap* out) {
     const uint64_t unmatched = i == 0 ? memory.unmatched_bytes() : 0;
     if (calls[static_cast<size_t>(i)].count == 0 && unmatched == 0) continue;
     results::MappedMemory* row = out->add_mapped();
-    row->set_pid(process.pid);
+    SetProcess(process, row);
     row->set_name(ProcessName(process));
     row->set_kind(kKindNames[i]);
     row->set_count(calls[static_cast<size_t>(i)].count);

@@ -107,7 +107,7 @@ void AddMemoryDevices(const Process& process, const DeviceMemoryHistory& history
   for (const auto& [number, device] : devices) {
     results::MemoryDevice* row = out->add_devices();
     row->set_name("device " + std::to_string(number));
-    row->set_pid(process.pid);
+    SetProcess(process, row);
     row->set_device(number);
     row->set_peak_bytes(device.peak);
     row->set_peak_time_ns(device.peak_time);

@@ -75,6 +75,7 @@ class Collector {
   std::vector<Group>& groups() { return groups_; }
   int64_t step_ns() const { return step_ns_; }
   uint64_t step_count() const { return step_count_; }
+  const std::string& HostOf(Id id) const { return context_.process(id.owner).host; }
 
  private:
   uint32_t GroupOf(const Process& process, const Track& track, uint32_t id, uint8_t scope) {
@@ -192,7 +193,10 @@ void FillRow(Group& group, OpGrouping grouping, const Collector& all, int64_t se
     out->set_total_ns(place.total_ns);
     out->set_self_ns(place.self_ns);
   }
-  if (grouping != OpGrouping::kName) row->set_pid(group.process.pid);
+  if (grouping != OpGrouping::kName) {
+    row->set_pid(group.process.pid);
+    row->set_host(all.HostOf(group.process));
+  }
   if (grouping == OpGrouping::kThread) row->set_tid(group.tid);
 }
 

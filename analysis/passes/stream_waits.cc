@@ -120,7 +120,7 @@ std::string NameOf(const Process& process, uint32_t name) {
 void FillRow(const Process& process, const std::pair<uint32_t, uint32_t>& tracks, Pair* pair,
              results::StreamWait* row) {
   const Track& waiting = process.tracks[tracks.first];
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_device(waiting.device);
   row->set_context(waiting.context);
   row->set_stream(waiting.stream);

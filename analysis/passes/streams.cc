@@ -138,7 +138,7 @@ void FillStreams(const Process& process, const Device& device, int64_t window_ns
     const Stream& stream = device.streams[i];
     const Track& track = *stream.track;
     results::StreamUse* use = out->add_streams();
-    use->set_pid(process.pid);
+    SetProcess(process, use);
     use->set_device(track.device);
     use->set_context(track.context);
     use->set_stream(track.stream);
@@ -172,7 +172,7 @@ void FillDevice(const Process& process, const Launches& launches, uint32_t numbe
   busy = UnionOf(std::move(busy));
   const std::vector<Interval> windows = Windows(process, busy);
   results::DeviceUse* use = out->add_devices();
-  use->set_pid(process.pid);
+  SetProcess(process, use);
   use->set_device(number);
   use->set_name(name);
   use->set_window_ns(TotalLength(windows));

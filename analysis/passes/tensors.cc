@@ -50,7 +50,7 @@ void AddDevice(PassContext& context, size_t index, uint32_t device, const LiveMe
                const Totals& totals, results::Heap* out) {
   const Process& process = context.process(index);
   results::TensorDevice* row = out->add_tensors();
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_name(DeviceName(device));
   std::map<uint32_t, OpSums> by_op;
   uint64_t step_count = 0, step_bytes = 0;
@@ -83,7 +83,7 @@ void AddDevice(PassContext& context, size_t index, uint32_t device, const LiveMe
   }
   for (const auto& [name, op] : by_op) {
     results::TensorOp* op_row = out->add_tensor_ops();
-    op_row->set_pid(process.pid);
+    SetProcess(process, op_row);
     op_row->set_device(row->name());
     op_row->set_name(process.String(name));
     op_row->set_count(op.count);

@@ -35,7 +35,7 @@ void FillThread(PassContext& context, size_t index, size_t track_index, results:
   const Track& track = process.tracks[track_index];
   const ThreadLife life = LifeOf(track);
   row->set_name(track.name);
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_tid(track.tid);
   row->set_count(EventsOf(track));
   row->set_start_ns(life.span.start);
@@ -86,7 +86,7 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     results::ThreadProcess* sum = out->add_processes();
-    sum->set_pid(process.pid);
+    SetProcess(process, sum);
     sum->set_ppid(process.ppid);
     sum->set_name(ProcessName(process));
     sum->set_role(RoleOf(context, index));

@@ -138,7 +138,7 @@ void FillPlaces(const PassContext& context, const Places& places, results::Unifi
   if (sorted.size() > kMostPlaces) sorted.resize(kMostPlaces);
   for (const auto& [where, place] : sorted) {
     results::UnifiedMemoryPlace* row = out->add_places();
-    row->set_pid(context.process(where.first).pid);
+    SetProcess(context.process(where.first), row);
     row->set_address(where.second);
     row->set_migration_count(place.count);
     row->set_bytes(place.bytes);

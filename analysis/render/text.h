@@ -60,6 +60,23 @@ std::string ThreadsText(const results::Threads& result, const TextOptions& optio
 // What StacksText leaves out, in one line; empty when there is nothing to say.
 std::string StacksRemarks(const results::Stacks& result, const TextOptions& options);
 
+// What tells the processes of rows apart: "12", or "12 on node2" where the rows are of several
+// hosts.
+class Pids {
+ public:
+  template <typename Rows>
+  explicit Pids(const Rows& rows) {
+    for (const auto& row : rows) with_host_ = with_host_ || row.host() != rows[0].host();
+  }
+  template <typename Row>
+  std::string operator()(const Row& row) const {
+    return std::to_string(row.pid()) + (with_host_ ? " on " + row.host() : "");
+  }
+
+ private:
+  bool with_host_ = false;
+};
+
 // How many of `rows` a table shows.
 int Shown(int rows, const TextOptions& options);
 // "... and 12 more (--limit 0 shows all)", or nothing.

@@ -174,11 +174,12 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   table.AddColumn("count", Align::kRight);
   if (stepped) table.AddColumn("a step", Align::kRight);
   for (const char* header : {"total", "mean", "max"}) table.AddColumn(header, Align::kRight);
+  const Pids pid(ops);
   for (int i = 0; i < std::min(most, ops.size()); ++i) {
     const results::Op& op = ops[i];
     std::vector<std::string> cells = {ShortName(op.name()) + Unfinished(op.incomplete_count()),
                                       op.scope()};
-    if (split) cells.push_back(std::to_string(op.pid()));
+    if (split) cells.push_back(pid(op));
     if (split && ops[0].has_tid()) cells.push_back(std::to_string(op.tid()));
     cells.push_back(FormatDuration(op.self_ns()));
     cells.push_back(FormatPercent(op.self_ratio()));
@@ -204,6 +205,7 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
   table.AddColumn("object", Align::kRight);
   table.AddColumn("pid", Align::kRight);
   table.AddColumn("threads", Align::kLeft, true);
+  const Pids pid(locks);
   for (int i = 0; i < std::min(most, locks.size()); ++i) {
     const results::Lock& lock = locks[i];
     std::string threads;
@@ -212,7 +214,7 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
     table.AddRow({name, lock.kind(), FormatNumber(lock.count()), FormatDuration(lock.total_ns()),
                   FormatDuration(lock.mean_ns()), FormatDuration(lock.max_ns()),
                   lock.has_step_ns() ? FormatDuration(lock.step_ns()) : "",
-                  FormatAddress(lock.object()), std::to_string(lock.pid()), threads});
+                  FormatAddress(lock.object()), pid(lock), threads});
   }
   return table;
 }

@@ -56,13 +56,14 @@ std::string Devices(const results::DeviceMemory& result, const TextOptions& opti
   table.AddColumn("name", Align::kLeft, true);
   for (const char* header : {"pid", "memory", "peak", "of it", "at", "at end", "older", "profiler"})
     table.AddColumn(header, Align::kRight);
+  const Pids pid(result.devices());
   for (int i = 0; i < Shown(result.devices_size(), options); ++i) {
     const results::MemoryDevice& d = result.devices(i);
     const std::string older =
         d.older_count() != 0 ? FormatBytes(d.older_bytes()) + (d.begun_late() ? " or more" : "")
                              : std::string(d.begun_late() ? "not known" : "-");
     table.AddRow(
-        {std::to_string(d.device()), d.name(), std::to_string(d.pid()),
+        {std::to_string(d.device()), d.name(), pid(d),
          d.has_capacity_bytes() ? FormatBytes(d.capacity_bytes()) : "-",
          FormatBytes(d.peak_bytes()), d.has_peak_ratio() ? FormatPercent(d.peak_ratio()) : "-",
          FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()), older, ProfilersOwn(d)});

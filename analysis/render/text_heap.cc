@@ -23,8 +23,9 @@ std::string Between(uint64_t value, uint64_t low, uint64_t high) {
   return FormatBytes(value) + " (" + FormatBytes(low) + " to " + FormatBytes(high) + ")";
 }
 
-std::string ProcessText(const results::HeapProcess& p, int64_t short_lived_ns, int width) {
-  std::string out = p.name() + " (pid " + std::to_string(p.pid()) + "), " + p.mode();
+std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t short_lived_ns,
+                        int width) {
+  std::string out = p.name() + " (pid " + pid(p) + "), " + p.mode();
   if (p.period_bytes() > 0) {
     out += ": one sample each " + FormatBytes(p.period_bytes()) + " on average, " +
            FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";
@@ -69,9 +70,10 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
        {"at peak", "of peak", "allocated", "count", "short-lived", "at end", "stack"}) {
     table.AddColumn(header, Align::kRight);
   }
+  const Pids pid(result.stacks());
   for (int i = 0; i < Shown(result.stacks_size(), options); ++i) {
     const results::HeapStack& s = result.stacks(i);
-    table.AddRow({ShortFunctionName(s.name()), std::to_string(s.pid()), FormatBytes(s.peak_bytes()),
+    table.AddRow({ShortFunctionName(s.name()), pid(s), FormatBytes(s.peak_bytes()),
                   FormatPercent(s.peak_ratio()), FormatBytes(s.allocated_bytes()),
                   FormatNumber(s.count()), FormatNumber(s.short_lived_count()),
                   FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
@@ -81,7 +83,7 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
   for (int i = 0; i < std::min(kStacksShown, Shown(result.stacks_size(), options)); ++i) {
     const results::HeapStack& s = result.stacks(i);
     if (s.frames().empty() || s.peak_bytes() == 0) continue;
-    out += "Stack " + std::to_string(s.stack_id()) + " of pid " + std::to_string(s.pid()) + ": " +
+    out += "Stack " + std::to_string(s.stack_id()) + " of pid " + pid(s) + ": " +
            FormatBytes(s.peak_bytes()) + " at the peak\n" +
            StackText(s.frames(), kFramesShown, "    ", options.width) + "\n";
   }
@@ -95,13 +97,13 @@ std::string Tensors(const results::Heap& result, const TextOptions& options) {
   for (const char* header : {"allocated", "count", "peak", "at", "at end", "a step"}) {
     devices.AddColumn(header, Align::kRight);
   }
+  const Pids pid(result.tensors());
   for (const results::TensorDevice& d : result.tensors()) {
-    devices.AddRow({d.name(), std::to_string(d.pid()), FormatBytes(d.allocated_bytes()),
-                    FormatNumber(d.count()), FormatBytes(d.peak_bytes()),
-                    FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()),
-                    d.has_allocated_bytes_per_step()
-                        ? FormatBytes(WholeNumber(d.allocated_bytes_per_step()))
-                        : ""});
+    devices.AddRow(
+        {d.name(), pid(d), FormatBytes(d.allocated_bytes()), FormatNumber(d.count()),
+         FormatBytes(d.peak_bytes()), FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()),
+         d.has_allocated_bytes_per_step() ? FormatBytes(WholeNumber(d.allocated_bytes_per_step()))
+                                          : ""});
   }
   TextTable ops;
   ops.AddColumn("operation", Align::kLeft, true);
@@ -112,10 +114,10 @@ std::string Tensors(const results::Heap& result, const TextOptions& options) {
   }
   for (int i = 0; i < Shown(result.tensor_ops_size(), options); ++i) {
     const results::TensorOp& op = result.tensor_ops(i);
-    ops.AddRow({op.name().empty() ? "(no operation)" : op.name(), op.device(),
-                std::to_string(op.pid()), FormatBytes(op.peak_bytes()),
-                FormatPercent(op.peak_ratio()), FormatBytes(op.allocated_bytes()),
-                FormatNumber(op.count()), FormatBytes(op.end_bytes())});
+    ops.AddRow({op.name().empty() ? "(no operation)" : op.name(), op.device(), pid(op),
+                FormatBytes(op.peak_bytes()), FormatPercent(op.peak_ratio()),
+                FormatBytes(op.allocated_bytes()), FormatNumber(op.count()),
+                FormatBytes(op.end_bytes())});
   }
   return Section("Framework memory", devices, options, 0) +
          Section("Framework memory by operation", ops, options, result.tensor_ops_size());
@@ -128,10 +130,11 @@ std::string Mappings(const results::Heap& result, const TextOptions& options) {
   for (const char* header : {"calls", "bytes", "peak", "at", "at the end"}) {
     kinds.AddColumn(header, Align::kRight);
   }
+  const Pids pid(result.mapped());
   for (const results::MappedMemory& m : result.mapped()) {
-    kinds.AddRow({m.kind(), std::to_string(m.pid()), FormatNumber(m.count()),
-                  FormatBytes(m.mapped_bytes()), FormatBytes(m.peak_bytes()),
-                  FormatDuration(m.peak_time_ns()), FormatBytes(m.end_bytes())});
+    kinds.AddRow({m.kind(), pid(m), FormatNumber(m.count()), FormatBytes(m.mapped_bytes()),
+                  FormatBytes(m.peak_bytes()), FormatDuration(m.peak_time_ns()),
+                  FormatBytes(m.end_bytes())});
   }
   TextTable stacks;
   stacks.AddColumn("mapped in", Align::kLeft, true);
@@ -142,10 +145,10 @@ std::string Mappings(const results::Heap& result, const TextOptions& options) {
   }
   for (int i = 0; i < Shown(result.mapping_stacks_size(), options); ++i) {
     const results::MappingStack& s = result.mapping_stacks(i);
-    stacks.AddRow({ShortFunctionName(s.name()), s.kind(), std::to_string(s.pid()),
-                   FormatBytes(s.peak_bytes()), FormatPercent(s.peak_ratio()),
-                   FormatBytes(s.mapped_bytes()), FormatNumber(s.count()),
-                   FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
+    stacks.AddRow({ShortFunctionName(s.name()), s.kind(), pid(s), FormatBytes(s.peak_bytes()),
+                   FormatPercent(s.peak_ratio()), FormatBytes(s.mapped_bytes()),
+                   FormatNumber(s.count()), FormatBytes(s.end_bytes()),
+                   std::to_string(s.stack_id())});
   }
   return Section("Mapped address ranges (mmap; allocators take their memory from here)", kinds,
                  options, 0) +
@@ -169,8 +172,9 @@ std::string Sizes(const results::Heap& result, const TextOptions& options) {
 std::string HeapText(const results::Heap& result, const TextOptions& options) {
   std::string out;
   if (result.processes().empty()) out += "No allocation from the heap was recorded.\n\n";
+  const Pids pid(result.processes());
   for (const results::HeapProcess& process : result.processes()) {
-    out += ProcessText(process, result.short_lived_ns(), options.width);
+    out += ProcessText(process, pid, result.short_lived_ns(), options.width);
   }
   return out + Stacks(result, options) + Sizes(result, options) + Mappings(result, options) +
          Tensors(result, options) + MetaText(result.meta(), options);

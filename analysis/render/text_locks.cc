@@ -28,10 +28,10 @@ std::string ThreadCell(const std::string& name, int32_t tid) {
 
 std::string Deadlocks(const results::Locks& result) {
   std::string out;
+  const Pids pid(result.deadlocks());
   for (const results::Deadlock& deadlock : result.deadlocks()) {
     out +=
-        "Deadlock in pid " + std::to_string(deadlock.pid()) + ": " +
-        std::to_string(deadlock.waits_size()) +
+        "Deadlock in pid " + pid(deadlock) + ": " + std::to_string(deadlock.waits_size()) +
         (deadlock.waits_size() == 1 ? " thread waits for itself" : " threads wait for each other") +
         ", for " + FormatDuration(deadlock.length_ns()) + " when the recording ended; " +
         std::to_string(deadlock.blocked_thread_count()) + " threads are blocked by it\n";
@@ -55,12 +55,13 @@ std::string Edges(const results::Locks& result, const TextOptions& options) {
   table.AddColumn("lock", Align::kRight);
   table.AddColumn("pid", Align::kRight);
   for (const char* header : {"waits", "total", "longest"}) table.AddColumn(header, Align::kRight);
+  const Pids pid(result.edges());
   for (int i = 0; i < Shown(result.edges_size(), options); ++i) {
     const results::LockEdge& edge = result.edges(i);
     table.AddRow({ThreadCell(edge.waiter(), edge.waiter_tid()),
                   ThreadCell(edge.holder(), edge.holder_tid()), edge.kind(), Address(edge.object()),
-                  std::to_string(edge.pid()), FormatNumber(edge.count()),
-                  FormatDuration(edge.total_ns()), FormatDuration(edge.max_ns())});
+                  pid(edge), FormatNumber(edge.count()), FormatDuration(edge.total_ns()),
+                  FormatDuration(edge.max_ns())});
   }
   return Section("Who waited for whom", table, options, result.edges_size());
 }
@@ -72,9 +73,10 @@ std::string Holders(const results::Locks& result, const TextOptions& options) {
   for (const char* header : {"waited for it", "in the end", "threads"}) {
     table.AddColumn(header, Align::kRight);
   }
+  const Pids pid(result.holders());
   for (int i = 0; i < Shown(result.holders_size(), options); ++i) {
     const results::LockHolder& holder = result.holders(i);
-    table.AddRow({ThreadCell(holder.name(), holder.tid()), std::to_string(holder.pid()),
+    table.AddRow({ThreadCell(holder.name(), holder.tid()), pid(holder),
                   FormatDuration(holder.direct_ns()), FormatDuration(holder.root_ns()),
                   FormatNumber(holder.waiter_count())});
   }

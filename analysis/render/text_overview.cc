@@ -137,9 +137,10 @@ std::string Processes(const results::Overview& result, const TextOptions& option
   }
   table.AddColumn("ended", Align::kLeft);
   const int rows = result.processes_size();
+  const Pids pid(result.processes());
   for (int i = 0; i < Shown(rows, options); ++i) {
     const results::OverviewProcess& p = result.processes(i);
-    table.AddRow({std::to_string(p.pid()), std::to_string(p.ppid()), p.name(), p.role(),
+    table.AddRow({pid(p), std::to_string(p.ppid()), p.name(), p.role(),
                   FormatDuration(p.start_ns()), FormatDuration(p.end_ns()),
                   FormatNumber(p.thread_count()),
                   p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-", FormatNumber(p.count()),

@@ -42,9 +42,10 @@ std::string Devices(const results::Streams& result, const TextOptions& options) 
   if (has_graphs) table.AddColumn("in whole graphs", Align::kRight);
   const bool has_names = HasNames(result.devices());
   if (has_names) table.AddColumn("name", Align::kLeft, true);
+  const Pids pid(result.devices());
   for (const results::DeviceUse& d : result.devices()) {
     const int64_t all = d.window_ns();
-    std::vector<std::string> cells = {std::to_string(d.pid()),
+    std::vector<std::string> cells = {pid(d),
                                       std::to_string(d.device()),
                                       FormatDuration(all),
                                       FormatPercent(d.busy_ratio()),
@@ -79,10 +80,11 @@ std::string Waits(const results::Streams& result, const TextOptions& options) {
   for (const char* header : {"count", "holding up", "time", "longest"})
     table.AddColumn(header, Align::kRight);
   table.AddColumn("mostly for", Align::kLeft, true);
+  const Pids pid(result.waits());
   for (int i = 0; i < Shown(result.waits_size(), options); ++i) {
     const results::StreamWait& w = result.waits(i);
     const bool is_known = w.has_for_stream();
-    table.AddRow({std::to_string(w.pid()), StreamName(w.device(), w.stream()),
+    table.AddRow({pid(w), StreamName(w.device(), w.stream()),
                   is_known ? StreamName(w.for_device(), w.for_stream()) : "unknown",
                   FormatNumber(w.count()), is_known ? FormatNumber(w.blocking_count()) : "-",
                   is_known ? FormatDuration(w.held_up_ns()) : "-",
@@ -107,13 +109,20 @@ std::string StreamsText(const results::Streams& result, const TextOptions& optio
   }
   const bool has_names = HasNames(result.streams());
   if (has_names) table.AddColumn("name", Align::kLeft, true);
+  const Pids pid(result.streams());
   for (int i = 0; i < Shown(result.streams_size(), options); ++i) {
     const results::StreamUse& s = result.streams(i);
-    std::vector<std::string> cells = {
-        std::to_string(s.pid()),     std::to_string(s.device()),     std::to_string(s.context()),
-        std::to_string(s.stream()),  FormatNumber(s.kernel_count()), FormatNumber(s.copy_count()),
-        FormatDuration(s.busy_ns()), FormatPercent(s.busy_ratio()),  FormatDuration(s.kernel_ns()),
-        FormatDuration(s.copy_ns()), FormatDuration(s.overlap_ns())};
+    std::vector<std::string> cells = {pid(s),
+                                      std::to_string(s.device()),
+                                      std::to_string(s.context()),
+                                      std::to_string(s.stream()),
+                                      FormatNumber(s.kernel_count()),
+                                      FormatNumber(s.copy_count()),
+                                      FormatDuration(s.busy_ns()),
+                                      FormatPercent(s.busy_ratio()),
+                                      FormatDuration(s.kernel_ns()),
+                                      FormatDuration(s.copy_ns()),
+                                      FormatDuration(s.overlap_ns())};
     if (has_graphs) {
       cells.push_back(FormatNumber(s.whole_graph_count()));
       cells.push_back(FormatDuration(s.whole_graph_ns()));

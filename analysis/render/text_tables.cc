@@ -33,10 +33,11 @@ std::string StepsText(const results::Steps& result, const TextOptions& options) 
     table.AddColumn(header, Align::kRight);
   }
   table.AddColumn("", Align::kLeft);
+  const Pids pid(result.steps());
   for (int i = 0; i < Shown(result.steps_size(), options); ++i) {
     const results::Step& s = result.steps(i);
     std::vector<std::string> cells;
-    if (several) cells.push_back(std::to_string(s.pid()));
+    if (several) cells.push_back(pid(s));
     cells.push_back(std::to_string(s.number()));
     for (const int64_t ns : {s.start_ns(), s.duration_ns(), s.input_ns(), s.forward_ns(),
                              s.backward_ns(), s.optimizer_ns(), s.lock_wait_ns(), s.other_ns()}) {
@@ -76,8 +77,9 @@ std::string ThreadsText(const results::Threads& result, const TextOptions& optio
        {"threads", "events", "cpu", "cores busy", "waiting for cpu", "contended"}) {
     processes.AddColumn(header, Align::kRight);
   }
+  const Pids pid(result.processes());
   for (const results::ThreadProcess& p : result.processes()) {
-    processes.AddRow({std::to_string(p.pid()), p.name(), p.role(), FormatNumber(p.thread_count()),
+    processes.AddRow({pid(p), p.name(), p.role(), FormatNumber(p.thread_count()),
                       FormatNumber(p.count()), p.has_cpu_ns() ? FormatDuration(p.cpu_ns()) : "-",
                       p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-",
                       p.has_runqueue_wait_ns() ? FormatDuration(p.runqueue_wait_ns()) : "-",
@@ -97,8 +99,8 @@ std::string ThreadsText(const results::Threads& result, const TextOptions& optio
     std::string name = t.name();
     if (t.step_thread()) name += " (steps)";
     if (t.tool()) name += " (profiler)";
-    threads.AddRow({std::to_string(t.pid()), std::to_string(t.tid()), name,
-                    FormatDuration(t.life_ns()), t.has_cpu_ns() ? FormatDuration(t.cpu_ns()) : "-",
+    threads.AddRow({pid(t), std::to_string(t.tid()), name, FormatDuration(t.life_ns()),
+                    t.has_cpu_ns() ? FormatDuration(t.cpu_ns()) : "-",
                     t.has_cpu_ratio() ? FormatPercent(t.cpu_ratio()) : "-",
                     t.has_runqueue_wait_ns() ? FormatDuration(t.runqueue_wait_ns()) : "-",
                     FormatDuration(t.op_ns()), FormatDuration(t.contended_ns()),

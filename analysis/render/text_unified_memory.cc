@@ -22,11 +22,12 @@ std::string Places(const results::UnifiedMemory& result, const TextOptions& opti
   for (const char* header :
        {"pid", "address", "migrations", "bytes", "CPU page faults", "GPU page faults"})
     table.AddColumn(header, Align::kRight);
+  const Pids pid(result.places());
   for (int i = 0; i < Shown(result.places_size(), options); ++i) {
     const results::UnifiedMemoryPlace& p = result.places(i);
-    table.AddRow({std::to_string(p.pid()), FormatAddress(p.address()),
-                  FormatNumber(p.migration_count()), FormatBytes(p.bytes()),
-                  FormatNumber(p.cpu_page_fault_count()), FormatNumber(p.gpu_page_fault_count())});
+    table.AddRow({pid(p), FormatAddress(p.address()), FormatNumber(p.migration_count()),
+                  FormatBytes(p.bytes()), FormatNumber(p.cpu_page_fault_count()),
+                  FormatNumber(p.gpu_page_fault_count())});
   }
   return Section("Addresses at which most was moved", table, options, result.places_size());
 }

@@ -27,6 +27,7 @@ results::Step MakeStep(const Process& process, const DetectedStep& detected, uin
   results::Step step;
   const CategoryTimes times = timeline.Split(detected.span);
   step.set_pid(process.pid);
+  step.set_host(process.host);
   step.set_number(number);
   step.set_start_ns(detected.span.start);
   step.set_duration_ns(detected.span.length());

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rows of processes of several hosts, whose pids may be the same.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/analysis.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/streams.pb.h"
+#include "proto/results/threads.pb.h"
+#include "tests/unit/analysis/passes/run_pass.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+Trace MakeTwo(const std::string& second_host) {
+  ProcessBuilder first(1), second(1);
+  first.process().host = "node1";
+  second.process().host = second_host;
+  for (ProcessBuilder* builder : {&first, &second}) {
+    builder->Thread(1).Op("mm", 0, 3 * kMs);
+    builder->Stream(0, 1, 7).Kernel(builder->Signature("k", 1, 32), 0, 4 * kMs);
+  }
+  return MakeTrace({&first, &second});
+}
+
+template <typename Result>
+std::string TextOf(const std::string& pass, const Trace& trace, const std::string& by = "") {
+  PassOptions options;
+  options.by = by;
+  return Render(RunPass<Result>(pass, trace, options), Format::kText, options, 0);
+}
+
+TEST(Hosts, RowsSayOnWhichOfSeveralTheirProcessWas) {
+  const Trace trace = MakeTwo("node2");
+  const auto streams = RunPass<results::Streams>("streams", trace);
+  ASSERT_EQ(streams.streams_size(), 2);
+  EXPECT_EQ(streams.streams(0).host(), "node1");
+  EXPECT_EQ(streams.streams(1).host(), "node2");
+  EXPECT_THAT(TextOf<results::Streams>("streams", trace), HasSubstr("1 on node2"));
+  EXPECT_THAT(TextOf<results::Threads>("threads", trace), HasSubstr("1 on node2"));
+  EXPECT_THAT(TextOf<results::Ops>("ops", trace, "process"), HasSubstr("1 on node2"));
+}
+
+TEST(Hosts, OfOneHostNothingIsSaid) {
+  const Trace trace = MakeTwo("node1");
+  EXPECT_THAT(TextOf<results::Streams>("streams", trace), Not(HasSubstr("node1")));
+  EXPECT_THAT(TextOf<results::Threads>("threads", trace), Not(HasSubstr("node1")));
+  EXPECT_THAT(TextOf<results::Ops>("ops", trace, "process"), Not(HasSubstr("node1")));
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
