@@ -13,6 +13,7 @@
 
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 
@@ -118,7 +119,7 @@ std::string ApiFunctionName(const Process& process, uint32_t function) {
 
 Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::ApiCalls>();
-  const std::string by = context.options().by.empty() ? "function" : context.options().by;
+  const std::string by = context.By("function");
   const bool by_thread = by == "thread";
   Groups groups;
   std::map<size_t, const Process*> processes;
@@ -146,14 +147,10 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   }
   for (auto& [key, sums] : groups)
     FillRow(key, *processes[key.owner], &sums, total, out->add_calls());
-  std::stable_sort(out->mutable_calls()->pointer_begin(), out->mutable_calls()->pointer_end(),
-                   [](const results::ApiCall* x, const results::ApiCall* y) {
-                     return x->total_ns() > y->total_ns();
-                   });
+  SortByTotal(out->mutable_calls());
   out->set_by(by);
   out->set_total_ns(total);
-  context.FillMeta("api", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("api", out->mutable_meta());
   AddSampledNote(context, "", out->mutable_meta());
   *result = std::move(out);
   return {};

@@ -210,6 +210,11 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   }
 }
 
+void PassContext::FillCountMeta(std::string_view pass, results::Meta* meta) {
+  FillMeta(pass, meta);
+  FillCountConfidence(*meta, meta->mutable_confidence());
+}
+
 void PassContext::FillCountConfidence(const results::Meta& meta,
                                       results::Confidence* confidence) const {
   uint64_t rows = 0;

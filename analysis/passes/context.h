@@ -31,6 +31,8 @@ class PassContext {
 
   const Trace& trace() const { return *trace_; }
   const PassOptions& options() const { return *options_; }
+  // What the rows are to stand for; `usual` where nothing was asked for.
+  std::string By(const char* usual) const { return options_->by.empty() ? usual : options_->by; }
 
   // Indices of the processes asked for.
   const std::vector<size_t>& selected() const { return selected_; }
@@ -56,6 +58,8 @@ class PassContext {
 
   // Everything but the confidence. Call it last: it tells which names could not be resolved.
   void FillMeta(std::string_view pass, results::Meta* meta);
+  // FillMeta and FillCountConfidence, where nothing is to be said between them.
+  void FillCountMeta(std::string_view pass, results::Meta* meta);
   // High; lowered where records were lost or files were damaged.
   void FillCountConfidence(const results::Meta& meta, results::Confidence* confidence) const;
 

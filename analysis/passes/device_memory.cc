@@ -17,6 +17,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"
 
@@ -223,7 +224,7 @@ std::string PoolName(uint64_t address) {
 
 Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::DeviceMemory>();
-  const std::string by = context.options().by.empty() ? "kind" : context.options().by;
+  const std::string by = context.By("kind");
   const Grouping grouping = GroupingOf(by);
   Groups groups;
   std::map<size_t, int64_t> captured;
@@ -241,10 +242,7 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
     out->set_end_bytes(out->end_bytes() + sums.end_bytes);
   }
   if (grouping != Grouping::kSize) {
-    std::stable_sort(out->mutable_uses()->pointer_begin(), out->mutable_uses()->pointer_end(),
-                     [](const results::MemoryUse* x, const results::MemoryUse* y) {
-                       return x->peak_bytes() > y->peak_bytes();
-                     });
+    SortFalling(out->mutable_uses(), [](const auto& row) { return row.peak_bytes(); });
   }
   out->set_by(by);
   context.FillMeta("device_memory", out->mutable_meta());

@@ -16,6 +16,7 @@
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -212,7 +213,7 @@ void AddModes(const Process& process, results::Graphs* out) {
 
 Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Graphs>();
-  const std::string by = context.options().by.empty() ? "graph" : context.options().by;
+  const std::string by = context.By("graph");
   out->set_by(by);
   std::set<std::pair<size_t, uint32_t>> graphs;
   for (const size_t index : context.selected()) {
@@ -232,10 +233,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
   for (const results::Graph& row : out->graphs()) total += row.total_ns();
   for (results::Graph& row : *out->mutable_graphs())
     row.set_total_ratio(Ratio(row.total_ns(), total));
-  std::stable_sort(out->mutable_graphs()->pointer_begin(), out->mutable_graphs()->pointer_end(),
-                   [](const results::Graph* x, const results::Graph* y) {
-                     return x->total_ns() > y->total_ns();
-                   });
+  SortByTotal(out->mutable_graphs());
   context.FillMeta("graphs", out->mutable_meta());
   if (by == "node") {
     for (const size_t index : context.selected()) {

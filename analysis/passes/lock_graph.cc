@@ -9,6 +9,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/passes/wait_graph.h"
 
 namespace gpuprof::analysis {
@@ -124,12 +125,6 @@ void AddIntervals(PassContext& context, const std::vector<Part>& parts, results:
   }
 }
 
-template <typename Rows, typename Figure>
-void SortFalling(Rows* rows, Figure figure) {
-  std::stable_sort(rows->begin(), rows->end(),
-                   [&](const auto& a, const auto& b) { return figure(a) > figure(b); });
-}
-
 void AddDeadlock(PassContext& context, size_t index, const std::vector<ContendedWait>& waits,
                  const WaitCircle& circle, results::Locks* out) {
   const Process& process = context.process(index);
@@ -172,7 +167,7 @@ void FillWaitGraph(PassContext& context, results::Locks* out) {
     AddEdges(context.process(index), part.waits, out);
     AddHolders(context.process(index), part.waits, out);
   }
-  SortFalling(out->mutable_edges(), [](const results::LockEdge& e) { return e.total_ns(); });
+  SortByTotal(out->mutable_edges());
   SortFalling(out->mutable_holders(), [](const results::LockHolder& h) { return h.root_ns(); });
   if (waited) AddIntervals(context, parts, out);
 }

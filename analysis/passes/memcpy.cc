@@ -17,6 +17,7 @@
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -174,7 +175,7 @@ int64_t Exposed(DeviceSpans spans) {
 
 Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Memcpy>();
-  const std::string by = context.options().by.empty() ? "direction" : context.options().by;
+  const std::string by = context.By("direction");
   const Grouping grouping = GroupingOf(by);
   Groups groups;
   std::map<size_t, DeviceLimits> limits;  // of a process's images the newest that had a device
@@ -208,10 +209,7 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
       FillLimit(known->second.Of(key.device), key, row);
   }
   if (grouping != Grouping::kSize) {
-    std::stable_sort(out->mutable_copies()->pointer_begin(), out->mutable_copies()->pointer_end(),
-                     [](const results::Copies* x, const results::Copies* y) {
-                       return x->total_ns() > y->total_ns();
-                     });
+    SortByTotal(out->mutable_copies());
   }
   out->set_by(by);
   out->set_total_ns(total);

@@ -15,6 +15,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/nvtx_values.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -101,11 +102,8 @@ class Collector {
       }
       FillRow(key, &sums, out->add_ranges());
     }
-    std::stable_sort(out->mutable_ranges()->pointer_begin(), out->mutable_ranges()->pointer_end(),
-                     [](const results::NvtxRange* x, const results::NvtxRange* y) {
-                       return std::tuple(x->total_ns(), x->count()) >
-                              std::tuple(y->total_ns(), y->count());
-                     });
+    SortFalling(out->mutable_ranges(),
+                [](const auto& row) { return std::tuple(row.total_ns(), row.count()); });
     values_.Fill(by_domain_, out);
     for (const auto& [named, name] : names_) {
       results::NvtxName* row = out->add_names();
@@ -213,15 +211,14 @@ class Collector {
 }  // namespace
 
 Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
-  const std::string by = context.options().by.empty() ? "name" : context.options().by;
+  const std::string by = context.By("name");
   auto nvtx = std::make_unique<results::Nvtx>();
   Collector collector(by == "domain");
   for (const size_t index : context.selected())
     collector.AddProcess(context.Owner(index), context.process(index));
   collector.Fill(nvtx.get());
   nvtx->set_by(by);
-  context.FillMeta("nvtx", nvtx->mutable_meta());
-  context.FillCountConfidence(nvtx->meta(), nvtx->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("nvtx", nvtx->mutable_meta());
   *result = std::move(nvtx);
   return {};
 }

@@ -234,8 +234,7 @@ Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   auto out = std::make_unique<results::Ops>();
   out->set_by(by.empty() ? "name" : by);
   ComputeOps(context, grouping, true, out.get());
-  context.FillMeta("ops", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("ops", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -4,6 +4,7 @@
 // The pass `overhead`: sums over what CUDA and CUPTI spent on themselves, by kind or thread.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <string_view>
@@ -11,16 +12,22 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-constexpr std::string_view kOfCupti = "cupti_";
+// CUpti_ActivityOverheadKind: a buffer is handed over, code is instrumented, resources, a buffer is
+// asked for, unified memory's counters begin. All others are CUDA's own work.
+constexpr uint32_t kOfCupti[] = {
+    proto::OverheadOperation(1 << 16), proto::OverheadOperation(2 << 16),
+    proto::OverheadOperation(3 << 16), proto::OverheadOperation(7 << 16),
+    proto::OverheadOperation(8 << 16)};
 
 struct Key {
-  size_t owner;      // process
-  std::string kind;  // of a thread: ""
-  int32_t tid;       // of a kind: 0
+  size_t owner;        // process
+  uint32_t operation;  // of a thread: 0
+  int32_t tid;         // of a kind: 0
   bool is_recorder;
   auto operator<=>(const Key&) const = default;
 };
@@ -32,6 +39,10 @@ struct Sums {
 
 using Groups = std::map<Key, Sums>;
 
+bool IsOfCupti(uint32_t operation) {
+  return std::find(std::begin(kOfCupti), std::end(kOfCupti), operation) != std::end(kOfCupti);
+}
+
 std::string KindOf(uint32_t operation) {
   const std::string_view name = OverheadName(operation);
   return name.empty() ? "kind " + std::to_string(operation) : std::string(name);
@@ -42,11 +53,11 @@ void AddProcess(size_t owner, const Process& process, bool by_thread, Groups* gr
   for (const Track& track : process.tracks) {
     const OverheadTable& table = track.overhead;
     for (size_t i = 0; i < table.rows(); ++i) {
-      const std::string kind = KindOf(table.operation[i]);
-      const bool is_recorder = kind.starts_with(kOfCupti);
+      const uint32_t operation = table.operation[i];
+      const bool is_recorder = IsOfCupti(operation);
       const int64_t duration = table.duration_ns[i];
       const int32_t tid = by_thread && !track.is_stream ? track.tid : 0;
-      Sums& sums = (*groups)[{owner, by_thread ? "" : kind, tid, is_recorder}];
+      Sums& sums = (*groups)[{owner, by_thread ? 0 : operation, tid, is_recorder}];
       ++sums.count;
       sums.total_ns += duration;
       sums.cache_bytes = std::max(sums.cache_bytes, table.bytes[i]);
@@ -67,10 +78,11 @@ void AddProcess(size_t owner, const Process& process, bool by_thread, Groups* gr
 void FillRow(bool by_thread, const Key& key, const Process& process, const Sums& sums,
              results::Overhead* row) {
   row->set_pid(process.pid);
-  row->set_name(key.kind);
   if (by_thread) {
     row->set_name(key.tid == 0 ? "no thread" : ThreadName(process, key.tid));
     row->set_tid(key.tid);
+  } else {
+    row->set_name(KindOf(key.operation));
   }
   row->set_count(sums.count);
   row->set_total_ns(sums.total_ns);
@@ -85,7 +97,7 @@ void FillRow(bool by_thread, const Key& key, const Process& process, const Sums&
 
 Error RunOverhead(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Overheads>();
-  const std::string by = context.options().by.empty() ? "kind" : context.options().by;
+  const std::string by = context.By("kind");
   const bool by_thread = by == "thread";
   Groups groups;
   std::map<size_t, const Process*> processes;
@@ -97,14 +109,9 @@ Error RunOverhead(PassContext& context, std::unique_ptr<google::protobuf::Messag
   }
   for (const auto& [key, sums] : groups)
     FillRow(by_thread, key, *processes[key.owner], sums, out->add_overheads());
-  std::stable_sort(out->mutable_overheads()->pointer_begin(),
-                   out->mutable_overheads()->pointer_end(),
-                   [](const results::Overhead* x, const results::Overhead* y) {
-                     return x->total_ns() > y->total_ns();
-                   });
+  SortByTotal(out->mutable_overheads());
   out->set_by(by);
-  context.FillMeta("overhead", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("overhead", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -222,8 +222,7 @@ Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>
   out->set_total_low(out->estimated() ? std::min(estimate.low(), out->total()) : out->total());
   out->set_total_high(out->estimated() ? std::max(estimate.high(), out->total()) : out->total());
 
-  context.FillMeta("stacks", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("stacks", out->mutable_meta());
   if (out->by() == "kernel") AddSampledNote(context, "", out->mutable_meta());
   if (out->estimated()) LimitToSamples(samples, out->mutable_meta()->mutable_confidence());
   *result = std::move(out);

@@ -15,6 +15,7 @@
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/stream_waits.h"
 #include "analysis/steps/interval.h"
@@ -201,16 +202,9 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
       FillDevice(process, launches, number, names[number], &device, out.get());
     AddStreamWaits(process, launches, out.get());
   }
-  std::stable_sort(out->mutable_streams()->pointer_begin(), out->mutable_streams()->pointer_end(),
-                   [](const results::StreamUse* x, const results::StreamUse* y) {
-                     return x->busy_ns() > y->busy_ns();
-                   });
-  std::stable_sort(out->mutable_waits()->pointer_begin(), out->mutable_waits()->pointer_end(),
-                   [](const results::StreamWait* x, const results::StreamWait* y) {
-                     return x->held_up_ns() > y->held_up_ns();
-                   });
-  context.FillMeta("streams", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  SortFalling(out->mutable_streams(), [](const auto& row) { return row.busy_ns(); });
+  SortFalling(out->mutable_waits(), [](const auto& row) { return row.held_up_ns(); });
+  context.FillCountMeta("streams", out->mutable_meta());
   AddSampledNote(context, "busy and idle time (and none of what waits held up)",
                  out->mutable_meta());
   *result = std::move(out);

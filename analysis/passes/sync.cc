@@ -15,6 +15,7 @@
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 
@@ -127,7 +128,7 @@ void FillRow(Grouping by, const Key& key, const Process& process, Sums* sums, in
 
 Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Syncs>();
-  const std::string by = context.options().by.empty() ? "kind" : context.options().by;
+  const std::string by = context.By("kind");
   const Grouping grouping = by == "thread"   ? Grouping::kThread
                             : by == "stream" ? Grouping::kStream
                                              : Grouping::kKind;
@@ -142,12 +143,9 @@ Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   }
   for (auto& [key, sums] : groups)
     FillRow(grouping, key, *processes[key.owner], &sums, out->host_ns(), out->add_syncs());
-  std::stable_sort(
-      out->mutable_syncs()->pointer_begin(), out->mutable_syncs()->pointer_end(),
-      [](const results::Sync* x, const results::Sync* y) { return x->total_ns() > y->total_ns(); });
+  SortByTotal(out->mutable_syncs());
   out->set_by(by);
-  context.FillMeta("sync", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("sync", out->mutable_meta());
   AddSampledNote(context, "", out->mutable_meta());
   *result = std::move(out);
   return {};

@@ -108,8 +108,7 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
     if (const auto use = UseOf(process, {-kFar, kFar})) sum->set_cpu_ratio(use->busy);
     for (results::Thread& row : rows) *out->add_threads() = std::move(row);
   }
-  context.FillMeta("threads", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("threads", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -8,11 +8,13 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -151,7 +153,7 @@ void FillPlaces(const PassContext& context, const Places& places, results::Unifi
 
 Error RunUnifiedMemory(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::UnifiedMemory>();
-  const std::string by = context.options().by.empty() ? "kind" : context.options().by;
+  const std::string by = context.By("kind");
   const bool by_device = by == "device";
   Groups groups;
   Places places;
@@ -160,15 +162,11 @@ Error RunUnifiedMemory(PassContext& context, std::unique_ptr<google::protobuf::M
                out.get());
   for (const auto& [key, sums] : groups)
     FillRow(by_device, key, context.process(key.owner).pid, sums, out->add_uses());
-  std::stable_sort(out->mutable_uses()->pointer_begin(), out->mutable_uses()->pointer_end(),
-                   [](const results::UnifiedMemoryUse* x, const results::UnifiedMemoryUse* y) {
-                     return x->total_ns() != y->total_ns() ? x->total_ns() > y->total_ns()
-                                                           : x->count() > y->count();
-                   });
+  SortFalling(out->mutable_uses(),
+              [](const auto& row) { return std::tuple(row.total_ns(), row.count()); });
   FillPlaces(context, places, out.get());
   out->set_by(by);
-  context.FillMeta("unified_memory", out->mutable_meta());
-  context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.FillCountMeta("unified_memory", out->mutable_meta());
   *result = std::move(out);
   return {};
 }
