@@ -116,57 +116,120 @@ void MakeSegments(const std::filesystem::path& folder) {
   Write(folder / "two", input.data(), input.size());
 }
 
-void AddRows(gpuprof::proto::Trace* trace) {
-  for (const auto& table : gpuprof::proto::kTables) {
-    ChunkBuilder builder(table.kind, 1, 0);
-    Fill(&builder, table.columns);
-    std::vector<uint8_t> bytes;
-    builder.Finish(1, &bytes);
-    gpuprof::proto::Trace rows;
-    rows.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
-    trace->MergeFrom(rows);
+void AddRows(ChunkBuilder* builder, gpuprof::proto::Trace* trace) {
+  std::vector<uint8_t> bytes;
+  builder->Finish(1, &bytes);
+  gpuprof::proto::Trace rows;
+  rows.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()));
+  trace->MergeFrom(rows);
+}
+
+void AddRows(ChunkKind kind, uint32_t track, const std::vector<std::vector<uint64_t>>& rows,
+             gpuprof::proto::Trace* trace) {
+  ChunkBuilder builder(kind, track, 0);
+  for (const std::vector<uint64_t>& row : rows) builder.Append(row.data(), row[0]);
+  AddRows(&builder, trace);
+}
+
+gpuprof::proto::Chunk* AddChunk(ChunkKind kind, gpuprof::proto::Trace* trace) {
+  gpuprof::proto::Chunk* chunk = trace->add_chunk();
+  chunk->set_kind(static_cast<uint32_t>(kind));
+  chunk->set_capture(1);
+  chunk->set_count(1);
+  return chunk;
+}
+
+// What every trace begins with.
+void AddFacts(gpuprof::proto::Trace* trace) {
+  gpuprof::proto::Meta* meta = AddChunk(ChunkKind::kMeta, trace)->mutable_meta();
+  meta->set_pid(1);
+  meta->set_executable("/usr/bin/victim");
+  meta->set_ticks_per_second(1'000'000'000);
+  for (uint64_t i = 1; i <= 2; ++i) {
+    auto* snapshot = AddChunk(ChunkKind::kClocks, trace)->mutable_clocks()->add_snapshot();
+    snapshot->set_ticks(i * 1'000'000);
+    snapshot->set_monotonic_ns(i * 1'000'000);
+    snapshot->set_realtime_ns(i * 1'000'000);
   }
+  gpuprof::proto::Strings* strings = AddChunk(ChunkKind::kStrings, trace)->mutable_strings();
+  strings->add_id(37);
+  strings->add_text("aten::add");
 }
 
 // A small trace with every table (see model_fuzz.cc).
 void MakeModel(const std::filesystem::path& folder) {
   gpuprof::proto::Trace trace;
-  const auto add = [&trace](ChunkKind kind) {
-    gpuprof::proto::Chunk* chunk = trace.add_chunk();
-    chunk->set_kind(static_cast<uint32_t>(kind));
-    chunk->set_capture(1);
-    chunk->set_count(1);
-    return chunk;
-  };
-  gpuprof::proto::Meta* meta = add(ChunkKind::kMeta)->mutable_meta();
-  meta->set_pid(1);
-  meta->set_executable("/usr/bin/victim");
-  meta->set_ticks_per_second(1'000'000'000);
-  for (uint64_t i = 1; i <= 2; ++i) {
-    auto* snapshot = add(ChunkKind::kClocks)->mutable_clocks()->add_snapshot();
-    snapshot->set_ticks(i * 1'000'000);
-    snapshot->set_monotonic_ns(i * 1'000'000);
-    snapshot->set_realtime_ns(i * 1'000'000);
-  }
-  gpuprof::proto::Strings* strings = add(ChunkKind::kStrings)->mutable_strings();
-  strings->add_id(37);
-  strings->add_text("aten::add");
-  gpuprof::proto::Stacks* stacks = add(ChunkKind::kStacks)->mutable_stacks();
+  AddFacts(&trace);
+  gpuprof::proto::Stacks* stacks = AddChunk(ChunkKind::kStacks, &trace)->mutable_stacks();
   stacks->set_first_id(2);
   for (int i = 0; i < 3; ++i) {
     stacks->add_parent_back(static_cast<uint64_t>(i));
     stacks->add_pc_delta(0x1000);
   }
-  auto* thread = add(ChunkKind::kThreads)->mutable_threads()->add_thread();
+  auto* thread = AddChunk(ChunkKind::kThreads, &trace)->mutable_threads()->add_thread();
   thread->set_track(1);
   thread->set_tid(1);
   thread->set_name("main");
-  auto* loss = add(ChunkKind::kHealth)->mutable_health()->add_loss();
+  auto* loss = AddChunk(ChunkKind::kHealth, &trace)->mutable_health()->add_loss();
   loss->set_kind(gpuprof::proto::LOSS_RING_FULL);
   loss->set_count(3);
-  AddRows(&trace);
+  for (const auto& table : gpuprof::proto::kTables) {
+    ChunkBuilder builder(table.kind, 1, 0);
+    Fill(&builder, table.columns);
+    AddRows(&builder, &trace);
+  }
   const std::string bytes = trace.SerializeAsString();
   Write(folder / "every_table", bytes.data(), bytes.size());
+}
+
+// Rows that passes join: a range and its values; a call, the event that it records in one stream,
+// and the waits for that of another stream and of the host; unified memory on a track of no device.
+void MakeJoined(const std::filesystem::path& folder) {
+  constexpr uint64_t kStart = 1'000'000, kName = 37, kFlow = 5, kEvent = 3, kRecording = 9;
+  constexpr uint32_t kHost = 1, kFirst = 2, kSecond = 3, kNoDevice = 4, kNone = 0xffffffff;
+  gpuprof::proto::Trace trace;
+  AddFacts(&trace);
+  for (const uint64_t time : {kStart, 2 * kStart}) {
+    auto* reading = AddChunk(ChunkKind::kClocks, &trace)->mutable_clocks()->add_snapshot();
+    reading->set_ticks(time);
+    reading->set_cupti_ns(time);
+  }
+  for (const uint32_t track : {kFirst, kSecond, kNoDevice}) {
+    auto* stream = AddChunk(ChunkKind::kStreams, &trace)->mutable_streams()->add_stream();
+    stream->set_track(track);
+    stream->set_device(track == kNoDevice ? kNone : 0);
+    stream->set_context(track == kNoDevice ? kNone : 1);
+    stream->set_stream(track == kNoDevice ? kNone : track + 5);
+  }
+  auto* functions = AddChunk(ChunkKind::kFunctions, &trace)->mutable_functions();
+  functions->add_function(gpuprof::proto::ApiFunction(2, 135));
+  functions->add_name(kName);
+  const uint64_t pushed = static_cast<uint64_t>(gpuprof::proto::RangeKind::kPushPop);
+  const uint64_t number = pushed | static_cast<uint64_t>(gpuprof::proto::RangeValue::kDouble) << 4;
+  const uint64_t text = pushed | static_cast<uint64_t>(gpuprof::proto::RangeValue::kText) << 4;
+  AddRows(ChunkKind::kRange, kHost, {{kStart + 900, 900, kName, pushed, 0, 0, 0, 0}}, &trace);
+  AddRows(ChunkKind::kRangeValue, kHost,
+          {{kStart + 900, number, 0, kName, 0x3ff8000000000000},
+           {kStart + 900, text | 1 << 8, 0, kName, kName}},
+          &trace);
+  AddRows(ChunkKind::kApi, kHost,
+          {{kStart + 110, 10, gpuprof::proto::ApiFunction(2, 135), kFlow, 0, 0},
+           {kStart + 130, 10, gpuprof::proto::ApiFunction(2, 135), kFlow + 1, 0, 0}},
+          &trace);
+  AddRows(ChunkKind::kKernel, kFirst, {{kStart + 200, 90, 0, kFlow, 0, 0}}, &trace);
+  AddRows(ChunkKind::kCudaEvent, kFirst, {{kStart + 120, kFlow, kEvent, kRecording}}, &trace);
+  AddRows(ChunkKind::kSync, kSecond,
+          {{kStart + 125, 0, 2, kFlow + 1, 8, kEvent, 0, kRecording},
+           {kStart + 300, 150, 1, kFlow + 1, kNone, kEvent, 0, kRecording}},
+          &trace);
+  AddRows(ChunkKind::kKernel, kSecond, {{kStart + 280, 60, 0, kFlow + 1, 0, 0}}, &trace);
+  AddRows(
+      ChunkKind::kUnifiedMemory, kNoDevice,
+      {{kStart + 400, 20, gpuprof::proto::UnifiedMemoryOperation(1, 1), 65536, 0x7000'0000, 0, 0},
+       {kStart + 500, 0, gpuprof::proto::UnifiedMemoryOperation(3, 0), 0x1000, 0x7000'0000, 0, 0}},
+      &trace);
+  const std::string bytes = trace.SerializeAsString();
+  Write(folder / "joined_rows", bytes.data(), bytes.size());
 }
 
 // A header, a string table and two symbols; a dynamic section with a needed library.
@@ -290,6 +353,7 @@ int main(int argc, char** argv) {
   MakeBundle(root / "bundle");
   MakeSegments(root / "segments");
   MakeModel(root / "model");
+  MakeJoined(root / "model");
   MakeElf(root / "elf");
   return 0;
 }
