@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/passes/context.h"
 #include "analysis/passes/event_records.h"
 #include "analysis/steps/interval.h"
 #include "analysis/symbols/module_symbols.h"
