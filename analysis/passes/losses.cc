@@ -42,9 +42,8 @@ constexpr LossText kLosses[] = {
      "Kernels were launched in more different ways than can be told apart; the last ones share a "
      "name."},
     {proto::LOSS_RANGE_VALUE,
-     "Values of NVTX payloads that are arrays or unions, have no schema, or are too many; nothing "
-     "to "
-     "do."},
+     "Values of NVTX payloads that are long arrays or unions, have no schema, or are too many; "
+     "nothing to do."},
     {proto::LOSS_MEMORY_LIMIT,
      "The recorder reached its memory limit: record fewer sources, or allow more with --memory or "
      "GPUPROF_MEMORY."},

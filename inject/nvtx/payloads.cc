@@ -27,15 +27,61 @@ uint64_t SignedAt(const char* at, uint32_t bytes) {
   return static_cast<uint64_t>(static_cast<int64_t>(UnsignedAt(at, bytes) << unused) >> unused);
 }
 
-uint64_t DoubleAt(const char* at, uint32_t bytes) {
-  uint64_t bits = UnsignedAt(at, bytes);
-  if (bytes == sizeof(float)) {
-    float single;
-    memcpy(&single, at, sizeof(single));
-    const double wide = static_cast<double>(single);
-    memcpy(&bits, &wide, sizeof(bits));
-  }
+// The bits of a half as those of the double of the same value: 5 bits of exponent, of which 15 is
+// 0, become 11, of which 1023 is; 10 of fraction become 52.
+uint64_t WidenedHalf(uint64_t bits) {
+  const uint64_t sign = bits >> 15 << 63, exponent = bits >> 10 & 0x1f;
+  uint64_t fraction = bits & 0x3ff;
+  if (exponent == 0x1f) return sign | uint64_t{0x7ff} << 52 | fraction << 42;
+  if (exponent != 0) return sign | (exponent - 15 + 1023) << 52 | fraction << 42;
+  if (fraction == 0) return sign;
+  // Subnormal: 0.fraction * 2^-14. A double of that size has its leading one.
+  uint64_t lower = 1023 - 14;
+  for (; (fraction & 0x400) == 0; --lower) fraction <<= 1;
+  return sign | lower << 52 | (fraction & 0x3ff) << 42;
+}
+
+uint64_t DoubleOf(float single) {
+  const double wide = static_cast<double>(single);
+  uint64_t bits;
+  memcpy(&bits, &wide, sizeof(bits));
   return bits;
+}
+
+uint64_t DoubleAt(const char* at, uint32_t bytes) {
+  const uint64_t bits = UnsignedAt(at, bytes);
+  if (bytes == sizeof(uint16_t)) return WidenedHalf(bits);
+  if (bytes != sizeof(float)) return bits;
+  float single;
+  memcpy(&single, at, sizeof(single));
+  return DoubleOf(single);
+}
+
+// The upper half of a float.
+uint64_t BrainFloatAt(const char* at) {
+  const auto bits = static_cast<uint32_t>(UnsignedAt(at, sizeof(uint16_t))) << 16;
+  float single;
+  memcpy(&single, &bits, sizeof(single));
+  return DoubleOf(single);
+}
+
+// UTF-8 of UTF-16 or UTF-32, to its zero, the end of its `size` bytes, or what fits.
+uint32_t Utf8Of(const char* at, uint64_t size, uint32_t unit, char* to, uint32_t capacity) {
+  uint32_t bytes = 0;
+  for (; size >= unit; at += unit, size -= unit) {
+    auto character = static_cast<uint32_t>(UnsignedAt(at, unit));
+    if (character == 0) break;
+    if (unit == 2 && size >= 4 && character >> 10 == 0xd800 >> 10) {
+      const auto low = static_cast<uint32_t>(UnsignedAt(at + 2, 2));
+      if (low >> 10 == 0xdc00 >> 10) {
+        character = 0x10000 + ((character & 0x3ff) << 10) + (low & 0x3ff);
+        at += 2;
+        size -= 2;
+      }
+    }
+    if (!ranges::AppendUtf8(character, to, capacity, &bytes)) break;
+  }
+  return bytes;
 }
 
 class Decoder {
@@ -58,12 +104,18 @@ class Decoder {
       return;
     }
     if (schema->is_enum) return AddField(EnumField(*schema), begin, size);
-    for (uint32_t i = 0; i < schema->count; ++i) AddField(schema->fields()[i], begin, size);
+    // Elements of arrays last: they may be many, and nothing else is left out for them.
+    for (const bool are_elements : {false, true}) {
+      for (uint32_t i = 0; i < schema->count; ++i) {
+        const Field& field = schema->fields()[i];
+        if (field.is_element == are_elements) AddField(field, begin, size);
+      }
+    }
   }
 
  private:
   static Field EnumField(const Definition& definition) {
-    return {nullptr, definition.id, 0, definition.bytes, Reading::kById, false};
+    return {nullptr, definition.id, 0, definition.bytes, Reading::kById, 1, false, false};
   }
 
   // The smaller of what event and schema say; 0: neither does.
@@ -102,7 +154,7 @@ class Decoder {
   bool Read(const Field& field, const char* begin, uint64_t size, Value* value) const {
     if (field.reading == Reading::kTerminatedText) {
       if (field.offset >= size) return false;
-      return TextAt(begin + field.offset, size - field.offset, value);
+      return TextAt(begin + field.offset, size - field.offset, field.unit, value);
     }
     uint32_t bytes = field.bytes;
     const Definition* named = nullptr;
@@ -125,12 +177,16 @@ class Decoder {
         value->type = RangeValue::kDouble;
         value->bits = DoubleAt(at, bytes);
         return true;
+      case Reading::kBrainFloating:
+        value->type = RangeValue::kDouble;
+        value->bits = BrainFloatAt(at);
+        return true;
       case Reading::kAddress:
         value->type = RangeValue::kAddress;
         value->bits = UnsignedAt(at, bytes);
         return true;
       case Reading::kText:
-        return TextAt(at, bytes, value);
+        return TextAt(at, bytes, field.unit, value);
       case Reading::kRegistered:
         return RegisteredAt(UnsignedAt(at, bytes), value);
       case Reading::kById:
@@ -141,9 +197,16 @@ class Decoder {
     }
   }
 
-  static bool TextAt(const char* at, uint64_t most, Value* value) {
+  static bool TextAt(const char* at, uint64_t most, uint32_t unit, Value* value) {
+    if (unit > 1) {
+      char text[proto::kMostNameBytes];
+      return SetText(text, Utf8Of(at, most, unit, text, sizeof(text)), value);
+    }
     if (most > proto::kMostNameBytes) most = proto::kMostNameBytes;
-    const auto bytes = static_cast<uint32_t>(strnlen(at, most));
+    return SetText(at, static_cast<uint32_t>(strnlen(at, most)), value);
+  }
+
+  static bool SetText(const char* at, uint32_t bytes, Value* value) {
     value->type = RangeValue::kText;
     value->text = ranges::InternValue(at, bytes);
     return value->text != nullptr || bytes == 0;

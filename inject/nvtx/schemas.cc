@@ -8,6 +8,7 @@
 
 #include <atomic>
 
+#include "inject/nvtx/entry_forms.h"
 #include "inject/raw_syscall.h"
 
 namespace gpuprof::inject::nvtx {
@@ -61,111 +62,6 @@ uint64_t IdFor(uint64_t chained, bool is_given, uint64_t given) {
   if (chained != 0) return chained;
   const bool is_static = is_given && given >= kFirstSchemaId && given < kFirstDynamicId;
   return is_static ? given : g_next_id.fetch_add(1, std::memory_order_relaxed);
-}
-
-struct Form {
-  Reading reading = Reading::kLeftOut;
-  uint32_t bytes = 0;  // 0: not known
-  uint32_t align = 1;
-};
-
-constexpr Form Scalar(Reading reading, uint32_t bytes) { return {reading, bytes, bytes}; }
-
-Form FormOfType(uint64_t type) {
-  switch (type) {
-    case kChar:
-    case kInt8:
-      return Scalar(Reading::kSigned, 1);
-    case kUnsignedChar:
-    case kUint8:
-    case kChar8:
-    case kByte:
-      return Scalar(Reading::kUnsigned, 1);
-    case kShort:
-    case kInt16:
-      return Scalar(Reading::kSigned, 2);
-    case kUnsignedShort:
-    case kUint16:
-    case kChar16:
-      return Scalar(Reading::kUnsigned, 2);
-    case kInt:
-    case kInt32:
-      return Scalar(Reading::kSigned, 4);
-    case kUnsignedInt:
-    case kUint32:
-    case kChar32:
-    case kWideChar:
-    case kCategory:
-    case kColorArgb:
-    case kPidUint32:
-    case kTidUint32:
-      return Scalar(Reading::kUnsigned, 4);
-    case kLong:
-    case kLongLong:
-    case kInt64:
-      return Scalar(Reading::kSigned, 8);
-    case kUnsignedLong:
-    case kUnsignedLongLong:
-    case kUint64:
-    case kSize:
-    case kScopeId:
-    case kPidUint64:
-    case kTidUint64:
-      return Scalar(Reading::kUnsigned, 8);
-    case kFloat:
-    case kFloat32:
-      return Scalar(Reading::kFloating, 4);
-    case kDouble:
-    case kFloat64:
-      return Scalar(Reading::kFloating, 8);
-    case kAddress:
-      return Scalar(Reading::kAddress, 8);
-    case kRegisteredString:
-      return Scalar(Reading::kRegistered, 8);
-    case kFloat16:
-    case kBrainFloat16:
-      return Scalar(Reading::kLeftOut, 2);
-    case kTensorFloat32:
-      return Scalar(Reading::kLeftOut, 4);
-    case kLongDouble:
-    case kInt128:
-    case kUint128:
-    case kFloat128:
-      return Scalar(Reading::kLeftOut, 16);
-    default:
-      return {};
-  }
-}
-
-bool IsString(uint64_t type) { return type >= kCString && type <= kCStringUtf32; }
-
-Form FormOfString(const SchemaEntry& entry) {
-  const uint32_t array = ArrayOf(entry.flags);
-  const bool is_narrow = entry.type == kCString || entry.type == kCStringUtf8;
-  if (array == kZeroTerminated && entry.detail == 0 && is_narrow)
-    return {Reading::kTerminatedText, 0, 1};
-  if (array > kFixedSize || entry.detail == 0 || entry.detail > kMostPayloadBytes) return {};
-  const uint32_t unit = entry.type == kCStringUtf16 ? 2 : entry.type == kCStringUtf32 ? 4 : 1;
-  return {is_narrow ? Reading::kText : Reading::kLeftOut,
-          static_cast<uint32_t>(entry.detail) * unit, unit};
-}
-
-// Of an entry in whose place no schema stands.
-Form FormOf(const SchemaEntry& entry, const Definition* defined) {
-  if ((entry.flags & (kEntryOffsetFromBase | kEntryOffsetFromHere)) != 0) return {};
-  if ((entry.flags & kEntryPointer) != 0) return Scalar(Reading::kAddress, sizeof(void*));
-  if (IsString(entry.type)) return FormOfString(entry);
-  Form form = FormOfType(entry.type);
-  if (defined != nullptr) form = {Reading::kById, defined->bytes, defined->align};
-  if (defined == nullptr && entry.type >= kFirstSchemaId) form.reading = Reading::kById;
-  const uint32_t array = ArrayOf(entry.flags);
-  if (array == kNoArray) return form;
-  if (array != kFixedSize || form.bytes == 0 || entry.detail > kMostPayloadBytes / form.bytes)
-    return {};
-  const bool is_text = entry.type == kChar;
-  form.reading = is_text ? Reading::kText : Reading::kLeftOut;
-  form.bytes *= static_cast<uint32_t>(entry.detail);
-  return form;
 }
 
 // Where each entry of a schema lies, as a compiler would place it where the program does not say.
@@ -232,6 +128,19 @@ Text* JoinedName(const char* outer, Text* inner) {
   return ranges::InternChars(joined, bytes + more);
 }
 
+// "name[3]". There are fewer than ten.
+Text* ElementName(const char* name, uint32_t number) {
+  char joined[proto::kMostNameBytes];
+  uint32_t bytes =
+      name == nullptr ? 0 : static_cast<uint32_t>(strnlen(name, proto::kMostNameBytes / 2));
+  if (bytes != 0) memcpy(joined, name, bytes);
+  joined[bytes++] = '[';
+  joined[bytes++] = static_cast<char>('0' + number);
+  joined[bytes++] = ']';
+  return ranges::InternChars(joined, bytes);
+}
+static_assert(kMostElements < 10);
+
 class SchemaBuilder {
  public:
   SchemaBuilder(Text* domain, const SchemaAttributes& attributes)
@@ -242,8 +151,10 @@ class SchemaBuilder {
     uint64_t count = 0;
     for (size_t i = 0; i < attributes_.entry_count && count < kMostFields; ++i) {
       const SchemaEntry& entry = attributes_.entries[i];
-      const Definition* inner = Inner(entry, FindDefinition(domain_, entry.type));
-      count += inner != nullptr ? inner->count : 1;
+      const Definition* defined = FindDefinition(domain_, entry.type);
+      const Definition* inner = Inner(entry, defined);
+      const uint32_t elements = FormOf(entry, defined).elements;
+      count += inner != nullptr ? inner->count : elements != 0 ? elements : 1;
     }
     return count < kMostFields ? static_cast<uint32_t>(count) : kMostFields;
   }
@@ -287,12 +198,31 @@ class SchemaBuilder {
     Form form = FormOf(entry, defined);
     uint64_t offset = 0;
     if (!layout_.Place(entry, form.bytes, form.align, &offset)) form.reading = Reading::kLeftOut;
-    fields_[count_++] = {InternName(entry.name),
-                         entry.type,
-                         static_cast<uint32_t>(offset),
-                         form.bytes,
-                         form.reading,
-                         (entry.flags & kEntryMessage) != 0};
+    const auto at = static_cast<uint32_t>(offset);
+    if (form.elements == 0) {
+      fields_[count_++] = FieldOf(entry, form, InternName(entry.name), at, form.bytes);
+      return;
+    }
+    const uint32_t bytes = form.bytes / form.elements;
+    for (uint32_t i = 0; i < form.elements; ++i) {
+      if (count_ == room_) {
+        is_cut_ = true;
+        return;
+      }
+      fields_[count_++] = FieldOf(entry, form, ElementName(entry.name, i), at + i * bytes, bytes);
+    }
+  }
+
+  static Field FieldOf(const SchemaEntry& entry, const Form& form, Text* name, uint32_t offset,
+                       uint32_t bytes) {
+    return {name,
+            entry.type,
+            offset,
+            bytes,
+            form.reading,
+            form.unit,
+            form.elements != 0,
+            (entry.flags & kEntryMessage) != 0};
   }
 
   void AddInner(const SchemaEntry& entry, const Definition& inner) {
@@ -334,10 +264,9 @@ bool PrepareSchemas() noexcept {
 }
 
 Field FieldOfType(uint64_t type) noexcept {
-  if (type == kCString || type == kCStringUtf8)
-    return {nullptr, type, 0, 0, Reading::kTerminatedText, true};
   const Form form = FormOfType(type);
-  return {nullptr, type, 0, form.bytes, form.reading, false};
+  return {nullptr,      type,      0,     form.bytes,
+          form.reading, form.unit, false, form.reading == Reading::kTerminatedText};
 }
 
 const Definition* FindDefinition(const Text* domain, uint64_t id) noexcept {

@@ -20,10 +20,11 @@ namespace gpuprof::inject::nvtx {
 
 // How the bytes of a value are read.
 enum class Reading : uint8_t {
-  kLeftOut,  // an array, a union, of no known type or at no known place
+  kLeftOut,  // a long array, a union, of no known type or at no known place
   kUnsigned,
   kSigned,
   kFloating,
+  kBrainFloating,
   kAddress,
   kText,            // `bytes` long at most
   kTerminatedText,  // to its zero, or to the payload's end
@@ -37,6 +38,8 @@ struct Field {
   uint32_t offset;
   uint32_t bytes;  // of kById 0: as the enumeration says
   Reading reading;
+  uint8_t unit;     // bytes of one character of a text
+  bool is_element;  // of an array
   bool is_message;  // the event's message, where it comes with the payload alone
 };
 
@@ -59,6 +62,9 @@ struct Definition {
   }
 };
 
+// Arrays up to here become a value for each element, "name[3]"; longer ones are left out. Half of
+// what a range may have.
+inline constexpr uint32_t kMostElements = 8;
 // Longer schemas and enumerations lose the rest: values of the one are counted, of the other they
 // are numbers.
 inline constexpr uint32_t kMostFields = 64;

@@ -69,19 +69,22 @@ bool PrepareMessages() noexcept {
   return true;
 }
 
+bool AppendUtf8(uint32_t character, char* to, uint32_t capacity, uint32_t* bytes) noexcept {
+  uint32_t c = character;
+  if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
+  const uint32_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
+  if (*bytes + more >= capacity) return false;
+  constexpr uint32_t kLead[] = {0, 0xc0, 0xe0, 0xf0};
+  to[(*bytes)++] = static_cast<char>(kLead[more] | c >> (6 * more));
+  for (uint32_t i = more; i-- > 0;) {
+    to[(*bytes)++] = static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
+  }
+  return true;
+}
+
 uint32_t ToUtf8(const wchar_t* from, char* to, uint32_t capacity) noexcept {
   uint32_t bytes = 0;
-  for (; *from != 0; ++from) {
-    uint32_t c = static_cast<uint32_t>(*from);
-    if (c > 0x10ffff || (c >= 0xd800 && c < 0xe000)) c = 0xfffd;
-    const uint32_t more = c < 0x80 ? 0 : c < 0x800 ? 1 : c < 0x10000 ? 2 : 3;
-    if (bytes + more >= capacity) break;
-    constexpr uint32_t kLead[] = {0, 0xc0, 0xe0, 0xf0};
-    to[bytes++] = static_cast<char>(kLead[more] | c >> (6 * more));
-    for (uint32_t i = more; i-- > 0;) {
-      to[bytes++] = static_cast<char>(0x80 | (c >> (6 * i) & 0x3f));
-    }
-  }
+  while (*from != 0 && AppendUtf8(static_cast<uint32_t>(*from), to, capacity, &bytes)) ++from;
   return bytes;
 }
 

@@ -58,6 +58,8 @@ void BindHandle(const void* handle, Text* text) noexcept;
 // The process writes another file: texts are defined anew.
 void MessagesBeginFile() noexcept;
 
+// Adds one character; what is none becomes U+FFFD. False: it does not fit.
+bool AppendUtf8(uint32_t character, char* to, uint32_t capacity, uint32_t* bytes) noexcept;
 // UTF-8 of `from` to its end or to the last whole character that fits; returns the bytes. What is
 // no character becomes U+FFFD.
 uint32_t ToUtf8(const wchar_t* from, char* to, uint32_t capacity) noexcept;

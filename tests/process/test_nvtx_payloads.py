@@ -64,7 +64,7 @@ def test_what_does_not_keep_to_the_rules(record):
     assert outcome.status == 0, outcome.err.decode()
     trace = outcome.trace()
     assert trace.ranges_with_values() == truth_of(outcome)
-    # Two outside of their payload, one of an unknown schema, two without memory, an array, and four too many.
+    # Two outside of their payload, one of an unknown schema, two without memory, a long array, and four too many.
     assert trace.losses == {RANGE_VALUE: 10}
     health = json.loads(gpuprof("stats", "nvtx", "--json", outcome.bundle).out)["meta"]["losses"]
     assert [(loss["name"], loss["count"]) for loss in health] == [("range_value", 10)]

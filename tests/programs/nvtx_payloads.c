@@ -200,12 +200,13 @@ static void wrong(void) {
   tell("ncclAllReduce", "");
   const nvtxPayloadSchemaEntry_t arrays[] = {
       {NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "array", NULL, 2},
+      {NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "long", NULL, 9},
       {0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "after"}};
-  const int numbers[] = {1, 2, 3};
-  push(define(NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, arrays, 2, sizeof numbers, 0), numbers,
+  const int numbers[12] = {1, 2, [11] = 3};
+  push(define(NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, arrays, 3, sizeof numbers, 0), numbers,
        sizeof numbers);
   nvtxDomainRangePop(nccl);
-  tell("ncclAllReduce", "\"after\": 3");
+  tell("ncclAllReduce", "\"after\": 3, \"array[0]\": 1, \"array[1]\": 2");
   nvtxPayloadSchemaEntry_t many[20];
   char names[20][8];
   memset(many, 0, sizeof many);

@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 
+#include <cmath>
 #include <cstddef>
 #include <cstring>
 #include <map>
@@ -232,12 +233,12 @@ TEST_F(NvtxPayloads, WhatIsLeftOutIsCountedAndKeepsItsPlace) {
   constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
   const uint64_t inner = Define({Entry(kInt32, "x"), Entry(kInt32, "y")});
   const uint64_t a_union = Define({Entry(kInt32, "i"), Entry(kFloat, "f")}, 4, 3);
-  const uint64_t schema = Define({Entry(kUint32, "before"), Entry(kUint32, "array", 0, kArray, 3),
+  const uint64_t schema = Define({Entry(kUint32, "before"), Entry(kUint32, "array", 0, kArray, 9),
                                   Entry(inner, "boxes", 0, kArray, 2), Entry(kUint128, "wide"),
                                   Entry(kUint32, "after")});
-  uint32_t payload[16] = {};
+  uint32_t payload[24] = {};
   payload[0] = 7;
-  payload[12] = 8;
+  payload[20] = 8;
   EXPECT_EQ(Decode({{schema, sizeof payload, Put(payload, sizeof payload)}}),
             (Found{{"before", "7"}, {"after", "8"}}));
   EXPECT_EQ(decoded_.lost, 3u);
@@ -251,6 +252,130 @@ TEST_F(NvtxPayloads, WhatIsLeftOutIsCountedAndKeepsItsPlace) {
   payload[3] = 9;
   EXPECT_EQ(Decode({{open, 16, Put(payload, 16)}})["told"], "9");
   EXPECT_EQ(decoded_.lost, 1u);
+}
+
+TEST_F(NvtxPayloads, ElementsOfShortArrays) {
+  constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
+  const uint64_t color = DefineNames({{"red", 1, 0}}, 1);
+  const uint64_t schema =
+      Define({Entry(kInt16, "shape", 0, kArray, 3), Entry(color, "colors", 0, kArray, 2),
+              Entry(kUint8, "none", 0, kArray, 0), Entry(kUint16, "last", 8)});
+  struct {
+    int16_t shape[3];
+    uint8_t colors[2];
+    uint16_t last;
+  } const payload = {{1, -2, 3}, {1, 4}, 5};
+  EXPECT_EQ(Decode({{schema, sizeof payload, Put(&payload, sizeof payload)}}),
+            (Found{{"shape[0]", "1"},
+                   {"shape[1]", "-2"},
+                   {"shape[2]", "3"},
+                   {"colors[0]", "red"},
+                   {"colors[1]", "4"},
+                   {"last", "5"}}));
+  EXPECT_EQ(decoded_.lost, 1u);
+  EXPECT_EQ(TextOf(decoded_.values.value[0].name), "last") << "elements come behind all others";
+  EXPECT_EQ(Decode({{schema, 5, Put(&payload, 5)}}), (Found{{"shape[0]", "1"}, {"shape[1]", "-2"}}))
+      << "the payload ends within an element";
+  EXPECT_EQ(decoded_.lost, 5u);
+  const uint64_t outer = Define({Entry(schema, "outer"), Entry(kFloat, nullptr, 12, kArray, 1)});
+  struct {
+    char bytes[12];
+    float only;
+  } whole = {};
+  std::memcpy(whole.bytes, &payload, sizeof payload);
+  whole.only = 0.25f;
+  Found found = Decode({{outer, sizeof whole, Put(&whole, sizeof whole)}});
+  EXPECT_EQ(found["outer.shape[2]"], "3");
+  EXPECT_EQ(found["[0]"], "0.250000");
+}
+
+TEST_F(NvtxPayloads, ElementsTakeNoPlaceOfOthers) {
+  constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
+  std::vector<SchemaEntry> entries;
+  for (int i = 0; i < 3; ++i) entries.push_back(Entry(kUint8, "array", 0, kArray, kMostElements));
+  entries.push_back(Entry(kUint8, "single"));
+  const uint64_t schema = Define(entries);
+  const char payload[3 * kMostElements + 1] = {};
+  EXPECT_EQ(Decode({{schema, sizeof payload, Put(payload, sizeof payload)}}).count("single"), 1u);
+  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
+  EXPECT_EQ(decoded_.lost, 3 * kMostElements + 1 - ranges::kMostValues);
+  // More than a schema may have: the rest counts as one.
+  for (int i = 0; i < 10; ++i) entries.push_back(Entry(kUint8, "more", 0, kArray, kMostElements));
+  const char longer[13 * kMostElements + 1] = {};
+  Decode({{Define(entries), sizeof longer, Put(longer, sizeof longer)}});
+  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
+  EXPECT_EQ(decoded_.lost, kMostFields - ranges::kMostValues);
+}
+
+TEST_F(NvtxPayloads, HalfNumbers) {
+  const uint64_t schema = Define({Entry(kFloat16, "half"), Entry(kBrainFloat16, "brain")});
+  const auto read = [&](uint16_t half, uint16_t brain) {
+    const uint16_t payload[] = {half, brain};
+    Decode({{schema, sizeof payload, Put(payload, sizeof payload)}});
+    std::vector<double> values(2);
+    for (uint32_t i = 0; i < decoded_.values.count; ++i) {
+      EXPECT_EQ(decoded_.values.value[i].type, RangeValue::kDouble);
+      std::memcpy(&values[i], &decoded_.values.value[i].bits, sizeof(double));
+    }
+    return values;
+  };
+  using Two = std::vector<double>;
+  EXPECT_EQ(read(0x3c00, 0x3f80), (Two{1, 1}));
+  EXPECT_EQ(read(0xc500, 0xc0a0), (Two{-5, -5}));
+  EXPECT_EQ(read(0x7bff, 0x4120), (Two{65504, 10}));
+  EXPECT_EQ(read(0x0400, 0x0080), (Two{0x1p-14, 0x1p-126})) << "the smallest that are normal";
+  EXPECT_EQ(read(0x0001, 0x0001), (Two{0x1p-24, 0x1p-133})) << "and the smallest";
+  EXPECT_EQ(read(0x83ff, 0x0000), (Two{-1023 * 0x1p-24, 0}));
+  EXPECT_EQ(read(0x8000, 0x8000), (Two{-0.0, -0.0}));
+  EXPECT_TRUE(std::signbit(read(0x8000, 0x8000)[0]));
+  EXPECT_EQ(read(0x7c00, 0xff80), (Two{INFINITY, -INFINITY}));
+  EXPECT_TRUE(std::isnan(read(0x7e00, 0x7fc0)[0]));
+  EXPECT_TRUE(std::isnan(read(0x7e00, 0x7fc0)[1]));
+  EXPECT_EQ(Decode({{kFloat16, kUnknownSize, Put("\0\x3c", 2)}}), (Found{{"payload", "1.000000"}}));
+}
+
+TEST_F(NvtxPayloads, TextsOfWiderCharacters) {
+  constexpr uint64_t kTerminated = uint64_t{kZeroTerminated} << 4;
+  constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
+  const auto decode = [&](uint64_t schema, const auto& text, size_t bytes) {
+    return Decode({{schema, bytes, Put(text, bytes)}})["t"];
+  };
+  const uint64_t rest16 = Define({Entry(kCStringUtf16, "t", 0, kTerminated)}, 0, kDynamicSchema);
+  const uint64_t rest32 = Define({Entry(kCStringUtf32, "t", 0, kTerminated)}, 0, kDynamicSchema);
+  const char16_t utf16[] = u"a\u00e9\u20ac\U0001f600";
+  const char32_t utf32[] = U"a\u00e9\u20ac\U0001f600";
+  const std::string utf8 = "a\u00e9\u20ac\U0001f600";
+  EXPECT_EQ(decode(rest16, utf16, sizeof utf16), utf8);
+  EXPECT_EQ(decode(rest32, utf32, sizeof utf32), utf8);
+  EXPECT_EQ(decode(rest16, utf16, sizeof utf16 - 2), utf8) << "without a zero";
+  EXPECT_EQ(decode(rest16, utf16, sizeof utf16 - 4), "a\u00e9\u20ac\ufffd") << "half a character";
+  EXPECT_EQ(decode(rest16, utf16, 5), "a\u00e9") << "half a unit";
+  EXPECT_EQ(decode(rest32, utf32, 7), "a");
+  EXPECT_EQ(decode(rest16, u"\xdc00x\xd800y", 8), "\ufffdx\ufffdy");
+  EXPECT_EQ(decode(rest16, u"\xd800\xd800", 4), "\ufffd\ufffd");
+  const uint32_t none[] = {0x110000, 'x', 0xd800, ~0u};
+  EXPECT_EQ(decode(rest32, none, sizeof none), "\ufffdx\ufffd\ufffd");
+  for (const uint64_t type : {uint64_t{kCStringUtf16}, uint64_t{kChar16}}) {
+    const uint64_t fixed = Define({Entry(type, "t", 0, kArray, 3), Entry(kUint16, "behind")});
+    EXPECT_EQ(decode(fixed,
+                     u"ab\0"
+                     "c",
+                     8),
+              "ab");
+    EXPECT_EQ(Decode({{fixed, 8, Put(u"abcd", 8)}}), (Found{{"t", "abc"}, {"behind", "100"}}));
+    EXPECT_TRUE(Decode({{fixed, 5, Put(u"ab", 5)}}).empty());
+  }
+  for (const uint64_t type : {uint64_t{kCStringUtf32}, uint64_t{kChar32}, uint64_t{kWideChar}}) {
+    const uint64_t fixed = Define({Entry(type, "t", 0, kArray, 2)});
+    EXPECT_EQ(decode(fixed, U"\u20acb", 8), "\u20acb");
+  }
+  const uint64_t narrow = Define({Entry(kChar8, "t", 0, kArray, 2)});
+  EXPECT_EQ(decode(narrow, "ab", 2), "ab");
+  // By itself, and with more than a text may have: whole characters alone.
+  EXPECT_EQ(Decode({{kCStringUtf16, kUnknownSize, Put(utf16, sizeof utf16)}}),
+            (Found{{"payload", utf8}}));
+  std::u16string longer(2000, u'\u20ac');
+  EXPECT_EQ(decode(rest16, longer.data(), 2 * longer.size()).size(), proto::kMostNameBytes / 3 * 3);
 }
 
 TEST_F(NvtxPayloads, PointersAreNumbers) {
