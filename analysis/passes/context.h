@@ -84,6 +84,12 @@ void SetProcess(const Process& process, Row* row) {
   row->set_host(process.host);
 }
 
+// Whether two such rows, of whatever kinds, are of one process.
+template <typename Row, typename Other>
+bool AreOfOneProcess(const Row& row, const Other& other) {
+  return row.pid() == other.pid() && row.host() == other.host();
+}
+
 inline constexpr uint32_t kResultSchema = 1;
 
 // What to do about a loss.

@@ -187,19 +187,20 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* g
   AddLiveAllocations(context, index, history, launches, out);
 }
 
-void AddNotes(const results::DeviceMemory& result, results::Meta* meta) {
-  std::map<int32_t, std::pair<uint64_t, uint64_t>> older;
-  std::map<int32_t, bool> late;
-  for (const results::MemoryUse& use : result.uses()) {
-    older[use.pid()].first += use.older_count();
-    older[use.pid()].second += use.older_bytes();
+// Of each process that used a device, by owner: whether it had CUDA before a capture.
+using Users = std::map<size_t, bool>;
+
+void AddNotes(const PassContext& context, const Groups& groups, const Users& users,
+              results::Meta* meta) {
+  std::map<size_t, std::pair<uint64_t, uint64_t>> older;
+  for (const auto& [key, sums] : groups) {
+    older[key.owner].first += sums.older;
+    older[key.owner].second += sums.older_bytes;
   }
-  for (const results::MemoryDevice& device : result.devices())
-    late[device.pid()] = late[device.pid()] || device.begun_late();
-  for (const auto& [pid, is_late] : late) {
-    const auto [count, bytes] = older[pid];
+  for (const auto& [owner, is_late] : users) {
+    const auto [count, bytes] = older[owner];
     if (!is_late && count == 0) continue;
-    std::string note = "pid " + std::to_string(pid) + ": ";
+    std::string note = "pid " + std::to_string(context.process(owner).pid) + ": ";
     note += is_late ? "CUDA was in use before the capture: what was allocated by then is not known"
                     : "something was allocated before the capture, or its record was lost";
     if (count != 0) {
@@ -227,10 +228,15 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
   const std::string by = context.By("kind");
   const Grouping grouping = GroupingOf(by);
   Groups groups;
+  Users users;
   std::map<size_t, int64_t> captured;
   for (const size_t index : context.selected()) {
-    captured[context.Owner(index)] = CapturedTime(context.process(index));
+    const size_t owner = context.Owner(index);
+    captured[owner] += CapturedTime(context.process(index));
+    const int before = out->devices_size();
     AddProcess(context, index, grouping, &groups, out.get());
+    for (int i = before; i < out->devices_size(); ++i)
+      users[owner] = users[owner] || out->devices(i).begun_late();
   }
   for (const auto& [key, sums] : groups) {
     results::MemoryUse* row = out->add_uses();
@@ -246,7 +252,7 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
   }
   out->set_by(by);
   context.FillMeta("device_memory", out->mutable_meta());
-  AddNotes(*out, out->mutable_meta());
+  AddNotes(context, groups, users, out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};

@@ -42,9 +42,10 @@ void FillOps(PassContext& context, const results::Ops& ops, results::Overview* o
       [&](const results::Op& op) { return steps ? op.step_self_ns() : op.self_ns(); },
       out->mutable_top_ops());
 
-  std::set<int32_t> workers;
+  std::set<std::pair<std::string, int32_t>> workers;  // host, pid
   for (const size_t index : context.selected()) {
-    if (RoleOf(context, index) == "loader_worker") workers.insert(context.process(index).pid);
+    const Process& process = context.process(index);
+    if (RoleOf(context, index) == "loader_worker") workers.insert({process.host, process.pid});
   }
   if (workers.empty()) return;
   results::Ops theirs;
@@ -53,7 +54,7 @@ void FillOps(PassContext& context, const results::Ops& ops, results::Overview* o
   std::map<std::pair<std::string, std::string>, results::Op> sums;
   int64_t self_ns = 0;
   for (const results::Op& op : theirs.ops()) {
-    if (workers.count(op.pid()) == 0) continue;
+    if (workers.count({op.host(), op.pid()}) == 0) continue;
     results::Op& sum = sums[{op.name(), op.scope()}];
     const bool first = sum.count() == 0;
     sum.set_name(op.name());
@@ -147,7 +148,7 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
     row->set_allocated_bytes(device.allocated_bytes());
     row->set_peak_bytes(device.peak_bytes());
     for (const results::TensorOp& op : heap.tensor_ops()) {
-      if (op.pid() != device.pid() || op.device() != device.name()) continue;
+      if (!AreOfOneProcess(op, device) || op.device() != device.name()) continue;
       if (op.peak_bytes() < row->peak_op_bytes() || op.peak_bytes() == 0) continue;
       row->set_peak_op(op.name());
       row->set_peak_op_bytes(op.peak_bytes());
@@ -165,7 +166,7 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
   memory->set_peak_time_ns(highest->peak_time_ns());
   results::HeapStack* top = nullptr;
   for (results::HeapStack& stack : *heap.mutable_stacks()) {
-    if (stack.pid() != highest->pid()) continue;
+    if (!AreOfOneProcess(stack, *highest)) continue;
     const bool more =
         top == nullptr || stack.peak_bytes() > top->peak_bytes() ||
         (stack.peak_bytes() == top->peak_bytes() && stack.stack_id() < top->stack_id());
@@ -173,7 +174,8 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
   }
   if (top == nullptr) return;
   for (const size_t index : context.selected()) {
-    if (context.process(index).pid == highest->pid()) {
+    const Process& process = context.process(index);
+    if (process.pid == highest->pid() && process.host == highest->host()) {
       NameHeapStack(context, index, top);
       break;
     }
@@ -288,7 +290,7 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
   if (leading) {
     const Process& process = context.process(*leading);
     for (const results::HeapProcess& row : heap.processes()) {
-      if (row.pid() == process.pid) facts.heap = &row;
+      if (row.pid() == process.pid && row.host() == process.host) facts.heap = &row;
     }
     const StepAnalysis& steps = context.steps(*leading);
     const Interval window = StepWindow(steps);

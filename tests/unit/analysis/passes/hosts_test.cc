@@ -7,7 +7,9 @@
 #include <gtest/gtest.h>
 
 #include "analysis/analysis.h"
+#include "proto/results/device_memory.pb.h"
 #include "proto/results/ops.pb.h"
+#include "proto/results/overview.pb.h"
 #include "proto/results/streams.pb.h"
 #include "proto/results/threads.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
@@ -46,6 +48,24 @@ TEST(Hosts, RowsSayOnWhichOfSeveralTheirProcessWas) {
   EXPECT_THAT(TextOf<results::Streams>("streams", trace), HasSubstr("1 on node2"));
   EXPECT_THAT(TextOf<results::Threads>("threads", trace), HasSubstr("1 on node2"));
   EXPECT_THAT(TextOf<results::Ops>("ops", trace, "process"), HasSubstr("1 on node2"));
+}
+
+TEST(Hosts, NotesAndTheOverviewTellThemApart) {
+  ProcessBuilder first(1), second(1);
+  second.process().host = "node2";
+  first.Thread(1).Alloc(1 * kMs, 0x1000, 100, first.Stack({0x10}));
+  second.Thread(1).Alloc(1 * kMs, 0x1000, 5000, second.Stack({0x20}));
+  for (ProcessBuilder* builder : {&first, &second}) {
+    builder->Capture(0, 10 * kMs);
+    builder->Stream(0, 1, 7).Release(2 * kMs, 0x7000, 64);
+  }
+  const Trace trace = MakeTrace({&first, &second});
+  const auto memory = RunPass<results::DeviceMemory>("device_memory", trace);
+  EXPECT_EQ(memory.meta().notes_size(), 2) << "each released one block that was older";
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  EXPECT_EQ(overview.memory().peak_bytes(), 5000u);
+  EXPECT_EQ(overview.memory().peak_stack_bytes(), 5000u);
+  EXPECT_EQ(overview.memory().peak_stack_name(), "0x20");
 }
 
 TEST(Hosts, OfOneHostNothingIsSaid) {
