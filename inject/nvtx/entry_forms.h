@@ -14,11 +14,11 @@
 namespace gpuprof::inject::nvtx {
 
 struct Form {
-  Reading reading = Reading::kLeftOut;
   uint32_t bytes = 0;  // of all elements; 0: not known
   uint32_t align = 1;
   uint32_t elements = 0;  // of an array that is read; 0: it is none
-  uint8_t unit = 1;       // bytes of one character of a text
+  Reading reading = Reading::kLeftOut;
+  uint8_t unit = 1;  // bytes of one character of a text
 };
 
 // Of a single value.

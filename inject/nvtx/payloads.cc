@@ -27,25 +27,19 @@ uint64_t SignedAt(const char* at, uint32_t bytes) {
   return static_cast<uint64_t>(static_cast<int64_t>(UnsignedAt(at, bytes) << unused) >> unused);
 }
 
-// The bits of a half as those of the double of the same value: 5 bits of exponent, of which 15 is
-// 0, become 11, of which 1023 is; 10 of fraction become 52.
-uint64_t WidenedHalf(uint64_t bits) {
-  const uint64_t sign = bits >> 15 << 63, exponent = bits >> 10 & 0x1f;
-  uint64_t fraction = bits & 0x3ff;
-  if (exponent == 0x1f) return sign | uint64_t{0x7ff} << 52 | fraction << 42;
-  if (exponent != 0) return sign | (exponent - 15 + 1023) << 52 | fraction << 42;
-  if (fraction == 0) return sign;
-  // Subnormal: 0.fraction * 2^-14. A double of that size has its leading one.
-  uint64_t lower = 1023 - 14;
-  for (; (fraction & 0x400) == 0; --lower) fraction <<= 1;
-  return sign | lower << 52 | (fraction & 0x3ff) << 42;
-}
-
-uint64_t DoubleOf(float single) {
-  const double wide = static_cast<double>(single);
+uint64_t BitsOf(double wide) {
   uint64_t bits;
   memcpy(&bits, &wide, sizeof(bits));
   return bits;
+}
+
+// The bits of a half as those of the double of the same value: 5 bits of exponent, of which 15 is
+// 0, become 11, of which 1023 is; 10 of fraction become 52.
+uint64_t WidenedHalf(uint64_t bits) {
+  const uint64_t sign = bits >> 15 << 63, exponent = bits >> 10 & 0x1f, fraction = bits & 0x3ff;
+  if (exponent == 0)
+    return sign | BitsOf(static_cast<double>(static_cast<int>(fraction)) * 0x1p-24);
+  return sign | (exponent == 0x1f ? uint64_t{0x7ff} : exponent + 1023 - 15) << 52 | fraction << 42;
 }
 
 uint64_t DoubleAt(const char* at, uint32_t bytes) {
@@ -54,7 +48,7 @@ uint64_t DoubleAt(const char* at, uint32_t bytes) {
   if (bytes != sizeof(float)) return bits;
   float single;
   memcpy(&single, at, sizeof(single));
-  return DoubleOf(single);
+  return BitsOf(static_cast<double>(single));
 }
 
 // The upper half of a float.
@@ -62,7 +56,7 @@ uint64_t BrainFloatAt(const char* at) {
   const auto bits = static_cast<uint32_t>(UnsignedAt(at, sizeof(uint16_t))) << 16;
   float single;
   memcpy(&single, &bits, sizeof(single));
-  return DoubleOf(single);
+  return BitsOf(static_cast<double>(single));
 }
 
 // UTF-8 of UTF-16 or UTF-32, to its zero, the end of its `size` bytes, or what fits.

@@ -114,32 +114,31 @@ Text* InternName(const char* name) {
   return name == nullptr ? nullptr : ranges::Intern(ranges::Ascii(name));
 }
 
-// "outer.inner", or the one of them that there is.
-Text* JoinedName(const char* outer, Text* inner) {
-  if (outer == nullptr || *outer == 0) return inner;
-  if (inner == nullptr) return InternName(outer);
+Text* JoinedName(const char* outer, char separator, const char* inner, uint32_t inner_bytes) {
   char joined[proto::kMostNameBytes];
-  uint32_t bytes = static_cast<uint32_t>(strnlen(outer, proto::kMostNameBytes / 2));
-  memcpy(joined, outer, bytes);
-  joined[bytes++] = '.';
+  uint32_t bytes =
+      outer == nullptr ? 0 : static_cast<uint32_t>(strnlen(outer, proto::kMostNameBytes / 2));
+  if (bytes != 0) memcpy(joined, outer, bytes);
+  joined[bytes++] = separator;
   const uint32_t room = proto::kMostNameBytes - bytes;
-  const uint32_t more = inner->bytes < room ? inner->bytes : room;
-  memcpy(joined + bytes, inner->chars, more);
+  const uint32_t more = inner_bytes < room ? inner_bytes : room;
+  memcpy(joined + bytes, inner, more);
   return ranges::InternChars(joined, bytes + more);
 }
 
-// "name[3]". There are fewer than ten.
-Text* ElementName(const char* name, uint32_t number) {
-  char joined[proto::kMostNameBytes];
-  uint32_t bytes =
-      name == nullptr ? 0 : static_cast<uint32_t>(strnlen(name, proto::kMostNameBytes / 2));
-  if (bytes != 0) memcpy(joined, name, bytes);
-  joined[bytes++] = '[';
-  joined[bytes++] = static_cast<char>('0' + number);
-  joined[bytes++] = ']';
-  return ranges::InternChars(joined, bytes);
+// "outer.inner", or the one of them that there is.
+Text* InnerName(const char* outer, Text* inner) {
+  if (outer == nullptr || *outer == 0) return inner;
+  if (inner == nullptr) return InternName(outer);
+  return JoinedName(outer, '.', inner->chars, inner->bytes);
 }
-static_assert(kMostElements < 10);
+
+// "name[3]".
+Text* ElementName(const char* name, uint32_t number) {
+  static_assert(kMostElements < 10);
+  const char rest[2] = {static_cast<char>('0' + number), ']'};
+  return JoinedName(name, '[', rest, sizeof(rest));
+}
 
 class SchemaBuilder {
  public:
@@ -234,7 +233,7 @@ class SchemaBuilder {
         return;
       }
       Field field = inner.fields()[i];
-      field.name = JoinedName(entry.name, field.name);
+      field.name = InnerName(entry.name, field.name);
       field.offset += static_cast<uint32_t>(offset);
       if (!is_placed || field.offset > kMostPayloadBytes) field.reading = Reading::kLeftOut;
       fields_[count_++] = field;
