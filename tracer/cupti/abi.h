@@ -63,6 +63,8 @@ enum Domain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3, kState 
 // CUpti_CallbackIdResource.
 enum ResourceId : uint32_t {
   kContextCreated = 1,
+  kModuleLoaded = 6,
+  kModuleProfiled = 8,
   kGraphCreated = 9,
   kGraphCloned = 11,
   kGraphNodeCreated = 13,
@@ -201,7 +203,8 @@ class Record {
   size_t bytes_;
 };
 
-// What a resource callback is told: CUpti_ResourceData, and of graphs the CUpti_GraphData in it.
+// What a resource callback is told: CUpti_ResourceData, in it of graphs a CUpti_GraphData and of
+// modules a CUpti_ModuleResourceData, whose bytes are there during the callback only.
 struct GraphData {
   void* graph;
   void* original_graph;
@@ -211,10 +214,15 @@ struct GraphData {
   void* dependency;
   void* graph_exec;
 };
+struct ModuleData {
+  uint32_t module;
+  size_t cubin_bytes;
+  const char* cubin;
+};
 struct ResourceData {
   void* context;
   void* stream;
-  const GraphData* descriptor;
+  const void* descriptor;
 };
 
 // Offsets of fields. The kind is at 0 everywhere.

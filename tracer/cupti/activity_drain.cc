@@ -26,6 +26,7 @@ constexpr int kMarkTicks = 1, kMarkMode = 2, kMarkNodes = 3;
 
 ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
     : host_(host), sorter_(strings, this) {
+  sorter_.SetCode(Code());
   sorter_.budget().SetLimit(RateBudget::kCalls, host->settings->gpu_calls_limit);
   sorter_.budget().SetLimit(RateBudget::kNodes, host->settings->gpu_nodes_limit);
 }

@@ -124,12 +124,13 @@ void ActivitySorter::TakeKernel(const Record& record) {
   ++counters_.kernels;
   const uint64_t start = record.U64(kernel::kStart), end = record.U64(kernel::kEnd);
   if (!HasTimes(start, end)) return;
-  const uint32_t name = names_.Id(record.Text(kernel::kName));
+  const char* text = record.Text(kernel::kName);
+  const uint32_t name = names_.Id(text);
   Stream* stream = StreamOf(record.U32(kernel::kDevice), record.U32(kernel::kContext),
                             record.U32(kernel::kStream));
   const uint64_t row[] = {end,
                           end - start,
-                          signatures_.Intern(SignatureOf(record, name)),
+                          signatures_.Intern(SignatureOf(record, name), text),
                           record.U32(kernel::kCorrelation),
                           record.U32(kernel::kGraph),
                           record.U64(kernel::kGraphNode)};

@@ -62,6 +62,7 @@ class ActivitySorter {
   // become rows, and recordings of events whose call has come. With `all` nothing waits any longer.
   void Release(uint64_t now, uint64_t ticks_per_second, bool all, const FunctionNames& names);
 
+  void SetCode(const KernelCode* code) { signatures_.SetCode(code); }
   // Whether what records lead to is ours to free; by default it is nobody's business here.
   void OwnData(bool is_own) { owns_data_ = is_own; }
 

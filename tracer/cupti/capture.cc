@@ -72,6 +72,7 @@ bool g_enabled[kKindCount];
 bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
 GraphEvents g_graph_events;
+KernelCode g_kernel_code;
 GraphModes g_graph_modes;
 UnifiedMemory g_unified_memory;
 std::atomic<uint32_t> g_graphs_refused{0};
@@ -125,15 +126,23 @@ void HandleExit() {
   on_exit(OnExit, nullptr);  // unlike atexit(), of no object: none takes it along
 }
 
+// Its code lies there only until CUPTI is answered.
+void OnModule(const ModuleData* module) {
+  if (module != nullptr) g_kernel_code.AddModule(module->cubin, module->cubin_bytes);
+}
+
 // Inside a CUDA call of the program's.
 void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (data == nullptr) return;
   if (domain == kRuntimeApi || domain == kDriverApi)
     return OnLaunch(*g_host, domain, id, data, __builtin_frame_address(0));
   if (domain != kResource) return;
+  const auto& resource = *static_cast<const ResourceData*>(data);
   GraphEvent event;
   bool is_crowded = false;
-  if (ReadGraphEvent(g_library.functions, id, *static_cast<const ResourceData*>(data), &event)) {
+  if (id == kModuleLoaded || id == kModuleProfiled) {
+    OnModule(static_cast<const ModuleData*>(resource.descriptor));
+  } else if (ReadGraphEvent(g_library.functions, id, resource, &event)) {
     g_graph_events.Put(event, &is_crowded);
     if (is_crowded) g_host->wake_drain();
   } else if (id == kContextCreated) {
@@ -262,7 +271,8 @@ bool Subscribe() {
     return false;
   }
   Describe();
-  g_subscriber.EnableCallback(kResource, kContextCreated);
+  for (const ResourceId id : {kContextCreated, kModuleLoaded, kModuleProfiled})
+    g_subscriber.EnableCallback(kResource, id);
   for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
   if ((g_host->settings->sources & proto::kSourceLaunches) != 0) AskForLaunches();
   const Functions& f = g_library.functions;
@@ -402,6 +412,7 @@ const FunctionNames& Names() { return g_names; }
 bool OwnsRecordData() { return g_subscriber.interface() == Interface::kV1; }
 
 GraphEvents* GraphQueue() { return &g_graph_events; }
+const KernelCode* Code() { return &g_kernel_code; }
 void CountGraphNodes(uint64_t nodes) { g_graph_modes.CountNodes(nodes); }
 bool TakeGraphMark(GraphMark* mark) { return g_graph_modes.TakeMark(mark); }
 

@@ -18,6 +18,7 @@
 #include "tracer/cupti/buffers.h"
 #include "tracer/cupti/graph_events.h"
 #include "tracer/cupti/graph_mode.h"
+#include "tracer/cupti/kernel_code.h"
 #include "tracer/cupti/library.h"
 #include "tracer/tracer.h"
 
@@ -51,6 +52,8 @@ bool TakeCudaHadBegun();
 // As asked at the last Start.
 OwnBuffers Own();
 GraphEvents* GraphQueue();
+// Of modules that were loaded during captures.
+const KernelCode* Code();
 // Records of graphs' nodes came.
 void CountGraphNodes(uint64_t nodes);
 bool TakeGraphMark(GraphMark* mark);

@@ -61,7 +61,7 @@ bool ReadGraphEvent(const Functions& functions, uint32_t id, const ResourceData&
   bool is_known = false;
   for (const ResourceId known : kGraphCallbacks) is_known |= id == known;
   if (!is_known || data.descriptor == nullptr) return false;
-  const GraphData& graph = *data.descriptor;
+  const auto& graph = *static_cast<const GraphData*>(data.descriptor);
   event->what = id;
   event->thread = reinterpret_cast<uintptr_t>(&t_thread);
   switch (id) {

@@ -50,7 +50,7 @@ void PutTriple(int field, const uint32_t (&values)[3], codec::PbWriter* writer) 
   writer->End(mark);
 }
 
-void Put(uint32_t id, const LaunchSignature& s, codec::PbWriter* writer) {
+void Put(uint32_t id, const LaunchSignature& s, uint32_t matrix_ops, codec::PbWriter* writer) {
   const uint64_t mark = writer->Begin(1);
   writer->Varint(1, id);
   writer->Varint(2, s.name);
@@ -68,12 +68,13 @@ void Put(uint32_t id, const LaunchSignature& s, codec::PbWriter* writer) {
   writer->Varint(14, s.cache_config);
   writer->Varint(15, s.launch_type);
   writer->Varint(16, s.device_launched);
+  writer->Varint(17, matrix_ops);
   writer->End(mark);
 }
 
 }  // namespace
 
-uint32_t Signatures::Intern(const LaunchSignature& signature) {
+uint32_t Signatures::Intern(const LaunchSignature& signature, const char* kernel) {
   if (last_ != 0 && memcmp(&signatures_[last_ - kFirstId], &signature, sizeof(signature)) == 0)
     return last_;
   if ((signatures_.size() + 1) * 2 > index_.size()) Grow();
@@ -88,6 +89,7 @@ uint32_t Signatures::Intern(const LaunchSignature& signature) {
     return kOverflowId;
   }
   signatures_.push_back(signature);
+  matrix_ops_.push_back(code_ != nullptr ? code_->MatrixOps(kernel) : 0);
   last_ = static_cast<uint32_t>(signatures_.size()) - 1 + kFirstId;
   return index_[at] = last_;
 }
@@ -107,13 +109,14 @@ uint32_t Signatures::Take(std::vector<uint8_t>* out) {
   codec::PbWriter writer(out);
   last_taken_ = taken_;
   for (; taken_ < signatures_.size(); ++taken_) {
-    Put(taken_ + kFirstId, signatures_[taken_], &writer);
+    Put(taken_ + kFirstId, signatures_[taken_], matrix_ops_[taken_], &writer);
   }
   return taken_ - last_taken_;
 }
 
 uint64_t Signatures::memory_bytes() const {
-  return signatures_.capacity() * sizeof(LaunchSignature) + index_.capacity() * sizeof(uint32_t);
+  return signatures_.capacity() * sizeof(LaunchSignature) +
+         (matrix_ops_.capacity() + index_.capacity()) * sizeof(uint32_t);
 }
 
 uint32_t NameCache::Id(const char* text) {

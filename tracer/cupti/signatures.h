@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Kernel launches that differ in nothing but their times share a signature: the table that makes a
-// kernel's row two bytes. Also the names in it, which CUPTI hands out as pointers.
+// kernel's row two bytes. With each goes what was known of the kernel's code when it was first
+// seen. Also the names in it, which CUPTI hands out as pointers.
 //
 // One thread at a time (the drain's pass). Bounded; beyond the limits ids are the overflow id,
 // which is counted.
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "proto/codec/tables.h"
+#include "tracer/cupti/kernel_code.h"
 
 namespace gpuprof::tracer::cupti {
 
@@ -41,8 +43,11 @@ class Signatures {
   static constexpr uint32_t kOverflowId = 1;
   static constexpr uint32_t kMost = 1u << 18;
 
-  // Its id, from 2 on.
-  uint32_t Intern(const LaunchSignature& signature);
+  // Where to look up kernels' code; none by default.
+  void SetCode(const KernelCode* code) { code_ = code; }
+
+  // Its id, from 2 on. `kernel`: the name, by which a new one's code is looked up; null: it is not.
+  uint32_t Intern(const LaunchSignature& signature, const char* kernel = nullptr);
   // Appends what is new since the last call as a Signatures message; returns how many.
   uint32_t Take(std::vector<uint8_t>* out);
   // What the last Take returned could not be written: it comes again.
@@ -54,7 +59,9 @@ class Signatures {
  private:
   void Grow();
 
+  const KernelCode* code_ = nullptr;
   std::vector<LaunchSignature> signatures_;  // id - 2
+  std::vector<uint32_t> matrix_ops_;         // of each
   std::vector<uint32_t> index_;              // open addressing; 0: empty
   uint32_t taken_ = 0;
   uint32_t last_taken_ = 0;

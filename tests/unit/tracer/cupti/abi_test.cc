@@ -156,6 +156,9 @@ SAME_MEMBER(GraphData, node_type, CUpti_GraphData, nodeType);
 SAME_MEMBER(GraphData, dependency, CUpti_GraphData, dependency);
 SAME_MEMBER(GraphData, graph_exec, CUpti_GraphData, graphExec);
 SAME_MEMBER(ResourceData, context, CUpti_ResourceData, context);
+SAME_MEMBER(ModuleData, module, CUpti_ModuleResourceData, moduleId);
+SAME_MEMBER(ModuleData, cubin_bytes, CUpti_ModuleResourceData, cubinSize);
+SAME_MEMBER(ModuleData, cubin, CUpti_ModuleResourceData, pCubin);
 SAME_MEMBER(ResourceData, stream, CUpti_ResourceData, resourceHandle);
 SAME_MEMBER(ResourceData, descriptor, CUpti_ResourceData, resourceDescriptor);
 
@@ -331,6 +334,9 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
   EXPECT_EQ(uint32_t{proto::kPoolTrimmed},
             static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED));
   const std::pair<ResourceId, uint32_t> resources[] = {
+      {kContextCreated, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
+      {kModuleLoaded, CUPTI_CBID_RESOURCE_MODULE_LOADED},
+      {kModuleProfiled, CUPTI_CBID_RESOURCE_MODULE_PROFILED},
       {kGraphCreated, CUPTI_CBID_RESOURCE_GRAPH_CREATED},
       {kGraphCloned, CUPTI_CBID_RESOURCE_GRAPH_CLONED},
       {kGraphNodeCreated, CUPTI_CBID_RESOURCE_GRAPHNODE_CREATED},

@@ -9,9 +9,12 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
+#include <memory>
 #include <string>
 
+#include "proto/matrix_ops.h"
 #include "proto/trace.pb.h"
+#include "tests/unit/tracer/cupti/made_cubin.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -67,6 +70,26 @@ TEST(Signatures, AreBounded) {
   EXPECT_EQ(signatures.Intern(Launch(2, 0)), Signatures::kOverflowId);
   EXPECT_EQ(signatures.refused(), 1u);
   EXPECT_EQ(signatures.Intern(Launch(1, 5)), 7u) << "what is known stays known";
+}
+
+TEST(Signatures, BringAlongWhatIsKnownOfTheCode) {
+  const auto code = std::make_unique<KernelCode>();
+  const std::string cubin = CubinOf(80, {{"matrix", {kHmma}}, {"plain", {kNop}}});
+  code->AddModule(cubin.data(), cubin.size());
+  Signatures signatures;
+  signatures.SetCode(code.get());
+  signatures.Intern(Launch(1, 1), "matrix");
+  signatures.Intern(Launch(2, 1), "plain");
+  signatures.Intern(Launch(3, 1), "never_loaded");
+  signatures.Intern(Launch(4, 1));
+  uint32_t count = 0;
+  const proto::Signatures taken = Taken(&signatures, &count);
+  ASSERT_EQ(count, 4u);
+  EXPECT_EQ(taken.signature(0).matrix_ops(),
+            proto::kCodeLookedAt | proto::MatrixOpBit(proto::MatrixOp::kHmma));
+  EXPECT_EQ(taken.signature(1).matrix_ops(), proto::kCodeLookedAt);
+  EXPECT_EQ(taken.signature(2).matrix_ops(), 0u);
+  EXPECT_EQ(taken.signature(3).matrix_ops(), 0u);
 }
 
 TEST(NameCache, TheSamePlaceMayHoldAnotherName) {
