@@ -59,6 +59,10 @@ void GpuRows::Kernel(const Track& track, size_t row) {
   out_->Pair("registers", signature.registers());
   out_->Pair("static_shared_bytes", signature.static_shared_bytes());
   out_->Pair("dynamic_shared_bytes", signature.dynamic_shared_bytes());
+  if (signature.matrix_ops() != 0) {
+    const std::string ops = MatrixOpsText(signature.matrix_ops(), ",");
+    out_->Pair("matrix_ops", std::string_view(ops.empty() ? "none" : ops));
+  }
   Origin(t, row);
   out_->Pair("capture", t.capture[row]);
   Weight(t, row);

@@ -5,7 +5,8 @@
 // to say.
 //
 //   kernel   name start_ns duration_ns device context stream grid block [cluster] registers
-//            static_shared_bytes dynamic_shared_bytes correlation [graph graph_node] capture
+//            static_shared_bytes dynamic_shared_bytes [matrix_ops] correlation [graph graph_node]
+//            capture
 //   memcpy   kind source destination start_ns duration_ns bytes device context stream [async]
 //            correlation [graph graph_node] [from_device to_device]
 //   memset   destination start_ns duration_ns bytes value device context stream [async] correlation

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "proto/contract.h"
+#include "proto/matrix_ops.h"
 #include "proto/record.h"
 #include "proto/schema.h"
 #include "proto/ticks.h"
@@ -82,6 +83,15 @@ constexpr Entry kRangeKinds[] = {
     Is(RangeKind::kNameContext, "name_context"),
     Is(RangeKind::kNameStream, "name_stream"),
     Is(RangeKind::kNameEvent, "name_event"),
+};
+constexpr Entry kMatrixOps[] = {
+    Is(MatrixOp::kHmma, "HMMA"),       Is(MatrixOp::kImma, "IMMA"),
+    Is(MatrixOp::kDmma, "DMMA"),       Is(MatrixOp::kBmma, "BMMA"),
+    Is(MatrixOp::kQmma, "QMMA"),       Is(MatrixOp::kOmma, "OMMA"),
+    Is(MatrixOp::kHgmma, "HGMMA"),     Is(MatrixOp::kIgmma, "IGMMA"),
+    Is(MatrixOp::kQgmma, "QGMMA"),     Is(MatrixOp::kBgmma, "BGMMA"),
+    Is(MatrixOp::kUtchmma, "UTCHMMA"), Is(MatrixOp::kUtcimma, "UTCIMMA"),
+    Is(MatrixOp::kUtcqmma, "UTCQMMA"), Is(MatrixOp::kUtcomma, "UTCOMMA"),
 };
 constexpr Entry kThreadEvents[] = {
     Is(ThreadEvent::kStart, "start"),
@@ -302,6 +312,17 @@ std::string CounterValueText(int64_t value, uint32_t divisor) {
 std::string DimensionsText(const google::protobuf::RepeatedField<uint32_t>& dimensions) {
   std::string text;
   for (const uint32_t size : dimensions) text += (text.empty() ? "" : ",") + std::to_string(size);
+  return text;
+}
+
+std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator) {
+  std::string text;
+  for (uint32_t op = 1; op < 32; ++op) {
+    if ((matrix_ops >> op & 1) == 0) continue;
+    if (!text.empty()) text += separator;
+    const std::string_view known = Find(kMatrixOps, op);
+    text += known.empty() ? "op" + std::to_string(op) : std::string(known);
+  }
   return text;
 }
 

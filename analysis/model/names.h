@@ -59,6 +59,9 @@ std::string CounterValueText(int64_t value, uint32_t divisor);
 // A grid, block or cluster: "64,1,1".
 std::string DimensionsText(const google::protobuf::RepeatedField<uint32_t>& dimensions);
 
+// Names of the instructions in Signature.matrix_ops: "HMMA", "HGMMA<separator>QGMMA"; "": none.
+std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator);
+
 // "cpu", "cuda:0", from type << 8 | index as the framework numbers them.
 std::string DeviceName(uint32_t device);
 

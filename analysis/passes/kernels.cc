@@ -26,6 +26,7 @@
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
+#include "proto/matrix_ops.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -131,11 +132,25 @@ void FillOccupancy(const Process& process, const proto::Device& device, const Su
   row->set_wave_count(waves / static_cast<double>(known_ns));
 }
 
-void FillTensorCores(const proto::Device* device, results::Kernel* row) {
+// Signatures of one kernel that were first seen at different times may know differently much of its
+// code. 0: nothing, or they contradict each other.
+uint32_t MatrixOpsOf(const Process& process, const Sums& sums) {
+  uint32_t all = 0;
+  bool lacks = false;
+  for (const auto& [id, ns] : sums.signatures) {
+    const proto::Signature* signature = SignatureOf(process, id);
+    const uint32_t ops = signature == nullptr ? 0 : signature->matrix_ops();
+    all |= ops;
+    lacks |= ops == proto::kCodeLookedAt;
+  }
+  return lacks && all != proto::kCodeLookedAt ? 0 : all;
+}
+
+void FillTensorCores(const proto::Device* device, uint32_t matrix_ops, results::Kernel* row) {
   const TensorCoreVerdict verdict =
-      TensorCoresOf(row->name(), device == nullptr ? 0 : device->compute_major());
+      TensorCoresOf(row->name(), device == nullptr ? 0 : device->compute_major(), matrix_ops);
   row->set_tensor_cores(std::string(TensorCoresName(verdict.use)));
-  row->set_tensor_cores_evidence(std::string(verdict.evidence));
+  row->set_tensor_cores_evidence(verdict.evidence);
   row->set_tensor_cores_input(std::string(verdict.input));
 }
 
@@ -152,7 +167,7 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
   } else {
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
     if (sums->signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
-    FillTensorCores(device, row);
+    FillTensorCores(device, MatrixOpsOf(process, *sums), row);
   }
   if (device != nullptr) FillOccupancy(process, *device, *sums, row);
   const Samples durations = sums->durations.Take();

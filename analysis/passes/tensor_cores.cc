@@ -3,6 +3,13 @@
 
 #include "analysis/passes/tensor_cores.h"
 
+#include <algorithm>
+#include <initializer_list>
+#include <iterator>
+
+#include "analysis/model/names.h"
+#include "proto/matrix_ops.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -132,22 +139,68 @@ bool Contains(std::string_view name, std::string_view piece) {
   return name.find(piece) != std::string_view::npos;
 }
 
-std::string_view InputOf(std::string_view name) {
+// Of those for which `may_be` holds.
+template <typename Predicate>
+std::string_view NamedInput(std::string_view name, Predicate may_be) {
   for (const InputRule& rule : kInputs) {
-    if (Contains(name, rule.piece)) return rule.input;
+    if (may_be(rule.input) && Contains(name, rule.piece)) return rule.input;
+  }
+  return {};
+}
+
+using proto::MatrixOp;
+
+// What instructions read: of one type, or of several of which the name may tell which.
+struct OpInput {
+  uint32_t ops;
+  std::string_view input;  // where the name does not tell
+  std::string_view may_be[3];
+};
+
+constexpr uint32_t BitsOf(std::initializer_list<MatrixOp> ops) {
+  uint32_t bits = 0;
+  for (const MatrixOp op : ops) bits |= MatrixOpBit(op);
+  return bits;
+}
+
+constexpr OpInput kOpInputs[] = {
+    {BitsOf({MatrixOp::kHmma, MatrixOp::kHgmma, MatrixOp::kUtchmma}), "", {"fp16", "bf16", "tf32"}},
+    {BitsOf({MatrixOp::kQmma, MatrixOp::kQgmma, MatrixOp::kUtcqmma}), "fp8", {"fp8", "fp4", ""}},
+    {BitsOf({MatrixOp::kImma, MatrixOp::kIgmma, MatrixOp::kUtcimma}), "int8", {}},
+    {BitsOf({MatrixOp::kOmma, MatrixOp::kUtcomma}), "fp4", {}},
+    {BitsOf({MatrixOp::kBmma, MatrixOp::kBgmma}), "int1", {}},
+    {BitsOf({MatrixOp::kDmma}), "fp64", {}},
+};
+
+// Nothing where the code has instructions of several types.
+std::string_view InputOf(std::string_view name, uint32_t ops) {
+  for (const OpInput& rule : kOpInputs) {
+    if ((ops & ~rule.ops) != 0) continue;
+    const std::string_view named = NamedInput(name, [&](std::string_view input) {
+      return std::find(std::begin(rule.may_be), std::end(rule.may_be), input) !=
+             std::end(rule.may_be);
+    });
+    return named.empty() ? rule.input : named;
   }
   return {};
 }
 
 }  // namespace
 
-TensorCoreVerdict TensorCoresOf(std::string_view name, uint32_t compute_major) {
+TensorCoreVerdict TensorCoresOf(std::string_view name, uint32_t compute_major,
+                                uint32_t matrix_ops) {
   if (compute_major != 0 && compute_major < 7)
     return {TensorCores::kUnused, "the device has none", {}};
+  const uint32_t ops = matrix_ops & ~proto::kCodeLookedAt;
+  if (ops != 0)
+    return {TensorCores::kUsed, "SASS: " + MatrixOpsText(ops, ", "), InputOf(name, ops)};
+  if (matrix_ops != 0) return {TensorCores::kUnused, "SASS: no matrix instructions", {}};
   for (const Rule& rule : kRules) {
     if (!Contains(name, rule.piece)) continue;
+    const auto any = [](std::string_view) { return true; };
     const bool is_used = rule.use == TensorCores::kUsed;
-    return {rule.use, rule.piece, is_used ? InputOf(name) : std::string_view()};
+    return {rule.use, std::string(rule.piece),
+            is_used ? NamedInput(name, any) : std::string_view()};
   }
   return {};
 }

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "analysis/base/units.h"
+#include "proto/matrix_ops.h"
 #include "proto/record.h"
 #include "proto/schema.h"
 #include "proto/trace.pb.h"
@@ -43,6 +44,19 @@ TEST(Names, EachCodeHasItsOwn) {
   EXPECT_EQ(CountNames(MapEventName), 4u);
   EXPECT_EQ(CountNames(HeapModeName), 3u);
   EXPECT_EQ(CountNames(SourceName), 9u);
+}
+
+TEST(Names, EveryMatrixInstructionHasOne) {
+  std::set<std::string> names;
+  for (uint32_t op = 1; op <= proto::kLastMatrixOp; ++op) {
+    const std::string name = MatrixOpsText(proto::kCodeLookedAt | 1u << op, ",");
+    EXPECT_TRUE(name.ends_with("MMA")) << name;
+    names.insert(name);
+  }
+  EXPECT_EQ(names.size(), proto::kLastMatrixOp);
+  EXPECT_EQ(MatrixOpsText(0b111, ", "), "HMMA, IMMA");
+  EXPECT_EQ(MatrixOpsText(1u << 31, ","), "op31") << "of a newer writer";
+  EXPECT_EQ(MatrixOpsText(proto::kCodeLookedAt, ","), "");
 }
 
 TEST(Names, EveryLossOfTheSchemaHasOne) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/passes/passes.h"
+#include "proto/matrix_ops.h"
 #include "proto/results/kernels.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -50,6 +51,33 @@ TEST(Kernels, ByNameSumsSignatures) {
   EXPECT_EQ(add.max_ns(), 4 * kMs);
   EXPECT_EQ(add.launched_count(), 1u);
   EXPECT_DOUBLE_EQ(add.total_ratio(), 5.0 / 12);
+}
+
+TEST(Kernels, TensorCoresByTheCodeThatWasSeen) {
+  constexpr uint32_t kHmma = proto::kCodeLookedAt | MatrixOpBit(proto::MatrixOp::kHmma);
+  ProcessBuilder builder(1);
+  const auto launch = [&](const char* name, uint32_t grid, uint32_t matrix_ops) {
+    const uint32_t signature = builder.Signature(name, grid, 32);
+    builder.process().signatures[signature].set_matrix_ops(matrix_ops);
+    builder.Stream(0, 1, 7).Kernel(signature, 0, grid * kMs);
+  };
+  launch("plain_name", 9, 0);
+  launch("plain_name", 8, kHmma);
+  launch("my_hmma_kernel", 7, proto::kCodeLookedAt);
+  launch("contradictory", 3, proto::kCodeLookedAt);
+  launch("contradictory", 2, kHmma);
+  launch("unseen_s884gemm", 1, 0);
+  const results::Kernels result = RunBy(MakeTrace({&builder}), "name");
+  ASSERT_EQ(result.kernels_size(), 4);
+  EXPECT_EQ(result.kernels(0).tensor_cores(), "yes");
+  EXPECT_EQ(result.kernels(0).tensor_cores_evidence(), "SASS: HMMA");
+  EXPECT_EQ(result.kernels(1).tensor_cores(), "no");
+  EXPECT_EQ(result.kernels(1).tensor_cores_evidence(), "SASS: no matrix instructions");
+  EXPECT_EQ(result.kernels(2).tensor_cores(), "unknown");
+  EXPECT_EQ(result.kernels(3).tensor_cores(), "yes");
+  EXPECT_EQ(result.kernels(3).tensor_cores_evidence(), "s884");
+  EXPECT_EQ(result.tensor_cores_ns(), 18 * kMs);
+  EXPECT_EQ(result.tensor_cores_unknown_ns(), 5 * kMs);
 }
 
 // Containers give the same pid on every host, and each file numbers names as it likes.

@@ -5,8 +5,18 @@
 
 #include <gtest/gtest.h>
 
+#include <string_view>
+#include <vector>
+
+#include "proto/matrix_ops.h"
+
 namespace gpuprof::analysis::test {
 namespace {
+
+using proto::MatrixOp;
+using proto::MatrixOpBit;
+
+constexpr uint32_t kHmma = proto::kCodeLookedAt | MatrixOpBit(MatrixOp::kHmma);
 
 TEST(TensorCores, AreToldByNamesOfEveryGeneration) {
   const struct {
@@ -34,7 +44,7 @@ TEST(TensorCores, AreToldByNamesOfEveryGeneration) {
        "bf16"},
   };
   for (const auto& kernel : used) {
-    const TensorCoreVerdict verdict = TensorCoresOf(kernel.name, 9);
+    const TensorCoreVerdict verdict = TensorCoresOf(kernel.name, 9, 0);
     EXPECT_EQ(verdict.use, TensorCores::kUsed) << kernel.name;
     EXPECT_EQ(verdict.input, kernel.input) << kernel.name;
     EXPECT_NE(kernel.name.find(verdict.evidence), std::string_view::npos);
@@ -52,7 +62,7 @@ TEST(TensorCores, AreNotWherePlainArithmeticIs) {
         "void pytorch_flash::flash_fwd_splitkv_combine_kernel<pytorch_flash::Flash_fwd_kernel>",
         "ncclDevKernel_AllReduce_Sum_bf16_RING_LL(ncclDevKernelArgsStorage<4096ul>)",
         "triton_poi_fused__to_copy_1"}) {
-    const TensorCoreVerdict verdict = TensorCoresOf(name, 9);
+    const TensorCoreVerdict verdict = TensorCoresOf(name, 9, 0);
     EXPECT_EQ(verdict.use, TensorCores::kUnused) << name;
     EXPECT_EQ(verdict.input, "") << name;
   }
@@ -61,13 +71,54 @@ TEST(TensorCores, AreNotWherePlainArithmeticIs) {
 TEST(TensorCores, AreLeftOpenWhereTheNameTellsNothing) {
   for (const std::string_view name :
        {"VectorAdd(float*, int)", "_matmul_kernel", "main_kernel", ""})
-    EXPECT_EQ(TensorCoresOf(name, 9).use, TensorCores::kUnknown) << name;
+    EXPECT_EQ(TensorCoresOf(name, 9, 0).use, TensorCores::kUnknown) << name;
 }
 
 TEST(TensorCores, OldDevicesHaveNone) {
-  const TensorCoreVerdict verdict = TensorCoresOf("some_hmma_kernel", 6);
+  const TensorCoreVerdict verdict = TensorCoresOf("some_hmma_kernel", 6, kHmma);
   EXPECT_EQ(verdict.use, TensorCores::kUnused);
-  EXPECT_EQ(TensorCoresOf("some_hmma_kernel", 0).use, TensorCores::kUsed);
+  EXPECT_EQ(TensorCoresOf("some_hmma_kernel", 0, 0).use, TensorCores::kUsed);
+}
+
+TEST(TensorCores, AreToldByTheCodeRatherThanTheName) {
+  const TensorCoreVerdict used = TensorCoresOf("plain_name", 9, kHmma);
+  EXPECT_EQ(used.use, TensorCores::kUsed);
+  EXPECT_EQ(used.evidence, "SASS: HMMA");
+  EXPECT_EQ(used.input, "");
+  const TensorCoreVerdict unused = TensorCoresOf("my_hmma_kernel", 9, proto::kCodeLookedAt);
+  EXPECT_EQ(unused.use, TensorCores::kUnused);
+  EXPECT_EQ(unused.evidence, "SASS: no matrix instructions");
+  EXPECT_EQ(unused.input, "");
+  EXPECT_EQ(TensorCoresOf("my_hmma_kernel", 9, 0).use, TensorCores::kUsed);
+  EXPECT_EQ(TensorCoresOf("ampere_sgemm_32x32", 9, kHmma).use, TensorCores::kUsed);
+}
+
+TEST(TensorCores, OperandsAreThoseOfTheInstruction) {
+  const struct {
+    std::string_view name;
+    std::vector<MatrixOp> ops;
+    std::string_view evidence, input;
+  } kernels[] = {
+      {"k", {MatrixOp::kDmma}, "SASS: DMMA", "fp64"},
+      {"k", {MatrixOp::kImma}, "SASS: IMMA", "int8"},
+      {"k", {MatrixOp::kBmma}, "SASS: BMMA", "int1"},
+      {"k", {MatrixOp::kQgmma}, "SASS: QGMMA", "fp8"},
+      {"k", {MatrixOp::kUtcomma}, "SASS: UTCOMMA", "fp4"},
+      {"k_e2m1", {MatrixOp::kUtcqmma}, "SASS: UTCQMMA", "fp4"},
+      {"k_bf16", {MatrixOp::kQmma}, "SASS: QMMA", "fp8"},
+      {"k_bf16", {MatrixOp::kHgmma, MatrixOp::kHmma}, "SASS: HMMA, HGMMA", "bf16"},
+      // Eight bits are made sixteen where the instructions want them so.
+      {"dequantized_e4m3_half", {MatrixOp::kHmma}, "SASS: HMMA", "fp16"},
+      {"k_bf16", {MatrixOp::kHgmma, MatrixOp::kQgmma}, "SASS: HGMMA, QGMMA", ""},
+  };
+  for (const auto& kernel : kernels) {
+    uint32_t ops = proto::kCodeLookedAt;
+    for (const MatrixOp op : kernel.ops) ops |= MatrixOpBit(op);
+    const TensorCoreVerdict verdict = TensorCoresOf(kernel.name, 9, ops);
+    EXPECT_EQ(verdict.use, TensorCores::kUsed) << kernel.name;
+    EXPECT_EQ(verdict.evidence, kernel.evidence);
+    EXPECT_EQ(verdict.input, kernel.input) << kernel.name << ": " << kernel.evidence;
+  }
 }
 
 }  // namespace
