@@ -105,6 +105,9 @@ class Twin:
             self.same("kernel", counted(rows["kernel"], "name", "grid", "block", "dynamic_shared_bytes"), expected(wanted["kernels"]))
             if kernels["count"] != sum(row[-1] for row in wanted["kernels"]):
                 self.differs(f"stats kernels counts {kernels['count']}")
+        if "tensor_cores" in wanted:
+            verdicts = counted(kernels["kernels"], "name", "tensor_cores", "tensor_cores_evidence")
+            self.same("tensor cores of", verdicts, expected(wanted["tensor_cores"]))
         if "copies" in wanted:
             self.same("copy", counted(rows["memcpy"], "kind", "source", "destination", "bytes"), expected(wanted["copies"]))
         if "sets" in wanted:

@@ -282,7 +282,7 @@ class TraceFile:
                 get = lambda number, default=0: signature.get(number, [default])[-1]
                 triple = lambda number: tuple(int(value) for value in _packed(get(number, b"")))
                 self.signatures[get(1)] = {"name": get(2), "device": get(3), "context": get(4), "grid": triple(5), "block": triple(6),
-                                           "registers": get(8), "static_smem": get(9), "dynamic_smem": get(10)}
+                                           "registers": get(8), "static_smem": get(9), "dynamic_smem": get(10), "matrix_ops": get(17)}
         elif kind == STREAMS:
             for entry in fields(one(26)).get(1, []):
                 stream = fields(entry)
