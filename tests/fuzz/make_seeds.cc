@@ -47,15 +47,24 @@ void Fill(ChunkBuilder* builder, int columns) {
   }
 }
 
+void WriteChunk(ChunkBuilder* builder, int columns, const std::filesystem::path& path) {
+  Fill(builder, columns);
+  std::vector<uint8_t> bytes;
+  builder->Finish(1, &bytes);
+  Write(path, bytes.data(), bytes.size());
+}
+
 void MakeChunks(const std::filesystem::path& folder) {
   for (const auto& table : gpuprof::proto::kTables) {
     for (const uint32_t shift : {0u, 5u}) {
       ChunkBuilder builder(table.kind, 3, shift);
-      Fill(&builder, table.columns);
-      std::vector<uint8_t> bytes;
-      builder.Finish(1, &bytes);
-      Write(folder / (std::string(table.name) + std::to_string(shift)), bytes.data(), bytes.size());
+      WriteChunk(&builder, table.columns,
+                 folder / (std::string(table.name) + std::to_string(shift)));
     }
+    if (table.column[0].encoding != gpuprof::proto::Encoding::kGap) continue;
+    ChunkBuilder builder(table.kind, 3, 0);
+    builder.SetTick({32, -700'000, false});
+    WriteChunk(&builder, table.columns, folder / (std::string(table.name) + "_slips"));
   }
 }
 
