@@ -3,9 +3,9 @@
 
 // Modules and their functions. Nothing in an image is executed; its code object is found so that
 // tools that read it have something to read. A real driver takes the code of the device's own
-// architecture, decompresses it, and compiles PTX where there is none. Here it is the first cubin that
-// is not compressed, whatever it is for (our programs are built with one, for sm_80), and else the
-// image as it is.
+// architecture, decompresses it, and compiles PTX where there is none. Here it is the first cubin
+// that is not compressed, whatever it is for (our programs are built with one, for sm_80), and else
+// the image as it is.
 
 #pragma once
 
