@@ -24,6 +24,7 @@
 #include "proto/codec/trace_writer.h"
 #include "proto/record.h"
 #include "proto/trace.pb.h"
+#include "tests/unit/tracer/cupti/made_cubin.h"
 
 namespace {
 
@@ -341,6 +342,17 @@ void MakeBundle(const std::filesystem::path& folder) {
   Write(folder / "full", bytes.data(), bytes.size());
 }
 
+void MakeCubins(const std::filesystem::path& folder) {
+  using namespace gpuprof::tracer::cupti;
+  for (const uint32_t sm : {75u, 90u}) {
+    const std::string cubin = CubinOf(sm, {{"matrix", {kHmma, kHgmma}}, {"plain", {kNop, kFfma}}},
+                                      sm == 75 ? Abi::k7 : Abi::k8);
+    Write(folder / ("sm_" + std::to_string(sm)), cubin.data(), cubin.size());
+  }
+  const std::string calls = CubinOf(100, {{"calls", {kFfma}}, {"tile", {kImma, kOther}, false}});
+  Write(folder / "calls", calls.data(), calls.size());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -350,7 +362,7 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path root = argv[1];
   for (const char* name :
-       {"container", "chunk", "ring", "resume", "bundle", "segments", "model", "elf"})
+       {"container", "chunk", "ring", "resume", "bundle", "segments", "model", "elf", "cubin"})
     std::filesystem::create_directories(root / name);
   MakeContainer(root / "container");
   // A trace to be gone on with: without its end.
@@ -364,5 +376,6 @@ int main(int argc, char** argv) {
   MakeModel(root / "model");
   MakeJoined(root / "model");
   MakeElf(root / "elf");
+  MakeCubins(root / "cubin");
   return 0;
 }
