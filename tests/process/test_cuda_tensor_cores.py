@@ -37,8 +37,7 @@ def test_code_is_believed_rather_than_names(record, tmp_path, release, script):
     assert all("matrix_ops=none " in line if "my_hmma_kernel" in line else "matrix_ops=HMMA " in line for line in lines)
 
 
-def test_no_code_goes_into_the_recording(record, tmp_path):
-    """The evidence is a few bits; the program's machine code is nobody's business."""
+def test_the_evidence_is_a_few_bits_in_the_trace(record, tmp_path):
     outcome = record([DOUBLES / "programs" / "matrix"], env=environment_of(tmp_path / "truth.json"))
     assert outcome.status == 0, outcome.err.decode()
     (trace,) = read_bundle(outcome.bundle)
