@@ -10,8 +10,9 @@
 
 namespace gpuprof::proto {
 
-// Bit 0: the kernel's code was looked at. Without it nothing is known; alone it says that there is
-// none.
+// Bit 0: the kernel's code was looked at, and all code of its name says the same. Alone it says
+// that there is none. Families without it: some code of that name holds them and some does not.
+// 0: nothing is known.
 inline constexpr uint32_t kCodeLookedAt = 1;
 
 // Named as NVIDIA's disassembler names the instructions. The first letter is of the operands: H of

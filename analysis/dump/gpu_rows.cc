@@ -7,6 +7,7 @@
 #include <string>
 
 #include "analysis/model/names.h"
+#include "proto/matrix_ops.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -61,7 +62,8 @@ void GpuRows::Kernel(const Track& track, size_t row) {
   out_->Pair("dynamic_shared_bytes", signature.dynamic_shared_bytes());
   if (signature.matrix_ops() != 0) {
     const std::string ops = MatrixOpsText(signature.matrix_ops(), ",");
-    out_->Pair("matrix_ops", std::string_view(ops.empty() ? "none" : ops));
+    const bool is_certain = (signature.matrix_ops() & proto::kCodeLookedAt) != 0;
+    out_->Pair("matrix_ops", std::string_view(!is_certain ? "differ" : ops.empty() ? "none" : ops));
   }
   Origin(t, row);
   out_->Pair("capture", t.capture[row]);

@@ -133,13 +133,14 @@ void FillOccupancy(const Process& process, const proto::Device& device, const Su
 }
 
 // Signatures of one kernel that were first seen at different times may know differently much of its
-// code. 0: nothing, or they contradict each other.
+// code. 0: nothing, or that some code of this name has such instructions and some has none.
 uint32_t MatrixOpsOf(const Process& process, const Sums& sums) {
   uint32_t all = 0;
   bool lacks = false;
   for (const auto& [id, ns] : sums.signatures) {
     const proto::Signature* signature = SignatureOf(process, id);
     const uint32_t ops = signature == nullptr ? 0 : signature->matrix_ops();
+    if (ops != 0 && (ops & proto::kCodeLookedAt) == 0) return 0;
     all |= ops;
     lacks |= ops == proto::kCodeLookedAt;
   }

@@ -306,6 +306,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   for (const Column& column : column_) {
     columns_bytes += static_cast<uint64_t>(column.cursor - column.begin);
   }
+  columns_bytes += static_cast<uint64_t>(slip_.cursor - slip_.begin);
   out->reserve(out->size() + columns_bytes + 160);
   const uint64_t chunk = writer.Begin(chunk_field::kTraceChunk);
   writer.Varint(chunk_field::kKind, static_cast<uint64_t>(kind_));

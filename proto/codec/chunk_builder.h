@@ -33,7 +33,7 @@ class ChunkBuilder {
   void Append(const uint64_t* row, uint64_t start);
 
   // Of tables that begin with kGap: the clock of the starts and ends. Where it is not exact they
-  // lie within 2^40 ns. Before the first row; until the chunk's end.
+  // lie within kFarthestRounded ns. Before the first row; until the chunk's end.
   void SetTick(const SpanTick& tick) {
     tick_ = tick;
     exact_tick_ = ExactTick(tick.tick);

@@ -19,7 +19,6 @@ constexpr int kEnd = 0, kDuration = 1;
 constexpr uint64_t kMostTick = 1'000'000;  // a millisecond; clocks step by less
 // Spans of a chunk that a rounded tick is looked for in.
 constexpr size_t kMostTellingSpans = 8192;
-constexpr uint64_t kLongestRounded = uint64_t{1} << 40;  // ns that a chunk with such a tick covers
 // What an emptied buffer keeps in any case; more only while it is needed.
 constexpr uint64_t kKeptValues = 8192;
 // From how many rows on sorting digit by digit is faster than by comparison.
@@ -129,7 +128,7 @@ SpanTick SpanBuffer::FindTick() const {
     first = std::min(first, StartOf(Row(i)));
     last = std::max(last, Row(i)[kEnd]);
   }
-  return last - first < kLongestRounded ? FindRoundedTick(TellingSpans()) : SpanTick();
+  return last - first < kFarthestRounded ? FindRoundedTick(TellingSpans()) : SpanTick();
 }
 
 ChunkBuilder* SpanBuffer::Encode() {

@@ -18,6 +18,10 @@ namespace gpuprof::codec {
 // How much longer than `tick` a tick is, in 2^-32 ns: less than this, either way.
 inline constexpr int64_t kMostTickFraction = int64_t{1} << 26;
 
+// Writers: how far the times of a chunk with slips lie apart at most, in ns. Ticks times fraction
+// must not wrap, also for a first guess of the ticks.
+inline constexpr uint64_t kFarthestRounded = uint64_t{1} << 39;
+
 struct SpanTick {
   uint64_t tick = 1;
   int64_t fraction = 0;
@@ -43,7 +47,7 @@ class SpanClock {
     return at_ = time + slip;
   }
 
-  // Advances to `time`, which is less than 2^40 away; the slip lies within the window.
+  // Advances to `time`, which is less than kFarthestRounded away; the slip lies within the window.
   struct Step {
     uint64_t ticks;
     int64_t slip;

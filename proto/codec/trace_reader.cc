@@ -42,10 +42,6 @@ struct ChunkFields {
   uint64_t column_bytes[proto::kMaxColumns] = {};
   const uint8_t* slip = nullptr;
   uint64_t slip_bytes = 0;
-
-  bool has_foreseen_spans() const {
-    return foresight != 0 || tick_fraction != 0 || slip != nullptr;
-  }
 };
 
 const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
@@ -131,6 +127,8 @@ const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeade
   if (chunk.tick == 0 || chunk.tick > kMostTick) return "tick makes no sense";
   const int64_t fraction = static_cast<int64_t>(UnZigZag(chunk.tick_fraction));
   if (fraction >= kMostTickFraction || fraction <= -kMostTickFraction) return "tick makes no sense";
+  if (chunk.foresight == 0 && (fraction != 0 || chunk.slip != nullptr))
+    return "slips without foresight";
   if (chunk.foresight > kGapsAndDurationsForeseen)
     return "foresight that this reader does not know";
   if (chunk.sampled_one_in > kMostSampledOneIn) return "sampling factor makes no sense";
@@ -232,7 +230,7 @@ const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& tabl
   };
   const char* fault = decode(kKey);
   frame.key = out->column[kKey].data();
-  if (chunk.has_foreseen_spans()) {
+  if (chunk.foresight != 0) {
     if (fault == nullptr) fault = DecodeForeseen(whole, frame, out);
   } else {
     if (fault == nullptr) fault = decode(kDuration);

@@ -32,6 +32,9 @@ uint64_t KeyOf(const char* name, size_t bytes) {
     name += part;
     bytes -= part;
   }
+  // The last word's upper bits have not come down to those that choose a slot.
+  hash *= kMultiplier;
+  hash ^= hash >> 32;
   return hash != 0 ? hash : 1;
 }
 
@@ -83,7 +86,8 @@ bool KernelCode::AddFunctions(const Cubin& cubin, uint32_t* callable) {
   return true;
 }
 
-// Kernels cannot be launched before they are loaded: nobody asks between the two passes.
+// Kernels cannot be launched before they are loaded: nobody asks for this module's between the two
+// passes.
 void KernelCode::AddModule(const void* bytes, size_t size) {
   const Cubin cubin(bytes, size);
   uint32_t callable = 0;
@@ -102,7 +106,8 @@ uint32_t KernelCode::MatrixOps(const char* name) const {
   const uint32_t facts = slot->facts.load(std::memory_order_acquire);
   const uint32_t ops = facts & kOps;
   if ((facts & kHasNone) == 0) return ops != 0 ? ops | proto::kCodeLookedAt : 0;
-  return ops != 0 || (facts & kMayCall) != 0 ? 0 : proto::kCodeLookedAt;
+  if (ops != 0) return ops;
+  return (facts & kMayCall) != 0 ? 0 : proto::kCodeLookedAt;
 }
 
 }  // namespace gpuprof::tracer::cupti

@@ -26,15 +26,15 @@ class KernelCode {
   static constexpr uint32_t kSlots = 1u << 16;
   static constexpr uint32_t kMost = kSlots / 4 * 3;
   // Of one module: functions beyond it are not known. At gigabytes a second, this is the longest
-  // that a load of a module can be held up: some ten milliseconds.
+  // that a load of a module can be held up: some tens of milliseconds.
   static constexpr uint64_t kMostCodeBytes = 64u << 20;
 
   // The bytes need to be there during the call only.
   void AddModule(const void* cubin, size_t bytes);
 
-  // As Signature.matrix_ops of the trace: 0 where it is not known, be it that the code was not
-  // seen, that modules differ in what they have under this name, or that what the kernel lacks
-  // another function of the module has, which it may call.
+  // As Signature.matrix_ops of the trace. What several modules have under one name, be it for
+  // several architectures, is taken together. 0 where it is not known: the code was not seen, or
+  // what the kernel lacks another function of the module has, which it may call.
   uint32_t MatrixOps(const char* name) const;
 
  private:

@@ -82,6 +82,9 @@ uint32_t MatrixOpcodes::BitOf(uint64_t low, uint64_t high) const {
 
 uint32_t MatrixOpcodes::FindIn(const uint8_t* code, size_t bytes) const {
   uint32_t found = 0;
+  // Matrix instructions come in long rows of one kind.
+  uint64_t last_low = 0, last_high = 0;
+  constexpr uint64_t kLowBits = kOperation | uint64_t{1} << 63, kHighBits = kWide | 0x300;
   for (size_t at = 0; at + kInstructionBytes <= bytes; at += kInstructionBytes) {
     uint64_t low;
     memcpy(&low, code + at, sizeof(low));
@@ -89,6 +92,9 @@ uint32_t MatrixOpcodes::FindIn(const uint8_t* code, size_t bytes) const {
       continue;
     uint64_t high;
     memcpy(&high, code + at + sizeof(low), sizeof(high));
+    if ((low & kLowBits) == last_low && (high & kHighBits) == last_high) continue;
+    last_low = low & kLowBits;
+    last_high = high & kHighBits;
     found |= BitOf(low, high);
   }
   return found;

@@ -148,6 +148,51 @@ TEST(SpanBuffer, TimesBesideARoundedTickAreExact) {
   EXPECT_EQ(rows, kernels);
 }
 
+// Spans as long as the clock may go, at the steepest line there is, forwards and back.
+TEST(SpanBuffer, FarTimesBesideARoundedTickAreExact) {
+  for (const int64_t fraction : {kMostTickFraction - 1, int64_t{0}, 1 - kMostTickFraction}) {
+    for (const uint64_t tick : {8u, 9u, 32u, 60u}) {
+      const uint64_t base = 1'750'000'000'000'000'000;
+      const std::vector<Row> spans = {
+          {base + 500, 500, 2, 0, 0, 0},
+          {base + kFarthestRounded - 2, kFarthestRounded - 2, 2, 1, 0, 0},
+          {base + kFarthestRounded - 1, 1, 2, 2, 0, 0},
+          {base + kFarthestRounded - 1, kFarthestRounded - 700, 3, 3, 0, 0},
+          {base + kFarthestRounded - 1, 0, 3, 4, 0, 0}};
+      ChunkBuilder builder(ChunkKind::kKernel, 5, 0);
+      builder.SetTick({tick, fraction, false});
+      for (const Row& row : spans) AppendRow(&builder, row);
+      const TempFolder folder;
+      const std::string path = folder / "p1-1.gpt";
+      TraceWriter writer;
+      ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
+      ASSERT_TRUE(writer.WriteEvents(&builder, 1, 0));
+      writer.Close();
+      EXPECT_EQ(ReadRows(ReadBytes(path), 5, ChunkKind::kKernel), spans) << tick << " " << fraction;
+    }
+  }
+}
+
+// A chunk in which the steepest line there is was found, and then a span that is too long for it.
+TEST(SpanBuffer, ASpanTooFarForARoundedTickIsExact) {
+  constexpr uint64_t kTicks[] = {61, 62, 63, 64, 65, 66, 67, 64, 61, 67, 62, 66, 63, 65, 64, 64};
+  for (const uint64_t far : {uint64_t{1} << 38, uint64_t{1} << 39, (uint64_t{1} << 40) - 2}) {
+    std::vector<Row> spans;
+    uint64_t at = 1'000'000;
+    for (uint64_t i = 0; i < 400; ++i) {
+      const uint64_t duration = 8 * kTicks[i % 16] - 1;
+      at += 8 * (kTicks[(i * 5 + 3) % 16] + (i % 20 == 0 ? 1 : 0)) - 1 + duration;
+      spans.push_back({at, duration, 2, i, 0, 0});
+    }
+    spans.push_back({far, far - at - 511, 3, 400, 0, 0});
+    SpanBuffer buffer(ChunkKind::kKernel, 5);
+    for (const Row& row : spans) buffer.Append(row.data());
+    std::vector<Row> rows;
+    EXPECT_EQ(Written(&buffer, &rows).tick(), far <= kFarthestRounded ? 8u : 0u);
+    EXPECT_EQ(rows, spans);
+  }
+}
+
 TEST(SpanBuffer, NoTickWhereThereIsNone) {
   std::mt19937_64 random(8);
   std::vector<Row> calls;

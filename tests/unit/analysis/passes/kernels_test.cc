@@ -66,18 +66,21 @@ TEST(Kernels, TensorCoresByTheCodeThatWasSeen) {
   launch("my_hmma_kernel", 7, proto::kCodeLookedAt);
   launch("contradictory", 3, proto::kCodeLookedAt);
   launch("contradictory", 2, kHmma);
+  launch("differs_from_module_to_module", 2, proto::kCodeLookedAt);
+  launch("differs_from_module_to_module", 2, MatrixOpBit(proto::MatrixOp::kHmma));
   launch("unseen_s884gemm", 1, 0);
   const results::Kernels result = RunBy(MakeTrace({&builder}), "name");
-  ASSERT_EQ(result.kernels_size(), 4);
+  ASSERT_EQ(result.kernels_size(), 5);
   EXPECT_EQ(result.kernels(0).tensor_cores(), "yes");
   EXPECT_EQ(result.kernels(0).tensor_cores_evidence(), "SASS: HMMA");
   EXPECT_EQ(result.kernels(1).tensor_cores(), "no");
   EXPECT_EQ(result.kernels(1).tensor_cores_evidence(), "SASS: no matrix instructions");
   EXPECT_EQ(result.kernels(2).tensor_cores(), "unknown");
-  EXPECT_EQ(result.kernels(3).tensor_cores(), "yes");
-  EXPECT_EQ(result.kernels(3).tensor_cores_evidence(), "s884");
+  EXPECT_EQ(result.kernels(3).tensor_cores(), "unknown");
+  EXPECT_EQ(result.kernels(4).tensor_cores(), "yes");
+  EXPECT_EQ(result.kernels(4).tensor_cores_evidence(), "s884");
   EXPECT_EQ(result.tensor_cores_ns(), 18 * kMs);
-  EXPECT_EQ(result.tensor_cores_unknown_ns(), 5 * kMs);
+  EXPECT_EQ(result.tensor_cores_unknown_ns(), 9 * kMs);
 }
 
 // Containers give the same pid on every host, and each file numbers names as it likes.
