@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "proto/codec/slot_mix.h"
+
 namespace gpuprof::codec {
 
 class KeyedLast {
@@ -61,7 +63,7 @@ class KeyedLast {
 
   Slot* Seek(uint64_t key) {
     const uint64_t mask = slots_.size() - 1;
-    uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 32 & mask;
+    uint64_t at = mix_(key) & mask;
     while (slots_[at].used && slots_[at].key != key) at = (at + 1) & mask;
     return &slots_[at];
   }
@@ -75,6 +77,7 @@ class KeyedLast {
     last_ = nullptr;
   }
 
+  SlotMix mix_{this};
   std::vector<Slot> slots_;  // open addressing, a power of two
   uint64_t used_ = 0;
   uint64_t last_key_ = 0;

@@ -14,6 +14,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "proto/codec/slot_mix.h"
+
 namespace gpuprof::codec {
 
 class SpanHistory {
@@ -115,7 +117,7 @@ class SpanHistory {
 
     Slot* Seek(uint64_t key) {
       const uint64_t mask = slots_.size() - 1;
-      uint64_t at = (key * 0x9e3779b97f4a7c15u) >> 32 & mask;
+      uint64_t at = mix_(key) & mask;
       while (slots_[at].values.any && slots_[at].key != key) at = (at + 1) & mask;
       return &slots_[at];
     }
@@ -127,6 +129,7 @@ class SpanHistory {
       }
     }
 
+    SlotMix mix_{this};
     std::vector<Slot> slots_;
     uint32_t used_ = 0;
   };
