@@ -4,12 +4,13 @@
 
 """What a real GPU has to show, from one folder (`--target gpu_kit`) on a machine where nothing can be installed.
 
-    python3 gpu-kit/run.py
+    python3 gpu-kit/run.py [--as-they-came]
 
-Builds the programs with the machine's nvcc where there is one, so that they fit its driver; otherwise those that came along are taken. Then the
+Builds the programs with the machine's nvcc where there is one, so that they fit its driver; otherwise (or with --as-they-came) those that came along are taken. Then the
 twins, the frameworks that are there, and recordings of CUPTI's own buffers in gpu-kit/recordings, to be kept. Exit status 1 if anything differed. Needs Python 3.8, a driver and a GPU.
 """
 
+import argparse
 import pathlib
 import shutil
 import subprocess
@@ -18,19 +19,30 @@ import sys
 KIT = pathlib.Path(__file__).resolve().parent
 
 
+def build(nvcc, name, source, *more):
+    """For the GPU that is there; where nvcc cannot tell, for one that all programs are at home on."""
+    for architecture in ("-arch=native", "-arch=sm_80"):
+        done = subprocess.run([nvcc, architecture, "-O1", "-o", str(KIT / "built" / name), *more, str(source), *(["-lcuda"] if source.suffix == ".c" else [])],
+                              capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            return
+    print(f"{name}: not built: {done.stderr.strip()[-300:]}", flush=True)
+
+
 def built(nvcc):
-    """The folder of programs, built here."""
-    folder = KIT / "built"
-    folder.mkdir(exist_ok=True)
+    """The folder of programs, built here. What cannot be built is told, and again by what wants to run it."""
+    (KIT / "built").mkdir(exist_ok=True)
     for source in sorted((KIT / "sources").glob("*.cu")):
-        name = "cuda_train" if source.stem == "train" else source.stem
-        subprocess.run([nvcc, "-cudart", "shared", "-O1", "-o", str(folder / name), str(source)], check=True)
-    subprocess.run([nvcc, "-x", "cu", "-o", str(folder / "driver_api"), str(KIT / "sources" / "driver_api.c"), "-lcuda"], check=False)
-    return folder
+        build(nvcc, "cuda_train" if source.stem == "train" else source.stem, source, "-cudart", "shared")
+    build(nvcc, "driver_api", KIT / "sources" / "driver_api.c", "-x", "cu")
+    return KIT / "built"
 
 
 def main():
-    nvcc = shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--as-they-came", action="store_true")
+    options = parser.parse_args()
+    nvcc = None if options.as_they_came else shutil.which("nvcc") or shutil.which("nvcc", path="/usr/local/cuda/bin")
     programs = built(nvcc) if nvcc else KIT / "programs"
     print(f"programs: {'by ' + nvcc if nvcc else 'those that came along'}", flush=True)
     gpuprof = str(KIT / "gpuprof")

@@ -75,6 +75,9 @@ class Twin:
 
     def run(self):
         program = self.options.programs / self.expectation["program"]
+        if not program.exists():
+            self.differs(f"there is no {program}")
+            return
         command = [str(program), *self.expectation.get("arguments", [])]
         environment = dict(os.environ)
         if self.options.doubles:
