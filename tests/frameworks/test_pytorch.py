@@ -26,7 +26,9 @@ def test_loader_workers_are_followed(record, method):
     bare = run_bare(command, env=PYTHON, timeout=120)
     outcome = record(command, env=PYTHON, timeout=180)
     assert (outcome.status, outcome.out) == (bare.status, bare.out) == (0, bare.out)
-    workers = {int(pid) for pid in outcome.own_err.split()}
+    said = outcome.own_err.decode().splitlines()
+    assert len(said) == 1, outcome.own_err
+    workers = {int(pid) for pid in said[0].split()}
     assert len(workers) == 2
     traces = {t.pid: t for t in outcome.traces()}
     assert workers <= set(traces), "each worker has a trace"
