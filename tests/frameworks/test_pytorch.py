@@ -26,7 +26,8 @@ def test_loader_workers_are_followed(record, method):
     bare = run_bare(command, env=PYTHON, timeout=120)
     outcome = record(command, env=PYTHON, timeout=180)
     assert (outcome.status, outcome.out) == (bare.status, bare.out) == (0, bare.out)
-    said = outcome.own_err.decode().splitlines()
+    # Python's tracker of semaphores loses count now and then, bare as well (one run of six that were tried), and says so.
+    said = [line for line in outcome.own_err.decode().splitlines() if "resource_tracker" not in line]
     assert len(said) == 1, outcome.own_err
     workers = {int(pid) for pid in said[0].split()}
     assert len(workers) == 2
