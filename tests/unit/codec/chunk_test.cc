@@ -230,13 +230,7 @@ TEST(ChunkBuilder, ATickMakesTimesSmallAndKeepsThemExact) {
     ChunkBuilder builder(ChunkKind::kKernel, 1, 0);
     builder.SetTick({tick, 0, true});
     for (const Row& row : rows) AppendRow(&builder, row);
-    const TempFolder folder;
-    const std::string path = folder / "p1-1.gpt";
-    TraceWriter writer;
-    ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
-    ASSERT_TRUE(writer.WriteEvents(&builder, 1, 0));
-    writer.Close();
-    const std::vector<uint8_t> file = ReadBytes(path);
+    const std::vector<uint8_t> file = FileOf(&builder);
     EXPECT_EQ(ReadRows(file, 1, ChunkKind::kKernel), rows);
     const proto::Trace trace = ParseAll(file);
     EXPECT_EQ(trace.chunk(0).tick(), tick == 1 ? 0 : tick);

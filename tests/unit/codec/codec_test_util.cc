@@ -22,6 +22,7 @@
 #define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
+#include "proto/codec/trace_writer.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
 
@@ -98,6 +99,16 @@ Row Expected(const proto::TableSpec& table, Row row, uint32_t time_shift) {
   row[0] = end;
   if (span >= 0) row[static_cast<size_t>(span)] = end - (start >> time_shift << time_shift);
   return row;
+}
+
+std::vector<uint8_t> FileOf(ChunkBuilder* builder) {
+  const TempFolder folder;
+  const std::string path = folder / "p1-1.gpt";
+  TraceWriter writer;
+  EXPECT_TRUE(writer.Create(path.c_str(), TestHeader()));
+  EXPECT_TRUE(writer.WriteEvents(builder, 1, 0));
+  writer.Close();
+  return ReadBytes(path);
 }
 
 void AppendRow(ChunkBuilder* builder, const Row& row) {

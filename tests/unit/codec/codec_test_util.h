@@ -42,6 +42,9 @@ bool Exists(const std::string& path);
 std::vector<uint8_t> DecompressAll(const std::vector<uint8_t>& file);
 proto::Trace ParseAll(const std::vector<uint8_t>& file);
 
+// A trace file of one block: the builder's rows.
+std::vector<uint8_t> FileOf(ChunkBuilder* builder);
+
 // Row values as a reader must give them back, with times rounded to the shift.
 Row Expected(const proto::TableSpec& table, Row row, uint32_t time_shift);
 // Where the row's span begins; its time if it has none.

@@ -35,13 +35,7 @@ std::vector<Row> Kernels(size_t count, uint64_t tick) {
 }
 
 proto::Chunk Written(SpanBuffer* buffer, std::vector<Row>* rows) {
-  const TempFolder folder;
-  const std::string path = folder / "p1-1.gpt";
-  TraceWriter writer;
-  EXPECT_TRUE(writer.Create(path.c_str(), TestHeader()));
-  EXPECT_TRUE(writer.WriteEvents(buffer->Encode(), 1, 0));
-  writer.Close();
-  const std::vector<uint8_t> file = ReadBytes(path);
+  const std::vector<uint8_t> file = FileOf(buffer->Encode());
   *rows = ReadRows(file, 5, buffer->kind());
   const proto::Trace trace = ParseAll(file);
   EXPECT_EQ(RowsOf(trace.chunk(0)), *rows);
@@ -162,13 +156,8 @@ TEST(SpanBuffer, FarTimesBesideARoundedTickAreExact) {
       ChunkBuilder builder(ChunkKind::kKernel, 5, 0);
       builder.SetTick({tick, fraction, false});
       for (const Row& row : spans) AppendRow(&builder, row);
-      const TempFolder folder;
-      const std::string path = folder / "p1-1.gpt";
-      TraceWriter writer;
-      ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
-      ASSERT_TRUE(writer.WriteEvents(&builder, 1, 0));
-      writer.Close();
-      EXPECT_EQ(ReadRows(ReadBytes(path), 5, ChunkKind::kKernel), spans) << tick << " " << fraction;
+      const std::vector<uint8_t> file = FileOf(&builder);
+      EXPECT_EQ(ReadRows(file, 5, ChunkKind::kKernel), spans) << tick << " " << fraction;
     }
   }
 }
@@ -322,13 +311,7 @@ TEST(SpanBuffer, LongColumnsHaveBlocksOfTheirOwn) {
     kernels.resize(count);
     SpanBuffer buffer(ChunkKind::kKernel, 5);
     for (const Row& row : kernels) buffer.Append(row.data());
-    const TempFolder folder;
-    const std::string path = folder / "p1-1.gpt";
-    TraceWriter writer;
-    ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
-    ASSERT_TRUE(writer.WriteEvents(buffer.Encode(), 1, 0));
-    writer.Close();
-    const std::vector<uint8_t> file = ReadBytes(path);
+    const std::vector<uint8_t> file = FileOf(buffer.Encode());
     EXPECT_EQ(ReadRows(file, 5, ChunkKind::kKernel), kernels);
     // Gap, duration, signature, correlation; the graph's columns are empty.
     EXPECT_EQ(ZstdBlocks(file).size(), count == 20 ? 1u : 4u);
@@ -339,13 +322,8 @@ TEST(SpanBuffer, KernelsTakeTwoBytes) {
   const std::vector<Row> kernels = Kernels(60'000, 32);
   SpanBuffer buffer(ChunkKind::kKernel, 5);
   for (const Row& row : kernels) buffer.Append(row.data());
-  const TempFolder folder;
-  const std::string path = folder / "p1-1.gpt";
-  TraceWriter writer;
-  ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
-  ASSERT_TRUE(writer.WriteEvents(buffer.Encode(), 1, 0));
-  writer.Close();
-  EXPECT_LT(static_cast<double>(ReadBytes(path).size()) / 60'000, 2.0);
+  const std::vector<uint8_t> file = FileOf(buffer.Encode());
+  EXPECT_LT(static_cast<double>(file.size()) / 60'000, 2.0);
   buffer.GiveMemoryBack();
   EXPECT_LT(buffer.memory_bytes(), 200'000u);
 }
