@@ -27,7 +27,7 @@ def test_loader_workers_are_followed(record, method):
     outcome = record(command, env=PYTHON, timeout=180)
     assert (outcome.status, outcome.out) == (bare.status, bare.out) == (0, bare.out)
     # Python's tracker of semaphores loses count now and then, bare as well (one run of six that were tried), and says so.
-    said = [line for line in outcome.own_err.decode().splitlines() if "resource_tracker" not in line]
+    said = [line for line in outcome.own_err.decode().splitlines() if "resource_tracker.py:" not in line and "warnings.warn('resource_tracker: " not in line]
     assert len(said) == 1, outcome.own_err
     workers = {int(pid) for pid in said[0].split()}
     assert len(workers) == 2

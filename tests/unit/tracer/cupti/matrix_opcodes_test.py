@@ -147,13 +147,14 @@ def compiled(architecture, kernels, to):
 @needs_nvdisasm
 @pytest.mark.parametrize("architecture", architectures() if PTXAS else [])
 def test_what_ptxas_writes(architecture, tmp_path):
-    if re.sub(r"\D", "", architecture) not in KNOWN:
-        pytest.skip("not in the table: nothing is said of it")
     kernels = {name: KERNEL.format(name=name, loads=LOADS, body=body, stores=STORES) for name, body in BODIES.items()}
     kernels = {name: text for name, text in kernels.items() if compiled(architecture, [text], tmp_path / "one.cubin")}
     assert {"no_float", "no_half", "half"} <= set(kernels), "every architecture has these"
     cubin = tmp_path / "all.cubin"
     assert compiled(architecture, kernels.values(), cubin)
+    if re.sub(r"\D", "", architecture) not in KNOWN:
+        assert not ours(cubin), "of what is not in the table nothing may be said"
+        return
     found_by_us, true = ours(cubin), theirs(cubin)
     assert set(true) == set(kernels) and true["half"] and not any(ops for name, ops in true.items() if name.startswith("no_"))
     assert {name: (ops, "kernel") for name, ops in true.items()} == {name: verdict for (_, name), verdict in found_by_us.items()}
