@@ -43,6 +43,7 @@ constexpr uint64_t kStartTime = 20 * kSecond;
 
 std::atomic<uint32_t> g_toggles{0};
 std::atomic<uint32_t> g_stop_wanted{0};
+std::atomic<uint32_t> g_tick_wanted{0};
 std::atomic<uint32_t> g_wanted{0};   // the thread sleeps on it
 std::atomic<uint32_t> g_settled{0};  // 1: it has done what there was to do at the start
 std::atomic<uint32_t> g_reopen_wanted{0};
@@ -135,6 +136,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
   }
   if (g_stop_wanted.exchange(0) != 0) StopCapture("memory");
   RunToggles();
+  if (g_tick_wanted.exchange(0) != 0) deadlines->tick = 0;
   if (g_process.session.load() != 0 && now >= deadlines->tick) {
     if (TickSession()) deadlines->loading = now + kLoadingTime;
     const uint64_t quiet = now - began < kStartTime ? kQuietTick : kSlowTick;
@@ -239,6 +241,11 @@ void RequestStop() noexcept {
   WakeControlThread();
 }
 
+void RequestTick() noexcept {
+  g_tick_wanted.store(1);
+  WakeControlThread();
+}
+
 void ReopenControlSocket() noexcept {
   g_reopen_wanted.store(1);
   WakeControlThread();
@@ -247,6 +254,7 @@ void ReopenControlSocket() noexcept {
 void ForgetControl() noexcept {
   g_toggles.store(0);
   g_stop_wanted.store(0);
+  g_tick_wanted.store(0);
   g_reopen_wanted.store(0);
   g_hastened.store(0);
   g_posted.store(kNothing);

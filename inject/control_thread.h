@@ -38,6 +38,9 @@ void RequestToggle() noexcept;
 // Ends the capture under way, soon. Tool threads.
 void RequestStop() noexcept;
 
+// Calls the tracer's tick, soon. Any thread.
+void RequestTick() noexcept;
+
 // An image that goes on after a failed exec has a new name.
 void ReopenControlSocket() noexcept;
 

@@ -101,6 +101,7 @@ void FillHost() {
   g_host.drain_wanted = &g_process.drain_wanted;
   g_host.wake_drain = Wake;
   g_host.request_stop = RequestStop;
+  g_host.request_tick = RequestTick;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.say = SayHere;

@@ -91,6 +91,8 @@ struct Host {
 
   // Ends the capture soon, from the control thread. Any tool thread.
   void (*request_stop)();
+  // `tick` is called at once. Any thread, inside a CUDA call.
+  void (*request_tick)();
 
   // Marks the calling thread as ours for life: its allocations and locks are not recorded. It
   // leaves the program's table of descriptors where the system lets it: what others have opened it
@@ -122,8 +124,8 @@ struct Api {
   void (*stop)(StopReason reason, const char* trigger);
 
   // Now and then while capturing (20 to 200 ms), on the control thread: looks for frameworks that
-  // were loaded meanwhile. May wait for the loader's lock. True: libraries came or went since the
-  // last time.
+  // were loaded meanwhile. May wait for the loader's lock. True: soon again (libraries came or
+  // went since the last time, or CUPTI waits for us).
   bool (*tick)();
 
   // The program is initialising CUDA, on this thread of its, and a capture runs: GPU activity is

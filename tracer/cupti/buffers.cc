@@ -56,7 +56,11 @@ uint8_t* BufferPool::RequestFrom(uint32_t first, uint32_t end, size_t size) {
 
 uint8_t* BufferPool::Request(size_t* size) {
   *size = buffer_bytes_;
-  if (uint8_t* buffer = RequestFrom(0, most_, buffer_bytes_)) return buffer;
+  if (uint8_t* buffer = RequestFrom(0, most_, buffer_bytes_)) {
+    if (outstanding() > most_ / 4 * 3) crowded_.store(1, std::memory_order_relaxed);
+    return buffer;
+  }
+  crowded_.store(1, std::memory_order_relaxed);
   *size = kSpareBytes;
   if (with_spares_) {
     if (uint8_t* buffer = RequestFrom(most_, kMost, kSpareBytes)) return buffer;
@@ -127,6 +131,7 @@ void BufferPool::Forget() {
   refused_.store(0, std::memory_order_relaxed);
   let_go_.store(0, std::memory_order_relaxed);
   outstanding_.store(0, std::memory_order_relaxed);
+  crowded_.store(0, std::memory_order_relaxed);
 }
 
 uint64_t BufferPool::memory_bytes() const {

@@ -57,6 +57,11 @@ class BufferPool {
   // stays, as CUPTI's own copy may still point to it.
   void Forget();
 
+  // Whether few were left, or none, when one was asked for since TakeCrowded: buffers that are out
+  // only because they are not full yet want to be fetched.
+  bool is_crowded() const { return crowded_.load(std::memory_order_relaxed) != 0; }
+  bool TakeCrowded() { return is_crowded() && crowded_.exchange(0) != 0; }
+
   uint64_t refused() const { return refused_.load(std::memory_order_relaxed); }
   // Records in spare buffers.
   uint64_t let_go() const { return let_go_.load(std::memory_order_relaxed); }
@@ -85,6 +90,7 @@ class BufferPool {
   std::atomic<uint64_t> refused_{0};
   std::atomic<uint64_t> let_go_{0};
   std::atomic<uint32_t> outstanding_{0};
+  std::atomic<uint32_t> crowded_{0};
 };
 
 }  // namespace gpuprof::tracer::cupti

@@ -27,6 +27,8 @@ namespace {
 constexpr uint64_t kMillisecond = 1'000'000u;
 // What is lost to a SIGKILL is no more than this.
 constexpr uint64_t kFlushPause = 500 * kMillisecond;
+// When buffers become few. Where each thread holds one, they can all be out with little in them.
+constexpr uint64_t kCrowdedFlushPause = 20 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
 constexpr uint64_t kReadLimit = 1000 * kMillisecond;
 constexpr uint64_t kUnfinishedLimit = 500 * kMillisecond;
@@ -81,6 +83,7 @@ std::atomic<uint64_t> g_own_bytes{0};
 std::atomic<uint32_t> g_own_pinned{0};
 std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
+uint64_t g_next_crowded_flush = 0;
 uint64_t g_next_clock = 0;
 // What is used, in words; whole once g_described is set.
 char g_description[1400];
@@ -89,7 +92,9 @@ std::atomic<uint32_t> g_described{0};
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
 void OnRequest(uint8_t** buffer, size_t* size, size_t* most_records) {
+  const bool was_crowded = g_buffers.is_crowded();
   *buffer = g_buffers.Request(size);
+  if (!was_crowded && g_buffers.is_crowded()) g_host->request_tick();
   *most_records = 0;
 }
 
@@ -358,10 +363,12 @@ bool IsActive() { return g_active.load() != 0; }
 bool Tick() {
   if (g_active.load() == 0 || g_given_up.load() != 0) return false;
   const uint64_t now = Monotonic();
-  if (now >= g_next_flush) {
+  const bool is_crowded = now >= g_next_crowded_flush && g_buffers.TakeCrowded();
+  if (now >= g_next_flush || is_crowded) {
     g_subscriber.Flush(/*forced=*/false);
     CountDropped();
     g_next_flush = now + kFlushPause;
+    g_next_crowded_flush = now + kCrowdedFlushPause;
   }
   if (g_graph_modes.IsDue()) RecordWholeGraphs();
   if (g_unified_memory.is_waiting() && DriverIsInitialized())
@@ -370,7 +377,7 @@ bool Tick() {
     NoteClocks();
     g_next_clock = now + kClockPause;
   }
-  return g_unified_memory.is_waiting();
+  return is_crowded || g_unified_memory.is_waiting();
 }
 
 void Flush(bool forced) {

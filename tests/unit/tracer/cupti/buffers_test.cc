@@ -40,6 +40,20 @@ TEST(BufferPool, GivesOutNoMoreThanItMay) {
   EXPECT_EQ(Request(pool.get()), given[1]);
 }
 
+TEST(BufferPool, SaysOnceThatFewAreLeft) {
+  const auto pool = std::make_unique<BufferPool>();
+  pool->SetLimit(8 * BufferPool::kBufferBytes);
+  std::vector<uint8_t*> given;
+  for (int i = 0; i < 6; ++i) given.push_back(Request(pool.get()));
+  EXPECT_FALSE(pool->TakeCrowded());
+  given.push_back(Request(pool.get()));
+  EXPECT_TRUE(pool->TakeCrowded());
+  EXPECT_FALSE(pool->TakeCrowded());
+  given.push_back(Request(pool.get()));
+  EXPECT_EQ(Request(pool.get()), nullptr);
+  EXPECT_TRUE(pool->TakeCrowded());
+}
+
 TEST(BufferPool, AForkedChildTakesNothingOfItsParents) {
   const auto pool = std::make_unique<BufferPool>();
   uint8_t* filled = Request(pool.get());
