@@ -98,25 +98,24 @@ void ChunkBuilder::Grow(Column* column, uint64_t room) {
   column->limit = grown + bytes;
 }
 
-// The column has been zero so far: writes the zeros it left out.
-void ChunkBuilder::StartColumn(Column* column) {
-  column->any = true;
-  if (static_cast<uint64_t>(column->limit - column->cursor) < count_ + kMaxVarintBytes) {
-    Grow(column, count_ + kMaxVarintBytes);
-  }
-  std::memset(column->cursor, 0, count_);
-  column->cursor += count_;
+// Makes the room; a column that has been zero so far gets the zeros that it left out.
+void ChunkBuilder::PutSlowly(Column* column, uint64_t coded) {
+  const uint64_t zeros = column->any() ? 0 : count_;
+  if (static_cast<uint64_t>(column->limit - column->cursor) < zeros + kMaxVarintBytes)
+    Grow(column, zeros + kMaxVarintBytes);
+  if (zeros != 0) std::memset(column->cursor, 0, zeros);
+  column->cursor = PutVarint(column->cursor + zeros, coded);
+  column->room = column->limit - kMaxVarintBytes + 1;
 }
 
-inline void ChunkBuilder::PutResidual(Column* column, uint64_t residual) {
-  if (!column->any) {
-    if (residual == 0) return;
-    StartColumn(column);
+// In place, as it is all that most values of most columns take.
+[[gnu::always_inline]] inline void ChunkBuilder::PutResidual(Column* column, uint64_t residual) {
+  const uint64_t coded = ZigZag(residual);
+  if (__builtin_expect(column->cursor < column->room, 1)) {
+    column->cursor = PutVarint(column->cursor, coded);
+  } else if (coded != 0 || column->any()) {
+    PutSlowly(column, coded);
   }
-  if (__builtin_expect(column->limit - column->cursor < kMaxVarintBytes, 0)) {
-    Grow(column, kMaxVarintBytes);
-  }
-  column->cursor = PutVarint(column->cursor, ZigZag(residual));
 }
 
 // A row's shifted times, and what was last seen with its key.
@@ -279,8 +278,8 @@ void ChunkBuilder::Empty(Column* column) {
     column->begin = column->limit = nullptr;
   }
   column->cursor = column->begin;
+  column->room = nullptr;
   column->previous = 0;
-  column->any = false;
 }
 
 void ChunkBuilder::Reset() {
@@ -324,7 +323,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
     writer.Varint(chunk_field::kForesight,
                   are_gaps_foreseen ? kGapsAndDurationsForeseen : kDurationsForeseen);
   const auto put = [&](int field, const Column& column) {
-    if (!column.any) return;
+    if (!column.any()) return;
     if (seams != nullptr && !is_first) seams->push_back(out->size());
     is_first = false;
     writer.Bytes(field, column.begin, static_cast<uint64_t>(column.cursor - column.begin));

@@ -63,8 +63,11 @@ class ChunkBuilder {
     uint8_t* begin = nullptr;
     uint8_t* cursor = nullptr;
     uint8_t* limit = nullptr;
+    // A varint that begins before it fits; null while every residual is zero.
+    const uint8_t* room = nullptr;
     uint64_t previous = 0;
-    bool any = false;
+
+    bool any() const { return room != nullptr; }
   };
 
   template <int kTable>
@@ -75,7 +78,7 @@ class ChunkBuilder {
   template <proto::Encoding kEncoding>
   void PutValue(Column* column, uint64_t value, const Place& place);
   void PutResidual(Column* column, uint64_t residual);
-  void StartColumn(Column* column);
+  void PutSlowly(Column* column, uint64_t coded);
   static void Grow(Column* column, uint64_t room);
   static void Empty(Column* column);
   void Reset();
