@@ -248,6 +248,26 @@ bool MappingBefore(const results::MappingStack& a, const results::MappingStack& 
          std::make_tuple(b.pid(), b.stack_id(), b.kind());
 }
 
+// A short program may end before stacks could be taken at all.
+void NoteEarlyEvents(const Process& process, results::Meta* meta) {
+  constexpr uint64_t kToldOneIn = 20;
+  uint64_t early = 0;
+  uint64_t all = 0;
+  for (const Track& track : process.tracks) {
+    for (const uint32_t operation : track.heap.operation) {
+      if (proto::HeapIsFree(operation)) continue;
+      ++all;
+      if ((proto::FlagsOf(operation) & proto::kFlagNoUnwinder) != 0) ++early;
+    }
+  }
+  if (early == 0 || early * kToldOneIn < all) return;
+  const bool is_sampled = process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
+  meta->add_notes("pid " + std::to_string(process.pid) + ": " + std::to_string(early) + " of " +
+                  std::to_string(all) + (is_sampled ? " samples" : " allocations") +
+                  " have no stack: they are from before the recorder was ready to take it" +
+                  (is_sampled ? "; --trace heap=exact is ready before the program begins" : ""));
+}
+
 }  // namespace
 
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
@@ -265,6 +285,8 @@ Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   PutRows(context, &stacks, Before, out->mutable_stacks());
   PutRows(context, &mappings, MappingBefore, out->mutable_mapping_stacks());
   context.FillMeta("heap", out->mutable_meta());
+  for (const size_t index : context.selected())
+    NoteEarlyEvents(context.process(index), out->mutable_meta());
   FillConfidence(context, *out, out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};

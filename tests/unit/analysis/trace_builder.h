@@ -68,6 +68,11 @@ class TrackBuilder {
     return Heap(time, proto::HeapOperation(false, 1, sampled ? proto::kFlagSampled : uint8_t{0}),
                 address, size, stack, capture);
   }
+  // A sampled one from before stacks could be taken.
+  TrackBuilder& AllocEarly(int64_t time, uint64_t address, uint64_t size) {
+    constexpr uint8_t kFlags = proto::kFlagSampled | proto::kFlagNoUnwinder;
+    return Heap(time, proto::HeapOperation(false, 1, kFlags), address, size, 0, 1);
+  }
   TrackBuilder& Free(int64_t time, uint64_t address, bool sampled = false, uint16_t capture = 1) {
     return Heap(time, proto::HeapOperation(true, 4, sampled ? proto::kFlagSampled : uint8_t{0}),
                 address, 0, 0, capture);

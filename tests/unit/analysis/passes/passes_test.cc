@@ -155,6 +155,26 @@ TEST(Heap, BlocksFreedByAnotherThread) {
   EXPECT_EQ(heap.stacks(1).name(), "(no stack)");
 }
 
+TEST(Heap, TellsOfSamplesFromBeforeStacks) {
+  ProcessBuilder early(1);
+  early.process().heap_mode = 1;
+  early.process().heap_period = 512;
+  early.Thread(1).AllocEarly(0, 0x10, 1000).Alloc(kMs, 0x20, 500, early.Stack({0x1111}), true);
+  const auto heap = RunPass<results::Heap>("heap", MakeTrace({&early}));
+  ASSERT_EQ(heap.meta().notes_size(), 1);
+  EXPECT_EQ(heap.meta().notes(0).find("pid 1: 1 of 2 samples have no stack"), 0u)
+      << heap.meta().notes(0);
+  EXPECT_NE(heap.meta().notes(0).find("--trace heap=exact"), std::string::npos);
+
+  ProcessBuilder late(2);
+  late.process().heap_mode = 1;
+  late.process().heap_period = 512;
+  TrackBuilder& track = late.Thread(1).AllocEarly(0, 0x10, 1000);
+  const uint32_t stack = late.Stack({0x1111});
+  for (int i = 1; i <= 20; ++i) track.Alloc(i, 0x100 * static_cast<uint64_t>(i), 8, stack, true);
+  EXPECT_EQ(RunPass<results::Heap>("heap", MakeTrace({&late})).meta().notes_size(), 0);
+}
+
 TEST(Heap, TensorsBelongToTheInnermostOp) {
   ProcessBuilder builder(1);
   TrackBuilder& track = builder.Thread(1);
