@@ -14,6 +14,7 @@
 #include "inject/lifecycle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
+#include "inject/ring_file.h"
 #include "inject/settings.h"
 #include "inject/state.h"
 #include "inject/text.h"
@@ -30,6 +31,7 @@ constexpr size_t kStackBytes = 512 * 1024;
 // Exact heap traces want stacks from the first allocation on and start at once.
 constexpr uint64_t kSessionDelay = 10 * kMillisecond;
 constexpr uint64_t kForkedSessionDelay = 50 * kMillisecond;
+constexpr uint64_t kSilentTime = kSecond;
 // A framework is found once its library is loaded: looked for often while libraries come, seldom
 // when none came for a while. Each look costs the program a processor for a moment.
 constexpr uint64_t kTick = 20 * kMillisecond;
@@ -107,8 +109,9 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
   if (!SessionIsDue()) return false;
   if (g_hastened.load() != 0) return true;
   if (g_settings.heap_mode == proto::HeapMode::kExact && !g_forked) return true;
-  // A forked child that recorded nothing gets no file.
-  return now >= deadlines.session && g_process.ring_file_state.load() == 2;
+  // A forked child that recorded nothing gets no file, unless it lives on: its time is worth one.
+  if (g_process.ring_file_state.load() == 2) return now >= deadlines.session;
+  return now >= deadlines.session + kSilentTime && EnsureRingFile();
 }
 
 // As libc does when the last of its threads ends. What runs now is the program's: its exit

@@ -260,6 +260,11 @@ void BeforeExec(const char* path) noexcept {
   FinishProcess(proto::ExitWay::kExec, 0);
 }
 
+void NoteRefusedExec(const char* path, int error) noexcept {
+  WriteProcessEvent(proto::ProcessEvent::kExec, 0, static_cast<uint64_t>(error),
+                    error == EFAULT ? nullptr : path);
+}
+
 void AfterFailedExec(int error) noexcept {
   if (g_process.pid == 0 || g_process.finished.load() == 0) return;
   // The trace was closed; go on in a new one.

@@ -51,6 +51,8 @@ void NoteExit(proto::ExitWay way, int32_t status) noexcept;
 // Around exec: the image ends; if exec fails the process goes on with a new trace.
 void BeforeExec(const char* path) noexcept;
 void AfterFailedExec(int error) noexcept;
+// Instead of both, where it is known beforehand that it fails.
+void NoteRefusedExec(const char* path, int error) noexcept;
 
 // fork handlers (pthread_atfork), and what follows once all other libraries' handlers have run in
 // the child.

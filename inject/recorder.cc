@@ -85,13 +85,32 @@ void HookTimer::Calibrate() noexcept {
   }
 }
 
-// A hook that took this long stood still: its thread had lost the processor, which is not our
-// doing.
+// The next one is 1 to 2 * kTimeHookOneIn - 1 hooks away, each as likely: one in kTimeHookOneIn on
+// average. A thread's first hook is as likely to be timed as any.
+void HookTimer::Begin() noexcept {
+  ThreadState& thread = t_thread;
+  constexpr uint32_t kFarthest = 2 * proto::kTimeHookOneIn - 1;
+  const bool is_first = thread.hooks_until_timed == 0;
+  // Of its own: the samples of the heap must not depend on it.
+  static std::atomic<uint32_t> drawn{0};
+  uint64_t mixed =
+      (drawn.fetch_add(1, std::memory_order_relaxed) + g_settings.start_id) * 0x9e3779b97f4a7c15u;
+  mixed = (mixed ^ mixed >> 31) * 0xbf58476d1ce4e5b9u;
+  thread.hooks_until_timed = 1 + static_cast<uint32_t>((mixed >> 32) * kFarthest >> 32);
+  if (!is_first) start_ = proto::ReadTicks(g_process.clock);
+}
+
+// A hook that took half a millisecond stood still: its thread had lost the processor, which is not
+// our doing. One that took tenths of that did something that is done once, the first stack for one:
+// taken for what hundreds of others did it would be more than all of them.
 void HookTimer::Note(uint64_t ticks) noexcept {
-  constexpr uint64_t kStoodStill = 1'500'000;  // half a millisecond: the first stacks take tenths
+  const uint64_t microsecond = g_settings.ticks_per_second / 1'000'000;
+  const uint64_t stood_still = 500 * microsecond;
+  const uint64_t most = 50 * microsecond;
   proto::RingFileHeader* file = g_process.ring_file;
-  if (file == nullptr || ticks >= kStoodStill) return;
+  if (file == nullptr || ticks >= stood_still) return;
   ticks -= ticks < g_clock_ticks ? ticks : g_clock_ticks;
+  if (ticks > most) ticks = most;
   file->hooks_timed.fetch_add(1, std::memory_order_relaxed);
   file->hook_ticks.fetch_add(ticks, std::memory_order_relaxed);
   file->hook_ticks_squared.fetch_add(ticks * ticks, std::memory_order_relaxed);

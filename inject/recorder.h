@@ -80,12 +80,16 @@ class Recorder {
 };
 
 // Around the slow path of a hook: one in many is timed, so that the trace can tell what recording
-// cost.
+// cost. Which ones is left to chance: a program's calls come round, and so do our pages and
+// buffers.
 class HookTimer {
  public:
   HookTimer() noexcept {
-    if (__builtin_expect(++t_thread.hooks % proto::kTimeHookOneIn == 0, 0))
-      start_ = proto::ReadTicks(g_process.clock);
+    if (__builtin_expect(t_thread.hooks_until_timed <= 1, 0)) {
+      Begin();
+    } else {
+      --t_thread.hooks_until_timed;
+    }
   }
   ~HookTimer() noexcept {
     if (__builtin_expect(start_ != 0, 0)) Note(proto::ReadTicks(g_process.clock) - start_);
@@ -97,6 +101,7 @@ class HookTimer {
   static void Calibrate() noexcept;
 
  private:
+  void Begin() noexcept;
   static void Note(uint64_t ticks) noexcept;
 
   uint64_t start_ = 0;

@@ -76,12 +76,12 @@ struct ThreadState {
   proto::RingHeader* ring;
   int64_t bytes_until_sample;
   uint64_t random;
-  uint32_t hooks;       // heap and mapping events so far; wraps
-  uint32_t generation;  // of `ring`; differs from the process's: none yet
-  uint8_t busy;         // inside our code: hooks pass through
-  uint8_t tool;         // one of our threads
-  uint8_t exiting;      // rounds of key destructors seen
-  uint8_t refused;      // kNoRing, kThreadOver: no ring in this generation
+  uint32_t hooks_until_timed;  // 0: not drawn yet
+  uint32_t generation;         // of `ring`; differs from the process's: none yet
+  uint8_t busy;                // inside our code: hooks pass through
+  uint8_t tool;                // one of our threads
+  uint8_t exiting;             // rounds of key destructors seen
+  uint8_t refused;             // kNoRing, kThreadOver: no ring in this generation
 };
 static_assert(sizeof(ThreadState) <= 64);
 

@@ -205,7 +205,7 @@ enum class ProcessEvent : uint8_t {
   kFork = 1,  // a = child's pid
   kVfork = 2,
   kSpawn = 3,  // a = child's pid; kText: path
-  kExec = 4,   // kText: path; b = 0 about to, else errno of the failed exec
+  kExec = 4,   // kText: path; b = 0 about to, else errno of the exec that failed
   kExit = 5,   // a = exit status or signal, b = ExitWay
 };
 

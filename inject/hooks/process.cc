@@ -6,7 +6,11 @@
 // another pid and keep their hands off.
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "inject/hook_list.h"
 #include "inject/hooks/signals.h"
@@ -14,6 +18,8 @@
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
+#include "inject/settings.h"
+#include "inject/text.h"
 
 extern "C" char** environ;
 
@@ -43,11 +49,46 @@ void RecordChild(proto::ProcessEvent event, pid_t child, const char* path) {
 // Only in the process whose image goes away, not in a vfork child that shares its parent's memory.
 bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; }
 
+// What the system would answer, as far as it can be asked beforehand; 0: nothing speaks against it.
+int AskForExec(int folder, const char* path, int flags) {
+  if (path == nullptr) return EFAULT;
+  // With the effective ids, as exec itself; systems before 5.8 cannot be asked so.
+  const long answer = raw::Call(SYS_faccessat2, folder, raw::Arg(path), X_OK, flags | AT_EACCESS);
+  const bool is_final = answer == -ENOENT || answer == -ENOTDIR || answer == -EACCES ||
+                        answer == -ENAMETOOLONG || answer == -ELOOP;
+  return is_final ? static_cast<int>(-answer) : 0;
+}
+
+// The same for a name that is looked for as execvp does.
+int AskForExecByName(const char* name) {
+  if (name == nullptr) return EFAULT;
+  if (*name == 0) return ENOENT;
+  if (strchr(name, '/') != nullptr) return AskForExec(AT_FDCWD, name, 0);
+  const char* folders = Variable("PATH");
+  if (folders == nullptr) return 0;  // libc has folders of its own then
+  int refused = ENOENT;
+  for (const char* begin = folders;;) {
+    const char* end = begin;
+    while (*end != 0 && *end != ':') ++end;
+    char path[PATH_MAX];
+    Text text(path, sizeof(path));
+    text.Add(begin, static_cast<size_t>(end - begin)).Add(end == begin ? "" : "/").Add(name);
+    const int error = text.cut() ? ENAMETOOLONG : AskForExec(AT_FDCWD, path, 0);
+    if (error == 0) return 0;
+    if (error == EACCES) refused = EACCES;
+    if (*end == 0) return refused;
+    begin = end + 1;
+  }
+}
+
+// `refusal` is what the call will surely fail with, as programs that look for one in several places
+// expect; 0: it may succeed, and the trace ends before it is too late.
 template <typename Call>
-int Exec(const char* path, Call call) {
-  const bool owner = OwnsImage();
+int Exec(const char* path, int refusal, Call call) {
+  const bool owner = OwnsImage() && refusal == 0;
   const int saved = errno;
   if (owner) BeforeExec(path);
+  if (refusal != 0 && OwnsImage()) NoteRefusedExec(path, refusal);
   const bool ignored = BeforeExecSignal();
   errno = saved;
   const int result = call();
@@ -133,23 +174,23 @@ GPUPROF_EXPORT int daemon(int no_chdir, int no_close) {
 }
 
 GPUPROF_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
-  return Exec(path, [=] { return real.execve(path, argv, envp); });
+  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execve(path, argv, envp); });
 }
 
 GPUPROF_EXPORT int execv(const char* path, char* const argv[]) {
-  return Exec(path, [=] { return real.execv(path, argv); });
+  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execv(path, argv); });
 }
 
 GPUPROF_EXPORT int execvp(const char* file, char* const argv[]) {
-  return Exec(file, [=] { return real.execvp(file, argv); });
+  return Exec(file, AskForExecByName(file), [=] { return real.execvp(file, argv); });
 }
 
 GPUPROF_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
-  return Exec(file, [=] { return real.execvpe(file, argv, envp); });
+  return Exec(file, AskForExecByName(file), [=] { return real.execvpe(file, argv, envp); });
 }
 
 GPUPROF_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
-  return Exec("(descriptor)", [=] { return real.fexecve(fd, argv, envp); });
+  return Exec("(descriptor)", 0, [=] { return real.fexecve(fd, argv, envp); });
 }
 
 GPUPROF_EXPORT int execveat(int folder, const char* path, char* const argv[], char* const envp[],
@@ -160,26 +201,27 @@ GPUPROF_EXPORT int execveat(int folder, const char* path, char* const argv[], ch
     errno = static_cast<int>(-result);
     return -1;
   }
-  return Exec(path, [=] { return real.execveat(folder, path, argv, envp, flags); });
+  return Exec(path, AskForExec(folder, path, flags),
+              [=] { return real.execveat(folder, path, argv, envp, flags); });
 }
 
 GPUPROF_EXPORT int execl(const char* path, const char* first, ...) {
   GPUPROF_GATHER(first)
   va_end(arguments);
-  return Exec(path, [=] { return real.execv(path, vector); });
+  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execv(path, vector); });
 }
 
 GPUPROF_EXPORT int execlp(const char* file, const char* first, ...) {
   GPUPROF_GATHER(first)
   va_end(arguments);
-  return Exec(file, [=] { return real.execvp(file, vector); });
+  return Exec(file, AskForExecByName(file), [=] { return real.execvp(file, vector); });
 }
 
 GPUPROF_EXPORT int execle(const char* path, const char* first, ...) {
   GPUPROF_GATHER(first)
   char* const* envp = empty ? environ : va_arg(arguments, char* const*);
   va_end(arguments);
-  return Exec(path, [=] { return real.execve(path, vector, envp); });
+  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execve(path, vector, envp); });
 }
 
 GPUPROF_EXPORT int posix_spawn(pid_t* pid, const char* path,

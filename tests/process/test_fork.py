@@ -5,6 +5,7 @@
 the program notices nothing."""
 
 import collections
+import errno
 import sys
 import time
 
@@ -111,13 +112,50 @@ def test_exec_chain(same):
         assert made[80000 + step] == 1, f"after the failed exec of step {step}"
     events = [event for t in traces for event in t.process_event(EXEC)]
     begun = [text for _, error, text in events if error == 0]
-    failed = [error for _, error, _ in events if error != 0]
-    assert failed == [2] * 10, "ENOENT, told once for each failed exec"
-    assert begun.count("/nonexistent/program") == 10
-    assert len(begun) == 19
+    failed = [(error, text) for _, error, text in events if error != 0]
+    assert failed == [(errno.ENOENT, "/nonexistent/program")] * 10, "told once for each failed exec"
+    assert len(begun) == 9
+    assert len(traces) == 10, "what could not succeed ends no trace"
     ends = [(t.exit_way, t.exit_status) for t in traces]
     assert ends.count((WAY_RETURN, 31)) == 1
     assert all(way in (WAY_RETURN, WAY_EXEC) for way, _ in ends)
+
+
+def test_exec_that_only_the_system_can_refuse(same, tmp_path):
+    """What may be executed but is no program: nobody knows before exec itself, and the trace has ended by then."""
+    garbage = tmp_path / "garbage"
+    garbage.write_bytes(b"\x7fnothing that a system knows\n")
+    garbage.chmod(0o755)
+    outcome = same([program("exec_refused"), garbage], HEAP_EXACT)
+    traces = outcome.traces()
+    made = collections.Counter(size for t in traces for _, _, size in t.allocations())
+    assert [made[70000 + i] for i in range(20)] == [1] * 20
+    failed = [error for t in traces for _, error, _ in t.process_event(EXEC) if error != 0]
+    assert failed == [errno.ENOEXEC] * 20
+
+
+def test_programs_that_are_looked_for(same, tmp_path):
+    """As shells and Python's os.execvp do: one place after the other, in one trace."""
+    places = ":".join(str(tmp_path / str(i)) for i in range(10))
+    code = ("import os\n"
+            "blocks = [bytearray(300000) for _ in range(3)]\n"
+            "try: os.execvp('no-such-program', ['x'])\n"
+            "except FileNotFoundError: print('not found')\n")
+    outcome = same([sys.executable, "-c", code], HEAP_EXACT, env={"PATH": places})
+    trace = outcome.trace()
+    assert outcome.out == b"not found\n"
+    assert len(trace.allocations({300001})) == 3
+    tried = [(error, text) for _, error, text in trace.process_event(EXEC)]
+    assert tried == [(errno.ENOENT, f"{tmp_path / str(i)}/no-such-program") for i in range(10)]
+
+
+def test_a_child_that_only_works(same):
+    """It has its file for its time and its end, if it lives for longer than a moment."""
+    outcome = same([program("silent_child"), "2500"])
+    assert outcome.status == 3
+    traces = {t.pid: t for t in outcome.traces()}
+    (child,) = [t for t in traces.values() if t.ppid in traces]
+    assert (child.exit_way, child.exit_status) == (WAY_RETURN, 3)
 
 
 def test_exec_of_what_is_left_out(same):
