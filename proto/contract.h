@@ -111,8 +111,8 @@ inline constexpr char kSocketFolder[] = "gpuprof-";
 inline constexpr char kSocketSuffix[] = ".sock";
 
 // Programs that leave no trace and pay nothing unless included by name: shells, compilers, build
-// tools, and the small utilities that scripts run by the thousand. Compared with the base name of
-// the executable.
+// tools, the small utilities that scripts run by the thousand, and those that change namespaces or
+// users in ways that a process with threads may not. Compared with the base name of the executable.
 inline constexpr const char* kExcludedPrograms[] = {
     "sh",       "bash",        "dash",      "zsh",
     "fish",     "ksh",         "busybox",   "env",
@@ -135,7 +135,8 @@ inline constexpr const char* kExcludedPrograms[] = {
     "getconf",  "ldd",         "ldconfig",  "ldconfig.real",
     "file",     "tar",         "gzip",      "xz",
     "zstd",     "unshare",     "bwrap",     "mount",
-    "nsenter",  "make",        "gmake",     "ninja",
+    "nsenter",  "setpriv",     "capsh",     "runuser",
+    "chroot",   "make",        "gmake",     "ninja",
     "cmake",    "ctest",       "ccache",    "git",
     "gcc",      "g++",         "cc",        "c++",
     "cpp",      "cc1",         "cc1plus",   "collect2",

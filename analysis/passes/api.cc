@@ -79,7 +79,7 @@ void AddWork(size_t owner, const Process& process, const Table& work, const Laun
 
 void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::ApiCall* row) {
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   if (key.domain == 0) {
     row->set_name(ThreadName(process, key.tid));
     row->set_tid(key.tid);

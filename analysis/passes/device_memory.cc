@@ -132,8 +132,8 @@ void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, const La
   }
 }
 
-void FillKey(Grouping grouping, const Key& key, int32_t pid, results::MemoryUse* row) {
-  row->set_pid(pid);
+void FillKey(Grouping grouping, const Key& key, const Process& process, results::MemoryUse* row) {
+  SetProcess(process, row);
   row->set_device(key.device);
   if (grouping == Grouping::kPool && key.first != 0) row->set_pool_address(key.first);
   if (grouping == Grouping::kStream) {
@@ -240,7 +240,7 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
   }
   for (const auto& [key, sums] : groups) {
     results::MemoryUse* row = out->add_uses();
-    FillKey(grouping, key, context.process(key.owner).pid, row);
+    FillKey(grouping, key, context.process(key.owner), row);
     FillRow(sums, captured[key.owner], row);
     out->set_count(out->count() + sums.count);
     out->set_allocated_bytes(out->allocated_bytes() + sums.bytes);

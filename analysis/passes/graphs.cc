@@ -96,7 +96,7 @@ void AddGraph(const Process& process, const std::vector<GraphLaunch>& launches, 
   const uint32_t graph = launches[first].graph;
   results::Graph* row = out->add_graphs();
   row->set_name("graph " + std::to_string(graph));
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_device(launches[first].device);
   row->set_graph(graph);
   if (const uint32_t source = process.graphs.SourceOf(graph); source != 0)
@@ -186,7 +186,7 @@ void AddNodes(const Process& process, results::Graphs* out) {
     row->set_name(key.kind == "kernel" ? Demangle(key.name.c_str()) : key.name);
     if (row->name() != key.name) row->set_mangled(key.name);
     row->set_kind(key.kind);
-    row->set_pid(process.pid);
+    SetProcess(process, row);
     row->set_device(key.device);
     row->set_node(key.node);
     if (sums.graphs.size() == 1) row->set_graph(*sums.graphs.begin());
@@ -202,7 +202,7 @@ void AddModes(const Process& process, results::Graphs* out) {
   for (const GraphModeMark& mark : process.graphs.marks) {
     results::GraphModeChange* change = out->add_modes();
     change->set_name(mark.mode == proto::GraphMode::kWhole ? "whole" : "nodes");
-    change->set_pid(process.pid);
+    SetProcess(process, change);
     change->set_capture(mark.capture);
     change->set_time_ns(mark.time_ns);
     if (mark.nodes != 0) change->set_node_count(mark.nodes);

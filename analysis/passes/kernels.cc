@@ -157,7 +157,7 @@ void FillTensorCores(const proto::Device* device, uint32_t matrix_ops, results::
 
 void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Kernel* row) {
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_device(key.device);
   const proto::Signature* signature = SignatureOf(process, sums->signatures.begin()->first);
   const proto::Device* device = process.FindDevice(key.device);

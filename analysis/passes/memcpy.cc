@@ -124,7 +124,7 @@ void FillName(Grouping grouping, const Key& key, const Process& process, results
 void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Copies* row) {
   FillName(grouping, key, process, row);
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_device(key.device);
   const Samples durations = sums->durations.Take();
   row->set_count(durations.size());

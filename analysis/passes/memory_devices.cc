@@ -70,7 +70,7 @@ void FillDescription(const proto::Device* told, results::MemoryDevice* row) {
 void FillLive(PassContext& context, size_t index, const DeviceBlock& block,
               const Launches& launches, results::LiveAllocation* row) {
   const Process& process = context.process(index);
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   row->set_device(block.device);
   row->set_context(block.context);
   row->set_kind(DeviceMemoryKind(block));

@@ -92,7 +92,7 @@ class Pools {
     if (!is_new) return pools.back().row;
     results::MemoryPool* row = out_->add_pools();
     row->set_name(PoolName(address));
-    row->set_pid(process_.pid);
+    SetProcess(process_, row);
     row->set_device(track.device);
     row->set_pool_address(address);
     pools.push_back({row, at.time_ns});

@@ -67,7 +67,7 @@ class Collector {
   // Pids of two hosts may be the same: `owner` tells processes apart.
   void AddProcess(size_t owner, const Process& process) {
     owner_ = owner;
-    pids_[owner] = process.pid;
+    processes_[owner] = &process;
     known_.clear();
     for (const Track& track : process.tracks) {
       std::vector<size_t> pushed;
@@ -112,7 +112,7 @@ class Collector {
       row->set_kind(std::string(kind.substr(5)));  // name_
       row->set_number(named.number);
       row->set_domain(named.domain);
-      row->set_pid(pids_[named.owner]);
+      SetProcess(*processes_[named.owner], row);
     }
   }
 
@@ -200,8 +200,8 @@ class Collector {
   }
 
   bool by_domain_;
-  size_t owner_ = 0;                // of the process that is being added
-  std::map<size_t, int32_t> pids_;  // by owner
+  size_t owner_ = 0;                            // of the process that is being added
+  std::map<size_t, const Process*> processes_;  // by owner
   std::map<Key, Sums> groups_;
   std::map<std::tuple<uint32_t, uint32_t, RangeKind>, Sums*> known_;
   NvtxValues values_;

@@ -189,6 +189,7 @@ void FillRow(Group& group, OpGrouping grouping, const Collector& all, int64_t se
   for (const auto& [id, place] : group.places) {
     results::OpPlace* out = row->add_places();
     out->set_pid(id.pid);
+    out->set_host(all.HostOf(id));
     out->set_count(place.count);
     out->set_total_ns(place.total_ns);
     out->set_self_ns(place.self_ns);

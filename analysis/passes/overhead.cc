@@ -77,7 +77,7 @@ void AddProcess(size_t owner, const Process& process, bool by_thread, Groups* gr
 
 void FillRow(bool by_thread, const Key& key, const Process& process, const Sums& sums,
              results::Overhead* row) {
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   if (by_thread) {
     row->set_name(key.tid == 0 ? "no thread" : ThreadName(process, key.tid));
     row->set_tid(key.tid);

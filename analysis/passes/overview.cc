@@ -144,6 +144,7 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
     results::OverviewTensor* row = memory->add_tensors();
     row->set_name(device.name());
     row->set_pid(device.pid());
+    row->set_host(device.host());
     row->set_count(device.count());
     row->set_allocated_bytes(device.allocated_bytes());
     row->set_peak_bytes(device.peak_bytes());

@@ -104,7 +104,7 @@ void NameStream(const Process& process, uint32_t track, results::Sync* row) {
 
 void FillRow(Grouping by, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
              results::Sync* row) {
-  row->set_pid(process.pid);
+  SetProcess(process, row);
   if (by == Grouping::kThread) {
     row->set_name(key.tid == 0 ? "unknown thread" : ThreadName(process, key.tid));
     row->set_tid(key.tid);

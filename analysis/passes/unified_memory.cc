@@ -113,9 +113,9 @@ void AddProcess(size_t owner, const Process& process, bool by_device, Groups* gr
   }
 }
 
-void FillRow(bool by_device, const Key& key, int32_t pid, const Sums& sums,
+void FillRow(bool by_device, const Key& key, const Process& process, const Sums& sums,
              results::UnifiedMemoryUse* row) {
-  row->set_pid(pid);
+  SetProcess(process, row);
   const std::string_view name = UnifiedMemoryCounterName(key.counter);
   row->set_name(name.empty() ? "kind " + std::to_string(key.counter) : std::string(name));
   if (by_device && key.device >= 0) row->set_device(static_cast<uint32_t>(key.device));
@@ -161,7 +161,7 @@ Error RunUnifiedMemory(PassContext& context, std::unique_ptr<google::protobuf::M
     AddProcess(context.Owner(index), context.process(index), by_device, &groups, &places,
                out.get());
   for (const auto& [key, sums] : groups)
-    FillRow(by_device, key, context.process(key.owner).pid, sums, out->add_uses());
+    FillRow(by_device, key, context.process(key.owner), sums, out->add_uses());
   SortFalling(out->mutable_uses(),
               [](const auto& row) { return std::tuple(row.total_ns(), row.count()); });
   FillPlaces(context, places, out.get());

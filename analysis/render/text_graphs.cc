@@ -73,15 +73,16 @@ TextTable NodeTable(const results::Graphs& result, const TextOptions& options) {
 
 // When nodes ended to be recorded: what comes later is there as a whole.
 std::string Modes(const results::Graphs& result, const TextOptions& options) {
+  const Pids pid(result.modes());
   std::string out;
   for (const results::GraphModeChange& change : result.modes()) {
     if (change.name() != "whole" || !change.has_node_count()) continue;
-    out += WrapText(
-        "From " + FormatDuration(change.time_ns()) + " on (pid " + std::to_string(change.pid()) +
-            ", capture " + std::to_string(change.capture()) +
-            ") launches were recorded as a whole, after " + FormatNumber(change.node_count()) +
-            " nodes; 'gpuprof run --graphs=node' records every node",
-        "", "  ", options.width);
+    out += WrapText("From " + FormatDuration(change.time_ns()) + " on (pid " + pid(change) +
+                        ", capture " + std::to_string(change.capture()) +
+                        ") launches were recorded as a whole, after " +
+                        FormatNumber(change.node_count()) +
+                        " nodes; 'gpuprof run --graphs=node' records every node",
+                    "", "  ", options.width);
   }
   return out;
 }

@@ -174,6 +174,7 @@ StepAnalysis AnalyseSteps(ProcessOps& ops, const std::regex* marker) {
   const Process& process = ops.process();
   results::StepSeries& series = out.series;
   series.set_pid(process.pid);
+  series.set_host(process.host);
   series.set_name(ProcessName(process));
   series.set_method(out.detected.method);
   series.set_marker(out.detected.marker);

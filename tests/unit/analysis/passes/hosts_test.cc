@@ -6,8 +6,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <memory>
+#include <set>
+#include <string>
+
 #include "analysis/analysis.h"
 #include "proto/results/device_memory.pb.h"
+#include "proto/results/kernels.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/streams.pb.h"
@@ -48,6 +53,45 @@ TEST(Hosts, RowsSayOnWhichOfSeveralTheirProcessWas) {
   EXPECT_THAT(TextOf<results::Streams>("streams", trace), HasSubstr("1 on node2"));
   EXPECT_THAT(TextOf<results::Threads>("threads", trace), HasSubstr("1 on node2"));
   EXPECT_THAT(TextOf<results::Ops>("ops", trace, "process"), HasSubstr("1 on node2"));
+}
+
+// Of this kind of row and of those within it.
+void CheckKind(const google::protobuf::Descriptor& kind, std::set<std::string>* seen) {
+  if (!seen->insert(std::string(kind.name())).second) return;
+  // Points of one process's timeline, files of one machine, stacks below the name of their process,
+  // and what a device with a host lists.
+  const bool is_told_elsewhere = testing::Matches(testing::AnyOf(
+      "HeapPoint", "TensorPoint", "Input", "FoldedStack", "CudaDevice"))(std::string(kind.name()));
+  if (kind.FindFieldByName("pid") != nullptr && !is_told_elsewhere) {
+    EXPECT_NE(kind.FindFieldByName("host"), nullptr) << kind.name();
+  }
+  for (int i = 0; i < kind.field_count(); ++i) {
+    if (const auto* within = kind.field(i)->message_type()) CheckKind(*within, seen);
+  }
+}
+
+TEST(Hosts, EveryKindOfRowWithAPidHasOne) {
+  const Trace trace = MakeTwo("node2");
+  std::set<std::string> seen;
+  for (const PassInfo& pass : Passes()) {
+    PassOptions options;
+    options.symbolize = false;
+    std::unique_ptr<google::protobuf::Message> result;
+    ASSERT_FALSE(analysis::Run(pass.name, trace, options, &result));
+    CheckKind(*result->GetDescriptor(), &seen);
+  }
+  EXPECT_GT(seen.size(), 60u);
+}
+
+TEST(Hosts, KernelsAndCallsOfTwoHostsAreTold) {
+  const Trace trace = MakeTwo("node2");
+  const auto kernels = RunPass<results::Kernels>("kernels", trace);
+  ASSERT_EQ(kernels.kernels_size(), 2);
+  EXPECT_EQ(kernels.kernels(0).host() + kernels.kernels(1).host(), "node1node2");
+  const auto ops = RunPass<results::Ops>("ops", trace);
+  ASSERT_EQ(ops.ops_size(), 1);
+  ASSERT_EQ(ops.ops(0).places_size(), 2);
+  EXPECT_EQ(ops.ops(0).places(0).host() + ops.ops(0).places(1).host(), "node1node2");
 }
 
 TEST(Hosts, NotesAndTheOverviewTellThemApart) {
