@@ -81,6 +81,8 @@ enum class RecordKind : uint8_t {
 inline constexpr uint8_t kFlagSampled = 1;  // stands for more events than itself (heap sampling)
 // On a kStack record: of a wait that begins now, and not of the next event.
 inline constexpr uint8_t kFlagAhead = 1;
+// On a kRange record of a name: it was given at some time before this capture.
+inline constexpr uint8_t kFlagEarlier = 1;
 inline constexpr uint8_t kFlagHasStack = 2;  // a kStack record precedes
 inline constexpr uint8_t kFlagCoarseTime =
     4;  // time from the coarse clock line, ordered but not exact

@@ -540,6 +540,10 @@ constexpr RangeKind RangeKindOf(uint32_t operation) {
 constexpr NvtxPayload RangePayloadOf(uint32_t operation) {
   return static_cast<NvtxPayload>(operation >> 4 & 0xf);
 }
+constexpr bool IsEarlierName(uint32_t operation) {
+  return RangeKindOf(operation) >= RangeKind::kNameThread &&
+         (FlagsOf(operation) & kFlagEarlier) != 0;
+}
 // range_value.operation: kind and depth at the same places as a range's.
 constexpr RangeValue RangeValueOf(uint32_t operation) {
   return static_cast<RangeValue>(operation >> 4 & 0xf);

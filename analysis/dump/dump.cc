@@ -20,7 +20,7 @@
 //   process  event, then child_pid | text errno | exit_status exit_way
 //   mapping  call address size [stack [frames]] [flags] capture
 //   range    kind [domain] name start_ns duration_ns depth [category] [color] [payload]
-//            [begin_tid] [flags]
+//            [begin_tid] [earlier] [flags]   earlier: a name from before the capture
 //   range_value  kind [domain] depth name value   behind the row of their range; a text in quotes
 //   launch   function correlation [stack [frames]]
 //   and what the GPU did: analysis/dump/gpu_rows.h
@@ -167,7 +167,11 @@ class ProcessDump {
       out_->Pair("payload", NvtxPayloadText(proto::RangePayloadOf(operation), t.payload[i]));
     }
     if (t.begin_thread[i] != 0) out_->Pair("begin_tid", t.begin_thread[i]);
-    Flags(proto::FlagsOf(operation));
+    if (proto::IsEarlierName(operation)) {
+      out_->Pair("earlier", 1);
+    } else {
+      Flags(proto::FlagsOf(operation));
+    }
   }
 
   void RangeValue(const RangeValueTable& t, size_t i) {

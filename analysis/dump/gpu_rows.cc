@@ -26,7 +26,12 @@ void GpuRows::Span(const Table& table, size_t row) {
 void GpuRows::Stream(const Track& track) {
   out_->Pair("device", track.device);
   out_->Pair("context", track.context);
-  out_->Pair("stream", track.stream);
+  StreamNumber(track, track.stream);
+}
+
+void GpuRows::StreamNumber(const Track& track, uint32_t stream) {
+  out_->Pair("stream", stream);
+  if (stream == track.stream && !track.name.empty()) out_->Text("stream_name", track.name);
 }
 
 // Of a row that stands for several.
@@ -124,7 +129,7 @@ void GpuRows::Wait(const Track& track, size_t row) {
   out_->Pair("kind", SyncKindName(t.operation[row]));
   Span(t, row);
   out_->Pair("context", track.context);
-  out_->Pair("stream", t.stream[row]);
+  StreamNumber(track, t.stream[row]);
   if (t.event[row] != 0) out_->Pair("event", t.event[row]);
   if (t.event_record[row] != 0) out_->Pair("event_record", t.event_record[row]);
   out_->Pair("correlation", t.correlation[row]);
@@ -142,7 +147,7 @@ void GpuRows::Memory(const Track& track, size_t row) {
   out_->Pair("bytes", t.bytes[row]);
   out_->Pair("device", track.device);
   out_->Pair("context", track.context);
-  if (track.stream != kNoCudaId) out_->Pair("stream", track.stream);
+  if (track.stream != kNoCudaId) StreamNumber(track, track.stream);
   if (operation >> 24 != 0) out_->Pair("async", 1);
   if (t.pool[row] != 0) out_->Address("pool", t.pool[row]);
   out_->Pair("correlation", t.correlation[row]);

@@ -21,6 +21,8 @@
 //   cuda_event     event [record] device context stream correlation
 //   unified_memory kind start_ns duration_ns [cause] value address source destination
 //
+// Behind a stream that has a name: stream_name.
+//
 // Behind the keys of kernels, memcpy, memset, api, sync and graph_launch: [weight], how many the
 // row stands for where only a part was recorded. Names of kernels are as CUPTI gives them, mangled.
 // One thread.
@@ -57,6 +59,7 @@ class GpuRows {
   template <typename Table>
   void Span(const Table& table, size_t row);
   void Stream(const Track& track);
+  void StreamNumber(const Track& track, uint32_t stream);
   template <typename Table>
   void Weight(const Table& table, size_t row);
   template <typename Table>

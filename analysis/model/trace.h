@@ -296,6 +296,10 @@ struct Track {
   bool is_described = false;  // CUPTI told of the stream itself: of its
   int32_t priority = 0;
   uint32_t stream_flag = 0;  // CUpti_ActivityStreamFlag
+  // The CUstream that the program has of it, 0: not told; from when on that is this stream's, until
+  // a later one has it. `name` is what NVTX called that handle meanwhile.
+  uint64_t handle = 0;
+  int64_t handle_since_ns = 0;
   KernelTable kernel;
   MemcpyTable memcpy;
   MemsetTable memset;

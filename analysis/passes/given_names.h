@@ -18,9 +18,9 @@ namespace gpuprof::analysis {
 std::string StreamName(const Process& process, uint32_t device, uint32_t context, uint32_t stream);
 std::string StreamName(const Track& track);
 
-// By the device's number: its last name of those that were given through NVTX. Names of contexts
-// and streams are not to be had in this way: NVTX knows them by their handles, CUPTI by numbers of
-// its own, and nothing that is recorded joins the two.
+// By the device's number: its last name of those that were given through NVTX. Those of streams are
+// their tracks' (analysis/read/stream_names.h). Names of contexts are not to be had: NVTX knows
+// them by their handles, CUPTI by numbers of its own, and nothing that is recorded joins the two.
 std::map<uint32_t, std::string> DeviceNames(const Process& process);
 
 }  // namespace gpuprof::analysis

@@ -152,7 +152,7 @@ void AddDeadlock(PassContext& context, size_t index, const std::vector<Contended
 
 std::string ThreadName(const Process& process, int32_t tid) {
   for (const Track& track : process.tracks) {
-    if (track.tid == tid && !track.name.empty()) return track.name;
+    if (!track.is_stream && track.tid == tid && !track.name.empty()) return track.name;
   }
   return std::to_string(tid);
 }

@@ -58,9 +58,9 @@ std::string RoleOf(PassContext& context, size_t index) {
   if (steps.found()) {
     return steps.detected.method == results::STEP_METHOD_LOADER ? "inference" : "training";
   }
-  const bool named =
-      std::any_of(process.tracks.begin(), process.tracks.end(),
-                  [](const Track& track) { return track.name == kWorkerThreadName; });
+  const bool named = std::any_of(
+      process.tracks.begin(), process.tracks.end(),
+      [](const Track& track) { return !track.is_stream && track.name == kWorkerThreadName; });
   if (named) return "loader_worker";
   if (!LoaderAbove(context, index)) return "program";
   return HasChildren(context.trace(), index) ? "helper" : "loader_worker";

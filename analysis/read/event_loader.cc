@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "analysis/base/parallel.h"
+#include "analysis/read/stream_names.h"
 #include "analysis/read/track_columns.h"
 
 namespace gpuprof::analysis {
@@ -169,6 +170,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int thread
     for (Track& track : file->process().tracks) SortLateRows(&track);
   }
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
+  for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) UnifyStacks(&file->process());
 }
 

@@ -225,6 +225,7 @@ void TraceFile::Place(int64_t shift) {
   PlaceSamples(&cursor);
   PlaceCaptures(&cursor);
   PlaceGraphMarks(&cursor);
+  PlaceHandles(&cursor);
   if (!any && !process_.captures.empty()) {
     process_.first_ns = process_.captures.front().start_ns;
     process_.last_ns = process_.captures.back().end_ns;
@@ -238,6 +239,15 @@ void TraceFile::PlaceSamples(ClockMap::Cursor* cursor) {
   }
   samples_.clear();
   samples_.shrink_to_fit();
+}
+
+// As coarse as the times of rows: a name that is given at once is not given before.
+void TraceFile::PlaceHandles(ClockMap::Cursor* cursor) {
+  for (const auto& [id, ticks] : handle_ticks_) {
+    if (Track* track = TrackOf(id, 0))
+      track->handle_since_ns = cursor->Convert(ticks & ~time_mask_);
+  }
+  handle_ticks_.clear();
 }
 
 void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {

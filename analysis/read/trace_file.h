@@ -101,6 +101,7 @@ class TraceFile {
   void PlaceSamples(ClockMap::Cursor* cursor);
   void PlaceCaptures(ClockMap::Cursor* cursor);
   void PlaceGraphMarks(ClockMap::Cursor* cursor);
+  void PlaceHandles(ClockMap::Cursor* cursor);
 
   std::string directory_;
   std::string name_;
@@ -120,6 +121,7 @@ class TraceFile {
   std::vector<proto::ClockSnapshot> snapshots_;
   std::vector<proto::ClockSnapshot> cupti_snapshots_;
   std::vector<std::pair<uint32_t, proto::GraphModeMark>> graph_marks_;  // with their capture
+  std::map<uint32_t, uint64_t> handle_ticks_;  // since when a stream has its handle, by track
   proto::Meta meta_;
   std::set<uint32_t> captures_after_cuda_;
   uint64_t string_bytes_ = 0;

@@ -119,6 +119,10 @@ void TraceFile::AddStreams(const proto::Streams& streams) {
     track->device = stream.device();
     track->context = stream.context();
     track->stream = stream.stream();
+    if (stream.handle() != 0) {
+      track->handle = stream.handle();
+      handle_ticks_[stream.track()] = stream.handle_since();
+    }
     if (!stream.described()) continue;
     track->is_described = true;
     track->priority = stream.priority();

@@ -4,7 +4,9 @@
 // Text of streams. See text.h.
 
 #include <algorithm>
+#include <map>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -66,9 +68,25 @@ std::string Devices(const results::Streams& result, const TextOptions& options) 
   return Section("Devices, from the first work to the last", table, options, result.devices_size());
 }
 
-std::string StreamName(uint32_t device, uint32_t stream) {
-  return std::to_string(device) + ":" + std::to_string(stream);
-}
+// What streams are called, by whose they are, context and number.
+class StreamNames {
+ public:
+  explicit StreamNames(const results::Streams& result) {
+    for (const results::StreamUse& s : result.streams())
+      names_[{s.host(), s.pid(), s.context(), s.stream()}] = s.name();
+  }
+  // "0:7 (copies)".
+  std::string operator()(const results::StreamWait& wait, uint32_t device, uint32_t context,
+                         uint32_t stream) const {
+    const std::string number = std::to_string(device) + ":" + std::to_string(stream);
+    const auto found = names_.find({wait.host(), wait.pid(), context, stream});
+    if (found == names_.end() || found->second.empty()) return number;
+    return number + " (" + found->second + ")";
+  }
+
+ private:
+  std::map<std::tuple<std::string, int32_t, uint32_t, uint32_t>, std::string> names_;
+};
 
 // Only where there are any.
 std::string Waits(const results::Streams& result, const TextOptions& options) {
@@ -81,11 +99,12 @@ std::string Waits(const results::Streams& result, const TextOptions& options) {
     table.AddColumn(header, Align::kRight);
   table.AddColumn("mostly for", Align::kLeft, true);
   const Pids pid(result.waits());
+  const StreamNames name(result);
   for (int i = 0; i < Shown(result.waits_size(), options); ++i) {
     const results::StreamWait& w = result.waits(i);
     const bool is_known = w.has_for_stream();
-    table.AddRow({pid(w), StreamName(w.device(), w.stream()),
-                  is_known ? StreamName(w.for_device(), w.for_stream()) : "unknown",
+    table.AddRow({pid(w), name(w, w.device(), w.context(), w.stream()),
+                  is_known ? name(w, w.for_device(), w.for_context(), w.for_stream()) : "unknown",
                   FormatNumber(w.count()), is_known ? FormatNumber(w.blocking_count()) : "-",
                   is_known ? FormatDuration(w.held_up_ns()) : "-",
                   is_known ? FormatDuration(w.held_up_max_ns()) : "-",

@@ -111,7 +111,8 @@ uint32_t CaptureNumber() {
 }
 
 void Write(RingHeader* ring, uint64_t end, uint64_t duration, uint16_t detail, uint64_t a,
-           uint64_t b, uint64_t style, uint64_t payload, const KeptValues* values = nullptr) {
+           uint64_t b, uint64_t style, uint64_t payload, const KeptValues* values = nullptr,
+           uint8_t flags = 0) {
   Record group[kMostValues + 3];
   uint32_t records = 0;
   if (__builtin_expect(values != nullptr, 0))
@@ -124,9 +125,13 @@ void Write(RingHeader* ring, uint64_t end, uint64_t duration, uint16_t detail, u
     prefix(RecordKind::kDuration, 0, duration);
     duration = proto::kLongDuration;
   }
-  group[records++] = {
-      end, static_cast<uint32_t>(duration), static_cast<uint8_t>(RecordKind::kRange), 0, detail, a,
-      b};
+  group[records++] = {end,
+                      static_cast<uint32_t>(duration),
+                      static_cast<uint8_t>(RecordKind::kRange),
+                      flags,
+                      detail,
+                      a,
+                      b};
   ring->last_time = end;
   proto::RingWriteGroup(ring, group, records, 1, WakeDrain());
 }
@@ -189,11 +194,11 @@ ThreadRanges* RangesOf(RingHeader* ring, uint64_t now = 0) {
   Keep(ring, values, &own->values[*place - 1]);
 }
 
-void WriteNameTo(RingHeader* ring, uint64_t now, RangeKind kind, Text* domain, uint64_t number,
-                 Text* name) {
-  const uint32_t name_id = IdOf(ring, name);
+void WriteNameTo(RingHeader* ring, uint64_t now, const Named& named, uint8_t flags) {
+  const uint32_t name_id = IdOf(ring, named.name);
   const auto type = static_cast<uint32_t>(proto::NvtxPayload::kUint64);
-  Write(ring, now, 0, Detail(kind, type), Names(name_id, IdOf(ring, domain)), 0, 0, number);
+  Write(ring, now, 0, Detail(named.kind, type), Names(name_id, IdOf(ring, named.domain)), 0, 0,
+        named.number, nullptr, flags);
 }
 
 }  // namespace
@@ -346,11 +351,11 @@ void Mark(const Event& event) noexcept {
 void WriteName(RangeKind kind, Text* domain, uint64_t number, Text* name) noexcept {
   Recorder recorder(kSources);
   if (!recorder.active() || RangesOf(recorder.ring()) == nullptr) return;
-  WriteNameTo(recorder.ring(), recorder.Now(), kind, domain, number, name);
+  WriteNameTo(recorder.ring(), recorder.Now(), {kind, domain, number, name}, 0);
 }
 
 void WriteNamed(RingHeader* ring, uint64_t now, const Named& named) noexcept {
-  WriteNameTo(ring, now, named.kind, named.domain, named.number, named.name);
+  WriteNameTo(ring, now, named, proto::kFlagEarlier);
 }
 
 void CountNameLost() noexcept { CountUp(&proto::RingFileHeader::range_names_lost); }

@@ -150,6 +150,13 @@ def test_launches_may_be_reported_as_the_public_function(run):
 
 # Ids.
 
+@pytest.mark.parametrize("script, handles", [("", 1), ("stream_handles again", 3)])
+def test_handles_of_destroyed_streams_come_again_where_it_is_asked_for(run, script, handles):
+    done = run("stream_names", script=script, tool=f"kinds={KERNEL}")
+    assert f"{handles} with one handle" in done.out
+    assert len({x["stream"] for x in done.got("kernel")}) == 5, "numbers do not"
+
+
 def test_stream_and_context_ids(run):
     done = run("vector_add", tool=f"kinds={KERNEL},{COPY}")
     assert {x["stream"] for x in done.got("kernel")} == {7, 14, 15}

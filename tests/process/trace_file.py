@@ -239,6 +239,7 @@ class TraceFile:
         self.signatures = {}  # id: dict
         self.streams = {}  # track: (device, context, stream)
         self.described = {}  # track: (priority, flag) of streams that CUPTI told of
+        self.handles = {}  # track: (handle, since in ticks) of streams whose handle was told
         self.devices = {}  # id: dict
         self.late_captures = set()  # that began when the process had CUDA already
         self.functions = {}  # function: name
@@ -288,6 +289,8 @@ class TraceFile:
                 stream = fields(entry)
                 get = lambda number: stream.get(number, [0])[-1]
                 self.streams[get(1)] = (get(2), get(3), get(4))
+                if get(8):
+                    self.handles[get(1)] = (get(8), get(9))
                 if get(7):
                     self.described[get(1)] = ((get(5) >> 1) ^ -(get(5) & 1), get(6))
         elif kind == DEVICES:

@@ -63,6 +63,7 @@ enum Domain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3, kState 
 // CUpti_CallbackIdResource.
 enum ResourceId : uint32_t {
   kContextCreated = 1,
+  kStreamCreated = 3,
   kModuleLoaded = 6,
   kModuleProfiled = 8,
   kGraphCreated = 9,
@@ -172,6 +173,8 @@ struct UnifiedMemoryConfig {
     int (*)(SubscriberHandle, uint32_t, uint8_t), false)                                          \
   X(enable_driver_api_v2, "ActivityEnableDriverApi_v2",                                           \
     int (*)(SubscriberHandle, uint32_t, uint8_t), false)                                          \
+  X(get_context_id, "GetContextId", int (*)(void*, uint32_t*), false)                             \
+  X(get_stream_id, "GetStreamIdEx", int (*)(void*, void*, uint8_t, uint32_t*), false)             \
   X(get_graph_id, "GetGraphId", int (*)(void*, uint32_t*), false)                                 \
   X(get_graph_node_id, "GetGraphNodeId", int (*)(void*, uint64_t*), false)                        \
   X(get_graph_exec_id, "GetGraphExecId", int (*)(void*, uint32_t*), false)

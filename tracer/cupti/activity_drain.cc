@@ -36,10 +36,15 @@ void ActivityDrain::TakeBuffers() {
   while (Buffers()->Take(&filled)) Consume(filled);
 }
 
-// A graph was made before the launches that a buffer tells of: so what is known of graphs is taken
-// when the buffer is there already.
-void ActivityDrain::Consume(const FilledBuffer& filled) {
+void ActivityDrain::TakeEvents() {
   sorter_.graphs().Consume(GraphQueue());
+  sorter_.TakeHandles(StreamQueue());
+}
+
+// A graph or a stream was made before the launches that a buffer tells of: so what is known of them
+// is taken when the buffer is there already.
+void ActivityDrain::Consume(const FilledBuffer& filled) {
+  TakeEvents();
   const uint64_t nodes = sorter_.graphs().nodes_seen();
   sorter_.OwnData(OwnsRecordData());
   sorter_.Consume(filled, NextRecord, Names());
@@ -57,7 +62,7 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
   sorter_.Release(now, host_->settings->ticks_per_second, /*all=*/false, Names());
-  sorter_.graphs().Consume(GraphQueue());
+  TakeEvents();
   if (sorter_.graphs().waiting() >= kManyGraphEntries) WriteTables(sink);
   if (sorter_.rows() == 0 && !sorter_.has_news()) {
     first_ticks_ = 0;
@@ -83,7 +88,7 @@ void ActivityDrain::EndCapture() {
 
 void ActivityDrain::FlushAll(BlockSink* sink) {
   TakeBuffers();
-  sorter_.graphs().Consume(GraphQueue());
+  TakeEvents();
   sorter_.graphs().GiveUpMaking();
   WriteRows(sink);
   WriteTables(sink);

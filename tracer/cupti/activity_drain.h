@@ -50,6 +50,8 @@ class ActivityDrain : public ThreadTracks {
 
  private:
   void TakeBuffers();
+  // What the callbacks left: of graphs and of streams.
+  void TakeEvents();
   // Rows, what they refer to, and what is new of devices.
   void Consume(const FilledBuffer& filled);
   void AdaptBudget(BlockSink* sink);

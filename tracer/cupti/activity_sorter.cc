@@ -379,12 +379,21 @@ void ActivitySorter::TakePool(const Record& record) {
   Append(&of_device->pools, ChunkKind::kMemoryPool, of_device->track, PoolRow(record).column);
 }
 
-// A stream of which there are no rows is not worth a track.
 void ActivitySorter::TakeStream(const Record& record) {
   const DeviceRecords::Stream* told = devices_.TakeStream(record);
-  if (told == nullptr) return;
+  if (told != nullptr) Renew(told->context, told->id);
+}
+
+void ActivitySorter::TakeHandles(StreamEvents* events) {
+  for (StreamEvent event; events->Take(&event);) {
+    if (devices_.TakeHandle(event)) Renew(event.context, event.stream);
+  }
+}
+
+// A stream of which there are no rows is not worth a track.
+void ActivitySorter::Renew(uint32_t context, uint32_t id) {
   for (Stream& stream : streams_) {
-    if (stream.context != told->context || stream.stream != told->id) continue;
+    if (stream.context != context || stream.stream != id) continue;
     stream.is_taken = false;
     has_new_streams_ = true;
   }
@@ -469,9 +478,15 @@ uint32_t ActivitySorter::TakeStreams(std::vector<uint8_t>* out) {
     writer.Varint(3, stream.context);
     writer.Varint(4, stream.stream);
     if (const auto* told = devices_.Find(stream.context, stream.stream)) {
-      writer.Signed(5, told->priority);
-      writer.Varint(6, told->flag);
-      writer.Varint(7, 1);
+      if (told->is_described) {
+        writer.Signed(5, told->priority);
+        writer.Varint(6, told->flag);
+        writer.Varint(7, 1);
+      }
+      if (told->handle != 0) {
+        writer.Varint(8, told->handle);
+        writer.Fixed64(9, told->handle_since);
+      }
     }
     writer.End(mark);
   }

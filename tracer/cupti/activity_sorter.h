@@ -27,6 +27,7 @@
 #include "tracer/cupti/rate_budget.h"
 #include "tracer/cupti/record_walk.h"
 #include "tracer/cupti/signatures.h"
+#include "tracer/cupti/stream_events.h"
 
 namespace gpuprof::tracer::cupti {
 
@@ -82,6 +83,8 @@ class ActivitySorter {
   }
   uint32_t TakeFunctions(std::vector<uint8_t>* out);
 
+  // Empties the queue.
+  void TakeHandles(StreamEvents* events);
   void NoteCudaHadBegun() { devices_.NoteCudaHadBegun(); }
   // Of devices: they are worth writing even where nothing refers to them.
   bool has_news() const { return devices_.has_news(); }
@@ -130,6 +133,8 @@ class ActivitySorter {
   void TakeMemory(const Record& record);
   void TakePool(const Record& record);
   void TakeStream(const Record& record);
+  // There is something new to tell of it.
+  void Renew(uint32_t context, uint32_t stream);
   void TakeGraphLaunch(const Record& record);
   void TakeOverhead(const Record& record);
   void TakeJit(const Record& record);

@@ -74,6 +74,7 @@ bool g_enabled[kKindCount];
 bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
 GraphEvents g_graph_events;
+StreamEvents g_stream_events;
 KernelCode g_kernel_code;
 GraphModes g_graph_modes;
 UnifiedMemory g_unified_memory;
@@ -136,6 +137,18 @@ void OnModule(const ModuleData* module) {
   if (module != nullptr) g_kernel_code.AddModule(module->cubin, module->cubin_bytes);
 }
 
+// The program does not have the handle yet, and so has not named it: the moment comes before that.
+void OnStream(const ResourceData& resource) {
+  StreamEvent event;
+  if (g_given_up.load(std::memory_order_relaxed) != 0 ||
+      !ReadStreamEvent(g_library.functions, resource, &event))
+    return;
+  event.ticks = proto::ReadTicks(g_host->settings->clock);
+  bool is_crowded = false;
+  g_stream_events.Put(event, &is_crowded);
+  if (is_crowded) g_host->wake_drain();
+}
+
 // Inside a CUDA call of the program's.
 void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (data == nullptr) return;
@@ -150,6 +163,8 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   } else if (ReadGraphEvent(g_library.functions, id, resource, &event)) {
     g_graph_events.Put(event, &is_crowded);
     if (is_crowded) g_host->wake_drain();
+  } else if (id == kStreamCreated) {
+    OnStream(resource);
   } else if (id == kContextCreated) {
     HandleExit();
   }
@@ -279,6 +294,7 @@ bool Subscribe() {
   for (const ResourceId id : {kContextCreated, kModuleLoaded, kModuleProfiled})
     g_subscriber.EnableCallback(kResource, id);
   for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
+  if (TellsStreams(g_library.functions)) g_subscriber.EnableCallback(kResource, kStreamCreated);
   if ((g_host->settings->sources & proto::kSourceLaunches) != 0) AskForLaunches();
   const Functions& f = g_library.functions;
   const bool is_v1 = g_subscriber.interface() == Interface::kV1;
@@ -406,6 +422,7 @@ void AfterForkChild() {
   g_given_up.store(1);
   g_active.store(0);
   g_graph_events.Forget();
+  g_stream_events.Forget();
   g_buffers.Forget();
   g_dropped.store(0);
 }
@@ -419,6 +436,7 @@ const FunctionNames& Names() { return g_names; }
 bool OwnsRecordData() { return g_subscriber.interface() == Interface::kV1; }
 
 GraphEvents* GraphQueue() { return &g_graph_events; }
+StreamEvents* StreamQueue() { return &g_stream_events; }
 const KernelCode* Code() { return &g_kernel_code; }
 void CountGraphNodes(uint64_t nodes) { g_graph_modes.CountNodes(nodes); }
 bool TakeGraphMark(GraphMark* mark) { return g_graph_modes.TakeMark(mark); }

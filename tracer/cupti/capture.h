@@ -20,6 +20,7 @@
 #include "tracer/cupti/graph_mode.h"
 #include "tracer/cupti/kernel_code.h"
 #include "tracer/cupti/library.h"
+#include "tracer/cupti/stream_events.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
@@ -52,6 +53,7 @@ bool TakeCudaHadBegun();
 // As asked at the last Start.
 OwnBuffers Own();
 GraphEvents* GraphQueue();
+StreamEvents* StreamQueue();
 // Of modules that were loaded during captures.
 const KernelCode* Code();
 // Records of graphs' nodes came.

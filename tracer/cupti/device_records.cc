@@ -63,16 +63,28 @@ void DeviceRecords::TakeContext(const Record& record) {
 }
 
 const DeviceRecords::Stream* DeviceRecords::TakeStream(const Record& record) {
-  const Stream stream = {record.U32(stream::kContext), record.U32(stream::kId),
-                         static_cast<int32_t>(record.U32(stream::kPriority)),
-                         record.U32(stream::kFlag)};
-  const auto at = std::lower_bound(streams_.begin(), streams_.end(), stream, ComesBefore);
-  if (at != streams_.end() && !ComesBefore(stream, *at)) {
-    *at = stream;
-    return &*at;
-  }
+  Stream* stream = Place(record.U32(stream::kContext), record.U32(stream::kId));
+  if (stream == nullptr) return nullptr;
+  stream->is_described = true;
+  stream->priority = static_cast<int32_t>(record.U32(stream::kPriority));
+  stream->flag = record.U32(stream::kFlag);
+  return stream;
+}
+
+bool DeviceRecords::TakeHandle(const StreamEvent& event) {
+  Stream* stream = Place(event.context, event.stream);
+  if (stream == nullptr) return false;
+  stream->handle = event.handle;
+  stream->handle_since = event.ticks;
+  return true;
+}
+
+DeviceRecords::Stream* DeviceRecords::Place(uint32_t context, uint32_t stream) {
+  const Stream wanted = {.context = context, .id = stream};
+  const auto at = std::lower_bound(streams_.begin(), streams_.end(), wanted, ComesBefore);
+  if (at != streams_.end() && !ComesBefore(wanted, *at)) return &*at;
   if (streams_.size() >= kMostStreams) return nullptr;
-  return &*streams_.insert(at, stream);
+  return &*streams_.insert(at, wanted);
 }
 
 uint32_t DeviceRecords::DeviceOf(uint32_t context) const {
@@ -83,7 +95,7 @@ uint32_t DeviceRecords::DeviceOf(uint32_t context) const {
 }
 
 const DeviceRecords::Stream* DeviceRecords::Find(uint32_t context, uint32_t stream) const {
-  const Stream wanted = {context, stream, 0, 0};
+  const Stream wanted = {.context = context, .id = stream};
   const auto at = std::lower_bound(streams_.begin(), streams_.end(), wanted, ComesBefore);
   return at != streams_.end() && !ComesBefore(wanted, *at) ? &*at : nullptr;
 }

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What CUPTI tells of devices, contexts and streams themselves: once each, or again in every
-// capture for those that are there already. Which device a context is on and how a stream was made
-// is kept for the rows that refer to them.
+// capture for those that are there already. Which device a context is on, how a stream was made and
+// which handle it has is kept for the rows that refer to them.
 //
 // One thread at a time (the drain's pass). Bounded; nothing of CUPTI's is called.
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tracer/cupti/abi.h"
+#include "tracer/cupti/stream_events.h"
 
 namespace gpuprof::tracer::cupti {
 
@@ -29,15 +30,20 @@ class DeviceRecords {
   static constexpr size_t kMostStreams = 1u << 16;
 
   struct Stream {
-    uint32_t context, id;
-    int32_t priority;
-    uint32_t flag;  // CUpti_ActivityStreamFlag
+    uint32_t context = 0, id = 0;
+    bool is_described = false;  // by a record: of its
+    int32_t priority = 0;
+    uint32_t flag = 0;    // CUpti_ActivityStreamFlag
+    uint64_t handle = 0;  // 0: not told
+    uint64_t handle_since = 0;
   };
 
   void TakeDevice(const Record& record);
   void TakeContext(const Record& record);
   // What is known of the stream now; null: no room was left for it.
   const Stream* TakeStream(const Record& record);
+  // False: no room was left for it.
+  bool TakeHandle(const StreamEvent& event);
 
   // kNoId: not told.
   uint32_t DeviceOf(uint32_t context) const;
@@ -70,6 +76,8 @@ class DeviceRecords {
     uint32_t id, device;
   };
 
+  // Made where there is none yet; null: no room.
+  Stream* Place(uint32_t context, uint32_t stream);
   static void Put(const Device& device, const OwnBuffers& own, std::vector<uint8_t>* out);
 
   std::vector<Device> devices_;

@@ -16,46 +16,6 @@ void Ask(Function function, void* handle, Id* id) {
 
 }  // namespace
 
-bool GraphEvents::Put(const GraphEvent& event, bool* is_crowded) {
-  uint64_t at = put_.load(std::memory_order_relaxed);
-  for (;;) {
-    Slot& slot = slots_[at % kSlots];
-    const uint64_t turn = slot.turn.load(std::memory_order_acquire);
-    const uint64_t free = 2 * (at / kSlots);
-    if (turn < free) {
-      refused_.fetch_add(1, std::memory_order_relaxed);
-      return false;
-    }
-    if (turn > free) {  // another thread was here meanwhile
-      at = put_.load(std::memory_order_relaxed);
-      continue;
-    }
-    if (!put_.compare_exchange_weak(at, at + 1, std::memory_order_relaxed)) continue;
-    slot.event = event;
-    slot.turn.store(free + 1, std::memory_order_release);
-    *is_crowded = at % (kSlots / 4) == kSlots / 4 - 1;
-    return true;
-  }
-}
-
-bool GraphEvents::Take(GraphEvent* event) {
-  Slot& slot = slots_[taken_ % kSlots];
-  const uint64_t turn = 2 * (taken_ / kSlots) + 1;
-  if (slot.turn.load(std::memory_order_acquire) != turn) return false;
-  *event = slot.event;
-  slot.turn.store(turn + 1, std::memory_order_release);
-  ++taken_;
-  return true;
-}
-
-void GraphEvents::Forget() {
-  for (Slot& slot : slots_) {
-    if (slot.turn.load(std::memory_order_relaxed) != 0) slot.turn.store(0);
-  }
-  put_.store(0);
-  taken_ = 0;
-}
-
 bool ReadGraphEvent(const Functions& functions, uint32_t id, const ResourceData& data,
                     GraphEvent* event) {
   bool is_known = false;

@@ -10,6 +10,7 @@
 #include "tests/fake_gpu/cupti/buffers.h"
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/state.h"
+#include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/device.h"
 #include "tests/fake_gpu/device/script.h"
 
@@ -154,10 +155,14 @@ CUptiResult cuptiGetContextId(CUcontext context, uint32_t* id) {
 
 CUptiResult cuptiGetStreamIdEx(CUcontext context, CUstream stream, uint8_t per_thread,
                                uint32_t* id) {
-  if (context == nullptr) return CUPTI_ERROR_INVALID_CONTEXT;
+  if (const CUptiResult gate = Gate("cuptiGetStreamIdEx", false); gate != CUPTI_SUCCESS)
+    return gate;
+  if (id == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  CUcontext of = context != nullptr ? context : fake_gpu::current_context;
   CUstream resolved =
-      per_thread != 0 ? fake_gpu::ResolvePerThread(stream) : fake_gpu::Resolve(stream, context);
+      per_thread != 0 ? fake_gpu::ResolvePerThread(stream) : fake_gpu::Resolve(stream, of);
   if (!fake_gpu::Known(resolved)) return CUPTI_ERROR_INVALID_STREAM;
+  if (context != nullptr && resolved->context != context) return CUPTI_ERROR_INVALID_STREAM;
   *id = resolved->id;
   return CUPTI_SUCCESS;
 }

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 #include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/clock.h"
@@ -33,8 +34,19 @@ State& TheState() {
 
 thread_local std::map<CUcontext, CUstream> per_thread_streams;
 
+// Memory for one: only where a test asks for it that of another, as stale uses of a handle shall
+// be found.
+CUstream StreamMemory(CUcontext context) {
+  const std::lock_guard lock(context->mutex);
+  if (context->free_streams.empty()) return new CUstream_st;
+  CUstream stream = context->free_streams.back();
+  context->free_streams.pop_back();
+  stream->~CUstream_st();
+  return new (stream) CUstream_st;
+}
+
 CUstream NewStream(CUcontext context, unsigned flags, int priority) {
-  auto* stream = new CUstream_st;
+  CUstream stream = StreamMemory(context);
   stream->context = context;
   stream->flags = flags;
   stream->priority = priority;
@@ -153,6 +165,7 @@ CUresult DestroyStream(CUstream stream) {
   stream->alive.store(false);
   const std::lock_guard lock(stream->context->mutex);
   std::erase(stream->context->streams, stream);
+  if (TheScript().reuse_streams) stream->context->free_streams.push_back(stream);
   return CUDA_SUCCESS;
 }
 

@@ -64,6 +64,8 @@ struct CUctx_st {
   CUcontext parent = nullptr;
   std::mutex mutex;
   std::vector<CUstream> streams;
+  // Destroyed, and to be made again of the same memory.
+  std::vector<CUstream> free_streams;
   // When the legacy stream, the streams that wait for it, and all are done.
   fake_gpu::Latest null_end, blocking_end, any_end;
   // Copies in one direction run one after the other, whatever their streams.

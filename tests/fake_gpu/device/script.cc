@@ -69,6 +69,7 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"copy_ns", Into(&script->copy_ns)},
       {"launch_ns", Into(&script->launch_ns)},
       {"queue", Into(&script->queue)},
+      {"stream_handles", Flag(&script->reuse_streams, "again")},
       {"registers", Into(&script->registers)},
       {"devices", Into(&script->devices)},
       {"memory", Into(&script->memory)},

@@ -10,6 +10,8 @@
 //   copy_gbps N             speed of copies and sets (20); copy_ns N adds to each (2000)
 //   launch_ns NS            from the call to the earliest start on the device (2000)
 //   queue N                 launches that a stream holds before a call blocks (1024, at most that)
+//   stream_handles new|again   a new stream has a handle that no other had (new), or that of the
+//                           context's stream that was destroyed last
 //   registers N             of every kernel; without it a number made of the name
 //   devices N               (1); 0: no device
 //   memory BYTES            of each device (80 GiB)
@@ -63,6 +65,7 @@ struct Script {
   uint64_t copy_ns = 2000;
   uint64_t launch_ns = 2000;
   uint64_t queue = 1024;
+  bool reuse_streams = false;
   int registers = 0;
   int devices = 1;
   uint64_t memory = uint64_t{80} << 30;

@@ -61,6 +61,25 @@ TEST(GivenNames, RowsOfStreamsHaveTheirNumberAndWhatTheyAreCalled) {
   EXPECT_EQ(NamesOf(RunByStream<results::DeviceMemory>("device_memory", trace).uses()), expected);
 }
 
+TEST(GivenNames, WaitsOfStreamsForStreamsHaveThemToo) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(5)
+      .Call("cudaEventRecord", 1 * kMs, 2 * kMs, 2)
+      .Call("cudaStreamWaitEvent", 3 * kMs, 4 * kMs, 3);
+  builder.Stream(0, 1, 7).Kernel(kernel, 1 * kMs, 2 * kMs).Recorded(1 * kMs, 9, 2);
+  builder.Stream(0, 1, 13).Kernel(kernel, 5 * kMs, 6 * kMs).Sync(2, 3 * kMs, 4 * kMs, 3, 9);
+  Trace trace = MakeTrace({&builder});
+  for (Track& track : trace.processes[0].tracks) {
+    if (track.stream == 7) track.name = "copies";
+  }
+  const auto result = RunPass<results::Streams>("streams", trace);
+  ASSERT_EQ(result.waits_size(), 1);
+  const std::string text = Render(result, Format::kText, PassOptions(), 200);
+  EXPECT_NE(text.find("0:13"), std::string::npos) << text;
+  EXPECT_NE(text.find("0:7 (copies)"), std::string::npos) << text;
+}
+
 TEST(GivenNames, OfADeviceTheLastNameCounts) {
   ProcessBuilder builder(5);
   const uint32_t kernel = builder.Signature("k", 1, 32);

@@ -335,6 +335,7 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
             static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED));
   const std::pair<ResourceId, uint32_t> resources[] = {
       {kContextCreated, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
+      {kStreamCreated, CUPTI_CBID_RESOURCE_STREAM_CREATED},
       {kModuleLoaded, CUPTI_CBID_RESOURCE_MODULE_LOADED},
       {kModuleProfiled, CUPTI_CBID_RESOURCE_MODULE_PROFILED},
       {kGraphCreated, CUPTI_CBID_RESOURCE_GRAPH_CREATED},
@@ -390,6 +391,9 @@ static_assert(
     Alike<int (*)(void*, uint32_t, size_t*), decltype(&cuptiActivityGetNumDroppedRecords)>::value);
 static_assert(Alike<int (*)(int), decltype(&cuptiSetThreadIdType)>::value);
 static_assert(Alike<int (*)(uint32_t, uint8_t), decltype(&cuptiActivityEnableRuntimeApi)>::value);
+static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetContextId)>::value);
+static_assert(
+    Alike<int (*)(void*, void*, uint8_t, uint32_t*), decltype(&cuptiGetStreamIdEx)>::value);
 static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetGraphId)>::value);
 static_assert(Alike<int (*)(void*, uint64_t*), decltype(&cuptiGetGraphNodeId)>::value);
 static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetGraphExecId)>::value);
