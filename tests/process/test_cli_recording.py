@@ -50,6 +50,20 @@ def test_summary_has_five_lines_and_the_next_command_works(tmp_path):
     assert gpuprof(*following, cwd=tmp_path).returncode == 0
 
 
+def test_paths_and_patterns_that_are_not_utf8(tmp_path):
+    here = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(here)
+    made = subprocess.run([GPUPROF, "run", "-o", b"b\xe9", "--exclude", b"x\xe9*", "--", PYTHON, "-c", WORK], cwd=here, env=clean_env(),
+                          capture_output=True, timeout=60)
+    assert made.returncode == 0 and b"libprotobuf" not in made.stderr, made.stderr
+    for words in (["info"], ["info", "--json"], ["stats", "overview"], ["stats", "overview", "--json"], ["verify"], ["recover"]):
+        read = subprocess.run([GPUPROF, *words, b"b\xe9"], cwd=here, env=clean_env(), capture_output=True, timeout=60)
+        assert (read.returncode, read.stderr) == (0, b""), words
+        if "--json" in words:
+            json.loads(read.stdout.decode())
+            assert "\ufffd" in read.stdout.decode()
+
+
 def test_quiet_says_nothing(tmp_path):
     assert record(tmp_path, "--quiet").stderr == ""
 

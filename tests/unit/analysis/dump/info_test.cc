@@ -54,6 +54,7 @@ class InfoTest : public testing::Test {
     proto::Note* note = health.add_note();
     note->set_source("clock");
     note->set_text("fell back to CLOCK_MONOTONIC");
+    health.add_note()->set_text("/tmp/caf\xe9: cannot be written");
     maker.Table(ChunkKind::kHealth, 14, health, 1);
     maker.End(proto::ExitWay::kReturn, 3);
     maker.Close();
@@ -61,6 +62,7 @@ class InfoTest : public testing::Test {
     manifest.add_command("python3");
     manifest.add_command("train.py");
     manifest.set_host("testhost");
+    manifest.add_setting("GPUPROF_BUNDLE=/tmp/caf\xe9");
     manifest.set_started_realtime_ns(kWall);
     manifest.set_ended_realtime_ns(kWall + 2 * kSecond);
     manifest.set_exit_status(3);
@@ -91,11 +93,13 @@ TEST_F(InfoTest, JsonTellsTheSame) {
   EXPECT_EQ(info["count"], 1501);
   EXPECT_EQ(info["lost_count"], 17);
   EXPECT_EQ(info["faults"], json::array());
+  EXPECT_EQ(info["settings"][0], "GPUPROF_BUNDLE=/tmp/caf\xef\xbf\xbd");
   ASSERT_EQ(info["processes"].size(), 1u);
   const json& process = info["processes"][0];
   EXPECT_EQ(process["pid"], 100);
   EXPECT_EQ(process["ppid"], 7);
   EXPECT_EQ(process["argv"][3], "\xef\xbf\xbd not UTF-8");
+  EXPECT_EQ(process["notes"][1]["text"], "/tmp/caf\xef\xbf\xbd: cannot be written");
   EXPECT_EQ(process["exit_way"], "return");
   EXPECT_EQ(process["exit_status"], 3);
   EXPECT_EQ(process["unknown_blocks"], 1);
