@@ -134,6 +134,7 @@ Json ProcessJson(const Process& process) {
   json["unknown_blocks"] = process.unknown_blocks;
   json["lost_count"] = LostRecords(process);
   json["losses"] = LossesJson(process);
+  json["damaged_rings"] = process.health.damaged_rings();
   json["stacks"] = StacksJson(process.health);
   json["notes"] = NotesJson(process);
   json["frameworks"] = process.frameworks;
@@ -215,6 +216,11 @@ std::string RowsText(const Process& process) {
   return text;
 }
 
+// How many they were nobody knows.
+std::string LastRecordsOf(uint64_t threads) {
+  return "the last records of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
 std::string LossText(const Process& process) {
   std::vector<std::string> parts;
   for (const proto::Loss& loss : process.health.loss()) {
@@ -223,9 +229,10 @@ std::string LossText(const Process& process) {
       parts.push_back(std::to_string(loss.count()) + " " + WithNumber(LossKindName(kind), kind));
     }
   }
-  if (!parts.empty()) return Joined(parts, ", ");
   const uint64_t lost = LostRecords(process);
-  return lost == 0 ? "none" : std::to_string(lost) + " records";
+  if (parts.empty() && lost != 0) parts.push_back(std::to_string(lost) + " records");
+  if (const uint32_t rings = process.health.damaged_rings()) parts.push_back(LastRecordsOf(rings));
+  return parts.empty() ? "none" : Joined(parts, ", ");
 }
 
 uint64_t CutWalks(const proto::StackWalks& walks) {
@@ -278,6 +285,7 @@ struct Totals {
   uint64_t rows = 0;
   uint64_t bytes = 0;
   uint64_t lost = 0;
+  uint64_t damaged_rings = 0;
 };
 
 Totals Sum(const Trace& trace) {
@@ -286,10 +294,18 @@ Totals Sum(const Trace& trace) {
     totals.rows += process.rows;
     totals.bytes += process.file_bytes;
     totals.lost += LostRecords(process);
+    totals.damaged_rings += process.health.damaged_rings();
   }
   // Their rows are no events of the program's.
   for (const Process& sampler : trace.samplers) totals.bytes += sampler.file_bytes;
   return totals;
+}
+
+std::string LostText(const Totals& totals) {
+  std::vector<std::string> parts;
+  if (totals.lost != 0) parts.push_back(std::to_string(totals.lost) + " records");
+  if (totals.damaged_rings != 0) parts.push_back(LastRecordsOf(totals.damaged_rings));
+  return parts.empty() ? "none" : Joined(parts, ", ");
 }
 
 }  // namespace
@@ -389,7 +405,7 @@ std::string DescribeText(const Trace& trace) {
   AddLine(&out, "", "processes", std::to_string(trace.processes.size()));
   AddLine(&out, "", "rows", FormatCount(totals.rows));
   AddLine(&out, "", "size", FormatBytes(totals.bytes));
-  AddLine(&out, "", "lost", totals.lost == 0 ? "none" : std::to_string(totals.lost) + " records");
+  AddLine(&out, "", "lost", LostText(totals));
   for (const Process& process : trace.processes) DescribeProcess(process, &out);
   for (const Process& sampler : trace.samplers) DescribeSampler(sampler, &out);
   if (!trace.faults.empty()) out += "\nfaults\n";

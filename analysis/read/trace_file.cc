@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/model/names.h"
 #include "analysis/read/cupti_clock.h"
 #include "proto/codec/pb_reader.h"
 #include "proto/contract.h"
@@ -69,6 +70,10 @@ void TraceFile::LoadTables(bool is_alive) {
   codec::BlockDecoder decoder;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (proto::IsTableKind(block.header.kind)) ReadTable(block, &decoder);
+  }
+  // The records are gone with the ring file: nothing but recovery's word tells of them.
+  if (process_.health.damaged_rings() != 0) {
+    AddFault(0, DamagedRingsText(process_.health.damaged_rings()));
   }
   JoinSightings();
   FindQuantum(&decoder);
