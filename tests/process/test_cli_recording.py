@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -205,6 +206,37 @@ def test_recover_finishes_what_the_launcher_could_not(tmp_path):
     assert (result.returncode, result.stdout) == (0, "finished 1 trace\n"), result.stderr
     assert not list((tmp_path / "b").glob("*.ring"))
     assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
+
+
+def test_recover_tells_what_it_cannot_mend(tmp_path, bundle):
+    shutil.copytree(bundle, tmp_path / "b")
+    assert gpuprof("recover", "b", cwd=tmp_path).returncode == 0
+    trace = next((tmp_path / "b").glob("*.gpt"))
+    os.truncate(trace, trace.stat().st_size // 2)
+    result = gpuprof("recover", "b", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (3, "finished 0 traces\n")
+    assert trace.name in result.stderr and "'gpuprof verify b' tells more" in result.stderr
+
+
+def test_a_cut_ring_file_is_told(tmp_path):
+    with Sleeper(tmp_path, "--trace=heap=exact") as sleeper:
+        time.sleep(0.3)
+        os.kill(sleeper.process.pid, signal.SIGKILL)
+        sleeper.process.wait(timeout=60)
+        os.kill(sleeper.pid, signal.SIGKILL)
+        end = time.monotonic() + 20
+        while os.path.exists(f"/proc/{sleeper.pid}/exe") and time.monotonic() < end:
+            time.sleep(0.02)
+    (ring,) = (tmp_path / "b").glob("*.ring")
+    os.truncate(ring, ring.stat().st_size - 4096)
+    assert gpuprof("verify", "b", cwd=tmp_path).returncode == 3
+    for words in (["recover"], ["recover"], ["stats", "heap"], ["info"], ["verify"]):
+        result = gpuprof(*words, "b", cwd=tmp_path)
+        assert result.returncode == 3, words
+        assert "cut or damaged" in result.stdout + result.stderr, words
+    assert "lost        none" not in gpuprof("info", "b", cwd=tmp_path).stdout
+    heap = json.loads(gpuprof("stats", "heap", "--json", "b", cwd=tmp_path).stdout)["meta"]
+    assert "cut or damaged" in heap["inputs"][0]["fault"] and heap["confidence"]["level"] == "low"
 
 
 def test_survivors_are_told(tmp_path):
