@@ -27,6 +27,7 @@ using test::MakeTrace;
 using test::ProcessBuilder;
 using test::RunPass;
 using test::TrackBuilder;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 const results::Op* Find(const results::Ops& ops, const std::string& name) {
@@ -347,6 +348,24 @@ TEST(Overview, LossesAreSaid) {
   EXPECT_EQ(overview.processes(0).lost_count(), 7u);
   EXPECT_NE(FindRule(overview, "EN-002"), nullptr);
   EXPECT_LT(overview.meta().confidence().level(), results::LEVEL_HIGH);
+}
+
+TEST(Notes, NameTheReasonsOfStacksThatEndEarly) {
+  ProcessBuilder builder(7);
+  builder.Thread(7).Alloc(0, 0x10, 64);
+  proto::Health& health = builder.process().health;
+  health.set_stack_samples(100);
+  health.mutable_stack_walks()->set_out_of_bounds(4);
+  const auto one = RunPass<results::Heap>("heap", MakeTrace({&builder}));
+  EXPECT_THAT(one.meta().notes(),
+              ElementsAre("pid 7: stacks: 4 of 100 end early: 4 at a frame outside of the stack"));
+  health.mutable_stack_walks()->set_no_rule(2);
+  const auto many =
+      RunPass<results::Heap>("heap", MakeTrace({&builder, &builder, &builder, &builder, &builder}));
+  EXPECT_THAT(
+      many.meta().notes(),
+      ElementsAre("5 processes: stacks: 30 of 500 end early: 10 in code without unwind tables or "
+                  "frame pointers, 20 at a frame outside of the stack"));
 }
 
 TEST(Overview, AnEmptyTraceIsAnAnswerToo) {
