@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <map>
 
+#include "analysis/base/units.h"
 #include "analysis/model/names.h"
 
 namespace gpuprof::analysis {
@@ -71,6 +72,28 @@ void AddStackNotes(const std::vector<const Process*>& processes, results::Meta* 
   }
   for (const auto& [process, stacks] : affected) {
     meta->add_notes("pid " + std::to_string(process->pid) + ": stacks: " + stacks.Text());
+  }
+}
+
+// Nothing else in a result shows that the recording began earlier.
+void AddWindowNotes(const std::vector<const Process*>& processes, results::Meta* meta) {
+  std::vector<const Process*> affected;
+  for (const Process* process : processes) {
+    if (process->kept_from_ns != INT64_MIN) affected.push_back(process);
+  }
+  constexpr std::string_view kMeaning =
+      "; what came before was let go (--ring), and figures are of what was kept";
+  if (affected.size() > kMostNotes) {
+    meta->add_notes(std::to_string(affected.size()) +
+                    " processes: ring: a flight recorder kept only the newest part of each" +
+                    std::string(kMeaning));
+    return;
+  }
+  for (const Process* process : affected) {
+    meta->add_notes("pid " + std::to_string(process->pid) +
+                    ": ring: a flight recorder kept only the newest part, " +
+                    FormatDuration(CapturedTime(*process)) + " of " +
+                    FormatDuration(process->recorded_ns) + std::string(kMeaning));
   }
 }
 
@@ -141,7 +164,7 @@ std::optional<size_t> PassContext::Leading() {
 std::string PassContext::NoStepsAdvice() const {
   bool framework = false;
   for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
-  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework);
+  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework, IsWindow());
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {
@@ -218,6 +241,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       }
     }
   }
+  AddWindowNotes(processes, meta);
   AddStackNotes(processes, meta);
   for (const auto& [kind, count] : losses) {
     results::Loss* loss = meta->add_losses();
@@ -251,8 +275,21 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
     confidence->set_reason("some records were lost");
   } else {
     confidence->set_level(results::LEVEL_HIGH);
-    confidence->set_reason("every record is there");
+    confidence->set_reason(IsWindow() ? "every record of what the flight recorder kept is there"
+                                      : "every record is there");
   }
+}
+
+bool PassContext::IsWindow() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [&](size_t i) { return process(i).kept_from_ns != INT64_MIN; });
+}
+
+void PassContext::LimitToWindow(results::Confidence* confidence) const {
+  if (!IsWindow() || confidence->level() <= results::LEVEL_LOW) return;
+  confidence->set_level(results::LEVEL_LOW);
+  confidence->set_reason(
+      "a flight recorder let go what came before (--ring): memory from before then is not counted");
 }
 
 }  // namespace gpuprof::analysis

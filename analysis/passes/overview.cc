@@ -352,6 +352,8 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   if (leading && out->steps().confidence().level() < confidence->level()) {
     *confidence = out->steps().confidence();
   }
+  // Its figures of memory need what came before.
+  if (heap.processes_size() > 0 || heap.tensors_size() > 0) context.LimitToWindow(confidence);
   FillFindings(context, leading, ops, locks, heap, out.get());
   *result = std::move(out);
   return {};

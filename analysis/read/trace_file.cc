@@ -282,8 +282,10 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
           std::max(window.start_ns, range != seen.end() ? range->second.second : window.start_ns);
     }
     process_.recorded_ns += window.end_ns - window.start_ns;
-    window.start_ns = std::max(window.start_ns, process_.kept_from_ns);
     if (window.end_ns < process_.kept_from_ns) continue;
+    const int64_t begun_ns = window.start_ns;
+    window.start_ns = std::max(begun_ns, process_.kept_from_ns);
+    window.let_go_ns = window.start_ns - begun_ns;
     process_.captures.push_back(window);
   }
 }

@@ -87,6 +87,34 @@ TEST_F(InfoTest, TextTellsEachFact) {
             HasSubstr("begun by signal, end not recorded"), HasSubstr("clock: fell back")));
 }
 
+TEST(Info, OfAFlightRecordersWindowTellsWhatWasLetGo) {
+  TemporaryDirectory directory;
+  TraceMaker maker(directory.path(), 100, kWall / 1000);
+  proto::Meta meta = maker.Identity(7);
+  meta.set_kept_from(4 * kSecond);
+  proto::CaptureMark* mark = meta.add_capture_mark();
+  mark->set_capture(1);
+  mark->set_start(true);
+  mark->set_ticks(1000);
+  mark->set_trigger("now");
+  maker.Meta(meta);
+  maker.Clock(0, kSecond, kWall);
+  maker.Clock(5 * kSecond, 6 * kSecond, kWall + 5 * kSecond);
+  maker.Strings({{2, "op"}});
+  maker.Op(1, 5 * kSecond, 100, 2);
+  maker.End();
+  maker.Close();
+  std::shared_ptr<const Trace> trace;
+  ASSERT_FALSE(Open(directory.path(), {}, &trace));
+  EXPECT_THAT(DescribeText(*trace),
+              AllOf(HasSubstr("from 0 ns, begun by now 4.00 s before that"),
+                    HasSubstr("kept        the newest part only"),
+                    HasSubstr("lost        none of what was kept\n"), Not(HasSubstr("none\n"))));
+  const json process = json::parse(DescribeJson(*trace))["processes"][0];
+  EXPECT_EQ(process["kept_from_ns"], 0);
+  EXPECT_EQ(process["captures"][0]["let_go_ns"], 4 * kSecond - 1000);
+}
+
 TEST_F(InfoTest, JsonTellsTheSame) {
   const json info = json::parse(DescribeJson(*trace_));
   EXPECT_EQ(info["command"], json({"python3", "train.py"}));
