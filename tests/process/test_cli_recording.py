@@ -186,6 +186,9 @@ def test_sigkill_of_the_command_leaves_a_finished_trace(tmp_path):
     info = json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)
     assert info["exit_status"] == 128 + signal.SIGKILL
     assert info["processes"][0]["has_end"]
+    # It may have lived long enough for its recorder to note a cost; a zero would be none.
+    health = json.loads(gpuprof("stats", "health", "--json", "b", cwd=tmp_path).stdout)["processes"][0]
+    assert health["drain_cpu_ns"] is None or health["drain_cpu_ns"] > 0
     assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
 
 
