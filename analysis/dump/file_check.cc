@@ -11,6 +11,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "analysis/model/names.h"
 #include "analysis/read/input_file.h"
 #include "proto/codec/trace_reader.h"
 #include "proto/contract.h"
@@ -153,6 +154,9 @@ class Check {
       Find(block.offset, "string table has columns of different length");
     }
     CheckStacks(chunk.stacks(), block.offset);
+    if (chunk.health().damaged_rings() != 0) {
+      Find(block.offset, DamagedRingsText(chunk.health().damaged_rings()));
+    }
   }
 
   void CheckStacks(const proto::Stacks& stacks, uint64_t offset) {

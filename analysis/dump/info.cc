@@ -56,12 +56,16 @@ std::string UtcTime(int64_t realtime_ns) {
   return text;
 }
 
+// A flight recorder let go what came before.
+bool IsWindow(const Process& process) { return process.kept_from_ns != INT64_MIN; }
+
 Json CapturesJson(const Process& process) {
   Json list = Json::array();
   for (const CaptureWindow& window : process.captures) {
     list.push_back({{"number", window.number},
                     {"start_ns", window.start_ns},
                     {"end_ns", window.end_ns},
+                    {"let_go_ns", window.let_go_ns},
                     {"has_stop", window.has_stop},
                     {"start_trigger", window.start_trigger},
                     {"stop_trigger", window.stop_trigger}});
@@ -126,6 +130,7 @@ Json ProcessJson(const Process& process) {
   json["first_ns"] = process.first_ns;
   json["last_ns"] = process.last_ns;
   json["duration_ns"] = process.last_ns - process.first_ns;
+  json["kept_from_ns"] = IsWindow(process) ? Json(process.kept_from_ns) : Json(nullptr);
   json["captures"] = CapturesJson(process);
   json["threads"] = ProgramThreads(process);
   json["count"] = process.rows;
@@ -134,6 +139,7 @@ Json ProcessJson(const Process& process) {
   json["unknown_blocks"] = process.unknown_blocks;
   json["lost_count"] = LostRecords(process);
   json["losses"] = LossesJson(process);
+  json["damaged_rings"] = process.health.damaged_rings();
   json["stacks"] = StacksJson(process.health);
   json["notes"] = NotesJson(process);
   json["frameworks"] = process.frameworks;
@@ -196,6 +202,10 @@ std::string CaptureText(const CaptureWindow& window) {
                      FormatDuration(window.end_ns - window.start_ns) + " from " +
                      FormatDuration(window.start_ns);
   if (!window.start_trigger.empty()) text += ", begun by " + window.start_trigger;
+  if (window.let_go_ns != 0) {
+    text += (window.start_trigger.empty() ? ", begun " : " ") + FormatDuration(window.let_go_ns) +
+            " before that";
+  }
   text += window.has_stop ? ", ended by " + window.stop_trigger : ", end not recorded";
   return text;
 }
@@ -215,6 +225,11 @@ std::string RowsText(const Process& process) {
   return text;
 }
 
+// How many they were nobody knows.
+std::string LastRecordsOf(uint64_t threads) {
+  return "the last records of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
 std::string LossText(const Process& process) {
   std::vector<std::string> parts;
   for (const proto::Loss& loss : process.health.loss()) {
@@ -223,9 +238,11 @@ std::string LossText(const Process& process) {
       parts.push_back(std::to_string(loss.count()) + " " + WithNumber(LossKindName(kind), kind));
     }
   }
-  if (!parts.empty()) return Joined(parts, ", ");
   const uint64_t lost = LostRecords(process);
-  return lost == 0 ? "none" : std::to_string(lost) + " records";
+  if (parts.empty() && lost != 0) parts.push_back(std::to_string(lost) + " records");
+  if (const uint32_t rings = process.health.damaged_rings()) parts.push_back(LastRecordsOf(rings));
+  if (parts.empty()) return IsWindow(process) ? "none of what was kept" : "none";
+  return Joined(parts, ", ");
 }
 
 uint64_t CutWalks(const proto::StackWalks& walks) {
@@ -246,6 +263,10 @@ void DescribeProcess(const Process& process, std::string* out) {
   AddLine(out, "  ", "program", ShortCommand(process, kMostCommand));
   AddLine(out, "  ", "recorded", FormatDuration(process.last_ns - process.first_ns));
   for (const CaptureWindow& window : process.captures) AddLine(out, "  ", "", CaptureText(window));
+  if (IsWindow(process)) {
+    AddLine(out, "  ", "kept",
+            "the newest part only; a flight recorder let go what came before (--ring)");
+  }
   AddLine(out, "  ", "threads", std::to_string(ProgramThreads(process)));
   AddLine(out, "  ", "rows", RowsText(process));
   AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
@@ -278,6 +299,8 @@ struct Totals {
   uint64_t rows = 0;
   uint64_t bytes = 0;
   uint64_t lost = 0;
+  uint64_t damaged_rings = 0;
+  bool is_window = false;
 };
 
 Totals Sum(const Trace& trace) {
@@ -286,10 +309,20 @@ Totals Sum(const Trace& trace) {
     totals.rows += process.rows;
     totals.bytes += process.file_bytes;
     totals.lost += LostRecords(process);
+    totals.damaged_rings += process.health.damaged_rings();
+    totals.is_window |= IsWindow(process);
   }
   // Their rows are no events of the program's.
   for (const Process& sampler : trace.samplers) totals.bytes += sampler.file_bytes;
   return totals;
+}
+
+std::string LostText(const Totals& totals) {
+  std::vector<std::string> parts;
+  if (totals.lost != 0) parts.push_back(std::to_string(totals.lost) + " records");
+  if (totals.damaged_rings != 0) parts.push_back(LastRecordsOf(totals.damaged_rings));
+  if (parts.empty()) return totals.is_window ? "none of what was kept" : "none";
+  return Joined(parts, ", ");
 }
 
 }  // namespace
@@ -389,7 +422,7 @@ std::string DescribeText(const Trace& trace) {
   AddLine(&out, "", "processes", std::to_string(trace.processes.size()));
   AddLine(&out, "", "rows", FormatCount(totals.rows));
   AddLine(&out, "", "size", FormatBytes(totals.bytes));
-  AddLine(&out, "", "lost", totals.lost == 0 ? "none" : std::to_string(totals.lost) + " records");
+  AddLine(&out, "", "lost", LostText(totals));
   for (const Process& process : trace.processes) DescribeProcess(process, &out);
   for (const Process& sampler : trace.samplers) DescribeSampler(sampler, &out);
   if (!trace.faults.empty()) out += "\nfaults\n";

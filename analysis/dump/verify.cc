@@ -66,6 +66,10 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
                                 ? ": its process still runs"
                                 : ": its process died and its last records are not merged yet; "
                                   "`gpuprof recover` does it"));
+    if (is_alive) continue;
+    const std::string ring = stem.name + proto::kRingSuffix;
+    const std::string damage = codec::CheckRingFile(found.directory + "/" + ring);
+    if (!damage.empty()) report.faults.push_back({ring, 0, damage});
   }
   report.files.resize(found.traces.size());
   ParallelFor(found.traces.size(), 0, [&](size_t i, int) {

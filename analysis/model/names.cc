@@ -326,6 +326,11 @@ std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator) {
   return text;
 }
 
+std::string DamagedRingsText(uint32_t rings) {
+  return "the ring file that its process left was cut or damaged: the last records of " +
+         std::to_string(rings) + (rings == 1 ? " thread" : " threads") + " are missing";
+}
+
 std::string DeviceName(uint32_t device) {
   constexpr uint32_t kNoIndex = 0xff;
   const std::string_view known = Find(kDeviceTypes, device >> 8);

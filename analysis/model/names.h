@@ -62,6 +62,9 @@ std::string DimensionsText(const google::protobuf::RepeatedField<uint32_t>& dime
 // Names of the instructions in Signature.matrix_ops: "HMMA", "HGMMA<separator>QGMMA"; "": none.
 std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator);
 
+// What Health.damaged_rings means, as a fault of the trace.
+std::string DamagedRingsText(uint32_t rings);
+
 // "cpu", "cuda:0", from type << 8 | index as the framework numbers them.
 std::string DeviceName(uint32_t device);
 

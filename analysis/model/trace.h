@@ -320,7 +320,8 @@ inline constexpr uint32_t kNoCudaId = 0xffffffff;
 struct CaptureWindow {
   uint32_t number = 0;
   int64_t start_ns = 0;
-  int64_t end_ns = 0;  // last event when the stop mark is missing
+  int64_t end_ns = 0;     // last event when the stop mark is missing
+  int64_t let_go_ns = 0;  // before start_ns: under capture too, but a flight recorder let it go
   bool has_stop = false;
   // The process had CUDA already, and may have allocated of it.
   bool cuda_had_begun = false;

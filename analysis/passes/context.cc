@@ -10,12 +10,13 @@
 #include <cstdio>
 #include <map>
 
+#include "analysis/base/units.h"
 #include "analysis/model/names.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-constexpr size_t kMostStackNotes = 4;
+constexpr size_t kMostNotes = 4;  // of one kind, before they are told together
 constexpr int kMostFrames = 256;  // a longer chain is a damaged table
 
 uint64_t OpRows(const Trace& trace) {
@@ -26,33 +27,73 @@ uint64_t OpRows(const Trace& trace) {
   return rows;
 }
 
+// Of stacks taken, those that end early, by the reasons that health has.
+struct CutStacks {
+  uint64_t taken = 0;
+  uint64_t no_rule = 0;
+  uint64_t out_of_bounds = 0;
+  uint64_t no_resolver = 0;
+
+  uint64_t cut() const { return no_rule + out_of_bounds + no_resolver; }
+  void Add(const proto::Health& health) {
+    taken += health.stack_samples();
+    no_rule += health.stack_walks().no_rule();
+    out_of_bounds += health.stack_walks().out_of_bounds();
+    no_resolver += health.stack_walks().no_resolver();
+  }
+  std::string Text() const {
+    std::string reasons;
+    const auto add = [&reasons](uint64_t count, std::string_view reason) {
+      if (count == 0) return;
+      reasons += (reasons.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(reason);
+    };
+    add(no_rule, "in code without unwind tables or frame pointers");
+    add(out_of_bounds, "at a frame outside of the stack");
+    add(no_resolver, "while the process forked");
+    return std::to_string(cut()) + " of " + std::to_string(taken) + " end early: " + reasons;
+  }
+};
+
 // Stacks that end early make the tables' outermost names wrong: said from one in a hundred on. A
 // tree of compilers has hundreds of such processes: beyond a few they are told together.
 void AddStackNotes(const std::vector<const Process*>& processes, results::Meta* meta) {
-  std::vector<const Process*> affected;
-  uint64_t all_cut = 0;
-  uint64_t all_taken = 0;
-  const auto cut_of = [](const Process& process) {
-    const proto::StackWalks& walks = process.health.stack_walks();
-    return walks.no_rule() + walks.out_of_bounds() + walks.no_resolver();
-  };
+  std::vector<std::pair<const Process*, CutStacks>> affected;
+  CutStacks all;
   for (const Process* process : processes) {
-    const uint64_t taken = process->health.stack_samples();
-    if (taken == 0 || cut_of(*process) * 100 < taken) continue;
-    affected.push_back(process);
-    all_cut += cut_of(*process);
-    all_taken += taken;
+    CutStacks stacks;
+    stacks.Add(process->health);
+    if (stacks.cut() == 0 || stacks.cut() * 100 < stacks.taken) continue;
+    affected.emplace_back(process, stacks);
+    all.Add(process->health);
   }
-  const auto note = [meta](const std::string& who, uint64_t cut, uint64_t taken) {
-    meta->add_notes(who + ": stacks: " + std::to_string(cut) + " of " + std::to_string(taken) +
-                    " end early, in code without unwind tables or frame pointers");
-  };
-  if (affected.size() > kMostStackNotes) {
-    note(std::to_string(affected.size()) + " processes", all_cut, all_taken);
+  if (affected.size() > kMostNotes) {
+    meta->add_notes(std::to_string(affected.size()) + " processes: stacks: " + all.Text());
+    return;
+  }
+  for (const auto& [process, stacks] : affected) {
+    meta->add_notes("pid " + std::to_string(process->pid) + ": stacks: " + stacks.Text());
+  }
+}
+
+// Nothing else in a result shows that the recording began earlier.
+void AddWindowNotes(const std::vector<const Process*>& processes, results::Meta* meta) {
+  std::vector<const Process*> affected;
+  for (const Process* process : processes) {
+    if (process->kept_from_ns != INT64_MIN) affected.push_back(process);
+  }
+  constexpr std::string_view kMeaning =
+      "; what came before was let go (--ring), and figures are of what was kept";
+  if (affected.size() > kMostNotes) {
+    meta->add_notes(std::to_string(affected.size()) +
+                    " processes: ring: a flight recorder kept only the newest part of each" +
+                    std::string(kMeaning));
     return;
   }
   for (const Process* process : affected) {
-    note("pid " + std::to_string(process->pid), cut_of(*process), process->health.stack_samples());
+    meta->add_notes("pid " + std::to_string(process->pid) +
+                    ": ring: a flight recorder kept only the newest part, " +
+                    FormatDuration(CapturedTime(*process)) + " of " +
+                    FormatDuration(process->recorded_ns) + std::string(kMeaning));
   }
 }
 
@@ -123,7 +164,7 @@ std::optional<size_t> PassContext::Leading() {
 std::string PassContext::NoStepsAdvice() const {
   bool framework = false;
   for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
-  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework);
+  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework, IsWindow());
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {
@@ -200,6 +241,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       }
     }
   }
+  AddWindowNotes(processes, meta);
   AddStackNotes(processes, meta);
   for (const auto& [kind, count] : losses) {
     results::Loss* loss = meta->add_losses();
@@ -233,8 +275,21 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
     confidence->set_reason("some records were lost");
   } else {
     confidence->set_level(results::LEVEL_HIGH);
-    confidence->set_reason("every record is there");
+    confidence->set_reason(IsWindow() ? "every record of what the flight recorder kept is there"
+                                      : "every record is there");
   }
+}
+
+bool PassContext::IsWindow() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [&](size_t i) { return process(i).kept_from_ns != INT64_MIN; });
+}
+
+void PassContext::LimitToWindow(results::Confidence* confidence) const {
+  if (!IsWindow() || confidence->level() <= results::LEVEL_LOW) return;
+  confidence->set_level(results::LEVEL_LOW);
+  confidence->set_reason(
+      "a flight recorder let go what came before (--ring): memory from before then is not counted");
 }
 
 }  // namespace gpuprof::analysis

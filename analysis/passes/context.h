@@ -62,6 +62,10 @@ class PassContext {
   void FillCountMeta(std::string_view pass, results::Meta* meta);
   // High; lowered where records were lost or files were damaged.
   void FillCountConfidence(const results::Meta& meta, results::Confidence* confidence) const;
+  // A flight recorder let go what came before, of a process that was asked for.
+  bool IsWindow() const;
+  // For figures that need all that came before: low, where a flight recorder let it go.
+  void LimitToWindow(results::Confidence* confidence) const;
 
  private:
   struct PerProcess {

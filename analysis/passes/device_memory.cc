@@ -254,6 +254,7 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
   context.FillMeta("device_memory", out->mutable_meta());
   AddNotes(context, groups, users, out->mutable_meta());
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
+  context.LimitToWindow(out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};
 }

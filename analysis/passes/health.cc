@@ -31,6 +31,19 @@ void FillLosses(const Process& process, results::HealthProcess* row) {
                             static_cast<int64_t>(row->lost_count() + row->count())));
 }
 
+void FillOwnTime(const Process& process, results::HealthProcess* row) {
+  const proto::Health& health = process.health;
+  // The stacks of heap events are in both.
+  const int64_t within = std::max(row->hook_ns(), row->stack_ns()) + row->op_ns();
+  row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
+  row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
+  const int64_t beside = row->drain_cpu_ns() + row->control_cpu_ns();
+  row->set_background_ratio(Ratio(beside, process.recorded_ns));
+  row->set_slowdown_ratio(Ratio(within, process.recorded_ns));
+  row->set_process_cpu_ns(static_cast<int64_t>(health.process_cpu_ns()));
+  if (row->process_cpu_ns() > 0) row->set_cpu_ratio(Ratio(beside + within, row->process_cpu_ns()));
+}
+
 void FillCost(const Process& process, results::HealthProcess* row) {
   const proto::Health& health = process.health;
   const HookCost hooks = HookCostOf(process);
@@ -38,21 +51,11 @@ void FillCost(const Process& process, results::HealthProcess* row) {
   row->set_hook_ns(hooks.ns);
   row->set_hook_low_ns(hooks.low_ns);
   row->set_hook_high_ns(hooks.high_ns);
-  row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
-  row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
-  row->set_background_ratio(
-      Ratio(row->drain_cpu_ns() + row->control_cpu_ns(), process.recorded_ns));
   row->set_stack_count(health.stack_samples());
   row->set_stack_ns(static_cast<int64_t>(health.stack_ns()));
   row->set_op_event_count(OpEventsOf(process));
   row->set_op_ns(static_cast<int64_t>(row->op_event_count() * health.op_callback_ns()));
-  // The stacks of heap events are in both.
-  row->set_slowdown_ratio(
-      Ratio(std::max(row->hook_ns(), row->stack_ns()) + row->op_ns(), process.recorded_ns));
-  row->set_process_cpu_ns(static_cast<int64_t>(health.process_cpu_ns()));
-  row->set_cpu_ratio(Ratio(row->drain_cpu_ns() + row->control_cpu_ns() +
-                               std::max(row->hook_ns(), row->stack_ns()) + row->op_ns(),
-                           row->process_cpu_ns()));
+  if (IsCostKnown(process)) FillOwnTime(process, row);
   row->set_memory_bytes(health.memory_bytes());
   row->set_file_bytes(process.file_bytes);
   if (process.rows > 0) {
@@ -123,6 +126,12 @@ void FillGpuRates(const Process& process, results::HealthProcess* row) {
 }
 
 }  // namespace
+
+// The first health is written as the capture begins, before anything was spent; the drain's time is
+// in every later one.
+bool IsCostKnown(const Process& process) {
+  return process.health.drain_cpu_ns() != 0 || (!process.recovered && !process.alive);
+}
 
 HookCost HookCostOf(const Process& process) {
   const proto::Health& health = process.health;

@@ -149,6 +149,7 @@ void FillConfidence(const PassContext& context, const results::Heap& heap,
     samples += process.sample_count();
   }
   if (sampled) LimitToSamples(samples, confidence);
+  context.LimitToWindow(confidence);
 }
 
 }  // namespace

@@ -191,11 +191,19 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
   }
 }
 
+// Of processes whose recorder noted it.
 void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
   int64_t captured = 0;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const proto::Health& health = process.health;
+    cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
+    cost->set_count(cost->count() + process.rows);
+    cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
+    if (!IsCostKnown(process)) {
+      cost->set_unmeasured_process_count(cost->unmeasured_process_count() + 1);
+      continue;
+    }
     const auto own = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
     const auto op_ns = static_cast<int64_t>(OpEventsOf(process) * health.op_callback_ns());
     cost->set_drain_cpu_ns(cost->drain_cpu_ns() + own);
@@ -203,9 +211,6 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     cost->set_stack_count(cost->stack_count() + health.stack_samples());
     cost->set_op_event_count(cost->op_event_count() + OpEventsOf(process));
     cost->set_op_ns(cost->op_ns() + op_ns);
-    cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
-    cost->set_count(cost->count() + process.rows);
-    cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
     captured += process.recorded_ns;
     if (index != main) continue;
     if (health.op_callback_ns() > 0) cost->set_op_callback_ns(health.op_callback_ns());
@@ -213,6 +218,7 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
         std::max(HookCostOf(process).ns, static_cast<int64_t>(health.stack_ns()));
     cost->set_slowdown_ratio(Ratio(hook_ns + op_ns, process.recorded_ns));
   }
+  if (!cost->has_drain_cpu_ns()) return;
   // A shell that only waits for its compilers pays nothing; they do.
   cost->set_slowdown_ratio(
       std::max(cost->slowdown_ratio(), Ratio(cost->stack_ns() + cost->op_ns(), captured)));
@@ -353,6 +359,8 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   if (leading && out->steps().confidence().level() < confidence->level()) {
     *confidence = out->steps().confidence();
   }
+  // Its figures of memory need what came before.
+  if (heap.processes_size() > 0 || heap.tensors_size() > 0) context.LimitToWindow(confidence);
   FillFindings(context, leading, ops, locks, heap, out.get());
   *result = std::move(out);
   return {};

@@ -90,6 +90,8 @@ struct HookCost {
   int64_t high_ns = 0;
 };
 HookCost HookCostOf(const Process& process);
+// Whether its recorder noted what it had spent; else zeros in its health are none.
+bool IsCostKnown(const Process& process);
 
 // What a process is in the run: training, inference, loader_worker, helper, program.
 std::string RoleOf(PassContext& context, size_t index);

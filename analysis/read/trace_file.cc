@@ -9,6 +9,7 @@
 #include <limits>
 #include <numeric>
 
+#include "analysis/model/names.h"
 #include "analysis/read/cupti_clock.h"
 #include "proto/codec/pb_reader.h"
 #include "proto/contract.h"
@@ -69,6 +70,10 @@ void TraceFile::LoadTables(bool is_alive) {
   codec::BlockDecoder decoder;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (proto::IsTableKind(block.header.kind)) ReadTable(block, &decoder);
+  }
+  // The records are gone with the ring file: nothing but recovery's word tells of them.
+  if (process_.health.damaged_rings() != 0) {
+    AddFault(0, DamagedRingsText(process_.health.damaged_rings()));
   }
   JoinSightings();
   FindQuantum(&decoder);
@@ -287,8 +292,10 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
           std::max(window.start_ns, range != seen.end() ? range->second.second : window.start_ns);
     }
     process_.recorded_ns += window.end_ns - window.start_ns;
-    window.start_ns = std::max(window.start_ns, process_.kept_from_ns);
     if (window.end_ns < process_.kept_from_ns) continue;
+    const int64_t begun_ns = window.start_ns;
+    window.start_ns = std::max(begun_ns, process_.kept_from_ns);
+    window.let_go_ns = window.start_ns - begun_ns;
     process_.captures.push_back(window);
   }
 }

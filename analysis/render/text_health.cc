@@ -12,7 +12,19 @@
 namespace gpuprof::analysis {
 namespace {
 
+std::string RoomText(const results::HealthProcess& p, int width) {
+  std::string room = FormatBytes(p.memory_bytes()) + " of memory with the rings, " +
+                     FormatBytes(p.file_bytes()) + " written";
+  if (p.count() > 0) room += ", " + FormatReal(p.bytes_per_event()) + " bytes an event";
+  return WrapText(room, "         ", "         ", width);
+}
+
 std::string CostText(const results::HealthProcess& p, int width) {
+  if (!p.has_drain_cpu_ns()) {
+    return WrapText("not known: the recorder had not measured it yet", "  cost   ", "         ",
+                    width) +
+           RoomText(p, width);
+  }
   std::string work;
   if (p.op_event_count() > 0) {
     work += FormatNumber(p.op_event_count()) + " operations in " + FormatDuration(p.op_ns());
@@ -42,10 +54,7 @@ std::string CostText(const results::HealthProcess& p, int width) {
                         FormatDuration(p.process_cpu_ns()) + ")",
                     "         ", "         ", width);
   }
-  std::string room = FormatBytes(p.memory_bytes()) + " of memory with the rings, " +
-                     FormatBytes(p.file_bytes()) + " written";
-  if (p.count() > 0) room += ", " + FormatReal(p.bytes_per_event()) + " bytes an event";
-  return out + WrapText(room, "         ", "         ", width);
+  return out + RoomText(p, width);
 }
 
 std::string LossesText(const results::HealthProcess& p, int width) {

@@ -107,6 +107,8 @@ std::string Recording(const results::Overview& result, const TextOptions& option
              ? "  lost: nothing of " + FormatNumber(c.count()) + " events\n"
              : "  lost: " + FormatNumber(result.meta().lost_count()) + " of " +
                    FormatNumber(c.count() + result.meta().lost_count()) + " events\n";
+  const std::string written = FormatBytes(c.file_bytes()) + " written";
+  const uint32_t unknown = c.unmeasured_process_count();
   std::string cost =
       "cost: about " + FormatFinePercent(c.slowdown_ratio()) + " of the program's time (";
   if (c.has_op_callback_ns()) {
@@ -115,7 +117,13 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   }
   cost += FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
           "), and beside it " + FormatFinePercent(c.background_ratio()) + " of one processor; " +
-          FormatBytes(c.file_bytes()) + " written";
+          written;
+  if (!c.has_drain_cpu_ns()) {
+    cost = "cost: not known: the recorder had not measured it yet; " + written;
+  } else if (unknown != 0) {
+    cost += "; not known of " + std::to_string(unknown) +
+            (unknown == 1 ? " process that was" : " processes that were") + " killed early";
+  }
   out += WrapText(cost, "  ", "        ", options.width);
   const std::string meta = MetaText(result.meta(), {options.limit, std::max(options.width - 2, 0)});
   for (size_t at = 0; at < meta.size();) {

@@ -305,14 +305,18 @@ CategoryTimeline StepTimeline(ProcessOps& ops, size_t track) {
   return timeline;
 }
 
-std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen) {
+std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen,
+                          bool is_window) {
   if (marker_given) {
     return "No steps found: the step marker matches no recorded operation. `gpuprof stats ops` "
            "lists their names.";
   }
   if (op_rows == 0 && !framework_seen) {
-    return "No steps: no framework (PyTorch) ran here whose operations could mark them. All "
-           "figures are of the whole recording.";
+    return std::string(
+               "No steps: no framework (PyTorch) ran here whose operations could mark them. "
+               "All figures are of ") +
+           (is_window ? "what the flight recorder kept, not of the whole run."
+                      : "the whole recording.");
   }
   if (op_rows == 0) {
     return "No steps found: no framework operation was recorded. Record them with the source `ops` "

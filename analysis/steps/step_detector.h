@@ -47,6 +47,6 @@ DetectedSteps DetectSteps(ProcessOps& ops, const std::regex* marker);
 CategoryTimeline StepTimeline(ProcessOps& ops, size_t track);
 
 // Why there are no steps and what to do, for a whole trace.
-std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen);
+std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen, bool is_window);
 
 }  // namespace gpuprof::analysis

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // `gpuprof recover`: finishes the traces of dead processes in a bundle; those of living ones are
-// left alone.
+// left alone. Tells what of the traces is damaged, which it cannot mend.
 
 #include <errno.h>
 #include <string.h>
@@ -11,11 +11,24 @@
 
 #include "launcher/bundle.h"
 #include "launcher/command.h"
+#include "launcher/reading.h"
 #include "launcher/text.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {
 namespace {
+
+// As the reading verbs have it: what is damaged is said and the status is theirs.
+int TellDamage(const std::string& bundle) {
+  std::shared_ptr<const analysis::Trace> trace;
+  const int opened = OpenInput(bundle, true, &trace);
+  if (opened != kExitOk) return opened;
+  const int told = SayFaults(*trace);
+  if (told != kExitOk) {
+    Say("what is damaged stays missing; 'gpuprof verify " + ShellQuote(bundle) + "' tells more");
+  }
+  return told;
+}
 
 class Recover : public Verb {
  public:
@@ -41,7 +54,8 @@ class Recover : public Verb {
     for (const int32_t pid : report.alive)
       Say("process " + std::to_string(pid) + " is still running and finishes its trace itself");
     PutOut("finished " + Plural(report.finished, "trace", "traces") + "\n");
-    return report.failures.empty() ? kExitOk : kExitUnreadable;
+    // A failure leaves a ring that readers would try again.
+    return report.failures.empty() ? TellDamage(bundle_) : kExitUnreadable;
   }
 
  private:

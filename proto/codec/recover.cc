@@ -290,8 +290,13 @@ bool Recovery::WriteRing(const RingHeader* ring) {
 
 bool Recovery::WriteRings() {
   for (size_t i = 0; i < rings_.rings(); ++i) {
+    if (rings_.LoadHeader(i) == nullptr) continue;  // the survey has counted it
     const RingHeader* ring = rings_.LoadRing(i);
-    if (ring != nullptr && !WriteRing(ring)) return false;
+    if (ring == nullptr) {
+      ++losses_.damaged_rings;
+    } else if (!WriteRing(ring)) {
+      return false;
+    }
   }
   // Strings may be all that a ring held.
   return WriteTables();
@@ -377,12 +382,29 @@ RecoverResult Recovery::Run() {
   if (!result_.nothing_to_do && !state_.has_end && !FinishTrace()) return result_;
   result_.rows_added = writer_.rows_written();
   result_.corrupt_records = losses_.corrupt;
+  result_.damaged_rings = losses_.damaged_rings;
   writer_.Close();
   result_.ok = rings_.Remove() || Fail(ring_path_ + " cannot be removed: " + std::strerror(errno));
   return result_;
 }
 
 }  // namespace
+
+std::string CheckRingFile(const std::string& path) {
+  RingFile rings;
+  std::string error;
+  const RingFile::OpenResult opened = rings.OpenToLook(path, &error);
+  if (opened == RingFile::OpenResult::kMissing) return "";
+  if (opened != RingFile::OpenResult::kOpen) return error;
+  if (rings.is_blank()) return "";
+  uint32_t damaged = rings.damaged_rings();
+  for (size_t i = 0; i < rings.rings(); ++i) {
+    if (rings.LoadHeader(i) == nullptr) ++damaged;
+  }
+  if (damaged == 0) return "";
+  return "cut or damaged: the last records of " + std::to_string(damaged) +
+         (damaged == 1 ? " thread" : " threads") + " cannot be read";
+}
 
 RecoverResult Recover(const std::string& stem, int exit_status) {
   const proto::NoFileSizeSignal guard;

@@ -21,12 +21,17 @@ struct RecoverResult {
   bool nothing_to_do = false;  // the ring file was empty and no trace exists: nothing was made
   uint64_t rows_added = 0;
   uint64_t corrupt_records = 0;
-  std::string error;  // cause and fix, when not ok
+  uint32_t damaged_rings = 0;  // whose records could not be read
+  std::string error;           // cause and fix, when not ok
 };
 
 // `stem` is "<bundle>/p<pid>-<start>". `exit_status` is the wait status as waitpid told it, or -1
 // when unknown; it counts where the process did not note its own way out.
 RecoverResult Recover(const std::string& stem, int exit_status);
+
+// What can be seen to be wrong with the ring file of a dead process without recovering it, in
+// words; empty: nothing, or there is none. Changes nothing.
+std::string CheckRingFile(const std::string& path);
 
 // Whether the process `pid` that began at `start_id` still lives, as far as this machine can tell:
 // it maps its ring file; or, where it maps none of that pid's (a dormant process, or one that may

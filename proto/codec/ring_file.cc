@@ -85,12 +85,28 @@ RingFile::OpenResult RingFile::Open(const std::string& path, std::string* error)
   if (fstat(fd_, &ours) != 0 || lstat(path.c_str(), &named) != 0 || ours.st_ino != named.st_ino ||
       ours.st_dev != named.st_dev)
     return OpenResult::kMissing;  // somebody finished it while we waited
-  if (!S_ISREG(ours.st_mode)) {
-    *error = path + ": not a file";
+  return ReadAllHeaders(ours, error);
+}
+
+RingFile::OpenResult RingFile::OpenToLook(const std::string& path, std::string* error) {
+  path_ = path;
+  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+  if (fd_ < 0 && errno == ENOENT) return OpenResult::kMissing;
+  struct stat file;
+  if (fd_ < 0 || fstat(fd_, &file) != 0) {
+    *error = path + ": " + std::strerror(errno);
+    return OpenResult::kFailed;
+  }
+  return ReadAllHeaders(file, error);
+}
+
+RingFile::OpenResult RingFile::ReadAllHeaders(const struct stat& file, std::string* error) {
+  if (!S_ISREG(file.st_mode)) {
+    *error = path_ + ": not a file";
     return OpenResult::kFailed;
   }
   if (!ReadHeader(error)) return OpenResult::kFailed;
-  ReadDirectory(static_cast<uint64_t>(ours.st_size));
+  ReadDirectory(static_cast<uint64_t>(file.st_size));
   return OpenResult::kOpen;
 }
 

@@ -7,6 +7,8 @@
 
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -27,6 +29,8 @@ class RingFile {
 
   // Opens and locks the file; waits a few seconds for another that holds it. `error` says why not.
   OpenResult Open(const std::string& path, std::string* error);
+  // The same without a lock, for a look at it: it may be recovered and removed meanwhile.
+  OpenResult OpenToLook(const std::string& path, std::string* error);
   // Removes the file; the lock goes with it.
   bool Remove();
 
@@ -35,7 +39,7 @@ class RingFile {
   bool is_blank() const { return is_blank_; }
   // Rings whose place in the file makes sense.
   size_t rings() const { return places_.size(); }
-  // Rings in the directory that make none.
+  // Rings in the directory that make none: they overlap, or the file was cut.
   uint32_t damaged_rings() const { return damaged_rings_; }
 
   // Copies the header page of ring `index`; null if it is damaged.
@@ -48,6 +52,7 @@ class RingFile {
     uint64_t offset;
     uint64_t bytes;
   };
+  OpenResult ReadAllHeaders(const struct stat& file, std::string* error);
   bool ReadHeader(std::string* error);
   void ReadDirectory(uint64_t file_bytes);
   uint64_t ReadSome(uint64_t offset, void* to, uint64_t bytes) const;

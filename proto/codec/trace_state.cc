@@ -36,7 +36,7 @@ enum : uint64_t {
   kLossRangeValue = 15,
   kLossKinds = 16,
 };
-enum : int { kHealthLoss = 1, kHealthNote = 9 };
+enum : int { kHealthLoss = 1, kHealthNote = 9, kHealthDamagedRings = 19 };
 
 constexpr uint64_t kSmallestTrace = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
 
@@ -245,6 +245,8 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
             &writer);
   }
   if (losses.damaged_rings != 0) {
+    // The ring file goes, and with it what could show the damage: readers tell it by this.
+    writer.Varint(kHealthDamagedRings, losses.damaged_rings);
     PutNote("the ring file was damaged: the last records of " +
                 std::to_string(losses.damaged_rings) + " threads could not be read",
             &writer);

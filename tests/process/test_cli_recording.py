@@ -7,6 +7,7 @@ import io
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import time
@@ -48,6 +49,20 @@ def test_summary_has_five_lines_and_the_next_command_works(tmp_path):
     assert events == info["count"] > 200
     following = lines[4].removeprefix("next: gpuprof ").split()
     assert gpuprof(*following, cwd=tmp_path).returncode == 0
+
+
+def test_paths_and_patterns_that_are_not_utf8(tmp_path):
+    here = os.fsencode(tmp_path) + b"/caf\xe9"
+    os.mkdir(here)
+    made = subprocess.run([GPUPROF, "run", "-o", b"b\xe9", "--exclude", b"x\xe9*", "--", PYTHON, "-c", WORK], cwd=here, env=clean_env(),
+                          capture_output=True, timeout=60)
+    assert made.returncode == 0 and b"libprotobuf" not in made.stderr, made.stderr
+    for words in (["info"], ["info", "--json"], ["stats", "overview"], ["stats", "overview", "--json"], ["verify"], ["recover"]):
+        read = subprocess.run([GPUPROF, *words, b"b\xe9"], cwd=here, env=clean_env(), capture_output=True, timeout=60)
+        assert (read.returncode, read.stderr) == (0, b""), words
+        if "--json" in words:
+            json.loads(read.stdout.decode())
+            assert "\ufffd" in read.stdout.decode()
 
 
 def test_quiet_says_nothing(tmp_path):
@@ -171,6 +186,9 @@ def test_sigkill_of_the_command_leaves_a_finished_trace(tmp_path):
     info = json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)
     assert info["exit_status"] == 128 + signal.SIGKILL
     assert info["processes"][0]["has_end"]
+    # It may have lived long enough for its recorder to note a cost; a zero would be none.
+    health = json.loads(gpuprof("stats", "health", "--json", "b", cwd=tmp_path).stdout)["processes"][0]
+    assert health["drain_cpu_ns"] is None or health["drain_cpu_ns"] > 0
     assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
 
 
@@ -191,6 +209,37 @@ def test_recover_finishes_what_the_launcher_could_not(tmp_path):
     assert (result.returncode, result.stdout) == (0, "finished 1 trace\n"), result.stderr
     assert not list((tmp_path / "b").glob("*.ring"))
     assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
+
+
+def test_recover_tells_what_it_cannot_mend(tmp_path, bundle):
+    shutil.copytree(bundle, tmp_path / "b")
+    assert gpuprof("recover", "b", cwd=tmp_path).returncode == 0
+    trace = next((tmp_path / "b").glob("*.gpt"))
+    os.truncate(trace, trace.stat().st_size // 2)
+    result = gpuprof("recover", "b", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (3, "finished 0 traces\n")
+    assert trace.name in result.stderr and "'gpuprof verify b' tells more" in result.stderr
+
+
+def test_a_cut_ring_file_is_told(tmp_path):
+    with Sleeper(tmp_path, "--trace=heap=exact") as sleeper:
+        time.sleep(0.3)
+        os.kill(sleeper.process.pid, signal.SIGKILL)
+        sleeper.process.wait(timeout=60)
+        os.kill(sleeper.pid, signal.SIGKILL)
+        end = time.monotonic() + 20
+        while os.path.exists(f"/proc/{sleeper.pid}/exe") and time.monotonic() < end:
+            time.sleep(0.02)
+    (ring,) = (tmp_path / "b").glob("*.ring")
+    os.truncate(ring, ring.stat().st_size - 4096)
+    assert gpuprof("verify", "b", cwd=tmp_path).returncode == 3
+    for words in (["recover"], ["recover"], ["stats", "heap"], ["info"], ["verify"]):
+        result = gpuprof(*words, "b", cwd=tmp_path)
+        assert result.returncode == 3, words
+        assert "cut or damaged" in result.stdout + result.stderr, words
+    assert "lost        none" not in gpuprof("info", "b", cwd=tmp_path).stdout
+    heap = json.loads(gpuprof("stats", "heap", "--json", "b", cwd=tmp_path).stdout)["meta"]
+    assert "cut or damaged" in heap["inputs"][0]["fault"] and heap["confidence"]["level"] == "low"
 
 
 def test_survivors_are_told(tmp_path):

@@ -55,6 +55,10 @@ def test_keeps_the_newest_however_it_ends(same, end, status):
     assert any("newest part" in note for note in health["notes"])
     overview = json.loads(gpuprof("stats", "overview", "--json", outcome.bundle))
     assert overview["meta"]["losses"] == []
+    assert "what the flight recorder kept" in overview["steps_advice"]
+    heap = json.loads(gpuprof("stats", "heap", "--json", outcome.bundle))["meta"]
+    assert heap["confidence"]["level"] == "low" and any("newest part" in note for note in heap["notes"])
+    assert "none of what was kept" in gpuprof("info", outcome.bundle)
 
 
 def test_little_is_kept_whole(same):
@@ -64,6 +68,8 @@ def test_little_is_kept_whole(same):
     assert set(range(1, 20001)) <= set(made.tolist())
     health = json.loads(gpuprof("stats", "health", "--json", outcome.bundle))["processes"][0]
     assert not any("newest part" in note for note in health["notes"])
+    heap = json.loads(gpuprof("stats", "heap", "--json", outcome.bundle))["meta"]
+    assert heap["confidence"] == {"level": "high", "reason": "every record is there"}
 
 
 class Waiting:

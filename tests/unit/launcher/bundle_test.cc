@@ -55,6 +55,18 @@ TEST_F(BundleTest, DescribesTheRun) {
   EXPECT_TRUE(fs::exists(root_)) << "a directory that was there before is kept";
 }
 
+TEST_F(BundleTest, PathsAndPatternsMayBeOfAnyBytes) {
+  BundleDirectory bundle;
+  ASSERT_EQ(bundle.Open(root_), "");
+  testing::internal::CaptureStderr();
+  ASSERT_EQ(bundle.Describe(DescribeStart({"caf\xe9"}, {{"GPUPROF_EXCLUDE", "caf\xe9"}})), "");
+  proto::Bundle read;
+  std::ifstream file(root_ + "/bundle.pb", std::ios::binary);
+  EXPECT_TRUE(read.ParseFromIstream(&file));
+  EXPECT_EQ(testing::internal::GetCapturedStderr(), "") << "libprotobuf says nothing";
+  EXPECT_EQ(read.setting(0), "GPUPROF_EXCLUDE=caf\xe9");
+}
+
 TEST_F(BundleTest, IsNeverWrittenOverAnything) {
   std::ofstream(root_ + "/precious") << "x";
   BundleDirectory bundle;

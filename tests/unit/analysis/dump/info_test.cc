@@ -54,6 +54,7 @@ class InfoTest : public testing::Test {
     proto::Note* note = health.add_note();
     note->set_source("clock");
     note->set_text("fell back to CLOCK_MONOTONIC");
+    health.add_note()->set_text("/tmp/caf\xe9: cannot be written");
     maker.Table(ChunkKind::kHealth, 14, health, 1);
     maker.End(proto::ExitWay::kReturn, 3);
     maker.Close();
@@ -61,6 +62,7 @@ class InfoTest : public testing::Test {
     manifest.add_command("python3");
     manifest.add_command("train.py");
     manifest.set_host("testhost");
+    manifest.add_setting("GPUPROF_BUNDLE=/tmp/caf\xe9");
     manifest.set_started_realtime_ns(kWall);
     manifest.set_ended_realtime_ns(kWall + 2 * kSecond);
     manifest.set_exit_status(3);
@@ -85,17 +87,47 @@ TEST_F(InfoTest, TextTellsEachFact) {
             HasSubstr("begun by signal, end not recorded"), HasSubstr("clock: fell back")));
 }
 
+TEST(Info, OfAFlightRecordersWindowTellsWhatWasLetGo) {
+  TemporaryDirectory directory;
+  TraceMaker maker(directory.path(), 100, kWall / 1000);
+  proto::Meta meta = maker.Identity(7);
+  meta.set_kept_from(4 * kSecond);
+  proto::CaptureMark* mark = meta.add_capture_mark();
+  mark->set_capture(1);
+  mark->set_start(true);
+  mark->set_ticks(1000);
+  mark->set_trigger("now");
+  maker.Meta(meta);
+  maker.Clock(0, kSecond, kWall);
+  maker.Clock(5 * kSecond, 6 * kSecond, kWall + 5 * kSecond);
+  maker.Strings({{2, "op"}});
+  maker.Op(1, 5 * kSecond, 100, 2);
+  maker.End();
+  maker.Close();
+  std::shared_ptr<const Trace> trace;
+  ASSERT_FALSE(Open(directory.path(), {}, &trace));
+  EXPECT_THAT(DescribeText(*trace),
+              AllOf(HasSubstr("from 0 ns, begun by now 4.00 s before that"),
+                    HasSubstr("kept        the newest part only"),
+                    HasSubstr("lost        none of what was kept\n"), Not(HasSubstr("none\n"))));
+  const json process = json::parse(DescribeJson(*trace))["processes"][0];
+  EXPECT_EQ(process["kept_from_ns"], 0);
+  EXPECT_EQ(process["captures"][0]["let_go_ns"], 4 * kSecond - 1000);
+}
+
 TEST_F(InfoTest, JsonTellsTheSame) {
   const json info = json::parse(DescribeJson(*trace_));
   EXPECT_EQ(info["command"], json({"python3", "train.py"}));
   EXPECT_EQ(info["count"], 1501);
   EXPECT_EQ(info["lost_count"], 17);
   EXPECT_EQ(info["faults"], json::array());
+  EXPECT_EQ(info["settings"][0], "GPUPROF_BUNDLE=/tmp/caf\xef\xbf\xbd");
   ASSERT_EQ(info["processes"].size(), 1u);
   const json& process = info["processes"][0];
   EXPECT_EQ(process["pid"], 100);
   EXPECT_EQ(process["ppid"], 7);
   EXPECT_EQ(process["argv"][3], "\xef\xbf\xbd not UTF-8");
+  EXPECT_EQ(process["notes"][1]["text"], "/tmp/caf\xef\xbf\xbd: cannot be written");
   EXPECT_EQ(process["exit_way"], "return");
   EXPECT_EQ(process["exit_status"], 3);
   EXPECT_EQ(process["unknown_blocks"], 1);

@@ -1,9 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "analysis/passes/passes.h"
+#include "proto/results/health.pb.h"
+#include "proto/results/overview.pb.h"
+#include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis::test {
@@ -45,6 +49,44 @@ TEST(HookCost, IsAtLeastWhatWasTimed) {
 TEST(HookCost, NothingTimedIsNothing) {
   EXPECT_EQ(CostOf({}).count, 0u);
   EXPECT_EQ(CostOf({}).high_ns, 0);
+}
+
+// What the recorder writes as a capture begins is all that a process killed early leaves.
+TEST(Cost, OfAProcessThatWasKilledEarlyIsNotKnown) {
+  ProcessBuilder killed(1);
+  killed.Thread(1).Alloc(0, 0x10, 64).Alloc(2 * kMs, 0x20, 64);
+  killed.process().recovered = true;
+  killed.process().health.set_process_cpu_ns(1'460'000);
+  const Trace trace = MakeTrace({&killed});
+  const auto health = RunPass<results::Health>("health", trace);
+  EXPECT_FALSE(health.processes(0).has_drain_cpu_ns());
+  EXPECT_FALSE(health.processes(0).has_background_ratio());
+  EXPECT_FALSE(health.processes(0).has_slowdown_ratio());
+  EXPECT_FALSE(health.processes(0).has_cpu_ratio());
+  EXPECT_EQ(health.processes(0).process_cpu_ns(), 0);
+  const std::string text = Render(health, Format::kText, {}, 200);
+  EXPECT_THAT(text, testing::HasSubstr("cost   not known"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("0.0 %")));
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  EXPECT_FALSE(overview.cost().has_background_ratio());
+  EXPECT_FALSE(overview.cost().has_slowdown_ratio());
+  EXPECT_EQ(overview.cost().unmeasured_process_count(), 1u);
+  EXPECT_THAT(Render(overview, Format::kText, {}, 200), testing::HasSubstr("cost: not known"));
+}
+
+TEST(Cost, OfSeveralProcessesIsThatOfTheMeasured) {
+  ProcessBuilder measured(1);
+  measured.Thread(1).Alloc(0, 0x10, 64).Alloc(100 * kMs, 0x20, 64);
+  measured.process().health.set_drain_cpu_ns(1'000'000);
+  measured.process().recovered = true;
+  ProcessBuilder killed(2);
+  killed.Thread(2).Alloc(0, 0x10, 64);
+  killed.process().recovered = true;
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&measured, &killed}));
+  EXPECT_DOUBLE_EQ(overview.cost().background_ratio(), 0.01);
+  EXPECT_EQ(overview.cost().unmeasured_process_count(), 1u);
+  EXPECT_THAT(Render(overview, Format::kText, {}, 200),
+              testing::HasSubstr("not known of 1 process that was killed early"));
 }
 
 }  // namespace

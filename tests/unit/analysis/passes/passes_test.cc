@@ -27,6 +27,8 @@ using test::MakeTrace;
 using test::ProcessBuilder;
 using test::RunPass;
 using test::TrackBuilder;
+using testing::Contains;
+using testing::ElementsAre;
 using testing::HasSubstr;
 
 const results::Op* Find(const results::Ops& ops, const std::string& name) {
@@ -347,6 +349,56 @@ TEST(Overview, LossesAreSaid) {
   EXPECT_EQ(overview.processes(0).lost_count(), 7u);
   EXPECT_NE(FindRule(overview, "EN-002"), nullptr);
   EXPECT_LT(overview.meta().confidence().level(), results::LEVEL_HIGH);
+}
+
+TEST(Notes, AFlightRecordersWindowIsToldByEveryPass) {
+  ProcessBuilder builder(7);
+  builder.Thread(7).Alloc(50 * kMs, 0x10, 64).Op("aten::mm", 50 * kMs, 60 * kMs);
+  Trace trace = MakeTrace({&builder});
+  trace.processes[0].kept_from_ns = 50 * kMs;
+  trace.processes[0].recorded_ns = 60 * kMs;
+  for (const PassInfo& pass : Passes()) {
+    std::unique_ptr<google::protobuf::Message> result;
+    ASSERT_FALSE(Run(pass.name, trace, {}, &result));
+    const auto& meta = dynamic_cast<const results::Meta&>(result->GetReflection()->GetMessage(
+        *result, result->GetDescriptor()->FindFieldByName("meta")));
+    EXPECT_THAT(meta.notes(), Contains(HasSubstr("kept only the newest part, 10 ms of 60 ms")))
+        << pass.name;
+    EXPECT_NE(meta.confidence().reason(), "every record is there") << pass.name;
+  }
+  const auto heap = RunPass<results::Heap>("heap", trace);
+  EXPECT_EQ(heap.meta().confidence().level(), results::LEVEL_LOW);
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  EXPECT_EQ(overview.meta().confidence().level(), results::LEVEL_LOW);
+}
+
+TEST(Overview, OfAFlightRecordersWindowSaysSo) {
+  ProcessBuilder builder(7);
+  builder.Thread(7).Alloc(0, 0x10, 64);
+  Trace trace = MakeTrace({&builder});
+  EXPECT_THAT(RunPass<results::Overview>("overview", trace).steps_advice(),
+              HasSubstr("of the whole recording"));
+  trace.processes[0].kept_from_ns = 0;
+  EXPECT_THAT(RunPass<results::Overview>("overview", trace).steps_advice(),
+              HasSubstr("of what the flight recorder kept"));
+}
+
+TEST(Notes, NameTheReasonsOfStacksThatEndEarly) {
+  ProcessBuilder builder(7);
+  builder.Thread(7).Alloc(0, 0x10, 64);
+  proto::Health& health = builder.process().health;
+  health.set_stack_samples(100);
+  health.mutable_stack_walks()->set_out_of_bounds(4);
+  const auto one = RunPass<results::Heap>("heap", MakeTrace({&builder}));
+  EXPECT_THAT(one.meta().notes(),
+              ElementsAre("pid 7: stacks: 4 of 100 end early: 4 at a frame outside of the stack"));
+  health.mutable_stack_walks()->set_no_rule(2);
+  const auto many =
+      RunPass<results::Heap>("heap", MakeTrace({&builder, &builder, &builder, &builder, &builder}));
+  EXPECT_THAT(
+      many.meta().notes(),
+      ElementsAre("5 processes: stacks: 30 of 500 end early: 10 in code without unwind tables or "
+                  "frame pointers, 20 at a frame outside of the stack"));
 }
 
 TEST(Overview, AnEmptyTraceIsAnAnswerToo) {

@@ -130,6 +130,39 @@ TEST_F(DeadRingsTest, DamagedRingIsAFaultAndTheTraceIsRead) {
   EXPECT_THAT(trace->faults[0].what, HasSubstr("not merged"));
 }
 
+TEST_F(DeadRingsTest, CutRingFileIsToldForEver) {
+  const std::string stem = codec::DeadStem();
+  const std::string ring = directory_.File(stem + proto::kRingSuffix);
+  {
+    codec::FakeProcess process(directory_.File(stem), 2, 1024);
+    Stem parsed;
+    ASSERT_TRUE(ParseStem(stem, &parsed));
+    process.header().pid = parsed.pid;
+    process.header().start_id = parsed.start_id;
+    ASSERT_TRUE(proto::RingWrite(process.ring(0), codec::HeapRecord(5000, 0x1000, 64)));
+    ASSERT_TRUE(proto::RingWrite(process.ring(1), codec::HeapRecord(5000, 0x2000, 64)));
+  }
+  EXPECT_TRUE(Verify(directory_.path()).ok) << Verify(directory_.path()).text;
+  std::filesystem::resize_file(ring, std::filesystem::file_size(ring) - proto::kPageBytes);
+  const VerifyReport before = Verify(directory_.path());
+  EXPECT_FALSE(before.ok);
+  EXPECT_THAT(before.text, HasSubstr("the last records of 1 thread cannot be read"));
+  EXPECT_TRUE(std::filesystem::exists(ring)) << "verify changes nothing";
+  // Once merged the ring file is gone, the fault is not.
+  for (int i = 0; i < 2; ++i) {
+    const auto trace = MustOpen(true);
+    EXPECT_FALSE(std::filesystem::exists(ring));
+    ASSERT_THAT(trace->processes, SizeIs(1));
+    EXPECT_EQ(trace->processes[0].rows, 1u);
+    ASSERT_THAT(trace->faults, SizeIs(1));
+    EXPECT_THAT(trace->faults[0].what, HasSubstr("the last records of 1 thread are missing"));
+    EXPECT_THAT(DescribeText(*trace), HasSubstr("lost        the last records of 1 thread\n"));
+  }
+  const VerifyReport after = Verify(directory_.path());
+  EXPECT_FALSE(after.ok);
+  EXPECT_THAT(after.text, HasSubstr("the last records of 1 thread are missing"));
+}
+
 TEST_F(DeadRingsTest, TheLivingAreLeftAlone) {
   const codec::TempFolder folder;
   codec::CarryObject(folder);
