@@ -30,6 +30,7 @@ constexpr int kForwarded[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1,
                               SIGUSR2, SIGCONT, SIGWINCH, SIGALRM};
 
 std::atomic<int32_t> g_child{0};
+ChildResult g_last;  // what RunChild returns
 Witness g_witness;
 
 void Forward(int number, siginfo_t* info, void*) {
@@ -138,7 +139,8 @@ std::vector<std::string> ChangedEnvironment(const char* const* environment, Vari
 
 ChildResult RunChild(const std::vector<std::string>& command, const Variables& changes,
                      const std::function<void()>& on_started) {
-  ChildResult result;
+  ChildResult& result = g_last;
+  result = {};
   std::vector<std::string> entries = ChangedEnvironment(environ, changes);
   std::vector<char*> arguments, variables;
   for (std::string& entry : entries) variables.push_back(entry.data());
@@ -172,6 +174,13 @@ ChildResult RunChild(const std::vector<std::string>& command, const Variables& c
   Wait(&result);
   result.wall_ns = proto::ReadClockNs(CLOCK_MONOTONIC) - begin;
   return result;
+}
+
+bool WasStarted() { return g_last.pid > 0 && g_last.exec_error == 0; }
+
+void EndLikeStarted() {
+  if (g_child.load(std::memory_order_relaxed) > 0) Wait(&g_last);
+  EndLike(g_last);
 }
 
 void EndLike(const ChildResult& result) {

@@ -35,6 +35,11 @@ ChildResult RunChild(const std::vector<std::string>& command, const Variables& c
 // behind it.
 std::vector<std::string> ChangedEnvironment(const char* const* environment, Variables changes);
 
+// For when memory has run out, on any thread: whether the last RunChild started its command, and
+// its end, waited for if it has not come. They allocate nothing.
+bool WasStarted();
+[[noreturn]] void EndLikeStarted();
+
 // Ends this process as the child ended: exits with its status, or dies of its signal without a core
 // file of our own.
 [[noreturn]] void EndLike(const ChildResult& result);

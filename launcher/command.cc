@@ -81,10 +81,14 @@ const std::vector<VerbEntry>& VerbTable() {
        "in the working directory\n"
        "(keys are the long option names; a [section] is a verb).",
        MakeRun},
-      {"ctl", "[OPTIONS] start|stop|toggle|status PID...|all",
+      {"ctl", "[OPTIONS] start|stop|toggle|snapshot|status PID...|all",
        "Start, stop or ask about recording in running processes",
-       "When stop returns, the data is in the bundle.\n"
-       "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 a process could not be reached.",
+       "When stop returns, the data is in the bundle. snapshot writes what was recorded so far "
+       "into "
+       "a bundle of its own.\n"
+       "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 a process could not be reached, "
+       "or "
+       "there is none.",
        MakeCtl},
       {"ps", "[OPTIONS]", "List the running processes that gpuprof can record",
        "Exit status: 0, also when there is none.", MakePs},
@@ -114,7 +118,7 @@ const std::vector<VerbEntry>& VerbTable() {
        "  gpuprof completions zsh > ~/.zfunc/_gpuprof\n"
        "  gpuprof completions fish > ~/.config/fish/completions/gpuprof.fish",
        MakeCompletions},
-      {"help", "[VERB]", "Show help on gpuprof or on one of its verbs", "", MakeHelp},
+      {"help", "[VERB [WORD...]]", "Show help on gpuprof or on one of its verbs", "", MakeHelp},
       {"version", "", "Print the version", "", MakeVersion},
   };
   return table;

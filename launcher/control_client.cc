@@ -213,14 +213,19 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
   setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   int error = Connect(socket.get(), endpoint);
-  if (error == ECONNREFUSED || error == ENOENT) {
+  bool is_gone = error == ECONNREFUSED || error == ENOENT;
+  if (error == 0 && !IsPeer(socket.get(), endpoint.uid)) error = EPERM;
+  std::string text;
+  if (error == 0) {
+    error = Exchange(socket.get(), verb, &text);
+    // It ended, or became another program, with our request in its queue.
+    is_gone = error == EPIPE || error == ECONNRESET || (error == 0 && text.empty());
+  }
+  if (is_gone) {
     answer.kind = Answer::Kind::kNobody;
     answer.error = "is not listening any more; it may have ended";
     return answer;
   }
-  if (error == 0 && !IsPeer(socket.get(), endpoint.uid)) error = EPERM;
-  std::string text;
-  if (error == 0) error = Exchange(socket.get(), verb, &text);
   if (error == 0) {
     ParseAnswer(text, &answer);
   } else if (error == EAGAIN) {

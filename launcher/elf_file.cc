@@ -90,10 +90,16 @@ void ReadDynamic(const File& file, const std::vector<Elf64_Phdr>& segments,
   }
   for (const Elf64_Dyn& entry : entries) {
     if (entry.d_tag == DT_NULL) break;
-    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH) continue;
+    if (entry.d_tag != DT_NEEDED && entry.d_tag != DT_RUNPATH && entry.d_tag != DT_RPATH &&
+        entry.d_tag != DT_SONAME)
+      continue;
     uint64_t left = 0;
     const uint64_t offset = FileOffset(segments, table + entry.d_un.d_val, &left);
     const std::string text = file.Text(offset, left);
+    if (entry.d_tag == DT_SONAME) {
+      elf->library_name = text;
+      continue;
+    }
     if (entry.d_tag == DT_NEEDED) {
       elf->needed.push_back(text);
       continue;

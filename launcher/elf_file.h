@@ -19,6 +19,7 @@ struct ElfFile {
   bool is_executable_type = false;       // ET_EXEC or ET_DYN
   uint16_t machine = 0;                  // EM_*
   std::string interpreter;               // PT_INTERP; empty: static
+  std::string library_name;              // DT_SONAME
   std::vector<std::string> needed;       // DT_NEEDED
   std::vector<std::string> search_path;  // DT_RUNPATH or DT_RPATH, $ORIGIN replaced
 };

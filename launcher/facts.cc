@@ -49,6 +49,10 @@ BundleFacts ParseFacts(const std::string& text) {
   uint64_t unnamed = NumberOf(description, "lost_count");
   for (const json& process : ArrayOf(description, "processes")) {
     ++facts.processes;
+    for (const json& capture : ArrayOf(process, "captures")) {
+      for (const char* trigger : {"start_trigger", "stop_trigger"})
+        facts.signal_switches += TextOf(capture, trigger) == "signal" ? 1 : 0;
+    }
     for (const json& loss : ArrayOf(process, "losses")) {
       const uint64_t count = NumberOf(loss, "count");
       AddLoss(&facts.losses, count, TextOf(loss, "name"));

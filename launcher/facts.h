@@ -25,6 +25,7 @@ struct LossWords {
 struct BundleFacts {
   uint64_t processes = 0;
   uint64_t events = 0;
+  uint64_t signal_switches = 0;  // how often the trigger signal began or ended a capture
   std::vector<LossWords> losses;
   std::vector<std::string> faults;  // "FILE at byte N: what"
 };

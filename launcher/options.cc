@@ -8,7 +8,10 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <cstring>
 #include <fstream>
+#include <iterator>
+#include <sstream>
 
 #include "launcher/nearest.h"
 #include "launcher/settings.h"
@@ -39,6 +42,45 @@ class HelpFormatter : public CLI::Formatter {
  private:
   std::string usage_;
 };
+
+// CLI11 takes a bracket or a quotation mark that is not closed as it can, and what is then wrong
+// with the value is not what the user did. Empty, or what is not closed and where it was opened.
+std::string UnclosedIn(const std::string& text) {
+  constexpr char kSpace[] = " \t\r";
+  std::istringstream lines(text);
+  size_t number = 0, depth = 0, opened = 0;
+  const auto where = [](size_t line) { return " of line " + std::to_string(line); };
+  for (std::string line; std::getline(lines, line);) {
+    ++number;
+    size_t at = line.find_first_not_of(kSpace);
+    const bool is_section = depth == 0 && at != std::string::npos && line[at] == '[';
+    if (depth == 0 && !is_section) {
+      const bool is_nothing = at == std::string::npos || line[at] == '#';
+      const size_t equals = is_nothing ? std::string::npos : line.find('=');
+      at = equals == std::string::npos ? equals : line.find_first_not_of(kSpace, equals + 1);
+      // In a value that begins with neither, both are letters.
+      if (at == std::string::npos || std::strchr("['\"", line[at]) == nullptr) continue;
+    }
+    for (; at < line.size() && line[at] != '#'; ++at) {
+      const char c = line[at];
+      if (c == '"' || c == '\'') {
+        size_t end = line.find(c, at + 1);
+        while (c == '"' && end != std::string::npos && line[end - 1] == '\\' &&
+               line.find(c, end + 1) != std::string::npos)
+          end = line.find(c, end + 1);
+        if (end == std::string::npos) return "the quotation mark" + where(number);
+        at = end;
+        if (depth == 0 && !is_section) break;
+      } else if (c == '[') {
+        if (depth++ == 0) opened = number;
+      } else if (c == ']' && depth > 0) {
+        --depth;
+      }
+    }
+    if (is_section && depth > 0) break;
+  }
+  return depth == 0 ? "" : "the bracket" + where(opened);
+}
 
 bool IsLong(const std::string& word) { return word.size() > 2 && word[0] == '-' && word[1] == '-'; }
 
@@ -264,9 +306,13 @@ std::string ReadSettingsFile(const std::string& path, FileSections* sections) {
     return access(path.c_str(), F_OK) == 0 ? path + " cannot be read; make it readable or remove it"
                                            : "";
   }
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string unclosed = UnclosedIn(text);
+  if (!unclosed.empty()) return path + ": " + unclosed + " is not closed";
+  std::istringstream lines(text);
   std::vector<CLI::ConfigItem> items;
   try {
-    items = CLI::ConfigTOML().from_config(file);
+    items = CLI::ConfigTOML().from_config(lines);
   } catch (const CLI::Error& error) {
     return path + ": " + error.what();
   }

@@ -109,25 +109,43 @@ std::string FindBinary(std::string path, std::vector<std::string> arguments,
   return path;
 }
 
+// A loader run as a program: a library that needs no loader itself.
+bool IsLoader(const ElfFile& elf) { return elf.interpreter.empty() && !elf.library_name.empty(); }
+
+// The program that `ld.so [OPTION...] PROGRAM` loads. It is what needs a sanitizer's runtime.
+std::string ProgramOfLoader(const std::vector<std::string>& arguments) {
+  // glibc's options whose value is the next word.
+  const std::vector<std::string> with_value = {
+      "--argv0",         "--audit",   "--glibc-hwcaps-mask", "--glibc-hwcaps-prepend",
+      "--inhibit-rpath", "--preload", "--library-path"};
+  for (size_t i = 0; i < arguments.size(); ++i) {
+    if (arguments[i].compare(0, 2, "--") != 0) return arguments[i];
+    if (std::find(with_value.begin(), with_value.end(), arguments[i]) != with_value.end()) ++i;
+  }
+  return "";
+}
+
 std::string WhyNoPreload(const std::string& binary, const ElfFile& elf, bool* harmless) {
   struct stat info;
   const std::string name = "'" + binary + "' ";
   if (!elf.is_elf) return "";
   // These loaders would complain about the object, or refuse to start the program.
-  *harmless = elf.is_64_bit && elf.machine == OwnMachine() &&
-              elf.interpreter.find("ld-musl") == std::string::npos;
+  const std::string loader = IsLoader(elf) ? BaseName(binary) : elf.interpreter;
+  const bool is_musl = loader.find("ld-musl") != std::string::npos ||
+                       elf.library_name.find("libc.musl") != std::string::npos;
+  *harmless = elf.is_64_bit && elf.machine == OwnMachine() && !is_musl;
   if (!elf.is_64_bit || elf.machine != OwnMachine()) {
     return name +
            "is built for another kind of machine than gpuprof's objects: it runs unrecorded; "
            "record it with a gpuprof built for it";
   }
-  if (elf.interpreter.empty()) {
+  if (loader.empty()) {
     return name +
            "is linked statically and cannot be recorded, only what it starts can; link it "
            "dynamically (without -static)";
   }
-  if (elf.interpreter.find("ld-musl") != std::string::npos) {
-    return name + "uses musl (" + elf.interpreter +
+  if (is_musl) {
+    return name + "uses musl (" + loader +
            "), but gpuprof's objects need glibc: it runs unrecorded; build or run it on a glibc "
            "system";
   }
@@ -204,7 +222,9 @@ Program FindProgram(const std::string& command, const std::vector<std::string>& 
   if (!ReadElf(program.binary, &elf).empty())
     return program;  // execute-only: nothing is known against it
   program.cannot_preload = WhyNoPreload(program.binary, elf, &program.preload_is_harmless);
-  program.sanitizer = SanitizerOf(elf);
+  ElfFile behind;
+  const bool is_loader = IsLoader(elf) && ReadElf(ProgramOfLoader(arguments), &behind).empty();
+  program.sanitizer = SanitizerOf(is_loader ? behind : elf);
   return program;
 }
 

@@ -83,15 +83,36 @@ std::string LossLine(const BundleFacts& bundle) {
   return line;
 }
 
+// A program that uses the signal itself switches recording without knowing, and without its user
+// knowing.
+std::string SwitchLine(uint64_t switches, const std::vector<Setting>& settings) {
+  if (switches == 0) return "";
+  int number = 0;
+  ParseSignal(FindSetting(settings, proto::kEnvSignal).value, &number);
+  const char* name = sigabbrev_np(number);
+  return "switched: recording was begun or ended " + Plural(switches, "time", "times") + " by " +
+         (name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name) +
+         "; if the program uses that signal itself: --signal=none, or another";
+}
+
+std::string SurvivorLine(const std::vector<int32_t>& pids) {
+  const bool one = pids.size() == 1;
+  return "still running: " + Plural(pids.size(), "process", "processes") + " (" + PidList(pids) +
+         "); " + (one ? "its trace" : "their traces") + " will be complete when " +
+         (one ? "it ends" : "they end") +
+         ". See 'gpuprof ps'; to end its recording: gpuprof ctl stop " +
+         std::to_string(pids.front());
+}
+
 }  // namespace
 
 std::string ShortPath(const std::string& path) {
   char here[PATH_MAX];
   if (getcwd(here, sizeof here) == nullptr) return path;
   const std::string prefix = std::string(here) + "/";
-  return path.compare(0, prefix.size(), prefix) == 0 && path.size() > prefix.size()
-             ? path.substr(prefix.size())
-             : path;
+  if (path.compare(0, prefix.size(), prefix) != 0 || path.size() == prefix.size()) return path;
+  const std::string rest = path.substr(prefix.size());
+  return rest[0] == '-' ? "./" + rest : rest;
 }
 
 std::string WhyNothing(const RunFacts& facts) {
@@ -137,10 +158,10 @@ Summary Summarize(const RunFacts& facts) {
   const std::vector<ProcessFiles> files = ListProcesses(facts.bundle);
   if (files.empty()) {
     summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
-    if (!facts.dormant.empty()) {
-      summary.lines.push_back("still running and ready to record: " + PidList(facts.dormant));
+    if (!facts.survivors.empty()) {
+      summary.lines.push_back("still running and ready to record: " + PidList(facts.survivors));
       summary.lines.push_back("bundle: " + ShellQuote(bundle));
-      summary.lines.push_back("next: gpuprof ctl start " + std::to_string(facts.dormant.front()));
+      summary.lines.push_back("next: gpuprof ctl start " + std::to_string(facts.survivors.front()));
     }
     return summary;
   }
@@ -153,10 +174,9 @@ Summary Summarize(const RunFacts& facts) {
                             : error;
   summary.lines.push_back(recorded);
   if (error.empty()) summary.lines.push_back(LossLine(read));
-  if (!facts.finish.alive.empty()) {
-    summary.lines.push_back("still running: " + PidList(facts.finish.alive) +
-                            "; their traces will be complete when they end");
-  }
+  const std::string switches = SwitchLine(read.signal_switches, facts.settings);
+  if (!switches.empty()) summary.lines.push_back(switches);
+  if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));
   summary.lines.push_back("bundle: " + ShellQuote(bundle) + " (" +
                           FormatBytes(BundleBytes(facts.bundle)) + ")");
   summary.lines.push_back("next: gpuprof stats overview " + ShellQuote(bundle));

@@ -22,7 +22,8 @@ struct RunFacts {
   std::string command_name;     // base name
   ChildResult child;
   FinishReport finish;
-  std::vector<int32_t> dormant;  // alive, with gpuprof in them, and nothing recorded yet
+  // Alive, with gpuprof in them. Where nothing was recorded they may still be told to.
+  std::vector<int32_t> survivors;
   Program program;
   std::vector<Setting> settings;
 };
@@ -37,7 +38,7 @@ Summary Summarize(const RunFacts& facts);
 // Why a run recorded nothing, in order of what is certain. Pure.
 std::string WhyNothing(const RunFacts& facts);
 
-// Relative to the working directory where that is shorter.
+// Relative to the working directory where that is shorter, and never like an option.
 std::string ShortPath(const std::string& path);
 
 }  // namespace gpuprof::launcher

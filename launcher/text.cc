@@ -86,6 +86,11 @@ std::string FormatSeconds(double seconds) {
   return text;
 }
 
+std::string AsSentence(std::string text) {
+  if (text.empty() || std::strchr(".?!", text.back()) == nullptr) text += '.';
+  return text;
+}
+
 std::string ShellQuote(std::string_view text) {
   constexpr char kPlain[] =
       "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./=:,+@%";

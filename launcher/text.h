@@ -34,6 +34,8 @@ std::string FormatCount(uint64_t count);
 std::string Plural(uint64_t count, const char* one, const char* many);
 std::string FormatBytes(uint64_t bytes);
 std::string FormatSeconds(double seconds);
+// With a full stop behind it, unless it ends a sentence already.
+std::string AsSentence(std::string text);
 // As a POSIX shell must be given it.
 std::string ShellQuote(std::string_view text);
 std::string Join(const char* separator, const std::string* begin, const std::string* end);

@@ -12,9 +12,9 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "launcher/carriers.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
 #include "launcher/nearest.h"
@@ -60,15 +60,6 @@ std::string WhyNoSocket(int32_t pid) {
          "NAME if programs of its name are left out)";
 }
 
-// Whether the process has our object mapped: programs left out by name have it too.
-bool LoadsRecorder(int32_t pid) {
-  std::ifstream maps("/proc/" + std::to_string(pid) + "/maps");
-  for (std::string line; std::getline(maps, line);) {
-    if (line.find(proto::kInjectObject) != std::string::npos) return true;
-  }
-  return false;
-}
-
 std::string UtcName() {
   const time_t now = time(nullptr);
   tm utc = {};
@@ -100,10 +91,14 @@ class Ctl : public Verb {
     std::vector<int32_t> wanted;
     endpoints_ = FindEndpoints();
     if (!ParsePids(&wanted)) return kExitUsage;
-    if (wanted.empty()) Say("no process of yours carries gpuprof now");
     // One name for all, so that their files make one bundle.
     request_ = action_ == proto::kVerbSnapshot ? action_ + " " + UtcName() : action_;
     for (const int32_t pid : wanted) AskOne(pid);
+    // Sockets may be there of processes that are not.
+    if (!was_anybody_) {
+      if (all_) Say("no process of yours carries gpuprof now; 'gpuprof run -- COMMAND' starts one");
+      exit_ = kExitUnreadable;
+    }
     Print();
     return exit_;
   }
@@ -159,6 +154,7 @@ class Ctl : public Verb {
         RemoveStale(endpoint);
         continue;
       }
+      was_anybody_ = true;
       if (answer.kind != Answer::Kind::kOk) {
         Say("process " + std::to_string(pid) + ": " + answer.error);
         exit_ = std::max(exit_,
@@ -195,6 +191,7 @@ class Ctl : public Verb {
   std::vector<std::string> pids_;
   bool json_ = false;
   bool all_ = false;
+  bool was_anybody_ = false;
   int exit_ = kExitOk;
   std::vector<Endpoint> endpoints_;
   std::vector<Answer> answers_;

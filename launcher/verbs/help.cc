@@ -15,6 +15,7 @@ class Help : public Verb {
  public:
   void Declare(Options* options) override {
     options->Positional("VERB", &verb_, "The verb to explain; default: all, in short", false);
+    options->Positionals("WORD", &further_, "What follows the verb; makes no difference", false);
   }
 
   int Execute(const Options&) override {
@@ -36,6 +37,7 @@ class Help : public Verb {
 
  private:
   std::string verb_;
+  std::vector<std::string> further_;  // "stats heap": a pass is explained with its verb
 };
 
 class Version : public Verb {

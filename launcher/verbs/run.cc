@@ -10,16 +10,19 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <ctime>
 
 #include "launcher/bundle.h"
+#include "launcher/carriers.h"
 #include "launcher/child.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
 #include "launcher/gpu/nvml_library.h"
 #include "launcher/gpu/sampler_process.h"
 #include "launcher/objects.h"
+#include "launcher/out_of_memory.h"
 #include "launcher/program.h"
 #include "launcher/settings.h"
 #include "launcher/summary.h"
@@ -53,9 +56,10 @@ class Run : public Verb {
 
   int Execute(const Options& options) override {
     if (command_.empty()) return Usage("a command is missing: gpuprof run [OPTIONS] -- COMMAND");
+    RunWithoutMemory(command_.size(), &bundle_);
     const std::string error = ResolveSettings(options.flag_settings(), CurrentEnvironment(),
                                               options.file_settings(), &facts_.settings);
-    if (!error.empty()) return Usage(error + ". The command was not started");
+    if (!error.empty()) return Usage(AsSentence(error) + " The command was not started");
     facts_.program =
         FindProgram(command_[0], {command_.begin() + 1, command_.end()}, std::getenv("PATH"));
     facts_.command_name = BaseName(command_[0]);
@@ -79,7 +83,7 @@ class Run : public Verb {
     return kExitUsage;
   }
   static int Fail(const std::string& what) {
-    Say(what + ". The command was not started");
+    Say(AsSentence(what) + " The command was not started");
     return kExitOwnFailure;
   }
 
@@ -168,9 +172,28 @@ class Run : public Verb {
     return kExitNotExecutable;
   }
 
+  static void AddTo(const std::vector<int32_t>& pids, std::vector<int32_t>* all) {
+    for (const int32_t pid : pids) {
+      if (std::find(all->begin(), all->end(), pid) == all->end()) all->push_back(pid);
+    }
+  }
+
+  void FinishAll() {
+    const auto finish = [this](int grace_ms) {
+      facts_.finish =
+          FinishProcesses(bundle_.path(), facts_.child.pid, facts_.child.wait_status, grace_ms);
+    };
+    finish(kGraceMs);
+    // Daemons may be so young that they have no ring yet; meanwhile they may get one.
+    const std::vector<int32_t> carriers =
+        AwaitCarriers(bundle_.path(), facts_.finish.alive.empty() ? kGraceMs : 0);
+    if (facts_.finish.alive.empty()) finish(0);
+    facts_.survivors = facts_.finish.alive;
+    AddTo(carriers, &facts_.survivors);
+  }
+
   void Finish(proto::Bundle* description) {
-    facts_.finish =
-        FinishProcesses(bundle_.path(), facts_.child.pid, facts_.child.wait_status, kGraceMs);
+    FinishAll();
     // When the command ended: the wait for processes that outlive it is ours.
     description->set_ended_realtime_ns(description->started_realtime_ns() + facts_.child.wall_ns);
     description->set_exit_status(facts_.child.ExitStatus());
@@ -179,10 +202,10 @@ class Run : public Verb {
     const std::string error = facts_.bundle_is_gone ? "" : bundle_.Describe(*description);
     if (!error.empty()) Say(error);
     const bool recorded = !ListProcesses(bundle_.path()).empty();
-    if (!recorded) facts_.dormant = LiveProcesses(bundle_.path());
+    if (!recorded) AddTo(LiveProcesses(bundle_.path()), &facts_.survivors);
     const Summary summary = Summarize(facts_);
     // A dormant process that outlives the command may still be told to record.
-    if (!recorded && !named_ && facts_.dormant.empty()) bundle_.RemoveIfUnused();
+    if (!recorded && !named_ && facts_.survivors.empty()) bundle_.RemoveIfUnused();
     if (quiet_ && summary.recorded && facts_.finish.failures.empty()) return;
     for (const std::string& line : summary.lines) Say(line);
   }

@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from cli_support import GPUPROF, PYTHON, clean_env, gpuprof
+from cli_support import GPUPROF, PYTHON, clean_env, compile_c, gpuprof
 
 WORK = "import threading\nblocks = [bytearray(200000) for _ in range(200)]\nt = threading.Thread(target=lambda: None)\nt.start()\nt.join()\n"
 
@@ -246,13 +246,53 @@ def test_survivors_are_told(tmp_path):
     script = WORK + f"import subprocess\nsubprocess.Popen([{PYTHON!r}, '-c', {WORK!r} + 'import time; time.sleep(4)'], start_new_session=True)\n" \
         "import time; time.sleep(1)\n"
     result = gpuprof("run", "-o", "b", "--", PYTHON, "-c", script, cwd=tmp_path, timeout=60)
-    told = re.search(r"still running: (\d+); their traces will be complete when they end", result.stderr)
-    assert told, result.stderr
+    told = re.search(r"still running: 1 process \((\d+)\); its trace will be complete when it ends", result.stderr)
+    assert told and "'gpuprof ps'" in result.stderr and f"gpuprof ctl stop {told.group(1)}" in result.stderr, result.stderr
     pid = int(told.group(1))
     end = time.monotonic() + 20
     while list((tmp_path / "b").glob(f"p{pid}-*.ring")) and time.monotonic() < end:
         time.sleep(0.05)
     assert gpuprof("verify", "b", cwd=tmp_path).returncode == 0
+
+
+DAEMON = "#include <unistd.h>\nint main(void) { if (daemon(1, 0)) return 1; sleep(60); return 0; }\n"
+
+
+@pytest.mark.parametrize("option", ["--capture=now", "--capture=off"])
+def test_a_daemon_that_has_done_nothing_yet_is_told(tmp_path, option):
+    """Its parent ends at once: the child may have neither a ring nor a socket when the command has ended."""
+    daemon = compile_c(tmp_path / "daemon", DAEMON)
+    result = gpuprof("run", option, "--", daemon, cwd=tmp_path)
+    told = re.search(r"still running[^0-9]*(?:1 process \()?(\d+)", result.stderr)
+    assert told, result.stderr
+    assert f"gpuprof ctl {'stop' if option == '--capture=now' else 'start'} {told.group(1)}" in result.stderr
+    os.kill(int(told.group(1)), signal.SIGKILL)
+    assert list(tmp_path.glob("gpuprof-daemon-*")), "its bundle must be there"
+
+
+def test_what_is_no_carrier_is_not_told(tmp_path):
+    result = gpuprof("run", "--", "sh", "-c", "sleep 5 > /dev/null 2>&1 & exit 3", cwd=tmp_path)
+    assert result.returncode == 3
+    assert "still running" not in result.stderr, result.stderr
+
+
+def test_a_program_that_uses_the_trigger_signal_is_told(tmp_path):
+    script = WORK + "import os, signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: None)\n" \
+        "for _ in range(3):\n    time.sleep(0.4)\n    os.kill(os.getpid(), signal.SIGUSR1)\ntime.sleep(0.4)\n"
+    result = gpuprof("run", "-o", "b", "--", PYTHON, "-c", script, cwd=tmp_path)
+    told = re.search(r"switched: recording was begun or ended (\d+) times? by SIGUSR1; .*--signal=none", result.stderr)
+    captures = [c for p in json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)["processes"] for c in p["captures"]]
+    switches = sum((c["start_trigger"] == "signal") + (c["stop_trigger"] == "signal") for c in captures)
+    assert told and int(told.group(1)) == switches > 0, result.stderr
+    result = gpuprof("run", "-o", "c", "--signal=none", "--", PYTHON, "-c", script, cwd=tmp_path)
+    assert "switched" not in result.stderr, result.stderr
+
+
+def test_a_bundle_named_like_an_option_can_be_typed(tmp_path):
+    result = gpuprof("run", "-o", "--foo", "--", PYTHON, "-c", WORK, cwd=tmp_path)
+    following = words_of(result)[-1].removeprefix("next: gpuprof ").split()
+    assert following[-1] == "./--foo"
+    assert gpuprof(*following, cwd=tmp_path).returncode == 0
 
 
 def test_reasons_for_nothing(tmp_path):

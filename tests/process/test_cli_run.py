@@ -118,12 +118,15 @@ def test_missing_objects_are_told(tmp_path):
     (["run", "--gpu-rate=fast", "--", "true"], "N, calls=N, nodes=N"),
     (["run", "--gpu-rate=calls=0", "--", "true"], "leave cuda out"),
     (["run", "--gpu-rate=nodes=5,", "--", "true"], "N, calls=N, nodes=N"),
+    (["run", "--trace", "all", "--", "true"], "comma separated. The command"),
+    (["run", "--signal=x", "--", "true"], "or none. The command"),
     (["run", "--stacks"], "--stacks"),
 ])
 def test_usage_errors(tmp_path, args, words):
     result = gpuprof(*args, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (2, "")
     assert words in result.stderr
+    assert not re.search(r"[.?!][.]", result.stderr.replace("...", "")), result.stderr
 
 
 def test_unknown_variables_are_errors(tmp_path):
@@ -153,6 +156,10 @@ def test_settings_come_from_the_nearest_source(tmp_path):
     ("stcks = 1\n", "Did you mean 'stacks'?"),
     ("[rnu]\nstacks = 1\n", "Did you mean 'run'?"),
     ("stacks = 'many'\n", "gpuprof.toml: stacks:"),
+    ("# [a\n\nstacks = [oops\n", "gpuprof.toml: the bracket of line 3 is not closed"),
+    ("exclude = ['a',\n  'b'\n[stats]\nlimit = 3\n", "the bracket of line 1 is not closed"),
+    ("[run\nstacks = 1\n", "the bracket of line 1 is not closed"),
+    ('clock = "tsc\n', "the quotation mark of line 1 is not closed"),
 ])
 def test_faults_in_the_settings_file(tmp_path, text, words):
     (tmp_path / "gpuprof.toml").write_text(text)
@@ -345,6 +352,34 @@ def test_a_static_program_runs_and_is_named(tmp_path):
     result = gpuprof("run", "--", program, cwd=tmp_path)
     assert (result.returncode, result.stdout) == (4, "hello %d\n" % os.geteuid())
     assert "linked statically" in result.stderr
+
+
+def test_a_loader_run_as_a_program_is_not_called_static(tmp_path):
+    program = compile_c(tmp_path / "program", HELLO)
+    headers = subprocess.run(["readelf", "-l", program], text=True, capture_output=True).stdout
+    loader = re.search(r"interpreter: ([^]]+)", headers).group(1)
+    result = gpuprof("run", "-o", "b", "--trace=heap=exact", "--", loader, program, cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (4, "hello %d\n" % os.geteuid())
+    assert "static" not in result.stderr and "recorded:" in result.stderr
+
+
+def test_too_little_memory_for_gpuprof_does_not_take_the_program_down(tmp_path):
+    """From a limit at which gpuprof itself cannot be loaded up to one with which all is recorded."""
+    program = compile_c(tmp_path / "program", HELLO)
+    words = []
+    for kilobytes in range(8000, 80000, 300):
+        result = subprocess.run(["sh", "-c", f"ulimit -v {kilobytes}; exec \"$@\"", "sh", GPUPROF, "run", "--", program],
+                                cwd=tmp_path, text=True, capture_output=True, env=clean_env(), timeout=60)
+        if "gpuprof: " not in result.stderr or "shared libraries" in result.stderr:
+            continue  # the loader, or a library that begins before gpuprof does
+        words.append(result.stderr)
+        assert (result.returncode, result.stdout) == (4, "hello %d\n" % os.geteuid()), f"{kilobytes}: {result.stderr}"
+        if result.stderr.count("gpuprof: ") == 5:
+            break
+    if not words:
+        pytest.skip("gpuprof needs more than this test gives it: a sanitizer's build")
+    assert "gpuprof: recorded: " in words[-1]
+    assert any("not enough memory" in said for said in words), words
 
 
 def test_a_setuid_program_runs_and_is_named(tmp_path):

@@ -33,6 +33,10 @@ def test_help_of_every_verb(tmp_path, verb):
     assert by_flag.stderr == ""
 
 
+def test_help_of_a_pass_is_the_help_of_its_verb(tmp_path):
+    assert gpuprof("help", "stats", "heap", cwd=tmp_path).stdout == gpuprof("help", "stats", cwd=tmp_path).stdout
+
+
 def test_version(tmp_path):
     for args in (["--version"], ["version"]):
         result = gpuprof(*args, cwd=tmp_path)
@@ -140,6 +144,22 @@ def test_ctl_names_cause_and_fix(tmp_path):
     without = gpuprof("ctl", "start", str(os.getpid()), cwd=tmp_path)
     assert without.returncode == 3
     assert "runs without gpuprof" in without.stderr and "gpuprof run" in without.stderr
+
+
+@pytest.mark.parametrize("action", ["start", "snapshot", "status"])
+def test_ctl_of_all_says_when_there_is_none(tmp_path, action):
+    if json.loads(gpuprof("ps", "--json", cwd=tmp_path).stdout)["processes"]:
+        pytest.skip("another test's process carries gpuprof now")
+    result = gpuprof("ctl", action, "all", cwd=tmp_path)
+    if result.stdout:
+        pytest.skip("another test's process carries gpuprof now")
+    assert result.returncode == 3
+    assert "no process of yours carries gpuprof" in result.stderr
+
+
+def test_ctl_help_names_every_action(tmp_path):
+    usage = next(line for line in gpuprof("ctl", "--help", cwd=tmp_path).stdout.splitlines() if line.startswith("Usage"))
+    assert all(action in usage for action in ("start", "stop", "toggle", "snapshot", "status"))
 
 
 def test_doctor(tmp_path):

@@ -103,6 +103,13 @@ TEST_F(ControlTest, RefusalsAndNonsenseAreTold) {
   EXPECT_EQ(answer.kind, Answer::Kind::kUnreachable);
 }
 
+TEST_F(ControlTest, OneThatEndsBeforeItAnswersIsNobody) {
+  Serve("77-1a.sock", "");
+  const Answer answer = Ask(Find()[0], "status", 5000);
+  server_.join();
+  EXPECT_EQ(answer.kind, Answer::Kind::kNobody);
+}
+
 TEST_F(ControlTest, AHungProcessIsNotWaitedForForever) {
   Serve("77-1a.sock", "", 400);
   const Answer answer = Ask(Find()[0], "status", 100);

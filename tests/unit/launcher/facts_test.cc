@@ -12,11 +12,13 @@ namespace {
 
 TEST(Facts, AddsUpProcesses) {
   const BundleFacts facts = ParseFacts(R"({"count": 30, "lost_count": 9, "processes": [
-      {"losses": [{"name": "ring_full", "count": 5}]},
+      {"captures": [{"start_trigger": "now", "stop_trigger": "signal"},
+                    {"start_trigger": "signal", "stop_trigger": "exit"}], "losses": [{"name": "ring_full", "count": 5}]},
       {"losses": [{"name": "ring_full", "count": 1}, {"name": "no_ring", "count": 2}]}],
       "faults": [{"file": "p1-2.gpt", "offset": 77, "what": "cut"}]})");
   EXPECT_EQ(facts.processes, 2u);
   EXPECT_EQ(facts.events, 30u);
+  EXPECT_EQ(facts.signal_switches, 2u);
   ASSERT_EQ(facts.losses.size(), 3u);
   EXPECT_EQ(facts.losses[0].words, "ring_full");
   EXPECT_EQ(facts.losses[0].count, 6u);

@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 namespace gpuprof::launcher {
 namespace {
@@ -37,12 +38,19 @@ TEST(Summary, NothingRecordedIsSaid) {
   RunFacts facts = Facts({{"capture", "off"}}, "/x/train");
   facts.command_name = "train";
   facts.bundle = "/nonexistent";
-  facts.dormant = {12, 13};
+  facts.survivors = {12, 13};
   const Summary summary = Summarize(facts);
   EXPECT_FALSE(summary.recorded);
   EXPECT_THAT(summary.lines, testing::Contains(HasSubstr("nothing was recorded: --capture=off")));
   EXPECT_THAT(summary.lines, testing::Contains(HasSubstr("12, 13")));
   EXPECT_THAT(summary.lines, testing::Contains(HasSubstr("gpuprof ctl start 12")));
+}
+
+TEST(Summary, PathsNeverLookLikeOptions) {
+  char here[4096];
+  ASSERT_NE(getcwd(here, sizeof here), nullptr);
+  EXPECT_EQ(ShortPath(std::string(here) + "/--foo"), "./--foo");
+  EXPECT_EQ(ShortPath(std::string(here) + "/foo"), "foo");
 }
 
 }  // namespace
