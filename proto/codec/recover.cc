@@ -382,7 +382,6 @@ RecoverResult Recovery::Run() {
   if (!result_.nothing_to_do && !state_.has_end && !FinishTrace()) return result_;
   result_.rows_added = writer_.rows_written();
   result_.corrupt_records = losses_.corrupt;
-  result_.damaged_rings = losses_.damaged_rings;
   writer_.Close();
   result_.ok = rings_.Remove() || Fail(ring_path_ + " cannot be removed: " + std::strerror(errno));
   return result_;

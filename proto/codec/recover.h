@@ -21,8 +21,7 @@ struct RecoverResult {
   bool nothing_to_do = false;  // the ring file was empty and no trace exists: nothing was made
   uint64_t rows_added = 0;
   uint64_t corrupt_records = 0;
-  uint32_t damaged_rings = 0;  // whose records could not be read
-  std::string error;           // cause and fix, when not ok
+  std::string error;  // cause and fix, when not ok
 };
 
 // `stem` is "<bundle>/p<pid>-<start>". `exit_status` is the wait status as waitpid told it, or -1

@@ -359,10 +359,10 @@ TEST(Notes, AFlightRecordersWindowIsToldByEveryPass) {
   trace.processes[0].recorded_ns = 60 * kMs;
   for (const PassInfo& pass : Passes()) {
     std::unique_ptr<google::protobuf::Message> result;
-    ASSERT_FALSE(Run(pass.name, trace, {}, &result));
+    ASSERT_FALSE(analysis::Run(pass.name, trace, {}, &result));
     const auto& meta = dynamic_cast<const results::Meta&>(result->GetReflection()->GetMessage(
         *result, result->GetDescriptor()->FindFieldByName("meta")));
-    EXPECT_THAT(meta.notes(), Contains(HasSubstr("kept only the newest part, 10 ms of 60 ms")))
+    EXPECT_THAT(meta.notes(), Contains(HasSubstr("kept only the newest part, 10.0 ms of 60.0 ms")))
         << pass.name;
     EXPECT_NE(meta.confidence().reason(), "every record is there") << pass.name;
   }
