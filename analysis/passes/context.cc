@@ -263,7 +263,8 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
   for (const results::Input& input : meta.inputs()) rows += input.count();
   if (rows == 0) {
     confidence->set_level(results::LEVEL_NONE);
-    confidence->set_reason("no event was recorded");
+    confidence->set_reason(trace_->faults.empty() ? "no event was recorded"
+                                                  : "no event could be read: files are damaged");
   } else if (!trace_->faults.empty()) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("files are damaged or cut: what could not be read is missing");
