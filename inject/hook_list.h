@@ -13,6 +13,7 @@
 #include <spawn.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <threads.h>
 #include <time.h>
 
 // X(result, name, parameters, arguments)
@@ -69,13 +70,27 @@
   X(int, sem_timedwait, (sem_t * semaphore, const timespec* until), (semaphore, until))            \
   X(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespec* until),               \
     (semaphore, clock, until))                                                                     \
-  X(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))
+  X(int, pthread_barrier_wait, (pthread_barrier_t * barrier), (barrier))                           \
+  X(int, pthread_join, (pthread_t thread, void** result), (thread, result))                        \
+  X(int, pthread_timedjoin_np, (pthread_t thread, void** result, const timespec* until),           \
+    (thread, result, until))                                                                       \
+  X(int, pthread_clockjoin_np,                                                                     \
+    (pthread_t thread, void** result, clockid_t clock, const timespec* until),                     \
+    (thread, result, clock, until))                                                                \
+  X(int, mtx_lock, (mtx_t * mutex), (mutex))                                                       \
+  X(int, mtx_timedlock, (mtx_t * mutex, const timespec* until), (mutex, until))                    \
+  X(int, cnd_wait, (cnd_t * condition, mtx_t * mutex), (condition, mutex))                         \
+  X(int, cnd_timedwait, (cnd_t * condition, mtx_t * mutex, const timespec* until),                 \
+    (condition, mutex, until))                                                                     \
+  X(int, thrd_join, (thrd_t thread, int* result), (thread, result))
 
 #define GPUPROF_THREAD_HOOKS(X)                                                                    \
   X(int, pthread_create,                                                                           \
     (pthread_t * thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument), \
     (thread, attributes, start, argument))                                                         \
-  X(int, pthread_setname_np, (pthread_t thread, const char* name), (thread, name))
+  X(int, pthread_setname_np, (pthread_t thread, const char* name), (thread, name))                 \
+  X(int, thrd_create, (thrd_t * thread, thrd_start_t start, void* argument),                       \
+    (thread, start, argument))
 
 #define GPUPROF_PROCESS_HOOKS(X)                                                                  \
   X(pid_t, fork, (void), ())                                                                      \
@@ -122,6 +137,8 @@
   X(int, pthread_rwlock_tryrdlock, (pthread_rwlock_t * lock), (lock))                             \
   X(int, pthread_rwlock_trywrlock, (pthread_rwlock_t * lock), (lock))                             \
   X(int, sem_trywait, (sem_t * semaphore), (semaphore))                                           \
+  X(int, mtx_trylock, (mtx_t * mutex), (mutex))                                                   \
+  X(int, pthread_getcpuclockid, (pthread_t thread, clockid_t * clock), (thread, clock))           \
   X(void, pthread_testcancel, (void), ())                                                         \
   X(int, pthread_key_create, (pthread_key_t * key, void (*destructor)(void*)), (key, destructor)) \
   X(int, pthread_setspecific, (pthread_key_t key, const void* value), (key, value))               \
@@ -132,10 +149,11 @@
     (attributes, state))                                                                          \
   X(int, pthread_attr_destroy, (pthread_attr_t * attributes), (attributes))
 
+// Locks first: they are resolved before the others (real_symbols.cc).
 #define GPUPROF_HOOKS(X)   \
+  GPUPROF_LOCK_HOOKS(X)    \
   GPUPROF_HEAP_HOOKS(X)    \
   GPUPROF_MAPPING_HOOKS(X) \
-  GPUPROF_LOCK_HOOKS(X)    \
   GPUPROF_THREAD_HOOKS(X)  \
   GPUPROF_PROCESS_HOOKS(X) \
   GPUPROF_EXIT_HOOKS(X)    \

@@ -20,6 +20,7 @@ namespace {
 // have made another.
 int g_resolved = 0;
 bool g_heap_is_ours = true;
+bool g_c11_is_libcs = false;
 
 // pthread_cond_* exist in two layouts on x86-64; mixing them corrupts condition variables, and old
 // loaders hand out the oldest first.
@@ -31,6 +32,48 @@ void* Find(const char* name) {
   }
 #endif
   return dlsym(RTLD_NEXT, name);
+}
+
+// Names one behind the other, in the order of RealSymbols: a loop over them is a fraction of the
+// code of a call each.
+#define GPUPROF_NAME(result, name, parameters, arguments) #name "\0"
+constexpr char kNames[] = GPUPROF_HOOKS(GPUPROF_NAME) GPUPROF_NEEDED_SYMBOLS(GPUPROF_NAME);
+#undef GPUPROF_NAME
+#define GPUPROF_COUNT(result, name, parameters, arguments) +sizeof(void*)
+constexpr size_t kLockBytes = GPUPROF_LOCK_HOOKS(GPUPROF_COUNT);
+#undef GPUPROF_COUNT
+
+void FindAll(RealSymbols* found) {
+  char* slot = reinterpret_cast<char*>(found);
+  for (const char* name = kNames; *name != 0; ++name) {
+    void* symbol = Find(name);
+    __builtin_memcpy(slot, &symbol, sizeof(symbol));
+    slot += sizeof(symbol);
+    // Locks first and at once: an allocator that comes before ours takes them when dlsym needs
+    // memory.
+    if (slot == reinterpret_cast<char*>(found) + kLockBytes)
+      __builtin_memcpy(&real, found, kLockBytes);
+    while (*name != 0) ++name;
+  }
+}
+
+const void* ObjectOf(void* function) {
+  Dl_info info;
+  return function != nullptr && dladdr(function, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+bool AllC11Is(const void* libc, const RealSymbols& found) {
+  void* const functions[] = {
+#define GPUPROF_C11(name) reinterpret_cast<void*>(found.name)
+      GPUPROF_C11(mtx_lock),   GPUPROF_C11(mtx_timedlock), GPUPROF_C11(mtx_trylock),
+      GPUPROF_C11(cnd_wait),   GPUPROF_C11(cnd_timedwait), GPUPROF_C11(thrd_join),
+      GPUPROF_C11(thrd_create)
+#undef GPUPROF_C11
+  };
+  for (void* function : functions) {
+    if (ObjectOf(function) != libc) return false;
+  }
+  return libc != nullptr;
 }
 
 // The function of this name that the program itself gets; null: it is `ours`. An executable's own
@@ -163,25 +206,18 @@ bool ResolveRealSymbols() noexcept {
   if (g_resolved == 1) return false;
   g_resolved = 1;
   RealSymbols found;
-#define GPUPROF_FIND_REAL(result, name, parameters, arguments) \
-  found.name = reinterpret_cast<result(*) parameters>(Find(#name));
-  // Locks first and at once: an allocator that comes before ours takes them when dlsym needs
-  // memory.
-  GPUPROF_LOCK_HOOKS(GPUPROF_FIND_REAL)
-#define GPUPROF_KEEP_REAL(result, name, parameters, arguments) real.name = found.name;
-  GPUPROF_LOCK_HOOKS(GPUPROF_KEEP_REAL)
-#undef GPUPROF_KEEP_REAL
-  GPUPROF_HOOKS(GPUPROF_FIND_REAL)
-  GPUPROF_NEEDED_SYMBOLS(GPUPROF_FIND_REAL)
-#undef GPUPROF_FIND_REAL
+  FindAll(&found);
   if (found.free_sized == nullptr) found.free_sized = FreeSized;
   if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
   AdoptHeapBefore(&found);
+  g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
   real = found;
   g_resolved = 2;
   return true;
 }
+
+bool C11IsLibcs() noexcept { return g_c11_is_libcs; }
 
 bool HeapIsOurs() noexcept { return g_heap_is_ours; }
 

@@ -25,6 +25,10 @@ extern RealSymbols real;
 // (dlsym allocates).
 bool ResolveRealSymbols() noexcept;
 
+// Whether C11's functions are the C library's. A library of the program may have its own by these
+// names, whose mutexes are none of libc's: they are called and nothing else. After resolution.
+bool C11IsLibcs() noexcept;
+
 // Whether the program's malloc is our hook. It is not where an allocator comes before us: preloaded
 // first, or linked into the executable. Hooks for functions that this allocator lacks are reached
 // all the same and then work on its heap, which is not recorded. After resolution.

@@ -178,6 +178,7 @@ void Recorder::WriteWait(const Record& record, uint64_t duration, uint32_t owner
   // A signal handler may have written another stack meanwhile.
   const bool is_last =
       stack_ahead != 0 && ring_->head.load(std::memory_order_relaxed) == stack_ahead;
+  if (!is_last && frame == nullptr) return WriteAfter(prefixes, count, wait);
   if (!is_last) return WriteStackAnd(prefixes, count, wait, frame);
   add(RecordKind::kStack, ring_->last_stack_frames, 0);
   wait.flags |= proto::kFlagHasStack;

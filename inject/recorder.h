@@ -47,6 +47,7 @@ class Recorder {
   // WriteWait, 0 when there is no stack.
   uint64_t WriteStackAhead(uint64_t now, const void* frame) noexcept;
   // A wait of `duration` ticks: `owner` is the thread that held the lock, 0 if that is not known.
+  // Without a `frame` the wait is over and its stack gone: the one ahead or none.
   void WriteWait(const proto::Record& record, uint64_t duration, uint32_t owner, const void* frame,
                  uint64_t stack_ahead) noexcept;
   // The record with a text in front of it.

@@ -6,6 +6,7 @@
 #include <pthread.h>
 
 #include "inject/control_thread.h"
+#include "inject/hooks/locks.h"
 #include "inject/last_thread.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
@@ -20,7 +21,7 @@ bool g_have_key = false;
 
 void OnKeyDestroyed(void* value) {
   ThreadState& thread = t_thread;
-  ++thread.exiting;
+  if (++thread.exiting == 1) EndWaitOfEndedThread();
   if (thread.exiting < kLastExitRound) {
     real.pthread_setspecific(g_key, value);  // once more, behind the other libraries' destructors
     return;

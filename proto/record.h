@@ -65,7 +65,7 @@ enum class RecordKind : uint8_t {
   // kTensor.
   kTensorTotals = 35,
   // a = thread that held what the next kWait waits for, as the lock itself told when the wait
-  // began.
+  // began; of a join the thread that is joined.
   kWaitOwner = 36,
   // a = category, colour (ARGB) << 32, b = payload of the next kRange.
   kRangeAttributes = 37,
@@ -88,7 +88,7 @@ inline constexpr uint8_t kFlagCoarseTime =
     4;  // time from the coarse clock line, ordered but not exact
 inline constexpr uint8_t kFlagTimedOut = 8;  // a timed wait that gave up
 inline constexpr uint8_t kFlagIncomplete =
-    16;  // span still open when capture ended or the process died
+    16;  // span still open when capture ended, the process died or the thread was cancelled
 inline constexpr uint8_t kFlagNoUnwinder = 32;  // a stack was wanted before the unwinder was loaded
 inline constexpr uint8_t kFlagFile = 64;        // a mapping of a file or a device, not of memory
 inline constexpr uint8_t kFlagNoAccess = 128;  // a mapping that only reserves addresses (PROT_NONE)

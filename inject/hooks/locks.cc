@@ -1,13 +1,16 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Waits for locks. Mutexes, reader-writer locks and semaphores are tried first: an uncontended one
-// writes nothing and reads no clock; only a refusal becomes a timed wait. Condition variables and
-// barriers wait by design and are always recorded, under their own kinds.
+// Waits for locks, of POSIX and of C11. Mutexes, reader-writer locks and semaphores are tried
+// first: an uncontended one writes nothing and reads no clock; only a refusal becomes a timed wait.
+// Condition variables and barriers wait by design and are always recorded, joins of threads that
+// live still too, under their own kinds. A call that fails was no wait.
 //
 // Several of these are cancellation points: our guard is never held across the real call, and a
 // wait that is cancelled leaves nothing behind but the open-wait mark, which the next wait
-// overwrites.
+// overwrites and the thread's end makes a row of.
+
+#include "inject/hooks/locks.h"
 
 #include <errno.h>
 
@@ -40,6 +43,12 @@ uint32_t OwnerOf(const pthread_rwlock_t* lock) {
   return static_cast<uint32_t>(__atomic_load_n(&lock->__data.__cur_writer, __ATOMIC_RELAXED));
 }
 
+// glibc's C11 mutex is one of POSIX.
+static_assert(sizeof(mtx_t) == sizeof(pthread_mutex_t));
+uint32_t OwnerOf(const mtx_t* mutex) {
+  return OwnerOf(reinterpret_cast<const pthread_mutex_t*>(mutex));
+}
+
 // Marks the wait as open in the ring header, for captures that end and processes that die in it. 0:
 // not recorded.
 uint64_t BeginWait(Wait* wait) {
@@ -60,35 +69,67 @@ uint64_t BeginWait(Wait* wait) {
   return now;
 }
 
-void EndWait(const Wait& wait, uint64_t start, bool timed_out) {
-  if (start == 0) return;
-  Recorder recorder(proto::kSourceLocks);
-  if (!recorder.active()) return;
-  recorder.ring()->open_wait_start.store(0, std::memory_order_relaxed);
-  const uint64_t now = recorder.Now();
-  recorder.WriteWait(
-      {now, 0, static_cast<uint8_t>(proto::RecordKind::kWait),
-       timed_out ? proto::kFlagTimedOut : uint8_t{0}, static_cast<uint16_t>(wait.kind),
-       reinterpret_cast<uint64_t>(wait.object), reinterpret_cast<uint64_t>(wait.caller)},
-      now > start ? now - start : 0, wait.owner, wait.frame, wait.stack);
+void WriteWait(Recorder* recorder, const Wait& wait, uint64_t start, uint8_t flags) {
+  recorder->ring()->open_wait_start.store(0, std::memory_order_relaxed);
+  const uint64_t now = recorder->Now();
+  recorder->WriteWait({now, 0, static_cast<uint8_t>(proto::RecordKind::kWait), flags,
+                       static_cast<uint16_t>(wait.kind), reinterpret_cast<uint64_t>(wait.object),
+                       reinterpret_cast<uint64_t>(wait.caller)},
+                      now > start ? now - start : 0, wait.owner, wait.frame, wait.stack);
 }
 
-// A wait that returns an error number.
+// `result`: an error number, or one of C11's results: no call here returns the error number that
+// thrd_timedout looks like (EINTR). A barrier's chosen thread gets -1.
+void EndWait(const Wait& wait, uint64_t start, int result) {
+  if (start == 0) return;
+  Recorder recorder(proto::kSourceLocks);
+  if (!recorder.active()) {
+    // The capture ended meanwhile: the mark must not be there in the next one. Not in a child that
+    // was made behind our back, whose ring is its parent's.
+    if (g_process.pid != 0 && t_thread.ring != nullptr)
+      t_thread.ring->open_wait_start.store(0, std::memory_order_relaxed);
+    return;
+  }
+  const bool timed_out = result == ETIMEDOUT || result == thrd_timedout;
+  if (timed_out || result <= 0 || result == EOWNERDEAD) {
+    WriteWait(&recorder, wait, start, timed_out ? proto::kFlagTimedOut : uint8_t{0});
+  } else {
+    recorder.ring()->open_wait_start.store(0, std::memory_order_relaxed);
+  }
+}
+
+// A wait that returns an error number or one of C11's results.
 template <typename Call>
 int Timed(Wait wait, Call call) {
   const uint64_t start = BeginWait(&wait);
   const int result = call();
-  EndWait(wait, start, result == ETIMEDOUT);
+  EndWait(wait, start, result);
   return result;
 }
 
-// A lock that returns an error number: tried first, waited for only when busy.
-template <typename Lock, typename Try, typename Call>
+// A lock that returns such a number: tried first, waited for only when busy.
+template <int kBusy = EBUSY, typename Lock, typename Try, typename Call>
 inline int TryThenWait(WaitKind kind, const Lock* lock, const void* caller, const void* frame,
                        Try attempt, Call call) {
   const int result = attempt();
-  if (__builtin_expect(result != EBUSY, 1)) return result;
+  if (__builtin_expect(result != kBusy, 1)) return result;
   return Timed({kind, lock, caller, frame, OwnerOf(lock)}, call);
+}
+
+// The number of a thread that has not ended; 0: it has, or is none. Its CPU clock has the number in
+// it (the kernel's interface), and unlike an attempt to join it changes nothing.
+uint32_t LivingThread(pthread_t thread) {
+  clockid_t clock = 0;
+  if (real.pthread_getcpuclockid(thread, &clock) != 0) return 0;
+  return ~static_cast<uint32_t>(clock >> 3);
+}
+
+template <typename Call>
+inline int Join(pthread_t thread, const void* caller, const void* frame, Call call) {
+  const uint32_t joined = LivingThread(thread);
+  if (joined == 0) return call();
+  return Timed({WaitKind::kJoin, reinterpret_cast<const void*>(thread), caller, frame, joined},
+               call);
 }
 
 // A semaphore: -1 and errno.
@@ -102,7 +143,8 @@ int WaitForSemaphore(sem_t* semaphore, const void* caller, const void* frame, Ca
   Wait wait{WaitKind::kSemaphore, semaphore, caller, frame};
   const uint64_t start = BeginWait(&wait);
   const int result = call();
-  EndWait(wait, start, result != 0 && errno == ETIMEDOUT);
+  // One that a signal handler interrupted has waited too.
+  EndWait(wait, start, result != 0 && errno == ETIMEDOUT ? ETIMEDOUT : 0);
   return result;
 }
 
@@ -117,8 +159,40 @@ bool IsAccepted(clockid_t clock, const timespec* until) {
 
 }  // namespace
 
+namespace gpuprof::inject {
+
+void EndWaitOfEndedThread() noexcept {
+  Recorder recorder(proto::kSourceLocks);
+  if (!recorder.active()) return;
+  const proto::RingHeader* ring = recorder.ring();
+  const uint64_t start = ring->open_wait_start.load(std::memory_order_relaxed);
+  const auto kind = static_cast<WaitKind>(ring->open_wait_kind.load(std::memory_order_relaxed));
+  // The cancellation points: of the others none ends so, and threads that wait for a mutex without
+  // an end are looked at for deadlocks.
+  const bool is_cancellable =
+      kind == WaitKind::kCondition || kind == WaitKind::kSemaphore || kind == WaitKind::kJoin;
+  if (start == 0 || !is_cancellable) return;
+  const auto word = [](const std::atomic<uint64_t>& of) {
+    return reinterpret_cast<const void*>(of.load(std::memory_order_relaxed));
+  };
+  const Wait wait{kind,
+                  word(ring->open_wait_object),
+                  word(ring->open_wait_caller),
+                  nullptr,
+                  static_cast<uint32_t>(ring->open_wait_owner.load(std::memory_order_relaxed)),
+                  ring->open_wait_stack.load(std::memory_order_relaxed)};
+  WriteWait(&recorder, wait, start, proto::kFlagIncomplete);
+}
+
+}  // namespace gpuprof::inject
+
 #define GPUPROF_DORMANT(call) \
   if (!Recording(proto::kSourceLocks)) return call
+
+// C11's: no more than called where they are not libc's.
+#define GPUPROF_C11_DORMANT(name, ...)         \
+  if (real.name == nullptr) return thrd_error; \
+  if (!Recording(proto::kSourceLocks) || !C11IsLibcs()) return real.name(__VA_ARGS__)
 
 extern "C" {
 
@@ -259,6 +333,60 @@ GPUPROF_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
   return Timed(
       {WaitKind::kBarrier, barrier, __builtin_return_address(0), __builtin_frame_address(0)},
       [=] { return real.pthread_barrier_wait(barrier); });
+}
+
+GPUPROF_EXPORT int pthread_join(pthread_t thread, void** result) {
+  GPUPROF_DORMANT(real.pthread_join(thread, result));
+  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+              [=] { return real.pthread_join(thread, result); });
+}
+
+GPUPROF_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
+  GPUPROF_DORMANT(real.pthread_timedjoin_np(thread, result, until));
+  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+              [=] { return real.pthread_timedjoin_np(thread, result, until); });
+}
+
+GPUPROF_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid_t clock,
+                                        const timespec* until) {
+  if (real.pthread_clockjoin_np == nullptr) return EINVAL;
+  GPUPROF_DORMANT(real.pthread_clockjoin_np(thread, result, clock, until));
+  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+              [=] { return real.pthread_clockjoin_np(thread, result, clock, until); });
+}
+
+GPUPROF_EXPORT int mtx_lock(mtx_t* mutex) {
+  GPUPROF_C11_DORMANT(mtx_lock, mutex);
+  return TryThenWait<thrd_busy>(
+      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
+      [=] { return real.mtx_trylock(mutex); }, [=] { return real.mtx_lock(mutex); });
+}
+
+GPUPROF_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {
+  GPUPROF_C11_DORMANT(mtx_timedlock, mutex, until);
+  return TryThenWait<thrd_busy>(
+      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
+      [=] { return real.mtx_trylock(mutex); }, [=] { return real.mtx_timedlock(mutex, until); });
+}
+
+GPUPROF_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
+  GPUPROF_C11_DORMANT(cnd_wait, condition, mutex);
+  return Timed(
+      {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
+      [=] { return real.cnd_wait(condition, mutex); });
+}
+
+GPUPROF_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
+  GPUPROF_C11_DORMANT(cnd_timedwait, condition, mutex, until);
+  return Timed(
+      {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
+      [=] { return real.cnd_timedwait(condition, mutex, until); });
+}
+
+GPUPROF_EXPORT int thrd_join(thrd_t thread, int* result) {
+  GPUPROF_C11_DORMANT(thrd_join, thread, result);
+  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+              [=] { return real.thrd_join(thread, result); });
 }
 
 }  // extern "C"

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Thread creation and names. While recording, a new thread starts in our trampoline, which notes
-// its birth; its death is seen by inject/thread_exit.cc. Dormant: the call goes straight through.
+// Thread creation (POSIX's and C11's) and names. While recording, a new thread starts in our
+// trampoline, which notes its birth; its death is seen by inject/thread_exit.cc. Dormant: the call
+// goes straight through.
 
 #include <atomic>
 
@@ -23,7 +24,7 @@ using proto::ThreadEvent;
 struct Start {
   std::atomic<uint32_t> taken;
   int creator;
-  void* (*function)(void*);
+  void (*function)();  // what it returns, its caller knows
   void* argument;
 };
 
@@ -53,21 +54,46 @@ Record ThreadRecord(const Recorder& recorder, ThreadEvent event, uint64_t a, uin
           b};
 }
 
-void* ThreadMain(void* opaque) {
+// Null: the thread is to start without us.
+Start* Prepare(void (*function)(), void* argument) {
+  Start* start = Recording(proto::kSourceThreads) && t_thread.tool == 0 ? TakeStart() : nullptr;
+  if (start == nullptr) return nullptr;
+  start->creator = raw::GetTid();
+  start->function = function;
+  start->argument = argument;
+  return start;
+}
+
+struct Body {
+  void (*function)();
+  void* argument;
+};
+
+// The first thing in a new thread. Gives the slot back.
+Body NoteStart(void* opaque) {
   Start* slot = static_cast<Start*>(opaque);
-  void* (*function)(void*) = slot->function;
-  void* argument = slot->argument;
+  const Body body = {slot->function, slot->argument};
   const int creator = slot->creator;
   slot->taken.store(0, std::memory_order_release);
   {
     Recorder recorder(proto::kSourceThreads);
     if (recorder.active()) {
       recorder.Write(ThreadRecord(recorder, ThreadEvent::kStart,
-                                  reinterpret_cast<uint64_t>(function),
+                                  reinterpret_cast<uint64_t>(body.function),
                                   static_cast<uint64_t>(creator)));
     }
   }
-  return function(argument);
+  return body;
+}
+
+void* ThreadMain(void* opaque) {
+  const Body body = NoteStart(opaque);
+  return reinterpret_cast<void* (*)(void*)>(body.function)(body.argument);
+}
+
+int C11ThreadMain(void* opaque) {
+  const Body body = NoteStart(opaque);
+  return reinterpret_cast<thrd_start_t>(body.function)(body.argument);
 }
 
 }  // namespace
@@ -76,13 +102,19 @@ extern "C" {
 
 GPUPROF_EXPORT int pthread_create(pthread_t* thread, const pthread_attr_t* attributes,
                                   void* (*function)(void*), void* argument) {
-  Start* start = Recording(proto::kSourceThreads) && t_thread.tool == 0 ? TakeStart() : nullptr;
+  Start* start = Prepare(reinterpret_cast<void (*)()>(function), argument);
   if (start == nullptr) return real.pthread_create(thread, attributes, function, argument);
-  start->creator = raw::GetTid();
-  start->function = function;
-  start->argument = argument;
   const int result = real.pthread_create(thread, attributes, ThreadMain, start);
   if (result != 0) start->taken.store(0, std::memory_order_release);
+  return result;
+}
+
+GPUPROF_EXPORT int thrd_create(thrd_t* thread, thrd_start_t function, void* argument) {
+  if (real.thrd_create == nullptr) return thrd_error;
+  Start* start = C11IsLibcs() ? Prepare(reinterpret_cast<void (*)()>(function), argument) : nullptr;
+  if (start == nullptr) return real.thrd_create(thread, function, argument);
+  const int result = real.thrd_create(thread, C11ThreadMain, start);
+  if (result != thrd_success) start->taken.store(0, std::memory_order_release);
   return result;
 }
 

@@ -9,7 +9,8 @@ import subprocess
 import pytest
 
 from conftest import GPUPROF, clean_environment, program, run_bare
-from trace_file import BARRIER, CONDITION, FLAG_HAS_STACK, FLAG_INCOMPLETE, FLAG_NO_UNWINDER, FLAG_TIMED_OUT, MUTEX, RWLOCK_READ, RWLOCK_WRITE, SEMAPHORE
+from trace_file import (BARRIER, CONDITION, FLAG_HAS_STACK, FLAG_INCOMPLETE, FLAG_NO_UNWINDER, FLAG_TIMED_OUT, JOIN, MUTEX, RWLOCK_READ,
+                        RWLOCK_WRITE, SEMAPHORE, THREAD_EXIT, THREAD_START)
 
 LOCKS = "--trace=locks"
 
@@ -18,6 +19,78 @@ LOCKS = "--trace=locks"
 @pytest.mark.parametrize("victim", ["lock_results", "sem_results"])
 def test_results_are_those_of_the_bare_run(same, victim, options):
     same([program(victim)], *options)
+
+
+@pytest.mark.parametrize("options", [(LOCKS,), ("--trace=heap=exact,locks,threads",), ("--capture=off",)])
+def test_results_of_joins_are_those_of_the_bare_run(same, options):
+    same([program("joins"), "results"], *options)
+
+
+def _without_flags_of_stacks(row):
+    return row["flags"] & ~(FLAG_HAS_STACK | FLAG_NO_UNWINDER)
+
+
+def test_joins(record):
+    """One that lasts, one of a thread that has ended, one that gives up, one that is cancelled."""
+    outcome = record([program("joins"), "record"], LOCKS, "--clock=monotonic")  # ticks are ns
+    assert outcome.status == 0
+    slow_tid, ended_tid, stuck_tid, slow, _, late = map(int, outcome.out.split())
+    trace = outcome.trace()
+    assert trace.lost == 0
+    main = int(trace.path.name[1:].split("-")[0])
+    rows = trace.wait_rows(kind=JOIN)
+    assert ended_tid not in {row["owner"] for row in rows}
+    first = [row for row in rows if row["owner"] == slow_tid]
+    assert [(row["object"], _without_flags_of_stacks(row)) for row in first] == [(slow, 0)]
+    assert 90_000_000 <= first[0]["duration"] < 10_000_000_000
+    assert first[0]["caller"] != 0 and first[0]["stack"] > 1
+    assert [row["object"] for row in rows if row["flags"] & FLAG_TIMED_OUT] == [late]
+    (cancelled,) = [row for row in rows if row["flags"] & FLAG_INCOMPLETE]
+    assert cancelled["owner"] == main and cancelled["stack"] > 1
+    assert trace.threads[cancelled["track"]].tid == stuck_tid
+    assert 50_000_000 <= cancelled["duration"] < 10_000_000_000
+    kinds = {kind["name"]: kind for kind in _stats(outcome)["kinds"]}
+    assert not kinds["join"]["contended"] and kinds["join"]["count"] == len(rows)
+    assert kinds["join"]["total_ns"] >= 150_000_000
+
+
+def test_cancelled_waits_are_incomplete(record):
+    """Each thread that is cancelled in a wait leaves it behind, and in a cancelled computation none."""
+    trace = record([program("cancelled")], LOCKS).trace()
+    rows = [row for row in trace.wait_rows() if row["flags"] & FLAG_INCOMPLETE]
+    # Every other thread is given the time to begin its wait: of the four kinds of waits ten each.
+    assert 20 <= len(rows) <= 80
+    assert {row["kind"] for row in rows} <= {SEMAPHORE, CONDITION}
+    assert sum(row["kind"] == CONDITION for row in rows) >= 20
+
+
+def test_c11_threads(record):
+    bare = run_bare([program("c11_threads")])
+    outcome = record([program("c11_threads")], "--trace=locks,threads", "--clock=monotonic")  # ticks are ns
+    assert (outcome.status, outcome.out) == (bare.status, bare.out) and bare.status == 0
+    mutex, condition, thread, main, waiter = map(int, outcome.own_err.split())
+    trace = outcome.trace()
+    assert trace.lost == 0
+    (contended,) = trace.wait_rows(obj=mutex)
+    assert contended["kind"] == MUTEX and contended["owner"] == main and 20_000_000 <= contended["duration"] < 10_000_000_000
+    assert contended["stack"] > 1 and trace.threads[contended["track"]].tid == waiter
+    conditions = trace.wait_rows(obj=condition)
+    assert {row["kind"] for row in conditions} == {CONDITION}
+    assert sorted({_without_flags_of_stacks(row) for row in conditions}) == [0, FLAG_TIMED_OUT]
+    assert sum(row["flags"] & FLAG_TIMED_OUT != 0 for row in conditions) == 1, "a call that is refused is no wait"
+    timed = [row for row in trace.wait_rows(kind=MUTEX) if row["object"] != mutex]
+    assert [(_without_flags_of_stacks(row), row["owner"]) for row in timed] == [(FLAG_TIMED_OUT, main)]
+    assert [(row["object"], row["owner"]) for row in trace.wait_rows(kind=JOIN)] == [(thread, waiter)]
+    events = list(zip(trace.thread_events["track"].tolist(), trace.thread_events["event"].tolist()))
+    track = contended["track"]
+    assert events.count((track, THREAD_START)) == events.count((track, THREAD_EXIT)) == 1
+
+
+def test_refused_calls_are_no_waits(record):
+    outcome = record([program("refused_locks")], "--trace=locks,threads")
+    assert outcome.status == 0
+    trace = outcome.trace()
+    assert trace.wait_rows() == [] and trace.lost == 0
 
 
 def test_contended_waits(record):

@@ -58,7 +58,7 @@ _COLUMNS = {
     CUDA_EVENT: (("time", "time"), ("correlation", "delta"), ("event", "delta"), ("record", "delta")),
 }
 
-MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER = 1, 2, 3, 4, 5, 6
+MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER, JOIN = 1, 2, 3, 4, 5, 6, 7
 THREAD_START, THREAD_NAME, THREAD_EXIT, THREAD_SEEN = 1, 2, 3, 4
 RANGE_KINDS = dict(enumerate(("push_pop", "start_end", "mark", "name_thread", "name_category", "name_device", "name_context",
                               "name_stream", "name_event"), start=1))

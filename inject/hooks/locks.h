@@ -1,0 +1,15 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What other parts of the inject object want of the hooks of locks.
+
+#pragma once
+
+namespace gpuprof::inject {
+
+// The calling thread ends: a wait that it left by cancellation, or by ending itself in a signal
+// handler, becomes an incomplete one. In the first round of key destructors, before any of them can
+// wait anew.
+void EndWaitOfEndedThread() noexcept;
+
+}  // namespace gpuprof::inject
