@@ -50,7 +50,7 @@ void RecordChild(proto::ProcessEvent event, pid_t child, const char* path) {
 bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; }
 
 // What the system would answer, as far as it can be asked beforehand; 0: nothing speaks against it.
-int AskForExec(int folder, const char* path, int flags) {
+[[gnu::noinline]] int AskForExec(int folder, const char* path, int flags) {
   if (path == nullptr) return EFAULT;
   // With the effective ids, as exec itself; systems before 5.8 cannot be asked so.
   const long answer = raw::Call(SYS_faccessat2, folder, raw::Arg(path), X_OK, flags | AT_EACCESS);
@@ -60,7 +60,7 @@ int AskForExec(int folder, const char* path, int flags) {
 }
 
 // The same for a name that is looked for as execvp does.
-int AskForExecByName(const char* name) {
+[[gnu::noinline]] int AskForExecByName(const char* name) {
   if (name == nullptr) return EFAULT;
   if (*name == 0) return ENOENT;
   if (strchr(name, '/') != nullptr) return AskForExec(AT_FDCWD, name, 0);
@@ -81,21 +81,35 @@ int AskForExecByName(const char* name) {
   }
 }
 
+struct Leaving {
+  bool owner;    // whose trace has ended
+  bool ignored;  // the trigger signal
+};
+
+[[gnu::noinline]] Leaving Leave(const char* path, int refusal) {
+  const int saved = errno;
+  const bool owner = OwnsImage();
+  if (owner && refusal == 0) BeforeExec(path);
+  if (owner && refusal != 0) NoteRefusedExec(path, refusal);
+  const Leaving leaving = {owner && refusal == 0, BeforeExecSignal()};
+  errno = saved;
+  return leaving;
+}
+
+[[gnu::noinline]] void ComeBack(const Leaving& leaving) {
+  const int error = errno;
+  if (leaving.ignored) AfterExecSignal();
+  if (leaving.owner) AfterFailedExec(error);
+  errno = error;
+}
+
 // `refusal` is what the call will surely fail with, as programs that look for one in several places
 // expect; 0: it may succeed, and the trace ends before it is too late.
 template <typename Call>
 int Exec(const char* path, int refusal, Call call) {
-  const bool owner = OwnsImage() && refusal == 0;
-  const int saved = errno;
-  if (owner) BeforeExec(path);
-  if (refusal != 0 && OwnsImage()) NoteRefusedExec(path, refusal);
-  const bool ignored = BeforeExecSignal();
-  errno = saved;
+  const Leaving leaving = Leave(path, refusal);
   const int result = call();
-  const int error = errno;
-  if (ignored) AfterExecSignal();
-  if (owner) AfterFailedExec(error);
-  errno = error;
+  ComeBack(leaving);
   return result;
 }
 

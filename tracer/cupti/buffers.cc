@@ -56,10 +56,7 @@ uint8_t* BufferPool::RequestFrom(uint32_t first, uint32_t end, size_t size) {
 
 uint8_t* BufferPool::Request(size_t* size) {
   *size = buffer_bytes_;
-  if (uint8_t* buffer = RequestFrom(0, most_, buffer_bytes_)) {
-    if (outstanding() > most_ / 4 * 3) crowded_.store(1, std::memory_order_relaxed);
-    return buffer;
-  }
+  if (uint8_t* buffer = RequestFrom(0, most_, buffer_bytes_)) return buffer;
   crowded_.store(1, std::memory_order_relaxed);
   *size = kSpareBytes;
   if (with_spares_) {

@@ -57,8 +57,9 @@ class BufferPool {
   // stays, as CUPTI's own copy may still point to it.
   void Forget();
 
-  // Whether few were left, or none, when one was asked for since TakeCrowded: buffers that are out
-  // only because they are not full yet want to be fetched.
+  // Whether one was asked for and none was left, since TakeCrowded: buffers that are out only
+  // because they are not full yet want to be fetched. Not before: whoever gives one back asks for
+  // another at once, while the one that came is not read yet.
   bool is_crowded() const { return crowded_.load(std::memory_order_relaxed) != 0; }
   bool TakeCrowded() { return is_crowded() && crowded_.exchange(0) != 0; }
 

@@ -27,7 +27,7 @@ namespace {
 constexpr uint64_t kMillisecond = 1'000'000u;
 // What is lost to a SIGKILL is no more than this.
 constexpr uint64_t kFlushPause = 500 * kMillisecond;
-// When buffers become few. Where each thread holds one, they can all be out with little in them.
+// When none is left. Where each thread holds one, they can all be out with little in them.
 constexpr uint64_t kCrowdedFlushPause = 20 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
 constexpr uint64_t kReadLimit = 1000 * kMillisecond;

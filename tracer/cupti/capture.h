@@ -31,7 +31,7 @@ namespace gpuprof::tracer::cupti {
 bool Start(const Host* host, bool is_late);
 bool IsActive();
 // Now and then: has completed records delivered, reads the clocks. True: soon again, something
-// waits for the driver, or buffers are few.
+// waits for the driver, or buffers were lacking.
 bool Tick();
 // Everything that is complete is delivered, and what is not yet as well if `forced`.
 void Flush(bool forced);
