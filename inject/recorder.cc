@@ -85,19 +85,27 @@ void HookTimer::Calibrate() noexcept {
   }
 }
 
-// The next one is 1 to 2 * kTimeHookOneIn - 1 hooks away, each as likely: one in kTimeHookOneIn on
-// average. A thread's first hook is as likely to be timed as any.
+// Of each kTimeHookOneIn hooks of a thread one, each as likely as the others: their number is known
+// as well as if every n-th were timed.
 void HookTimer::Begin() noexcept {
   ThreadState& thread = t_thread;
-  constexpr uint32_t kFarthest = 2 * proto::kTimeHookOneIn - 1;
   const bool is_first = thread.hooks_until_timed == 0;
-  // Of its own: the samples of the heap must not depend on it.
   static std::atomic<uint32_t> drawn{0};
   uint64_t mixed =
       (drawn.fetch_add(1, std::memory_order_relaxed) + g_settings.start_id) * 0x9e3779b97f4a7c15u;
   mixed = (mixed ^ mixed >> 31) * 0xbf58476d1ce4e5b9u;
-  thread.hooks_until_timed = 1 + static_cast<uint32_t>((mixed >> 32) * kFarthest >> 32);
-  if (!is_first) start_ = proto::ReadTicks(g_process.clock);
+  const auto place = static_cast<uint16_t>((mixed >> 32) % proto::kTimeHookOneIn);
+  const uint16_t before = thread.timed_place;
+  thread.timed_place = place;
+  if (is_first) {
+    // This is hook 0 of the first round.
+    thread.hooks_until_timed = place;
+    if (place != 0) return;
+    thread.hooks_until_timed = proto::kTimeHookOneIn;
+  } else {
+    thread.hooks_until_timed = proto::kTimeHookOneIn - before + place;
+  }
+  start_ = proto::ReadTicks(g_process.clock);
 }
 
 // A hook that took half a millisecond stood still: its thread had lost the processor, which is not

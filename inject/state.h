@@ -82,6 +82,7 @@ struct ThreadState {
   uint8_t tool;                // one of our threads
   uint8_t exiting;             // rounds of key destructors seen
   uint8_t refused;             // kNoRing, kThreadOver: no ring in this generation
+  uint16_t timed_place;        // of the last hook that was timed, in its round
 };
 static_assert(sizeof(ThreadState) <= 64);
 
