@@ -13,8 +13,8 @@
 #include <charconv>
 #include <cstdlib>
 #include <fstream>
-#include <iterator>
 
+#include "launcher/read_file.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {
@@ -31,10 +31,8 @@ std::vector<std::string> Names(const std::string& path) {
   return names;
 }
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
-}
+// A process may end at any time, and with it what its files had to say.
+std::string ReadAll(const std::string& path) { return ReadFile(path).value_or(""); }
 
 // In clock ticks since the machine began; 0: the process is gone, or has ended and waits for its
 // parent.

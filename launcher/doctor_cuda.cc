@@ -13,10 +13,10 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <sstream>
 
 #include "launcher/doctor_nvml.h"
+#include "launcher/read_file.h"
 #include "launcher/text.h"
 
 namespace gpuprof::launcher {
@@ -28,12 +28,7 @@ using Level = Check::Level;
 constexpr uint32_t kOldestCupti = 18;
 constexpr int kCapSysAdmin = 21, kCapPerfmon = 38;
 
-std::string ReadAll(const std::string& path) {
-  std::ifstream file(path);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return text.str();
-}
+std::string ReadAll(const std::string& path) { return ReadFile(path).value_or(""); }
 
 DriverSigns LookForDriver() {
   DriverSigns signs;

@@ -5,15 +5,15 @@
 
 #include "launcher/options.h"
 
-#include <unistd.h>
+#include <errno.h>
 
 #include <CLI/CLI.hpp>
 #include <cstring>
-#include <fstream>
-#include <iterator>
+#include <optional>
 #include <sstream>
 
 #include "launcher/nearest.h"
+#include "launcher/read_file.h"
 #include "launcher/settings.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
@@ -301,12 +301,12 @@ std::vector<OptionView> Options::Views() const {
 }
 
 std::string ReadSettingsFile(const std::string& path, FileSections* sections) {
-  std::ifstream file(path);
-  if (!file) {
-    return access(path.c_str(), F_OK) == 0 ? path + " cannot be read; make it readable or remove it"
-                                           : "";
+  const std::optional<std::string> read = ReadFile(path);
+  if (!read) {
+    if (errno == ENOENT) return "";
+    return path + " cannot be read (" + strerror(errno) + "); make it readable or remove it";
   }
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::string& text = *read;
   const std::string unclosed = UnclosedIn(text);
   if (!unclosed.empty()) return path + ": " + unclosed + " is not closed";
   std::istringstream lines(text);

@@ -11,9 +11,8 @@
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 
+#include "launcher/read_file.h"
 #include "launcher/values.h"
 
 namespace gpuprof::launcher {
@@ -102,8 +101,7 @@ bool NvmlIsHere() {
     if (IsIn(folder)) return true;
   }
   // Names stand in it as they are.
-  std::ifstream cache("/etc/ld.so.cache", std::ios::binary);
-  const std::string names{std::istreambuf_iterator<char>(cache), {}};
+  const std::string names = ReadFile("/etc/ld.so.cache").value_or("");
   return names.find(kSoname) != std::string::npos;
 }
 

@@ -129,6 +129,13 @@ def test_usage_errors(tmp_path, args, words):
     assert not re.search(r"[.?!][.]", result.stderr.replace("...", "")), result.stderr
 
 
+def test_a_settings_file_that_cannot_be_read(tmp_path):
+    (tmp_path / "gpuprof.toml").mkdir()
+    result = gpuprof("run", "--", "true", cwd=tmp_path)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert "gpuprof.toml cannot be read (Is a directory); make it readable or remove it" in result.stderr
+
+
 def test_unknown_variables_are_errors(tmp_path):
     result = gpuprof("run", "--", "true", cwd=tmp_path, env=clean_env(GPUPROF_STAKS="1"))
     assert result.returncode == 2
