@@ -6,7 +6,6 @@
 
 #include "launcher/carriers.h"
 
-#include <dirent.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -21,15 +20,6 @@ namespace gpuprof::launcher {
 namespace {
 
 constexpr int kStepMs = 10;
-
-std::vector<std::string> Names(const std::string& path) {
-  std::vector<std::string> names;
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return names;
-  while (const dirent* entry = readdir(folder)) names.emplace_back(entry->d_name);
-  closedir(folder);
-  return names;
-}
 
 // A process may end at any time, and with it what its files had to say.
 std::string ReadAll(const std::string& path) { return ReadFile(path).value_or(""); }
@@ -48,7 +38,7 @@ uint64_t StartOf(const std::string& process) {
 
 bool HasControlThread(const std::string& process) {
   const std::string tasks = "/proc/" + process + "/task";
-  for (const std::string& task : Names(tasks)) {
+  for (const std::string& task : ListFolder(tasks)) {
     if (task[0] != '.' &&
         ReadAll(tasks + "/" + task + "/comm") == std::string(proto::kControlThread) + "\n")
       return true;
@@ -75,7 +65,7 @@ uint64_t AgeMs(uint64_t start) {
 // Those with our control thread, and those so young that it may come.
 std::vector<int32_t> FindCarriers(const std::string& bundle, uint64_t since, int young_ms) {
   std::vector<int32_t> found;
-  for (const std::string& name : Names("/proc")) {
+  for (const std::string& name : ListFolder("/proc")) {
     int32_t pid = 0;
     const auto number = std::from_chars(name.data(), name.data() + name.size(), pid);
     if (number.ec != std::errc() || number.ptr != name.data() + name.size()) continue;

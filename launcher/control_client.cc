@@ -5,7 +5,6 @@
 
 #include "launcher/control_client.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -20,6 +19,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "launcher/read_file.h"
 #include "proto/codec/recover.h"
 #include "proto/contract.h"
 #include "proto/control.h"
@@ -28,15 +28,6 @@ namespace gpuprof::launcher {
 namespace {
 
 constexpr size_t kMostAnswer = 64 * 1024;
-
-std::vector<std::string> ListFolder(const std::string& path) {
-  std::vector<std::string> names;
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return names;
-  while (const dirent* entry = readdir(folder)) names.emplace_back(entry->d_name);
-  closedir(folder);
-  return names;
-}
 
 // "gpuprof-<uid>" of a user whose processes we may ask.
 bool ParseSocketFolder(const std::string& name, uint32_t* uid) {

@@ -3,6 +3,7 @@
 
 #include "launcher/read_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -27,6 +28,15 @@ std::optional<std::string> ReadFile(const std::string& path) {
     errno = error;
     return std::nullopt;
   }
+}
+
+std::vector<std::string> ListFolder(const std::string& path) {
+  std::vector<std::string> names;
+  DIR* folder = opendir(path.c_str());
+  if (folder == nullptr) return names;
+  while (const dirent* entry = readdir(folder)) names.emplace_back(entry->d_name);
+  closedir(folder);
+  return names;
 }
 
 }  // namespace gpuprof::launcher
