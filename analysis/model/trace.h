@@ -401,6 +401,8 @@ struct Process {
   uint64_t unknown_rows = 0;
   uint64_t dropped = 0;  // records lost, over all tracks
   bool alive = false;    // still running when it was read: more may come
+  // Its file was cut, or its ring file is gone: what was recorded last is missing.
+  bool lacks_end() const { return !has_end && !alive; }
   std::string writer_version;
   uint32_t stack_depth = 0;
   uint32_t uid = 0;

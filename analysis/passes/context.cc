@@ -231,6 +231,12 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());
     }
     if (p.alive) meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more may come");
+    if (p.lacks_end()) {
+      meta->add_notes(
+          "pid " + std::to_string(p.pid) +
+          ": its trace stops without an end, and no ring file could finish it: what was "
+          "recorded last is missing");
+    }
     meta->set_window_start_ns(first ? p.first_ns : std::min(meta->window_start_ns(), p.first_ns));
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
     first = false;
@@ -268,6 +274,9 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
   } else if (!trace_->faults.empty()) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("files are damaged or cut: what could not be read is missing");
+  } else if (AnyLacksEnd()) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason("a trace stops without an end: what was recorded last is missing");
   } else if (meta.lost_count() * 100 > rows) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("more than 1 % of the records were lost");
@@ -284,6 +293,11 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
 bool PassContext::IsWindow() const {
   return std::any_of(selected_.begin(), selected_.end(),
                      [&](size_t i) { return process(i).kept_from_ns != INT64_MIN; });
+}
+
+bool PassContext::AnyLacksEnd() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [&](size_t i) { return process(i).lacks_end(); });
 }
 
 void PassContext::LimitToWindow(results::Confidence* confidence) const {

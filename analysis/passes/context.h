@@ -74,6 +74,8 @@ class PassContext {
     std::unique_ptr<Symbolizer> symbolizer;
   };
 
+  bool AnyLacksEnd() const;
+
   const Trace* trace_;
   const PassOptions* options_;
   std::optional<std::regex> marker_;

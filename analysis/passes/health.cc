@@ -130,7 +130,8 @@ void FillGpuRates(const Process& process, results::HealthProcess* row) {
 // The first health is written as the capture begins, before anything was spent; the drain's time is
 // in every later one.
 bool IsCostKnown(const Process& process) {
-  return process.health.drain_cpu_ns() != 0 || (!process.recovered && !process.alive);
+  return process.health.drain_cpu_ns() != 0 ||
+         (process.has_end && !process.recovered && !process.alive);
 }
 
 HookCost HookCostOf(const Process& process) {

@@ -74,6 +74,22 @@ TEST(Cost, OfAProcessThatWasKilledEarlyIsNotKnown) {
   EXPECT_THAT(Render(overview, Format::kText, {}, 200), testing::HasSubstr("cost: not known"));
 }
 
+// A file that was cut between two blocks is whole in each of its bytes.
+TEST(Losses, OfATraceWithoutItsEndAreNotNothing) {
+  ProcessBuilder cut(1);
+  cut.Thread(1).Alloc(0, 0x10, 64).Alloc(2 * kMs, 0x20, 64);
+  cut.process().has_end = false;
+  const auto health = RunPass<results::Health>("health", MakeTrace({&cut}));
+  ASSERT_EQ(health.meta().notes_size(), 1);
+  EXPECT_THAT(health.meta().notes(0), testing::StartsWith("pid 1: its trace stops without an end"));
+  EXPECT_EQ(health.meta().confidence().level(), results::LEVEL_LOW);
+  EXPECT_FALSE(health.processes(0).has_cpu_ratio()) << "what it cost stands at the end";
+  // Of a process that still runs no end is missing.
+  cut.process().alive = true;
+  const auto alive = RunPass<results::Health>("health", MakeTrace({&cut}));
+  EXPECT_EQ(alive.meta().confidence().level(), results::LEVEL_HIGH);
+}
+
 TEST(Cost, OfSeveralProcessesIsThatOfTheMeasured) {
   ProcessBuilder measured(1);
   measured.Thread(1).Alloc(0, 0x10, 64).Alloc(100 * kMs, 0x20, 64);
