@@ -1,14 +1,20 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Hidden definitions of the mutex functions that the static libunwind calls. Bound to libc's they
-// would pass through our own hooks on application threads: a lock of ours that is busy would count
-// as an event of the program that was not recorded. Plain mutexes only, as libunwind makes them;
-// the word is the first of the mutex: 0 free, 1 held, 2 held and waited for.
+// Hidden definitions of what the static libunwind calls around its locks, on application threads.
+//
+// Mutexes: bound to libc's they would pass through our own hooks, and a lock of ours that is busy
+// would count as an event of the program that was not recorded. Plain mutexes only, as libunwind
+// makes them; the word is the first of the mutex: 0 free, 1 held, 2 held and waited for.
+//
+// The signal mask: libc's function never blocks the signals that libc keeps for itself, so that
+// giving back a mask through it would unblock them on libc's own threads. One of these waits for
+// timers (SIGEV_THREAD) with their signal blocked: let in, it kills the process.
 
 #include <errno.h>
 #include <linux/futex.h>
 #include <pthread.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -21,9 +27,15 @@ std::atomic<int>* WordOf(pthread_mutex_t* mutex) {
   return reinterpret_cast<std::atomic<int>*>(mutex);
 }
 
+constexpr long kKernelMaskBytes = 8;
+
 }  // namespace
 
 extern "C" {
+
+int sigprocmask(int how, const sigset_t* set, sigset_t* old) {
+  return static_cast<int>(syscall(SYS_rt_sigprocmask, how, set, old, kKernelMaskBytes));
+}
 
 int pthread_mutex_init(pthread_mutex_t* mutex, const pthread_mutexattr_t* /*attributes*/) {
   WordOf(mutex)->store(0);

@@ -163,9 +163,10 @@ UnwindRule Interpret(unw_cursor_t* cursor, const Query& query) {
 
 bool UnwindTablesInit() {
   if (space != nullptr) return true;
-  // What the library blocks while it holds a lock. Left empty it would let in, on a thread of the
-  // program, every signal that the program has blocked there.
-  sigfillset(&_UIx86_64_full_mask);
+  // What the library blocks while it holds a lock. Whatever is not in it, it would let in on a
+  // thread of the program or of libc that has blocked it: all, then, and those too that sigfillset
+  // leaves out for libc's own use.
+  std::memset(&_UIx86_64_full_mask, 0xff, sizeof(_UIx86_64_full_mask));
   _UIx86_64_mi_init();
   _Ux86_64_dwarf_init();
   // An atomic_bool of C in the library's own words.
