@@ -56,8 +56,8 @@ void FilterRemove(const void* block) {
 }
 
 void Draw(ThreadState* thread) {
-  thread->bytes_until_sample = static_cast<int64_t>(MinusLog(NextRandom(&thread->random)) *
-                                                    static_cast<double>(g_process.heap_period));
+  thread->bytes_until_sample = static_cast<uint64_t>(MinusLog(NextRandom(&thread->random)) *
+                                                     static_cast<double>(g_process.heap_period));
 }
 
 }  // namespace
@@ -70,8 +70,7 @@ bool TakeSample(size_t bytes) noexcept {
                     1;
     NextRandom(&thread.random);
     Draw(&thread);
-    thread.bytes_until_sample -= static_cast<int64_t>(bytes);
-    if (thread.bytes_until_sample >= 0) return false;
+    if (!SampleDue(bytes)) return false;
   }
   Draw(&thread);
   return true;

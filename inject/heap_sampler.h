@@ -18,15 +18,17 @@
 
 namespace gpuprof::inject {
 
-// One subtraction on the common path.
+// One subtraction on the common path. When due nothing is counted yet: the call may fail, however
+// much it asks for, and what failed is no allocation.
 inline bool SampleDue(size_t bytes) noexcept {
   ThreadState& thread = t_thread;
-  thread.bytes_until_sample -= static_cast<int64_t>(bytes);
-  return __builtin_expect(thread.bytes_until_sample < 0, 0);
+  if (__builtin_expect(bytes > thread.bytes_until_sample, 0)) return true;
+  thread.bytes_until_sample -= bytes;
+  return false;
 }
 
-// After SampleDue: whether this allocation really is a sample (a thread's first call only draws its
-// first distance).
+// After SampleDue and a call that did not fail: whether this allocation really is a sample (a
+// thread's first call only draws its first distance).
 bool TakeSample(size_t bytes) noexcept;
 
 inline uint32_t FilterBucket(const void* block) noexcept {

@@ -74,7 +74,7 @@ inline constexpr uint8_t kThreadOver = 2;
 // pays for it.
 struct ThreadState {
   proto::RingHeader* ring;
-  int64_t bytes_until_sample;
+  uint64_t bytes_until_sample;  // less than 40 periods: no call that asks for more escapes
   uint64_t random;
   uint32_t hooks_until_timed;  // 0: not drawn yet
   uint32_t generation;         // of `ring`; differs from the process's: none yet
