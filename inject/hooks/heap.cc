@@ -130,6 +130,13 @@ void* RecordReallocation(uint32_t bits, HeapFunction function, void* old, size_t
   return block;
 }
 
+// A hook that hands on its own frame must be there until the call comes back: as its last call the
+// compiler would leave the frame first.
+inline void* NotItsLastCall(void* block) {
+  asm volatile("" : "+r"(block));
+  return block;
+}
+
 }  // namespace
 
 // A hook whose allocation is recorded after the real call. Macro-free bodies would repeat these
@@ -184,8 +191,8 @@ GPUPROF_EXPORT void* realloc(void* block, size_t size) {
   if (__builtin_expect(bootstrap::Owns(block), 0)) return MoveFromBootstrap(block, size);
   const uint32_t bits = HeapBits();
   if (__builtin_expect(bits == 0, 1)) return real.realloc(block, size);
-  return RecordReallocation(bits, HeapFunction::kRealloc, block, size, real.realloc,
-                            __builtin_frame_address(0));
+  return NotItsLastCall(RecordReallocation(bits, HeapFunction::kRealloc, block, size, real.realloc,
+                                           __builtin_frame_address(0)));
 }
 
 GPUPROF_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
@@ -195,8 +202,8 @@ GPUPROF_EXPORT void* reallocarray(void* block, size_t count, size_t size) {
   if (__builtin_expect(bootstrap::Owns(block), 0)) return MoveFromBootstrap(block, bytes);
   const uint32_t bits = HeapBits();
   if (__builtin_expect(bits == 0, 1)) return real.reallocarray(block, count, size);
-  return RecordReallocation(bits, HeapFunction::kReallocarray, block, bytes, real.realloc,
-                            __builtin_frame_address(0));
+  return NotItsLastCall(RecordReallocation(bits, HeapFunction::kReallocarray, block, bytes,
+                                           real.realloc, __builtin_frame_address(0)));
 }
 
 GPUPROF_EXPORT void free(void* block) {
