@@ -51,6 +51,10 @@ std::atomic<uint32_t> g_settled{0};  // 1: it has done what there was to do at t
 std::atomic<uint32_t> g_reopen_wanted{0};
 std::atomic<uint32_t> g_hastened{0};
 bool g_forked = false;
+// A delayed capture, as the monotonic clock will show it; 0: none, or over. Children forked
+// meanwhile begin and end theirs at the same moments.
+uint64_t g_delayed_start = 0;
+uint64_t g_delayed_stop = 0;
 
 // What a thread without the program's files has to say.
 enum PostState : uint32_t { kNothing, kFilling, kFull };
@@ -61,8 +65,6 @@ uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
 struct Deadlines {
   uint64_t session;  // when the tracer is loaded for a capture that began with the process
-  uint64_t start;    // delayed capture; 0: none
-  uint64_t stop;     // end of a delayed capture; 0: none
   uint64_t tick;
   uint64_t loading;  // until then libraries are taken to be on their way
   uint64_t lonely;   // next look at whether only our threads are left
@@ -123,13 +125,18 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
 
 void Work(Deadlines* deadlines, uint64_t began) {
   const uint64_t now = Now();
-  if (deadlines->start != 0 && now >= deadlines->start) {
-    deadlines->start = 0;
-    if (BeginRecording("delay") && StartSession() && g_launch.length_ns != 0)
-      deadlines->stop = Now() + g_launch.length_ns;
+  if (g_delayed_start != 0 && now >= g_delayed_start) {
+    // Set before it begins: a child forked meanwhile records as well.
+    if (g_launch.length_ns != 0) g_delayed_stop = now + g_launch.length_ns;
+    g_delayed_start = 0;
+    if (!BeginRecording("delay")) {
+      g_delayed_stop = 0;  // it is not this capture that runs
+    } else {
+      StartSession();
+    }
   }
-  if (deadlines->stop != 0 && now >= deadlines->stop) {
-    deadlines->stop = 0;
+  if (g_delayed_stop != 0 && now >= g_delayed_stop) {
+    g_delayed_stop = 0;
     StopCapture("delay");
   }
   if (SessionMayStart(now, *deadlines)) StartSession();
@@ -154,7 +161,7 @@ void* ControlMain(void*) {
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
   deadlines.lonely = began + kLonelyTime;
   if (!g_forked && g_launch.capture == CaptureMode::kDelay)
-    deadlines.start = began + g_launch.delay_ns;
+    g_delayed_start = began + g_launch.delay_ns;
   OpenControlSocket();
   while (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid) {
     g_wanted.store(0);
@@ -167,8 +174,8 @@ void* ControlMain(void*) {
       raw::Call(SYS_futex, raw::Arg(&g_settled), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
     }
     uint64_t until = Now() + kSecond;
-    Earlier(&until, deadlines.start);
-    Earlier(&until, deadlines.stop);
+    Earlier(&until, g_delayed_start);
+    Earlier(&until, g_delayed_stop);
     if (MainThreadLeft()) Earlier(&until, Now() + kLonelyTimeWithoutMain);
     if (SessionIsDue()) {
       // The deadline may have passed with nothing recorded yet: look again now and then.

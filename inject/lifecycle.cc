@@ -97,23 +97,8 @@ void WriteProcessEvent(proto::ProcessEvent event, uint64_t a, uint64_t b, const 
   }
 }
 
-bool StartSessionLocked() {
-  if (State() != CaptureState::kCapturing || g_process.session.load() != 0) return true;
-  const tracer::Api* api = LoadTracer();
-  g_process.tracer = api;
-  if (api == nullptr || !api->start(g_process.captures.load(), g_trigger)) {
-    g_process.recording.store(0, std::memory_order_release);
-    SetState(CaptureState::kFailed);
-    SayWhatWasPosted();  // it may be the drain's reason
-    NoteTrouble();
-    return false;
-  }
-  g_process.session.store(1, std::memory_order_release);
-  g_process.can_unwind.store(1, std::memory_order_release);
-  return true;
-}
-
-// A process that ends before the tracer came, and whose records no file holds.
+// Where no file holds what is recorded: of a process that ends before the tracer came, or that has
+// no memory for one.
 void SayRecordsAreLost() {
   const char* reason = "its files cannot be made";
   if (RingFileError() == ENOSPC || RingFileError() == EDQUOT) reason = "no space is left there";
@@ -125,6 +110,34 @@ void SayRecordsAreLost() {
   Text text(buffer, sizeof(buffer));
   text.Add("cannot record: ").Add(g_settings.bundle).Add(": ").Add(reason);
   Say(buffer);
+}
+
+// A forked child that has recorded nothing has none yet; a thread of the program may be making it.
+bool HaveRingFile() {
+  constexpr timespec kMoment = {0, 100'000};
+  while (!EnsureRingFile()) {
+    if (g_process.ring_file_state.load() != 1) return false;
+    raw::Call(SYS_nanosleep, raw::Arg(&kMoment), 0);
+  }
+  return true;
+}
+
+bool StartSessionLocked() {
+  if (State() != CaptureState::kCapturing || g_process.session.load() != 0) return true;
+  const bool has_file = HaveRingFile();
+  if (!has_file) SayRecordsAreLost();
+  const tracer::Api* api = has_file ? LoadTracer() : LoadedTracer();
+  g_process.tracer = api;
+  if (!has_file || api == nullptr || !api->start(g_process.captures.load(), g_trigger)) {
+    g_process.recording.store(0, std::memory_order_release);
+    SetState(CaptureState::kFailed);
+    SayWhatWasPosted();  // it may be the drain's reason
+    NoteTrouble();
+    return false;
+  }
+  g_process.session.store(1, std::memory_order_release);
+  g_process.can_unwind.store(1, std::memory_order_release);
+  return true;
 }
 
 }  // namespace
