@@ -4,6 +4,9 @@
 // The door: the library constructor. Resolves the originals, decides whether this process is
 // recorded at all, and if so sets the hooks to work. A process that is not recorded opens nothing
 // and starts nothing.
+//
+// Libraries that the program is linked with are initialised before ours: the first of them that
+// allocates begins the recording, and all that takes more than system calls waits for our turn.
 
 #include "inject/entry.h"
 
@@ -31,6 +34,8 @@ using namespace gpuprof::inject;
 // static part of newer libcs only.
 extern "C" int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void),
                                  void* object);
+// libc calls handlers of either list with the status behind their argument.
+extern "C" int __cxa_at_quick_exit(void (*handler)(void*, int), void* object);
 extern "C" void* __dso_handle;
 
 namespace {
@@ -38,6 +43,7 @@ namespace {
 // exit() and return from main, behind every other handler and destructor: ours was registered
 // first.
 void OnExit(int status, void*) { FinishProcess(proto::ExitWay::kReturn, status); }
+void OnQuickExit(void*, int status) { FinishProcess(proto::ExitWay::kQuick, status); }
 
 // Of a heap that is not ours nearly nothing is seen: none of it is recorded, and the trace says so.
 void LeaveForeignHeap() {
@@ -63,26 +69,47 @@ void RecordMainThread() {
                   static_cast<uint16_t>(proto::ThreadEvent::kSeen), 0, 0});
 }
 
-void Enter() {
-  ResolveRealSymbols();
+bool IsWanted() { return g_settings.bundle[0] != 0; }
+
+// What needs nothing but system calls.
+void BeginToRecord() {
   // The first reading of a clock faults a page in: it would come late.
   proto::ReadClockNs(CLOCK_MONOTONIC);
   const uint64_t ticks = proto::ReadCounter();
   const uint64_t ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   if (!ReadSettings()) return;
+  if (IsThreadSanitized()) {
+    g_settings.bundle[0] = 0;
+    Say("this process is not recorded: thread sanitizer would report the recorder's own threads");
+    return;
+  }
   LeaveForeignHeap();
   raw::Call(SYS_madvise, raw::Arg(&g_process), sizeof(g_process), MADV_WIPEONFORK);
   FillProcess();
   HookTimer::Calibrate();
-  CreateThreadExitKey();
-  __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
-  on_exit(OnExit, nullptr);
-  InstallSignal(g_launch.signal);
   const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
   g_settings.ticks_per_second =
       tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns)
           : 1'000'000'000u;
   if (g_launch.capture == CaptureMode::kNow && BeginRecording("now")) RecordMainThread();
+}
+
+constinit std::atomic<uint32_t> g_has_begun{0};
+
+void EnsureBegun() {
+  if (g_has_begun.load(std::memory_order_relaxed) == 0 && g_has_begun.exchange(1) == 0)
+    BeginToRecord();
+}
+
+void Enter() {
+  ResolveRealSymbols();
+  EnsureBegun();
+  if (!IsWanted()) return;
+  CreateThreadExitKey();
+  __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
+  on_exit(OnExit, nullptr);
+  __cxa_at_quick_exit(OnQuickExit, &__dso_handle);
+  InstallSignal(g_launch.signal);
   StartControlThread(/*forked=*/false);
   const bool all_stacks =
       g_settings.heap_mode == proto::HeapMode::kExact && g_settings.stack_depth != 0;
@@ -96,6 +123,11 @@ __attribute__((constructor(101))) void OnLoaded() { EnsureEntered(); }
 }  // namespace
 
 namespace gpuprof::inject {
+
+void EnterEarly() noexcept {
+  // Without its environment libc is not ready yet.
+  if (environ != nullptr) EnsureBegun();
+}
 
 void EnsureEntered() noexcept {
   if (g_has_entered.load(std::memory_order_relaxed) == 0 && g_has_entered.exchange(1) == 0) Enter();

@@ -11,4 +11,8 @@ namespace gpuprof::inject {
 // What our constructor does, unless it was done.
 void EnsureEntered() noexcept;
 
+// The part of it that needs nothing but system calls, unless it was done or is too early: recording
+// begins if it does with the process. For the first allocation; the originals are resolved.
+void EnterEarly() noexcept;
+
 }  // namespace gpuprof::inject

@@ -112,10 +112,9 @@
      const posix_spawnattr_t* attributes, char* const argv[], char* const envp[]),                \
     (pid, file, actions, attributes, argv, envp))
 
-#define GPUPROF_EXIT_HOOKS(X)                 \
-  X(void, _exit, (int status), (status))      \
-  X(void, _Exit, (int status), (status))      \
-  X(void, quick_exit, (int status), (status)) \
+#define GPUPROF_EXIT_HOOKS(X)            \
+  X(void, _exit, (int status), (status)) \
+  X(void, _Exit, (int status), (status)) \
   X(void, abort, (void), ())
 
 // The moment between the last library constructor and main.

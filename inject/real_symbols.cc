@@ -5,11 +5,14 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <sys/syscall.h>
 
 #include "inject/bootstrap_arena.h"
 #include "inject/elf_symbol.h"
+#include "inject/entry.h"
 #include "inject/raw_syscall.h"
 #include "inject/text.h"
 
@@ -21,6 +24,7 @@ namespace {
 int g_resolved = 0;
 bool g_heap_is_ours = true;
 bool g_c11_is_libcs = false;
+bool g_is_thread_sanitized = false;
 
 // pthread_cond_* exist in two layouts on x86-64; mixing them corrupts condition variables, and old
 // loaders hand out the oldest first.
@@ -84,11 +88,14 @@ void* FindBefore(void* program, const char* name, void* ours) {
   return FindSymbolInObjectOf(first, name) == first ? first : nullptr;
 }
 
+// What dlopen(nullptr) would return: not called, as thread sanitizer has a dlopen of its own that
+// does not work yet. Nor RTLD_DEFAULT: for an object that is linked to itself first (-Bsymbolic)
+// that is its own.
+void* Program() { return _r_debug.r_map; }
+
 // Takes the core of another heap that comes before ours: no block may go from one to the other.
 void AdoptHeapBefore(RealSymbols* found) {
-  // Not RTLD_DEFAULT: for an object that is linked to itself first (-Bsymbolic) that is its own.
-  void* program = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);
-  if (program == nullptr) return;
+  void* program = Program();
 #define GPUPROF_ADOPT(name)                                                       \
   if (void* first = FindBefore(program, #name, reinterpret_cast<void*>(&::name)); \
       first != nullptr) {                                                         \
@@ -103,33 +110,35 @@ void AdoptHeapBefore(RealSymbols* found) {
 }
 
 // Stubs: what `real` holds until resolution. Inside the resolution the heap lives in the bootstrap
-// arena.
+// arena; behind it the hook begins once more, as the first allocation begins the recording.
 namespace stub {
 
-void* malloc(size_t size) {
-  return ResolveRealSymbols() ? real.malloc(size) : bootstrap::Allocate(size, 16);
+bool IsReady() {
+  if (!ResolveRealSymbols()) return false;
+  EnterEarly();
+  return true;
 }
+
+void* malloc(size_t size) { return IsReady() ? ::malloc(size) : bootstrap::Allocate(size, 16); }
 void* calloc(size_t count, size_t size) {
-  return ResolveRealSymbols() ? real.calloc(count, size) : bootstrap::Allocate(count * size, 16);
+  return IsReady() ? ::calloc(count, size) : bootstrap::Allocate(count * size, 16);
 }
 void* realloc(void* block, size_t size) {
-  return ResolveRealSymbols() ? real.realloc(block, size) : bootstrap::Allocate(size, 16);
+  return IsReady() ? ::realloc(block, size) : bootstrap::Allocate(size, 16);
 }
 void free(void* block) {
   if (ResolveRealSymbols()) real.free(block);
 }
 int posix_memalign(void** out, size_t alignment, size_t size) {
-  if (ResolveRealSymbols()) return real.posix_memalign(out, alignment, size);
+  if (IsReady()) return ::posix_memalign(out, alignment, size);
   *out = bootstrap::Allocate(size, alignment);
   return *out == nullptr ? ENOMEM : 0;
 }
 void* aligned_alloc(size_t alignment, size_t size) {
-  return ResolveRealSymbols() ? real.aligned_alloc(alignment, size)
-                              : bootstrap::Allocate(size, alignment);
+  return IsReady() ? ::aligned_alloc(alignment, size) : bootstrap::Allocate(size, alignment);
 }
 void* memalign(size_t alignment, size_t size) {
-  return ResolveRealSymbols() ? real.memalign(alignment, size)
-                              : bootstrap::Allocate(size, alignment);
+  return IsReady() ? ::memalign(alignment, size) : bootstrap::Allocate(size, alignment);
 }
 
 // An allocator that comes before ours maps its first memory under its own lock: resolution, which
@@ -211,6 +220,7 @@ bool ResolveRealSymbols() noexcept {
   if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
   AdoptHeapBefore(&found);
+  g_is_thread_sanitized = dlsym(Program(), "__tsan_init") != nullptr;
   g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
   real = found;
   g_resolved = 2;
@@ -220,5 +230,7 @@ bool ResolveRealSymbols() noexcept {
 bool C11IsLibcs() noexcept { return g_c11_is_libcs; }
 
 bool HeapIsOurs() noexcept { return g_heap_is_ours; }
+
+bool IsThreadSanitized() noexcept { return g_is_thread_sanitized; }
 
 }  // namespace gpuprof::inject

@@ -34,4 +34,8 @@ bool C11IsLibcs() noexcept;
 // all the same and then work on its heap, which is not recorded. After resolution.
 bool HeapIsOurs() noexcept;
 
+// Whether thread sanitizer watches the process. It sees the calls of libc that our threads make,
+// but not how these agree with each other, and would call them races of the program's.
+bool IsThreadSanitized() noexcept;
+
 }  // namespace gpuprof::inject

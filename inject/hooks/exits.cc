@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The ways out that run no destructors. (exit() and return from main are seen by the handler that
-// inject/entry.cc registers; SIGKILL and fatal signals are not seen at all: the rings hold what was
-// recorded, and recovery reads them.)
+// The ways out that run no destructors. (exit(), quick_exit() and return from main are seen by the
+// handlers that inject/entry.cc registers; SIGKILL and fatal signals are not seen at all: the rings
+// hold what was recorded, and recovery reads them.)
 
 #include <signal.h>
 
@@ -25,14 +25,6 @@ GPUPROF_EXPORT __attribute__((noreturn)) void _exit(int status) {
 GPUPROF_EXPORT __attribute__((noreturn)) void _Exit(int status) {
   FinishProcess(proto::ExitWay::kUnderscore, status);
   real._Exit(status);
-  __builtin_unreachable();
-}
-
-GPUPROF_EXPORT __attribute__((noreturn)) void quick_exit(int status) {
-  // at_quick_exit handlers still run behind us and may allocate: they are recorded up to here, and
-  // the rest is dropped.
-  FinishProcess(proto::ExitWay::kQuick, status);
-  real.quick_exit(status);
   __builtin_unreachable();
 }
 

@@ -158,6 +158,16 @@ def test_delayed_capture(record):
     assert 0.2e9 < int(times.max() - times.min()) < 0.8e9
 
 
+def test_delayed_capture_of_forked_children(record):
+    """They are recorded in the same moments as the process that they were forked from."""
+    traces = record([program("delayed")], "--capture=delay:500ms+1s", "--trace=heap=exact").traces()
+    assert len(traces) == 2
+    for trace in traces:
+        assert [(n, s, t) for n, s, t in trace.captures] == [(1, True, "delay"), (1, False, "delay")]
+        count = len(trace.allocations(set(range(10000, 10030)) | set(range(20000, 20030))))
+        assert 3 <= count <= 14, count
+
+
 def test_program_that_closes_all_descriptors(same):
     outcome = same([program("closes_all")], HEAP_EXACT)
     assert outcome.out == b"0 wrong\n"

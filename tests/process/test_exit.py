@@ -176,3 +176,11 @@ def test_exits_while_the_recorder_is_at_work(record):
     """Whoever ends the capture, the thread that exits or the recorder's own, the other finds it ended."""
     outcome = record([program("exits_at_work"), "1200"], HEAP_EXACT, timeout=120)
     assert (outcome.status, outcome.out) == (0, b"0 ended wrongly\n")
+
+
+def test_handlers_of_quick_exit_are_recorded(same):
+    outcome = same([program("quick_exit_handlers")], HEAP_EXACT)
+    trace = outcome.trace()
+    assert (outcome.status, trace.exit_way, trace.exit_status) == (7, WAY_QUICK, 7)
+    assert len(trace.allocations({10008})) == 10 and len(trace.allocations({10007})) == 1000
+    assert trace.lost == 0 and len(trace.wait_rows()) >= 1

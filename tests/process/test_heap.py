@@ -172,3 +172,22 @@ def test_what_the_hooks_cost_is_told_with_its_interval(record, options):
     assert 0 < health["hook_low_ns"] < health["hook_ns"] < health["hook_high_ns"]
     assert 1 <= health["hook_ns"] / health["hook_count"] <= 20_000
     assert health["slowdown_ratio"] >= health["hook_ns"] / health["captured_ns"] * 0.99
+
+
+@pytest.mark.parametrize("what", ["small", "half", "most"])
+def test_what_could_not_be_had_is_no_allocation(record, what):
+    """However much a failing call asks for, the samples of what there is stay as likely as they were."""
+    outcome = record([program("failing_calls"), what], "--trace=heap=sampled")
+    truth = int(outcome.out)
+    told = json.loads(gpuprof("stats", "heap", "--json", outcome.bundle).out)
+    total = sum(row["allocated_bytes"] for row in told["processes"])
+    if what == "small":
+        assert truth == 16000 and total < 4 << 20, total
+    else:
+        assert abs(total - truth) < 0.1 * truth, (total, truth)
+
+
+def test_exact_heap_of_libraries_that_come_before(record):
+    """What a library allocates as it is initialised, before the preloaded recorder's own turn."""
+    trace = record([program("linked_first")], "--trace=heap=exact").trace()
+    assert len(trace.allocations({54321})) == 1 and trace.matched_frees({54321}) == 1 and trace.lost == 0

@@ -4,13 +4,14 @@
 """SIGUSR1 toggles, and belongs to the program all the same: its handler, its flags, its queries, its sigwait."""
 
 import os
+import pathlib
 import signal
 import sys
 import time
 
 import pytest
 
-from conftest import HEAP_EXACT, program, run_bare, verify
+from conftest import HEAP_EXACT, gpuprof, program, run_bare, verify
 
 
 def _kill(run):
@@ -164,3 +165,24 @@ def test_what_a_spawned_child_sets_is_its_own(same, how, capture):
 def test_what_is_blocked_stays_blocked(same, options):
     """Taking a stack lets no signal in that the thread holds back."""
     same([program("blocked_signals")], *options)
+
+
+@pytest.mark.parametrize("options", [(), (HEAP_EXACT,), ("--ring=8MiB",)])
+def test_a_forked_child_without_a_file_can_be_asked(same, options):
+    same([program("silent_signalled")], *options)
+
+
+@pytest.mark.parametrize("verb", ["snapshot", "stop", "toggle"])
+def test_a_forked_child_without_a_file_can_be_controlled(session, verb):
+    run = session([program("silent_signalled")], "--ring=8MiB")
+    children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    run.wait_for(lambda: children.read_text().split())
+    child = children.read_text().split()[0]
+    run.wait_for(lambda: gpuprof("ctl", verb, child).status == 0)
+    assert run.finish().out.decode().splitlines()[-1] == "child lives"
+
+
+@pytest.mark.parametrize("options", [("--trace=heap=exact",), (HEAP_EXACT, "--ring=8MiB"), ("--trace=heap=sampled:1KiB",)])
+def test_what_libc_holds_back_stays_so(same, options):
+    """Signals of libc's own, which its functions never block, are blocked on its own threads: there too stacks are taken."""
+    same([program("timer_thread")], *options)

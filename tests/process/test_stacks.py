@@ -122,6 +122,18 @@ def test_known_mappings(record):
     assert by_leaf(folded(outcome.bundle, "--by", "mmap")) == truth
 
 
+def test_frame_pointers(record):
+    """Code that keeps them, as distributions' does: each function of the malloc family has the whole stack of its caller."""
+    bundle = record([program("frame_pointers")], "--trace=heap=exact,mmap").bundle
+    sizes = {"ByMalloc": 200001, "ByCalloc": 200002, "ByRealloc": 200003, "ByGrowing": 200004, "ByReallocarray": 200005, "ByAlignedAlloc": 200064,
+             "ByMemalign": 200007, "ByValloc": 200008, "ByPosixMemalign": 200010}
+    lines = {stack: size for stack, size in folded(bundle, "--by", "heap_alloc").items() if ";By" in stack}
+    wanted = {place: size for place, size in sizes.items()}
+    assert {stack.rsplit(";", 1)[1]: size for stack, size in lines.items() if not stack.endswith("ByPvalloc")} == wanted
+    assert all(";main;By" in stack for stack in lines) and len(lines) == len(sizes) + 1, lines
+    assert any(";main;ByMmap;" in stack for stack in folded(bundle, "--by", "mmap"))
+
+
 def test_stacks_deeper_than_what_was_kept(record):
     bundle = record([sys.executable, "-c", IMPORTS], "--trace=heap=exact", "--stacks=6").bundle
     cut = {stack for stack in folded(bundle) if ";[truncated];" in stack}

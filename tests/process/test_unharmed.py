@@ -166,6 +166,14 @@ def test_address_sanitizer(same):
     assert outcome.status == 5 and b"runtime does not come first" not in outcome.err
 
 
+def test_thread_sanitizer(same):
+    """Its runtime allocates before its own functions work, and would take what our threads do for races: left alone, and said."""
+    for mode in (HEAP_EXACT, "--capture=off"):
+        outcome = same([program("plain_tsan"), "x"], mode)
+        assert outcome.status == 5 and "not recorded: thread sanitizer" in outcome.words
+        assert not list(outcome.bundle.glob("p*"))
+
+
 def test_address_sanitizer_still_finds_the_bug(record):
     bare = run_bare([program("asan_bug")])
     outcome = record([program("asan_bug")])

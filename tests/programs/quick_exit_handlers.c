@@ -1,0 +1,32 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ends by quick_exit(), whose handlers allocate and wait for a lock that another thread holds.
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+static pthread_mutex_t g_mutex = PTHREAD_MUTEX_INITIALIZER;
+static void* volatile g_block;
+
+static void* Holder(void* unused) {
+  pthread_mutex_lock(&g_mutex);
+  usleep(200000);
+  pthread_mutex_unlock(&g_mutex);
+  return unused;
+}
+
+static void Handler(void) {
+  pthread_t thread;
+  pthread_create(&thread, NULL, Holder, NULL);
+  usleep(50000);
+  pthread_mutex_lock(&g_mutex);
+  for (int i = 0; i < 1000; ++i) g_block = malloc(10007);
+}
+
+int main(void) {
+  at_quick_exit(Handler);
+  for (int i = 0; i < 10; ++i) g_block = malloc(10008);
+  quick_exit(7);
+}
