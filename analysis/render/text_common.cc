@@ -77,7 +77,10 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
     if (!frame.module().empty() && frame.name().find(frame.module()) == std::string::npos) {
       line += "  [" + frame.module() + "]";
     }
-    if (!frame.file().empty()) line += "  " + frame.file() + ":" + std::to_string(frame.line());
+    if (!frame.file().empty()) {
+      line += "  " + frame.file().substr(frame.file().rfind('/') + 1) + ":" +
+              std::to_string(frame.line());
+    }
     out += (width > 0 ? CutTo(line, static_cast<size_t>(width)) : line) + "\n";
   }
   return out;

@@ -161,6 +161,7 @@ void ModuleSymbols::Load(const std::string& path, const std::string& build_id) {
                       ")";
     return;
   }
+  file_ = path;
   if (LoadTable(file.fd, file.elf, SHT_SYMTAB)) return Sort();
   // The link is believed only where build ids prove that the two files belong together.
   const std::string link = build_id.empty() ? "" : DebugLinkOf(file.elf);
@@ -181,8 +182,12 @@ void ModuleSymbols::Load(const std::string& path, const std::string& build_id) {
 
 bool ModuleSymbols::LoadDebugFile(const std::string& path, const std::string& build_id) {
   const ElfFile file(path);
-  return file.elf != nullptr && BuildIdOf(file.elf) == build_id &&
-         LoadTable(file.fd, file.elf, SHT_SYMTAB);
+  if (file.elf == nullptr || BuildIdOf(file.elf) != build_id ||
+      !LoadTable(file.fd, file.elf, SHT_SYMTAB)) {
+    return false;
+  }
+  file_ = path;
+  return true;
 }
 
 bool ModuleSymbols::LoadTable(int fd, void* opaque, uint32_t section_type) {

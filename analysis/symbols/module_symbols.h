@@ -26,6 +26,8 @@ class ModuleSymbols {
   const char* Find(uint64_t address, uint64_t* start) const;
 
   const std::string& note() const { return note_; }
+  // Where the table was read from: the module or its debug file. Empty: from nowhere.
+  const std::string& file() const { return file_; }
   size_t size() const { return symbols_.size(); }
 
  private:
@@ -44,6 +46,7 @@ class ModuleSymbols {
   std::vector<Symbol> symbols_;    // by start, one an address
   std::unique_ptr<char[]> names_;  // the string table as in the file, with a zero behind
   std::string note_;
+  std::string file_;
 };
 
 // The GNU build id of an ELF file; empty where there is none or the file cannot be read.

@@ -9,7 +9,9 @@
 #include <cinttypes>
 #include <cstdio>
 #include <set>
+#include <utility>
 
+#include "analysis/symbols/module_lines.h"
 #include "analysis/symbols/module_symbols.h"
 
 namespace gpuprof::analysis {
@@ -88,6 +90,9 @@ Frame Symbolizer::Name(uint64_t address, uint64_t pc) {
     frame.function = Demangle(name);
     frame.offset = pc - module->bias() - start;
     frame.named = true;
+    SourceLine line = ModuleLines::Get(symbols->file())->Find(address - module->bias());
+    frame.file = std::move(line.file);
+    frame.line = line.line;
   } else {
     frame.offset = pc - module->bias();
     frame.function = (frame.module.empty() ? "?" : frame.module) + "+" + HexNumber(frame.offset);

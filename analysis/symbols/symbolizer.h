@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Names program counters offline: module by the recorded mappings, function by the ELF symbol
-// tables of the file on this machine, its separate debug file, or its dynamic symbols. A file whose
+// tables of the file on this machine, its separate debug file, or its dynamic symbols, source line
+// by the DWARF tables beside them. A file whose
 // build id is not the recorded one is never guessed from: the name is then "module+0xoffset".
 //
 // For passes, on one thread at a time per object. Symbol tables are loaded on first use and shared

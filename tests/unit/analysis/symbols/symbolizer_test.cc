@@ -16,6 +16,7 @@
 #include "analysis/symbols/module_symbols.h"
 #include "tests/unit/analysis/read/trace_maker.h"
 
+constexpr uint32_t kLandmarkLine = __LINE__ + 1;
 extern "C" [[gnu::noinline, gnu::used]] int GpuprofTestLandmark(int value) {
   asm volatile("" : "+r"(value));
   return value * 3 + 1;
@@ -34,6 +35,7 @@ template <typename T>
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
@@ -82,6 +84,16 @@ TEST(Symbolizer, NamesFunctionsOfThisProgram) {
   EXPECT_EQ(symbolizer.Resolve(AddressOf(&landmark::Templated<int>) + 1).function,
             "int gpuprof::analysis::landmark::Templated<int>(int)");
   EXPECT_THAT(symbolizer.Notes(), IsEmpty());
+}
+
+TEST(Symbolizer, LinesAreThoseOfTheSource) {
+  const Process process = With(OwnModule());
+  Symbolizer symbolizer(process);
+  const Frame& frame = symbolizer.Resolve(AddressOf(&GpuprofTestLandmark), PcKind::kExact);
+  EXPECT_THAT(frame.file, EndsWith("symbolizer_test.cc"));
+  EXPECT_GE(frame.line, kLandmarkLine);
+  EXPECT_LE(frame.line, kLandmarkLine + 3) << "its declaration may take several lines";
+  EXPECT_EQ(symbolizer.Resolve(0x10).line, 0u);
 }
 
 TEST(Symbolizer, ReturnAddressesBelongToTheCallBeforeThem) {

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See module_lines.h.
+
+#include "analysis/symbols/module_lines.h"
+
+#include <elfutils/libdw.h>
+#include <fcntl.h>
+#include <gelf.h>
+#include <libelf.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <vector>
+
+namespace gpuprof::analysis {
+namespace {
+
+// libdw reads whole sections into memory.
+constexpr uint64_t kMostBytes = uint64_t{1} << 30;
+
+uint64_t LargestSection(Elf* elf) {
+  uint64_t largest = 0;
+  Elf_Scn* section = nullptr;
+  while ((section = elf_nextscn(elf, section)) != nullptr) {
+    GElf_Shdr header;
+    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
+    largest = std::max<uint64_t>(largest, header.sh_size);
+  }
+  return largest;
+}
+
+class DwarfLines : public ModuleLines {
+ public:
+  explicit DwarfLines(const std::string& path) {
+    static const bool is_ready = elf_version(EV_CURRENT) != EV_NONE;
+    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd_ < 0 || !is_ready) return;
+    elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
+    if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || LargestSection(elf_) > kMostBytes) return;
+    dwarf_ = dwarf_begin_elf(elf_, DWARF_C_READ, nullptr);
+    if (dwarf_ != nullptr) ListUnits();
+  }
+  ~DwarfLines() override {
+    if (dwarf_ != nullptr) dwarf_end(dwarf_);
+    if (elf_ != nullptr) elf_end(elf_);
+    if (fd_ >= 0) close(fd_);
+  }
+  DwarfLines(const DwarfLines&) = delete;
+  DwarfLines& operator=(const DwarfLines&) = delete;
+
+  SourceLine Find(uint64_t address) override {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    Dwarf_Die die;
+    if (!FindUnit(address, &die)) return {};
+    Dwarf_Line* const line = dwarf_getsrc_die(&die, address);
+    int number = 0;
+    if (line == nullptr || dwarf_lineno(line, &number) != 0 || number <= 0) return {};
+    const char* const file = dwarf_linesrc(line, nullptr, nullptr);
+    if (file == nullptr) return {};
+    return {file, static_cast<uint32_t>(number)};
+  }
+
+ private:
+  struct Unit {
+    uint64_t start;
+    uint64_t end;
+    Dwarf_Off die;
+  };
+
+  // Not .debug_aranges, which not every compiler writes.
+  void ListUnits() {
+    size_t header = 0;
+    Dwarf_Off next = 0;
+    for (Dwarf_Off at = 0; dwarf_nextcu(dwarf_, at, &next, &header, nullptr, nullptr, nullptr) == 0;
+         at = next) {
+      Dwarf_Die die;
+      if (dwarf_offdie(dwarf_, at + header, &die) == nullptr) continue;
+      Dwarf_Addr base = 0;
+      Dwarf_Addr start = 0;
+      Dwarf_Addr end = 0;
+      for (ptrdiff_t i = 0; (i = dwarf_ranges(&die, i, &base, &start, &end)) > 0;)
+        units_.push_back({start, end, at + header});
+    }
+    std::sort(units_.begin(), units_.end(),
+              [](const Unit& x, const Unit& y) { return x.start < y.start; });
+  }
+
+  bool FindUnit(uint64_t address, Dwarf_Die* die) const {
+    const auto next =
+        std::upper_bound(units_.begin(), units_.end(), address,
+                         [](uint64_t value, const Unit& unit) { return value < unit.start; });
+    if (next == units_.begin() || address >= std::prev(next)->end) return false;
+    return dwarf_offdie(dwarf_, std::prev(next)->die, die) != nullptr;
+  }
+
+  std::mutex mutex_;
+  int fd_ = -1;
+  Elf* elf_ = nullptr;
+  Dwarf* dwarf_ = nullptr;
+  std::vector<Unit> units_;  // by start
+};
+
+}  // namespace
+
+std::shared_ptr<ModuleLines> ModuleLines::Get(const std::string& path) {
+  static std::mutex mutex;
+  static auto* const opened = new std::map<std::string, std::shared_ptr<ModuleLines>>();
+  const std::lock_guard<std::mutex> lock(mutex);
+  std::shared_ptr<ModuleLines>& entry = (*opened)[path];
+  if (entry == nullptr) entry = std::make_shared<DwarfLines>(path);
+  return entry;
+}
+
+}  // namespace gpuprof::analysis
