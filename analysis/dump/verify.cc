@@ -4,6 +4,8 @@
 // Verify: the check of a bundle or a file for `gpuprof verify`. Starts threads for the duration of
 // the call; changes nothing, so rings of dead processes are told of and left alone.
 
+#include <unistd.h>
+
 #include <new>
 #include <set>
 #include <string>
@@ -17,6 +19,7 @@
 #include "analysis/read/input_file.h"
 #include "proto/bundle.pb.h"
 #include "proto/codec/recover.h"
+#include "proto/codec/segments.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {
@@ -70,6 +73,16 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
     const std::string ring = stem.name + proto::kRingSuffix;
     const std::string damage = codec::CheckRingFile(found.directory + "/" + ring);
     if (!damage.empty()) report.faults.push_back({ring, 0, damage});
+    const std::string stem_path = found.directory + "/" + stem.name;
+    const std::string holes = codec::CheckSegments(stem_path);
+    if (!holes.empty())
+      report.faults.push_back({stem.name + ".*" + proto::kSegmentSuffix, 0, holes});
+    if (codec::HasSegments(stem_path) &&
+        access((stem_path + proto::kTraceSuffix).c_str(), F_OK) != 0) {
+      report.faults.push_back({stem.name + proto::kTraceSuffix, 0,
+                               "missing, while segments of it are there: what names their events "
+                               "is lost"});
+    }
   }
   report.files.resize(found.traces.size());
   ParallelFor(found.traces.size(), 0, [&](size_t i, int) {

@@ -79,10 +79,12 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
       continue;
     }
     const codec::RecoverResult result = codec::Recover(path, -1);
-    if (!result.ok) {
-      report.faults.push_back({ring_name, 0, "not merged: " + result.error});
-    } else if (!result.nothing_to_do && std::find(files->traces.begin(), files->traces.end(),
-                                                  trace_name) == files->traces.end()) {
+    if (!result.ok) report.faults.push_back({ring_name, 0, "not merged: " + result.error});
+    // A failure may leave what a flight recorder's segments held.
+    const bool is_there =
+        result.ok ? !result.nothing_to_do : access((path + proto::kTraceSuffix).c_str(), F_OK) == 0;
+    if (is_there &&
+        std::find(files->traces.begin(), files->traces.end(), trace_name) == files->traces.end()) {
       files->traces.push_back(trace_name);
     }
   }

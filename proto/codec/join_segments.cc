@@ -5,6 +5,9 @@
 //
 // A segment is removed when all its blocks are in the trace. So after a death in between, the last
 // blocks of the trace are the first ones of the oldest segment that is still there.
+//
+// What is missing (a trace, a segment between others, a part of one that had been finished) leaves
+// a hole in the numbers of the trace's blocks: the files that could show it are removed.
 
 #include <dirent.h>
 #include <errno.h>
@@ -150,18 +153,23 @@ class Joiner {
   // The trace is gone: what names events is, too, but not the events.
   bool BeginTrace() {
     Contents oldest;
-    if (!oldest.Read(segments_.front().path)) return true;
-    unlink(trace_path_.c_str());
-    return writer_.Create(trace_path_.c_str(), oldest.scan.header);
+    for (const Segment& segment : segments_) {
+      if (!oldest.Read(segment.path)) continue;
+      unlink(trace_path_.c_str());
+      if (!writer_.Create(trace_path_.c_str(), oldest.scan.header)) return false;
+      writer_.LeaveHole();
+      return true;
+    }
+    return true;
   }
 
   // The blocks behind a damaged stretch, too: with the segment they would be gone.
-  bool CopySegment(const Segment& segment, uint64_t skip) {
+  bool CopySegment(const Segment& segment, uint64_t skip, bool* is_whole) {
     Contents contents;
     if (!contents.Load(segment.path)) return false;
-    if (!Scan(contents.data.data(), contents.data.size(), &contents.scan)) {
-      return CopyHeadless(segment, skip);
-    }
+    *is_whole = Scan(contents.data.data(), contents.data.size(), &contents.scan);
+    if (!*is_whole) return CopyHeadless(segment, skip);
+    *is_whole = contents.scan.faults.empty();
     for (size_t i = skip; i < contents.scan.blocks.size(); ++i) {
       const BlockRef& block = contents.scan.blocks[i];
       if (!writer_.CopyBlock(block.header, contents.data.data() + block.offset)) return false;
@@ -179,8 +187,14 @@ class Joiner {
   }
 
   bool CopyAll(uint64_t skip) {
+    uint32_t expected = segments_.front().number;
     for (const Segment& segment : segments_) {
-      if (!CopySegment(segment, skip)) return false;
+      if (segment.number != expected) writer_.LeaveHole();
+      expected = segment.number + 1;
+      bool is_whole = true;
+      if (!CopySegment(segment, skip, &is_whole)) return false;
+      // The newest was being written when its process died.
+      if (!is_whole && segment.number != segments_.back().number) writer_.LeaveHole();
       unlink(segment.path.c_str());
       skip = 0;
     }
@@ -193,6 +207,35 @@ class Joiner {
 };
 
 }  // namespace
+
+std::string CheckSegments(const std::string& stem) {
+  std::vector<Segment> segments;
+  if (!FindSegments(stem, &segments) || segments.empty()) return "";
+  uint64_t missing = 0;
+  uint64_t damaged = 0;
+  uint32_t expected = segments.front().number;
+  for (const Segment& segment : segments) {
+    missing += segment.number - expected;
+    expected = segment.number + 1;
+    if (segment.number == segments.back().number) break;
+    Contents contents;
+    if (!contents.Read(segment.path) || !contents.scan.faults.empty()) ++damaged;
+  }
+  std::string text;
+  if (missing != 0) {
+    text = std::to_string(missing) + (missing == 1 ? " segment is" : " segments are") + " missing";
+  }
+  if (damaged != 0) {
+    text += (text.empty() ? "" : ", ") + std::to_string(damaged) +
+            (damaged == 1 ? " segment is" : " segments are") + " cut or damaged";
+  }
+  return text;
+}
+
+bool HasSegments(const std::string& stem) {
+  std::vector<Segment> segments;
+  return FindSegments(stem, &segments) && !segments.empty();
+}
 
 bool JoinSegments(const std::string& stem, std::string* error) {
   std::vector<Segment> segments;

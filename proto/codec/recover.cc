@@ -56,6 +56,7 @@ class Recovery {
 
  private:
   RecoverResult RemoveUnused();
+  RecoverResult FailDamagedRing(const std::string& error);
   bool Fail(const std::string& error);
   bool WriteFailed();
   bool OpenRing(bool* is_there);
@@ -357,6 +358,25 @@ bool Recovery::FinishTrace() {
          WriteEnd();
 }
 
+// What the segments hold is good without the ring. The ring file stays, so that every reader tells
+// of it.
+RecoverResult Recovery::FailDamagedRing(const std::string& error) {
+  if (!CheckDead()) return result_;
+  if (JoinSegments(stem_, &result_.error)) Fail(error);
+  return result_;
+}
+
+// A trace begins after the ring file's header: without one beside a trace, the header is lost.
+std::string LostHeader(const std::string& stem) {
+  TraceState state;
+  std::string error;
+  const std::string trace_path = stem + proto::kTraceSuffix;
+  const bool is_finished = ReadTraceState(trace_path, &state, &error) && state.has_end;
+  if (is_finished || (!state.exists && !HasSegments(stem))) return "";
+  return stem + proto::kRingSuffix +
+         ": its header is empty: cut or damaged, and the last records cannot be read";
+}
+
 // A death before the header was whole: nothing was ever recorded.
 RecoverResult Recovery::RemoveUnused() {
   result_.nothing_to_do = access(trace_path_.c_str(), F_OK) != 0;
@@ -366,14 +386,18 @@ RecoverResult Recovery::RemoveUnused() {
 
 RecoverResult Recovery::Run() {
   bool is_there = false;
-  if (!OpenRing(&is_there)) return result_;
+  if (!OpenRing(&is_there))
+    return rings_.is_damaged() ? FailDamagedRing(std::string(result_.error)) : result_;
   if (!is_there) {
     result_.ok = true;
     result_.nothing_to_do = access(trace_path_.c_str(), F_OK) != 0;
     return result_;
   }
   if (!CheckDead()) return result_;
-  if (rings_.is_blank()) return RemoveUnused();
+  if (rings_.is_blank()) {
+    const std::string lost = LostHeader(stem_);
+    return lost.empty() ? RemoveUnused() : FailDamagedRing(lost);
+  }
   if (!JoinSegments(stem_, &result_.error)) return result_;
   if (!ReadTraceState(trace_path_, &state_, &result_.error)) return result_;
   SurveyRings();
@@ -395,7 +419,9 @@ std::string CheckRingFile(const std::string& path) {
   const RingFile::OpenResult opened = rings.OpenToLook(path, &error);
   if (opened == RingFile::OpenResult::kMissing) return "";
   if (opened != RingFile::OpenResult::kOpen) return error;
-  if (rings.is_blank()) return "";
+  if (rings.is_blank()) {
+    return LostHeader(path.substr(0, path.size() - std::strlen(proto::kRingSuffix)));
+  }
   uint32_t damaged = rings.damaged_rings();
   for (size_t i = 0; i < rings.rings(); ++i) {
     if (rings.LoadHeader(i) == nullptr) ++damaged;

@@ -124,6 +124,7 @@ bool RingFile::ReadHeader(std::string* error) {
     is_blank_ = true;
     return true;
   }
+  is_damaged_ = got < sizeof header || header.magic != proto::kRingFileMagic;
   if (got < sizeof header) {
     *error = path_ + ": shorter than its header: its records cannot be read" + keep;
     return false;

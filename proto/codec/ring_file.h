@@ -37,6 +37,8 @@ class RingFile {
   const proto::RingFileHeader& header() const { return *header_; }
   // The process died before it had written the header.
   bool is_blank() const { return is_blank_; }
+  // Open failed because the header makes no sense. The file is locked all the same.
+  bool is_damaged() const { return is_damaged_; }
   // Rings whose place in the file makes sense.
   size_t rings() const { return places_.size(); }
   // Rings in the directory that make none: they overlap, or the file was cut.
@@ -67,6 +69,7 @@ class RingFile {
   std::vector<Place> places_;
   uint32_t damaged_rings_ = 0;
   bool is_blank_ = false;
+  bool is_damaged_ = false;
   struct FreePages {
     void operator()(char* pages) const;
   };

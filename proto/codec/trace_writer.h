@@ -44,6 +44,8 @@ class TraceWriter {
   // Appends a block of another trace file: its header, which gets this file's next sequence number,
   // and the header.compressed_bytes behind it.
   bool CopyBlock(proto::BlockHeader header, const uint8_t* body);
+  // Leaves a hole in the numbers of the blocks, by which readers see that some are missing here.
+  void LeaveHole() { ++sequence_; }
   bool WriteEnd(proto::EndMarker marker);
 
   // Whether the calling thread can write: with the descriptor at hand if its table has it, else

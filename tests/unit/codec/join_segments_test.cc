@@ -16,6 +16,7 @@
 
 #include "proto/codec/segments.h"
 #include "proto/codec/tables.h"
+#include "proto/codec/trace_reader.h"
 #include "proto/codec/trace_state.h"
 #include "proto/contract.h"
 
@@ -85,12 +86,30 @@ class JoinSegmentsTest : public testing::Test {
     EXPECT_TRUE(error.empty());
   }
 
+  // By themselves: holes in the blocks' numbers are faults elsewhere.
   std::vector<uint64_t> Numbers() {
+    const std::vector<uint8_t> file = ReadBytes(trace_);
+    TraceScan scan;
+    EXPECT_TRUE(Scan(file.data(), file.size(), &scan));
+    BlockDecoder decoder;
+    EventColumns columns;
     std::vector<uint64_t> numbers;
-    for (const Row& row : ReadRows(ReadBytes(trace_), 1, ChunkKind::kHeap)) {
-      numbers.push_back(row[proto::heap_column::kSize]);
+    for (const BlockRef& block : scan.blocks) {
+      if (block.header.kind != static_cast<uint16_t>(ChunkKind::kHeap)) continue;
+      Fault fault;
+      EXPECT_TRUE(decoder.DecodeEvents(file.data(), block, &columns, &fault)) << fault.what;
+      const std::vector<uint64_t>& sizes = columns.column[proto::heap_column::kSize];
+      numbers.insert(numbers.end(), sizes.begin(), sizes.end());
     }
     return numbers;
+  }
+
+  // What readers are told of what is missing.
+  size_t Holes() {
+    const std::vector<uint8_t> file = ReadBytes(trace_);
+    TraceScan scan;
+    EXPECT_TRUE(Scan(file.data(), file.size(), &scan));
+    return scan.faults.size();
   }
 
   proto::Meta Meta() {
@@ -130,13 +149,38 @@ TEST_F(JoinSegmentsTest, ByNumberNotByAge) {
   for (const uint32_t number : {9u, 10u, 16u}) EXPECT_FALSE(Exists(PathOf(number)));
 }
 
-// The others are kept; the hole shows in the times alone.
+// The others are kept, and the hole is told.
 TEST_F(JoinSegmentsTest, OneMissingInTheMiddle) {
   WriteTrace();
   WriteSegment(1, 1, 3);
   WriteSegment(3, 7, 3);
+  EXPECT_EQ(CheckSegments(stem_), "1 segment is missing");
   Join();
   EXPECT_EQ(Numbers(), (std::vector<uint64_t>{1, 2, 3, 7, 8, 9}));
+  EXPECT_EQ(Holes(), 1u);
+  EXPECT_EQ(CheckSegments(stem_), "");
+}
+
+TEST_F(JoinSegmentsTest, OneCutToNothingInTheMiddle) {
+  WriteTrace();
+  WriteSegment(1, 1, 3);
+  WriteBytes(PathOf(2), {});
+  WriteSegment(3, 7, 3);
+  EXPECT_EQ(CheckSegments(stem_), "1 segment is cut or damaged");
+  Join();
+  EXPECT_EQ(Numbers(), (std::vector<uint64_t>{1, 2, 3, 7, 8, 9}));
+  EXPECT_EQ(Holes(), 1u);
+}
+
+TEST_F(JoinSegmentsTest, WholeOnesLeaveNoHole) {
+  WriteTrace();
+  WriteSegment(5, 1, 3);
+  WriteSegment(6, 4, 3);
+  EXPECT_EQ(CheckSegments(stem_), "");
+  EXPECT_TRUE(HasSegments(stem_));
+  Join();
+  EXPECT_EQ(Holes(), 0u);
+  EXPECT_FALSE(HasSegments(stem_));
 }
 
 TEST_F(JoinSegmentsTest, TheLastOneCutAnywhere) {
@@ -151,6 +195,7 @@ TEST_F(JoinSegmentsTest, TheLastOneCutAnywhere) {
     Join();
     const std::vector<uint64_t> numbers = Numbers();
     ASSERT_EQ(numbers, UpTo(numbers.size())) << cut;
+    ASSERT_EQ(Holes(), 0u) << "the newest was being written: " << cut;
     ASSERT_GE(numbers.size(), std::max<size_t>(most, 3)) << "a longer rest holds no less: " << cut;
     most = numbers.size();
     ASSERT_FALSE(Exists(PathOf(2)));
@@ -195,6 +240,7 @@ TEST_F(JoinSegmentsTest, ADamagedBlockTakesNoOthersAlong) {
   WriteSegment(2, 7, 2);
   Join();
   EXPECT_EQ(Numbers(), (std::vector<uint64_t>{1, 2, 5, 6, 7, 8}));
+  EXPECT_GE(Holes(), 1u);
 }
 
 TEST_F(JoinSegmentsTest, FilesOfOtherNamesAreLeftAlone) {
@@ -265,6 +311,7 @@ TEST_F(JoinSegmentsTest, WithoutTheTraceTheEventsAreKept) {
   WriteSegment(2, 4, 3);
   Join();
   EXPECT_EQ(Numbers(), UpTo(6));
+  EXPECT_EQ(Holes(), 1u) << "of the trace, which is missing";
 }
 
 // Whatever block a first run came to, the segments from there on are still there.
@@ -296,6 +343,7 @@ TEST_F(JoinSegmentsTest, KilledAnywhereAndRunAgain) {
         WriteBytes(PathOf(static_cast<uint32_t>(i)), segments[i]);
       }
       Join();
+      ASSERT_EQ(Holes(), 0u) << cut << ", " << gone << " segments gone";
       ASSERT_EQ(Numbers(), UpTo(15)) << cut << ", " << gone << " segments gone";
     }
   }
