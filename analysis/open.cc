@@ -132,6 +132,16 @@ void TakeProcesses(const Files& files, std::vector<Process>* processes, Trace* t
   }
 }
 
+// A damaged file was told of already.
+void CheckEnds(const BundleFiles& found, const Files& files, Trace* trace) {
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    const Process& process = file->process();
+    if (!process.lacks_end() || !file->faults().empty()) continue;
+    if (!MustHaveEnd(found, trace->manifest, file->name())) continue;
+    trace->faults.push_back({file->name(), process.file_bytes, kWithoutEnd});
+  }
+}
+
 Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* trace) {
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
@@ -147,6 +157,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
                           ? path + ": no trace in this directory"
                           : trace->faults.front().file + ": " + trace->faults.front().what);
   }
+  CheckEnds(*found, files, trace);
   const Files samplers = TakeSamplers(&files);
   FillHosts(files, trace->manifest.host());
   FillHosts(samplers, trace->manifest.host());

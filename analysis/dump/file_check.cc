@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "analysis/model/names.h"
+#include "analysis/read/dead_rings.h"
 #include "analysis/read/input_file.h"
 #include "proto/codec/trace_reader.h"
 #include "proto/contract.h"
@@ -25,6 +26,8 @@ using codec::EventColumns;
 using proto::ChunkKind;
 
 using proto::IsTableKind;
+
+constexpr char kNoEnd[] = "no end marker: its process was killed, or still runs";
 
 // Ids that events refer to against ids that tables define. Tables may come later in the file than
 // rows of another thread, so the two are compared at the end.
@@ -265,8 +268,8 @@ class Check {
            " rows are of kinds that this gpuprof does not know: made by a newer one");
     }
     if (!scan_.has_end) {
-      Note(is_alive_ ? "its process still runs"
-                     : "no end marker: its process was killed, or still runs");
+      report_->lacks_end = !is_alive_ && scan_.faults.empty();
+      Note(is_alive_ ? "its process still runs" : kNoEnd);
       return;
     }
     if (scan_.end.recovered != 0) Note("finished after its process had died");
@@ -304,6 +307,11 @@ FileReport CheckFile(const std::string& directory, const std::string& name, bool
   report.name = name;
   Check(directory, is_alive, &report).Run();
   return report;
+}
+
+void FindWithoutEnd(FileReport* report) {
+  std::erase(report->notes, kNoEnd);
+  report->findings.push_back({report->bytes, kWithoutEnd});
 }
 
 }  // namespace gpuprof::analysis

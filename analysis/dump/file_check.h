@@ -24,11 +24,15 @@ struct FileReport {
   uint64_t rows = 0;
   std::vector<Finding> findings;   // what is wrong
   uint64_t findings_not_told = 0;  // beyond the first hundred
+  bool lacks_end = false;          // whole as far as it goes, but without an end marker
   std::vector<std::string> notes;  // what is worth knowing
   bool ok() const { return findings.empty(); }
 };
 
 // `is_alive`: the process still writes, so that a cut end is no finding.
 FileReport CheckFile(const std::string& directory, const std::string& name, bool is_alive);
+
+// Where that a trace has no end is no matter of a note: the run ended.
+void FindWithoutEnd(FileReport* report);
 
 }  // namespace gpuprof::analysis

@@ -16,6 +16,7 @@
 #include "analysis/base/units.h"
 #include "analysis/dump/file_check.h"
 #include "analysis/dump/json_text.h"
+#include "analysis/read/dead_rings.h"
 #include "analysis/read/input_file.h"
 #include "proto/bundle.pb.h"
 #include "proto/codec/recover.h"
@@ -41,25 +42,27 @@ struct BundleReport {
   }
 };
 
-void CheckManifest(const BundleFiles& found, BundleReport* report) {
+proto::Bundle CheckManifest(const BundleFiles& found, BundleReport* report) {
+  proto::Bundle manifest;
   if (!found.has_manifest) {
     if (found.is_bundle) report->notes.push_back("no bundle.pb: command and host are not known");
-    return;
+    return manifest;
   }
   Result<FileBytes> file = ReadFile(found.directory + "/" + proto::kBundleFile);
-  proto::Bundle manifest;
   if (!file.ok()) {
     report->faults.push_back({proto::kBundleFile, 0, file.error().message});
   } else if (file->bytes == 0 || file->bytes > INT32_MAX ||
              !manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
     report->faults.push_back({proto::kBundleFile, 0, "not a gpuprof manifest, or damaged"});
+    manifest.Clear();
   }
+  return manifest;
 }
 
 BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
   BundleReport report;
   report.path = path;
-  CheckManifest(found, &report);
+  const proto::Bundle manifest = CheckManifest(found, &report);
   std::set<std::string> alive;
   for (const Stem& stem : found.rings) {
     const bool is_alive = codec::ProcessIsAlive(stem.pid, stem.start_id);
@@ -88,6 +91,8 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
   ParallelFor(found.traces.size(), 0, [&](size_t i, int) {
     const std::string& name = found.traces[i];
     report.files[i] = CheckFile(found.directory, name, alive.count(name) != 0);
+    if (report.files[i].lacks_end && MustHaveEnd(found, manifest, name))
+      FindWithoutEnd(&report.files[i]);
   });
   return report;
 }

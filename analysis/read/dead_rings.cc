@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "proto/codec/recover.h"
 #include "proto/codec/trace_reader.h"
@@ -96,6 +97,17 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
                         : "opened without recovery; run `gpuprof recover`")});
   }
   return report;
+}
+
+bool MustHaveEnd(const BundleFiles& files, const proto::Bundle& manifest, const std::string& name) {
+  if (!files.is_bundle || manifest.ended_realtime_ns() == 0) return false;
+  const size_t suffix = std::strlen(proto::kTraceSuffix);
+  Stem stem;
+  if (name.size() <= suffix || !ParseStem(name.substr(0, name.size() - suffix), &stem))
+    return false;
+  const bool has_ring = std::any_of(files.rings.begin(), files.rings.end(),
+                                    [&](const Stem& ring) { return ring.name == stem.name; });
+  return !has_ring && !codec::ProcessIsAlive(stem.pid, stem.start_id);
 }
 
 }  // namespace gpuprof::analysis

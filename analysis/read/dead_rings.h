@@ -25,4 +25,10 @@ struct RingReport {
 // that recovery made.
 RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest, bool may_write);
 
+// Whether the trace `name` of a bundle should have an end: the run ended, so that whatever process
+// is dead was finished, and nothing is left to finish this one with.
+bool MustHaveEnd(const BundleFiles& files, const proto::Bundle& manifest, const std::string& name);
+inline constexpr char kWithoutEnd[] =
+    "the file stops without an end: it was cut, or its ring file is gone";
+
 }  // namespace gpuprof::analysis

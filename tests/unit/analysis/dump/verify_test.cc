@@ -8,11 +8,13 @@
 
 #include <filesystem>
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/model/trace.h"
 #include "proto/codec/trace_reader.h"
 #include "tests/unit/analysis/read/trace_maker.h"
 
@@ -114,6 +116,28 @@ TEST_F(VerifyTest, CutFileKeepsWhatIsBefore) {
   const VerifyReport report = Verify(path);
   EXPECT_FALSE(report.ok);
   EXPECT_THAT(report.text, HasSubstr("20 rows readable"));
+}
+
+// Nothing about such a file is wrong by itself: what else is known of the run tells.
+TEST_F(VerifyTest, FileCutBetweenBlocksOfARunThatEnded) {
+  const std::string path = Make();
+  const std::string bytes = ReadText(path);
+  const uint64_t front = sizeof(proto::SkippableHeader) + sizeof(proto::BlockHeader);
+  const uint64_t cut = Scan(bytes).blocks[5].offset - front;
+  WriteText(path, bytes.substr(0, cut));
+  proto::Bundle manifest;
+  WriteManifest(directory_.path(), manifest);
+  EXPECT_TRUE(Verify(directory_.path()).ok) << "its process may run";
+  EXPECT_THAT(Verify(directory_.path()).text, HasSubstr("no end marker"));
+  manifest.set_ended_realtime_ns(kWall + kSecond);
+  WriteManifest(directory_.path(), manifest);
+  ExpectFinding(directory_.path(), "stops without an end", cut);
+  EXPECT_TRUE(Verify(path).ok) << "a file by itself";
+  std::shared_ptr<const Trace> trace;
+  ASSERT_FALSE(Open(directory_.path(), {}, &trace));
+  ASSERT_EQ(trace->faults.size(), 1u);
+  EXPECT_THAT(trace->faults[0].what, HasSubstr("stops without an end"));
+  EXPECT_EQ(trace->faults[0].offset, cut);
 }
 
 TEST_F(VerifyTest, TimeThatGoesBack) {
