@@ -63,8 +63,9 @@ void AddHolders(const Process& process, const std::vector<ContendedWait>& waits,
 // What one interval saw, to find the greatest of it.
 struct Slice {
   int64_t waiting_ns = 0;
-  std::map<std::tuple<size_t, uint64_t, uint64_t>, int64_t> locks;  // process, object, caller
-  std::map<std::pair<size_t, int32_t>, int64_t> holders;
+  // By process, object, caller and holder, 0 where it is not known: a lock is told with who held
+  // it.
+  std::map<std::tuple<size_t, uint64_t, uint64_t, int32_t>, int64_t> locks;
 };
 
 template <typename Map>
@@ -85,8 +86,7 @@ std::vector<Slice> Cut(const std::vector<Part>& parts, int64_t start_ns, int64_t
         const int64_t ns = std::min(wait.end_ns, from + length_ns) - std::max(wait.start_ns, from);
         Slice& slice = slices[i];
         slice.waiting_ns += ns;
-        slice.locks[{part.process, wait.object, wait.caller}] += ns;
-        if (wait.holder != 0) slice.holders[{part.process, wait.holder}] += ns;
+        slice.locks[{part.process, wait.object, wait.caller, wait.holder}] += ns;
       }
     }
   }
@@ -111,16 +111,13 @@ void AddIntervals(PassContext& context, const std::vector<Part>& parts, results:
                                 static_cast<double>(length));
     interval->set_max_waiters(most[i]);
     if (!slice.locks.empty()) {
-      const auto& [process, object, caller] = Greatest(slice.locks)->first;
+      const auto& [process, object, caller, holder] = Greatest(slice.locks)->first;
       results::Frame frame;
       frame.set_pc(caller);
       context.Resolve(process, caller, PcKind::kReturnAddress, &frame);
       interval->set_name(frame.name());
       interval->set_object(object);
-    }
-    if (!slice.holders.empty()) {
-      const auto& [process, tid] = Greatest(slice.holders)->first;
-      interval->set_holder(ThreadName(context.process(process), tid));
+      if (holder != 0) interval->set_holder(ThreadName(context.process(process), holder));
     }
   }
 }

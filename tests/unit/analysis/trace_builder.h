@@ -58,9 +58,9 @@ class TrackBuilder {
     return User("Optimizer.step#" + type + ".step", start, end);
   }
   TrackBuilder& Wait(proto::WaitKind kind, uint64_t object, uint64_t caller, int64_t start,
-                     int64_t end, uint8_t flags = 0, uint32_t stack = 0) {
-    waits_.push_back(
-        {start, end, static_cast<uint32_t>(kind) | uint32_t{flags} << 8, object, caller, stack});
+                     int64_t end, uint8_t flags = 0, uint32_t stack = 0, int32_t owner = 0) {
+    waits_.push_back({start, end, static_cast<uint32_t>(kind) | uint32_t{flags} << 8, object,
+                      caller, stack, owner});
     return *this;
   }
   TrackBuilder& Alloc(int64_t time, uint64_t address, uint64_t size, uint32_t stack = 0,
@@ -206,6 +206,7 @@ class TrackBuilder {
     uint32_t operation;
     uint64_t object, caller;
     uint32_t stack;
+    int32_t owner;
   };
   TrackBuilder& Heap(int64_t time, uint32_t operation, uint64_t address, uint64_t size,
                      uint32_t stack, uint16_t capture) {
@@ -487,7 +488,7 @@ inline Track TrackBuilder::Build() const {
     track.wait.object.push_back(wait.object);
     track.wait.caller.push_back(wait.caller);
     track.wait.stack.push_back(wait.stack);
-    track.wait.owner.push_back(0);
+    track.wait.owner.push_back(wait.owner);
   }
   return track;
 }

@@ -139,6 +139,27 @@ TEST(Locks, ConditionsAreNotContention) {
   EXPECT_EQ(locks.step_contended_ns(), 2 * kMs);
 }
 
+// Of three locks the one of the longest waits is told with the thread that held it, not with the
+// one that held the most of all.
+TEST(Locks, WhenMostWaitedALockIsToldWithWhoHeldIt) {
+  ProcessBuilder builder(1);
+  const auto wait = [&](int32_t waiter, uint64_t object, int64_t end, int32_t owner) {
+    builder.Thread(waiter).Wait(proto::WaitKind::kMutex, object, 0x4000 + object, 0, end, 0, 0,
+                                owner);
+  };
+  builder.Thread(10, "of_many");
+  builder.Thread(11, "of_one");
+  wait(1, 0x100, 60, 11);
+  wait(2, 0x100, 60, 11);
+  wait(3, 0x200, 60, 10);
+  wait(4, 0x300, 60, 10);
+  wait(5, 0x400, 60, 10);
+  const auto locks = RunPass<results::Locks>("locks", MakeTrace({&builder}));
+  ASSERT_GT(locks.intervals_size(), 0);
+  EXPECT_EQ(locks.intervals(0).object(), 0x100u);
+  EXPECT_EQ(locks.intervals(0).holder(), "of_one");
+}
+
 TEST(Heap, BlocksFreedByAnotherThread) {
   ProcessBuilder builder(1);
   builder.process().heap_mode = 2;
