@@ -91,6 +91,8 @@ inline constexpr uint8_t kFlagIncomplete =
     16;  // span still open when capture ended, the process died or the thread was cancelled
 inline constexpr uint8_t kFlagNoUnwinder = 32;  // a stack was wanted before the unwinder was loaded
 inline constexpr uint8_t kFlagFile = 64;        // a mapping of a file or a device, not of memory
+// On a wait that had not ended: its call gives up by itself, at some moment.
+inline constexpr uint8_t kFlagLimited = 64;
 inline constexpr uint8_t kFlagNoAccess = 128;  // a mapping that only reserves addresses (PROT_NONE)
 
 inline constexpr uint32_t kLongDuration = 0xffffffffu;

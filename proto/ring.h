@@ -99,7 +99,7 @@ struct RingHeader {
       64) std::atomic<uint32_t> open_ops;  // depth; may exceed kMaxOpenOps, the excess is not kept
   // The wait under way: written with release, each, after open_wait_start was set to 0 and before
   // it is set anew; read with acquire, and valid if open_wait_start is the same before and after.
-  std::atomic<uint32_t> open_wait_kind;  // WaitKind
+  std::atomic<uint32_t> open_wait_kind;  // WaitKind, kFlagLimited << 8
   std::atomic<uint64_t> open_wait_start;
   std::atomic<uint64_t> open_wait_object;
   std::atomic<uint64_t> open_wait_caller;

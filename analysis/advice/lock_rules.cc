@@ -81,18 +81,22 @@ std::optional<Finding> Deadlocked(const AdviceFacts& facts) {
                                 : "a circle of waits; it was young when the recording ended");
   finding.set_severity(results::SEVERITY_HIGH);
   finding.add_evidence(
-      std::to_string(deadlock.waits_size()) + " threads of pid " + std::to_string(deadlock.pid()) +
-      ", for " + FormatDuration(deadlock.length_ns()) + "; " +
-      std::to_string(deadlock.blocked_thread_count()) + " threads are blocked by it.");
+      std::to_string(deadlock.waits_size()) +
+      (deadlock.waits_size() == 1 ? " thread of pid " : " threads of pid ") +
+      std::to_string(deadlock.pid()) + ", for " + FormatDuration(deadlock.length_ns()) + "; " +
+      std::to_string(deadlock.blocked_thread_count()) +
+      (deadlock.blocked_thread_count() == 1 ? " thread is" : " threads are") + " blocked by it.");
   for (const results::DeadlockWait& wait : deadlock.waits()) {
     const std::string where = wait.frames().empty() ? wait.caller().name() : wait.frames(0).name();
     finding.add_evidence(wait.waiter() + " (" + std::to_string(wait.waiter_tid()) + ") waits in " +
-                         ShortFunctionName(where) + " for a " + wait.kind() + " that " +
-                         wait.holder() + " (" + std::to_string(wait.holder_tid()) + ") holds.");
+                         ShortFunctionName(where) + " for " +
+                         (wait.kind() == "join" ? "the end of " : "a " + wait.kind() + " that ") +
+                         wait.holder() + " (" + std::to_string(wait.holder_tid()) + ")" +
+                         (wait.kind() == "join" ? "." : " holds."));
   }
   finding.add_fix(
-      "Take these locks in the same order everywhere, or both at once (std::scoped_lock); `gpuprof "
-      "stats locks` shows the stacks.");
+      "Take these locks in the same order everywhere, or both at once (std::scoped_lock), and join "
+      "no thread while holding a lock that it takes; `gpuprof stats locks` shows the stacks.");
   return finding;
 }
 

@@ -138,7 +138,10 @@ class ProcessDump {
     }
     if (t.owner[i] != 0) out_->Pair("owner_tid", t.owner[i]);
     Stack(t.stack[i]);
-    Flags(proto::FlagsOf(t.operation[i]));
+    // Its bit is another flag's in rows of other kinds.
+    const uint8_t flags = proto::FlagsOf(t.operation[i]);
+    if ((flags & proto::kFlagLimited) != 0) out_->Pair("limited", 1);
+    Flags(static_cast<uint8_t>(flags & ~proto::kFlagLimited));
   }
 
   void Op(const OpTable& t, size_t i) {

@@ -171,7 +171,7 @@ void FillWaitGraph(PassContext& context, results::Locks* out) {
 
 void FillDeadlocks(PassContext& context, results::Locks* out) {
   for (const size_t index : context.selected()) {
-    const std::vector<ContendedWait> waits = ContendedWaits(context.process(index));
+    const std::vector<ContendedWait> waits = WaitsWithoutEnd(context.process(index));
     for (const WaitCircle& circle : FindCircles(waits)) {
       AddDeadlock(context, index, waits, circle, out);
     }

@@ -4,6 +4,8 @@
 #include "analysis/passes/wait_graph.h"
 
 #include <algorithm>
+#include <limits>
+#include <utility>
 
 #include "analysis/steps/wait_kind.h"
 #include "proto/record.h"
@@ -120,16 +122,15 @@ std::set<int32_t> BlockedBy(const std::map<int32_t, size_t>& open,
   return blocked;
 }
 
-}  // namespace
-
-std::vector<ContendedWait> ContendedWaits(const Process& process) {
+template <typename Wanted>
+std::vector<ContendedWait> WaitsOf(const Process& process, const Wanted& is_wanted) {
   std::vector<ContendedWait> waits;
   for (const Track& track : process.tracks) {
     const WaitTable& table = track.wait;
     for (size_t row = 0; row < table.rows(); ++row) {
       const uint8_t kind = proto::LowByteOf(table.operation[row]);
-      if (!IsContention(static_cast<proto::WaitKind>(kind))) continue;
       const uint8_t flags = proto::FlagsOf(table.operation[row]);
+      if (!is_wanted(static_cast<proto::WaitKind>(kind), flags)) continue;
       waits.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row], track.tid,
                        table.owner[row], kind, (flags & proto::kFlagIncomplete) != 0,
                        table.object[row], table.caller[row], table.stack[row]});
@@ -139,6 +140,19 @@ std::vector<ContendedWait> ContendedWaits(const Process& process) {
     return a.start_ns < b.start_ns;
   });
   return waits;
+}
+
+}  // namespace
+
+std::vector<ContendedWait> ContendedWaits(const Process& process) {
+  return WaitsOf(process, [](proto::WaitKind kind, uint8_t) { return IsContention(kind); });
+}
+
+std::vector<ContendedWait> WaitsWithoutEnd(const Process& process) {
+  return WaitsOf(process, [](proto::WaitKind kind, uint8_t flags) {
+    return (IsContention(kind) || kind == proto::WaitKind::kJoin) &&
+           (flags & proto::kFlagIncomplete) != 0 && (flags & proto::kFlagLimited) == 0;
+  });
 }
 
 std::map<int32_t, Blame> BlameHolders(const std::vector<ContendedWait>& waits) {
@@ -176,15 +190,19 @@ std::vector<WaitCircle> FindCircles(const std::vector<ContendedWait>& waits) {
     }
     const auto first = std::find(path.begin(), path.end(), at);
     if (first == path.end()) continue;
-    WaitCircle& circle = circles.emplace_back();
+    WaitCircle circle;
+    int64_t first_end_ns = std::numeric_limits<int64_t>::max();
     for (auto it = first; it != path.end(); ++it) {
       const ContendedWait& link = waits[open[*it]];
       circle.waits.push_back(open[*it]);
       circle.start_ns = it == first ? link.start_ns : std::max(circle.start_ns, link.start_ns);
       circle.end_ns = it == first ? link.end_ns : std::max(circle.end_ns, link.end_ns);
+      first_end_ns = std::min(first_end_ns, link.end_ns);
       circle.blocked.insert(*it);
     }
+    if (first_end_ns < circle.start_ns) continue;
     circle.blocked = BlockedBy(open, waits, std::move(circle.blocked));
+    circles.push_back(std::move(circle));
   }
   return circles;
 }

@@ -33,6 +33,9 @@ struct ContendedWait {
 
 // In the order of their begins.
 std::vector<ContendedWait> ContendedWaits(const Process& process);
+// Those that had not ended and cannot by themselves, joins among them: they wait for the thread
+// that they join. In the order of their begins.
+std::vector<ContendedWait> WaitsWithoutEnd(const Process& process);
 
 // What one thread cost the others by holding locks, in thread time.
 struct Blame {
@@ -44,7 +47,8 @@ struct Blame {
 std::map<int32_t, Blame> BlameHolders(const std::vector<ContendedWait>& waits);
 
 // Threads that wait for each other, each for the next and the last for the first, by waits that had
-// not ended when the recording did. One thread that waits for itself is a circle too.
+// not ended when the recording did. One thread that waits for itself is a circle too. Waits that
+// did not last at one time are none: the thread of one may have been cancelled.
 struct WaitCircle {
   std::vector<size_t> waits;  // indices
   int64_t start_ns = 0;       // when it closed

@@ -34,11 +34,14 @@ std::string Deadlocks(const results::Locks& result) {
         "Deadlock in pid " + pid(deadlock) + ": " + std::to_string(deadlock.waits_size()) +
         (deadlock.waits_size() == 1 ? " thread waits for itself" : " threads wait for each other") +
         ", for " + FormatDuration(deadlock.length_ns()) + " when the recording ended; " +
-        std::to_string(deadlock.blocked_thread_count()) + " threads are blocked by it\n";
+        std::to_string(deadlock.blocked_thread_count()) +
+        (deadlock.blocked_thread_count() == 1 ? " thread is" : " threads are") + " blocked by it\n";
     for (const results::DeadlockWait& wait : deadlock.waits()) {
-      out += "  " + ThreadCell(wait.waiter(), wait.waiter_tid()) + " waits for " + wait.kind() +
-             " " + Address(wait.object()) + ", which " +
-             ThreadCell(wait.holder(), wait.holder_tid()) + " holds\n";
+      const std::string holder = ThreadCell(wait.holder(), wait.holder_tid());
+      out += "  " + ThreadCell(wait.waiter(), wait.waiter_tid()) + " waits for " +
+             (wait.kind() == "join"
+                  ? "the end of " + holder + ", which it joins\n"
+                  : wait.kind() + " " + Address(wait.object()) + ", which " + holder + " holds\n");
       if (wait.frames().empty()) out += "    in " + wait.caller().name() + "\n";
       for (const results::Frame& frame : wait.frames()) out += "    in " + frame.name() + "\n";
     }

@@ -25,8 +25,21 @@ namespace {
 
 using proto::WaitKind;
 
+// As RingHeader.open_wait_kind has it. Of a lock or a join whether its call has a limit of time:
+// one that has ends by itself, whoever waits for whom.
+struct Kind {
+  constexpr Kind(WaitKind kind)  // NOLINT(google-explicit-constructor): most have no limit
+      : code(static_cast<uint16_t>(kind)) {}
+  uint16_t code;
+};
+constexpr Kind Limited(WaitKind kind) {
+  Kind limited(kind);
+  limited.code |= proto::kFlagLimited << 8;
+  return limited;
+}
+
 struct Wait {
-  WaitKind kind;
+  Kind kind;
   const void* object;
   const void* caller;
   const void* frame;  // the hook's
@@ -60,7 +73,7 @@ uint64_t BeginWait(Wait* wait) {
   // One that was cancelled may stand there still; a reader must not mix the two.
   ring->open_wait_start.store(0, std::memory_order_relaxed);
   constexpr auto kRelease = std::memory_order_release;
-  ring->open_wait_kind.store(static_cast<uint32_t>(wait->kind), kRelease);
+  ring->open_wait_kind.store(wait->kind.code, kRelease);
   ring->open_wait_object.store(reinterpret_cast<uint64_t>(wait->object), kRelease);
   ring->open_wait_caller.store(reinterpret_cast<uint64_t>(wait->caller), kRelease);
   ring->open_wait_stack.store(wait->stack, kRelease);
@@ -72,10 +85,11 @@ uint64_t BeginWait(Wait* wait) {
 void WriteWait(Recorder* recorder, const Wait& wait, uint64_t start, uint8_t flags) {
   recorder->ring()->open_wait_start.store(0, std::memory_order_relaxed);
   const uint64_t now = recorder->Now();
-  recorder->WriteWait({now, 0, static_cast<uint8_t>(proto::RecordKind::kWait), flags,
-                       static_cast<uint16_t>(wait.kind), reinterpret_cast<uint64_t>(wait.object),
-                       reinterpret_cast<uint64_t>(wait.caller)},
-                      now > start ? now - start : 0, wait.owner, wait.frame, wait.stack);
+  recorder->WriteWait(
+      {now, 0, static_cast<uint8_t>(proto::RecordKind::kWait), flags,
+       static_cast<uint16_t>(wait.kind.code & 0xff), reinterpret_cast<uint64_t>(wait.object),
+       reinterpret_cast<uint64_t>(wait.caller)},
+      now > start ? now - start : 0, wait.owner, wait.frame, wait.stack);
 }
 
 // `result`: an error number, or one of C11's results: no call here returns the error number that
@@ -109,7 +123,7 @@ int Timed(Wait wait, Call call) {
 
 // A lock that returns such a number: tried first, waited for only when busy.
 template <int kBusy = EBUSY, typename Lock, typename Try, typename Call>
-inline int TryThenWait(WaitKind kind, const Lock* lock, const void* caller, const void* frame,
+inline int TryThenWait(Kind kind, const Lock* lock, const void* caller, const void* frame,
                        Try attempt, Call call) {
   const int result = attempt();
   if (__builtin_expect(result != kBusy, 1)) return result;
@@ -125,11 +139,10 @@ uint32_t LivingThread(pthread_t thread) {
 }
 
 template <typename Call>
-inline int Join(pthread_t thread, const void* caller, const void* frame, Call call) {
+inline int Join(Kind kind, pthread_t thread, const void* caller, const void* frame, Call call) {
   const uint32_t joined = LivingThread(thread);
   if (joined == 0) return call();
-  return Timed({WaitKind::kJoin, reinterpret_cast<const void*>(thread), caller, frame, joined},
-               call);
+  return Timed({kind, reinterpret_cast<const void*>(thread), caller, frame, joined}, call);
 }
 
 // A semaphore: -1 and errno.
@@ -166,7 +179,8 @@ void EndWaitOfEndedThread() noexcept {
   if (!recorder.active()) return;
   const proto::RingHeader* ring = recorder.ring();
   const uint64_t start = ring->open_wait_start.load(std::memory_order_relaxed);
-  const auto kind = static_cast<WaitKind>(ring->open_wait_kind.load(std::memory_order_relaxed));
+  const auto kind =
+      static_cast<WaitKind>(ring->open_wait_kind.load(std::memory_order_relaxed) & 0xff);
   // The cancellation points: of the others none ends so, and threads that wait for a mutex without
   // an end are looked at for deadlocks.
   const bool is_cancellable =
@@ -207,7 +221,7 @@ GPUPROF_EXPORT int pthread_mutex_lock(pthread_mutex_t* mutex) {
 GPUPROF_EXPORT int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_mutex_timedlock(mutex, until));
   return TryThenWait(
-      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
+      Limited(WaitKind::kMutex), mutex, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_mutex_trylock(mutex); },
       [=] { return real.pthread_mutex_timedlock(mutex, until); });
 }
@@ -219,7 +233,7 @@ GPUPROF_EXPORT int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clo
   if (clock != CLOCK_REALTIME && clock != CLOCK_MONOTONIC)
     return real.pthread_mutex_clocklock(mutex, clock, until);
   return TryThenWait(
-      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
+      Limited(WaitKind::kMutex), mutex, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_mutex_trylock(mutex); },
       [=] { return real.pthread_mutex_clocklock(mutex, clock, until); });
 }
@@ -236,7 +250,7 @@ GPUPROF_EXPORT int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const time
   GPUPROF_DORMANT(real.pthread_rwlock_timedrdlock(lock, until));
   if (!IsAccepted(until)) return real.pthread_rwlock_timedrdlock(lock, until);
   return TryThenWait(
-      WaitKind::kRwlockRead, lock, __builtin_return_address(0), __builtin_frame_address(0),
+      Limited(WaitKind::kRwlockRead), lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_tryrdlock(lock); },
       [=] { return real.pthread_rwlock_timedrdlock(lock, until); });
 }
@@ -247,7 +261,7 @@ GPUPROF_EXPORT int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t 
   GPUPROF_DORMANT(real.pthread_rwlock_clockrdlock(lock, clock, until));
   if (!IsAccepted(clock, until)) return real.pthread_rwlock_clockrdlock(lock, clock, until);
   return TryThenWait(
-      WaitKind::kRwlockRead, lock, __builtin_return_address(0), __builtin_frame_address(0),
+      Limited(WaitKind::kRwlockRead), lock, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.pthread_rwlock_tryrdlock(lock); },
       [=] { return real.pthread_rwlock_clockrdlock(lock, clock, until); });
 }
@@ -264,8 +278,8 @@ GPUPROF_EXPORT int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const time
   GPUPROF_DORMANT(real.pthread_rwlock_timedwrlock(lock, until));
   if (!IsAccepted(until)) return real.pthread_rwlock_timedwrlock(lock, until);
   return TryThenWait(
-      WaitKind::kRwlockWrite, lock, __builtin_return_address(0), __builtin_frame_address(0),
-      [=] { return real.pthread_rwlock_trywrlock(lock); },
+      Limited(WaitKind::kRwlockWrite), lock, __builtin_return_address(0),
+      __builtin_frame_address(0), [=] { return real.pthread_rwlock_trywrlock(lock); },
       [=] { return real.pthread_rwlock_timedwrlock(lock, until); });
 }
 
@@ -275,8 +289,8 @@ GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t 
   GPUPROF_DORMANT(real.pthread_rwlock_clockwrlock(lock, clock, until));
   if (!IsAccepted(clock, until)) return real.pthread_rwlock_clockwrlock(lock, clock, until);
   return TryThenWait(
-      WaitKind::kRwlockWrite, lock, __builtin_return_address(0), __builtin_frame_address(0),
-      [=] { return real.pthread_rwlock_trywrlock(lock); },
+      Limited(WaitKind::kRwlockWrite), lock, __builtin_return_address(0),
+      __builtin_frame_address(0), [=] { return real.pthread_rwlock_trywrlock(lock); },
       [=] { return real.pthread_rwlock_clockwrlock(lock, clock, until); });
 }
 
@@ -337,13 +351,14 @@ GPUPROF_EXPORT int pthread_barrier_wait(pthread_barrier_t* barrier) {
 
 GPUPROF_EXPORT int pthread_join(pthread_t thread, void** result) {
   GPUPROF_DORMANT(real.pthread_join(thread, result));
-  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+  return Join(WaitKind::kJoin, thread, __builtin_return_address(0), __builtin_frame_address(0),
               [=] { return real.pthread_join(thread, result); });
 }
 
 GPUPROF_EXPORT int pthread_timedjoin_np(pthread_t thread, void** result, const timespec* until) {
   GPUPROF_DORMANT(real.pthread_timedjoin_np(thread, result, until));
-  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+  return Join(Limited(WaitKind::kJoin), thread, __builtin_return_address(0),
+              __builtin_frame_address(0),
               [=] { return real.pthread_timedjoin_np(thread, result, until); });
 }
 
@@ -351,7 +366,8 @@ GPUPROF_EXPORT int pthread_clockjoin_np(pthread_t thread, void** result, clockid
                                         const timespec* until) {
   if (real.pthread_clockjoin_np == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_clockjoin_np(thread, result, clock, until));
-  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+  return Join(Limited(WaitKind::kJoin), thread, __builtin_return_address(0),
+              __builtin_frame_address(0),
               [=] { return real.pthread_clockjoin_np(thread, result, clock, until); });
 }
 
@@ -365,7 +381,7 @@ GPUPROF_EXPORT int mtx_lock(mtx_t* mutex) {
 GPUPROF_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {
   GPUPROF_C11_DORMANT(mtx_timedlock, mutex, until);
   return TryThenWait<thrd_busy>(
-      WaitKind::kMutex, mutex, __builtin_return_address(0), __builtin_frame_address(0),
+      Limited(WaitKind::kMutex), mutex, __builtin_return_address(0), __builtin_frame_address(0),
       [=] { return real.mtx_trylock(mutex); }, [=] { return real.mtx_timedlock(mutex, until); });
 }
 
@@ -385,7 +401,7 @@ GPUPROF_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec*
 
 GPUPROF_EXPORT int thrd_join(thrd_t thread, int* result) {
   GPUPROF_C11_DORMANT(thrd_join, thread, result);
-  return Join(thread, __builtin_return_address(0), __builtin_frame_address(0),
+  return Join(WaitKind::kJoin, thread, __builtin_return_address(0), __builtin_frame_address(0),
               [=] { return real.thrd_join(thread, result); });
 }
 

@@ -390,8 +390,10 @@ void RecordSorter::AddOpenSpans(const RingHeader* ring, uint64_t now, const uint
   const uint64_t owner = ring->open_wait_owner.load(std::memory_order_acquire);
   if (ring->open_wait_start.load(std::memory_order_relaxed) != start) return;  // it just ended
   has_stack_ = stack != 0 && stack == last_stack_end_;
-  const uint64_t row[] = {
-      now, now - start, Operation(kind, proto::kFlagIncomplete), object, caller, StackId(), owner};
+  const auto limited = static_cast<uint8_t>(kind >> 8 & proto::kFlagLimited);
+  const auto flags = static_cast<uint8_t>(proto::kFlagIncomplete | limited);
+  const uint64_t row[] = {now,       now - start, Operation(kind, flags), object, caller,
+                          StackId(), owner};
   Row(ChunkKind::kWait, row, start);
   EndEvent();
 }

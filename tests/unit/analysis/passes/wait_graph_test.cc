@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <random>
 
+#include "tests/unit/analysis/trace_builder.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -95,6 +97,31 @@ TEST(WaitGraphTest, Circles) {
   EXPECT_EQ(circles[1].waits, (std::vector<size_t>{6}));
   EXPECT_EQ(circles[1].blocked, (std::set<int32_t>{6}));
   EXPECT_TRUE(FindCircles({Wait(0, 9, 1, 2, true), Wait(0, 9, 2, 3, true)}).empty());
+  EXPECT_TRUE(FindCircles({Wait(0, 9, 1, 2, true), Wait(20, 30, 2, 1, true)}).empty())
+      << "never at one time";
+}
+
+TEST(WaitGraphTest, JoinsWaitForAThreadAndLimitedWaitsEndByThemselves) {
+  using proto::WaitKind;
+  test::ProcessBuilder builder(1);
+  constexpr uint8_t kOpen = proto::kFlagIncomplete;
+  constexpr uint8_t kLimited = proto::kFlagIncomplete | proto::kFlagLimited;
+  // 1 holds a lock and joins 2, which waits for it.
+  builder.Thread(1).Wait(WaitKind::kJoin, 0x100, 0, 10, 100, kOpen, 0, 2);
+  builder.Thread(2).Wait(WaitKind::kMutex, 0x200, 0, 20, 100, kOpen, 0, 1);
+  // 3 and 4 wait for each other, one of them for a while only.
+  builder.Thread(3).Wait(WaitKind::kMutex, 0x300, 0, 10, 100, kLimited, 0, 4);
+  builder.Thread(4).Wait(WaitKind::kMutex, 0x400, 0, 10, 100, kOpen, 0, 3);
+  // Over.
+  builder.Thread(5).Wait(WaitKind::kMutex, 0x500, 0, 10, 100, 0, 0, 5);
+  const auto trace = test::MakeTrace({&builder});
+  const Process& process = trace.processes[0];
+  const std::vector<ContendedWait> waits = WaitsWithoutEnd(process);
+  EXPECT_EQ(waits.size(), 3u);
+  const std::vector<WaitCircle> circles = FindCircles(waits);
+  ASSERT_EQ(circles.size(), 1u);
+  EXPECT_EQ(circles[0].blocked, (std::set<int32_t>{1, 2}));
+  EXPECT_EQ(circles[0].start_ns, 20);
 }
 
 TEST(WaitGraphTest, MostWaitersInEachInterval) {
