@@ -23,7 +23,7 @@ struct Part {
   std::vector<ContendedWait> waits;
 };
 
-void AddEdges(const Process& process, const std::vector<ContendedWait>& waits,
+void AddEdges(const Trace& trace, const Process& process, const std::vector<ContendedWait>& waits,
               results::Locks* out) {
   // waiter, holder, kind, object
   std::map<std::tuple<int32_t, int32_t, uint8_t, uint64_t>, results::LockEdge> edges;
@@ -40,20 +40,21 @@ void AddEdges(const Process& process, const std::vector<ContendedWait>& waits,
     edge.set_waiter_tid(std::get<0>(key));
     edge.set_waiter(ThreadName(process, std::get<0>(key)));
     edge.set_holder_tid(std::get<1>(key));
-    edge.set_holder(ThreadName(process, std::get<1>(key)));
+    edge.set_holder(HolderName(trace, process, std::get<1>(key)));
     edge.set_kind(std::string(WaitKindName(std::get<2>(key))));
     edge.set_object(std::get<3>(key));
     *out->add_edges() = std::move(edge);
   }
 }
 
-void AddHolders(const Process& process, const std::vector<ContendedWait>& waits,
+void AddHolders(const Trace& trace, const Process& process, const std::vector<ContendedWait>& waits,
                 results::Locks* out) {
   for (const auto& [tid, blame] : BlameHolders(waits)) {
     results::LockHolder* holder = out->add_holders();
-    SetProcess(process, holder);
+    const Process& owner = HolderProcess(trace, process, tid);
+    SetProcess(owner, holder);
     holder->set_tid(tid);
-    holder->set_name(ThreadName(process, tid));
+    holder->set_name(&owner != &process ? ThreadName(owner, tid) : HolderName(trace, process, tid));
     holder->set_direct_ns(blame.direct_ns);
     holder->set_root_ns(blame.root_ns);
     holder->set_waiter_count(static_cast<uint32_t>(blame.waiters.size()));
@@ -117,7 +118,9 @@ void AddIntervals(PassContext& context, const std::vector<Part>& parts, results:
       context.Resolve(process, caller, PcKind::kReturnAddress, &frame);
       interval->set_name(frame.name());
       interval->set_object(object);
-      if (holder != 0) interval->set_holder(ThreadName(context.process(process), holder));
+      if (holder != 0) {
+        interval->set_holder(HolderName(context.trace(), context.process(process), holder));
+      }
     }
   }
 }
@@ -136,13 +139,18 @@ void AddDeadlock(PassContext& context, size_t index, const std::vector<Contended
     row->set_waiter_tid(wait.waiter);
     row->set_waiter(ThreadName(process, wait.waiter));
     row->set_holder_tid(wait.holder);
-    row->set_holder(ThreadName(process, wait.holder));
+    row->set_holder(HolderName(context.trace(), process, wait.holder));
     row->set_kind(std::string(WaitKindName(wait.kind)));
     row->set_object(wait.object);
     row->mutable_caller()->set_pc(wait.caller);
     context.Resolve(index, wait.caller, PcKind::kReturnAddress, row->mutable_caller());
     context.ResolveStack(index, wait.stack, row->mutable_frames());
   }
+}
+
+bool HasThread(const Process& process, int32_t tid) {
+  return std::any_of(process.tracks.begin(), process.tracks.end(),
+                     [tid](const Track& track) { return !track.is_stream && track.tid == tid; });
 }
 
 }  // namespace
@@ -154,6 +162,26 @@ std::string ThreadName(const Process& process, int32_t tid) {
   return std::to_string(tid);
 }
 
+const Process& HolderProcess(const Trace& trace, const Process& process, int32_t tid) {
+  if (HasThread(process, tid)) return process;
+  // Numbers come round: of two the one that lived beside it.
+  const Process* found = nullptr;
+  for (const Process& other : trace.processes) {
+    if (other.host != process.host || !HasThread(other, tid)) continue;
+    const bool beside = other.first_ns <= process.last_ns && process.first_ns <= other.last_ns;
+    if (found == nullptr || beside) found = &other;
+    if (beside) break;
+  }
+  return found != nullptr ? *found : process;
+}
+
+std::string HolderName(const Trace& trace, const Process& process, int32_t tid) {
+  const Process& owner = HolderProcess(trace, process, tid);
+  if (&owner != &process) return ThreadName(owner, tid) + " of pid " + std::to_string(owner.pid);
+  if (HasThread(process, tid)) return ThreadName(process, tid);
+  return "a thread of another process (" + std::to_string(tid) + ")";
+}
+
 void FillWaitGraph(PassContext& context, results::Locks* out) {
   std::vector<Part> parts;
   bool waited = false;
@@ -161,8 +189,8 @@ void FillWaitGraph(PassContext& context, results::Locks* out) {
     parts.push_back({index, ContendedWaits(context.process(index))});
     const Part& part = parts.back();
     waited = waited || !part.waits.empty();
-    AddEdges(context.process(index), part.waits, out);
-    AddHolders(context.process(index), part.waits, out);
+    AddEdges(context.trace(), context.process(index), part.waits, out);
+    AddHolders(context.trace(), context.process(index), part.waits, out);
   }
   SortByTotal(out->mutable_edges());
   SortFalling(out->mutable_holders(), [](const results::LockHolder& h) { return h.root_ns(); });

@@ -61,12 +61,13 @@ void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<K
 
 // The longest first, each name once.
 template <typename Names>
-void AddNames(const Process& process, const std::map<int32_t, int64_t>& threads, Names* names) {
+void AddNames(const Trace& trace, const Process& process, const std::map<int32_t, int64_t>& threads,
+              Names* names) {
   std::vector<std::pair<int64_t, int32_t>> order;
   for (const auto& [tid, total] : threads) order.emplace_back(-total, tid);
   std::sort(order.begin(), order.end());
   for (const auto& [total, tid] : order) {
-    const std::string name = ThreadName(process, tid);
+    const std::string name = HolderName(trace, process, tid);
     if (std::find(names->begin(), names->end(), name) == names->end()) *names->Add() = name;
   }
 }
@@ -106,8 +107,8 @@ void AddProcess(PassContext& context, size_t index, std::vector<Row>* rows) {
     lock.set_timed_out_count(waits.timed_out);
     lock.set_incomplete_count(waits.incomplete);
     if (steps.found()) lock.set_step_ns(waits.step_ns);
-    AddNames(process, waits.threads, lock.mutable_threads());
-    AddNames(process, waits.holders, lock.mutable_holders());
+    AddNames(context.trace(), process, waits.threads, lock.mutable_threads());
+    AddNames(context.trace(), process, waits.holders, lock.mutable_holders());
     int64_t known = 0;
     for (const auto& [tid, total] : waits.holders) known += total;
     lock.set_holder_known_ns(known);

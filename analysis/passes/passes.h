@@ -68,6 +68,10 @@ void FillDeadlocks(PassContext& context, results::Locks* out);
 std::string ApiFunctionName(const Process& process, uint32_t function);
 // As it was called last; its number when it has no name.
 std::string ThreadName(const Process& process, int32_t tid);
+// Of a thread that a lock told of: a lock between processes may be held by one of another.
+std::string HolderName(const Trace& trace, const Process& process, int32_t tid);
+// The process of that thread: `process` where none is known to have it.
+const Process& HolderProcess(const Trace& trace, const Process& process, int32_t tid);
 
 // Appends one process's rows, unnamed: stacks hold only their ids.
 void ComputeHeap(PassContext& context, size_t index, results::Heap* out);

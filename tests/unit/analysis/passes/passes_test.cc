@@ -160,6 +160,21 @@ TEST(Locks, WhenMostWaitedALockIsToldWithWhoHeldIt) {
   EXPECT_EQ(locks.intervals(0).holder(), "of_one");
 }
 
+TEST(Locks, AHolderOfAnotherProcess) {
+  ProcessBuilder waiter(1);
+  ProcessBuilder holder(2);
+  holder.Thread(20, "keeper").Wait(proto::WaitKind::kMutex, 0x500, 0x4000, 0, 10, 0, 0, 0);
+  waiter.Thread(1).Wait(proto::WaitKind::kMutex, 0x100, 0x4000, 0, 60, 0, 0, 20);
+  waiter.Thread(1).Wait(proto::WaitKind::kMutex, 0x200, 0x4000, 70, 80, 0, 0, 99);
+  const auto locks = RunPass<results::Locks>("locks", MakeTrace({&waiter, &holder}));
+  ASSERT_EQ(locks.edges_size(), 2);
+  EXPECT_EQ(locks.edges(0).holder(), "keeper of pid 2");
+  EXPECT_EQ(locks.edges(1).holder(), "a thread of another process (99)");
+  ASSERT_EQ(locks.holders_size(), 2);
+  EXPECT_EQ(locks.holders(0).name(), "keeper");
+  EXPECT_EQ(locks.holders(0).pid(), 2);
+}
+
 TEST(Heap, BlocksFreedByAnotherThread) {
   ProcessBuilder builder(1);
   builder.process().heap_mode = 2;
