@@ -312,7 +312,7 @@ bool Start(uint32_t number, const char* trigger) {
   if (g_drain == nullptr) g_drain = new Drain(g_host);
   if (!g_stack_ready && g_host->settings->stack_depth != 0) {
     StackInit(g_host->settings->stack_depth);
-    StackCostInit(g_host->settings->clock);
+    StackCostInit(g_host->settings->clock, g_host->settings->ticks_per_second);
     g_stack_ready = true;
   }
   MemorySetLimit(g_host->settings->memory_limit);

@@ -12,11 +12,13 @@
 
 namespace gpuprof::tracer {
 
-// tracer::Api::capture_stack. Every call is counted, one in sixteen is timed.
+// tracer::Api::capture_stack. Every call is counted, one of each sixteen of a thread is timed,
+// which one is left to chance. What took longer than any walk takes stood still, its thread had
+// lost the processor: taken for what fifteen others did it would be more than all of them.
 uint32_t CaptureTimedStack(uint64_t* pcs, uint32_t most, const void* frame);
 
 // The clock that is read, before the first stack is captured.
-void StackCostInit(proto::ClockKind clock);
+void StackCostInit(proto::ClockKind clock, uint64_t ticks_per_second);
 // In a forked child: what was counted is the parent's.
 void StackCostAfterForkChild();
 uint64_t StackSamples();

@@ -34,7 +34,9 @@ void FillLosses(const Process& process, results::HealthProcess* row) {
 void FillOwnTime(const Process& process, results::HealthProcess* row) {
   const proto::Health& health = process.health;
   // The stacks of heap events are in both.
-  const int64_t within = std::max(row->hook_ns(), row->stack_ns()) + row->op_ns();
+  const int64_t estimate = std::max(row->hook_ns(), row->stack_ns()) + row->op_ns();
+  const int64_t within = WithinProcessorTime(process, estimate);
+  row->set_cost_limited(within < estimate);
   row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
   row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
   const int64_t beside = row->drain_cpu_ns() + row->control_cpu_ns();
@@ -132,6 +134,14 @@ void FillGpuRates(const Process& process, results::HealthProcess* row) {
 bool IsCostKnown(const Process& process) {
   return process.health.drain_cpu_ns() != 0 ||
          (process.has_end && !process.recovered && !process.alive);
+}
+
+int64_t WithinProcessorTime(const Process& process, int64_t estimate_ns) {
+  const proto::Health& health = process.health;
+  if (health.process_cpu_ns() == 0) return estimate_ns;
+  const auto all = static_cast<int64_t>(health.process_cpu_ns());
+  const auto beside = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
+  return std::min(estimate_ns, std::max<int64_t>(all - beside, 0));
 }
 
 HookCost HookCostOf(const Process& process) {

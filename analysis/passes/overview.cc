@@ -194,6 +194,7 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
 // Of processes whose recorder noted it.
 void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
   int64_t captured = 0;
+  int64_t within = 0;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const proto::Health& health = process.health;
@@ -211,17 +212,18 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     cost->set_stack_count(cost->stack_count() + health.stack_samples());
     cost->set_op_event_count(cost->op_event_count() + OpEventsOf(process));
     cost->set_op_ns(cost->op_ns() + op_ns);
+    within += WithinProcessorTime(process, static_cast<int64_t>(health.stack_ns()) + op_ns);
     captured += process.recorded_ns;
     if (index != main) continue;
     if (health.op_callback_ns() > 0) cost->set_op_callback_ns(health.op_callback_ns());
     const int64_t hook_ns =
         std::max(HookCostOf(process).ns, static_cast<int64_t>(health.stack_ns()));
-    cost->set_slowdown_ratio(Ratio(hook_ns + op_ns, process.recorded_ns));
+    cost->set_slowdown_ratio(
+        Ratio(WithinProcessorTime(process, hook_ns + op_ns), process.recorded_ns));
   }
   if (!cost->has_drain_cpu_ns()) return;
   // A shell that only waits for its compilers pays nothing; they do.
-  cost->set_slowdown_ratio(
-      std::max(cost->slowdown_ratio(), Ratio(cost->stack_ns() + cost->op_ns(), captured)));
+  cost->set_slowdown_ratio(std::max(cost->slowdown_ratio(), Ratio(within, captured)));
   cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), context.process(main).recorded_ns));
 }
 

@@ -94,6 +94,9 @@ struct HookCost {
   int64_t high_ns = 0;
 };
 HookCost HookCostOf(const Process& process);
+// What was spent in the program's threads by an estimate, but at most the processor time that the
+// process had besides our own threads: some of what was timed may have stood still.
+int64_t WithinProcessorTime(const Process& process, int64_t estimate_ns);
 // Whether its recorder noted what it had spent; else zeros in its health are none.
 bool IsCostKnown(const Process& process);
 

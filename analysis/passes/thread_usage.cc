@@ -39,6 +39,19 @@ void CoverSpans(const Table& table, ThreadLife* life) {
   Cover(table.end_ns.back(), life);
 }
 
+// A thread's first moment is read when it has made its ring: what it ran before, its clock has and
+// its events have not. It began at least as long ago as it ran.
+void ExtendByProcessorTime(const Track& track, ThreadLife* life) {
+  if (!life->start_seen) return;
+  const auto ran = [life](int64_t until, uint64_t cpu_ns) {
+    constexpr uint64_t kMost = uint64_t{1} << 60;  // files may claim anything
+    if (cpu_ns < kMost)
+      life->span.start = std::min(life->span.start, until - static_cast<int64_t>(cpu_ns));
+  };
+  for (const ThreadSample& sample : track.samples) ran(sample.time_ns, sample.cpu_ns);
+  if (life->cpu_at_exit_ns > 0) ran(life->exit_ns, life->cpu_at_exit_ns);
+}
+
 // An accumulated figure at moments in order.
 struct Point {
   int64_t time;
@@ -94,6 +107,7 @@ ThreadLife LifeOf(const Track& track) {
       life.cpu_at_exit_ns = track.thread_event.a[i];
     }
   }
+  ExtendByProcessorTime(track, &life);
   return life;
 }
 

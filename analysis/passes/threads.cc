@@ -48,7 +48,9 @@ void FillThread(PassContext& context, size_t index, size_t track_index, results:
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   if (const auto usage = UsageWithin(track, life, {-kFar, kFar})) {
     row->set_cpu_ns(usage->cpu_ns);
-    row->set_cpu_ratio(Ratio(usage->cpu_ns, usage->covered_ns));
+    // Its clock and ours are not read at one moment: between two readings close by it may seem to
+    // have run for longer than there was.
+    row->set_cpu_ratio(std::min(Ratio(usage->cpu_ns, usage->covered_ns), 1.0));
     row->set_runqueue_wait_ns(usage->runqueue_wait_ns);
     row->set_runqueue_wait_ratio(Ratio(usage->runqueue_wait_ns, usage->runqueue_covered_ns));
   }

@@ -41,16 +41,20 @@ std::string CostText(const results::HealthProcess& p, int width) {
   std::string out =
       WrapText("in the program's threads: " +
                    (work.empty() ? "nothing that is measured"
-                                 : FormatPercent(p.slowdown_ratio()) + " of the time (" + work +
-                                       "; some are timed, the others taken to be alike)"),
+                                 : (p.cost_limited() ? "at most " : "") +
+                                       FormatPercent(p.slowdown_ratio()) + " of the time (" + work +
+                                       "; some are timed, the others taken to be alike" +
+                                       (p.cost_limited() ? ": too much, they had less processor "
+                                                           "time in all)"
+                                                         : ")")),
                "  cost   ", "         ", width);
   out += WrapText("beside them: " + FormatPercent(p.background_ratio()) +
                       " of one processor (drain " + FormatDuration(p.drain_cpu_ns()) +
                       ", control " + FormatDuration(p.control_cpu_ns()) + ")",
                   "         ", "         ", width);
   if (p.process_cpu_ns() > 0) {
-    out += WrapText("together: " + FormatPercent(p.cpu_ratio()) +
-                        " of the processor time of this process (" +
+    out += WrapText(std::string("together: ") + (p.cost_limited() ? "at most " : "") +
+                        FormatPercent(p.cpu_ratio()) + " of the processor time of this process (" +
                         FormatDuration(p.process_cpu_ns()) + ")",
                     "         ", "         ", width);
   }

@@ -90,6 +90,26 @@ TEST(Losses, OfATraceWithoutItsEndAreNotNothing) {
   EXPECT_EQ(alive.meta().confidence().level(), results::LEVEL_HIGH);
 }
 
+// Walks that were preempted while they were timed.
+TEST(Cost, IsNoMoreThanTheProcessorTimeOfTheProcess) {
+  ProcessBuilder builder(1);
+  builder.Thread(1).Alloc(0, 0x10, 64).Alloc(100 * kMs, 0x20, 64);
+  proto::Health& health = builder.process().health;
+  health.set_drain_cpu_ns(10'000'000);
+  health.set_process_cpu_ns(50'000'000);
+  health.set_stack_samples(1000);
+  health.set_stack_ns(233'000'000);
+  const auto result = RunPass<results::Health>("health", MakeTrace({&builder}));
+  EXPECT_TRUE(result.processes(0).cost_limited());
+  EXPECT_DOUBLE_EQ(result.processes(0).cpu_ratio(), 1);
+  EXPECT_DOUBLE_EQ(result.processes(0).slowdown_ratio(), 0.4);
+  EXPECT_THAT(Render(result, Format::kText, {}, 200), testing::HasSubstr("at most 40.0 %"));
+  health.set_stack_ns(20'000'000);
+  const auto less = RunPass<results::Health>("health", MakeTrace({&builder}));
+  EXPECT_FALSE(less.processes(0).cost_limited());
+  EXPECT_DOUBLE_EQ(less.processes(0).cpu_ratio(), 0.6);
+}
+
 TEST(Cost, OfSeveralProcessesIsThatOfTheMeasured) {
   ProcessBuilder measured(1);
   measured.Thread(1).Alloc(0, 0x10, 64).Alloc(100 * kMs, 0x20, 64);

@@ -265,6 +265,20 @@ TEST(Threads, UseLifeAndCreator) {
   EXPECT_EQ(threads.processes(0).thread_count(), 2u);
 }
 
+// Its first moment is read when its ring was made, which took most of the time that it ran.
+TEST(Threads, NoneRunsForLongerThanItLives) {
+  ProcessBuilder builder(1);
+  builder.Thread(1).Sample(0, 0).Sample(100 * kMs, 10 * kMs);
+  builder.Thread(2)
+      .Event(20 * kMs, proto::ThreadEvent::kStart, 0x5000, 1)
+      .Event(20 * kMs + 113 * kUs, proto::ThreadEvent::kExit, 2460 * kUs);
+  const auto threads = RunPass<results::Threads>("threads", MakeTrace({&builder}));
+  ASSERT_EQ(threads.threads_size(), 2);
+  EXPECT_EQ(threads.threads(1).cpu_ns(), 2460 * kUs);
+  EXPECT_EQ(threads.threads(1).life_ns(), 2460 * kUs);
+  EXPECT_DOUBLE_EQ(threads.threads(1).cpu_ratio(), 1);
+}
+
 TEST(ThreadUsage, BetweenSamplesUseIsEven) {
   ProcessBuilder builder(1);
   builder.Thread(1).Sample(0, 0).Sample(100, 100).Sample(200, 120);
