@@ -271,11 +271,11 @@ TEST(Threads, NoneRunsForLongerThanItLives) {
   builder.Thread(1).Sample(0, 0).Sample(100 * kMs, 10 * kMs);
   builder.Thread(2)
       .Event(20 * kMs, proto::ThreadEvent::kStart, 0x5000, 1)
-      .Event(20 * kMs + 113 * kUs, proto::ThreadEvent::kExit, 2460 * kUs);
+      .Event(20 * kMs + 113 * test::kUs, proto::ThreadEvent::kExit, 2460 * test::kUs);
   const auto threads = RunPass<results::Threads>("threads", MakeTrace({&builder}));
   ASSERT_EQ(threads.threads_size(), 2);
-  EXPECT_EQ(threads.threads(1).cpu_ns(), 2460 * kUs);
-  EXPECT_EQ(threads.threads(1).life_ns(), 2460 * kUs);
+  EXPECT_EQ(threads.threads(1).cpu_ns(), 2460 * test::kUs);
+  EXPECT_EQ(threads.threads(1).life_ns(), 2460 * test::kUs);
   EXPECT_DOUBLE_EQ(threads.threads(1).cpu_ratio(), 1);
 }
 
