@@ -18,6 +18,14 @@ constexpr double kTwoSided95 = 1.959964;
 
 uint64_t Rounded(double value) { return WholeNumber(std::round(value)); }
 
+// The upper 2.5 % point of the gamma distribution with this mean and variance, by Wilson and
+// Hilferty's cube of a normal one: within 1 % from a shape of 1 on.
+double UpperGamma(double mean, double variance) {
+  const double part = variance / (9 * mean * mean);
+  const double root = 1 - part + kTwoSided95 * std::sqrt(part);
+  return mean * root * root * root;
+}
+
 }  // namespace
 
 uint64_t Estimate::value() const { return Rounded(sum); }
@@ -26,7 +34,12 @@ uint64_t Estimate::low() const {
   return Rounded(std::max(seen, sum - kTwoSided95 * std::sqrt(variance)));
 }
 
-uint64_t Estimate::high() const { return Rounded(sum + kTwoSided95 * std::sqrt(variance)); }
+uint64_t Estimate::high() const {
+  const double normal = sum + kTwoSided95 * std::sqrt(variance);
+  if (heaviest <= 0) return Rounded(normal);
+  const double unseen = 2 * heaviest;
+  return Rounded(std::max(normal, UpperGamma(sum + unseen, variance + unseen * unseen)));
+}
 
 double Sampling::Probability(uint64_t size, bool sampled) const {
   if (!sampled || period_ <= 0) return 1;
@@ -39,6 +52,7 @@ void Sampling::AddCount(uint64_t size, bool sampled, Estimate* to) const {
   to->sum += 1 / p;
   to->variance += (1 - p) / (p * p);
   to->seen += 1;
+  if (p < 1) to->heaviest = std::max(to->heaviest, 1 / p);
 }
 
 void Sampling::AddBytes(uint64_t size, bool sampled, Estimate* to) const {

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <map>
 #include <random>
+#include <utility>
 
 #include "analysis/passes/merge_tracks.h"
 
@@ -135,6 +136,31 @@ TEST(Sampling, EstimatesAreUnbiasedAndTheirIntervalsHold) {
   // Tiny blocks are rarely seen, so their number is known badly; but on average rightly.
   EXPECT_NEAR(mean_count / 4000, 1, 0.25);
   EXPECT_GE(held, kRuns * 92 / 100);
+}
+
+// Most allocations are small and hardly ever seen: a few heavy weights make up the sum.
+TEST(Sampling, IntervalsOfCountsHoldForSkewedSizes) {
+  constexpr uint32_t kPeriod = 512 * 1024;
+  constexpr std::pair<uint64_t, int> kSizes[] = {
+      {16, 300'000}, {256, 100'000}, {4096, 20'000}, {65536, 3000}};
+  constexpr int kRuns = 2000;
+  std::mt19937_64 random(11);
+  const Sampling sampling(kPeriod);
+  double truth = 0;
+  for (const auto& [size, number] : kSizes) truth += number;
+  int held = 0;
+  int above = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    Estimate count;
+    for (const auto& [size, number] : kSizes) {
+      std::binomial_distribution<int> seen(number, sampling.Probability(size, true));
+      for (int i = seen(random); i > 0; --i) sampling.AddCount(size, true, &count);
+    }
+    held += static_cast<double>(count.low()) <= truth && truth <= static_cast<double>(count.high());
+    above += static_cast<double>(count.high()) > 4 * truth;
+  }
+  EXPECT_GE(held, kRuns * 94 / 100);
+  EXPECT_LT(above, kRuns / 20) << "an interval that says nothing holds too";
 }
 
 TEST(Sampling, ExactRowsHaveNoInterval) {
