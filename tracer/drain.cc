@@ -350,6 +350,14 @@ void Drain::CloseDeadThreads() {
   }
 }
 
+void Drain::UpdateModules() {
+  message_.clear();
+  const uint32_t modules = modules_.Update(host_->settings->clock, &message_);
+  if (modules == 0) return;
+  if (is_clock_kept_) host_->ring_file->coarse_ticks.store(Now(), std::memory_order_relaxed);
+  WriteTable(ChunkKind::kModules, kModulesField, modules);
+}
+
 void Drain::WriteTables(bool all) {
   proto::RingFileHeader* file = host_->ring_file;
   CloseDeadThreads();
@@ -361,9 +369,7 @@ void Drain::WriteTables(bool all) {
   file->latest_ticks = Now();
   file->latest_monotonic_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
   file->latest_realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
-  message_.clear();
-  const uint32_t modules = modules_.Update(Now(), &message_);
-  if (modules != 0) WriteTable(ChunkKind::kModules, kModulesField, modules);
+  UpdateModules();
   message_.clear();
   if (const uint32_t threads = threads_.Append(*host_, Now(), all, &message_); threads != 0) {
     WriteTable(ChunkKind::kThreads, kThreadsField, threads);

@@ -61,6 +61,11 @@ class Drain final : private cupti::BlockSink {
   // Empties all rings once. Returns how much of its ring the busiest thread filled since
   // the last time, 0 to 1.
   double Pass();
+  // Brings the table of modules up to date, and the coarse clock, so that what comes to lie where a
+  // module was does not record times at which that was still there.
+  void UpdateModules();
+  // Whether that is needed. Any thread.
+  bool ModulesAreCurrent() const { return modules_.IsCurrent(); }
   // Clocks, threads, modules, health; about once a second.
   void WriteTables(bool all);
 

@@ -9,18 +9,23 @@
 #include <unistd.h>
 
 #include "proto/codec/tables.h"
+#include "tracer/mapped_path.h"
 
 namespace gpuprof::tracer {
 
 struct ModuleMap::Scan {
   ModuleMap* map;
+  proto::ClockKind clock;
   uint64_t now;
   std::vector<uint8_t>* out;
   uint32_t changed;
+  size_t next;  // where the next module is likely to be found
   bool first;
 };
 
 namespace {
+
+constexpr size_t kMostPathBytes = 4096;
 
 uint64_t Align4(uint64_t bytes) { return (bytes + 3) & ~uint64_t{3}; }
 
@@ -41,13 +46,28 @@ void FindBuildId(const char* note, const char* end, std::vector<char>* build_id)
   }
 }
 
-void FindPath(const dl_phdr_info& info, bool first, std::vector<char>* path) {
-  if (info.dlpi_name != nullptr && info.dlpi_name[0] != 0) {
-    path->assign(info.dlpi_name, info.dlpi_name + strlen(info.dlpi_name));
+void FindBuildId(const dl_phdr_info& info, std::vector<char>* build_id) {
+  for (int i = 0; i < info.dlpi_phnum && build_id->empty(); ++i) {
+    const ElfW(Phdr)& note = info.dlpi_phdr[i];
+    if (note.p_type != PT_NOTE) continue;
+    const char* at = reinterpret_cast<const char*>(info.dlpi_addr + note.p_vaddr);
+    FindBuildId(at, at + note.p_memsz, build_id);
+  }
+}
+
+// A library that was asked for by a relative path has one in the loader's list, and the program may
+// have gone elsewhere since: the kernel knows where it is. What has no folder at all is no file
+// (linux-vdso.so.1).
+void FindPath(uint64_t start, const std::vector<char>& name, bool first, std::vector<char>* path) {
+  char target[kMostPathBytes];
+  if (!name.empty()) {
+    *path = name;
+    if (name[0] == '/' || memchr(name.data(), '/', name.size()) == nullptr) return;
+    const uint32_t bytes = MappedPath(start, target, sizeof(target));
+    if (bytes != 0) path->assign(target, target + bytes);
     return;
   }
   if (!first) return;  // only the executable itself has no name
-  char target[1024];
   const ssize_t n = readlink("/proc/self/exe", target, sizeof(target));
   if (n > 0) path->assign(target, target + n);
 }
@@ -67,6 +87,22 @@ void ModuleMap::Append(const Module& module, uint64_t last_seen, std::vector<uin
   writer.End(mark);
 }
 
+// The loader mostly lists modules in the order in which they came: a thousand of them are not to be
+// compared with a thousand.
+bool ModuleMap::FindKnown(const Module& module, size_t* next) {
+  for (size_t i = 0; i < modules_.size(); ++i) {
+    const size_t at = (*next + i) % modules_.size();
+    Module& known = modules_[at];
+    if (known.start != module.start || known.end != module.end || known.bias != module.bias)
+      continue;
+    // Another of the same size may have come in its place.
+    if (known.name != module.name || known.build_id != module.build_id) continue;
+    *next = at + 1;
+    return known.mapped = true;
+  }
+  return false;
+}
+
 int ModuleMap::Visit(dl_phdr_info* info, unsigned long, void* opaque) {
   Scan* scan = static_cast<Scan*>(opaque);
   ModuleMap* map = scan->map;
@@ -74,30 +110,24 @@ int ModuleMap::Visit(dl_phdr_info* info, unsigned long, void* opaque) {
   if (first) {
     if (info->dlpi_adds == map->adds_ && info->dlpi_subs == map->subs_)
       return 1;  // nothing happened
-    map->adds_ = info->dlpi_adds;
-    map->subs_ = info->dlpi_subs;
+    __atomic_store_n(&map->adds_, info->dlpi_adds, __ATOMIC_RELAXED);
+    __atomic_store_n(&map->subs_, info->dlpi_subs, __ATOMIC_RELAXED);
     for (Module& module : map->modules_) module.mapped = false;
+    // Not before the loader's lock was had: what is missing from here on has gone by now.
+    scan->now = proto::ReadTicks(scan->clock);
   }
   scan->first = false;
+  Module module = {0, 0, info->dlpi_addr, scan->now, {}, {}, {}, true};
+  if (info->dlpi_name != nullptr)
+    module.name.assign(info->dlpi_name, info->dlpi_name + strlen(info->dlpi_name));
+  FindBuildId(*info, &module.build_id);
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr)& segment = info->dlpi_phdr[i];
     if (segment.p_type != PT_LOAD || (segment.p_flags & PF_X) == 0) continue;
-    const uint64_t start = info->dlpi_addr + segment.p_vaddr;
-    const uint64_t end = start + segment.p_memsz;
-    bool known = false;
-    for (Module& module : map->modules_) {
-      if (module.start != start || module.end != end || module.bias != info->dlpi_addr) continue;
-      module.mapped = known = true;
-    }
-    if (known) continue;
-    Module module = {start, end, info->dlpi_addr, scan->now, {}, {}, true};
-    FindPath(*info, first, &module.path);
-    for (int j = 0; j < info->dlpi_phnum && module.build_id.empty(); ++j) {
-      const ElfW(Phdr)& note = info->dlpi_phdr[j];
-      if (note.p_type != PT_NOTE) continue;
-      const char* at = reinterpret_cast<const char*>(info->dlpi_addr + note.p_vaddr);
-      FindBuildId(at, at + note.p_memsz, &module.build_id);
-    }
+    module.start = info->dlpi_addr + segment.p_vaddr;
+    module.end = module.start + segment.p_memsz;
+    if (map->FindKnown(module, &scan->next)) continue;
+    if (module.path.empty()) FindPath(module.start, module.name, first, &module.path);
     Append(module, 0, scan->out);
     ++scan->changed;
     map->modules_.push_back(module);
@@ -105,8 +135,8 @@ int ModuleMap::Visit(dl_phdr_info* info, unsigned long, void* opaque) {
   return 0;
 }
 
-uint32_t ModuleMap::Update(uint64_t now_ticks, std::vector<uint8_t>* out) {
-  Scan scan = {this, now_ticks, out, 0, true};
+uint32_t ModuleMap::Update(proto::ClockKind clock, std::vector<uint8_t>* out) {
+  Scan scan = {this, clock, 0, out, 0, 0, true};
   const bool complete = dl_iterate_phdr(&ModuleMap::Visit, &scan) == 0;
   if (!complete) return 0;
   for (size_t i = 0; i < modules_.size();) {
@@ -114,12 +144,27 @@ uint32_t ModuleMap::Update(uint64_t now_ticks, std::vector<uint8_t>* out) {
       ++i;
       continue;
     }
-    Append(modules_[i], now_ticks, out);
+    Append(modules_[i], scan.now, out);
     ++scan.changed;
-    if (i + 1 != modules_.size()) modules_[i] = modules_.back();
-    modules_.pop_back();
+    // In their order: see FindKnown.
+    modules_.erase(modules_.begin() + static_cast<ptrdiff_t>(i));
   }
   return scan.changed;
+}
+
+bool ModuleMap::IsCurrent() const {
+  struct Counters {
+    uint64_t adds = 0;
+    uint64_t subs = 0;
+  } counters;
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, unsigned long, void* opaque) {
+        *static_cast<Counters*>(opaque) = {info->dlpi_adds, info->dlpi_subs};
+        return 1;
+      },
+      &counters);
+  return counters.adds == __atomic_load_n(&adds_, __ATOMIC_RELAXED) &&
+         counters.subs == __atomic_load_n(&subs_, __ATOMIC_RELAXED);
 }
 
 }  // namespace gpuprof::tracer
