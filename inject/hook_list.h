@@ -130,6 +130,8 @@
   X(sighandler_t, signal, (int number, sighandler_t handler), (number, handler))         \
   X(sighandler_t, sysv_signal, (int number, sighandler_t handler), (number, handler))
 
+#define GPUPROF_LOADER_HOOKS(X) X(int, dlclose, (void* handle), (handle))
+
 // Originals that the inject object needs but does not interpose.
 #define GPUPROF_NEEDED_SYMBOLS(X)                                                                 \
   X(int, pthread_mutex_trylock, (pthread_mutex_t * mutex), (mutex))                               \
@@ -157,6 +159,7 @@
   GPUPROF_PROCESS_HOOKS(X) \
   GPUPROF_EXIT_HOOKS(X)    \
   GPUPROF_START_HOOKS(X)   \
-  GPUPROF_SIGNAL_HOOKS(X)
+  GPUPROF_SIGNAL_HOOKS(X)  \
+  GPUPROF_LOADER_HOOKS(X)
 
 #define GPUPROF_EXPORT __attribute__((visibility("default")))

@@ -4,6 +4,7 @@
 // The tracer's side of tracer/tracer.h: sessions, the drain thread, and what happens around fork.
 
 #include <errno.h>
+#include <limits.h>
 #include <linux/futex.h>
 #include <pthread.h>
 #include <sched.h>
@@ -49,6 +50,9 @@ constexpr size_t kStackBytes = 256 * 1024;
 constexpr int kNice = 5;
 constexpr uint64_t kStopLimit = 10 * kSecond;
 constexpr uint64_t kSnapshotLimit = 2 * kSecond;
+constexpr uint64_t kModulesLimit = 50 * kMillisecond;
+// Of programs that load and unload without end: from then on the table is written each second only.
+constexpr uint32_t kMostModuleUpdates = 32 * 1024;
 
 // The control thread asks, the drain thread names the files and leaves them as they are until the
 // control thread has opened them.
@@ -80,6 +84,11 @@ struct {
   int32_t status;
 } g_exit;
 int g_snapshot_error = 0;
+// How often threads of the program have asked for the table of modules, and up to which of these
+// times the drain thread has seen to it. `late`: somebody has waited in vain since.
+std::atomic<uint32_t> g_modules_wanted{0};
+std::atomic<uint32_t> g_modules_served{0};
+std::atomic<uint32_t> g_modules_late{0};
 
 // Around what runs on a thread of the program and makes calls at which libc would carry out a
 // pending cancellation: exit, exec and fork are no such places.
@@ -101,8 +110,8 @@ void FutexWait(std::atomic<uint32_t>* word, uint32_t value, uint64_t ns) {
   syscall(SYS_futex, word, FUTEX_WAIT | FUTEX_PRIVATE_FLAG, value, &limit, nullptr, 0);
 }
 
-void FutexWake(std::atomic<uint32_t>* word) {
-  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1, nullptr, nullptr, 0);
+void FutexWake(std::atomic<uint32_t>* word, int most = 1) {
+  syscall(SYS_futex, word, FUTEX_WAKE | FUTEX_PRIVATE_FLAG, most, nullptr, nullptr, 0);
 }
 
 bool TakesCoarseClock(const Settings& settings) {
@@ -203,6 +212,37 @@ void PrepareSnapshot(Drain* drain) {
   FutexWake(&g_snapshot);
 }
 
+// Before the rings: threads of the program wait for it.
+void ServeModules(Drain* drain) {
+  const uint32_t wanted = g_modules_wanted.load();
+  if (wanted == g_modules_served.load()) return;
+  static uint32_t updates = 0;
+  if (updates < kMostModuleUpdates) {
+    ++updates;
+    drain->UpdateModules();
+  }
+  g_modules_late.store(0);
+  g_modules_served.store(wanted);
+  FutexWake(&g_modules_served, INT_MAX);
+}
+
+// The drain thread may be held up, by a fork or a slow disk: whoever has waited for it in vain once
+// was enough, until it is back.
+void ModulesChanged() {
+  const Drain* drain = g_state.load() == kRunning ? g_drain.load() : nullptr;
+  if (drain == nullptr || drain->ModulesAreCurrent()) return;
+  const uint32_t number = g_modules_wanted.fetch_add(1) + 1;
+  g_host->wake_drain();
+  const uint64_t until = Monotonic() + kModulesLimit;
+  while (g_state.load() == kRunning && g_modules_late.load() == 0) {
+    const uint32_t served = g_modules_served.load();
+    if (static_cast<int32_t>(served - number) >= 0) return;
+    const uint64_t now = Monotonic();
+    if (now >= until) g_modules_late.store(1);
+    if (now < until) FutexWait(&g_modules_served, served, until - now);
+  }
+}
+
 // Empties the rings, unless an exiting thread has ended the capture since the caller last looked.
 // Returns how long to wait until the next time.
 uint64_t WorkOnce(Pace* pace, uint64_t* next_tables) {
@@ -210,6 +250,7 @@ uint64_t WorkOnce(Pace* pace, uint64_t* next_tables) {
   uint64_t pause = kMillisecond;
   if (g_state.load() == kRunning) {
     Drain* drain = g_drain.load();
+    ServeModules(drain);
     const double growth = drain->Pass();
     pause = pace->After(drain, growth);
     drain->NoteCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), false);
@@ -259,6 +300,7 @@ void* DrainMain(void* argument) {
     g_in_pass.store(0);
   }
   FutexWake(&g_state);
+  FutexWake(&g_modules_served, INT_MAX);
   return nullptr;
 }
 
@@ -444,6 +486,8 @@ void AfterForkChild() {
   g_state.store(kNone);
   g_capturing = false;
   g_exit.wanted = false;
+  g_modules_served.store(g_modules_wanted.load());
+  g_modules_late.store(0);
   // The parent's drain may be a torn copy: its file is let go of, its memory is left alone.
   if (g_drain != nullptr) g_drain.load()->Abandon();
   g_drain = nullptr;
@@ -507,6 +551,7 @@ constexpr Api kApi = {
     .stop = Stop,
     .tick = Tick,
     .start_gpu = StartGpu,
+    .modules_changed = ModulesChanged,
     .finish = Finish,
     .capture_stack = CaptureTimedStack,
     .before_fork = BeforeFork,

@@ -132,6 +132,11 @@ struct Api {
   // recorded from here on. Loads libcupti and calls it.
   void (*start_gpu)();
 
+  // Any thread of the program, inside dlclose, before the real one and behind it: what came or went
+  // since the table of modules was last written is noted, so that frames are named after what lay
+  // there at the time. Waits for the drain thread, 50 ms at most; allocates nothing.
+  void (*modules_changed)();
+
   // Last call: like stop if capturing, then the end marker with the way out, and the ring file is
   // removed.
   void (*finish)(proto::ExitWay way, int32_t status);

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Libraries that are unloaded: the next one often comes to lie at the same place, and only the time
+// tells whose a program counter there is. dlopen is not wrapped: what it does depends on who calls
+// it; and a library that lies where another was did not before that one had gone.
+
+#include <errno.h>
+
+#include "inject/hook_list.h"
+#include "inject/real_symbols.h"
+#include "inject/state.h"
+
+using namespace gpuprof::inject;
+
+namespace {
+
+// Without the guard: nothing in there is hooked, it may wait, and a signal handler that comes
+// meanwhile may be recorded, call dlclose, or jump away. Our own threads, and handlers that
+// interrupted us elsewhere, are left alone.
+[[gnu::noinline]] void NoteModules() {
+  if (t_thread.busy != 0) return;
+  const int saved = errno;
+  g_process.tracer->modules_changed();
+  errno = saved;
+}
+
+bool HasSession() { return g_process.session.load(std::memory_order_acquire) != 0; }
+
+}  // namespace
+
+extern "C" {
+
+GPUPROF_EXPORT int dlclose(void* handle) {
+  if (HasSession()) NoteModules();
+  const int result = real.dlclose(handle);
+  if (HasSession()) NoteModules();
+  return result;
+}
+
+}  // extern "C"
