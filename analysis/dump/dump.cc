@@ -41,6 +41,7 @@
 #include "analysis/analysis.h"
 #include "analysis/dump/gpu_rows.h"
 #include "analysis/dump/line_writer.h"
+#include "analysis/model/modules.h"
 #include "analysis/model/names.h"
 #include "analysis/model/trace.h"
 #include "analysis/symbols/symbolizer.h"
@@ -132,7 +133,7 @@ class ProcessDump {
                proto::LowByteOf(t.operation[i]));
     Span(t.end_ns[i], t.duration_ns[i]);
     out_->Address("object", t.object[i]);
-    out_->Address("caller", t.caller[i]);
+    out_->Address("caller", TrueAddress(t.caller[i]));
     if (symbolize_ && t.caller[i] != 0) {
       out_->Text("caller_name", symbolizer_.Resolve(t.caller[i]).function);
     }
@@ -230,7 +231,7 @@ class ProcessDump {
     out_->Code("event", ThreadEventName(t.event[i]), t.event[i]);
     switch (static_cast<proto::ThreadEvent>(t.event[i])) {
       case proto::ThreadEvent::kStart:
-        out_->Address("start_routine", t.a[i]);
+        out_->Address("start_routine", TrueAddress(t.a[i]));
         if (symbolize_ && t.a[i] != 0) {
           out_->Text("start_routine_name", symbolizer_.Resolve(t.a[i], PcKind::kExact).function);
         }

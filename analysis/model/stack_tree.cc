@@ -3,6 +3,8 @@
 
 #include "analysis/model/stack_tree.h"
 
+#include "proto/schema.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -76,6 +78,23 @@ bool StackTree::Add(uint32_t id, uint32_t parent, uint64_t pc) {
   AddToRuns(id);
   nodes_.push_back({pc, canonical_parent, canonical});
   return is_known;
+}
+
+uint32_t StackTree::Child(uint32_t parent, uint64_t pc) {
+  const uint32_t above = Canonical(parent);
+  if (!index_.empty()) {
+    const uint64_t mask = index_.size() - 1;
+    for (uint64_t slot = Hash(above, pc) & mask; index_[slot] != 0; slot = (slot + 1) & mask) {
+      const Node& node = nodes_[index_[slot] - 1];
+      if (node.pc == pc && node.parent == above) return node.canonical;
+    }
+  }
+  // Ids 0 and 1 are no nodes.
+  const uint64_t id =
+      runs_.empty() ? 2 : uint64_t{runs_.rbegin()->first} + runs_.rbegin()->second.count;
+  if (id > UINT32_MAX || nodes_.size() >= proto::kMostStackIds) return 0;
+  Add(static_cast<uint32_t>(id), parent, pc);
+  return static_cast<uint32_t>(id);
 }
 
 bool StackTree::Find(uint32_t id, StackNode* node) const {

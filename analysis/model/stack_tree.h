@@ -25,6 +25,10 @@ class StackTree {
   // stays what it is. False: there is no such parent, and the node becomes a root.
   bool Add(uint32_t id, uint32_t parent, uint64_t pc);
 
+  // The id of the node for `pc` called from the node `parent`, which is there, or 0; made with an
+  // id behind all others where there is none. 0: no id is left.
+  uint32_t Child(uint32_t parent, uint64_t pc);
+
   // False: no such node.
   bool Find(uint32_t id, StackNode* node) const;
   // The first id of the same stack: what rows are grouped by. An unknown one stands for itself.

@@ -11,6 +11,7 @@
 #include <map>
 
 #include "analysis/base/units.h"
+#include "analysis/model/modules.h"
 #include "analysis/model/names.h"
 
 namespace gpuprof::analysis {
@@ -168,10 +169,10 @@ std::string PassContext::NoStepsAdvice() const {
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {
-  frame->set_pc(pc);
+  frame->set_pc(TrueAddress(pc));
   if (!options_->symbolize) {
     char text[24];
-    std::snprintf(text, sizeof text, "0x%" PRIx64, pc);
+    std::snprintf(text, sizeof text, "0x%" PRIx64, TrueAddress(pc));
     frame->set_name(text);
     return;
   }

@@ -7,12 +7,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "analysis/base/parallel.h"
+#include "analysis/read/reused_addresses.h"
 #include "analysis/read/stream_names.h"
 #include "analysis/read/track_columns.h"
 
@@ -144,6 +146,15 @@ void UnifyStacks(Process* process) {
   }
 }
 
+void SeparateModules(TraceFile* file) {
+  std::vector<ModuleStay> stays;
+  for (const ModuleLife& life : file->lives()) {
+    stays.push_back({life.module, life.last_seen == 0 ? std::numeric_limits<int64_t>::max()
+                                                      : file->RowTime(life.last_seen)});
+  }
+  SeparateReusedAddresses(stays, file->has_modules_of_parent(), &file->process());
+}
+
 }  // namespace
 
 void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int threads,
@@ -172,6 +183,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int thread
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) UnifyStacks(&file->process());
+  for (const std::unique_ptr<TraceFile>& file : files) SeparateModules(file.get());
 }
 
 }  // namespace gpuprof::analysis

@@ -89,7 +89,7 @@ void InheritFromParents(const Files& files) {
     const Process& parent = files[predecessors[i]]->process();
     // Fork keeps the image. Another one is of the parent before its exec, or after.
     if (parent.executable != process.executable) continue;
-    if (process.modules.empty()) process.modules = parent.modules;
+    if (process.modules.empty()) files[i]->TakeModulesOf(*files[predecessors[i]]);
     if (process.argv.empty()) process.argv = parent.argv;
   }
 }

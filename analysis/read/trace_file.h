@@ -26,6 +26,13 @@
 
 namespace gpuprof::analysis {
 
+// A module from when it was first seen until it was seen to be gone; in ticks.
+struct ModuleLife {
+  size_t module;  // index into the process's modules
+  uint64_t first_seen;
+  uint64_t last_seen;  // 0: never gone
+};
+
 class TraceFile {
  public:
   TraceFile(std::string directory, std::string name)
@@ -57,6 +64,13 @@ class TraceFile {
   // The track of that number, made when it is new; null beyond the limit of threads.
   Track* TrackOf(uint32_t id, int32_t tid);
   void ReleaseBytes() { bytes_ = {}; }
+  // Each module once for every time that it was loaded, in the order of the file.
+  const std::vector<ModuleLife>& lives() const { return lives_; }
+  // Whether modules and their lives are those of the process that made this one.
+  bool has_modules_of_parent() const { return has_modules_of_parent_; }
+  void TakeModulesOf(const TraceFile& parent);
+  // A time of a table, as rows have it: as coarse.
+  int64_t RowTime(uint64_t ticks) const { return clock_.Convert(ticks & ~time_mask_); }
 
  private:
   struct RawSample {
@@ -116,6 +130,9 @@ class TraceFile {
   std::map<std::pair<uint32_t, int32_t>, size_t> track_index_;  // by (id, tid where id is 0)
   std::map<std::tuple<uint64_t, uint64_t, std::string>, size_t>
       module_index_;  // by start, end, path and build id
+  std::vector<ModuleLife> lives_;
+  std::map<size_t, size_t> last_life_;  // by module
+  bool has_modules_of_parent_ = false;
   bool told_too_many_threads_ = false;
   std::vector<RawSample> samples_;
   std::vector<proto::ClockSnapshot> snapshots_;

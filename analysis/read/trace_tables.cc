@@ -20,6 +20,7 @@ constexpr size_t kMostStrings = 2u << 20;
 constexpr uint64_t kMostStringBytes = 256u << 20;
 constexpr size_t kMostSnapshots = 4u << 20;
 constexpr size_t kMostModules = 64u << 10;
+constexpr size_t kMostModuleLives = 256u << 10;
 constexpr size_t kMostSignatures = 1u << 20;
 constexpr size_t kMostDevices = 1024;
 constexpr size_t kMostCounters = 64u << 10;
@@ -184,14 +185,30 @@ void TraceFile::AddModules(const proto::Modules& modules) {
     if (module.end() <= module.start()) continue;
     const auto key =
         std::make_tuple(module.start(), module.end(), module.path() + '\0' + module.build_id());
-    const auto same = module_index_.find(key);
-    if (same != module_index_.end()) {
-      process_.modules[same->second].set_last_seen(module.last_seen());
-    } else if (process_.modules.size() < kMostModules) {
-      module_index_[key] = process_.modules.size();
-      process_.modules.push_back(module);
+    const auto [same, is_new] = module_index_.try_emplace(key, process_.modules.size());
+    if (is_new && process_.modules.size() >= kMostModules) {
+      module_index_.erase(same);
+      continue;
+    }
+    const size_t index = same->second;
+    if (is_new) process_.modules.push_back(module);
+    // Each life is told when it begins, and with the same beginning when it ends.
+    process_.modules[index].set_first_seen(module.first_seen());
+    process_.modules[index].set_last_seen(module.last_seen());
+    const auto last = last_life_.find(index);
+    if (last != last_life_.end() && lives_[last->second].first_seen == module.first_seen()) {
+      lives_[last->second].last_seen = module.last_seen();
+    } else if (lives_.size() < kMostModuleLives) {
+      last_life_[index] = lives_.size();
+      lives_.push_back({index, module.first_seen(), module.last_seen()});
     }
   }
+}
+
+void TraceFile::TakeModulesOf(const TraceFile& parent) {
+  process_.modules = parent.process_.modules;
+  lives_ = parent.lives_;
+  has_modules_of_parent_ = true;
 }
 
 void TraceFile::AddThreads(const proto::Threads& threads) {

@@ -11,6 +11,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/model/modules.h"
 #include "analysis/symbols/module_lines.h"
 #include "analysis/symbols/module_symbols.h"
 
@@ -23,14 +24,6 @@ std::string HexNumber(uint64_t value) {
   char text[32];
   std::snprintf(text, sizeof(text), "0x%" PRIx64, value);
   return text;
-}
-
-// Of two mappings that held one address at different times, the one that lasted, else the later.
-bool IsBetter(const proto::Module& x, const proto::Module& y) {
-  const bool x_stayed = x.last_seen() == 0;
-  const bool y_stayed = y.last_seen() == 0;
-  if (x_stayed != y_stayed) return x_stayed;
-  return x.first_seen() > y.first_seen();
 }
 
 }  // namespace
@@ -59,7 +52,7 @@ const proto::Module* Symbolizer::ModuleAt(uint64_t address) const {
     --next;
     if (next->reach <= address) break;
     if (next->module->end() <= address) continue;
-    if (best == nullptr || IsBetter(*next->module, *best)) best = next->module;
+    if (best == nullptr || Outlasts(*next->module, *best)) best = next->module;
   }
   return best;
 }
