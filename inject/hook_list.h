@@ -128,7 +128,10 @@
   X(int, sigaction, (int number, const struct sigaction* action, struct sigaction* old), \
     (number, action, old))                                                               \
   X(sighandler_t, signal, (int number, sighandler_t handler), (number, handler))         \
-  X(sighandler_t, sysv_signal, (int number, sighandler_t handler), (number, handler))
+  X(sighandler_t, sysv_signal, (int number, sighandler_t handler), (number, handler))    \
+  X(sighandler_t, sigset, (int number, sighandler_t handler), (number, handler))         \
+  X(int, sigignore, (int number), (number))                                              \
+  X(int, siginterrupt, (int number, int interrupt), (number, interrupt))
 
 #define GPUPROF_LOADER_HOOKS(X) X(int, dlclose, (void* handle), (handle))
 

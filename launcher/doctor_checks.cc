@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <gnu/libc-version.h>
+#include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -266,7 +267,19 @@ Check CheckSignal(const Variables& environment, const std::string& signal) {
                 "trainers send it too",
             "choose --signal=none and use 'gpuprof ctl', or another number"};
   }
-  return {"signal", Level::kOk, name + " toggles captures; a program's own handler still runs", ""};
+  struct sigaction here = {};
+  if (sigaction(number, nullptr, &here) == 0 && here.sa_handler == SIG_IGN) {
+    return {"signal", Level::kWarn,
+            name +
+                " is ignored here, and so it will be in what is started from here; it toggles "
+                "nothing in a program that leaves it so",
+            "use 'gpuprof ctl', or choose another with --signal"};
+  }
+  return {"signal", Level::kOk,
+          name +
+              " toggles captures; a program's own handler still runs, and one that ignores it is "
+              "left alone",
+          ""};
 }
 
 Check CheckVariables(const Variables& environment) {

@@ -13,7 +13,6 @@
 #include <unistd.h>
 
 #include "inject/hook_list.h"
-#include "inject/hooks/signals.h"
 #include "inject/lifecycle.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
@@ -81,25 +80,19 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
   }
 }
 
-struct Leaving {
-  bool owner;    // whose trace has ended
-  bool ignored;  // the trigger signal
-};
-
-[[gnu::noinline]] Leaving Leave(const char* path, int refusal) {
+// Whether the trace has ended for it.
+[[gnu::noinline]] bool Leave(const char* path, int refusal) {
   const int saved = errno;
   const bool owner = OwnsImage();
   if (owner && refusal == 0) BeforeExec(path);
   if (owner && refusal != 0) NoteRefusedExec(path, refusal);
-  const Leaving leaving = {owner && refusal == 0, BeforeExecSignal()};
   errno = saved;
-  return leaving;
+  return owner && refusal == 0;
 }
 
-[[gnu::noinline]] void ComeBack(const Leaving& leaving) {
+[[gnu::noinline]] void ComeBack(bool left) {
   const int error = errno;
-  if (leaving.ignored) AfterExecSignal();
-  if (leaving.owner) AfterFailedExec(error);
+  if (left) AfterFailedExec(error);
   errno = error;
 }
 
@@ -107,24 +100,17 @@ struct Leaving {
 // expect; 0: it may succeed, and the trace ends before it is too late.
 template <typename Call>
 int Exec(const char* path, int refusal, Call call) {
-  const Leaving leaving = Leave(path, refusal);
+  const bool left = Leave(path, refusal);
   const int result = call();
-  ComeBack(leaving);
+  ComeBack(left);
   return result;
 }
 
-// posix_spawn makes its child out of our sight, with this process's table of handlers. The signal
-// is truly ignored meanwhile, in programs that ignore it; a toggle in that moment is lost.
+// posix_spawn makes its child out of our sight, with this process's table of handlers.
 template <typename Call>
 int Spawn(pid_t* pid, const char* path, Call call) {
-  const int saved = errno;
-  const bool ignored = BeforeExecSignal();
-  errno = saved;
   pid_t child = 0;
   const int result = call(&child);
-  const int error = errno;
-  if (ignored) AfterExecSignal();
-  errno = error;
   if (result != 0) return result;
   if (pid != nullptr) *pid = child;
   RecordChild(proto::ProcessEvent::kSpawn, child, path);

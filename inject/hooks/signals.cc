@@ -37,9 +37,9 @@ void SetProgramAction(const struct sigaction& action) {
   g_current.store(slot, std::memory_order_release);
 }
 
+// As the kernel sees it: what the two are does not depend on SA_SIGINFO.
 bool IsHandler(const struct sigaction& action) {
-  return (action.sa_flags & SA_SIGINFO) != 0 ||
-         (action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN);
+  return action.sa_handler != SIG_DFL && action.sa_handler != SIG_IGN;
 }
 
 // In a vfork child: the memory is its parent's, but the kernel's table of handlers is its own.
@@ -54,7 +54,7 @@ void Handle(int number, siginfo_t* info, void* context) {
   const struct sigaction action = ProgramAction();
   if (!IsHandler(action)) return;
   if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
-    struct sigaction fallback = {};
+    struct sigaction fallback = action;  // as the kernel does it: the flags stay
     fallback.sa_handler = SIG_DFL;
     if (borrowed) {
       real.sigaction(number, &fallback, nullptr);
@@ -70,8 +70,10 @@ void Handle(int number, siginfo_t* info, void* context) {
 }
 
 // Ours in the kernel, behaving towards the program as its own would: same mask, same restart and
-// stack flags.
+// stack flags. What the program ignores is ignored in truth: a handler, whatever its flags, would
+// end sleeps and waits early, and what the program executes is to inherit the same.
 bool InstallFor(const struct sigaction& program) {
+  if (program.sa_handler == SIG_IGN) return real.sigaction(g_signal, &program, nullptr) == 0;
   struct sigaction ours = {};
   ours.sa_sigaction = Handle;
   ours.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART;
@@ -106,13 +108,19 @@ int ChangeProgramAction(const struct sigaction* action, struct sigaction* old) {
   return 0;
 }
 
-sighandler_t ChangeHandler(sighandler_t handler, int flags) {
+// What the older functions have in common. `number` is ours. SIG_ERR is refused by libc's own,
+// which gets it, except by sigset(), which takes it for a handler.
+sighandler_t ChangeHandler(int number, sighandler_t handler, int flags, bool masks_itself) {
   struct sigaction action = {};
   action.sa_handler = handler;
   action.sa_flags = flags;
+  if (masks_itself) sigaddset(&action.sa_mask, number);
   struct sigaction old = {};
   return ChangeProgramAction(&action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
+
+// siginterrupt()'s last word, which signal() follows. libc keeps its own where we cannot see it.
+bool g_interrupts = false;
 
 }  // namespace
 
@@ -132,15 +140,6 @@ int SignalInForce() noexcept {
   return (now.sa_flags & SA_SIGINFO) != 0 && now.sa_sigaction == Handle ? g_signal : 0;
 }
 
-bool BeforeExecSignal() noexcept {
-  if (g_signal == 0) return false;
-  const struct sigaction program = ProgramAction();
-  if (IsHandler(program) || program.sa_handler != SIG_IGN || SignalInForce() == 0) return false;
-  return real.sigaction(g_signal, &program, nullptr) == 0;
-}
-
-void AfterExecSignal() noexcept { InstallFor(ProgramAction()); }
-
 }  // namespace gpuprof::inject
 
 using namespace gpuprof::inject;
@@ -153,17 +152,49 @@ GPUPROF_EXPORT int sigaction(int number, const struct sigaction* action, struct 
 }
 
 GPUPROF_EXPORT sighandler_t signal(int number, sighandler_t handler) {
-  if (__builtin_expect(Ours(number), 0)) return ChangeHandler(handler, SA_RESTART);
+  if (__builtin_expect(Ours(number), 0) && handler != SIG_ERR)
+    return ChangeHandler(number, handler, g_interrupts ? 0 : SA_RESTART, true);
   return real.signal(number, handler);
 }
 
 GPUPROF_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) {
-  if (__builtin_expect(Ours(number), 0))
-    return ChangeHandler(handler, static_cast<int>(SA_RESETHAND | SA_NODEFER));
+  if (__builtin_expect(Ours(number), 0) && handler != SIG_ERR)
+    return ChangeHandler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER), false);
   return real.sysv_signal(number, handler);
 }
 
-// The names under which headers of older standards reach the same functions.
+// Sets the handler and lets the signal in; SIG_HOLD: leaves the handler and keeps the signal out.
+GPUPROF_EXPORT sighandler_t sigset(int number, sighandler_t handler) {
+  if (__builtin_expect(!Ours(number), 1)) return real.sigset(number, handler);
+  const bool hold = handler == SIG_HOLD;
+  struct sigaction now = {};
+  if (hold) ChangeProgramAction(nullptr, &now);
+  const sighandler_t old = hold ? now.sa_handler : ChangeHandler(number, handler, 0, false);
+  if (!hold && old == SIG_ERR) return SIG_ERR;
+  sigset_t mask = {};
+  sigaddset(&mask, number);
+  sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &mask, &mask);
+  return sigismember(&mask, number) != 0 ? SIG_HOLD : old;
+}
+
+GPUPROF_EXPORT int sigignore(int number) {
+  if (__builtin_expect(!Ours(number), 1)) return real.sigignore(number);
+  return ChangeHandler(number, SIG_IGN, 0, false) == SIG_ERR ? -1 : 0;
+}
+
+GPUPROF_EXPORT int siginterrupt(int number, int interrupt) {
+  if (__builtin_expect(!Ours(number), 1)) return real.siginterrupt(number, interrupt);
+  g_interrupts = interrupt != 0;
+  struct sigaction action = {};
+  ChangeProgramAction(nullptr, &action);
+  action.sa_flags = (action.sa_flags & ~SA_RESTART) | (g_interrupts ? 0 : SA_RESTART);
+  return ChangeProgramAction(&action, nullptr);
+}
+
+// The names under which headers of older standards, and libraries, reach the same functions.
+GPUPROF_EXPORT int __sigaction(int number, const struct sigaction* action, struct sigaction* old) {
+  return sigaction(number, action, old);
+}
 GPUPROF_EXPORT sighandler_t bsd_signal(int number, sighandler_t handler) {
   return signal(number, handler);
 }

@@ -11,14 +11,8 @@ namespace gpuprof::inject {
 // Constructor: installs our handler for `number` (0: none), keeping what was there.
 void InstallSignal(int number) noexcept;
 
-// The number, or 0 when none was asked for or the program replaced our handler behind our back.
+// The number, or 0 when none was asked for, when the program ignores it (then so does the kernel:
+// nothing can tell that it is watched), or when it replaced our handler behind our back.
 int SignalInForce() noexcept;
-
-// Around exec and spawn: an ignored signal stays ignored in the new program, and ours is a handler
-// where the program's setting was "ignore". True: the kernel now holds the program's setting, and
-// AfterExecSignal() must follow when the call comes back. Also in vfork children, whose table of
-// handlers is their own.
-bool BeforeExecSignal() noexcept;
-void AfterExecSignal() noexcept;
 
 }  // namespace gpuprof::inject

@@ -56,9 +56,8 @@ def test_own_handler_runs_and_capture_toggles(session, how, capture):
         (count + (capture == "off")) // 2)
 
 
-@pytest.mark.parametrize("how", ["ignore", "default"])
-def test_without_handler_the_signal_only_toggles(session, how):
-    run = session([program("own_handler"), how], "--capture=off")
+def test_without_handler_the_signal_only_toggles(session):
+    run = session([program("own_handler"), "default"], "--capture=off")
     while run.line() != "ready":
         pass
     for i in range(4):
@@ -66,7 +65,44 @@ def test_without_handler_the_signal_only_toggles(session, how):
         run.wait_for(lambda: run.state()["state"] == ("capturing" if i % 2 == 0 else "dormant"))
     outcome = run.finish()
     assert outcome.status == 0
-    assert outcome.out.decode().splitlines()[-1] == run_bare([program("own_handler"), how], stdin=b"").out.decode().splitlines()[-1]
+    assert outcome.out.decode().splitlines()[-1] == run_bare([program("own_handler"), "default"], stdin=b"").out.decode().splitlines()[-1]
+
+
+IGNORING = """
+import signal, sys
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+print("ignores", flush=True)
+sys.stdin.readline()
+signal.signal(signal.SIGUSR1, signal.SIG_DFL)
+print("no longer", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_a_program_that_ignores_the_signal_is_reached_by_ctl(session):
+    """Truly ignored: a handler of ours would end its sleeps. Status says so, and the signal toggles again once it is not."""
+    run = session([sys.executable, "-c", IGNORING], "--capture=off")
+    assert run.line() == "ignores"
+    assert run.state()["signal"] == 0
+    status = pathlib.Path(f"/proc/{run.pid}/status").read_text()
+    assert int(status.split("SigIgn:")[1].split()[0], 16) >> (signal.SIGUSR1 - 1) & 1
+    _kill(run)
+    assert run.state()["state"] == "dormant"
+    assert run.ctl("start").status == 0
+    run.wait_for(lambda: run.state()["state"] == "capturing")
+    run.tell("\n")
+    assert run.line() == "no longer"
+    assert run.state()["signal"] == signal.SIGUSR1
+    _kill(run)
+    run.wait_for(lambda: run.state()["state"] == "dormant")
+    run.tell("\n")
+    assert run.finish().status == 0
+
+
+@pytest.mark.parametrize("capture", ["now", "off"])
+def test_older_functions(same, capture):
+    """sigset, sigignore, siginterrupt and the variants of signal: as without us, step by step. The signals toggle."""
+    same([program("older_signals")], f"--capture={capture}", "--trace=heap=exact,threads")
 
 
 PYTHON = """

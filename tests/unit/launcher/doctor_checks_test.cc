@@ -7,6 +7,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <signal.h>
 
 namespace gpuprof::launcher {
 namespace {
@@ -26,6 +27,15 @@ TEST(Doctor, SignalUnderSlurm) {
   EXPECT_EQ(check.level, Check::Level::kWarn);
   EXPECT_THAT(check.fix, HasSubstr("--signal=none"));
   EXPECT_EQ(CheckSignal({{"SLURM_JOB_ID", "1"}}, "none").level, Check::Level::kOk);
+}
+
+TEST(Doctor, SignalThatIsIgnoredHere) {
+  const auto before = signal(SIGUSR2, SIG_IGN);
+  const Check check = CheckSignal({}, "USR2");
+  signal(SIGUSR2, before);
+  EXPECT_EQ(check.level, Check::Level::kWarn);
+  EXPECT_THAT(check.fix, HasSubstr("gpuprof ctl"));
+  EXPECT_EQ(CheckSignal({}, "USR2").level, Check::Level::kOk);
 }
 
 TEST(Doctor, Variables) {
