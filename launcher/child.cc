@@ -15,7 +15,6 @@
 
 #include <atomic>
 #include <cstdlib>
-#include <iterator>
 
 #include "launcher/witness.h"
 #include "proto/ticks.h"
@@ -23,61 +22,100 @@
 namespace gpuprof::launcher {
 namespace {
 
-// What is passed on when another process sent it to us alone. What is sent to our process group, by
-// the terminal or by another process, reaches the command anyway, as it is in our process group;
-// SIGINT and SIGQUIT of the terminal are thereby the command's to answer, not ours.
-constexpr int kForwarded[] = {SIGINT,  SIGQUIT, SIGTERM,  SIGHUP, SIGUSR1,
-                              SIGUSR2, SIGCONT, SIGWINCH, SIGALRM};
+constexpr int kSignals = 65;
 
+// What is passed on when another process sent it to us alone: whatever would end us and leave the
+// command to itself, and what tells it something. What is sent to our process group, by the
+// terminal or by another process, reaches the command anyway, as it is in our process group; SIGINT
+// and SIGQUIT of the terminal are thereby the command's to answer, not ours.
+bool IsForwarded(int number) {
+  switch (number) {
+    case SIGKILL:
+    case SIGSTOP:
+    case SIGTSTP:
+    case SIGTTIN:
+    case SIGTTOU:
+    case SIGCHLD:
+    case SIGURG:
+      return false;
+    default:
+      // Between the last classic signal and the first real-time one lie the C library's own.
+      return number <= SIGSYS || (number >= SIGRTMIN && number <= SIGRTMAX);
+  }
+}
+
+// Those that the kernel sends for what the process itself has just done.
+bool IsFault(int number) {
+  return number == SIGSEGV || number == SIGBUS || number == SIGFPE || number == SIGILL ||
+         number == SIGTRAP || number == SIGSYS;
+}
+
+bool IsTimer(int number) { return number == SIGALRM || number == SIGVTALRM || number == SIGPROF; }
+
+struct SignalState {
+  struct sigaction action[kSignals];
+  sigset_t mask;
+  int parent_death;  // signal that our parent's death sends us; fork clears it, exec would not have
+};
+
+SignalState g_before;
 std::atomic<int32_t> g_child{0};
 ChildResult g_last;  // what RunChild returns
 Witness g_witness;
 
 void Forward(int number, siginfo_t* info, void*) {
   const int saved = errno;
+  const bool is_sent = info->si_code <= 0;
+  if (!is_sent && IsFault(number)) {
+    // Our own fault, which comes again, or is sent again, when this handler has returned.
+    sigaction(number, &g_before.action[number], nullptr);
+    raise(number);
+    return;
+  }
   const int32_t child = g_child.load(std::memory_order_relaxed);
-  // An alarm set before we were started is the command's, but timers do not pass to children.
-  const bool is_for_command = info->si_code <= 0 ? info->si_pid != child : number == SIGALRM;
-  if (child > 0 && !g_witness.Saw(number) && is_for_command) kill(child, number);
+  // A timer set before we were started is the command's, but timers do not pass to children. What
+  // we sent to ourselves (abort, a write into a closed pipe or beyond a limit) is ours.
+  const bool is_for_command =
+      is_sent ? info->si_pid != child && info->si_pid != getpid() : IsTimer(number);
+  if (child > 0 && !g_witness.Saw(number) && is_for_command) {
+    if (info->si_code == SI_QUEUE) {
+      sigqueue(child, number, info->si_value);
+    } else {
+      kill(child, number);
+    }
+  }
   errno = saved;
 }
 
-struct SignalState {
-  struct sigaction action[std::size(kForwarded)];
-  struct sigaction pipe;
-  sigset_t mask;
-  int parent_death;  // signal that our parent's death sends us; fork clears it, exec would not have
-};
-
-void TakeSignals(SignalState* saved) {
+// SIGPIPE too: a summary into a closed pipe must not change the status.
+void TakeSignals() {
   sigset_t all;
   sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, &saved->mask);
-  saved->parent_death = 0;
-  prctl(PR_GET_PDEATHSIG, &saved->parent_death);
+  sigprocmask(SIG_SETMASK, &all, &g_before.mask);
+  g_before.parent_death = 0;
+  prctl(PR_GET_PDEATHSIG, &g_before.parent_death);
   struct sigaction action = {};
   action.sa_sigaction = Forward;
   action.sa_flags = SA_SIGINFO | SA_RESTART;
   sigfillset(&action.sa_mask);
-  for (size_t i = 0; i < std::size(kForwarded); ++i) {
-    sigaction(kForwarded[i], nullptr, &saved->action[i]);
+  for (int number = 1; number < kSignals; ++number) {
+    if (!IsForwarded(number)) continue;
+    struct sigaction& before = g_before.action[number];
+    struct sigaction now;
+    sigaction(number, nullptr, &now);
+    if (now.sa_sigaction != Forward) before = now;  // else a second child: the first one's stands
     // Where it was ignored (nohup, a background job of a script) the command ignores it too:
     // nothing to pass on.
-    if ((saved->action[i].sa_flags & SA_SIGINFO) == 0 && saved->action[i].sa_handler == SIG_IGN)
-      continue;
-    sigaction(kForwarded[i], &action, nullptr);
+    if ((before.sa_flags & SA_SIGINFO) == 0 && before.sa_handler == SIG_IGN) continue;
+    sigaction(number, &action, nullptr);
   }
-  // A summary into a closed pipe must not change the status.
-  struct sigaction ignore = {};
-  ignore.sa_handler = SIG_IGN;
-  sigaction(SIGPIPE, &ignore, &saved->pipe);
 }
 
-void RestoreSignals(const SignalState& saved) {
-  for (size_t i = 0; i < std::size(kForwarded); ++i)
-    sigaction(kForwarded[i], &saved.action[i], nullptr);
-  sigaction(SIGPIPE, &saved.pipe, nullptr);
-  sigprocmask(SIG_SETMASK, &saved.mask, nullptr);
+void RestoreSignals() {
+  for (int number = 1; number < kSignals; ++number) {
+    if (IsForwarded(number)) sigaction(number, &g_before.action[number], nullptr);
+  }
+  sigprocmask(SIG_SETMASK, &g_before.mask, nullptr);
 }
 
 struct Pipe {
@@ -86,10 +124,9 @@ struct Pipe {
 };
 
 // In the child, between fork and exec.
-[[noreturn]] void Exec(char* const* arguments, char* const* environment, const SignalState& saved,
-                       int error_pipe) {
-  RestoreSignals(saved);
-  if (saved.parent_death != 0) prctl(PR_SET_PDEATHSIG, saved.parent_death);
+[[noreturn]] void Exec(char* const* arguments, char* const* environment, int error_pipe) {
+  RestoreSignals();
+  if (g_before.parent_death != 0) prctl(PR_SET_PDEATHSIG, g_before.parent_death);
   execvpe(arguments[0], arguments, environment);
   const int error = errno;
   [[maybe_unused]] const ssize_t written = write(error_pipe, &error, sizeof error);
@@ -153,17 +190,16 @@ ChildResult RunChild(const std::vector<std::string>& command, const Variables& c
     result.fork_failed = true;
     return result;
   }
-  SignalState saved;
-  TakeSignals(&saved);
+  TakeSignals();
   const uint64_t begin = proto::ReadClockNs(CLOCK_MONOTONIC);
   const pid_t child = fork();
-  if (child == 0) Exec(arguments.data(), variables.data(), saved, ends[1]);
+  if (child == 0) Exec(arguments.data(), variables.data(), ends[1]);
   result.exec_error = child < 0 ? errno : 0;
   result.fork_failed = child < 0;
   result.pid = child;
   g_child.store(child, std::memory_order_relaxed);
   if (child > 0) g_witness.Start();
-  sigprocmask(SIG_SETMASK, &saved.mask, nullptr);
+  sigprocmask(SIG_SETMASK, &g_before.mask, nullptr);
   close(ends[1]);
   if (child < 0) {
     close(ends[0]);

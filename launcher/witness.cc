@@ -84,7 +84,9 @@ bool Witness::Saw(int number) {
     const bool pending = IsPending(number);
     const uint32_t count = shared_->count[number].load();
     if (count != seen_[number] || pending) {
-      seen_[number] = count != seen_[number] ? count : count + 1;
+      // Of real-time signals each is told to each; of the others several may have become one here.
+      const bool merges = number < SIGRTMIN && count != seen_[number];
+      seen_[number] = merges ? count : seen_[number] + 1;
       return true;
     }
     const timespec pause = {0, kPauseNs};

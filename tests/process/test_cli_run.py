@@ -249,6 +249,44 @@ def test_signals_sent_to_gpuprof_reach_the_command_once(tmp_path, name):
     assert log.read_text().split() == ["ready", name]
 
 
+KEPT = {signal.SIGKILL, signal.SIGSTOP, signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU, signal.SIGCHLD, signal.SIGURG}
+FORWARDED = sorted(int(number) for number in signal.valid_signals() - KEPT)
+WAITER = """
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+print("ready", flush=True)
+while True:
+    got = signal.sigwaitinfo(signal.valid_signals() - {signal.SIGCHLD})
+    print(got.si_signo, flush=True)
+    if got.si_signo == signal.SIGTERM:
+        break
+"""
+
+
+def test_whatever_would_end_gpuprof_alone_reaches_the_command_once(tmp_path):
+    process = subprocess.Popen([GPUPROF, "run", "--signal=none", "--capture=off", "--", PYTHON, "-c", WAITER], cwd=tmp_path,
+                               env=clean_env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    assert process.stdout.readline() == "ready\n"
+    order = [n for n in FORWARDED if n != signal.SIGTERM] + [int(signal.SIGTERM)]
+    assert {1, 6, 11, 13, 24, 26, 29, 31, int(signal.SIGRTMIN), int(signal.SIGRTMAX)} < set(order)
+    for number in order:
+        process.send_signal(number)
+        assert process.stdout.readline() == f"{number}\n"
+    assert process.wait(timeout=60) == 0
+    assert process.stdout.read() == ""
+
+
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV, signal.SIGPIPE, signal.SIGVTALRM, signal.SIGXCPU, signal.SIGIO,
+                                    signal.SIGSYS, signal.SIGRTMIN, signal.SIGRTMAX])
+def test_a_signal_that_kills_the_command_kills_gpuprof_the_same_way(tmp_path, number):
+    process = subprocess.Popen([GPUPROF, "run", "--", "sh", "-c", "ulimit -c 0; echo $$; exec sleep 20"], cwd=tmp_path,
+                               env=clean_env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    pid = int(process.stdout.readline())
+    process.send_signal(number)
+    assert process.wait(timeout=60) == -number
+    assert not os.path.exists(f"/proc/{pid}")
+
+
 def test_control_c_of_a_terminal_is_the_commands_to_answer(tmp_path):
     pid, terminal = pty.fork()
     if pid == 0:
@@ -305,7 +343,7 @@ print(count)
 """
 
 
-@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2"])
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGINT", "SIGHUP", "SIGUSR2", "SIGXCPU", "SIGRTMIN"])
 def test_signals_sent_to_the_group_reach_the_command_once(tmp_path, name):
     process = subprocess.Popen([GPUPROF, "run", "--quiet", "--", PYTHON, "-c", COUNTER.format(name, 1.5)], cwd=tmp_path,
                                env=clean_env(), stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, start_new_session=True)
