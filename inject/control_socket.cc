@@ -57,7 +57,8 @@ bool MakeFolder(const char* base, char* folder, size_t capacity) {
   Text text(folder, capacity);
   text.Add(base).Add("/").Add(proto::kSocketFolder).Number(Uid());
   if (text.cut()) return false;
-  raw::Call(SYS_mkdirat, AT_FDCWD, raw::Arg(folder), 0700);
+  if (raw::Call(SYS_mkdirat, AT_FDCWD, raw::Arg(folder), 0700) == 0)
+    raw::Call(SYS_fchmodat, AT_FDCWD, raw::Arg(folder), 0700);  // whatever the program's umask
   struct stat status;
   return raw::Call(SYS_newfstatat, AT_FDCWD, raw::Arg(folder), raw::Arg(&status),
                    AT_SYMLINK_NOFOLLOW) == 0 &&

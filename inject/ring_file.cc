@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -47,6 +48,11 @@ long OpenFile(int flags) {
   while (fd == -EINTR) {
     fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
   }
+  // The program's umask may be so strict that the file could not be opened again for the next ring.
+  struct stat status;
+  if (fd >= 0 && (flags & O_CREAT) != 0 && raw::Call(SYS_fstat, fd, raw::Arg(&status)) == 0 &&
+      (status.st_mode & 0600) != 0600)
+    raw::Call(SYS_fchmod, fd, 0600);
   if (fd < 0 && g_error == 0) g_error = static_cast<int>(-fd);
   return fd;
 }

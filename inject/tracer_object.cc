@@ -4,7 +4,9 @@
 #include "inject/tracer_object.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <linux/futex.h>
+#include <unistd.h>
 
 #include <atomic>
 
@@ -123,7 +125,9 @@ void Load() {
     const char* error = dlerror();
     reason.Add("cannot record: ")
         .Add(error != nullptr ? error : path)
-        .Add("; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
+        .Add(raw::Call(SYS_faccessat, AT_FDCWD, raw::Arg(path), R_OK) == 0
+                 ? ""
+                 : "; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
     return;
   }
   const auto entry = reinterpret_cast<tracer::EntryFunction>(dlsym(object, tracer::kEntryName));

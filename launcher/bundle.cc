@@ -66,6 +66,10 @@ std::string CannotWrite(const std::string& path, int error) {
   return "cannot write the bundle " + path + ": " + std::strerror(error) + "; " + Fix(error);
 }
 
+// What a strict umask (0277, 0777) took from the owner of what we have just made: a bundle that its
+// maker cannot use is nobody's wish.
+mode_t Missing(const struct stat& info, mode_t wanted) { return wanted & ~info.st_mode; }
+
 // mkdir -p, noting what it made.
 int MakeFolders(const std::string& path, std::vector<std::string>* made) {
   for (size_t at = 1; at <= path.size(); ++at) {
@@ -74,6 +78,8 @@ int MakeFolders(const std::string& path, std::vector<std::string>* made) {
     struct stat info;
     if (mkdir(part.c_str(), 0777) == 0) {
       made->push_back(part);
+      if (stat(part.c_str(), &info) == 0 && Missing(info, S_IRWXU) != 0)
+        chmod(part.c_str(), (info.st_mode & 07777) | S_IRWXU);
       continue;
     }
     const int error = errno;
@@ -85,6 +91,9 @@ int MakeFolders(const std::string& path, std::vector<std::string>* made) {
 int WriteFile(const std::string& path, const std::string& bytes) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (fd < 0) return errno;
+  struct stat info;
+  if (fstat(fd, &info) == 0 && Missing(info, S_IRUSR | S_IWUSR) != 0)
+    fchmod(fd, (info.st_mode & 07777) | S_IRUSR | S_IWUSR);
   size_t done = 0;
   int error = 0;
   while (done < bytes.size() && error == 0) {

@@ -88,7 +88,9 @@ int WriteSnapshot(const Settings& settings, const Drain::Snapshot& snapshot, con
     const int length = std::snprintf(path, path_bytes, "%s/%s%s%s", settings.bundle,
                                      proto::kSnapshotPrefix, name, suffix);
     if (length < 0 || static_cast<uint32_t>(length) >= path_bytes) return ENAMETOOLONG;
-    if (mkdir(path, 0700) != 0 && errno != EEXIST) return errno;
+    const bool made = mkdir(path, 0700) == 0;
+    if (!made && errno != EEXIST) return errno;
+    if (made) chmod(path, 0700);  // whatever the program's umask
     char file[kPathBytes];
     std::snprintf(file, sizeof(file), "%s/%s%s", path, settings.file_stem, proto::kTraceSuffix);
     error = WriteTrace(file, snapshot);

@@ -85,6 +85,9 @@ bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
   if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
   const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return Fail(errno);
+  // A strict umask (0777) would keep its own maker from reading it.
+  struct stat status;
+  if (Stat(fd, &status) && (status.st_mode & 0600) != 0600) fchmod(fd, 0600);
   Close();
   Reset();
   if (!Adopt(fd)) return false;

@@ -348,3 +348,40 @@ def test_tracer_that_cannot_be_loaded(tmp_path):
     assert b"cannot record: /nowhere/tracer.so" in done.err
     health = gpuprof("stats", "health", bundle).out.decode()
     assert "recording ended before the process did: cannot record: /nowhere/tracer.so" in health, health
+    assert "install it beside libgpuprof_inject.so" in health, health
+
+
+def test_a_tracer_that_is_there_and_does_not_load_is_not_said_to_be_missing(tmp_path):
+    """As where memory is short or locked: the loader's own words are the cause."""
+    (tmp_path / "tracer.so").write_text("no object")
+    command = [program("moved_environment")]
+    done = gpuprof("run", "-o", tmp_path / "bundle", HEAP_EXACT, "--", "env", f"GPUPROF_TRACER={tmp_path}/tracer.so", *command)
+    assert done.status == run_bare(command).status
+    assert f"cannot record: {tmp_path}/tracer.so".encode() in done.err
+    assert b"install it beside" not in done.err
+
+
+@needs_root
+@pytest.mark.parametrize("umask", [0o277, 0o777])
+def test_a_strict_umask_keeps_nobody_from_recording(umask):
+    """As an ordinary user, whom permissions bind; the program has several threads, for each of which the file is opened."""
+    place = pathlib.Path("/var/tmp") / f"gpuprof-umask-{os.getpid()}-{umask:o}"
+    place.mkdir()
+    try:
+        objects = place / "objects"
+        for room, name in (("launcher", "gpuprof"), ("inject", "libgpuprof_inject.so"), ("tracer", "libgpuprof_tracer.so")):
+            (objects / room).mkdir(parents=True)
+            shutil.copy(GPUPROF.parent.parent / room / name, objects / room / name)
+        shutil.copy(program("many_threads"), place)
+        os.chown(place, 65534, 65534)
+        user = {"user": 65534, "group": 65534, "extra_groups": [], "cwd": place, "capture_output": True,
+                "env": {"PATH": os.environ["PATH"], "HOME": str(place)}}
+        tool = str(objects / "launcher" / "gpuprof")
+        done = subprocess.run([tool, "run", "-o", "new/bundle", "--trace=heap=exact,threads", "--", "./many_threads", "20"],
+                              umask=umask, **user)
+        assert done.returncode == 0 and b"recorded: " in done.stderr, done.stderr
+        assert b"lost: nothing" in done.stderr, done.stderr
+        assert subprocess.run([tool, "verify", "new/bundle"], **user).returncode == 0
+        assert all(path.stat().st_mode & 0o77 == 0 for path in (place / "new").rglob("*"))
+    finally:
+        subprocess.run(["rm", "-rf", place], check=True)
