@@ -24,6 +24,7 @@
 #include "analysis/read/input_file.h"
 #include "analysis/read/process_order.h"
 #include "analysis/read/trace_file.h"
+#include "proto/codec/segments.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {
@@ -142,6 +143,16 @@ void CheckEnds(const BundleFiles& found, const Files& files, Trace* trace) {
   }
 }
 
+void MarkFlightRecorders(const BundleFiles& found, const Files& files) {
+  for (const std::unique_ptr<TraceFile>& file : files) {
+    const std::string& name = file->name();
+    const size_t suffix = std::strlen(proto::kTraceSuffix);
+    if (!file->process().alive || name.size() <= suffix) continue;
+    file->process().in_segments =
+        codec::HasSegments(found.directory + "/" + name.substr(0, name.size() - suffix));
+  }
+}
+
 Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* trace) {
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
@@ -158,6 +169,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
                           : trace->faults.front().file + ": " + trace->faults.front().what);
   }
   CheckEnds(*found, files, trace);
+  MarkFlightRecorders(*found, files);
   const Files samplers = TakeSamplers(&files);
   FillHosts(files, trace->manifest.host());
   FillHosts(samplers, trace->manifest.host());

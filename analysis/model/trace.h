@@ -401,6 +401,9 @@ struct Process {
   uint64_t unknown_rows = 0;
   uint64_t dropped = 0;  // records lost, over all tracks
   bool alive = false;    // still running when it was read: more may come
+  // It still runs as a flight recorder: its events are not in its file, but in segments that
+  // change.
+  bool in_segments = false;
   // Its file was cut, or its ring file is gone: what was recorded last is missing.
   bool lacks_end() const { return !has_end && !alive; }
   std::string writer_version;

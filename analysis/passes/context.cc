@@ -231,7 +231,15 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
       if (note.source() == "cupti") continue;  // what was used, not what was in the way
       meta->add_notes("pid " + std::to_string(p.pid) + ": " + note.source() + ": " + note.text());
     }
-    if (p.alive) meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more may come");
+    if (p.in_segments) {
+      const std::string pid = std::to_string(p.pid);
+      meta->add_notes("pid " + pid +
+                      " still runs as a flight recorder (--ring): its events are not in its trace "
+                      "yet; `gpuprof ctl snapshot " +
+                      pid + "` writes them into a folder snapshot-* of the bundle: read that");
+    } else if (p.alive) {
+      meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more may come");
+    }
     if (p.lacks_end()) {
       meta->add_notes(
           "pid " + std::to_string(p.pid) +
@@ -270,11 +278,13 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
   for (const results::Input& input : meta.inputs()) rows += input.count();
   if (rows == 0) {
     confidence->set_level(results::LEVEL_NONE);
-    confidence->set_reason(trace_->faults.empty() ? "no event was recorded"
-                                                  : "no event could be read: files are damaged");
+    confidence->set_reason(trace_->faults.empty()
+                               ? "no event was recorded"
+                               : "no event could be read: files are damaged or may not be read");
   } else if (!trace_->faults.empty()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason("files are damaged or cut: what could not be read is missing");
+    confidence->set_reason(
+        "files are damaged, cut, or could not be read: what they hold is missing");
   } else if (AnyLacksEnd()) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("a trace stops without an end: what was recorded last is missing");
