@@ -76,6 +76,22 @@ void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProces
   row->set_implied_free_count(memory.implied_frees());
 }
 
+// Any of the records that were lost may have been an allocation, of any size.
+void WidenByLosses(const Process& process, results::HeapProcess* row) {
+  uint64_t lost = 0;
+  for (const auto& [kind, count] : LossesOf(process)) {
+    if (kind == proto::LOSS_RING_FULL || kind == proto::LOSS_NO_RING ||
+        kind == proto::LOSS_REENTERED || kind == proto::LOSS_WRITE_ERROR ||
+        kind == proto::LOSS_CORRUPT_RECORD || kind == proto::LOSS_THREAD_EDGE) {
+      lost += count;
+    }
+  }
+  row->set_lost_count(lost);
+  if (process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kExact)) {
+    row->set_count_high(row->count_high() + lost);
+  }
+}
+
 // What was allocated within the steps, by any thread of the process.
 void FillPerStep(const StepAnalysis& steps, const LiveMemory& memory, results::HeapProcess* row) {
   const std::vector<Interval> spans = steps.Counted();
@@ -174,6 +190,7 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   row->set_mode(std::string(HeapModeName(process.heap_mode)));
   row->set_period_bytes(process.heap_mode == 1 ? process.heap_period : 0);
   FillProcess(all, memory, row);
+  WidenByLosses(process, row);
   const double seconds = static_cast<double>(CapturedTime(process)) * 1e-9;
   row->set_count_per_s(Ratio(all.count.sum, seconds));
   row->set_allocated_bytes_per_s(Ratio(all.bytes.sum, seconds));

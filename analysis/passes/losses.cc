@@ -94,6 +94,23 @@ bool IsAllocatorFrame(const results::Frame& frame) {
   return false;
 }
 
+// The standard library's ways to call what it was given, the same for every lambda.
+bool IsCallingFrame(const results::Frame& frame) {
+  constexpr std::string_view kParts[] = {"std::__invoke", "std::thread::_State_impl<",
+                                         "std::thread::_Invoker<", "std::_Function_handler<",
+                                         "std::function<"};
+  for (const char* whole : {"execute_native_thread_routine", "start_thread", "clone", "clone3"}) {
+    if (frame.name() == whole) return true;
+  }
+  // A return type may stand before it.
+  const std::string_view name = std::string_view(frame.name()).substr(0, frame.name().find('('));
+  return std::any_of(std::begin(kParts), std::end(kParts), [&](std::string_view part) {
+    const size_t at = name.find(part);
+    return at == 0 || (at != std::string_view::npos && name[at - 1] == ' ' &&
+                       name.substr(0, at).find('<') == std::string_view::npos);
+  });
+}
+
 }  // namespace
 
 std::string_view LossFix(proto::LossKind kind) {
@@ -130,6 +147,10 @@ uint64_t OpEventsOf(const Process& process) {
 }
 
 std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames) {
+  for (const results::Frame& frame : frames) {
+    if (!IsAllocatorFrame(frame) && !IsCallingFrame(frame)) return frame.name();
+  }
+  // Compilers fold a lambda into what calls it.
   for (const results::Frame& frame : frames) {
     if (!IsAllocatorFrame(frame)) return frame.name();
   }

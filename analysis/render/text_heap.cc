@@ -30,6 +30,12 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
     out += ": one sample each " + FormatBytes(p.period_bytes()) + " on average, " +
            FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";
   }
+  if (p.lost_count() > 0) {
+    out += std::string(p.period_bytes() > 0 ? ";" : ", but for what was lost:") + " " +
+           FormatNumber(p.lost_count()) +
+           (p.lost_count() == 1 ? " record was lost" : " records were lost") +
+           ", so that there may be more bytes than these";
+  }
   out += "\n";
   std::string count = FormatNumber(p.count());
   if (p.count_low() != p.count_high()) {

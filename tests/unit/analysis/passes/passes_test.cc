@@ -213,6 +213,21 @@ TEST(Heap, TellsOfSamplesFromBeforeStacks) {
   EXPECT_EQ(RunPass<results::Heap>("heap", MakeTrace({&late})).meta().notes_size(), 0);
 }
 
+TEST(Heap, OfAnExactOneThatLostRecordsIsNotSaidToBeExact) {
+  ProcessBuilder builder(1);
+  builder.process().heap_mode = static_cast<uint32_t>(proto::HeapMode::kExact);
+  builder.Thread(1).Alloc(0, 0x10, 64).Alloc(kMs, 0x20, 64);
+  proto::Loss* loss = builder.process().health.add_loss();
+  loss->set_kind(proto::LOSS_RING_FULL);
+  loss->set_count(5);
+  const auto heap = RunPass<results::Heap>("heap", MakeTrace({&builder}));
+  EXPECT_EQ(heap.processes(0).count_low(), 2u);
+  EXPECT_EQ(heap.processes(0).count_high(), 7u);
+  EXPECT_EQ(heap.processes(0).lost_count(), 5u);
+  EXPECT_NE(Render(heap, Format::kText, {}, 0).find("exact, but for what was lost: 5 records"),
+            std::string::npos);
+}
+
 TEST(Heap, TensorsBelongToTheInnermostOp) {
   ProcessBuilder builder(1);
   TrackBuilder& track = builder.Thread(1);
@@ -502,6 +517,18 @@ TEST(AllocationSite, SkipsTheAllocatorsOwnFrames) {
   EXPECT_EQ(AllocationSite(frames), "load_image(char const*)");
   frames.DeleteSubrange(2, 2);
   EXPECT_EQ(AllocationSite(frames), "malloc");
+  frames.Clear();
+  for (const char* name :
+       {"malloc", "void std::__invoke_impl<void, main::{lambda()#1}>(std::__invoke_other)",
+        "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run",
+        "execute_native_thread_routine", "start_thread"}) {
+    frames.Add()->set_name(name);
+  }
+  EXPECT_EQ(AllocationSite(frames), frames[1].name()) << "it is all there is";
+  frames[1].set_name("main::{lambda()#1}::operator()() const");
+  EXPECT_EQ(AllocationSite(frames), frames[1].name());
+  std::swap(frames[1], frames[2]);
+  EXPECT_EQ(AllocationSite(frames), frames[2].name());
   frames.Clear();
   EXPECT_EQ(AllocationSite(frames), "");
 }
