@@ -13,6 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
+#include "analysis/render/table.h"
 #include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
@@ -184,7 +185,7 @@ void AppendCells(const google::protobuf::Descriptor* type, const Message* row,
 
 std::string Line(const std::vector<std::string>& cells) {
   std::string line;
-  for (size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + Quoted(cells[i]);
+  for (size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + Quoted(OneLine(cells[i]));
   return line + "\r\n";
 }
 

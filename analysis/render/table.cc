@@ -15,7 +15,49 @@ constexpr size_t kNarrowest = 12;
 
 bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
 
+// Bytes of the code point that `text` begins with; 0: it begins with none.
+size_t CodePointBytes(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t bytes = first < 0x80                    ? 1
+                       : first >= 0xc2 && first < 0xe0 ? 2
+                       : first >= 0xe0 && first < 0xf0 ? 3
+                       : first >= 0xf0 && first < 0xf5 ? 4
+                                                       : 0;
+  if (bytes == 0 || bytes > text.size()) return 0;
+  for (size_t i = 1; i < bytes; ++i) {
+    if (!Continues(text[i])) return 0;
+  }
+  if (bytes < 3) return bytes;
+  // Written longer than needed, halves of pairs, and beyond the last.
+  const auto second = static_cast<unsigned char>(text[1]);
+  const bool is_wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
+                        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);
+  return is_wrong ? 0 : bytes;
+}
+
 }  // namespace
+
+std::string OneLine(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const auto first = static_cast<unsigned char>(text[0]);
+    const size_t bytes = CodePointBytes(text);
+    if (bytes == 0) {
+      out += "\xef\xbf\xbd";
+    } else if (first == '\n') {
+      out += "\\n";
+    } else if (first < 0x20 || first == 0x7f) {
+      constexpr char kDigits[] = "0123456789abcdef";
+      out += "\\x";
+      out += kDigits[first >> 4];
+      out += kDigits[first & 15];
+    } else {
+      out += text.substr(0, bytes);
+    }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
+  }
+  return out;
+}
 
 size_t DisplayWidth(std::string_view text) {
   return static_cast<size_t>(
@@ -47,6 +89,7 @@ void TextTable::AddColumn(std::string header, Align align, bool flexible) {
 
 void TextTable::AddRow(std::vector<std::string> cells) {
   cells.resize(columns_.size());
+  for (std::string& cell : cells) cell = OneLine(cell);
   rows_.push_back(std::move(cells));
 }
 

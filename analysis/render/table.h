@@ -18,6 +18,10 @@ size_t DisplayWidth(std::string_view text);
 // At most `width` columns, "..." in the middle where something was cut: names differ at their ends.
 std::string CutTo(std::string_view text, size_t width);
 
+// In one line and in UTF-8: programs name their threads as they like. Controls are told by their
+// escapes, bytes that are no UTF-8 become U+FFFD, as in JSON.
+std::string OneLine(std::string_view text);
+
 class TextTable {
  public:
   enum class Align { kLeft, kRight };

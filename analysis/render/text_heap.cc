@@ -43,8 +43,8 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
   }
   out += "  allocated   " +
          Between(p.allocated_bytes(), p.allocated_low_bytes(), p.allocated_high_bytes()) + " in " +
-         count + " allocations, " + FormatBytes(WholeNumber(p.allocated_bytes_per_s())) +
-         " a second";
+         count + (p.count() == 1 && p.count_high() == 1 ? " allocation, " : " allocations, ") +
+         FormatBytes(WholeNumber(p.allocated_bytes_per_s())) + " a second";
   if (p.has_allocated_bytes_per_step()) {
     out += ", " + FormatBytes(WholeNumber(p.allocated_bytes_per_step())) + " a step";
   }
@@ -52,7 +52,8 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
          " at " + FormatDuration(p.peak_time_ns()) + "\n";
   out += "  at the end  " + Between(p.end_bytes(), p.end_low_bytes(), p.end_high_bytes()) + " in " +
          FormatNumber(p.end_count()) + " blocks\n";
-  out += "  short-lived " + FormatNumber(p.short_lived_count()) + " allocations, " +
+  out += "  short-lived " + FormatNumber(p.short_lived_count()) +
+         (p.short_lived_count() == 1 ? " allocation, " : " allocations, ") +
          FormatBytes(p.short_lived_bytes()) + ", given back within " +
          FormatDuration(short_lived_ns) + "\n";
   if (p.unmatched_free_count() > 0) {

@@ -19,6 +19,14 @@
 namespace gpuprof::analysis {
 namespace {
 
+TEST(OneLine, TellsControlsAndWhatIsNoUtf8) {
+  EXPECT_EQ(OneLine("plain \xc3\xbc \xe2\x82\xac"), "plain \xc3\xbc \xe2\x82\xac");
+  EXPECT_EQ(OneLine("two\nlines\t\x1b"), "two\\nlines\\x09\\x1b");
+  EXPECT_EQ(OneLine("a\xff\xc0\xaf"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(OneLine("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(OneLine("cut \xe2\x82"), "cut \xef\xbf\xbd\xef\xbf\xbd");
+}
+
 TEST(Figures, ForPeople) {
   EXPECT_EQ(FormatNumber(0), "0");
   EXPECT_EQ(FormatNumber(999), "999");
