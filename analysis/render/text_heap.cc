@@ -134,7 +134,7 @@ std::string Mappings(const results::Heap& result, const TextOptions& options) {
   TextTable kinds;
   kinds.AddColumn("mapped", Align::kLeft);
   kinds.AddColumn("pid", Align::kRight);
-  for (const char* header : {"calls", "bytes", "peak", "at", "at the end"}) {
+  for (const char* header : {"calls", "asked for", "peak, in pages", "at", "at the end"}) {
     kinds.AddColumn(header, Align::kRight);
   }
   const Pids pid(result.mapped());
@@ -147,7 +147,7 @@ std::string Mappings(const results::Heap& result, const TextOptions& options) {
   stacks.AddColumn("mapped in", Align::kLeft, true);
   stacks.AddColumn("kind", Align::kLeft);
   stacks.AddColumn("pid", Align::kRight);
-  for (const char* header : {"at peak", "of peak", "bytes", "calls", "at end", "stack"}) {
+  for (const char* header : {"at peak", "of peak", "asked for", "calls", "at end", "stack"}) {
     stacks.AddColumn(header, Align::kRight);
   }
   for (int i = 0; i < Shown(result.mapping_stacks_size(), options); ++i) {
