@@ -26,15 +26,29 @@ size_t EditDistance(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string Nearest(std::string_view name, const std::vector<std::string>& known) {
+namespace {
+
+std::string Lowered(std::string_view text) {
+  std::string lowered(text);
+  for (char& c : lowered) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return lowered;
+}
+
+}  // namespace
+
+std::string Nearest(std::string_view given, const std::vector<std::string>& known) {
+  const std::string name = Lowered(given);
   std::string best;
   size_t best_distance = 0;
-  for (const std::string& candidate : known) {
+  for (const std::string& known_name : known) {
+    const std::string candidate = Lowered(known_name);
     const bool prefix = name.size() >= 3 && candidate.compare(0, name.size(), name) == 0;
     const size_t distance = prefix ? 1 : EditDistance(name, candidate);
     const size_t most = std::max<size_t>(1, std::max(candidate.size(), name.size()) / 3);
     if (distance > most || (!best.empty() && distance >= best_distance)) continue;
-    best = candidate;
+    best = known_name;
     best_distance = distance;
   }
   return best;

@@ -16,7 +16,7 @@ namespace gpuprof::launcher {
 size_t EditDistance(std::string_view a, std::string_view b);
 
 // The closest of `known`, or empty when none is close enough to be what was meant (a third of its
-// length, at least one edit).
+// length, at least one edit). Capital letters count as small ones.
 std::string Nearest(std::string_view name, const std::vector<std::string>& known);
 
 // " Did you mean 'X'?", or empty.

@@ -205,7 +205,13 @@ void Options::SplitCommand(std::vector<std::string>* words) {
 }
 
 std::string Options::CheckValues() {
+  bool ended = false;
   for (const std::string& extra : parser_->app.remaining()) {
+    // CLI11 takes what follows for words, and tells the mark itself as one too many.
+    if (extra == "--" && !ended) {
+      ended = true;
+      continue;
+    }
     if (extra.size() < 2 || extra[0] != '-') return "unexpected argument '" + extra + "'";
     std::vector<std::string> known;
     const std::string name = extra.substr(0, extra.find('='));
@@ -220,6 +226,10 @@ std::string Options::CheckValues() {
     const bool given = entry->option->count() > 0;
     if (entry->required && !given) return entry->option->get_type_name() + " is missing";
     if (!given) continue;
+    // The last one counts; of lists the others would be lost without a word.
+    const std::string& type = entry->option->get_type_name();
+    if (entry->option->count() > 1 && (type == "SOURCES" || type == "NAMES"))
+      return "--" + entry->long_name + " is given twice; join the values with a comma";
     std::string error;
     uint64_t number = 0;
     if (entry->flag != nullptr) *entry->flag = entry->option->as<bool>();

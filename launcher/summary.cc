@@ -46,7 +46,7 @@ struct LossFix {
 constexpr LossFix kLossFixes[] = {
     {"ring_full", "records, a thread's ring was full (raise --ring-memory)"},
     {"reentered", "events of signal handlers that interrupted the recorder"},
-    {"no_ring", "events, no ring could be had (memory or disk is short)"},
+    {"no_ring", "events of threads that got no ring (raise --ring-memory, or free disk space)"},
     {"sample_table_full",
      "heap samples, too many were live (raise the period: --trace heap=sampled:4MiB)"},
     {"stack_table_full", "stacks, too many different ones (lower --stacks)"},
@@ -144,8 +144,8 @@ std::string WhyNothing(const RunFacts& facts) {
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "it ended before the capture was to begin (--capture); choose a shorter delay";
   }
-  return "no process took the recorder in: it may have cleared LD_PRELOAD, or ended before its "
-         "first event; run 'gpuprof doctor'";
+  return "no process did anything that --trace records, or none took the recorder in: it may have "
+         "cleared LD_PRELOAD; run 'gpuprof doctor'";
 }
 
 Summary Summarize(const RunFacts& facts) {

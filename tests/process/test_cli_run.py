@@ -109,6 +109,10 @@ def test_missing_objects_are_told(tmp_path):
     (["run", "--captrue=off", "--", "true"], "Did you mean '--capture'?"),
     (["run", "--capture=of", "--", "true"], "Did you mean 'off'?"),
     (["run", "--trace", "haep", "--", "true"], "Did you mean 'heap'?"),
+    (["run", "--trace", "HEAP", "--", "true"], "Did you mean 'heap'?"),
+    (["run", "--signal", "usr2", "--", "true"], "Did you mean 'USR2'?"),
+    (["run", "--trace", "heap=exact", "--trace", "locks", "--", "true"], "--trace is given twice; join the values with a comma"),
+    (["run", "--exclude=a", "--exclude=b", "--", "true"], "--exclude is given twice"),
     (["run", "--stacks=1000", "--", "true"], "0 to 127"),
     (["run", "--signal=KILL", "--", "true"], "cannot be used"),
     (["run", "--ring-memory=12Q", "--", "true"], "is no size"),
@@ -443,3 +447,20 @@ def test_nothing_recorded_is_explained_and_leaves_nothing(tmp_path):
     result = gpuprof("run", "--", "sh", "-c", ":", cwd=tmp_path)
     assert re.search(r"nothing was recorded: .*--include", result.stderr)
     assert leftovers(tmp_path) == []
+
+
+def test_a_program_with_nothing_to_record_is_not_said_to_lack_the_recorder(tmp_path):
+    program = compile_c(tmp_path / "program", HELLO)
+    result = gpuprof("run", "--trace", "locks", "--", program, cwd=tmp_path)
+    assert result.returncode == 4
+    assert "nothing was recorded: no process did anything that --trace records, or none took the recorder in" in result.stderr
+
+
+def test_two_dashes_end_the_options_of_every_verb(tmp_path):
+    program = compile_c(tmp_path / "program", HELLO)
+    assert gpuprof("run", "-o", "./-b", "--trace=heap=exact", "--", program, cwd=tmp_path).returncode == 4
+    for words in (["verify", "--", "-b"], ["info", "--json", "--", "-b"], ["stats", "overview", "--", "-b"], ["stats", "--", "heap", "-b"]):
+        result = gpuprof(*words, cwd=tmp_path)
+        assert result.returncode == 0, (words, result.stderr)
+    result = gpuprof("verify", "--", "-b", "more", cwd=tmp_path)
+    assert result.returncode == 2 and "'more'" in result.stderr

@@ -24,6 +24,8 @@ TEST(Nearest, SuggestsOnlyWhatWasMeant) {
   EXPECT_EQ(Nearest("stat", verbs), "stats");
   EXPECT_EQ(Nearest("rnu", verbs), "run");
   EXPECT_EQ(Nearest("veri", verbs), "verify");  // a beginning of three letters or more
+  EXPECT_EQ(Nearest("RUN", verbs), "run");
+  EXPECT_EQ(Nearest("usr1", {"USR1", "USR2"}), "USR1");
   EXPECT_EQ(Nearest("frobnicate", verbs), "");
   EXPECT_EQ(Nearest("x", {}), "");
 }
