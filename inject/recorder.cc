@@ -47,18 +47,20 @@ RingHeader* AcquireRing() noexcept {
   thread.ring = nullptr;
   // Being made by another thread: this one's next event finds it.
   const bool too_early = g_process.ring_file_state.load(std::memory_order_acquire) == 1;
-  if (too_early || thread.exiting >= kLastExitRound || (known && thread.refused == kThreadOver)) {
+  const uint8_t refused = known ? thread.refused : 0;
+  // The end of a thread that never got a ring is an event that it lost as the others.
+  const bool too_late = thread.exiting >= kLastExitRound && refused != kNoRing;
+  if (too_early || too_late || refused == kThreadOver) {
     CountThreadEdge();
     return nullptr;
   }
-  if (!known || thread.refused == 0) {
+  if (refused == 0) {
     thread.ring = OpenRing(raw::GetTid());
     thread.generation = generation;
     thread.refused = thread.ring == nullptr ? kNoRing : 0;
-  }
-  if (thread.ring != nullptr) {
     WatchThreadExit();
-  } else if (g_process.ring_file != nullptr) {
+  }
+  if (thread.ring == nullptr && g_process.ring_file != nullptr) {
     g_process.ring_file->no_ring.fetch_add(1, std::memory_order_relaxed);
   }
   return thread.ring;

@@ -21,7 +21,8 @@ bool g_have_key = false;
 
 void OnKeyDestroyed(void* value) {
   ThreadState& thread = t_thread;
-  if (++thread.exiting == 1) EndWaitOfEndedThread();
+  // Without a ring nothing is known of a wait, and asking would count an event.
+  if (++thread.exiting == 1 && thread.ring != nullptr) EndWaitOfEndedThread();
   if (thread.exiting < kLastExitRound) {
     real.pthread_setspecific(g_key, value);  // once more, behind the other libraries' destructors
     return;

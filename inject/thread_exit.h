@@ -16,7 +16,8 @@ inline constexpr uint8_t kLastExitRound = 4;
 // Once, in the constructor: early keys need no memory in pthread_setspecific.
 void CreateThreadExitKey() noexcept;
 
-// The calling thread has a ring now. Safe in hooks.
+// The calling thread has a ring now, or was refused one: its end is an event either way. Safe in
+// hooks.
 void WatchThreadExit() noexcept;
 
 }  // namespace gpuprof::inject

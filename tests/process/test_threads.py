@@ -62,6 +62,20 @@ def test_thousand_threads(same):
         assert sum(made.values()) + no_ring >= 2000
 
 
+def test_what_threads_without_a_ring_do_is_declared_to_the_event(same):
+    """All alive at once, and rings for a few of them: begin, end and allocations of the others are counted."""
+    totals = {}
+    for memory in ("1MiB", "256MiB"):
+        outcome = same([program("many_threads"), "300"], "--trace=heap=exact,threads", f"--ring-memory={memory}", "--memory=512MiB", timeout=120)
+        trace = outcome.trace()
+        assert set(trace.losses) <= {RING_FULL, NO_RING}
+        totals[memory] = len(trace.heap["time"]) + len(trace.thread_events["time"]) + sum(trace.losses.values())
+        if memory == "1MiB":
+            assert trace.losses.get(NO_RING, 0) > 0, "there were rings for all"
+            assert "events of threads that got no ring (raise --ring-memory" in outcome.words
+    assert totals["1MiB"] == totals["256MiB"]
+
+
 def test_processor_time_of_short_threads(same):
     """Threads that come and go between two samples have their processor time all the same."""
     outcome = same([program("burners"), "150", "50"], "--trace=threads")
