@@ -108,13 +108,17 @@ int ChangeProgramAction(const struct sigaction* action, struct sigaction* old) {
   return 0;
 }
 
+// As the kernel has it, and the first word of a sigset_t.
+uint64_t Mask(int number) { return uint64_t{1} << (number - 1); }
+
 // What the older functions have in common. `number` is ours. SIG_ERR is refused by libc's own,
 // which gets it, except by sigset(), which takes it for a handler.
 sighandler_t ChangeHandler(int number, sighandler_t handler, int flags, bool masks_itself) {
   struct sigaction action = {};
   action.sa_handler = handler;
   action.sa_flags = flags;
-  if (masks_itself) sigaddset(&action.sa_mask, number);
+  const uint64_t mask = masks_itself ? Mask(number) : 0;
+  __builtin_memcpy(&action.sa_mask, &mask, sizeof(mask));
   struct sigaction old = {};
   return ChangeProgramAction(&action, &old) == 0 ? old.sa_handler : SIG_ERR;
 }
@@ -171,10 +175,10 @@ GPUPROF_EXPORT sighandler_t sigset(int number, sighandler_t handler) {
   if (hold) ChangeProgramAction(nullptr, &now);
   const sighandler_t old = hold ? now.sa_handler : ChangeHandler(number, handler, 0, false);
   if (!hold && old == SIG_ERR) return SIG_ERR;
-  sigset_t mask = {};
-  sigaddset(&mask, number);
-  sigprocmask(hold ? SIG_BLOCK : SIG_UNBLOCK, &mask, &mask);
-  return sigismember(&mask, number) != 0 ? SIG_HOLD : old;
+  uint64_t mask = Mask(number);
+  raw::Call(SYS_rt_sigprocmask, hold ? SIG_BLOCK : SIG_UNBLOCK, raw::Arg(&mask), raw::Arg(&mask),
+            sizeof(mask));
+  return (mask & Mask(number)) != 0 ? SIG_HOLD : old;
 }
 
 GPUPROF_EXPORT int sigignore(int number) {
