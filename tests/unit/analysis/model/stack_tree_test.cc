@@ -36,6 +36,23 @@ TEST(StackTreeTest, EqualStacksHaveOneCanonicalId) {
   }
 }
 
+TEST(StackTreeTest, ChildrenAreFoundOrMade) {
+  StackTree tree;
+  EXPECT_EQ(tree.Child(0, 0x10), 2u);
+  EXPECT_EQ(tree.Child(0, 0x10), 2u);
+  tree.Add(7, 2, 0x20);
+  EXPECT_EQ(tree.Child(2, 0x20), 7u);
+  EXPECT_EQ(tree.Child(7, 0x20), 8u);
+  EXPECT_FALSE(tree.has_equal());
+  StackNode node;
+  ASSERT_TRUE(tree.Find(8, &node));
+  EXPECT_EQ(node.parent, 7u);
+  EXPECT_EQ(node.pc, 0x20u);
+  tree.Add(UINT32_MAX, 0, 0x30);
+  EXPECT_EQ(tree.Child(0, 0x30), UINT32_MAX);
+  EXPECT_EQ(tree.Child(0, 0x40), 0u) << "no id is left";
+}
+
 TEST(StackTreeTest, ParentsThatAreNotThereAndIdsGivenTwice) {
   StackTree tree;
   EXPECT_FALSE(tree.Add(10, 9, 0x10));
