@@ -391,9 +391,11 @@ struct Process {
   std::unordered_map<uint32_t, proto::Counter> counters;
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
   Graphs graphs;
-  std::vector<proto::Module> modules;  // first_seen and last_seen still in ticks
-  proto::Health health;                // the last one
-  uint64_t rows = 0;                   // of event blocks, by their headers
+  // first_seen and last_seen, of the last time that it was loaded, still in ticks. With second
+  // entries, at the end, of some that shared addresses with others: see model/modules.h.
+  std::vector<proto::Module> modules;
+  proto::Health health;  // the last one
+  uint64_t rows = 0;     // of event blocks, by their headers
   uint64_t file_bytes = 0;
   uint64_t gpu_tick_ns = 0;       // times on the GPU are multiples of it; 0: there are none
   std::vector<KindTotals> kinds;  // ascending
