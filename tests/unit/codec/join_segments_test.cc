@@ -14,6 +14,7 @@
 
 #include "tests/unit/codec/codec_test_util.h"
 
+#include "proto/codec/recover.h"
 #include "proto/codec/segments.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_reader.h"
@@ -361,6 +362,26 @@ TEST_F(JoinSegmentsTest, OneThatCannotBeReadIsKept) {
   unlink(PathOf(2).c_str());
   Join();
   EXPECT_EQ(Numbers(), UpTo(2));
+}
+
+// Only a cut leaves a ring file without a header beside a trace that has not ended.
+TEST_F(JoinSegmentsTest, AnEmptyRingFileDoesNotCostThem) {
+  const std::string ring = stem_ + proto::kRingSuffix;
+  for (const std::vector<uint8_t>& bytes : {std::vector<uint8_t>{}, std::vector<uint8_t>(99, 7)}) {
+    WriteBytes(ring, bytes);
+    WriteTrace();
+    WriteSegment(4, 1, 3);
+    EXPECT_NE(CheckRingFile(ring), "");
+    for (int i = 0; i < 2; ++i) {
+      const RecoverResult result = Recover(stem_, -1);
+      EXPECT_FALSE(result.ok);
+      EXPECT_NE(result.error.find("cannot be read"), std::string::npos) << result.error;
+      EXPECT_EQ(Numbers(), UpTo(3));
+      EXPECT_EQ(access(ring.c_str(), F_OK), 0) << "every reader tells it";
+      EXPECT_NE(access(PathOf(4).c_str(), F_OK), 0);
+    }
+    unlink(trace_.c_str());
+  }
 }
 
 }  // namespace

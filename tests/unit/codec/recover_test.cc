@@ -5,7 +5,6 @@
 // living process touched.
 
 #include "proto/codec/recover.h"
-#include "proto/codec/segments.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
@@ -486,35 +485,6 @@ TEST_F(RecoverTest, DamagedHeadersAreRefusedAndLeftAlone) {
   expect_refused(damaged, "another version");
   damaged.assign(ring.begin(), ring.begin() + 1000);
   expect_refused(damaged, "shorter");
-}
-
-// Only a cut leaves a ring file without a header beside a trace that has not ended.
-TEST_F(RecoverTest, AnEmptyRingFileDoesNotCostTheSegments) {
-  process_.reset();
-  const std::string ring = stem_ + proto::kRingSuffix;
-  for (const std::vector<uint8_t>& bytes : {std::vector<uint8_t>{}, std::vector<uint8_t>(99, 7)}) {
-    WriteBytes(ring, bytes);
-    unlink(trace_path_.c_str());
-    TraceWriter writer;
-    ASSERT_TRUE(writer.Create(trace_path_.c_str(), TestHeader()));
-    writer.Close();
-    char segment[256];
-    ASSERT_TRUE(SegmentPath(stem_.c_str(), 4, segment, sizeof segment));
-    ASSERT_TRUE(writer.Create(segment, TestHeader()));
-    ChunkBuilder builder(ChunkKind::kHeap, 1, 0);
-    AppendRow(&builder, {1000, 1, 0x7000, 64, 0});
-    ASSERT_TRUE(writer.WriteEvents(&builder, 1, 1));
-    writer.Close();
-    EXPECT_NE(CheckRingFile(ring), "");
-    for (int i = 0; i < 2; ++i) {
-      const RecoverResult result = Recover(stem_, -1);
-      EXPECT_FALSE(result.ok);
-      EXPECT_NE(result.error.find("cannot be read"), std::string::npos) << result.error;
-      EXPECT_EQ(Sizes(1), std::vector<uint64_t>{64});
-      EXPECT_TRUE(Exists(ring)) << "every reader tells it";
-      EXPECT_FALSE(Exists(segment));
-    }
-  }
 }
 
 TEST_F(RecoverTest, OneDamagedRingDoesNotCostTheOthers) {

@@ -126,6 +126,7 @@ TEST_F(VerifyTest, FileCutBetweenBlocksOfARunThatEnded) {
   const uint64_t cut = Scan(bytes).blocks[5].offset - front;
   WriteText(path, bytes.substr(0, cut));
   proto::Bundle manifest;
+  manifest.set_started_realtime_ns(kWall);
   WriteManifest(directory_.path(), manifest);
   EXPECT_TRUE(Verify(directory_.path()).ok) << "its process may run";
   EXPECT_THAT(Verify(directory_.path()).text, HasSubstr("no end marker"));
