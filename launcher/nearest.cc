@@ -44,7 +44,8 @@ std::string Nearest(std::string_view given, const std::vector<std::string>& know
   size_t best_distance = 0;
   for (const std::string& known_name : known) {
     const std::string candidate = Lowered(known_name);
-    const bool prefix = name.size() >= 3 && candidate.compare(0, name.size(), name) == 0;
+    const bool prefix = name.size() >= 3 && candidate.size() > name.size() &&
+                        candidate.compare(0, name.size(), name) == 0;
     const size_t distance = prefix ? 1 : EditDistance(name, candidate);
     const size_t most = std::max<size_t>(1, std::max(candidate.size(), name.size()) / 3);
     if (distance > most || (!best.empty() && distance >= best_distance)) continue;
