@@ -5,6 +5,7 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import time
@@ -130,9 +131,9 @@ def test_snapshot_without_a_flight_recorder_holds_everything(tmp_path):
     assert first == COUNT // 100 + 1 and last >= COUNT
 
 
-def test_killed_with_a_reader_that_is_killed_too(tmp_path):
-    """Recovery interrupted anywhere goes on where it was: no row twice, none missing."""
-    process = Waiting(tmp_path / "b", *EXACT)
+def left_alone(folder):
+    """The bundle of a flight recorder that was killed together with its reader: nothing is merged yet."""
+    process = Waiting(folder, *EXACT)
     os.kill(process.run.pid, signal.SIGKILL)
     os.kill(process.pid, signal.SIGKILL)
     process.run.wait()
@@ -142,8 +143,14 @@ def test_killed_with_a_reader_that_is_killed_too(tmp_path):
     until = time.monotonic() + 30
     while os.path.exists(f"/proc/{process.pid}/exe") and time.monotonic() < until:
         time.sleep(0.01)
-    segments = sorted((tmp_path / "b").glob("*.seg"))
+    segments = sorted(folder.glob("*.seg"))
     assert len(segments) == 8
+    return segments
+
+
+def test_killed_with_a_reader_that_is_killed_too(tmp_path):
+    """Recovery interrupted anywhere goes on where it was: no row twice, none missing."""
+    left_alone(tmp_path / "b")
     for limit in (700, 100_000, 300_000, 650_000, None):
         # A limit on the file's size stops recovery in the middle of a segment.
         command = [str(GPUPROF), "recover", str(tmp_path / "b")]
@@ -157,6 +164,38 @@ def test_killed_with_a_reader_that_is_killed_too(tmp_path):
     assert kept(trace)[1] >= COUNT
     assert not list((tmp_path / "b").glob("*.seg"))
     assert "\nok: 1 file" in gpuprof("verify", tmp_path / "b")
+
+
+def test_what_is_missing_of_its_files_is_a_fault(tmp_path):
+    """Whichever is cut or gone, what the others hold is read, and every reader ends with status 3."""
+    left_alone(tmp_path / "b")
+
+    def status(*words):
+        return subprocess.run([str(GPUPROF), *map(str, words)], capture_output=True, env=clean_environment(), timeout=60).returncode
+
+    def allocations(folder):
+        done = subprocess.run([str(GPUPROF), "stats", "heap", "--json", str(folder)], capture_output=True, env=clean_environment(), timeout=60)
+        assert done.returncode == 3
+        result = json.loads(done.stdout)
+        assert result["meta"]["confidence"]["level"] == "low"
+        return sum(row["count"] for row in result["processes"])
+
+    counts = {}
+    for what, pattern, index in (("ring", "*.ring", 0), ("segment", "*.seg", 3), ("trace", "*.gpt", 0)):
+        folder = tmp_path / what
+        shutil.copytree(tmp_path / "b", folder)
+        victim = sorted(folder.glob(pattern))[index]
+        victim.unlink() if what == "trace" else os.truncate(victim, 0)
+        assert status("verify", folder) == 3, what
+        assert status("recover", folder) == 3, what
+        assert status("verify", folder) == 3, what
+        counts[what] = allocations(folder)
+    assert status("recover", tmp_path / "b") == 0 == status("verify", tmp_path / "b")
+    (trace,) = read_bundle(tmp_path / "b")
+    first, last = kept(trace)
+    whole = last - first + 1
+    assert 0.5 * whole < counts["segment"] < 0.95 * whole and counts["trace"] >= whole
+    assert 0.8 * whole < counts["ring"] <= whole, "all but what stood in the ring"
 
 
 def test_needs_a_sensible_size(tmp_path):

@@ -202,6 +202,15 @@ def test_deadlock(record, how):
     assert b"SY-006" in overview.stdout
 
 
+@pytest.mark.parametrize("how,kinds", [("join", [{"mutex", "join"}]), ("joins", [{"join"}]), ("timed", [])])
+def test_other_circles(record, how, kinds):
+    """A thread that joins another waits for it; a wait that ends by itself is none of a deadlock's."""
+    outcome = record([program("circles"), how], LOCKS)
+    assert outcome.status == -9
+    result = _stats(outcome)
+    assert [{wait["kind"] for wait in circle["waits"]} for circle in result["deadlocks"]] == kinds
+
+
 def test_snapshot_of_a_deadlock(session):
     """It can be asked for while the program hangs."""
     running = session([program("deadlock"), "wait"], LOCKS, "--ring=8MiB")
