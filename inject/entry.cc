@@ -5,8 +5,9 @@
 // recorded at all, and if so sets the hooks to work. A process that is not recorded opens nothing
 // and starts nothing.
 //
-// Libraries that the program is linked with are initialised before ours: the first of them that
-// allocates begins the recording, and all that takes more than system calls waits for our turn.
+// Libraries that the program is linked with are initialised before ours: the first call of theirs
+// that is hooked begins the recording, and all that takes more than system calls waits for our
+// turn.
 
 #include "inject/entry.h"
 

@@ -12,7 +12,8 @@ namespace gpuprof::inject {
 void EnsureEntered() noexcept;
 
 // The part of it that needs nothing but system calls, unless it was done or is too early: recording
-// begins if it does with the process. For the first allocation; the originals are resolved.
+// begins if it does with the process. On the first thread, at the first hooked call, when the
+// originals are resolved.
 void EnterEarly() noexcept;
 
 }  // namespace gpuprof::inject

@@ -110,35 +110,32 @@ void AdoptHeapBefore(RealSymbols* found) {
 }
 
 // Stubs: what `real` holds until resolution. Inside the resolution the heap lives in the bootstrap
-// arena; behind it the hook begins once more, as the first allocation begins the recording.
+// arena; behind it the hook begins once more, as recording may have begun.
 namespace stub {
 
-bool IsReady() {
-  if (!ResolveRealSymbols()) return false;
-  EnterEarly();
-  return true;
+void* malloc(size_t size) {
+  return ResolveRealSymbols() ? ::malloc(size) : bootstrap::Allocate(size, 16);
 }
-
-void* malloc(size_t size) { return IsReady() ? ::malloc(size) : bootstrap::Allocate(size, 16); }
 void* calloc(size_t count, size_t size) {
-  return IsReady() ? ::calloc(count, size) : bootstrap::Allocate(count * size, 16);
+  return ResolveRealSymbols() ? ::calloc(count, size) : bootstrap::Allocate(count * size, 16);
 }
 void* realloc(void* block, size_t size) {
-  return IsReady() ? ::realloc(block, size) : bootstrap::Allocate(size, 16);
+  return ResolveRealSymbols() ? ::realloc(block, size) : bootstrap::Allocate(size, 16);
 }
 void free(void* block) {
   if (ResolveRealSymbols()) real.free(block);
 }
 int posix_memalign(void** out, size_t alignment, size_t size) {
-  if (IsReady()) return ::posix_memalign(out, alignment, size);
+  if (ResolveRealSymbols()) return ::posix_memalign(out, alignment, size);
   *out = bootstrap::Allocate(size, alignment);
   return *out == nullptr ? ENOMEM : 0;
 }
 void* aligned_alloc(size_t alignment, size_t size) {
-  return IsReady() ? ::aligned_alloc(alignment, size) : bootstrap::Allocate(size, alignment);
+  return ResolveRealSymbols() ? ::aligned_alloc(alignment, size)
+                              : bootstrap::Allocate(size, alignment);
 }
 void* memalign(size_t alignment, size_t size) {
-  return IsReady() ? ::memalign(alignment, size) : bootstrap::Allocate(size, alignment);
+  return ResolveRealSymbols() ? ::memalign(alignment, size) : bootstrap::Allocate(size, alignment);
 }
 
 // An allocator that comes before ours maps its first memory under its own lock: resolution, which
@@ -225,6 +222,7 @@ bool ResolveRealSymbols() noexcept {
   g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
   real = found;
   g_resolved = 2;
+  EnterEarly();
   return true;
 }
 
