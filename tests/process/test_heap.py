@@ -188,6 +188,8 @@ def test_what_could_not_be_had_is_no_allocation(record, what):
 
 
 def test_exact_heap_of_libraries_that_come_before(record):
-    """What a library allocates as it is initialised, before the preloaded recorder's own turn."""
-    trace = record([program("linked_first")], "--trace=heap=exact").trace()
-    assert len(trace.allocations({54321})) == 1 and trace.matched_frees({54321}) == 1 and trace.lost == 0
+    """What a library allocates as it is initialised, before the preloaded recorder's own turn, and on its threads."""
+    trace = record([program("linked_first")], "--trace=heap=exact,threads").trace()
+    for size in (54321, 54322):
+        assert len(trace.allocations({size})) == 1 and trace.matched_frees({size}) == 1, size
+    assert trace.lost == 0
