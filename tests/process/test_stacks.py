@@ -132,6 +132,13 @@ def test_frame_pointers(record):
     assert {stack.rsplit(";", 1)[1]: size for stack, size in lines.items() if not stack.endswith("ByPvalloc")} == wanted
     assert all(";main;By" in stack for stack in lines) and len(lines) == len(sizes) + 1, lines
     assert any(";main;ByMmap;" in stack for stack in folded(bundle, "--by", "mmap"))
+    # And each frame's line is that of the call.
+    source = (pathlib.Path(__file__).parents[1] / "programs" / "frame_pointers.c").read_text(encoding="utf-8").splitlines()
+    frames = [stack["frames"][0] for stack in stats(bundle, "heap")["stacks"] if stack["frames"][0]["name"] in sizes]
+    assert {frame["name"] for frame in frames} == set(sizes)
+    for frame in frames:
+        assert frame["file"].endswith("/frame_pointers.c")
+        assert str(sizes[frame["name"]]) in source[frame["line"] - 1], frame
 
 
 def test_stacks_deeper_than_what_was_kept(record):
