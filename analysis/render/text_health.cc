@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstdlib>
+#include <set>
+#include <string>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -140,6 +142,21 @@ std::string GpuRatesText(const results::HealthProcess& p) {
   return out;
 }
 
+// Without the notes that stand with their processes.
+results::Meta MetaBeside(const results::Health& result) {
+  std::set<std::string> told;
+  for (const results::HealthProcess& p : result.processes()) {
+    for (const std::string& note : p.notes())
+      told.insert("pid " + std::to_string(p.pid()) + ": " + note);
+  }
+  results::Meta meta = result.meta();
+  meta.clear_notes();
+  for (const std::string& note : result.meta().notes()) {
+    if (told.count(note) == 0) meta.add_notes(note);
+  }
+  return meta;
+}
+
 }  // namespace
 
 std::string HealthText(const results::Health& result, const TextOptions& options) {
@@ -158,7 +175,7 @@ std::string HealthText(const results::Health& result, const TextOptions& options
     }
     out += "\n";
   }
-  return out + MoreLine(result.processes_size(), options) + MetaText(result.meta(), options);
+  return out + MoreLine(result.processes_size(), options) + MetaText(MetaBeside(result), options);
 }
 
 }  // namespace gpuprof::analysis
