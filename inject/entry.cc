@@ -6,8 +6,7 @@
 // and starts nothing.
 //
 // Libraries that the program is linked with are initialised before ours: the first call of theirs
-// that is hooked begins the recording, and all that takes more than system calls waits for our
-// turn.
+// that is hooked begins the recording; threads, signals and exit handlers wait for our turn.
 
 #include "inject/entry.h"
 
@@ -72,7 +71,7 @@ void RecordMainThread() {
 
 bool IsWanted() { return g_settings.bundle[0] != 0; }
 
-// What needs nothing but system calls.
+// What needs no thread of ours, and of libc no more than the list of fork's handlers.
 void BeginToRecord() {
   // The first reading of a clock faults a page in: it would come late.
   proto::ReadClockNs(CLOCK_MONOTONIC);
@@ -87,6 +86,8 @@ void BeginToRecord() {
   LeaveForeignHeap();
   raw::Call(SYS_madvise, raw::Arg(&g_process), sizeof(g_process), MADV_WIPEONFORK);
   FillProcess();
+  // Constructors fork, too.
+  __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
   HookTimer::Calibrate();
   const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
   g_settings.ticks_per_second =
@@ -107,10 +108,10 @@ void Enter() {
   EnsureBegun();
   if (!IsWanted()) return;
   CreateThreadExitKey();
-  __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
   on_exit(OnExit, nullptr);
   __cxa_at_quick_exit(OnQuickExit, &__dso_handle);
   InstallSignal(g_launch.signal);
+  if (g_process.is_forked != 0) return;  // by a constructor before ours: it has its thread
   StartControlThread(/*forked=*/false);
   const bool all_stacks =
       g_settings.heap_mode == proto::HeapMode::kExact && g_settings.stack_depth != 0;

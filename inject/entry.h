@@ -11,7 +11,7 @@ namespace gpuprof::inject {
 // What our constructor does, unless it was done.
 void EnsureEntered() noexcept;
 
-// The part of it that needs nothing but system calls, unless it was done or is too early: recording
+// The part of it that needs no thread of ours, unless it was done or is too early: recording
 // begins if it does with the process. On the first thread, at the first hooked call, when the
 // originals are resolved.
 void EnterEarly() noexcept;

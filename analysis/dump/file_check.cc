@@ -272,7 +272,7 @@ class Check {
       Note(is_alive_ ? "its process still runs" : kNoEnd);
       return;
     }
-    if (scan_.end.recovered != 0) Note("finished after its process had died");
+    if (scan_.end.recovered != 0) Note("finished after its process had ended");
     if (scan_.end.blocks != scan_.blocks.size()) {
       Find(scan_.readable_bytes, "the end marker counts " + std::to_string(scan_.end.blocks) +
                                      " blocks, the file has " +

@@ -341,7 +341,7 @@ std::string HowItEnded(const Process& process) {
   if (process.alive) return "still running";
   if (!process.has_end) return "no end was recorded: killed, or still running elsewhere";
   const std::string status = std::to_string(process.exit_status);
-  const std::string by = process.recovered ? " (trace finished after its death)" : "";
+  const std::string by = process.recovered ? " (trace finished after its end)" : "";
   switch (static_cast<proto::ExitWay>(process.exit_way)) {
     case proto::ExitWay::kReturn:
       return "exited with status " + status + by;

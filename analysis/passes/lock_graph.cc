@@ -179,7 +179,7 @@ std::string HolderName(const Trace& trace, const Process& process, int32_t tid) 
   const Process& owner = HolderProcess(trace, process, tid);
   if (&owner != &process) return ThreadName(owner, tid) + " of pid " + std::to_string(owner.pid);
   if (HasThread(process, tid)) return ThreadName(process, tid);
-  return "a thread of another process (" + std::to_string(tid) + ")";
+  return "a thread of another process";
 }
 
 void FillWaitGraph(PassContext& context, results::Locks* out) {

@@ -111,20 +111,23 @@ int ChangeProgramAction(const struct sigaction* action, struct sigaction* old) {
 // As the kernel has it, and the first word of a sigset_t.
 uint64_t Mask(int number) { return uint64_t{1} << (number - 1); }
 
-// What the older functions have in common. `number` is ours. SIG_ERR is refused by libc's own,
-// which gets it, except by sigset(), which takes it for a handler.
-sighandler_t ChangeHandler(int number, sighandler_t handler, int flags, bool masks_itself) {
+// What the older functions have in common: `*handler` becomes the one before. `number` is ours.
+// SIG_ERR is refused by libc's own, which gets it, except by sigset(), which takes it for a
+// handler.
+bool ChangeHandler(int number, sighandler_t* handler, int flags, bool masks_itself) {
   struct sigaction action = {};
-  action.sa_handler = handler;
+  action.sa_handler = *handler;
   action.sa_flags = flags;
   const uint64_t mask = masks_itself ? Mask(number) : 0;
   __builtin_memcpy(&action.sa_mask, &mask, sizeof(mask));
   struct sigaction old = {};
-  return ChangeProgramAction(&action, &old) == 0 ? old.sa_handler : SIG_ERR;
+  if (ChangeProgramAction(&action, &old) != 0) return false;
+  *handler = old.sa_handler;
+  return true;
 }
 
-// siginterrupt()'s last word, which signal() follows. libc keeps its own where we cannot see it.
-bool g_interrupts = false;
+// siginterrupt()'s last words, which signal() follows. libc keeps its own where we cannot see it.
+uint64_t g_interrupts = 0;
 
 }  // namespace
 
@@ -156,14 +159,18 @@ GPUPROF_EXPORT int sigaction(int number, const struct sigaction* action, struct 
 }
 
 GPUPROF_EXPORT sighandler_t signal(int number, sighandler_t handler) {
-  if (__builtin_expect(Ours(number), 0) && handler != SIG_ERR)
-    return ChangeHandler(number, handler, g_interrupts ? 0 : SA_RESTART, true);
+  if (__builtin_expect(Ours(number), 0) && handler != SIG_ERR) {
+    const int flags = (g_interrupts & Mask(number)) != 0 ? 0 : SA_RESTART;
+    return ChangeHandler(number, &handler, flags, true) ? handler : SIG_ERR;
+  }
   return real.signal(number, handler);
 }
 
 GPUPROF_EXPORT sighandler_t sysv_signal(int number, sighandler_t handler) {
-  if (__builtin_expect(Ours(number), 0) && handler != SIG_ERR)
-    return ChangeHandler(number, handler, static_cast<int>(SA_RESETHAND | SA_NODEFER), false);
+  if (__builtin_expect(Ours(number), 0) && handler != SIG_ERR) {
+    const int flags = static_cast<int>(SA_RESETHAND | SA_NODEFER);
+    return ChangeHandler(number, &handler, flags, false) ? handler : SIG_ERR;
+  }
   return real.sysv_signal(number, handler);
 }
 
@@ -173,25 +180,28 @@ GPUPROF_EXPORT sighandler_t sigset(int number, sighandler_t handler) {
   const bool hold = handler == SIG_HOLD;
   struct sigaction now = {};
   if (hold) ChangeProgramAction(nullptr, &now);
-  const sighandler_t old = hold ? now.sa_handler : ChangeHandler(number, handler, 0, false);
-  if (!hold && old == SIG_ERR) return SIG_ERR;
+  if (hold) handler = now.sa_handler;
+  if (!hold && !ChangeHandler(number, &handler, 0, false)) return SIG_ERR;
   uint64_t mask = Mask(number);
   raw::Call(SYS_rt_sigprocmask, hold ? SIG_BLOCK : SIG_UNBLOCK, raw::Arg(&mask), raw::Arg(&mask),
             sizeof(mask));
-  return (mask & Mask(number)) != 0 ? SIG_HOLD : old;
+  return (mask & Mask(number)) != 0 ? SIG_HOLD : handler;
 }
 
 GPUPROF_EXPORT int sigignore(int number) {
   if (__builtin_expect(!Ours(number), 1)) return real.sigignore(number);
-  return ChangeHandler(number, SIG_IGN, 0, false) == SIG_ERR ? -1 : 0;
+  sighandler_t handler = SIG_IGN;
+  return ChangeHandler(number, &handler, 0, false) ? 0 : -1;
 }
 
 GPUPROF_EXPORT int siginterrupt(int number, int interrupt) {
+  // Also of a constructor before ours.
+  if (number > 0 && number <= 64)
+    g_interrupts = interrupt != 0 ? g_interrupts | Mask(number) : g_interrupts & ~Mask(number);
   if (__builtin_expect(!Ours(number), 1)) return real.siginterrupt(number, interrupt);
-  g_interrupts = interrupt != 0;
   struct sigaction action = {};
   ChangeProgramAction(nullptr, &action);
-  action.sa_flags = (action.sa_flags & ~SA_RESTART) | (g_interrupts ? 0 : SA_RESTART);
+  action.sa_flags = (action.sa_flags & ~SA_RESTART) | (interrupt != 0 ? 0 : SA_RESTART);
   return ChangeProgramAction(&action, nullptr);
 }
 

@@ -250,3 +250,14 @@ def test_sockets_do_not_pile_up(same, tmp_path, command, options):
 def test_changing_the_ids_of_the_process(same, options):
     """setuid() and its relatives have libc stop every thread, ours too, which must answer: also in forked children."""
     same([program("set_ids")], *options, timeout=20)
+
+
+@pytest.mark.parametrize("options", [(HEAP_EXACT,), (), ("--capture=off",)])
+def test_a_library_forks_before_the_program_begins(same, options):
+    outcome = same([program("linked_forking")], *options)
+    assert (outcome.status, outcome.out) == (3, b"default\n1 answers\n")
+    if options == (HEAP_EXACT,):
+        traces = outcome.traces()
+        assert len(traces) == 2
+        made = {trace.exit_way: (len(trace.allocations({54323})), len(trace.allocations({54324}))) for trace in traces}
+        assert made == {WAY_UNDERSCORE: (1, 0), WAY_RETURN: (0, 500)}

@@ -161,7 +161,7 @@ TEST(HowItEnded, EachWayHasWords) {
   process.has_end = true;
   process.recovered = true;
   EXPECT_THAT(HowItEnded(process),
-              AllOf(HasSubstr("SIGKILL"), HasSubstr("finished after its death")));
+              AllOf(HasSubstr("SIGKILL"), HasSubstr("finished after its end")));
   process.exit_way = static_cast<uint32_t>(proto::ExitWay::kExec);
   EXPECT_THAT(HowItEnded(process), HasSubstr("exec"));
   process.exit_way = 99;
