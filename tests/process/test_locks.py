@@ -146,6 +146,7 @@ def test_wait_times(record):
 def test_conditions_and_barriers_are_their_own_kinds(record):
     outcome = record([program("conditions"), "200"], LOCKS)
     condition, waits, barrier, meetings = map(int, outcome.out.split())
+    assert waits > 0 and meetings == 400
     trace = outcome.trace()
     assert trace.lost == 0
     for obj, kind, count in ((condition, CONDITION, waits), (barrier, BARRIER, meetings)):
