@@ -23,9 +23,11 @@ def read_lines(path):
     if not path.exists():
         return []
     found = []
-    for part in re.split(b"\0+", path.read_bytes()):
-        lines = part.decode().split("\n")
-        found += [json.loads(line) for line in lines[:-1] if line]
+    for index, part in enumerate(re.split(b"\0+", path.read_bytes())):
+        lines = part.decode().split("\n")[:-1]
+        if index > 0 and lines and not lines[0].startswith("{"):
+            del lines[0]
+        found += [json.loads(line) for line in lines if line]
     return found
 
 
