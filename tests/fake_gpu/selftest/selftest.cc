@@ -230,7 +230,20 @@ void CalledBack(void*, CUpti_CallbackDomain domain, CUpti_CallbackId id, const v
 }
 
 void AtExit() {
-  if (Option("no_exit_flush", 0)) return;
+  if (Option("no_exit_flush", 0)) {
+    // What is on its way comes first.
+    uint64_t seen;
+    do {
+      seen = buffers;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    } while (seen != buffers);
+    // Whoever writes has written a whole line, and nobody begins another one: at its end the
+    // process writes out what stands in the file's buffer, whether a thread is at work there or
+    // not.
+    out_mutex.lock();
+    fflush(out);
+    return;
+  }
   const int result = CALL(cuptiActivityFlushAll, static_cast<uint32_t>(Option("flush", 1)));
   size_t dropped = 0, again = 0;
   CALL(cuptiActivityGetNumDroppedRecords, static_cast<CUcontext>(nullptr), 0U, &dropped);
