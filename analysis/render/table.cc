@@ -7,33 +7,13 @@
 
 #include <algorithm>
 
+#include "analysis/base/utf8.h"
+
 namespace gpuprof::analysis {
 namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr size_t kNarrowest = 12;
-
-bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
-
-// Bytes of the code point that `text` begins with; 0: it begins with none.
-size_t CodePointBytes(std::string_view text) {
-  const auto first = static_cast<unsigned char>(text[0]);
-  const size_t bytes = first < 0x80                    ? 1
-                       : first >= 0xc2 && first < 0xe0 ? 2
-                       : first >= 0xe0 && first < 0xf0 ? 3
-                       : first >= 0xf0 && first < 0xf5 ? 4
-                                                       : 0;
-  if (bytes == 0 || bytes > text.size()) return 0;
-  for (size_t i = 1; i < bytes; ++i) {
-    if (!Continues(text[i])) return 0;
-  }
-  if (bytes < 3) return bytes;
-  // Written longer than needed, halves of pairs, and beyond the last.
-  const auto second = static_cast<unsigned char>(text[1]);
-  const bool is_wrong = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
-                        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);
-  return is_wrong ? 0 : bytes;
-}
 
 }  // namespace
 
@@ -43,7 +23,7 @@ std::string OneLine(std::string_view text) {
     const auto first = static_cast<unsigned char>(text[0]);
     const size_t bytes = CodePointBytes(text);
     if (bytes == 0) {
-      out += "\xef\xbf\xbd";
+      out += kReplacement;
     } else if (first == '\n') {
       out += "\\n";
     } else if (first < 0x20 || first == 0x7f) {

@@ -1,0 +1,34 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See utf8.h.
+
+#include "analysis/base/utf8.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// The second byte of overlong forms, of surrogates, and of what lies beyond the last code point.
+bool IsForbiddenSecond(unsigned char first, unsigned char second) {
+  return (first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+         (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f);
+}
+
+}  // namespace
+
+size_t CodePointBytes(std::string_view text) {
+  const auto first = static_cast<unsigned char>(text[0]);
+  const size_t bytes = first < 0x80                    ? 1
+                       : first >= 0xc2 && first < 0xe0 ? 2
+                       : first >= 0xe0 && first < 0xf0 ? 3
+                       : first >= 0xf0 && first < 0xf5 ? 4
+                                                       : 0;
+  if (bytes == 0 || bytes > text.size()) return 0;
+  for (size_t i = 1; i < bytes; ++i) {
+    if (!Continues(text[i])) return 0;
+  }
+  if (bytes > 2 && IsForbiddenSecond(first, static_cast<unsigned char>(text[1]))) return 0;
+  return bytes;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// UTF-8 in bytes that recorded programs chose. Any thread.
+
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+namespace gpuprof::analysis {
+
+// What stands for a byte that is no UTF-8: U+FFFD.
+inline constexpr std::string_view kReplacement = "\xef\xbf\xbd";
+
+// Whether it is a byte of a code point behind the first.
+inline bool Continues(char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; }
+
+// Bytes of the code point that `text`, which is not empty, begins with; 0: it begins with none.
+size_t CodePointBytes(std::string_view text);
+
+}  // namespace gpuprof::analysis
