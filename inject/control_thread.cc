@@ -55,6 +55,7 @@ bool g_forked = false;
 // meanwhile begin and end theirs at the same moments.
 uint64_t g_delayed_start = 0;
 uint64_t g_delayed_stop = 0;
+bool g_delay_began = false;  // a child may be forked before the first control thread has run
 
 // What a thread without the program's files has to say.
 enum PostState : uint32_t { kNothing, kFilling, kFull };
@@ -160,8 +161,10 @@ void* ControlMain(void*) {
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
   deadlines.lonely = began + kLonelyTime;
-  if (!g_forked && g_launch.capture == CaptureMode::kDelay)
+  if (g_launch.capture == CaptureMode::kDelay && !g_delay_began) {
     g_delayed_start = began + g_launch.delay_ns;
+    g_delay_began = true;
+  }
   OpenControlSocket();
   while (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid) {
     g_wanted.store(0);
