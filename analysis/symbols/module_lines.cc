@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <mutex>
 #include <vector>
@@ -22,15 +23,29 @@ namespace {
 // libdw reads whole sections into memory.
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;
 
-uint64_t LargestSection(Elf* elf) {
-  uint64_t largest = 0;
+// Whether libdw may be trusted with the file's sections: it reads the two of strings up to their
+// next NUL, beyond the end of a damaged one.
+bool IsSafeToRead(Elf* elf) {
+  size_t names = 0;
+  if (elf_getshdrstrndx(elf, &names) != 0) return false;
   Elf_Scn* section = nullptr;
   while ((section = elf_nextscn(elf, section)) != nullptr) {
     GElf_Shdr header;
-    if (gelf_getshdr(section, &header) == nullptr || header.sh_type == SHT_NOBITS) continue;
-    largest = std::max<uint64_t>(largest, header.sh_size);
+    if (gelf_getshdr(section, &header) == nullptr) return false;
+    if (header.sh_type == SHT_NOBITS) continue;
+    GElf_Chdr compressed;
+    const bool is_compressed = gelf_getchdr(section, &compressed) != nullptr;
+    if (std::max(header.sh_size, is_compressed ? compressed.ch_size : 0) > kMostBytes) return false;
+    const char* const name = elf_strptr(elf, names, header.sh_name);
+    if (name == nullptr) return false;
+    if (std::strcmp(name, ".debug_str") != 0 && std::strcmp(name, ".debug_line_str") != 0) continue;
+    if (is_compressed && elf_compress(section, 0, 0) < 0) return false;
+    const Elf_Data* const data = elf_rawdata(section, nullptr);
+    if (data == nullptr || data->d_size == 0) continue;
+    if (data->d_buf == nullptr || static_cast<const char*>(data->d_buf)[data->d_size - 1] != 0)
+      return false;
   }
-  return largest;
+  return true;
 }
 
 class DwarfLines : public ModuleLines {
@@ -40,7 +55,7 @@ class DwarfLines : public ModuleLines {
     fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd_ < 0 || !is_ready) return;
     elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
-    if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || LargestSection(elf_) > kMostBytes) return;
+    if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || !IsSafeToRead(elf_)) return;
     dwarf_ = dwarf_begin_elf(elf_, DWARF_C_READ, nullptr);
     if (dwarf_ != nullptr) ListUnits();
   }
