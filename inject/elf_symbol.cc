@@ -84,6 +84,20 @@ struct DynamicTables {
   const uint32_t* gnu_hash = nullptr;
 };
 
+void ReadEntries(const ElfW(Dyn) * entry, uint64_t bias, DynamicTables* tables) {
+  // The loader has turned these addresses into absolute ones on most systems; those below the base
+  // still lack the bias.
+  const auto absolute = [&](uint64_t value) { return value < bias ? value + bias : value; };
+  for (; entry->d_tag != DT_NULL; ++entry) {
+    const uint64_t value = entry->d_un.d_ptr;
+    if (entry->d_tag == DT_SYMTAB)
+      tables->symbols = reinterpret_cast<const ElfW(Sym)*>(absolute(value));
+    if (entry->d_tag == DT_STRTAB) tables->strings = reinterpret_cast<const char*>(absolute(value));
+    if (entry->d_tag == DT_GNU_HASH)
+      tables->gnu_hash = reinterpret_cast<const uint32_t*>(absolute(value));
+  }
+}
+
 DynamicTables ReadDynamic(uint64_t base) {
   DynamicTables tables;
   const auto* header = reinterpret_cast<const ElfW(Ehdr)*>(base);
@@ -96,18 +110,7 @@ DynamicTables ReadDynamic(uint64_t base) {
     if (program[i].p_type == PT_DYNAMIC) dynamic = &program[i];
   }
   if (dynamic == nullptr) return tables;
-  // The loader has turned these addresses into absolute ones on most systems; those below the base
-  // still lack the bias.
-  const auto absolute = [&](uint64_t value) { return value < bias ? value + bias : value; };
-  for (const auto* entry = reinterpret_cast<const ElfW(Dyn)*>(bias + dynamic->p_vaddr);
-       entry->d_tag != DT_NULL; ++entry) {
-    const uint64_t value = entry->d_un.d_ptr;
-    if (entry->d_tag == DT_SYMTAB)
-      tables.symbols = reinterpret_cast<const ElfW(Sym)*>(absolute(value));
-    if (entry->d_tag == DT_STRTAB) tables.strings = reinterpret_cast<const char*>(absolute(value));
-    if (entry->d_tag == DT_GNU_HASH)
-      tables.gnu_hash = reinterpret_cast<const uint32_t*>(absolute(value));
-  }
+  ReadEntries(reinterpret_cast<const ElfW(Dyn)*>(bias + dynamic->p_vaddr), bias, &tables);
   return tables;
 }
 
@@ -149,6 +152,25 @@ void* FindSymbolInObjectOf(const void* address, const char* name) noexcept {
     if (program[i].p_type == PT_LOAD && program[i].p_offset == 0) bias = base - program[i].p_vaddr;
   }
   return reinterpret_cast<void*>(bias + symbol->st_value);
+}
+
+const link_map* ObjectBehindOurs() noexcept {
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (object->l_ld == _DYNAMIC) return object->l_next;
+  }
+  return nullptr;
+}
+
+bool MayBeDefinedFrom(const link_map* object, const char* name) noexcept {
+  for (; object != nullptr; object = object->l_next) {
+    DynamicTables tables;
+    ReadEntries(object->l_ld, object->l_addr, &tables);
+    if (tables.symbols == nullptr || tables.strings == nullptr) continue;
+    if (tables.gnu_hash == nullptr) return true;  // an old table, which is not read here
+    const ElfW(Sym)* symbol = Lookup(tables, name);
+    if (symbol != nullptr && symbol->st_shndx != SHN_UNDEF) return true;
+  }
+  return false;
 }
 
 }  // namespace gpuprof::inject

@@ -45,12 +45,18 @@ namespace {
 void OnExit(int status, void*) { FinishProcess(proto::ExitWay::kReturn, status); }
 void OnQuickExit(void*, int status) { FinishProcess(proto::ExitWay::kQuick, status); }
 
+bool g_must_tell = false;  // every heap event was asked for, and there will be none
+
 // Of a heap that is not ours nearly nothing is seen: none of it is recorded, and the trace says so.
 void LeaveForeignHeap() {
   if (HeapIsOurs() || (g_settings.sources & proto::kSourceHeap) == 0) return;
+  g_must_tell = g_settings.heap_mode == proto::HeapMode::kExact;
   g_settings.sources &= ~proto::kSourceHeap;
   g_settings.heap_mode = proto::HeapMode::kOff;
   g_settings.foreign_heap = 1;
+  if (g_settings.sources == 0)
+    Say("nothing is recorded: the heap was asked for alone, and another allocator comes before "
+        "ours");
 }
 
 void FillProcess() {
@@ -116,6 +122,7 @@ void Enter() {
   const bool all_stacks =
       g_settings.heap_mode == proto::HeapMode::kExact && g_settings.stack_depth != 0;
   if (all_stacks && g_launch.preloaded) AwaitSession();
+  if (g_must_tell && g_process.recording.load() != 0) HastenSession();
 }
 
 constinit std::atomic<uint32_t> g_has_entered{0};

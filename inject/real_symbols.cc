@@ -26,16 +26,20 @@ bool g_heap_is_ours = true;
 bool g_c11_is_libcs = false;
 bool g_is_thread_sanitized = false;
 
-// pthread_cond_* exist in two layouts on x86-64; mixing them corrupts condition variables, and old
-// loaders hand out the oldest first.
-void* Find(const char* name) {
+// The program's own, where it is not the hook.
+void (*g_programs_free)(void*) = nullptr;
+void* (*g_programs_realloc)(void*, size_t) = nullptr;
+
+// Never a dlsym that fails: it would allocate what it has to say by the program's malloc and free
+// it in the next dlsym. Where the program's functions look up ours by dlsym first, that has no end.
+void* Find(const link_map* behind, const char* name) {
 #if defined(__x86_64__)
-  static constexpr char kConditionPrefix[] = "pthread_cond_";
-  if (__builtin_strncmp(name, kConditionPrefix, sizeof(kConditionPrefix) - 1) == 0) {
-    if (void* symbol = dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2"); symbol != nullptr) return symbol;
-  }
+  // These exist in two layouts; mixing them corrupts condition variables, and old loaders hand out
+  // the oldest first.
+  if (Equal(name, "pthread_cond_wait") || Equal(name, "pthread_cond_timedwait"))
+    return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
 #endif
-  return dlsym(RTLD_NEXT, name);
+  return MayBeDefinedFrom(behind, name) ? dlsym(RTLD_NEXT, name) : nullptr;
 }
 
 // Names one behind the other, in the order of RealSymbols: a loop over them is a fraction of the
@@ -48,9 +52,10 @@ constexpr size_t kLockBytes = GPUPROF_LOCK_HOOKS(GPUPROF_COUNT);
 #undef GPUPROF_COUNT
 
 void FindAll(RealSymbols* found) {
+  const link_map* const behind = ObjectBehindOurs();
   char* slot = reinterpret_cast<char*>(found);
   for (const char* name = kNames; *name != 0; ++name) {
-    void* symbol = Find(name);
+    void* symbol = Find(behind, name);
     __builtin_memcpy(slot, &symbol, sizeof(symbol));
     slot += sizeof(symbol);
     // Locks first and at once: an allocator that comes before ours takes them when dlsym needs
@@ -93,20 +98,19 @@ void* FindBefore(void* program, const char* name, void* ours) {
 // that is its own.
 void* Program() { return _r_debug.r_map; }
 
-// Takes the core of another heap that comes before ours: no block may go from one to the other.
-void AdoptHeapBefore(RealSymbols* found) {
+// Notes a heap that comes before ours. What it calls as the next malloc in line is our hook, so
+// `real` stays with the one behind.
+void FindHeapBefore() {
   void* program = Program();
-#define GPUPROF_ADOPT(name)                                                       \
-  if (void* first = FindBefore(program, #name, reinterpret_cast<void*>(&::name)); \
-      first != nullptr) {                                                         \
-    found->name = reinterpret_cast<decltype(found->name)>(first);                 \
-    g_heap_is_ours = false;                                                       \
-  }
-  GPUPROF_ADOPT(malloc)
-  GPUPROF_ADOPT(calloc)
-  GPUPROF_ADOPT(realloc)
-  GPUPROF_ADOPT(free)
-#undef GPUPROF_ADOPT
+#define GPUPROF_FIND_BEFORE(name) FindBefore(program, #name, reinterpret_cast<void*>(&::name))
+  void* const free = GPUPROF_FIND_BEFORE(free);
+  void* const realloc = GPUPROF_FIND_BEFORE(realloc);
+  g_heap_is_ours = free == nullptr && realloc == nullptr &&
+                   GPUPROF_FIND_BEFORE(malloc) == nullptr && GPUPROF_FIND_BEFORE(calloc) == nullptr;
+#undef GPUPROF_FIND_BEFORE
+  g_programs_free = free != nullptr ? reinterpret_cast<void (*)(void*)>(free) : real.free;
+  g_programs_realloc =
+      realloc != nullptr ? reinterpret_cast<void* (*)(void*, size_t)>(realloc) : real.realloc;
 }
 
 // Stubs: what `real` holds until resolution. Inside the resolution the heap lives in the bootstrap
@@ -189,15 +193,15 @@ GPUPROF_NEEDED_SYMBOLS(GPUPROF_STUB)
 }  // namespace stub
 
 // C23 and BSD additions may be missing in libc; the program can then only have got them from us.
-void FreeSized(void* block, size_t) { real.free(block); }
-void FreeAlignedSized(void* block, size_t, size_t) { real.free(block); }
+void FreeSized(void* block, size_t) { g_programs_free(block); }
+void FreeAlignedSized(void* block, size_t, size_t) { g_programs_free(block); }
 void* ReallocArray(void* block, size_t count, size_t size) {
   size_t bytes;
   if (__builtin_mul_overflow(count, size, &bytes)) {
     errno = ENOMEM;
     return nullptr;
   }
-  return real.realloc(block, bytes);
+  return g_programs_realloc(block, bytes);
 }
 
 }  // namespace
@@ -217,10 +221,11 @@ bool ResolveRealSymbols() noexcept {
   if (found.free_sized == nullptr) found.free_sized = FreeSized;
   if (found.free_aligned_sized == nullptr) found.free_aligned_sized = FreeAlignedSized;
   if (found.reallocarray == nullptr) found.reallocarray = ReallocArray;
-  AdoptHeapBefore(&found);
-  g_is_thread_sanitized = dlsym(Program(), "__tsan_init") != nullptr;
+  g_is_thread_sanitized =
+      MayBeDefinedFrom(_r_debug.r_map, "__tsan_init") && dlsym(Program(), "__tsan_init") != nullptr;
   g_c11_is_libcs = AllC11Is(ObjectOf(reinterpret_cast<void*>(found.pthread_mutex_trylock)), found);
   real = found;
+  FindHeapBefore();
   g_resolved = 2;
   EnterEarly();
   return true;

@@ -105,3 +105,63 @@ int main(void) { for (int i = 0; i < 1000; ++i) { char* p = reallocarray(malloc(
     outcome = same([path], HEAP_EXACT)
     assert outcome.own_err == b"0 strangers\n"
     assert len(outcome.trace().heap["time"]) == 0
+
+
+WRAPPERS = {
+    "each when it is first called": """
+#define WRAP(result, name, parameters, arguments) \\
+  result name parameters { \\
+    static result(*next) parameters; \\
+    if (!next) next = (result(*) parameters)dlsym(RTLD_NEXT, #name); \\
+    ++calls; \\
+    return next arguments; \\
+  }
+WRAP(void*, malloc, (size_t n), (n)) WRAP(void*, realloc, (void* p, size_t n), (p, n)) WRAP(void, free, (void* p), (p))
+""",
+    "all at once, with memory of its own until then": """
+static char room[65536]; static size_t used; static int looking, found;
+static void *(*next_malloc)(size_t), *(*next_calloc)(size_t, size_t), *(*next_realloc)(void*, size_t); static void (*next_free)(void*);
+static void* early(size_t n) { void* p = room + used; used += (n + 15) & ~15ul; return p; }
+static void look(void) { looking = 1; next_malloc = dlsym(RTLD_NEXT, "malloc"); next_calloc = dlsym(RTLD_NEXT, "calloc");
+  next_realloc = dlsym(RTLD_NEXT, "realloc"); next_free = dlsym(RTLD_NEXT, "free"); looking = 0; found = 1; }
+void* malloc(size_t n) { if (looking) return early(n); if (!found) look(); ++calls; return next_malloc(n); }
+void* calloc(size_t a, size_t b) { if (looking) return early(a * b); if (!found) look(); ++calls; return next_calloc(a, b); }
+void* realloc(void* p, size_t n) { if (looking) return early(n); if (!found) look(); ++calls; return next_realloc(p, n); }
+void free(void* p) { if ((char*)p >= room && (char*)p < room + sizeof room) return; if (!found) look(); ++calls; next_free(p); }
+""",
+}
+
+
+@pytest.mark.parametrize("how", WRAPPERS)
+@pytest.mark.parametrize("place", ["executable", "library"])
+@pytest.mark.parametrize("mode", [HEAP_EXACT, "--capture=off"])
+def test_a_wrapper_around_the_next_allocator(same, tmp_path, how, place, mode):
+    """Counters of allocations, leak checkers: their malloc calls whatever dlsym(RTLD_NEXT) says, which is ours."""
+    from cli_support import compile_c
+    wrapper = "#include <dlfcn.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\nstatic long calls;\n" + WRAPPERS[how].replace("\\\\", "\\")
+    program_of = """
+int main(void) { for (int i = 0; i < 1000; ++i) { char* p = strdup("text"); p = realloc(p, 500); p = reallocarray(p, 3, 300); free(p); }
+"""
+    flags = ("-O1", "-fno-builtin", "-w", "-D_GNU_SOURCE")
+    if place == "executable":
+        path = compile_c(tmp_path / "wrapped", wrapper + program_of + "printf(\"%d\\n\", calls >= 3000); return 0; }", *flags)
+        outcome = same([path], mode)
+        assert outcome.out == b"1\n"
+    else:
+        library = compile_c(tmp_path / "libwrapper.so", wrapper, "-shared", "-fPIC", *flags)
+        path = compile_c(tmp_path / "wrapped", "#include <stdlib.h>\n#include <string.h>\n" + program_of + "return 0; }", *flags)
+        outcome = same(["sh", "-c", f'LD_PRELOAD="{library}${{LD_PRELOAD:+:$LD_PRELOAD}}" exec {path}'], mode)
+    if mode == "--capture=off":
+        return
+    trace = outcome.trace("wrapped")
+    assert len(trace.heap["time"]) == 0
+    assert any("another allocator" in note for note in trace.notes)
+
+
+def test_a_heap_that_is_not_ours_alone(same, tmp_path):
+    """What was asked for cannot be had: the reason is said at once, as there is no trace to say it in."""
+    from cli_support import compile_c
+    wrapper = "#include <dlfcn.h>\n#include <stdlib.h>\nstatic long calls;\n" + WRAPPERS["each when it is first called"]
+    path = compile_c(tmp_path / "wrapped", wrapper + "int main(void) { free(malloc(5)); return 0; }", "-O1", "-fno-builtin", "-w", "-D_GNU_SOURCE")
+    outcome = same([path], "--trace=heap=exact")
+    assert b"another allocator comes before ours" in outcome.err
