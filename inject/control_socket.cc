@@ -48,6 +48,7 @@ struct {
   char line[256];
   char answer[2048];
 } g_request;
+std::atomic<uint32_t> g_removal{kNothingAsked};  // of the socket's name
 char g_snapshot[640];  // where the request being answered has put one; empty: nowhere
 
 uint32_t Uid() { return static_cast<uint32_t>(raw::Call(SYS_geteuid)); }
@@ -324,6 +325,17 @@ void RemoveControlSocket() noexcept {
   if (locked) g_lock.Unlock();
 }
 
+void HaveControlSocketRemoved() noexcept {
+  constexpr timespec kLook = {0, 20'000'000};
+  if (g_path[0] == 0) return;
+  g_removal.store(kAsked);
+  WakeControlThread();
+  raw::Call(SYS_futex, raw::Arg(&g_removal), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kAsked,
+            raw::Arg(&kLook));
+  uint32_t asked = kAsked;
+  if (g_removal.compare_exchange_strong(asked, kNothingAsked)) RemoveControlSocket();
+}
+
 void ForgetControlSocket() noexcept {
   g_lock.Reset();
   g_path[0] = 0;
@@ -332,6 +344,11 @@ void ForgetControlSocket() noexcept {
 }
 
 void ServeControlSocket() noexcept {
+  if (g_removal.load() == kAsked) {
+    RemoveControlSocket();
+    g_removal.store(kAnswered);
+    raw::Call(SYS_futex, raw::Arg(&g_removal), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+  }
   if (g_request.state.load(std::memory_order_acquire) != kAsked) return;
   Carry();
   g_request.state.store(kAnswered, std::memory_order_release);

@@ -165,7 +165,6 @@ void* ControlMain(void*) {
     g_delayed_start = began + g_launch.delay_ns;
     g_delay_began = true;
   }
-  OpenControlSocket();
   while (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid) {
     g_wanted.store(0);
     if (g_reopen_wanted.exchange(0) != 0) OpenControlSocket();
@@ -195,7 +194,12 @@ void* ControlMain(void*) {
 void StartControlThread(bool forked) noexcept {
   g_forked = forked;
   ForgetMainThreadLeft();
-  if (StartToolThread(ControlMain, nullptr, kStackBytes)) return;
+  if (StartToolThread(ControlMain, nullptr, kStackBytes)) {
+    // Not on the control thread: what libc allocates for the listener would be the thread's first
+    // memory, for which malloc reserves 64 MiB of addresses.
+    OpenControlSocket();
+    return;
+  }
   g_process.recording.store(0);
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
   g_settled.store(1);

@@ -258,7 +258,8 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   g_process.can_unwind.store(0, std::memory_order_release);
   if (was_never_drained) CountLostWithoutFile();
   if (g_process.finished.exchange(1) != 0) return;
-  RemoveControlSocket();
+  const bool was_dormant = g_process.session.load() == 0 && g_process.captures.load() == 0;
+  was_dormant ? HaveControlSocketRemoved() : RemoveControlSocket();
   // Without a session (a process that lived for milliseconds) the ring file is the trace; the
   // launcher or a reader finishes it.
   const tracer::Api* api = g_process.tracer;

@@ -240,6 +240,13 @@ def test_system_call_filters(same, mode, command):
 
 
 @filters
+def test_a_filter_of_the_programs_own(same):
+    """Dormant, its exit is as bare; what a recording needs it would be killed for, and README says so."""
+    outcome = same([program("killing_filter")], "--capture=off")
+    assert (outcome.status, outcome.out) == (0, b"a line\nand another\n")
+
+
+@filters
 @pytest.mark.parametrize("mode", ["container", "strict"])
 def test_launcher_below_a_filter(tmp_path, mode):
     bundle = tmp_path / "bundle"
