@@ -408,6 +408,10 @@ struct Process {
   bool in_segments = false;
   // Its file was cut, or its ring file is gone: what was recorded last is missing.
   bool lacks_end() const { return !has_end && !alive; }
+  // Its number; 0: there is none.
+  int last_capture() const {
+    return captures.empty() ? 0 : static_cast<int>(captures.back().number);
+  }
   std::string writer_version;
   uint32_t stack_depth = 0;
   uint32_t uid = 0;

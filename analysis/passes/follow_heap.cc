@@ -32,6 +32,8 @@ LiveMemory FollowHeap(const Process& process) {
       memory.Alloc(heap.time_ns[row], heap.address[row], heap.size[row], sampled, heap.stack[row]);
     }
   });
+  // A capture later than the last row knows nothing of the blocks before it.
+  if (capture >= 0 && process.last_capture() > capture) memory.NewCapture();
   memory.Finish();
   return memory;
 }

@@ -29,7 +29,10 @@ constexpr LossText kLosses[] = {
      "Free space on the disk of the bundle, or write it elsewhere: -o DIR."},
     {proto::LOSS_CORRUPT_RECORD,
      "The ring of a dead process was damaged; what made sense was kept."},
-    {proto::LOSS_UNPAIRED_SPAN, "Operations that began before the capture; nothing to do."},
+    {proto::LOSS_UNPAIRED_SPAN,
+     "Operations or NVTX ranges that began before the capture, that are nested deeper than 64 or "
+     "128, "
+     "or that the program never began: look at its pushes and pops if they are many."},
     {proto::LOSS_THREAD_EDGE,
      "The last or first events of threads that were ending or beginning; nothing to do."},
     {proto::LOSS_GPU_DROPPED,

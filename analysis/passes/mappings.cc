@@ -57,6 +57,11 @@ class Follower {
     }
   }
 
+  // A capture later than the last row knows nothing of what is mapped.
+  void Finish(const Process& process) {
+    if (capture_ >= 0 && process.last_capture() > capture_) memory.NewCapture();
+  }
+
   MappedMemory memory;
   std::map<Key, StackSums> stacks;
 
@@ -81,6 +86,7 @@ void ComputeMappings(PassContext& context, size_t index, results::Heap* out) {
   Follower follower;
   MergeByTime(times,
               [&](size_t track, size_t row) { follower.Row(process.tracks[track].mapping, row); });
+  follower.Finish(process);
   const MappedMemory& memory = follower.memory;
   std::array<uint64_t, kMappingKinds> end{};
   for (const MappedMemory::Piece& piece : memory.pieces()) {
