@@ -49,6 +49,8 @@ BundleFacts ParseFacts(const std::string& text) {
   uint64_t unnamed = NumberOf(description, "lost_count");
   for (const json& process : ArrayOf(description, "processes")) {
     ++facts.processes;
+    facts.activity_missing_ns =
+        std::max(facts.activity_missing_ns, NumberOf(process, "activity_missing_ns"));
     for (const json& capture : ArrayOf(process, "captures")) {
       for (const char* trigger : {"start_trigger", "stop_trigger"})
         facts.signal_switches += TextOf(capture, trigger) == "signal" ? 1 : 0;

@@ -27,6 +27,8 @@ struct BundleFacts {
   uint64_t events = 0;
   uint64_t signal_switches = 0;  // how often the trigger signal began or ended a capture
   std::vector<LossWords> losses;
+  // The longest time before a process's end of which nothing that CUPTI recorded is there; 0: none.
+  uint64_t activity_missing_ns = 0;
   std::vector<std::string> faults;  // "FILE at byte N: what"
 };
 

@@ -53,7 +53,7 @@ constexpr LossFix kLossFixes[] = {
     {"string_table_full", "names, too many different ones"},
     {"write_error", "rows, the bundle could not be written (is the disk full?)"},
     {"corrupt_record", "damaged records of processes that died"},
-    {"unpaired_span", "spans whose start was not seen"},
+    {"unpaired_span", "spans that began before the capture, were nested too deep, or were ended without a begin"},
     {"range_value", "values of NVTX payloads (arrays, unions, unknown schemas, or too many)"},
     {"thread_edge", "events of threads that were just beginning or ending"},
     {"memory_limit", "capture ended early at the recorder's memory limit (raise --memory)"},
@@ -76,8 +76,13 @@ std::string LossWordsOf(const LossWords& loss) {
 }
 
 std::string LossLine(const BundleFacts& bundle) {
-  if (bundle.losses.empty()) return "lost: nothing";
   std::string line;
+  if (bundle.activity_missing_ns != 0) {
+    line = "lost: what CUPTI recorded in the last " +
+           FormatCount((bundle.activity_missing_ns + 999'999) / 1'000'000) +
+           " ms before a process was killed";
+  }
+  if (bundle.losses.empty()) return line.empty() ? "lost: nothing" : line;
   for (const LossWords& loss : bundle.losses)
     line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
   return line;

@@ -185,6 +185,12 @@ struct RingFileHeader {
   // Values of extended payloads that were not recorded: what they are or where they lie is not
   // known, they are outside of the payload, there are too many, or there was no room.
   std::atomic<uint64_t> range_values_lost;
+  // The drain thread's. Rows that the disk did not take, whose records are out of the rings: where
+  // it takes nothing more, the trace itself cannot tell of them.
+  std::atomic<uint64_t> rows_unwritten;
+  // What CUPTI recorded up to this moment (ticks) is in the trace, or counted as lost; 0: it does
+  // not record. Later records are in memory of the process's, and go with it.
+  std::atomic<uint64_t> activity_until;
 };
 
 // --- Producer

@@ -120,6 +120,7 @@ void Drain::CountLosses() {
                         host_->ring_file->thread_edges.load(std::memory_order_relaxed) +
                         RowsLost() + corrupt_;
   __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
+  host_->ring_file->rows_unwritten.store(RowsLost(), std::memory_order_relaxed);
   if (RowsLost() != 0 && !told_write_error_) {
     told_write_error_ = true;
     char text[256];

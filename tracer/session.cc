@@ -499,6 +499,7 @@ void AfterForkChild() {
 
 bool OpenSnapshot() {
   g_snapshot_files = {};
+  if (g_capturing) cupti::FlushForSnapshot();
   if (!g_capturing) {
     if (g_state.load() != kEnded) {
       g_snapshot_error = EBUSY;  // the drain thread is still ending the capture

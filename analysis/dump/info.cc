@@ -140,6 +140,7 @@ Json ProcessJson(const Process& process) {
   json["lost_count"] = LostRecords(process);
   json["losses"] = LossesJson(process);
   json["damaged_rings"] = process.health.damaged_rings();
+  json["activity_missing_ns"] = process.health.activity_missing_ns();
   json["stacks"] = StacksJson(process.health);
   json["notes"] = NotesJson(process);
   json["frameworks"] = process.frameworks;
@@ -230,6 +231,10 @@ std::string LastRecordsOf(uint64_t threads) {
   return "the last records of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
 }
 
+std::string LastActivityOf(uint64_t ns) {
+  return "what CUPTI recorded in the last " + FormatDuration(static_cast<int64_t>(ns));
+}
+
 std::string LossText(const Process& process) {
   std::vector<std::string> parts;
   for (const proto::Loss& loss : process.health.loss()) {
@@ -241,6 +246,7 @@ std::string LossText(const Process& process) {
   const uint64_t lost = LostRecords(process);
   if (parts.empty() && lost != 0) parts.push_back(std::to_string(lost) + " records");
   if (const uint32_t rings = process.health.damaged_rings()) parts.push_back(LastRecordsOf(rings));
+  if (const uint64_t ns = process.health.activity_missing_ns()) parts.push_back(LastActivityOf(ns));
   if (parts.empty()) return IsWindow(process) ? "none of what was kept" : "none";
   return Joined(parts, ", ");
 }
@@ -300,6 +306,7 @@ struct Totals {
   uint64_t bytes = 0;
   uint64_t lost = 0;
   uint64_t damaged_rings = 0;
+  uint64_t activity_missing_ns = 0;
   bool is_window = false;
 };
 
@@ -310,6 +317,8 @@ Totals Sum(const Trace& trace) {
     totals.bytes += process.file_bytes;
     totals.lost += LostRecords(process);
     totals.damaged_rings += process.health.damaged_rings();
+    totals.activity_missing_ns =
+        std::max(totals.activity_missing_ns, process.health.activity_missing_ns());
     totals.is_window |= IsWindow(process);
   }
   // Their rows are no events of the program's.
@@ -321,6 +330,7 @@ std::string LostText(const Totals& totals) {
   std::vector<std::string> parts;
   if (totals.lost != 0) parts.push_back(std::to_string(totals.lost) + " records");
   if (totals.damaged_rings != 0) parts.push_back(LastRecordsOf(totals.damaged_rings));
+  if (totals.activity_missing_ns != 0) parts.push_back(LastActivityOf(totals.activity_missing_ns));
   if (parts.empty()) return totals.is_window ? "none of what was kept" : "none";
   return Joined(parts, ", ");
 }

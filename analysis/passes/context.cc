@@ -246,6 +246,11 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
           ": its trace stops without an end, and no ring file could finish it: what was "
           "recorded last is missing");
     }
+    if (const uint64_t ns = p.health.activity_missing_ns(); ns != 0) {
+      meta->add_notes("pid " + std::to_string(p.pid) + ": cuda: what CUPTI recorded in the last " +
+                      FormatDuration(static_cast<int64_t>(ns)) +
+                      " before its end is missing: it went with the process");
+    }
     meta->set_window_start_ns(first ? p.first_ns : std::min(meta->window_start_ns(), p.first_ns));
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
     first = false;
@@ -288,6 +293,10 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
   } else if (AnyLacksEnd()) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("a trace stops without an end: what was recorded last is missing");
+  } else if (AnyLacksActivity()) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason(
+        "a process was killed while CUPTI recorded: its last records are missing");
   } else if (meta.lost_count() * 100 > rows) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("more than 1 % of the records were lost");
@@ -304,6 +313,11 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
 bool PassContext::IsWindow() const {
   return std::any_of(selected_.begin(), selected_.end(),
                      [&](size_t i) { return process(i).kept_from_ns != INT64_MIN; });
+}
+
+bool PassContext::AnyLacksActivity() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [&](size_t i) { return process(i).health.activity_missing_ns() != 0; });
 }
 
 bool PassContext::AnyLacksEnd() const {

@@ -75,6 +75,7 @@ class PassContext {
   };
 
   bool AnyLacksEnd() const;
+  bool AnyLacksActivity() const;
 
   const Trace* trace_;
   const PassOptions* options_;

@@ -122,7 +122,7 @@ class Joiner {
     if (!ReadTraceState(trace_path_, &state, error)) return false;
     if (!state.has_end && !Join(state)) {
       *error = trace_path_ + ": " + std::strerror(errno) +
-               "; nothing is lost: what is missing is still in " + segments_.front().path +
+               "; what was not written yet is still in " + segments_.front().path +
                " and those after it. Make room, or make the file writable, and run `gpuprof "
                "recover`";
       return false;

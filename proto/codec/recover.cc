@@ -12,6 +12,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cinttypes>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
@@ -97,7 +98,7 @@ bool Recovery::Fail(const std::string& error) {
 
 bool Recovery::WriteFailed() {
   return Fail(trace_path_ + ": " + std::strerror(writer_.last_error()) +
-              "; nothing is lost: what is missing is still in " + ring_path_ +
+              "; what was not written yet is still in " + ring_path_ +
               ". Make room, or make the file writable, and run `gpuprof recover`");
 }
 
@@ -154,6 +155,15 @@ uint64_t NewestOpenSpan(const RingHeader& ring) {
   return newest;
 }
 
+// How long before its end the process last had all that CUPTI recorded in its trace.
+uint64_t ActivityMissing(const proto::RingFileHeader& header, uint64_t end) {
+  const uint64_t until = header.activity_until.load(std::memory_order_relaxed);
+  if (until == 0 || header.ticks_per_second == 0) return 0;
+  const double ticks = end > until ? static_cast<double>(end - until) : 1;
+  return static_cast<uint64_t>(
+      std::ceil(ticks * 1e9 / static_cast<double>(header.ticks_per_second)));
+}
+
 // What the headers tell, before any record is read.
 void Recovery::SurveyRings() {
   const proto::RingFileHeader& header = rings_.header();
@@ -166,6 +176,8 @@ void Recovery::SurveyRings() {
   losses_.names_lost = header.range_names_lost.load(std::memory_order_relaxed);
   losses_.values_lost = header.range_values_lost.load(std::memory_order_relaxed);
   losses_.thread_edges = header.thread_edges.load(std::memory_order_relaxed);
+  losses_.rows_unwritten = header.rows_unwritten.load(std::memory_order_relaxed);
+  losses_.activity_missing_ns = ActivityMissing(header, now_);
   losses_.trouble.assign(header.trouble, strnlen(header.trouble, sizeof(header.trouble)));
   losses_.damaged_rings = rings_.damaged_rings();
   losses_.rings_outside = header.rings_outside.load(std::memory_order_relaxed);

@@ -30,13 +30,19 @@ enum : uint64_t {
   kLossSampleTableFull = 4,
   kLossStackTableFull = 5,
   kLossStringTableFull = 6,
+  kLossWriteError = 7,
   kLossCorruptRecord = 8,
   kLossUnpairedSpan = 9,
   kLossThreadEdge = 11,
   kLossRangeValue = 15,
   kLossKinds = 16,
 };
-enum : int { kHealthLoss = 1, kHealthNote = 9, kHealthDamagedRings = 19 };
+enum : int {
+  kHealthLoss = 1,
+  kHealthNote = 9,
+  kHealthDamagedRings = 19,
+  kHealthActivityMissing = 20,
+};
 
 constexpr uint64_t kSmallestTrace = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
 
@@ -234,6 +240,7 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
   counts[kLossStackTableFull] += losses.stacks_refused;
   counts[kLossStringTableFull] =
       std::max(counts[kLossStringTableFull], losses.names_lost) + losses.strings_refused;
+  counts[kLossWriteError] = std::max(counts[kLossWriteError], losses.rows_unwritten);
   counts[kLossCorruptRecord] += losses.corrupt;
   for (uint64_t kind = 0; kind < kLossKinds; ++kind) PutLoss(kind, counts[kind], &writer);
   if (!losses.trouble.empty()) {
@@ -250,6 +257,9 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
     PutNote("the ring file was damaged: the last records of " +
                 std::to_string(losses.damaged_rings) + " threads could not be read",
             &writer);
+  }
+  if (losses.activity_missing_ns != 0) {
+    writer.Varint(kHealthActivityMissing, losses.activity_missing_ns);
   }
   if (losses.rings_outside != 0) {
     PutNote("the last records of " + std::to_string(losses.rings_outside) +

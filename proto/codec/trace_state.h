@@ -52,13 +52,15 @@ struct RecoveredLosses {
   uint64_t stacks_refused = 0;
   uint64_t strings_refused = 0;
   uint64_t cut_stacks = 0;
+  uint64_t rows_unwritten = 0;
+  uint64_t activity_missing_ns = 0;  // before the end, nothing of CUPTI's is there
   uint32_t damaged_rings = 0;
   uint32_t rings_outside = 0;  // of the ring file
   std::string trouble;         // why recording ended before the process did
 
   bool any() const {
     return dropped + reentered + no_ring + table_full + thread_edges + unpaired + names_lost +
-                   values_lost + corrupt !=
+                   values_lost + corrupt + rows_unwritten + activity_missing_ns !=
                0 ||
            damaged_rings != 0 || rings_outside != 0;
   }

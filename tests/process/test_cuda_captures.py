@@ -5,6 +5,7 @@
 subscribed."""
 
 import collections
+import json
 
 import pytest
 
@@ -156,3 +157,19 @@ def test_stats_agree_with_the_truth_after_several_captures(rounds):
     _, _, outcome = rounds.whole()
     text = gpuprof("stats", "kernels", outcome.bundle).out.decode()
     assert text.startswith(f"{2 * 4 * STREAMS} kernels, "), text
+
+
+def test_a_snapshot_has_the_newest(session, tmp_path):
+    """CUPTI is asked for what it has: of a flight recorder it is the last second that counts."""
+    truth = tmp_path / "truth.json"
+    program = session([ROUNDS], "--ring=4MiB", env=environment_of(truth))
+    assert program.line() == "ready"
+    for launches in (5, 7):
+        program.tell(f"{launches}\n")
+        assert program.line() == f"done {launches}"
+        assert program.ctl("snapshot").status == 0
+    counts = []
+    for snapshot in sorted(program.bundle.glob("snapshot-*"), key=lambda path: path.stat().st_mtime):
+        kernels = json.loads(gpuprof("stats", "kernels", "--json", snapshot).out)
+        counts.append(sum(row["count"] for row in kernels["kernels"]))
+    assert counts == [5 * STREAMS, 12 * STREAMS]

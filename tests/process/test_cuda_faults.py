@@ -5,6 +5,8 @@
 could be recorded is."""
 
 import collections
+import json
+import time
 
 import pytest
 
@@ -143,6 +145,28 @@ def test_however_it_ends_what_was_over_is_there(unharmed, way, status):
         assert all("Short" in name or "Long" in name for name in names)
     else:
         assert "_Z5Shortv" in names, names
+
+
+def test_what_cupti_still_had_at_a_kill_is_told(unharmed):
+    """Its buffers are in the process's memory and go with it: how long before the end they begin is known, how many records that were is not."""
+    outcome, _ = unharmed("leave", "kill", script="kernel Long 1000000000", status=-9)
+    assert "lost: what CUPTI recorded in the last " in outcome.words and "lost: nothing" not in outcome.words
+    (process,) = json.loads(gpuprof("info", "--json", outcome.bundle).out)["processes"]
+    assert 0 < process["activity_missing_ns"] < 3e9
+    kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
+    assert any("it went with the process" in note for note in kernels["meta"]["notes"]), kernels["meta"]
+    assert gpuprof("verify", outcome.bundle).status == 0
+
+
+def test_threads_that_call_cuda_beyond_the_end(unharmed):
+    """The driver has gone and their calls fail, as fast as they can: they are neither waited for nor recorded."""
+    began = time.monotonic()
+    outcome, _ = unharmed("detached", status=5)
+    assert time.monotonic() - began < 8, "a bare and a recorded run"
+    assert "in time" not in outcome.words
+    (trace,) = read_bundle(outcome.bundle)
+    assert trace.has_end
+    assert len(trace.kernels["time"]) > 100
 
 
 def test_a_forked_child_does_not_hang(unharmed):

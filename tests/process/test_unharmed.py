@@ -4,6 +4,7 @@
 """Programs that cannot or should not be recorded, places that cannot be written, and ordinary programs: each behaves as without us, and
 gpuprof says once what it could not do."""
 
+import json
 import os
 import pathlib
 import resource
@@ -269,6 +270,22 @@ def test_full_disk(tiny_disk, kib, command):
         assert checked.status in (0, 3), checked.err.decode()
     else:
         assert any("cannot record" in line or "No space" in line or "full" in line for line in said), said
+
+
+@needs_root
+@pytest.mark.parametrize("kib", [100, 1200, 4000])
+def test_what_a_full_disk_did_not_take_is_counted(tiny_disk, tmp_path, kib):
+    """Also where the trace cannot tell of it any more, as not even that finds room."""
+    counts = []
+    for place in (tmp_path, tiny_disk(kib)):
+        done = gpuprof("run", "-o", place / "bundle", "--trace=heap=exact,threads", "--", program("heap_counter"), "400000", timeout=120)
+        assert done.status == 0, done.err.decode()
+        facts = json.loads(gpuprof("info", "--json", place / "bundle").out)
+        counts.append((facts["count"], facts["lost_count"]))
+    (whole, none), (recorded, lost) = counts
+    assert whole > 800_000 and none < whole // 100
+    assert abs(recorded + lost - whole) < whole // 50, counts
+    assert b"lost: nothing" not in done.err, done.err.decode()
 
 
 def test_file_may_grow_again(session):

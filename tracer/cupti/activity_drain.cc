@@ -33,7 +33,8 @@ ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
 
 void ActivityDrain::TakeBuffers() {
   FilledBuffer filled;
-  while (Buffers()->Take(&filled)) Consume(filled);
+  for (const uint64_t before = Buffers()->completed(); Buffers()->Take(&filled, before);)
+    Consume(filled);
 }
 
 void ActivityDrain::TakeEvents() {
@@ -53,11 +54,11 @@ void ActivityDrain::Consume(const FilledBuffer& filled) {
 }
 
 void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
+  const uint64_t handed_over = HandedOver();
   FilledBuffer filled;
-  while (Buffers()->Take(&filled)) {
+  for (const uint64_t before = Buffers()->completed(); Buffers()->Take(&filled, before);) {
     Consume(filled);
     AdaptBudget(sink);
-    // A program that is faster than this never lets the loop end.
     sorter_.Release(now, host_->settings->ticks_per_second, /*all=*/false, Names());
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
@@ -72,6 +73,12 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     WriteRows(sink);
   }
   WriteClocks(sink);
+  NoteWritten(handed_over);
+}
+
+void ActivityDrain::NoteWritten(uint64_t handed_over) {
+  if (sorter_.rows() == 0 && !sorter_.has_news())
+    host_->ring_file->activity_until.store(handed_over, std::memory_order_relaxed);
 }
 
 // Rows of one chunk stand for equally many records.
@@ -87,6 +94,7 @@ void ActivityDrain::EndCapture() {
 }
 
 void ActivityDrain::FlushAll(BlockSink* sink) {
+  const uint64_t handed_over = HandedOver();
   TakeBuffers();
   TakeEvents();
   sorter_.graphs().GiveUpMaking();
@@ -94,6 +102,7 @@ void ActivityDrain::FlushAll(BlockSink* sink) {
   WriteTables(sink);
   WriteClocks(sink);
   for (const auto& buffer : sorter_.buffers()) buffer->GiveMemoryBack();
+  NoteWritten(handed_over);
 }
 
 void ActivityDrain::WriteRows(BlockSink* sink) {

@@ -59,6 +59,8 @@ class ActivityDrain : public ThreadTracks {
   void WriteRows(BlockSink* sink);
   void WriteTables(BlockSink* sink);
   void WriteClocks(BlockSink* sink);
+  // For recovery: where no row waits, what CUPTI had delivered by then is in the trace.
+  void NoteWritten(uint64_t handed_over);
   template <typename Take>
   void WriteTable(proto::ChunkKind kind, int field, BlockSink* sink, Take take);
 

@@ -100,10 +100,10 @@ void BufferPool::CompleteSpare(uint8_t* buffer, uint64_t records) {
   slot->state.store(kFree, std::memory_order_release);
 }
 
-bool BufferPool::Take(FilledBuffer* filled) {
+bool BufferPool::Take(FilledBuffer* filled, uint64_t before) {
   const Slot* oldest = nullptr;
   for (const Slot& slot : slots_) {
-    if (slot.state.load(std::memory_order_acquire) != kFilled) continue;
+    if (slot.state.load(std::memory_order_acquire) != kFilled || slot.order >= before) continue;
     if (oldest == nullptr || slot.order < oldest->order) oldest = &slot;
   }
   if (oldest == nullptr) return false;

@@ -47,8 +47,11 @@ class BufferPool {
   // Instead of Complete for a spare one, with the number of records in it.
   void CompleteSpare(uint8_t* buffer, uint64_t records);
 
-  // The oldest that was completed; false: none.
-  bool Take(FilledBuffer* filled);
+  // Completed so far.
+  uint64_t completed() const { return completed_.load(std::memory_order_relaxed); }
+  // The oldest that was completed, of the first `before`; false: none. Whoever wants all takes
+  // those that there were when it began: a program may fill them faster than they are read.
+  bool Take(FilledBuffer* filled, uint64_t before = UINT64_MAX);
   void Return(const FilledBuffer& filled);
   // Whether one was completed and not yet returned.
   bool HasFilled() const;

@@ -33,6 +33,7 @@ constexpr uint64_t kClockPause = 1000 * kMillisecond;
 constexpr uint64_t kReadLimit = 1000 * kMillisecond;
 constexpr uint64_t kUnfinishedLimit = 500 * kMillisecond;
 constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
+constexpr uint64_t kUnfinishedAtSnapshot = 50 * kMillisecond;
 
 // Calls of the driver are enabled one by one, where the library can.
 struct Kind {
@@ -70,6 +71,7 @@ Subscriber g_subscriber;
 std::atomic<uint32_t> g_active{0};
 std::atomic<uint32_t> g_given_up{0};
 std::atomic<uint32_t> g_exit_handled{0};
+std::atomic<uint64_t> g_handed_over{0};
 bool g_enabled[kKindCount];
 bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
@@ -120,9 +122,14 @@ void OnComplete(void*, uint32_t, uint8_t* buffer, size_t size, size_t valid) {
   OnCompleteV2(buffer, size, valid, nullptr);
 }
 
+void DisableKinds();
+
 // Registered when the first context is made, later than the driver and the runtime have registered
-// theirs: so it runs before them, while CUPTI still works.
+// theirs: so it runs before them, while CUPTI still works. Other threads of the program may go on
+// calling CUDA, which fails them from now on as fast as they can: none of it is wanted.
 void OnExit(int, void*) {
+  if (g_active.load() == 0 || g_given_up.load() != 0) return;
+  DisableKinds();
   Flush(/*forced=*/true);
   GiveUp();
 }
@@ -318,16 +325,21 @@ void Pause() {
   syscall(SYS_nanosleep, &kMoment, nullptr);
 }
 
+void FlushOnce(bool forced) {
+  const uint64_t now = proto::ReadTicks(g_host->settings->clock);
+  g_subscriber.Flush(forced);
+  g_handed_over.store(now);
+}
+
 // What was launched gets a moment to end: what still runs is handed over unfinished when it is
 // asked for by force, and of everybody where others listen too.
 void FlushRest(uint64_t limit) {
-  g_subscriber.Flush(/*forced=*/false);
+  FlushOnce(/*forced=*/false);
   for (const uint64_t until = Monotonic() + limit;
        g_buffers.outstanding() != 0 && Monotonic() < until;) {
     Pause();
-    g_subscriber.Flush(/*forced=*/false);
+    FlushOnce(/*forced=*/false);
   }
-  if (g_buffers.outstanding() != 0) g_subscriber.Flush(/*forced=*/true);
 }
 
 // Buffers of the second interface are read with the subscriber's help.
@@ -370,6 +382,7 @@ bool Start(const Host* host, bool is_late) {
   NoteClocks();
   g_next_flush = Monotonic() + kFlushPause;
   g_next_clock = Monotonic() + kClockPause;
+  g_handed_over.store(proto::ReadTicks(host->settings->clock));
   g_active.store(1);
   return true;
 }
@@ -381,7 +394,7 @@ bool Tick() {
   const uint64_t now = Monotonic();
   const bool is_crowded = now >= g_next_crowded_flush && g_buffers.TakeCrowded();
   if (now >= g_next_flush || is_crowded) {
-    g_subscriber.Flush(/*forced=*/false);
+    FlushOnce(/*forced=*/false);
     CountDropped();
     g_next_flush = now + kFlushPause;
     g_next_crowded_flush = now + kCrowdedFlushPause;
@@ -398,9 +411,18 @@ bool Tick() {
 
 void Flush(bool forced) {
   if (g_active.load() == 0 || g_given_up.load() != 0) return;
-  g_subscriber.Flush(forced);
+  FlushOnce(forced);
   CountDropped();
   NoteClocks();
+}
+
+// What goes on running is not asked for by force: its records would be without their ends.
+void FlushForSnapshot() {
+  if (g_active.load() == 0 || g_given_up.load() != 0) return;
+  FlushRest(kUnfinishedAtSnapshot);
+  CountDropped();
+  NoteClocks();
+  AwaitReader();
 }
 
 void Stop(bool is_exit) {
@@ -408,13 +430,18 @@ void Stop(bool is_exit) {
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
   FlushRest(is_exit ? kUnfinishedAtExit : kUnfinishedLimit);
+  if (g_buffers.outstanding() != 0) FlushOnce(/*forced=*/true);
   CountDropped();
   NoteClocks();
   AwaitReader();
   g_subscriber.Unsubscribe();
+  g_handed_over.store(0);
 }
 
-void GiveUp() { g_given_up.store(1); }
+void GiveUp() {
+  g_given_up.store(1);
+  g_handed_over.store(0);
+}
 
 // A child that begins with CUDA after its parent had nothing of it is as good as any process.
 void AfterForkChild() {
@@ -425,7 +452,10 @@ void AfterForkChild() {
   g_stream_events.Forget();
   g_buffers.Forget();
   g_dropped.store(0);
+  g_handed_over.store(0);
 }
+
+uint64_t HandedOver() { return g_handed_over.load(); }
 
 BufferPool* Buffers() { return &g_buffers; }
 int NextRecord(uint8_t* buffer, size_t valid, void** record) {

@@ -35,6 +35,8 @@ bool IsActive();
 bool Tick();
 // Everything that is complete is delivered, and what is not yet as well if `forced`.
 void Flush(bool forced);
+// As Flush, and waits for a moment until what had been launched is delivered: for a snapshot.
+void FlushForSnapshot();
 // Delivers the rest and lets go of CUPTI. `is_exit`: the program waits for it to end.
 void Stop(bool is_exit);
 // The driver is about to go, or has gone: CUPTI is not called any more in this process.
@@ -43,6 +45,8 @@ void AfterForkChild();
 
 // For the drain.
 BufferPool* Buffers();
+// The moment (ticks) up to which all that was complete has been delivered; 0: CUPTI is not in use.
+uint64_t HandedOver();
 // As cuptiActivityGetNextRecord.
 int NextRecord(uint8_t* buffer, size_t valid, void** record);
 const FunctionNames& Names();

@@ -311,6 +311,26 @@ TEST_F(RecoverTest, OpenRangesAreAllThatThereIs) {
   EXPECT_EQ(values, 5u);
 }
 
+TEST_F(RecoverTest, WhatTheDiskOrCuptiKeptIsTold) {
+  Record(0, 3);
+  process_->header().rows_unwritten.store(70'000);
+  process_->header().ticks_per_second = 1'000'000'000;
+  process_->header().pass_ticks.store(5'000'000'000);
+  process_->header().activity_until.store(4'250'000'000);
+  ASSERT_TRUE(Die().ok);
+  uint64_t unwritten = 0;
+  uint64_t missing = 0;
+  const proto::Trace trace = Trace();
+  for (const proto::Chunk& chunk : trace.chunk()) {
+    missing = std::max<uint64_t>(missing, chunk.health().activity_missing_ns());
+    for (const proto::Loss& loss : chunk.health().loss()) {
+      if (loss.kind() == proto::LOSS_WRITE_ERROR) unwritten = loss.count();
+    }
+  }
+  EXPECT_EQ(unwritten, 70'000u);
+  EXPECT_EQ(missing, 750'000'000u);
+}
+
 TEST_F(RecoverTest, ARingThatChangesHandsNamesNobody) {
   Record(0, 1);
   process_->ring(1)->tid = 9999;
@@ -554,7 +574,7 @@ TEST_F(RecoverTest, AFullDiskLosesNothing) {
     if (result.ok) break;
     ++failures;
     EXPECT_TRUE(Exists(stem_ + proto::kRingSuffix));
-    EXPECT_NE(result.error.find("nothing is lost"), std::string::npos) << result.error;
+    EXPECT_NE(result.error.find("is still in"), std::string::npos) << result.error;
   }
   EXPECT_GT(failures, 2);
   if (Exists(stem_ + proto::kRingSuffix)) {

@@ -193,6 +193,17 @@ TEST(Heap, BlocksFreedByAnotherThread) {
   EXPECT_EQ(heap.stacks(1).name(), "(no stack)");
 }
 
+TEST(Heap, ALaterCaptureWithoutAnEventKnowsOfNoBlock) {
+  ProcessBuilder builder(1);
+  builder.process().heap_mode = 2;
+  builder.Capture(0, 10 * kMs).Capture(20 * kMs, 30 * kMs);
+  builder.Thread(1).Alloc(0, 0x10, 1000);
+  const auto heap = RunPass<results::Heap>("heap", MakeTrace({&builder}));
+  ASSERT_EQ(heap.processes_size(), 1);
+  EXPECT_EQ(heap.processes(0).peak_bytes(), 1000u);
+  EXPECT_EQ(heap.processes(0).end_bytes(), 0u) << "it may have been freed in between";
+}
+
 TEST(Heap, TellsOfSamplesFromBeforeStacks) {
   ProcessBuilder early(1);
   early.process().heap_mode = 1;
@@ -414,6 +425,18 @@ TEST(Overview, LossesAreSaid) {
   EXPECT_EQ(overview.processes(0).lost_count(), 7u);
   EXPECT_NE(FindRule(overview, "EN-002"), nullptr);
   EXPECT_LT(overview.meta().confidence().level(), results::LEVEL_HIGH);
+}
+
+TEST(Notes, WhatCuptiHadWhenAProcessDiedIsToldByEveryPass) {
+  ProcessBuilder builder(7);
+  Train(builder.Thread(1), kMs);
+  builder.process().health.set_activity_missing_ns(730'000'000);
+  const auto kernels = RunPass<results::Kernels>("kernels", MakeTrace({&builder}));
+  ASSERT_GE(kernels.meta().notes_size(), 1);
+  EXPECT_EQ(kernels.meta().notes(0).find("pid 7: cuda: what CUPTI recorded in the last 730 ms"), 0u)
+      << kernels.meta().notes(0);
+  const auto ops = RunPass<results::Ops>("ops", MakeTrace({&builder}));
+  EXPECT_LE(ops.meta().confidence().level(), results::LEVEL_LOW);
 }
 
 TEST(Notes, AFlightRecordersWindowIsToldByEveryPass) {
