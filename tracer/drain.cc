@@ -269,6 +269,7 @@ void Drain::Retire(Track* track, RingHeader* ring, uint64_t now) {
   message_.clear();
   AppendRingThread(*ring, now, &message_);
   WriteTable(ChunkKind::kThreads, kThreadsField, 1);
+  activities_.ThreadEnded(*ring);
   corrupt_ += track->sorter->corrupt_records();
   retired_dropped_ += ring->dropped.load(std::memory_order_relaxed);
   retired_reentered_ += ring->reentered.load(std::memory_order_relaxed);

@@ -71,7 +71,7 @@ int Next(uint8_t* buffer, size_t valid, void** record) {
 
 class Tracks : public ThreadTracks {
  public:
-  uint32_t TrackOf(uint32_t) override { return ++last_; }
+  Answer TrackAt(uint32_t, uint64_t) override { return {++last_, 0, UINT64_MAX}; }
   uint32_t NewTrack() override { return ++last_; }
 
  private:

@@ -14,6 +14,7 @@ from trace_file import read_bundle
 pytestmark = needs_doubles
 
 PHASES = str(DOUBLES / "programs" / "phases")
+BRIEF_THREADS = str(DOUBLES / "programs" / "brief_threads")
 
 
 @pytest.fixture
@@ -79,3 +80,19 @@ def test_a_range_that_is_not_there_is_named(phases):
     done = gpuprof("stats", "kernels", "--under-nvtx", "foreward", bundle)
     assert done.status == 2
     assert "foreward" in done.err.decode()
+
+
+@pytest.mark.parametrize("personality", [None, *PERSONALITIES])
+def test_threads_that_have_ended_when_their_calls_are_told_of(record, tmp_path, personality):
+    """CUPTI hands over what they did after that: it is on their own tracks, so in their ranges, and no thread is there twice."""
+    truth = tmp_path / "truth.json"
+    outcome = record([BRIEF_THREADS, "6"], env=environment_of(truth, personality=personality))
+    assert (outcome.status, outcome.out) == (0, b"6 threads\n"), outcome.err.decode()
+    result = json.loads(gpuprof("stats", "kernels", "--under-nvtx", "brief", "--json", outcome.bundle).out)
+    assert {row["name"]: row["count"] for row in result["kernels"]} == {"Brief()": 30}
+    threads = json.loads(gpuprof("stats", "threads", "--json", outcome.bundle).out)["threads"]
+    launching = {c["tid"] for c in Truth(truth).of("api") if "LaunchKernel" in c["name"]}
+    assert len(launching) == 6  # Linux gives ids again only after all others
+    for tid in launching:
+        (thread,) = [row for row in threads if row["tid"] == tid]
+        assert int(thread["life_ns"]) > 0, thread

@@ -5,7 +5,6 @@
 
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
-#include "tracer/cupti/clock_readings.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -25,7 +24,7 @@ constexpr int kMarkTicks = 1, kMarkMode = 2, kMarkNodes = 3;
 }  // namespace
 
 ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
-    : host_(host), sorter_(strings, this) {
+    : host_(host), sorter_(strings, this), lives_(host) {
   sorter_.SetCode(Code());
   sorter_.budget().SetLimit(RateBudget::kCalls, host->settings->gpu_calls_limit);
   sorter_.budget().SetLimit(RateBudget::kNodes, host->settings->gpu_nodes_limit);
@@ -55,6 +54,7 @@ void ActivityDrain::Consume(const FilledBuffer& filled) {
 
 void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
   const uint64_t handed_over = HandedOver();
+  WriteClocks(sink);  // first, as times are placed by them
   FilledBuffer filled;
   for (const uint64_t before = Buffers()->completed(); Buffers()->Take(&filled, before);) {
     Consume(filled);
@@ -72,7 +72,6 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
   } else if (now - first_ticks_ > host_->settings->ticks_per_second) {
     WriteRows(sink);
   }
-  WriteClocks(sink);
   NoteWritten(handed_over);
 }
 
@@ -95,12 +94,12 @@ void ActivityDrain::EndCapture() {
 
 void ActivityDrain::FlushAll(BlockSink* sink) {
   const uint64_t handed_over = HandedOver();
+  WriteClocks(sink);
   TakeBuffers();
   TakeEvents();
   sorter_.graphs().GiveUpMaking();
   WriteRows(sink);
   WriteTables(sink);
-  WriteClocks(sink);
   for (const auto& buffer : sorter_.buffers()) buffer->GiveMemoryBack();
   NoteWritten(handed_over);
 }
@@ -142,17 +141,7 @@ void ActivityDrain::WriteTables(BlockSink* sink) {
   WriteTable(ChunkKind::kGraphNodes, codec::chunk_field::kGraphNodes, sink,
              [this](auto* out) { return TakeGraphs(out); });
   WriteTable(ChunkKind::kThreads, codec::chunk_field::kThreads, sink, [this](auto* out) {
-    PbWriter writer(out);
-    if (!new_threads_.empty()) writer.Fixed64(1, proto::ReadTicks(host_->settings->clock));
-    for (const OwnTrack& own : new_threads_) {
-      const uint64_t mark = writer.Begin(2);
-      writer.Varint(1, own.track);
-      writer.Varint(2, own.tid);
-      writer.End(mark);
-    }
-    const auto count = static_cast<uint32_t>(new_threads_.size());
-    new_threads_.clear();
-    return count;
+    return lives_.TakeMade(proto::ReadTicks(host_->settings->clock), out);
   });
 }
 
@@ -184,20 +173,30 @@ void ActivityDrain::WriteClocks(BlockSink* sink) {
     writer.Fixed64(6, reading.cupti_ns);
     writer.End(mark);
     sink->WriteTableBlock(ChunkKind::kClocks, codec::chunk_field::kClocks, message_, 1);
+    reading_ = reading;
   }
 }
 
-// A thread with a ring has its events of the GPU's beside the others.
-uint32_t ActivityDrain::TrackOf(uint32_t tid) {
-  const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
-  for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
-    const proto::RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
-    if (ring == nullptr || static_cast<uint32_t>(ring->tid) != tid) continue;
-    const auto state = static_cast<proto::RingState>(ring->state.load(std::memory_order_acquire));
-    if (state == proto::RingState::kOwned || state == proto::RingState::kClosed) return ring->track;
-  }
-  new_threads_.push_back({tid, NewTrack()});
-  return new_threads_.back().track;
+// A thread with a ring has its events of the GPU's beside the others. Lives begin at ticks, of
+// which the newest reading of both clocks makes CUPTI's time, to some microseconds.
+ThreadTracks::Answer ActivityDrain::TrackAt(uint32_t tid, uint64_t time) {
+  const uint64_t now = proto::ReadTicks(host_->settings->clock);
+  if (reading_.cupti_ns == 0) return {lives_.Find(tid, now, now).track, 0, 0};
+  const double ns_per_tick = 1e9 / static_cast<double>(host_->settings->ticks_per_second);
+  const auto since_reading = [](uint64_t at, uint64_t reading) {
+    return static_cast<double>(static_cast<int64_t>(at - reading));
+  };
+  const auto ticks_of = [&](uint64_t ns) {
+    return reading_.ticks + static_cast<uint64_t>(static_cast<int64_t>(
+                                since_reading(ns, reading_.cupti_ns) / ns_per_tick));
+  };
+  const auto ns_of = [&](uint64_t ticks) {
+    if (ticks == 0) return uint64_t{0};
+    return reading_.cupti_ns + static_cast<uint64_t>(static_cast<int64_t>(
+                                   since_reading(ticks, reading_.ticks) * ns_per_tick));
+  };
+  const ThreadLife life = lives_.Find(tid, ticks_of(time), now);
+  return {life.track, ns_of(life.since), ns_of(life.until)};
 }
 
 uint32_t ActivityDrain::NewTrack() {

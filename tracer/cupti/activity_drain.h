@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "tracer/cupti/activity_sorter.h"
+#include "tracer/cupti/clock_readings.h"
+#include "tracer/cupti/thread_lives.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
@@ -45,7 +47,10 @@ class ActivityDrain : public ThreadTracks {
   // Events of graphs that are being made, for which there was no room.
   uint64_t graph_events_refused() const;
 
-  uint32_t TrackOf(uint32_t tid) override;
+  // A ring is given back: its thread has ended, though not all that CUPTI tells of it is here.
+  void ThreadEnded(const proto::RingHeader& ring) { lives_.AddEnded(ring); }
+
+  Answer TrackAt(uint32_t tid, uint64_t time) override;
   uint32_t NewTrack() override;
 
  private:
@@ -67,12 +72,9 @@ class ActivityDrain : public ThreadTracks {
   const Host* host_;
   ActivitySorter sorter_;
   std::vector<uint8_t> message_;
-  // Threads that have no ring.
-  struct OwnTrack {
-    uint32_t tid, track;
-  };
-  std::vector<OwnTrack> new_threads_;
-  uint64_t first_ticks_ = 0;  // when the oldest unwritten row came; 0: none
+  ThreadLives lives_;
+  ClockReading reading_ = {};  // the newest; without cupti_ns: none yet
+  uint64_t first_ticks_ = 0;   // when the oldest unwritten row came; 0: none
 };
 
 }  // namespace gpuprof::tracer::cupti

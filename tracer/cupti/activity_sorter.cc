@@ -246,7 +246,8 @@ void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names)
 void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names) {
   NameFunction(call.function, names);
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
-  Thread* thread = ThreadOf(call.tid);
+  // When it ended, the thread was known to us if it ever was.
+  Thread* thread = ThreadOf(call.tid, call.end);
   const uint64_t row[] = {call.end,         call.end - call.start, call.function,
                           call.correlation, call.result,           0};
   AppendChosen(RateBudget::kCalls, row[3], &thread->calls, ChunkKind::kApi, thread->track, row);
@@ -317,7 +318,7 @@ void ActivitySorter::TakeOverhead(const Record& record) {
                           record.U32(overhead::kCorrelation), 0};
   const uint32_t object = record.U32(overhead::kObjectKind);
   if (object == kObjectThread) {
-    Thread* thread = ThreadOf(record.U32(overhead::kThread));
+    Thread* thread = ThreadOf(record.U32(overhead::kThread), end);
     return Append(&thread->overheads, ChunkKind::kOverhead, thread->track, row);
   }
   const bool has_device = object >= kObjectDevice && object <= kObjectStream;
@@ -333,7 +334,7 @@ void ActivitySorter::TakeJit(const Record& record) {
                           record.U32(jit::kCorrelation), record.U64(jit::kCacheBytes)};
   // Before 12.4 it does not tell the thread.
   if (const uint32_t tid = record.U32(jit::kThread); tid != 0) {
-    Thread* thread = ThreadOf(tid);
+    Thread* thread = ThreadOf(tid, end);
     return Append(&thread->overheads, ChunkKind::kOverhead, thread->track, row);
   }
   Stream* of_device = StreamOf(record.U32(jit::kDevice), kNoId, kNoId);
@@ -427,13 +428,25 @@ ActivitySorter::Stream* ActivitySorter::StreamOf(uint32_t device, uint32_t conte
   return &streams_.back();
 }
 
-ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid) {
-  if (last_thread_ < threads_.size() && threads_[last_thread_].tid == tid)
+ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid, uint64_t time) {
+  const auto is_it = [&](const Thread& known) {
+    return known.tid == tid && known.since <= time && time < known.until;
+  };
+  if (last_thread_ < threads_.size() && is_it(threads_[last_thread_]))
     return &threads_[last_thread_];
   for (last_thread_ = 0; last_thread_ < threads_.size(); ++last_thread_) {
-    if (threads_[last_thread_].tid == tid) return &threads_[last_thread_];
+    if (is_it(threads_[last_thread_])) return &threads_[last_thread_];
   }
-  threads_.push_back({.tid = tid, .track = tracks_->TrackOf(tid)});
+  const ThreadTracks::Answer answer = tracks_->TrackAt(tid, time);
+  for (last_thread_ = 0; last_thread_ < threads_.size(); ++last_thread_) {
+    Thread& known = threads_[last_thread_];
+    if (known.track != answer.track) continue;
+    known.since = answer.since;
+    known.until = answer.until;
+    return &known;
+  }
+  threads_.push_back(
+      {.tid = tid, .track = answer.track, .since = answer.since, .until = answer.until});
   return &threads_.back();
 }
 

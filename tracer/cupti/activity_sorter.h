@@ -31,11 +31,17 @@
 
 namespace gpuprof::tracer::cupti {
 
-// Says which track the events of a thread are on.
+// Says which track the events of a thread are on. Thread ids are given again: so it depends on the
+// time, on CUPTI's clock.
 class ThreadTracks {
  public:
+  struct Answer {
+    uint32_t track;
+    uint64_t since, until;  // holds for these times; for none where both are 0
+  };
+
   virtual ~ThreadTracks() = default;
-  virtual uint32_t TrackOf(uint32_t tid) = 0;
+  virtual Answer TrackAt(uint32_t tid, uint64_t time) = 0;
   // For a stream.
   virtual uint32_t NewTrack() = 0;
 };
@@ -114,6 +120,7 @@ class ActivitySorter {
   };
   struct Thread {
     uint32_t tid, track;
+    uint64_t since, until;  // as ThreadTracks::Answer
     codec::SpanBuffer* calls = nullptr;
     codec::SpanBuffer* overheads = nullptr;
   };
@@ -143,7 +150,7 @@ class ActivitySorter {
   bool HasTimes(uint64_t start, uint64_t end);
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
   uint32_t DeviceOf(uint32_t context) const;
-  Thread* ThreadOf(uint32_t tid);
+  Thread* ThreadOf(uint32_t tid, uint64_t time);
   // Nodes are a class of their own only where there is a limit.
   RateBudget::Class ClassOf(uint64_t graph) const {
     return graph != 0 && budget_.is_limited() ? RateBudget::kNodes : RateBudget::kCalls;

@@ -53,10 +53,22 @@ inline int NextRecord(uint8_t* buffer, size_t valid, void** at) {
 
 class Tracks : public ThreadTracks {
  public:
-  uint32_t TrackOf(uint32_t tid) override { return tid; }
+  // An id's later life, where it was given again.
+  static constexpr uint32_t kAgain = 50'000;
+  void GiveAgain(uint32_t tid, uint64_t time) {
+    again_tid_ = tid;
+    again_ = time;
+  }
+
+  Answer TrackAt(uint32_t tid, uint64_t time) override {
+    if (tid != again_tid_) return {tid, 0, UINT64_MAX};
+    return time < again_ ? Answer{tid, 0, again_} : Answer{kAgain + tid, again_, UINT64_MAX};
+  }
   uint32_t NewTrack() override { return ++last_; }
 
  private:
+  uint32_t again_tid_ = 0;
+  uint64_t again_ = 0;
   uint32_t last_ = 100;
 };
 

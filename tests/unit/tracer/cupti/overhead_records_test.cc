@@ -47,6 +47,17 @@ TEST_F(OverheadRecords, OfAThreadAreOnItsTrack) {
   EXPECT_EQ(Rows(proto::ChunkKind::kOverhead), (Expected{{77, {kTime + 500, 500, 6, 9, 0}}}));
 }
 
+TEST_F(OverheadRecords, OfAnIdThatWasGivenAgainAreOnTheTrackOfTheirTime) {
+  tracks_.GiveAgain(77, kTime + 1000);
+  Give({Overhead(kLazyLoading, kObjectThread, 1000, 77, kTime + 1000, kTime + 1500),
+        Overhead(kLazyLoading, kObjectThread, 1000, 77, kTime, kTime + 500)});
+  Give({Overhead(kLazyLoading, kObjectThread, 1000, 77, kTime + 2000, kTime + 2500)});
+  EXPECT_EQ(Rows(proto::ChunkKind::kOverhead),
+            (Expected{{Tracks::kAgain + 77, {kTime + 1500, 500, 6, 9, 0}},
+                      {Tracks::kAgain + 77, {kTime + 2500, 500, 6, 9, 0}},
+                      {77, {kTime + 500, 500, 6, 9, 0}}}));
+}
+
 TEST_F(OverheadRecords, OfTheProcessAndOfDevicesAreOnTracksOfTheirOwn) {
   Give({Overhead(kBufferFlush, 1, 1000, 0, kTime, kTime + 50),
         Overhead(kBufferFlush, kObjectStream, 2, 5, kTime, kTime + 60),
