@@ -105,9 +105,18 @@ inline constexpr uint32_t kMostStackIds = 1u << 26;
 inline constexpr int kMaxColumns = 8;
 inline constexpr int kFirstColumnField = 16;
 
+// How the rows of a table on one track stand.
+enum class RowOrder : uint8_t {
+  kByTime,  // each no earlier than the one before, spans by their end
+  // A ring's: a release carries the time before its call, and a signal handler may have written
+  // meanwhile. CUPTI's: as it hands them over, which is when their buffers are full.
+  kAny,
+};
+
 struct TableSpec {
   ChunkKind kind;
   const char* name;
+  RowOrder order;
   int columns;
   ColumnSpec column[kMaxColumns];
 };
@@ -280,6 +289,7 @@ enum : int { kTime, kCounter, kValue };  // counter: id of Counters; value: sign
 inline constexpr TableSpec kTables[] = {
     {ChunkKind::kHeap,
      "heap",
+     RowOrder::kAny,
      5,
      {{"time", Encoding::kTime},
       {"operation", Encoding::kPlain},
@@ -288,6 +298,7 @@ inline constexpr TableSpec kTables[] = {
       {"stack", Encoding::kPlain}}},
     {ChunkKind::kWait,
      "wait",
+     RowOrder::kByTime,
      7,
      {{"end", Encoding::kTime},
       {"duration", Encoding::kSpan},
@@ -298,6 +309,7 @@ inline constexpr TableSpec kTables[] = {
       {"owner", Encoding::kPlain}}},
     {ChunkKind::kOp,
      "op",
+     RowOrder::kByTime,
      4,
      {{"end", Encoding::kTime},
       {"duration", Encoding::kSpan},
@@ -305,6 +317,7 @@ inline constexpr TableSpec kTables[] = {
       {"operation", Encoding::kPlain}}},
     {ChunkKind::kTensor,
      "tensor",
+     RowOrder::kByTime,
      6,
      {{"time", Encoding::kTime},
       {"device", Encoding::kPlain},
@@ -314,6 +327,7 @@ inline constexpr TableSpec kTables[] = {
       {"total_reserved", Encoding::kDelta}}},
     {ChunkKind::kThreadEvent,
      "thread",
+     RowOrder::kByTime,
      4,
      {{"time", Encoding::kTime},
       {"event", Encoding::kPlain},
@@ -321,6 +335,7 @@ inline constexpr TableSpec kTables[] = {
       {"b", Encoding::kPlain}}},
     {ChunkKind::kProcessEvent,
      "process",
+     RowOrder::kByTime,
      5,
      {{"time", Encoding::kTime},
       {"event", Encoding::kPlain},
@@ -329,6 +344,7 @@ inline constexpr TableSpec kTables[] = {
       {"text", Encoding::kPlain}}},
     {ChunkKind::kMapping,
      "mapping",
+     RowOrder::kAny,
      5,
      {{"time", Encoding::kTime},
       {"operation", Encoding::kPlain},
@@ -337,6 +353,7 @@ inline constexpr TableSpec kTables[] = {
       {"stack", Encoding::kPlain}}},
     {ChunkKind::kRange,
      "range",
+     RowOrder::kByTime,
      8,
      {{"end", Encoding::kTime},
       {"duration", Encoding::kSpan},
@@ -348,6 +365,7 @@ inline constexpr TableSpec kTables[] = {
       {"begin_thread", Encoding::kPlain}}},
     {ChunkKind::kRangeValue,
      "range_value",
+     RowOrder::kByTime,
      5,
      {{"end", Encoding::kTime},
       {"operation", Encoding::kPlain},
@@ -356,10 +374,12 @@ inline constexpr TableSpec kTables[] = {
       {"value", Encoding::kPlain}}},
     {ChunkKind::kCounter,
      "counter",
+     RowOrder::kByTime,
      3,
      {{"time", Encoding::kTime}, {"counter", Encoding::kPlain}, {"value", Encoding::kPlain}}},
     {ChunkKind::kLaunch,
      "launch",
+     RowOrder::kByTime,
      4,
      {{"time", Encoding::kTime},
       {"correlation", Encoding::kDelta},
@@ -367,6 +387,7 @@ inline constexpr TableSpec kTables[] = {
       {"stack", Encoding::kPlain}}},
     {ChunkKind::kKernel,
      "kernel",
+     RowOrder::kAny,
      6,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
@@ -376,6 +397,7 @@ inline constexpr TableSpec kTables[] = {
       {"graph_node", Encoding::kDelta}}},
     {ChunkKind::kMemcpy,
      "memcpy",
+     RowOrder::kAny,
      8,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
@@ -387,6 +409,7 @@ inline constexpr TableSpec kTables[] = {
       {"peer", Encoding::kPlain}}},
     {ChunkKind::kMemset,
      "memset",
+     RowOrder::kAny,
      8,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
@@ -398,6 +421,7 @@ inline constexpr TableSpec kTables[] = {
       {"value", Encoding::kPlain}}},
     {ChunkKind::kApi,
      "api",
+     RowOrder::kAny,
      6,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
@@ -407,6 +431,7 @@ inline constexpr TableSpec kTables[] = {
       {"stack", Encoding::kPlain}}},
     {ChunkKind::kSync,
      "sync",
+     RowOrder::kAny,
      8,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
@@ -418,6 +443,7 @@ inline constexpr TableSpec kTables[] = {
       {"event_record", Encoding::kDelta}}},
     {ChunkKind::kDeviceMemory,
      "device_memory",
+     RowOrder::kAny,
      8,
      {{"time", Encoding::kTime},
       {"operation", Encoding::kPlain},
@@ -429,6 +455,7 @@ inline constexpr TableSpec kTables[] = {
       {"origin", Encoding::kPlain}}},
     {ChunkKind::kMemoryPool,
      "memory_pool",
+     RowOrder::kAny,
      8,
      {{"time", Encoding::kTime},
       {"operation", Encoding::kPlain},
@@ -440,6 +467,7 @@ inline constexpr TableSpec kTables[] = {
       {"correlation", Encoding::kPlain}}},
     {ChunkKind::kGraphLaunch,
      "graph_launch",
+     RowOrder::kAny,
      4,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
@@ -447,6 +475,7 @@ inline constexpr TableSpec kTables[] = {
       {"correlation", Encoding::kDelta}}},
     {ChunkKind::kOverhead,
      "overhead",
+     RowOrder::kAny,
      5,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},
@@ -455,6 +484,7 @@ inline constexpr TableSpec kTables[] = {
       {"bytes", Encoding::kPlain}}},
     {ChunkKind::kCudaEvent,
      "cuda_event",
+     RowOrder::kAny,
      4,
      {{"time", Encoding::kTime},
       {"correlation", Encoding::kDelta},
@@ -462,6 +492,7 @@ inline constexpr TableSpec kTables[] = {
       {"record", Encoding::kDelta}}},
     {ChunkKind::kUnifiedMemory,
      "unified_memory",
+     RowOrder::kAny,
      7,
      {{"end", Encoding::kGap},
       {"duration", Encoding::kKeyedSpan},

@@ -238,10 +238,8 @@ class Check {
       previous = std::max(previous, time);
     }
     last = previous;
-    // CUPTI delivers in any order, and what waited for something that still ran comes late.
     const proto::TableSpec* table = proto::FindTable(static_cast<ChunkKind>(block.header.kind));
-    const bool is_chained = table->column[0].encoding == proto::Encoding::kGap;
-    if (farthest != 0 && !is_chained) {
+    if (farthest != 0 && table->order == proto::RowOrder::kByTime) {
       Find(block.offset, "time goes back by " + std::to_string(farthest) + " ticks on track " +
                              std::to_string(block.header.track));
     }

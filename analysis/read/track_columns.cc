@@ -437,23 +437,29 @@ void RemoveRows(Track* track, ChunkKind kind, uint64_t row, uint64_t count) {
 
 void SortLateRows(Track* track) {
   std::vector<uint32_t> order;
-  const auto sort = [&](ChunkKind kind, const Column<int64_t>& end_ns) {
-    if (std::is_sorted(end_ns.begin(), end_ns.end())) return;
-    order.resize(end_ns.size());
+  const auto sort = [&](ChunkKind kind, const Column<int64_t>& time_ns) {
+    if (std::is_sorted(time_ns.begin(), time_ns.end())) return;
+    order.resize(time_ns.size());
     std::iota(order.begin(), order.end(), 0u);
     std::stable_sort(order.begin(), order.end(),
-                     [&](uint32_t x, uint32_t y) { return end_ns[x] < end_ns[y]; });
+                     [&](uint32_t x, uint32_t y) { return time_ns[x] < time_ns[y]; });
     VisitTable(track, kind, [&](auto& column) {
       auto sorted = column;
       for (size_t i = 0; i < order.size(); ++i) sorted[i] = column[order[i]];
       column = std::move(sorted);
     });
   };
+  sort(ChunkKind::kHeap, track->heap.time_ns);
+  sort(ChunkKind::kMapping, track->mapping.time_ns);
   sort(ChunkKind::kKernel, track->kernel.end_ns);
   sort(ChunkKind::kMemcpy, track->memcpy.end_ns);
   sort(ChunkKind::kMemset, track->memset.end_ns);
   sort(ChunkKind::kApi, track->api.end_ns);
   sort(ChunkKind::kSync, track->sync.end_ns);
+  sort(ChunkKind::kDeviceMemory, track->device_memory.time_ns);
+  sort(ChunkKind::kMemoryPool, track->memory_pool.time_ns);
+  sort(ChunkKind::kGraphLaunch, track->graph_launch.end_ns);
+  sort(ChunkKind::kCudaEvent, track->cuda_event.time_ns);
   sort(ChunkKind::kOverhead, track->overhead.end_ns);
   sort(ChunkKind::kUnifiedMemory, track->unified_memory.end_ns);
 }

@@ -24,8 +24,8 @@ void ResizeTable(Track* track, proto::ChunkKind kind, uint64_t rows);
 void StoreRows(const codec::EventColumns& columns, const proto::BlockHeader& header,
                const ClockMap& clock, Track* track, uint64_t row);
 
-// Of tables whose rows CUPTI delivers in any order (proto/FORMAT.md: chained): by their ends. Equal
-// ones stay as they are.
+// Of tables whose rows stand in any order (proto::RowOrder): by time, spans by their ends. Rows of
+// one time stay as they are.
 void SortLateRows(Track* track);
 
 void RemoveRows(Track* track, proto::ChunkKind kind, uint64_t row, uint64_t count);

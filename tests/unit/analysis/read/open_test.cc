@@ -122,6 +122,36 @@ TEST_F(OpenTest, EveryColumnOfEveryKind) {
   EXPECT_THAT(track.process_event.text, ElementsAre(0x40000000));
 }
 
+// As they are written where a signal handler comes between an unmapping's time and its record, and
+// where CUPTI hands over a later buffer first.
+TEST_F(OpenTest, RowsThatStandInAnyOrderAreSortedByTime) {
+  TraceMaker maker(directory_.path(), 100, kStart);
+  maker.Meta(maker.Identity(1));
+  ClockOf(&maker, 10 * kSecond, kWall);
+  maker.Row(ChunkKind::kMapping, 1, {6000, 1, 0xb000, 4096, 0});
+  maker.Row(ChunkKind::kMapping, 1, {4000, 3, 0xa000, 8192, 0});
+  maker.Flush();
+  maker.Row(ChunkKind::kMapping, 1, {4000, 1, 0xc000, 4096, 0});
+  maker.Row(ChunkKind::kHeap, 1, {9000, 2, 0x20, 16, 0});
+  maker.Row(ChunkKind::kHeap, 1, {8000, 1, 0x10, 0, 0});
+  maker.Row(ChunkKind::kDeviceMemory, 2, {900, 1, 0x200, 64, 5, 0, 0, 0});
+  maker.Flush();
+  maker.Row(ChunkKind::kDeviceMemory, 2, {800, 1, 0x100, 32, 4, 0, 0, 0});
+  maker.Row(ChunkKind::kCudaEvent, 2, {700, 3, 1, 2});
+  maker.Row(ChunkKind::kCudaEvent, 2, {600, 2, 1, 1});
+  maker.End();
+  maker.Close();
+  const auto trace = MustOpen(directory_.path());
+  ASSERT_THAT(trace->processes, SizeIs(1));
+  const std::vector<Track>& tracks = trace->processes[0].tracks;
+  ASSERT_THAT(tracks, SizeIs(2));
+  EXPECT_THAT(tracks[0].mapping.address, ElementsAre(0xa000u, 0xc000u, 0xb000u));
+  EXPECT_THAT(tracks[0].mapping.size, ElementsAre(8192u, 4096u, 4096u));
+  EXPECT_THAT(tracks[0].heap.address, ElementsAre(0x10u, 0x20u));
+  EXPECT_THAT(tracks[1].device_memory.address, ElementsAre(0x100u, 0x200u));
+  EXPECT_THAT(tracks[1].cuda_event.correlation, ElementsAre(2u, 3u));
+}
+
 TEST_F(OpenTest, ProcessesAreOrderedAndOnOneAxis) {
   // Written in an order that is neither of names nor of starts; clocks count from different ticks.
   TraceMaker child(directory_.path(), 50, kStart);  // the same microsecond as its parent
