@@ -22,6 +22,15 @@ def put(release, folder):
     return folder / library.name
 
 
+def put_cut(release, folder):
+    """The same as a download leaves it that broke off: the loader would map pages that are not there."""
+    library = put(release, folder)
+    beginning = library.read_bytes()[:5000]
+    library.unlink()
+    library.write_bytes(beginning)
+    return library
+
+
 def without_cupti(folder):
     folder.mkdir()
     for file in LIBRARIES.iterdir():
@@ -44,6 +53,7 @@ def used(record, tmp_path):
         (trace,) = read_bundle(outcome.bundle)
         health = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)
         notes = [note for process in health["processes"] for note in process.get("notes", []) if note.startswith("cupti: ")]
+        outcome.notes = notes
         path = notes[0].split(" of ")[1].split(", by ")[0] if notes else ""
         if path:
             assert len(trace.kernel_rows()) == len(Truth(truth).of("kernel")) > 0
@@ -124,3 +134,31 @@ def test_the_one_that_is_there_already_is_taken(used, tmp_path):
     loaded = put("12.9", tmp_path / "first")
     found, _ = used(PROGRAM, [tmp_path / "first", folder], LD_PRELOAD=str(loaded))
     assert found == str(loaded)
+
+
+@pytest.mark.parametrize("place", ["loader", "runtime"])
+def test_one_that_is_cut_is_passed_over(used, tmp_path, place):
+    """Neither taken where it lies nor found again by its name; the next one is, and the trace says why."""
+    folder = without_cupti(tmp_path / "lib")
+    cut = put_cut("13.0", folder if place == "runtime" else tmp_path / "cut")
+    there = put("12.9", tmp_path / "toolkit" / "lib64")
+    found, outcome = used(PROGRAM, [tmp_path / "cut", folder], CUDA_HOME=str(tmp_path / "toolkit"))
+    assert found == str(there)
+    assert f"passed over: {cut} is incomplete" in outcome.notes[0]
+
+
+def test_of_one_folder_an_older_one_that_is_whole(used, tmp_path):
+    folder = without_cupti(tmp_path / "lib")
+    put_cut("13.3", folder)
+    older = put("12.9", folder)
+    assert used(PROGRAM, [folder])[0] == str(older)
+
+
+def test_where_all_that_fits_is_cut_it_is_said(used, tmp_path):
+    """The driver is too old for a whole one that the machine may have."""
+    folder = without_cupti(tmp_path / "lib")
+    cut = put_cut("12.9", tmp_path / "cut")
+    found, outcome = used(PROGRAM, [tmp_path / "cut", folder], "driver_version 12080")
+    assert found == ""
+    (line,) = [line for line in outcome.words.splitlines() if "no GPU activity is recorded" in line]
+    assert f"{cut} is incomplete" in line and "install it anew" in line

@@ -89,7 +89,7 @@ uint64_t g_next_flush = 0;
 uint64_t g_next_crowded_flush = 0;
 uint64_t g_next_clock = 0;
 // What is used, in words; whole once g_described is set.
-char g_description[1400];
+char g_description[2800];
 std::atomic<uint32_t> g_described{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
@@ -267,6 +267,7 @@ void Describe() {
                ? ", by its second interface: other profilers may use it at the same time"
                : ", by its first interface: no other profiler can use it during a capture");
   AddWarnings(g_library.version, &text);
+  if (g_library.passed_over[0] != 0) text.Add("; passed over: ").Add(g_library.passed_over);
   g_described.store(1, std::memory_order_release);
 }
 

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "proto/library_file.h"
 #include "tracer/base/loaded_library.h"
 #include "tracer/cupti/driver.h"
 #include "tracer/cupti/library_search.h"
@@ -25,6 +26,7 @@ constexpr Soname kSonames[] = {{"libcupti.so.14", 14},
                                {"libcupti.so.12", 12},
                                {"libcupti.so.11.8", 11},
                                {"libcupti.so", 0}};
+constexpr uint32_t kSonameCount = sizeof(kSonames) / sizeof(kSonames[0]);
 constexpr uint32_t kDriverMajor = 1000;  // of cuDriverGetVersion
 
 struct Search {
@@ -32,17 +34,31 @@ struct Search {
   void* handle = nullptr;
   char path[1024] = {};
   char too_new[1024] = {};  // the first that was found and is not for this driver
+  // As Library's; and of which names there are such files, a bit each. Asked for by that name, the
+  // loader could take the same file.
+  char passed_over[1200] = {};
+  uint32_t unsound_names = 0;
 };
 
 bool Fits(uint32_t major, uint32_t driver_major) {
   return major == 0 || driver_major == 0 || major <= driver_major;
 }
 
+// True: it is none that the loader may be given.
+bool PassOver(uint32_t name, Search* search) {
+  const char* fault = proto::FaultOfLibrary(search->path);
+  if (fault == nullptr) return false;
+  search->unsound_names |= 1u << name;
+  if (search->passed_over[0] == 0) Text(search->passed_over).Add(search->path).Add(" ").Add(fault);
+  return true;
+}
+
 bool OpenIn(const char* folder, void* data) {
   auto* search = static_cast<Search*>(data);
   const bool by_name = folder[0] == 0;
   bool is_too_new = by_name && search->too_new[0] != 0;
-  for (const Soname& soname : kSonames) {
+  for (uint32_t name = 0; name < kSonameCount; ++name) {
+    const Soname& soname = kSonames[name];
     Text text(search->path);
     text.Add(folder).Add(soname.name);
     // dlopen of what is not there allocates for its error text; most places hold nothing.
@@ -54,6 +70,7 @@ bool OpenIn(const char* folder, void* data) {
     }
     // The name that tells no version is a link to the newest there is.
     if (soname.major == 0 && is_too_new) continue;
+    if (by_name ? (search->unsound_names >> name & 1) != 0 : PassOver(name, search)) continue;
     search->handle = dlopen(search->path, RTLD_NOW | RTLD_LOCAL);
     if (search->handle != nullptr) return true;
   }
@@ -74,6 +91,12 @@ void Open(Search* search) {
 }
 
 void SayNotFound(const Search& search, Text* reason) {
+  if (search.passed_over[0] != 0) {
+    reason->Add("no GPU activity is recorded: ").Add(search.passed_over).Add("; install it anew");
+    if (search.too_new[0] != 0)
+      reason->Add(" (").Add(search.too_new).Add(" is for a newer driver than this one)");
+    return;
+  }
   if (search.too_new[0] != 0) {
     reason->Add("no GPU activity is recorded: ")
         .Add(search.too_new)
@@ -105,6 +128,7 @@ bool Load(Library* library) {
   Text reason(library->reason);
   Search search;
   Open(&search);
+  strcpy(library->passed_over, search.passed_over);
   if (search.handle == nullptr) {
     SayNotFound(search, &reason);
     return false;

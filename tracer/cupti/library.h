@@ -6,7 +6,8 @@
 //
 // Two copies of the library in one process do not get on, so one that is already loaded is taken,
 // whoever loaded it; else the newest that its driver is not too old for, from the first place of
-// library_search.h that has any.
+// library_search.h that has any. A file that is not whole is passed over: to load it would end the
+// program.
 //
 // Load: a thread that may call CUDA (the program's, or gpuprof-ctl). Opens files, takes the
 // loader's lock, allocates from the program's heap inside the loader.
@@ -30,9 +31,10 @@ struct Functions {
 
 struct Library {
   Functions functions;
-  uint32_t version = 0;    // cuptiGetVersion
-  char path[1024] = {};    // of the file that is used
-  char reason[1400] = {};  // why there is none
+  uint32_t version = 0;         // cuptiGetVersion
+  char path[1024] = {};         // of the file that is used
+  char reason[2600] = {};       // why there is none
+  char passed_over[1200] = {};  // the first that was not whole, and what is wrong with it
 };
 
 // False: `library->reason` says what is missing and what helps.

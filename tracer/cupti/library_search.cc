@@ -3,13 +3,17 @@
 
 #include "tracer/cupti/library_search.h"
 
+#include <fcntl.h>
 #include <link.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
 #include <initializer_list>
 
+#include "proto/library_file.h"
 #include "tracer/base/loaded_library.h"
 #include "tracer/cupti/text.h"
 
@@ -167,6 +171,26 @@ bool InNamedToolkit(const Visitor& visit) {
   return false;
 }
 
+// The places that the loader knows by itself, one by one: what lies there is looked at before the
+// loader is asked for it by name. By system calls: mappings of the program's are recorded.
+bool InLoaderCache(const Visitor& visit) {
+  const long fd = syscall(SYS_openat, AT_FDCWD, "/etc/ld.so.cache", O_RDONLY | O_CLOEXEC, 0);
+  if (fd < 0) return false;
+  const long size = syscall(SYS_lseek, fd, 0, SEEK_END);
+  const long address =
+      size <= 0 ? -1 : syscall(SYS_mmap, nullptr, size, PROT_READ, MAP_PRIVATE, fd, 0);
+  syscall(SYS_close, fd);
+  if (address == -1) return false;
+  const auto* bytes = reinterpret_cast<const char*>(address);
+  bool is_done = false;
+  char folder[kRoom];
+  for (size_t at = 0; !is_done && proto::NextInLoaderCache(bytes, static_cast<size_t>(size), &at,
+                                                           "libcupti.so", folder, sizeof(folder));)
+    is_done = visit(folder, "");
+  syscall(SYS_munmap, address, size);
+  return is_done;
+}
+
 bool InUsualToolkit(const Visitor& visit) {
   for (const char* in_toolkit : kInToolkit) {
     if (visit("/usr/local/cuda/", in_toolkit)) return true;
@@ -216,7 +240,8 @@ bool EachFolder(VisitFolder visit, void* data) {
   const Visitor visitor = {visit, data};
   return BesideRuntime(visitor) || OnLoaderPath(visitor) || OnOwnPath(visitor) ||
          InPackages(visitor) || InEnvironment(visitor, "CONDA_PREFIX", {"lib/"}) ||
-         InNamedToolkit(visitor) || visit("", data) || InUsualToolkit(visitor);
+         InNamedToolkit(visitor) || InLoaderCache(visitor) || visit("", data) ||
+         InUsualToolkit(visitor);
 }
 
 }  // namespace gpuprof::tracer::cupti

@@ -2,9 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Where the libcupti that belongs to a program may be: beside its CUDA runtime, on its own search
-// path, in its Python packages, its conda environment, a toolkit.
+// path, in its Python packages, its conda environment, a toolkit, where the loader looks by itself.
 //
-// Takes the loader's lock; reads no file.
+// Takes the loader's lock; reads no file but the loader's cache.
 
 #pragma once
 
