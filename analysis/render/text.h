@@ -92,6 +92,8 @@ std::string SeriesText(const results::StepSeries& series, const TextOptions& opt
 std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& frames, int most,
                       const std::string& indent, int width);
 std::string LevelWord(results::Level level);
+// Behind the name of spans of which so many were cut by the end of a capture, or of the process.
+std::string Unfinished(uint64_t count);
 // "mutex at main+0x12 of 0x1234"
 TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most);
 TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most);

@@ -86,12 +86,11 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
   return out;
 }
 
-namespace {
-
-// Of spans that the end of a capture, or of the process, cut.
 std::string Unfinished(uint64_t count) {
   return count == 0 ? "" : " (" + FormatNumber(count) + " unfinished)";
 }
+
+namespace {
 
 std::string MethodWords(const results::StepSeries& series) {
   switch (series.method()) {

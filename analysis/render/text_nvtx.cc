@@ -75,8 +75,9 @@ std::string NvtxText(const results::Nvtx& result, const TextOptions& options) {
     table.AddColumn(header, Align::kRight);
   for (int i = 0; i < Shown(result.ranges_size(), options); ++i) {
     const results::NvtxRange& range = result.ranges(i);
-    std::vector<std::string> cells = {NameOf(range.name(), range.domain(), by_domain), range.kind(),
-                                      FormatNumber(range.count())};
+    std::vector<std::string> cells = {
+        NameOf(range.name(), range.domain(), by_domain) + Unfinished(range.incomplete_count()),
+        range.kind(), FormatNumber(range.count())};
     if (range.kind() == "mark") {
       cells.insert(cells.end(), 6, "");
     } else {

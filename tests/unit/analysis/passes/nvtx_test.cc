@@ -109,6 +109,8 @@ TEST(Nvtx, StartedRangesStandAloneAndNamesAreTold) {
   EXPECT_EQ(copy.crossing_count(), 1u);
   EXPECT_EQ(copy.thread_count(), 2u);
   EXPECT_EQ(RowOf(result, "run").incomplete_count(), 1u);
+  const std::string text = Render(result, Format::kText, {}, 200);
+  EXPECT_NE(text.find("run (1 unfinished)"), std::string::npos) << text;
   EXPECT_EQ(RowOf(result, "run").self_ns(), 20 * kMs);
   ASSERT_EQ(result.names_size(), 1);
   EXPECT_EQ(result.names(0).kind(), "thread");
