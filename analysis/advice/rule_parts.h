@@ -21,6 +21,9 @@ bool HasSteps(const AdviceFacts& facts);
 // "1.2 ms of the mean step of 10 ms (12 %)"
 std::string PartOfStep(const AdviceFacts& facts, int64_t ns);
 
+// gpu_rules.cc
+std::optional<results::Finding> IdleGpu(const AdviceFacts& facts);
+
 // lock_rules.cc
 std::optional<results::Finding> LockContention(const AdviceFacts& facts);
 std::optional<results::Finding> LockContentionInRun(const AdviceFacts& facts);

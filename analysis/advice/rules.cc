@@ -310,7 +310,7 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
 constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention,
                                OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
-constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun};
+constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun, IdleGpu};
 
 }  // namespace
 

@@ -184,7 +184,44 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
   row->set_launched_count(sums->launched);
 }
 
+// The largest first.
+void FillRows(const PassContext& context, Grouping grouping, Groups* groups, Spans* spans,
+              results::Kernels* out) {
+  int64_t total = 0;
+  for (const auto& [key, sums] : *groups) {
+    total += sums.durations.total();
+    out->set_count(out->count() + sums.durations.count());
+  }
+  for (auto& [key, sums] : *groups) {
+    FillRow(grouping, key, context.process(key.process), &sums, total, out->add_kernels());
+  }
+  std::stable_sort(out->mutable_kernels()->pointer_begin(), out->mutable_kernels()->pointer_end(),
+                   [](const results::Kernel* x, const results::Kernel* y) {
+                     return x->total_ns() > y->total_ns();
+                   });
+  for (const results::Kernel& row : out->kernels()) {
+    if (row.tensor_cores() == "yes")
+      out->set_tensor_cores_ns(out->tensor_cores_ns() + row.total_ns());
+    if (row.tensor_cores() == "unknown")
+      out->set_tensor_cores_unknown_ns(out->tensor_cores_unknown_ns() + row.total_ns());
+  }
+  out->set_total_ns(total);
+  for (auto& [device, all] : *spans)
+    out->set_busy_ns(out->busy_ns() + TotalLength(UnionOf(std::move(all))));
+}
+
 }  // namespace
+
+void ComputeKernels(PassContext& context, results::Kernels* out) {
+  Groups groups;
+  Spans spans;
+  for (const size_t index : context.selected()) {
+    AddProcess(context, index, Grouping::kName, nullptr, &groups, &spans);
+    out->set_whole_graph_count(out->whole_graph_count() +
+                               WholeGraphLaunches(context.process(index), nullptr));
+  }
+  FillRows(context, Grouping::kName, &groups, &spans, out);
+}
 
 Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto kernels = std::make_unique<results::Kernels>();
@@ -210,29 +247,8 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                                    "lists what there is."};
   }
   if (!under.empty()) kernels->set_under_nvtx(under);
-  int64_t total = 0;
-  for (const auto& [key, sums] : groups) {
-    total += sums.durations.total();
-    kernels->set_count(kernels->count() + sums.durations.count());
-  }
-  for (auto& [key, sums] : groups) {
-    FillRow(grouping, key, context.process(key.process), &sums, total, kernels->add_kernels());
-  }
-  std::stable_sort(kernels->mutable_kernels()->pointer_begin(),
-                   kernels->mutable_kernels()->pointer_end(),
-                   [](const results::Kernel* x, const results::Kernel* y) {
-                     return x->total_ns() > y->total_ns();
-                   });
-  for (const results::Kernel& row : kernels->kernels()) {
-    if (row.tensor_cores() == "yes")
-      kernels->set_tensor_cores_ns(kernels->tensor_cores_ns() + row.total_ns());
-    if (row.tensor_cores() == "unknown")
-      kernels->set_tensor_cores_unknown_ns(kernels->tensor_cores_unknown_ns() + row.total_ns());
-  }
+  FillRows(context, grouping, &groups, &spans, kernels.get());
   kernels->set_by(by);
-  kernels->set_total_ns(total);
-  for (auto& [device, all] : spans)
-    kernels->set_busy_ns(kernels->busy_ns() + TotalLength(UnionOf(std::move(all))));
   context.FillMeta("kernels", kernels->mutable_meta());
   for (const auto& [index, launches] : wholes) {
     kernels->set_whole_graph_count(kernels->whole_graph_count() + launches);

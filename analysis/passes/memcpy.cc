@@ -171,12 +171,7 @@ int64_t Exposed(DeviceSpans spans) {
   return TotalLength(copies) - TotalLength(Intersection(copies, kernels));
 }
 
-}  // namespace
-
-Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
-  auto out = std::make_unique<results::Memcpy>();
-  const std::string by = context.By("direction");
-  const Grouping grouping = GroupingOf(by);
+void Fill(PassContext& context, Grouping grouping, results::Memcpy* out) {
   Groups groups;
   std::map<size_t, DeviceLimits> limits;  // of a process's images the newest that had a device
   std::map<std::pair<size_t, uint32_t>, DeviceSpans> devices;
@@ -211,10 +206,22 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   if (grouping != Grouping::kSize) {
     SortByTotal(out->mutable_copies());
   }
-  out->set_by(by);
   out->set_total_ns(total);
   for (auto& [device, spans] : devices)
     out->set_exposed_ns(out->exposed_ns() + Exposed(std::move(spans)));
+}
+
+}  // namespace
+
+void ComputeMemcpy(PassContext& context, results::Memcpy* out) {
+  Fill(context, Grouping::kDirection, out);
+}
+
+Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Memcpy>();
+  const std::string by = context.By("direction");
+  Fill(context, GroupingOf(by), out.get());
+  out->set_by(by);
   context.FillMeta("memcpy", out->mutable_meta());
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);

@@ -12,6 +12,7 @@
 #include "analysis/advice/rules.h"
 #include "analysis/model/command_line.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/steps/statistics.h"
 
@@ -345,6 +346,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
     ComputeTensors(context, index, &heap);
   }
   FillMemory(context, heap, out->mutable_memory());
+  FillOverviewGpu(context, out.get());
   for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
   context.FillMeta("overview", out->mutable_meta());
   if (!context.selected().empty()) {
@@ -362,7 +364,9 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
     *confidence = out->steps().confidence();
   }
   // Its figures of memory need what came before.
-  if (heap.processes_size() > 0 || heap.tensors_size() > 0) context.LimitToWindow(confidence);
+  if (heap.processes_size() > 0 || heap.tensors_size() > 0 || out->gpu().has_memory_peak_bytes())
+    context.LimitToWindow(confidence);
+  if (out->has_gpu()) AddSampledNote(context, "", out->mutable_meta());
   FillFindings(context, leading, ops, locks, heap, out.get());
   *result = std::move(out);
   return {};

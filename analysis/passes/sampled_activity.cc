@@ -10,6 +10,15 @@
 
 namespace gpuprof::analysis {
 
+bool IsSampled(const PassContext& context) {
+  for (const size_t index : context.selected()) {
+    for (const proto::GpuRate& rate : context.process(index).health.gpu_rate()) {
+      if (rate.left_out() != 0) return true;
+    }
+  }
+  return false;
+}
+
 void AddSampledNote(const PassContext& context, std::string_view part, results::Meta* meta) {
   bool any = false;
   for (const size_t index : context.selected()) {

@@ -21,6 +21,9 @@ uint64_t CountOf(const Table& table) {
   return count;
 }
 
+// Whether any of it was left out.
+bool IsSampled(const PassContext& context);
+
 // Where it is so: says it, and lowers the confidence. `part`: what the result has that cannot be
 // estimated, and is of the recorded part alone; "": nothing.
 void AddSampledNote(const PassContext& context, std::string_view part, results::Meta* meta);

@@ -190,16 +190,27 @@ void FillDevice(const Process& process, const Launches& launches, uint32_t numbe
   FillStreams(process, *device, use->window_ns(), out);
 }
 
+void FillProcess(const Process& process, const Launches& launches, results::Streams* out) {
+  std::map<uint32_t, std::string> names = DeviceNames(process);
+  for (auto& [number, device] : DevicesOf(process))
+    FillDevice(process, launches, number, names[number], &device, out);
+}
+
 }  // namespace
+
+void ComputeStreams(PassContext& context, results::Streams* out) {
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    FillProcess(process, Launches(process), out);
+  }
+}
 
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Streams>();
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const Launches launches(process);
-    std::map<uint32_t, std::string> names = DeviceNames(process);
-    for (auto& [number, device] : DevicesOf(process))
-      FillDevice(process, launches, number, names[number], &device, out.get());
+    FillProcess(process, launches, out.get());
     AddStreamWaits(process, launches, out.get());
   }
   SortFalling(out->mutable_streams(), [](const auto& row) { return row.busy_ns(); });

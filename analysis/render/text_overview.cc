@@ -59,6 +59,61 @@ std::string Input(const results::Overview& result, const TextOptions& options) {
   return "Waiting for data\n" + WrapText(words, "  ", "  ", options.width) + "\n";
 }
 
+const char* IdleWords(const std::string& cause) {
+  if (cause == "host") return "as the host had not begun to launch";
+  if (cause == "launch") return "while the next work was being launched";
+  if (cause == "dependency") return "while what was launched waited for something else";
+  return "for a reason that was not recorded";
+}
+
+std::string Gpu(const results::Overview& result, const TextOptions& options) {
+  if (!result.has_gpu()) return "";
+  const results::OverviewGpu& g = result.gpu();
+  std::string out = "GPU\n";
+  const auto add = [&](const std::string& words) {
+    out += WrapText(words, "  ", "    ", options.width);
+  };
+  if (g.has_window_ns()) {
+    std::string words = "busy " + FormatPercent(g.busy_ratio()) + " of the " +
+                        FormatDuration(g.window_ns()) + " from the first work to the last";
+    if (g.device_count() > 1)
+      words += ", summed over " + std::to_string(g.device_count()) + " devices";
+    if (g.idle_ns() > 0) {
+      words += "; idle " + FormatDuration(g.idle_ns()) + ", of it " +
+               FormatDuration(g.idle_cause_ns()) + " " + IdleWords(g.idle_cause());
+    }
+    add(words);
+  }
+  if (g.kernel_count() + g.copy_count() + g.whole_graph_count() > 0) {
+    std::string work =
+        FormatNumber(g.kernel_count()) + (g.kernel_count() == 1 ? " kernel in " : " kernels in ") +
+        FormatDuration(g.kernel_ns()) + "; " + FormatNumber(g.copy_count()) +
+        " copies and sets of " + FormatBytes(g.copy_bytes()) + " in " + FormatDuration(g.copy_ns());
+    if (g.has_exposed_copy_ns() && g.copy_count() > 0)
+      work += ", of which " + FormatDuration(g.exposed_copy_ns()) + " while no kernel ran";
+    if (g.whole_graph_count() > 0) {
+      work += "; not counted: what ran in " + FormatNumber(g.whole_graph_count()) +
+              " launches of CUDA graphs that were recorded as a whole";
+    }
+    add(work);
+  }
+  if (g.has_memory_peak_bytes()) {
+    add("memory: peak " + FormatBytes(g.memory_peak_bytes()) + " on " + g.memory_device() +
+        " of pid " + std::to_string(g.memory_pid()) + " at " +
+        FormatDuration(g.memory_peak_time_ns()) +
+        (g.has_memory_peak_ratio() ? " (" + FormatPercent(g.memory_peak_ratio()) + " of it)" : ""));
+  }
+  TextTable table;
+  table.AddColumn("kernel", Align::kLeft, true);
+  for (const char* header : {"count", "total", "share", "mean"})
+    table.AddColumn(header, Align::kRight);
+  for (const results::Kernel& k : g.top_kernels()) {
+    table.AddRow({k.name(), FormatNumber(k.count()), FormatDuration(k.total_ns()),
+                  FormatPercent(k.total_ratio()), FormatDuration(k.mean_ns())});
+  }
+  return out + "\n" + Section("Kernels by time", table, options, 0);
+}
+
 std::string Memory(const results::Overview& result, const TextOptions& options) {
   const results::OverviewMemory& m = result.memory();
   std::string out;
@@ -213,6 +268,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
   } else {
     out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
   }
+  out += Gpu(result, options);
   const std::string where = result.has_steps() ? " in steps" : "";
   out += Section("Operations by self time" + where, OpRows(result.top_ops(), result.top_ops_size()),
                  options, 0);

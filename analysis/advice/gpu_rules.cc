@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rules about GPUs. See rules.h.
+
+#include "analysis/advice/rule_parts.h"
+#include "analysis/render/figures.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using results::Finding;
+
+// Parts of the time from the first work to the last.
+constexpr double kIdleFrom = 0.15;
+constexpr double kIdleHigh = 0.5;
+// Of the run, by device: a burst of work in a run that hardly uses the GPU is no matter.
+constexpr double kIdleOfRunFrom = 0.05;
+
+void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
+  const std::string most = FormatDuration(gpu.idle_cause_ns()) + " of it ";
+  if (gpu.idle_cause() == "host") {
+    finding->add_evidence(most +
+                          "the host had not begun to launch the next work: it did something else, "
+                          "or waited.");
+    finding->add_fix(
+        "Find what the host does in the gaps: `gpuprof stats sync` lists its waits for the GPU, "
+        "`gpuprof stats streams` the gaps, `gpuprof stats ops` and `gpuprof stats stacks` its own "
+        "work.");
+    finding->add_fix(
+        "Launch ahead: wait for results (synchronising calls, .item(), copies to pageable memory) "
+        "as late and as seldom as can be, and prepare data on other threads.");
+  } else if (gpu.idle_cause() == "launch") {
+    finding->add_evidence(most + "the next work was being launched.");
+    finding->add_fix(
+        "Launch less often: CUDA graphs (torch.compile(mode=\"reduce-overhead\")), fused kernels, "
+        "larger batches.");
+  } else if (gpu.idle_cause() == "dependency") {
+    finding->add_evidence(most +
+                          "the next work had been launched, and waited: for an event, a host "
+                          "function, or the device itself.");
+    finding->add_fix(
+        "See which stream waits for which, and what for: `gpuprof stats streams`; put work that "
+        "does not need each other into streams that do not wait for each other.");
+  } else {
+    finding->add_evidence(most + "the call that launched the next work is not in the recording.");
+    finding->add_fix("See when the gaps are: `gpuprof stats streams`.");
+  }
+}
+
+}  // namespace
+
+std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
+  const results::Overview& overview = *facts.overview;
+  const results::OverviewGpu& gpu = overview.gpu();
+  if (!gpu.has_window_ns() || Ratio(gpu.idle_ns(), gpu.window_ns()) < kIdleFrom)
+    return std::nullopt;
+  const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
+  if (Ratio(gpu.idle_ns(), run * gpu.device_count()) < kIdleOfRunFrom) return std::nullopt;
+  const double idle = Ratio(gpu.idle_ns(), gpu.window_ns());
+  const bool lost = overview.meta().lost_count() != 0;
+  Finding finding =
+      Make("GP-001", "The GPU stands idle between pieces of its work",
+           lost ? results::LEVEL_MEDIUM : results::LEVEL_HIGH,
+           lost ? "events were lost: the GPU may have been busier" : "all of its work was timed");
+  finding.set_severity(idle >= kIdleHigh ? results::SEVERITY_HIGH : results::SEVERITY_MEDIUM);
+  finding.add_evidence(FormatDuration(gpu.idle_ns()) + " of " + FormatDuration(gpu.window_ns()) +
+                       " from its first work to its last (" + FormatPercent(idle) + ")" +
+                       (gpu.device_count() > 1
+                            ? ", summed over " + std::to_string(gpu.device_count()) + " devices."
+                            : "."));
+  AdviseByCause(gpu, &finding);
+  finding.set_caveat(
+      "Only gaps in which there was something to compute can be won; what other processes ran on "
+      "the GPU meanwhile is not seen.");
+  return finding;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,167 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the overview says of GPUs, and its rule about idle ones.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/passes/passes.h"
+#include "tests/unit/analysis/passes/run_pass.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr uint32_t kHtoD = 1, kPinned = 2, kDevice = 3;
+
+// Busy 0-10, 30-40 and 60-70 of 80: what is launched at 28 begins at 30, at 50 a copy that is not
+// launched in the recording.
+void MakeBusy(ProcessBuilder* builder) {
+  const uint32_t large = builder->Signature("large", 1, 32);
+  const uint32_t small = builder->Signature("small", 1, 32);
+  builder->Thread(5, "main")
+      .Call("cudaLaunchKernel", 28 * kMs, 29 * kMs, 2)
+      .Call("cudaLaunchKernel", 59 * kMs, 60 * kMs, 3);
+  builder->Stream(0, 1, 7)
+      .Kernel(large, 0, 10 * kMs)
+      .Kernel(large, 30 * kMs, 38 * kMs, 2)
+      .Kernel(small, 60 * kMs, 70 * kMs, 3)
+      .Allocate(2 * kMs, 0x1000, 600)
+      .Allocate(3 * kMs, 0x2000, 300)
+      .Release(4 * kMs, 0x1000, 600);
+  builder->Stream(0, 1, 13)
+      .Copy(kHtoD, kPinned, kDevice, 4000, 35 * kMs, 40 * kMs)
+      .Set(1000, 79 * kMs, 80 * kMs);
+}
+
+const results::Finding* IdleRule(const results::Overview& overview) {
+  for (const results::Finding& finding : overview.findings()) {
+    if (finding.id() == "GP-001") return &finding;
+  }
+  return nullptr;
+}
+
+TEST(OverviewGpu, SaysHowBusyItWasWithWhatAndWhyNot) {
+  ProcessBuilder builder(5);
+  MakeBusy(&builder);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  ASSERT_TRUE(overview.has_gpu());
+  const results::OverviewGpu& gpu = overview.gpu();
+  EXPECT_EQ(gpu.device_count(), 1u);
+  EXPECT_EQ(gpu.window_ns(), 80 * kMs);
+  EXPECT_EQ(gpu.busy_ns(), 31 * kMs);
+  EXPECT_DOUBLE_EQ(gpu.busy_ratio(), 31.0 / 80);
+  EXPECT_EQ(gpu.idle_ns(), 49 * kMs);
+  EXPECT_EQ(gpu.idle_cause(), "host");
+  EXPECT_EQ(gpu.idle_cause_ns(), (18 + 19) * kMs);
+  EXPECT_EQ(gpu.kernel_count(), 3u);
+  EXPECT_EQ(gpu.kernel_ns(), 28 * kMs);
+  ASSERT_EQ(gpu.top_kernels_size(), 2);
+  EXPECT_EQ(gpu.top_kernels(0).name(), "large");
+  EXPECT_EQ(gpu.top_kernels(0).total_ns(), 18 * kMs);
+  EXPECT_EQ(gpu.copy_count(), 2u);
+  EXPECT_EQ(gpu.copy_bytes(), 5000u);
+  EXPECT_EQ(gpu.copy_ns(), 6 * kMs);
+  EXPECT_EQ(gpu.exposed_copy_ns(), 3 * kMs);
+  EXPECT_EQ(gpu.memory_peak_bytes(), 900u);
+  EXPECT_EQ(gpu.memory_peak_time_ns(), 3 * kMs);
+  EXPECT_EQ(gpu.memory_device(), "device 0");
+  EXPECT_EQ(gpu.memory_pid(), 5);
+  EXPECT_FALSE(gpu.has_memory_peak_ratio()) << "its capacity was not told";
+  const std::string text = Render(overview, Format::kText, {}, 200);
+  EXPECT_THAT(text, HasSubstr("of the 80.0 ms from the first work to the last; idle 49.0 ms"));
+  EXPECT_THAT(text, HasSubstr("37.0 ms as the host had not begun to launch"));
+  EXPECT_THAT(text, HasSubstr("3 kernels in 28.0 ms; 2 copies and sets"));
+  EXPECT_THAT(text, HasSubstr("memory: peak 900 B on device 0 of pid 5"));
+}
+
+TEST(OverviewGpu, AtMostSoManyKernelsByTime) {
+  ProcessBuilder builder(5);
+  TrackBuilder& stream = builder.Stream(0, 1, 7);
+  for (int i = 1; i <= 8; ++i) {
+    const uint32_t kernel = builder.Signature("k" + std::to_string(i), 1, 32);
+    stream.Kernel(kernel, i * 10 * kMs, (i * 10 + i) * kMs);
+  }
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  ASSERT_EQ(overview.gpu().top_kernels_size(), 5);
+  EXPECT_EQ(overview.gpu().top_kernels(0).name(), "k8");
+  EXPECT_EQ(overview.gpu().top_kernels(4).name(), "k4");
+  EXPECT_EQ(overview.gpu().kernel_count(), 8u);
+  EXPECT_FALSE(overview.gpu().has_memory_peak_bytes()) << "nothing was allocated";
+}
+
+TEST(OverviewGpu, IsAbsentWhereNothingRanOnOne) {
+  ProcessBuilder builder(5);
+  builder.Thread(5, "main").Call("cudaGetDeviceCount", 0, kMs, 1);
+  builder.Stream(0, 1, 7).Sync(3, 0, kMs);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  EXPECT_FALSE(overview.has_gpu());
+  EXPECT_EQ(IdleRule(overview), nullptr);
+  EXPECT_THAT(Render(overview, Format::kText, {}, 200), Not(HasSubstr("GPU")));
+  EXPECT_THAT(Render(overview, Format::kJson, {}, 200), HasSubstr("\"gpu\": null"));
+}
+
+TEST(OverviewGpu, OnlyAllocatingIsNoIdleTime) {
+  ProcessBuilder builder(5);
+  builder.Stream(0, 1, 7).Allocate(kMs, 0x1000, 600).Release(2 * kMs, 0x1000, 600);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  ASSERT_TRUE(overview.has_gpu());
+  EXPECT_EQ(overview.gpu().memory_peak_bytes(), 600u);
+  EXPECT_THAT(Render(overview, Format::kText, {}, 200), Not(HasSubstr("0 kernels")));
+  EXPECT_FALSE(overview.gpu().has_window_ns());
+  EXPECT_FALSE(overview.gpu().has_busy_ratio());
+  EXPECT_EQ(IdleRule(overview), nullptr);
+}
+
+// Busy time is of the recorded part alone: it says nothing then.
+TEST(OverviewGpu, OfAPartOfTheActivityNoIdleTimeIsTold) {
+  ProcessBuilder builder(5);
+  MakeBusy(&builder);
+  proto::GpuRate* rate = builder.process().health.add_gpu_rate();
+  rate->set_records(10);
+  rate->set_left_out(5);
+  rate->set_most_one_in(2);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  ASSERT_TRUE(overview.has_gpu());
+  EXPECT_EQ(overview.gpu().kernel_count(), 3u);
+  EXPECT_FALSE(overview.gpu().has_busy_ratio());
+  EXPECT_FALSE(overview.gpu().has_exposed_copy_ns());
+  EXPECT_EQ(IdleRule(overview), nullptr);
+  EXPECT_EQ(overview.meta().confidence().level(), results::LEVEL_MEDIUM);
+}
+
+TEST(OverviewGpu, IdleGpusAreFoundWithTheirMainCause) {
+  ProcessBuilder builder(5);
+  MakeBusy(&builder);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  const results::Finding* finding = IdleRule(overview);
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->severity(), results::SEVERITY_HIGH);
+  EXPECT_EQ(finding->confidence().level(), results::LEVEL_HIGH);
+  ASSERT_EQ(finding->evidence_size(), 2);
+  EXPECT_THAT(finding->evidence(0), HasSubstr("49.0 ms of 80.0 ms"));
+  EXPECT_THAT(finding->evidence(1), HasSubstr("37.0 ms of it the host had not begun"));
+  EXPECT_FALSE(finding->has_recoverable_per_step_ns());
+}
+
+TEST(OverviewGpu, BusyGpusAndBriefUseAreNoFinding) {
+  ProcessBuilder busy(5);
+  const uint32_t kernel = busy.Signature("k", 1, 32);
+  busy.Stream(0, 1, 7).Kernel(kernel, 0, 45 * kMs).Kernel(kernel, 50 * kMs, 100 * kMs);
+  EXPECT_EQ(IdleRule(RunPass<results::Overview>("overview", MakeTrace({&busy}))), nullptr);
+  // Idle for most of 10 ms, in a run of a second.
+  ProcessBuilder brief(5);
+  const uint32_t other = brief.Signature("k", 1, 32);
+  brief.Thread(5, "main").Op("op", 0, 1000 * kMs);
+  brief.Stream(0, 1, 7).Kernel(other, 0, kMs).Kernel(other, 9 * kMs, 10 * kMs);
+  EXPECT_EQ(IdleRule(RunPass<results::Overview>("overview", MakeTrace({&brief}))), nullptr);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
