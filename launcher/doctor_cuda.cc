@@ -6,18 +6,26 @@
 #include "launcher/doctor_cuda.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <link.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
+#include <set>
 #include <sstream>
+#include <utility>
 
 #include "launcher/doctor_nvml.h"
 #include "launcher/read_file.h"
 #include "launcher/text.h"
+#include "launcher/values.h"
+#include "proto/cupti_functions.h"
+#include "proto/library_file.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -51,70 +59,190 @@ uint64_t Bounding() {
   return at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + 7, nullptr, 16);
 }
 
-// Loads a library in a process of its own, as a broken one may do anything. Its path and what
-// cuptiGetVersion says, or nothing.
-struct Probe {
-  std::string path;
-  uint32_t api_version = 0;
-};
-
-void ProbeInChild(const std::string& name, int out) {
-  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle == nullptr) _exit(1);
-  link_map* map = nullptr;
-  dlinfo(handle, RTLD_DI_LINKMAP, &map);
-  uint32_t version = 0;
-  const auto get = reinterpret_cast<int (*)(uint32_t*)>(dlsym(handle, "cuptiGetVersion"));
-  if (get != nullptr && get(&version) != 0) version = 0;
-  const std::string text =
-      std::to_string(version) + " " + (map != nullptr ? map->l_name : name) + "\n";
-  _exit(write(out, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 0 : 1);
-}
-
-bool ProbeLibrary(const std::string& name, Probe* probe) {
+// What `work` writes, in a process of its own, as a broken library may do anything. False: it did
+// not end well, or not in time.
+bool InChild(const std::function<std::string()>& work, std::string* text) {
+  constexpr unsigned kLimitSeconds = 10;
   int ends[2];
   if (pipe(ends) != 0) return false;
   const pid_t child = fork();
-  if (child == 0) ProbeInChild(name, ends[1]);
+  if (child == 0) {
+    const rlimit no_core = {0, 0};
+    setrlimit(RLIMIT_CORE, &no_core);
+    // What libraries say as they are loaded is not ours to say.
+    const int nowhere = open("/dev/null", O_WRONLY);
+    for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, fd);
+    alarm(kLimitSeconds);
+    const std::string result = work();
+    const ssize_t written = write(ends[1], result.data(), result.size());
+    _exit(!result.empty() && written == static_cast<ssize_t>(result.size()) ? 0 : 1);
+  }
   close(ends[1]);
-  std::string text;
   char buffer[4096];
   for (ssize_t got; child > 0 && (got = read(ends[0], buffer, sizeof buffer)) > 0;)
-    text.append(buffer, static_cast<size_t>(got));
+    text->append(buffer, static_cast<size_t>(got));
   close(ends[0]);
   int status = -1;
-  if (child <= 0 || waitpid(child, &status, 0) != child || status != 0) return false;
+  return child > 0 && waitpid(child, &status, 0) == child && status == 0;
+}
+
+struct Probe {
+  std::string path;
+  uint32_t api_version = 0;  // what cuptiGetVersion says, or nothing
+  std::string missing;       // the first needed function that is not there
+};
+
+// "VERSION MISSING PATH", MISSING "-" for none; empty where it cannot be loaded.
+std::string AskLibrary(const std::string& name) {
+  void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return "";
+  link_map* map = nullptr;
+  dlinfo(handle, RTLD_DI_LINKMAP, &map);
+  std::string missing = "-";
+  for (const char* needed : proto::kNeededCuptiFunctions) {
+    if (missing == "-" && dlsym(handle, needed) == nullptr) missing = needed;
+  }
+  uint32_t version = 0;
+  const auto get = reinterpret_cast<int (*)(uint32_t*)>(dlsym(handle, "cuptiGetVersion"));
+  if (get != nullptr && get(&version) != 0) version = 0;
+  return std::to_string(version) + " " + missing + " " + (map != nullptr ? map->l_name : name);
+}
+
+bool ProbeLibrary(const std::string& name, Probe* probe) {
+  std::string text;
+  if (!InChild([&] { return AskLibrary(name); }, &text)) return false;
   std::istringstream words(text);
-  words >> probe->api_version;
+  words >> probe->api_version >> probe->missing;
+  if (probe->missing == "-") probe->missing.clear();
   words.ignore(1);
   std::getline(words, probe->path);
   return !probe->path.empty();
 }
 
-Check LookForCupti(const Variables& environment) {
-  std::vector<std::string> folders;
-  for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-    const auto home = environment.find(variable);
-    if (home != environment.end() && !home->second.empty()) folders.push_back(home->second);
-  }
-  folders.push_back("/usr/local/cuda");
-  Probe probe;
-  const auto found = [&](const std::string& folder) {
-    for (const char* soname :
-         {"libcupti.so.14", "libcupti.so.13", "libcupti.so.12", "libcupti.so.11.8", "libcupti.so"})
-      if (ProbeLibrary(folder + soname, &probe)) return true;
-    return false;
-  };
-  // In the order in which the recorder looks, but for the folder of a program's own runtime.
-  std::vector<std::string> searched = {"the loader's folders"};
-  if (found("")) return CheckCuptiLibrary(probe.path, probe.api_version, searched);
-  for (const std::string& folder : folders) {
-    for (const char* inside : {"/lib64/", "/lib/", "/extras/CUPTI/lib64/"}) {
-      if (found(folder + inside)) return CheckCuptiLibrary(probe.path, probe.api_version, searched);
+// In the order in which the recorder looks, but for what only a running program has: the folder of
+// its own runtime, its search path and its Python packages.
+class CuptiSearch {
+ public:
+  Check Look(const Variables& environment) {
+    constexpr char kLoader[] = "the loader's folders";
+    searched_ = {kLoader};
+    if (InFolders(environment)) return Found();
+    for (const std::string& toolkit : Toolkits(environment)) {
+      if (InToolkit(toolkit)) return Found();
+      searched_.push_back(toolkit);
     }
-    searched.push_back(folder);
+    if (InCache() || In("")) return Found();
+    if (InToolkit("/usr/local/cuda")) return Found();
+    searched_.push_back("/usr/local/cuda");
+    return Found();
   }
-  return CheckCuptiLibrary("", 0, searched);
+
+ private:
+  static std::string ValueOf(const Variables& environment, const char* variable) {
+    const auto found = environment.find(variable);
+    return found == environment.end() ? "" : found->second;
+  }
+
+  static std::vector<std::string> Toolkits(const Variables& environment) {
+    std::vector<std::string> folders;
+    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
+      const std::string home = ValueOf(environment, variable);
+      if (!home.empty()) folders.push_back(home);
+    }
+    return folders;
+  }
+
+  bool InFolders(const Variables& environment) {
+    for (const std::string& folder : Split(ValueOf(environment, "LD_LIBRARY_PATH"), ':')) {
+      if (folder.starts_with('/') && In(folder + "/")) return true;
+    }
+    const std::string conda = ValueOf(environment, "CONDA_PREFIX");
+    return conda.starts_with('/') && In(conda + "/lib/");
+  }
+
+  bool InToolkit(const std::string& folder) {
+    return In(folder + "/lib64/") || In(folder + "/lib/") || In(folder + "/extras/CUPTI/lib64/");
+  }
+
+  bool InCache() {
+    const std::string cache = ReadAll("/etc/ld.so.cache");
+    char folder[1024];
+    for (size_t at = 0; proto::NextInLoaderCache(cache.data(), cache.size(), &at, "libcupti.so",
+                                                 folder, sizeof folder);) {
+      if (In(folder)) return true;
+    }
+    return false;
+  }
+
+  // `folder` ends in a slash; empty: by name alone.
+  bool In(const std::string& folder) {
+    for (const char* name : {"libcupti.so.14", "libcupti.so.13", "libcupti.so.12",
+                             "libcupti.so.11.8", "libcupti.so"}) {
+      const std::string path = folder + name;
+      if (folder.empty() ? unsound_names_.count(name) != 0 : !IsSound(path, name)) continue;
+      if (ProbeLibrary(path, &probe_)) return true;
+    }
+    return false;
+  }
+
+  bool IsSound(const std::string& path, const char* name) {
+    if (access(path.c_str(), F_OK) != 0) return false;
+    const char* fault = proto::FaultOfLibrary(path.c_str());
+    if (fault == nullptr) return true;
+    unsound_names_.insert(name);
+    const std::string words = path + " " + fault;
+    // One folder may have several names.
+    if (std::find(passed_over_.begin(), passed_over_.end(), words) == passed_over_.end())
+      passed_over_.push_back(words);
+    return false;
+  }
+
+  Check Found() const {
+    return CheckCuptiLibrary(probe_.path, probe_.api_version, searched_, probe_.missing,
+                             passed_over_);
+  }
+
+  Probe probe_;
+  std::vector<std::string> searched_, passed_over_;
+  std::set<std::string> unsound_names_;
+};
+
+bool NamesOtherTool(const std::string& value) {
+  return !value.empty() && value != "none" &&
+         value.find("libgpuprof_inject.so") == std::string::npos;
+}
+
+// The entry's name, "-" where the tool has none of it; empty where it does not load.
+std::string AskTool(const std::string& path, const char* entry) {
+  void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (handle == nullptr) return "";
+  return dlsym(handle, entry) != nullptr ? entry : "-";
+}
+
+// By variable, what `gpuprof run` would find wrong with the tool that it names.
+Variables InjectionFaults(const Variables& environment) {
+  constexpr std::pair<const char*, const char*> kEntries[] = {
+      {"CUDA_INJECTION64_PATH", "InitializeInjection"},
+      {"NVTX_INJECTION64_PATH", "InitializeInjectionNvtx2"}};
+  Variables faults;
+  for (const auto& [variable, entry] : kEntries) {
+    const auto found = environment.find(variable);
+    if (found == environment.end() || !NamesOtherTool(found->second)) continue;
+    const std::string& path = found->second;
+    const bool is_path = path.find('/') != std::string::npos;
+    const char* fault = is_path ? proto::FaultOfLibrary(path.c_str()) : nullptr;
+    std::string text;
+    if (is_path && access(path.c_str(), F_OK) != 0) {
+      faults[variable] = "there is no such file";
+    } else if (fault != nullptr) {
+      faults[variable] = std::string("it ") + fault;
+    } else if (!InChild([&] { return AskTool(path, entry); }, &text)) {
+      faults[variable] = "it does not load";
+    } else if (text != entry) {
+      faults[variable] = std::string("it has no ") + entry;
+    }
+  }
+  return faults;
 }
 
 }  // namespace
@@ -153,14 +281,17 @@ Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_ro
           ""};
 }
 
-Check CheckInjection(const Variables& environment) {
-  std::string others;
+Check CheckInjection(const Variables& environment, const Variables& faults) {
+  std::string others, broken, unset;
   for (const char* variable : {"CUDA_INJECTION64_PATH", "NVTX_INJECTION64_PATH"}) {
     const auto found = environment.find(variable);
-    if (found == environment.end() || found->second.empty() ||
-        found->second.find("libgpuprof_inject.so") != std::string::npos)
-      continue;
-    others += (others.empty() ? "" : "; ") + std::string(variable) + "=" + found->second;
+    if (found == environment.end() || !NamesOtherTool(found->second)) continue;
+    const auto fault = faults.find(variable);
+    std::string& to = fault == faults.end() ? others : broken;
+    to += (to.empty() ? "" : "; ") + std::string(variable) + "=" + found->second;
+    if (fault == faults.end()) continue;
+    broken += ": " + fault->second;
+    unset += (unset.empty() ? "" : " and ") + std::string(variable);
   }
   std::string collector;
   if (const auto found = environment.find("INTEL_LIBITTNOTIFY64");
@@ -168,41 +299,52 @@ Check CheckInjection(const Variables& environment) {
       found->second.find("libgpuprof_inject.so") == std::string::npos)
     collector = "INTEL_LIBITTNOTIFY64=" + found->second +
                 ": that collector keeps ITT's tasks, which are not recorded";
-  if (others.empty() && !collector.empty()) return {"GPU injection", Level::kInfo, collector, ""};
-  if (others.empty()) return {"GPU injection", Level::kOk, "no other tool has asked for it", ""};
-  if (!collector.empty()) collector = ". " + collector;
-  return {"GPU injection", Level::kInfo,
-          others +
-              "; it is called behind gpuprof's. Where it holds CUPTI, GPU activity is its own "
-              "and the host side is recorded" +
-              collector,
-          ""};
+  if (!others.empty())
+    others +=
+        "; it is called behind gpuprof's. Where it holds CUPTI, GPU activity is its own and the "
+        "host side is recorded";
+  if (!broken.empty()) broken += "; programs go on without it";
+  std::string all;
+  for (const std::string& part : {broken, others, collector})
+    all += (all.empty() || part.empty() ? "" : ". ") + part;
+  if (!broken.empty()) return {"GPU injection", Level::kWarn, all, "correct or unset " + unset};
+  if (!all.empty()) return {"GPU injection", Level::kInfo, all, ""};
+  return {"GPU injection", Level::kOk, "no other tool has asked for it", ""};
 }
 
 Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
-                        const std::vector<std::string>& searched) {
+                        const std::vector<std::string>& searched, const std::string& missing,
+                        const std::vector<std::string>& passed_over) {
+  std::string over, where;
+  for (const std::string& file : passed_over) over += (over.empty() ? "" : "; ") + file;
+  for (const std::string& folder : searched) where += (where.empty() ? "" : ", ") + folder;
+  const std::string version =
+      api_version != 0 ? ", API version " + std::to_string(api_version) : "";
   if (path.empty()) {
-    std::string where;
-    for (const std::string& folder : searched) where += (where.empty() ? "" : ", ") + folder;
-    return {"CUPTI", Level::kInfo,
-            "none in " + where +
-                "; a program's own, beside its libcudart or in its Python wheels, is found when it "
-                "runs. Else: pip install nvidia-cuda-cupti, or the toolkit's package cuda-cupti",
-            ""};
+    const std::string none =
+        "none in " + where +
+        "; a program's own, beside its libcudart or in its Python wheels, is found when it runs. "
+        "Else: pip install nvidia-cuda-cupti, or the toolkit's package cuda-cupti";
+    if (over.empty()) return {"CUPTI", Level::kInfo, none, ""};
+    return {"CUPTI", Level::kWarn, over + "; " + none, "install that library anew"};
   }
-  if (api_version != 0 && api_version < kOldestCupti) {
-    return {
-        "CUPTI", Level::kWarn, path + ", API version " + std::to_string(api_version),
-        "gpuprof needs CUPTI of CUDA 11.8 (API version 18) or newer: update the toolkit, or set "
-        "CUDA_HOME to a newer one"};
+  if (!missing.empty() || (api_version != 0 && api_version < kOldestCupti)) {
+    const std::string lacks = missing.empty() ? "" : " has no " + missing;
+    return {"CUPTI", Level::kWarn,
+            path + lacks + version + (over.empty() ? "" : "; passed over: " + over),
+            "gpuprof needs CUPTI of CUDA 11.8 (API version 18) or newer: update the toolkit, or "
+            "set CUDA_HOME to a newer one"};
   }
-  return {"CUPTI", Level::kOk,
-          path + (api_version != 0 ? ", API version " + std::to_string(api_version) : ""), ""};
+  if (!over.empty()) {
+    return {"CUPTI", Level::kWarn, path + version + "; passed over: " + over,
+            "install that library anew, or remove it"};
+  }
+  return {"CUPTI", Level::kOk, path + version, ""};
 }
 
 std::vector<Check> CudaChecks(const Variables& environment) {
-  return {CheckDriver(LookForDriver()), LookForCupti(environment), CheckInjection(environment),
-          NvmlCheck(),
+  return {CheckDriver(LookForDriver()), CuptiSearch().Look(environment),
+          CheckInjection(environment, InjectionFaults(environment)), NvmlCheck(),
           CheckCounters(ReadAll("/proc/driver/nvidia/params"), Bounding(), geteuid() == 0)};
 }
 

@@ -30,11 +30,15 @@ Check CheckDriver(const DriverSigns& signs);
 // For hardware counters alone: activity needs no privilege.
 Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_root);
 
-// A tool that asked for CUDA's or NVTX's one place before.
-Check CheckInjection(const Variables& environment);
+// Tools that asked for CUDA's or NVTX's one place before. `faults`: by variable, what is wrong with
+// the tool that it names, as the end of a sentence.
+Check CheckInjection(const Variables& environment, const Variables& faults = {});
 
-// Of a library found; `api_version` is what cuptiGetVersion says, 0 if it cannot be asked.
+// Of a library found; `api_version` is what cuptiGetVersion says, 0 if it cannot be asked;
+// `missing`: a function that recording needs and that it has not; `passed_over`: files before it
+// that are no whole libraries, each with what is wrong.
 Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
-                        const std::vector<std::string>& searched);
+                        const std::vector<std::string>& searched, const std::string& missing = "",
+                        const std::vector<std::string>& passed_over = {});
 
 }  // namespace gpuprof::launcher

@@ -4,10 +4,11 @@
 """Which libcupti is used, of several: the program's own, the newest that its driver is not too old for, and never two."""
 
 import json
+import subprocess
 
 import pytest
 
-from conftest import gpuprof
+from conftest import gpuprof, needs
 from fake_gpu import DOUBLES, LIBRARIES, PERSONALITIES, Truth, environment_of, needs_doubles
 from trace_file import read_bundle
 
@@ -162,3 +163,50 @@ def test_where_all_that_fits_is_cut_it_is_said(used, tmp_path):
     assert found == ""
     (line,) = [line for line in outcome.words.splitlines() if "no GPU activity is recorded" in line]
     assert f"{cut} is incomplete" in line and "install it anew" in line
+
+
+def doctor(name, **variables):
+    """What doctor says of this check, of the variables alone."""
+    done = gpuprof("doctor", "--json", env={"CUDA_HOME": "", "CUDA_PATH": "", "CONDA_PREFIX": "", **variables})
+    (check,) = [check for check in json.loads(done.out)["checks"] if check["name"] == name]
+    return check
+
+
+def test_doctor_looks_where_the_recorder_does(tmp_path):
+    there = put("12.9", tmp_path / "toolkit" / "lib64")
+    cut = put_cut("13.0", tmp_path / "cut")
+    check = doctor("CUPTI", LD_LIBRARY_PATH=f"{tmp_path / 'cut'}:{LIBRARIES}", CUDA_HOME=str(tmp_path / "toolkit"))
+    assert check["level"] == "warn" and f"passed over: {cut} is incomplete" in check["found"], check
+    assert check["found"].startswith(f"{LIBRARIES}/libcupti.so.13, API version 130001"), check
+    there_alone = doctor("CUPTI", LD_LIBRARY_PATH=str(without_cupti(tmp_path / "lib")), CUDA_HOME=str(tmp_path / "toolkit"))
+    assert there_alone["level"] == "ok" and there_alone["found"].startswith(str(there)), there_alone
+
+
+@needs("cc")
+def test_one_that_lacks_what_is_needed_is_refused_by_both(used, tmp_path):
+    folder = without_cupti(tmp_path / "lib")
+    stub = folder / "libcupti.so.13"
+    (tmp_path / "stub.c").write_text("int cuptiSubscribe(void) { return 0; }\n")
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "stub.c", "-o", stub], check=True)
+    found, outcome = used(PROGRAM, [folder])
+    assert found == "" and f"{stub} has no cuptiGetVersion" in outcome.words
+    check = doctor("CUPTI", LD_LIBRARY_PATH=str(folder))
+    assert check["level"] == "warn" and f"{stub} has no cuptiGetVersion" in check["found"] and "11.8" in check["fix"], check
+
+
+@needs("cc")
+def test_doctor_tries_the_tools_that_variables_name(tmp_path):
+    (tmp_path / "tool.c").write_text("int InitializeInjection(void) { return 1; }\n")
+    tool = tmp_path / "tool.so"
+    subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "tool.c", "-o", tool], check=True)
+    (tmp_path / "text.so").write_text("not an object")
+    whole = doctor("GPU injection", CUDA_INJECTION64_PATH=str(tool))
+    assert whole["level"] == "info" and "called behind" in whole["found"], whole
+    for variables, words in [({"CUDA_INJECTION64_PATH": str(tmp_path / "none.so")}, "there is no such file"),
+                             ({"CUDA_INJECTION64_PATH": str(tmp_path / "text.so")}, "it is no shared library"),
+                             ({"CUDA_INJECTION64_PATH": "libnosuchtool.so"}, "it does not load"),
+                             ({"NVTX_INJECTION64_PATH": str(tool)}, "it has no InitializeInjectionNvtx2")]:
+        ((variable, value),) = variables.items()
+        broken = doctor("GPU injection", **variables)
+        assert broken["level"] == "warn" and f"{variable}={value}: {words}" in broken["found"], broken
+        assert broken["fix"] == f"correct or unset {variable}"

@@ -6,6 +6,7 @@
 #include <dlfcn.h>
 #include <unistd.h>
 
+#include "proto/cupti_functions.h"
 #include "proto/library_file.h"
 #include "tracer/base/loaded_library.h"
 #include "tracer/cupti/driver.h"
@@ -110,6 +111,27 @@ void SayNotFound(const Search& search, Text* reason) {
       "runtime, in its Python packages, nor by the loader; install the CUPTI of its CUDA (pip: "
       "nvidia-cuda-cupti), or name its folder in LD_LIBRARY_PATH");
 }
+
+constexpr bool IsNeeded(const char* symbol) {
+  for (const char* needed : proto::kNeededCuptiFunctions) {
+    if (__builtin_strcmp(needed, symbol) == 0) return true;
+  }
+  return false;
+}
+
+// Doctor asks for the same as the table of functions.
+constexpr bool NeededAgree() {
+  size_t count = 0;
+  bool agree = true;
+#define GPUPROF_CUPTI_COMPARE(member, symbol, type, needed) \
+  agree &= IsNeeded("cupti" symbol) == (needed);            \
+  count += (needed) ? 1 : 0;
+  GPUPROF_CUPTI_FUNCTIONS(GPUPROF_CUPTI_COMPARE)
+#undef GPUPROF_CUPTI_COMPARE
+  return agree &&
+         count == sizeof(proto::kNeededCuptiFunctions) / sizeof(proto::kNeededCuptiFunctions[0]);
+}
+static_assert(NeededAgree());
 
 // Null: all there. Else the symbol that is missing.
 const char* Resolve(void* handle, Functions* functions) {

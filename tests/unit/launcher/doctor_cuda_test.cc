@@ -46,6 +46,36 @@ TEST(DoctorCuda, OtherToolsAreNamed) {
               HasSubstr("INTEL_LIBITTNOTIFY64=/opt/vtune/collector.so"));
 }
 
+TEST(DoctorCuda, AToolThatCannotBeLoadedIsAFault) {
+  const Variables both = {{"CUDA_INJECTION64_PATH", "/opt/other.so"},
+                          {"NVTX_INJECTION64_PATH", "/opt/nvtx.so"}};
+  const Check check = CheckInjection(both, {{"CUDA_INJECTION64_PATH", "there is no such file"}});
+  EXPECT_EQ(check.level, Level::kWarn);
+  EXPECT_THAT(check.found, HasSubstr("CUDA_INJECTION64_PATH=/opt/other.so: there is no such file"));
+  EXPECT_THAT(check.found, HasSubstr("NVTX_INJECTION64_PATH=/opt/nvtx.so; it is called behind"));
+  EXPECT_EQ(check.fix, "correct or unset CUDA_INJECTION64_PATH");
+  EXPECT_EQ(CheckInjection({{"CUDA_INJECTION64_PATH", "none"}}).level, Level::kOk);
+}
+
+TEST(DoctorCuda, ALibraryThatTheRecorderRefuses) {
+  const Check stub = CheckCuptiLibrary("/a/libcupti.so.13", 0, {}, "cuptiGetVersion");
+  EXPECT_EQ(stub.level, Level::kWarn);
+  EXPECT_THAT(stub.found, HasSubstr("/a/libcupti.so.13 has no cuptiGetVersion"));
+  EXPECT_THAT(stub.fix, HasSubstr("11.8"));
+}
+
+TEST(DoctorCuda, FilesThatWerePassedOver) {
+  const std::vector<std::string> cut = {"/a/libcupti.so.13 is incomplete"};
+  const Check next = CheckCuptiLibrary("/b/libcupti.so.12", 28, {}, "", cut);
+  EXPECT_EQ(next.level, Level::kWarn);
+  EXPECT_THAT(next.found, HasSubstr("/b/libcupti.so.12, API version 28"));
+  EXPECT_THAT(next.found, HasSubstr("passed over: /a/libcupti.so.13 is incomplete"));
+  const Check none = CheckCuptiLibrary("", 0, {"/usr/local/cuda"}, "", cut);
+  EXPECT_EQ(none.level, Level::kWarn);
+  EXPECT_THAT(none.found, HasSubstr("/a/libcupti.so.13 is incomplete; none in /usr/local/cuda"));
+  EXPECT_THAT(none.fix, HasSubstr("anew"));
+}
+
 TEST(DoctorCuda, LibraryOldNewOrNone) {
   EXPECT_EQ(CheckCuptiLibrary("/a/libcupti.so.13", 130001, {}).level, Level::kOk);
   EXPECT_THAT(CheckCuptiLibrary("/a/libcupti.so.11.2", 14, {}).fix, HasSubstr("11.8"));
