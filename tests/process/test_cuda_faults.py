@@ -88,6 +88,19 @@ def test_refused_it_says_why_once_and_the_host_is_recorded(unharmed, script, rea
     assert reason in health, health
 
 
+@pytest.mark.parametrize("code, remedy", [(999, "install the CUPTI of the driver's release"), (15, "install one that fits the driver")])
+def test_a_library_that_does_not_fit_the_driver_is_named(unharmed, code, remedy):
+    """With the driver's release and the remedy; the trace has both, the library as well."""
+    outcome, _ = unharmed("vector_add", script=f"fail cuptiSubscribe {code}; driver_version 13010")
+    (line,) = said(outcome)
+    library = f"{LIBRARIES}/libcupti.so.13"
+    assert f"({library}, CUPTI 13.0, API version 130001; the driver is of CUDA 13.1)" in line and remedy in line
+    (process,) = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
+    assert line.split("gpuprof: ")[1] in [note.removeprefix("cuda: ") for note in process["notes"]]
+    (note,) = [note for note in process["notes"] if note.startswith("cupti: ")]
+    assert note == f"cupti: CUPTI 13.0 (130001) of {library}, which could not be subscribed to"
+
+
 def test_one_kind_refused_the_others_are_recorded(unharmed):
     outcome, truth = unharmed("vector_add", script="fail cuptiActivityEnable:1 26; fail cuptiActivityEnable:22 26")
     (trace,) = read_bundle(outcome.bundle)

@@ -91,6 +91,9 @@ uint64_t g_next_clock = 0;
 // What is used, in words; whole once g_described is set.
 char g_description[2800];
 std::atomic<uint32_t> g_described{0};
+// The same of a library that could not be used so far.
+char g_unused[1400];
+std::atomic<uint32_t> g_unused_described{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -234,7 +237,11 @@ bool EnableKinds() {
     g_enabled[i] = result == kSuccess;
     any |= g_enabled[i];
     if (result != kSuccess && kind.refused != nullptr) {
-      SayRefused(*g_host, g_library.functions, {"cuptiActivityEnable", result}, kind.refused);
+      const SubscribeFailure failure = {.function = "cuptiActivityEnable", .result = result};
+      if (kind.activity == Activity::kConcurrentKernel)
+        SayUnusable(*g_host, g_library, failure);
+      else
+        SayRefused(*g_host, g_library.functions, failure, kind.refused);
     }
   }
   if (any) {
@@ -257,12 +264,25 @@ void DisableKinds() {
   g_driver_enabled = false;
 }
 
+void AddLibrary(Text* text) {
+  text->Add("CUPTI ");
+  AddRelease(g_library.version, text);
+  text->Add(" (").Number(g_library.version).Add(") of ").Add(g_library.path);
+}
+
+// Until a subscription succeeds.
+void DescribeUnused() {
+  if (g_unused_described.load() != 0) return;
+  Text text(g_unused);
+  AddLibrary(&text);
+  text.Add(", which could not be subscribed to");
+  g_unused_described.store(1, std::memory_order_release);
+}
+
 void Describe() {
   if (g_described.load() != 0) return;
   Text text(g_description);
-  text.Add("CUPTI ");
-  AddRelease(g_library.version, &text);
-  text.Add(" (").Number(g_library.version).Add(") of ").Add(g_library.path);
+  AddLibrary(&text);
   text.Add(g_subscriber.interface() == Interface::kV2
                ? ", by its second interface: other profilers may use it at the same time"
                : ", by its first interface: no other profiler can use it during a capture");
@@ -295,7 +315,8 @@ bool Subscribe() {
   constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
   SubscribeFailure failure;
   if (!g_subscriber.Subscribe(g_library, kHandlers, &failure)) {
-    SayRefused(*g_host, g_library.functions, failure);
+    SayUnusable(*g_host, g_library, failure);
+    DescribeUnused();
     return false;
   }
   Describe();
@@ -487,7 +508,8 @@ OwnBuffers Own() { return {g_own_bytes.load(), g_own_pinned.load() != 0}; }
 
 uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed) + g_buffers.let_go(); }
 const char* Description() {
-  return g_described.load(std::memory_order_acquire) != 0 ? g_description : "";
+  if (g_described.load(std::memory_order_acquire) != 0) return g_description;
+  return g_unused_described.load(std::memory_order_acquire) != 0 ? g_unused : "";
 }
 
 }  // namespace gpuprof::tracer::cupti

@@ -5,13 +5,15 @@
 
 #include <atomic>
 
+#include "tracer/cupti/driver.h"
+#include "tracer/cupti/quirks.h"
 #include "tracer/cupti/text.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
 
 // Whole once g_refused is set.
-char g_refusal[640];
+char g_refusal[1600];
 std::atomic<uint32_t> g_refused{0};
 
 const char* Meaning(int result) {
@@ -39,6 +41,39 @@ const char* Meaning(int result) {
   }
 }
 
+void Describe(const Functions& functions, const SubscribeFailure& failure, const char* lacking,
+              Text* text) {
+  const char* name = nullptr;
+  if (functions.get_result_string != nullptr) functions.get_result_string(failure.result, &name);
+  text->Add(lacking).Add(": ").Add(failure.function).Add(" failed with ");
+  text->Add(name != nullptr ? name : "an unknown error");
+  const char* meaning = Meaning(failure.result);
+  if (*meaning != 0) text->Add(": ");
+  if (IsHeld(failure.result)) {
+    text->Add("another profiler in this process");
+    if (failure.holder[0] != 0) text->Add(" (").AddForeign(failure.holder).Add(")");
+  }
+  text->Add(meaning);
+}
+
+// A library that cannot speak to the driver gives no better reason than these.
+void NameMismatch(const Library& library, int result, Text* text) {
+  constexpr uint32_t kMajor = 1000, kMinor = 10;
+  const uint32_t driver = DriverVersion();
+  text->Add(result == kUnknown ? ": most likely a library that does not fit the driver" : "");
+  text->Add(" (").Add(library.path).Add(", CUPTI ");
+  AddRelease(library.version, text);
+  text->Add(", API version ").Number(library.version);
+  if (driver != 0)
+    text->Add("; the driver is of CUDA ")
+        .Number(driver / kMajor)
+        .Add(".")
+        .Number(driver % kMajor / kMinor);
+  text->Add(")");
+  if (result == kUnknown)
+    text->Add("; install the CUPTI of the driver's release of CUDA, or a newer driver");
+}
+
 }  // namespace
 
 void Refuse(const Host& host, const char* text) {
@@ -53,18 +88,17 @@ void Refuse(const Host& host, const char* text) {
 void SayRefused(const Host& host, const Functions& functions, const SubscribeFailure& failure,
                 const char* lacking) {
   char line[640];
-  const char* name = nullptr;
-  if (functions.get_result_string != nullptr) functions.get_result_string(failure.result, &name);
   Text text(line);
-  text.Add(lacking).Add(": ").Add(failure.function).Add(" failed with ");
-  text.Add(name != nullptr ? name : "an unknown error");
-  const char* meaning = Meaning(failure.result);
-  if (*meaning != 0) text.Add(": ");
-  if (IsHeld(failure.result)) {
-    text.Add("another profiler in this process");
-    if (failure.holder[0] != 0) text.Add(" (").AddForeign(failure.holder).Add(")");
-  }
-  text.Add(meaning);
+  Describe(functions, failure, lacking, &text);
+  Refuse(host, line);
+}
+
+void SayUnusable(const Host& host, const Library& library, const SubscribeFailure& failure) {
+  char line[1600];
+  Text text(line);
+  Describe(library.functions, failure, "no GPU activity is recorded", &text);
+  if (failure.result == kUnknown || failure.result == kNotInitialized)
+    NameMismatch(library, failure.result, &text);
   Refuse(host, line);
 }
 
