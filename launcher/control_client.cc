@@ -104,10 +104,13 @@ int Connect(int fd, const Endpoint& endpoint) {
   return 0;
 }
 
-bool IsPeer(int fd, uint32_t uid) {
+// False: it is not this user's.
+bool FindPeer(int fd, uint32_t uid, int32_t* pid) {
   ucred peer = {};
   socklen_t bytes = sizeof peer;
-  return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) == 0 && peer.uid == uid;
+  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != uid) return false;
+  *pid = peer.pid;
+  return true;
 }
 
 int Exchange(int fd, const std::string& verb, std::string* answer) {
@@ -205,7 +208,7 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
   setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
   int error = Connect(socket.get(), endpoint);
   bool is_gone = error == ECONNREFUSED || error == ENOENT;
-  if (error == 0 && !IsPeer(socket.get(), endpoint.uid)) error = EPERM;
+  if (error == 0 && !FindPeer(socket.get(), endpoint.uid, &answer.peer)) error = EPERM;
   std::string text;
   if (error == 0) {
     error = Exchange(socket.get(), verb, &text);

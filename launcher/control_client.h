@@ -34,6 +34,7 @@ std::vector<Endpoint> FindEndpoints();
 struct Answer {
   enum class Kind { kOk, kRefused, kUnreachable, kNobody } kind = Kind::kUnreachable;
   std::string error;  // cause and fix, unless kOk; kNobody: the socket's process is gone
+  int32_t peer = 0;   // the process that listens, by its number here; 0: none, or not the user's
   std::vector<std::pair<std::string, std::string>> values;  // as sent, without result and error
   std::string Get(const char* key) const;
 };

@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // `gpuprof ps`: asks every control socket for its status; leftovers of dead processes are passed
-// over and removed.
+// over and removed. Of one that lives and gives no answer /proc tells what it can.
+
+#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -10,6 +12,8 @@
 #include "launcher/command.h"
 #include "launcher/control_client.h"
 #include "launcher/process_json.h"
+#include "launcher/program.h"
+#include "launcher/read_file.h"
 #include "launcher/text.h"
 #include "proto/control.h"
 
@@ -18,24 +22,52 @@ namespace {
 
 constexpr int kTimeoutMs = 2'000;
 
+std::string StateOf(int32_t pid) {
+  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const size_t end = stat.rfind(") ");
+  const char letter = end == std::string::npos || end + 2 >= stat.size() ? '?' : stat[end + 2];
+  return letter == 'T' || letter == 't' ? "stopped" : "unresponsive";
+}
+
+std::string ProgramOf(int32_t pid) {
+  char path[4096];
+  const ssize_t length =
+      readlink(("/proc/" + std::to_string(pid) + "/exe").c_str(), path, sizeof path);
+  return length <= 0 ? "" : BaseName(std::string(path, static_cast<size_t>(length)));
+}
+
+// Gives an answer for a process that gave none.
+void Describe(const Endpoint& endpoint, Answer* answer) {
+  answer->values = {{proto::kKeyPid, std::to_string(endpoint.pid)},
+                    {proto::kKeyState, StateOf(answer->peer)},
+                    {proto::kKeyProgram, ProgramOf(answer->peer)}};
+}
+
 class Ps : public Verb {
  public:
   void Declare(Options* options) override { options->Flag("--json", &json_, "Print JSON"); }
 
   int Execute(const Options&) override {
     std::vector<Answer> answers;
+    bool has_others = false;
     for (const Endpoint& endpoint : FindEndpoints()) {
-      const Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
+      Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
       if (answer.kind == Answer::Kind::kOk) {
         answers.push_back(answer);
       } else if (answer.kind == Answer::Kind::kNobody) {
         RemoveStale(endpoint);
       } else {
         Say("process " + std::to_string(endpoint.pid) + ": " + answer.error);
+        has_others = true;
+        if (answer.peer == 0) continue;
+        Describe(endpoint, &answer);
+        answers.push_back(answer);
       }
     }
     if (json_) {
       PutOut(ProcessesJson(answers).dump(2) + "\n");
+    } else if (answers.empty() && has_others) {
+      return kExitOk;  // there are some, and why they are not listed has been said
     } else if (answers.empty()) {
       Say("no running process has gpuprof in it; start one with 'gpuprof run -- COMMAND'");
     } else {

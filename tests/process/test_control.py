@@ -4,6 +4,7 @@
 """Captures switched on and off from outside: by signal, by socket, a thousand times, without growth, with consistent records."""
 
 import collections
+import json
 import os
 import pathlib
 import signal
@@ -15,7 +16,7 @@ import time
 import numpy
 import pytest
 
-from conftest import GPUPROF, HEAP_EXACT, program, verify
+from conftest import GPUPROF, HEAP_EXACT, gpuprof, program, verify
 
 
 def _vitals(run):
@@ -89,6 +90,23 @@ def _come_to_rest(run):
         assert run.ctl("stop").status == 0
     assert run.state()["state"] == "dormant"
     return run.state()["captures"]
+
+
+def test_a_stopped_process_is_listed(session):
+    run = session([program("toggled"), "1"], "--capture=off")
+    assert run.line() == "ready"
+    os.kill(run.pid, signal.SIGSTOP)
+    try:
+        table, listed = gpuprof("ps"), gpuprof("ps", "--json")
+    finally:
+        os.kill(run.pid, signal.SIGCONT)
+    assert table.status == listed.status == 0
+    assert "no running process" not in table.err.decode() and f"process {run.pid}: did not answer" in table.err.decode()
+    (row,) = [line.split() for line in table.out.decode().splitlines() if line.split()[0] == str(run.pid)]
+    assert row == [str(run.pid), "stopped", "toggled"]
+    (process,) = [process for process in json.loads(listed.out)["processes"] if process["pid"] == run.pid]
+    assert process == {"pid": run.pid, "state": "stopped", "program": "toggled"}
+    assert run.finish().status == 0
 
 
 def test_thousand_toggles_by_signal(session):

@@ -115,6 +115,7 @@ TEST_F(ControlTest, AHungProcessIsNotWaitedForForever) {
   const Answer answer = Ask(Find()[0], "status", 100);
   EXPECT_EQ(answer.kind, Answer::Kind::kUnreachable);
   EXPECT_THAT(answer.error, HasSubstr("did not answer"));
+  EXPECT_EQ(answer.peer, getpid()) << "it lives, whatever its socket is called";
 }
 
 TEST_F(ControlTest, LeftoversOfTheDeadAreRemoved) {
