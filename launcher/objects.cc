@@ -68,6 +68,12 @@ std::string OwnFolder() {
 Objects FindObjectsFrom(const std::string& command_folder, const std::string& inject,
                         const std::string& tracer) {
   Objects objects;
+  if (command_folder.empty() && (inject.empty() || tracer.empty())) {
+    objects.error =
+        "gpuprof cannot tell where it is installed: /proc/self/exe cannot be read; mount /proc "
+        "(mount -t proc proc /proc)";
+    return objects;
+  }
   objects.inject = Locate(proto::kInjectObject, "inject", proto::kEnvInject, inject, command_folder,
                           &objects.error);
   if (!objects.error.empty()) return objects;

@@ -25,7 +25,7 @@ Objects FindObjects(const std::vector<Setting>& settings);
 Objects FindObjectsFrom(const std::string& command_folder, const std::string& inject,
                         const std::string& tracer);
 
-// The folder of the running command.
+// The folder of the running command; empty where there is no /proc that tells it.
 std::string OwnFolder();
 
 // LD_PRELOAD with `inject` in it: a sanitizer's runtime first (it aborts the program otherwise),

@@ -104,6 +104,16 @@ def test_missing_objects_are_told(tmp_path):
     assert "GPUPROF_INJECT names '/nope.so'" in result.stderr
 
 
+def test_without_proc_the_cause_is_named(tmp_path):
+    unshared = ["unshare", "--mount", "sh", "-c", 'umount -l /proc && exec "$0" "$@"']
+    if subprocess.run([*unshared, "true"], capture_output=True).returncode != 0:
+        pytest.skip("this machine does not let /proc be unmounted")
+    result = subprocess.run([*unshared, GPUPROF, "run", "--", "echo", "started"], cwd=tmp_path, text=True, capture_output=True,
+                            env=clean_env(), timeout=60)
+    assert (result.returncode, result.stdout) == (125, "")
+    assert "/proc/self/exe cannot be read; mount /proc" in result.stderr
+
+
 @pytest.mark.parametrize("args, words", [
     (["run"], "a command is missing"),
     (["run", "--captrue=off", "--", "true"], "Did you mean '--capture'?"),

@@ -53,6 +53,14 @@ class Tree : public testing::Test {
   fs::path root_;
 };
 
+TEST_F(Tree, WithoutProcTheCauseIsNamed) {
+  EXPECT_THAT(FindObjectsFrom("", "", "").error, HasSubstr("mount /proc"));
+  Touch("i.so");
+  EXPECT_THAT(FindObjectsFrom("", root_ / "i.so", "").error, HasSubstr("mount /proc"));
+  Touch("t.so");
+  EXPECT_EQ(FindObjectsFrom("", root_ / "i.so", root_ / "t.so").error, "") << "both are named";
+}
+
 TEST_F(Tree, FoundInAnInstalledTreeWhereverItIs) {
   Touch("bin/gpuprof");
   Touch("lib/gpuprof/libgpuprof_inject.so");
