@@ -134,11 +134,11 @@ TEST_F(OpenTest, RowsThatStandInAnyOrderAreSortedByTime) {
   maker.Row(ChunkKind::kMapping, 1, {4000, 1, 0xc000, 4096, 0});
   maker.Row(ChunkKind::kHeap, 1, {9000, 2, 0x20, 16, 0});
   maker.Row(ChunkKind::kHeap, 1, {8000, 1, 0x10, 0, 0});
-  maker.Row(ChunkKind::kDeviceMemory, 2, {900, 1, 0x200, 64, 5, 0, 0, 0});
+  maker.Row(ChunkKind::kDeviceMemory, 2, {kWall + 900, 1, 0x200, 64, 5, 0, 0, 0});
   maker.Flush();
-  maker.Row(ChunkKind::kDeviceMemory, 2, {800, 1, 0x100, 32, 4, 0, 0, 0});
-  maker.Row(ChunkKind::kCudaEvent, 2, {700, 3, 1, 2});
-  maker.Row(ChunkKind::kCudaEvent, 2, {600, 2, 1, 1});
+  maker.Row(ChunkKind::kDeviceMemory, 2, {kWall + 800, 1, 0x100, 32, 4, 0, 0, 0});
+  maker.Row(ChunkKind::kCudaEvent, 2, {kWall + 700, 3, 1, 2});
+  maker.Row(ChunkKind::kCudaEvent, 2, {kWall + 600, 2, 1, 1});
   maker.End();
   maker.Close();
   const auto trace = MustOpen(directory_.path());
