@@ -28,6 +28,8 @@
 //   {"t":"um_configured","count":..,"result":..}     the tool configured this many of its counters
 //   {"t":"alloc|free","space":"device|pinned|managed|pool","address":..,"bytes":..,"pool":..,
 //    "stream":..,"correlation":..,"tid":..,"time":..}
+//   {"t":"end","space":..,"address":..,"bytes":..,"device":..,"context":..,"time":..}
+//                                     it went with its context
 //   {"t":"pool","op":"create|destroy|trim","address":..,"size":..,"correlation":..}
 //   {"t":"context|stream","op":"create|destroy","id":..,"context":..,"device":..}
 //   {"t":"graph_launch","graph":..,"nodes":..,"stream":..,"correlation":..,"tid":..,"start":..,"end":..}

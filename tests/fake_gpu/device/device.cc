@@ -9,6 +9,7 @@
 
 #include "tests/fake_gpu/device/call.h"
 #include "tests/fake_gpu/device/clock.h"
+#include "tests/fake_gpu/device/memory.h"
 #include "tests/fake_gpu/device/script.h"
 #include "tests/fake_gpu/truth.h"
 
@@ -101,6 +102,7 @@ void DestroyContext(CUcontext context) {
   if (!context->alive.load()) return;
   WaitUntil(EndOf(context));
   TellSink({.event = ObjectEvent::kContextDestroyStarting, .context = context});
+  FreeWithContext(context);
   context->alive.store(false);
   TruthLine("{\"t\":\"context\",\"op\":\"destroy\",\"id\":%u,\"context\":%u,\"device\":%d}",
             context->id, context->id, context->device);

@@ -34,20 +34,14 @@ State& TheState() {
   return *state;
 }
 
+const char* SpaceName(Space space) {
+  constexpr const char* kNames[] = {"", "", "pinned", "device", "", "managed"};
+  return kNames[static_cast<int>(space)];
+}
+
 uint64_t Rounded(uint64_t bytes, uint64_t to) { return (bytes + to - 1) / to * to; }
 
-void Tell(const Allocation& block, bool release, CUstream stream) {
-  // Memory of the program's own was only made known: neither allocated nor released.
-  if (block.registered) return;
-  const char* const spaces[] = {"", "", "pinned", "device", "", "managed"};
-  TruthLine(
-      "{\"t\":\"%s\",\"space\":\"%s\",\"address\":%lu,\"bytes\":%lu,\"pool\":%lu,\"device\":%d,"
-      "\"context\":%u,\"stream\":%u,\"correlation\":%u,\"tid\":%u,\"time\":%lu}",
-      release ? "free" : "alloc",
-      block.pool != nullptr ? "pool" : spaces[static_cast<int>(block.space)], block.address,
-      block.bytes, block.pool != nullptr ? block.pool->address : 0, block.context->device,
-      block.context->id, stream != nullptr ? stream->id : 0, CurrentCorrelation(), CurrentTid(),
-      Monotonic());
+void TellSinkOf(const Allocation& block, bool release, CUstream stream) {
   if (!Wants(kWantMemory)) return;
   TheSink()->MemoryChanged({.release = release,
                             .memory = static_cast<uint32_t>(block.space),
@@ -58,6 +52,29 @@ void Tell(const Allocation& block, bool release, CUstream stream) {
                             .pool = block.pool,
                             .correlation = CurrentCorrelation(),
                             .pc = CallerOfApi()});
+}
+
+void Tell(const Allocation& block, bool release, CUstream stream) {
+  // Memory of the program's own was only made known: neither allocated nor released.
+  if (block.registered) return;
+  TruthLine(
+      "{\"t\":\"%s\",\"space\":\"%s\",\"address\":%lu,\"bytes\":%lu,\"pool\":%lu,\"device\":%d,"
+      "\"context\":%u,\"stream\":%u,\"correlation\":%u,\"tid\":%u,\"time\":%lu}",
+      release ? "free" : "alloc", block.pool != nullptr ? "pool" : SpaceName(block.space),
+      block.address, block.bytes, block.pool != nullptr ? block.pool->address : 0,
+      block.context->device, block.context->id, stream != nullptr ? stream->id : 0,
+      CurrentCorrelation(), CurrentTid(), Monotonic());
+  TellSinkOf(block, release, stream);
+}
+
+void TellOfEnd(const Allocation& block) {
+  if (block.registered) return;
+  TruthLine(
+      "{\"t\":\"end\",\"space\":\"%s\",\"address\":%lu,\"bytes\":%lu,\"device\":%d,\"context\":%u,"
+      "\"time\":%lu}",
+      SpaceName(block.space), block.address, block.bytes, block.context->device, block.context->id,
+      Monotonic());
+  if (TheScript().context_releases) TellSinkOf(block, true, nullptr);
 }
 
 void TellOfPool(CUmemoryPool pool, uint32_t what, uint64_t kept) {
@@ -123,6 +140,26 @@ CUresult Free(void* address, CUstream stream) {
   Tell(block, true, stream);
   if (!block.registered) munmap(address, Rounded(block.bytes, kPage));
   return CUDA_SUCCESS;
+}
+
+void FreeWithContext(CUcontext context) {
+  std::vector<Allocation> gone;
+  {
+    const std::lock_guard lock(TheState().mutex);
+    std::erase_if(TheState().allocations, [&](const auto& entry) {
+      const Allocation& block = entry.second;
+      if (block.context != context || block.pool != nullptr) return false;
+      if (block.space != Space::kPinned) TheState().used[context->device] -= block.bytes;
+      gone.push_back(block);
+      return true;
+    });
+  }
+  for (const Allocation& block : gone) {
+    if (block.space == Space::kManaged) RemoveManaged(block.address);
+    TellOfEnd(block);
+    if (!block.registered)
+      munmap(reinterpret_cast<void*>(block.address), Rounded(block.bytes, kPage));
+  }
 }
 
 CUresult Register(CUcontext context, void* address, size_t bytes) {

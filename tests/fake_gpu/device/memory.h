@@ -24,6 +24,8 @@ struct Allocation {
 CUresult Allocate(CUcontext context, size_t bytes, Space space, CUstream stream, CUmemoryPool pool,
                   void** result);
 CUresult Free(void* address, CUstream stream);
+// What was allocated in the context goes with it; but memory of pools is of no context.
+void FreeWithContext(CUcontext context);
 CUresult Register(CUcontext context, void* address, size_t bytes);
 
 // The allocation that holds the address; kPageable and nothing else when there is none.

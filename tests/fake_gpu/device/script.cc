@@ -70,6 +70,7 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"launch_ns", Into(&script->launch_ns)},
       {"queue", Into(&script->queue)},
       {"stream_handles", Flag(&script->reuse_streams, "again")},
+      {"context_releases", Flag(&script->context_releases, "on")},
       {"registers", Into(&script->registers)},
       {"devices", Into(&script->devices)},
       {"memory", Into(&script->memory)},

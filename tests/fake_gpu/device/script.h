@@ -12,6 +12,8 @@
 //   queue N                 launches that a stream holds before a call blocks (1024, at most that)
 //   stream_handles new|again   a new stream has a handle that no other had (new), or that of the
 //                           context's stream that was destroyed last
+//   context_releases on|off what goes with its context has records of its release (off); the
+//                           documentation does not say
 //   registers N             of every kernel; without it a number made of the name
 //   devices N               (1); 0: no device
 //   memory BYTES            of each device (80 GiB)
@@ -66,6 +68,7 @@ struct Script {
   uint64_t launch_ns = 2000;
   uint64_t queue = 1024;
   bool reuse_streams = false;
+  bool context_releases = false;
   int registers = 0;
   int devices = 1;
   uint64_t memory = uint64_t{80} << 30;

@@ -11,11 +11,15 @@
 //   trim         of the own pool, to nothing
 //   destroy      the own pool; the next is a new one
 //   use DEVICE   from now on
+//   reset        the device: what was allocated on it goes, but for memory of pools
+//   pause N      milliseconds
 //   threads N BYTES   in each of 4 threads N times a block that is freed at once
 
+#include <algorithm>
 #include <deque>
 #include <string.h>
 #include <thread>
+#include <unistd.h>
 #include <vector>
 
 #include "check.h"
@@ -23,6 +27,7 @@
 struct Block {
   void* at;
   char kind;
+  int device;
 };
 
 static std::deque<Block> blocks;
@@ -50,7 +55,7 @@ static void Allocate(char kind, size_t bytes) {
     CHECK(kind == 'p' ? cudaMallocFromPoolAsync(&at, bytes, pool, stream)
                       : cudaMallocAsync(&at, bytes, stream));
   }
-  blocks.push_back({at, kind});
+  blocks.push_back({at, kind, device});
 }
 
 static void FreeOldest() {
@@ -64,6 +69,15 @@ static void FreeOldest() {
   } else {
     CHECK(cudaFreeAsync(block.at, stream));
   }
+}
+
+static void Reset() {
+  CHECK(cudaDeviceReset());
+  const auto gone = [](const Block& block) {
+    return block.device == device && block.kind != 'a' && block.kind != 'p';
+  };
+  blocks.erase(std::remove_if(blocks.begin(), blocks.end(), gone), blocks.end());
+  stream = nullptr;
 }
 
 static void Threads(int count, size_t bytes) {
@@ -109,6 +123,8 @@ static void Do(const char* command) {
     stream = nullptr;
     pool = nullptr;
   }
+  if (strcmp(word, "reset") == 0) Reset();
+  if (strcmp(word, "pause") == 0) usleep(1000 * count);
   if (strcmp(word, "register") == 0) {
     std::vector<char> own(bytes);
     for (unsigned long i = 0; i < count; ++i) {
