@@ -317,6 +317,13 @@ struct Track {
 // A context or stream that is none, as CUPTI numbers it.
 inline constexpr uint32_t kNoCudaId = 0xffffffff;
 
+// A context that was seen to come or go.
+struct ContextLife {
+  uint32_t id = 0;
+  int64_t begin_ns = INT64_MIN;  // before the capture, or not told
+  int64_t end_ns = INT64_MAX;    // when its destruction began; not told
+};
+
 struct CaptureWindow {
   uint32_t number = 0;
   int64_t start_ns = 0;
@@ -385,6 +392,7 @@ struct Process {
   std::unordered_map<uint32_t, proto::Signature> signatures;
   std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
   std::vector<proto::Device> devices;
+  std::vector<ContextLife> contexts;  // by id; of the others nothing was told
   // Of gpuprof's sampler of hardware counters: then it is in Trace::samplers, and no process of the
   // program.
   bool is_sampler = false;

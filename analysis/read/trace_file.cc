@@ -231,6 +231,7 @@ void TraceFile::Place(int64_t shift) {
   PlaceCaptures(&cursor);
   PlaceGraphMarks(&cursor);
   PlaceHandles(&cursor);
+  PlaceContexts(&cursor);
   if (!any && !process_.captures.empty()) {
     process_.first_ns = process_.captures.front().start_ns;
     process_.last_ns = process_.captures.back().end_ns;
@@ -253,6 +254,16 @@ void TraceFile::PlaceHandles(ClockMap::Cursor* cursor) {
       track->handle_since_ns = cursor->Convert(ticks & ~time_mask_);
   }
   handle_ticks_.clear();
+}
+
+void TraceFile::PlaceContexts(ClockMap::Cursor* cursor) {
+  for (const auto& [id, ticks] : context_ticks_) {
+    ContextLife& life = process_.contexts.emplace_back();
+    life.id = id;
+    if (ticks.first != 0) life.begin_ns = cursor->Convert(ticks.first);
+    if (ticks.second != 0) life.end_ns = cursor->Convert(ticks.second);
+  }
+  context_ticks_.clear();
 }
 
 void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {

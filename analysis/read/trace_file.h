@@ -116,6 +116,7 @@ class TraceFile {
   void PlaceCaptures(ClockMap::Cursor* cursor);
   void PlaceGraphMarks(ClockMap::Cursor* cursor);
   void PlaceHandles(ClockMap::Cursor* cursor);
+  void PlaceContexts(ClockMap::Cursor* cursor);
 
   std::string directory_;
   std::string name_;
@@ -139,6 +140,7 @@ class TraceFile {
   std::vector<proto::ClockSnapshot> cupti_snapshots_;
   std::vector<std::pair<uint32_t, proto::GraphModeMark>> graph_marks_;  // with their capture
   std::map<uint32_t, uint64_t> handle_ticks_;  // since when a stream has its handle, by track
+  std::map<uint32_t, std::pair<uint64_t, uint64_t>> context_ticks_;  // begin and end, by id
   proto::Meta meta_;
   std::set<uint32_t> captures_after_cuda_;
   uint64_t string_bytes_ = 0;

@@ -23,6 +23,7 @@ constexpr size_t kMostModules = 64u << 10;
 constexpr size_t kMostModuleLives = 256u << 10;
 constexpr size_t kMostSignatures = 1u << 20;
 constexpr size_t kMostDevices = 1024;
+constexpr size_t kMostContexts = 256u << 10;
 constexpr size_t kMostCounters = 64u << 10;
 
 }  // namespace
@@ -140,6 +141,12 @@ void TraceFile::AddDevices(const proto::Devices& devices, uint32_t capture) {
   }
   std::sort(process_.devices.begin(), process_.devices.end(),
             [](const proto::Device& x, const proto::Device& y) { return x.id() < y.id(); });
+  for (const proto::ContextLife& context : devices.context()) {
+    if (context_ticks_.size() >= kMostContexts && context_ticks_.count(context.id()) == 0) continue;
+    auto& [begin, end] = context_ticks_[context.id()];
+    if (context.begin() != 0) begin = context.begin();
+    if (context.end() != 0) end = context.end();
+  }
 }
 
 void TraceFile::AddStrings(const proto::Strings& strings, uint64_t offset) {

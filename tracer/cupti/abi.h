@@ -63,6 +63,7 @@ enum Domain : uint32_t { kDriverApi = 1, kRuntimeApi = 2, kResource = 3, kState 
 // CUpti_CallbackIdResource.
 enum ResourceId : uint32_t {
   kContextCreated = 1,
+  kContextDestroyStarting = 2,
   kStreamCreated = 3,
   kModuleLoaded = 6,
   kModuleProfiled = 8,

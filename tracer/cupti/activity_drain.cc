@@ -39,6 +39,7 @@ void ActivityDrain::TakeBuffers() {
 void ActivityDrain::TakeEvents() {
   sorter_.graphs().Consume(GraphQueue());
   sorter_.TakeHandles(StreamQueue());
+  sorter_.TakeContexts(ContextQueue());
 }
 
 // A graph or a stream was made before the launches that a buffer tells of: so what is known of them

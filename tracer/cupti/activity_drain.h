@@ -55,7 +55,7 @@ class ActivityDrain : public ThreadTracks {
 
  private:
   void TakeBuffers();
-  // What the callbacks left: of graphs and of streams.
+  // What the callbacks left: of graphs, streams and contexts.
   void TakeEvents();
   // Rows, what they refer to, and what is new of devices.
   void Consume(const FilledBuffer& filled);

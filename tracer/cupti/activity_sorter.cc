@@ -391,6 +391,10 @@ void ActivitySorter::TakeHandles(StreamEvents* events) {
   }
 }
 
+void ActivitySorter::TakeContexts(ContextEvents* events) {
+  for (ContextEvent event; events->Take(&event);) devices_.TakeContextEvent(event);
+}
+
 // A stream of which there are no rows is not worth a track.
 void ActivitySorter::Renew(uint32_t context, uint32_t id) {
   for (Stream& stream : streams_) {

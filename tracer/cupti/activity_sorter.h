@@ -18,6 +18,7 @@
 #include "tracer/cupti/abi.h"
 #include "tracer/cupti/api_functions.h"
 #include "tracer/cupti/buffers.h"
+#include "tracer/cupti/context_events.h"
 #include "tracer/cupti/device_records.h"
 #include "tracer/cupti/driver_calls.h"
 #include "tracer/cupti/event_times.h"
@@ -89,10 +90,11 @@ class ActivitySorter {
   }
   uint32_t TakeFunctions(std::vector<uint8_t>* out);
 
-  // Empties the queue.
+  // Both empty the queue.
   void TakeHandles(StreamEvents* events);
+  void TakeContexts(ContextEvents* events);
   void NoteCudaHadBegun() { devices_.NoteCudaHadBegun(); }
-  // Of devices: they are worth writing even where nothing refers to them.
+  // Of devices and contexts: they are worth writing even where nothing refers to them.
   bool has_news() const { return devices_.has_news(); }
   GraphTable& graphs() { return graphs_; }
   const GraphTable& graphs() const { return graphs_; }

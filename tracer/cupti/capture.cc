@@ -77,6 +77,7 @@ bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
 GraphEvents g_graph_events;
 StreamEvents g_stream_events;
+ContextEvents g_context_events;
 KernelCode g_kernel_code;
 GraphModes g_graph_modes;
 UnifiedMemory g_unified_memory;
@@ -159,6 +160,18 @@ void OnStream(const ResourceData& resource) {
   if (is_crowded) g_host->wake_drain();
 }
 
+// One that ends has all of its memory until then.
+void OnContext(uint32_t id, const ResourceData& resource) {
+  ContextEvent event;
+  if (g_given_up.load(std::memory_order_relaxed) != 0 ||
+      !ReadContextEvent(g_library.functions, id, resource, &event))
+    return;
+  event.ticks = proto::ReadTicks(g_host->settings->clock);
+  bool is_crowded = false;
+  g_context_events.Put(event, &is_crowded);
+  if (is_crowded) g_host->wake_drain();
+}
+
 // Inside a CUDA call of the program's.
 void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (data == nullptr) return;
@@ -175,8 +188,9 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
     if (is_crowded) g_host->wake_drain();
   } else if (id == kStreamCreated) {
     OnStream(resource);
-  } else if (id == kContextCreated) {
-    HandleExit();
+  } else if (id == kContextCreated || id == kContextDestroyStarting) {
+    if (id == kContextCreated) HandleExit();
+    OnContext(id, resource);
   }
 }
 
@@ -320,7 +334,8 @@ bool Subscribe() {
     return false;
   }
   Describe();
-  for (const ResourceId id : {kContextCreated, kModuleLoaded, kModuleProfiled})
+  for (const ResourceId id :
+       {kContextCreated, kContextDestroyStarting, kModuleLoaded, kModuleProfiled})
     g_subscriber.EnableCallback(kResource, id);
   for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
   if (TellsStreams(g_library.functions)) g_subscriber.EnableCallback(kResource, kStreamCreated);
@@ -472,6 +487,7 @@ void AfterForkChild() {
   g_active.store(0);
   g_graph_events.Forget();
   g_stream_events.Forget();
+  g_context_events.Forget();
   g_buffers.Forget();
   g_dropped.store(0);
   g_handed_over.store(0);
@@ -489,6 +505,7 @@ bool OwnsRecordData() { return g_subscriber.interface() == Interface::kV1; }
 
 GraphEvents* GraphQueue() { return &g_graph_events; }
 StreamEvents* StreamQueue() { return &g_stream_events; }
+ContextEvents* ContextQueue() { return &g_context_events; }
 const KernelCode* Code() { return &g_kernel_code; }
 void CountGraphNodes(uint64_t nodes) { g_graph_modes.CountNodes(nodes); }
 bool TakeGraphMark(GraphMark* mark) { return g_graph_modes.TakeMark(mark); }

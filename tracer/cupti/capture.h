@@ -58,6 +58,7 @@ bool TakeCudaHadBegun();
 OwnBuffers Own();
 GraphEvents* GraphQueue();
 StreamEvents* StreamQueue();
+ContextEvents* ContextQueue();
 // Of modules that were loaded during captures.
 const KernelCode* Code();
 // Records of graphs' nodes came.

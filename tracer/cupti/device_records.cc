@@ -19,6 +19,10 @@ bool ComesBefore(const DeviceRecords::Stream& x, const DeviceRecords::Stream& y)
   return x.context != y.context ? x.context < y.context : x.id < y.id;
 }
 
+// Fields of proto::Devices and of proto::ContextLife.
+constexpr int kContext = 3;
+constexpr int kContextId = 1, kContextBegin = 2, kContextEnd = 3;
+
 }  // namespace
 
 // The name is a block of the program's heap that a client may free. It stays: a few bytes a
@@ -134,7 +138,16 @@ uint32_t DeviceRecords::Take(const OwnBuffers& own, std::vector<uint8_t>* out) {
   if (!has_news()) return 0;
   uint32_t count = 0;
   for (; taken_ < devices_.size(); ++taken_, ++count) Put(devices_[taken_], own, out);
-  if (cuda_had_begun_) codec::PbWriter(out).Varint(2, 1);
+  codec::PbWriter writer(out);
+  for (const ContextEvent& event : context_events_) {
+    const uint64_t mark = writer.Begin(kContext);
+    writer.Varint(kContextId, event.context);
+    writer.Fixed64(event.is_end ? kContextEnd : kContextBegin, event.ticks);
+    writer.End(mark);
+    ++count;
+  }
+  context_events_.clear();
+  if (cuda_had_begun_) writer.Varint(2, 1);
   cuda_had_begun_ = false;
   return std::max(count, 1u);
 }

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tracer/cupti/abi.h"
+#include "tracer/cupti/context_events.h"
 #include "tracer/cupti/stream_events.h"
 
 namespace gpuprof::tracer::cupti {
@@ -40,6 +41,8 @@ class DeviceRecords {
 
   void TakeDevice(const Record& record);
   void TakeContext(const Record& record);
+  // It came, or goes: told once, with what is new of devices.
+  void TakeContextEvent(const ContextEvent& event) { context_events_.push_back(event); }
   // What is known of the stream now; null: no room was left for it.
   const Stream* TakeStream(const Record& record);
   // False: no room was left for it.
@@ -52,7 +55,9 @@ class DeviceRecords {
 
   // The capture that begins now found CUDA begun.
   void NoteCudaHadBegun() { cuda_had_begun_ = true; }
-  bool has_news() const { return cuda_had_begun_ || taken_ < devices_.size(); }
+  bool has_news() const {
+    return cuda_had_begun_ || taken_ < devices_.size() || !context_events_.empty();
+  }
   // Appends what is new as a Devices message; returns how many entries, one where it is but the
   // note.
   uint32_t Take(const OwnBuffers& own, std::vector<uint8_t>* out);
@@ -82,7 +87,8 @@ class DeviceRecords {
 
   std::vector<Device> devices_;
   std::vector<Context> contexts_;
-  std::vector<Stream> streams_;  // by context and id
+  std::vector<ContextEvent> context_events_;  // that were not taken yet
+  std::vector<Stream> streams_;               // by context and id
   size_t taken_ = 0;
   bool cuda_had_begun_ = false;
 };

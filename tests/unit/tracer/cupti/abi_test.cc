@@ -335,6 +335,7 @@ TEST(CuptiAbi, NumbersAreTheHeaders) {
             static_cast<uint32_t>(CUPTI_ACTIVITY_MEMORY_POOL_OPERATION_TYPE_TRIMMED));
   const std::pair<ResourceId, uint32_t> resources[] = {
       {kContextCreated, CUPTI_CBID_RESOURCE_CONTEXT_CREATED},
+      {kContextDestroyStarting, CUPTI_CBID_RESOURCE_CONTEXT_DESTROY_STARTING},
       {kStreamCreated, CUPTI_CBID_RESOURCE_STREAM_CREATED},
       {kModuleLoaded, CUPTI_CBID_RESOURCE_MODULE_LOADED},
       {kModuleProfiled, CUPTI_CBID_RESOURCE_MODULE_PROFILED},
