@@ -42,6 +42,7 @@ struct Sums {
   int64_t peak_time = 0;
   uint64_t end_count = 0, end_bytes = 0;
   uint64_t older = 0, older_bytes = 0;
+  uint64_t ended = 0, ended_bytes = 0;  // with their contexts
   int64_t life_ns = 0;
   bool has_calls = false;
   int64_t allocation_ns = 0, release_ns = 0;
@@ -126,6 +127,11 @@ void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, const La
       sums->older_bytes += block.bytes;
       AddCall(launches, event.correlation, sums, &sums->release_ns);
       return;
+    case DeviceMemoryEvent::kContextEnd:
+      ++sums->ended;
+      sums->ended_bytes += block.bytes;
+      sums->live -= block.bytes;
+      return;
     case DeviceMemoryEvent::kForgotten:
       sums->live -= block.bytes;
       return;
@@ -162,6 +168,8 @@ void FillRow(const Sums& sums, int64_t captured_ns, results::MemoryUse* row) {
   row->set_end_count(sums.end_count);
   row->set_older_count(sums.older);
   row->set_older_bytes(sums.older_bytes);
+  row->set_context_end_count(sums.ended);
+  row->set_context_end_bytes(sums.ended_bytes);
   row->set_mean_life_ns(sums.releases == 0 ? 0
                                            : sums.life_ns / static_cast<int64_t>(sums.releases));
   if (!sums.has_calls) return;
@@ -246,6 +254,8 @@ Error RunDeviceMemory(PassContext& context, std::unique_ptr<google::protobuf::Me
     out->set_allocated_bytes(out->allocated_bytes() + sums.bytes);
     out->set_end_count(out->end_count() + sums.end_count);
     out->set_end_bytes(out->end_bytes() + sums.end_bytes);
+    out->set_context_end_count(out->context_end_count() + sums.ended);
+    out->set_context_end_bytes(out->context_end_bytes() + sums.ended_bytes);
   }
   if (grouping != Grouping::kSize) {
     SortFalling(out->mutable_uses(), [](const auto& row) { return row.peak_bytes(); });

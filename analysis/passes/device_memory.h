@@ -24,6 +24,7 @@ void AddMemoryDevices(const Process& process, const DeviceMemoryHistory& history
                       results::DeviceMemory* out);
 void AddMemoryPools(const Process& process, const DeviceMemoryHistory& history,
                     results::DeviceMemory* out);
+// And what its context took along.
 void AddLiveAllocations(PassContext& context, size_t index, const DeviceMemoryHistory& history,
                         const Launches& launches, results::DeviceMemory* out);
 

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
 
 namespace gpuprof::analysis {
 namespace {
@@ -31,6 +32,54 @@ std::vector<Row> RowsByTime(const Process& process) {
     return x.time_ns != y.time_ns ? x.time_ns < y.time_ns : x.correlation < y.correlation;
   });
   return rows;
+}
+
+// The program's clock and CUPTI's agree to better than this.
+constexpr int64_t kClockDistance = 100'000;
+
+struct ContextEnd {
+  int64_t time_ns;
+  uint32_t context;
+};
+
+// By time, of contexts in which something was allocated. Nothing happens in one that has ended, but
+// to memory of pools: what seems to is before the end, and the clocks disagree.
+std::vector<ContextEnd> EndsByTime(const Process& process, const std::vector<Row>& rows) {
+  std::vector<ContextEnd> ends;
+  std::unordered_map<uint32_t, size_t> of_context;
+  for (const ContextLife& life : process.contexts) {
+    if (life.end_ns == INT64_MAX) continue;
+    of_context.emplace(life.id, ends.size());
+    ends.push_back({life.end_ns, life.id});
+  }
+  if (ends.empty()) return ends;
+  const std::vector<ContextEnd> told = ends;
+  std::vector<bool> is_used(ends.size());
+  for (const Row& row : rows) {
+    const Track& track = process.tracks[row.track];
+    const auto found = of_context.find(track.context);
+    if (found == of_context.end() || track.device_memory.pool[row.row] != 0) continue;
+    is_used[found->second] = true;
+    const int64_t late = row.time_ns - told[found->second].time_ns;
+    if (late > 0 && late < kClockDistance) ends[found->second].time_ns = row.time_ns;
+  }
+  size_t kept = 0;
+  for (size_t i = 0; i < ends.size(); ++i) {
+    if (is_used[i]) ends[kept++] = ends[i];
+  }
+  ends.resize(kept);
+  std::stable_sort(ends.begin(), ends.end(),
+                   [](const ContextEnd& x, const ContextEnd& y) { return x.time_ns < y.time_ns; });
+  return ends;
+}
+
+// The number of the capture then; -1: none is known.
+int CaptureAt(const Process& process, int64_t time_ns) {
+  int number = -1;
+  for (const CaptureWindow& window : process.captures) {
+    if (window.start_ns <= time_ns) number = std::max(number, static_cast<int>(window.number));
+  }
+  return number;
 }
 
 DeviceBlock BlockOf(const Track& track, uint32_t row) {
@@ -76,6 +125,12 @@ class Follower {
   }
 
   void Release(const DeviceBlock& block) {
+    // Told of it while its context is taken apart: it has ended already.
+    const auto ended = ended_.find(block.address);
+    if (ended != ended_.end() && ended->second == block.context && block.pool == 0) {
+      ended_.erase(ended);
+      return;
+    }
     const auto late = given_up_.find(block.address);
     const bool is_awaited = late != given_up_.end() && late->second.releases != 0;
     const auto at = live_.find(block.address);
@@ -95,12 +150,28 @@ class Follower {
                                DeviceMemoryEvent::kOlderRelease, block.correlation});
   }
 
+  // Memory of pools is of no context: it stays.
+  void EndContext(uint32_t context, int64_t time_ns) {
+    for (auto at = live_.begin(); at != live_.end();) {
+      DeviceBlock& block = history_.blocks[at->second];
+      if (block.context != context || block.pool != 0) {
+        ++at;
+        continue;
+      }
+      End(at->second, time_ns, DeviceMemoryEvent::kContextEnd, 0);
+      block.ended_with_context = true;
+      ended_[block.address] = context;
+      at = live_.erase(at);
+    }
+  }
+
   // What happens between two captures is not recorded.
   void NewCapture(int64_t time_ns) {
     for (const auto& [address, index] : live_)
       history_.events.push_back({time_ns, index, DeviceMemoryEvent::kForgotten, 0});
     live_.clear();
     given_up_.clear();
+    ended_.clear();
   }
 
   DeviceMemoryHistory Finish() {
@@ -125,22 +196,37 @@ class Follower {
   DeviceMemoryHistory history_;
   std::unordered_map<uint64_t, uint32_t> live_;  // by address: the block
   std::unordered_map<uint64_t, GivenUp> given_up_;
+  std::unordered_map<uint64_t, uint32_t> ended_;  // by address: the context with which a block went
 };
 
 }  // namespace
 
 DeviceMemoryHistory FollowDeviceMemory(const Process& process, const Launches& launches) {
   Follower follower(launches);
+  const std::vector<Row> rows = RowsByTime(process);
+  const std::vector<ContextEnd> ends = EndsByTime(process, rows);
   int capture = -1;
-  for (const Row& row : RowsByTime(process)) {
+  const auto pass_to = [&](int of_next, int64_t time_ns) {
+    if (capture >= 0 && of_next != capture) follower.NewCapture(time_ns);
+    capture = of_next;
+  };
+  auto end = ends.begin();
+  const auto end_contexts = [&](int64_t before_ns) {
+    for (; end != ends.end() && end->time_ns < before_ns; ++end) {
+      const int of_end = CaptureAt(process, end->time_ns);
+      if (of_end > capture && capture >= 0) pass_to(of_end, end->time_ns);
+      follower.EndContext(end->context, end->time_ns);
+    }
+  };
+  for (const Row& row : rows) {
     const Track& track = process.tracks[row.track];
-    const uint16_t of_row = track.device_memory.capture[row.row];
-    if (capture >= 0 && of_row != capture) follower.NewCapture(row.time_ns);
-    capture = of_row;
+    end_contexts(row.time_ns);
+    pass_to(track.device_memory.capture[row.row], row.time_ns);
     const uint32_t operation = track.device_memory.operation[row.row] & 0xff;
     if (operation == proto::kMemoryAllocation) follower.Allocate(BlockOf(track, row.row));
     if (operation == proto::kMemoryRelease) follower.Release(BlockOf(track, row.row));
   }
+  end_contexts(INT64_MAX);
   return follower.Finish();
 }
 

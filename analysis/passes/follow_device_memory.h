@@ -17,7 +17,7 @@ namespace gpuprof::analysis {
 
 struct DeviceBlock {
   int64_t time_ns = 0;   // of its allocation; of an older one, of its release
-  int64_t life_ns = -1;  // -1: not seen being released
+  int64_t life_ns = -1;  // -1: not seen being released, nor its context's end
   uint64_t address = 0;
   uint64_t bytes = 0;
   uint64_t pool = 0;
@@ -29,8 +29,9 @@ struct DeviceBlock {
   uint32_t origin = 0;  // string id
   uint32_t correlation = 0;
   bool is_async = false;
-  bool is_older = false;  // allocated before the capture that saw its release
-  bool is_live = false;   // at the end of the last capture
+  bool is_older = false;            // allocated before the capture that saw its release
+  bool is_live = false;             // at the end of the last capture
+  bool ended_with_context = false;  // nothing released it before
 };
 
 struct DeviceMemoryEvent {
@@ -38,7 +39,8 @@ struct DeviceMemoryEvent {
     kAllocation,
     kRelease,
     kOlderRelease,
-    kForgotten  // its capture ended: what becomes of it is not known
+    kContextEnd,  // its context was destroyed, and it with it
+    kForgotten    // its capture ended: what becomes of it is not known
   };
   int64_t time_ns;
   uint32_t block;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include "analysis/passes/device_memory.h"
@@ -16,7 +17,7 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr size_t kMostLive = 100;
+constexpr size_t kMostLive = 100;  // and as many that ended
 
 struct OnDevice {
   uint64_t live = 0, peak = 0, end = 0, older = 0, older_bytes = 0;
@@ -35,6 +36,26 @@ std::map<uint32_t, OnDevice> DevicesOf(const Process& process) {
   return devices;
 }
 
+// How many of them there were at once at most.
+uint32_t MostAtOnce(const Process& process, const std::set<uint32_t>& contexts) {
+  std::vector<int64_t> begins, ends;
+  for (const ContextLife& life : process.contexts) {
+    if (contexts.count(life.id) == 0) continue;
+    begins.push_back(life.begin_ns);
+    ends.push_back(life.end_ns);
+  }
+  std::sort(begins.begin(), begins.end());
+  std::sort(ends.begin(), ends.end());
+  // Those of which nothing is told were there all the time.
+  const size_t always = contexts.size() - begins.size();
+  size_t most = 0, ended = 0;
+  for (size_t begun = 1; begun <= begins.size(); ++begun) {
+    while (ended < begun && ends[ended] <= begins[begun - 1]) ++ended;
+    most = std::max(most, begun - ended);
+  }
+  return static_cast<uint32_t>(always + most);
+}
+
 void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, OnDevice* device) {
   switch (event.what) {
     case DeviceMemoryEvent::kAllocation:
@@ -49,6 +70,7 @@ void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, OnDevice
       device->older_bytes += block.bytes;
       return;
     case DeviceMemoryEvent::kRelease:
+    case DeviceMemoryEvent::kContextEnd:
     case DeviceMemoryEvent::kForgotten:
       device->live -= block.bytes;
       return;
@@ -63,7 +85,7 @@ void FillDescription(const proto::Device* told, results::MemoryDevice* row) {
     row->set_peak_ratio(Ratio(row->peak_bytes(), told->memory_bytes()));
   }
   if (told->buffer_bytes_per_context() == 0) return;
-  row->set_profiler_bytes(told->buffer_bytes_per_context() * row->context_count());
+  row->set_profiler_bytes(told->buffer_bytes_per_context() * row->context_peak_count());
   row->set_profiler_pinned(told->buffers_pinned());
 }
 
@@ -77,7 +99,8 @@ void FillLive(PassContext& context, size_t index, const DeviceBlock& block,
   row->set_address(block.address);
   row->set_size_bytes(block.bytes);
   row->set_time_ns(block.time_ns);
-  row->set_age_ns(std::max<int64_t>(process.last_ns - block.time_ns, 0));
+  row->set_age_ns(block.ended_with_context ? block.life_ns
+                                           : std::max<int64_t>(process.last_ns - block.time_ns, 0));
   row->set_async(block.is_async);
   if (block.pool != 0) row->set_pool_address(block.pool);
   if (block.stream != kNoCudaId) row->set_stream(block.stream);
@@ -91,6 +114,13 @@ void FillLive(PassContext& context, size_t index, const DeviceBlock& block,
     row->set_name(row->caller().name());
   }
   if (block.origin != 0) row->set_name(process.String(block.origin));
+}
+
+std::vector<const DeviceBlock*> Largest(std::vector<const DeviceBlock*> blocks) {
+  std::stable_sort(blocks.begin(), blocks.end(),
+                   [](const DeviceBlock* x, const DeviceBlock* y) { return x->bytes > y->bytes; });
+  blocks.resize(std::min(blocks.size(), kMostLive));
+  return blocks;
 }
 
 }  // namespace
@@ -116,20 +146,22 @@ void AddMemoryDevices(const Process& process, const DeviceMemoryHistory& history
     row->set_older_bytes(device.older_bytes);
     row->set_begun_late(is_late);
     row->set_context_count(static_cast<uint32_t>(device.contexts.size()));
+    row->set_context_peak_count(MostAtOnce(process, device.contexts));
     FillDescription(process.FindDevice(number), row);
   }
 }
 
 void AddLiveAllocations(PassContext& context, size_t index, const DeviceMemoryHistory& history,
                         const Launches& launches, results::DeviceMemory* out) {
-  std::vector<const DeviceBlock*> live;
+  std::vector<const DeviceBlock*> live, ended;
   for (const DeviceBlock& block : history.blocks) {
     if (block.is_live) live.push_back(&block);
+    if (block.ended_with_context) ended.push_back(&block);
   }
-  std::stable_sort(live.begin(), live.end(),
-                   [](const DeviceBlock* x, const DeviceBlock* y) { return x->bytes > y->bytes; });
-  live.resize(std::min(live.size(), kMostLive));
-  for (const DeviceBlock* block : live) FillLive(context, index, *block, launches, out->add_live());
+  for (const DeviceBlock* block : Largest(std::move(live)))
+    FillLive(context, index, *block, launches, out->add_live());
+  for (const DeviceBlock* block : Largest(std::move(ended)))
+    FillLive(context, index, *block, launches, out->add_ended());
 }
 
 }  // namespace gpuprof::analysis

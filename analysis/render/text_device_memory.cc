@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/function_name.h"
@@ -18,6 +20,10 @@ using Align = TextTable::Align;
 std::string Heading(const results::DeviceMemory& result) {
   std::string text = FormatNumber(result.count()) + " allocations through CUDA, " +
                      FormatBytes(result.allocated_bytes());
+  if (result.context_end_count() != 0) {
+    text += "; " + FormatNumber(result.context_end_count()) + " released with their context, " +
+            FormatBytes(result.context_end_bytes());
+  }
   if (result.end_count() == 0) return text + "; none live at the end";
   return text + "; " + FormatNumber(result.end_count()) + " live at the end, " +
          FormatBytes(result.end_bytes());
@@ -29,18 +35,28 @@ std::string Uses(const results::DeviceMemory& result, const TextOptions& options
   for (const char* header : {"count", "released", "allocated", "mean", "peak", "at", "at end",
                              "live", "older", "calls", "device"})
     table.AddColumn(header, Align::kRight);
+  const bool has_ended = result.context_end_count() != 0;
+  if (has_ended) table.AddColumn("with context", Align::kRight);
   for (int i = 0; i < Shown(result.uses_size(), options); ++i) {
     const results::MemoryUse& u = result.uses(i);
     const std::string older = u.older_count() == 0 ? "-"
                                                    : FormatNumber(u.older_count()) + " (" +
                                                          FormatBytes(u.older_bytes()) + ")";
-    table.AddRow(
-        {u.name(), FormatNumber(u.count()), FormatNumber(u.release_count()),
-         FormatBytes(u.allocated_bytes()), FormatBytes(u.mean_bytes()), FormatBytes(u.peak_bytes()),
-         FormatDuration(u.peak_time_ns()), FormatBytes(u.end_bytes()), FormatNumber(u.end_count()),
-         older,
-         u.has_call_ratio() ? FormatDuration(u.allocation_call_ns() + u.release_call_ns()) : "-",
-         std::to_string(u.device())});
+    std::vector<std::string> row = {
+        u.name(),
+        FormatNumber(u.count()),
+        FormatNumber(u.release_count()),
+        FormatBytes(u.allocated_bytes()),
+        FormatBytes(u.mean_bytes()),
+        FormatBytes(u.peak_bytes()),
+        FormatDuration(u.peak_time_ns()),
+        FormatBytes(u.end_bytes()),
+        FormatNumber(u.end_count()),
+        older,
+        u.has_call_ratio() ? FormatDuration(u.allocation_call_ns() + u.release_call_ns()) : "-",
+        std::to_string(u.device())};
+    if (has_ended) row.push_back(FormatNumber(u.context_end_count()));
+    table.AddRow(std::move(row));
   }
   return Section(Heading(result), table, options, result.uses_size());
 }
@@ -104,21 +120,22 @@ std::string Site(const results::LiveAllocation& live) {
   return module.substr(module.rfind('/') + 1) + "+" + FormatAddress(live.caller().offset());
 }
 
-std::string Live(const results::DeviceMemory& result, const TextOptions& options) {
+template <typename Allocations>
+std::string Live(const std::string& heading, const Allocations& live, const TextOptions& options) {
   TextTable table;
   table.AddColumn("allocated by", Align::kLeft, true);
   table.AddColumn("call", Align::kLeft);
   table.AddColumn("kind", Align::kLeft);
   for (const char* header : {"bytes", "at", "age", "address", "device", "tid"})
     table.AddColumn(header, Align::kRight);
-  for (int i = 0; i < Shown(result.live_size(), options); ++i) {
-    const results::LiveAllocation& l = result.live(i);
+  for (int i = 0; i < Shown(live.size(), options); ++i) {
+    const results::LiveAllocation& l = live[i];
     table.AddRow({Site(l), l.has_function() ? l.function() : "-", l.kind(),
                   FormatBytes(l.size_bytes()), FormatDuration(l.time_ns()),
                   FormatDuration(l.age_ns()), FormatAddress(l.address()),
                   std::to_string(l.device()), l.has_tid() ? std::to_string(l.tid()) : "-"});
   }
-  return Section("Live at the end, the largest", table, options, result.live_size());
+  return Section(heading, table, options, live.size());
 }
 
 }  // namespace
@@ -130,7 +147,9 @@ std::string DeviceMemoryText(const results::DeviceMemory& result, const TextOpti
            MetaText(result.meta(), options);
   }
   return Uses(result, options) + Devices(result, options) + Pools(result, options) +
-         Live(result, options) + MetaText(result.meta(), options);
+         Live("Live at the end, the largest", result.live(), options) +
+         Live("Released with their context and not before, the largest", result.ended(), options) +
+         MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -52,6 +52,10 @@ class Truth:
         """Allocations and releases, in order."""
         return [row for row in self.rows if row["t"] in ("alloc", "free")]
 
+    def lives(self):
+        """Allocations and how they ended, by a release or with their context, in order."""
+        return [row for row in self.rows if row["t"] in ("alloc", "free", "end")]
+
     def kernels(self):
         """As TraceFile.kernel_rows; times on CUPTI's clock, which is CLOCK_REALTIME."""
         rows = [(k["name"], k["stream"], tuple(k["grid"]), tuple(k["block"]), k["registers"], k["static_smem"], k["dynamic_smem"],

@@ -238,6 +238,55 @@ def test_pools_figures(allocating):
     assert default["end_fragmentation_ratio"] == pytest.approx(1 - 3_000_000 / (32 << 20))
 
 
+# The ends of contexts.
+
+# With records of what goes along, and without: NVIDIA does not say.
+@pytest.mark.parametrize("script", ["", "context_releases on"])
+@pytest.mark.parametrize("release", RELEASES)
+def test_a_reset_releases_what_the_context_had(allocating, release, script):
+    reset = ("pause 5", "reset", "pause 5")
+    trace, truth, outcome = allocating("memory", "device 2 1000000", "pinned 1 5000", "managed 1 300", "free 1", *reset,
+                                       "device 1 1000000", *reset, "device 1 900000", personality=release, script=script)
+    ends, frees, live = truth.of("end"), truth.of("free"), Live(truth.lives())
+    assert (len(ends), len(frees), len(live.blocks), live.bytes) == (4, 1, 1, 900000)
+    result = stats(outcome)
+    assert (result["end_count"], result["end_bytes"], result["implied_release_count"]) == (1, live.bytes, 0)
+    assert sum(u["release_count"] + u["context_end_count"] for u in result["uses"]) == len(ends) + len(frees)
+    assert sum(u["older_count"] for u in result["uses"]) == 0
+    (device,) = result["devices"]
+    on_device = Live([row for row in truth.lives() if row["space"] != "pinned"])
+    assert (device["peak_bytes"], device["end_bytes"]) == (on_device.peak, on_device.bytes) == (2000300, 900000)
+    assert (device["context_count"], device["context_peak_count"], device["profiler_bytes"]) == (3, 1, OWN_BUFFERS)
+    assert sorted(trace.contexts) == [1, 2, 3]
+    assert all(begin != 0 for begin, _ in trace.contexts.values())
+    assert [end != 0 for _, end in trace.contexts.values()] == [True, True, False]
+    if script:
+        return
+    same_memory(trace, truth)
+    assert (result["context_end_count"], result["context_end_bytes"]) == (len(ends), sum(row["bytes"] for row in ends))
+    assert sorted((block["address"], block["size_bytes"]) for block in result["ended"]) == sorted((row["address"], row["bytes"]) for row in ends)
+    text = gpuprof("stats", "device_memory", outcome.bundle).out.decode()
+    assert "4 released with their context" in text and "1 live at the end" in text and "9.16 MiB" in text
+
+
+def test_a_reset_is_of_one_device_and_leaves_pools_alone(allocating):
+    """Memory of cudaMallocAsync is of no context: it stays, and may be freed after the reset."""
+    trace, truth, outcome = allocating("memory", "device 1 1000", "async 1 70000", "use 1", "device 1 500", "async 1 80000", "use 0",
+                                       "pause 5", "reset", "pause 5", "device 1 30", "free 1", script="devices 2")
+    same_memory(trace, truth)
+    assert [(row["device"], row["bytes"]) for row in truth.of("end")] == [(0, 1000)]
+    assert [row["bytes"] for row in truth.of("free")] == [70000]
+    result = stats(outcome)
+    for device in result["devices"]:
+        live = Live([row for row in truth.lives() if row["device"] == device["device"]])
+        assert (device["peak_bytes"], device["end_bytes"]) == (live.peak, live.bytes)
+    assert [d["context_peak_count"] for d in result["devices"]] == [1, 1]
+    assert (result["context_end_count"], result["end_count"]) == (1, 3)
+    for by in ("kind", "device", "pool", "size", "stream"):
+        uses = stats(outcome, "--by", by)["uses"]
+        assert (sum(u["context_end_bytes"] for u in uses), sum(u["end_bytes"] for u in uses)) == (1000, 30 + 500 + 80000)
+
+
 # Captures that begin late.
 
 def test_what_is_older_than_the_capture_is_told_apart(steered):

@@ -241,6 +241,7 @@ class TraceFile:
         self.described = {}  # track: (priority, flag) of streams that CUPTI told of
         self.handles = {}  # track: (handle, since in ticks) of streams whose handle was told
         self.devices = {}  # id: dict
+        self.contexts = {}  # id: (begin, end) in ticks, 0 where that was not told
         self.late_captures = set()  # that began when the process had CUDA already
         self.functions = {}  # function: name
         self.graph_nodes = {}  # node: (source node, graph, source graph, type)
@@ -297,6 +298,10 @@ class TraceFile:
             devices = fields(one(27))
             if devices.get(2, [0])[-1]:
                 self.late_captures.add(one(7))
+            for entry in devices.get(3, []):
+                life = fields(entry)
+                before = self.contexts.get(life[1][-1], (0, 0))
+                self.contexts[life[1][-1]] = tuple(life.get(number, [known])[-1] for number, known in ((2, before[0]), (3, before[1])))
             for entry in devices.get(1, []):
                 device = fields(entry)
                 get = lambda number, default=0: device.get(number, [default])[-1]

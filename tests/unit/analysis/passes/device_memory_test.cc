@@ -148,6 +148,126 @@ TEST(DeviceMemoryPass, ALostReleaseIsImplied) {
   EXPECT_EQ(result.implied_release_count(), 1u);
 }
 
+// As cudaDeviceReset does it.
+TEST(DeviceMemoryPass, WhatAContextHadGoesWithIt) {
+  ProcessBuilder builder(5);
+  builder.process().contexts = {{1, 0, 5 * kMs}, {2, 6 * kMs, INT64_MAX}};
+  builder.process().devices.emplace_back().set_buffer_bytes_per_context(300);
+  OfContext(&builder)
+      .Allocate(1 * kMs, 0x1000, 100)
+      .Allocate(2 * kMs, 0x2000, 40)
+      .Allocate(2 * kMs, 0x4000, 7, 0, kPinned)
+      .Release(3 * kMs, 0x2000, 40);
+  OfContext(&builder, 0, 2).Allocate(7 * kMs, 0x1000, 90).Allocate(8 * kMs, 0x3000, 5);
+  const Trace trace = MakeTrace({&builder});
+  const auto result = RunBy(trace);
+  EXPECT_EQ(result.context_end_count(), 2u);
+  EXPECT_EQ(result.context_end_bytes(), 107u);
+  EXPECT_EQ(result.end_count(), 2u);
+  EXPECT_EQ(result.end_bytes(), 95u);
+  EXPECT_EQ(result.implied_release_count(), 0u);
+  ASSERT_EQ(result.uses_size(), 2);
+  const results::MemoryUse& device = result.uses(0);
+  EXPECT_EQ(device.name(), "device");
+  EXPECT_EQ(device.peak_bytes(), 140u);
+  EXPECT_EQ(device.release_count(), 1u) << "of the program's own";
+  EXPECT_EQ(device.mean_life_ns(), 1 * kMs) << "of the released ones";
+  EXPECT_EQ(device.context_end_count(), 1u);
+  EXPECT_EQ(device.context_end_bytes(), 100u);
+  EXPECT_EQ(result.uses(1).context_end_count(), 1u) << "pinned memory is the context's too";
+  EXPECT_EQ(result.uses(1).end_count(), 0u);
+  ASSERT_EQ(result.devices_size(), 1);
+  EXPECT_EQ(result.devices(0).peak_bytes(), 140u);
+  EXPECT_EQ(result.devices(0).end_bytes(), 95u);
+  EXPECT_EQ(result.devices(0).context_count(), 2u);
+  EXPECT_EQ(result.devices(0).context_peak_count(), 1u);
+  EXPECT_EQ(result.devices(0).profiler_bytes(), 300u) << "the first one's went with it";
+  EXPECT_EQ(result.live_size(), 2);
+  ASSERT_EQ(result.ended_size(), 2);
+  EXPECT_EQ(result.ended(0).size_bytes(), 100u);
+  EXPECT_EQ(result.ended(0).age_ns(), 4 * kMs);
+  for (const char* by : {"device", "pool", "size", "stream"}) {
+    const auto other = RunBy(trace, by);
+    EXPECT_EQ(other.context_end_bytes(), 107u) << by;
+    EXPECT_EQ(other.end_bytes(), 95u) << by;
+  }
+}
+
+// It is of no context, says NVIDIA, and can be freed afterwards.
+TEST(DeviceMemoryPass, MemoryOfPoolsOutlivesTheContext) {
+  ProcessBuilder builder(5);
+  builder.process().contexts = {{1, 0, 5 * kMs}};
+  builder.Stream(0, 1, 14)
+      .Allocate(1 * kMs, 0x1000, 100, 0, kDevice, kPool)
+      .Allocate(2 * kMs, 0x2000, 50, 0, kDevice, kPool)
+      .Release(9 * kMs, 0x2000, 50, 0, kDevice, kPool);
+  const auto result = RunBy(MakeTrace({&builder}));
+  EXPECT_EQ(result.context_end_count(), 0u);
+  EXPECT_EQ(result.end_bytes(), 100u);
+  EXPECT_EQ(result.uses(0).release_count(), 1u);
+  EXPECT_EQ(result.uses(0).older_count(), 0u);
+}
+
+TEST(DeviceMemoryPass, OtherContextsKeepWhatTheyHave) {
+  ProcessBuilder builder(5);
+  builder.process().contexts = {{2, 0, 5 * kMs}};
+  OfContext(&builder).Allocate(1 * kMs, 0x1000, 100);
+  OfContext(&builder, 0, 2).Allocate(2 * kMs, 0x2000, 30);
+  OfContext(&builder, 1, 3).Allocate(3 * kMs, 0x3000, 500);
+  const auto result = RunBy(MakeTrace({&builder}), "device");
+  EXPECT_EQ(result.context_end_bytes(), 30u);
+  EXPECT_EQ(result.end_bytes(), 600u);
+  ASSERT_EQ(result.devices_size(), 2);
+  EXPECT_EQ(result.devices(0).context_peak_count(), 2u) << "nothing is told of the first";
+  EXPECT_EQ(result.devices(1).context_peak_count(), 1u);
+}
+
+// NVIDIA does not say whether CUPTI has records of what goes with a context.
+TEST(DeviceMemoryPass, ReleasesAfterTheContextsEndAreNotCountedTwice) {
+  ProcessBuilder builder(5);
+  builder.process().contexts = {{1, 0, 5 * kMs}};
+  OfContext(&builder)
+      .Allocate(1 * kMs, 0x1000, 100)
+      .Allocate(2 * kMs, 0x2000, 40)
+      .Release(6 * kMs, 0x1000, 100)
+      .Release(6 * kMs, 0x2000, 40)
+      .Release(6 * kMs, 0x9000, 11);
+  OfContext(&builder, 0, 2).Allocate(7 * kMs, 0x1000, 60).Release(8 * kMs, 0x1000, 60);
+  const auto result = RunBy(MakeTrace({&builder}));
+  ASSERT_EQ(result.uses_size(), 1);
+  EXPECT_EQ(result.uses(0).context_end_count(), 2u);
+  EXPECT_EQ(result.uses(0).release_count(), 1u);
+  EXPECT_EQ(result.uses(0).older_count(), 1u) << "only what nothing was known of";
+  EXPECT_EQ(result.uses(0).peak_bytes(), 140u);
+  EXPECT_EQ(result.end_count(), 0u);
+}
+
+// The end is told on the program's clock, the rows on CUPTI's.
+TEST(DeviceMemoryPass, ClocksThatDisagreeMakeNoLeak) {
+  ProcessBuilder builder(5);
+  builder.process().contexts = {{1, 0, 5 * kMs}};
+  OfContext(&builder)
+      .Allocate(1 * kMs, 0x1000, 100)
+      .Release(5 * kMs + 20 * kUs, 0x1000, 100)
+      .Allocate(5 * kMs + 30 * kUs, 0x2000, 40);
+  const auto result = RunBy(MakeTrace({&builder}));
+  EXPECT_EQ(result.uses(0).release_count(), 1u) << "by the program, right before the end";
+  EXPECT_EQ(result.uses(0).context_end_count(), 1u);
+  EXPECT_EQ(result.end_count(), 0u);
+}
+
+// Between two captures anybody may have freed them.
+TEST(DeviceMemoryPass, AnEndInALaterCaptureIsNotOfTheBlocksBefore) {
+  ProcessBuilder builder(5);
+  builder.Capture(0, 2 * kMs).Capture(5 * kMs, 10 * kMs);
+  builder.process().contexts = {{1, INT64_MIN, 6 * kMs}};
+  OfContext(&builder).Allocate(1 * kMs, 0x1000, 100);
+  OfContext(&builder, 0, 2).Allocate(8 * kMs, 0x2000, 1, 0, kDevice, 0, 2);
+  const auto result = RunBy(MakeTrace({&builder}));
+  EXPECT_EQ(result.context_end_count(), 0u);
+  EXPECT_EQ(result.uses(0).peak_bytes(), 100u);
+}
+
 TEST(DeviceMemoryPass, CallsTakeTime) {
   ProcessBuilder builder(5);
   builder.Capture(0, 10 * kMs);
