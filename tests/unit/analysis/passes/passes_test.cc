@@ -12,6 +12,7 @@
 #include "analysis/passes/context.h"
 #include "analysis/passes/thread_usage.h"
 #include "proto/results/heap.pb.h"
+#include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
