@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -242,6 +243,15 @@ bool TraceWriter::WriteBlock(proto::BlockHeader header) {
   return AppendBlock(header);
 }
 
+// A process that may write no longer files (ulimit -f) may have its rings in memory: nobody could
+// tell later that a trace without an end is all there is.
+bool TraceWriter::LeavesRoomForEnd(uint64_t bytes) const {
+  constexpr uint64_t kEndBytes = sizeof(proto::SkippableHeader) + sizeof(proto::EndMarker);
+  rlimit limit;
+  return getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
+         (limit.rlim_cur >= kEndBytes + bytes && limit.rlim_cur - kEndBytes - bytes >= file_bytes_);
+}
+
 // The body is in compressed_ already, behind the room for the headers.
 bool TraceWriter::AppendBlock(proto::BlockHeader header) {
   header.sequence = sequence_;
@@ -250,7 +260,9 @@ bool TraceWriter::AppendBlock(proto::BlockHeader header) {
   const proto::SkippableHeader frame = {proto::kSkippableBlockHeader, sizeof header};
   std::memcpy(compressed_.data(), &frame, sizeof frame);
   std::memcpy(compressed_.data() + sizeof frame, &header, sizeof header);
-  if (!WriteAll(compressed_.data(), kFrontBytes + header.compressed_bytes)) return false;
+  const uint64_t bytes = kFrontBytes + header.compressed_bytes;
+  if (!LeavesRoomForEnd(bytes)) return Fail(EFBIG);
+  if (!WriteAll(compressed_.data(), bytes)) return false;
   ++sequence_;
   ++blocks_;
   return true;

@@ -75,6 +75,7 @@ class TraceWriter {
   bool WriteAll(const uint8_t* data, uint64_t bytes);
   bool WriteBlock(proto::BlockHeader header);
   bool AppendBlock(proto::BlockHeader header);
+  bool LeavesRoomForEnd(uint64_t bytes) const;
   bool Compress(uint64_t* bytes);
   uint64_t CompressBySeams(uint8_t* out, uint64_t room);
   bool Fail(int error);

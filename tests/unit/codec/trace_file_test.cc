@@ -213,7 +213,24 @@ TEST_F(TraceFileTest, AForkedChildForgetsIt) {
   EXPECT_EQ(ReadRows(ReadBytes(own), 1, ChunkKind::kHeap).size(), 3u);
 }
 
-// A file size limit is the portable full disk: the write that crosses it stops half-way.
+TEST_F(TraceFileTest, WhereFilesMayNotGrowThereIsRoomForTheEnd) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit tight = before;
+  for (tight.rlim_cur = 700; tight.rlim_cur < 1000; tight.rlim_cur += 7) {
+    ASSERT_TRUE(writer_.Create(path_.c_str(), TestHeader()));
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    for (uint64_t i = 0; i < 20; ++i) Write(i * 10, 10, true);
+    EXPECT_EQ(writer_.last_error(), EFBIG);
+    EXPECT_TRUE(writer_.WriteEnd({})) << tight.rlim_cur;
+    ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+    ASSERT_EQ(unlink(path_.c_str()), 0);
+  }
+  EXPECT_GT(writer_.rows_written(), 0u);
+}
+
+// A file size limit is the portable full disk.
 TEST_F(TraceFileTest, AFullDiskLeavesWholeBlocks) {
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit before;
