@@ -202,6 +202,8 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
     cost->set_count(cost->count() + process.rows);
     cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
+    cost->set_activity_missing_ns(
+        std::max(cost->activity_missing_ns(), static_cast<int64_t>(health.activity_missing_ns())));
     if (!IsCostKnown(process)) {
       cost->set_unmeasured_process_count(cost->unmeasured_process_count() + 1);
       continue;

@@ -155,13 +155,17 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   std::string out = "Recording\n";
   bool damaged = false;
   for (const results::Input& input : result.meta().inputs()) damaged |= !input.fault().empty();
-  out += damaged
-             ? "  lost: what the damaged files held; " + FormatNumber(result.meta().lost_count()) +
-                   " more of " + FormatNumber(c.count() + result.meta().lost_count()) + " events\n"
-         : result.meta().lost_count() == 0
-             ? "  lost: nothing of " + FormatNumber(c.count()) + " events\n"
-             : "  lost: " + FormatNumber(result.meta().lost_count()) + " of " +
-                   FormatNumber(c.count() + result.meta().lost_count()) + " events\n";
+  out +=
+      damaged ? "  lost: what the damaged files held; " + FormatNumber(result.meta().lost_count()) +
+                    " more of " + FormatNumber(c.count() + result.meta().lost_count()) + " events\n"
+      : c.activity_missing_ns() != 0
+          ? "  lost: what CUPTI recorded in the last " + FormatDuration(c.activity_missing_ns()) +
+                " before a process was killed; " + FormatNumber(result.meta().lost_count()) +
+                " more of " + FormatNumber(c.count() + result.meta().lost_count()) + " events\n"
+      : result.meta().lost_count() == 0
+          ? "  lost: nothing of " + FormatNumber(c.count()) + " events\n"
+          : "  lost: " + FormatNumber(result.meta().lost_count()) + " of " +
+                FormatNumber(c.count() + result.meta().lost_count()) + " events\n";
   const std::string written = FormatBytes(c.file_bytes()) + " written";
   const uint32_t unknown = c.unmeasured_process_count();
   std::string cost =

@@ -436,6 +436,10 @@ TEST(Notes, WhatCuptiHadWhenAProcessDiedIsToldByEveryPass) {
   ASSERT_GE(kernels.meta().notes_size(), 1);
   EXPECT_EQ(kernels.meta().notes(0).find("pid 7: cuda: what CUPTI recorded in the last 730 ms"), 0u)
       << kernels.meta().notes(0);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  EXPECT_NE(Render(overview, Format::kText, {}, 0)
+                .find("lost: what CUPTI recorded in the last 730 ms before a process was killed"),
+            std::string::npos);
   const auto ops = RunPass<results::Ops>("ops", MakeTrace({&builder}));
   EXPECT_LE(ops.meta().confidence().level(), results::LEVEL_LOW);
 }
