@@ -22,9 +22,10 @@ ABSENT = "no GPU activity is recorded: "
 
 @pytest.fixture
 def unharmed(record, tmp_path):
-    """unharmed(program, *arguments, script=, personality=, libraries=): recorded, with the output and status of a bare run."""
+    """unharmed(program, *arguments, script=, personality=, libraries=): recorded, with the output and status of a bare run.
+    has_truth=False: the doubles' own account is not read, of a program whose threads end while they write it."""
 
-    def run(name, *arguments, script="", personality=None, libraries=None, status=0):
+    def run(name, *arguments, script="", personality=None, libraries=None, status=0, has_truth=True):
         truth = tmp_path / "truth.json"
         truth.unlink(missing_ok=True)
         env = environment_of(truth, script, personality)
@@ -36,7 +37,7 @@ def unharmed(record, tmp_path):
         outcome = record(command, env=env)
         assert (outcome.status, outcome.out) == (bare.status, bare.out), outcome.err.decode()
         assert bare.status == status
-        found = Truth(truth) if truth.exists() else None
+        found = Truth(truth) if has_truth and truth.exists() else None
         assert found is None or found.of("violation") == []
         return outcome, found
 
@@ -174,11 +175,11 @@ def test_what_cupti_still_had_at_a_kill_is_told(unharmed):
 def test_threads_that_call_cuda_beyond_the_end(unharmed):
     """The driver has gone and their calls fail, as fast as they can: they are neither waited for nor recorded."""
     began = time.monotonic()
-    outcome, _ = unharmed("detached", status=5)
+    outcome, _ = unharmed("detached", status=5, has_truth=False)
     assert time.monotonic() - began < 8, "a bare and a recorded run"
     assert "in time" not in outcome.words
     (trace,) = read_bundle(outcome.bundle)
-    assert trace.has_end
+    assert gpuprof("verify", outcome.bundle).status == 0
     assert len(trace.kernels["time"]) > 100
 
 

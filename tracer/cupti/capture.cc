@@ -419,7 +419,10 @@ bool Start(const Host* host, bool is_late) {
   NoteClocks();
   g_next_flush = Monotonic() + kFlushPause;
   g_next_clock = Monotonic() + kClockPause;
-  g_handed_over.store(proto::ReadTicks(host->settings->clock));
+  const uint64_t now = proto::ReadTicks(host->settings->clock);
+  g_handed_over.store(now);
+  // A process may be killed before anything was read.
+  host->ring_file->activity_until.store(now, std::memory_order_relaxed);
   g_active.store(1);
   return true;
 }
