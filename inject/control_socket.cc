@@ -327,7 +327,8 @@ void RemoveControlSocket() noexcept {
 
 void HaveControlSocketRemoved() noexcept {
   constexpr timespec kLook = {0, 20'000'000};
-  if (g_path[0] == 0) return;
+  // One may be about to be bound: a name that is not there yet says nothing.
+  if (g_listener.load() == 0) return;
   g_removal.store(kAsked);
   WakeControlThread();
   raw::Call(SYS_futex, raw::Arg(&g_removal), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kAsked,
@@ -339,6 +340,8 @@ void HaveControlSocketRemoved() noexcept {
 void ForgetControlSocket() noexcept {
   g_lock.Reset();
   g_path[0] = 0;
+  g_listener.store(0);
+  g_removal.store(kNothingAsked);
   g_socket.CloseIfOurs();
   g_request.state.store(kNothingAsked);
 }
