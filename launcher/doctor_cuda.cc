@@ -225,7 +225,9 @@ Variables InjectionFaults(const Variables& environment) {
       {"CUDA_INJECTION64_PATH", "InitializeInjection"},
       {"NVTX_INJECTION64_PATH", "InitializeInjectionNvtx2"}};
   Variables faults;
-  for (const auto& [variable, entry] : kEntries) {
+  for (const auto& asked : kEntries) {
+    const char* const variable = asked.first;
+    const char* const entry = asked.second;
     const auto found = environment.find(variable);
     if (found == environment.end() || !NamesOtherTool(found->second)) continue;
     const std::string& path = found->second;

@@ -159,7 +159,7 @@ def test_where_all_that_fits_is_cut_it_is_said(used, tmp_path):
     """The driver is too old for a whole one that the machine may have."""
     folder = without_cupti(tmp_path / "lib")
     cut = put_cut("12.9", tmp_path / "cut")
-    found, outcome = used(PROGRAM, [tmp_path / "cut", folder], "driver_version 12080")
+    found, outcome = used(PROGRAM.parent / "driver_api", [tmp_path / "cut", folder], "driver_version 12080")
     assert found == ""
     (line,) = [line for line in outcome.words.splitlines() if "no GPU activity is recorded" in line]
     assert f"{cut} is incomplete" in line and "install it anew" in line

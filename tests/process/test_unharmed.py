@@ -273,18 +273,18 @@ def test_full_disk(tiny_disk, kib, command):
 
 
 @needs_root
-@pytest.mark.parametrize("kib", [100, 1200, 4000])
+@pytest.mark.parametrize("kib", [100, 250, 500])
 def test_what_a_full_disk_did_not_take_is_counted(tiny_disk, tmp_path, kib):
     """Also where the trace cannot tell of it any more, as not even that finds room."""
     counts = []
     for place in (tmp_path, tiny_disk(kib)):
-        done = gpuprof("run", "-o", place / "bundle", "--trace=heap=exact,threads", "--", program("heap_counter"), "400000", timeout=120)
+        done = gpuprof("run", "-o", place / "bundle", "--trace=heap=exact,threads", "--", program("heap_counter"), "400000", "exit", timeout=120)
         assert done.status == 0, done.err.decode()
         facts = json.loads(gpuprof("info", "--json", place / "bundle").out)
         counts.append((facts["count"], facts["lost_count"]))
-    (whole, none), (recorded, lost) = counts
-    assert whole > 800_000 and none < whole // 100
-    assert abs(recorded + lost - whole) < whole // 50, counts
+    (whole, dropped), (recorded, lost) = counts
+    assert whole + dropped >= 800_000 and recorded < 600_000
+    assert recorded + lost == whole + dropped, counts
     assert b"lost: nothing" not in done.err, done.err.decode()
 
 

@@ -15,11 +15,11 @@
 //   pause N      milliseconds
 //   threads N BYTES   in each of 4 threads N times a block that is freed at once
 
+#include <string.h>
+#include <unistd.h>
 #include <algorithm>
 #include <deque>
-#include <string.h>
 #include <thread>
-#include <unistd.h>
 #include <vector>
 
 #include "check.h"

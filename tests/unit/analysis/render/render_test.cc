@@ -104,7 +104,7 @@ void CheckKeys(const google::protobuf::Descriptor* type, std::set<std::string>* 
     }
     if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
       EXPECT_TRUE(field->name().ends_with("_ratio") || field->name().ends_with("_per_step") ||
-                  field->name().ends_with("_per_s"))
+                  field->name().ends_with("_per_s") || field->name().ends_with("_count"))
           << field->full_name();
     }
     if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_INT64) {
