@@ -188,6 +188,7 @@ bool StopCapture(const char* trigger) noexcept {
   Locked lock(5 * kSecond);
   if (!lock || State() != CaptureState::kCapturing || !StartSessionLocked()) return false;
   g_process.recording.store(0, std::memory_order_release);
+  ranges::CountStarted();
   SetState(CaptureState::kDraining);
   g_process.can_unwind.store(0, std::memory_order_release);
   UpdateLatestSnapshot();
@@ -234,6 +235,7 @@ void StartGpu() noexcept {
 void NoteExit(proto::ExitWay way, int32_t status) noexcept {
   proto::RingFileHeader* file = g_process.ring_file;
   if (file == nullptr || raw::GetPid() != g_process.pid) return;
+  ranges::EndStarted();
   WriteProcessEvent(proto::ProcessEvent::kExit, static_cast<uint32_t>(status),
                     static_cast<uint64_t>(way), nullptr);
   file->exit_status.store(status, std::memory_order_relaxed);

@@ -194,6 +194,16 @@ ThreadRanges* RangesOf(RingHeader* ring, uint64_t now = 0) {
   Keep(ring, values, &own->values[*place - 1]);
 }
 
+void WriteStarted(RingHeader* ring, const StartedRange& range, uint64_t end, const KeptValues& kept,
+                  uint8_t flags) {
+  const uint32_t begun_by = range.tid == ring->tid ? 0 : static_cast<uint32_t>(range.tid);
+  // Clocks of two processors may differ by a little.
+  const uint64_t start = range.start < end ? range.start : end;
+  Write(ring, end, end - start, Detail(RangeKind::kStartEnd, range.payload_type),
+        Names(range.name, range.domain), begun_by, range.style, range.payload,
+        kept.count != 0 ? &kept : nullptr, flags);
+}
+
 void WriteNameTo(RingHeader* ring, uint64_t now, const Named& named, uint8_t flags) {
   const uint32_t name_id = IdOf(ring, named.name);
   const auto type = static_cast<uint32_t>(proto::NvtxPayload::kUint64);
@@ -324,12 +334,30 @@ void End(uint64_t id, const Values* more) noexcept {
     return CountUp(&proto::RingFileHeader::ranges_unpaired);
   kept.count = range.values;
   if (__builtin_expect(more != nullptr, 0)) Keep(ring, *more, &kept);
-  const uint32_t begun_by = range.tid == ring->tid ? 0 : static_cast<uint32_t>(range.tid);
-  // Clocks of two processors may differ by a little.
-  const uint64_t start = range.start < end ? range.start : end;
-  Write(ring, end, end - start, Detail(RangeKind::kStartEnd, range.payload_type),
-        Names(range.name, range.domain), begun_by, range.style, range.payload,
-        kept.count != 0 ? &kept : nullptr);
+  WriteStarted(ring, range, end, kept, 0);
+}
+
+void EndStarted() noexcept {
+  Ranges* ranges = g_ranges.load(std::memory_order_acquire);
+  if (ranges == nullptr) return;
+  Recorder recorder(kSources);
+  if (!recorder.active()) return;
+  const uint64_t end = recorder.Now();
+  StartedRange range;
+  KeptValues kept;
+  for (uint32_t place = 0; ranges->started.TakeNext(&place, CaptureNumber(), &range, kept.value);) {
+    kept.count = range.values;
+    WriteStarted(recorder.ring(), range, end, kept, proto::kFlagIncomplete);
+  }
+}
+
+void CountStarted() noexcept {
+  Ranges* ranges = g_ranges.load(std::memory_order_acquire);
+  if (ranges == nullptr) return;
+  uint64_t count = 0;
+  for (uint32_t place = 0; ranges->started.TakeNext(&place, CaptureNumber(), nullptr, nullptr);)
+    ++count;
+  if (count != 0) CountUp(&proto::RingFileHeader::ranges_unpaired, count);
 }
 
 void Mark(const Event& event) noexcept {

@@ -7,7 +7,8 @@
 // Pushed ranges nest within a thread and a domain; the thread's are in a stack of its own, and the
 // first of them in its ring too, for the case that the process dies. Started ranges belong to the
 // process. Only what begins in a capture is recorded: an end whose begin is not known is counted
-// and nothing else. Of ranges started and never ended there is no row.
+// and nothing else. Ranges started and never ended are rows where the process
+// ends by itself, and counted where the capture does.
 
 #pragma once
 
@@ -48,6 +49,11 @@ uint64_t Start(const Event& event, uint64_t id) noexcept;
 void End(uint64_t id, const Values* more = nullptr) noexcept;
 // Of ids that the program gives itself: whether one is open in this capture.
 bool IsStarted(uint64_t id) noexcept;
+
+// The process is about to end: those that are open become rows that say so. A thread that records.
+void EndStarted() noexcept;
+// The capture ends: how many are open goes to what was lost. Any thread.
+void CountStarted() noexcept;
 
 void Mark(const Event& event) noexcept;
 

@@ -30,6 +30,7 @@ bool StartedRanges::Add(uint64_t id, const StartedRange& range, const KeptValue*
   for (uint32_t i = 0; i < range.values; ++i) kept[i] = values[i];
   slot->capture.store(range.capture, std::memory_order_relaxed);
   slot->id.store(id, std::memory_order_release);
+  if (is_used_.load(std::memory_order_relaxed) == 0) is_used_.store(1, std::memory_order_relaxed);
   return true;
 }
 
@@ -45,6 +46,19 @@ bool StartedRanges::Take(uint64_t id, uint32_t capture, StartedRange* range,
     for (uint32_t i = 0; values != nullptr && i < range->values; ++i) values[i] = kept[i];
     slot.id.store(0, std::memory_order_release);
     if (range->capture == capture) return true;
+  }
+  return false;
+}
+
+bool StartedRanges::TakeNext(uint32_t* place, uint32_t capture, StartedRange* range,
+                             KeptValue* values) noexcept {
+  if (is_used_.load(std::memory_order_relaxed) == 0) return false;
+  while (*place < kSlots) {
+    Slot& slot = slots_[(*place)++];
+    const uint64_t id = slot.id.load(std::memory_order_acquire);
+    if (id == 0 || id == kClaimed || slot.capture.load(std::memory_order_relaxed) != capture)
+      continue;
+    if (range == nullptr || Take(id, capture, range, values)) return true;
   }
   return false;
 }

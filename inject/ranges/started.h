@@ -36,6 +36,9 @@ class StartedRanges {
             KeptValue* values = nullptr) noexcept;
   // Without touching it.
   bool Has(uint64_t id, uint32_t capture) noexcept;
+  // As Take, of any that stands at `*place` (from 0) or behind it; `*place` goes on behind it.
+  // Without `range`, none is taken: only whether there is one.
+  bool TakeNext(uint32_t* place, uint32_t capture, StartedRange* range, KeptValue* values) noexcept;
 
  private:
   static constexpr uint32_t kSlots = 4096;
@@ -53,6 +56,7 @@ class StartedRanges {
   }
   Slot* Claim(uint64_t id, uint32_t capture) noexcept;
 
+  std::atomic<uint32_t> is_used_;  // most processes have none, and need not be searched
   Slot slots_[kSlots];
   KeptValue values_[kSlots][kMostValues];  // apart: most ranges have none
 };

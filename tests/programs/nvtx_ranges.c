@@ -230,6 +230,7 @@ static void unbalanced(void) {
   nvtxRangePushA("open at the end");
   const nvtxEventAttributes_t a = ascii("open too");
   nvtxDomainRangePushEx(library, &a);
+  nvtxRangeStartA("never ended");
   work(50);
 }
 
@@ -284,13 +285,14 @@ static void late(void) {
   if (fgets(line, sizeof line, stdin) == NULL) exit(1);
 }
 
-// A range open when the capture ends, popped in the next.
+// A range open when the capture ends, popped in the next; and one that never ends.
 static void toggled(void) {
   char line[16];
   for (int i = 0; i < 3; ++i) {
     char text[32];
     snprintf(text, sizeof text, "pass %d", i);
     nvtxRangePushA(text);
+    nvtxRangeStartA("never ended");
     puts(text);
     fflush(stdout);
     if (fgets(line, sizeof line, stdin) == NULL) exit(1);
