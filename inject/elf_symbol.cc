@@ -82,6 +82,7 @@ struct DynamicTables {
   const ElfW(Sym) * symbols = nullptr;
   const char* strings = nullptr;
   const uint32_t* gnu_hash = nullptr;
+  const uint32_t* hash = nullptr;
 };
 
 void ReadEntries(const ElfW(Dyn) * entry, uint64_t bias, DynamicTables* tables) {
@@ -95,6 +96,7 @@ void ReadEntries(const ElfW(Dyn) * entry, uint64_t bias, DynamicTables* tables) 
     if (entry->d_tag == DT_STRTAB) tables->strings = reinterpret_cast<const char*>(absolute(value));
     if (entry->d_tag == DT_GNU_HASH)
       tables->gnu_hash = reinterpret_cast<const uint32_t*>(absolute(value));
+    if (entry->d_tag == DT_HASH) tables->hash = reinterpret_cast<const uint32_t*>(absolute(value));
   }
 }
 
@@ -112,6 +114,17 @@ DynamicTables ReadDynamic(uint64_t base) {
   if (dynamic == nullptr) return tables;
   ReadEntries(reinterpret_cast<const ElfW(Dyn)*>(bias + dynamic->p_vaddr), bias, &tables);
   return tables;
+}
+
+// The older table, of which the number of symbols is enough; few objects have it alone.
+const ElfW(Sym) * LookupInAll(const DynamicTables& tables, const char* name) {
+  const uint32_t count = tables.hash != nullptr ? tables.hash[1] : 0;
+  for (uint32_t i = 1; i < count; ++i) {
+    const ElfW(Sym)* symbol = &tables.symbols[i];
+    if (symbol->st_shndx != SHN_UNDEF && Equal(tables.strings + symbol->st_name, name))
+      return symbol;
+  }
+  return nullptr;
 }
 
 // The GNU hash section: counts, a Bloom filter (skipped over), buckets, chains of hashes whose
@@ -166,8 +179,8 @@ bool MayBeDefinedFrom(const link_map* object, const char* name) noexcept {
     DynamicTables tables;
     ReadEntries(object->l_ld, object->l_addr, &tables);
     if (tables.symbols == nullptr || tables.strings == nullptr) continue;
-    if (tables.gnu_hash == nullptr) return true;  // an old table, which is not read here
-    const ElfW(Sym)* symbol = Lookup(tables, name);
+    const ElfW(Sym)* symbol =
+        tables.gnu_hash != nullptr ? Lookup(tables, name) : LookupInAll(tables, name);
     if (symbol != nullptr && symbol->st_shndx != SHN_UNDEF) return true;
   }
   return false;

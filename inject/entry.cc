@@ -122,7 +122,7 @@ void Enter() {
   const bool all_stacks =
       g_settings.heap_mode == proto::HeapMode::kExact && g_settings.stack_depth != 0;
   if (all_stacks && g_launch.preloaded) AwaitSession();
-  if (g_must_tell && g_process.recording.load() != 0) HastenSession();
+  if (g_must_tell && g_launch.preloaded && g_process.recording.load() != 0) HastenSession();
 }
 
 constinit std::atomic<uint32_t> g_has_entered{0};

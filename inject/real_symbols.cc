@@ -52,7 +52,10 @@ constexpr size_t kLockBytes = GPUPROF_LOCK_HOOKS(GPUPROF_COUNT);
 #undef GPUPROF_COUNT
 
 void FindAll(RealSymbols* found) {
-  const link_map* const behind = ObjectBehindOurs();
+  // Of an object that was loaded later (LD_PRELOAD is gone, an injection variable is not) the next
+  // definition is one that stands before it in the loader's list.
+  const link_map* behind = ObjectBehindOurs();
+  if (!MayBeDefinedFrom(behind, "malloc")) behind = _r_debug.r_map;
   char* slot = reinterpret_cast<char*>(found);
   for (const char* name = kNames; *name != 0; ++name) {
     void* symbol = Find(behind, name);

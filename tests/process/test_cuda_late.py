@@ -87,6 +87,15 @@ def test_without_the_variable_a_later_capture_misses_nothing(rounds):
     assert MISSING not in outcome.words
 
 
+def test_without_the_preload_the_driver_loads_us(rounds):
+    """An environment that has lost LD_PRELOAD alone: an object that is loaded later hooks nothing, and records the GPU all the same."""
+    program = rounds(["env", "-u", "LD_PRELOAD"])
+    program.go(20)
+    trace, truth, outcome = program.whole()
+    assert len(trace.kernel_rows()) == len(truth.of("kernel")) == 20 * STREAMS
+    assert trace.lost == 0, trace.losses
+
+
 def test_a_program_without_cuda_is_left_alone(record):
     """Nothing of the driver is loaded or called for it."""
     outcome = record(["env", "-u", "CUDA_INJECTION64_PATH", "sh", "-c", "sleep 0.3; grep -c libcuda /proc/self/maps; true"])

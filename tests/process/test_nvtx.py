@@ -135,6 +135,16 @@ def test_parent_and_child_have_their_own(record):
     assert traces[child.ppid].lost == 0
 
 
+@pytest.mark.parametrize("options", [EXACT, ("--capture=off",)])
+def test_without_the_preload_nvtx_loads_us(record, options):
+    """An environment that has lost LD_PRELOAD alone."""
+    outcome = record(["env", "-u", "LD_PRELOAD", str(VICTIM), "unbalanced"], *options)
+    assert outcome.status == 0, outcome.err.decode()
+    if options == EXACT:
+        (trace,) = [trace for trace in outcome.traces() if trace.program == "nvtx_ranges"]
+        compare([row for row in trace.range_rows() if row["name"] == "balanced"], truth_of(outcome))
+
+
 def test_open_ranges_of_the_killed(record):
     outcome = record([VICTIM, "killed"], *EXACT)
     assert outcome.status == -9
