@@ -74,6 +74,7 @@ bool Drain::Open() {
   message_.clear();
   AppendProcessFacts(*host_->settings, &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
+  writer_.KeepRoom(kRoomOfLastWords);
   return true;
 }
 
@@ -107,6 +108,7 @@ void Drain::EndCapture(const char* trigger) {
   }
   activities_.EndCapture();
   FlushAll();
+  CountLosses();
   message_.clear();
   AppendCaptureMark(capture_, false, now, trigger, &message_);
   process_cpu_ns_ = ProcessCpu();
@@ -124,9 +126,27 @@ bool Drain::CanWriteHere() {
   return writer_.CanWriteHere() && (flight_ == nullptr || flight_->CanWriteHere());
 }
 
+// False: it is left to whoever finishes the trace, which takes a ring file. Where that found no
+// place on the disk, the segments that do not fit are lost.
+bool Drain::JoinFlight() {
+  if (flight_ == nullptr || flight_->JoinInto(&writer_)) return true;
+  char path[kPathBytes];
+  TracePath(*host_->settings, proto::kRingSuffix, path);
+  if (access(path, F_OK) == 0) return false;
+  const uint64_t lost = flight_->Drop() + flight_->rows_lost();
+  flight_.reset();
+  writer_.CountLost(lost);
+  WriteHealth();
+  writer_.KeepRoom(0);
+  return true;
+}
+
 bool Drain::Finish(proto::ExitWay way, int32_t status) {
   if (!writer_.is_open()) return true;
-  if (flight_ != nullptr && !flight_->JoinInto(&writer_)) {
+  writer_.KeepRoom(0);
+  // What the trace cannot tell of its losses the ring file's header does, as long as there is no
+  // end: whoever finishes it adds them.
+  if (!JoinFlight() || (RowsLost() != 0 && !is_health_written_)) {
     writer_.Close();
     return false;
   }
@@ -186,7 +206,8 @@ uint64_t Drain::RowsLost() const {
 }
 
 int Drain::WriteErrorNumber() const {
-  return flight_ != nullptr ? flight_->last_error() : writer_.last_error();
+  const int error = flight_ != nullptr ? flight_->last_error() : 0;
+  return error != 0 ? error : writer_.last_error();  // tables are in the trace itself
 }
 
 void Drain::NoteCpu(uint64_t ns, bool ended) {
@@ -254,11 +275,15 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* gro
 void Drain::Flush(Track* track, RingHeader* ring) {
   if (track->first_ticks == 0 && track->position == ring->tail.load(std::memory_order_relaxed))
     return;
-  WriteInternTables();
+  const bool has_all_names = WriteInternTables();
   for (std::unique_ptr<codec::ChunkBuilder>& builder : track->sorter->builders()) {
     if (builder == nullptr || builder->count() == 0) continue;
     if (builder->kind() == ChunkKind::kOp) op_rows_ += builder->count();
-    PassingWriter()->WriteEvents(builder.get(), capture_, track->position);
+    if (has_all_names) {
+      PassingWriter()->WriteEvents(builder.get(), capture_, track->position);
+    } else {
+      PassingWriter()->LoseEvents(builder.get());
+    }
   }
   track->sorter->Release(ring, track->position);
   track->first_ticks = 0;
@@ -301,22 +326,26 @@ void Drain::GiveMemoryBack() {
   }
 }
 
-void Drain::WriteInternTables() {
+// False: rows may refer to what is not in the trace. A full disk may have room again later: entries
+// that could not be written are offered once more.
+bool Drain::WriteInternTables() {
+  bool is_whole = true;
   message_.clear();
-  // A full disk may have room again later: entries that could not be written are offered once more,
-  // else the rows that name them would stay nameless.
   uint32_t entries = tables_.TakeStrings(&message_);
   if (entries != 0 && !WriteTable(ChunkKind::kStrings, kStringsField, entries)) {
     tables_.ReturnStrings();
+    is_whole = false;
   }
   message_.clear();
   entries = tables_.TakeStacks(&message_);
   if (entries != 0 && !WriteTable(ChunkKind::kStacks, kStacksField, entries)) {
     tables_.ReturnStacks();
+    is_whole = false;
   } else if (flight_ == nullptr) {
     // A flight recorder keeps what was written once for ever.
     tables_.ForgetStacksIfMany(kManyStackNodes);
   }
+  return is_whole;
 }
 
 bool Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
@@ -335,6 +364,7 @@ void Drain::WriteTableBlock(ChunkKind kind, int field, const std::vector<uint8_t
 
 // No ring holds these rows: what is written is all there is.
 void Drain::WriteRowBlock(codec::ChunkBuilder* rows) {
+  if (!has_all_names_) return PassingWriter()->LoseEvents(rows);
   PassingWriter()->WriteEvents(rows, capture_, ~uint64_t{0});
 }
 

@@ -90,12 +90,14 @@ class Drain final : private cupti::BlockSink {
   void CollectOpenSpans(uint64_t now);
   void GiveMemoryBack();
   void CloseDeadThreads();
-  void WriteInternTables();
+  bool WriteInternTables();
+  bool JoinFlight();
   bool WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
+  // What was lost, at the end of a capture, also where there is room for nothing else.
   void WriteHealth();
   void WriteTableBlock(proto::ChunkKind kind, int field, const std::vector<uint8_t>& message,
                        uint32_t entries) override;
-  void WriteStringsBlock() override { WriteInternTables(); }
+  void WriteStringsBlock() override { has_all_names_ = WriteInternTables(); }
   void WriteRowBlock(codec::ChunkBuilder* rows) override;
   uint32_t TimeShift() const;
   codec::TraceWriter* PassingWriter();
@@ -123,7 +125,11 @@ class Drain final : private cupti::BlockSink {
   uint64_t corrupt_ = 0;
   uint64_t op_rows_ = 0;
   uint64_t records_ = 0;
+  // Under a limit on a file's length, for the health, the marks and the ends of captures.
+  static constexpr uint64_t kRoomOfLastWords = 4096;
   uint64_t lost_ = 0;
+  bool is_health_written_ = true;  // the last one
+  bool has_all_names_ = true;      // rows of activities that follow find what they refer to
   uint64_t drain_cpu_ns_ = 0;
   uint64_t control_cpu_ns_ = 0;
   uint64_t cpu_before_ns_ = 0;   // of earlier drain threads

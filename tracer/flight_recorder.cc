@@ -108,12 +108,29 @@ bool FlightRecorder::JoinInto(codec::TraceWriter* trace) {
   FileParts files;
   bool joined = AddTo(&files) && files.Open();
   for (uint32_t i = 0; joined && i < files.count; ++i) {
+    const uint64_t rows = trace->rows_in_file();
     joined = codec::CopyBlocks(files.part[i].fd, files.part[i].bytes, 0, trace);
     if (joined) unlink(files.part[i].path);
+    rows_of_torn_ = joined ? 0 : trace->rows_in_file() - rows;
   }
   files.Close();
   if (joined) writer_.Close();
   return joined;
+}
+
+uint64_t FlightRecorder::Drop() {
+  uint64_t rows = 0;
+  char path[kPathBytes];
+  for (; oldest_ != next_; ++oldest_) {
+    if (!codec::SegmentPath(stem_, oldest_, path, sizeof(path))) continue;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    if (fd < 0) continue;  // in the trace
+    rows += codec::CountRows(fd, codec::kWholeFile);
+    close(fd);
+    unlink(path);
+  }
+  writer_.Close();
+  return rows - rows_of_torn_;
 }
 
 }  // namespace gpuprof::tracer

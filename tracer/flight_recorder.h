@@ -49,6 +49,9 @@ class FlightRecorder {
 
   // Moves everything into `trace` and removes the segments. False: the trace cannot be written.
   bool JoinInto(codec::TraceWriter* trace);
+  // After a JoinInto that failed: removes the segments that are left. Returns how many rows of them
+  // are not in the trace.
+  uint64_t Drop();
   bool AddTo(FileParts* files) const;
   bool CanWriteHere() { return !writer_.is_open() || writer_.CanWriteHere(); }
   // A forked child's copy.
@@ -76,6 +79,7 @@ class FlightRecorder {
   bool begun_ = false;
   uint64_t rows_lost_before_ = 0;
   uint64_t bytes_before_ = 0;
+  uint64_t rows_of_torn_ = 0;  // that JoinInto has copied of the segment at which it failed
 };
 
 }  // namespace gpuprof::tracer

@@ -203,7 +203,9 @@ void Drain::WriteHealth() {
   }
   if (*cupti::LateStartNote() != 0) AppendNote(&writer, "cuda", cupti::LateStartNote());
   if (*cupti::Description() != 0) AppendNote(&writer, "cupti", cupti::Description());
-  WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
+  if (!is_capturing_) writer_.KeepRoom(0);
+  is_health_written_ = WriteTable(proto::ChunkKind::kHealth, kHealthField, 1);
+  writer_.KeepRoom(kRoomOfLastWords);
 }
 
 }  // namespace gpuprof::tracer

@@ -160,8 +160,9 @@ uint64_t ActivityMissing(const proto::RingFileHeader& header, uint64_t end) {
   const uint64_t until = header.activity_until.load(std::memory_order_relaxed);
   if (until == 0 || header.ticks_per_second == 0) return 0;
   const double ticks = end > until ? static_cast<double>(end - until) : 1;
+  constexpr double kMost = 1e18;  // of a damaged header
   return static_cast<uint64_t>(
-      std::ceil(ticks * 1e9 / static_cast<double>(header.ticks_per_second)));
+      std::min(kMost, std::ceil(ticks * 1e9 / static_cast<double>(header.ticks_per_second))));
 }
 
 // What the headers tell, before any record is read.

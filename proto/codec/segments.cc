@@ -92,6 +92,15 @@ uint64_t LastEventTime(int fd) {
   return last;
 }
 
+uint64_t CountRows(int fd, uint64_t limit) {
+  uint64_t rows = 0;
+  VisitBlocks(fd, limit, [&](const proto::BlockHeader& header, uint64_t) {
+    if (IsEvents(header)) rows += header.count;
+    return true;
+  });
+  return rows;
+}
+
 void AppendKeptFrom(uint64_t ticks, std::vector<uint8_t>* message) {
   PbWriter(message).Fixed64(kMetaKeptFrom, ticks);
 }

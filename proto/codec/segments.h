@@ -31,6 +31,9 @@ bool CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to);
 // Latest tick of any event in the trace file; 0 if there is none.
 uint64_t LastEventTime(int fd);
 
+// Rows of events in the whole blocks among the first `limit` bytes.
+uint64_t CountRows(int fd, uint64_t limit);
+
 // A Meta message that says that events up to `ticks` were let go: what is later is complete. Each
 // segment begins with one once there is something to tell.
 void AppendKeptFrom(uint64_t ticks, std::vector<uint8_t>* message);

@@ -247,9 +247,10 @@ bool TraceWriter::WriteBlock(proto::BlockHeader header) {
 // tell later that a trace without an end is all there is.
 bool TraceWriter::LeavesRoomForEnd(uint64_t bytes) const {
   constexpr uint64_t kEndBytes = sizeof(proto::SkippableHeader) + sizeof(proto::EndMarker);
+  const uint64_t wanted = bytes + room_kept_ + kEndBytes;
   rlimit limit;
   return getrlimit(RLIMIT_FSIZE, &limit) != 0 ||
-         (limit.rlim_cur >= kEndBytes + bytes && limit.rlim_cur - kEndBytes - bytes >= file_bytes_);
+         (limit.rlim_cur >= wanted && limit.rlim_cur - wanted >= file_bytes_);
 }
 
 // The body is in compressed_ already, behind the room for the headers.
@@ -300,6 +301,12 @@ bool TraceWriter::WriteEvents(ChunkBuilder* builder, uint32_t capture, uint64_t 
   rows_written_ += header.count;
   rows_in_file_ += header.count;
   return true;
+}
+
+void TraceWriter::LoseEvents(ChunkBuilder* builder) {
+  rows_lost_ += builder->count();
+  raw_.clear();
+  builder->Finish(0, &raw_, nullptr);
 }
 
 bool TraceWriter::WriteTable(proto::ChunkKind kind, uint32_t capture, int field,

@@ -41,12 +41,19 @@ class TraceWriter {
   // serialized bytes.
   bool WriteTable(proto::ChunkKind kind, uint32_t capture, int field, const uint8_t* message,
                   uint64_t bytes, uint32_t entries);
+  // Resets the builder, its rows are lost: what they refer to could not be written, or they
+  // themselves.
+  void LoseEvents(ChunkBuilder* builder);
+  void CountLost(uint64_t rows) { rows_lost_ += rows; }
   // Appends a block of another trace file: its header, which gets this file's next sequence number,
   // and the header.compressed_bytes behind it.
   bool CopyBlock(proto::BlockHeader header, const uint8_t* body);
   // Leaves a hole in the numbers of the blocks, by which readers see that some are missing here.
   void LeaveHole() { ++sequence_; }
   bool WriteEnd(proto::EndMarker marker);
+  // Where the process may not write longer files (ulimit -f), blocks leave so much room for those
+  // that follow, beside that for the end.
+  void KeepRoom(uint64_t bytes) { room_kept_ = bytes; }
 
   // Whether the calling thread can write: with the descriptor at hand if its table has it, else
   // with one that it opens. Not every thread of a process has the same table.
@@ -60,6 +67,7 @@ class TraceWriter {
   uint64_t bytes_written() const { return bytes_written_; }
   // Length of the file, as far as it is whole.
   uint64_t file_bytes() const { return file_bytes_; }
+  uint64_t rows_in_file() const { return rows_in_file_; }
   uint64_t rows_written() const { return rows_written_; }
   uint64_t rows_lost() const { return rows_lost_; }
   // errno of the last failed write; 0 when the last one succeeded.
@@ -88,6 +96,7 @@ class TraceWriter {
   uint64_t blocks_ = 0;
   uint64_t file_bytes_ = 0;  // whole blocks; what the file holds beyond is torn
   uint64_t bytes_written_ = 0;
+  uint64_t room_kept_ = 0;
   uint64_t rows_in_file_ = 0;
   uint64_t rows_written_ = 0;
   uint64_t rows_lost_ = 0;

@@ -272,6 +272,21 @@ def test_limit_on_the_size_of_files(tmp_path, limit, options):
         assert b"no space is left" in done.stderr or b"nothing was recorded" in done.stderr
 
 
+@pytest.mark.parametrize("limit", [5000, 20_000, 40_000, 40_137, 40_411, 60_000])
+def test_what_found_no_room_in_the_trace_is_counted(tmp_path, limit):
+    """Where a file may not grow, the last word of what was lost still finds room."""
+    counts = []
+    for at_most in (limit, 100_000_000):
+        bundle = tmp_path / f"bundle{at_most}"
+        done = gpuprof("run", "-o", bundle, "--trace=heap=exact,threads", "--", "prlimit", f"--fsize={at_most}", program("heap_counter"), "60000", "exit")
+        assert done.status == 0, done.err.decode()
+        verify(bundle)
+        facts = json.loads(gpuprof("info", "--json", bundle).out)
+        counts.append(facts["count"] + facts["lost_count"])
+    assert facts["count"] > 110_000
+    assert abs(counts[0] - counts[1]) < 500, counts
+
+
 def test_what_memory_alone_held_of_a_short_process_is_declared(record):
     """Its rings find no room in the bundle's files, and it ends before anybody has read them."""
     outcome = record(["prlimit", "--fsize=300000", program("early_stacks")], HEAP_EXACT)
