@@ -227,6 +227,9 @@ DeviceMemoryHistory FollowDeviceMemory(const Process& process, const Launches& l
     if (operation == proto::kMemoryRelease) follower.Release(BlockOf(track, row.row));
   }
   end_contexts(INT64_MAX);
+  // "At the end" is that of the last capture, also where nothing was allocated in it.
+  if (capture >= 0 && process.last_capture() > capture)
+    pass_to(process.last_capture(), process.captures.back().start_ns);
   return follower.Finish();
 }
 

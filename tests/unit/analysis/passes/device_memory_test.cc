@@ -103,6 +103,16 @@ TEST(DeviceMemoryPass, ACaptureForgetsTheBlocksOfTheOneBefore) {
   EXPECT_EQ(result.live_size(), 1);
 }
 
+TEST(DeviceMemoryPass, TheEndIsThatOfTheLastCaptureAlsoWithoutRows) {
+  ProcessBuilder builder(5);
+  builder.Capture(0, 2 * kMs).Capture(5 * kMs, 10 * kMs);
+  OfContext(&builder).Allocate(1 * kMs, 0x1000, 100);
+  const auto result = RunBy(MakeTrace({&builder}));
+  EXPECT_EQ(result.uses(0).peak_bytes(), 100u);
+  EXPECT_EQ(result.uses(0).end_bytes(), 0u);
+  EXPECT_EQ(result.end_count(), 0u);
+}
+
 TEST(DeviceMemoryPass, RowsOfSeveralTracksAreTakenByTime) {
   ProcessBuilder builder(5);
   // The release reached the file before the allocation.
