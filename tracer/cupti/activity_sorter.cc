@@ -3,12 +3,17 @@
 
 #include "tracer/cupti/activity_sorter.h"
 
+#include <algorithm>
+
 #include "proto/schema.h"
 
 namespace gpuprof::tracer::cupti {
 namespace {
 
 using proto::ChunkKind;
+
+constexpr size_t kManyThreads = 1024;
+constexpr uint64_t kOldThread = 30'000'000'000;  // on CUPTI's clock
 
 void CopyTriple(const Record& record, size_t offset, uint32_t (&to)[3]) {
   for (size_t i = 0; i < 3; ++i) to[i] = record.U32(offset + 4 * i);
@@ -436,6 +441,7 @@ ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid, uint64_t time) {
   const auto is_it = [&](const Thread& known) {
     return known.tid == tid && known.since <= time && time < known.until;
   };
+  newest_call_ = std::max(newest_call_, time);
   if (last_thread_ < threads_.size() && is_it(threads_[last_thread_]))
     return &threads_[last_thread_];
   for (last_thread_ = 0; last_thread_ < threads_.size(); ++last_thread_) {
@@ -452,6 +458,32 @@ ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid, uint64_t time) {
   threads_.push_back(
       {.tid = tid, .track = answer.track, .since = answer.since, .until = answer.until});
   return &threads_.back();
+}
+
+void ActivitySorter::RowsAreWritten() {
+  rows_ = 0;
+  if (threads_.size() > kManyThreads) ForgetOldThreads();
+}
+
+// Programs may make a thread for each call. One that goes on after a pause is found anew.
+void ActivitySorter::ForgetOldThreads() {
+  const auto is_old = [&](const Thread& thread) {
+    return thread.until < newest_call_ && newest_call_ - thread.until > kOldThread &&
+           (thread.calls == nullptr || thread.calls->count() == 0) &&
+           (thread.overheads == nullptr || thread.overheads->count() == 0);
+  };
+  std::vector<const codec::SpanBuffer*> old;
+  for (const Thread& thread : threads_) {
+    if (!is_old(thread)) continue;
+    old.push_back(thread.calls);
+    old.push_back(thread.overheads);
+  }
+  std::sort(old.begin(), old.end());
+  std::erase_if(threads_, is_old);
+  std::erase_if(buffers_, [&](const auto& buffer) {
+    return std::binary_search(old.begin(), old.end(), buffer.get());
+  });
+  last_thread_ = 0;
 }
 
 codec::SpanBuffer* ActivitySorter::BufferOf(codec::SpanBuffer** buffer, ChunkKind kind,

@@ -80,7 +80,7 @@ class ActivitySorter {
   // Rows that wait to be written, in buffers of which some may be empty.
   uint64_t rows() const { return rows_; }
   std::vector<std::unique_ptr<codec::SpanBuffer>>& buffers() { return buffers_; }
-  void RowsAreWritten() { rows_ = 0; }
+  void RowsAreWritten();
 
   // Tables that rows refer to, to be written before them; each returns the number of entries.
   uint32_t TakeSignatures(std::vector<uint8_t>* out) { return signatures_.Take(out); }
@@ -162,6 +162,7 @@ class ActivitySorter {
   void Append(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track,
               const uint64_t* row);
   // Of what a call began: unless the budget leaves it out.
+  void ForgetOldThreads();
   void AppendChosen(RateBudget::Class of, uint64_t correlation, codec::SpanBuffer** buffer,
                     proto::ChunkKind kind, uint32_t track, const uint64_t* row);
 
@@ -181,6 +182,7 @@ class ActivitySorter {
   std::vector<EventRecording> recordings_;  // that have their times
   size_t last_stream_ = 0;
   size_t last_thread_ = 0;
+  uint64_t newest_call_ = 0;  // its end, on CUPTI's clock
   bool has_new_streams_ = false;
   bool owns_data_ = false;
   std::vector<std::unique_ptr<codec::SpanBuffer>> buffers_;

@@ -60,7 +60,11 @@ class Tracks : public ThreadTracks {
     again_ = time;
   }
 
+  // Each thread ends with its call.
+  void EndAtOnce() { is_brief_ = true; }
+
   Answer TrackAt(uint32_t tid, uint64_t time) override {
+    if (is_brief_) return {tid, time, time + 1};
     if (tid != again_tid_) return {tid, 0, UINT64_MAX};
     return time < again_ ? Answer{tid, 0, again_} : Answer{kAgain + tid, again_, UINT64_MAX};
   }
@@ -70,6 +74,7 @@ class Tracks : public ThreadTracks {
   uint32_t again_tid_ = 0;
   uint64_t again_ = 0;
   uint32_t last_ = 100;
+  bool is_brief_ = false;
 };
 
 class ActivityRecords : public testing::Test {

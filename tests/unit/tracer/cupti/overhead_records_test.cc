@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 
 #include "tests/unit/tracer/cupti/activity_records.h"
@@ -72,6 +73,32 @@ TEST_F(OverheadRecords, OfNoDeviceIsNotOnADevicesTrack) {
         Overhead(kBufferFlush, 1, 1000, 0, kTime, kTime + 50)});
   EXPECT_EQ(Rows(proto::ChunkKind::kOverhead),
             (Expected{{101, {kTime + 60, 60, 2, 9, 0}}, {102, {kTime + 50, 50, 2, 9, 0}}}));
+}
+
+TEST_F(OverheadRecords, ThreadsThatEndedLongAgoKeepNoBuffers) {
+  constexpr uint32_t kMany = 3000;
+  constexpr uint64_t kSecond = 1'000'000'000;
+  tracks_.EndAtOnce();
+  size_t most = 0;
+  for (uint32_t i = 1; i <= kMany; ++i) {
+    const uint64_t time = kTime + i * kSecond / 10;
+    Give({Overhead(kLazyLoading, kObjectThread, 1000, 200 + i, time, time + 500)});
+    most = std::max(most, sorter_.buffers().size());
+    if (i % 100 != 0) continue;
+    size_t rows = 0;
+    for (const auto& buffer : sorter_.buffers()) {
+      if (buffer->count() == 0) continue;
+      rows += buffer->count();
+      const codec::TempFolder folder;
+      codec::TraceWriter writer;
+      ASSERT_TRUE(writer.Create((folder / "p1-1.gpt").c_str(), codec::TestHeader()));
+      ASSERT_TRUE(writer.WriteEvents(buffer->Encode(), 1, 0));
+    }
+    EXPECT_EQ(rows, 100u) << "none is lost with its thread";
+    sorter_.RowsAreWritten();
+  }
+  EXPECT_LE(most, 1200u);
+  EXPECT_LE(sorter_.buffers().size(), 1100u);
 }
 
 // Its leak or its freeing twice is found by the address sanitizer.
