@@ -132,10 +132,11 @@ void DisableKinds();
 // theirs: so it runs before them, while CUPTI still works. Other threads of the program may go on
 // calling CUDA, which fails them from now on as fast as they can: none of it is wanted.
 void OnExit(int, void*) {
-  if (g_active.load() == 0 || g_given_up.load() != 0) return;
-  DisableKinds();
-  Flush(/*forced=*/true);
-  GiveUp();
+  if (g_active.load() != 0 && g_given_up.load() == 0) {
+    DisableKinds();
+    Flush(/*forced=*/true);
+  }
+  GiveUp();  // nor may a capture begin that is asked for from now on
 }
 
 void HandleExit() {
