@@ -49,6 +49,7 @@ struct {
   char answer[2048];
 } g_request;
 std::atomic<uint32_t> g_removal{kNothingAsked};  // of the socket's name
+std::atomic<int> g_server{0};                    // the control thread's id
 char g_snapshot[640];  // where the request being answered has put one; empty: nowhere
 
 uint32_t Uid() { return static_cast<uint32_t>(raw::Call(SYS_geteuid)); }
@@ -327,12 +328,16 @@ void RemoveControlSocket() noexcept {
 
 void HaveControlSocketRemoved() noexcept {
   constexpr timespec kLook = {0, 20'000'000};
+  constexpr int kLooks = 10;  // where processors are rare
   // One may be about to be bound: a name that is not there yet says nothing.
   if (g_listener.load() == 0) return;
+  if (g_server.load() == raw::GetTid()) return RemoveControlSocket();  // it runs the exit itself
   g_removal.store(kAsked);
   WakeControlThread();
-  raw::Call(SYS_futex, raw::Arg(&g_removal), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kAsked,
-            raw::Arg(&kLook));
+  for (int look = 0; look < kLooks && g_removal.load() == kAsked; ++look) {
+    raw::Call(SYS_futex, raw::Arg(&g_removal), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kAsked,
+              raw::Arg(&kLook));
+  }
   uint32_t asked = kAsked;
   if (g_removal.compare_exchange_strong(asked, kNothingAsked)) RemoveControlSocket();
 }
@@ -342,11 +347,13 @@ void ForgetControlSocket() noexcept {
   g_path[0] = 0;
   g_listener.store(0);
   g_removal.store(kNothingAsked);
+  g_server.store(0);
   g_socket.CloseIfOurs();
   g_request.state.store(kNothingAsked);
 }
 
 void ServeControlSocket() noexcept {
+  if (g_server.load() == 0) g_server.store(raw::GetTid());
   if (g_removal.load() == kAsked) {
     RemoveControlSocket();
     g_removal.store(kAnswered);

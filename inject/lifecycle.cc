@@ -235,7 +235,6 @@ void StartGpu() noexcept {
 void NoteExit(proto::ExitWay way, int32_t status) noexcept {
   proto::RingFileHeader* file = g_process.ring_file;
   if (file == nullptr || raw::GetPid() != g_process.pid) return;
-  ranges::EndStarted();
   WriteProcessEvent(proto::ProcessEvent::kExit, static_cast<uint32_t>(status),
                     static_cast<uint64_t>(way), nullptr);
   file->exit_status.store(status, std::memory_order_relaxed);
@@ -250,6 +249,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   if (t_thread.busy != 0)
     return NoteExit(way, status);  // a signal handler inside our own code: leave it to recovery
   NoteExit(way, status);
+  ranges::EndStarted();
   ToolSection tool;
   Locked lock(2 * kSecond);
   if (!lock) return;

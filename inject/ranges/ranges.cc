@@ -330,8 +330,12 @@ void End(uint64_t id, const Values* more) noexcept {
   StartedRange range;
   if (ranges == nullptr || RangesOf(ring, end) == nullptr) return;
   KeptValues kept;
-  if (!ranges->started.Take(id, CaptureNumber(), &range, kept.value))
-    return CountUp(&proto::RingFileHeader::ranges_unpaired);
+  range.capture = 0;
+  if (!ranges->started.Take(id, CaptureNumber(), &range, kept.value)) {
+    // One that an earlier capture left open was counted then.
+    if (range.capture == 0) CountUp(&proto::RingFileHeader::ranges_unpaired);
+    return;
+  }
   kept.count = range.values;
   if (__builtin_expect(more != nullptr, 0)) Keep(ring, *more, &kept);
   WriteStarted(ring, range, end, kept, 0);

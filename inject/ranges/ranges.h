@@ -8,7 +8,8 @@
 // first of them in its ring too, for the case that the process dies. Started ranges belong to the
 // process. Only what begins in a capture is recorded: an end whose begin is not known is counted
 // and nothing else. Ranges started and never ended are rows where the process
-// ends by itself, and counted where the capture does.
+// ends by itself, and counted where the capture does; a process that is killed or aborts takes them
+// along.
 
 #pragma once
 
