@@ -326,7 +326,7 @@ void RemoveControlSocket() noexcept {
   if (locked) g_lock.Unlock();
 }
 
-void HaveControlSocketRemoved() noexcept {
+[[gnu::cold]] void HaveControlSocketRemoved() noexcept {
   constexpr timespec kLook = {0, 20'000'000};
   constexpr int kLooks = 10;  // where processors are rare
   // One may be about to be bound: a name that is not there yet says nothing.

@@ -117,7 +117,7 @@ DynamicTables ReadDynamic(uint64_t base) {
 }
 
 // The older table, of which the number of symbols is enough; few objects have it alone.
-const ElfW(Sym) * LookupInAll(const DynamicTables& tables, const char* name) {
+[[gnu::cold]] const ElfW(Sym) * LookupInAll(const DynamicTables& tables, const char* name) {
   const uint32_t count = tables.hash != nullptr ? tables.hash[1] : 0;
   for (uint32_t i = 1; i < count; ++i) {
     const ElfW(Sym)* symbol = &tables.symbols[i];

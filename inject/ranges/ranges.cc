@@ -341,7 +341,7 @@ void End(uint64_t id, const Values* more) noexcept {
   WriteStarted(ring, range, end, kept, 0);
 }
 
-void EndStarted() noexcept {
+[[gnu::cold]] void EndStarted() noexcept {
   Ranges* ranges = g_ranges.load(std::memory_order_acquire);
   if (ranges == nullptr) return;
   Recorder recorder(kSources);
@@ -355,7 +355,7 @@ void EndStarted() noexcept {
   }
 }
 
-void CountStarted() noexcept {
+[[gnu::cold]] void CountStarted() noexcept {
   Ranges* ranges = g_ranges.load(std::memory_order_acquire);
   if (ranges == nullptr) return;
   uint64_t count = 0;

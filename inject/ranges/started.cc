@@ -50,8 +50,8 @@ bool StartedRanges::Take(uint64_t id, uint32_t capture, StartedRange* range,
   return false;
 }
 
-bool StartedRanges::TakeNext(uint32_t* place, uint32_t capture, StartedRange* range,
-                             KeptValue* values) noexcept {
+[[gnu::cold]] bool StartedRanges::TakeNext(uint32_t* place, uint32_t capture, StartedRange* range,
+                                           KeptValue* values) noexcept {
   if (is_used_.load(std::memory_order_relaxed) == 0) return false;
   while (*place < kSlots) {
     Slot& slot = slots_[(*place)++];

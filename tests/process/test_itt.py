@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from conftest import gpuprof, run_bare, verify
-from trace_file import read_bundle
+from trace_file import FLAG_INCOMPLETE, read_bundle
 
 PROGRAM = [sys.executable, str(pathlib.Path(__file__).with_name("itt_program.py"))]
 EXACT = ("--clock=monotonic", "--trace=itt,threads")
@@ -63,7 +63,8 @@ def test_what_begins_again_goes_on(record):
     outcome = record([*PROGRAM, "again"], *EXACT)
     assert outcome.status == 0, outcome.err.decode()
     trace = outcome.trace()
-    assert [(row["kind"], row["name"]) for row in ranges_of(trace)] == [("start_end", "an event"), ("start_end", "overlapped")]
+    assert [(row["kind"], row["name"], bool(row["flags"] & FLAG_INCOMPLETE)) for row in ranges_of(trace)] == [
+        ("start_end", "an event", False), ("start_end", "overlapped", False), ("start_end", "without an end", True)]
     assert trace.lost == 0, trace.losses
 
 
