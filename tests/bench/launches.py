@@ -23,6 +23,7 @@ import statistics
 import recorders
 
 SCRIPT = "kernel_ns 0; launch_ns 0"
+MOST_OF_A_RECORD = 100  # bytes; a kernel and its call have twice as many
 
 
 class CuptiAlone(recorders.Recorder):
@@ -62,6 +63,8 @@ def cost(options, program):
     for _ in range(options.rounds):
         for recorder in configurations(options):
             run = figures(recorder.run([program, "0", str(options.seconds), str(options.threads)]))
+            if isinstance(recorder, CuptiAlone) and run.get("cupti_bytes", 0) < run["launches"] * MOST_OF_A_RECORD:
+                raise RuntimeError(f"{recorder.name} has recorded next to nothing: {run}")
             run["launch_ns"] = run["cpu_s"] / run["launches"] * 1e9
             run["lost"] = recorder.lost
             process = getattr(recorder, "process", {})
