@@ -102,6 +102,7 @@ void CheckKeys(const google::protobuf::Descriptor* type, std::set<std::string>* 
     if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_MESSAGE) {
       CheckKeys(field->message_type(), seen);
     }
+    // A count has no unit, and may be of parts: waves of a kernel's blocks.
     if (field->cpp_type() == google::protobuf::FieldDescriptor::CPPTYPE_DOUBLE) {
       EXPECT_TRUE(field->name().ends_with("_ratio") || field->name().ends_with("_per_step") ||
                   field->name().ends_with("_per_s") || field->name().ends_with("_count"))
