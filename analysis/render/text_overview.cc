@@ -181,7 +181,7 @@ std::string Recording(const results::Overview& result, const TextOptions& option
     cost = "cost: not known: the recorder had not measured it yet; " + written;
   } else if (unknown != 0) {
     cost += "; not known of " + std::to_string(unknown) +
-            (unknown == 1 ? " process that was" : " processes that were") + " killed early";
+            (unknown == 1 ? " process" : " processes") + " that ended before it was measured";
   }
   out += WrapText(cost, "  ", "        ", options.width);
   const std::string meta = MetaText(result.meta(), {options.limit, std::max(options.width - 2, 0)});
