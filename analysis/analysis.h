@@ -99,4 +99,16 @@ struct VerifyReport {
 };
 VerifyReport Verify(const std::string& path);
 
+// What a terminal may be shown of words that others chose. Programs and users name themselves,
+// their threads and their files as they like, and terminals obey control characters. In text they
+// are told by escapes, and bytes that are no UTF-8 become U+FFFD, as in JSON; all that the library
+// renders, describes and dumps is such text already.
+std::string OneLine(std::string_view text);     // without line feeds, too
+std::string PlainLines(std::string_view text);  // of several lines
+// Of JSON in UTF-8, which leaves DEL and U+0080 to U+009F as they are.
+std::string PlainJson(std::string json);
+// One word as a shell must be given it, quoted only where it must be: of what would be told by
+// escapes, or is no UTF-8, those that the shell takes back ($'...', of bash and zsh).
+std::string ShellWord(std::string_view word);
+
 }  // namespace gpuprof::analysis

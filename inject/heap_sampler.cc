@@ -78,6 +78,7 @@ bool TakeSample(size_t bytes) noexcept {
 
 bool RememberSampled(const void* block) noexcept {
   std::atomic<uint64_t>* table = g_process.sampled;
+  if (table == nullptr) return false;  // in a child that does not record, see interrupted_hook.h
   const uint64_t address = reinterpret_cast<uint64_t>(block);
   uint32_t slot = HomeSlot(address);
   for (uint32_t probe = 0; probe < kMostProbes; ++probe, slot = (slot + 1) & (kSlots - 1)) {
@@ -89,7 +90,8 @@ bool RememberSampled(const void* block) noexcept {
     FilterAdd(block);
     return true;
   }
-  g_process.ring_file->table_full.fetch_add(1, std::memory_order_relaxed);
+  if (g_process.ring_file != nullptr)
+    g_process.ring_file->table_full.fetch_add(1, std::memory_order_relaxed);
   return false;
 }
 

@@ -8,6 +8,8 @@
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
 #include "inject/heap_sampler.h"
+#include "inject/held_signals.h"
+#include "inject/interrupted_hook.h"
 #include "inject/ranges/ranges.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -122,6 +124,20 @@ bool HaveRingFile() {
   return true;
 }
 
+// Waits that have gone on since an earlier capture: in this one they begin with it.
+void ClipOpenWaits() {
+  const uint64_t now = proto::ReadTicks(g_process.clock);
+  const uint32_t count = g_process.ring_count.load(std::memory_order_acquire);
+  for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
+    proto::RingHeader* ring = __atomic_load_n(&g_rings[slot], __ATOMIC_ACQUIRE);
+    if (ring == nullptr || ring->state.load() != static_cast<uint32_t>(proto::RingState::kOwned))
+      continue;
+    uint64_t start = ring->open_wait_start.load(std::memory_order_relaxed);
+    // Not where the wait ends this moment.
+    if (start != 0) ring->open_wait_start.compare_exchange_strong(start, now);
+  }
+}
+
 bool StartSessionLocked() {
   if (State() != CaptureState::kCapturing || g_process.session.load() != 0) return true;
   const bool has_file = HaveRingFile();
@@ -160,6 +176,7 @@ bool BeginRecording(const char* trigger) noexcept {
   if (sampled && !ResetSampled()) return false;
   g_trigger = trigger;
   ranges::BeginCapture();
+  ClipOpenWaits();
   g_process.captures.fetch_add(1, std::memory_order_relaxed);
   proto::RingFileHeader* file = g_process.ring_file;
   file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
@@ -248,6 +265,8 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
     return;
   if (t_thread.busy != 0)
     return NoteExit(way, status);  // a signal handler inside our own code: leave it to recovery
+  // While dormant there is nothing to end that a child could have half of.
+  const HeldSignals held(/*wanted=*/g_process.captures.load() != 0);
   NoteExit(way, status);
   ranges::EndStarted();
   ToolSection tool;
@@ -309,17 +328,20 @@ void BeforeFork() noexcept {
   t_at_fork.locked = g_lock.Lock(kSecond);
   t_at_fork.recording = g_process.recording.load();
   t_at_fork.can_unwind = g_process.can_unwind.load();
+  KeepInterruptedHook();
   if (g_process.tracer != nullptr) g_process.tracer->before_fork();
 }
 
 void AfterForkInParent() noexcept {
   if (g_process.pid == 0) return;
+  DropInterruptedHook();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_parent();
   if (t_at_fork.locked) g_lock.Unlock();
 }
 
 void AfterForkInChild() noexcept {
   g_lock.Reset();
+  ServeInterruptedHook();
   const bool wiped = g_process.pid == 0;
   if (!wiped) {
     __builtin_memset(static_cast<void*>(&g_process), 0,

@@ -6,6 +6,7 @@
 #include <linux/futex.h>
 #include <string.h>
 
+#include "inject/held_signals.h"
 #include "inject/raw_syscall.h"
 #include "inject/ring_file.h"
 #include "inject/text.h"
@@ -55,6 +56,7 @@ RingHeader* AcquireRing() noexcept {
     return nullptr;
   }
   if (refused == 0) {
+    const HeldSignals held;
     thread.ring = OpenRing(raw::GetTid());
     thread.generation = generation;
     thread.refused = thread.ring == nullptr ? kNoRing : 0;
@@ -117,13 +119,20 @@ void HookTimer::Note(uint64_t ticks) noexcept {
   const uint64_t microsecond = g_settings.ticks_per_second / 1'000'000;
   const uint64_t stood_still = 500 * microsecond;
   const uint64_t most = 50 * microsecond;
-  proto::RingFileHeader* file = g_process.ring_file;
-  if (file == nullptr || ticks >= stood_still) return;
-  ticks -= ticks < g_clock_ticks ? ticks : g_clock_ticks;
-  if (ticks > most) ticks = most;
-  file->hooks_timed.fetch_add(1, std::memory_order_relaxed);
-  file->hook_ticks.fetch_add(ticks, std::memory_order_relaxed);
-  file->hook_ticks_squared.fetch_add(ticks * ticks, std::memory_order_relaxed);
+  if (ticks >= stood_still) return;
+  // Still inside our code, for a signal handler that forks (interrupted_hook.h).
+  const uint8_t busy = t_thread.busy;
+  t_thread.busy = 1;
+  asm volatile("" ::: "memory");
+  if (proto::RingFileHeader* file = g_process.ring_file; file != nullptr) {
+    ticks -= ticks < g_clock_ticks ? ticks : g_clock_ticks;
+    if (ticks > most) ticks = most;
+    file->hooks_timed.fetch_add(1, std::memory_order_relaxed);
+    file->hook_ticks.fetch_add(ticks, std::memory_order_relaxed);
+    file->hook_ticks_squared.fetch_add(ticks * ticks, std::memory_order_relaxed);
+  }
+  asm volatile("" ::: "memory");
+  t_thread.busy = busy;
 }
 
 void WakeDrain::operator()() const noexcept {

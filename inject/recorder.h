@@ -144,7 +144,10 @@ inline Recorder::Recorder(uint32_t source) noexcept {
 }
 
 inline uint64_t Recorder::CoarseNow() const noexcept {
-  const uint64_t coarse = g_process.ring_file->coarse_ticks.load(std::memory_order_relaxed);
+  const proto::RingFileHeader* file = g_process.ring_file;
+  // Null in a child that was forked by a signal handler which interrupted this hook.
+  if (__builtin_expect(file == nullptr, 0)) return 0;
+  const uint64_t coarse = file->coarse_ticks.load(std::memory_order_relaxed);
   if (__builtin_expect(coarse == 0, 0)) return 0;
   return coarse > ring_->last_time ? coarse : ring_->last_time;
 }

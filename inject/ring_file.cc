@@ -58,7 +58,7 @@ long OpenFile(int flags) {
 }
 
 bool WriteZeros(long fd, uint64_t offset, uint64_t bytes) {
-  static const char zeros[proto::kPageBytes] = {};
+  static char zeros[proto::kPageBytes];  // not constant: it would be part of the file
   for (uint64_t done = 0; done < bytes; done += sizeof(zeros)) {
     if (raw::Call(SYS_pwrite64, fd, raw::Arg(zeros), sizeof(zeros),
                   static_cast<long>(offset + done)) != static_cast<long>(sizeof(zeros))) {

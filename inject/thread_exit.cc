@@ -30,6 +30,8 @@ void OnKeyDestroyed(void* value) {
   {
     Recorder recorder(proto::kSourceThreads);
     if (recorder.active()) {
+      // It may have named itself behind our back (PR_SET_NAME).
+      raw::Call(SYS_prctl, 16 /* PR_GET_NAME */, raw::Arg(recorder.ring()->name));
       recorder.Write({recorder.Now(), 0, static_cast<uint8_t>(proto::RecordKind::kThread), 0,
                       static_cast<uint16_t>(proto::ThreadEvent::kExit),
                       proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), 0});

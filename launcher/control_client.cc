@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/un.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -19,10 +20,12 @@
 #include <fstream>
 #include <sstream>
 
+#include "analysis/analysis.h"
 #include "launcher/read_file.h"
 #include "proto/codec/recover.h"
 #include "proto/contract.h"
 #include "proto/control.h"
+#include "proto/ticks.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -89,7 +92,32 @@ class Socket {
   int fd_;
 };
 
-int Connect(int fd, const Endpoint& endpoint) {
+// Of everything that one process is waited for: one that sends a byte now and then would otherwise
+// be waited for as long as it likes.
+class Deadline {
+ public:
+  explicit Deadline(int timeout_ms)
+      : end_ns_(proto::ReadClockNs(CLOCK_MONOTONIC) +
+                static_cast<uint64_t>(timeout_ms) * 1'000'000) {}
+
+  // Makes the socket's next wait (SO_RCVTIMEO, SO_SNDTIMEO) end then, or after `most_ms`. False: it
+  // has passed.
+  bool Limit(int fd, int option, uint64_t most_ms = UINT32_MAX) const {
+    const uint64_t now_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
+    if (now_ns >= end_ns_) return false;
+    // Nothing left of a microsecond would mean that it need never end.
+    const uint64_t left_us = std::min((end_ns_ - now_ns) / 1'000 + 1, most_ms * 1'000);
+    const timeval limit = {static_cast<time_t>(left_us / 1'000'000),
+                           static_cast<suseconds_t>(left_us % 1'000'000)};
+    setsockopt(fd, SOL_SOCKET, option, &limit, sizeof limit);
+    return true;
+  }
+
+ private:
+  uint64_t end_ns_;
+};
+
+int Connect(int fd, const Endpoint& endpoint, const Deadline& deadline) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
   const size_t lead = endpoint.is_abstract ? 1 : 0;
@@ -97,11 +125,13 @@ int Connect(int fd, const Endpoint& endpoint) {
   memcpy(address.sun_path + lead, endpoint.address.data(), endpoint.address.size());
   const size_t bytes = offsetof(sockaddr_un, sun_path) + lead + endpoint.address.size() +
                        (endpoint.is_abstract ? 0 : 1);
-  while (connect(fd, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) !=
-         0) {
+  while (deadline.Limit(fd, SO_SNDTIMEO)) {
+    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) ==
+        0)
+      return 0;
     if (errno != EINTR) return errno;
   }
-  return 0;
+  return EAGAIN;
 }
 
 // False: it is not this user's.
@@ -113,32 +143,52 @@ bool FindPeer(int fd, uint32_t uid, int32_t* pid) {
   return true;
 }
 
-int Exchange(int fd, const std::string& verb, std::string* answer) {
+bool IsStopped(int32_t pid) {
+  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const size_t end = stat.rfind(") ");
+  return end != std::string::npos && end + 2 < stat.size() &&
+         (stat[end + 2] == 'T' || stat[end + 2] == 't');
+}
+
+// What is asked of a process can take long, but a stopped one does not even begin with it.
+// ECANCELED: it is one.
+int Exchange(int fd, int32_t peer, const std::string& verb, const Deadline& deadline,
+             std::string* answer) {
+  constexpr int kLookMs = 2'000;
   const std::string line = verb + "\n";
+  if (!deadline.Limit(fd, SO_SNDTIMEO)) return EAGAIN;
   if (send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
     return errno;
   char buffer[4096];
   while (answer->size() < kMostAnswer) {
+    if (!deadline.Limit(fd, SO_RCVTIMEO, kLookMs)) return EAGAIN;
     const ssize_t got = recv(fd, buffer, sizeof buffer, 0);
     if (got == 0) return 0;
     if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN && IsStopped(peer)) return ECANCELED;
+    if (got < 0 && errno == EAGAIN) continue;
     if (got < 0) return errno;
     answer->append(buffer, static_cast<size_t>(got));
   }
   return EMSGSIZE;
 }
 
-void ParseAnswer(const std::string& text, Answer* answer) {
+// What it says is printed, to root's terminal too: no word of it is a command to that. Its number
+// is the one that it was asked by: shells complete it.
+void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
   std::istringstream lines(text);
   answer->kind = Answer::Kind::kUnreachable;
   for (std::string line; std::getline(lines, line);) {
     const size_t equals = line.find('=');
     if (equals == std::string::npos) continue;
-    const std::string key = line.substr(0, equals), value = line.substr(equals + 1);
+    const std::string key = analysis::OneLine(line.substr(0, equals));
+    const std::string value = analysis::OneLine(line.substr(equals + 1));
     if (key == proto::kKeyResult) {
       answer->kind = value == "ok" ? Answer::Kind::kOk : Answer::Kind::kRefused;
     } else if (key == proto::kKeyError) {
       answer->error = value;
+    } else if (key == proto::kKeyPid) {
+      answer->values.emplace_back(key, std::to_string(pid));
     } else {
       answer->values.emplace_back(key, value);
     }
@@ -203,15 +253,13 @@ std::string Answer::Get(const char* key) const {
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
   Answer answer;
   const Socket socket;
-  const timeval limit = {timeout_ms / 1000, timeout_ms % 1000 * 1000};
-  setsockopt(socket.get(), SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-  setsockopt(socket.get(), SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-  int error = Connect(socket.get(), endpoint);
+  const Deadline deadline(timeout_ms);
+  int error = Connect(socket.get(), endpoint, deadline);
   bool is_gone = error == ECONNREFUSED || error == ENOENT;
   if (error == 0 && !FindPeer(socket.get(), endpoint.uid, &answer.peer)) error = EPERM;
   std::string text;
   if (error == 0) {
-    error = Exchange(socket.get(), verb, &text);
+    error = Exchange(socket.get(), answer.peer, verb, deadline, &text);
     // It ended, or became another program, with our request in its queue.
     is_gone = error == EPIPE || error == ECONNRESET || (error == 0 && text.empty());
   }
@@ -221,7 +269,10 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
     return answer;
   }
   if (error == 0) {
-    ParseAnswer(text, &answer);
+    ParseAnswer(text, endpoint.pid, &answer);
+  } else if (error == ECANCELED) {
+    answer.error =
+        "did not answer: it is stopped; once it is continued (kill -CONT) it may do what was asked";
   } else if (error == EAGAIN) {
     answer.error = "did not answer within " + std::to_string(timeout_ms / 1000) +
                    " s; it may be stopped or hung: continue it (kill -CONT) and try again";
@@ -233,12 +284,15 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
   return answer;
 }
 
-std::vector<int32_t> LiveProcesses(const std::string& bundle) {
+std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
+                                   const std::string& bundle) {
   constexpr int kTimeoutMs = 500;
+  const std::string shown = analysis::OneLine(bundle);
   std::vector<int32_t> pids;
-  for (const Endpoint& endpoint : FindEndpoints()) {
+  for (const Endpoint& endpoint : endpoints) {
+    if (endpoint.uid != geteuid()) continue;
     const Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
-    if (answer.kind == Answer::Kind::kOk && answer.Get(proto::kKeyBundle) == bundle) {
+    if (answer.kind == Answer::Kind::kOk && answer.Get(proto::kKeyBundle) == shown) {
       pids.push_back(endpoint.pid);
     }
   }

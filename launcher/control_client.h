@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The outside end of the control sockets (proto/control.h): finds the sockets of running processes
-// and asks them. Called by ctl and ps. Every wait has an end; nothing that another user could have
-// put there is trusted.
+// and asks them. Called by ctl, ps and run. Every wait has an end, and so has all that is waited
+// for of one process together; nothing that another user could have put there is trusted.
 
 #pragma once
 
@@ -35,14 +35,18 @@ struct Answer {
   enum class Kind { kOk, kRefused, kUnreachable, kNobody } kind = Kind::kUnreachable;
   std::string error;  // cause and fix, unless kOk; kNobody: the socket's process is gone
   int32_t peer = 0;   // the process that listens, by its number here; 0: none, or not the user's
-  std::vector<std::pair<std::string, std::string>> values;  // as sent, without result and error
+  // As sent, without result and error; each fit to be printed (analysis::OneLine).
+  std::vector<std::pair<std::string, std::string>> values;
   std::string Get(const char* key) const;
 };
 
+// `timeout_ms`: from the call to the last byte of the answer.
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms);
 
-// Running processes whose traces go to this bundle.
-std::vector<int32_t> LiveProcesses(const std::string& bundle);
+// Of these the processes that run and whose traces go to this bundle. Other users' are not asked: a
+// command's end waits for nobody but its own user's.
+std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
+                                   const std::string& bundle);
 
 // Removes the socket file of a process that no longer lives, if it is ours.
 void RemoveStale(const Endpoint& endpoint);

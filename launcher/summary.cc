@@ -48,7 +48,7 @@ constexpr LossFix kLossFixes[] = {
     {"reentered", "events of signal handlers that interrupted the recorder"},
     {"no_ring", "events of threads that got no ring (raise --ring-memory, or free disk space)"},
     {"sample_table_full",
-     "heap samples, too many were live (raise the period: --trace heap=sampled:4MiB)"},
+     "heap samples, too many were live (raise the period: --trace heap=sampled:16MiB)"},
     {"stack_table_full", "stacks, too many different ones (lower --stacks)"},
     {"string_table_full", "names, too many different ones"},
     {"write_error", "rows, the bundle could not be written (is the disk full?)"},
@@ -76,14 +76,19 @@ std::string LossWordsOf(const LossWords& loss) {
   return FormatCount(loss.count) + " " + words;
 }
 
-std::string LossLine(const BundleFacts& bundle) {
+// `is_whole`: no trace is left for a later recovery, which finds out what it lost.
+std::string LossLine(const BundleFacts& bundle, bool is_whole) {
   std::string line;
   if (bundle.activity_missing_ns != 0) {
     line = "lost: what CUPTI recorded in the last " +
            FormatCount((bundle.activity_missing_ns + 999'999) / 1'000'000) +
            " ms before a process was killed";
   }
-  if (bundle.losses.empty()) return line.empty() ? "lost: nothing" : line;
+  if (bundle.losses.empty() && line.empty()) {
+    line = is_whole ? "lost: nothing"
+                    : "lost: not known before what could not be completed is recovered";
+  }
+  if (bundle.losses.empty()) return line;
   for (const LossWords& loss : bundle.losses)
     line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
   return line;
@@ -141,7 +146,7 @@ std::string WhyNothing(const RunFacts& facts) {
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +
            "' are left out, and it started none that is not; record it with --include " +
-           ShellQuote(name);
+           analysis::ShellWord(name);
   }
   if (sources.bits == 0)
     return "--trace names no source; leave it out or name one: cuda, heap, mmap, locks, threads, "
@@ -166,7 +171,7 @@ Summary Summarize(const RunFacts& facts) {
     summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
     if (!facts.survivors.empty()) {
       summary.lines.push_back("still running and ready to record: " + PidList(facts.survivors));
-      summary.lines.push_back("bundle: " + ShellQuote(bundle));
+      summary.lines.push_back("bundle: " + analysis::ShellWord(bundle));
       summary.lines.push_back("next: gpuprof ctl start " + std::to_string(facts.survivors.front()));
     }
     return summary;
@@ -179,13 +184,13 @@ Summary Summarize(const RunFacts& facts) {
                                   Plural(read.processes, "process", "processes")
                             : error;
   summary.lines.push_back(recorded);
-  if (error.empty()) summary.lines.push_back(LossLine(read));
+  if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));
-  summary.lines.push_back("bundle: " + ShellQuote(bundle) + " (" +
+  summary.lines.push_back("bundle: " + analysis::ShellWord(bundle) + " (" +
                           FormatBytes(BundleBytes(facts.bundle)) + ")");
-  summary.lines.push_back("next: gpuprof stats overview " + ShellQuote(bundle));
+  summary.lines.push_back("next: gpuprof stats overview " + analysis::ShellWord(bundle));
   return summary;
 }
 

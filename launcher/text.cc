@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "analysis/analysis.h"
+
 namespace gpuprof::launcher {
 namespace {
 
@@ -31,7 +33,7 @@ int WriteAll(int fd, std::string_view text) {
 }  // namespace
 
 void Say(std::string_view text) {
-  const std::string line = "gpuprof: " + std::string(text) + "\n";
+  const std::string line = "gpuprof: " + analysis::OneLine(text) + "\n";
   WriteAll(STDERR_FILENO, line);
 }
 

@@ -21,7 +21,8 @@ inline constexpr int kExitOwnFailure = 125;
 inline constexpr int kExitNotExecutable = 126;
 inline constexpr int kExitNotFound = 127;
 
-// One message on stderr: "gpuprof: TEXT\n", in one write.
+// One message on stderr: "gpuprof: TEXT\n", in one write. What would be a command to a terminal in
+// names that it tells is told by escapes (analysis::OneLine).
 void Say(std::string_view text);
 
 // Data on stdout, without a newline of its own. A closed pipe ends the process quietly; any other
@@ -36,7 +37,7 @@ std::string FormatBytes(uint64_t bytes);
 std::string FormatSeconds(double seconds);
 // With a full stop behind it, unless it ends a sentence already.
 std::string AsSentence(std::string text);
-// As a POSIX shell must be given it.
+// As any POSIX shell must be given it, byte by byte; in messages analysis::ShellWord.
 std::string ShellQuote(std::string_view text);
 std::string Join(const char* separator, const std::string* begin, const std::string* end);
 

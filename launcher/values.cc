@@ -66,7 +66,7 @@ std::string ParseHeap(std::string_view value, Sources* sources) {
     std::string error = ParseSize(value.substr(8), &bytes);
     if (!error.empty()) return error;
     if (bytes < 1024 || bytes > (1u << 30))
-      return "a heap sampling period lies between 1KiB and 1GiB; the default is 512KiB";
+      return "a heap sampling period lies between 1KiB and 1GiB; the default is 2MiB";
     sources->heap_period = bytes;
     return "";
   }

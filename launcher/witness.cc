@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -18,17 +17,13 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "launcher/descriptors.h"
+
 namespace gpuprof::launcher {
 namespace {
 
 constexpr int kLooks = 4;
 constexpr long kPauseNs = 250'000;
-
-void CloseEverything() {
-  if (syscall(SYS_close_range, 0, ~0u, 0) == 0) return;
-  const long most = sysconf(_SC_OPEN_MAX);
-  for (int fd = 0; fd < most; ++fd) close(fd);
-}
 
 }  // namespace
 
@@ -44,7 +39,7 @@ void Witness::Start() {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(0);
     prctl(PR_SET_NAME, "gpuprof-witness");
-    CloseEverything();
+    CloseFrom(0);
     sigset_t all;
     sigfillset(&all);
     for (;;) {

@@ -82,7 +82,9 @@ enum class GraphMode : uint32_t { kNode = 0, kWhole = 1, kAuto = 2 };
 inline constexpr uint64_t kDefaultGraphNodes = 100'000;
 
 // Mean distance between heap samples in bytes; each byte allocated is equally likely to be sampled.
-inline constexpr uint32_t kDefaultHeapPeriod = 512 * 1024;
+// As TCMalloc's: a sample with its stack takes 3 to 4 us in a program that works on large arrays,
+// whose caches hold nothing of ours, and to touch 2 MiB takes some hundred times as long.
+inline constexpr uint32_t kDefaultHeapPeriod = 2 * 1024 * 1024;
 
 // Files in a bundle directory.
 inline constexpr char kBundleFile[] = "bundle.pb";

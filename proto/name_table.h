@@ -175,7 +175,7 @@ inline uint32_t NameTable::AddText(const char* name, uint32_t bytes) noexcept {
       return text;
     }
   }
-  lost_.store(lost_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  lost_.fetch_add(1, std::memory_order_relaxed);
   return nullptr;
 }
 

@@ -28,8 +28,8 @@ enum class RecordKind : uint8_t {
   // Span. a = string id of the name, b = depth in the thread's op stack (0 = outermost), detail =
   // OpScope.
   kOp = 4,
-  // a = address, b = bytes as int64 (positive: handed out, negative: returned),
-  // detail = device type << 8 | device index (index 0xff: none).
+  // a = address, b = bytes as int64 (positive: handed out, negative: returned,
+  // kReturnedOfUnknownSize), detail = device type << 8 | device index (index 0xff: none).
   kTensor = 5,
   // detail = ThreadEvent; a, b as described there.
   kThread = 6,
@@ -76,6 +76,9 @@ enum class RecordKind : uint8_t {
   // a = number of records that did not fit just before this place in the ring.
   kDropped = 49,
 };
+
+// b of a kTensor that was returned, and how large it was not told.
+inline constexpr int64_t kReturnedOfUnknownSize = INT64_MIN;
 
 // Record::flags.
 inline constexpr uint8_t kFlagSampled = 1;  // stands for more events than itself (heap sampling)

@@ -127,15 +127,20 @@ bool Drain::CanWriteHere() {
 }
 
 // False: it is left to whoever finishes the trace, which takes a ring file. Where that found no
-// place on the disk, the segments that do not fit are lost.
+// place on the disk, the segments that do not fit, or cannot be read, are lost.
 bool Drain::JoinFlight() {
-  if (flight_ == nullptr || flight_->JoinInto(&writer_)) return true;
+  if (flight_ == nullptr) return true;
   char path[kPathBytes];
   TracePath(*host_->settings, proto::kRingSuffix, path);
-  if (access(path, F_OK) == 0) return false;
-  const uint64_t lost = flight_->Drop() + flight_->rows_lost();
+  const bool has_ring_file = access(path, F_OK) == 0;
+  const uint64_t lost_before = flight_->rows_lost();
+  const bool joined = flight_->JoinInto(&writer_, /*leaves_holes=*/!has_ring_file);
+  if (!joined && has_ring_file) return false;
+  if (joined && is_health_written_ && flight_->rows_lost() == lost_before) return true;
+  const uint64_t lost = (joined ? 0 : flight_->Drop()) + flight_->rows_lost();
   flight_.reset();
   writer_.CountLost(lost);
+  CountLosses();
   WriteHealth();
   writer_.KeepRoom(0);
   return true;
@@ -181,13 +186,15 @@ bool Drain::PrepareSnapshot(Snapshot* snapshot) {
   FlushAll();
   CollectOpenSpans(Now());
   WriteTables(/*all=*/true);
+  snapshot_health_ = message_;  // it comes last
   char path[kPathBytes];
   TracePath(*host_->settings, proto::kTraceSuffix, path);
   snapshot->header = header_;
   snapshot->capture = capture_;
   snapshot->now = Now();
   snapshot->open_spans = &open_spans_;
-  if (snapshot->files.Add(path, writer_.file_bytes()) &&
+  snapshot->health = &snapshot_health_;
+  if (snapshot->files.Add(path, writer_.file_bytes(), writer_.rows_in_file()) &&
       (flight_ == nullptr || flight_->AddTo(&snapshot->files))) {
     return true;
   }
@@ -206,6 +213,7 @@ uint64_t Drain::RowsLost() const {
 }
 
 int Drain::WriteErrorNumber() const {
+  if (writer_.last_error() == EIDRM) return EIDRM;  // that is why no segment can be begun, too
   const int error = flight_ != nullptr ? flight_->last_error() : 0;
   return error != 0 ? error : writer_.last_error();  // tables are in the trace itself
 }
@@ -230,7 +238,7 @@ double Drain::Pass() {
   for (uint32_t slot = 0; slot < count && slot < proto::kMaxRings; ++slot) {
     RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);
     if (ring != nullptr) DrainRing(slot, ring, now, &growth);
-    if (MemoryIsShort()) GiveMemoryBack();
+    if (relief_.IsDue(MemoryIsShort(), MemoryBytes())) GiveMemoryBack();
   }
   activities_.Pass(now, this);
   // A segment tells by itself who the threads are and how the clocks run.
@@ -302,6 +310,8 @@ void Drain::Retire(Track* track, RingHeader* ring, uint64_t now) {
   ring->dropped_told = 0;
   ring->reentered.store(0, std::memory_order_relaxed);
   ring->room_until = 0;
+  // Of a thread that ended in its wait while nothing was recorded.
+  ring->open_wait_start.store(0, std::memory_order_relaxed);
   track->sorter.reset();
   track->number = 0;
   ring->state.store(static_cast<uint32_t>(RingState::kFree), std::memory_order_release);
@@ -324,6 +334,7 @@ void Drain::GiveMemoryBack() {
   for (Track& track : tracks_) {
     if (track.sorter != nullptr) track.sorter->DropBuilders();
   }
+  relief_.Given(MemoryBytes());
 }
 
 // False: rows may refer to what is not in the trace. A full disk may have room again later: entries

@@ -17,6 +17,7 @@
 #include "proto/codec/record_sorter.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_writer.h"
+#include "tracer/base/memory_relief.h"
 #include "tracer/cupti/activity_drain.h"
 #include "tracer/flight_recorder.h"
 #include "tracer/module_map.h"
@@ -50,10 +51,13 @@ class Drain final : private cupti::BlockSink {
     proto::FileHeader header;
     uint32_t capture;
     uint64_t now;
-    // What is under way; of the drain, until it prepares the next one.
+    // What is under way, and the Health message; of the drain, until it prepares the next one.
     const std::vector<std::unique_ptr<codec::RecordSorter>>* open_spans;
+    const std::vector<uint8_t>* health;
   };
   bool PrepareSnapshot(Snapshot* snapshot);
+  // Adds rows that the files do not give back to the losses of a Health message.
+  static void AppendUnreadRows(uint64_t rows, std::vector<uint8_t>* health);
 
   // Whether passes refresh the coarse clock, for hooks to take instead of the true one. They must
   // come often then.
@@ -117,7 +121,9 @@ class Drain final : private cupti::BlockSink {
   cupti::ActivityDrain activities_;
   std::vector<Track> tracks_;                                     // by ring slot
   std::vector<std::unique_ptr<codec::RecordSorter>> open_spans_;  // for a snapshot
+  std::vector<uint8_t> snapshot_health_;                          // for one, too
   std::vector<uint8_t> message_;
+  MemoryRelief relief_;
   uint32_t capture_ = 0;
   // Of rings that were given back.
   uint64_t retired_dropped_ = 0;

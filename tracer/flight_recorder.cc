@@ -5,22 +5,27 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "proto/codec/tables.h"
+#include "proto/ticks.h"
 
 namespace gpuprof::tracer {
 namespace {
 
 constexpr int kMetaField = 13;
+constexpr uint64_t kBeginAgainNs = 1'000'000'000;
 
 }  // namespace
 
-bool FileParts::Add(const char* path, uint64_t bytes) {
+bool FileParts::Add(const char* path, uint64_t bytes, uint64_t rows) {
   if (count == kMost || strlen(path) >= kPathBytes) return false;
   strcpy(part[count].path, path);
   part[count].bytes = bytes;
+  part[count].rows = rows;
   part[count++].fd = -1;
   return true;
 }
@@ -49,41 +54,114 @@ FlightRecorder::FlightRecorder(const char* stem_path, uint64_t bytes,
     : segment_bytes_(bytes / kSegments), header_(header) {
   strncpy(stem_, stem_path, sizeof(stem_) - 1);
   stem_[sizeof(stem_) - 1] = 0;
+  writer_.AskForRoom(this);
+}
+
+// 0 or an errno value. Where it cannot be made, the writer keeps the segment that it has, and its
+// counts.
+int FlightRecorder::Create() {
+  char path[kPathBytes];
+  if (!codec::SegmentPath(stem_, next_, path, sizeof(path))) return ENAMETOOLONG;
+  if (writer_.Create(path, header_)) return 0;
+  if (errno != EEXIST) return errno;
+  // Not ours, and recovery would take it for one of ours: it gets out of the way.
+  char aside[kPathBytes + 2];
+  strcpy(stpcpy(aside, path), "~");
+  if (rename(path, aside) != 0) return errno;
+  return writer_.Create(path, header_) ? 0 : errno;
 }
 
 void FlightRecorder::Begin() {
-  char path[kPathBytes];
+  // Every block asks for it, and where a disk is full each attempt makes a file and removes it.
+  const bool is_early = begin_error_ != 0 && proto::ReadClockNs(CLOCK_MONOTONIC) < begin_again_ns_;
+  if (is_early && (writer_.refuses() || !IsAtSize())) return;
   const uint64_t rows_lost = writer_.rows_lost();
   const uint64_t bytes = writer_.bytes_written();
-  // Where it cannot be made, the writer keeps the segment that it has, and its counts.
-  if (!codec::SegmentPath(stem_, next_, path, sizeof(path)) || !writer_.Create(path, header_)) {
+  const Written written = {writer_.file_bytes(), writer_.rows_in_file()};
+  begin_error_ = Create();
+  // There is so much that the oldest may go, and the next may find room where that was.
+  while (begin_error_ != 0 && next_ - oldest_ > 1 && IsAtSize() && LetGoOldest()) {
+    begin_error_ = Create();
+  }
+  if (begin_error_ != 0) {
+    begin_again_ns_ = proto::ReadClockNs(CLOCK_MONOTONIC) + kBeginAgainNs;
+    writer_.Refuse(IsAtSize() ? begin_error_ : 0);
     return;
   }
+  if (next_ != oldest_) written_[(next_ - 1) % kSegments] = written;
   rows_lost_before_ += rows_lost;
   bytes_before_ += bytes;
   ++next_;
   begun_ = true;
-  if (next_ - oldest_ > kSegments) LetGoOldest();
-  if (let_go_until_ == 0) return;
-  std::vector<uint8_t> message;
-  codec::AppendKeptFrom(let_go_until_, &message);
-  writer_.WriteTable(proto::ChunkKind::kMeta, 1, kMetaField, message.data(), message.size(), 1);
+  told_until_ = 0;
+  // One that had to grow on may make the others too many.
+  while (next_ - oldest_ > kSegments || BytesFrom(oldest_ + 1) >= kSegments * segment_bytes_) {
+    if (!LetGoOldest()) ++oldest_;
+  }
 }
 
-void FlightRecorder::LetGoOldest() {
+// Whether the segments are as much as is to be kept without the oldest, unless that is all there
+// is.
+bool FlightRecorder::IsAtSize() const {
+  if (next_ == oldest_) return false;
+  if (next_ - oldest_ == 1) return BytesFrom(oldest_) >= kSegments * segment_bytes_;
+  return BytesFrom(oldest_ + 1) >= (kSegments - 1) * segment_bytes_;
+}
+
+uint64_t FlightRecorder::BytesFrom(uint32_t number) const {
+  uint64_t bytes = 0;
+  for (; number != next_; ++number) bytes += WrittenInto(number).bytes;
+  return bytes;
+}
+
+// False: it is still there, or was gone already.
+bool FlightRecorder::LetGoOldest() {
   char path[kPathBytes];
-  if (!codec::SegmentPath(stem_, oldest_++, path, sizeof(path))) return;
-  const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-  if (fd >= 0) {
-    const uint64_t last = codec::LastEventTime(fd);
-    if (last > let_go_until_) let_go_until_ = last;
-    close(fd);
+  if (!codec::SegmentPath(stem_, oldest_, path, sizeof(path))) return false;
+  const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const uint64_t last = fd >= 0 ? codec::LastEventTime(fd) : 0;
+  // Where no name may be removed from the bundle, what the file holds can go all the same.
+  constexpr off_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
+  const bool has_gone = unlink(path) == 0 || (fd >= 0 && ftruncate(fd, kFrontBytes) == 0);
+  if (fd >= 0) close(fd);
+  if (!has_gone) return false;
+  if (last > let_go_until_) let_go_until_ = last;
+  ++oldest_;
+  return true;
+}
+
+// Where the disk stays full it is others who take the room: then no more than one a second goes.
+bool FlightRecorder::MakeRoom() {
+  const uint32_t count = next_ - oldest_;
+  const bool is_newest_whole = writer_.file_bytes() >= segment_bytes_;
+  if (count < 2 || (count == 2 && !is_newest_whole)) return false;
+  const uint64_t now = proto::ReadClockNs(CLOCK_MONOTONIC);
+  const bool helped = bytes_written() != bytes_at_room_;
+  if (!helped && now < room_made_ns_ + kBeginAgainNs) return false;
+  bytes_at_room_ = bytes_written();
+  room_made_ns_ = now;
+  const uint64_t rows = WrittenInto(oldest_).rows;
+  if (!LetGoOldest()) return false;
+  rows_lost_before_ += rows;
+  begin_again_ns_ = 0;  // there may be room for the next segment, too
+  return true;
+}
+
+// Each segment tells it first, and again where the oldest goes while there is no other.
+void FlightRecorder::TellLetGo() {
+  std::vector<uint8_t> message;
+  const uint64_t until = let_go_until_;  // on a full disk telling it may cost the next one
+  codec::AppendKeptFrom(until, &message);
+  if (writer_.WriteTable(proto::ChunkKind::kMeta, 1, kMetaField, message.data(), message.size(),
+                         1)) {
+    told_until_ = until;
   }
-  unlink(path);
 }
 
 codec::TraceWriter* FlightRecorder::Writer() {
-  if (!writer_.is_open() || writer_.file_bytes() >= segment_bytes_) Begin();
+  const bool is_removed = writer_.last_error() == EIDRM;
+  if (!writer_.is_open() || is_removed || writer_.file_bytes() >= segment_bytes_) Begin();
+  if (let_go_until_ != told_until_ && writer_.is_open()) TellLetGo();
   return &writer_;
 }
 
@@ -93,44 +171,64 @@ bool FlightRecorder::TakeBegun() {
   return begun;
 }
 
+// The newest may grow meanwhile; of the others nothing more will come.
+FlightRecorder::Written FlightRecorder::WrittenInto(uint32_t number) const {
+  if (number + 1 != next_) return written_[number % kSegments];
+  if (!writer_.is_open()) return {codec::kWholeFile, 0};
+  return {writer_.file_bytes(), writer_.rows_in_file()};
+}
+
 bool FlightRecorder::AddTo(FileParts* files) const {
   char path[kPathBytes];
   for (uint32_t number = oldest_; number != next_; ++number) {
-    // The newest may grow meanwhile; of the others nothing more will come.
-    const uint64_t bytes = number + 1 == next_ ? writer_.file_bytes() : codec::kWholeFile;
+    const Written written = WrittenInto(number);
     if (!codec::SegmentPath(stem_, number, path, sizeof(path))) return false;
-    if (!files->Add(path, bytes)) return false;
+    if (!files->Add(path, written.bytes, written.rows)) return false;
   }
   return true;
 }
 
-bool FlightRecorder::JoinInto(codec::TraceWriter* trace) {
+bool FlightRecorder::JoinInto(codec::TraceWriter* trace, bool leaves_holes) {
   FileParts files;
-  bool joined = AddTo(&files) && files.Open();
-  for (uint32_t i = 0; joined && i < files.count; ++i) {
-    const uint64_t rows = trace->rows_in_file();
-    joined = codec::CopyBlocks(files.part[i].fd, files.part[i].bytes, 0, trace);
-    if (joined) unlink(files.part[i].path);
-    rows_of_torn_ = joined ? 0 : trace->rows_in_file() - rows;
+  if (!AddTo(&files)) return false;
+  for (uint32_t i = 0; i < files.count; ++i) {
+    const FileParts::Part& part = files.part[i];
+    const uint64_t rows_before = trace->rows_in_file();
+    codec::CopyResult result = codec::CopyResult::kCutShort;
+    const int fd = open(part.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    // Where this thread may not open it, whoever recovers may.
+    const bool is_seen = fd >= 0 || errno == ENOENT;
+    if (fd >= 0) {
+      result = codec::CopyBlocks(fd, part.bytes, 0, trace);
+      close(fd);
+    }
+    const uint64_t rows = trace->rows_in_file() - rows_before;
+    const bool may_leave_hole = leaves_holes || (is_seen && i + 1 == files.count);
+    if (result == codec::CopyResult::kNotWritten ||
+        (result == codec::CopyResult::kCutShort && !may_leave_hole)) {
+      rows_of_torn_ = rows;
+      return false;
+    }
+    if (result == codec::CopyResult::kCutShort) {
+      trace->LeaveHole();
+      if (part.rows > rows) rows_lost_before_ += part.rows - rows;
+    }
+    unlink(part.path);
+    ++oldest_;
   }
-  files.Close();
-  if (joined) writer_.Close();
-  return joined;
+  writer_.Close();
+  return true;
 }
 
 uint64_t FlightRecorder::Drop() {
   uint64_t rows = 0;
   char path[kPathBytes];
   for (; oldest_ != next_; ++oldest_) {
-    if (!codec::SegmentPath(stem_, oldest_, path, sizeof(path))) continue;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) continue;  // in the trace
-    rows += codec::CountRows(fd, codec::kWholeFile);
-    close(fd);
-    unlink(path);
+    rows += WrittenInto(oldest_).rows;
+    if (codec::SegmentPath(stem_, oldest_, path, sizeof(path))) unlink(path);
   }
   writer_.Close();
-  return rows - rows_of_torn_;
+  return rows > rows_of_torn_ ? rows - rows_of_torn_ : 0;
 }
 
 }  // namespace gpuprof::tracer

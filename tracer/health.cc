@@ -3,7 +3,9 @@
 
 // What was lost, what the recorder cost and what was in its way: the Health table of the drain.
 
+#include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
@@ -104,6 +106,12 @@ bool OpsRefused() {
   return strcmp(state, "active") != 0 && strcmp(state, "none") != 0;
 }
 
+// Of a trace, in words.
+const char* WhyNotWritten(int error, const Settings& settings) {
+  const bool is_removed = error == EIDRM && access(settings.bundle, F_OK) != 0;
+  return is_removed ? "its bundle was removed" : ErrorText(error);
+}
+
 }  // namespace
 
 uint64_t Drain::ProcessCpu() const {
@@ -124,7 +132,8 @@ void Drain::CountLosses() {
   if (RowsLost() != 0 && !told_write_error_) {
     told_write_error_ = true;
     char text[256];
-    stpcpy(stpcpy(stpcpy(text, "the trace cannot be written: "), ErrorText(WriteErrorNumber())),
+    const char* why = WhyNotWritten(WriteErrorNumber(), *host_->settings);
+    stpcpy(stpcpy(stpcpy(text, "the trace cannot be written: "), why),
            "; the program goes on, what is lost is counted");
     host_->say(text);
   }
@@ -133,6 +142,11 @@ void Drain::CountLosses() {
     host_->say("the recorder has reached its memory limit; the capture ends here (--memory)");
     host_->request_stop();
   }
+}
+
+void Drain::AppendUnreadRows(uint64_t rows, std::vector<uint8_t>* health) {
+  codec::PbWriter writer(health);
+  AppendLoss(&writer, kWriteError, rows);
 }
 
 void Drain::WriteHealth() {
@@ -200,6 +214,11 @@ void Drain::WriteHealth() {
     AppendNote(&writer, "cuda",
                "more CUDA graphs were made at once than could be followed: of some it is not known "
                "what they were made of, nor when");
+  }
+  if (activities_.streams_forgotten() != 0) {
+    AppendNote(&writer, "cuda",
+               "more streams had work than could be remembered: one that rested while tens of "
+               "thousands of others had theirs, and then went on, is shown as two");
   }
   if (*cupti::LateStartNote() != 0) AppendNote(&writer, "cuda", cupti::LateStartNote());
   if (*cupti::Description() != 0) AppendNote(&writer, "cupti", cupti::Description());

@@ -17,7 +17,7 @@
 namespace gpuprof::tracer {
 namespace {
 
-constexpr int kMetaField = 13;
+constexpr int kMetaField = 13, kHealthField = 14;
 constexpr int kMostNumber = 1000;  // snapshots of one name
 constexpr uint32_t kPathBytes = 900;
 
@@ -41,15 +41,27 @@ void UtcName(uint64_t realtime_ns, char (&name)[32]) {
                 static_cast<unsigned>(rest % 60));
 }
 
+// What cannot be read leaves a hole, and its rows are counted. False: `to` cannot be written.
+bool CopyFiles(const FileParts& files, codec::TraceWriter* to, uint64_t* unread_rows) {
+  for (uint32_t i = 0; i < files.count; ++i) {
+    const FileParts::Part& part = files.part[i];
+    const uint64_t rows_before = to->rows_in_file();
+    const codec::CopyResult result = codec::CopyBlocks(part.fd, part.bytes, 0, to);
+    if (result == codec::CopyResult::kNotWritten) return false;
+    if (result == codec::CopyResult::kWhole) continue;
+    to->LeaveHole();
+    const uint64_t rows = to->rows_in_file() - rows_before;
+    if (part.rows > rows) *unread_rows += part.rows - rows;
+  }
+  return true;
+}
+
 // 0 or an errno value.
 int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
   codec::TraceWriter to;
   if (!to.Create(path, snapshot.header)) return errno;
-  const FileParts& files = snapshot.files;
-  bool written = true;
-  for (uint32_t i = 0; written && i < files.count; ++i) {
-    written = codec::CopyBlocks(files.part[i].fd, files.part[i].bytes, 0, &to);
-  }
+  uint64_t unread_rows = 0;
+  bool written = CopyFiles(snapshot.files, &to, &unread_rows);
   for (const auto& spans : *snapshot.open_spans) {
     for (const auto& builder : spans->builders()) {
       // Names from the tables that were copied just now.
@@ -57,6 +69,13 @@ int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
     }
   }
   std::vector<uint8_t> message;
+  if (unread_rows != 0) {
+    message = *snapshot.health;
+    Drain::AppendUnreadRows(unread_rows, &message);
+    written = written && to.WriteTable(proto::ChunkKind::kHealth, snapshot.capture, kHealthField,
+                                       message.data(), message.size(), 1);
+    message.clear();
+  }
   AppendCaptureMark(snapshot.capture, false, snapshot.now, "snapshot", &message);
   AppendExit(proto::ExitWay::kSnapshot, 0, &message);
   written = written && to.WriteTable(proto::ChunkKind::kMeta, snapshot.capture, kMetaField,

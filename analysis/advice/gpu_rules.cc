@@ -3,8 +3,11 @@
 
 // Rules about GPUs. See rules.h.
 
+#include <utility>
+
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/text.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -49,6 +52,36 @@ void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
   }
 }
 
+// How sure it is that nothing ran, and why.
+std::pair<results::Level, const char*> HowSure(const results::Overview& overview) {
+  if (overview.gpu().untold_device_count() != 0) {
+    return {results::LEVEL_LOW,
+            "which devices of the processes are one GPU was not recorded: another may have used "
+            "what one left idle"};
+  }
+  if (overview.gpu().left_out_process_count() != 0)
+    return {results::LEVEL_LOW, "other recorded processes, not asked for, used the GPU too"};
+  if (overview.meta().lost_count() != 0)
+    return {results::LEVEL_MEDIUM, "events were lost: the GPU may have been busier"};
+  return {results::LEVEL_HIGH, "all work of the recorded processes was timed"};
+}
+
+std::string Caveat(const results::OverviewGpu& gpu) {
+  std::string caveat = "Only gaps in which there was something to compute can be won; ";
+  if (gpu.untold_device_count() != 0) {
+    caveat +=
+        "which of these devices are one GPU was not recorded, and while one process left it idle "
+        "another may have used it; ";
+  }
+  const uint32_t others = gpu.left_out_process_count();
+  if (others != 0) {
+    caveat += std::to_string(others) +
+              (others == 1 ? " other recorded process" : " other recorded processes") +
+              " used the GPU too, and what they ran is not in these figures; ";
+  }
+  return caveat + "what other processes ran on the GPU meanwhile is not seen.";
+}
+
 }  // namespace
 
 std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
@@ -59,21 +92,14 @@ std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
   const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
   if (Ratio(gpu.idle_ns(), run * gpu.device_count()) < kIdleOfRunFrom) return std::nullopt;
   const double idle = Ratio(gpu.idle_ns(), gpu.window_ns());
-  const bool lost = overview.meta().lost_count() != 0;
-  Finding finding =
-      Make("GP-001", "The GPU stands idle between pieces of its work",
-           lost ? results::LEVEL_MEDIUM : results::LEVEL_HIGH,
-           lost ? "events were lost: the GPU may have been busier" : "all of its work was timed");
+  const auto [level, reason] = HowSure(overview);
+  Finding finding = Make("GP-001", "The GPU stands idle between pieces of its work", level, reason);
   finding.set_severity(idle >= kIdleHigh ? results::SEVERITY_HIGH : results::SEVERITY_MEDIUM);
   finding.add_evidence(FormatDuration(gpu.idle_ns()) + " of " + FormatDuration(gpu.window_ns()) +
                        " from its first work to its last (" + FormatPercent(idle) + ")" +
-                       (gpu.device_count() > 1
-                            ? ", summed over " + std::to_string(gpu.device_count()) + " devices."
-                            : "."));
+                       DevicesText(gpu) + ".");
   AdviseByCause(gpu, &finding);
-  finding.set_caveat(
-      "Only gaps in which there was something to compute can be won; what other processes ran on "
-      "the GPU meanwhile is not seen.");
+  finding.set_caveat(Caveat(gpu));
   return finding;
 }
 

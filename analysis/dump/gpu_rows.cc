@@ -120,7 +120,7 @@ void GpuRows::Function(uint32_t function) {
   if (name == process_.functions.end()) {
     out_->Pair("function", function);
   } else {
-    out_->Pair("function", process_.String(name->second));
+    out_->Pair("function", OneLine(process_.String(name->second)));
   }
 }
 

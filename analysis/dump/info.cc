@@ -186,7 +186,7 @@ void AddLine(std::string* out, std::string_view indent, std::string_view name,
   constexpr size_t kNameWidth = 12;
   out->append(indent).append(name);
   out->append(name.size() < kNameWidth ? kNameWidth - name.size() : 1, ' ');
-  out->append(value).push_back('\n');
+  out->append(OneLine(value)).push_back('\n');
 }
 
 std::string Joined(const std::vector<std::string>& words, std::string_view separator) {
@@ -264,7 +264,7 @@ std::string StacksText(const proto::Health& health) {
 
 void DescribeProcess(const Process& process, std::string* out) {
   constexpr size_t kMostCommand = 100;
-  *out += "\n" + process.file + "  pid " + std::to_string(process.pid) + ", parent " +
+  *out += "\n" + OneLine(process.file) + "  pid " + std::to_string(process.pid) + ", parent " +
           std::to_string(process.ppid) + "\n";
   AddLine(out, "  ", "program", ShortCommand(process, kMostCommand));
   AddLine(out, "  ", "recorded", FormatDuration(process.last_ns - process.first_ns));
@@ -286,7 +286,8 @@ void DescribeProcess(const Process& process, std::string* out) {
 }
 
 void DescribeSampler(const Process& sampler, std::string* out) {
-  *out += "\n" + sampler.file + "  hardware counters, read by gpuprof beside the program\n";
+  *out +=
+      "\n" + OneLine(sampler.file) + "  hardware counters, read by gpuprof beside the program\n";
   for (const auto& [track, device] : sampler.sampled_devices) {
     AddLine(out, "  ", "device",
             std::to_string(device.index()) + ": " + device.name() + " " + device.uuid() +
@@ -437,8 +438,8 @@ std::string DescribeText(const Trace& trace) {
   for (const Process& sampler : trace.samplers) DescribeSampler(sampler, &out);
   if (!trace.faults.empty()) out += "\nfaults\n";
   for (const InputFault& fault : trace.faults) {
-    out +=
-        "  " + fault.file + " at byte " + std::to_string(fault.offset) + ": " + fault.what + "\n";
+    out += "  " + OneLine(fault.file) + " at byte " + std::to_string(fault.offset) + ": " +
+           OneLine(fault.what) + "\n";
   }
   return out;
 }

@@ -8,13 +8,15 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
+#include "analysis/analysis.h"
 #include "analysis/model/trace.h"
 
 namespace gpuprof::analysis {
 
 // Indented, with a line's end. Bytes of the recorded program that are not UTF-8 become U+FFFD.
 inline std::string ToText(const nlohmann::ordered_json& json) {
-  return json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n";
+  return PlainJson(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +
+         "\n";
 }
 
 inline nlohmann::ordered_json ToJson(const std::vector<InputFault>& faults) {

@@ -98,7 +98,7 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
 }
 
 std::string At(const std::string& file, uint64_t offset, const std::string& what) {
-  return file + " at byte " + std::to_string(offset) + ": " + what + "\n";
+  return OneLine(file) + " at byte " + std::to_string(offset) + ": " + OneLine(what) + "\n";
 }
 
 std::string TextOf(const BundleReport& report) {
@@ -114,11 +114,13 @@ std::string TextOf(const BundleReport& report) {
     for (const Finding& finding : file.findings)
       text += At(file.name, finding.offset, finding.what);
     if (file.findings_not_told != 0) {
-      text += file.name + ": " + std::to_string(file.findings_not_told) + " more findings\n";
+      text +=
+          OneLine(file.name) + ": " + std::to_string(file.findings_not_told) + " more findings\n";
     }
-    for (const std::string& note : file.notes) text += file.name + ": note: " + note + "\n";
+    for (const std::string& note : file.notes)
+      text += OneLine(file.name) + ": note: " + OneLine(note) + "\n";
   }
-  for (const std::string& note : report.notes) text += "note: " + note + "\n";
+  for (const std::string& note : report.notes) text += "note: " + OneLine(note) + "\n";
   text += report.ok() ? "ok: " : "damaged: ";
   text += std::to_string(report.files.size()) +
           (report.files.size() == 1 ? " file, " : " files, ") + FormatBytes(bytes) + ", " +

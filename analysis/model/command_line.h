@@ -2,19 +2,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A recorded command as one line that a POSIX shell (bash, zsh; $'...' where a word holds control
-// characters) would read as the same words. Pure; any thread.
+// characters or is no UTF-8) would read as the same words. Pure; any thread.
 
 #pragma once
 
 #include <string>
-#include <string_view>
+
+#include "analysis/analysis.h"
 
 namespace gpuprof::analysis {
 
-// One word, quoted only where it must be.
-std::string ShellWord(std::string_view word);
-
-// Words of any range of strings, with blanks between.
+// Words (ShellWord) of any range of strings, with blanks between.
 template <typename Words>
 std::string CommandLine(const Words& words) {
   std::string line;

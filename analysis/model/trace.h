@@ -61,9 +61,10 @@ struct TensorTable {
   Column<int64_t> time_ns;
   Column<uint32_t> device;  // type << 8 | index
   Column<uint64_t> address;
-  Column<int64_t> bytes;  // negative: returned
+  Column<int64_t> bytes;  // negative: returned; proto::kReturnedOfUnknownSize
   Column<uint64_t> total_allocated;
   Column<uint64_t> total_reserved;
+  Column<uint16_t> capture;
   size_t rows() const { return time_ns.size(); }
 };
 

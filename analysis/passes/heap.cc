@@ -177,6 +177,8 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   if (memory.blocks().empty() && memory.unmatched_frees() == 0) return;
 
   Sums all;
+  const bool is_sampled = process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
+  all.bytes = all.peak = all.end = memory.sampling().NoBytes(is_sampled);
   std::unordered_map<uint32_t, Sums> stacks;
   std::array<Sums, kSizeClasses> sizes;
   for (size_t i = 0; i < memory.blocks().size(); ++i) {

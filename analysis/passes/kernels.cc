@@ -23,6 +23,7 @@
 #include "analysis/passes/range_calls.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/tensor_cores.h"
+#include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -51,7 +52,13 @@ struct Sums {
 };
 
 using Groups = std::map<Key, Sums>;
-using Spans = std::map<std::pair<size_t, uint32_t>, std::vector<Interval>>;
+
+// When kernels ran, by device.
+struct Spans {
+  explicit Spans(const PassContext& context) : devices(context), by_device(devices.all().size()) {}
+  UsedDevices devices;
+  std::vector<std::vector<Interval>> by_device;
+};
 
 const proto::Signature* SignatureOf(const Process& process, uint32_t id) {
   const auto found = process.signatures.find(id);
@@ -79,6 +86,8 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
   const Launches launches(process);
   for (const Track& track : process.tracks) {
     const KernelTable& kernels = track.kernel;
+    if (kernels.rows() == 0) continue;
+    std::vector<Interval>& all = spans->by_device[spans->devices.Of(index, track.device)];
     for (size_t i = 0; i < kernels.rows(); ++i) {
       if (only != nullptr && only->count(kernels.correlation[i]) == 0) continue;
       Sums& sums = (*groups)[KeyOf(grouping, context, index, track, kernels.signature[i])];
@@ -87,8 +96,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
       sums.signatures[kernels.signature[i]] += kernels.duration_ns[i] * weight;
       sums.in_graphs += kernels.graph[i] != 0 ? weight : 0;
       sums.launched += launches.Find(kernels.correlation[i]) != nullptr ? weight : 0;
-      (*spans)[{context.Owner(index), track.device}].push_back(
-          {kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
+      all.push_back({kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
     }
   }
 }
@@ -206,7 +214,7 @@ void FillRows(const PassContext& context, Grouping grouping, Groups* groups, Spa
       out->set_tensor_cores_unknown_ns(out->tensor_cores_unknown_ns() + row.total_ns());
   }
   out->set_total_ns(total);
-  for (auto& [device, all] : *spans)
+  for (std::vector<Interval>& all : spans->by_device)
     out->set_busy_ns(out->busy_ns() + TotalLength(UnionOf(std::move(all))));
 }
 
@@ -214,7 +222,7 @@ void FillRows(const PassContext& context, Grouping grouping, Groups* groups, Spa
 
 void ComputeKernels(PassContext& context, results::Kernels* out) {
   Groups groups;
-  Spans spans;
+  Spans spans(context);
   for (const size_t index : context.selected()) {
     AddProcess(context, index, Grouping::kName, nullptr, &groups, &spans);
     out->set_whole_graph_count(out->whole_graph_count() +
@@ -230,7 +238,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                             : by == "stream"  ? Grouping::kStream
                                               : Grouping::kName;
   Groups groups;
-  Spans spans;
+  Spans spans(context);
   const std::string& under = context.options().under_nvtx;
   bool has_range = false;
   std::vector<std::pair<size_t, uint64_t>> wholes;  // process, launches of graphs
@@ -256,6 +264,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   }
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
   AddSampledNote(context, "busy time", kernels->mutable_meta());
+  AddUntoldNote(spans.devices, "busy time is summed as if they had not", kernels->mutable_meta());
   *result = std::move(kernels);
   return {};
 }

@@ -61,6 +61,13 @@ void Sampling::AddBytes(uint64_t size, bool sampled, Estimate* to) const {
   to->sum += bytes / p;
   to->variance += bytes * bytes * (1 - p) / (p * p);
   to->seen += bytes;
+  if (p < 1) to->heaviest = period_ / 2;
+}
+
+Estimate Sampling::NoBytes(bool sampled) const {
+  Estimate none;
+  if (sampled) none.heaviest = period_ / 2;
+  return none;
 }
 
 LiveMemory::LiveMemory(uint32_t period, int64_t start, int64_t end, size_t buckets)

@@ -18,15 +18,16 @@ struct Estimate {
   double sum = 0;
   double variance = 0;
   double seen = 0;  // what was recorded itself
-  // Greatest weight of a part, of counts alone: the weights of small allocations are heavy, so that
-  // the normal interval ends too low where few of them, or none, were seen.
+  // Half the weight of a part that was not seen: of counts the greatest weight of one that was, of
+  // bytes half a period. Weights are heavy, so that the normal interval ends too low where few
+  // parts, or none, were seen.
   double heaviest = 0;
   uint64_t value() const;
   uint64_t low() const;  // 95 % confidence; never below what was seen
-  // Of counts the upper bound of Fay and Feuer for a weighted sum of Poisson numbers (Confidence
+  // The upper bound of Fay and Feuer for a weighted sum of Poisson numbers (Confidence
   // intervals for directly standardized rates: a method based on the gamma distribution, Statistics
-  // in Medicine 16, 1997, 791-801): as if one part more had been seen, here of an allocation half
-  // as large as the smallest that was. Of bytes, whose weights hardly differ, the normal one.
+  // in Medicine 16, 1997, 791-801): as if one part more had been seen, of counts an allocation half
+  // as large as the smallest that was. Of bytes of which no sample was taken 3.7 periods.
   uint64_t high() const;
 };
 
@@ -38,6 +39,8 @@ class Sampling {
   double Probability(uint64_t size, bool sampled) const;
   void AddCount(uint64_t size, bool sampled, Estimate* to) const;
   void AddBytes(uint64_t size, bool sampled, Estimate* to) const;
+  // Of bytes of which it may be that none was sampled.
+  Estimate NoBytes(bool sampled) const;
 
  private:
   double period_;

@@ -22,7 +22,7 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_REENTERED, "Events of signal handlers that interrupted a hook; nothing to do."},
     {proto::LOSS_NO_RING,
      "Threads got no ring: raise GPUPROF_RING_MEMORY, or free space where the bundle lies."},
-    {proto::LOSS_SAMPLE_TABLE_FULL, "Sample the heap more thinly: --trace heap=sampled:2MiB."},
+    {proto::LOSS_SAMPLE_TABLE_FULL, "Sample the heap more thinly: --trace heap=sampled:16MiB."},
     {proto::LOSS_STACK_TABLE_FULL, "Keep fewer frames: GPUPROF_STACKS=16."},
     {proto::LOSS_STRING_TABLE_FULL, "Operation names keep changing; they share one name now."},
     {proto::LOSS_WRITE_ERROR,

@@ -12,6 +12,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/device_gaps.h"
 #include "analysis/passes/device_limits.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
@@ -19,6 +20,7 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 
@@ -171,18 +173,19 @@ int64_t Exposed(DeviceSpans spans) {
   return TotalLength(copies) - TotalLength(Intersection(copies, kernels));
 }
 
-void Fill(PassContext& context, Grouping grouping, results::Memcpy* out) {
+void Fill(PassContext& context, Grouping grouping, const UsedDevices& devices,
+          results::Memcpy* out) {
   Groups groups;
   std::map<size_t, DeviceLimits> limits;  // of a process's images the newest that had a device
-  std::map<std::pair<size_t, uint32_t>, DeviceSpans> devices;
+  std::vector<DeviceSpans> spans_of(devices.all().size());
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     const size_t owner = context.Owner(index);
     if (!process.devices.empty())
       limits.insert_or_assign(owner, DeviceLimits(context.trace(), process));
     for (const Track& track : process.tracks) {
-      if (!track.is_stream) continue;
-      DeviceSpans& spans = devices[{owner, track.device}];
+      if (!track.is_stream || !HasWork(track)) continue;
+      DeviceSpans& spans = spans_of[devices.Of(index, track.device)];
       AddTable(owner, track, track.memcpy, grouping, &groups, &spans.copies);
       AddTable(owner, track, track.memset, grouping, &groups, &spans.copies);
       for (size_t i = 0; i < track.kernel.rows(); ++i)
@@ -207,20 +210,21 @@ void Fill(PassContext& context, Grouping grouping, results::Memcpy* out) {
     SortByTotal(out->mutable_copies());
   }
   out->set_total_ns(total);
-  for (auto& [device, spans] : devices)
+  for (DeviceSpans& spans : spans_of)
     out->set_exposed_ns(out->exposed_ns() + Exposed(std::move(spans)));
 }
 
 }  // namespace
 
 void ComputeMemcpy(PassContext& context, results::Memcpy* out) {
-  Fill(context, Grouping::kDirection, out);
+  Fill(context, Grouping::kDirection, UsedDevices(context), out);
 }
 
 Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Memcpy>();
   const std::string by = context.By("direction");
-  Fill(context, GroupingOf(by), out.get());
+  const UsedDevices devices(context);
+  Fill(context, GroupingOf(by), devices, out.get());
   out->set_by(by);
   context.FillMeta("memcpy", out->mutable_meta());
   for (const size_t index : context.selected()) {
@@ -230,6 +234,8 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   }
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
   AddSampledNote(context, "time that no kernel hides", out->mutable_meta());
+  AddUntoldNote(devices, "time that no kernel hides is summed as if they had not",
+                out->mutable_meta());
   *result = std::move(out);
   return {};
 }

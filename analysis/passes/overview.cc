@@ -149,6 +149,9 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
     row->set_count(device.count());
     row->set_allocated_bytes(device.allocated_bytes());
     row->set_peak_bytes(device.peak_bytes());
+    if (device.has_reported_peak_bytes()) {
+      row->set_reported_peak_bytes(device.reported_peak_bytes());
+    }
     for (const results::TensorOp& op : heap.tensor_ops()) {
       if (!AreOfOneProcess(op, device) || op.device() != device.name()) continue;
       if (op.peak_bytes() < row->peak_op_bytes() || op.peak_bytes() == 0) continue;

@@ -1,17 +1,22 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The overview's part about GPUs: sums over the passes kernels, memcpy, streams and device_memory.
-// See passes.h.
+// The overview's part about GPUs: sums over the passes kernels, memcpy and device_memory, and when
+// each device was busy and why it was not, over all processes that used it. See passes.h.
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "analysis/passes/device_gaps.h"
 #include "analysis/passes/device_memory.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/used_devices.h"
+#include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -19,19 +24,62 @@ namespace {
 
 constexpr int kTopKernels = 5;
 
-void FillUse(const results::Streams& streams, results::OverviewGpu* gpu) {
+struct DeviceTimes {
+  std::vector<Interval> windows, busy;
+  std::vector<Gap> gaps;
+};
+
+// Seen is what any of the device's processes was recorded in. Between that nothing is known of it,
+// and work of one ends the gaps of all.
+DeviceTimes TimesOf(const PassContext& context, const UsedDevice& device) {
+  std::vector<Interval> captures;
+  std::vector<std::vector<Interval>> busy;
+  for (const UsedDevice::User& user : device.users) {
+    const Process& process = context.process(user.process);
+    const std::vector<Interval> of_process = CapturesOf(process);
+    captures.insert(captures.end(), of_process.begin(), of_process.end());
+    for (const Track& track : process.tracks) {
+      if (track.device == user.number && HasWork(track)) busy.push_back(BusyOf(track));
+    }
+  }
+  // Those of one process stay apart, as in the pass streams.
+  if (device.users.size() > 1) captures = UnionOf(std::move(captures));
+  DeviceTimes times;
+  times.busy = UnionOfAll(std::move(busy));
+  times.windows = WorkWindows(captures, times.busy);
+  times.gaps = GapsIn(times.windows, times.busy);
+  return times;
+}
+
+std::vector<DeviceTimes> TimesOfAll(const PassContext& context, const UsedDevices& devices) {
+  std::vector<DeviceTimes> times;
+  for (const UsedDevice& device : devices.all()) times.push_back(TimesOf(context, device));
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    std::optional<Launches> launches;
+    for (const Track& track : process.tracks) {
+      if (!HasWork(track)) continue;
+      if (!launches) launches.emplace(process);
+      FindLaunches(track, *launches, &times[devices.Of(index, track.device)].gaps);
+    }
+  }
+  return times;
+}
+
+void FillUse(const PassContext& context, const UsedDevices& devices, results::OverviewGpu* gpu) {
   int64_t window = 0, busy = 0;
-  std::array<std::pair<std::string_view, int64_t>, 4> idle = {
-      {{"host", 0}, {"launch", 0}, {"dependency", 0}, {"unknown", 0}}};
-  for (const results::DeviceUse& device : streams.devices()) {
-    window += device.window_ns();
-    busy += device.busy_ns();
-    idle[0].second += device.idle_host_ns();
-    idle[1].second += device.idle_launch_ns();
-    idle[2].second += device.idle_dependency_ns();
-    idle[3].second += device.idle_unknown_ns();
+  IdleTimes times;
+  for (const DeviceTimes& device : TimesOfAll(context, devices)) {
+    window += TotalLength(device.windows);
+    busy += TotalLength(device.busy);
+    for (const Gap& gap : device.gaps) times.Add(gap);
   }
   if (window == 0) return;
+  const std::array<std::pair<std::string_view, int64_t>, 4> idle = {
+      {{"host", times.host_ns},
+       {"launch", times.launch_ns},
+       {"dependency", times.dependency_ns},
+       {"unknown", times.unknown_ns}}};
   gpu->set_window_ns(window);
   gpu->set_busy_ns(busy);
   gpu->set_busy_ratio(Ratio(busy, window));
@@ -71,14 +119,16 @@ void FillMemory(PassContext& context, results::OverviewGpu* gpu) {
 
 void FillOverviewGpu(PassContext& context, results::Overview* out) {
   results::OverviewGpu gpu;
-  results::Streams streams;
-  ComputeStreams(context, &streams);
+  const UsedDevices devices(context);
   FillMemory(context, &gpu);
-  if (streams.devices().empty() && !gpu.has_memory_peak_bytes()) return;
-  gpu.set_device_count(static_cast<uint32_t>(streams.devices_size()));
+  if (devices.all().empty() && !gpu.has_memory_peak_bytes()) return;
+  gpu.set_device_count(static_cast<uint32_t>(devices.all().size()));
+  gpu.set_shared_device_count(devices.shared_count());
+  gpu.set_untold_device_count(devices.untold_count());
+  gpu.set_left_out_process_count(devices.left_out_process_count());
   // Spans of what was left out cannot be estimated.
   const bool is_whole = !IsSampled(context);
-  if (is_whole) FillUse(streams, &gpu);
+  if (is_whole) FillUse(context, devices, &gpu);
   results::Kernels kernels;
   ComputeKernels(context, &kernels);
   gpu.set_kernel_count(kernels.count());

@@ -79,11 +79,9 @@ void NameHeapStack(PassContext& context, size_t process, results::HeapStack* sta
 void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
 void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
 
-// Rows and sums without meta: kernels by name, copies by direction, devices and streams without
-// what they waited for.
+// Rows and sums without meta: kernels by name, copies by direction.
 void ComputeKernels(PassContext& context, results::Kernels* out);
 void ComputeMemcpy(PassContext& context, results::Memcpy* out);
-void ComputeStreams(PassContext& context, results::Streams* out);
 
 // What GPUs did, where they did anything.
 void FillOverviewGpu(PassContext& context, results::Overview* out);

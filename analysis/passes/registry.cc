@@ -221,7 +221,7 @@ std::string Render(const google::protobuf::Message& result, Format format,
   const PassEntry* entry = FindPass(result.GetDescriptor());
   if (entry == nullptr) return "";
   if (format == Format::kCsv) return ToCsv(result, entry->main_table);
-  return entry->text(result, TextOptionsOf(*entry, options, width));
+  return PlainLines(entry->text(result, TextOptionsOf(*entry, options, width)));
 }
 
 std::string Remarks(const google::protobuf::Message& result, const PassOptions& options) {

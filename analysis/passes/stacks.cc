@@ -185,6 +185,7 @@ void AddTo(Estimate* sum, const Estimate& part) {
   sum->sum += part.sum;
   sum->variance += part.variance;
   sum->seen += part.seen;
+  sum->heaviest = std::max(sum->heaviest, part.heaviest);
 }
 
 }  // namespace

@@ -37,9 +37,22 @@ std::vector<uint32_t> OpsOpenAt(const Column<int64_t>& times, const OpTree& tree
   return names;
 }
 
+// The most that the framework's own allocator counted on a device: blocks from before a capture are
+// in it.
 struct Totals {
   uint64_t allocated = 0;
   uint64_t reserved = 0;
+
+  // A row has what is counted after it: a block that it gives back was there until then.
+  void Add(const TensorTable& tensors, size_t row) {
+    const uint64_t left = tensors.total_allocated[row];
+    if (left == 0 && tensors.total_reserved[row] == 0) return;  // not told
+    const int64_t bytes = tensors.bytes[row];
+    const bool is_returned = bytes < 0 && bytes != proto::kReturnedOfUnknownSize;
+    const uint64_t returned = is_returned ? -static_cast<uint64_t>(bytes) : 0;
+    allocated = std::max(allocated, left + returned);
+    reserved = std::max(reserved, tensors.total_reserved[row]);
+  }
 };
 
 struct OpSums {
@@ -129,8 +142,16 @@ void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
 
   std::map<uint32_t, LiveMemory> devices;
   std::map<uint32_t, Totals> totals;
+  int capture = -1;
+  const auto new_capture = [&] {
+    for (auto& [device, memory] : devices) memory.NewCapture();
+  };
   MergeByTime(times, [&](size_t track, size_t row) {
     const TensorTable& tensors = process.tracks[track].tensor;
+    if (tensors.capture[row] != capture) {
+      new_capture();
+      capture = tensors.capture[row];
+    }
     const uint32_t device = tensors.device[row];
     auto at = devices.find(device);
     if (at == devices.end()) {
@@ -144,10 +165,10 @@ void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
     } else {
       at->second.Free(time, tensors.address[row]);
     }
-    Totals& most = totals[device];
-    most.allocated = std::max(most.allocated, tensors.total_allocated[row]);
-    most.reserved = std::max(most.reserved, tensors.total_reserved[row]);
+    totals[device].Add(tensors, row);
   });
+  // A capture later than the last row knows nothing of the blocks before it.
+  if (process.last_capture() > capture) new_capture();
   const int first_op = out->tensor_ops_size();
   for (auto& [device, memory] : devices) {
     memory.Finish();

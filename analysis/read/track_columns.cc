@@ -38,7 +38,7 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
     }
     case ChunkKind::kTensor: {
       TensorTable& t = track->tensor;
-      all(t.time_ns, t.device, t.address, t.bytes, t.total_allocated, t.total_reserved);
+      all(t.time_ns, t.device, t.address, t.bytes, t.total_allocated, t.total_reserved, t.capture);
       return true;
     }
     case ChunkKind::kThreadEvent: {
@@ -263,6 +263,7 @@ void StoreTensor(const Writer& w, TensorTable* t) {
   w.Plain(c::kBytes, &t->bytes);
   w.Plain(c::kTotalAllocated, &t->total_allocated);
   w.Plain(c::kTotalReserved, &t->total_reserved);
+  std::fill_n(t->capture.data() + w.row, w.from.count, static_cast<uint16_t>(w.from.capture));
 }
 
 void StoreThreadEvent(const Writer& w, ThreadEventTable* t) {

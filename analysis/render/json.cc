@@ -13,7 +13,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "analysis/render/table.h"
+#include "analysis/analysis.h"
 #include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
@@ -131,7 +131,7 @@ Json ObjectOf(const Message& message) {
 }
 
 std::string Dump(const Json& json, int indent) {
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace);
+  return PlainJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
 }
 
 std::string Quoted(const std::string& text) {

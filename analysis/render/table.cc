@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "analysis/analysis.h"
 #include "analysis/base/utf8.h"
 
 namespace gpuprof::analysis {
@@ -16,28 +17,6 @@ constexpr std::string_view kGap = "  ";
 constexpr size_t kNarrowest = 12;
 
 }  // namespace
-
-std::string OneLine(std::string_view text) {
-  std::string out;
-  while (!text.empty()) {
-    const auto first = static_cast<unsigned char>(text[0]);
-    const size_t bytes = CodePointBytes(text);
-    if (bytes == 0) {
-      out += kReplacement;
-    } else if (first == '\n') {
-      out += "\\n";
-    } else if (first < 0x20 || first == 0x7f) {
-      constexpr char kDigits[] = "0123456789abcdef";
-      out += "\\x";
-      out += kDigits[first >> 4];
-      out += kDigits[first & 15];
-    } else {
-      out += text.substr(0, bytes);
-    }
-    text.remove_prefix(std::max<size_t>(bytes, 1));
-  }
-  return out;
-}
 
 size_t DisplayWidth(std::string_view text) {
   return static_cast<size_t>(
@@ -106,8 +85,10 @@ std::string TextTable::Render(int width) const {
   return out;
 }
 
-std::string WrapText(std::string_view text, std::string_view first, std::string_view rest,
+std::string WrapText(std::string_view words, std::string_view first, std::string_view rest,
                      int width) {
+  const std::string line = OneLine(words);
+  std::string_view text = line;
   std::string out(first);
   size_t column = DisplayWidth(first);
   bool fresh = true;

@@ -18,17 +18,13 @@ size_t DisplayWidth(std::string_view text);
 // At most `width` columns, "..." in the middle where something was cut: names differ at their ends.
 std::string CutTo(std::string_view text, size_t width);
 
-// In one line and in UTF-8: programs name their threads as they like. Controls are told by their
-// escapes, bytes that are no UTF-8 become U+FFFD, as in JSON.
-std::string OneLine(std::string_view text);
-
 class TextTable {
  public:
   enum class Align { kLeft, kRight };
 
   // One column may give way when a row is too wide: `flexible`.
   void AddColumn(std::string header, Align align, bool flexible = false);
-  // Missing cells are empty.
+  // Missing cells are empty; each becomes one line (OneLine).
   void AddRow(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   size_t rows() const { return rows_.size(); }
@@ -47,8 +43,8 @@ class TextTable {
 };
 
 // Breaks words into lines of at most `width` columns (0: one line); the first begins with `first`,
-// the others with `rest`.
-std::string WrapText(std::string_view text, std::string_view first, std::string_view rest,
+// the others with `rest`. Line feeds in `words` break none: programs name things.
+std::string WrapText(std::string_view words, std::string_view first, std::string_view rest,
                      int width);
 
 }  // namespace gpuprof::analysis

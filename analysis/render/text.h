@@ -84,6 +84,8 @@ std::string MoreLine(int rows, const TextOptions& options);
 // A table under a heading, an empty line behind; nothing when it has no rows.
 std::string Section(const std::string& heading, const TextTable& table, const TextOptions& options,
                     int rows);
+// Behind times of GPUs that are sums: ", summed over 2 devices"; nothing of one with one process.
+std::string DevicesText(const results::OverviewGpu& gpu);
 // What was lost, damaged or in the way; empty when all is well.
 std::string MetaText(const results::Meta& meta, const TextOptions& options);
 // "80 steps of train.py (pid 12): ..." and the table of categories.

@@ -72,7 +72,7 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
       out += indent + "... " + std::to_string(frames.size() - most) + " more frames\n";
       break;
     }
-    std::string line = indent + ShortFunctionName(frame.name());
+    std::string line = ShortFunctionName(frame.name());
     // A name that was not found holds the module already.
     if (!frame.module().empty() && frame.name().find(frame.module()) == std::string::npos) {
       line += "  [" + frame.module() + "]";
@@ -81,6 +81,7 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
       line += "  " + frame.file().substr(frame.file().rfind('/') + 1) + ":" +
               std::to_string(frame.line());
     }
+    line = indent + OneLine(line);
     out += (width > 0 ? CutTo(line, static_cast<size_t>(width)) : line) + "\n";
   }
   return out;
@@ -120,7 +121,7 @@ std::string Plural(uint64_t count, const std::string& noun) {
 }  // namespace
 
 std::string SeriesText(const results::StepSeries& series, const TextOptions& options) {
-  std::string out = Plural(series.count(), "step") + " of " + series.name() + " (pid " +
+  std::string out = Plural(series.count(), "step") + " of " + OneLine(series.name()) + " (pid " +
                     std::to_string(series.pid()) + "): median " +
                     FormatDuration(series.median_ns()) + ", p10 " +
                     FormatDuration(series.p10_ns()) + ", p90 " + FormatDuration(series.p90_ns()) +

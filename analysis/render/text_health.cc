@@ -164,8 +164,8 @@ std::string HealthText(const results::Health& result, const TextOptions& options
   const Pids pid(result.processes());
   for (int i = 0; i < Shown(result.processes_size(), options); ++i) {
     const results::HealthProcess& p = result.processes(i);
-    out += p.name() + " (pid " + pid(p) + "), " + p.ended() + ": " + FormatNumber(p.count()) +
-           " events in " + FormatDuration(p.captured_ns()) + " of " +
+    out += OneLine(p.name()) + " (pid " + pid(p) + "), " + p.ended() + ": " +
+           FormatNumber(p.count()) + " events in " + FormatDuration(p.captured_ns()) + " of " +
            std::to_string(p.capture_count()) +
            (p.capture_count() == 1 ? " capture\n" : " captures\n");
     out += LossesText(p, options.width) + CostText(p, options.width) + StacksText(p) +

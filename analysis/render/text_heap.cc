@@ -4,6 +4,9 @@
 // Text of the pass `heap`. See text.h.
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/function_name.h"
@@ -104,13 +107,27 @@ std::string Tensors(const results::Heap& result, const TextOptions& options) {
   for (const char* header : {"allocated", "count", "peak", "at", "at end", "a step"}) {
     devices.AddColumn(header, Align::kRight);
   }
+  // Blocks that were there before a capture are in the framework's own count alone.
+  const bool counts_more = std::any_of(
+      result.tensors().begin(), result.tensors().end(),
+      [](const results::TensorDevice& d) { return d.reported_peak_bytes() > d.peak_bytes(); });
+  if (counts_more) devices.AddColumn("allocator's own peak", Align::kRight);
   const Pids pid(result.tensors());
   for (const results::TensorDevice& d : result.tensors()) {
-    devices.AddRow(
-        {d.name(), pid(d), FormatBytes(d.allocated_bytes()), FormatNumber(d.count()),
-         FormatBytes(d.peak_bytes()), FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()),
-         d.has_allocated_bytes_per_step() ? FormatBytes(WholeNumber(d.allocated_bytes_per_step()))
-                                          : ""});
+    std::vector<std::string> cells = {d.name(),
+                                      pid(d),
+                                      FormatBytes(d.allocated_bytes()),
+                                      FormatNumber(d.count()),
+                                      FormatBytes(d.peak_bytes()),
+                                      FormatDuration(d.peak_time_ns()),
+                                      FormatBytes(d.end_bytes()),
+                                      d.has_allocated_bytes_per_step()
+                                          ? FormatBytes(WholeNumber(d.allocated_bytes_per_step()))
+                                          : ""};
+    if (counts_more) {
+      cells.push_back(d.has_reported_peak_bytes() ? FormatBytes(d.reported_peak_bytes()) : "");
+    }
+    devices.AddRow(std::move(cells));
   }
   TextTable ops;
   ops.AddColumn("operation", Align::kLeft, true);

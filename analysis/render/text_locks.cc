@@ -23,7 +23,7 @@ std::string Address(uint64_t object) {
 }
 
 std::string ThreadCell(const std::string& name, int32_t tid) {
-  return name + " (" + std::to_string(tid) + ")";
+  return OneLine(name) + " (" + std::to_string(tid) + ")";
 }
 
 std::string Deadlocks(const results::Locks& result) {
@@ -42,8 +42,9 @@ std::string Deadlocks(const results::Locks& result) {
              (wait.kind() == "join"
                   ? "the end of " + holder + ", which it joins\n"
                   : wait.kind() + " " + Address(wait.object()) + ", which " + holder + " holds\n");
-      if (wait.frames().empty()) out += "    in " + wait.caller().name() + "\n";
-      for (const results::Frame& frame : wait.frames()) out += "    in " + frame.name() + "\n";
+      if (wait.frames().empty()) out += "    in " + OneLine(wait.caller().name()) + "\n";
+      for (const results::Frame& frame : wait.frames())
+        out += "    in " + OneLine(frame.name()) + "\n";
     }
     out += "\n";
   }

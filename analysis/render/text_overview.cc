@@ -32,7 +32,7 @@ std::string Environment(const results::Overview& result, const TextOptions& opti
   std::string frameworks;
   for (const std::string& name : e.frameworks())
     frameworks += (frameworks.empty() ? "" : ", ") + name;
-  if (!frameworks.empty()) out += "Frameworks   " + frameworks + "\n";
+  if (!frameworks.empty()) out += "Frameworks   " + OneLine(frameworks) + "\n";
   if (e.wall_ns() > 0) out += "Ran for      " + FormatDuration(e.wall_ns());
   if (e.has_exit_status()) out += ", " + FormatExitStatus(e.exit_status());
   return out + "\n\n";
@@ -76,8 +76,7 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
   if (g.has_window_ns()) {
     std::string words = "busy " + FormatPercent(g.busy_ratio()) + " of the " +
                         FormatDuration(g.window_ns()) + " from the first work to the last";
-    if (g.device_count() > 1)
-      words += ", summed over " + std::to_string(g.device_count()) + " devices";
+    words += DevicesText(g);
     if (g.idle_ns() > 0) {
       words += "; idle " + FormatDuration(g.idle_ns()) + ", of it " +
                FormatDuration(g.idle_cause_ns()) + " " + IdleWords(g.idle_cause());
@@ -131,7 +130,7 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
     }
     if (!m.peak_stack().empty()) {
       out += "        " + FormatBytes(m.peak_stack_bytes()) + " of the peak came from " +
-             CutTo(ShortFunctionName(m.peak_stack_name()), kNameShown) + "\n" +
+             CutTo(OneLine(ShortFunctionName(m.peak_stack_name())), kNameShown) + "\n" +
              StackText(m.peak_stack(), kFramesShown, "          ", options.width);
     }
   }
@@ -144,6 +143,10 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
     if (t.peak_op_bytes() > 0) {
       words += ", of it " + FormatBytes(t.peak_op_bytes()) + " from " +
                (t.peak_op().empty() ? "outside operations" : t.peak_op());
+    }
+    if (t.reported_peak_bytes() > t.peak_bytes()) {
+      words += "; " + FormatBytes(t.reported_peak_bytes()) +
+               " as its allocator counts, which knows of what was there before";
     }
     out += WrapText(words, "  ", "        ", options.width);
   }
@@ -257,6 +260,18 @@ std::string Findings(const results::Overview& result, const TextOptions& options
 }
 
 }  // namespace
+
+std::string DevicesText(const results::OverviewGpu& gpu) {
+  const uint32_t shared = gpu.shared_device_count();
+  if (gpu.device_count() < 2) return shared == 0 ? "" : ", on a device that several processes used";
+  std::string out = ", summed over " + std::to_string(gpu.device_count()) + " devices";
+  if (gpu.untold_device_count() != 0) {
+    out += " as processes number them (no UUID was recorded of " +
+           std::to_string(gpu.untold_device_count()) + ": some may be one GPU)";
+  }
+  return out +
+         (shared == 0 ? "" : ", " + std::to_string(shared) + " of which several processes used");
+}
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options) {
   std::string out = Environment(result, options);

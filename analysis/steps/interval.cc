@@ -9,12 +9,16 @@
 #include <utility>
 
 namespace gpuprof::analysis {
+namespace {
+
+bool BeginsBefore(const Interval& a, const Interval& b) { return a.start < b.start; }
+
+}  // namespace
 
 std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
   std::erase_if(intervals, [](const Interval& i) { return i.end <= i.start; });
-  auto by_start = [](const Interval& a, const Interval& b) { return a.start < b.start; };
-  if (!std::is_sorted(intervals.begin(), intervals.end(), by_start)) {
-    std::sort(intervals.begin(), intervals.end(), by_start);
+  if (!std::is_sorted(intervals.begin(), intervals.end(), BeginsBefore)) {
+    std::sort(intervals.begin(), intervals.end(), BeginsBefore);
   }
   size_t kept = 0;
   for (const Interval& interval : intervals) {
@@ -26,6 +30,20 @@ std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
   }
   intervals.resize(kept);
   return intervals;
+}
+
+// In pairs: an interval is moved as often as the lists can be halved, and never sorted.
+std::vector<Interval> UnionOfAll(std::vector<std::vector<Interval>> lists) {
+  for (size_t step = 1; step < lists.size(); step *= 2) {
+    for (size_t i = 0; i + step < lists.size(); i += 2 * step) {
+      const std::vector<Interval> one = std::move(lists[i]);
+      const std::vector<Interval> other = std::move(lists[i + step]);
+      std::vector<Interval> both(one.size() + other.size());
+      std::merge(one.begin(), one.end(), other.begin(), other.end(), both.begin(), BeginsBefore);
+      lists[i] = UnionOf(std::move(both));
+    }
+  }
+  return lists.empty() ? std::vector<Interval>() : std::move(lists.front());
 }
 
 std::vector<Interval> CoveredTwice(const std::vector<Interval>& intervals) {

@@ -25,6 +25,9 @@ struct Interval {
 // Sorted and disjoint; empty and reversed intervals vanish.
 std::vector<Interval> UnionOf(std::vector<Interval> intervals);
 
+// Of lists that are sorted and disjoint each.
+std::vector<Interval> UnionOfAll(std::vector<std::vector<Interval>> lists);
+
 // What two or more of the intervals cover: sorted and disjoint.
 std::vector<Interval> CoveredTwice(const std::vector<Interval>& intervals);
 

@@ -83,7 +83,14 @@ uint64_t BeginWait(Wait* wait) {
 }
 
 void WriteWait(Recorder* recorder, const Wait& wait, uint64_t start, uint8_t flags) {
-  recorder->ring()->open_wait_start.store(0, std::memory_order_relaxed);
+  std::atomic<uint64_t>& mark = recorder->ring()->open_wait_start;
+  // Of one that began in an earlier capture, that part alone that lies in this one; of one that a
+  // forked child came out of, its own.
+  const uint64_t marked = mark.load(std::memory_order_relaxed);
+  const uint64_t opened = recorder->ring()->opened;
+  if (start < marked) start = marked;
+  if (start < opened) start = opened;
+  mark.store(0, std::memory_order_relaxed);
   const uint64_t now = recorder->Now();
   recorder->WriteWait(
       {now, 0, static_cast<uint8_t>(proto::RecordKind::kWait), flags,

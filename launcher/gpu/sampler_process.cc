@@ -12,12 +12,12 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 
+#include "launcher/descriptors.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
 
@@ -28,7 +28,6 @@ constexpr int kReadyLimitMs = 2000;
 constexpr int kEndLimitMs = 2000;
 // Where the sampler's process keeps what it needs; all above is closed.
 constexpr int kStopPlace = 3, kReportPlace = 4, kLogPlace = 5;
-constexpr int kMostDescriptors = 65536;
 
 std::string WaitFile(const SamplerOptions& options) {
   return options.bundle + "/" + proto::kGpuWaitFile;
@@ -36,16 +35,6 @@ std::string WaitFile(const SamplerOptions& options) {
 
 // Out of the way of the places, then into them.
 int Above(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD, kLogPlace + 1); }
-
-void CloseFrom(int first) {
-#ifdef SYS_close_range
-  if (syscall(SYS_close_range, first, ~0u, 0) == 0) return;
-#endif
-  const long limit = sysconf(_SC_OPEN_MAX);
-  const int end =
-      limit < 0 || limit > kMostDescriptors ? kMostDescriptors : static_cast<int>(limit);
-  for (int fd = first; fd < end; ++fd) close(fd);
-}
 
 uint64_t NowMs() { return proto::ReadClockNs(CLOCK_MONOTONIC) / 1'000'000; }
 

@@ -12,11 +12,11 @@
 
 #include <charconv>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 
 #include "launcher/carriers.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
+#include "launcher/json_text.h"
 #include "launcher/nearest.h"
 #include "launcher/process_json.h"
 #include "launcher/summary.h"
@@ -167,7 +167,7 @@ class Ctl : public Verb {
   }
 
   void Print() const {
-    if (json_) return PutOut(ProcessesJson(answers_).dump(2) + "\n");
+    if (json_) return PutOut(JsonText(ProcessesJson(answers_)));
     std::string text;
     for (const Answer& answer : answers_) {
       if (action_ == proto::kVerbStatus) {

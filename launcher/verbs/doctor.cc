@@ -7,8 +7,10 @@
 #include <cstdlib>
 #include <nlohmann/json.hpp>
 
+#include "analysis/analysis.h"
 #include "launcher/command.h"
 #include "launcher/doctor_checks.h"
+#include "launcher/json_text.h"
 #include "launcher/text.h"
 
 namespace gpuprof::launcher {
@@ -61,7 +63,7 @@ class Doctor : public Verb {
                       {"found", check.found},
                       {"fix", check.fix}});
     }
-    return nlohmann::ordered_json{{"checks", std::move(list)}}.dump(2) + "\n";
+    return JsonText(nlohmann::ordered_json{{"checks", std::move(list)}});
   }
 
   static std::string Text(const std::vector<Check>& checks) {
@@ -69,8 +71,8 @@ class Doctor : public Verb {
     for (const Check& check : checks) {
       char head[64];
       std::snprintf(head, sizeof head, "%-4s  %-19s  ", LevelName(check.level), check.name.c_str());
-      text += head + check.found + "\n";
-      if (!check.fix.empty()) text += "      fix: " + check.fix + "\n";
+      text += head + analysis::OneLine(check.found) + "\n";
+      if (!check.fix.empty()) text += "      fix: " + analysis::OneLine(check.fix) + "\n";
     }
     return text;
   }

@@ -8,10 +8,10 @@
 
 #include <cstdlib>
 #include <ctime>
-#include <nlohmann/json.hpp>
 
 #include "launcher/bundle.h"
 #include "launcher/command.h"
+#include "launcher/json_text.h"
 #include "launcher/objects.h"
 #include "launcher/settings.h"
 #include "launcher/text.h"
@@ -48,8 +48,7 @@ class Env : public Verb {
     Variables variables = RecorderVariables(settings, directory, objects);
     const char* preload = std::getenv("LD_PRELOAD");
     variables["LD_PRELOAD"] = ComposePreload(objects.inject, "", preload == nullptr ? "" : preload);
-    PutOut(json_ ? nlohmann::ordered_json(variables).dump(2) + "\n"
-                 : Commands(directory, variables));
+    PutOut(json_ ? JsonText(variables) : Commands(directory, variables));
     return kExitOk;
   }
 

@@ -7,10 +7,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 
+#include "analysis/analysis.h"
 #include "launcher/command.h"
 #include "launcher/control_client.h"
+#include "launcher/json_text.h"
 #include "launcher/process_json.h"
 #include "launcher/program.h"
 #include "launcher/read_file.h"
@@ -40,7 +41,7 @@ std::string ProgramOf(int32_t pid) {
 void Describe(const Endpoint& endpoint, Answer* answer) {
   answer->values = {{proto::kKeyPid, std::to_string(endpoint.pid)},
                     {proto::kKeyState, StateOf(answer->peer)},
-                    {proto::kKeyProgram, ProgramOf(answer->peer)}};
+                    {proto::kKeyProgram, analysis::OneLine(ProgramOf(answer->peer))}};
 }
 
 class Ps : public Verb {
@@ -65,7 +66,7 @@ class Ps : public Verb {
       }
     }
     if (json_) {
-      PutOut(ProcessesJson(answers).dump(2) + "\n");
+      PutOut(JsonText(ProcessesJson(answers)));
     } else if (answers.empty() && has_others) {
       return kExitOk;  // there are some, and why they are not listed has been said
     } else if (answers.empty()) {

@@ -25,7 +25,8 @@ int TellDamage(const std::string& bundle) {
   if (opened != kExitOk) return opened;
   const int told = SayFaults(*trace);
   if (told != kExitOk) {
-    Say("what is damaged stays missing; 'gpuprof verify " + ShellQuote(bundle) + "' tells more");
+    Say("what is damaged stays missing; 'gpuprof verify " + analysis::ShellWord(bundle) +
+        "' tells more");
   }
   return told;
 }

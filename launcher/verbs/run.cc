@@ -202,7 +202,7 @@ class Run : public Verb {
     const std::string error = facts_.bundle_is_gone ? "" : bundle_.Describe(*description);
     if (!error.empty()) Say(error);
     const bool recorded = !ListProcesses(bundle_.path()).empty();
-    if (!recorded) AddTo(LiveProcesses(bundle_.path()), &facts_.survivors);
+    if (!recorded) AddTo(LiveProcesses(FindEndpoints(), bundle_.path()), &facts_.survivors);
     const Summary summary = Summarize(facts_);
     // A dormant process that outlives the command may still be told to record.
     if (!recorded && !named_ && facts_.survivors.empty()) bundle_.RemoveIfUnused();

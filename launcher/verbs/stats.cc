@@ -61,7 +61,7 @@ class Stats : public Verb {
     for (const std::string& name : names_) known = known || name == pass_;
     if (!known && access(pass_.c_str(), F_OK) == 0) {
       Say("what to print of " + pass_ + "? For a start: gpuprof stats overview " +
-          ShellQuote(pass_) + "; there are " +
+          analysis::ShellWord(pass_) + "; there are " +
           Join(", ", names_.data(), names_.data() + names_.size()));
       return kExitUsage;
     }

@@ -181,9 +181,9 @@ class Joiner {
   bool CopyHeadless(const Segment& segment, uint64_t skip) {
     const int fd = open(segment.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     if (fd < 0) return false;
-    const bool written = CopyBlocks(fd, kWholeFile, skip, &writer_);
+    const CopyResult result = CopyBlocks(fd, kWholeFile, skip, &writer_);
     close(fd);
-    return written;
+    return result != CopyResult::kNotWritten;
   }
 
   bool CopyAll(uint64_t skip) {

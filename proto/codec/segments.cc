@@ -21,38 +21,48 @@ namespace {
 
 constexpr int kMetaKeptFrom = 22;
 
-bool ReadAt(int fd, uint64_t offset, void* to, uint64_t bytes) {
+constexpr uint64_t kUnreadable = ~uint64_t{0};
+
+// How many of the bytes are there: less only at the end of the file, or kUnreadable.
+uint64_t ReadUpTo(int fd, uint64_t offset, void* to, uint64_t bytes) {
   uint64_t done = 0;
   while (done < bytes) {
     const ssize_t n =
         pread(fd, static_cast<char*>(to) + done, bytes - done, static_cast<off_t>(offset + done));
     if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
+    if (n < 0) return kUnreadable;
+    if (n == 0) break;
     done += static_cast<uint64_t>(n);
   }
-  return true;
+  return done;
 }
 
-// Calls visit(header, offset of the body) for each whole block, until it says false.
+// Calls visit(header, offset of the body) for each whole block, until it says false. True: there is
+// nothing behind the last one.
 template <typename Visit>
-void VisitBlocks(int fd, uint64_t limit, const Visit& visit) {
+bool VisitBlocks(int fd, uint64_t limit, const Visit& visit) {
   struct {
     proto::SkippableHeader frame;
     proto::BlockHeader header;
   } front;
   static_assert(sizeof front == sizeof front.frame + sizeof front.header);
   uint64_t at = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
-  while (at + sizeof front <= limit && ReadAt(fd, at, &front, sizeof front)) {
+  while (at != limit) {
+    if (at + sizeof front > limit) return false;
+    const uint64_t there = ReadUpTo(fd, at, &front, sizeof front);
+    if (there == 0 && limit == kWholeFile) return true;
     const proto::BlockHeader& header = front.header;
-    if (front.frame.magic != proto::kSkippableBlockHeader || HeaderCrc(header) != header.crc ||
+    if (there != sizeof front || front.frame.magic != proto::kSkippableBlockHeader ||
+        HeaderCrc(header) != header.crc ||
         header.compressed_bytes > proto::kMaxCompressedChunkBytes ||
         header.compressed_bytes > limit - at - sizeof front) {
-      return;
+      return false;
     }
     const uint64_t from = at + sizeof front;
     at = from + header.compressed_bytes;
-    if (!visit(header, from)) return;
+    if (!visit(header, from)) return false;
   }
+  return true;
 }
 
 bool IsEvents(const proto::BlockHeader& header) {
@@ -67,20 +77,22 @@ bool SegmentPath(const char* stem, uint32_t number, char* path, uint64_t capacit
   return length > 0 && static_cast<uint64_t>(length) < capacity;
 }
 
-bool CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to) {
+CopyResult CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to) {
   std::vector<uint8_t> body;
   bool written = true;
-  VisitBlocks(fd, limit, [&](const proto::BlockHeader& header, uint64_t from) {
-    if (skip != 0) {
-      --skip;
-      return true;
-    }
-    body.resize(header.compressed_bytes);
-    if (!ReadAt(fd, from, body.data(), body.size())) return false;
-    written = to->CopyBlock(header, body.data());
-    return written;
-  });
-  return written;
+  const bool is_whole =
+      VisitBlocks(fd, limit, [&](const proto::BlockHeader& header, uint64_t from) {
+        if (skip != 0) {
+          --skip;
+          return true;
+        }
+        body.resize(header.compressed_bytes);
+        if (ReadUpTo(fd, from, body.data(), body.size()) != body.size()) return false;
+        written = to->CopyBlock(header, body.data());
+        return written;
+      });
+  if (!written) return CopyResult::kNotWritten;
+  return is_whole ? CopyResult::kWhole : CopyResult::kCutShort;
 }
 
 uint64_t LastEventTime(int fd) {
@@ -90,15 +102,6 @@ uint64_t LastEventTime(int fd) {
     return true;
   });
   return last;
-}
-
-uint64_t CountRows(int fd, uint64_t limit) {
-  uint64_t rows = 0;
-  VisitBlocks(fd, limit, [&](const proto::BlockHeader& header, uint64_t) {
-    if (IsEvents(header)) rows += header.count;
-    return true;
-  });
-  return rows;
 }
 
 void AppendKeptFrom(uint64_t ticks, std::vector<uint8_t>* message) {

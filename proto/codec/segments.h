@@ -23,16 +23,16 @@ bool SegmentPath(const char* stem, uint32_t number, char* path, uint64_t capacit
 
 inline constexpr uint64_t kWholeFile = ~uint64_t{0} >> 1;
 
+// How far CopyBlocks came: to the end; to a block that is torn, damaged or cannot be read, or to an
+// end before `limit`; to one that could not be written.
+enum class CopyResult { kWhole, kCutShort, kNotWritten };
+
 // Appends the whole blocks among the first `limit` bytes of the trace file open as `fd` to `to`,
-// but for the first `skip` of them. Stops at the first that is torn. False: `to` could not be
-// written.
-bool CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to);
+// but for the first `skip` of them. Stops at the first that is torn.
+CopyResult CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to);
 
 // Latest tick of any event in the trace file; 0 if there is none.
 uint64_t LastEventTime(int fd);
-
-// Rows of events in the whole blocks among the first `limit` bytes.
-uint64_t CountRows(int fd, uint64_t limit);
 
 // A Meta message that says that events up to `ticks` were let go: what is later is complete. Each
 // segment begins with one once there is something to tell.

@@ -19,8 +19,10 @@ constexpr int kEnd = 0, kDuration = 1;
 constexpr uint64_t kMostTick = 1'000'000;  // a millisecond; clocks step by less
 // Spans of a chunk that a rounded tick is looked for in.
 constexpr size_t kMostTellingSpans = 8192;
-// What an emptied buffer keeps in any case; more only while it is needed.
+// What a buffer keeps for the next rows in any case; more only while it is needed.
 constexpr uint64_t kKeptValues = 8192;
+// Up to so many rows in a chunk, to make what encodes them anew is little beside their own cost.
+constexpr uint32_t kFewRows = 512;
 // From how many rows on sorting digit by digit is faster than by comparison.
 constexpr uint32_t kManyRows = 1024;
 constexpr int kDigitBits = 11;
@@ -33,9 +35,10 @@ uint32_t IndexIn(uint64_t ordered) { return static_cast<uint32_t>(ordered); }
 }  // namespace
 
 SpanBuffer::SpanBuffer(proto::ChunkKind kind, uint32_t track)
-    : is_chained_(proto::FindTable(kind)->column[0].encoding == proto::Encoding::kGap),
-      columns_(static_cast<uint32_t>(proto::FindTable(kind)->columns)),
-      builder_(kind, track, 0) {}
+    : kind_(kind),
+      is_chained_(proto::FindTable(kind)->column[0].encoding == proto::Encoding::kGap),
+      track_(track),
+      columns_(static_cast<uint32_t>(proto::FindTable(kind)->columns)) {}
 
 uint64_t SpanBuffer::StartOf(const uint64_t* row) const {
   if (!is_chained_) return row[kEnd];
@@ -49,8 +52,9 @@ void SpanBuffer::Append(const uint64_t* row) {
 }
 
 uint64_t SpanBuffer::memory_bytes() const {
-  return (rows_.capacity() + order_.capacity() + sorted_.capacity()) * sizeof(uint64_t) +
-         builder_.memory_bytes();
+  return sizeof(*this) +
+         (rows_.capacity() + order_.capacity() + sorted_.capacity()) * sizeof(uint64_t) +
+         (builder_ != nullptr ? builder_->memory_bytes() : 0);
 }
 
 // By the ends; rows with the same end stay in the order in which they came.
@@ -132,28 +136,43 @@ SpanTick SpanBuffer::FindTick() const {
 }
 
 ChunkBuilder* SpanBuffer::Encode() {
-  if (count_ == 0) return &builder_;
+  if (builder_ == nullptr) builder_ = std::make_unique<ChunkBuilder>(kind_, track_, 0);
+  ChunkBuilder* const builder = builder_.get();
+  encoded_ = count_;
+  if (count_ == 0) return builder;
   Sort();
-  if (is_chained_) builder_.SetTick(FindTick());
-  builder_.SetSampledOneIn(sampled_one_in_);
+  if (is_chained_) builder->SetTick(FindTick());
+  builder->SetSampledOneIn(sampled_one_in_);
   for (uint32_t i = 0; i < count_; ++i) {
     if (i + kAhead < count_) __builtin_prefetch(Row(IndexIn(order_[i + kAhead])));
     const uint64_t* row = Row(IndexIn(order_[i]));
-    builder_.Append(row, StartOf(row));
+    builder->Append(row, StartOf(row));
   }
   const bool is_needed = rows_.size() * 4 > rows_.capacity();
   count_ = 0;
   is_sorted_ = true;
   rows_.clear();
-  if (!is_needed) GiveMemoryBack();
-  return &builder_;
+  if (!is_needed && rows_.capacity() > kKeptValues) GiveRowsBack();
+  return builder;
 }
 
-void SpanBuffer::GiveMemoryBack() {
-  if (count_ != 0 || rows_.capacity() <= kKeptValues) return;
+void SpanBuffer::GiveRowsBack() {
   std::vector<uint64_t>().swap(rows_);
   std::vector<uint64_t>().swap(order_);
   std::vector<uint64_t>().swap(sorted_);
+}
+
+void SpanBuffer::RowsAreWritten() {
+  if (encoded_ > kFewRows || builder_ == nullptr || builder_->count() != 0) return;
+  builder_.reset();
+  std::vector<uint64_t>().swap(order_);
+  std::vector<uint64_t>().swap(sorted_);
+}
+
+void SpanBuffer::GiveMemoryBack() {
+  if (count_ != 0) return;
+  GiveRowsBack();
+  if (builder_ != nullptr && builder_->count() == 0) builder_.reset();
 }
 
 }  // namespace gpuprof::codec

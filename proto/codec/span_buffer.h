@@ -11,6 +11,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "proto/codec/chunk_builder.h"
@@ -32,13 +33,17 @@ class SpanBuffer {
   void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
 
   uint32_t count() const { return count_; }
-  uint32_t track() const { return builder_.track(); }
-  proto::ChunkKind kind() const { return builder_.kind(); }
+  uint32_t track() const { return track_; }
+  proto::ChunkKind kind() const { return kind_; }
   uint64_t memory_bytes() const;
 
   // All rows, encoded, by their ends; to be written before the next Append. The buffer is empty.
   ChunkBuilder* Encode();
-  // Of an empty buffer: what it kept for rows to come.
+  // They have been written: of few rows what encoded them is given back. It takes more room than
+  // they do, and there may be a buffer for each of many streams.
+  void RowsAreWritten();
+  // Of an empty buffer: all that it kept for rows to come, which nothing depends on: the spans of a
+  // chunk are foreseen from those before them in it.
   void GiveMemoryBack();
 
  private:
@@ -46,19 +51,23 @@ class SpanBuffer {
   uint64_t StartOf(const uint64_t* row) const;
   void Sort();
   void SortByDigits(uint64_t range);
+  void GiveRowsBack();
   SpanTick FindTick() const;
   std::vector<uint32_t> TellingSpans() const;
 
+  proto::ChunkKind kind_;
   bool is_chained_;
+  uint32_t track_;
   uint32_t columns_;
   uint32_t count_ = 0;
+  uint32_t encoded_ = 0;  // rows of the last chunk
   uint32_t sampled_one_in_ = 1;
   bool is_sorted_ = true;
   std::vector<uint64_t> rows_;
   // Time since the earliest row << 32 | index, as long as all times fit; else the index alone.
   std::vector<uint64_t> order_;
   std::vector<uint64_t> sorted_;
-  ChunkBuilder builder_;
+  std::unique_ptr<ChunkBuilder> builder_;  // from the first chunk on, until it is given back
 };
 
 }  // namespace gpuprof::codec

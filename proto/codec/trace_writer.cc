@@ -79,18 +79,18 @@ bool TraceWriter::Adopt(int fd) {
   fd_ = MoveHigh(fd);
   device_ = status.st_dev;
   inode_ = status.st_ino;
+  has_link_count_ = status.st_nlink != 0;
   return true;
 }
 
-bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
+// Of a writer that has no file.
+bool TraceWriter::Make(const char* path, const proto::FileHeader& header) {
   if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
   const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (fd < 0) return Fail(errno);
   // A strict umask (0777) would keep its own maker from reading it.
   struct stat status;
   if (Stat(fd, &status) && (status.st_mode & 0600) != 0600) fchmod(fd, 0600);
-  Close();
-  Reset();
   if (!Adopt(fd)) return false;
   std::strcpy(path_, path);
   struct {
@@ -108,6 +108,24 @@ bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
   unlink(path);
   Close();
   return Fail(error);
+}
+
+// A disk may have room for a file's name and none for its header: until that is written, the file
+// at hand stays the writer's.
+bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
+  TraceWriter made;
+  if (!made.Make(path, header)) return Fail(made.last_error_);
+  Close();
+  Reset();
+  fd_ = made.fd_;
+  device_ = made.device_;
+  inode_ = made.inode_;
+  has_link_count_ = made.has_link_count_;
+  std::strcpy(path_, made.path_);
+  file_bytes_ = made.file_bytes_;
+  bytes_written_ = made.bytes_written_;
+  made.fd_ = -1;
+  return true;
 }
 
 bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_sequence,
@@ -161,6 +179,7 @@ bool TraceWriter::EnsureDescriptor() {
     if (!Reopen()) return false;
     if (!Stat(fd_, &status)) return Fail(errno);
   }
+  if (has_link_count_ && status.st_nlink == 0) return Fail(EIDRM);
   return CutTornTail(static_cast<uint64_t>(status.st_size));
 }
 
@@ -176,6 +195,8 @@ bool TraceWriter::WriteAll(const uint8_t* data, uint64_t bytes) {
     }
     if (written < 0 && errno == EINTR) continue;
     const int error = written < 0 ? errno : ENOSPC;
+    const bool is_full = error == ENOSPC || error == EDQUOT;
+    if (is_full && room_maker_ != nullptr && room_maker_->MakeRoom()) continue;
     // If this fails too, the next write finds a file that is too long and tries again.
     if (done != 0 && ftruncate(fd_, static_cast<off_t>(file_bytes_)) != 0) errno = error;
     return Fail(error);
@@ -236,6 +257,9 @@ uint64_t TraceWriter::CompressBySeams(uint8_t* out, uint64_t room) {
 }
 
 bool TraceWriter::WriteBlock(proto::BlockHeader header) {
+  // Nothing is compressed in vain, and of a file that was removed that is the reason given.
+  if (!EnsureDescriptor()) return false;
+  if (refusal_ != 0) return Fail(refusal_);
   uint64_t bytes = 0;
   if (!Compress(&bytes)) return false;
   header.compressed_bytes = static_cast<uint32_t>(bytes);
@@ -360,6 +384,7 @@ void TraceWriter::Reset() {
   blocks_ = file_bytes_ = bytes_written_ = 0;
   rows_in_file_ = rows_written_ = rows_lost_ = 0;
   last_error_ = 0;
+  refusal_ = 0;
 }
 
 uint64_t TraceWriter::memory_bytes() const {

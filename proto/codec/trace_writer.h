@@ -7,7 +7,8 @@
 // One thread at a time. Works in a foreign process: its descriptor may be closed or replaced behind
 // its back, so every write first checks that the descriptor is still its file and otherwise opens
 // the file again by path. A full disk or any write error makes it stop and count rows, never fail;
-// it tries again at the next block. No exceptions; memory comes from operator new.
+// it tries again at the next block. Into a file that was removed nothing is written: it would take
+// room on the disk, and nobody could see it. No exceptions; memory comes from operator new.
 
 #pragma once
 
@@ -19,6 +20,17 @@
 
 namespace gpuprof::codec {
 
+// Whoever can free room on a full disk.
+class RoomMaker {
+ public:
+  // True: there may be some now, the write is tried again. It must not write with the writer that
+  // asks.
+  virtual bool MakeRoom() = 0;
+
+ protected:
+  ~RoomMaker() = default;
+};
+
 class TraceWriter {
  public:
   TraceWriter();
@@ -27,7 +39,8 @@ class TraceWriter {
   TraceWriter& operator=(const TraceWriter&) = delete;
 
   // Creates the file with its header (mode 0600; magic, version and checksum are filled in here).
-  // False: errno tells why; EEXIST if there is one already.
+  // False: errno tells why (EEXIST if there is one already), no file of this name was left, and the
+  // writer goes on with the one that it had, and its counts.
   bool Create(const char* path, const proto::FileHeader& header);
   // Continues a file that was cut: `bytes` is the length of its readable part (the rest is
   // truncated), `next_sequence`, `blocks` and `rows` what it holds. For recovery.
@@ -54,6 +67,11 @@ class TraceWriter {
   // Where the process may not write longer files (ulimit -f), blocks leave so much room for those
   // that follow, beside that for the end.
   void KeepRoom(uint64_t bytes) { room_kept_ = bytes; }
+  // Who is asked when the disk is full (or the quota), for every file of this writer.
+  void AskForRoom(RoomMaker* maker) { room_maker_ = maker; }
+  // Takes no more blocks into this file: each fails with `error`. 0: takes them again.
+  void Refuse(int error) { refusal_ = error; }
+  bool refuses() const { return refusal_ != 0; }
 
   // Whether the calling thread can write: with the descriptor at hand if its table has it, else
   // with one that it opens. Not every thread of a process has the same table.
@@ -70,13 +88,15 @@ class TraceWriter {
   uint64_t rows_in_file() const { return rows_in_file_; }
   uint64_t rows_written() const { return rows_written_; }
   uint64_t rows_lost() const { return rows_lost_; }
-  // errno of the last failed write; 0 when the last one succeeded.
+  // errno of the last failed write, EIDRM where the file was removed; 0 when the last one
+  // succeeded.
   int last_error() const { return last_error_; }
   uint64_t memory_bytes() const;
 
  private:
   void Reset();
   bool Adopt(int fd);
+  bool Make(const char* path, const proto::FileHeader& header);
   bool EnsureDescriptor();
   bool Reopen();
   bool CutTornTail(uint64_t size);
@@ -91,12 +111,15 @@ class TraceWriter {
   int fd_ = -1;
   uint64_t device_ = 0;
   uint64_t inode_ = 0;
+  bool has_link_count_ = false;  // some file systems have none
   char path_[1024] = {};
   uint32_t sequence_ = 0;
   uint64_t blocks_ = 0;
   uint64_t file_bytes_ = 0;  // whole blocks; what the file holds beyond is torn
   uint64_t bytes_written_ = 0;
   uint64_t room_kept_ = 0;
+  RoomMaker* room_maker_ = nullptr;
+  int refusal_ = 0;
   uint64_t rows_in_file_ = 0;
   uint64_t rows_written_ = 0;
   uint64_t rows_lost_ = 0;

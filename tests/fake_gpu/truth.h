@@ -44,6 +44,8 @@
 //   {"t":"played","kind":..,"records":..}   of a recording that is handed out, by kind
 //   {"t":"abandoned","records":..}    what was in a buffer when cuptiFinalize was called
 //   {"t":"violation","what":..}       the tool did what the real CUPTI forbids
+//   {"t":"after_exit","what":..}      a function of CUPTI was called after the driver's handler of
+//                                     exit() had run
 //   {"t":"exit"}                      an orderly end
 
 #pragma once

@@ -11,7 +11,7 @@ import sys
 
 import pytest
 
-from process_support import ROOT, run_bare, verify
+from process_support import ROOT, gpuprof, run_bare, verify
 from trace_file import FORK, SPAWN
 
 torch = pytest.importorskip("torch")
@@ -133,12 +133,61 @@ def test_tensors_are_matched(session):
         assert live[address] >= 0 or size == -live[address], "returned before it was handed out"
 
 
+def test_cpu_tensors_of_captures_that_begin_late(session):
+    """PyTorch's table lacks the blocks from before then, about which it would warn: no capture needs it."""
+    run = session([sys.executable, str(HERE / "ops_program.py"), "sections"], "--capture=off", env=PYTHON)
+    assert run.line() == "ready"
+    for _ in range(2):
+        assert run.ctl("start").status == 0
+        run.wait_for(lambda: run.state()["ops"] == "active")
+        run.tell("go\n")
+        run.line()
+        assert run.ctl("stop").status == 0
+        run.tell("go\n")  # nobody records this one
+        run.line()
+    outcome = run.finish()
+    assert outcome.status == 0
+    assert b"CPUAllocator" not in outcome.err and b"before the profiling started" not in outcome.err, outcome.err.decode()
+    verify(outcome.bundle)
+    trace = outcome.trace()
+    rows = trace.tensors
+    assert set(rows["device"].tolist()) == {0xff}
+    peak = 0
+    for capture in (1, 2):
+        mine = rows["capture"] == capture
+        live, handed_out, returned = {}, collections.Counter(), collections.Counter()
+        for address, size in zip(rows["address"][mine].tolist(), rows["bytes"][mine].tolist()):
+            if size >= 0:
+                assert address not in live, "handed out twice"
+                live[address] = size
+                handed_out[size] += 1
+                peak = max(peak, sum(live.values()))
+            else:
+                returned[live.pop(address, None)] += 1
+        for size in (111111, 222222):
+            assert handed_out[size] == returned[size] == 5, f"capture {capture}"
+
+    done = gpuprof("stats", "heap", "--json", outcome.bundle)
+    heap = json.loads(done.out)
+    assert not any("tensors on the CPU are not recorded" in note for note in heap["meta"].get("notes", []))
+    (device,) = heap["tensors"]
+    assert (device["name"], device["peak_bytes"]) == ("cpu", peak)
+    assert device.get("implied_free_count", 0) == 0
+    assert device.get("end_bytes", 0) == sum(live.values()), "of the second capture alone"
+
+
 def test_torch_profiler_still_works_inside(record, profiled):
     """A second observer in the process is a normal state."""
     outcome = record([sys.executable, str(HERE / "ops_program.py"), "profile"], env=PYTHON, timeout=120)
     assert outcome.status == 0
     counts = json.loads(outcome.out)
     assert {name: count for name, count in counts.items() if not name.startswith("[")} == profiled
+
+
+def test_reports_of_other_libraries_reach_the_frameworks_profiler(record):
+    """Also while nothing has been recorded yet: libc10_cuda reports from outside of the library that has the function."""
+    outcome = record([sys.executable, str(HERE / "report_program.py")], "--capture=off", env=PYTHON, timeout=120)
+    assert (outcome.status, outcome.out) == (0, b"1 1\n"), outcome.err.decode()
 
 
 def test_interrupted_training_leaves_its_trace(session):

@@ -57,6 +57,7 @@ def test_paths_and_patterns_that_are_not_utf8(tmp_path):
     made = subprocess.run([GPUPROF, "run", "-o", b"b\xe9", "--exclude", b"x\xe9*", "--", PYTHON, "-c", WORK], cwd=here, env=clean_env(),
                           capture_output=True, timeout=60)
     assert made.returncode == 0 and b"libprotobuf" not in made.stderr, made.stderr
+    assert b"next: gpuprof stats overview $'b\\351'\n" in made.stderr, "what is to be typed next names another bundle"
     for words in (["info"], ["info", "--json"], ["stats", "overview"], ["stats", "overview", "--json"], ["verify"], ["recover"]):
         read = subprocess.run([GPUPROF, *words, b"b\xe9"], cwd=here, env=clean_env(), capture_output=True, timeout=60)
         assert (read.returncode, read.stderr) == (0, b""), words

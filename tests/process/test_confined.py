@@ -247,7 +247,7 @@ def test_a_filter_of_the_programs_own(same):
 
 
 @filters
-@pytest.mark.parametrize("mode", ["container", "strict"])
+@pytest.mark.parametrize("mode", ["container", "old", "strict"])
 def test_launcher_below_a_filter(tmp_path, mode):
     bundle = tmp_path / "bundle"
     done = run_bare([program("sandboxed"), mode, GPUPROF, "run", "-o", bundle, HEAP_EXACT, "--", program("confined"), "none", "middle"])

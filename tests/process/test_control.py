@@ -92,21 +92,35 @@ def _come_to_rest(run):
     return run.state()["captures"]
 
 
-def test_a_stopped_process_is_listed(session):
+@pytest.fixture
+def stopped(session):
+    """A dormant process that could be asked, and then was stopped; it goes on to a good end."""
     run = session([program("toggled"), "1"], "--capture=off")
     assert run.line() == "ready"
+    run.wait_for(lambda: run.ctl("status").status == 0)
     os.kill(run.pid, signal.SIGSTOP)
     try:
-        table, listed = gpuprof("ps"), gpuprof("ps", "--json")
+        yield run
     finally:
         os.kill(run.pid, signal.SIGCONT)
+    assert run.finish().status == 0
+
+
+def test_a_stopped_process_is_listed(stopped):
+    run = stopped
+    table, listed = gpuprof("ps"), gpuprof("ps", "--json")
     assert table.status == listed.status == 0
     assert "no running process" not in table.err.decode() and f"process {run.pid}: did not answer" in table.err.decode()
     (row,) = [line.split() for line in table.out.decode().splitlines() if line.split()[0] == str(run.pid)]
     assert row == [str(run.pid), "stopped", "toggled"]
     (process,) = [process for process in json.loads(listed.out)["processes"] if process["pid"] == run.pid]
     assert process == {"pid": run.pid, "state": "stopped", "program": "toggled"}
-    assert run.finish().status == 0
+
+
+def test_a_stopped_process_is_not_waited_for(stopped):
+    for verb in ("status", "start", "snapshot"):
+        answer = gpuprof("ctl", verb, stopped.pid, timeout=30)
+        assert answer.status == 3 and "it is stopped" in answer.err.decode(), answer.err.decode()
 
 
 def test_thousand_toggles_by_signal(session):

@@ -6,11 +6,14 @@ subscribed."""
 
 import collections
 import json
+import subprocess
+import time
 
 import pytest
 
-from conftest import gpuprof
-from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, environment_of, needs_doubles, with_switch
+from conftest import GPUPROF, gpuprof, verify
+from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, Truth, environment_of, needs_doubles, with_switch
+from trace_file import read_bundle
 
 pytestmark = needs_doubles
 
@@ -18,6 +21,25 @@ ROUNDS = DOUBLES / "programs" / "rounds"
 QUEUE = DOUBLES / "programs" / "queue"
 STREAMS = 16
 GPU_TIMES = 13  # a loss
+
+
+def test_exit_amid_the_end_of_a_capture(session, tmp_path):
+    """The capture's end waits for the kernel that still runs when the program leaves: nobody calls CUPTI once the driver has gone."""
+    truth = tmp_path / "truth.json"
+    program = session([DOUBLES / "programs" / "leave", "line"], env=environment_of(truth, "kernel Long 1500000000"))
+    assert program.line() == "launched"
+    program.wait_for(lambda: program.ctl("status").status == 0)
+    with subprocess.Popen([str(GPUPROF), "ctl", "stop", str(program.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as stop:
+        time.sleep(0.1)
+        program.tell("\n")
+        outcome = program.finish()
+        stop.wait(timeout=20)
+    assert outcome.status == 0, outcome.err.decode()
+    found = Truth(truth)
+    assert found.of("exit") and found.of("after_exit") == [] and found.of("violation") == []
+    (trace,) = read_bundle(outcome.bundle)
+    assert "_Z5Shortv" in [row[0] for row in trace.kernel_rows()]
+    verify(outcome.bundle)
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
@@ -14,7 +15,7 @@ import numpy
 import pytest
 
 from conftest import GPUPROF, clean_environment, program
-from trace_file import read_bundle
+from trace_file import WRITE_ERROR, read_bundle
 
 RING = 1 << 20
 EXACT = ("--ring", "1MiB", "--trace=heap=exact,threads", "--stacks=0", "--ring-memory=256MiB")
@@ -73,6 +74,64 @@ def test_little_is_kept_whole(same):
     assert heap["confidence"] == {"level": "high", "reason": "every record is there"}
 
 
+def test_without_room_for_another_segment_the_newest_grows_on(same):
+    made = 200_000  # of one segment's length in each half
+    outcome = same([program("no_new_files"), made], *EXACT)
+    assert outcome.words.count("cannot be written") == 0, outcome.words
+    assert kept(outcome.trace()) == (COUNT // 100 + 1, made), "all of them"
+    assert not list(outcome.bundle.glob("*.seg"))
+
+
+def held(pid):
+    """Bytes of the files that were removed and that a thread of the process has open still: our threads have tables of their own."""
+    files = {}
+    for path in pathlib.Path(f"/proc/{pid}/task").glob("*/fd/*"):
+        try:
+            if os.readlink(path).endswith(" (deleted)"):
+                status = path.stat()
+                files[status.st_dev, status.st_ino] = status.st_size
+        except FileNotFoundError:
+            pass
+    return sum(files.values())
+
+
+def test_after_its_bundle_was_removed_it_takes_no_more_room(session):
+    """Into what nobody can see any more. It is said once, by the process; and at the end, by the launcher."""
+    run = session([program("heap_counter"), COUNT, "again"], *EXACT)
+    assert run.line() == f"made {COUNT}"
+    shutil.rmtree(run.bundle)
+    before = held(run.pid)
+    assert 0 < before, "the newest segment, at least"
+    run.tell("\n")
+    assert run.line() == f"made {2 * COUNT}"
+    assert held(run.pid) <= before
+    run.tell("\n")
+    outcome = run.finish()
+    assert outcome.status == 0
+    said = outcome.words.splitlines()
+    assert len(said) == len(set(said)), said
+    assert outcome.words.count("the trace cannot be written: its bundle was removed") == 1, outcome.words
+    assert "the bundle was removed while the command ran" in outcome.words
+    assert not run.bundle.exists(), "nor is it made again"
+
+
+def test_in_a_bundle_that_takes_no_more_files_it_grows_to_a_bound(session):
+    """The bundle has gone elsewhere and its files are open still: what passes is counted, once there is as much as was asked for."""
+    run = session([program("heap_counter"), COUNT * 2, "again"], *EXACT)
+    run.wait_for(lambda: list(run.bundle.glob("*.seg")))
+    elsewhere = run.bundle.rename(run.bundle.with_name("elsewhere"))
+    assert run.line() == f"made {2 * COUNT}"
+    run.tell("\n")
+    assert run.line() == f"made {4 * COUNT}"
+    assert sum(path.stat().st_size for path in elsewhere.glob("*.seg")) < RING * 9 // 4
+    elsewhere.rename(run.bundle)
+    run.tell("\n")
+    outcome = run.finish()
+    assert outcome.status == 0
+    assert outcome.words.count("the trace cannot be written") == 1, outcome.words
+    assert outcome.trace().losses.get(WRITE_ERROR, 0) > 100_000, "what came then is counted"
+
+
 class Waiting:
     """A recorded program that has made COUNT allocations and goes on slowly."""
 
@@ -107,6 +166,25 @@ def test_snapshot_while_it_runs(tmp_path):
         assert (snapshot / "bundle.pb").exists()
     (trace,) = read_bundle(tmp_path / "b")
     assert kept(trace)[1] == made, "recording went on"
+
+
+def test_what_a_cut_segment_lacks_is_told(tmp_path):
+    """A hole, in the snapshot with its rows counted, and after the end, when the segments are gone."""
+    process = Waiting(tmp_path / "b", *EXACT)
+    segment = sorted((tmp_path / "b").glob("*.seg"))[3]
+    os.truncate(segment, segment.stat().st_size // 2)
+    said = gpuprof("ctl", "snapshot", process.pid)
+    process.end()
+    assert not list((tmp_path / "b").glob("*.seg"))
+    snapshot = tmp_path / "b" / os.path.basename(said.strip().split(": ", 1)[1])
+    for folder in (snapshot, tmp_path / "b"):
+        done = subprocess.run([str(GPUPROF), "verify", str(folder)], capture_output=True, env=clean_environment(), text=True, timeout=60)
+        assert done.returncode == 3 and "bytes were lost" in done.stdout + done.stderr, (folder, done)
+    done = subprocess.run([str(GPUPROF), "info", "--json", str(snapshot)], capture_output=True, env=clean_environment(), timeout=60)
+    assert done.returncode == 3
+    facts = json.loads(done.stdout)
+    # A segment is about an eighth of what was kept, and half of it is gone.
+    assert facts["count"] // 32 < facts["lost_count"] < facts["count"] // 8
 
 
 def test_snapshot_by_signal(tmp_path):

@@ -40,6 +40,16 @@ def test_thousand_children_that_leave_at_once(same, what):
             assert not child.allocations({56789})
 
 
+@pytest.mark.parametrize("options", [(HEAP_EXACT,), (HEAP_EXACT, "--stacks=0"), ("--trace=heap=sampled:1024",)])
+def test_handler_that_forks_and_returns_in_the_child(same, options):
+    """The hook that it interrupted goes on in the child, without the ring that it was writing to."""
+    outcome = same([program("forking_handler"), "150"], *options, timeout=120)
+    assert outcome.out == b"0 wrong\n"
+    traces = outcome.traces()
+    assert len([trace for trace in traces if trace.exit_status == 7]) >= 150 - 20, "children of early moments have nothing to tell"
+    assert _root(traces).exit_status == 0
+
+
 def test_children_that_allocate(same):
     outcome = same([program("fork_storm"), "200", "alloc"], HEAP_EXACT, timeout=120)
     traces = outcome.traces()

@@ -5,10 +5,11 @@
 
 import json
 import subprocess
+import time
 
 import pytest
 
-from conftest import GPUPROF, clean_environment, program, run_bare
+from conftest import GPUPROF, clean_environment, program, run_bare, verify
 from trace_file import (BARRIER, CONDITION, FLAG_HAS_STACK, FLAG_INCOMPLETE, FLAG_NO_UNWINDER, FLAG_TIMED_OUT, JOIN, MUTEX, RWLOCK_READ,
                         RWLOCK_WRITE, SEMAPHORE, THREAD_EXIT, THREAD_START)
 
@@ -141,6 +142,27 @@ def test_wait_times(record):
     rows = outcome.trace().wait_rows(obj=mutex)
     assert len(rows) == 10
     assert all(2_000_000 <= row["duration"] < 5_000_000_000 for row in rows)
+
+
+def test_wait_through_several_captures(session):
+    """Of each capture it has the part that lies in it: what went by in between was not recorded."""
+    run = session([program("idle_waiter")], LOCKS, "--clock=monotonic")
+    assert run.line() == "ready"
+    run.wait_for(lambda: run.ctl("status").status == 0)
+    for _ in range(2):
+        time.sleep(0.3)
+        assert run.ctl("stop").status == 0
+        time.sleep(0.5)
+        assert run.ctl("start").status == 0
+    time.sleep(0.3)
+    outcome = run.finish()
+    assert outcome.status == 0
+    verify(outcome.bundle)
+    parts = [(row["time"] - row["duration"], row["time"]) for row in outcome.trace().wait_rows() if row["kind"] == CONDITION]
+    assert len(parts) == 3
+    for (_, end), (begin, _) in zip(parts, parts[1:]):
+        assert begin - end >= 400_000_000
+    assert all(end - begin >= 200_000_000 for begin, end in parts)
 
 
 def test_conditions_and_barriers_are_their_own_kinds(record):

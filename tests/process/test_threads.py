@@ -133,3 +133,8 @@ def test_destructors_that_free(same):
     rounds, freed = len(trace.allocations({18018})), trace.matched_frees({18018})
     assert 2 * made <= rounds <= 3 * made and freed <= rounds
     assert freed + trace.losses.get(THREAD_EDGE, 0) >= 3 * made
+
+
+def test_a_thread_that_names_itself_by_the_bare_system_call(record):
+    trace = record([program("renamed_thread")], HEAP_EXACT).trace()
+    assert sorted(thread.name for thread in trace.threads.values() if not thread.tool) == ["behind-backs", "renamed_thread"]

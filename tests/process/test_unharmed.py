@@ -272,20 +272,48 @@ def test_full_disk(tiny_disk, kib, command):
         assert any("cannot record" in line or "No space" in line or "full" in line for line in said), said
 
 
+@pytest.fixture
+def count_events(tmp_path):
+    """count_events(place, *options): what the run said of 800,003 events, and how many were recorded and how many lost. What found no
+    room there is recovered elsewhere, where the run says that it must be, or `always`."""
+
+    def count(place, *options, always=False):
+        command = (program("heap_counter"), "400000", "exit")
+        bundle = place / "bundle"
+        done = gpuprof("run", "-o", bundle, *options, "--trace=heap=exact,threads", "--", *command, timeout=120)
+        assert done.status == 0, done.err.decode()
+        if always or b"run `gpuprof recover`" in done.err:
+            bundle = shutil.copytree(bundle, tmp_path / "elsewhere")
+            recovered = gpuprof("recover", bundle)
+            assert recovered.status == 0, recovered.err.decode()
+        facts = json.loads(gpuprof("info", "--json", bundle).out)
+        return done.err.decode(), facts["count"], facts["lost_count"]
+
+    return count
+
+
 @needs_root
 @pytest.mark.parametrize("kib", [100, 250, 500])
-def test_what_a_full_disk_did_not_take_is_counted(tiny_disk, tmp_path, kib):
-    """Also where the trace cannot tell of it any more, as not even that finds room."""
-    counts = []
-    for place in (tmp_path, tiny_disk(kib)):
-        done = gpuprof("run", "-o", place / "bundle", "--trace=heap=exact,threads", "--", program("heap_counter"), "400000", "exit", timeout=120)
-        assert done.status == 0, done.err.decode()
-        facts = json.loads(gpuprof("info", "--json", place / "bundle").out)
-        counts.append((facts["count"], facts["lost_count"]))
-    (whole, dropped), (recorded, lost) = counts
+def test_what_a_full_disk_did_not_take_is_counted(count_events, tiny_disk, tmp_path, kib):
+    """Where the trace cannot tell of it any more, as not even that finds room, the ring file does: to whoever recovers it elsewhere."""
+    _, whole, dropped = count_events(tmp_path)
+    said, recorded, lost = count_events(tiny_disk(kib))
     assert whole + dropped >= 800_000 and recorded < 600_000
-    assert recorded + lost == whole + dropped, counts
-    assert b"lost: nothing" not in done.err, done.err.decode()
+    assert recorded + lost == whole + dropped, (whole, dropped, recorded, lost)
+    assert "lost: nothing" not in said, said
+
+
+@needs_root
+@pytest.mark.parametrize("kib", [44, 48, 176, 180, 250, 500])
+def test_what_a_full_disk_did_not_take_of_a_flight_recorder_is_counted(count_events, tiny_disk, tmp_path, kib):
+    """Whether the first segment finds no room (44), a later one (about 180), or a block. Recovery has room elsewhere."""
+    _, whole, dropped = count_events(tmp_path)
+    said, recorded, lost = count_events(tiny_disk(kib), "--ring", "1MiB", always=True)
+    assert whole + dropped >= 800_000 and recorded < 600_000
+    assert recorded + lost == whole + dropped, (whole, dropped, recorded, lost)
+    assert "lost: nothing" not in said, said
+    if kib == 44:
+        assert "the trace cannot be written: no space left on the disk" in said, said
 
 
 def test_file_may_grow_again(session):

@@ -3,8 +3,9 @@
 
 // Allocates 1, 2, 3 ... bytes, so that each event tells its number and a hole shows. After COUNT
 // of them it ends as told:
-//   heap_counter COUNT exit|abort|segv|kill|wait
-// segv: its own handler runs first and says so; wait: goes on, slowly, until a line comes on stdin.
+//   heap_counter COUNT exit|abort|segv|kill|wait|again
+// segv: its own handler runs first and says so; wait: goes on, slowly, until a line comes on stdin;
+// again: once a line has come it makes COUNT more, says so, and ends when another comes.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -28,13 +29,8 @@ static void Make(size_t size) {
   free(block);
 }
 
-int main(int argc, char** argv) {
-  if (argc != 3) return 2;
-  const size_t count = (size_t)atol(argv[1]);
-  mallopt(M_MMAP_THRESHOLD, 1 << 30);
-  mallopt(M_TRIM_THRESHOLD, 1 << 30);
-  usleep(100000);
-  size_t made = 0;
+// Up to `count`, which are `made` already.
+static void MakeUpTo(size_t count, size_t made) {
   while (made < count) {
     Make(++made);
     if (made % 100000 == 0) usleep(20000);  // not faster than it can be recorded
@@ -43,6 +39,16 @@ int main(int argc, char** argv) {
   }
   printf("made %zu\n", made);
   fflush(stdout);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 3) return 2;
+  const size_t count = (size_t)atol(argv[1]);
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, 1 << 30);
+  usleep(100000);
+  size_t made = count;
+  MakeUpTo(count, 0);
   if (strcmp(argv[2], "abort") == 0) abort();
   if (strcmp(argv[2], "kill") == 0) kill(getpid(), SIGKILL);
   if (strcmp(argv[2], "segv") == 0) {
@@ -56,6 +62,12 @@ int main(int argc, char** argv) {
       Make(++made);
     }
     printf("made %zu\n", made);
+  }
+  if (strcmp(argv[2], "again") == 0) {
+    char line[8];
+    if (read(0, line, sizeof line) <= 0) return 1;
+    MakeUpTo(2 * count, count);
+    if (read(0, line, sizeof line) <= 0) return 1;
   }
   return 0;
 }

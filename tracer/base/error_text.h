@@ -35,6 +35,8 @@ constexpr const char* ErrorText(int error) {
       return "input/output error";
     case ENOMEM:
       return "out of memory";
+    case EIDRM:
+      return "the file was removed";
     case ESTALE:
       return "stale file handle";
   }

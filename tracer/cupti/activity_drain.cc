@@ -112,6 +112,7 @@ void ActivityDrain::WriteRows(BlockSink* sink) {
   for (const auto& buffer : sorter_.buffers()) {
     if (buffer->count() != 0) {
       sink->WriteRowBlock(buffer->Encode());
+      buffer->RowsAreWritten();
       if (MemoryIsShort()) buffer->GiveMemoryBack();
     } else {
       buffer->GiveMemoryBack();

@@ -43,6 +43,8 @@ class ActivityDrain : public ThreadTracks {
   uint64_t dropped() const;
   uint64_t without_times() const;
   uint64_t signatures_refused() const { return sorter_.signatures_refused(); }
+  // Streams that rested while very many others had work: one that went on is there twice.
+  uint64_t streams_forgotten() const { return sorter_.streams_forgotten(); }
   const RateBudget& budget() const { return sorter_.budget(); }
   // Events of graphs that are being made, for which there was no room.
   uint64_t graph_events_refused() const;

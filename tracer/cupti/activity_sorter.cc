@@ -12,9 +12,6 @@ namespace {
 
 using proto::ChunkKind;
 
-constexpr size_t kManyThreads = 1024;
-constexpr uint64_t kOldThread = 30'000'000'000;  // on CUPTI's clock
-
 void CopyTriple(const Record& record, size_t offset, uint32_t (&to)[3]) {
   for (size_t i = 0; i < 3; ++i) to[i] = record.U32(offset + 4 * i);
 }
@@ -56,7 +53,7 @@ ApiCall CallOf(const Record& record, uint32_t function) {
 }  // namespace
 
 ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* tracks)
-    : tracks_(tracks), names_(strings), strings_(strings) {}
+    : names_(strings), strings_(strings), streams_(tracks), threads_(tracks) {}
 
 void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next_record,
                              const FunctionNames& names) {
@@ -252,7 +249,7 @@ void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names)
   NameFunction(call.function, names);
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   // When it ended, the thread was known to us if it ever was.
-  Thread* thread = ThreadOf(call.tid, call.end);
+  CallingThread* thread = threads_.Of(call.tid, call.end);
   const uint64_t row[] = {call.end,         call.end - call.start, call.function,
                           call.correlation, call.result,           0};
   AppendChosen(RateBudget::kCalls, row[3], &thread->calls, ChunkKind::kApi, thread->track, row);
@@ -323,7 +320,7 @@ void ActivitySorter::TakeOverhead(const Record& record) {
                           record.U32(overhead::kCorrelation), 0};
   const uint32_t object = record.U32(overhead::kObjectKind);
   if (object == kObjectThread) {
-    Thread* thread = ThreadOf(record.U32(overhead::kThread), end);
+    CallingThread* thread = threads_.Of(record.U32(overhead::kThread), end);
     return Append(&thread->overheads, ChunkKind::kOverhead, thread->track, row);
   }
   const bool has_device = object >= kObjectDevice && object <= kObjectStream;
@@ -339,7 +336,7 @@ void ActivitySorter::TakeJit(const Record& record) {
                           record.U32(jit::kCorrelation), record.U64(jit::kCacheBytes)};
   // Before 12.4 it does not tell the thread.
   if (const uint32_t tid = record.U32(jit::kThread); tid != 0) {
-    Thread* thread = ThreadOf(tid, end);
+    CallingThread* thread = threads_.Of(tid, end);
     return Append(&thread->overheads, ChunkKind::kOverhead, thread->track, row);
   }
   Stream* of_device = StreamOf(record.U32(jit::kDevice), kNoId, kNoId);
@@ -387,12 +384,12 @@ void ActivitySorter::TakePool(const Record& record) {
 
 void ActivitySorter::TakeStream(const Record& record) {
   const DeviceRecords::Stream* told = devices_.TakeStream(record);
-  if (told != nullptr) Renew(told->context, told->id);
+  if (told != nullptr) streams_.Renew(told->context, told->id);
 }
 
 void ActivitySorter::TakeHandles(StreamEvents* events) {
   for (StreamEvent event; events->Take(&event);) {
-    if (devices_.TakeHandle(event)) Renew(event.context, event.stream);
+    if (devices_.TakeHandle(event)) streams_.Renew(event.context, event.stream);
   }
 }
 
@@ -400,90 +397,22 @@ void ActivitySorter::TakeContexts(ContextEvents* events) {
   for (ContextEvent event; events->Take(&event);) devices_.TakeContextEvent(event);
 }
 
-// A stream of which there are no rows is not worth a track.
-void ActivitySorter::Renew(uint32_t context, uint32_t id) {
-  for (Stream& stream : streams_) {
-    if (stream.context != context || stream.stream != id) continue;
-    stream.is_taken = false;
-    has_new_streams_ = true;
-  }
-}
-
 // A context is of one device, which its own record tells, or its kernels and copies.
 uint32_t ActivitySorter::DeviceOf(uint32_t context) const {
   if (const uint32_t told = devices_.DeviceOf(context); told != kNoId) return told;
-  for (const Stream& stream : streams_) {
-    if (stream.context == context && stream.device != kNoId) return stream.device;
-  }
-  return kNoId;
-}
-
-ActivitySorter::Stream* ActivitySorter::StreamOf(uint32_t device, uint32_t context,
-                                                 uint32_t stream) {
-  // A context is of one device, also where it is not told which.
-  const bool any_device = device == kNoId && context != kNoId;
-  const auto is_it = [&](const Stream& known) {
-    return known.stream == stream && known.context == context &&
-           (known.device == device || any_device);
-  };
-  if (last_stream_ < streams_.size() && is_it(streams_[last_stream_]))
-    return &streams_[last_stream_];
-  for (last_stream_ = 0; last_stream_ < streams_.size(); ++last_stream_) {
-    if (is_it(streams_[last_stream_])) return &streams_[last_stream_];
-  }
-  streams_.push_back(
-      {.device = device, .context = context, .stream = stream, .track = tracks_->NewTrack()});
-  has_new_streams_ = true;
-  return &streams_.back();
-}
-
-ActivitySorter::Thread* ActivitySorter::ThreadOf(uint32_t tid, uint64_t time) {
-  const auto is_it = [&](const Thread& known) {
-    return known.tid == tid && known.since <= time && time < known.until;
-  };
-  newest_call_ = std::max(newest_call_, time);
-  if (last_thread_ < threads_.size() && is_it(threads_[last_thread_]))
-    return &threads_[last_thread_];
-  for (last_thread_ = 0; last_thread_ < threads_.size(); ++last_thread_) {
-    if (is_it(threads_[last_thread_])) return &threads_[last_thread_];
-  }
-  const ThreadTracks::Answer answer = tracks_->TrackAt(tid, time);
-  for (last_thread_ = 0; last_thread_ < threads_.size(); ++last_thread_) {
-    Thread& known = threads_[last_thread_];
-    if (known.track != answer.track) continue;
-    known.since = answer.since;
-    known.until = answer.until;
-    return &known;
-  }
-  threads_.push_back(
-      {.tid = tid, .track = answer.track, .since = answer.since, .until = answer.until});
-  return &threads_.back();
+  return streams_.DeviceOf(context);
 }
 
 void ActivitySorter::RowsAreWritten() {
   rows_ = 0;
-  if (threads_.size() > kManyThreads) ForgetOldThreads();
-}
-
-// Programs may make a thread for each call. One that goes on after a pause is found anew.
-void ActivitySorter::ForgetOldThreads() {
-  const auto is_old = [&](const Thread& thread) {
-    return thread.until < newest_call_ && newest_call_ - thread.until > kOldThread &&
-           (thread.calls == nullptr || thread.calls->count() == 0) &&
-           (thread.overheads == nullptr || thread.overheads->count() == 0);
-  };
-  std::vector<const codec::SpanBuffer*> old;
-  for (const Thread& thread : threads_) {
-    if (!is_old(thread)) continue;
-    old.push_back(thread.calls);
-    old.push_back(thread.overheads);
-  }
-  std::sort(old.begin(), old.end());
-  std::erase_if(threads_, is_old);
-  std::erase_if(buffers_, [&](const auto& buffer) {
-    return std::binary_search(old.begin(), old.end(), buffer.get());
+  unused_.clear();
+  streams_.RowsAreWritten(&unused_);
+  threads_.RowsAreWritten(&unused_);
+  if (unused_.empty()) return;
+  std::sort(unused_.begin(), unused_.end());
+  std::erase_if(buffers_, [this](const auto& buffer) {
+    return std::binary_search(unused_.begin(), unused_.end(), buffer.get());
   });
-  last_thread_ = 0;
 }
 
 codec::SpanBuffer* ActivitySorter::BufferOf(codec::SpanBuffer** buffer, ChunkKind kind,
@@ -512,36 +441,6 @@ void ActivitySorter::AppendChosen(RateBudget::Class of, uint64_t correlation,
   ++rows_;
 }
 
-uint32_t ActivitySorter::TakeStreams(std::vector<uint8_t>* out) {
-  if (!has_new_streams_) return 0;
-  has_new_streams_ = false;
-  codec::PbWriter writer(out);
-  uint32_t count = 0;
-  for (Stream& stream : streams_) {
-    if (stream.is_taken) continue;
-    stream.is_taken = true;
-    ++count;
-    const uint64_t mark = writer.Begin(1);
-    writer.Varint(1, stream.track);
-    writer.Varint(2, stream.device);
-    writer.Varint(3, stream.context);
-    writer.Varint(4, stream.stream);
-    if (const auto* told = devices_.Find(stream.context, stream.stream)) {
-      if (told->is_described) {
-        writer.Signed(5, told->priority);
-        writer.Varint(6, told->flag);
-        writer.Varint(7, 1);
-      }
-      if (told->handle != 0) {
-        writer.Varint(8, told->handle);
-        writer.Fixed64(9, told->handle_since);
-      }
-    }
-    writer.End(mark);
-  }
-  return count;
-}
-
 uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {
   codec::PbWriter writer(out);
   for (const auto& [function, name] : new_functions_) {
@@ -555,9 +454,10 @@ uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {
 
 uint64_t ActivitySorter::memory_bytes() const {
   uint64_t bytes = signatures_.memory_bytes() + driver_calls_.memory_bytes() +
-                   event_times_.memory_bytes() +
+                   event_times_.memory_bytes() + streams_.memory_bytes() + threads_.memory_bytes() +
                    (runtime_calls_.capacity() + released_.capacity()) * sizeof(ApiCall) +
                    recordings_.capacity() * sizeof(EventRecording);
+  bytes += buffers_.capacity() * sizeof(buffers_[0]) + unused_.capacity() * sizeof(unused_[0]);
   for (const auto& buffer : buffers_) bytes += buffer->memory_bytes();
   return bytes;
 }

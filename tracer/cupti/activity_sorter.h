@@ -18,6 +18,7 @@
 #include "tracer/cupti/abi.h"
 #include "tracer/cupti/api_functions.h"
 #include "tracer/cupti/buffers.h"
+#include "tracer/cupti/calling_threads.h"
 #include "tracer/cupti/context_events.h"
 #include "tracer/cupti/device_records.h"
 #include "tracer/cupti/driver_calls.h"
@@ -29,23 +30,10 @@
 #include "tracer/cupti/record_walk.h"
 #include "tracer/cupti/signatures.h"
 #include "tracer/cupti/stream_events.h"
+#include "tracer/cupti/stream_table.h"
+#include "tracer/cupti/thread_tracks.h"
 
 namespace gpuprof::tracer::cupti {
-
-// Says which track the events of a thread are on. Thread ids are given again: so it depends on the
-// time, on CUPTI's clock.
-class ThreadTracks {
- public:
-  struct Answer {
-    uint32_t track;
-    uint64_t since, until;  // holds for these times; for none where both are 0
-  };
-
-  virtual ~ThreadTracks() = default;
-  virtual Answer TrackAt(uint32_t tid, uint64_t time) = 0;
-  // For a stream.
-  virtual uint32_t NewTrack() = 0;
-};
 
 struct ActivityCounters {
   uint64_t records = 0;
@@ -80,11 +68,12 @@ class ActivitySorter {
   // Rows that wait to be written, in buffers of which some may be empty.
   uint64_t rows() const { return rows_; }
   std::vector<std::unique_ptr<codec::SpanBuffer>>& buffers() { return buffers_; }
+  // Of buffers that nobody needs now some are gone after it.
   void RowsAreWritten();
 
   // Tables that rows refer to, to be written before them; each returns the number of entries.
   uint32_t TakeSignatures(std::vector<uint8_t>* out) { return signatures_.Take(out); }
-  uint32_t TakeStreams(std::vector<uint8_t>* out);
+  uint32_t TakeStreams(std::vector<uint8_t>* out) { return streams_.Take(devices_, out); }
   uint32_t TakeDevices(const OwnBuffers& own, std::vector<uint8_t>* out) {
     return devices_.Take(own, out);
   }
@@ -101,32 +90,10 @@ class ActivitySorter {
 
   const ActivityCounters& counters() const { return counters_; }
   uint64_t signatures_refused() const { return signatures_.refused(); }
+  uint64_t streams_forgotten() const { return streams_.forgotten(); }
   uint64_t memory_bytes() const;
 
  private:
-  struct Stream {
-    uint32_t device, context, stream, track;
-    bool is_taken = false;  // as it is now
-    // By RateBudget::Class: in one buffer all rows stand for equally many records.
-    codec::SpanBuffer* kernels[RateBudget::kClasses] = {};
-    codec::SpanBuffer* copies[RateBudget::kClasses] = {};
-    codec::SpanBuffer* sets[RateBudget::kClasses] = {};
-    // For it; whose they are tells the call with their correlation.
-    codec::SpanBuffer* waits = nullptr;
-    codec::SpanBuffer* memory = nullptr;
-    codec::SpanBuffer* pools = nullptr;
-    codec::SpanBuffer* graph_launches = nullptr;
-    codec::SpanBuffer* overheads = nullptr;
-    codec::SpanBuffer* events = nullptr;
-    codec::SpanBuffer* unified_memory = nullptr;
-  };
-  struct Thread {
-    uint32_t tid, track;
-    uint64_t since, until;  // as ThreadTracks::Answer
-    codec::SpanBuffer* calls = nullptr;
-    codec::SpanBuffer* overheads = nullptr;
-  };
-
   void Take(const Record& record, const FunctionNames& names);
   void TakeKernel(const Record& record);
   void TakeCopy(const Record& record);
@@ -142,17 +109,16 @@ class ActivitySorter {
   void TakeMemory(const Record& record);
   void TakePool(const Record& record);
   void TakeStream(const Record& record);
-  // There is something new to tell of it.
-  void Renew(uint32_t context, uint32_t stream);
   void TakeGraphLaunch(const Record& record);
   void TakeOverhead(const Record& record);
   void TakeJit(const Record& record);
   void TakeUnifiedMemory(const Record& record);
   // False: its times are not to be had, which is counted.
   bool HasTimes(uint64_t start, uint64_t end);
-  Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream);
+  Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream) {
+    return streams_.Of(device, context, stream);
+  }
   uint32_t DeviceOf(uint32_t context) const;
-  Thread* ThreadOf(uint32_t tid, uint64_t time);
   // Nodes are a class of their own only where there is a limit.
   RateBudget::Class ClassOf(uint64_t graph) const {
     return graph != 0 && budget_.is_limited() ? RateBudget::kNodes : RateBudget::kCalls;
@@ -162,30 +128,25 @@ class ActivitySorter {
   void Append(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track,
               const uint64_t* row);
   // Of what a call began: unless the budget leaves it out.
-  void ForgetOldThreads();
   void AppendChosen(RateBudget::Class of, uint64_t correlation, codec::SpanBuffer** buffer,
                     proto::ChunkKind kind, uint32_t track, const uint64_t* row);
 
-  ThreadTracks* tracks_;
   Signatures signatures_;
   GraphTable graphs_;
   NameCache names_;  // of kernels, variables and libraries
   DeviceRecords devices_;
   codec::InternTables* strings_;
-  std::vector<Stream> streams_;
-  std::vector<Thread> threads_;
+  StreamTable streams_;
+  CallingThreads threads_;
   DriverCalls driver_calls_;
   RateBudget budget_;
   std::vector<ApiCall> runtime_calls_;  // of the buffer that is read
   std::vector<ApiCall> released_;
   EventTimes event_times_;
   std::vector<EventRecording> recordings_;  // that have their times
-  size_t last_stream_ = 0;
-  size_t last_thread_ = 0;
-  uint64_t newest_call_ = 0;  // its end, on CUPTI's clock
-  bool has_new_streams_ = false;
   bool owns_data_ = false;
   std::vector<std::unique_ptr<codec::SpanBuffer>> buffers_;
+  std::vector<const codec::SpanBuffer*> unused_;
   std::vector<bool> known_functions_;                         // by domain and callback id
   std::vector<std::pair<uint32_t, uint32_t>> new_functions_;  // function, string id
   uint64_t rows_ = 0;

@@ -19,6 +19,7 @@
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/subscriber.h"
 #include "tracer/cupti/text.h"
+#include "tracer/cupti/turn.h"
 #include "tracer/cupti/unified_memory.h"
 
 namespace gpuprof::tracer::cupti {
@@ -34,6 +35,7 @@ constexpr uint64_t kReadLimit = 1000 * kMillisecond;
 constexpr uint64_t kUnfinishedLimit = 500 * kMillisecond;
 constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
 constexpr uint64_t kUnfinishedAtSnapshot = 50 * kMillisecond;
+constexpr uint64_t kTurnLimit = 2000 * kMillisecond;
 
 // Calls of the driver are enabled one by one, where the library can.
 struct Kind {
@@ -98,6 +100,11 @@ std::atomic<uint32_t> g_unused_described{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
+void Pause() {
+  constexpr timespec kMoment = {0, kMillisecond};
+  syscall(SYS_nanosleep, &kMoment, nullptr);
+}
+
 void OnRequest(uint8_t** buffer, size_t* size, size_t* most_records) {
   const bool was_crowded = g_buffers.is_crowded();
   *buffer = g_buffers.Request(size);
@@ -127,14 +134,19 @@ void OnComplete(void*, uint32_t, uint8_t* buffer, size_t size, size_t valid) {
 }
 
 void DisableKinds();
+void HandOver(bool forced);
 
 // Registered when the first context is made, later than the driver and the runtime have registered
 // theirs: so it runs before them, while CUPTI still works. Other threads of the program may go on
 // calling CUDA, which fails them from now on as fast as they can: none of it is wanted.
 void OnExit(int, void*) {
-  if (g_active.load() != 0 && g_given_up.load() == 0) {
-    DisableKinds();
-    Flush(/*forced=*/true);
+  EndTurns();
+  {
+    const Turn turn(kTurnLimit);
+    if (turn && g_active.load() != 0 && g_given_up.load() == 0) {
+      DisableKinds();
+      HandOver(/*forced=*/true);
+    }
   }
   GiveUp();  // nor may a capture begin that is asked for from now on
 }
@@ -358,11 +370,6 @@ void PrepareBuffers() {
   if ((quirks & kNeverRefuseBuffers) != 0) g_buffers.AllowSpares();
 }
 
-void Pause() {
-  constexpr timespec kMoment = {0, kMillisecond};
-  syscall(SYS_nanosleep, &kMoment, nullptr);
-}
-
 void FlushOnce(bool forced) {
   const uint64_t now = proto::ReadTicks(g_host->settings->clock);
   g_subscriber.Flush(forced);
@@ -374,7 +381,7 @@ void FlushOnce(bool forced) {
 void FlushRest(uint64_t limit) {
   FlushOnce(/*forced=*/false);
   for (const uint64_t until = Monotonic() + limit;
-       g_buffers.outstanding() != 0 && Monotonic() < until;) {
+       g_buffers.outstanding() != 0 && Monotonic() < until && !TurnsHaveEnded();) {
     Pause();
     FlushOnce(/*forced=*/false);
   }
@@ -384,7 +391,7 @@ void FlushRest(uint64_t limit) {
 void AwaitReader() {
   if (g_subscriber.interface() != Interface::kV2) return;
   for (const uint64_t until = Monotonic() + kReadLimit;
-       g_buffers.HasFilled() && Monotonic() < until;) {
+       g_buffers.HasFilled() && Monotonic() < until && !TurnsHaveEnded();) {
     g_host->wake_drain();
     Pause();
   }
@@ -396,11 +403,18 @@ void NoteClocks() { ReadClocks(g_host->settings->clock, ReadCuptiTime); }
 
 void CountDropped() { g_dropped.fetch_add(g_subscriber.TakeDropped(), std::memory_order_relaxed); }
 
+void HandOver(bool forced) {
+  FlushOnce(forced);
+  CountDropped();
+  NoteClocks();
+}
+
 }  // namespace
 
 bool Start(const Host* host, bool is_late) {
   g_host = host;
-  if (g_given_up.load() != 0 || g_active.load() != 0 || !UseLibrary()) return false;
+  const Turn turn;
+  if (!turn || g_active.load() != 0 || !UseLibrary()) return false;
   PrepareBuffers();
   if (!Subscribe()) return false;
   ReadOwnBuffers();
@@ -431,7 +445,9 @@ bool Start(const Host* host, bool is_late) {
 bool IsActive() { return g_active.load() != 0; }
 
 bool Tick() {
-  if (g_active.load() == 0 || g_given_up.load() != 0) return false;
+  if (g_active.load() == 0) return false;
+  const Turn turn;
+  if (!turn) return false;
   const uint64_t now = Monotonic();
   const bool is_crowded = now >= g_next_crowded_flush && g_buffers.TakeCrowded();
   if (now >= g_next_flush || is_crowded) {
@@ -451,15 +467,15 @@ bool Tick() {
 }
 
 void Flush(bool forced) {
-  if (g_active.load() == 0 || g_given_up.load() != 0) return;
-  FlushOnce(forced);
-  CountDropped();
-  NoteClocks();
+  if (g_active.load() == 0) return;
+  if (const Turn turn; turn) HandOver(forced);
 }
 
 // What goes on running is not asked for by force: its records would be without their ends.
 void FlushForSnapshot() {
-  if (g_active.load() == 0 || g_given_up.load() != 0) return;
+  if (g_active.load() == 0) return;
+  const Turn turn;
+  if (!turn) return;
   FlushRest(kUnfinishedAtSnapshot);
   CountDropped();
   NoteClocks();
@@ -467,7 +483,10 @@ void FlushForSnapshot() {
 }
 
 void Stop(bool is_exit) {
-  if (g_active.exchange(0) == 0 || g_given_up.load() != 0) return;
+  if (g_active.load() == 0) return;
+  const Turn turn;
+  g_active.store(0);
+  if (!turn) return;
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
   FlushRest(is_exit ? kUnfinishedAtExit : kUnfinishedLimit);
@@ -475,18 +494,22 @@ void Stop(bool is_exit) {
   CountDropped();
   NoteClocks();
   AwaitReader();
-  g_subscriber.Unsubscribe();
+  // At the program's end what was delivered may have to be read still.
+  if (!TurnsHaveEnded()) g_subscriber.Unsubscribe();
   g_handed_over.store(0);
 }
 
 void GiveUp() {
+  EndTurns();
   g_given_up.store(1);
   g_handed_over.store(0);
 }
 
 // A child that begins with CUDA after its parent had nothing of it is as good as any process.
 void AfterForkChild() {
+  ForgetTurn();
   if (g_library_state == kNotLooked) return;
+  EndTurns();
   g_given_up.store(1);
   g_active.store(0);
   g_graph_events.Forget();

@@ -6,9 +6,9 @@
 // the program (torch.profiler, nsys) finds it free.
 //
 // Start, Tick, Stop and Flush call CUPTI: on a thread that may call CUDA (the program's in
-// InitializeInjection and at its exit, else gpuprof-ctl), one at a time, never while a lock of ours
-// is held that CUPTI's callbacks could want. The drain takes what was delivered. After fork the
-// child has no CUPTI.
+// InitializeInjection and at its exit, else gpuprof-ctl), one at a time (turn.h), never while a
+// lock of ours is held that CUPTI's callbacks could want. The drain takes what was delivered. After
+// fork the child has no CUPTI.
 
 #pragma once
 

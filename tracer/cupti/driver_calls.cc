@@ -17,23 +17,42 @@ bool IsInside(const ApiCall& call, const Outer& outer) {
 }  // namespace
 
 DriverCalls::Newest* DriverCalls::NewestOf(uint32_t tid) {
-  if (last_newest_ < newest_.size() && newest_[last_newest_].tid == tid)
-    return &newest_[last_newest_];
-  for (last_newest_ = 0; last_newest_ < newest_.size(); ++last_newest_) {
-    if (newest_[last_newest_].tid == tid) return &newest_[last_newest_];
-  }
-  newest_.push_back({tid, 0, 0});
-  return &newest_.back();
+  if (last_newest_ == PlaceIndex::kNone || newest_[last_newest_].tid != tid)
+    last_newest_ =
+        newest_index_.Find(tid, [&](uint32_t place) { return newest_[place].tid == tid; });
+  return last_newest_ != PlaceIndex::kNone ? &newest_[last_newest_] : nullptr;
 }
 
 void DriverCalls::NoteNewest(const ApiCall& call) {
   Newest* newest = NewestOf(call.tid);
-  if (call.start >= newest->start) *newest = {call.tid, call.correlation, call.start};
+  if (newest == nullptr) {
+    last_newest_ = static_cast<uint32_t>(newest_.size());
+    newest_.push_back({call.tid, call.correlation, call.start});
+    newest_index_.Add(call.tid, last_newest_);
+  } else if (call.start >= newest->start) {
+    newest->correlation = call.correlation;
+    newest->start = call.start;
+  }
 }
 
 bool DriverCalls::IsFollowed(const ApiCall& call) {
   const Newest* newest = NewestOf(call.tid);
-  return newest->start >= call.end && newest->correlation != call.correlation;
+  return newest != nullptr && newest->start >= call.end && newest->correlation != call.correlation;
+}
+
+// Programs may make a thread for each call. Where a call of one comes after its thread was
+// forgotten, it is held until the thread makes another, or for as long as any is.
+void DriverCalls::ForgetThreads() {
+  for (const Held& held : held_) {
+    if (Newest* newest = NewestOf(held.call.tid); newest != nullptr) newest->is_wanted = true;
+  }
+  std::erase_if(newest_, [](const Newest& newest) { return !newest.is_wanted; });
+  newest_index_.Clear();
+  last_newest_ = PlaceIndex::kNone;
+  for (uint32_t i = 0; i < newest_.size(); ++i) {
+    newest_[i].is_wanted = false;
+    newest_index_.Add(newest_[i].tid, i);
+  }
 }
 
 void DriverCalls::Link(uint32_t index) {
@@ -64,7 +83,11 @@ void DriverCalls::Forget(const ApiCall& runtime) {
 }
 
 void DriverCalls::Release(uint64_t now, uint64_t limit, bool all, std::vector<ApiCall>* out) {
-  if (held_.empty()) return;
+  if (!held_.empty()) ReleaseHeld(now, limit, all, out);
+  if (newest_.size() > kManyThreads) ForgetThreads();
+}
+
+void DriverCalls::ReleaseHeld(uint64_t now, uint64_t limit, bool all, std::vector<ApiCall>* out) {
   all |= held_.size() > kMost;
   size_t kept = 0;
   for (Held& held : held_) {
@@ -85,7 +108,8 @@ void DriverCalls::Release(uint64_t now, uint64_t limit, bool all, std::vector<Ap
 
 uint64_t DriverCalls::memory_bytes() const {
   return held_.capacity() * sizeof(Held) + first_.capacity() * sizeof(uint32_t) +
-         newest_.capacity() * sizeof(Newest) + seen_.capacity() * sizeof(Seen);
+         newest_.capacity() * sizeof(Newest) + newest_index_.memory_bytes() +
+         seen_.capacity() * sizeof(Seen);
 }
 
 }  // namespace gpuprof::tracer::cupti

@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "tracer/cupti/place_index.h"
+
 namespace gpuprof::tracer::cupti {
 
 struct ApiCall {
@@ -29,6 +31,8 @@ struct ApiCall {
 class DriverCalls {
  public:
   static constexpr uint32_t kMost = 1u << 16;
+  // Threads whose newest call is known; of more only those are that have one held.
+  static constexpr size_t kManyThreads = 1024;
 
   // A buffer's calls of the driver, before its calls of the runtime.
   void Hold(const ApiCall& call);
@@ -40,6 +44,7 @@ class DriverCalls {
   void Release(uint64_t now, uint64_t limit, bool all, std::vector<ApiCall>* out);
 
   uint64_t held() const { return held_.size(); }
+  size_t threads() const { return newest_.size(); }
   uint64_t memory_bytes() const;
 
  private:
@@ -53,6 +58,7 @@ class DriverCalls {
   struct Newest {
     uint32_t tid, correlation;
     uint64_t start;
+    bool is_wanted = false;  // by a call that is held
   };
   // Calls of the runtime that came before those inside of them: a table of the newest.
   struct Seen {
@@ -65,13 +71,17 @@ class DriverCalls {
   void Link(uint32_t index);
   void NoteNewest(const ApiCall& call);
   bool IsFollowed(const ApiCall& call);
+  // Null: its calls are not known, or not any longer.
   Newest* NewestOf(uint32_t tid);
+  void ForgetThreads();
+  void ReleaseHeld(uint64_t now, uint64_t limit, bool all, std::vector<ApiCall>* out);
 
   std::vector<Held> held_;
   std::vector<uint32_t> first_;  // index in held_ + 1 by correlation, modulo its size; 0: none
   std::vector<Newest> newest_;
-  std::vector<Seen> seen_;  // by correlation, modulo its size
-  size_t last_newest_ = 0;
+  PlaceIndex newest_index_;  // by tid
+  std::vector<Seen> seen_;   // by correlation, modulo its size
+  uint32_t last_newest_ = PlaceIndex::kNone;
 };
 
 }  // namespace gpuprof::tracer::cupti

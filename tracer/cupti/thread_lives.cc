@@ -3,6 +3,12 @@
 
 #include "tracer/cupti/thread_lives.h"
 
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <vector>
+
 #include "proto/codec/tables.h"
 
 namespace gpuprof::tracer::cupti {
@@ -59,13 +65,17 @@ ThreadLife ThreadLives::Find(uint32_t tid, uint64_t ticks, uint64_t now) {
   for (const Ended& ended : ended_) {
     if (ended.tid == tid) search.Consider(ended.track, ended.opened);
   }
-  for (const Made& made : made_) {
-    if (made.tid == tid) search.Consider(made.track, 0);
+  const uint32_t at =
+      made_index_.Find(tid, [&](uint32_t place) { return made_[place].tid == tid; });
+  if (at != PlaceIndex::kNone) {
+    made_[at].used = times_told_;
+    search.Consider(made_[at].track, 0);
   }
   ThreadLife found = search.Found(now);
   if (found.track != 0) return found;
   found.track = host_->next_track->fetch_add(1, std::memory_order_relaxed) + 1;
-  made_.push_back({.tid = tid, .track = found.track});
+  made_index_.Add(tid, static_cast<uint32_t>(made_.size()));
+  made_.push_back({.tid = tid, .track = found.track, .used = times_told_});
   return found;
 }
 
@@ -80,7 +90,25 @@ uint32_t ThreadLives::TakeMade(uint64_t now, std::vector<uint8_t>* out) {
     writer.Varint(2, made_[told_].tid);
     writer.End(mark);
   }
+  if (made_.size() > kMostMade) ForgetOldest();
+  ++times_told_;
   return count;
+}
+
+// Programs may make a thread for each call, whose records come for some seconds after its end. One
+// that lives has its track for as long.
+void ThreadLives::ForgetOldest() {
+  const uint32_t old = MedianUse(made_);
+  const pid_t pid = getpid();
+  const bool are_too_many = made_.size() > 2 * kMostMade;
+  const size_t forgotten = std::erase_if(made_, [&](const Made& made) {
+    if (made.used > old || made.used == times_told_) return false;
+    return are_too_many || (syscall(SYS_tgkill, pid, made.tid, 0) != 0 && errno == ESRCH);
+  });
+  told_ = made_.size();
+  if (forgotten == 0) return;
+  made_index_.Clear();
+  for (uint32_t i = 0; i < made_.size(); ++i) made_index_.Add(made_[i].tid, i);
 }
 
 }  // namespace gpuprof::tracer::cupti

@@ -13,6 +13,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tracer/cupti/place_index.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
@@ -27,8 +28,13 @@ class ThreadLives {
  public:
   // The newest of those that ended: more than end while CUPTI holds a record back.
   static constexpr size_t kMostEnded = 8192;
+  // Of those without a ring, once they have been told. Beyond it those are forgotten that have
+  // ended and were looked for least recently; beyond twice as many, any of these.
+  static constexpr size_t kMostMade = 1u << 15;
 
   explicit ThreadLives(const Host* host) : host_(host) {}
+  ThreadLives(const ThreadLives&) = delete;
+  ThreadLives& operator=(const ThreadLives&) = delete;
 
   // The ring's thread has gone.
   void AddEnded(const proto::RingHeader& ring);
@@ -40,6 +46,8 @@ class ThreadLives {
   // Appends a serialized Threads message of the tracks made since the last time; returns how many.
   uint32_t TakeMade(uint64_t now, std::vector<uint8_t>* out);
 
+  size_t made() const { return made_.size(); }
+
  private:
   struct Ended {
     uint32_t tid, track;
@@ -48,13 +56,18 @@ class ThreadLives {
   // A thread without a ring.
   struct Made {
     uint32_t tid, track;
+    uint32_t used;  // times that made ones were told by then
   };
+
+  void ForgetOldest();
 
   const Host* host_;
   std::vector<Ended> ended_;
   size_t oldest_ = 0;  // of them, once there are kMostEnded
   std::vector<Made> made_;
-  size_t told_ = 0;  // of the made ones
+  PlaceIndex made_index_;  // by tid
+  size_t told_ = 0;        // of the made ones
+  uint32_t times_told_ = 0;
 };
 
 }  // namespace gpuprof::tracer::cupti

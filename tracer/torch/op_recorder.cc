@@ -53,7 +53,7 @@ constinit std::atomic<uint32_t> observation_number = 0;
 
 constinit TorchCounters counters = {};
 void CountUp(uint64_t* counter, uint64_t by = 1) {
-  __atomic_store_n(counter, __atomic_load_n(counter, __ATOMIC_RELAXED) + by, __ATOMIC_RELAXED);
+  __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
 }
 
 // The ring's number is its place in the host's list. Null: nothing can be recorded.

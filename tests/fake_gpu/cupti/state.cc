@@ -110,6 +110,8 @@ uint64_t DeviceTime(uint64_t monotonic) {
 
 CUptiResult Gate(const char* function, bool needs_driver) {
   fake_gpu::RememberProcess();
+  if (TheState().driver_exited.load())
+    fake_gpu::TruthLine("{\"t\":\"after_exit\",\"what\":\"%s\"}", function);
   // The real one's threads and locks do not survive fork: a call in the child never returns.
   while (fake_gpu::Forked()) pause();
   if (const int scripted = fake_gpu::ScriptedFailure(function); scripted != 0) {

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches a kernel that the script makes long, and leaves: leave return|_exit|kill|fork|wait;
+// Launches a kernel that the script makes long, and leaves: leave return|_exit|kill|fork|wait|line
+// (line: says so, and returns at the end of a line on stdin);
 // leave busy forks a child that soon leaves, amid many launches of the short one.
 
 #include <signal.h>
@@ -36,6 +37,11 @@ int main(int argc, char** argv) {
   if (strcmp(way, "_exit") == 0) _exit(5);
   if (strcmp(way, "kill") == 0) raise(SIGKILL);
   if (strcmp(way, "wait") == 0) usleep(300000);
+  if (strcmp(way, "line") == 0) {
+    puts("launched");
+    fflush(stdout);
+    while (getchar() != '\n') {}
+  }
   if (strcmp(way, "fork") == 0) {
     const pid_t child = fork();
     if (child == 0) {

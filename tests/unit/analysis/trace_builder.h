@@ -77,13 +77,16 @@ class TrackBuilder {
     return Heap(time, proto::HeapOperation(true, 4, sampled ? proto::kFlagSampled : uint8_t{0}),
                 address, 0, 0, capture);
   }
-  TrackBuilder& Tensor(int64_t time, uint64_t address, int64_t bytes, uint32_t device = 0xff) {
+  // The totals as the framework's allocator counts them once it is done; 0: not told.
+  TrackBuilder& Tensor(int64_t time, uint64_t address, int64_t bytes, uint32_t device = 0xff,
+                       uint16_t capture = 1, uint64_t allocated = 0, uint64_t reserved = 0) {
     track_.tensor.time_ns.push_back(time);
     track_.tensor.device.push_back(device);
     track_.tensor.address.push_back(address);
     track_.tensor.bytes.push_back(bytes);
-    track_.tensor.total_allocated.push_back(0);
-    track_.tensor.total_reserved.push_back(0);
+    track_.tensor.total_allocated.push_back(allocated);
+    track_.tensor.total_reserved.push_back(reserved);
+    track_.tensor.capture.push_back(capture);
     return *this;
   }
   TrackBuilder& Launch(int64_t time, uint32_t correlation, uint32_t stack = 0) {

@@ -244,6 +244,56 @@ TEST_F(JoinSegmentsTest, ADamagedBlockTakesNoOthersAlong) {
   EXPECT_GE(Holes(), 1u);
 }
 
+// What the recording process asks of a segment before it removes it.
+TEST_F(JoinSegmentsTest, AnEndIsToldFromAStop) {
+  WriteSegment(1, 1, 6);
+  const std::vector<uint8_t> whole = ReadBytes(PathOf(1));
+  TraceScan scan;
+  ASSERT_TRUE(Scan(whole.data(), whole.size(), &scan));
+  ASSERT_EQ(scan.blocks.size(), 3u);
+  const auto copy = [&](const std::vector<uint8_t>& bytes, uint64_t limit, uint64_t* rows) {
+    WriteBytes(PathOf(1), bytes);
+    unlink(trace_.c_str());
+    TraceWriter writer;
+    EXPECT_TRUE(writer.Create(trace_.c_str(), TestHeader()));
+    const int fd = open(PathOf(1).c_str(), O_RDONLY | O_CLOEXEC);
+    const CopyResult result = CopyBlocks(fd, limit, 0, &writer);
+    close(fd);
+    *rows = writer.rows_in_file();
+    return result;
+  };
+  uint64_t rows = 0;
+  EXPECT_EQ(copy(whole, kWholeFile, &rows), CopyResult::kWhole);
+  EXPECT_EQ(rows, 6u);
+  EXPECT_EQ(copy(whole, whole.size(), &rows), CopyResult::kWhole);
+  EXPECT_EQ(rows, 6u);
+  const uint64_t second = scan.blocks[1].offset - sizeof(proto::BlockHeader) - 8;
+  EXPECT_EQ(copy(whole, second, &rows), CopyResult::kWhole) << "the rest is not asked for";
+  EXPECT_EQ(rows, 2u);
+  std::vector<uint8_t> grown = whole;
+  grown.insert(grown.end(), 30, 0x5a);
+  EXPECT_EQ(copy(grown, whole.size(), &rows), CopyResult::kWhole)
+      << "a write that stopped half-way";
+  EXPECT_EQ(copy(grown, kWholeFile, &rows), CopyResult::kCutShort);
+  EXPECT_EQ(rows, 6u);
+  for (uint64_t cut = second + 1; cut < whole.size(); ++cut) {
+    const std::vector<uint8_t> bytes(whole.begin(),
+                                     whole.begin() + static_cast<std::ptrdiff_t>(cut));
+    ASSERT_EQ(copy(bytes, whole.size(), &rows), CopyResult::kCutShort) << cut;
+    ASSERT_LT(rows, 6u) << cut;
+  }
+  std::vector<uint8_t> damaged = whole;
+  damaged[second + 20] ^= 0xff;
+  EXPECT_EQ(copy(damaged, kWholeFile, &rows), CopyResult::kCutShort);
+  EXPECT_EQ(rows, 2u);
+  TraceWriter writer;
+  EXPECT_EQ(CopyBlocks(-1, kWholeFile, 0, &writer), CopyResult::kCutShort) << "cannot be read";
+  WriteBytes(PathOf(1), whole);
+  const int fd = open(PathOf(1).c_str(), O_RDONLY | O_CLOEXEC);
+  EXPECT_EQ(CopyBlocks(fd, kWholeFile, 0, &writer), CopyResult::kNotWritten) << "it has no file";
+  close(fd);
+}
+
 TEST_F(JoinSegmentsTest, FilesOfOtherNamesAreLeftAlone) {
   WriteTrace();
   WriteSegment(1, 1, 2);

@@ -343,5 +343,57 @@ TEST(SpanBuffer, GivesBackWhatItNoLongerNeeds) {
   EXPECT_LT(write(100), 200'000u);
 }
 
+// A program may make a stream for each request: columns, history and keys take much more room than
+// a few rows.
+TEST(SpanBuffer, OfFewRowsNothingIsKeptButTheirOwnRoom) {
+  SpanBuffer buffer(ChunkKind::kMemcpy, 5);
+  const uint64_t fresh = buffer.memory_bytes();
+  const Row row = {2000, 64, 1, 7, 4096, 0, 0, 0};
+  std::vector<Row> rows;
+  buffer.Append(row.data());
+  const proto::Chunk first = Written(&buffer, &rows);
+  EXPECT_GT(buffer.memory_bytes(), fresh + 6000) << "until they are written";
+  buffer.RowsAreWritten();
+  EXPECT_LT(buffer.memory_bytes(), fresh + 256);
+  buffer.GiveMemoryBack();
+  EXPECT_EQ(buffer.memory_bytes(), fresh);
+  EXPECT_EQ(buffer.track(), 5u);
+  EXPECT_EQ(buffer.kind(), ChunkKind::kMemcpy);
+  buffer.Append(row.data());
+  EXPECT_EQ(Written(&buffer, &rows).SerializeAsString(), first.SerializeAsString());
+  EXPECT_EQ(rows, (std::vector<Row>{row}));
+}
+
+// What was given back, or kept, is nothing that the next chunk's rows depend on.
+TEST(SpanBuffer, ChunksAreTheSameWhereMemoryWasGivenBack) {
+  const std::vector<Row> kernels = Kernels(3000, 32);
+  SpanBuffer kept(ChunkKind::kKernel, 5), given(ChunkKind::kKernel, 5);
+  for (size_t from = 0; from < kernels.size(); from += 600) {
+    for (size_t i = from; i < from + 600; ++i) {
+      kept.Append(kernels[i].data());
+      given.Append(kernels[i].data());
+    }
+    std::vector<Row> rows, again;
+    const proto::Chunk chunk = Written(&kept, &rows);
+    EXPECT_EQ(Written(&given, &again).SerializeAsString(), chunk.SerializeAsString());
+    EXPECT_EQ(rows, again);
+    given.GiveMemoryBack();
+    EXPECT_LT(given.memory_bytes(), 1024u);
+  }
+}
+
+TEST(SpanBuffer, RowsThatAreNotWrittenAreNotGivenBack) {
+  SpanBuffer buffer(ChunkKind::kMemcpy, 5);
+  const Row row = {2000, 64, 1, 7, 4096, 0, 0, 0};
+  buffer.Append(row.data());
+  buffer.GiveMemoryBack();
+  EXPECT_EQ(buffer.count(), 1u);
+  ChunkBuilder* encoded = buffer.Encode();
+  buffer.RowsAreWritten();
+  buffer.GiveMemoryBack();
+  EXPECT_EQ(encoded->count(), 1u);
+  EXPECT_EQ(ReadRows(FileOf(encoded), 5, ChunkKind::kMemcpy), (std::vector<Row>{row}));
+}
+
 }  // namespace
 }  // namespace gpuprof::codec

@@ -15,6 +15,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <cstdio>
 
 #include "tests/unit/codec/codec_test_util.h"
 
@@ -166,6 +167,38 @@ TEST_F(TraceFileTest, NeverWritesIntoAnotherFileOfItsName) {
   EXPECT_EQ(writer_.rows_lost(), 20u);
 }
 
+// It would grow on, and nobody could see it.
+TEST_F(TraceFileTest, AFileThatWasRemovedIsNotGoneOnWith) {
+  ASSERT_TRUE(writer_.Create(path_.c_str(), TestHeader()));
+  ASSERT_TRUE(Write(0, 10));
+  const uint64_t bytes = writer_.bytes_written();
+  ASSERT_EQ(rename(path_.c_str(), (folder_ / "renamed").c_str()), 0);
+  EXPECT_TRUE(Write(10, 10)) << "it has another name";
+  ASSERT_EQ(unlink((folder_ / "renamed").c_str()), 0);
+  const uint64_t whole = writer_.bytes_written();
+  EXPECT_GT(whole, bytes);
+  EXPECT_FALSE(Write(20, 10));
+  EXPECT_FALSE(writer_.WriteEnd({}));
+  EXPECT_EQ(writer_.last_error(), EIDRM);
+  EXPECT_EQ(writer_.rows_lost(), 10u);
+  EXPECT_EQ(writer_.bytes_written(), whole);
+}
+
+TEST_F(TraceFileTest, ARefusalLastsAsLongAsTheFile) {
+  ASSERT_TRUE(writer_.Create(path_.c_str(), TestHeader()));
+  writer_.Refuse(EDQUOT);
+  EXPECT_FALSE(Write(0, 10));
+  EXPECT_EQ(writer_.last_error(), EDQUOT);
+  EXPECT_EQ(writer_.rows_lost(), 10u);
+  writer_.Refuse(0);
+  EXPECT_TRUE(Write(10, 10));
+  EXPECT_EQ(writer_.last_error(), 0);
+  writer_.Refuse(EDQUOT);
+  ASSERT_TRUE(writer_.Create((folder_ / "p2-2.gpt").c_str(), TestHeader()));
+  EXPECT_FALSE(writer_.refuses());
+  EXPECT_TRUE(Write(20, 10));
+}
+
 TEST_F(TraceFileTest, AFileThatSomebodyEmptiedIsNotGoneOnWith) {
   ASSERT_TRUE(writer_.Create(path_.c_str(), TestHeader()));
   ASSERT_TRUE(Write(0, 10));
@@ -283,6 +316,37 @@ TEST_F(TraceFileTest, AFullFileSystem) {
   EXPECT_FALSE(Exists(mount_point + "/p2-2.gpt")) << "no file without a header is left";
   writer_.Close();
   EXPECT_EQ(umount(mount_point.c_str()), 0);
+}
+
+// The name of the new file finds room and its header none.
+TEST_F(TraceFileTest, AFileThatCannotBeBegunLeavesTheOneBefore) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit before;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  ASSERT_TRUE(writer_.Create(path_.c_str(), TestHeader()));
+  ASSERT_TRUE(Write(0, 10));
+  const uint64_t bytes = writer_.file_bytes();
+  rlimit tight = before;
+  tight.rlim_cur = 20;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
+  EXPECT_FALSE(Write(10, 7));
+  const std::string next = folder_ / "p2-2.gpt";
+  EXPECT_FALSE(writer_.Create(next.c_str(), TestHeader()));
+  EXPECT_EQ(errno, EFBIG);
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_FALSE(Exists(next));
+  EXPECT_TRUE(writer_.is_open());
+  EXPECT_EQ(writer_.rows_lost(), 7u);
+  EXPECT_EQ(writer_.rows_in_file(), 10u);
+  EXPECT_EQ(writer_.file_bytes(), bytes);
+  ASSERT_TRUE(Write(20, 5));
+  EXPECT_EQ(Rows(), 15u);
+  ASSERT_TRUE(writer_.Create(next.c_str(), TestHeader()));
+  EXPECT_EQ(writer_.rows_lost(), 0u);
+  EXPECT_EQ(FindDescriptor(), -1) << "and is closed";
+  ASSERT_TRUE(Write(30, 3));
+  EXPECT_EQ(Rows(), 15u) << "the one before has all that it had";
+  EXPECT_EQ(ReadRows(ReadBytes(next), 1, ChunkKind::kHeap).size(), 3u);
 }
 
 TEST_F(TraceFileTest, MoreRowsThanAChunkMayHaveAreCountedNotWritten) {

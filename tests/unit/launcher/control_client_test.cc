@@ -7,11 +7,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -23,7 +25,9 @@ namespace gpuprof::launcher {
 namespace {
 
 namespace fs = std::filesystem;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::SizeIs;
 
 class ControlTest : public testing::Test {
@@ -37,16 +41,21 @@ class ControlTest : public testing::Test {
     fs::remove_all(root_);
   }
 
-  // Answers one request; an empty answer leaves the client waiting until `hold_ms` have passed.
-  std::string Serve(const std::string& name, const std::string& answer, int hold_ms = 0) {
+  std::string Listen(const std::string& name) {
     const std::string path = folder_ + "/" + name;
     sockaddr_un address = {};
     address.sun_family = AF_UNIX;
     std::strncpy(address.sun_path, path.c_str(), sizeof address.sun_path - 1);
-    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
-    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
-    EXPECT_EQ(listen(listener, 1), 0);
-    server_ = std::thread([this, listener, answer, hold_ms] {
+    listener_ = socket(AF_UNIX, SOCK_STREAM, 0);
+    EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
+    EXPECT_EQ(listen(listener_, 1), 0);
+    return path;
+  }
+
+  // Answers one request; an empty answer leaves the client waiting until `hold_ms` have passed.
+  std::string Serve(const std::string& name, const std::string& answer, int hold_ms = 0) {
+    const std::string path = Listen(name);
+    server_ = std::thread([this, listener = listener_, answer, hold_ms] {
       const int peer = accept(listener, nullptr, nullptr);
       char buffer[256];
       const ssize_t got = read(peer, buffer, sizeof buffer);
@@ -58,9 +67,26 @@ class ControlTest : public testing::Test {
     });
     return path;
   }
+
+  // A byte at a time, until all is sent or the client has left.
+  void Dribble(const std::string& name, const std::string& answer) {
+    Listen(name);
+    server_ = std::thread([this, listener = listener_, answer] {
+      const int peer = accept(listener, nullptr, nullptr);
+      for (size_t i = 0; i < answer.size() && !was_left_; ++i) {
+        was_left_ = send(peer, &answer[i], 1, MSG_NOSIGNAL) != 1;
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+      }
+      close(peer);
+      close(listener);
+    });
+  }
+
   std::vector<Endpoint> Find() { return FindEndpoints({root_}, "/nonexistent"); }
 
   std::string root_, folder_, request_;
+  int listener_ = -1;
+  bool was_left_ = false;  // by the client, before it had the whole answer
   std::thread server_;
 };
 
@@ -116,6 +142,46 @@ TEST_F(ControlTest, AHungProcessIsNotWaitedForForever) {
   EXPECT_EQ(answer.kind, Answer::Kind::kUnreachable);
   EXPECT_THAT(answer.error, HasSubstr("did not answer"));
   EXPECT_EQ(answer.peer, getpid()) << "it lives, whatever its socket is called";
+}
+
+// Each byte comes in time, and the whole would be an answer; but not within what was allowed for
+// it.
+TEST_F(ControlTest, OneThatAnswersByteByByteIsNotWaitedForForever) {
+  Dribble("77-1a.sock", "result=ok\nstate=" + std::string(300, 'x') + "\n");
+  const Answer answer = Ask(Find()[0], "status", 300);
+  EXPECT_EQ(answer.kind, Answer::Kind::kUnreachable);
+  EXPECT_THAT(answer.error, HasSubstr("did not answer"));
+  server_.join();
+  EXPECT_TRUE(was_left_) << "the whole answer was taken";
+}
+
+TEST_F(ControlTest, NoWordOfAnAnswerIsACommandToATerminal) {
+  Serve("77-1a.sock",
+        "result=error\nerror=no\x1b]0;title\x07\npid=$(id)\nstate=\xc2\x9b"
+        "2J\nprogram=caf\xe9\r\n\x1b[2J=1\n");
+  const Answer answer = Ask(Find()[0], "status", 5000);
+  EXPECT_EQ(answer.error, "no\\x1b]0;title\\x07");
+  EXPECT_EQ(answer.Get("pid"), "77");
+  EXPECT_EQ(answer.Get("state"), "\\u009b2J");
+  EXPECT_EQ(answer.Get("program"), "caf\xef\xbf\xbd\\x0d");
+  EXPECT_EQ(answer.Get("\\x1b[2J"), "1");
+}
+
+TEST_F(ControlTest, LiveProcessesAreThoseThatRecordIntoTheBundle) {
+  Serve("77-1a.sock", "result=ok\nstate=dormant\nbundle=/tmp/caf\xe9\n");
+  EXPECT_THAT(LiveProcesses(Find(), "/tmp/caf\xe9"), ElementsAre(77));
+}
+
+// One of theirs could keep the end of root's command waiting.
+TEST_F(ControlTest, OtherUsersAreNotAskedForLiveProcesses) {
+  Listen("77-1a.sock");
+  auto found = Find();
+  ASSERT_THAT(found, SizeIs(1));
+  found[0].uid = geteuid() + 1;
+  EXPECT_THAT(LiveProcesses(found, "/tmp/b"), IsEmpty());
+  pollfd waiting = {listener_, POLLIN, 0};
+  EXPECT_EQ(poll(&waiting, 1, 0), 0) << "somebody connected";
+  close(listener_);
 }
 
 TEST_F(ControlTest, LeftoversOfTheDeadAreRemoved) {

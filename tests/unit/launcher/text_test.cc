@@ -7,6 +7,10 @@
 
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
+
+#include "launcher/json_text.h"
+
 namespace gpuprof::launcher {
 namespace {
 
@@ -31,6 +35,21 @@ TEST(Text, QuotesForTheShell) {
   EXPECT_EQ(ShellQuote("a b"), "'a b'");
   EXPECT_EQ(ShellQuote("it's"), "'it'\\''s'");
   EXPECT_EQ(ShellQuote("$(rm)"), "'$(rm)'");
+}
+
+TEST(Text, MessagesAreNoCommandsToATerminal) {
+  testing::internal::CaptureStderr();
+  Say("/tmp/b\x1b[2J\xc2\x9b"
+      "K: caf\xe9\nforged");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "gpuprof: /tmp/b\\x1b[2J\\u009bK: caf\xef\xbf\xbd\\nforged\n");
+}
+
+TEST(JsonText, TakesAnyBytes) {
+  const std::string text = JsonText({{"path", "/tmp/b\xe9"}, {"name", "\x1b\x7f\xc2\x9b"}});
+  EXPECT_EQ(text,
+            "{\n  \"path\": \"/tmp/b\xef\xbf\xbd\",\n  \"name\": "
+            "\"\\u001b\\u007f\\u009b\"\n}\n");
 }
 
 }  // namespace

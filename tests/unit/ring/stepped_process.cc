@@ -45,6 +45,7 @@ SteppedProcess::~SteppedProcess() {
 
 SteppedProcess::Stop SteppedProcess::Resume(int request, int signal) {
   if (ended_) return Stop::kEnded;
+  if (signal != 0) held_ = signal;
   int status = 0;
   const auto op = static_cast<__ptrace_request>(request);
   if (ptrace(op, pid_, nullptr, static_cast<long>(signal)) == 0 &&
@@ -52,6 +53,8 @@ SteppedProcess::Stop SteppedProcess::Resume(int request, int signal) {
     const int by = WSTOPSIG(status);
     if (by == SIGTRAP) return Stop::kStepped;
     if (by == SIGSTOP) return Stop::kWaiting;
+    // It was blocked when it was sent, and now is not.
+    if (by == signal || by == held_) return Resume(request, by);
     ADD_FAILURE() << "the stepped process got signal " << by;
     kill(pid_, SIGKILL);
     waitpid(pid_, &status, 0);

@@ -42,6 +42,7 @@ class SteppedProcess {
   pid_t pid_ = -1;
   bool allowed_ = true;
   bool ended_ = false;
+  int held_ = 0;  // the newest that was sent
   int status_ = -1;
 };
 

@@ -20,6 +20,7 @@ namespace {
 using nlohmann::json;
 using proto::ChunkKind;
 using testing::AllOf;
+using testing::AnyOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -113,6 +114,33 @@ TEST(Info, OfAFlightRecordersWindowTellsWhatWasLetGo) {
   const json process = json::parse(DescribeJson(*trace))["processes"][0];
   EXPECT_EQ(process["kept_from_ns"], 0);
   EXPECT_EQ(process["captures"][0]["let_go_ns"], 4 * kSecond - 1000);
+}
+
+// Programs name themselves and their files: no line is theirs to make, and none is a command to a
+// terminal.
+TEST(Info, HoldsNothingThatATerminalObeys) {
+  Trace trace;
+  trace.path = "/tmp/b\x1b[2J";
+  Process& process = trace.processes.emplace_back();
+  process.file = "p1\x1b]0;title\x07.gpt";
+  process.argv = {"sh", "\x1b[1A"};
+  process.frameworks = {"torch\nlost        forged"};
+  proto::Note* note = process.health.add_note();
+  note->set_source("clock");
+  note->set_text(
+      "\xc2\x9b"
+      "2J caf\xe9");
+  trace.faults.push_back({"f\x1b[2J", 0, "what\r"});
+  const std::string text = DescribeText(trace);
+  EXPECT_THAT(text, AllOf(HasSubstr("/tmp/b\\x1b[2J\n"), HasSubstr("p1\\x1b]0;title\\x07.gpt"),
+                          HasSubstr("torch\\nlost        forged\n"),
+                          HasSubstr("clock: \\u009b2J caf\xef\xbf\xbd\n"),
+                          HasSubstr("f\\x1b[2J at byte 0: what\\x0d\n")));
+  EXPECT_THAT(text, Not(AnyOf(HasSubstr("\x1b"), HasSubstr("\x07"), HasSubstr("\r"))));
+  EXPECT_THAT(DescribeJson(trace), Not(AnyOf(HasSubstr("\x1b"), HasSubstr("\xc2\x9b"))));
+  EXPECT_EQ(json::parse(DescribeJson(trace))["processes"][0]["notes"][0]["text"],
+            "\xc2\x9b"
+            "2J caf\xef\xbf\xbd");
 }
 
 TEST_F(InfoTest, JsonTellsTheSame) {

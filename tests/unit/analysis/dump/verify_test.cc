@@ -205,6 +205,13 @@ TEST_F(VerifyTest, KindsOfNewerWritersAreNoDamage) {
               HasSubstr("1 blocks with 12 rows are of kinds that this gpuprof does not know"));
 }
 
+TEST_F(VerifyTest, NamesAreNoCommandsToATerminal) {
+  const VerifyReport report = Verify(directory_.File("none\x1b[2J"));
+  EXPECT_FALSE(report.ok);
+  EXPECT_THAT(report.text, HasSubstr("none\\x1b[2J"));
+  EXPECT_EQ(report.text.find('\x1b'), std::string::npos);
+}
+
 TEST_F(VerifyTest, FileOfAnotherProcessUnderThisName) {
   const std::string path = Make();
   const std::string other = directory_.File("p999-1.gpt");

@@ -26,6 +26,13 @@ TEST(CommandLine, EscapesControlCharacters) {
   EXPECT_EQ(CommandLine(std::vector<std::string>{"python3", "-c", "import torch\nprint('x\\n')\t"}),
             "python3 -c $'import torch\\nprint(\\'x\\\\n\\')\\t'");
   EXPECT_EQ(ShellWord("\x1b[2J\x7f"), "$'\\033[2J\\177'");
+  // U+009B is ESC [ in one; a byte 0x9B alone is to terminals that do not speak UTF-8.
+  EXPECT_EQ(ShellWord("\xc2\x9b"
+                      "2J"),
+            "$'\\302\\2332J'");
+  EXPECT_EQ(ShellWord("\x9b"
+                      "2J caf\xc3\xa9"),
+            "$'\\2332J caf\xc3\xa9'");
 }
 
 }  // namespace

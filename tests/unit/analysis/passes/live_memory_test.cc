@@ -163,6 +163,28 @@ TEST(Sampling, IntervalsOfCountsHoldForSkewedSizes) {
   EXPECT_LT(above, kRuns / 20) << "an interval that says nothing holds too";
 }
 
+// What is live at the end is often less than a period, and most often none of it is a sample.
+TEST(Sampling, IntervalsOfBytesHoldWhereFewSamplesWereTaken) {
+  constexpr uint32_t kPeriod = 1 << 20;
+  constexpr int kRuns = 2000;
+  std::mt19937_64 random(5);
+  const Sampling sampling(kPeriod);
+  for (const int number : {100, 700, 1500, 5000}) {
+    int held = 0;
+    for (int run = 0; run < kRuns; ++run) {
+      Estimate bytes = sampling.NoBytes(true);
+      std::binomial_distribution<int> seen(number, sampling.Probability(1024, true));
+      for (int i = seen(random); i > 0; --i) sampling.AddBytes(1024, true, &bytes);
+      const double truth = 1024.0 * number;
+      held +=
+          static_cast<double>(bytes.low()) <= truth && truth <= static_cast<double>(bytes.high());
+    }
+    EXPECT_GE(held, kRuns * 94 / 100) << number;
+  }
+  EXPECT_NEAR(static_cast<double>(sampling.NoBytes(true).high()), 3.689 * kPeriod, 0.05 * kPeriod);
+  EXPECT_EQ(sampling.NoBytes(false).high(), 0u);
+}
+
 TEST(Sampling, ExactRowsHaveNoInterval) {
   const Sampling sampling(512 * 1024);
   Estimate bytes;

@@ -145,6 +145,21 @@ TEST(Stacks, EstimatesAddUpToThoseOfThePassHeap) {
   }
 }
 
+TEST(Stacks, OfOneProcessTheBoundsAreThoseOfThePassHeap) {
+  ProcessBuilder builder(1);
+  builder.process().heap_mode = 1;
+  builder.process().heap_period = 1 << 20;
+  TrackBuilder& track = builder.Thread(builder.process().pid);
+  // A small block weighs as much as thousands that were not seen.
+  for (uint64_t i = 0; i < 3; ++i)
+    track.Alloc(static_cast<int64_t>(i) * kMs, 0x10000 + i, 16, builder.Stack({0x1000 + i}), true);
+  const Trace trace = MakeTrace({&builder});
+  const auto heap = RunPass<results::Heap>("heap", trace);
+  const results::Stacks stacks = Fold(trace, "heap_allocs");
+  EXPECT_EQ(stacks.total_low(), heap.processes(0).count_low());
+  EXPECT_EQ(stacks.total_high(), heap.processes(0).count_high());
+}
+
 TEST(Stacks, WaitsAddUpToThoseOfThePassLocks) {
   ProcessBuilder builder(1);
   const uint32_t stack = builder.Stack({0x1111, 0x9999});

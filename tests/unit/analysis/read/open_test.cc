@@ -112,6 +112,7 @@ TEST_F(OpenTest, EveryColumnOfEveryKind) {
   EXPECT_THAT(track.tensor.bytes, ElementsAre(-4096));
   EXPECT_THAT(track.tensor.total_allocated, ElementsAre(12345));
   EXPECT_THAT(track.tensor.total_reserved, ElementsAre(1 << 20));
+  EXPECT_THAT(track.tensor.capture, ElementsAre(1));
   EXPECT_THAT(track.thread_event.time_ns, ElementsAre(100));
   EXPECT_THAT(track.thread_event.event, ElementsAre(1));
   EXPECT_THAT(track.thread_event.a, ElementsAre(0x402000));
@@ -220,8 +221,10 @@ TEST_F(OpenTest, CapturesTakeTheirEndFromEventsWhenTheStopIsMissing) {
   maker.Meta(meta);
   ClockOf(&maker, 10 * kSecond, kWall);
   maker.Op(1, 3000, 500, 2);
+  maker.Row(ChunkKind::kTensor, 1, {3500, 0x0100, 0x5000, 64, 0, 0});
   maker.Flush(1);
   maker.Op(1, 11000, 500, 2);
+  maker.Row(ChunkKind::kTensor, 1, {11500, 0x0100, 0x5000, 64, 0, 0});
   maker.Row(ChunkKind::kHeap, 1, {12000, 2, 0x10, 8, 0});
   maker.Flush(2);
   maker.Close();
@@ -241,6 +244,7 @@ TEST_F(OpenTest, CapturesTakeTheirEndFromEventsWhenTheStopIsMissing) {
   EXPECT_EQ(process.captures[1].end_ns, 5500);
   EXPECT_FALSE(process.captures[1].has_stop);
   EXPECT_THAT(process.tracks[0].heap.capture, ElementsAre(2));
+  EXPECT_THAT(process.tracks[0].tensor.capture, ElementsAre(1, 2));
 }
 
 TEST_F(OpenTest, ThreadsAddUpOverTheirTables) {

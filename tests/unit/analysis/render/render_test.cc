@@ -3,10 +3,14 @@
 
 // Tables, figures, JSON and CSV.
 
+#include <google/protobuf/message.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
+#include "analysis/analysis.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/json.h"
 #include "analysis/render/table.h"
@@ -25,6 +29,24 @@ TEST(OneLine, TellsControlsAndWhatIsNoUtf8) {
   EXPECT_EQ(OneLine("a\xff\xc0\xaf"), "a\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   EXPECT_EQ(OneLine("\xed\xa0\x80"), "\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
   EXPECT_EQ(OneLine("cut \xe2\x82"), "cut \xef\xbf\xbd\xef\xbf\xbd");
+}
+
+// U+009B is to a terminal what ESC and [ are.
+TEST(OneLine, TellsC1AndWhatWasToldStays) {
+  EXPECT_EQ(OneLine("\xc2\x9b"
+                    "2J \xc2\x80\xc2\x9f"),
+            "\\u009b2J \\u0080\\u009f");
+  EXPECT_EQ(OneLine("\xc2\xa0\xc2"), "\xc2\xa0\xef\xbf\xbd");
+  EXPECT_EQ(OneLine(OneLine("\x1b\\")), "\\x1b\\");
+}
+
+TEST(PlainLines, KeepsLineFeedsAlone) {
+  EXPECT_EQ(PlainLines("a\n\rb\x1b[2J\n\xe9"), "a\n\\x0db\\x1b[2J\n\xef\xbf\xbd");
+}
+
+TEST(PlainJson, EscapesWhatATerminalObeys) {
+  EXPECT_EQ(PlainJson("{\"a\": \"caf\xc3\xa9 \xc2\xa0\"}"), "{\"a\": \"caf\xc3\xa9 \xc2\xa0\"}");
+  EXPECT_EQ(PlainJson("\"\x7f\xc2\x9b\xc2\xa9\xc2\x80\""), "\"\\u007f\\u009b\xc2\xa9\\u0080\"");
 }
 
 TEST(Figures, ForPeople) {
@@ -65,6 +87,36 @@ TEST(WrapText, BreaksBetweenWords) {
   EXPECT_EQ(WrapText("one two three four", "- ", "  ", 10), "- one two\n  three\n  four\n");
   EXPECT_EQ(WrapText("one two", "", "", 0), "one two\n");
   EXPECT_EQ(WrapText("averyverylongword b", "", "", 5), "averyverylongword\nb\n");
+  EXPECT_EQ(WrapText("a\nb \x1b[2J", "", "  ", 0), "a\\nb \\x1b[2J\n");
+}
+
+// Names that a program chose, wherever they stand in a text.
+TEST(Text, HoldsNothingThatATerminalObeys) {
+  results::Locks locks;
+  locks.add_locks()->set_name("in\x1b[2J");
+  results::DeadlockWait* wait = locks.add_deadlocks()->add_waits();
+  wait->set_waiter("w\x1b]0;title\x07");
+  wait->set_holder(
+      "h\xc2\x9b"
+      "2J");
+  wait->add_frames()->set_name("f\nforged line");
+  results::Overview overview;
+  overview.add_processes();
+  overview.mutable_steps()->set_name("s\x1b[1A");
+  overview.mutable_environment()->add_frameworks("torch\x1b[2J");
+  results::Frame* frame = overview.mutable_memory()->add_peak_stack();
+  frame->set_name("alloc\r\nforged line");
+  overview.mutable_memory()->set_count(1);
+  for (const google::protobuf::Message* result :
+       std::initializer_list<const google::protobuf::Message*>{&locks, &overview}) {
+    const std::string text = Render(*result, Format::kText, {}, 0);
+    EXPECT_TRUE(std::none_of(text.begin(), text.end(), [](unsigned char c) {
+      return (c < 0x20 && c != '\n') || c == 0x7f;
+    })) << text;
+    EXPECT_EQ(text.find("\xc2\x9b"), std::string::npos) << text;
+    EXPECT_EQ(text.find("\nforged line"), std::string::npos) << text;
+    EXPECT_NE(text.find("forged line"), std::string::npos) << text;
+  }
 }
 
 TEST(Json, NumbersEnumsAndAbsentFields) {

@@ -21,6 +21,28 @@ TEST(UnionOf, MergesTouchingAndOverlappingAndDropsEmpty) {
   EXPECT_EQ(merged, (std::vector<Interval>{{0, 7}, {10, 30}}));
 }
 
+TEST(UnionOfAll, IsTheUnionOfWhatIsInTheLists) {
+  EXPECT_TRUE(UnionOfAll({}).empty());
+  EXPECT_EQ(UnionOfAll({{{3, 4}}}), (std::vector<Interval>{{3, 4}}));
+  EXPECT_EQ(UnionOfAll({{{0, 10}, {20, 30}}, {}, {{10, 12}, {25, 40}}}),
+            (std::vector<Interval>{{0, 12}, {20, 40}}));
+  std::mt19937 random(11);
+  for (size_t count = 1; count < 9; ++count) {
+    std::vector<std::vector<Interval>> lists;
+    std::vector<Interval> all;
+    for (size_t i = 0; i < count; ++i) {
+      std::vector<Interval> list;
+      for (int k = 0; k < 20; ++k) {
+        const auto start = static_cast<int64_t>(random() % 1000);
+        list.push_back({start, start + static_cast<int64_t>(random() % 20)});
+      }
+      lists.push_back(UnionOf(list));
+      all.insert(all.end(), list.begin(), list.end());
+    }
+    EXPECT_EQ(UnionOfAll(lists), UnionOf(all)) << count;
+  }
+}
+
 TEST(CoveredLength, CountsOnlyWithinTheWindow) {
   const std::vector<Interval> spans = {{0, 10}, {20, 30}, {40, 50}};
   EXPECT_EQ(CoveredLength(spans, {5, 45}), 5 + 10 + 5);

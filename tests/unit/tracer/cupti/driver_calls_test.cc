@@ -144,5 +144,46 @@ TEST(DriverCalls, InAnyOrderEachCallIsCountedOnce) {
   EXPECT_EQ(released, own);
 }
 
+// A program may make a thread for each of its requests.
+TEST(DriverCalls, OfThreadsThatHaveNoneHeldFewAreRemembered) {
+  DriverCalls calls;
+  calls.Hold(Call(1, 5, 110, 190));
+  calls.Forget(Call(1, 6, 400, 500));
+  calls.Hold(Call(2, 7, 110, 190));
+  size_t most = 0;
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    calls.Forget(Call(10 + i, 10 + i, 100 + i, 200 + i));
+    if (i % 2000 != 1999) continue;
+    most = std::max(most, calls.threads());
+    if (i == 1999) {
+      EXPECT_TRUE(Released(&calls, 1).empty());
+      EXPECT_EQ(calls.threads(), 2u);
+    } else if (i == 3999) {
+      EXPECT_EQ(Released(&calls, 2), std::vector<uint32_t>{5}) << "its thread had gone on before";
+    } else {
+      EXPECT_TRUE(Released(&calls, 3).empty());
+    }
+  }
+  EXPECT_LE(most, DriverCalls::kManyThreads + 2000);
+  EXPECT_LT(calls.memory_bytes(), 1u << 20);
+  calls.Forget(Call(2, 8, 400, 500));
+  EXPECT_EQ(Released(&calls, 4), std::vector<uint32_t>{7});
+}
+
+// The one whose call comes when its thread was forgotten waits for the next, or to the limit.
+TEST(DriverCalls, OfAThreadThatWasForgottenNoneIsLost) {
+  DriverCalls calls;
+  calls.Forget(Call(1, 6, 400, 500));
+  for (uint32_t i = 0; i < 5000; ++i) calls.Forget(Call(10 + i, 10 + i, 100, 200));
+  EXPECT_TRUE(Released(&calls, 1).empty());
+  EXPECT_EQ(calls.threads(), 0u);
+  calls.Hold(Call(1, 5, 110, 190));
+  calls.Hold(Call(2, 7, 110, 190));
+  EXPECT_TRUE(Released(&calls, 2).empty());
+  calls.Forget(Call(1, 8, 600, 700));
+  EXPECT_EQ(Released(&calls, 3), std::vector<uint32_t>{5});
+  EXPECT_EQ(Released(&calls, 3 + kLimit), std::vector<uint32_t>{7});
+}
+
 }  // namespace
 }  // namespace gpuprof::tracer::cupti

@@ -7,7 +7,10 @@
 #include "tracer/cupti/thread_lives.h"
 
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -144,6 +147,31 @@ TEST_F(ThreadLivesTest, OnlySoManyAreRemembered) {
   EXPECT_EQ(TrackAt(1001, 900'000), 2u);
   EXPECT_EQ(TrackAt(1000 + ThreadLives::kMostEnded, 900'000), 1 + ThreadLives::kMostEnded);
   EXPECT_EQ(TrackAt(1000, 900'000), 101u) << "the oldest made room";
+}
+
+// One after the other, as for requests: a thread that lives, or whose calls go on, stays the same.
+TEST_F(ThreadLivesTest, OfVeryManyWithoutARingThoseThatHaveEndedAreForgotten) {
+  constexpr uint32_t kNoThread = 10'000'000;  // and above: Linux gives no such ids
+  const auto living = static_cast<uint32_t>(syscall(SYS_gettid));
+  constexpr uint32_t kBusy = kNoThread, kEnded = kNoThread + 1;
+  const uint32_t tracks[] = {TrackAt(living, 400), TrackAt(kBusy, 400), TrackAt(kEnded, 400)};
+  size_t most = 0;
+  std::vector<uint8_t> message;
+  uint32_t told = 0;
+  for (uint32_t i = 0; i < 100'000; ++i) {
+    const uint32_t track = TrackAt(kNoThread + 10 + i, 400);
+    ASSERT_EQ(TrackAt(kNoThread + 10 + i, 500), track);
+    if (i % 500 != 499) continue;
+    EXPECT_EQ(TrackAt(kBusy, 400), tracks[1]);
+    message.clear();
+    told += lives_.TakeMade(kNow, &message);
+    most = std::max(most, lives_.made());
+  }
+  EXPECT_EQ(told, 100'003u) << "each once";
+  EXPECT_LE(most, ThreadLives::kMostMade);
+  EXPECT_EQ(TrackAt(living, 400), tracks[0]);
+  EXPECT_EQ(TrackAt(kBusy, 400), tracks[1]);
+  EXPECT_NE(TrackAt(kEnded, 400), tracks[2]);
 }
 
 }  // namespace

@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See device_gaps.h.
+
+#include "analysis/passes/device_gaps.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace gpuprof::analysis {
+namespace {
+
+template <typename Table>
+Interval SpanOf(const Table& table, size_t row) {
+  return {table.end_ns[row] - table.duration_ns[row], table.end_ns[row]};
+}
+
+template <typename Table>
+std::vector<Interval> BusyOfTable(const Table& table) {
+  std::vector<Interval> spans;
+  spans.reserve(table.rows());
+  for (size_t i = 0; i < table.rows(); ++i) spans.push_back(SpanOf(table, i));
+  return UnionOf(std::move(spans));
+}
+
+template <typename Table>
+void FindLaunchesOfTable(const Table& table, const Launches& launches, std::vector<Gap>* gaps) {
+  for (size_t i = 0; i < table.rows(); ++i) {
+    const int64_t start = SpanOf(table, i).start;
+    const auto gap = std::lower_bound(gaps->begin(), gaps->end(), start,
+                                      [](const Gap& g, int64_t time) { return g.span.end < time; });
+    if (gap == gaps->end() || gap->span.end != start) continue;
+    const Launch* launch = launches.Find(table.correlation[i]);
+    if (launch == nullptr || (gap->has_launch && gap->launch.start <= launch->start_ns)) continue;
+    gap->has_launch = true;
+    gap->launch = {launch->start_ns, launch->end_ns};
+  }
+}
+
+}  // namespace
+
+bool HasWork(const Track& track) {
+  return track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
+             track.graph_launch.rows() !=
+         0;
+}
+
+std::vector<Interval> BusyOf(const Track& track) {
+  std::vector<std::vector<Interval>> tables;
+  tables.push_back(BusyOfTable(track.kernel));
+  tables.push_back(BusyOfTable(track.memcpy));
+  tables.push_back(BusyOfTable(track.memset));
+  tables.push_back(BusyOfTable(track.graph_launch));
+  return UnionOfAll(std::move(tables));
+}
+
+std::vector<Interval> CapturesOf(const Process& process) {
+  std::vector<Interval> captures;
+  for (const CaptureWindow& capture : process.captures)
+    captures.push_back({capture.start_ns, capture.end_ns});
+  return captures;
+}
+
+std::vector<Interval> WorkWindows(std::span<const Interval> captures,
+                                  const std::vector<Interval>& busy) {
+  std::vector<Interval> windows;
+  const auto first_from = [&](int64_t time) {
+    return std::lower_bound(busy.begin(), busy.end(), time,
+                            [](const Interval& span, int64_t t) { return span.start < t; });
+  };
+  for (const Interval& capture : captures) {
+    const auto first = first_from(capture.start);
+    const auto behind = first_from(capture.end);
+    if (first < behind) windows.push_back({first->start, (behind - 1)->end});
+  }
+  return UnionOf(std::move(windows));
+}
+
+std::vector<Gap> GapsIn(const std::vector<Interval>& windows, const std::vector<Interval>& busy) {
+  std::vector<Gap> gaps;
+  size_t window = 0;
+  for (size_t i = 1; i < busy.size(); ++i) {
+    const Interval gap = {busy[i - 1].end, busy[i].start};
+    while (window < windows.size() && windows[window].end < gap.end) ++window;
+    if (window == windows.size()) break;
+    if (windows[window].start > gap.start) continue;  // between two captures
+    gaps.emplace_back().span = gap;
+  }
+  return gaps;
+}
+
+void FindLaunches(const Track& track, const Launches& launches, std::vector<Gap>* gaps) {
+  FindLaunchesOfTable(track.kernel, launches, gaps);
+  FindLaunchesOfTable(track.memcpy, launches, gaps);
+  FindLaunchesOfTable(track.memset, launches, gaps);
+  FindLaunchesOfTable(track.graph_launch, launches, gaps);
+}
+
+void IdleTimes::Add(const Gap& gap) {
+  if (!gap.has_launch) {
+    unknown_ns += gap.span.length();
+  } else if (gap.launch.end <= gap.span.start) {
+    dependency_ns += gap.span.length();
+  } else {
+    const int64_t begun = std::clamp(gap.launch.start, gap.span.start, gap.span.end);
+    host_ns += begun - gap.span.start;
+    launch_ns += gap.span.end - begun;
+  }
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,59 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which devices the processes asked for worked on, each once, whatever number a process knows it
+// by: told apart by host and by CUPTI's uuid, and with MIG by the instances too. Where no uuid was
+// recorded a device is one that a process gives a number to, and may be the same as another. For
+// passes whose figures are of devices and not of processes. One thread.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/passes/context.h"
+
+namespace gpuprof::analysis {
+
+struct UsedDevice {
+  struct User {
+    size_t process = 0;   // index in the trace
+    uint32_t number = 0;  // what it calls the device
+  };
+  std::vector<User> users;   // by index
+  uint32_t owner_count = 0;  // processes, images before an exec not counted
+  bool has_uuid = false;
+  // It has none, and other processes used a device of its host that may be this one.
+  bool is_untold = false;
+};
+
+class UsedDevices {
+ public:
+  explicit UsedDevices(const PassContext& context);
+
+  // In the order in which the trace's processes used them.
+  const std::vector<UsedDevice>& all() const { return devices_; }
+  // The place in it of what a process asked for that has work on it calls so.
+  size_t Of(size_t process, uint32_t number) const { return places_.at({process, number}); }
+
+  uint32_t shared_count() const;  // used by several processes
+  uint32_t untold_count() const;
+  // Processes that were not asked for, and worked on one of them too.
+  uint32_t left_out_process_count() const { return left_out_process_count_; }
+
+ private:
+  std::vector<UsedDevice> devices_;
+  std::map<std::pair<size_t, uint32_t>, size_t> places_;
+  uint32_t left_out_process_count_ = 0;
+};
+
+// Where some are untold: says so, and what that means for the figures.
+void AddUntoldNote(const UsedDevices& devices, std::string_view meaning, results::Meta* meta);
+
+// Where rows are of one process each: which of them are of the same device.
+void AddSharedNotes(const PassContext& context, const UsedDevices& devices, results::Meta* meta);
+
+}  // namespace gpuprof::analysis
