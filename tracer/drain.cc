@@ -132,7 +132,7 @@ bool Drain::JoinFlight() {
   if (flight_ == nullptr) return true;
   char path[kPathBytes];
   TracePath(*host_->settings, proto::kRingSuffix, path);
-  const bool has_ring_file = access(path, F_OK) == 0;
+  const bool has_ring_file = flight_->folder()->Has(path);
   const uint64_t lost_before = flight_->rows_lost();
   const bool joined = flight_->JoinInto(&writer_, /*leaves_holes=*/!has_ring_file);
   if (!joined && has_ring_file) return false;

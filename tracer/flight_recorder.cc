@@ -54,6 +54,8 @@ FlightRecorder::FlightRecorder(const char* stem_path, uint64_t bytes,
     : segment_bytes_(bytes / kSegments), header_(header) {
   strncpy(stem_, stem_path, sizeof(stem_) - 1);
   stem_[sizeof(stem_) - 1] = 0;
+  folder_.Keep(stem_);
+  writer_.LiveIn(&folder_);
   writer_.AskForRoom(this);
 }
 
@@ -67,7 +69,7 @@ int FlightRecorder::Create() {
   // Not ours, and recovery would take it for one of ours: it gets out of the way.
   char aside[kPathBytes + 2];
   strcpy(stpcpy(aside, path), "~");
-  if (rename(path, aside) != 0) return errno;
+  if (!folder_.Rename(path, aside)) return errno;
   return writer_.Create(path, header_) ? 0 : errno;
 }
 
@@ -118,14 +120,16 @@ uint64_t FlightRecorder::BytesFrom(uint32_t number) const {
 bool FlightRecorder::LetGoOldest() {
   char path[kPathBytes];
   if (!codec::SegmentPath(stem_, oldest_, path, sizeof(path))) return false;
-  const int fd = open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  const int fd = folder_.Open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
   const uint64_t last = fd >= 0 ? codec::LastEventTime(fd) : 0;
+  const uint64_t rows = WrittenInto(oldest_).rows;
   // Where no name may be removed from the bundle, what the file holds can go all the same.
   constexpr off_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
-  const bool has_gone = unlink(path) == 0 || (fd >= 0 && ftruncate(fd, kFrontBytes) == 0);
+  const bool has_gone = folder_.Unlink(path) || (fd >= 0 && ftruncate(fd, kFrontBytes) == 0);
   if (fd >= 0) close(fd);
   if (!has_gone) return false;
   if (last > let_go_until_) let_go_until_ = last;
+  rows_let_go_ += rows;
   ++oldest_;
   return true;
 }
@@ -142,6 +146,7 @@ bool FlightRecorder::MakeRoom() {
   room_made_ns_ = now;
   const uint64_t rows = WrittenInto(oldest_).rows;
   if (!LetGoOldest()) return false;
+  rows_let_go_ -= rows;
   rows_lost_before_ += rows;
   begin_again_ns_ = 0;  // there may be room for the next segment, too
   return true;
@@ -195,7 +200,7 @@ bool FlightRecorder::JoinInto(codec::TraceWriter* trace, bool leaves_holes) {
     const FileParts::Part& part = files.part[i];
     const uint64_t rows_before = trace->rows_in_file();
     codec::CopyResult result = codec::CopyResult::kCutShort;
-    const int fd = open(part.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    const int fd = folder_.Open(part.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
     // Where this thread may not open it, whoever recovers may.
     const bool is_seen = fd >= 0 || errno == ENOENT;
     if (fd >= 0) {
@@ -213,7 +218,7 @@ bool FlightRecorder::JoinInto(codec::TraceWriter* trace, bool leaves_holes) {
       trace->LeaveHole();
       if (part.rows > rows) rows_lost_before_ += part.rows - rows;
     }
-    unlink(part.path);
+    folder_.Unlink(part.path);
     ++oldest_;
   }
   writer_.Close();
@@ -225,7 +230,7 @@ uint64_t FlightRecorder::Drop() {
   char path[kPathBytes];
   for (; oldest_ != next_; ++oldest_) {
     rows += WrittenInto(oldest_).rows;
-    if (codec::SegmentPath(stem_, oldest_, path, sizeof(path))) unlink(path);
+    if (codec::SegmentPath(stem_, oldest_, path, sizeof(path))) folder_.Unlink(path);
   }
   writer_.Close();
   return rows > rows_of_torn_ ? rows - rows_of_torn_ : 0;

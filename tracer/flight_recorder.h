@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "proto/codec/kept_folder.h"
 #include "proto/codec/segments.h"
 #include "proto/codec/trace_writer.h"
 
@@ -64,10 +65,16 @@ class FlightRecorder final : private codec::RoomMaker {
   bool AddTo(FileParts* files) const;
   bool CanWriteHere() { return !writer_.is_open() || writer_.CanWriteHere(); }
   // A forked child's copy.
-  void Abandon() { writer_.Abandon(); }
+  void Abandon() {
+    writer_.Abandon();
+    folder_.Close();
+  }
+  codec::KeptFolder* folder() { return &folder_; }
 
   uint64_t segment_bytes() const { return segment_bytes_; }
   uint64_t rows_lost() const { return rows_lost_before_ + writer_.rows_lost(); }
+  // Rows that were let go, older than what is kept. Not those that a full disk cost.
+  uint64_t rows_let_go() const { return rows_let_go_; }
   uint64_t bytes_written() const { return bytes_before_ + writer_.bytes_written(); }
   int last_error() const { return writer_.is_open() ? writer_.last_error() : begin_error_; }
 
@@ -93,6 +100,7 @@ class FlightRecorder final : private codec::RoomMaker {
   char stem_[kPathBytes - 20];
   uint64_t segment_bytes_;
   proto::FileHeader header_;
+  codec::KeptFolder folder_;  // a program may change its root at any time
   codec::TraceWriter writer_;
   uint32_t oldest_ = 0;
   uint32_t next_ = 0;                // number of the next segment
@@ -104,6 +112,7 @@ class FlightRecorder final : private codec::RoomMaker {
   uint64_t let_go_until_ = 0;  // latest tick of any event that is gone
   uint64_t told_until_ = 0;    // the same, as the newest segment tells it
   bool begun_ = false;
+  uint64_t rows_let_go_ = 0;
   uint64_t rows_lost_before_ = 0;
   uint64_t bytes_before_ = 0;
   uint64_t rows_of_torn_ = 0;  // that JoinInto has copied of the segment at which it failed

@@ -197,6 +197,7 @@ void Drain::WriteHealth() {
   writer.Varint(16, proto::kTimeHookOneIn);
   writer.Varint(17, ProcessCpu());
   AppendGpuRates(&writer, activities_.budget());
+  if (flight_ != nullptr) writer.Varint(21, flight_->rows_let_go());
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
                "tensors on the CPU are not recorded: PyTorch had made some before the capture "

@@ -34,20 +34,21 @@ constexpr char kNoEnd[] = "no end marker: its process was killed, or still runs"
 class IdCheck {
  public:
   void Define(uint32_t id) { defined_.insert(id); }
-  void Refer(const std::vector<uint64_t>& ids, uint64_t offset) {
+  void Refer(const std::vector<uint64_t>& ids, size_t file, uint64_t offset) {
     uint64_t last = 0;
     for (const uint64_t id : ids) {
       if (id == last || id <= kReserved) continue;
       last = id;
-      referred_.try_emplace(id, offset);
+      referred_.try_emplace(id, file, offset);
     }
   }
   // The first reference to an id without definition; false: there is none.
-  bool FindUndefined(uint64_t* id, uint64_t* offset) const {
+  bool FindUndefined(uint64_t* id, size_t* file, uint64_t* offset) const {
     for (const auto& [referred, at] : referred_) {
       if (referred <= UINT32_MAX && defined_.count(static_cast<uint32_t>(referred)) != 0) continue;
       *id = referred;
-      *offset = at;
+      *file = at.first;
+      *offset = at.second;
       return true;
     }
     return false;
@@ -56,22 +57,44 @@ class IdCheck {
  private:
   static constexpr uint64_t kReserved = 1;  // 0: none, 1: the table was full
   std::unordered_set<uint32_t> defined_;
-  std::map<uint64_t, uint64_t> referred_;  // id, offset of the first block that names it
+  // By id: the file and the offset of the first block that names it.
+  std::map<uint64_t, std::pair<size_t, uint64_t>> referred_;
 };
 
+// A trace, and what belongs behind it.
 class Check {
  public:
-  Check(std::string directory, bool is_alive, FileReport* report)
-      : directory_(std::move(directory)), is_alive_(is_alive), report_(report) {}
+  Check(std::string directory, bool is_alive, std::vector<FileReport>* reports)
+      : directory_(std::move(directory)), is_alive_(is_alive), reports_(*reports) {}
 
   void Run() {
-    Result<FileBytes> file = ReadFile(directory_ + "/" + report_->name);
+    for (; at_ < reports_.size(); ++at_) CheckFile();
+    CheckIds();
+  }
+
+ private:
+  FileReport& report() { return reports_[at_]; }
+  bool IsSegment() const { return at_ != 0; }
+  void Find(uint64_t offset, std::string what) {
+    constexpr size_t kMostFindings = 100;
+    if (report().findings.size() >= kMostFindings) {
+      ++report().findings_not_told;
+    } else {
+      report().findings.push_back({offset, std::move(what)});
+    }
+  }
+  void Note(std::string text) { report().notes.push_back(std::move(text)); }
+
+  void CheckFile() {
+    Result<FileBytes> file = ReadFile(directory_ + "/" + report().name);
     if (!file.ok()) return Find(0, file.error().message);
     bytes_ = std::move(*file);
-    report_->bytes = bytes_.bytes;
+    report().bytes = bytes_.bytes;
+    scan_ = {};
     const bool is_trace = codec::Scan(bytes_.data.get(), bytes_.bytes, &scan_);
+    const bool may_be_torn = is_alive_ || (IsSegment() && at_ + 1 == reports_.size());
     for (const codec::Fault& fault : scan_.faults) {
-      if (is_alive_ && is_trace && fault.offset >= scan_.readable_bytes) {
+      if (may_be_torn && is_trace && fault.offset >= scan_.readable_bytes) {
         Note("the last block was being written");
       } else {
         Find(fault.offset, fault.what);
@@ -80,27 +103,15 @@ class Check {
     if (!is_trace) return;
     CheckHeader();
     CheckSequence();
+    unknown_blocks_ = unknown_rows_ = 0;
     for (const BlockRef& block : scan_.blocks) CheckBlock(block);
-    CheckIds();
     CheckEnd();
   }
 
- private:
-  void Find(uint64_t offset, std::string what) {
-    constexpr size_t kMostFindings = 100;
-    if (report_->findings.size() >= kMostFindings) {
-      ++report_->findings_not_told;
-    } else {
-      report_->findings.push_back({offset, std::move(what)});
-    }
-  }
-  void Note(std::string text) { report_->notes.push_back(std::move(text)); }
-
   void CheckHeader() {
     Stem stem;
-    const std::string& name = report_->name;
-    const size_t suffix = std::strlen(proto::kTraceSuffix);
-    if (name.size() <= suffix || !ParseStem(name.substr(0, name.size() - suffix), &stem)) return;
+    const std::string& name = report().name;
+    if (!ParseStem(name.substr(0, name.find('.')), &stem)) return;
     if (stem.pid != scan_.header.pid || stem.start_id != scan_.header.start_id) {
       Find(0, "the header is of process " + std::to_string(scan_.header.pid) +
                   ", the file's name is of another");
@@ -123,7 +134,7 @@ class Check {
   }
 
   void CheckBlock(const BlockRef& block) {
-    ++report_->blocks;
+    ++report().blocks;
     const uint16_t kind = block.header.kind;
     if (IsTableKind(kind)) return CheckTable(block);
     if (proto::FindTable(static_cast<ChunkKind>(kind)) != nullptr) return CheckEvents(block);
@@ -173,7 +184,7 @@ class Check {
       if (back > id || (back == id && back != 0)) {
         return Find(offset, "call stack " + std::to_string(id) + " hangs on one that is not there");
       }
-      if (back != 0) stacks_.Refer({id - back}, offset);
+      if (back != 0) stacks_.Refer({id - back}, at_, offset);
       stacks_.Define(static_cast<uint32_t>(id));
     }
   }
@@ -184,7 +195,7 @@ class Check {
     if (!decoder_.DecodeEvents(bytes_.data.get(), block, &columns_, &fault)) {
       return Find(fault.offset, fault.what);
     }
-    report_->rows += columns_.count;
+    report().rows += columns_.count;
     if (columns_.count != header.count || columns_.track != header.track ||
         static_cast<uint16_t>(columns_.kind) != header.kind || columns_.capture != header.capture ||
         columns_.dropped_before != header.dropped_before) {
@@ -193,20 +204,20 @@ class Check {
     CheckTimes(block);
     switch (columns_.kind) {
       case ChunkKind::kHeap:
-        return stacks_.Refer(columns_.column[proto::heap_column::kStack], block.offset);
+        return stacks_.Refer(columns_.column[proto::heap_column::kStack], at_, block.offset);
       case ChunkKind::kWait:
-        return stacks_.Refer(columns_.column[proto::wait_column::kStack], block.offset);
+        return stacks_.Refer(columns_.column[proto::wait_column::kStack], at_, block.offset);
       case ChunkKind::kLaunch:
-        return stacks_.Refer(columns_.column[proto::launch_column::kStack], block.offset);
+        return stacks_.Refer(columns_.column[proto::launch_column::kStack], at_, block.offset);
       case ChunkKind::kOp:
-        return strings_.Refer(columns_.column[proto::op_column::kName], block.offset);
+        return strings_.Refer(columns_.column[proto::op_column::kName], at_, block.offset);
       case ChunkKind::kRange:
-        strings_.Refer(columns_.column[proto::range_column::kName], block.offset);
-        return strings_.Refer(columns_.column[proto::range_column::kDomain], block.offset);
+        strings_.Refer(columns_.column[proto::range_column::kName], at_, block.offset);
+        return strings_.Refer(columns_.column[proto::range_column::kDomain], at_, block.offset);
       case ChunkKind::kRangeValue:
         return CheckValues(block);
       case ChunkKind::kProcessEvent:
-        return strings_.Refer(columns_.column[proto::process_column::kText], block.offset);
+        return strings_.Refer(columns_.column[proto::process_column::kText], at_, block.offset);
       default:
         return;
     }
@@ -214,8 +225,8 @@ class Check {
 
   void CheckValues(const BlockRef& block) {
     namespace c = proto::range_value_column;
-    strings_.Refer(columns_.column[c::kName], block.offset);
-    strings_.Refer(columns_.column[c::kDomain], block.offset);
+    strings_.Refer(columns_.column[c::kName], at_, block.offset);
+    strings_.Refer(columns_.column[c::kDomain], at_, block.offset);
     const std::vector<uint64_t>& operations = columns_.column[c::kOperation];
     const std::vector<uint64_t>& values = columns_.column[c::kValue];
     std::vector<uint64_t> texts;
@@ -223,7 +234,7 @@ class Check {
       const auto operation = static_cast<uint32_t>(operations[row]);
       if (proto::RangeValueOf(operation) == proto::RangeValue::kText) texts.push_back(values[row]);
     }
-    strings_.Refer(texts, block.offset);
+    strings_.Refer(texts, at_, block.offset);
   }
 
   // Every table begins with its time.
@@ -252,10 +263,10 @@ class Check {
   void CheckIds() {
     uint64_t id = 0;
     uint64_t offset = 0;
-    if (strings_.FindUndefined(&id, &offset)) {
+    if (strings_.FindUndefined(&id, &at_, &offset)) {
       Find(offset, "rows name string " + std::to_string(id) + ", which no table defines");
     }
-    if (stacks_.FindUndefined(&id, &offset)) {
+    if (stacks_.FindUndefined(&id, &at_, &offset)) {
       Find(offset, "rows name call stack " + std::to_string(id) + ", which no table defines");
     }
   }
@@ -265,8 +276,9 @@ class Check {
       Note(std::to_string(unknown_blocks_) + " blocks with " + std::to_string(unknown_rows_) +
            " rows are of kinds that this gpuprof does not know: made by a newer one");
     }
+    if (!scan_.has_end && IsSegment()) return;
     if (!scan_.has_end) {
-      report_->lacks_end = !is_alive_ && scan_.faults.empty();
+      report().lacks_end = !is_alive_ && scan_.faults.empty();
       Note(is_alive_ ? "its process still runs" : kNoEnd);
       return;
     }
@@ -278,15 +290,16 @@ class Check {
     }
     // Whether blocks of unknown kinds hold rows or table entries only their writer knows.
     const uint64_t rows = scan_.end.rows;
-    if (rows < report_->rows || rows > report_->rows + unknown_rows_) {
+    if (rows < report().rows || rows > report().rows + unknown_rows_) {
       Find(scan_.readable_bytes, "the end marker counts " + std::to_string(rows) +
-                                     " rows, the file has " + std::to_string(report_->rows));
+                                     " rows, the file has " + std::to_string(report().rows));
     }
   }
 
   std::string directory_;
   bool is_alive_;
-  FileReport* report_;
+  std::vector<FileReport>& reports_;
+  size_t at_ = 0;  // the trace, then the segments
   FileBytes bytes_;
   codec::TraceScan scan_;
   codec::BlockDecoder decoder_;
@@ -300,11 +313,13 @@ class Check {
 
 }  // namespace
 
-FileReport CheckFile(const std::string& directory, const std::string& name, bool is_alive) {
-  FileReport report;
-  report.name = name;
-  Check(directory, is_alive, &report).Run();
-  return report;
+std::vector<FileReport> CheckTrace(const std::string& directory, const std::string& name,
+                                   const std::vector<std::string>& segments, bool is_alive) {
+  std::vector<FileReport> reports(1 + segments.size());
+  reports[0].name = name;
+  for (size_t i = 0; i < segments.size(); ++i) reports[1 + i].name = segments[i];
+  Check(directory, is_alive, &reports).Run();
+  return reports;
 }
 
 void FindWithoutEnd(FileReport* report) {

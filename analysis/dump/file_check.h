@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The full check of one .gpt file: every byte is read, every block decompressed and decoded. For
-// Verify; different files may be checked on different threads at once. Changes nothing.
+// The full check of one .gpt file, and of the segments of a flight recorder that are not joined to
+// it yet: every byte is read, every block decompressed and decoded. For Verify; different files may
+// be checked on different threads at once. Changes nothing.
 
 #pragma once
 
@@ -29,8 +30,11 @@ struct FileReport {
   bool ok() const { return findings.empty(); }
 };
 
-// `is_alive`: the process still writes, so that a cut end is no finding.
-FileReport CheckFile(const std::string& directory, const std::string& name, bool is_alive);
+// The trace's report, then those of `segments`, names in the same directory from the oldest to the
+// newest. `is_alive`: the process still writes, so that a cut end is no finding; nor is it of the
+// newest segment.
+std::vector<FileReport> CheckTrace(const std::string& directory, const std::string& name,
+                                   const std::vector<std::string>& segments, bool is_alive);
 
 // Where that a trace has no end is no matter of a note: the run ended.
 void FindWithoutEnd(FileReport* report);

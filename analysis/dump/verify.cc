@@ -6,6 +6,8 @@
 
 #include <unistd.h>
 
+#include <iterator>
+#include <map>
 #include <new>
 #include <set>
 #include <string>
@@ -33,6 +35,7 @@ struct BundleReport {
   std::vector<FileReport> files;
   std::vector<InputFault> faults;  // of the bundle as a whole
   std::vector<std::string> notes;
+  bool is_all = true;  // what was checked
 
   bool ok() const {
     for (const FileReport& file : files) {
@@ -64,6 +67,7 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
   report.path = path;
   const proto::Bundle manifest = CheckManifest(found, &report);
   std::set<std::string> alive;
+  std::map<std::string, std::vector<std::string>> segments;  // by the name of their trace
   for (const Stem& stem : found.rings) {
     const bool is_alive = codec::ProcessIsAlive(stem.pid, stem.start_id);
     if (is_alive) alive.insert(stem.name + proto::kTraceSuffix);
@@ -72,28 +76,42 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
                                 ? ": its process still runs"
                                 : ": its process died and its last records are not merged yet; "
                                   "`gpuprof recover` does it"));
+    const std::string stem_path = found.directory + "/" + stem.name;
+    std::vector<std::string> paths = codec::ListSegments(stem_path);
+    if (is_alive && !paths.empty()) {
+      report.is_all = false;
+      report.notes.push_back(stem.name + ".*" + proto::kSegmentSuffix +
+                             ": its process still runs and replaces them: not checked");
+    }
     if (is_alive) continue;
+    for (std::string& segment : paths) segment.erase(0, found.directory.size() + 1);
+    const bool has_segments = !paths.empty();
+    segments[stem.name + proto::kTraceSuffix] = std::move(paths);
     const std::string ring = stem.name + proto::kRingSuffix;
     const std::string damage = codec::CheckRingFile(found.directory + "/" + ring);
     if (!damage.empty()) report.faults.push_back({ring, 0, damage});
-    const std::string stem_path = found.directory + "/" + stem.name;
     const std::string holes = codec::CheckSegments(stem_path);
     if (!holes.empty())
       report.faults.push_back({stem.name + ".*" + proto::kSegmentSuffix, 0, holes});
-    if (codec::HasSegments(stem_path) &&
-        access((stem_path + proto::kTraceSuffix).c_str(), F_OK) != 0) {
+    if (has_segments && access((stem_path + proto::kTraceSuffix).c_str(), F_OK) != 0) {
       report.faults.push_back({stem.name + proto::kTraceSuffix, 0,
                                "missing, while segments of it are there: what names their events "
                                "is lost"});
     }
   }
-  report.files.resize(found.traces.size());
+  std::vector<std::vector<FileReport>> traces(found.traces.size());
   ParallelFor(found.traces.size(), 0, [&](size_t i, int) {
     const std::string& name = found.traces[i];
-    report.files[i] = CheckFile(found.directory, name, alive.count(name) != 0);
-    if (report.files[i].lacks_end && MustHaveEnd(found, manifest, name))
-      FindWithoutEnd(&report.files[i]);
+    const auto behind = segments.find(name);
+    traces[i] = CheckTrace(found.directory, name,
+                           behind != segments.end() ? behind->second : std::vector<std::string>(),
+                           alive.count(name) != 0);
+    FileReport& trace = traces[i].front();
+    if (trace.lacks_end && MustHaveEnd(found, manifest, name)) FindWithoutEnd(&trace);
   });
+  for (std::vector<FileReport>& files : traces) {
+    std::move(files.begin(), files.end(), std::back_inserter(report.files));
+  }
   return report;
 }
 
@@ -125,7 +143,9 @@ std::string TextOf(const BundleReport& report) {
   text += std::to_string(report.files.size()) +
           (report.files.size() == 1 ? " file, " : " files, ") + FormatBytes(bytes) + ", " +
           std::to_string(blocks) + " blocks, " + std::to_string(rows) + " rows" +
-          (report.ok() ? ", every byte checked\n" : " readable\n");
+          (!report.ok()    ? " readable\n"
+           : report.is_all ? ", every byte checked\n"
+                           : ", every byte of these checked\n");
   return text;
 }
 

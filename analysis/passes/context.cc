@@ -82,11 +82,11 @@ void AddWindowNotes(const std::vector<const Process*>& processes, results::Meta*
   for (const Process* process : processes) {
     if (process->kept_from_ns != INT64_MIN) affected.push_back(process);
   }
-  constexpr std::string_view kMeaning =
-      "; what came before was let go (--ring), and figures are of what was kept";
+  constexpr std::string_view kMeaning = ", and figures are of what was kept, but losses of all";
   if (affected.size() > kMostNotes) {
     meta->add_notes(std::to_string(affected.size()) +
-                    " processes: ring: a flight recorder kept only the newest part of each" +
+                    " processes: ring: a flight recorder kept only the newest part of each; what "
+                    "came before was let go (--ring)" +
                     std::string(kMeaning));
     return;
   }
@@ -94,7 +94,8 @@ void AddWindowNotes(const std::vector<const Process*>& processes, results::Meta*
     meta->add_notes("pid " + std::to_string(process->pid) +
                     ": ring: a flight recorder kept only the newest part, " +
                     FormatDuration(CapturedTime(*process)) + " of " +
-                    FormatDuration(process->recorded_ns) + std::string(kMeaning));
+                    FormatDuration(process->recorded_ns) + "; " + WhatWasLetGo(*process) +
+                    std::string(kMeaning));
   }
 }
 
@@ -281,6 +282,8 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
                                       results::Confidence* confidence) const {
   uint64_t rows = 0;
   for (const results::Input& input : meta.inputs()) rows += input.count();
+  uint64_t written = 0;
+  for (const size_t i : selected_) written += WrittenRecords(process(i));
   if (rows == 0) {
     confidence->set_level(results::LEVEL_NONE);
     confidence->set_reason(trace_->faults.empty()
@@ -297,7 +300,7 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason(
         "a process was killed while CUPTI recorded: its last records are missing");
-  } else if (meta.lost_count() * 100 > rows) {
+  } else if (meta.lost_count() * 100 > written) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("more than 1 % of the records were lost");
   } else if (meta.lost_count() > 0) {

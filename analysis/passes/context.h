@@ -104,6 +104,12 @@ std::string_view LossFix(proto::LossKind kind);
 // Records lost by a process, by kind; ring losses of tracks count where health does not tell them.
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process);
 
+// Records of a process that found their way into its trace, those included that a flight recorder
+// let go since: what its losses are a share of.
+uint64_t WrittenRecords(const Process& process);
+// Of a process of which a flight recorder kept the newest part, in words: "what came before ...".
+std::string WhatWasLetGo(const Process& process);
+
 // Operations observed: of a process that was killed, health is up to a second old and the rows are
 // what there is.
 uint64_t OpEventsOf(const Process& process);

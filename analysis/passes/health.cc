@@ -28,7 +28,7 @@ void FillLosses(const Process& process, results::HealthProcess* row) {
     row->set_lost_count(row->lost_count() + count);
   }
   row->set_lost_ratio(Ratio(static_cast<int64_t>(row->lost_count()),
-                            static_cast<int64_t>(row->lost_count() + row->count())));
+                            static_cast<int64_t>(row->lost_count() + WrittenRecords(process))));
 }
 
 void FillOwnTime(const Process& process, results::HealthProcess* row) {
@@ -185,9 +185,8 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
     FillGpuClock(process, row);
     FillGpuRates(process, row);
     if (process.kept_from_ns != INT64_MIN) {
-      row->add_notes(
-          "ring: a flight recorder kept only the newest part; what came before was let go "
-          "(--ring)");
+      row->add_notes("ring: a flight recorder kept only the newest part; " + WhatWasLetGo(process) +
+                     "; losses are of all");
     }
     for (const proto::Note& note : process.health.note()) {
       row->add_notes(note.source() + ": " + note.text());

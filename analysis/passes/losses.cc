@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "analysis/base/units.h"
 #include "analysis/passes/context.h"
 
 namespace gpuprof::analysis {
@@ -139,6 +140,17 @@ std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& proces
   ring_full = std::max({ring_full, dropped, on_tracks});
   if (ring_full > 0) losses.emplace_back(proto::LOSS_RING_FULL, ring_full);
   return losses;
+}
+
+uint64_t WrittenRecords(const Process& process) {
+  constexpr uint64_t kMost = uint64_t{1} << 60;  // files may claim anything
+  return process.rows + std::min(process.health.rows_let_go(), kMost);
+}
+
+std::string WhatWasLetGo(const Process& process) {
+  const uint64_t records = WrittenRecords(process) - process.rows;
+  return "what came before" + (records == 0 ? "" : " (" + FormatCount(records) + " records)") +
+         " was let go (--ring)";
 }
 
 uint64_t OpEventsOf(const Process& process) {

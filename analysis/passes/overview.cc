@@ -204,6 +204,7 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     const proto::Health& health = process.health;
     cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
     cost->set_count(cost->count() + process.rows);
+    cost->set_let_go_count(cost->let_go_count() + WrittenRecords(process) - process.rows);
     cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
     cost->set_activity_missing_ns(
         std::max(cost->activity_missing_ns(), static_cast<int64_t>(health.activity_missing_ns())));

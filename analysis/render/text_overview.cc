@@ -158,17 +158,21 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   std::string out = "Recording\n";
   bool damaged = false;
   for (const results::Input& input : result.meta().inputs()) damaged |= !input.fault().empty();
-  out +=
-      damaged ? "  lost: what the damaged files held; " + FormatNumber(result.meta().lost_count()) +
-                    " more of " + FormatNumber(c.count() + result.meta().lost_count()) + " events\n"
-      : c.activity_missing_ns() != 0
-          ? "  lost: what CUPTI recorded in the last " + FormatDuration(c.activity_missing_ns()) +
-                " before a process was killed; " + FormatNumber(result.meta().lost_count()) +
-                " more of " + FormatNumber(c.count() + result.meta().lost_count()) + " events\n"
-      : result.meta().lost_count() == 0
-          ? "  lost: nothing of " + FormatNumber(c.count()) + " events\n"
-          : "  lost: " + FormatNumber(result.meta().lost_count()) + " of " +
-                FormatNumber(c.count() + result.meta().lost_count()) + " events\n";
+  const uint64_t lost = result.meta().lost_count();
+  std::string all = FormatNumber(c.count() + c.let_go_count() + lost) + " events";
+  if (c.let_go_count() != 0) {
+    all += ", of which the flight recorder let " + FormatNumber(c.let_go_count()) + " go";
+  }
+  std::string what = FormatNumber(lost);
+  if (damaged) {
+    what = "what the damaged files held; " + what + " more";
+  } else if (c.activity_missing_ns() != 0) {
+    what = "what CUPTI recorded in the last " + FormatDuration(c.activity_missing_ns()) +
+           " before a process was killed; " + what + " more";
+  } else if (lost == 0) {
+    what = "nothing";
+  }
+  out += WrapText("lost: " + what + " of " + all, "  ", "        ", options.width);
   const std::string written = FormatBytes(c.file_bytes()) + " written";
   const uint32_t unknown = c.unmeasured_process_count();
   std::string cost =

@@ -9,19 +9,29 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "launcher/bundle.h"
 #include "launcher/command.h"
 #include "launcher/reading.h"
 #include "launcher/text.h"
+#include "proto/codec/segments.h"
 #include "proto/contract.h"
 
 namespace gpuprof::launcher {
 namespace {
 
-// As the reading verbs have it: what is damaged is said and the status is theirs.
-int TellDamage(const std::string& bundle) {
+bool HoldsSegments(const std::string& bundle) {
+  const std::vector<ProcessFiles> processes = ListProcesses(bundle);
+  return std::any_of(processes.begin(), processes.end(),
+                     [](const ProcessFiles& process) { return codec::HasSegments(process.stem); });
+}
+
+// As the reading verbs have it: what is damaged is said and the status is theirs. `in_full`: down
+// to the content of each block.
+int TellDamage(const std::string& bundle, bool in_full) {
   std::shared_ptr<const analysis::Trace> trace;
-  const int opened = OpenInput(bundle, true, &trace);
+  const int opened = OpenInput(bundle, /*headers_only=*/!in_full, &trace);
   if (opened != kExitOk) return opened;
   const int told = SayFaults(*trace);
   if (told != kExitOk) {
@@ -50,13 +60,15 @@ class Recover : public Verb {
       Say(bundle_ + " holds no traces; name the directory that 'gpuprof run' printed");
       return kExitUnreadable;
     }
+    // Segments are copied by blocks and then removed: whether they were whole is to be told now.
+    const bool had_segments = HoldsSegments(bundle_);
     const FinishReport report = FinishProcesses(bundle_, 0, -1, 0);
     for (const std::string& failure : report.failures) Say(failure);
     for (const int32_t pid : report.alive)
       Say("process " + std::to_string(pid) + " is still running and finishes its trace itself");
     PutOut("finished " + Plural(report.finished, "trace", "traces") + "\n");
     // A failure leaves a ring that readers would try again.
-    return report.failures.empty() ? TellDamage(bundle_) : kExitUnreadable;
+    return report.failures.empty() ? TellDamage(bundle_, had_segments) : kExitUnreadable;
   }
 
  private:

@@ -232,9 +232,12 @@ std::string CheckSegments(const std::string& stem) {
   return text;
 }
 
-bool HasSegments(const std::string& stem) {
+std::vector<std::string> ListSegments(const std::string& stem) {
   std::vector<Segment> segments;
-  return FindSegments(stem, &segments) && !segments.empty();
+  std::vector<std::string> paths;
+  if (!FindSegments(stem, &segments)) return paths;
+  for (Segment& segment : segments) paths.push_back(std::move(segment.path));
+  return paths;
 }
 
 bool JoinSegments(const std::string& stem, std::string* error) {

@@ -42,7 +42,9 @@ void AppendKeptFrom(uint64_t ticks, std::vector<uint8_t>* message);
 // Killed at any point, it goes on where it was when called again. True if there are none; false:
 // `error` says why, and nothing is lost.
 bool JoinSegments(const std::string& stem, std::string* error);
-bool HasSegments(const std::string& stem);
+// Their paths, oldest first.
+std::vector<std::string> ListSegments(const std::string& stem);
+inline bool HasSegments(const std::string& stem) { return !ListSegments(stem).empty(); }
 // What is wrong with the segments of a dead process, in words; empty: nothing, or there are none.
 // Changes nothing.
 std::string CheckSegments(const std::string& stem);

@@ -11,7 +11,6 @@
 #include <fcntl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cstring>
@@ -21,6 +20,8 @@
 #include <zstd.h>
 
 #include "proto/codec/crc32c.h"
+#include "proto/codec/high_descriptor.h"
+#include "proto/codec/kept_folder.h"
 #include "proto/codec/tables.h"
 
 namespace gpuprof::codec {
@@ -33,26 +34,9 @@ constexpr int kCompressionLevel = 1;
 constexpr uint64_t kOwnBlockBytes = 1024;
 constexpr size_t kMostBytesOfASeam = 64;  // that it adds to the bound of the compressed size
 constexpr uint64_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::BlockHeader);
-// Programs close or count on low descriptors: ours goes high, but not beyond the table that every
-// process begins with. To make it larger the kernel lets the caller wait for all processors where
-// threads share it, and others that open something wait along.
-constexpr int kHighDescriptors[] = {60, 40, 20};
 
 void* ZstdAllocate(void*, size_t bytes) { return ::operator new(bytes); }
 void ZstdFree(void*, void* at) { ::operator delete(at); }
-
-// Not the library's fstat: its symbol is younger than the oldest system we load on.
-bool Stat(int fd, struct stat* status) { return syscall(SYS_fstat, fd, status) == 0; }
-
-int MoveHigh(int fd) {
-  for (const int lowest : kHighDescriptors) {
-    const int high = fcntl(fd, F_DUPFD_CLOEXEC, lowest);
-    if (high < 0) continue;
-    close(fd);
-    return high;
-  }
-  return fd;
-}
 
 }  // namespace
 
@@ -86,7 +70,8 @@ bool TraceWriter::Adopt(int fd) {
 // Of a writer that has no file.
 bool TraceWriter::Make(const char* path, const proto::FileHeader& header) {
   if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
-  const int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW;
+  const int fd = folder_ != nullptr ? folder_->Open(path, kFlags, 0600) : open(path, kFlags, 0600);
   if (fd < 0) return Fail(errno);
   // A strict umask (0777) would keep its own maker from reading it.
   struct stat status;
@@ -105,7 +90,11 @@ bool TraceWriter::Make(const char* path, const proto::FileHeader& header) {
   front.header.crc = HeaderCrc(front.header);
   if (WriteAll(reinterpret_cast<const uint8_t*>(&front), sizeof front)) return true;
   const int error = last_error_;
-  unlink(path);
+  if (folder_ != nullptr) {
+    folder_->Unlink(path);
+  } else {
+    unlink(path);
+  }
   Close();
   return Fail(error);
 }
@@ -114,6 +103,7 @@ bool TraceWriter::Make(const char* path, const proto::FileHeader& header) {
 // at hand stays the writer's.
 bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
   TraceWriter made;
+  made.folder_ = folder_;
   if (!made.Make(path, header)) return Fail(made.last_error_);
   Close();
   Reset();
@@ -152,7 +142,8 @@ bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_seque
 bool TraceWriter::Reopen() {
   // The number at hand may be a stranger's in this thread's table, and good in another's: it is
   // neither closed nor forgotten.
-  const int fd = open(path_, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  const int fd = folder_ != nullptr ? folder_->Open(path_, kFlags) : open(path_, kFlags);
   if (fd < 0) return Fail(errno);
   struct stat status;
   if (!Stat(fd, &status) || status.st_dev != device_ || status.st_ino != inode_) {

@@ -20,6 +20,8 @@
 
 namespace gpuprof::codec {
 
+class KeptFolder;
+
 // Whoever can free room on a full disk.
 class RoomMaker {
  public:
@@ -69,6 +71,8 @@ class TraceWriter {
   void KeepRoom(uint64_t bytes) { room_kept_ = bytes; }
   // Who is asked when the disk is full (or the quota), for every file of this writer.
   void AskForRoom(RoomMaker* maker) { room_maker_ = maker; }
+  // Reaches its files in `folder`, which outlives it.
+  void LiveIn(KeptFolder* folder) { folder_ = folder; }
   // Takes no more blocks into this file: each fails with `error`. 0: takes them again.
   void Refuse(int error) { refusal_ = error; }
   bool refuses() const { return refusal_ != 0; }
@@ -119,6 +123,7 @@ class TraceWriter {
   uint64_t bytes_written_ = 0;
   uint64_t room_kept_ = 0;
   RoomMaker* room_maker_ = nullptr;
+  KeptFolder* folder_ = nullptr;
   int refusal_ = 0;
   uint64_t rows_in_file_ = 0;
   uint64_t rows_written_ = 0;

@@ -14,7 +14,7 @@ import time
 import numpy
 import pytest
 
-from conftest import GPUPROF, clean_environment, program
+from conftest import GPUPROF, clean_environment, needs_root, program
 from trace_file import WRITE_ERROR, read_bundle
 
 RING = 1 << 20
@@ -82,6 +82,18 @@ def test_without_room_for_another_segment_the_newest_grows_on(same):
     assert not list(outcome.bundle.glob("*.seg"))
 
 
+@needs_root
+def test_another_root(same, tmp_path):
+    """New segments are begun, old ones let go and all of them joined where no path leads to the bundle any more."""
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    outcome = same([program("changed_root"), empty, COUNT], *EXACT)
+    assert outcome.status == 0 and "cannot" not in outcome.words, outcome.words
+    first, last = kept(outcome.trace())
+    assert last == COUNT and first > COUNT // 10
+    assert not list(outcome.bundle.glob("*.seg")) and list(empty.iterdir()) == []
+
+
 def held(pid):
     """Bytes of the files that were removed and that a thread of the process has open still: our threads have tables of their own."""
     files = {}
@@ -115,21 +127,31 @@ def test_after_its_bundle_was_removed_it_takes_no_more_room(session):
     assert not run.bundle.exists(), "nor is it made again"
 
 
-def test_in_a_bundle_that_takes_no_more_files_it_grows_to_a_bound(session):
-    """The bundle has gone elsewhere and its files are open still: what passes is counted, once there is as much as was asked for."""
-    run = session([program("heap_counter"), COUNT * 2, "again"], *EXACT)
+def test_follows_its_bundle(session):
+    """As those follow who have a file open that is renamed."""
+    run = session([program("heap_counter"), COUNT, "again"], *EXACT)
     run.wait_for(lambda: list(run.bundle.glob("*.seg")))
     elsewhere = run.bundle.rename(run.bundle.with_name("elsewhere"))
-    assert run.line() == f"made {2 * COUNT}"
-    run.tell("\n")
-    assert run.line() == f"made {4 * COUNT}"
-    assert sum(path.stat().st_size for path in elsewhere.glob("*.seg")) < RING * 9 // 4
+    assert run.line() == f"made {COUNT}"
+    assert len(list(elsewhere.glob("*.seg"))) > 1
     elsewhere.rename(run.bundle)
     run.tell("\n")
+    assert run.line() == f"made {2 * COUNT}"
+    run.tell("\n")
     outcome = run.finish()
+    assert outcome.status == 0 and "cannot" not in outcome.words, outcome.words
+    assert kept(outcome.trace())[1] == 2 * COUNT
+
+
+def test_in_a_bundle_that_takes_no_more_files_it_grows_to_a_bound(record):
+    """What passes is counted, once there is as much as was asked for."""
+    made = 2 * COUNT
+    outcome = record([program("no_new_files"), made], *EXACT)
     assert outcome.status == 0
     assert outcome.words.count("the trace cannot be written") == 1, outcome.words
-    assert outcome.trace().losses.get(WRITE_ERROR, 0) > 100_000, "what came then is counted"
+    assert sum(path.stat().st_size for path in outcome.bundle.glob("*.gpt")) < RING * 9 // 4
+    trace = outcome.trace()
+    assert trace.losses.get(WRITE_ERROR, 0) > 100_000, "what came then is counted"
 
 
 class Waiting:
@@ -274,6 +296,27 @@ def test_what_is_missing_of_its_files_is_a_fault(tmp_path):
     whole = last - first + 1
     assert 0.5 * whole < counts["segment"] < 0.95 * whole and counts["trace"] >= whole
     assert 0.8 * whole < counts["ring"] <= whole, "all but what stood in the ring"
+
+
+def test_what_a_segment_holds_is_checked_before_and_after_it_is_joined(tmp_path):
+    segments = left_alone(tmp_path / "b")
+
+    def tell(verb):
+        done = subprocess.run([str(GPUPROF), verb, str(tmp_path / "b")], capture_output=True, env=clean_environment(), text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    status, words = tell("verify")
+    assert status == 0 and "\nok: 9 files" in words and "every byte checked" in words, words
+    # Of a block in the middle, where only its content tells.
+    content = bytearray(segments[3].read_bytes())
+    content[len(content) // 2] ^= 0x40
+    segments[3].write_bytes(content)
+    status, words = tell("verify")
+    assert status == 3 and f"{segments[3].name} at byte" in words and "damaged: 9 files" in words, words
+    status, words = tell("recover")
+    assert status == 3 and "finished 1 trace" in words and "'gpuprof verify" in words, words
+    assert not list((tmp_path / "b").glob("*.seg"))
+    assert tell("verify")[0] == 3
 
 
 def test_needs_a_sensible_size(tmp_path):

@@ -26,7 +26,8 @@ constexpr size_t kMost = size_t{8} << 30;
 constexpr size_t kStep = size_t{4} << 20;
 
 struct TruthFile {
-  int descriptor = -1;
+  // Not its descriptor: that is nothing, or another file, to a thread with a table of its own.
+  std::string path;
   char* base = nullptr;
   std::atomic<size_t> used{0};
   std::atomic<size_t> backed{0};
@@ -50,9 +51,13 @@ TruthFile* Open() {
     _exit(97);
   }
   auto* file = new TruthFile;
-  file->descriptor = descriptor;
+  // Chosen by a relative name: where the program was then.
+  char* whole = realpath(path.c_str(), nullptr);
+  file->path = whole != nullptr ? whole : path;
+  free(whole);
   void* base =
       mmap(nullptr, kMost, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0);
+  close(descriptor);
   if (base == MAP_FAILED) _exit(97);
   file->base = static_cast<char*>(base);
   file->owner = getpid();
@@ -71,7 +76,10 @@ void Append(TruthFile* file, const char* text, size_t size) {
     const std::lock_guard lock(file->growing);
     while (file->backed.load(std::memory_order_relaxed) < at + size) {
       const size_t next = file->backed.load(std::memory_order_relaxed) + kStep;
-      if (ftruncate(file->descriptor, static_cast<off_t>(next)) != 0) _exit(97);
+      if (truncate(file->path.c_str(), static_cast<off_t>(next)) != 0) {
+        fprintf(stderr, "fake_gpu: FAKE_GPU_TRUTH: cannot grow %s\n", file->path.c_str());
+        _exit(97);
+      }
       file->backed.store(next, std::memory_order_release);
     }
   }
