@@ -164,9 +164,12 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
   Files files = LoadFiles(*found, rings.alive, options.threads);
   DropUnreadable(&files, trace);
   if (files.empty() && !(trace->has_manifest && found->is_bundle)) {
-    return Unreadable(trace->faults.empty()
-                          ? path + ": no trace in this directory"
-                          : trace->faults.front().file + ": " + trace->faults.front().what);
+    if (trace->faults.empty()) return Unreadable(path + ": no trace in this directory");
+    const InputFault& fault = trace->faults.front();
+    const bool is_other = fault.what.starts_with("not a gpuprof trace");
+    return Unreadable(
+        (found->is_bundle ? path + "/" + fault.file : path) + ": " + fault.what +
+        (is_other ? "; name a directory that `gpuprof run` made, or one .gpt file" : ""));
   }
   CheckEnds(*found, files, trace);
   MarkFlightRecorders(*found, files);

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <utility>
 
 #include "analysis/analysis.h"
 #include "analysis/base/units.h"
@@ -198,6 +199,24 @@ std::string Joined(const std::vector<std::string>& words, std::string_view separ
   return text;
 }
 
+// Never cut within a UTF-8 character.
+std::string Shortened(std::string text, size_t most) {
+  if (text.size() <= most) return text;
+  size_t end = most;
+  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+  return text.substr(0, end) + "...";
+}
+
+// Where the times begin that every result tells: a delayed capture begins late.
+std::string OriginText(const Trace& trace) {
+  const uint64_t started = trace.manifest.started_realtime_ns();
+  const auto origin = static_cast<uint64_t>(trace.origin_realtime_ns);
+  const bool is_later = origin >= started;
+  const uint64_t apart = is_later ? origin - started : started - origin;
+  return FormatDuration(static_cast<int64_t>(std::min<uint64_t>(apart, INT64_MAX))) +
+         (is_later ? " after" : " before") + " the start";
+}
+
 std::string CaptureText(const CaptureWindow& window) {
   std::string text = "capture " + std::to_string(window.number) + ": " +
                      FormatDuration(window.end_ns - window.start_ns) + " from " +
@@ -341,11 +360,7 @@ std::string LostText(const Totals& totals) {
 std::string ShortCommand(const Process& process, size_t most) {
   std::string text = CommandLine(process.argv);
   if (text.empty()) text = ShellWord(process.executable);
-  if (text.size() <= most) return text;
-  // Never cut within a UTF-8 character.
-  size_t end = most;
-  while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
-  return text.substr(0, end) + "...";
+  return Shortened(std::move(text), most);
 }
 
 std::string HowItEnded(const Process& process) {
@@ -415,9 +430,11 @@ std::string DescribeText(const Trace& trace) {
   AddLine(&out, "", "bundle", trace.path);
   if (trace.has_manifest) {
     const proto::Bundle& bundle = trace.manifest;
-    AddLine(&out, "", "command", CommandLine(bundle.command()));
+    constexpr size_t kMostCommand = 1000;  // all of it is in the JSON
+    AddLine(&out, "", "command", Shortened(CommandLine(bundle.command()), kMostCommand));
     AddLine(&out, "", "host", bundle.host());
     AddLine(&out, "", "started", UtcTime(static_cast<int64_t>(bundle.started_realtime_ns())));
+    if (trace.origin_realtime_ns != 0) AddLine(&out, "", "times from", OriginText(trace));
     if (bundle.ended_realtime_ns() != 0) {
       AddLine(&out, "", "lasted",
               FormatDuration(

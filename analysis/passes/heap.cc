@@ -63,7 +63,8 @@ void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProces
   row->set_sample_count(sums.samples);
   FillAllocated(sums, row);
   row->set_peak_bytes(sums.peak.value());
-  row->set_peak_low_bytes(sums.peak.low());
+  // What is live rises with each sample: any of them might have been the peak.
+  row->set_peak_low_bytes(sums.peak.low_of_highest(sums.samples));
   row->set_peak_high_bytes(sums.peak.high());
   row->set_peak_time_ns(memory.peak_time());
   row->set_end_bytes(sums.end.value());

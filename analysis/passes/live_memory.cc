@@ -15,6 +15,20 @@ namespace gpuprof::analysis {
 namespace {
 
 constexpr double kTwoSided95 = 1.959964;
+constexpr double kOneSideOf95 = 0.025;
+
+// How many standard deviations above the mean a normal number is with this probability, below a
+// half.
+double NormalQuantile(double probability) {
+  double low = 0;
+  double high = 40;
+  while (high - low > 1e-6) {
+    const double middle = (low + high) / 2;
+    const bool is_rarer = std::erfc(middle / std::sqrt(2.0)) / 2 < probability;
+    (is_rarer ? high : low) = middle;
+  }
+  return low;
+}
 
 uint64_t Rounded(double value) { return WholeNumber(std::round(value)); }
 
@@ -30,8 +44,12 @@ double UpperGamma(double mean, double variance) {
 
 uint64_t Estimate::value() const { return Rounded(sum); }
 
-uint64_t Estimate::low() const {
-  return Rounded(std::max(seen, sum - kTwoSided95 * std::sqrt(variance)));
+uint64_t Estimate::low() const { return low_of_highest(1); }
+
+uint64_t Estimate::low_of_highest(uint64_t estimates) const {
+  const double distance =
+      estimates > 1 ? NormalQuantile(kOneSideOf95 / static_cast<double>(estimates)) : kTwoSided95;
+  return Rounded(std::max(seen, sum - distance * std::sqrt(variance)));
 }
 
 uint64_t Estimate::high() const {

@@ -24,6 +24,9 @@ struct Estimate {
   double heaviest = 0;
   uint64_t value() const;
   uint64_t low() const;  // 95 % confidence; never below what was seen
+  // The same of the highest of so many estimates. It was not taken at random: where the truth stays
+  // as it is, the highest estimate lies above it (Bonferroni's bound for all of them at once).
+  uint64_t low_of_highest(uint64_t estimates) const;
   // The upper bound of Fay and Feuer for a weighted sum of Poisson numbers (Confidence
   // intervals for directly standardized rates: a method based on the gamma distribution, Statistics
   // in Medicine 16, 1997, 791-801): as if one part more had been seen, of counts an allocation half

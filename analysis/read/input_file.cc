@@ -34,6 +34,8 @@ Error OpenError(const std::string& path, int cause) {
   std::string message = path + ": " + std::strerror(cause);
   if (cause == EACCES)
     message += "; traces belong to the user who ran the program: read them as that user";
+  if (cause == ENOENT || cause == ENOTDIR)
+    message += "; name the directory that `gpuprof run` printed, or a .gpt file in it";
   return Unreadable(std::move(message));
 }
 

@@ -40,16 +40,17 @@ std::string CostText(const results::HealthProcess& p, int width) {
     work += (work.empty() ? "" : ", ") + FormatNumber(p.stack_count()) + " call stacks in " +
             FormatDuration(p.stack_ns());
   }
-  std::string out =
-      WrapText("in the program's threads: " +
-                   (work.empty() ? "nothing that is measured"
-                                 : (p.cost_limited() ? "at most " : "") +
-                                       FormatPercent(p.slowdown_ratio()) + " of the time (" + work +
-                                       "; some are timed, the others taken to be alike" +
-                                       (p.cost_limited() ? ": too much, they had less processor "
-                                                           "time in all)"
-                                                         : ")")),
-               "  cost   ", "         ", width);
+  std::string out = WrapText(
+      "in the program's threads: " +
+          (work.empty()
+               ? "nothing that is measured"
+               : (p.cost_limited() ? "at most " : "") + FormatPercent(p.slowdown_ratio()) +
+                     " of the time" + (p.slowdown_ratio() > 1 ? " of one, all together" : "") +
+                     " (" + work + "; some are timed, the others taken to be alike" +
+                     (p.cost_limited() ? ": too much, they had less processor "
+                                         "time in all)"
+                                       : ")")),
+      "  cost   ", "         ", width);
   out += WrapText("beside them: " + FormatPercent(p.background_ratio()) +
                       " of one processor (drain " + FormatDuration(p.drain_cpu_ns()) +
                       ", control " + FormatDuration(p.control_cpu_ns()) + ")",

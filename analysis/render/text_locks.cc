@@ -74,7 +74,7 @@ std::string Holders(const results::Locks& result, const TextOptions& options) {
   TextTable table;
   table.AddColumn("thread", Align::kLeft, true);
   table.AddColumn("pid", Align::kRight);
-  for (const char* header : {"waited for it", "in the end", "threads"}) {
+  for (const char* header : {"waited for it", "with those behind", "threads"}) {
     table.AddColumn(header, Align::kRight);
   }
   const Pids pid(result.holders());
@@ -85,8 +85,8 @@ std::string Holders(const results::Locks& result, const TextOptions& options) {
                   FormatNumber(holder.waiter_count())});
   }
   return Section(
-      "Who made others wait (in the end: also those that waited for its waiters, while it did not "
-      "wait itself)",
+      "Who made others wait (with those behind: also those that waited for its waiters, while it "
+      "did not wait itself)",
       table, options, result.holders_size());
 }
 

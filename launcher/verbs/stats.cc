@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include <regex>
+#include <set>
+#include <string_view>
 
 #include "launcher/command.h"
 #include "launcher/nearest.h"
@@ -107,12 +109,13 @@ class Stats : public Verb {
     if (pass.keys.empty()) return;
     keys_help_ += (keys_help_.empty() ? "Key of " : "; of ") + std::string(pass.name) + ": ";
     for (const std::string_view key : pass.keys) {
-      keys_ += (keys_.empty() ? "" : "|") + std::string(key);
+      if (listed_.insert(key).second) keys_ += (keys_.empty() ? "" : "|") + std::string(key);
       keys_help_ += (key == pass.keys.front() ? "" : ", ") + std::string(key);
     }
   }
 
   std::vector<std::string> names_;
+  std::set<std::string_view> listed_;  // in keys_; passes share some
   std::string type_, help_, pass_, bundle_, keys_, keys_help_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
   uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;

@@ -185,6 +185,36 @@ TEST(Sampling, IntervalsOfBytesHoldWhereFewSamplesWereTaken) {
   EXPECT_EQ(sampling.NoBytes(false).high(), 0u);
 }
 
+// Where as much is live all the time, the highest estimate is one by chance.
+TEST(Sampling, TheLowerBoundOfAPeakHolds) {
+  constexpr uint32_t kPeriod = 2 << 20;
+  constexpr uint64_t kSize = 64 << 10;
+  constexpr size_t kLive = 1000;
+  constexpr int kRuns = 200;
+  std::mt19937_64 random(6);
+  const Sampling sampling(kPeriod);
+  std::bernoulli_distribution is_sampled(sampling.Probability(kSize, true));
+  int held = 0;
+  int held_of_one = 0;
+  for (int run = 0; run < kRuns; ++run) {
+    LiveMemory memory(kPeriod, 0, 30'000, 1);
+    for (size_t made = 0; made < 30 * kLive; ++made) {
+      const auto time = static_cast<int64_t>(made);
+      if (made >= kLive) memory.Free(time, made - kLive + 1);
+      if (is_sampled(random)) memory.Alloc(time, made + 1, kSize, true, 0);
+    }
+    memory.Finish();
+    Estimate peak = sampling.NoBytes(true);
+    for (size_t i = 0; i < memory.blocks().size(); ++i) {
+      if (memory.LiveAtPeak(i)) sampling.AddBytes(kSize, true, &peak);
+    }
+    held += peak.low_of_highest(memory.blocks().size()) <= kLive * kSize;
+    held_of_one += peak.low() <= kLive * kSize;
+  }
+  EXPECT_GE(held, kRuns * 95 / 100);
+  EXPECT_LT(held_of_one, kRuns * 95 / 100) << "it was to be shown that it needs more";
+}
+
 TEST(Sampling, ExactRowsHaveNoInterval) {
   const Sampling sampling(512 * 1024);
   Estimate bytes;

@@ -18,6 +18,7 @@
 #include <csignal>
 #include <cstdio>
 #include <filesystem>
+#include <memory>
 #include <thread>
 
 #include "tests/unit/codec/codec_test_util.h"
@@ -50,6 +51,27 @@ class Disk {
  private:
   std::string place_;
   bool is_mounted_ = false;
+};
+
+// A folder in which this process may make and remove nothing: root may everywhere, and becomes
+// somebody else.
+class Locked {
+ public:
+  explicit Locked(const std::string& folder) : folder_(folder) {
+    EXPECT_EQ(chmod(folder_.c_str(), 0), 0);
+    EXPECT_EQ(was_root_ ? seteuid(kNobody) : 0, 0);
+  }
+  ~Locked() {
+    EXPECT_EQ(was_root_ ? seteuid(0) : 0, 0);
+    EXPECT_EQ(chmod(folder_.c_str(), 0700), 0);
+  }
+  Locked(const Locked&) = delete;
+  Locked& operator=(const Locked&) = delete;
+
+ private:
+  static constexpr uid_t kNobody = 65534;
+  std::string folder_;
+  bool was_root_ = geteuid() == 0;
 };
 
 class FlightRecorderTest : public testing::Test {
@@ -195,12 +217,11 @@ TEST_F(FlightRecorderTest, NoRoomForTheFirstSegment) {
 // Nothing can be made in the bundle, nor removed from it, and what is open there still grows.
 TEST_F(FlightRecorderTest, WhereNothingCanBeLetGoTheNewestGrowsToABound) {
   WriteUntil(3);
-  const std::string elsewhere = folder_.path() + "-moved";
-  ASSERT_EQ(std::rename(folder_.path().c_str(), elsewhere.c_str()), 0);
+  auto locked = std::make_unique<Locked>(folder_.path());
   const int refused = Refused(&recorder_, kMany);
   const uint64_t bytes = BytesIn(recorder_);
-  EXPECT_EQ(recorder_.last_error(), ENOENT);
-  ASSERT_EQ(std::rename(elsewhere.c_str(), folder_.path().c_str()), 0);
+  EXPECT_EQ(recorder_.last_error(), EACCES);
+  locked.reset();
   EXPECT_GT(refused, 0);
   EXPECT_EQ(recorder_.rows_lost(), static_cast<uint64_t>(refused) * kBlockRows);
   EXPECT_GT(bytes, 7 * kSegmentBytes) << "as much as was asked for";
@@ -215,11 +236,9 @@ TEST_F(FlightRecorderTest, WhereNothingCanBeLetGoTheNewestGrowsToABound) {
 
 TEST_F(FlightRecorderTest, TheOnlySegmentGrowsToABound) {
   WriteUntil(1);
-  const std::string elsewhere = folder_.path() + "-moved";
-  ASSERT_EQ(std::rename(folder_.path().c_str(), elsewhere.c_str()), 0);
+  const Locked locked(folder_.path());
   EXPECT_GT(Refused(&recorder_, kMany), 0);
   const uint64_t bytes = BytesIn(recorder_);
-  ASSERT_EQ(std::rename(elsewhere.c_str(), folder_.path().c_str()), 0);
   EXPECT_GT(bytes, 7 * kSegmentBytes);
   EXPECT_LT(bytes, 10 * kSegmentBytes);
 }
@@ -287,6 +306,20 @@ TEST_F(FlightRecorderTest, WhatHasTheNameOfTheNextSegmentIsPutAside) {
   EXPECT_EQ(RowsOfTrace(&faults), rows_);
   EXPECT_EQ(faults, 0u);
   EXPECT_FALSE(AnySegment());
+}
+
+TEST_F(FlightRecorderTest, FollowsAFolderThatIsRenamed) {
+  WriteUntil(3);
+  const std::string elsewhere = folder_.path() + "-moved";
+  ASSERT_EQ(std::rename(folder_.path().c_str(), elsewhere.c_str()), 0);
+  EXPECT_EQ(Refused(&recorder_, kMany), 0);
+  EXPECT_LT(BytesIn(recorder_), 9 * kSegmentBytes);
+  EXPECT_GT(recorder_.rows_let_go(), 0u);
+  ASSERT_EQ(std::rename(elsewhere.c_str(), folder_.path().c_str()), 0);
+  ASSERT_TRUE(recorder_.JoinInto(&trace_, /*leaves_holes=*/false));
+  size_t faults = 0;
+  EXPECT_EQ(RowsOfTrace(&faults) + recorder_.rows_let_go(), rows_);
+  EXPECT_EQ(faults, 0u);
 }
 
 TEST_F(FlightRecorderTest, AfterTheNewestWasRemovedAnotherIsBegun) {
