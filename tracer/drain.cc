@@ -366,16 +366,16 @@ bool Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
   return writer->WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
 }
 
-void Drain::WriteTableBlock(ChunkKind kind, int field, const std::vector<uint8_t>& message,
+bool Drain::WriteTableBlock(ChunkKind kind, int field, const std::vector<uint8_t>& message,
                             uint32_t entries) {
   const bool passes = kind == ChunkKind::kClocks || kind == ChunkKind::kThreads;
   codec::TraceWriter* writer = passes ? PassingWriter() : &writer_;
-  writer->WriteTable(kind, capture_, field, message.data(), message.size(), entries);
+  return writer->WriteTable(kind, capture_, field, message.data(), message.size(), entries);
 }
 
 // No ring holds these rows: what is written is all there is.
 void Drain::WriteRowBlock(codec::ChunkBuilder* rows) {
-  if (!has_all_names_) return PassingWriter()->LoseEvents(rows);
+  if (!has_all_names_) return LoseRowBlock(rows);
   PassingWriter()->WriteEvents(rows, capture_, ~uint64_t{0});
 }
 

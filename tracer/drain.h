@@ -99,10 +99,11 @@ class Drain final : private cupti::BlockSink {
   bool WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
   // What was lost, at the end of a capture, also where there is room for nothing else.
   void WriteHealth();
-  void WriteTableBlock(proto::ChunkKind kind, int field, const std::vector<uint8_t>& message,
+  bool WriteTableBlock(proto::ChunkKind kind, int field, const std::vector<uint8_t>& message,
                        uint32_t entries) override;
   void WriteStringsBlock() override { has_all_names_ = WriteInternTables(); }
   void WriteRowBlock(codec::ChunkBuilder* rows) override;
+  void LoseRowBlock(codec::ChunkBuilder* rows) override { PassingWriter()->LoseEvents(rows); }
   uint32_t TimeShift() const;
   codec::TraceWriter* PassingWriter();
   uint64_t RowsLost() const;

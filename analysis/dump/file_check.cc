@@ -167,6 +167,10 @@ class Check {
     if (chunk.strings().id_size() != chunk.strings().text_size()) {
       Find(block.offset, "string table has columns of different length");
     }
+    for (const auto& signature : chunk.signatures().signature()) {
+      signatures_.Define(signature.id());
+      strings_.Refer({signature.name()}, at_, block.offset);
+    }
     CheckStacks(chunk.stacks(), block.offset);
     if (chunk.health().damaged_rings() != 0) {
       Find(block.offset, DamagedRingsText(chunk.health().damaged_rings()));
@@ -209,6 +213,9 @@ class Check {
         return stacks_.Refer(columns_.column[proto::wait_column::kStack], at_, block.offset);
       case ChunkKind::kLaunch:
         return stacks_.Refer(columns_.column[proto::launch_column::kStack], at_, block.offset);
+      case ChunkKind::kKernel:
+        return signatures_.Refer(columns_.column[proto::kernel_column::kSignature], at_,
+                                 block.offset);
       case ChunkKind::kOp:
         return strings_.Refer(columns_.column[proto::op_column::kName], at_, block.offset);
       case ChunkKind::kRange:
@@ -269,6 +276,10 @@ class Check {
     if (stacks_.FindUndefined(&id, &at_, &offset)) {
       Find(offset, "rows name call stack " + std::to_string(id) + ", which no table defines");
     }
+    if (signatures_.FindUndefined(&id, &at_, &offset)) {
+      Find(offset,
+           "kernels name launch signature " + std::to_string(id) + ", which no table defines");
+    }
   }
 
   void CheckEnd() {
@@ -306,6 +317,7 @@ class Check {
   EventColumns columns_;
   IdCheck strings_;
   IdCheck stacks_;
+  IdCheck signatures_;
   std::map<std::pair<uint32_t, uint16_t>, uint64_t> last_time_;  // by track and kind
   uint64_t unknown_blocks_ = 0;
   uint64_t unknown_rows_ = 0;

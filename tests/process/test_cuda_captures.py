@@ -6,6 +6,7 @@ subscribed."""
 
 import collections
 import json
+import resource
 import subprocess
 import time
 
@@ -13,7 +14,7 @@ import pytest
 
 from conftest import GPUPROF, gpuprof, verify
 from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, Truth, environment_of, needs_doubles, with_switch
-from trace_file import read_bundle
+from trace_file import WRITE_ERROR, read_bundle
 
 pytestmark = needs_doubles
 
@@ -85,6 +86,22 @@ def test_ten_captures_are_each_exact(rounds):
     assert {row[2][0] for row in recorded} == set(captured), "nothing of the rounds between captures"
     by_capture = collections.Counter(trace.kernels["capture"].tolist())
     assert by_capture == {i + 1: (20 + i) * STREAMS for i in range(10)}
+
+
+def test_what_the_disk_did_not_take_of_the_tables_comes_later(rounds):
+    """Streams, signatures and functions are told once, here into a file that may not grow: rows that follow refer to them."""
+    rounds.switch("start")
+    (trace,) = rounds.bundle.glob("*.gpt")
+    resource.prlimit(rounds.pid, resource.RLIMIT_FSIZE, (trace.stat().st_size, resource.RLIM_INFINITY))
+    rounds.go(20)
+    time.sleep(2.5)
+    resource.prlimit(rounds.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    time.sleep(1.5)
+    rounds.go(21)
+    trace, truth, outcome = rounds.whole()
+    assert trace.losses.get(WRITE_ERROR, 0) > 20 * STREAMS, "the first round was lost"
+    assert of_rounds(trace.kernel_rows(), [2]) == of_rounds(truth.kernels(), [2])
+    verify(outcome.bundle)
 
 
 @pytest.mark.parametrize("personality", [None, "11.8", "13.3"])

@@ -111,7 +111,8 @@ void ActivityDrain::WriteRows(BlockSink* sink) {
   WriteTables(sink);
   for (const auto& buffer : sorter_.buffers()) {
     if (buffer->count() != 0) {
-      sink->WriteRowBlock(buffer->Encode());
+      codec::ChunkBuilder* const rows = buffer->Encode();
+      tables_.is_whole() ? sink->WriteRowBlock(rows) : sink->LoseRowBlock(rows);
       buffer->RowsAreWritten();
       if (MemoryIsShort()) buffer->GiveMemoryBack();
     } else {
@@ -126,12 +127,13 @@ template <typename Take>
 void ActivityDrain::WriteTable(ChunkKind kind, int field, BlockSink* sink, Take take) {
   message_.clear();
   if (const uint32_t entries = take(&message_); entries != 0)
-    sink->WriteTableBlock(kind, field, message_, entries);
+    tables_.Write(kind, field, message_, entries, sink);
 }
 
 // What rows refer to comes before them, names first of all.
 void ActivityDrain::WriteTables(BlockSink* sink) {
   sink->WriteStringsBlock();
+  tables_.WriteKept(sink);
   WriteTable(ChunkKind::kSignatures, codec::chunk_field::kSignatures, sink,
              [this](auto* out) { return sorter_.TakeSignatures(out); });
   WriteTable(ChunkKind::kStreams, codec::chunk_field::kStreams, sink,

@@ -11,21 +11,13 @@
 #include <vector>
 
 #include "tracer/cupti/activity_sorter.h"
+#include "tracer/cupti/block_sink.h"
 #include "tracer/cupti/clock_readings.h"
+#include "tracer/cupti/table_writer.h"
 #include "tracer/cupti/thread_lives.h"
 #include "tracer/tracer.h"
 
 namespace gpuprof::tracer::cupti {
-
-// How blocks get into the file.
-class BlockSink {
- public:
-  virtual ~BlockSink() = default;
-  virtual void WriteTableBlock(proto::ChunkKind kind, int field,
-                               const std::vector<uint8_t>& message, uint32_t entries) = 0;
-  virtual void WriteStringsBlock() = 0;
-  virtual void WriteRowBlock(codec::ChunkBuilder* rows) = 0;
-};
 
 class ActivityDrain : public ThreadTracks {
  public:
@@ -73,6 +65,7 @@ class ActivityDrain : public ThreadTracks {
 
   const Host* host_;
   ActivitySorter sorter_;
+  TableWriter tables_;
   std::vector<uint8_t> message_;
   ThreadLives lives_;
   ClockReading reading_ = {};  // the newest; without cupti_ns: none yet

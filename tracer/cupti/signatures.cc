@@ -107,11 +107,11 @@ void Signatures::Grow() {
 
 uint32_t Signatures::Take(std::vector<uint8_t>* out) {
   codec::PbWriter writer(out);
-  last_taken_ = taken_;
+  const uint32_t taken_before = taken_;
   for (; taken_ < signatures_.size(); ++taken_) {
     Put(taken_ + kFirstId, signatures_[taken_], matrix_ops_[taken_], &writer);
   }
-  return taken_ - last_taken_;
+  return taken_ - taken_before;
 }
 
 uint64_t Signatures::memory_bytes() const {

@@ -50,8 +50,6 @@ class Signatures {
   uint32_t Intern(const LaunchSignature& signature, const char* kernel = nullptr);
   // Appends what is new since the last call as a Signatures message; returns how many.
   uint32_t Take(std::vector<uint8_t>* out);
-  // What the last Take returned could not be written: it comes again.
-  void Return() { taken_ = last_taken_; }
 
   uint64_t refused() const { return refused_; }
   uint64_t memory_bytes() const;
@@ -64,7 +62,6 @@ class Signatures {
   std::vector<uint32_t> matrix_ops_;         // of each
   std::vector<uint32_t> index_;              // open addressing; 0: empty
   uint32_t taken_ = 0;
-  uint32_t last_taken_ = 0;
   uint32_t last_ = 0;  // the id asked for last, most often the next one as well
   uint64_t refused_ = 0;
 };
