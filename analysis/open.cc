@@ -167,8 +167,10 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
     if (trace->faults.empty()) return Unreadable(path + ": no trace in this directory");
     const InputFault& fault = trace->faults.front();
     const bool is_other = fault.what.starts_with("not a gpuprof trace");
+    const std::string name = found->is_bundle ? path + "/" + fault.file : path;
+    const bool is_named = fault.what.starts_with(name + ":");
     return Unreadable(
-        (found->is_bundle ? path + "/" + fault.file : path) + ": " + fault.what +
+        (is_named ? "" : name + ": ") + fault.what +
         (is_other ? "; name a directory that `gpuprof run` made, or one .gpt file" : ""));
   }
   CheckEnds(*found, files, trace);

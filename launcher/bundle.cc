@@ -237,8 +237,9 @@ bool ParseProcessFile(const std::string& name, ProcessFiles* process) {
   const std::string suffix = name.substr(dot);
   process->has_trace = suffix == proto::kTraceSuffix;
   process->has_ring = suffix == proto::kRingSuffix;
+  process->has_segments = suffix.ends_with(proto::kSegmentSuffix);
   process->stem = name.substr(0, dot);
-  return process->pid > 0 && (process->has_trace || process->has_ring);
+  return process->pid > 0 && (process->has_trace || process->has_ring || process->has_segments);
 }
 
 std::vector<ProcessFiles> ListProcesses(const std::string& bundle) {
@@ -250,6 +251,7 @@ std::vector<ProcessFiles> ListProcesses(const std::string& bundle) {
     if (!processes.empty() && processes.back().stem == process.stem) {
       processes.back().has_trace |= process.has_trace;
       processes.back().has_ring |= process.has_ring;
+      processes.back().has_segments |= process.has_segments;
     } else {
       processes.push_back(process);
     }
@@ -269,7 +271,7 @@ FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_s
   for (int waited = 0;; waited += kStepMs) {
     report.alive.clear();
     for (const ProcessFiles& process : ListProcesses(bundle)) {
-      if (!process.has_ring) continue;
+      if (!process.has_ring && !process.has_segments) continue;
       const bool is_root = process.pid == root;
       if (!is_root && codec::ProcessIsAlive(process.pid, process.start_id)) {
         report.alive.push_back(process.pid);

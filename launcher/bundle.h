@@ -48,9 +48,10 @@ struct ProcessFiles {
   uint64_t start_id = 0;
   bool has_trace = false;
   bool has_ring = false;
+  bool has_segments = false;
 };
 std::vector<ProcessFiles> ListProcesses(const std::string& bundle);
-// p<pid>-<start>.gpt or .ring; false for any other name.
+// p<pid>-<start>.gpt or .ring, or a segment; false for any other name.
 bool ParseProcessFile(const std::string& name, ProcessFiles* process);
 
 struct FinishReport {

@@ -51,6 +51,7 @@ BundleFacts ParseFacts(const std::string& text) {
     ++facts.processes;
     facts.activity_missing_ns =
         std::max(facts.activity_missing_ns, NumberOf(process, "activity_missing_ns"));
+    facts.lost_threads += NumberOf(process, "damaged_rings") + NumberOf(process, "rings_outside");
     for (const json& capture : ArrayOf(process, "captures")) {
       for (const char* trigger : {"start_trigger", "stop_trigger"})
         facts.signal_switches += TextOf(capture, trigger) == "signal" ? 1 : 0;
@@ -61,7 +62,9 @@ BundleFacts ParseFacts(const std::string& text) {
       unnamed -= std::min(unnamed, count);
     }
   }
-  if (unnamed > 0) AddLoss(&facts.losses, unnamed, "records");
+  // Health is written now and then; of what was lost since then blocks tell, and those losses are
+  // of full rings.
+  if (unnamed > 0) AddLoss(&facts.losses, unnamed, "ring_full");
   for (const json& fault : ArrayOf(description, "faults")) {
     facts.faults.push_back(TextOf(fault, "file") + " at byte " +
                            std::to_string(NumberOf(fault, "offset")) + ": " +

@@ -29,6 +29,8 @@ struct BundleFacts {
   std::vector<LossWords> losses;
   // The longest time before a process's end of which nothing that CUPTI recorded is there; 0: none.
   uint64_t activity_missing_ns = 0;
+  // Threads whose last records are lost, how many nobody knows.
+  uint64_t lost_threads = 0;
   std::vector<std::string> faults;  // "FILE at byte N: what"
 };
 

@@ -51,7 +51,9 @@ constexpr LossFix kLossFixes[] = {
      "heap samples, too many were live (raise the period: --trace heap=sampled:16MiB)"},
     {"stack_table_full", "stacks, too many different ones (lower --stacks)"},
     {"string_table_full", "names, too many different ones"},
-    {"write_error", "rows, the bundle could not be written (is the disk full?)"},
+    {"write_error",
+     "rows, the bundle could not be written (is the disk full, or did the program limit the length "
+     "of its files?)"},
     {"corrupt_record", "damaged records of processes that died"},
     {"unpaired_span",
      "spans that began before the capture, were nested too deep, or were ended without a begin"},
@@ -79,10 +81,14 @@ std::string LossWordsOf(const LossWords& loss) {
 // `is_whole`: no trace is left for a later recovery, which finds out what it lost.
 std::string LossLine(const BundleFacts& bundle, bool is_whole) {
   std::string line;
+  if (bundle.lost_threads != 0) {
+    line = "lost: the last records of " + Plural(bundle.lost_threads, "thread", "threads") +
+           ", not counted";
+  }
   if (bundle.activity_missing_ns != 0) {
-    line = "lost: what CUPTI recorded in the last " +
-           FormatCount((bundle.activity_missing_ns + 999'999) / 1'000'000) +
-           " ms before a process was killed";
+    line += std::string(line.empty() ? "lost: " : "; ") + "what CUPTI recorded in the last " +
+            FormatCount((bundle.activity_missing_ns + 999'999) / 1'000'000) +
+            " ms before a process was killed";
   }
   if (bundle.losses.empty() && line.empty()) {
     line = is_whole ? "lost: nothing"
@@ -128,8 +134,8 @@ std::string ShortPath(const std::string& path) {
 
 std::string WhyNothing(const RunFacts& facts) {
   if (facts.bundle_is_gone)
-    return "the bundle was removed while the command ran; name a place that it leaves alone with "
-           "-o DIR";
+    return "the bundle was removed while the command ran, or renamed; name a place that it leaves "
+           "alone with -o DIR";
   std::vector<std::string> include, exclude;
   ParsePrograms(FindSetting(facts.settings, proto::kEnvInclude).value, &include);
   ParsePrograms(FindSetting(facts.settings, proto::kEnvExclude).value, &exclude);

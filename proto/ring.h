@@ -191,6 +191,9 @@ struct RingFileHeader {
   // What CUPTI recorded up to this moment (ticks) is in the trace, or counted as lost; 0: it does
   // not record. Later records are in memory of the process's, and go with it.
   std::atomic<uint64_t> activity_until;
+  // Blocks of the trace that were in the file at last, its segments' apart: where there are fewer
+  // now, some were cut off.
+  std::atomic<uint64_t> trace_blocks;
 };
 
 // --- Producer

@@ -268,8 +268,10 @@ void Drain::DrainRing(uint32_t slot, RingHeader* ring, uint64_t now, double* gro
     if (flight_ != nullptr) portion = std::min(portion, flight_->segment_bytes() / 8);
     while (track.position != head) {
       if (track.first_ticks == 0) track.first_ticks = now;
+      const uint64_t rows_before = track.sorter->rows();
       track.position =
           track.sorter->Consume(ring, track.position, head, nullptr, track.position + portion);
+      CountEvents(track.sorter->rows() - rows_before);
       const uint64_t held = track.position - ring->tail.load(std::memory_order_relaxed);
       if (held >= portion || track.sorter->full()) Flush(&track, ring);
     }
@@ -376,6 +378,7 @@ bool Drain::WriteTableBlock(ChunkKind kind, int field, const std::vector<uint8_t
 // No ring holds these rows: what is written is all there is.
 void Drain::WriteRowBlock(codec::ChunkBuilder* rows) {
   if (!has_all_names_) return LoseRowBlock(rows);
+  CountEvents(rows->count());
   PassingWriter()->WriteEvents(rows, capture_, ~uint64_t{0});
 }
 

@@ -75,7 +75,10 @@ class Drain final : private cupti::BlockSink {
 
   void AddFramework(const char* framework);
 
+  // What left the rings, each stack counted in.
   uint64_t records() const { return __atomic_load_n(&records_, __ATOMIC_RELAXED); }
+  // Rows of the trace, those included that are about to be written.
+  uint64_t events() const { return __atomic_load_n(&events_, __ATOMIC_RELAXED); }
   uint64_t lost() const { return __atomic_load_n(&lost_, __ATOMIC_RELAXED); }
 
  private:
@@ -111,6 +114,7 @@ class Drain final : private cupti::BlockSink {
   int WriteErrorNumber() const;
   uint64_t Now() const { return proto::ReadTicks(host_->settings->clock); }
   void CountLosses();
+  void CountEvents(uint64_t rows) { __atomic_store_n(&events_, events_ + rows, __ATOMIC_RELAXED); }
 
   const Host* host_;
   proto::FileHeader header_ = {};
@@ -132,6 +136,7 @@ class Drain final : private cupti::BlockSink {
   uint64_t corrupt_ = 0;
   uint64_t op_rows_ = 0;
   uint64_t records_ = 0;
+  uint64_t events_ = 0;
   // Under a limit on a file's length, for the health, the marks and the ends of captures.
   static constexpr uint64_t kRoomOfLastWords = 4096;
   uint64_t lost_ = 0;

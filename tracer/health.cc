@@ -108,8 +108,8 @@ bool OpsRefused() {
 
 // Of a trace, in words.
 const char* WhyNotWritten(int error, const Settings& settings) {
-  const bool is_removed = error == EIDRM && access(settings.bundle, F_OK) != 0;
-  return is_removed ? "its bundle was removed" : ErrorText(error);
+  const bool is_gone = (error == EIDRM || error == ENOENT) && access(settings.bundle, F_OK) != 0;
+  return is_gone ? "its bundle was removed or renamed" : ErrorText(error);
 }
 
 }  // namespace
@@ -129,6 +129,7 @@ void Drain::CountLosses() {
                         RowsLost() + corrupt_;
   __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
   host_->ring_file->rows_unwritten.store(RowsLost(), std::memory_order_relaxed);
+  host_->ring_file->trace_blocks.store(writer_.next_sequence(), std::memory_order_relaxed);
   if (RowsLost() != 0 && !told_write_error_) {
     told_write_error_ = true;
     char text[256];

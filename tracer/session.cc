@@ -527,18 +527,28 @@ bool OpenSnapshot() {
   return open;
 }
 
+// On the control thread alone.
+const char* WhyNoSnapshot(int error) {
+  if (error == EBUSY || error == ETIMEDOUT) return ErrorText(error);
+  static char text[1024];
+  char* end = stpcpy(stpcpy(text, "no snapshot can be written into "), g_host->settings->bundle);
+  stpcpy(stpcpy(stpcpy(end, ": "), ErrorText(error)),
+         "; make room there, or bring the bundle back to its place");
+  return text;
+}
+
 const char* Snapshot(const char* name, char* path, uint32_t path_bytes) {
   if (g_drain == nullptr || !g_drain.load()->is_open()) return "nothing was recorded yet";
-  if (!OpenSnapshot()) return ErrorText(g_snapshot_error);
+  if (!OpenSnapshot()) return WhyNoSnapshot(g_snapshot_error);
   const int error = WriteSnapshot(*g_host->settings, g_snapshot_files, name, path, path_bytes);
   g_snapshot_files.files.Close();
-  return error == 0 ? nullptr : ErrorText(error);
+  return error == 0 ? nullptr : WhyNoSnapshot(error);
 }
 
 const char* OpsState() { return TorchState(); }
 uint64_t RecordsWritten() {
   const Drain* drain = g_drain.load();
-  return drain != nullptr ? drain->records() : 0;
+  return drain != nullptr ? drain->events() : 0;
 }
 
 uint64_t RecordsLost() {

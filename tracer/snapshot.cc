@@ -113,6 +113,7 @@ int WriteSnapshot(const Settings& settings, const Drain::Snapshot& snapshot, con
     char file[kPathBytes];
     std::snprintf(file, sizeof(file), "%s/%s%s", path, settings.file_stem, proto::kTraceSuffix);
     error = WriteTrace(file, snapshot);
+    if (error != 0 && made) rmdir(path);  // unless another process's is in it
     if (error != 0) continue;
     // What the whole run is about, as far as the launcher has told; a second process finds it
     // there.

@@ -15,7 +15,7 @@ namespace gpuprof::tracer {
 
 // Into the folder snapshot-<name> of the bundle, which several processes may share; null: named by
 // the time of day (UTC). A name that this process has used gets a number. `path` receives the
-// folder's. Returns 0 or an errno value; then nothing is left behind but, maybe, the folder.
+// folder's. Returns 0 or an errno value; then nothing is left behind.
 int WriteSnapshot(const Settings& settings, const Drain::Snapshot& snapshot, const char* name,
                   char* path, uint32_t path_bytes);
 

@@ -44,6 +44,10 @@ std::string FormatCount(uint64_t count) {
   return Scaled(static_cast<double>(count), 1000, kUnits, 6);
 }
 
+std::string LastRecordsOf(uint64_t threads) {
+  return "the last records of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
+}
+
 std::string FormatExitStatus(int32_t status) {
   constexpr int32_t kBySignal = 128;
   constexpr int32_t kLastStandardSignal = 31;

@@ -22,6 +22,8 @@ std::string FormatDuration(int64_t ns);
 std::string FormatExitStatus(int32_t status);
 std::string FormatBytes(uint64_t bytes);
 std::string FormatCount(uint64_t count);
+// "the last records of 3 threads": a loss of which nobody knows the number.
+std::string LastRecordsOf(uint64_t threads);
 // "4 KiB to 8 KiB": the sizes of which std::bit_width is `width`.
 std::string FormatSizeClass(uint32_t width);
 

@@ -141,6 +141,7 @@ Json ProcessJson(const Process& process) {
   json["lost_count"] = LostRecords(process);
   json["losses"] = LossesJson(process);
   json["damaged_rings"] = process.health.damaged_rings();
+  json["rings_outside"] = process.health.rings_outside();
   json["activity_missing_ns"] = process.health.activity_missing_ns();
   json["stacks"] = StacksJson(process.health);
   json["notes"] = NotesJson(process);
@@ -245,11 +246,6 @@ std::string RowsText(const Process& process) {
   return text;
 }
 
-// How many they were nobody knows.
-std::string LastRecordsOf(uint64_t threads) {
-  return "the last records of " + std::to_string(threads) + (threads == 1 ? " thread" : " threads");
-}
-
 std::string LastActivityOf(uint64_t ns) {
   return "what CUPTI recorded in the last " + FormatDuration(static_cast<int64_t>(ns));
 }
@@ -264,7 +260,8 @@ std::string LossText(const Process& process) {
   }
   const uint64_t lost = LostRecords(process);
   if (parts.empty() && lost != 0) parts.push_back(std::to_string(lost) + " records");
-  if (const uint32_t rings = process.health.damaged_rings()) parts.push_back(LastRecordsOf(rings));
+  const uint64_t rings = uint64_t{process.health.damaged_rings()} + process.health.rings_outside();
+  if (rings != 0) parts.push_back(LastRecordsOf(rings));
   if (const uint64_t ns = process.health.activity_missing_ns()) parts.push_back(LastActivityOf(ns));
   if (parts.empty()) return IsWindow(process) ? "none of what was kept" : "none";
   return Joined(parts, ", ");
@@ -325,7 +322,7 @@ struct Totals {
   uint64_t rows = 0;
   uint64_t bytes = 0;
   uint64_t lost = 0;
-  uint64_t damaged_rings = 0;
+  uint64_t cut_rings = 0;  // damaged, or in memory only
   uint64_t activity_missing_ns = 0;
   bool is_window = false;
 };
@@ -336,7 +333,7 @@ Totals Sum(const Trace& trace) {
     totals.rows += process.rows;
     totals.bytes += process.file_bytes;
     totals.lost += LostRecords(process);
-    totals.damaged_rings += process.health.damaged_rings();
+    totals.cut_rings += uint64_t{process.health.damaged_rings()} + process.health.rings_outside();
     totals.activity_missing_ns =
         std::max(totals.activity_missing_ns, process.health.activity_missing_ns());
     totals.is_window |= IsWindow(process);
@@ -349,7 +346,7 @@ Totals Sum(const Trace& trace) {
 std::string LostText(const Totals& totals) {
   std::vector<std::string> parts;
   if (totals.lost != 0) parts.push_back(std::to_string(totals.lost) + " records");
-  if (totals.damaged_rings != 0) parts.push_back(LastRecordsOf(totals.damaged_rings));
+  if (totals.cut_rings != 0) parts.push_back(LastRecordsOf(totals.cut_rings));
   if (totals.activity_missing_ns != 0) parts.push_back(LastActivityOf(totals.activity_missing_ns));
   if (parts.empty()) return totals.is_window ? "none of what was kept" : "none";
   return Joined(parts, ", ");
@@ -384,7 +381,14 @@ std::string HowItEnded(const Process& process) {
     case proto::ExitWay::kUnknown:
       break;
   }
-  return "died without passing through an exit: a fatal signal, SIGKILL or a raw system call" + by;
+  constexpr int32_t kBySignal = 128;
+  if (process.exit_status < 0) {
+    return "died without passing through an exit: a fatal signal, SIGKILL or a raw system call" +
+           by;
+  }
+  if (process.exit_status > kBySignal)
+    return "killed by signal " + std::to_string(process.exit_status - kBySignal) + by;
+  return "exited with status " + status + " by the system call itself" + by;
 }
 
 uint64_t LostRecords(const Process& process) {

@@ -88,7 +88,9 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
     const bool has_segments = !paths.empty();
     segments[stem.name + proto::kTraceSuffix] = std::move(paths);
     const std::string ring = stem.name + proto::kRingSuffix;
-    const std::string damage = codec::CheckRingFile(found.directory + "/" + ring);
+    std::string damage = codec::CheckRingFile(found.directory + "/" + ring);
+    if (has_segments && access((found.directory + "/" + ring).c_str(), F_OK) != 0)
+      damage = "missing, and with it what was recorded last and what was lost";
     if (!damage.empty()) report.faults.push_back({ring, 0, damage});
     const std::string holes = codec::CheckSegments(stem_path);
     if (!holes.empty())

@@ -296,6 +296,9 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
   } else if (AnyLacksEnd()) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("a trace stops without an end: what was recorded last is missing");
+  } else if (AnyLostThread()) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason("a process died whose last records were in memory only");
   } else if (AnyLacksActivity()) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason(
@@ -316,6 +319,11 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
 bool PassContext::IsWindow() const {
   return std::any_of(selected_.begin(), selected_.end(),
                      [&](size_t i) { return process(i).kept_from_ns != INT64_MIN; });
+}
+
+bool PassContext::AnyLostThread() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [&](size_t i) { return LostThreads(process(i)) != 0; });
 }
 
 bool PassContext::AnyLacksActivity() const {

@@ -75,6 +75,7 @@ class PassContext {
   };
 
   bool AnyLacksEnd() const;
+  bool AnyLostThread() const;
   bool AnyLacksActivity() const;
 
   const Trace* trace_;
@@ -107,6 +108,8 @@ std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& proces
 // Records of a process that found their way into its trace, those included that a flight recorder
 // let go since: what its losses are a share of.
 uint64_t WrittenRecords(const Process& process);
+// Threads of which the last records went with the process: in damaged rings, or in memory only.
+uint32_t LostThreads(const Process& process);
 // Of a process of which a flight recorder kept the newest part, in words: "what came before ...".
 std::string WhatWasLetGo(const Process& process);
 

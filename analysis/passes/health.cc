@@ -20,6 +20,7 @@ namespace {
 int64_t Clamped(double value) { return static_cast<int64_t>(std::clamp(value, 0.0, 9e18)); }
 
 void FillLosses(const Process& process, results::HealthProcess* row) {
+  row->set_lost_thread_count(LostThreads(process));
   for (const auto& [kind, count] : LossesOf(process)) {
     results::Loss* loss = row->add_losses();
     loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));

@@ -27,7 +27,8 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_STACK_TABLE_FULL, "Keep fewer frames: GPUPROF_STACKS=16."},
     {proto::LOSS_STRING_TABLE_FULL, "Operation names keep changing; they share one name now."},
     {proto::LOSS_WRITE_ERROR,
-     "Free space on the disk of the bundle, or write it elsewhere: -o DIR."},
+     "The process said why on its stderr. On a full disk: free space where the bundle lies, or "
+     "write it elsewhere: -o DIR."},
     {proto::LOSS_CORRUPT_RECORD,
      "The ring of a dead process was damaged; what made sense was kept."},
     {proto::LOSS_UNPAIRED_SPAN,
@@ -145,6 +146,12 @@ std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& proces
 uint64_t WrittenRecords(const Process& process) {
   constexpr uint64_t kMost = uint64_t{1} << 60;  // files may claim anything
   return process.rows + std::min(process.health.rows_let_go(), kMost);
+}
+
+uint32_t LostThreads(const Process& process) {
+  constexpr uint32_t kMost = 1u << 20;  // files may claim anything
+  return std::min(process.health.damaged_rings(), kMost) +
+         std::min(process.health.rings_outside(), kMost);
 }
 
 std::string WhatWasLetGo(const Process& process) {

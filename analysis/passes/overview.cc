@@ -206,6 +206,7 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
     cost->set_count(cost->count() + process.rows);
     cost->set_let_go_count(cost->let_go_count() + WrittenRecords(process) - process.rows);
     cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
+    cost->set_lost_thread_count(cost->lost_thread_count() + LostThreads(process));
     cost->set_activity_missing_ns(
         std::max(cost->activity_missing_ns(), static_cast<int64_t>(health.activity_missing_ns())));
     if (!IsCostKnown(process)) {

@@ -86,7 +86,14 @@ std::string EndOf(const Process& process) {
     case proto::ExitWay::kUnknown:
       break;
   }
-  return process.recovered ? "killed; trace recovered" : "killed";
+  constexpr int32_t kBySignal = 128;
+  // By the system call alone, as libc's own daemon() ends the parent.
+  if (process.exit_status >= 0 && process.exit_status <= kBySignal) return "_exit " + status;
+  const std::string how =
+      process.exit_status > kBySignal
+          ? "killed by signal " + std::to_string(process.exit_status - kBySignal)
+          : "killed, or a raw exit";
+  return process.recovered ? how + "; trace recovered" : how;
 }
 
 }  // namespace gpuprof::analysis

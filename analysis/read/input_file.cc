@@ -62,11 +62,17 @@ Result<BundleFiles> FindInDirectory(const std::string& path) {
         ParseStem(name.substr(0, name.size() - std::strlen(proto::kRingSuffix)), &stem)) {
       files.rings.push_back(stem);
     }
+    // Segments tell of an unfinished process, too, should the ring file be gone.
+    if (EndsWith(name, proto::kSegmentSuffix) && ParseStem(name.substr(0, name.find('.')), &stem))
+      files.rings.push_back(stem);
   }
   closedir(directory);
   std::sort(files.traces.begin(), files.traces.end());
   std::sort(files.rings.begin(), files.rings.end(),
             [](const Stem& x, const Stem& y) { return x.name < y.name; });
+  const auto doubled = std::unique(files.rings.begin(), files.rings.end(),
+                                   [](const Stem& x, const Stem& y) { return x.name == y.name; });
+  files.rings.erase(doubled, files.rings.end());
   if (files.traces.empty() && files.rings.empty() && !files.has_manifest) {
     return Unreadable(
         path +

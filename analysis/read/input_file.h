@@ -40,7 +40,7 @@ struct BundleFiles {
   std::string directory;
   bool is_bundle = false;           // a directory was named, not one file
   std::vector<std::string> traces;  // names of .gpt files, sorted
-  std::vector<Stem> rings;          // ring files, sorted by name
+  std::vector<Stem> rings;          // with a ring file, or with segments; sorted by name
   bool has_manifest = false;
 };
 

@@ -65,10 +65,15 @@ std::string CostText(const results::HealthProcess& p, int width) {
 }
 
 std::string LossesText(const results::HealthProcess& p, int width) {
-  if (p.lost_count() == 0) return "  lost   nothing\n";
-  std::string out = WrapText(
-      FormatNumber(p.lost_count()) + " (" + FormatPercent(p.lost_ratio()) + " of what happened)",
-      "  lost   ", "         ", width);
+  std::string what;
+  if (p.lost_count() != 0) {
+    what =
+        FormatNumber(p.lost_count()) + " (" + FormatPercent(p.lost_ratio()) + " of what happened)";
+  }
+  if (p.lost_thread_count() != 0) {
+    what += (what.empty() ? "" : ", and ") + LastRecordsOf(p.lost_thread_count());
+  }
+  std::string out = WrapText(what.empty() ? "nothing" : what, "  lost   ", "         ", width);
   for (const results::Loss& loss : p.losses()) {
     out += WrapText(FormatNumber(loss.count()) + " " + loss.name() + ". " + loss.fix(), "         ",
                     "           ", width);

@@ -166,6 +166,8 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   std::string what = FormatNumber(lost);
   if (damaged) {
     what = "what the damaged files held; " + what + " more";
+  } else if (c.lost_thread_count() != 0) {
+    what = LastRecordsOf(c.lost_thread_count()) + "; " + what + " more";
   } else if (c.activity_missing_ns() != 0) {
     what = "what CUPTI recorded in the last " + FormatDuration(c.activity_missing_ns()) +
            " before a process was killed; " + what + " more";

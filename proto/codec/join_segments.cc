@@ -114,8 +114,8 @@ size_t BlocksThere(const Contents& trace, const Contents& segment) {
 
 class Joiner {
  public:
-  Joiner(const std::string& stem, std::vector<Segment> segments)
-      : trace_path_(stem + proto::kTraceSuffix), segments_(std::move(segments)) {}
+  Joiner(const std::string& stem, std::vector<Segment> segments, uint64_t blocks)
+      : trace_path_(stem + proto::kTraceSuffix), segments_(std::move(segments)), blocks_(blocks) {}
 
   bool Run(std::string* error) {
     TraceState state;
@@ -147,6 +147,7 @@ class Joiner {
     } else if (!BeginTrace()) {
       return false;
     }
+    writer_.ExpectBlocks(blocks_);
     return CopyAll(skip);
   }
 
@@ -203,6 +204,7 @@ class Joiner {
 
   std::string trace_path_;
   std::vector<Segment> segments_;
+  uint64_t blocks_;
   TraceWriter writer_;
 };
 
@@ -240,13 +242,13 @@ std::vector<std::string> ListSegments(const std::string& stem) {
   return paths;
 }
 
-bool JoinSegments(const std::string& stem, std::string* error) {
+bool JoinSegments(const std::string& stem, uint64_t blocks, std::string* error) {
   std::vector<Segment> segments;
   if (!FindSegments(stem, &segments)) {
     *error = stem + ": the folder cannot be read: " + std::strerror(errno);
     return false;
   }
-  return segments.empty() || Joiner(stem, std::move(segments)).Run(error);
+  return segments.empty() || Joiner(stem, std::move(segments), blocks).Run(error);
 }
 
 }  // namespace gpuprof::codec

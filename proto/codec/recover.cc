@@ -200,12 +200,16 @@ void Recovery::SurveyRings() {
 }
 
 bool Recovery::OpenTrace() {
+  const uint64_t blocks = rings_.header().trace_blocks.load(std::memory_order_relaxed);
   if (state_.exists && state_.readable_bytes != 0) {
     tables_.SetNextStackNode(state_.next_stack_node);
     tables_.SetNextTextId(state_.next_text_id);
-    return writer_.Continue(trace_path_.c_str(), state_.readable_bytes, state_.next_sequence,
-                            state_.blocks, state_.rows) ||
-           WriteFailed();
+    if (!writer_.Continue(trace_path_.c_str(), state_.readable_bytes, state_.next_sequence,
+                          state_.blocks, state_.rows)) {
+      return WriteFailed();
+    }
+    writer_.ExpectBlocks(blocks);
+    return true;
   }
   if (state_.exists) unlink(trace_path_.c_str());
   const proto::RingFileHeader& ring = rings_.header();
@@ -214,7 +218,9 @@ bool Recovery::OpenTrace() {
   header.start_id = ring.start_id;
   header.realtime_ns = ring.snapshot_realtime_ns;
   header.ticks_kind = static_cast<uint32_t>(ring.clock_kind);
-  return writer_.Create(trace_path_.c_str(), header) || WriteFailed();
+  if (!writer_.Create(trace_path_.c_str(), header)) return WriteFailed();
+  writer_.ExpectBlocks(blocks);
+  return true;
 }
 
 bool Recovery::Table(ChunkKind kind, int field, const std::vector<uint8_t>& message,
@@ -375,7 +381,7 @@ bool Recovery::FinishTrace() {
 // of it.
 RecoverResult Recovery::FailDamagedRing(const std::string& error) {
   if (!CheckDead()) return result_;
-  if (JoinSegments(stem_, &result_.error)) Fail(error);
+  if (JoinSegments(stem_, 0, &result_.error)) Fail(error);
   return result_;
 }
 
@@ -401,6 +407,10 @@ RecoverResult Recovery::Run() {
   bool is_there = false;
   if (!OpenRing(&is_there))
     return rings_.is_damaged() ? FailDamagedRing(std::string(result_.error)) : result_;
+  if (!is_there && HasSegments(stem_)) {
+    return FailDamagedRing(ring_path_ +
+                           ": missing, and with it what was recorded last and what was lost");
+  }
   if (!is_there) {
     result_.ok = true;
     result_.nothing_to_do = access(trace_path_.c_str(), F_OK) != 0;
@@ -411,7 +421,8 @@ RecoverResult Recovery::Run() {
     const std::string lost = LostHeader(stem_);
     return lost.empty() ? RemoveUnused() : FailDamagedRing(lost);
   }
-  if (!JoinSegments(stem_, &result_.error)) return result_;
+  const uint64_t blocks = rings_.header().trace_blocks.load(std::memory_order_relaxed);
+  if (!JoinSegments(stem_, blocks, &result_.error)) return result_;
   if (!ReadTraceState(trace_path_, &state_, &result_.error)) return result_;
   SurveyRings();
   result_.nothing_to_do = !state_.exists && !has_news_ && !losses_.any();

@@ -39,9 +39,10 @@ uint64_t LastEventTime(int fd);
 void AppendKeptFrom(uint64_t ticks, std::vector<uint8_t>* message);
 
 // For the files of a dead process: moves the segments at `stem` into its trace and removes them.
-// Killed at any point, it goes on where it was when called again. True if there are none; false:
-// `error` says why, and nothing is lost.
-bool JoinSegments(const std::string& stem, std::string* error);
+// Killed at any point, it goes on where it was when called again. `blocks`: so many the trace had
+// itself; where it has fewer now there is a hole. True if there are no segments; false: `error`
+// says why, and nothing is lost.
+bool JoinSegments(const std::string& stem, uint64_t blocks, std::string* error);
 // Their paths, oldest first.
 std::vector<std::string> ListSegments(const std::string& stem);
 inline bool HasSegments(const std::string& stem) { return !ListSegments(stem).empty(); }

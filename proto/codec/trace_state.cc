@@ -42,6 +42,7 @@ enum : int {
   kHealthNote = 9,
   kHealthDamagedRings = 19,
   kHealthActivityMissing = 20,
+  kHealthRingsOutside = 22,
 };
 
 constexpr uint64_t kSmallestTrace = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
@@ -262,6 +263,7 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
     writer.Varint(kHealthActivityMissing, losses.activity_missing_ns);
   }
   if (losses.rings_outside != 0) {
+    writer.Varint(kHealthRingsOutside, losses.rings_outside);
     PutNote("the last records of " + std::to_string(losses.rings_outside) +
                 " threads are lost: they were in memory only, as the bundle had no room for them",
             &writer);

@@ -65,6 +65,12 @@ class TraceWriter {
   bool CopyBlock(proto::BlockHeader header, const uint8_t* body);
   // Leaves a hole in the numbers of the blocks, by which readers see that some are missing here.
   void LeaveHole() { ++sequence_; }
+  // The number of the next block, holes counted in.
+  uint32_t next_sequence() const { return sequence_; }
+  // So many had been written: those that are not here any more leave a hole.
+  void ExpectBlocks(uint64_t number) {
+    if (sequence_ < number && number < UINT32_MAX) sequence_ = static_cast<uint32_t>(number);
+  }
   bool WriteEnd(proto::EndMarker marker);
   // Where the process may not write longer files (ulimit -f), blocks leave so much room for those
   // that follow, beside that for the end.

@@ -52,13 +52,13 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   const std::vector<uint8_t> before = gpuprof::fuzz::ReadFile(paths[0]);
   std::string error;
-  if (!JoinSegments(stem, &error)) {
+  if (!JoinSegments(stem, 0, &error)) {
     Check(!error.empty());
     return 0;
   }
   Check(access(paths[1].c_str(), F_OK) != 0 && access(paths[2].c_str(), F_OK) != 0);
   const std::vector<uint8_t> joined = gpuprof::fuzz::ReadFile(paths[0]);
   Check(Rows(joined) >= Rows(before));
-  Check(JoinSegments(stem, &error) && gpuprof::fuzz::ReadFile(paths[0]) == joined);
+  Check(JoinSegments(stem, 0, &error) && gpuprof::fuzz::ReadFile(paths[0]) == joined);
   return 0;
 }

@@ -148,6 +148,7 @@ GoldenTrace Damaged() {
   Process& process = builder.process();
   process.exit_way = static_cast<uint32_t>(proto::ExitWay::kUnknown);
   process.recovered = true;
+  process.exit_status = 128 + 9;
   auto* loss = process.health.add_loss();
   loss->set_kind(proto::LOSS_RING_FULL);
   loss->set_count(123);

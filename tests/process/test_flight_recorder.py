@@ -231,6 +231,17 @@ def test_snapshot_without_a_flight_recorder_holds_everything(tmp_path):
     assert first == COUNT // 100 + 1 and last >= COUNT
 
 
+def has_threads(pid):
+    """Also one whose first thread has ended already."""
+    for stat in pathlib.Path(f"/proc/{pid}/task").glob("*/stat"):
+        try:
+            if stat.read_text().rpartition(") ")[2][0] not in "ZX":
+                return True
+        except (FileNotFoundError, ProcessLookupError):
+            pass
+    return False
+
+
 def left_alone(folder):
     """The bundle of a flight recorder that was killed together with its reader: nothing is merged yet."""
     process = Waiting(folder, *EXACT)
@@ -241,7 +252,7 @@ def left_alone(folder):
     process.run.stdout.close()
     # Nobody waits for the orphan; as long as its memory is being taken down it counts as alive.
     until = time.monotonic() + 30
-    while os.path.exists(f"/proc/{process.pid}/exe") and time.monotonic() < until:
+    while has_threads(process.pid) and time.monotonic() < until:
         time.sleep(0.01)
     segments = sorted(folder.glob("*.seg"))
     assert len(segments) == 8
@@ -296,6 +307,39 @@ def test_what_is_missing_of_its_files_is_a_fault(tmp_path):
     whole = last - first + 1
     assert 0.5 * whole < counts["segment"] < 0.95 * whole and counts["trace"] >= whole
     assert 0.8 * whole < counts["ring"] <= whole, "all but what stood in the ring"
+
+
+def test_what_was_cut_off_an_unfinished_trace_is_told_for_good(tmp_path):
+    """That a killed process's trace just ends is no damage; that it had been longer is, for every reader, after its completion too."""
+    left_alone(tmp_path / "ring")
+    (trace,) = (tmp_path / "ring").glob("*.gpt")
+    os.truncate(trace, trace.stat().st_size * 3 // 4)
+    process = Waiting(tmp_path / "all", *EXACT[2:])
+    process.run.send_signal(signal.SIGKILL)
+    os.kill(process.pid, signal.SIGKILL)
+    process.run.wait()
+    (trace,) = (tmp_path / "all").glob("*.gpt")
+    os.truncate(trace, trace.stat().st_size // 2)
+    for bundle in (tmp_path / "ring", tmp_path / "all"):
+        for verb in (("stats", "health"), ("verify",), ("info",)):
+            done = subprocess.run([str(GPUPROF), *verb, str(bundle)], capture_output=True, env=clean_environment(), text=True, timeout=60)
+            assert done.returncode == 3 and "lost" in done.stdout + done.stderr, (bundle, verb, done.stdout, done.stderr)
+
+
+def test_segments_without_a_ring_file_are_joined_and_what_is_missing_told(tmp_path):
+    left_alone(tmp_path / "b")
+    next((tmp_path / "b").glob("*.ring")).unlink()
+
+    def tell(*verb):
+        done = subprocess.run([str(GPUPROF), *verb, str(tmp_path / "b")], capture_output=True, env=clean_environment(), text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    status, words = tell("verify")
+    assert status == 3 and "ring at byte 0: missing, and with it what was recorded last" in words, words
+    status, words = tell("recover")
+    assert status == 3 and "missing, and with it what was recorded last" in words, words
+    assert not list((tmp_path / "b").glob("*.seg"))
+    assert tell("stats", "heap")[0] == 3, "it stays without an end"
 
 
 def test_what_a_segment_holds_is_checked_before_and_after_it_is_joined(tmp_path):

@@ -47,7 +47,10 @@ void StackModulesChanged() {
 
 void StackBeforeFork() { UnwindBeforeFork(); }
 void StackAfterForkParent() { UnwindAfterForkParent(); }
-void StackAfterForkChild() { UnwindAfterForkChild(); }
+void StackAfterForkChild() {
+  UnwindAfterForkChild();
+  stack_counters = {};  // they were the parent's
+}
 
 StackCounters ReadStackCounters() { return stack_counters; }
 

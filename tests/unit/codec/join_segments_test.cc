@@ -83,7 +83,7 @@ class JoinSegmentsTest : public testing::Test {
 
   void Join() {
     std::string error;
-    ASSERT_TRUE(JoinSegments(stem_, &error)) << error;
+    ASSERT_TRUE(JoinSegments(stem_, 0, &error)) << error;
     EXPECT_TRUE(error.empty());
   }
 
@@ -405,7 +405,7 @@ TEST_F(JoinSegmentsTest, OneThatCannotBeReadIsKept) {
   WriteSegment(1, 1, 2);
   ASSERT_EQ(symlink("/dev/null", PathOf(2).c_str()), 0);
   std::string error;
-  EXPECT_FALSE(JoinSegments(stem_, &error));
+  EXPECT_FALSE(JoinSegments(stem_, 0, &error));
   EXPECT_NE(error.find("is still in"), std::string::npos) << error;
   struct stat status;
   EXPECT_EQ(lstat(PathOf(2).c_str(), &status), 0);

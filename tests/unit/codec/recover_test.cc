@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <map>
 #include <thread>
 
@@ -75,6 +76,25 @@ class RecoverTest : public testing::Test {
       if (death == 1) return;
     }
     if (death == 3) sorter->Release(ring, position);
+  }
+
+  // As the drain, which tells the ring file how many blocks it has written.
+  void DrainTwice() {
+    for (int i = 0; i < 2; ++i) {
+      Record(0, 10);
+      Drain(0, 3);
+    }
+    process_->header().trace_blocks.store(writer_.next_sequence());
+  }
+
+  // Numbers left out between the finished trace's blocks.
+  uint32_t MissingBlocks() {
+    const std::vector<uint8_t> file = ReadBytes(trace_path_);
+    TraceScan scan;
+    EXPECT_TRUE(Scan(file.data(), file.size(), &scan));
+    EXPECT_TRUE(scan.has_end);
+    const uint32_t numbers = scan.blocks.back().header.sequence + 1;
+    return numbers - static_cast<uint32_t>(scan.blocks.size());
   }
 
   RecoverResult Die(int exit_status = -1) {
@@ -329,6 +349,25 @@ TEST_F(RecoverTest, WhatTheDiskOrCuptiKeptIsTold) {
   }
   EXPECT_EQ(unwritten, 70'000u);
   EXPECT_EQ(missing, 750'000'000u);
+}
+
+// Where a trace ends is no damage of a process that was killed; that it had been longer is.
+TEST_F(RecoverTest, BlocksThatWereCutOffLeaveAHole) {
+  DrainTwice();
+  TraceScan before;
+  const std::vector<uint8_t> file = ReadBytes(trace_path_);
+  ASSERT_TRUE(Scan(file.data(), file.size(), &before));
+  ASSERT_GT(before.blocks.size(), 3u);
+  const BlockRef& last = before.blocks[before.blocks.size() - 3];
+  std::filesystem::resize_file(trace_path_, last.offset + last.header.compressed_bytes);
+  ASSERT_TRUE(Die().ok);
+  EXPECT_EQ(MissingBlocks(), 2u);
+}
+
+TEST_F(RecoverTest, WhereNoBlockIsMissingThereIsNoHole) {
+  DrainTwice();
+  ASSERT_TRUE(Die().ok);
+  EXPECT_EQ(MissingBlocks(), 0u);
 }
 
 TEST_F(RecoverTest, ARingThatChangesHandsNamesNobody) {

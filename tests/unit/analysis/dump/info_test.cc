@@ -188,8 +188,13 @@ TEST(HowItEnded, EachWayHasWords) {
   process.alive = false;
   process.has_end = true;
   process.recovered = true;
+  process.exit_status = -1;
   EXPECT_THAT(HowItEnded(process),
               AllOf(HasSubstr("SIGKILL"), HasSubstr("finished after its end")));
+  process.exit_status = 128 + 9;
+  EXPECT_THAT(HowItEnded(process), HasSubstr("killed by signal 9"));
+  process.exit_status = 3;
+  EXPECT_THAT(HowItEnded(process), HasSubstr("exited with status 3 by the system call itself"));
   process.exit_way = static_cast<uint32_t>(proto::ExitWay::kExec);
   EXPECT_THAT(HowItEnded(process), HasSubstr("exec"));
   process.exit_way = 99;

@@ -357,7 +357,7 @@ TEST_F(FlightRecorderTest, ADamagedSegmentIsLeftToRecovery) {
   for (const uint32_t number : {1u, 2u, 3u}) EXPECT_TRUE(codec::Exists(PathOf(number)));
   trace_.Close();
   std::string error;
-  ASSERT_TRUE(codec::JoinSegments(stem_, &error)) << error;
+  ASSERT_TRUE(codec::JoinSegments(stem_, 0, &error)) << error;
   const std::vector<uint8_t> file = codec::ReadBytes(path_);
   codec::TraceScan scan;
   ASSERT_TRUE(Scan(file.data(), file.size(), &scan));
