@@ -123,8 +123,8 @@ bool Recovery::OpenRing(bool* is_there) {
 
 bool Recovery::CheckDead() {
   // The name counts: a header may not be there yet, or may lie.
-  int32_t pid = rings_.header().pid;
-  uint64_t start_id = rings_.header().start_id;
+  int32_t pid = rings_.has_header() ? rings_.header().pid : 0;
+  uint64_t start_id = rings_.has_header() ? rings_.header().start_id : 0;
   const std::string name = ring_path_.substr(ring_path_.rfind('/') + 1);
   int named_pid = 0;
   uint64_t named_start = 0;

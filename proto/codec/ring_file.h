@@ -34,6 +34,7 @@ class RingFile {
   // Removes the file; the lock goes with it.
   bool Remove();
 
+  bool has_header() const { return header_ != nullptr; }
   const proto::RingFileHeader& header() const { return *header_; }
   // The process died before it had written the header.
   bool is_blank() const { return is_blank_; }
