@@ -165,12 +165,12 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   }
   std::string what = FormatNumber(lost);
   if (damaged) {
-    what = "what the damaged files held; " + what + " more";
+    what = "what the damaged files held, and " + what;
   } else if (c.lost_thread_count() != 0) {
-    what = LastRecordsOf(c.lost_thread_count()) + "; " + what + " more";
+    what = LastRecordsOf(c.lost_thread_count()) + ", and " + what;
   } else if (c.activity_missing_ns() != 0) {
     what = "what CUPTI recorded in the last " + FormatDuration(c.activity_missing_ns()) +
-           " before a process was killed; " + what + " more";
+           " before a process was killed, and " + what;
   } else if (lost == 0) {
     what = "nothing";
   }

@@ -69,7 +69,8 @@ class TraceWriter {
   uint32_t next_sequence() const { return sequence_; }
   // So many had been written: those that are not here any more leave a hole.
   void ExpectBlocks(uint64_t number) {
-    if (sequence_ < number && number < UINT32_MAX) sequence_ = static_cast<uint32_t>(number);
+    constexpr uint64_t kMost = 1u << 31;  // a damaged file may claim anything
+    if (sequence_ < number && number < kMost) sequence_ = static_cast<uint32_t>(number);
   }
   bool WriteEnd(proto::EndMarker marker);
   // Where the process may not write longer files (ulimit -f), blocks leave so much room for those

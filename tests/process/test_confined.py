@@ -299,8 +299,11 @@ def test_what_memory_alone_held_of_a_short_process_is_declared(record):
 def test_what_memory_alone_held_of_a_killed_process_is_told(record):
     outcome = record(["prlimit", "--fsize=300000", program("heap_counter"), "1000", "kill"], HEAP_EXACT)
     assert outcome.status == -signal.SIGKILL
+    assert "lost: the last records of 1 thread, not counted" in outcome.words, outcome.words
     health = gpuprof("stats", "health", "--json", outcome.bundle)
     assert b"were in memory only" in health.out, health.out
+    assert json.loads(health.out)["processes"][0]["lost_thread_count"] == 1
+    assert b"lost: the last records of 1 thread, and 0 of " in gpuprof("stats", "overview", outcome.bundle).out
 
 
 def test_reservation_that_is_interrupted(record):
