@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <map>
 #include <utility>
 
 #include "analysis/analysis.h"
@@ -157,6 +158,16 @@ Json ProcessJson(const Process& process) {
   return json;
 }
 
+// Each device once, also where it has a second track.
+std::map<uint32_t, proto::SampledDevice> DevicesOf(const Process& sampler) {
+  std::map<uint32_t, proto::SampledDevice> devices;
+  for (const auto& [track, device] : sampler.sampled_devices) {
+    const auto [found, is_new] = devices.emplace(device.index(), device);
+    if (!is_new) found->second.set_is_pm(found->second.is_pm() || device.is_pm());
+  }
+  return devices;
+}
+
 // Of gpuprof's own reading of hardware counters.
 Json SamplerJson(const Process& sampler) {
   Json json;
@@ -172,11 +183,12 @@ Json SamplerJson(const Process& sampler) {
   json["lost_count"] = LostRecords(sampler);
   json["notes"] = NotesJson(sampler);
   Json devices = Json::array();
-  for (const auto& [track, device] : sampler.sampled_devices) {
+  for (const auto& [track, device] : DevicesOf(sampler)) {
     devices.push_back({{"device", device.index()},
                        {"name", device.name()},
                        {"uuid", device.uuid()},
-                       {"has_gpm", device.has_gpm()}});
+                       {"has_gpm", device.has_gpm()},
+                       {"has_pm", device.is_pm()}});
   }
   json["devices"] = std::move(devices);
   return json;
@@ -304,10 +316,11 @@ void DescribeProcess(const Process& process, std::string* out) {
 void DescribeSampler(const Process& sampler, std::string* out) {
   *out +=
       "\n" + OneLine(sampler.file) + "  hardware counters, read by gpuprof beside the program\n";
-  for (const auto& [track, device] : sampler.sampled_devices) {
+  for (const auto& [track, device] : DevicesOf(sampler)) {
     AddLine(out, "  ", "device",
             std::to_string(device.index()) + ": " + device.name() + " " + device.uuid() +
-                (device.has_gpm() ? ", with GPM" : ""));
+                (device.has_gpm() ? ", with GPM" : "") +
+                (device.is_pm() ? ", with PM sampling" : ""));
   }
   AddLine(out, "  ", "recorded", FormatDuration(sampler.last_ns - sampler.first_ns));
   AddLine(out, "  ", "rows", FormatCount(sampler.rows));

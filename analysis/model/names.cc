@@ -136,6 +136,7 @@ constexpr Entry kLossKinds[] = {
     Is(LOSS_GPU_TIMES, "gpu_times"),
     Is(LOSS_SIGNATURE_TABLE_FULL, "signature_table_full"),
     Is(LOSS_RANGE_VALUE, "range_value"),
+    Is(LOSS_COUNTER_SAMPLE, "counter_sample"),
 };
 constexpr Entry kSources[] = {
     Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"),        Is(kSourceLocks, "locks"),

@@ -4,9 +4,10 @@
 // The pass `counters`: the GPUs' hardware counters over the run, by device and counter. See
 // passes.h.
 //
-// A reading stands for the time since the one before: GPM's are means over just that, and NVML's
-// are of the driver's own last period. The first, which has none before, stands for as long as the
-// second.
+// A reading stands for the time since the one before: GPM's and PM sampling's are means over just
+// that, and NVML's are of the driver's own last period. The first, which has none before, stands
+// for as long as the second. Samples of PM sampling lie on a track of their own, with a period of
+// their own.
 
 #include <algorithm>
 #include <map>
@@ -120,22 +121,43 @@ void FillReasons(const Process& sampler, uint32_t device, const Series& series,
   }
 }
 
-void FillDevice(const PassContext& context, const Process& sampler, const Track& track,
-                results::Counters* out) {
+proto::SampledDevice DeviceOf(const Process& sampler, const Track& track) {
   const auto known = sampler.sampled_devices.find(track.id);
+  if (known != sampler.sampled_devices.end()) return known->second;
   proto::SampledDevice device;
   device.set_index(track.id - 1);
-  if (known != sampler.sampled_devices.end()) device = known->second;
+  return device;
+}
+
+// Its row, which it may have already: of its other track.
+results::CounterDevice* RowOf(const PassContext& context, const Process& sampler,
+                              const proto::SampledDevice& device, results::Counters* out) {
+  for (results::CounterDevice& row : *out->mutable_devices()) {
+    if (row.device() == device.index() && row.uuid() == device.uuid() && row.host() == sampler.host)
+      return &row;
+  }
   results::CounterDevice* row = out->add_devices();
   row->set_device(device.index());
   row->set_name(device.name());
   row->set_uuid(device.uuid());
   row->set_host(sampler.host);
-  row->set_has_gpm(device.has_gpm());
   row->set_is_mig(device.is_mig());
-  row->set_count(Readings(track.counter));
-  row->set_period_ns(Period(track.counter));
   FillCudaDevices(context, sampler, device, row);
+  return row;
+}
+
+void FillDevice(const PassContext& context, const Process& sampler, const Track& track,
+                results::Counters* out) {
+  const proto::SampledDevice device = DeviceOf(sampler, track);
+  results::CounterDevice* row = RowOf(context, sampler, device, out);
+  if (device.is_pm()) {
+    row->set_pm_count(Readings(track.counter));
+    row->set_pm_period_ns(Period(track.counter));
+  } else {
+    row->set_has_gpm(device.has_gpm());
+    row->set_count(Readings(track.counter));
+    row->set_period_ns(Period(track.counter));
+  }
   for (const auto& [id, series] : SeriesOf(track.counter)) {
     const auto counter = sampler.counters.find(id);
     proto::Counter described;

@@ -50,7 +50,7 @@ DeviceLimits::DeviceLimits(const Trace& trace, const Process& process) {
     for (const Process& sampler : trace.samplers) {
       if (sampler.host != process.host) continue;
       for (const auto& [track, sampled] : sampler.sampled_devices) {
-        if (IsSameDevice(device, sampled))
+        if (!sampled.is_pm() && IsSameDevice(device, sampled))
           limits.link_gb_per_s = PcieGbPerSecond(sampled.pcie_generation(), sampled.pcie_width());
       }
     }

@@ -49,6 +49,7 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_RANGE_VALUE,
      "Values of NVTX payloads that are long arrays or unions, have no schema, or are too many; "
      "nothing to do."},
+    {proto::LOSS_COUNTER_SAMPLE, "Sample the GPUs' counters less often: a longer --gpu-pm."},
     {proto::LOSS_MEMORY_LIMIT,
      "The recorder reached its memory limit: record fewer sources, or allow more with --memory or "
      "GPUPROF_MEMORY."},

@@ -45,8 +45,11 @@ Heading HeadingOf(const results::Counters& result) {
 std::string HeadingText(const results::CounterDevice& device, const Heading& heading) {
   std::string text = "GPU " + std::to_string(device.device());
   if (heading.with_host) text += " of " + device.host();
-  text += ": " + device.name() + ", read " + FormatNumber(device.count()) + " times";
+  text += ": " + device.name();
+  if (device.count() != 0) text += ", read " + FormatNumber(device.count()) + " times";
   if (device.period_ns() != 0) text += ", every " + FormatDuration(device.period_ns());
+  if (device.pm_count() != 0) text += ", " + FormatNumber(device.pm_count()) + " PM samples";
+  if (device.pm_period_ns() != 0) text += ", every " + FormatDuration(device.pm_period_ns());
   for (int i = 0; i < device.cuda_devices_size(); ++i) {
     text += (i == 0 ? "; device " : ", ") + std::to_string(device.cuda_devices(i).device()) +
             " of pid " + std::to_string(device.cuda_devices(i).pid());

@@ -22,8 +22,10 @@ namespace {
 
 namespace field = codec::chunk_field;
 
-// Microseconds are plenty.
-constexpr uint32_t kTimeShift = 10;
+// Microseconds are plenty; samples of PM sampling may be but 20 of them long.
+constexpr uint32_t kTimeShift = 10, kPmTimeShift = 6;
+// Tracks: a device's index and this.
+constexpr uint32_t kFirstTrack = 1, kFirstPmTrack = 0x10001;
 constexpr uint32_t kCapture = 1;
 constexpr uint64_t kNoRing = ~uint64_t{0};
 constexpr int kClockTries = 5;
@@ -89,7 +91,7 @@ void CounterTrace::WriteClocks() {
 
 void CounterTrace::AddDevice(const DeviceIdentity& device) {
   proto::SampledDevice* entry = fresh_.add_device();
-  entry->set_track(device.index + 1);
+  entry->set_track(device.index + kFirstTrack);
   entry->set_index(device.index);
   entry->set_name(device.name);
   entry->set_uuid(device.uuid);
@@ -97,6 +99,15 @@ void CounterTrace::AddDevice(const DeviceIdentity& device) {
   entry->set_is_mig(device.is_mig);
   entry->set_pcie_generation(device.pcie_generation);
   entry->set_pcie_width(device.pcie_width);
+}
+
+void CounterTrace::AddPmDevice(const DeviceIdentity& device) {
+  proto::SampledDevice* entry = fresh_.add_device();
+  entry->set_track(device.index + kFirstPmTrack);
+  entry->set_index(device.index);
+  entry->set_name(device.name);
+  entry->set_uuid(device.uuid);
+  entry->set_is_pm(true);
 }
 
 uint32_t CounterTrace::CounterOfProcess(int32_t pid) {
@@ -117,12 +128,20 @@ uint32_t CounterTrace::CounterOfProcess(int32_t pid) {
 
 void CounterTrace::AddRows(unsigned device, uint64_t time_ns,
                            const std::vector<Reading>& readings) {
+  AddTo(device + kFirstTrack, kTimeShift, time_ns, readings);
+}
+
+void CounterTrace::AddPmRows(unsigned device, uint64_t time_ns,
+                             const std::vector<Reading>& readings) {
+  AddTo(device + kFirstPmTrack, kPmTimeShift, time_ns, readings);
+}
+
+void CounterTrace::AddTo(uint32_t track, uint32_t time_shift, uint64_t time_ns,
+                         const std::vector<Reading>& readings) {
   if (!is_open()) return;
-  std::unique_ptr<codec::ChunkBuilder>& builder = builders_[device];
-  if (builder == nullptr) {
-    builder =
-        std::make_unique<codec::ChunkBuilder>(proto::ChunkKind::kCounter, device + 1, kTimeShift);
-  }
+  std::unique_ptr<codec::ChunkBuilder>& builder = builders_[track];
+  if (builder == nullptr)
+    builder = std::make_unique<codec::ChunkBuilder>(proto::ChunkKind::kCounter, track, time_shift);
   for (const Reading& reading : readings) {
     const CounterInfo* info = FindCounter(reading.counter);
     if (info != nullptr && described_.emplace(reading.counter, true).second) {
@@ -145,6 +164,17 @@ void CounterTrace::AddNote(const std::string& source, const std::string& text) {
   is_health_fresh_ = true;
 }
 
+void CounterTrace::AddLoss(proto::LossKind kind, uint64_t count) {
+  proto::Loss* of_kind = nullptr;
+  for (proto::Loss& loss : *health_.mutable_loss()) {
+    if (loss.kind() == kind) of_kind = &loss;
+  }
+  if (of_kind == nullptr) of_kind = health_.add_loss();
+  of_kind->set_kind(kind);
+  of_kind->set_count(of_kind->count() + count);
+  is_health_fresh_ = true;
+}
+
 void CounterTrace::Flush() {
   if (!is_open()) return;
   const int entries = fresh_.counter_size() + fresh_.device_size();
@@ -153,7 +183,7 @@ void CounterTrace::Flush() {
                static_cast<uint32_t>(entries));
     fresh_.Clear();
   }
-  for (const auto& [device, builder] : builders_) {
+  for (const auto& [track, builder] : builders_) {
     if (builder->count() != 0) writer_.WriteEvents(builder.get(), kCapture, kNoRing);
   }
   WriteClocks();
@@ -163,12 +193,7 @@ void CounterTrace::Flush() {
 
 void CounterTrace::Finish() {
   if (!is_open()) return;
-  if (writer_.rows_lost() != 0) {
-    proto::Loss* loss = health_.add_loss();
-    loss->set_kind(proto::LOSS_WRITE_ERROR);
-    loss->set_count(writer_.rows_lost());
-    is_health_fresh_ = true;
-  }
+  if (writer_.rows_lost() != 0) AddLoss(proto::LOSS_WRITE_ERROR, writer_.rows_lost());
   Flush();
   proto::EndMarker marker = {};
   marker.exit_way = static_cast<uint32_t>(proto::ExitWay::kReturn);
