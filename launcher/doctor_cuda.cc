@@ -20,7 +20,10 @@
 #include <sstream>
 #include <utility>
 
+#include "launcher/cupti_folders.h"
 #include "launcher/doctor_nvml.h"
+#include "launcher/gpu/counters.h"
+#include "launcher/gpu/cupti_abi.h"
 #include "launcher/read_file.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
@@ -90,94 +93,56 @@ struct Probe {
   std::string path;
   uint32_t api_version = 0;  // what cuptiGetVersion says, or nothing
   std::string missing;       // the first needed function that is not there
+  std::string missing_pm;    // the same of PM sampling
 };
 
-// "VERSION MISSING PATH", MISSING "-" for none; empty where it cannot be loaded.
+// "VERSION MISSING MISSING_PM PATH", MISSING "-" for none; empty where it cannot be loaded.
 std::string AskLibrary(const std::string& name) {
   void* handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (handle == nullptr) return "";
   link_map* map = nullptr;
   dlinfo(handle, RTLD_DI_LINKMAP, &map);
-  std::string missing = "-";
+  std::string missing = "-", missing_pm = "-";
   for (const char* needed : proto::kNeededCuptiFunctions) {
     if (missing == "-" && dlsym(handle, needed) == nullptr) missing = needed;
+  }
+  for (const char* needed : cupti::kFunctionNames) {
+    if (missing_pm == "-" && dlsym(handle, needed) == nullptr) missing_pm = needed;
   }
   uint32_t version = 0;
   const auto get = reinterpret_cast<int (*)(uint32_t*)>(dlsym(handle, "cuptiGetVersion"));
   if (get != nullptr && get(&version) != 0) version = 0;
-  return std::to_string(version) + " " + missing + " " + (map != nullptr ? map->l_name : name);
+  return std::to_string(version) + " " + missing + " " + missing_pm + " " +
+         (map != nullptr ? map->l_name : name);
 }
 
 bool ProbeLibrary(const std::string& name, Probe* probe) {
   std::string text;
   if (!InChild([&] { return AskLibrary(name); }, &text)) return false;
   std::istringstream words(text);
-  words >> probe->api_version >> probe->missing;
-  if (probe->missing == "-") probe->missing.clear();
+  words >> probe->api_version >> probe->missing >> probe->missing_pm;
+  for (std::string* missing : {&probe->missing, &probe->missing_pm}) {
+    if (*missing == "-") missing->clear();
+  }
   words.ignore(1);
   std::getline(words, probe->path);
   return !probe->path.empty();
 }
 
-// In the order in which the recorder looks, but for what only a running program has: the folder of
-// its own runtime, its search path and its Python packages.
+// The first that loads, of those where a library of the recorder's may be.
 class CuptiSearch {
  public:
   Check Look(const Variables& environment) {
-    constexpr char kLoader[] = "the loader's folders";
-    searched_ = {kLoader};
-    if (InFolders(environment)) return Found();
-    for (const std::string& toolkit : Toolkits(environment)) {
-      if (InToolkit(toolkit)) return Found();
-      searched_.push_back(toolkit);
-    }
-    if (InCache() || In("")) return Found();
-    if (InToolkit("/usr/local/cuda")) return Found();
-    searched_.push_back("/usr/local/cuda");
+    EachCuptiFolder(
+        environment, [this](const CuptiFolder& folder) { return In(folder.path); }, &searched_);
     return Found();
   }
+  const Probe& probe() const { return probe_; }
 
  private:
-  static std::string ValueOf(const Variables& environment, const char* variable) {
-    const auto found = environment.find(variable);
-    return found == environment.end() ? "" : found->second;
-  }
-
-  static std::vector<std::string> Toolkits(const Variables& environment) {
-    std::vector<std::string> folders;
-    for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
-      const std::string home = ValueOf(environment, variable);
-      if (!home.empty()) folders.push_back(home);
-    }
-    return folders;
-  }
-
-  bool InFolders(const Variables& environment) {
-    for (const std::string& folder : Split(ValueOf(environment, "LD_LIBRARY_PATH"), ':')) {
-      if (folder.starts_with('/') && In(folder + "/")) return true;
-    }
-    const std::string conda = ValueOf(environment, "CONDA_PREFIX");
-    return conda.starts_with('/') && In(conda + "/lib/");
-  }
-
-  bool InToolkit(const std::string& folder) {
-    return In(folder + "/lib64/") || In(folder + "/lib/") || In(folder + "/extras/CUPTI/lib64/");
-  }
-
-  bool InCache() {
-    const std::string cache = ReadAll("/etc/ld.so.cache");
-    char folder[1024];
-    for (size_t at = 0; proto::NextInLoaderCache(cache.data(), cache.size(), &at, "libcupti.so",
-                                                 folder, sizeof folder);) {
-      if (In(folder)) return true;
-    }
-    return false;
-  }
-
   // `folder` ends in a slash; empty: by name alone.
   bool In(const std::string& folder) {
-    for (const char* name : {"libcupti.so.14", "libcupti.so.13", "libcupti.so.12",
-                             "libcupti.so.11.8", "libcupti.so"}) {
+    for (const char* name : kCuptiNames) {
       const std::string path = folder + name;
       if (folder.empty() ? unsound_names_.count(name) != 0 : !IsSound(path, name)) continue;
       if (ProbeLibrary(path, &probe_)) return true;
@@ -267,20 +232,43 @@ Check CheckDriver(const DriverSigns& signs) {
   return {"GPU driver", Level::kOk, version, ""};
 }
 
+bool AreCountersRestricted(const std::string& parameters, uint64_t bounding, bool is_root) {
+  const bool restricted = parameters.find("RmProfilingAdminOnly: 1") != std::string::npos ||
+                          parameters.find("RestrictProfilingToAdminUsers: 1") != std::string::npos;
+  const uint64_t enough = uint64_t{1} << kCapSysAdmin | uint64_t{1} << kCapPerfmon;
+  return restricted && !(is_root && (bounding & enough) != 0);
+}
+
 Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_root) {
   const bool told = parameters.find("RmProfilingAdminOnly") != std::string::npos ||
                     parameters.find("RestrictProfilingToAdminUsers") != std::string::npos;
   if (!told) return {"GPU counters", Level::kInfo, "whether they are restricted is not told", ""};
-  const bool restricted = parameters.find("RmProfilingAdminOnly: 1") != std::string::npos ||
-                          parameters.find("RestrictProfilingToAdminUsers: 1") != std::string::npos;
-  const uint64_t enough = uint64_t{1} << kCapSysAdmin | uint64_t{1} << kCapPerfmon;
-  if (!restricted || (is_root && (bounding & enough) != 0))
+  if (!AreCountersRestricted(parameters, bounding, is_root))
     return {"GPU counters", Level::kOk, "permitted (kernels and copies need no permission)", ""};
   return {"GPU counters", Level::kInfo,
           "for administrators alone; kernels and copies are recorded all the same. To permit them: "
           "the driver's option NVreg_RestrictProfilingToAdminUsers=0, or a container with "
           "--cap-add=SYS_ADMIN (from driver 565 on, PERFMON)",
           ""};
+}
+
+Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::string& missing,
+                      bool is_permitted) {
+  const char* const name = "GPU PM sampling";
+  if (path.empty())
+    return {name, Level::kInfo,
+            "no libcupti by itself; --gpu-pm takes the one that the program has", ""};
+  const std::string library =
+      path + (api_version != 0 ? ", API version " + std::to_string(api_version) : "");
+  if (!missing.empty())
+    return {name, Level::kInfo,
+            library + " has no " + missing +
+                ": --gpu-pm needs CUPTI of CUDA 12.6 or newer; set CUDA_HOME to a newer toolkit",
+            ""};
+  if (!is_permitted)
+    return {name, Level::kInfo, library + "; but this user may not: " + kCountersFix, ""};
+  return {name, Level::kOk,
+          library + "; --gpu-pm=1ms samples, where no other tool has the counters", ""};
 }
 
 Check CheckInjection(const Variables& environment, const Variables& faults) {
@@ -345,9 +333,19 @@ Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
 }
 
 std::vector<Check> CudaChecks(const Variables& environment) {
-  return {CheckDriver(LookForDriver()), CuptiSearch().Look(environment),
-          CheckInjection(environment, InjectionFaults(environment)), NvmlCheck(),
-          CheckCounters(ReadAll("/proc/driver/nvidia/params"), Bounding(), geteuid() == 0)};
+  const std::string parameters = ReadAll("/proc/driver/nvidia/params");
+  const uint64_t bounding = Bounding();
+  const bool is_root = geteuid() == 0;
+  CuptiSearch search;
+  const Check cupti = search.Look(environment);
+  const Probe& probe = search.probe();
+  return {CheckDriver(LookForDriver()),
+          cupti,
+          CheckInjection(environment, InjectionFaults(environment)),
+          NvmlCheck(),
+          CheckCounters(parameters, bounding, is_root),
+          CheckPmSampling(probe.path, probe.api_version, probe.missing_pm,
+                          !AreCountersRestricted(parameters, bounding, is_root))};
 }
 
 }  // namespace gpuprof::launcher

@@ -139,6 +139,11 @@ std::string CanonicalGpuPeriod(std::string_view value) {
   return nanoseconds == 0 ? "off" : Milliseconds(nanoseconds);
 }
 
+std::string CheckGpuPm(std::string_view value) {
+  uint64_t nanoseconds = 0;
+  return ParseGpuPm(value, &nanoseconds);
+}
+
 std::string CheckClock(std::string_view value) {
   return ParseChoice(value, {"auto", "tsc", "monotonic"});
 }
@@ -172,6 +177,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvRingMemory, nullptr, "SIZE", CheckRingMemory, CanonicalSize},
     {proto::kEnvMemory, nullptr, "SIZE", CheckMemory, CanonicalSize},
     {proto::kEnvGpuPeriod, nullptr, "DURATION|off", CheckGpuPeriod, CanonicalGpuPeriod},
+    {proto::kEnvGpuPm, nullptr, "DURATION|off", CheckGpuPm},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
     {proto::kEnvGraphs, nullptr, "node|whole|auto|auto:NODES", CheckGraphs},
     {proto::kEnvGpuRate, nullptr, "[calls=]N|nodes=N", CheckGpuRate},

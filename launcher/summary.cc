@@ -58,6 +58,7 @@ constexpr LossFix kLossFixes[] = {
     {"unpaired_span",
      "spans that began before the capture, were nested too deep, or were ended without a begin"},
     {"range_value", "values of NVTX payloads (arrays, unions, unknown schemas, or too many)"},
+    {"counter_sample", "samples of hardware counters (sample less often: a longer --gpu-pm)"},
     {"thread_edge", "events of threads that were just beginning or ending"},
     {"memory_limit", "capture ended early at the recorder's memory limit (raise --memory)"},
 };

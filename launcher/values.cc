@@ -136,6 +136,21 @@ std::string ParseGpuPeriod(std::string_view text, uint64_t* nanoseconds) {
   return "";
 }
 
+std::string ParseGpuPm(std::string_view text, uint64_t* nanoseconds) {
+  *nanoseconds = 0;
+  if (text == "off") return "";
+  // Microseconds are for this alone.
+  const bool is_us = text.ends_with("us");
+  const std::string number(is_us ? text.substr(0, text.size() - 2) : text);
+  if (!ParseDuration(is_us ? number + "ms" : number, nanoseconds).empty())
+    return Quoted(text) + " is no duration; write a number and its unit: 100us, 1ms, 1s, or off";
+  if (is_us) *nanoseconds /= 1000;
+  if (*nanoseconds < 20'000 || *nanoseconds > 1'000'000'000)
+    return "PM sampling takes a sample every 20us to 1s; 1ms is a good beginning, and off takes "
+           "none";
+  return "";
+}
+
 std::string ParseSignal(std::string_view text, int* number) {
   if (text == "none") {
     *number = 0;

@@ -27,6 +27,9 @@ std::string ParseDuration(std::string_view text, uint64_t* nanoseconds);
 // A duration of 10ms to 1m, or off (0).
 std::string ParseGpuPeriod(std::string_view text, uint64_t* nanoseconds);
 
+// A duration of 20us to 1s, or off (0).
+std::string ParseGpuPm(std::string_view text, uint64_t* nanoseconds);
+
 // USR1, SIGUSR1, 10, none (0). Refuses signals that cannot be caught or that tell of a crash.
 std::string ParseSignal(std::string_view text, int* number);
 

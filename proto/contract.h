@@ -33,6 +33,9 @@ namespace gpuprof::proto {
     "Most memory of the recorder in one process, rings apart; the capture ends there.")            \
   X(kEnvGpuPeriod, "GPUPROF_GPU_PERIOD", "100ms",                                                  \
     "How often `gpuprof run` reads the GPUs' hardware counters once CUDA is in use; off: never.")  \
+  X(kEnvGpuPm, "GPUPROF_GPU_PM", "off",                                                            \
+    "Sample the GPUs' SM counters by CUPTI's PM sampling every 20us to 1s too, say 1ms; off: no. " \
+    "It takes the counters for itself: DCGM and Nsight Compute cannot have them then.")            \
   X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
   X(kEnvGraphs, "GPUPROF_GRAPHS", "auto",                                                          \
     "CUDA graphs: node (every node), whole (one row a launch), auto[:NODES] (nodes first).")       \

@@ -20,6 +20,10 @@ constexpr CounterInfo Gpm(nvml::GpmMetricId metric, const char* name, const char
   return {static_cast<uint32_t>(CounterId::kGpmFirst) + metric, name, unit, divisor, "gpm"};
 }
 
+constexpr CounterInfo Pm(CounterId id, const char* name) {
+  return {static_cast<uint32_t>(id), name, "%", 1000, "pm"};
+}
+
 }  // namespace
 
 const std::vector<CounterInfo>& CounterTable() {
@@ -55,6 +59,11 @@ const std::vector<CounterInfo>& CounterTable() {
       Gpm(nvml::kGpmPcieRxPerSecond, "pcie_rx", "bytes/s", 1),
       Gpm(nvml::kGpmNvlinkTxPerSecond, "nvlink_tx", "bytes/s", 1),
       Gpm(nvml::kGpmNvlinkRxPerSecond, "nvlink_rx", "bytes/s", 1),
+      Pm(CounterId::kPmSmActive, "sm_active"),
+      Pm(CounterId::kPmTensorActive, "tensor_active"),
+      Pm(CounterId::kPmDramRead, "dram_read"),
+      Pm(CounterId::kPmDramWrite, "dram_write"),
+      Pm(CounterId::kPmInstructionsIssued, "instructions_issued"),
   };
   return table;
 }

@@ -27,6 +27,12 @@ enum class CounterId : uint32_t {
   kNvlinkRx = 13,
   // Of GPM, averaged over the time since the sample before: kGpmFirst + GpmMetricId.
   kGpmFirst = 100,
+  // Of PM sampling (pm_config.h), averaged over the sample.
+  kPmSmActive = 200,
+  kPmTensorActive = 201,
+  kPmDramRead = 202,
+  kPmDramWrite = 203,
+  kPmInstructionsIssued = 204,
   // One of each process: kProcessFirst, +1, ...
   kProcessFirst = 0x10000,
 };
@@ -46,5 +52,10 @@ struct Reading {
   uint32_t counter;
   int64_t value;
 };
+
+// What lets a user read counters that are guarded, GPM's and PM sampling's.
+inline constexpr char kCountersFix[] =
+    "an administrator permits it with the driver's option NVreg_RestrictProfilingToAdminUsers=0, "
+    "or a container gets --cap-add=SYS_ADMIN (from driver 565 on, PERFMON)";
 
 }  // namespace gpuprof::launcher

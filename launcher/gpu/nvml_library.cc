@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "launcher/gpu/counters.h"
 #include "launcher/read_file.h"
 #include "launcher/values.h"
 
@@ -35,10 +36,6 @@ constexpr char kNotFoundFix[] =
     "it comes with the NVIDIA driver (package libnvidia-compute or nvidia-driver); in a container, "
     "NVIDIA_DRIVER_CAPABILITIES must name utility: docker run --gpus all -e "
     "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
-constexpr char kCountersFix[] =
-    "an administrator permits it with the driver's option NVreg_RestrictProfilingToAdminUsers=0, "
-    "or a container gets --cap-add=SYS_ADMIN (from driver 565 on, PERFMON)";
-
 bool IsIn(const std::string& folder) {
   return !folder.empty() && access((folder + "/" + kSoname).c_str(), R_OK) == 0;
 }

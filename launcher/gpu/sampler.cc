@@ -60,7 +60,14 @@ std::string WhatIsMissing(const std::string& function) {
 }  // namespace
 
 Sampler::Sampler(const SamplerOptions& options, GpuLog* log, int stop, int report)
-    : options_(options), log_(log), stop_(stop), report_(report) {}
+    : options_(options),
+      log_(log),
+      stop_(stop),
+      report_(report),
+      pm_(
+          options.pm_period_ns,
+          [this](const std::string& what, const std::string& why) { Tell(what, why); },
+          [this](const std::string& text) { Keep(text); }) {}
 
 bool Sampler::IsOver(uint64_t wait_ns, int also) const {
   const auto wait_ms = static_cast<int>((wait_ns + kMillisecond - 1) / kMillisecond);
@@ -96,17 +103,17 @@ void Sampler::Tell(const std::string& what, const std::string& why) {
   [[maybe_unused]] const ssize_t written = write(report_, line.data(), line.size());
 }
 
-bool Sampler::Open() {
+void Sampler::Open() {
   const std::string fault = library_.Open();
   if (!fault.empty()) {
     Tell(kNothing, fault);
-    return false;
+    return;
   }
   unsigned count = 0;
   const int result = library_.functions().device_count(&count);
   if (result != nvml::kSuccess) {
     Tell(kNothing, ExplainNvml("nvmlDeviceGetCount_v2", result));
-    return false;
+    return;
   }
   for (unsigned i = 0; i < std::min(count, kMostDevices); ++i) {
     auto reader = std::make_unique<DeviceReader>(library_, i);
@@ -120,7 +127,6 @@ bool Sampler::Open() {
                        ? "NVML finds no GPU here; start a container with its GPUs (docker run "
                          "--gpus all)"
                        : "no GPU may be read");
-  return !readers_.empty();
 }
 
 void Sampler::OpenTrace() {
@@ -190,20 +196,43 @@ void Sampler::ReadAll(uint64_t now_ns) {
   }
 }
 
+void Sampler::OpenPm() {
+  if (options_.pm_period_ns == 0 || is_pm_tried_ || !trace_.is_open()) return;
+  is_pm_tried_ = true;
+  std::vector<int> pids;
+  for (const ProcessFiles& process : ListProcesses(options_.bundle)) pids.push_back(process.pid);
+  std::vector<DeviceIdentity> known;
+  for (const std::unique_ptr<DeviceReader>& reader : readers_) known.push_back(reader->identity());
+  // It takes a second, and the command may end meanwhile.
+  trace_.Flush();
+  pm_.Open(pids, known, &trace_);
+}
+
 void Sampler::Loop() {
+  uint64_t read_ns = 0, decode_ns = 0;  // when each is due
   bool is_over = false;
   while (true) {
     const uint64_t begin = Now();
     OpenTrace();
-    ReadAll(begin);
+    if (!readers_.empty() && (begin >= read_ns || is_over)) {
+      ReadAll(begin);
+      read_ns = begin + options_.period_ns;
+    }
+    OpenPm();
+    if (pm_.is_open() && (begin >= decode_ns || is_over)) {
+      pm_.Decode(&trace_);
+      decode_ns = begin + kPmDecodeNs;
+    }
     if (begin - flushed_ns_ >= kSecond || is_over) {
       trace_.Flush();
       flushed_ns_ = begin;
     }
     // The last reading is of the moment of the end.
-    if (is_over) return;
-    const uint64_t spent = Now() - begin;
-    is_over = IsOver(spent < options_.period_ns ? options_.period_ns - spent : 0);
+    if (is_over || (readers_.empty() && !pm_.is_open())) return;
+    uint64_t due = readers_.empty() ? decode_ns : read_ns;
+    if (pm_.is_open()) due = std::min(due, decode_ns);
+    const uint64_t now = Now();
+    is_over = IsOver(now < due ? due - now : 0);
   }
 }
 
@@ -214,13 +243,16 @@ void Sampler::Run() {
     WaitForCuda();
     if (!HasCuda()) return;
   }
-  const bool is_open = Open();
+  if (options_.period_ns != 0) Open();
   // An empty line: those who wait for the first words need not any more.
   [[maybe_unused]] const ssize_t written = write(report_, "\n", 1);
-  if (is_open) Loop();
+  if (!readers_.empty() || options_.pm_period_ns != 0) Loop();
   // Where nothing could be read, the trace says why.
   OpenTrace();
+  pm_.Conclude(&trace_);
   trace_.Finish();
+  // The driver may take its time for it, and the trace is whole.
+  pm_.Close();
 }
 
 }  // namespace gpuprof::launcher

@@ -4,8 +4,9 @@
 // Reads the hardware counters of all GPUs of this machine while a command runs: the loop in the
 // sampler's process. See sampler_process.h for why it is a process.
 //
-// Where no log was asked for, NVML is not even loaded, and nothing is said or written, before
-// kGpuWaitFile has gone: the first process of the program that has initialised CUDA removes it.
+// Where no log was asked for, neither NVML nor CUPTI is even loaded, and nothing is said or
+// written, before kGpuWaitFile has gone: the first process of the program that has initialised CUDA
+// removes it.
 
 #pragma once
 
@@ -18,13 +19,15 @@
 #include "launcher/gpu/device_reader.h"
 #include "launcher/gpu/gpu_log.h"
 #include "launcher/gpu/nvml_library.h"
+#include "launcher/gpu/pm_sampling.h"
 
 namespace gpuprof::launcher {
 
 struct SamplerOptions {
-  std::string bundle;      // absolute
-  uint64_t period_ns = 0;  // between two readings
-  bool to_trace = false;   // a trace file in the bundle, from the program's first use of CUDA on
+  std::string bundle;         // absolute
+  uint64_t period_ns = 0;     // between two readings of NVML and GPM; 0: none
+  uint64_t pm_period_ns = 0;  // of PM sampling, into the trace; 0: none
+  bool to_trace = false;      // a trace file in the bundle, from the program's first use of CUDA on
 };
 
 class Sampler {
@@ -39,9 +42,12 @@ class Sampler {
  private:
   bool HasCuda() const;
   void WaitForCuda();
-  bool Open();
+  // NVML and its devices, where they can be had.
+  void Open();
   // Begins the trace if it is time.
   void OpenTrace();
+  // Begins PM sampling where it is wanted and the trace has begun.
+  void OpenPm();
   void Loop();
   void ReadAll(uint64_t now_ns);
   void ReadProcesses(DeviceReader* reader, std::vector<Reading>* readings);
@@ -61,6 +67,8 @@ class Sampler {
   NvmlLibrary library_;
   std::vector<std::unique_ptr<DeviceReader>> readers_;
   CounterTrace trace_;
+  PmSampling pm_;
+  bool is_pm_tried_ = false;
   std::map<int32_t, bool> of_program_;  // pids seen on a GPU, and whether they are recorded ones
   std::vector<std::string> told_;
   unsigned slow_turn_ = 0;

@@ -141,8 +141,9 @@ std::vector<std::string> SamplerProcess::Stop() {
     const pid_t ended = waitpid(pid_, &status, hangs ? WNOHANG : 0);
     if (hangs) {
       lines.push_back(
-          "the reader of hardware counters did not end and was left behind: NVML hangs; "
-          "dmesg may name an Xid error of the GPU");
+          std::string("the reader of hardware counters did not end and was left behind: NVML ") +
+          (options_.pm_period_ns != 0 ? "or CUPTI " : "") +
+          "hangs; dmesg may name an Xid error of the GPU");
     } else if (ended == pid_ && WIFSIGNALED(status)) {
       lines.push_back(std::string("the reader of hardware counters died of ") +
                       strsignal(WTERMSIG(status)) + ": counters end there");

@@ -102,6 +102,7 @@ class Run : public Verb {
 
   std::string OpenGpuLog() {
     ParseGpuPeriod(FindSetting(facts_.settings, proto::kEnvGpuPeriod).value, &gpu_period_ns_);
+    ParseGpuPm(FindSetting(facts_.settings, proto::kEnvGpuPm).value, &gpu_pm_ns_);
     if (gpu_log_path_.empty()) return "";
     if (gpu_period_ns_ == 0) return "--gpu-log needs counters, which --gpu-period=off forbids";
     return gpu_log_.Open(gpu_log_path_);
@@ -109,18 +110,24 @@ class Run : public Verb {
 
   // Counters are on by themselves where NVML is, and the program's use of CUDA is recorded. They
   // grow with time alone: beside a flight recorder, which may run for weeks, they are for those who
-  // ask.
+  // ask. PM sampling is for those who ask anyway.
   void PrepareSampler() {
     Sources sources;
     ParseSources(FindSetting(facts_.settings, proto::kEnvTrace).value, &sources);
     const bool is_asked =
         FindSetting(facts_.settings, proto::kEnvGpuPeriod).source != Setting::Source::kDefault;
     const bool is_ring = !FindSetting(facts_.settings, proto::kEnvRing).value.empty();
+    const bool has_cuda = (sources.bits & proto::kSourceCuda) != 0;
+    if (gpu_pm_ns_ != 0 && !has_cuda)
+      Say("--gpu-pm samples nothing: it begins with the program's use of CUDA, which --trace "
+          "leaves "
+          "out");
+    const bool reads_nvml = gpu_period_ns_ != 0 && (is_asked || !is_ring) && NvmlIsHere();
     SamplerOptions options;
     options.bundle = bundle_.path();
-    options.period_ns = gpu_period_ns_;
-    options.to_trace = gpu_period_ns_ != 0 && (sources.bits & proto::kSourceCuda) != 0 &&
-                       (is_asked || !is_ring) && NvmlIsHere();
+    options.period_ns = reads_nvml || gpu_log_.is_open() ? gpu_period_ns_ : 0;
+    options.pm_period_ns = has_cuda ? gpu_pm_ns_ : 0;
+    options.to_trace = has_cuda && (reads_nvml || gpu_pm_ns_ != 0);
     if (options.to_trace || gpu_log_.is_open()) sampler_.Prepare(options, &gpu_log_);
   }
 
@@ -214,6 +221,7 @@ class Run : public Verb {
   bool named_ = false;
   std::string gpu_log_path_;
   uint64_t gpu_period_ns_ = 0;
+  uint64_t gpu_pm_ns_ = 0;
   GpuLog gpu_log_;
   SamplerProcess sampler_;
   std::vector<std::string> command_;
