@@ -48,8 +48,13 @@ std::function<void(Words&)> Values(Map* target) {
     words >> key.first >> key.second;
     if (words.fail()) return;
     std::vector<double>& values = (*target)[key];
-    for (double value = 0; words >> value;) values.push_back(value);
-    if (words.eof()) words.clear();
+    // strtod knows "nan", which streams do not.
+    for (std::string word; words >> word;) {
+      char* end = nullptr;
+      values.push_back(strtod(word.c_str(), &end));
+      if (*end != 0) return words.setstate(std::ios::failbit);
+    }
+    words.clear();
   };
 }
 
@@ -94,6 +99,13 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"nvml_hang", NameInto(&script->nvml_hangs)},
       {"nvml_crash", NameInto(&script->nvml_crashes)},
       {"mig", Flag(&script->mig, "on")},
+      {"pm", Flag(&script->pm, "on")},
+      {"pm_samples", Values(&script->pm_values)},
+      {"pm_two_passes", NameInto(&script->pm_two_passes)},
+      {"pm_one_pass", Into(&script->pm_one_pass)},
+      {"pm_overflow", Into(&script->pm_overflow)},
+      {"pm_trigger", Flag(&script->pm_sysclk_only, "sysclk")},
+      {"pm_crash", NameInto(&script->pm_crashes)},
   };
 }
 

@@ -40,6 +40,14 @@
 //                           no GPM, a metric without is not supported
 //   nvml_hang NAME, nvml_crash NAME   the function never returns, or aborts
 //   mig on|off              (off)
+//   pm on|off               whether CUPTI's PM sampling is permitted (off)
+//   pm_samples METRIC DEVICE VALUE...   what it tells of a device, by samples since the start; the
+//                           last value stays; "nan" is no number. A metric without any is not
+//                           offered
+//   pm_two_passes METRIC    needs a second pass; pm_one_pass N: more than N metrics do (0: never)
+//   pm_overflow N           at the Nth decoding half of the samples that wait are lost (0: never)
+//   pm_trigger any|sysclk   what samples may be triggered by (any)
+//   pm_crash NAME           the function aborts
 
 #pragma once
 
@@ -90,6 +98,12 @@ struct Script {
   std::map<std::pair<int, int>, std::vector<double>> gpm_values;
   std::vector<std::string> nvml_hangs, nvml_crashes;
   bool mig = false;
+  bool pm = false;
+  std::map<std::pair<std::string, int>, std::vector<double>> pm_values;
+  std::vector<std::string> pm_two_passes, pm_crashes;
+  size_t pm_one_pass = 0;
+  uint64_t pm_overflow = 0;
+  bool pm_sysclk_only = false;
 };
 
 // Read at the first use.
