@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "launcher/gpu/cupti_library.h"
+#include "proto/ticks.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -21,8 +22,6 @@ constexpr uint64_t kLeastBuffer = uint64_t{16} << 20, kMostBuffer = uint64_t{512
 constexpr uint64_t kLeastSamples = 64, kMostSamples = 16384;
 // Beyond it an image has room for less, and is decoded several times.
 constexpr size_t kMostImageBytes = size_t{64} << 20;
-// Images that one call reads before others have their turn.
-constexpr int kMostImages = 16;
 // Until it is measured.
 constexpr uint64_t kSysclkMhz = 1000;
 constexpr size_t kSamplesToCalibrate = 8;
@@ -212,7 +211,10 @@ std::string PmDevice::Calibrate(const std::vector<PmSample>& samples) {
 std::string PmDevice::Decode(std::vector<PmSample>* samples, bool* overflow) {
   *overflow = false;
   const size_t before = samples->size();
-  for (int i = 0; i < kMostImages; ++i) {
+  const uint64_t begin = proto::ReadClockNs(CLOCK_MONOTONIC);
+  is_behind_ = true;
+  // Others have their turn after that.
+  while (is_behind_ && proto::ReadClockNs(CLOCK_MONOTONIC) - begin < decode_ns_) {
     auto decode = cupti::Make<cupti::DecodeDataParams>();
     decode.object = object_;
     decode.counter_data = counter_data_.data();
@@ -225,8 +227,7 @@ std::string PmDevice::Decode(std::vector<PmSample>* samples, bool* overflow) {
     if (fault.empty()) fault = ReadImage(samples);
     if (!fault.empty()) return fault;
     *overflow = *overflow || is_stuck || decode.overflow != 0;
-    if (is_stuck) break;
-    if (decode.stop_reason != cupti::kCounterDataFull) break;
+    is_behind_ = !is_stuck && decode.stop_reason == cupti::kCounterDataFull;
   }
   if (*overflow) return Restart(interval_);
   const bool has_enough = samples->size() - before >= kSamplesToCalibrate;

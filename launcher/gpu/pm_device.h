@@ -32,11 +32,14 @@ class PmDevice {
 
   // Begins to sample. Empty, or cause and fix.
   std::string Open();
-  // Appends the samples that have come since. `overflow`: the hardware buffer was full and later
-  // samples are missing; sampling has begun anew. Empty, or cause and fix: then it is over.
+  // Appends the samples that have come since, as many as there is time for. `overflow`: the
+  // hardware buffer was full and later samples are missing; sampling has begun anew. Empty, or
+  // cause and fix: then it is over.
   std::string Decode(std::vector<PmSample>* samples, bool* overflow);
   void Close();
 
+  // Whether the last call left samples where they were.
+  bool is_behind() const { return is_behind_; }
   size_t index() const { return index_; }
   const std::string& chip() const { return chip_; }
   const PmConfig& config() const { return config_; }
@@ -66,6 +69,7 @@ class PmDevice {
   bool is_started_ = false;
   bool is_first_ = true;  // the next sample is the first since the start
   bool is_calibrated_ = false;
+  bool is_behind_ = false;
   std::vector<uint8_t> counter_data_;
   size_t read_ = 0;  // samples of the image that were read
 };

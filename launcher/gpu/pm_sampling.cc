@@ -197,6 +197,13 @@ void PmSampling::Decode(CounterTrace* trace) {
 void PmSampling::Conclude(CounterTrace* trace) {
   for (Sampled& sampled : devices_) {
     if (sampled.has_overflowed) trace->AddLoss(proto::LOSS_COUNTER_SAMPLE, 1);
+    if (sampled.device->is_behind()) {
+      const uint64_t since = std::max(sampled.last_end_ns, opened_ns_);
+      trace->AddLoss(proto::LOSS_COUNTER_SAMPLE, (Now() - since) / period_ns_ + 1);
+      tell_("samples of hardware counters of GPU " + std::to_string(sampled.index) +
+                " are missing at the end",
+            "they came faster than they can be decoded; sample less often: a longer --gpu-pm");
+    }
     if (sampled.strange_values != 0)
       keep_("PM sampling of GPU " + std::to_string(sampled.index) + ": " +
             std::to_string(sampled.strange_values) +

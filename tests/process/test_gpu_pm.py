@@ -359,7 +359,7 @@ def test_without_cuda_in_the_trace_it_says_that_nothing_is_sampled(record, tmp_p
 
 
 def test_the_variable_and_shortest_period(session, tmp_path):
-    running = session([PROGRAMS / "rounds"], env={**environment(tmp_path, SCRIPT), "GPUPROF_GPU_PM": "20us"})
+    running = session([PROGRAMS / "rounds"], env={**environment(tmp_path, f"pm on; pm_samples {SM} 0 1 2 3 4 5"), "GPUPROF_GPU_PM": "20us"})
     assert running.line() == "ready"
     running.tell("3\n")
     assert running.line() == "done 3"
