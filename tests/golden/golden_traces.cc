@@ -215,6 +215,32 @@ proto::Counter Counter(uint32_t id, const char* name, const char* unit, uint32_t
   return counter;
 }
 
+// On a track of its own, every 2 ms; the first value stands for as long as the second.
+void AddPmSamples(Process* sampler) {
+  constexpr uint32_t kTrack = 0x10002, kSmActive = 200, kTensorActive = 201;
+  sampler->counters[kSmActive] = Counter(kSmActive, "sm_active", "%", 1000, "pm");
+  sampler->counters[kTensorActive] = Counter(kTensorActive, "tensor_active", "%", 1000, "pm");
+  proto::SampledDevice& device = sampler->sampled_devices[kTrack];
+  device = sampler->sampled_devices[2];
+  device.set_track(kTrack);
+  device.set_has_gpm(false);
+  device.set_is_pm(true);
+  Track& track = sampler->tracks.emplace_back();
+  track.id = kTrack;
+  for (int i = 0; i < 5; ++i) {
+    for (const uint32_t counter : {kSmActive, kTensorActive}) {
+      if (counter == kTensorActive && i == 2) continue;  // was no number
+      track.counter.time_ns.push_back(10 * kMs + i * 2 * kMs);
+      track.counter.counter.push_back(counter);
+      track.counter.value.push_back(counter == kSmActive ? 20'000 * i : 99'500 - 1500 * i);
+      ++sampler->rows;
+    }
+  }
+  proto::Loss* loss = sampler->health.add_loss();
+  loss->set_kind(proto::LOSS_COUNTER_SAMPLE);
+  loss->set_count(12);
+}
+
 // Two GPUs, each read every 20 ms with one pause of 40; the one without GPM is not the program's.
 Process Sampler() {
   Process sampler;
@@ -256,6 +282,7 @@ Process Sampler() {
       if (index == 1 && i == 3) add(kTimes[i], 65536, int64_t{30} << 30);
     }
   }
+  AddPmSamples(&sampler);
   proto::Note* note = sampler.health.add_note();
   note->set_source("gpu counters");
   note->set_text("GPU 0 (Example GPU) does not offer: SM, tensor and DRAM activity");
