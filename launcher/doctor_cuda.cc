@@ -232,18 +232,22 @@ Check CheckDriver(const DriverSigns& signs) {
   return {"GPU driver", Level::kOk, version, ""};
 }
 
-bool AreCountersRestricted(const std::string& parameters, uint64_t bounding, bool is_root) {
+CounterRight RightToCounters(const std::string& parameters, uint64_t bounding, bool is_root) {
+  const bool told = parameters.find("RmProfilingAdminOnly") != std::string::npos ||
+                    parameters.find("RestrictProfilingToAdminUsers") != std::string::npos;
+  if (!told) return CounterRight::kNotTold;
   const bool restricted = parameters.find("RmProfilingAdminOnly: 1") != std::string::npos ||
                           parameters.find("RestrictProfilingToAdminUsers: 1") != std::string::npos;
   const uint64_t enough = uint64_t{1} << kCapSysAdmin | uint64_t{1} << kCapPerfmon;
-  return restricted && !(is_root && (bounding & enough) != 0);
+  return !restricted || (is_root && (bounding & enough) != 0) ? CounterRight::kGiven
+                                                              : CounterRight::kRefused;
 }
 
 Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_root) {
-  const bool told = parameters.find("RmProfilingAdminOnly") != std::string::npos ||
-                    parameters.find("RestrictProfilingToAdminUsers") != std::string::npos;
-  if (!told) return {"GPU counters", Level::kInfo, "whether they are restricted is not told", ""};
-  if (!AreCountersRestricted(parameters, bounding, is_root))
+  const CounterRight right = RightToCounters(parameters, bounding, is_root);
+  if (right == CounterRight::kNotTold)
+    return {"GPU counters", Level::kInfo, "whether they are restricted is not told", ""};
+  if (right == CounterRight::kGiven)
     return {"GPU counters", Level::kOk, "permitted (kernels and copies need no permission)", ""};
   return {"GPU counters", Level::kInfo,
           "for administrators alone; kernels and copies are recorded all the same. To permit them: "
@@ -253,7 +257,7 @@ Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_ro
 }
 
 Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::string& missing,
-                      bool is_permitted) {
+                      CounterRight right) {
   const char* const name = "GPU PM sampling";
   if (path.empty())
     return {name, Level::kInfo,
@@ -265,7 +269,9 @@ Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::
             library + " has no " + missing +
                 ": --gpu-pm needs CUPTI of CUDA 12.6 or newer; set CUDA_HOME to a newer toolkit",
             ""};
-  if (!is_permitted)
+  if (right == CounterRight::kNotTold)
+    return {name, Level::kInfo, library + "; whether counters are restricted is not told", ""};
+  if (right == CounterRight::kRefused)
     return {name, Level::kInfo, library + "; but this user may not: " + kCountersFix, ""};
   return {name, Level::kOk,
           library + "; --gpu-pm=1ms samples, where no other tool has the counters", ""};
@@ -345,7 +351,7 @@ std::vector<Check> CudaChecks(const Variables& environment) {
           NvmlCheck(),
           CheckCounters(parameters, bounding, is_root),
           CheckPmSampling(probe.path, probe.api_version, probe.missing_pm,
-                          !AreCountersRestricted(parameters, bounding, is_root))};
+                          RightToCounters(parameters, bounding, is_root))};
 }
 
 }  // namespace gpuprof::launcher

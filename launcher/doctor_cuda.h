@@ -30,12 +30,14 @@ Check CheckDriver(const DriverSigns& signs);
 // For hardware counters alone: activity needs no privilege.
 Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_root);
 
+// Whether this process may have counters: the same, for what needs them.
+enum class CounterRight { kNotTold, kGiven, kRefused };
+CounterRight RightToCounters(const std::string& parameters, uint64_t bounding, bool is_root);
+
 // What PM sampling needs beyond that. `path`: of the libcupti found, empty for none; `missing`: a
 // function of PM sampling that it has not.
 Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::string& missing,
-                      bool is_permitted);
-// Whether CheckCounters() found counters restricted, and this process is not above it.
-bool AreCountersRestricted(const std::string& parameters, uint64_t bounding, bool is_root);
+                      CounterRight right);
 
 // Tools that asked for CUDA's or NVTX's one place before. `faults`: by variable, what is wrong with
 // the tool that it names, as the end of a sentence.

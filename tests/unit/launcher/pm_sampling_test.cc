@@ -261,19 +261,23 @@ TEST(GpuPm, PeriodsFromTwentyMicrosecondsToASecond) {
 
 TEST(PmSampling, DoctorSaysWhetherItCanBeHad) {
   using Level = Check::Level;
-  EXPECT_THAT(CheckPmSampling("", 0, "", true).found, HasSubstr("that the program has"));
-  const Check old = CheckPmSampling("/x/libcupti.so.12", 24, "cuptiPmSamplingEnable", true);
+  constexpr CounterRight kGiven = CounterRight::kGiven, kRefused = CounterRight::kRefused,
+                         kNotTold = CounterRight::kNotTold;
+  EXPECT_THAT(CheckPmSampling("", 0, "", kGiven).found, HasSubstr("that the program has"));
+  const Check old = CheckPmSampling("/x/libcupti.so.12", 24, "cuptiPmSamplingEnable", kGiven);
   EXPECT_EQ(old.level, Level::kInfo);
   EXPECT_THAT(old.found,
               HasSubstr("/x/libcupti.so.12, API version 24 has no cuptiPmSamplingEnable"));
-  const Check refused = CheckPmSampling("/x/libcupti.so.13", 130001, "", false);
+  const Check refused = CheckPmSampling("/x/libcupti.so.13", 130001, "", kRefused);
   EXPECT_EQ(refused.level, Level::kInfo);
   EXPECT_THAT(refused.found, HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
-  EXPECT_EQ(CheckPmSampling("/x/libcupti.so.13", 130001, "", true).level, Level::kOk);
-  EXPECT_TRUE(AreCountersRestricted("RmProfilingAdminOnly: 1\n", ~0ull, false));
-  EXPECT_TRUE(AreCountersRestricted("RmProfilingAdminOnly: 1\n", 0, true));
-  EXPECT_FALSE(AreCountersRestricted("RmProfilingAdminOnly: 1\n", uint64_t{1} << 38, true));
-  EXPECT_FALSE(AreCountersRestricted("RmProfilingAdminOnly: 0\n", 0, false));
+  EXPECT_EQ(CheckPmSampling("/x/libcupti.so.13", 130001, "", kGiven).level, Level::kOk);
+  EXPECT_EQ(CheckPmSampling("/x/libcupti.so.13", 130001, "", kNotTold).level, Level::kInfo);
+  EXPECT_EQ(RightToCounters("RmProfilingAdminOnly: 1\n", ~0ull, false), kRefused);
+  EXPECT_EQ(RightToCounters("RmProfilingAdminOnly: 1\n", 0, true), kRefused);
+  EXPECT_EQ(RightToCounters("RmProfilingAdminOnly: 1\n", uint64_t{1} << 38, true), kGiven);
+  EXPECT_EQ(RightToCounters("RmProfilingAdminOnly: 0\n", 0, false), kGiven);
+  EXPECT_EQ(RightToCounters("", ~0ull, true), kNotTold);
 }
 
 }  // namespace
