@@ -194,6 +194,10 @@ struct RingFileHeader {
   // Blocks of the trace that were in the file at last, its segments' apart: where there are fewer
   // now, some were cut off.
   std::atomic<uint64_t> trace_blocks;
+  // What the rings' headers in this file do not tell of `dropped` and `reentered`: of rings whose
+  // thread had ended, and of those that found no place here.
+  std::atomic<uint64_t> dropped_elsewhere;
+  std::atomic<uint64_t> reentered_elsewhere;
 };
 
 // --- Producer

@@ -152,6 +152,8 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
   // What the trace cannot tell of its losses the ring file's header does, as long as there is no
   // end: whoever finishes it adds them.
   if (!JoinFlight() || (RowsLost() != 0 && !is_health_written_)) {
+    // Every ring is empty by now, those outside of the ring file, too: nothing goes with them.
+    if (way != proto::ExitWay::kExec) host_->ring_file->rings_outside.store(0);
     writer_.Close();
     return false;
   }

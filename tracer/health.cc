@@ -87,6 +87,9 @@ void AppendGpuRates(codec::PbWriter* writer, const cupti::RateBudget& budget) {
 struct RingLosses {
   uint64_t dropped = 0;
   uint64_t reentered = 0;
+  // Of them those of rings outside of the ring file, whose headers nobody else sees.
+  uint64_t dropped_outside = 0;
+  uint64_t reentered_outside = 0;
 };
 
 RingLosses SumRings(const Host& host) {
@@ -95,8 +98,13 @@ RingLosses SumRings(const Host& host) {
   for (uint32_t i = 0; i < count && i < proto::kMaxRings; ++i) {
     const proto::RingHeader* ring = __atomic_load_n(&host.rings[i], __ATOMIC_ACQUIRE);
     if (ring == nullptr) continue;
-    sum.dropped += ring->dropped.load(std::memory_order_relaxed);
-    sum.reentered += ring->reentered.load(std::memory_order_relaxed);
+    const uint64_t dropped = ring->dropped.load(std::memory_order_relaxed);
+    const uint64_t reentered = ring->reentered.load(std::memory_order_relaxed);
+    sum.dropped += dropped;
+    sum.reentered += reentered;
+    if (host.ring_file->directory[i].offset.load(std::memory_order_acquire) != 0) continue;
+    sum.dropped_outside += dropped;
+    sum.reentered_outside += reentered;
   }
   return sum;
 }
@@ -128,8 +136,13 @@ void Drain::CountLosses() {
                         host_->ring_file->thread_edges.load(std::memory_order_relaxed) +
                         RowsLost() + corrupt_;
   __atomic_store_n(&lost_, lost, __ATOMIC_RELAXED);
-  host_->ring_file->rows_unwritten.store(RowsLost(), std::memory_order_relaxed);
-  host_->ring_file->trace_blocks.store(writer_.next_sequence(), std::memory_order_relaxed);
+  proto::RingFileHeader* file = host_->ring_file;
+  file->rows_unwritten.store(RowsLost(), std::memory_order_relaxed);
+  file->trace_blocks.store(writer_.next_sequence(), std::memory_order_relaxed);
+  file->dropped_elsewhere.store(retired_dropped_ + rings.dropped_outside,
+                                std::memory_order_relaxed);
+  file->reentered_elsewhere.store(retired_reentered_ + rings.reentered_outside,
+                                  std::memory_order_relaxed);
   if (RowsLost() != 0 && !told_write_error_) {
     told_write_error_ = true;
     char text[256];

@@ -17,7 +17,7 @@ class ThreadTable {
  public:
   // Appends a serialized Threads message for the moment `ticks` and returns the number of threads
   // in it. With `all` false, a process of many threads is sampled by turns, so that the cost stays
-  // bounded.
+  // bounded; else those that have just ended, or begun, are there by their rings.
   uint32_t Append(const Host& host, uint64_t ticks, bool all, std::vector<uint8_t>* out);
 
  private:

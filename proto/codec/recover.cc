@@ -182,6 +182,8 @@ void Recovery::SurveyRings() {
   losses_.trouble.assign(header.trouble, strnlen(header.trouble, sizeof(header.trouble)));
   losses_.damaged_rings = rings_.damaged_rings();
   losses_.rings_outside = header.rings_outside.load(std::memory_order_relaxed);
+  losses_.dropped = header.dropped_elsewhere.load(std::memory_order_relaxed);
+  losses_.reentered = header.reentered_elsewhere.load(std::memory_order_relaxed);
   for (size_t i = 0; i < rings_.rings(); ++i) {
     const RingHeader* ring = rings_.LoadHeader(i);
     if (ring == nullptr) {

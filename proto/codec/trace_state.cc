@@ -228,8 +228,8 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
     const bool is_loss = field.number == kHealthLoss && field.wire_type == 2;
     if (!is_loss || !TakeLoss(field, counts)) CopyField(field, &writer);
   }
-  // The ring file's counters run from the start of the process; rings without a file are in the
-  // older count alone.
+  // The ring file's counters run from the start of the process; a ring without a place in it may
+  // have dropped more since they were told.
   counts[kLossRingFull] = std::max(counts[kLossRingFull], losses.dropped);
   counts[kLossReentered] = std::max(counts[kLossReentered], losses.reentered);
   counts[kLossNoRing] = std::max(counts[kLossNoRing], losses.no_ring);

@@ -118,6 +118,14 @@ def test_thread_storm(same):
     assert max(_events(trace, THREAD_START).values()) == 1
 
 
+def test_threads_that_end_while_the_program_does(record):
+    """Whoever has rows has a name, between the last look into the rings and the trace's end, too. It was missing in one of four runs."""
+    for _ in range(20):
+        trace = record([program("ends_together"), "32"], "--trace=heap=exact").trace()
+        assert len(trace.allocations({32032})) == 32
+        assert set(trace.heap["track"].tolist()) <= _own_tracks(trace)
+
+
 def test_cancelled_threads(same):
     outcome = same([program("cancelled")], HEAP_EXACT)
     assert outcome.out == b"100 cancelled, mutex 0\n"

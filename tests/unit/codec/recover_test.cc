@@ -334,20 +334,22 @@ TEST_F(RecoverTest, OpenRangesAreAllThatThereIs) {
 TEST_F(RecoverTest, WhatTheDiskOrCuptiKeptIsTold) {
   Record(0, 3);
   process_->header().rows_unwritten.store(70'000);
+  process_->header().dropped_elsewhere.store(300);
+  process_->header().reentered_elsewhere.store(20);
   process_->header().ticks_per_second = 1'000'000'000;
   process_->header().pass_ticks.store(5'000'000'000);
   process_->header().activity_until.store(4'250'000'000);
   ASSERT_TRUE(Die().ok);
-  uint64_t unwritten = 0;
+  std::map<int, uint64_t> losses;
   uint64_t missing = 0;
   const proto::Trace trace = Trace();
   for (const proto::Chunk& chunk : trace.chunk()) {
     missing = std::max<uint64_t>(missing, chunk.health().activity_missing_ns());
-    for (const proto::Loss& loss : chunk.health().loss()) {
-      if (loss.kind() == proto::LOSS_WRITE_ERROR) unwritten = loss.count();
-    }
+    for (const proto::Loss& loss : chunk.health().loss()) losses[loss.kind()] = loss.count();
   }
-  EXPECT_EQ(unwritten, 70'000u);
+  EXPECT_EQ(losses[proto::LOSS_WRITE_ERROR], 70'000u);
+  EXPECT_EQ(losses[proto::LOSS_RING_FULL], 300u) << "of rings that are not in the file";
+  EXPECT_EQ(losses[proto::LOSS_REENTERED], 20u);
   EXPECT_EQ(missing, 750'000'000u);
 }
 
