@@ -230,6 +230,16 @@ void Drain::WriteHealth() {
                "more CUDA graphs were made at once than could be followed: of some it is not known "
                "what they were made of, nor when");
   }
+  if (activities_.stream_events_refused() != 0) {
+    AppendNote(&writer, "cuda",
+               "more CUDA streams were made at once than could be followed: of some the names that "
+               "the program gave them are not known");
+  }
+  if (activities_.context_events_refused() != 0) {
+    AppendNote(&writer, "cuda",
+               "more CUDA contexts came and went at once than could be followed: memory that went "
+               "with some of them is shown as not freed");
+  }
   if (activities_.streams_forgotten() != 0) {
     AppendNote(&writer, "cuda",
                "more streams had work than could be remembered: one that rested while tens of "

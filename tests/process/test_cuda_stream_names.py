@@ -3,6 +3,7 @@
 
 """Streams are shown by the names that the program gave their handles through NVTX, each by its own, also where handles come again."""
 
+import collections
 import json
 
 import pytest
@@ -90,3 +91,16 @@ def test_a_name_from_before_the_capture_is_not_a_later_streams(session, tmp_path
     assert names_of(outcome.bundle) == dict(zip(created(found)[1:], ["", "named"]))
     told = {row["name"] for row in rows("names", "nvtx", outcome.bundle)}
     assert told == {"gone", "named"}
+
+
+def test_many_at_once(record, tmp_path):
+    """Faster than they can be followed on a busy machine: then it is said."""
+    count = 12_000
+    outcome = record([PROGRAM, "many", str(count)], env=environment_of(tmp_path / "truth.json"), timeout=120)
+    assert outcome.status == 0, outcome.err.decode()
+    (trace,) = read_bundle(outcome.bundle)
+    names = collections.Counter(names_of(outcome.bundle).values())
+    unknown = names.pop("", 0)
+    assert set(names) <= {f"stream of {i}" for i in range(count)} and set(names.values()) == {1}
+    assert len(names) + unknown == count
+    assert (unknown > 0) == any("more CUDA streams were made at once" in note for note in trace.notes), (unknown, trace.notes)

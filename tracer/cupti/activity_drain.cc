@@ -213,6 +213,10 @@ uint64_t ActivityDrain::graph_events_refused() const {
   return GraphQueue()->refused() + sorter_.graphs().refused();
 }
 
+uint64_t ActivityDrain::stream_events_refused() const { return StreamQueue()->refused(); }
+
+uint64_t ActivityDrain::context_events_refused() const { return ContextQueue()->refused(); }
+
 uint64_t ActivityDrain::without_times() const {
   return sorter_.counters().without_times + sorter_.counters().unfinished;
 }

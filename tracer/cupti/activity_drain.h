@@ -38,8 +38,10 @@ class ActivityDrain : public ThreadTracks {
   // Streams that rested while very many others had work: one that went on is there twice.
   uint64_t streams_forgotten() const { return sorter_.streams_forgotten(); }
   const RateBudget& budget() const { return sorter_.budget(); }
-  // Events of graphs that are being made, for which there was no room.
+  // Events of graphs that are being made, of streams and of contexts, for which there was no room.
   uint64_t graph_events_refused() const;
+  uint64_t stream_events_refused() const;
+  uint64_t context_events_refused() const;
 
   // A ring is given back: its thread has ended, though not all that CUPTI tells of it is here.
   void ThreadEnded(const proto::RingHeader& ring) { lives_.AddEnded(ring); }

@@ -6,11 +6,15 @@
 // how many had the first one's is said. The last of them has no name.
 //
 // `stream_names late`: one is named and destroyed before a line comes on stdin, one made and not
-// named after it, and one named; then another line is waited for.
+// not named after it, and one named; then another line is waited for.
+// `stream_names many N`: N streams are made one behind the other, and each has a name and a kernel.
 
 #include <cuda.h>
 #include <nvtx3/nvToolsExtCuda.h>
 #include <nvtx3/nvToolsExtCudaRt.h>
+
+#include <string>
+#include <vector>
 
 #include "check.h"
 
@@ -49,7 +53,19 @@ static int Late() {
   return 0;
 }
 
-int main(int argc, char**) {
+static int Many(size_t count) {
+  std::vector<cudaStream_t> streams(count);
+  for (cudaStream_t& stream : streams) stream = Make();
+  for (size_t i = 0; i < count; ++i) {
+    nvtxNameCudaStreamA(streams[i], ("stream of " + std::to_string(i)).c_str());
+    Work<<<4, 32, 0, streams[i]>>>();
+  }
+  CHECK(cudaDeviceSynchronize());
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc > 2) return Many(std::stoul(argv[2]));
   if (argc > 1) return Late();
   cudaStream_t copies = Make();
   nvtxNameCudaStreamA(copies, "a first name");
