@@ -58,14 +58,12 @@ ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* track
 void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next_record,
                              const FunctionNames& names) {
   names_.NextBuffer();
-  runtime_calls_.clear();
+  calls_of_runtime_.clear();
+  calls_of_driver_.clear();
   EachRecord(buffer.bytes, buffer.valid, next_record,
              [&](const Record& record) { Take(record, names); });
-  // When all of the driver's calls are held: these say which of them were theirs.
-  for (const ApiCall& call : runtime_calls_) {
-    driver_calls_.Forget(call);
-    AppendCall(call, names);
-  }
+  driver_calls_.Take(calls_of_runtime_, calls_of_driver_);
+  for (const ApiCall& call : calls_of_runtime_) AppendCall(call, names);
 }
 
 void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
@@ -208,14 +206,14 @@ void ActivitySorter::HoldDriverCall(const Record& record, const FunctionNames& n
   // A library that cannot leave out single functions records them all.
   if (!names.IsRecorded(kDriverApi, id)) return;
   const ApiCall call = CallOf(record, proto::ApiFunction(kDriverApi, id));
-  if (HasTimes(call.start, call.end)) driver_calls_.Hold(call);
+  if (HasTimes(call.start, call.end)) calls_of_driver_.push_back(call);
 }
 
 void ActivitySorter::TakeRuntimeCall(const Record& record, const FunctionNames& names) {
   const uint32_t id = record.U32(api::kCallbackId);
   const ApiCall call = CallOf(record, proto::ApiFunction(kRuntimeApi, id));
   if (!names.IsRecorded(kRuntimeApi, id) || !HasTimes(call.start, call.end)) return;
-  runtime_calls_.push_back(call);
+  calls_of_runtime_.push_back(call);
 }
 
 void ActivitySorter::Release(uint64_t now, uint64_t ticks_per_second, bool all,
@@ -453,10 +451,12 @@ uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {
 }
 
 uint64_t ActivitySorter::memory_bytes() const {
-  uint64_t bytes = signatures_.memory_bytes() + driver_calls_.memory_bytes() +
-                   event_times_.memory_bytes() + streams_.memory_bytes() + threads_.memory_bytes() +
-                   (runtime_calls_.capacity() + released_.capacity()) * sizeof(ApiCall) +
-                   recordings_.capacity() * sizeof(EventRecording);
+  uint64_t bytes =
+      signatures_.memory_bytes() + driver_calls_.memory_bytes() + event_times_.memory_bytes() +
+      streams_.memory_bytes() + threads_.memory_bytes() +
+      (calls_of_runtime_.capacity() + calls_of_driver_.capacity() + released_.capacity()) *
+          sizeof(ApiCall) +
+      recordings_.capacity() * sizeof(EventRecording);
   bytes += buffers_.capacity() * sizeof(buffers_[0]) + unused_.capacity() * sizeof(unused_[0]);
   for (const auto& buffer : buffers_) bytes += buffer->memory_bytes();
   return bytes;

@@ -140,7 +140,8 @@ class ActivitySorter {
   CallingThreads threads_;
   DriverCalls driver_calls_;
   RateBudget budget_;
-  std::vector<ApiCall> runtime_calls_;  // of the buffer that is read
+  std::vector<ApiCall> calls_of_runtime_;  // of the buffer that is read, as those of the driver
+  std::vector<ApiCall> calls_of_driver_;
   std::vector<ApiCall> released_;
   EventTimes event_times_;
   std::vector<EventRecording> recordings_;  // that have their times

@@ -63,18 +63,25 @@ void DriverCalls::Link(uint32_t index) {
 
 void DriverCalls::Hold(const ApiCall& call) {
   NoteNewest(call);
-  if (!seen_.empty() && IsInside(call, seen_[call.correlation % kSeen])) return;
+  if (IsInside(call, seen_[call.correlation % kSeen])) return;
   if (first_.empty()) first_.resize(kBuckets);
   held_.push_back({.call = call});
   Link(static_cast<uint32_t>(held_.size() - 1));
 }
 
-void DriverCalls::Forget(const ApiCall& runtime) {
-  NoteNewest(runtime);
+void DriverCalls::Take(const std::vector<ApiCall>& runtime, const std::vector<ApiCall>& driver) {
   if (seen_.empty()) seen_.resize(kSeen);
-  seen_[runtime.correlation % kSeen] = {runtime.tid, runtime.correlation, runtime.start,
-                                        runtime.end};
+  for (const ApiCall& call : runtime) {
+    NoteNewest(call);
+    seen_[call.correlation % kSeen] = {call.tid, call.correlation, call.start, call.end};
+  }
+  for (const ApiCall& call : driver) Hold(call);
+  // Earlier ones, and those whose call around found no room among the newest.
   if (held_.empty()) return;
+  for (const ApiCall& call : runtime) Forget(call);
+}
+
+void DriverCalls::Forget(const ApiCall& runtime) {
   for (uint32_t at = first_[runtime.correlation % kBuckets]; at != 0;) {
     Held& held = held_[at - 1];
     held.is_inner |= IsInside(held.call, runtime);

@@ -34,10 +34,8 @@ class DriverCalls {
   // Threads whose newest call is known; of more only those are that have one held.
   static constexpr size_t kManyThreads = 1024;
 
-  // A buffer's calls of the driver, before its calls of the runtime.
-  void Hold(const ApiCall& call);
-  // A call of the runtime's: what is inside of it is forgotten.
-  void Forget(const ApiCall& runtime);
+  // A buffer's calls. What is inside of a call of the runtime's is forgotten.
+  void Take(const std::vector<ApiCall>& runtime, const std::vector<ApiCall>& driver);
 
   // After each pass over what was delivered. Appends those that are the program's own; with `all`
   // every one that is left. `now` and `limit` in ticks: none is held for longer.
@@ -60,7 +58,8 @@ class DriverCalls {
     uint64_t start;
     bool is_wanted = false;  // by a call that is held
   };
-  // Calls of the runtime that came before those inside of them: a table of the newest.
+  // The newest calls of the runtime. What is inside of one that is here is not even held; a buffer
+  // may have more of them than find room.
   struct Seen {
     uint32_t tid = 0, correlation = 0;
     uint64_t start = 0, end = 0;
@@ -68,6 +67,8 @@ class DriverCalls {
   static constexpr uint32_t kSeen = 8192;
   static constexpr uint32_t kBuckets = 16384;
 
+  void Hold(const ApiCall& call);
+  void Forget(const ApiCall& runtime);
   void Link(uint32_t index);
   void NoteNewest(const ApiCall& call);
   bool IsFollowed(const ApiCall& call);

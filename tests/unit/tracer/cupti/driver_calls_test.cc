@@ -21,6 +21,10 @@ ApiCall Call(uint32_t tid, uint32_t correlation, uint64_t start, uint64_t end) {
   return {start, end, tid, correlation, 7, 0};
 }
 
+// A buffer each.
+void Driver(DriverCalls* calls, const ApiCall& call) { calls->Take({}, {call}); }
+void Runtime(DriverCalls* calls, const ApiCall& call) { calls->Take({call}, {}); }
+
 std::vector<uint32_t> Released(DriverCalls* calls, uint64_t now, bool all = false) {
   std::vector<ApiCall> out;
   calls->Release(now, kLimit, all, &out);
@@ -32,49 +36,49 @@ std::vector<uint32_t> Released(DriverCalls* calls, uint64_t now, bool all = fals
 
 TEST(DriverCalls, InsideOfARuntimeCallTheyAreForgotten) {
   DriverCalls calls;
-  calls.Hold(Call(1, 5, 110, 190));
-  calls.Hold(Call(1, 5, 191, 195));
-  calls.Hold(Call(1, 6, 300, 310));
-  calls.Forget(Call(1, 5, 100, 200));
+  Driver(&calls, Call(1, 5, 110, 190));
+  Driver(&calls, Call(1, 5, 191, 195));
+  Driver(&calls, Call(1, 6, 300, 310));
+  Runtime(&calls, Call(1, 5, 100, 200));
   EXPECT_EQ(Released(&calls, 1, true), std::vector<uint32_t>{6});
   EXPECT_EQ(calls.held(), 0u);
 }
 
 TEST(DriverCalls, AnotherThreadsOrAnothersTimeIsNoInside) {
   DriverCalls calls;
-  calls.Hold(Call(1, 5, 110, 190));
-  calls.Hold(Call(2, 6, 110, 190));
-  calls.Forget(Call(2, 5, 100, 200));
-  calls.Forget(Call(2, 6, 200, 300));
+  Driver(&calls, Call(1, 5, 110, 190));
+  Driver(&calls, Call(2, 6, 110, 190));
+  Runtime(&calls, Call(2, 5, 100, 200));
+  Runtime(&calls, Call(2, 6, 200, 300));
   EXPECT_EQ(Released(&calls, 1, true), (std::vector<uint32_t>{5, 6}));
 }
 
 TEST(DriverCalls, WhatIsAroundMayComeLater) {
   DriverCalls calls;
-  calls.Hold(Call(1, 5, 110, 190));
+  Driver(&calls, Call(1, 5, 110, 190));
   EXPECT_TRUE(Released(&calls, 1).empty());
   EXPECT_TRUE(Released(&calls, 2).empty()) << "its thread has done nothing since";
-  calls.Forget(Call(1, 5, 100, 200));
+  Runtime(&calls, Call(1, 5, 100, 200));
   EXPECT_TRUE(Released(&calls, 3, true).empty());
 }
 
 TEST(DriverCalls, WhatIsAroundMayComeFirst) {
   DriverCalls calls;
-  calls.Forget(Call(1, 5, 100, 200));
+  Runtime(&calls, Call(1, 5, 100, 200));
   EXPECT_TRUE(Released(&calls, 1).empty());
-  calls.Hold(Call(1, 5, 110, 190));
+  Driver(&calls, Call(1, 5, 110, 190));
   EXPECT_TRUE(Released(&calls, 2, true).empty());
 }
 
 TEST(DriverCalls, OnceItsThreadHasGoneOnItIsItsOwn) {
   DriverCalls calls;
-  calls.Hold(Call(1, 5, 110, 190));
+  Driver(&calls, Call(1, 5, 110, 190));
   EXPECT_TRUE(Released(&calls, 1).empty());
-  calls.Hold(Call(2, 6, 200, 210));
+  Driver(&calls, Call(2, 6, 200, 210));
   EXPECT_TRUE(Released(&calls, 2).empty()) << "another thread tells nothing";
-  calls.Hold(Call(1, 5, 191, 195));
+  Driver(&calls, Call(1, 5, 191, 195));
   EXPECT_TRUE(Released(&calls, 3).empty()) << "of the same call around, if there is one";
-  calls.Forget(Call(1, 8, 400, 500));
+  Runtime(&calls, Call(1, 8, 400, 500));
   EXPECT_EQ(Released(&calls, 4), (std::vector<uint32_t>{5, 5}));
   EXPECT_EQ(Released(&calls, 4 + kLimit), std::vector<uint32_t>{6}) << "none is held for ever";
 }
@@ -83,19 +87,33 @@ TEST(DriverCalls, OnceItsThreadHasGoneOnItIsItsOwn) {
 TEST(DriverCalls, ManyOfOneBucketAreToldApart) {
   DriverCalls calls;
   constexpr uint32_t kFar = 1 << 20;
-  for (uint32_t i = 0; i < 100; ++i) calls.Hold(Call(1, 5 + i * kFar, i * 10 + 1, i * 10 + 5));
-  for (uint32_t i = 0; i < 100; i += 2) calls.Forget(Call(1, 5 + i * kFar, i * 10, i * 10 + 9));
+  for (uint32_t i = 0; i < 100; ++i) Driver(&calls, Call(1, 5 + i * kFar, i * 10 + 1, i * 10 + 5));
+  for (uint32_t i = 0; i < 100; i += 2) Runtime(&calls, Call(1, 5 + i * kFar, i * 10, i * 10 + 9));
   EXPECT_TRUE(Released(&calls, 1).empty());
   EXPECT_EQ(calls.held(), 50u);
-  calls.Forget(Call(1, 5 + kFar, 10, 19));
+  Runtime(&calls, Call(1, 5 + kFar, 10, 19));
   const std::vector<uint32_t> released = Released(&calls, 2, true);
   EXPECT_EQ(released.size(), 49u);
   for (const uint32_t id : released) EXPECT_EQ((id - 5) / kFar % 2, 1u);
 }
 
+// In one buffer, the calls of the runtime more than the newest that are remembered.
+TEST(DriverCalls, MoreInABufferThanAreRememberedAreToldApart) {
+  DriverCalls calls;
+  std::vector<ApiCall> runtime, driver;
+  for (uint32_t i = 0; i < 40'000; ++i) {
+    runtime.push_back(Call(1, i + 1, i * 10, i * 10 + 9));
+    driver.push_back(Call(1, i + 1, i * 10 + 1, i * 10 + 5));
+  }
+  driver.push_back(Call(1, 7, 500'000, 500'001));
+  calls.Take(runtime, driver);
+  EXPECT_EQ(Released(&calls, 1, true), std::vector<uint32_t>{7});
+}
+
 TEST(DriverCalls, AreBounded) {
   DriverCalls calls;
-  for (uint32_t i = 0; i <= DriverCalls::kMost; ++i) calls.Hold(Call(1, i + 1, i * 10, i * 10 + 5));
+  for (uint32_t i = 0; i <= DriverCalls::kMost; ++i)
+    Driver(&calls, Call(1, i + 1, i * 10, i * 10 + 5));
   EXPECT_EQ(Released(&calls, 1).size(), DriverCalls::kMost + 1);
   EXPECT_EQ(calls.held(), 0u);
 }
@@ -131,12 +149,10 @@ TEST(DriverCalls, InAnyOrderEachCallIsCountedOnce) {
     const auto end =
         records.begin() + static_cast<ptrdiff_t>(std::min(at + kBuffer, records.size()));
     std::shuffle(begin, end, random);
-    for (auto record = begin; record != end; ++record) {
-      if (!record->runtime) calls.Hold(record->call);
-    }
-    for (auto record = begin; record != end; ++record) {
-      if (record->runtime) calls.Forget(record->call);
-    }
+    std::vector<ApiCall> runtime, driver;
+    for (auto record = begin; record != end; ++record)
+      (record->runtime ? runtime : driver).push_back(record->call);
+    calls.Take(runtime, driver);
     for (const uint32_t id : Released(&calls, at + 1)) released.push_back(id);
   }
   for (const uint32_t id : Released(&calls, 1, true)) released.push_back(id);
@@ -147,12 +163,12 @@ TEST(DriverCalls, InAnyOrderEachCallIsCountedOnce) {
 // A program may make a thread for each of its requests.
 TEST(DriverCalls, OfThreadsThatHaveNoneHeldFewAreRemembered) {
   DriverCalls calls;
-  calls.Hold(Call(1, 5, 110, 190));
-  calls.Forget(Call(1, 6, 400, 500));
-  calls.Hold(Call(2, 7, 110, 190));
+  Driver(&calls, Call(1, 5, 110, 190));
+  Runtime(&calls, Call(1, 6, 400, 500));
+  Driver(&calls, Call(2, 7, 110, 190));
   size_t most = 0;
   for (uint32_t i = 0; i < 100'000; ++i) {
-    calls.Forget(Call(10 + i, 10 + i, 100 + i, 200 + i));
+    Runtime(&calls, Call(10 + i, 10 + i, 100 + i, 200 + i));
     if (i % 2000 != 1999) continue;
     most = std::max(most, calls.threads());
     if (i == 1999) {
@@ -166,21 +182,21 @@ TEST(DriverCalls, OfThreadsThatHaveNoneHeldFewAreRemembered) {
   }
   EXPECT_LE(most, DriverCalls::kManyThreads + 2000);
   EXPECT_LT(calls.memory_bytes(), 1u << 20);
-  calls.Forget(Call(2, 8, 400, 500));
+  Runtime(&calls, Call(2, 8, 400, 500));
   EXPECT_EQ(Released(&calls, 4), std::vector<uint32_t>{7});
 }
 
 // The one whose call comes when its thread was forgotten waits for the next, or to the limit.
 TEST(DriverCalls, OfAThreadThatWasForgottenNoneIsLost) {
   DriverCalls calls;
-  calls.Forget(Call(1, 6, 400, 500));
-  for (uint32_t i = 0; i < 5000; ++i) calls.Forget(Call(10 + i, 10 + i, 100, 200));
+  Runtime(&calls, Call(1, 6, 400, 500));
+  for (uint32_t i = 0; i < 5000; ++i) Runtime(&calls, Call(10 + i, 10 + i, 100, 200));
   EXPECT_TRUE(Released(&calls, 1).empty());
   EXPECT_EQ(calls.threads(), 0u);
-  calls.Hold(Call(1, 5, 110, 190));
-  calls.Hold(Call(2, 7, 110, 190));
+  Driver(&calls, Call(1, 5, 110, 190));
+  Driver(&calls, Call(2, 7, 110, 190));
   EXPECT_TRUE(Released(&calls, 2).empty());
-  calls.Forget(Call(1, 8, 600, 700));
+  Runtime(&calls, Call(1, 8, 600, 700));
   EXPECT_EQ(Released(&calls, 3), std::vector<uint32_t>{5});
   EXPECT_EQ(Released(&calls, 3 + kLimit), std::vector<uint32_t>{7});
 }
