@@ -38,17 +38,16 @@ std::string Written(const unsigned char* uuid) {
 }  // namespace
 
 std::string ListCudaDevices(std::vector<CudaDevice>* devices) {
-  // A tool that is to be loaded into the program is not to be loaded here.
-  unsetenv("CUDA_INJECTION64_PATH");
   void* handle = dlopen(kSoname, RTLD_NOW | RTLD_LOCAL);  // CUPTI keeps it as well
   if (handle == nullptr)
     return std::string(kSoname) + " cannot be loaded: it comes with the NVIDIA driver";
   const auto initialize = reinterpret_cast<Initialize>(dlsym(handle, "cuInit"));
   const auto get_count = reinterpret_cast<GetCount>(dlsym(handle, "cuDeviceGetCount"));
   const auto get_name = reinterpret_cast<GetName>(dlsym(handle, "cuDeviceGetName"));
-  // Of a part of a GPU (MIG) it is the part's.
+  // Of a part of a GPU (MIG) the second is the part's; older drivers do not have it.
+  const auto get_whole_uuid = reinterpret_cast<GetUuid>(dlsym(handle, "cuDeviceGetUuid"));
   auto get_uuid = reinterpret_cast<GetUuid>(dlsym(handle, "cuDeviceGetUuid_v2"));
-  if (get_uuid == nullptr) get_uuid = reinterpret_cast<GetUuid>(dlsym(handle, "cuDeviceGetUuid"));
+  if (get_uuid == nullptr) get_uuid = get_whole_uuid;
   if (initialize == nullptr || get_count == nullptr || get_name == nullptr || get_uuid == nullptr)
     return std::string(kSoname) + " lacks functions: it is of another kind, or of an old driver";
   int count = 0;
@@ -63,6 +62,8 @@ std::string ListCudaDevices(std::vector<CudaDevice>* devices) {
     if (get_name(name, sizeof name, i) == kSuccess) device.name = name;
     unsigned char uuid[kUuidBytes] = {};
     if (get_uuid(uuid, i) == kSuccess) device.uuid = Written(uuid);
+    if (get_whole_uuid != nullptr && get_whole_uuid(uuid, i) == kSuccess)
+      device.whole_uuid = Written(uuid);
     devices->push_back(device);
   }
   return "";

@@ -123,6 +123,8 @@ struct SetConfigParams {
   int append_mode;
 };
 GPUPROF_CUPTI_LAST_FIELD(SetConfigParams, append_mode);
+// In releases before 12.8, which take no other size; it means kKeepOldest.
+inline constexpr size_t kSetConfigSizeWithoutMode = offsetof(SetConfigParams, append_mode);
 
 struct GetCounterDataSizeParams {
   size_t struct_size;

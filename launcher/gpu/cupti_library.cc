@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <sstream>
 
 #include "launcher/cupti_folders.h"
@@ -79,12 +80,18 @@ constexpr Meaning kMeanings[] = {
 }  // namespace
 
 std::string ExplainCupti(const std::string& function, int result) {
-  for (const Meaning& meaning : kMeanings) {
-    if (meaning.result != result) continue;
-    return function + ": " + meaning.cause + " (" + meaning.name + ", " + std::to_string(result) +
-           "); " + meaning.fix;
-  }
-  return function + ": CUPTI's error " + std::to_string(result);
+  const auto meaning_of = [](int wanted) {
+    return std::find_if(std::begin(kMeanings), std::end(kMeanings),
+                        [wanted](const Meaning& meaning) { return meaning.result == wanted; });
+  };
+  const Meaning* const meaning = meaning_of(result);
+  if (meaning == std::end(kMeanings)) return function + ": CUPTI's error " + std::to_string(result);
+  // Another session is told by results, too, that elsewhere tell other things.
+  const bool is_busy = function == "cuptiPmSamplingEnable" &&
+                       (result == cupti::kInvalidOperation || result == cupti::kUnknown);
+  const Meaning* const words = is_busy ? meaning_of(cupti::kHardwareBusy) : meaning;
+  return function + ": " + words->cause + " (" + meaning->name + ", " + std::to_string(result) +
+         "); " + words->fix;
 }
 
 std::vector<std::string> CuptiInMaps(const std::string& maps) {

@@ -25,6 +25,8 @@ constexpr size_t kMostImageBytes = size_t{64} << 20;
 // Until it is measured.
 constexpr uint64_t kSysclkMhz = 1000;
 constexpr size_t kSamplesToCalibrate = 8;
+// A buffer that is full without one sample in between is no buffer that is full.
+constexpr unsigned kMostVainRestarts = 3;
 
 }  // namespace
 
@@ -50,15 +52,20 @@ std::string PmDevice::Configure() {
   auto available = cupti::Make<cupti::GetCounterAvailabilityParams>();
   available.device_index = index_;
   const char* const function = "cuptiPmSamplingGetCounterAvailability";
-  fault = Fault(function, functions_.get_counter_availability(&available));
-  if (!fault.empty()) return fault;
-  std::vector<uint8_t> availability(available.image_size);
-  available.image = availability.data();
-  fault = Fault(function, functions_.get_counter_availability(&available));
-  return fault.empty() ? config_.Make(chip_, availability) : fault;
+  std::vector<uint8_t> availability;
+  int result = functions_.get_counter_availability(&available);
+  if (result == cupti::kSuccess) {
+    availability.resize(available.image_size);
+    available.image = availability.data();
+    result = functions_.get_counter_availability(&available);
+  }
+  // It may fail while another session is active: whether that is in the way is told on enabling.
+  if (result == cupti::kUnknown) availability.clear();
+  if (result != cupti::kSuccess && result != cupti::kUnknown) return Fault(function, result);
+  return config_.Make(chip_, availability);
 }
 
-std::string PmDevice::SetConfig() {
+int PmDevice::TrySetConfig() {
   const uint64_t samples = kSpareDecodes * decode_ns_ / period_ns_;
   auto set = cupti::Make<cupti::SetConfigParams>();
   set.object = object_;
@@ -68,14 +75,19 @@ std::string PmDevice::SetConfig() {
   set.sampling_interval = interval_;
   set.trigger_mode = trigger_mode_;
   set.append_mode = cupti::kKeepOldest;
-  int result = functions_.set_config(&set);
+  const int result = functions_.set_config(&set);
+  if (result != cupti::kInvalidParameter) return result;
+  set.struct_size = cupti::kSetConfigSizeWithoutMode;
+  return functions_.set_config(&set);
+}
+
+std::string PmDevice::SetConfig() {
+  int result = TrySetConfig();
   const bool lacks_mode = result == cupti::kNotSupported || result == cupti::kInvalidParameter;
   if (lacks_mode && trigger_mode_ == cupti::kGpuTimeInterval) {
     trigger_mode_ = cupti::kGpuSysclkInterval;
     interval_ = std::max<uint64_t>(period_ns_ * kSysclkMhz / 1000, 1);
-    set.trigger_mode = trigger_mode_;
-    set.sampling_interval = interval_;
-    result = functions_.set_config(&set);
+    result = TrySetConfig();
   }
   return Fault("cuptiPmSamplingSetConfig", result);
 }
@@ -128,7 +140,6 @@ std::string PmDevice::Open() {
   object_ = enable.object;
   fault = SetConfig();
   if (fault.empty()) fault = MakeImage();
-  if (fault.empty()) fault = Start();
   if (!fault.empty()) Close();
   return fault;
 }
@@ -222,14 +233,18 @@ std::string PmDevice::Decode(std::vector<PmSample>* samples, bool* overflow) {
     const int result = functions_.decode_data(&decode);
     // The other way in which a full hardware buffer is told: nothing more comes until it begins
     // anew.
-    const bool is_stuck = result == cupti::kOutOfMemory && !is_first_;
+    const bool is_stuck = result == cupti::kOutOfMemory && vain_restarts_ < kMostVainRestarts;
     std::string fault = is_stuck ? "" : Fault("cuptiPmSamplingDecodeData", result);
     if (fault.empty()) fault = ReadImage(samples);
     if (!fault.empty()) return fault;
     *overflow = *overflow || is_stuck || decode.overflow != 0;
     is_behind_ = !is_stuck && decode.stop_reason == cupti::kCounterDataFull;
   }
-  if (*overflow) return Restart(interval_);
+  if (samples->size() != before) vain_restarts_ = 0;
+  if (*overflow) {
+    ++vain_restarts_;
+    return Restart(interval_);
+  }
   const bool has_enough = samples->size() - before >= kSamplesToCalibrate;
   return is_by_clock() && !is_calibrated_ && has_enough ? Calibrate(*samples) : "";
 }

@@ -30,8 +30,10 @@ class PmDevice {
   PmDevice(const PmDevice&) = delete;
   PmDevice& operator=(const PmDevice&) = delete;
 
-  // Begins to sample. Empty, or cause and fix.
+  // Takes and configures the counters. Empty, or cause and fix.
   std::string Open();
+  // Begins to sample: its buffer fills from here on. Empty, or cause and fix.
+  std::string Start();
   // Appends the samples that have come since, as many as there is time for. `overflow`: the
   // hardware buffer was full and later samples are missing; sampling has begun anew. Empty, or
   // cause and fix: then it is over.
@@ -50,8 +52,8 @@ class PmDevice {
   std::string Fault(const char* function, int result) const;
   std::string Configure();
   std::string SetConfig();
+  int TrySetConfig();
   std::string MakeImage();
-  std::string Start();
   std::string Restart(uint64_t interval);
   std::string ResetImage();
   std::string ReadImage(std::vector<PmSample>* samples);
@@ -69,6 +71,7 @@ class PmDevice {
   bool is_started_ = false;
   bool is_first_ = true;  // the next sample is the first since the start
   bool is_calibrated_ = false;
+  unsigned vain_restarts_ = 0;  // since the last sample
   bool is_behind_ = false;
   std::vector<uint8_t> counter_data_;
   size_t read_ = 0;  // samples of the image that were read

@@ -33,13 +33,18 @@ void Append(unsigned index, const std::string& words, ByWords* all) {
   list += (list.empty() ? "" : ", ") + std::to_string(index);
 }
 
-unsigned IndexOf(const CudaDevice& device, const std::vector<DeviceIdentity>& known) {
+// NVML's number. False: it is not known, and one is given that no other GPU has.
+bool FindIndex(const CudaDevice& device, const std::vector<DeviceIdentity>& known,
+               unsigned* index) {
   unsigned highest = 0;
   for (const DeviceIdentity& each : known) {
-    if (!each.uuid.empty() && each.uuid == device.uuid) return each.index;
     highest = std::max(highest, each.index + 1);
+    if (each.uuid.empty() || (each.uuid != device.uuid && each.uuid != device.whole_uuid)) continue;
+    *index = each.index;
+    return true;
   }
-  return highest + static_cast<unsigned>(device.index);
+  *index = highest + static_cast<unsigned>(device.index);
+  return false;
 }
 
 }  // namespace
@@ -61,14 +66,12 @@ uint64_t PmSampling::ReadClock(const void* library) {
   return cupti->functions().get_timestamp(&time) == cupti::kSuccess ? time : 0;
 }
 
-std::string PmSampling::OpenLibrary(const std::vector<int>& pids) {
-  std::string fault = library_.Open(pids, CurrentEnvironment());
-  if (!fault.empty()) return fault;
+std::string PmSampling::Initialize() {
   auto begin = cupti::Make<cupti::ProfilerInitializeParams>();
   const int result = library_.functions().profiler_initialize(&begin);
   is_initialized_ = result == cupti::kSuccess;
   if (is_initialized_) return "";
-  fault = ExplainCupti("cuptiProfilerInitialize", result);
+  std::string fault = ExplainCupti("cuptiProfilerInitialize", result);
   if (LacksPerfLibrary(library_.path()))
     fault += "; there is no libnvperf_host.so beside " + library_.path() +
              ", which it needs: install the CUPTI package as a whole";
@@ -76,26 +79,43 @@ std::string PmSampling::OpenLibrary(const std::vector<int>& pids) {
 }
 
 void PmSampling::Open(const std::vector<int>& pids, const std::vector<DeviceIdentity>& known,
-                      CounterTrace* trace) {
-  const std::string fault = OpenLibrary(pids);
+                      CounterTrace* trace, const std::function<bool()>& is_over) {
+  std::vector<CudaDevice> found;
+  std::string fault = library_.Open(pids, CurrentEnvironment());
+  if (fault.empty()) fault = ListCudaDevices(&found);
+  if (fault.empty()) fault = Initialize();
   if (!fault.empty()) return tell_(kNothing, fault);
   opened_ns_ = Now();
   if (!ReadPmClock(ReadClock, &library_, &clock_))
     return tell_(kNothing, "cuptiGetTimestamp tells no time; report this as a fault of gpuprof");
-  OpenDevices(known, trace);
+  OpenDevices(found, known, trace, is_over);
 }
 
-void PmSampling::OpenDevices(const std::vector<DeviceIdentity>& known, CounterTrace* trace) {
-  std::vector<CudaDevice> found;
-  const std::string fault = ListCudaDevices(&found);
-  if (!fault.empty()) return tell_(kNothing, fault);
+void PmSampling::OpenDevices(const std::vector<CudaDevice>& found,
+                             const std::vector<DeviceIdentity>& known, CounterTrace* trace,
+                             const std::function<bool()>& is_over) {
   ByWords refused, left_out, by_clock;
+  // Each takes its time, and what is started fills its buffer: all are opened first.
+  std::vector<std::pair<const CudaDevice*, Sampled>> opened;
   for (const CudaDevice& each : found) {
+    if (is_over()) return tell_(kNothing, "the command ended before it could begin");
     Sampled sampled;
-    sampled.index = IndexOf(each, known);
+    if (!FindIndex(each, known, &sampled.index))
+      keep_("the number of GPU " + std::to_string(sampled.index) + " (" + each.uuid +
+            ") is not NVML's, which does not tell it: it is the " + std::to_string(each.index) +
+            ". that CUDA shows to this environment, counted from 0");
     sampled.device =
         std::make_unique<PmDevice>(library_.functions(), each.index, period_ns_, kPmDecodeNs);
     const std::string refusal = sampled.device->Open();
+    if (!refusal.empty()) {
+      Append(sampled.index, refusal, &refused);
+    } else {
+      opened.emplace_back(&each, std::move(sampled));
+    }
+  }
+  for (auto& [cuda, sampled] : opened) {
+    const CudaDevice& each = *cuda;
+    const std::string refusal = sampled.device->Start();
     if (!refusal.empty()) {
       Append(sampled.index, refusal, &refused);
       continue;
@@ -199,7 +219,8 @@ void PmSampling::Conclude(CounterTrace* trace) {
     if (sampled.has_overflowed) trace->AddLoss(proto::LOSS_COUNTER_SAMPLE, 1);
     if (sampled.device->is_behind()) {
       const uint64_t since = std::max(sampled.last_end_ns, opened_ns_);
-      trace->AddLoss(proto::LOSS_COUNTER_SAMPLE, (Now() - since) / period_ns_ + 1);
+      const uint64_t now = std::max(Now(), since);  // clocks differ a little
+      trace->AddLoss(proto::LOSS_COUNTER_SAMPLE, (now - since) / period_ns_ + 1);
       tell_("samples of hardware counters of GPU " + std::to_string(sampled.index) +
                 " are missing at the end",
             "they came faster than they can be decoded; sample less often: a longer --gpu-pm");

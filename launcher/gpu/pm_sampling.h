@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "launcher/gpu/counter_trace.h"
+#include "launcher/gpu/cuda_devices.h"
 #include "launcher/gpu/cupti_library.h"
 #include "launcher/gpu/pm_clock.h"
 #include "launcher/gpu/pm_device.h"
@@ -32,9 +33,9 @@ class PmSampling {
   PmSampling(uint64_t period_ns, TellUser tell, std::function<void(const std::string&)> keep);
 
   // Loads CUPTI, initialises CUDA and begins, which takes half a second. `pids`: processes of the
-  // program; `known`: the GPUs as NVML numbers them.
+  // program; `known`: the GPUs as NVML numbers them. `is_over` is asked between two GPUs.
   void Open(const std::vector<int>& pids, const std::vector<DeviceIdentity>& known,
-            CounterTrace* trace);
+            CounterTrace* trace, const std::function<bool()>& is_over);
   // Whether any GPU is sampled.
   bool is_open() const { return !devices_.empty(); }
   // What has come since the last time, into the trace.
@@ -53,8 +54,9 @@ class PmSampling {
     uint64_t strange_values = 0;
     std::vector<PmSample> samples;
   };
-  std::string OpenLibrary(const std::vector<int>& pids);
-  void OpenDevices(const std::vector<DeviceIdentity>& known, CounterTrace* trace);
+  std::string Initialize();
+  void OpenDevices(const std::vector<CudaDevice>& found, const std::vector<DeviceIdentity>& known,
+                   CounterTrace* trace, const std::function<bool()>& is_over);
   void AddRows(Sampled* sampled, uint64_t latest_ns, CounterTrace* trace);
   bool Place(Sampled* sampled, const PmSample& sample, uint64_t latest_ns, uint64_t* end_ns);
   static uint64_t ReadClock(const void* library);

@@ -201,11 +201,32 @@ void Sampler::OpenPm() {
   is_pm_tried_ = true;
   std::vector<int> pids;
   for (const ProcessFiles& process : ListProcesses(options_.bundle)) pids.push_back(process.pid);
+  // It takes a second or more, and the command may end meanwhile.
+  trace_.Flush();
+  TellPhase(kPhaseOpening);
+  pm_.Open(pids, KnownDevices(), &trace_, [this] { return IsOver(0); });
+  TellPhase(kPhaseReading);
+}
+
+// As NVML numbers them, also where nothing of it is read.
+std::vector<DeviceIdentity> Sampler::KnownDevices() {
   std::vector<DeviceIdentity> known;
   for (const std::unique_ptr<DeviceReader>& reader : readers_) known.push_back(reader->identity());
-  // It takes a second, and the command may end meanwhile.
-  trace_.Flush();
-  pm_.Open(pids, known, &trace_);
+  unsigned count = 0;
+  if (!known.empty() || (options_.period_ns == 0 && !library_.Open().empty()) ||
+      library_.functions().device_count == nullptr ||
+      library_.functions().device_count(&count) != nvml::kSuccess)
+    return known;
+  for (unsigned i = 0; i < std::min(count, kMostDevices); ++i) {
+    const DeviceReader reader(library_, i);
+    if (reader.is_open()) known.push_back(reader.identity());
+  }
+  return known;
+}
+
+void Sampler::TellPhase(char phase) {
+  const char line[] = {kPhaseMark, phase, '\n'};
+  [[maybe_unused]] const ssize_t written = write(report_, line, sizeof line);
 }
 
 void Sampler::Loop() {
@@ -228,10 +249,19 @@ void Sampler::Loop() {
       flushed_ns_ = begin;
     }
     // The last reading is of the moment of the end.
-    if (is_over || (readers_.empty() && !pm_.is_open())) return;
+    if (is_over) return;
+    const bool has_begun = !options_.to_trace || trace_.is_open();
+    if (readers_.empty() && !pm_.is_open()) {
+      // A log is written from the start; that NVML has nothing for it is no reason against CUPTI.
+      if (has_begun || options_.pm_period_ns == 0) return;
+      WaitForCuda();
+      is_over = !HasCuda();
+      continue;
+    }
     uint64_t due = readers_.empty() ? decode_ns : read_ns;
     if (pm_.is_open()) due = std::min(due, decode_ns);
     const uint64_t now = Now();
+    if (!has_begun) due = std::min(due, now + kLookPause);
     is_over = IsOver(now < due ? due - now : 0);
   }
 }
@@ -252,6 +282,7 @@ void Sampler::Run() {
   pm_.Conclude(&trace_);
   trace_.Finish();
   // The driver may take its time for it, and the trace is whole.
+  TellPhase(kPhaseClosing);
   pm_.Close();
 }
 

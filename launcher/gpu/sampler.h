@@ -30,10 +30,15 @@ struct SamplerOptions {
   bool to_trace = false;      // a trace file in the bundle, from the program's first use of CUDA on
 };
 
+// What a sampler is at: a line of two characters in its report. Opening and closing end when the
+// driver has done its part.
+inline constexpr char kPhaseMark = '\1';
+inline constexpr char kPhaseOpening = 'o', kPhaseReading = 'r', kPhaseClosing = 'c';
+
 class Sampler {
  public:
   // `stop`: a descriptor at whose end of file it is over. `report`: receives lines of words for the
-  // user, each ends in a newline.
+  // user and phases, each ends in a newline.
   Sampler(const SamplerOptions& options, GpuLog* log, int stop, int report);
 
   // Returns when it is over.
@@ -48,6 +53,8 @@ class Sampler {
   void OpenTrace();
   // Begins PM sampling where it is wanted and the trace has begun.
   void OpenPm();
+  std::vector<DeviceIdentity> KnownDevices();
+  void TellPhase(char phase);
   void Loop();
   void ReadAll(uint64_t now_ns);
   void ReadProcesses(DeviceReader* reader, std::vector<Reading>* readings);

@@ -68,6 +68,8 @@ void SamplerProcess::RunInChild(int stop, int report) {
   for (int fd = 0; fd < 3; ++fd) dup2(nothing, fd);
   if (nothing > 2) close(nothing);
   if (chdir("/") != 0) _exit(1);
+  // A tool that is to be loaded into the program is not to be loaded here.
+  unsetenv("CUDA_INJECTION64_PATH");
   // The launcher's object stays open in the launcher; here it becomes our copy's.
   GpuLog log;
   if (kept[2] >= 0) log.Adopt(kLogPlace);
@@ -121,11 +123,29 @@ std::vector<std::string> SamplerProcess::ReadReport(int limit_ms, bool to_end) {
     is_at_end_ = got <= 0;
     if (got > 0) unread_.append(buffer, static_cast<size_t>(got));
     for (size_t end; (end = unread_.find('\n')) != std::string::npos; unread_.erase(0, end + 1)) {
-      if (end == 0) is_ready = true;
-      if (end != 0) lines.push_back(unread_.substr(0, end));
+      const std::string line = unread_.substr(0, end);
+      if (line.empty()) is_ready = true;
+      if (line.size() == 2 && line[0] == kPhaseMark) {
+        phase_ = line[1];
+      } else if (!line.empty()) {
+        lines.push_back(line);
+      }
     }
   }
   return lines;
+}
+
+std::string SamplerProcess::WhyNotEnded() const {
+  if (phase_ == kPhaseOpening)
+    return "no hardware counters by PM sampling: CUDA and CUPTI were still being opened for it "
+           "when "
+           "the command ended, which takes seconds on some machines; profile a longer run";
+  if (phase_ == kPhaseClosing)
+    return "the reader of hardware counters is left behind until the driver has taken the counters "
+           "back; its trace is whole";
+  return std::string("the reader of hardware counters did not end and was killed: NVML ") +
+         (options_.pm_period_ns != 0 ? "or CUPTI " : "") +
+         "hangs; dmesg may name an Xid error of the GPU";
 }
 
 std::vector<std::string> SamplerProcess::Stop() {
@@ -136,14 +156,12 @@ std::vector<std::string> SamplerProcess::Stop() {
     lines = ReadReport(kEndLimitMs, true);
     int status = 0;
     const bool hangs = !is_at_end_;
-    if (hangs) kill(pid_, SIGKILL);
+    // What gives the counters back has nothing else to do, and ends by itself.
+    if (hangs && phase_ != kPhaseClosing) kill(pid_, SIGKILL);
     // A process that the kernel holds cannot be waited for.
     const pid_t ended = waitpid(pid_, &status, hangs ? WNOHANG : 0);
     if (hangs) {
-      lines.push_back(
-          std::string("the reader of hardware counters did not end and was left behind: NVML ") +
-          (options_.pm_period_ns != 0 ? "or CUPTI " : "") +
-          "hangs; dmesg may name an Xid error of the GPU");
+      lines.push_back(WhyNotEnded());
     } else if (ended == pid_ && WIFSIGNALED(status)) {
       lines.push_back(std::string("the reader of hardware counters died of ") +
                       strsignal(WTERMSIG(status)) + ": counters end there");

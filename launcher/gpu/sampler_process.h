@@ -41,6 +41,7 @@ class SamplerProcess {
 
  private:
   std::vector<std::string> ReadReport(int limit_ms, bool to_end);
+  std::string WhyNotEnded() const;
   [[noreturn]] void RunInChild(int stop, int report);
 
   SamplerOptions options_;
@@ -51,6 +52,7 @@ class SamplerProcess {
   int report_ = -1;  // words for the user
   std::string unread_;
   bool is_at_end_ = false;
+  char phase_ = kPhaseReading;  // of the sampler
 };
 
 }  // namespace gpuprof::launcher

@@ -16,6 +16,8 @@ enum class RingUse {
   kUnmapped,  // a process of that number and age lives and does not map this ring file
   kHidden,    // a process of that number and age lives and does not let itself be looked into
 };
-RingUse FindRingUse(int32_t pid, uint64_t start_id);
+// `has_ring_file`: without one there is nothing to map, and a process in a namespace below counts
+// by number and age alone.
+RingUse FindRingUse(int32_t pid, uint64_t start_id, bool has_ring_file = true);
 
 }  // namespace gpuprof::codec

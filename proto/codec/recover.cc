@@ -61,7 +61,7 @@ class Recovery {
   bool Fail(const std::string& error);
   bool WriteFailed();
   bool OpenRing(bool* is_there);
-  bool CheckDead();
+  bool CheckDead(bool has_ring_file = true);
   void SurveyRings();
   bool OpenTrace();
   bool FinishTrace();
@@ -121,7 +121,7 @@ bool Recovery::OpenRing(bool* is_there) {
   }
 }
 
-bool Recovery::CheckDead() {
+bool Recovery::CheckDead(bool has_ring_file) {
   // The name counts: a header may not be there yet, or may lie.
   int32_t pid = rings_.has_header() ? rings_.header().pid : 0;
   uint64_t start_id = rings_.has_header() ? rings_.header().start_id : 0;
@@ -132,11 +132,12 @@ bool Recovery::CheckDead() {
     pid = named_pid;
     start_id = named_start;
   }
-  const RingUse use = FindRingUse(pid, start_id);
-  if (use == RingUse::kGone || use == RingUse::kUnmapped) return true;
+  const RingUse use = FindRingUse(pid, start_id, has_ring_file);
+  // A ring file that the process does not map is of an image before.
+  if (use == RingUse::kGone || (use == RingUse::kUnmapped && has_ring_file)) return true;
   const std::string process = "process " + std::to_string(pid);
   return Fail(ring_path_ + ": " +
-              (use == RingUse::kMapped
+              (use != RingUse::kHidden
                    ? process + " still runs; its trace is finished when it ends"
                    : process + " may still run and may not be looked into; ask as its user"));
 }
@@ -410,6 +411,8 @@ RecoverResult Recovery::Run() {
   if (!OpenRing(&is_there))
     return rings_.is_damaged() ? FailDamagedRing(std::string(result_.error)) : result_;
   if (!is_there && HasSegments(stem_)) {
+    // It may never have had one, where the disk was full.
+    if (!CheckDead(/*has_ring_file=*/false)) return result_;
     return FailDamagedRing(ring_path_ +
                            ": missing, and with it what was recorded last and what was lost");
   }

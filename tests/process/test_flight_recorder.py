@@ -342,6 +342,23 @@ def test_segments_without_a_ring_file_are_joined_and_what_is_missing_told(tmp_pa
     assert "Confidence: low: a trace stops without an end" in tell("stats", "overview")[1]
 
 
+def test_segments_of_a_process_that_lives_are_its_own_without_a_ring_file_too(session):
+    """There may never have been one, on a full disk."""
+    run = session([program("toggled"), "2"], "--ring", "1MiB", HEAP_EXACT)
+    assert run.line() == "ready"
+    run.wait_for(lambda: list(run.bundle.glob("*.seg")))
+    next(run.bundle.glob("*.ring")).unlink()
+    done = gpuprof("recover", run.bundle)
+    assert done.status != 0 and b"still runs" in done.err, done.err.decode()
+    gpuprof("stats", "overview", run.bundle)
+    assert list(run.bundle.glob("*.seg")), "nobody else joins them"
+    run.tell("\n")
+    run.tell("\n")
+    outcome = run.finish()
+    assert outcome.status == 0
+    assert outcome.trace().lost == 0 and not list(run.bundle.glob("*.seg"))
+
+
 def test_what_a_segment_holds_is_checked_before_and_after_it_is_joined(tmp_path):
     segments = left_alone(tmp_path / "b")
 

@@ -164,7 +164,7 @@ def test_a_refusal_is_said_once_with_its_remedy_and_nvml_goes_on(rounds, tmp_pat
     assert remedy in gpuprof("stats", "health", outcome.bundle).out.decode().replace("\n  ", " ")
 
 
-@pytest.mark.parametrize("personality", ["11.8", "12.6"])
+@pytest.mark.parametrize("personality", ["11.8"])
 def test_a_library_that_is_too_old_is_named(session, tmp_path, personality):
     env = environment_of(tmp_path / "truth.%p", SCRIPT, personality)
     env["LD_LIBRARY_PATH"] = f"{NVML}:{env['LD_LIBRARY_PATH']}"
@@ -180,7 +180,7 @@ def test_a_library_that_is_too_old_is_named(session, tmp_path, personality):
     assert recorded(sampler) == expected(tmp_path) and pm_calls(tmp_path) == []
 
 
-@pytest.mark.parametrize("personality", ["12.9", "13.3"])
+@pytest.mark.parametrize("personality", ["12.6", "12.9", "13.3"])
 def test_other_releases_sample_alike(session, tmp_path, personality):
     env = environment_of(tmp_path / "truth.%p", SCRIPT, personality)
     running = session([PROGRAMS / "rounds"], "--gpu-period=off", PM, env=env)
@@ -380,5 +380,41 @@ def test_doctor_tells_of_pm_sampling(tmp_path):
 
     good = check("13.0")
     assert "libcupti.so.13" in good["found"] and "130001" in good["found"]
-    old = check("12.6")
-    assert "cuptiProfilerInitialize" in old["found"] and "CUDA 12.6 or newer" in old["found"]
+    assert check("12.6")["level"] == good["level"]
+    old = check("11.8")
+    assert "cuptiPmSamplingGetCounterAvailability" in old["found"] and "CUDA 12.6 or newer" in old["found"]
+
+
+def test_a_log_that_has_nothing_to_read_does_not_keep_it_away(session, tmp_path):
+    """No NVML here: the log stays empty, and CUPTI is there once the program uses CUDA."""
+    running = session([PROGRAMS / "rounds"], f"--gpu-log={tmp_path / 'log.csv'}", PM, env=environment_of(tmp_path / "truth.%p", SCRIPT))
+    assert running.line() == "ready"
+    running.tell("3\n")
+    assert running.line() == "done 3"
+    running.wait_for(enough(tmp_path))
+    outcome = running.finish()
+    assert outcome.status == 0
+    (sampler,) = read_samplers(outcome.bundle)
+    is_same(pm_recorded(sampler), pm_expected(tmp_path))
+
+
+@pytest.mark.parametrize("function, words", [("cuptiPmSamplingEnable", "CUDA and CUPTI were still being opened for it when the command ended"),
+                                             ("cuptiPmSamplingDisable", "left behind until the driver has taken the counters back")])
+def test_opening_and_giving_back_may_take_long(session, tmp_path, function, words):
+    """Of many GPUs, or where the driver is busy: nothing hangs, and nobody waits for it."""
+    running = session([PROGRAMS / "rounds"], PM, env=environment_of(tmp_path / "truth.%p", SCRIPT + f"pm_slow {function}\n"))
+    assert running.line() == "ready"
+    running.tell("3\n")
+    assert running.line() == "done 3"
+    running.wait_for(lambda: told(tmp_path, "pm_call"))
+    if function == "cuptiPmSamplingDisable":
+        running.wait_for(enough(tmp_path))
+    begin = time.monotonic()
+    outcome = running.finish()
+    (line,) = of_counters(outcome)
+    assert outcome.status == 0 and words in line and "hangs" not in line
+    assert time.monotonic() - begin < 3.8
+    if function == "cuptiPmSamplingDisable":
+        (sampler,) = read_samplers(outcome.bundle)
+        is_same(pm_recorded(sampler), pm_expected(tmp_path))
+        running.wait_for(lambda: pm_calls(tmp_path)[-1] == "cuptiProfilerDeInitialize")

@@ -3,6 +3,8 @@
 
 // The host side: configurations and values. See pm.h.
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstring>
@@ -100,6 +102,8 @@ CUptiResult PmCall(const char* function, int device, CUptiResult result) {
 CUptiResult PmGate(const char* function, size_t size, size_t expected) {
   const std::vector<std::string>& crashes = fake_gpu::TheScript().pm_crashes;
   if (std::find(crashes.begin(), crashes.end(), function) != crashes.end()) abort();
+  const std::vector<std::string>& slow = fake_gpu::TheScript().pm_slow;
+  if (std::find(slow.begin(), slow.end(), function) != slow.end()) sleep(4);
   const CUptiResult gate = Gate(function, true);
   if (gate != CUPTI_SUCCESS) return PmCall(function, -1, gate);
   return size == expected ? CUPTI_SUCCESS : PmCall(function, -1, CUPTI_ERROR_INVALID_PARAMETER);

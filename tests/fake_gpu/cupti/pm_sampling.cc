@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 
+#include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/pm.h"
 #include "tests/fake_gpu/cupti/state.h"
 #include "tests/fake_gpu/device/clock.h"
@@ -136,7 +137,16 @@ CUptiResult cuptiPmSamplingDisable(CUpti_PmSampling_Disable_Params* params) {
 
 CUptiResult cuptiPmSamplingSetConfig(CUpti_PmSampling_SetConfig_Params* params) {
   const char* const function = "cuptiPmSamplingSetConfig";
-  PM_BEGIN(function, params, CUpti_PmSampling_SetConfig_Params);
+  // The append mode is of 12.8: releases before take the size without it alone, later ones both.
+  if (params == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  const size_t first_size =
+      CUPTI_PROFILER_STRUCT_SIZE(CUpti_PmSampling_SetConfig_Params, triggerMode);
+  const bool is_first = fake_gpu_cupti::kVersion < 26 || params->structSize == first_size;
+  const CUptiResult gate =
+      PmGate(function, params->structSize,
+             is_first ? first_size : sizeof(CUpti_PmSampling_SetConfig_Params));
+  if (gate != CUPTI_SUCCESS) return gate;
+  const std::lock_guard lock(g_lock);
   CUpti_PmSampling_Object* object = Find(params->pPmSamplingObject, function);
   fake_gpu_cupti::PmConfigImage config;
   if (object == nullptr || params->hardwareBufferSize == 0 || params->samplingInterval == 0 ||

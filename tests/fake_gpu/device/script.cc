@@ -106,6 +106,7 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"pm_overflow", Into(&script->pm_overflow)},
       {"pm_trigger", Flag(&script->pm_sysclk_only, "sysclk")},
       {"pm_crash", NameInto(&script->pm_crashes)},
+      {"pm_slow", NameInto(&script->pm_slow)},
   };
 }
 

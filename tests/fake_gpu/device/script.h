@@ -48,6 +48,7 @@
 //   pm_overflow N           at the Nth decoding half of the samples that wait are lost (0: never)
 //   pm_trigger any|sysclk   what samples may be triggered by (any)
 //   pm_crash NAME           the function aborts
+//   pm_slow NAME            the function takes four seconds
 
 #pragma once
 
@@ -100,7 +101,7 @@ struct Script {
   bool mig = false;
   bool pm = false;
   std::map<std::pair<std::string, int>, std::vector<double>> pm_values;
-  std::vector<std::string> pm_two_passes, pm_crashes;
+  std::vector<std::string> pm_two_passes, pm_crashes, pm_slow;
   size_t pm_one_pass = 0;
   uint64_t pm_overflow = 0;
   bool pm_sysclk_only = false;

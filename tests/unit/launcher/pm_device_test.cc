@@ -135,6 +135,10 @@ void Wait(std::initializer_list<uint64_t> ends) {
 
 class PmDeviceTest : public testing::Test {
  protected:
+  std::string Begin() {
+    const std::string fault = device_.Open();
+    return fault.empty() ? device_.Start() : fault;
+  }
   // Ends of the samples that one call gives.
   std::vector<uint64_t> Decode() {
     std::vector<PmSample> samples;
@@ -157,7 +161,7 @@ class PmDeviceTest : public testing::Test {
 };
 
 TEST_F(PmDeviceTest, TheFirstSampleIsNoneAndManyImagesAreRead) {
-  ASSERT_EQ(device_.Open(), "");
+  ASSERT_EQ(Begin(), "");
   Wait({1000, 2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000});
   EXPECT_THAT(Decode(), ElementsAre(2000, 3000, 4000, 5000, 6000, 7000, 8000, 9000));
   EXPECT_FALSE(device_.is_behind());
@@ -170,7 +174,7 @@ TEST_F(PmDeviceTest, TheFirstSampleIsNoneAndManyImagesAreRead) {
 }
 
 TEST_F(PmDeviceTest, ASampleThatIsNotCompleteIsReadWhenItIs) {
-  ASSERT_EQ(device_.Open(), "");
+  ASSERT_EQ(Begin(), "");
   Wait({1000, 2000, 3000});
   g_device.incomplete = 1;
   const auto resets = Count("reset");
@@ -184,7 +188,7 @@ TEST_F(PmDeviceTest, ASampleThatIsNotCompleteIsReadWhenItIs) {
 }
 
 TEST_F(PmDeviceTest, AFullBufferBeginsAnew) {
-  ASSERT_EQ(device_.Open(), "");
+  ASSERT_EQ(Begin(), "");
   Wait({1000, 2000});
   g_device.overflow = true;
   EXPECT_THAT(Decode(), ElementsAre(2000)) << "what is there is taken";
@@ -195,22 +199,53 @@ TEST_F(PmDeviceTest, AFullBufferBeginsAnew) {
   EXPECT_FALSE(overflow_);
 }
 
-TEST_F(PmDeviceTest, AFullBufferMayBeAnErrorOnce) {
-  ASSERT_EQ(device_.Open(), "");
+// Before the first sample was read, too, where other GPUs took their time to be opened.
+TEST_F(PmDeviceTest, AFullBufferMayBeToldAsAnError) {
+  ASSERT_EQ(Begin(), "");
+  for (int round = 0; round < 2; ++round) {
+    g_device.decode_result = cupti::kOutOfMemory;
+    EXPECT_THAT(Decode(), IsEmpty());
+    EXPECT_TRUE(overflow_);
+    EXPECT_EQ(fault_, "");
+  }
   Wait({1000, 2000});
   EXPECT_THAT(Decode(), ElementsAre(2000));
-  g_device.decode_result = cupti::kOutOfMemory;
-  EXPECT_THAT(Decode(), IsEmpty());
-  EXPECT_TRUE(overflow_);
-  EXPECT_EQ(fault_, "");
-  // It does not mend it.
-  g_device.decode_result = cupti::kOutOfMemory;
-  Decode();
+  // Where no sample comes in between it is something else.
+  for (int vain = 0; vain < 4; ++vain) {
+    EXPECT_EQ(fault_, "");
+    g_device.decode_result = cupti::kOutOfMemory;
+    Decode();
+  }
   EXPECT_THAT(fault_, HasSubstr("cuptiPmSamplingDecodeData: "));
 }
 
+TEST_F(PmDeviceTest, ReleasesBefore128TakeTheFirstSizeOnly) {
+  cupti::Functions functions = functions_;
+  functions.set_config = [](cupti::SetConfigParams* params) -> int {
+    if (params->struct_size != 60) return cupti::kInvalidParameter;
+    g_device.configs.emplace_back(params->trigger_mode, params->sampling_interval);
+    return 0;
+  };
+  PmDevice device(functions, 0, kPeriod, kDecode);
+  EXPECT_EQ(device.Open(), "");
+  EXPECT_THAT(g_device.configs, ElementsAre(std::pair(cupti::kGpuTimeInterval + 0, kPeriod)));
+  EXPECT_FALSE(device.is_by_clock());
+}
+
+TEST_F(PmDeviceTest, WhatIsAvailableMayBeUnknownWhileAnotherSessionIsActive) {
+  cupti::Functions functions = functions_;
+  functions.get_counter_availability = [](cupti::GetCounterAvailabilityParams*) -> int {
+    return cupti::kUnknown;
+  };
+  EXPECT_EQ(PmDevice(functions, 0, kPeriod, kDecode).Open(), "");
+  functions.enable = [](cupti::EnableParams*) -> int { return cupti::kInvalidOperation; };
+  EXPECT_THAT(PmDevice(functions, 0, kPeriod, kDecode).Open(),
+              HasSubstr("cuptiPmSamplingEnable: another tool holds the GPU's counters "
+                        "(CUPTI_ERROR_INVALID_OPERATION, 7); where it is DCGM"));
+}
+
 TEST_F(PmDeviceTest, WhatComesTooFastIsLeftForLater) {
-  ASSERT_EQ(device_.Open(), "");
+  ASSERT_EQ(Begin(), "");
   g_device.is_endless = true;
   Wait({1000, 2000, 3000, 4000, 5000});
   const uint64_t begin = proto::ReadClockNs(CLOCK_MONOTONIC);
@@ -222,7 +257,7 @@ TEST_F(PmDeviceTest, WhatComesTooFastIsLeftForLater) {
 TEST_F(PmDeviceTest, WithoutATriggerByTimeTheSystemClockIsMeasuredOnce) {
   g_device.has_time_trigger = false;
   g_device.room = 99;
-  ASSERT_EQ(device_.Open(), "");
+  ASSERT_EQ(Begin(), "");
   EXPECT_TRUE(device_.is_by_clock());
   g_device.clock_ns = 4;  // where 1 was assumed
   Wait({10'000, 20'000, 30'000, 40'000, 50'000, 60'000, 70'000});
@@ -240,8 +275,8 @@ TEST_F(PmDeviceTest, WhatIsRefusedIsGivenBack) {
   functions.start = [](cupti::ObjectParams*) -> int { return cupti::kHardwareBusy; };
   {
     PmDevice device(functions, 0, kPeriod, kDecode);
-    EXPECT_THAT(device.Open(), HasSubstr("cuptiPmSamplingStart: another tool holds"));
-    EXPECT_EQ(g_device.calls.back(), "disable");
+    EXPECT_EQ(device.Open(), "");
+    EXPECT_THAT(device.Start(), HasSubstr("cuptiPmSamplingStart: another tool holds"));
   }
   EXPECT_EQ(Count("disable"), 1);
   EXPECT_EQ(Count("stop"), 0);
