@@ -138,6 +138,7 @@ bool Drain::JoinFlight() {
   if (!joined && has_ring_file) return false;
   if (joined && is_health_written_ && flight_->rows_lost() == lost_before) return true;
   const uint64_t lost = (joined ? 0 : flight_->Drop()) + flight_->rows_lost();
+  rows_let_go_ = flight_->rows_let_go();
   flight_.reset();
   writer_.CountLost(lost);
   CountLosses();

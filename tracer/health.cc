@@ -211,7 +211,8 @@ void Drain::WriteHealth() {
   writer.Varint(16, proto::kTimeHookOneIn);
   writer.Varint(17, ProcessCpu());
   AppendGpuRates(&writer, activities_.budget());
-  if (flight_ != nullptr) writer.Varint(21, flight_->rows_let_go());
+  const uint64_t let_go = flight_ != nullptr ? flight_->rows_let_go() : rows_let_go_;
+  if (flight_ != nullptr || let_go != 0) writer.Varint(21, let_go);
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
                "tensors on the CPU are not recorded: PyTorch had made some before the capture "
