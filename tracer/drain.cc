@@ -69,7 +69,9 @@ bool Drain::Open() {
   if (host_->settings->flight_bytes != 0) {
     char stem[kPathBytes];
     TracePath(*host_->settings, "", stem);
-    flight_ = std::make_unique<FlightRecorder>(stem, host_->settings->flight_bytes, header_);
+    const auto ticks_of_cupti = [this](uint64_t ns) { return activities_.TicksOf(ns); };
+    flight_ = std::make_unique<FlightRecorder>(stem, host_->settings->flight_bytes, header_,
+                                               ticks_of_cupti);
   }
   message_.clear();
   AppendProcessFacts(*host_->settings, &message_);

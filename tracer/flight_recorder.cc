@@ -10,6 +10,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
+
 #include "proto/codec/tables.h"
 #include "proto/ticks.h"
 
@@ -50,8 +53,10 @@ void FileParts::Close() {
 }
 
 FlightRecorder::FlightRecorder(const char* stem_path, uint64_t bytes,
-                               const proto::FileHeader& header)
-    : segment_bytes_(bytes / kSegments), header_(header) {
+                               const proto::FileHeader& header, TicksOfCupti ticks_of_cupti)
+    : segment_bytes_(bytes / kSegments),
+      header_(header),
+      ticks_of_cupti_(std::move(ticks_of_cupti)) {
   strncpy(stem_, stem_path, sizeof(stem_) - 1);
   stem_[sizeof(stem_) - 1] = 0;
   folder_.Keep(stem_);
@@ -116,13 +121,21 @@ uint64_t FlightRecorder::BytesFrom(uint32_t number) const {
   return bytes;
 }
 
+// Of any event in the segment.
+uint64_t FlightRecorder::LastTicks(int fd) const {
+  const codec::LastTimes last = codec::LastEventTimes(fd);
+  if (last.cupti_ns == 0 || ticks_of_cupti_ == nullptr) return last.ticks;
+  return std::max(last.ticks, ticks_of_cupti_(last.cupti_ns));
+}
+
 // False: it is still there, or was gone already.
 bool FlightRecorder::LetGoOldest() {
   char path[kPathBytes];
   if (!codec::SegmentPath(stem_, oldest_, path, sizeof(path))) return false;
   const int fd = folder_.Open(path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
-  const uint64_t last = fd >= 0 ? codec::LastEventTime(fd) : 0;
-  const uint64_t rows = WrittenInto(oldest_).rows;
+  const Written written = WrittenInto(oldest_);
+  const uint64_t last = fd >= 0 ? LastTicks(fd) : 0;
+  const uint64_t rows = written.rows;
   // Where no name may be removed from the bundle, what the file holds can go all the same.
   constexpr off_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
   const bool has_gone = folder_.Unlink(path) || (fd >= 0 && ftruncate(fd, kFrontBytes) == 0);

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "proto/codec/kept_folder.h"
@@ -41,7 +42,11 @@ class FlightRecorder final : private codec::RoomMaker {
  public:
   // Between seven and eight eighths of `bytes` are kept once there is so much, and at most a block
   // more of each segment; where segments cannot be begun as they should, about twice as much.
-  FlightRecorder(const char* stem_path, uint64_t bytes, const proto::FileHeader& header);
+  //
+  // `ticks_of_cupti`: where events are on CUPTI's clock, that clock's time in ticks.
+  using TicksOfCupti = std::function<uint64_t(uint64_t cupti_ns)>;
+  FlightRecorder(const char* stem_path, uint64_t bytes, const proto::FileHeader& header,
+                 TicksOfCupti ticks_of_cupti = {});
 
   // The writer of the newest segment; a new one is begun when it is full, or was removed. Where
   // that cannot be made, the newest grows on until it and those behind the oldest are seven eighths
@@ -92,6 +97,7 @@ class FlightRecorder final : private codec::RoomMaker {
   int Create();
   bool IsAtSize() const;
   uint64_t BytesFrom(uint32_t number) const;
+  uint64_t LastTicks(int fd) const;
   bool LetGoOldest();
   void TellLetGo();
   bool MakeRoom() override;
@@ -100,6 +106,7 @@ class FlightRecorder final : private codec::RoomMaker {
   char stem_[kPathBytes - 20];
   uint64_t segment_bytes_;
   proto::FileHeader header_;
+  TicksOfCupti ticks_of_cupti_;
   codec::KeptFolder folder_;  // a program may change its root at any time
   codec::TraceWriter writer_;
   uint32_t oldest_ = 0;

@@ -47,6 +47,8 @@ DeviceTimes TimesOf(const PassContext& context, const UsedDevice& device) {
   DeviceTimes times;
   times.busy = UnionOfAll(std::move(busy));
   times.windows = WorkWindows(captures, times.busy);
+  // As in the pass streams.
+  times.busy = Intersection(times.busy, UnionOf(times.windows));
   times.gaps = GapsIn(times.windows, times.busy);
   return times;
 }

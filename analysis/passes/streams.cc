@@ -100,8 +100,24 @@ void FillStreams(const Process& process, const Device& device, int64_t window_ns
   }
 }
 
+// Of work that began before a capture, or before what a flight recorder kept, not all is there.
+void KeepWithin(const std::vector<Interval>& windows, Device* device) {
+  for (Stream& stream : *device) {
+    for (std::vector<Interval>* spans : {&stream.kernels, &stream.copies, &stream.graphs})
+      *spans = Intersection(UnionOf(std::move(*spans)), windows);
+  }
+}
+
 void FillDevice(const Process& process, const Launches& launches, uint32_t number,
-                const std::string& name, const Device& device, results::Streams* out) {
+                const std::string& name, Device device, results::Streams* out) {
+  std::vector<std::vector<Interval>> all;
+  for (const Stream& stream : device) {
+    for (const std::vector<Interval>* spans : {&stream.kernels, &stream.copies, &stream.graphs})
+      all.push_back(UnionOf(*spans));
+  }
+  const std::vector<Interval> windows =
+      WorkWindows(CapturesOf(process), UnionOfAll(std::move(all)));
+  KeepWithin(windows, &device);
   std::vector<Interval> kernels, copies, graphs, kernels_by_stream;
   for (const Stream& stream : device) {
     const std::vector<Interval> of_stream = UnionOf(stream.kernels);
@@ -115,7 +131,6 @@ void FillDevice(const Process& process, const Launches& launches, uint32_t numbe
   busy.insert(busy.end(), copies.begin(), copies.end());
   busy.insert(busy.end(), graphs.begin(), graphs.end());
   busy = UnionOf(std::move(busy));
-  const std::vector<Interval> windows = WorkWindows(CapturesOf(process), busy);
   results::DeviceUse* use = out->add_devices();
   SetProcess(process, use);
   use->set_device(number);
@@ -136,8 +151,8 @@ void FillDevice(const Process& process, const Launches& launches, uint32_t numbe
 
 void FillProcess(const Process& process, const Launches& launches, results::Streams* out) {
   std::map<uint32_t, std::string> names = DeviceNames(process);
-  for (const auto& [number, device] : DevicesOf(process))
-    FillDevice(process, launches, number, names[number], device, out);
+  for (auto& [number, device] : DevicesOf(process))
+    FillDevice(process, launches, number, names[number], std::move(device), out);
 }
 
 }  // namespace

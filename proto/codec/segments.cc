@@ -15,6 +15,7 @@
 #include "proto/codec/crc32c.h"
 #include "proto/codec/tables.h"
 #include "proto/contract.h"
+#include "proto/schema.h"
 
 namespace gpuprof::codec {
 namespace {
@@ -95,10 +96,14 @@ CopyResult CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to) {
   return is_whole ? CopyResult::kWhole : CopyResult::kCutShort;
 }
 
-uint64_t LastEventTime(int fd) {
-  uint64_t last = 0;
+LastTimes LastEventTimes(int fd) {
+  LastTimes last;
   VisitBlocks(fd, kWholeFile, [&](const proto::BlockHeader& header, uint64_t) {
-    if (IsEvents(header)) last = std::max(last, header.last_time);
+    if (!IsEvents(header)) return true;
+    uint64_t* const of = proto::IsCuptiKind(static_cast<proto::ChunkKind>(header.kind))
+                             ? &last.cupti_ns
+                             : &last.ticks;
+    *of = std::max(*of, header.last_time);
     return true;
   });
   return last;

@@ -31,8 +31,12 @@ enum class CopyResult { kWhole, kCutShort, kNotWritten };
 // but for the first `skip` of them. Stops at the first that is torn.
 CopyResult CopyBlocks(int fd, uint64_t limit, uint64_t skip, TraceWriter* to);
 
-// Latest tick of any event in the trace file; 0 if there is none.
-uint64_t LastEventTime(int fd);
+// The latest time of any event in the trace file, on each of the two clocks; 0: there is none.
+struct LastTimes {
+  uint64_t ticks = 0;
+  uint64_t cupti_ns = 0;
+};
+LastTimes LastEventTimes(int fd);
 
 // A Meta message that says that events up to `ticks` were let go: what is later is complete. Each
 // segment begins with one once there is something to tell.

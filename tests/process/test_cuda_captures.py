@@ -212,3 +212,18 @@ def test_a_snapshot_has_the_newest(session, tmp_path):
         kernels = json.loads(gpuprof("stats", "kernels", "--json", snapshot).out)
         counts.append(sum(row["count"] for row in kernels["kernels"]))
     assert counts == [5 * STREAMS, 12 * STREAMS]
+
+
+def test_what_a_flight_recorder_kept_has_its_window(record, tmp_path):
+    """Times of kernels are CUPTI's, and do not tell when the capture goes back to."""
+    launches = 2_000_000
+    outcome = record([str(DOUBLES / "programs" / "generator"), str(launches)], "--ring=1MiB", env=environment_of(tmp_path / "truth.json"), timeout=120)
+    assert outcome.status == 0, outcome.err.decode()
+    (process,) = json.loads(gpuprof("info", "--json", outcome.bundle).out)["processes"]
+    (capture,) = process["captures"]
+    (device,) = json.loads(gpuprof("stats", "streams", "--json", outcome.bundle).out)["devices"]
+    kept = capture["end_ns"] - capture["start_ns"]
+    assert capture["let_go_ns"] > 0 and process["first_ns"] <= capture["start_ns"] < capture["end_ns"]
+    assert 0 < device["window_ns"] <= kept and 0 < device["busy_ratio"] <= 1
+    kernels = sum(row["count"] for row in json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)["kernels"])
+    assert 0 < kernels < launches

@@ -181,25 +181,25 @@ void ActivityDrain::WriteClocks(BlockSink* sink) {
   }
 }
 
+uint64_t ActivityDrain::TicksOf(uint64_t cupti_ns) const {
+  if (reading_.cupti_ns == 0) return proto::ReadTicks(host_->settings->clock);
+  const double ticks_per_ns = static_cast<double>(host_->settings->ticks_per_second) / 1e9;
+  const auto since = static_cast<double>(static_cast<int64_t>(cupti_ns - reading_.cupti_ns));
+  return reading_.ticks + static_cast<uint64_t>(static_cast<int64_t>(since * ticks_per_ns));
+}
+
 // A thread with a ring has its events of the GPU's beside the others. Lives begin at ticks, of
-// which the newest reading of both clocks makes CUPTI's time, to some microseconds.
+// which the newest reading of both clocks makes CUPTI's time.
 ThreadTracks::Answer ActivityDrain::TrackAt(uint32_t tid, uint64_t time) {
   const uint64_t now = proto::ReadTicks(host_->settings->clock);
   if (reading_.cupti_ns == 0) return {lives_.Find(tid, now, now).track, 0, 0};
   const double ns_per_tick = 1e9 / static_cast<double>(host_->settings->ticks_per_second);
-  const auto since_reading = [](uint64_t at, uint64_t reading) {
-    return static_cast<double>(static_cast<int64_t>(at - reading));
-  };
-  const auto ticks_of = [&](uint64_t ns) {
-    return reading_.ticks + static_cast<uint64_t>(static_cast<int64_t>(
-                                since_reading(ns, reading_.cupti_ns) / ns_per_tick));
-  };
   const auto ns_of = [&](uint64_t ticks) {
     if (ticks == 0) return uint64_t{0};
-    return reading_.cupti_ns + static_cast<uint64_t>(static_cast<int64_t>(
-                                   since_reading(ticks, reading_.ticks) * ns_per_tick));
+    const auto since = static_cast<double>(static_cast<int64_t>(ticks - reading_.ticks));
+    return reading_.cupti_ns + static_cast<uint64_t>(static_cast<int64_t>(since * ns_per_tick));
   };
-  const ThreadLife life = lives_.Find(tid, ticks_of(time), now);
+  const ThreadLife life = lives_.Find(tid, TicksOf(time), now);
   return {life.track, ns_of(life.since), ns_of(life.until)};
 }
 

@@ -43,6 +43,10 @@ class ActivityDrain : public ThreadTracks {
   uint64_t stream_events_refused() const;
   uint64_t context_events_refused() const;
 
+  // Of CUPTI's time, to some microseconds, by the newest reading of both clocks; now where there is
+  // none yet.
+  uint64_t TicksOf(uint64_t cupti_ns) const;
+
   // A ring is given back: its thread has ended, though not all that CUPTI tells of it is here.
   void ThreadEnded(const proto::RingHeader& ring) { lives_.AddEnded(ring); }
 
