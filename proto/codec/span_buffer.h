@@ -31,6 +31,7 @@ class SpanBuffer {
 
   // How many there were for each row from here on. Of an empty buffer.
   void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
+  uint32_t sampled_one_in() const { return sampled_one_in_; }
 
   uint32_t count() const { return count_; }
   uint32_t track() const { return track_; }

@@ -74,14 +74,16 @@ def test_counts_are_estimates_and_what_was_left_out_is_counted(launches):
     assert " weight=" in gpuprof("dump", bundle).out.decode()
 
 
-def test_a_launch_is_there_with_its_work_or_not_at_all(launches):
-    # So many that the first buffers, in which everything is kept, are a small part.
-    trace, _, _ = launches("generator", 250_000, "--gpu-rate=calls=20000")
+@pytest.mark.parametrize("count, limit", [(250_000, 20_000), (2_000, 500), (10_000, 500)])
+def test_a_launch_is_there_with_its_work_or_not_at_all(launches, count, limit):
+    """From the first buffers on, in which everything is kept, though kernels come in others than their calls, and later."""
+    trace, _, bundle = launches("generator", count, f"--gpu-rate=calls={limit}")
     launching = {correlation for name, _, correlation, *_ in trace.call_rows() if "LaunchKernel" in name}
     ran = set(map(int, trace.kernels["correlation"]))
-    assert len(ran) > 1000
-    # All but those about the moments at which the part that is kept changed.
-    assert len(ran - launching) < 0.1 * len(ran) and len(launching - ran) < 0.1 * len(launching)
+    assert len(ran) > 100 and ran == launching
+    of_kernels = int(stats(bundle, "kernels")["count"])
+    (calls,) = [int(row["count"]) for row in stats(bundle, "api")["calls"] if "LaunchKernel" in row["name"]]
+    assert of_kernels == calls, "both stand for equally many"
 
 
 def test_nodes_of_graphs_have_a_limit_of_their_own(launches):

@@ -81,7 +81,7 @@ void ActivityDrain::NoteWritten(uint64_t handed_over) {
     host_->ring_file->activity_until.store(handed_over, std::memory_order_relaxed);
 }
 
-// Rows of one chunk stand for equally many records.
+// Those that were chosen before go first, so that few are in buffers of their own.
 void ActivityDrain::AdaptBudget(BlockSink* sink) {
   if (!sorter_.budget().WantsChange()) return;
   WriteRows(sink);

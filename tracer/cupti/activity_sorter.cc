@@ -406,6 +406,8 @@ void ActivitySorter::RowsAreWritten() {
   unused_.clear();
   streams_.RowsAreWritten(&unused_);
   threads_.RowsAreWritten(&unused_);
+  unused_.insert(unused_.end(), late_.begin(), late_.end());
+  late_.clear();
   if (unused_.empty()) return;
   std::sort(unused_.begin(), unused_.end());
   std::erase_if(buffers_, [this](const auto& buffer) {
@@ -433,10 +435,26 @@ void ActivitySorter::AppendChosen(RateBudget::Class of, uint64_t correlation,
                                   const uint64_t* row) {
   constexpr int kEnd = 0;
   if (!budget_.Keeps(of, static_cast<uint32_t>(correlation), row[kEnd])) return;
+  const uint32_t one_in = budget_.one_in(of, static_cast<uint32_t>(correlation));
   codec::SpanBuffer* to = BufferOf(buffer, kind, track);
-  if (to->count() == 0) to->SetSampledOneIn(budget_.one_in(of));
+  if (to->count() == 0) to->SetSampledOneIn(one_in);
+  if (to->sampled_one_in() != one_in) to = LateBuffer(kind, track, one_in);
   to->Append(row);
   ++rows_;
+}
+
+// Rows of one chunk stand for equally many records, and these are for more or fewer than those that
+// wait already. Where N has changed there are few, and often the last one again.
+codec::SpanBuffer* ActivitySorter::LateBuffer(ChunkKind kind, uint32_t track, uint32_t one_in) {
+  const auto is_it = [&](const codec::SpanBuffer* buffer) {
+    return buffer->kind() == kind && buffer->track() == track && buffer->sampled_one_in() == one_in;
+  };
+  const auto found = std::find_if(late_.rbegin(), late_.rend(), is_it);
+  if (found != late_.rend()) return *found;
+  codec::SpanBuffer* made = nullptr;
+  BufferOf(&made, kind, track)->SetSampledOneIn(one_in);
+  late_.push_back(made);
+  return made;
 }
 
 uint32_t ActivitySorter::TakeFunctions(std::vector<uint8_t>* out) {

@@ -130,6 +130,7 @@ class ActivitySorter {
   // Of what a call began: unless the budget leaves it out.
   void AppendChosen(RateBudget::Class of, uint64_t correlation, codec::SpanBuffer** buffer,
                     proto::ChunkKind kind, uint32_t track, const uint64_t* row);
+  codec::SpanBuffer* LateBuffer(proto::ChunkKind kind, uint32_t track, uint32_t one_in);
 
   Signatures signatures_;
   GraphTable graphs_;
@@ -148,6 +149,7 @@ class ActivitySorter {
   bool owns_data_ = false;
   std::vector<std::unique_ptr<codec::SpanBuffer>> buffers_;
   std::vector<const codec::SpanBuffer*> unused_;
+  std::vector<codec::SpanBuffer*> late_;
   std::vector<bool> known_functions_;                         // by domain and callback id
   std::vector<std::pair<uint32_t, uint32_t>> new_functions_;  // function, string id
   uint64_t rows_ = 0;

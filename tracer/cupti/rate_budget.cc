@@ -9,6 +9,10 @@ namespace {
 constexpr uint64_t kSecond = 1'000'000'000;
 // So many records in a row that are older than what is kept: the clock was set back.
 constexpr uint64_t kManyLate = 1000;
+// Ids further apart are of a counter that began anew, when there are so many in a row; one alone is
+// a damaged record.
+constexpr int32_t kFar = 1 << 24;
+constexpr uint32_t kManyFar = 64;
 
 // Ids count up, and programs repeat themselves: a mix that knows neither.
 uint32_t Mix(uint32_t x) {
@@ -29,12 +33,37 @@ uint32_t Log2For(uint64_t seen, uint64_t limit) {
 
 }  // namespace
 
+uint32_t RateBudget::StepAt(const State& state, uint32_t correlation) {
+  const uint32_t remembered = std::min(state.steps_made, kSteps);
+  for (uint32_t back = 1; back <= remembered; ++back) {
+    const Step& step = state.steps[(state.steps_made - back) % kSteps];
+    if (static_cast<int32_t>(correlation - step.from) >= 0) return step.log2;
+  }
+  return state.first_log2;
+}
+
+void RateBudget::NoteId(uint32_t correlation) {
+  if (correlation == 0) return;
+  const auto ahead = static_cast<int32_t>(correlation - newest_id_);
+  if (newest_id_ == 0 || (ahead > 0 && ahead < kFar)) newest_id_ = correlation;
+  if (ahead > -kFar && ahead < kFar) {
+    far_ids_ = 0;
+  } else if (++far_ids_ == kManyFar) {
+    far_ids_ = 0;
+    newest_id_ = correlation;
+    for (State& state : classes_) {
+      state.first_log2 = state.log2;
+      state.steps_made = 0;
+    }
+  }
+}
+
 bool RateBudget::Chooses(Class of, uint32_t correlation, uint64_t time) {
   State& state = classes_[of];
   ++state.records;
-  if (correlation == 0) correlation = ++state.without_call;
-  const uint32_t mask = (uint32_t{1} << Log2(of)) - 1;
-  const bool is_kept = (Mix(correlation) & mask) == 0;
+  const uint32_t mask = (uint32_t{1} << Log2At(of, correlation)) - 1;
+  NoteId(correlation);
+  const bool is_kept = (Mix(correlation != 0 ? correlation : ++state.without_call) & mask) == 0;
   if (!is_kept) ++state.left_out;
   if (state.limit != 0) Watch(&state, time / kWindow);
   return is_kept;
@@ -79,6 +108,10 @@ bool RateBudget::WantsChange() const {
 
 void RateBudget::Adapt() {
   for (State& state : classes_) {
+    if (state.log2 == state.wanted_log2) continue;
+    Step& step = state.steps[state.steps_made++ % kSteps];
+    if (state.steps_made > kSteps) state.first_log2 = step.log2;
+    step = {newest_id_ + 1, state.wanted_log2};
     state.log2 = state.wanted_log2;
   }
   for (const Class of : {kCalls, kNodes})

@@ -4,8 +4,9 @@
 // How much of CUPTI's activity becomes rows. Each class may have a limit of rows a second; beyond
 // it one launch in N is kept, N a power of two that follows the rate. What is kept is decided by
 // the correlation id alone: a call, its kernels, copies and waits are kept or left out together,
-// and what is kept at a greater N is a part of what is kept at a smaller one. So where N changes, a
-// few launches have their call without their work or the other way round, and nowhere else.
+// and what is kept at a greater N is a part of what is kept at a smaller one. N changes between two
+// ids, of which the second was not seen yet: what comes later of the first, in another buffer than
+// its call, is chosen as the call was.
 //
 // The rate is measured on the records' own clock, by quarters of a second: neither a flush that
 // delivers a second's records at once is a burst, nor kernels that come in another buffer than
@@ -31,6 +32,8 @@ class RateBudget {
   // Windows that are looked at, and those that are kept for records that come late.
   static constexpr uint64_t kRecent = 16;
   static constexpr uint64_t kKept = 64;
+  // Changes of N that are remembered for what comes late.
+  static constexpr uint32_t kSteps = 64;
 
   // 0: no limit.
   void SetLimit(Class of, uint64_t rows_per_second) { classes_[of].limit = rows_per_second; }
@@ -42,13 +45,15 @@ class RateBudget {
     return !is_limited() || Chooses(of, correlation, time);
   }
 
-  // Whether one_in() is to change; it does with Adapt, which is to be called where no row waits
-  // that was chosen before.
+  // Whether one_in() is to change; it does with Adapt, for ids that are greater than all so far.
   bool WantsChange() const;
   void Adapt();
 
-  // Of how many records there is one row.
+  // Of how many records there is one row: of those to come, and of those of a launch.
   uint32_t one_in(Class of) const { return uint32_t{1} << Log2(of); }
+  uint32_t one_in(Class of, uint32_t correlation) const {
+    return uint32_t{1} << Log2At(of, correlation);
+  }
 
   uint64_t limit(Class of) const { return classes_[of].limit; }
   uint64_t records(Class of) const { return classes_[of].records; }
@@ -60,12 +65,20 @@ class RateBudget {
     uint64_t number = 0;  // since the clock's zero
     uint64_t seen = 0;
   };
+  // From that id on. Ids may begin again at 0.
+  struct Step {
+    uint32_t from = 0;
+    uint32_t log2 = 0;
+  };
   struct State {
     uint64_t limit = 0;
     uint32_t log2 = 0;
     uint32_t wanted_log2 = 0;
     uint32_t most_log2 = 0;
     uint32_t without_call = 0;
+    uint32_t first_log2 = 0;  // before the oldest step that is remembered
+    uint32_t steps_made = 0;
+    Step steps[kSteps];     // the newest, each at its number modulo their count
     uint64_t newest = 0;    // number of a window; 0: none yet
     uint64_t too_late = 0;  // one after the other
     Window windows[kKept];
@@ -77,11 +90,20 @@ class RateBudget {
     return of == kCalls ? classes_[kCalls].log2
                         : std::max(classes_[kCalls].log2, classes_[kNodes].log2);
   }
+  uint32_t Log2At(Class of, uint32_t correlation) const {
+    if (correlation == 0) return Log2(of);
+    const uint32_t of_calls = StepAt(classes_[kCalls], correlation);
+    return of == kCalls ? of_calls : std::max(of_calls, StepAt(classes_[kNodes], correlation));
+  }
+  static uint32_t StepAt(const State& state, uint32_t correlation);
+  void NoteId(uint32_t correlation);
   bool Chooses(Class of, uint32_t correlation, uint64_t time);
   static void Watch(State* state, uint64_t number);
   static uint32_t Needed(const State& state, uint64_t limit);
 
   State classes_[kClasses];
+  uint32_t newest_id_ = 0;
+  uint32_t far_ids_ = 0;  // one after the other
 };
 
 }  // namespace gpuprof::tracer::cupti

@@ -159,16 +159,61 @@ TEST(RateBudget, ACallAndItsWorkAreKeptTogether) {
   Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
   uint64_t kept = 0;
   std::set<uint32_t> calls;
-  for (uint32_t i = 1; i < 10'000; ++i) {
+  const uint32_t last = correlation + 10'000;
+  for (uint32_t i = correlation + 1; i < last; ++i) {
     if (budget.Keeps(RateBudget::kCalls, i, kStart + kSecond)) calls.insert(i);
   }
   // Their work comes later, and in another order.
-  for (uint32_t i = 9'999; i > 0; --i) {
+  for (uint32_t i = last - 1; i > correlation; --i) {
     const bool is_kept = budget.Keeps(RateBudget::kCalls, i, kStart + kSecond + 50'000'000);
     EXPECT_EQ(is_kept, calls.count(i) != 0);
     kept += is_kept ? 1 : 0;
   }
   EXPECT_GT(kept, 200u);
+}
+
+// The calls of a burst, at whatever N, and then all of their kernels at once.
+TEST(RateBudget, WhatComesLateIsChosenAsItsCallWas) {
+  for (const uint32_t first : {0u, UINT32_MAX - 100'000u}) {
+    RateBudget budget;
+    budget.SetLimit(RateBudget::kCalls, 1'000);
+    std::set<uint32_t> calls;
+    std::set<uint32_t> levels;
+    for (uint32_t i = 1; i <= 200'000; ++i) {
+      const uint64_t rate = i < 100'000 ? 400'000 : 20'000;
+      if (i % 1000 == 0 && budget.WantsChange()) budget.Adapt();
+      levels.insert(budget.one_in(RateBudget::kCalls));
+      if (first + i != 0 &&
+          budget.Keeps(RateBudget::kCalls, first + i, kStart + i * kSecond / rate))
+        calls.insert(first + i);
+    }
+    EXPECT_GT(levels.size(), 4u);
+    double estimate = 0;
+    for (uint32_t i = 1; i <= 200'000; ++i) {
+      if (first + i == 0) continue;
+      EXPECT_EQ(budget.Keeps(RateBudget::kCalls, first + i, kStart + 2 * kSecond),
+                calls.count(first + i) != 0)
+          << i;
+      if (calls.count(first + i) != 0) estimate += budget.one_in(RateBudget::kCalls, first + i);
+    }
+    EXPECT_NEAR(estimate, 2e5, 5 * std::sqrt(2e5 * *levels.rbegin()));
+  }
+}
+
+TEST(RateBudget, IdsThatBeginAnewAndOneThatIsNoneDoNotStopIt) {
+  RateBudget budget;
+  budget.SetLimit(RateBudget::kCalls, 10'000);
+  uint32_t correlation = 1'000'000'000;
+  budget.Keeps(RateBudget::kCalls, correlation, kStart);
+  budget.Keeps(RateBudget::kCalls, correlation + 1'500'000'000, kStart);
+  Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
+  EXPECT_LT(Feed(&budget, RateBudget::kCalls, kStart + kSecond, 300'000, 1, &correlation).kept,
+            10'000u);
+  correlation = 0;
+  const Outcome outcome =
+      Feed(&budget, RateBudget::kCalls, kStart + 2 * kSecond, 300'000, 1, &correlation);
+  EXPECT_LT(outcome.kept, 11'000u);
+  EXPECT_NEAR(static_cast<double>(outcome.estimate), 3e5, 5 * std::sqrt(3e5 * 31));
 }
 
 TEST(RateBudget, WhatAGreaterNKeepsASmallerOneKeepsToo) {
@@ -180,7 +225,7 @@ TEST(RateBudget, WhatAGreaterNKeepsASmallerOneKeepsToo) {
   Feed(&few, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
   ASSERT_GT(few.one_in(RateBudget::kCalls), many.one_in(RateBudget::kCalls));
   uint64_t kept = 0;
-  for (uint32_t i = 1; i < 100'000; ++i) {
+  for (uint32_t i = correlation + 1; i < correlation + 100'000; ++i) {
     if (!few.Keeps(RateBudget::kCalls, i, kStart + kSecond)) continue;
     ++kept;
     EXPECT_TRUE(many.Keeps(RateBudget::kCalls, i, kStart + kSecond)) << i;
@@ -194,7 +239,7 @@ TEST(RateBudget, NodesAreKeptOnlyWhereTheirCallIs) {
   uint32_t correlation = 0;
   Feed(&budget, RateBudget::kCalls, kStart, 300'000, 1, &correlation);
   EXPECT_EQ(budget.one_in(RateBudget::kNodes), budget.one_in(RateBudget::kCalls));
-  for (uint32_t i = 1; i < 10'000; ++i) {
+  for (uint32_t i = correlation + 1; i < correlation + 10'000; ++i) {
     EXPECT_EQ(budget.Keeps(RateBudget::kNodes, i, kStart + kSecond),
               budget.Keeps(RateBudget::kCalls, i, kStart + kSecond));
   }
@@ -210,7 +255,7 @@ TEST(RateBudget, OfNodesBeyondTheirLimitNoneHasACallThatIsLeftOut) {
   ASSERT_EQ(budget.one_in(RateBudget::kCalls), 4u);
   ASSERT_EQ(budget.one_in(RateBudget::kNodes), 32u);
   uint64_t kept = 0;
-  for (uint32_t i = 1; i < 20'000; ++i) {
+  for (uint32_t i = correlation + 1; i < correlation + 20'000; ++i) {
     if (!budget.Keeps(RateBudget::kNodes, i, kStart + kSecond)) continue;
     ++kept;
     EXPECT_TRUE(budget.Keeps(RateBudget::kCalls, i, kStart + kSecond)) << i;
@@ -249,7 +294,8 @@ TEST(RateBudget, EveryCallOfAStepHasItsShare) {
     for (uint32_t place = 0; place < period; place += period / 2) {
       uint64_t kept = 0;
       for (uint32_t step = 0; step < 4000; ++step)
-        kept += budget.Keeps(RateBudget::kCalls, 1 + place + step * period, kStart + kSecond);
+        kept += budget.Keeps(RateBudget::kCalls, correlation + 1 + place + step * period,
+                             kStart + kSecond);
       EXPECT_NEAR(static_cast<double>(kept), 250, 5 * std::sqrt(250)) << period << " " << place;
     }
   }
