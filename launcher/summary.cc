@@ -87,9 +87,9 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
            ", not counted";
   }
   if (bundle.activity_missing_ns != 0) {
+    const uint64_t ms = bundle.activity_missing_ns / 1'000'000;
     line += std::string(line.empty() ? "lost: " : "; ") + "what CUPTI recorded in the last " +
-            FormatCount((bundle.activity_missing_ns + 999'999) / 1'000'000) +
-            " ms before a process was killed";
+            (ms == 0 ? "moments" : FormatCount(ms) + " ms") + " before a process ended";
   }
   if (bundle.losses.empty() && line.empty()) {
     line = is_whole ? "lost: nothing"

@@ -211,6 +211,12 @@ void Drain::WriteHealth() {
   writer.Varint(16, proto::kTimeHookOneIn);
   writer.Varint(17, ProcessCpu());
   AppendGpuRates(&writer, activities_.budget());
+  if (const uint64_t ticks = cupti::NotHandedOver(); ticks != 0) {
+    constexpr int kActivityMissing = 20;
+    const double per_second = static_cast<double>(host_->settings->ticks_per_second);
+    writer.Varint(kActivityMissing,
+                  static_cast<uint64_t>(static_cast<double>(ticks) * 1e9 / per_second) + 1);
+  }
   const uint64_t let_go = flight_ != nullptr ? flight_->rows_let_go() : rows_let_go_;
   if (flight_ != nullptr || let_go != 0) writer.Varint(21, let_go);
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {

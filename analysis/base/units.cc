@@ -29,6 +29,12 @@ std::string Scaled(double value, double step, const char* const* units, int last
 
 }  // namespace
 
+std::string FormatLastTime(uint64_t ns) {
+  constexpr uint64_t kMillisecond = 1'000'000;
+  return ns < kMillisecond ? "the last moments"
+                           : "the last " + FormatDuration(static_cast<int64_t>(ns));
+}
+
 std::string FormatDuration(int64_t ns) {
   static constexpr const char* kUnits[] = {" ns", " us", " ms", " s"};
   return Scaled(static_cast<double>(ns), 1000, kUnits, 3);

@@ -17,6 +17,9 @@ inline uint64_t WholeNumber(double value) {
   return value < 0x1p64 ? static_cast<uint64_t>(value) : UINT64_MAX;
 }
 
+// "the last 730 ms"; where so little was measured that it says nothing, "the last moments".
+std::string FormatLastTime(uint64_t ns);
+
 std::string FormatDuration(int64_t ns);
 // A command's exit status as shells tell it: 128 and more by a signal, which is named.
 std::string FormatExitStatus(int32_t status);

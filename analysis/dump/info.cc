@@ -258,9 +258,7 @@ std::string RowsText(const Process& process) {
   return text;
 }
 
-std::string LastActivityOf(uint64_t ns) {
-  return "what CUPTI recorded in the last " + FormatDuration(static_cast<int64_t>(ns));
-}
+std::string LastActivityOf(uint64_t ns) { return "what CUPTI recorded in " + FormatLastTime(ns); }
 
 std::string LossText(const Process& process) {
   std::vector<std::string> parts;

@@ -248,9 +248,9 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
           "recorded last is missing");
     }
     if (const uint64_t ns = p.health.activity_missing_ns(); ns != 0) {
-      meta->add_notes("pid " + std::to_string(p.pid) + ": cuda: what CUPTI recorded in the last " +
-                      FormatDuration(static_cast<int64_t>(ns)) +
-                      " before its end is missing: it went with the process");
+      meta->add_notes("pid " + std::to_string(p.pid) + ": cuda: what CUPTI recorded in " +
+                      FormatLastTime(ns) + " before its end is missing: " +
+                      (p.recovered ? "it went with the process" : "CUPTI did not hand it over"));
     }
     meta->set_window_start_ns(first ? p.first_ns : std::min(meta->window_start_ns(), p.first_ns));
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
@@ -302,7 +302,7 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
   } else if (AnyLacksActivity()) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason(
-        "a process was killed while CUPTI recorded: its last records are missing");
+        "of a process the last of what CUPTI recorded is missing");
   } else if (meta.lost_count() * 100 > written) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("more than 1 % of the records were lost");

@@ -169,8 +169,9 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   } else if (c.lost_thread_count() != 0) {
     what = LastRecordsOf(c.lost_thread_count()) + ", and " + what;
   } else if (c.activity_missing_ns() != 0) {
-    what = "what CUPTI recorded in the last " + FormatDuration(c.activity_missing_ns()) +
-           " before a process was killed, and " + what;
+    what = "what CUPTI recorded in " +
+           FormatLastTime(static_cast<uint64_t>(c.activity_missing_ns())) +
+           " before a process ended, and " + what;
   } else if (lost == 0) {
     what = "nothing";
   }

@@ -171,6 +171,18 @@ def test_what_cupti_still_had_at_a_kill_is_told(unharmed):
     assert gpuprof("verify", outcome.bundle).status == 0
 
 
+def test_what_cupti_does_not_hand_over_is_told(unharmed):
+    outcome, truth = unharmed("threads", script="fail cuptiActivityFlushAll 999")
+    (trace,) = read_bundle(outcome.bundle)
+    (line,) = [line for line in outcome.words.splitlines() if "does not hand over" in line]
+    assert "cuptiActivityFlushAll failed with" in line
+    assert len(trace.kernels["time"]) < len(truth.of("kernel"))
+    assert "lost: what CUPTI recorded in the last " in outcome.words and "lost: nothing" not in outcome.words
+    kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
+    assert any("CUPTI did not hand it over" in note for note in kernels["meta"]["notes"]), kernels["meta"]
+    assert kernels["meta"]["confidence"]["level"] == "low"
+
+
 def test_threads_that_call_cuda_beyond_the_end(unharmed):
     """The driver has gone and their calls fail, as fast as they can: they are neither waited for nor recorded."""
     began = time.monotonic()

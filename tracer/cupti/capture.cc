@@ -74,6 +74,7 @@ std::atomic<uint32_t> g_active{0};
 std::atomic<uint32_t> g_given_up{0};
 std::atomic<uint32_t> g_exit_handled{0};
 std::atomic<uint64_t> g_handed_over{0};
+std::atomic<uint64_t> g_not_handed_over{0};
 bool g_enabled[kKindCount];
 bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
@@ -372,8 +373,16 @@ void PrepareBuffers() {
 
 void FlushOnce(bool forced) {
   const uint64_t now = proto::ReadTicks(g_host->settings->clock);
-  g_subscriber.Flush(forced);
-  g_handed_over.store(now);
+  const int result = g_subscriber.Flush(forced);
+  // Without a buffer it has recorded nothing.
+  if (result == kSuccess || (g_buffers.outstanding() == 0 && g_buffers.completed() == 0)) {
+    g_not_handed_over.store(0);
+    g_handed_over.store(now);
+    return;
+  }
+  g_not_handed_over.store(now - g_handed_over.load());
+  SayRefused(*g_host, g_library.functions, {"cuptiActivityFlushAll", result},
+             "GPU activity is missing that CUPTI has and does not hand over");
 }
 
 // What was launched gets a moment to end: what still runs is handed over unfinished when it is
@@ -518,9 +527,11 @@ void AfterForkChild() {
   g_buffers.Forget();
   g_dropped.store(0);
   g_handed_over.store(0);
+  g_not_handed_over.store(0);
 }
 
 uint64_t HandedOver() { return g_handed_over.load(); }
+uint64_t NotHandedOver() { return g_not_handed_over.load(); }
 
 BufferPool* Buffers() { return &g_buffers; }
 int NextRecord(uint8_t* buffer, size_t valid, void** record) {

@@ -66,6 +66,9 @@ void CountGraphNodes(uint64_t nodes);
 bool TakeGraphMark(GraphMark* mark);
 // Why launches of graphs are not recorded as wholes although that was asked for; "" where they are.
 const char* GraphRefusal();
+// Of how long the capture's CUPTI does not hand over what it recorded (ticks), as it says; 0: of
+// none.
+uint64_t NotHandedOver();
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
 // The library and the interface that were first used, in words; before that the library that could

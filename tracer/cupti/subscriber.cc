@@ -146,7 +146,7 @@ int Subscriber::EnableCallback(Domain domain, uint32_t id) {
   return functions_->enable_callback(1, handle_, domain, id);
 }
 
-void Subscriber::Flush(bool forced) { functions_->flush_all(forced ? kFlushForced : 0); }
+int Subscriber::Flush(bool forced) { return functions_->flush_all(forced ? kFlushForced : 0); }
 
 uint64_t Subscriber::Time() {
   uint64_t ns = 0;

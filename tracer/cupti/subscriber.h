@@ -61,8 +61,8 @@ class Subscriber {
   // Records or leaves out the calls of one function. kNotSupported: not to be had here.
   int EnableFunction(Domain domain, uint32_t id, bool enable);
   int EnableCallback(Domain domain, uint32_t id);
-  // Of all subscribers: CUPTI knows no other.
-  void Flush(bool forced);
+  // Of all subscribers: CUPTI knows no other. A CUPTI result.
+  int Flush(bool forced);
   // CUPTI's clock in ns; 0: it cannot be had.
   uint64_t Time();
   // Counted since the last time.

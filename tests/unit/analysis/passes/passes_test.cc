@@ -438,7 +438,7 @@ TEST(Notes, WhatCuptiHadWhenAProcessDiedIsToldByEveryPass) {
       << kernels.meta().notes(0);
   const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
   EXPECT_NE(Render(overview, Format::kText, {}, 0)
-                .find("lost: what CUPTI recorded in the last 730 ms before a process was killed"),
+                .find("lost: what CUPTI recorded in the last 730 ms before a process ended"),
             std::string::npos);
   const auto ops = RunPass<results::Ops>("ops", MakeTrace({&builder}));
   EXPECT_LE(ops.meta().confidence().level(), results::LEVEL_LOW);
