@@ -252,6 +252,12 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
                       FormatLastTime(ns) + " before its end is missing: " +
                       (p.recovered ? "it went with the process" : "CUPTI did not hand it over"));
     }
+    if (p.cupti_clock.is_lost) {
+      meta->add_notes("pid " + std::to_string(p.pid) + ": cuda: CUPTI's clock was set back by " +
+                      FormatDuration(-p.cupti_clock.step_ns) +
+                      ", to before it was last read: from there on times on the GPU, and what is "
+                      "found by them, are wrong; durations are right");
+    }
     meta->set_window_start_ns(first ? p.first_ns : std::min(meta->window_start_ns(), p.first_ns));
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
     first = false;
@@ -301,8 +307,10 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
     confidence->set_reason("a process died whose last records were in memory only");
   } else if (AnyLacksActivity()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason(
-        "of a process the last of what CUPTI recorded is missing");
+    confidence->set_reason("of a process the last of what CUPTI recorded is missing");
+  } else if (AnyLostClock()) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason("the clock that times on the GPU are of was set back too far");
   } else if (meta.lost_count() * 100 > written) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("more than 1 % of the records were lost");
@@ -329,6 +337,11 @@ bool PassContext::AnyLostThread() const {
 bool PassContext::AnyLacksActivity() const {
   return std::any_of(selected_.begin(), selected_.end(),
                      [&](size_t i) { return process(i).health.activity_missing_ns() != 0; });
+}
+
+bool PassContext::AnyLostClock() const {
+  return std::any_of(selected_.begin(), selected_.end(),
+                     [&](size_t i) { return process(i).cupti_clock.is_lost; });
 }
 
 bool PassContext::AnyLacksEnd() const {

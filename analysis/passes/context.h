@@ -77,6 +77,7 @@ class PassContext {
   bool AnyLacksEnd() const;
   bool AnyLostThread() const;
   bool AnyLacksActivity() const;
+  bool AnyLostClock() const;
 
   const Trace* trace_;
   const PassOptions* options_;

@@ -185,13 +185,8 @@ void TraceFile::BuildCuptiClock() {
   }
   const CuptiClock clock = CuptiClockOf(readings);
   cupti_clock_.Build(clock.points);
-  if (!process_.has_cupti_clock) return;
-  process_.cupti_clock = {clock.readings, clock.residual_ns, clock.step_ns, clock.is_lost};
-  if (clock.is_lost) {
-    AddFault(0,
-             "CUPTI's clock was set back by more than a second while GPU activity was recorded: "
-             "times on the GPU are wrong from there on, durations are right");
-  }
+  if (process_.has_cupti_clock)
+    process_.cupti_clock = {clock.readings, clock.residual_ns, clock.step_ns, clock.is_lost};
 }
 
 std::pair<int64_t, int64_t> TraceFile::RangeOf(const codec::BlockRef& block) const {

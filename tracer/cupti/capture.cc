@@ -280,16 +280,18 @@ bool EnableKinds() {
   return any;
 }
 
+// The driver's calls first: one whose call of the runtime is not recorded any more looks like the
+// program's own.
 void DisableKinds() {
+  if (!g_driver_enabled) EnableDriverCalls(false);
+  g_subscriber.Disable(Activity::kDriver);
+  g_driver_enabled = false;
   for (size_t i = 0; i < kKindCount; ++i) {
     if (g_enabled[i]) g_subscriber.Disable(kKinds[i].activity);
     g_enabled[i] = false;
   }
   if (g_graph_modes.is_whole()) g_subscriber.Disable(Activity::kGraphTrace);
   g_unified_memory.Disable(&g_subscriber);
-  if (!g_driver_enabled) EnableDriverCalls(false);
-  g_subscriber.Disable(Activity::kDriver);
-  g_driver_enabled = false;
 }
 
 void AddLibrary(Text* text) {
