@@ -273,6 +273,7 @@ std::string LossText(const Process& process) {
   const uint64_t rings = uint64_t{process.health.damaged_rings()} + process.health.rings_outside();
   if (rings != 0) parts.push_back(LastRecordsOf(rings));
   if (const uint64_t ns = process.health.activity_missing_ns()) parts.push_back(LastActivityOf(ns));
+  if (parts.empty() && process.lacks_end()) return kLossNotKnown;
   if (parts.empty()) return IsWindow(process) ? "none of what was kept" : "none";
   return Joined(parts, ", ");
 }
@@ -336,6 +337,7 @@ struct Totals {
   uint64_t cut_rings = 0;  // damaged, or in memory only
   uint64_t activity_missing_ns = 0;
   bool is_window = false;
+  bool lacks_end = false;
 };
 
 Totals Sum(const Trace& trace) {
@@ -348,6 +350,7 @@ Totals Sum(const Trace& trace) {
     totals.activity_missing_ns =
         std::max(totals.activity_missing_ns, process.health.activity_missing_ns());
     totals.is_window |= IsWindow(process);
+    totals.lacks_end |= process.lacks_end();
   }
   // Their rows are no events of the program's.
   for (const Process& sampler : trace.samplers) totals.bytes += sampler.file_bytes;
@@ -359,6 +362,7 @@ std::string LostText(const Totals& totals) {
   if (totals.lost != 0) parts.push_back(std::to_string(totals.lost) + " records");
   if (totals.cut_rings != 0) parts.push_back(LastRecordsOf(totals.cut_rings));
   if (totals.activity_missing_ns != 0) parts.push_back(LastActivityOf(totals.activity_missing_ns));
+  if (parts.empty() && totals.lacks_end) return kLossNotKnown;
   if (parts.empty()) return totals.is_window ? "none of what was kept" : "none";
   return Joined(parts, ", ");
 }

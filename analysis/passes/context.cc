@@ -244,8 +244,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     if (p.lacks_end()) {
       meta->add_notes(
           "pid " + std::to_string(p.pid) +
-          ": its trace stops without an end, and no ring file could finish it: what was "
-          "recorded last is missing");
+          ": its trace stops without an end: what was recorded last is missing. Where its ring "
+          "file is there, `gpuprof recover` finishes it, once there is room on the disk");
     }
     if (const uint64_t ns = p.health.activity_missing_ns(); ns != 0) {
       meta->add_notes("pid " + std::to_string(p.pid) + ": cuda: what CUPTI recorded in " +

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/base/units.h"
 #include "analysis/passes/passes.h"
 
 namespace gpuprof::analysis {
@@ -68,7 +69,7 @@ std::string RoleOf(PassContext& context, size_t index) {
 
 std::string EndOf(const Process& process) {
   if (process.alive) return "still running";
-  if (!process.has_end) return "no end recorded";
+  if (!process.has_end) return kNoEndRecorded;
   const std::string status = std::to_string(process.exit_status);
   switch (static_cast<proto::ExitWay>(process.exit_way)) {
     case proto::ExitWay::kReturn:

@@ -73,7 +73,8 @@ std::string LossesText(const results::HealthProcess& p, int width) {
   if (p.lost_thread_count() != 0) {
     what += (what.empty() ? "" : ", and ") + LastRecordsOf(p.lost_thread_count());
   }
-  std::string out = WrapText(what.empty() ? "nothing" : what, "  lost   ", "         ", width);
+  if (what.empty()) what = p.ended() == kNoEndRecorded ? kLossNotKnown : "nothing";
+  std::string out = WrapText(what, "  lost   ", "         ", width);
   for (const results::Loss& loss : p.losses()) {
     out += WrapText(FormatNumber(loss.count()) + " " + loss.name() + ". " + loss.fix(), "         ",
                     "           ", width);

@@ -173,7 +173,10 @@ std::string Recording(const results::Overview& result, const TextOptions& option
            FormatLastTime(static_cast<uint64_t>(c.activity_missing_ns())) +
            " before a process ended, and " + what;
   } else if (lost == 0) {
-    what = "nothing";
+    const auto lacks_end = [](const auto& process) { return process.ended() == kNoEndRecorded; };
+    const bool any_lacks_end =
+        std::any_of(result.processes().begin(), result.processes().end(), lacks_end);
+    what = any_lacks_end ? std::string(kLossNotKnown) + "," : "nothing";
   }
   out += WrapText("lost: " + what + " of " + all, "  ", "        ", options.width);
   const std::string written = FormatBytes(c.file_bytes()) + " written";
