@@ -146,7 +146,7 @@ class Drain final : private cupti::BlockSink {
   uint64_t control_cpu_ns_ = 0;
   uint64_t cpu_before_ns_ = 0;   // of earlier drain threads
   uint64_t process_cpu_ns_ = 0;  // of the whole process, in the captures before this one
-  uint64_t rows_let_go_ = 0;  // by the flight recorder, once it has gone
+  uint64_t rows_let_go_ = 0;     // by the flight recorder, once it has gone
   bool is_capturing_ = false;
   bool is_clock_kept_ = false;
   bool told_write_error_ = false;

@@ -41,7 +41,8 @@ void FillOwnTime(const Process& process, results::HealthProcess* row) {
   row->set_drain_cpu_ns(static_cast<int64_t>(health.drain_cpu_ns()));
   row->set_control_cpu_ns(static_cast<int64_t>(health.control_cpu_ns()));
   const int64_t beside = row->drain_cpu_ns() + row->control_cpu_ns();
-  row->set_background_ratio(Ratio(beside, process.recorded_ns));
+  if (process.recorded_ns >= kLeastForShares)
+    row->set_background_ratio(Ratio(beside, process.recorded_ns));
   row->set_slowdown_ratio(Ratio(within, process.recorded_ns));
   row->set_process_cpu_ns(static_cast<int64_t>(health.process_cpu_ns()));
   if (row->process_cpu_ns() > 0) row->set_cpu_ratio(Ratio(beside + within, row->process_cpu_ns()));

@@ -232,7 +232,8 @@ void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
   if (!cost->has_drain_cpu_ns()) return;
   // A shell that only waits for its compilers pays nothing; they do.
   cost->set_slowdown_ratio(std::max(cost->slowdown_ratio(), Ratio(within, captured)));
-  cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), context.process(main).recorded_ns));
+  if (const int64_t recorded_ns = context.process(main).recorded_ns; recorded_ns >= kLeastForShares)
+    cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), recorded_ns));
 }
 
 void FillProcess(PassContext& context, size_t index, results::OverviewProcess* row) {

@@ -101,6 +101,8 @@ struct HookCost {
   int64_t high_ns = 0;
 };
 HookCost HookCostOf(const Process& process);
+// What the recorder does once is no share of a shorter capture (ns).
+inline constexpr int64_t kLeastForShares = 10'000'000;
 // What was spent in the program's threads by an estimate, but at most the processor time that the
 // process had besides our own threads: some of what was timed may have stood still.
 int64_t WithinProcessorTime(const Process& process, int64_t estimate_ns);

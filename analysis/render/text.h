@@ -6,7 +6,10 @@
 
 #pragma once
 
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/analysis.h"
 #include "analysis/render/table.h"
@@ -75,6 +78,44 @@ class Pids {
 
  private:
   bool with_host_ = false;
+};
+
+// Columns that tell the rows of one table apart where their names may not: whose they are where
+// that is several processes, the thread of rows by thread, the context where a process has several.
+class Whose {
+ public:
+  template <typename Rows>
+  explicit Whose(const Rows& rows) : pids_(rows) {
+    std::map<std::pair<std::string, int32_t>, uint32_t> contexts;
+    for (const auto& row : rows) {
+      with_pid_ = with_pid_ || row.pid() != rows[0].pid() || row.host() != rows[0].host();
+      if constexpr (requires { row.has_tid(); }) with_tid_ = with_tid_ || row.has_tid();
+      if constexpr (requires { row.has_context(); }) {
+        if (!row.has_context()) continue;
+        const auto of = contexts.try_emplace({row.host(), row.pid()}, row.context()).first;
+        with_context_ = with_context_ || of->second != row.context();
+      }
+    }
+  }
+  void AddColumns(TextTable* table) const {
+    if (with_pid_) table->AddColumn("pid", TextTable::Align::kRight);
+    if (with_tid_) table->AddColumn("tid", TextTable::Align::kRight);
+    if (with_context_) table->AddColumn("context", TextTable::Align::kRight);
+  }
+  template <typename Row>
+  void AddCells(const Row& row, std::vector<std::string>* cells) const {
+    if (with_pid_) cells->push_back(pids_(row));
+    if constexpr (requires { row.has_tid(); }) {
+      if (with_tid_) cells->push_back(row.has_tid() ? std::to_string(row.tid()) : "");
+    }
+    if constexpr (requires { row.has_context(); }) {
+      if (with_context_) cells->push_back(row.has_context() ? std::to_string(row.context()) : "");
+    }
+  }
+
+ private:
+  Pids pids_;
+  bool with_pid_ = false, with_tid_ = false, with_context_ = false;
 };
 
 // How many of `rows` a table shows.

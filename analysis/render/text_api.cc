@@ -4,6 +4,8 @@
 // Text of api. See text.h.
 
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
@@ -17,6 +19,8 @@ std::string ApiText(const results::ApiCalls& result, const TextOptions& options)
     return "No call of CUDA was recorded.\n" + MetaText(result.meta(), options);
   TextTable table;
   table.AddColumn(result.by(), Align::kLeft, true);
+  const Whose whose(result.calls());
+  whose.AddColumns(&table);
   for (const char* header :
        {"count", "total", "share", "mean", "median", "min", "max", "GPU work", "delay", "errors"})
     table.AddColumn(header, Align::kRight);
@@ -25,12 +29,16 @@ std::string ApiText(const results::ApiCalls& result, const TextOptions& options)
     const std::string errors = c.error_count() == 0 ? "-"
                                                     : FormatNumber(c.error_count()) + " (" +
                                                           std::to_string(c.first_error()) + ")";
-    table.AddRow({c.name(), FormatNumber(c.count()), FormatDuration(c.total_ns()),
-                  FormatPercent(c.total_ratio()), FormatDuration(c.mean_ns()),
-                  FormatDuration(c.median_ns()), FormatDuration(c.min_ns()),
-                  FormatDuration(c.max_ns()),
-                  c.work_count() > 0 ? FormatNumber(c.work_count()) : "-",
-                  c.work_count() > 0 ? FormatDuration(c.mean_delay_ns()) : "-", errors});
+    std::vector<std::string> cells = {c.name()};
+    whose.AddCells(c, &cells);
+    const bool has_work = c.work_count() > 0;
+    for (const std::string& cell :
+         {FormatNumber(c.count()), FormatDuration(c.total_ns()), FormatPercent(c.total_ratio()),
+          FormatDuration(c.mean_ns()), FormatDuration(c.median_ns()), FormatDuration(c.min_ns()),
+          FormatDuration(c.max_ns()), std::string(has_work ? FormatNumber(c.work_count()) : "-"),
+          std::string(has_work ? FormatDuration(c.mean_delay_ns()) : "-"), errors})
+      cells.push_back(cell);
+    table.AddRow(std::move(cells));
   }
   const std::string heading = FormatNumber(result.count()) + " calls of CUDA, " +
                               FormatDuration(result.total_ns()) + " in all threads";

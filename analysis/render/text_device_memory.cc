@@ -32,6 +32,8 @@ std::string Heading(const results::DeviceMemory& result) {
 std::string Uses(const results::DeviceMemory& result, const TextOptions& options) {
   TextTable table;
   table.AddColumn(result.by(), Align::kLeft, true);
+  const Whose whose(result.uses());
+  whose.AddColumns(&table);
   for (const char* header : {"count", "released", "allocated", "mean", "peak", "at", "at end",
                              "live", "older", "calls", "device"})
     table.AddColumn(header, Align::kRight);
@@ -42,19 +44,18 @@ std::string Uses(const results::DeviceMemory& result, const TextOptions& options
     const std::string older = u.older_count() == 0 ? "-"
                                                    : FormatNumber(u.older_count()) + " (" +
                                                          FormatBytes(u.older_bytes()) + ")";
-    std::vector<std::string> row = {
-        u.name(),
-        FormatNumber(u.count()),
-        FormatNumber(u.release_count()),
-        FormatBytes(u.allocated_bytes()),
-        FormatBytes(u.mean_bytes()),
-        FormatBytes(u.peak_bytes()),
-        FormatDuration(u.peak_time_ns()),
-        FormatBytes(u.end_bytes()),
-        FormatNumber(u.end_count()),
-        older,
-        u.has_call_ratio() ? FormatDuration(u.allocation_call_ns() + u.release_call_ns()) : "-",
-        std::to_string(u.device())};
+    std::vector<std::string> row = {u.name()};
+    whose.AddCells(u, &row);
+    for (const std::string& cell :
+         {FormatNumber(u.count()), FormatNumber(u.release_count()),
+          FormatBytes(u.allocated_bytes()), FormatBytes(u.mean_bytes()),
+          FormatBytes(u.peak_bytes()), FormatDuration(u.peak_time_ns()), FormatBytes(u.end_bytes()),
+          FormatNumber(u.end_count()), older,
+          std::string(u.has_call_ratio()
+                          ? FormatDuration(u.allocation_call_ns() + u.release_call_ns())
+                          : "-"),
+          std::to_string(u.device())})
+      row.push_back(cell);
     if (has_ended) row.push_back(FormatNumber(u.context_end_count()));
     table.AddRow(std::move(row));
   }
@@ -97,16 +98,26 @@ std::string Pools(const results::DeviceMemory& result, const TextOptions& option
   for (const char* header : {"count", "allocated", "in use at peak", "at", "reserved", "unused",
                              "at end", "threshold", "trims", "trimmed", "device"})
     table.AddColumn(header, Align::kRight);
+  const Whose whose(result.pools());
+  whose.AddColumns(&table);
   for (int i = 0; i < Shown(result.pools_size(), options); ++i) {
     const results::MemoryPool& p = result.pools(i);
-    table.AddRow(
-        {p.name(), p.imported() ? p.kind() + ", imported" : p.kind(), FormatNumber(p.count()),
-         FormatBytes(p.allocated_bytes()), FormatBytes(p.utilized_peak_bytes()),
-         FormatDuration(p.utilized_peak_time_ns()), FormatBytes(p.reserved_at_peak_bytes()),
-         p.has_fragmentation_ratio() ? FormatPercent(p.fragmentation_ratio()) : "-",
-         FormatBytes(p.utilized_end_bytes()),
-         p.threshold_bytes() == UINT64_MAX ? "all" : FormatBytes(p.threshold_bytes()),
-         FormatNumber(p.trim_count()), FormatBytes(p.trimmed_bytes()), std::to_string(p.device())});
+    std::vector<std::string> cells = {
+        p.name(),
+        p.imported() ? p.kind() + ", imported" : p.kind(),
+        FormatNumber(p.count()),
+        FormatBytes(p.allocated_bytes()),
+        FormatBytes(p.utilized_peak_bytes()),
+        FormatDuration(p.utilized_peak_time_ns()),
+        FormatBytes(p.reserved_at_peak_bytes()),
+        p.has_fragmentation_ratio() ? FormatPercent(p.fragmentation_ratio()) : "-",
+        FormatBytes(p.utilized_end_bytes()),
+        p.threshold_bytes() == UINT64_MAX ? "all" : FormatBytes(p.threshold_bytes()),
+        FormatNumber(p.trim_count()),
+        FormatBytes(p.trimmed_bytes()),
+        std::to_string(p.device())};
+    whose.AddCells(p, &cells);
+    table.AddRow(std::move(cells));
   }
   return Section("Pools", table, options, result.pools_size());
 }
@@ -126,14 +137,15 @@ std::string Live(const std::string& heading, const Allocations& live, const Text
   table.AddColumn("allocated by", Align::kLeft, true);
   table.AddColumn("call", Align::kLeft);
   table.AddColumn("kind", Align::kLeft);
-  for (const char* header : {"bytes", "at", "age", "address", "device", "tid"})
+  for (const char* header : {"bytes", "at", "age", "address", "device", "pid", "tid"})
     table.AddColumn(header, Align::kRight);
+  const Pids pid(live);
   for (int i = 0; i < Shown(live.size(), options); ++i) {
     const results::LiveAllocation& l = live[i];
     table.AddRow({Site(l), l.has_function() ? l.function() : "-", l.kind(),
                   FormatBytes(l.size_bytes()), FormatDuration(l.time_ns()),
                   FormatDuration(l.age_ns()), FormatAddress(l.address()),
-                  std::to_string(l.device()), l.has_tid() ? std::to_string(l.tid()) : "-"});
+                  std::to_string(l.device()), pid(l), l.has_tid() ? std::to_string(l.tid()) : "-"});
   }
   return Section(heading, table, options, live.size());
 }

@@ -51,10 +51,13 @@ std::string CostText(const results::HealthProcess& p, int width) {
                                          "time in all)"
                                        : ")")),
       "  cost   ", "         ", width);
-  out += WrapText("beside them: " + FormatPercent(p.background_ratio()) +
-                      " of one processor (drain " + FormatDuration(p.drain_cpu_ns()) +
-                      ", control " + FormatDuration(p.control_cpu_ns()) + ")",
-                  "         ", "         ", width);
+  out += WrapText(
+      "beside them: " +
+          (p.has_background_ratio() ? FormatPercent(p.background_ratio()) + " of one processor"
+                                    : std::string("no share, as too little was recorded")) +
+          " (drain " + FormatDuration(p.drain_cpu_ns()) + ", control " +
+          FormatDuration(p.control_cpu_ns()) + ")",
+      "         ", "         ", width);
   if (p.process_cpu_ns() > 0) {
     out += WrapText(std::string("together: ") + (p.cost_limited() ? "at most " : "") +
                         FormatPercent(p.cpu_ratio()) + " of the processor time of this process (" +

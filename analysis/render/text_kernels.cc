@@ -39,7 +39,9 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
   const bool several = std::any_of(
       result.kernels().begin(), result.kernels().end(),
       [&](const results::Kernel& k) { return k.device() != result.kernels(0).device(); });
+  const Whose whose(result.kernels());
   table.AddColumn(result.by() == "stream" ? "stream" : "kernel", Align::kLeft, true);
+  whose.AddColumns(&table);
   for (const char* header : {"count", "total", "share", "mean", "median", "min", "max"})
     table.AddColumn(header, Align::kRight);
   if (several) table.AddColumn("device", Align::kRight);
@@ -55,14 +57,13 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
   table.AddColumn("block", Align::kLeft);
   for (int i = 0; i < Shown(result.kernels_size(), options); ++i) {
     const results::Kernel& k = result.kernels(i);
-    std::vector<std::string> cells = {k.name(),
-                                      FormatNumber(k.count()),
-                                      FormatDuration(k.total_ns()),
-                                      FormatPercent(k.total_ratio()),
-                                      FormatDuration(k.mean_ns()),
-                                      FormatDuration(k.median_ns()),
-                                      FormatDuration(k.min_ns()),
-                                      FormatDuration(k.max_ns())};
+    std::vector<std::string> cells = {k.name()};
+    whose.AddCells(k, &cells);
+    for (const std::string& cell :
+         {FormatNumber(k.count()), FormatDuration(k.total_ns()), FormatPercent(k.total_ratio()),
+          FormatDuration(k.mean_ns()), FormatDuration(k.median_ns()), FormatDuration(k.min_ns()),
+          FormatDuration(k.max_ns())})
+      cells.push_back(cell);
     if (several) cells.push_back(std::to_string(k.device()));
     if (has_occupancy) {
       cells.push_back(k.has_occupancy_ratio() ? FormatPercent(k.occupancy_ratio()) : "");

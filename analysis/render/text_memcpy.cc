@@ -20,6 +20,8 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
   TextTable table;
   table.AddColumn(result.by(), Align::kLeft, true);
   if (result.by() == "direction") table.AddColumn("memory", Align::kLeft);
+  const Whose whose(result.copies());
+  whose.AddColumns(&table);
   for (const char* header :
        {"count", "async", "bytes", "total", "share", "mean", "min", "max", "GB/s"})
     table.AddColumn(header, Align::kRight);
@@ -30,6 +32,7 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
     std::vector<std::string> cells = {c.name()};
     if (result.by() == "direction")
       cells.push_back(c.has_source() ? c.source() + " to " + c.destination() : c.destination());
+    whose.AddCells(c, &cells);
     for (const std::string& cell :
          {FormatNumber(c.count()), FormatNumber(c.async_count()), FormatBytes(c.total_bytes()),
           FormatDuration(c.total_ns()), FormatPercent(c.total_ratio()), FormatDuration(c.mean_ns()),

@@ -104,11 +104,17 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
   }
   TextTable table;
   table.AddColumn("kernel", Align::kLeft, true);
+  const Whose whose(g.top_kernels());
+  whose.AddColumns(&table);
   for (const char* header : {"count", "total", "share", "mean"})
     table.AddColumn(header, Align::kRight);
   for (const results::Kernel& k : g.top_kernels()) {
-    table.AddRow({k.name(), FormatNumber(k.count()), FormatDuration(k.total_ns()),
-                  FormatPercent(k.total_ratio()), FormatDuration(k.mean_ns())});
+    std::vector<std::string> cells = {k.name()};
+    whose.AddCells(k, &cells);
+    for (const std::string& cell : {FormatNumber(k.count()), FormatDuration(k.total_ns()),
+                                    FormatPercent(k.total_ratio()), FormatDuration(k.mean_ns())})
+      cells.push_back(cell);
+    table.AddRow(std::move(cells));
   }
   return out + "\n" + Section("Kernels by time", table, options, 0);
 }
@@ -187,9 +193,11 @@ std::string Recording(const results::Overview& result, const TextOptions& option
     cost += FormatNumber(c.op_event_count()) + " operations at " +
             FormatDuration(c.op_callback_ns()) + ", ";
   }
-  cost += FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
-          "), and beside it " + FormatFinePercent(c.background_ratio()) + " of one processor; " +
-          written;
+  cost += FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) + ")" +
+          (c.has_background_ratio()
+               ? ", and beside it " + FormatFinePercent(c.background_ratio()) + " of one processor"
+               : "") +
+          "; " + written;
   if (!c.has_drain_cpu_ns()) {
     cost = "cost: not known: the recorder had not measured it yet; " + written;
   } else if (unknown != 0) {

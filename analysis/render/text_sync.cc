@@ -21,12 +21,15 @@ std::string SyncText(const results::Syncs& result, const TextOptions& options) {
   const bool by_kind = result.by() == "kind";
   table.AddColumn(result.by() == "thread" ? "thread" : "wait for", Align::kLeft, true);
   if (by_kind) table.AddColumn("call", Align::kLeft);
+  const Whose whose(result.syncs());
+  whose.AddColumns(&table);
   for (const char* header : {"count", "short", "total", "share", "mean", "median", "max"})
     table.AddColumn(header, Align::kRight);
   for (int i = 0; i < Shown(result.syncs_size(), options); ++i) {
     const results::Sync& s = result.syncs(i);
     std::vector<std::string> cells = {s.name()};
     if (by_kind) cells.push_back(s.has_function() ? s.function() : "-");
+    whose.AddCells(s, &cells);
     for (const std::string& cell :
          {FormatNumber(s.count()), FormatNumber(s.short_count()), FormatDuration(s.total_ns()),
           s.name() == "stream_wait" ? std::string("-") : FormatPercent(s.total_ratio()),

@@ -171,7 +171,8 @@ def test_what_the_hooks_cost_is_told_with_its_interval(record, options):
     assert 0.9 * events - 300 <= health["hook_count"] <= 1.1 * events + 300, (health["hook_count"], events)
     assert 0 < health["hook_low_ns"] < health["hook_ns"] < health["hook_high_ns"]
     assert 1 <= health["hook_ns"] / health["hook_count"] <= 20_000
-    assert health["slowdown_ratio"] >= health["hook_ns"] / health["captured_ns"] * 0.99
+    # Of threads that stood still while they were timed at most the processor time that the process had.
+    assert health["cost_limited"] or health["slowdown_ratio"] >= health["hook_ns"] / health["captured_ns"] * 0.99
 
 
 @pytest.mark.parametrize("what", ["small", "half", "most"])
