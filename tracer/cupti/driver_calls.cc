@@ -62,8 +62,9 @@ void DriverCalls::Link(uint32_t index) {
 }
 
 void DriverCalls::Hold(const ApiCall& call) {
-  NoteNewest(call);
+  // What is inside of a call begins no later one.
   if (IsInside(call, seen_[call.correlation % kSeen])) return;
+  NoteNewest(call);
   if (first_.empty()) first_.resize(kBuckets);
   held_.push_back({.call = call});
   Link(static_cast<uint32_t>(held_.size() - 1));
