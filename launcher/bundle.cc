@@ -259,6 +259,14 @@ std::vector<ProcessFiles> ListProcesses(const std::string& bundle) {
   return processes;
 }
 
+bool HasSamplerTrace(const std::string& bundle, int32_t pid) {
+  const std::string begin = proto::kSamplerPrefix + std::to_string(pid) + "-";
+  for (const std::string& name : ListNames(bundle)) {
+    if (name.compare(0, begin.size(), begin) == 0) return true;
+  }
+  return false;
+}
+
 FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_status,
                              int grace_ms) {
   FinishReport report;

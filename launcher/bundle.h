@@ -54,6 +54,9 @@ std::vector<ProcessFiles> ListProcesses(const std::string& bundle);
 // p<pid>-<start>.gpt or .ring, or a segment; false for any other name.
 bool ParseProcessFile(const std::string& name, ProcessFiles* process);
 
+// Whether the process that reads hardware counters has begun its trace.
+bool HasSamplerTrace(const std::string& bundle, int32_t pid);
+
 struct FinishReport {
   std::vector<int32_t> alive;         // still running: they finish their traces themselves
   std::vector<std::string> failures;  // cause and fix

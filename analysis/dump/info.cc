@@ -428,6 +428,8 @@ std::string DescribeJson(const Trace& trace) {
     json["started_realtime_ns"] = bundle.started_realtime_ns();
     json["ended_realtime_ns"] = bundle.ended_realtime_ns();
     json["exit_status"] = bundle.exit_status();
+    json["counter_notes"] =
+        std::vector<std::string>(bundle.counter_note().begin(), bundle.counter_note().end());
     json["settings"] = std::vector<std::string>(bundle.setting().begin(), bundle.setting().end());
   }
   const Totals totals = Sum(trace);
@@ -470,6 +472,7 @@ std::string DescribeText(const Trace& trace) {
   AddLine(&out, "", "rows", FormatCount(totals.rows));
   AddLine(&out, "", "size", FormatBytes(totals.bytes));
   AddLine(&out, "", "lost", LostText(totals));
+  for (const std::string& note : trace.manifest.counter_note()) AddLine(&out, "", "note", note);
   for (const Process& process : trace.processes) DescribeProcess(process, &out);
   for (const Process& sampler : trace.samplers) DescribeSampler(sampler, &out);
   if (!trace.faults.empty()) out += "\nfaults\n";

@@ -186,6 +186,8 @@ std::string WhyNone(const PassContext& context) {
     for (const proto::Note& note : sampler.health.note())
       notes += (notes.empty() ? "" : "; ") + note.text();
   }
+  for (const std::string& note : context.trace().manifest.counter_note())
+    notes += (notes.empty() ? "" : "; ") + note;
   if (!notes.empty()) return notes;
   if (!context.trace().samplers.empty()) return "the command ended before a GPU was read";
   if (!UsesCuda(context))
@@ -219,6 +221,9 @@ void AddSamplers(const Trace& trace, bool with_notes, results::Meta* meta) {
       loss->set_fix(std::string(LossFix(kind)));
       meta->set_lost_count(meta->lost_count() + count);
     }
+  }
+  for (const std::string& note : trace.manifest.counter_note()) {
+    if (with_notes) meta->add_notes("gpu counters: " + note);
   }
 }
 

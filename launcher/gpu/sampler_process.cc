@@ -17,6 +17,7 @@
 
 #include <algorithm>
 
+#include "launcher/bundle.h"
 #include "launcher/descriptors.h"
 #include "proto/contract.h"
 #include "proto/ticks.h"
@@ -83,12 +84,25 @@ void SamplerProcess::RunInChild(int stop, int report) {
 
 std::vector<std::string> SamplerProcess::Start() {
   if (!is_wanted_) return {};
+  not_in_trace_ = Fork();
+  if (pid_ <= 0 || !log_->is_open()) return not_in_trace_;
+  log_->Close();
+  return ReadReport(kReadyLimitMs, false);
+}
+
+// Empty, or why there will be no counters.
+std::vector<std::string> SamplerProcess::Fork() {
+  const auto no_pipe = [] {
+    return std::vector<std::string>{std::string("no hardware counters: no pipe could be made: ") +
+                                    strerror(errno)};
+  };
   int stop[2], report[2];
-  if (pipe2(stop, O_CLOEXEC) != 0) return {"no hardware counters: no pipe could be made"};
+  if (pipe2(stop, O_CLOEXEC) != 0) return no_pipe();
   if (pipe2(report, O_CLOEXEC) != 0) {
+    std::vector<std::string> why = no_pipe();
     close(stop[0]);
     close(stop[1]);
-    return {"no hardware counters: no pipe could be made"};
+    return why;
   }
   pid_ = fork();
   if (pid_ == 0) {
@@ -102,9 +116,7 @@ std::vector<std::string> SamplerProcess::Start() {
   report_ = report[0];
   if (pid_ < 0)
     return {std::string("no hardware counters: no process could be made: ") + strerror(errno)};
-  if (!log_->is_open()) return {};
-  log_->Close();
-  return ReadReport(kReadyLimitMs, false);
+  return {};
 }
 
 // Words that have come, until an empty line or, `to_end`, until the sampler has gone.
@@ -129,6 +141,7 @@ std::vector<std::string> SamplerProcess::ReadReport(int limit_ms, bool to_end) {
         phase_ = line[1];
       } else if (!line.empty()) {
         lines.push_back(line);
+        said_.push_back(line);
       }
     }
   }
@@ -154,17 +167,24 @@ std::vector<std::string> SamplerProcess::Stop() {
   std::vector<std::string> lines;
   if (pid_ > 0) {
     lines = ReadReport(kEndLimitMs, true);
+    // What it says itself is in its trace as well, where it has one.
+    if (!HasSamplerTrace(options_.bundle, pid_)) not_in_trace_ = said_;
     int status = 0;
     const bool hangs = !is_at_end_;
     // What gives the counters back has nothing else to do, and ends by itself.
     if (hangs && phase_ != kPhaseClosing) kill(pid_, SIGKILL);
     // A process that the kernel holds cannot be waited for.
     const pid_t ended = waitpid(pid_, &status, hangs ? WNOHANG : 0);
+    std::string end;
     if (hangs) {
-      lines.push_back(WhyNotEnded());
+      end = WhyNotEnded();
     } else if (ended == pid_ && WIFSIGNALED(status)) {
-      lines.push_back(std::string("the reader of hardware counters died of ") +
-                      strsignal(WTERMSIG(status)) + ": counters end there");
+      end = std::string("the reader of hardware counters died of ") + strsignal(WTERMSIG(status)) +
+            ": counters end there";
+    }
+    if (!end.empty()) {
+      lines.push_back(end);
+      not_in_trace_.push_back(end);
     }
   }
   // Not before: its going tells the sampler that CUDA is in use.

@@ -38,10 +38,13 @@ class SamplerProcess {
   std::vector<std::string> Start();
   // Has it end, waits two seconds at most, and returns what is to be said.
   std::vector<std::string> Stop();
+  // After Stop: what was said and is not in a trace of counters, for the bundle to keep.
+  const std::vector<std::string>& not_in_trace() const { return not_in_trace_; }
 
  private:
   std::vector<std::string> ReadReport(int limit_ms, bool to_end);
   std::string WhyNotEnded() const;
+  std::vector<std::string> Fork();
   [[noreturn]] void RunInChild(int stop, int report);
 
   SamplerOptions options_;
@@ -51,6 +54,8 @@ class SamplerProcess {
   int stop_ = -1;    // its end of file is the order to end
   int report_ = -1;  // words for the user
   std::string unread_;
+  std::vector<std::string> said_;  // by the sampler
+  std::vector<std::string> not_in_trace_;
   bool is_at_end_ = false;
   char phase_ = kPhaseReading;  // of the sampler
 };

@@ -205,6 +205,7 @@ class Run : public Verb {
     description->set_ended_realtime_ns(description->started_realtime_ns() + facts_.child.wall_ns);
     description->set_exit_status(facts_.child.ExitStatus());
     description->set_root_pid(facts_.child.pid);
+    for (const std::string& note : sampler_.not_in_trace()) description->add_counter_note(note);
     facts_.bundle_is_gone = access(bundle_.path().c_str(), F_OK) != 0;
     const std::string error = facts_.bundle_is_gone ? "" : bundle_.Describe(*description);
     if (!error.empty()) Say(error);

@@ -257,8 +257,10 @@ def test_a_driver_that_hangs_or_crashes_costs_the_program_nothing(record, tmp_pa
     outcome = record([PROGRAMS / "vector_add"], env=env)
     assert (outcome.status, outcome.out) == (bare.status, bare.out)
     assert len([line for line in outcome.words.splitlines() if words in line]) == 1, outcome.words
-    assert gpuprof("stats", "counters", outcome.bundle).status == 0
     assert not (outcome.bundle / "gpu.wait").exists()
+    for reading in ("info",), ("stats", "counters"), ("stats", "health"):
+        told_later = gpuprof(*reading, outcome.bundle)
+        assert told_later.status == 0 and told_later.out.count(words.encode()) == 1, (reading, told_later.out)
 
 
 def test_killed_the_program_leaves_its_counters(session, tmp_path):

@@ -341,7 +341,9 @@ def test_a_library_that_crashes_costs_the_program_nothing(record, tmp_path, func
     outcome = record([PROGRAMS / "vector_add"], PM, env=env)
     assert (outcome.status, outcome.out) == (bare.status, bare.out)
     assert len([line for line in outcome.words.splitlines() if "died of" in line]) == 1, outcome.words
-    assert gpuprof("stats", "counters", outcome.bundle).status == 0
+    for reading in ("info",), ("stats", "counters"), ("stats", "health"):
+        told_later = gpuprof(*reading, outcome.bundle)
+        assert told_later.status == 0 and told_later.out.count(b"died of") == 1, (reading, told_later.out)
 
 
 @pytest.mark.parametrize("value", ["5us", "19us", "2s", "1", "fast", "0"])
