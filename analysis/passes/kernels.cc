@@ -19,6 +19,7 @@
 #include "analysis/passes/graph_launches.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/occupancy.h"
+#include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/range_calls.h"
 #include "analysis/passes/sampled_activity.h"
@@ -261,6 +262,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   for (const auto& [index, launches] : wholes) {
     kernels->set_whole_graph_count(kernels->whole_graph_count() + launches);
     AddWholeGraphNote(context.process(index), launches, "kernels", kernels->mutable_meta());
+    AddOpenLaunchNotes(context.process(index), kernels->mutable_meta());
   }
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
   AddSampledNote(context, "busy time", kernels->mutable_meta());

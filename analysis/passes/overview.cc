@@ -11,6 +11,7 @@
 
 #include "analysis/advice/rules.h"
 #include "analysis/model/command_line.h"
+#include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/thread_usage.h"
@@ -375,6 +376,8 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   if (heap.processes_size() > 0 || heap.tensors_size() > 0 || out->gpu().has_memory_peak_bytes())
     context.LimitToWindow(confidence);
   if (out->has_gpu()) AddSampledNote(context, "", out->mutable_meta());
+  for (const size_t index : context.selected())
+    AddOpenLaunchNotes(context.process(index), out->mutable_meta());
   FillFindings(context, leading, ops, locks, heap, out.get());
   *result = std::move(out);
   return {};

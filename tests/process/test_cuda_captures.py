@@ -57,6 +57,11 @@ def rounds(session, tmp_path):
     return with_switch(program, truth)
 
 
+def open_launches(bundle):
+    kernels = json.loads(gpuprof("stats", "kernels", "--json", bundle).out)
+    return [note for note in kernels["meta"].get("notes", []) if "no work on the GPU" in note]
+
+
 def key(kernel):
     return kernel[:7]
 
@@ -86,6 +91,7 @@ def test_ten_captures_are_each_exact(rounds):
     assert {row[2][0] for row in recorded} == set(captured), "nothing of the rounds between captures"
     by_capture = collections.Counter(trace.kernels["capture"].tolist())
     assert by_capture == {i + 1: (20 + i) * STREAMS for i in range(10)}
+    assert open_launches(rounds.bundle) == []
 
 
 def test_what_the_disk_did_not_take_of_the_tables_comes_later(rounds):
@@ -133,6 +139,9 @@ def test_what_runs_on_for_long_after_the_stop_is_counted(session, tmp_path):
     trace, found, _ = program.whole()
     assert len(found.kernels()) == 3
     assert len(trace.kernel_rows()) + trace.losses.get(GPU_TIMES, 0) == 3 and trace.losses[GPU_TIMES] >= 1
+    (note,) = open_launches(program.bundle)
+    count = 3 - len(trace.kernel_rows())
+    assert f": {count} launch" in note and "of capture 1 ha" in note, note
 
 
 def test_each_kernel_has_its_launch_in_its_own_capture(rounds):

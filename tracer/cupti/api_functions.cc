@@ -38,6 +38,8 @@ constexpr const char* kDriverCalls[] = {"cuLaunch",
                                         "cuMemBatchDecompress",
                                         "cuCtxSynchronize",
                                         "cuStreamSynchronize",
+                                        "cuStreamBeginCapture",
+                                        "cuStreamEndCapture",
                                         "cuStreamWaitEvent",
                                         "cuEventRecord",
                                         "cuEventSynchronize"};

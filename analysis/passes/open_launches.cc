@@ -1,0 +1,159 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See open_launches.h.
+
+#include "analysis/passes/open_launches.h"
+
+#include <algorithm>
+#include <compare>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "analysis/base/units.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// More than a capture's end waits for.
+constexpr int64_t kLookedAtNs = 1'000'000'000;
+
+struct OpenLaunch {
+  size_t capture = 0;  // index
+  int64_t start_ns = 0;
+  uint64_t weight = 0;
+};
+using OpenLaunches = std::unordered_map<uint32_t, OpenLaunch>;  // by correlation
+
+// Those that are to have a record of their work. Copies may be done when their call returns.
+constexpr std::string_view kLaunches[] = {
+    "cudaLaunchKernel", "__cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaGraphLaunch",
+    "cuLaunchKernel",   "cuLaunchGrid",       "cuLaunchCooperativeKernel",   "cuGraphLaunch"};
+
+bool IsLaunch(const std::string& name) {
+  return std::any_of(std::begin(kLaunches), std::end(kLaunches),
+                     [&name](std::string_view launch) { return name.rfind(launch, 0) == 0; });
+}
+
+std::unordered_set<uint32_t> LaunchFunctions(const Process& process) {
+  std::unordered_set<uint32_t> functions;
+  for (const auto& [function, name] : process.functions) {
+    if (IsLaunch(process.String(name))) functions.insert(function);
+  }
+  return functions;
+}
+
+bool Begins(const std::string& name, std::string_view runtime, std::string_view driver) {
+  return name.rfind(runtime, 0) == 0 || name.rfind(driver, 0) == 0;
+}
+
+// When a thread made CUDA graphs of what it called.
+class StreamCaptures {
+ public:
+  StreamCaptures(const Process& process, const ApiTable& calls) {
+    for (size_t i = 0; i < calls.rows(); ++i) {
+      const auto function = process.functions.find(calls.function[i]);
+      if (function == process.functions.end() || calls.result[i] != 0) continue;
+      const std::string& name = process.String(function->second);
+      if (Begins(name, "cudaStreamBeginCapture", "cuStreamBeginCapture")) {
+        changes_.push_back({calls.end_ns[i], +1});
+      } else if (Begins(name, "cudaStreamEndCapture", "cuStreamEndCapture")) {
+        changes_.push_back({calls.end_ns[i] - calls.duration_ns[i], -1});
+      }
+    }
+    std::sort(changes_.begin(), changes_.end());
+    // One that ends without a beginning was begun before all that is known.
+    int64_t depth = 0, lowest = 0;
+    for (const auto& [ns, change] : changes_) lowest = std::min(lowest, depth += change);
+    depth = -lowest;
+    for (auto& [ns, change] : changes_) change = depth += change;
+    at_first_ = -lowest;
+  }
+
+  bool Has(int64_t ns) const {
+    const auto behind = std::upper_bound(changes_.begin(), changes_.end(), Change{ns, INT64_MAX});
+    return (behind == changes_.begin() ? at_first_ : (behind - 1)->depth) > 0;
+  }
+
+ private:
+  struct Change {
+    int64_t ns;
+    int64_t depth;  // from then on
+    auto operator<=>(const Change&) const = default;
+  };
+  std::vector<Change> changes_;
+  int64_t at_first_ = 0;
+};
+
+// The capture near whose end it is; captures.size(): none's.
+size_t CaptureEndingAfter(const std::vector<CaptureWindow>& captures, int64_t ns) {
+  const auto capture =
+      std::lower_bound(captures.begin(), captures.end(), ns,
+                       [](const CaptureWindow& window, int64_t at) { return window.end_ns < at; });
+  const bool is_near =
+      capture != captures.end() && capture->start_ns <= ns && capture->end_ns - ns <= kLookedAtNs;
+  return is_near ? static_cast<size_t>(capture - captures.begin()) : captures.size();
+}
+
+OpenLaunches LateLaunches(const Process& process) {
+  const std::unordered_set<uint32_t> functions = LaunchFunctions(process);
+  OpenLaunches found;
+  if (functions.empty()) return found;
+  for (const Track& track : process.tracks) {
+    const ApiTable& calls = track.api;
+    const StreamCaptures graphs(process, calls);
+    for (size_t i = 0; i < calls.rows(); ++i) {
+      const bool is_launch = calls.result[i] == 0 && calls.correlation[i] != 0 &&
+                             functions.count(calls.function[i]) != 0;
+      if (!is_launch) continue;
+      const int64_t start_ns = calls.end_ns[i] - calls.duration_ns[i];
+      const size_t capture = CaptureEndingAfter(process.captures, start_ns);
+      if (capture == process.captures.size() || graphs.Has(start_ns)) continue;
+      found.try_emplace(calls.correlation[i], OpenLaunch{capture, start_ns, calls.weight[i]});
+    }
+  }
+  return found;
+}
+
+template <typename Table>
+void TakeOut(const Table& work, OpenLaunches* open) {
+  for (size_t i = 0; i < work.rows() && !open->empty(); ++i) open->erase(work.correlation[i]);
+}
+
+}  // namespace
+
+void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
+  if (process.health.activity_missing_ns() != 0) return;
+  OpenLaunches open = LateLaunches(process);
+  for (const Track& track : process.tracks) {
+    TakeOut(track.kernel, &open);
+    TakeOut(track.memcpy, &open);
+    TakeOut(track.memset, &open);
+    TakeOut(track.graph_launch, &open);
+  }
+  std::map<size_t, OpenLaunch> sums;  // by capture
+  for (const auto& [correlation, launch] : open) {
+    OpenLaunch& sum =
+        sums.try_emplace(launch.capture, OpenLaunch{launch.capture, launch.start_ns, 0})
+            .first->second;
+    sum.start_ns = std::min(sum.start_ns, launch.start_ns);
+    sum.weight += launch.weight;
+  }
+  for (const auto& [index, sum] : sums) {
+    const CaptureWindow& capture = process.captures[index];
+    meta->add_notes("pid " + std::to_string(process.pid) + ": " + FormatCount(sum.weight) +
+                    (sum.weight == 1 ? " launch" : " launches") + " in the last " +
+                    FormatDuration(capture.end_ns - sum.start_ns) + " of capture " +
+                    std::to_string(capture.number) + (sum.weight == 1 ? " has" : " have") +
+                    " no work on the GPU here: it had not ended when the capture did, or another "
+                    "thread made a CUDA graph of it");
+  }
+}
+
+}  // namespace gpuprof::analysis

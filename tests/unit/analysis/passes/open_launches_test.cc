@@ -1,0 +1,100 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/passes/open_launches.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+constexpr char kLaunch[] = "cudaLaunchKernel_v7000";
+
+std::vector<std::string> NotesOf(ProcessBuilder* builder) {
+  const Trace trace = MakeTrace({builder});
+  results::Meta meta;
+  AddOpenLaunchNotes(trace.processes[0], &meta);
+  return {meta.notes().begin(), meta.notes().end()};
+}
+
+// Three launches of which the last two have no kernel; copies and failed calls need none.
+void MakeOpen(ProcessBuilder* builder) {
+  const uint32_t kernel = builder->Signature("k", 1, 32);
+  builder->Thread(5)
+      .Call(kLaunch, 1 * kMs, 2 * kMs, 1)
+      .Call("cuGraphLaunch", 7 * kMs, 8 * kMs, 2)
+      .Call(kLaunch, 8 * kMs, 9 * kMs, 3)
+      .Call("cudaMemcpyAsync_v3020", 9 * kMs, 10 * kMs, 4)
+      .Call("cudaLaunchHostFunc_v10000", 9 * kMs, 10 * kMs, 5);
+  builder->Stream(0, 1, 7).Kernel(kernel, 3 * kMs, 4 * kMs, 1);
+}
+
+TEST(OpenLaunches, AreToldByCapture) {
+  ProcessBuilder builder(5);
+  MakeOpen(&builder);
+  builder.Capture(0, 12 * kMs);
+  const std::vector<std::string> notes = NotesOf(&builder);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].rfind("pid 5: 2 launches in the last 5.00 ms of capture 1 have no work", 0),
+            0u)
+      << notes[0];
+}
+
+TEST(OpenLaunches, OfTheLastCaptureAlone) {
+  ProcessBuilder builder(5);
+  MakeOpen(&builder);
+  builder.Capture(0, 6 * kMs).Capture(7 * kMs, 8 * kMs - 1);
+  const std::vector<std::string> notes = NotesOf(&builder);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find(": 1 launch in the last 1.00 ms of capture 2 has no work"),
+            std::string::npos)
+      << notes[0];
+}
+
+TEST(OpenLaunches, NotOfWhatIsLongAgo) {
+  ProcessBuilder builder(5);
+  MakeOpen(&builder);
+  builder.Capture(0, 1100 * kMs);
+  EXPECT_EQ(NotesOf(&builder).size(), 0u);
+}
+
+TEST(OpenLaunches, NotWhereActivityIsToldToBeMissing) {
+  ProcessBuilder builder(5);
+  MakeOpen(&builder);
+  builder.Capture(0, 12 * kMs);
+  builder.process().health.set_activity_missing_ns(1);
+  EXPECT_EQ(NotesOf(&builder).size(), 0u);
+}
+
+TEST(OpenLaunches, NotOfWhatBecomesAGraph) {
+  ProcessBuilder builder(5);
+  builder.Thread(5)
+      .Call(kLaunch, 1 * kMs, 2 * kMs, 1)
+      .Call("cudaStreamEndCapture_v10000", 2 * kMs, 3 * kMs, 2)
+      .Call("cuStreamBeginCapture_v2", 4 * kMs, 5 * kMs, 3)
+      .Call(kLaunch, 5 * kMs, 6 * kMs, 4)
+      .Call("cuStreamEndCapture", 6 * kMs, 7 * kMs, 5)
+      .Call(kLaunch, 7 * kMs, 8 * kMs, 6)
+      .Call("cudaStreamBeginCapture_v10000", 8 * kMs, 9 * kMs, 7, 900)
+      .Call(kLaunch, 9 * kMs, 10 * kMs, 8);
+  builder.Thread(6).Call(kLaunch, 5 * kMs, 6 * kMs, 9);
+  builder.Capture(0, 12 * kMs);
+  const std::vector<std::string> notes = NotesOf(&builder);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find(": 3 launches in the last 7.00 ms"), std::string::npos) << notes[0];
+}
+
+TEST(OpenLaunches, NotOfFailedCalls) {
+  ProcessBuilder builder(5);
+  builder.Thread(5).Call(kLaunch, 1 * kMs, 2 * kMs, 1, 1);
+  builder.Capture(0, 3 * kMs);
+  EXPECT_EQ(NotesOf(&builder).size(), 0u);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
