@@ -12,6 +12,7 @@
 #include "inject/control_socket.h"
 #include "inject/last_thread.h"
 #include "inject/lifecycle.h"
+#include "inject/marked_captures.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/ring_file.h"
@@ -50,6 +51,12 @@ std::atomic<uint32_t> g_wanted{0};   // the thread sleeps on it
 std::atomic<uint32_t> g_settled{0};  // 1: it has done what there was to do at the start
 std::atomic<uint32_t> g_reopen_wanted{0};
 std::atomic<uint32_t> g_hastened{0};
+// Captures that a thread of the program waits for.
+enum Answer : uint32_t { kNoAnswer, kYes, kNo };
+std::atomic<const char*> g_begin_wanted{nullptr};  // the trigger
+std::atomic<const char*> g_end_wanted{nullptr};
+std::atomic<uint32_t> g_begun{kNoAnswer};
+std::atomic<uint32_t> g_closed{kNoAnswer};
 bool g_forked = false;
 // A delayed capture, as the monotonic clock will show it; 0: none, or over. Children forked
 // meanwhile begin and end theirs at the same moments.
@@ -69,6 +76,7 @@ struct Deadlines {
   uint64_t tick;
   uint64_t loading;  // until then libraries are taken to be on their way
   uint64_t lonely;   // next look at whether only our threads are left
+  uint64_t ranges;   // next look for a framework that tells of steps; 0: no more
 };
 
 void Earlier(uint64_t* when, uint64_t candidate) {
@@ -106,6 +114,29 @@ void RunToggles() {
   for (uint32_t left = g_toggles.exchange(0); left > 0; --left) {
     if (!StopCapture("signal") && BeginRecording("signal")) StartSession();
   }
+}
+
+void Tell(std::atomic<uint32_t>* answer, Answer value) {
+  answer->store(value, std::memory_order_release);
+  raw::Call(SYS_futex, raw::Arg(answer), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
+}
+
+Answer Await(std::atomic<uint32_t>* answer, uint64_t limit) {
+  constexpr timespec kLook = {0, 20 * kMillisecond};
+  WakeControlThread();
+  for (const uint64_t until = Now() + limit; answer->load() == kNoAnswer && Now() < until;)
+    raw::Call(SYS_futex, raw::Arg(answer), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kNoAnswer,
+              raw::Arg(&kLook));
+  return static_cast<Answer>(answer->load(std::memory_order_acquire));
+}
+
+void RunMarkedCaptures() {
+  if (const char* trigger = g_end_wanted.exchange(nullptr); trigger != nullptr) {
+    StopCapture(trigger);
+    Tell(&g_closed, kYes);
+  }
+  if (const char* trigger = g_begin_wanted.exchange(nullptr); trigger != nullptr)
+    Tell(&g_begun, BeginRecording(trigger) && StartSession() ? kYes : kNo);
 }
 
 bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
@@ -146,7 +177,10 @@ void Work(Deadlines* deadlines, uint64_t began) {
     deadlines->lonely = Now() + kLonelyTime;
   }
   if (g_stop_wanted.exchange(0) != 0) StopCapture("memory");
+  RunMarkedCaptures();
   RunToggles();
+  if (deadlines->ranges != 0 && now >= deadlines->ranges)
+    deadlines->ranges = LookForFrameworkRanges() ? Now() + kQuietTick : 0;
   if (g_tick_wanted.exchange(0) != 0) deadlines->tick = 0;
   if (g_process.session.load() != 0 && now >= deadlines->tick) {
     if (TickSession()) deadlines->loading = now + kLoadingTime;
@@ -161,6 +195,7 @@ void* ControlMain(void*) {
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
   deadlines.lonely = began + kLonelyTime;
+  deadlines.ranges = began;
   if (g_launch.capture == CaptureMode::kDelay && !g_delay_began) {
     g_delayed_start = began + g_launch.delay_ns;
     g_delay_began = true;
@@ -178,6 +213,7 @@ void* ControlMain(void*) {
     uint64_t until = Now() + kSecond;
     Earlier(&until, g_delayed_start);
     Earlier(&until, g_delayed_stop);
+    Earlier(&until, deadlines.ranges);
     if (MainThreadLeft()) Earlier(&until, Now() + kLonelyTimeWithoutMain);
     if (SessionIsDue()) {
       // The deadline may have passed with nothing recorded yet: look again now and then.
@@ -223,6 +259,20 @@ void HastenSession() noexcept {
   for (const uint64_t until = Now() + kLimit; SessionIsDue() && Now() < until;)
     raw::Call(SYS_nanosleep, raw::Arg(&kLook), 0);
 }
+
+bool HaveCaptureBegun(const char* trigger) noexcept {
+  g_begun.store(kNoAnswer);
+  g_begin_wanted.store(trigger);
+  return Await(&g_begun, 2 * kSecond) != kNo;
+}
+
+void HaveCaptureEnded(const char* trigger) noexcept {
+  g_closed.store(kNoAnswer);
+  g_end_wanted.store(trigger);
+  Await(&g_closed, kSecond);
+}
+
+void CaptureIsClosed() noexcept { Tell(&g_closed, kYes); }
 
 void WakeControlThread() noexcept {
   g_wanted.store(1);
@@ -274,7 +324,10 @@ void ForgetControl() noexcept {
   g_tick_wanted.store(0);
   g_reopen_wanted.store(0);
   g_hastened.store(0);
+  g_begin_wanted.store(nullptr);
+  g_end_wanted.store(nullptr);
   g_posted.store(kNothing);
+  ForgetMarks();
   ForgetControlSocket();
 }
 

@@ -25,6 +25,16 @@ void AwaitSession() noexcept;
 // happens that only the tracer can record.
 void HastenSession() noexcept;
 
+// A capture that begins and ends with what the calling thread does. The first returns once all is
+// recorded, after two seconds at the latest; false: one runs already, or none can. The second
+// returns once nothing more is recorded, after one second at the latest; what there is gets written
+// meanwhile. `trigger` stays in the trace. Threads of the program.
+[[gnu::cold]] bool HaveCaptureBegun(const char* trigger) noexcept;
+[[gnu::cold]] void HaveCaptureEnded(const char* trigger) noexcept;
+
+// Nothing more is recorded of what the program does. Control thread.
+void CaptureIsClosed() noexcept;
+
 // Says it for a thread that has left the program's files. Lost when the one before it is not said
 // within a tenth of a second.
 void SayByControlThread(const char* text) noexcept;

@@ -10,6 +10,7 @@
 #include "inject/heap_sampler.h"
 #include "inject/held_signals.h"
 #include "inject/interrupted_hook.h"
+#include "inject/marked_captures.h"
 #include "inject/ranges/ranges.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -270,6 +271,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   NoteExit(way, status);
   ranges::EndStarted();
   ToolSection tool;
+  TellWhereStepsEnded();
   Locked lock(2 * kSecond);
   if (!lock) return;
   const bool was_never_drained = SessionIsDue();

@@ -140,7 +140,22 @@ bool ParseDuration(const char** text, uint64_t* ns) {
   return true;
 }
 
-bool ParseCapture(const char* text) {
+[[gnu::cold]] bool ReadRangeName(const char* text) {
+  Text name(g_launch.range, sizeof(g_launch.range));
+  name.Add(text);
+  return *text != 0 && !name.cut();
+}
+
+// FIRST-LAST or FIRST, both as they are counted from 1, or as their ranges are numbered.
+[[gnu::cold]] bool ParseSteps(const char* p) {
+  if (!ParseNumber(&p, &g_launch.first_step)) return false;
+  g_launch.last_step = g_launch.first_step;
+  if (*p == '-' && (++p, !ParseNumber(&p, &g_launch.last_step))) return false;
+  if (g_launch.last_step < g_launch.first_step) return false;
+  return *p == 0 || (*p == '@' && ReadRangeName(p + 1));
+}
+
+[[gnu::cold]] bool ParseCapture(const char* text) {
   if (Equal(text, "now")) {
     g_launch.capture = CaptureMode::kNow;
   } else if (Equal(text, "off")) {
@@ -154,6 +169,12 @@ bool ParseCapture(const char* text) {
     }
     if (*p != 0) return false;
     g_launch.capture = CaptureMode::kDelay;
+  } else if (__builtin_strncmp(text, "nvtx:", 5) == 0) {
+    if (!ReadRangeName(text + 5)) return false;
+    g_launch.capture = CaptureMode::kRange;
+  } else if (__builtin_strncmp(text, "steps:", 6) == 0) {
+    if (!ParseSteps(text + 6)) return false;
+    g_launch.capture = CaptureMode::kSteps;
   } else {
     return false;
   }

@@ -12,12 +12,15 @@
 
 namespace gpuprof::inject {
 
-enum class CaptureMode { kNow, kOff, kDelay };
+enum class CaptureMode { kNow, kOff, kDelay, kRange, kSteps };
 
 struct LaunchSettings {
   CaptureMode capture = CaptureMode::kNow;
   uint64_t delay_ns = 0;
-  uint64_t length_ns = 0;        // 0: until stopped
+  uint64_t length_ns = 0;   // 0: until stopped
+  char range[256] = {};     // kRange: of the range, NAME or NAME@DOMAIN; kSteps: "": any step
+  uint64_t first_step = 0;  // both belong to the capture
+  uint64_t last_step = UINT64_MAX;
   int signal = 0;                // 0: none
   bool preloaded = false;        // by the loader's LD_PRELOAD: the program has not begun yet
   char runtime_folder[96] = {};  // XDG_RUNTIME_DIR; "": none, or too long for a socket in it

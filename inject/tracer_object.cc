@@ -13,6 +13,7 @@
 #include "inject/control_thread.h"
 #include "inject/cuda_injection.h"
 #include "inject/hooks/torch_memory.h"
+#include "inject/marked_captures.h"
 #include "inject/private_files.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -104,6 +105,8 @@ void FillHost() {
   g_host.wake_drain = Wake;
   g_host.request_stop = RequestStop;
   g_host.request_tick = RequestTick;
+  g_host.capture_is_closed = CaptureIsClosed;
+  g_host.framework_range_ended = FrameworkRangeEnded;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.say = SayHere;

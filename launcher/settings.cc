@@ -118,6 +118,7 @@ std::string Milliseconds(uint64_t nanoseconds) {
 std::string CanonicalCapture(std::string_view value) {
   Capture capture;
   ParseCapture(value, &capture);
+  if (capture.when == Capture::When::kOff) return "off";
   if (capture.when != Capture::When::kDelay) return std::string(value);
   return "delay:" + Milliseconds(capture.start_ns) +
          (capture.length_ns == 0 ? "" : "+" + Milliseconds(capture.length_ns));
@@ -167,7 +168,8 @@ struct Extra {
 constexpr Extra kExtras[] = {
     {proto::kEnvBundle, "output", "DIR", CheckPath, nullptr,
      "Directory for the traces, new or empty; default: ./gpuprof-PROGRAM-TIME-PID"},
-    {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH", CheckCapture, CanonicalCapture},
+    {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME",
+     CheckCapture, CanonicalCapture},
     {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},
     {proto::kEnvSignal, nullptr, "USR1|USR2|none|N", CheckSignal, CanonicalSignal},
@@ -253,6 +255,21 @@ std::vector<std::string> UnknownVariables(const Variables& environment) {
   return faults;
 }
 
+namespace {
+
+std::string CheckTogether(const std::vector<Setting>& settings) {
+  Capture capture;
+  ParseCapture(FindSetting(settings, proto::kEnvCapture).value, &capture);
+  Sources sources;
+  ParseSources(FindSetting(settings, proto::kEnvTrace).value, &sources);
+  if (capture.when == Capture::When::kRange && (sources.bits & proto::kSourceNvtx) == 0)
+    return "--capture=nvtx:NAME needs the program's ranges, which --trace leaves out; add nvtx to "
+           "it";
+  return "";
+}
+
+}  // namespace
+
 std::string ResolveSettings(const Variables& flags, const Variables& environment,
                             const Variables& file, std::vector<Setting>* settings) {
   settings->clear();
@@ -283,7 +300,7 @@ std::string ResolveSettings(const Variables& flags, const Variables& environment
     }
     settings->push_back(std::move(setting));
   }
-  return "";
+  return CheckTogether(*settings);
 }
 
 Variables CurrentEnvironment() {

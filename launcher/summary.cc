@@ -159,6 +159,15 @@ std::string WhyNothing(const RunFacts& facts) {
     return "--trace names no source; leave it out or name one: cuda, heap, mmap, locks, threads, "
            "ops, "
            "tensors";
+  if (capture.when == Capture::When::kRange) {
+    return "no process pushed or started an NVTX range named '" + capture.range +
+           "'; 'gpuprof stats nvtx' lists the ranges of a recording without --capture";
+  }
+  if (capture.when == Capture::When::kSteps) {
+    return "no process came to step " + std::to_string(capture.first_step) +
+           " (--capture): steps are those of PyTorch's optimizers, or NVTX ranges named 'step' or "
+           "'iteration', with or without a number; others are named with steps:FIRST-LAST@RANGE";
+  }
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "it ended before the capture was to begin (--capture); choose a shorter delay";
   }

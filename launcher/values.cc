@@ -16,6 +16,8 @@
 namespace gpuprof::launcher {
 namespace {
 
+constexpr size_t kMostRangeName = 250;  // what the injected object keeps of it
+
 bool ParseDigits(std::string_view text, uint64_t* value) {
   const auto result = std::from_chars(text.data(), text.data() + text.size(), *value);
   return result.ec == std::errc() && result.ptr == text.data() + text.size();
@@ -185,10 +187,44 @@ std::string ParseSignal(std::string_view text, int* number) {
   return "";
 }
 
+namespace {
+
+std::string CheckRangeName(std::string_view name) {
+  if (name.empty())
+    return "the name of the range is missing; write nvtx:NAME or steps:FIRST-LAST@NAME";
+  return name.size() > kMostRangeName
+             ? "the name of a range has at most " + std::to_string(kMostRangeName) + " bytes here"
+             : "";
+}
+
+std::string ParseSteps(std::string_view text, Capture* capture) {
+  capture->when = Capture::When::kSteps;
+  const size_t at = text.find('@');
+  const std::string_view steps = text.substr(0, at);
+  const size_t dash = steps.find('-');
+  const bool is_range = dash != std::string_view::npos;
+  if (!ParseDigits(steps.substr(0, dash), &capture->first_step) ||
+      !ParseDigits(is_range ? steps.substr(dash + 1) : steps, &capture->last_step))
+    return Quoted(steps) + " are no steps; write FIRST-LAST as in steps:10-15, or one: steps:10";
+  if (capture->last_step < capture->first_step)
+    return "the last step comes before the first in " + Quoted(steps);
+  if (at == std::string_view::npos) return "";
+  capture->range = std::string(text.substr(at + 1));
+  return CheckRangeName(capture->range);
+}
+
+}  // namespace
+
 std::string ParseCapture(std::string_view text, Capture* capture) {
   *capture = Capture{};
   if (text == "now") return "";
-  if (text == "off") {
+  if (text.starts_with("nvtx:")) {
+    capture->when = Capture::When::kRange;
+    capture->range = std::string(text.substr(5));
+    return CheckRangeName(capture->range);
+  }
+  if (text.starts_with("steps:")) return ParseSteps(text.substr(6), capture);
+  if (text == "off" || text == "signal") {
     capture->when = Capture::When::kOff;
     return "";
   }
@@ -204,9 +240,10 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
     return error;
   }
   return Quoted(text) +
-         " is no way to capture; write now, off, delay:START or delay:START+LENGTH "
-         "(delay:5s+10s)." +
-         DidYouMean(text, {"now", "off", "delay:5s+10s"});
+         " is no way to capture; write now, off (or signal: a signal or gpuprof ctl begins it), "
+         "delay:START or delay:START+LENGTH (delay:5s+10s), steps:FIRST-LAST (steps:10-15) or "
+         "nvtx:NAME." +
+         DidYouMean(text, {"now", "off", "signal", "delay:5s+10s", "steps:10-15", "nvtx:NAME"});
 }
 
 std::string ParseSources(std::string_view text, Sources* sources) {

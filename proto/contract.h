@@ -15,7 +15,9 @@ namespace gpuprof::proto {
 #define GPUPROF_ENVIRONMENT(X)                                                                     \
   X(kEnvBundle, "GPUPROF_BUNDLE", "",                                                              \
     "Directory that receives the trace files; unset: do nothing.")                                 \
-  X(kEnvCapture, "GPUPROF_CAPTURE", "now", "When to record: now, off, delay:START[+LENGTH].")      \
+  X(kEnvCapture, "GPUPROF_CAPTURE", "now",                                                         \
+    "When to record: now, off (until a signal or gpuprof ctl), delay:START[+LENGTH], "             \
+    "steps:FIRST-LAST[@RANGE] (optimizer steps or NVTX ranges), nvtx:RANGE (each time).")          \
   X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt",               \
     "Sources to record: cuda, launches (the host's stack at each launch; not by default), "        \
     "um (unified memory's faults and migrations; not by default), "                                \

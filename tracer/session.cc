@@ -329,6 +329,8 @@ void LookForFrameworks() {
   if (g_host->program_started->load(std::memory_order_acquire) != 0) TorchTryAttach(g_host);
 }
 
+bool WatchFrameworkRanges() { return TorchTryWatchRanges(g_host); }
+
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
 // A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit.
@@ -423,6 +425,7 @@ void Stop(StopReason reason, const char* trigger) {
   g_capturing = false;
   TorchDetach();
   LetGoOfGpu(reason);
+  g_host->capture_is_closed();
   g_stop_trigger = trigger;
   g_state.store(kStopping);
   if (reason == StopReason::kExit && EndCaptureHere()) return;
@@ -569,6 +572,7 @@ constexpr Api kApi = {
     .after_fork_parent = AfterForkParent,
     .after_fork_child = AfterForkChild,
     .snapshot = Snapshot,
+    .watch_framework_ranges = WatchFrameworkRanges,
     .ops_state = OpsState,
     .records_written = RecordsWritten,
     .records_lost = RecordsLost,

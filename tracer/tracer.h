@@ -94,6 +94,13 @@ struct Host {
   // `tick` is called at once. Any thread, inside a CUDA call.
   void (*request_tick)();
 
+  // Nothing more is recorded of what the program does, by the capture that is being ended. Control
+  // thread.
+  void (*capture_is_closed)();
+  // After Api::watch_framework_ranges: a range that the program names itself has ended. It may wait
+  // there until a capture has begun, or is closed. A thread of the program's, inside the framework.
+  void (*framework_range_ended)(const char* name);
+
   // Marks the calling thread as ours for life: its allocations and locks are not recorded. It
   // leaves the program's table of descriptors where the system lets it: what others have opened it
   // cannot use.
@@ -158,6 +165,10 @@ struct Api {
   // the folder snapshot-`name` in the bundle (null: named by the time). Capture goes on. `path`
   // receives the folder's. Null, or what was in the way. Spans that are still open are not in it.
   const char* (*snapshot)(const char* name, char* path, uint32_t path_bytes);
+
+  // Now and then, also while no capture runs: has the framework tell of its ranges from now on. May
+  // wait for the loader's lock. False: it was not found yet, or cannot.
+  bool (*watch_framework_ranges)();
 
   // Framework ops: "active", "none" or why not. Static storage. Any thread.
   const char* (*ops_state)();

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "inject/marked_captures.h"
 #include "inject/nvtx/payloads.h"
 #include "inject/ranges/named.h"
 #include "inject/ranges/ranges.h"
@@ -111,6 +112,41 @@ auto RecordEvent(const void* domain, const EventAttributes* from, Chained... cha
   return kRecord(chained..., EventOf(domain, from));
 }
 
+Message MessageIn(const EventAttributes* from) {
+  if (from == nullptr || from->size < sizeof(EventAttributes)) return {};
+  return {from->message_type, from->message};
+}
+
+// A capture may have to begin before the range does (inject/marked_captures.h), and to end behind
+// it.
+
+template <typename Record>
+int Pushed(const void* domain, const Message& message, int chained, Record record) {
+  if (WatchesRanges()) RangePushed(TextOf(domain), message);
+  return IsRecording() ? record(chained) : chained;
+}
+
+int Popped(const void* domain, int chained) {
+  int level = kNoTracking;
+  const bool is_recorded = IsRecording();
+  if (is_recorded) level = Pop(TextOf(domain));
+  if (WatchesRanges()) RangePopped(TextOf(domain));
+  return is_recorded && !HasTool() ? level : chained;
+}
+
+template <typename Record>
+uint64_t Started(const void* domain, const Message& message, uint64_t chained, Record record) {
+  const bool is_mark = WatchesRanges() && RangeStarting(TextOf(domain), message);
+  const uint64_t id = IsRecording() ? record(chained) : chained;
+  if (is_mark) RangeStartedAs(id);
+  return id;
+}
+
+void Ended(uint64_t id) {
+  if (IsRecording()) End(id);
+  if (WatchesRanges()) RangeEnded(id);
+}
+
 // --- CORE
 
 void OnMarkEx(const EventAttributes* attributes) {
@@ -129,40 +165,44 @@ void OnMarkW(const wchar_t* message) {
 uint64_t OnRangeStartEx(const EventAttributes* attributes) {
   const uint64_t id =
       CallChained<uint64_t (*)(const EventAttributes*)>(kCore, kRangeStartEx, 0, attributes);
-  return IsRecording() ? RecordEvent<StartOf>(nullptr, attributes, id) : id;
+  return Started(nullptr, MessageIn(attributes), id, [=](uint64_t chained) {
+    return RecordEvent<StartOf>(nullptr, attributes, chained);
+  });
 }
 uint64_t OnRangeStartA(const char* message) {
   const uint64_t id = CallChained<uint64_t (*)(const char*)>(kCore, kRangeStartA, 0, message);
-  return IsRecording() ? StartOf(id, EventOf(nullptr, Ascii(message))) : id;
+  return Started(nullptr, Ascii(message), id, [=](uint64_t chained) {
+    return StartOf(chained, EventOf(nullptr, Ascii(message)));
+  });
 }
 uint64_t OnRangeStartW(const wchar_t* message) {
   const uint64_t id = CallChained<uint64_t (*)(const wchar_t*)>(kCore, kRangeStartW, 0, message);
-  return IsRecording() ? StartOf(id, EventOf(nullptr, Wide(message))) : id;
+  return Started(nullptr, Wide(message), id, [=](uint64_t chained) {
+    return StartOf(chained, EventOf(nullptr, Wide(message)));
+  });
 }
 void OnRangeEnd(uint64_t id) {
   TellChained(kCore, kRangeEnd, id);
-  if (IsRecording()) End(id);
+  Ended(id);
 }
 
 int OnRangePushEx(const EventAttributes* attributes) {
   const int level =
       CallChained<int (*)(const EventAttributes*)>(kCore, kRangePushEx, kNoTracking, attributes);
-  return IsRecording() ? RecordEvent<PushOf>(nullptr, attributes, level) : level;
+  return Pushed(nullptr, MessageIn(attributes), level,
+                [=](int chained) { return RecordEvent<PushOf>(nullptr, attributes, chained); });
 }
 int OnRangePushA(const char* message) {
   const int level = CallChained<int (*)(const char*)>(kCore, kRangePushA, kNoTracking, message);
-  return IsRecording() ? PushOf(level, EventOf(nullptr, Ascii(message))) : level;
+  return Pushed(nullptr, Ascii(message), level,
+                [=](int chained) { return PushOf(chained, EventOf(nullptr, Ascii(message))); });
 }
 int OnRangePushW(const wchar_t* message) {
   const int level = CallChained<int (*)(const wchar_t*)>(kCore, kRangePushW, kNoTracking, message);
-  return IsRecording() ? PushOf(level, EventOf(nullptr, Wide(message))) : level;
+  return Pushed(nullptr, Wide(message), level,
+                [=](int chained) { return PushOf(chained, EventOf(nullptr, Wide(message))); });
 }
-int OnRangePop() {
-  const int chained = CallChained<int (*)()>(kCore, kRangePop, kNoTracking);
-  if (!IsRecording()) return chained;
-  const int level = Pop(nullptr);
-  return HasTool() ? chained : level;
-}
+int OnRangePop() { return Popped(nullptr, CallChained<int (*)()>(kCore, kRangePop, kNoTracking)); }
 
 void OnNameCategoryA(uint32_t category, const char* name) {
   TellChained(kCore, kNameCategoryA, category, name);
@@ -190,23 +230,23 @@ void OnDomainMarkEx(const void* domain, const EventAttributes* attributes) {
 uint64_t OnDomainRangeStartEx(const void* domain, const EventAttributes* attributes) {
   const uint64_t id = CallChained<uint64_t (*)(const void*, const EventAttributes*)>(
       kCore2, kDomainRangeStartEx, 0, domain, attributes);
-  return IsRecording() ? RecordEvent<StartOf>(domain, attributes, id) : id;
+  return Started(domain, MessageIn(attributes), id, [=](uint64_t chained) {
+    return RecordEvent<StartOf>(domain, attributes, chained);
+  });
 }
 void OnDomainRangeEnd(const void* domain, uint64_t id) {
   TellChained(kCore2, kDomainRangeEnd, domain, id);
-  if (IsRecording()) End(id);
+  Ended(id);
 }
 int OnDomainRangePushEx(const void* domain, const EventAttributes* attributes) {
   const int level = CallChained<int (*)(const void*, const EventAttributes*)>(
       kCore2, kDomainRangePushEx, kNoTracking, domain, attributes);
-  return IsRecording() ? RecordEvent<PushOf>(domain, attributes, level) : level;
+  return Pushed(domain, MessageIn(attributes), level,
+                [=](int chained) { return RecordEvent<PushOf>(domain, attributes, chained); });
 }
 int OnDomainRangePop(const void* domain) {
-  const int chained =
-      CallChained<int (*)(const void*)>(kCore2, kDomainRangePop, kNoTracking, domain);
-  if (!IsRecording()) return chained;
-  const int level = Pop(TextOf(domain));
-  return HasTool() ? chained : level;
+  return Popped(domain,
+                CallChained<int (*)(const void*)>(kCore2, kDomainRangePop, kNoTracking, domain));
 }
 
 void OnDomainNameCategoryA(const void* domain, uint32_t category, const char* name) {

@@ -5,6 +5,7 @@
 
 #include <atomic>
 
+#include "inject/marked_captures.h"
 #include "inject/nvtx/callbacks.h"
 #include "inject/nvtx/payloads.h"
 #include "inject/nvtx/schemas.h"
@@ -40,7 +41,7 @@ struct PayloadEvent {
   PayloadEvent(const void* domain, const PayloadData* payloads, size_t count, bool is_end) {
     event.domain = TextOf(domain);
     DecodePayloads(event.domain, payloads, count, !is_end, &decoded);
-    if (decoded.lost != 0) ranges::CountValuesLost(decoded.lost);
+    if (decoded.lost != 0 && IsRecording()) ranges::CountValuesLost(decoded.lost);
     if (decoded.message != nullptr) event.message = {ranges::kRegistered, decoded.message};
     event.values = &decoded.values;
   }
@@ -64,22 +65,31 @@ void OnMark(const void* domain, const PayloadData* payloads, size_t count) {
 
 int OnPush(const void* domain, const PayloadData* payloads, size_t count) {
   const int level = CallChained<int>(kRangePushPayload, kNoTracking, domain, payloads, count);
-  if (!IsRecording()) return level;
-  return PushOf(level, PayloadEvent(domain, payloads, count, false).event);
+  if (!IsRecording() && !WatchesRanges()) return level;
+  const PayloadEvent payload(domain, payloads, count, false);
+  if (WatchesRanges()) RangePushed(payload.event.domain, payload.event.message);
+  return IsRecording() ? PushOf(level, payload.event) : level;
 }
 
 int OnPop(const void* domain, const PayloadData* payloads, size_t count) {
   const int chained = CallChained<int>(kRangePopPayload, kNoTracking, domain, payloads, count);
-  if (!IsRecording()) return chained;
-  const int level =
-      ranges::Pop(TextOf(domain), PayloadEvent(domain, payloads, count, true).event.values);
-  return HasTool() ? chained : level;
+  int level = kNoTracking;
+  const bool is_recorded = IsRecording();
+  if (is_recorded)
+    level = ranges::Pop(TextOf(domain), PayloadEvent(domain, payloads, count, true).event.values);
+  if (WatchesRanges()) RangePopped(TextOf(domain));
+  return is_recorded && !HasTool() ? level : chained;
 }
 
 uint64_t OnStart(const void* domain, const PayloadData* payloads, size_t count) {
   const auto id = CallChained<uint64_t>(kRangeStartPayload, 0, domain, payloads, count);
-  if (!IsRecording()) return id;
-  return StartOf(id, PayloadEvent(domain, payloads, count, false).event);
+  if (!IsRecording() && !WatchesRanges()) return id;
+  const PayloadEvent payload(domain, payloads, count, false);
+  const bool is_mark =
+      WatchesRanges() && RangeStarting(payload.event.domain, payload.event.message);
+  const uint64_t started = IsRecording() ? StartOf(id, payload.event) : id;
+  if (is_mark) RangeStartedAs(started);
+  return started;
 }
 
 void OnEnd(const void* domain, uint64_t id, const PayloadData* payloads, size_t count) {
@@ -87,6 +97,7 @@ void OnEnd(const void* domain, uint64_t id, const PayloadData* payloads, size_t 
   if (IsRecording()) {
     ranges::End(id, PayloadEvent(domain, payloads, count, true).event.values);
   }
+  if (WatchesRanges()) RangeEnded(id);
 }
 
 // Programs ask once, when they begin, and never again: the answer is yes wherever a capture may

@@ -106,6 +106,24 @@ Text* Intern(const Message& message) noexcept {
   return text;
 }
 
+const char* CharsOf(const Message& message, char* buffer, uint32_t capacity,
+                    uint32_t* bytes) noexcept {
+  if (IsEmpty(message)) return nullptr;
+  if (message.type == kUnicode) {
+    *bytes = ToUtf8(static_cast<const wchar_t*>(message.text), buffer, capacity);
+    return buffer;
+  }
+  if (message.type == kRegistered) {
+    const Text* text = RegisteredText(message.text);
+    if (text == nullptr) return nullptr;
+    *bytes = text->bytes;
+    return text->chars;
+  }
+  const char* chars = static_cast<const char*>(message.text);
+  *bytes = static_cast<uint32_t>(strnlen(chars, capacity));
+  return chars;
+}
+
 Text* InternChars(const char* chars, uint32_t bytes) noexcept {
   return bytes != 0 ? g_table.Intern(chars, bytes) : nullptr;
 }

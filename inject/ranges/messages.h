@@ -46,6 +46,11 @@ Text* InternValue(const char* chars, uint32_t bytes) noexcept;
 // The text of a registered string; null: the handle, which may be any number, is none.
 Text* RegisteredText(const void* handle) noexcept;
 
+// What it says, to be read at once: null: nothing, or a handle that is none. `buffer` takes what is
+// not there as it is.
+[[gnu::cold]] const char* CharsOf(const Message& message, char* buffer, uint32_t capacity,
+                                  uint32_t* bytes) noexcept;
+
 // The string id, defined in the file by then; 0: there is no text. With the guard held.
 uint32_t IdOf(proto::RingHeader* ring, proto::NameCache* cache, const Message& message) noexcept;
 uint32_t IdOf(proto::RingHeader* ring, Text* text) noexcept;

@@ -99,6 +99,50 @@ def test_op_counts_equal_those_of_torch_profiler(session, profiled):
                                     if counts.get(n) != profiled.get(n)}
 
 
+def _steps_program(record, capture, *arguments):
+    command = [sys.executable, str(HERE / "steps_program.py"), *arguments]
+    bare = run_bare(command, env=PYTHON, timeout=120)
+    outcome = record(command, f"--capture={capture}", env=PYTHON, timeout=180)
+    assert (outcome.status, outcome.out) == (0, bare.out), outcome.err.decode()
+    return outcome
+
+
+def _names(trace):
+    return collections.Counter(trace.strings[int(name)] for name in trace.ops["name"])
+
+
+@pytest.mark.parametrize("capture", ["steps:10-15", "steps:10-15@Optimizer.step#SGD.step"])
+def test_a_capture_of_some_steps_has_those_and_no_other(record, capture):
+    """From one optimizer step's end to another's, to the range."""
+    outcome = _steps_program(record, capture, "30")
+    (trace,) = outcome.traces()
+    assert trace.lost == 0, trace.losses
+    names = _names(trace)
+    assert names["Optimizer.step#SGD.step"] == 6
+    assert sorted(name for name in names if name.startswith("forward")) == [f"forward {n}" for n in range(10, 16)]
+    verify(outcome.bundle)
+
+
+def test_the_first_step_begins_with_the_framework(record):
+    (trace,) = _steps_program(record, "steps:1-3", "6").traces()
+    names = _names(trace)
+    assert sorted(name for name in names if name.startswith("forward")) == ["forward 1", "forward 2", "forward 3"]
+    assert names["Optimizer.step#SGD.step"] == 3
+
+
+def test_steps_that_ask_a_loader_are_whole(record):
+    outcome = _steps_program(record, "steps:5-8", "12", "loader")
+    steps = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)
+    (row,) = steps["series"]
+    assert (row["count"], row["partial_count"]) == (4, 0), row
+
+
+def test_steps_that_the_program_does_not_reach_are_told(record):
+    outcome = _steps_program(record, "steps:50-60", "12")
+    assert outcome.traces() == []
+    assert b"the steps went up to 12, and --capture begins with step 50" in outcome.err
+
+
 def test_same_results_while_ops_are_observed(session):
     def losses(*options):
         run = session([sys.executable, str(HERE / "ops_program.py"), "sections"], *options, env=PYTHON)

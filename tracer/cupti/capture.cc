@@ -500,6 +500,7 @@ void Stop(bool is_exit) {
   if (!turn) return;
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
+  g_host->capture_is_closed();
   FlushRest(is_exit ? kUnfinishedAtExit : kUnfinishedLimit);
   if (g_buffers.outstanding() != 0) FlushOnce(/*forced=*/true);
   CountDropped();

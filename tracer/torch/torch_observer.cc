@@ -64,15 +64,17 @@ struct ScopeGroup {
   proto::OpScope scope;
   uint32_t members;  // bits
 };
+constexpr uint32_t kUserScope = 1u << 7;
 constexpr ScopeGroup kGroups[] = {
     {proto::OpScope::kFunction, 1u << 0},
     {proto::OpScope::kBackward, 1u << 1},
     {proto::OpScope::kTorchScript, 1u << 2 | 1u << 6 | 1u << 8 | 1u << 9},
-    {proto::OpScope::kUser, 1u << 7},
+    {proto::OpScope::kUser, kUserScope},
 };
 constexpr uint32_t kGroupCount = sizeof(kGroups) / sizeof(kGroups[0]);
 
 struct Observer {
+  const Host* host = nullptr;
   uint64_t loader_seen = 0;
   LoadedLibrary library;
   AddFunction add = nullptr;
@@ -80,6 +82,9 @@ struct Observer {
   OpFunctions functions = {};
   uint64_t handles[kGroupCount] = {};
   uint32_t registered = 0;  // the first so many handles are valid
+  uint64_t ranges_handle = 0;
+  bool watches_ranges = false;
+  bool ranges_registered = false;
   uint32_t self_tests = 0;
   bool ready = false;    // self-test passed
   bool refused = false;  // for good
@@ -267,6 +272,7 @@ bool Prepare(const Host* host) {
     return Refuse("op observers are not supported on this processor");
   }
   if (!OpRecorderInit(host, observer.functions)) return Refuse("no memory for op names");
+  observer.host = host;
   for (const TestOp& op : kTestOps) {
     if (!PassesSelfTest(op)) continue;
     MeasureCost(op);
@@ -305,7 +311,7 @@ void RemoveAll() {
   }
 }
 
-bool Attach() {
+bool AttachRecorder() {
   OpRecorderBegin();
   for (; observer.registered < kGroupCount; ++observer.registered) {
     const ScopeGroup& group = kGroups[observer.registered];
@@ -320,6 +326,33 @@ bool Attach() {
   }
   state.store("active", std::memory_order_release);
   return true;
+}
+
+// Called for every range that the program names itself, in a capture behind the recorder's own
+// callback: what ends with the capture is recorded before that ends.
+ContextPointer RangeBegins(const void*) { return {}; }
+void RangeEnds(const void* op, void*) {
+  observer.host->framework_range_ended(observer.functions.name(op));
+}
+
+void RegisterRanges() {
+  if (!observer.watches_ranges || observer.ranges_registered) return;
+  Registration registration = {MakeCallback({RangeBegins, RangeEnds}, kUserScope), 0};
+  observer.ranges_registered = ProtectedCall(Register, &registration);
+  observer.ranges_handle = registration.handle;
+}
+
+void UnregisterRanges() {
+  if (!observer.ranges_registered) return;
+  observer.ranges_registered = false;
+  ProtectedCall(Unregister, &observer.ranges_handle);
+}
+
+bool Attach() {
+  UnregisterRanges();
+  const bool is_attached = AttachRecorder();
+  RegisterRanges();
+  return is_attached;
 }
 
 bool IsAttached() { return observer.registered == kGroupCount; }
@@ -342,6 +375,21 @@ bool TorchTryAttach(const Host* host) {
   Work work;
   if (wants_memory) TellMemoryFunctions(host);
   return wants_ops && Prepare(host) && Attach();
+}
+
+bool TorchTryWatchRanges(const Host* host) {
+  if (observer.ranges_registered) return true;
+  if (torn.load(std::memory_order_relaxed) || observer.refused) return false;
+  observer.watches_ranges = true;
+  if (!observer.ready && !LoaderChanged(&observer.loader_seen)) return false;
+  Work work;
+  if (!observer.ready) {
+    if ((host->settings->sources & proto::kSourceTensors) != 0 && !observer.memory_functions_told)
+      TellMemoryFunctions(host);
+    if (!Prepare(host)) return false;
+  }
+  RegisterRanges();
+  return observer.ranges_registered;
 }
 
 void TorchDetach() {

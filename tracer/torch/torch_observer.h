@@ -33,6 +33,12 @@ bool TorchTryAttach(const Host* host);
 // away. Ops that are running may still call back once; they then find recording off.
 void TorchDetach();
 
+// Control thread, now and then until it is true: from then on the host is told where a range ends
+// that the program names itself (record_function; optimizers' steps are such), whether a capture
+// runs or not. Operations are not observed by it and pay nothing. False: there is no PyTorch yet,
+// or it cannot be observed.
+bool TorchTryWatchRanges(const Host* host);
+
 // "active", "none", or why not. Static storage. Any thread.
 const char* TorchState();
 

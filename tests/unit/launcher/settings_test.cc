@@ -87,6 +87,8 @@ TEST(Settings, CanonicalFormsAreWhatTheSmallParserTakes) {
   EXPECT_EQ(canonical(proto::kEnvSignal, "none"), "none");
   EXPECT_EQ(canonical(proto::kEnvCapture, "delay:1.5s+2m"), "delay:1500ms+120000ms");
   EXPECT_EQ(canonical(proto::kEnvCapture, "delay:2h"), "delay:7200000ms");
+  EXPECT_EQ(canonical(proto::kEnvCapture, "signal"), "off");
+  EXPECT_EQ(canonical(proto::kEnvCapture, "steps:3-9@x"), "steps:3-9@x");
   EXPECT_EQ(canonical(proto::kEnvCapture, "off"), "off");
   EXPECT_EQ(canonical(proto::kEnvRingMemory, "64MiB"), "67108864");
 }

@@ -27,6 +27,10 @@ TEST(WhyNothing, EachReasonHasItsFix) {
   EXPECT_THAT(WhyNothing(Facts({{"exclude", "train"}}, "/x/train")), HasSubstr("--include train"));
   EXPECT_THAT(WhyNothing(Facts({{"capture", "off"}}, "/x/train")), HasSubstr("gpuprof ctl start"));
   EXPECT_THAT(WhyNothing(Facts({{"capture", "delay:5s"}}, "/x/train")), HasSubstr("shorter delay"));
+  EXPECT_THAT(WhyNothing(Facts({{"capture", "steps:5-9"}}, "/x/train")),
+              HasSubstr("no process came to step 5"));
+  EXPECT_THAT(WhyNothing(Facts({{"capture", "nvtx:train"}}, "/x/train")),
+              HasSubstr("NVTX range named 'train'"));
   EXPECT_THAT(WhyNothing(Facts({{"trace", "heap=off"}}, "/x/train")), HasSubstr("no source"));
   EXPECT_THAT(WhyNothing(Facts({}, "/x/train")), HasSubstr("gpuprof doctor"));
   RunFacts facts = Facts({}, "/x/train");
