@@ -309,6 +309,17 @@ void ReadGpuRate() {
   Reject(proto::kEnvGpuRate, text, "rows a second: N, calls=N, nodes=N or calls=N,nodes=N");
 }
 
+void ReadGpuFinish() {
+  g_settings.gpu_finish_ns = 500'000'000;
+  const char* text = Variable(proto::kEnvGpuFinish);
+  if (text == nullptr || *text == 0) return;
+  const char* p = text;
+  uint64_t ns = 0;
+  if (!ParseDuration(&p, &ns) || *p != 0 || ns > proto::kMostGpuFinishNs)
+    return Reject(proto::kEnvGpuFinish, text, "a time up to 2m, such as 500ms");
+  g_settings.gpu_finish_ns = ns;
+}
+
 void ReadFlightBytes() {
   const char* text = Variable(proto::kEnvRing);
   if (text == nullptr || *text == 0) return;
@@ -428,6 +439,7 @@ bool ReadSettings() noexcept {
   ReadFlightBytes();
   ReadGraphs();
   ReadGpuRate();
+  ReadGpuFinish();
   ReadTracerPath();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();
@@ -436,7 +448,8 @@ bool ReadSettings() noexcept {
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
   const char* capture = Variable(proto::kEnvCapture);
   if (capture != nullptr && *capture != 0 && !ParseCapture(capture)) {
-    Reject(proto::kEnvCapture, capture, "now, off, or delay:START[+LENGTH] such as delay:5s+10s");
+    Reject(proto::kEnvCapture, capture,
+           "now, off, delay:START[+LENGTH], steps:FIRST-LAST[@RANGE] or nvtx:RANGE");
   }
   g_launch.signal = SIGUSR1;
   const char* signal = Variable(proto::kEnvSignal);

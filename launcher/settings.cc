@@ -130,6 +130,20 @@ std::string CanonicalSize(std::string_view value) {
   return std::to_string(bytes);
 }
 
+std::string CheckGpuFinish(std::string_view value) {
+  uint64_t nanoseconds = 0;
+  const std::string error = ParseDuration(value, &nanoseconds);
+  if (!error.empty()) return error;
+  return nanoseconds > proto::kMostGpuFinishNs
+             ? "a capture's end waits 2m at most; the default is 500ms"
+             : "";
+}
+std::string CanonicalGpuFinish(std::string_view value) {
+  uint64_t nanoseconds = 0;
+  ParseDuration(value, &nanoseconds);
+  return Milliseconds(nanoseconds);
+}
+
 std::string CheckGpuPeriod(std::string_view value) {
   uint64_t nanoseconds = 0;
   return ParseGpuPeriod(value, &nanoseconds);
@@ -183,6 +197,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
     {proto::kEnvGraphs, nullptr, "node|whole|auto|auto:NODES", CheckGraphs},
     {proto::kEnvGpuRate, nullptr, "[calls=]N|nodes=N", CheckGpuRate},
+    {proto::kEnvGpuFinish, nullptr, "DURATION", CheckGpuFinish, CanonicalGpuFinish},
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},
     {proto::kEnvTracer, "", "PATH", CheckPath},

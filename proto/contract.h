@@ -44,6 +44,8 @@ namespace gpuprof::proto {
   X(kEnvGpuRate, "GPUPROF_GPU_RATE", "",                                                           \
     "Most rows a second of GPU calls and their work, [calls=]N, and of graphs' nodes, nodes=N: "   \
     "beyond it one launch in several is recorded; unset: all.")                                    \
+  X(kEnvGpuFinish, "GPUPROF_GPU_FINISH", "500ms",                                                  \
+    "How long a capture's end waits for GPU work that was launched in it and runs on.")            \
   X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Times of exact heap events: coarse or exact.") \
   X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: say on stderr what the injected objects do.")             \
   X(kEnvTracer, "GPUPROF_TRACER", "",                                                              \
@@ -71,6 +73,9 @@ inline constexpr uint32_t kSourceNvtx = 1u << 7;
 inline constexpr uint32_t kSourceLaunches = 1u << 8;  // the host's stack where GPU work begins
 inline constexpr uint32_t kSourceItt = 1u << 9;
 inline constexpr uint32_t kSourceUnifiedMemory = 1u << 10;  // its page faults and migrations
+
+// A capture's end waits no longer than this for the GPU.
+inline constexpr uint64_t kMostGpuFinishNs = uint64_t{120} * 1'000'000'000;
 
 // Limits of a flight recorder's size.
 inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;

@@ -40,6 +40,8 @@ struct Settings {
   // Rows a second of GPU calls and the work they begin, and of graphs' nodes; 0: no limit.
   uint64_t gpu_calls_limit;
   uint64_t gpu_nodes_limit;
+  // How long a capture's end waits for GPU work that was launched in it.
+  uint64_t gpu_finish_ns;
   uint32_t debug;
   uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
   // 1: CUDA_INJECTION64_PATH did not name our object when the program began, so the driver will not

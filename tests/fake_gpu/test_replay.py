@@ -13,7 +13,7 @@ from conftest import ROOT
 
 CONVERTER = ROOT / "tests" / "fake_gpu" / "replay" / "kineto_replay.py"
 PROGRAM = "../replay/replay"
-KERNEL, COPY, SET, RUNTIME, DRIVER = 10, 1, 2, 5, 4
+KERNEL, COPY, PEER_COPY, SET, RUNTIME, DRIVER = 10, 1, 22, 2, 5, 4
 
 
 def span(category, name, start, duration, tid=7, **arguments):
@@ -87,7 +87,8 @@ def test_work_that_is_played_as_it_happens_takes_its_time(run, convert):
 @pytest.mark.parametrize("events, why", [
     ([span("gpu_memcpy", "Memcpy HtoX (Pageable -> Device)", 1, 1, device=0, stream=7, correlation=1)], "'HtoX' is not known"),
     ([span("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 1, 1, fromDevice=0, toDevice=1, correlation=1)], "on no single device"),
-    ([kernel("a", "1.23456", 1)], "no time in microseconds"),
+    ([span("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 1, 1, device=0, correlation=1)], "between which devices"),
+    ([kernel("a", "soon", 1)], "no time in microseconds"),
 ])
 def test_what_cannot_be_converted_is_refused(convert, events, why):
     said, recording = convert(events)
@@ -96,7 +97,32 @@ def test_what_cannot_be_converted_is_refused(convert, events, why):
 
 def test_calls_of_another_runtime_are_left_out(convert):
     said, _ = convert([span("cuda_runtime", "hipLaunchKernel", 1, 1, correlation=1), kernel("a", 2, 1)])
-    assert said.stdout == "1 rows; 1 calls of another runtime left out\n"
+    assert said.stdout == "1 rows; 1 calls of another runtime or spans without an end left out\n"
+
+
+def test_copies_between_devices(run, convert):
+    said, recording = convert([span("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 1, 2, fromDevice=3, inDevice=1, toDevice=1, fromContext=7,
+                                    inContext=2, toContext=2, stream=20, correlation=5, bytes=4096)])
+    assert said.returncode == 0, said.stderr
+    done = run(PROGRAM, recording, tool=f"kinds={PEER_COPY}")
+    (copy,) = done.got("peer")
+    assert (copy["bytes"], copy["from"], copy["to"], copy["stream"], copy["correlation"]) == (4096, 3, 1, 20, 5)
+
+
+def test_traces_of_older_and_other_writers(run, convert):
+    """Categories as they were called before; times that were read as floats and written again; numbers that are words or below 0."""
+    old = [span("Runtime", "cudaLaunchKernel", 100.5, 9.001, tid="thread 12", cbid=211, correlation=9),
+           {**kernel("first", 120.25, 1.0009999999999), "cat": "Kernel"},
+           {**kernel("second", 130.30000000000004, 2), "cat": "Kernel"},
+           {**span("Memset", "Memset (Device)", 150, 1, device=0, context=1, stream=-1, correlation=12, bytes=64)},
+           {"ph": "X", "cat": "kernel", "name": "open", "ts": 160, "args": {"device": 0}}]
+    said, recording = convert(old)
+    assert said.stdout == "4 rows; 1 calls of another runtime or spans without an end left out\n", said.stderr
+    done = run(PROGRAM, recording, tool=f"kinds={KERNEL},{COPY},{SET},{RUNTIME} system_tids")
+    first, second = sorted(done.got("kernel"), key=lambda k: k["start"])
+    assert first["end"] - first["start"] == 1001 and second["start"] - first["start"] == 10050
+    (fill,), (launch,) = done.got("set"), done.got("runtime")
+    assert fill["stream"] == 2**32 - 1 and launch["tid"] == 12
 
 
 @pytest.mark.parametrize("bytes_kept", [0, 10, 20, -1])

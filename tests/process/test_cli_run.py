@@ -118,6 +118,7 @@ def test_without_proc_the_cause_is_named(tmp_path):
     (["run"], "a command is missing"),
     (["run", "--captrue=off", "--", "true"], "Did you mean '--capture'?"),
     (["run", "--capture=of", "--", "true"], "Did you mean 'off'?"),
+    (["run", "--gpu-finish=1h", "--", "true"], "waits 2m at most"),
     (["run", "--capture=steps:5-3", "--", "true"], "the last step comes before the first"),
     (["run", "--capture=steps:first", "--", "true"], "write FIRST-LAST as in steps:10-15"),
     (["run", "--capture=steps:1-2@", "--", "true"], "the name of the range is missing"),

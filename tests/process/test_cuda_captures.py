@@ -144,6 +144,43 @@ def test_what_runs_on_for_long_after_the_stop_is_counted(session, tmp_path):
     assert f": {count} launch" in note and "of capture 1 ha" in note, note
 
 
+def test_the_end_waits_for_as_long_as_it_may(session, tmp_path):
+    """Four kernels of 0.4 s: with the default two of them would be there."""
+    truth = tmp_path / "truth.json"
+    environment = environment_of(truth, "kernel_ns 400000000")
+    program = with_switch(session([QUEUE, "4"], "--capture=off", "--gpu-finish=10s", env=environment), truth)
+    assert program.line() == "ready"
+    for _ in range(2):
+        program.switch("start")
+        program.tell("\n")
+        assert program.line() == "launched"
+        program.switch("stop")
+    trace, found, _ = program.whole()
+    assert trace.lost == 0, trace.losses
+    assert len(trace.kernel_rows()) == len(found.kernels()) == 8
+    assert open_launches(program.bundle) == []
+
+
+def test_a_program_that_ends_meanwhile_does_not_wait(session, tmp_path):
+    """Nor is missing what had ended before."""
+    truth = tmp_path / "truth.json"
+    program = with_switch(session([DOUBLES / "programs" / "leave", "line"], "--gpu-finish=2m",
+                                  env=environment_of(truth, "kernel Long 3000000000")), truth)
+    assert program.line() == "launched"
+    program.wait_for(lambda: program.ctl("status").status == 0)
+    began = time.monotonic()
+    with subprocess.Popen([str(GPUPROF), "ctl", "stop", str(program.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as stop:
+        time.sleep(0.1)
+        program.tell("\n")
+        outcome = program.finish()
+        stop.wait(timeout=20)
+    assert outcome.status == 0, outcome.err.decode()
+    assert time.monotonic() - began < 60, "it does not wait for two minutes"
+    (trace,) = read_bundle(outcome.bundle)
+    assert "_Z5Shortv" in [row[0] for row in trace.kernel_rows()]
+    verify(outcome.bundle)
+
+
 def test_each_kernel_has_its_launch_in_its_own_capture(rounds):
     for _ in range(3):
         rounds.switch("start")

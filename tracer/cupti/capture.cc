@@ -32,7 +32,6 @@ constexpr uint64_t kFlushPause = 500 * kMillisecond;
 constexpr uint64_t kCrowdedFlushPause = 20 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
 constexpr uint64_t kReadLimit = 1000 * kMillisecond;
-constexpr uint64_t kUnfinishedLimit = 500 * kMillisecond;
 constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
 constexpr uint64_t kUnfinishedAtSnapshot = 50 * kMillisecond;
 constexpr uint64_t kTurnLimit = 2000 * kMillisecond;
@@ -501,7 +500,7 @@ void Stop(bool is_exit) {
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
   g_host->capture_is_closed();
-  FlushRest(is_exit ? kUnfinishedAtExit : kUnfinishedLimit);
+  FlushRest(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns);
   if (g_buffers.outstanding() != 0) FlushOnce(/*forced=*/true);
   CountDropped();
   NoteClocks();

@@ -44,23 +44,23 @@ class Places {
     CUstream& stream = streams_[{row.device, row.context, row.stream}];
     if (stream == nullptr) {
       stream = new CUstream_st;
-      stream->context = ContextOf(row);
+      stream->context = ContextOf(row.device, row.context);
       stream->id = row.stream;
     }
     return stream;
   }
 
- private:
-  CUcontext ContextOf(const Row& row) {
-    CUcontext& context = contexts_[{row.device, row.context}];
+  CUcontext ContextOf(uint32_t device, uint32_t id) {
+    CUcontext& context = contexts_[{device, id}];
     if (context == nullptr) {
       context = new CUctx_st;
-      context->device = static_cast<int>(row.device);
-      context->id = row.context;
+      context->device = static_cast<int>(device);
+      context->id = id;
     }
     return context;
   }
 
+ private:
   std::map<std::pair<uint32_t, uint32_t>, CUcontext> contexts_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, CUstream> streams_;
 };
@@ -98,6 +98,8 @@ void PlayWork(const Row& row, const Recording& recording, const Moment& moment, 
     work.copy.kind = static_cast<uint8_t>(row.memory);
     work.copy.source_memory = static_cast<uint8_t>(row.memory >> 8);
     work.copy.destination_memory = static_cast<uint8_t>(row.memory >> 16);
+    work.copy.source_context = places->ContextOf(row.grid[0], row.block[0]);
+    work.copy.destination_context = places->ContextOf(row.grid[1], row.block[1]);
   } else {
     work.type = Type::kSet;
     work.set.count = row.bytes;

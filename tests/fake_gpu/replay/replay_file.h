@@ -36,6 +36,7 @@ struct Row {
   uint32_t callback_id;
   // Of work on the device, from here on.
   uint32_t device, context, stream;
+  // Of a copy between two devices: they, from and to, and the contexts there.
   uint32_t grid[3], block[3];
   uint32_t registers;
   uint32_t shared_memory;  // static and dynamic together

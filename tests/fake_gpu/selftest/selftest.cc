@@ -124,6 +124,11 @@ void WriteWork(const CUpti_Activity* record, uint64_t number) {
             "\"kind\":%u,\"bytes\":%lu,\"src\":%u,\"dst\":%u,\"flags\":%u,\"channel\":%u,\"node\":%"
             "lu}\n",
             r->copyKind, r->bytes, r->srcKind, r->dstKind, r->flags, r->channelID, r->graphNodeId);
+  } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMCPY2) {
+    const auto* r = reinterpret_cast<const CUpti_ActivityMemcpyPtoP4*>(record);
+    fprintf(out, COMMON(r, "peer"));
+    fprintf(out, "\"bytes\":%lu,\"from\":%u,\"to\":%u}\n", r->bytes, r->srcDeviceId,
+            r->dstDeviceId);
   } else if (record->kind == CUPTI_ACTIVITY_KIND_MEMSET) {
     const auto* r = reinterpret_cast<const CUpti_ActivityMemset4*>(record);
     fprintf(out, COMMON(r, "set"));
