@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The drain's hot path: each table's row code is generated from proto/schema.h, so that encodings
-// are decided when this is compiled and not per value. One thread at a time; memory comes from
-// operator new; nothing is thrown here.
+// The drain's hot path: the row code of each table of the rings is generated from proto/schema.h,
+// so that encodings are decided when this is compiled and not per value. CUPTI's tables are in
+// chunk_rows.cc. One thread at a time; memory comes from operator new; nothing is thrown here.
 
 #include "proto/codec/chunk_builder.h"
 
@@ -12,7 +12,6 @@
 #include <new>
 #include <utility>
 
-#include "proto/codec/byte_entropy.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/varint.h"
 
@@ -25,8 +24,6 @@ using proto::Encoding;
 // A column's first buffer, and what a column may keep once its chunk is finished.
 constexpr uint64_t kFirstBytes = 512;
 constexpr uint64_t kKeptBytes = 8192;
-// Of a chunk, how many rows decide what its gaps are relative to.
-constexpr uint32_t kJudgedRows = 8192;
 
 constexpr int TableIndex(ChunkKind kind) {
   for (int i = 0; i < static_cast<int>(std::size(proto::kTables)); ++i) {
@@ -39,45 +36,21 @@ constexpr int TableIndex(ChunkKind kind) {
 constexpr int SpanColumn(int table) {
   for (int i = 0; i < proto::kTables[table].columns; ++i) {
     const Encoding encoding = proto::kTables[table].column[i].encoding;
-    if (encoding == Encoding::kSpan || encoding == Encoding::kKeyedSpan) return i;
+    if (encoding == Encoding::kSpan) return i;
   }
   return 0;
 }
 
-// Whether a table's spans are chained: gap, keyed duration, key.
-constexpr bool IsChained(int table) {
-  return proto::kTables[table].column[0].encoding == Encoding::kGap;
-}
-constexpr int kEndColumn = 0, kDurationColumn = 1, kKeyColumn = 2;
-
-constexpr bool HasKeyedValue(int table) {
-  for (const proto::ColumnSpec& column : proto::kTables[table].column) {
-    if (column.encoding == Encoding::kKeyed) return true;
-  }
-  return false;
-}
-
-constexpr bool ChainsAreWhole() {
-  for (const proto::TableSpec& table : proto::kTables) {
-    const bool is_chained = table.column[0].encoding == Encoding::kGap;
-    int values = 0;
-    for (int i = 0; i < table.columns; ++i) {
-      const Encoding encoding = table.column[i].encoding;
-      if ((encoding == Encoding::kGap) != (is_chained && i == 0)) return false;
-      if ((encoding == Encoding::kKeyedSpan) != (is_chained && i == 1)) return false;
-      if (is_chained && i == kKeyColumn && encoding != Encoding::kPlain) return false;
-      values += encoding == Encoding::kKeyed ? 1 : 0;
-    }
-    if (values > (is_chained ? 1 : 0)) return false;
-  }
-  return true;
-}
-static_assert(ChainsAreWhole());
+constexpr bool IsOfRings(int table) { return !proto::IsCuptiKind(proto::kTables[table].kind); }
 
 }  // namespace
 
 ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
-    : kind_(kind), track_(track), time_shift_(time_shift), table_(proto::FindTable(kind)) {}
+    : kind_(kind),
+      track_(track),
+      time_shift_(time_shift),
+      table_(proto::FindTable(kind)),
+      is_chained_(table_ != nullptr && table_->column[0].encoding == Encoding::kGap) {}
 
 ChunkBuilder::~ChunkBuilder() {
   for (Column& column : column_) ::operator delete(column.begin);
@@ -118,11 +91,10 @@ void ChunkBuilder::PutSlowly(Column* column, uint64_t coded) {
   }
 }
 
-// A row's shifted times, and what was last seen with its key.
+// A row's shifted times.
 struct ChunkBuilder::Place {
   uint64_t end;
   uint64_t start;
-  KeyedLast::Values* last;
 };
 
 template <Encoding kEncoding>
@@ -131,11 +103,6 @@ inline void ChunkBuilder::PutValue(Column* column, uint64_t value, const Place& 
     PutResidual(column, value);
   } else if constexpr (kEncoding == Encoding::kSpan) {
     PutResidual(column, place.end - place.start);
-  } else if constexpr (kEncoding == Encoding::kGap || kEncoding == Encoding::kKeyedSpan) {
-    // PutSpan has done both.
-  } else if constexpr (kEncoding == Encoding::kKeyed) {
-    PutResidual(column, value - place.last->value);
-    place.last->value = value;
   } else {
     if constexpr (kEncoding == Encoding::kTime) value = place.end;
     if constexpr (kEncoding == Encoding::kAddress) value = value >> 4 | value << 60;
@@ -145,39 +112,9 @@ inline void ChunkBuilder::PutValue(Column* column, uint64_t value, const Place& 
   }
 }
 
-// A chained table's first two columns, and the slip.
-inline void ChunkBuilder::PutSpan(uint64_t key, const Place& place) {
-  uint64_t gap, duration;
-  if (tick_.is_exact) {
-    gap = exact_tick_.Quotient(place.start - column_[kEndColumn].previous);
-    duration = exact_tick_.Quotient(place.end - place.start);
-    column_[kEndColumn].previous = place.end;
-  } else {
-    const SpanClock::Step start = clock_.AdvanceTo(place.start);
-    const SpanClock::Step end = clock_.AdvanceTo(place.end);
-    gap = start.ticks;
-    duration = end.ticks;
-    PutResidual(&slip_, clock_.Joined(start.slip, end.slip));
-  }
-  history_.Enter(key);
-  PutResidual(&column_[kEndColumn], gap);
-  PutResidual(&foreseen_gap_, gap - history_.gap());
-  PutResidual(&column_[kDurationColumn], duration - history_.duration());
-  history_.Note(gap, duration);
-}
-
-// Known by what an entropy coder would make of the bytes: the sums of their lengths do not tell.
-bool ChunkBuilder::AreGapsForeseen() const {
-  const Column& plain = column_[kEndColumn];
-  const auto judged = [this](const Column& column, uint64_t bytes) {
-    const uint64_t all = static_cast<uint64_t>(column.cursor - column.begin);
-    return ByteEntropy(column.begin, count_ > kJudgedRows ? bytes : all);
-  };
-  return judged(foreseen_gap_, judged_[1]) < judged(plain, judged_[0]);
-}
-
 template <int kTable>
 inline void ChunkBuilder::AppendRow(const uint64_t* row, uint64_t start) {
+  static_assert(IsOfRings(kTable));
   constexpr int kSpan = SpanColumn(kTable);
   const uint64_t end = row[0];
   uint64_t span_start = end;
@@ -186,28 +123,22 @@ inline void ChunkBuilder::AppendRow(const uint64_t* row, uint64_t start) {
     if (span_start < start) start = span_start;
   }
   if (start > end) start = end;
-  Place place = {end >> time_shift_, span_start >> time_shift_, nullptr};
-  if constexpr (HasKeyedValue(kTable)) place.last = last_.Find(row[kKeyColumn]);
+  const Place place = {end >> time_shift_, span_start >> time_shift_};
   if (count_ == 0) {
-    base_time_ = IsChained(kTable) ? place.start : place.end;
+    base_time_ = place.end;
     column_[0].previous = base_time_;
-    if (IsChained(kTable)) clock_ = SpanClock(base_time_, tick_);
     first_time_ = start;
     last_time_ = end;
   }
   if (start < first_time_) first_time_ = start;
   if (end > last_time_) last_time_ = end;
-  if constexpr (IsChained(kTable)) PutSpan(row[kKeyColumn], place);
   const auto put = [&]<int... kColumn>(std::integer_sequence<int, kColumn...>) {
     (PutValue<proto::kTables[kTable].column[kColumn].encoding>(&column_[kColumn], row[kColumn],
                                                                place),
      ...);
   };
   put(std::make_integer_sequence<int, proto::kTables[kTable].columns>());
-  if (++count_ == kJudgedRows && IsChained(kTable)) {
-    judged_[0] = static_cast<uint64_t>(column_[kEndColumn].cursor - column_[kEndColumn].begin);
-    judged_[1] = static_cast<uint64_t>(foreseen_gap_.cursor - foreseen_gap_.begin);
-  }
+  ++count_;
 }
 
 void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
@@ -234,31 +165,12 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kLaunch)>(row, start);
     case ChunkKind::kRangeValue:
       return AppendRow<TableIndex(ChunkKind::kRangeValue)>(row, start);
-    case ChunkKind::kKernel:
-      return AppendRow<TableIndex(ChunkKind::kKernel)>(row, start);
-    case ChunkKind::kMemcpy:
-      return AppendRow<TableIndex(ChunkKind::kMemcpy)>(row, start);
-    case ChunkKind::kMemset:
-      return AppendRow<TableIndex(ChunkKind::kMemset)>(row, start);
-    case ChunkKind::kApi:
-      return AppendRow<TableIndex(ChunkKind::kApi)>(row, start);
-    case ChunkKind::kSync:
-      return AppendRow<TableIndex(ChunkKind::kSync)>(row, start);
-    case ChunkKind::kDeviceMemory:
-      return AppendRow<TableIndex(ChunkKind::kDeviceMemory)>(row, start);
-    case ChunkKind::kMemoryPool:
-      return AppendRow<TableIndex(ChunkKind::kMemoryPool)>(row, start);
-    case ChunkKind::kGraphLaunch:
-      return AppendRow<TableIndex(ChunkKind::kGraphLaunch)>(row, start);
-    case ChunkKind::kOverhead:
-      return AppendRow<TableIndex(ChunkKind::kOverhead)>(row, start);
-    case ChunkKind::kCudaEvent:
-      return AppendRow<TableIndex(ChunkKind::kCudaEvent)>(row, start);
-    case ChunkKind::kUnifiedMemory:
-      return AppendRow<TableIndex(ChunkKind::kUnifiedMemory)>(row, start);
     default:
-      return;  // tables have no rows
+      break;
   }
+  if (!proto::IsCuptiKind(kind_) || table_ == nullptr) return;  // tables have no rows
+  AppendRows(&row, 1);
+  if (start < first_time_) first_time_ = start;
 }
 
 uint64_t ChunkBuilder::memory_bytes() const {
@@ -288,7 +200,8 @@ void ChunkBuilder::Reset() {
   base_time_ = first_time_ = last_time_ = 0;
   sampled_one_in_ = 1;
   for (Column& column : column_) Empty(&column);
-  if (table_ == nullptr || table_->column[0].encoding != Encoding::kGap) return;
+  if (!is_chained_) return;
+  gaps_ = Gaps::kBoth;
   SetTick(SpanTick());
   last_.Clear();
   history_.Clear();
@@ -301,7 +214,9 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   PbWriter writer(out);
   const size_t old_seams = seams != nullptr ? seams->size() : 0;
   bool is_first = true;
-  uint64_t columns_bytes = 0;
+  if (is_chained_ && gaps_ == Gaps::kBoth) JudgeGaps();
+  const Column& gap = gaps_ == Gaps::kForeseen ? foreseen_gap_ : column_[0];
+  uint64_t columns_bytes = static_cast<uint64_t>(foreseen_gap_.cursor - foreseen_gap_.begin);
   for (const Column& column : column_) {
     columns_bytes += static_cast<uint64_t>(column.cursor - column.begin);
   }
@@ -317,11 +232,9 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   writer.Varint(chunk_field::kCapture, capture);
   if (tick_.tick != 1) writer.Varint(chunk_field::kTick, tick_.tick);
   if (tick_.fraction != 0) writer.Signed(chunk_field::kTickFraction, tick_.fraction);
-  const bool is_chained = table_->column[0].encoding == Encoding::kGap;
-  const bool are_gaps_foreseen = is_chained && AreGapsForeseen();
-  if (is_chained)
+  if (is_chained_)
     writer.Varint(chunk_field::kForesight,
-                  are_gaps_foreseen ? kGapsAndDurationsForeseen : kDurationsForeseen);
+                  gaps_ == Gaps::kForeseen ? kGapsAndDurationsForeseen : kDurationsForeseen);
   const auto put = [&](int field, const Column& column) {
     if (!column.any()) return;
     if (seams != nullptr && !is_first) seams->push_back(out->size());
@@ -329,7 +242,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
     writer.Bytes(field, column.begin, static_cast<uint64_t>(column.cursor - column.begin));
   };
   for (int i = 0; i < table_->columns; ++i) {
-    put(proto::kFirstColumnField + i, are_gaps_foreseen && i == 0 ? foreseen_gap_ : column_[i]);
+    put(proto::kFirstColumnField + i, i == 0 ? gap : column_[i]);
   }
   put(chunk_field::kSlip, slip_);
   if (sampled_one_in_ > 1) writer.Varint(chunk_field::kSampledOneIn, sampled_one_in_);

@@ -32,6 +32,9 @@ class ChunkBuilder {
   // duration that begins before tick 0 is cut there.
   void Append(const uint64_t* row, uint64_t start);
 
+  // Of CUPTI's tables: one after the other, each starting where its span does.
+  void AppendRows(const uint64_t* const* rows, uint32_t count);
+
   // Of tables that begin with kGap: the clock of the starts and ends. Where it is not exact they
   // lie within kFarthestRounded ns. Before the first row; until the chunk's end.
   void SetTick(const SpanTick& tick) {
@@ -73,8 +76,12 @@ class ChunkBuilder {
   template <int kTable>
   void AppendRow(const uint64_t* row, uint64_t start);
   struct Place;
-  void PutSpan(uint64_t key, const Place& place);
-  bool AreGapsForeseen() const;
+  struct Block;
+  void AppendBlock(const uint64_t* const* rows, uint32_t count);
+  void PutSpans(Block* block);
+  void PutColumn(int column, Block* block);
+  void PutResiduals(Column* column, uint64_t* residuals, uint32_t count);
+  void JudgeGaps();
   template <proto::Encoding kEncoding>
   void PutValue(Column* column, uint64_t value, const Place& place);
   void PutResidual(Column* column, uint64_t residual);
@@ -87,6 +94,7 @@ class ChunkBuilder {
   uint32_t track_;
   uint32_t time_shift_;
   const proto::TableSpec* table_;
+  bool is_chained_;
   uint32_t count_ = 0;
   uint64_t base_time_ = 0;
   uint64_t first_time_ = 0;
@@ -103,8 +111,9 @@ class ChunkBuilder {
   KeyedLast last_;
   Column slip_;
   Column foreseen_gap_;  // in place of column 0 where that is shorter
-  // Bytes of both columns of gaps from which that is decided.
-  uint64_t judged_[2] = {0, 0};
+  // Which of the two columns of gaps are written: once enough rows have decided, one of them.
+  enum class Gaps : uint8_t { kBoth, kPlain, kForeseen };
+  Gaps gaps_ = Gaps::kBoth;
 };
 
 }  // namespace gpuprof::codec

@@ -27,8 +27,8 @@ constexpr uint32_t kFewRows = 512;
 constexpr uint32_t kManyRows = 1024;
 constexpr int kDigitBits = 11;
 constexpr uint64_t kDigits = 1 << kDigitBits;
-// How far ahead of the row that is encoded: rows lie in the order in which they came.
-constexpr uint32_t kAhead = 8;
+// Rows that the builder is given at once.
+constexpr uint32_t kAtOnce = 64;
 
 uint32_t IndexIn(uint64_t ordered) { return static_cast<uint32_t>(ordered); }
 
@@ -143,10 +143,12 @@ ChunkBuilder* SpanBuffer::Encode() {
   Sort();
   if (is_chained_) builder->SetTick(FindTick());
   builder->SetSampledOneIn(sampled_one_in_);
-  for (uint32_t i = 0; i < count_; ++i) {
-    if (i + kAhead < count_) __builtin_prefetch(Row(IndexIn(order_[i + kAhead])));
-    const uint64_t* row = Row(IndexIn(order_[i]));
-    builder->Append(row, StartOf(row));
+  const uint64_t* rows[kAtOnce];
+  for (uint32_t done = 0; done < count_;) {
+    const uint32_t some = std::min(count_ - done, kAtOnce);
+    for (uint32_t i = 0; i < some; ++i) rows[i] = Row(IndexIn(order_[done + i]));
+    builder->AppendRows(rows, some);
+    done += some;
   }
   const bool is_needed = rows_.size() * 4 > rows_.capacity();
   count_ = 0;

@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// CUPTI's tables, whose rows a SpanBuffer has in order before the first is encoded: some rows at a
+// time, of them column by column. So what is asked of every value (is there room, does it take one
+// byte) is asked once of many, and the values of a column are written one behind the other with
+// nothing between. One thread at a time; memory comes from operator new; nothing is thrown here.
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "proto/codec/byte_entropy.h"
+#include "proto/codec/chunk_builder.h"
+#include "proto/codec/varint.h"
+
+namespace gpuprof::codec {
+namespace {
+
+using proto::Encoding;
+
+// Of a chunk, how many rows decide what its gaps are relative to.
+constexpr uint32_t kJudgedRows = 8192;
+constexpr uint32_t kBlockRows = 64;
+
+// A chained table: gap, keyed duration, key.
+constexpr int kEndColumn = 0, kDurationColumn = 1, kKeyColumn = 2;
+
+constexpr bool ChainsAreWhole() {
+  for (const proto::TableSpec& table : proto::kTables) {
+    const bool is_chained = table.column[0].encoding == Encoding::kGap;
+    if (is_chained && !proto::IsCuptiKind(table.kind)) return false;
+    int values = 0;
+    for (int i = 0; i < table.columns; ++i) {
+      const Encoding encoding = table.column[i].encoding;
+      if ((encoding == Encoding::kGap) != (is_chained && i == 0)) return false;
+      if ((encoding == Encoding::kKeyedSpan) != (is_chained && i == 1)) return false;
+      if (is_chained && i == kKeyColumn && encoding != Encoding::kPlain) return false;
+      // Others of CUPTI's are of moments.
+      if (encoding == Encoding::kSpan && proto::IsCuptiKind(table.kind)) return false;
+      values += encoding == Encoding::kKeyed ? 1 : 0;
+    }
+    if (values > (is_chained ? 1 : 0)) return false;
+  }
+  return true;
+}
+static_assert(ChainsAreWhole());
+
+}  // namespace
+
+// Some rows, and their shifted times.
+struct ChunkBuilder::Block {
+  const uint64_t* const* rows;
+  uint32_t count;
+  uint64_t start[kBlockRows];
+  uint64_t end[kBlockRows];
+};
+
+void ChunkBuilder::AppendRows(const uint64_t* const* rows, uint32_t count) {
+  while (count != 0) {
+    uint32_t some = std::min(count, kBlockRows);
+    if (count_ < kJudgedRows) some = std::min(some, kJudgedRows - count_);
+    AppendBlock(rows, some);
+    rows += some;
+    count -= some;
+  }
+}
+
+void ChunkBuilder::AppendBlock(const uint64_t* const* rows, uint32_t count) {
+  Block block;
+  block.rows = rows;
+  block.count = count;
+  uint64_t first = ~uint64_t{0}, last = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const uint64_t end = rows[i][kEndColumn];
+    uint64_t start = end;
+    if (is_chained_) start = rows[i][kDurationColumn] <= end ? end - rows[i][kDurationColumn] : 0;
+    first = std::min(first, start);
+    last = std::max(last, end);
+    block.start[i] = start >> time_shift_;
+    block.end[i] = end >> time_shift_;
+  }
+  if (count_ == 0) {
+    base_time_ = block.start[0];
+    column_[kEndColumn].previous = base_time_;
+    if (is_chained_) clock_ = SpanClock(base_time_, tick_);
+    first_time_ = first;
+    last_time_ = last;
+  }
+  first_time_ = std::min(first_time_, first);
+  last_time_ = std::max(last_time_, last);
+  if (is_chained_) PutSpans(&block);
+  for (int column = is_chained_ ? kKeyColumn : 0; column < table_->columns; ++column) {
+    PutColumn(column, &block);
+  }
+  count_ += count;
+  if (is_chained_ && count_ == kJudgedRows) JudgeGaps();
+}
+
+// A chained table's first two columns, and the slip.
+void ChunkBuilder::PutSpans(Block* block) {
+  const uint32_t count = block->count;
+  uint64_t gap[kBlockRows], foreseen[kBlockRows], duration[kBlockRows];
+  if (tick_.is_exact) {
+    uint64_t before = column_[kEndColumn].previous;
+    for (uint32_t i = 0; i < count; ++i) {
+      gap[i] = exact_tick_.Quotient(block->start[i] - before);
+      duration[i] = exact_tick_.Quotient(block->end[i] - block->start[i]);
+      before = block->end[i];
+    }
+    column_[kEndColumn].previous = before;
+  } else {
+    uint64_t slip[kBlockRows];
+    for (uint32_t i = 0; i < count; ++i) {
+      const SpanClock::Step start = clock_.AdvanceTo(block->start[i]);
+      const SpanClock::Step end = clock_.AdvanceTo(block->end[i]);
+      gap[i] = start.ticks;
+      duration[i] = end.ticks;
+      slip[i] = clock_.Joined(start.slip, end.slip);
+    }
+    PutResiduals(&slip_, slip, count);
+  }
+  for (uint32_t i = 0; i < count; ++i) {
+    history_.Enter(block->rows[i][kKeyColumn]);
+    const uint64_t took = duration[i];
+    foreseen[i] = gap[i] - history_.gap();
+    duration[i] = took - history_.duration();
+    history_.Note(gap[i], took);
+  }
+  if (gaps_ != Gaps::kForeseen) PutResiduals(&column_[kEndColumn], gap, count);
+  if (gaps_ != Gaps::kPlain) PutResiduals(&foreseen_gap_, foreseen, count);
+  PutResiduals(&column_[kDurationColumn], duration, count);
+}
+
+void ChunkBuilder::PutColumn(int column, Block* block) {
+  const uint32_t count = block->count;
+  const Encoding encoding = table_->column[column].encoding;
+  uint64_t value[kBlockRows];
+  for (uint32_t i = 0; i < count; ++i) value[i] = block->rows[i][column];
+  if (encoding == Encoding::kKeyed) {
+    for (uint32_t i = 0; i < count; ++i) {
+      KeyedLast::Values* last = last_.Find(block->rows[i][kKeyColumn]);
+      value[i] -= std::exchange(last->value, value[i]);
+    }
+  } else if (encoding != Encoding::kPlain) {
+    if (encoding == Encoding::kTime) std::copy_n(block->end, count, value);
+    if (encoding == Encoding::kAddress) {
+      for (uint32_t i = 0; i < count; ++i) value[i] = value[i] >> 4 | value[i] << 60;
+    }
+    uint64_t before = column_[column].previous;
+    for (uint32_t i = 0; i < count; ++i) value[i] -= std::exchange(before, value[i]);
+    column_[column].previous = before;
+  }
+  PutResiduals(&column_[column], value, count);
+}
+
+void ChunkBuilder::PutResiduals(Column* column, uint64_t* residuals, uint32_t count) {
+  uint64_t all = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    residuals[i] = ZigZag(residuals[i]);
+    all |= residuals[i];
+  }
+  if (all == 0 && !column->any()) return;
+  // A column that has been zero so far gets the zeros that it left out.
+  const uint64_t zeros = column->any() ? 0 : count_;
+  const uint64_t room = zeros + uint64_t{count} * kMaxVarintBytes;
+  if (static_cast<uint64_t>(column->limit - column->cursor) < room) Grow(column, room);
+  if (zeros != 0) std::memset(column->cursor, 0, zeros);
+  uint8_t* at = column->cursor + zeros;
+  if (all < 0x80) {
+    for (uint32_t i = 0; i < count; ++i) at[i] = static_cast<uint8_t>(residuals[i]);
+    at += count;
+  } else if (all < 0x4000) {
+    // One byte or two, without a branch: which one it is cannot be foreseen.
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t value = residuals[i], more = value >= 0x80 ? 1 : 0;
+      at[0] = static_cast<uint8_t>(value | more << 7);
+      at[1] = static_cast<uint8_t>(value >> 7);
+      at += 1 + more;
+    }
+  } else {
+    for (uint32_t i = 0; i < count; ++i) at = PutVarint(at, residuals[i]);
+  }
+  column->cursor = at;
+  column->room = column->limit - kMaxVarintBytes + 1;
+}
+
+// Known by what an entropy coder would make of the bytes: the sums of their lengths do not tell.
+void ChunkBuilder::JudgeGaps() {
+  const auto bits = [](const Column& column) {
+    return ByteEntropy(column.begin, static_cast<uint64_t>(column.cursor - column.begin));
+  };
+  gaps_ = bits(foreseen_gap_) < bits(column_[kEndColumn]) ? Gaps::kForeseen : Gaps::kPlain;
+}
+
+}  // namespace gpuprof::codec
