@@ -45,15 +45,16 @@ uint64_t SpanBuffer::StartOf(const uint64_t* row) const {
   return row[kDuration] <= row[kEnd] ? row[kEnd] - row[kDuration] : 0;
 }
 
-void SpanBuffer::Append(const uint64_t* row) {
-  if (count_ != 0 && row[kEnd] < Row(count_ - 1)[kEnd]) is_sorted_ = false;
-  rows_.insert(rows_.end(), row, row + columns_);
-  ++count_;
+void SpanBuffer::MakeRoom() {
+  const size_t room = room_ != 0 ? 2 * room_ : columns_;
+  auto rows = std::make_unique_for_overwrite<uint64_t[]>(room);
+  if (used_ != 0) std::memcpy(rows.get(), rows_.get(), used_ * sizeof(rows[0]));
+  rows_ = std::move(rows);
+  room_ = room;
 }
 
 uint64_t SpanBuffer::memory_bytes() const {
-  return sizeof(*this) +
-         (rows_.capacity() + order_.capacity() + sorted_.capacity()) * sizeof(uint64_t) +
+  return sizeof(*this) + (room_ + order_.capacity() + sorted_.capacity()) * sizeof(uint64_t) +
          (builder_ != nullptr ? builder_->memory_bytes() : 0);
 }
 
@@ -150,16 +151,18 @@ ChunkBuilder* SpanBuffer::Encode() {
     builder->AppendRows(rows, some);
     done += some;
   }
-  const bool is_needed = rows_.size() * 4 > rows_.capacity();
+  const bool is_needed = used_ * 4 > room_;
   count_ = 0;
+  used_ = 0;
+  last_end_ = 0;
   is_sorted_ = true;
-  rows_.clear();
-  if (!is_needed && rows_.capacity() > kKeptValues) GiveRowsBack();
+  if (!is_needed && room_ > kKeptValues) GiveRowsBack();
   return builder;
 }
 
 void SpanBuffer::GiveRowsBack() {
-  std::vector<uint64_t>().swap(rows_);
+  rows_.reset();
+  room_ = 0;
   std::vector<uint64_t>().swap(order_);
   std::vector<uint64_t>().swap(sorted_);
 }

@@ -10,8 +10,11 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "proto/codec/chunk_builder.h"
@@ -27,7 +30,15 @@ class SpanBuffer {
   // `row` holds the table's columns in schema order. Of chained tables [0] is the end, [1] the
   // duration, both on CUPTI's clock in nanoseconds; a duration that begins before 0 is cut there.
   // Of others [0] is the time of a moment.
-  void Append(const uint64_t* row);
+  void Append(const uint64_t* row) { std::memcpy(NewRow(row[0]), row, columns_ * sizeof(*row)); }
+  // The same where the table is known: each value on its own, as a processor must wait for what it
+  // has just stored where it loads that together with its neighbours.
+  template <size_t kColumns>
+  void AppendRow(const uint64_t (&row)[kColumns]) {
+    uint64_t* to = NewRow(row[0]);
+    [&]<size_t... kColumn>(std::index_sequence<kColumn...>) { ((to[kColumn] = row[kColumn]), ...); }
+    (std::make_index_sequence<kColumns>());
+  }
 
   // How many there were for each row from here on. Of an empty buffer.
   void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
@@ -49,6 +60,17 @@ class SpanBuffer {
 
  private:
   const uint64_t* Row(uint32_t index) const { return &rows_[uint64_t{index} * columns_]; }
+  // Its place, all of which is to be written.
+  uint64_t* NewRow(uint64_t end) {
+    if (used_ == room_) MakeRoom();
+    if (end < last_end_) is_sorted_ = false;
+    last_end_ = end;
+    uint64_t* row = &rows_[used_];
+    used_ += columns_;
+    ++count_;
+    return row;
+  }
+  void MakeRoom();
   uint64_t StartOf(const uint64_t* row) const;
   void Sort();
   void SortByDigits(uint64_t range);
@@ -64,7 +86,9 @@ class SpanBuffer {
   uint32_t encoded_ = 0;  // rows of the last chunk
   uint32_t sampled_one_in_ = 1;
   bool is_sorted_ = true;
-  std::vector<uint64_t> rows_;
+  uint64_t last_end_ = 0;
+  std::unique_ptr<uint64_t[]> rows_;
+  size_t used_ = 0, room_ = 0;  // of rows_, in values
   // Time since the earliest row << 32 | index, as long as all times fit; else the index alone.
   std::vector<uint64_t> order_;
   std::vector<uint64_t> sorted_;

@@ -4,6 +4,8 @@
 #include "tracer/cupti/activity_sorter.h"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 
 #include "proto/schema.h"
 
@@ -12,27 +14,38 @@ namespace {
 
 using proto::ChunkKind;
 
-void CopyTriple(const Record& record, size_t offset, uint32_t (&to)[3]) {
-  for (size_t i = 0; i < 3; ++i) to[i] = record.U32(offset + 4 * i);
+uint64_t Pair(uint32_t first, uint32_t second) { return first | uint64_t{second} << 32; }
+
+// Two fields, one behind the other.
+uint64_t PairAt(const Record& record, size_t offset) {
+  if (offset + 8 <= record.bytes()) return record.U64(offset);
+  return record.U32(offset);
 }
 
+// By words, which is how Signatures looks at them: a processor must wait for what it has just
+// stored where it loads that together with its neighbours.
 LaunchSignature SignatureOf(const Record& record, uint32_t name) {
+  static_assert(kernel::kContext == kernel::kDevice + 4 && kernel::kBlock == kernel::kGrid + 12);
+  static_assert(kernel::kStaticShared == kernel::kBlock + 12 &&
+                kernel::kDynamicShared == kernel::kStaticShared + 4);
   LaunchSignature s;
-  s.name = name;
-  s.device = record.U32(kernel::kDevice);
-  s.context = record.U32(kernel::kContext);
-  CopyTriple(record, kernel::kGrid, s.grid);
-  CopyTriple(record, kernel::kBlock, s.block);
-  CopyTriple(record, kernel::kCluster, s.cluster);
-  s.registers = record.U16(kernel::kRegisters);
-  s.static_shared = record.U32(kernel::kStaticShared);
-  s.dynamic_shared = record.U32(kernel::kDynamicShared);
-  s.shared_executed = record.U32(kernel::kSharedExecuted);
-  s.local_per_thread = record.U32(kernel::kLocalPerThread);
-  s.cache_config = record.U8(kernel::kCacheConfig);
-  s.launch_type = record.U8(kernel::kLaunchType);
-  s.device_launched = record.U8(kernel::kDeviceLaunched);
+  const auto put = [&s](size_t at, uint64_t pair) {
+    memcpy(reinterpret_cast<char*>(&s) + at, &pair, sizeof(pair));
+  };
+  put(offsetof(LaunchSignature, device), PairAt(record, kernel::kDevice));
+  put(offsetof(LaunchSignature, grid), PairAt(record, kernel::kGrid));
+  put(offsetof(LaunchSignature, grid) + 4 * 2, PairAt(record, kernel::kGrid + 8));
+  put(offsetof(LaunchSignature, block) + 4 * 1, PairAt(record, kernel::kGrid + 16));
+  put(offsetof(LaunchSignature, static_shared), PairAt(record, kernel::kStaticShared));
+  put(offsetof(LaunchSignature, local_per_thread), Pair(record.U32(kernel::kLocalPerThread), name));
+  put(offsetof(LaunchSignature, cluster), PairAt(record, kernel::kCluster));
+  put(offsetof(LaunchSignature, cluster) + 4 * 2,
+      Pair(record.U32(kernel::kCluster + 8), record.U32(kernel::kSharedExecuted)));
   s.local_bytes = record.U64(kernel::kLocalTotal);
+  put(offsetof(LaunchSignature, device_launched),
+      Pair(record.U8(kernel::kDeviceLaunched), record.U16(kernel::kRegisters) |
+                                                   uint32_t{record.U8(kernel::kCacheConfig)} << 16 |
+                                                   uint32_t{record.U8(kernel::kLaunchType)} << 24));
   return s;
 }
 
@@ -41,16 +54,32 @@ uint64_t RecordingOf(uint64_t sync_id) {
   return sync_id == kNoId || sync_id == UINT64_MAX ? 0 : sync_id;
 }
 
-ApiCall CallOf(const Record& record, uint32_t function) {
-  return {record.U64(api::kStart),
-          record.U64(api::kEnd),
-          record.U32(api::kThread),
-          record.U32(api::kCorrelation),
-          function,
-          record.U32(api::kResult)};
+void ReadCall(const Record& record, uint32_t function, ApiCall* call) {
+  call->start = record.U64(api::kStart);
+  call->end = record.U64(api::kEnd);
+  call->tid = record.U32(api::kThread);
+  call->correlation = record.U32(api::kCorrelation);
+  call->function = function;
+  call->result = record.U32(api::kResult);
 }
 
 }  // namespace
+
+template <size_t kColumns>
+[[gnu::always_inline]] inline void ActivitySorter::AppendChosen(RateBudget::Class of,
+                                                                uint64_t correlation,
+                                                                codec::SpanBuffer** buffer,
+                                                                ChunkKind kind, uint32_t track,
+                                                                const uint64_t (&row)[kColumns]) {
+  constexpr int kEnd = 0;
+  if (!budget_.Keeps(of, static_cast<uint32_t>(correlation), row[kEnd])) return;
+  const uint32_t one_in = budget_.one_in(of, static_cast<uint32_t>(correlation));
+  codec::SpanBuffer* to = BufferOf(buffer, kind, track);
+  if (to->count() == 0) to->SetSampledOneIn(one_in);
+  if (to->sampled_one_in() != one_in) to = LateBuffer(kind, track, one_in);
+  to->AppendRow(row);
+  ++rows_;
+}
 
 ActivitySorter::ActivitySorter(codec::InternTables* strings, ThreadTracks* tracks)
     : names_(strings), strings_(strings), streams_(tracks), threads_(tracks) {}
@@ -68,7 +97,11 @@ void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next
 
 void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
   ++counters_.records;
-  switch (record.kind()) {
+  // Which of them comes next cannot be foreseen, and to branch by it would cost a processor more
+  // than all else of a call does.
+  const Activity kind = record.kind();
+  if (kind == Activity::kRuntime || kind == Activity::kDriver) return TakeCall(record, names);
+  switch (kind) {
     case Activity::kConcurrentKernel:
       return TakeKernel(record);
     case Activity::kMemcpy:
@@ -77,10 +110,6 @@ void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
       return TakePeerCopy(record);
     case Activity::kMemset:
       return TakeSet(record);
-    case Activity::kRuntime:
-      return TakeRuntimeCall(record, names);
-    case Activity::kDriver:
-      return HoldDriverCall(record, names);
     case Activity::kSynchronization:
       return TakeWait(record);
     case Activity::kCudaEvent:
@@ -201,19 +230,17 @@ void ActivitySorter::TakeSet(const Record& record) {
   AppendChosen(of, row[3], &stream->sets[of], ChunkKind::kMemset, stream->track, row);
 }
 
-void ActivitySorter::HoldDriverCall(const Record& record, const FunctionNames& names) {
+void ActivitySorter::TakeCall(const Record& record, const FunctionNames& names) {
+  const bool is_runtime = record.kind() == Activity::kRuntime;
+  const Domain domain = is_runtime ? kRuntimeApi : kDriverApi;
+  std::vector<ApiCall>* calls = is_runtime ? &calls_of_runtime_ : &calls_of_driver_;
   const uint32_t id = record.U32(api::kCallbackId);
   // A library that cannot leave out single functions records them all.
-  if (!names.IsRecorded(kDriverApi, id)) return;
-  const ApiCall call = CallOf(record, proto::ApiFunction(kDriverApi, id));
-  if (HasTimes(call.start, call.end)) calls_of_driver_.push_back(call);
-}
-
-void ActivitySorter::TakeRuntimeCall(const Record& record, const FunctionNames& names) {
-  const uint32_t id = record.U32(api::kCallbackId);
-  const ApiCall call = CallOf(record, proto::ApiFunction(kRuntimeApi, id));
-  if (!names.IsRecorded(kRuntimeApi, id) || !HasTimes(call.start, call.end)) return;
-  calls_of_runtime_.push_back(call);
+  if (!names.IsRecorded(domain, id)) return;
+  // In its place: one that is made elsewhere and copied costs more than all its fields.
+  ApiCall& call = calls->emplace_back();
+  ReadCall(record, proto::ApiFunction(domain, id), &call);
+  if (!HasTimes(call.start, call.end)) calls->pop_back();
 }
 
 void ActivitySorter::Release(uint64_t now, uint64_t ticks_per_second, bool all,
@@ -236,7 +263,9 @@ void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names)
   if (id >= FunctionNames::kMost) return;
   const size_t place = domain * FunctionNames::kMost + id;
   if (known_functions_.empty()) known_functions_.resize(3 * FunctionNames::kMost);
-  if (known_functions_[place] || names.name[domain][id] == nullptr) return;
+  if (names.name[domain][id] == nullptr) return;
+  last_function_ = function;
+  if (known_functions_[place]) return;
   known_functions_[place] = true;
   const char* name = names.name[domain][id];
   new_functions_.emplace_back(function,
@@ -244,7 +273,7 @@ void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names)
 }
 
 void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names) {
-  NameFunction(call.function, names);
+  if (call.function != last_function_) NameFunction(call.function, names);
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   // When it ended, the thread was known to us if it ever was.
   CallingThread* thread = threads_.Of(call.tid, call.end);
@@ -415,31 +444,14 @@ void ActivitySorter::RowsAreWritten() {
   });
 }
 
-codec::SpanBuffer* ActivitySorter::BufferOf(codec::SpanBuffer** buffer, ChunkKind kind,
-                                            uint32_t track) {
-  if (*buffer == nullptr) {
-    buffers_.push_back(std::make_unique<codec::SpanBuffer>(kind, track));
-    *buffer = buffers_.back().get();
-  }
-  return *buffer;
+codec::SpanBuffer* ActivitySorter::NewBuffer(ChunkKind kind, uint32_t track) {
+  buffers_.push_back(std::make_unique<codec::SpanBuffer>(kind, track));
+  return buffers_.back().get();
 }
 
 void ActivitySorter::Append(codec::SpanBuffer** buffer, ChunkKind kind, uint32_t track,
                             const uint64_t* row) {
   BufferOf(buffer, kind, track)->Append(row);
-  ++rows_;
-}
-
-void ActivitySorter::AppendChosen(RateBudget::Class of, uint64_t correlation,
-                                  codec::SpanBuffer** buffer, ChunkKind kind, uint32_t track,
-                                  const uint64_t* row) {
-  constexpr int kEnd = 0;
-  if (!budget_.Keeps(of, static_cast<uint32_t>(correlation), row[kEnd])) return;
-  const uint32_t one_in = budget_.one_in(of, static_cast<uint32_t>(correlation));
-  codec::SpanBuffer* to = BufferOf(buffer, kind, track);
-  if (to->count() == 0) to->SetSampledOneIn(one_in);
-  if (to->sampled_one_in() != one_in) to = LateBuffer(kind, track, one_in);
-  to->Append(row);
   ++rows_;
 }
 
@@ -451,8 +463,8 @@ codec::SpanBuffer* ActivitySorter::LateBuffer(ChunkKind kind, uint32_t track, ui
   };
   const auto found = std::find_if(late_.rbegin(), late_.rend(), is_it);
   if (found != late_.rend()) return *found;
-  codec::SpanBuffer* made = nullptr;
-  BufferOf(&made, kind, track)->SetSampledOneIn(one_in);
+  codec::SpanBuffer* made = NewBuffer(kind, track);
+  made->SetSampledOneIn(one_in);
   late_.push_back(made);
   return made;
 }

@@ -95,12 +95,11 @@ class ActivitySorter {
 
  private:
   void Take(const Record& record, const FunctionNames& names);
+  void TakeCall(const Record& record, const FunctionNames& names);
   void TakeKernel(const Record& record);
   void TakeCopy(const Record& record);
   void TakePeerCopy(const Record& record);
   void TakeSet(const Record& record);
-  void HoldDriverCall(const Record& record, const FunctionNames& names);
-  void TakeRuntimeCall(const Record& record, const FunctionNames& names);
   void AppendCall(const ApiCall& call, const FunctionNames& names);
   void NameFunction(uint32_t function, const FunctionNames& names);
   void TakeWait(const Record& record);
@@ -124,12 +123,17 @@ class ActivitySorter {
     return graph != 0 && budget_.is_limited() ? RateBudget::kNodes : RateBudget::kCalls;
   }
   // Made where there is none yet.
-  codec::SpanBuffer* BufferOf(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track);
+  codec::SpanBuffer* BufferOf(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track) {
+    if (*buffer == nullptr) *buffer = NewBuffer(kind, track);
+    return *buffer;
+  }
+  codec::SpanBuffer* NewBuffer(proto::ChunkKind kind, uint32_t track);
   void Append(codec::SpanBuffer** buffer, proto::ChunkKind kind, uint32_t track,
               const uint64_t* row);
   // Of what a call began: unless the budget leaves it out.
+  template <size_t kColumns>
   void AppendChosen(RateBudget::Class of, uint64_t correlation, codec::SpanBuffer** buffer,
-                    proto::ChunkKind kind, uint32_t track, const uint64_t* row);
+                    proto::ChunkKind kind, uint32_t track, const uint64_t (&row)[kColumns]);
   codec::SpanBuffer* LateBuffer(proto::ChunkKind kind, uint32_t track, uint32_t one_in);
 
   Signatures signatures_;
@@ -152,6 +156,7 @@ class ActivitySorter {
   std::vector<codec::SpanBuffer*> late_;
   std::vector<bool> known_functions_;                         // by domain and callback id
   std::vector<std::pair<uint32_t, uint32_t>> new_functions_;  // function, string id
+  uint32_t last_function_ = 0;                                // that was named
   uint64_t rows_ = 0;
   ActivityCounters counters_;
 };

@@ -5,8 +5,6 @@
 
 #include "tracer/cupti/calling_threads.h"
 
-#include <algorithm>
-
 namespace gpuprof::tracer::cupti {
 namespace {
 
@@ -20,13 +18,8 @@ void GiveUp(codec::SpanBuffer** buffer, std::vector<const codec::SpanBuffer*>* u
 
 }  // namespace
 
-CallingThread* CallingThreads::Of(uint32_t tid, uint64_t time) {
-  const auto is_it = [&](const CallingThread& known) {
-    return known.tid == tid && known.since <= time && time < known.until;
-  };
-  newest_ = std::max(newest_, time);
-  if (last_ != PlaceIndex::kNone && is_it(threads_[last_])) return &threads_[last_];
-  last_ = index_.Find(tid, [&](uint32_t place) { return is_it(threads_[place]); });
+CallingThread* CallingThreads::Find(uint32_t tid, uint64_t time) {
+  last_ = index_.Find(tid, [&](uint32_t place) { return IsIt(threads_[place], tid, time); });
   if (last_ == PlaceIndex::kNone) {
     const ThreadTracks::Answer answer = tracks_->TrackAt(tid, time);
     last_ = index_.Find(tid, [&](uint32_t place) {

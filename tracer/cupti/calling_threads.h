@@ -9,6 +9,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -37,7 +38,11 @@ class CallingThreads {
   CallingThreads& operator=(const CallingThreads&) = delete;
 
   // Until the next call.
-  CallingThread* Of(uint32_t tid, uint64_t time);
+  CallingThread* Of(uint32_t tid, uint64_t time) {
+    newest_ = std::max(newest_, time);
+    if (last_ != PlaceIndex::kNone && IsIt(threads_[last_], tid, time)) return &threads_[last_];
+    return Find(tid, time);
+  }
 
   // No buffer holds a row any longer. To `unused` those that no thread needs now.
   void RowsAreWritten(std::vector<const codec::SpanBuffer*>* unused);
@@ -46,6 +51,11 @@ class CallingThreads {
   uint64_t memory_bytes() const;
 
  private:
+  static bool IsIt(const CallingThread& known, uint32_t tid, uint64_t time) {
+    return known.tid == tid && known.since <= time && time < known.until;
+  }
+  CallingThread* Find(uint32_t tid, uint64_t time);
+
   ThreadTracks* tracks_;
   std::vector<CallingThread> threads_;
   PlaceIndex index_;  // by tid

@@ -33,7 +33,7 @@ uint32_t Log2For(uint64_t seen, uint64_t limit) {
 
 }  // namespace
 
-uint32_t RateBudget::StepAt(const State& state, uint32_t correlation) {
+uint32_t RateBudget::FindStep(const State& state, uint32_t correlation) {
   const uint32_t remembered = std::min(state.steps_made, kSteps);
   for (uint32_t back = 1; back <= remembered; ++back) {
     const Step& step = state.steps[(state.steps_made - back) % kSteps];

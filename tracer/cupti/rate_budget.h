@@ -95,7 +95,10 @@ class RateBudget {
     const uint32_t of_calls = StepAt(classes_[kCalls], correlation);
     return of == kCalls ? of_calls : std::max(of_calls, StepAt(classes_[kNodes], correlation));
   }
-  static uint32_t StepAt(const State& state, uint32_t correlation);
+  static uint32_t StepAt(const State& state, uint32_t correlation) {
+    return state.steps_made == 0 ? state.first_log2 : FindStep(state, correlation);
+  }
+  static uint32_t FindStep(const State& state, uint32_t correlation);
   void NoteId(uint32_t correlation);
   bool Chooses(Class of, uint32_t correlation, uint64_t time);
   static void Watch(State* state, uint64_t number);

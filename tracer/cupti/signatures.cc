@@ -31,17 +31,32 @@ uint64_t HashBytes(const void* data, size_t bytes) {
   return hash ^ hash >> 32;
 }
 
+constexpr size_t kWords = sizeof(LaunchSignature) / 8;
+
+uint64_t Word(const LaunchSignature& signature, size_t index) {
+  uint64_t word;
+  memcpy(&word, reinterpret_cast<const char*>(&signature) + 8 * index, 8);
+  return word;
+}
+
 // A multiplier for each word, so that none of the products waits for another.
 uint64_t HashOf(const LaunchSignature& signature) {
-  constexpr size_t kWords = sizeof(LaunchSignature) / 8;
-  uint64_t words[kWords];
-  memcpy(words, &signature, sizeof(words));
   uint64_t hash = 0, multiplier = 0x9e3779b97f4a7c15u;
-  for (const uint64_t word : words) {
+  for (size_t i = 0; i < kWords; ++i) {
+    const uint64_t word = Word(signature, i);
     hash += (word ^ word >> 32) * multiplier;
     multiplier += 0xbf58476d1ce4e5b8u;
   }
   return hash ^ hash >> 32;
+}
+
+// By words, as one of them was stored by words just now: where more is loaded at once than was
+// stored, as memcmp does, the processor waits.
+bool AreSame(const LaunchSignature& x, const LaunchSignature& y) {
+  for (size_t i = 0; i < kWords; ++i) {
+    if (Word(x, i) != Word(y, i)) return false;
+  }
+  return true;
 }
 
 void PutTriple(int field, const uint32_t (&values)[3], codec::PbWriter* writer) {
@@ -75,14 +90,13 @@ void Put(uint32_t id, const LaunchSignature& s, uint32_t matrix_ops, codec::PbWr
 }  // namespace
 
 uint32_t Signatures::Intern(const LaunchSignature& signature, const char* kernel) {
-  if (last_ != 0 && memcmp(&signatures_[last_ - kFirstId], &signature, sizeof(signature)) == 0)
-    return last_;
+  if (last_ != 0 && AreSame(signatures_[last_ - kFirstId], signature)) return last_;
   if ((signatures_.size() + 1) * 2 > index_.size()) Grow();
   const size_t mask = index_.size() - 1;
   size_t at = HashOf(signature) & mask;
   for (; index_[at] != 0; at = (at + 1) & mask) {
     const uint32_t id = index_[at];
-    if (memcmp(&signatures_[id - kFirstId], &signature, sizeof(signature)) == 0) return last_ = id;
+    if (AreSame(signatures_[id - kFirstId], signature)) return last_ = id;
   }
   if (signatures_.size() >= kMost) {
     ++refused_;
@@ -119,12 +133,9 @@ uint64_t Signatures::memory_bytes() const {
          (matrix_ops_.capacity() + index_.capacity()) * sizeof(uint32_t);
 }
 
-uint32_t NameCache::Id(const char* text) {
-  if (text == nullptr) text = "";
+uint32_t NameCache::Check(const char* text) {
   if (entries_.empty()) entries_.resize(kEntries);
-  const auto address = reinterpret_cast<uintptr_t>(text);
-  Entry& entry = entries_[(address >> 3 ^ address >> 15) & (kEntries - 1)];
-  if (entry.at == text && entry.buffer == buffer_) return entry.id;
+  Entry& entry = entries_[PlaceOf(text)];
   const size_t length = strnlen(text, kMostNameBytes);
   const uint64_t hash = HashBytes(text, length);
   if (entry.at != text || entry.length != length || entry.hash != hash) {

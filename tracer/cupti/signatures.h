@@ -18,25 +18,25 @@
 
 namespace gpuprof::tracer::cupti {
 
-// All numbers but the name's are as in CUPTI's kernel record.
+// All numbers but the name's are as in CUPTI's kernel record, and lie as they do there.
 struct LaunchSignature {
-  uint32_t name = 0;  // string id
   uint32_t device = 0;
   uint32_t context = 0;
   uint32_t grid[3] = {};
   uint32_t block[3] = {};
-  uint32_t cluster[3] = {};
-  uint32_t registers = 0;
   uint32_t static_shared = 0;
   uint32_t dynamic_shared = 0;
-  uint32_t shared_executed = 0;
   uint32_t local_per_thread = 0;
-  uint32_t cache_config = 0;
-  uint32_t launch_type = 0;
-  uint32_t device_launched = 0;
+  uint32_t name = 0;  // string id
+  uint32_t cluster[3] = {};
+  uint32_t shared_executed = 0;
   uint64_t local_bytes = 0;
+  uint32_t device_launched = 0;
+  uint16_t registers = 0;
+  uint8_t cache_config = 0;
+  uint8_t launch_type = 0;
 };
-static_assert(sizeof(LaunchSignature) == 20 * 4 + 8, "compared as bytes: no padding");
+static_assert(sizeof(LaunchSignature) == 10 * 8, "compared by words: no padding");
 
 class Signatures {
  public:
@@ -75,7 +75,13 @@ class NameCache {
   // What was checked is checked again.
   void NextBuffer() { ++buffer_; }
   // Null is "".
-  uint32_t Id(const char* text);
+  uint32_t Id(const char* text) {
+    if (text != nullptr && !entries_.empty()) {
+      const Entry& entry = entries_[PlaceOf(text)];
+      if (entry.at == text && entry.buffer == buffer_) return entry.id;
+    }
+    return Check(text != nullptr ? text : "");
+  }
 
  private:
   struct Entry {
@@ -86,6 +92,12 @@ class NameCache {
     uint64_t buffer = 0;  // in which it was checked last
   };
   static constexpr uint32_t kEntries = 4096;  // a cache: what it forgets is interned again
+
+  static size_t PlaceOf(const char* text) {
+    const auto address = reinterpret_cast<uintptr_t>(text);
+    return (address >> 3 ^ address >> 15) & (kEntries - 1);
+  }
+  uint32_t Check(const char* text);
 
   codec::InternTables* strings_;
   std::vector<Entry> entries_;
