@@ -186,6 +186,8 @@ class Record {
   Record(const void* at, size_t bytes) : at_(static_cast<const uint8_t*>(at)), bytes_(bytes) {}
   Activity kind() const { return static_cast<Activity>(U32(0)); }
   size_t bytes() const { return bytes_; }
+  // Its beginning, of which it holds as much: where that is a constant nothing is asked any longer.
+  Record First(size_t bytes) const { return Record(at_, bytes); }
   uint8_t U8(size_t offset) const { return Read<uint8_t>(offset); }
   uint16_t U16(size_t offset) const { return Read<uint16_t>(offset); }
   uint32_t U32(size_t offset) const { return Read<uint32_t>(offset); }

@@ -14,6 +14,9 @@ namespace {
 
 using proto::ChunkKind;
 
+// What records of all libraries of late hold.
+constexpr size_t kKernelBytes = kernel::kDeviceLaunched, kApiBytes = api::kResult + 4;
+
 uint64_t Pair(uint32_t first, uint32_t second) { return first | uint64_t{second} << 32; }
 
 // Two fields, one behind the other.
@@ -24,7 +27,8 @@ uint64_t PairAt(const Record& record, size_t offset) {
 
 // By words, which is how Signatures looks at them: a processor must wait for what it has just
 // stored where it loads that together with its neighbours.
-LaunchSignature SignatureOf(const Record& record, uint32_t name) {
+[[gnu::always_inline]] inline LaunchSignature SignatureOf(const Record& record, uint32_t name,
+                                                          uint8_t device_launched) {
   static_assert(kernel::kContext == kernel::kDevice + 4 && kernel::kBlock == kernel::kGrid + 12);
   static_assert(kernel::kStaticShared == kernel::kBlock + 12 &&
                 kernel::kDynamicShared == kernel::kStaticShared + 4);
@@ -43,9 +47,9 @@ LaunchSignature SignatureOf(const Record& record, uint32_t name) {
       Pair(record.U32(kernel::kCluster + 8), record.U32(kernel::kSharedExecuted)));
   s.local_bytes = record.U64(kernel::kLocalTotal);
   put(offsetof(LaunchSignature, device_launched),
-      Pair(record.U8(kernel::kDeviceLaunched), record.U16(kernel::kRegisters) |
-                                                   uint32_t{record.U8(kernel::kCacheConfig)} << 16 |
-                                                   uint32_t{record.U8(kernel::kLaunchType)} << 24));
+      Pair(device_launched, record.U16(kernel::kRegisters) |
+                                uint32_t{record.U8(kernel::kCacheConfig)} << 16 |
+                                uint32_t{record.U8(kernel::kLaunchType)} << 24));
   return s;
 }
 
@@ -54,7 +58,8 @@ uint64_t RecordingOf(uint64_t sync_id) {
   return sync_id == kNoId || sync_id == UINT64_MAX ? 0 : sync_id;
 }
 
-void ReadCall(const Record& record, uint32_t function, ApiCall* call) {
+[[gnu::always_inline]] inline void ReadCall(const Record& record, uint32_t function,
+                                            ApiCall* call) {
   call->start = record.U64(api::kStart);
   call->end = record.U64(api::kEnd);
   call->tid = record.U32(api::kThread);
@@ -149,8 +154,8 @@ bool ActivitySorter::HasTimes(uint64_t start, uint64_t end) {
   return true;
 }
 
-void ActivitySorter::TakeKernel(const Record& record) {
-  ++counters_.kernels;
+[[gnu::always_inline]] inline void ActivitySorter::AppendKernel(const Record& record,
+                                                                uint8_t device_launched) {
   const uint64_t start = record.U64(kernel::kStart), end = record.U64(kernel::kEnd);
   if (!HasTimes(start, end)) return;
   const char* text = record.Text(kernel::kName);
@@ -159,13 +164,21 @@ void ActivitySorter::TakeKernel(const Record& record) {
                             record.U32(kernel::kStream));
   const uint64_t row[] = {end,
                           end - start,
-                          signatures_.Intern(SignatureOf(record, name), text),
+                          signatures_.Intern(SignatureOf(record, name, device_launched), text),
                           record.U32(kernel::kCorrelation),
                           record.U32(kernel::kGraph),
                           record.U64(kernel::kGraphNode)};
   if (row[4] != 0) graphs_.SawNode(record.U32(kernel::kGraph), row[5]);
   const RateBudget::Class of = ClassOf(row[4]);
   AppendChosen(of, row[3], &stream->kernels[of], ChunkKind::kKernel, stream->track, row);
+}
+
+void ActivitySorter::TakeKernel(const Record& record) {
+  ++counters_.kernels;
+  const uint8_t device_launched = record.U8(kernel::kDeviceLaunched);
+  if (record.bytes() >= kKernelBytes)
+    return AppendKernel(record.First(kKernelBytes), device_launched);
+  AppendKernel(record, device_launched);
 }
 
 void ActivitySorter::TakeCopy(const Record& record) {
@@ -239,7 +252,11 @@ void ActivitySorter::TakeCall(const Record& record, const FunctionNames& names) 
   if (!names.IsRecorded(domain, id)) return;
   // In its place: one that is made elsewhere and copied costs more than all its fields.
   ApiCall& call = calls->emplace_back();
-  ReadCall(record, proto::ApiFunction(domain, id), &call);
+  if (record.bytes() >= kApiBytes) {
+    ReadCall(record.First(kApiBytes), proto::ApiFunction(domain, id), &call);
+  } else {
+    ReadCall(record, proto::ApiFunction(domain, id), &call);
+  }
   if (!HasTimes(call.start, call.end)) calls->pop_back();
 }
 

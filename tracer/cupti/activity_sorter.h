@@ -97,6 +97,7 @@ class ActivitySorter {
   void Take(const Record& record, const FunctionNames& names);
   void TakeCall(const Record& record, const FunctionNames& names);
   void TakeKernel(const Record& record);
+  void AppendKernel(const Record& record, uint8_t device_launched);
   void TakeCopy(const Record& record);
   void TakePeerCopy(const Record& record);
   void TakeSet(const Record& record);

@@ -43,8 +43,7 @@ uint64_t Word(const LaunchSignature& signature, size_t index) {
 uint64_t HashOf(const LaunchSignature& signature) {
   uint64_t hash = 0, multiplier = 0x9e3779b97f4a7c15u;
   for (size_t i = 0; i < kWords; ++i) {
-    const uint64_t word = Word(signature, i);
-    hash += (word ^ word >> 32) * multiplier;
+    hash += Word(signature, i) * multiplier;
     multiplier += 0xbf58476d1ce4e5b8u;
   }
   return hash ^ hash >> 32;

@@ -29,16 +29,10 @@ void EachBuffer(const Stream& stream, Visit visit) {
 
 }  // namespace
 
-Stream* StreamTable::Of(uint32_t device, uint32_t context, uint32_t stream) {
-  // A context is of one device, also where it is not told which.
-  const bool any_device = device == kNoId && context != kNoId;
-  const auto is_it = [&](const auto& known) {
-    return known.stream == stream && known.context == context &&
-           (known.device == device || any_device);
-  };
-  if (last_ != nullptr && is_it(*last_)) return last_;
+Stream* StreamTable::Find(uint32_t device, uint32_t context, uint32_t stream) {
   const uint64_t key = KeyOf(context, stream);
-  uint32_t at = index_.Find(key, [&](uint32_t place) { return is_it(known_[place]); });
+  uint32_t at = index_.Find(
+      key, [&](uint32_t place) { return IsIt(known_[place], device, context, stream); });
   if (at == PlaceIndex::kNone) {
     at = static_cast<uint32_t>(known_.size());
     known_.push_back({.device = device,

@@ -51,7 +51,10 @@ class StreamTable {
 
   // Made where there is none yet. Of a context without a device it is the one that is known of it.
   // Until RowsAreWritten.
-  Stream* Of(uint32_t device, uint32_t context, uint32_t stream);
+  Stream* Of(uint32_t device, uint32_t context, uint32_t stream) {
+    if (last_ != nullptr && IsIt(*last_, device, context, stream)) return last_;
+    return Find(device, context, stream);
+  }
   // There is something new to tell of it.
   void Renew(uint32_t context, uint32_t stream);
   // By what its streams have told; kNoId: not told.
@@ -79,6 +82,13 @@ class StreamTable {
   static uint64_t KeyOf(uint32_t context, uint32_t stream) {
     return uint64_t{context} << 32 | stream;
   }
+  // A context is of one device, also where it is not told which.
+  template <typename Entry>
+  static bool IsIt(const Entry& known, uint32_t device, uint32_t context, uint32_t stream) {
+    return known.stream == stream && known.context == context &&
+           (known.device == device || (device == kNoId && context != kNoId));
+  }
+  Stream* Find(uint32_t device, uint32_t context, uint32_t stream);
   void NoteDevice(uint32_t device, uint32_t context);
   void GiveUpBuffers(std::vector<const codec::SpanBuffer*>* unused);
   void ForgetOldest();
