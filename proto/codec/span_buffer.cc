@@ -6,6 +6,7 @@
 #include "proto/codec/span_buffer.h"
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <utility>
 
@@ -25,8 +26,8 @@ constexpr uint64_t kKeptValues = 8192;
 constexpr uint32_t kFewRows = 512;
 // From how many rows on sorting digit by digit is faster than by comparison.
 constexpr uint32_t kManyRows = 1024;
-constexpr int kDigitBits = 11;
-constexpr uint64_t kDigits = 1 << kDigitBits;
+constexpr int kMostDigitBits = 11, kMostTurns = 3;
+static_assert(kMostDigitBits * kMostTurns >= 32);
 // Rows that the builder is given at once.
 constexpr uint32_t kAtOnce = 64;
 
@@ -62,33 +63,42 @@ uint64_t SpanBuffer::memory_bytes() const {
 void SpanBuffer::Sort() {
   order_.resize(count_);
   if (is_sorted_) return std::iota(order_.begin(), order_.end(), uint64_t{0});
-  uint64_t first = ~uint64_t{0}, last = 0;
-  for (uint32_t i = 0; i < count_; ++i) {
-    const uint64_t end = Row(i)[kEnd];
-    first = std::min(first, end);
-    last = std::max(last, end);
-  }
-  if (last - first > UINT32_MAX) {
+  const uint64_t range = most_end_ - least_end_;
+  if (range > UINT32_MAX) {
     std::iota(order_.begin(), order_.end(), uint64_t{0});
     return std::sort(order_.begin(), order_.end(), [this](uint64_t x, uint64_t y) {
       const uint64_t end_x = Row(IndexIn(x))[kEnd], end_y = Row(IndexIn(y))[kEnd];
       return end_x != end_y ? end_x < end_y : x < y;
     });
   }
-  for (uint32_t i = 0; i < count_; ++i) order_[i] = (Row(i)[kEnd] - first) << 32 | i;
-  if (count_ < kManyRows) return std::sort(order_.begin(), order_.end());
-  SortByDigits(last - first);
+  if (count_ >= kManyRows) return SortByDigits(static_cast<uint32_t>(range));
+  for (uint32_t i = 0; i < count_; ++i) order_[i] = (Row(i)[kEnd] - least_end_) << 32 | i;
+  std::sort(order_.begin(), order_.end());
 }
 
-// The lowest digit first, each time keeping the order among equals.
-void SpanBuffer::SortByDigits(uint64_t range) {
+// The lowest digit first, each time keeping the order among equals. How often each digit comes in
+// each place is counted once.
+void SpanBuffer::SortByDigits(uint32_t range) {
+  const int bits = std::bit_width(range);
+  const int turns = (bits + kMostDigitBits - 1) / kMostDigitBits;
+  const int digit_bits = turns != 0 ? (bits + turns - 1) / turns : 1;
+  const uint64_t mask = (uint64_t{1} << digit_bits) - 1;
+  uint32_t place[kMostTurns][1 << kMostDigitBits];
+  for (int turn = 0; turn < turns; ++turn) std::fill_n(place[turn], mask + 1, 0);
+  for (uint32_t i = 0; i < count_; ++i) {
+    const uint64_t time = Row(i)[kEnd] - least_end_;
+    order_[i] = time << 32 | i;
+    for (int turn = 0; turn < turns; ++turn) ++place[turn][time >> turn * digit_bits & mask];
+  }
   sorted_.resize(count_);
-  for (int shift = 32; range != 0; shift += kDigitBits, range >>= kDigitBits) {
-    uint32_t place[kDigits] = {};
-    for (const uint64_t value : order_) ++place[value >> shift & (kDigits - 1)];
+  for (int turn = 0; turn < turns; ++turn) {
+    uint32_t* const at = place[turn];
     uint32_t before = 0;
-    for (uint32_t& at : place) at = std::exchange(before, before + at);
-    for (const uint64_t value : order_) sorted_[place[value >> shift & (kDigits - 1)]++] = value;
+    for (uint64_t digit = 0; digit <= mask; ++digit) {
+      at[digit] = std::exchange(before, before + at[digit]);
+    }
+    const int shift = 32 + turn * digit_bits;
+    for (const uint64_t value : order_) sorted_[at[value >> shift & mask]++] = value;
     order_.swap(sorted_);
   }
 }
@@ -113,7 +123,6 @@ std::vector<uint32_t> SpanBuffer::TellingSpans() const {
 // that shines through.
 SpanTick SpanBuffer::FindTick() const {
   const uint64_t base = StartOf(Row(0));
-  uint64_t first = base, last = base;
   uint64_t tick = 0;
   ExactTick exact;
   const auto fit = [&](uint64_t span) {
@@ -129,11 +138,11 @@ SpanTick SpanBuffer::FindTick() const {
   }
   if (tick == 0 || tick > kMostTick) return {};
   if (tick != 1) return {tick, 0, true};
-  for (uint32_t i = 0; i < count_; ++i) {
-    first = std::min(first, StartOf(Row(i)));
-    last = std::max(last, Row(i)[kEnd]);
-  }
-  return last - first < kFarthestRounded ? FindRoundedTick(TellingSpans()) : SpanTick();
+  const SpanTick rounded = FindRoundedTick(TellingSpans());
+  if (rounded.is_exact) return rounded;
+  uint64_t first = base;
+  for (uint32_t i = 0; i < count_; ++i) first = std::min(first, StartOf(Row(i)));
+  return most_end_ - first < kFarthestRounded ? rounded : SpanTick();
 }
 
 ChunkBuilder* SpanBuffer::Encode() {
@@ -155,6 +164,8 @@ ChunkBuilder* SpanBuffer::Encode() {
   count_ = 0;
   used_ = 0;
   last_end_ = 0;
+  least_end_ = ~uint64_t{0};
+  most_end_ = 0;
   is_sorted_ = true;
   if (!is_needed && room_ > kKeptValues) GiveRowsBack();
   return builder;

@@ -10,6 +10,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -65,6 +66,8 @@ class SpanBuffer {
     if (used_ == room_) MakeRoom();
     if (end < last_end_) is_sorted_ = false;
     last_end_ = end;
+    least_end_ = std::min(least_end_, end);
+    most_end_ = std::max(most_end_, end);
     uint64_t* row = &rows_[used_];
     used_ += columns_;
     ++count_;
@@ -73,7 +76,7 @@ class SpanBuffer {
   void MakeRoom();
   uint64_t StartOf(const uint64_t* row) const;
   void Sort();
-  void SortByDigits(uint64_t range);
+  void SortByDigits(uint32_t range);
   void GiveRowsBack();
   SpanTick FindTick() const;
   std::vector<uint32_t> TellingSpans() const;
@@ -87,6 +90,7 @@ class SpanBuffer {
   uint32_t sampled_one_in_ = 1;
   bool is_sorted_ = true;
   uint64_t last_end_ = 0;
+  uint64_t least_end_ = ~uint64_t{0}, most_end_ = 0;
   std::unique_ptr<uint64_t[]> rows_;
   size_t used_ = 0, room_ = 0;  // of rows_, in values
   // Time since the earliest row << 32 | index, as long as all times fit; else the index alone.
