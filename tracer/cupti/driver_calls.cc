@@ -16,27 +16,30 @@ bool IsInside(const ApiCall& call, const Outer& outer) {
 
 }  // namespace
 
-DriverCalls::Newest* DriverCalls::NewestOf(uint32_t tid) {
-  if (last_newest_ == PlaceIndex::kNone || newest_[last_newest_].tid != tid)
-    last_newest_ =
-        newest_index_.Find(tid, [&](uint32_t place) { return newest_[place].tid == tid; });
-  return last_newest_ != PlaceIndex::kNone ? &newest_[last_newest_] : nullptr;
+// One whose thread has none yet is its newest at once.
+DriverCalls::Newest* DriverCalls::NewestOf(uint32_t tid, const ApiCall* first) {
+  if (last_newest_ != PlaceIndex::kNone && newest_[last_newest_].tid == tid)
+    return &newest_[last_newest_];
+  last_newest_ = newest_index_.Find(tid, [&](uint32_t place) { return newest_[place].tid == tid; });
+  if (last_newest_ == PlaceIndex::kNone) {
+    if (first == nullptr) return nullptr;
+    last_newest_ = static_cast<uint32_t>(newest_.size());
+    newest_.push_back({tid, first->correlation, first->start});
+    newest_index_.Add(tid, last_newest_);
+  }
+  return &newest_[last_newest_];
 }
 
-void DriverCalls::NoteNewest(const ApiCall& call) {
-  Newest* newest = NewestOf(call.tid);
-  if (newest == nullptr) {
-    last_newest_ = static_cast<uint32_t>(newest_.size());
-    newest_.push_back({call.tid, call.correlation, call.start});
-    newest_index_.Add(call.tid, last_newest_);
-  } else if (call.start >= newest->start) {
-    newest->correlation = call.correlation;
-    newest->start = call.start;
-  }
+[[gnu::always_inline]] inline void DriverCalls::NoteNewest(const ApiCall& call) {
+  const bool is_last = last_newest_ != PlaceIndex::kNone && newest_[last_newest_].tid == call.tid;
+  Newest* newest = is_last ? &newest_[last_newest_] : NewestOf(call.tid, &call);
+  if (call.start < newest->start) return;
+  newest->correlation = call.correlation;
+  newest->start = call.start;
 }
 
 bool DriverCalls::IsFollowed(const ApiCall& call) {
-  const Newest* newest = NewestOf(call.tid);
+  const Newest* newest = NewestOf(call.tid, nullptr);
   return newest != nullptr && newest->start >= call.end && newest->correlation != call.correlation;
 }
 
@@ -44,7 +47,8 @@ bool DriverCalls::IsFollowed(const ApiCall& call) {
 // forgotten, it is held until the thread makes another, or for as long as any is.
 void DriverCalls::ForgetThreads() {
   for (const Held& held : held_) {
-    if (Newest* newest = NewestOf(held.call.tid); newest != nullptr) newest->is_wanted = true;
+    if (Newest* newest = NewestOf(held.call.tid, nullptr); newest != nullptr)
+      newest->is_wanted = true;
   }
   std::erase_if(newest_, [](const Newest& newest) { return !newest.is_wanted; });
   newest_index_.Clear();
@@ -62,8 +66,6 @@ void DriverCalls::Link(uint32_t index) {
 }
 
 void DriverCalls::Hold(const ApiCall& call) {
-  // What is inside of a call begins no later one.
-  if (IsInside(call, seen_[call.correlation % kSeen])) return;
   NoteNewest(call);
   if (first_.empty()) first_.resize(kBuckets);
   held_.push_back({.call = call});
@@ -76,7 +78,10 @@ void DriverCalls::Take(const std::vector<ApiCall>& runtime, const std::vector<Ap
     NoteNewest(call);
     seen_[call.correlation % kSeen] = {call.tid, call.correlation, call.start, call.end};
   }
-  for (const ApiCall& call : driver) Hold(call);
+  for (const ApiCall& call : driver) {
+    // What is inside of a call begins no later one.
+    if (!IsInside(call, seen_[call.correlation % kSeen])) Hold(call);
+  }
   // Earlier ones, and those whose call around found no room among the newest.
   if (held_.empty()) return;
   for (const ApiCall& call : runtime) Forget(call);

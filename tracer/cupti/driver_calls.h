@@ -72,8 +72,8 @@ class DriverCalls {
   void Link(uint32_t index);
   void NoteNewest(const ApiCall& call);
   bool IsFollowed(const ApiCall& call);
-  // Null: its calls are not known, or not any longer.
-  Newest* NewestOf(uint32_t tid);
+  // Null: its calls are not known, or not any longer, and no `first` of them is given.
+  Newest* NewestOf(uint32_t tid, const ApiCall* first);
   void ForgetThreads();
   void ReleaseHeld(uint64_t now, uint64_t limit, bool all, std::vector<ApiCall>* out);
 
