@@ -156,7 +156,10 @@ ChunkBuilder* SpanBuffer::Encode() {
   const uint64_t* rows[kAtOnce];
   for (uint32_t done = 0; done < count_;) {
     const uint32_t some = std::min(count_ - done, kAtOnce);
-    for (uint32_t i = 0; i < some; ++i) rows[i] = Row(IndexIn(order_[done + i]));
+    for (uint32_t i = 0; i < some; ++i) {
+      rows[i] = Row(IndexIn(order_[done + i]));
+      if (done + i + kAtOnce < count_) __builtin_prefetch(Row(IndexIn(order_[done + i + kAtOnce])));
+    }
     builder->AppendRows(rows, some);
     done += some;
   }
