@@ -178,6 +178,16 @@ void ChunkBuilder::PutResiduals(Column* column, uint64_t* residuals, uint32_t co
       at[1] = static_cast<uint8_t>(value >> 7);
       at += 1 + more;
     }
+  } else if (all < uint64_t{1} << 28) {
+    // Up to four, likewise.
+    for (uint32_t i = 0; i < count; ++i) {
+      const auto value = static_cast<uint32_t>(residuals[i]);
+      const uint32_t second = value >> 7 != 0, third = value >> 14 != 0, fourth = value >> 21 != 0;
+      const uint32_t coded = (value & 0x7f) | (value << 1 & 0x7f00) | (value << 2 & 0x7f0000) |
+                             (value << 3 & 0x7f000000) | second << 7 | third << 15 | fourth << 23;
+      std::memcpy(at, &coded, sizeof(coded));
+      at += 1 + second + third + fourth;
+    }
   } else {
     for (uint32_t i = 0; i < count; ++i) at = PutVarint(at, residuals[i]);
   }
