@@ -120,12 +120,12 @@ void ChunkBuilder::PutSpans(Block* block) {
     }
     PutResiduals(&slip_, slip, count);
   }
+  uint64_t key[kBlockRows], foreseen_duration[kBlockRows];
+  for (uint32_t i = 0; i < count; ++i) key[i] = block->rows[i][kKeyColumn];
+  history_.Foresee(count, key, gap, duration, foreseen, foreseen_duration);
   for (uint32_t i = 0; i < count; ++i) {
-    history_.Enter(block->rows[i][kKeyColumn]);
-    const uint64_t took = duration[i];
-    foreseen[i] = gap[i] - history_.gap();
-    duration[i] = took - history_.duration();
-    history_.Note(gap[i], took);
+    foreseen[i] = gap[i] - foreseen[i];
+    duration[i] -= foreseen_duration[i];
   }
   if (gaps_ != Gaps::kForeseen) PutResiduals(&column_[kEndColumn], gap, count);
   if (gaps_ != Gaps::kPlain) PutResiduals(&foreseen_gap_, foreseen, count);

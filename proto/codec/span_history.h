@@ -12,6 +12,7 @@
 #pragma once
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "proto/codec/slot_mix.h"
@@ -25,15 +26,10 @@ class SpanHistory {
 
   // The span's place; before gap(), duration() and Note().
   void Enter(uint64_t key) {
-    constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
-    place_ = ((keys_before_[1] * kMix ^ keys_before_[0]) * kMix) ^ key;
-    key_ = key;
-    keys_before_[1] = keys_before_[0];
-    keys_before_[0] = key;
-    found_ = places_.Find(place_);
-    if (found_ != nullptr) return;
-    known_ = keys_.Find(key);
-    fresh_ = known_ != nullptr ? *known_ : Values();
+    const uint64_t place = PlaceOf(key, keys_before_[0], keys_before_[1]);
+    keys_before_[1] = std::exchange(keys_before_[0], key);
+    found_ = places_.Find(place);
+    if (found_ == nullptr) EnterNew(key, place);
   }
 
   // Foreseen, in ticks; signed values that wrap.
@@ -50,6 +46,30 @@ class SpanHistory {
       keys_.Insert(key_, fresh_);
     }
     if (places_.used() < kMostPlaces) places_.Insert(place_, fresh_);
+  }
+
+  // Enter and Note of some spans one after the other: what was foreseen of each.
+  void Foresee(uint32_t count, const uint64_t* keys, const uint64_t* gaps,
+               const uint64_t* durations, uint64_t* foreseen_gaps, uint64_t* foreseen_durations) {
+    uint64_t before = keys_before_[0], before_it = keys_before_[1];
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t key = keys[i];
+      const uint64_t place = PlaceOf(key, before, before_it);
+      before_it = std::exchange(before, key);
+      Values* found = places_.Find(place);
+      if (__builtin_expect(found == nullptr, 0)) {
+        found = EnterNew(key, place);
+        foreseen_gaps[i] = Median(found->gap);
+        foreseen_durations[i] = Median(found->duration);
+        Note(gaps[i], durations[i]);
+        continue;
+      }
+      foreseen_gaps[i] = Median(found->gap);
+      foreseen_durations[i] = Median(found->duration);
+      found->Push(gaps[i], durations[i]);
+    }
+    keys_before_[0] = before;
+    keys_before_[1] = before_it;
   }
 
   // Forgets everything; keeps small tables' memory.
@@ -133,6 +153,19 @@ class SpanHistory {
     std::vector<Slot> slots_;
     uint32_t used_ = 0;
   };
+
+  static uint64_t PlaceOf(uint64_t key, uint64_t before, uint64_t before_it) {
+    constexpr uint64_t kMix = 0x9e3779b97f4a7c15u;
+    return ((before_it * kMix ^ before) * kMix) ^ key;
+  }
+  Values* EnterNew(uint64_t key, uint64_t place) {
+    key_ = key;
+    place_ = place;
+    found_ = nullptr;
+    known_ = keys_.Find(key);
+    fresh_ = known_ != nullptr ? *known_ : Values();
+    return &fresh_;
+  }
 
   static uint64_t Median(const uint64_t (&value)[3]) {
     // Without a branch: which one it is cannot be foreseen.
