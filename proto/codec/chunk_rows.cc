@@ -54,6 +54,7 @@ struct ChunkBuilder::Block {
   uint32_t count;
   uint64_t start[kBlockRows];
   uint64_t end[kBlockRows];
+  uint64_t key[kBlockRows];  // of a chained table
 };
 
 void ChunkBuilder::AppendRows(const uint64_t* const* rows, uint32_t count) {
@@ -120,13 +121,8 @@ void ChunkBuilder::PutSpans(Block* block) {
     }
     PutResiduals(&slip_, slip, count);
   }
-  uint64_t key[kBlockRows], foreseen_duration[kBlockRows];
-  for (uint32_t i = 0; i < count; ++i) key[i] = block->rows[i][kKeyColumn];
-  history_.Foresee(count, key, gap, duration, foreseen, foreseen_duration);
-  for (uint32_t i = 0; i < count; ++i) {
-    foreseen[i] = gap[i] - foreseen[i];
-    duration[i] -= foreseen_duration[i];
-  }
+  for (uint32_t i = 0; i < count; ++i) block->key[i] = block->rows[i][kKeyColumn];
+  history_.Foresee(count, block->key, gap, duration, foreseen);
   if (gaps_ != Gaps::kForeseen) PutResiduals(&column_[kEndColumn], gap, count);
   if (gaps_ != Gaps::kPlain) PutResiduals(&foreseen_gap_, foreseen, count);
   PutResiduals(&column_[kDurationColumn], duration, count);

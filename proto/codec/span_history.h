@@ -48,25 +48,25 @@ class SpanHistory {
     if (places_.used() < kMostPlaces) places_.Insert(place_, fresh_);
   }
 
-  // Enter and Note of some spans one after the other: what was foreseen of each.
-  void Foresee(uint32_t count, const uint64_t* keys, const uint64_t* gaps,
-               const uint64_t* durations, uint64_t* foreseen_gaps, uint64_t* foreseen_durations) {
+  // Enters and notes some spans, one after the other. Puts how much longer than foreseen the gaps
+  // were into `beside`, and of the durations into their places.
+  void Foresee(uint32_t count, const uint64_t* keys, uint64_t* gaps, uint64_t* durations,
+               uint64_t* beside) {
     uint64_t before = keys_before_[0], before_it = keys_before_[1];
     for (uint32_t i = 0; i < count; ++i) {
-      const uint64_t key = keys[i];
-      const uint64_t place = PlaceOf(key, before, before_it);
-      before_it = std::exchange(before, key);
+      const uint64_t place = PlaceOf(keys[i], before, before_it);
+      before_it = std::exchange(before, keys[i]);
       Values* found = places_.Find(place);
-      if (__builtin_expect(found == nullptr, 0)) {
-        found = EnterNew(key, place);
-        foreseen_gaps[i] = Median(found->gap);
-        foreseen_durations[i] = Median(found->duration);
-        Note(gaps[i], durations[i]);
-        continue;
+      const bool is_new = found == nullptr;
+      if (__builtin_expect(is_new, 0)) found = EnterNew(keys[i], place);
+      const uint64_t duration = durations[i];
+      beside[i] = gaps[i] - Median(found->gap);
+      durations[i] = duration - Median(found->duration);
+      if (__builtin_expect(is_new, 0)) {
+        Note(gaps[i], duration);
+      } else {
+        found->Push(gaps[i], duration);
       }
-      foreseen_gaps[i] = Median(found->gap);
-      foreseen_durations[i] = Median(found->duration);
-      found->Push(gaps[i], durations[i]);
     }
     keys_before_[0] = before;
     keys_before_[1] = before_it;

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <map>
+#include <random>
 #include <utility>
 
 #include "tests/unit/codec/codec_test_util.h"
@@ -287,6 +288,41 @@ TEST(ChunkReader, SpansWithoutForesight) {
   writer.Close();
   EXPECT_EQ(RowsOf(chunk), rows);
   EXPECT_EQ(ReadRows(ReadBytes(path), 1, ChunkKind::kKernel), rows);
+}
+
+// Across the row from which on one column of gaps is written alone, with varints of all lengths and
+// columns that are zero for long.
+TEST(ChunkBuilder, RowsGivenAtOnceAreAsRowsGivenOneByOne) {
+  std::mt19937_64 random(5);
+  for (const proto::TableSpec& table : proto::kTables) {
+    if (!proto::IsCuptiKind(table.kind)) continue;
+    std::vector<Row> rows;
+    uint64_t time = 1'000'000'000'000;
+    for (size_t i = 0; i < 9000; ++i) {
+      time += random() >> (i % 1000 == 0 ? 20 : 56 - i / 100 % 2 * 8);
+      Row row(static_cast<size_t>(table.columns));
+      for (size_t column = 1; column < row.size(); ++column)
+        row[column] = i < 100 * column ? 0 : random() >> (i / 500 % 2 == 0 ? 57 : random() % 64);
+      row[0] = time;
+      row[1] %= 1 << 20;
+      row[2] %= 50;
+      rows.push_back(row);
+    }
+    std::vector<const uint64_t*> places;
+    for (const Row& row : rows) places.push_back(row.data());
+    ChunkBuilder one_by_one(table.kind, 1, 0), at_once(table.kind, 1, 0),
+        in_parts(table.kind, 1, 0);
+    for (const Row& row : rows) AppendRow(&one_by_one, row);
+    at_once.AppendRows(places.data(), 9000);
+    in_parts.AppendRows(places.data(), 70);
+    in_parts.AppendRows(places.data() + 70, 9000 - 70);
+    EXPECT_EQ(at_once.first_time(), one_by_one.first_time());
+    EXPECT_EQ(at_once.last_time(), one_by_one.last_time());
+    const std::vector<uint8_t> expected = FileOf(&one_by_one);
+    EXPECT_EQ(ReadRows(expected, 1, table.kind), rows) << table.name;
+    EXPECT_TRUE(FileOf(&at_once) == expected) << table.name;
+    EXPECT_TRUE(FileOf(&in_parts) == expected) << table.name;
+  }
 }
 
 TEST(ChunkBuilder, ATickIsForOneChunk) {
