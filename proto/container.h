@@ -16,7 +16,7 @@
 namespace gpuprof::proto {
 
 inline constexpr uint16_t kFormatMajor = 1;  // a reader refuses a newer major
-inline constexpr uint16_t kFormatMinor = 5;  // adds kinds and columns; older readers skip them
+inline constexpr uint16_t kFormatMinor = 6;  // adds kinds and columns; older readers skip them
 inline constexpr uint16_t kOldestReadableMajor = 1;
 
 inline constexpr uint32_t kSkippableFileHeader = 0x184D2A50u;
@@ -33,7 +33,8 @@ inline constexpr int kMaxWindowLog = 23;
 
 // Feature bits: what a reader must understand to read the file rightly.
 inline constexpr uint64_t kFeatureForeseenSpans = 1;  // Chunk.foresight, tick_fraction and slip
-inline constexpr uint64_t kKnownFeatures = kFeatureForeseenSpans;
+inline constexpr uint64_t kFeatureSlipRuns = 2;       // Chunk.slip_runs
+inline constexpr uint64_t kKnownFeatures = kFeatureForeseenSpans | kFeatureSlipRuns;
 
 struct SkippableHeader {
   uint32_t magic;

@@ -54,7 +54,7 @@ ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
 
 ChunkBuilder::~ChunkBuilder() {
   for (Column& column : column_) ::operator delete(column.begin);
-  ::operator delete(slip_.begin);
+  ::operator delete(slips_.begin);
   ::operator delete(foreseen_gap_.begin);
 }
 
@@ -179,7 +179,7 @@ uint64_t ChunkBuilder::memory_bytes() const {
     bytes += static_cast<uint64_t>(column.limit - column.begin);
   };
   for (const Column& column : column_) add(column);
-  add(slip_);
+  add(slips_);
   add(foreseen_gap_);
   return bytes;
 }
@@ -205,7 +205,8 @@ void ChunkBuilder::Reset() {
   SetTick(SpanTick());
   last_.Clear();
   history_.Clear();
-  Empty(&slip_);
+  Empty(&slips_);
+  rows_without_slip_ = 0;
   Empty(&foreseen_gap_);
 }
 
@@ -220,7 +221,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   for (const Column& column : column_) {
     columns_bytes += static_cast<uint64_t>(column.cursor - column.begin);
   }
-  columns_bytes += static_cast<uint64_t>(slip_.cursor - slip_.begin);
+  columns_bytes += static_cast<uint64_t>(slips_.cursor - slips_.begin);
   out->reserve(out->size() + columns_bytes + 160);
   const uint64_t chunk = writer.Begin(chunk_field::kTraceChunk);
   writer.Varint(chunk_field::kKind, static_cast<uint64_t>(kind_));
@@ -244,7 +245,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   for (int i = 0; i < table_->columns; ++i) {
     put(proto::kFirstColumnField + i, i == 0 ? gap : column_[i]);
   }
-  put(chunk_field::kSlip, slip_);
+  put(chunk_field::kSlipRuns, slips_);
   if (sampled_one_in_ > 1) writer.Varint(chunk_field::kSampledOneIn, sampled_one_in_);
   const uint64_t before = out->size();
   writer.End(chunk);

@@ -79,6 +79,8 @@ class ChunkBuilder {
   struct Block;
   void AppendBlock(const uint64_t* const* rows, uint32_t count);
   void PutSpans(Block* block);
+  void PutSlips(int64_t start, int64_t end);
+  void PutSomeSlips(int64_t start, int64_t end);
   void PutColumn(int column, Block* block);
   void PutResiduals(Column* column, uint64_t* residuals, uint32_t count);
   void JudgeGaps();
@@ -109,8 +111,9 @@ class ChunkBuilder {
   SpanClock clock_;
   SpanHistory history_;
   KeyedLast last_;
-  Column slip_;
-  Column foreseen_gap_;  // in place of column 0 where that is shorter
+  Column slips_;
+  uint64_t rows_without_slip_ = 0;  // since the last one that has one
+  Column foreseen_gap_;             // in place of column 0 where that is shorter
   // Which of the two columns of gaps are written: once enough rows have decided, one of them.
   enum class Gaps : uint8_t { kBoth, kPlain, kForeseen };
   Gaps gaps_ = Gaps::kBoth;

@@ -12,6 +12,7 @@
 
 #include "proto/codec/byte_entropy.h"
 #include "proto/codec/chunk_builder.h"
+#include "proto/codec/slip_runs.h"
 #include "proto/codec/varint.h"
 
 namespace gpuprof::codec {
@@ -98,7 +99,27 @@ void ChunkBuilder::AppendBlock(const uint64_t* const* rows, uint32_t count) {
   if (is_chained_ && count_ == kJudgedRows) JudgeGaps();
 }
 
-// A chained table's first two columns, and the slip.
+// Of one row; most have none (slip_runs.h).
+[[gnu::always_inline]] inline void ChunkBuilder::PutSlips(int64_t start, int64_t end) {
+  if (__builtin_expect((start | end) == 0, 1)) {
+    ++rows_without_slip_;
+  } else {
+    PutSomeSlips(start, end);
+  }
+}
+
+[[gnu::noinline]] void ChunkBuilder::PutSomeSlips(int64_t start, int64_t end) {
+  constexpr uint64_t kRoom = 2 * kMaxVarintBytes;
+  if (static_cast<uint64_t>(slips_.limit - slips_.cursor) < kRoom) Grow(&slips_, kRoom);
+  const uint64_t code = SlipRuns::CodeOf(start, end);
+  slips_.cursor = PutVarint(slips_.cursor, rows_without_slip_ * SlipRuns::kCodes + code);
+  if (code == SlipRuns::kToldApart)
+    slips_.cursor = PutVarint(slips_.cursor, ZigZag(clock_.Joined(start, end)));
+  slips_.room = slips_.limit;  // there are some
+  rows_without_slip_ = 0;
+}
+
+// A chained table's first two columns, and what is left of their times.
 void ChunkBuilder::PutSpans(Block* block) {
   const uint32_t count = block->count;
   uint64_t gap[kBlockRows], foreseen[kBlockRows], duration[kBlockRows];
@@ -111,15 +132,13 @@ void ChunkBuilder::PutSpans(Block* block) {
     }
     column_[kEndColumn].previous = before;
   } else {
-    uint64_t slip[kBlockRows];
     for (uint32_t i = 0; i < count; ++i) {
       const SpanClock::Step start = clock_.AdvanceTo(block->start[i]);
       const SpanClock::Step end = clock_.AdvanceTo(block->end[i]);
       gap[i] = start.ticks;
       duration[i] = end.ticks;
-      slip[i] = clock_.Joined(start.slip, end.slip);
+      PutSlips(start.slip, end.slip);
     }
-    PutResiduals(&slip_, slip, count);
   }
   for (uint32_t i = 0; i < count; ++i) block->key[i] = block->rows[i][kKeyColumn];
   history_.Foresee(count, block->key, gap, duration, foreseen);

@@ -43,6 +43,7 @@ enum : int {
   kTickFraction = 32,
   kSlip = 33,
   kForesight = 34,
+  kSlipRuns = 35,
 };
 }
 

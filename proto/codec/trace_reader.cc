@@ -14,6 +14,7 @@
 
 #include "proto/codec/column_decoder.h"
 #include "proto/codec/pb_reader.h"
+#include "proto/codec/slip_runs.h"
 #include "proto/codec/span_decoder.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/varint.h"
@@ -42,6 +43,8 @@ struct ChunkFields {
   uint64_t column_bytes[proto::kMaxColumns] = {};
   const uint8_t* slip = nullptr;
   uint64_t slip_bytes = 0;
+  const uint8_t* slip_runs = nullptr;
+  uint64_t slip_runs_bytes = 0;
 };
 
 const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
@@ -107,6 +110,11 @@ const char* ReadChunk(const uint8_t* data, uint64_t bytes, ChunkFields* chunk) {
       if (fault != nullptr) return fault;
       continue;
     }
+    if (field.number == chunk_field::kSlipRuns) {
+      const char* fault = TakePacked(field, &chunk->slip_runs, &chunk->slip_runs_bytes);
+      if (fault != nullptr) return fault;
+      continue;
+    }
     const int column = field.number - proto::kFirstColumnField;
     if (column < 0 || column >= proto::kMaxColumns) {
       const char* fault = ReadScalar(field, chunk);
@@ -127,8 +135,9 @@ const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeade
   if (chunk.tick == 0 || chunk.tick > kMostTick) return "tick makes no sense";
   const int64_t fraction = static_cast<int64_t>(UnZigZag(chunk.tick_fraction));
   if (fraction >= kMostTickFraction || fraction <= -kMostTickFraction) return "tick makes no sense";
-  if (chunk.foresight == 0 && (fraction != 0 || chunk.slip != nullptr))
-    return "slips without foresight";
+  const bool has_slips = chunk.slip != nullptr || chunk.slip_runs != nullptr;
+  if (chunk.foresight == 0 && (fraction != 0 || has_slips)) return "slips without foresight";
+  if (chunk.slip != nullptr && chunk.slip_runs != nullptr) return "slips are told twice";
   if (chunk.foresight > kGapsAndDurationsForeseen)
     return "foresight that this reader does not know";
   if (chunk.sampled_one_in > kMostSampledOneIn) return "sampling factor makes no sense";
@@ -190,6 +199,12 @@ const char* DecodeForeseen(const ChunkFields& chunk, const ColumnFrame& frame, E
   }
   if (fault == nullptr && chunk.slip != nullptr)
     fault = residuals(chunk.slip, chunk.slip_bytes, &slip);
+  if (fault == nullptr && chunk.slip_runs != nullptr) {
+    slip.resize(out->count);
+    if (!DecodeSlipRuns(chunk.slip_runs, chunk.slip_runs_bytes, frame.tick, slip.data(),
+                        out->count))
+      fault = "slips make no sense";
+  }
   if (fault != nullptr) return fault;
   SpanFrame spans;
   spans.base_time = frame.base_time;

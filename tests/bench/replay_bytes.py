@@ -71,12 +71,12 @@ def columns(path):
         kind = chunk[1][-1]
         if kind not in KINDS:
             continue
-        ticks[kind][("~" if 33 in chunk else "") + str(chunk.get(24, [0])[-1] or 1)] += chunk[4][-1]
+        ticks[kind][("~" if 35 in chunk else "") + str(chunk.get(24, [0])[-1] or 1)] += chunk[4][-1]
         for i, (name, _) in enumerate(trace_file._COLUMNS[kind]):
             if 16 + i in chunk:
                 costs[kind][name] += compressed(chunk[16 + i][-1])
-        if 33 in chunk:
-            costs[kind]["slip"] += compressed(chunk[33][-1])
+        if 35 in chunk:
+            costs[kind]["slips"] += compressed(chunk[35][-1])
     return ticks, costs
 
 

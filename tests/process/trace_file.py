@@ -147,12 +147,28 @@ def _keyed(data, count, keys):
     return values
 
 
+def _slip_runs(chunk, count, tick):
+    slips, row = [0] * count, 0
+    values = iter(_packed(chunk[35][-1]).tolist() if 35 in chunk else [])
+    pairs = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
+    for value in values:
+        zeros, code = divmod(value, 9)
+        row += zeros
+        if code == 8:
+            told = next(values)
+            slips[row] = (told >> 1) ^ -(told & 1)
+        else:
+            slips[row] = pairs[code][0] * (tick + 2) + pairs[code][1]
+        row += 1
+    return slips
+
+
 def _foreseen(chunk, count, base, tick, keys, gaps, durations):
     """Ends and durations as "Foreseen spans" of proto/FORMAT.md has them, for values that wrap nowhere."""
     mask, mix = 2**64 - 1, 0x9E3779B97F4A7C15
     mode, fraction = chunk[34][-1], chunk.get(32, [0])[-1]
     fraction = (fraction >> 1) ^ -(fraction & 1)
-    slips = _zigzag(_packed(chunk[33][-1])).tolist() if 33 in chunk else [0] * count
+    slips = _zigzag(_packed(chunk[33][-1])).tolist() if 33 in chunk else _slip_runs(chunk, count, tick)
     gaps, durations = gaps.tolist(), durations.tolist()
     window = tick + 2
     half = window // 2

@@ -175,6 +175,26 @@ class ColumnSum {
 
 }  // namespace
 
+std::vector<int64_t> SlipsOf(const proto::Chunk& chunk) {
+  std::vector<int64_t> slips(chunk.count(), 0);
+  if (!chunk.slip().empty()) return {chunk.slip().begin(), chunk.slip().end()};
+  constexpr int64_t kPairs[][2] = {{-1, -1}, {-1, 0}, {-1, 1}, {0, -1},
+                                   {0, 1},   {1, -1}, {1, 0},  {1, 1}};
+  const int64_t m = static_cast<int64_t>(chunk.tick() == 0 ? 1 : chunk.tick()) + 2;
+  size_t row = 0;
+  for (int i = 0; i < chunk.slip_runs_size(); ++i) {
+    const uint64_t code = chunk.slip_runs(i) % 9;
+    row += chunk.slip_runs(i) / 9;
+    if (code == 8) {
+      const uint64_t told = chunk.slip_runs(++i);
+      slips.at(row++) = static_cast<int64_t>(told >> 1) ^ -static_cast<int64_t>(told & 1);
+    } else {
+      slips.at(row++) = kPairs[code][0] * m + kPairs[code][1];
+    }
+  }
+  return slips;
+}
+
 // Ends and durations of a chunk with foresight, by the letter of FORMAT.md; keys are there already.
 void AddForeseenSpans(const proto::Chunk& chunk, std::vector<Row>* rows) {
   using Three = std::vector<int64_t>;  // the oldest first; empty: none
@@ -198,6 +218,7 @@ void AddForeseenSpans(const proto::Chunk& chunk, std::vector<Row>* rows) {
     rest = slip > 0 ? 0 : slip < 0 ? 0xffffffffu : fine & 0xffffffffu;
     return at;
   };
+  const std::vector<int64_t> slips = SlipsOf(chunk);
   for (int i = 0; i < static_cast<int>(chunk.count()); ++i) {
     Row& row = (*rows)[static_cast<size_t>(i)];
     constexpr uint64_t kC = 0x9e3779b97f4a7c15u;
@@ -220,7 +241,7 @@ void AddForeseenSpans(const proto::Chunk& chunk, std::vector<Row>* rows) {
     push(&values.second, duration);
     if (is_new && (is_known || keys.size() < 4096)) keys[key] = values;
     if (!is_new || places.size() < 1024) places[place] = values;
-    const int64_t slip = chunk.slip().empty() ? 0 : chunk.slip(i);
+    const int64_t slip = slips[static_cast<size_t>(i)];
     const int64_t m = static_cast<int64_t>(tick) + 2, h = m / 2;
     const int64_t b = ((slip + h) % m + m) % m - h;
     const uint64_t start = go(gap, (slip - b) / m);
