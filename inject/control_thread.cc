@@ -55,6 +55,7 @@ std::atomic<uint32_t> g_hastened{0};
 enum Answer : uint32_t { kNoAnswer, kYes, kNo };
 std::atomic<const char*> g_begin_wanted{nullptr};  // the trigger
 std::atomic<const char*> g_end_wanted{nullptr};
+std::atomic<uint32_t> g_runs{0};  // there is a thread to answer
 std::atomic<uint32_t> g_begun{kNoAnswer};
 std::atomic<uint32_t> g_closed{kNoAnswer};
 bool g_forked = false;
@@ -116,18 +117,27 @@ void RunToggles() {
   }
 }
 
+// 1: somebody waited in vain. Nobody waits again until there was an answer.
+std::atomic<uint32_t> g_is_held{0};
+
 void Tell(std::atomic<uint32_t>* answer, Answer value) {
   answer->store(value, std::memory_order_release);
+  g_is_held.store(0);
   raw::Call(SYS_futex, raw::Arg(answer), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
 Answer Await(std::atomic<uint32_t>* answer, uint64_t limit) {
   constexpr timespec kLook = {0, 20 * kMillisecond};
   WakeControlThread();
+  if (g_is_held.load() != 0) return kNoAnswer;
   for (const uint64_t until = Now() + limit; answer->load() == kNoAnswer && Now() < until;)
     raw::Call(SYS_futex, raw::Arg(answer), FUTEX_WAIT | FUTEX_PRIVATE_FLAG, kNoAnswer,
               raw::Arg(&kLook));
-  return static_cast<Answer>(answer->load(std::memory_order_acquire));
+  const auto given = static_cast<Answer>(answer->load(std::memory_order_acquire));
+  if (given == kNoAnswer && g_is_held.exchange(1) == 0)
+    Say("a capture could not begin or end in time where --capture wants it; it does a little "
+        "later");
+  return given;
 }
 
 void RunMarkedCaptures() {
@@ -178,6 +188,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
   }
   if (g_stop_wanted.exchange(0) != 0) StopCapture("memory");
   RunMarkedCaptures();
+  if (InheritedCaptureIsOver()) StopCapture("fork");
   RunToggles();
   if (deadlines->ranges != 0 && now >= deadlines->ranges)
     deadlines->ranges = LookForFrameworkRanges() ? Now() + kQuietTick : 0;
@@ -214,6 +225,7 @@ void* ControlMain(void*) {
     Earlier(&until, g_delayed_start);
     Earlier(&until, g_delayed_stop);
     Earlier(&until, deadlines.ranges);
+    if (HasInheritedCapture()) Earlier(&until, Now() + kQuietTick);
     if (MainThreadLeft()) Earlier(&until, Now() + kLonelyTimeWithoutMain);
     if (SessionIsDue()) {
       // The deadline may have passed with nothing recorded yet: look again now and then.
@@ -230,12 +242,14 @@ void* ControlMain(void*) {
 void StartControlThread(bool forked) noexcept {
   g_forked = forked;
   ForgetMainThreadLeft();
+  g_runs.store(1);
   if (StartToolThread(ControlMain, nullptr, kStackBytes)) {
     // Not on the control thread: what libc allocates for the listener would be the thread's first
     // memory, for which malloc reserves 64 MiB of addresses.
     OpenControlSocket();
     return;
   }
+  g_runs.store(0);
   g_process.recording.store(0);
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
   g_settled.store(1);
@@ -261,15 +275,21 @@ void HastenSession() noexcept {
 }
 
 bool HaveCaptureBegun(const char* trigger) noexcept {
+  if (g_process.capture_state.load() == static_cast<uint32_t>(proto::CaptureState::kFailed))
+    return false;
+  // A library that is initialised before us: what it does is recorded, the session comes later.
+  if (g_runs.load() == 0) return BeginRecording(trigger);
   g_begun.store(kNoAnswer);
   g_begin_wanted.store(trigger);
-  return Await(&g_begun, 2 * kSecond) != kNo;
+  // The capture before this one may be waiting for the GPU.
+  return Await(&g_begun, 2 * kSecond + g_settings.gpu_finish_ns) != kNo;
 }
 
 void HaveCaptureEnded(const char* trigger) noexcept {
+  if (g_begin_wanted.exchange(nullptr) != nullptr) return;  // it has not begun, and need not
   g_closed.store(kNoAnswer);
   g_end_wanted.store(trigger);
-  Await(&g_closed, kSecond);
+  if (g_runs.load() != 0) Await(&g_closed, kSecond);
 }
 
 void CaptureIsClosed() noexcept { Tell(&g_closed, kYes); }
@@ -324,6 +344,7 @@ void ForgetControl() noexcept {
   g_tick_wanted.store(0);
   g_reopen_wanted.store(0);
   g_hastened.store(0);
+  g_runs.store(0);
   g_begin_wanted.store(nullptr);
   g_end_wanted.store(nullptr);
   g_posted.store(kNothing);

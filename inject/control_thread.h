@@ -26,9 +26,9 @@ void AwaitSession() noexcept;
 void HastenSession() noexcept;
 
 // A capture that begins and ends with what the calling thread does. The first returns once all is
-// recorded, after two seconds at the latest; false: one runs already, or none can. The second
-// returns once nothing more is recorded, after one second at the latest; what there is gets written
-// meanwhile. `trigger` stays in the trace. Threads of the program.
+// recorded, two seconds and --gpu-finish at the latest; false: one runs already, or none can. The
+// second returns once nothing more is recorded, after one second at the latest; what there is gets
+// written meanwhile. `trigger` stays in the trace. Threads of the program.
 [[gnu::cold]] bool HaveCaptureBegun(const char* trigger) noexcept;
 [[gnu::cold]] void HaveCaptureEnded(const char* trigger) noexcept;
 

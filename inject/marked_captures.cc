@@ -5,12 +5,14 @@
 
 #include <dlfcn.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include <atomic>
 
 #include "inject/control_thread.h"
 #include "inject/lifecycle.h"
 #include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
 #include "inject/state.h"
 #include "inject/text.h"
 #include "inject/tracer_object.h"
@@ -32,9 +34,25 @@ constexpr uint32_t kMostChars = 256;
 
 std::atomic<uint32_t> g_method{kNoMethod};
 std::atomic<uint64_t> g_steps{0};  // seen so far, or the number that the last one bears
-// Whether the capture that runs is ours to end.
-std::atomic<uint32_t> g_is_ours{0};
+// The number of the capture that is ours to end; 0: none.
+std::atomic<uint32_t> g_ours{0};
+constexpr uint32_t kWhatever = UINT32_MAX;
 std::atomic<uint32_t> g_began{0};  // ever
+
+// What children that are forked during a capture see of its end: a page that they share.
+struct Family {
+  std::atomic<uint32_t> ended;  // captures
+};
+Family* g_family = nullptr;   // whose captures this process tells of; made before the first
+Family* g_parents = nullptr;  // of the capture that this process was forked in
+uint32_t g_ended_before = 0;
+
+[[gnu::cold]] void MakeFamily() {
+  if (g_family != nullptr) return;
+  const long made = raw::Call(SYS_mmap, 0, sizeof(Family), PROT_READ | PROT_WRITE,
+                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (!raw::IsError(made)) g_family = reinterpret_cast<Family*>(made);
+}
 
 // The range that is open: one at a time, the outermost. Its owner is the thread that pushed it,
 // told by where its state lies, or nobody where it was started.
@@ -116,18 +134,26 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 }
 
 [[gnu::cold]] void NoteBegun() {
-  g_is_ours.store(1);
+  // One that has not begun in time has no number yet.
+  g_ours.store(IsCapturing() ? g_process.captures.load() : kWhatever);
   g_began.store(1);
 }
 
 [[gnu::cold]] void EndAt(uint64_t number) {
   const bool is_last = g_launch.capture == CaptureMode::kRange || number >= g_launch.last_step;
-  if (is_last && g_is_ours.exchange(0) != 0) HaveCaptureEnded(Trigger());
+  if (!is_last) return;
+  // Another that somebody began meanwhile is not ended.
+  const uint32_t ours = g_ours.exchange(0);
+  if (ours == kWhatever || (ours != 0 && ours == g_process.captures.load())) {
+    HaveCaptureEnded(Trigger());
+    if (g_family != nullptr) g_family->ended.fetch_add(1);
+  }
 }
 
 [[gnu::cold]] void BeginAt(uint64_t number) {
   if (number > g_launch.last_step) EndAt(number);  // the last one has no range of its own
-  if (g_is_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
+  if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
+  MakeFamily();
   // One that runs already is somebody else's.
   if (HaveCaptureBegun(Trigger())) NoteBegun();
 }
@@ -151,6 +177,49 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   const uint64_t number = g_open.number;
   g_open.owner.store(nullptr);
   EndAt(number);
+}
+
+// Those of the framework that are steps, as they nest on this thread.
+__thread uint32_t t_framework_steps __attribute__((tls_model("initial-exec"))) = 0;
+// The first that was seen; others are steps of somebody else.
+struct Marker {
+  std::atomic<uint32_t> state{0};  // 1: being written, 2: there
+  char name[128];
+};
+Marker g_marker;
+
+[[gnu::cold]] bool IsFrameworkStep(const char* name) {
+  return g_launch.range[0] != 0 ? strcmp(name, g_launch.range) == 0
+                                : strncmp(name, kOptimizer, sizeof(kOptimizer) - 1) == 0;
+}
+
+[[gnu::cold]] bool IsMarker(const char* name) {
+  uint32_t none = 0;
+  if (g_marker.state.compare_exchange_strong(none, 1)) {
+    Text(g_marker.name, sizeof(g_marker.name)).Add(name);
+    g_marker.state.store(2);
+  }
+  return g_marker.state.load() == 2 && strncmp(name, g_marker.name, sizeof(g_marker.name) - 1) == 0;
+}
+
+// Nobody tells where the first step begins: where a program asks for its first batch, or calls its
+// optimizer for the first time. Processes that only load or help do neither.
+[[gnu::cold]] void FrameworkRangeBegins(const char* name) {
+  const bool is_step = IsFrameworkStep(name);
+  if (is_step) ++t_framework_steps;
+  if (g_launch.first_step > 1 || g_began.load() != 0 || g_method.load() == kByRanges) return;
+  if (is_step || strncmp(name, "Optimizer.", 10) == 0 ||
+      strncmp(name, "enumerate(DataLoader)", 21) == 0)
+    BeginAt(g_launch.first_step);
+}
+
+[[gnu::cold]] void FrameworkRangeEnded(const char* name) {
+  if (!IsFrameworkStep(name)) return;
+  if (t_framework_steps != 0 && --t_framework_steps != 0) return;
+  if (!IsMarker(name) || !IsMethod(kByFramework)) return;
+  const uint64_t ended = g_steps.fetch_add(1) + 1;
+  EndAt(ended);
+  BeginAt(ended + 1);
 }
 
 }  // namespace
@@ -187,16 +256,9 @@ void RangeEnded(uint64_t id) noexcept {
   if (g_open.id.compare_exchange_strong(id, 0)) Close();
 }
 
-// Called for one thread's optimizer at a time, or nearly: steps of several are counted together.
-void FrameworkRangeEnded(const char* name) noexcept {
+void FrameworkRange(const char* name, bool is_end) noexcept {
   if (g_launch.capture != CaptureMode::kSteps || name == nullptr) return;
-  const bool is_step = g_launch.range[0] != 0
-                           ? strcmp(name, g_launch.range) == 0
-                           : strncmp(name, kOptimizer, sizeof(kOptimizer) - 1) == 0;
-  if (!is_step || !IsMethod(kByFramework)) return;
-  const uint64_t ended = g_steps.fetch_add(1) + 1;
-  EndAt(ended);
-  BeginAt(ended + 1);
+  is_end ? FrameworkRangeEnded(name) : FrameworkRangeBegins(name);
 }
 
 bool LookForFrameworkRanges() noexcept {
@@ -211,32 +273,43 @@ bool LookForFrameworkRanges() noexcept {
     api = LoadTracer();
     if (api == nullptr) return false;
   }
-  if (!api->watch_framework_ranges()) return true;
-  // What comes before the first step's end belongs to it.
-  const bool is_first = g_launch.first_step <= 1 && g_method.load() == kNoMethod;
-  if (is_first && BeginRecording(Trigger()) && StartSession()) NoteBegun();
-  return false;
+  return !api->watch_framework_ranges();
 }
 
 void TellWhereStepsEnded() noexcept {
-  if (g_launch.capture != CaptureMode::kSteps || g_began.load() != 0 ||
+  if (g_launch.capture != CaptureMode::kSteps || g_process.captures.load() != 0 ||
       g_method.load() == kNoMethod)
     return;
   char line[256];
   Text text(line, sizeof(line));
-  text.Add("nothing was captured: the steps went up to ")
-      .Number(g_steps.load())
-      .Add(", and --capture begins with step ")
-      .Number(g_launch.first_step);
+  text.Add("nothing was captured: --capture wants steps ")
+      .Number(static_cast<int64_t>(g_launch.first_step))
+      .Add(" to ")
+      .Number(static_cast<int64_t>(g_launch.last_step))
+      .Add(", and the last one here was ")
+      .Number(static_cast<int64_t>(g_steps.load()));
   Say(line);
 }
 
 void ForgetMarks() noexcept {
+  g_parents = g_ours.load() != 0 ? g_family : nullptr;
+  g_ended_before = g_parents != nullptr ? g_parents->ended.load() : 0;
+  g_family = nullptr;
   g_method.store(kNoMethod);
   g_steps.store(0);
-  g_is_ours.store(0);
+  g_ours.store(0);
   g_began.store(0);
+  g_marker.state.store(0);
   g_open.owner.store(nullptr);
+  t_framework_steps = 0;
+}
+
+bool HasInheritedCapture() noexcept { return g_parents != nullptr; }
+
+bool InheritedCaptureIsOver() noexcept {
+  if (g_parents == nullptr || g_parents->ended.load() == g_ended_before) return false;
+  g_parents = nullptr;
+  return true;
 }
 
 }  // namespace gpuprof::inject

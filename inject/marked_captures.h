@@ -4,7 +4,11 @@
 // Captures that begin and end where the program itself is (--capture=nvtx:NAME, steps:FIRST-LAST):
 // at ranges of NVTX that have a name, or at steps. A step is a range of NVTX that is called step or
 // iteration, with or without a number, or the time between two ends of PyTorch's optimizer steps;
-// whichever the process shows first counts from then on.
+// whichever the process shows first counts from then on. Of optimizers it is the one that is called
+// first; what one calls within its own step is none.
+//
+// The range that began a capture ends it: others of its name, in it or on other threads, are there
+// as far as they reach into it.
 //
 // Whoever comes to such a place waits until the capture has begun, and at its end until nothing
 // more is recorded: what is in the trace is what the program did in between. Both waits are
@@ -35,8 +39,8 @@ inline bool WatchesRanges() noexcept {
 [[gnu::cold]] void RangeStartedAs(uint64_t id) noexcept;
 [[gnu::cold]] void RangeEnded(uint64_t id) noexcept;
 
-// A range of the framework's own has ended, such as "Optimizer.step#Adam.step".
-[[gnu::cold]] void FrameworkRangeEnded(const char* name) noexcept;
+// A range of the framework's own, such as "Optimizer.step#Adam.step", begins or has ended.
+[[gnu::cold]] void FrameworkRange(const char* name, bool is_end) noexcept;
 
 // Control thread, now and then: looks for a framework that tells of its ranges. False: it was
 // found, or is not wanted.
@@ -45,7 +49,11 @@ inline bool WatchesRanges() noexcept {
 // Where the program ends and its steps never came as far as the first that was wanted: says so.
 [[gnu::cold]] void TellWhereStepsEnded() noexcept;
 
-// In a forked child: its steps are its own.
+// In a forked child: its steps are its own. A capture of its parent's that it was born into ends
+// with its parent's, within a tenth of a second.
 [[gnu::cold]] void ForgetMarks() noexcept;
+// Control thread: whether there is such a capture, and whether it is over now, which is told once.
+bool HasInheritedCapture() noexcept;
+[[gnu::cold]] bool InheritedCaptureIsOver() noexcept;
 
 }  // namespace gpuprof::inject

@@ -106,7 +106,7 @@ void FillHost() {
   g_host.request_stop = RequestStop;
   g_host.request_tick = RequestTick;
   g_host.capture_is_closed = CaptureIsClosed;
-  g_host.framework_range_ended = FrameworkRangeEnded;
+  g_host.framework_range = FrameworkRange;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;
   g_host.say = SayHere;

@@ -280,6 +280,10 @@ std::string CheckTogether(const std::vector<Setting>& settings) {
   if (capture.when == Capture::When::kRange && (sources.bits & proto::kSourceNvtx) == 0)
     return "--capture=nvtx:NAME needs the program's ranges, which --trace leaves out; add nvtx to "
            "it";
+  if (capture.when == Capture::When::kSteps &&
+      (sources.bits & (proto::kSourceNvtx | proto::kSourceOps)) == 0)
+    return "--capture=steps needs what tells of steps, which --trace leaves out; add nvtx (ranges) "
+           "or ops (PyTorch's optimizers) to it";
   return "";
 }
 

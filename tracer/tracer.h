@@ -99,9 +99,10 @@ struct Host {
   // Nothing more is recorded of what the program does, by the capture that is being ended. Control
   // thread.
   void (*capture_is_closed)();
-  // After Api::watch_framework_ranges: a range that the program names itself has ended. It may wait
-  // there until a capture has begun, or is closed. A thread of the program's, inside the framework.
-  void (*framework_range_ended)(const char* name);
+  // After Api::watch_framework_ranges: a range that the program names itself begins, or has ended.
+  // It may wait there until a capture has begun, or is closed. A thread of the program's, inside
+  // the framework.
+  void (*framework_range)(const char* name, bool is_end);
 
   // Marks the calling thread as ours for life: its allocations and locks are not recorded. It
   // leaves the program's table of descriptors where the system lets it: what others have opened it

@@ -41,8 +41,7 @@ constexpr LossText kLosses[] = {
      "CUPTI found no buffer for GPU activity: allow the recorder more memory with --memory."},
     {proto::LOSS_GPU_TIMES,
      "GPU activity that still ran when recording ended, or for which the device's own buffers had "
-     "no "
-     "room; nothing to do."},
+     "no room: let a capture's end wait longer with --gpu-finish."},
     {proto::LOSS_SIGNATURE_TABLE_FULL,
      "Kernels were launched in more different ways than can be told apart; the last ones share a "
      "name."},

@@ -131,6 +131,16 @@ void TakeOut(const Table& work, OpenLaunches* open) {
 void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
   if (process.health.activity_missing_ns() != 0) return;
   OpenLaunches open = LateLaunches(process);
+  // Where there is no work at all it was not recorded, which is told elsewhere.
+  std::unordered_set<uint32_t> with_work;  // numbers of captures
+  bool has_graphs = false;
+  for (const Track& track : process.tracks) {
+    with_work.insert(track.kernel.capture.begin(), track.kernel.capture.end());
+    has_graphs |= track.graph_launch.rows() != 0;
+  }
+  std::erase_if(open, [&](const auto& launch) {
+    return !has_graphs && with_work.count(process.captures[launch.second.capture].number) == 0;
+  });
   for (const Track& track : process.tracks) {
     TakeOut(track.kernel, &open);
     TakeOut(track.memcpy, &open);

@@ -58,7 +58,7 @@ std::string CostText(const results::HealthProcess& p, int width) {
           " (drain " + FormatDuration(p.drain_cpu_ns()) + ", control " +
           FormatDuration(p.control_cpu_ns()) + ")",
       "         ", "         ", width);
-  if (p.process_cpu_ns() > 0) {
+  if (p.process_cpu_ns() > 0 && p.has_background_ratio()) {
     out += WrapText(std::string("together: ") + (p.cost_limited() ? "at most " : "") +
                         FormatPercent(p.cpu_ratio()) + " of the processor time of this process (" +
                         FormatDuration(p.process_cpu_ns()) + ")",

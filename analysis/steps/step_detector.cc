@@ -102,6 +102,23 @@ void StepsFromOptimizer(const Marks& optimizer, size_t cycle, DetectedSteps* out
   if (optimizer.size() % cycle != 0) ++out->partial;
 }
 
+// A capture that began where a step did (--capture=steps): the first one is whole too. What the
+// recorder's own start took lies before its first operation.
+void AddFirstOfCapture(ProcessOps& ops, const Marks& optimizer, size_t cycle, DetectedSteps* out) {
+  const auto& captures = ops.process().captures;
+  if (captures.empty() || captures.front().start_trigger != "steps" || optimizer.size() < cycle)
+    return;
+  const OpTree& tree = ops.tree(out->track);
+  int64_t begin = kForever;
+  for (size_t row = 0; row < ops.process().tracks[out->track].op.rows(); ++row) {
+    if (tree.start(row) >= captures.front().start_ns) begin = std::min(begin, tree.start(row));
+  }
+  const Interval& last = optimizer[cycle - 1].span;
+  if (begin >= last.end) return;
+  out->steps.insert(out->steps.begin(), {{begin, last.end}, 0, 0});
+  --out->partial;
+}
+
 int64_t MedianGap(const Marks& marks) {
   std::vector<int64_t> gaps;
   for (size_t i = 1; i < marks.size(); ++i) {
@@ -248,6 +265,7 @@ bool FromOptimizer(ProcessOps& ops, DetectedSteps* out) {
   const OptimizerCycle cycle =
       FindOptimizerCycle(optimizer, ops.process().tracks[out->track].op.end_ns);
   StepsFromOptimizer(optimizer, cycle.length, out);
+  AddFirstOfCapture(ops, optimizer, cycle.length, out);
   KeepWithinCaptures(ops.process(), out);
   std::string how = "from one optimizer step's end to the next";
   if (cycle.length > 1) {

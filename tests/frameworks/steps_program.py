@@ -1,25 +1,47 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""sys.argv[1] training steps, each with a range "forward N" of its own, counted from 1; with a second argument over a loader. Prints the
-loss, which does not depend on who looks on."""
+"""sys.argv[1] training steps, each with a range "forward N" of its own, counted from 1. More words: "loader" takes the batches from a
+loader, "workers" gives it workers by spawn, "wrapped" has the optimizer called by another. Prints the loss, which does not depend on who
+looks on."""
 
 import sys
 
 import torch
 from torch.profiler import record_function
 
-torch.manual_seed(5)
-model = torch.nn.Linear(64, 8)
-optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-steps = int(sys.argv[1])
-data = torch.randn(steps, 16, 64)
-batches = torch.utils.data.DataLoader(data, batch_size=1) if len(sys.argv) > 2 else data
-loss = torch.zeros(())
-for number, batch in enumerate(batches, 1):
-    optimizer.zero_grad()
-    with record_function(f"forward {number}"):
-        loss = model(batch).pow(2).mean()
-    loss.backward()
-    optimizer.step()
-print(f"{loss.item():.9f}")
+
+
+class Around(torch.optim.Optimizer):
+    def __init__(self, inner):
+        self.inner = inner
+        super().__init__(inner.param_groups, {})
+
+    def step(self):
+        self.inner.step()
+
+
+def main():
+    torch.manual_seed(5)
+    words = sys.argv[2:]
+    model = torch.nn.Linear(64, 8)
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
+    if "wrapped" in words:
+        optimizer = Around(optimizer)
+    steps = int(sys.argv[1])
+    batches = torch.randn(steps, 16, 64)
+    if "loader" in words:
+        batches = torch.utils.data.DataLoader(batches, batch_size=1, num_workers=2 if "workers" in words else 0,
+                                              multiprocessing_context="spawn" if "workers" in words else None)
+    loss = torch.zeros(())
+    for number, batch in enumerate(batches, 1):
+        optimizer.zero_grad()
+        with record_function(f"forward {number}"):
+            loss = model(batch).pow(2).mean()
+        loss.backward()
+        optimizer.step()
+    print(f"{loss.item():.9f}")
+
+
+if __name__ == "__main__":
+    main()

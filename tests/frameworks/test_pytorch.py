@@ -119,28 +119,46 @@ def test_a_capture_of_some_steps_has_those_and_no_other(record, capture):
     assert trace.lost == 0, trace.losses
     names = _names(trace)
     assert names["Optimizer.step#SGD.step"] == 6
+    steps = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)
+    (row,) = steps["series"]
+    assert (row["count"] + row["warmup_count"], row["partial_count"]) == (6, 0), "the first began with the capture"
     assert sorted(name for name in names if name.startswith("forward")) == [f"forward {n}" for n in range(10, 16)]
     verify(outcome.bundle)
 
 
-def test_the_first_step_begins_with_the_framework(record):
-    (trace,) = _steps_program(record, "steps:1-3", "6").traces()
+def test_the_first_step_begins_with_its_first_batch_or_optimizer(record):
+    """Workers that load PyTorch too have no steps, and leave no trace."""
+    outcome = _steps_program(record, "steps:1-3", "6", "loader", "workers")
+    (trace,) = outcome.traces()
     names = _names(trace)
     assert sorted(name for name in names if name.startswith("forward")) == ["forward 1", "forward 2", "forward 3"]
     assert names["Optimizer.step#SGD.step"] == 3
+
+
+def test_one_step_is_a_step(record):
+    outcome = _steps_program(record, "steps:4", "6")
+    steps = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)
+    assert [row["count"] + row["warmup_count"] for row in steps["series"]] == [1], steps["meta"]
+
+
+def test_an_optimizer_within_another_makes_no_step(record):
+    (trace,) = _steps_program(record, "steps:3-4", "6", "wrapped").traces()
+    names = _names(trace)
+    assert sorted(name for name in names if name.startswith("forward")) == ["forward 3", "forward 4"]
+    assert names["Optimizer.step#Around.step"] == names["Optimizer.step#SGD.step"] == 2
 
 
 def test_steps_that_ask_a_loader_are_whole(record):
     outcome = _steps_program(record, "steps:5-8", "12", "loader")
     steps = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)
     (row,) = steps["series"]
-    assert (row["count"], row["partial_count"]) == (4, 0), row
+    assert (row["count"] + row["warmup_count"], row["partial_count"]) == (4, 0), row
 
 
 def test_steps_that_the_program_does_not_reach_are_told(record):
     outcome = _steps_program(record, "steps:50-60", "12")
     assert outcome.traces() == []
-    assert b"the steps went up to 12, and --capture begins with step 50" in outcome.err
+    assert b"--capture wants steps 50 to 60, and the last one here was 12" in outcome.err
 
 
 def test_same_results_while_ops_are_observed(session):

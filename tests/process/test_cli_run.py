@@ -123,6 +123,7 @@ def test_without_proc_the_cause_is_named(tmp_path):
     (["run", "--capture=steps:first", "--", "true"], "write FIRST-LAST as in steps:10-15"),
     (["run", "--capture=steps:1-2@", "--", "true"], "the name of the range is missing"),
     (["run", "--capture=nvtx:", "--", "true"], "the name of the range is missing"),
+    (["run", "--capture=steps:3", "--trace=cuda,heap", "--", "true"], "add nvtx (ranges) or ops"),
     (["run", "--capture=nvtx:step", "--trace=cuda,heap", "--", "true"], "add nvtx to it"),
     (["run", "--trace", "haep", "--", "true"], "Did you mean 'heap'?"),
     (["run", "--trace", "HEAP", "--", "true"], "Did you mean 'heap'?"),

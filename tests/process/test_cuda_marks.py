@@ -85,8 +85,15 @@ def test_a_hundred_captures_of_a_range(marks):
 
 def test_a_step_that_never_comes(marks):
     outcome = marks("steps:40-50", 12, "plain")
-    assert b"the steps went up to 12, and --capture begins with step 40" in outcome.err
+    assert b"--capture wants steps 40 to 50, and the last one here was 12" in outcome.err
     assert b"no process came to step 40" in outcome.err
+
+
+def test_a_range_waits_for_the_gpu_of_the_one_before(marks):
+    """Each step's kernels run for longer than the range is away: the next capture begins when they have ended, and has its own."""
+    kernels, trace = kernels_of(marks("nvtx:step", 4, "plain", script="kernel_ns 60000000"))
+    assert kernels == steps(0, 3, between=0)
+    assert collections.Counter(trace.kernels["capture"].tolist()) == {1: 1, 2: 2, 3: 3, 4: 4}
 
 
 def test_a_range_that_never_comes(marks):

@@ -79,6 +79,44 @@ def test_a_library_that_begins_before_us(record):
     assert rows == [("library", "constructor"), ("library", "function"), ("", "main")]
 
 
+def test_a_capture_of_a_range_in_a_library_that_begins_before_us(record):
+    """There is nobody yet who could be waited for."""
+    outcome = record([str(PROGRAMS / "nvtx_early")], "--capture=nvtx:constructor@library", *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    assert b"in time" not in outcome.err
+    names = [row["name"] for row in outcome.trace().range_rows()]
+    assert names[:1] == ["constructor"], names
+
+
+def test_a_capture_that_the_loaders_lock_keeps_from_beginning(record):
+    """The range in the library's constructor waits in vain, once; the program goes on, and its other ranges are captured."""
+    outcome = record([str(PROGRAMS / "nvtx_loading")], "--capture=nvtx:part", *EXACT)
+    assert (outcome.status, outcome.out) == (0, b"done\n"), outcome.err.decode()
+    assert outcome.err.count(b"a capture could not begin or end in time") == 1
+    # Those behind it are captured as any.
+    marks = [row["name"] for row in outcome.trace().range_rows() if row["kind"] == "mark"]
+    assert marks.count("within") >= 2, marks
+    verify(outcome.bundle)
+
+
+def test_captures_of_a_range_have_what_is_in_it(record):
+    outcome = record([str(PROGRAMS / "nvtx_ranges"), "marked"], "--capture=nvtx:part", *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    rows = [(row["capture"], row["name"]) for row in outcome.trace().range_rows()]
+    assert rows == [(n, name) for n in (1, 2, 3) for name in ("within", "part")]
+
+
+def test_ranges_that_are_closed_elsewhere_or_never(record):
+    """Nobody hangs, and the capture of a range ends with it, whoever else has one open."""
+    outcome = record([str(PROGRAMS / "nvtx_ranges"), "marked_badly"], "--capture=nvtx:part", *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    assert b"in time" not in outcome.err
+    root = next(trace for trace in outcome.traces() if trace.ppid not in {t.pid for t in outcome.traces()})
+    names = [(row["capture"], row["name"]) for row in root.range_rows()]
+    assert (1, "part") in names and (2, "within") in names and "between" not in [name for _, name in names], names
+    verify(outcome.bundle)
+
+
 def test_stats_sum_what_the_program_did(record):
     outcome = record([VICTIM, "mix"], *EXACT)
     true = truth_of(outcome)

@@ -345,6 +345,51 @@ static void cost(long rounds) {
   printf("%.2f\n", least);
 }
 
+// Ranges "part", with something in and something between them.
+static void marked(void) {
+  for (int i = 0; i < 3; ++i) {
+    nvtxRangePushA("part");
+    nvtxMarkA("within");
+    nvtxRangePop();
+    nvtxMarkA("between");
+  }
+}
+
+// A range that a child is forked in, and that both close; one that another thread has open
+// meanwhile; one that is never closed.
+static void* other_part(void* barrier) {
+  nvtxRangePushA("part");
+  pthread_barrier_wait(barrier);
+  pthread_barrier_wait(barrier);
+  nvtxRangePop();
+  return NULL;
+}
+
+static void marked_badly(void) {
+  pthread_barrier_t barrier;
+  pthread_t thread;
+  pthread_barrier_init(&barrier, NULL, 2);
+  nvtxRangePushA("part");
+  pthread_create(&thread, NULL, other_part, &barrier);
+  pthread_barrier_wait(&barrier);
+  const pid_t child = fork();
+  if (child == 0) {
+    nvtxMarkA("child");
+    nvtxRangePop();
+    nvtxRangePop();
+    nvtxRangePushA("part");
+    nvtxRangePop();
+    _exit(0);
+  }
+  waitpid(child, NULL, 0);
+  nvtxRangePop();
+  nvtxMarkA("between");
+  pthread_barrier_wait(&barrier);
+  pthread_join(thread, NULL);
+  nvtxRangePushA("part");
+  nvtxMarkA("within");
+}
+
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   const long number = argc > 2 ? atol(argv[2]) : 0;
@@ -358,6 +403,8 @@ int main(int argc, char** argv) {
     raise(SIGKILL);
   }
   if (strcmp(mode, "late") == 0) late();
+  if (strcmp(mode, "marked") == 0) marked();
+  if (strcmp(mode, "marked_badly") == 0) marked_badly();
   if (strcmp(mode, "toggled") == 0) toggled();
   if (strcmp(mode, "deep") == 0) deep();
   if (strcmp(mode, "storm") == 0) storm((int)number);

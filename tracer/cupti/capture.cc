@@ -46,11 +46,11 @@ struct Kind {
 };
 constexpr Kind kKinds[] = {
     {Activity::kConcurrentKernel, "no GPU activity is recorded"},
-    {Activity::kMemcpy},
+    {Activity::kMemcpy, "no copies are recorded"},
     {Activity::kMemcpy2},
-    {Activity::kMemset},
-    {Activity::kRuntime},
-    {Activity::kSynchronization},
+    {Activity::kMemset, "no memory sets are recorded"},
+    {Activity::kRuntime, "no calls of the CUDA runtime are recorded"},
+    {Activity::kSynchronization, "no waits for the GPU are recorded"},
     {Activity::kCudaEvent},
     {Activity::kMemory2, "no allocations of GPU memory are recorded"},
     {Activity::kMemoryPool, "pools of GPU memory are not recorded"},
@@ -75,6 +75,7 @@ std::atomic<uint32_t> g_exit_handled{0};
 std::atomic<uint64_t> g_handed_over{0};
 std::atomic<uint64_t> g_not_handed_over{0};
 bool g_enabled[kKindCount];
+bool g_told[kKindCount];        // that it was refused
 bool g_driver_enabled = false;  // as a whole
 BufferPool g_buffers;
 GraphEvents g_graph_events;
@@ -263,7 +264,8 @@ bool EnableKinds() {
         kind.dumps ? g_subscriber.EnableAndDump(kind.activity) : g_subscriber.Enable(kind.activity);
     g_enabled[i] = result == kSuccess;
     any |= g_enabled[i];
-    if (result != kSuccess && kind.refused != nullptr) {
+    if (result != kSuccess && kind.refused != nullptr && !g_told[i]) {
+      g_told[i] = true;
       const SubscribeFailure failure = {.function = "cuptiActivityEnable", .result = result};
       if (kind.activity == Activity::kConcurrentKernel)
         SayUnusable(*g_host, g_library, failure);
@@ -290,7 +292,7 @@ void DisableKinds() {
     g_enabled[i] = false;
   }
   if (g_graph_modes.is_whole()) g_subscriber.Disable(Activity::kGraphTrace);
-  g_unified_memory.Disable(&g_subscriber);
+  g_unified_memory.Disable(*g_host, &g_subscriber);
 }
 
 void AddLibrary(Text* text) {

@@ -63,7 +63,11 @@ bool UnifiedMemory::Enable(const Host& host, const Functions& functions, Subscri
   return false;
 }
 
-void UnifiedMemory::Disable(Subscriber* subscriber) {
+void UnifiedMemory::Disable(const Host& host, Subscriber* subscriber) {
+  if (state_ == kWaiting)
+    Refuse(host,
+           "counters of unified memory are not recorded: CUPTI took them only once CUDA was "
+           "initialised, and the capture ended before they were asked for again");
   if (state_ == kOn) subscriber->Disable(Activity::kUnifiedMemoryCounter);
   state_ = kOff;
 }

@@ -28,7 +28,7 @@ class UnifiedMemory {
   // has undone choices of single calls.
   bool Enable(const Host& host, const Functions& functions, Subscriber* subscriber, bool is_final);
   // The capture ends.
-  void Disable(Subscriber* subscriber);
+  void Disable(const Host& host, Subscriber* subscriber);
 
  private:
   enum State : uint32_t { kOff, kWaiting, kOn };

@@ -330,9 +330,12 @@ bool AttachRecorder() {
 
 // Called for every range that the program names itself, in a capture behind the recorder's own
 // callback: what ends with the capture is recorded before that ends.
-ContextPointer RangeBegins(const void*) { return {}; }
+ContextPointer RangeBegins(const void* op) {
+  observer.host->framework_range(observer.functions.name(op), /*is_end=*/false);
+  return {};
+}
 void RangeEnds(const void* op, void*) {
-  observer.host->framework_range_ended(observer.functions.name(op));
+  observer.host->framework_range(observer.functions.name(op), /*is_end=*/true);
 }
 
 void RegisterRanges() {
