@@ -146,7 +146,7 @@ std::string TextOf(const BundleReport& report) {
           (report.files.size() == 1 ? " file, " : " files, ") + FormatBytes(bytes) + ", " +
           std::to_string(blocks) + " blocks, " + std::to_string(rows) + " rows" +
           (!report.ok()    ? " readable\n"
-           : report.is_all ? ", every byte checked\n"
+           : report.is_all ? ", every byte checked (bundle.pb has no checksum)\n"
                            : ", every byte of these checked\n");
   return text;
 }

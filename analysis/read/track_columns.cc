@@ -213,7 +213,9 @@ struct Writer {
       const uint64_t length = std::min(duration == nullptr ? 0 : duration[i], at);
       const int64_t time = end_converter.Convert(at);
       end_out[i] = time;
-      duration_out[i] = time - start_converter.Convert(at - length);
+      // Where a clock was set amid a span, between two readings of it, nobody knows how long it
+      // took.
+      duration_out[i] = std::max<int64_t>(time - start_converter.Convert(at - length), 0);
     }
   }
 };

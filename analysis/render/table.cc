@@ -15,6 +15,8 @@ namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr size_t kNarrowest = 12;
+// Where the other columns alone are too wide, lines break anyway: names can be told apart then.
+constexpr size_t kReadable = 40;
 
 }  // namespace
 
@@ -61,12 +63,16 @@ std::string TextTable::Render(int width) const {
     widths.push_back(widest);
     total += kGap.size() + widest;
   }
+  const std::vector<size_t> whole = widths;
   for (size_t i = 0; i < columns_.size() && width > 0; ++i) {
     const auto limit = static_cast<size_t>(width);
     if (!columns_[i].flexible || total <= limit) continue;
     const size_t less = std::min(total - limit, widths[i] - std::min(widths[i], kNarrowest));
     widths[i] -= less;
     total -= less;
+  }
+  for (size_t i = 0; i < columns_.size() && width > 0 && total > static_cast<size_t>(width); ++i) {
+    if (columns_[i].flexible) widths[i] = std::max(widths[i], std::min(whole[i], kReadable));
   }
   std::string out;
   auto add = [&](auto&& cell_of) {

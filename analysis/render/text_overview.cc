@@ -197,7 +197,8 @@ std::string Recording(const results::Overview& result, const TextOptions& option
           (c.has_background_ratio()
                ? ", and beside it " + FormatFinePercent(c.background_ratio()) + " of one processor"
                : "") +
-          "; " + written;
+          (result.has_gpu() ? "; what CUPTI adds to each call of CUDA is not in it" : "") + "; " +
+          written;
   if (!c.has_drain_cpu_ns()) {
     cost = "cost: not known: the recorder had not measured it yet; " + written;
   } else if (unknown != 0) {
