@@ -44,5 +44,7 @@ extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
   // From here on the control thread may call CUPTI too. Not before: it would wait for cuInit, and
   // this thread for it.
   g_cuda_started.store(1);
+  // Some of it CUPTI takes only once cuInit has returned.
+  if ((g_settings.sources & proto::kSourceUnifiedMemory) != 0) RequestTick();
   return 1;
 }

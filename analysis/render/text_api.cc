@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/base/cuda_errors.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 
@@ -26,9 +27,10 @@ std::string ApiText(const results::ApiCalls& result, const TextOptions& options)
     table.AddColumn(header, Align::kRight);
   for (int i = 0; i < Shown(result.calls_size(), options); ++i) {
     const results::ApiCall& c = result.calls(i);
-    const std::string errors = c.error_count() == 0 ? "-"
-                                                    : FormatNumber(c.error_count()) + " (" +
-                                                          std::to_string(c.first_error()) + ")";
+    const std::string errors =
+        c.error_count() == 0
+            ? "-"
+            : FormatNumber(c.error_count()) + ", first: " + CudaErrorWords(c.first_error());
     std::vector<std::string> cells = {c.name()};
     whose.AddCells(c, &cells);
     const bool has_work = c.work_count() > 0;
