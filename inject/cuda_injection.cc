@@ -45,6 +45,6 @@ extern "C" GPUPROF_EXPORT int InitializeInjection(void) {
   // this thread for it.
   g_cuda_started.store(1);
   // Some of it CUPTI takes only once cuInit has returned.
-  if ((g_settings.sources & proto::kSourceUnifiedMemory) != 0) RequestTick();
+  if ((g_settings.sources & gpuprof::proto::kSourceUnifiedMemory) != 0) RequestTick();
   return 1;
 }
