@@ -161,6 +161,7 @@ bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
 // As libc does when the last of its threads ends. What runs now is the program's: its exit
 // handlers.
 [[noreturn]] void Leave() {
+  g_runs.store(0);  // what they ask for nobody answers
   t_thread.busy = t_thread.tool = 0;
   exit(0);
 }
@@ -275,6 +276,7 @@ void HastenSession() noexcept {
 }
 
 bool HaveCaptureBegun(const char* trigger) noexcept {
+  if (g_process.pid == 0) return false;  // a child made behind our back
   if (g_process.capture_state.load() == static_cast<uint32_t>(proto::CaptureState::kFailed))
     return false;
   // A library that is initialised before us: what it does is recorded, the session comes later.
@@ -285,8 +287,8 @@ bool HaveCaptureBegun(const char* trigger) noexcept {
   return Await(&g_begun, 2 * kSecond + g_settings.gpu_finish_ns) != kNo;
 }
 
-void HaveCaptureEnded(const char* trigger) noexcept {
-  if (g_begin_wanted.exchange(nullptr) != nullptr) return;  // it has not begun, and need not
+void HaveCaptureEnded(const char* trigger, bool has_begun) noexcept {
+  if (!has_begun && g_begin_wanted.exchange(nullptr) != nullptr) return;
   g_closed.store(kNoAnswer);
   g_end_wanted.store(trigger);
   if (g_runs.load() != 0) Await(&g_closed, kSecond);
@@ -300,7 +302,8 @@ void WakeControlThread() noexcept {
 }
 
 void SayWhatWasPosted() noexcept {
-  if (g_posted.load(std::memory_order_acquire) != kFull) return;
+  uint32_t full = kFull;
+  if (!g_posted.compare_exchange_strong(full, kFilling)) return;
   Say(g_post);
   g_posted.store(kNothing);
 }
@@ -345,6 +348,9 @@ void ForgetControl() noexcept {
   g_reopen_wanted.store(0);
   g_hastened.store(0);
   g_runs.store(0);
+  g_is_held.store(0);
+  g_begun.store(kNoAnswer);
+  g_closed.store(kNoAnswer);
   g_begin_wanted.store(nullptr);
   g_end_wanted.store(nullptr);
   g_posted.store(kNothing);

@@ -28,9 +28,10 @@ void HastenSession() noexcept;
 // A capture that begins and ends with what the calling thread does. The first returns once all is
 // recorded, two seconds and --gpu-finish at the latest; false: one runs already, or none can. The
 // second returns once nothing more is recorded, after one second at the latest; what there is gets
-// written meanwhile. `trigger` stays in the trace. Threads of the program.
+// written meanwhile; one that is not known to have begun need not any more. `trigger` stays in the
+// trace. Threads of the program.
 [[gnu::cold]] bool HaveCaptureBegun(const char* trigger) noexcept;
-[[gnu::cold]] void HaveCaptureEnded(const char* trigger) noexcept;
+[[gnu::cold]] void HaveCaptureEnded(const char* trigger, bool has_begun) noexcept;
 
 // Nothing more is recorded of what the program does. Control thread.
 void CaptureIsClosed() noexcept;
@@ -39,7 +40,7 @@ void CaptureIsClosed() noexcept;
 // within a tenth of a second.
 void SayByControlThread(const char* text) noexcept;
 
-// The other half. Control thread.
+// The other half. Control thread, and a thread that ends the process.
 void SayWhatWasPosted() noexcept;
 
 // A signal asked for a toggle. Signal handlers.

@@ -21,6 +21,9 @@
 #include "inject/tracer_object.h"
 
 namespace gpuprof::inject {
+
+std::atomic<uint32_t> g_hurry{0};
+
 namespace {
 
 using proto::CaptureState;
@@ -201,6 +204,15 @@ bool StartSession() noexcept {
   return lock && g_process.finished.load() == 0 && StartSessionLocked();
 }
 
+bool WatchFrameworkRanges() noexcept {
+  ToolSection tool;
+  Locked lock(0);
+  if (!lock) return true;
+  // Known from here on, also to a fork that comes meanwhile.
+  g_process.tracer = LoadTracer();
+  return g_process.tracer != nullptr && !g_process.tracer->watch_framework_ranges();
+}
+
 bool StopCapture(const char* trigger) noexcept {
   ToolSection tool;
   Locked lock(5 * kSecond);
@@ -272,6 +284,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   ranges::EndStarted();
   ToolSection tool;
   TellWhereStepsEnded();
+  g_hurry.store(1);
   Locked lock(2 * kSecond);
   if (!lock) return;
   const bool was_never_drained = SessionIsDue();
@@ -288,6 +301,7 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   const tracer::Api* api = g_process.tracer;
   if (api != nullptr && (g_process.session.load() != 0 || g_process.captures.load() != 0))
     api->finish(way, status);
+  SayWhatWasPosted();
 }
 
 void BeforeExec(const char* path) noexcept {
@@ -312,6 +326,7 @@ void AfterFailedExec(int error) noexcept {
   g_process.ring_count.store(0);
   g_process.ring_bytes_used.store(0);
   g_process.session.store(0);
+  g_hurry.store(0);
   NewIdentity();
   ranges::BeginFile();
   g_process.generation.fetch_add(1);
@@ -343,6 +358,7 @@ void AfterForkInParent() noexcept {
 
 void AfterForkInChild() noexcept {
   g_lock.Reset();
+  g_hurry.store(0);
   ServeInterruptedHook();
   const bool wiped = g_process.pid == 0;
   if (!wiped) {

@@ -7,11 +7,15 @@
 
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 
 #include "proto/record.h"
 
 namespace gpuprof::inject {
+
+// Not 0 once the process is on its way out: a capture that is being ended waits for nothing more.
+extern std::atomic<uint32_t> g_hurry;
 
 // Hooks begin to record; nothing is loaded yet. False: already recording, or the process has
 // finished.
@@ -21,6 +25,10 @@ bool BeginRecording(const char* trigger) noexcept;
 // thread only: it may wait for the loader. False: capture is impossible; hooks are off again and
 // the reason was said.
 bool StartSession() noexcept;
+
+// Has the framework tell of its ranges, for captures at steps (inject/marked_captures.h). Control
+// thread. False: it does, or never will.
+bool WatchFrameworkRanges() noexcept;
 
 // Whether hooks record but the tracer's session has not begun.
 bool SessionIsDue() noexcept;

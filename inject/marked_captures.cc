@@ -3,7 +3,7 @@
 
 #include "inject/marked_captures.h"
 
-#include <dlfcn.h>
+#include <link.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -38,6 +38,11 @@ std::atomic<uint64_t> g_steps{0};  // seen so far, or the number that the last o
 std::atomic<uint32_t> g_ours{0};
 constexpr uint32_t kWhatever = UINT32_MAX;
 std::atomic<uint32_t> g_began{0};  // ever
+// From before it is asked for until it is over: a child that is forked meanwhile is in it.
+std::atomic<uint32_t> g_is_marked{0};
+std::atomic<uint32_t> g_beginning{0};
+// It began where the first step seemed to, before there was any.
+std::atomic<uint32_t> g_guessed{0};
 
 // What children that are forked during a capture see of its end: a page that they share.
 struct Family {
@@ -86,8 +91,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
          IsNamed(domain->chars, domain->bytes, at + 1);
 }
 
-// Cuts a number off the end, and what divides it from the words before: "step 12", "iter_12",
-// "ProfilerStep#12". False: there is none.
+// Cuts a number off the end. False: there is none.
 [[gnu::cold]] bool CutNumber(const char* chars, uint32_t* bytes, uint64_t* number) {
   uint32_t end = *bytes;
   while (end != 0 && IsDigit(chars[end - 1])) --end;
@@ -95,26 +99,28 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   *number = 0;
   for (uint32_t i = end; i < *bytes; ++i)
     *number = *number * 10 + static_cast<uint64_t>(chars[i] - '0');
-  while (end != 0 && strchr(" _#:-=[", chars[end - 1]) != nullptr) --end;
   *bytes = end;
   return true;
 }
 
-[[gnu::cold]] bool IsStepWord(const char* chars, uint32_t bytes) {
+[[gnu::cold]] bool IsStepName(const char* chars, uint32_t bytes, const RangeText* domain) {
+  if (g_launch.range[0] != 0) return IsWantedRange(chars, bytes, domain);
   for (const char* word : kStepWords) {
     if (strlen(word) == bytes && strncasecmp(chars, word, bytes) == 0) return true;
   }
   return false;
 }
 
-// Whether it is a step, and the number that it bears; without one the next.
+// Whether it is a step, and the number that it bears: "step 12", "iter_12", "ProfilerStep#12", with
+// or without what divides the two. Without a number it is the next.
 [[gnu::cold]] bool IsStep(const char* chars, uint32_t bytes, const RangeText* domain,
                           uint64_t* number) {
-  const bool is_whole = g_launch.range[0] != 0 && IsWantedRange(chars, bytes, domain);
-  const bool has_number = !is_whole && CutNumber(chars, &bytes, number);
-  if (!has_number) *number = g_steps.load(std::memory_order_relaxed) + 1;
-  if (is_whole) return true;
-  return g_launch.range[0] != 0 ? IsWantedRange(chars, bytes, domain) : IsStepWord(chars, bytes);
+  *number = g_steps.load(std::memory_order_relaxed) + 1;
+  if (IsStepName(chars, bytes, domain)) return true;
+  if (!CutNumber(chars, &bytes, number)) return false;
+  if (IsStepName(chars, bytes, domain)) return true;
+  while (bytes != 0 && strchr(" _#:-=[", chars[bytes - 1]) != nullptr) --bytes;
+  return IsStepName(chars, bytes, domain);
 }
 
 [[gnu::cold]] bool IsMethod(Method method) {
@@ -145,17 +151,25 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   // Another that somebody began meanwhile is not ended.
   const uint32_t ours = g_ours.exchange(0);
   if (ours == kWhatever || (ours != 0 && ours == g_process.captures.load())) {
-    HaveCaptureEnded(Trigger());
+    HaveCaptureEnded(Trigger(), /*has_begun=*/ours != kWhatever);
     if (g_family != nullptr) g_family->ended.fetch_add(1);
+    g_is_marked.store(0);
   }
 }
 
-[[gnu::cold]] void BeginAt(uint64_t number) {
+[[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
   if (number > g_launch.last_step) EndAt(number);  // the last one has no range of its own
   if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
+  if (g_beginning.exchange(1) != 0) return;  // another thread is at it
   MakeFamily();
+  g_is_marked.store(1);
   // One that runs already is somebody else's.
-  if (HaveCaptureBegun(Trigger())) NoteBegun();
+  if (HaveCaptureBegun(trigger)) {
+    NoteBegun();
+  } else {
+    g_is_marked.store(0);
+  }
+  g_beginning.store(0);
 }
 
 // False: another is open, or this is none.
@@ -169,7 +183,12 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   g_open.inside = 0;
   g_open.id.store(0);
   g_open.number = number;
-  BeginAt(number);
+  // The range bears another number than the step that was taken to have begun.
+  if (g_guessed.exchange(0) != 0 && number < g_launch.first_step) {
+    EndAt(UINT64_MAX);
+    g_began.store(0);
+  }
+  BeginAt(number, Trigger());
   return true;
 }
 
@@ -177,6 +196,25 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   const uint64_t number = g_open.number;
   g_open.owner.store(nullptr);
   EndAt(number);
+}
+
+// Looks through the libraries only where some have come since the last time.
+[[gnu::cold]] bool TorchIsThere() {
+  static unsigned long long seen = 0;
+  struct Look {
+    bool is_new, is_there;
+  } look = {false, false};
+  dl_iterate_phdr(
+      [](dl_phdr_info* info, size_t, void* data) {
+        auto* const found = static_cast<Look*>(data);
+        if (!found->is_new && info->dlpi_adds == seen) return 1;
+        found->is_new = true;
+        seen = info->dlpi_adds;
+        found->is_there = strstr(info->dlpi_name, "libtorch_cpu.so") != nullptr;
+        return found->is_there ? 1 : 0;
+      },
+      &look);
+  return look.is_there;
 }
 
 // Those of the framework that are steps, as they nest on this thread.
@@ -207,10 +245,15 @@ Marker g_marker;
 [[gnu::cold]] void FrameworkRangeBegins(const char* name) {
   const bool is_step = IsFrameworkStep(name);
   if (is_step) ++t_framework_steps;
-  if (g_launch.first_step > 1 || g_began.load() != 0 || g_method.load() == kByRanges) return;
-  if (is_step || strncmp(name, "Optimizer.", 10) == 0 ||
-      strncmp(name, "enumerate(DataLoader)", 21) == 0)
-    BeginAt(g_launch.first_step);
+  if (g_launch.first_step > 1 || g_began.load() != 0 || g_steps.load() != 0 ||
+      g_method.load() == kByRanges)
+    return;
+  const bool is_before = strncmp(name, "Optimizer.zero_grad", 19) == 0 ||
+                         strncmp(name, "enumerate(DataLoader)", 21) == 0;
+  if (!is_step && !is_before) return;
+  g_guessed.store(1);
+  // Within the optimizer's own call the step has been going on for long.
+  BeginAt(g_launch.first_step, is_step ? "optimizer" : Trigger());
 }
 
 [[gnu::cold]] void FrameworkRangeEnded(const char* name) {
@@ -218,8 +261,9 @@ Marker g_marker;
   if (t_framework_steps != 0 && --t_framework_steps != 0) return;
   if (!IsMarker(name) || !IsMethod(kByFramework)) return;
   const uint64_t ended = g_steps.fetch_add(1) + 1;
+  g_guessed.store(0);
   EndAt(ended);
-  BeginAt(ended + 1);
+  BeginAt(ended + 1, Trigger());
 }
 
 }  // namespace
@@ -241,13 +285,17 @@ void RangePopped(RangeText* domain) noexcept {
   }
 }
 
+void CloseRangeOfEndedThread() noexcept {
+  if (g_open.owner.load(std::memory_order_relaxed) == &t_thread) Close();
+}
+
 bool RangeStarting(RangeText* domain, const Message& message) noexcept {
   return Open(&kStartedRange, domain, message);
 }
 
-// Without a number its end cannot be told.
+// Without a number its end cannot be told: what it began ends at once.
 void RangeStartedAs(uint64_t id) noexcept {
-  if (id == 0) return g_open.owner.store(nullptr);
+  if (id == 0) return Close();
   g_open.id.store(id);
 }
 
@@ -264,16 +312,9 @@ void FrameworkRange(const char* name, bool is_end) noexcept {
 bool LookForFrameworkRanges() noexcept {
   if (g_launch.capture != CaptureMode::kSteps || g_process.finished.load() != 0) return false;
   if (g_program_started.load(std::memory_order_acquire) == 0) return true;
-  const tracer::Api* api = LoadedTracer();
-  if (api == nullptr) {
-    // Processes without it need nothing of ours.
-    void* torch = dlopen("libtorch_cpu.so", RTLD_LAZY | RTLD_NOLOAD);
-    if (torch == nullptr) return true;
-    dlclose(torch);
-    api = LoadTracer();
-    if (api == nullptr) return false;
-  }
-  return !api->watch_framework_ranges();
+  // Processes without PyTorch need nothing of ours.
+  if (LoadedTracer() == nullptr && !TorchIsThere()) return true;
+  return WatchFrameworkRanges();
 }
 
 void TellWhereStepsEnded() noexcept {
@@ -292,8 +333,14 @@ void TellWhereStepsEnded() noexcept {
 }
 
 void ForgetMarks() noexcept {
-  g_parents = g_ours.load() != 0 ? g_family : nullptr;
-  g_ended_before = g_parents != nullptr ? g_parents->ended.load() : 0;
+  // Its parent's own, or one that the parent was born into itself.
+  if (g_is_marked.load() != 0) {
+    g_parents = g_family;
+    g_ended_before = g_parents != nullptr ? g_parents->ended.load() : 0;
+  }
+  g_is_marked.store(0);
+  g_beginning.store(0);
+  g_guessed.store(0);
   g_family = nullptr;
   g_method.store(kNoMethod);
   g_steps.store(0);

@@ -33,6 +33,9 @@ inline bool WatchesRanges() noexcept {
 [[gnu::cold]] void RangePushed(ranges::Text* domain, const ranges::Message& message) noexcept;
 [[gnu::cold]] void RangePopped(ranges::Text* domain) noexcept;
 
+// The thread ends: what it has pushed and not popped is over.
+[[gnu::cold]] void CloseRangeOfEndedThread() noexcept;
+
 // A range is started that any thread may end: before it is recorded; true: RangeStartedAs tells its
 // number then. And after it was ended.
 [[gnu::cold]] bool RangeStarting(ranges::Text* domain, const ranges::Message& message) noexcept;

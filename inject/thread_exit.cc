@@ -8,6 +8,7 @@
 #include "inject/control_thread.h"
 #include "inject/hooks/locks.h"
 #include "inject/last_thread.h"
+#include "inject/marked_captures.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
@@ -37,6 +38,7 @@ void OnKeyDestroyed(void* value) {
                       proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID), 0});
     }
   }
+  if (WatchesRanges()) CloseRangeOfEndedThread();
   ReleaseRing();
   if (raw::GetTid() == g_process.pid) {
     NoteMainThreadLeft();

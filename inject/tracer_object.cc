@@ -13,6 +13,7 @@
 #include "inject/control_thread.h"
 #include "inject/cuda_injection.h"
 #include "inject/hooks/torch_memory.h"
+#include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
 #include "inject/private_files.h"
 #include "inject/raw_log.h"
@@ -106,6 +107,7 @@ void FillHost() {
   g_host.request_stop = RequestStop;
   g_host.request_tick = RequestTick;
   g_host.capture_is_closed = CaptureIsClosed;
+  g_host.hurry = &g_hurry;
   g_host.framework_range = FrameworkRange;
   g_host.adopt_tool_thread = AdoptToolThread;
   g_host.set_torch_memory_functions = SetTorchMemoryFunctions;

@@ -99,6 +99,8 @@ struct Host {
   // Nothing more is recorded of what the program does, by the capture that is being ended. Control
   // thread.
   void (*capture_is_closed)();
+  // Not 0 once the process is on its way out: nothing is waited for any more.
+  const std::atomic<uint32_t>* hurry;
   // After Api::watch_framework_ranges: a range that the program names itself begins, or has ended.
   // It may wait there until a capture has begun, or is closed. A thread of the program's, inside
   // the framework.

@@ -21,7 +21,7 @@
 namespace gpuprof::analysis {
 namespace {
 
-// More than a capture's end waits for.
+// How far before a capture's last call a launch may lie.
 constexpr int64_t kLookedAtNs = 1'000'000'000;
 
 struct OpenLaunch {
@@ -91,17 +91,37 @@ class StreamCaptures {
   int64_t at_first_ = 0;
 };
 
-// The capture near whose end it is; captures.size(): none's.
-size_t CaptureEndingAfter(const std::vector<CaptureWindow>& captures, int64_t ns) {
+// The capture near whose last call it is; captures.size(): none's.
+size_t CaptureEndingAfter(const std::vector<CaptureWindow>& captures,
+                          const std::vector<int64_t>& last_calls, int64_t ns) {
   const auto capture =
       std::lower_bound(captures.begin(), captures.end(), ns,
                        [](const CaptureWindow& window, int64_t at) { return window.end_ns < at; });
+  const bool is_in = capture != captures.end() && capture->start_ns <= ns;
   const bool is_near =
-      capture != captures.end() && capture->start_ns <= ns && capture->end_ns - ns <= kLookedAtNs;
+      is_in && last_calls[static_cast<size_t>(capture - captures.begin())] - ns <= kLookedAtNs;
   return is_near ? static_cast<size_t>(capture - captures.begin()) : captures.size();
 }
 
+// When the last call of each capture ended: behind it its end may have waited for the GPU.
+std::vector<int64_t> LastCalls(const Process& process) {
+  std::vector<int64_t> last;
+  for (const CaptureWindow& window : process.captures) last.push_back(window.start_ns);
+  for (const Track& track : process.tracks) {
+    for (const int64_t ns : track.api.end_ns) {
+      const auto capture = std::lower_bound(
+          process.captures.begin(), process.captures.end(), ns,
+          [](const CaptureWindow& window, int64_t at) { return window.end_ns < at; });
+      if (capture == process.captures.end()) continue;
+      int64_t& of_it = last[static_cast<size_t>(capture - process.captures.begin())];
+      of_it = std::max(of_it, ns);
+    }
+  }
+  return last;
+}
+
 OpenLaunches LateLaunches(const Process& process) {
+  const std::vector<int64_t> last_calls = LastCalls(process);
   const std::unordered_set<uint32_t> functions = LaunchFunctions(process);
   OpenLaunches found;
   if (functions.empty()) return found;
@@ -113,7 +133,7 @@ OpenLaunches LateLaunches(const Process& process) {
                              functions.count(calls.function[i]) != 0;
       if (!is_launch) continue;
       const int64_t start_ns = calls.end_ns[i] - calls.duration_ns[i];
-      const size_t capture = CaptureEndingAfter(process.captures, start_ns);
+      const size_t capture = CaptureEndingAfter(process.captures, last_calls, start_ns);
       if (capture == process.captures.size() || graphs.Has(start_ns)) continue;
       found.try_emplace(calls.correlation[i], OpenLaunch{capture, start_ns, calls.weight[i]});
     }

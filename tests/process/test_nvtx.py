@@ -106,6 +106,14 @@ def test_captures_of_a_range_have_what_is_in_it(record):
     assert rows == [(n, name) for n in (1, 2, 3) for name in ("within", "part")]
 
 
+def test_children_of_a_capture_end_with_it(record):
+    """Those that are forked in a range are in its capture, and no longer than it."""
+    outcome = record([str(PROGRAMS / "nvtx_ranges"), "marked_family"], "--capture=nvtx:part", *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    names = sorted(row["name"] for trace in outcome.traces() for row in trace.range_rows())
+    assert names == ["early", "early", "part"], names
+
+
 def test_ranges_that_are_closed_elsewhere_or_never(record):
     """Nobody hangs, and the capture of a range ends with it, whoever else has one open."""
     outcome = record([str(PROGRAMS / "nvtx_ranges"), "marked_badly"], "--capture=nvtx:part", *EXACT)

@@ -390,6 +390,23 @@ static void marked_badly(void) {
   nvtxMarkA("within");
 }
 
+// A child and a grandchild that are forked in a range and live on when it has ended.
+static void marked_family(void) {
+  nvtxRangePushA("part");
+  const pid_t child = fork();
+  if (child == 0) {
+    const pid_t grandchild = fork();
+    nvtxMarkA("early");
+    work(700000);
+    nvtxMarkA("late");
+    if (grandchild != 0) waitpid(grandchild, NULL, 0);
+    _exit(0);
+  }
+  work(100000);
+  nvtxRangePop();
+  waitpid(child, NULL, 0);
+}
+
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   const long number = argc > 2 ? atol(argv[2]) : 0;
@@ -405,6 +422,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "late") == 0) late();
   if (strcmp(mode, "marked") == 0) marked();
   if (strcmp(mode, "marked_badly") == 0) marked_badly();
+  if (strcmp(mode, "marked_family") == 0) marked_family();
   if (strcmp(mode, "toggled") == 0) toggled();
   if (strcmp(mode, "deep") == 0) deep();
   if (strcmp(mode, "storm") == 0) storm((int)number);

@@ -390,10 +390,11 @@ void FlushOnce(bool forced) {
 
 // What was launched gets a moment to end: what still runs is handed over unfinished when it is
 // asked for by force, and of everybody where others listen too.
-void FlushRest(uint64_t limit) {
+void FlushRest(uint64_t limit, bool is_exit = false) {
   FlushOnce(/*forced=*/false);
   for (const uint64_t until = Monotonic() + limit;
-       g_buffers.outstanding() != 0 && Monotonic() < until && !TurnsHaveEnded();) {
+       g_buffers.outstanding() != 0 && Monotonic() < until && !TurnsHaveEnded() &&
+       (is_exit || g_host->hurry->load(std::memory_order_relaxed) == 0);) {
     Pause();
     FlushOnce(/*forced=*/false);
   }
@@ -502,7 +503,7 @@ void Stop(bool is_exit) {
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
   g_host->capture_is_closed();
-  FlushRest(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns);
+  FlushRest(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns, is_exit);
   if (g_buffers.outstanding() != 0) FlushOnce(/*forced=*/true);
   CountDropped();
   NoteClocks();
