@@ -33,6 +33,15 @@ def libraries_of(personality, folder):
     return folder
 
 
+def libraries_without_cupti(folder):
+    """The doubles' driver and runtime alone."""
+    folder.mkdir()
+    for file in LIBRARIES.iterdir():
+        if not file.name.startswith("libcupti"):
+            (folder / file.name).symlink_to(file)
+    return folder
+
+
 def environment_of(truth, script="", personality=None):
     """Variables for a program; `script` as in tests/fake_gpu/device/script.h."""
     path = LIBRARIES if personality is None else libraries_of(personality, pathlib.Path(truth).parent / f"cupti-{personality}")

@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from conftest import gpuprof, needs
-from fake_gpu import DOUBLES, LIBRARIES, PERSONALITIES, Truth, environment_of, needs_doubles
+from fake_gpu import DOUBLES, LIBRARIES, PERSONALITIES, Truth, environment_of, libraries_without_cupti, needs_doubles
 from trace_file import read_bundle
 
 pytestmark = needs_doubles
@@ -30,14 +30,6 @@ def put_cut(release, folder):
     library.unlink()
     library.write_bytes(beginning)
     return library
-
-
-def without_cupti(folder):
-    folder.mkdir()
-    for file in LIBRARIES.iterdir():
-        if not file.name.startswith("libcupti"):
-            (folder / file.name).symlink_to(file)
-    return folder
 
 
 @pytest.fixture
@@ -67,7 +59,7 @@ PROGRAM = DOUBLES / "programs" / "vector_add"
 
 
 def test_of_those_beside_the_runtime_the_newest_that_fits_the_driver(used, tmp_path):
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     newest, older = put("13.3", folder), put("12.9", folder)
     assert used(PROGRAM, [folder])[0] == str(newest)
     newest.unlink()
@@ -75,14 +67,14 @@ def test_of_those_beside_the_runtime_the_newest_that_fits_the_driver(used, tmp_p
 
 
 def test_beside_the_runtime_comes_before_the_loaders_path(used, tmp_path):
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     beside = put("12.9", folder)
     put("13.3", tmp_path / "other")
     assert used(PROGRAM, [tmp_path / "other", folder])[0] == str(beside)
 
 
 def test_the_loaders_path(used, tmp_path):
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     there = put("12.6", tmp_path / "other")
     assert used(PROGRAM, [folder, tmp_path / "other"])[0] == str(there)
 
@@ -97,11 +89,11 @@ def test_python_packages_of_whatever_was_loaded_from_there(used, tmp_path, insid
     for file in LIBRARIES.iterdir():
         if file.name.startswith(("libcuda.so", "libfake_gpu")):
             (loaded / file.name).symlink_to(file)
-    assert used(PROGRAM, [loaded, without_cupti(tmp_path / "rest")])[0] == str(there)
+    assert used(PROGRAM, [loaded, libraries_without_cupti(tmp_path / "rest")])[0] == str(there)
 
 
 def test_the_conda_environment_and_the_toolkit(used, tmp_path):
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     conda = put("12.9", tmp_path / "conda" / "lib")
     toolkit = put("13.0", tmp_path / "toolkit" / "extras" / "CUPTI" / "lib64")
     assert used(PROGRAM, [folder], CUDA_HOME=str(tmp_path / "toolkit"))[0] == str(toolkit)
@@ -130,7 +122,7 @@ def test_where_none_fits_it_is_said_which_is_too_new(used):
 
 def test_the_one_that_is_there_already_is_taken(used, tmp_path):
     """A newer one beside the runtime would be a second."""
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     put("13.3", folder)
     loaded = put("12.9", tmp_path / "first")
     found, _ = used(PROGRAM, [tmp_path / "first", folder], LD_PRELOAD=str(loaded))
@@ -140,7 +132,7 @@ def test_the_one_that_is_there_already_is_taken(used, tmp_path):
 @pytest.mark.parametrize("place", ["loader", "runtime"])
 def test_one_that_is_cut_is_passed_over(used, tmp_path, place):
     """Neither taken where it lies nor found again by its name; the next one is, and the trace says why."""
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     cut = put_cut("13.0", folder if place == "runtime" else tmp_path / "cut")
     there = put("12.9", tmp_path / "toolkit" / "lib64")
     found, outcome = used(PROGRAM, [tmp_path / "cut", folder], CUDA_HOME=str(tmp_path / "toolkit"))
@@ -149,7 +141,7 @@ def test_one_that_is_cut_is_passed_over(used, tmp_path, place):
 
 
 def test_of_one_folder_an_older_one_that_is_whole(used, tmp_path):
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     put_cut("13.3", folder)
     older = put("12.9", folder)
     assert used(PROGRAM, [folder])[0] == str(older)
@@ -157,7 +149,7 @@ def test_of_one_folder_an_older_one_that_is_whole(used, tmp_path):
 
 def test_where_all_that_fits_is_cut_it_is_said(used, tmp_path):
     """The driver is too old for a whole one that the machine may have."""
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     cut = put_cut("12.9", tmp_path / "cut")
     found, outcome = used(PROGRAM.parent / "driver_api", [tmp_path / "cut", folder], "driver_version 12080")
     assert found == ""
@@ -178,13 +170,13 @@ def test_doctor_looks_where_the_recorder_does(tmp_path):
     check = doctor("CUPTI", LD_LIBRARY_PATH=f"{tmp_path / 'cut'}:{LIBRARIES}", CUDA_HOME=str(tmp_path / "toolkit"))
     assert check["level"] == "warn" and f"passed over: {cut} is incomplete" in check["found"], check
     assert check["found"].startswith(f"{LIBRARIES}/libcupti.so.13, API version 130001"), check
-    there_alone = doctor("CUPTI", LD_LIBRARY_PATH=str(without_cupti(tmp_path / "lib")), CUDA_HOME=str(tmp_path / "toolkit"))
+    there_alone = doctor("CUPTI", LD_LIBRARY_PATH=str(libraries_without_cupti(tmp_path / "lib")), CUDA_HOME=str(tmp_path / "toolkit"))
     assert there_alone["level"] == "ok" and there_alone["found"].startswith(str(there)), there_alone
 
 
 @needs("cc")
 def test_one_that_lacks_what_is_needed_is_refused_by_both(used, tmp_path):
-    folder = without_cupti(tmp_path / "lib")
+    folder = libraries_without_cupti(tmp_path / "lib")
     stub = folder / "libcupti.so.13"
     (tmp_path / "stub.c").write_text("int cuptiSubscribe(void) { return 0; }\n")
     subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "stub.c", "-o", stub], check=True)
