@@ -4,12 +4,15 @@
 // Rows that come in any order are in the file by their ends, exact, in units of the clock's step.
 
 #include <gtest/gtest.h>
+#include <zstd.h>
 
 #include <algorithm>
 #include <random>
+#include <string>
 #include <tuple>
 
 #include "proto/codec/span_buffer.h"
+#include "proto/codec/trace_reader.h"
 #include "proto/codec/trace_writer.h"
 #include "tests/unit/codec/codec_test_util.h"
 
@@ -124,6 +127,39 @@ TEST(SpanBuffer, ARoundedTickShinesThrough) {
     EXPECT_LT(some, 20'000 / 10);
     EXPECT_LE(chunk.slip_runs_size(), 2 * some);
   }
+}
+
+// As format 1.5 wrote them: a slip for each row.
+TEST(SpanBuffer, SlipsOfEachRowAreReadToo) {
+  const std::vector<Row> kernels = KernelsOfAGpu(3000, 32 * (1 - 5.74e-6));
+  SpanBuffer buffer(ChunkKind::kKernel, 5);
+  for (const Row& row : kernels) buffer.Append(row.data());
+  const std::vector<uint8_t> file = FileOf(buffer.Encode());
+  TraceScan scan;
+  ASSERT_TRUE(Scan(file.data(), file.size(), &scan));
+  proto::Trace trace = ParseAll(file);
+  proto::Chunk* chunk = trace.mutable_chunk(0);
+  ASSERT_GT(chunk->slip_runs_size(), 0);
+  const auto read = [&] {
+    const std::string message = trace.SerializeAsString();
+    std::vector<uint8_t> frame(ZSTD_compressBound(message.size()));
+    frame.resize(ZSTD_compress(frame.data(), frame.size(), message.data(), message.size(), 1));
+    BlockRef block = scan.blocks[0];
+    block.offset = 0;
+    block.header.compressed_bytes = static_cast<uint32_t>(frame.size());
+    block.header.raw_bytes = static_cast<uint32_t>(message.size());
+    BlockDecoder decoder;
+    EventColumns columns;
+    Fault fault;
+    const bool is_read = decoder.DecodeEvents(frame.data(), block, &columns, &fault);
+    return is_read ? RowsOf(columns) : std::vector<Row>();
+  };
+  for (const int64_t slip : SlipsOf(*chunk)) chunk->add_slip(slip);
+  EXPECT_TRUE(read().empty()) << "told twice";
+  chunk->clear_slip_runs();
+  EXPECT_EQ(read(), kernels);
+  chunk->clear_slip();
+  EXPECT_NE(read(), kernels);
 }
 
 // The tick is a guess: what does not lie on it is exact all the same.
