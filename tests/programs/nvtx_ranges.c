@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -392,18 +393,22 @@ static void marked_badly(void) {
 
 // A child and a grandchild that are forked in a range and live on when it has ended.
 static void marked_family(void) {
+  int* marked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   nvtxRangePushA("part");
   const pid_t child = fork();
   if (child == 0) {
     const pid_t grandchild = fork();
     nvtxMarkA("early");
-    work(700000);
+    __atomic_fetch_add(marked, 1, __ATOMIC_SEQ_CST);
+    while (__atomic_load_n(marked, __ATOMIC_SEQ_CST) < 3) usleep(1000);
+    usleep(2000000);
     nvtxMarkA("late");
     if (grandchild != 0) waitpid(grandchild, NULL, 0);
     _exit(0);
   }
-  work(100000);
+  while (__atomic_load_n(marked, __ATOMIC_SEQ_CST) < 2) usleep(1000);
   nvtxRangePop();
+  __atomic_fetch_add(marked, 1, __ATOMIC_SEQ_CST);
   waitpid(child, NULL, 0);
 }
 
