@@ -150,11 +150,11 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   if (!is_last) return;
   // Another that somebody began meanwhile is not ended.
   const uint32_t ours = g_ours.exchange(0);
-  if (ours == kWhatever || (ours != 0 && ours == g_process.captures.load())) {
+  if (ours == 0) return;
+  if (ours == kWhatever || ours == g_process.captures.load())
     HaveCaptureEnded(Trigger(), /*has_begun=*/ours != kWhatever);
-    if (g_family != nullptr) g_family->ended.fetch_add(1);
-    g_is_marked.store(0);
-  }
+  if (g_family != nullptr) g_family->ended.fetch_add(1);
+  g_is_marked.store(0);
 }
 
 [[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
@@ -201,6 +201,8 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 // Looks through the libraries only where some have come since the last time.
 [[gnu::cold]] bool TorchIsThere() {
   static unsigned long long seen = 0;
+  static bool was_there = false;
+  if (was_there) return true;  // and was not to be watched yet
   struct Look {
     bool is_new, is_there;
   } look = {false, false};
@@ -214,7 +216,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
         return found->is_there ? 1 : 0;
       },
       &look);
-  return look.is_there;
+  return was_there = look.is_there;
 }
 
 // Those of the framework that are steps, as they nest on this thread.
