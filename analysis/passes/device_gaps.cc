@@ -65,14 +65,15 @@ std::vector<Interval> CapturesOf(const Process& process) {
 std::vector<Interval> WorkWindows(std::span<const Interval> captures,
                                   const std::vector<Interval>& busy) {
   std::vector<Interval> windows;
-  const auto first_from = [&](int64_t time) {
-    return std::lower_bound(busy.begin(), busy.end(), time,
-                            [](const Interval& span, int64_t t) { return span.start < t; });
-  };
   for (const Interval& capture : captures) {
-    const auto first = first_from(capture.start);
-    const auto behind = first_from(capture.end);
-    if (first < behind) windows.push_back({first->start, (behind - 1)->end});
+    const auto first =
+        std::upper_bound(busy.begin(), busy.end(), capture.start,
+                         [](int64_t time, const Interval& span) { return time < span.end; });
+    const auto behind =
+        std::lower_bound(busy.begin(), busy.end(), capture.end,
+                         [](const Interval& span, int64_t time) { return span.start < time; });
+    if (first < behind)
+      windows.push_back({std::max(first->start, capture.start), (behind - 1)->end});
   }
   return UnionOf(std::move(windows));
 }

@@ -28,8 +28,9 @@ std::vector<Interval> BusyOf(const Track& track);
 // When the process was recorded.
 std::vector<Interval> CapturesOf(const Process& process);
 
-// Parts of `captures` between the first work in them and the last; `busy` is sorted and disjoint.
-// Work counts in the capture in which it began.
+// Parts of `captures` from the first work in them to the end of the last that began in them; `busy`
+// is sorted and disjoint. Where a device was busy since before, from the capture's start: what a
+// flight recorder kept, or work without a pause, seldom begins with it.
 std::vector<Interval> WorkWindows(std::span<const Interval> captures,
                                   const std::vector<Interval>& busy);
 

@@ -316,5 +316,24 @@ TEST(StreamsPass, WindowsAreThoseOfCaptures) {
   EXPECT_EQ(result.devices(0).idle_unknown_ns(), 2 * kMs);
 }
 
+// Kernels without a gap from before the first capture until behind it, and one that the second
+// begins amid.
+TEST(StreamsPass, ADeviceThatNeverRestsIsBusyFromItsCapturesStart) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Capture(10 * kMs, 20 * kMs).Capture(50 * kMs, 60 * kMs);
+  builder.Stream(0, 1, 7)
+      .Kernel(kernel, 5 * kMs, 12 * kMs)
+      .Kernel(kernel, 12 * kMs, 22 * kMs)
+      .Kernel(kernel, 40 * kMs, 51 * kMs)
+      .Kernel(kernel, 53 * kMs, 55 * kMs);
+  const auto result = RunBy<results::Streams>("streams", MakeTrace({&builder}));
+  const results::DeviceUse& device = result.devices(0);
+  EXPECT_EQ(device.window_ns(), 12 * kMs + 5 * kMs);
+  EXPECT_EQ(device.busy_ns(), 12 * kMs + 3 * kMs);
+  EXPECT_EQ(device.gap_count(), 1u);
+  EXPECT_EQ(device.idle_unknown_ns(), 2 * kMs);
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis::test
