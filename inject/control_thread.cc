@@ -189,7 +189,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
   }
   if (g_stop_wanted.exchange(0) != 0) StopCapture("memory");
   RunMarkedCaptures();
-  if (InheritedCaptureIsOver()) StopCapture("fork");
+  FollowParent();
   RunToggles();
   if (deadlines->ranges != 0 && now >= deadlines->ranges)
     deadlines->ranges = LookForFrameworkRanges() ? Now() + kQuietTick : 0;
@@ -226,7 +226,7 @@ void* ControlMain(void*) {
     Earlier(&until, g_delayed_start);
     Earlier(&until, g_delayed_stop);
     Earlier(&until, deadlines.ranges);
-    if (HasInheritedCapture()) Earlier(&until, Now() + kQuietTick);
+    if (HasParentsCaptures()) Earlier(&until, Now() + kTick);
     if (MainThreadLeft()) Earlier(&until, Now() + kLonelyTimeWithoutMain);
     if (SessionIsDue()) {
       // The deadline may have passed with nothing recorded yet: look again now and then.

@@ -346,6 +346,7 @@ void BeforeFork() noexcept {
   t_at_fork.recording = g_process.recording.load();
   t_at_fork.can_unwind = g_process.can_unwind.load();
   KeepInterruptedHook();
+  PrepareFamily();
   if (g_process.tracer != nullptr) g_process.tracer->before_fork();
 }
 

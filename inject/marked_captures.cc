@@ -38,25 +38,39 @@ std::atomic<uint64_t> g_steps{0};  // seen so far, or the number that the last o
 std::atomic<uint32_t> g_ours{0};
 constexpr uint32_t kWhatever = UINT32_MAX;
 std::atomic<uint32_t> g_began{0};  // ever
-// From before it is asked for until it is over: a child that is forked meanwhile is in it.
-std::atomic<uint32_t> g_is_marked{0};
+// Of a capture that children follow: a child that is forked meanwhile is in it.
+enum Marked : uint32_t { kNotMarked, kIsMarked, kIsEnding };
+std::atomic<uint32_t> g_marked{kNotMarked};
 std::atomic<uint32_t> g_beginning{0};
 // It began where the first step seemed to, before there was any.
 std::atomic<uint32_t> g_guessed{0};
 
-// What children that are forked during a capture see of its end: a page that they share.
+// What forked children see of a process's captures: a page that they share.
 struct Family {
-  std::atomic<uint32_t> ended;  // captures
+  std::atomic<uint32_t> phase;  // begins and ends so far: odd while a capture is under way
 };
-Family* g_family = nullptr;   // whose captures this process tells of; made before the first
-Family* g_parents = nullptr;  // of the capture that this process was forked in
-uint32_t g_ended_before = 0;
+std::atomic<Family*> g_family{nullptr};  // whose captures this process tells of
+Family* g_parents = nullptr;             // whose captures this process follows
+uint32_t g_seen_phase = 0;               // of the parent's, acted upon
+std::atomic<bool> g_follows{false};      // the capture that runs is the parent's
 
 [[gnu::cold]] void MakeFamily() {
-  if (g_family != nullptr) return;
+  if (g_family.load() != nullptr) return;
   const long made = raw::Call(SYS_mmap, 0, sizeof(Family), PROT_READ | PROT_WRITE,
                               MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (!raw::IsError(made)) g_family = reinterpret_cast<Family*>(made);
+  if (raw::IsError(made)) return;
+  auto* const family = reinterpret_cast<Family*>(made);
+  family->phase.store(g_follows.load() ? 1 : 0);
+  Family* none = nullptr;
+  if (!g_family.compare_exchange_strong(none, family)) raw::Call(SYS_munmap, made, sizeof(Family));
+}
+
+[[gnu::cold]] void TellFamily(bool is_capturing) {
+  Family* family = g_family.load();
+  if (family == nullptr) return;
+  uint32_t phase = family->phase.load();
+  while ((phase % 2 != 0) != is_capturing &&
+         !family->phase.compare_exchange_weak(phase, phase + 1)) {}
 }
 
 // The range that is open: one at a time, the outermost. Its owner is the thread that pushed it,
@@ -151,10 +165,11 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   // Another that somebody began meanwhile is not ended.
   const uint32_t ours = g_ours.exchange(0);
   if (ours == 0) return;
+  g_marked.store(kIsEnding);
+  TellFamily(false);  // this end may have to wait for the GPU
   if (ours == kWhatever || ours == g_process.captures.load())
     HaveCaptureEnded(Trigger(), /*has_begun=*/ours != kWhatever);
-  if (g_family != nullptr) g_family->ended.fetch_add(1);
-  g_is_marked.store(0);
+  g_marked.store(kNotMarked);
 }
 
 [[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
@@ -162,12 +177,13 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
   if (g_beginning.exchange(1) != 0) return;  // another thread is at it
   MakeFamily();
-  g_is_marked.store(1);
+  g_marked.store(kIsMarked);
   // One that runs already is somebody else's.
   if (HaveCaptureBegun(trigger)) {
+    TellFamily(true);  // before anybody can end it
     NoteBegun();
   } else {
-    g_is_marked.store(0);
+    g_marked.store(kNotMarked);
   }
   g_beginning.store(0);
 }
@@ -334,16 +350,22 @@ void TellWhereStepsEnded() noexcept {
   Say(line);
 }
 
+void PrepareFamily() noexcept {
+  if (WatchesRanges()) MakeFamily();
+}
+
 void ForgetMarks() noexcept {
-  // Its parent's own, or one that the parent was born into itself.
-  if (g_is_marked.load() != 0) {
-    g_parents = g_family;
-    g_ended_before = g_parents != nullptr ? g_parents->ended.load() : 0;
+  // One that could not tell of its own leaves the child whom it follows itself.
+  if (Family* family = g_family.exchange(nullptr); family != nullptr) {
+    g_parents = family;
+    const uint32_t marked = g_marked.load();
+    // What ends may have been told of already.
+    g_seen_phase = family->phase.load() - (marked == kIsEnding ? 1 : 0);
+    g_follows.store(marked != kNotMarked);
   }
-  g_is_marked.store(0);
+  g_marked.store(g_follows.load() ? kIsMarked : kNotMarked);
   g_beginning.store(0);
   g_guessed.store(0);
-  g_family = nullptr;
   g_method.store(kNoMethod);
   g_steps.store(0);
   g_ours.store(0);
@@ -353,12 +375,27 @@ void ForgetMarks() noexcept {
   t_framework_steps = 0;
 }
 
-bool HasInheritedCapture() noexcept { return g_parents != nullptr; }
+bool HasParentsCaptures() noexcept { return g_parents != nullptr; }
 
-bool InheritedCaptureIsOver() noexcept {
-  if (g_parents == nullptr || g_parents->ended.load() == g_ended_before) return false;
-  g_parents = nullptr;
-  return true;
+void FollowParent() noexcept {
+  if (g_parents == nullptr) return;
+  const uint32_t phase = g_parents->phase.load();
+  if (phase == g_seen_phase) return;
+  g_seen_phase = phase;
+  if (phase % 2 != 0) {
+    // It may have been forked between the capture's begin and the word of it.
+    const bool is_in_it = g_follows.load() && IsCapturing();
+    MakeFamily();
+    const uint32_t before = g_marked.exchange(kIsMarked);
+    // One that runs already is its own, or somebody else's.
+    g_follows.store(is_in_it || (BeginRecording("parent") && StartSession()));
+    g_follows.load() ? TellFamily(true) : g_marked.store(before);
+  } else if (g_follows.exchange(false)) {
+    g_marked.store(kIsEnding);
+    TellFamily(false);
+    StopCapture("parent");
+    g_marked.store(kNotMarked);
+  }
 }
 
 }  // namespace gpuprof::inject

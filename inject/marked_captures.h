@@ -52,11 +52,15 @@ inline bool WatchesRanges() noexcept {
 // Where the program ends and its steps never came as far as the first that was wanted: says so.
 [[gnu::cold]] void TellWhereStepsEnded() noexcept;
 
-// In a forked child: its steps are its own. A capture of its parent's that it was born into ends
-// with its parent's, within a tenth of a second.
+// Children that are forked follow: a capture of their parent's is one of theirs, whether they were
+// there before it or are forked in it, from within a moment of its beginning until within a moment
+// of its end. Their steps are their own.
+// Before a fork:
+[[gnu::cold]] void PrepareFamily() noexcept;
+// In the forked child:
 [[gnu::cold]] void ForgetMarks() noexcept;
-// Control thread: whether there is such a capture, and whether it is over now, which is told once.
-bool HasInheritedCapture() noexcept;
-[[gnu::cold]] bool InheritedCaptureIsOver() noexcept;
+// Control thread: whether there is a parent to follow; does what it did since the last time.
+bool HasParentsCaptures() noexcept;
+[[gnu::cold]] void FollowParent() noexcept;
 
 }  // namespace gpuprof::inject

@@ -135,6 +135,24 @@ def test_the_first_step_begins_with_its_first_batch_or_optimizer(record):
     assert names["Optimizer.step#SGD.step"] == 3
 
 
+def test_workers_that_were_forked_are_in_the_capture(record):
+    """They are there before it, and make batches in it: most of the time that the steps take."""
+    outcome = _steps_program(record, "steps:40-80", "120", "loader", "forked")
+    traces = outcome.traces()
+    assert len(traces) == 3, [trace.program for trace in traces]
+    parent = next(trace for trace in traces if trace.ppid not in {t.pid for t in traces})
+    assert _names(parent)["Optimizer.step#SGD.step"] == 41
+    info = json.loads(gpuprof("info", "--json", outcome.bundle).out)
+    captures = {process["pid"]: process["captures"] for process in info["processes"]}
+    ((of_parent,), *of_workers) = (captures.pop(parent.pid), *captures.values())
+    assert len(of_workers) == 2
+    for (capture,) in of_workers:
+        assert (capture["start_trigger"], capture["stop_trigger"]) == ("parent", "parent")
+        length = capture["end_ns"] - capture["start_ns"]
+        assert length > 0.5 * (of_parent["end_ns"] - of_parent["start_ns"])
+    verify(outcome.bundle)
+
+
 def test_one_step_is_a_step(record):
     outcome = _steps_program(record, "steps:4", "6")
     steps = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)

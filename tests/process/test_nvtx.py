@@ -114,6 +114,19 @@ def test_children_of_a_capture_end_with_it(record):
     assert names == ["early", "early", "part"], names
 
 
+def test_children_that_are_there_already_follow(record):
+    """And their children, in each capture of the parent's."""
+    outcome = record([str(PROGRAMS / "nvtx_ranges"), "marked_workers"], "--capture=nvtx:part", *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    traces = outcome.traces()
+    parent = next(trace for trace in traces if trace.ppid not in {t.pid for t in traces})
+    assert len(traces) == 3
+    for trace in traces:
+        rows = {(row["capture"], row["name"]) for row in trace.range_rows()}
+        assert rows == {(n, "part" if trace is parent else "within") for n in (1, 2)}, rows
+    verify(outcome.bundle)
+
+
 def test_ranges_that_are_closed_elsewhere_or_never(record):
     """Nobody hangs, and the capture of a range ends with it, whoever else has one open."""
     outcome = record([str(PROGRAMS / "nvtx_ranges"), "marked_badly"], "--capture=nvtx:part", *EXACT)

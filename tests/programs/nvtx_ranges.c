@@ -412,6 +412,39 @@ static void marked_family(void) {
   waitpid(child, NULL, 0);
 }
 
+// A child and a grandchild that are there before two ranges begin, and long after. They mark what
+// is long within a range and long behind it.
+static void marked_workers(void) {
+  enum { kBusy, kWithin, kBehind, kOver };
+  int* stage = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  const pid_t child = fork();
+  if (child == 0) {
+    const pid_t grandchild = fork();
+    for (int now; (now = __atomic_load_n(stage, __ATOMIC_SEQ_CST)) != kOver; usleep(20000)) {
+      if (now == kWithin) nvtxMarkA("within");
+      if (now == kBehind) nvtxMarkA("behind");
+    }
+    if (grandchild != 0) waitpid(grandchild, NULL, 0);
+    _exit(0);
+  }
+  for (int i = 0; i < 2; ++i) {
+    nvtxRangePushA("part");
+    usleep(1500000);
+    __atomic_store_n(stage, kWithin, __ATOMIC_SEQ_CST);
+    usleep(500000);
+    __atomic_store_n(stage, kBusy, __ATOMIC_SEQ_CST);
+    usleep(200000);
+    nvtxRangePop();
+    usleep(1000000);
+    __atomic_store_n(stage, kBehind, __ATOMIC_SEQ_CST);
+    usleep(200000);
+    __atomic_store_n(stage, kBusy, __ATOMIC_SEQ_CST);
+    usleep(200000);
+  }
+  __atomic_store_n(stage, kOver, __ATOMIC_SEQ_CST);
+  waitpid(child, NULL, 0);
+}
+
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   const long number = argc > 2 ? atol(argv[2]) : 0;
@@ -428,6 +461,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "marked") == 0) marked();
   if (strcmp(mode, "marked_badly") == 0) marked_badly();
   if (strcmp(mode, "marked_family") == 0) marked_family();
+  if (strcmp(mode, "marked_workers") == 0) marked_workers();
   if (strcmp(mode, "toggled") == 0) toggled();
   if (strcmp(mode, "deep") == 0) deep();
   if (strcmp(mode, "storm") == 0) storm((int)number);
