@@ -26,8 +26,9 @@ namespace {
 
 constexpr uint64_t kMillisecond = 1'000'000u;
 constexpr uint64_t kSecond = 1000 * kMillisecond;
-// Exit handlers of the program may have to run on it.
-constexpr size_t kStackBytes = 512 * 1024;
+// Exit handlers of the program may have to run on it, and CUPTI begins with its work on the modules
+// of a whole program there. What is not touched takes addresses alone.
+constexpr size_t kStackBytes = 2 * 1024 * 1024;
 // Most processes of a job's tree live for milliseconds: they get neither the tracer nor its thread.
 // Exact heap traces want stacks from the first allocation on and start at once.
 constexpr uint64_t kSessionDelay = 10 * kMillisecond;

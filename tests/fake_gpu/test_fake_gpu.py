@@ -471,13 +471,14 @@ def test_each_release_has_its_kinds_and_entry_points(run):
 V2 = """
 class Parameters(ctypes.Structure):
     _fields_ = [(n, t) for n, t in (("size", ctypes.c_size_t), ("name", ctypes.c_char_p), ("old", ctypes.c_char_p),
-                                    ("old_size", ctypes.c_size_t), ("allow", ctypes.c_uint8))]
+                                    ("old_size", ctypes.c_size_t), ("allow", ctypes.c_uint8),
+                                    ("padding", ctypes.c_uint8 * 7))]
 h = ctypes.c_void_p()
 c.cuptiActivityEnable_v2.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p]
 old = ctypes.create_string_buffer(64)
-q = Parameters(33, b"us", None, 0, ALLOW)
+q = Parameters(40, b"us", None, 0, ALLOW)
 r = [c.cuptiSubscribe_v2(ctypes.byref(h), None, None, ctypes.byref(q)), c.cuptiActivityEnable(10), c.cuptiActivityEnable_v2(h, 10, None)]
-q = Parameters(33, b"them", ctypes.cast(old, ctypes.c_char_p), 64, ALLOW)
+q = Parameters(40, b"them", ctypes.cast(old, ctypes.c_char_p), 64, ALLOW)
 r.append(c.cuptiSubscribe_v2(ctypes.byref(ctypes.c_void_p()), None, None, ctypes.byref(q)))
 print(*r, old.value.decode().replace(" ", "_"))
 """
@@ -494,7 +495,7 @@ def test_several_subscribers_each_have_their_own():
     """Handles of two, and what each may do with its own alone."""
     code = V2.replace("ALLOW", "1").rpartition("print")[0] + """
 two = ctypes.c_void_p()
-q = Parameters(33, b"two", ctypes.cast(old, ctypes.c_char_p), 64, 1)
+q = Parameters(40, b"two", ctypes.cast(old, ctypes.c_char_p), 64, 1)
 size, number = ctypes.c_size_t(8), ctypes.c_uint64(7)
 c.cuptiActivityGetAttribute_v2.argtypes = c.cuptiActivitySetAttribute_v2.argtypes = [ctypes.c_void_p, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p]
 c.cuptiUnsubscribe.argtypes = [ctypes.c_void_p]

@@ -183,6 +183,33 @@ def test_what_cupti_does_not_hand_over_is_told(unharmed):
     assert kernels["meta"]["confidence"]["level"] == "low"
 
 
+@pytest.mark.parametrize("calls", [0, 1])
+def test_a_cupti_that_does_not_come_back_keeps_no_program_from_ending(unharmed, calls):
+    """From its first flush on, at the end or before it: the program ends, and what was written before is there."""
+    outcome, _ = unharmed("leave", "return", script=f"hang cuptiActivityFlushAll {calls}")
+    if calls == 0:
+        assert outcome.words.count("does not come back") == 1, outcome.words
+    assert gpuprof("recover", outcome.bundle).status == 0
+    assert gpuprof("stats", "threads", outcome.bundle).status == 0
+
+
+@pytest.mark.parametrize("release", ["13.0", "13.3"])
+def test_all_is_read_before_the_driver_goes(unharmed, release):
+    """From 13.3 on the library asks the driver when it reads."""
+    outcome, truth = unharmed("vector_add", script="exit_read 999", personality=release)
+    (trace,) = read_bundle(outcome.bundle)
+    assert collections.Counter(row[:8] for row in trace.kernel_rows()) == collections.Counter(row[:8] for row in truth.kernels())
+    assert trace.lost == 0 and "does not read" not in outcome.words
+
+
+def test_what_cupti_does_not_read_is_told(unharmed):
+    """Of a buffer whose next record it refuses the rest is lost: how much nobody knows, one record at least."""
+    outcome, _ = unharmed("vector_add", script="fail cuptiActivityGetNextRecord 22 5 1")
+    assert outcome.words.count("does not read all of what it recorded") == 1
+    (trace,) = read_bundle(outcome.bundle)
+    assert trace.lost >= 1 and len(trace.kernel_rows()) < 12
+
+
 def test_threads_that_call_cuda_beyond_the_end(unharmed):
     """The driver has gone and their calls fail, as fast as they can: they are neither waited for nor recorded."""
     began = time.monotonic()

@@ -21,6 +21,8 @@ RELEASES = [None, *PERSONALITIES]  # None: 13.0
 GRAPH_TRACE = 51
 NODE, WHOLE = 0, 1
 REFUSED = "does not record launches of CUDA graphs as wholes"
+LATE = "does not record launches of CUDA graphs as wholes once recording has begun"
+UNTOLD = "tells nothing of graphs that were instantiated before"
 
 
 @pytest.fixture
@@ -44,9 +46,9 @@ def graphs(record, tmp_path):
 def rounds(session, tmp_path):
     """The program graph_rounds, obeying: rounds(*options) gives its session with tell, switch (captures) and whole (the end of it)."""
 
-    def start(*options, personality=None):
+    def start(*options, personality=None, script=""):
         truth = tmp_path / "truth.json"
-        program = session([PROGRAMS / "graph_rounds"], *options, env=environment_of(truth, personality=personality))
+        program = session([PROGRAMS / "graph_rounds"], *options, env=environment_of(truth, script, personality))
         assert program.line() == "done make"
 
         def obey(line):
@@ -73,7 +75,7 @@ def rounds(session, tmp_path):
             assert trace.lost == 0, trace.losses
             return trace, found, outcome
 
-        program.obey, program.switch, program.enabled, program.whole = obey, switch, enabled, end
+        program.obey, program.switch, program.enabled, program.whole, program.truth = obey, switch, enabled, end, truth
         return program
 
     return start
@@ -168,6 +170,46 @@ def test_automatically_nodes_come_first_and_wholes_later(rounds, release):
     assert (result["count"], result["whole_count"]) == (80, len(whole))
     change = result["modes"][1]
     assert (change["name"], change["node_count"]) == ("whole", trace.graph_modes[1][2])
+
+
+def test_graphs_of_whose_launches_nothing_is_told_are_recorded_by_nodes_again(rounds):
+    """As CUPTI's guide has it: those that were instantiated before they were to be recorded as wholes have no records at all."""
+    program = rounds("--graphs=auto:60", script="graph_trace instantiated")
+    program.obey(15)
+    program.enabled(GRAPH_TRACE)
+    until = time.monotonic() + 60
+    while f'"kind":{GRAPH_TRACE},"enabled":0' not in program.truth.read_text():
+        assert time.monotonic() < until, "still dark"
+        program.obey(1)
+        time.sleep(0.05)
+    program.obey(10)
+    trace, truth, outcome = program.whole()
+    assert [mode for _, mode, _ in trace.graph_modes] == [NODE, WHOLE, NODE]
+    launches = [row["correlation"] for row in truth.of("graph_launch")]
+    assert {row[4] for row in trace.node_rows()} >= set(launches[-20:]), "those after it"
+    assert outcome.words.count(UNTOLD) == 1
+    assert any(UNTOLD in note for note in trace.notes)
+    dark = set(launches) - {row[4] for row in trace.node_rows()} - {row[2] for row in trace.graph_rows()}
+    assert dark, "meanwhile they are missing"
+    assert [change["name"] for change in stats(outcome.bundle)["modes"]] == ["nodes", "whole", "nodes"]
+    assert UNTOLD in gpuprof("stats", "health", outcome.bundle).out.decode()
+
+
+def test_with_several_subscribers_wholes_are_asked_for_from_the_first(graphs):
+    """Then a kind alone changes nothing: it is an attribute, before any kind is enabled."""
+    trace, truth, _ = graphs(20, "--graphs=whole", personality="13.3", script="driver_version 13030")
+    assert trace.node_rows() == []
+    check_wholes(trace, truth, truth.of("graph_launch"))
+
+
+def test_with_several_subscribers_it_stays_at_nodes(rounds):
+    program = rounds("--graphs=auto:30", personality="13.3", script="driver_version 13030")
+    program.obey(20)
+    time.sleep(4)  # the nodes are counted after half a second, and the change asked for soon behind it
+    program.obey(1)
+    trace, truth, outcome = program.whole()
+    assert collections.Counter(trace.node_rows()) == collections.Counter(true_nodes(truth)) and trace.graph_rows() == []
+    assert outcome.words.count(LATE) == 1 and trace.graph_modes == [(1, NODE, 0)]
 
 
 def test_with_many_launches_that_nobody_waits_for(rounds):

@@ -168,6 +168,9 @@ def test_who_shares_with_nobody_keeps_it(profiler):
 @pytest.mark.parametrize("release, number, script, way", [
     ("11.8", 18, "", "first"), ("12.6", 24, "", "first"), ("12.9", 28, "", "first"), ("13.0", 130001, "", "first"), ("13.3", 130300, "", "first"),
     ("13.3", 130300, DRIVER_OF_SEVERAL, "second"),
+    # A library that tells nothing of itself before it is subscribed to.
+    ("13.3", 130300, DRIVER_OF_SEVERAL + "; fail cuptiGetVersion 999 0 2; fail cuptiGetCallbackName 999 0 2046", "second"),
+    ("13.0", 130001, "fail cuptiGetVersion 999 0 2; fail cuptiGetCallbackName 999 0 2046", "first"),
     # What of it a driver or a library does not carry out leads back to the first.
     ("13.3", 130300, DRIVER_OF_SEVERAL + "; fail cuptiSubscribe_v2 27", "first"),
     ("13.3", 130300, DRIVER_OF_SEVERAL + "; fail cuptiActivityRegisterCallbacks_v2 999", "first"),
@@ -180,6 +183,7 @@ def test_the_choice_is_in_the_trace(record, tmp_path, release, number, script, w
     (trace,) = read_bundle(outcome.bundle)
     truth = Truth(tmp_path / "truth.json")
     assert collections.Counter(row[:8] for row in trace.kernel_rows()) == collections.Counter(row[:8] for row in truth.kernels())
+    assert "cudaLaunchKernel" in gpuprof("stats", "api", outcome.bundle).out.decode()
     (note,) = notes(outcome.bundle, "cupti")
     assert f"CUPTI {release} ({number}) of {env['LD_LIBRARY_PATH']}/libcupti.so." in note and f"by its {way} interface" in note
     assert "libcupti" not in gpuprof("stats", "kernels", outcome.bundle).out.decode(), "what went well is not in every table"

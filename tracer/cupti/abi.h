@@ -106,20 +106,27 @@ using BufferRequestedV2 = void (*)(uint8_t** buffer, size_t* size, size_t* most_
                                    void* info);
 using BufferCompletedV2 = void (*)(uint8_t* buffer, size_t size, size_t valid_size, void* info);
 
-// CUpti_SubscriberParams of 13.0, and with its last field as it is since 13.2. `size` is what the
-// caller knows of it: up to the end of the last field, without padding.
+// CUpti_SubscriberParams as it is since 13.2. `size` is what the caller knows of it: of 13.0, to
+// where `allow_others` begins. Libraries take the size of their own release alone (13.0 takes 32
+// and refuses 33 and 40).
 struct SubscriberParams {
   size_t size;
   const char* name;
   char* old_name;  // receives who is in the way; kHolderBytes at least
   size_t old_name_size;
   uint8_t allow_others;
+  uint8_t padding[7];
 };
-inline constexpr size_t kParamsAlone = offsetof(SubscriberParams, allow_others);
-inline constexpr size_t kParamsShared = kParamsAlone + 1;
+static_assert(sizeof(SubscriberParams) == 40);
+inline constexpr uint32_t kFirstOfLongParams = 130200;
+inline constexpr size_t ParamsBytes(uint32_t version) {
+  return version >= kFirstOfLongParams ? sizeof(SubscriberParams)
+                                       : offsetof(SubscriberParams, allow_others);
+}
 inline constexpr size_t kHolderBytes = 64;
-// CUpti_ActivityAttribute: of the thread ids of one subscriber's records, four bytes. The number is
-// that of the documentation's order of 13.3, and checked by the value's size before it is used.
+// CUpti_ActivityAttribute since 13.3: whether graphs are recorded as wholes, of all subscribers
+// together, one byte; and of the thread ids of one subscriber's records, four.
+inline constexpr int kAttributeGraphTrace = 20;
 inline constexpr int kAttributeThreadIdType = 21;
 
 // CUpti_ActivityUnifiedMemoryCounterConfig.
@@ -147,6 +154,7 @@ struct UnifiedMemoryConfig {
   X(flush_all, "ActivityFlushAll", int (*)(uint32_t), true)                                       \
   X(get_next_record, "ActivityGetNextRecord", int (*)(uint8_t*, size_t, void**), true)            \
   X(get_dropped, "ActivityGetNumDroppedRecords", int (*)(void*, uint32_t, size_t*), true)         \
+  X(get_thread_id_type, "GetThreadIdType", int (*)(int*), false)                                  \
   X(set_thread_id_type, "SetThreadIdType", int (*)(int), false)                                   \
   X(enable_runtime_api, "ActivityEnableRuntimeApi", int (*)(uint32_t, uint8_t), false)            \
   X(enable_driver_api, "ActivityEnableDriverApi", int (*)(uint32_t, uint8_t), false)              \

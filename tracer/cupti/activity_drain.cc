@@ -47,9 +47,15 @@ void ActivityDrain::TakeEvents() {
 void ActivityDrain::Consume(const FilledBuffer& filled) {
   TakeEvents();
   const uint64_t nodes = sorter_.graphs().nodes_seen();
+  const ActivityCounters before = sorter_.counters();
   sorter_.OwnData(OwnsRecordData());
+  sorter_.SetEarliest(EarliestWork());
   sorter_.Consume(filled, NextRecord, Names());
   CountGraphNodes(sorter_.graphs().nodes_seen() - nodes);
+  CountGraphLaunches(sorter_.counters().graph_calls - before.graph_calls,
+                     sorter_.counters().graph_wholes - before.graph_wholes);
+  if (sorter_.counters().unread != 0 && before.unread == 0)
+    host_->say("CUPTI does not read all of what it recorded: GPU activity is missing");
   Buffers()->Return(filled);
 }
 
@@ -188,17 +194,26 @@ uint64_t ActivityDrain::TicksOf(uint64_t cupti_ns) const {
   return reading_.ticks + static_cast<uint64_t>(static_cast<int64_t>(since * ticks_per_ns));
 }
 
+uint64_t ActivityDrain::CuptiTimeOf(uint64_t ticks) const {
+  const double ns_per_tick = 1e9 / static_cast<double>(host_->settings->ticks_per_second);
+  const auto since = static_cast<double>(static_cast<int64_t>(ticks - reading_.ticks));
+  return reading_.cupti_ns + static_cast<uint64_t>(static_cast<int64_t>(since * ns_per_tick));
+}
+
+// By the newest reading, so that the wall clock may be set meanwhile; and far enough before it for
+// what readings of two clocks and the device's own are worth.
+uint64_t ActivityDrain::EarliestWork() const {
+  constexpr uint64_t kSlackNs = 2'000'000;
+  const uint64_t earliest = EarliestTicks();
+  return reading_.cupti_ns == 0 || earliest == 0 ? 0 : CuptiTimeOf(earliest) - kSlackNs;
+}
+
 // A thread with a ring has its events of the GPU's beside the others. Lives begin at ticks, of
 // which the newest reading of both clocks makes CUPTI's time.
 ThreadTracks::Answer ActivityDrain::TrackAt(uint32_t tid, uint64_t time) {
   const uint64_t now = proto::ReadTicks(host_->settings->clock);
   if (reading_.cupti_ns == 0) return {lives_.Find(tid, now, now).track, 0, 0};
-  const double ns_per_tick = 1e9 / static_cast<double>(host_->settings->ticks_per_second);
-  const auto ns_of = [&](uint64_t ticks) {
-    if (ticks == 0) return uint64_t{0};
-    const auto since = static_cast<double>(static_cast<int64_t>(ticks - reading_.ticks));
-    return reading_.cupti_ns + static_cast<uint64_t>(static_cast<int64_t>(since * ns_per_tick));
-  };
+  const auto ns_of = [&](uint64_t ticks) { return ticks == 0 ? 0 : CuptiTimeOf(ticks); };
   const ThreadLife life = lives_.Find(tid, TicksOf(time), now);
   return {life.track, ns_of(life.since), ns_of(life.until)};
 }
@@ -207,7 +222,8 @@ uint32_t ActivityDrain::NewTrack() {
   return host_->next_track->fetch_add(1, std::memory_order_relaxed) + 1;
 }
 
-uint64_t ActivityDrain::dropped() const { return Dropped(); }
+// How many there were in a buffer that was not read to its end nobody knows: one at least.
+uint64_t ActivityDrain::dropped() const { return Dropped() + sorter_.counters().unread; }
 
 uint64_t ActivityDrain::graph_events_refused() const {
   return GraphQueue()->refused() + sorter_.graphs().refused();

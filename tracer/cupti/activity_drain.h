@@ -54,6 +54,9 @@ class ActivityDrain : public ThreadTracks {
   uint32_t NewTrack() override;
 
  private:
+  uint64_t CuptiTimeOf(uint64_t ticks) const;
+  // CUPTI's time before which the capture's work cannot have begun; 0: not known.
+  uint64_t EarliestWork() const;
   void TakeBuffers();
   // What the callbacks left: of graphs, streams and contexts.
   void TakeEvents();

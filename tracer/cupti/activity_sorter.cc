@@ -58,8 +58,9 @@ void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next
   names_.NextBuffer();
   calls_of_runtime_.clear();
   calls_of_driver_.clear();
-  EachRecord(buffer.bytes, buffer.valid, next_record,
-             [&](const Record& record) { Take(record, names); });
+  const bool is_whole = EachRecord(buffer.bytes, buffer.valid, next_record,
+                                   [&](const Record& record) { Take(record, names); });
+  if (!is_whole) ++counters_.unread;
   driver_calls_.Take(calls_of_runtime_, calls_of_driver_);
   for (const ApiCall& call : calls_of_runtime_) AppendCall(call, names);
 }
@@ -118,10 +119,17 @@ bool ActivitySorter::HasTimes(uint64_t start, uint64_t end) {
   return true;
 }
 
+bool ActivitySorter::HasWorkTimes(uint64_t start, uint64_t end) {
+  if (!HasTimes(start, end)) return false;
+  if (start >= earliest_) return true;
+  ++counters_.unfinished;
+  return false;
+}
+
 [[gnu::always_inline]] inline void ActivitySorter::AppendKernel(const Record& record,
                                                                 uint8_t device_launched) {
   const uint64_t start = record.U64(kernel::kStart), end = record.U64(kernel::kEnd);
-  if (!HasTimes(start, end)) return;
+  if (!HasWorkTimes(start, end)) return;
   const char* text = record.Text(kernel::kName);
   const uint32_t name = names_.Id(text);
   Stream* stream = StreamOf(record.U32(kernel::kDevice), record.U32(kernel::kContext),
@@ -147,7 +155,7 @@ void ActivitySorter::TakeKernel(const Record& record) {
 
 void ActivitySorter::TakeCopy(const Record& record) {
   const uint64_t start = record.U64(copy::kStart), end = record.U64(copy::kEnd);
-  if (!HasTimes(start, end)) return;
+  if (!HasWorkTimes(start, end)) return;
   Stream* stream =
       StreamOf(record.U32(copy::kDevice), record.U32(copy::kContext), record.U32(copy::kStream));
   const uint64_t row[] = {
@@ -167,7 +175,7 @@ void ActivitySorter::TakeCopy(const Record& record) {
 
 void ActivitySorter::TakePeerCopy(const Record& record) {
   const uint64_t start = record.U64(copy::kStart), end = record.U64(copy::kEnd);
-  if (!HasTimes(start, end)) return;
+  if (!HasWorkTimes(start, end)) return;
   Stream* stream =
       StreamOf(record.U32(copy::kDevice), record.U32(copy::kContext), record.U32(copy::kStream));
   const uint64_t from = record.U32(peer_copy::kSourceDevice) + uint64_t{1};
@@ -189,7 +197,7 @@ void ActivitySorter::TakePeerCopy(const Record& record) {
 
 void ActivitySorter::TakeSet(const Record& record) {
   const uint64_t start = record.U64(set::kStart), end = record.U64(set::kEnd);
-  if (!HasTimes(start, end)) return;
+  if (!HasWorkTimes(start, end)) return;
   Stream* stream =
       StreamOf(record.U32(set::kDevice), record.U32(set::kContext), record.U32(set::kStream));
   const auto memory_kind = static_cast<uint8_t>(record.U16(set::kMemoryKind));
@@ -255,6 +263,7 @@ void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names)
 
 void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names) {
   if (call.function != last_function_) NameFunction(call.function, names);
+  if (names.IsGraphLaunch(call.function)) ++counters_.graph_calls;
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   // When it ended, the thread was known to us if it ever was.
   CallingThread* thread = threads_.Of(call.tid, call.end);
@@ -303,8 +312,9 @@ void ActivitySorter::AppendEvent(const EventRecording& recording) {
 
 // One that begins on the host tells where it ended.
 void ActivitySorter::TakeGraphLaunch(const Record& record) {
+  ++counters_.graph_wholes;
   const uint64_t start = record.U64(graph_trace::kStart), end = record.U64(graph_trace::kEnd);
-  if (!HasTimes(start, end)) return;
+  if (!HasWorkTimes(start, end)) return;
   uint32_t device = record.U32(graph_trace::kDevice);
   uint32_t context = record.U32(graph_trace::kContext);
   if (context == graph_trace::kOnHost) {

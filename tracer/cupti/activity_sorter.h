@@ -40,10 +40,15 @@ struct ActivityCounters {
   uint64_t kernels = 0;
   // Records without times: the library ran out of room on the device.
   uint64_t without_times = 0;
-  // Still running when they were asked for by force.
+  // Still running when they were asked for by force, now or at the end of an earlier capture.
   uint64_t unfinished = 0;
+  // Buffers that the library did not read to their ends.
+  uint64_t unread = 0;
   // Of kinds that nobody asked for.
   uint64_t unknown = 0;
+  // Calls that launch graphs, and launches that were recorded as wholes.
+  uint64_t graph_calls = 0;
+  uint64_t graph_wholes = 0;
 };
 
 class ActivitySorter {
@@ -57,6 +62,11 @@ class ActivitySorter {
   // After a pass over what there was: the driver's calls that no call of the runtime has claimed
   // become rows, and recordings of events whose call has come. With `all` nothing waits any longer.
   void Release(uint64_t now, uint64_t ticks_per_second, bool all, const FunctionNames& names);
+
+  // CUPTI's time before which no work of this capture can have begun; 0: all of it is the
+  // capture's. What began before is of an earlier one, whose end CUPTI has made up when it was
+  // asked again (as pytorch/kineto says in pull 1105).
+  void SetEarliest(uint64_t cupti_ns) { earliest_ = cupti_ns; }
 
   void SetCode(const KernelCode* code) { signatures_.SetCode(code); }
   // Whether what records lead to is ours to free; by default it is nobody's business here.
@@ -115,6 +125,8 @@ class ActivitySorter {
   void TakeUnifiedMemory(const Record& record);
   // False: its times are not to be had, which is counted.
   bool HasTimes(uint64_t start, uint64_t end);
+  // The same of the device's work.
+  bool HasWorkTimes(uint64_t start, uint64_t end);
   Stream* StreamOf(uint32_t device, uint32_t context, uint32_t stream) {
     return streams_.Of(device, context, stream);
   }
@@ -151,6 +163,7 @@ class ActivitySorter {
   std::vector<ApiCall> released_;
   EventTimes event_times_;
   std::vector<EventRecording> recordings_;  // that have their times
+  uint64_t earliest_ = 0;
   bool owns_data_ = false;
   std::vector<std::unique_ptr<codec::SpanBuffer>> buffers_;
   std::vector<const codec::SpanBuffer*> unused_;

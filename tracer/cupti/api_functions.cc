@@ -68,6 +68,11 @@ bool IsEventRecordFunction(const char* name) {
   return strncmp(name, "cudaEventRecord", 15) == 0 || strncmp(name, "cuEventRecord", 13) == 0;
 }
 
+bool IsGraphLaunchFunction(const char* name) {
+  if (name == nullptr) return false;
+  return strncmp(name, "cudaGraphLaunch", 15) == 0 || strncmp(name, "cuGraphLaunch", 13) == 0;
+}
+
 void FindFunctions(const Functions& library, FunctionNames* names) {
   for (const Domain domain : {kDriverApi, kRuntimeApi}) {
     for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
@@ -75,8 +80,11 @@ void FindFunctions(const Functions& library, FunctionNames* names) {
       if (library.get_callback_name != nullptr &&
           library.get_callback_name(domain, id, &name) == kSuccess)
         names->name[domain][id] = name;
-      names->is_recorded[domain][id] = IsRecordedFunction(domain, names->name[domain][id]);
-      names->is_event_record[domain][id] = IsEventRecordFunction(names->name[domain][id]);
+      name = names->name[domain][id];
+      names->any |= name != nullptr;
+      names->is_recorded[domain][id] = IsRecordedFunction(domain, name);
+      names->is_event_record[domain][id] = IsEventRecordFunction(name);
+      names->is_graph_launch[domain][id] = IsGraphLaunchFunction(name);
     }
   }
 }

@@ -6,7 +6,8 @@
 // copy, set, allocate, release, record events and wait, which programs (Triton, JAX) call without
 // the runtime.
 //
-// FindFunctions: the thread that calls CUPTI, before anything is recorded; then any thread.
+// FindFunctions: the thread that calls CUPTI, before anything is recorded, and again while no name
+// was told; then any thread.
 
 #pragma once
 
@@ -23,6 +24,8 @@ struct FunctionNames {
   const char* name[3][kMost] = {};  // by Domain; null where a library has no name for it
   bool is_recorded[3][kMost] = {};
   bool is_event_record[3][kMost] = {};
+  bool is_graph_launch[3][kMost] = {};
+  bool any = false;  // none: the library does not tell, or not yet
 
   bool IsRecorded(Domain domain, uint32_t id) const {
     return id < kMost ? is_recorded[domain][id] : domain == kRuntimeApi;
@@ -32,6 +35,11 @@ struct FunctionNames {
     const uint32_t domain = function >> 24, id = function & 0xffffff;
     return domain < 3 && id < kMost && is_event_record[domain][id];
   }
+  // Likewise, whether it launches a CUDA graph.
+  bool IsGraphLaunch(uint32_t function) const {
+    const uint32_t domain = function >> 24, id = function & 0xffffff;
+    return domain < 3 && id < kMost && is_graph_launch[domain][id];
+  }
 };
 
 void FindFunctions(const Functions& library, FunctionNames* names);
@@ -40,5 +48,6 @@ void FindFunctions(const Functions& library, FunctionNames* names);
 // _ptsz. Null: a function that the library has no name for.
 bool IsRecordedFunction(Domain domain, const char* name);
 bool IsEventRecordFunction(const char* name);
+bool IsGraphLaunchFunction(const char* name);
 
 }  // namespace gpuprof::tracer::cupti

@@ -16,6 +16,7 @@
 #include "tracer/cupti/driver.h"
 #include "tracer/cupti/launch_stacks.h"
 #include "tracer/cupti/quirks.h"
+#include "tracer/cupti/recorded_kinds.h"
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/subscriber.h"
 #include "tracer/cupti/text.h"
@@ -35,32 +36,8 @@ constexpr uint64_t kReadLimit = 1000 * kMillisecond;
 constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
 constexpr uint64_t kUnfinishedAtSnapshot = 50 * kMillisecond;
 constexpr uint64_t kTurnLimit = 2000 * kMillisecond;
-
-// Calls of the driver are enabled one by one, where the library can.
-struct Kind {
-  Activity activity;
-  // Said when the library refuses it; null: what is lacking without it others show.
-  const char* refused = nullptr;
-  // Of what is there already its records are asked for too.
-  bool dumps = false;
-};
-constexpr Kind kKinds[] = {
-    {Activity::kConcurrentKernel, "no GPU activity is recorded"},
-    {Activity::kMemcpy, "no copies are recorded"},
-    {Activity::kMemcpy2},
-    {Activity::kMemset, "no memory sets are recorded"},
-    {Activity::kRuntime, "no calls of the CUDA runtime are recorded"},
-    {Activity::kSynchronization, "no waits for the GPU are recorded"},
-    {Activity::kCudaEvent},
-    {Activity::kMemory2, "no allocations of GPU memory are recorded"},
-    {Activity::kMemoryPool, "pools of GPU memory are not recorded"},
-    {Activity::kOverhead},
-    {Activity::kJit},
-    {Activity::kDevice, nullptr, true},
-    {Activity::kContext, nullptr, true},
-    {Activity::kStream, nullptr, true},
-};
-constexpr size_t kKindCount = sizeof(kKinds) / sizeof(kKinds[0]);
+constexpr uint64_t kExitTakenWithin = 1000 * kMillisecond;
+constexpr uint64_t kExitLimit = 4000 * kMillisecond;
 
 enum LibraryState : uint32_t { kNotLooked, kLoaded, kUnusable };
 
@@ -72,11 +49,13 @@ Subscriber g_subscriber;
 std::atomic<uint32_t> g_active{0};
 std::atomic<uint32_t> g_given_up{0};
 std::atomic<uint32_t> g_exit_handled{0};
+// What the program's end wants of the thread that ticks.
+enum ExitFlush : uint32_t { kNotWanted, kWanted, kTaken, kDone };
+std::atomic<uint32_t> g_exit_flush{kNotWanted};
+std::atomic<int> g_tick_thread{0};
 std::atomic<uint64_t> g_handed_over{0};
 std::atomic<uint64_t> g_not_handed_over{0};
-bool g_enabled[kKindCount];
-bool g_told[kKindCount];        // that it was refused
-bool g_driver_enabled = false;  // as a whole
+RecordedKinds g_kinds;
 BufferPool g_buffers;
 GraphEvents g_graph_events;
 StreamEvents g_stream_events;
@@ -84,7 +63,11 @@ ContextEvents g_context_events;
 KernelCode g_kernel_code;
 GraphModes g_graph_modes;
 UnifiedMemory g_unified_memory;
-std::atomic<uint32_t> g_graphs_refused{0};
+// Why graphs are recorded by nodes although wholes were asked for.
+enum GraphsBy : uint32_t { kAsAsked, kRefused, kLateRefused, kUntold };
+std::atomic<uint32_t> g_graphs_by{kAsAsked};
+bool g_left_unfinished = false;  // the last capture ended while work of its own was going on
+std::atomic<uint64_t> g_earliest_ticks{0};
 std::atomic<uint32_t> g_cuda_had_begun{0};
 std::atomic<uint64_t> g_own_bytes{0};
 std::atomic<uint32_t> g_own_pinned{0};
@@ -136,18 +119,49 @@ void OnComplete(void*, uint32_t, uint8_t* buffer, size_t size, size_t valid) {
 
 void DisableKinds();
 void HandOver(bool forced);
+void AwaitReader();
+
+void HandOverAtExit() {
+  const Turn turn(kTurnLimit);
+  if (!turn || g_active.load() == 0 || g_given_up.load() != 0) return;
+  DisableKinds();
+  HandOver(/*forced=*/true);
+  AwaitReader();  // a library of 13.3 or newer asks the driver about each record
+}
+
+int ThisThread() { return static_cast<int>(syscall(SYS_gettid)); }
+
+// By the thread that calls CUPTI anyway: CUPTI may not come back (HPCToolkit has an alarm for it),
+// and the program is to end all the same.
+void FlushAtExit() {
+  if (ThisThread() == g_tick_thread.load()) return HandOverAtExit();
+  const uint64_t began = Monotonic();
+  g_exit_flush.store(kWanted);
+  g_host->request_tick();
+  while (g_exit_flush.load() != kDone) {
+    Pause();
+    const uint64_t waited = Monotonic() - began;
+    uint32_t wanted = kWanted;
+    // Who was to do it is busy, or hangs itself.
+    if (waited >= kExitTakenWithin && g_exit_flush.compare_exchange_strong(wanted, kTaken))
+      return HandOverAtExit();
+    if (waited < kExitLimit) continue;
+    g_host->say(
+        "CUPTI does not come back from handing over the GPU activity it has: the newest of "
+        "it is missing");
+    return;
+  }
+}
 
 // Registered when the first context is made, later than the driver and the runtime have registered
 // theirs: so it runs before them, while CUPTI still works. Other threads of the program may go on
 // calling CUDA, which fails them from now on as fast as they can: none of it is wanted.
 void OnExit(int, void*) {
   EndTurns();
-  {
-    const Turn turn(kTurnLimit);
-    if (turn && g_active.load() != 0 && g_given_up.load() == 0) {
-      DisableKinds();
-      HandOver(/*forced=*/true);
-    }
+  if (g_active.load() != 0 && g_given_up.load() == 0) {
+    FlushAtExit();
+  } else {
+    const Turn turn(kTurnLimit);  // when whoever is ending a capture has done so
   }
   GiveUp();  // nor may a capture begin that is asked for from now on
 }
@@ -208,46 +222,42 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   }
 }
 
+// A library may tell nothing of itself before the driver is ready (since 13.3 it does not without
+// one): asked again until it has answered.
+void AskLibrary() {
+  if (g_library.version == 0 && g_library.functions.get_version(&g_library.version) != kSuccess)
+    g_library.version = 0;
+  if (!g_names.any) FindFunctions(g_library.functions, &g_names);
+}
+
 bool UseLibrary() {
   if (g_library_state == kNotLooked) {
     g_library_state = Load(&g_library) ? kLoaded : kUnusable;
     if (g_library_state == kUnusable) Refuse(*g_host, g_library.reason);
-    if (g_library_state == kLoaded) FindFunctions(g_library.functions, &g_names);
   }
+  if (g_library_state == kLoaded) AskLibrary();
   return g_library_state == kLoaded;
 }
 
-void ChooseRuntimeCalls() {
-  for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
-    if (!g_names.is_recorded[kRuntimeApi][id]) g_subscriber.EnableFunction(kRuntimeApi, id, false);
-  }
+void ChooseCalls() { g_kinds.ChooseCalls(g_names, &g_subscriber); }
+
+void SayGraphsBy(GraphsBy reason) {
+  if (g_graphs_by.exchange(reason) == kAsAsked) g_host->say(GraphRefusal());
 }
 
-// False: they cannot be chosen one by one.
-bool EnableDriverCalls(bool enable) {
-  bool any = false;
-  for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
-    if (!g_names.is_recorded[kDriverApi][id]) continue;
-    if (g_subscriber.EnableFunction(kDriverApi, id, enable) == kSuccess) any = true;
-  }
-  return any;
-}
-
-// After a kind was enabled, which undoes choices of single calls.
-void ChooseCalls() {
-  if (!g_driver_enabled) EnableDriverCalls(true);
-  ChooseRuntimeCalls();
-}
-
-void RecordWholeGraphs() {
+void RecordWholeGraphs(bool is_first) {
   const uint64_t ticks = proto::ReadTicks(g_host->settings->clock);
-  const int result = g_subscriber.Enable(Activity::kGraphTrace);
+  const int result = g_subscriber.EnableGraphTrace(is_first);
   g_graph_modes.Turned(result == kSuccess, ticks);
-  if (result != kSuccess) {
-    if (g_graphs_refused.exchange(1) == 0) g_host->say(GraphRefusal());
-    return;
-  }
+  if (result != kSuccess) return SayGraphsBy(is_first ? kRefused : kLateRefused);
   ChooseCalls();
+}
+
+void RecordNodesAgain() {
+  g_subscriber.DisableGraphTrace();
+  g_graph_modes.TurnedBack(proto::ReadTicks(g_host->settings->clock));
+  ChooseCalls();
+  SayGraphsBy(kUntold);
 }
 
 // Inside the program's cuInit no answer is the last.
@@ -255,43 +265,9 @@ void RecordUnifiedMemory(bool is_final) {
   if (g_unified_memory.Enable(*g_host, g_library.functions, &g_subscriber, is_final)) ChooseCalls();
 }
 
-// Enabling a kind undoes choices of single calls: those come last.
-bool EnableKinds() {
-  bool any = false;
-  for (size_t i = 0; i < kKindCount; ++i) {
-    const Kind& kind = kKinds[i];
-    const int result =
-        kind.dumps ? g_subscriber.EnableAndDump(kind.activity) : g_subscriber.Enable(kind.activity);
-    g_enabled[i] = result == kSuccess;
-    any |= g_enabled[i];
-    if (result != kSuccess && kind.refused != nullptr && !g_told[i]) {
-      g_told[i] = true;
-      const SubscribeFailure failure = {.function = "cuptiActivityEnable", .result = result};
-      if (kind.activity == Activity::kConcurrentKernel)
-        SayUnusable(*g_host, g_library, failure);
-      else
-        SayRefused(*g_host, g_library.functions, failure, kind.refused);
-    }
-  }
-  if (any) {
-    g_driver_enabled =
-        !EnableDriverCalls(true) && g_subscriber.Enable(Activity::kDriver) == kSuccess;
-    ChooseRuntimeCalls();
-  }
-  return any;
-}
-
-// The driver's calls first: one whose call of the runtime is not recorded any more looks like the
-// program's own.
 void DisableKinds() {
-  if (!g_driver_enabled) EnableDriverCalls(false);
-  g_subscriber.Disable(Activity::kDriver);
-  g_driver_enabled = false;
-  for (size_t i = 0; i < kKindCount; ++i) {
-    if (g_enabled[i]) g_subscriber.Disable(kKinds[i].activity);
-    g_enabled[i] = false;
-  }
-  if (g_graph_modes.is_whole()) g_subscriber.Disable(Activity::kGraphTrace);
+  g_kinds.Disable(g_names, &g_subscriber);
+  if (g_graph_modes.is_whole()) g_subscriber.DisableGraphTrace();
   g_unified_memory.Disable(*g_host, &g_subscriber);
 }
 
@@ -342,29 +318,6 @@ void AskForLaunches() {
   }
 }
 
-bool Subscribe() {
-  constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
-  SubscribeFailure failure;
-  if (!g_subscriber.Subscribe(g_library, kHandlers, &failure)) {
-    SayUnusable(*g_host, g_library, failure);
-    DescribeUnused();
-    return false;
-  }
-  Describe();
-  for (const ResourceId id :
-       {kContextCreated, kContextDestroyStarting, kModuleLoaded, kModuleProfiled})
-    g_subscriber.EnableCallback(kResource, id);
-  for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
-  if (TellsStreams(g_library.functions)) g_subscriber.EnableCallback(kResource, kStreamCreated);
-  if ((g_host->settings->sources & proto::kSourceLaunches) != 0) AskForLaunches();
-  const Functions& f = g_library.functions;
-  const bool is_v1 = g_subscriber.interface() == Interface::kV1;
-  if ((QuirksOf(g_library.version) & kLeaveOutQueries) != 0 && is_v1 &&
-      f.enable_all_sync_records != nullptr)
-    f.enable_all_sync_records(0);
-  return true;
-}
-
 void PrepareBuffers() {
   const uint32_t quirks = QuirksOf(g_library.version);
   // Of the recorder's memory a quarter at most: the rest is the drain's.
@@ -372,6 +325,36 @@ void PrepareBuffers() {
                                                              ? BufferPool::kSmallBufferBytes
                                                              : BufferPool::kBufferBytes);
   if ((quirks & kNeverRefuseBuffers) != 0) g_buffers.AllowSpares();
+}
+
+bool Subscribe() {
+  constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
+  SubscribeFailure failure;
+  bool has_subscribed = g_subscriber.Subscribe(g_library, kHandlers, &failure);
+  if (has_subscribed && g_library.version == 0) {
+    AskLibrary();
+    PrepareBuffers();
+    // What it is decides about the interface.
+    if (g_library.version != 0) {
+      g_subscriber.Unsubscribe();
+      has_subscribed = g_subscriber.Subscribe(g_library, kHandlers, &failure);
+    }
+  }
+  if (!has_subscribed) {
+    SayUnusable(*g_host, g_library, failure);
+    DescribeUnused();
+    return false;
+  }
+  AskLibrary();
+  Describe();
+  for (const ResourceId id :
+       {kContextCreated, kContextDestroyStarting, kModuleLoaded, kModuleProfiled})
+    g_subscriber.EnableCallback(kResource, id);
+  for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
+  if (TellsStreams(g_library.functions)) g_subscriber.EnableCallback(kResource, kStreamCreated);
+  if ((g_host->settings->sources & proto::kSourceLaunches) != 0) AskForLaunches();
+  if ((QuirksOf(g_library.version) & kLeaveOutQueries) != 0) g_subscriber.LeaveOutQueries();
+  return true;
 }
 
 void FlushOnce(bool forced) {
@@ -400,11 +383,11 @@ void FlushRest(uint64_t limit, bool is_exit = false) {
   }
 }
 
-// Buffers of the second interface are read with the subscriber's help.
+// Buffers of the second interface are read with the subscriber's help, and from 13.3 on those of
+// the first with the driver's.
 void AwaitReader() {
-  if (g_subscriber.interface() != Interface::kV2) return;
   for (const uint64_t until = Monotonic() + kReadLimit;
-       g_buffers.HasFilled() && Monotonic() < until && !TurnsHaveEnded();) {
+       g_buffers.HasFilled() && Monotonic() < until;) {
     g_host->wake_drain();
     Pause();
   }
@@ -433,8 +416,9 @@ bool Start(const Host* host, bool is_late) {
   ReadOwnBuffers();
   g_graph_modes.Begin(host->settings->graph_mode, host->settings->graph_nodes,
                       proto::ReadTicks(host->settings->clock));
-  if (g_graph_modes.IsDue()) RecordWholeGraphs();
-  if (!EnableKinds()) {
+  g_earliest_ticks.store(g_left_unfinished ? proto::ReadTicks(host->settings->clock) : 0);
+  if (g_graph_modes.IsDue()) RecordWholeGraphs(/*is_first=*/true);
+  if (!g_kinds.Enable(*g_host, g_library, g_names, &g_subscriber, /*has_objects=*/is_late)) {
     DisableKinds();
     g_subscriber.Unsubscribe();
     return false;
@@ -458,6 +442,12 @@ bool Start(const Host* host, bool is_late) {
 bool IsActive() { return g_active.load() != 0; }
 
 bool Tick() {
+  g_tick_thread.store(ThisThread());
+  if (uint32_t wanted = kWanted; g_exit_flush.compare_exchange_strong(wanted, kTaken)) {
+    HandOverAtExit();
+    g_exit_flush.store(kDone);
+    return false;
+  }
   if (g_active.load() == 0) return false;
   const Turn turn;
   if (!turn) return false;
@@ -469,7 +459,8 @@ bool Tick() {
     g_next_flush = now + kFlushPause;
     g_next_crowded_flush = now + kCrowdedFlushPause;
   }
-  if (g_graph_modes.IsDue()) RecordWholeGraphs();
+  if (g_graph_modes.IsDue()) RecordWholeGraphs(/*is_first=*/false);
+  if (g_graph_modes.IsDark(now)) RecordNodesAgain();
   if (g_unified_memory.is_waiting() && DriverIsInitialized())
     RecordUnifiedMemory(/*is_final=*/true);
   if (now >= g_next_clock) {
@@ -504,7 +495,8 @@ void Stop(bool is_exit) {
   DisableKinds();
   g_host->capture_is_closed();
   FlushRest(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns, is_exit);
-  if (g_buffers.outstanding() != 0) FlushOnce(/*forced=*/true);
+  g_left_unfinished = g_buffers.outstanding() != 0;
+  if (g_left_unfinished) FlushOnce(/*forced=*/true);
   CountDropped();
   NoteClocks();
   AwaitReader();
@@ -535,6 +527,7 @@ void AfterForkChild() {
   g_not_handed_over.store(0);
 }
 
+uint64_t EarliestTicks() { return g_earliest_ticks.load(std::memory_order_relaxed); }
 uint64_t HandedOver() { return g_handed_over.load(); }
 uint64_t NotHandedOver() { return g_not_handed_over.load(); }
 
@@ -551,13 +544,26 @@ StreamEvents* StreamQueue() { return &g_stream_events; }
 ContextEvents* ContextQueue() { return &g_context_events; }
 const KernelCode* Code() { return &g_kernel_code; }
 void CountGraphNodes(uint64_t nodes) { g_graph_modes.CountNodes(nodes); }
+void CountGraphLaunches(uint64_t calls, uint64_t wholes) {
+  g_graph_modes.CountLaunches(calls, wholes);
+}
 bool TakeGraphMark(GraphMark* mark) { return g_graph_modes.TakeMark(mark); }
 
 const char* GraphRefusal() {
-  return g_graphs_refused.load() == 0
-             ? ""
-             : "this libcupti does not record launches of CUDA graphs as wholes: every node of "
-               "theirs is recorded";
+  switch (g_graphs_by.load()) {
+    case kRefused:
+      return "this libcupti does not record launches of CUDA graphs as wholes: every node of "
+             "theirs is recorded";
+    case kLateRefused:
+      return "this libcupti does not record launches of CUDA graphs as wholes once recording has "
+             "begun: every node of theirs is recorded (--graphs=whole asks for it from the first)";
+    case kUntold:
+      return "this libcupti tells nothing of graphs that were instantiated before their launches "
+             "were to be recorded as wholes: for two seconds or so they are missing, then every "
+             "node of theirs is recorded again";
+    default:
+      return "";
+  }
 }
 
 bool TakeCudaHadBegun() {

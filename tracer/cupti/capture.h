@@ -45,6 +45,9 @@ void AfterForkChild();
 
 // For the drain.
 BufferPool* Buffers();
+// When the capture's recording was asked for (ticks), where work of an earlier one may come with
+// it; else 0.
+uint64_t EarliestTicks();
 // The moment (ticks) up to which all that was complete has been delivered; 0: CUPTI is not in use.
 uint64_t HandedOver();
 // As cuptiActivityGetNextRecord.
@@ -61,8 +64,9 @@ StreamEvents* StreamQueue();
 ContextEvents* ContextQueue();
 // Of modules that were loaded during captures.
 const KernelCode* Code();
-// Records of graphs' nodes came.
+// Records of graphs' nodes came; of calls that launch graphs, and of whole launches.
 void CountGraphNodes(uint64_t nodes);
+void CountGraphLaunches(uint64_t calls, uint64_t wholes);
 bool TakeGraphMark(GraphMark* mark);
 // Why launches of graphs are not recorded as wholes although that was asked for; "" where they are.
 const char* GraphRefusal();

@@ -12,6 +12,9 @@ void GraphModes::Begin(GraphMode mode, uint64_t most_nodes, uint64_t ticks) {
   most_nodes_ = most_nodes;
   is_whole_ = false;
   nodes_.store(0, std::memory_order_relaxed);
+  calls_.store(0, std::memory_order_relaxed);
+  wholes_.store(0, std::memory_order_relaxed);
+  told_ = calls_then_ = unheard_ns_ = 0;
   Mark({ticks, GraphMode::kNode, 0});
 }
 
@@ -27,6 +30,30 @@ void GraphModes::Turned(bool is_whole, uint64_t ticks) {
   const uint64_t nodes =
       mode_ == GraphMode::kAuto ? nodes_.load(std::memory_order_relaxed) : uint64_t{0};
   Mark({ticks, GraphMode::kWhole, nodes});
+}
+
+bool GraphModes::IsDark(uint64_t now_ns) {
+  if (!is_whole_) return false;
+  const uint64_t told =
+      nodes_.load(std::memory_order_relaxed) + wholes_.load(std::memory_order_relaxed);
+  const uint64_t calls = calls_.load(std::memory_order_relaxed);
+  if (told != told_) {
+    told_ = told;
+    calls_then_ = calls;
+    unheard_ns_ = 0;
+    return false;
+  }
+  if (unheard_ns_ == 0) {
+    if (calls != calls_then_) unheard_ns_ = now_ns;
+    return false;
+  }
+  return now_ns - unheard_ns_ >= kDarkNs;
+}
+
+void GraphModes::TurnedBack(uint64_t ticks) {
+  is_whole_ = false;
+  is_refused_ = true;
+  Mark({ticks, GraphMode::kNode, 0});
 }
 
 void GraphModes::Mark(const GraphMark& mark) {

@@ -6,7 +6,12 @@
 // the automatic mode nodes come first; once a capture holds as many as the settings say, whole
 // launches are asked for. Every change leaves a mark for the trace.
 //
-// Begin, IsDue and Turned: the thread that calls CUPTI. CountNodes and TakeMark: the drain.
+// CUPTI's guide says that graphs which were instantiated before have no such records, and that no
+// node is recorded meanwhile: then nothing would be known of them. So launches are watched, and
+// nodes are recorded again where nothing comes of those that are called.
+//
+// Begin, IsDue, Turned, IsDark and TurnedBack: the thread that calls CUPTI. Count... and TakeMark:
+// the drain.
 
 #pragma once
 
@@ -32,13 +37,23 @@ class GraphModes {
   // They were asked for at this moment; the answer. Without success it stays at nodes, for good.
   void Turned(bool is_whole, uint64_t ticks);
   bool is_whole() const { return is_whole_; }
+  // Whether launches are called and neither they nor nodes have been told of for two seconds.
+  bool IsDark(uint64_t now_ns);
+  // Nodes were asked for again, for good.
+  void TurnedBack(uint64_t ticks);
 
   void CountNodes(uint64_t nodes) { nodes_.fetch_add(nodes, std::memory_order_relaxed); }
+  // Calls that launch a graph, and records of whole launches.
+  void CountLaunches(uint64_t calls, uint64_t wholes) {
+    calls_.fetch_add(calls, std::memory_order_relaxed);
+    wholes_.fetch_add(wholes, std::memory_order_relaxed);
+  }
   bool TakeMark(GraphMark* mark);
 
  private:
   // More than one capture makes until the drain comes.
   static constexpr uint32_t kMostMarks = 16;
+  static constexpr uint64_t kDarkNs = 2'000'000'000;
 
   void Mark(const GraphMark& mark);
 
@@ -47,6 +62,11 @@ class GraphModes {
   bool is_whole_ = false;
   bool is_refused_ = false;
   std::atomic<uint64_t> nodes_{0};
+  std::atomic<uint64_t> calls_{0};
+  std::atomic<uint64_t> wholes_{0};
+  uint64_t told_ = 0;        // nodes and wholes at the last look
+  uint64_t calls_then_ = 0;  // when something was told last
+  uint64_t unheard_ns_ = 0;  // the first look since then that found calls; 0: none yet
   GraphMark marks_[kMostMarks] = {};
   std::atomic<uint32_t> marks_made_{0};
   std::atomic<uint32_t> marks_taken_{0};

@@ -28,6 +28,7 @@ void Fail(const char* function, int result, SubscribeFailure* failure) {
 bool Subscriber::Subscribe(const Library& library, const Handlers& handlers,
                            SubscribeFailure* failure) {
   functions_ = &library.functions;
+  version_ = library.version;
   return (HasV2(library) && SubscribeV2(handlers, failure)) || SubscribeV1(handlers, failure);
 }
 
@@ -45,7 +46,8 @@ bool Subscriber::TakeSystemThreadIds() {
 
 bool Subscriber::SubscribeV2(const Handlers& handlers, SubscribeFailure* failure) {
   const Functions& f = *functions_;
-  SubscriberParams params = {kParamsShared, kName, failure->holder, sizeof(failure->holder), 1};
+  SubscriberParams params = {ParamsBytes(version_),   kName, failure->holder,
+                             sizeof(failure->holder), 1,     {}};
   int result = f.subscribe_v2(&handle_, handlers.callback, nullptr, &params);
   if (result != kSuccess) {
     Fail("cuptiSubscribe_v2", result, failure);
@@ -66,10 +68,26 @@ bool Subscriber::SubscribeV2(const Handlers& handlers, SubscribeFailure* failure
   return false;
 }
 
+// Of the first interface they are the library's, and another profiler's after this capture.
+void Subscriber::TakeSystemThreadIdsOfAll() {
+  const Functions& f = *functions_;
+  if (f.set_thread_id_type == nullptr) return;
+  has_old_thread_ids_ =
+      f.get_thread_id_type != nullptr && f.get_thread_id_type(&old_thread_ids_) == kSuccess;
+  f.set_thread_id_type(kThreadIdSystem);
+}
+
+void Subscriber::LeaveOutQueries() {
+  left_out_queries_ = interface_ == Interface::kV1 &&
+                      functions_->enable_all_sync_records != nullptr &&
+                      functions_->enable_all_sync_records(0) == kSuccess;
+}
+
 // By subscribing once more: whom that finds in the way it names.
 void Subscriber::AskForHolder(const Handlers& handlers, SubscribeFailure* failure) {
   if (functions_->subscribe_v2 == nullptr || failure->holder[0] != 0) return;
-  SubscriberParams params = {kParamsAlone, kName, failure->holder, sizeof(failure->holder), 0};
+  SubscriberParams params = {ParamsBytes(version_),   kName, failure->holder,
+                             sizeof(failure->holder), 0,     {}};
   SubscriberHandle handle = nullptr;
   const int result = functions_->subscribe_v2(&handle, handlers.callback, nullptr, &params);
   if (result == kSuccess) functions_->unsubscribe(handle);  // it has just left
@@ -83,7 +101,7 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
     if (IsHeld(result)) AskForHolder(handlers, failure);
     return false;
   }
-  if (f.set_thread_id_type != nullptr) f.set_thread_id_type(kThreadIdSystem);
+  TakeSystemThreadIdsOfAll();
   result = f.register_callbacks(handlers.requested, handlers.completed);
   if (result == kSuccess) {
     interface_ = Interface::kV1;
@@ -97,6 +115,9 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
 void Subscriber::Unsubscribe() {
   if (handle_ == nullptr) return;
   reader_.store(nullptr);
+  if (has_old_thread_ids_) functions_->set_thread_id_type(old_thread_ids_);
+  if (left_out_queries_) functions_->enable_all_sync_records(1);
+  has_old_thread_ids_ = left_out_queries_ = false;
   functions_->unsubscribe(handle_);
   handle_ = nullptr;
 }
@@ -105,6 +126,27 @@ int Subscriber::Enable(Activity kind) {
   const auto number = static_cast<uint32_t>(kind);
   return interface_ == Interface::kV2 ? functions_->enable_v2(handle_, number, nullptr)
                                       : functions_->enable(number);
+}
+
+int Subscriber::TraceGraphs(bool as_wholes) {
+  uint8_t value = as_wholes ? 1 : 0;
+  size_t size = sizeof(value);
+  return functions_->set_attribute_v2(handle_, kAttributeGraphTrace, &size, &value);
+}
+
+// Of V2 the kind alone would leave the nodes' records, of every launch both.
+int Subscriber::EnableGraphTrace(bool is_first) {
+  if (interface_ == Interface::kV2) {
+    if (!is_first) return kNotSupported;
+    if (const int result = TraceGraphs(/*as_wholes=*/true); result != kSuccess) return result;
+  }
+  return Enable(Activity::kGraphTrace);
+}
+
+int Subscriber::DisableGraphTrace() {
+  const int result = Disable(Activity::kGraphTrace);
+  if (interface_ == Interface::kV2) TraceGraphs(/*as_wholes=*/false);
+  return result;
 }
 
 // Before the driver is ready a library may refuse to tell of what is there: that is nothing.

@@ -48,7 +48,13 @@ class Subscriber {
   // Of V2 the buffers that were delivered must have been read: NextRecord asks for the subscriber.
   void Unsubscribe();
 
+  // Where queries of what is not ready are records of waits by default: not while this subscribes.
+  void LeaveOutQueries();
+
   int Enable(Activity kind);
+  // Of V2 before any other kind, and for all subscribers; else kNotSupported.
+  int EnableGraphTrace(bool is_first);
+  int DisableGraphTrace();
   // With records of what is there already, where the library can.
   int EnableAndDump(Activity kind);
   int Disable(Activity kind);
@@ -78,13 +84,20 @@ class Subscriber {
   bool SubscribeV1(const Handlers& handlers, SubscribeFailure* failure);
   bool SubscribeV2(const Handlers& handlers, SubscribeFailure* failure);
   bool TakeSystemThreadIds();
+  void TakeSystemThreadIdsOfAll();
+  int TraceGraphs(bool as_wholes);
   int GetAttribute(Attribute attribute, size_t* size, void* value);
   void AskForHolder(const Handlers& handlers, SubscribeFailure* failure);
 
   const Functions* functions_ = nullptr;
+  uint32_t version_ = 0;
   SubscriberHandle handle_ = nullptr;
   std::atomic<SubscriberHandle> reader_{nullptr};  // of V2, while it subscribes
   Interface interface_ = Interface::kNone;
+  // Of V1, to be put back.
+  bool has_old_thread_ids_ = false;
+  int old_thread_ids_ = 0;
+  bool left_out_queries_ = false;
 };
 
 }  // namespace gpuprof::tracer::cupti

@@ -200,6 +200,12 @@ CUptiResult cuptiActivityFlushPeriod(uint32_t milliseconds) {
 
 CUptiResult cuptiActivityGetNextRecord(uint8_t* buffer, size_t valid, CUpti_Activity** record) {
   if (TheState().several.load()) return CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED;
+  if (const int code = fake_gpu::ScriptedFailure("cuptiActivityGetNextRecord"); code != 0)
+    return static_cast<CUptiResult>(code);
+  if (const int code = fake_gpu::TheScript().exit_read;
+      code != 0 && TheState().driver_exited.load()) {
+    return static_cast<CUptiResult>(code);
+  }
   return fake_gpu_cupti::NextRecord(buffer, valid, record);
 }
 

@@ -72,11 +72,24 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
 
 bool AllowsSeveral(const CUpti_SubscriberParams* parameters) {
   if (parameters == nullptr || fake_gpu_cupti::kVersion < 130300 ||
-      parameters->structSize < offsetof(SubscriberParamsV2, allowMultipleSubscribers) + 1 ||
       fake_gpu::TheScript().driver_version < fake_gpu_cupti::kDriverOfV2) {
     return false;
   }
   return reinterpret_cast<const SubscriberParamsV2*>(parameters)->allowMultipleSubscribers != 0;
+}
+
+// Its own release's alone, as the real one of 13.0 was seen to do (33 and 40 are refused).
+bool KnowsSize(const CUpti_SubscriberParams& parameters) {
+  constexpr size_t kSize = fake_gpu_cupti::kVersion >= 130200 ? sizeof(SubscriberParamsV2)
+                                                              : CUpti_SubscriberParams_STRUCT_SIZE;
+  return parameters.structSize == kSize;
+}
+
+// From 13.3 on the real one tells nothing of itself without a driver.
+CUptiResult GateOfFacts(const char* function) {
+  if (const CUptiResult gate = Gate(function, false); gate != CUPTI_SUCCESS) return gate;
+  return fake_gpu_cupti::kVersion < 130300 || fake_gpu_cupti::HasDriver() ? CUPTI_SUCCESS
+                                                                          : CUPTI_ERROR_UNKNOWN;
 }
 
 // Null: no subscriber.
@@ -102,9 +115,7 @@ CUptiResult cuptiSubscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc ca
 
 CUptiResult cuptiSubscribe_v2(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback,
                               void* data, CUpti_SubscriberParams* parameters) {
-  if (parameters != nullptr && parameters->structSize < CUpti_SubscriberParams_STRUCT_SIZE) {
-    return CUPTI_ERROR_INVALID_PARAMETER;
-  }
+  if (parameters != nullptr && !KnowsSize(*parameters)) return CUPTI_ERROR_INVALID_PARAMETER;
   CUptiResult result = Gate("cuptiSubscribe_v2", true);
   const bool scripted = result != CUPTI_SUCCESS;
   const CUpti_SubscriberHandle holder = Holder();
@@ -183,6 +194,8 @@ CUptiResult cuptiGetCallbackState(uint32_t* enable, CUpti_SubscriberHandle handl
 }
 
 CUptiResult cuptiGetCallbackName(CUpti_CallbackDomain domain, uint32_t id, const char** name) {
+  if (const CUptiResult gate = GateOfFacts("cuptiGetCallbackName"); gate != CUPTI_SUCCESS)
+    return gate;
   if (name == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   *name = fake_gpu_cupti::CallbackName(domain, id);
   return *name != nullptr ? CUPTI_SUCCESS : CUPTI_ERROR_INVALID_PARAMETER;
@@ -199,6 +212,7 @@ CUptiResult cuptiGetErrorMessage(CUptiResult result, const char** text) {
 }
 
 CUptiResult cuptiGetVersion(uint32_t* version) {
+  if (const CUptiResult gate = GateOfFacts("cuptiGetVersion"); gate != CUPTI_SUCCESS) return gate;
   if (version == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
   const fake_gpu::Playback* playback = fake_gpu::ThePlayback();
   *version = playback != nullptr ? playback->version : fake_gpu_cupti::kVersion;

@@ -24,10 +24,13 @@ constexpr bool kPerThreadBuffers = kVersion >= 130000;
 constexpr bool kPinnedBuffers = kVersion <= 19;
 constexpr bool kToleratesNoBuffer = kVersion >= 27;
 constexpr bool kHasStateDomain = kVersion >= 20;
-constexpr uint32_t kLastKind = kVersion >= 28 ? 55 : kVersion >= 26 ? 54 : 52;
+constexpr uint32_t kLastKind = kVersion >= 130200   ? 59
+                               : kVersion >= 130100 ? 58
+                               : kVersion >= 28     ? 55
+                               : kVersion >= 26     ? 54
+                                                    : 52;
 
-// 0: a kind that this double never writes. Above 13.0 no header was at hand: kernels of 224 and 232
-// and devices of 192 bytes stand for "longer than known".
+// 0: a kind that this double never writes.
 constexpr size_t SizeOf(uint32_t kind) {
   switch (kind) {
     case CUPTI_ACTIVITY_KIND_KERNEL:
@@ -61,7 +64,7 @@ constexpr size_t SizeOf(uint32_t kind) {
     case CUPTI_ACTIVITY_KIND_GRAPH_TRACE:
       return kVersion >= 21 ? 56 : 48;
     case CUPTI_ACTIVITY_KIND_CONTEXT:
-      return kVersion >= 23 ? 32 : kVersion >= 22 ? 24 : 16;
+      return kVersion >= 130100 ? 40 : kVersion >= 23 ? 32 : kVersion >= 22 ? 24 : 16;
     case CUPTI_ACTIVITY_KIND_DEVICE:
       return kVersion >= 130200 ? 192 : kVersion >= 22 ? 184 : 176;
     case CUPTI_ACTIVITY_KIND_STREAM:

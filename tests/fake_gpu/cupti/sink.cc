@@ -261,13 +261,17 @@ void CuptiSink::Finished(const Done& done) {
   if (done.work->type == Work::Type::kSet && Enabled(CUPTI_ACTIVITY_KIND_MEMSET)) WriteSet(done);
 }
 
-// One from before the tool came has records of its nodes, whatever is enabled.
+// One from before the tool came has records of its nodes, whatever is enabled. With several
+// subscribers an attribute decides for all of them.
 bool CuptiSink::RecordsWhole(CUgraphExec exec) {
+  if (TheState().several.load()) return TheState().graphs_as_wholes.load() && !exec->before_tool;
   return Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) && !exec->before_tool;
 }
 
-void CuptiSink::GraphLaunched(const Done& done, CUgraphExec /*exec*/) {
-  if (!done.whole) return;
+void CuptiSink::GraphLaunched(const Done& done, CUgraphExec exec) {
+  if (!done.whole || !Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
+  // As CUPTI's guide has it (2.3.7.5), neither its nodes nor itself.
+  if (fake_gpu::TheScript().graph_trace_needs_instantiation && !exec->traced) return;
   CUpti_ActivityGraphTrace2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
   record.correlationId = done.correlation;

@@ -28,11 +28,6 @@ bool Any(const std::atomic<bool> (&flags)[kMostIds]) {
   return false;
 }
 
-bool HasDriver() {
-  static const bool has = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr;
-  return has;
-}
-
 constexpr uint64_t Bit(uint32_t kind) { return uint64_t{1} << kind; }
 
 constexpr uint64_t kWorkKinds =
@@ -108,12 +103,18 @@ uint64_t DeviceTime(uint64_t monotonic) {
   return own() - (fake_gpu::Monotonic() - monotonic);
 }
 
+bool HasDriver() {
+  static const bool has = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL) != nullptr;
+  return has;
+}
+
 CUptiResult Gate(const char* function, bool needs_driver) {
   fake_gpu::RememberProcess();
   if (TheState().driver_exited.load())
     fake_gpu::TruthLine("{\"t\":\"after_exit\",\"what\":\"%s\"}", function);
   // The real one's threads and locks do not survive fork: a call in the child never returns.
   while (fake_gpu::Forked()) pause();
+  fake_gpu::ScriptedHang(function);
   if (const int scripted = fake_gpu::ScriptedFailure(function); scripted != 0) {
     return static_cast<CUptiResult>(scripted);
   }

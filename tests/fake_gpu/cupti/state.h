@@ -46,6 +46,8 @@ struct State {
   std::atomic<uint32_t> um_counters{0};
   // Subscribed by way of 13.3 with others allowed: the entry points of before are refused.
   std::atomic<bool> several{false};
+  // Of those: graphs have one record a launch, and their nodes none.
+  std::atomic<bool> graphs_as_wholes{false};
 };
 
 State& TheState();
@@ -83,6 +85,9 @@ uint64_t DeviceTime(uint64_t monotonic);
 // Every entry point begins with it: blocks for ever in a forked child; the scripted result; and
 // with `needs_driver`, 999 without one and 15 with one that is too old.
 CUptiResult Gate(const char* function, bool needs_driver);
+
+// Whether there is a libcuda.so.1.
+bool HasDriver();
 
 // The calling thread, as the client wants it told.
 uint32_t ThreadId(const Client& client);

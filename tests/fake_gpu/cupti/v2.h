@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Declarations of the entry points of 13.3, which the headers at hand lack.
+// Declarations of the entry points of 13.3 after its headers (wheel nvidia-cuda-cupti 13.3.75); the
+// toolkit that builds this is older.
 
 #pragma once
 
@@ -32,15 +33,18 @@ struct CompleteInfoV2 {
 using RequestV2 = void (*)(uint8_t**, size_t*, size_t*, RequestInfoV2*);
 using CompleteV2 = void (*)(uint8_t*, size_t, size_t, CompleteInfoV2*);
 
-// As 13.2 and later have it: the last field is new.
+// As 13.2 and later have it: the last two fields are new, and are of the size that is told.
 struct SubscriberParamsV2 {
   CUpti_SubscriberParams first;
   uint8_t allowMultipleSubscribers;
+  uint8_t padding[7];
 };
+static_assert(sizeof(SubscriberParamsV2) == 40);
 
-// CUpti_ActivityAttribute, in the order of the documentation.
+// CUpti_ActivityAttribute.
 constexpr int kAttributeMultipleSubscriberState = 12;
 constexpr int kAttributeAllSyncRecords = 16;
+constexpr int kAttributeGraphTrace = 20;
 constexpr int kAttributeThreadIdType = 21;
 
 extern "C" {

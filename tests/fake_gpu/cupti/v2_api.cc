@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The entry points of 13.3 that name their subscriber. No header of that release was at hand: names
-// and orders of arguments are the documentation's, and sizes of what is only passed on are not
-// looked at. What this copies: several subscribers each have their own kinds, buffers and thread
-// ids; the two generations of entry points do not mix; they need a driver of their age.
+// The entry points of 13.3 that name their subscriber, after its headers. Sizes of what is only
+// passed on are not looked at. What this copies: several subscribers each have their own kinds,
+// buffers and thread ids; the two generations of entry points do not mix; they need a driver of
+// their age.
 
 #include <cstring>
 
@@ -114,6 +114,8 @@ CUptiResult cuptiActivityGetAttribute_v2(CUpti_SubscriberHandle subscriber,
     return Tell<int>(client->system_thread_ids.load() ? 1 : 0, size, value);
   if (attribute == kAttributeAllSyncRecords)
     return Tell<uint8_t>(client->all_sync_records.load(), size, value);
+  if (attribute == kAttributeGraphTrace)
+    return Tell<uint8_t>(TheState().graphs_as_wholes.load(), size, value);
   if (attribute == kAttributeMultipleSubscriberState) return Tell<uint8_t>(1, size, value);
   return cuptiActivityGetAttribute(attribute, size, value);
 }
@@ -133,6 +135,14 @@ CUptiResult cuptiActivitySetAttribute_v2(CUpti_SubscriberHandle subscriber,
   }
   if (attribute == kAttributeAllSyncRecords) {
     client->all_sync_records.store(*static_cast<const uint8_t*>(value) != 0);
+    return CUPTI_SUCCESS;
+  }
+  if (attribute == kAttributeGraphTrace) {
+    bool any = false;
+    fake_gpu_cupti::EachClient(
+        [&](const Client& one, size_t) { any = any || one.kinds.load() != 0; });
+    if (any) return CUPTI_ERROR_INVALID_OPERATION;
+    TheState().graphs_as_wholes.store(*static_cast<const uint8_t*>(value) != 0);
     return CUPTI_SUCCESS;
   }
   return cuptiActivitySetAttribute(attribute, size, value);

@@ -126,6 +126,7 @@ CUgraph CloneGraph(CUgraph graph) { return CopyGraph(graph, true).graph; }
 CUgraphExec Instantiate(CUgraph graph) {
   auto* exec = new CUgraphExec_st;
   exec->before_tool = !Wants(kWantAny);
+  exec->traced = Wants(kWantWork) && TheSink()->RecordsWhole(exec);
   TellSink({.event = ObjectEvent::kExecCreateStarting,
             .context = current_context,
             .graph = graph,

@@ -213,5 +213,7 @@ struct CUgraphExec_st {
   CUgraph graph = nullptr;
   // Made before a tool asked for records: those of its launches lack fields.
   bool before_tool = false;
+  // Made while launches were recorded as wholes.
+  bool traced = false;
   fake_gpu::Latest last_end;
 };

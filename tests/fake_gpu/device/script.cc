@@ -81,6 +81,13 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"memory", Into(&script->memory)},
       {"driver_version", Into(&script->driver_version)},
       {"fail", [script](Words& words) { ReadFailure(script, words); }},
+      {"hang",
+       [script](Words& words) {
+         Failure& hang = script->hangs.emplace_back();
+         words >> hang.function;
+         if (uint64_t skip = 0; words >> skip) hang.skip = skip;
+         words.clear();
+       }},
       {"subscriber",
        [script](Words& words) { std::getline(words >> std::ws, script->subscriber); }},
       {"lose_times", Into(&script->lose_times)},
@@ -93,7 +100,9 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"seed", Into(&script->seed)},
       {"correlation", Flag(&script->correlation_always, "always")},
       {"launch_cbid", Into(&script->launch_cbid)},
+      {"graph_trace", Flag(&script->graph_trace_needs_instantiation, "instantiated")},
       {"exit_flush", Into(&script->exit_flush)},
+      {"exit_read", Into(&script->exit_read)},
       {"nvml", Values(&script->nvml_values)},
       {"gpm", Values(&script->gpm_values)},
       {"nvml_hang", NameInto(&script->nvml_hangs)},
@@ -164,6 +173,17 @@ int ScriptedFailure(const char* function) {
     if (before >= failure.skip && before - failure.skip < failure.times) return failure.code;
   }
   return 0;
+}
+
+void ScriptedHang(const char* function) {
+  Script* script = Mutable();
+  if (script->hangs.empty()) [[likely]]
+    return;
+  for (Failure& hang : script->hangs) {
+    if (hang.function != function) continue;
+    const uint64_t before = __atomic_fetch_add(&hang.seen, 1, __ATOMIC_RELAXED);
+    while (before >= hang.skip) pause();
+  }
 }
 
 }  // namespace fake_gpu

@@ -21,6 +21,7 @@
 //   fail NAME CODE [SKIP [TIMES]]   the function returns CODE, after SKIP good calls, TIMES times
 //                           (always). NAME of cuptiActivityEnable may be cuptiActivityEnable:KIND,
 //                           likewise that of cuptiActivityConfigureUnifiedMemoryCounter
+//   hang NAME [SKIP]        the function of CUPTI's never returns, after SKIP good calls
 //   subscriber NAME         who holds CUPTI when cuptiSubscribe_v2 is scripted to fail with 39
 //   lose_times N            every Nth record of device work has start and end 0
 //   drop N                  every Nth record is dropped, and counted
@@ -31,7 +32,12 @@
 //   seed N                  of the shuffle (1)
 //   correlation api|always  ids while RUNTIME or DRIVER is enabled (api), or always
 //   launch_cbid N           what __cudaLaunchKernel is reported as (505, its own)
+//   graph_trace any|instantiated   records of whole launches: of all graphs (any), or only of those
+//                           that were instantiated while they were asked for; the others have none
+//                           then, nor their nodes
 //   exit_flush CODE         cuptiActivityFlushAll after the driver's exit handler returns CODE
+//   exit_read CODE          likewise cuptiActivityGetNextRecord: the real one of 13.3 and later was
+//                           seen to answer 999 where there is no driver
 //   nvml WHAT DEVICE VALUE...   what NVML tells of a device (nvml/state.h names it), call by call;
 //   the
 //                           last value stays, none at all: not supported
@@ -82,7 +88,7 @@ struct Script {
   int devices = 1;
   uint64_t memory = uint64_t{80} << 30;
   int driver_version = 13000;
-  std::vector<Failure> failures;
+  std::vector<Failure> failures, hangs;
   std::string subscriber = "another profiler";
   uint64_t lose_times = 0;
   uint64_t drop = 0;
@@ -94,7 +100,9 @@ struct Script {
   uint64_t seed = 1;
   bool correlation_always = false;
   uint32_t launch_cbid = 505;
+  bool graph_trace_needs_instantiation = false;
   int exit_flush = 0;
+  int exit_read = 0;
   std::map<std::pair<std::string, int>, std::vector<double>> nvml_values;
   std::map<std::pair<int, int>, std::vector<double>> gpm_values;
   std::vector<std::string> nvml_hangs, nvml_crashes;
@@ -112,5 +120,7 @@ const Script& TheScript();
 
 // The scripted result of this call of the function, or 0.
 int ScriptedFailure(const char* function);
+// Does not return where that is scripted.
+void ScriptedHang(const char* function);
 
 }  // namespace fake_gpu

@@ -76,7 +76,7 @@ static int Begin(char* holder) {
                                                                            (void*)CompletedV1);
     return result != 0 ? result : Find<int (*)(uint32_t)>("cuptiActivityEnable")(kKernel);
   }
-  Parameters parameters = {offsetof(Parameters, allow_others) + 1, "own_profiler", holder, 64, 1};
+  Parameters parameters = {sizeof(Parameters), "own_profiler", holder, 64, 1};
   int result = Find<int (*)(void**, void*, void*, Parameters*)>("cuptiSubscribe_v2")(
       &subscriber, nullptr, nullptr, &parameters);
   if (result != 0) return result;

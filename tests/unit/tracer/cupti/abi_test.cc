@@ -391,6 +391,7 @@ static_assert(
 static_assert(
     Alike<int (*)(void*, uint32_t, size_t*), decltype(&cuptiActivityGetNumDroppedRecords)>::value);
 static_assert(Alike<int (*)(int), decltype(&cuptiSetThreadIdType)>::value);
+static_assert(Alike<int (*)(int*), decltype(&cuptiGetThreadIdType)>::value);
 static_assert(Alike<int (*)(uint32_t, uint8_t), decltype(&cuptiActivityEnableRuntimeApi)>::value);
 static_assert(Alike<int (*)(void*, uint32_t*), decltype(&cuptiGetContextId)>::value);
 static_assert(
@@ -403,12 +404,13 @@ static_assert(Alike<int (*)(uint8_t), decltype(&cuptiActivityEnableAllSyncRecord
 static_assert(Alike<int (*)(SubscriberHandle*, Callback, void*, SubscriberParams*),
                     decltype(&cuptiSubscribe_v2)>::value);
 
-// Without its last field, which is younger than the header.
+// Without its last fields, which are younger than the header.
 SAME_PLACE(offsetof(SubscriberParams, size), CUpti_SubscriberParams, structSize, 8);
 SAME_PLACE(offsetof(SubscriberParams, name), CUpti_SubscriberParams, subscriberName, 8);
 SAME_PLACE(offsetof(SubscriberParams, old_name), CUpti_SubscriberParams, oldSubscriberName, 8);
 SAME_PLACE(offsetof(SubscriberParams, old_name_size), CUpti_SubscriberParams, oldSubscriberSize, 8);
-static_assert(kParamsAlone == CUpti_SubscriberParams_STRUCT_SIZE);
+static_assert(ParamsBytes(CUPTI_API_VERSION) == CUpti_SubscriberParams_STRUCT_SIZE);
+static_assert(ParamsBytes(130200) == 40 && ParamsBytes(130199) == 32);
 static_assert(kHolderBytes >= CUPTI_OLD_SUBSCRIBER_NAME_MIN_LEN);
 static_assert(Alike<Callback, CUpti_CallbackFunc>::value);
 static_assert(Alike<BufferRequested, CUpti_BuffersCallbackRequestFunc>::value);

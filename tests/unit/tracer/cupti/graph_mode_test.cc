@@ -55,6 +55,32 @@ TEST(GraphModes, AtOnceNeverOrNotWhereTheLibraryRefuses) {
   EXPECT_FALSE(modes.IsDue());
 }
 
+TEST(GraphModes, DarkWhereLaunchesAreCalledAndNothingComes) {
+  constexpr uint64_t kMs = 1'000'000;
+  GraphModes modes;
+  modes.Begin(GraphMode::kWhole, 100, 1);
+  modes.CountLaunches(5, 0);
+  EXPECT_FALSE(modes.IsDark(10'000 * kMs)) << "not recorded as wholes yet";
+  modes.Turned(true, 2);
+  EXPECT_FALSE(modes.IsDark(0));
+  EXPECT_FALSE(modes.IsDark(1'999 * kMs));
+  modes.CountNodes(1);  // of a launch before the change
+  EXPECT_FALSE(modes.IsDark(2'100 * kMs));
+  EXPECT_FALSE(modes.IsDark(9'000 * kMs)) << "no launch since";
+  modes.CountLaunches(1, 0);
+  EXPECT_FALSE(modes.IsDark(9'100 * kMs));
+  modes.CountLaunches(0, 1);
+  EXPECT_FALSE(modes.IsDark(11'200 * kMs)) << "it came";
+  modes.CountLaunches(1, 0);
+  EXPECT_FALSE(modes.IsDark(12'000 * kMs));
+  EXPECT_TRUE(modes.IsDark(14'000 * kMs));
+  modes.TurnedBack(3);
+  EXPECT_FALSE(modes.IsDark(20'000 * kMs));
+  EXPECT_FALSE(modes.is_whole());
+  EXPECT_FALSE(modes.IsDue()) << "for good";
+  EXPECT_EQ(Marks(&modes).size(), 3u);
+}
+
 TEST(GraphModes, MarksThatNobodyTakesAreBounded) {
   GraphModes modes;
   for (uint64_t i = 0; i < 100; ++i) modes.Begin(GraphMode::kNode, 0, i);
