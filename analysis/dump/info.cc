@@ -37,12 +37,6 @@ std::vector<std::string> Sources(uint32_t bits) {
   return names;
 }
 
-// The recorder's own are not counted, as in the passes.
-size_t ProgramThreads(const Process& process) {
-  return static_cast<size_t>(std::count_if(process.tracks.begin(), process.tracks.end(),
-                                           [](const Track& track) { return !track.tool; }));
-}
-
 bool IsEventKind(uint16_t kind) {
   return proto::FindTable(static_cast<proto::ChunkKind>(kind)) != nullptr;
 }
@@ -134,7 +128,7 @@ Json ProcessJson(const Process& process) {
   json["duration_ns"] = process.last_ns - process.first_ns;
   json["kept_from_ns"] = IsWindow(process) ? Json(process.kept_from_ns) : Json(nullptr);
   json["captures"] = CapturesJson(process);
-  json["threads"] = ProgramThreads(process);
+  json["threads"] = process.ProgramThreads();
   json["count"] = process.rows;
   json["size_bytes"] = process.file_bytes;
   json["kinds"] = KindsJson(process);
@@ -264,7 +258,7 @@ std::string LossText(const Process& process) {
   std::vector<std::string> parts;
   for (const proto::Loss& loss : process.health.loss()) {
     const auto kind = static_cast<uint32_t>(loss.kind());
-    if (loss.count() != 0) {
+    if (loss.count() != 0 && loss.kind() != proto::LOSS_UNPAIRED_SPAN) {
       parts.push_back(std::to_string(loss.count()) + " " + WithNumber(LossKindName(kind), kind));
     }
   }
@@ -276,6 +270,17 @@ std::string LossText(const Process& process) {
   if (parts.empty() && process.lacks_end()) return kLossNotKnown;
   if (parts.empty()) return IsWindow(process) ? "none of what was kept" : "none";
   return Joined(parts, ", ");
+}
+
+// Which of the two they were, the events tell, which are not read here.
+std::string UnpairedSpansText(const Process& process) {
+  uint64_t count = 0;
+  for (const proto::Loss& loss : process.health.loss()) {
+    if (loss.kind() == proto::LOSS_UNPAIRED_SPAN) count += loss.count();
+  }
+  if (count == 0) return "";
+  return FormatCount(count) +
+         " ended without a begin, or were more than are kept open: see `gpuprof stats health`";
 }
 
 uint64_t CutWalks(const proto::StackWalks& walks) {
@@ -300,11 +305,12 @@ void DescribeProcess(const Process& process, std::string* out) {
     AddLine(out, "  ", "kept",
             "the newest part only; a flight recorder let go what came before (--ring)");
   }
-  AddLine(out, "  ", "threads", std::to_string(ProgramThreads(process)));
+  AddLine(out, "  ", "threads", std::to_string(process.ProgramThreads()));
   AddLine(out, "  ", "rows", RowsText(process));
   AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
   AddLine(out, "  ", "ended", HowItEnded(process));
   AddLine(out, "  ", "lost", LossText(process));
+  AddLine(out, "  ", "spans", UnpairedSpansText(process));
   AddLine(out, "  ", "stacks", StacksText(process.health));
   AddLine(out, "  ", "frameworks", Joined(process.frameworks, ", "));
   for (const proto::Note& note : process.health.note()) {
@@ -408,7 +414,9 @@ std::string HowItEnded(const Process& process) {
 
 uint64_t LostRecords(const Process& process) {
   uint64_t told = 0;
-  for (const proto::Loss& loss : process.health.loss()) told += loss.count();
+  for (const proto::Loss& loss : process.health.loss()) {
+    if (loss.kind() != proto::LOSS_UNPAIRED_SPAN) told += loss.count();
+  }
   // Health is written now and then; blocks may tell of later drops.
   return std::max(told, process.dropped);
 }

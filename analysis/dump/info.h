@@ -19,7 +19,8 @@ std::string ShortCommand(const Process& process, size_t most);
 // "exited 1", "killed (no exit was seen)", "still running", "became another program (exec)" ...
 std::string HowItEnded(const Process& process);
 
-// Events lost of that process, over all kinds of loss.
+// Events lost of that process, over all kinds of loss but ends without a begin: most of these are
+// of spans from before the capture.
 uint64_t LostRecords(const Process& process);
 
 }  // namespace gpuprof::analysis

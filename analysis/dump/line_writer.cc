@@ -5,7 +5,27 @@
 
 #include "analysis/dump/line_writer.h"
 
+#include <algorithm>
+
+#include "analysis/base/utf8.h"
+
 namespace gpuprof::analysis {
+namespace {
+
+bool NeedsNoEscape(char c) {
+  const auto byte = static_cast<unsigned char>(c);
+  return byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\';
+}
+
+void AppendControl(std::string* line, char c) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  const auto byte = static_cast<unsigned char>(c);
+  *line += "\\u00";
+  *line += kDigits[byte >> 4];
+  *line += kDigits[byte & 15];
+}
+
+}  // namespace
 
 void LineWriter::Address(std::string_view key, uint64_t value) {
   Key(key);
@@ -16,21 +36,28 @@ void LineWriter::Address(std::string_view key, uint64_t value) {
 }
 
 void LineWriter::Text(std::string_view key, std::string_view text) {
-  static constexpr char kDigits[] = "0123456789abcdef";
   Key(key);
   line_ += '"';
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '"' || c == '\\') {
+  while (!text.empty()) {
+    const auto run = static_cast<size_t>(std::find_if_not(text.begin(), text.end(), NeedsNoEscape) -
+                                         text.begin());
+    line_ += text.substr(0, run);
+    text.remove_prefix(run);
+    if (text.empty()) break;
+    const size_t bytes = CodePointBytes(text);
+    if (bytes == 0) {
+      line_ += kReplacement;
+    } else if (text[0] == '"' || text[0] == '\\') {
       line_ += '\\';
-      line_ += c;
-    } else if (byte >= 0x20 && byte < 0x7f) {
-      line_ += c;
+      line_ += text[0];
+    } else if (bytes == 1) {
+      AppendControl(&line_, text[0]);
+    } else if (IsC1(text)) {
+      AppendControl(&line_, text[1]);
     } else {
-      line_ += "\\u00";
-      line_ += kDigits[byte >> 4];
-      line_ += kDigits[byte & 15];
+      line_ += text.substr(0, bytes);
     }
+    text.remove_prefix(std::max<size_t>(bytes, 1));
   }
   line_ += '"';
 }

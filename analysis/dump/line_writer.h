@@ -49,7 +49,8 @@ class LineWriter {
     }
   }
   void Address(std::string_view key, uint64_t value);
-  // In double quotes, with the escapes of JSON; bytes that are not printable ASCII as \u00xx.
+  // A string of JSON as --json prints it: UTF-8, control characters as \u00xx, bytes that are not
+  // UTF-8 as U+FFFD.
   void Text(std::string_view key, std::string_view text);
 
   // False: the sink wants no more.

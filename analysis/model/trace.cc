@@ -5,6 +5,8 @@
 
 #include "analysis/model/trace.h"
 
+#include <algorithm>
+
 namespace gpuprof::analysis {
 
 std::string Process::String(uint32_t id) const {
@@ -20,6 +22,12 @@ const proto::Device* Process::FindDevice(uint32_t id) const {
     if (device.id() == id) return &device;
   }
   return nullptr;
+}
+
+uint32_t Process::ProgramThreads() const {
+  return static_cast<uint32_t>(std::count_if(tracks.begin(), tracks.end(), [](const Track& track) {
+    return !track.tool && !track.is_stream;
+  }));
 }
 
 }  // namespace gpuprof::analysis

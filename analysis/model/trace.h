@@ -431,6 +431,8 @@ struct Process {
   std::string String(uint32_t id) const;
   // Null: CUPTI did not tell of it.
   const proto::Device* FindDevice(uint32_t id) const;
+  // Its own: neither the recorder's nor the tracks of GPU streams.
+  uint32_t ProgramThreads() const;
 };
 
 // Something wrong with an input file; everything before it was read.

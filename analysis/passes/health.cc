@@ -10,6 +10,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"
 
@@ -190,6 +191,7 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
       row->add_notes("ring: a flight recorder kept only the newest part; " + WhatWasLetGo(process) +
                      "; losses are of all");
     }
+    if (const std::string text = UnpairedText(process); !text.empty()) row->add_notes(text);
     for (const proto::Note& note : process.health.note()) {
       row->add_notes(note.source() + ": " + note.text());
     }

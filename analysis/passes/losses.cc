@@ -9,6 +9,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/passes/context.h"
+#include "analysis/passes/unpaired_spans.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -32,9 +33,8 @@ constexpr LossText kLosses[] = {
     {proto::LOSS_CORRUPT_RECORD,
      "The ring of a dead process was damaged; what made sense was kept."},
     {proto::LOSS_UNPAIRED_SPAN,
-     "Operations or NVTX ranges that began before the capture, that are nested deeper than 64 or "
-     "128, "
-     "or that the program never began: look at its pushes and pops if they are many."},
+     "Operations nested deeper than 64, NVTX ranges deeper than 128, or too many that were started "
+     "at once; those that began before the capture, or never, are counted with them."},
     {proto::LOSS_THREAD_EDGE,
      "The last or first events of threads that were ending or beginning; nothing to do."},
     {proto::LOSS_GPU_DROPPED,
@@ -126,8 +126,10 @@ std::string_view LossFix(proto::LossKind kind) {
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process) {
   std::vector<std::pair<proto::LossKind, uint64_t>> losses;
   uint64_t ring_full = 0;
+  const bool has_all_spans = UnpairedSpans(process) != 0;  // those are no loss then
   for (const proto::Loss& loss : process.health.loss()) {
     if (loss.count() == 0) continue;
+    if (loss.kind() == proto::LOSS_UNPAIRED_SPAN && has_all_spans) continue;
     if (loss.kind() == proto::LOSS_RING_FULL) {
       ring_full += loss.count();
     } else {

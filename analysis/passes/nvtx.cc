@@ -16,6 +16,7 @@
 #include "analysis/passes/nvtx_values.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
+#include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -219,6 +220,7 @@ Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   collector.Fill(nvtx.get());
   nvtx->set_by(by);
   context.FillCountMeta("nvtx", nvtx->mutable_meta());
+  AddUnpairedNotes(context, SpanSubject::kRanges, nvtx->mutable_meta());
   *result = std::move(nvtx);
   return {};
 }

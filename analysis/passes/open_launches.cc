@@ -28,6 +28,7 @@ struct OpenLaunch {
   size_t capture = 0;  // index
   int64_t start_ns = 0;
   uint64_t weight = 0;
+  bool is_of_graph = false;  // or one of several is
 };
 using OpenLaunches = std::unordered_map<uint32_t, OpenLaunch>;  // by correlation
 
@@ -41,16 +42,18 @@ bool IsLaunch(const std::string& name) {
                      [&name](std::string_view launch) { return name.rfind(launch, 0) == 0; });
 }
 
-std::unordered_set<uint32_t> LaunchFunctions(const Process& process) {
-  std::unordered_set<uint32_t> functions;
-  for (const auto& [function, name] : process.functions) {
-    if (IsLaunch(process.String(name))) functions.insert(function);
-  }
-  return functions;
-}
-
 bool Begins(const std::string& name, std::string_view runtime, std::string_view driver) {
   return name.rfind(runtime, 0) == 0 || name.rfind(driver, 0) == 0;
+}
+
+// Functions that launch, and whether what they launch is a CUDA graph.
+std::unordered_map<uint32_t, bool> LaunchFunctions(const Process& process) {
+  std::unordered_map<uint32_t, bool> functions;
+  for (const auto& [function, id] : process.functions) {
+    const std::string name = process.String(id);
+    if (IsLaunch(name)) functions[function] = Begins(name, "cudaGraphLaunch", "cuGraphLaunch");
+  }
+  return functions;
 }
 
 // When a thread made CUDA graphs of what it called.
@@ -122,20 +125,22 @@ std::vector<int64_t> LastCalls(const Process& process) {
 
 OpenLaunches LateLaunches(const Process& process) {
   const std::vector<int64_t> last_calls = LastCalls(process);
-  const std::unordered_set<uint32_t> functions = LaunchFunctions(process);
+  const std::unordered_map<uint32_t, bool> functions = LaunchFunctions(process);
   OpenLaunches found;
   if (functions.empty()) return found;
   for (const Track& track : process.tracks) {
     const ApiTable& calls = track.api;
     const StreamCaptures graphs(process, calls);
     for (size_t i = 0; i < calls.rows(); ++i) {
-      const bool is_launch = calls.result[i] == 0 && calls.correlation[i] != 0 &&
-                             functions.count(calls.function[i]) != 0;
+      const auto function = functions.find(calls.function[i]);
+      const bool is_launch =
+          function != functions.end() && calls.result[i] == 0 && calls.correlation[i] != 0;
       if (!is_launch) continue;
       const int64_t start_ns = calls.end_ns[i] - calls.duration_ns[i];
       const size_t capture = CaptureEndingAfter(process.captures, last_calls, start_ns);
       if (capture == process.captures.size() || graphs.Has(start_ns)) continue;
-      found.try_emplace(calls.correlation[i], OpenLaunch{capture, start_ns, calls.weight[i]});
+      found.try_emplace(calls.correlation[i],
+                        OpenLaunch{capture, start_ns, calls.weight[i], function->second});
     }
   }
   return found;
@@ -170,10 +175,10 @@ void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
   std::map<size_t, OpenLaunch> sums;  // by capture
   for (const auto& [correlation, launch] : open) {
     OpenLaunch& sum =
-        sums.try_emplace(launch.capture, OpenLaunch{launch.capture, launch.start_ns, 0})
-            .first->second;
+        sums.try_emplace(launch.capture, OpenLaunch{launch.capture, launch.start_ns}).first->second;
     sum.start_ns = std::min(sum.start_ns, launch.start_ns);
     sum.weight += launch.weight;
+    sum.is_of_graph |= launch.is_of_graph;
   }
   for (const auto& [index, sum] : sums) {
     const CaptureWindow& capture = process.captures[index];
@@ -182,7 +187,8 @@ void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
                     FormatDuration(capture.end_ns - sum.start_ns) + " of capture " +
                     std::to_string(capture.number) + (sum.weight == 1 ? " has" : " have") +
                     " no work on the GPU here: it had not ended when the capture did, or another "
-                    "thread made a CUDA graph of it");
+                    "thread made a CUDA graph of it" +
+                    (sum.is_of_graph ? ", or a CUDA graph that was launched has no nodes" : ""));
   }
 }
 

@@ -10,6 +10,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -236,6 +237,7 @@ Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   out->set_by(by.empty() ? "name" : by);
   ComputeOps(context, grouping, true, out.get());
   context.FillCountMeta("ops", out->mutable_meta());
+  AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -252,9 +252,7 @@ void FillProcess(PassContext& context, size_t index, results::OverviewProcess* r
   row->set_step_count(context.steps(index).series.count());
   for (const auto& [kind, count] : LossesOf(process))
     row->set_lost_count(row->lost_count() + count);
-  for (const Track& track : process.tracks) {
-    if (!track.tool && !track.is_stream) row->set_thread_count(row->thread_count() + 1);
-  }
+  row->set_thread_count(process.ProgramThreads());
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   if (const auto use = UseOf(process, {-kFar, kFar})) row->set_cpu_ratio(use->busy);
 }

@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "analysis/passes/passes.h"
+#include "analysis/passes/unpaired_spans.h"
 
 namespace gpuprof::analysis {
 
@@ -23,6 +24,7 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
     for (const results::Step& step : steps.steps) *out->add_steps() = step;
   }
   context.FillMeta("steps", out->mutable_meta());
+  AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
   results::Confidence* confidence = out->mutable_meta()->mutable_confidence();
   if (leading) {
     *confidence = out->series(0).confidence();

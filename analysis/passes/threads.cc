@@ -72,7 +72,6 @@ void FillThread(PassContext& context, size_t index, size_t track_index, results:
 
 void AddTo(const results::Thread& thread, results::ThreadProcess* sum) {
   if (thread.tool()) return;
-  sum->set_thread_count(sum->thread_count() + 1);
   sum->set_count(sum->count() + thread.count());
   sum->set_op_ns(sum->op_ns() + thread.op_ns());
   sum->set_contended_ns(sum->contended_ns() + thread.contended_ns());
@@ -92,6 +91,7 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
     sum->set_ppid(process.ppid);
     sum->set_name(ProcessName(process));
     sum->set_role(RoleOf(context, index));
+    sum->set_thread_count(process.ProgramThreads());
     sum->set_start_ns(process.first_ns);
     sum->set_end_ns(process.last_ns);
     std::vector<results::Thread> rows;

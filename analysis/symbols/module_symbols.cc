@@ -19,6 +19,8 @@
 #include <mutex>
 #include <utility>
 
+#include "analysis/symbols/long_names.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -295,7 +297,11 @@ std::string Demangle(const char* name) {
   int status = 0;
   const std::unique_ptr<char, void (*)(void*)> text(
       abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), std::free);
-  return status == 0 && text != nullptr ? text.get() : plain;
+  if (status == 0 && text != nullptr) return text.get();
+  // Shorter ones it refuses for no other reason than that they are none.
+  constexpr size_t kLeastRefused = 1000;
+  const std::string found = plain.size() < kLeastRefused ? "" : DemangleLong(plain);
+  return found.empty() ? plain : found;
 }
 
 }  // namespace gpuprof::analysis

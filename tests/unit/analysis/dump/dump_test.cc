@@ -113,6 +113,25 @@ TEST_F(DumpTest, EveryKindInOrderOfTime) {
           "4300 100 101 1 process event=77 a=1 b=2 text=\"\""));
 }
 
+// As --json has it: text stays what it is, and nothing is a command to a terminal.
+TEST_F(DumpTest, TextIsUtf8) {
+  const auto maker = Maker(100);
+  maker->Strings({{2, "\xc3\xa4\xe2\x82\xac \xf0\x9f\x98\x80"},
+                  {3, "caf\xe9 \xe2\x82 \\"},
+                  {4, "\x1b[2J\x7f\xc2\x9b"}});
+  for (uint32_t name = 2; name <= 4; ++name) maker->Op(1, 1000 * name, 100, name);
+  maker->End();
+  maker->Close();
+  std::vector<std::string> names;
+  for (const std::string& line : Lines(*MustOpen())) {
+    const size_t begin = line.find("name=") + 5;
+    names.push_back(line.substr(begin, line.find(" start_ns=") - begin));
+  }
+  EXPECT_THAT(names, ElementsAre("\"\xc3\xa4\xe2\x82\xac \xf0\x9f\x98\x80\"",
+                                 "\"caf\xef\xbf\xbd \xef\xbf\xbd\xef\xbf\xbd \\\\\"",
+                                 "\"\\u001b[2J\\u007f\\u009b\""));
+}
+
 TEST(DumpGpu, RowsOfStreamsAndCalls) {
   test::ProcessBuilder builder(5, 1);
   const uint32_t add = builder.Signature("_Z3addPf", 64, 256);

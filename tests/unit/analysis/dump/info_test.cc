@@ -12,7 +12,9 @@
 #include <string>
 
 #include "analysis/analysis.h"
+#include "proto/results/threads.pb.h"
 #include "tests/unit/analysis/read/trace_maker.h"
+#include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -168,6 +170,36 @@ TEST_F(InfoTest, JsonTellsTheSame) {
   }
   EXPECT_EQ(op["count"], 1500);
   EXPECT_EQ(op["is_event"], true);
+}
+
+TEST(Info, CountsTheThreadsThatThePassThreadsCounts) {
+  test::ProcessBuilder builder(5);
+  builder.Thread(5).Call("cudaLaunchKernel_v7000", 10, 20, 1);
+  builder.Thread(6, "gpuprof-drain");
+  builder.Stream(0, 1, 7).Kernel(builder.Signature("k", 1, 32), 30, 40, 1);
+  builder.Stream(0, kNoCudaId, kNoCudaId).Sync(4, 50, 60, 2);
+  Trace trace = test::MakeTrace({&builder});
+  trace.processes[0].tracks[1].tool = true;
+  EXPECT_EQ(json::parse(DescribeJson(trace))["processes"][0]["threads"], 1);
+  EXPECT_THAT(DescribeText(trace), HasSubstr("  threads     1\n"));
+  std::unique_ptr<google::protobuf::Message> result;
+  ASSERT_FALSE(analysis::Run("threads", trace, {}, &result));
+  EXPECT_EQ(dynamic_cast<const results::Threads&>(*result).processes(0).thread_count(), 1u);
+}
+
+TEST(Info, EndsWithoutABeginAreNotLost) {
+  Trace trace;
+  Process& process = trace.processes.emplace_back();
+  process.has_end = true;
+  proto::Loss* loss = process.health.add_loss();
+  loss->set_kind(proto::LOSS_UNPAIRED_SPAN);
+  loss->set_count(2);
+  EXPECT_THAT(DescribeText(trace),
+              AllOf(HasSubstr("\nlost        none\n"), HasSubstr("  lost        none\n"),
+                    HasSubstr("  spans       2 ended without a begin")));
+  const json info = json::parse(DescribeJson(trace));
+  EXPECT_EQ(info["lost_count"], 0);
+  EXPECT_EQ(info["processes"][0]["losses"][0]["name"], "unpaired_span") << "as it was recorded";
 }
 
 TEST(ShortCommand, CutsBetweenCharacters) {

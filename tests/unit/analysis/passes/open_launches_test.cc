@@ -93,6 +93,23 @@ TEST(OpenLaunches, NotOfWhatBecomesAGraph) {
   EXPECT_NE(notes[0].find(": 3 launches in the last 7.00 ms"), std::string::npos) << notes[0];
 }
 
+// A graph without nodes can be launched, and there is no work of it.
+TEST(OpenLaunches, OfGraphsMayBeOfEmptyOnes) {
+  constexpr char kEmpty[] = "or a CUDA graph that was launched has no nodes";
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(5).Call(kLaunch, 1 * kMs, 2 * kMs, 1).Call(kLaunch, 7 * kMs, 8 * kMs, 2);
+  builder.Stream(0, 1, 7).Kernel(kernel, 3 * kMs, 4 * kMs, 1);
+  builder.Capture(0, 12 * kMs);
+  std::vector<std::string> notes = NotesOf(&builder);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_EQ(notes[0].find(kEmpty), std::string::npos) << "no graph was launched: " << notes[0];
+  builder.Thread(5).Call("cudaGraphLaunch_v10000", 8 * kMs, 9 * kMs, 3);
+  notes = NotesOf(&builder);
+  ASSERT_EQ(notes.size(), 1u);
+  EXPECT_NE(notes[0].find(kEmpty), std::string::npos) << notes[0];
+}
+
 TEST(OpenLaunches, NotOfFailedCalls) {
   ProcessBuilder builder(5);
   builder.Thread(5).Call(kLaunch, 1 * kMs, 2 * kMs, 1, 1);

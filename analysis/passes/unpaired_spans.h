@@ -1,0 +1,31 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ends of operations and ranges whose begin the capture does not have. The recorder counts them
+// together with spans that it had no room for, as one kind of loss. For passes; any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/model/trace.h"
+#include "analysis/passes/context.h"
+
+namespace gpuprof::analysis {
+
+// Whether as many spans were open at once as the recorder keeps: then some may be lost.
+bool MayLackSpans(const Process& process);
+
+// Such ends, where they are no loss: the capture has all that began in it.
+uint64_t UnpairedSpans(const Process& process);
+
+// "3 ranges ended that began before the capture, or never"; "" where there are none.
+std::string UnpairedText(const Process& process);
+
+enum class SpanSubject { kOperations, kRanges };
+
+// For passes whose subject these spans are: says so of each process asked for that has some.
+void AddUnpairedNotes(const PassContext& context, SpanSubject subject, results::Meta* meta);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Ends without a begin: a note where ranges and operations are the subject, and no loss; unless the
+// recorder may have had no room for others.
+
+#include "analysis/passes/unpaired_spans.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "analysis/passes/passes.h"
+#include "proto/results/health.pb.h"
+#include "proto/results/kernels.pb.h"
+#include "proto/results/nvtx.pb.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/steps.pb.h"
+#include "tests/unit/analysis/passes/run_pass.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+using proto::RangeKind;
+using testing::Contains;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr char kRangesText[] = "2 ranges ended that began before the capture, or never";
+
+void Lose(uint64_t count, ProcessBuilder* builder) {
+  proto::Loss* loss = builder->process().health.add_loss();
+  loss->set_kind(proto::LOSS_UNPAIRED_SPAN);
+  loss->set_count(count);
+}
+
+TEST(UnpairedSpans, AreNoLossOfAnything) {
+  ProcessBuilder builder(5, 1);
+  builder.Thread(5).Range("", "whole", 0, 10 * kMs);
+  builder.Stream(0, 1, 7).Kernel(builder.Signature("k", 1, 32), 3 * kMs, 4 * kMs, 1);
+  Lose(2, &builder);
+  const Trace trace = MakeTrace({&builder});
+  const auto kernels = RunPass<results::Kernels>("kernels", trace);
+  EXPECT_EQ(kernels.meta().confidence().level(), results::LEVEL_HIGH)
+      << kernels.meta().confidence().reason();
+  EXPECT_EQ(kernels.meta().lost_count(), 0u);
+  EXPECT_EQ(kernels.meta().losses_size(), 0);
+  EXPECT_THAT(kernels.meta().notes(), Not(Contains(testing::HasSubstr("ranges"))));
+  const auto nvtx = RunPass<results::Nvtx>("nvtx", trace);
+  EXPECT_EQ(nvtx.meta().confidence().level(), results::LEVEL_HIGH);
+  EXPECT_EQ(nvtx.meta().losses_size(), 0);
+  EXPECT_THAT(nvtx.meta().notes(), Contains("pid 5: " + std::string(kRangesText)));
+  const auto health = RunPass<results::Health>("health", trace);
+  EXPECT_EQ(health.processes(0).lost_count(), 0u);
+  EXPECT_THAT(health.processes(0).notes(), Contains(kRangesText));
+  const auto ops = RunPass<results::Ops>("ops", trace);
+  EXPECT_EQ(ops.meta().notes_size(), 0) << "there are no operations";
+}
+
+TEST(UnpairedSpans, AreToldWhereOperationsAreTheSubject) {
+  ProcessBuilder builder(5, 1);
+  builder.Thread(5).Op("aten::mm", 0, 10 * kMs, proto::OpScope::kFunction, 0);
+  builder.process().health.set_op_events(1);
+  Lose(1, &builder);
+  const Trace trace = MakeTrace({&builder});
+  const auto text = StartsWith("pid 5: 1 operation or range ended that began before the capture");
+  EXPECT_THAT(RunPass<results::Ops>("ops", trace).meta().notes(), Contains(text));
+  EXPECT_THAT(RunPass<results::Steps>("steps", trace).meta().notes(), Contains(text));
+}
+
+// The recorder keeps 128 open ranges a thread, and counts those beyond in the same number.
+TEST(UnpairedSpans, MayBeLostOnesWhereTheRecorderHadNoMoreRoom) {
+  ProcessBuilder builder(5, 1);
+  constexpr int kMost = 128;
+  for (int i = 0; i < kMost; ++i) {
+    builder.Thread(5).Range("", "deep", i * kUs, (kMost * 2 - i) * kUs, static_cast<uint32_t>(i));
+  }
+  Lose(2, &builder);
+  const auto nvtx = RunPass<results::Nvtx>("nvtx", MakeTrace({&builder}));
+  EXPECT_EQ(nvtx.meta().lost_count(), 2u);
+  ASSERT_EQ(nvtx.meta().losses_size(), 1);
+  EXPECT_EQ(nvtx.meta().losses(0).name(), "unpaired_span");
+  EXPECT_EQ(nvtx.meta().confidence().level(), results::LEVEL_LOW);
+  EXPECT_EQ(nvtx.meta().notes_size(), 0);
+}
+
+TEST(UnpairedSpans, RoomIsOfThoseThatAreOpenAtOnce) {
+  ProcessBuilder sparse(5, 1), nested(6, 1), started(7, 1);
+  for (int i = 0; i < 300; ++i) {
+    sparse.Thread(5)
+        .Range("", "one by one", i * kMs, i * kMs + kUs)
+        .Range("", "started", i * kMs, i * kMs + kUs, 0, RangeKind::kStartEnd);
+  }
+  for (int i = 0; i < 64; ++i) {
+    nested.Thread(6).Op("op", i * kUs, (200 - i) * kUs, proto::OpScope::kFunction, 0);
+    started.Thread(7 + i % 2).Range("", "started", i * kUs, kMs, 0, RangeKind::kStartEnd);
+  }
+  EXPECT_FALSE(MayLackSpans(sparse.Build()));
+  EXPECT_TRUE(MayLackSpans(nested.Build())) << "operations";
+  EXPECT_TRUE(MayLackSpans(started.Build())) << "whichever thread ended them";
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
