@@ -198,6 +198,9 @@ struct RingFileHeader {
   // thread had ended, and of those that found no place here.
   std::atomic<uint64_t> dropped_elsewhere;
   std::atomic<uint64_t> reentered_elsewhere;
+  // Not 0: when the last capture ended (ticks). What was open then is in the trace, and is none of
+  // the dead's.
+  std::atomic<uint64_t> spans_told;
 };
 
 // --- Producer

@@ -110,6 +110,7 @@ void Drain::EndCapture(const char* trigger) {
   }
   activities_.EndCapture();
   FlushAll();
+  host_->ring_file->spans_told.store(now, std::memory_order_relaxed);
   CountLosses();
   message_.clear();
   AppendCaptureMark(capture_, false, now, trigger, &message_);
@@ -174,6 +175,7 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
 // Into rows of their own: they go into the snapshot and not into the trace.
 void Drain::CollectOpenSpans(uint64_t now) {
   open_spans_.clear();
+  if (!is_capturing_) return;  // the capture's end has told of them
   const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
   for (uint32_t slot = 0; slot < count && slot < tracks_.size(); ++slot) {
     const RingHeader* ring = __atomic_load_n(&host_->rings[slot], __ATOMIC_ACQUIRE);

@@ -194,11 +194,12 @@ void Recovery::SurveyRings() {
     losses_.dropped += ring->dropped.load(std::memory_order_relaxed);
     losses_.reentered += ring->reentered.load(std::memory_order_relaxed);
     has_news_ |=
-        ring->head.load(std::memory_order_relaxed) != ring->tail.load(std::memory_order_relaxed) ||
-        ring->open_ops.load(std::memory_order_relaxed) != 0 ||
-        ring->open_ranges.load(std::memory_order_relaxed) != 0 ||
-        ring->open_wait_start.load(std::memory_order_relaxed) != 0;
-    now_ = std::max({now_, ring->last_time, NewestOpenSpan(*ring)});
+        ring->head.load(std::memory_order_relaxed) != ring->tail.load(std::memory_order_relaxed);
+    now_ = std::max(now_, ring->last_time);
+    if (header.spans_told.load(std::memory_order_relaxed) != 0) continue;
+    const uint64_t newest = NewestOpenSpan(*ring);
+    has_news_ |= newest != 0;
+    now_ = std::max(now_, newest);
   }
 }
 
@@ -305,7 +306,8 @@ bool Recovery::WriteRing(const RingHeader* ring) {
   while ((position = sorter.Consume(ring, position, head, skip_until)) < head) {
     if (!WriteRows(&sorter, position)) return false;
   }
-  sorter.AddOpenSpans(ring, std::max(now_, sorter.last_time()), skip_until);
+  if (rings_.header().spans_told.load(std::memory_order_relaxed) == 0)
+    sorter.AddOpenSpans(ring, std::max(now_, sorter.last_time()), skip_until);
   losses_.corrupt += sorter.corrupt_records();
   losses_.cut_stacks += sorter.cut_stacks();
   return WriteRows(&sorter, kAllOfRing);

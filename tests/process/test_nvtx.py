@@ -214,6 +214,30 @@ def test_open_ranges_of_the_killed(record):
     assert outer["begin"] <= inner["begin"] <= inner["end"] == outer["end"]
 
 
+@pytest.mark.parametrize("ring", [(), ("--ring=4MiB",)])
+def test_what_was_open_when_a_capture_ended_is_told_once(session, ring):
+    """Neither a later snapshot nor the process's death tells it again."""
+    run = session([VICTIM, "open_range"], "--capture=off", *EXACT, *ring)
+
+    def ask(line):
+        run.tell(line + "\n")
+        assert run.line() == f"done {line}"
+
+    assert run.line() == "ready"
+    assert run.ctl("start").status == 0
+    ask("push")
+    assert run.ctl("stop").status == 0
+    ask("mark")
+    assert run.ctl("snapshot").status == 0
+    run.tell("kill\n")
+    outcome = run.finish()
+    assert gpuprof("recover", outcome.bundle).status == 0
+    for bundle in (*outcome.bundle.glob("snapshot-*"), outcome.bundle):
+        (trace,) = read_bundle(bundle)
+        rows = [(row["name"], bool(row["flags"] & FLAG_INCOMPLETE)) for row in trace.range_rows()]
+        assert rows == [("open", True)], bundle
+
+
 def test_too_deep_is_counted_and_comes_back(record):
     trace = record([VICTIM, "deep"], *EXACT).trace()
     rows = trace.range_rows()

@@ -445,6 +445,20 @@ static void marked_workers(void) {
   waitpid(child, NULL, 0);
 }
 
+// A range that is open while lines come, each answered: captures end in it.
+static void open_range(void) {
+  char line[64];
+  printf("ready\n");
+  fflush(stdout);
+  while (fgets(line, sizeof(line), stdin) != NULL) {
+    if (strcmp(line, "push\n") == 0) nvtxRangePushA("open");
+    if (strcmp(line, "mark\n") == 0) nvtxMarkA("mark");
+    if (strcmp(line, "kill\n") == 0) raise(SIGKILL);
+    printf("done %s", line);
+    fflush(stdout);
+  }
+}
+
 int main(int argc, char** argv) {
   const char* mode = argc > 1 ? argv[1] : "";
   const long number = argc > 2 ? atol(argv[2]) : 0;
@@ -462,6 +476,7 @@ int main(int argc, char** argv) {
   if (strcmp(mode, "marked_badly") == 0) marked_badly();
   if (strcmp(mode, "marked_family") == 0) marked_family();
   if (strcmp(mode, "marked_workers") == 0) marked_workers();
+  if (strcmp(mode, "open_range") == 0) open_range();
   if (strcmp(mode, "toggled") == 0) toggled();
   if (strcmp(mode, "deep") == 0) deep();
   if (strcmp(mode, "storm") == 0) storm((int)number);
