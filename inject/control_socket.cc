@@ -152,7 +152,7 @@ const char* Start() {
   const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
   if (state == proto::CaptureState::kCapturing)
     return "a capture is already under way; stop it first";
-  if (!BeginRecording("control") || !StartSession()) {
+  if (!BeginCapture("control")) {
     return "capture is impossible here; the reason is on the program's stderr";
   }
   return nullptr;

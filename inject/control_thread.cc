@@ -114,7 +114,7 @@ void RunToggles() {
   if (RunSnapshots()) return;
   // Each signal is one toggle, also when several arrived before we woke up.
   for (uint32_t left = g_toggles.exchange(0); left > 0; --left) {
-    if (!StopCapture("signal") && BeginRecording("signal")) StartSession();
+    if (!StopCapture("signal")) BeginCapture("signal");
   }
 }
 
@@ -147,7 +147,7 @@ void RunMarkedCaptures() {
     Tell(&g_closed, kYes);
   }
   if (const char* trigger = g_begin_wanted.exchange(nullptr); trigger != nullptr)
-    Tell(&g_begun, BeginRecording(trigger) && StartSession() ? kYes : kNo);
+    Tell(&g_begun, BeginCapture(trigger) ? kYes : kNo);
 }
 
 bool SessionMayStart(uint64_t now, const Deadlines& deadlines) {
@@ -173,11 +173,7 @@ void Work(Deadlines* deadlines, uint64_t began) {
     // Set before it begins: a child forked meanwhile records as well.
     if (g_launch.length_ns != 0) g_delayed_stop = now + g_launch.length_ns;
     g_delayed_start = 0;
-    if (!BeginRecording("delay")) {
-      g_delayed_stop = 0;  // it is not this capture that runs
-    } else {
-      StartSession();
-    }
+    if (!BeginCapture("delay")) g_delayed_stop = 0;  // it is not this capture that runs
   }
   if (g_delayed_stop != 0 && now >= g_delayed_stop) {
     g_delayed_stop = 0;
@@ -285,7 +281,9 @@ bool HaveCaptureBegun(const char* trigger) noexcept {
   g_begun.store(kNoAnswer);
   g_begin_wanted.store(trigger);
   // The capture before this one may be waiting for the GPU.
-  return Await(&g_begun, 2 * kSecond + g_settings.gpu_finish_ns) != kNo;
+  const Answer answer = Await(&g_begun, 2 * kSecond + g_settings.gpu_finish_ns);
+  if (answer == kNoAnswer) RecordAtOnce();
+  return answer != kNo;
 }
 
 void HaveCaptureEnded(const char* trigger, bool has_begun) noexcept {

@@ -32,6 +32,8 @@ constexpr uint64_t kSecond = 1'000'000'000u;
 
 // Outside the pages that fork wipes: what a forked child continues with.
 constinit ToolLock g_lock;
+// 1: a capture's session is being started, and hooks record nothing of it yet.
+std::atomic<uint32_t> g_is_held_back{0};
 const char* g_trigger = "now";
 // Of the thread that forks or calls exec; others may do so at the same time.
 struct BeforeLeaving {
@@ -142,6 +144,31 @@ void ClipOpenWaits() {
   }
 }
 
+bool PrepareCaptureLocked(const char* trigger) {
+  if (g_process.finished.load() != 0) return false;
+  if (State() == CaptureState::kCapturing || State() == CaptureState::kFailed) return false;
+  if (!EnsureRingFile()) return false;
+  const bool sampled = g_settings.heap_mode == proto::HeapMode::kSampled &&
+                       (g_settings.sources & proto::kSourceHeap) != 0;
+  if (sampled && !ResetSampled()) return false;
+  g_trigger = trigger;
+  g_process.captures.fetch_add(1, std::memory_order_relaxed);
+  proto::RingFileHeader* file = g_process.ring_file;
+  file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
+  file->coarse_ticks.store(0, std::memory_order_relaxed);
+  file->spans_told.store(0, std::memory_order_relaxed);
+  g_process.begin_cpu_ns.store(proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID),
+                               std::memory_order_relaxed);
+  SetState(CaptureState::kCapturing);
+  return true;
+}
+
+void LetRecord() {
+  ranges::BeginCapture();
+  ClipOpenWaits();
+  g_process.recording.store(RecordingBits(), std::memory_order_release);
+}
+
 bool StartSessionLocked() {
   if (State() != CaptureState::kCapturing || g_process.session.load() != 0) return true;
   const bool has_file = HaveRingFile();
@@ -172,24 +199,23 @@ void NewIdentity() noexcept {
 bool BeginRecording(const char* trigger) noexcept {
   ToolSection tool;
   Locked lock(5 * kSecond);
-  if (!lock || g_process.finished.load() != 0) return false;
-  if (State() == CaptureState::kCapturing || State() == CaptureState::kFailed) return false;
-  if (!EnsureRingFile()) return false;
-  const bool sampled = g_settings.heap_mode == proto::HeapMode::kSampled &&
-                       (g_settings.sources & proto::kSourceHeap) != 0;
-  if (sampled && !ResetSampled()) return false;
-  g_trigger = trigger;
-  ranges::BeginCapture();
-  ClipOpenWaits();
-  g_process.captures.fetch_add(1, std::memory_order_relaxed);
-  proto::RingFileHeader* file = g_process.ring_file;
-  file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
-  file->coarse_ticks.store(0, std::memory_order_relaxed);
-  g_process.begin_cpu_ns.store(proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID),
-                               std::memory_order_relaxed);
-  SetState(CaptureState::kCapturing);
-  g_process.recording.store(RecordingBits(), std::memory_order_release);
+  if (!lock || !PrepareCaptureLocked(trigger)) return false;
+  LetRecord();
   return true;
+}
+
+bool BeginCapture(const char* trigger) noexcept {
+  ToolSection tool;
+  Locked lock(5 * kSecond);
+  if (!lock || !PrepareCaptureLocked(trigger)) return false;
+  g_is_held_back.store(1);
+  const bool has_started = StartSessionLocked();
+  if (g_is_held_back.exchange(0) != 0 && has_started) LetRecord();
+  return has_started;
+}
+
+void RecordAtOnce() noexcept {
+  if (State() == CaptureState::kCapturing && g_is_held_back.exchange(0) != 0) LetRecord();
 }
 
 bool SessionIsDue() noexcept {
@@ -359,6 +385,7 @@ void AfterForkInParent() noexcept {
 
 void AfterForkInChild() noexcept {
   g_lock.Reset();
+  g_is_held_back.store(0);
   g_hurry.store(0);
   ServeInterruptedHook();
   const bool wiped = g_process.pid == 0;

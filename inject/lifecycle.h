@@ -17,9 +17,18 @@ namespace gpuprof::inject {
 // Not 0 once the process is on its way out: a capture that is being ended waits for nothing more.
 extern std::atomic<uint32_t> g_hurry;
 
-// Hooks begin to record; nothing is loaded yet. False: already recording, or the process has
-// finished.
+// Hooks begin to record; nothing is loaded yet: for a capture that begins with the process. False:
+// already recording, or the process has finished.
 bool BeginRecording(const char* trigger) noexcept;
+
+// A capture that begins later: hooks begin to record when everything else does, so that what the
+// trace has of the host is in it with what it did on the GPU. As StartSession: control thread.
+// False: as both.
+bool BeginCapture(const char* trigger) noexcept;
+
+// A thread of the program that does not wait any longer for a capture to begin: hooks record from
+// here on.
+void RecordAtOnce() noexcept;
 
 // Loads the tracer object if need be and starts its session for the capture under way. Control
 // thread only: it may wait for the loader. False: capture is impossible; hooks are off again and

@@ -6,6 +6,7 @@
 #include <link.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 
 #include <atomic>
 
@@ -188,11 +189,24 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   g_beginning.store(0);
 }
 
+// One of the same name on another thread, while the first is still being waited for: what it has in
+// it would not be recorded.
+[[gnu::cold]] void AwaitBeginning() {
+  constexpr uint64_t kLimit = 2'000'000'000;
+  constexpr timespec kMoment = {0, 100'000};
+  const uint64_t until = proto::ReadClockNs(CLOCK_MONOTONIC) + kLimit;
+  while (g_beginning.load() != 0 && proto::ReadClockNs(CLOCK_MONOTONIC) < until)
+    raw::Call(SYS_nanosleep, raw::Arg(&kMoment), 0);
+}
+
 // False: another is open, or this is none.
 [[gnu::cold]] bool Open(const void* owner, RangeText* domain, const Message& message) {
   uint64_t number = 0;
-  if (g_open.owner.load(std::memory_order_relaxed) != nullptr || !IsMark(domain, message, &number))
+  if (g_open.owner.load(std::memory_order_relaxed) != nullptr) {
+    if (g_beginning.load() != 0 && IsMark(domain, message, &number)) AwaitBeginning();
     return false;
+  }
+  if (!IsMark(domain, message, &number)) return false;
   const void* none = nullptr;
   if (!g_open.owner.compare_exchange_strong(none, owner)) return false;
   g_open.domain = domain;
@@ -388,7 +402,7 @@ void FollowParent() noexcept {
     MakeFamily();
     const uint32_t before = g_marked.exchange(kIsMarked);
     // One that runs already is its own, or somebody else's.
-    g_follows.store(is_in_it || (BeginRecording("parent") && StartSession()));
+    g_follows.store(is_in_it || BeginCapture("parent"));
     g_follows.load() ? TellFamily(true) : g_marked.store(before);
   } else if (g_follows.exchange(false)) {
     g_marked.store(kIsEnding);

@@ -6,6 +6,7 @@
 #include "launcher/values.h"
 
 #include <signal.h>
+#include <algorithm>
 
 #include <charconv>
 #include <cmath>
@@ -197,6 +198,9 @@ std::string CheckRangeName(std::string_view name) {
              : "";
 }
 
+// What every process of the program reads, too.
+constexpr uint64_t kMostStep = 1'000'000'000'000'000'000;
+
 std::string ParseSteps(std::string_view text, Capture* capture) {
   capture->when = Capture::When::kSteps;
   const size_t at = text.find('@');
@@ -206,6 +210,8 @@ std::string ParseSteps(std::string_view text, Capture* capture) {
   if (!ParseDigits(steps.substr(0, dash), &capture->first_step) ||
       !ParseDigits(is_range ? steps.substr(dash + 1) : steps, &capture->last_step))
     return Quoted(steps) + " are no steps; write FIRST-LAST as in steps:10-15, or one: steps:10";
+  if (std::max(capture->first_step, capture->last_step) > kMostStep)
+    return "steps are numbered up to " + std::to_string(kMostStep) + " here";
   if (capture->last_step < capture->first_step)
     return "the last step comes before the first in " + Quoted(steps);
   if (at == std::string_view::npos) return "";

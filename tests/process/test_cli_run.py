@@ -120,6 +120,7 @@ def test_without_proc_the_cause_is_named(tmp_path):
     (["run", "--capture=of", "--", "true"], "Did you mean 'off'?"),
     (["run", "--gpu-finish=1h", "--", "true"], "waits 2m at most"),
     (["run", "--capture=steps:5-3", "--", "true"], "the last step comes before the first"),
+    (["run", "--capture=steps:19-18446744073709551615", "--", "true"], "steps are numbered up to"),
     (["run", "--capture=steps:first", "--", "true"], "write FIRST-LAST as in steps:10-15"),
     (["run", "--capture=steps:1-2@", "--", "true"], "the name of the range is missing"),
     (["run", "--capture=nvtx:", "--", "true"], "the name of the range is missing"),

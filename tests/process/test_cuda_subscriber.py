@@ -6,6 +6,7 @@ one either both get everything (13.3, both by the second interface) or the secon
 
 import collections
 import json
+import time
 
 import pytest
 
@@ -163,6 +164,39 @@ def test_who_shares_with_nobody_keeps_it(profiler):
     assert program.ask("end") == "ended 35"
     _, _, outcome = program.whole()
     assert "(CUPTI) holds CUPTI" in outcome.words
+
+
+def test_who_does_not_subscribe_keeps_it_too(profiler):
+    """From 13.2 on CUPTI tells whether somebody records: as torch.profiler does that does not subscribe any more."""
+    program = profiler("unsubscribed", "13.3")
+    assert program.ask("begin") == "began 0"
+    program.switch("start")
+    assert program.ask("launch 35") == "launched 35"
+    program.switch("stop")
+    assert program.ask("end") == "ended 35"
+    program.switch("start")
+    assert program.ask("launch 15") == "launched 15"
+    program.switch("stop")
+    trace, _, outcome = program.whole()
+    assert outcome.words.count("holds CUPTI") == 1
+    assert rounds(trace.kernel_rows()) == {3: 15}
+
+
+def test_who_takes_it_without_subscribing_is_told_of(profiler):
+    """Our kinds are off with theirs, and our buffers theirs: what is missing then is said."""
+    program = profiler("unsubscribed", "13.3")
+    program.switch("start")
+    assert program.ask("launch 5") == "launched 5"
+    time.sleep(1)
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 5") == "launched 5"
+    program.ask("end")
+    time.sleep(1.5)
+    program.switch("stop")
+    _, _, outcome = program.whole()
+    told = "another profiler in this process has turned CUPTI's records off during the capture"
+    assert outcome.words.count(told) == 1
+    assert any(told in note for note in notes(outcome.bundle, "cuda"))
 
 
 @pytest.mark.parametrize("release, number, script, way", [

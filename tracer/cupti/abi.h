@@ -150,6 +150,8 @@ struct UnifiedMemoryConfig {
   X(enable, "ActivityEnable", int (*)(uint32_t), true)                                            \
   X(enable_and_dump, "ActivityEnableAndDump", int (*)(uint32_t), false)                           \
   X(disable, "ActivityDisable", int (*)(uint32_t), true)                                          \
+  X(get_enabled_kinds, "ActivityGetEnabledKinds",                                                 \
+    int (*)(SubscriberHandle, uint32_t*, uint32_t*, uint32_t*), false)                            \
   X(get_attribute, "ActivityGetAttribute", int (*)(uint32_t, size_t*, void*), false)              \
   X(flush_all, "ActivityFlushAll", int (*)(uint32_t), true)                                       \
   X(get_next_record, "ActivityGetNextRecord", int (*)(uint8_t*, size_t, void**), true)            \

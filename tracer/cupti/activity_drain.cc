@@ -3,6 +3,8 @@
 
 #include "tracer/cupti/activity_drain.h"
 
+#include <unistd.h>
+
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
 
@@ -26,6 +28,9 @@ constexpr int kMarkTicks = 1, kMarkMode = 2, kMarkNodes = 3;
 ActivityDrain::ActivityDrain(const Host* host, codec::InternTables* strings)
     : host_(host), sorter_(strings, this), lives_(host) {
   sorter_.SetCode(Code());
+  const uint64_t start_id = host->settings->start_id;
+  sorter_.budget().SetSeed(static_cast<uint32_t>(start_id ^ start_id >> 32) ^
+                           static_cast<uint32_t>(getpid()));
   sorter_.budget().SetLimit(RateBudget::kCalls, host->settings->gpu_calls_limit);
   sorter_.budget().SetLimit(RateBudget::kNodes, host->settings->gpu_nodes_limit);
 }

@@ -56,6 +56,7 @@ std::atomic<int> g_tick_thread{0};
 std::atomic<uint64_t> g_handed_over{0};
 std::atomic<uint64_t> g_not_handed_over{0};
 RecordedKinds g_kinds;
+uint32_t g_kind_count = 0;  // as the library counts them; 0: it does not
 BufferPool g_buffers;
 GraphEvents g_graph_events;
 StreamEvents g_stream_events;
@@ -241,6 +242,11 @@ bool UseLibrary() {
 
 void ChooseCalls() { g_kinds.ChooseCalls(g_names, &g_subscriber); }
 
+// After each change of ours.
+void NoteKindCount() {
+  if (!g_subscriber.CountEnabledKinds(&g_kind_count)) g_kind_count = 0;
+}
+
 void SayGraphsBy(GraphsBy reason) {
   if (g_graphs_by.exchange(reason) == kAsAsked) g_host->say(GraphRefusal());
 }
@@ -251,18 +257,22 @@ void RecordWholeGraphs(bool is_first) {
   g_graph_modes.Turned(result == kSuccess, ticks);
   if (result != kSuccess) return SayGraphsBy(is_first ? kRefused : kLateRefused);
   ChooseCalls();
+  NoteKindCount();
 }
 
 void RecordNodesAgain() {
   g_subscriber.DisableGraphTrace();
   g_graph_modes.TurnedBack(proto::ReadTicks(g_host->settings->clock));
   ChooseCalls();
+  NoteKindCount();
   SayGraphsBy(kUntold);
 }
 
 // Inside the program's cuInit no answer is the last.
 void RecordUnifiedMemory(bool is_final) {
-  if (g_unified_memory.Enable(*g_host, g_library.functions, &g_subscriber, is_final)) ChooseCalls();
+  if (!g_unified_memory.Enable(*g_host, g_library.functions, &g_subscriber, is_final)) return;
+  ChooseCalls();
+  NoteKindCount();
 }
 
 void DisableKinds() {
@@ -310,14 +320,6 @@ void ReadOwnBuffers() {
   g_own_bytes.store(uint64_t{bytes} * count);
 }
 
-void AskForLaunches() {
-  for (const Domain domain : {kRuntimeApi, kDriverApi}) {
-    for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
-      if (IsLaunch(g_names.name[domain][id])) g_subscriber.EnableCallback(domain, id);
-    }
-  }
-}
-
 void PrepareBuffers() {
   const uint32_t quirks = QuirksOf(g_library.version);
   // Of the recorder's memory a quarter at most: the rest is the drain's.
@@ -352,7 +354,8 @@ bool Subscribe() {
     g_subscriber.EnableCallback(kResource, id);
   for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
   if (TellsStreams(g_library.functions)) g_subscriber.EnableCallback(kResource, kStreamCreated);
-  if ((g_host->settings->sources & proto::kSourceLaunches) != 0) AskForLaunches();
+  if ((g_host->settings->sources & proto::kSourceLaunches) != 0)
+    AskForLaunches(g_names, &g_subscriber);
   if ((QuirksOf(g_library.version) & kLeaveOutQueries) != 0) g_subscriber.LeaveOutQueries();
   return true;
 }
@@ -397,6 +400,15 @@ uint64_t ReadCuptiTime() { return g_subscriber.Time(); }
 
 void NoteClocks() { ReadClocks(g_host->settings->clock, ReadCuptiTime); }
 
+// One that does not subscribe takes the first interface's kinds and buffers from whoever does.
+void LookForAnother() {
+  uint32_t kinds = 0;
+  if (!g_subscriber.CountEnabledKinds(&kinds) || kinds >= g_kind_count) return;
+  Refuse(*g_host,
+         "GPU activity is missing: another profiler in this process has turned CUPTI's records "
+         "off during the capture");
+}
+
 void CountDropped() { g_dropped.fetch_add(g_subscriber.TakeDropped(), std::memory_order_relaxed); }
 
 void HandOver(bool forced) {
@@ -425,6 +437,7 @@ bool Start(const Host* host, bool is_late) {
   }
   g_unified_memory.Begin((host->settings->sources & proto::kSourceUnifiedMemory) != 0);
   RecordUnifiedMemory(/*is_final=*/is_late && DriverIsInitialized());
+  NoteKindCount();
   if (is_late) g_cuda_had_begun.store(1);
   // Contexts there are already do not tell of themselves.
   if (is_late && DriverIsInitialized()) HandleExit();
@@ -456,6 +469,7 @@ bool Tick() {
   if (now >= g_next_flush || is_crowded) {
     FlushOnce(/*forced=*/false);
     CountDropped();
+    LookForAnother();
     g_next_flush = now + kFlushPause;
     g_next_crowded_flush = now + kCrowdedFlushPause;
   }

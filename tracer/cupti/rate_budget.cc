@@ -33,6 +33,8 @@ uint32_t Log2For(uint64_t seen, uint64_t limit) {
 
 }  // namespace
 
+void RateBudget::SetSeed(uint32_t seed) { seed_ = Mix(seed); }
+
 uint32_t RateBudget::FindStep(const State& state, uint32_t correlation) {
   const uint32_t remembered = std::min(state.steps_made, kSteps);
   for (uint32_t back = 1; back <= remembered; ++back) {
@@ -63,7 +65,8 @@ bool RateBudget::Chooses(Class of, uint32_t correlation, uint64_t time) {
   ++state.records;
   const uint32_t mask = (uint32_t{1} << Log2At(of, correlation)) - 1;
   NoteId(correlation);
-  const bool is_kept = (Mix(correlation != 0 ? correlation : ++state.without_call) & mask) == 0;
+  const bool is_kept =
+      (Mix((correlation != 0 ? correlation : ++state.without_call) ^ seed_) & mask) == 0;
   if (!is_kept) ++state.left_out;
   if (state.limit != 0) Watch(&state, time / kWindow);
   return is_kept;

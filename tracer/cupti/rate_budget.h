@@ -3,10 +3,10 @@
 
 // How much of CUPTI's activity becomes rows. Each class may have a limit of rows a second; beyond
 // it one launch in N is kept, N a power of two that follows the rate. What is kept is decided by
-// the correlation id alone: a call, its kernels, copies and waits are kept or left out together,
-// and what is kept at a greater N is a part of what is kept at a smaller one. N changes between two
-// ids, of which the second was not seen yet: what comes later of the first, in another buffer than
-// its call, is chosen as the call was.
+// the correlation id and the process's seed alone: a call, its kernels, copies and waits are kept
+// or left out together, and what is kept at a greater N is a part of what is kept at a smaller one.
+// N changes between two ids, of which the second was not seen yet: what comes later of the first,
+// in another buffer than its call, is chosen as the call was.
 //
 // The rate is measured on the records' own clock, by quarters of a second: neither a flush that
 // delivers a second's records at once is a burst, nor kernels that come in another buffer than
@@ -37,6 +37,8 @@ class RateBudget {
 
   // 0: no limit.
   void SetLimit(Class of, uint64_t rows_per_second) { classes_[of].limit = rows_per_second; }
+  // Ids begin at the same number in each process: without seeds of their own all would err alike.
+  void SetSeed(uint32_t seed);
   bool is_limited() const { return classes_[kCalls].limit != 0 || classes_[kNodes].limit != 0; }
 
   // Whether a record becomes a row; `time` on CUPTI's clock in nanoseconds. A record of no call has
@@ -105,6 +107,7 @@ class RateBudget {
   static uint32_t Needed(const State& state, uint64_t limit);
 
   State classes_[kClasses];
+  uint32_t seed_ = 0;
   uint32_t newest_id_ = 0;
   uint32_t far_ids_ = 0;  // one after the other
 };

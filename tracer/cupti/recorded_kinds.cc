@@ -5,6 +5,7 @@
 
 #include <iterator>
 
+#include "tracer/cupti/launch_stacks.h"
 #include "tracer/cupti/refusal.h"
 
 namespace gpuprof::tracer::cupti {
@@ -93,6 +94,14 @@ void RecordedKinds::Disable(const FunctionNames& names, Subscriber* subscriber) 
   for (size_t i = 0; i < std::size(kKinds); ++i) {
     if (is_enabled_[i]) subscriber->Disable(kKinds[i].activity);
     is_enabled_[i] = false;
+  }
+}
+
+void AskForLaunches(const FunctionNames& names, Subscriber* subscriber) {
+  for (const Domain domain : {kRuntimeApi, kDriverApi}) {
+    for (uint32_t id = 1; id < FunctionNames::kMost; ++id) {
+      if (IsLaunch(names.name[domain][id])) subscriber->EnableCallback(domain, id);
+    }
   }
 }
 

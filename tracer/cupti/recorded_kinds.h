@@ -35,4 +35,7 @@ class RecordedKinds {
   bool has_all_of_driver_ = false;  // its calls cannot be chosen one by one
 };
 
+// That CUPTI calls back at each launch (launch_stacks.h).
+void AskForLaunches(const FunctionNames& names, Subscriber* subscriber);
+
 }  // namespace gpuprof::tracer::cupti

@@ -93,8 +93,19 @@ void Subscriber::AskForHolder(const Handlers& handlers, SubscribeFailure* failur
   if (result == kSuccess) functions_->unsubscribe(handle);  // it has just left
 }
 
+bool Subscriber::CountEnabledKinds(uint32_t* count) const {
+  const Functions& f = *functions_;
+  return f.get_enabled_kinds != nullptr &&
+         f.get_enabled_kinds(nullptr, nullptr, nullptr, count) == kSuccess;
+}
+
 bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure) {
   const Functions& f = *functions_;
+  // Not all subscribe (torch.profiler of late): whoever records would lose its buffers to us.
+  if (uint32_t kinds = 0; CountEnabledKinds(&kinds) && kinds != 0) {
+    Fail("cuptiActivityGetEnabledKinds", kMultipleSubscribersNotSupported, failure);
+    return false;
+  }
   int result = f.subscribe(&handle_, handlers.callback, nullptr);
   if (result != kSuccess) {
     Fail("cuptiSubscribe", result, failure);

@@ -67,6 +67,8 @@ class Subscriber {
   // Records or leaves out the calls of one function. kNotSupported: not to be had here.
   int EnableFunction(Domain domain, uint32_t id, bool enable);
   int EnableCallback(Domain domain, uint32_t id);
+  // Of all subscribers, and of whoever did not subscribe; false: it does not tell (since 13.2).
+  bool CountEnabledKinds(uint32_t* count) const;
   // Of all subscribers: CUPTI knows no other. A CUPTI result.
   int Flush(bool forced);
   // CUPTI's clock in ns; 0: it cannot be had.

@@ -56,6 +56,8 @@ CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle, uint8_t*, size
                                           CUpti_Activity**);
 CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle, CUcontext, uint32_t,
                                                  size_t*);
+CUptiResult cuptiActivityGetEnabledKinds(CUpti_SubscriberHandle, CUpti_ActivityKind*, uint32_t*,
+                                         uint32_t*);
 CUptiResult cuptiGetTimestamp_v2(CUpti_SubscriberHandle, uint64_t*);
 CUptiResult cuptiActivityGetAttribute_v2(CUpti_SubscriberHandle, CUpti_ActivityAttribute, size_t*,
                                          void*);

@@ -6,6 +6,7 @@
 // buffers and thread ids; the two generations of entry points do not mix; they need a driver of
 // their age.
 
+#include <bit>
 #include <cstring>
 
 #include "tests/fake_gpu/cupti/buffers.h"
@@ -96,6 +97,18 @@ CUptiResult cuptiActivityGetNumDroppedRecords_v2(CUpti_SubscriberHandle subscrib
   const CUptiResult enter = Enter("cuptiActivityGetNumDroppedRecords_v2", subscriber, &client);
   if (enter == CUPTI_SUCCESS) *dropped = fake_gpu_cupti::TakeDropped(NumberOf(client));
   return enter;
+}
+
+// Of all together where none is named; only their number is given here.
+CUptiResult cuptiActivityGetEnabledKinds(CUpti_SubscriberHandle subscriber, CUpti_ActivityKind*,
+                                         uint32_t*, uint32_t* count) {
+  const CUptiResult gate = Gate("cuptiActivityGetEnabledKinds", true);
+  if (gate != CUPTI_SUCCESS) return gate;
+  if (subscriber != nullptr || count == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  uint64_t kinds = 0;
+  fake_gpu_cupti::EachClient([&](const Client& one, size_t) { kinds |= one.kinds.load(); });
+  *count = static_cast<uint32_t>(std::popcount(kinds));
+  return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiGetTimestamp_v2(CUpti_SubscriberHandle subscriber, uint64_t* timestamp) {

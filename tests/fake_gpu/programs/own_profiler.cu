@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that profiles itself through CUPTI, as a framework does: own_profiler v1|v2. Reads from
-// stdin, and answers each line with one:
+// A program that profiles itself through CUPTI, as a framework does: own_profiler v1|v2|unsubscribed
+// (V1, but nobody subscribes, as torch.profiler of late). Reads from stdin, and answers each line
+// with one:
 //   launch N    N kernels, waited for                   launched N
 //   begin       subscribes and records kernels          began RESULT ("CUPTI for ..." where told)
 //   end         lets go of it                           ended KERNELS, as many as it has got
@@ -13,6 +14,8 @@
 #include <string.h>
 
 #include <atomic>
+#include <mutex>
+#include <set>
 
 #include "check.h"
 
@@ -29,6 +32,7 @@ struct Parameters {
 static void* library;
 static void* subscriber;
 static bool second;
+static bool subscribes = true;
 static std::atomic<int> kernels{0};
 static const uint32_t kKernel = 10;
 static const size_t kBytes = 1 << 20;
@@ -40,13 +44,19 @@ static F Find(const char* name) {
   return found;
 }
 
+static std::mutex mutex;
+static std::set<uint8_t*> given;
+
 static void Requested(uint8_t** buffer, size_t* size, size_t* records) {
-  *buffer = (uint8_t*)malloc(kBytes);
+  const std::lock_guard<std::mutex> lock(mutex);
+  *buffer = *given.insert((uint8_t*)malloc(kBytes)).first;
   *size = kBytes;
   *records = 0;
 }
 
 static void Completed(uint8_t* buffer, size_t valid) {
+  const std::lock_guard<std::mutex> lock(mutex);
+  if (given.erase(buffer) == 0) return;  // somebody else's
   void* record = nullptr;
   for (;;) {
     const int result =
@@ -70,7 +80,9 @@ static void CompletedV2(uint8_t* buffer, size_t, size_t valid, void*) { Complete
 
 static int Begin(char* holder) {
   if (!second) {
-    int result = Find<int (*)(void**, void*, void*)>("cuptiSubscribe")(&subscriber, nullptr, nullptr);
+    int result = 0;
+    if (subscribes)
+      result = Find<int (*)(void**, void*, void*)>("cuptiSubscribe")(&subscriber, nullptr, nullptr);
     if (result != 0) return result;
     result = Find<int (*)(void*, void*)>("cuptiActivityRegisterCallbacks")((void*)Requested,
                                                                            (void*)CompletedV1);
@@ -94,11 +106,12 @@ static void End() {
   } else {
     Find<int (*)(uint32_t)>("cuptiActivityDisable")(kKernel);
   }
-  Find<int (*)(void*)>("cuptiUnsubscribe")(subscriber);
+  if (subscribes) Find<int (*)(void*)>("cuptiUnsubscribe")(subscriber);
 }
 
 int main(int argc, char** argv) {
   second = argc > 1 && strcmp(argv[1], "v2") == 0;
+  subscribes = argc < 2 || strcmp(argv[1], "unsubscribed") != 0;
   for (const char* name : {"libcupti.so.11.8", "libcupti.so.12", "libcupti.so.13"}) {
     if (library == nullptr) library = dlopen(name, RTLD_NOW);
   }

@@ -9,6 +9,7 @@
 
 #include <cmath>
 #include <set>
+#include <vector>
 
 namespace gpuprof::tracer::cupti {
 namespace {
@@ -51,6 +52,30 @@ TEST(RateBudget, BelowTheLimitKeepsAll) {
   EXPECT_EQ(Feed(&budget, RateBudget::kCalls, kStart, 9'000, 5, &correlation).kept, 45'000u);
   EXPECT_EQ(budget.left_out(RateBudget::kCalls), 0u);
   EXPECT_EQ(budget.most_one_in(RateBudget::kCalls), 1u);
+}
+
+// Ranks of a job, and runs of a program: the mean of their estimates is the truth.
+TEST(RateBudget, EverySeedChoosesOthers) {
+  constexpr uint32_t kRuns = 64;
+  std::set<std::vector<uint32_t>> choices;
+  uint64_t kept = 0;
+  for (uint32_t seed = 1; seed <= kRuns; ++seed) {
+    RateBudget budget;
+    budget.SetSeed(seed);
+    budget.SetLimit(RateBudget::kCalls, 1'000);
+    uint32_t warm = 0;
+    Feed(&budget, RateBudget::kCalls, kStart, 8'000, 1, &warm);
+    ASSERT_EQ(budget.one_in(RateBudget::kCalls), 8u);
+    std::vector<uint32_t> chosen;
+    for (uint32_t id = warm + 1; id <= warm + 800; ++id) {
+      if (budget.Keeps(RateBudget::kCalls, id, kStart + kSecond)) chosen.push_back(id);
+    }
+    kept += chosen.size();
+    choices.insert(chosen);
+  }
+  EXPECT_EQ(choices.size(), kRuns);
+  // Four standard deviations of 64 * 800 draws of one in 8.
+  EXPECT_NEAR(static_cast<double>(kept), kRuns * 100.0, 4 * std::sqrt(kRuns * 800 * 7.0 / 64));
 }
 
 TEST(RateBudget, AboveItKeepsSoManyAndTellsHowManyThereWere) {
