@@ -55,13 +55,14 @@ constexpr LossFix kLossFixes[] = {
      "rows, the bundle could not be written (is the disk full, or did the program limit the length "
      "of its files?)"},
     {"corrupt_record", "damaged records of processes that died"},
-    {"unpaired_span",
-     "spans that began before the capture, were nested too deep, or were ended without a begin"},
     {"range_value", "values of NVTX payloads (arrays, unions, unknown schemas, or too many)"},
     {"counter_sample", "samples of hardware counters (sample less often: a longer --gpu-pm)"},
     {"thread_edge", "events of threads that were just beginning or ending"},
     {"memory_limit", "capture ended early at the recorder's memory limit (raise --memory)"},
 };
+
+// Name of the loss that is told by itself.
+constexpr std::string_view kUnpaired = "unpaired_span";
 
 std::string LossWordsOf(const LossWords& loss) {
   for (const LossFix& fix : kLossFixes) {
@@ -91,14 +92,23 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
     line += std::string(line.empty() ? "lost: " : "; ") + "what CUPTI recorded in the last " +
             (ms == 0 ? "moments" : FormatCount(ms) + " ms") + " before a process ended";
   }
-  if (bundle.losses.empty() && line.empty()) {
-    line = is_whole ? "lost: nothing"
-                    : "lost: not known before what could not be completed is recovered";
+  for (const LossWords& loss : bundle.losses) {
+    if (loss.words != kUnpaired) line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
   }
-  if (bundle.losses.empty()) return line;
-  for (const LossWords& loss : bundle.losses)
-    line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
-  return line;
+  if (!line.empty()) return line;
+  return is_whole ? "lost: nothing"
+                  : "lost: not known before what could not be completed is recovered";
+}
+
+// Most are of spans that the capture begins amid: no loss of its own.
+std::string SpanLine(const BundleFacts& bundle) {
+  for (const LossWords& loss : bundle.losses) {
+    if (loss.words != kUnpaired) continue;
+    return "spans: " + Plural(loss.count, "end", "ends") +
+           " without a row: of spans that began before the capture or never, or were nested too "
+           "deep; see 'gpuprof stats health'";
+  }
+  return "";
 }
 
 // A program that uses the signal itself switches recording without knowing, and without its user
@@ -201,6 +211,8 @@ Summary Summarize(const RunFacts& facts) {
                             : error;
   summary.lines.push_back(recorded);
   if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
+  if (const std::string spans = SpanLine(read); error.empty() && !spans.empty())
+    summary.lines.push_back(spans);
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));

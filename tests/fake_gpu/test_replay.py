@@ -89,6 +89,8 @@ def test_work_that_is_played_as_it_happens_takes_its_time(run, convert):
     ([span("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 1, 1, fromDevice=0, toDevice=1, correlation=1)], "on no single device"),
     ([span("gpu_memcpy", "Memcpy PtoP (Device -> Device)", 1, 1, device=0, correlation=1)], "between which devices"),
     ([kernel("a", "soon", 1)], "no time in microseconds"),
+    ([span("kernel", "a", 1, 1, device=0, stream=7, correlation=1, grid=[4])], "three sides"),
+    ([{**kernel("a", 1, 1), "ph": "B"}], "only whole spans"),
 ])
 def test_what_cannot_be_converted_is_refused(convert, events, why):
     said, recording = convert(events)

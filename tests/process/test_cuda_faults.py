@@ -193,10 +193,10 @@ def test_a_cupti_that_does_not_come_back_keeps_no_program_from_ending(unharmed, 
     assert gpuprof("stats", "threads", outcome.bundle).status == 0
 
 
-@pytest.mark.parametrize("release", ["13.0", "13.3"])
-def test_all_is_read_before_the_driver_goes(unharmed, release):
+@pytest.mark.parametrize("script", ["exit_read 999", "exit_read 999; driver_version 13030"])
+def test_all_is_read_before_the_driver_goes(unharmed, script):
     """From 13.3 on the library asks the driver when it reads."""
-    outcome, truth = unharmed("vector_add", script="exit_read 999", personality=release)
+    outcome, truth = unharmed("vector_add", script=script, personality="13.3")
     (trace,) = read_bundle(outcome.bundle)
     assert collections.Counter(row[:8] for row in trace.kernel_rows()) == collections.Counter(row[:8] for row in truth.kernels())
     assert trace.lost == 0 and "does not read" not in outcome.words

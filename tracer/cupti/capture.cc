@@ -8,6 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 
 #include "proto/contract.h"
@@ -33,6 +34,7 @@ constexpr uint64_t kFlushPause = 500 * kMillisecond;
 constexpr uint64_t kCrowdedFlushPause = 20 * kMillisecond;
 constexpr uint64_t kClockPause = 1000 * kMillisecond;
 constexpr uint64_t kReadLimit = 1000 * kMillisecond;
+constexpr uint64_t kLongestPause = 20 * kMillisecond;
 constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
 constexpr uint64_t kUnfinishedAtSnapshot = 50 * kMillisecond;
 constexpr uint64_t kTurnLimit = 2000 * kMillisecond;
@@ -85,9 +87,9 @@ std::atomic<uint32_t> g_unused_described{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
-void Pause() {
-  constexpr timespec kMoment = {0, kMillisecond};
-  syscall(SYS_nanosleep, &kMoment, nullptr);
+void Pause(uint64_t ns = kMillisecond) {
+  const timespec moment = {0, static_cast<long>(ns)};
+  syscall(SYS_nanosleep, &moment, nullptr);
 }
 
 void OnRequest(uint8_t** buffer, size_t* size, size_t* most_records) {
@@ -127,10 +129,8 @@ void HandOverAtExit() {
   if (!turn || g_active.load() == 0 || g_given_up.load() != 0) return;
   DisableKinds();
   HandOver(/*forced=*/true);
-  AwaitReader();  // a library of 13.3 or newer asks the driver about each record
+  AwaitReader();
 }
-
-int ThisThread() { return static_cast<int>(syscall(SYS_gettid)); }
 
 // By the thread that calls CUPTI anyway: CUPTI may not come back (HPCToolkit has an alarm for it),
 // and the program is to end all the same.
@@ -378,17 +378,22 @@ void FlushOnce(bool forced) {
 // asked for by force, and of everybody where others listen too.
 void FlushRest(uint64_t limit, bool is_exit = false) {
   FlushOnce(/*forced=*/false);
-  for (const uint64_t until = Monotonic() + limit;
-       g_buffers.outstanding() != 0 && Monotonic() < until && !TurnsHaveEnded() &&
-       (is_exit || g_host->hurry->load(std::memory_order_relaxed) == 0);) {
-    Pause();
+  const uint64_t began = Monotonic();
+  for (uint64_t waited = 0; g_buffers.outstanding() != 0 && waited < limit && !TurnsHaveEnded() &&
+                            (is_exit || g_host->hurry->load(std::memory_order_relaxed) == 0);
+       waited = Monotonic() - began) {
+    // Each flush takes CUPTI's locks beside the program, which goes on.
+    Pause(std::clamp(waited / 8, kMillisecond, kLongestPause));
     FlushOnce(/*forced=*/false);
   }
 }
 
-// Buffers of the second interface are read with the subscriber's help, and from 13.3 on those of
-// the first with the driver's.
+// Buffers of the second interface are read with the subscriber's help, and those of the first by
+// late libraries with the driver's. Others can be read at any time: nobody waits for the drain,
+// which gives way to everybody.
 void AwaitReader() {
+  const bool needs_driver = (QuirksOf(g_library.version) & kReadsWithDriver) != 0;
+  if (g_subscriber.interface() != Interface::kV2 && !needs_driver) return;
   for (const uint64_t until = Monotonic() + kReadLimit;
        g_buffers.HasFilled() && Monotonic() < until;) {
     g_host->wake_drain();

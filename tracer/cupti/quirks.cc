@@ -15,6 +15,8 @@ constexpr Quirk kQuirks[] = {
      "cuptiActivityEnableAllSyncRecords in cupti_activity.h of 13.0"},
     {130000, kToday, kSmallBuffers, "each thread has a buffer of its own by default",
      "CUPTI_ACTIVITY_ATTR_PER_THREAD_ACTIVITY_BUFFER in cupti_activity.h of 13.0"},
+    {130200, kToday, kReadsWithDriver, "records are read with the driver's help",
+     "cuptiActivityGetNextRecord without a driver: 12 up to 13.1, 999 from 13.3 on"},
     {130000, 130000, kTell, "it may hang when recording ends (fixed in 13.0 Update 1)",
      "release notes of 13.0 Update 1: deadlock when the kernel kind is disabled"},
     {130100, 130100, kTell,

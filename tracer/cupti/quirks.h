@@ -22,6 +22,8 @@ enum QuirkAction : uint32_t {
   kSmallBuffers = 1u << 1,
   // Answers of "not ready" are left out of the records of waits.
   kLeaveOutQueries = 1u << 2,
+  // It asks the driver when a buffer is read: that is done before the driver goes.
+  kReadsWithDriver = 1u << 4,
   // Nothing that we could do: the trace tells of it.
   kTell = 1u << 3,
 };

@@ -17,9 +17,9 @@ namespace {
 std::atomic<int> g_thread{0};  // that calls CUPTI; 0: none
 std::atomic<bool> g_have_ended{false};
 
-int ThisThread() { return static_cast<int>(syscall(SYS_gettid)); }
-
 }  // namespace
+
+int ThisThread() { return static_cast<int>(syscall(SYS_gettid)); }
 
 Turn::Turn() : thread_(ThisThread()) {
   // Looked at when it is had: the end waits from then on.

@@ -38,4 +38,7 @@ bool TurnsHaveEnded();
 // In a forked child the thread that had it is not there.
 void ForgetTurn();
 
+// The system's number of it.
+int ThisThread();
+
 }  // namespace gpuprof::tracer::cupti

@@ -3,6 +3,7 @@
 
 // The driver behind the runtime, devices, errors.
 
+#include <cuda_profiler_api.h>
 #include <dlfcn.h>
 
 #include <cstdio>

@@ -88,6 +88,10 @@ CUptiResult cuptiActivityGetNextRecord_v2(CUpti_SubscriberHandle subscriber, uin
                                           size_t valid, CUpti_Activity** record) {
   Client* client = nullptr;
   const CUptiResult enter = Enter("cuptiActivityGetNextRecord_v2", subscriber, &client);
+  if (const int code = fake_gpu::TheScript().exit_read;
+      code != 0 && TheState().driver_exited.load()) {
+    return static_cast<CUptiResult>(code);
+  }
   return enter != CUPTI_SUCCESS ? enter : fake_gpu_cupti::NextRecord(buffer, valid, record);
 }
 

@@ -52,7 +52,7 @@ def read_json(path):
     if path.suffix == ".gz":
         data = gzip.decompress(data)
     # A float has not the digits for an exact time. Names of kernels may be cut amid a character.
-    return json.loads(data.decode("utf-8", "replace"), parse_float=decimal.Decimal)
+    return json.loads(data.decode("utf-8-sig", "replace"), parse_float=decimal.Decimal)
 
 
 def nanoseconds(microseconds):
@@ -76,6 +76,8 @@ def memory_of(event):
 def events(trace):
     """The spans that are calls or device work, in the trace's order."""
     everything = trace["traceEvents"] if isinstance(trace, dict) else trace
+    if any(event.get("ph") in ("B", "E") and event.get("cat") in TYPES for event in everything):
+        raise Unreadable("calls or work by begins and ends (\"B\", \"E\"); only whole spans (\"X\") are read")
     return [event for event in everything if event.get("ph") == "X" and event.get("cat") in TYPES]
 
 
@@ -102,6 +104,12 @@ def thread_of(event):
     return number(digits[0]) if digits else 0
 
 
+def sides(values):
+    if len(values) != 3:
+        raise Unreadable(f"{values} are not the three sides of a grid or block")
+    return [number(value) for value in values]
+
+
 def rows_of(trace):
     """Rows as dicts with the names of replay_file.h (times not yet shifted), by their ends; and how many calls are not CUPTI's."""
     rows, foreign = [], 0
@@ -126,7 +134,7 @@ def rows_of(trace):
             "thread": thread_of(event) if is_call else 0,
             "callback_id": number(arguments["cbid"]) if is_call else 0,
             "device": number(place[0]), "context": number(place[1]), "stream": number(place[2]),
-            "grid": [number(side) for side in grid], "block": [number(side) for side in block],
+            "grid": sides(grid), "block": sides(block),
             "registers": number(arguments.get("registers per thread", 0)), "shared_memory": number(arguments.get("shared memory", 0)),
             "graph": number(arguments.get("graph id", 0)), "memory": memory,
             "graph_node": int(arguments.get("graph node id", 0)) & 2**64 - 1, "bytes": int(arguments.get("bytes", 0)) & 2**64 - 1,
