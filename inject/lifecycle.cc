@@ -156,7 +156,6 @@ bool PrepareCaptureLocked(const char* trigger) {
   proto::RingFileHeader* file = g_process.ring_file;
   file->capture.store(g_process.captures.load(), std::memory_order_relaxed);
   file->coarse_ticks.store(0, std::memory_order_relaxed);
-  file->spans_told.store(0, std::memory_order_relaxed);
   g_process.begin_cpu_ns.store(proto::ReadClockNs(CLOCK_PROCESS_CPUTIME_ID),
                                std::memory_order_relaxed);
   SetState(CaptureState::kCapturing);
@@ -166,6 +165,7 @@ bool PrepareCaptureLocked(const char* trigger) {
 void LetRecord() {
   ranges::BeginCapture();
   ClipOpenWaits();
+  g_process.ring_file->spans_told.store(0, std::memory_order_relaxed);
   g_process.recording.store(RecordingBits(), std::memory_order_release);
 }
 
@@ -215,7 +215,10 @@ bool BeginCapture(const char* trigger) noexcept {
 }
 
 void RecordAtOnce() noexcept {
-  if (State() == CaptureState::kCapturing && g_is_held_back.exchange(0) != 0) LetRecord();
+  if (State() != CaptureState::kCapturing || g_is_held_back.exchange(0) == 0) return;
+  LetRecord();
+  // The session may have failed meanwhile.
+  if (State() != CaptureState::kCapturing) g_process.recording.store(0, std::memory_order_release);
 }
 
 bool SessionIsDue() noexcept {
@@ -370,6 +373,8 @@ void BeforeFork() noexcept {
   // Waits out a start or stop under way, so that the child is not born into half of one.
   t_at_fork.locked = g_lock.Lock(kSecond);
   t_at_fork.recording = g_process.recording.load();
+  // A capture that takes long to begin is the child's all the same.
+  if (g_is_held_back.load() != 0 && IsCapturing()) t_at_fork.recording = RecordingBits();
   t_at_fork.can_unwind = g_process.can_unwind.load();
   KeepInterruptedHook();
   PrepareFamily();

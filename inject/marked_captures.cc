@@ -38,6 +38,7 @@ std::atomic<uint64_t> g_steps{0};  // seen so far, or the number that the last o
 // The number of the capture that is ours to end; 0: none.
 std::atomic<uint32_t> g_ours{0};
 constexpr uint32_t kWhatever = UINT32_MAX;
+constexpr uint64_t kNoStep = UINT64_MAX;
 std::atomic<uint32_t> g_began{0};  // ever
 // Of a capture that children follow: a child that is forked meanwhile is in it.
 enum Marked : uint32_t { kNotMarked, kIsMarked, kIsEnding };
@@ -48,12 +49,15 @@ std::atomic<uint32_t> g_guessed{0};
 
 // What forked children see of a process's captures: a page that they share.
 struct Family {
-  std::atomic<uint32_t> phase;  // begins and ends so far: odd while a capture is under way
+  std::atomic<uint32_t> phase;    // begins and ends so far: odd while a capture is under way
+  std::atomic<uint32_t> is_over;  // there will be no other
 };
 std::atomic<Family*> g_family{nullptr};  // whose captures this process tells of
 Family* g_parents = nullptr;             // whose captures this process follows
 uint32_t g_seen_phase = 0;               // of the parent's, acted upon
 std::atomic<bool> g_follows{false};      // the capture that runs is the parent's
+uint32_t g_followed = 0;                 // its number here
+long g_parent = 0;                       // pid
 
 [[gnu::cold]] void MakeFamily() {
   if (g_family.load() != nullptr) return;
@@ -168,6 +172,9 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   if (ours == 0) return;
   g_marked.store(kIsEnding);
   TellFamily(false);  // this end may have to wait for the GPU
+  // Not where a guess was wrong: then it is still to begin.
+  const bool is_over = g_launch.capture == CaptureMode::kSteps && number != kNoStep;
+  if (Family* family = g_family.load(); family != nullptr && is_over) family->is_over.store(1);
   if (ours == kWhatever || ours == g_process.captures.load())
     HaveCaptureEnded(Trigger(), /*has_begun=*/ours != kWhatever);
   g_marked.store(kNotMarked);
@@ -178,13 +185,13 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
   if (g_beginning.exchange(1) != 0) return;  // another thread is at it
   MakeFamily();
-  g_marked.store(kIsMarked);
+  const uint32_t before = g_marked.exchange(kIsMarked);
   // One that runs already is somebody else's.
   if (HaveCaptureBegun(trigger)) {
     TellFamily(true);  // before anybody can end it
     NoteBegun();
   } else {
-    g_marked.store(kNotMarked);
+    g_marked.store(before);
   }
   g_beginning.store(0);
 }
@@ -203,7 +210,10 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 [[gnu::cold]] bool Open(const void* owner, RangeText* domain, const Message& message) {
   uint64_t number = 0;
   if (g_open.owner.load(std::memory_order_relaxed) != nullptr) {
-    if (g_beginning.load() != 0 && IsMark(domain, message, &number)) AwaitBeginning();
+    // To ask about a step would count it.
+    if (g_launch.capture == CaptureMode::kRange && g_beginning.load() != 0 &&
+        IsMark(domain, message, &number))
+      AwaitBeginning();
     return false;
   }
   if (!IsMark(domain, message, &number)) return false;
@@ -215,7 +225,7 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   g_open.number = number;
   // The range bears another number than the step that was taken to have begun.
   if (g_guessed.exchange(0) != 0 && number < g_launch.first_step) {
-    EndAt(UINT64_MAX);
+    EndAt(kNoStep);
     g_began.store(0);
   }
   BeginAt(number, Trigger());
@@ -376,6 +386,8 @@ void ForgetMarks() noexcept {
     // What ends may have been told of already.
     g_seen_phase = family->phase.load() - (marked == kIsEnding ? 1 : 0);
     g_follows.store(marked != kNotMarked);
+    g_followed = 1;  // captures are counted anew
+    g_parent = raw::Call(SYS_getppid);
   }
   g_marked.store(g_follows.load() ? kIsMarked : kNotMarked);
   g_beginning.store(0);
@@ -394,7 +406,11 @@ bool HasParentsCaptures() noexcept { return g_parents != nullptr; }
 void FollowParent() noexcept {
   if (g_parents == nullptr) return;
   const uint32_t phase = g_parents->phase.load();
-  if (phase == g_seen_phase) return;
+  if (phase == g_seen_phase) {
+    const bool is_over = phase % 2 == 0 && g_parents->is_over.load() != 0;
+    if (is_over || raw::Call(SYS_getppid) != g_parent) g_parents = nullptr;
+    return;
+  }
   g_seen_phase = phase;
   if (phase % 2 != 0) {
     // It may have been forked between the capture's begin and the word of it.
@@ -403,11 +419,13 @@ void FollowParent() noexcept {
     const uint32_t before = g_marked.exchange(kIsMarked);
     // One that runs already is its own, or somebody else's.
     g_follows.store(is_in_it || BeginCapture("parent"));
+    g_followed = g_process.captures.load();
     g_follows.load() ? TellFamily(true) : g_marked.store(before);
   } else if (g_follows.exchange(false)) {
     g_marked.store(kIsEnding);
     TellFamily(false);
-    StopCapture("parent");
+    // Another that somebody began meanwhile is not ended.
+    if (g_followed == g_process.captures.load()) StopCapture("parent");
     g_marked.store(kNotMarked);
   }
 }

@@ -59,7 +59,8 @@ inline bool WatchesRanges() noexcept {
 [[gnu::cold]] void PrepareFamily() noexcept;
 // In the forked child:
 [[gnu::cold]] void ForgetMarks() noexcept;
-// Control thread: whether there is a parent to follow; does what it did since the last time.
+// Control thread: whether there is a parent to follow, which has not ended and may begin another;
+// does what it did since the last time.
 bool HasParentsCaptures() noexcept;
 [[gnu::cold]] void FollowParent() noexcept;
 

@@ -56,10 +56,22 @@ uint64_t CountOf(const Process& process, proto::LossKind kind) {
   return count;
 }
 
+// Started ranges that are open when a capture ends before the process have no row, and are counted
+// as ends without a begin are.
+bool EndsBeforeTheProcess(const Process& process) {
+  return std::any_of(process.captures.begin(), process.captures.end(),
+                     [](const CaptureWindow& capture) {
+                       return capture.has_stop && capture.stop_trigger != "exit";
+                     });
+}
+
 }  // namespace
 
 bool MayLackSpans(const Process& process) {
+  // What a flight recorder let go may have been the deepest.
+  if (process.kept_from_ns != INT64_MIN) return true;
   OpenSpans started;
+  bool has_started = false;
   for (const Track& track : process.tracks) {
     if (HasDeepestOp(track.op)) return true;
     OpenSpans pushed;
@@ -67,11 +79,13 @@ bool MayLackSpans(const Process& process) {
       const proto::RangeKind kind = proto::RangeKindOf(track.range.operation[i]);
       if (kind == proto::RangeKind::kPushPop)
         pushed.Add(track.range.end_ns[i], track.range.duration_ns[i]);
-      if (kind == proto::RangeKind::kStartEnd)
-        started.Add(track.range.end_ns[i], track.range.duration_ns[i]);
+      if (kind != proto::RangeKind::kStartEnd) continue;
+      started.Add(track.range.end_ns[i], track.range.duration_ns[i]);
+      has_started = true;
     }
     if (pushed.Reach(kMostPushed)) return true;
   }
+  if (has_started && EndsBeforeTheProcess(process)) return true;
   return started.Reach(kFewestStarted);
 }
 
@@ -86,7 +100,9 @@ std::string UnpairedText(const Process& process) {
   std::string text = FormatCount(count);
   if (OpEventsOf(process) == 0) {
     text += count == 1 ? " range" : " ranges";
-    return text + " ended that began before the capture, or never";
+    text += " ended that began before the capture, or never";
+    return EndsBeforeTheProcess(process) ? text + ", or were started and open at a capture's end"
+                                         : text;
   }
   text += count == 1 ? " operation or range" : " operations or ranges";
   return text + " ended that began before the capture, on another thread, or never";

@@ -136,7 +136,7 @@ def test_the_first_step_begins_with_its_first_batch_or_optimizer(record):
 
 
 def test_workers_that_were_forked_are_in_the_capture(record):
-    """They are there before it, and make batches in it: most of the time that the steps take."""
+    """They are there before it, and make batches in it."""
     outcome = _steps_program(record, "steps:40-80", "120", "loader", "forked")
     traces = outcome.traces()
     assert len(traces) == 3, [trace.program for trace in traces]
@@ -144,12 +144,11 @@ def test_workers_that_were_forked_are_in_the_capture(record):
     assert _names(parent)["Optimizer.step#SGD.step"] == 41
     info = json.loads(gpuprof("info", "--json", outcome.bundle).out)
     captures = {process["pid"]: process["captures"] for process in info["processes"]}
-    ((of_parent,), *of_workers) = (captures.pop(parent.pid), *captures.values())
-    assert len(of_workers) == 2
-    for (capture,) in of_workers:
-        assert (capture["start_trigger"], capture["stop_trigger"]) == ("parent", "parent")
-        length = capture["end_ns"] - capture["start_ns"]
-        assert length > 0.5 * (of_parent["end_ns"] - of_parent["start_ns"])
+    for worker in traces:
+        if worker is not parent:
+            (capture,) = captures[worker.pid]
+            assert (capture["start_trigger"], capture["stop_trigger"]) == ("parent", "parent")
+            assert _names(worker)["aten::stack"] > 0, "what makes a batch of samples"
     verify(outcome.bundle)
 
 

@@ -183,14 +183,13 @@ def test_what_cupti_does_not_hand_over_is_told(unharmed):
     assert kernels["meta"]["confidence"]["level"] == "low"
 
 
-@pytest.mark.parametrize("calls", [0, 1])
-def test_a_cupti_that_does_not_come_back_keeps_no_program_from_ending(unharmed, calls):
-    """From its first flush on, at the end or before it: the program ends, and what was written before is there."""
-    outcome, _ = unharmed("leave", "return", script=f"hang cuptiActivityFlushAll {calls}")
-    if calls == 0:
-        assert outcome.words.count("does not come back") == 1, outcome.words
+def test_a_cupti_that_does_not_come_back_keeps_no_program_from_ending(unharmed):
+    """At its end, or before it: what was recorded of the host is there, and what is missing is said."""
+    outcome, _ = unharmed("leave", "return", script="hang cuptiActivityFlushAll")
+    assert outcome.words.count("does not come back") == 1, outcome.words
     assert gpuprof("recover", outcome.bundle).status == 0
-    assert gpuprof("stats", "threads", outcome.bundle).status == 0
+    threads = json.loads(gpuprof("stats", "threads", "--json", outcome.bundle).out)
+    assert threads["threads"]
 
 
 @pytest.mark.parametrize("script", ["exit_read 999", "exit_read 999; driver_version 13030"])

@@ -232,7 +232,8 @@ def test_what_was_open_when_a_capture_ended_is_told_once(session, ring):
     run.tell("kill\n")
     outcome = run.finish()
     assert gpuprof("recover", outcome.bundle).status == 0
-    for bundle in (*outcome.bundle.glob("snapshot-*"), outcome.bundle):
+    (snapshot,) = outcome.bundle.glob("snapshot-*")
+    for bundle in (snapshot, outcome.bundle):
         (trace,) = read_bundle(bundle)
         rows = [(row["name"], bool(row["flags"] & FLAG_INCOMPLETE)) for row in trace.range_rows()]
         assert rows == [("open", True)], bundle

@@ -52,16 +52,22 @@ void ActivityDrain::TakeEvents() {
 void ActivityDrain::Consume(const FilledBuffer& filled) {
   TakeEvents();
   const uint64_t nodes = sorter_.graphs().nodes_seen();
-  const ActivityCounters before = sorter_.counters();
+  const uint64_t unread = sorter_.counters().unread;
   sorter_.OwnData(OwnsRecordData());
   sorter_.SetEarliest(EarliestWork());
   sorter_.Consume(filled, NextRecord, Names());
   CountGraphNodes(sorter_.graphs().nodes_seen() - nodes);
-  CountGraphLaunches(sorter_.counters().graph_calls - before.graph_calls,
-                     sorter_.counters().graph_wholes - before.graph_wholes);
-  if (sorter_.counters().unread != 0 && before.unread == 0)
+  if (sorter_.counters().unread != 0 && unread == 0)
     host_->say("CUPTI does not read all of what it recorded: GPU activity is missing");
   Buffers()->Return(filled);
+}
+
+void ActivityDrain::TellGraphLaunches() {
+  const ActivityCounters& counters = sorter_.counters();
+  CountGraphLaunches(counters.graph_calls - graph_calls_told_,
+                     counters.graph_wholes - graph_wholes_told_);
+  graph_calls_told_ = counters.graph_calls;
+  graph_wholes_told_ = counters.graph_wholes;
 }
 
 void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
@@ -75,6 +81,7 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
   sorter_.Release(now, host_->settings->ticks_per_second, /*all=*/false, Names());
+  TellGraphLaunches();
   TakeEvents();
   if (sorter_.graphs().waiting() >= kManyGraphEntries) WriteTables(sink);
   if (sorter_.rows() == 0 && !sorter_.has_news()) {

@@ -263,7 +263,7 @@ void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names)
 
 void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names) {
   if (call.function != last_function_) NameFunction(call.function, names);
-  if (names.IsGraphLaunch(call.function)) ++counters_.graph_calls;
+  if (names.IsGraphLaunch(call.function) && call.result == 0) ++counters_.graph_calls;
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   // When it ended, the thread was known to us if it ever was.
   CallingThread* thread = threads_.Of(call.tid, call.end);

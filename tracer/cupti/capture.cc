@@ -124,17 +124,20 @@ void DisableKinds();
 void HandOver(bool forced);
 void AwaitReader();
 
-void HandOverAtExit() {
+// False: another thread is in CUPTI, and does not come back.
+bool HandOverAtExit() {
   const Turn turn(kTurnLimit);
-  if (!turn || g_active.load() == 0 || g_given_up.load() != 0) return;
+  if (!turn) return false;
+  if (g_active.load() == 0 || g_given_up.load() != 0) return true;
   DisableKinds();
   HandOver(/*forced=*/true);
   AwaitReader();
+  return true;
 }
 
 // By the thread that calls CUPTI anyway: CUPTI may not come back (HPCToolkit has an alarm for it),
-// and the program is to end all the same.
-void FlushAtExit() {
+// and the program is to end all the same. False: it does not.
+bool FlushAtExit() {
   if (ThisThread() == g_tick_thread.load()) return HandOverAtExit();
   const uint64_t began = Monotonic();
   g_exit_flush.store(kWanted);
@@ -146,12 +149,9 @@ void FlushAtExit() {
     // Who was to do it is busy, or hangs itself.
     if (waited >= kExitTakenWithin && g_exit_flush.compare_exchange_strong(wanted, kTaken))
       return HandOverAtExit();
-    if (waited < kExitLimit) continue;
-    g_host->say(
-        "CUPTI does not come back from handing over the GPU activity it has: the newest of "
-        "it is missing");
-    return;
+    if (waited >= kExitLimit) return false;
   }
+  return true;
 }
 
 // Registered when the first context is made, later than the driver and the runtime have registered
@@ -159,11 +159,12 @@ void FlushAtExit() {
 // calling CUDA, which fails them from now on as fast as they can: none of it is wanted.
 void OnExit(int, void*) {
   EndTurns();
-  if (g_active.load() != 0 && g_given_up.load() == 0) {
-    FlushAtExit();
-  } else {
-    const Turn turn(kTurnLimit);  // when whoever is ending a capture has done so
-  }
+  const bool is_free = [] { return static_cast<bool>(Turn(kTurnLimit)); }();
+  const bool has_more = g_active.load() != 0 && g_given_up.load() == 0;
+  if (has_more && (!is_free || !FlushAtExit()))
+    g_host->say(
+        "CUPTI does not come back from handing over the GPU activity it has: the newest of "
+        "it is missing");
   GiveUp();  // nor may a capture begin that is asked for from now on
 }
 
@@ -240,10 +241,9 @@ bool UseLibrary() {
   return g_library_state == kLoaded;
 }
 
-void ChooseCalls() { g_kinds.ChooseCalls(g_names, &g_subscriber); }
-
-// After each change of ours.
-void NoteKindCount() {
+// After each change of kinds.
+void ChooseCalls() {
+  g_kinds.ChooseCalls(g_names, &g_subscriber);
   if (!g_subscriber.CountEnabledKinds(&g_kind_count)) g_kind_count = 0;
 }
 
@@ -257,14 +257,12 @@ void RecordWholeGraphs(bool is_first) {
   g_graph_modes.Turned(result == kSuccess, ticks);
   if (result != kSuccess) return SayGraphsBy(is_first ? kRefused : kLateRefused);
   ChooseCalls();
-  NoteKindCount();
 }
 
 void RecordNodesAgain() {
   g_subscriber.DisableGraphTrace();
   g_graph_modes.TurnedBack(proto::ReadTicks(g_host->settings->clock));
   ChooseCalls();
-  NoteKindCount();
   SayGraphsBy(kUntold);
 }
 
@@ -272,7 +270,6 @@ void RecordNodesAgain() {
 void RecordUnifiedMemory(bool is_final) {
   if (!g_unified_memory.Enable(*g_host, g_library.functions, &g_subscriber, is_final)) return;
   ChooseCalls();
-  NoteKindCount();
 }
 
 void DisableKinds() {
@@ -401,9 +398,9 @@ void AwaitReader() {
   }
 }
 
-uint64_t ReadCuptiTime() { return g_subscriber.Time(); }
-
-void NoteClocks() { ReadClocks(g_host->settings->clock, ReadCuptiTime); }
+void NoteClocks() {
+  ReadClocks(g_host->settings->clock, [] { return g_subscriber.Time(); });
+}
 
 // One that does not subscribe takes the first interface's kinds and buffers from whoever does.
 void LookForAnother() {
@@ -442,7 +439,7 @@ bool Start(const Host* host, bool is_late) {
   }
   g_unified_memory.Begin((host->settings->sources & proto::kSourceUnifiedMemory) != 0);
   RecordUnifiedMemory(/*is_final=*/is_late && DriverIsInitialized());
-  NoteKindCount();
+  if (!g_subscriber.CountEnabledKinds(&g_kind_count)) g_kind_count = 0;
   if (is_late) g_cuda_had_begun.store(1);
   // Contexts there are already do not tell of themselves.
   if (is_late && DriverIsInitialized()) HandleExit();
@@ -479,7 +476,8 @@ bool Tick() {
     g_next_crowded_flush = now + kCrowdedFlushPause;
   }
   if (g_graph_modes.IsDue()) RecordWholeGraphs(/*is_first=*/false);
-  if (g_graph_modes.IsDark(now)) RecordNodesAgain();
+  // Of the second interface it could be undone with no kind enabled alone.
+  if (g_graph_modes.IsDark(now) && g_subscriber.interface() == Interface::kV1) RecordNodesAgain();
   if (g_unified_memory.is_waiting() && DriverIsInitialized())
     RecordUnifiedMemory(/*is_final=*/true);
   if (now >= g_next_clock) {

@@ -11,6 +11,7 @@ void GraphModes::Begin(GraphMode mode, uint64_t most_nodes, uint64_t ticks) {
   mode_ = mode;
   most_nodes_ = most_nodes;
   is_whole_ = false;
+  if (mode == GraphMode::kWhole) is_refused_ = false;
   nodes_.store(0, std::memory_order_relaxed);
   calls_.store(0, std::memory_order_relaxed);
   wholes_.store(0, std::memory_order_relaxed);
@@ -47,7 +48,7 @@ bool GraphModes::IsDark(uint64_t now_ns) {
     if (calls != calls_then_) unheard_ns_ = now_ns;
     return false;
   }
-  return now_ns - unheard_ns_ >= kDarkNs;
+  return now_ns - unheard_ns_ >= kDarkNs && calls - calls_then_ >= kDarkCalls;
 }
 
 void GraphModes::TurnedBack(uint64_t ticks) {

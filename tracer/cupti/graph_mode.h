@@ -37,9 +37,10 @@ class GraphModes {
   // They were asked for at this moment; the answer. Without success it stays at nodes, for good.
   void Turned(bool is_whole, uint64_t ticks);
   bool is_whole() const { return is_whole_; }
-  // Whether launches are called and neither they nor nodes have been told of for two seconds.
+  // Whether many launches were called and neither they nor nodes have been told of for two seconds.
+  // A few may wait so long for their turn on the GPU, or be told of in a buffer that is not full.
   bool IsDark(uint64_t now_ns);
-  // Nodes were asked for again, for good.
+  // Nodes were asked for again: for good, unless each capture is to begin with wholes.
   void TurnedBack(uint64_t ticks);
 
   void CountNodes(uint64_t nodes) { nodes_.fetch_add(nodes, std::memory_order_relaxed); }
@@ -54,6 +55,7 @@ class GraphModes {
   // More than one capture makes until the drain comes.
   static constexpr uint32_t kMostMarks = 16;
   static constexpr uint64_t kDarkNs = 2'000'000'000;
+  static constexpr uint64_t kDarkCalls = 32;
 
   void Mark(const GraphMark& mark);
 

@@ -29,6 +29,7 @@ bool Subscriber::Subscribe(const Library& library, const Handlers& handlers,
                            SubscribeFailure* failure) {
   functions_ = &library.functions;
   version_ = library.version;
+  interface_ = Interface::kNone;
   return (HasV2(library) && SubscribeV2(handlers, failure)) || SubscribeV1(handlers, failure);
 }
 
@@ -95,7 +96,7 @@ void Subscriber::AskForHolder(const Handlers& handlers, SubscribeFailure* failur
 
 bool Subscriber::CountEnabledKinds(uint32_t* count) const {
   const Functions& f = *functions_;
-  return f.get_enabled_kinds != nullptr &&
+  return interface_ != Interface::kV2 && f.get_enabled_kinds != nullptr &&
          f.get_enabled_kinds(nullptr, nullptr, nullptr, count) == kSuccess;
 }
 
@@ -151,7 +152,9 @@ int Subscriber::EnableGraphTrace(bool is_first) {
     if (!is_first) return kNotSupported;
     if (const int result = TraceGraphs(/*as_wholes=*/true); result != kSuccess) return result;
   }
-  return Enable(Activity::kGraphTrace);
+  const int result = Enable(Activity::kGraphTrace);
+  if (result != kSuccess && interface_ == Interface::kV2) TraceGraphs(/*as_wholes=*/false);
+  return result;
 }
 
 int Subscriber::DisableGraphTrace() {

@@ -67,7 +67,8 @@ class Subscriber {
   // Records or leaves out the calls of one function. kNotSupported: not to be had here.
   int EnableFunction(Domain domain, uint32_t id, bool enable);
   int EnableCallback(Domain domain, uint32_t id);
-  // Of all subscribers, and of whoever did not subscribe; false: it does not tell (since 13.2).
+  // Of the first interface, whoever enabled them; false: the library does not tell (it does since
+  // 13.2), or others come and go by the second.
   bool CountEnabledKinds(uint32_t* count) const;
   // Of all subscribers: CUPTI knows no other. A CUPTI result.
   int Flush(bool forced);

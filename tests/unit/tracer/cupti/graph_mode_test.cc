@@ -73,12 +73,18 @@ TEST(GraphModes, DarkWhereLaunchesAreCalledAndNothingComes) {
   EXPECT_FALSE(modes.IsDark(11'200 * kMs)) << "it came";
   modes.CountLaunches(1, 0);
   EXPECT_FALSE(modes.IsDark(12'000 * kMs));
-  EXPECT_TRUE(modes.IsDark(14'000 * kMs));
+  EXPECT_FALSE(modes.IsDark(19'000 * kMs)) << "one that takes its time";
+  modes.CountLaunches(40, 0);
+  EXPECT_TRUE(modes.IsDark(19'100 * kMs));
   modes.TurnedBack(3);
   EXPECT_FALSE(modes.IsDark(20'000 * kMs));
   EXPECT_FALSE(modes.is_whole());
-  EXPECT_FALSE(modes.IsDue()) << "for good";
+  EXPECT_FALSE(modes.IsDue()) << "not in this capture";
   EXPECT_EQ(Marks(&modes).size(), 3u);
+  modes.Begin(GraphMode::kAuto, 0, 4);
+  EXPECT_FALSE(modes.IsDue()) << "for good";
+  modes.Begin(GraphMode::kWhole, 0, 5);
+  EXPECT_TRUE(modes.IsDue()) << "asked for in each capture";
 }
 
 TEST(GraphModes, MarksThatNobodyTakesAreBounded) {
