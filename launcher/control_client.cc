@@ -117,6 +117,17 @@ class Deadline {
   uint64_t end_ns_;
 };
 
+// How long is waited before a look at whether the process is stopped.
+constexpr uint64_t kLookMs = 2'000;
+
+bool IsStopped(int32_t pid) {
+  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const size_t end = stat.rfind(") ");
+  return end != std::string::npos && end + 2 < stat.size() &&
+         (stat[end + 2] == 'T' || stat[end + 2] == 't');
+}
+
+// ECANCELED: it is stopped, and so many have asked it since that nobody else can.
 int Connect(int fd, const Endpoint& endpoint, const Deadline& deadline) {
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
@@ -125,11 +136,12 @@ int Connect(int fd, const Endpoint& endpoint, const Deadline& deadline) {
   memcpy(address.sun_path + lead, endpoint.address.data(), endpoint.address.size());
   const size_t bytes = offsetof(sockaddr_un, sun_path) + lead + endpoint.address.size() +
                        (endpoint.is_abstract ? 0 : 1);
-  while (deadline.Limit(fd, SO_SNDTIMEO)) {
+  while (deadline.Limit(fd, SO_SNDTIMEO, kLookMs)) {
     if (connect(fd, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) ==
         0)
       return 0;
-    if (errno != EINTR) return errno;
+    if (errno == EAGAIN && IsStopped(endpoint.pid)) return ECANCELED;
+    if (errno != EINTR && errno != EAGAIN) return errno;
   }
   return EAGAIN;
 }
@@ -143,18 +155,10 @@ bool FindPeer(int fd, uint32_t uid, int32_t* pid) {
   return true;
 }
 
-bool IsStopped(int32_t pid) {
-  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  const size_t end = stat.rfind(") ");
-  return end != std::string::npos && end + 2 < stat.size() &&
-         (stat[end + 2] == 'T' || stat[end + 2] == 't');
-}
-
 // What is asked of a process can take long, but a stopped one does not even begin with it.
 // ECANCELED: it is one.
 int Exchange(int fd, int32_t peer, const std::string& verb, const Deadline& deadline,
              std::string* answer) {
-  constexpr int kLookMs = 2'000;
   const std::string line = verb + "\n";
   if (!deadline.Limit(fd, SO_SNDTIMEO)) return EAGAIN;
   if (send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))

@@ -123,6 +123,25 @@ def test_a_stopped_process_is_not_waited_for(stopped):
         assert answer.status == 3 and "it is stopped" in answer.err.decode(), answer.err.decode()
 
 
+def test_a_stopped_process_that_many_have_asked_is_not_waited_for(stopped):
+    """Its listener has no room for another."""
+    names = [line.split()[-1] for line in pathlib.Path("/proc/net/unix").read_text().splitlines() if f"/{stopped.pid}-" in line]
+    assert len(names) == 1, names
+    asking = []
+    try:
+        while len(asking) < 100:
+            asking.append(socket.socket(socket.AF_UNIX))
+            asking[-1].setblocking(False)
+            asking[-1].connect(names[0].replace("@", "\0", 1) if names[0].startswith("@") else names[0])
+    except BlockingIOError:
+        answer = gpuprof("ctl", "snapshot", stopped.pid, timeout=30)
+    finally:
+        for one in asking:
+            one.close()
+    assert 1 < len(asking) < 100
+    assert answer.status == 3 and "it is stopped" in answer.err.decode(), answer.err.decode()
+
+
 def test_thousand_toggles_by_signal(session):
     # Small rings: large ones would still be touched for the first time while memory is compared.
     run = session([program("toggled"), "3"], "--capture=off", "--trace=heap=sampled:65536,locks,threads", "--ring-memory=1MiB")
