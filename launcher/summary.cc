@@ -55,13 +55,15 @@ constexpr LossFix kLossFixes[] = {
      "rows, the bundle could not be written (is the disk full, or did the program limit the length "
      "of its files?)"},
     {"corrupt_record", "damaged records of processes that died"},
+    {"span",
+     "spans that were nested too deep, too many at once, or started and open when a capture ended"},
     {"range_value", "values of NVTX payloads (arrays, unions, unknown schemas, or too many)"},
     {"counter_sample", "samples of hardware counters (sample less often: a longer --gpu-pm)"},
     {"thread_edge", "events of threads that were just beginning or ending"},
     {"memory_limit", "capture ended early at the recorder's memory limit (raise --memory)"},
 };
 
-// Name of the loss that is told by itself.
+// Of spans that began before the capture, or never: no loss of its own, the tables tell of them.
 constexpr std::string_view kUnpaired = "unpaired_span";
 
 std::string LossWordsOf(const LossWords& loss) {
@@ -98,17 +100,6 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
   if (!line.empty()) return line;
   return is_whole ? "lost: nothing"
                   : "lost: not known before what could not be completed is recovered";
-}
-
-// Most are of spans that the capture begins amid: no loss of its own.
-std::string SpanLine(const BundleFacts& bundle) {
-  for (const LossWords& loss : bundle.losses) {
-    if (loss.words != kUnpaired) continue;
-    return "spans: " + Plural(loss.count, "end", "ends") +
-           " without a row: of spans that began before the capture or never, or were nested too "
-           "deep; see 'gpuprof stats health'";
-  }
-  return "";
 }
 
 // A program that uses the signal itself switches recording without knowing, and without its user
@@ -211,8 +202,6 @@ Summary Summarize(const RunFacts& facts) {
                             : error;
   summary.lines.push_back(recorded);
   if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
-  if (const std::string spans = SpanLine(read); error.empty() && !spans.empty())
-    summary.lines.push_back(spans);
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));

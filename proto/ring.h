@@ -179,8 +179,9 @@ struct RingFileHeader {
   char trouble[256];  // why recording ended before the process did; empty: it did not
   RingDirectoryEntry directory[kMaxRings];
   // NVTX calls that could not be recorded as they were; in files of layout 3 zeros stand here.
-  std::atomic<uint64_t> ranges_unpaired;   // ends of ranges that did not begin in the capture
-  std::atomic<uint64_t> ranges_refused;    // too many were open
+  std::atomic<uint64_t> ranges_unpaired;  // ends of ranges that did not begin in the capture
+  // Without a row: too many were open, or they were started and open when a capture ended.
+  std::atomic<uint64_t> ranges_refused;
   std::atomic<uint64_t> range_names_lost;  // messages recorded under the name "table full"
   // Values of extended payloads that were not recorded: what they are or where they lie is not
   // known, they are outside of the payload, there are too many, or there was no room.

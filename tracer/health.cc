@@ -37,6 +37,7 @@ enum LossKind : int {
   kGpuTimes = 13,
   kSignatureTableFull = 14,
   kRangeValue = 15,
+  kSpan = 17,
 };
 
 constexpr int kHealthField = 14;
@@ -184,9 +185,9 @@ void Drain::WriteHealth() {
   AppendLoss(&writer, kWriteError, RowsLost());
   AppendLoss(&writer, kCorruptRecord, corrupt);
   AppendLoss(&writer, kUnpairedSpan,
-             torch.unpaired + torch.too_deep +
-                 host_->ring_file->ranges_unpaired.load(std::memory_order_relaxed) +
-                 host_->ring_file->ranges_refused.load(std::memory_order_relaxed));
+             torch.unpaired + host_->ring_file->ranges_unpaired.load(std::memory_order_relaxed));
+  AppendLoss(&writer, kSpan,
+             torch.too_deep + host_->ring_file->ranges_refused.load(std::memory_order_relaxed));
   AppendLoss(&writer, kMemoryLimitHit, MemoryExhausted() ? 1 : 0);
   AppendLoss(&writer, kThreadEdge, host_->ring_file->thread_edges.load(std::memory_order_relaxed));
   AppendLoss(&writer, kGpuDropped, activities_.dropped());

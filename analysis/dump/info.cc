@@ -17,6 +17,7 @@
 #include "analysis/dump/json_text.h"
 #include "analysis/model/command_line.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/unpaired_spans.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {
@@ -272,17 +273,6 @@ std::string LossText(const Process& process) {
   return Joined(parts, ", ");
 }
 
-// Which of the two they were, the events tell, which are not read here.
-std::string UnpairedSpansText(const Process& process) {
-  uint64_t count = 0;
-  for (const proto::Loss& loss : process.health.loss()) {
-    if (loss.kind() == proto::LOSS_UNPAIRED_SPAN) count += loss.count();
-  }
-  if (count == 0) return "";
-  return FormatCount(count) +
-         " ended without a begin, or were more than are kept open: see `gpuprof stats health`";
-}
-
 uint64_t CutWalks(const proto::StackWalks& walks) {
   return walks.no_rule() + walks.out_of_bounds() + walks.no_resolver() + walks.foreign_stacks();
 }
@@ -310,7 +300,7 @@ void DescribeProcess(const Process& process, std::string* out) {
   AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
   AddLine(out, "  ", "ended", HowItEnded(process));
   AddLine(out, "  ", "lost", LossText(process));
-  AddLine(out, "  ", "spans", UnpairedSpansText(process));
+  AddLine(out, "  ", "spans", UnpairedText(process));
   AddLine(out, "  ", "stacks", StacksText(process.health));
   AddLine(out, "  ", "frameworks", Joined(process.frameworks, ", "));
   for (const proto::Note& note : process.health.note()) {

@@ -137,6 +137,7 @@ constexpr Entry kLossKinds[] = {
     Is(LOSS_SIGNATURE_TABLE_FULL, "signature_table_full"),
     Is(LOSS_RANGE_VALUE, "range_value"),
     Is(LOSS_COUNTER_SAMPLE, "counter_sample"),
+    Is(LOSS_SPAN, "span"),
 };
 constexpr Entry kSources[] = {
     Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"),        Is(kSourceLocks, "locks"),

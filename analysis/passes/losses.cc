@@ -32,9 +32,9 @@ constexpr LossText kLosses[] = {
      "write it elsewhere: -o DIR."},
     {proto::LOSS_CORRUPT_RECORD,
      "The ring of a dead process was damaged; what made sense was kept."},
-    {proto::LOSS_UNPAIRED_SPAN,
-     "Operations nested deeper than 64, NVTX ranges deeper than 128, or too many that were started "
-     "at once; those that began before the capture, or never, are counted with them."},
+    {proto::LOSS_SPAN,
+     "Operations nested deeper than 64, NVTX ranges deeper than 128, too many that were started at "
+     "once, or some that were started and still open when a capture ended."},
     {proto::LOSS_THREAD_EDGE,
      "The last or first events of threads that were ending or beginning; nothing to do."},
     {proto::LOSS_GPU_DROPPED,
@@ -126,10 +126,9 @@ std::string_view LossFix(proto::LossKind kind) {
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process) {
   std::vector<std::pair<proto::LossKind, uint64_t>> losses;
   uint64_t ring_full = 0;
-  const bool has_all_spans = UnpairedSpans(process) != 0;  // those are no loss then
   for (const proto::Loss& loss : process.health.loss()) {
     if (loss.count() == 0) continue;
-    if (loss.kind() == proto::LOSS_UNPAIRED_SPAN && has_all_spans) continue;
+    if (loss.kind() == proto::LOSS_UNPAIRED_SPAN) continue;  // of nothing in the capture
     if (loss.kind() == proto::LOSS_RING_FULL) {
       ring_full += loss.count();
     } else {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Ends of operations and ranges whose begin the capture does not have. The recorder counts them
-// together with spans that it had no room for, as one kind of loss. For passes; any thread.
+// Ends of operations and ranges whose begin the capture does not have (LOSS_UNPAIRED_SPAN): they
+// are told, and are no loss of anything in the capture. For passes; any thread.
 
 #pragma once
 
@@ -14,10 +14,6 @@
 
 namespace gpuprof::analysis {
 
-// Whether as many spans were open at once as the recorder keeps: then some may be lost.
-bool MayLackSpans(const Process& process);
-
-// Such ends, where they are no loss: the capture has all that began in it.
 uint64_t UnpairedSpans(const Process& process);
 
 // "3 ranges ended that began before the capture, or never"; "" where there are none.

@@ -361,7 +361,7 @@ void End(uint64_t id, const Values* more) noexcept {
   uint64_t count = 0;
   for (uint32_t place = 0; ranges->started.TakeNext(&place, CaptureNumber(), nullptr, nullptr);)
     ++count;
-  if (count != 0) CountUp(&proto::RingFileHeader::ranges_unpaired, count);
+  if (count != 0) CountUp(&proto::RingFileHeader::ranges_refused, count);
 }
 
 void Mark(const Event& event) noexcept {

@@ -173,8 +173,8 @@ void Recovery::SurveyRings() {
                    header.pass_ticks.load(std::memory_order_relaxed)});
   losses_.no_ring = header.no_ring.load(std::memory_order_relaxed);
   losses_.table_full = header.table_full.load(std::memory_order_relaxed);
-  losses_.unpaired = header.ranges_unpaired.load(std::memory_order_relaxed) +
-                     header.ranges_refused.load(std::memory_order_relaxed);
+  losses_.unpaired = header.ranges_unpaired.load(std::memory_order_relaxed);
+  losses_.spans = header.ranges_refused.load(std::memory_order_relaxed);
   losses_.names_lost = header.range_names_lost.load(std::memory_order_relaxed);
   losses_.values_lost = header.range_values_lost.load(std::memory_order_relaxed);
   losses_.thread_edges = header.thread_edges.load(std::memory_order_relaxed);

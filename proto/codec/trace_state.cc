@@ -35,7 +35,8 @@ enum : uint64_t {
   kLossUnpairedSpan = 9,
   kLossThreadEdge = 11,
   kLossRangeValue = 15,
-  kLossKinds = 16,
+  kLossSpan = 17,
+  kLossKinds = 18,
 };
 enum : int {
   kHealthLoss = 1,
@@ -237,6 +238,7 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
   counts[kLossThreadEdge] = std::max(counts[kLossThreadEdge], losses.thread_edges);
   // Of the NVTX ranges alone: those of the ops are in the older count alone.
   counts[kLossUnpairedSpan] = std::max(counts[kLossUnpairedSpan], losses.unpaired);
+  counts[kLossSpan] = std::max(counts[kLossSpan], losses.spans);
   counts[kLossRangeValue] = std::max(counts[kLossRangeValue], losses.values_lost);
   counts[kLossStackTableFull] += losses.stacks_refused;
   counts[kLossStringTableFull] =

@@ -45,7 +45,8 @@ struct RecoveredLosses {
   uint64_t no_ring = 0;
   uint64_t table_full = 0;
   uint64_t thread_edges = 0;
-  uint64_t unpaired = 0;     // NVTX ranges
+  uint64_t unpaired = 0;     // ends of NVTX ranges
+  uint64_t spans = 0;        // NVTX ranges without a row
   uint64_t names_lost = 0;   // of NVTX ranges
   uint64_t values_lost = 0;  // of their payloads
   uint64_t corrupt = 0;
@@ -59,8 +60,8 @@ struct RecoveredLosses {
   std::string trouble;         // why recording ended before the process did
 
   bool any() const {
-    return dropped + reentered + no_ring + table_full + thread_edges + unpaired + names_lost +
-                   values_lost + corrupt + rows_unwritten + activity_missing_ns !=
+    return dropped + reentered + no_ring + table_full + thread_edges + unpaired + spans +
+                   names_lost + values_lost + corrupt + rows_unwritten + activity_missing_ns !=
                0 ||
            damaged_rings != 0 || rings_outside != 0;
   }

@@ -391,6 +391,13 @@ static void marked_badly(void) {
   nvtxMarkA("within");
 }
 
+// NVTX tells the level of a range that somebody records, else less than 0.
+static int is_recorded(const char* name) {
+  const int level = nvtxRangePushA(name);
+  nvtxRangePop();
+  return level >= 0;
+}
+
 // A child and a grandchild that are forked in a range and live on when it has ended.
 static void marked_family(void) {
   int* marked = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -401,7 +408,7 @@ static void marked_family(void) {
     nvtxMarkA("early");
     __atomic_fetch_add(marked, 1, __ATOMIC_SEQ_CST);
     while (__atomic_load_n(marked, __ATOMIC_SEQ_CST) < 3) usleep(1000);
-    usleep(2000000);
+    while (is_recorded("until then")) usleep(1000);
     nvtxMarkA("late");
     if (grandchild != 0) waitpid(grandchild, NULL, 0);
     _exit(0);
@@ -412,36 +419,32 @@ static void marked_family(void) {
   waitpid(child, NULL, 0);
 }
 
-// A child and a grandchild that are there before two ranges begin, and long after. They mark what
-// is long within a range and long behind it.
+// A child and a grandchild that are there before two ranges begin, and long after. Each range lasts
+// until both are recorded, and the next begins once neither is.
 static void marked_workers(void) {
-  enum { kBusy, kWithin, kBehind, kOver };
-  int* stage = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  struct {
+    int recorded, is_over;
+  }* shared = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   const pid_t child = fork();
   if (child == 0) {
     const pid_t grandchild = fork();
-    for (int now; (now = __atomic_load_n(stage, __ATOMIC_SEQ_CST)) != kOver; usleep(20000)) {
-      if (now == kWithin) nvtxMarkA("within");
-      if (now == kBehind) nvtxMarkA("behind");
+    int was_recorded = 0;
+    while (!__atomic_load_n(&shared->is_over, __ATOMIC_SEQ_CST)) {
+      const int now = is_recorded("within");
+      __atomic_fetch_add(&shared->recorded, now - was_recorded, __ATOMIC_SEQ_CST);
+      was_recorded = now;
+      usleep(5000);
     }
     if (grandchild != 0) waitpid(grandchild, NULL, 0);
     _exit(0);
   }
   for (int i = 0; i < 2; ++i) {
     nvtxRangePushA("part");
-    usleep(1500000);
-    __atomic_store_n(stage, kWithin, __ATOMIC_SEQ_CST);
-    usleep(500000);
-    __atomic_store_n(stage, kBusy, __ATOMIC_SEQ_CST);
-    usleep(200000);
+    while (__atomic_load_n(&shared->recorded, __ATOMIC_SEQ_CST) != 2) usleep(1000);
     nvtxRangePop();
-    usleep(1000000);
-    __atomic_store_n(stage, kBehind, __ATOMIC_SEQ_CST);
-    usleep(200000);
-    __atomic_store_n(stage, kBusy, __ATOMIC_SEQ_CST);
-    usleep(200000);
+    while (__atomic_load_n(&shared->recorded, __ATOMIC_SEQ_CST) != 0) usleep(1000);
   }
-  __atomic_store_n(stage, kOver, __ATOMIC_SEQ_CST);
+  __atomic_store_n(&shared->is_over, 1, __ATOMIC_SEQ_CST);
   waitpid(child, NULL, 0);
 }
 

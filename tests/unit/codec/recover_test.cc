@@ -318,17 +318,14 @@ TEST_F(RecoverTest, OpenRangesAreAllThatThereIs) {
             (std::vector<Row>{{1005, 0, 11, incomplete | 1u << 16, 10, 0, 0, 0},
                               {1005, 4, 9, incomplete, 10, 0, 0, 0}}))
       << "they end at the newest moment that is known";
-  uint64_t unpaired = 0;
-  uint64_t values = 0;
+  std::map<int, uint64_t> losses;
   const proto::Trace trace = Trace();
   for (const proto::Chunk& chunk : trace.chunk()) {
-    for (const proto::Loss& loss : chunk.health().loss()) {
-      if (loss.kind() == proto::LOSS_UNPAIRED_SPAN) unpaired = loss.count();
-      if (loss.kind() == proto::LOSS_RANGE_VALUE) values = loss.count();
-    }
+    for (const proto::Loss& loss : chunk.health().loss()) losses[loss.kind()] = loss.count();
   }
-  EXPECT_EQ(unpaired, 7u);
-  EXPECT_EQ(values, 5u);
+  EXPECT_EQ(losses[proto::LOSS_UNPAIRED_SPAN], 3u);
+  EXPECT_EQ(losses[proto::LOSS_SPAN], 4u);
+  EXPECT_EQ(losses[proto::LOSS_RANGE_VALUE], 5u);
 }
 
 TEST_F(RecoverTest, WhatTheDiskOrCuptiKeptIsTold) {

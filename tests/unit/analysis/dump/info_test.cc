@@ -194,9 +194,10 @@ TEST(Info, EndsWithoutABeginAreNotLost) {
   proto::Loss* loss = process.health.add_loss();
   loss->set_kind(proto::LOSS_UNPAIRED_SPAN);
   loss->set_count(2);
-  EXPECT_THAT(DescribeText(trace),
-              AllOf(HasSubstr("\nlost        none\n"), HasSubstr("  lost        none\n"),
-                    HasSubstr("  spans       2 ended without a begin")));
+  EXPECT_THAT(
+      DescribeText(trace),
+      AllOf(HasSubstr("\nlost        none\n"), HasSubstr("  lost        none\n"),
+            HasSubstr("  spans       2 ranges ended that began before the capture, or never\n")));
   const json info = json::parse(DescribeJson(trace));
   EXPECT_EQ(info["lost_count"], 0);
   EXPECT_EQ(info["processes"][0]["losses"][0]["name"], "unpaired_span") << "as it was recorded";
