@@ -14,6 +14,7 @@ GPUPROF_SYMVER(dlvsym, "GLIBC_2.2.5");
 GPUPROF_SYMVER(dlopen, "GLIBC_2.2.5");
 GPUPROF_SYMVER(dlerror, "GLIBC_2.2.5");
 GPUPROF_SYMVER(dladdr, "GLIBC_2.2.5");
+GPUPROF_SYMVER(dladdr1, "GLIBC_2.3.3");
 #elif defined(__aarch64__)
 #define GPUPROF_SYMVER(name, version) __asm__(".symver " #name "," #name "@" version)
 GPUPROF_SYMVER(dlsym, "GLIBC_2.17");
@@ -21,4 +22,5 @@ GPUPROF_SYMVER(dlvsym, "GLIBC_2.17");
 GPUPROF_SYMVER(dlopen, "GLIBC_2.17");
 GPUPROF_SYMVER(dlerror, "GLIBC_2.17");
 GPUPROF_SYMVER(dladdr, "GLIBC_2.17");
+GPUPROF_SYMVER(dladdr1, "GLIBC_2.17");
 #endif

@@ -12,6 +12,7 @@
 
 #include "inject/control_thread.h"
 #include "inject/cuda_injection.h"
+#include "inject/hooks/cupti.h"
 #include "inject/hooks/torch_memory.h"
 #include "inject/lifecycle.h"
 #include "inject/marked_captures.h"
@@ -97,6 +98,7 @@ void FillHost() {
   g_host.program_started = &g_program_started;
   g_host.next_track = &g_process.next_track;
   g_host.cuda_started = &g_cuda_started;
+  g_host.programs_cupti = &g_programs_cupti;
   g_host.enter = Enter;
   g_host.leave = Leave;
   g_host.record_launch = RecordLaunch;

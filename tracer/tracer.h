@@ -49,6 +49,23 @@ struct Settings {
   uint32_t injection_lost;
 };
 
+// What a profiler inside the program, linked to CUPTI, does with its first interface: one set of
+// kinds, buffers and a clock for the whole process. Each side says what it is about to do before it
+// looks at the other's word, so that at most one has it.
+struct ProgramsCupti {
+  // Not 0 while a capture uses that interface: what the program asks of it is refused.
+  std::atomic<uint32_t> is_kept_out;
+  std::atomic<uint32_t> was_refused;  // not 0: it has asked in vain
+  std::atomic<uint64_t> kinds[2];     // enabled by the program, a bit each
+  // Registered by it last, or to be once it may; null: it has not.
+  std::atomic<void*> buffer_requested;
+  std::atomic<void*> buffer_completed;
+  std::atomic<uint64_t (*)()> clock;
+  // File name of the library that asked first. Whole once is_named is 2.
+  char name[64];
+  std::atomic<uint32_t> is_named;
+};
+
 // What inject offers. Function pointers are valid for the life of the process.
 struct Host {
   uint32_t size;
@@ -68,6 +85,7 @@ struct Host {
   std::atomic<uint32_t>* next_track;
   // Not 0 once the program has initialised CUDA: CUPTI may be called then.
   const std::atomic<uint32_t>* cuda_started;
+  ProgramsCupti* programs_cupti;
 
   // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null
   // when `source` is not being recorded, the thread is already inside our code, or no ring can be

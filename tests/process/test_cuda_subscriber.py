@@ -199,6 +199,86 @@ def test_who_takes_it_without_subscribing_is_told_of(profiler):
     assert any(told in note for note in notes(outcome.bundle, "cuda"))
 
 
+REFUSED = "profiles this program too, and CUPTI serves one profiler at a time"
+
+
+@pytest.mark.parametrize("release", PERSONALITIES)
+def test_who_is_linked_to_cupti_and_begins_in_a_capture_is_refused(profiler, release):
+    """As torch.profiler does: its buffers, kinds and clock would take the place of ours. It is told so, and has everything afterwards, on the
+    clock that it asked for in the meantime."""
+    program = profiler("linked", release)
+    program.switch("start")
+    assert program.ask("launch 25") == "launched 25"
+    assert program.ask("begin") == "began 39"
+    assert program.ask("launch 30") == "launched 30"
+    assert program.ask("end") == "ended 0"
+    assert program.ask("launch 35") == "launched 35"
+    program.switch("stop")
+    for _ in range(2):
+        assert program.ask("begin") == "began 0"
+        assert program.ask("launch 20") == "launched 20"
+        assert program.ask("end") == "ended 20"
+    trace, truth, outcome = program.whole()
+    assert rounds(trace.kernel_rows()) == {2: 25, 3: 30, 4: 35} and trace.lost == 0, trace.losses
+    (line,) = [line for line in outcome.words.splitlines() if REFUSED in line]
+    library = f"linked_profiler-{release if release == '11.8' else release.split('.')[0]}.so"
+    assert line.startswith(f"gpuprof: {library} ") and "--trace" in line
+    (note,) = notes(outcome.bundle, "cuda")
+    assert f"another profiler in this process ({library}) asked CUPTI for GPU activity during a capture and was refused" in note
+
+
+@pytest.mark.parametrize("release", PERSONALITIES)
+def test_who_is_linked_to_cupti_and_records_already_keeps_it(profiler, release):
+    """A capture begins without a GPU then, and says whose it is; the next one has it, and the profiler after that again."""
+    program = profiler("linked", release)
+    assert program.ask("begin") == "began 0"
+    program.switch("start")
+    assert program.ask("launch 35") == "launched 35"
+    program.switch("stop")
+    assert program.ask("end") == "ended 35"
+    program.switch("start")
+    assert program.ask("launch 15") == "launched 15"
+    program.switch("stop")
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 10") == "launched 10"
+    assert program.ask("end") == "ended 10"
+    trace, _, outcome = program.whole()
+    assert rounds(trace.kernel_rows()) == {3: 15} and trace.lost == 0, trace.losses
+    (line,) = [line for line in outcome.words.splitlines() if ABSENT in line]
+    assert "another profiler in this process (linked_profiler-" in line and "holds CUPTI" in line
+    assert " failed with " not in line, "nothing was called, and nothing failed"
+
+
+@pytest.mark.parametrize("release", PERSONALITIES)
+def test_the_clock_of_another_profiler_is_not_ours(profiler, release):
+    """Kineto registers one that counts ticks, for good: records of a later capture are on CUPTI's usual one all the same."""
+    program = profiler("linked", release)
+    assert program.ask("begin") == "began 0"
+    assert program.ask("end") == "ended 0"
+    program.switch("start")
+    assert program.ask("launch 15") == "launched 15"
+    program.switch("stop")
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 10") == "launched 10"
+    assert program.ask("end") == "ended 10"
+    trace, truth, _ = program.whole()
+    (first, last) = (min(row[-2] for row in truth.kernels()), max(row[-1] for row in truth.kernels()))
+    kernels = trace.kernel_rows()
+    assert rounds(kernels) == {2: 15}
+    assert all(first <= row[-2] <= row[-1] <= last for row in kernels)
+
+
+def test_who_is_linked_to_cupti_shares_it_by_the_second_interface(profiler):
+    """There CUPTI itself refuses functions of the first."""
+    program = profiler("linked", "13.3", DRIVER_OF_SEVERAL)
+    program.switch("start")
+    assert program.ask("launch 25") == "launched 25"
+    assert int(program.ask("begin").split()[1]) != 0
+    program.switch("stop")
+    trace, _, _ = program.whole()
+    assert rounds(trace.kernel_rows()) == {2: 25}
+
+
 @pytest.mark.parametrize("release, number, script, way", [
     ("11.8", 18, "", "first"), ("12.6", 24, "", "first"), ("12.9", 28, "", "first"), ("13.0", 130001, "", "first"), ("13.3", 130300, "", "first"),
     ("13.3", 130300, DRIVER_OF_SEVERAL, "second"),

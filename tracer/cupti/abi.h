@@ -147,6 +147,7 @@ struct UnifiedMemoryConfig {
   X(get_callback_name, "GetCallbackName", int (*)(uint32_t, uint32_t, const char**), false)       \
   X(register_callbacks, "ActivityRegisterCallbacks", int (*)(BufferRequested, BufferCompleted),   \
     true)                                                                                         \
+  X(register_clock, "ActivityRegisterTimestampCallback", int (*)(uint64_t(*)()), false)           \
   X(enable, "ActivityEnable", int (*)(uint32_t), true)                                            \
   X(enable_and_dump, "ActivityEnableAndDump", int (*)(uint32_t), false)                           \
   X(disable, "ActivityDisable", int (*)(uint32_t), true)                                          \

@@ -66,9 +66,7 @@ ContextEvents g_context_events;
 KernelCode g_kernel_code;
 GraphModes g_graph_modes;
 UnifiedMemory g_unified_memory;
-// Why graphs are recorded by nodes although wholes were asked for.
-enum GraphsBy : uint32_t { kAsAsked, kRefused, kLateRefused, kUntold };
-std::atomic<uint32_t> g_graphs_by{kAsAsked};
+std::atomic<GraphsBy> g_graphs_by{GraphsBy::kAsAsked};
 bool g_left_unfinished = false;  // the last capture ended while work of its own was going on
 std::atomic<uint64_t> g_earliest_ticks{0};
 std::atomic<uint32_t> g_cuda_had_begun{0};
@@ -248,14 +246,15 @@ void ChooseCalls() {
 }
 
 void SayGraphsBy(GraphsBy reason) {
-  if (g_graphs_by.exchange(reason) == kAsAsked) g_host->say(GraphRefusal());
+  if (g_graphs_by.exchange(reason) == GraphsBy::kAsAsked) g_host->say(GraphRefusal());
 }
 
 void RecordWholeGraphs(bool is_first) {
   const uint64_t ticks = proto::ReadTicks(g_host->settings->clock);
   const int result = g_subscriber.EnableGraphTrace(is_first);
   g_graph_modes.Turned(result == kSuccess, ticks);
-  if (result != kSuccess) return SayGraphsBy(is_first ? kRefused : kLateRefused);
+  if (result != kSuccess)
+    return SayGraphsBy(is_first ? GraphsBy::kRefused : GraphsBy::kLateRefused);
   ChooseCalls();
 }
 
@@ -263,7 +262,7 @@ void RecordNodesAgain() {
   g_subscriber.DisableGraphTrace();
   g_graph_modes.TurnedBack(proto::ReadTicks(g_host->settings->clock));
   ChooseCalls();
-  SayGraphsBy(kUntold);
+  SayGraphsBy(GraphsBy::kUntold);
 }
 
 // Inside the program's cuInit no answer is the last.
@@ -329,14 +328,16 @@ void PrepareBuffers() {
 bool Subscribe() {
   constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
   SubscribeFailure failure;
-  bool has_subscribed = g_subscriber.Subscribe(g_library, kHandlers, &failure);
+  bool has_subscribed =
+      g_subscriber.Subscribe(g_library, kHandlers, g_host->programs_cupti, &failure);
   if (has_subscribed && g_library.version == 0) {
     AskLibrary();
     PrepareBuffers();
     // What it is decides about the interface.
     if (g_library.version != 0) {
       g_subscriber.Unsubscribe();
-      has_subscribed = g_subscriber.Subscribe(g_library, kHandlers, &failure);
+      has_subscribed =
+          g_subscriber.Subscribe(g_library, kHandlers, g_host->programs_cupti, &failure);
     }
   }
   if (!has_subscribed) {
@@ -533,6 +534,7 @@ void AfterForkChild() {
   ForgetTurn();
   if (g_library_state == kNotLooked) return;
   EndTurns();
+  g_host->programs_cupti->is_kept_out.store(0);
   g_given_up.store(1);
   g_active.store(0);
   g_graph_events.Forget();
@@ -566,22 +568,7 @@ void CountGraphLaunches(uint64_t calls, uint64_t wholes) {
 }
 bool TakeGraphMark(GraphMark* mark) { return g_graph_modes.TakeMark(mark); }
 
-const char* GraphRefusal() {
-  switch (g_graphs_by.load()) {
-    case kRefused:
-      return "this libcupti does not record launches of CUDA graphs as wholes: every node of "
-             "theirs is recorded";
-    case kLateRefused:
-      return "this libcupti does not record launches of CUDA graphs as wholes once recording has "
-             "begun: every node of theirs is recorded (--graphs=whole asks for it from the first)";
-    case kUntold:
-      return "this libcupti tells nothing of graphs that were instantiated before their launches "
-             "were to be recorded as wholes: for two seconds or so they are missing, then every "
-             "node of theirs is recorded again";
-    default:
-      return "";
-  }
-}
+const char* GraphRefusal() { return Words(g_graphs_by.load()); }
 
 bool TakeCudaHadBegun() {
   return g_cuda_had_begun.load(std::memory_order_relaxed) != 0 && g_cuda_had_begun.exchange(0) != 0;

@@ -72,4 +72,21 @@ bool GraphModes::TakeMark(GraphMark* mark) {
   return true;
 }
 
+const char* Words(GraphsBy reason) {
+  switch (reason) {
+    case GraphsBy::kRefused:
+      return "this libcupti does not record launches of CUDA graphs as wholes: every node of "
+             "theirs is recorded";
+    case GraphsBy::kLateRefused:
+      return "this libcupti does not record launches of CUDA graphs as wholes once recording has "
+             "begun: every node of theirs is recorded (--graphs=whole asks for it from the first)";
+    case GraphsBy::kUntold:
+      return "this libcupti tells nothing of graphs that were instantiated before their launches "
+             "were to be recorded as wholes: for two seconds or so they are missing, then every "
+             "node of theirs is recorded again";
+    default:
+      return "";
+  }
+}
+
 }  // namespace gpuprof::tracer::cupti

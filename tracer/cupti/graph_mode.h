@@ -28,6 +28,10 @@ struct GraphMark {
   uint64_t nodes;  // recorded until then, where that was the reason
 };
 
+// Why graphs are recorded by nodes although wholes were asked for.
+enum class GraphsBy : uint32_t { kAsAsked, kRefused, kLateRefused, kUntold };
+const char* Words(GraphsBy reason);  // "" for kAsAsked
+
 class GraphModes {
  public:
   // A capture begins, with nodes. In the automatic mode up to `most_nodes` of them.

@@ -45,10 +45,12 @@ void Describe(const Functions& functions, const SubscribeFailure& failure, const
               Text* text) {
   const char* name = nullptr;
   if (functions.get_result_string != nullptr) functions.get_result_string(failure.result, &name);
-  text->Add(lacking).Add(": ").Add(failure.function).Add(" failed with ");
-  text->Add(name != nullptr ? name : "an unknown error");
+  text->Add(lacking).Add(": ");
   const char* meaning = Meaning(failure.result);
-  if (*meaning != 0) text->Add(": ");
+  if (*failure.function != 0) {
+    text->Add(failure.function).Add(" failed with ");
+    text->Add(name != nullptr ? name : "an unknown error").Add(*meaning != 0 ? ": " : "");
+  }
   if (IsHeld(failure.result)) {
     text->Add("another profiler in this process");
     if (failure.holder[0] != 0) text->Add(" (").AddForeign(failure.holder).Add(")");

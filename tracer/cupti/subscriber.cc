@@ -25,12 +25,13 @@ void Fail(const char* function, int result, SubscribeFailure* failure) {
 
 }  // namespace
 
-bool Subscriber::Subscribe(const Library& library, const Handlers& handlers,
+bool Subscriber::Subscribe(const Library& library, const Handlers& handlers, ProgramsCupti* program,
                            SubscribeFailure* failure) {
   functions_ = &library.functions;
   version_ = library.version;
   interface_ = Interface::kNone;
-  return (HasV2(library) && SubscribeV2(handlers, failure)) || SubscribeV1(handlers, failure);
+  return (HasV2(library) && SubscribeV2(handlers, failure)) ||
+         SubscribeV1(handlers, program, failure);
 }
 
 // By default CUPTI makes thread ids of pthread_self(), which no other row of the trace knows.
@@ -100,11 +101,23 @@ bool Subscriber::CountEnabledKinds(uint32_t* count) const {
          f.get_enabled_kinds(nullptr, nullptr, nullptr, count) == kSuccess;
 }
 
-bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure) {
+// Not all subscribe (torch.profiler of late): whoever records would lose its buffers to us.
+bool Subscriber::SubscribeV1(const Handlers& handlers, ProgramsCupti* program,
+                             SubscribeFailure* failure) {
+  if (!programs_profiler_.KeepOut(program, failure->holder)) {
+    Fail("", kMultipleSubscribersNotSupported, failure);
+    return false;
+  }
+  if (TakeV1(handlers, failure)) return true;
+  programs_profiler_.LetIn(*functions_);
+  return false;
+}
+
+bool Subscriber::TakeV1(const Handlers& handlers, SubscribeFailure* failure) {
   const Functions& f = *functions_;
-  // Not all subscribe (torch.profiler of late): whoever records would lose its buffers to us.
+  // Of those that are not linked to it.
   if (uint32_t kinds = 0; CountEnabledKinds(&kinds) && kinds != 0) {
-    Fail("cuptiActivityGetEnabledKinds", kMultipleSubscribersNotSupported, failure);
+    Fail("", kMultipleSubscribersNotSupported, failure);
     return false;
   }
   int result = f.subscribe(&handle_, handlers.callback, nullptr);
@@ -117,6 +130,7 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
   result = f.register_callbacks(handlers.requested, handlers.completed);
   if (result == kSuccess) {
     interface_ = Interface::kV1;
+    programs_profiler_.ReplaceClock(f);
     return true;
   }
   Fail("cuptiActivityRegisterCallbacks", result, failure);
@@ -132,6 +146,7 @@ void Subscriber::Unsubscribe() {
   has_old_thread_ids_ = left_out_queries_ = false;
   functions_->unsubscribe(handle_);
   handle_ = nullptr;
+  programs_profiler_.LetIn(*functions_);
 }
 
 int Subscriber::Enable(Activity kind) {
@@ -205,7 +220,8 @@ int Subscriber::EnableCallback(Domain domain, uint32_t id) {
 int Subscriber::Flush(bool forced) { return functions_->flush_all(forced ? kFlushForced : 0); }
 
 uint64_t Subscriber::Time() {
-  uint64_t ns = 0;
+  uint64_t ns = programs_profiler_.Time();
+  if (ns != 0) return ns;
   const int result = interface_ == Interface::kV2 ? functions_->get_timestamp_v2(handle_, &ns)
                                                   : functions_->get_timestamp(&ns);
   return result == kSuccess ? ns : 0;

@@ -16,6 +16,7 @@
 
 #include "tracer/cupti/abi.h"
 #include "tracer/cupti/library.h"
+#include "tracer/cupti/programs_profiler.h"
 
 namespace gpuprof::tracer::cupti {
 
@@ -36,15 +37,16 @@ inline bool IsHeld(int result) {
 }
 
 struct SubscribeFailure {
-  const char* function = "";
+  const char* function = "";  // "": it was not called, as it would have harmed the holder
   int result = kSuccess;
   char holder[kHolderBytes] = {};  // who subscribes already, where the library tells
 };
 
 class Subscriber {
  public:
-  // False: `failure` says why, and nothing is left behind.
-  bool Subscribe(const Library& library, const Handlers& handlers, SubscribeFailure* failure);
+  // False: `failure` says why, and nothing is left behind. `program` is kept out while V1 is used.
+  bool Subscribe(const Library& library, const Handlers& handlers, ProgramsCupti* program,
+                 SubscribeFailure* failure);
   // Of V2 the buffers that were delivered must have been read: NextRecord asks for the subscriber.
   void Unsubscribe();
 
@@ -84,7 +86,8 @@ class Subscriber {
   Interface interface() const { return interface_; }
 
  private:
-  bool SubscribeV1(const Handlers& handlers, SubscribeFailure* failure);
+  bool SubscribeV1(const Handlers& handlers, ProgramsCupti* program, SubscribeFailure* failure);
+  bool TakeV1(const Handlers& handlers, SubscribeFailure* failure);
   bool SubscribeV2(const Handlers& handlers, SubscribeFailure* failure);
   bool TakeSystemThreadIds();
   void TakeSystemThreadIdsOfAll();
@@ -96,6 +99,7 @@ class Subscriber {
   uint32_t version_ = 0;
   SubscriberHandle handle_ = nullptr;
   std::atomic<SubscriberHandle> reader_{nullptr};  // of V2, while it subscribes
+  ProgramsProfiler programs_profiler_;
   Interface interface_ = Interface::kNone;
   // Of V1, to be put back.
   bool has_old_thread_ids_ = false;

@@ -11,6 +11,7 @@
 #include "tests/fake_gpu/cupti/personality.h"
 #include "tests/fake_gpu/cupti/state.h"
 #include "tests/fake_gpu/device/call.h"
+#include "tests/fake_gpu/device/clock.h"
 #include "tests/fake_gpu/device/device.h"
 #include "tests/fake_gpu/device/script.h"
 
@@ -105,8 +106,11 @@ CUptiResult cuptiGetTimestamp(uint64_t* timestamp) {
 
 CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc function) {
   const CUptiResult gate = Gate("cuptiActivityRegisterTimestampCallback", true);
-  if (gate == CUPTI_SUCCESS) TheState().timestamp.store(function);
-  return gate;
+  if (gate != CUPTI_SUCCESS) return gate;
+  if (function == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
+  TheState().registered = {fake_gpu::Monotonic(), function()};
+  TheState().timestamp.store(function);
+  return CUPTI_SUCCESS;
 }
 
 CUptiResult cuptiActivityEnableAllSyncRecords(uint8_t enable) {

@@ -100,7 +100,12 @@ uint64_t CallTime() {
 uint64_t DeviceTime(uint64_t monotonic) {
   const auto own = TheState().timestamp.load(std::memory_order_relaxed);
   if (own == nullptr) return fake_gpu::ToolTimeOf(monotonic);
-  return own() - (fake_gpu::Monotonic() - monotonic);
+  // Its unit is its own: what it has counted since it was registered, in proportion.
+  const ClockReading& first = TheState().registered;
+  const double now = static_cast<double>(fake_gpu::Monotonic() - first.monotonic);
+  const double counted = static_cast<double>(own() - first.own);
+  const double then = static_cast<double>(monotonic) - static_cast<double>(first.monotonic);
+  return first.own + static_cast<uint64_t>(static_cast<int64_t>(then / now * counted));
 }
 
 bool HasDriver() {

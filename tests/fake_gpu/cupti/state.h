@@ -36,11 +36,18 @@ struct Client {
   std::atomic<bool> all_sync_records{true};
 };
 
+// Of a clock that the tool has registered, beside ours.
+struct ClockReading {
+  uint64_t monotonic = 0;
+  uint64_t own = 0;
+};
+
 struct State {
   Client clients[kMostClients];
   // Only those before it were ever used.
   std::atomic<size_t> clients_used{1};
   std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
+  ClockReading registered;  // when that was
   std::atomic<bool> driver_exited{false};
   // Counters of unified memory that were configured, a bit each.
   std::atomic<uint32_t> um_counters{0};

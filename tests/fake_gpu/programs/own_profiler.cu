@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A program that profiles itself through CUPTI, as a framework does: own_profiler v1|v2|unsubscribed
-// (V1, but nobody subscribes, as torch.profiler of late). Reads from stdin, and answers each line
-// with one:
+// A program that profiles itself through CUPTI, as a framework does: own_profiler
+// v1|v2|unsubscribed|linked (the last two: V1, but nobody subscribes, as torch.profiler of late, by
+// functions that dlsym found or by a library that is linked to CUPTI: linked_profiler.c). Reads from
+// stdin, and answers each line with one:
 //   launch N    N kernels, waited for                   launched N
 //   begin       subscribes and records kernels          began RESULT ("CUPTI for ..." where told)
 //   end         lets go of it                           ended KERNELS, as many as it has got
@@ -109,12 +110,26 @@ static void End() {
   if (subscribes) Find<int (*)(void*)>("cuptiUnsubscribe")(subscriber);
 }
 
+// The library beside the program that finds its libcupti.
+static void* LoadLinked(const char* program) {
+  const char* end = strrchr(program, '/');
+  const int folder = end != nullptr ? (int)(end - program) : 0;
+  for (const char* name : {"11.8", "12", "13"}) {
+    char path[4096];
+    snprintf(path, sizeof path, "%.*s/linked_profiler-%s.so", folder, program, name);
+    if (void* found = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return found;
+  }
+  return nullptr;
+}
+
 int main(int argc, char** argv) {
+  const bool linked = argc > 1 && strcmp(argv[1], "linked") == 0;
   second = argc > 1 && strcmp(argv[1], "v2") == 0;
   subscribes = argc < 2 || strcmp(argv[1], "unsubscribed") != 0;
   for (const char* name : {"libcupti.so.11.8", "libcupti.so.12", "libcupti.so.13"}) {
-    if (library == nullptr) library = dlopen(name, RTLD_NOW);
+    if (library == nullptr && !linked) library = dlopen(name, RTLD_NOW);
   }
+  if (linked) library = LoadLinked(argv[0]);
   if (library == nullptr) return 4;
   Work<<<1, 32>>>();
   CHECK(cudaDeviceSynchronize());
@@ -130,10 +145,14 @@ int main(int argc, char** argv) {
       printf("launched %d\n", count);
     } else if (strncmp(line, "begin", 5) == 0) {
       char holder[64] = "";
-      const int result = Begin(holder);
+      const int result = linked ? Find<int (*)()>("Begin")() : Begin(holder);
       printf("began %d%s%s\n", result, *holder != 0 ? " " : "", holder);
     } else if (strncmp(line, "end", 3) == 0) {
-      End();
+      if (linked) {
+        kernels = Find<int (*)()>("End")();
+      } else {
+        End();
+      }
       printf("ended %d\n", kernels.exchange(0));
     }
     fflush(stdout);
