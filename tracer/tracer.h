@@ -49,11 +49,13 @@ struct Settings {
   uint32_t injection_lost;
 };
 
-// What a profiler inside the program, linked to CUPTI, does with its first interface: one set of
-// kinds, buffers and a clock for the whole process. Each side says what it is about to do before it
-// looks at the other's word, so that at most one has it.
+// What a profiler inside the program that is linked to CUPTI does with its first interface, which
+// has one subscriber, one set of kinds, buffers and one clock for the whole process. Each side says
+// what it is about to do before it looks at the other's word, so that at most one has it. No lock:
+// CUPTI calls back under its own.
 struct ProgramsCupti {
-  // Not 0 while a capture uses that interface: what the program asks of it is refused.
+  // Not 0 while a capture uses CUPTI: the program is refused records and calls, and its
+  // subscription is one in name only.
   std::atomic<uint32_t> is_kept_out;
   std::atomic<uint32_t> was_refused;  // not 0: it has asked in vain
   std::atomic<uint64_t> kinds[2];     // enabled by the program, a bit each
@@ -61,6 +63,16 @@ struct ProgramsCupti {
   std::atomic<void*> buffer_requested;
   std::atomic<void*> buffer_completed;
   std::atomic<uint64_t (*)()> clock;
+  // Its subscription: `known_as` is what it calls it by, `subscriber` CUPTI's (null: of none now).
+  std::atomic<uint32_t> has_subscribed;
+  std::atomic<void*> callback;
+  std::atomic<void*> user;
+  std::atomic<void*> known_as;
+  std::atomic<void*> subscriber;
+  std::atomic<uint64_t> resources[2];  // callbacks of the domain RESOURCE that it wants, a bit each
+  std::atomic<uint32_t> wants_more;    // not 0: callbacks of others too
+  // Of the capture, while there is one.
+  std::atomic<void*> our_subscriber;
   // File name of the library that asked first. Whole once is_named is 2.
   char name[64];
   std::atomic<uint32_t> is_named;

@@ -26,7 +26,10 @@ constexpr int kMaxLimitReached = 12;
 constexpr int kNotInitialized = 15;
 constexpr int kMultipleSubscribersNotSupported = 39;
 
-constexpr uint32_t kKindBits = 64;
+// CUpti_CallbackDomain.
+constexpr uint32_t kResource = 3;
+
+constexpr uint32_t kWordBits = 64;
 
 struct Caller {
   const char* path = "";  // of the object that the call comes from
@@ -43,18 +46,39 @@ Caller CallerOf(const void* address) {
   return caller;
 }
 
+struct LibraryPath {
+  char path[4096];
+};
+
+int TakeCupti(dl_phdr_info* info, size_t, void* to) {
+  constexpr char kBeginning[] = "libcupti.so";
+  const char* name = BaseName(info->dlpi_name);
+  for (size_t i = 0; i + 1 < sizeof(kBeginning); ++i)
+    if (name[i] != kBeginning[i]) return 0;
+  auto* found = static_cast<LibraryPath*>(to);
+  return Text(found->path, sizeof(found->path)).Add(info->dlpi_name).cut() ? 0 : 1;
+}
+
+void* FindIn(const char* path, const char* name) {
+  void* object = dlopen(path, RTLD_LAZY | RTLD_NOLOAD);
+  if (object == nullptr) return nullptr;
+  void* found = dlsym(object, name);
+  real.dlclose(object);
+  return found;
+}
+
 // As the loader would have bound the call without us: in what the caller was linked with, which
-// may be nobody else's (RTLD_LOCAL), and in what everybody sees. Looked up each time, as a library
-// may go and come elsewhere; what is called often is not among these functions.
-void* FindOriginal(const char* name, const Caller& caller) {
-  void* found = nullptr;
-  void* object = caller.is_program ? nullptr : dlopen(caller.path, RTLD_LAZY | RTLD_NOLOAD);
-  if (object != nullptr) {
-    found = dlsym(object, name);
-    real.dlclose(object);
-  }
+// may be nobody else's (RTLD_LOCAL), and in what everybody sees. A call at a function's end comes
+// from where that one was called: then in whatever libcupti is there. Looked up each time, as a
+// library may go and come elsewhere; what is called often is not among these functions.
+[[gnu::noinline]] void* FindOriginal(const char* name, const Caller& caller) {
+  void* found = caller.is_program ? nullptr : FindIn(caller.path, name);
   if (found == nullptr) found = dlsym(RTLD_NEXT, name);
-  if (found == nullptr) dlerror();  // not the program's to be told
+  if (found == nullptr) {
+    LibraryPath cupti;
+    if (dl_iterate_phdr(TakeCupti, &cupti) != 0) found = FindIn(cupti.path, name);
+  }
+  dlerror();  // what was not found is not the program's to be told
   return found;
 }
 
@@ -94,18 +118,44 @@ struct Call {
   Function original;
 };
 
-std::atomic<uint64_t>* WordOf(uint32_t kind, uint64_t* bit) {
-  *bit = uint64_t{1} << kind % kKindBits;
-  return kind < 2 * kKindBits ? &g_programs_cupti.kinds[kind / kKindBits] : nullptr;
+// A place in one of the two words of bits; null: beyond them.
+std::atomic<uint64_t>* WordOf(std::atomic<uint64_t> (&words)[2], uint32_t number, uint64_t* bit) {
+  *bit = uint64_t{1} << number % kWordBits;
+  return number < 2 * kWordBits ? &words[number / kWordBits] : nullptr;
 }
 
 void Forget(uint32_t kind) {
   uint64_t bit = 0;
-  if (std::atomic<uint64_t>* word = WordOf(kind, &bit)) word->fetch_and(~bit);
+  if (auto* word = WordOf(g_programs_cupti.kinds, kind, &bit)) word->fetch_and(~bit);
+}
+
+void ForgetSubscription() {
+  tracer::ProgramsCupti& program = g_programs_cupti;
+  program.has_subscribed.store(0);
+  program.known_as.store(nullptr);
+  program.subscriber.store(nullptr);
+  for (std::atomic<uint64_t>& word : program.resources) word.store(0);
+  program.wants_more.store(0);
+}
+
+void NoteSubscription(void* known_as, void* subscriber, void* callback, void* user) {
+  tracer::ProgramsCupti& program = g_programs_cupti;
+  ForgetSubscription();
+  program.callback.store(callback);
+  program.user.store(user);
+  program.known_as.store(known_as);
+  program.subscriber.store(subscriber);
+  program.has_subscribed.store(1);
+}
+
+bool IsPrograms(const void* subscriber) {
+  return subscriber != nullptr && g_programs_cupti.has_subscribed.load() != 0 &&
+         g_programs_cupti.known_as.load() == subscriber;
 }
 
 // Nothing that was set outlives CUPTI's end.
 void ForgetAll() {
+  ForgetSubscription();
   for (std::atomic<uint64_t>& word : g_programs_cupti.kinds) word.store(0);
   g_programs_cupti.buffer_requested.store(nullptr);
   g_programs_cupti.buffer_completed.store(nullptr);
@@ -118,7 +168,7 @@ template <typename Enable, typename Function>
 int EnableKind(const Call<Function>& call, uint32_t kind, Enable enable) {
   if (call.original == nullptr) return kNotInitialized;
   uint64_t bit = 0;
-  std::atomic<uint64_t>* word = WordOf(kind, &bit);
+  std::atomic<uint64_t>* word = WordOf(g_programs_cupti.kinds, kind, &bit);
   const bool was_enabled = word == nullptr || (word->fetch_or(bit) & bit) != 0;
   if (IsKeptOut()) {
     Forget(kind);
@@ -143,7 +193,48 @@ int DisableKind(const Call<Function>& call, uint32_t kind, Disable disable) {
 using KindFunction = int (*)(uint32_t);
 using ContextFunction = int (*)(void*, uint32_t);
 using ChooseFunction = int (*)(uint32_t, uint8_t);
+using SubscribeFunction = int (*)(void**, void*, void*);
+using UnsubscribeFunction = int (*)(void*);
+using CallbackFunction = int (*)(uint32_t, void*, uint32_t, uint32_t);
+using DomainFunction = int (*)(uint32_t, void*, uint32_t);
+using DomainsFunction = int (*)(uint32_t, void*);
 using Clock = uint64_t (*)();
+
+// Callbacks of resources come by the capture's subscription, which has them called.
+int EnableResource(CallbackFunction original, uint32_t enable, uint32_t id) {
+  uint64_t bit = 0;
+  std::atomic<uint64_t>* word = WordOf(g_programs_cupti.resources, id, &bit);
+  if (word == nullptr) return kSuccess;
+  if (enable == 0) {
+    word->fetch_and(~bit);
+    return kSuccess;
+  }
+  word->fetch_or(bit);
+  void* ours = g_programs_cupti.our_subscriber.load();
+  return ours != nullptr ? original(1, ours, kResource, id) : kSuccess;
+}
+
+void NoteCallback(uint32_t enable, uint32_t domain, uint32_t id) {
+  uint64_t bit = 0;
+  std::atomic<uint64_t>* word =
+      domain == kResource ? WordOf(g_programs_cupti.resources, id, &bit) : nullptr;
+  if (word == nullptr) {
+    if (enable != 0) g_programs_cupti.wants_more.store(1);
+  } else {
+    enable != 0 ? word->fetch_or(bit) : word->fetch_and(~bit);
+  }
+}
+
+// By the original, with the subscriber that CUPTI knows.
+template <typename Enable, typename Function>
+int EnableDomains(const Call<Function>& call, uint32_t enable, void* subscriber, Enable original) {
+  if (call.original == nullptr) return kNotInitialized;
+  if (!IsPrograms(subscriber)) return original(subscriber);
+  if (IsKeptOut()) return enable != 0 ? call.Refused() : kSuccess;
+  const int result = original(g_programs_cupti.subscriber.load());
+  if (result == kSuccess) g_programs_cupti.wants_more.store(enable != 0 ? 1 : 0);
+  return result;
+}
 
 int Choose(const Call<ChooseFunction>& call, uint32_t id, uint8_t enable) {
   if (call.original == nullptr) return kNotInitialized;
@@ -225,14 +316,57 @@ GPUPROF_EXPORT int cuptiActivityFlushAll(uint32_t flags) {
   return IsKeptOut() ? kSuccess : call.original(flags);
 }
 
-// CUPTI answers itself; what it means is said.
+// A profiler that is refused here may believe for good that there is no GPU (Kineto subscribes once
+// in a process's life, as it is first used, and keeps that): it gets a subscription in name, and in
+// fact when the capture ends.
 GPUPROF_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user) {
-  GPUPROF_CALL(int (*)(void**, void*, void*), "cuptiSubscribe");
+  GPUPROF_CALL(SubscribeFunction, "cuptiSubscribe");
   if (call.original == nullptr) return kNotInitialized;
+  NameHolder(call.caller);
+  if (subscriber != nullptr && IsKeptOut() && g_programs_cupti.has_subscribed.load() == 0) {
+    *subscriber = &g_programs_cupti;
+    NoteSubscription(*subscriber, nullptr, callback, user);
+    return kSuccess;
+  }
   const int result = call.original(subscriber, callback, user);
-  const bool is_held = result == kMultipleSubscribersNotSupported || result == kMaxLimitReached;
-  if (is_held && IsKeptOut()) SayRefused(call.caller);
+  if (result == kSuccess) NoteSubscription(*subscriber, *subscriber, callback, user);
   return result;
+}
+
+GPUPROF_EXPORT int cuptiUnsubscribe(void* subscriber) {
+  GPUPROF_CALL(UnsubscribeFunction, "cuptiUnsubscribe");
+  if (call.original == nullptr) return kNotInitialized;
+  if (!IsPrograms(subscriber)) return call.original(subscriber);
+  void* real_one = g_programs_cupti.subscriber.load();
+  const int result = real_one != nullptr ? call.original(real_one) : kSuccess;
+  if (result == kSuccess) ForgetSubscription();
+  return result;
+}
+
+GPUPROF_EXPORT int cuptiEnableCallback(uint32_t enable, void* subscriber, uint32_t domain,
+                                       uint32_t id) {
+  GPUPROF_CALL(CallbackFunction, "cuptiEnableCallback");
+  if (call.original == nullptr) return kNotInitialized;
+  if (!IsPrograms(subscriber)) return call.original(enable, subscriber, domain, id);
+  if (IsKeptOut()) {
+    if (domain == kResource) return EnableResource(call.original, enable, id);
+    return enable != 0 ? call.Refused() : kSuccess;
+  }
+  const int result = call.original(enable, g_programs_cupti.subscriber.load(), domain, id);
+  if (result == kSuccess) NoteCallback(enable, domain, id);
+  return result;
+}
+
+GPUPROF_EXPORT int cuptiEnableDomain(uint32_t enable, void* subscriber, uint32_t domain) {
+  GPUPROF_CALL(DomainFunction, "cuptiEnableDomain");
+  return EnableDomains(call, enable, subscriber,
+                       [&](void* known) { return call.original(enable, known, domain); });
+}
+
+GPUPROF_EXPORT int cuptiEnableAllDomains(uint32_t enable, void* subscriber) {
+  GPUPROF_CALL(DomainsFunction, "cuptiEnableAllDomains");
+  return EnableDomains(call, enable, subscriber,
+                       [&](void* known) { return call.original(enable, known); });
 }
 
 GPUPROF_EXPORT int cuptiFinalize(void) {

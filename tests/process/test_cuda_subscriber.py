@@ -268,6 +268,74 @@ def test_the_clock_of_another_profiler_is_not_ours(profiler, release):
     assert all(first <= row[-2] <= row[-1] <= last for row in kernels)
 
 
+LINKED_WAYS = [*((release, "") for release in PERSONALITIES), ("13.3", DRIVER_OF_SEVERAL)]
+
+
+@pytest.mark.parametrize("release, script", LINKED_WAYS)
+def test_a_subscription_in_a_capture_holds_when_it_has_ended(profiler, release, script):
+    """PyTorch up to 2.9 subscribes when its profiler is first used; refused, it would never again look for a GPU in this process."""
+    program = profiler("linked_once", release, script)
+    program.switch("start")
+    assert program.ask("launch 25") == "launched 25"
+    assert int(program.ask("begin").split()[1]) != 0, "no records during the capture"
+    assert program.ask("launch 30") == "launched 30"
+    assert program.ask("end") == "ended 0"
+    assert program.ask("reset") == "reset 1", "but callbacks, as it has asked for them"
+    program.switch("stop")
+    assert program.ask("reset") == "reset 2"
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 20") == "launched 20"
+    assert program.ask("end") == "ended 20"
+    trace, _, outcome = program.whole()
+    assert rounds(trace.kernel_rows()) == {1: 1, 2: 25, 3: 30} and trace.lost == 0, trace.losses
+    assert outcome.words.count(REFUSED) == 1
+
+
+@pytest.mark.parametrize("release, script", LINKED_WAYS)
+def test_who_has_subscribed_and_rests_is_no_obstacle(profiler, release, script):
+    """As torch.profiler between its own captures: gpuprof's have the GPU, and the profiler finds everything as it was."""
+    program = profiler("linked_once", release, script)
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 10") == "launched 10"
+    assert program.ask("end") == "ended 10"
+    for contexts in (1, 3):
+        program.switch("start")
+        assert program.ask("launch 15") == "launched 15"
+        assert program.ask("reset") == f"reset {contexts}"
+        program.switch("stop")
+        assert program.ask("reset") == f"reset {contexts + 1}"
+        assert program.ask("begin") == "began 0"
+        assert program.ask("launch 20") == "launched 20"
+        assert program.ask("end") == "ended 20"
+    program.switch("start")
+    assert program.ask("leave") == "left 0"
+    assert program.ask("reset") == "reset 4", "it wants nothing any more"
+    program.switch("stop")
+    trace, _, outcome = program.whole()
+    assert rounds(trace.kernel_rows()) == {1: 3, 3: 15, 5: 15} and trace.lost == 0, trace.losses
+    assert ABSENT not in outcome.words and REFUSED not in outcome.words
+    assert notes(outcome.bundle, "cuda") == []
+
+
+def test_who_follows_calls_keeps_its_subscription(profiler):
+    program = profiler("linked_once", "13.0")
+    assert program.ask("begin") == "began 0"
+    assert program.ask("end") == "ended 0"
+    assert program.ask("follow 1") == "follow 0"
+    program.switch("start")
+    assert program.ask("launch 15") == "launched 15"
+    program.switch("stop")
+    assert program.ask("follow 0") == "follow 0"
+    program.switch("start")
+    assert program.ask("launch 20") == "launched 20"
+    assert program.ask("follow 1") == "follow 39"
+    program.switch("stop")
+    trace, _, outcome = program.whole()
+    assert rounds(trace.kernel_rows()) == {3: 20}
+    (line,) = [line for line in outcome.words.splitlines() if ABSENT in line]
+    assert "(linked_profiler-13.so) holds CUPTI" in line
+
+
 def test_who_is_linked_to_cupti_shares_it_by_the_second_interface(profiler):
     """There CUPTI itself refuses functions of the first."""
     program = profiler("linked", "13.3", DRIVER_OF_SEVERAL)

@@ -206,6 +206,7 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (domain == kRuntimeApi || domain == kDriverApi)
     return OnLaunch(*g_host, domain, id, data, __builtin_frame_address(0));
   if (domain != kResource) return;
+  Forward(*g_host->programs_cupti, id, data);
   const auto& resource = *static_cast<const ResourceData*>(data);
   GraphEvent event;
   bool is_crowded = false;

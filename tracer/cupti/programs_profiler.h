@@ -2,7 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A capture and a profiler inside the program (ProgramsCupti, tracer/tracer.h) take turns with
-// CUPTI's first interface: who has it keeps it, and finds it as it was when the other is done.
+// CUPTI: who records keeps it, and finds everything as it was when the other is done. One that has
+// subscribed and rests, as torch.profiler does between its own captures, is called back for what
+// it has asked for all the time.
 //
 // The thread that calls CUPTI, unless a line says otherwise.
 
@@ -15,20 +17,26 @@ namespace gpuprof::tracer::cupti {
 
 class ProgramsProfiler {
  public:
-  // False: it records. `holder` (kHolderBytes) is its name.
-  bool KeepOut(ProgramsCupti* program, char* holder);
-  // After KeepOut, before any kind is enabled: a clock that the program has registered would be
-  // that of our records, in units of its own; CUPTI's own cannot be had back.
+  // False: it records, or follows calls. `holder` (kHolderBytes) is its name. Else its subscription
+  // is given up for the time.
+  bool KeepOut(ProgramsCupti* program, const Functions& functions, char* holder);
+  // The capture has subscribed: what the program wants to be called back for comes to Forward.
+  void TakeCallbacks(SubscriberHandle ours, const Functions& functions);
+  // Of the first interface, before any kind is enabled: a clock that the program has registered
+  // would be that of our records, in units of its own; CUPTI's own cannot be had back.
   void ReplaceClock(const Functions& functions);
   // The time of records since then; 0: it is CUPTI's.
   uint64_t Time() const;
-  // With no kind enabled any more.
+  // With nothing of ours enabled or subscribed any more.
   void LetIn(const Functions& functions);
 
  private:
   ProgramsCupti* program_ = nullptr;
   bool has_replaced_clock_ = false;
 };
+
+// A callback of the domain RESOURCE, by the program's too if it wants it. Inside CUPTI's.
+void Forward(const ProgramsCupti& program, uint32_t id, const void* data);
 
 // For the trace: that it asked during a capture; "" where it did not. The drain.
 const char* RefusedProfilerNote(const ProgramsCupti& program);

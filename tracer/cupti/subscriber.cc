@@ -30,8 +30,17 @@ bool Subscriber::Subscribe(const Library& library, const Handlers& handlers, Pro
   functions_ = &library.functions;
   version_ = library.version;
   interface_ = Interface::kNone;
-  return (HasV2(library) && SubscribeV2(handlers, failure)) ||
-         SubscribeV1(handlers, program, failure);
+  const Functions& f = library.functions;
+  if (!programs_profiler_.KeepOut(program, f, failure->holder)) {
+    Fail("", kMultipleSubscribersNotSupported, failure);
+    return false;
+  }
+  if ((HasV2(library) && SubscribeV2(handlers, failure)) || SubscribeV1(handlers, failure)) {
+    programs_profiler_.TakeCallbacks(handle_, f);
+    return true;
+  }
+  programs_profiler_.LetIn(f);
+  return false;
 }
 
 // By default CUPTI makes thread ids of pthread_self(), which no other row of the trace knows.
@@ -101,21 +110,10 @@ bool Subscriber::CountEnabledKinds(uint32_t* count) const {
          f.get_enabled_kinds(nullptr, nullptr, nullptr, count) == kSuccess;
 }
 
-// Not all subscribe (torch.profiler of late): whoever records would lose its buffers to us.
-bool Subscriber::SubscribeV1(const Handlers& handlers, ProgramsCupti* program,
-                             SubscribeFailure* failure) {
-  if (!programs_profiler_.KeepOut(program, failure->holder)) {
-    Fail("", kMultipleSubscribersNotSupported, failure);
-    return false;
-  }
-  if (TakeV1(handlers, failure)) return true;
-  programs_profiler_.LetIn(*functions_);
-  return false;
-}
-
-bool Subscriber::TakeV1(const Handlers& handlers, SubscribeFailure* failure) {
+bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure) {
   const Functions& f = *functions_;
-  // Of those that are not linked to it.
+  // Not all subscribe, and not all are linked to CUPTI: whoever records would lose its buffers to
+  // us.
   if (uint32_t kinds = 0; CountEnabledKinds(&kinds) && kinds != 0) {
     Fail("", kMultipleSubscribersNotSupported, failure);
     return false;

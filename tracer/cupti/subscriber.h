@@ -44,7 +44,7 @@ struct SubscribeFailure {
 
 class Subscriber {
  public:
-  // False: `failure` says why, and nothing is left behind. `program` is kept out while V1 is used.
+  // False: `failure` says why, and nothing is left behind. `program` is kept out meanwhile.
   bool Subscribe(const Library& library, const Handlers& handlers, ProgramsCupti* program,
                  SubscribeFailure* failure);
   // Of V2 the buffers that were delivered must have been read: NextRecord asks for the subscriber.
@@ -86,8 +86,7 @@ class Subscriber {
   Interface interface() const { return interface_; }
 
  private:
-  bool SubscribeV1(const Handlers& handlers, ProgramsCupti* program, SubscribeFailure* failure);
-  bool TakeV1(const Handlers& handlers, SubscribeFailure* failure);
+  bool SubscribeV1(const Handlers& handlers, SubscribeFailure* failure);
   bool SubscribeV2(const Handlers& handlers, SubscribeFailure* failure);
   bool TakeSystemThreadIds();
   void TakeSystemThreadIdsOfAll();

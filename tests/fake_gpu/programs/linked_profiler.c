@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A profiler as torch.profiler is one: in a library that is linked to libcupti, loaded with
-// RTLD_LOCAL, subscribing to nothing, with a clock of its own in units of its own. Each library is
-// linked to one libcupti (11.8, 12, 13).
+// RTLD_LOCAL, with a clock of its own in units of its own. It subscribes to nothing, as of late; or
+// once for all, and where that is refused it never looks for a GPU again, as before. Each library
+// is linked to one libcupti (11.8, 12, 13).
 
 #include <cupti.h>
 #include <pthread.h>
@@ -16,6 +17,8 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t* given[kMost];
 static int kernels, foreign;
 static uint64_t first_ticks;
+static CUpti_SubscriberHandle subscriber;
+static int has_tried, subscribed, contexts;
 
 // Ticks of a quarter of a nanosecond, since the machine began.
 static uint64_t Ticks(void) {
@@ -56,13 +59,38 @@ static void Completed(CUcontext context, uint32_t stream, uint8_t* buffer, size_
   pthread_mutex_unlock(&mutex);
 }
 
-__attribute__((visibility("default"))) int Begin(void) {
+static void OnCallback(void* user, CUpti_CallbackDomain domain, CUpti_CallbackId id,
+                       const void* data) {
+  if (domain == CUPTI_CB_DOMAIN_RESOURCE && id == CUPTI_CBID_RESOURCE_CONTEXT_CREATED)
+    __atomic_add_fetch((int*)user, 1, __ATOMIC_RELAXED);
+}
+
+static int Subscribe(void) {
+  const CUptiResult result = cuptiSubscribe(&subscriber, OnCallback, &contexts);
+  if (result != CUPTI_SUCCESS) return (int)result;
+  return (int)cuptiEnableCallback(1, subscriber, CUPTI_CB_DOMAIN_RESOURCE,
+                                  CUPTI_CBID_RESOURCE_CONTEXT_CREATED);
+}
+
+__attribute__((visibility("default"))) int Begin(int subscribes) {
+  if (subscribes && !has_tried) subscribed = Subscribe();
+  has_tried = 1;
+  if (subscribed != 0) return subscribed;
   first_ticks = Ticks();
   cuptiActivityRegisterTimestampCallback(Ticks);
   // As there, what fails is told and nothing else.
   const CUptiResult registered = cuptiActivityRegisterCallbacks(Requested, Completed);
   const CUptiResult enabled = cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
   return registered != CUPTI_SUCCESS ? (int)registered : (int)enabled;
+}
+
+// That it was called back for.
+__attribute__((visibility("default"))) int Contexts(void) { return contexts; }
+
+// Lets go of the subscription, or asks to be called back for each call: the result of CUPTI.
+__attribute__((visibility("default"))) int Leave(void) { return cuptiUnsubscribe(subscriber); }
+__attribute__((visibility("default"))) int Follow(int enable) {
+  return cuptiEnableDomain(enable, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
 }
 
 // Kernels within its time, by its clock; negative: it was given what is not its own.

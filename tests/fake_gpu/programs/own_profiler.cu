@@ -2,12 +2,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A program that profiles itself through CUPTI, as a framework does: own_profiler
-// v1|v2|unsubscribed|linked (the last two: V1, but nobody subscribes, as torch.profiler of late, by
-// functions that dlsym found or by a library that is linked to CUPTI: linked_profiler.c). Reads from
-// stdin, and answers each line with one:
+// v1|v2|unsubscribed|linked|linked_once (of the last three the first two subscribe to nothing, as
+// torch.profiler of late: by functions that dlsym found, or by a library that is linked to CUPTI,
+// linked_profiler.c; the third is that library and subscribes once for all). Reads from stdin, and
+// answers each line with one:
 //   launch N    N kernels, waited for                   launched N
 //   begin       subscribes and records kernels          began RESULT ("CUPTI for ..." where told)
 //   end         lets go of it                           ended KERNELS, as many as it has got
+//   reset       makes a new context (linked_once)       reset CONTEXTS that it was called back for
+//   follow 1|0  wants callbacks of the runtime's calls  follow RESULT
+//   leave       lets go of its subscription             left RESULT
 // V2 is the interface of several subscribers, with others allowed.
 
 #include <dlfcn.h>
@@ -123,7 +127,8 @@ static void* LoadLinked(const char* program) {
 }
 
 int main(int argc, char** argv) {
-  const bool linked = argc > 1 && strcmp(argv[1], "linked") == 0;
+  const bool once = argc > 1 && strcmp(argv[1], "linked_once") == 0;
+  const bool linked = once || (argc > 1 && strcmp(argv[1], "linked") == 0);
   second = argc > 1 && strcmp(argv[1], "v2") == 0;
   subscribes = argc < 2 || strcmp(argv[1], "unsubscribed") != 0;
   for (const char* name : {"libcupti.so.11.8", "libcupti.so.12", "libcupti.so.13"}) {
@@ -145,7 +150,7 @@ int main(int argc, char** argv) {
       printf("launched %d\n", count);
     } else if (strncmp(line, "begin", 5) == 0) {
       char holder[64] = "";
-      const int result = linked ? Find<int (*)()>("Begin")() : Begin(holder);
+      const int result = linked ? Find<int (*)(int)>("Begin")(once) : Begin(holder);
       printf("began %d%s%s\n", result, *holder != 0 ? " " : "", holder);
     } else if (strncmp(line, "end", 3) == 0) {
       if (linked) {
@@ -154,6 +159,16 @@ int main(int argc, char** argv) {
         End();
       }
       printf("ended %d\n", kernels.exchange(0));
+    }
+    if (strncmp(line, "reset", 5) == 0) {
+      CHECK(cudaDeviceReset());
+      Work<<<1, 32>>>();
+      CHECK(cudaDeviceSynchronize());
+      printf("reset %d\n", Find<int (*)()>("Contexts")());
+    } else if (strncmp(line, "follow ", 7) == 0) {
+      printf("follow %d\n", Find<int (*)(int)>("Follow")(atoi(line + 7)));
+    } else if (strncmp(line, "leave", 5) == 0) {
+      printf("left %d\n", Find<int (*)()>("Leave")());
     }
     fflush(stdout);
   }
