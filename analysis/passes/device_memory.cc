@@ -189,6 +189,9 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* g
     if (sums.name.empty()) sums.name = NameOf(grouping, process, block);
     AddEvent(event, block, launches, &sums);
   }
+  // A process that comes after it under the same number begins with nothing.
+  for (const DeviceBlock& block : history.blocks)
+    if (block.is_live) (*groups)[KeyOf(grouping, context.Owner(index), block)].live -= block.bytes;
   out->set_implied_release_count(out->implied_release_count() + history.implied_releases);
   AddMemoryDevices(process, history, out);
   AddMemoryPools(process, history, out);

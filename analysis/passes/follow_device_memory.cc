@@ -82,6 +82,12 @@ int CaptureAt(const Process& process, int64_t time_ns) {
   return number;
 }
 
+// Within its last capture.
+bool BecameAnotherProgram(const Process& process) {
+  return process.has_end && process.exit_way == static_cast<uint32_t>(proto::ExitWay::kExec) &&
+         !process.captures.empty() && process.captures.back().stop_trigger == "exit";
+}
+
 DeviceBlock BlockOf(const Track& track, uint32_t row) {
   const DeviceMemoryTable& table = track.device_memory;
   DeviceBlock block;
@@ -165,6 +171,15 @@ class Follower {
     }
   }
 
+  // Another program took its process's place: nothing of the GPU outlives that.
+  void EndProcess(int64_t time_ns) {
+    for (const auto& [address, index] : live_) {
+      End(index, time_ns, DeviceMemoryEvent::kContextEnd, 0);
+      history_.blocks[index].ended_with_context = true;
+    }
+    live_.clear();
+  }
+
   // What happens between two captures is not recorded.
   void NewCapture(int64_t time_ns) {
     for (const auto& [address, index] : live_)
@@ -230,6 +245,7 @@ DeviceMemoryHistory FollowDeviceMemory(const Process& process, const Launches& l
   // "At the end" is that of the last capture, also where nothing was allocated in it.
   if (capture >= 0 && process.last_capture() > capture)
     pass_to(process.last_capture(), process.captures.back().start_ns);
+  if (BecameAnotherProgram(process)) follower.EndProcess(process.last_ns);
   return follower.Finish();
 }
 

@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 
@@ -201,6 +202,31 @@ TEST(DeviceMemoryPass, WhatAContextHadGoesWithIt) {
     EXPECT_EQ(other.context_end_bytes(), 107u) << by;
     EXPECT_EQ(other.end_bytes(), 95u) << by;
   }
+}
+
+// A process that becomes another program by exec gives up what it had; the next one under its
+// number begins with nothing.
+TEST(DeviceMemoryPass, WhatAProgramHadGoesWithIt) {
+  ProcessBuilder first(5), second(5);
+  first.Capture(0, 4 * kMs);
+  first.process().captures[0].has_stop = true;
+  first.process().captures[0].stop_trigger = "exit";
+  first.process().has_end = true;
+  first.process().exit_way = static_cast<uint32_t>(proto::ExitWay::kExec);
+  OfContext(&first).Allocate(1 * kMs, 0x1000, 100).Allocate(2 * kMs, 0x2000, 50, 0, kDevice, kPool);
+  OfContext(&second).Allocate(7 * kMs, 0x1000, 120);
+  const auto result = RunBy(MakeTrace({&first, &second}));
+  EXPECT_EQ(result.context_end_count(), 2u);
+  EXPECT_EQ(result.context_end_bytes(), 150u);
+  EXPECT_EQ(result.end_count(), 1u);
+  EXPECT_EQ(result.end_bytes(), 120u);
+  uint64_t most = 0;
+  for (const auto& use : result.uses()) most = std::max(most, use.peak_bytes());
+  EXPECT_EQ(most, 120u) << "never both at once";
+
+  // It ended its capture first: what became of the blocks then is not known.
+  first.process().captures[0].stop_trigger = "ctl";
+  EXPECT_EQ(RunBy(MakeTrace({&first, &second})).end_count(), 3u);
 }
 
 // It is of no context, says NVIDIA, and can be freed afterwards.
