@@ -5,7 +5,6 @@
 
 #include "analysis/symbols/module_symbols.h"
 
-#include <cxxabi.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -13,13 +12,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <mutex>
 #include <utility>
 
-#include "analysis/symbols/long_names.h"
+#include "analysis/symbols/cxx_names.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -294,13 +292,7 @@ std::string Demangle(const char* name) {
   // A symbol's version, as some tables carry it behind the name: "main@@VERSION".
   const std::string plain(name, std::strcspn(name, "@"));
   if (plain.compare(0, 2, "_Z") != 0) return plain;
-  int status = 0;
-  const std::unique_ptr<char, void (*)(void*)> text(
-      abi::__cxa_demangle(plain.c_str(), nullptr, nullptr, &status), std::free);
-  if (status == 0 && text != nullptr) return text.get();
-  // Shorter ones it refuses for no other reason than that they are none.
-  constexpr size_t kLeastRefused = 1000;
-  const std::string found = plain.size() < kLeastRefused ? "" : DemangleLong(plain);
+  const std::string found = DemangleCxx(plain);
   return found.empty() ? plain : found;
 }
 

@@ -57,6 +57,28 @@ TEST(Demangle, LeavesWhatIsNoNameOrTooLong) {
   EXPECT_EQ(Demangle(endless.c_str()), endless);
 }
 
+// Each argument is a template of two of the one before: A<int, int>, A<A<int, int>, A<int, int>>,
+// ...
+std::string DoublingName(int levels) {
+  constexpr char kDigits[] = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string name = "_Z1f1AIiiE";
+  for (int level = 0; level < levels; ++level) {
+    const std::string before = std::string("S") + kDigits[level] + "_";
+    name += "S_I" + before + before + "E";
+  }
+  return name;
+}
+
+// 2^32 of the smallest in the last argument, of a name of 300 characters: tens of gigabytes.
+TEST(Demangle, NamesThatNobodyCouldReadStayAsTheyAre) {
+  EXPECT_EQ(Demangle(DoublingName(1).c_str()), "f(A<int, int>, A<A<int, int>, A<int, int> >)");
+  const std::string name = DoublingName(32);
+  EXPECT_LT(name.size(), 340u);
+  EXPECT_EQ(Demangle(name.c_str()), name);
+  const std::string longer = DoublingName(32) + Repeated("i", 1000);
+  EXPECT_EQ(Demangle(longer.c_str()), longer);
+}
+
 void* DemangleAll(void* names) {
   for (const std::string& name : *static_cast<std::vector<std::string>*>(names)) {
     Demangle(name.c_str());
