@@ -7,6 +7,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace gpuprof::tracer::cupti {
 namespace {
 
@@ -19,12 +21,24 @@ uint8_t* MapPages(size_t bytes) {
 
 }  // namespace
 
-void BufferPool::SetLimit(uint64_t limit_bytes, size_t buffer_bytes) {
-  // Room for as many spare ones is left.
-  constexpr uint64_t kMostRegular = kMost / 2;
-  const uint64_t most = limit_bytes / buffer_bytes;
-  most_ = most < 2 ? 2 : most > kMostRegular ? kMostRegular : static_cast<uint32_t>(most);
-  buffer_bytes_ = buffer_bytes;
+void BufferPool::SetLimit(uint64_t limit_bytes, bool of_threads) {
+  buffer_bytes_ = of_threads ? kSmallBufferBytes : kBufferBytes;
+  // Half of it for a crowd: a flush makes each thread ask for another before the first is read.
+  const uint64_t crowd =
+      of_threads ? std::min<uint64_t>(limit_bytes / 2 / kCrowdBufferBytes, kMostCrowd) : 0;
+  const uint64_t left = limit_bytes - crowd * kCrowdBufferBytes;
+  most_ = static_cast<uint32_t>(std::clamp<uint64_t>(left / buffer_bytes_, 2, kMostRegular));
+  end_ = most_ + static_cast<uint32_t>(crowd);
+}
+
+void BufferPool::AllowSpares() {
+  with_spares_ = true;
+  end_ = most_ + kMostSpare;
+}
+
+size_t BufferPool::SizeOf(uint32_t slot) const {
+  if (slot < most_) return buffer_bytes_;
+  return with_spares_ ? kSpareBytes : kCrowdBufferBytes;
 }
 
 bool BufferPool::Claim(State from, uint32_t first, uint32_t end, uint32_t* slot) {
@@ -57,11 +71,10 @@ uint8_t* BufferPool::RequestFrom(uint32_t first, uint32_t end, size_t size) {
 uint8_t* BufferPool::Request(size_t* size) {
   *size = buffer_bytes_;
   if (uint8_t* buffer = RequestFrom(0, most_, buffer_bytes_)) return buffer;
+  if (with_spares_) crowded_.store(1, std::memory_order_relaxed);
+  *size = SizeOf(most_);
+  if (uint8_t* buffer = RequestFrom(most_, end_, *size)) return buffer;
   crowded_.store(1, std::memory_order_relaxed);
-  *size = kSpareBytes;
-  if (with_spares_) {
-    if (uint8_t* buffer = RequestFrom(most_, kMost, kSpareBytes)) return buffer;
-  }
   refused_.fetch_add(1, std::memory_order_relaxed);
   *size = 0;
   return nullptr;
@@ -78,14 +91,14 @@ BufferPool::Slot* BufferPool::SlotWithCupti(const uint8_t* buffer) {
 void BufferPool::Complete(uint8_t* buffer, size_t valid) {
   Slot* slot = SlotWithCupti(buffer);
   if (slot == nullptr) return;
-  slot->valid = valid <= buffer_bytes_ ? valid : 0;
+  slot->valid = valid <= SizeOf(static_cast<uint32_t>(slot - slots_)) ? valid : 0;
   slot->order = completed_.fetch_add(1, std::memory_order_relaxed);
   outstanding_.fetch_sub(1, std::memory_order_relaxed);
   slot->state.store(kFilled, std::memory_order_release);
 }
 
 bool BufferPool::IsSpare(const uint8_t* buffer) const {
-  for (uint32_t i = most_; i < kMost; ++i) {
+  for (uint32_t i = most_; with_spares_ && i < end_; ++i) {
     if (slots_[i].state.load(std::memory_order_acquire) == kWithCupti && slots_[i].bytes == buffer)
       return true;
   }
@@ -134,8 +147,7 @@ void BufferPool::Forget() {
 uint64_t BufferPool::memory_bytes() const {
   uint64_t bytes = 0;
   for (uint32_t i = 0; i < kMost; ++i) {
-    if (slots_[i].state.load(std::memory_order_relaxed) != kEmpty)
-      bytes += i < most_ ? buffer_bytes_ : kSpareBytes;
+    if (slots_[i].state.load(std::memory_order_relaxed) != kEmpty) bytes += SizeOf(i);
   }
   return bytes;
 }

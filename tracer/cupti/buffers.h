@@ -29,16 +29,18 @@ class BufferPool {
   // CUPTI's advice is 1 to 10 MB; small ones come back sooner, as one unfinished record holds back
   // all of its buffer.
   static constexpr size_t kBufferBytes = 1u << 20;
-  // Where each thread of the program holds one.
+  // Where each thread of the program holds one: these, and when they are all out, such as do for
+  // many threads with little to tell.
   static constexpr size_t kSmallBufferBytes = 256u << 10;
+  static constexpr size_t kCrowdBufferBytes = 16u << 10;
   static constexpr size_t kSpareBytes = 64u << 10;
-  static constexpr uint32_t kMost = 256;
 
-  // At most `limit_bytes` of memory. Before CUPTI knows of the pool; a second time with the same.
-  void SetLimit(uint64_t limit_bytes, size_t buffer_bytes = kBufferBytes);
+  // At most `limit_bytes` of memory; `of_threads`: each thread holds one. Before CUPTI knows of the
+  // pool; a second time with the same.
+  void SetLimit(uint64_t limit_bytes, bool of_threads = false);
   // For libraries that do not survive a refusal: beyond the limit Request gives a spare buffer,
   // whose records nobody reads.
-  void AllowSpares() { with_spares_ = true; }
+  void AllowSpares();
 
   // A buffer for CUPTI and its size; null: the limit is reached, or there is no memory.
   uint8_t* Request(size_t* size);
@@ -86,8 +88,16 @@ class BufferPool {
   uint8_t* RequestFrom(uint32_t first, uint32_t end, size_t size);
   Slot* SlotWithCupti(const uint8_t* buffer);
 
-  Slot slots_[kMost];  // from most_ on: spare ones
-  uint32_t most_ = kMost;
+  static constexpr uint32_t kMostRegular = 128;
+  static constexpr uint32_t kMostCrowd = 512;
+  static constexpr uint32_t kMostSpare = 128;
+  static constexpr uint32_t kMost = kMostRegular + kMostCrowd;
+
+  size_t SizeOf(uint32_t slot) const;
+
+  Slot slots_[kMost];  // from most_ to end_: those of a crowd, or spare ones
+  uint32_t most_ = kMostRegular;
+  uint32_t end_ = kMostRegular;
   size_t buffer_bytes_ = kBufferBytes;
   bool with_spares_ = false;
   std::atomic<uint64_t> completed_{0};

@@ -320,9 +320,7 @@ void ReadOwnBuffers() {
 void PrepareBuffers() {
   const uint32_t quirks = QuirksOf(g_library.version);
   // Of the recorder's memory a quarter at most: the rest is the drain's.
-  g_buffers.SetLimit(g_host->settings->memory_limit / 4, (quirks & kSmallBuffers) != 0
-                                                             ? BufferPool::kSmallBufferBytes
-                                                             : BufferPool::kBufferBytes);
+  g_buffers.SetLimit(g_host->settings->memory_limit / 4, (quirks & kSmallBuffers) != 0);
   if ((quirks & kNeverRefuseBuffers) != 0) g_buffers.AllowSpares();
 }
 
@@ -469,7 +467,9 @@ bool Tick() {
   const Turn turn;
   if (!turn) return false;
   const uint64_t now = Monotonic();
-  const bool is_crowded = now >= g_next_crowded_flush && g_buffers.TakeCrowded();
+  // What is being read is there again in a moment; a flush makes every thread ask for another.
+  const bool is_crowded =
+      now >= g_next_crowded_flush && !g_buffers.HasFilled() && g_buffers.TakeCrowded();
   if (now >= g_next_flush || is_crowded) {
     FlushOnce(/*forced=*/false);
     CountDropped();
@@ -486,7 +486,7 @@ bool Tick() {
     NoteClocks();
     g_next_clock = now + kClockPause;
   }
-  return is_crowded || g_unified_memory.is_waiting();
+  return g_buffers.is_crowded() || g_unified_memory.is_waiting();
 }
 
 void Flush(bool forced) {

@@ -128,16 +128,33 @@ TEST(BufferPool, WhereARefusalIsFatalSparesComeBeyondTheLimit) {
   EXPECT_EQ(pool->refused(), 0u);
 }
 
-TEST(BufferPool, OfSmallOnesThereAreMore) {
+TEST(BufferPool, WhereEachThreadHoldsOneThereIsRoomForManyThreads) {
   const auto pool = std::make_unique<BufferPool>();
-  pool->SetLimit(2 * BufferPool::kBufferBytes, BufferPool::kSmallBufferBytes);
+  constexpr uint64_t kLimit = 16 * BufferPool::kBufferBytes;
+  pool->SetLimit(kLimit, /*of_threads=*/true);
   size_t size = 0;
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 32; ++i) {
     EXPECT_NE(pool->Request(&size), nullptr);
     EXPECT_EQ(size, BufferPool::kSmallBufferBytes);
   }
+  uint8_t* last = nullptr;
+  for (int i = 0; i < 512; ++i) {
+    last = pool->Request(&size);
+    ASSERT_NE(last, nullptr);
+    EXPECT_EQ(size, BufferPool::kCrowdBufferBytes);
+    EXPECT_FALSE(pool->IsSpare(last)) << "it is read as all are";
+  }
+  EXPECT_FALSE(pool->is_crowded());
   EXPECT_EQ(pool->Request(&size), nullptr);
-  EXPECT_EQ(pool->memory_bytes(), 2 * BufferPool::kBufferBytes);
+  EXPECT_TRUE(pool->is_crowded());
+  EXPECT_EQ(pool->refused(), 1u);
+  EXPECT_EQ(pool->memory_bytes(), kLimit);
+  pool->Complete(last, BufferPool::kCrowdBufferBytes + 1);
+  FilledBuffer filled;
+  ASSERT_TRUE(pool->Take(&filled));
+  EXPECT_EQ(filled.valid, 0u) << "longer than it can be";
+  pool->Return(filled);
+  EXPECT_EQ(pool->Request(&size), last);
 }
 
 // Threads of the program ask, fill and hand over; one thread drains. Each byte is seen once.
