@@ -167,6 +167,16 @@ void* FindSymbolInObjectOf(const void* address, const char* name) noexcept {
   return reinterpret_cast<void*>(bias + symbol->st_value);
 }
 
+void* FindSymbolIn(const ElfW(Dyn) * dynamic, uint64_t bias, const char* name) noexcept {
+  DynamicTables tables;
+  ReadEntries(dynamic, bias, &tables);
+  if (tables.symbols == nullptr || tables.strings == nullptr) return nullptr;
+  const ElfW(Sym)* symbol =
+      tables.gnu_hash != nullptr ? Lookup(tables, name) : LookupInAll(tables, name);
+  if (symbol == nullptr || symbol->st_shndx == SHN_UNDEF) return nullptr;
+  return reinterpret_cast<void*>(bias + symbol->st_value);
+}
+
 const link_map* ObjectBehindOurs() noexcept {
   for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
     if (object->l_ld == _DYNAMIC) return object->l_next;

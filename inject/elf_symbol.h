@@ -9,11 +9,17 @@
 
 #include <link.h>
 
+#include <cstdint>
+
 namespace gpuprof::inject {
 
 // The symbol `name` defined by the object whose code contains `address`; null: not there. No locks,
 // no heap; reads /proc/self/maps once a call, so cache the answer.
 void* FindSymbolInObjectOf(const void* address, const char* name) noexcept;
+
+// The symbol `name` that the object with these dynamic entries, loaded at `bias`, defines and
+// exports; null: none. No locks, no heap.
+void* FindSymbolIn(const ElfW(Dyn) * dynamic, uint64_t bias, const char* name) noexcept;
 
 // Whether this object or one behind it in the loader's list may define `name`. False: dlsym would
 // find nothing, and keep its words about that in memory of the program's malloc, which may be

@@ -49,28 +49,67 @@ struct Settings {
   uint32_t injection_lost;
 };
 
+// Numbers from 0 on; those beyond the end are the last.
+template <uint32_t kCount>
+struct AtomicBits {
+  static_assert(kCount % 64 == 0);
+  std::atomic<uint64_t> words[kCount / 64];
+
+  bool Has(uint32_t number) const {
+    const uint32_t place = Place(number);
+    return (words[place / 64].load() >> place % 64 & 1) != 0;
+  }
+  // Whether it was.
+  bool Set(uint32_t number, bool on) {
+    const uint32_t place = Place(number);
+    const uint64_t bit = uint64_t{1} << place % 64;
+    return ((on ? words[place / 64].fetch_or(bit) : words[place / 64].fetch_and(~bit)) & bit) != 0;
+  }
+  bool Any() const {
+    uint64_t all = 0;
+    for (const std::atomic<uint64_t>& word : words) all |= word.load();
+    return all != 0;
+  }
+  void Clear() {
+    for (std::atomic<uint64_t>& word : words) word.store(0);
+  }
+  static uint32_t Place(uint32_t number) { return number < kCount ? number : kCount - 1; }
+};
+
 // What a profiler inside the program that is linked to CUPTI does with its first interface, which
 // has one subscriber, one set of kinds, buffers and one clock for the whole process. Each side says
 // what it is about to do before it looks at the other's word, so that at most one has it. No lock:
 // CUPTI calls back under its own.
 struct ProgramsCupti {
-  // Not 0 while a capture uses CUPTI: the program is refused records and calls, and its
-  // subscription is one in name only.
+  // Not 0 while a capture uses CUPTI: the program is refused records and calls, its subscription is
+  // one in name only, and what it sets is kept for afterwards.
   std::atomic<uint32_t> is_kept_out;
-  std::atomic<uint32_t> was_refused;  // not 0: it has asked in vain
-  std::atomic<uint64_t> kinds[2];     // enabled by the program, a bit each
+  // Calls of the program's that have begun and not ended: they have seen the word above, or will.
+  // own_calls: those of the calling thread.
+  std::atomic<uint32_t> calls;
+  uint32_t (*own_calls)();
+  std::atomic<uint64_t> kept;          // how often something was kept for afterwards
+  std::atomic<uint32_t> was_refused;   // not 0: it has asked for records in vain
+  std::atomic<uint64_t> library;       // where the libcupti is that the program calls; 0: not known
+  std::atomic<uint64_t> our_library;   // and that of the capture
+  AtomicBits<128> kinds;               // that the program has enabled
+  AtomicBits<1024> recorded_calls[2];  // functions of the driver, and of the runtime, that it has
   // Registered by it last, or to be once it may; null: it has not.
   std::atomic<void*> buffer_requested;
   std::atomic<void*> buffer_completed;
   std::atomic<uint64_t (*)()> clock;
+  std::atomic<uint64_t> thread_ids;  // 1 + the type that it asked for meanwhile; 0: it did not
   // Its subscription: `known_as` is what it calls it by, `subscriber` CUPTI's (null: of none now).
   std::atomic<uint32_t> has_subscribed;
   std::atomic<void*> callback;
   std::atomic<void*> user;
   std::atomic<void*> known_as;
   std::atomic<void*> subscriber;
-  std::atomic<uint64_t> resources[2];  // callbacks of the domain RESOURCE that it wants, a bit each
-  std::atomic<uint32_t> wants_more;    // not 0: callbacks of others too
+  // What it wants to be called back for: of the domain RESOURCE, of the driver and the runtime, of
+  // others; and domains as a whole.
+  AtomicBits<128> resources;
+  AtomicBits<1024> called_back[2];
+  AtomicBits<64> others, domains;
   // Of the capture, while there is one.
   std::atomic<void*> our_subscriber;
   // File name of the library that asked first. Whole once is_named is 2.

@@ -14,4 +14,7 @@ namespace gpuprof::inject {
 
 extern tracer::ProgramsCupti g_programs_cupti;
 
+// Of the calling thread, under way.
+uint32_t OwnCuptiCalls();
+
 }  // namespace gpuprof::inject

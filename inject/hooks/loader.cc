@@ -7,6 +7,7 @@
 
 #include <errno.h>
 
+#include "inject/cupti_functions.h"
 #include "inject/hook_list.h"
 #include "inject/real_symbols.h"
 #include "inject/state.h"
@@ -34,6 +35,7 @@ extern "C" {
 GPUPROF_EXPORT int dlclose(void* handle) {
   if (HasSession()) NoteModules();
   const int result = real.dlclose(handle);
+  ForgetCuptiFunctions();
   if (HasSession()) NoteModules();
   return result;
 }

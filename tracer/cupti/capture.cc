@@ -164,6 +164,7 @@ void OnExit(int, void*) {
         "CUPTI does not come back from handing over the GPU activity it has: the newest of "
         "it is missing");
   GiveUp();  // nor may a capture begin that is asked for from now on
+  g_host->programs_cupti->is_kept_out.store(0);  // handlers of the program's run after this one
 }
 
 void HandleExit() {
@@ -533,9 +534,9 @@ void GiveUp() {
 // A child that begins with CUDA after its parent had nothing of it is as good as any process.
 void AfterForkChild() {
   ForgetTurn();
+  if (g_host != nullptr) ForgetProgram(g_host->programs_cupti);
   if (g_library_state == kNotLooked) return;
   EndTurns();
-  g_host->programs_cupti->is_kept_out.store(0);
   g_given_up.store(1);
   g_active.store(0);
   g_graph_events.Forget();

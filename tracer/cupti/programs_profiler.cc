@@ -3,8 +3,11 @@
 
 #include "tracer/cupti/programs_profiler.h"
 
+#include <dlfcn.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "proto/ticks.h"
 #include "tracer/cupti/text.h"
@@ -13,8 +16,9 @@ namespace gpuprof::tracer::cupti {
 namespace {
 
 constexpr uint32_t kNamed = 2;
-constexpr uint32_t kWordBits = 64;
-constexpr uint32_t kIds = 2 * kWordBits;
+constexpr uint32_t kResources = 128;
+// Of a call of the program's, which may deliver its buffers.
+constexpr uint64_t kCallLimit = 1'000'000'000;
 
 // As CUPTI's own on Linux.
 uint64_t WallClock() { return proto::ReadClockNs(CLOCK_REALTIME); }
@@ -22,75 +26,148 @@ uint64_t WallClock() { return proto::ReadClockNs(CLOCK_REALTIME); }
 // Without buffers nothing of its records can be lost: a library may be loaded early by enabling a
 // kind.
 bool IsBusy(const ProgramsCupti& program) {
-  if (program.has_subscribed.load() != 0 && program.wants_more.load() != 0) return true;
-  return (program.kinds[0].load() | program.kinds[1].load()) != 0 &&
-         program.buffer_requested.load() != nullptr;
+  const bool follows = program.called_back[0].Any() || program.called_back[1].Any() ||
+                       program.others.Any() || program.domains.Any();
+  if (program.has_subscribed.load() != 0 && follows) return true;
+  const bool records =
+      program.kinds.Any() || program.recorded_calls[0].Any() || program.recorded_calls[1].Any();
+  return records && program.buffer_requested.load() != nullptr;
 }
 
-bool Wants(const ProgramsCupti& program, uint32_t id) {
-  return id < kIds && (program.resources[id / kWordBits].load() >> id % kWordBits & 1) != 0;
+// False: a call does not come to its end. Nothing is held that it could wait for.
+bool AwaitCalls(const ProgramsCupti& program, uint64_t limit_ns) {
+  const uint64_t began = proto::ReadClockNs(CLOCK_MONOTONIC);
+  while (program.calls.load() > program.own_calls()) {
+    if (proto::ReadClockNs(CLOCK_MONOTONIC) - began > limit_ns) return false;
+    const timespec moment = {0, 100'000};
+    syscall(SYS_nanosleep, &moment, nullptr);
+  }
+  return true;
 }
 
 void EnableWanted(const ProgramsCupti& program, SubscriberHandle subscriber,
                   const Functions& functions) {
-  for (uint32_t id = 0; id < kIds; ++id)
-    if (Wants(program, id)) functions.enable_callback(1, subscriber, kResource, id);
+  for (uint32_t id = 0; id < kResources; ++id)
+    if (program.resources.Has(id)) functions.enable_callback(1, subscriber, kResource, id);
+}
+
+uint64_t LibraryOf(const Functions& functions) {
+  Dl_info info = {};
+  return dladdr(reinterpret_cast<void*>(functions.subscribe), &info) != 0
+             ? reinterpret_cast<uint64_t>(info.dli_fbase)
+             : 0;
+}
+
+// What asked for it may have been unloaded since.
+bool IsThere(const void* function) {
+  Dl_info info = {};
+  return function != nullptr && dladdr(function, &info) != 0;
+}
+
+void CopyName(const ProgramsCupti& program, char* holder) {
+  if (program.is_named.load(std::memory_order_acquire) == kNamed)
+    memcpy(holder, program.name, sizeof(program.name));
 }
 
 }  // namespace
 
 bool ProgramsProfiler::KeepOut(ProgramsCupti* program, const Functions& functions, char* holder) {
-  program_ = program;
-  program->is_kept_out.store(1);
+  program_ = nullptr;
+  const uint64_t library = LibraryOf(functions);
+  program->our_library.store(library);
+  const uint64_t theirs = program->library.load();
+  if (theirs != 0 && theirs != library) return true;
   if (IsBusy(*program)) {
-    program->is_kept_out.store(0);
-    if (program->is_named.load(std::memory_order_acquire) == kNamed)
-      memcpy(holder, program->name, sizeof(program->name));
+    CopyName(*program, holder);
     return false;
   }
-  if (void* theirs = program->subscriber.exchange(nullptr); theirs != nullptr)
-    functions.unsubscribe(theirs);
+  program->is_kept_out.store(1);
+  if (!AwaitCalls(*program, kCallLimit) || IsBusy(*program)) {
+    program->is_kept_out.store(0);
+    CopyName(*program, holder);
+    return false;
+  }
+  program_ = program;
+  // It may have turned its kinds off, and not have asked for what was recorded: that is its own.
+  if (program->buffer_requested.load() != nullptr) functions.flush_all(kFlushForced);
+  if (void* handle = program->subscriber.exchange(nullptr); handle != nullptr)
+    functions.unsubscribe(handle);
   return true;
 }
 
 void ProgramsProfiler::TakeCallbacks(SubscriberHandle ours, const Functions& functions) {
+  if (program_ == nullptr) return;
   program_->our_subscriber.store(ours);
   EnableWanted(*program_, ours, functions);
 }
 
+void ProgramsProfiler::LeaveCallbacks() {
+  if (program_ == nullptr) return;
+  program_->our_subscriber.store(nullptr);
+  AwaitCalls(*program_, kCallLimit);
+}
+
 void ProgramsProfiler::ReplaceClock(const Functions& functions) {
-  has_replaced_clock_ = functions.register_clock != nullptr && program_->clock.load() != nullptr &&
+  has_replaced_clock_ = program_ != nullptr && functions.register_clock != nullptr &&
+                        program_->clock.load() != nullptr &&
                         functions.register_clock(WallClock) == kSuccess;
 }
 
 uint64_t ProgramsProfiler::Time() const { return has_replaced_clock_ ? WallClock() : 0; }
 
-void ProgramsProfiler::LetIn(const Functions& functions) {
-  if (program_ == nullptr || program_->is_kept_out.load() == 0) return;
-  program_->our_subscriber.store(nullptr);
-  has_replaced_clock_ = false;
-  if (program_->has_subscribed.load() != 0) {
-    SubscriberHandle theirs = nullptr;
+void ProgramsProfiler::Restore(const Functions& functions) {
+  void* theirs = program_->subscriber.load();
+  if (program_->has_subscribed.load() == 0) {
+    if (theirs != nullptr) functions.unsubscribe(program_->subscriber.exchange(nullptr));
+  } else if (IsThere(program_->callback.load())) {
     const auto callback = reinterpret_cast<Callback>(program_->callback.load());
-    if (functions.subscribe(&theirs, callback, program_->user.load()) == kSuccess) {
+    if (theirs == nullptr &&
+        functions.subscribe(&theirs, callback, program_->user.load()) == kSuccess)
       program_->subscriber.store(theirs);
-      EnableWanted(*program_, theirs, functions);
-    }
+    if (theirs != nullptr) EnableWanted(*program_, theirs, functions);
   }
-  if (uint64_t(*clock)() = program_->clock.load();
-      clock != nullptr && functions.register_clock != nullptr)
+  uint64_t (*clock)() = program_->clock.load();
+  if (functions.register_clock != nullptr && IsThere(reinterpret_cast<void*>(clock)))
     functions.register_clock(clock);
-  if (void* requested = program_->buffer_requested.load(); requested != nullptr)
+  void* requested = program_->buffer_requested.load();
+  if (IsThere(requested) && IsThere(program_->buffer_completed.load()))
     functions.register_callbacks(
         reinterpret_cast<BufferRequested>(requested),
         reinterpret_cast<BufferCompleted>(program_->buffer_completed.load()));
-  program_->is_kept_out.store(0);
+  if (const uint64_t type = program_->thread_ids.exchange(0);
+      type != 0 && functions.set_thread_id_type != nullptr)
+    functions.set_thread_id_type(static_cast<int>(type - 1));
+}
+
+// A call that found the door closed may set something to be kept while that is being restored, or
+// after it was: once more then. Nothing here is wrong twice.
+void ProgramsProfiler::LetIn(const Functions& functions) {
+  if (program_ == nullptr) return;
+  has_replaced_clock_ = false;
+  constexpr int kMostRounds = 3;
+  for (int round = 0; round < kMostRounds; ++round) {
+    const uint64_t kept = program_->kept.load();
+    Restore(functions);
+    program_->is_kept_out.store(0);
+    AwaitCalls(*program_, kCallLimit);
+    if (program_->kept.load() == kept) break;
+  }
+  program_ = nullptr;
 }
 
 void Forward(const ProgramsCupti& program, uint32_t id, const void* data) {
-  if (program.has_subscribed.load() == 0 || !Wants(program, id)) return;
+  if (program.is_kept_out.load() == 0 || program.has_subscribed.load() == 0 ||
+      !program.resources.Has(id))
+    return;
   const auto callback = reinterpret_cast<Callback>(program.callback.load());
   if (callback != nullptr) callback(program.user.load(), kResource, id, data);
+}
+
+void ForgetProgram(ProgramsCupti* program) {
+  program->is_kept_out.store(0);
+  program->calls.store(program->own_calls());
+  program->was_refused.store(0);
+  program->our_subscriber.store(nullptr);
 }
 
 const char* RefusedProfilerNote(const ProgramsCupti& program) {

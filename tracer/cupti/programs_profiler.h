@@ -27,16 +27,23 @@ class ProgramsProfiler {
   void ReplaceClock(const Functions& functions);
   // The time of records since then; 0: it is CUPTI's.
   uint64_t Time() const;
+  // Before the capture's subscription is given up.
+  void LeaveCallbacks();
   // With nothing of ours enabled or subscribed any more.
   void LetIn(const Functions& functions);
 
  private:
-  ProgramsCupti* program_ = nullptr;
+  void Restore(const Functions& functions);
+
+  ProgramsCupti* program_ = nullptr;  // null: it uses another libcupti, or there is no capture
   bool has_replaced_clock_ = false;
 };
 
 // A callback of the domain RESOURCE, by the program's too if it wants it. Inside CUPTI's.
 void Forward(const ProgramsCupti& program, uint32_t id, const void* data);
+
+// A forked child's copy: there is no capture, and what was refused was its parent's.
+void ForgetProgram(ProgramsCupti* program);
 
 // For the trace: that it asked during a capture; "" where it did not. The drain.
 const char* RefusedProfilerNote(const ProgramsCupti& program);

@@ -129,6 +129,7 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
   if (result == kSuccess) {
     interface_ = Interface::kV1;
     programs_profiler_.ReplaceClock(f);
+    TakeDropped();  // of whoever recorded before
     return true;
   }
   Fail("cuptiActivityRegisterCallbacks", result, failure);
@@ -138,6 +139,7 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
 
 void Subscriber::Unsubscribe() {
   if (handle_ == nullptr) return;
+  programs_profiler_.LeaveCallbacks();
   reader_.store(nullptr);
   if (has_old_thread_ids_) functions_->set_thread_id_type(old_thread_ids_);
   if (left_out_queries_) functions_->enable_all_sync_records(1);

@@ -93,6 +93,20 @@ __attribute__((visibility("default"))) int Follow(int enable) {
   return cuptiEnableDomain(enable, subscriber, CUPTI_CB_DOMAIN_RUNTIME_API);
 }
 
+// What is in its buffers stays there.
+__attribute__((visibility("default"))) int Pause(void) {
+  return cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+__attribute__((visibility("default"))) int Quiet(void) {
+  return cuptiEnableDomain(0, subscriber, CUPTI_CB_DOMAIN_RESOURCE);
+}
+__attribute__((visibility("default"))) int Dropped(void) {
+  size_t dropped = 0;
+  const CUptiResult result = cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
+  return result == CUPTI_SUCCESS ? (int)dropped : -(int)result;
+}
+__attribute__((visibility("default"))) int Finalize(void) { return cuptiFinalize(); }
+
 // Kernels within its time, by its clock; negative: it was given what is not its own.
 __attribute__((visibility("default"))) int End(void) {
   cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);

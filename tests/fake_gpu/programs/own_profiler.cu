@@ -12,6 +12,11 @@
 //   reset       makes a new context (linked_once)       reset CONTEXTS that it was called back for
 //   follow 1|0  wants callbacks of the runtime's calls  follow RESULT
 //   leave       lets go of its subscription             left RESULT
+//   pause       turns its kinds off                     pause RESULT
+//   quiet       wants no callbacks of resources         quiet RESULT
+//   dropped     asks how many records were dropped      dropped COUNT
+//   finalize    ends CUPTI                              finalize RESULT
+//   stub        flushes by a stub (cupti_stub.c)        stub RESULT
 // V2 is the interface of several subscribers, with others allowed.
 
 #include <dlfcn.h>
@@ -21,6 +26,7 @@
 #include <atomic>
 #include <mutex>
 #include <set>
+#include <utility>
 
 #include "check.h"
 
@@ -114,14 +120,19 @@ static void End() {
   if (subscribes) Find<int (*)(void*)>("cuptiUnsubscribe")(subscriber);
 }
 
-// The library beside the program that finds its libcupti.
-static void* LoadLinked(const char* program) {
+static void* LoadBeside(const char* program, const char* name) {
   const char* end = strrchr(program, '/');
   const int folder = end != nullptr ? (int)(end - program) : 0;
-  for (const char* name : {"11.8", "12", "13"}) {
-    char path[4096];
-    snprintf(path, sizeof path, "%.*s/linked_profiler-%s.so", folder, program, name);
-    if (void* found = dlopen(path, RTLD_NOW | RTLD_LOCAL)) return found;
+  char path[4096];
+  snprintf(path, sizeof path, "%.*s/%s", folder, program, name);
+  return dlopen(path, RTLD_NOW | RTLD_LOCAL);
+}
+
+// The one that finds its libcupti.
+static void* LoadLinked(const char* program) {
+  for (const char* name :
+       {"linked_profiler-11.8.so", "linked_profiler-12.so", "linked_profiler-13.so"}) {
+    if (void* found = LoadBeside(program, name)) return found;
   }
   return nullptr;
 }
@@ -169,6 +180,16 @@ int main(int argc, char** argv) {
       printf("follow %d\n", Find<int (*)(int)>("Follow")(atoi(line + 7)));
     } else if (strncmp(line, "leave", 5) == 0) {
       printf("left %d\n", Find<int (*)()>("Leave")());
+    } else if (strncmp(line, "stub", 4) == 0) {
+      void* linked_one = library;
+      library = LoadBeside(argv[0], "cupti_stub.so");
+      printf("stub %d\n", Find<int (*)()>("Flush")());
+      library = linked_one;
+    }
+    for (const auto& [command, function] : {std::pair{"pause", "Pause"}, {"quiet", "Quiet"},
+                                            {"dropped", "Dropped"}, {"finalize", "Finalize"}}) {
+      if (strncmp(line, command, strlen(command)) == 0)
+        printf("%s %d\n", command, Find<int (*)()>(function)());
     }
     fflush(stdout);
   }
