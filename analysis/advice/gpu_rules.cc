@@ -61,6 +61,8 @@ std::pair<results::Level, const char*> HowSure(const results::Overview& overview
   }
   if (overview.gpu().left_out_process_count() != 0)
     return {results::LEVEL_LOW, "other recorded processes, not asked for, used the GPU too"};
+  if (overview.gpu().has_idle_unseen_ns())
+    return {results::LEVEL_MEDIUM, "work of before the capture, or not ended with it, is missing"};
   if (overview.meta().lost_count() != 0)
     return {results::LEVEL_MEDIUM, "events were lost: the GPU may have been busier"};
   return {results::LEVEL_HIGH, "all work of the recorded processes was timed"};
@@ -87,15 +89,17 @@ std::string Caveat(const results::OverviewGpu& gpu) {
 std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
   const results::OverviewGpu& gpu = overview.gpu();
-  if (!gpu.has_window_ns() || Ratio(gpu.idle_ns(), gpu.window_ns()) < kIdleFrom)
-    return std::nullopt;
+  // Where work may have run that was not recorded, nothing is known of the GPU.
+  const int64_t idle_ns = gpu.idle_ns() - gpu.idle_unseen_ns();
+  const int64_t window_ns = gpu.window_ns() - gpu.idle_unseen_ns();
+  if (!gpu.has_window_ns() || Ratio(idle_ns, window_ns) < kIdleFrom) return std::nullopt;
   const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
-  if (Ratio(gpu.idle_ns(), run * gpu.device_count()) < kIdleOfRunFrom) return std::nullopt;
-  const double idle = Ratio(gpu.idle_ns(), gpu.window_ns());
+  if (Ratio(idle_ns, run * gpu.device_count()) < kIdleOfRunFrom) return std::nullopt;
+  const double idle = Ratio(idle_ns, window_ns);
   const auto [level, reason] = HowSure(overview);
   Finding finding = Make("GP-001", "The GPU stands idle between pieces of its work", level, reason);
   finding.set_severity(idle >= kIdleHigh ? results::SEVERITY_HIGH : results::SEVERITY_MEDIUM);
-  finding.add_evidence(FormatDuration(gpu.idle_ns()) + " of " + FormatDuration(gpu.window_ns()) +
+  finding.add_evidence(FormatDuration(idle_ns) + " of " + FormatDuration(window_ns) +
                        " from its first work to its last (" + FormatPercent(idle) + ")" +
                        DevicesText(gpu) + ".");
   AdviseByCause(gpu, &finding);

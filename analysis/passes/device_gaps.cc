@@ -98,15 +98,30 @@ void FindLaunches(const Track& track, const Launches& launches, std::vector<Gap>
   FindLaunchesOfTable(track.graph_launch, launches, gaps);
 }
 
-void IdleTimes::Add(const Gap& gap) {
+void IdleTimes::Add(const Gap& gap, const std::vector<Interval>& unseen) {
+  int64_t seen_from = gap.span.start;
+  auto at = std::upper_bound(unseen.begin(), unseen.end(), gap.span.start,
+                             [](int64_t time, const Interval& span) { return time < span.end; });
+  for (; at != unseen.end() && at->start < gap.span.end; ++at) {
+    const Interval hidden = {std::max(at->start, gap.span.start), std::min(at->end, gap.span.end)};
+    AddSeen(gap, {seen_from, hidden.start});
+    unknown_ns += hidden.length();
+    unseen_ns += hidden.length();
+    seen_from = hidden.end;
+  }
+  AddSeen(gap, {seen_from, gap.span.end});
+}
+
+void IdleTimes::AddSeen(const Gap& gap, const Interval& part) {
+  if (part.length() <= 0) return;
   if (!gap.has_launch) {
-    unknown_ns += gap.span.length();
+    unknown_ns += part.length();
   } else if (gap.launch.end <= gap.span.start) {
-    dependency_ns += gap.span.length();
+    dependency_ns += part.length();
   } else {
-    const int64_t begun = std::clamp(gap.launch.start, gap.span.start, gap.span.end);
-    host_ns += begun - gap.span.start;
-    launch_ns += gap.span.end - begun;
+    const int64_t begun = std::clamp(gap.launch.start, part.start, part.end);
+    host_ns += begun - part.start;
+    launch_ns += part.end - begun;
   }
 }
 

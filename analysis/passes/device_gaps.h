@@ -53,8 +53,13 @@ struct IdleTimes {
   int64_t launch_ns = 0;
   int64_t dependency_ns = 0;
   int64_t unknown_ns = 0;
+  int64_t unseen_ns = 0;  // of the unknown: there may have been work
 
-  void Add(const Gap& gap);
+  // `unseen` (sorted and disjoint): when there may have been work that is not recorded.
+  void Add(const Gap& gap, const std::vector<Interval>& unseen);
+
+ private:
+  void AddSeen(const Gap& gap, const Interval& part);
 };
 
 }  // namespace gpuprof::analysis

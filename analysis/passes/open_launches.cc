@@ -24,12 +24,6 @@ namespace {
 // How far before a capture's last call a launch may lie.
 constexpr int64_t kLookedAtNs = 1'000'000'000;
 
-struct OpenLaunch {
-  size_t capture = 0;  // index
-  int64_t start_ns = 0;
-  uint64_t weight = 0;
-  bool is_of_graph = false;  // or one of several is
-};
 using OpenLaunches = std::unordered_map<uint32_t, OpenLaunch>;  // by correlation
 
 // Those that are to have a record of their work. Copies may be done when their call returns.
@@ -153,8 +147,7 @@ void TakeOut(const Table& work, OpenLaunches* open) {
 
 }  // namespace
 
-void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
-  if (process.health.activity_missing_ns() != 0) return;
+std::vector<OpenLaunch> OpenLaunchesOf(const Process& process) {
   OpenLaunches open = LateLaunches(process);
   // Where there is no work at all it was not recorded, which is told elsewhere.
   std::unordered_set<uint32_t> with_work;  // numbers of captures
@@ -180,14 +173,24 @@ void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
     sum.weight += launch.weight;
     sum.is_of_graph |= launch.is_of_graph;
   }
-  for (const auto& [index, sum] : sums) {
-    const CaptureWindow& capture = process.captures[index];
+  std::vector<OpenLaunch> found;
+  for (const auto& [index, sum] : sums) found.push_back(sum);
+  return found;
+}
+
+void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
+  if (process.health.activity_missing_ns() != 0) return;
+  for (const OpenLaunch& sum : OpenLaunchesOf(process)) {
+    const CaptureWindow& capture = process.captures[sum.capture];
+    const bool is_over = capture.has_stop;
     meta->add_notes("pid " + std::to_string(process.pid) + ": " + FormatCount(sum.weight) +
                     (sum.weight == 1 ? " launch" : " launches") + " in the last " +
                     FormatDuration(capture.end_ns - sum.start_ns) + " of capture " +
                     std::to_string(capture.number) + (sum.weight == 1 ? " has" : " have") +
-                    " no work on the GPU here: it had not ended when the capture did, or another "
-                    "thread made a CUDA graph of it" +
+                    " no work on the GPU here: it had not ended " +
+                    (is_over ? "when the capture did"
+                             : "yet, or CUPTI had not handed it over, as other work went on") +
+                    ", or another thread made a CUDA graph of it" +
                     (sum.is_of_graph ? ", or a CUDA graph that was launched has no nodes" : ""));
   }
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -15,6 +16,7 @@
 #include "analysis/passes/device_memory.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/unseen_work.h"
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -25,7 +27,7 @@ namespace {
 constexpr int kTopKernels = 5;
 
 struct DeviceTimes {
-  std::vector<Interval> windows, busy;
+  std::vector<Interval> windows, busy, unseen;
   std::vector<Gap> gaps;
 };
 
@@ -59,12 +61,20 @@ std::vector<DeviceTimes> TimesOfAll(const PassContext& context, const UsedDevice
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     std::optional<Launches> launches;
+    std::set<uint32_t> used;
     for (const Track& track : process.tracks) {
       if (!HasWork(track)) continue;
       if (!launches) launches.emplace(process);
       FindLaunches(track, *launches, &times[devices.Of(index, track.device)].gaps);
+      used.insert(track.device);
+    }
+    for (const uint32_t device : used) {
+      std::vector<Interval>& unseen = times[devices.Of(index, device)].unseen;
+      const std::vector<Interval> of_process = UnseenWork(process, *launches, device);
+      unseen.insert(unseen.end(), of_process.begin(), of_process.end());
     }
   }
+  for (DeviceTimes& device : times) device.unseen = UnionOf(std::move(device.unseen));
   return times;
 }
 
@@ -74,18 +84,18 @@ void FillUse(const PassContext& context, const UsedDevices& devices, results::Ov
   for (const DeviceTimes& device : TimesOfAll(context, devices)) {
     window += TotalLength(device.windows);
     busy += TotalLength(device.busy);
-    for (const Gap& gap : device.gaps) times.Add(gap);
+    for (const Gap& gap : device.gaps) times.Add(gap, device.unseen);
   }
   if (window == 0) return;
   const std::array<std::pair<std::string_view, int64_t>, 4> idle = {
       {{"host", times.host_ns},
        {"launch", times.launch_ns},
        {"dependency", times.dependency_ns},
-       {"unknown", times.unknown_ns}}};
+       {"unknown", times.unknown_ns - times.unseen_ns}}};
   gpu->set_window_ns(window);
   gpu->set_busy_ns(busy);
   gpu->set_busy_ratio(Ratio(busy, window));
-  int64_t all = 0;
+  int64_t all = times.unseen_ns;
   for (const auto& [cause, ns] : idle) {
     all += ns;
     if (ns <= gpu->idle_cause_ns()) continue;
@@ -93,6 +103,7 @@ void FillUse(const PassContext& context, const UsedDevices& devices, results::Ov
     gpu->set_idle_cause_ns(ns);
   }
   gpu->set_idle_ns(all);
+  if (times.unseen_ns != 0) gpu->set_idle_unseen_ns(times.unseen_ns);
 }
 
 // Of the device on which most was live at once.
@@ -131,6 +142,8 @@ void FillOverviewGpu(PassContext& context, results::Overview* out) {
   // Spans of what was left out cannot be estimated.
   const bool is_whole = !IsSampled(context);
   if (is_whole) FillUse(context, devices, &gpu);
+  if (gpu.has_idle_unseen_ns())
+    out->mutable_meta()->add_notes(UnseenNote("GPUs", gpu.idle_unseen_ns()));
   results::Kernels kernels;
   ComputeKernels(context, &kernels);
   gpu.set_kernel_count(kernels.count());

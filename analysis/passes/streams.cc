@@ -16,6 +16,7 @@
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/stream_waits.h"
+#include "analysis/passes/unseen_work.h"
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
@@ -50,11 +51,12 @@ std::map<uint32_t, Device> DevicesOf(const Process& process) {
   return devices;
 }
 
-void FillIdle(const std::vector<Gap>& gaps, results::DeviceUse* use) {
+void FillIdle(const std::vector<Gap>& gaps, const std::vector<Interval>& unseen,
+              results::DeviceUse* use) {
   IdleTimes idle;
   use->set_gap_count(gaps.size());
   for (const Gap& gap : gaps) {
-    idle.Add(gap);
+    idle.Add(gap, unseen);
     if (gap.span.length() <= use->gap_max_ns()) continue;
     use->set_gap_max_ns(gap.span.length());
     use->set_gap_max_start_ns(gap.span.start);
@@ -63,6 +65,7 @@ void FillIdle(const std::vector<Gap>& gaps, results::DeviceUse* use) {
   use->set_idle_launch_ns(idle.launch_ns);
   use->set_idle_dependency_ns(idle.dependency_ns);
   use->set_idle_unknown_ns(idle.unknown_ns);
+  use->set_idle_unseen_ns(idle.unseen_ns);
 }
 
 // The busy time of each stream, and of the device's others at the same time.
@@ -145,7 +148,7 @@ void FillDevice(const Process& process, const Launches& launches, uint32_t numbe
   use->set_several_kernels_ns(TotalLength(CoveredTwice(kernels_by_stream)));
   std::vector<Gap> gaps = GapsIn(windows, busy);
   for (const Stream& stream : device) FindLaunches(*stream.track, launches, &gaps);
-  FillIdle(gaps, use);
+  FillIdle(gaps, UnseenWork(process, launches, number), use);
   FillStreams(process, device, use->window_ns(), out);
 }
 
@@ -168,6 +171,12 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
   SortFalling(out->mutable_streams(), [](const auto& row) { return row.busy_ns(); });
   SortFalling(out->mutable_waits(), [](const auto& row) { return row.held_up_ns(); });
   context.FillCountMeta("streams", out->mutable_meta());
+  for (const results::DeviceUse& use : out->devices()) {
+    if (use.idle_unseen_ns() == 0) continue;
+    out->mutable_meta()->add_notes(
+        UnseenNote("pid " + std::to_string(use.pid()) + ", device " + std::to_string(use.device()),
+                   use.idle_unseen_ns()));
+  }
   AddSampledNote(context, "busy and idle time (and none of what waits held up)",
                  out->mutable_meta());
   const UsedDevices devices(context);

@@ -78,8 +78,12 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
                         FormatDuration(g.window_ns()) + " from the first work to the last";
     words += DevicesText(g);
     if (g.idle_ns() > 0) {
-      words += "; idle " + FormatDuration(g.idle_ns()) + ", of it " +
-               FormatDuration(g.idle_cause_ns()) + " " + IdleWords(g.idle_cause());
+      words += "; idle " + FormatDuration(g.idle_ns());
+      if (g.has_idle_unseen_ns())
+        words += ", in " + FormatDuration(g.idle_unseen_ns()) +
+                 " of it there may have been work that is not recorded";
+      if (g.idle_cause_ns() != 0)
+        words += ", of it " + FormatDuration(g.idle_cause_ns()) + " " + IdleWords(g.idle_cause());
     }
     add(words);
   }

@@ -335,5 +335,55 @@ TEST(StreamsPass, ADeviceThatNeverRestsIsBusyFromItsCapturesStart) {
   EXPECT_EQ(device.idle_unknown_ns(), 2 * kMs);
 }
 
+// A program that is 40 ms ahead of the GPU: kernels of before the capture run in it, and are in no
+// recording, beside copies that are.
+void MakeAhead(ProcessBuilder* builder, bool is_late) {
+  const uint32_t kernel = builder->Signature("k", 1, 32);
+  builder->Capture(100 * kMs, 200 * kMs);
+  builder->process().captures[0].cuda_had_begun = is_late;
+  builder->process().captures[0].has_stop = true;
+  builder->Thread(5)
+      .Call("cudaMemcpyAsync", 101 * kMs, 102 * kMs, 1)
+      .Call("cudaLaunchKernel", 103 * kMs, 104 * kMs, 2)
+      .Call("cudaMemcpyAsync", 111 * kMs, 112 * kMs, 3)
+      .Call("cudaLaunchKernel", 155 * kMs, 156 * kMs, 4)
+      .Call("cudaLaunchKernel", 160 * kMs, 161 * kMs, 5)
+      .Call("cudaMemcpyAsync", 170 * kMs, 171 * kMs, 6);
+  builder->Stream(0, 1, 13)
+      .Copy(kHtoD, kPinned, kDevice, 4000, 102 * kMs, 103 * kMs, 1)
+      .Copy(kHtoD, kPinned, kDevice, 4000, 113 * kMs, 114 * kMs, 3)
+      .Copy(kHtoD, kPinned, kDevice, 4000, 180 * kMs, 181 * kMs, 6);
+  // The third is not done when the capture ends.
+  builder->Stream(0, 1, 7)
+      .Kernel(kernel, 144 * kMs, 150 * kMs, 2)
+      .Kernel(kernel, 157 * kMs, 158 * kMs, 4);
+}
+
+TEST(StreamsPass, WhereOlderWorkMayHaveRunTheCauseIsUnknown) {
+  ProcessBuilder builder(5);
+  MakeAhead(&builder, /*is_late=*/true);
+  const auto result = RunBy<results::Streams>("streams", MakeTrace({&builder}));
+  const results::DeviceUse& device = result.devices(0);
+  EXPECT_EQ(device.window_ns(), 79 * kMs);
+  EXPECT_EQ(device.busy_ns(), 10 * kMs);
+  // To 144 ms the first stream's work of before; from 160 ms on the launch that has none.
+  EXPECT_EQ(device.idle_unseen_ns(), (10 + 30 + 20) * kMs);
+  EXPECT_EQ(device.idle_unknown_ns(), device.idle_unseen_ns());
+  EXPECT_EQ(device.idle_host_ns(), (5 + 2) * kMs);
+  EXPECT_EQ(device.idle_launch_ns(), 2 * kMs);
+  EXPECT_EQ(device.gap_count(), 4u);
+  ASSERT_GE(result.meta().notes_size(), 1);
+  EXPECT_EQ(result.meta().notes(0).rfind("pid 5, device 0: in 60.0 ms of the idle time", 0), 0u);
+}
+
+// With the program's first use of CUDA nothing older can have run.
+TEST(StreamsPass, ACaptureFromTheProgramsBeginHasAllWork) {
+  ProcessBuilder builder(5);
+  MakeAhead(&builder, /*is_late=*/false);
+  const auto result = RunBy<results::Streams>("streams", MakeTrace({&builder}));
+  EXPECT_EQ(result.devices(0).idle_unseen_ns(), 20 * kMs);
+  EXPECT_EQ(result.devices(0).idle_dependency_ns(), 30 * kMs);
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis::test

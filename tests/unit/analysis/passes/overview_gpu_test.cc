@@ -81,6 +81,33 @@ TEST(OverviewGpu, SaysHowBusyItWasWithWhatAndWhyNot) {
   EXPECT_THAT(text, HasSubstr("memory: peak 900 B on device 0 of pid 5"));
 }
 
+// Nothing is advised where the GPU may have worked: on what was launched before the capture.
+TEST(OverviewGpu, WhereWorkMayBeMissingIdleTimeIsNoFinding) {
+  ProcessBuilder builder(5);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Capture(0, 100 * kMs);
+  builder.process().captures[0].cuda_had_begun = true;
+  builder.Thread(5)
+      .Call("cudaMemcpyAsync", 0, kMs, 1)
+      .Call("cudaLaunchKernel", 1 * kMs, 2 * kMs, 2);
+  builder.Stream(0, 1, 13).Copy(kHtoD, kPinned, kDevice, 4000, 1 * kMs, 2 * kMs, 1);
+  builder.Stream(0, 1, 7).Kernel(kernel, 80 * kMs, 100 * kMs, 2);
+  const Trace trace = MakeTrace({&builder});
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  EXPECT_EQ(overview.gpu().idle_ns(), 78 * kMs);
+  EXPECT_EQ(overview.gpu().idle_unseen_ns(), 78 * kMs);
+  EXPECT_EQ(overview.gpu().idle_cause(), "");
+  EXPECT_EQ(IdleRule(overview), nullptr);
+  EXPECT_THAT(
+      Render(overview, Format::kText, {}, 200),
+      HasSubstr("idle 78.0 ms, in 78.0 ms of it there may have been work that is not recorded"));
+
+  builder.process().captures[0].cuda_had_begun = false;
+  const auto whole = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  EXPECT_FALSE(whole.gpu().has_idle_unseen_ns());
+  EXPECT_NE(IdleRule(whole), nullptr);
+}
+
 TEST(OverviewGpu, AtMostSoManyKernelsByTime) {
   ProcessBuilder builder(5);
   TrackBuilder& stream = builder.Stream(0, 1, 7);

@@ -1,0 +1,80 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See unseen_work.h.
+
+#include "analysis/passes/unseen_work.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+
+#include "analysis/base/units.h"
+#include "analysis/passes/open_launches.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// From the end of a launch to the begin of its work in a stream that is free: ten microseconds or
+// so, a multiple of it for copies.
+constexpr int64_t kLaunchTakesNs = 200'000;
+
+struct First {
+  int64_t start_ns = INT64_MAX;
+  uint32_t correlation = 0;
+};
+
+// The first work of a track in each capture, as they lie in Process::captures, by time.
+template <typename Table>
+void FindFirst(const Table& table, const std::vector<CaptureWindow>& captures,
+               std::vector<First>* first) {
+  for (size_t i = 0; i < table.rows(); ++i) {
+    const int64_t start = table.end_ns[i] - table.duration_ns[i];
+    const auto behind =
+        std::upper_bound(captures.begin(), captures.end(), start,
+                         [](int64_t at, const CaptureWindow& w) { return at < w.start_ns; });
+    if (behind == captures.begin()) continue;
+    First& known = (*first)[static_cast<size_t>(behind - captures.begin()) - 1];
+    if (start < known.start_ns) known = {start, table.correlation[i]};
+  }
+}
+
+void AddBefore(const Process& process, const Launches& launches, const Track& track,
+               std::vector<Interval>* unseen) {
+  std::vector<First> first(process.captures.size());
+  FindFirst(track.kernel, process.captures, &first);
+  FindFirst(track.memcpy, process.captures, &first);
+  FindFirst(track.memset, process.captures, &first);
+  FindFirst(track.graph_launch, process.captures, &first);
+  for (size_t i = 0; i < first.size(); ++i) {
+    const CaptureWindow& window = process.captures[i];
+    if (!window.cuda_had_begun || first[i].start_ns == INT64_MAX) continue;
+    // Without an id it was launched before.
+    const Launch* launch = launches.Find(first[i].correlation);
+    if (launch == nullptr && first[i].correlation != 0) continue;
+    const int64_t launched_ns = launch != nullptr ? launch->end_ns : window.start_ns;
+    if (launched_ns >= window.start_ns && first[i].start_ns - launched_ns > kLaunchTakesNs)
+      unseen->push_back({window.start_ns, first[i].start_ns});
+  }
+}
+
+}  // namespace
+
+std::vector<Interval> UnseenWork(const Process& process, const Launches& launches,
+                                 uint32_t device) {
+  std::vector<Interval> unseen;
+  for (const Track& track : process.tracks)
+    if (track.device == device) AddBefore(process, launches, track, &unseen);
+  for (const OpenLaunch& open : OpenLaunchesOf(process))
+    unseen.push_back({open.start_ns, process.captures[open.capture].end_ns});
+  return UnionOf(std::move(unseen));
+}
+
+std::string UnseenNote(const std::string& whose, int64_t unseen_ns) {
+  return whose + ": in " + FormatDuration(unseen_ns) +
+         " of the idle time there may have been work that is not recorded, launched before the "
+         "capture or not ended with it: the cause of that time is shown as unknown, and busy time "
+         "is the least that it can have been";
+}
+
+}  // namespace gpuprof::analysis
