@@ -19,9 +19,11 @@ constexpr char kReadingCodes[] =
 constexpr char kDumpFooter[] =
     "A row: time in ns since the bundle's first event, pid, tid, track (a thread's number within "
     "its process),\n"
-    "kind (heap, mapping, wait, op, tensor, range, thread, process), then the kind's own fields as "
-    "name=value. "
-    "Rows come\n"
+    "kind (heap, mapping, wait, op, tensor, range, range_value, thread, process, counter, launch, "
+    "kernel, memcpy,\n"
+    "memset, graph_launch, api, sync, device_memory, memory_pool, overhead, cuda_event, "
+    "unified_memory), then the\n"
+    "kind's own fields as name=value. Rows come\n"
     "thread by thread; for one order over all: gpuprof dump BUNDLE | sort -n\n"
     "Exit status: 0 good, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";

@@ -18,13 +18,13 @@
 #include <atomic>
 #include <cstdint>
 
+#include "proto/kept_name.h"
 #include "proto/ring.h"
 
 namespace gpuprof::proto {
 
 inline constexpr uint32_t kNameTableFull = 1;  // the id of every name that found no place
 inline constexpr uint32_t kMostNames = 65536;
-inline constexpr uint32_t kMostNameBytes = 1024;  // longer names are cut
 // The ids count on from these.
 inline constexpr uint32_t kFirstOpName = 2;
 inline constexpr uint32_t kFirstRangeName = 0x20000000;
@@ -237,12 +237,14 @@ inline bool NameTable::RestAgrees(const char* name, const Text& text) noexcept {
 
 [[gnu::noinline]] inline uint32_t NameTable::SlowId(RingHeader* ring, NameCache::Entry* entry,
                                                     const char* name, uint64_t now) noexcept {
-  const uint32_t bytes = static_cast<uint32_t>(strnlen(name, kMostNameBytes));
-  Text* text = Intern(name, bytes);
+  char room[kMostNameBytes];
+  uint32_t bytes = 0;
+  const char* kept = KeptName(name, &bytes, room);
+  Text* text = Intern(kept, bytes);
   if (text == nullptr) return kNameTableFull;
   // Until the definition is known to be written, ask again each time. Cut names are never cached:
   // they do not compare.
-  if (Define(ring, text, now) && InOnePage(name) && bytes < kMostNameBytes) {
+  if (Define(ring, text, now) && kept == name && InOnePage(name) && bytes < kMostNameBytes) {
     entry->address = name;
     memcpy(entry->begin, name, 16);
     entry->id = text->id;

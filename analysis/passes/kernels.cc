@@ -28,6 +28,7 @@
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
+#include "proto/kept_name.h"
 #include "proto/matrix_ops.h"
 
 namespace gpuprof::analysis {
@@ -240,7 +241,10 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                                               : Grouping::kName;
   Groups groups;
   Spans spans(context);
-  const std::string& under = context.options().under_nvtx;
+  char room[proto::kMostNameBytes];
+  uint32_t bytes = 0;
+  const char* kept = proto::KeptName(context.options().under_nvtx.c_str(), &bytes, room);
+  const std::string under(kept, bytes);  // as it was recorded
   bool has_range = false;
   std::vector<std::pair<size_t, uint64_t>> wholes;  // process, launches of graphs
   for (const size_t index : context.selected()) {

@@ -99,8 +99,10 @@ Text* Intern(const Message& message) noexcept {
         ToUtf8(static_cast<const wchar_t*>(message.text), buffer, sizeof(buffer));
     text = g_table.Intern(buffer, bytes);
   } else {
-    const char* chars = static_cast<const char*>(message.text);
-    text = g_table.Intern(chars, static_cast<uint32_t>(strnlen(chars, proto::kMostNameBytes)));
+    char room[proto::kMostNameBytes];
+    uint32_t bytes = 0;
+    const char* kept = proto::KeptName(static_cast<const char*>(message.text), &bytes, room);
+    text = g_table.Intern(kept, bytes);
   }
   if (text == nullptr) CountNameLost();
   return text;

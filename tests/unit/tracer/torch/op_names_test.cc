@@ -129,11 +129,23 @@ TEST_F(OpNamesTest, NamesAtTheEndOfAPage) {
   munmap(pages, 8192);
 }
 
-TEST_F(OpNamesTest, LongNamesAreCut) {
+// Names with the arguments' shapes are long, and differ in their last characters.
+TEST_F(OpNamesTest, LongNamesAreCutAndStayApart) {
   const std::string longest(kMostNameBytes, 'l');
   const uint32_t id = Id(longest.c_str());
-  EXPECT_EQ(Id((longest + "more").c_str()), id);
-  EXPECT_EQ(ring_.TakeDefinitions().at(id), longest);
+  const uint32_t first = Id((longest + "more").c_str()), second = Id((longest + "less").c_str());
+  EXPECT_NE(first, id);
+  EXPECT_NE(first, second);
+  EXPECT_EQ(Id((longest + "more").c_str()), first);
+  const auto names = ring_.TakeDefinitions();
+  EXPECT_EQ(names.at(id), longest);
+  EXPECT_EQ(names.at(first).size(), kMostNameBytes);
+  EXPECT_EQ(names.at(first).rfind(longest.substr(0, 1004) + "\u2026#", 0), 0u);
+  // Not within a character.
+  const std::string wide =
+      longest.substr(0, 1002) + "\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac\u20ac";
+  const uint32_t third = Id(wide.c_str());
+  EXPECT_EQ(ring_.TakeDefinitions().at(third).rfind(longest.substr(0, 1002) + "\u2026#", 0), 0u);
 }
 
 TEST_F(OpNamesTest, ARefusedDefinitionIsTriedAgain) {
