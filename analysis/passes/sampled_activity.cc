@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <string>
 
+#include "proto/contract.h"
+
 namespace gpuprof::analysis {
 
 bool IsSampled(const PassContext& context) {
@@ -19,7 +21,29 @@ bool IsSampled(const PassContext& context) {
   return false;
 }
 
+namespace {
+
+// Of recordings that say what they were to hold.
+bool LeavesOut(const PassContext& context, uint32_t source) {
+  bool any = false;
+  for (const size_t index : context.selected()) {
+    const uint32_t sources = context.process(index).sources;
+    if ((sources & source) != 0) return false;
+    any |= sources != 0;
+  }
+  return any;
+}
+
+}  // namespace
+
+void AddLaunchesNote(const PassContext& context, results::Meta* meta) {
+  if (!LeavesOut(context, proto::kSourceCuda) && LeavesOut(context, proto::kSourceLaunches))
+    meta->add_notes("stacks of launches were not to be recorded: add launches to --trace");
+}
+
 void AddSampledNote(const PassContext& context, std::string_view part, results::Meta* meta) {
+  if (LeavesOut(context, proto::kSourceCuda))
+    meta->add_notes("GPU activity was not to be recorded: --trace had no cuda");
   bool any = false;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);

@@ -24,8 +24,12 @@ uint64_t CountOf(const Table& table) {
 // Whether any of it was left out.
 bool IsSampled(const PassContext& context);
 
-// Where it is so: says it, and lowers the confidence. `part`: what the result has that cannot be
-// estimated, and is of the recorded part alone; "": nothing.
+// Says where no GPU activity was to be recorded; and where a part was left out, which lowers the
+// confidence. `part`: what the result has that cannot be estimated, and is of the recorded part
+// alone; "": nothing.
 void AddSampledNote(const PassContext& context, std::string_view part, results::Meta* meta);
+
+// Where the recording was to have kernels without the stacks that launched them.
+void AddLaunchesNote(const PassContext& context, results::Meta* meta);
 
 }  // namespace gpuprof::analysis

@@ -224,7 +224,10 @@ Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>
   out->set_total_high(out->estimated() ? std::max(estimate.high(), out->total()) : out->total());
 
   context.FillCountMeta("stacks", out->mutable_meta());
-  if (out->by() == "kernel") AddSampledNote(context, "", out->mutable_meta());
+  if (out->by() == "kernel") {
+    AddSampledNote(context, "", out->mutable_meta());
+    AddLaunchesNote(context, out->mutable_meta());
+  }
   if (out->estimated()) LimitToSamples(samples, out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};
