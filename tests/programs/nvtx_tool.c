@@ -10,8 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int pushes, pops, starts, ends, marks, domains, strings, resources, categories, initialised;
-static int foreign, depth;
+// Threads call at the same time.
+static _Atomic int pushes, pops, starts, ends, marks, domains, strings, resources, categories;
+static _Atomic int initialised, foreign, depth;
 // Handles are addresses here, ids odd numbers.
 static char domain_handles[8], string_handles[8], resource_handle;
 
@@ -38,9 +39,7 @@ static int NVTX_API domain_pop(nvtxDomainHandle_t domain) {
   look(domain, NULL);
   return ++pops, 1000;
 }
-static nvtxRangeId_t next_id(void) {
-  return 1 + 2 * (nvtxRangeId_t)__sync_add_and_fetch(&starts, 1);
-}
+static nvtxRangeId_t next_id(void) { return 1 + 2 * (nvtxRangeId_t)++starts; }
 static nvtxRangeId_t NVTX_API start(const char* text) { return next_id(); }
 static nvtxRangeId_t NVTX_API start_wide(const wchar_t* text) { return next_id(); }
 static nvtxRangeId_t NVTX_API domain_start(nvtxDomainHandle_t domain,
