@@ -23,9 +23,9 @@ uint8_t* MapPages(size_t bytes) {
 
 void BufferPool::SetLimit(uint64_t limit_bytes, bool of_threads) {
   buffer_bytes_ = of_threads ? kSmallBufferBytes : kBufferBytes;
-  // Half of it for a crowd: a flush makes each thread ask for another before the first is read.
+  // A quarter of it for a crowd: few threads that launch much need the large ones.
   const uint64_t crowd =
-      of_threads ? std::min<uint64_t>(limit_bytes / 2 / kCrowdBufferBytes, kMostCrowd) : 0;
+      of_threads ? std::min<uint64_t>(limit_bytes / 4 / kCrowdBufferBytes, kMostCrowd) : 0;
   const uint64_t left = limit_bytes - crowd * kCrowdBufferBytes;
   most_ = static_cast<uint32_t>(std::clamp<uint64_t>(left / buffer_bytes_, 2, kMostRegular));
   end_ = most_ + static_cast<uint32_t>(crowd);

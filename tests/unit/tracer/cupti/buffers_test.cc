@@ -133,12 +133,12 @@ TEST(BufferPool, WhereEachThreadHoldsOneThereIsRoomForManyThreads) {
   constexpr uint64_t kLimit = 16 * BufferPool::kBufferBytes;
   pool->SetLimit(kLimit, /*of_threads=*/true);
   size_t size = 0;
-  for (int i = 0; i < 32; ++i) {
+  for (int i = 0; i < 48; ++i) {
     EXPECT_NE(pool->Request(&size), nullptr);
     EXPECT_EQ(size, BufferPool::kSmallBufferBytes);
   }
   uint8_t* last = nullptr;
-  for (int i = 0; i < 512; ++i) {
+  for (int i = 0; i < 256; ++i) {
     last = pool->Request(&size);
     ASSERT_NE(last, nullptr);
     EXPECT_EQ(size, BufferPool::kCrowdBufferBytes);
