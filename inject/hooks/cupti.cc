@@ -132,7 +132,7 @@ bool IsPrograms(const void* subscriber) {
          g_programs_cupti.known_as.load() == subscriber;
 }
 
-// Sets what is counted as enabled, and puts it back where that failed.
+// What is counted as enabled changes where CUPTI agrees: until then the call itself counts.
 template <typename Bits, typename Function, typename Enable>
 int Switch(const Call<Function>& call, Bits* bits, uint32_t number, bool on, Enable enable) {
   if (!call) return kNotInitialized;
