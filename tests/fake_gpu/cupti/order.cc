@@ -48,12 +48,12 @@ static_assert(offsetof(CUpti_ActivityMemcpyPtoP4, start) == 16);
 static_assert(offsetof(CUpti_ActivityUnifiedMemoryCounter3, start) == 16);
 static_assert(offsetof(CUpti_ActivityGraphTrace2, start) == 8);
 
-void Convert(uint8_t* record, size_t offset, uint64_t now) {
+void Convert(uint8_t* record, size_t offset, uint64_t now, const DeviceClock& clock) {
   uint64_t times[2];
   memcpy(times, record + offset, sizeof times);
   if (times[1] == 0) return;  // lost
-  times[0] = times[0] > now ? 0 : DeviceTime(times[0]);
-  times[1] = times[1] > now ? 0 : DeviceTime(times[1]);
+  times[0] = times[0] > now ? 0 : clock.Time(times[0]);
+  times[1] = times[1] > now ? 0 : clock.Time(times[1]);
   memcpy(record + offset, times, sizeof times);
   const uint32_t kind = KindAt(record);
   if (kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || kind == CUPTI_ACTIVITY_KIND_KERNEL) {
@@ -69,11 +69,13 @@ struct Group {
 
 void Finish(std::span<uint8_t> records, uint64_t now) {
   std::vector<Group> groups;
+  const DeviceClock clock;
   bool open = false;
   for (size_t at = 0; at < records.size();) {
     const uint32_t kind = KindAt(&records[at]);
     const size_t size = SizeOf(kind);
-    if (const size_t offset = TimesOffset(kind); offset != 0) Convert(&records[at], offset, now);
+    if (const size_t offset = TimesOffset(kind); offset != 0)
+      Convert(&records[at], offset, now, clock);
     if (open) {
       groups.back().size += size;
     } else {

@@ -108,7 +108,7 @@ CUptiResult cuptiActivityRegisterTimestampCallback(CUpti_TimestampCallbackFunc f
   const CUptiResult gate = Gate("cuptiActivityRegisterTimestampCallback", true);
   if (gate != CUPTI_SUCCESS) return gate;
   if (function == nullptr) return CUPTI_ERROR_INVALID_PARAMETER;
-  TheState().registered = {fake_gpu::Monotonic(), function()};
+  TheState().registered = fake_gpu_cupti::ReadClock(function);
   TheState().timestamp.store(function);
   return CUPTI_SUCCESS;
 }

@@ -223,7 +223,8 @@ void CuptiSink::Exit(fake_gpu::Call* call) {
 }
 
 void CuptiSink::CallReplayed(const fake_gpu::Call& call, uint64_t end) {
-  if (IsRecorded(call)) WriteCall(call, DeviceTime(call.start), DeviceTime(end), call.tid);
+  const DeviceClock clock;
+  if (IsRecorded(call)) WriteCall(call, clock.Time(call.start), clock.Time(end), call.tid);
 }
 
 void CuptiSink::CallBackOf(fake_gpu::Call* call, uint32_t site) {
@@ -296,8 +297,9 @@ void CuptiSink::Synchronized(const fake_gpu::Sync& sync) {
   CUpti_ActivitySynchronization2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_SYNCHRONIZATION;
   record.type = static_cast<CUpti_ActivitySynchronizationType>(sync.type);
-  record.start = DeviceTime(sync.start);
-  record.end = DeviceTime(sync.end);
+  const DeviceClock clock;
+  record.start = clock.Time(sync.start);
+  record.end = clock.Time(sync.end);
   record.correlationId = sync.correlation;
   record.contextId = sync.context->id;
   record.streamId = sync.stream != nullptr ? sync.stream->id : CUPTI_SYNCHRONIZATION_INVALID_VALUE;
@@ -385,8 +387,9 @@ void CuptiSink::FunctionLoaded(CUfunction /*function*/, uint64_t start, uint64_t
   record.overheadKind = CUPTI_ACTIVITY_OVERHEAD_LAZY_FUNCTION_LOADING;
   record.objectKind = CUPTI_ACTIVITY_OBJECT_THREAD;
   record.objectId.pt = {ProcessId(), ThreadId(TheState().clients[0])};
-  record.start = DeviceTime(start);
-  record.end = DeviceTime(end);
+  const DeviceClock clock;
+  record.start = clock.Time(start);
+  record.end = clock.Time(end);
   record.correlationId = correlation;
   Append({&record, sizeof record}, false, 0);
 }

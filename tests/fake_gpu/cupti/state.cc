@@ -97,15 +97,38 @@ uint64_t CallTime() {
   return fake_gpu::ThePlayback() != nullptr ? fake_gpu::PlaybackTime() : fake_gpu::ToolTime();
 }
 
-uint64_t DeviceTime(uint64_t monotonic) {
-  const auto own = TheState().timestamp.load(std::memory_order_relaxed);
-  if (own == nullptr) return fake_gpu::ToolTimeOf(monotonic);
-  // Its unit is its own: what it has counted since it was registered, in proportion.
-  const ClockReading& first = TheState().registered;
-  const double now = static_cast<double>(fake_gpu::Monotonic() - first.monotonic);
-  const double counted = static_cast<double>(own() - first.own);
-  const double then = static_cast<double>(monotonic) - static_cast<double>(first.monotonic);
-  return first.own + static_cast<uint64_t>(static_cast<int64_t>(then / now * counted));
+// Between two readings of ours as close together as can be had: the thread may have to wait there.
+ClockReading ReadClock(CUpti_TimestampCallbackFunc own) {
+  constexpr uint64_t kClose = 1000;
+  constexpr int kMostTries = 20;
+  ClockReading best;
+  uint64_t width = UINT64_MAX;
+  for (int i = 0; i < kMostTries && width > kClose; ++i) {
+    const uint64_t before = fake_gpu::Monotonic();
+    const uint64_t read = own();
+    const uint64_t after = fake_gpu::Monotonic();
+    if (after - before >= width) continue;
+    width = after - before;
+    best = {before + width / 2, read};
+  }
+  return best;
+}
+
+DeviceClock::DeviceClock() {
+  const auto own = TheState().timestamp.load();
+  is_own_ = own != nullptr;
+  if (!is_own_) return;
+  first_ = TheState().registered;
+  const ClockReading now = ReadClock(own);
+  if (now.monotonic > first_.monotonic)
+    rate_ = static_cast<double>(now.own - first_.own) /
+            static_cast<double>(now.monotonic - first_.monotonic);
+}
+
+uint64_t DeviceClock::Time(uint64_t monotonic) const {
+  if (!is_own_) return fake_gpu::ToolTimeOf(monotonic);
+  const double then = static_cast<double>(monotonic) - static_cast<double>(first_.monotonic);
+  return first_.own + static_cast<uint64_t>(static_cast<int64_t>(then * rate_));
 }
 
 bool HasDriver() {

@@ -41,13 +41,14 @@ struct ClockReading {
   uint64_t monotonic = 0;
   uint64_t own = 0;
 };
+ClockReading ReadClock(CUpti_TimestampCallbackFunc own);
 
 struct State {
   Client clients[kMostClients];
   // Only those before it were ever used.
   std::atomic<size_t> clients_used{1};
   std::atomic<CUpti_TimestampCallbackFunc> timestamp{nullptr};
-  ClockReading registered;  // when that was
+  ClockReading registered;  // as it was then
   std::atomic<bool> driver_exited{false};
   // Counters of unified memory that were configured, a bit each.
   std::atomic<uint32_t> um_counters{0};
@@ -86,8 +87,18 @@ void CallBack(uint32_t domain, uint32_t id, const void* data);
 
 // Now, as records of calls tell it.
 uint64_t CallTime();
-// The device's time as records tell it.
-uint64_t DeviceTime(uint64_t monotonic);
+// The device's time as records tell it. A clock that the tool has registered, of a unit of its own,
+// is read when this is made: times converted by one of these keep their order.
+class DeviceClock {
+ public:
+  DeviceClock();
+  uint64_t Time(uint64_t monotonic) const;
+
+ private:
+  bool is_own_;
+  ClockReading first_;
+  double rate_ = 1;
+};
 
 // Every entry point begins with it: blocks for ever in a forked child; the scripted result; and
 // with `needs_driver`, 999 without one and 15 with one that is too old.
