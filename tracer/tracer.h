@@ -76,15 +76,22 @@ struct AtomicBits {
   static uint32_t Place(uint32_t number) { return number < kCount ? number : kCount - 1; }
 };
 
+// Between the two, calls of the program's wait, though not for long: neither would they find what
+// they have set, nor the captures what theirs are.
+enum class CuptiOwner : uint32_t { kProgram, kCapture, kChanging };
+
 // What a profiler inside the program that is linked to CUPTI does with its first interface, which
 // has one subscriber, one set of kinds, buffers and one clock for the whole process. Each side says
 // what it is about to do before it looks at the other's word, so that at most one has it. No lock:
 // CUPTI calls back under its own.
 struct ProgramsCupti {
-  // Not 0 while a capture uses CUPTI: the program is refused records and calls, its subscription is
-  // one in name only, and what it sets is kept for afterwards.
-  std::atomic<uint32_t> is_kept_out;
-  // Calls of the program's that have begun and not ended: they have seen the word above, or will.
+  // While a capture has CUPTI, the program is refused records and calls, its subscription is one in
+  // name only, and what it sets is kept for afterwards.
+  std::atomic<CuptiOwner> owner;
+  // The thread that changes it: what is called there meanwhile, from a buffer of the program's that
+  // it delivers, is part of that.
+  std::atomic<int32_t> changer;
+  // Calls of the program's that have begun and not ended: they have seen the owner, or will.
   // own_calls: those of the calling thread.
   std::atomic<uint32_t> calls;
   uint32_t (*own_calls)();

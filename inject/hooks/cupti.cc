@@ -7,10 +7,14 @@
 
 #include "inject/hooks/cupti.h"
 
+#include <time.h>
+
 #include "inject/cupti_functions.h"
 #include "inject/hook_list.h"
 #include "inject/raw_log.h"
+#include "inject/raw_syscall.h"
 #include "inject/text.h"
+#include "proto/ticks.h"
 
 namespace gpuprof::inject {
 
@@ -18,8 +22,15 @@ tracer::ProgramsCupti g_programs_cupti;
 
 namespace {
 
-// How deep the thread is in calls of these functions: by CUPTI's callbacks, or a stub's.
+using tracer::CuptiOwner;
+
+// How deep the thread is in calls of these functions: by CUPTI's callbacks, or a stub's. And whose
+// CUPTI was when the last one began.
 __thread uint32_t t_depth __attribute__((tls_model("initial-exec")));
+__thread CuptiOwner t_owner __attribute__((tls_model("initial-exec")));
+
+// The change may need something that the waiting thread has: a lock of the program's, the loader's.
+constexpr uint64_t kChangeLimit = 200'000'000;
 
 // CUptiResult.
 constexpr int kSuccess = 0;
@@ -52,20 +63,43 @@ void SayRefused(const void* caller) {
   Say(line);
 }
 
-// A call of the program's under way. From its beginning on, whoever closes the door waits for it.
+// Counts a call of the program's, which whoever changes the owner waits for, and says whose CUPTI
+// is: kChanging only if the call `can_come_anytime`.
+CuptiOwner EnterCall(bool can_come_anytime) {
+  tracer::ProgramsCupti& program = g_programs_cupti;
+  uint64_t began = 0;
+  for (;;) {
+    program.calls.fetch_add(1);
+    const CuptiOwner owner = program.owner.load();
+    if (owner != CuptiOwner::kChanging || can_come_anytime) return owner;
+    // Part of what is waited for, or of the change itself.
+    if (t_depth != 0) return t_owner;
+    if (program.changer.load() == raw::GetTid()) return CuptiOwner::kProgram;
+    const uint64_t now = proto::ReadClockNs(CLOCK_MONOTONIC);
+    if (began == 0) began = now;
+    if (now - began > kChangeLimit) return CuptiOwner::kCapture;
+    program.calls.fetch_sub(1);
+    constexpr timespec kMoment = {0, 50'000};
+    raw::Call(SYS_nanosleep, raw::Arg(&kMoment), 0);
+  }
+}
+
+// A call of the program's under way.
 template <typename Function>
 class Call {
  public:
-  Call(const char* name, const void* caller) : caller_(caller) {
+  Call(const char* name, const void* caller, bool can_come_anytime) : caller_(caller) {
     const CuptiFunction found = FindCuptiFunction(name, caller, t_depth != 0);
     original = reinterpret_cast<Function>(found.function);
     library_ = found.library;
-    ++t_depth;
-    g_programs_cupti.calls.fetch_add(1);
     // A stub's libcupti is not known: there is one as a rule.
     const uint64_t ours = g_programs_cupti.our_library.load();
-    is_kept_out = g_programs_cupti.is_kept_out.load() != 0 &&
-                  (library_ == 0 || ours == 0 || library_ == ours);
+    const bool is_same = library_ == 0 || ours == 0 || library_ == ours;
+    owner = EnterCall(can_come_anytime || !is_same);
+    if (!is_same) owner = CuptiOwner::kProgram;
+    is_kept_out = owner == CuptiOwner::kCapture;
+    t_owner = owner;
+    ++t_depth;
   }
   ~Call() {
     g_programs_cupti.calls.fetch_sub(1);
@@ -86,6 +120,7 @@ class Call {
   }
 
   Function original;
+  CuptiOwner owner;
   bool is_kept_out;
 
  private:
@@ -229,8 +264,12 @@ uint32_t OwnCuptiCalls() { return t_depth; }
 
 using namespace gpuprof::inject;
 
-#define GPUPROF_CALL(type, name) \
-  const Call<type> call(name, __builtin_extract_return_addr(__builtin_return_address(0)))
+#define GPUPROF_CALL_AT(type, name, can_come_anytime)                                     \
+  const Call<type> call(name, __builtin_extract_return_addr(__builtin_return_address(0)), \
+                        can_come_anytime)
+#define GPUPROF_CALL(type, name) GPUPROF_CALL_AT(type, name, false)
+// Called while a buffer is delivered, on a thread of CUPTI's that the change may wait for.
+#define GPUPROF_CALL_ANYTIME(type, name) GPUPROF_CALL_AT(type, name, true)
 // Settings of the whole library: those of the capture hold while it lasts.
 #define GPUPROF_REFUSED_SETTING(type, name, parameters, arguments)                        \
   GPUPROF_EXPORT int name parameters {                                                    \
@@ -321,7 +360,7 @@ GPUPROF_EXPORT int cuptiActivityFlush(void* context, uint32_t stream, uint32_t f
 
 GPUPROF_EXPORT int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream,
                                                      size_t* dropped) {
-  GPUPROF_CALL(DroppedFunction, "cuptiActivityGetNumDroppedRecords");
+  GPUPROF_CALL_ANYTIME(DroppedFunction, "cuptiActivityGetNumDroppedRecords");
   if (!call) return kNotInitialized;
   if (!call.is_kept_out) return call.original(context, stream, dropped);
   if (dropped == nullptr) return kInvalidParameter;
@@ -339,9 +378,10 @@ GPUPROF_EXPORT int cuptiSetThreadIdType(int type) {
 }
 
 GPUPROF_EXPORT int cuptiGetTimestamp(uint64_t* ns) {
-  GPUPROF_CALL(TimeFunction, "cuptiGetTimestamp");
+  GPUPROF_CALL_ANYTIME(TimeFunction, "cuptiGetTimestamp");
   if (!call) return kNotInitialized;
-  const Clock clock = call.is_kept_out ? g_programs_cupti.clock.load() : nullptr;
+  const bool is_programs = call.owner == CuptiOwner::kProgram;
+  const Clock clock = is_programs ? nullptr : g_programs_cupti.clock.load();
   if (clock == nullptr || ns == nullptr) return call.original(ns);
   *ns = clock();
   return kSuccess;

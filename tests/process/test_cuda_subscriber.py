@@ -50,6 +50,13 @@ def profiler(session, tmp_path):
     return start
 
 
+def profile(program, kernels):
+    """By itself: everything, exactly."""
+    assert program.ask("begin") == "began 0"
+    assert program.ask(f"launch {kernels}") == f"launched {kernels}"
+    assert program.ask("end") == f"ended {kernels}"
+
+
 def rounds(kernels):
     """How many kernels of each round; the round is the grid's width."""
     return collections.Counter(row[2][0] for row in kernels)
@@ -66,15 +73,11 @@ WAYS = [*((release, "v1", "") for release in PERSONALITIES), ("13.3", "v2", DRIV
 @pytest.mark.parametrize("release, way, script", WAYS)
 def test_while_no_capture_runs_a_program_profiles_itself(profiler, release, way, script):
     program = profiler(way, release, script)
-    assert program.ask("begin") == "began 0"
-    assert program.ask("launch 40") == "launched 40"
-    assert program.ask("end") == "ended 40"
+    profile(program, 40)
     program.switch("start")
     assert program.ask("launch 30") == "launched 30"
     program.switch("stop")
-    assert program.ask("begin") == "began 0"
-    assert program.ask("launch 20") == "launched 20"
-    assert program.ask("end") == "ended 20"
+    profile(program, 20)
     trace, truth, _ = program.whole()
     assert rounds(trace.kernel_rows()) == {3: 30} and rounds(truth.kernels()) == {1: 1, 2: 40, 3: 30, 4: 20}
     assert trace.lost == 0, trace.losses
@@ -215,9 +218,7 @@ def test_who_is_linked_to_cupti_and_begins_in_a_capture_is_refused(profiler, rel
     assert program.ask("launch 35") == "launched 35"
     program.switch("stop")
     for _ in range(2):
-        assert program.ask("begin") == "began 0"
-        assert program.ask("launch 20") == "launched 20"
-        assert program.ask("end") == "ended 20"
+        profile(program, 20)
     trace, truth, outcome = program.whole()
     assert rounds(trace.kernel_rows()) == {2: 25, 3: 30, 4: 35} and trace.lost == 0, trace.losses
     (line,) = [line for line in outcome.words.splitlines() if REFUSED in line]
@@ -239,9 +240,7 @@ def test_who_is_linked_to_cupti_and_records_already_keeps_it(profiler, release):
     program.switch("start")
     assert program.ask("launch 15") == "launched 15"
     program.switch("stop")
-    assert program.ask("begin") == "began 0"
-    assert program.ask("launch 10") == "launched 10"
-    assert program.ask("end") == "ended 10"
+    profile(program, 10)
     trace, _, outcome = program.whole()
     assert rounds(trace.kernel_rows()) == {3: 15} and trace.lost == 0, trace.losses
     (line,) = [line for line in outcome.words.splitlines() if ABSENT in line]
@@ -258,9 +257,7 @@ def test_the_clock_of_another_profiler_is_not_ours(profiler, release):
     program.switch("start")
     assert program.ask("launch 15") == "launched 15"
     program.switch("stop")
-    assert program.ask("begin") == "began 0"
-    assert program.ask("launch 10") == "launched 10"
-    assert program.ask("end") == "ended 10"
+    profile(program, 10)
     trace, truth, _ = program.whole()
     (first, last) = (min(row[-2] for row in truth.kernels()), max(row[-1] for row in truth.kernels()))
     kernels = trace.kernel_rows()
@@ -283,9 +280,7 @@ def test_a_subscription_in_a_capture_holds_when_it_has_ended(profiler, release, 
     assert program.ask("reset") == "reset 1", "but callbacks, as it has asked for them"
     program.switch("stop")
     assert program.ask("reset") == "reset 2"
-    assert program.ask("begin") == "began 0"
-    assert program.ask("launch 20") == "launched 20"
-    assert program.ask("end") == "ended 20"
+    profile(program, 20)
     trace, _, outcome = program.whole()
     assert rounds(trace.kernel_rows()) == {1: 1, 2: 25, 3: 30} and trace.lost == 0, trace.losses
     assert outcome.words.count(REFUSED) == 1
@@ -295,18 +290,14 @@ def test_a_subscription_in_a_capture_holds_when_it_has_ended(profiler, release, 
 def test_who_has_subscribed_and_rests_is_no_obstacle(profiler, release, script):
     """As torch.profiler between its own captures: gpuprof's have the GPU, and the profiler finds everything as it was."""
     program = profiler("linked_once", release, script)
-    assert program.ask("begin") == "began 0"
-    assert program.ask("launch 10") == "launched 10"
-    assert program.ask("end") == "ended 10"
+    profile(program, 10)
     for contexts in (1, 3):
         program.switch("start")
         assert program.ask("launch 15") == "launched 15"
         assert program.ask("reset") == f"reset {contexts}"
         program.switch("stop")
         assert program.ask("reset") == f"reset {contexts + 1}"
-        assert program.ask("begin") == "began 0"
-        assert program.ask("launch 20") == "launched 20"
-        assert program.ask("end") == "ended 20"
+        profile(program, 20)
     program.switch("start")
     assert program.ask("leave") == "left 0"
     assert program.ask("reset") == "reset 4", "it wants nothing any more"
@@ -334,6 +325,28 @@ def test_who_follows_calls_keeps_its_subscription(profiler):
     assert rounds(trace.kernel_rows()) == {3: 20}
     (line,) = [line for line in outcome.words.splitlines() if ABSENT in line]
     assert "(linked_profiler-13.so) holds CUPTI" in line
+
+
+@pytest.mark.parametrize("way", ["linked", "linked_once"])
+def test_sessions_beside_beginning_and_ending_captures_are_whole_or_refused(profiler, way):
+    """As fast as both go, so that calls of the one meet each step of the other."""
+    program = profiler(way, "13.0")
+    program.tell("sessions 2500\n")
+    until = time.monotonic() + 2.2
+    captures = 0
+    while time.monotonic() < until:
+        program.switch("start")
+        program.switch("stop")
+        captures += 1
+    begun, wrong = map(int, program.line().removeprefix("sessions ").split())
+    assert wrong == 0, f"of {begun} beside {captures} captures"
+    assert begun > 100 and captures > 20
+    profile(program, 10)
+    program.switch("start")
+    assert program.ask("launch 15") == "launched 15"
+    program.switch("stop")
+    trace, _, _ = program.whole()
+    assert rounds(trace.kernel_rows())[3] == 15 and trace.lost == 0, trace.losses
 
 
 @pytest.mark.parametrize("release, script", LINKED_WAYS)

@@ -164,7 +164,7 @@ void OnExit(int, void*) {
         "CUPTI does not come back from handing over the GPU activity it has: the newest of "
         "it is missing");
   GiveUp();  // nor may a capture begin that is asked for from now on
-  g_host->programs_cupti->is_kept_out.store(0);  // handlers of the program's run after this one
+  g_host->programs_cupti->owner.store(CuptiOwner::kProgram);  // its handlers run after this one
 }
 
 void HandleExit() {

@@ -19,6 +19,8 @@ constexpr uint32_t kNamed = 2;
 constexpr uint32_t kResources = 128;
 // Of a call of the program's, which may deliver its buffers.
 constexpr uint64_t kCallLimit = 1'000'000'000;
+// Of one that only has something kept.
+constexpr uint64_t kKeepingLimit = 10'000'000;
 
 // As CUPTI's own on Linux.
 uint64_t WallClock() { return proto::ReadClockNs(CLOCK_REALTIME); }
@@ -81,17 +83,19 @@ bool ProgramsProfiler::KeepOut(ProgramsCupti* program, const Functions& function
     CopyName(*program, holder);
     return false;
   }
-  program->is_kept_out.store(1);
+  program_ = program;
+  const uint64_t kept = program->kept.load();
+  BeginChange();
   if (!AwaitCalls(*program, kCallLimit) || IsBusy(*program)) {
-    program->is_kept_out.store(0);
+    Open(functions, kept);
     CopyName(*program, holder);
     return false;
   }
-  program_ = program;
   // It may have turned its kinds off, and not have asked for what was recorded: that is its own.
   if (program->buffer_requested.load() != nullptr) functions.flush_all(kFlushForced);
   if (void* handle = program->subscriber.exchange(nullptr); handle != nullptr)
     functions.unsubscribe(handle);
+  program->owner.store(CuptiOwner::kCapture);
   return true;
 }
 
@@ -139,24 +143,38 @@ void ProgramsProfiler::Restore(const Functions& functions) {
     functions.set_thread_id_type(static_cast<int>(type - 1));
 }
 
-// A call that found the door closed may set something to be kept while that is being restored, or
-// after it was: once more then. Nothing here is wrong twice.
-void ProgramsProfiler::LetIn(const Functions& functions) {
-  if (program_ == nullptr) return;
-  has_replaced_clock_ = false;
+void ProgramsProfiler::BeginChange() {
+  program_->changer.store(static_cast<int32_t>(syscall(SYS_gettid)));
+  program_->owner.store(CuptiOwner::kChanging);
+}
+
+// A call that could not wait any longer may have set something to be kept since: once more then.
+// Nothing of that is wrong twice, as long as the program cannot have begun to record.
+void ProgramsProfiler::Open(const Functions& functions, uint64_t kept) {
   constexpr int kMostRounds = 3;
   for (int round = 0; round < kMostRounds; ++round) {
-    const uint64_t kept = program_->kept.load();
+    AwaitCalls(*program_, kKeepingLimit);
+    const uint64_t now = program_->kept.load();
+    if (now == kept) break;
+    kept = now;
     Restore(functions);
-    program_->is_kept_out.store(0);
-    AwaitCalls(*program_, kCallLimit);
-    if (program_->kept.load() == kept) break;
   }
+  program_->owner.store(CuptiOwner::kProgram);
   program_ = nullptr;
 }
 
+void ProgramsProfiler::LetIn(const Functions& functions) {
+  if (program_ == nullptr) return;
+  has_replaced_clock_ = false;
+  BeginChange();
+  AwaitCalls(*program_, kCallLimit);
+  const uint64_t kept = program_->kept.load();
+  Restore(functions);
+  Open(functions, kept);
+}
+
 void Forward(const ProgramsCupti& program, uint32_t id, const void* data) {
-  if (program.is_kept_out.load() == 0 || program.has_subscribed.load() == 0 ||
+  if (program.owner.load() == CuptiOwner::kProgram || program.has_subscribed.load() == 0 ||
       !program.resources.Has(id))
     return;
   const auto callback = reinterpret_cast<Callback>(program.callback.load());
@@ -164,7 +182,7 @@ void Forward(const ProgramsCupti& program, uint32_t id, const void* data) {
 }
 
 void ForgetProgram(ProgramsCupti* program) {
-  program->is_kept_out.store(0);
+  program->owner.store(CuptiOwner::kProgram);
   program->calls.store(program->own_calls());
   program->was_refused.store(0);
   program->our_subscriber.store(nullptr);

@@ -33,6 +33,10 @@ class ProgramsProfiler {
   void LetIn(const Functions& functions);
 
  private:
+  // The program's calls wait until Open, or until CUPTI is the capture's. `kept`: ProgramsCupti's,
+  // as it was restored.
+  void BeginChange();
+  void Open(const Functions& functions, uint64_t kept);
   void Restore(const Functions& functions);
 
   ProgramsCupti* program_ = nullptr;  // null: it uses another libcupti, or there is no capture

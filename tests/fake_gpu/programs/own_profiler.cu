@@ -17,6 +17,7 @@
 //   dropped     asks how many records were dropped      dropped COUNT
 //   finalize    ends CUPTI                              finalize RESULT
 //   stub        flushes by a stub (cupti_stub.c)        stub RESULT
+//   sessions MS begins, launches 5 and ends (linked*)   sessions BEGUN, how many of them WRONG
 // V2 is the interface of several subscribers, with others allowed.
 
 #include <dlfcn.h>
@@ -24,6 +25,7 @@
 #include <string.h>
 
 #include <atomic>
+#include <chrono>
 #include <mutex>
 #include <set>
 #include <utility>
@@ -137,6 +139,22 @@ static void* LoadLinked(const char* program) {
   return nullptr;
 }
 
+// One after the other without a pause.
+static void RunSessions(int milliseconds, bool once) {
+  const auto begin = Find<int (*)(int)>("Begin");
+  const auto end = Find<int (*)()>("End");
+  const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
+  int begun = 0, wrong = 0;
+  while (std::chrono::steady_clock::now() < until) {
+    const int expected = begin(once) == 0 ? 5 : 0;
+    for (int i = 0; i < 5; ++i) Work<<<1, 32>>>();
+    CHECK(cudaDeviceSynchronize());
+    if (expected != 0) ++begun;
+    if (end() != expected) ++wrong;
+  }
+  printf("sessions %d %d\n", begun, wrong);
+}
+
 int main(int argc, char** argv) {
   const bool once = argc > 1 && strcmp(argv[1], "linked_once") == 0;
   const bool linked = once || (argc > 1 && strcmp(argv[1], "linked") == 0);
@@ -171,7 +189,9 @@ int main(int argc, char** argv) {
       }
       printf("ended %d\n", kernels.exchange(0));
     }
-    if (strncmp(line, "reset", 5) == 0) {
+    if (strncmp(line, "sessions ", 9) == 0) {
+      RunSessions(atoi(line + 9), once);
+    } else if (strncmp(line, "reset", 5) == 0) {
       CHECK(cudaDeviceReset());
       Work<<<1, 32>>>();
       CHECK(cudaDeviceSynchronize());
