@@ -106,11 +106,13 @@ CuptiFunction Find(const char* name, const void* caller, bool nested) {
   return found;
 }
 
-// One for each place that calls. Written once: a place that is looked up again after something was
-// unloaded has another entry. `state` 1: being written.
+// One for each place that calls, and function: a wrapper that ends with its call (`jmp`) shares the
+// place of its own caller with others. Written once: a place that is looked up again after
+// something was unloaded has another entry. `state` 1: being written.
 struct Entry {
   std::atomic<uint32_t> state;
   uint32_t generation;
+  const char* name;
   const void* caller;
   CuptiFunction found;
 };
@@ -125,9 +127,12 @@ CuptiFunction FindCuptiFunction(const char* name, const void* caller, bool neste
   const uint32_t generation = g_generation.load(std::memory_order_acquire);
   for (Entry& entry : g_entries) {
     uint32_t state = entry.state.load(std::memory_order_acquire);
-    if (state == 2 && entry.generation == generation && entry.caller == caller) return entry.found;
+    if (state == 2 && entry.generation == generation && entry.caller == caller &&
+        Equal(entry.name, name))
+      return entry.found;
     if (state != 0 || !entry.state.compare_exchange_strong(state, 1)) continue;
     entry.generation = generation;
+    entry.name = name;
     entry.caller = caller;
     entry.found = Find(name, caller, nested);
     entry.state.store(2, std::memory_order_release);

@@ -20,7 +20,7 @@ struct CuptiFunction {
 // What the loader would have bound a call of `name` to that returns to `caller`: the caller's own
 // definition (a stub, as frameworks have them), else that of the libcupti it is linked to, or of
 // the one that is there. `nested`: within another such call on this thread, where a stub would lead
-// back here.
+// back here. `name` stays valid.
 CuptiFunction FindCuptiFunction(const char* name, const void* caller, bool nested) noexcept;
 
 // The file name of the object that `address` lies in; "": of none.

@@ -9,6 +9,7 @@
 #include "inject/control_thread.h"
 #include "inject/heap_sampler.h"
 #include "inject/held_signals.h"
+#include "inject/hooks/cupti.h"
 #include "inject/interrupted_hook.h"
 #include "inject/marked_captures.h"
 #include "inject/ranges/ranges.h"
@@ -281,6 +282,8 @@ void StartGpu() noexcept {
   if (State() != CaptureState::kCapturing || g_process.finished.load() != 0 ||
       (g_settings.sources & proto::kSourceCuda) == 0)
     return;
+  // A profiler of the program's began first, and CUPTI has begun with CUDA for it.
+  if (IsInCuptiCall()) return StartGpuAfterCuptiCall();
   // The tracer may not be there yet: a program that begins with CUDA lives long enough to be worth
   // waiting for.
   if (SessionIsDue()) HastenSession();

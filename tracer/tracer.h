@@ -91,12 +91,14 @@ struct ProgramsCupti {
   // The thread that changes it: what is called there meanwhile, from a buffer of the program's that
   // it delivers, is part of that.
   std::atomic<int32_t> changer;
+  std::atomic<uint32_t> waited_in_vain;  // not 0: a call could not await the change, so none does
   // Calls of the program's that have begun and not ended: they have seen the owner, or will.
   // own_calls: those of the calling thread.
   std::atomic<uint32_t> calls;
   uint32_t (*own_calls)();
-  std::atomic<uint64_t> kept;          // how often something was kept for afterwards
-  std::atomic<uint32_t> was_refused;   // not 0: it has asked for records in vain
+  std::atomic<uint64_t> kept;           // how often something was kept for afterwards
+  std::atomic<uint32_t> was_refused;    // not 0: it has asked for records in vain
+  std::atomic<uint64_t> refused_until;  // CLOCK_MONOTONIC: what it asks for is of the same session
   std::atomic<uint64_t> library;       // where the libcupti is that the program calls; 0: not known
   std::atomic<uint64_t> our_library;   // and that of the capture
   AtomicBits<128> kinds;               // that the program has enabled
@@ -106,6 +108,14 @@ struct ProgramsCupti {
   std::atomic<void*> buffer_completed;
   std::atomic<uint64_t (*)()> clock;
   std::atomic<uint64_t> thread_ids;  // 1 + the type that it asked for meanwhile; 0: it did not
+  std::atomic<uint32_t> all_sync_records;  // 1 + what it has set; 0: it has not
+  // Not 0: it has recorded, and not had its buffers delivered since. One that all were delivered to
+  // for a capture's sake is given `held_size` bytes of its own back then, empty: a profiler without
+  // a buffer outside may believe that there is nothing to be had (Kineto).
+  std::atomic<uint32_t> unfetched;
+  std::atomic<uint8_t*> held;
+  std::atomic<size_t> held_size;
+  std::atomic<void*> held_completed;  // by whose function
   // Its subscription: `known_as` is what it calls it by, `subscriber` CUPTI's (null: of none now).
   std::atomic<uint32_t> has_subscribed;
   std::atomic<void*> callback;

@@ -11,6 +11,7 @@
 
 #include "inject/cupti_functions.h"
 #include "inject/hook_list.h"
+#include "inject/lifecycle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/text.h"
@@ -28,9 +29,22 @@ using tracer::CuptiOwner;
 // CUPTI was when the last one began.
 __thread uint32_t t_depth __attribute__((tls_model("initial-exec")));
 __thread CuptiOwner t_owner __attribute__((tls_model("initial-exec")));
+__thread bool t_start_is_due __attribute__((tls_model("initial-exec")));
 
-// The change may need something that the waiting thread has: a lock of the program's, the loader's.
-constexpr uint64_t kChangeLimit = 200'000'000;
+// How long a call waits for a change of the owner.
+enum class Patience : uint32_t {
+  // Called while a buffer is delivered, on a thread of CUPTI's that the change may wait for.
+  kNone,
+  // The change may need something that the waiting thread has: a lock, the loader's.
+  kShort,
+  // Delivery of buffers, which the change does meanwhile: no thread can hold what that needs.
+  kLong,
+};
+constexpr uint64_t kPatience[] = {0, 200'000'000, 10'000'000'000};
+// Of a profiler that turns its kinds on one after the other, and does not mind if some are refused.
+constexpr uint64_t kSessionBegins = 1'000'000'000;
+
+uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
 // CUptiResult.
 constexpr int kSuccess = 0;
@@ -64,68 +78,91 @@ void SayRefused(const void* caller) {
 }
 
 // Counts a call of the program's, which whoever changes the owner waits for, and says whose CUPTI
-// is: kChanging only if the call `can_come_anytime`.
-CuptiOwner EnterCall(bool can_come_anytime) {
+// is: kChanging only without patience.
+CuptiOwner EnterCall(Patience patience) {
   tracer::ProgramsCupti& program = g_programs_cupti;
   uint64_t began = 0;
   for (;;) {
     program.calls.fetch_add(1);
     const CuptiOwner owner = program.owner.load();
-    if (owner != CuptiOwner::kChanging || can_come_anytime) return owner;
+    if (owner != CuptiOwner::kChanging || patience == Patience::kNone) return owner;
     // Part of what is waited for, or of the change itself.
     if (t_depth != 0) return t_owner;
     if (program.changer.load() == raw::GetTid()) return CuptiOwner::kProgram;
-    const uint64_t now = proto::ReadClockNs(CLOCK_MONOTONIC);
+    const uint64_t now = Now();
     if (began == 0) began = now;
-    if (now - began > kChangeLimit) return CuptiOwner::kCapture;
+    if (program.waited_in_vain.load() != 0) return CuptiOwner::kCapture;
+    if (now - began > kPatience[static_cast<uint32_t>(patience)]) {
+      program.waited_in_vain.store(1);
+      return CuptiOwner::kCapture;
+    }
     program.calls.fetch_sub(1);
     constexpr timespec kMoment = {0, 50'000};
     raw::Call(SYS_nanosleep, raw::Arg(&kMoment), 0);
   }
 }
 
-// A call of the program's under way.
-template <typename Function>
-class Call {
+// A call of the program's under way. Not inlined, as there are many kinds of them.
+class AnyCall {
  public:
-  Call(const char* name, const void* caller, bool can_come_anytime) : caller_(caller) {
+  [[gnu::noinline]] AnyCall(const char* name, const void* caller, Patience patience)
+      : caller_(caller), outer_owner_(t_owner) {
     const CuptiFunction found = FindCuptiFunction(name, caller, t_depth != 0);
-    original = reinterpret_cast<Function>(found.function);
+    function_ = found.function;
     library_ = found.library;
     // A stub's libcupti is not known: there is one as a rule.
     const uint64_t ours = g_programs_cupti.our_library.load();
-    const bool is_same = library_ == 0 || ours == 0 || library_ == ours;
-    owner = EnterCall(can_come_anytime || !is_same);
-    if (!is_same) owner = CuptiOwner::kProgram;
+    is_of_another = library_ != 0 && ours != 0 && library_ != ours;
+    owner = EnterCall(is_of_another ? Patience::kNone : patience);
     is_kept_out = owner == CuptiOwner::kCapture;
     t_owner = owner;
     ++t_depth;
   }
-  ~Call() {
+  [[gnu::noinline]] ~AnyCall() {
     g_programs_cupti.calls.fetch_sub(1);
     --t_depth;
+    t_owner = outer_owner_;
+    if (t_depth != 0 || !t_start_is_due) return;
+    t_start_is_due = false;
+    StartGpu();
   }
-  Call(const Call&) = delete;
-  Call& operator=(const Call&) = delete;
+  AnyCall(const AnyCall&) = delete;
+  AnyCall& operator=(const AnyCall&) = delete;
 
-  explicit operator bool() const { return original != nullptr; }
-  int Refuse() const {
+  explicit operator bool() const { return function_ != nullptr; }
+  [[gnu::noinline]] int Refuse() const {
+    g_programs_cupti.refused_until.store(Now() + kSessionBegins);
     SayRefused(caller_);
     return kMultipleSubscribersNotSupported;
   }
   // Something of the program's state is about to change.
-  void Note() const {
+  [[gnu::noinline]] void Note() const {
     NameHolder(caller_);
     if (library_ != 0) g_programs_cupti.library.store(library_);
   }
 
-  Function original;
+  bool is_of_another;  // another libcupti, which no capture uses: none of what follows is of it
   CuptiOwner owner;
   bool is_kept_out;
 
+ protected:
+  void* function_;
+
  private:
   const void* caller_;
+  CuptiOwner outer_owner_;
   uint64_t library_;
+};
+
+template <typename Function>
+class Call : public AnyCall {
+ public:
+  using AnyCall::AnyCall;
+
+  template <typename... Arguments>
+  int original(Arguments... arguments) const {
+    return reinterpret_cast<Function>(function_)(arguments...);
+  }
 };
 
 void Keep() { g_programs_cupti.kept.fetch_add(1); }
@@ -149,6 +186,9 @@ void ForgetAll() {
   g_programs_cupti.buffer_requested.store(nullptr);
   g_programs_cupti.buffer_completed.store(nullptr);
   g_programs_cupti.clock.store(nullptr);
+  g_programs_cupti.unfetched.store(0);
+  g_programs_cupti.held.store(nullptr);
+  g_programs_cupti.all_sync_records.store(0);
   g_programs_cupti.library.store(0);
 }
 
@@ -167,16 +207,35 @@ bool IsPrograms(const void* subscriber) {
          g_programs_cupti.known_as.load() == subscriber;
 }
 
+// A handle of a subscription that is over, and now the capture's.
+bool IsCaptures(CuptiOwner owner, const void* subscriber) {
+  return owner != CuptiOwner::kProgram && subscriber != nullptr &&
+         subscriber == g_programs_cupti.our_subscriber.load();
+}
+
+// It turns its kinds on one by one: all of a session's, or none.
+bool IsOfRefusedSession(const AnyCall& call) {
+  const uint64_t until = g_programs_cupti.refused_until.load();
+  return call.is_kept_out || (until != 0 && Now() < until);
+}
+
 // What is counted as enabled changes where CUPTI agrees: until then the call itself counts.
 template <typename Bits, typename Function, typename Enable>
 int Switch(const Call<Function>& call, Bits* bits, uint32_t number, bool on, Enable enable) {
   if (!call) return kNotInitialized;
-  // What it has not got is off already.
-  if (call.is_kept_out) return on ? call.Refuse() : kSuccess;
+  if (call.is_of_another) return enable(call);
+  if (on && IsOfRefusedSession(call)) return call.Refuse();
+  if (call.is_kept_out) {
+    // What it has not got is off already, but for kinds of a time before it had buffers.
+    if (bits->Set(number, false)) Keep();
+    return kSuccess;
+  }
   call.Note();
-  const int result = enable(call.original);
-  if (result == kSuccess) bits->Set(number, on);
-  return result;
+  const int result = enable(call);
+  if (result != kSuccess) return result;
+  bits->Set(number, on);
+  if (on) g_programs_cupti.unfetched.store(1);
+  return kSuccess;
 }
 
 using KindFunction = int (*)(uint32_t);
@@ -197,13 +256,38 @@ using TimeFunction = int (*)(uint64_t*);
 using Clock = uint64_t (*)();
 
 int SwitchKind(const Call<KindFunction>& call, uint32_t kind, bool on) {
+  if (!on) g_programs_cupti.refused_until.store(0);  // the end of a session
   return Switch(call, &g_programs_cupti.kinds, kind, on,
-                [kind](KindFunction original) { return original(kind); });
+                [kind](const auto& made) { return made.original(kind); });
 }
 
 int SwitchCall(const Call<ChooseFunction>& call, uint32_t domain, uint32_t id, uint8_t on) {
   return Switch(call, &g_programs_cupti.recorded_calls[domain - kDriverApi], id, on != 0,
-                [=](ChooseFunction original) { return original(id, on); });
+                [=](const auto& made) { return made.original(id, on); });
+}
+
+using Completed = void (*)(void*, uint32_t, uint8_t*, size_t, size_t);
+
+// Buffers were delivered, so far as there were any: what was held of its own goes back.
+void NoteFetched() {
+  tracer::ProgramsCupti& program = g_programs_cupti;
+  if (!program.kinds.Any()) program.unfetched.store(0);
+  uint8_t* held = program.held.exchange(nullptr);
+  void* completed = program.held_completed.load();
+  // Of a function that is not registered any more, it may not be there any more.
+  if (held != nullptr && completed == program.buffer_completed.load())
+    reinterpret_cast<Completed>(completed)(nullptr, 0, held, program.held_size.load(), 0);
+}
+
+// Of its own nothing is there to be delivered in a capture: what was there went to it when that
+// began. By force, ours would be before it is complete.
+template <typename Function, typename Flush>
+int FetchBy(const Call<Function>& call, Flush flush) {
+  if (!call) return kNotInitialized;
+  if (call.is_of_another) return flush(call);
+  const int result = call.is_kept_out ? kSuccess : flush(call);
+  NoteFetched();
+  return result;
 }
 
 // Callbacks of resources come by the capture's subscription, which has them called.
@@ -248,7 +332,9 @@ template <typename Function, typename Enable, typename Note>
 int EnableDomains(const Call<Function>& call, uint32_t enable, void* subscriber, Enable original,
                   Note note) {
   if (!call) return kNotInitialized;
-  if (!IsPrograms(subscriber)) return original(subscriber);
+  if (!call.is_of_another && IsCaptures(call.owner, subscriber) && !IsPrograms(subscriber))
+    return kInvalidParameter;
+  if (call.is_of_another || !IsPrograms(subscriber)) return original(subscriber);
   if (call.is_kept_out && enable != 0) return call.Refuse();
   const int result = call.is_kept_out ? kSuccess : original(g_programs_cupti.subscriber.load());
   if (result == kSuccess) note(enable != 0);
@@ -260,21 +346,30 @@ int EnableDomains(const Call<Function>& call, uint32_t enable, void* subscriber,
 
 uint32_t OwnCuptiCalls() { return t_depth; }
 
+void StartGpuAfterCuptiCall() { t_start_is_due = true; }
+
 }  // namespace gpuprof::inject
 
 using namespace gpuprof::inject;
 
-#define GPUPROF_CALL_AT(type, name, can_come_anytime)                                     \
+#define GPUPROF_CALL(type, name, patience)                                                \
   const Call<type> call(name, __builtin_extract_return_addr(__builtin_return_address(0)), \
-                        can_come_anytime)
-#define GPUPROF_CALL(type, name) GPUPROF_CALL_AT(type, name, false)
-// Called while a buffer is delivered, on a thread of CUPTI's that the change may wait for.
-#define GPUPROF_CALL_ANYTIME(type, name) GPUPROF_CALL_AT(type, name, true)
+                        Patience::patience)
+// And what every one begins with, but for those that say so by what they call.
+#define GPUPROF_BEGIN(type, name, patience, arguments) \
+  GPUPROF_CALL(type, name, patience);                  \
+  if (!call) return kNotInitialized;                   \
+  if (call.is_of_another) return call.original arguments;
+// Of a subscription.
+#define GPUPROF_BEGIN_OF(type, name, arguments)                                              \
+  GPUPROF_BEGIN(type, name, kShort, arguments);                                              \
+  if (!IsPrograms(subscriber)) {                                                             \
+    return IsCaptures(call.owner, subscriber) ? kInvalidParameter : call.original arguments; \
+  }
 // Settings of the whole library: those of the capture hold while it lasts.
 #define GPUPROF_REFUSED_SETTING(type, name, parameters, arguments)                        \
   GPUPROF_EXPORT int name parameters {                                                    \
-    GPUPROF_CALL(type, #name);                                                            \
-    if (!call) return kNotInitialized;                                                    \
+    GPUPROF_BEGIN(type, #name, kShort, arguments);                                        \
     return call.is_kept_out ? kMultipleSubscribersNotSupported : call.original arguments; \
   }
 
@@ -282,8 +377,9 @@ extern "C" {
 
 // Who is refused these may never ask again: they are registered when the capture has ended.
 GPUPROF_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* completed) {
-  GPUPROF_CALL(int (*)(void*, void*), "cuptiActivityRegisterCallbacks");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(int (*)(void*, void*), "cuptiActivityRegisterCallbacks", kShort,
+                (requested, completed));
+  g_programs_cupti.refused_until.store(0);
   const bool is_kept = call.is_kept_out && requested != nullptr && completed != nullptr;
   const int result = is_kept ? kSuccess : call.original(requested, completed);
   if (result != kSuccess) return result;
@@ -295,8 +391,7 @@ GPUPROF_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* complet
 }
 
 GPUPROF_EXPORT int cuptiActivityRegisterTimestampCallback(Clock clock) {
-  GPUPROF_CALL(int (*)(Clock), "cuptiActivityRegisterTimestampCallback");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(int (*)(Clock), "cuptiActivityRegisterTimestampCallback", kShort, (clock));
   const bool is_kept = call.is_kept_out && clock != nullptr;
   const int result = is_kept ? kSuccess : call.original(clock);
   if (result != kSuccess) return result;
@@ -307,61 +402,56 @@ GPUPROF_EXPORT int cuptiActivityRegisterTimestampCallback(Clock clock) {
 }
 
 GPUPROF_EXPORT int cuptiActivityEnable(uint32_t kind) {
-  GPUPROF_CALL(KindFunction, "cuptiActivityEnable");
+  GPUPROF_CALL(KindFunction, "cuptiActivityEnable", kShort);
   return SwitchKind(call, kind, true);
 }
 
 GPUPROF_EXPORT int cuptiActivityEnableAndDump(uint32_t kind) {
-  GPUPROF_CALL(KindFunction, "cuptiActivityEnableAndDump");
+  GPUPROF_CALL(KindFunction, "cuptiActivityEnableAndDump", kShort);
   return SwitchKind(call, kind, true);
 }
 
 GPUPROF_EXPORT int cuptiActivityDisable(uint32_t kind) {
-  GPUPROF_CALL(KindFunction, "cuptiActivityDisable");
+  GPUPROF_CALL(KindFunction, "cuptiActivityDisable", kShort);
   return SwitchKind(call, kind, false);
 }
 
 GPUPROF_EXPORT int cuptiActivityEnableContext(void* context, uint32_t kind) {
-  GPUPROF_CALL(ContextFunction, "cuptiActivityEnableContext");
+  GPUPROF_CALL(ContextFunction, "cuptiActivityEnableContext", kShort);
   return Switch(call, &g_programs_cupti.kinds, kind, true,
-                [&](ContextFunction original) { return original(context, kind); });
+                [&](const auto& made) { return made.original(context, kind); });
 }
 
 // Other contexts may have it yet.
 GPUPROF_EXPORT int cuptiActivityDisableContext(void* context, uint32_t kind) {
-  GPUPROF_CALL(ContextFunction, "cuptiActivityDisableContext");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(ContextFunction, "cuptiActivityDisableContext", kShort, (context, kind));
   return call.is_kept_out ? kSuccess : call.original(context, kind);
 }
 
 GPUPROF_EXPORT int cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable) {
-  GPUPROF_CALL(ChooseFunction, "cuptiActivityEnableRuntimeApi");
+  GPUPROF_CALL(ChooseFunction, "cuptiActivityEnableRuntimeApi", kShort);
   return SwitchCall(call, kRuntimeApi, id, enable);
 }
 
 GPUPROF_EXPORT int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable) {
-  GPUPROF_CALL(ChooseFunction, "cuptiActivityEnableDriverApi");
+  GPUPROF_CALL(ChooseFunction, "cuptiActivityEnableDriverApi", kShort);
   return SwitchCall(call, kDriverApi, id, enable);
 }
 
-// Of its own nothing is there to be delivered: what was there went to it when the capture began.
-// By force, ours would be before it is complete.
 GPUPROF_EXPORT int cuptiActivityFlushAll(uint32_t flags) {
-  GPUPROF_CALL(KindFunction, "cuptiActivityFlushAll");
-  if (!call) return kNotInitialized;
-  return call.is_kept_out ? kSuccess : call.original(flags);
+  GPUPROF_CALL(KindFunction, "cuptiActivityFlushAll", kLong);
+  return FetchBy(call, [=](const auto& made) { return made.original(flags); });
 }
 
 GPUPROF_EXPORT int cuptiActivityFlush(void* context, uint32_t stream, uint32_t flags) {
-  GPUPROF_CALL(FlushFunction, "cuptiActivityFlush");
-  if (!call) return kNotInitialized;
-  return call.is_kept_out ? kSuccess : call.original(context, stream, flags);
+  GPUPROF_CALL(FlushFunction, "cuptiActivityFlush", kLong);
+  return FetchBy(call, [=](const auto& made) { return made.original(context, stream, flags); });
 }
 
 GPUPROF_EXPORT int cuptiActivityGetNumDroppedRecords(void* context, uint32_t stream,
                                                      size_t* dropped) {
-  GPUPROF_CALL_ANYTIME(DroppedFunction, "cuptiActivityGetNumDroppedRecords");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(DroppedFunction, "cuptiActivityGetNumDroppedRecords", kNone,
+                (context, stream, dropped));
   if (!call.is_kept_out) return call.original(context, stream, dropped);
   if (dropped == nullptr) return kInvalidParameter;
   *dropped = 0;
@@ -369,8 +459,7 @@ GPUPROF_EXPORT int cuptiActivityGetNumDroppedRecords(void* context, uint32_t str
 }
 
 GPUPROF_EXPORT int cuptiSetThreadIdType(int type) {
-  GPUPROF_CALL(TypeFunction, "cuptiSetThreadIdType");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(TypeFunction, "cuptiSetThreadIdType", kShort, (type));
   if (!call.is_kept_out) return call.original(type);
   g_programs_cupti.thread_ids.store(static_cast<uint64_t>(type) + 1);
   Keep();
@@ -378,8 +467,7 @@ GPUPROF_EXPORT int cuptiSetThreadIdType(int type) {
 }
 
 GPUPROF_EXPORT int cuptiGetTimestamp(uint64_t* ns) {
-  GPUPROF_CALL_ANYTIME(TimeFunction, "cuptiGetTimestamp");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(TimeFunction, "cuptiGetTimestamp", kNone, (ns));
   const bool is_programs = call.owner == CuptiOwner::kProgram;
   const Clock clock = is_programs ? nullptr : g_programs_cupti.clock.load();
   if (clock == nullptr || ns == nullptr) return call.original(ns);
@@ -387,9 +475,16 @@ GPUPROF_EXPORT int cuptiGetTimestamp(uint64_t* ns) {
   return kSuccess;
 }
 
+GPUPROF_EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable) {
+  GPUPROF_BEGIN(ByteFunction, "cuptiActivityEnableAllSyncRecords", kShort, (enable));
+  if (call.is_kept_out) return kMultipleSubscribersNotSupported;
+  const int result = call.original(enable);
+  if (result == kSuccess) g_programs_cupti.all_sync_records.store(1 + (enable != 0));
+  return result;
+}
+
 GPUPROF_REFUSED_SETTING(AttributeFunction, cuptiActivitySetAttribute,
                         (int attribute, size_t* size, void* value), (attribute, size, value))
-GPUPROF_REFUSED_SETTING(ByteFunction, cuptiActivityEnableAllSyncRecords, (uint8_t enable), (enable))
 GPUPROF_REFUSED_SETTING(ByteFunction, cuptiActivityEnableCudaEventDeviceTimestamps,
                         (uint8_t enable), (enable))
 GPUPROF_REFUSED_SETTING(ContextFunction, cuptiActivityConfigureUnifiedMemoryCounter,
@@ -399,8 +494,7 @@ GPUPROF_REFUSED_SETTING(ContextFunction, cuptiActivityConfigureUnifiedMemoryCoun
 // in a process's life, as it is first used, and keeps that): it gets a subscription in name, and in
 // fact when the capture ends.
 GPUPROF_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user) {
-  GPUPROF_CALL(SubscribeFunction, "cuptiSubscribe");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(SubscribeFunction, "cuptiSubscribe", kShort, (subscriber, callback, user));
   call.Note();
   if (subscriber != nullptr && call.is_kept_out && g_programs_cupti.has_subscribed.load() == 0) {
     *subscriber = &g_programs_cupti;
@@ -414,9 +508,7 @@ GPUPROF_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user)
 }
 
 GPUPROF_EXPORT int cuptiUnsubscribe(void* subscriber) {
-  GPUPROF_CALL(PointerFunction, "cuptiUnsubscribe");
-  if (!call) return kNotInitialized;
-  if (!IsPrograms(subscriber)) return call.original(subscriber);
+  GPUPROF_BEGIN_OF(PointerFunction, "cuptiUnsubscribe", (subscriber));
   void* known = call.is_kept_out ? nullptr : g_programs_cupti.subscriber.load();
   const int result = known != nullptr ? call.original(known) : kSuccess;
   if (result == kSuccess) ForgetSubscription();
@@ -426,9 +518,7 @@ GPUPROF_EXPORT int cuptiUnsubscribe(void* subscriber) {
 
 GPUPROF_EXPORT int cuptiEnableCallback(uint32_t enable, void* subscriber, uint32_t domain,
                                        uint32_t id) {
-  GPUPROF_CALL(CallbackFunction, "cuptiEnableCallback");
-  if (!call) return kNotInitialized;
-  if (!IsPrograms(subscriber)) return call.original(enable, subscriber, domain, id);
+  GPUPROF_BEGIN_OF(CallbackFunction, "cuptiEnableCallback", (enable, subscriber, domain, id));
   if (call.is_kept_out) return KeepCallback(call, enable, domain, id);
   const int result = call.original(enable, g_programs_cupti.subscriber.load(), domain, id);
   if (result == kSuccess) NoteCallback(enable, domain, id);
@@ -437,9 +527,7 @@ GPUPROF_EXPORT int cuptiEnableCallback(uint32_t enable, void* subscriber, uint32
 
 GPUPROF_EXPORT int cuptiGetCallbackState(uint32_t* enabled, void* subscriber, uint32_t domain,
                                          uint32_t id) {
-  GPUPROF_CALL(StateFunction, "cuptiGetCallbackState");
-  if (!call) return kNotInitialized;
-  if (!IsPrograms(subscriber)) return call.original(enabled, subscriber, domain, id);
+  GPUPROF_BEGIN_OF(StateFunction, "cuptiGetCallbackState", (enabled, subscriber, domain, id));
   if (!call.is_kept_out)
     return call.original(enabled, g_programs_cupti.subscriber.load(), domain, id);
   if (enabled == nullptr) return kInvalidParameter;
@@ -448,14 +536,14 @@ GPUPROF_EXPORT int cuptiGetCallbackState(uint32_t* enabled, void* subscriber, ui
 }
 
 GPUPROF_EXPORT int cuptiEnableDomain(uint32_t enable, void* subscriber, uint32_t domain) {
-  GPUPROF_CALL(DomainFunction, "cuptiEnableDomain");
+  GPUPROF_CALL(DomainFunction, "cuptiEnableDomain", kShort);
   return EnableDomains(
       call, enable, subscriber, [&](void* known) { return call.original(enable, known, domain); },
       [domain](bool on) { NoteDomain(on, domain); });
 }
 
 GPUPROF_EXPORT int cuptiEnableAllDomains(uint32_t enable, void* subscriber) {
-  GPUPROF_CALL(DomainsFunction, "cuptiEnableAllDomains");
+  GPUPROF_CALL(DomainsFunction, "cuptiEnableAllDomains", kShort);
   return EnableDomains(
       call, enable, subscriber, [&](void* known) { return call.original(enable, known); },
       NoteDomains);
@@ -463,8 +551,7 @@ GPUPROF_EXPORT int cuptiEnableAllDomains(uint32_t enable, void* subscriber) {
 
 // It would end the capture's part in CUPTI.
 GPUPROF_EXPORT int cuptiFinalize(void) {
-  GPUPROF_CALL(int (*)(), "cuptiFinalize");
-  if (!call) return kNotInitialized;
+  GPUPROF_BEGIN(int (*)(), "cuptiFinalize", kShort, ());
   if (call.is_kept_out) return kMultipleSubscribersNotSupported;
   const int result = call.original();
   if (result == kSuccess) ForgetAll();

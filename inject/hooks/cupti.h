@@ -16,5 +16,10 @@ extern tracer::ProgramsCupti g_programs_cupti;
 
 // Of the calling thread, under way.
 uint32_t OwnCuptiCalls();
+inline bool IsInCuptiCall() { return OwnCuptiCalls() != 0; }
+
+// StartGpu (inject/lifecycle.h) once the calling thread has come out of them: in their midst CUPTI
+// would be half the program's and half a capture's.
+void StartGpuAfterCuptiCall();
 
 }  // namespace gpuprof::inject

@@ -327,6 +327,23 @@ def test_who_follows_calls_keeps_its_subscription(profiler):
     assert "(linked_profiler-13.so) holds CUPTI" in line
 
 
+def test_a_session_that_begins_as_a_capture_ends_has_all_of_its_kinds_or_none(profiler):
+    """It turns them on one by one, and goes on where one is refused: kernels without copies would pass for a program without copies."""
+    memcpy, kernel = 1, 10
+    program = profiler("linked", "13.0")
+    program.switch("start")
+    assert program.ask("buffers") == "buffers 0"
+    assert program.ask(f"kind {memcpy}") == "kind 39"
+    program.switch("stop")
+    assert program.ask(f"kind {kernel}") == "kind 39"
+    assert program.ask("launch 5") == "launched 5"
+    assert program.ask("end") == "ended 0"
+    assert program.ask(f"kind {kernel}") == "kind 0", "of another session"
+    program.ask("end")
+    profile(program, 5)
+    program.whole()
+
+
 @pytest.mark.parametrize("way", ["linked", "linked_once"])
 def test_sessions_beside_beginning_and_ending_captures_are_whole_or_refused(profiler, way):
     """As fast as both go, so that calls of the one meet each step of the other."""
@@ -362,6 +379,97 @@ def test_what_a_profiler_has_not_fetched_yet_is_its_own(profiler, release, scrip
     program.switch("stop")
     trace, _, _ = program.whole()
     assert rounds(trace.kernel_rows()) == {3: 5} and trace.lost == 0, trace.losses
+
+
+@pytest.mark.parametrize("release, script", LINKED_WAYS)
+def test_what_it_fetches_after_a_capture_is_all_there(profiler, release, script):
+    """It asks for nothing where it believes that no buffer of its own is outside; the capture's beginning had all of them delivered."""
+    program = profiler("linked", release, script)
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 10") == "launched 10"
+    assert program.ask("pause") == "pause 0"
+    for _ in range(2):
+        program.switch("start")
+        assert program.ask("launch 5") == "launched 5"
+        program.switch("stop")
+    assert program.ask("end") == "ended 10"
+    profile(program, 20)
+    trace, _, _ = program.whole()
+    assert rounds(trace.kernel_rows()) == {3: 5, 4: 5} and trace.lost == 0, trace.losses
+
+
+@pytest.mark.parametrize("release, script", LINKED_WAYS)
+def test_kinds_that_it_has_turned_on_before_it_has_buffers(profiler, release, script):
+    """As CUPTI's own samples do: they are of no use yet, on again after a capture, and no obstacle to the next."""
+    program = profiler("linked", release, script)
+    assert program.ask("early") == "early 0"
+    program.switch("start")
+    assert program.ask("launch 5") == "launched 5"
+    program.switch("stop")
+    assert program.ask("buffers") == "buffers 0"
+    assert program.ask("launch 10") == "launched 10"
+    assert program.ask("end") == "ended 10"
+    program.switch("start")
+    assert program.ask("launch 15") == "launched 15"
+    program.switch("stop")
+    trace, _, _ = program.whole()
+    assert rounds(trace.kernel_rows()) == {2: 5, 4: 15} and trace.lost == 0, trace.losses
+
+
+def test_a_subscription_that_is_over_is_not_the_captures(profiler):
+    """Its handle may be the same."""
+    program = profiler("linked_once", "13.0")
+    profile(program, 10)
+    assert program.ask("leave") == "left 0"
+    program.switch("start")
+    assert program.ask("launch 5") == "launched 5"
+    assert program.ask("leave") != "left 0"
+    assert program.ask("follow 1") != "follow 0"
+    assert program.ask("launch 5") == "launched 5"
+    program.switch("stop")
+    trace, _, _ = program.whole()
+    assert rounds(trace.kernel_rows()) == {3: 5, 4: 5} and trace.lost == 0, trace.losses
+
+
+def test_functions_called_from_one_place_are_not_mixed_up(profiler):
+    """A wrapper that ends with its call returns to whoever called the wrapper."""
+    program = profiler("linked", "13.0")
+    profile(program, 10)
+    assert program.ask("dropped") == "dropped 0"
+    assert program.ask("finalize") == "finalize 0"
+    assert program.ask("buffers") == "buffers 0"
+    assert program.ask("early") == "early 0"
+    assert program.ask("launch 5") == "launched 5"
+    assert program.ask("end") == "ended 5"
+    program.whole()
+
+
+@pytest.mark.parametrize("release", PERSONALITIES)
+def test_cuda_that_begins_within_a_call_of_the_programs(session, tmp_path, release):
+    """The driver calls gpuprof then in the midst of what the program asks of CUPTI: who has CUPTI is decided after that."""
+    truth = tmp_path / "truth.json"
+    program = session([DOUBLES / "programs" / "own_profiler", "linked_first"], env=environment_of(truth, personality=release))
+    assert program.line() == "ready"
+
+    def ask(text):
+        program.tell(text + "\n")
+        return program.line()
+
+    assert ask("begin") == "began 39", "that call turned no kind on yet, and so the capture was first"
+    assert ask("launch 10") == "launched 10"
+    assert ask("end") == "ended 0"
+    outcome = program.finish()
+    assert outcome.status == 0, outcome.err.decode()
+    found = Truth(truth)
+    assert found.of("violation") == []
+    (trace,) = read_bundle(outcome.bundle)
+    assert trace.lost == 0, trace.losses
+    kernels = trace.kernel_rows()
+    (first, last) = (min(row[-2] for row in found.kernels()), max(row[-1] for row in found.kernels()))
+    assert len(kernels) == 10
+    slack = 1_000_000  # of a clock that was registered a moment ago
+    assert all(first - slack <= row[-2] <= row[-1] <= last + slack for row in kernels), "on its usual clock"
+    assert outcome.words.count(REFUSED) == 1
 
 
 def test_who_wants_no_callbacks_any_more_gets_none(profiler):

@@ -17,6 +17,7 @@ namespace {
 
 constexpr uint32_t kNamed = 2;
 constexpr uint32_t kResources = 128;
+constexpr uint32_t kKinds = 128;
 // Of a call of the program's, which may deliver its buffers.
 constexpr uint64_t kCallLimit = 1'000'000'000;
 // Of one that only has something kept.
@@ -26,7 +27,7 @@ constexpr uint64_t kKeepingLimit = 10'000'000;
 uint64_t WallClock() { return proto::ReadClockNs(CLOCK_REALTIME); }
 
 // Without buffers nothing of its records can be lost: a library may be loaded early by enabling a
-// kind.
+// kind. Such kinds are off during the capture.
 bool IsBusy(const ProgramsCupti& program) {
   const bool follows = program.called_back[0].Any() || program.called_back[1].Any() ||
                        program.others.Any() || program.domains.Any();
@@ -66,6 +67,28 @@ bool IsThere(const void* function) {
   return function != nullptr && dladdr(function, &info) != 0;
 }
 
+bool SomebodyRecords(const Functions& functions) {
+  uint32_t kinds = 0;
+  return functions.get_enabled_kinds != nullptr &&
+         functions.get_enabled_kinds(nullptr, nullptr, nullptr, &kinds) == kSuccess && kinds != 0;
+}
+
+// Has what the program has recorded delivered, and holds a buffer of its own for it
+// (ProgramsCupti). Inside, calls of the program's may come.
+void Deliver(ProgramsCupti* program, const Functions& functions) {
+  void* completed = program->buffer_completed.load();
+  const auto requested = reinterpret_cast<BufferRequested>(program->buffer_requested.load());
+  if (!IsThere(reinterpret_cast<void*>(requested)) || !IsThere(completed)) return;
+  functions.flush_all(kFlushForced);
+  if (program->unfetched.load() == 0 || program->held.load() != nullptr) return;
+  uint8_t* buffer = nullptr;
+  size_t size = 0, most_records = 0;
+  requested(&buffer, &size, &most_records);
+  program->held_size.store(size);
+  program->held_completed.store(completed);
+  program->held.store(buffer);
+}
+
 void CopyName(const ProgramsCupti& program, char* holder) {
   if (program.is_named.load(std::memory_order_acquire) == kNamed)
     memcpy(holder, program.name, sizeof(program.name));
@@ -84,22 +107,32 @@ bool ProgramsProfiler::KeepOut(ProgramsCupti* program, const Functions& function
     return false;
   }
   program_ = program;
-  const uint64_t kept = program->kept.load();
+  has_taken_ = has_turned_off_ = false;
+  kept_ = program->kept.load();
   BeginChange();
   if (!AwaitCalls(*program, kCallLimit) || IsBusy(*program)) {
-    Open(functions, kept);
+    Open(functions);
     CopyName(*program, holder);
     return false;
   }
+  TurnOffKinds(functions);
   // It may have turned its kinds off, and not have asked for what was recorded: that is its own.
-  if (program->buffer_requested.load() != nullptr) functions.flush_all(kFlushForced);
+  if (program->buffer_requested.load() != nullptr && !SomebodyRecords(functions))
+    Deliver(program, functions);
   if (void* handle = program->subscriber.exchange(nullptr); handle != nullptr)
     functions.unsubscribe(handle);
   program->owner.store(CuptiOwner::kCapture);
   return true;
 }
 
+void ProgramsProfiler::TurnOffKinds(const Functions& functions) {
+  has_turned_off_ = true;
+  for (uint32_t kind = 0; kind < kKinds; ++kind)
+    if (program_->kinds.Has(kind)) functions.disable(kind);
+}
+
 void ProgramsProfiler::TakeCallbacks(SubscriberHandle ours, const Functions& functions) {
+  has_taken_ = true;
   if (program_ == nullptr) return;
   program_->our_subscriber.store(ours);
   EnableWanted(*program_, ours, functions);
@@ -123,13 +156,21 @@ void ProgramsProfiler::Restore(const Functions& functions) {
   void* theirs = program_->subscriber.load();
   if (program_->has_subscribed.load() == 0) {
     if (theirs != nullptr) functions.unsubscribe(program_->subscriber.exchange(nullptr));
-  } else if (IsThere(program_->callback.load())) {
+  } else if (program_->callback.load() == nullptr || IsThere(program_->callback.load())) {
     const auto callback = reinterpret_cast<Callback>(program_->callback.load());
     if (theirs == nullptr &&
         functions.subscribe(&theirs, callback, program_->user.load()) == kSuccess)
       program_->subscriber.store(theirs);
     if (theirs != nullptr) EnableWanted(*program_, theirs, functions);
   }
+  RestoreSettings(functions);
+  for (uint32_t kind = 0; has_turned_off_ && kind < kKinds; ++kind)
+    if (program_->kinds.Has(kind)) functions.enable(kind);
+}
+
+// Where the capture came to nothing they are as they were, and may have become somebody else's.
+void ProgramsProfiler::RestoreSettings(const Functions& functions) {
+  if (!has_taken_ && program_->kept.load() == kept_) return;
   uint64_t (*clock)() = program_->clock.load();
   if (functions.register_clock != nullptr && IsThere(reinterpret_cast<void*>(clock)))
     functions.register_clock(clock);
@@ -144,20 +185,21 @@ void ProgramsProfiler::Restore(const Functions& functions) {
 }
 
 void ProgramsProfiler::BeginChange() {
+  program_->waited_in_vain.store(0);
   program_->changer.store(static_cast<int32_t>(syscall(SYS_gettid)));
   program_->owner.store(CuptiOwner::kChanging);
 }
 
 // A call that could not wait any longer may have set something to be kept since: once more then.
 // Nothing of that is wrong twice, as long as the program cannot have begun to record.
-void ProgramsProfiler::Open(const Functions& functions, uint64_t kept) {
+void ProgramsProfiler::Open(const Functions& functions) {
   constexpr int kMostRounds = 3;
   for (int round = 0; round < kMostRounds; ++round) {
     AwaitCalls(*program_, kKeepingLimit);
     const uint64_t now = program_->kept.load();
-    if (now == kept) break;
-    kept = now;
+    if (now == kept_) break;
     Restore(functions);
+    kept_ = now;
   }
   program_->owner.store(CuptiOwner::kProgram);
   program_ = nullptr;
@@ -170,7 +212,13 @@ void ProgramsProfiler::LetIn(const Functions& functions) {
   AwaitCalls(*program_, kCallLimit);
   const uint64_t kept = program_->kept.load();
   Restore(functions);
-  Open(functions, kept);
+  kept_ = kept;
+  Open(functions);
+}
+
+uint8_t ProgramsProfiler::AllSyncRecords() const {
+  const uint32_t set = program_ != nullptr ? program_->all_sync_records.load() : 0;
+  return static_cast<uint8_t>(set == 1 ? 0 : 1);
 }
 
 void Forward(const ProgramsCupti& program, uint32_t id, const void* data) {

@@ -27,19 +27,25 @@ class ProgramsProfiler {
   void ReplaceClock(const Functions& functions);
   // The time of records since then; 0: it is CUPTI's.
   uint64_t Time() const;
+  // What it has last asked for, or CUPTI's default.
+  uint8_t AllSyncRecords() const;
   // Before the capture's subscription is given up.
   void LeaveCallbacks();
   // With nothing of ours enabled or subscribed any more.
   void LetIn(const Functions& functions);
 
  private:
-  // The program's calls wait until Open, or until CUPTI is the capture's. `kept`: ProgramsCupti's,
-  // as it was restored.
+  // The program's calls wait until Open, or until CUPTI is the capture's.
   void BeginChange();
-  void Open(const Functions& functions, uint64_t kept);
+  void Open(const Functions& functions);
+  void TurnOffKinds(const Functions& functions);
   void Restore(const Functions& functions);
+  void RestoreSettings(const Functions& functions);
 
   ProgramsCupti* program_ = nullptr;  // null: it uses another libcupti, or there is no capture
+  uint64_t kept_ = 0;  // ProgramsCupti's, as it was when all was as the program wants it
+  bool has_turned_off_ = false;
+  bool has_taken_ = false;  // CUPTI has our buffers
   bool has_replaced_clock_ = false;
 };
 

@@ -142,7 +142,7 @@ void Subscriber::Unsubscribe() {
   programs_profiler_.LeaveCallbacks();
   reader_.store(nullptr);
   if (has_old_thread_ids_) functions_->set_thread_id_type(old_thread_ids_);
-  if (left_out_queries_) functions_->enable_all_sync_records(1);
+  if (left_out_queries_) functions_->enable_all_sync_records(programs_profiler_.AllSyncRecords());
   has_old_thread_ids_ = left_out_queries_ = false;
   functions_->unsubscribe(handle_);
   handle_ = nullptr;

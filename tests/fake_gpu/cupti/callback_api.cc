@@ -41,6 +41,17 @@ CUpti_SubscriberHandle Holder() {
   return holder;
 }
 
+// Never freed: a callback may still be under way when it goes. Of those without a name there is one
+// at a time, and all have the same handle.
+CUpti_SubscriberHandle HandleFor(const char* name) {
+  static CUpti_Subscriber_st* const unnamed = new CUpti_Subscriber_st{.name = "CUPTI"};
+  if (name == nullptr) return unnamed;
+  auto* subscriber = new CUpti_Subscriber_st;
+  // The library puts its own name before the tool's.
+  snprintf(subscriber->name, sizeof subscriber->name, "CUPTI for %s", name);
+  return subscriber;
+}
+
 CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callback, void* data,
                       const char* name, bool several) {
   static std::mutex* const mutex = new std::mutex;
@@ -52,14 +63,10 @@ CUptiResult Subscribe(CUpti_SubscriberHandle* handle, CUpti_CallbackFunc callbac
   size_t number = 0;
   fake_gpu_cupti::Client* client = FreeClient(&number);
   if (client == nullptr) return CUPTI_ERROR_MAX_LIMIT_REACHED;
-  // Never freed: a callback may still be under way when it goes.
-  auto* subscriber = new CUpti_Subscriber_st;
-  subscriber->callback = callback;
-  subscriber->data = data;
-  subscriber->client = number;
-  // The library puts its own name before the tool's.
-  snprintf(subscriber->name, sizeof subscriber->name, "%s%s",
-           name != nullptr ? "CUPTI for " : "CUPTI", name != nullptr ? name : "");
+  CUpti_SubscriberHandle subscriber = HandleFor(name);
+  subscriber->callback.store(callback);
+  subscriber->data.store(data);
+  subscriber->client.store(number);
   state.several.store(several);
   if (several) client->all_sync_records.store(false);
   client->subscriber.store(subscriber);

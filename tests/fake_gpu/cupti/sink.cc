@@ -241,11 +241,12 @@ void CuptiSink::CallBackOf(fake_gpu::Call* call, uint32_t site) {
   static_assert(std::size(decltype(call->subscriber_data){}) == kMostClients);
   EachClient([&](const Client& client, size_t i) {
     CUpti_SubscriberHandle subscriber = client.subscriber.load(std::memory_order_acquire);
-    if (subscriber == nullptr || subscriber->callback == nullptr) return;
+    if (subscriber == nullptr) return;
+    const CUpti_CallbackFunc callback = subscriber->callback.load();
+    if (callback == nullptr) return;
     if (!client.called_back[domain][call->cbid % kMostIds].load(std::memory_order_relaxed)) return;
     data.correlationData = &call->subscriber_data[i];
-    subscriber->callback(subscriber->data, static_cast<CUpti_CallbackDomain>(domain), call->cbid,
-                         &data);
+    callback(subscriber->data.load(), static_cast<CUpti_CallbackDomain>(domain), call->cbid, &data);
   });
 }
 

@@ -85,9 +85,11 @@ void UpdateWants() {
 void CallBack(uint32_t domain, uint32_t id, const void* data) {
   EachClient([&](const Client& client, size_t) {
     CUpti_SubscriberHandle subscriber = client.subscriber.load(std::memory_order_acquire);
-    if (subscriber == nullptr || subscriber->callback == nullptr) return;
+    if (subscriber == nullptr) return;
+    const CUpti_CallbackFunc callback = subscriber->callback.load();
+    if (callback == nullptr) return;
     if (!client.called_back[domain][id % kMostIds].load(std::memory_order_relaxed)) return;
-    subscriber->callback(subscriber->data, static_cast<CUpti_CallbackDomain>(domain), id, data);
+    callback(subscriber->data.load(), static_cast<CUpti_CallbackDomain>(domain), id, data);
   });
 }
 

@@ -13,10 +13,10 @@
 #include "tests/fake_gpu/device/sink.h"
 
 struct CUpti_Subscriber_st {
-  CUpti_CallbackFunc callback = nullptr;
-  void* data = nullptr;
+  std::atomic<CUpti_CallbackFunc> callback{nullptr};
+  std::atomic<void*> data{nullptr};
   char name[64] = {};
-  size_t client = 0;
+  std::atomic<size_t> client{0};
 };
 
 namespace fake_gpu_cupti {

@@ -15,13 +15,27 @@ enum { kBytes = 1 << 20, kMost = 4096 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static uint8_t* given[kMost];
-static int kernels, foreign;
+static int outside, kernels, foreign;
 static uint64_t first_ticks;
 static CUpti_SubscriberHandle subscriber;
 static int has_tried, subscribed, contexts;
 
+static const CUpti_ActivityKind kinds[] = {CUPTI_ACTIVITY_KIND_MEMCPY, CUPTI_ACTIVITY_KIND_MEMSET,
+                                           CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL};
+enum { kKinds = sizeof kinds / sizeof kinds[0] };
+
+// What its clock begins with, as one that reads the GPU's does: within a call of CUPTI's, then.
+static void (*start_cuda)(void);
+__attribute__((visibility("default"))) int StartCudaBy(void (*start)(void)) {
+  start_cuda = start;
+  return 0;
+}
+
 // Ticks of a quarter of a nanosecond, since the machine began.
 static uint64_t Ticks(void) {
+  void (*start)(void) = start_cuda;
+  start_cuda = NULL;
+  if (start != NULL) start();
   struct timespec now;
   clock_gettime(CLOCK_MONOTONIC, &now);
   return 4 * ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec);
@@ -32,6 +46,7 @@ static void Requested(uint8_t** buffer, size_t* size, size_t* records) {
   for (int i = 0; i < kMost; ++i) {
     if (given[i] != NULL) continue;
     *buffer = given[i] = malloc(kBytes);
+    ++outside;
     break;
   }
   pthread_mutex_unlock(&mutex);
@@ -48,6 +63,7 @@ static void Completed(CUcontext context, uint32_t stream, uint8_t* buffer, size_
     ++foreign;
   } else {
     given[place] = NULL;
+    --outside;
     CUpti_Activity* record = NULL;
     while (cuptiActivityGetNextRecord(buffer, valid, &record) == CUPTI_SUCCESS) {
       if (record->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL) continue;
@@ -76,12 +92,28 @@ __attribute__((visibility("default"))) int Begin(int subscribes) {
   if (subscribes && !has_tried) subscribed = Subscribe();
   has_tried = 1;
   if (subscribed != 0) return subscribed;
+  cuptiActivityRegisterTimestampCallback(Ticks);
+  first_ticks = Ticks();
+  // As there, what fails is told and nothing else: the rest is asked for all the same.
+  int result = (int)cuptiActivityRegisterCallbacks(Requested, Completed);
+  for (int i = 0; i < kKinds; ++i) {
+    const CUptiResult enabled = cuptiActivityEnable(kinds[i]);
+    if (result == 0) result = (int)enabled;
+  }
+  return result;
+}
+
+// Before it has any buffers, and they in turn.
+__attribute__((visibility("default"))) int Early(void) {
   first_ticks = Ticks();
   cuptiActivityRegisterTimestampCallback(Ticks);
-  // As there, what fails is told and nothing else.
-  const CUptiResult registered = cuptiActivityRegisterCallbacks(Requested, Completed);
-  const CUptiResult enabled = cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-  return registered != CUPTI_SUCCESS ? (int)registered : (int)enabled;
+  return (int)cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+}
+__attribute__((visibility("default"))) int Kind(int kind) {
+  return (int)cuptiActivityEnable((CUpti_ActivityKind)kind);
+}
+__attribute__((visibility("default"))) int Buffers(void) {
+  return (int)cuptiActivityRegisterCallbacks(Requested, Completed);
 }
 
 // That it was called back for.
@@ -95,7 +127,12 @@ __attribute__((visibility("default"))) int Follow(int enable) {
 
 // What is in its buffers stays there.
 __attribute__((visibility("default"))) int Pause(void) {
-  return cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  int result = 0;
+  for (int i = 0; i < kKinds; ++i) {
+    const CUptiResult disabled = cuptiActivityDisable(kinds[i]);
+    if (result == 0) result = (int)disabled;
+  }
+  return result;
 }
 __attribute__((visibility("default"))) int Quiet(void) {
   return cuptiEnableDomain(0, subscriber, CUPTI_CB_DOMAIN_RESOURCE);
@@ -109,7 +146,12 @@ __attribute__((visibility("default"))) int Finalize(void) { return cuptiFinalize
 
 // Kernels within its time, by its clock; negative: it was given what is not its own.
 __attribute__((visibility("default"))) int End(void) {
-  cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+  Pause();
+  // With no buffer outside there is nothing to be had, it takes for granted.
+  pthread_mutex_lock(&mutex);
+  const int has_any = outside != 0;
+  pthread_mutex_unlock(&mutex);
+  if (!has_any) return 0;
   cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
   pthread_mutex_lock(&mutex);
   const int found = foreign != 0 ? -foreign : kernels;

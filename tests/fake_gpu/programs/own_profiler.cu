@@ -2,10 +2,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A program that profiles itself through CUPTI, as a framework does: own_profiler
-// v1|v2|unsubscribed|linked|linked_once (of the last three the first two subscribe to nothing, as
+// v1|v2|unsubscribed|linked|linked_once|linked_first (of the last three the first two subscribe to nothing, as
 // torch.profiler of late: by functions that dlsym found, or by a library that is linked to CUPTI,
-// linked_profiler.c; the third is that library and subscribes once for all). Reads from stdin, and
-// answers each line with one:
+// linked_profiler.c; the third is that library and subscribes once for all; linked_first begins with
+// CUDA as its clock is registered). Reads from stdin, and answers each line with one:
 //   launch N    N kernels, waited for                   launched N
 //   begin       subscribes and records kernels          began RESULT ("CUPTI for ..." where told)
 //   end         lets go of it                           ended KERNELS, as many as it has got
@@ -13,6 +13,9 @@
 //   follow 1|0  wants callbacks of the runtime's calls  follow RESULT
 //   leave       lets go of its subscription             left RESULT
 //   pause       turns its kinds off                     pause RESULT
+//   early       turns a kind on without buffers         early RESULT
+//   kind N      turns one on                            kind RESULT
+//   buffers     registers them                          buffers RESULT
 //   quiet       wants no callbacks of resources         quiet RESULT
 //   dropped     asks how many records were dropped      dropped COUNT
 //   finalize    ends CUPTI                              finalize RESULT
@@ -157,7 +160,7 @@ static void RunSessions(int milliseconds, bool once) {
 
 int main(int argc, char** argv) {
   const bool once = argc > 1 && strcmp(argv[1], "linked_once") == 0;
-  const bool linked = once || (argc > 1 && strcmp(argv[1], "linked") == 0);
+  const bool linked = argc > 1 && strncmp(argv[1], "linked", 6) == 0;
   second = argc > 1 && strcmp(argv[1], "v2") == 0;
   subscribes = argc < 2 || strcmp(argv[1], "unsubscribed") != 0;
   for (const char* name : {"libcupti.so.11.8", "libcupti.so.12", "libcupti.so.13"}) {
@@ -165,8 +168,12 @@ int main(int argc, char** argv) {
   }
   if (linked) library = LoadLinked(argv[0]);
   if (library == nullptr) return 4;
-  Work<<<1, 32>>>();
-  CHECK(cudaDeviceSynchronize());
+  if (argc > 1 && strcmp(argv[1], "linked_first") == 0) {
+    Find<int (*)(void (*)())>("StartCudaBy")([] { CHECK(cudaFree(nullptr)); });
+  } else {
+    Work<<<1, 32>>>();
+    CHECK(cudaDeviceSynchronize());
+  }
   printf("ready\n");
   fflush(stdout);
   char line[100];
@@ -198,6 +205,8 @@ int main(int argc, char** argv) {
       printf("reset %d\n", Find<int (*)()>("Contexts")());
     } else if (strncmp(line, "follow ", 7) == 0) {
       printf("follow %d\n", Find<int (*)(int)>("Follow")(atoi(line + 7)));
+    } else if (strncmp(line, "kind ", 5) == 0) {
+      printf("kind %d\n", Find<int (*)(int)>("Kind")(atoi(line + 5)));
     } else if (strncmp(line, "leave", 5) == 0) {
       printf("left %d\n", Find<int (*)()>("Leave")());
     } else if (strncmp(line, "stub", 4) == 0) {
@@ -206,8 +215,9 @@ int main(int argc, char** argv) {
       printf("stub %d\n", Find<int (*)()>("Flush")());
       library = linked_one;
     }
-    for (const auto& [command, function] : {std::pair{"pause", "Pause"}, {"quiet", "Quiet"},
-                                            {"dropped", "Dropped"}, {"finalize", "Finalize"}}) {
+    for (const auto& [command, function] : 
+         {std::pair{"pause", "Pause"}, {"quiet", "Quiet"}, {"dropped", "Dropped"},
+          {"finalize", "Finalize"}, {"early", "Early"}, {"buffers", "Buffers"}}) {
       if (strncmp(line, command, strlen(command)) == 0)
         printf("%s %d\n", command, Find<int (*)()>(function)());
     }
