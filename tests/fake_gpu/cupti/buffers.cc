@@ -192,10 +192,31 @@ uint32_t KindOf(const Piece& piece) {
   return static_cast<const CUpti_Activity*>(piece.record)->kind;
 }
 
-bool Write(Writer& writer, Slot* slot, const Piece* pieces, size_t count, uint64_t end) {
+bool IsCall(uint32_t kind) {
+  return kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
+}
+
+bool Wants(const Client& client, const Piece& piece) {
+  const uint32_t kind = KindOf(piece);
+  if (IsCall(kind)) {
+    const auto* call = static_cast<const CUpti_ActivityAPI*>(piece.record);
+    const size_t domain = kind == CUPTI_ACTIVITY_KIND_DRIVER ? 1 : 2;
+    return client.recorded[domain][call->cbid % kMostIds].load(std::memory_order_relaxed);
+  }
+  if (!Enabled(client, kind)) return false;
+  if (kind != CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) return true;
+  // Of questions that were answered with "not ready" there are records for those who want them.
+  const auto* sync = static_cast<const CUpti_ActivitySynchronization2*>(piece.record);
+  return sync->returnValue == 0 || client.all_sync_records.load(std::memory_order_relaxed);
+}
+
+// Nothing is written of a kind that was turned off meanwhile: a flush after that has everything.
+bool Write(size_t client, Writer& writer, Slot* slot, const Piece* pieces, size_t count,
+           uint64_t end) {
   size_t needed = 0;
   for (size_t i = 0; i < count; ++i) needed += SizeOf(KindOf(pieces[i]));
   const std::lock_guard lock(slot->mutex);
+  if (!Wants(TheState().clients[client], pieces[count - 1])) return true;
   Buffer& buffer = slot->buffer;
   const bool full = buffer.used + needed > buffer.size ||
                     (buffer.most_records != 0 && buffer.records + count > buffer.most_records);
@@ -225,30 +246,12 @@ void AppendTo(size_t client, const Piece* pieces, size_t count, bool device, uin
       return;
     }
   }
-  if (Write(writer, SlotFor(client, device), pieces, count, end)) [[likely]]
+  if (Write(client, writer, SlotFor(client, device), pieces, count, end)) [[likely]]
     return;
   for (size_t i = 0; i < count; ++i) CountDrop(writer, KindOf(pieces[i]));
   CUpti_StateData data{};
   data.notification = {CUPTI_ERROR_OUT_OF_MEMORY, "no activity buffer: records are dropped"};
   CallBack(CUPTI_CB_DOMAIN_STATE, CUPTI_CBID_STATE_WARNING, &data);
-}
-
-bool IsCall(uint32_t kind) {
-  return kind == CUPTI_ACTIVITY_KIND_DRIVER || kind == CUPTI_ACTIVITY_KIND_RUNTIME;
-}
-
-bool Wants(const Client& client, const Piece& piece) {
-  const uint32_t kind = KindOf(piece);
-  if (IsCall(kind)) {
-    const auto* call = static_cast<const CUpti_ActivityAPI*>(piece.record);
-    const size_t domain = kind == CUPTI_ACTIVITY_KIND_DRIVER ? 1 : 2;
-    return client.recorded[domain][call->cbid % kMostIds].load(std::memory_order_relaxed);
-  }
-  if (!Enabled(client, kind)) return false;
-  if (kind != CUPTI_ACTIVITY_KIND_SYNCHRONIZATION) return true;
-  // Of questions that were answered with "not ready" there are records for those who want them.
-  const auto* sync = static_cast<const CUpti_ActivitySynchronization2*>(piece.record);
-  return sync->returnValue == 0 || client.all_sync_records.load(std::memory_order_relaxed);
 }
 
 void AppendAll(const Piece* pieces, size_t count, bool device, uint64_t end) {
