@@ -131,7 +131,6 @@ class AnyCall {
 
   explicit operator bool() const { return function_ != nullptr; }
   [[gnu::noinline]] int Refuse() const {
-    g_programs_cupti.refused_until.store(Now() + kSessionBegins);
     SayRefused(caller_);
     return kMultipleSubscribersNotSupported;
   }
@@ -224,7 +223,10 @@ template <typename Bits, typename Function, typename Enable>
 int Switch(const Call<Function>& call, Bits* bits, uint32_t number, bool on, Enable enable) {
   if (!call) return kNotInitialized;
   if (call.is_of_another) return enable(call);
-  if (on && IsOfRefusedSession(call)) return call.Refuse();
+  if (on && IsOfRefusedSession(call)) {
+    g_programs_cupti.refused_until.store(Now() + kSessionBegins);
+    return call.Refuse();
+  }
   if (call.is_kept_out) {
     // What it has not got is off already, but for kinds of a time before it had buffers.
     if (bits->Set(number, false)) Keep();
