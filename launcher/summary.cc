@@ -82,6 +82,8 @@ std::string LossWordsOf(const LossWords& loss) {
   return FormatCount(loss.count) + " " + words;
 }
 
+constexpr const char* kLostNothing = "lost: nothing";
+
 // `is_whole`: no trace is left for a later recovery, which finds out what it lost.
 std::string LossLine(const BundleFacts& bundle, bool is_whole) {
   std::string line;
@@ -98,7 +100,7 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
     if (loss.words != kUnpaired) line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
   }
   if (!line.empty()) return line;
-  return is_whole ? "lost: nothing"
+  return is_whole ? kLostNothing
                   : "lost: not known before what could not be completed is recovered";
 }
 
@@ -202,6 +204,7 @@ Summary Summarize(const RunFacts& facts) {
                             : error;
   summary.lines.push_back(recorded);
   if (error.empty()) summary.lines.push_back(LossLine(read, facts.finish.failures.empty()));
+  summary.lost = summary.lines.back() != kLostNothing;
   const std::string switches = SwitchLine(read.signal_switches, facts.settings);
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));

@@ -30,6 +30,7 @@ struct RunFacts {
 
 struct Summary {
   bool recorded = false;
+  bool lost = false;  // something of it, or what it holds could not be read
   std::vector<std::string> lines;
 };
 

@@ -22,6 +22,7 @@ int64_t Clamped(double value) { return static_cast<int64_t>(std::clamp(value, 0.
 
 void FillLosses(const Process& process, results::HealthProcess* row) {
   row->set_lost_thread_count(LostThreads(process));
+  row->set_activity_missing_ns(static_cast<int64_t>(process.health.activity_missing_ns()));
   for (const auto& [kind, count] : LossesOf(process)) {
     results::Loss* loss = row->add_losses();
     loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));

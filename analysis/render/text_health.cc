@@ -76,6 +76,10 @@ std::string LossesText(const results::HealthProcess& p, int width) {
   if (p.lost_thread_count() != 0) {
     what += (what.empty() ? "" : ", and ") + LastRecordsOf(p.lost_thread_count());
   }
+  if (p.activity_missing_ns() != 0) {
+    what += (what.empty() ? "" : ", and ") + std::string("what CUPTI recorded in ") +
+            FormatLastTime(static_cast<uint64_t>(p.activity_missing_ns())) + " before its end";
+  }
   if (what.empty()) what = p.ended() == kNoEndRecorded ? kLossNotKnown : "nothing";
   std::string out = WrapText(what, "  lost   ", "         ", width);
   for (const results::Loss& loss : p.losses()) {

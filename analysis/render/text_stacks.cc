@@ -85,9 +85,10 @@ std::string StacksRemarks(const results::Stacks& result, const TextOptions& opti
   if (!lost.empty()) remarks.push_back(lost);
   const std::string left_out = LeftOut(result, options);
   if (!left_out.empty()) remarks.push_back(left_out);
-  if (const int notes = result.meta().notes_size(); notes > 0) {
-    remarks.push_back(std::to_string(notes) + (notes == 1 ? " note" : " notes") +
-                      " on names and stacks in --json");
+  if (const int notes = result.meta().notes_size(); notes == 1) {
+    remarks.push_back(result.meta().notes(0));
+  } else if (notes > 1) {
+    remarks.push_back(std::to_string(notes) + " notes on names and stacks in --json");
   }
   std::string line;
   for (const std::string& remark : remarks) line += (line.empty() ? "" : "; ") + remark;

@@ -214,7 +214,7 @@ class Run : public Verb {
     const Summary summary = Summarize(facts_);
     // A dormant process that outlives the command may still be told to record.
     if (!recorded && !named_ && facts_.survivors.empty()) bundle_.RemoveIfUnused();
-    if (quiet_ && summary.recorded && facts_.finish.failures.empty()) return;
+    if (quiet_ && summary.recorded && !summary.lost && facts_.finish.failures.empty()) return;
     for (const std::string& line : summary.lines) Say(line);
   }
 

@@ -169,6 +169,19 @@ def test_what_cupti_still_had_at_a_kill_is_told(unharmed):
     kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
     assert any("it went with the process" in note for note in kernels["meta"]["notes"]), kernels["meta"]
     assert gpuprof("verify", outcome.bundle).status == 0
+    health = gpuprof("stats", "health", outcome.bundle).out.decode()
+    assert "lost   what CUPTI recorded in the last " in health and "lost   nothing" not in health
+    (row,) = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
+    assert int(row["activity_missing_ns"]) == process["activity_missing_ns"]
+
+
+def test_quiet_does_not_hide_what_was_lost(record, tmp_path):
+    env = environment_of(tmp_path / "truth.json", "kernel Long 1000000000")
+    outcome = record([PROGRAMS / "leave", "kill"], "--quiet", env=env)
+    assert outcome.status == -9
+    assert "lost: what CUPTI recorded in the last " in outcome.words
+    whole = record([PROGRAMS / "vector_add"], "--quiet", env=environment_of(tmp_path / "truth2.json"))
+    assert whole.status == 0 and whole.words == ""
 
 
 def test_what_cupti_does_not_hand_over_is_told(unharmed):
