@@ -3,7 +3,7 @@
 
 """Follows the recipes of docs/extending.md on a copy of the tree, and compiles what they touch.
 
-    recipes.py GENERATED COMPILER PROTOC     GENERATED holds the build's proto/*.pb.h
+    recipes.py GENERATED COMPILER PROTOC [FLAG...]     GENERATED holds the build's proto/*.pb.h, FLAGs are protoc's
 
 A recipe is a section of the page. Its steps are:
   - a diff block, "```diff FILE": the lines without a sign must stand in FILE once, next to each other;
@@ -179,7 +179,7 @@ def compile_all(tree, generated, compiler, protoc):
         tree.write_to(folder)
         protos = [name for name in tree.changed if name.endswith(".proto")]
         if protos:
-            run = subprocess.run([protoc, f"--proto_path={folder}", f"--proto_path={ROOT}", f"--cpp_out={folder}", *protos],
+            run = subprocess.run([*protoc, f"--proto_path={folder}", f"--proto_path={ROOT}", f"--cpp_out={folder}", *protos],
                                  capture_output=True, text=True, check=False)
             if run.returncode != 0:
                 return [run.stderr]
@@ -205,7 +205,7 @@ def compile_all(tree, generated, compiler, protoc):
 
 
 def main():
-    generated, compiler, protoc = sys.argv[1:4]
+    generated, compiler, *protoc = sys.argv[1:]
     recipes = parse((ROOT / PAGE).read_text(encoding="utf-8"))
     failures = [f"{PAGE} has no recipe \"{name}\"" for name in RECIPES if not recipes.get(name)]
     templates = {step.template for steps in recipes.values() for step in steps if isinstance(step, NewFile)}
