@@ -65,7 +65,7 @@ void MakeChunks(const std::filesystem::path& folder) {
     if (table.column[0].encoding != gpuprof::proto::Encoding::kGap) continue;
     ChunkBuilder builder(table.kind, 3, 0);
     builder.SetTick({32, -700'000, false});
-    WriteChunk(&builder, table.columns, folder / (std::string(table.name) + "_slips"));
+    WriteChunk(&builder, table.columns, folder / (std::string(table.name) + "_rounding_errors"));
   }
 }
 
@@ -223,8 +223,8 @@ void MakeJoined(const std::filesystem::path& folder) {
            {kStart + 900, text | 1 << 8, 0, kName, kName}},
           &trace);
   AddRows(ChunkKind::kApi, kHost,
-          {{kStart + 110, 10, gpuprof::proto::ApiFunction(2, 135), kFlow, 0, 0},
-           {kStart + 130, 10, gpuprof::proto::ApiFunction(2, 135), kFlow + 1, 0, 0}},
+          {{kStart + 110, 10, gpuprof::proto::ApiFunction(2, 135), kFlow, 0},
+           {kStart + 130, 10, gpuprof::proto::ApiFunction(2, 135), kFlow + 1, 0}},
           &trace);
   AddRows(ChunkKind::kKernel, kFirst, {{kStart + 200, 90, 0, kFlow, 0, 0}}, &trace);
   AddRows(ChunkKind::kCudaEvent, kFirst, {{kStart + 120, kFlow, kEvent, kRecording}}, &trace);

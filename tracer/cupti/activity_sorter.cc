@@ -67,7 +67,7 @@ void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next
 
 void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
   ++counters_.records;
-  // Which of them comes next cannot be foreseen, and to branch by it would cost a processor more
+  // Which of them comes next cannot be predicted, and to branch by it would cost a processor more
   // than all else of a call does.
   const Activity kind = record.kind();
   if (kind == Activity::kRuntime || kind == Activity::kDriver) return TakeCall(record, names);
@@ -267,8 +267,8 @@ void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names)
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   // When it ended, the thread was known to us if it ever was.
   CallingThread* thread = threads_.Of(call.tid, call.end);
-  const uint64_t row[] = {call.end,         call.end - call.start, call.function,
-                          call.correlation, call.result,           0};
+  const uint64_t row[] = {call.end, call.end - call.start, call.function, call.correlation,
+                          call.result};
   AppendChosen(RateBudget::kCalls, row[3], &thread->calls, ChunkKind::kApi, thread->track, row);
 }
 

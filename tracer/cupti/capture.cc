@@ -455,8 +455,6 @@ bool Start(const Host* host, bool is_late) {
   return true;
 }
 
-bool IsActive() { return g_active.load() != 0; }
-
 bool Tick() {
   g_tick_thread.store(ThisThread());
   if (uint32_t wanted = kWanted; g_exit_flush.compare_exchange_strong(wanted, kTaken)) {

@@ -29,7 +29,6 @@ namespace gpuprof::tracer::cupti {
 // have allocated already, which is noted with the capture. False: not possible now; the reason is
 // said once.
 bool Start(const Host* host, bool is_late);
-bool IsActive();
 // Now and then: has completed records delivered, reads the clocks. True: soon again, something
 // waits for the driver, or buffers were lacking.
 bool Tick();
