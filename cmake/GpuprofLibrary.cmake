@@ -108,23 +108,25 @@ function(gpuprof_bench)
   gpuprof_ordinary_target()
 endfunction()
 
-# A fuzzer, and a test that runs it for a short while over its folders of inputs, always along the
-# same way so that the test says the same of the same code. By hand, for long:
-#   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 new_inputs/ tests/fuzz/corpus/chunk
+set(GPUPROF_FUZZ_SECONDS 2 CACHE STRING "Seconds that the test of a fuzzer lasts; it replays its corpus in any case")
+
+# A fuzzer, and a test that runs the fuzzer over its folders of inputs and then for a short while longer.
+# The seed is fixed; entropic=0 halves the time that the corpus takes. By hand, for long:
+#   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 found/ build/fuzz/tests/fuzz/corpus/chunk
 function(gpuprof_fuzzer)
   if(NOT GPUPROF_BUILD_FUZZ)
     return()
   endif()
   gpuprof_parse_target(${ARGN})
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    math(EXPR arg_TIMEOUT "120 + 2 * ${GPUPROF_FUZZ_SECONDS}")
   endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
   gpuprof_ordinary_target()
   add_dependencies(gpuprof_fuzzers ${arg_NAME})
   target_compile_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
   target_link_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
-  # New inputs go to the build folder; the committed corpus is only read.
+  # New inputs go to the build folder; the corpus is only read.
   set(found "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.found")
   file(MAKE_DIRECTORY "${found}")
   set(seeds)
@@ -132,7 +134,7 @@ function(gpuprof_fuzzer)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     list(APPEND seeds "${folder}")
   endforeach()
-  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -seed=1 -max_total_time=15 -timeout=10 -rss_limit_mb=2048
+  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -seed=1 -entropic=0 -max_total_time=${GPUPROF_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048
            -print_final_stats=1 "${found}" ${seeds} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   set_tests_properties(${arg_NAME} PROPERTIES LABELS fuzz TIMEOUT ${arg_TIMEOUT})
 endfunction()

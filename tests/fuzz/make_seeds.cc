@@ -24,6 +24,7 @@
 #include "proto/codec/trace_writer.h"
 #include "proto/record.h"
 #include "proto/trace.pb.h"
+#include "tests/fuzz/message_seeds.h"
 #include "tests/unit/tracer/cupti/made_cubin.h"
 
 namespace {
@@ -361,8 +362,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::filesystem::path root = argv[1];
-  for (const char* name :
-       {"container", "chunk", "ring", "resume", "bundle", "segments", "model", "elf", "cubin"})
+  for (const char* name : {"container", "chunk", "ring", "resume", "bundle", "segments", "model",
+                           "elf", "cubin", "control", "answer", "cupti"})
     std::filesystem::create_directories(root / name);
   MakeContainer(root / "container");
   // A trace to be gone on with: without its end.
@@ -377,5 +378,8 @@ int main(int argc, char** argv) {
   MakeJoined(root / "model");
   MakeElf(root / "elf");
   MakeCubins(root / "cubin");
+  gpuprof::fuzz::MakeControl(root / "control");
+  gpuprof::fuzz::MakeAnswers(root / "answer");
+  gpuprof::fuzz::MakeCupti(root / "cupti");
   return 0;
 }

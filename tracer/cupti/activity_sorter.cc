@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "proto/schema.h"
 #include "tracer/cupti/kernel_signature.h"
@@ -249,9 +250,11 @@ void ActivitySorter::Release(uint64_t now, uint64_t ticks_per_second, bool all,
 void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names) {
   // proto::ApiFunction's two halves.
   const uint32_t domain = function >> 24, id = function & 0xffffff;
-  if (id >= FunctionNames::kMost) return;
+  // A callback id of more than 24 bits runs into the domain.
+  if (domain >= std::size(names.name) || id >= FunctionNames::kMost) return;
   const size_t place = domain * FunctionNames::kMost + id;
-  if (known_functions_.empty()) known_functions_.resize(3 * FunctionNames::kMost);
+  if (known_functions_.empty())
+    known_functions_.resize(std::size(names.name) * FunctionNames::kMost);
   if (names.name[domain][id] == nullptr) return;
   last_function_ = function;
   if (known_functions_[place]) return;
