@@ -37,6 +37,9 @@ constexpr uint64_t kReadLimit = 1000 * kMillisecond;
 constexpr uint64_t kLongestPause = 20 * kMillisecond;
 constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
 constexpr uint64_t kUnfinishedAtSnapshot = 50 * kMillisecond;
+// While the program waits for CUPTI.
+constexpr uint64_t kUnfinishedAtYield = 50 * kMillisecond;
+constexpr uint64_t kReadLimitAtYield = 200 * kMillisecond;
 constexpr uint64_t kTurnLimit = 2000 * kMillisecond;
 constexpr uint64_t kExitTakenWithin = 1000 * kMillisecond;
 constexpr uint64_t kExitLimit = 4000 * kMillisecond;
@@ -114,8 +117,18 @@ void OnCompleteV2(uint8_t* buffer, size_t, size_t valid, void*) {
   g_host->wake_drain();
 }
 
-void OnComplete(void*, uint32_t, uint8_t* buffer, size_t size, size_t valid) {
+// A buffer that the program gave CUPTI before the capture goes back to the program.
+void OnComplete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid) {
+  const TargetProfilerState& target = *g_host->target_profiler;
+  if (target.buffer_completed.load() != nullptr && !g_buffers.IsOut(buffer))
+    return target.completed(context, stream, buffer, size, valid);
   OnCompleteV2(buffer, size, valid, nullptr);
+}
+
+bool TakeBack(uint8_t* buffer, size_t valid) {
+  if (!g_buffers.IsOut(buffer)) return false;
+  OnCompleteV2(buffer, 0, valid, nullptr);
+  return true;
 }
 
 void DisableKinds();
@@ -164,7 +177,6 @@ void OnExit(int, void*) {
         "CUPTI does not come back from handing over the GPU activity it has: the newest of "
         "it is missing");
   GiveUp();  // nor may a capture begin that is asked for from now on
-  g_host->programs_cupti->owner.store(CuptiOwner::kProgram);  // its handlers run after this one
 }
 
 void HandleExit() {
@@ -207,7 +219,6 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (domain == kRuntimeApi || domain == kDriverApi)
     return OnLaunch(*g_host, domain, id, data, __builtin_frame_address(0));
   if (domain != kResource) return;
-  Forward(*g_host->programs_cupti, id, data);
   const auto& resource = *static_cast<const ResourceData*>(data);
   GraphEvent event;
   bool is_crowded = false;
@@ -329,7 +340,7 @@ bool Subscribe() {
   constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
   SubscribeFailure failure;
   bool has_subscribed =
-      g_subscriber.Subscribe(g_library, kHandlers, g_host->programs_cupti, &failure);
+      g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, &failure);
   if (has_subscribed && g_library.version == 0) {
     AskLibrary();
     PrepareBuffers();
@@ -337,7 +348,7 @@ bool Subscribe() {
     if (g_library.version != 0) {
       g_subscriber.Unsubscribe();
       has_subscribed =
-          g_subscriber.Subscribe(g_library, kHandlers, g_host->programs_cupti, &failure);
+          g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, &failure);
     }
   }
   if (!has_subscribed) {
@@ -347,6 +358,8 @@ bool Subscribe() {
   }
   AskLibrary();
   Describe();
+  g_host->target_profiler->take_back.store(TakeBack);
+  if (!g_subscriber.HasCallbacks()) NoteNoCallbacks(*g_host);
   for (const ResourceId id :
        {kContextCreated, kContextDestroyStarting, kModuleLoaded, kModuleProfiled})
     g_subscriber.EnableCallback(kResource, id);
@@ -377,7 +390,10 @@ void FlushOnce(bool forced) {
 void FlushRest(uint64_t limit, bool is_exit = false) {
   FlushOnce(/*forced=*/false);
   const uint64_t began = Monotonic();
-  for (uint64_t waited = 0; g_buffers.outstanding() != 0 && waited < limit && !TurnsHaveEnded() &&
+  const auto most = [limit] {
+    return g_subscriber.IsWanted() ? std::min(limit, kUnfinishedAtYield) : limit;
+  };
+  for (uint64_t waited = 0; g_buffers.outstanding() != 0 && waited < most() && !TurnsHaveEnded() &&
                             (is_exit || g_host->hurry->load(std::memory_order_relaxed) == 0);
        waited = Monotonic() - began) {
     // Each flush takes CUPTI's locks beside the program, which goes on.
@@ -392,8 +408,9 @@ void FlushRest(uint64_t limit, bool is_exit = false) {
 void AwaitReader() {
   const bool needs_driver = (QuirksOf(g_library.version) & kReadsWithDriver) != 0;
   if (g_subscriber.interface() != Interface::kV2 && !needs_driver) return;
-  for (const uint64_t until = Monotonic() + kReadLimit;
-       g_buffers.HasFilled() && Monotonic() < until;) {
+  const uint64_t began = Monotonic();
+  const auto limit = [] { return g_subscriber.IsWanted() ? kReadLimitAtYield : kReadLimit; };
+  while (g_buffers.HasFilled() && Monotonic() - began < limit()) {
     g_host->wake_drain();
     Pause();
   }
@@ -418,6 +435,19 @@ void HandOver(bool forced) {
   FlushOnce(forced);
   CountDropped();
   NoteClocks();
+}
+
+// The kinds are disabled.
+void LeaveCupti(uint64_t limit, bool is_exit) {
+  FlushRest(limit, is_exit);
+  g_left_unfinished = g_buffers.outstanding() != 0;
+  if (g_left_unfinished) FlushOnce(/*forced=*/true);
+  CountDropped();
+  NoteClocks();
+  AwaitReader();
+  // At the program's end what was delivered may have to be read still.
+  if (!TurnsHaveEnded()) g_subscriber.Unsubscribe();
+  g_handed_over.store(0);
 }
 
 }  // namespace
@@ -476,6 +506,8 @@ bool Tick() {
     g_next_flush = now + kFlushPause;
     g_next_crowded_flush = now + kCrowdedFlushPause;
   }
+  // No callback has told of the first context.
+  if (!g_subscriber.HasCallbacks() && DriverIsInitialized()) HandleExit();
   if (g_graph_modes.IsDue()) RecordWholeGraphs(/*is_first=*/false);
   // Of the second interface it could be undone with no kind enabled alone.
   if (g_graph_modes.IsDark(now) && g_subscriber.interface() == Interface::kV1) RecordNodesAgain();
@@ -504,6 +536,16 @@ void FlushForSnapshot() {
   AwaitReader();
 }
 
+void YieldIfWanted() {
+  if (g_active.load() == 0) return;
+  const Turn turn;
+  if (!turn || !g_subscriber.IsWanted()) return;
+  g_active.store(0);
+  DisableKinds();
+  NoteYield(*g_host);
+  LeaveCupti(kUnfinishedAtYield, /*is_exit=*/false);
+}
+
 void Stop(bool is_exit) {
   if (g_active.load() == 0) return;
   const Turn turn;
@@ -512,27 +554,21 @@ void Stop(bool is_exit) {
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
   g_host->capture_is_closed();
-  FlushRest(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns, is_exit);
-  g_left_unfinished = g_buffers.outstanding() != 0;
-  if (g_left_unfinished) FlushOnce(/*forced=*/true);
-  CountDropped();
-  NoteClocks();
-  AwaitReader();
-  // At the program's end what was delivered may have to be read still.
-  if (!TurnsHaveEnded()) g_subscriber.Unsubscribe();
-  g_handed_over.store(0);
+  LeaveCupti(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns, is_exit);
 }
 
 void GiveUp() {
   EndTurns();
   g_given_up.store(1);
   g_handed_over.store(0);
+  // Exit handlers of the program may ask CUPTI for something yet.
+  if (g_host != nullptr) g_host->target_profiler->is_captures.store(0);
 }
 
 // A child that begins with CUDA after its parent had nothing of it is as good as any process.
 void AfterForkChild() {
   ForgetTurn();
-  if (g_host != nullptr) ForgetProgram(g_host->programs_cupti);
+  ForgetTargetProfilerNotes();
   if (g_library_state == kNotLooked) return;
   EndTurns();
   g_given_up.store(1);
