@@ -199,6 +199,7 @@ def complaints(allowed, found):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--update", action="store_true", help="lower the numbers of the list to what is left; never raises one")
+    parser.add_argument("--first-run", action="store_true", help="make the list, if there is no list yet")
     parser.add_argument("--show", nargs="*", metavar="PATH", help="print each offence, of files whose path starts with PATH")
     arguments = parser.parse_args()
     found = offences()
@@ -208,7 +209,7 @@ def main():
             if path.startswith(chosen):
                 print(f"{path}:{line}: [{rule}] {message}")
         return 0
-    if not LIST.exists():  # the first run
+    if arguments.first_run and not LIST.exists():
         LIST.write_text(format_list(len(found), count(found)), encoding="utf-8")
     first_run, allowed = parse_list(LIST.read_text(encoding="utf-8"))
     if arguments.update:
