@@ -10,6 +10,7 @@
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
+#include "tracer/cupti/description.h"
 #include "tracer/cupti/late_start.h"
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/target_profiler.h"

@@ -35,8 +35,6 @@ constexpr int kSuccess = 0;
 constexpr int kInvalidParameter = 1;
 constexpr int kNotInitialized = 15;
 constexpr int kMultipleSubscribersNotSupported = 39;
-// CUpti_ActivityKind.
-constexpr uint32_t kDriver = 4, kRuntime = 5;
 
 uint64_t Now() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -69,49 +67,72 @@ void BeginCall(bool asks) {
   }
 }
 
-enum class Way : uint32_t {
+enum class Way : uint8_t {
   kAsks,    // records, or sets what a capture sets too
   kLetsGo,  // ends what the program has
   kPasses,  // neither
 };
 
+// What a function changes in TargetProfilerState.
+enum class Effect : uint8_t {
+  kNone,
+  kSubscribes,
+  kUnsubscribes,
+  kRegistersBuffers,
+  kRegistersClock,
+  kTellsTime,
+  kEnables,
+  kDisables,
+  kDisablesPart,  // one context or one call: the kind may be enabled for others
+  kFlushes,
+  kChoosesSyncRecords,
+  kFinalizes,
+};
+
+// CUpti_ActivityKind, or which argument names the kind.
+constexpr uint8_t kDriver = 4, kRuntime = 5, kFirst = 254, kSecond = 255;
+
+struct Function {
+  Way way;
+  Effect effect;
+  uint8_t kind;
+  char name[45];
+};
+
 // A call of the program under way.
 class Call {
  public:
-  [[gnu::noinline]] Call(const char* name, const void* caller, Way way) {
+  Call(const Function& function, const void* caller) {
     TargetProfilerState& state = g_target_profiler;
-    const CuptiFunction found = FindCuptiFunction(name, caller, t_depth != 0);
+    const CuptiFunction found = FindCuptiFunction(function.name, caller, t_depth != 0);
     function_ = found.function;
     const uint64_t kept = state.library.load();
     const uint64_t known = kept != 0 ? kept : state.capture_library.load();
     // The libcupti of a stub is not known: there is one libcupti as a rule.
     is_kept = found.library == 0 || known == 0 || found.library == known;
-    is_counted_ = is_kept && way != Way::kPasses && t_depth == 0 && t_thread.tool == 0;
+    is_counted_ = is_kept && function.way != Way::kPasses && t_depth == 0 && t_thread.tool == 0;
     ++t_depth;
-    if (is_kept && way == Way::kAsks) {
+    if (is_kept && function.way == Way::kAsks) {
       NameAsker(caller);
       if (found.library != 0) state.library.store(found.library);
     }
-    if (is_counted_) BeginCall(way == Way::kAsks);
+    if (is_counted_) BeginCall(function.way == Way::kAsks);
     finds_capture = is_kept && state.is_captures.load() != 0;
   }
-  [[gnu::noinline]] ~Call() {
+  ~Call() {
     --t_depth;
     if (is_counted_) g_target_profiler.calls.fetch_sub(1);
   }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // Calls the real function.
-  template <typename... Arguments>
-  int operator()(Arguments... arguments) const {
+  // Calls the real function, which has four arguments at most, all of them numbers or pointers.
+  int operator()(uint64_t a, uint64_t b, uint64_t c, uint64_t d) const {
     if (function_ == nullptr) return kNotInitialized;
-    return reinterpret_cast<int (*)(Arguments...)>(function_)(arguments...);
+    return reinterpret_cast<int (*)(uint64_t, uint64_t, uint64_t, uint64_t)>(function_)(a, b, c, d);
   }
-  // Whether TargetProfilerState has to know of what was done.
-  bool Keeps(int result) const { return result == kSuccess && is_kept; }
 
-  bool is_kept;        // false: another libcupti, which is not kept
+  bool is_kept;        // false: another libcupti, which TargetProfilerState knows nothing of
   bool finds_capture;  // a capture has CUPTI
 
  private:
@@ -141,25 +162,6 @@ void Completed(void* context, uint32_t stream, uint8_t* buffer, size_t size, siz
   if (completed != nullptr) completed(context, stream, buffer, size, valid);
 }
 
-int NoteEnabled(const Call& call, uint32_t kind, int result) {
-  if (!call.Keeps(result)) return result;
-  g_target_profiler.is_unfetched.store(1);
-  g_target_profiler.kinds.fetch_or(TargetProfilerState::KindBit(kind));
-  return result;
-}
-
-// A capture has enabled the kind for itself: for the program the kind is off already.
-bool IsOffAlready(const Call& call, uint32_t kind) {
-  return call.finds_capture &&
-         (g_target_profiler.kinds.load() & TargetProfilerState::KindBit(kind)) == 0;
-}
-
-// A session ends when its records are flushed after its kinds were disabled.
-int NoteFlushed(int result) {
-  if (g_target_profiler.kinds.load() == 0) g_target_profiler.is_unfetched.store(0);
-  return result;
-}
-
 // CUPTI's end: nothing outlives it.
 void ForgetSession() {
   TargetProfilerState& state = g_target_profiler;
@@ -173,6 +175,97 @@ void ForgetSession() {
   state.all_sync_records.store(0);
   state.library.store(0);
 }
+
+int RegisterBuffers(const Call& call, uint64_t requested, uint64_t completed) {
+  TargetProfilerState& state = g_target_profiler;
+  if (requested == 0 || completed == 0) return call(requested, completed, 0, 0);
+  void* const old_requested = state.buffer_requested.exchange(reinterpret_cast<void*>(requested));
+  void* const old_completed = state.buffer_completed.exchange(reinterpret_cast<void*>(completed));
+  const int result =
+      call(reinterpret_cast<uint64_t>(Requested), reinterpret_cast<uint64_t>(Completed), 0, 0);
+  if (result == kSuccess) return result;
+  state.buffer_requested.store(old_requested);
+  state.buffer_completed.store(old_completed);
+  return result;
+}
+
+// What the program gets while a capture has CUPTI, without a call; kNoAnswer: the real function's
+// result.
+constexpr int kNoAnswer = -1;
+int AnswerInCapture(Effect effect, uint64_t bit, uint64_t argument) {
+  const TargetProfilerState& state = g_target_profiler;
+  switch (effect) {
+    case Effect::kUnsubscribes:
+      // A handle of a subscription that is over may be the capture's by now.
+      return state.has_subscribed.load() == 0 ? kInvalidParameter : kNoAnswer;
+    case Effect::kDisables:
+    case Effect::kDisablesPart:
+      // The capture has enabled the kind for itself: for the program the kind is off already.
+      return (state.kinds.load() & bit) == 0 ? kSuccess : kNoAnswer;
+    case Effect::kTellsTime: {
+      // The capture has replaced the program's clock.
+      const auto clock = state.clock.load();
+      if (clock == nullptr || argument == 0) return kNoAnswer;
+      *reinterpret_cast<uint64_t*>(argument) = clock();
+      return kSuccess;
+    }
+    case Effect::kFinalizes:
+      // The capture could not leave CUPTI: its calls may be under way.
+      return kMultipleSubscribersNotSupported;
+    default:
+      return kNoAnswer;
+  }
+}
+
+// The real function has succeeded.
+void Note(Effect effect, uint64_t bit, uint64_t argument) {
+  TargetProfilerState& state = g_target_profiler;
+  switch (effect) {
+    case Effect::kSubscribes:
+      return state.has_subscribed.store(1);
+    case Effect::kUnsubscribes:
+      state.has_subscribed.store(0);
+      return state.is_unfetched.store(0);
+    case Effect::kRegistersClock:
+      return state.clock.store(reinterpret_cast<uint64_t (*)()>(argument));
+    case Effect::kEnables:
+      state.is_unfetched.store(1);
+      state.kinds.fetch_or(bit);
+      return;
+    case Effect::kDisables:
+      state.kinds.fetch_and(~bit);
+      return;
+    case Effect::kFlushes:
+      // A session ends when its records are flushed after its kinds were disabled.
+      if (state.kinds.load() == 0) state.is_unfetched.store(0);
+      return;
+    case Effect::kChoosesSyncRecords:
+      return state.all_sync_records.store(argument != 0 ? 2 : 1);
+    case Effect::kFinalizes:
+      return ForgetSession();
+    default:
+      return;
+  }
+}
+
+// Every hook is this.
+[[gnu::noinline]] int Run(const Function& function, const void* caller, uint64_t a = 0,
+                          uint64_t b = 0, uint64_t c = 0, uint64_t d = 0) {
+  const Call call(function, caller);
+  if (!call.is_kept) return call(a, b, c, d);
+  const uint64_t kind = function.kind == kFirst ? a : function.kind == kSecond ? b : function.kind;
+  const uint64_t bit = TargetProfilerState::KindBit(static_cast<uint32_t>(kind));
+  if (call.finds_capture) {
+    if (const int answer = AnswerInCapture(function.effect, bit, a); answer != kNoAnswer)
+      return answer;
+  }
+  if (function.effect == Effect::kRegistersBuffers) return RegisterBuffers(call, a, b);
+  const int result = call(a, b, c, d);
+  if (result == kSuccess) Note(function.effect, bit, a);
+  return result;
+}
+
+uint64_t Number(const void* pointer) { return reinterpret_cast<uint64_t>(pointer); }
 
 }  // namespace
 
@@ -188,154 +281,78 @@ void ForgetCuptiCalls() {
 
 using namespace gpuprof::inject;
 
-#define GPUPROF_CALL(name, way) \
-  const Call call(name, __builtin_extract_return_addr(__builtin_return_address(0)), way)
-// Settings of the whole library.
-#define GPUPROF_SETTING(name, parameters, arguments) \
-  GPUPROF_EXPORT int name parameters {               \
-    GPUPROF_CALL(#name, Way::kAsks);                 \
-    return call arguments;                           \
+#define GPUPROF_CALLER __builtin_extract_return_addr(__builtin_return_address(0))
+#define GPUPROF_CUPTI(name, way, effect, kind, parameters, ...)                    \
+  GPUPROF_EXPORT int name parameters {                                             \
+    static constexpr Function kFunction = {Way::way, Effect::effect, kind, #name}; \
+    return Run(kFunction, GPUPROF_CALLER __VA_OPT__(, ) __VA_ARGS__);              \
   }
 
 extern "C" {
 
-GPUPROF_EXPORT int cuptiSubscribe(void** subscriber, void* callback, void* user) {
-  GPUPROF_CALL("cuptiSubscribe", Way::kAsks);
-  const int result = call(subscriber, callback, user);
-  if (call.Keeps(result)) g_target_profiler.has_subscribed.store(1);
-  return result;
-}
+GPUPROF_CUPTI(cuptiSubscribe, kAsks, kSubscribes, 0,
+              (void** subscriber, void* callback, void* user), Number(subscriber), Number(callback),
+              Number(user))
+GPUPROF_CUPTI(cuptiUnsubscribe, kLetsGo, kUnsubscribes, 0, (void* subscriber), Number(subscriber))
+GPUPROF_CUPTI(cuptiFinalize, kAsks, kFinalizes, 0, (void))
 
 // Subscribers of the second interface get on with each other as a rule. Where they do not, a
 // capture leaves CUPTI.
 GPUPROF_EXPORT int cuptiSubscribe_v2(void** subscriber, void* callback, void* user,
                                      void* parameters) {
-  int result = kSuccess;
-  constexpr Way kWays[] = {Way::kLetsGo, Way::kAsks};
-  for (const Way way : kWays) {
-    GPUPROF_CALL("cuptiSubscribe_v2", way);
-    result = call(subscriber, callback, user, parameters);
-    if (call.Keeps(result)) g_target_profiler.has_subscribed.store(1);
-    if (result != kMultipleSubscribersNotSupported || !call.finds_capture) break;
-  }
-  return result;
+  static constexpr Function kBeside = {Way::kLetsGo, Effect::kSubscribes, 0, "cuptiSubscribe_v2"};
+  static constexpr Function kAlone = {Way::kAsks, Effect::kSubscribes, 0, "cuptiSubscribe_v2"};
+  const int result = Run(kBeside, GPUPROF_CALLER, Number(subscriber), Number(callback),
+                         Number(user), Number(parameters));
+  const bool finds_capture = g_target_profiler.is_captures.load() != 0;
+  if (result != kMultipleSubscribersNotSupported || !finds_capture) return result;
+  return Run(kAlone, GPUPROF_CALLER, Number(subscriber), Number(callback), Number(user),
+             Number(parameters));
 }
 
-// A handle of a subscription that is over may be the capture's by now.
-GPUPROF_EXPORT int cuptiUnsubscribe(void* subscriber) {
-  GPUPROF_CALL("cuptiUnsubscribe", Way::kLetsGo);
-  TargetProfilerState& state = g_target_profiler;
-  if (call.finds_capture && state.has_subscribed.load() == 0) return kInvalidParameter;
-  const int result = call(subscriber);
-  if (!call.Keeps(result)) return result;
-  state.has_subscribed.store(0);
-  state.is_unfetched.store(0);
-  return result;
-}
+GPUPROF_CUPTI(cuptiActivityRegisterCallbacks, kAsks, kRegistersBuffers, 0,
+              (void* requested, void* completed), Number(requested), Number(completed))
+GPUPROF_CUPTI(cuptiActivityRegisterTimestampCallback, kAsks, kRegistersClock, 0, (void* clock),
+              Number(clock))
+GPUPROF_CUPTI(cuptiGetTimestamp, kPasses, kTellsTime, 0, (uint64_t * ns), Number(ns))
 
-GPUPROF_EXPORT int cuptiActivityRegisterCallbacks(void* requested, void* completed) {
-  GPUPROF_CALL("cuptiActivityRegisterCallbacks", Way::kAsks);
-  if (!call.is_kept || requested == nullptr || completed == nullptr)
-    return call(requested, completed);
-  TargetProfilerState& state = g_target_profiler;
-  void* const old_requested = state.buffer_requested.exchange(requested);
-  void* const old_completed = state.buffer_completed.exchange(completed);
-  const int result = call(&Requested, &Completed);
-  if (result == kSuccess) return result;
-  state.buffer_requested.store(old_requested);
-  state.buffer_completed.store(old_completed);
-  return result;
-}
-
-GPUPROF_EXPORT int cuptiActivityRegisterTimestampCallback(uint64_t (*clock)()) {
-  GPUPROF_CALL("cuptiActivityRegisterTimestampCallback", Way::kAsks);
-  const int result = call(clock);
-  if (call.Keeps(result)) g_target_profiler.clock.store(clock);
-  return result;
-}
-
-// A capture has replaced the program's clock.
-GPUPROF_EXPORT int cuptiGetTimestamp(uint64_t* ns) {
-  GPUPROF_CALL("cuptiGetTimestamp", Way::kPasses);
-  const auto clock = g_target_profiler.clock.load();
-  if (!call.finds_capture || clock == nullptr || ns == nullptr) return call(ns);
-  *ns = clock();
-  return kSuccess;
-}
-
-GPUPROF_EXPORT int cuptiActivityEnable(uint32_t kind) {
-  GPUPROF_CALL("cuptiActivityEnable", Way::kAsks);
-  return NoteEnabled(call, kind, call(kind));
-}
-
-GPUPROF_EXPORT int cuptiActivityEnableAndDump(uint32_t kind) {
-  GPUPROF_CALL("cuptiActivityEnableAndDump", Way::kAsks);
-  return NoteEnabled(call, kind, call(kind));
-}
-
-GPUPROF_EXPORT int cuptiActivityEnableContext(void* context, uint32_t kind) {
-  GPUPROF_CALL("cuptiActivityEnableContext", Way::kAsks);
-  return NoteEnabled(call, kind, call(context, kind));
-}
-
-GPUPROF_EXPORT int cuptiActivityDisable(uint32_t kind) {
-  GPUPROF_CALL("cuptiActivityDisable", Way::kLetsGo);
-  if (IsOffAlready(call, kind)) return kSuccess;
-  const int result = call(kind);
-  if (call.Keeps(result)) g_target_profiler.kinds.fetch_and(~TargetProfilerState::KindBit(kind));
-  return result;
-}
-
-// Other contexts may have the kind yet.
-GPUPROF_EXPORT int cuptiActivityDisableContext(void* context, uint32_t kind) {
-  GPUPROF_CALL("cuptiActivityDisableContext", Way::kLetsGo);
-  return IsOffAlready(call, kind) ? kSuccess : call(context, kind);
-}
-
+GPUPROF_CUPTI(cuptiActivityEnable, kAsks, kEnables, kFirst, (uint32_t kind), kind)
+GPUPROF_CUPTI(cuptiActivityEnableAndDump, kAsks, kEnables, kFirst, (uint32_t kind), kind)
+GPUPROF_CUPTI(cuptiActivityEnableContext, kAsks, kEnables, kSecond, (void* context, uint32_t kind),
+              Number(context), kind)
+GPUPROF_CUPTI(cuptiActivityDisable, kLetsGo, kDisables, kFirst, (uint32_t kind), kind)
+GPUPROF_CUPTI(cuptiActivityDisableContext, kLetsGo, kDisablesPart, kSecond,
+              (void* context, uint32_t kind), Number(context), kind)
 // Calls that are chosen one by one are the kind's until the kind is disabled.
 GPUPROF_EXPORT int cuptiActivityEnableRuntimeApi(uint32_t id, uint8_t enable) {
-  GPUPROF_CALL("cuptiActivityEnableRuntimeApi", enable != 0 ? Way::kAsks : Way::kLetsGo);
-  if (enable != 0) return NoteEnabled(call, kRuntime, call(id, enable));
-  return IsOffAlready(call, kRuntime) ? kSuccess : call(id, enable);
+  static constexpr Function kOn = {Way::kAsks, Effect::kEnables, kRuntime,
+                                   "cuptiActivityEnableRuntimeApi"};
+  static constexpr Function kOff = {Way::kLetsGo, Effect::kDisablesPart, kRuntime,
+                                    "cuptiActivityEnableRuntimeApi"};
+  return Run(enable != 0 ? kOn : kOff, GPUPROF_CALLER, id, enable);
 }
-
 GPUPROF_EXPORT int cuptiActivityEnableDriverApi(uint32_t id, uint8_t enable) {
-  GPUPROF_CALL("cuptiActivityEnableDriverApi", enable != 0 ? Way::kAsks : Way::kLetsGo);
-  if (enable != 0) return NoteEnabled(call, kDriver, call(id, enable));
-  return IsOffAlready(call, kDriver) ? kSuccess : call(id, enable);
+  static constexpr Function kOn = {Way::kAsks, Effect::kEnables, kDriver,
+                                   "cuptiActivityEnableDriverApi"};
+  static constexpr Function kOff = {Way::kLetsGo, Effect::kDisablesPart, kDriver,
+                                    "cuptiActivityEnableDriverApi"};
+  return Run(enable != 0 ? kOn : kOff, GPUPROF_CALLER, id, enable);
 }
 
-GPUPROF_EXPORT int cuptiActivityFlushAll(uint32_t flags) {
-  GPUPROF_CALL("cuptiActivityFlushAll", Way::kPasses);
-  return NoteFlushed(call(flags));
-}
+GPUPROF_CUPTI(cuptiActivityFlushAll, kPasses, kFlushes, 0, (uint32_t flags), flags)
+GPUPROF_CUPTI(cuptiActivityFlush, kPasses, kFlushes, 0,
+              (void* context, uint32_t stream, uint32_t flags), Number(context), stream, flags)
 
-GPUPROF_EXPORT int cuptiActivityFlush(void* context, uint32_t stream, uint32_t flags) {
-  GPUPROF_CALL("cuptiActivityFlush", Way::kPasses);
-  return NoteFlushed(call(context, stream, flags));
-}
-
-GPUPROF_EXPORT int cuptiActivityEnableAllSyncRecords(uint8_t enable) {
-  GPUPROF_CALL("cuptiActivityEnableAllSyncRecords", Way::kAsks);
-  const int result = call(enable);
-  if (call.Keeps(result)) g_target_profiler.all_sync_records.store(1 + (enable != 0));
-  return result;
-}
-
-GPUPROF_SETTING(cuptiSetThreadIdType, (int type), (type))
-GPUPROF_SETTING(cuptiActivitySetAttribute, (int attribute, size_t* size, void* value),
-                (attribute, size, value))
-GPUPROF_SETTING(cuptiActivityEnableCudaEventDeviceTimestamps, (uint8_t enable), (enable))
-GPUPROF_SETTING(cuptiActivityConfigureUnifiedMemoryCounter, (void* settings, uint32_t count),
-                (settings, count))
-
-// Only a capture that could not leave CUPTI is found: its calls may be under way.
-GPUPROF_EXPORT int cuptiFinalize(void) {
-  GPUPROF_CALL("cuptiFinalize", Way::kAsks);
-  if (call.finds_capture) return kMultipleSubscribersNotSupported;
-  const int result = call();
-  if (call.Keeps(result)) ForgetSession();
-  return result;
-}
+// Settings of the whole library.
+GPUPROF_CUPTI(cuptiActivityEnableAllSyncRecords, kAsks, kChoosesSyncRecords, 0, (uint8_t enable),
+              enable)
+GPUPROF_CUPTI(cuptiSetThreadIdType, kAsks, kNone, 0, (uint32_t type), type)
+GPUPROF_CUPTI(cuptiActivitySetAttribute, kAsks, kNone, 0,
+              (uint32_t attribute, size_t* size, void* value), attribute, Number(size),
+              Number(value))
+GPUPROF_CUPTI(cuptiActivityEnableCudaEventDeviceTimestamps, kAsks, kNone, 0, (uint8_t enable),
+              enable)
+GPUPROF_CUPTI(cuptiActivityConfigureUnifiedMemoryCounter, kAsks, kNone, 0,
+              (void* settings, uint32_t count), Number(settings), count)
 
 }  // extern "C"

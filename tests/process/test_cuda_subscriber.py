@@ -407,8 +407,8 @@ def test_a_session_that_a_capture_comes_in_between_has_all_of_its_kinds(profiler
 def test_sessions_beside_beginning_and_ending_captures_are_whole(profiler, way):
     """As fast as both go, so that calls of the one meet each step of the other."""
     program = profiler(way, "13.0")
-    program.tell("sessions 2500\n")
-    until = time.monotonic() + 2.2
+    program.tell("sessions 1500\n")
+    until = time.monotonic() + 1.2
     captures = 0
     while time.monotonic() < until:
         program.switch("start")
@@ -416,13 +416,14 @@ def test_sessions_beside_beginning_and_ending_captures_are_whole(profiler, way):
         captures += 1
     count, wrong = map(int, program.line().removeprefix("sessions ").split())
     assert wrong == 0, f"of {count} beside {captures} captures"
-    assert count > 100 and captures > 20
+    assert count > 100 and captures > 5
     profile(program, 10)
     program.switch("start")
     assert program.ask("launch 15") == "launched 15"
     program.switch("stop")
-    trace, _, _ = program.whole()
+    trace, _, outcome = program.whole()
     assert rounds(trace.kernel_rows())[3] == 15 and trace.lost == 0, trace.losses
+    assert TAKEN in outcome.words or ABSENT in outcome.words
 
 
 @pytest.mark.parametrize("release, script", LINKED_WAYS)

@@ -14,13 +14,13 @@
 #include "proto/contract.h"
 #include "proto/ticks.h"
 #include "tracer/cupti/clock_readings.h"
+#include "tracer/cupti/description.h"
 #include "tracer/cupti/driver.h"
 #include "tracer/cupti/launch_stacks.h"
 #include "tracer/cupti/quirks.h"
 #include "tracer/cupti/recorded_kinds.h"
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/subscriber.h"
-#include "tracer/cupti/text.h"
 #include "tracer/cupti/turn.h"
 #include "tracer/cupti/unified_memory.h"
 
@@ -79,12 +79,6 @@ std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
 uint64_t g_next_crowded_flush = 0;
 uint64_t g_next_clock = 0;
-// What is used, in words; whole once g_described is set.
-char g_description[2800];
-std::atomic<uint32_t> g_described{0};
-// The same of a library that could not be used so far.
-char g_unused[1400];
-std::atomic<uint32_t> g_unused_described{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -290,33 +284,6 @@ void DisableKinds() {
   g_unified_memory.Disable(*g_host, &g_subscriber);
 }
 
-void AddLibrary(Text* text) {
-  text->Add("CUPTI ");
-  AddRelease(g_library.version, text);
-  text->Add(" (").Number(g_library.version).Add(") of ").Add(g_library.path);
-}
-
-// Until a subscription succeeds.
-void DescribeUnused() {
-  if (g_unused_described.load() != 0) return;
-  Text text(g_unused);
-  AddLibrary(&text);
-  text.Add(", which could not be subscribed to");
-  g_unused_described.store(1, std::memory_order_release);
-}
-
-void Describe() {
-  if (g_described.load() != 0) return;
-  Text text(g_description);
-  AddLibrary(&text);
-  text.Add(g_subscriber.interface() == Interface::kV2
-               ? ", by its second interface: other profilers may use it at the same time"
-               : ", by its first interface: no other profiler can use it during a capture");
-  AddWarnings(g_library.version, &text);
-  if (g_library.passed_over[0] != 0) text.Add("; passed over: ").Add(g_library.passed_over);
-  g_described.store(1, std::memory_order_release);
-}
-
 // Nothing of it is set: what the library takes by itself is what its makers found enough.
 void ReadOwnBuffers() {
   size_t bytes = 0, count = 0;
@@ -353,11 +320,11 @@ bool Subscribe() {
   }
   if (!has_subscribed) {
     SayUnusable(*g_host, g_library, failure);
-    DescribeUnused();
+    DescribeUnused(g_library);
     return false;
   }
   AskLibrary();
-  Describe();
+  Describe(g_library, g_subscriber.interface());
   g_host->target_profiler->take_back.store(TakeBack);
   if (!g_subscriber.HasCallbacks()) NoteNoCallbacks(*g_host);
   for (const ResourceId id :
@@ -613,9 +580,5 @@ bool TakeCudaHadBegun() {
 OwnBuffers Own() { return {g_own_bytes.load(), g_own_pinned.load() != 0}; }
 
 uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed) + g_buffers.let_go(); }
-const char* Description() {
-  if (g_described.load(std::memory_order_acquire) != 0) return g_description;
-  return g_unused_described.load(std::memory_order_acquire) != 0 ? g_unused : "";
-}
 
 }  // namespace gpuprof::tracer::cupti

@@ -76,8 +76,5 @@ const char* GraphRefusal();
 uint64_t NotHandedOver();
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
-// The library and the interface that were first used, in words; before that the library that could
-// not be, or "".
-const char* Description();
 
 }  // namespace gpuprof::tracer::cupti
