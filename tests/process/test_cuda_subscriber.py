@@ -426,6 +426,19 @@ def test_sessions_beside_beginning_and_ending_captures_are_whole(profiler, way):
     assert TAKEN in outcome.words or ABSENT in outcome.words
 
 
+def test_who_asks_while_cupti_does_not_come_back_goes_on_all_the_same(profiler):
+    """The capture cannot leave CUPTI then. The program waits once, and not for ever: the session begins, and the process ends as it would bare."""
+    program = profiler("linked", "13.0", "hang cuptiActivityFlushAll")
+    program.switch("start")
+    assert program.ask("launch 5") == "launched 5"
+    assert program.ask("begin") == "began 0"
+    assert program.ask("launch 10") == "launched 10"
+    assert program.ask("pause") == "pause 0"
+    assert program.ask("begin") == "began 0"
+    assert program.ask("finalize") == "finalize 39", "a thread of gpuprof's is inside CUPTI"
+    program.whole()
+
+
 @pytest.mark.parametrize("release, script", LINKED_WAYS)
 def test_what_a_profiler_has_not_fetched_yet_is_its_own(profiler, release, script):
     """Kineto turns its kinds off, works on what it has of the host, and then has its buffers delivered: until then its session goes on."""
