@@ -194,7 +194,7 @@ def test_doctor_tries_the_tools_that_variables_name(tmp_path):
     (tmp_path / "text.so").write_text("not an object")
     whole = doctor("GPU injection", CUDA_INJECTION64_PATH=str(tool))
     assert whole["level"] == "info" and "called behind" in whole["found"], whole
-    for variables, words in [({"CUDA_INJECTION64_PATH": str(tmp_path / "none.so")}, "there is no such file"),
+    for variables, words in [({"CUDA_INJECTION64_PATH": str(tmp_path / "none.so")}, "the file does not exist"),
                              ({"CUDA_INJECTION64_PATH": str(tmp_path / "text.so")}, "it is no shared library"),
                              ({"CUDA_INJECTION64_PATH": "libnosuchtool.so"}, "it does not load"),
                              ({"NVTX_INJECTION64_PATH": str(tool)}, "it has no InitializeInjectionNvtx2")]:

@@ -265,7 +265,7 @@ def test_what_the_chip_has_not_is_left_out_and_said_once(rounds, tmp_path):
     is_same(pm_recorded(sampler), pm_expected(tmp_path))
     assert {row["metric"] for row in told(tmp_path, "pm")} == set(metrics) - {ISSUED}
     (line,) = of_counters(outcome)
-    assert "instructions_issued (would need a second pass)" in line and "SIM100" in line and "dram" not in line
+    assert "instructions_issued (it would need a second pass)" in line and "SIM100" in line and "dram" not in line
     assert any("instructions_issued" in note for note in sampler.notes)
 
 
@@ -274,7 +274,7 @@ def test_a_pass_takes_as_many_as_it_can(rounds, tmp_path):
     (sampler,) = read_samplers(outcome.bundle)
     assert {name for _, name in pm_recorded(sampler)} == {"sm_active", "tensor_active", "dram_read"}
     (line,) = of_counters(outcome)
-    assert "dram_write (would need a second pass), instructions_issued (would need a second pass)" in line
+    assert "dram_write (it would need a second pass), instructions_issued (it would need a second pass)" in line
 
 
 def test_without_a_trigger_by_time_the_system_clock_is_measured(rounds, tmp_path):

@@ -34,8 +34,6 @@ bool Start(const Host* host, bool is_late);
 bool Tick();
 // Leaves CUPTI for this capture if a profiler of the program waits for it.
 void YieldIfWanted();
-// Has all completed records delivered, and those that are not complete too if `forced`.
-void Flush(bool forced);
 // Has all completed records delivered, for a snapshot. Waits for a moment until the work that was
 // launched is complete.
 void FlushForSnapshot();
