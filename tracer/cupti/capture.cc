@@ -488,11 +488,6 @@ bool Tick() {
   return g_buffers.is_crowded() || g_unified_memory.is_waiting();
 }
 
-void Flush(bool forced) {
-  if (g_active.load() == 0) return;
-  if (const Turn turn; turn) HandOver(forced);
-}
-
 // What goes on running is not asked for by force: its records would be without their ends.
 void FlushForSnapshot() {
   if (g_active.load() == 0) return;

@@ -32,9 +32,8 @@ bool Start(const Host* host, bool is_late);
 // Now and then: has completed records delivered, reads the clocks. True: soon again, something
 // waits for the driver, or buffers were lacking.
 bool Tick();
-// Everything that is complete is delivered, and what is not yet as well if `forced`.
-void Flush(bool forced);
-// As Flush, and waits for a moment until what had been launched is delivered: for a snapshot.
+// Has all completed records delivered, for a snapshot. Waits for a moment until the work that was
+// launched is complete.
 void FlushForSnapshot();
 // Delivers the rest and lets go of CUPTI. `is_exit`: the program waits for it to end.
 void Stop(bool is_exit);
