@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr size_t kNarrowest = 12;
-// Names are cut to this width before a column is left out.
+// Names are cut to this width before a column is left out; on a narrow terminal to a third of it.
 constexpr size_t kReadable = 32;
 // Columns that say least, the first to be left out; behind them the rightmost go.
 constexpr std::string_view kLeastNeeded[] = {
@@ -76,11 +76,12 @@ TextTable::Layout TextTable::LayOut(size_t width) const {
   Layout layout;
   size_t total = 0, least = 0;
   std::vector<size_t> floors;
+  const size_t readable = std::clamp(width / 3, kNarrowest, kReadable);
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t widest = DisplayWidth(columns_[i].header);
     for (const auto& row : rows_) widest = std::max(widest, DisplayWidth(row[i]));
     layout.widths.push_back(widest);
-    floors.push_back(columns_[i].flexible ? std::min(widest, kReadable) : widest);
+    floors.push_back(columns_[i].flexible ? std::min(widest, readable) : widest);
     total += kGap.size() + widest;
     least += kGap.size() + floors[i];
     layout.shown.push_back(i);

@@ -282,10 +282,10 @@ std::string Findings(const results::Overview& result, const TextOptions& options
       out += WrapText(line, "     - ", "       ", options.width);
     }
     for (const std::string& line : finding.fix()) {
-      out += WrapText(line, "     try: ", "          ", options);
+      out += WrapText(line, "     try: ", "          ", options.width);
     }
     if (!finding.caveat().empty()) {
-      out += WrapText(finding.caveat(), "     but: ", "          ", options);
+      out += WrapText(finding.caveat(), "     but: ", "          ", options.width);
     }
   }
   return out;

@@ -31,7 +31,7 @@ struct Pair {
 };
 
 struct GoldenNames {
-  std::vector<std::string> lines;  // those of a pair are empty
+  std::vector<std::string> lines;  // those of a pair are a tab
   std::vector<std::pair<std::string, std::vector<Pair>>> traces;
   std::vector<std::pair<size_t, size_t>> places;  // of each line of a pair: trace, number
 };
@@ -46,7 +46,7 @@ GoldenNames ReadGolden() {
       golden.lines.push_back(line);
       continue;
     }
-    golden.lines.emplace_back();
+    golden.lines.emplace_back("\t");
     std::vector<Pair>& pairs = golden.traces.back().second;
     golden.places.emplace_back(golden.traces.size() - 1, pairs.size());
     pairs.push_back({line.substr(0, tab), line.substr(tab + 1)});
@@ -58,14 +58,13 @@ void WriteGolden(const GoldenNames& golden) {
   std::ofstream file(GPUPROF_GOLDEN_KERNEL_NAMES);
   size_t pair = 0;
   for (const std::string& line : golden.lines) {
-    const bool is_pair = line.empty() && pair < golden.places.size();
-    file << line;
-    if (is_pair) {
-      const auto& [trace, number] = golden.places[pair++];
-      const Pair& names = golden.traces[trace].second[number];
-      file << names.short_name << "\t" << names.full_name;
+    if (line != "\t") {
+      file << line << "\n";
+      continue;
     }
-    file << "\n";
+    const auto& [trace, number] = golden.places[pair++];
+    const Pair& names = golden.traces[trace].second[number];
+    file << names.short_name << "\t" << names.full_name << "\n";
   }
 }
 
