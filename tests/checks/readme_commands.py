@@ -10,6 +10,7 @@
   bundle of the first step, and the options of `run` are given to `gpuprof env`, which refuses what `run` would refuse.
 - Options in backticks exist, and their values are understood.
 - The tables of options and passes are complete.
+- The words of README's excerpt are still the command's words: headings, and the last column of tables.
 - Each `make` target exists.
 """
 
@@ -111,6 +112,18 @@ class Checker:
         elif not (run.stdout + run.stderr).strip():
             self.failures.append(f"README: `{command}` printed nothing")
 
+    def check_excerpt(self, text):
+        """`text`: README. Its figures are another run's, so words alone are compared."""
+        excerpt = next(block for kind, block in re.findall(r"^```(\w*)\n(.*?)^```$", text, re.M | re.S) if not kind)
+        overview = self.run([self.gpuprof, "stats", "overview", BUNDLE, "--width", "110"]).stdout
+        cells = [re.split(r" {2,}", line.rstrip())[-1] for line in excerpt.splitlines() if not line.startswith(" " * 5)]
+        words = [cell for cell in cells if cell != "..." and re.fullmatch(r"[^\d(]+", cell)]
+        for word in words:
+            if not re.search(rf"(?:^|  ){re.escape(word)}$", overview, re.M):
+                self.failures.append(f"README's excerpt says \"{word}\", gpuprof stats overview does not: record the excerpt again")
+        if len(words) < 6:
+            self.failures.append(f"README's excerpt has only the words {words}: the check would be empty")
+
     def try_shown(self, command, page):
         words = trial(command)
         if words is None or words in self.tried:
@@ -170,6 +183,7 @@ def main():
         console = console_commands(texts[ROOT / "README.md"])
         for command in console:
             checker.run_console(command)
+        checker.check_excerpt(texts[ROOT / "README.md"])
         del texts[RECIPES]
         shown = {command: page.name for page, text in texts.items() for command in shown_commands(text)}
         for command, page in shown.items():

@@ -18,8 +18,9 @@ void RecordNap(uint64_t start, uint64_t wanted_us) {
   Recorder recorder(proto::kSourceNaps);
   if (!recorder.active()) return;
   const uint64_t now = recorder.Now();
-  recorder.WriteSpan({now, 0, static_cast<uint8_t>(proto::RecordKind::kNap), 0, 0, wanted_us, 0},
-                     now > start ? now - start : 0);
+  // A span without a stack and without an owner. WriteWait() also writes spans of any length.
+  recorder.WriteWait({now, 0, static_cast<uint8_t>(proto::RecordKind::kNap), 0, 0, wanted_us, 0},
+                     now > start ? now - start : 0, 0, nullptr, 0);
 }
 
 }  // namespace
