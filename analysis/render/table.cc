@@ -21,13 +21,13 @@ constexpr std::string_view kGap = "  ";
 constexpr size_t kNarrowest = 12;
 // Names are cut to this width before a column is left out; on a narrow terminal to a third of it.
 constexpr size_t kReadable = 32;
-// Columns that say least, the first to be left out; behind them the rightmost go.
+// Columns that say least, in the order in which they are left out. The rightmost follow.
 constexpr std::string_view kLeastNeeded[] = {
     "min",   "median", "p10",        "block",           "grid",
     "waves", "limit",  "first call", "several kernels", "unknown"};
 
-// Cells that became the same although they were different: each shows the place where it differs
-// from the others, and where that is not enough ends in a number.
+// Repairs cells that became the same by cutting: each then shows the place where it differs from
+// the others. If that is not enough, it ends in a number.
 void TellApart(const std::vector<std::string>& whole, size_t width, std::vector<std::string>* cut) {
   std::map<std::string, std::set<std::string>> by_cut;
   for (size_t i = 0; i < whole.size(); ++i) by_cut[(*cut)[i]].insert(whole[i]);

@@ -30,7 +30,7 @@ class Parser {
  public:
   explicit Parser(std::string_view text) : text_(text) {}
 
-  // Up to a comma or bracket that belongs to whoever asked.
+  // Reads a name up to the comma or bracket that belongs to the caller.
   CxxName Name(int depth) {
     CxxName name;
     name.parts.emplace_back();
@@ -42,7 +42,7 @@ class Parser {
     return name;
   }
 
-  // Names between commas.
+  // Reads names between commas.
   std::vector<CxxName> List(int depth) {
     std::vector<CxxName> names;
     while (at_ < text_.size()) {
@@ -120,7 +120,7 @@ class Parser {
     if (at_ < text_.size() && text_[at_] == '>') ++at_;
   }
 
-  // A cast before a value, parameters behind a name, or a function whose address is meant.
+  // Skips a cast before a value, keeps parameters behind a name, reads the function in &(function).
   void Parentheses(int depth, CxxName* name) {
     CxxPart& part = name->parts.back();
     if (part.ident.empty() && at_ > 0 && text_[at_ - 1] == '&' && depth < kDeepest) {
@@ -138,7 +138,7 @@ class Parser {
     part.params = text_.substr(begin, at_ - begin - (is_closed && at_ > begin ? 1 : 0));
   }
 
-  // A qualifier, a type of several words, or a return type.
+  // Skips a qualifier, joins a type of several words, or drops a return type.
   void Space(CxxName* name) {
     while (at_ < text_.size() && text_[at_] == ' ') ++at_;
     if (at_ == text_.size() || EndsName()) return;
@@ -214,7 +214,7 @@ CxxName ParseCxxName(std::string_view text) {
 std::vector<CxxName> ParseCxxList(std::string_view text) { return Parser(text).List(0); }
 
 size_t SkipCxxBrackets(std::string_view text, size_t at) {
-  // Within parentheses ">" compares; within angle brackets it closes.
+  // Only one kind is counted: within parentheses ">" compares.
   const char open = text[at];
   const char close = open == '(' ? ')' : open == '<' ? '>' : open == '{' ? '}' : ']';
   size_t depth = 0;

@@ -15,16 +15,16 @@ namespace gpuprof::analysis {
 namespace {
 
 constexpr std::string_view kOperator = "operator";
-// Namespaces that nobody writes.
+// Namespaces that are never written in a program.
 constexpr std::array<std::string_view, 3> kUnwritten = {
     "(anonymous namespace)::", "__cxx11::", "__1::"};
-// Template arguments that stand there by default.
+// Default template arguments.
 constexpr std::array<std::string_view, 6> kDefaults = {"std::allocator<", "std::char_traits<",
                                                        "std::less<",      "std::hash<",
                                                        "std::equal_to<",  "std::default_delete<"};
 constexpr std::string_view kString = "basic_string<char";
 
-// Template arguments are shown up to this width; those of more characters are not even read.
+// Template arguments are shown up to this width. Longer text than the second is not read.
 constexpr size_t kShownArguments = 24;
 constexpr size_t kMostArguments = 400;
 // Wider names lose the namespaces in their middle.
@@ -70,7 +70,7 @@ std::string ShortArguments(std::string_view text) {
   return DisplayWidth(out) <= kShownArguments ? "<" + out + ">" : "<...>";
 }
 
-// Without what is between the first and the last two components: a::...::y::z.
+// Removes what is between the first and the last two components: a::...::y::z.
 std::string FoldNamespaces(std::string name) {
   if (DisplayWidth(name) <= kMostColumns) return name;
   size_t first = std::string::npos, last = std::string::npos, before_last = std::string::npos;
@@ -143,7 +143,7 @@ class Shortener {
     }
   }
 
-  // Bytes of a namespace here that nobody writes.
+  // Returns the bytes of a namespace here that is never written; 0: there is none.
   size_t Unwritten() const {
     for (const std::string_view name : kUnwritten) {
       if (Starts(name) && (at_ == 0 || !IsWord(name_[at_ - 1]) || name[0] == '(')) {

@@ -18,7 +18,7 @@
 namespace gpuprof::analysis {
 namespace {
 
-// What is behind it in a name of megabytes tells nobody anything.
+// So much of a name is read: a name of megabytes says nothing more behind it.
 constexpr size_t kMostRead = 64 * 1024;
 constexpr int kMostHolders = 8;
 
@@ -26,7 +26,7 @@ bool HasArgs(const CxxName& name) { return !name.Args().empty(); }
 
 std::string Expand(std::string_view layout, const CxxName& subject, std::string_view whole);
 
-// What a function object's identifier says that it does.
+// Returns what a function object does, by its identifier.
 std::string OpWord(const CxxPart& part, std::string_view whole) {
   for (const FunctorRule& rule : FunctorRules()) {
     if (rule.functor != part.ident) continue;
@@ -37,7 +37,7 @@ std::string OpWord(const CxxPart& part, std::string_view whole) {
   return StripAffixes(part.ident);
 }
 
-// The component that names a function object: of a lambda the function that it is written in.
+// Returns the component that names a function object. A lambda is named by the function around it.
 const CxxPart* NamingPart(const CxxName& name) {
   for (const CxxPart& part : name.parts) {
     if (part.has_params && !part.ident.starts_with("operator") && !part.ident.starts_with("{"))
@@ -50,7 +50,7 @@ const CxxPart* NamingPart(const CxxName& name) {
   return nullptr;
 }
 
-// Types without repetition, by commas; bool only where there is nothing else.
+// Joins types by commas, each once. Bool counts only when it is alone.
 std::string JoinTypes(const std::vector<CxxName>& names) {
   std::vector<std::string> words;
   bool has_bool = false;
@@ -67,7 +67,8 @@ std::string JoinTypes(const std::vector<CxxName>& names) {
   return out.empty() && has_bool ? "bool" : out;
 }
 
-// What a function object reads: its template arguments, else its lambda's parameters.
+// Returns the types that a function object reads: of its template arguments, else of its lambda's
+// parameters.
 std::string ReadTypes(const CxxName& name, const CxxPart& naming) {
   constexpr std::string_view kLambda = "{lambda(";
   std::string types = JoinTypes(naming.args);
@@ -77,7 +78,7 @@ std::string ReadTypes(const CxxName& name, const CxxPart& naming) {
   return JoinTypes(ParseCxxList(last.substr(kLambda.size(), end - kLambda.size() - 1)));
 }
 
-// What a call operator is called with: "reduce_add" of operator()<ReduceAdd>.
+// Returns the word for the argument of a call operator: "add" of operator()<ReduceAdd>.
 std::string CallWord(const CxxName& name, std::string_view whole) {
   for (const CxxPart& part : name.parts) {
     if (!part.ident.starts_with("operator()") || part.args.empty() || part.args[0].parts.empty())
@@ -87,7 +88,7 @@ std::string CallWord(const CxxName& name, std::string_view whole) {
   return {};
 }
 
-// {op}: what a function object does and the type that it reads.
+// Returns what stands for {op}: what a function object does and the type that it reads.
 std::string FunctorWords(const CxxName& functor, std::string_view whole) {
   const CxxName* name = &functor;
   for (int i = 0; i < kMostHolders; ++i) {
@@ -122,7 +123,7 @@ std::string FunctorWords(const CxxName& functor, std::string_view whole) {
   return op + " " + types;
 }
 
-// The kernel's argument that is a function object.
+// Finds the kernel's argument that is a function object, and returns its words.
 std::string OpOf(const CxxName& subject, std::string_view whole) {
   for (const CxxName& arg : subject.Args()) {
     if (NumberOf(arg.Ident()).empty() && TypeWord(arg).empty() && arg.Ident() != "true" &&
@@ -133,7 +134,7 @@ std::string OpOf(const CxxName& subject, std::string_view whole) {
   return {};
 }
 
-// One template argument in a word.
+// Returns one template argument as a word.
 std::string ArgWord(const CxxName& arg) {
   std::string word = TypeWord(arg);
   if (!word.empty()) return word;
@@ -145,7 +146,7 @@ std::string ArgWord(const CxxName& arg) {
   return StripAffixes(arg.Ident());
 }
 
-// "2", "2.1": the argument of that number.
+// Returns the argument at a path of numbers: "2", "2.1".
 const CxxName* FindArg(const CxxName& subject, std::string_view path) {
   const CxxName* name = &subject;
   while (!path.empty()) {
@@ -162,7 +163,7 @@ const CxxName* FindArg(const CxxName& subject, std::string_view path) {
   return name;
 }
 
-// What stands for one {placeholder}.
+// Returns what stands for one {placeholder}.
 std::string Placeholder(std::string_view key, const CxxName& subject, std::string_view whole) {
   if (key == "op") return OpOf(subject, whole);
   if (key == "cast") {
@@ -190,7 +191,7 @@ std::string Placeholder(std::string_view key, const CxxName& subject, std::strin
   return std::string(words.substr(std::min(colon + 1, words.size())));
 }
 
-// The words of a rule's layout. A word whose placeholder finds nothing is left out.
+// Returns the words of a rule's layout. A word is left out when its placeholder finds nothing.
 std::string Expand(std::string_view layout, const CxxName& subject, std::string_view whole) {
   std::string out;
   while (!layout.empty()) {
@@ -232,7 +233,7 @@ bool Matches(std::string_view rule, const CxxName& name) {
   return ident == rule;
 }
 
-// A kernel without a rule: its function, and the arguments that are short.
+// Returns the function of a kernel without a rule, and its first arguments.
 std::string PlainFunction(const CxxName& name) {
   std::string out = name.parts.empty() ? std::string(name.text) : std::string(name.Ident());
   if (!name.parts.empty() && !name.parts.back().args.empty()) {
@@ -253,7 +254,7 @@ std::string PlainFunction(const CxxName& name) {
   return CutTo(out, kMostShortColumns);
 }
 
-// Kernels that only launch what their argument is: cutlass::Kernel2<X>, device_kernel<X>.
+// Returns X of kernels that only launch X: cutlass::Kernel2<X>, device_kernel<X>.
 const CxxName* Launched(const CxxName& name) {
   constexpr std::array<std::string_view, 7> kLaunchers = {"Kernel",        "Kernel2",
                                                           "device_kernel", "enable_sm90_or_later",
@@ -269,7 +270,7 @@ const CxxName* Launched(const CxxName& name) {
   return inner;
 }
 
-// Without what compilers and runtimes hang on.
+// Removes what compilers and runtimes put behind a name.
 std::string_view Trim(std::string_view name) {
   constexpr std::string_view kDescriptor = ".kd";
   name = name.substr(0, kMostRead);

@@ -180,6 +180,7 @@ constexpr FunctorRule kFunctors[] = {
     {"float16_copy_kernel_cuda", "cast to f16"},
     {"float8_copy_kernel_cuda", "cast fp8"},
     {"pow_tensor_scalar_kernel_impl", "pow"},
+    {"launch_clamp_scalar", "clamp"},
     {"compare_scalar_kernel", "compare scalar"},
     {"and_kernel_cuda", "all"},
     {"or_kernel_cuda", "any"},

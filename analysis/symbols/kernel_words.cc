@@ -22,7 +22,7 @@ bool IsNumber(std::string_view ident) {
                             (ident[0] == '-' && ident.size() > 1));
 }
 
-// The first type of numbers in the tree for which `wanted` holds.
+// Returns the first type of numbers in the tree for which `wanted` holds.
 template <typename Predicate>
 std::string FindTypeIf(const CxxName& name, Predicate wanted) {
   std::string word = TypeWord(name);

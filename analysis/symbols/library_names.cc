@@ -40,7 +40,7 @@ std::vector<std::string_view> PiecesOf(std::string_view text) {
   return pieces;
 }
 
-// Whether it is numbers with an x between them, so many of them.
+// Counts the numbers of a piece like "128x64"; 0: it is not such a piece.
 size_t CountDimensions(std::string_view piece) {
   size_t numbers = 0;
   while (true) {
@@ -60,7 +60,7 @@ std::string_view MatchBegin(std::span<const TypeRule> rules, std::string_view te
   return {};
 }
 
-// The type in "s16816gemm", "sgemm", "scudnn": of the letters and digits before the word.
+// Returns the type that the letters and digits before a word stand for: "s16816gemm", "scudnn".
 std::string_view InstructionType(const std::vector<std::string_view>& pieces) {
   constexpr std::array<std::string_view, 5> kWords = {"gemm", "cudnn", "fprop", "dgrad", "wgrad"};
   for (const std::string_view piece : pieces) {
@@ -123,7 +123,8 @@ std::string LayoutIn(const std::vector<std::string_view>& pieces) {
   return {};
 }
 
-// M and N, and K where a piece tells it: tilesize128x128x64, 128x64_64x4, 128x64_..._stages_64x4.
+// Returns M and N, and K if a piece has it: tilesize128x128x64, 128x64_64x4,
+// 128x64_..._stages_64x4.
 std::string TileIn(const std::vector<std::string_view>& pieces) {
   constexpr std::string_view kTileSize = "tilesize";
   for (size_t i = 0; i < pieces.size(); ++i) {
@@ -157,7 +158,7 @@ std::string MarksIn(const std::vector<std::string_view>& pieces) {
   return marks;
 }
 
-// Cijk_Alik_Bljk_BBS_BH_..._MT32x32x256_...: l before the free index means transposed.
+// Reads Cijk_Alik_Bljk_BBS_BH_..._MT32x32x256_...: l before the free index means transposed.
 std::string TensileName(const std::vector<std::string_view>& pieces) {
   if (pieces.size() < 4) return {};
   std::string_view type;
@@ -198,7 +199,7 @@ std::string TensileName(const std::vector<std::string_view>& pieces) {
   return out;
 }
 
-// A type of TensorRT-LLM at the begin of `text`, taken off it.
+// Takes a type of TensorRT-LLM off the begin of `text`.
 std::string_view TakeModelType(std::string_view* text) {
   constexpr TypeRule kTypes[] = {
       {"MxE4m3", "mxfp8"}, {"MxE2m1", "mxfp4"}, {"Bfloat16", "bf16"}, {"E4m3", "fp8"},
@@ -212,7 +213,7 @@ std::string_view TakeModelType(std::string_view* text) {
   return {};
 }
 
-// bmm_<result>_<A><B>_...
+// Reads bmm_<result>_<A><B>_...
 std::string ModelProductName(const std::vector<std::string_view>& pieces) {
   if (pieces.size() < 3) return {};
   std::string_view result = pieces[1], operands = pieces[2];
@@ -229,7 +230,7 @@ std::string ModelProductName(const std::vector<std::string_view>& pieces) {
   return out;
 }
 
-// The number behind `key`, "128" of "...Q128Kv128..."; "" where there is none.
+// Returns the number behind `key`, "128" of "...Q128Kv128..."; "": there is none.
 std::string_view NumberBehind(std::string_view text, std::string_view key) {
   for (size_t at = text.find(key); at != std::string_view::npos; at = text.find(key, at + 1)) {
     std::string_view rest = text.substr(at + key.size());
@@ -239,7 +240,7 @@ std::string_view NumberBehind(std::string_view text, std::string_view key) {
   return {};
 }
 
-// fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext
+// Reads fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext
 std::string ModelAttentionName(std::string_view ident) {
   constexpr TypeRule kWords[] = {
       {"PagedKv", "paged"},   {"SlidingOrChunked", "sliding"}, {"Causal", "causal"},
@@ -266,7 +267,7 @@ std::string ModelAttentionName(std::string_view ident) {
   return out;
 }
 
-// ncclDevKernel_AllReduce_Sum_bf16_RING_LL, ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t
+// Reads ncclDevKernel_AllReduce_Sum_bf16_RING_LL, ncclKernel_SendRecv_RING_SIMPLE_Sum_int8_t
 std::string CollectiveName(std::string_view rest) {
   std::string out = "nccl";
   size_t number = 0;

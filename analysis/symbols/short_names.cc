@@ -17,12 +17,12 @@
 namespace gpuprof::analysis {
 namespace {
 
-// Of each name so much is compared.
+// So much of each name is compared.
 constexpr size_t kMostCompared = 16 * 1024;
 // Wider differences become a number.
 constexpr size_t kMostSuffix = 24;
 
-// Without the list of parameters, which repeats the template arguments.
+// Removes the list of parameters, which repeats the template arguments.
 std::string_view WithoutParameters(std::string_view name) {
   if (!name.ends_with(')')) return name;
   size_t depth = 0;
@@ -33,7 +33,7 @@ std::string_view WithoutParameters(std::string_view name) {
   return name;
 }
 
-// Identifiers and numbers, or the pieces of them between underscores.
+// Returns identifiers and numbers, or their pieces between underscores.
 std::vector<std::string_view> WordsOf(std::string_view name, bool in_pieces) {
   name = name.substr(0, kMostCompared);
   const auto is_word = [&](char c) {
@@ -56,8 +56,8 @@ std::string ShownWord(std::string_view word) {
   return std::string(word);
 }
 
-// The words in which the names differ, those that are enough to tell all apart; nothing when the
-// names are not built alike or differ in long words.
+// Returns the words in which the names differ, as many as tell all names apart. Nothing: the names
+// are not built alike, or differ in long words.
 std::vector<std::string> Differences(const std::vector<std::string>& names, bool in_pieces) {
   std::vector<std::vector<std::string_view>> words;
   for (const std::string& name : names)
@@ -82,7 +82,7 @@ std::vector<std::string> Differences(const std::vector<std::string>& names, bool
   return suffixes;
 }
 
-// FNV-1a.
+// Computes FNV-1a.
 uint64_t HashOf(std::string_view text) {
   uint64_t hash = 14695981039346656037u;
   for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * 1099511628211u;
