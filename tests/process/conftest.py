@@ -33,6 +33,11 @@ def _find_build():
     raise pytest.UsageError(f"no built gpuprof in {', '.join(map(str, folders))}; set GPUPROF_BUILD_DIR")
 
 
+# Shells start commands in the background with these signals ignored, and the victims would inherit that.
+for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+    if signal.getsignal(number) == signal.SIG_IGN:
+        signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
+
 BUILD = _find_build()
 GPUPROF = BUILD / "launcher" / "gpuprof"
 PROGRAMS = BUILD / "tests" / "programs"
