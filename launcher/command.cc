@@ -14,7 +14,7 @@ namespace gpuprof::launcher {
 namespace {
 
 constexpr char kReadingCodes[] =
-    "Exit status: 0 good, 2 wrong usage, 3 an input could not be read or is cut (what could be "
+    "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 constexpr char kDumpFooter[] =
     "A row: time in ns since the bundle's first event, pid, tid, track (a thread's number within "
@@ -25,7 +25,7 @@ constexpr char kDumpFooter[] =
     "unified_memory), then the\n"
     "kind's own fields as name=value. Rows come\n"
     "thread by thread; for one order over all: gpuprof dump BUNDLE | sort -n\n"
-    "Exit status: 0 good, 2 wrong usage, 3 an input could not be read or is cut (what could be "
+    "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 
 int UsageError(const std::string& what, const std::string& where) {
@@ -57,7 +57,7 @@ int RunVerb(const VerbEntry& entry, std::vector<std::string> words) {
     bool known = false;
     for (const std::string& name : VerbNames()) known = known || name == section;
     if (message.empty() && !known) {
-      message = "gpuprof.toml: [" + section + "] is no verb of gpuprof." +
+      message = "gpuprof.toml: [" + section + "] is not a verb of gpuprof." +
                 DidYouMean(section, VerbNames());
     }
   }
@@ -72,28 +72,27 @@ const std::vector<VerbEntry>& VerbTable() {
   static const std::vector<VerbEntry> table = {
       {"run", "[OPTIONS] [--] COMMAND [ARGUMENT...]",
        "Run a command and record it and the processes it starts",
-       "The command's exit status is passed through; one killed by a signal ends gpuprof by the "
-       "same signal.\n"
-       "Exit status of gpuprof's own: 2 wrong usage, 125 nothing could be started, 126 not "
+       "gpuprof exits with the command's exit status. If a signal kills the command, gpuprof ends "
+       "by the same signal.\n"
+       "gpuprof's own exit status: 2 wrong usage, 125 nothing could be started, 126 not "
        "executable, 127 not found.\n\n"
        "  gpuprof run -- python3 train.py\n"
        "  gpuprof run --capture=off -- ./server      # then: gpuprof ctl start PID\n"
        "  gpuprof run --capture=delay:30s+10s --trace heap=exact,ops -- python3 train.py\n\n"
        "Values come from the command line, then from GPUPROF_* variables, then from gpuprof.toml "
-       "in the working directory\n"
-       "(keys are the long option names; a [section] is a verb).",
+       "in the working directory.\nThe keys of gpuprof.toml are the long option names; a [section] "
+       "is a verb.",
        MakeRun},
       {"ctl", "[OPTIONS] start|stop|toggle|snapshot|status PID...|all",
        "Start, stop or ask about recording in running processes",
        "When stop returns, the data is in the bundle. snapshot writes what was recorded so far "
        "into "
        "a bundle of its own.\n"
-       "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 a process could not be reached, "
-       "or "
-       "there is none.",
+       "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 no process was found, or a "
+       "process could not be reached.",
        MakeCtl},
       {"ps", "[OPTIONS]", "List the running processes that gpuprof can record",
-       "Exit status: 0, also when there is none.", MakePs},
+       "Exit status: 0, also when the list is empty.", MakePs},
       {"stats", "[OPTIONS] PASS BUNDLE", "Print one analysis of a bundle", kReadingCodes,
        MakeStats},
       {"info", "[OPTIONS] BUNDLE", "Say what a bundle holds, without reading its events",
@@ -101,19 +100,20 @@ const std::vector<VerbEntry>& VerbTable() {
       {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",
        "Exit status: 0 whole, 2 wrong usage, 3 faults were found or the input could not be read.",
        MakeVerify},
-      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one a line", kDumpFooter,
+      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line", kDumpFooter,
        MakeDump},
       {"recover", "[OPTIONS] BUNDLE", "Finish the traces of processes that died",
        "Readers do this by themselves; use it before copying a bundle elsewhere.\n"
        "Exit status: 0 all finished or still running, 2 wrong usage, 3 a trace could not be "
        "finished.",
        MakeRecover},
-      {"doctor", "[OPTIONS]", "Check this machine for what recording needs",
+      {"doctor", "[OPTIONS]", "Check whether this machine has everything that recording needs",
        "Exit status: 0 nothing failed, 1 a check failed, 2 wrong usage.", MakeDoctor},
-      {"env", "[OPTIONS]", "Print the environment that records a command without 'gpuprof run'",
+      {"env", "[OPTIONS]",
+       "Print the environment variables that record a command without 'gpuprof run'",
        "For containers, job scripts and services:\n\n"
        "  eval \"$(gpuprof env -o /traces/job1)\"\n\n"
-       "Exit status: 0 good, 2 wrong usage, 125 the injected object is missing.",
+       "Exit status: 0 success, 2 wrong usage, 125 the injected object is missing.",
        MakeEnv},
       {"completions", "bash|zsh|fish", "Print a completion script for a shell",
        "  source <(gpuprof completions bash)\n"
@@ -136,17 +136,17 @@ std::unique_ptr<Options> DeclareVerb(const VerbEntry& entry, Verb* verb) {
 
 std::string OverviewText() {
   std::string text =
-      "gpuprof tells why a GPU program is slower than it could be, without a change to the "
-      "program.\n\n"
-      "  gpuprof run -- python3 train.py        record a program and what it starts\n"
-      "  gpuprof stats overview BUNDLE          where its time and memory went\n\n"
+      "gpuprof shows why a GPU program is slower than it could be. The program itself is not "
+      "changed.\n\n  gpuprof run -- python3 train.py        record a program and the processes it "
+      "starts\n"
+      "  gpuprof stats overview BUNDLE          show where time and memory went\n\n"
       "Verbs:\n";
   for (const VerbEntry& entry : VerbTable()) {
     char line[128];
     std::snprintf(line, sizeof line, "  %-12s %s\n", entry.name, entry.summary);
     text += line;
   }
-  return text + "\n'gpuprof help VERB' says more about one.\n";
+  return text + "\n'gpuprof help VERB' explains a verb.\n";
 }
 
 int Dispatch(const std::vector<std::string>& words) {

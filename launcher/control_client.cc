@@ -199,7 +199,8 @@ void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
   }
   if (answer->kind == Answer::Kind::kUnreachable) {
     answer->error =
-        "gave no answer that this version understands; use the gpuprof it was started with";
+        "gave an answer that this version does not understand; use the gpuprof that it was started "
+        "with";
   }
 }
 
@@ -276,10 +277,11 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
     ParseAnswer(text, endpoint.pid, &answer);
   } else if (error == ECANCELED) {
     answer.error =
-        "did not answer: it is stopped; once it is continued (kill -CONT) it may do what was asked";
+        "did not answer, because it is stopped; after kill -CONT it may still carry out the "
+        "request";
   } else if (error == EAGAIN) {
     answer.error = "did not answer within " + std::to_string(timeout_ms / 1000) +
-                   " s; it may be stopped or hung: continue it (kill -CONT) and try again";
+                   " s; if it is stopped, continue it (kill -CONT) and try again; it may also hang";
   } else if (error == EACCES || error == EPERM) {
     answer.error = "belongs to another user; ask as that user or as root";
   } else {

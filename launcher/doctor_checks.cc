@@ -125,7 +125,7 @@ Check CheckSystem() {
       (std::atoi(kernel[0].c_str()) < 4 || (kernel[0] == "4" && std::atoi(kernel[1].c_str()) < 14));
   if (old || old_kernel) {
     check.level = Level::kFail;
-    check.fix = "glibc 2.28 and Linux 4.14 are the oldest that recording works on";
+    check.fix = "recording needs glibc 2.28 and Linux 4.14, or newer";
   }
   return check;
 }
@@ -144,7 +144,7 @@ Check CheckRuntimeFolder() {
   }
   return {"control sockets", Level::kWarn,
           "not writable: " + tried + "; abstract socket names are used",
-          "set XDG_RUNTIME_DIR to a directory of yours if 'gpuprof ctl' is to work across network "
+          "set XDG_RUNTIME_DIR to a directory you own, so that 'gpuprof ctl' works across network "
           "namespaces"};
 }
 
@@ -210,7 +210,8 @@ Check CheckTorch() {
     const std::string folder = output.substr(0, output.find('\n'));
     if (folder.empty()) {
       return {"PyTorch", Level::kInfo,
-              std::string("none in the ") + python + " on PATH; its ops are recorded where it is",
+              std::string("none in the ") + python +
+                  " on PATH; programs that have PyTorch have its ops recorded",
               ""};
     }
     const std::string version = LineStarting(folder + "/version.py", "__version__ = ");
@@ -245,9 +246,9 @@ Check CheckClocksource(const std::string& current, const std::string& cpu_flags)
              : "the time-stamp counter is not steady";
   return {"clock", Level::kWarn,
           why +
-              ": --clock=auto checks the counter itself and may take CLOCK_MONOTONIC (about 20 ns "
-              "an event more)",
-          "nothing need be done; on bare metal, boot with tsc=reliable if the counter is known to "
+              ": --clock=auto checks the counter itself and may use CLOCK_MONOTONIC (about 20 ns "
+              "more per event)",
+          "no action is needed; on bare metal, boot with tsc=reliable if the counter is known to "
           "be good"};
 }
 
@@ -271,14 +272,14 @@ Check CheckSignal(const Variables& environment, const std::string& signal) {
   if (sigaction(number, nullptr, &here) == 0 && here.sa_handler == SIG_IGN) {
     return {"signal", Level::kWarn,
             name +
-                " is ignored here, and so it will be in what is started from here; it toggles "
-                "nothing in a program that leaves it so",
+                " is ignored here, and programs started from here inherit this; the signal toggles "
+                "no capture in a program that keeps ignoring it",
             "use 'gpuprof ctl', or choose another with --signal"};
   }
   return {"signal", Level::kOk,
           name +
-              " toggles captures; a program's own handler still runs, and one that ignores it is "
-              "left alone",
+              " toggles captures; a program's own handler still runs, and a program that ignores "
+              "the signal keeps ignoring it",
           ""};
 }
 

@@ -200,7 +200,7 @@ Variables InjectionFaults(const Variables& environment) {
     const char* fault = is_path ? proto::FaultOfLibrary(path.c_str()) : nullptr;
     std::string text;
     if (is_path && access(path.c_str(), F_OK) != 0) {
-      faults[variable] = "there is no such file";
+      faults[variable] = "the file does not exist";
     } else if (fault != nullptr) {
       faults[variable] = std::string("it ") + fault;
     } else if (!InChild([&] { return AskTool(path, entry); }, &text)) {
@@ -220,13 +220,13 @@ Check CheckDriver(const DriverSigns& signs) {
       [](const std::string& name) { return name.size() > 6 && name[6] >= '0' && name[6] <= '9'; });
   if (signs.version.empty() && !has_device) {
     return {"GPU driver", Level::kInfo,
-            "no NVIDIA driver is loaded; the host side is recorded all the same", ""};
+            "no NVIDIA driver is loaded; the host side is still recorded", ""};
   }
   if (!has_device) {
-    return {"GPU driver", Level::kWarn, signs.version + "; but no /dev/nvidia0 is here",
+    return {"GPU driver", Level::kWarn, signs.version + ", but /dev/nvidia0 is missing",
             signs.in_container ? "start the container with its GPUs: docker run --gpus all, or in "
                                  "Kubernetes a limit of nvidia.com/gpu"
-                               : "run nvidia-smi once as root: it makes the device files"};
+                               : "run nvidia-smi once as root; it creates the device files"};
   }
   const std::string version = signs.version.empty() ? "device files only" : signs.version;
   return {"GPU driver", Level::kOk, version, ""};
@@ -246,11 +246,12 @@ CounterRight RightToCounters(const std::string& parameters, uint64_t bounding, b
 Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_root) {
   const CounterRight right = RightToCounters(parameters, bounding, is_root);
   if (right == CounterRight::kNotTold)
-    return {"GPU counters", Level::kInfo, "whether they are restricted is not told", ""};
+    return {"GPU counters", Level::kInfo, "whether they are restricted is not known", ""};
   if (right == CounterRight::kGiven)
     return {"GPU counters", Level::kOk, "permitted (kernels and copies need no permission)", ""};
   return {"GPU counters", Level::kInfo,
-          "for administrators alone; kernels and copies are recorded all the same. To permit them: "
+          "only for administrators; kernels and copies are still recorded. To permit counters for "
+          "all users: "
           "the driver's option NVreg_RestrictProfilingToAdminUsers=0, or a container with "
           "--cap-add=SYS_ADMIN (from driver 565 on, PERFMON)",
           ""};
@@ -260,8 +261,8 @@ Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::
                       CounterRight right) {
   const char* const name = "GPU PM sampling";
   if (path.empty())
-    return {name, Level::kInfo,
-            "no libcupti by itself; --gpu-pm takes the one that the program has", ""};
+    return {name, Level::kInfo, "no libcupti was found; --gpu-pm uses the program's own libcupti",
+            ""};
   const std::string library =
       path + (api_version != 0 ? ", API version " + std::to_string(api_version) : "");
   if (!missing.empty())
@@ -270,11 +271,12 @@ Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::
                 ": --gpu-pm needs CUPTI of CUDA 12.6 or newer; set CUDA_HOME to a newer toolkit",
             ""};
   if (right == CounterRight::kNotTold)
-    return {name, Level::kInfo, library + "; whether counters are restricted is not told", ""};
+    return {name, Level::kInfo, library + "; whether counters are restricted is not known", ""};
   if (right == CounterRight::kRefused)
-    return {name, Level::kInfo, library + "; but this user may not: " + kCountersFix, ""};
-  return {name, Level::kOk,
-          library + "; --gpu-pm=1ms samples, where no other tool has the counters", ""};
+    return {name, Level::kInfo,
+            library + ", but this user may not read the counters: " + kCountersFix, ""};
+  return {name, Level::kOk, library + "; --gpu-pm=1ms works if no other tool uses the counters",
+          ""};
 }
 
 Check CheckInjection(const Variables& environment, const Variables& faults) {
@@ -294,11 +296,9 @@ Check CheckInjection(const Variables& environment, const Variables& faults) {
       found != environment.end() && !found->second.empty() &&
       found->second.find("libgpuprof_inject.so") == std::string::npos)
     collector = "INTEL_LIBITTNOTIFY64=" + found->second +
-                ": that collector keeps ITT's tasks, which are not recorded";
+                ": that collector receives ITT's tasks, so gpuprof does not record them";
   if (!others.empty())
-    others +=
-        "; it is called behind gpuprof's. Where it holds CUPTI, GPU activity is its own and the "
-        "host side is recorded";
+    others += "; it is called after gpuprof. If it holds CUPTI, gpuprof records only the host side";
   if (!broken.empty()) broken += "; programs go on without it";
   std::string all;
   for (const std::string& part : {broken, others, collector})
@@ -317,12 +317,12 @@ Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
   const std::string version =
       api_version != 0 ? ", API version " + std::to_string(api_version) : "";
   if (path.empty()) {
-    const std::string none =
-        "none in " + where +
-        "; a program's own, beside its libcudart or in its Python wheels, is found when it runs. "
-        "Else: pip install nvidia-cuda-cupti, or the toolkit's package cuda-cupti";
+    const std::string none = "none in " + where +
+                             "; a program's own libcupti, next to its libcudart or in its Python "
+                             "wheels, is found when the program runs. Else: pip install "
+                             "nvidia-cuda-cupti, or the toolkit's package cuda-cupti";
     if (over.empty()) return {"CUPTI", Level::kInfo, none, ""};
-    return {"CUPTI", Level::kWarn, over + "; " + none, "install that library anew"};
+    return {"CUPTI", Level::kWarn, over + "; " + none, "reinstall that library"};
   }
   if (!missing.empty() || (api_version != 0 && api_version < kOldestCupti)) {
     const std::string lacks = missing.empty() ? "" : " has no " + missing;
@@ -333,7 +333,7 @@ Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
   }
   if (!over.empty()) {
     return {"CUPTI", Level::kWarn, path + version + "; passed over: " + over,
-            "install that library anew, or remove it"};
+            "reinstall that library, or remove it"};
   }
   return {"CUPTI", Level::kOk, path + version, ""};
 }

@@ -70,7 +70,7 @@ Objects FindObjectsFrom(const std::string& command_folder, const std::string& in
   Objects objects;
   if (command_folder.empty() && (inject.empty() || tracer.empty())) {
     objects.error =
-        "gpuprof cannot tell where it is installed: /proc/self/exe cannot be read; mount /proc "
+        "gpuprof cannot find its own folder, because /proc/self/exe cannot be read; mount /proc "
         "(mount -t proc proc /proc)";
     return objects;
   }
@@ -84,7 +84,7 @@ Objects FindObjectsFrom(const std::string& command_folder, const std::string& in
     // The loader splits LD_PRELOAD at both and knows no quoting.
     objects.error = "the path of " + objects.inject +
                     " has a space or a colon, which LD_PRELOAD cannot hold; move gpuprof to a path "
-                    "without them";
+                    "without spaces and colons";
   }
   return objects;
 }

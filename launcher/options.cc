@@ -109,7 +109,7 @@ Options::Options(const std::string& name, const std::string& description, const 
   CLI::App& app = parser_->app;
   app.formatter(std::make_shared<HelpFormatter>(usage));
   app.footer(footer);
-  app.set_help_flag("-h,--help", "Show this help and leave");
+  app.set_help_flag("-h,--help", "Show this help and exit");
   app.allow_extras();
 }
 
@@ -253,7 +253,8 @@ Options::Outcome Options::Parse(std::vector<std::string> words, std::string* mes
     return Outcome::kHelp;
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string what = error.what();
-    *message = "the value of " + what.substr(0, what.find(':')) + " is missing, or it takes none";
+    *message = "the value of " + what.substr(0, what.find(':')) +
+               " is missing, or the option takes no value";
     return Outcome::kError;
   } catch (const CLI::ParseError& error) {
     *message = error.what();
@@ -272,7 +273,7 @@ std::string Options::ApplyFile(const std::map<std::string, std::string>& values)
       for (const auto& candidate : entries_) {
         if (!candidate->long_name.empty()) known.push_back(candidate->long_name);
       }
-      return place + " is no option of this verb; remove it, or see its --help." +
+      return place + " is not an option of this verb; remove it, or see its --help." +
              DidYouMean(key, known);
     }
     std::string error;
@@ -330,7 +331,7 @@ std::string ReadSettingsFile(const std::string& path, FileSections* sections) {
     if (item.name == "--" || item.name == "++") continue;  // CLI11's marks of a section's ends
     if (item.parents.size() > 1) {
       return path + ": '" + item.fullname() +
-             "': sections are verbs ([run], [stats]) and hold no further ones";
+             "': sections are verbs ([run], [stats]) and cannot hold other sections";
     }
     const std::string section = item.parents.empty() ? "run" : item.parents.front();
     auto& value = (*sections)[section][item.name];

@@ -44,7 +44,7 @@ void Tell(const char* what, const char* name = "") {
 }
 
 [[noreturn]] void RunUnrecorded() {
-  Tell("there is not enough memory for gpuprof itself: the command runs unrecorded");
+  Tell("there is not enough memory for gpuprof itself; the command runs unrecorded");
   execvp(g_command[0], g_command);
   const int error = errno;
   Tell("it cannot be run: ", strerrordesc_np(error));
@@ -70,8 +70,10 @@ void End() noexcept {
     std::_Exit(g_status);
   }
   if (WasStarted()) {
-    Tell("there is not enough memory to finish the recording; with more: gpuprof recover ",
-         g_bundle->path().c_str());
+    Tell(
+        "there is not enough memory to finish the recording; when more memory is free, run: "
+        "gpuprof recover ",
+        g_bundle->path().c_str());
     EndLikeStarted();
   }
   if (times == 0) g_bundle->RemoveIfUnused();

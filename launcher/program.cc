@@ -136,18 +136,17 @@ std::string WhyNoPreload(const std::string& binary, const ElfFile& elf, bool* ha
   *harmless = elf.is_64_bit && elf.machine == OwnMachine() && !is_musl;
   if (!elf.is_64_bit || elf.machine != OwnMachine()) {
     return name +
-           "is built for another kind of machine than gpuprof's objects: it runs unrecorded; "
-           "record it with a gpuprof built for it";
+           "is built for another kind of machine than gpuprof's objects. It runs unrecorded; use a "
+           "gpuprof built for that machine";
   }
   if (loader.empty()) {
     return name +
-           "is linked statically and cannot be recorded, only what it starts can; link it "
+           "is linked statically and cannot be recorded. The programs it starts can be; link it "
            "dynamically (without -static)";
   }
   if (is_musl) {
     return name + "uses musl (" + loader +
-           "), but gpuprof's objects need glibc: it runs unrecorded; build or run it on a glibc "
-           "system";
+           "), but gpuprof's objects need glibc. It runs unrecorded; build it for a glibc system";
   }
   const bool stat_known = stat(binary.c_str(), &info) == 0;
   const bool changes_user = stat_known && (info.st_mode & S_ISUID) != 0 && info.st_uid != getuid();
@@ -159,8 +158,8 @@ std::string WhyNoPreload(const std::string& binary, const ElfFile& elf, bool* ha
                        : changes_group ? "setgid"
                                        : "marked with file capabilities";
     return name + "is " + what +
-           ", and the system ignores LD_PRELOAD for it: it runs unrecorded; run what it starts "
-           "under gpuprof instead";
+           ", so the system ignores LD_PRELOAD for it. It runs unrecorded; run the programs it "
+           "starts under gpuprof instead";
   }
   return "";
 }

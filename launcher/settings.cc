@@ -53,9 +53,9 @@ std::string CheckRingMemory(std::string_view value) {
   uint64_t bytes = 0;
   const std::string error = ParseSize(value, &bytes);
   if (!error.empty()) return error;
-  if (bytes < (1u << 20)) return "rings need at least 1MiB a process; the default is 32MiB";
+  if (bytes < (1u << 20)) return "rings need at least 1MiB per process; the default is 32MiB";
   if (bytes > (uint64_t{16} << 30))
-    return "rings may take at most 16GiB a process; the default is 32MiB";
+    return "rings may take at most 16GiB per process; the default is 32MiB";
   return "";
 }
 
@@ -63,8 +63,8 @@ std::string CheckRing(std::string_view value) {
   uint64_t bytes = 0;
   const std::string error = ParseSize(value, &bytes);
   if (!error.empty()) return error;
-  if (bytes < proto::kMinFlightBytes) return "a flight recorder keeps at least 1MiB a process";
-  if (bytes > proto::kMaxFlightBytes) return "a flight recorder keeps at most 1TiB a process";
+  if (bytes < proto::kMinFlightBytes) return "a flight recorder keeps at least 1MiB per process";
+  if (bytes > proto::kMaxFlightBytes) return "a flight recorder keeps at most 1TiB per process";
   return "";
 }
 
@@ -72,9 +72,10 @@ std::string CheckMemory(std::string_view value) {
   uint64_t bytes = 0;
   const std::string error = ParseSize(value, &bytes);
   if (!error.empty()) return error;
-  if (bytes < (8u << 20)) return "the recorder needs at least 8MiB a process; the default is 64MiB";
+  if (bytes < (8u << 20))
+    return "the recorder needs at least 8MiB per process; the default is 64MiB";
   if (bytes > (uint64_t{16} << 30))
-    return "the recorder may take at most 16GiB a process; the default is 64MiB";
+    return "the recorder may take at most 16GiB per process; the default is 64MiB";
   return "";
 }
 
@@ -97,8 +98,10 @@ std::string CheckGpuRate(std::string_view value) {
     }
     uint64_t rows = 0;
     const std::string error = ParseCount(part, UINT32_MAX, &rows);
-    if (!error.empty()) return error + "; N, calls=N, nodes=N or calls=N,nodes=N is understood";
-    if (rows == 0) return "0 rows a second would be none: leave cuda out of --trace for that";
+    if (!error.empty()) return error + "; write N, calls=N, nodes=N or calls=N,nodes=N";
+    if (rows == 0)
+      return "0 rows per second would record nothing; to record no GPU work, leave cuda out of "
+             "--trace";
     if (comma == std::string_view::npos) return "";
     value.remove_prefix(comma + 1);
   }
@@ -135,7 +138,7 @@ std::string CheckGpuFinish(std::string_view value) {
   const std::string error = ParseDuration(value, &nanoseconds);
   if (!error.empty()) return error;
   return nanoseconds > proto::kMostGpuFinishNs
-             ? "a capture's end waits 2m at most; the default is 500ms"
+             ? "the end of a capture waits at most 2m; the default is 500ms"
              : "";
 }
 std::string CanonicalGpuFinish(std::string_view value) {
@@ -263,7 +266,7 @@ std::vector<std::string> UnknownVariables(const Variables& environment) {
     bool found = false;
     for (const std::string& candidate : known) found = found || candidate == name;
     if (found) continue;
-    faults.push_back("the environment has " + name + ", which is no setting of gpuprof." +
+    faults.push_back("the environment has " + name + ", which is not a setting of gpuprof." +
                      DidYouMean(name, known) +
                      " Unset it, or see 'gpuprof help run' for the names");
   }
@@ -282,8 +285,8 @@ std::string CheckTogether(const std::vector<Setting>& settings) {
            "it";
   if (capture.when == Capture::When::kSteps &&
       (sources.bits & (proto::kSourceNvtx | proto::kSourceOps)) == 0)
-    return "--capture=steps needs what tells of steps, which --trace leaves out; add nvtx (ranges) "
-           "or ops (PyTorch's optimizers) to it";
+    return "--capture=steps needs a source that shows steps, and --trace names none; add nvtx "
+           "(ranges) or ops (PyTorch's optimizers) to it";
   return "";
 }
 

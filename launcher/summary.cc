@@ -44,19 +44,19 @@ struct LossFix {
 };
 
 constexpr LossFix kLossFixes[] = {
-    {"ring_full", "records, a thread's ring was full (raise --ring-memory)"},
-    {"reentered", "events of signal handlers that interrupted the recorder"},
+    {"ring_full", "records, because a thread's ring was full (raise --ring-memory)"},
+    {"reentered", "events in signal handlers that interrupted the recorder"},
     {"no_ring", "events of threads that got no ring (raise --ring-memory, or free disk space)"},
     {"sample_table_full",
-     "heap samples, too many were live (raise the period: --trace heap=sampled:16MiB)"},
-    {"stack_table_full", "stacks, too many different ones (lower --stacks)"},
-    {"string_table_full", "names, too many different ones"},
+     "heap samples, because too many were live (raise the period: --trace heap=sampled:16MiB)"},
+    {"stack_table_full", "stacks, because too many were different (lower --stacks)"},
+    {"string_table_full", "names, because too many were different"},
     {"write_error",
-     "rows, the bundle could not be written (is the disk full, or did the program limit the length "
-     "of its files?)"},
+     "rows, because the bundle could not be written (is the disk full, or did the program limit "
+     "its file size?)"},
     {"corrupt_record", "damaged records of processes that died"},
     {"span",
-     "spans that were nested too deep, too many at once, or started and open when a capture ended"},
+     "spans that were nested too deep, too many at once, or still open when a capture ended"},
     {"range_value", "values of NVTX payloads (arrays, unions, unknown schemas, or too many)"},
     {"counter_sample", "samples of hardware counters (sample less often: a longer --gpu-pm)"},
     {"thread_edge", "events of threads that were just beginning or ending"},
@@ -93,15 +93,14 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
   }
   if (bundle.activity_missing_ns != 0) {
     const uint64_t ms = bundle.activity_missing_ns / 1'000'000;
-    line += std::string(line.empty() ? "lost: " : "; ") + "what CUPTI recorded in the last " +
+    line += std::string(line.empty() ? "lost: " : "; ") + "the CUPTI records of the last " +
             (ms == 0 ? "moments" : FormatCount(ms) + " ms") + " before a process ended";
   }
   for (const LossWords& loss : bundle.losses) {
     if (loss.words != kUnpaired) line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
   }
   if (!line.empty()) return line;
-  return is_whole ? kLostNothing
-                  : "lost: not known before what could not be completed is recovered";
+  return is_whole ? kLostNothing : "lost: not known until the incomplete traces are recovered";
 }
 
 // A program that uses the signal itself switches recording without knowing, and without its user
@@ -111,9 +110,10 @@ std::string SwitchLine(uint64_t switches, const std::vector<Setting>& settings) 
   int number = 0;
   ParseSignal(FindSetting(settings, proto::kEnvSignal).value, &number);
   const char* name = sigabbrev_np(number);
-  return "switched: recording was begun or ended " + Plural(switches, "time", "times") + " by " +
+  return "switched: recording was started or stopped " + Plural(switches, "time", "times") +
+         " by " +
          (name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name) +
-         "; if the program uses that signal itself: --signal=none, or another";
+         "; if the program itself uses that signal, choose another one or --signal=none";
 }
 
 std::string SurvivorLine(const std::vector<int32_t>& pids) {
@@ -121,7 +121,7 @@ std::string SurvivorLine(const std::vector<int32_t>& pids) {
   return "still running: " + Plural(pids.size(), "process", "processes") + " (" + PidList(pids) +
          "); " + (one ? "its trace" : "their traces") + " will be complete when " +
          (one ? "it ends" : "they end") +
-         ". See 'gpuprof ps'; to end its recording: gpuprof ctl stop " +
+         ". See 'gpuprof ps'; to stop its recording: gpuprof ctl stop " +
          std::to_string(pids.front());
 }
 
@@ -138,8 +138,8 @@ std::string ShortPath(const std::string& path) {
 
 std::string WhyNothing(const RunFacts& facts) {
   if (facts.bundle_is_gone)
-    return "the bundle was removed while the command ran, or renamed; name a place that it leaves "
-           "alone with -o DIR";
+    return "the bundle was removed or renamed while the command ran; name a directory that the "
+           "command leaves alone with -o DIR";
   std::vector<std::string> include, exclude;
   ParsePrograms(FindSetting(facts.settings, proto::kEnvInclude).value, &include);
   ParsePrograms(FindSetting(facts.settings, proto::kEnvExclude).value, &exclude);
@@ -150,16 +150,17 @@ std::string WhyNothing(const RunFacts& facts) {
   const std::string name = BaseName(facts.program.binary);
   if (!facts.program.cannot_preload.empty()) return facts.program.cannot_preload;
   if (capture.when == Capture::When::kOff) {
-    return "--capture=off, and nobody started a capture; while it runs: gpuprof ctl start PID, or "
-           "kill -USR1 PID";
+    return "--capture=off, and no capture was started; while the command runs, start one with "
+           "gpuprof ctl start PID, or kill -USR1 PID";
   }
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +
-           "' are left out, and it started none that is not; record it with --include " +
+           "' are not recorded, and it started no program that is; record it with --include " +
            analysis::ShellWord(name);
   }
   if (sources.bits == 0)
-    return "--trace names no source; leave it out or name one: cuda, heap, mmap, locks, threads, "
+    return "--trace names no source; leave --trace out, or name a source: cuda, heap, mmap, locks, "
+           "threads, "
            "ops, "
            "tensors";
   if (capture.when == Capture::When::kRange) {
@@ -168,14 +169,14 @@ std::string WhyNothing(const RunFacts& facts) {
   }
   if (capture.when == Capture::When::kSteps) {
     return "no process came to step " + std::to_string(capture.first_step) +
-           " (--capture): steps are those of PyTorch's optimizers, or NVTX ranges named 'step' or "
-           "'iteration', with or without a number; others are named with steps:FIRST-LAST@RANGE";
+           " (--capture). Steps are PyTorch's optimizer steps, or NVTX ranges named 'step' or "
+           "'iteration', with or without a number; name other ranges with steps:FIRST-LAST@RANGE";
   }
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
-    return "it ended before the capture was to begin (--capture); choose a shorter delay";
+    return "the command ended before the capture began (--capture); choose a shorter delay";
   }
-  return "no process did anything that --trace records, or none took the recorder in: it may have "
-         "cleared LD_PRELOAD; run 'gpuprof doctor'";
+  return "no process did anything that --trace records, or no process loaded the recorder "
+         "(LD_PRELOAD may have been cleared); run 'gpuprof doctor'";
 }
 
 Summary Summarize(const RunFacts& facts) {

@@ -74,7 +74,7 @@ std::string ParseHeap(std::string_view value, Sources* sources) {
     return "";
   }
   return Quoted(value) +
-         " is no heap mode; write heap=sampled, heap=sampled:BYTES, heap=exact or heap=off";
+         " is not a heap mode; write  heap=sampled, heap=sampled:BYTES, heap=exact or heap=off";
 }
 
 }  // namespace
@@ -103,7 +103,7 @@ std::string ParseSize(std::string_view text, uint64_t* bytes) {
   const bool good_unit = unit.empty() || unit == "B";
   if (digits == 0 || !good_unit || !ParseDigits(text.substr(0, digits), &value)) {
     return Quoted(text) +
-           " is no size; write a whole number with an optional unit: 65536, 512KiB, 32MiB, 1GiB";
+           " is not a size; write a whole number with an optional unit: 65536, 512KiB, 32MiB, 1GiB";
   }
   if (value > (UINT64_MAX >> shift)) return Quoted(text) + " is too large for a size";
   *bytes = value << shift;
@@ -122,7 +122,7 @@ std::string ParseDuration(std::string_view text, uint64_t* nanoseconds) {
                        : unit == "h" ? 3600e9
                                      : 0;
   if (!number || scale == 0) {
-    return Quoted(text) + " is no duration; write a number and its unit: 500ms, 5s, 1.5m, 2h";
+    return Quoted(text) + " is not a duration; write a number and its unit: 500ms, 5s, 1.5m, 2h";
   }
   if (value * scale > 240 * 3600e9) return Quoted(text) + " is longer than ten days";
   *nanoseconds = static_cast<uint64_t>(std::llround(value * scale));
@@ -135,7 +135,7 @@ std::string ParseGpuPeriod(std::string_view text, uint64_t* nanoseconds) {
   const std::string error = ParseDuration(text, nanoseconds);
   if (!error.empty()) return error + ", or off";
   if (*nanoseconds < 10'000'000 || *nanoseconds > 60'000'000'000)
-    return "counters are read every 10ms to 1m; the default is 100ms, and off reads none";
+    return "the period is 10ms to 1m; the default is 100ms, and off reads no counters";
   return "";
 }
 
@@ -146,11 +146,10 @@ std::string ParseGpuPm(std::string_view text, uint64_t* nanoseconds) {
   const bool is_us = text.ends_with("us");
   const std::string number(is_us ? text.substr(0, text.size() - 2) : text);
   if (!ParseDuration(is_us ? number + "ms" : number, nanoseconds).empty())
-    return Quoted(text) + " is no duration; write a number and its unit: 100us, 1ms, 1s, or off";
+    return Quoted(text) + " is not a duration; write a number and its unit: 100us, 1ms, 1s, or off";
   if (is_us) *nanoseconds /= 1000;
   if (*nanoseconds < 20'000 || *nanoseconds > 1'000'000'000)
-    return "PM sampling takes a sample every 20us to 1s; 1ms is a good beginning, and off takes "
-           "none";
+    return "PM sampling takes a sample every 20us to 1s; start with 1ms; off takes no samples";
   return "";
 }
 
@@ -170,18 +169,17 @@ std::string ParseSignal(std::string_view text, int* number) {
       if (bare == name) value = static_cast<uint64_t>(i);
     }
     if (value == 0) {
-      return Quoted(text) + " is no signal; write USR1, USR2, a number, or none." +
+      return Quoted(text) + " is not a signal; write USR1, USR2, a number, or none." +
              DidYouMean(bare, names);
     }
   }
   if (value == 0 || value > static_cast<uint64_t>(SIGRTMAX)) {
-    return Quoted(text) + " is no signal number; write 1 to " + std::to_string(SIGRTMAX) +
+    return Quoted(text) + " is not a signal number; write 1 to " + std::to_string(SIGRTMAX) +
            ", or none";
   }
   if (IsForbiddenSignal(static_cast<int>(value))) {
     return Quoted(text) +
-           " cannot be used to toggle a capture: it cannot be caught, tells of a crash, or belongs "
-           "to the "
+           " cannot toggle a capture: it cannot be caught, reports a crash, or belongs to the "
            "system; write USR1, USR2 or none";
   }
   *number = static_cast<int>(value);
@@ -209,11 +207,12 @@ std::string ParseSteps(std::string_view text, Capture* capture) {
   const bool is_range = dash != std::string_view::npos;
   if (!ParseDigits(steps.substr(0, dash), &capture->first_step) ||
       !ParseDigits(is_range ? steps.substr(dash + 1) : steps, &capture->last_step))
-    return Quoted(steps) + " are no steps; write FIRST-LAST as in steps:10-15, or one: steps:10";
+    return Quoted(steps) +
+           " is not a range of steps; write FIRST-LAST as in steps:10-15, or one step: steps:10";
   if (std::max(capture->first_step, capture->last_step) > kMostStep)
     return "steps are numbered up to " + std::to_string(kMostStep) + " here";
   if (capture->last_step < capture->first_step)
-    return "the last step comes before the first in " + Quoted(steps);
+    return "the last step is before the first in " + Quoted(steps);
   if (at == std::string_view::npos) return "";
   capture->range = std::string(text.substr(at + 1));
   return CheckRangeName(capture->range);
@@ -242,13 +241,12 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
     if (!error.empty() || plus == std::string_view::npos) return error;
     error = ParseDuration(times.substr(plus + 1), &capture->length_ns);
     if (error.empty() && capture->length_ns < 1'000'000)
-      return "a capture of less than 1ms records nothing; write delay:START+LENGTH";
+      return "a capture must last at least 1ms; write delay:START+LENGTH with a longer LENGTH";
     return error;
   }
   return Quoted(text) +
-         " is no way to capture; write now, off (or signal: a signal or gpuprof ctl begins it), "
-         "delay:START or delay:START+LENGTH (delay:5s+10s), steps:FIRST-LAST (steps:10-15) or "
-         "nvtx:NAME." +
+         " is not a value of --capture; write now, off, signal, delay:START, delay:START+LENGTH "
+         "(delay:5s+10s), steps:FIRST-LAST (steps:10-15) or nvtx:NAME." +
          DidYouMean(text, {"now", "off", "signal", "delay:5s+10s", "steps:10-15", "nvtx:NAME"});
 }
 
@@ -269,7 +267,7 @@ std::string ParseSources(std::string_view text, Sources* sources) {
     while (i < names.size() && names[i] != name) ++i;
     if (i == names.size()) {
       return Quoted(name) +
-             " is no source; choose from cuda, launches, um, heap, mmap, locks, threads, ops, "
+             " is not a source; choose from cuda, launches, um, heap, mmap, locks, threads, ops, "
              "tensors, nvtx, itt, comma separated." +
              DidYouMean(name, names);
     }

@@ -22,7 +22,7 @@ namespace gpuprof::proto {
 namespace library_file {
 
 inline constexpr char kUnreadable[] = "cannot be read";
-inline constexpr char kForeign[] = "is no shared library for this machine";
+inline constexpr char kForeign[] = "is not a shared library for this machine";
 inline constexpr char kCut[] =
     "is incomplete: its end is missing, as after a download that broke off or on a full disk";
 

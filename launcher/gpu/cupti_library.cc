@@ -33,9 +33,9 @@ struct Meaning {
 };
 constexpr Meaning kMeanings[] = {
     {cupti::kInvalidParameter, "CUPTI_ERROR_INVALID_PARAMETER", "CUPTI refused an argument",
-     "another period may be taken; else report this with the versions of driver and CUPTI"},
+     "try another period; if that fails too, report this with the versions of driver and CUPTI"},
     {cupti::kInvalidDevice, "CUPTI_ERROR_INVALID_DEVICE", "CUPTI does not know this GPU",
-     "nothing is to be done"},
+     "no action is possible"},
     {cupti::kInvalidOperation, "CUPTI_ERROR_INVALID_OPERATION", "CUPTI refused the call here",
      "report this with the versions of driver and CUPTI as a fault of gpuprof"},
     {cupti::kOutOfMemory, "CUPTI_ERROR_OUT_OF_MEMORY", "there is no memory for the samples",
@@ -48,33 +48,33 @@ constexpr Meaning kMeanings[] = {
      "CUPTI cannot be initialised with this driver",
      "update the driver, or set CUDA_HOME to a toolkit that fits it"},
     {cupti::kHardwareBusy, "CUPTI_ERROR_HARDWARE_BUSY", "another tool holds the GPU's counters",
-     "where it is DCGM: dcgmi profmon --pause, and --resume afterwards; else end Nsight Compute or "
-     "whatever profiles this GPU"},
+     "for DCGM: dcgmi profmon --pause, and --resume afterwards; else end Nsight Compute or any "
+     "other profiler of this GPU"},
     {cupti::kNotSupported, "CUPTI_ERROR_NOT_SUPPORTED",
      "this GPU, driver or CUPTI does not offer it", "Turing and later GPUs have PM sampling"},
     {cupti::kVirtualizedDeviceNotSupported, "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
-     "a virtual GPU has no counters to give", "nothing is to be done"},
+     "a virtual GPU has no counters", "no action is possible"},
     {cupti::kInsufficientPrivileges, "CUPTI_ERROR_INSUFFICIENT_PRIVILEGES",
      "this user may not read the GPU's counters", kCountersFix},
     {cupti::kVirtualizedDeviceInsufficientPrivileges,
      "CUPTI_ERROR_VIRTUALIZED_DEVICE_INSUFFICIENT_PRIVILEGES",
-     "the hypervisor does not let this virtual GPU read its counters",
-     "an administrator of the hypervisor permits profiling for this vGPU"},
+     "the hypervisor does not permit this virtual GPU to read its counters",
+     "ask an administrator of the hypervisor to permit profiling for this vGPU"},
     {cupti::kConfidentialComputingNotSupported, "CUPTI_ERROR_CONFIDENTIAL_COMPUTING_NOT_SUPPORTED",
-     "confidential computing is on, which hides the counters", "nothing is to be done"},
+     "confidential computing is on, which hides the counters", "no action is possible"},
     {cupti::kCmpDeviceNotSupported, "CUPTI_ERROR_CMP_DEVICE_NOT_SUPPORTED",
-     "this kind of GPU has no counters to give", "nothing is to be done"},
+     "this kind of GPU has no counters", "no action is possible"},
     {cupti::kMigDeviceNotSupported, "CUPTI_ERROR_MIG_DEVICE_NOT_SUPPORTED",
-     "MIG is on: counters of the whole GPU are off", "nothing is to be done while MIG is on"},
+     "MIG is on: counters of the whole GPU are off", "no action is possible while MIG is on"},
     {cupti::kSliDeviceNotSupported, "CUPTI_ERROR_SLI_DEVICE_NOT_SUPPORTED",
      "SLI is on, which hides the counters", "turn SLI off"},
     {cupti::kWslDeviceNotSupported, "CUPTI_ERROR_WSL_DEVICE_NOT_SUPPORTED",
      "Windows does not offer the counters to Linux here",
-     "the NVIDIA control panel of Windows permits counters for all users"},
+     "permit counters for all users in the NVIDIA control panel of Windows"},
     {cupti::kInvalidChipName, "CUPTI_ERROR_INVALID_CHIP_NAME",
      "this CUPTI does not know the GPU's chip", "set CUDA_HOME to a newer toolkit"},
     {cupti::kUnknown, "CUPTI_ERROR_UNKNOWN", "CUPTI failed",
-     "is its libnvperf_host.so beside it? Else driver and CUPTI may not match"},
+     "check that libnvperf_host.so is next to libcupti; else driver and CUPTI may not match"},
 };
 
 }  // namespace
@@ -112,7 +112,7 @@ bool CuptiLibrary::Try(const std::string& path) {
     if (access(path.c_str(), R_OK) != 0) return false;
     const char* fault = proto::FaultOfLibrary(path.c_str());
     if (fault != nullptr) {
-      if (fault_.empty()) fault_ = path + " " + fault + "; install that library anew";
+      if (fault_.empty()) fault_ = path + " " + fault + "; reinstall that library";
       return false;
     }
   }
@@ -163,9 +163,8 @@ std::string CuptiLibrary::Open(const std::vector<int>& pids, const Variables& en
   };
   if (EachCuptiFolder(environment, look)) return "";
   if (!fault_.empty()) return fault_;
-  return "there is no libcupti; pip install nvidia-cuda-cupti, or the toolkit's package "
-         "cuda-cupti, "
-         "and set CUDA_HOME to its folder where it is in none of the usual ones";
+  return "libcupti was not found; pip install nvidia-cuda-cupti, or install the toolkit's package "
+         "cuda-cupti. If its folder is not a usual one, set CUDA_HOME to that folder";
 }
 
 }  // namespace gpuprof::launcher

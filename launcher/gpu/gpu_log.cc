@@ -107,7 +107,7 @@ std::string GpuLog::Open(const std::string& path) {
   fd_ = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC, 0666);
   if (fd_ >= 0) return "";
   return "--gpu-log: " + path + " cannot be written: " + strerror(errno) +
-         "; name a file in a folder that is there and yours";
+         "; name a file in an existing folder that you own";
 }
 
 bool GpuLog::WriteHeader() const { return WriteWhole(fd_, GpuLogHeader()); }

@@ -121,12 +121,13 @@ std::string PmConfig::Make(const std::string& chip, const std::vector<uint8_t>& 
       if (result != kNeedsPasses) last = result;
     }
     if (is_taken) continue;
-    left_out_.push_back(std::string(NameOf(wanted.counter)) +
-                        (needs_passes ? " (would need a second pass)" : " (not of this chip)"));
+    left_out_.push_back(
+        std::string(NameOf(wanted.counter)) +
+        (needs_passes ? " (it would need a second pass)" : " (this chip does not have it)"));
   }
   if (metrics_.empty())
     return last == cupti::kSuccess
-               ? "no metric fits into one pass on " + chip_ + "; nothing is to be done"
+               ? "no metric fits into one pass on " + chip_ + "; no action is possible"
                : ExplainCupti(failed_, last);
   if (const int result = Try(metrics_); result != cupti::kSuccess)
     return ExplainCupti(failed_, result);

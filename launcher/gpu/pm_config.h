@@ -37,7 +37,7 @@ class PmConfig {
   const char** names() { return names_.data(); }
   const std::vector<uint8_t>& image() const { return image_; }
   cupti::HostObject host() const { return host_; }
-  // What is left out, each with why: "dram_read (not of this chip)".
+  // What is left out, each with why: "dram_read (this chip does not have it)".
   const std::vector<std::string>& left_out() const { return left_out_; }
 
  private:

@@ -73,8 +73,8 @@ std::string PmSampling::Initialize() {
   if (is_initialized_) return "";
   std::string fault = ExplainCupti("cuptiProfilerInitialize", result);
   if (LacksPerfLibrary(library_.path()))
-    fault += "; there is no libnvperf_host.so beside " + library_.path() +
-             ", which it needs: install the CUPTI package as a whole";
+    fault += "; there is no libnvperf_host.so next to " + library_.path() +
+             ", which CUPTI needs: install the whole CUPTI package";
   return fault;
 }
 
@@ -87,7 +87,7 @@ void PmSampling::Open(const std::vector<int>& pids, const std::vector<DeviceIden
   if (!fault.empty()) return tell_(kNothing, fault);
   opened_ns_ = Now();
   if (!ReadPmClock(ReadClock, &library_, &clock_))
-    return tell_(kNothing, "cuptiGetTimestamp tells no time; report this as a fault of gpuprof");
+    return tell_(kNothing, "cuptiGetTimestamp returns no time; report this as a fault of gpuprof");
   OpenDevices(found, known, trace, is_over);
 }
 
@@ -98,12 +98,13 @@ void PmSampling::OpenDevices(const std::vector<CudaDevice>& found,
   // Each takes its time, and what is started fills its buffer: all are opened first.
   std::vector<std::pair<const CudaDevice*, Sampled>> opened;
   for (const CudaDevice& each : found) {
-    if (is_over()) return tell_(kNothing, "the command ended before it could begin");
+    if (is_over()) return tell_(kNothing, "the command ended before sampling could start");
     Sampled sampled;
     if (!FindIndex(each, known, &sampled.index))
       keep_("the number of GPU " + std::to_string(sampled.index) + " (" + each.uuid +
-            ") is not NVML's, which does not tell it: it is the " + std::to_string(each.index) +
-            ". that CUDA shows to this environment, counted from 0");
+            ") is not NVML's number, because NVML does not report that number: it is the " +
+            std::to_string(each.index) +
+            ". GPU that CUDA shows in this environment, counted from 0");
     sampled.device =
         std::make_unique<PmDevice>(library_.functions(), each.index, period_ns_, kPmDecodeNs);
     const std::string refusal = sampled.device->Open();
@@ -126,8 +127,8 @@ void PmSampling::OpenDevices(const std::vector<CudaDevice>& found,
     if (!words.empty()) Append(sampled.index, words + " on " + sampled.device->chip(), &left_out);
     if (sampled.device->is_by_clock())
       Append(sampled.index,
-             "samples come by the system clock, whose frequency varies, as this GPU "
-             "has no trigger by time; their times are measured",
+             "this GPU has no time trigger, so the system clock triggers the samples; its "
+             "frequency varies, and the times of the samples are measured",
              &by_clock);
     DeviceIdentity identity;
     identity.index = sampled.index;
@@ -163,7 +164,7 @@ void PmSampling::AddRows(Sampled* sampled, uint64_t latest_ns, CounterTrace* tra
       ++lost;
       tell_(
           "samples of hardware counters of GPU " + std::to_string(sampled->index) + " are left out",
-          "their times are not on CUPTI's clock, or it was set");
+          "their times are not on CUPTI's clock, or that clock was set");
       continue;
     }
     if (sampled->has_overflowed) {
@@ -223,12 +224,12 @@ void PmSampling::Conclude(CounterTrace* trace) {
       trace->AddLoss(proto::LOSS_COUNTER_SAMPLE, (now - since) / period_ns_ + 1);
       tell_("samples of hardware counters of GPU " + std::to_string(sampled.index) +
                 " are missing at the end",
-            "they came faster than they can be decoded; sample less often: a longer --gpu-pm");
+            "they came faster than gpuprof can decode them; sample less often: a longer --gpu-pm");
     }
     if (sampled.strange_values != 0)
       keep_("PM sampling of GPU " + std::to_string(sampled.index) + ": " +
             std::to_string(sampled.strange_values) +
-            " values were no shares of a peak and are left out");
+            " values were not percentages of a peak and are left out");
   }
 }
 

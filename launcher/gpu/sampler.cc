@@ -151,7 +151,7 @@ void Sampler::NoteRefusals(DeviceReader* reader) {
   if (absent.empty()) return;
   Keep("GPU " + std::to_string(reader->identity().index) + " (" + reader->identity().name +
        ") does not offer: " + absent +
-       (reader->identity().is_mig ? ". MIG is on: counters of the whole GPU are off" : ""));
+       (reader->identity().is_mig ? ". MIG is on, so counters of the whole GPU are off" : ""));
 }
 
 bool Sampler::IsOfProgram(int32_t pid) {
@@ -186,7 +186,7 @@ void Sampler::ReadAll(uint64_t now_ns) {
     const uint64_t read_ns = Now();
     const auto realtime = static_cast<int64_t>(proto::ReadClockNs(CLOCK_REALTIME));
     if (log_->is_open() && !log_->WriteLine(reader->identity(), realtime, readings)) {
-      Tell("--gpu-log ends before the command",
+      Tell("--gpu-log stops before the command ends",
            std::string("its file cannot be written: ") + strerror(errno));
       log_->Close();
     }

@@ -84,7 +84,7 @@ class Ctl : public Verb {
     bool known = false;
     for (const std::string& action : actions) known = known || action == action_;
     if (!known) {
-      Say("'" + action_ + "' is no action; choose start, stop, toggle, snapshot or status." +
+      Say("'" + action_ + "' is not an action; choose start, stop, toggle, snapshot or status." +
           DidYouMean(action_, actions));
       return kExitUsage;
     }
@@ -124,7 +124,7 @@ class Ctl : public Verb {
       } else if (result.ec == std::errc() && result.ptr == text.data() + text.size() && pid > 0) {
         wanted->push_back(pid);
       } else {
-        Say("'" + text + "' is no process number; write a PID of 'gpuprof ps', or all");
+        Say("'" + text + "' is not a process number; write a PID from 'gpuprof ps', or all");
         return false;
       }
     }

@@ -13,7 +13,7 @@ class Dump : public Verb {
  public:
   void Declare(Options* options) override {
     options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file");
-    options->Number("--pid", &pid_, "PID", "Only this process; 0: all");
+    options->Number("--pid", &pid_, "PID", "Show only this process; 0: all");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
   }
 

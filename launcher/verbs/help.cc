@@ -14,8 +14,9 @@ namespace {
 class Help : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("VERB", &verb_, "The verb to explain; default: all, in short", false);
-    options->Positionals("WORD", &further_, "What follows the verb; makes no difference", false);
+    options->Positional("VERB", &verb_, "The verb to explain; default: a summary of all verbs",
+                        false);
+    options->Positionals("WORD", &further_, "Words after the verb; they are ignored", false);
   }
 
   int Execute(const Options&) override {

@@ -35,7 +35,7 @@ int TellDamage(const std::string& bundle, bool in_full) {
   if (opened != kExitOk) return opened;
   const int told = SayFaults(*trace);
   if (told != kExitOk) {
-    Say("what is damaged stays missing; 'gpuprof verify " + analysis::ShellWord(bundle) +
+    Say("the damaged parts stay missing; 'gpuprof verify " + analysis::ShellWord(bundle) +
         "' tells more");
   }
   return told;
@@ -51,7 +51,7 @@ class Recover : public Verb {
     struct stat info;
     const bool is_there = stat(bundle_.c_str(), &info) == 0;
     if (!is_there || !S_ISDIR(info.st_mode)) {
-      Say(bundle_ + " is no bundle directory" + (is_there ? "" : ": it does not exist") +
+      Say(bundle_ + " is not a bundle directory" + (is_there ? "" : ": it does not exist") +
           "; name the directory that 'gpuprof run' printed");
       return kExitUnreadable;
     }

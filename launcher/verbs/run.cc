@@ -49,8 +49,9 @@ class Run : public Verb {
       if (!info.flag.empty()) options->Setting(info);
     }
     options->Value("--gpu-log", &gpu_log_path_, "FILE",
-                   "CSV of the GPUs' counters while the command runs, as nvidia-smi writes it");
-    options->Flag("--quiet", &quiet_, "Say nothing when all went well");
+                   "Write the GPUs' counters to this CSV file while the command runs, in the "
+                   "format of nvidia-smi");
+    options->Flag("--quiet", &quiet_, "Print nothing if all went well");
     options->Command(&command_);
   }
 
@@ -104,7 +105,7 @@ class Run : public Verb {
     ParseGpuPeriod(FindSetting(facts_.settings, proto::kEnvGpuPeriod).value, &gpu_period_ns_);
     ParseGpuPm(FindSetting(facts_.settings, proto::kEnvGpuPm).value, &gpu_pm_ns_);
     if (gpu_log_path_.empty()) return "";
-    if (gpu_period_ns_ == 0) return "--gpu-log needs counters, which --gpu-period=off forbids";
+    if (gpu_period_ns_ == 0) return "--gpu-log needs counters, which --gpu-period=off turns off";
     return gpu_log_.Open(gpu_log_path_);
   }
 
@@ -172,8 +173,8 @@ class Run : public Verb {
     if (error == EACCES && stat(command_[0].c_str(), &info) == 0 && S_ISDIR(info.st_mode)) {
       fix = "it is a directory; name a program in it";
     }
-    if (error == ENOENT) fix = "the interpreter that its first line or its header names is missing";
-    if (error == ENOEXEC) fix = "it is no program of this machine";
+    if (error == ENOENT) fix = "its interpreter is missing (named in its first line or its header)";
+    if (error == ENOEXEC) fix = "it is not a program for this machine";
     if (error == E2BIG) fix = "shorten its arguments or the environment";
     Say("'" + command_[0] + "' cannot be run: " + strerror(error) + "; " + fix);
     return kExitNotExecutable;

@@ -24,7 +24,7 @@ std::string CheckRegex(std::string_view text) {
     const std::regex compiled(text.begin(), text.end());
     return "";
   } catch (const std::regex_error& error) {
-    return "'" + std::string(text) + "' is no regular expression: " + error.what();
+    return "'" + std::string(text) + "' is not a regular expression: " + error.what();
   }
 }
 
@@ -42,17 +42,18 @@ class Stats : public Verb {
     options->Positional(type_.c_str(), &pass_, help_.c_str());
     options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file",
                         /*required=*/false);
-    options->Flag("--json", &json_, "Print JSON, always complete");
-    options->Flag("--csv", &csv_, "Print the main table as CSV, always complete");
+    options->Flag("--json", &json_, "Print JSON, with all rows");
+    options->Flag("--csv", &csv_, "Print the main table as CSV, with all rows");
     options->Value("--by", &options_.by, keys_.c_str(), keys_help_.c_str());
-    options->Number("--limit", &limit_, "N",
-                    "Most rows of a text table, 20 if not given, or of stacks; 0: all");
-    options->Number("--pid", &pid_, "PID", "Only this process; 0: all");
+    options->Number(
+        "--limit", &limit_, "N",
+        "Largest number of rows in a text table (default: 20) or of stacks (default: all); 0: all");
+    options->Number("--pid", &pid_, "PID", "Show only this process; 0: all");
     options->Value("--step-marker", &options_.step_marker, "REGEX",
                    "Ops whose name matches begin a step; default: detected", CheckRegex);
     options->Value(
         "--under-nvtx", &options_.under_nvtx, "NAME",
-        "Of kernels: only those launched inside NVTX ranges of this name, or DOMAIN:NAME");
+        "For kernels: only kernels launched inside NVTX ranges of this name, or DOMAIN:NAME");
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text tables; 0: unlimited; default: the terminal's");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
@@ -62,13 +63,13 @@ class Stats : public Verb {
     bool known = false;
     for (const std::string& name : names_) known = known || name == pass_;
     if (!known && access(pass_.c_str(), F_OK) == 0) {
-      Say("what to print of " + pass_ + "? For a start: gpuprof stats overview " +
+      Say("which pass of " + pass_ + "? For a start: gpuprof stats overview " +
           analysis::ShellWord(pass_) + "; there are " +
           Join(", ", names_.data(), names_.data() + names_.size()));
       return kExitUsage;
     }
     if (!known) {
-      Say("'" + pass_ + "' is no pass; choose from " +
+      Say("'" + pass_ + "' is not a pass; choose from " +
           Join(", ", names_.data(), names_.data() + names_.size()) + "." +
           DidYouMean(pass_, names_));
       return kExitUsage;

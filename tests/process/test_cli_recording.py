@@ -282,7 +282,7 @@ def test_a_program_that_uses_the_trigger_signal_is_told(tmp_path):
     script = WORK + "import os, signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: None)\n" \
         "for _ in range(3):\n    time.sleep(0.4)\n    os.kill(os.getpid(), signal.SIGUSR1)\ntime.sleep(0.4)\n"
     result = gpuprof("run", "-o", "b", "--", PYTHON, "-c", script, cwd=tmp_path)
-    told = re.search(r"switched: recording was begun or ended (\d+) times? by SIGUSR1; .*--signal=none", result.stderr)
+    told = re.search(r"switched: recording was started or stopped (\d+) times? by SIGUSR1; .*--signal=none", result.stderr)
     captures = [c for p in json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)["processes"] for c in p["captures"]]
     switches = sum((c["start_trigger"] == "signal") + (c["stop_trigger"] == "signal") for c in captures)
     assert told and int(told.group(1)) == switches > 0, result.stderr

@@ -163,7 +163,7 @@ def test_however_it_ends_what_was_over_is_there(unharmed, way, status):
 def test_what_cupti_still_had_at_a_kill_is_told(unharmed):
     """Its buffers are in the process's memory and go with it: how long before the end they begin is known, how many records that were is not."""
     outcome, _ = unharmed("leave", "kill", script="kernel Long 1000000000", status=-9)
-    assert "lost: what CUPTI recorded in the last " in outcome.words and "lost: nothing" not in outcome.words
+    assert "lost: the CUPTI records of the last " in outcome.words and "lost: nothing" not in outcome.words
     (process,) = json.loads(gpuprof("info", "--json", outcome.bundle).out)["processes"]
     assert 0 < process["activity_missing_ns"] < 3e9
     kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
@@ -179,7 +179,7 @@ def test_quiet_does_not_hide_what_was_lost(record, tmp_path):
     env = environment_of(tmp_path / "truth.json", "kernel Long 1000000000")
     outcome = record([PROGRAMS / "leave", "kill"], "--quiet", env=env)
     assert outcome.status == -9
-    assert "lost: what CUPTI recorded in the last " in outcome.words
+    assert "lost: the CUPTI records of the last " in outcome.words
     whole = record([PROGRAMS / "vector_add"], "--quiet", env=environment_of(tmp_path / "truth2.json"))
     assert whole.status == 0 and whole.words == ""
 
@@ -190,7 +190,7 @@ def test_what_cupti_does_not_hand_over_is_told(unharmed):
     (line,) = [line for line in outcome.words.splitlines() if "does not hand over" in line]
     assert "cuptiActivityFlushAll failed with" in line
     assert len(trace.kernels["time"]) < len(truth.of("kernel"))
-    assert "lost: what CUPTI recorded in the last " in outcome.words and "lost: nothing" not in outcome.words
+    assert "lost: the CUPTI records of the last " in outcome.words and "lost: nothing" not in outcome.words
     kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
     assert any("CUPTI did not hand it over" in note for note in kernels["meta"]["notes"]), kernels["meta"]
     assert kernels["meta"]["confidence"]["level"] == "low"

@@ -123,7 +123,7 @@ def test_after_its_bundle_was_removed_it_takes_no_more_room(session):
     said = outcome.words.splitlines()
     assert len(said) == len(set(said)), said
     assert outcome.words.count("the trace cannot be written: its bundle was removed") == 1, outcome.words
-    assert "the bundle was removed while the command ran" in outcome.words
+    assert "the bundle was removed or renamed while the command ran" in outcome.words
     assert not run.bundle.exists(), "nor is it made again"
 
 

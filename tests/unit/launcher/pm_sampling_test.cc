@@ -164,8 +164,8 @@ TEST(PmConfig, OtherNamesAndWhatIsNotThere) {
   EXPECT_EQ(config.Make("X1", {}), "");
   EXPECT_THAT(NamesOf(config), ElementsAre("sm__cycles_active" SHARE, "dram__read_throughput" SHARE,
                                            "sm__inst_executed_realtime" SHARE));
-  EXPECT_THAT(config.left_out(), ElementsAre("tensor_active (would need a second pass)",
-                                             "dram_write (not of this chip)"));
+  EXPECT_THAT(config.left_out(), ElementsAre("tensor_active (it would need a second pass)",
+                                             "dram_write (this chip does not have it)"));
   EXPECT_EQ(config.image(), std::vector<uint8_t>{1}) << "that of what is taken";
   EXPECT_EQ(g_chip.most_hosts, 1);
 }
@@ -212,7 +212,7 @@ TEST(PmConfig, NvidiasOwnLibraryOffersThem) {
               ElementsAre(kPreferred[0], kPreferred[1], "dram__read_throughput" SHARE,
                           "dram__write_throughput" SHARE, kPreferred[4]));
   names_on("TU102", &left_out);
-  EXPECT_THAT(left_out, ElementsAre("tensor_active (would need a second pass)"));
+  EXPECT_THAT(left_out, ElementsAre("tensor_active (it would need a second pass)"));
 }
 
 TEST(CuptiLibrary, WhatAProgramHasMapped) {
@@ -228,11 +228,10 @@ TEST(CuptiLibrary, WhatAProgramHasMapped) {
 }
 
 TEST(CuptiLibrary, RefusalsHaveACauseAndAFix) {
-  EXPECT_EQ(
-      ExplainCupti("cuptiPmSamplingEnable", 26),
-      "cuptiPmSamplingEnable: another tool holds the GPU's counters "
-      "(CUPTI_ERROR_HARDWARE_BUSY, 26); where it is DCGM: dcgmi profmon --pause, and --resume "
-      "afterwards; else end Nsight Compute or whatever profiles this GPU");
+  EXPECT_EQ(ExplainCupti("cuptiPmSamplingEnable", 26),
+            "cuptiPmSamplingEnable: another tool holds the GPU's counters "
+            "(CUPTI_ERROR_HARDWARE_BUSY, 26); for DCGM: dcgmi profmon --pause, and --resume "
+            "afterwards; else end Nsight Compute or any other profiler of this GPU");
   EXPECT_THAT(ExplainCupti("f", 35), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
   EXPECT_THAT(ExplainCupti("f", 35), HasSubstr("PERFMON"));
   EXPECT_THAT(ExplainCupti("f", 40), HasSubstr("hypervisor"));
@@ -241,7 +240,7 @@ TEST(CuptiLibrary, RefusalsHaveACauseAndAFix) {
 
 TEST(CuptiLibrary, AFileThatIsNoneIsNamed) {
   EXPECT_THAT(CuptiLibrary().OpenFile("/etc/passwd"),
-              HasSubstr("/etc/passwd is no shared library for this machine; install"));
+              HasSubstr("/etc/passwd is not a shared library for this machine; install"));
   EXPECT_THAT(CuptiLibrary().OpenFile("/none/libcupti.so"), HasSubstr("cannot be loaded"));
   EXPECT_TRUE(LacksPerfLibrary("/none/libcupti.so"));
 }
