@@ -3,6 +3,7 @@
 #
 #   make demo    install what is missing, build, profile examples/pytorch_train, print the findings
 #   make test    the whole suite, sanitizers and short fuzzer runs included
+#   make test-long   storms, real programs at length and long fuzzer runs
 #   make bench   the benchmarks, peers beside them; prints figures, fails on nothing but an error
 #   make format  format the sources      make lint   formatting, clang-tidy, shellcheck
 #   make setup   install what is missing make clean  remove what was built (not .deps)
@@ -10,7 +11,7 @@
 SHELL := /bin/bash
 export PATH := $(CURDIR)/.deps/bin:$(PATH)
 
-.PHONY: demo test bench format lint setup clean
+.PHONY: demo test test-long bench format lint setup clean
 
 demo:
 	@scripts/demo
@@ -20,7 +21,14 @@ test:
 	@scripts/setup
 	@scripts/build ci
 	@scripts/build --quiet asan tsan
-	@ctest --preset ci -j $$(nproc)
+	@scripts/test ci
+
+# What takes too long for every change. Each long test has a short form in `make test`.
+test-long:
+	@scripts/setup
+	@scripts/build ci
+	@scripts/build --quiet asan
+	@scripts/test long
 
 bench:
 	@scripts/setup --only build,bench

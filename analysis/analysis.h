@@ -48,6 +48,8 @@ Error Open(const std::string& path, const OpenOptions& options,
 
 // Rows of a text table unless asked for more.
 inline constexpr uint32_t kTextRows = 20;
+// Columns of a text table unless it is asked to be wide.
+inline constexpr int kTableColumns = 160;
 
 struct PassOptions {
   std::string by;           // one of the pass's keys; empty: its own choice
@@ -58,7 +60,8 @@ struct PassOptions {
   // Rows of a table whose names and stacks will be looked at, from the top; 0: all. The others may
   // come without: a text of twenty rows does not name a million stacks.
   uint32_t named_rows = 0;
-  int32_t pid = 0;  // only this process; 0: all
+  int32_t pid = 0;    // only this process; 0: all
+  bool wide = false;  // text: full names, tables of any width
   bool symbolize = true;
   // Of `kernels`: only those launched inside a range of this name, "domain:name" of a named domain.
   std::string under_nvtx;
@@ -76,7 +79,8 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result);
 
 enum class Format { kText, kJson, kCsv };
-// Text tables fit `width` columns (0: unlimited); CSV is the pass's main table.
+// Text fits `width` columns (0: unlimited). Tables fit kTableColumns too, unless `options.wide`.
+// CSV is the pass's main table.
 std::string Render(const google::protobuf::Message& result, Format format,
                    const PassOptions& options, int width);
 

@@ -3,6 +3,7 @@
 #
 # What the build takes from outside, found once. scripts/setup installs all of it.
 #   gpuprof_zstd       static zstd (proto/codec alone uses it)
+#   gpuprof_utf8proc   static utf8proc (analysis/base/display_width.cc alone uses it)
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
 #   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
 
@@ -36,6 +37,8 @@ function(gpuprof_find_static)
 endfunction()
 
 gpuprof_find_static(NAME gpuprof_zstd LIBRARY libzstd.a HEADER zstd.h FIX "run scripts/setup")
+gpuprof_find_static(NAME gpuprof_utf8proc LIBRARY libutf8proc.a HEADER utf8proc.h FIX "run scripts/setup")
+target_compile_definitions(gpuprof_utf8proc INTERFACE UTF8PROC_STATIC)
 set(GPUPROF_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup put its builds")
 # The tracer uses the general mode, an archive of its own that needs a little of the local mode's.
 gpuprof_find_static(NAME gpuprof_libunwind_general LIBRARY libunwind-${CMAKE_SYSTEM_PROCESSOR}.a

@@ -6,20 +6,23 @@
 #
 #   gpuprof_library(NAME gpuprof_analysis SOURCES a.cc b.cc DEPS gpuprof_codec PRIVATE_DEPS elf)
 #   gpuprof_executable(NAME gpuprof SOURCES main.cc DEPS gpuprof_analysis)
-#   gpuprof_test(SOURCES ring_test.cc DEPS gpuprof_proto_headers LABELS unit TIMEOUT 60)
+#   gpuprof_test(NAME codec_test SOURCES varint_test.cc chunk_test.cc DEPS gpuprof_codec SANITIZE address thread)
 #   gpuprof_bench(SOURCES ring_bench.cc DEPS gpuprof_proto_headers)
 #   gpuprof_fuzzer(SOURCES chunk_fuzz.cc DEPS gpuprof_codec CORPUS corpus/chunk)
 #
-# NAME defaults to the stem of the first source where it is not given. A test's default label is
-# `unit`: no other process, no network, seconds; these run under the sanitizers too. NO_SANITIZE
-# leaves the sanitizers out of a target whose point is to be an ordinary program.
+# NAME defaults to the stem of the first source. The default label of a test is `unit`: no other process, no
+# network, seconds. A room has one test program: each program more is linked in every preset.
+#
+# SANITIZE names the sanitizers that can find a fault in the test's room: `address` for a room that reads foreign bytes
+# or lives in foreign processes, `thread` for a room with threads. Other presets of sanitizers leave the test out.
+# NO_SANITIZE leaves the sanitizers out of a target that must stay an ordinary program.
 
-# `cmake --build ... --target gpuprof_unit_tests` builds what `ctest -L unit` runs.
+# `cmake --build ... --target gpuprof_unit_tests` builds the tests that `ctest -L unit` runs.
 add_custom_target(gpuprof_unit_tests)
 add_custom_target(gpuprof_fuzzers)
 
 macro(gpuprof_parse_target)
-  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT" "SOURCES;DEPS;PRIVATE_DEPS;LABELS;CORPUS" ${ARGN})
+  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT" "SOURCES;DEPS;PRIVATE_DEPS;LABELS;CORPUS;SANITIZE" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -35,7 +38,7 @@ endmacro()
 # What every ordinary target gets: includes from the repository's root, warnings, sanitizers.
 macro(gpuprof_ordinary_target)
   target_include_directories(${arg_NAME} PUBLIC "${PROJECT_SOURCE_DIR}")
-  target_link_libraries(${arg_NAME} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} gpuprof_warnings)
+  target_link_libraries(${arg_NAME} PUBLIC ${arg_DEPS} PRIVATE ${arg_PRIVATE_DEPS} gpuprof_warnings gpuprof_linker)
   if(NOT arg_NO_SANITIZE)
     target_link_libraries(${arg_NAME} PRIVATE gpuprof_sanitize)
   endif()
@@ -58,18 +61,33 @@ function(gpuprof_test)
     return()
   endif()
   gpuprof_parse_target(${ARGN})
+  # A preset may have several sanitizers: the test names at least one of them, or it is no part of the preset.
+  set(wanted yes)
+  if(GPUPROF_SANITIZE)
+    set(common ${arg_SANITIZE})
+    list(FILTER common INCLUDE REGEX "^(${gpuprof_sanitizer_pattern})$")
+    if(NOT common)
+      set(wanted no)
+    endif()
+  endif()
   if(NOT arg_LABELS)
     set(arg_LABELS unit)
   endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
-  add_executable(${arg_NAME} ${arg_SOURCES})
+  add_executable(${arg_NAME} EXCLUDE_FROM_ALL ${arg_SOURCES})
   list(APPEND arg_PRIVATE_DEPS GTest::gmock GTest::gtest_main)
   gpuprof_ordinary_target()
+  # Two thirds of the time of a test's file went into optimising code that runs once.
+  target_compile_options(${arg_NAME} PRIVATE -O0)
   if(TARGET gpuprof_test_headers AND NOT arg_NO_SANITIZE)
     target_precompile_headers(${arg_NAME} REUSE_FROM gpuprof_test_headers)
   endif()
+  if(NOT wanted)
+    return()
+  endif()
+  set_target_properties(${arg_NAME} PROPERTIES EXCLUDE_FROM_ALL NO)
   add_test(NAME ${arg_NAME} COMMAND ${arg_NAME})
   if(GPUPROF_SANITIZE)
     math(EXPR arg_TIMEOUT "${arg_TIMEOUT} * 3")  # of what takes ten times as long
@@ -90,23 +108,25 @@ function(gpuprof_bench)
   gpuprof_ordinary_target()
 endfunction()
 
-# A fuzzer, and a test that runs it for a short while over its folders of inputs, always along the
-# same way so that the test says the same of the same code. By hand, for long:
-#   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 new_inputs/ tests/fuzz/corpus/chunk
+set(GPUPROF_FUZZ_SECONDS 2 CACHE STRING "Seconds that the test of a fuzzer lasts; it replays its corpus in any case")
+
+# A fuzzer, and a test that runs the fuzzer over its folders of inputs and then for a short while longer.
+# The seed is fixed; entropic=0 halves the time that the corpus takes. By hand, for long:
+#   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 found/ build/fuzz/tests/fuzz/corpus/chunk
 function(gpuprof_fuzzer)
   if(NOT GPUPROF_BUILD_FUZZ)
     return()
   endif()
   gpuprof_parse_target(${ARGN})
   if(NOT arg_TIMEOUT)
-    set(arg_TIMEOUT 120)
+    math(EXPR arg_TIMEOUT "120 + 2 * ${GPUPROF_FUZZ_SECONDS}")
   endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
   gpuprof_ordinary_target()
   add_dependencies(gpuprof_fuzzers ${arg_NAME})
   target_compile_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
   target_link_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
-  # New inputs go to the build folder; the committed corpus is only read.
+  # New inputs go to the build folder; the corpus is only read.
   set(found "${CMAKE_CURRENT_BINARY_DIR}/${arg_NAME}.found")
   file(MAKE_DIRECTORY "${found}")
   set(seeds)
@@ -114,7 +134,7 @@ function(gpuprof_fuzzer)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     list(APPEND seeds "${folder}")
   endforeach()
-  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -seed=1 -max_total_time=15 -timeout=10 -rss_limit_mb=2048
+  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -seed=1 -entropic=0 -max_total_time=${GPUPROF_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048
            -print_final_stats=1 "${found}" ${seeds} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
   set_tests_properties(${arg_NAME} PROPERTIES LABELS fuzz TIMEOUT ${arg_TIMEOUT})
 endfunction()

@@ -7,8 +7,8 @@ option(GPUPROF_BUILD_TESTS "Build the tests (GoogleTest; pytest runs the process
 option(GPUPROF_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(GPUPROF_BUILD_FUZZ "Build the fuzzers (clang's libFuzzer)" OFF)
 option(GPUPROF_WERROR "Turn warnings into errors" OFF)
-option(GPUPROF_PRECOMPILE "Precompile the headers that generated code and unit tests take in" ON)
-option(GPUPROF_PRECOMPILE_ANALYSIS "Precompile the headers that most of the analysis takes in" ON)
+option(GPUPROF_PRECOMPILE "Precompile the headers that most files of a room include" ON)
+option(GPUPROF_SHARE_CACHE "Let ccache serve checkouts in other folders: debug information then names the first one" OFF)
 option(GPUPROF_TEST_PRESETS "Let the tests build and run the asan and tsan presets too" OFF)
 set(GPUPROF_SANITIZE "" CACHE STRING
     "Sanitizers for everything but the two injected objects: address, thread, undefined; or a list joined by ';'")
@@ -32,8 +32,26 @@ set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 find_program(GPUPROF_CCACHE ccache)
 mark_as_advanced(GPUPROF_CCACHE)
 if(GPUPROF_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_C_COMPILER_LAUNCHER "${GPUPROF_CCACHE}")
-  set(CMAKE_CXX_COMPILER_LAUNCHER "${GPUPROF_CCACHE}")
+  # Without this sloppiness ccache stores nothing that is compiled with a precompiled header.
+  set(ccache env CCACHE_SLOPPINESS=pch_defines,time_macros)
+  if(GPUPROF_SHARE_CACHE)
+    list(APPEND ccache "CCACHE_BASEDIR=${PROJECT_SOURCE_DIR}" CCACHE_NOHASHDIR=1)
+  endif()
+  set(CMAKE_C_COMPILER_LAUNCHER ${ccache} "${GPUPROF_CCACHE}")
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache} "${GPUPROF_CCACHE}")
+endif()
+# A time stamp in clang's precompiled headers would make each build's header another one to ccache.
+if(GPUPROF_PRECOMPILE AND CMAKE_CXX_COMPILER_ID MATCHES "Clang")
+  add_compile_options("$<$<COMPILE_LANGUAGE:CXX>:SHELL:-Xclang -fno-pch-timestamp>")
+endif()
+
+# mold links in a fraction of the time. The two injected objects are linked by the system's linker in every preset:
+# what is tested is what is installed.
+find_program(GPUPROF_MOLD mold)
+mark_as_advanced(GPUPROF_MOLD)
+add_library(gpuprof_linker INTERFACE)
+if(GPUPROF_MOLD)
+  target_link_options(gpuprof_linker INTERFACE -fuse-ld=mold)
 endif()
 
 # gpuprof_warnings: for our own sources. Generated code does not link it.
@@ -51,6 +69,7 @@ target_compile_options(gpuprof_warnings INTERFACE
 add_library(gpuprof_sanitize INTERFACE)
 if(GPUPROF_SANITIZE)
   string(REPLACE ";" "," gpuprof_sanitizers "${GPUPROF_SANITIZE}")
+  string(REPLACE ";" "|" gpuprof_sanitizer_pattern "${GPUPROF_SANITIZE}")
   target_compile_options(gpuprof_sanitize INTERFACE
     -fsanitize=${gpuprof_sanitizers} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   # Interfaces of others are written down here with types of our own: the same call by another name.

@@ -15,6 +15,7 @@
 
 #include <atomic>
 
+#include "inject/control_request.h"
 #include "inject/control_thread.h"
 #include "inject/guarded_fd.h"
 #include "inject/hooks/signals.h"
@@ -45,7 +46,7 @@ std::atomic<uint32_t> g_listener{0};         // number of the newest listener
 enum RequestState : uint32_t { kNothingAsked, kAsked, kAnswered };
 struct {
   std::atomic<uint32_t> state{kNothingAsked};
-  char line[256];
+  RequestLine line;
   char answer[2048];
 } g_request;
 std::atomic<uint32_t> g_removal{kNothingAsked};  // of the socket's name
@@ -114,15 +115,6 @@ const char* StateName() {
   return "unknown";
 }
 
-// A line of the answer is one key: a name with line feeds in it must not look like more.
-void AddPlain(const char* value, Text* answer) {
-  for (; *value != 0; ++value) {
-    const char plain = static_cast<unsigned char>(*value) < ' ' ? '?' : *value;
-    answer->Add(&plain, 1);
-  }
-  answer->Add("\n");
-}
-
 void AddStatus(Text* answer) {
   char executable[256] = {};
   raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(executable), sizeof(executable) - 1);
@@ -131,8 +123,8 @@ void AddStatus(Text* answer) {
   line(proto::kKeyPid).Number(g_process.pid).Add("\n");
   line(proto::kKeyState).Add(StateName()).Add("\n");
   line(proto::kKeyCaptures).Number(g_process.captures.load()).Add("\n");
-  AddPlain(BaseName(executable), &line(proto::kKeyProgram));
-  AddPlain(g_settings.bundle, &line(proto::kKeyBundle));
+  AddValue(proto::kKeyProgram, BaseName(executable), answer);
+  AddValue(proto::kKeyBundle, g_settings.bundle, answer);
   line(proto::kKeyEvents)
       .Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_written()) : 0)
       .Add("\n");
@@ -140,7 +132,7 @@ void AddStatus(Text* answer) {
       .Number(tracer != nullptr ? static_cast<int64_t>(tracer->records_lost()) : 0)
       .Add("\n");
   line(proto::kKeySignal).Number(SignalInForce()).Add("\n");
-  if (g_snapshot[0] != 0) AddPlain(g_snapshot, &line(proto::kKeySnapshot));
+  if (g_snapshot[0] != 0) AddValue(proto::kKeySnapshot, g_snapshot, answer);
   line(proto::kKeyOps).Add(tracer != nullptr ? tracer->ops_state() : "none").Add("\n");
 }
 
@@ -163,44 +155,36 @@ const char* Stop() {
                                 : "no capture is under way; start one with `gpuprof ctl start`";
 }
 
-// What follows "snapshot", where that is the verb; else null. Empty: no name was given.
-const char* SnapshotName(const char* line) {
-  const size_t verb = Length(proto::kVerbSnapshot);
-  if (__builtin_strncmp(line, proto::kVerbSnapshot, verb) != 0) return nullptr;
-  if (line[verb] == 0) return line + verb;
-  return line[verb] == ' ' ? line + verb + 1 : nullptr;
+// Takes a snapshot; `g_snapshot` says where. Returns the error, or null.
+const char* Snapshot(const char* name) {
+  const char* error = TakeSnapshot(name, g_snapshot, sizeof(g_snapshot));
+  if (error != nullptr) g_snapshot[0] = 0;  // where it would have been
+  return error;
 }
 
-// A name becomes part of a path.
-bool IsPlainName(const char* name) {
-  uint32_t length = 0;
-  for (; name[length] != 0; ++length) {
-    const char c = name[length];
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '.' || c == '-' || c == '_';
-    if (!plain || length == proto::kMostSnapshotName) return false;
-  }
-  return true;
+const char* Toggle() {
+  const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
+  return state == proto::CaptureState::kCapturing ? Stop() : Start();
 }
 
-// The verb's error, or null.
-const char* Carry(const char* verb) {
+// Carries out what the line asks for. Returns the error, or null.
+const char* Carry(const Request& request) {
   g_snapshot[0] = 0;
-  if (const char* name = SnapshotName(verb); name != nullptr) {
-    if (!IsPlainName(name))
-      return "a snapshot's name has at most 64 letters, digits, '.', '-', '_'";
-    const char* error = TakeSnapshot(name, g_snapshot, sizeof(g_snapshot));
-    if (error != nullptr) g_snapshot[0] = 0;  // where it would have been
-    return error;
+  switch (request.verb) {
+    case Verb::kStatus:
+      return nullptr;
+    case Verb::kStart:
+      return Start();
+    case Verb::kStop:
+      return Stop();
+    case Verb::kToggle:
+      return Toggle();
+    case Verb::kSnapshot:
+      return Snapshot(request.name);
+    case Verb::kUnknown:
+      break;
   }
-  if (Equal(verb, proto::kVerbStatus)) return nullptr;
-  if (Equal(verb, proto::kVerbStart)) return Start();
-  if (Equal(verb, proto::kVerbStop)) return Stop();
-  if (Equal(verb, proto::kVerbToggle)) {
-    const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
-    return state == proto::CaptureState::kCapturing ? Stop() : Start();
-  }
-  return "unknown verb; this process knows status, start, stop, toggle, snapshot";
+  return request.error;
 }
 
 bool PeerIsOwner(long fd) {
@@ -216,29 +200,22 @@ bool PeerIsOwner(long fd) {
   return peer.uid == Uid() || peer.uid == 0;
 }
 
-// One line, within the time limit set on the socket. False: nothing sensible came.
-bool ReadLine(long fd, char* line, size_t capacity) {
-  size_t used = 0;
-  while (used + 1 < capacity) {
-    const long n =
-        raw::Call(SYS_read, fd, raw::Arg(line + used), static_cast<long>(capacity - 1 - used));
+// Reads one line, within the time limit set on the socket. False: no whole line came.
+bool ReadLine(long fd, RequestLine* line) {
+  auto state = RequestLine::State::kMore;
+  line->Clear();
+  while (state == RequestLine::State::kMore) {
+    const long n = raw::Call(SYS_read, fd, raw::Arg(line->end()), static_cast<long>(line->room()));
     if (n == -EINTR) continue;
     if (n <= 0) return false;
-    used += static_cast<size_t>(n);
-    line[used] = 0;
-    for (size_t i = 0; i < used; ++i) {
-      if (line[i] == '\n') {
-        line[i] = 0;
-        return true;
-      }
-    }
+    state = line->Grow(static_cast<size_t>(n));
   }
-  return false;
+  return state == RequestLine::State::kComplete;
 }
 
 // On the control thread.
 void Carry() {
-  const char* error = Carry(g_request.line);
+  const char* error = Carry(ParseRequest(g_request.line.text()));
   Text answer(g_request.answer, sizeof(g_request.answer));
   answer.Add(proto::kKeyResult).Add(error == nullptr ? "=ok\n" : "=error\n");
   if (error != nullptr) answer.Add(proto::kKeyError).Add("=").Add(error).Add("\n");
@@ -253,7 +230,7 @@ void Answer(long fd) {
   const timeval limit = {2, 0};
   raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, raw::Arg(&limit), sizeof(limit));
   raw::Call(SYS_setsockopt, fd, SOL_SOCKET, SO_SNDTIMEO, raw::Arg(&limit), sizeof(limit));
-  if (!PeerIsOwner(fd) || !ReadLine(fd, g_request.line, sizeof(g_request.line))) return;
+  if (!PeerIsOwner(fd) || !ReadLine(fd, &g_request.line)) return;
   g_request.state.store(kAsked, std::memory_order_release);
   WakeControlThread();
   while (g_request.state.load(std::memory_order_acquire) == kAsked) Wait(&g_request.state, kAsked);

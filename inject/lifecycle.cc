@@ -282,8 +282,6 @@ void StartGpu() noexcept {
   if (State() != CaptureState::kCapturing || g_process.finished.load() != 0 ||
       (g_settings.sources & proto::kSourceCuda) == 0)
     return;
-  // A profiler of the program's began first, and CUPTI has begun with CUDA for it.
-  if (IsInCuptiCall()) return StartGpuAfterCuptiCall();
   // The tracer may not be there yet: a program that begins with CUDA lives long enough to be worth
   // waiting for.
   if (SessionIsDue()) HastenSession();
@@ -403,6 +401,7 @@ void AfterForkInChild() noexcept {
   }
   if (g_settings.bundle[0] == 0) return;
   ForgetControl();
+  ForgetCuptiCalls();
   g_process.tracer = LoadedTracer();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_child();
   g_process.clock = g_settings.clock;

@@ -140,19 +140,6 @@ void WakeDrain::operator()() const noexcept {
   raw::Call(SYS_futex, raw::Arg(&g_process.drain_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
-void Recorder::WriteSpan(Record record, uint64_t duration) noexcept {
-  ring_->last_time = record.time;
-  if (__builtin_expect(duration < proto::kLongDuration, 1)) {
-    record.duration = static_cast<uint32_t>(duration);
-    proto::RingWrite(ring_, record, WakeDrain());
-    return;
-  }
-  record.duration = proto::kLongDuration;
-  const Record group[2] = {
-      {record.time, 0, static_cast<uint8_t>(RecordKind::kDuration), 0, 0, 0, duration}, record};
-  proto::RingWriteGroup(ring_, group, 2, 1, WakeDrain());
-}
-
 void Recorder::WriteWithText(const char* text, Record record) noexcept {
   constexpr uint32_t kMostSlots = 16;
   Record group[kMostSlots + 2];

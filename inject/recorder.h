@@ -40,8 +40,6 @@ class Recorder {
   // Inline, so that the record is put together in the ring itself: a copy of just-written parts
   // would wait for them to leave the store buffer.
   void Write(const proto::Record& record) noexcept;
-  // The record with `duration` ticks, however long, ending at record.time.
-  void WriteSpan(proto::Record record, uint64_t duration) noexcept;
   // The caller's stack, for the wait that it is about to begin: looked at while the thread has
   // nothing better to do, and not once it holds the lock that others want. Returns the place for
   // WriteWait, 0 when there is no stack.

@@ -32,7 +32,6 @@ struct alignas(proto::kPageBytes) ProcessState {
   std::atomic<uint32_t> ring_file_state;  // 0 none, 1 being made, 2 ready
   int pid;
   proto::ClockKind clock;
-  uint32_t time_known;
   uint32_t heap_period;
   uint32_t stack_depth;
   uint32_t exact_times;

@@ -98,8 +98,7 @@ void FillHost() {
   g_host.program_started = &g_program_started;
   g_host.next_track = &g_process.next_track;
   g_host.cuda_started = &g_cuda_started;
-  g_programs_cupti.own_calls = OwnCuptiCalls;
-  g_host.programs_cupti = &g_programs_cupti;
+  g_host.target_profiler = &g_target_profiler;
   g_host.enter = Enter;
   g_host.leave = Leave;
   g_host.record_launch = RecordLaunch;

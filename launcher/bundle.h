@@ -25,7 +25,6 @@ class BundleDirectory {
   // Removes bundle.pb and the directories that Open made, if nothing else is in them.
   void RemoveIfUnused();
   const std::string& path() const { return path_; }  // absolute
-  bool was_made() const { return !made_.empty(); }
 
  private:
   std::string path_;

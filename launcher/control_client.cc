@@ -255,6 +255,32 @@ std::string Answer::Get(const char* key) const {
   return "";
 }
 
+// The answer is printed, to root's terminal too: no text of it may be a command to a terminal. The
+// pid is the one by which the process was asked: shells complete it.
+void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
+  std::istringstream lines(text);
+  answer->kind = Answer::Kind::kUnreachable;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t equals = line.find('=');
+    if (equals == std::string::npos) continue;
+    const std::string key = analysis::OneLine(line.substr(0, equals));
+    const std::string value = analysis::OneLine(line.substr(equals + 1));
+    if (key == proto::kKeyResult) {
+      answer->kind = value == "ok" ? Answer::Kind::kOk : Answer::Kind::kRefused;
+    } else if (key == proto::kKeyError) {
+      answer->error = value;
+    } else if (key == proto::kKeyPid) {
+      answer->values.emplace_back(key, std::to_string(pid));
+    } else {
+      answer->values.emplace_back(key, value);
+    }
+  }
+  if (answer->kind == Answer::Kind::kUnreachable) {
+    answer->error =
+        "gave an answer that this version does not understand; use the gpuprof it was started with";
+  }
+}
+
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
   Answer answer;
   const Socket socket;

@@ -40,6 +40,9 @@ struct Answer {
   std::string Get(const char* key) const;
 };
 
+// Reads what a process has answered. `pid` is the number by which it was asked.
+void ParseAnswer(const std::string& text, int32_t pid, Answer* answer);
+
 // `timeout_ms`: from the call to the last byte of the answer.
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms);
 

@@ -16,12 +16,12 @@
 namespace gpuprof::proto {
 
 inline constexpr uint16_t kFormatMajor = 1;  // a reader refuses a newer major
-inline constexpr uint16_t kFormatMinor = 6;  // adds kinds and columns; older readers skip them
+inline constexpr uint16_t kFormatMinor = 0;  // adds kinds and columns; older readers skip them
 inline constexpr uint16_t kOldestReadableMajor = 1;
 
 inline constexpr uint32_t kSkippableFileHeader = 0x184D2A50u;
 inline constexpr uint32_t kSkippableBlockHeader = 0x184D2A51u;
-inline constexpr uint32_t kSkippableIndex = 0x184D2A52u;  // reserved
+// 0x184D2A52 is reserved for an index.
 inline constexpr uint32_t kSkippableEnd = 0x184D2A53u;
 inline constexpr uint32_t kZstdFrameMagic = 0xFD2FB528u;
 
@@ -29,12 +29,9 @@ inline constexpr uint32_t kMaxRawChunkBytes = 64u << 20;
 inline constexpr uint32_t kMaxCompressedChunkBytes = 64u << 20;
 inline constexpr uint32_t kMaxRowsPerChunk = 1u << 20;
 inline constexpr uint32_t kRowsPerChunk = 65536;  // where the writer closes a chunk
-inline constexpr int kMaxWindowLog = 23;
 
-// Feature bits: what a reader must understand to read the file rightly.
-inline constexpr uint64_t kFeatureForeseenSpans = 1;  // Chunk.foresight, tick_fraction and slip
-inline constexpr uint64_t kFeatureSlipRuns = 2;       // Chunk.slip_runs
-inline constexpr uint64_t kKnownFeatures = kFeatureForeseenSpans | kFeatureSlipRuns;
+// Feature bits: what a reader must understand to read the file correctly. There are none yet.
+inline constexpr uint64_t kKnownFeatures = 0;
 
 struct SkippableHeader {
   uint32_t magic;

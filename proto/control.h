@@ -38,8 +38,6 @@ inline constexpr char kKeyOps[] = "ops";        // none, active, or the reason w
 inline constexpr char kKeySnapshot[] = "snapshot";  // folder that a snapshot was written to
 inline constexpr uint32_t kMostSnapshotName = 64;   // letters, digits, dots, dashes, underscores
 
-inline constexpr uint32_t kMaxControlLine = 4096;
-
 enum class CaptureState : uint32_t {
   kDormant = 0,  // loaded; nothing is recorded, nothing is loaded or open but the control socket
   kArmed = 1,    // a capture will start by itself (delay)

@@ -25,10 +25,8 @@
 namespace gpuprof::proto {
 
 inline constexpr uint64_t kRingFileMagic = 0x474e495246505547u;  // "GUPFRING"
-inline constexpr uint32_t kRingFileVersion = 4;
-// Rings of this version have no open NVTX ranges, and their words are 0.
-inline constexpr uint32_t kOldestRingFileVersion = 3;
-inline constexpr uint32_t kRingMagic = 0x31474e52u;  // "RNG1"
+inline constexpr uint32_t kRingFileVersion = 1;                  // a reader refuses any other
+inline constexpr uint32_t kRingMagic = 0x31474e52u;              // "RNG1"
 inline constexpr uint32_t kPageBytes = 4096;
 inline constexpr uint32_t kMaxRings = 2048;
 inline constexpr uint32_t kMinRingBytes = 8 * 1024;
@@ -178,7 +176,7 @@ struct RingFileHeader {
   char executable[256];
   char trouble[256];  // why recording ended before the process did; empty: it did not
   RingDirectoryEntry directory[kMaxRings];
-  // NVTX calls that could not be recorded as they were; in files of layout 3 zeros stand here.
+  // NVTX calls that could not be recorded as they were.
   std::atomic<uint64_t> ranges_unpaired;  // ends of ranges that did not begin in the capture
   // Without a row: too many were open, or they were started and open when a capture ended.
   std::atomic<uint64_t> ranges_refused;

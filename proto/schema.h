@@ -86,12 +86,12 @@ enum class Encoding : uint8_t {
   kSpan,     // a duration in shifted ticks, plain
   kAddress,  // kDelta of the value rotated right by 4 bits, so that 16-byte steps cost one bit less
              // per power of two
-  // Of tables whose spans follow each other on one stream or thread: column 0 is kGap, column 1
-  // kKeyedSpan and column 2, plain, the key. Times are multiples of Chunk.tick apart.
-  kGap,        // an end: the span's start minus the end of the row before (Chunk.base_time before
-               // the first), divided by the tick
-  kKeyedSpan,  // a duration divided by the tick, minus the last one with the same key (0 before)
-  kKeyed,      // the value minus the last one with the same key (0 before); one column a table
+  // For tables whose spans follow each other on one stream or thread: column 0 is kGap, column 1
+  // kDuration and column 2, plain, the key. Both are counted in ticks and predicted from the spans
+  // before (FORMAT.md, "Predicted spans").
+  kGap,       // an end: ticks from the end of the row before to the span's start
+  kDuration,  // the span's ticks
+  kKeyed,     // the value minus the last one with the same key (0 before); one column a table
 };
 
 struct ColumnSpec {
@@ -179,14 +179,7 @@ namespace memset_column {
 enum : int { kEnd, kDuration, kOperation, kCorrelation, kBytes, kGraph, kGraphNode, kValue };
 }
 namespace api_column {
-enum : int {
-  kEnd,
-  kDuration,
-  kFunction,
-  kCorrelation,
-  kResult,
-  kStack
-};  // function: ApiFunction()
+enum : int { kEnd, kDuration, kFunction, kCorrelation, kResult };  // function: ApiFunction()
 }
 namespace sync_column {
 enum : int {
@@ -390,7 +383,7 @@ inline constexpr TableSpec kTables[] = {
      RowOrder::kAny,
      6,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"signature", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
       {"graph", Encoding::kDelta},
@@ -400,7 +393,7 @@ inline constexpr TableSpec kTables[] = {
      RowOrder::kAny,
      8,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"operation", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
       {"bytes", Encoding::kKeyed},
@@ -412,7 +405,7 @@ inline constexpr TableSpec kTables[] = {
      RowOrder::kAny,
      8,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"operation", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
       {"bytes", Encoding::kKeyed},
@@ -422,19 +415,18 @@ inline constexpr TableSpec kTables[] = {
     {ChunkKind::kApi,
      "api",
      RowOrder::kAny,
-     6,
+     5,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"function", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
-      {"result", Encoding::kPlain},
-      {"stack", Encoding::kPlain}}},
+      {"result", Encoding::kPlain}}},
     {ChunkKind::kSync,
      "sync",
      RowOrder::kAny,
      8,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"operation", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
       {"stream", Encoding::kPlain},
@@ -470,7 +462,7 @@ inline constexpr TableSpec kTables[] = {
      RowOrder::kAny,
      4,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"graph", Encoding::kPlain},
       {"correlation", Encoding::kDelta}}},
     {ChunkKind::kOverhead,
@@ -478,7 +470,7 @@ inline constexpr TableSpec kTables[] = {
      RowOrder::kAny,
      5,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"operation", Encoding::kPlain},
       {"correlation", Encoding::kDelta},
       {"bytes", Encoding::kPlain}}},
@@ -495,7 +487,7 @@ inline constexpr TableSpec kTables[] = {
      RowOrder::kAny,
      7,
      {{"end", Encoding::kGap},
-      {"duration", Encoding::kKeyedSpan},
+      {"duration", Encoding::kDuration},
       {"operation", Encoding::kPlain},
       {"value", Encoding::kKeyed},
       {"address", Encoding::kAddress},

@@ -10,9 +10,10 @@
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
+#include "tracer/cupti/description.h"
 #include "tracer/cupti/late_start.h"
-#include "tracer/cupti/programs_profiler.h"
 #include "tracer/cupti/refusal.h"
+#include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
 #include "tracer/stack/stack_capture.h"
 #include "tracer/stack_cost.h"
@@ -233,8 +234,8 @@ void Drain::WriteHealth() {
   }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
-  const char* refused = cupti::RefusedProfilerNote(*host_->programs_cupti);
-  if (*refused != 0) AppendNote(&writer, "cuda", refused);
+  for (const char* note : {cupti::YieldNote(), cupti::NoCallbacksNote()})
+    if (*note != 0) AppendNote(&writer, "cuda", note);
   if (*cupti::GraphRefusal() != 0) AppendNote(&writer, "cuda", cupti::GraphRefusal());
   if (activities_.graph_events_refused() != 0) {
     AppendNote(&writer, "cuda",

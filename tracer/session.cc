@@ -20,6 +20,7 @@
 #include "tracer/base/memory.h"
 #include "tracer/cupti/capture.h"
 #include "tracer/cupti/late_start.h"
+#include "tracer/cupti/target_profiler.h"
 #include "tracer/drain.h"
 #include "tracer/sampler_call.h"
 #include "tracer/snapshot.h"
@@ -333,9 +334,11 @@ bool WatchFrameworkRanges() { return TorchTryWatchRanges(g_host); }
 
 bool RecordsGpu() { return (g_host->settings->sources & proto::kSourceCuda) != 0; }
 
-// A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit.
+// A thread that may call CUDA; once a capture. `is_late`: not inside the program's cuInit. Within a
+// call of the program to CUPTI, CUDA may begin: it is tried again later then.
 void TryGpu(bool is_late) {
   if (!g_capturing || !RecordsGpu() || g_gpu_tried) return;
+  if (g_host->target_profiler->calls.load() != 0) return;
   g_gpu_tried = true;
   CallSampler(*g_host->settings);
   cupti::Start(g_host, is_late);
@@ -379,6 +382,7 @@ bool Start(uint32_t number, const char* trigger) {
   g_capturing = true;
   LookForFrameworks();
   g_gpu_tried = false;
+  cupti::BeginCaptureNotes(number);
   cupti::BeginLooking(strcmp(trigger, "now") == 0);
   StartGpuIfBegun();
   return true;
@@ -442,10 +446,12 @@ void Stop(StopReason reason, const char* trigger) {
 bool Tick() {
   Drain* drain = g_drain.load();
   if (drain == nullptr) return false;  // finished: the process is on its way out
+  cupti::YieldIfWanted();
   bool changed = StackTick();
   LookForFrameworks();
   StartGpuIfBegun();
   changed |= cupti::Tick();
+  changed |= g_host->target_profiler->calls.load() != 0;
   drain->NoteControlCpu(proto::ReadClockNs(CLOCK_THREAD_CPUTIME_ID));
   return changed;
 }

@@ -49,89 +49,54 @@ struct Settings {
   uint32_t injection_lost;
 };
 
-// Numbers from 0 on; those beyond the end are the last.
-template <uint32_t kCount>
-struct AtomicBits {
-  static_assert(kCount % 64 == 0);
-  std::atomic<uint64_t> words[kCount / 64];
+// What a profiler inside the program does with CUPTI. Hooks of the library's functions keep it
+// (inject/hooks/cupti.cc); a capture reads it when it begins and ends. CUPTI's first interface has
+// one subscriber, one set of kinds, one pair of buffer callbacks and one clock for the whole
+// process.
+//
+// The program goes first. A call that asks CUPTI for something waits until the capture has left
+// CUPTI, for a second at most. Each side writes its own word before it reads the other side's word
+// (`calls`, `is_captures`), so one of the two sees the other. There is no lock: CUPTI calls back
+// under its own locks.
+struct TargetProfilerState {
+  // Not 0: a capture has CUPTI, or is about to take or leave it.
+  std::atomic<uint32_t> is_captures{0};
+  enum Wish : uint32_t { kNone, kWanted, kInVain };
+  // A call of the program waits for the capture to leave CUPTI. kInVain: one call gave up, so later
+  // calls do not wait.
+  std::atomic<uint32_t> wish{kNone};
+  // Calls of the program that change CUPTI and have not returned. A capture begins after them.
+  std::atomic<uint32_t> calls{0};
+  // Load address of the libcupti that the program calls, and of the capture's. 0: not known.
+  std::atomic<uint64_t> library{0}, capture_library{0};
+  // Kinds of activity that the program has enabled, one bit a kind (KindBit).
+  std::atomic<uint64_t> kinds{0};
+  // Not 0: the program has recorded and has not flushed since it disabled its kinds.
+  std::atomic<uint32_t> is_unfetched{0};
+  // Buffers of the program that CUPTI holds.
+  std::atomic<uint32_t> buffers_out{0};
+  // Not 0: the program has a subscription.
+  std::atomic<uint32_t> has_subscribed{0};
+  // The program's buffer callbacks; null: none. CUPTI has `requested` and `completed` instead,
+  // which count the buffers and pass them on.
+  std::atomic<void*> buffer_requested{nullptr}, buffer_completed{nullptr};
+  void (*requested)(uint8_t** buffer, size_t* size, size_t* most_records) = nullptr;
+  void (*completed)(void* context, uint32_t stream, uint8_t* buffer, size_t size,
+                    size_t valid) = nullptr;
+  // The tracer's: takes a buffer of gpuprof back that CUPTI returned late. False: it is not one.
+  std::atomic<bool (*)(uint8_t* buffer, size_t valid)> take_back{nullptr};
+  // The clock that the program has registered; null: none.
+  std::atomic<uint64_t (*)()> clock{nullptr};
+  std::atomic<uint32_t> all_sync_records{0};  // 1 + what the program has set; 0: it has not
+  // File name of the library that asked last. It is whole while is_named is 2.
+  char name[64] = {};
+  std::atomic<uint32_t> is_named{0};
 
-  bool Has(uint32_t number) const {
-    const uint32_t place = Place(number);
-    return (words[place / 64].load() >> place % 64 & 1) != 0;
+  static uint64_t KindBit(uint32_t kind) { return uint64_t{1} << (kind < 63 ? kind : 63); }
+  // Whether the program's own session goes on.
+  bool Records() const {
+    return kinds.load() != 0 || (is_unfetched.load() != 0 && buffers_out.load() != 0);
   }
-  // Whether it was.
-  bool Set(uint32_t number, bool on) {
-    const uint32_t place = Place(number);
-    const uint64_t bit = uint64_t{1} << place % 64;
-    return ((on ? words[place / 64].fetch_or(bit) : words[place / 64].fetch_and(~bit)) & bit) != 0;
-  }
-  bool Any() const {
-    uint64_t all = 0;
-    for (const std::atomic<uint64_t>& word : words) all |= word.load();
-    return all != 0;
-  }
-  void Clear() {
-    for (std::atomic<uint64_t>& word : words) word.store(0);
-  }
-  static uint32_t Place(uint32_t number) { return number < kCount ? number : kCount - 1; }
-};
-
-// Between the two, calls of the program's wait, though not for long: neither would they find what
-// they have set, nor the captures what theirs are.
-enum class CuptiOwner : uint32_t { kProgram, kCapture, kChanging };
-
-// What a profiler inside the program that is linked to CUPTI does with its first interface, which
-// has one subscriber, one set of kinds, buffers and one clock for the whole process. Each side says
-// what it is about to do before it looks at the other's word, so that at most one has it. No lock:
-// CUPTI calls back under its own.
-struct ProgramsCupti {
-  // While a capture has CUPTI, the program is refused records and calls, its subscription is one in
-  // name only, and what it sets is kept for afterwards.
-  std::atomic<CuptiOwner> owner;
-  // The thread that changes it: what is called there meanwhile, from a buffer of the program's that
-  // it delivers, is part of that.
-  std::atomic<int32_t> changer;
-  std::atomic<uint32_t> waited_in_vain;  // not 0: a call could not await the change, so none does
-  // Calls of the program's that have begun and not ended: they have seen the owner, or will.
-  // own_calls: those of the calling thread.
-  std::atomic<uint32_t> calls;
-  uint32_t (*own_calls)();
-  std::atomic<uint64_t> kept;           // how often something was kept for afterwards
-  std::atomic<uint32_t> was_refused;    // not 0: it has asked for records in vain
-  std::atomic<uint64_t> refused_until;  // CLOCK_MONOTONIC: what it asks for is of the same session
-  std::atomic<uint64_t> library;       // where the libcupti is that the program calls; 0: not known
-  std::atomic<uint64_t> our_library;   // and that of the capture
-  AtomicBits<128> kinds;               // that the program has enabled
-  AtomicBits<1024> recorded_calls[2];  // functions of the driver, and of the runtime, that it has
-  // Registered by it last, or to be once it may; null: it has not.
-  std::atomic<void*> buffer_requested;
-  std::atomic<void*> buffer_completed;
-  std::atomic<uint64_t (*)()> clock;
-  std::atomic<uint64_t> thread_ids;  // 1 + the type that it asked for meanwhile; 0: it did not
-  std::atomic<uint32_t> all_sync_records;  // 1 + what it has set; 0: it has not
-  // Not 0: it has recorded, and not had its buffers delivered since. One that all were delivered to
-  // for a capture's sake is given `held_size` bytes of its own back then, empty: a profiler without
-  // a buffer outside may believe that there is nothing to be had (Kineto).
-  std::atomic<uint32_t> unfetched;
-  std::atomic<uint8_t*> held;
-  std::atomic<size_t> held_size;
-  std::atomic<void*> held_completed;  // by whose function
-  // Its subscription: `known_as` is what it calls it by, `subscriber` CUPTI's (null: of none now).
-  std::atomic<uint32_t> has_subscribed;
-  std::atomic<void*> callback;
-  std::atomic<void*> user;
-  std::atomic<void*> known_as;
-  std::atomic<void*> subscriber;
-  // What it wants to be called back for: of the domain RESOURCE, of the driver and the runtime, of
-  // others; and domains as a whole.
-  AtomicBits<128> resources;
-  AtomicBits<1024> called_back[2];
-  AtomicBits<64> others, domains;
-  // Of the capture, while there is one.
-  std::atomic<void*> our_subscriber;
-  // File name of the library that asked first. Whole once is_named is 2.
-  char name[64];
-  std::atomic<uint32_t> is_named;
 };
 
 // What inject offers. Function pointers are valid for the life of the process.
@@ -153,7 +118,7 @@ struct Host {
   std::atomic<uint32_t>* next_track;
   // Not 0 once the program has initialised CUDA: CUPTI may be called then.
   const std::atomic<uint32_t>* cuda_started;
-  ProgramsCupti* programs_cupti;
+  TargetProfilerState* target_profiler;
 
   // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null
   // when `source` is not being recorded, the thread is already inside our code, or no ring can be

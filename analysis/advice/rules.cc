@@ -11,8 +11,8 @@
 
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
-#include "analysis/render/function_name.h"
 #include "analysis/steps/statistics.h"
+#include "analysis/symbols/function_name.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -111,7 +111,6 @@ void GpuRows::Call(const Track& track, size_t row) {
   Span(t, row);
   out_->Pair("correlation", t.correlation[row]);
   if (t.result[row] != 0) out_->Pair("result", t.result[row]);
-  if (t.stack[row] != 0) out_->Pair("stack", t.stack[row]);
   Weight(t, row);
 }
 

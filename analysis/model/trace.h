@@ -172,7 +172,6 @@ struct ApiTable {
   Column<uint32_t> function;  // proto::ApiFunction; Process::functions
   Column<uint32_t> correlation;
   Column<uint32_t> result;  // cudaError_t, CUresult
-  Column<uint32_t> stack;
   Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };

@@ -28,6 +28,7 @@
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
+#include "analysis/symbols/short_names.h"
 #include "proto/kept_name.h"
 #include "proto/matrix_ops.h"
 
@@ -209,6 +210,11 @@ void FillRows(const PassContext& context, Grouping grouping, Groups* groups, Spa
                    [](const results::Kernel* x, const results::Kernel* y) {
                      return x->total_ns() > y->total_ns();
                    });
+  if (grouping == Grouping::kStream) {
+    for (results::Kernel& row : *out->mutable_kernels()) row.set_short_name(row.name());
+  } else {
+    SetShortKernelNames(out->mutable_kernels());
+  }
   for (const results::Kernel& row : out->kernels()) {
     if (row.tensor_cores() == "yes")
       out->set_tensor_cores_ns(out->tensor_cores_ns() + row.total_ns());

@@ -7,7 +7,10 @@
 
 #include <google/protobuf/message.h>
 
+#include <algorithm>
+
 #include "analysis/passes/passes.h"
+#include "analysis/passes/short_name_fields.h"
 #include "analysis/render/json.h"
 
 namespace gpuprof::analysis {
@@ -55,7 +58,13 @@ Error CheckUnder(const PassInfo& info, const std::string& range) {
 TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, int width) {
   constexpr uint32_t kTableRows = 20;
   const uint32_t unasked = entry.remarks == nullptr ? kTableRows : 0;
-  return {options.limit.value_or(unasked), width};
+  TextOptions text;
+  text.limit = options.limit.value_or(unasked);
+  text.width = width;
+  text.table_width = width > 0 ? std::min(width, kTableColumns) : kTableColumns;
+  text.wide = options.wide;
+  if (options.wide) text.table_width = 0;
+  return text;
 }
 
 }  // namespace
@@ -212,7 +221,9 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   if (Error error = CheckUnder(entry->info, options.under_nvtx)) return error;
   PassContext context(trace, options);
   if (Error error = context.Prepare()) return error;
-  return entry->run(context, result);
+  if (Error error = entry->run(context, result)) return error;
+  FillShortNames(result->get());
+  return {};
 }
 
 std::string Render(const google::protobuf::Message& result, Format format,

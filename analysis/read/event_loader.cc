@@ -139,8 +139,8 @@ void UnifyStacks(Process* process) {
   const StackTree& stacks = process->stacks;
   if (!stacks.has_equal()) return;
   for (Track& track : process->tracks) {
-    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack,
-                                     &track.launch.stack, &track.api.stack}) {
+    for (Column<uint32_t>* column :
+         {&track.heap.stack, &track.wait.stack, &track.mapping.stack, &track.launch.stack}) {
       for (uint32_t& id : *column) id = stacks.Canonical(id);
     }
   }

@@ -63,7 +63,6 @@ class TraceFile {
   std::vector<InputFault>& faults() { return faults_; }
   // The track of that number, made when it is new; null beyond the limit of threads.
   Track* TrackOf(uint32_t id, int32_t tid);
-  void ReleaseBytes() { bytes_ = {}; }
   // Each module once for every time that it was loaded, in the order of the file.
   const std::vector<ModuleLife>& lives() const { return lives_; }
   // Whether modules and their lives are those of the process that made this one.

@@ -97,7 +97,7 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
     }
     case ChunkKind::kApi: {
       ApiTable& t = track->api;
-      all(t.end_ns, t.duration_ns, t.function, t.correlation, t.result, t.stack, t.weight);
+      all(t.end_ns, t.duration_ns, t.function, t.correlation, t.result, t.weight);
       return true;
     }
     case ChunkKind::kSync: {
@@ -343,7 +343,6 @@ void StoreApi(const Writer& w, ApiTable* t) {
   w.Plain(c::kFunction, &t->function);
   w.Plain(c::kCorrelation, &t->correlation);
   w.Plain(c::kResult, &t->result);
-  w.Plain(c::kStack, &t->stack);
   w.Weight(&t->weight);
 }
 

@@ -6,6 +6,10 @@
 #include "analysis/render/table.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <utility>
 
 #include "analysis/analysis.h"
 #include "analysis/base/utf8.h"
@@ -15,34 +19,48 @@ namespace {
 
 constexpr std::string_view kGap = "  ";
 constexpr size_t kNarrowest = 12;
-// Where the other columns alone are too wide, lines break anyway: names can be told apart then.
-constexpr size_t kReadable = 40;
+// Names are cut to this width before a column is left out; on a narrow terminal to a third of it.
+constexpr size_t kReadable = 32;
+// Columns that say least, the first to be left out; behind them the rightmost go.
+constexpr std::string_view kLeastNeeded[] = {
+    "min",   "median", "p10",        "block",           "grid",
+    "waves", "limit",  "first call", "several kernels", "unknown"};
+
+// Cells that became the same although they were different: each shows the place where it differs
+// from the others, and where that is not enough ends in a number.
+void TellApart(const std::vector<std::string>& whole, size_t width, std::vector<std::string>* cut) {
+  std::map<std::string, std::set<std::string>> by_cut;
+  for (size_t i = 0; i < whole.size(); ++i) by_cut[(*cut)[i]].insert(whole[i]);
+  std::set<std::string> taken;
+  for (const auto& [text, of_it] : by_cut) taken.insert(text);
+  std::map<std::string, std::string> better;
+  for (const auto& [text, of_it] : by_cut) {
+    if (of_it.size() == 1) continue;
+    // They are sorted: what the first and the last have in common, all have.
+    const std::string &first = *of_it.begin(), &last = *of_it.rbegin();
+    size_t same = 0;
+    while (same < std::min(first.size(), last.size()) && first[same] == last[same]) ++same;
+    while (same > 0 && same < first.size() && Continues(first[same])) --same;
+    const size_t head = width / 3;
+    size_t number = 0;
+    for (const std::string& cell : of_it) {
+      std::string told = cell.substr(0, BytesWithin(cell, head)) + "...";
+      const std::string_view rest = std::string_view(cell).substr(same);
+      told += rest.substr(0, BytesWithin(rest, width - DisplayWidth(told)));
+      while (!taken.insert(told).second) {
+        const std::string mark = "~" + std::to_string(++number);
+        told = cell.substr(0, BytesWithin(cell, width - std::min(width, mark.size()))) + mark;
+      }
+      better[cell] = told;
+    }
+  }
+  for (size_t i = 0; i < whole.size(); ++i) {
+    const auto found = better.find(whole[i]);
+    if (found != better.end()) (*cut)[i] = found->second;
+  }
+}
 
 }  // namespace
-
-size_t DisplayWidth(std::string_view text) {
-  return static_cast<size_t>(
-      std::count_if(text.begin(), text.end(), [](char c) { return !Continues(c); }));
-}
-
-std::string CutTo(std::string_view text, size_t width) {
-  const size_t whole = DisplayWidth(text);
-  if (whole <= width) return std::string(text);
-  const std::string_view mark = width > 6 ? "..." : "";
-  const size_t kept = width - mark.size();
-  const size_t tail = mark.empty() ? 0 : kept / 2;
-  // Byte offset of the code point with that number.
-  auto offset = [&](size_t number) {
-    size_t at = 0;
-    for (size_t seen = 0; at < text.size(); ++at) {
-      if (!Continues(text[at]) && seen++ == number) break;
-    }
-    return at;
-  };
-  return std::string(text.substr(0, offset(kept - tail)))
-      .append(mark)
-      .append(text.substr(offset(whole - tail)));
-}
 
 void TextTable::AddColumn(std::string header, Align align, bool flexible) {
   columns_.push_back({std::move(header), align, flexible});
@@ -54,41 +72,86 @@ void TextTable::AddRow(std::vector<std::string> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string TextTable::Render(int width) const {
-  std::vector<size_t> widths;
-  size_t total = 0;
+TextTable::Layout TextTable::LayOut(size_t width) const {
+  Layout layout;
+  size_t total = 0, least = 0;
+  std::vector<size_t> floors;
+  const size_t readable = std::clamp(width / 3, kNarrowest, kReadable);
   for (size_t i = 0; i < columns_.size(); ++i) {
     size_t widest = DisplayWidth(columns_[i].header);
     for (const auto& row : rows_) widest = std::max(widest, DisplayWidth(row[i]));
-    widths.push_back(widest);
+    layout.widths.push_back(widest);
+    floors.push_back(columns_[i].flexible ? std::min(widest, readable) : widest);
     total += kGap.size() + widest;
+    least += kGap.size() + floors[i];
+    layout.shown.push_back(i);
   }
-  const std::vector<size_t> whole = widths;
-  for (size_t i = 0; i < columns_.size() && width > 0; ++i) {
-    const auto limit = static_cast<size_t>(width);
-    if (!columns_[i].flexible || total <= limit) continue;
-    const size_t less = std::min(total - limit, widths[i] - std::min(widths[i], kNarrowest));
-    widths[i] -= less;
-    total -= less;
+  while (least > width && layout.shown.size() > 1) {
+    // The first column says what a row is.
+    auto which = layout.shown.end();
+    for (const std::string_view header : kLeastNeeded) {
+      which = std::find_if(layout.shown.begin() + 1, layout.shown.end(),
+                           [&](size_t i) { return columns_[i].header == header; });
+      if (which != layout.shown.end()) break;
+    }
+    if (which == layout.shown.end()) --which;
+    least -= kGap.size() + floors[*which];
+    total -= kGap.size() + layout.widths[*which];
+    layout.left_out.push_back(*which);
+    layout.shown.erase(which);
   }
-  for (size_t i = 0; i < columns_.size() && width > 0 && total > static_cast<size_t>(width); ++i) {
-    if (columns_[i].flexible) widths[i] = std::max(widths[i], std::min(whole[i], kReadable));
+  // The widest give way, and the first column is the last resort.
+  while (total > width) {
+    size_t widest = layout.shown[0];
+    for (const size_t i : layout.shown) {
+      const bool may_give = columns_[i].flexible && layout.widths[i] > kNarrowest;
+      if (may_give && (layout.widths[i] > layout.widths[widest] || !columns_[widest].flexible))
+        widest = i;
+    }
+    if (layout.widths[widest] <= 1) break;
+    --layout.widths[widest];
+    --total;
+  }
+  std::sort(layout.left_out.begin(), layout.left_out.end());
+  return layout;
+}
+
+std::vector<std::string> TextTable::CutCells(size_t column, size_t width) const {
+  std::vector<std::string> whole, cut;
+  bool any_cut = false;
+  for (const auto& row : rows_) {
+    whole.push_back(row[column]);
+    cut.push_back(CutTo(row[column], width));
+    any_cut |= cut.back() != whole.back();
+  }
+  if (any_cut && width >= kNarrowest) TellApart(whole, width, &cut);
+  return cut;
+}
+
+std::string TextTable::Render(int width) const {
+  const Layout layout = LayOut(width > 0 ? static_cast<size_t>(width) : SIZE_MAX);
+  std::vector<std::string> lines(rows_.size() + 1);
+  for (const size_t i : layout.shown) {
+    const size_t wide = layout.widths[i];
+    std::vector<std::string> cells = CutCells(i, wide);
+    cells.insert(cells.begin(), CutTo(columns_[i].header, wide));
+    for (size_t row = 0; row < lines.size(); ++row) {
+      const std::string padding(wide - DisplayWidth(cells[row]), ' ');
+      lines[row] += kGap;
+      lines[row] += columns_[i].align == Align::kLeft ? cells[row] + padding : padding + cells[row];
+    }
   }
   std::string out;
-  auto add = [&](auto&& cell_of) {
-    std::string line;
-    for (size_t i = 0; i < columns_.size(); ++i) {
-      const std::string cell = CutTo(cell_of(i), widths[i]);
-      const std::string padding(widths[i] - DisplayWidth(cell), ' ');
-      line += kGap;
-      line += columns_[i].align == Align::kLeft ? cell + padding : padding + cell;
-    }
+  for (std::string& line : lines) {
     line.erase(line.find_last_not_of(' ') + 1);
     out += line + "\n";
-  };
-  add([&](size_t i) -> const std::string& { return columns_[i].header; });
-  for (const auto& row : rows_) add([&](size_t i) -> const std::string& { return row[i]; });
-  return out;
+  }
+  if (layout.left_out.empty()) return out;
+  std::string names;
+  for (const size_t i : layout.left_out)
+    names +=
+        (names.empty() ? "" : ", ") + (columns_[i].header.empty() ? "notes" : columns_[i].header);
+  return out + WrapText("(no room for: " + names + "; --wide shows all)", "  ", "  ", width);
 }
 
 std::string WrapText(std::string_view words, std::string_view first, std::string_view rest,

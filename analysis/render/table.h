@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Plain text tables: columns aligned, the wide one cut so that a row fits the terminal. For the
-// text of results; any thread.
+// Plain text tables: columns aligned, wide names cut and columns left out so that a row fits the
+// terminal. For the text of results; any thread.
 
 #pragma once
 
@@ -11,25 +11,24 @@
 #include <string_view>
 #include <vector>
 
-namespace gpuprof::analysis {
+#include "analysis/base/display_width.h"
 
-// Columns that a terminal shows for UTF-8 text: one a code point.
-size_t DisplayWidth(std::string_view text);
-// At most `width` columns, "..." in the middle where something was cut: names differ at their ends.
-std::string CutTo(std::string_view text, size_t width);
+namespace gpuprof::analysis {
 
 class TextTable {
  public:
   enum class Align { kLeft, kRight };
 
-  // One column may give way when a row is too wide: `flexible`.
+  // Columns that may be cut when a row is too wide: `flexible`.
   void AddColumn(std::string header, Align align, bool flexible = false);
   // Missing cells are empty; each becomes one line (OneLine).
   void AddRow(std::vector<std::string> cells);
   bool empty() const { return rows_.empty(); }
   size_t rows() const { return rows_.size(); }
 
-  // Lines indented by two, each ending in a newline; at most `width` columns (0: any).
+  // Lines indented by two, each ending in a newline; at most `width` columns (0: any). Flexible
+  // columns are cut first, so that different cells stay different. When that is not enough, columns
+  // are left out, and a last line names them.
   std::string Render(int width) const;
 
  private:
@@ -38,6 +37,15 @@ class TextTable {
     Align align;
     bool flexible;
   };
+  // How a table is drawn: which columns, and how wide.
+  struct Layout {
+    std::vector<size_t> shown;
+    std::vector<size_t> left_out;
+    std::vector<size_t> widths;  // of all columns
+  };
+  Layout LayOut(size_t width) const;
+  std::vector<std::string> CutCells(size_t column, size_t width) const;
+
   std::vector<Column> columns_;
   std::vector<std::vector<std::string>> rows_;
 };

@@ -37,8 +37,16 @@ namespace gpuprof::analysis {
 
 struct TextOptions {
   uint32_t limit = kTextRows;  // rows a table; 0: all
-  int width = 0;               // 0: any
+  int width = 0;               // of sentences; 0: any
+  int table_width = 0;         // of tables; 0: any
+  bool wide = false;           // full names
 };
+
+// Returns the name of a row as a table shows it.
+template <typename Row>
+const std::string& ShownName(const Row& row, const TextOptions& options) {
+  return options.wide || row.short_name().empty() ? row.name() : row.short_name();
+}
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options);
 std::string KernelsText(const results::Kernels& result, const TextOptions& options);
@@ -133,12 +141,14 @@ std::string MetaText(const results::Meta& meta, const TextOptions& options);
 std::string SeriesText(const results::StepSeries& series, const TextOptions& options);
 // Call stack, innermost first, allocator's own frames left out; at most `most` lines.
 std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& frames, int most,
-                      const std::string& indent, int width);
+                      const std::string& indent, const TextOptions& options);
 std::string LevelWord(results::Level level);
 // Behind the name of spans of which so many were cut by the end of a capture, or of the process.
 std::string Unfinished(uint64_t count);
 // "mutex at main+0x12 of 0x1234"
-TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most);
-TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most);
+TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most,
+                   const TextOptions& options);
+TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most,
+                 const TextOptions& options);
 
 }  // namespace gpuprof::analysis

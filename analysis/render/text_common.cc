@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "analysis/render/figures.h"
-#include "analysis/render/function_name.h"
 #include "analysis/render/text.h"
 
 namespace gpuprof::analysis {
@@ -26,7 +25,7 @@ std::string MoreLine(int rows, const TextOptions& options) {
 std::string Section(const std::string& heading, const TextTable& table, const TextOptions& options,
                     int rows) {
   if (table.empty()) return "";
-  return heading + "\n" + table.Render(options.width) + MoreLine(rows, options) + "\n";
+  return heading + "\n" + table.Render(options.table_width) + MoreLine(rows, options) + "\n";
 }
 
 std::string LevelWord(results::Level level) {
@@ -64,7 +63,7 @@ std::string MetaText(const results::Meta& meta, const TextOptions& options) {
 }
 
 std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& frames, int most,
-                      const std::string& indent, int width) {
+                      const std::string& indent, const TextOptions& options) {
   std::string out;
   int shown = 0;
   for (const results::Frame& frame : frames) {
@@ -72,7 +71,7 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
       out += indent + "... " + std::to_string(frames.size() - most) + " more frames\n";
       break;
     }
-    std::string line = ShortFunctionName(frame.name());
+    std::string line = ShownName(frame, options);
     // A name that was not found holds the module already.
     if (!frame.module().empty() && frame.name().find(frame.module()) == std::string::npos) {
       line += "  [" + frame.module() + "]";
@@ -82,7 +81,7 @@ std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& 
               std::to_string(frame.line());
     }
     line = indent + OneLine(line);
-    out += (width > 0 ? CutTo(line, static_cast<size_t>(width)) : line) + "\n";
+    out += (options.width > 0 ? CutTo(line, static_cast<size_t>(options.width)) : line) + "\n";
   }
   return out;
 }
@@ -106,12 +105,6 @@ std::string MethodWords(const results::StepSeries& series) {
     default:
       return "nothing";
   }
-}
-
-// Without the words that all names of autograd's engine begin with.
-std::string ShortName(const std::string& name) {
-  constexpr std::string_view kEngine = "autograd::engine::";
-  return name.rfind(kEngine, 0) == 0 ? name.substr(kEngine.size()) : name;
 }
 
 std::string Plural(uint64_t count, const std::string& noun) {
@@ -159,10 +152,11 @@ std::string SeriesText(const results::StepSeries& series, const TextOptions& opt
                   FormatDuration(c.p10_ns()), FormatDuration(c.median_ns()),
                   FormatDuration(c.p90_ns()), c.meaning()});
   }
-  return out + "\n" + table.Render(options.width) + "\n";
+  return out + "\n" + table.Render(options.table_width) + "\n";
 }
 
-TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most) {
+TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most,
+                 const TextOptions& options) {
   using Align = TextTable::Align;
   TextTable table;
   const bool stepped = !ops.empty() && ops[0].has_step_ratio();
@@ -180,7 +174,7 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   const Pids pid(ops);
   for (int i = 0; i < std::min(most, ops.size()); ++i) {
     const results::Op& op = ops[i];
-    std::vector<std::string> cells = {ShortName(op.name()) + Unfinished(op.incomplete_count()),
+    std::vector<std::string> cells = {ShownName(op, options) + Unfinished(op.incomplete_count()),
                                       op.scope()};
     if (split) cells.push_back(pid(op));
     if (split && ops[0].has_tid()) cells.push_back(std::to_string(op.tid()));
@@ -197,7 +191,8 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   return table;
 }
 
-TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most) {
+TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most,
+                   const TextOptions& options) {
   using Align = TextTable::Align;
   TextTable table;
   table.AddColumn("waited for in", Align::kLeft, true);
@@ -213,7 +208,7 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
     const results::Lock& lock = locks[i];
     std::string threads;
     for (const std::string& name : lock.threads()) threads += (threads.empty() ? "" : ", ") + name;
-    const std::string name = ShortFunctionName(lock.name()) + Unfinished(lock.incomplete_count());
+    const std::string name = ShownName(lock, options) + Unfinished(lock.incomplete_count());
     table.AddRow({name, lock.kind(), FormatNumber(lock.count()), FormatDuration(lock.total_ns()),
                   FormatDuration(lock.mean_ns()), FormatDuration(lock.max_ns()),
                   lock.has_step_ns() ? FormatDuration(lock.step_ns()) : "",

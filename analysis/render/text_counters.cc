@@ -86,7 +86,7 @@ std::string DeviceTable(const results::Counters& result, const results::CounterD
     reasons +=
         (reasons.empty() ? "" : ", ") + reason.name() + " " + FormatPercent(reason.total_ratio());
   }
-  std::string text = HeadingText(device, heading) + "\n" + table.Render(options.width);
+  std::string text = HeadingText(device, heading) + "\n" + table.Render(options.table_width);
   if (!reasons.empty())
     text += WrapText("why clocks were not higher, share of time: " + reasons, "  ", "    ",
                      options.width);

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analysis/render/figures.h"
-#include "analysis/render/function_name.h"
 #include "analysis/render/text.h"
 
 namespace gpuprof::analysis {
@@ -123,8 +122,8 @@ std::string Pools(const results::DeviceMemory& result, const TextOptions& option
 }
 
 // Where it was allocated: a function, else a place in a file.
-std::string Site(const results::LiveAllocation& live) {
-  if (!live.name().empty()) return ShortFunctionName(live.name());
+std::string Site(const results::LiveAllocation& live, const TextOptions& options) {
+  if (!live.name().empty()) return ShownName(live, options);
   if (!live.has_caller()) return "-";
   const std::string& module = live.caller().module();
   if (module.empty()) return FormatAddress(live.caller().pc());
@@ -142,7 +141,7 @@ std::string Live(const std::string& heading, const Allocations& live, const Text
   const Pids pid(live);
   for (int i = 0; i < Shown(live.size(), options); ++i) {
     const results::LiveAllocation& l = live[i];
-    table.AddRow({Site(l), l.has_function() ? l.function() : "-", l.kind(),
+    table.AddRow({Site(l, options), l.has_function() ? l.function() : "-", l.kind(),
                   FormatBytes(l.size_bytes()), FormatDuration(l.time_ns()),
                   FormatDuration(l.age_ns()), FormatAddress(l.address()),
                   std::to_string(l.device()), pid(l), l.has_tid() ? std::to_string(l.tid()) : "-"});

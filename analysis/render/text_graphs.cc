@@ -62,11 +62,11 @@ TextTable NodeTable(const results::Graphs& result, const TextOptions& options) {
     table.AddColumn(header, Align::kRight);
   for (int i = 0; i < Shown(result.graphs_size(), options); ++i) {
     const results::Graph& n = result.graphs(i);
-    table.AddRow({n.name(), n.kind(), n.has_graph() ? std::to_string(n.graph()) : "several",
-                  n.has_source_graph() ? std::to_string(n.source_graph()) : "-",
-                  FormatNumber(n.count()), FormatDuration(n.total_ns()),
-                  FormatPercent(n.total_ratio()), FormatDuration(n.mean_ns()),
-                  FormatDuration(n.min_ns()), FormatDuration(n.max_ns())});
+    table.AddRow(
+        {ShownName(n, options), n.kind(), n.has_graph() ? std::to_string(n.graph()) : "several",
+         n.has_source_graph() ? std::to_string(n.source_graph()) : "-", FormatNumber(n.count()),
+         FormatDuration(n.total_ns()), FormatPercent(n.total_ratio()), FormatDuration(n.mean_ns()),
+         FormatDuration(n.min_ns()), FormatDuration(n.max_ns())});
   }
   return table;
 }

@@ -9,7 +9,6 @@
 #include <vector>
 
 #include "analysis/render/figures.h"
-#include "analysis/render/function_name.h"
 #include "analysis/render/text.h"
 
 namespace gpuprof::analysis {
@@ -83,7 +82,7 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
   const Pids pid(result.stacks());
   for (int i = 0; i < Shown(result.stacks_size(), options); ++i) {
     const results::HeapStack& s = result.stacks(i);
-    table.AddRow({ShortFunctionName(s.name()), pid(s), FormatBytes(s.peak_bytes()),
+    table.AddRow({ShownName(s, options), pid(s), FormatBytes(s.peak_bytes()),
                   FormatPercent(s.peak_ratio()), FormatBytes(s.allocated_bytes()),
                   FormatNumber(s.count()), FormatNumber(s.short_lived_count()),
                   FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
@@ -95,7 +94,7 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
     if (s.frames().empty() || s.peak_bytes() == 0) continue;
     out += "Stack " + std::to_string(s.stack_id()) + " of pid " + pid(s) + ": " +
            FormatBytes(s.peak_bytes()) + " at the peak\n" +
-           StackText(s.frames(), kFramesShown, "    ", options.width) + "\n";
+           StackText(s.frames(), kFramesShown, "    ", options) + "\n";
   }
   return out;
 }
@@ -169,7 +168,7 @@ std::string Mappings(const results::Heap& result, const TextOptions& options) {
   }
   for (int i = 0; i < Shown(result.mapping_stacks_size(), options); ++i) {
     const results::MappingStack& s = result.mapping_stacks(i);
-    stacks.AddRow({ShortFunctionName(s.name()), s.kind(), pid(s), FormatBytes(s.peak_bytes()),
+    stacks.AddRow({ShownName(s, options), s.kind(), pid(s), FormatBytes(s.peak_bytes()),
                    FormatPercent(s.peak_ratio()), FormatBytes(s.mapped_bytes()),
                    FormatNumber(s.count()), FormatBytes(s.end_bytes()),
                    std::to_string(s.stack_id())});

@@ -57,7 +57,7 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
   table.AddColumn("block", Align::kLeft);
   for (int i = 0; i < Shown(result.kernels_size(), options); ++i) {
     const results::Kernel& k = result.kernels(i);
-    std::vector<std::string> cells = {k.name()};
+    std::vector<std::string> cells = {ShownName(k, options)};
     whose.AddCells(k, &cells);
     for (const std::string& cell :
          {FormatNumber(k.count()), FormatDuration(k.total_ns()), FormatPercent(k.total_ratio()),

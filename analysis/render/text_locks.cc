@@ -26,7 +26,7 @@ std::string ThreadCell(const std::string& name, int32_t tid) {
   return OneLine(name) + " (" + std::to_string(tid) + ")";
 }
 
-std::string Deadlocks(const results::Locks& result) {
+std::string Deadlocks(const results::Locks& result, const TextOptions& options) {
   std::string out;
   const Pids pid(result.deadlocks());
   for (const results::Deadlock& deadlock : result.deadlocks()) {
@@ -42,9 +42,10 @@ std::string Deadlocks(const results::Locks& result) {
              (wait.kind() == "join"
                   ? "the end of " + holder + ", which it joins\n"
                   : wait.kind() + " " + Address(wait.object()) + ", which " + holder + " holds\n");
-      if (wait.frames().empty()) out += "    in " + OneLine(wait.caller().name()) + "\n";
+      if (wait.frames().empty())
+        out += "    in " + OneLine(ShownName(wait.caller(), options)) + "\n";
       for (const results::Frame& frame : wait.frames())
-        out += "    in " + OneLine(frame.name()) + "\n";
+        out += "    in " + OneLine(ShownName(frame, options)) + "\n";
     }
     out += "\n";
   }
@@ -125,7 +126,7 @@ std::string OverTime(const results::Locks& result, const TextOptions& options) {
   for (const results::LockInterval* interval : worst) {
     table.AddRow({FormatDuration(interval->start_ns() - start),
                   FormatReal(interval->waiting_ratio()), FormatNumber(interval->max_waiters()),
-                  interval->name(), Address(interval->object()), interval->holder()});
+                  ShownName(*interval, options), Address(interval->object()), interval->holder()});
   }
   return "Threads waiting for locks over time, one sign each " +
          FormatDuration(result.intervals(0).length_ns()) + "\n  " + Curve(result) + "\n\n" +
@@ -138,7 +139,7 @@ std::string LocksText(const results::Locks& result, const TextOptions& options) 
   if (result.locks().empty()) {
     return "No wait for a lock or a condition was recorded.\n" + MetaText(result.meta(), options);
   }
-  std::string out = Deadlocks(result);
+  std::string out = Deadlocks(result, options);
   out += "Contended: " + FormatNumber(result.contended_count()) + " waits, " +
          FormatDuration(result.contended_ns());
   if (result.has_step_contended_ns()) {
@@ -149,12 +150,13 @@ std::string LocksText(const results::Locks& result, const TextOptions& options) 
   for (const results::Lock& lock : result.locks())
     *(lock.contended() ? contended : others).Add() = lock;
   out += Section("Locks that other threads held",
-                 LockRows(contended, Shown(contended.size(), options)), options, contended.size());
+                 LockRows(contended, Shown(contended.size(), options), options), options,
+                 contended.size());
   out += Edges(result, options);
   out += Holders(result, options);
   out += OverTime(result, options);
   out += Section("Waits that are made to last (conditions, semaphores, barriers, joins)",
-                 LockRows(others, Shown(others.size(), options)), options, others.size());
+                 LockRows(others, Shown(others.size(), options), options), options, others.size());
   return out + MetaText(result.meta(), options);
 }
 

@@ -7,8 +7,8 @@
 #include <algorithm>
 
 #include "analysis/render/figures.h"
-#include "analysis/render/function_name.h"
 #include "analysis/render/text.h"
+#include "analysis/symbols/function_name.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -117,7 +117,7 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
       [&](const results::Kernel& k) { return k.device() != g.top_kernels(0).device(); });
   if (several) table.AddColumn("device", Align::kRight);
   for (const results::Kernel& k : g.top_kernels()) {
-    std::vector<std::string> cells = {k.name()};
+    std::vector<std::string> cells = {ShownName(k, options)};
     whose.AddCells(k, &cells);
     for (const std::string& cell : {FormatNumber(k.count()), FormatDuration(k.total_ns()),
                                     FormatPercent(k.total_ratio()), FormatDuration(k.mean_ns())})
@@ -145,8 +145,10 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
     }
     if (!m.peak_stack().empty()) {
       out += "        " + FormatBytes(m.peak_stack_bytes()) + " of the peak came from " +
-             CutTo(OneLine(ShortFunctionName(m.peak_stack_name())), kNameShown) + "\n" +
-             StackText(m.peak_stack(), kFramesShown, "          ", options.width);
+             CutTo(OneLine(options.wide ? m.peak_stack_name()
+                                        : ShortFunctionName(m.peak_stack_name())),
+                   kNameShown) +
+             "\n" + StackText(m.peak_stack(), kFramesShown, "          ", options);
     }
   }
   for (int i = 0; i < Shown(m.tensors_size(), options); ++i) {
@@ -215,7 +217,9 @@ std::string Recording(const results::Overview& result, const TextOptions& option
             (unknown == 1 ? " process" : " processes") + " that ended before it was measured";
   }
   out += WrapText(cost, "  ", "        ", options.width);
-  const std::string meta = MetaText(result.meta(), {options.limit, std::max(options.width - 2, 0)});
+  TextOptions inner = options;
+  inner.width = std::max(options.width - 2, 0);
+  const std::string meta = MetaText(result.meta(), inner);
   for (size_t at = 0; at < meta.size();) {
     const size_t end = meta.find('\n', at);
     out += "  " + meta.substr(at, end - at) + "\n";
@@ -317,12 +321,12 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
   }
   out += Gpu(result, options);
   const std::string where = result.has_steps() ? " in steps" : "";
-  out += Section("Operations by self time" + where, OpRows(result.top_ops(), result.top_ops_size()),
-                 options, 0);
+  out += Section("Operations by self time" + where,
+                 OpRows(result.top_ops(), result.top_ops_size(), options), options, 0);
   out += Section("Operations of loader workers",
-                 OpRows(result.worker_ops(), result.worker_ops_size()), options, 0);
+                 OpRows(result.worker_ops(), result.worker_ops_size(), options), options, 0);
   out += Section("Locks that other threads held",
-                 LockRows(result.top_locks(), result.top_locks_size()), options, 0);
+                 LockRows(result.top_locks(), result.top_locks_size(), options), options, 0);
   return out + Memory(result, options) + Processes(result, options) + Recording(result, options) +
          Findings(result, options);
 }

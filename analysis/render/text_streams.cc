@@ -108,7 +108,7 @@ std::string Waits(const results::Streams& result, const TextOptions& options) {
                   FormatNumber(w.count()), is_known ? FormatNumber(w.blocking_count()) : "-",
                   is_known ? FormatDuration(w.held_up_ns()) : "-",
                   is_known ? FormatDuration(w.held_up_max_ns()) : "-",
-                  w.name().empty() ? "-" : w.name()});
+                  w.name().empty() ? "-" : ShownName(w, options)});
   }
   return Section("Waits of streams for events of streams", table, options, result.waits_size());
 }

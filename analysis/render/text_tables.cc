@@ -63,7 +63,7 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
                               static_cast<int64_t>(std::max<uint64_t>(result.step_count(), 1))) +
                " on average";
   }
-  return Section(heading, OpRows(result.ops(), Shown(result.ops_size(), options)), options,
+  return Section(heading, OpRows(result.ops(), Shown(result.ops_size(), options), options), options,
                  result.ops_size()) +
          MetaText(result.meta(), options);
 }

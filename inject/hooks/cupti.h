@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// CUPTI's first interface as a profiler inside the program uses it (torch.profiler): by interposing
-// what libraries that are linked to CUPTI call. Activity records know no subscriber there: without
-// this, a profiler that begins during a capture takes its buffers, kinds and clock away, and a
-// capture that begins meanwhile takes the profiler's.
+// Hooks of what a profiler inside the program (torch.profiler) calls in a libcupti that it is
+// linked to. They keep TargetProfilerState. The program goes first: a call that asks CUPTI for
+// something waits until a capture has left CUPTI, and then goes to the real function.
 
 #pragma once
 
@@ -12,14 +11,9 @@
 
 namespace gpuprof::inject {
 
-extern tracer::ProgramsCupti g_programs_cupti;
+extern tracer::TargetProfilerState g_target_profiler;
 
-// Of the calling thread, under way.
-uint32_t OwnCuptiCalls();
-inline bool IsInCuptiCall() { return OwnCuptiCalls() != 0; }
-
-// StartGpu (inject/lifecycle.h) once the calling thread has come out of them: in their midst CUPTI
-// would be half the program's and half a capture's.
-void StartGpuAfterCuptiCall();
+// Resets what belongs to the parent, in a forked child: the child has no capture yet.
+void ForgetCuptiCalls();
 
 }  // namespace gpuprof::inject

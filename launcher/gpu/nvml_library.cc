@@ -107,11 +107,6 @@ bool IsAbsence(int result) {
          result == nvml::kArgumentVersionMismatch;
 }
 
-std::string NvmlResultName(int result) {
-  const Meaning* meaning = MeaningOf(result);
-  return meaning == nullptr ? "" : meaning->name;
-}
-
 std::string ExplainNvml(const std::string& function, int result) {
   const Meaning* meaning = MeaningOf(result);
   if (meaning == nullptr) return function + ": NVML's error " + std::to_string(result);

@@ -43,8 +43,6 @@ class NvmlLibrary {
 // "nvmlInit_v2: the NVIDIA driver is not loaded (NVML_ERROR_DRIVER_NOT_LOADED, 9); load it ...".
 // Pure.
 std::string ExplainNvml(const std::string& function, int result);
-// "NVML_ERROR_NO_PERMISSION"; empty for numbers that are not known.
-std::string NvmlResultName(int result);
 // What is not worth a word on the terminal: this GPU or this driver has no such counter.
 bool IsAbsence(int result);
 

@@ -55,7 +55,9 @@ class Stats : public Verb {
         "--under-nvtx", &options_.under_nvtx, "NAME",
         "For kernels: only kernels launched inside NVTX ranges of this name, or DOMAIN:NAME");
     options->Number("--width", &width_, "COLUMNS",
-                    "Width of text tables; 0: unlimited; default: the terminal's");
+                    "Width of text, 0: unlimited; default: the terminal's");
+    options->Flag("--wide", &options_.wide,
+                  "Full names of kernels and functions, and tables wider than 160 columns");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
   }
 

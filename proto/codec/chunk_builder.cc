@@ -54,8 +54,8 @@ ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
 
 ChunkBuilder::~ChunkBuilder() {
   for (Column& column : column_) ::operator delete(column.begin);
-  ::operator delete(slips_.begin);
-  ::operator delete(foreseen_gap_.begin);
+  ::operator delete(rounding_errors_.begin);
+  ::operator delete(predicted_gap_.begin);
 }
 
 void ChunkBuilder::Grow(Column* column, uint64_t room) {
@@ -179,8 +179,8 @@ uint64_t ChunkBuilder::memory_bytes() const {
     bytes += static_cast<uint64_t>(column.limit - column.begin);
   };
   for (const Column& column : column_) add(column);
-  add(slips_);
-  add(foreseen_gap_);
+  add(rounding_errors_);
+  add(predicted_gap_);
   return bytes;
 }
 
@@ -205,9 +205,9 @@ void ChunkBuilder::Reset() {
   SetTick(SpanTick());
   last_.Clear();
   history_.Clear();
-  Empty(&slips_);
-  rows_without_slip_ = 0;
-  Empty(&foreseen_gap_);
+  Empty(&rounding_errors_);
+  rows_without_error_ = 0;
+  Empty(&predicted_gap_);
 }
 
 void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
@@ -216,12 +216,12 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   const size_t old_seams = seams != nullptr ? seams->size() : 0;
   bool is_first = true;
   if (is_chained_ && gaps_ == Gaps::kBoth) JudgeGaps();
-  const Column& gap = gaps_ == Gaps::kForeseen ? foreseen_gap_ : column_[0];
-  uint64_t columns_bytes = static_cast<uint64_t>(foreseen_gap_.cursor - foreseen_gap_.begin);
+  const Column& gap = gaps_ == Gaps::kPredicted ? predicted_gap_ : column_[0];
+  uint64_t columns_bytes = static_cast<uint64_t>(predicted_gap_.cursor - predicted_gap_.begin);
   for (const Column& column : column_) {
     columns_bytes += static_cast<uint64_t>(column.cursor - column.begin);
   }
-  columns_bytes += static_cast<uint64_t>(slips_.cursor - slips_.begin);
+  columns_bytes += static_cast<uint64_t>(rounding_errors_.cursor - rounding_errors_.begin);
   out->reserve(out->size() + columns_bytes + 160);
   const uint64_t chunk = writer.Begin(chunk_field::kTraceChunk);
   writer.Varint(chunk_field::kKind, static_cast<uint64_t>(kind_));
@@ -233,9 +233,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   writer.Varint(chunk_field::kCapture, capture);
   if (tick_.tick != 1) writer.Varint(chunk_field::kTick, tick_.tick);
   if (tick_.fraction != 0) writer.Signed(chunk_field::kTickFraction, tick_.fraction);
-  if (is_chained_)
-    writer.Varint(chunk_field::kForesight,
-                  gaps_ == Gaps::kForeseen ? kGapsAndDurationsForeseen : kDurationsForeseen);
+  if (gaps_ == Gaps::kPredicted) writer.Varint(chunk_field::kGapsPredicted, 1);
   const auto put = [&](int field, const Column& column) {
     if (!column.any()) return;
     if (seams != nullptr && !is_first) seams->push_back(out->size());
@@ -245,7 +243,7 @@ void ChunkBuilder::Finish(uint32_t capture, std::vector<uint8_t>* out,
   for (int i = 0; i < table_->columns; ++i) {
     put(proto::kFirstColumnField + i, i == 0 ? gap : column_[i]);
   }
-  put(chunk_field::kSlipRuns, slips_);
+  put(chunk_field::kRoundingErrors, rounding_errors_);
   if (sampled_one_in_ > 1) writer.Varint(chunk_field::kSampledOneIn, sampled_one_in_);
   const uint64_t before = out->size();
   writer.End(chunk);

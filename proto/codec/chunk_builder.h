@@ -32,17 +32,19 @@ class ChunkBuilder {
   // duration that begins before tick 0 is cut there.
   void Append(const uint64_t* row, uint64_t start);
 
-  // Of CUPTI's tables: one after the other, each starting where its span does.
+  // Appends rows of one of CUPTI's tables. Each starts where its span does.
   void AppendRows(const uint64_t* const* rows, uint32_t count);
 
-  // Of tables that begin with kGap: the clock of the starts and ends. Where it is not exact they
-  // lie within kFarthestRounded ns. Before the first row; until the chunk's end.
+  // Sets the clock of the starts and ends, for tables that begin with kGap. If the clock is not
+  // exact, all times must lie within kFarthestRounded ns. Call this before the first row; the clock
+  // is used until the chunk's end.
   void SetTick(const SpanTick& tick) {
     tick_ = tick;
     exact_tick_ = ExactTick(tick.tick);
   }
 
-  // How many there were for each row (proto::Chunk). Before the first row; until the chunk's end.
+  // Sets how many events each row stands for (proto::Chunk). Call this before the first row; the
+  // number is used until the chunk's end.
   void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
 
   void AddDropped(uint64_t records) { dropped_before_ += records; }
@@ -53,7 +55,7 @@ class ChunkBuilder {
   uint64_t first_time() const { return first_time_; }
   uint64_t last_time() const { return last_time_; }
   uint64_t dropped_before() const { return dropped_before_; }
-  // Memory held, for the recorder's budget.
+  // Returns the memory held, for the recorder's budget.
   uint64_t memory_bytes() const;
 
   // Appends the serialized Trace{Chunk} message to `out` and starts anew, keeping some buffer
@@ -61,7 +63,7 @@ class ChunkBuilder {
   void Finish(uint32_t capture, std::vector<uint8_t>* out, std::vector<uint64_t>* seams = nullptr);
 
  private:
-  // Varints of one column. Nothing is stored while every residual is zero.
+  // Holds the varints of one column. Nothing is stored while every residual is zero.
   struct Column {
     uint8_t* begin = nullptr;
     uint8_t* cursor = nullptr;
@@ -79,8 +81,8 @@ class ChunkBuilder {
   struct Block;
   void AppendBlock(const uint64_t* const* rows, uint32_t count);
   void PutSpans(Block* block);
-  void PutSlips(int64_t start, int64_t end);
-  void PutSomeSlips(int64_t start, int64_t end);
+  void PutErrors(int64_t start, int64_t end);
+  void PutNonzeroErrors(int64_t start, int64_t end);
   void PutColumn(int column, Block* block);
   void PutResiduals(Column* column, uint64_t* residuals, uint32_t count);
   void JudgeGaps();
@@ -105,17 +107,17 @@ class ChunkBuilder {
   uint32_t sampled_one_in_ = 1;
   Column column_[proto::kMaxColumns];
 
-  // Of chained tables.
+  // For chained tables.
   SpanTick tick_;
   ExactTick exact_tick_;
   SpanClock clock_;
   SpanHistory history_;
   KeyedLast last_;
-  Column slips_;
-  uint64_t rows_without_slip_ = 0;  // since the last one that has one
-  Column foreseen_gap_;             // in place of column 0 where that is shorter
-  // Which of the two columns of gaps are written: once enough rows have decided, one of them.
-  enum class Gaps : uint8_t { kBoth, kPlain, kForeseen };
+  Column rounding_errors_;
+  uint64_t rows_without_error_ = 0;  // since the last row with one
+  Column predicted_gap_;             // replaces column 0 if it is shorter
+  // Which of the two gap columns are built: both, until enough rows have decided for one.
+  enum class Gaps : uint8_t { kBoth, kPlain, kPredicted };
   Gaps gaps_ = Gaps::kBoth;
 };
 

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// CUPTI's tables, whose rows a SpanBuffer has in order before the first is encoded: some rows at a
-// time, of them column by column. So what is asked of every value (is there room, does it take one
-// byte) is asked once of many, and the values of a column are written one behind the other with
-// nothing between. One thread at a time; memory comes from operator new; nothing is thrown here.
+// Encodes CUPTI's tables. A SpanBuffer has all rows in order before the first is encoded, so this
+// code takes some rows at a time, column by column. It asks each question (is there room, does a
+// value take one byte) once for many values. One thread at a time; memory comes from operator new;
+// nothing is thrown here.
 
 #include <algorithm>
 #include <cstring>
@@ -12,7 +12,7 @@
 
 #include "proto/codec/byte_entropy.h"
 #include "proto/codec/chunk_builder.h"
-#include "proto/codec/slip_runs.h"
+#include "proto/codec/rounding_errors.h"
 #include "proto/codec/varint.h"
 
 namespace gpuprof::codec {
@@ -20,11 +20,11 @@ namespace {
 
 using proto::Encoding;
 
-// Of a chunk, how many rows decide what its gaps are relative to.
+// So many rows of a chunk decide whether its gaps are predicted.
 constexpr uint32_t kJudgedRows = 8192;
 constexpr uint32_t kBlockRows = 64;
 
-// A chained table: gap, keyed duration, key.
+// A chained table's first columns.
 constexpr int kEndColumn = 0, kDurationColumn = 1, kKeyColumn = 2;
 
 constexpr bool ChainsAreWhole() {
@@ -35,7 +35,7 @@ constexpr bool ChainsAreWhole() {
     for (int i = 0; i < table.columns; ++i) {
       const Encoding encoding = table.column[i].encoding;
       if ((encoding == Encoding::kGap) != (is_chained && i == 0)) return false;
-      if ((encoding == Encoding::kKeyedSpan) != (is_chained && i == 1)) return false;
+      if ((encoding == Encoding::kDuration) != (is_chained && i == 1)) return false;
       if (is_chained && i == kKeyColumn && encoding != Encoding::kPlain) return false;
       // Others of CUPTI's are of moments.
       if (encoding == Encoding::kSpan && proto::IsCuptiKind(table.kind)) return false;
@@ -55,7 +55,7 @@ struct ChunkBuilder::Block {
   uint32_t count;
   uint64_t start[kBlockRows];
   uint64_t end[kBlockRows];
-  uint64_t key[kBlockRows];  // of a chained table
+  uint64_t key[kBlockRows];  // for chained tables
 };
 
 void ChunkBuilder::AppendRows(const uint64_t* const* rows, uint32_t count) {
@@ -99,30 +99,31 @@ void ChunkBuilder::AppendBlock(const uint64_t* const* rows, uint32_t count) {
   if (is_chained_ && count_ == kJudgedRows) JudgeGaps();
 }
 
-// Of one row; most have none (slip_runs.h).
-[[gnu::always_inline]] inline void ChunkBuilder::PutSlips(int64_t start, int64_t end) {
+// Stores the rounding errors of one row; most rows have none (rounding_errors.h).
+[[gnu::always_inline]] inline void ChunkBuilder::PutErrors(int64_t start, int64_t end) {
   if (__builtin_expect((start | end) == 0, 1)) {
-    ++rows_without_slip_;
+    ++rows_without_error_;
   } else {
-    PutSomeSlips(start, end);
+    PutNonzeroErrors(start, end);
   }
 }
 
-[[gnu::noinline]] void ChunkBuilder::PutSomeSlips(int64_t start, int64_t end) {
+[[gnu::noinline]] void ChunkBuilder::PutNonzeroErrors(int64_t start, int64_t end) {
   constexpr uint64_t kRoom = 2 * kMaxVarintBytes;
-  if (static_cast<uint64_t>(slips_.limit - slips_.cursor) < kRoom) Grow(&slips_, kRoom);
-  const uint64_t code = SlipRuns::CodeOf(start, end);
-  slips_.cursor = PutVarint(slips_.cursor, rows_without_slip_ * SlipRuns::kCodes + code);
-  if (code == SlipRuns::kToldApart)
-    slips_.cursor = PutVarint(slips_.cursor, ZigZag(clock_.Joined(start, end)));
-  slips_.room = slips_.limit;  // there are some
-  rows_without_slip_ = 0;
+  Column* const errors = &rounding_errors_;
+  if (static_cast<uint64_t>(errors->limit - errors->cursor) < kRoom) Grow(errors, kRoom);
+  const uint64_t code = RoundingErrors::CodeOf(start, end);
+  errors->cursor = PutVarint(errors->cursor, rows_without_error_ * RoundingErrors::kCodes + code);
+  if (code == RoundingErrors::kExplicit)
+    errors->cursor = PutVarint(errors->cursor, ZigZag(clock_.Joined(start, end)));
+  errors->room = errors->limit;  // the column is not empty
+  rows_without_error_ = 0;
 }
 
-// A chained table's first two columns, and what is left of their times.
+// Stores a chained table's first two columns, and the rounding errors of their times.
 void ChunkBuilder::PutSpans(Block* block) {
   const uint32_t count = block->count;
-  uint64_t gap[kBlockRows], foreseen[kBlockRows], duration[kBlockRows];
+  uint64_t gap[kBlockRows], predicted[kBlockRows], duration[kBlockRows];
   if (tick_.is_exact) {
     uint64_t before = column_[kEndColumn].previous;
     for (uint32_t i = 0; i < count; ++i) {
@@ -137,13 +138,13 @@ void ChunkBuilder::PutSpans(Block* block) {
       const SpanClock::Step end = clock_.AdvanceTo(block->end[i]);
       gap[i] = start.ticks;
       duration[i] = end.ticks;
-      PutSlips(start.slip, end.slip);
+      PutErrors(start.error, end.error);
     }
   }
   for (uint32_t i = 0; i < count; ++i) block->key[i] = block->rows[i][kKeyColumn];
-  history_.Foresee(count, block->key, gap, duration, foreseen);
-  if (gaps_ != Gaps::kForeseen) PutResiduals(&column_[kEndColumn], gap, count);
-  if (gaps_ != Gaps::kPlain) PutResiduals(&foreseen_gap_, foreseen, count);
+  history_.Predict(count, block->key, gap, duration, predicted);
+  if (gaps_ != Gaps::kPredicted) PutResiduals(&column_[kEndColumn], gap, count);
+  if (gaps_ != Gaps::kPlain) PutResiduals(&predicted_gap_, predicted, count);
   PutResiduals(&column_[kDurationColumn], duration, count);
 }
 
@@ -154,8 +155,8 @@ void ChunkBuilder::PutColumn(int column, Block* block) {
   for (uint32_t i = 0; i < count; ++i) value[i] = block->rows[i][column];
   if (encoding == Encoding::kKeyed) {
     for (uint32_t i = 0; i < count; ++i) {
-      KeyedLast::Values* last = last_.Find(block->rows[i][kKeyColumn]);
-      value[i] -= std::exchange(last->value, value[i]);
+      uint64_t* last = last_.Find(block->rows[i][kKeyColumn]);
+      value[i] -= std::exchange(*last, value[i]);
     }
   } else if (encoding != Encoding::kPlain) {
     if (encoding == Encoding::kTime) std::copy_n(block->end, count, value);
@@ -186,7 +187,7 @@ void ChunkBuilder::PutResiduals(Column* column, uint64_t* residuals, uint32_t co
     for (uint32_t i = 0; i < count; ++i) at[i] = static_cast<uint8_t>(residuals[i]);
     at += count;
   } else if (all < 0x4000) {
-    // One byte or two, without a branch: which one it is cannot be foreseen.
+    // One byte or two, without a branch: a processor cannot predict which.
     for (uint32_t i = 0; i < count; ++i) {
       const uint64_t value = residuals[i], more = value >= 0x80 ? 1 : 0;
       at[0] = static_cast<uint8_t>(value | more << 7);
@@ -210,12 +211,13 @@ void ChunkBuilder::PutResiduals(Column* column, uint64_t* residuals, uint32_t co
   column->room = column->limit - kMaxVarintBytes + 1;
 }
 
-// Known by what an entropy coder would make of the bytes: the sums of their lengths do not tell.
+// Decides which gap column is written, by the size that an entropy coder would reach. The lengths
+// of the columns do not show this.
 void ChunkBuilder::JudgeGaps() {
   const auto bits = [](const Column& column) {
     return ByteEntropy(column.begin, static_cast<uint64_t>(column.cursor - column.begin));
   };
-  gaps_ = bits(foreseen_gap_) < bits(column_[kEndColumn]) ? Gaps::kForeseen : Gaps::kPlain;
+  gaps_ = bits(predicted_gap_) < bits(column_[kEndColumn]) ? Gaps::kPredicted : Gaps::kPlain;
 }
 
 }  // namespace gpuprof::codec

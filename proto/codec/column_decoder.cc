@@ -38,7 +38,7 @@ void StoreTwoByteRun(uint64_t word, uint64_t* out) {
   for (int i = 0; i < 4; ++i) out[i] = value >> (16 * i) & 0xffff;
 }
 
-// One varint, of which `word` holds the first eight bytes.
+// Decodes one varint; `word` holds its first eight bytes.
 inline const uint8_t* DecodeOne(const uint8_t* at, const uint8_t* end, uint64_t word,
                                 uint64_t* out) {
   const uint64_t last = ~word & kContinuationBits;
@@ -66,8 +66,7 @@ struct Address {
   }
 };
 
-// Times outside the block's own range are a fault, so that nothing behind the reader has to doubt
-// them.
+// Times outside the block's own range are a fault, so the reader's callers can rely on times.
 struct Time {
   uint64_t value;
   uint64_t first;
@@ -92,45 +91,14 @@ struct Span {
   }
 };
 
-// A duration, in ticks of the block's range at most.
-struct KeyedSpan {
-  KeyedLast* last;
-  const uint64_t* key;
-  uint64_t most;  // in units of `tick`
-  uint64_t tick;
-  uint32_t shift;
-  bool bad = false;
-  uint64_t Take(uint64_t residual) {
-    const uint64_t duration = last->Find(*key++)->duration += residual;
-    bad |= duration > most;
-    return duration * tick << shift;
-  }
-};
-
 struct Keyed {
   KeyedLast* last;
   const uint64_t* key;
-  uint64_t Take(uint64_t residual) { return last->Find(*key++)->value += residual; }
+  uint64_t Take(uint64_t residual) { return *last->Find(*key++) += residual; }
 };
 
-// An end, of which the duration is known; the start must lie within the block's range too.
-struct Gap {
-  uint64_t previous_end;
-  const uint64_t* duration;
-  uint64_t first;
-  uint64_t range;
-  uint64_t tick;
-  uint32_t shift;
-  bool bad = false;
-  uint64_t Take(uint64_t residual) {
-    const uint64_t start = previous_end + residual * tick;
-    previous_end = start + (*duration++ >> shift);
-    bad |= start - first > range || previous_end - first > range || previous_end < start;
-    return previous_end << shift;
-  }
-};
-
-// Null: fine. The policy is passed by reference so that its checks can be asked afterwards.
+// Returns false if the bytes do not hold `count` values. The policy is passed by reference, so that
+// the caller can ask for its checks afterwards.
 template <typename Policy>
 bool DecodeWith(Policy* policy, const uint8_t* data, const uint8_t* end, uint64_t* out,
                 uint32_t count) {
@@ -184,7 +152,9 @@ const char* DecodeColumn(Encoding encoding, const ColumnFrame& frame, const uint
   bool whole = false;
   bool bad = false;
   switch (encoding) {
-    case Encoding::kPlain: {
+    case Encoding::kPlain:
+    case Encoding::kGap:
+    case Encoding::kDuration: {
       Plain plain;
       whole = DecodeWith(&plain, data, end, out, count);
       break;
@@ -212,26 +182,10 @@ const char* DecodeColumn(Encoding encoding, const ColumnFrame& frame, const uint
       bad = span.bad;
       break;
     }
-    case Encoding::kKeyedSpan: {
-      KeyedLast last;
-      KeyedSpan span{&last, frame.key, (frame.last_time - frame.first_time) / frame.tick,
-                     frame.tick, frame.time_shift};
-      whole = DecodeWith(&span, data, end, out, count);
-      bad = span.bad;
-      break;
-    }
     case Encoding::kKeyed: {
       KeyedLast last;
       Keyed keyed{&last, frame.key};
       whole = DecodeWith(&keyed, data, end, out, count);
-      break;
-    }
-    case Encoding::kGap: {
-      Gap gap{frame.base_time,  frame.duration,
-              frame.first_time, frame.last_time - frame.first_time,
-              frame.tick,       frame.time_shift};
-      whole = DecodeWith(&gap, data, end, out, count);
-      bad = gap.bad;
       break;
     }
   }

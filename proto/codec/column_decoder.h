@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One column's bytes to values: the reader's hot loop. Any thread; the bytes are hostile, but eight
-// bytes behind them may be read (not used). Nothing is allocated.
+// Decodes one column's bytes to values: the reader's hot loop. Any thread; the bytes are hostile,
+// but the eight bytes behind them must be readable (they are not used). Nothing is allocated.
 
 #pragma once
 
@@ -23,17 +23,15 @@ struct ColumnFrame {
   uint64_t first_time = 0;
   uint64_t last_time = 0;
   const uint64_t* end = nullptr;  // the decoded time column, for durations (ticks)
-  // Of chained tables (kGap): decoded before the columns that need them.
-  uint64_t tick = 1;
-  const uint64_t* key = nullptr;
-  const uint64_t* duration = nullptr;
+  const uint64_t* key = nullptr;  // the decoded key column of a chained table, for kKeyed
 };
 
-// Decodes `count` values into `out`. Null: fine; else what is wrong (static text).
+// Decodes `count` values into `out`. Of kGap and kDuration these are residuals, for DecodeSpans.
+// Returns null, or what is wrong (static text).
 const char* DecodeColumn(proto::Encoding encoding, const ColumnFrame& frame, const uint8_t* data,
                          uint64_t bytes, uint64_t* out, uint32_t count);
 
-// Reads `count` varints; returns the byte behind them, null if they do not fit in [at, end).
+// Reads `count` varints. Returns the byte behind them, or null if they do not fit in [at, end).
 const uint8_t* DecodeVarints(const uint8_t* at, const uint8_t* end, uint64_t* out, uint32_t count);
 
 }  // namespace gpuprof::codec

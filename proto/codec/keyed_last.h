@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The last values seen with each key of one chunk: what keyed columns are relative to. A kernel's
-// duration is foreseen from the last one of its launch signature, a call's from the last one of its
-// function. Used by writer and reader alike, so that both forget and grow at the same places.
+// The last value of each key in one chunk. A keyed column stores differences from it: the bytes of
+// a copy, for example, from those of the last copy of the same kind. The writer and the reader use
+// this class.
 //
 // One thread. Memory comes from operator new, at most two slots for each different key; keys are
 // any 64-bit values, hostile ones included.
@@ -19,14 +19,9 @@ namespace gpuprof::codec {
 
 class KeyedLast {
  public:
-  // What was last seen with a key: 0 before the first.
-  struct Values {
-    uint64_t duration;
-    uint64_t value;
-  };
-
-  // The key's values, to be read and replaced. Valid until the next call.
-  Values* Find(uint64_t key) {
+  // Returns the key's last value (0 before the first), to be read and replaced. The pointer is
+  // valid until the next call.
+  uint64_t* Find(uint64_t key) {
     if (key == last_key_ && last_ != nullptr) return last_;
     if (slots_.empty() || used_ * 2 >= slots_.size()) Grow();
     Slot* slot = Seek(key);
@@ -36,7 +31,7 @@ class KeyedLast {
       ++used_;
     }
     last_key_ = key;
-    return last_ = &slot->values;
+    return last_ = &slot->value;
   }
 
   // Forgets everything; keeps a small table's memory.
@@ -55,7 +50,7 @@ class KeyedLast {
  private:
   struct Slot {
     uint64_t key = 0;
-    Values values = {0, 0};
+    uint64_t value = 0;
     bool used = false;
   };
   static constexpr uint64_t kFirstSlots = 64;
@@ -81,7 +76,7 @@ class KeyedLast {
   std::vector<Slot> slots_;  // open addressing, a power of two
   uint64_t used_ = 0;
   uint64_t last_key_ = 0;
-  Values* last_ = nullptr;
+  uint64_t* last_ = nullptr;
 };
 
 }  // namespace gpuprof::codec

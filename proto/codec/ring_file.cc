@@ -134,10 +134,9 @@ bool RingFile::ReadHeader(std::string* error) {
     *error = path_ + ": not a ring file, or its header is damaged" + keep;
     return false;
   }
-  if (header.version < proto::kOldestRingFileVersion || header.version > proto::kRingFileVersion) {
+  if (header.version != proto::kRingFileVersion) {
     *error = path_ + ": written by another version of gpuprof (ring layout " +
              std::to_string(header.version) + ", this one reads " +
-             std::to_string(proto::kOldestRingFileVersion) + " to " +
              std::to_string(proto::kRingFileVersion) + "): use the gpuprof that recorded it" + keep;
     return false;
   }

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of one table of CUPTI's (proto/schema.h: kernels, copies, API calls, allocations) on one
-// track, as it delivers them, until a chunk is made of them: sorted, and chained ones in units of
-// the clock step that they turn out to have. CUPTI's records come in no order, neither within a
-// buffer nor between buffers.
+// Holds the rows of one of CUPTI's tables (proto/schema.h: kernels, copies, API calls, allocations)
+// on one track until a chunk is made of them. CUPTI's records come in no order, neither within a
+// buffer nor between buffers. The chunk has them sorted, and counts chained spans in ticks of the
+// clock that they show.
 //
 // One thread at a time. No exceptions; memory comes from operator new.
 
@@ -28,12 +28,12 @@ class SpanBuffer {
   SpanBuffer(const SpanBuffer&) = delete;
   SpanBuffer& operator=(const SpanBuffer&) = delete;
 
-  // `row` holds the table's columns in schema order. Of chained tables [0] is the end, [1] the
+  // Adds a row: the table's columns in schema order. In chained tables [0] is the end and [1] the
   // duration, both on CUPTI's clock in nanoseconds; a duration that begins before 0 is cut there.
-  // Of others [0] is the time of a moment.
+  // In other tables [0] is the time of a moment.
   void Append(const uint64_t* row) { std::memcpy(NewRow(row[0]), row, columns_ * sizeof(*row)); }
-  // The same where the table is known: each value on its own, as a processor must wait for what it
-  // has just stored where it loads that together with its neighbours.
+  // Does the same for a known table. It stores each value on its own, because a processor must wait
+  // if it loads values together that it has just stored one by one.
   template <size_t kColumns>
   void AppendRow(const uint64_t (&row)[kColumns]) {
     uint64_t* to = NewRow(row[0]);
@@ -41,7 +41,7 @@ class SpanBuffer {
     (std::make_index_sequence<kColumns>());
   }
 
-  // How many there were for each row from here on. Of an empty buffer.
+  // Sets how many events each row stands for from now on. The buffer must be empty.
   void SetSampledOneIn(uint32_t one_in) { sampled_one_in_ = one_in; }
   uint32_t sampled_one_in() const { return sampled_one_in_; }
 
@@ -50,18 +50,19 @@ class SpanBuffer {
   proto::ChunkKind kind() const { return kind_; }
   uint64_t memory_bytes() const;
 
-  // All rows, encoded, by their ends; to be written before the next Append. The buffer is empty.
+  // Encodes all rows, ordered by their ends, and empties the buffer. Write them before the next
+  // Append.
   ChunkBuilder* Encode();
-  // They have been written: of few rows what encoded them is given back. It takes more room than
-  // they do, and there may be a buffer for each of many streams.
+  // Call this after the rows were written. Frees the encoder if the rows were few: it takes more
+  // room than they do, and there may be a buffer for each of many streams.
   void RowsAreWritten();
-  // Of an empty buffer: all that it kept for rows to come, which nothing depends on: the spans of a
-  // chunk are foreseen from those before them in it.
+  // Frees all memory that an empty buffer keeps for later rows. Predictions do not suffer, because
+  // each chunk begins them anew.
   void GiveMemoryBack();
 
  private:
   const uint64_t* Row(uint32_t index) const { return &rows_[uint64_t{index} * columns_]; }
-  // Its place, all of which is to be written.
+  // Makes place for a row; the caller fills all of it.
   uint64_t* NewRow(uint64_t end) {
     if (used_ == room_) MakeRoom();
     if (end < last_end_) is_sorted_ = false;
@@ -92,8 +93,8 @@ class SpanBuffer {
   uint64_t last_end_ = 0;
   uint64_t least_end_ = ~uint64_t{0}, most_end_ = 0;
   std::unique_ptr<uint64_t[]> rows_;
-  size_t used_ = 0, room_ = 0;  // of rows_, in values
-  // Time since the earliest row << 32 | index, as long as all times fit; else the index alone.
+  size_t used_ = 0, room_ = 0;  // values in rows_
+  // Time since the earliest row << 32 | index, or the index alone if the times do not fit.
   std::vector<uint64_t> order_;
   std::vector<uint64_t> sorted_;
   std::unique_ptr<ChunkBuilder> builder_;  // from the first chunk on, until it is given back

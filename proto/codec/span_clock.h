@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The clock that the spans of one chunk were read from. Where all times are whole ticks apart, tick
-// by tick. Real GPUs count ticks of 32 ns, but CUPTI puts them on the host's line, a few parts in a
-// million steeper, and rounds to nanoseconds: no two times are whole ticks apart then, and still
-// each is foreseen within one. What is left of a time is its slip, mostly 0.
+// The clock that the spans of one chunk were read from. If all times are whole ticks apart, the
+// clock counts ticks exactly. Real GPUs count ticks of 32 ns, but CUPTI maps them onto the host's
+// clock, whose rate differs by a few parts in a million, and rounds to nanoseconds. No two times
+// are whole ticks apart then, and still each is predicted within one nanosecond. The difference
+// between a time and its prediction is its rounding error, mostly 0.
 //
-// Used by writer and reader alike; the arithmetic is part of the format (FORMAT.md) and wraps, so
-// that hostile values do no harm. One thread; nothing is allocated.
+// The writer and the reader use this class; the arithmetic is part of the format (FORMAT.md). It
+// wraps, so hostile values do no harm. One thread; nothing is allocated.
 
 #pragma once
 
@@ -18,14 +19,14 @@ namespace gpuprof::codec {
 // How much longer than `tick` a tick is, in 2^-32 ns: less than this, either way.
 inline constexpr int64_t kMostTickFraction = int64_t{1} << 26;
 
-// Writers: how far the times of a chunk with slips lie apart at most, in ns. Ticks times fraction
-// must not wrap, also for a first guess of the ticks.
+// Writers: the greatest distance in ns between two times of a chunk with rounding errors. Ticks
+// times fraction must not wrap, nor must a first guess of the ticks.
 inline constexpr uint64_t kFarthestRounded = uint64_t{1} << 39;
 
 struct SpanTick {
   uint64_t tick = 1;
   int64_t fraction = 0;
-  bool is_exact = true;  // all times are whole ticks apart: no slips
+  bool is_exact = true;  // all times are whole ticks apart: no rounding errors
 };
 
 class SpanClock {
@@ -37,39 +38,40 @@ class SpanClock {
         fraction_(static_cast<uint64_t>(tick.fraction)),
         ticks_per_unit_(static_cast<int64_t>((uint64_t{1} << 32) / tick.tick)) {}
 
-  // The time `ticks` later and `slip` beside the line, which from then on goes through it.
-  uint64_t Advance(uint64_t ticks, uint64_t slip) {
+  // Returns the time `ticks` later plus `error`. The clock goes on from that time.
+  uint64_t Advance(uint64_t ticks, uint64_t error) {
     uint64_t rest;
-    const uint64_t time = Foresee(ticks, &rest);
-    // A slip tells on which side of a rounding boundary the line lay: it is moved there.
-    if (slip != 0) rest = static_cast<int64_t>(slip) > 0 ? 0 : 0xffffffffu;
+    const uint64_t time = Predict(ticks, &rest);
+    // An error tells on which side of a rounding boundary the exact time lay: the rest moves there.
+    if (error != 0) rest = static_cast<int64_t>(error) > 0 ? 0 : 0xffffffffu;
     rest_ = rest;
-    return at_ = time + slip;
+    return at_ = time + error;
   }
 
-  // Advances to `time`, which is less than kFarthestRounded away; the slip lies within the window.
+  // Advances to `time`, which is less than kFarthestRounded away; the error lies within the window.
   struct Step {
     uint64_t ticks;
-    int64_t slip;
+    int64_t error;
   };
   Step AdvanceTo(uint64_t time) {
     uint64_t ticks = Nearest(static_cast<int64_t>(time - at_));
     uint64_t rest;
-    int64_t slip = static_cast<int64_t>(time - Foresee(ticks, &rest));
-    for (int i = 0; (slip < -half() || slip >= half()) && i < kMostTurns; ++i) {
-      const uint64_t more = Nearest(slip);
-      ticks += more != 0 ? more : slip > 0 ? 1 : ~uint64_t{0};
-      slip = static_cast<int64_t>(time - Foresee(ticks, &rest));
+    int64_t error = static_cast<int64_t>(time - Predict(ticks, &rest));
+    for (int i = 0; (error < -half() || error >= half()) && i < kMostTurns; ++i) {
+      const uint64_t more = Nearest(error);
+      ticks += more != 0 ? more : error > 0 ? 1 : ~uint64_t{0};
+      error = static_cast<int64_t>(time - Predict(ticks, &rest));
     }
-    Advance(ticks, static_cast<uint64_t>(slip));
-    return {ticks, slip};
+    Advance(ticks, static_cast<uint64_t>(error));
+    return {ticks, error};
   }
 
-  // A start's and an end's slip in one value.
-  uint64_t Joined(int64_t start_slip, int64_t end_slip) const {
-    return static_cast<uint64_t>(start_slip) * window() + static_cast<uint64_t>(end_slip);
+  // Puts the rounding errors of a start and an end into one value.
+  uint64_t Joined(int64_t start_error, int64_t end_error) const {
+    return static_cast<uint64_t>(start_error) * window() + static_cast<uint64_t>(end_error);
   }
-  void Part(uint64_t joined, uint64_t* start_slip, uint64_t* end_slip) const {
+  // Undoes Joined.
+  void Split(uint64_t joined, uint64_t* start_error, uint64_t* end_error) const {
     const int64_t value = static_cast<int64_t>(joined);
     int64_t end = value;
     int64_t start = 0;
@@ -80,24 +82,24 @@ class SpanClock {
       if (end >= wide - half()) end -= wide;
       start = static_cast<int64_t>(joined - static_cast<uint64_t>(end)) / wide;
     }
-    *start_slip = static_cast<uint64_t>(start);
-    *end_slip = static_cast<uint64_t>(end);
+    *start_error = static_cast<uint64_t>(start);
+    *end_error = static_cast<uint64_t>(end);
   }
 
  private:
   static constexpr int kMostTurns = 64;  // two are enough
 
-  // Times foreseen for one tick more or less lie up to tick + 1 apart.
+  // The times predicted for n and for n + 1 ticks lie up to tick + 1 apart.
   uint64_t window() const { return tick_ + 2; }
   int64_t half() const { return static_cast<int64_t>(window() / 2); }
 
-  uint64_t Foresee(uint64_t ticks, uint64_t* rest) const {
+  uint64_t Predict(uint64_t ticks, uint64_t* rest) const {
     const uint64_t fine = rest_ + ticks * fraction_;
     *rest = fine & 0xffffffffu;
     return at_ + ticks * tick_ + static_cast<uint64_t>(static_cast<int64_t>(fine) >> 32);
   }
 
-  // Any number of ticks will do whose slip is within the window.
+  // Returns about how many ticks a difference is. Any number will do whose error is in the window.
   uint64_t Nearest(int64_t difference) const {
     if (difference >= INT32_MIN && difference <= INT32_MAX) {
       return static_cast<uint64_t>((difference * ticks_per_unit_ + (int64_t{1} << 31)) >> 32);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The residuals of foreseen spans (Chunk.foresight) to their times: the reader's hot loop for GPU
-// activity. Any thread; the values are hostile. Memory is bounded by SpanHistory.
+// Turns the residuals of predicted spans into times: the reader's hot loop for GPU activity. Any
+// thread; the values are hostile. SpanHistory bounds the memory.
 
 #pragma once
 
@@ -19,12 +19,13 @@ struct SpanFrame {
   uint64_t last_time = 0;
   uint32_t time_shift = 0;
   SpanTick tick;
-  bool are_gaps_foreseen = false;
+  bool are_gaps_predicted = false;
 };
 
-// In place: `end` holds the gaps' residuals and becomes ends, `duration` those of durations. `slip`
-// is null where all are 0. False: a time lies outside of the range.
-bool DecodeSpans(const SpanFrame& frame, const uint64_t* key, const uint64_t* slip, uint64_t* end,
-                 uint64_t* duration, uint32_t count);
+// Replaces the gaps' residuals in `end` by the ends, and the residuals in `duration` by durations.
+// `rounding_error` holds the joined errors of each row, or is null if all are 0. Returns false if a
+// time lies outside of the range.
+bool DecodeSpans(const SpanFrame& frame, const uint64_t* key, const uint64_t* rounding_error,
+                 uint64_t* end, uint64_t* duration, uint32_t count);
 
 }  // namespace gpuprof::codec

@@ -1,13 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the gap and the duration of a span are foreseen from: the last ones in the same place. A
-// program does the same things over and over, so the place is known by the keys of the span and of
-// the two before it; the median of the last three values there is not led astray by the one that
-// was late. A place that is new begins as what was last seen with its key alone.
+// Predicts the gap and the duration of a span from the last ones in the same place. A program does
+// the same things over and over, so the keys of the span and of the two spans before it name the
+// place. The prediction is the median of the last three values there, because one late span does
+// not change a median much. A new place begins with the last values of its key alone.
 //
-// Used by writer and reader alike; the order of the steps is part of the format (FORMAT.md). One
-// thread. Memory comes from operator new and is bounded, whatever the keys.
+// The writer and the reader use this class; the order of the steps is part of the format
+// (FORMAT.md). One thread. Memory comes from operator new and is bounded, whatever the keys.
 
 #pragma once
 
@@ -24,7 +24,7 @@ class SpanHistory {
   static constexpr uint32_t kMostPlaces = 1024;
   static constexpr uint32_t kMostKeys = 4096;
 
-  // The span's place; before gap(), duration() and Note().
+  // Finds the span's place. Call this before gap(), duration() and Note().
   void Enter(uint64_t key) {
     const uint64_t place = PlaceOf(key, keys_before_[0], keys_before_[1]);
     keys_before_[1] = std::exchange(keys_before_[0], key);
@@ -32,11 +32,11 @@ class SpanHistory {
     if (found_ == nullptr) EnterNew(key, place);
   }
 
-  // Foreseen, in ticks; signed values that wrap.
+  // Return the predictions in ticks; signed values that wrap.
   uint64_t gap() const { return Median(values().gap); }
   uint64_t duration() const { return Median(values().duration); }
 
-  // What they were.
+  // Remembers the span's true gap and duration.
   void Note(uint64_t gap, uint64_t duration) {
     if (found_ != nullptr) return found_->Push(gap, duration);
     fresh_.Push(gap, duration);
@@ -48,10 +48,10 @@ class SpanHistory {
     if (places_.used() < kMostPlaces) places_.Insert(place_, fresh_);
   }
 
-  // Enters and notes some spans, one after the other. Puts how much longer than foreseen the gaps
-  // were into `beside`, and of the durations into their places.
-  void Foresee(uint32_t count, const uint64_t* keys, uint64_t* gaps, uint64_t* durations,
-               uint64_t* beside) {
+  // Enters and notes some spans, one after the other. Stores the gaps minus their predictions in
+  // `gap_residuals`, and replaces each duration by its residual.
+  void Predict(uint32_t count, const uint64_t* keys, const uint64_t* gaps, uint64_t* durations,
+               uint64_t* gap_residuals) {
     uint64_t before = keys_before_[0], before_it = keys_before_[1];
     for (uint32_t i = 0; i < count; ++i) {
       const uint64_t place = PlaceOf(keys[i], before, before_it);
@@ -60,7 +60,7 @@ class SpanHistory {
       const bool is_new = found == nullptr;
       if (__builtin_expect(is_new, 0)) found = EnterNew(keys[i], place);
       const uint64_t duration = durations[i];
-      beside[i] = gaps[i] - Median(found->gap);
+      gap_residuals[i] = gaps[i] - Median(found->gap);
       durations[i] = duration - Median(found->duration);
       if (__builtin_expect(is_new, 0)) {
         Note(gaps[i], duration);
@@ -82,8 +82,8 @@ class SpanHistory {
   uint64_t memory_bytes() const { return places_.memory_bytes() + keys_.memory_bytes(); }
 
  private:
-  // In any order, as only the median is asked for. Before the first all are 0, and the first counts
-  // three times.
+  // The last three gaps and durations, in any order, because only their median is used. Before the
+  // first span all are 0; the first span counts three times.
   struct Values {
     uint64_t gap[3] = {};
     uint64_t duration[3] = {};
@@ -168,7 +168,7 @@ class SpanHistory {
   }
 
   static uint64_t Median(const uint64_t (&value)[3]) {
-    // Without a branch: which one it is cannot be foreseen.
+    // Without a branch: a processor cannot predict which one it is.
     const int64_t a = static_cast<int64_t>(value[0]), b = static_cast<int64_t>(value[1]),
                   c = static_cast<int64_t>(value[2]);
     const int64_t low = a < b ? a : b, high = a < b ? b : a;
@@ -180,7 +180,7 @@ class SpanHistory {
   Table places_;
   Table keys_;
   uint64_t keys_before_[2] = {0, 0};
-  // Of the span that was entered.
+  // What Enter found for the current span.
   uint64_t key_ = 0;
   uint64_t place_ = 0;
   Values* found_ = nullptr;

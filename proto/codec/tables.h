@@ -41,14 +41,10 @@ enum : int {
   kCounters = 30,
   kSampledOneIn = 31,
   kTickFraction = 32,
-  kSlip = 33,
-  kForesight = 34,
-  kSlipRuns = 35,
+  kGapsPredicted = 34,
+  kRoundingErrors = 35,
 };
 }
-
-// Chunk.foresight.
-inline constexpr uint32_t kDurationsForeseen = 1, kGapsAndDurationsForeseen = 2;
 
 // Appends protobuf fields to a byte vector. Zeros are written too: they matter in repeated fields.
 class PbWriter {

@@ -14,7 +14,7 @@
 
 #include "proto/codec/column_decoder.h"
 #include "proto/codec/pb_reader.h"
-#include "proto/codec/slip_runs.h"
+#include "proto/codec/rounding_errors.h"
 #include "proto/codec/span_decoder.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/varint.h"
@@ -38,13 +38,11 @@ struct ChunkFields {
   uint64_t capture = 0;
   uint64_t sampled_one_in = 0;
   uint64_t tick_fraction = 0;  // zigzag
-  uint64_t foresight = 0;
+  uint64_t gaps_predicted = 0;
   const uint8_t* column[proto::kMaxColumns] = {};
   uint64_t column_bytes[proto::kMaxColumns] = {};
-  const uint8_t* slip = nullptr;
-  uint64_t slip_bytes = 0;
-  const uint8_t* slip_runs = nullptr;
-  uint64_t slip_runs_bytes = 0;
+  const uint8_t* rounding_errors = nullptr;
+  uint64_t rounding_errors_bytes = 0;
 };
 
 const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
@@ -80,11 +78,11 @@ const char* ReadScalar(const PbField& field, ChunkFields* chunk) {
     case chunk_field::kTickFraction:
       to = &chunk->tick_fraction;
       break;
-    case chunk_field::kForesight:
-      to = &chunk->foresight;
+    case chunk_field::kGapsPredicted:
+      to = &chunk->gaps_predicted;
       break;
     default:
-      return nullptr;  // younger than this reader
+      return nullptr;  // newer than this reader
   }
   const int wanted = field.number == chunk_field::kBaseTime ? 1 : 0;
   if (field.wire_type != wanted) return "field of another type than it should be";
@@ -100,18 +98,13 @@ const char* TakePacked(const PbField& field, const uint8_t** data, uint64_t* byt
   return nullptr;
 }
 
-// Null: fine.
+// Returns null, or what is wrong.
 const char* ReadChunk(const uint8_t* data, uint64_t bytes, ChunkFields* chunk) {
   PbReader reader(data, bytes);
   PbField field;
   while (reader.Next(&field)) {
-    if (field.number == chunk_field::kSlip) {
-      const char* fault = TakePacked(field, &chunk->slip, &chunk->slip_bytes);
-      if (fault != nullptr) return fault;
-      continue;
-    }
-    if (field.number == chunk_field::kSlipRuns) {
-      const char* fault = TakePacked(field, &chunk->slip_runs, &chunk->slip_runs_bytes);
+    if (field.number == chunk_field::kRoundingErrors) {
+      const char* fault = TakePacked(field, &chunk->rounding_errors, &chunk->rounding_errors_bytes);
       if (fault != nullptr) return fault;
       continue;
     }
@@ -135,18 +128,13 @@ const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeade
   if (chunk.tick == 0 || chunk.tick > kMostTick) return "tick makes no sense";
   const int64_t fraction = static_cast<int64_t>(UnZigZag(chunk.tick_fraction));
   if (fraction >= kMostTickFraction || fraction <= -kMostTickFraction) return "tick makes no sense";
-  const bool has_slips = chunk.slip != nullptr || chunk.slip_runs != nullptr;
-  if (chunk.foresight == 0 && (fraction != 0 || has_slips)) return "slips without foresight";
-  if (chunk.slip != nullptr && chunk.slip_runs != nullptr) return "slips are told twice";
-  if (chunk.foresight > kGapsAndDurationsForeseen)
-    return "foresight that this reader does not know";
   if (chunk.sampled_one_in > kMostSampledOneIn) return "sampling factor makes no sense";
   if (chunk.time_shift > kMostTimeShift || header.first_time > header.last_time)
     return "times make no sense";
   return nullptr;
 }
 
-// Column `i` of a table that has it. A column that was left out has all its residuals zero.
+// Decodes column `i` of a table that has it. All residuals of a column that was left out are zero.
 const char* DecodeOneColumn(const ChunkFields& chunk, proto::Encoding encoding,
                             const ColumnFrame& frame, int i, uint32_t count,
                             std::vector<uint64_t>* values) {
@@ -183,76 +171,48 @@ const char* DecodeColumns(const ChunkFields& chunk, const proto::TableSpec& tabl
   return nullptr;
 }
 
-// The ends and durations of a chunk with foresight; its keys are decoded.
-const char* DecodeForeseen(const ChunkFields& chunk, const ColumnFrame& frame, EventColumns* out) {
+// Turns the residuals in the columns of a chained table's ends and durations into times.
+const char* DecodeTimes(const ChunkFields& chunk, const ColumnFrame& frame, EventColumns* out) {
   constexpr int kEnd = 0, kDuration = 1;
-  const auto residuals = [&](const uint8_t* data, uint64_t bytes, std::vector<uint64_t>* values) {
-    if (bytes < out->count) return "column is shorter than the chunk";
-    values->resize(out->count);
-    return DecodeColumn(proto::Encoding::kPlain, frame, data, bytes, values->data(), out->count);
-  };
-  std::vector<uint64_t> slip;
-  const char* fault = nullptr;
-  for (const int i : {kEnd, kDuration}) {
-    if (fault == nullptr)
-      fault = residuals(chunk.column[i], chunk.column_bytes[i], &out->column[i]);
+  std::vector<uint64_t> errors;
+  if (chunk.rounding_errors != nullptr) {
+    errors.resize(out->count);
+    if (!DecodeRoundingErrors(chunk.rounding_errors, chunk.rounding_errors_bytes, chunk.tick,
+                              errors.data(), out->count))
+      return "rounding errors make no sense";
   }
-  if (fault == nullptr && chunk.slip != nullptr)
-    fault = residuals(chunk.slip, chunk.slip_bytes, &slip);
-  if (fault == nullptr && chunk.slip_runs != nullptr) {
-    slip.resize(out->count);
-    if (!DecodeSlipRuns(chunk.slip_runs, chunk.slip_runs_bytes, frame.tick, slip.data(),
-                        out->count))
-      fault = "slips make no sense";
-  }
-  if (fault != nullptr) return fault;
   SpanFrame spans;
   spans.base_time = frame.base_time;
   spans.first_time = frame.first_time;
   spans.last_time = frame.last_time;
   spans.time_shift = frame.time_shift;
-  spans.tick.tick = frame.tick;
+  spans.tick.tick = chunk.tick;
   spans.tick.fraction = static_cast<int64_t>(UnZigZag(chunk.tick_fraction));
-  spans.are_gaps_foreseen = chunk.foresight == kGapsAndDurationsForeseen;
+  spans.are_gaps_predicted = chunk.gaps_predicted != 0;
   const bool is_fine =
-      DecodeSpans(spans, frame.key, slip.empty() ? nullptr : slip.data(), out->column[kEnd].data(),
-                  out->column[kDuration].data(), out->count);
+      DecodeSpans(spans, frame.key, errors.empty() ? nullptr : errors.data(),
+                  out->column[kEnd].data(), out->column[kDuration].data(), out->count);
   return is_fine ? nullptr : "time outside the range that the block header gives";
 }
 
-// Spans that follow each other: the key's column tells what durations are relative to, the
-// durations where each span begins.
+// Decodes spans that follow each other: first their keys and residuals, then their times.
 const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& table,
                           ColumnFrame frame, EventColumns* out) {
   constexpr int kEnd = 0, kDuration = 1, kKey = 2;
-  const std::vector<uint8_t> zeros(chunk.column[kEnd] == nullptr ||
-                                           chunk.column[kDuration] == nullptr ||
-                                           chunk.column[kKey] == nullptr
-                                       ? out->count + kReadAhead
-                                       : 0);
-  ChunkFields whole = chunk;
   for (const int i : {kEnd, kDuration, kKey}) {
-    if (whole.column[i] != nullptr) continue;
-    whole.column[i] = zeros.data();
-    whole.column_bytes[i] = out->count;
+    const char* fault =
+        DecodeOneColumn(chunk, table.column[i].encoding, frame, i, out->count, &out->column[i]);
+    if (fault != nullptr) return fault;
+    if (chunk.column[i] == nullptr) out->column[i].assign(out->count, 0);
   }
-  const auto decode = [&](int i) {
-    if (i < table.columns)
-      return DecodeOneColumn(whole, table.column[i].encoding, frame, i, out->count,
-                             &out->column[i]);
-    out->column[i].clear();
-    return static_cast<const char*>(nullptr);
-  };
-  const char* fault = decode(kKey);
   frame.key = out->column[kKey].data();
-  if (chunk.foresight != 0) {
-    if (fault == nullptr) fault = DecodeForeseen(whole, frame, out);
-  } else {
-    if (fault == nullptr) fault = decode(kDuration);
-    frame.duration = out->column[kDuration].data();
-    if (fault == nullptr) fault = decode(kEnd);
+  const char* fault = DecodeTimes(chunk, frame, out);
+  for (int i = kKey + 1; i < proto::kMaxColumns && fault == nullptr; ++i) {
+    out->column[i].clear();
+    if (i < table.columns)
+      fault =
+          DecodeOneColumn(chunk, table.column[i].encoding, frame, i, out->count, &out->column[i]);
   }
-  for (int i = kKey + 1; i < proto::kMaxColumns && fault == nullptr; ++i) fault = decode(i);
   return fault;
 }
 
@@ -260,7 +220,6 @@ const char* DecodeRows(const ChunkFields& chunk, const proto::TableSpec& table,
                        const proto::BlockHeader& header, EventColumns* out) {
   ColumnFrame frame;
   frame.time_shift = static_cast<uint32_t>(chunk.time_shift);
-  frame.tick = chunk.tick;
   frame.base_time = chunk.base_time;
   frame.first_time = header.first_time >> frame.time_shift;
   frame.last_time = header.last_time >> frame.time_shift;

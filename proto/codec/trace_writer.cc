@@ -86,7 +86,7 @@ bool TraceWriter::Make(const char* path, const proto::FileHeader& header) {
   std::memcpy(front.header.magic, proto::kFileMagic, sizeof front.header.magic);
   front.header.major = proto::kFormatMajor;
   front.header.minor = proto::kFormatMinor;
-  front.header.features = proto::kFeatureForeseenSpans | proto::kFeatureSlipRuns;
+  front.header.features = proto::kKnownFeatures;
   front.header.crc = HeaderCrc(front.header);
   if (WriteAll(reinterpret_cast<const uint8_t*>(&front), sizeof front)) return true;
   const int error = last_error_;

@@ -42,9 +42,9 @@ constexpr uint64_t GatherSevens(uint64_t v) {
 static_assert(std::endian::native == std::endian::little,
               "the trace's integers are stored as they lie in memory");
 
-// Most values of most columns take one byte, and where they do not, the branch is as well foreseen.
-// Writes `value`; needs kMaxVarintBytes of room, of which it may scribble all. Returns the byte
-// behind the varint.
+// Most values of most columns take one byte. If they do not, a processor predicts the branch as
+// well. Writes `value`; needs kMaxVarintBytes of room, of which it may scribble all. Returns the
+// byte behind the varint.
 inline uint8_t* PutVarint(uint8_t* at, uint64_t value) {
   if (value < 0x80) {
     *at = static_cast<uint8_t>(value);

@@ -76,7 +76,7 @@ def columns(path):
             if 16 + i in chunk:
                 costs[kind][name] += compressed(chunk[16 + i][-1])
         if 35 in chunk:
-            costs[kind]["slips"] += compressed(chunk[35][-1])
+            costs[kind]["rounding_errors"] += compressed(chunk[35][-1])
     return ticks, costs
 
 

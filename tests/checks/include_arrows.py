@@ -31,6 +31,7 @@ CONFINED = [
     (re.compile(r"^google/protobuf/|\.pb\.h$"), ("analysis/", "launcher/", "proto/codec/")),
     (re.compile(r"^(cupti|cuda|nvml|generated_cuda).*\.h$"), ("tracer/cupti/",)),
     (re.compile(r"^nlohmann/"), ("analysis/", "launcher/")),
+    (re.compile(r"^utf8proc\.h$"), ("analysis/base/",)),
     (re.compile(r"^CLI/"), ("launcher/",)),
     (re.compile(r"^(gtest|gmock|benchmark)/"), ()),
 ]

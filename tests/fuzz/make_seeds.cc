@@ -24,6 +24,7 @@
 #include "proto/codec/trace_writer.h"
 #include "proto/record.h"
 #include "proto/trace.pb.h"
+#include "tests/fuzz/message_seeds.h"
 #include "tests/unit/tracer/cupti/made_cubin.h"
 
 namespace {
@@ -65,7 +66,7 @@ void MakeChunks(const std::filesystem::path& folder) {
     if (table.column[0].encoding != gpuprof::proto::Encoding::kGap) continue;
     ChunkBuilder builder(table.kind, 3, 0);
     builder.SetTick({32, -700'000, false});
-    WriteChunk(&builder, table.columns, folder / (std::string(table.name) + "_slips"));
+    WriteChunk(&builder, table.columns, folder / (std::string(table.name) + "_rounding_errors"));
   }
 }
 
@@ -223,8 +224,8 @@ void MakeJoined(const std::filesystem::path& folder) {
            {kStart + 900, text | 1 << 8, 0, kName, kName}},
           &trace);
   AddRows(ChunkKind::kApi, kHost,
-          {{kStart + 110, 10, gpuprof::proto::ApiFunction(2, 135), kFlow, 0, 0},
-           {kStart + 130, 10, gpuprof::proto::ApiFunction(2, 135), kFlow + 1, 0, 0}},
+          {{kStart + 110, 10, gpuprof::proto::ApiFunction(2, 135), kFlow, 0},
+           {kStart + 130, 10, gpuprof::proto::ApiFunction(2, 135), kFlow + 1, 0}},
           &trace);
   AddRows(ChunkKind::kKernel, kFirst, {{kStart + 200, 90, 0, kFlow, 0, 0}}, &trace);
   AddRows(ChunkKind::kCudaEvent, kFirst, {{kStart + 120, kFlow, kEvent, kRecording}}, &trace);
@@ -361,8 +362,8 @@ int main(int argc, char** argv) {
     return 2;
   }
   const std::filesystem::path root = argv[1];
-  for (const char* name :
-       {"container", "chunk", "ring", "resume", "bundle", "segments", "model", "elf", "cubin"})
+  for (const char* name : {"container", "chunk", "ring", "resume", "bundle", "segments", "model",
+                           "elf", "cubin", "control", "answer", "cupti"})
     std::filesystem::create_directories(root / name);
   MakeContainer(root / "container");
   // A trace to be gone on with: without its end.
@@ -377,5 +378,8 @@ int main(int argc, char** argv) {
   MakeJoined(root / "model");
   MakeElf(root / "elf");
   MakeCubins(root / "cubin");
+  gpuprof::fuzz::MakeControl(root / "control");
+  gpuprof::fuzz::MakeAnswers(root / "answer");
+  gpuprof::fuzz::MakeCupti(root / "cupti");
   return 0;
 }

@@ -213,6 +213,14 @@ def same(record):
     return compare
 
 
+def short_and_long(names, short, *long):
+    """Parametrises a test: the short case is in `make test`, the long cases are in `make test-long`."""
+    def param(value, **keywords):
+        return pytest.param(*(value if isinstance(value, tuple) else (value,)), **keywords)
+
+    return pytest.mark.parametrize(names, [param(short, id="short"), *(param(each, marks=pytest.mark.long) for each in long)])
+
+
 def needs(tool):
     return pytest.mark.skipif(shutil.which(tool) is None, reason=f"{tool} is not installed")
 

@@ -241,7 +241,7 @@ def test_system_call_filters(same, mode, command):
 
 @filters
 def test_a_filter_of_the_programs_own(same):
-    """Dormant, its exit is as bare; what a recording needs it would be killed for, and README says so."""
+    """Dormant, its exit is as bare; what a recording needs it would be killed for, and docs/limits.md says so."""
     outcome = same([program("killing_filter")], "--capture=off")
     assert (outcome.status, outcome.out) == (0, b"a line\nand another\n")
 

@@ -12,7 +12,7 @@ import time
 
 import pytest
 
-from conftest import GPUPROF, gpuprof, verify
+from conftest import GPUPROF, gpuprof, short_and_long, verify
 from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, Truth, environment_of, needs_doubles, with_switch
 from trace_file import WRITE_ERROR, read_bundle
 
@@ -29,8 +29,8 @@ def test_exit_amid_the_end_of_a_capture(session, tmp_path, options):
     """The capture's end waits for the kernel that still runs when the program leaves: nobody calls CUPTI once the driver has gone, and
     the program's end waits for none of it."""
     truth = tmp_path / "truth.json"
-    program = session([DOUBLES / "programs" / "leave", "line"], *options, env=environment_of(truth, "kernel Long 1500000000"))
-    began = time.monotonic()
+    ten_minutes = "kernel Long 600000000000"  # longer than `finish` waits
+    program = session([DOUBLES / "programs" / "leave", "line"], *options, env=environment_of(truth, ten_minutes))
     assert program.line() == "launched"
     program.wait_for(lambda: program.ctl("status").status == 0)
     with subprocess.Popen([str(GPUPROF), "ctl", "stop", str(program.pid)], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as stop:
@@ -39,7 +39,6 @@ def test_exit_amid_the_end_of_a_capture(session, tmp_path, options):
         outcome = program.finish()
         stop.wait(timeout=20)
     assert outcome.status == 0, outcome.err.decode()
-    assert time.monotonic() - began < 60, "not for the two minutes that it may"
     found = Truth(truth)
     assert found.of("exit") and found.of("after_exit") == [] and found.of("violation") == []
     (trace,) = read_bundle(outcome.bundle)
@@ -75,11 +74,12 @@ def of_rounds(rows, numbers):
     return collections.Counter(key(row) for row in rows if row[2][0] in numbers)
 
 
-def test_ten_captures_are_each_exact(rounds):
-    """The sixth as exact as the first; what runs in between is in none."""
+@short_and_long("captures", 4, 10)
+def test_captures_are_each_exact(rounds, captures):
+    """The last as exact as the first; what runs in between is in none."""
     captured = []
     number = 0
-    for capture in range(10):
+    for capture in range(captures):
         rounds.go(5)
         number += 1
         rounds.switch("start")
@@ -90,11 +90,11 @@ def test_ten_captures_are_each_exact(rounds):
     trace, truth, _ = rounds.whole()
     assert trace.lost == 0, trace.losses
     recorded = trace.kernel_rows()
-    assert sum(of_rounds(recorded, captured).values()) == sum((20 + i) * STREAMS for i in range(10))
+    assert sum(of_rounds(recorded, captured).values()) == sum((20 + i) * STREAMS for i in range(captures))
     assert of_rounds(recorded, captured) == of_rounds(truth.kernels(), captured)
     assert {row[2][0] for row in recorded} == set(captured), "nothing of the rounds between captures"
     by_capture = collections.Counter(trace.kernels["capture"].tolist())
-    assert by_capture == {i + 1: (20 + i) * STREAMS for i in range(10)}
+    assert by_capture == {i + 1: (20 + i) * STREAMS for i in range(captures)}
     assert open_launches(rounds.bundle) == []
 
 
@@ -104,9 +104,8 @@ def test_what_the_disk_did_not_take_of_the_tables_comes_later(rounds):
     (trace,) = rounds.bundle.glob("*.gpt")
     resource.prlimit(rounds.pid, resource.RLIMIT_FSIZE, (trace.stat().st_size, resource.RLIM_INFINITY))
     rounds.go(20)
-    time.sleep(2.5)
+    rounds.wait_for(lambda: rounds.state()["lost"] > 20 * STREAMS)
     resource.prlimit(rounds.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    time.sleep(1.5)
     rounds.go(21)
     trace, truth, outcome = rounds.whole()
     assert trace.losses.get(WRITE_ERROR, 0) > 20 * STREAMS, "the first round was lost"
@@ -182,13 +181,14 @@ def test_each_kernel_has_its_launch_in_its_own_capture(rounds):
         assert start <= end - duration and of == capture
 
 
-def test_toggled_a_hundred_times_while_it_launches(rounds):
+@short_and_long("count", 20, 100)
+def test_toggled_while_it_launches(rounds, count):
     """Captures begin and end amid launches of eight threads: the rows are a part of the truth, none twice, none invented."""
-    for _ in range(100):
+    for _ in range(count):
         rounds.tell("3\n")
         rounds.switch("start")
         rounds.switch("stop")
-    for _ in range(100):
+    for _ in range(count):
         assert rounds.line() == "done 3"
     rounds.switch("start")
     rounds.go(7)
@@ -197,7 +197,7 @@ def test_toggled_a_hundred_times_while_it_launches(rounds):
     true = collections.Counter(key(row) for row in truth.kernels())
     recorded = collections.Counter(key(row) for row in trace.kernel_rows())
     assert not recorded - true
-    assert of_rounds(trace.kernel_rows(), [101]) == of_rounds(truth.kernels(), [101]), "the last capture is exact"
+    assert of_rounds(trace.kernel_rows(), [count + 1]) == of_rounds(truth.kernels(), [count + 1]), "the last capture is exact"
     assert trace.lost == 0, trace.losses
 
 

@@ -183,6 +183,24 @@ def test_a_trace_is_what_was_played(record, tmp_path, path):
     assert sum(kernel["launched_count"] for kernel in result["kernels"]) == sum(row[-5] in calls for row in true.kernels())
 
 
+@pytest.mark.parametrize("path", traces())
+def test_tables_show_short_names_and_fit(record, tmp_path, path):
+    _, outcome = replay(record, tmp_path, path)
+    rows = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)["kernels"]
+    assert {row["name"] for row in rows} >= {row[0] for row in Json(path).kernels() if not row[0].startswith("_Z")}
+    short_names = {}
+    for row in rows:
+        assert short_names.setdefault(row["short_name"], row["name"]) == row["name"], "two kernels have one short name"
+    for table in ("kernels", "overview", "api", "ops", "streams", "sync", "memcpy"):
+        lines = gpuprof("stats", table, "--limit", "0", outcome.bundle).out.decode().splitlines()
+        assert max((len(line) for line in lines if re.match(r"  \S.*\S  +\S", line)), default=0) <= 160
+    table = gpuprof("stats", "kernels", "--limit", "0", outcome.bundle).out.decode().splitlines()
+    assert all(any(line.startswith(f"  {name}  ") or len(name) > 60 for line in table) for name in short_names)
+    assert max(map(len, gpuprof("stats", "kernels", "--limit", "0", "--width", "80", outcome.bundle).out.decode().splitlines()[1:])) <= 80
+    wide = gpuprof("stats", "kernels", "--limit", "0", "--wide", outcome.bundle).out.decode()
+    assert all(row["name"] in wide for row in rows)
+
+
 @pytest.mark.parametrize("personality", PERSONALITIES)
 def test_each_release_delivers_the_same(record, tmp_path, personality):
     trace, _ = replay(record, tmp_path, SAMPLE, personality)

@@ -14,7 +14,7 @@ import time
 import numpy
 import pytest
 
-from conftest import GPUPROF, HEAP_EXACT, clean_environment, needs_root, program
+from conftest import GPUPROF, HEAP_EXACT, clean_environment, needs_root, program, verify
 from trace_file import WRITE_ERROR, read_bundle
 
 RING = 1 << 20
@@ -40,12 +40,22 @@ def gpuprof(*args):
     return done.stdout
 
 
+def wait_until_taken(run, count):
+    """Waits until the recorder has taken the events of so many pairs out of the rings."""
+    run.wait_for(lambda: run.state()["events"] >= 2 * count, limit=60)
+
+
 @pytest.mark.parametrize("end,status", [("exit", 0), ("abort", -6), ("segv", -11), ("kill", -9)])
-def test_keeps_the_newest_however_it_ends(same, end, status):
-    outcome = same([program("heap_counter"), COUNT, end], *EXACT)
-    assert outcome.status == status
-    if end == "segv":
-        assert outcome.out.endswith(b"own handler\n")
+def test_keeps_the_newest_however_it_ends(session, end, status):
+    run = session([program("heap_counter"), COUNT, end, "stop"], *EXACT)
+    assert run.line() == f"stopped at {COUNT - 20_000}"
+    wait_until_taken(run, COUNT - 20_000)  # what stands in the rings at the end is little
+    run.tell("\n")
+    assert run.line() == f"made {COUNT}"
+    outcome = run.finish()
+    verify(outcome.bundle)
+    assert (outcome.status, outcome.own_err) == (status, b""), outcome.err.decode()
+    assert outcome.out == (b"own handler\n" if end == "segv" else b"")
     first, last = kept(outcome.trace())
     assert last == COUNT, "the newest is there"
     assert first > COUNT // 10, "the oldest is not"
@@ -74,21 +84,38 @@ def test_little_is_kept_whole(same):
     assert heap["confidence"] == {"level": "high", "reason": "every record is there"}
 
 
-def test_without_room_for_another_segment_the_newest_grows_on(same):
+@pytest.fixture
+def in_halves(session):
+    """in_halves(count, *command): runs a program that stops half way, until the recorder has taken what was made."""
+
+    def run(count, *command):
+        running = session(command, *EXACT)
+        assert running.line() == "half"
+        wait_until_taken(running, count // 2)
+        running.tell("\n")
+        outcome = running.finish()
+        verify(outcome.bundle)
+        assert (outcome.status, outcome.out, outcome.own_err) == (0, b"made %d\n" % count, b""), outcome.err.decode()
+        return outcome
+
+    return run
+
+
+def test_without_room_for_another_segment_the_newest_grows_on(in_halves):
     made = 200_000  # of one segment's length in each half
-    outcome = same([program("no_new_files"), made], *EXACT)
+    outcome = in_halves(made, program("no_new_files"), made)
     assert outcome.words.count("cannot be written") == 0, outcome.words
     assert kept(outcome.trace()) == (COUNT // 100 + 1, made), "all of them"
     assert not list(outcome.bundle.glob("*.seg"))
 
 
 @needs_root
-def test_another_root(same, tmp_path):
+def test_another_root(in_halves, tmp_path):
     """New segments are begun, old ones let go and all of them joined where no path leads to the bundle any more."""
     empty = tmp_path / "empty"
     empty.mkdir()
-    outcome = same([program("changed_root"), empty, COUNT], *EXACT)
-    assert outcome.status == 0 and "cannot" not in outcome.words, outcome.words
+    outcome = in_halves(COUNT, program("changed_root"), empty, COUNT)
+    assert "cannot" not in outcome.words, outcome.words
     first, last = kept(outcome.trace())
     assert last == COUNT and first > COUNT // 10
     assert not list(outcome.bundle.glob("*.seg")) and list(empty.iterdir()) == []
@@ -143,11 +170,10 @@ def test_follows_its_bundle(session):
     assert kept(outcome.trace())[1] == 2 * COUNT
 
 
-def test_in_a_bundle_that_takes_no_more_files_it_grows_to_a_bound(record):
+def test_in_a_bundle_that_takes_no_more_files_it_grows_to_a_bound(in_halves):
     """What passes is counted, once there is as much as was asked for."""
     made = 2 * COUNT
-    outcome = record([program("no_new_files"), made], *EXACT)
-    assert outcome.status == 0
+    outcome = in_halves(made, program("no_new_files"), made)
     assert outcome.words.count("the trace cannot be written") == 1, outcome.words
     assert sum(path.stat().st_size for path in outcome.bundle.glob("*.gpt")) < RING * 9 // 4
     trace = outcome.trace()
@@ -164,6 +190,10 @@ class Waiting:
                                     env=clean_environment())
         assert self.run.stdout.readline() == b"made %d\n" % COUNT
         self.pid = int(next(bundle.glob("p*.gpt")).name[1:].split("-")[0])
+        until = time.monotonic() + 60
+        while json.loads(gpuprof("ctl", "status", "--json", self.pid))["processes"][0]["events"] < 2 * COUNT:
+            assert time.monotonic() < until, "not taken out of the rings within a minute"
+            time.sleep(0.01)
 
     def end(self):
         out, _ = self.run.communicate(b"\n", timeout=60)

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import HEAP_EXACT, program, verify
+from conftest import HEAP_EXACT, program, short_and_long, verify
 from trace_file import EXEC, EXIT, FORK, SPAWN, WAY_EXEC, WAY_RETURN, WAY_UNDERSCORE, WAY_UNKNOWN, read_bundle
 
 
@@ -24,12 +24,13 @@ def _root(traces):
 
 
 @pytest.mark.parametrize("what", ["exit", "return"])
-def test_thousand_children_that_leave_at_once(same, what):
-    outcome = same([program("fork_storm"), "1000", what], HEAP_EXACT, timeout=120)
+@short_and_long("count", 100, 1000)
+def test_children_that_leave_at_once(same, what, count):
+    outcome = same([program("fork_storm"), count, what], HEAP_EXACT, timeout=120)
     traces = outcome.traces()
     root = _root(traces)
     children = [a for a, _, _ in root.process_event(FORK)]
-    assert len(children) == len(set(children)) == 1000
+    assert len(children) == len(set(children)) == count
     assert len(root.allocations({56789})) == 1
     # Children that record nothing but their end may leave a small file; each belongs to this parent.
     for child in traces:
@@ -41,21 +42,23 @@ def test_thousand_children_that_leave_at_once(same, what):
 
 
 @pytest.mark.parametrize("options", [(HEAP_EXACT,), (HEAP_EXACT, "--stacks=0"), ("--trace=heap=sampled:1024",)])
-def test_handler_that_forks_and_returns_in_the_child(same, options):
+@short_and_long("count", 50, 150)
+def test_handler_that_forks_and_returns_in_the_child(same, options, count):
     """The hook that it interrupted goes on in the child, without the ring that it was writing to."""
-    outcome = same([program("forking_handler"), "150"], *options, timeout=120)
+    outcome = same([program("forking_handler"), count], *options, timeout=120)
     assert outcome.out == b"0 wrong\n"
     traces = outcome.traces()
-    assert len([trace for trace in traces if trace.exit_status == 7]) >= 150 - 20, "children of early moments have nothing to tell"
+    assert len([trace for trace in traces if trace.exit_status == 7]) >= count - 20, "children of early moments have nothing to tell"
     assert _root(traces).exit_status == 0
 
 
-def test_children_that_allocate(same):
-    outcome = same([program("fork_storm"), "200", "alloc"], HEAP_EXACT, timeout=120)
+@short_and_long("count", 40, 200)
+def test_children_that_allocate(same, count):
+    outcome = same([program("fork_storm"), count, "alloc"], HEAP_EXACT, timeout=120)
     traces = outcome.traces()
     root = _root(traces)
     children = {a for a, _, _ in root.process_event(FORK)}
-    assert len(traces) == 201 and {t.pid for t in traces if t is not root} == children
+    assert len(traces) == count + 1 and {t.pid for t in traces if t is not root} == children
     for child in traces:
         made = len(child.allocations({45678}))
         assert made == (0 if child is root else 100), f"{made} in {child.path.name}"
@@ -63,12 +66,13 @@ def test_children_that_allocate(same):
     assert len(root.allocations({56789})) == 1
 
 
-def test_children_that_exec_a_shell(same):
+@short_and_long("count", 40, 200)
+def test_children_that_exec_a_shell(same, count):
     """The shells themselves leave nothing."""
-    outcome = same([program("fork_storm"), "200", "exec"], HEAP_EXACT, timeout=120)
+    outcome = same([program("fork_storm"), count, "exec"], HEAP_EXACT, timeout=120)
     traces = outcome.traces()
     root = _root(traces)
-    assert len(root.process_event(FORK)) == 200
+    assert len(root.process_event(FORK)) == count
     for child in traces:
         assert child.program == "fork_storm"
         if child is not root:
@@ -76,9 +80,10 @@ def test_children_that_exec_a_shell(same):
             assert [text for _, _, text in child.process_event(EXEC)] == ["/bin/sh"]
 
 
-def test_default_recording_of_a_fork_storm(same):
-    outcome = same([program("fork_storm"), "1000", "exit"], timeout=120)
-    assert len(_root(outcome.traces()).process_event(FORK)) == 1000
+@short_and_long("count", 100, 1000)
+def test_default_recording_of_a_fork_storm(same, count):
+    outcome = same([program("fork_storm"), count, "exit"], timeout=120)
+    assert len(_root(outcome.traces()).process_event(FORK)) == count
 
 
 @pytest.mark.parametrize("trace", [HEAP_EXACT, "--trace=heap,locks,threads"])

@@ -1,25 +1,22 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""SIGKILL at a thousand random moments of a process's life, from before its first instruction on: whatever the moment, the trace can be
-finished and read, and lacks at most one record a thread of what the process had acknowledged."""
+"""SIGKILL at random moments of a process's life, from before its first instruction on. The long form has a thousand moments. Whatever the
+moment, the trace can be finished and read. The trace lacks at most one record a thread of what the process had acknowledged."""
 
 import collections
 import struct
 
-import pytest
-
-from conftest import HEAP_EXACT, gpuprof, program, verify
+from conftest import HEAP_EXACT, gpuprof, program, short_and_long, verify
 from trace_file import RING_FULL, read_bundle
 
-ROUNDS, EACH = 4, 250
 SLOT, THREADS, SIZE = 96, 2, 72001
 
 
-def _truth(counters):
+def _truth(counters, count):
     """By pid: [(tid, begun, done)]."""
     raw = counters.read_bytes()
-    assert len(raw) == EACH * SLOT
+    assert len(raw) == count * SLOT
     found = {}
     for at in range(0, len(raw), SLOT):
         pid, = struct.unpack_from("<q", raw, at)
@@ -42,17 +39,17 @@ def _check(trace, threads):
     assert missing <= dropped, f"{trace.path.name}: {threads}, {ours}, {dropped} lost"
 
 
-@pytest.mark.parametrize("round", range(ROUNDS))
-def test_a_thousand_moments(record, tmp_path, round):
+@short_and_long("count,seed", (60, 1), (250, 1), (250, 2), (250, 3), (250, 4))
+def test_random_moments(record, tmp_path, count, seed):
     counters = tmp_path / "counters"
-    outcome = record([program("killed_children"), counters, str(EACH), str(round + 1)], HEAP_EXACT, timeout=120)
-    assert outcome.out == b"%d killed\n" % EACH
+    outcome = record([program("killed_children"), counters, str(count), str(seed)], HEAP_EXACT, timeout=120)
+    assert outcome.out == b"%d killed\n" % count
     assert "not a ring file" not in outcome.words and "damaged" not in outcome.words, outcome.words
     assert list(outcome.bundle.glob("*.ring")) == [], "the launcher has finished them all"
-    truth = _truth(counters)
+    truth = _truth(counters, count)
     # Each has two: that of the forked copy of its parent, up to exec, and its own.
     traces = {t.pid: t for t in read_bundle(outcome.bundle) if t.pid in truth and (t.heap["size"] == SIZE).any()}
-    assert len(truth) > EACH // 4, "most lived long enough to say who they were"
+    assert len(truth) > count // 4, "most lived long enough to say who they were"
     for pid, threads in truth.items():
         if pid in traces:
             _check(traces[pid], threads)

@@ -11,7 +11,6 @@ import resource
 import shutil
 import subprocess
 import sys
-import time
 
 import pytest
 
@@ -334,11 +333,11 @@ def test_file_may_grow_again(session):
     size = next(run.bundle.glob("*.gpt")).stat().st_size
     resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (size, resource.RLIM_INFINITY))
     run.tell("\n")  # allocations with stacks that were not there before
-    time.sleep(1.5)
+    run.wait_for(lambda: run.state()["lost"] > 1000)
     resource.prlimit(run.pid, resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    time.sleep(1.5)
     run.tell("\n")  # the same stacks again
-    time.sleep(0.5)
+    taken = run.state()["events"]
+    run.wait_for(lambda: run.state()["events"] > taken + 5000)
     outcome = run.finish()
     assert outcome.status == 0
     assert outcome.err.count(b"file size limit reached") == 1, outcome.err.decode()

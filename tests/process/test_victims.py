@@ -8,7 +8,7 @@ import re
 
 import pytest
 
-from conftest import HEAP_EXACT, PROGRAMS, program, run_bare
+from conftest import HEAP_EXACT, PROGRAMS, program, run_bare, short_and_long
 from trace_file import FORK, NO_RING, REENTERED, RING_FULL, SPAWN, THREAD_EDGE, THREAD_START, WAY_QUICK, WAY_RETURN, WAY_UNDERSCORE
 
 SAMPLED = "--trace=heap=sampled:4096,locks,threads"
@@ -71,18 +71,20 @@ def test_exec_from_such_a_child_is_recorded(same):
 
 
 @pytest.mark.parametrize("how,event,images", [("fork", FORK, 2), ("vfork", None, 1), ("spawn", SPAWN, 1)])
-def test_storm_of_recorded_children(same, how, event, images):
+@short_and_long("each", 8, 40)
+def test_storm_of_recorded_children(same, how, event, images, each):
     """Four threads start children at the same time while a fifth allocates."""
-    outcome = same([program("spawn_storm"), how, "4", "40"], HEAP_EXACT, timeout=180)
-    assert outcome.out == b"160 children ended as they should\n"
+    count = 4 * each
+    outcome = same([program("spawn_storm"), how, "4", each], HEAP_EXACT, timeout=180)
+    assert outcome.out == b"%d children ended as they should\n" % count
     traces = outcome.traces()
     root = _root(traces)
     leaves = [t for t in traces if t.argv[1:] == ["leaf"] or t.allocations({62002})]
-    assert len(leaves) == 160
+    assert len(leaves) == count
     assert all(len(t.allocations({62002})) == 10 and t.exit_status == 17 and t.lost == 0 for t in leaves)
     if event is not None:
-        assert len(root.process_event(event)) + root.losses.get(RING_FULL, 0) >= 160
-    assert len(traces) <= 160 * images + 1
+        assert len(root.process_event(event)) + root.losses.get(RING_FULL, 0) >= count
+    assert len(traces) <= count * images + 1
     assert root.lost == 0 and len(root.allocations({62001})) == root.matched_frees({62001}) > 0
 
 
@@ -111,10 +113,11 @@ def test_pending_cancellation_at_exec(same):
 
 @pytest.mark.parametrize("how", ["lazy", "deepbind"])
 @pytest.mark.parametrize("mode", [HEAP_EXACT, "--trace=heap=sampled:1024,locks,threads"])
-def test_libraries_that_come_and_go(same_out, how, mode):
+@short_and_long("count", 60, 400)
+def test_libraries_that_come_and_go(same_out, how, mode, count):
     """Their constructors, functions and destructors allocate and lock; blocks outlive them; two lie at the same place in turn."""
     libraries = [PROGRAMS / "unload_library.so", PROGRAMS / "unload_library_other.so"]
-    outcome = same_out([program("unload"), how, "400", *libraries], mode, timeout=180)
+    outcome = same_out([program("unload"), how, count, *libraries], mode, timeout=180)
     assert outcome.status == 0
     trace = outcome.trace()
     if mode != HEAP_EXACT:
@@ -123,17 +126,18 @@ def test_libraries_that_come_and_go(same_out, how, mode):
     assert trace.lost == 0
     assert len(trace.allocations({65001})) == trace.matched_frees({65001}) == beside
     # With RTLD_DEEPBIND the library's calls go to libc and past every preload.
-    seen = 400 if how == "lazy" else 0
+    seen = count if how == "lazy" else 0
     for size in (65011, 65012, 65013):
         assert len(trace.allocations({size})) == seen, size
         assert trace.matched_frees({size}) == seen, size
 
 
 @pytest.mark.parametrize("threads", [1, 4])
-def test_exceptions_through_ten_frames(same, threads):
-    """1e5 throws, each of which allocates, with stacks on."""
-    outcome = same([program("throws"), str(threads), str(100000 // threads)], SAMPLED, timeout=180)
-    assert outcome.out.count(b"%d cleaned" % (1000000 // threads)) == threads
+@short_and_long("count", 10_000, 100_000)
+def test_exceptions_through_ten_frames(same, threads, count):
+    """Each throw allocates, with stacks on."""
+    outcome = same([program("throws"), threads, count // threads], SAMPLED, timeout=180)
+    assert outcome.out.count(b"%d cleaned" % (10 * count // threads)) == threads
     assert outcome.trace().lost == 0
 
 
@@ -180,12 +184,13 @@ def test_coroutines(same, how, mode):
 
 @pytest.mark.parametrize("how", ["before", "after", "raw", "altstack", "timer"])
 @pytest.mark.parametrize("mode", [HEAP_EXACT, SAMPLED])
-def test_signals_whose_handler_allocates(same_out, how, mode):
-    """10,000 at least, into our own hook again and again. What comes while the recorder is at work is counted."""
-    outcome = same_out([program("signal_storm"), how, "10000"], mode, LARGE_RINGS, timeout=180)
+@short_and_long("count", 1000, 10_000)
+def test_signals_whose_handler_allocates(same_out, how, mode, count):
+    """So many at least, into our own hook again and again. What comes while the recorder is at work is counted."""
+    outcome = same_out([program("signal_storm"), how, count], mode, LARGE_RINGS, timeout=180)
     assert outcome.out == b"installed 0, errno changed 0\n"
     handled, named = _told(outcome, r"handled (\d+), named (\d+)")
-    assert handled >= 10000
+    assert handled >= count
     trace = outcome.trace()
     if mode == SAMPLED:
         return
@@ -220,14 +225,16 @@ def test_blocked_signals_stay_blocked(same):
 
 
 @pytest.mark.parametrize("options", [(HEAP_EXACT, LARGE_RINGS), (SAMPLED,)])
-def test_ten_thousand_short_threads(same, options):
-    trace = same([program("thread_storm"), "8", "1250"], *options, timeout=180).trace()
+@short_and_long("each", 125, 1250)
+def test_short_threads(same, options, each):
+    count = 8 * each
+    trace = same([program("thread_storm"), "8", each], *options, timeout=180).trace()
     lost = trace.lost
     starts = int((trace.thread_events["event"] == THREAD_START).sum())
-    assert starts <= 10008 <= starts + lost, "and the eight that make the others"
+    assert starts <= count + 8 <= starts + lost, "and the eight that make the others"
     if options[0] == HEAP_EXACT:
         made = len(trace.allocations({16016}))
-        assert made <= 10000 <= made + lost
+        assert made <= count <= made + lost
 
 
 def test_thousand_threads_at_once_with_stacks(same):
@@ -236,11 +243,12 @@ def test_thousand_threads_at_once_with_stacks(same):
     assert starts + trace.losses.get(NO_RING, 0) >= 1000
 
 
-@pytest.mark.parametrize("run", range(10))
-def test_environment_that_moves_while_the_recorder_starts(same, run):
+@short_and_long("runs", 2, 10)
+def test_environment_that_moves_while_the_recorder_starts(same, runs):
     """Nothing that the recorder needs is looked up late, and no freed entry is read."""
-    trace = same([program("moved_environment")], HEAP_EXACT).trace()
-    assert len(trace.allocations({73001})) == trace.matched_frees({73001}) == 500
-    assert len(trace.allocations({73002})) == trace.matched_frees({73002}) == 500
-    assert (trace.exit_way, trace.exit_status) == (WAY_RETURN, 0)
-    assert trace.lost == 0
+    for _ in range(runs):
+        trace = same([program("moved_environment")], HEAP_EXACT).trace()
+        assert len(trace.allocations({73001})) == trace.matched_frees({73001}) == 500
+        assert len(trace.allocations({73002})) == trace.matched_frees({73002}) == 500
+        assert (trace.exit_way, trace.exit_status) == (WAY_RETURN, 0)
+        assert trace.lost == 0

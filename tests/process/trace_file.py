@@ -35,25 +35,24 @@ _COLUMNS = {
             ("payload", "plain"), ("begin_thread", "plain")),
     RANGE_VALUE: (("time", "time"), ("operation", "plain"), ("domain", "plain"), ("name", "plain"), ("value", "plain")),
     COUNTER: (("time", "time"), ("counter", "plain"), ("value", "plain")),
-    # Chained: the end is a gap, the duration relative to the last one with the same third column.
-    KERNEL: (("time", "gap"), ("duration", "keyed_span"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
+    # Chained: gap and duration are predicted from the spans before; the third column is the key.
+    KERNEL: (("time", "gap"), ("duration", "duration"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
              ("graph_node", "delta")),
-    MEMCPY: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
+    MEMCPY: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
              ("graph", "delta"), ("graph_node", "delta"), ("peer", "plain")),
-    MEMSET: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
+    MEMSET: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
              ("graph", "delta"), ("graph_node", "delta"), ("value", "plain")),
-    API: (("time", "gap"), ("duration", "keyed_span"), ("function", "plain"), ("correlation", "delta"), ("result", "plain"),
-          ("stack", "plain")),
-    SYNC: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("stream", "plain"),
+    API: (("time", "gap"), ("duration", "duration"), ("function", "plain"), ("correlation", "delta"), ("result", "plain")),
+    SYNC: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("stream", "plain"),
            ("event", "delta"), ("result", "plain"), ("event_record", "delta")),
     # Moments, on CUPTI's clock.
     DEVICE_MEMORY: (("time", "time"), ("operation", "plain"), ("address", "address"), ("bytes", "plain"), ("correlation", "delta"),
                     ("pool", "delta"), ("pc", "delta"), ("origin", "plain")),
     MEMORY_POOL: (("time", "time"), ("operation", "plain"), ("pool", "delta"), ("size", "delta"), ("utilized", "delta"),
                   ("threshold", "delta"), ("kept", "plain"), ("correlation", "plain")),
-    GRAPH_LAUNCH: (("time", "gap"), ("duration", "keyed_span"), ("graph", "plain"), ("correlation", "delta")),
-    OVERHEAD: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "plain")),
-    UNIFIED_MEMORY: (("time", "gap"), ("duration", "keyed_span"), ("operation", "plain"), ("value", "keyed"), ("address", "address"),
+    GRAPH_LAUNCH: (("time", "gap"), ("duration", "duration"), ("graph", "plain"), ("correlation", "delta")),
+    OVERHEAD: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "plain")),
+    UNIFIED_MEMORY: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("value", "keyed"), ("address", "address"),
                      ("source", "plain"), ("destination", "plain")),
     CUDA_EVENT: (("time", "time"), ("correlation", "delta"), ("event", "delta"), ("record", "delta")),
 }
@@ -147,28 +146,29 @@ def _keyed(data, count, keys):
     return values
 
 
-def _slip_runs(chunk, count, tick):
-    slips, row = [0] * count, 0
+def _rounding_errors(chunk, count, tick):
+    """Each row's two errors in one value, as FORMAT.md joins them."""
+    errors, row = [0] * count, 0
     values = iter(_packed(chunk[35][-1]).tolist() if 35 in chunk else [])
     pairs = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
     for value in values:
         zeros, code = divmod(value, 9)
         row += zeros
         if code == 8:
-            told = next(values)
-            slips[row] = (told >> 1) ^ -(told & 1)
+            value = next(values)
+            errors[row] = (value >> 1) ^ -(value & 1)
         else:
-            slips[row] = pairs[code][0] * (tick + 2) + pairs[code][1]
+            errors[row] = pairs[code][0] * (tick + 2) + pairs[code][1]
         row += 1
-    return slips
+    return errors
 
 
-def _foreseen(chunk, count, base, tick, keys, gaps, durations):
-    """Ends and durations as "Foreseen spans" of proto/FORMAT.md has them, for values that wrap nowhere."""
+def _predicted(chunk, count, base, tick, keys, gaps, durations):
+    """Ends and durations from their residuals, as "Predicted spans" of proto/FORMAT.md describes. For values that do not wrap."""
     mask, mix = 2**64 - 1, 0x9E3779B97F4A7C15
-    mode, fraction = chunk[34][-1], chunk.get(32, [0])[-1]
+    are_gaps_predicted, fraction = chunk.get(34, [0])[-1] != 0, chunk.get(32, [0])[-1]
     fraction = (fraction >> 1) ^ -(fraction & 1)
-    slips = _zigzag(_packed(chunk[33][-1])).tolist() if 33 in chunk else _slip_runs(chunk, count, tick)
+    errors = _rounding_errors(chunk, count, tick)
     gaps, durations = gaps.tolist(), durations.tolist()
     window = tick + 2
     half = window // 2
@@ -188,20 +188,20 @@ def _foreseen(chunk, count, base, tick, keys, gaps, durations):
             values = (gap, gap, gap, duration, duration, duration)
         else:
             _, gap2, gap1, _, duration2, duration1 = values
-            gap = gaps[i] + (sorted(values[:3])[1] if mode == 2 else 0)
+            gap = gaps[i] + (sorted(values[:3])[1] if are_gaps_predicted else 0)
             duration = durations[i] + sorted(values[3:])[1]
             values = (gap2, gap1, gap, duration2, duration1, duration)
         if not is_new or len(places) < 1024:
             places[place] = values
         if is_new and (key in known or len(known) < 4096):
             known[key] = values
-        slip = slips[i]
-        last = (slip + half) % window - half
-        for ticks, beside in ((gap, (slip - last) // window), (duration, last)):
+        joined = errors[i]
+        end_error = (joined + half) % window - half
+        for ticks, error in ((gap, (joined - end_error) // window), (duration, end_error)):
             begin = at
             fine = rest + ticks * fraction
-            at += ticks * tick + (fine >> 32) + beside
-            rest = 0 if beside > 0 else 0xFFFFFFFF if beside < 0 else fine & 0xFFFFFFFF
+            at += ticks * tick + (fine >> 32) + error
+            rest = 0 if error > 0 else 0xFFFFFFFF if error < 0 else fine & 0xFFFFFFFF
         gaps[i], durations[i] = at, at - begin
     return numpy.array(gaps, numpy.int64), numpy.array(durations, numpy.int64)
 
@@ -211,11 +211,7 @@ def _chained(chunk, kind, count, base, tick):
     data = lambda i: chunk[16 + i][-1] if 16 + i in chunk else None
     names = [name for name, _ in _COLUMNS[kind]]
     keys = _column(data(2), count, "plain", 0)
-    if 34 in chunk:  # foresight
-        ends, duration = _foreseen(chunk, count, base, tick, keys, _column(data(0), count, "plain", 0), _column(data(1), count, "plain", 0))
-    else:
-        duration = _keyed(data(1), count, keys) * tick
-        ends = numpy.cumsum(_column(data(0), count, "plain", 0) * tick + duration) + base
+    ends, duration = _predicted(chunk, count, base, tick, keys, _column(data(0), count, "plain", 0), _column(data(1), count, "plain", 0))
     columns = {names[0]: ends, names[1]: duration, names[2]: keys}
     for i, (name, encoding) in enumerate(_COLUMNS[kind]):
         if i > 2:

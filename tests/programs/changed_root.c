@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Changes its root to DIR half-way through its work, and with it what every path means: allocates
-// 1, 2, 3 ... COUNT bytes.
+// 1, 2, 3 ... COUNT bytes. Half way it says so and waits for a line on stdin; then it changes.
 //   changed_root DIR COUNT
 
 #include <malloc.h>
@@ -19,7 +19,9 @@ int main(int argc, char** argv) {
     void* volatile block = malloc(made);
     free(block);
     if (made != count / 2) continue;
-    usleep(1500000);  // once a second what stands in the rings goes into the files
+    puts("half");
+    fflush(stdout);
+    if (getchar() != '\n') return 1;
     if (chroot(argv[1]) != 0 || chdir("/") != 0) return 1;
   }
   printf("made %zu\n", count);

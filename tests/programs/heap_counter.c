@@ -3,9 +3,10 @@
 
 // Allocates 1, 2, 3 ... bytes, so that each event tells its number and a hole shows. After COUNT
 // of them it ends as told:
-//   heap_counter COUNT exit|abort|segv|kill|wait|again
+//   heap_counter COUNT exit|abort|segv|kill|wait|again [stop]
 // segv: its own handler runs first and says so; wait: goes on, slowly, until a line comes on stdin;
-// again: once a line has come it makes COUNT more, says so, and ends when another comes.
+// again: once a line has come it makes COUNT more, says so, and ends when another comes;
+// stop: says so 20,000 before the last one, and goes on once a line comes on stdin.
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -29,26 +30,34 @@ static void Make(size_t size) {
   free(block);
 }
 
+static int IsToldToGoOn(void) {
+  char line[8];
+  return read(0, line, sizeof line) > 0;
+}
+
 // Up to `count`, which are `made` already.
-static void MakeUpTo(size_t count, size_t made) {
+static void MakeUpTo(size_t count, size_t made, int stops) {
   while (made < count) {
     Make(++made);
     if (made % 100000 == 0) usleep(20000);  // not faster than it can be recorded
-    // What stands in the rings at the end is little: once a second they are emptied into the file.
-    if (made + 20000 == count) usleep(1500000);
+    if (stops && made + 20000 == count) {
+      printf("stopped at %zu\n", made);
+      fflush(stdout);
+      if (!IsToldToGoOn()) exit(1);
+    }
   }
   printf("made %zu\n", made);
   fflush(stdout);
 }
 
 int main(int argc, char** argv) {
-  if (argc != 3) return 2;
+  if (argc < 3) return 2;
   const size_t count = (size_t)atol(argv[1]);
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, 1 << 30);
   usleep(100000);
   size_t made = count;
-  MakeUpTo(count, 0);
+  MakeUpTo(count, 0, argc > 3);
   if (strcmp(argv[2], "abort") == 0) abort();
   if (strcmp(argv[2], "kill") == 0) kill(getpid(), SIGKILL);
   if (strcmp(argv[2], "segv") == 0) {
@@ -64,10 +73,9 @@ int main(int argc, char** argv) {
     printf("made %zu\n", made);
   }
   if (strcmp(argv[2], "again") == 0) {
-    char line[8];
-    if (read(0, line, sizeof line) <= 0) return 1;
-    MakeUpTo(2 * count, count);
-    if (read(0, line, sizeof line) <= 0) return 1;
+    if (!IsToldToGoOn()) return 1;
+    MakeUpTo(2 * count, count, 0);
+    if (!IsToldToGoOn()) return 1;
   }
   return 0;
 }

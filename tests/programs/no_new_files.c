@@ -3,8 +3,8 @@
 
 // A disk that from some moment on has room for the name of a new trace file and none for its first
 // bytes, and still takes what is added to those that are there: writes of exactly as many bytes as
-// begin a trace file fail in every thread. Allocates 1, 2, 3 ... COUNT bytes; the moment is when
-// half of that is in the files.
+// begin a trace file fail in every thread. Allocates 1, 2, 3 ... COUNT bytes. Half way it says so
+// and waits for a line on stdin; then the disk is full.
 //   no_new_files COUNT
 
 #include <errno.h>
@@ -45,7 +45,9 @@ int main(int argc, char** argv) {
     void* volatile block = malloc(made);
     free(block);
     if (made != count / 2) continue;
-    usleep(1500000);  // once a second what stands in the rings goes into the files
+    puts("half");
+    fflush(stdout);
+    if (getchar() != '\n') return 1;
     if (!RefuseFirstBytes()) return 1;
   }
   printf("made %zu\n", count);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 
 #include "proto/schema.h"
 #include "tracer/cupti/kernel_signature.h"
@@ -67,7 +68,7 @@ void ActivitySorter::Consume(const FilledBuffer& buffer, NextRecordFunction next
 
 void ActivitySorter::Take(const Record& record, const FunctionNames& names) {
   ++counters_.records;
-  // Which of them comes next cannot be foreseen, and to branch by it would cost a processor more
+  // Which of them comes next cannot be predicted, and to branch by it would cost a processor more
   // than all else of a call does.
   const Activity kind = record.kind();
   if (kind == Activity::kRuntime || kind == Activity::kDriver) return TakeCall(record, names);
@@ -249,9 +250,11 @@ void ActivitySorter::Release(uint64_t now, uint64_t ticks_per_second, bool all,
 void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names) {
   // proto::ApiFunction's two halves.
   const uint32_t domain = function >> 24, id = function & 0xffffff;
-  if (id >= FunctionNames::kMost) return;
+  // A callback id of more than 24 bits runs into the domain.
+  if (domain >= std::size(names.name) || id >= FunctionNames::kMost) return;
   const size_t place = domain * FunctionNames::kMost + id;
-  if (known_functions_.empty()) known_functions_.resize(3 * FunctionNames::kMost);
+  if (known_functions_.empty())
+    known_functions_.resize(std::size(names.name) * FunctionNames::kMost);
   if (names.name[domain][id] == nullptr) return;
   last_function_ = function;
   if (known_functions_[place]) return;
@@ -267,8 +270,8 @@ void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names)
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   // When it ended, the thread was known to us if it ever was.
   CallingThread* thread = threads_.Of(call.tid, call.end);
-  const uint64_t row[] = {call.end,         call.end - call.start, call.function,
-                          call.correlation, call.result,           0};
+  const uint64_t row[] = {call.end, call.end - call.start, call.function, call.correlation,
+                          call.result};
   AppendChosen(RateBudget::kCalls, row[3], &thread->calls, ChunkKind::kApi, thread->track, row);
 }
 

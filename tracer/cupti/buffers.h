@@ -46,6 +46,8 @@ class BufferPool {
   uint8_t* Request(size_t* size);
   void Complete(uint8_t* buffer, size_t valid);
   bool IsSpare(const uint8_t* buffer) const;
+  // Whether CUPTI has it of this pool.
+  bool IsOut(const uint8_t* buffer) { return SlotWithCupti(buffer) != nullptr; }
   // Instead of Complete for a spare one, with the number of records in it.
   void CompleteSpare(uint8_t* buffer, uint64_t records);
 

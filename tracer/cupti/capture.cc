@@ -14,13 +14,13 @@
 #include "proto/contract.h"
 #include "proto/ticks.h"
 #include "tracer/cupti/clock_readings.h"
+#include "tracer/cupti/description.h"
 #include "tracer/cupti/driver.h"
 #include "tracer/cupti/launch_stacks.h"
 #include "tracer/cupti/quirks.h"
 #include "tracer/cupti/recorded_kinds.h"
 #include "tracer/cupti/refusal.h"
 #include "tracer/cupti/subscriber.h"
-#include "tracer/cupti/text.h"
 #include "tracer/cupti/turn.h"
 #include "tracer/cupti/unified_memory.h"
 
@@ -37,6 +37,9 @@ constexpr uint64_t kReadLimit = 1000 * kMillisecond;
 constexpr uint64_t kLongestPause = 20 * kMillisecond;
 constexpr uint64_t kUnfinishedAtExit = 50 * kMillisecond;
 constexpr uint64_t kUnfinishedAtSnapshot = 50 * kMillisecond;
+// While the program waits for CUPTI.
+constexpr uint64_t kUnfinishedAtYield = 50 * kMillisecond;
+constexpr uint64_t kReadLimitAtYield = 200 * kMillisecond;
 constexpr uint64_t kTurnLimit = 2000 * kMillisecond;
 constexpr uint64_t kExitTakenWithin = 1000 * kMillisecond;
 constexpr uint64_t kExitLimit = 4000 * kMillisecond;
@@ -76,12 +79,6 @@ std::atomic<uint64_t> g_dropped{0};
 uint64_t g_next_flush = 0;
 uint64_t g_next_crowded_flush = 0;
 uint64_t g_next_clock = 0;
-// What is used, in words; whole once g_described is set.
-char g_description[2800];
-std::atomic<uint32_t> g_described{0};
-// The same of a library that could not be used so far.
-char g_unused[1400];
-std::atomic<uint32_t> g_unused_described{0};
 
 uint64_t Monotonic() { return proto::ReadClockNs(CLOCK_MONOTONIC); }
 
@@ -114,8 +111,18 @@ void OnCompleteV2(uint8_t* buffer, size_t, size_t valid, void*) {
   g_host->wake_drain();
 }
 
-void OnComplete(void*, uint32_t, uint8_t* buffer, size_t size, size_t valid) {
+// A buffer that the program gave CUPTI before the capture goes back to the program.
+void OnComplete(void* context, uint32_t stream, uint8_t* buffer, size_t size, size_t valid) {
+  const TargetProfilerState& target = *g_host->target_profiler;
+  if (target.buffer_completed.load() != nullptr && !g_buffers.IsOut(buffer))
+    return target.completed(context, stream, buffer, size, valid);
   OnCompleteV2(buffer, size, valid, nullptr);
+}
+
+bool TakeBack(uint8_t* buffer, size_t valid) {
+  if (!g_buffers.IsOut(buffer)) return false;
+  OnCompleteV2(buffer, 0, valid, nullptr);
+  return true;
 }
 
 void DisableKinds();
@@ -164,7 +171,6 @@ void OnExit(int, void*) {
         "CUPTI does not come back from handing over the GPU activity it has: the newest of "
         "it is missing");
   GiveUp();  // nor may a capture begin that is asked for from now on
-  g_host->programs_cupti->owner.store(CuptiOwner::kProgram);  // its handlers run after this one
 }
 
 void HandleExit() {
@@ -207,7 +213,6 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (domain == kRuntimeApi || domain == kDriverApi)
     return OnLaunch(*g_host, domain, id, data, __builtin_frame_address(0));
   if (domain != kResource) return;
-  Forward(*g_host->programs_cupti, id, data);
   const auto& resource = *static_cast<const ResourceData*>(data);
   GraphEvent event;
   bool is_crowded = false;
@@ -279,33 +284,6 @@ void DisableKinds() {
   g_unified_memory.Disable(*g_host, &g_subscriber);
 }
 
-void AddLibrary(Text* text) {
-  text->Add("CUPTI ");
-  AddRelease(g_library.version, text);
-  text->Add(" (").Number(g_library.version).Add(") of ").Add(g_library.path);
-}
-
-// Until a subscription succeeds.
-void DescribeUnused() {
-  if (g_unused_described.load() != 0) return;
-  Text text(g_unused);
-  AddLibrary(&text);
-  text.Add(", which could not be subscribed to");
-  g_unused_described.store(1, std::memory_order_release);
-}
-
-void Describe() {
-  if (g_described.load() != 0) return;
-  Text text(g_description);
-  AddLibrary(&text);
-  text.Add(g_subscriber.interface() == Interface::kV2
-               ? ", by its second interface: other profilers may use it at the same time"
-               : ", by its first interface: no other profiler can use it during a capture");
-  AddWarnings(g_library.version, &text);
-  if (g_library.passed_over[0] != 0) text.Add("; passed over: ").Add(g_library.passed_over);
-  g_described.store(1, std::memory_order_release);
-}
-
 // Nothing of it is set: what the library takes by itself is what its makers found enough.
 void ReadOwnBuffers() {
   size_t bytes = 0, count = 0;
@@ -329,7 +307,7 @@ bool Subscribe() {
   constexpr Handlers kHandlers = {OnCallback, OnRequest, OnComplete, OnRequestV2, OnCompleteV2};
   SubscribeFailure failure;
   bool has_subscribed =
-      g_subscriber.Subscribe(g_library, kHandlers, g_host->programs_cupti, &failure);
+      g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, &failure);
   if (has_subscribed && g_library.version == 0) {
     AskLibrary();
     PrepareBuffers();
@@ -337,16 +315,18 @@ bool Subscribe() {
     if (g_library.version != 0) {
       g_subscriber.Unsubscribe();
       has_subscribed =
-          g_subscriber.Subscribe(g_library, kHandlers, g_host->programs_cupti, &failure);
+          g_subscriber.Subscribe(g_library, kHandlers, g_host->target_profiler, &failure);
     }
   }
   if (!has_subscribed) {
     SayUnusable(*g_host, g_library, failure);
-    DescribeUnused();
+    DescribeUnused(g_library);
     return false;
   }
   AskLibrary();
-  Describe();
+  Describe(g_library, g_subscriber.interface());
+  g_host->target_profiler->take_back.store(TakeBack);
+  if (!g_subscriber.HasCallbacks()) NoteNoCallbacks(*g_host);
   for (const ResourceId id :
        {kContextCreated, kContextDestroyStarting, kModuleLoaded, kModuleProfiled})
     g_subscriber.EnableCallback(kResource, id);
@@ -377,7 +357,10 @@ void FlushOnce(bool forced) {
 void FlushRest(uint64_t limit, bool is_exit = false) {
   FlushOnce(/*forced=*/false);
   const uint64_t began = Monotonic();
-  for (uint64_t waited = 0; g_buffers.outstanding() != 0 && waited < limit && !TurnsHaveEnded() &&
+  const auto most = [limit] {
+    return g_subscriber.IsWanted() ? std::min(limit, kUnfinishedAtYield) : limit;
+  };
+  for (uint64_t waited = 0; g_buffers.outstanding() != 0 && waited < most() && !TurnsHaveEnded() &&
                             (is_exit || g_host->hurry->load(std::memory_order_relaxed) == 0);
        waited = Monotonic() - began) {
     // Each flush takes CUPTI's locks beside the program, which goes on.
@@ -392,8 +375,9 @@ void FlushRest(uint64_t limit, bool is_exit = false) {
 void AwaitReader() {
   const bool needs_driver = (QuirksOf(g_library.version) & kReadsWithDriver) != 0;
   if (g_subscriber.interface() != Interface::kV2 && !needs_driver) return;
-  for (const uint64_t until = Monotonic() + kReadLimit;
-       g_buffers.HasFilled() && Monotonic() < until;) {
+  const uint64_t began = Monotonic();
+  const auto limit = [] { return g_subscriber.IsWanted() ? kReadLimitAtYield : kReadLimit; };
+  while (g_buffers.HasFilled() && Monotonic() - began < limit()) {
     g_host->wake_drain();
     Pause();
   }
@@ -418,6 +402,19 @@ void HandOver(bool forced) {
   FlushOnce(forced);
   CountDropped();
   NoteClocks();
+}
+
+// The kinds are disabled.
+void LeaveCupti(uint64_t limit, bool is_exit) {
+  FlushRest(limit, is_exit);
+  g_left_unfinished = g_buffers.outstanding() != 0;
+  if (g_left_unfinished) FlushOnce(/*forced=*/true);
+  CountDropped();
+  NoteClocks();
+  AwaitReader();
+  // At the program's end what was delivered may have to be read still.
+  if (!TurnsHaveEnded()) g_subscriber.Unsubscribe();
+  g_handed_over.store(0);
 }
 
 }  // namespace
@@ -455,8 +452,6 @@ bool Start(const Host* host, bool is_late) {
   return true;
 }
 
-bool IsActive() { return g_active.load() != 0; }
-
 bool Tick() {
   g_tick_thread.store(ThisThread());
   if (uint32_t wanted = kWanted; g_exit_flush.compare_exchange_strong(wanted, kTaken)) {
@@ -478,6 +473,8 @@ bool Tick() {
     g_next_flush = now + kFlushPause;
     g_next_crowded_flush = now + kCrowdedFlushPause;
   }
+  // No callback has told of the first context.
+  if (!g_subscriber.HasCallbacks() && DriverIsInitialized()) HandleExit();
   if (g_graph_modes.IsDue()) RecordWholeGraphs(/*is_first=*/false);
   // Of the second interface it could be undone with no kind enabled alone.
   if (g_graph_modes.IsDark(now) && g_subscriber.interface() == Interface::kV1) RecordNodesAgain();
@@ -488,11 +485,6 @@ bool Tick() {
     g_next_clock = now + kClockPause;
   }
   return g_buffers.is_crowded() || g_unified_memory.is_waiting();
-}
-
-void Flush(bool forced) {
-  if (g_active.load() == 0) return;
-  if (const Turn turn; turn) HandOver(forced);
 }
 
 // What goes on running is not asked for by force: its records would be without their ends.
@@ -506,6 +498,16 @@ void FlushForSnapshot() {
   AwaitReader();
 }
 
+void YieldIfWanted() {
+  if (g_active.load() == 0) return;
+  const Turn turn;
+  if (!turn || !g_subscriber.IsWanted()) return;
+  g_active.store(0);
+  DisableKinds();
+  NoteYield(*g_host);
+  LeaveCupti(kUnfinishedAtYield, /*is_exit=*/false);
+}
+
 void Stop(bool is_exit) {
   if (g_active.load() == 0) return;
   const Turn turn;
@@ -514,27 +516,21 @@ void Stop(bool is_exit) {
   // First of all, so that what the program goes on to launch keeps no buffer open.
   DisableKinds();
   g_host->capture_is_closed();
-  FlushRest(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns, is_exit);
-  g_left_unfinished = g_buffers.outstanding() != 0;
-  if (g_left_unfinished) FlushOnce(/*forced=*/true);
-  CountDropped();
-  NoteClocks();
-  AwaitReader();
-  // At the program's end what was delivered may have to be read still.
-  if (!TurnsHaveEnded()) g_subscriber.Unsubscribe();
-  g_handed_over.store(0);
+  LeaveCupti(is_exit ? kUnfinishedAtExit : g_host->settings->gpu_finish_ns, is_exit);
 }
 
 void GiveUp() {
   EndTurns();
   g_given_up.store(1);
   g_handed_over.store(0);
+  // Exit handlers of the program may ask CUPTI for something yet.
+  if (g_host != nullptr) g_host->target_profiler->is_captures.store(0);
 }
 
 // A child that begins with CUDA after its parent had nothing of it is as good as any process.
 void AfterForkChild() {
   ForgetTurn();
-  if (g_host != nullptr) ForgetProgram(g_host->programs_cupti);
+  ForgetTargetProfilerNotes();
   if (g_library_state == kNotLooked) return;
   EndTurns();
   g_given_up.store(1);
@@ -579,9 +575,5 @@ bool TakeCudaHadBegun() {
 OwnBuffers Own() { return {g_own_bytes.load(), g_own_pinned.load() != 0}; }
 
 uint64_t Dropped() { return g_dropped.load(std::memory_order_relaxed) + g_buffers.let_go(); }
-const char* Description() {
-  if (g_described.load(std::memory_order_acquire) != 0) return g_description;
-  return g_unused_described.load(std::memory_order_acquire) != 0 ? g_unused : "";
-}
 
 }  // namespace gpuprof::tracer::cupti

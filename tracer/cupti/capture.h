@@ -29,13 +29,13 @@ namespace gpuprof::tracer::cupti {
 // have allocated already, which is noted with the capture. False: not possible now; the reason is
 // said once.
 bool Start(const Host* host, bool is_late);
-bool IsActive();
 // Now and then: has completed records delivered, reads the clocks. True: soon again, something
 // waits for the driver, or buffers were lacking.
 bool Tick();
-// Everything that is complete is delivered, and what is not yet as well if `forced`.
-void Flush(bool forced);
-// As Flush, and waits for a moment until what had been launched is delivered: for a snapshot.
+// Leaves CUPTI for this capture if a profiler of the program waits for it.
+void YieldIfWanted();
+// Has all completed records delivered, for a snapshot. Waits for a moment until the work that was
+// launched is complete.
 void FlushForSnapshot();
 // Delivers the rest and lets go of CUPTI. `is_exit`: the program waits for it to end.
 void Stop(bool is_exit);
@@ -75,8 +75,5 @@ const char* GraphRefusal();
 uint64_t NotHandedOver();
 // Records that CUPTI says it dropped, or had no buffer for, so far.
 uint64_t Dropped();
-// The library and the interface that were first used, in words; before that the library that could
-// not be, or "".
-const char* Description();
 
 }  // namespace gpuprof::tracer::cupti

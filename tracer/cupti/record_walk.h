@@ -26,22 +26,26 @@ inline void FreeData(const Record& record) {
   std::free(reinterpret_cast<void*>(record.U64(overhead::kData)));
 }
 
-// False: the library did not get to the buffer's end, and what lies behind is not known.
+// Visits each record. False: the library stopped before the buffer's end, or named a place that is
+// not behind the record before it and within the buffer. What follows there is not visited.
 template <typename Visit>
 bool EachRecord(uint8_t* bytes, size_t valid, NextRecordFunction next_record, Visit visit) {
   if (valid == 0) return true;
-  void* at = nullptr;
-  int result = next_record(bytes, valid, &at);
-  const uint8_t* end = bytes + valid;
-  while (result == kSuccess) {
-    // A record ends where the next one begins.
-    void* next = at;
+  // A place within the buffer is less than `valid`; one outside of it is more.
+  const auto offset_of = [bytes](const void* at) {
+    return reinterpret_cast<uintptr_t>(at) - reinterpret_cast<uintptr_t>(bytes);
+  };
+  void* next = nullptr;
+  int result = next_record(bytes, valid, &next);
+  while (result == kSuccess && offset_of(next) < valid) {
+    const size_t begin = offset_of(next);
     result = next_record(bytes, valid, &next);
-    const uint8_t* behind = result == kSuccess ? static_cast<uint8_t*>(next) : end;
-    visit(Record(at, static_cast<size_t>(behind - static_cast<uint8_t*>(at))));
-    at = next;
+    // A record ends where the next one begins.
+    const size_t end = result == kSuccess ? offset_of(next) : valid;
+    if (end <= begin || end > valid) return false;
+    visit(Record(bytes + begin, end - begin));
   }
-  return result == kMaxLimitReached;
+  return result == kMaxLimitReached || (result == kSuccess && offset_of(next) == valid);
 }
 
 }  // namespace gpuprof::tracer::cupti

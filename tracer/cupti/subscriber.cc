@@ -25,22 +25,20 @@ void Fail(const char* function, int result, SubscribeFailure* failure) {
 
 }  // namespace
 
-bool Subscriber::Subscribe(const Library& library, const Handlers& handlers, ProgramsCupti* program,
-                           SubscribeFailure* failure) {
+bool Subscriber::Subscribe(const Library& library, const Handlers& handlers,
+                           TargetProfilerState* target, SubscribeFailure* failure) {
   functions_ = &library.functions;
   version_ = library.version;
   interface_ = Interface::kNone;
   const Functions& f = library.functions;
-  if (!programs_profiler_.KeepOut(program, f, failure->holder)) {
+  if (!target_profiler_.Take(target, f, failure->holder)) {
     Fail("", kMultipleSubscribersNotSupported, failure);
     return false;
   }
-  if ((HasV2(library) && SubscribeV2(handlers, failure)) || SubscribeV1(handlers, failure)) {
-    programs_profiler_.TakeCallbacks(handle_, f);
-    return true;
-  }
-  programs_profiler_.LetIn(f);
-  return false;
+  is_recording_ =
+      (HasV2(library) && SubscribeV2(handlers, failure)) || SubscribeV1(handlers, failure);
+  if (!is_recording_) target_profiler_.GiveBack(f);
+  return is_recording_;
 }
 
 // By default CUPTI makes thread ids of pthread_self(), which no other row of the trace knows.
@@ -119,7 +117,10 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
     return false;
   }
   int result = f.subscribe(&handle_, handlers.callback, nullptr);
-  if (result != kSuccess) {
+  if (result != kSuccess) handle_ = nullptr;
+  // Activity needs no subscription.
+  const bool rests = IsHeld(result) && target_profiler_.HasSubscribed();
+  if (result != kSuccess && !rests) {
     Fail("cuptiSubscribe", result, failure);
     if (IsHeld(result)) AskForHolder(handlers, failure);
     return false;
@@ -128,25 +129,29 @@ bool Subscriber::SubscribeV1(const Handlers& handlers, SubscribeFailure* failure
   result = f.register_callbacks(handlers.requested, handlers.completed);
   if (result == kSuccess) {
     interface_ = Interface::kV1;
-    programs_profiler_.ReplaceClock(f);
+    target_profiler_.NoteSettings(f);
     TakeDropped();  // of whoever recorded before
     return true;
   }
   Fail("cuptiActivityRegisterCallbacks", result, failure);
-  Unsubscribe();
+  LeaveCupti();
   return false;
 }
 
-void Subscriber::Unsubscribe() {
-  if (handle_ == nullptr) return;
-  programs_profiler_.LeaveCallbacks();
+void Subscriber::LeaveCupti() {
   reader_.store(nullptr);
   if (has_old_thread_ids_) functions_->set_thread_id_type(old_thread_ids_);
-  if (left_out_queries_) functions_->enable_all_sync_records(programs_profiler_.AllSyncRecords());
+  if (left_out_queries_) functions_->enable_all_sync_records(target_profiler_.AllSyncRecords());
   has_old_thread_ids_ = left_out_queries_ = false;
-  functions_->unsubscribe(handle_);
+  if (handle_ != nullptr) functions_->unsubscribe(handle_);
   handle_ = nullptr;
-  programs_profiler_.LetIn(*functions_);
+}
+
+void Subscriber::Unsubscribe() {
+  if (!is_recording_) return;
+  is_recording_ = false;
+  LeaveCupti();
+  target_profiler_.GiveBack(*functions_);
 }
 
 int Subscriber::Enable(Activity kind) {
@@ -198,6 +203,7 @@ int Subscriber::GetAttribute(Attribute attribute, size_t* size, void* value) {
 
 int Subscriber::Disable(Activity kind) {
   const auto number = static_cast<uint32_t>(kind);
+  if (interface_ == Interface::kV1 && target_profiler_.HasKind(number)) return kSuccess;
   return interface_ == Interface::kV2 ? functions_->disable_v2(handle_, number, nullptr)
                                       : functions_->disable(number);
 }
@@ -214,13 +220,14 @@ int Subscriber::EnableFunction(Domain domain, uint32_t id, bool enable) {
 }
 
 int Subscriber::EnableCallback(Domain domain, uint32_t id) {
+  if (handle_ == nullptr) return kNotSupported;
   return functions_->enable_callback(1, handle_, domain, id);
 }
 
 int Subscriber::Flush(bool forced) { return functions_->flush_all(forced ? kFlushForced : 0); }
 
 uint64_t Subscriber::Time() {
-  uint64_t ns = programs_profiler_.Time();
+  uint64_t ns = target_profiler_.Time();
   if (ns != 0) return ns;
   const int result = interface_ == Interface::kV2 ? functions_->get_timestamp_v2(handle_, &ns)
                                                   : functions_->get_timestamp(&ns);

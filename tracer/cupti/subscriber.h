@@ -16,7 +16,7 @@
 
 #include "tracer/cupti/abi.h"
 #include "tracer/cupti/library.h"
-#include "tracer/cupti/programs_profiler.h"
+#include "tracer/cupti/target_profiler.h"
 
 namespace gpuprof::tracer::cupti {
 
@@ -44,11 +44,16 @@ struct SubscribeFailure {
 
 class Subscriber {
  public:
-  // False: `failure` says why, and nothing is left behind. `program` is kept out meanwhile.
-  bool Subscribe(const Library& library, const Handlers& handlers, ProgramsCupti* program,
+  // False: `failure` says why, and nothing is left behind. Calls of `target` that ask for CUPTI
+  // wait until Unsubscribe.
+  bool Subscribe(const Library& library, const Handlers& handlers, TargetProfilerState* target,
                  SubscribeFailure* failure);
   // Of V2 the buffers that were delivered must have been read: NextRecord asks for the subscriber.
   void Unsubscribe();
+  // Whether the program waits for CUPTI.
+  bool IsWanted() const { return target_profiler_.IsWanted(); }
+  // False: V1 without a subscription, as a profiler of the program has it and rests.
+  bool HasCallbacks() const { return handle_ != nullptr; }
 
   // Where queries of what is not ready are records of waits by default: not while this subscribes.
   void LeaveOutQueries();
@@ -88,6 +93,7 @@ class Subscriber {
  private:
   bool SubscribeV1(const Handlers& handlers, SubscribeFailure* failure);
   bool SubscribeV2(const Handlers& handlers, SubscribeFailure* failure);
+  void LeaveCupti();
   bool TakeSystemThreadIds();
   void TakeSystemThreadIdsOfAll();
   int TraceGraphs(bool as_wholes);
@@ -98,7 +104,8 @@ class Subscriber {
   uint32_t version_ = 0;
   SubscriberHandle handle_ = nullptr;
   std::atomic<SubscriberHandle> reader_{nullptr};  // of V2, while it subscribes
-  ProgramsProfiler programs_profiler_;
+  TargetProfiler target_profiler_;
+  bool is_recording_ = false;
   Interface interface_ = Interface::kNone;
   // Of V1, to be put back.
   bool has_old_thread_ids_ = false;

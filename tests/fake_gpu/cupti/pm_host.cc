@@ -44,6 +44,11 @@ size_t PassesOf(const std::vector<std::string>& metrics) {
   return most != 0 && metrics.size() > most ? 2 : 1;
 }
 
+// Waits until the file exists, for a minute at most.
+void WaitForFile(const char* file) {
+  for (int i = 0; i < 6000 && access(file, F_OK) != 0; ++i) usleep(10'000);
+}
+
 }  // namespace
 
 std::string WriteConfig(const PmConfigImage& config) {
@@ -102,8 +107,9 @@ CUptiResult PmCall(const char* function, int device, CUptiResult result) {
 CUptiResult PmGate(const char* function, size_t size, size_t expected) {
   const std::vector<std::string>& crashes = fake_gpu::TheScript().pm_crashes;
   if (std::find(crashes.begin(), crashes.end(), function) != crashes.end()) abort();
-  const std::vector<std::string>& slow = fake_gpu::TheScript().pm_slow;
-  if (std::find(slow.begin(), slow.end(), function) != slow.end()) sleep(4);
+  for (const auto& [slow, file] : fake_gpu::TheScript().pm_slow) {
+    if (slow == function) WaitForFile(file.c_str());
+  }
   const CUptiResult gate = Gate(function, true);
   if (gate != CUPTI_SUCCESS) return PmCall(function, -1, gate);
   return size == expected ? CUPTI_SUCCESS : PmCall(function, -1, CUPTI_ERROR_INVALID_PARAMETER);

@@ -115,7 +115,11 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"pm_overflow", Into(&script->pm_overflow)},
       {"pm_trigger", Flag(&script->pm_sysclk_only, "sysclk")},
       {"pm_crash", NameInto(&script->pm_crashes)},
-      {"pm_slow", NameInto(&script->pm_slow)},
+      {"pm_slow",
+       [script](Words& words) {
+         auto& [function, file] = script->pm_slow.emplace_back();
+         words >> function >> file;
+       }},
   };
 }
 

@@ -54,7 +54,7 @@
 //   pm_overflow N           at the Nth decoding half of the samples that wait are lost (0: never)
 //   pm_trigger any|sysclk   what samples may be triggered by (any)
 //   pm_crash NAME           the function aborts
-//   pm_slow NAME            the function takes four seconds
+//   pm_slow NAME FILE       the function returns once FILE exists, or after a minute
 
 #pragma once
 
@@ -109,7 +109,8 @@ struct Script {
   bool mig = false;
   bool pm = false;
   std::map<std::pair<std::string, int>, std::vector<double>> pm_values;
-  std::vector<std::string> pm_two_passes, pm_crashes, pm_slow;
+  std::vector<std::string> pm_two_passes, pm_crashes;
+  std::vector<std::pair<std::string, std::string>> pm_slow;
   size_t pm_one_pass = 0;
   uint64_t pm_overflow = 0;
   bool pm_sysclk_only = false;

@@ -142,6 +142,18 @@ __attribute__((visibility("default"))) int Dropped(void) {
   const CUptiResult result = cuptiActivityGetNumDroppedRecords(NULL, 0, &dropped);
   return result == CUPTI_SUCCESS ? (int)dropped : -(int)result;
 }
+// Subscribes by the second generation's function, as releases from 13.0 on have it, and leaves.
+__attribute__((visibility("default"))) int Second(void) {
+#if LINKED_CUPTI >= 130000
+  CUpti_SubscriberParams parameters = {.structSize = CUpti_SubscriberParams_STRUCT_SIZE,
+                                       .subscriberName = "linked_profiler"};
+  CUpti_SubscriberHandle handle;
+  const CUptiResult result = cuptiSubscribe_v2(&handle, NULL, NULL, &parameters);
+  return result != CUPTI_SUCCESS ? (int)result : (int)cuptiUnsubscribe(handle);
+#else
+  return -1;
+#endif
+}
 __attribute__((visibility("default"))) int Finalize(void) { return cuptiFinalize(); }
 
 // Kernels within its time, by its clock; negative: it was given what is not its own.

@@ -20,7 +20,8 @@
 //   dropped     asks how many records were dropped      dropped COUNT
 //   finalize    ends CUPTI                              finalize RESULT
 //   stub        flushes by a stub (cupti_stub.c)        stub RESULT
-//   sessions MS begins, launches 5 and ends (linked*)   sessions BEGUN, how many of them WRONG
+//   second      subscribes by cuptiSubscribe_v2, leaves second RESULT
+//   sessions MS begins, launches 5 and ends (linked*)   sessions COUNT, how many of them WRONG
 // V2 is the interface of several subscribers, with others allowed.
 
 #include <dlfcn.h>
@@ -147,15 +148,14 @@ static void RunSessions(int milliseconds, bool once) {
   const auto begin = Find<int (*)(int)>("Begin");
   const auto end = Find<int (*)()>("End");
   const auto until = std::chrono::steady_clock::now() + std::chrono::milliseconds(milliseconds);
-  int begun = 0, wrong = 0;
-  while (std::chrono::steady_clock::now() < until) {
-    const int expected = begin(once) == 0 ? 5 : 0;
+  int count = 0, wrong = 0;
+  for (; std::chrono::steady_clock::now() < until; ++count) {
+    const bool has_begun = begin(once) == 0;
     for (int i = 0; i < 5; ++i) Work<<<1, 32>>>();
     CHECK(cudaDeviceSynchronize());
-    if (expected != 0) ++begun;
-    if (end() != expected) ++wrong;
+    if (end() != 5 || !has_begun) ++wrong;
   }
-  printf("sessions %d %d\n", begun, wrong);
+  printf("sessions %d %d\n", count, wrong);
 }
 
 int main(int argc, char** argv) {
@@ -217,7 +217,7 @@ int main(int argc, char** argv) {
     }
     for (const auto& [command, function] : 
          {std::pair{"pause", "Pause"}, {"quiet", "Quiet"}, {"dropped", "Dropped"},
-          {"finalize", "Finalize"}, {"early", "Early"}, {"buffers", "Buffers"}}) {
+          {"finalize", "Finalize"}, {"early", "Early"}, {"buffers", "Buffers"}, {"second", "Second"}}) {
       if (strncmp(line, command, strlen(command)) == 0)
         printf("%s %d\n", command, Find<int (*)()>(function)());
     }

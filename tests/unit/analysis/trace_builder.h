@@ -434,7 +434,6 @@ inline TrackBuilder& TrackBuilder::Call(const std::string& name, int64_t start, 
   track_.api.function.push_back(process_->Function(name));
   track_.api.correlation.push_back(correlation);
   track_.api.result.push_back(result);
-  track_.api.stack.push_back(0);
   track_.api.weight.push_back(weight_);
   return *this;
 }

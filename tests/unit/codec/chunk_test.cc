@@ -5,10 +5,8 @@
 // alike, edges included.
 
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <algorithm>
-#include <map>
 #include <random>
 #include <utility>
 
@@ -238,56 +236,6 @@ TEST(ChunkBuilder, ATickMakesTimesSmallAndKeepsThemExact) {
     EXPECT_EQ(RowsOf(trace.chunk(0)), rows);
     EXPECT_EQ(trace.chunk(0).c0(0), 0) << "the first begins at base_time";
   }
-}
-
-// As writers before 1.5 made them: durations relative to the last one with the key, gaps as they
-// are.
-TEST(ChunkReader, SpansWithoutForesight) {
-  const std::vector<Row> rows = KernelsOnATick(32);
-  proto::Chunk chunk;
-  chunk.set_kind(static_cast<uint32_t>(ChunkKind::kKernel));
-  chunk.set_track(1);
-  chunk.set_capture(1);
-  chunk.set_count(static_cast<uint32_t>(rows.size()));
-  chunk.set_tick(32);
-  chunk.set_base_time(rows[0][0] - rows[0][1]);
-  proto::BlockHeader header = {};
-  header.first_time = chunk.base_time();
-  std::map<uint64_t, uint64_t> last;
-  uint64_t before = chunk.base_time(), correlation = 0, graph = 0, node = 0;
-  const auto ticks = [](uint64_t ns) { return static_cast<int64_t>(ns) / 32; };
-  const auto step = [](uint64_t* of, uint64_t value) {
-    return static_cast<int64_t>(value - std::exchange(*of, value));
-  };
-  for (const Row& row : rows) {
-    chunk.add_c0(ticks(row[0] - row[1] - before));
-    before = row[0];
-    chunk.add_c1(ticks(row[1] - std::exchange(last[row[2]], row[1])));
-    chunk.add_c2(static_cast<int64_t>(row[2]));
-    chunk.add_c3(step(&correlation, row[3]));
-    chunk.add_c4(step(&graph, row[4]));
-    chunk.add_c5(step(&node, row[5]));
-    header.first_time = std::min(header.first_time, row[0] - row[1]);
-    header.last_time = std::max(header.last_time, row[0]);
-  }
-  proto::Trace trace;
-  *trace.add_chunk() = chunk;
-  const std::string raw = trace.SerializeAsString();
-  std::vector<uint8_t> body(ZSTD_compressBound(raw.size()));
-  body.resize(ZSTD_compress(body.data(), body.size(), raw.data(), raw.size(), 1));
-  header.kind = static_cast<uint16_t>(ChunkKind::kKernel);
-  header.capture = header.track = 1;
-  header.count = chunk.count();
-  header.raw_bytes = static_cast<uint32_t>(raw.size());
-  header.compressed_bytes = static_cast<uint32_t>(body.size());
-  const TempFolder folder;
-  const std::string path = folder / "p1-1.gpt";
-  TraceWriter writer;
-  ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
-  ASSERT_TRUE(writer.CopyBlock(header, body.data()));
-  writer.Close();
-  EXPECT_EQ(RowsOf(chunk), rows);
-  EXPECT_EQ(ReadRows(ReadBytes(path), 1, ChunkKind::kKernel), rows);
 }
 
 // Across the row from which on one column of gaps is written alone, with varints of all lengths and

@@ -78,7 +78,7 @@ namespace {
 int SpanColumn(const proto::TableSpec& table) {
   for (int i = 0; i < table.columns; ++i) {
     const Encoding encoding = table.column[i].encoding;
-    if (encoding == Encoding::kSpan || encoding == Encoding::kKeyedSpan) return i;
+    if (encoding == Encoding::kSpan || encoding == Encoding::kDuration) return i;
   }
   return -1;
 }
@@ -138,13 +138,14 @@ class ColumnSum {
   ColumnSum(Encoding encoding, const proto::Chunk& chunk)
       : encoding_(encoding),
         chunk_(chunk),
-        sum_(encoding == Encoding::kTime || encoding == Encoding::kGap ? chunk.base_time() : 0) {}
+        sum_(encoding == Encoding::kTime ? chunk.base_time() : 0) {}
 
-  // `row` has its key and its duration already.
+  // `row` has its key already.
   uint64_t Add(uint64_t residual, const Row& row) {
-    const uint64_t tick = chunk_.tick() == 0 ? 1 : chunk_.tick();
     switch (encoding_) {
       case Encoding::kPlain:
+      case Encoding::kGap:
+      case Encoding::kDuration:
         return residual;
       case Encoding::kSpan:
         return residual << chunk_.time_shift();
@@ -157,11 +158,6 @@ class ColumnSum {
         return sum_ << 4 | sum_ >> 60;
       case Encoding::kKeyed:
         return last_[row[2]] += residual;
-      case Encoding::kKeyedSpan:
-        return (last_[row[2]] += residual) * tick << chunk_.time_shift();
-      case Encoding::kGap:
-        sum_ += residual * tick + (row[1] >> chunk_.time_shift());
-        return sum_ << chunk_.time_shift();
     }
     return 0;
   }
@@ -175,28 +171,27 @@ class ColumnSum {
 
 }  // namespace
 
-std::vector<int64_t> SlipsOf(const proto::Chunk& chunk) {
-  std::vector<int64_t> slips(chunk.count(), 0);
-  if (!chunk.slip().empty()) return {chunk.slip().begin(), chunk.slip().end()};
+std::vector<int64_t> RoundingErrorsOf(const proto::Chunk& chunk) {
+  std::vector<int64_t> errors(chunk.count(), 0);
   constexpr int64_t kPairs[][2] = {{-1, -1}, {-1, 0}, {-1, 1}, {0, -1},
                                    {0, 1},   {1, -1}, {1, 0},  {1, 1}};
   const int64_t m = static_cast<int64_t>(chunk.tick() == 0 ? 1 : chunk.tick()) + 2;
   size_t row = 0;
-  for (int i = 0; i < chunk.slip_runs_size(); ++i) {
-    const uint64_t code = chunk.slip_runs(i) % 9;
-    row += chunk.slip_runs(i) / 9;
+  for (int i = 0; i < chunk.rounding_errors_size(); ++i) {
+    const uint64_t code = chunk.rounding_errors(i) % 9;
+    row += chunk.rounding_errors(i) / 9;
     if (code == 8) {
-      const uint64_t told = chunk.slip_runs(++i);
-      slips.at(row++) = static_cast<int64_t>(told >> 1) ^ -static_cast<int64_t>(told & 1);
+      const uint64_t value = chunk.rounding_errors(++i);
+      errors.at(row++) = static_cast<int64_t>(value >> 1) ^ -static_cast<int64_t>(value & 1);
     } else {
-      slips.at(row++) = kPairs[code][0] * m + kPairs[code][1];
+      errors.at(row++) = kPairs[code][0] * m + kPairs[code][1];
     }
   }
-  return slips;
+  return errors;
 }
 
-// Ends and durations of a chunk with foresight, by the letter of FORMAT.md; keys are there already.
-void AddForeseenSpans(const proto::Chunk& chunk, std::vector<Row>* rows) {
+// Replaces residuals by ends and durations, by the letter of FORMAT.md. The keys are there already.
+void AddPredictions(const proto::Chunk& chunk, std::vector<Row>* rows) {
   using Three = std::vector<int64_t>;  // the oldest first; empty: none
   using Values = std::pair<Three, Three>;
   const auto median = [](Three three) {
@@ -211,14 +206,14 @@ void AddForeseenSpans(const proto::Chunk& chunk, std::vector<Row>* rows) {
   std::map<uint64_t, Values> places, keys;
   uint64_t k1 = 0, k2 = 0, at = chunk.base_time(), rest = uint64_t{1} << 31;
   const uint64_t tick = chunk.tick() == 0 ? 1 : chunk.tick();
-  const auto go = [&](uint64_t ticks, int64_t slip) {
+  const auto go = [&](uint64_t ticks, int64_t error) {
     const uint64_t fine = rest + ticks * static_cast<uint64_t>(chunk.tick_fraction());
     at += ticks * tick + static_cast<uint64_t>(static_cast<int64_t>(fine) >> 32) +
-          static_cast<uint64_t>(slip);
-    rest = slip > 0 ? 0 : slip < 0 ? 0xffffffffu : fine & 0xffffffffu;
+          static_cast<uint64_t>(error);
+    rest = error > 0 ? 0 : error < 0 ? 0xffffffffu : fine & 0xffffffffu;
     return at;
   };
-  const std::vector<int64_t> slips = SlipsOf(chunk);
+  const std::vector<int64_t> errors = RoundingErrorsOf(chunk);
   for (int i = 0; i < static_cast<int>(chunk.count()); ++i) {
     Row& row = (*rows)[static_cast<size_t>(i)];
     constexpr uint64_t kC = 0x9e3779b97f4a7c15u;
@@ -235,16 +230,16 @@ void AddForeseenSpans(const proto::Chunk& chunk, std::vector<Row>* rows) {
     }
     uint64_t gap = chunk.c0().empty() ? 0 : static_cast<uint64_t>(chunk.c0(i));
     uint64_t duration = chunk.c1().empty() ? 0 : static_cast<uint64_t>(chunk.c1(i));
-    if (chunk.foresight() == 2) gap += static_cast<uint64_t>(median(values.first));
+    if (chunk.gaps_predicted()) gap += static_cast<uint64_t>(median(values.first));
     duration += static_cast<uint64_t>(median(values.second));
     push(&values.first, gap);
     push(&values.second, duration);
     if (is_new && (is_known || keys.size() < 4096)) keys[key] = values;
     if (!is_new || places.size() < 1024) places[place] = values;
-    const int64_t slip = slips[static_cast<size_t>(i)];
+    const int64_t joined = errors[static_cast<size_t>(i)];
     const int64_t m = static_cast<int64_t>(tick) + 2, h = m / 2;
-    const int64_t b = ((slip + h) % m + m) % m - h;
-    const uint64_t start = go(gap, (slip - b) / m);
+    const int64_t b = ((joined + h) % m + m) % m - h;
+    const uint64_t start = go(gap, (joined - b) / m);
     const uint64_t end = go(duration, b);
     row[0] = end << chunk.time_shift();
     row[1] = (end - start) << chunk.time_shift();
@@ -262,7 +257,6 @@ std::vector<Row> RowsOf(const proto::Chunk& chunk) {
   std::vector<int> order;
   for (int c = 0; c < table.columns; ++c) order.push_back(is_chained && c < 3 ? 2 - c : c);
   for (const int c : order) {
-    if (chunk.foresight() != 0 && c < 2) continue;
     const auto& residuals = *fields[c];
     EXPECT_TRUE(residuals.empty() || residuals.size() == count) << table.column[c].name;
     ColumnSum sum(table.column[c].encoding, chunk);
@@ -272,7 +266,7 @@ std::vector<Row> RowsOf(const proto::Chunk& chunk) {
       row[static_cast<size_t>(c)] = sum.Add(residual, row);
     }
   }
-  if (chunk.foresight() != 0) AddForeseenSpans(chunk, &rows);
+  if (is_chained) AddPredictions(chunk, &rows);
   return rows;
 }
 

@@ -53,8 +53,8 @@ void AppendRow(ChunkBuilder* builder, const Row& row);
 std::vector<Row> RowsOf(const EventColumns& columns);
 // The same from a libprotobuf message, by the letter of proto/FORMAT.md.
 std::vector<Row> RowsOf(const proto::Chunk& chunk);
-// Of each row, as Chunk.slip would have it.
-std::vector<int64_t> SlipsOf(const proto::Chunk& chunk);
+// Returns the two rounding errors of each row, joined as FORMAT.md joins them.
+std::vector<int64_t> RoundingErrorsOf(const proto::Chunk& chunk);
 
 // All event rows of a whole file, by track and kind, in file order. Fails the test on any fault.
 std::vector<Row> ReadRows(const std::vector<uint8_t>& file, uint32_t track, proto::ChunkKind kind);

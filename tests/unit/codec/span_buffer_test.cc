@@ -4,11 +4,9 @@
 // Rows that come in any order are in the file by their ends, exact, in units of the clock's step.
 
 #include <gtest/gtest.h>
-#include <zstd.h>
 
 #include <algorithm>
 #include <random>
-#include <string>
 #include <tuple>
 
 #include "proto/codec/span_buffer.h"
@@ -119,47 +117,14 @@ TEST(SpanBuffer, ARoundedTickShinesThrough) {
     EXPECT_EQ(chunk.tick(), wanted);
     // A nanosecond in the length of all spans that it was taken from.
     EXPECT_NEAR(static_cast<double>(chunk.tick_fraction()) / 4294967296.0 / wanted, parts, 2e-7);
-    // The line foresees nearly all of them.
-    const std::vector<int64_t> slips = SlipsOf(chunk);
+    // Nearly all times are as predicted.
+    const std::vector<int64_t> errors = RoundingErrorsOf(chunk);
     const auto some =
-        std::count_if(slips.begin(), slips.end(), [](int64_t slip) { return slip != 0; });
+        std::count_if(errors.begin(), errors.end(), [](int64_t error) { return error != 0; });
     EXPECT_GT(some, 0);
     EXPECT_LT(some, 20'000 / 10);
-    EXPECT_LE(chunk.slip_runs_size(), 2 * some);
+    EXPECT_LE(chunk.rounding_errors_size(), 2 * some);
   }
-}
-
-// As format 1.5 wrote them: a slip for each row.
-TEST(SpanBuffer, SlipsOfEachRowAreReadToo) {
-  const std::vector<Row> kernels = KernelsOfAGpu(3000, 32 * (1 - 5.74e-6));
-  SpanBuffer buffer(ChunkKind::kKernel, 5);
-  for (const Row& row : kernels) buffer.Append(row.data());
-  const std::vector<uint8_t> file = FileOf(buffer.Encode());
-  TraceScan scan;
-  ASSERT_TRUE(Scan(file.data(), file.size(), &scan));
-  proto::Trace trace = ParseAll(file);
-  proto::Chunk* chunk = trace.mutable_chunk(0);
-  ASSERT_GT(chunk->slip_runs_size(), 0);
-  const auto read = [&] {
-    const std::string message = trace.SerializeAsString();
-    std::vector<uint8_t> frame(ZSTD_compressBound(message.size()));
-    frame.resize(ZSTD_compress(frame.data(), frame.size(), message.data(), message.size(), 1));
-    BlockRef block = scan.blocks[0];
-    block.offset = 0;
-    block.header.compressed_bytes = static_cast<uint32_t>(frame.size());
-    block.header.raw_bytes = static_cast<uint32_t>(message.size());
-    BlockDecoder decoder;
-    EventColumns columns;
-    Fault fault;
-    const bool is_read = decoder.DecodeEvents(frame.data(), block, &columns, &fault);
-    return is_read ? RowsOf(columns) : std::vector<Row>();
-  };
-  for (const int64_t slip : SlipsOf(*chunk)) chunk->add_slip(slip);
-  EXPECT_TRUE(read().empty()) << "told twice";
-  chunk->clear_slip_runs();
-  EXPECT_EQ(read(), kernels);
-  chunk->clear_slip();
-  EXPECT_NE(read(), kernels);
 }
 
 // The tick is a guess: what does not lie on it is exact all the same.
@@ -227,7 +192,7 @@ TEST(SpanBuffer, NoTickWhereThereIsNone) {
   for (uint64_t i = 0; i < 3000; ++i) {
     const uint64_t duration = 900 + random() % 700;
     end += duration + 80 + random() % 500;
-    calls.push_back({end, duration, 2 + i % 7, i, 0, 0});
+    calls.push_back({end, duration, 2 + i % 7, i, 0});
   }
   SpanBuffer buffer(ChunkKind::kApi, 5);
   for (const Row& row : calls) buffer.Append(row.data());
@@ -235,7 +200,7 @@ TEST(SpanBuffer, NoTickWhereThereIsNone) {
   const proto::Chunk chunk = Written(&buffer, &rows);
   EXPECT_EQ(rows, calls);
   EXPECT_EQ(chunk.tick(), 0u);
-  EXPECT_EQ(chunk.slip_size() + chunk.slip_runs_size(), 0);
+  EXPECT_EQ(chunk.rounding_errors_size(), 0);
 }
 
 // More places and more keys than are remembered.
@@ -256,8 +221,8 @@ TEST(SpanBuffer, AnyNumberOfKeys) {
   EXPECT_EQ(rows, kernels);
 }
 
-// Pauses that come again where the same calls do are foreseen; pauses by chance are not.
-TEST(SpanBuffer, GapsAreForeseenWhereThatIsShorter) {
+// Pauses that repeat with the same calls are predicted; random pauses are not.
+TEST(SpanBuffer, GapsArePredictedIfThatIsShorter) {
   for (const bool is_regular : {true, false}) {
     std::mt19937_64 random(10);
     std::vector<Row> kernels;
@@ -270,7 +235,7 @@ TEST(SpanBuffer, GapsAreForeseenWhereThatIsShorter) {
     SpanBuffer buffer(ChunkKind::kKernel, 5);
     for (const Row& row : kernels) buffer.Append(row.data());
     std::vector<Row> rows;
-    EXPECT_EQ(Written(&buffer, &rows).foresight(), is_regular ? 2u : 1u);
+    EXPECT_EQ(Written(&buffer, &rows).gaps_predicted(), is_regular);
     EXPECT_EQ(rows, kernels);
   }
 }
@@ -314,11 +279,11 @@ TEST(SpanBuffer, SortsAnyNumberOverAnyTime) {
 
 TEST(SpanBuffer, ASpanFromBeforeTheClockIsCut) {
   SpanBuffer buffer(ChunkKind::kApi, 5);
-  const Row row = {100, 500, 1, 0, 0, 0};
+  const Row row = {100, 500, 1, 0, 0};
   buffer.Append(row.data());
   std::vector<Row> rows;
   Written(&buffer, &rows);
-  EXPECT_EQ(rows, (std::vector<Row>{{100, 100, 1, 0, 0, 0}}));
+  EXPECT_EQ(rows, (std::vector<Row>{{100, 100, 1, 0, 0}}));
 }
 
 // The first data frame's blocks, by their bytes (RFC 8878: three bytes in front of each).

@@ -31,7 +31,6 @@ TEST_F(BundleTest, IsMadeWithItsParentsAndRemovedIfUnused) {
   BundleDirectory bundle;
   ASSERT_EQ(bundle.Open(root_ + "/x/y/"), "");
   EXPECT_EQ(bundle.path(), root_ + "/x/y");
-  EXPECT_TRUE(bundle.was_made());
   ASSERT_EQ(bundle.Describe(DescribeStart({"prog", "a b"}, {{"GPUPROF_STACKS", "3"}})), "");
   EXPECT_TRUE(fs::exists(root_ + "/x/y/bundle.pb"));
   EXPECT_FALSE(fs::exists(root_ + "/x/y/bundle.pb.new"));

@@ -9,6 +9,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <sstream>
+#include <string>
 
 #include "analysis/analysis.h"
 #include "analysis/render/figures.h"
@@ -81,6 +83,67 @@ TEST(TextTable, CutsByCharactersNotBytes) {
   EXPECT_EQ(DisplayWidth("größe"), 5u);
   EXPECT_EQ(CutTo("größenordnung", 8), "grö...ng");
   EXPECT_EQ(CutTo("größe", 5), "größe");
+}
+
+TEST(DisplayWidth, CountsTheColumnsOfATerminal) {
+  EXPECT_EQ(DisplayWidth("\u884c\u5217"), 4U);  // two Chinese characters
+  EXPECT_EQ(DisplayWidth("e\u0301"), 1U);       // a letter and a combining accent
+  EXPECT_EQ(DisplayWidth("\uff76\u30ab"), 3U);  // a narrow and a wide kana
+  EXPECT_EQ(DisplayWidth("\U0001f600"), 2U);    // an emoji
+  EXPECT_EQ(DisplayWidth("a\xff"), 2U);         // a byte that is not UTF-8
+  EXPECT_EQ(CutTo("\u884c\u5217\u8ba1\u7b97\u5668", 9), "\u884c...\u5668");
+  EXPECT_EQ(CutTo("abcde\u0301fghijkl", 9), "abc...jkl");
+  EXPECT_EQ(DisplayWidth(CutTo("\u884c\u5217\u8ba1\u7b97\u5668", 6)), 6U);
+}
+
+TEST(TextTable, AlignsByDisplayColumns) {
+  TextTable table;
+  table.AddColumn("name", TextTable::Align::kLeft, true);
+  table.AddColumn("n", TextTable::Align::kRight);
+  table.AddRow({"\u884c\u5217", "1"});
+  table.AddRow({"e\u0301", "2"});
+  table.AddRow({"plain", "3"});
+  EXPECT_EQ(table.Render(0),
+            "  name   n\n"
+            "  \u884c\u5217   1\n"
+            "  e\u0301      2\n"
+            "  plain  3\n");
+}
+
+TEST(TextTable, LeavesOutColumnsThatHaveNoRoom) {
+  TextTable table;
+  table.AddColumn("name", TextTable::Align::kLeft, true);
+  for (const char* header : {"total", "min", "max"})
+    table.AddColumn(header, TextTable::Align::kRight);
+  table.AddRow({std::string(50, 'a'), "1000 ms", "2000 ms", "3000 ms"});
+  EXPECT_EQ(table.Render(40),
+            "  name                    total      max\n"
+            "  aaaaaaaaa...aaaaaaaa  1000 ms  3000 ms\n"
+            "  (no room for: min; --wide shows all)\n");
+  // However narrow: no line is wider.
+  for (int width = 1; width < 90; ++width) {
+    std::istringstream lines(table.Render(width));
+    size_t number = 0;
+    for (std::string line; std::getline(lines, line) && number < 2; ++number)
+      EXPECT_LE(DisplayWidth(line), static_cast<size_t>(std::max(width, 3))) << line;
+  }
+}
+
+TEST(TextTable, KeepsCutNamesApart) {
+  TextTable table;
+  table.AddColumn("name", TextTable::Align::kLeft, true);
+  const std::string begin(40, 'b'), end(40, 'e');
+  std::set<std::string> rows;
+  for (const char* middle : {"first", "second", "third"}) table.AddRow({begin + middle + end});
+  for (int i = 0; i < 20; ++i)
+    table.AddRow({begin + std::to_string(i) + begin + std::to_string(i % 3) + end});
+  std::istringstream lines(table.Render(30));
+  for (std::string line; std::getline(lines, line);) {
+    EXPECT_LE(DisplayWidth(line), 30U) << line;
+    EXPECT_TRUE(rows.insert(line).second) << line;
+  }
+  EXPECT_EQ(rows.size(), 24U);
+  EXPECT_TRUE(rows.count("  bbbbbbbbb...firsteeeeeeeeeee")) << table.Render(30);
 }
 
 TEST(WrapText, BreaksBetweenWords) {
@@ -181,6 +244,7 @@ TEST(Csv, QuotesAndFlattens) {
   results::Locks locks;
   results::Lock* lock = locks.add_locks();
   lock->set_name("f(int, \"x\")");
+  lock->set_short_name("f");
   lock->add_threads("a");
   lock->add_threads("b");
   lock->mutable_caller()->set_name("caller");
@@ -189,10 +253,10 @@ TEST(Csv, QuotesAndFlattens) {
   const std::string csv = ToCsv(locks, "locks");
   const size_t first = csv.find("\r\n");
   const std::string header = csv.substr(0, first);
-  EXPECT_EQ(header.substr(0, 24), "name,kind,contended,coun");
-  EXPECT_NE(header.find("caller_name,caller_module"), std::string::npos);
+  EXPECT_EQ(header.substr(0, 24), "name,short_name,kind,con");
+  EXPECT_NE(header.find("caller_name,caller_short_name,caller_module"), std::string::npos);
   const std::string row = csv.substr(first + 2);
-  EXPECT_EQ(row.substr(0, 18), "\"f(int, \"\"x\"\")\",,f");
+  EXPECT_EQ(row.substr(0, 20), "\"f(int, \"\"x\"\")\",f,,f");
   EXPECT_NE(row.find(",a;b,"), std::string::npos);
   EXPECT_NE(row.find(",one;two,"), std::string::npos);
   EXPECT_EQ(std::count(header.begin(), header.end(), ','),

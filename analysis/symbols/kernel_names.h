@@ -1,0 +1,21 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Names of GPU kernels as a person reads them: what, type, layout, shape. "gemm bf16 tn
+// 128x128x64", "mul bf16 strided". JSON and CSV hold the full name too. The rules are tables in
+// kernel_rules.cc. Pure; any thread.
+
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace gpuprof::analysis {
+
+// Of a demangled name. A kernel that no rule knows keeps its function and its first template
+// arguments: "permute_2D_lengths_kernel<i32>". Names of one identifier that no rule knows stay as
+// they are. At most kMostShortColumns wide. The work is linear in the name's length.
+inline constexpr size_t kMostShortColumns = 60;
+std::string ShortKernelName(std::string_view name);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,16 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Seeds of the fuzzers whose input is no file: control_fuzz, answer_fuzz and cupti_fuzz.
+
+#pragma once
+
+#include <filesystem>
+
+namespace gpuprof::fuzz {
+
+void MakeControl(const std::filesystem::path& folder);
+void MakeAnswers(const std::filesystem::path& folder);
+void MakeCupti(const std::filesystem::path& folder);
+
+}  // namespace gpuprof::fuzz
