@@ -17,14 +17,14 @@ constexpr char kReadingCodes[] =
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 constexpr char kDumpFooter[] =
-    "A row: time in ns since the bundle's first event, pid, tid, track (a thread's number within "
-    "its process),\n"
-    "kind (heap, mapping, wait, op, tensor, range, range_value, thread, process, counter, launch, "
-    "kernel, memcpy,\n"
-    "memset, graph_launch, api, sync, device_memory, memory_pool, overhead, cuda_event, "
-    "unified_memory), then the\n"
-    "kind's own fields as name=value. Rows come\n"
-    "thread by thread; for one order over all: gpuprof dump BUNDLE | sort -n\n"
+    "A row has the time in ns since the bundle's first event, the pid, the tid, and the track (a "
+    "thread's number within its\n"
+    "process). Then come the kind and the kind's own fields as name=value. The kinds are:\n"
+    "heap, mapping, wait, op, tensor, range, range_value, thread, process, counter, launch, "
+    "kernel, "
+    "memcpy, memset,\n"
+    "graph_launch, api, sync, device_memory, memory_pool, overhead, cuda_event, unified_memory.\n"
+    "Rows come thread by thread. For one order over all threads: gpuprof dump BUNDLE | sort -n\n"
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 
@@ -80,8 +80,8 @@ const std::vector<VerbEntry>& VerbTable() {
        "  gpuprof run --capture=off -- ./server      # then: gpuprof ctl start PID\n"
        "  gpuprof run --capture=delay:30s+10s --trace heap=exact,ops -- python3 train.py\n\n"
        "Values come from the command line, then from GPUPROF_* variables, then from gpuprof.toml "
-       "in the working directory.\nThe keys of gpuprof.toml are the long option names; a [section] "
-       "is a verb.",
+       "in the working directory.\n"
+       "The keys of gpuprof.toml are the long option names; a [section] is a verb.",
        MakeRun},
       {"ctl", "[OPTIONS] start|stop|toggle|snapshot|status PID...|all",
        "Start, stop or ask about recording in running processes",
@@ -137,8 +137,8 @@ std::unique_ptr<Options> DeclareVerb(const VerbEntry& entry, Verb* verb) {
 std::string OverviewText() {
   std::string text =
       "gpuprof shows why a GPU program is slower than it could be. The program itself is not "
-      "changed.\n\n  gpuprof run -- python3 train.py        record a program and the processes it "
-      "starts\n"
+      "changed.\n\n"
+      "  gpuprof run -- python3 train.py        record a program and the processes it starts\n"
       "  gpuprof stats overview BUNDLE          show where time and memory went\n\n"
       "Verbs:\n";
   for (const VerbEntry& entry : VerbTable()) {

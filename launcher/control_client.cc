@@ -177,33 +177,6 @@ int Exchange(int fd, int32_t peer, const std::string& verb, const Deadline& dead
   return EMSGSIZE;
 }
 
-// What it says is printed, to root's terminal too: no word of it is a command to that. Its number
-// is the one that it was asked by: shells complete it.
-void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
-  std::istringstream lines(text);
-  answer->kind = Answer::Kind::kUnreachable;
-  for (std::string line; std::getline(lines, line);) {
-    const size_t equals = line.find('=');
-    if (equals == std::string::npos) continue;
-    const std::string key = analysis::OneLine(line.substr(0, equals));
-    const std::string value = analysis::OneLine(line.substr(equals + 1));
-    if (key == proto::kKeyResult) {
-      answer->kind = value == "ok" ? Answer::Kind::kOk : Answer::Kind::kRefused;
-    } else if (key == proto::kKeyError) {
-      answer->error = value;
-    } else if (key == proto::kKeyPid) {
-      answer->values.emplace_back(key, std::to_string(pid));
-    } else {
-      answer->values.emplace_back(key, value);
-    }
-  }
-  if (answer->kind == Answer::Kind::kUnreachable) {
-    answer->error =
-        "gave an answer that this version does not understand; use the gpuprof that it was started "
-        "with";
-  }
-}
-
 }  // namespace
 
 bool ParseEndpointName(const std::string& name, Endpoint* endpoint) {

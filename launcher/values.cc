@@ -74,7 +74,7 @@ std::string ParseHeap(std::string_view value, Sources* sources) {
     return "";
   }
   return Quoted(value) +
-         " is not a heap mode; write  heap=sampled, heap=sampled:BYTES, heap=exact or heap=off";
+         " is not a heap mode; write heap=sampled, heap=sampled:BYTES, heap=exact or heap=off";
 }
 
 }  // namespace
