@@ -154,7 +154,7 @@ def test_where_all_that_fits_is_cut_it_is_said(used, tmp_path):
     found, outcome = used(PROGRAM.parent / "driver_api", [tmp_path / "cut", folder], "driver_version 12080")
     assert found == ""
     (line,) = [line for line in outcome.words.splitlines() if "no GPU activity is recorded" in line]
-    assert f"{cut} is incomplete" in line and "install it anew" in line
+    assert f"{cut} is incomplete" in line and "reinstall it" in line
 
 
 def doctor(name, **variables):
