@@ -16,7 +16,7 @@ namespace gpuprof::analysis {
 
 uint64_t UnpairedSpans(const Process& process);
 
-// "3 ranges ended that began before the capture, or never"; "" where there are none.
+// "3 ranges ended that began before the capture or had no begin"; "" where there are none.
 std::string UnpairedText(const Process& process);
 
 enum class SpanSubject { kOperations, kRanges };

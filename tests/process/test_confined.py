@@ -301,7 +301,7 @@ def test_what_memory_alone_held_of_a_killed_process_is_told(record):
     assert outcome.status == -signal.SIGKILL
     assert "lost: the last records of 1 thread, not counted" in outcome.words, outcome.words
     health = gpuprof("stats", "health", "--json", outcome.bundle)
-    assert b"were in memory only" in health.out, health.out
+    assert b"were only in memory" in health.out, health.out
     assert sum(p["lost_thread_count"] for p in json.loads(health.out)["processes"]) == 1
     assert b"lost: the last records of 1 thread, and 0 of " in gpuprof("stats", "overview", outcome.bundle).out
 

@@ -166,10 +166,10 @@ def test_what_cupti_still_had_at_a_kill_is_told(unharmed):
     (process,) = json.loads(gpuprof("info", "--json", outcome.bundle).out)["processes"]
     assert 0 < process["activity_missing_ns"] < 3e9
     kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
-    assert any("it went with the process" in note for note in kernels["meta"]["notes"]), kernels["meta"]
+    assert any("they were lost with the process" in note for note in kernels["meta"]["notes"]), kernels["meta"]
     assert gpuprof("verify", outcome.bundle).status == 0
     health = gpuprof("stats", "health", outcome.bundle).out.decode()
-    assert "lost   what CUPTI recorded in the last " in health and "lost   nothing" not in health
+    assert "lost   the CUPTI records of the last " in health and "lost   nothing" not in health
     (row,) = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
     assert int(row["activity_missing_ns"]) == process["activity_missing_ns"]
 
@@ -191,7 +191,7 @@ def test_what_cupti_does_not_hand_over_is_told(unharmed):
     assert len(trace.kernels["time"]) < len(truth.of("kernel"))
     assert "lost: the CUPTI records of the last " in outcome.words and "lost: nothing" not in outcome.words
     kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
-    assert any("CUPTI did not hand it over" in note for note in kernels["meta"]["notes"]), kernels["meta"]
+    assert any("CUPTI did not deliver them" in note for note in kernels["meta"]["notes"]), kernels["meta"]
     assert kernels["meta"]["confidence"]["level"] == "low"
 
 
