@@ -12,7 +12,7 @@
 
 namespace gpuprof::analysis {
 
-// Words (ShellWord) of any range of strings, with blanks between.
+// Joins the words (ShellWord) of any range of strings with blanks.
 template <typename Words>
 std::string CommandLine(const Words& words) {
   std::string line;

@@ -41,9 +41,9 @@ struct Graphs {
   std::map<uint32_t, MadeGraph> made;
   std::vector<GraphModeMark> marks;  // by time
 
-  // The node at the end of the chain of clones; the node itself where nothing is known of it.
+  // Returns the node at the end of the chain of clones, or the node itself if no chain is known.
   uint64_t RootOf(uint64_t node) const;
-  // The graph that the executable graph was made of in the end; 0: not known.
+  // Returns the original graph that the executable graph was made from; 0: not known.
   uint32_t SourceOf(uint32_t graph) const;
 };
 

@@ -20,13 +20,14 @@ namespace gpuprof::analysis {
 struct Occupancy {
   uint32_t blocks = 0;  // that are resident on one multiprocessor at a time
   double ratio = 0;     // of the warps that one holds at most
-  // What there would have to be more, or less, of: "registers", "shared memory", "warps" (all are
-  // used), "blocks" (as many as one holds, of too few warps).
+  // The resource that limits the occupancy: "registers", "shared memory", "warps" (all are used),
+  // "blocks" (their number is at the limit, and they have too few warps).
   std::string_view limit;
   double waves = 0;  // blocks of the grid by those resident on the whole device
 };
 
-// Empty: the device's limits are not in the trace, or the launch is none that it could hold.
+// Computes the occupancy. Empty: the device's limits are not in the trace, or the device cannot
+// hold the launch.
 std::optional<Occupancy> OccupancyOf(const proto::Device& device, const proto::Signature& launch);
 
 }  // namespace gpuprof::analysis

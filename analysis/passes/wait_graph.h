@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The waiting graph of one process over time: an arrow from each thread that waits for a lock to
-// the thread that held it when the wait began. A thread waits for one lock at a time, so that from
-// each waiter one path leads to the thread that nobody holds up, or around in a circle. Pure; any
+// the thread that held the lock when the wait began. A thread waits for one lock at a time. So one
+// path leads from each waiter to a thread that does not wait, or around in a circle. Pure; any
 // thread.
 
 #pragma once
@@ -31,10 +31,10 @@ struct ContendedWait {
   uint32_t stack = 0;
 };
 
-// In the order of their begins.
+// Returns the contended waits, in the order of their begins.
 std::vector<ContendedWait> ContendedWaits(const Process& process);
-// Those that had not ended and cannot by themselves, joins among them: they wait for the thread
-// that they join. In the order of their begins.
+// Returns the waits that had not ended and cannot end by themselves, including joins, which wait
+// for the joined thread. In the order of their begins.
 std::vector<ContendedWait> WaitsWithoutEnd(const Process& process);
 
 // What one thread cost the others by holding locks, in thread time.
@@ -57,7 +57,8 @@ struct WaitCircle {
 };
 std::vector<WaitCircle> FindCircles(const std::vector<ContendedWait>& waits);
 
-// Most waits at any one moment in each of `count` intervals of `length_ns`, from `start_ns` on.
+// Counts the most waits at any one moment in each of `count` intervals of `length_ns`, from
+// `start_ns` on.
 std::vector<uint32_t> MostWaiters(const std::vector<ContendedWait>& waits, int64_t start_ns,
                                   int64_t length_ns, size_t count);
 
