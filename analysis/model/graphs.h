@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a process's recording knows of CUDA graphs: which node was cloned from which, which graph
-// was made of which, and when launches were recorded by their nodes and when as wholes. Numbers are
-// CUPTI's; executable graphs and others share theirs.
+// The CUDA graphs of a process's recording. It holds which node was cloned from which, and which
+// graph was made from which. It also holds when launches were recorded by their nodes and when as
+// wholes. Numbers are CUPTI's; executable graphs and other graphs share one numbering.
 
 #pragma once
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The highest speed that a copy can reach: that of the link to the host, which NVML reported for
-// the same GPU, and that of the GPU's memory, which CUPTI reported. One thread.
+// The highest speed that a copy can reach. NVML reported the link to the host, and CUPTI reported
+// the memory of the same GPU. One thread.
 
 #pragma once
 
@@ -18,9 +18,9 @@ namespace gpuprof::analysis {
 bool IsSameDevice(const proto::Device& cuda, const proto::SampledDevice& sampled);
 
 // Returns the speed of one direction in GB/s (10^9 bytes): lanes times the rate of the generation,
-// less its line code. The line codes are from the PCI Express Base Specification: 8b/10b up to 2,
-// 128b/130b up to 5, 242 bytes of a flit of 256 from 6 on. Headers of packets take about a tenth
-// more. 0: the generation is not known.
+// less its line code. The line codes are from the PCI Express Base Specification. They are 8b/10b
+// up to 2, 128b/130b up to 5, 242 bytes of a flit of 256 from 6 on. Headers of packets take about a
+// tenth more. 0: the generation is not known.
 double PcieGbPerSecond(uint32_t generation, uint32_t width);
 
 class DeviceLimits {

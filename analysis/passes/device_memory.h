@@ -17,7 +17,7 @@ namespace gpuprof::analysis {
 // Returns "device", "managed", "pinned" ... with " pool" after it if the block came from a pool.
 std::string DeviceMemoryKind(const DeviceBlock& block);
 
-// Names a pool by its address.
+// Returns the name of a pool: its address.
 std::string PoolName(uint64_t address);
 
 void AddMemoryDevices(const Process& process, const DeviceMemoryHistory& history,

@@ -26,9 +26,9 @@ struct OpenLaunch {
 // Returns the open launches of each capture that has open launches.
 std::vector<OpenLaunch> OpenLaunchesOf(const Process& process);
 
-// Adds a note for each capture of the process that has open launches in its last second, which is
-// longer than the end of a capture waits. Adds no note if the process's health already reports
-// missing activity.
+// Adds a note for each capture of the process that has open launches in its last second. The end of
+// a capture waits less than a second. Adds no note if the process's health already reports missing
+// activity.
 void AddOpenLaunchNotes(const Process& process, results::Meta* meta);
 
 }  // namespace gpuprof::analysis

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which devices the processes asked for worked on, each once, whatever number a process knows it
-// by: told apart by host and by CUPTI's uuid, and with MIG by the instances too. Where no uuid was
-// recorded a device is one that a process gives a number to, and may be the same as another. For
+// The devices that the selected processes worked on, each once, although processes may number it
+// differently. Devices differ by host and CUPTI's uuid, and with MIG also by the instances. Without
+// a recorded uuid, each number of each process is a device, and two of them may be the same. For
 // passes whose figures are of devices and not of processes. One thread.
 
 #pragma once
