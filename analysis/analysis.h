@@ -63,7 +63,8 @@ struct PassOptions {
   int32_t pid = 0;    // only this process; 0: all
   bool wide = false;  // text: full names, tables of any width
   bool symbolize = true;
-  // Of `kernels`: only those launched inside a range of this name, "domain:name" of a named domain.
+  // For `kernels`: only kernels launched inside a range of this name ("domain:name" if the range
+  // has a named domain).
   std::string under_nvtx;
 };
 
@@ -79,13 +80,13 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result);
 
 enum class Format { kText, kJson, kCsv };
-// Text fits `width` columns (0: unlimited). Tables fit kTableColumns too, unless `options.wide`.
-// CSV is the pass's main table.
+// Renders a result. Text fits `width` columns (0: unlimited). Tables also fit kTableColumns, unless
+// `options.wide`. CSV is the pass's main table.
 std::string Render(const google::protobuf::Message& result, Format format,
                    const PassOptions& options, int width);
 
-// What a reader of the text must know and the text has no room for, as one line for stderr: of
-// results whose text other tools read. Empty for all others, and where there is nothing to say.
+// Returns one line for stderr that the text has no room for but its reader must know. It exists for
+// results whose text other tools read. Empty for all other results, and if there is nothing to say.
 std::string Remarks(const google::protobuf::Message& result, const PassOptions& options);
 
 // Every row of the trace as text, one a line, for `gpuprof dump`: appended piecewise through
@@ -93,7 +94,7 @@ std::string Remarks(const google::protobuf::Message& result, const PassOptions& 
 using Sink = bool (*)(void* context, std::string_view text);
 Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context);
 
-// Facts of a bundle without reading events, and a full check of every byte.
+// Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);
 std::string DescribeText(const Trace& trace);
 struct VerifyReport {
@@ -103,16 +104,17 @@ struct VerifyReport {
 };
 VerifyReport Verify(const std::string& path);
 
-// What a terminal may be shown of words that others chose. Programs and users name themselves,
-// their threads and their files as they like, and terminals obey control characters. In text they
-// are told by escapes, and bytes that are no UTF-8 become U+FFFD, as in JSON; all that the library
-// renders, describes and dumps is such text already.
+// Returns foreign words in a form that a terminal may be shown. Programs and users choose the names
+// of programs, threads and files, and terminals obey control characters. Control characters become
+// escapes, and bytes that are not UTF-8 become U+FFFD, as in JSON. All text that the library
+// renders, describes and dumps has this form already.
 std::string OneLine(std::string_view text);     // without line feeds, too
 std::string PlainLines(std::string_view text);  // of several lines
-// Of JSON in UTF-8, which leaves DEL and U+0080 to U+009F as they are.
+// Escapes DEL and U+0080 to U+009F, which JSON in UTF-8 leaves as they are.
 std::string PlainJson(std::string json);
-// One word as a shell must be given it, quoted only where it must be: of what would be told by
-// escapes, or is no UTF-8, those that the shell takes back ($'...', of bash and zsh).
+// Returns one word in the form that a shell must be given. The word is quoted only if quotes are
+// needed. Control characters and bytes that are not UTF-8 are written as escapes that bash and zsh
+// read back ($'...').
 std::string ShellWord(std::string_view word);
 
 }  // namespace gpuprof::analysis

@@ -171,7 +171,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
     const bool is_named = fault.what.starts_with(name + ":");
     return Unreadable(
         (is_named ? "" : name + ": ") + fault.what +
-        (is_other ? "; name a directory that `gpuprof run` made, or one .gpt file" : ""));
+        (is_other ? "; name a directory made by `gpuprof run`, or one .gpt file" : ""));
   }
   CheckEnds(*found, files, trace);
   MarkFlightRecorders(*found, files);

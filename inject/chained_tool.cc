@@ -38,7 +38,7 @@ void* ChainedEntry(const char* chained, const char* original, const char* entry)
       .Add(original)
       .Add(" named ")
       .Add(path)
-      .Add(", which cannot be loaded as a tool; the program goes on without it");
+      .Add(", which cannot be loaded as a tool; the program runs on without that tool");
   Say(line);
   return nullptr;
 }

@@ -139,20 +139,20 @@ void AddStatus(Text* answer) {
 const char* Start() {
   if (SessionIsDue()) {
     return StartSession() ? nullptr
-                          : "capture is impossible here; the reason is on the program's stderr";
+                          : "this process cannot be captured; the program's stderr says why";
   }
   const auto state = static_cast<proto::CaptureState>(g_process.capture_state.load());
   if (state == proto::CaptureState::kCapturing)
-    return "a capture is already under way; stop it first";
+    return "a capture is already running; stop it first";
   if (!BeginCapture("control")) {
-    return "capture is impossible here; the reason is on the program's stderr";
+    return "this process cannot be captured; the program's stderr says why";
   }
   return nullptr;
 }
 
 const char* Stop() {
   return StopCapture("control") ? nullptr
-                                : "no capture is under way; start one with `gpuprof ctl start`";
+                                : "no capture is running; start one with `gpuprof ctl start`";
 }
 
 // Takes a snapshot; `g_snapshot` says where. Returns the error, or null.
@@ -293,7 +293,7 @@ void OpenControlSocket() noexcept {
   const uintptr_t number = g_listener.fetch_add(1) + 1;
   RemoveControlSocket();  // of the one before, which binds no more
   if (!StartToolThread(ListenerMain, reinterpret_cast<void*>(number), kListenerStackBytes))
-    Debug("no control socket could be made; only the signal toggles capture");
+    Debug("no control socket could be made; only the signal can toggle a capture");
 }
 
 void RemoveControlSocket() noexcept {

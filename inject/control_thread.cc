@@ -136,8 +136,8 @@ Answer Await(std::atomic<uint32_t>* answer, uint64_t limit) {
               raw::Arg(&kLook));
   const auto given = static_cast<Answer>(answer->load(std::memory_order_acquire));
   if (given == kNoAnswer && g_is_held.exchange(1) == 0)
-    Say("a capture could not begin or end in time where --capture wants it; it does a little "
-        "later");
+    Say("a capture could not begin or end in time at the place that --capture names; it begins or "
+        "ends a little later");
   return given;
 }
 

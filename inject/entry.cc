@@ -55,8 +55,8 @@ void LeaveForeignHeap() {
   g_settings.heap_mode = proto::HeapMode::kOff;
   g_settings.foreign_heap = 1;
   if (g_settings.sources == 0)
-    Say("nothing is recorded: the heap was asked for alone, and another allocator comes before "
-        "ours");
+    Say("nothing is recorded: --trace names only the heap, and another allocator comes before "
+        "gpuprof's");
 }
 
 void FillProcess() {
@@ -86,7 +86,8 @@ void BeginToRecord() {
   if (!ReadSettings()) return;
   if (IsThreadSanitized()) {
     g_settings.bundle[0] = 0;
-    Say("this process is not recorded: thread sanitizer would report the recorder's own threads");
+    Say("this process is not recorded, because ThreadSanitizer would report the recorder's own "
+        "threads");
     return;
   }
   LeaveForeignHeap();

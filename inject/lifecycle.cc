@@ -109,12 +109,13 @@ void WriteProcessEvent(proto::ProcessEvent event, uint64_t a, uint64_t b, const 
 // Where no file holds what is recorded: of a process that ends before the tracer came, or that has
 // no memory for one.
 void SayRecordsAreLost() {
-  const char* reason = "its files cannot be made";
-  if (RingFileError() == ENOSPC || RingFileError() == EDQUOT) reason = "no space is left there";
-  if (RingFileError() == EFBIG) reason = "files may not grow that large here (ulimit -f)";
+  const char* reason = "its files cannot be created";
+  if (RingFileError() == ENOSPC || RingFileError() == EDQUOT)
+    reason = "no space is left on its disk";
+  if (RingFileError() == EFBIG) reason = "files cannot grow that large here (ulimit -f)";
   if (RingFileError() == EMFILE || RingFileError() == ENFILE)
-    reason = "no more files may be open (ulimit -n)";
-  if (RingFileError() == EACCES || RingFileError() == EROFS) reason = "it may not be written to";
+    reason = "no more files can be opened (ulimit -n)";
+  if (RingFileError() == EACCES || RingFileError() == EROFS) reason = "it is not writable";
   char buffer[600];
   Text text(buffer, sizeof(buffer));
   text.Add("cannot record: ").Add(g_settings.bundle).Add(": ").Add(reason);
@@ -265,7 +266,7 @@ const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noex
   Locked lock(5 * kSecond);
   if (!lock || g_process.finished.load() != 0) return "the process is about to end";
   if (!StartSessionLocked()) {
-    return "capture is impossible here; the reason is on the program's stderr";
+    return "this process cannot be captured; the program's stderr says why";
   }
   if (g_process.tracer == nullptr || g_process.captures.load() == 0) {
     return "nothing was recorded yet; start a capture with `gpuprof ctl start`";

@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The capture state machine of the process: dormant, armed, capturing, draining, failed. One
-// transition at a time, under a lock with a time limit; called on the control thread, and on
+// transition at a time, under a lock with a time limit. Called on the control thread, and on
 // application threads that exit, exec or fork.
 
 #pragma once
@@ -21,13 +21,13 @@ extern std::atomic<uint32_t> g_hurry;
 // already recording, or the process has finished.
 bool BeginRecording(const char* trigger) noexcept;
 
-// A capture that begins later: hooks begin to record when everything else does, so that what the
-// trace has of the host is in it with what it did on the GPU. As StartSession: control thread.
-// False: as both.
+// Starts a capture later in the process's life. Hooks, CUPTI and observers start together, so host
+// and GPU rows cover the same time. Call on the control thread. Returns false if a capture is
+// running or the process has finished.
 bool BeginCapture(const char* trigger) noexcept;
 
-// A thread of the program that does not wait any longer for a capture to begin: hooks record from
-// here on.
+// Lets hooks record from now on. Called on a thread of the program that stops waiting for a capture
+// to begin.
 void RecordAtOnce() noexcept;
 
 // Loads the tracer object if need be and starts its session for the capture under way. Control
@@ -35,50 +35,51 @@ void RecordAtOnce() noexcept;
 // the reason was said.
 bool StartSession() noexcept;
 
-// Has the framework tell of its ranges, for captures at steps (inject/marked_captures.h). Control
-// thread. False: it does, or never will.
+// Asks the framework to report its ranges, for captures at steps (inject/marked_captures.h).
+// Control thread. False: the framework reports them already, or never will.
 bool WatchFrameworkRanges() noexcept;
 
-// Whether hooks record but the tracer's session has not begun.
+// Returns whether hooks record but the tracer's session has not begun.
 bool SessionIsDue() noexcept;
 
-// Ends the capture; returns when the data is in the file. False: there was none.
+// Ends the capture; returns when the data is in the file. False: no capture was running.
 bool StopCapture(const char* trigger) noexcept;
 
-// Now and then while capturing: looks for frameworks loaded meanwhile. True: libraries came or
-// went.
+// Looks for newly loaded frameworks. Called now and then while capturing. True: libraries were
+// loaded or unloaded.
 bool TickSession() noexcept;
 
-// The program is in its first cuInit, on this thread: GPU activity is recorded from now on if a
-// capture runs. Waits a moment for the session that is due.
+// Starts recording GPU activity if a capture runs. Called on the thread that is in the program's
+// first cuInit. Waits a moment for a session that is due.
 void StartGpu() noexcept;
 
 bool IsCapturing() noexcept;
 
-// Control thread: see tracer::Api::snapshot. Null, or what was in the way.
+// Takes a snapshot on the control thread: see tracer::Api::snapshot. Returns null, or the reason
+// why it failed.
 const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noexcept;
 
-// The process goes away: closes the trace, within two seconds at most. What could not be done is
-// left in the ring file for recovery.
+// Closes the trace when the process ends, within two seconds at most. Unfinished work stays in the
+// ring file for recovery.
 void FinishProcess(proto::ExitWay way, int32_t status) noexcept;
-// As above, but only notes how the process ends: for aborts, where running much code would be
-// unwise.
+// Notes only how the process ends: for aborts, where running much code would be unwise.
 void NoteExit(proto::ExitWay way, int32_t status) noexcept;
 
-// Around exec: the image ends; if exec fails the process goes on with a new trace.
+// Ends the image before exec. If exec fails, AfterFailedExec continues the process with a new
+// trace.
 void BeforeExec(const char* path) noexcept;
 void AfterFailedExec(int error) noexcept;
-// Instead of both, where it is known beforehand that it fails.
+// Notes an exec that is known to fail beforehand. Called instead of the two functions above.
 void NoteRefusedExec(const char* path, int error) noexcept;
 
-// fork handlers (pthread_atfork), and what follows once all other libraries' handlers have run in
-// the child.
+// Handles fork (pthread_atfork), and the steps after all other libraries' handlers have run in the
+// child.
 void BeforeFork() noexcept;
 void AfterForkInParent() noexcept;
 void AfterForkInChild() noexcept;
 void ResumeInChild() noexcept;
 
-// The file name stem and start id of this image or forked child.
+// Sets the file name stem and the start id of this image or forked child.
 void NewIdentity() noexcept;
 
 }  // namespace gpuprof::inject

@@ -365,11 +365,11 @@ void TellWhereStepsEnded() noexcept {
     return;
   char line[256];
   Text text(line, sizeof(line));
-  text.Add("nothing was captured: --capture wants steps ")
+  text.Add("nothing was captured: --capture names steps ")
       .Number(static_cast<int64_t>(g_launch.first_step))
       .Add(" to ")
       .Number(static_cast<int64_t>(g_launch.last_step))
-      .Add(", and the last one here was ")
+      .Add(", and the last step here was ")
       .Number(static_cast<int64_t>(g_steps.load()));
   Say(line);
 }

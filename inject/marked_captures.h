@@ -1,19 +1,19 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Captures that begin and end where the program itself is (--capture=nvtx:NAME, steps:FIRST-LAST):
-// at ranges of NVTX that have a name, or at steps. A step is a range of NVTX that is called step or
-// iteration, with or without a number, or the time between two ends of PyTorch's optimizer steps;
-// whichever the process shows first counts from then on. Of optimizers it is the one that is called
-// first; what one calls within its own step is none.
+// Captures that begin and end at places in the program (--capture=nvtx:NAME, steps:FIRST-LAST): at
+// named NVTX ranges, or at steps. A step is an NVTX range called step or iteration, with or without
+// a number. Or a step is the time between the ends of two of PyTorch's optimizer steps. The kind
+// that the process shows first counts from then on. If there are several optimizers, the optimizer
+// that is called first counts. An optimizer called within the step of another one does not count.
 //
-// The range that began a capture ends it: others of its name, in it or on other threads, are there
-// as far as they reach into it.
+// The range that began a capture ends it. Other ranges of its name, inside it or on other threads,
+// are recorded as far as they reach into the capture.
 //
-// Whoever comes to such a place waits until the capture has begun, and at its end until nothing
-// more is recorded: what is in the trace is what the program did in between. Both waits are
-// limited. Unless a line says otherwise: on the program's threads, inside their calls of NVTX or
-// PyTorch; no heap, no lock, errno untouched.
+// A thread that comes to the begin waits until the capture has begun. At the end it waits until
+// nothing more is recorded. So the trace holds exactly the work of the program in between. Both
+// waits are limited. Unless a line says otherwise: on the program's threads, inside their calls of
+// NVTX or PyTorch; no heap, no lock, errno untouched.
 
 #pragma once
 
@@ -29,38 +29,38 @@ inline bool WatchesRanges() noexcept {
       g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps, 0);
 }
 
-// A range is pushed: before it is recorded. And after it was popped. `domain`: null is the default.
+// Begins or ends a capture at a pushed range. RangePushed is called before the push is recorded,
+// RangePopped after the pop. `domain`: null is the default domain.
 [[gnu::cold]] void RangePushed(ranges::Text* domain, const ranges::Message& message) noexcept;
 [[gnu::cold]] void RangePopped(ranges::Text* domain) noexcept;
 
-// The thread ends: what it has pushed and not popped is over.
+// Closes the ranges that the ending thread pushed and did not pop.
 [[gnu::cold]] void CloseRangeOfEndedThread() noexcept;
 
-// A range is started that any thread may end: before it is recorded; true: RangeStartedAs tells its
-// number then. And after it was ended.
+// Handles a range that any thread may end, before its start is recorded. If it returns true,
+// RangeStartedAs then reports the range's number. RangeEnded is called after the range has ended.
 [[gnu::cold]] bool RangeStarting(ranges::Text* domain, const ranges::Message& message) noexcept;
 [[gnu::cold]] void RangeStartedAs(uint64_t id) noexcept;
 [[gnu::cold]] void RangeEnded(uint64_t id) noexcept;
 
-// A range of the framework's own, such as "Optimizer.step#Adam.step", begins or has ended.
+// Handles the begin or the end of a framework's own range, for example "Optimizer.step#Adam.step".
 [[gnu::cold]] void FrameworkRange(const char* name, bool is_end) noexcept;
 
-// Control thread, now and then: looks for a framework that tells of its ranges. False: it was
-// found, or is not wanted.
+// Looks for a framework that reports its ranges, on the control thread, now and then. False: it was
+// found, or it is not wanted.
 [[gnu::cold]] bool LookForFrameworkRanges() noexcept;
 
-// Where the program ends and its steps never came as far as the first that was wanted: says so.
+// Reports at the program's end that its steps never reached the first wanted step.
 [[gnu::cold]] void TellWhereStepsEnded() noexcept;
 
-// Children that are forked follow: a capture of their parent's is one of theirs, whether they were
-// there before it or are forked in it, from within a moment of its beginning until within a moment
-// of its end. Their steps are their own.
-// Before a fork:
+// Prepares a fork. Forked children follow their parent: its capture also covers them. The rule
+// holds for children that existed before the capture and for children forked in it (give or take a
+// moment). Each child counts its own steps.
 [[gnu::cold]] void PrepareFamily() noexcept;
-// In the forked child:
+// Forgets the parent's marks in the forked child.
 [[gnu::cold]] void ForgetMarks() noexcept;
-// Control thread: whether there is a parent to follow, which has not ended and may begin another;
-// does what it did since the last time.
+// Returns whether there is a parent to follow that has not ended and may begin another capture.
+// Control thread. FollowParent repeats the parent's actions since the last call.
 bool HasParentsCaptures() noexcept;
 [[gnu::cold]] void FollowParent() noexcept;
 

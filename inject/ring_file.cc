@@ -199,7 +199,7 @@ RingHeader* NewRing(int tid) {
     ring = static_cast<RingHeader*>(Map(-1, 0, total));
     if (ring == nullptr) return nullptr;
     file->rings_outside.fetch_add(1, std::memory_order_relaxed);
-    Debug("a ring lives in anonymous memory: its last events are lost if the process is killed");
+    Debug("a ring is in anonymous memory: its last events are lost if the process is killed");
   }
   ring->magic = proto::kRingMagic;
   ring->capacity = static_cast<uint32_t>(bytes / proto::kRecordBytes);

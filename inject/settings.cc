@@ -32,7 +32,7 @@ void Reject(const char* variable, const char* value, const char* expected) {
   text.Add(variable)
       .Add("=")
       .Add(value)
-      .Add(" is not understood, its default is used; expected: ")
+      .Add(" is not valid, so its default is used; expected:  ")
       .Add(expected);
   Say(buffer);
 }
@@ -281,7 +281,7 @@ void ReadGraphs() {
   const char* text = Variable(proto::kEnvGraphs);
   if (text == nullptr || *text == 0 || ParseGraphs(text)) return;
   g_settings.graph_nodes = proto::kDefaultGraphNodes;
-  Reject(proto::kEnvGraphs, text, "node, whole, auto or auto:NODES such as auto:100000");
+  Reject(proto::kEnvGraphs, text, "node, whole, auto or auto:NODES (for example auto:100000)");
 }
 
 // N, calls=N, nodes=N, or both with a comma between.
@@ -306,7 +306,7 @@ void ReadGpuRate() {
   const char* text = Variable(proto::kEnvGpuRate);
   if (text == nullptr || *text == 0 || ParseGpuRate(text)) return;
   g_settings.gpu_calls_limit = g_settings.gpu_nodes_limit = 0;
-  Reject(proto::kEnvGpuRate, text, "rows a second: N, calls=N, nodes=N or calls=N,nodes=N");
+  Reject(proto::kEnvGpuRate, text, "rows per second: N, calls=N, nodes=N or calls=N,nodes=N");
 }
 
 void ReadGpuFinish() {
@@ -316,7 +316,7 @@ void ReadGpuFinish() {
   const char* p = text;
   uint64_t ns = 0;
   if (!ParseDuration(&p, &ns) || *p != 0 || ns > proto::kMostGpuFinishNs)
-    return Reject(proto::kEnvGpuFinish, text, "a time up to 2m, such as 500ms");
+    return Reject(proto::kEnvGpuFinish, text, "a time up to 2m, for example 500ms");
   g_settings.gpu_finish_ns = ns;
 }
 

@@ -122,8 +122,7 @@ void Load() {
   Text reason(g_reason, sizeof(g_reason));
   const char* path = TracerPath();
   if (*path == 0) {
-    reason
-        .Add("cannot record: the place of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to ")
+    reason.Add("cannot record: the path of libgpuprof_tracer.so is unknown; set GPUPROF_TRACER to ")
         .Add("its path");
     return;
   }
@@ -134,7 +133,7 @@ void Load() {
         .Add(error != nullptr ? error : path)
         .Add(raw::Call(SYS_faccessat, AT_FDCWD, raw::Arg(path), R_OK) == 0
                  ? ""
-                 : "; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
+                 : "; install it next to libgpuprof_inject.so or set GPUPROF_TRACER");
     return;
   }
   const auto entry = reinterpret_cast<tracer::EntryFunction>(dlsym(object, tracer::kEntryName));
@@ -142,7 +141,7 @@ void Load() {
   if (api == nullptr || api->size != sizeof(tracer::Api)) {
     reason.Add("cannot record: ")
         .Add(path)
-        .Add(" is of another version than libgpuprof_inject.so; install both from one build");
+        .Add(" has another version than libgpuprof_inject.so; install both from one build");
     return;
   }
   g_api = api;

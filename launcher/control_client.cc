@@ -276,7 +276,8 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
     ParseAnswer(text, endpoint.pid, &answer);
   } else if (error == ECANCELED) {
     answer.error =
-        "did not answer, because it is stopped; after kill -CONT it may still carry out the request";
+        "did not answer, because it is stopped; after kill -CONT it may still carry out the "
+        "request";
   } else if (error == EAGAIN) {
     answer.error = "did not answer within " + std::to_string(timeout_ms / 1000) +
                    " s; if it is stopped, continue it (kill -CONT) and try again; it may also hang";

@@ -144,7 +144,8 @@ Check CheckRuntimeFolder() {
   }
   return {"control sockets", Level::kWarn,
           "not writable: " + tried + "; abstract socket names are used",
-          "set XDG_RUNTIME_DIR to a directory you own, so that 'gpuprof ctl' works across network namespaces"};
+          "set XDG_RUNTIME_DIR to a directory you own, so that 'gpuprof ctl' works across network "
+          "namespaces"};
 }
 
 Check CheckDisk() {
@@ -209,7 +210,8 @@ Check CheckTorch() {
     const std::string folder = output.substr(0, output.find('\n'));
     if (folder.empty()) {
       return {"PyTorch", Level::kInfo,
-              std::string("none in the ") + python + " on PATH; programs that have PyTorch have its ops recorded",
+              std::string("none in the ") + python +
+                  " on PATH; programs that have PyTorch have its ops recorded",
               ""};
     }
     const std::string version = LineStarting(folder + "/version.py", "__version__ = ");
@@ -244,8 +246,10 @@ Check CheckClocksource(const std::string& current, const std::string& cpu_flags)
              : "the time-stamp counter is not steady";
   return {"clock", Level::kWarn,
           why +
-              ": --clock=auto checks the counter itself and may use CLOCK_MONOTONIC (about 20 ns more per event)",
-          "no action is needed; on bare metal, boot with tsc=reliable if the counter is known to be good"};
+              ": --clock=auto checks the counter itself and may use CLOCK_MONOTONIC (about 20 ns "
+              "more per event)",
+          "no action is needed; on bare metal, boot with tsc=reliable if the counter is known to "
+          "be good"};
 }
 
 Check CheckSignal(const Variables& environment, const std::string& signal) {
@@ -268,12 +272,14 @@ Check CheckSignal(const Variables& environment, const std::string& signal) {
   if (sigaction(number, nullptr, &here) == 0 && here.sa_handler == SIG_IGN) {
     return {"signal", Level::kWarn,
             name +
-                " is ignored here, and programs started from here inherit this; the signal toggles no capture in a program that keeps ignoring it",
+                " is ignored here, and programs started from here inherit this; the signal toggles "
+                "no capture in a program that keeps ignoring it",
             "use 'gpuprof ctl', or choose another with --signal"};
   }
   return {"signal", Level::kOk,
           name +
-              " toggles captures; a program's own handler still runs, and a program that ignores the signal keeps ignoring it",
+              " toggles captures; a program's own handler still runs, and a program that ignores "
+              "the signal keeps ignoring it",
           ""};
 }
 

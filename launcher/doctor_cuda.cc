@@ -250,7 +250,8 @@ Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_ro
   if (right == CounterRight::kGiven)
     return {"GPU counters", Level::kOk, "permitted (kernels and copies need no permission)", ""};
   return {"GPU counters", Level::kInfo,
-          "only for administrators; kernels and copies are still recorded. To permit counters for all users: "
+          "only for administrators; kernels and copies are still recorded. To permit counters for "
+          "all users: "
           "the driver's option NVreg_RestrictProfilingToAdminUsers=0, or a container with "
           "--cap-add=SYS_ADMIN (from driver 565 on, PERFMON)",
           ""};
@@ -260,8 +261,8 @@ Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::
                       CounterRight right) {
   const char* const name = "GPU PM sampling";
   if (path.empty())
-    return {name, Level::kInfo,
-            "no libcupti was found; --gpu-pm uses the program's own libcupti", ""};
+    return {name, Level::kInfo, "no libcupti was found; --gpu-pm uses the program's own libcupti",
+            ""};
   const std::string library =
       path + (api_version != 0 ? ", API version " + std::to_string(api_version) : "");
   if (!missing.empty())
@@ -272,9 +273,10 @@ Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::
   if (right == CounterRight::kNotTold)
     return {name, Level::kInfo, library + "; whether counters are restricted is not known", ""};
   if (right == CounterRight::kRefused)
-    return {name, Level::kInfo, library + ", but this user may not read the counters: " + kCountersFix, ""};
-  return {name, Level::kOk,
-          library + "; --gpu-pm=1ms works if no other tool uses the counters", ""};
+    return {name, Level::kInfo,
+            library + ", but this user may not read the counters: " + kCountersFix, ""};
+  return {name, Level::kOk, library + "; --gpu-pm=1ms works if no other tool uses the counters",
+          ""};
 }
 
 Check CheckInjection(const Variables& environment, const Variables& faults) {
@@ -296,8 +298,7 @@ Check CheckInjection(const Variables& environment, const Variables& faults) {
     collector = "INTEL_LIBITTNOTIFY64=" + found->second +
                 ": that collector receives ITT's tasks, so gpuprof does not record them";
   if (!others.empty())
-    others +=
-        "; it is called after gpuprof. If it holds CUPTI, gpuprof records only the host side";
+    others += "; it is called after gpuprof. If it holds CUPTI, gpuprof records only the host side";
   if (!broken.empty()) broken += "; programs go on without it";
   std::string all;
   for (const std::string& part : {broken, others, collector})
@@ -316,9 +317,10 @@ Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
   const std::string version =
       api_version != 0 ? ", API version " + std::to_string(api_version) : "";
   if (path.empty()) {
-    const std::string none =
-        "none in " + where +
-        "; a program's own libcupti, next to its libcudart or in its Python wheels, is found when the program runs. Else: pip install nvidia-cuda-cupti, or the toolkit's package cuda-cupti";
+    const std::string none = "none in " + where +
+                             "; a program's own libcupti, next to its libcudart or in its Python "
+                             "wheels, is found when the program runs. Else: pip install "
+                             "nvidia-cuda-cupti, or the toolkit's package cuda-cupti";
     if (over.empty()) return {"CUPTI", Level::kInfo, none, ""};
     return {"CUPTI", Level::kWarn, over + "; " + none, "reinstall that library"};
   }

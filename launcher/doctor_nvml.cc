@@ -93,14 +93,16 @@ Check CheckNvml(const NvmlProbe& probe) {
   const char* const name = "GPU utilisation";
   if (!probe.is_here) {
     return {name, Level::kInfo,
-            "libnvidia-ml.so.1 (NVML) was not found: hardware counters are not recorded. It comes with the driver; in a container, NVIDIA_DRIVER_CAPABILITIES must name utility",
+            "libnvidia-ml.so.1 (NVML) was not found: hardware counters are not recorded. It comes "
+            "with the driver; in a container, NVIDIA_DRIVER_CAPABILITIES must name utility",
             ""};
   }
   if (!probe.fault.empty()) {
     const size_t cut = probe.fault.find("; ");
     const bool has_fix = cut != std::string::npos;
-    return {name, Level::kWarn, "no hardware counters: " + probe.fault.substr(0, cut),
-            has_fix ? probe.fault.substr(cut + 2) : "run nvidia-smi; it should show the same fault"};
+    return {
+        name, Level::kWarn, "no hardware counters: " + probe.fault.substr(0, cut),
+        has_fix ? probe.fault.substr(cut + 2) : "run nvidia-smi; it should show the same fault"};
   }
   std::string found = "NVML " + probe.path;
   if (!probe.driver_version.empty()) found += ", driver " + probe.driver_version;

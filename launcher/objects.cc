@@ -70,7 +70,8 @@ Objects FindObjectsFrom(const std::string& command_folder, const std::string& in
   Objects objects;
   if (command_folder.empty() && (inject.empty() || tracer.empty())) {
     objects.error =
-        "gpuprof cannot find its own folder, because /proc/self/exe cannot be read; mount /proc (mount -t proc proc /proc)";
+        "gpuprof cannot find its own folder, because /proc/self/exe cannot be read; mount /proc "
+        "(mount -t proc proc /proc)";
     return objects;
   }
   objects.inject = Locate(proto::kInjectObject, "inject", proto::kEnvInject, inject, command_folder,
@@ -82,7 +83,8 @@ Objects FindObjectsFrom(const std::string& command_folder, const std::string& in
   if (objects.error.empty() && unusable) {
     // The loader splits LD_PRELOAD at both and knows no quoting.
     objects.error = "the path of " + objects.inject +
-                    " has a space or a colon, which LD_PRELOAD cannot hold; move gpuprof to a path without spaces and colons";
+                    " has a space or a colon, which LD_PRELOAD cannot hold; move gpuprof to a path "
+                    "without spaces and colons";
   }
   return objects;
 }

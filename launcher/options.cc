@@ -253,7 +253,8 @@ Options::Outcome Options::Parse(std::vector<std::string> words, std::string* mes
     return Outcome::kHelp;
   } catch (const CLI::ArgumentMismatch& error) {
     const std::string what = error.what();
-    *message = "the value of " + what.substr(0, what.find(':')) + " is missing, or the option takes no value";
+    *message = "the value of " + what.substr(0, what.find(':')) +
+               " is missing, or the option takes no value";
     return Outcome::kError;
   } catch (const CLI::ParseError& error) {
     *message = error.what();

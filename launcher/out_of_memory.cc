@@ -70,8 +70,10 @@ void End() noexcept {
     std::_Exit(g_status);
   }
   if (WasStarted()) {
-    Tell("there is not enough memory to finish the recording; when more memory is free, run: gpuprof recover ",
-         g_bundle->path().c_str());
+    Tell(
+        "there is not enough memory to finish the recording; when more memory is free, run: "
+        "gpuprof recover ",
+        g_bundle->path().c_str());
     EndLikeStarted();
   }
   if (times == 0) g_bundle->RemoveIfUnused();

@@ -136,11 +136,13 @@ std::string WhyNoPreload(const std::string& binary, const ElfFile& elf, bool* ha
   *harmless = elf.is_64_bit && elf.machine == OwnMachine() && !is_musl;
   if (!elf.is_64_bit || elf.machine != OwnMachine()) {
     return name +
-           "is built for another kind of machine than gpuprof's objects. It runs unrecorded; use a gpuprof built for that machine";
+           "is built for another kind of machine than gpuprof's objects. It runs unrecorded; use a "
+           "gpuprof built for that machine";
   }
   if (loader.empty()) {
     return name +
-           "is linked statically and cannot be recorded. The programs it starts can be; link it dynamically (without -static)";
+           "is linked statically and cannot be recorded. The programs it starts can be; link it "
+           "dynamically (without -static)";
   }
   if (is_musl) {
     return name + "uses musl (" + loader +
@@ -156,7 +158,8 @@ std::string WhyNoPreload(const std::string& binary, const ElfFile& elf, bool* ha
                        : changes_group ? "setgid"
                                        : "marked with file capabilities";
     return name + "is " + what +
-           ", so the system ignores LD_PRELOAD for it. It runs unrecorded; run the programs it starts under gpuprof instead";
+           ", so the system ignores LD_PRELOAD for it. It runs unrecorded; run the programs it "
+           "starts under gpuprof instead";
   }
   return "";
 }

@@ -72,7 +72,8 @@ std::string CheckMemory(std::string_view value) {
   uint64_t bytes = 0;
   const std::string error = ParseSize(value, &bytes);
   if (!error.empty()) return error;
-  if (bytes < (8u << 20)) return "the recorder needs at least 8MiB per process; the default is 64MiB";
+  if (bytes < (8u << 20))
+    return "the recorder needs at least 8MiB per process; the default is 64MiB";
   if (bytes > (uint64_t{16} << 30))
     return "the recorder may take at most 16GiB per process; the default is 64MiB";
   return "";
@@ -98,7 +99,9 @@ std::string CheckGpuRate(std::string_view value) {
     uint64_t rows = 0;
     const std::string error = ParseCount(part, UINT32_MAX, &rows);
     if (!error.empty()) return error + "; write N, calls=N, nodes=N or calls=N,nodes=N";
-    if (rows == 0) return "0 rows per second would record nothing; to record no GPU work, leave cuda out of --trace";
+    if (rows == 0)
+      return "0 rows per second would record nothing; to record no GPU work, leave cuda out of "
+             "--trace";
     if (comma == std::string_view::npos) return "";
     value.remove_prefix(comma + 1);
   }
@@ -282,7 +285,8 @@ std::string CheckTogether(const std::vector<Setting>& settings) {
            "it";
   if (capture.when == Capture::When::kSteps &&
       (sources.bits & (proto::kSourceNvtx | proto::kSourceOps)) == 0)
-    return "--capture=steps needs a source that shows steps, and --trace names none; add nvtx (ranges) or ops (PyTorch's optimizers) to it";
+    return "--capture=steps needs a source that shows steps, and --trace names none; add nvtx "
+           "(ranges) or ops (PyTorch's optimizers) to it";
   return "";
 }
 

@@ -52,7 +52,8 @@ constexpr LossFix kLossFixes[] = {
     {"stack_table_full", "stacks, because too many were different (lower --stacks)"},
     {"string_table_full", "names, because too many were different"},
     {"write_error",
-     "rows, because the bundle could not be written (is the disk full, or did the program limit its file size?)"},
+     "rows, because the bundle could not be written (is the disk full, or did the program limit "
+     "its file size?)"},
     {"corrupt_record", "damaged records of processes that died"},
     {"span",
      "spans that were nested too deep, too many at once, or still open when a capture ended"},
@@ -99,8 +100,7 @@ std::string LossLine(const BundleFacts& bundle, bool is_whole) {
     if (loss.words != kUnpaired) line += (line.empty() ? "lost: " : "; ") + LossWordsOf(loss);
   }
   if (!line.empty()) return line;
-  return is_whole ? kLostNothing
-                  : "lost: not known until the incomplete traces are recovered";
+  return is_whole ? kLostNothing : "lost: not known until the incomplete traces are recovered";
 }
 
 // A program that uses the signal itself switches recording without knowing, and without its user
@@ -110,7 +110,8 @@ std::string SwitchLine(uint64_t switches, const std::vector<Setting>& settings) 
   int number = 0;
   ParseSignal(FindSetting(settings, proto::kEnvSignal).value, &number);
   const char* name = sigabbrev_np(number);
-  return "switched: recording was started or stopped " + Plural(switches, "time", "times") + " by " +
+  return "switched: recording was started or stopped " + Plural(switches, "time", "times") +
+         " by " +
          (name == nullptr ? "signal " + std::to_string(number) : std::string("SIG") + name) +
          "; if the program itself uses that signal, choose another one or --signal=none";
 }
@@ -137,7 +138,8 @@ std::string ShortPath(const std::string& path) {
 
 std::string WhyNothing(const RunFacts& facts) {
   if (facts.bundle_is_gone)
-    return "the bundle was removed or renamed while the command ran; name a directory that the command leaves alone with -o DIR";
+    return "the bundle was removed or renamed while the command ran; name a directory that the "
+           "command leaves alone with -o DIR";
   std::vector<std::string> include, exclude;
   ParsePrograms(FindSetting(facts.settings, proto::kEnvInclude).value, &include);
   ParsePrograms(FindSetting(facts.settings, proto::kEnvExclude).value, &exclude);
@@ -148,15 +150,17 @@ std::string WhyNothing(const RunFacts& facts) {
   const std::string name = BaseName(facts.program.binary);
   if (!facts.program.cannot_preload.empty()) return facts.program.cannot_preload;
   if (capture.when == Capture::When::kOff) {
-    return "--capture=off, and no capture was started; while the command runs, start one with gpuprof ctl start PID, or kill -USR1 PID";
+    return "--capture=off, and no capture was started; while the command runs, start one with "
+           "gpuprof ctl start PID, or kill -USR1 PID";
   }
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +
-           "' are not recorded, and it started no other programs; record it with --include " +
+           "' are not recorded, and it started no program that is; record it with --include " +
            analysis::ShellWord(name);
   }
   if (sources.bits == 0)
-    return "--trace names no source; leave --trace out, or name a source: cuda, heap, mmap, locks, threads, "
+    return "--trace names no source; leave --trace out, or name a source: cuda, heap, mmap, locks, "
+           "threads, "
            "ops, "
            "tensors";
   if (capture.when == Capture::When::kRange) {
@@ -165,12 +169,14 @@ std::string WhyNothing(const RunFacts& facts) {
   }
   if (capture.when == Capture::When::kSteps) {
     return "no process came to step " + std::to_string(capture.first_step) +
-           " (--capture). Steps are PyTorch's optimizer steps, or NVTX ranges named 'step' or 'iteration', with or without a number; name other ranges with steps:FIRST-LAST@RANGE";
+           " (--capture). Steps are PyTorch's optimizer steps, or NVTX ranges named 'step' or "
+           "'iteration', with or without a number; name other ranges with steps:FIRST-LAST@RANGE";
   }
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "the command ended before the capture began (--capture); choose a shorter delay";
   }
-  return "no process did anything that --trace records, or no process loaded the recorder (LD_PRELOAD may have been cleared); run 'gpuprof doctor'";
+  return "no process did anything that --trace records, or no process loaded the recorder "
+         "(LD_PRELOAD may have been cleared); run 'gpuprof doctor'";
 }
 
 Summary Summarize(const RunFacts& facts) {

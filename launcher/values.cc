@@ -74,7 +74,7 @@ std::string ParseHeap(std::string_view value, Sources* sources) {
     return "";
   }
   return Quoted(value) +
-         " is not a heap mode; write  heap=sampled, heap=sampled:BYTES, heap=exact or heap=off";
+         " is not a heap mode; write heap=sampled, heap=sampled:BYTES, heap=exact or heap=off";
 }
 
 }  // namespace
@@ -179,7 +179,8 @@ std::string ParseSignal(std::string_view text, int* number) {
   }
   if (IsForbiddenSignal(static_cast<int>(value))) {
     return Quoted(text) +
-           " cannot toggle a capture: it cannot be caught, reports a crash, or belongs to the system; write USR1, USR2 or none";
+           " cannot toggle a capture: it cannot be caught, reports a crash, or belongs to the "
+           "system; write USR1, USR2 or none";
   }
   *number = static_cast<int>(value);
   return "";
@@ -206,7 +207,8 @@ std::string ParseSteps(std::string_view text, Capture* capture) {
   const bool is_range = dash != std::string_view::npos;
   if (!ParseDigits(steps.substr(0, dash), &capture->first_step) ||
       !ParseDigits(is_range ? steps.substr(dash + 1) : steps, &capture->last_step))
-    return Quoted(steps) + " is not a range of steps; write FIRST-LAST as in steps:10-15, or one step: steps:10";
+    return Quoted(steps) +
+           " is not a range of steps; write FIRST-LAST as in steps:10-15, or one step: steps:10";
   if (std::max(capture->first_step, capture->last_step) > kMostStep)
     return "steps are numbered up to " + std::to_string(kMostStep) + " here";
   if (capture->last_step < capture->first_step)
@@ -239,11 +241,12 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
     if (!error.empty() || plus == std::string_view::npos) return error;
     error = ParseDuration(times.substr(plus + 1), &capture->length_ns);
     if (error.empty() && capture->length_ns < 1'000'000)
-      return "a capture has at least 1ms; write delay:START+LENGTH with a longer LENGTH";
+      return "a capture must last at least 1ms; write delay:START+LENGTH with a longer LENGTH";
     return error;
   }
   return Quoted(text) +
-         " is not a value of --capture; write now, off, signal, delay:START, delay:START+LENGTH (delay:5s+10s), steps:FIRST-LAST (steps:10-15) or nvtx:NAME." +
+         " is not a value of --capture; write now, off, signal, delay:START, delay:START+LENGTH "
+         "(delay:5s+10s), steps:FIRST-LAST (steps:10-15) or nvtx:NAME." +
          DidYouMean(text, {"now", "off", "signal", "delay:5s+10s", "steps:10-15", "nvtx:NAME"});
 }
 

@@ -22,36 +22,43 @@ namespace gpuprof::proto {
     "Sources to record: cuda, launches (the host's stack at each launch; not by default), "        \
     "um (unified memory's faults and migrations; not by default), "                                \
     "heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, itt.")            \
-  X(kEnvStacks, "GPUPROF_STACKS", "32", "Largest number of frames kept per stack; 0 turns stacks off.")        \
+  X(kEnvStacks, "GPUPROF_STACKS", "32",                                                            \
+    "Largest number of frames kept per stack; 0 turns stacks off.")                                \
   X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
-    "Signal that toggles a capture: USR1, USR2, a number, or none.")                                    \
+    "Signal that toggles a capture: USR1, USR2, a number, or none.")                               \
   X(kEnvInclude, "GPUPROF_INCLUDE", "",                                                            \
     "Program names to record even if excluded, comma separated.")                                  \
-  X(kEnvExclude, "GPUPROF_EXCLUDE", "", "More program names not to record, comma separated.")   \
+  X(kEnvExclude, "GPUPROF_EXCLUDE", "", "More program names not to record, comma separated.")      \
   X(kEnvRing, "GPUPROF_RING", "",                                                                  \
     "Flight recorder: keep only the newest SIZE of each process's trace; unset: keep all.")        \
-  X(kEnvRingMemory, "GPUPROF_RING_MEMORY", "32MiB", "Largest memory for the rings of one process.")   \
+  X(kEnvRingMemory, "GPUPROF_RING_MEMORY", "32MiB",                                                \
+    "Largest memory for the rings of one process.")                                                \
   X(kEnvMemory, "GPUPROF_MEMORY", "64MiB",                                                         \
-    "Largest memory of the recorder in one process, without rings; at this limit the capture ends.")            \
+    "Largest memory of the recorder in one process, without rings; at this limit the capture "     \
+    "ends.")                                                                                       \
   X(kEnvGpuPeriod, "GPUPROF_GPU_PERIOD", "100ms",                                                  \
-    "Period at which `gpuprof run` reads the GPUs' hardware counters while CUDA is in use; off: never.")  \
+    "Period at which `gpuprof run` reads the GPUs' hardware counters while CUDA is in use; off: "  \
+    "never.")                                                                                      \
   X(kEnvGpuPm, "GPUPROF_GPU_PM", "off",                                                            \
-    "Also sample the GPUs' SM counters by CUPTI's PM sampling, every 20us to 1s, for example 1ms; off: no. DCGM and Nsight Compute cannot use the counters meanwhile.")            \
+    "Also sample the GPUs' SM counters by CUPTI's PM sampling, every 20us to 1s, for example "     \
+    "1ms; off: no. DCGM and Nsight Compute cannot use the counters meanwhile.")                    \
   X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
   X(kEnvGraphs, "GPUPROF_GRAPHS", "auto",                                                          \
-    "CUDA graphs: node (every node), whole (one row per launch), auto[:NODES] (nodes first).")       \
+    "CUDA graphs: node (every node), whole (one row per launch), auto[:NODES] (nodes first).")     \
   X(kEnvGpuRate, "GPUPROF_GPU_RATE", "",                                                           \
-    "Largest number of rows per second for GPU calls and their work, [calls=]N, and for nodes of graphs, nodes=N. Above it only one launch in several is recorded; unset: all.")                                    \
+    "Largest number of rows per second for GPU calls and their work, [calls=]N, and for nodes of " \
+    "graphs, nodes=N. Above it only one launch in several is recorded; unset: all.")               \
   X(kEnvGpuFinish, "GPUPROF_GPU_FINISH", "500ms",                                                  \
-    "How long the end of a capture waits for GPU work that was launched in it and still runs.")            \
-  X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse", "Timestamps of exact heap events: coarse or exact.") \
-  X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: print on stderr what the injected objects do.")             \
+    "How long the end of a capture waits for GPU work that was launched in it and still runs.")    \
+  X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse",                                                 \
+    "Timestamps of exact heap events: coarse or exact.")                                           \
+  X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: print on stderr what the injected objects do.")           \
   X(kEnvTracer, "GPUPROF_TRACER", "",                                                              \
-    "Path of libgpuprof_tracer.so; default: next to the inject object.")                            \
+    "Path of libgpuprof_tracer.so; default: next to the inject object.")                           \
   X(kEnvChainedInjection, "GPUPROF_CHAIN_CUDA_INJECTION", "",                                      \
-    "Former value of CUDA_INJECTION64_PATH; that library is loaded too.")                                  \
+    "Former value of CUDA_INJECTION64_PATH; that library is loaded too.")                          \
   X(kEnvChainedNvtx, "GPUPROF_CHAIN_NVTX_INJECTION", "",                                           \
-    "Former value of NVTX_INJECTION64_PATH; that library is loaded too.")                                  \
+    "Former value of NVTX_INJECTION64_PATH; that library is loaded too.")                          \
   X(kEnvInject, "GPUPROF_INJECT", "", "Path of libgpuprof_inject.so, for the launcher.")
 
 #define GPUPROF_DECLARE_ENV(constant, variable, fallback, meaning) \

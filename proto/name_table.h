@@ -1,15 +1,15 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// String ids for names that the program gives again and again: a bounded table for the whole
-// process, and a small cache a thread in front of it. One table for PyTorch's ops (tracer/torch/),
-// one for NVTX and ITT (inject/ranges/): each with ids of its own.
+// String ids for names that the program uses again and again. A bounded table serves the whole
+// process, with a small cache per thread in front. PyTorch's ops (tracer/torch/) have one table;
+// NVTX and ITT (inject/ranges/) have another. Each table has its own ids.
 //
-// Id runs inside every op or range, on any thread: no lock, no allocation; the usual cost is one
+// Id runs inside every op or range, on any thread: no lock, no allocation. The usual cost is one
 // comparison. A name's text goes into the ring of the thread that meets it first. Names are only
-// ever added: a slot of the hash table is one word, set once; the text it leads to is complete
-// before that. Whether a name is defined in the present file is a word of its own: the file's
-// number, and a mark while a thread is at it.
+// ever added. A slot of the hash table is one word, set once, and its text is complete before that.
+// A separate word says whether a name is defined in the present file: the file's number, and a mark
+// while a thread defines the name.
 
 #pragma once
 
@@ -57,7 +57,8 @@ class NameTable {
 
   explicit constexpr NameTable(uint32_t first_id) : first_id_(first_id), next_id_(first_id) {}
 
-  // `memory`: kMemoryBytes of zeros, for good. False: another thread has given some before.
+  // Takes `memory`: kMemoryBytes of zeros, never freed. False: another thread has set the memory
+  // before.
   bool Use(void* memory) noexcept {
     char* none = nullptr;
     return __atomic_compare_exchange_n(&memory_, &none, static_cast<char*>(memory), false,
@@ -65,25 +66,26 @@ class NameTable {
   }
   bool ready() const noexcept { return __atomic_load_n(&memory_, __ATOMIC_ACQUIRE) != nullptr; }
 
-  // The id of `name`, defined in this process's file by then, or kNameTableFull.
+  // Returns the id of `name`, or kNameTableFull. The name is defined in this process's file by
+  // then.
   uint32_t Id(RingHeader* ring, NameCache* cache, const char* name, uint64_t now) noexcept;
 
   // Finds or adds. Null: empty, or the table is full, which is counted. The text stays for good.
   Text* Intern(const char* name, uint32_t bytes) noexcept;
-  // Null: it is not there.
+  // Finds a text. Null: the table does not hold it.
   Text* Find(const char* name, uint32_t bytes) noexcept;
   bool is_half_full() const noexcept {
     return texts_used_.load(std::memory_order_relaxed) > kTextBytes / 2 ||
            next_id_.load(std::memory_order_relaxed) - first_id_ > kMostNames / 2;
   }
-  // Whether the address, which may be any, is that of a text of the table.
+  // Returns whether any address is the address of a text of the table.
   bool IsText(const void* address) noexcept;
-  // True when the present file has the text's definition. It may still be on its way in another
-  // thread's ring.
+  // Defines the text in the present file. True if the file has the definition; it may still be on
+  // its way in another thread's ring.
   bool Define(RingHeader* ring, Text* text, uint64_t now) noexcept;
 
-  // From now on every name is defined again: the process writes another file. In a forked child, or
-  // while nothing is named.
+  // Makes every name be defined again, because the process writes another file. Call in a forked
+  // child, or while nothing is named.
   void BeginFile() noexcept { file_number_.fetch_add(1, std::memory_order_relaxed); }
 
   uint64_t lost() const noexcept { return lost_.load(std::memory_order_relaxed); }
@@ -106,7 +108,8 @@ class NameTable {
     __builtin_memcpy(&word, address, 8);
     return word;
   }
-  // Whether 16 bytes at `address` lie in one page: they can be read then if the first can.
+  // Returns whether 16 bytes at `address` lie in one page. Then they can be read if the first byte
+  // can.
   static bool InOnePage(const char* address) noexcept {
     return (reinterpret_cast<uintptr_t>(address) & 4095) <= 4080;
   }
@@ -119,7 +122,7 @@ class NameTable {
   const uint32_t first_id_;
   // Hash in the upper half, offset of the text in the lower; 0: free. Behind the slots the texts.
   char* memory_ = nullptr;
-  std::atomic<uint32_t> texts_used_{8};  // offset 0 is no text
+  std::atomic<uint32_t> texts_used_{8};  // offset 0 is not a text
   std::atomic<uint32_t> next_id_;
   std::atomic<uint32_t> file_number_{1};
   std::atomic<uint64_t> lost_{0};
@@ -138,7 +141,7 @@ inline uint32_t NameTable::HashOf(const char* name, uint32_t bytes) noexcept {
   return static_cast<uint32_t>(hash ^ (hash >> 29)) | 1;
 }
 
-// The text's offset, or 0 when there is no room.
+// Adds a text. Returns its offset, or 0 if there is no room.
 inline uint32_t NameTable::AddText(const char* name, uint32_t bytes) noexcept {
   const uint32_t size = (static_cast<uint32_t>(sizeof(Text)) + bytes + 1 + 7) & ~7u;
   // Looked at first, so that a full table does not count on for ever.
@@ -220,9 +223,9 @@ inline bool NameTable::Define(RingHeader* ring, Text* text, uint64_t now) noexce
   return written;
 }
 
-// Whether the string at `name`, whose first 16 characters are known to agree, agrees to its end.
-// Word by word, the last one overlapping: no word is read before all in front of it agreed, so that
-// its first byte is still of the string.
+// Returns whether the string at `name` agrees with `text` to its end. Its first 16 characters are
+// known to agree. It compares word by word, and the last word overlaps. It reads a word only after
+// all words before it agreed: the first byte of the word still belongs to the string.
 inline bool NameTable::RestAgrees(const char* name, const Text& text) noexcept {
   const uint32_t size = text.bytes + 1;
   for (uint32_t at = 16; at < size; at += 8) {
@@ -259,7 +262,7 @@ inline uint32_t NameTable::Id(RingHeader* ring, NameCache* cache, const char* na
   NameCache::Entry* entry =
       &cache->entries[((address >> 4) ^ (address >> 10)) % NameCache::kEntries];
   if (__builtin_expect(entry->address == name, 1)) {
-    // In one page: only such names are cached.
+    // In one page. Only names in one page are cached.
     if (WordAt(name) == entry->begin[0] && WordAt(name + 8) == entry->begin[1]) {
       const Text& text = *TextAt(entry->text);
       if (text.bytes < 16 || RestAgrees(name, text)) return entry->id;

@@ -2,13 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Layout of a ring file: one shared mapping per process that holds one single-producer ring per
-// thread, plus the producer's and the consumer's few inline operations on a ring.
+// thread. Also the producer's and the consumer's few inline operations on a ring.
 //
-// The producer is the owning thread, inside hooks: it never blocks, allocates or locks; a record
+// The producer is the owning thread, inside hooks. It never blocks, allocates or locks; a record
 // that does not fit is dropped and counted. The consumer is the drain thread, or recovery once the
-// process is dead. The consumer frees space (advances `tail`) only after the chunks made of those
-// records have been handed to the kernel: what a SIGKILL finds between tail and head is exactly
-// what the .gpt file lacks. Recovery must treat every field as hostile: another process wrote it.
+// process is dead. The consumer frees space (advances `tail`) only after the kernel has the chunks
+// made of those records. So a SIGKILL leaves between tail and head exactly the records that the
+// .gpt file lacks. Recovery must treat every field as hostile: another process wrote it.
 //
 // File: [RingFileHeader][RingHeader page][records]...[RingHeader page][records]...   offsets in the
 // directory.
@@ -44,12 +44,12 @@ enum class RingState : uint32_t {
   kClaimed = 3,  // a new thread is about to own a free ring
 };
 
-// The consumer's last stack when it freed the ring up to `position`: kStack records tell only what
-// differs from the stack before, so recovery needs the one before the first record that it finds.
-// Counts only while `position` is the tail.
+// The consumer's last stack when it freed the ring up to `position`. A kStack record holds only the
+// difference from the stack before. So recovery needs the stack before the first record that it
+// finds. Valid only while `position` is the tail.
 struct RingStack {
   uint64_t position;
-  uint64_t written_at;  // ring position behind the kStack record that told of it
+  uint64_t written_at;  // ring position behind its kStack record
   uint64_t frames;
   uint64_t pc[kMaxStackFrames];  // innermost first; 0: not known
 };
@@ -60,7 +60,7 @@ struct OpenOp {
   uint32_t scope;  // OpScope
 };
 
-// Of nvtxRangePush: its attributes are told with its end alone.
+// A range of nvtxRangePush. Its attributes are recorded only with its end.
 struct OpenRange {
   uint64_t start;
   uint32_t name;    // string id
@@ -82,8 +82,8 @@ struct RingHeader {
 
   // Producer's line.
   alignas(64) std::atomic<uint64_t> head;  // records ever published
-  uint64_t room_until;              // below this head there is room, and nobody need be woken
-  uint64_t last_time;               // newest time written: coarse times never go behind it
+  uint64_t room_until;  // below this head there is room, and the consumer need not be woken
+  uint64_t last_time;   // newest time written: coarse times never go behind it
   std::atomic<uint64_t> dropped;    // records ever dropped because the ring was full
   uint64_t dropped_told;            // how many of them kDropped records have announced
   std::atomic<uint64_t> reentered;  // events not recorded: a signal handler interrupted a hook
@@ -95,13 +95,14 @@ struct RingHeader {
   // What was going on, for the end of a capture and for the dead.
   alignas(
       64) std::atomic<uint32_t> open_ops;  // depth; may exceed kMaxOpenOps, the excess is not kept
-  // The wait under way: written with release, each, after open_wait_start was set to 0 and before
-  // it is set anew; read with acquire, and valid if open_wait_start is the same before and after.
+  // The current wait. Each field is written with release, after open_wait_start was set to 0 and
+  // before it is set again. It is read with acquire. It is valid if open_wait_start is the same
+  // before and after.
   std::atomic<uint32_t> open_wait_kind;  // WaitKind, kFlagLimited << 8
   std::atomic<uint64_t> open_wait_start;
   std::atomic<uint64_t> open_wait_object;
   std::atomic<uint64_t> open_wait_caller;
-  std::atomic<uint64_t> open_wait_stack;  // ring position behind its kStack record; 0: it has none
+  std::atomic<uint64_t> open_wait_stack;  // ring position behind its kStack record; 0: no stack
   std::atomic<uint64_t> open_wait_owner;  // tid; 0: not known
   OpenOp open_op[kMaxOpenOps];
 
@@ -118,7 +119,7 @@ struct RingHeader {
 };
 static_assert(sizeof(RingHeader) <= kPageBytes);
 
-// The records start one page behind their header.
+// Returns the records, which start one page behind their header.
 inline Record* RingRecords(RingHeader* ring) {
   return reinterpret_cast<Record*>(reinterpret_cast<char*>(ring) + kPageBytes);
 }
@@ -159,8 +160,8 @@ struct RingFileHeader {
   uint32_t is_forked;  // 1: begun by fork from a recorded process, whose modules it has
   // Rings that found no place in this file, whose last records go with the process.
   std::atomic<uint32_t> rings_outside;
-  // The coarse clock line, which the drain thread refreshes while there is much to record; 0: it
-  // does not, and each event's time is read from the clock itself.
+  // The coarse clock line, which the drain thread refreshes while there is much to record. 0: the
+  // thread does not refresh it, and each event's time is read from the clock itself.
   std::atomic<uint64_t> coarse_ticks;
   std::atomic<uint64_t> pass_ticks;  // when the drain thread last looked: the process lived then
   // A later snapshot, taken each second and on the way out; zero until then. With the first it
@@ -168,8 +169,8 @@ struct RingFileHeader {
   uint64_t latest_ticks;
   uint64_t latest_monotonic_ns;
   uint64_t latest_realtime_ns;
-  // What hooks of heap and mapping events cost the program's threads: those that were timed, one in
-  // kTimeHookOneIn of each thread's, the sum of their ticks and of the squares.
+  // The cost of hooks of heap and mapping events in the program's threads. Timed hooks are one in
+  // kTimeHookOneIn of each thread's hooks. The sums are of their ticks and of the squares.
   std::atomic<uint64_t> hooks_timed;
   std::atomic<uint64_t> hook_ticks;
   std::atomic<uint64_t> hook_ticks_squared;
@@ -181,11 +182,11 @@ struct RingFileHeader {
   // Without a row: too many were open, or they were started and open when a capture ended.
   std::atomic<uint64_t> ranges_refused;
   std::atomic<uint64_t> range_names_lost;  // messages recorded under the name "table full"
-  // Values of extended payloads that were not recorded: what they are or where they lie is not
-  // known, they are outside of the payload, there are too many, or there was no room.
+  // Values of extended payloads that were not recorded. Their type or place is not known, they are
+  // outside the payload, there are too many, or there was no room.
   std::atomic<uint64_t> range_values_lost;
-  // The drain thread's. Rows that the disk did not take, whose records are out of the rings: where
-  // it takes nothing more, the trace itself cannot tell of them.
+  // The drain thread's. Rows that the disk did not take, although their records have left the
+  // rings. If the disk takes nothing more, the trace itself cannot report them.
   std::atomic<uint64_t> rows_unwritten;
   // What CUPTI recorded up to this moment (ticks) is in the trace, or counted as lost; 0: it does
   // not record. Later records are in memory of the process's, and go with it.
@@ -193,8 +194,8 @@ struct RingFileHeader {
   // Blocks of the trace that were in the file at last, its segments' apart: where there are fewer
   // now, some were cut off.
   std::atomic<uint64_t> trace_blocks;
-  // What the rings' headers in this file do not tell of `dropped` and `reentered`: of rings whose
-  // thread had ended, and of those that found no place here.
+  // `dropped` and `reentered` that no ring's header in this file holds: of rings whose thread had
+  // ended, and of rings that found no place here.
   std::atomic<uint64_t> dropped_elsewhere;
   std::atomic<uint64_t> reentered_elsewhere;
   // Not 0: when the last capture ended (ticks). What was open then is in the trace, and is none of
@@ -205,9 +206,9 @@ struct RingFileHeader {
 // --- Producer
 // ---------------------------------------------------------------------------------------------------------
 
-// What a producer calls when its ring is fuller than kWakeShare, so that a consumer that looks now
-// and then comes at once and still finds most of the ring free when it is kept waiting. Runs where
-// the producer runs: in hooks and signal handlers.
+// A producer calls it when its ring is fuller than kWakeShare. A consumer that looks only now and
+// then comes at once. Most of the ring is still free if the consumer has to wait. It runs in hooks
+// and signal handlers, like the producer.
 inline constexpr uint32_t kWakeShare = 4;  // a quarter
 
 struct WakeNobody {
@@ -225,7 +226,7 @@ template <typename Wake>
   return used <= ring->capacity;
 }
 
-// Room for `slots` records plus the gap record when one is due; false: count a drop.
+// Makes room for `slots` records plus the gap record when one is due. False: count a drop.
 template <typename Wake>
 inline bool RingHasRoom(RingHeader* ring, uint64_t head, uint32_t slots, Wake wake) noexcept {
   if (__builtin_expect(head + slots <= ring->room_until, 1)) return true;
@@ -243,8 +244,8 @@ inline uint64_t RingTellGap(RingHeader* ring, uint64_t head, uint64_t time) noex
   return head + 1;
 }
 
-// Whole words: the parts of a record just put together would have to leave the store buffer before
-// they could be copied as one.
+// Stores whole words. To copy the record as one, its just-written parts would have to leave the
+// store buffer first.
 inline void RingStore(Record* slot, const Record& record) noexcept {
   static_assert(sizeof(Record) == 32 && offsetof(Record, a) == 16);
   const uint64_t parts = uint64_t{record.duration} | uint64_t{record.kind} << 32 |
@@ -273,10 +274,10 @@ inline bool RingWrite(RingHeader* ring, const Record& record, Wake wake = {}) no
 
 inline constexpr uint64_t kNoRoom = ~uint64_t{0};
 
-// Room for a group of records (prefix records, their payloads, the event) that is published all
-// together or not at all: the position of its first slot, to be filled in place and handed to
-// RingPublish; or kNoRoom. `slots` counts every 32-byte slot; `events` is how many lost events a
-// refusal stands for.
+// Reserves room for a group of records (prefix records, their payloads, the event). The group is
+// published all together or not at all. Returns the position of its first slot, to be filled in
+// place and handed to RingPublish, or kNoRoom. `slots` counts every 32-byte slot; `events` is the
+// number of lost events that a refusal stands for.
 template <typename Wake = WakeNobody>
 inline uint64_t RingReserve(RingHeader* ring, uint64_t time, uint32_t slots, uint32_t events,
                             Wake wake = {}) noexcept {
@@ -294,12 +295,12 @@ inline Record* RingSlot(RingHeader* ring, uint64_t position) noexcept {
   return &RingRecords(ring)[position & (ring->capacity - 1)];
 }
 
-// `end`: behind the last slot of the group.
+// Publishes a group up to `end`, the position behind its last slot.
 inline void RingPublish(RingHeader* ring, uint64_t end) noexcept {
   ring->head.store(end, std::memory_order_release);
 }
 
-// A group that stands ready in memory. False: dropped and counted.
+// Writes a group that is ready in memory. False: dropped and counted.
 template <typename Wake = WakeNobody>
 inline bool RingWriteGroup(RingHeader* ring, const Record* records, uint32_t slots, uint32_t events,
                            Wake wake = {}) noexcept {

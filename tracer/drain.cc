@@ -62,7 +62,7 @@ bool Drain::Open() {
     char text[900];
     char* end = stpcpy(text, "cannot record: ");
     end = stpcpy(stpcpy(end, path), ": ");
-    stpcpy(stpcpy(end, ErrorText(errno)), "; the program goes on unrecorded");
+    stpcpy(stpcpy(end, ErrorText(errno)), "; the program runs on unrecorded");
     host_->say(text);
     return false;
   }

@@ -151,12 +151,12 @@ void Drain::CountLosses() {
     char text[256];
     const char* why = WhyNotWritten(WriteErrorNumber(), *host_->settings);
     stpcpy(stpcpy(stpcpy(text, "the trace cannot be written: "), why),
-           "; the program goes on, what is lost is counted");
+           "; the program runs on, and lost rows are counted");
     host_->say(text);
   }
   if (MemoryExhausted() && !told_memory_) {
     told_memory_ = true;
-    host_->say("the recorder has reached its memory limit; the capture ends here (--memory)");
+    host_->say("the recorder has reached its memory limit, so the capture ends here (--memory)");
     host_->request_stop();
   }
 }
@@ -224,13 +224,13 @@ void Drain::WriteHealth() {
   if (flight_ != nullptr || let_go != 0) writer.Varint(21, let_go);
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
-               "tensors on the CPU are not recorded: PyTorch had made some before the capture "
-               "began, and would warn about each of them; begin the capture with the program");
+               "tensors on the CPU are not recorded: PyTorch had allocated some before the capture "
+               "began and would warn about each; begin the capture with the program");
   }
   if (host_->settings->foreign_heap != 0) {
     AppendNote(&writer, "heap",
-               "not recorded: another allocator comes before ours in this process; name ours first "
-               "in LD_PRELOAD, or link the program with the allocator as a shared library");
+               "not recorded: another allocator comes before gpuprof's in this process; name "
+               "gpuprof first in LD_PRELOAD, or link the allocator as a shared library");
   }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
@@ -239,23 +239,23 @@ void Drain::WriteHealth() {
   if (*cupti::GraphRefusal() != 0) AppendNote(&writer, "cuda", cupti::GraphRefusal());
   if (activities_.graph_events_refused() != 0) {
     AppendNote(&writer, "cuda",
-               "more CUDA graphs were made at once than could be followed: of some it is not known "
-               "what they were made of, nor when");
+               "more CUDA graphs were made at once than gpuprof could follow: the origin and the "
+               "time of some graphs are not known");
   }
   if (activities_.stream_events_refused() != 0) {
     AppendNote(&writer, "cuda",
-               "more CUDA streams were made at once than could be followed: of some the names that "
-               "the program gave them are not known");
+               "more CUDA streams were made at once than gpuprof could follow: the names of some "
+               "streams are not known");
   }
   if (activities_.context_events_refused() != 0) {
     AppendNote(&writer, "cuda",
-               "more CUDA contexts came and went at once than could be followed: memory that went "
-               "with some of them is shown as not freed");
+               "more CUDA contexts were made and destroyed at once than gpuprof could follow: some "
+               "memory that was freed with its context is shown as not freed");
   }
   if (activities_.streams_forgotten() != 0) {
     AppendNote(&writer, "cuda",
-               "more streams had work than could be remembered: one that rested while tens of "
-               "thousands of others had theirs, and then went on, is shown as two");
+               "more streams had work than gpuprof could remember: a stream that paused while tens "
+               "of thousands of others worked is shown as two streams");
   }
   if (*cupti::LateStartNote() != 0) AppendNote(&writer, "cuda", cupti::LateStartNote());
   if (*cupti::Description() != 0) AppendNote(&writer, "cupti", cupti::Description());

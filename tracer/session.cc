@@ -542,7 +542,7 @@ const char* WhyNoSnapshot(int error) {
   static char text[1024];
   char* end = stpcpy(stpcpy(text, "no snapshot can be written into "), g_host->settings->bundle);
   stpcpy(stpcpy(stpcpy(end, ": "), ErrorText(error)),
-         "; make room there, or bring the bundle back to its place");
+         "; free some space there, or move the bundle back to its path");
   return text;
 }
 

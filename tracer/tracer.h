@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The whole contract between inject/ and tracer/: the one header that crosses. The inject object
-// loads the tracer object on the first capture with dlopen(RTLD_NOW | RTLD_LOCAL), finds
+// The whole contract between inject/ and tracer/: the only header that both include. The inject
+// object loads the tracer object on the first capture with dlopen(RTLD_NOW | RTLD_LOCAL). It finds
 // `gpuprof_tracer_api` by name, hands over its services and gets a table of functions back.
 //
 // Unless a line says otherwise, the tracer's functions are called on the inject object's control
@@ -43,7 +43,7 @@ struct Settings {
   // How long a capture's end waits for GPU work that was launched in it.
   uint64_t gpu_finish_ns;
   uint32_t debug;
-  uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
+  uint32_t foreign_heap;  // 1: --trace names the heap, but another allocator comes before gpuprof's
   // 1: CUDA_INJECTION64_PATH did not name our object when the program began, so the driver will not
   // call it.
   uint32_t injection_lost;
@@ -93,7 +93,7 @@ struct TargetProfilerState {
   std::atomic<uint32_t> is_named{0};
 
   static uint64_t KindBit(uint32_t kind) { return uint64_t{1} << (kind < 63 ? kind : 63); }
-  // Whether the program's own session goes on.
+  // Returns whether the program's own session goes on.
   bool Records() const {
     return kinds.load() != 0 || (is_unfetched.load() != 0 && buffers_out.load() != 0);
   }
@@ -104,25 +104,26 @@ struct Host {
   uint32_t size;
   const Settings* settings;
 
-  // The ring file's header and its rings as mapped in this process; entries [0, *ring_count) may be
-  // read, each is null until its ring is ready. In anonymous memory when no file could be had.
+  // The ring file's header and its rings as mapped in this process. Entries [0, *ring_count) may be
+  // read; each is null until its ring is ready. They are in anonymous memory if no file could be
+  // made.
   proto::RingFileHeader* ring_file;
   proto::RingHeader* const* rings;
   const std::atomic<uint32_t>* ring_count;
 
-  // Not 0 once the libraries that the program was linked with are initialised: before, they must
-  // not be called, although the loader already hands them out.
+  // Not 0 once the libraries that the program was linked with are initialised. Before that they
+  // must not be called, although the loader already returns their addresses.
   const std::atomic<uint32_t>* program_started;
 
-  // Where the number of the last track that was given out stands.
+  // The number of the last track that was assigned.
   std::atomic<uint32_t>* next_track;
   // Not 0 once the program has initialised CUDA: CUPTI may be called then.
   const std::atomic<uint32_t>* cuda_started;
   TargetProfilerState* target_profiler;
 
-  // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null
-  // when `source` is not being recorded, the thread is already inside our code, or no ring can be
-  // had (then nothing must be written and Leave not called).
+  // Begins recording on any application thread, inside a callback. Returns the thread's ring.
+  // Returns null if `source` is not being recorded, the thread is already inside gpuprof's code, or
+  // no ring can be had. After null, nothing may be written and Leave may not be called.
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
@@ -157,13 +158,13 @@ struct Host {
   // the framework.
   void (*framework_range)(const char* name, bool is_end);
 
-  // Marks the calling thread as ours for life: its allocations and locks are not recorded. It
-  // leaves the program's table of descriptors where the system lets it: what others have opened it
-  // cannot use.
+  // Marks the calling thread as gpuprof's for its whole life: its allocations and locks are not
+  // recorded. The thread leaves the program's table of descriptors if the system permits it. Then
+  // it cannot use descriptors that the program opened.
   void (*adopt_tool_thread)();
 
-  // Where the framework's own reporter functions are, found by the tracer in the framework's
-  // library; null undoes. Until then inject looks for them itself.
+  // Sets the framework's own reporter functions, which the tracer found in the framework's library.
+  // Null resets them. Until then inject looks for them itself.
   void (*set_torch_memory_functions)(void* is_enabled, void* report);
 
   // One line on stderr, "gpuprof: ..."; `once` lines are said once a process. Any thread.
@@ -177,9 +178,9 @@ enum class StopReason : uint32_t { kRequest, kExit, kExec, kFork };
 struct Api {
   uint32_t size;
 
-  // Begins capture `number`: makes the file if there is none, the drain thread, and the framework
-  // observers. Hooks are already recording into rings. False: capture is impossible; the reason was
-  // said.
+  // Begins capture `number`: makes the file if there is no file yet, the drain thread, and the
+  // framework observers. Hooks already record into rings. False: capture is impossible, and the
+  // reason was printed.
   bool (*start)(uint32_t number, const char* trigger);
 
   // Ends the capture: hooks are already off. Takes observers away, drains every ring to its end,
@@ -195,9 +196,10 @@ struct Api {
   // recorded from here on. Loads libcupti and calls it.
   void (*start_gpu)();
 
-  // Any thread of the program, inside dlclose, before the real one and behind it: what came or went
-  // since the table of modules was last written is noted, so that frames are named after what lay
-  // there at the time. Waits for the drain thread, 50 ms at most; allocates nothing.
+  // Any thread of the program, inside dlclose, before and after the real call. Notes the modules
+  // that were loaded or unloaded since the table of modules was last written. So frames get the
+  // names of the modules that were mapped at the time. Waits for the drain thread, 50 ms at most;
+  // allocates nothing.
   void (*modules_changed)();
 
   // Last call: like stop if capturing, then the end marker with the way out, and the ring file is
@@ -210,23 +212,25 @@ struct Api {
   // __builtin_frame_address(0) of the hook, whose caller is the first frame wanted.
   uint32_t (*capture_stack)(uint64_t* pcs, uint32_t most, const void* frame);
 
-  // Around fork, on the forking thread. before_fork waits (bounded) until no stack capture and no
-  // write is under way; child forgets everything that belongs to the parent: no thread of ours
-  // exists any more.
+  // Called around fork, on the forking thread. before_fork waits, for a limited time, until no
+  // stack capture and no write is running. child forgets everything that belongs to the parent,
+  // because none of gpuprof's threads exists in the child.
   void (*before_fork)();
   void (*after_fork_parent)();
   void (*after_fork_child)();
 
-  // Writes what was recorded so far, of a flight recorder what is kept, into a bundle of its own:
-  // the folder snapshot-`name` in the bundle (null: named by the time). Capture goes on. `path`
-  // receives the folder's. Null, or what was in the way. Spans that are still open are not in it.
+  // Writes the recorded part so far (of a flight recorder the kept part) into its own bundle. The
+  // bundle is the folder snapshot-`name` in the present bundle; null: named by the time. The
+  // capture goes on. `path` receives the folder's path. Returns null, or the reason why it failed.
+  // Spans that are still open are not in the snapshot.
   const char* (*snapshot)(const char* name, char* path, uint32_t path_bytes);
 
-  // Now and then, also while no capture runs: has the framework tell of its ranges from now on. May
-  // wait for the loader's lock. False: it was not found yet, or cannot.
+  // Asks the framework to report its ranges from now on. Called now and then, also while no capture
+  // runs. May wait for the loader's lock. False: the framework was not found yet, or cannot report
+  // them.
   bool (*watch_framework_ranges)();
 
-  // Framework ops: "active", "none" or why not. Static storage. Any thread.
+  // Returns the state of framework ops: "active", "none" or why not. Static storage. Any thread.
   const char* (*ops_state)();
   // Records written to the file and records lost, all causes. Any thread.
   uint64_t (*records_written)();

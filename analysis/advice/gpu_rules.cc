@@ -22,18 +22,17 @@ constexpr double kIdleHigh = 0.5;
 constexpr double kIdleOfRunFrom = 0.05;
 
 void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
-  const std::string most = FormatDuration(gpu.idle_cause_ns()) + " of it ";
+  const std::string most = "For " + FormatDuration(gpu.idle_cause_ns()) + " of this time, ";
   if (gpu.idle_cause() == "host") {
-    finding->add_evidence(most +
-                          "the host had not begun to launch the next work: it did something else, "
-                          "or waited.");
+    finding->add_evidence(
+        most + "the host had not started to launch the next work: it did other work, or waited.");
     finding->add_fix(
-        "Find what the host does in the gaps: `gpuprof stats sync` lists its waits for the GPU, "
-        "`gpuprof stats streams` the gaps, `gpuprof stats ops` and `gpuprof stats stacks` its own "
-        "work.");
+        "Find what the host does in the gaps. `gpuprof stats streams` lists the gaps, `gpuprof "
+        "stats sync` the waits for the GPU, `gpuprof stats ops` and `gpuprof stats stacks` the "
+        "host's work.");
     finding->add_fix(
         "Launch ahead: wait for results (synchronising calls, .item(), copies to pageable memory) "
-        "as late and as seldom as can be, and prepare data on other threads.");
+        "as late and as rarely as possible. Prepare data on other threads.");
   } else if (gpu.idle_cause() == "launch") {
     finding->add_evidence(most + "the next work was being launched.");
     finding->add_fix(
@@ -41,14 +40,14 @@ void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
         "larger batches.");
   } else if (gpu.idle_cause() == "dependency") {
     finding->add_evidence(most +
-                          "the next work had been launched, and waited: for an event, a host "
-                          "function, or the device itself.");
+                          "the next work was launched but waited for an event, a host function, or "
+                          "the device itself.");
     finding->add_fix(
-        "See which stream waits for which, and what for: `gpuprof stats streams`; put work that "
-        "does not need each other into streams that do not wait for each other.");
+        "See which stream waits for which: `gpuprof stats streams`. Put independent work into "
+        "streams that do not wait for each other.");
   } else {
     finding->add_evidence(most + "the call that launched the next work is not in the recording.");
-    finding->add_fix("See when the gaps are: `gpuprof stats streams`.");
+    finding->add_fix("See when the gaps occur: `gpuprof stats streams`.");
   }
 }
 
@@ -56,32 +55,34 @@ void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
 std::pair<results::Level, const char*> HowSure(const results::Overview& overview) {
   if (overview.gpu().untold_device_count() != 0) {
     return {results::LEVEL_LOW,
-            "which devices of the processes are one GPU was not recorded: another may have used "
-            "what one left idle"};
+            "the recording does not show which devices are the same GPU: one process may have used "
+            "it while another left it idle"};
   }
   if (overview.gpu().left_out_process_count() != 0)
-    return {results::LEVEL_LOW, "other recorded processes, not asked for, used the GPU too"};
+    return {results::LEVEL_LOW,
+            "other recorded processes, which were not selected, used the GPU too"};
   if (overview.gpu().has_idle_unseen_ns())
-    return {results::LEVEL_MEDIUM, "work of before the capture, or not ended with it, is missing"};
+    return {results::LEVEL_MEDIUM,
+            "work that began before the capture or ended after it is missing"};
   if (overview.meta().lost_count() != 0)
     return {results::LEVEL_MEDIUM, "events were lost: the GPU may have been busier"};
   return {results::LEVEL_HIGH, "all work of the recorded processes was timed"};
 }
 
 std::string Caveat(const results::OverviewGpu& gpu) {
-  std::string caveat = "Only gaps in which there was something to compute can be won; ";
+  std::string caveat = "Time can be gained only in gaps in which there was something to compute. ";
   if (gpu.untold_device_count() != 0) {
     caveat +=
-        "which of these devices are one GPU was not recorded, and while one process left it idle "
-        "another may have used it; ";
+        "The recording does not show which of these devices are the same GPU. One process may have "
+        "used it while another left it idle. ";
   }
   const uint32_t others = gpu.left_out_process_count();
   if (others != 0) {
     caveat += std::to_string(others) +
               (others == 1 ? " other recorded process" : " other recorded processes") +
-              " used the GPU too, and what they ran is not in these figures; ";
+              " used the GPU too, and their work is not in these figures. ";
   }
-  return caveat + "what other processes ran on the GPU meanwhile is not seen.";
+  return caveat + "Work of unrecorded processes on the GPU is not seen.";
 }
 
 }  // namespace

@@ -26,18 +26,18 @@ std::optional<Finding> LockContention(const AdviceFacts& facts) {
   if (Ratio(per_step, facts.overview->steps().mean_ns()) < kLocksFrom) return std::nullopt;
   Finding finding = Make("SY-004", "Steps wait for locks that other threads hold",
                          results::LEVEL_HIGH, "every contended wait was timed");
-  finding.add_evidence(PartOfStep(facts, per_step) + " passes waiting for mutexes and rwlocks.");
+  finding.add_evidence(PartOfStep(facts, per_step) + " is spent waiting for mutexes and rwlocks.");
   for (const results::Lock& lock : facts.overview->top_locks()) {
     if (!lock.contended() || lock.step_ns() == 0) continue;
-    finding.add_evidence(FormatDuration(lock.step_ns() / count) + " a step in " + lock.name() +
+    finding.add_evidence(FormatDuration(lock.step_ns() / count) + " per step in " + lock.name() +
                          " (" + FormatNumber(lock.count()) + " waits, longest " +
                          FormatDuration(lock.max_ns()) + ").");
     break;
   }
   SetRecoverable(facts, per_step, &finding);
   finding.add_fix(
-      "Move the work of the other threads into another process, or let them hold the lock "
-      "shorter; `gpuprof stats locks` names the callers.");
+      "Move the work of the other threads into another process, or let them hold the lock for a "
+      "shorter time. `gpuprof stats locks` names the callers.");
   return finding;
 }
 
@@ -52,20 +52,20 @@ std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
                          results::LEVEL_HIGH, "every contended wait was timed");
   finding.set_severity(Ratio(waited, run) >= kRunLocksMedium ? results::SEVERITY_MEDIUM
                                                              : results::SEVERITY_LOW);
-  finding.add_evidence(FormatDuration(waited) + " of waiting for mutexes and rwlocks, over all " +
-                       "threads, in " + FormatDuration(run) + " of recording (" +
+  finding.add_evidence(FormatDuration(waited) +
+                       " of waiting for mutexes and rwlocks, summed over all " + "threads, in " +
+                       FormatDuration(run) + " of recording (" +
                        FormatNumber(facts.locks->contended_count()) + " waits).");
   const results::Lock& lock = overview.top_locks(0);
-  finding.add_evidence(FormatDuration(lock.total_ns()) + " of it in " +
+  finding.add_evidence(FormatDuration(lock.total_ns()) + " of this in " +
                        ShortFunctionName(lock.name()) + ", by " +
                        FormatNumber(lock.thread_count()) + " threads, longest " +
                        FormatDuration(lock.max_ns()) + ".");
   finding.add_fix(
-      "Hold the lock shorter, split it, or give each thread data of its own; `gpuprof stats locks` "
-      "names the callers.");
+      "Hold the lock for a shorter time, split it, or give each thread its own data. `gpuprof "
+      "stats locks` names the callers.");
   finding.set_caveat(
-      "A thread that waits is lost only when it had something to do: compare run times before and "
-      "after.");
+      "A waiting thread costs time only if it had other work: compare run times before and after.");
   return finding;
 }
 
@@ -75,10 +75,10 @@ std::optional<Finding> Deadlocked(const AdviceFacts& facts) {
   if (facts.locks->deadlocks().empty()) return std::nullopt;
   const results::Deadlock& deadlock = facts.locks->deadlocks(0);
   const bool surely = deadlock.length_ns() >= kSurely;
-  Finding finding = Make("SY-006", "Threads wait for each other for ever",
+  Finding finding = Make("SY-006", "Threads wait for each other forever",
                          surely ? results::LEVEL_HIGH : results::LEVEL_MEDIUM,
-                         surely ? "a circle of waits that had lasted long when the recording ended"
-                                : "a circle of waits; it was young when the recording ended");
+                         surely ? "a cycle of waits that had lasted long when the recording ended"
+                                : "a cycle of waits that had just begun when the recording ended");
   finding.set_severity(results::SEVERITY_HIGH);
   finding.add_evidence(
       std::to_string(deadlock.waits_size()) +
@@ -95,8 +95,9 @@ std::optional<Finding> Deadlocked(const AdviceFacts& facts) {
                          (wait.kind() == "join" ? "." : " holds."));
   }
   finding.add_fix(
-      "Take these locks in the same order everywhere, or both at once (std::scoped_lock), and join "
-      "no thread while holding a lock that it takes; `gpuprof stats locks` shows the stacks.");
+      "Take these locks in the same order everywhere, or both at once (std::scoped_lock). Do not "
+      "join a thread while holding a lock that the thread takes. `gpuprof stats locks` shows the "
+      "stacks.");
   return finding;
 }
 

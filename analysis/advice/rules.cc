@@ -51,7 +51,7 @@ void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding)
   const bool enough = cores > needed;
   if (cores > 0) {
     finding->add_evidence("Hiding " + FormatDuration(input.worker_cpu_per_step_ns()) +
-                          " of loading a step behind the " + FormatDuration(rest) +
+                          " of loading per step behind the " + FormatDuration(rest) +
                           " of other work takes about " + std::to_string(needed) +
                           " workers; this " + "machine has " + std::to_string(cores) +
                           " processors.");
@@ -65,8 +65,8 @@ void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding)
       "faster decoder, or augment whole batches as tensors.");
   if (!enough) {
     finding->set_caveat(
-        "More workers alone will not do: there are not processors enough. The gain supposes that "
-        "samples become cheap enough to be hidden.");
+        "More workers alone do not help, because there are not enough processors. The gain assumes "
+        "that samples become cheap enough to be hidden.");
   }
 }
 
@@ -82,14 +82,14 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   const bool starved = busy && input.worker_runqueue_wait_ratio() > input.worker_busy_ratio();
   Finding finding =
       Make(busy ? "IN-002" : "IN-001",
-           single    ? "Data is loaded between the steps, not beside them"
+           single    ? "Data is loaded between the steps, not alongside them"
            : starved ? "The loader's workers have no processors to run on"
            : busy    ? "The loader's workers cannot keep up"
            : idle    ? "Steps wait for data although the loader's workers are not busy"
                      : "Steps wait for data",
            results::LEVEL_HIGH, "measured as the time inside the loader's next batch");
   finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
-                       " passes waiting for the next batch; " +
+                       " is spent waiting for the next batch; " +
                        FormatNumber(input.waiting_step_count()) + " of " +
                        FormatNumber(facts.overview->steps().count()) + " steps waited.");
   SetRecoverable(facts, category->mean_ns(), &finding);
@@ -98,26 +98,26 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
                         FormatPercent(input.worker_busy_ratio()) + " of the time each";
     if (input.has_worker_runqueue_wait_ratio()) {
       words += ", and waited " + FormatPercent(input.worker_runqueue_wait_ratio()) +
-               " of it for a processor";
+               " of the time for a processor";
     }
     finding.add_evidence(words + ".");
   }
   if (single) {
     finding.add_evidence("The loader runs in the training process (" + input.loader() + ").");
     finding.add_fix(
-        "DataLoader(num_workers=N, persistent_workers=True): loading then runs beside the "
-        "step in N processes.");
+        "DataLoader(num_workers=N, persistent_workers=True): loading then runs alongside the step, "
+        "in N processes.");
   } else if (starved) {
     finding.add_fix(
-        "Give the job more processors, or let fewer threads compete for them: "
-        "torch.set_num_threads(N), and nothing else on the machine.");
+        "Give the job more processors, or let fewer threads compete for them: use "
+        "torch.set_num_threads(N), and run nothing else on the machine.");
   } else if (busy) {
     AdviseWorkers(facts, category->mean_ns(), &finding);
   } else if (idle) {
     finding.add_fix(
-        "Look at where the workers wait: storage (read larger files, keep them on a local "
-        "disk) or handing over (fewer, larger tensors; prefetch_factor above 2).");
-    finding.add_fix("persistent_workers=True, if the waits lie at the start of each epoch.");
+        "Find where the workers wait. For storage: read larger files from a local disk. For "
+        "passing batches on: use fewer, larger tensors and a prefetch_factor above 2.");
+    finding.add_fix("Set persistent_workers=True if the waits are at the start of each epoch.");
   } else {
     finding.add_fix(
         "Try more workers (num_workers) and a larger prefetch_factor, and make each sample "
@@ -125,7 +125,8 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   }
   if (finding.caveat().empty()) {
     finding.set_caveat(
-        "The gain is what a step waits now; it is reached when loading is hidden wholly.");
+        "The gain is the time that a step waits now. It is reached only if loading is hidden "
+        "completely.");
   }
   return finding;
 }
@@ -134,7 +135,7 @@ std::optional<Finding> HostBound(const AdviceFacts& facts) {
   const results::StepCategory* category = FindCategory(facts, "other");
   if (category == nullptr || category->share_ratio() < kOtherFrom) return std::nullopt;
   Finding finding = Make("HO-001", "Much of a step runs no operation at all", results::LEVEL_MEDIUM,
-                         "measured, but what runs instead was not recorded");
+                         "measured, but the code that runs instead was not recorded");
   finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
                        " has no operation open on the step's thread: Python, or other host code.");
   SetRecoverable(facts, category->mean_ns(), &finding);
@@ -142,7 +143,7 @@ std::optional<Finding> HostBound(const AdviceFacts& facts) {
       "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of "
       "the step, or do it every N steps.");
   finding.add_fix("model = torch.compile(model): fewer operations are started from Python.");
-  finding.set_caveat("Only the part of it that can be left out or done elsewhere is won.");
+  finding.set_caveat("The gain is only the part that can be left out or moved elsewhere.");
   return finding;
 }
 
@@ -175,16 +176,17 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   const auto recoverable = static_cast<int64_t>(static_cast<double>(floor) * per_step);
   if (recoverable * 100 < steps.mean_ns()) return std::nullopt;
   Finding finding =
-      Make("LA-002", "Steps are made of very many very short operations", results::LEVEL_MEDIUM,
+      Make("LA-002", "Steps consist of very many very short operations", results::LEVEL_MEDIUM,
            "call cost taken from the cheapest tenth of operations");
-  finding.add_evidence(FormatNumber(WholeNumber(per_step)) + " operations a step of " +
+  finding.add_evidence(FormatNumber(WholeNumber(per_step)) + " operations per step of " +
                        FormatDuration(mean) + " each on average.");
   finding.add_evidence("The cheapest tenth takes " + FormatDuration(floor) +
-                       ", little more than the call: " + FormatDuration(recoverable) + " a step.");
+                       ", little more than the call: " + FormatDuration(recoverable) +
+                       " per step.");
   SetRecoverable(facts, recoverable, &finding);
   finding.add_fix("Larger batches: the same calls do more work.");
   finding.add_fix("model = torch.compile(model): fuses short operations.");
-  finding.set_caveat("The gain supposes that nearly all of these calls can be fused away.");
+  finding.set_caveat("The gain assumes that nearly all of these calls can be fused.");
   return finding;
 }
 
@@ -206,8 +208,8 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
   finding.add_evidence(PartOfStep(facts, per_step) + " is self time of " + optimizer->name() + ".");
   SetRecoverable(facts, per_step, &finding);
   finding.add_fix(
-      "Give the optimizer fused=True (or foreach=True where that is not to be had): one call "
-      "updates all parameters.");
+      "Give the optimizer fused=True, or foreach=True if fused is not available: one call updates "
+      "all parameters.");
   return finding;
 }
 
@@ -227,9 +229,9 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
   const bool known = facts.busy_cores.has_value() && cores > 0;
   const bool others = known && *facts.busy_cores < kOwnCoresFrom * cores;
   Finding finding = Make("TH-001",
-                         others ? "Other programs take the processors that steps need"
+                         others ? "Other programs use the processors that steps need"
                                 : "More threads want to run than there are processors",
-                         results::LEVEL_MEDIUM, "the kernel's account of the step's thread");
+                         results::LEVEL_MEDIUM, "the kernel's accounting of the step's thread");
   finding.add_evidence(PartOfStep(facts, per_step) +
                        " the step's thread was ready to run but had no processor.");
   if (known) {
@@ -239,12 +241,12 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
   SetRecoverable(facts, per_step, &finding);
   if (others) {
     finding.add_fix(
-        "Measure on a quiet machine, or give the job processors of its own (taskset, "
-        "cgroup limits, the scheduler's request).");
+        "Measure on a quiet machine, or give the job its own processors (taskset, cgroup limits, "
+        "the scheduler's request).");
   } else {
     finding.add_fix(
-        "Fewer threads: torch.set_num_threads(N) in the training process, 1 in each "
-        "worker (OMP_NUM_THREADS=1), fewer workers, or more processors.");
+        "Use fewer threads (torch.set_num_threads(N) in the training process, OMP_NUM_THREADS=1 in "
+        "each worker), fewer workers, or more processors.");
     finding.set_caveat("Work of other programs on this machine counts too.");
   }
   return finding;
@@ -277,15 +279,14 @@ std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
   if (heap == nullptr || heap->allocated_bytes_per_step() < kChurnBytesPerStep) return std::nullopt;
   const double brief = Ratio(heap->short_lived_bytes(), heap->allocated_bytes());
   if (brief < kChurnShortLived) return std::nullopt;
-  Finding finding =
-      Make("ME-006", "Memory is taken from the system's heap and given back again and again",
-           results::LEVEL_LOW, "the volume is measured, its cost is not");
-  finding.add_evidence(FormatBytes(WholeNumber(heap->allocated_bytes_per_step())) + " a step, " +
+  Finding finding = Make("ME-006", "Memory is allocated from the heap and freed again and again",
+                         results::LEVEL_LOW, "the volume is measured, but its cost is not");
+  finding.add_evidence(FormatBytes(WholeNumber(heap->allocated_bytes_per_step())) + " per step, " +
                        FormatPercent(brief) + " of all bytes live less than 10 ms.");
   finding.add_fix(
-      "Reuse buffers (out=, in-place operations), or preload an allocator that keeps large "
-      "blocks (jemalloc, tcmalloc); large blocks otherwise are mapped afresh each time.");
-  finding.set_caveat("What it costs was not measured: compare step times before and after.");
+      "Reuse buffers (out=, in-place operations), or preload an allocator that keeps large blocks "
+      "(jemalloc, tcmalloc). Without them, large blocks are mapped anew each time.");
+  finding.set_caveat("The cost was not measured: compare step times before and after.");
   return finding;
 }
 
@@ -293,8 +294,8 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
   const bool slowed = overview.cost().slowdown_ratio() > kSlowdownFrom;
   if (overview.meta().lost_count() == 0 && !slowed) return std::nullopt;
-  Finding finding = Make("EN-002", "This recording is not as good as it could be",
-                         results::LEVEL_HIGH, "counted by the recorder");
+  Finding finding =
+      Make("EN-002", "This recording has defects", results::LEVEL_HIGH, "counted by the recorder");
   for (const results::Loss& loss : overview.meta().losses()) {
     finding.add_evidence(FormatNumber(loss.count()) + " lost: " + loss.name() + ".");
     finding.add_fix(loss.fix());
@@ -302,7 +303,7 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
   if (slowed) {
     finding.add_evidence("Recording slowed the program by about " +
                          FormatPercent(overview.cost().slowdown_ratio()) + ".");
-    finding.add_fix("Record less: --trace with fewer sources, or a shorter --capture.");
+    finding.add_fix("Record less: use --trace with fewer sources, or a shorter --capture.");
   }
   return finding;
 }

@@ -29,7 +29,7 @@ std::string FormatCount(uint64_t count);
 std::string LastRecordsOf(uint64_t threads);
 // How a process ended whose trace does not tell, and what is then to be said of its losses.
 inline constexpr char kNoEndRecorded[] = "no end recorded";
-inline constexpr char kLossNotKnown[] = "not known, as the trace stops without an end";
+inline constexpr char kLossNotKnown[] = "not known, because the trace has no end";
 // "4 KiB to 8 KiB": the sizes of which std::bit_width is `width`.
 std::string FormatSizeClass(uint32_t width);
 

@@ -405,7 +405,7 @@ Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* cont
   out.Flush();
   if (!found) {
     return Error{ErrorKind::kUsage, "no process " + std::to_string(options.pid) + " in " +
-                                        trace.path + "; `gpuprof info` lists those that are there"};
+                                        trace.path + "; `gpuprof info` lists the processes"};
   }
   return {};
 }

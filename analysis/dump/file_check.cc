@@ -27,7 +27,7 @@ using proto::ChunkKind;
 
 using proto::IsTableKind;
 
-constexpr char kNoEnd[] = "no end marker: its process was killed, or still runs";
+constexpr char kNoEnd[] = "no end marker: the process was killed, or it still runs";
 
 // Ids that events refer to against ids that tables define. Tables may come later in the file than
 // rows of another thread, so the two are compared at the end.
@@ -113,8 +113,8 @@ class Check {
     const std::string& name = report().name;
     if (!ParseStem(name.substr(0, name.find('.')), &stem)) return;
     if (stem.pid != scan_.header.pid || stem.start_id != scan_.header.start_id) {
-      Find(0, "the header is of process " + std::to_string(scan_.header.pid) +
-                  ", the file's name is of another");
+      Find(0, "the header names process " + std::to_string(scan_.header.pid) +
+                  ", but the file name does not");
     }
   }
 
@@ -157,11 +157,11 @@ class Check {
     }
     proto::Trace trace;
     if (!trace.ParseFromArray(message, static_cast<int>(bytes)) || trace.chunk_size() != 1) {
-      return Find(block.offset, "table is no protobuf message Trace with one chunk");
+      return Find(block.offset, "table is not a protobuf message Trace with one chunk");
     }
     const proto::Chunk& chunk = trace.chunk(0);
     if (chunk.kind() != block.header.kind || chunk.track() != block.header.track) {
-      return Find(block.offset, "table is of another kind or track than its header says");
+      return Find(block.offset, "table has another kind or track than its header says");
     }
     for (const uint32_t id : chunk.strings().id()) strings_.Define(id);
     if (chunk.strings().id_size() != chunk.strings().text_size()) {
@@ -183,10 +183,11 @@ class Check {
     }
     for (int i = 0; i < stacks.parent_back_size(); ++i) {
       const uint64_t id = uint64_t{stacks.first_id()} + static_cast<uint64_t>(i);
-      if (id > UINT32_MAX) return Find(offset, "stack ids run over");
+      if (id > UINT32_MAX) return Find(offset, "stack ids overflow");
       const uint64_t back = stacks.parent_back(i);
       if (back > id || (back == id && back != 0)) {
-        return Find(offset, "call stack " + std::to_string(id) + " hangs on one that is not there");
+        return Find(offset,
+                    "call stack " + std::to_string(id) + " has a parent that does not exist");
       }
       if (back != 0) stacks_.Refer({id - back}, at_, offset);
       stacks_.Define(static_cast<uint32_t>(id));
@@ -263,7 +264,7 @@ class Check {
     }
     const uint64_t newest = *std::max_element(times.begin(), times.end());
     if (newest > block.header.last_time || block.header.first_time > block.header.last_time) {
-      Find(block.offset, "rows lie outside the times that the header tells");
+      Find(block.offset, "rows are outside the times in the header");
     }
   }
 
@@ -285,7 +286,7 @@ class Check {
   void CheckEnd() {
     if (unknown_blocks_ != 0) {
       Note(std::to_string(unknown_blocks_) + " blocks with " + std::to_string(unknown_rows_) +
-           " rows are of kinds that this gpuprof does not know: made by a newer one");
+           " rows have kinds that this gpuprof does not know: a newer gpuprof wrote them");
     }
     if (!scan_.has_end && IsSegment()) return;
     if (!scan_.has_end) {
@@ -293,7 +294,7 @@ class Check {
       Note(is_alive_ ? "its process still runs" : kNoEnd);
       return;
     }
-    if (scan_.end.recovered != 0) Note("finished after its process had ended");
+    if (scan_.end.recovered != 0) Note("completed after its process had ended");
     if (scan_.end.blocks != scan_.blocks.size()) {
       Find(scan_.readable_bytes, "the end marker counts " + std::to_string(scan_.end.blocks) +
                                      " blocks, the file has " +

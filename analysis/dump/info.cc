@@ -247,13 +247,12 @@ std::string RowsText(const Process& process) {
   std::string text = FormatCount(process.rows);
   if (!parts.empty()) text += " (" + Joined(parts, ", ") + ")";
   if (process.unknown_blocks != 0) {
-    text +=
-        "; " + FormatCount(process.unknown_rows) + " rows of kinds that this gpuprof does not know";
+    text += "; " + FormatCount(process.unknown_rows) + " rows of kinds unknown to this gpuprof";
   }
   return text;
 }
 
-std::string LastActivityOf(uint64_t ns) { return "what CUPTI recorded in " + FormatLastTime(ns); }
+std::string LastActivityOf(uint64_t ns) { return "the CUPTI records of " + FormatLastTime(ns); }
 
 std::string LossText(const Process& process) {
   std::vector<std::string> parts;
@@ -269,7 +268,7 @@ std::string LossText(const Process& process) {
   if (rings != 0) parts.push_back(LastRecordsOf(rings));
   if (const uint64_t ns = process.health.activity_missing_ns()) parts.push_back(LastActivityOf(ns));
   if (parts.empty() && process.lacks_end()) return kLossNotKnown;
-  if (parts.empty()) return IsWindow(process) ? "none of what was kept" : "none";
+  if (parts.empty()) return IsWindow(process) ? "none of the kept part" : "none";
   return Joined(parts, ", ");
 }
 
@@ -293,7 +292,7 @@ void DescribeProcess(const Process& process, std::string* out) {
   for (const CaptureWindow& window : process.captures) AddLine(out, "  ", "", CaptureText(window));
   if (IsWindow(process)) {
     AddLine(out, "  ", "kept",
-            "the newest part only; a flight recorder let go what came before (--ring)");
+            "only the newest part; a flight recorder discarded the older part (--ring)");
   }
   AddLine(out, "  ", "threads", std::to_string(process.ProgramThreads()));
   AddLine(out, "  ", "rows", RowsText(process));
@@ -310,7 +309,7 @@ void DescribeProcess(const Process& process, std::string* out) {
 
 void DescribeSampler(const Process& sampler, std::string* out) {
   *out +=
-      "\n" + OneLine(sampler.file) + "  hardware counters, read by gpuprof beside the program\n";
+      "\n" + OneLine(sampler.file) + "  hardware counters, read by gpuprof alongside the program\n";
   for (const auto& [track, device] : DevicesOf(sampler)) {
     AddLine(out, "  ", "device",
             std::to_string(device.index()) + ": " + device.name() + " " + device.uuid() +
@@ -359,7 +358,7 @@ std::string LostText(const Totals& totals) {
   if (totals.cut_rings != 0) parts.push_back(LastRecordsOf(totals.cut_rings));
   if (totals.activity_missing_ns != 0) parts.push_back(LastActivityOf(totals.activity_missing_ns));
   if (parts.empty() && totals.lacks_end) return kLossNotKnown;
-  if (parts.empty()) return totals.is_window ? "none of what was kept" : "none";
+  if (parts.empty()) return totals.is_window ? "none of the kept part" : "none";
   return Joined(parts, ", ");
 }
 
@@ -394,8 +393,7 @@ std::string HowItEnded(const Process& process) {
   }
   constexpr int32_t kBySignal = 128;
   if (process.exit_status < 0) {
-    return "died without passing through an exit: a fatal signal, SIGKILL or a raw system call" +
-           by;
+    return "died without an exit call: a fatal signal, SIGKILL or a raw system call" + by;
   }
   if (process.exit_status > kBySignal)
     return "killed by signal " + std::to_string(process.exit_status - kBySignal) + by;

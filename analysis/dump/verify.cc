@@ -48,7 +48,8 @@ struct BundleReport {
 proto::Bundle CheckManifest(const BundleFiles& found, BundleReport* report) {
   proto::Bundle manifest;
   if (!found.has_manifest) {
-    if (found.is_bundle) report->notes.push_back("no bundle.pb: command and host are not known");
+    if (found.is_bundle)
+      report->notes.push_back("bundle.pb is missing: command and host are not known");
     return manifest;
   }
   Result<FileBytes> file = ReadFile(found.directory + "/" + proto::kBundleFile);
@@ -72,10 +73,9 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
     const bool is_alive = codec::ProcessIsAlive(stem.pid, stem.start_id);
     if (is_alive) alive.insert(stem.name + proto::kTraceSuffix);
     report.notes.push_back(stem.name + proto::kRingSuffix +
-                           (is_alive
-                                ? ": its process still runs"
-                                : ": its process died and its last records are not merged yet; "
-                                  "`gpuprof recover` does it"));
+                           (is_alive ? ": its process still runs"
+                                     : ": its process died and its last records are not merged "
+                                       "yet; run `gpuprof recover`"));
     const std::string stem_path = found.directory + "/" + stem.name;
     std::vector<std::string> paths = codec::ListSegments(stem_path);
     if (is_alive && !paths.empty()) {
@@ -90,15 +90,15 @@ BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
     const std::string ring = stem.name + proto::kRingSuffix;
     std::string damage = codec::CheckRingFile(found.directory + "/" + ring);
     if (has_segments && access((found.directory + "/" + ring).c_str(), F_OK) != 0)
-      damage = "missing, and with it what was recorded last and what was lost";
+      damage = "missing; the last records and the number of losses are missing with it";
     if (!damage.empty()) report.faults.push_back({ring, 0, damage});
     const std::string holes = codec::CheckSegments(stem_path);
     if (!holes.empty())
       report.faults.push_back({stem.name + ".*" + proto::kSegmentSuffix, 0, holes});
     if (has_segments && access((stem_path + proto::kTraceSuffix).c_str(), F_OK) != 0) {
-      report.faults.push_back({stem.name + proto::kTraceSuffix, 0,
-                               "missing, while segments of it are there: what names their events "
-                               "is lost"});
+      report.faults.push_back(
+          {stem.name + proto::kTraceSuffix, 0,
+           "missing, although its segments exist: the names of their events are lost"});
     }
   }
   std::vector<std::vector<FileReport>> traces(found.traces.size());

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A recorded command as one line that a POSIX shell (bash, zsh; $'...' where a word holds control
-// characters or is no UTF-8) would read as the same words. Pure; any thread.
+// A recorded command as one line. A POSIX shell would read the line as the same words. Words with
+// control characters or bytes that are not UTF-8 use $'...', which bash and zsh read. Pure; any
+// thread.
 
 #pragma once
 
@@ -12,7 +13,7 @@
 
 namespace gpuprof::analysis {
 
-// Words (ShellWord) of any range of strings, with blanks between.
+// Joins the words (ShellWord) of any range of strings with blanks.
 template <typename Words>
 std::string CommandLine(const Words& words) {
   std::string line;

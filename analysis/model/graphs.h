@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a process's recording knows of CUDA graphs: which node was cloned from which, which graph
-// was made of which, and when launches were recorded by their nodes and when as wholes. Numbers are
-// CUPTI's; executable graphs and others share theirs.
+// The CUDA graphs of a process's recording. It holds which node was cloned from which, and which
+// graph was made from which. It also holds when launches were recorded by their nodes and when as
+// wholes. Numbers are CUPTI's; executable graphs and other graphs share one numbering.
 
 #pragma once
 
@@ -41,9 +41,9 @@ struct Graphs {
   std::map<uint32_t, MadeGraph> made;
   std::vector<GraphModeMark> marks;  // by time
 
-  // The node at the end of the chain of clones; the node itself where nothing is known of it.
+  // Returns the node at the end of the chain of clones, or the node itself if no chain is known.
   uint64_t RootOf(uint64_t node) const;
-  // The graph that the executable graph was made of in the end; 0: not known.
+  // Returns the original graph that the executable graph was made from; 0: not known.
   uint32_t SourceOf(uint32_t graph) const;
 };
 

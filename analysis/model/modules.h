@@ -29,13 +29,14 @@ inline bool IsMoved(uint64_t address) {
   return range >= kFirstMovedRange && range < kMovedRangeEnd;
 }
 
-// Where it was in the process.
+// Returns the address that it had in the process.
 inline uint64_t TrueAddress(uint64_t address) {
   return IsMoved(address) ? address & ((uint64_t{1} << kTrueAddressBits) - 1) : address;
 }
 
-// Of two mappings that held one address at different times, which one a program counter of an
-// unknown time belongs to: the one that lasted, else the later.
+// Returns whether a program counter of unknown time belongs to `x` rather than to `y`. Both
+// mappings held one address at different times. The mapping that lasted wins, else the later
+// mapping.
 inline bool Outlasts(const proto::Module& x, const proto::Module& y) {
   const bool x_stayed = x.last_seen() == 0;
   const bool y_stayed = y.last_seen() == 0;

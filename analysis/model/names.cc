@@ -329,7 +329,7 @@ std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator) {
 }
 
 std::string DamagedRingsText(uint32_t rings) {
-  return "the ring file that its process left was cut or damaged: the last records of " +
+  return "the ring file of its process was cut or damaged: the last records of " +
          std::to_string(rings) + (rings == 1 ? " thread" : " threads") + " are missing";
 }
 

@@ -28,44 +28,44 @@ std::string_view HeapModeName(uint32_t code);
 std::string_view ClockKindName(uint32_t code);
 std::string_view LossKindName(uint32_t code);
 std::string_view SourceName(uint32_t bit);
-// A bit of nvmlClocksEventReasons, in nvidia-smi's words.
+// Names a bit of nvmlClocksEventReasons in nvidia-smi's words.
 std::string_view ClocksEventReasonName(uint64_t bit);
-// "meta", "strings" ... and the event tables' names of proto/schema.h.
+// Returns "meta", "strings" ... and the event tables' names of proto/schema.h.
 std::string_view ChunkKindName(uint32_t code);
 
-// CUPTI's CUpti_ActivityMemcpyKind ("HtoD"), CUpti_ActivityMemoryKind ("pinned") and
-// CUpti_ActivitySynchronizationType ("stream_wait"). CUPTI has an "unknown" of its own: codes that
-// this reader does not know are that as well.
+// Names CUPTI's CUpti_ActivityMemcpyKind ("HtoD"), CUpti_ActivityMemoryKind ("pinned") and
+// CUpti_ActivitySynchronizationType ("stream_wait"). CUPTI has its own "unknown"; codes that this
+// reader does not know become "unknown" too.
 std::string_view CopyKindName(uint32_t kind);
 std::string_view MemoryKindName(uint32_t kind);
 std::string_view SyncKindName(uint32_t kind);
-// Of overhead.operation: "lazy_function_loading", "ptx_compile"; "": not known to this reader.
+// Names overhead.operation: "lazy_function_loading", "ptx_compile"; "": not known to this reader.
 std::string_view OverheadName(uint32_t operation);
-// CUpti_ActivityUnifiedMemoryCounterKind ("HtoD", "gpu_page_fault"), and what its flags tell of
-// why;
-// "": not told, or not known to this reader.
+// Names CUpti_ActivityUnifiedMemoryCounterKind ("HtoD", "gpu_page_fault"), and the cause in its
+// flags. "": not known, or not known to this reader.
 std::string_view UnifiedMemoryCounterName(uint32_t counter);
 std::string_view UnifiedMemoryCauseName(uint32_t counter, uint32_t flags);
 
-// The number that a payload's 64 bits stand for.
+// Returns the number that a payload's 64 bits stand for.
 std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);
 
-// The same of a value that is no text.
+// Returns the same for a value that is not a text.
 std::string RangeValueText(proto::RangeValue type, uint64_t bits);
 
-// A counter's value divided, exact: 71300 of 1000 is "71.3".
+// Divides a counter's value exactly: 71300 by 1000 is "71.3".
 std::string CounterValueText(int64_t value, uint32_t divisor);
 
-// A grid, block or cluster: "64,1,1".
+// Formats a grid, block or cluster: "64,1,1".
 std::string DimensionsText(const google::protobuf::RepeatedField<uint32_t>& dimensions);
 
-// Names of the instructions in Signature.matrix_ops: "HMMA", "HGMMA<separator>QGMMA"; "": none.
+// Names the instructions in Signature.matrix_ops: "HMMA", "HGMMA<separator>QGMMA"; "": no
+// instructions.
 std::string MatrixOpsText(uint32_t matrix_ops, std::string_view separator);
 
-// What Health.damaged_rings means, as a fault of the trace.
+// Describes Health.damaged_rings as a fault of the trace.
 std::string DamagedRingsText(uint32_t rings);
 
-// "cpu", "cuda:0", from type << 8 | index as the framework numbers them.
+// Returns "cpu" or "cuda:0" from type << 8 | index, as the framework numbers devices.
 std::string DeviceName(uint32_t device);
 
 }  // namespace gpuprof::analysis

@@ -21,21 +21,22 @@ struct StackNode {
 
 class StackTree {
  public:
-  // Node `id` called from node `parent`, which came before; 0: a root. An id that is there already
-  // stays what it is. False: there is no such parent, and the node becomes a root.
+  // Adds node `id`, called from the earlier node `parent`; 0: a root. An existing id keeps its
+  // node. False: the parent does not exist, and the node becomes a root.
   bool Add(uint32_t id, uint32_t parent, uint64_t pc);
 
-  // The id of the node for `pc` called from the node `parent`, which is there, or 0; made with an
-  // id behind all others where there is none. 0: no id is left.
+  // Returns the id of the node for `pc` called from the existing node `parent` (0: a root). Makes
+  // the node with a new last id if it does not exist. 0: no id is left.
   uint32_t Child(uint32_t parent, uint64_t pc);
 
-  // False: no such node.
+  // Finds a node. False: it does not exist.
   bool Find(uint32_t id, StackNode* node) const;
-  // The first id of the same stack: what rows are grouped by. An unknown one stands for itself.
+  // Returns the first id of the same stack, by which rows are grouped. An unknown id stands for
+  // itself.
   uint32_t Canonical(uint32_t id) const;
-  // Ids, equal stacks included.
+  // Returns the number of ids, including equal stacks.
   size_t size() const { return nodes_.size(); }
-  // Whether some stacks have several ids.
+  // Returns whether some stacks have several ids.
   bool has_equal() const { return distinct_ != nodes_.size(); }
 
  private:

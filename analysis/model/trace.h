@@ -126,8 +126,9 @@ struct LaunchTable {
   size_t rows() const { return time_ns.size(); }
 };
 
-// GPU activity. On a stream's track, but for API calls, which are on their thread's. A row's weight
-// is how many there were for it: 1, but where GPUPROF_GPU_RATE had a part of them recorded.
+// GPU activity. On a stream's track, except API calls, which are on their thread's track. A row's
+// weight is the number of activities that it stands for. It is 1, unless GPUPROF_GPU_RATE recorded
+// only a part.
 struct KernelTable {
   Column<int64_t> end_ns;
   Column<int64_t> duration_ns;
@@ -184,7 +185,7 @@ struct SyncTable {
   Column<uint32_t> stream;
   Column<uint32_t> event;
   Column<uint32_t> result;
-  Column<uint64_t> event_record;  // CudaEventTable::record of what was waited for; 0: not told
+  Column<uint64_t> event_record;  // CudaEventTable::record of the awaited recording; 0: not known
   Column<uint32_t> weight;
   size_t rows() const { return end_ns.size(); }
 };
@@ -194,7 +195,7 @@ struct CudaEventTable {
   Column<int64_t> time_ns;  // when the call began
   Column<uint32_t> correlation;
   Column<uint32_t> event;
-  Column<uint64_t> record;  // this recording's own number; 0: not told
+  Column<uint64_t> record;  // this recording's own number; 0: not known
   size_t rows() const { return time_ns.size(); }
 };
 
@@ -208,7 +209,7 @@ struct OverheadTable {
   size_t rows() const { return end_ns.size(); }
 };
 
-// What CUPTI's counters tell of unified memory. On a track of no device.
+// CUPTI's counters of unified memory. On a track without a device.
 struct UnifiedMemoryTable {
   Column<int64_t> end_ns;
   Column<int64_t> duration_ns;
@@ -220,8 +221,8 @@ struct UnifiedMemoryTable {
   size_t rows() const { return end_ns.size(); }
 };
 
-// CUDA's allocations and releases, on the track of their stream, or of their context for those that
-// have none (stream kNoCudaId).
+// CUDA's allocations and releases. They are on the track of their stream, or of their context if
+// they have no stream (stream kNoCudaId).
 struct DeviceMemoryTable {
   Column<int64_t> time_ns;
   Column<uint32_t> operation;  // proto::MemoryOperation
@@ -229,8 +230,8 @@ struct DeviceMemoryTable {
   Column<uint64_t> bytes;
   Column<uint32_t> correlation;
   Column<uint64_t> pool;    // its address; 0: none
-  Column<uint64_t> pc;      // where in the program; 0: not told
-  Column<uint32_t> origin;  // string id; 0: not told
+  Column<uint64_t> pc;      // where in the program; 0: not known
+  Column<uint32_t> origin;  // string id; 0: not known
   Column<uint16_t> capture;
   size_t rows() const { return time_ns.size(); }
 };
@@ -256,7 +257,8 @@ struct CounterTable {
   size_t rows() const { return time_ns.size(); }
 };
 
-// Of a graph that was recorded as a whole: from the begin of its first node to the end of its last.
+// Launches of graphs that were recorded as a whole: from the begin of the first node to the end of
+// the last node.
 struct GraphLaunchTable {
   Column<int64_t> end_ns;
   Column<int64_t> duration_ns;
@@ -278,7 +280,7 @@ struct Track {
   uint32_t id = 0;  // 0: a thread without events (only samples)
   int32_t tid = 0;
   std::string name;
-  bool tool = false;  // one of ours
+  bool tool = false;  // one of gpuprof's threads
   uint64_t dropped = 0;
   HeapTable heap;
   WaitTable wait;
@@ -293,11 +295,11 @@ struct Track {
   std::vector<ThreadSample> samples;
   bool is_stream = false;  // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;
-  bool is_described = false;  // CUPTI told of the stream itself: of its
+  bool is_described = false;  // CUPTI described the stream itself:
   int32_t priority = 0;
   uint32_t stream_flag = 0;  // CUpti_ActivityStreamFlag
-  // The CUstream that the program has of it, 0: not told; from when on that is this stream's, until
-  // a later one has it. `name` is what NVTX called that handle meanwhile.
+  // The program's CUstream for this stream, 0: not known, and the time from which the handle is
+  // this stream's, until a later stream has it. `name` is the NVTX name of the handle in that time.
   uint64_t handle = 0;
   int64_t handle_since_ns = 0;
   KernelTable kernel;
@@ -314,14 +316,14 @@ struct Track {
   UnifiedMemoryTable unified_memory;
 };
 
-// A context or stream that is none, as CUPTI numbers it.
+// The number that CUPTI uses for no context or no stream.
 inline constexpr uint32_t kNoCudaId = 0xffffffff;
 
 // A context that was seen to come or go.
 struct ContextLife {
   uint32_t id = 0;
-  int64_t begin_ns = INT64_MIN;  // before the capture, or not told
-  int64_t end_ns = INT64_MAX;    // when its destruction began; not told
+  int64_t begin_ns = INT64_MIN;  // before the capture, or not known
+  int64_t end_ns = INT64_MAX;    // when its destruction began, if known
 };
 
 struct CaptureWindow {
@@ -330,7 +332,7 @@ struct CaptureWindow {
   int64_t end_ns = 0;     // last event when the stop mark is missing
   int64_t let_go_ns = 0;  // before start_ns: under capture too, but a flight recorder let it go
   bool has_stop = false;
-  // The process had CUDA already, and may have allocated of it.
+  // The process had CUDA already, and may have allocated GPU memory.
   bool cuda_had_begun = false;
   std::string start_trigger, stop_trigger;
 };
@@ -344,7 +346,7 @@ struct KindTotals {
   uint64_t raw_bytes = 0;
 };
 
-// How CUPTI's clock went beside ours; see analysis/read/cupti_clock.h.
+// How CUPTI's clock ran compared with gpuprof's clock; see analysis/read/cupti_clock.h.
 struct CuptiClockFacts {
   uint64_t readings = 0;
   double residual_ns = 0;
@@ -371,7 +373,8 @@ struct Process {
   uint64_t ticks_per_second = 0;
   // A flight recorder let events before this go; INT64_MIN: none.
   int64_t kept_from_ns = INT64_MIN;
-  // Of all captures, also of what a flight recorder let go: what cumulated costs are shares of.
+  // The time of all captures, also of the part that a flight recorder discarded. Cumulated costs
+  // are shares of this time.
   int64_t recorded_ns = 0;
   bool has_end = false;    // an end marker was found
   bool recovered = false;  // the end was written by recovery
@@ -379,7 +382,7 @@ struct Process {
   int32_t exit_status = 0;
   int64_t first_ns = 0;  // of any event
   int64_t last_ns = 0;
-  bool has_cupti_clock = false;  // moments of it were read: GPU times are exact
+  bool has_cupti_clock = false;  // the clock was read at some moments: GPU times are exact
   CuptiClockFacts cupti_clock;
   double clock_residual_ns =
       0;  // worst distance of a snapshot from the line through its neighbours
@@ -392,9 +395,9 @@ struct Process {
   std::unordered_map<uint32_t, proto::Signature> signatures;
   std::unordered_map<uint32_t, uint32_t> functions;  // string ids of API functions' names
   std::vector<proto::Device> devices;
-  std::vector<ContextLife> contexts;  // by id; of the others nothing was told
-  // Of gpuprof's sampler of hardware counters: then it is in Trace::samplers, and no process of the
-  // program.
+  std::vector<ContextLife> contexts;  // by id; nothing is known about other contexts
+  // This is gpuprof's sampler of hardware counters: it is in Trace::samplers and not a process of
+  // the program.
   bool is_sampler = false;
   std::unordered_map<uint32_t, proto::Counter> counters;
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
@@ -405,7 +408,7 @@ struct Process {
   proto::Health health;  // the last one
   uint64_t rows = 0;     // of event blocks, by their headers
   uint64_t file_bytes = 0;
-  uint64_t gpu_tick_ns = 0;       // times on the GPU are multiples of it; 0: there are none
+  uint64_t gpu_tick_ns = 0;       // times on the GPU are multiples of this; 0: no times on the GPU
   std::vector<KindTotals> kinds;  // ascending
   uint64_t unknown_blocks = 0;    // of kinds this reader does not know: skipped
   uint64_t unknown_rows = 0;
@@ -414,9 +417,9 @@ struct Process {
   // It still runs as a flight recorder: its events are not in its file, but in segments that
   // change.
   bool in_segments = false;
-  // Its file was cut, or its ring file is gone: what was recorded last is missing.
+  // Returns whether the last records are missing: the file was cut, or its ring file is gone.
   bool lacks_end() const { return !has_end && !alive; }
-  // Its number; 0: there is none.
+  // Returns the number of the last capture; 0: no capture.
   int last_capture() const {
     return captures.empty() ? 0 : static_cast<int>(captures.back().number);
   }
@@ -425,12 +428,13 @@ struct Process {
   uint32_t uid = 0;
   uint32_t cores = 0;
   uint64_t memory_bytes = 0;
-  // Text of a string id: empty for 0, a marked placeholder for the overflow id and for ids that are
-  // not there.
+  // Returns the text of a string id. Empty for 0. A marked placeholder for the overflow id and for
+  // ids that do not exist.
   std::string String(uint32_t id) const;
-  // Null: CUPTI did not tell of it.
+  // Finds a device. Null: CUPTI did not describe it.
   const proto::Device* FindDevice(uint32_t id) const;
-  // Its own: neither the recorder's nor the tracks of GPU streams.
+  // Returns the number of the program's own threads, without the recorder's threads and tracks of
+  // GPU streams.
   uint32_t ProgramThreads() const;
 };
 

@@ -49,7 +49,7 @@ struct CutStacks {
       reasons += (reasons.empty() ? "" : ", ") + std::to_string(count) + " " + std::string(reason);
     };
     add(no_rule, "in code without unwind tables or frame pointers");
-    add(out_of_bounds, "at a frame outside of the stack");
+    add(out_of_bounds, "at a frame outside the stack");
     add(no_resolver, "while the process forked");
     return std::to_string(cut()) + " of " + std::to_string(taken) + " end early: " + reasons;
   }
@@ -82,11 +82,12 @@ void AddWindowNotes(const std::vector<const Process*>& processes, results::Meta*
   for (const Process* process : processes) {
     if (process->kept_from_ns != INT64_MIN) affected.push_back(process);
   }
-  constexpr std::string_view kMeaning = ", and figures are of what was kept, but losses of all";
+  constexpr std::string_view kMeaning =
+      "; losses are counted for the whole run, all other figures for the kept part";
   if (affected.size() > kMostNotes) {
     meta->add_notes(std::to_string(affected.size()) +
-                    " processes: ring: a flight recorder kept only the newest part of each; what "
-                    "came before was let go (--ring)" +
+                    " processes: ring: a flight recorder kept only the newest part of each; the "
+                    "older part was discarded (--ring)" +
                     std::string(kMeaning));
     return;
   }
@@ -114,7 +115,7 @@ Error PassContext::Prepare() {
       known += (i == 0 ? "" : ", ") + std::to_string(trace_->processes[i].pid);
     }
     return {ErrorKind::kUsage, "No process " + std::to_string(options_->pid) +
-                                   " in this trace; there are: " + known + "."};
+                                   " in this trace. Its processes are: " + known + "."};
   }
   if (!options_->step_marker.empty()) {
     try {
@@ -235,28 +236,29 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     if (p.in_segments) {
       const std::string pid = std::to_string(p.pid);
       meta->add_notes("pid " + pid +
-                      " still runs as a flight recorder (--ring): its events are not in its trace "
-                      "yet; `gpuprof ctl snapshot " +
-                      pid + "` writes them into a folder snapshot-* of the bundle: read that");
+                      " still runs as a flight recorder (--ring), so its events are not in its "
+                      "trace yet. `gpuprof ctl snapshot " +
+                      pid +
+                      "` writes them into a folder snapshot-* of the bundle. Read that folder");
     } else if (p.alive) {
-      meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more may come");
+      meta->add_notes("pid " + std::to_string(p.pid) + " still runs: more events may come");
     }
     if (p.lacks_end()) {
-      meta->add_notes(
-          "pid " + std::to_string(p.pid) +
-          ": its trace stops without an end: what was recorded last is missing. Where its ring "
-          "file is there, `gpuprof recover` finishes it, once there is room on the disk");
+      meta->add_notes("pid " + std::to_string(p.pid) +
+                      ": its trace has no end: the last records are missing. If its ring file "
+                      "exists, `gpuprof recover` completes the trace when the disk has free space");
     }
     if (const uint64_t ns = p.health.activity_missing_ns(); ns != 0) {
-      meta->add_notes("pid " + std::to_string(p.pid) + ": cuda: what CUPTI recorded in " +
-                      FormatLastTime(ns) + " before its end is missing: " +
-                      (p.recovered ? "it went with the process" : "CUPTI did not hand it over"));
+      meta->add_notes(
+          "pid " + std::to_string(p.pid) + ": cuda: the CUPTI records of " + FormatLastTime(ns) +
+          " before its end are missing: " +
+          (p.recovered ? "they were lost with the process" : "CUPTI did not deliver them"));
     }
     if (p.cupti_clock.is_lost) {
       meta->add_notes("pid " + std::to_string(p.pid) + ": cuda: CUPTI's clock was set back by " +
                       FormatDuration(-p.cupti_clock.step_ns) +
-                      ", to before it was last read: from there on times on the GPU, and what is "
-                      "found by them, are wrong; durations are right");
+                      ", to before its last reading. From then on, times on the GPU and figures "
+                      "made from these times are wrong; durations are right");
     }
     meta->set_window_start_ns(first ? p.first_ns : std::min(meta->window_start_ns(), p.first_ns));
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
@@ -294,23 +296,22 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
     confidence->set_level(results::LEVEL_NONE);
     confidence->set_reason(trace_->faults.empty()
                                ? "no event was recorded"
-                               : "no event could be read: files are damaged or may not be read");
+                               : "no event could be read: files are damaged or not readable");
   } else if (!trace_->faults.empty()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason(
-        "files are damaged, cut, or could not be read: what they hold is missing");
+    confidence->set_reason("files are damaged, cut, or not readable: their events are missing");
   } else if (AnyLacksEnd()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason("a trace stops without an end: what was recorded last is missing");
+    confidence->set_reason("a trace has no end: its last records are missing");
   } else if (AnyLostThread()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason("a process died whose last records were in memory only");
+    confidence->set_reason("a process died, and its last records were only in memory");
   } else if (AnyLacksActivity()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason("of a process the last of what CUPTI recorded is missing");
+    confidence->set_reason("the last CUPTI records of a process are missing");
   } else if (AnyLostClock()) {
     confidence->set_level(results::LEVEL_LOW);
-    confidence->set_reason("the clock that times on the GPU are of was set back too far");
+    confidence->set_reason("the clock of the times on the GPU was set back too far");
   } else if (meta.lost_count() * 100 > written) {
     confidence->set_level(results::LEVEL_LOW);
     confidence->set_reason("more than 1 % of the records were lost");
@@ -319,8 +320,9 @@ void PassContext::FillCountConfidence(const results::Meta& meta,
     confidence->set_reason("some records were lost");
   } else {
     confidence->set_level(results::LEVEL_HIGH);
-    confidence->set_reason(IsWindow() ? "every record of what the flight recorder kept is there"
-                                      : "every record is there");
+    confidence->set_reason(IsWindow()
+                               ? "every record of the part that the flight recorder kept is present"
+                               : "every record is present");
   }
 }
 
@@ -353,7 +355,7 @@ void PassContext::LimitToWindow(results::Confidence* confidence) const {
   if (!IsWindow() || confidence->level() <= results::LEVEL_LOW) return;
   confidence->set_level(results::LEVEL_LOW);
   confidence->set_reason(
-      "a flight recorder let go what came before (--ring): memory from before then is not counted");
+      "a flight recorder discarded the older part (--ring): memory allocated then is not counted");
 }
 
 }  // namespace gpuprof::analysis

@@ -31,40 +31,43 @@ class PassContext {
 
   const Trace& trace() const { return *trace_; }
   const PassOptions& options() const { return *options_; }
-  // What the rows are to stand for; `usual` where nothing was asked for.
+  // Returns the key that rows are grouped by: the option --by, or `usual` without this option.
   std::string By(const char* usual) const { return options_->by.empty() ? usual : options_->by; }
 
-  // Indices of the processes asked for.
+  // Returns the indices of the selected processes.
   const std::vector<size_t>& selected() const { return selected_; }
   const Process& process(size_t index) const { return trace_->processes[index]; }
 
-  // The first process with this one's pid and host: an image before an exec, or itself. Threads of
-  // both are one program's, and pids of two hosts are not.
+  // Returns the first process with the same pid and host: an earlier image before an exec, or the
+  // process itself. Threads of both belong to one program. Processes of two hosts may have the same
+  // pid but are different.
   size_t Owner(size_t index) const;
 
   ProcessOps& ops(size_t index);
   const StepAnalysis& steps(size_t index);
-  // The selected process with most time in steps; none: no steps.
+  // Returns the selected process with the most time in steps. None: no steps.
   std::optional<size_t> Leading();
   std::string NoStepsAdvice() const;
 
   // Adds the frame of a return address, or of an exact one.
   void Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame);
-  // The return addresses of a stack, innermost first; none where no stack was taken.
+  // Returns the return addresses of a stack, innermost first; empty if no stack was taken.
   std::vector<uint64_t> StackPcs(size_t index, uint32_t stack) const;
   // Adds all frames of a stack, innermost first.
   void ResolveStack(size_t index, uint32_t stack,
                     google::protobuf::RepeatedPtrField<results::Frame>* frames);
 
-  // Everything but the confidence. Call it last: it tells which names could not be resolved.
+  // Fills everything except the confidence. Call it last: it also lists the names that could not be
+  // resolved.
   void FillMeta(std::string_view pass, results::Meta* meta);
-  // FillMeta and FillCountConfidence, where nothing is to be said between them.
+  // Calls FillMeta and FillCountConfidence, for passes that have nothing to add between the two
+  // calls.
   void FillCountMeta(std::string_view pass, results::Meta* meta);
-  // High; lowered where records were lost or files were damaged.
+  // Sets the confidence to high, or lower if records were lost or files were damaged.
   void FillCountConfidence(const results::Meta& meta, results::Confidence* confidence) const;
-  // A flight recorder let go what came before, of a process that was asked for.
+  // Returns whether a flight recorder discarded the older part of a selected process.
   bool IsWindow() const;
-  // For figures that need all that came before: low, where a flight recorder let it go.
+  // Lowers the confidence of figures that need the older part, if a flight recorder discarded it.
   void LimitToWindow(results::Confidence* confidence) const;
 
  private:
@@ -86,14 +89,14 @@ class PassContext {
   std::vector<PerProcess> parts_;
 };
 
-// Whose row it is. Pids of two hosts may be the same.
+// Returns the process that a row belongs to. Pids of two hosts may be the same.
 template <typename Row>
 void SetProcess(const Process& process, Row* row) {
   row->set_pid(process.pid);
   row->set_host(process.host);
 }
 
-// Whether two such rows, of whatever kinds, are of one process.
+// Returns whether two rows of any kinds belong to the same process.
 template <typename Row, typename Other>
 bool AreOfOneProcess(const Row& row, const Other& other) {
   return row.pid() == other.pid() && row.host() == other.host();
@@ -101,24 +104,25 @@ bool AreOfOneProcess(const Row& row, const Other& other) {
 
 inline constexpr uint32_t kResultSchema = 1;
 
-// What to do about a loss.
+// Returns the advice for a loss.
 std::string_view LossFix(proto::LossKind kind);
 // Records lost by a process, by kind; ring losses of tracks count where health does not tell them.
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process);
 
-// Records of a process that found their way into its trace, those included that a flight recorder
-// let go since: what its losses are a share of.
+// Returns the number of records that were written to a process's trace. This includes records that
+// a flight recorder discarded later. Losses are a share of this number.
 uint64_t WrittenRecords(const Process& process);
-// Threads of which the last records went with the process: in damaged rings, or in memory only.
+// Returns the number of threads whose last records were lost with the process, in damaged rings or
+// in memory only.
 uint32_t LostThreads(const Process& process);
-// Of a process of which a flight recorder kept the newest part, in words: "what came before ...".
+// Describes the part that a flight recorder discarded: "the older part was discarded (--ring)".
 std::string WhatWasLetGo(const Process& process);
 
-// Operations observed: of a process that was killed, health is up to a second old and the rows are
-// what there is.
+// Returns the number of observed operations. If a process was killed, its health is up to a second
+// old, so the rows count too.
 uint64_t OpEventsOf(const Process& process);
 
-// The name of the innermost frame that is not an allocator's, "" without frames.
+// Returns the name of the innermost frame that does not belong to an allocator, "" without frames.
 std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames);
 
 }  // namespace gpuprof::analysis

@@ -191,11 +191,11 @@ std::string WhyNone(const PassContext& context) {
   if (!notes.empty()) return notes;
   if (!context.trace().samplers.empty()) return "the command ended before a GPU was read";
   if (!UsesCuda(context))
-    return "no process of the program initialised CUDA while it was recorded, and GPUs are left "
-           "alone until then";
-  return "`gpuprof run` reads them where there is a libnvidia-ml.so.1, but not with "
-         "--gpu-period=off, with --ring unless --gpu-period is given, or where the program was "
-         "started with `gpuprof env`; `gpuprof doctor` tells whether NVML is there";
+    return "no process initialised CUDA while it was recorded, and gpuprof does not read GPUs "
+           "before that";
+  return "`gpuprof run` needs libnvidia-ml.so.1 for them. It does not read them with "
+         "--gpu-period=off, or with --ring without --gpu-period. `gpuprof env` never reads them. "
+         "`gpuprof doctor` shows whether NVML is installed";
 }
 
 }  // namespace

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// When a device worked, the gaps between, and why it did not work in them. A gap ends where some
-// stream's work begins; that work's launch tells the cause: it had not begun when the gap began
-// (host), was under way (launch), or was over (dependency). For a device as one process used it and
-// for all of its processes together. Nanoseconds; one thread.
+// When a device worked, the gaps between, and why it did not work in the gaps. A gap ends where
+// some stream's work begins, and the launch of this work gives the cause. The launch had not begun
+// when the gap began (host), was running (launch), or was over (dependency). For a device as one
+// process used it, and for all of its processes together. Nanoseconds; one thread.
 
 #pragma once
 
@@ -18,19 +18,20 @@
 
 namespace gpuprof::analysis {
 
-// Whether anything is in the track that takes its device's time: kernels, copies, sets, graphs that
-// were recorded as a whole.
+// Returns whether the track holds work that takes its device's time: kernels, copies, memsets,
+// graphs that were recorded as a whole.
 bool HasWork(const Track& track);
 
-// Of all that work: sorted and disjoint.
+// Returns the times of all that work, sorted and disjoint.
 std::vector<Interval> BusyOf(const Track& track);
 
-// When the process was recorded.
+// Returns the times in which the process was recorded.
 std::vector<Interval> CapturesOf(const Process& process);
 
-// Parts of `captures` from the first work in them to the end of the last that began in them; `busy`
-// is sorted and disjoint. Where a device was busy since before, from the capture's start: what a
-// flight recorder kept, or work without a pause, seldom begins with it.
+// Returns the parts of `captures` from their first work to the end of the last work that began in
+// them. `busy` is sorted and disjoint. If a device was already busy, the part begins with the
+// capture. The reason: a flight recorder's kept part, or work without a pause, seldom begins with
+// the capture.
 std::vector<Interval> WorkWindows(std::span<const Interval> captures,
                                   const std::vector<Interval>& busy);
 
@@ -41,11 +42,13 @@ struct Gap {
   Interval launch;
 };
 
-// By time. What lies between two windows is no gap. Launches are yet to be found.
+// Returns the gaps, sorted by time. The time between two windows is not a gap. The launches are not
+// set yet.
 std::vector<Gap> GapsIn(const std::vector<Interval>& windows, const std::vector<Interval>& busy);
 
-// Of the gaps that end where work of the track begins. Of several pieces of work that do, of
-// whatever tracks, the one launched first counts: it alone would have ended the gap.
+// Sets the launches of gaps that end where work of the track begins. If several pieces of work on
+// any tracks end a gap, the piece that was launched first counts: it alone would have ended the
+// gap.
 void FindLaunches(const Track& track, const Launches& launches, std::vector<Gap>* gaps);
 
 struct IdleTimes {
@@ -55,7 +58,8 @@ struct IdleTimes {
   int64_t unknown_ns = 0;
   int64_t unseen_ns = 0;  // of the unknown: there may have been work
 
-  // `unseen` (sorted and disjoint): when there may have been work that is not recorded.
+  // Adds a gap. `unseen` (sorted and disjoint) holds the times that may hold work that is not
+  // recorded.
   void Add(const Gap& gap, const std::vector<Interval>& unseen);
 
  private:

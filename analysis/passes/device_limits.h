@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a copy can reach at most: the link to the host, as NVML told it of the same GPU, and the
-// GPU's memory, as CUPTI told it. One thread.
+// The highest speed that a copy can reach. NVML reported the link to the host, and CUPTI reported
+// the memory of the same GPU. One thread.
 
 #pragma once
 
@@ -13,12 +13,14 @@
 
 namespace gpuprof::analysis {
 
-// CUPTI's device and NVML's, by their uuid; what has none is no device of the other's.
+// Returns whether CUPTI's device and NVML's device have the same uuid. A device without a uuid
+// matches no other device.
 bool IsSameDevice(const proto::Device& cuda, const proto::SampledDevice& sampled);
 
-// One direction, in GB/s (10^9 bytes): lanes times the rate of the generation less its line code
-// (PCI Express Base Specification: 8b/10b up to 2, 128b/130b up to 5, 242 bytes of a flit of 256
-// from 6 on). Packets' headers take a tenth or so of it. 0: of no known generation.
+// Returns the speed of one direction in GB/s (10^9 bytes): lanes times the rate of the generation,
+// less its line code. The line codes are from the PCI Express Base Specification. They are 8b/10b
+// up to 2, 128b/130b up to 5, 242 bytes of a flit of 256 from 6 on. Headers of packets take about a
+// tenth more. 0: the generation is not known.
 double PcieGbPerSecond(uint32_t generation, uint32_t width);
 
 class DeviceLimits {
@@ -26,10 +28,10 @@ class DeviceLimits {
   DeviceLimits(const Trace& trace, const Process& process);
 
   struct Limits {
-    double link_gb_per_s = 0;    // to or from the host; 0: not told
-    double memory_gb_per_s = 0;  // reads and writes together; 0: not told
+    double link_gb_per_s = 0;    // to or from the host; 0: not known
+    double memory_gb_per_s = 0;  // reads and writes together; 0: not known
   };
-  // By CUPTI's number.
+  // Returns the limits of the device with CUPTI's number.
   Limits Of(uint32_t device) const;
 
  private:

@@ -212,11 +212,11 @@ void AddNotes(const PassContext& context, const Groups& groups, const Users& use
     const auto [count, bytes] = older[owner];
     if (!is_late && count == 0) continue;
     std::string note = "pid " + std::to_string(context.process(owner).pid) + ": ";
-    note += is_late ? "CUDA was in use before the capture: what was allocated by then is not known"
-                    : "something was allocated before the capture, or its record was lost";
+    note += is_late ? "CUDA was in use before the capture: earlier allocations are not known"
+                    : "a block was allocated before the capture, or its record was lost";
     if (count != 0) {
-      note += "; " + FormatCount(count) + " such blocks, " + FormatBytes(bytes) +
-              ", were released meanwhile";
+      note += "; " + FormatCount(count) + " older blocks, " + FormatBytes(bytes) +
+              ", were released during the capture";
     }
     meta->add_notes(note);
   }

@@ -14,17 +14,17 @@
 
 namespace gpuprof::analysis {
 
-// "device", "managed", "pinned" ... with " pool" behind it where it came from one.
+// Returns "device", "managed", "pinned" ... with " pool" after it if the block came from a pool.
 std::string DeviceMemoryKind(const DeviceBlock& block);
 
-// Its address.
+// Returns the name of a pool: its address.
 std::string PoolName(uint64_t address);
 
 void AddMemoryDevices(const Process& process, const DeviceMemoryHistory& history,
                       results::DeviceMemory* out);
 void AddMemoryPools(const Process& process, const DeviceMemoryHistory& history,
                     results::DeviceMemory* out);
-// And what its context took along.
+// Adds the live blocks, and the blocks that were released with their context.
 void AddLiveAllocations(PassContext& context, size_t index, const DeviceMemoryHistory& history,
                         const Launches& launches, results::DeviceMemory* out);
 

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which recording of a CUDA event a wait was for, and so which stream. From CUPTI 12.8 on both have
-// a number in common; before, it is the event's last recording before the wait's call. Where the
-// recording is not in the trace nothing is guessed.
+// The recording of a CUDA event that a wait was for, and so the awaited stream. From CUPTI 12.8 on
+// both have a number in common. Before, it is the event's last recording before the wait's call. If
+// the recording is not in the trace, nothing is guessed.
 
 #pragma once
 
@@ -26,14 +26,14 @@ struct EventRecord {
 
 class EventRecords {
  public:
-  // Both outlive it.
+  // Uses both arguments, which must outlive it.
   EventRecords(const Process& process, const Launches& launches);
 
-  // A stream may have two tracks: one for rows that came before CUPTI told which device its context
-  // is on. This is the other's index, or `track` itself.
+  // Returns the index of the stream's other track, or `track` itself. A stream may have two tracks.
+  // One holds the rows that came before CUPTI reported the device of the stream's context.
   uint32_t OfDevice(uint32_t track) const { return of_device_[track]; }
 
-  // Of a row of kind kEventWait or kStreamEventWait. Null: not known.
+  // Finds the recording for a row of kind kEventWait or kStreamEventWait. Null: not known.
   const EventRecord* Find(const SyncTable& waits, size_t row) const;
 
  private:
@@ -46,7 +46,7 @@ class EventRecords {
   std::vector<uint32_t> of_device_;
   std::vector<EventRecord> records_;                  // by time
   std::unordered_map<uint64_t, uint32_t> by_number_;  // index in records_
-  // Of an event's number: its recordings by time, and whether one context alone uses the number.
+  // An event's number: its recordings by time, and whether only one context uses the number.
   struct OfEvent {
     std::vector<uint32_t> records;
     bool is_of_one_context = true;

@@ -10,9 +10,10 @@
 
 namespace gpuprof::analysis {
 
-// One frame of a line `frame;frame;frame COUNT`: colons for semicolons, blanks for control
-// characters, U+FFFD for bytes that are not UTF-8, "?" for nothing. A number behind the last blank
-// is tied to the name, or flamegraph.pl would take it for a first count of two.
+// Returns one frame of a line `frame;frame;frame COUNT`. Semicolons become colons, control
+// characters become blanks, bytes that are not UTF-8 become U+FFFD, and an empty name becomes "?".
+// A number after the last blank is tied to the name: flamegraph.pl would take it for the first of
+// two counts.
 std::string FoldedName(std::string_view name);
 
 }  // namespace gpuprof::analysis

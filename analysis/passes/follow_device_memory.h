@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// CUDA's allocations of one process as blocks with their lives, in order of time: for the pass
-// device_memory and whatever else tells of them. All are exact: nothing here is sampled. Any
-// thread.
+// CUDA's allocations of one process as blocks with their lifetimes, in order of time. For
+// device_memory and every other pass that reports device memory. All blocks are exact: nothing here
+// is sampled. Any thread.
 
 #pragma once
 
@@ -40,7 +40,7 @@ struct DeviceMemoryEvent {
     kRelease,
     kOlderRelease,
     kContextEnd,  // its context was destroyed, and it with it
-    kForgotten    // its capture ended: what becomes of it is not known
+    kForgotten    // its capture ended: its later fate is not known
   };
   int64_t time_ns;
   uint32_t block;
@@ -57,7 +57,7 @@ struct DeviceMemoryHistory {
 
 DeviceMemoryHistory FollowDeviceMemory(const Process& process, const Launches& launches);
 
-// Whether memory of this kind is on the device, not the host.
+// Returns whether memory of this kind is on the device, not the host.
 bool IsOnDevice(uint32_t memory_kind);
 
 }  // namespace gpuprof::analysis

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The C and C++ heap of one process as blocks with their lives, for every pass that tells of it: so
-// that all of them estimate alike. Any thread.
+// The C and C++ heap of one process as blocks with their lifetimes. Every pass that reports the
+// heap uses it, so that all estimates are alike. Any thread.
 
 #pragma once
 
@@ -18,7 +18,7 @@ namespace gpuprof::analysis {
 // Points of the timeline.
 inline constexpr size_t kHeapPoints = 120;
 
-// Blocks are grouped by their stack's id.
+// Follows the heap. Blocks are grouped by their stack's id.
 LiveMemory FollowHeap(const Process& process);
 
 // Lowers a confidence to what so many sampled allocations allow, and says so.

@@ -14,13 +14,13 @@
 
 namespace gpuprof::analysis {
 
-// "stream 7", "no stream", with the name that its track has: "stream 7 (copies)".
+// Returns "stream 7" or "no stream", with the name of its track: "stream 7 (copies)".
 std::string StreamName(const Process& process, uint32_t device, uint32_t context, uint32_t stream);
 std::string StreamName(const Track& track);
 
-// By the device's number: its last name of those that were given through NVTX. Those of streams are
-// their tracks' (analysis/read/stream_names.h). Names of contexts are not to be had: NVTX knows
-// them by their handles, CUPTI by numbers of its own, and nothing that is recorded joins the two.
+// Returns the last name that NVTX gave to each device, by the device's number. Names of streams are
+// on their tracks (analysis/read/stream_names.h). Names of contexts are not available. NVTX knows
+// contexts by their handles and CUPTI by its own numbers, and no recorded row joins the two.
 std::map<uint32_t, std::string> DeviceNames(const Process& process);
 
 }  // namespace gpuprof::analysis

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches of CUDA graphs, put together of what was recorded of each: its nodes, which share the
-// launch's correlation id, or one row for the whole.
+// Launches of CUDA graphs, put together from their recorded rows. These are its nodes, which share
+// the launch's correlation id, or one row for the whole launch.
 
 #pragma once
 
@@ -29,7 +29,7 @@ struct GraphLaunch {
   std::vector<Interval> nodes;
 };
 
-// By graph, then by start.
+// Returns the launches, sorted by graph, then by start.
 std::vector<GraphLaunch> GraphLaunchesOf(const Process& process);
 
 // What a graph holds by the record of its making: of kinds that leave rows. False: not known.
@@ -38,7 +38,7 @@ struct GraphContents {
 };
 bool FindContents(const Process& process, uint32_t graph, GraphContents* contents);
 
-// How many launches were recorded as wholes. `only`: correlations that count; null: all do.
+// Counts the launches that were recorded as wholes. `only`: the correlations that count; null: all.
 uint64_t WholeGraphLaunches(const Process& process, const std::unordered_set<uint32_t>* only);
 
 // Says so, where a result leaves out what is in them.

@@ -283,10 +283,11 @@ void NoteEarlyEvents(const Process& process, results::Meta* meta) {
   }
   if (early == 0 || early * kToldOneIn < all) return;
   const bool is_sampled = process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
-  meta->add_notes("pid " + std::to_string(process.pid) + ": " + std::to_string(early) + " of " +
-                  std::to_string(all) + (is_sampled ? " samples" : " allocations") +
-                  " have no stack: they are from before the recorder was ready to take it" +
-                  (is_sampled ? "; --trace heap=exact is ready before the program begins" : ""));
+  meta->add_notes(
+      "pid " + std::to_string(process.pid) + ": " + std::to_string(early) + " of " +
+      std::to_string(all) + (is_sampled ? " samples" : " allocations") +
+      " have no stack, because the recorder was not ready to take one yet" +
+      (is_sampled ? "; with --trace heap=exact it is ready before the program begins" : ""));
 }
 
 }  // namespace

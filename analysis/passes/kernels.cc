@@ -261,9 +261,9 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
     wholes.emplace_back(index, WholeGraphLaunches(context.process(index), only));
   }
   if (!under.empty() && !has_range) {
-    return {ErrorKind::kUsage, "No NVTX range '" + under +
-                                   "' was begun and ended on one thread; `gpuprof stats nvtx` "
-                                   "lists what there is."};
+    return {ErrorKind::kUsage,
+            "No NVTX range '" + under +
+                "' began and ended on one thread; `gpuprof stats nvtx` lists the ranges."};
   }
   if (!under.empty()) kernels->set_under_nvtx(under);
   FillRows(context, grouping, &groups, &spans, kernels.get());
@@ -276,7 +276,8 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   }
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
   AddSampledNote(context, "busy time", kernels->mutable_meta());
-  AddUntoldNote(spans.devices, "busy time is summed as if they had not", kernels->mutable_meta());
+  AddUntoldNote(spans.devices, "busy time is summed as if they had not shared them",
+                kernels->mutable_meta());
   *result = std::move(kernels);
   return {};
 }

@@ -24,8 +24,8 @@ class Launches {
  public:
   explicit Launches(const Process& process);
 
-  // Null: the call was not recorded. Of a runtime call and the driver's calls in it, which share an
-  // id, the runtime's.
+  // Finds a call. Null: the call was not recorded. A runtime call and the driver calls in it share
+  // an id; then this returns the runtime call.
   const Launch* Find(uint32_t correlation) const;
 
  private:

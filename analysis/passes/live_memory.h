@@ -24,8 +24,9 @@ struct Estimate {
   double heaviest = 0;
   uint64_t value() const;
   uint64_t low() const;  // 95 % confidence; never below what was seen
-  // The same of the highest of so many estimates. It was not taken at random: where the truth stays
-  // as it is, the highest estimate lies above it (Bonferroni's bound for all of them at once).
+  // Returns the same bound for the highest of so many estimates. The highest estimate was not taken
+  // at random. If the truth does not change, the highest estimate lies above the truth
+  // (Bonferroni's bound for all estimates at once).
   uint64_t low_of_highest(uint64_t estimates) const;
   // The upper bound of Fay and Feuer for a weighted sum of Poisson numbers (Confidence
   // intervals for directly standardized rates: a method based on the gamma distribution, Statistics
@@ -42,7 +43,7 @@ class Sampling {
   double Probability(uint64_t size, bool sampled) const;
   void AddCount(uint64_t size, bool sampled, Estimate* to) const;
   void AddBytes(uint64_t size, bool sampled, Estimate* to) const;
-  // Of bytes of which it may be that none was sampled.
+  // Returns the estimate of bytes that may have had no sample.
   Estimate NoBytes(bool sampled) const;
 
  private:
@@ -61,12 +62,12 @@ class LiveMemory {
     bool sampled;
   };
 
-  // Live size is kept per bucket of [start, end].
+  // Keeps the live size per bucket of [start, end].
   LiveMemory(uint32_t period, int64_t start, int64_t end, size_t buckets);
 
   void Alloc(int64_t time, uint64_t address, uint64_t size, bool sampled, uint32_t group);
   void Free(int64_t time, uint64_t address);
-  // Nothing is known about blocks from before: what happened meanwhile was not recorded.
+  // Forgets all earlier blocks, because events between the captures were not recorded.
   void NewCapture();
   void Finish();
 
@@ -77,7 +78,7 @@ class LiveMemory {
   int64_t peak_time() const { return peak_time_; }
   uint64_t unmatched_frees() const { return unmatched_frees_; }
   uint64_t implied_frees() const { return implied_frees_; }
-  // Highest live size in each bucket.
+  // Returns the highest live size in each bucket.
   const std::vector<uint64_t>& timeline() const { return timeline_; }
   int64_t bucket_start(size_t bucket) const;
 

@@ -20,37 +20,39 @@ struct LossText {
 };
 
 constexpr LossText kLosses[] = {
-    {proto::LOSS_RING_FULL, "Give the rings more memory: --ring-memory or GPUPROF_RING_MEMORY."},
-    {proto::LOSS_REENTERED, "Events of signal handlers that interrupted a hook; nothing to do."},
+    {proto::LOSS_RING_FULL,
+     "Give the rings more memory: use --ring-memory or GPUPROF_RING_MEMORY."},
+    {proto::LOSS_REENTERED,
+     "Events in signal handlers that interrupted a hook; no action is needed."},
     {proto::LOSS_NO_RING,
-     "Threads got no ring: raise GPUPROF_RING_MEMORY, or free space where the bundle lies."},
-    {proto::LOSS_SAMPLE_TABLE_FULL, "Sample the heap more thinly: --trace heap=sampled:16MiB."},
+     "Threads got no ring: raise GPUPROF_RING_MEMORY, or free space on the bundle's disk."},
+    {proto::LOSS_SAMPLE_TABLE_FULL, "Sample the heap less often: --trace heap=sampled:16MiB."},
     {proto::LOSS_STACK_TABLE_FULL, "Keep fewer frames: GPUPROF_STACKS=16."},
     {proto::LOSS_STRING_TABLE_FULL, "Operation names keep changing; they share one name now."},
     {proto::LOSS_WRITE_ERROR,
-     "The process said why on its stderr. On a full disk: free space where the bundle lies, or "
-     "write it elsewhere: -o DIR."},
+     "The process's stderr says why. If the disk is full, free some space or write the bundle "
+     "elsewhere with -o DIR."},
     {proto::LOSS_CORRUPT_RECORD,
-     "The ring of a dead process was damaged; what made sense was kept."},
+     "The ring of a dead process was damaged; its valid records were kept."},
     {proto::LOSS_SPAN,
-     "Operations nested deeper than 64, NVTX ranges deeper than 128, too many that were started at "
-     "once, or some that were started and still open when a capture ended."},
+     "Operations nested deeper than 64 or NVTX ranges nested deeper than 128. Or too many started "
+     "ranges at once, or started ranges that were open when a capture ended."},
     {proto::LOSS_THREAD_EDGE,
-     "The last or first events of threads that were ending or beginning; nothing to do."},
+     "The first or last events of threads that were beginning or ending; no action is needed."},
     {proto::LOSS_GPU_DROPPED,
-     "CUPTI found no buffer for GPU activity: allow the recorder more memory with --memory."},
+     "CUPTI had no buffer for GPU activity: give the recorder more memory with --memory."},
     {proto::LOSS_GPU_TIMES,
-     "GPU activity that still ran when recording ended, or for which the device's own buffers had "
-     "no room: let a capture's end wait longer with --gpu-finish."},
+     "GPU activity that still ran when recording ended, or that did not fit into the device's own "
+     "buffers. Let the end of a capture wait longer with --gpu-finish."},
     {proto::LOSS_SIGNATURE_TABLE_FULL,
-     "Kernels were launched in more different ways than can be told apart; the last ones share a "
-     "name."},
+     "Kernels were launched in more different ways than gpuprof can distinguish; the last kernels "
+     "share a name."},
     {proto::LOSS_RANGE_VALUE,
-     "Values of NVTX payloads that are long arrays or unions, have no schema, or are too many; "
-     "nothing to do."},
+     "Values of NVTX payloads that are long arrays or unions, have no schema, or are too many; no "
+     "action is needed."},
     {proto::LOSS_COUNTER_SAMPLE, "Sample the GPUs' counters less often: a longer --gpu-pm."},
     {proto::LOSS_MEMORY_LIMIT,
-     "The recorder reached its memory limit: record fewer sources, or allow more with --memory or "
+     "The recorder reached its memory limit: record fewer sources, or raise --memory or "
      "GPUPROF_MEMORY."},
 };
 
@@ -157,8 +159,8 @@ uint32_t LostThreads(const Process& process) {
 
 std::string WhatWasLetGo(const Process& process) {
   const uint64_t records = WrittenRecords(process) - process.rows;
-  return "what came before" + (records == 0 ? "" : " (" + FormatCount(records) + " records)") +
-         " was let go (--ring)";
+  return "the older part" + (records == 0 ? "" : " (" + FormatCount(records) + " records)") +
+         " was discarded (--ring)";
 }
 
 uint64_t OpEventsOf(const Process& process) {

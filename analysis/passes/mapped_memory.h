@@ -32,16 +32,16 @@ class MappedMemory {
   void Map(int64_t time, uint64_t address, uint64_t bytes, MappingKind kind, uint32_t group);
   // Returns the kind of the range's first part that was known, kMemory if none was.
   MappingKind Unmap(uint64_t address, uint64_t bytes);
-  // Nothing is known about ranges from before.
+  // Forgets all earlier ranges.
   void NewCapture();
 
   const std::vector<Piece>& pieces() const { return pieces_; }
-  // At the moment when most of the piece's kind was mapped.
+  // Returns whether the piece was mapped when its kind had most bytes mapped.
   bool LiveAtPeak(const Piece& piece) const;
   bool LiveAtEnd(const Piece& piece) const { return piece.died == kNever; }
   uint64_t peak_bytes(MappingKind kind) const { return peak_[Index(kind)].bytes; }
   int64_t peak_time(MappingKind kind) const { return peak_[Index(kind)].time_ns; }
-  // Bytes unmapped that were not seen being mapped.
+  // Returns the bytes that were unmapped although their mapping was not recorded.
   uint64_t unmatched_bytes() const { return unmatched_bytes_; }
 
  private:

@@ -229,12 +229,12 @@ Error RunMemcpy(PassContext& context, std::unique_ptr<google::protobuf::Message>
   context.FillMeta("memcpy", out->mutable_meta());
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    AddWholeGraphNote(process, WholeGraphLaunches(process, nullptr), "copies and sets",
+    AddWholeGraphNote(process, WholeGraphLaunches(process, nullptr), "copies and memsets",
                       out->mutable_meta());
   }
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
   AddSampledNote(context, "time that no kernel hides", out->mutable_meta());
-  AddUntoldNote(devices, "time that no kernel hides is summed as if they had not",
+  AddUntoldNote(devices, "time that no kernel hides is summed as if they had not shared them",
                 out->mutable_meta());
   *result = std::move(out);
   return {};

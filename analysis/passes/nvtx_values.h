@@ -18,8 +18,8 @@
 
 namespace gpuprof::analysis {
 
-// The first and the last row plus 1 of each range's values, by the range's row; equal: it has none.
-// Values whose range is not there (a damaged file) belong to none.
+// Returns for each range's row the first row and the last row plus 1 of its values. Equal: the
+// range has no values. Values whose range is missing (a damaged file) belong to no range.
 std::vector<std::pair<size_t, size_t>> ValuesOfRanges(const Track& track);
 
 // What a row of the result stands for.
@@ -36,7 +36,7 @@ struct NvtxValueKey {
 
 class NvtxValues {
  public:
-  // Row `row` of `table`, of a range that `key` names but for the value's own name.
+  // Adds row `row` of `table`. `key` names its range; only the value's own name is not set yet.
   void Add(const Process& process, const RangeValueTable& table, size_t row, NvtxValueKey key);
   void Fill(bool by_domain, results::Nvtx* out) const;
 

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How much of a multiprocessor a kernel can fill: the occupancy that its launch allows (CUDA C++
-// Programming Guide, "Compute Capabilities"; the sums of the occupancy calculator), and in how many
-// waves its blocks run. What it reached in truth only counters tell.
+// How much of a multiprocessor a kernel can fill: the occupancy that its launch allows, and in how
+// many waves its blocks run. The formulas are those of the CUDA C++ Programming Guide ("Compute
+// Capabilities") and of the occupancy calculator. Only counters show the occupancy that was
+// reached.
 //
 // Pure functions.
 
@@ -20,13 +21,14 @@ namespace gpuprof::analysis {
 struct Occupancy {
   uint32_t blocks = 0;  // that are resident on one multiprocessor at a time
   double ratio = 0;     // of the warps that one holds at most
-  // What there would have to be more, or less, of: "registers", "shared memory", "warps" (all are
-  // used), "blocks" (as many as one holds, of too few warps).
+  // The resource that limits the occupancy: "registers", "shared memory", "warps" (all are used) or
+  // "blocks". "blocks" means that their number is at the limit while they have too few warps.
   std::string_view limit;
   double waves = 0;  // blocks of the grid by those resident on the whole device
 };
 
-// Empty: the device's limits are not in the trace, or the launch is none that it could hold.
+// Computes the occupancy. Empty: the device's limits are not in the trace, or the device cannot
+// hold the launch.
 std::optional<Occupancy> OccupancyOf(const proto::Device& device, const proto::Signature& launch);
 
 }  // namespace gpuprof::analysis

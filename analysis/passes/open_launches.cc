@@ -187,11 +187,11 @@ void AddOpenLaunchNotes(const Process& process, results::Meta* meta) {
                     (sum.weight == 1 ? " launch" : " launches") + " in the last " +
                     FormatDuration(capture.end_ns - sum.start_ns) + " of capture " +
                     std::to_string(capture.number) + (sum.weight == 1 ? " has" : " have") +
-                    " no work on the GPU here: it had not ended " +
-                    (is_over ? "when the capture did"
-                             : "yet, or CUPTI had not handed it over, as other work went on") +
-                    ", or another thread made a CUDA graph of it" +
-                    (sum.is_of_graph ? ", or a CUDA graph that was launched has no nodes" : ""));
+                    " no recorded work on the GPU. The work had not ended " +
+                    (is_over ? "when the capture ended"
+                             : "yet, or CUPTI had not delivered it while other work ran") +
+                    ", or another thread captured it into a CUDA graph" +
+                    (sum.is_of_graph ? ", or the launched CUDA graph has no nodes" : ""));
   }
 }
 

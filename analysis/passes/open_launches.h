@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Launches at the end of a capture whose work on the GPU is not in the trace: a capture's end waits
-// for a moment only, and what runs on has no record then, or one without its end.
+// Launches at the end of a capture whose work on the GPU is not in the trace. The end of a capture
+// waits only for a moment. Work that runs on has no record then, or a record without its end.
 
 #pragma once
 
@@ -23,11 +23,12 @@ struct OpenLaunch {
   bool is_of_graph = false;  // or one of several is
 };
 
-// Of each capture that has such.
+// Returns the open launches of each capture that has open launches.
 std::vector<OpenLaunch> OpenLaunchesOf(const Process& process);
 
-// A note for each capture of the process that has such, of its last second: more than a capture's
-// end waits. Where the process's health tells already that activity is missing, none.
+// Adds a note for each capture of the process that has open launches in its last second. The end of
+// a capture waits less than a second. Adds no note if the process's health already reports missing
+// activity.
 void AddOpenLaunchNotes(const Process& process, results::Meta* meta);
 
 }  // namespace gpuprof::analysis

@@ -57,20 +57,22 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
 enum class OpGrouping { kName, kProcess, kThread };
 void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out);
 
-// Without names: frames hold only addresses until NameLock is called for a row.
+// Computes locks without names: frames hold only addresses until NameLock is called for a row.
 void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>* process_of_row,
                   std::vector<uint32_t>* stack_of_row);
 void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock);
-// Edges, holders and intervals; the meta tells the window.
+// Fills edges, holders and intervals. The meta holds the window.
 void FillWaitGraph(PassContext& context, results::Locks* out);
 void FillDeadlocks(PassContext& context, results::Locks* out);
-// Of a proto::ApiFunction, without the release that CUPTI puts behind the runtime's names.
+// Returns the name of a proto::ApiFunction, without the release that CUPTI adds to the runtime's
+// names.
 std::string ApiFunctionName(const Process& process, uint32_t function);
-// As it was called last; its number when it has no name.
+// Returns the thread's last name, or its number if it has no name.
 std::string ThreadName(const Process& process, int32_t tid);
-// Of a thread that a lock told of: a lock between processes may be held by one of another.
+// Returns the name of a thread that a lock reported. A lock between processes may be held by
+// another process's thread.
 std::string HolderName(const Trace& trace, const Process& process, int32_t tid);
-// The process of that thread: `process` where none is known to have it.
+// Returns the process of that thread, or `process` if no process is known to have the thread.
 const Process& HolderProcess(const Trace& trace, const Process& process, int32_t tid);
 
 // Appends one process's rows, unnamed: stacks hold only their ids.
@@ -79,17 +81,17 @@ void NameHeapStack(PassContext& context, size_t process, results::HeapStack* sta
 void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
 void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
 
-// Rows and sums without meta: kernels by name, copies by direction.
+// Computes rows and sums without meta: kernels by name, copies by direction.
 void ComputeKernels(PassContext& context, results::Kernels* out);
 void ComputeMemcpy(PassContext& context, results::Memcpy* out);
 
-// What GPUs did, where they did anything.
+// Fills in the work of the GPUs, if they did any work.
 void FillOverviewGpu(PassContext& context, results::Overview* out);
 
-// What the samplers of hardware counters read, and, `with_notes`, what was in their way.
+// Adds the files and losses of the samplers of hardware counters, and `with_notes` their notes.
 void AddSamplers(const Trace& trace, bool with_notes, results::Meta* meta);
 
-// The weights that stacks can be folded by.
+// Returns the weights that stacks can be folded by.
 std::vector<std::string_view> StackWeightKeys();
 
 // What the hooks of heap and mapping events took from a process's threads, stacks included:
@@ -101,17 +103,18 @@ struct HookCost {
   int64_t high_ns = 0;
 };
 HookCost HookCostOf(const Process& process);
-// What the recorder does once is no share of a shorter capture (ns).
+// The recorder's fixed costs are not shown as a share of a shorter capture (ns).
 inline constexpr int64_t kLeastForShares = 10'000'000;
-// What was spent in the program's threads by an estimate, but at most the processor time that the
-// process had besides our own threads: some of what was timed may have stood still.
+// Limits an estimate of the time in the program's threads to their processor time. The processor
+// time excludes gpuprof's own threads. Some of the timed code may have been waiting.
 int64_t WithinProcessorTime(const Process& process, int64_t estimate_ns);
-// Whether its recorder noted what it had spent; else zeros in its health are none.
+// Returns whether the process's recorder noted its own cost. Otherwise zeros in its health mean
+// nothing.
 bool IsCostKnown(const Process& process);
 
-// What a process is in the run: training, inference, loader_worker, helper, program.
+// Returns the role of a process in the run: training, inference, loader_worker, helper, program.
 std::string RoleOf(PassContext& context, size_t index);
-// How it ended, in words.
+// Describes how a process ended.
 std::string EndOf(const Process& process);
 
 }  // namespace gpuprof::analysis

@@ -13,11 +13,11 @@
 
 namespace gpuprof::analysis {
 
-// Whether a row is a range that `name` means: its message, or "domain:message".
+// Returns whether `name` means the range of a row: its message, or "domain:message".
 bool IsRangeNamed(const Process& process, const RangeTable& table, size_t row,
                   const std::string& name);
 
-// Adds the correlations of the calls to `inside`. False: no such range was recorded.
+// Adds the correlations of the calls to `inside`. False: no range of this name was recorded.
 bool CallsInRanges(const Process& process, const std::string& name,
                    std::unordered_set<uint32_t>* inside);
 

@@ -50,9 +50,9 @@ Error CheckKey(const PassInfo& info, const std::string& by) {
 
 Error CheckUnder(const PassInfo& info, const std::string& range) {
   if (range.empty() || info.name == "kernels") return {};
-  return {ErrorKind::kUsage, "The pass '" + std::string(info.name) +
-                                 "' does not look under NVTX ranges, only 'kernels' does; leave "
-                                 "--under-nvtx out."};
+  return {ErrorKind::kUsage,
+          "The pass '" + std::string(info.name) +
+              "' has no option --under-nvtx, only 'kernels' has it; leave --under-nvtx out."};
 }
 
 TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, int width) {
@@ -71,7 +71,7 @@ TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, in
 
 const std::vector<PassEntry>& PassTable() {
   static const std::vector<PassEntry> table = {
-      {{"overview", "Where the time and the memory of the run went, and what to try"},
+      {{"overview", "Time and memory of the run, and what to try"},
        RunOverview,
        TextOf<results::Overview, OverviewText>,
        results::Overview::descriptor,
@@ -88,14 +88,14 @@ const std::vector<PassEntry>& PassTable() {
        results::Ops::descriptor,
        "ops"},
       {{"kernels",
-        "What ran on the GPU: count, total, mean, by name or way of launching",
+        "Kernels on the GPU: count, total, mean, by name or by launch configuration",
         {"name", "signature", "stream"}},
        RunKernels,
        TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,
        "kernels"},
       {{"memcpy",
-        "Copies and sets that the GPU made: bytes, time, speed, by direction, stream or size",
+        "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},
        RunMemcpy,
        TextOf<results::Memcpy, MemcpyText>,
@@ -117,37 +117,34 @@ const std::vector<PassEntry>& PassTable() {
        results::UnifiedMemory::descriptor,
        "uses"},
       {{"api",
-        "Calls of CUDA: count, time, errors, delay until the GPU began",
+        "CUDA calls: count, time, errors, delay until the GPU began",
         {"function", "thread"}},
        RunApi,
        TextOf<results::ApiCalls, ApiText>,
        results::ApiCalls::descriptor,
        "calls"},
       {{"sync",
-        "Waits for the GPU, by kind and call, by thread, or by the stream waited for",
+        "Waits for the GPU, by kind and call, by thread, or by awaited stream",
         {"kind", "thread", "stream"}},
        RunSync,
        TextOf<results::Syncs, SyncText>,
        results::Syncs::descriptor,
        "syncs"},
       {{"streams",
-        "How busy GPUs and streams were, what overlapped, which waited for which, and why a GPU "
-        "was "
-        "idle"},
+        "GPUs and streams: how busy, what overlapped, which waited for which, why a GPU was idle"},
        RunStreams,
        TextOf<results::Streams, StreamsText>,
        results::Streams::descriptor,
        "streams"},
       {{"graphs",
-        "Launches of CUDA graphs: what is in them, first launch, gaps between nodes, by graph or "
-        "node",
+        "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
         {"graph", "node"}},
        RunGraphs,
        TextOf<results::Graphs, GraphsText>,
        results::Graphs::descriptor,
        "graphs"},
       {{"overhead",
-        "What CUDA and CUPTI spent on themselves (compiling, loading), by kind or thread",
+        "Overhead of CUDA and CUPTI (compiling, loading), by kind or thread",
         {"kind", "thread"}},
        RunOverhead,
        TextOf<results::Overheads, OverheadText>,
@@ -177,19 +174,19 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Locks, LocksText>,
        results::Locks::descriptor,
        "locks"},
-      {{"stacks", "Call stacks folded for flame graphs, weighed by memory or by waiting",
+      {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
         StackWeightKeys()},
        RunStacks,
        TextOf<results::Stacks, StacksText>,
        results::Stacks::descriptor,
        "stacks",
        TextOf<results::Stacks, StacksRemarks>},
-      {{"threads", "Threads: life, processor time, waits"},
+      {{"threads", "Threads: lifetime, processor time, waits"},
        RunThreads,
        TextOf<results::Threads, ThreadsText>,
        results::Threads::descriptor,
        "threads"},
-      {{"health", "The recording itself: what was lost and why, what it cost, its clock"},
+      {{"health", "The recording itself: losses and their causes, cost, clock"},
        RunHealth,
        TextOf<results::Health, HealthText>,
        results::Health::descriptor,

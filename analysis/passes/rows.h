@@ -9,7 +9,7 @@
 
 namespace gpuprof::analysis {
 
-// The largest figure first; equal ones stay as they are.
+// Sorts by the largest figure first; equal rows keep their order.
 template <typename Rows, typename Figure>
 void SortFalling(Rows* rows, Figure figure) {
   std::stable_sort(rows->pointer_begin(), rows->pointer_end(),

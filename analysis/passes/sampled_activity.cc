@@ -38,12 +38,12 @@ bool LeavesOut(const PassContext& context, uint32_t source) {
 
 void AddLaunchesNote(const PassContext& context, results::Meta* meta) {
   if (!LeavesOut(context, proto::kSourceCuda) && LeavesOut(context, proto::kSourceLaunches))
-    meta->add_notes("stacks of launches were not to be recorded: add launches to --trace");
+    meta->add_notes("stacks of launches were not recorded: add launches to --trace");
 }
 
 void AddSampledNote(const PassContext& context, std::string_view part, results::Meta* meta) {
   if (LeavesOut(context, proto::kSourceCuda))
-    meta->add_notes("GPU activity was not to be recorded: --trace had no cuda");
+    meta->add_notes("GPU activity was not recorded: --trace had no cuda");
   bool any = false;
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
@@ -58,10 +58,9 @@ void AddSampledNote(const PassContext& context, std::string_view part, results::
     any = true;
     std::string note = "pid " + std::to_string(process.pid) + ": " + std::to_string(left_out) +
                        " of " + std::to_string(records) +
-                       " records of GPU activity were left out by --gpu-rate, at most all but one "
-                       "in " +
-                       std::to_string(most) + ": counts and sums are estimates";
-    if (!part.empty()) note += ", " + std::string(part) + " is of the recorded part alone";
+                       " records of GPU activity were left out by --gpu-rate. At least one in " +
+                       std::to_string(most) + " was kept: counts and sums are estimates";
+    if (!part.empty()) note += ", " + std::string(part) + " is only of the recorded part";
     meta->add_notes(note);
   }
   results::Confidence* confidence = meta->mutable_confidence();

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// GPU activity of which only a part was recorded (GPUPROF_GPU_RATE): rows then stand for several,
-// and what is counted or summed of them is an estimate.
+// GPU activity that was recorded only in part (GPUPROF_GPU_RATE). A row then stands for several, so
+// counts and sums are estimates.
 
 #pragma once
 
@@ -13,7 +13,7 @@
 
 namespace gpuprof::analysis {
 
-// How many there were for the rows of one of the tables that have a weight.
+// Returns the number of activities that the rows of a table with weights stand for.
 template <typename Table>
 uint64_t CountOf(const Table& table) {
   uint64_t count = 0;
@@ -21,7 +21,7 @@ uint64_t CountOf(const Table& table) {
   return count;
 }
 
-// Whether any of it was left out.
+// Returns whether some activity was left out.
 bool IsSampled(const PassContext& context);
 
 // Says where no GPU activity was to be recorded; and where a part was left out, which lowers the
@@ -29,7 +29,7 @@ bool IsSampled(const PassContext& context);
 // alone; "": nothing.
 void AddSampledNote(const PassContext& context, std::string_view part, results::Meta* meta);
 
-// Where the recording was to have kernels without the stacks that launched them.
+// Adds a note if the recording has kernels without the stacks that launched them.
 void AddLaunchesNote(const PassContext& context, results::Meta* meta);
 
 }  // namespace gpuprof::analysis

@@ -154,7 +154,7 @@ constexpr StackWeight kWeights[] = {
      CollectHeap<HeapMeasure::kLive>},
     {"heap_peak", "bytes", "bytes live at the peak of each process",
      CollectHeap<HeapMeasure::kPeak>},
-    {"kernel", "ns", "time that kernels ran, by the call that launched them (--trace launches)",
+    {"kernel", "ns", "run time of kernels, by the call that launched them (--trace launches)",
      CollectKernels},
     {"mmap", "bytes", "bytes mapped and not unmapped when the recording ended", CollectMappings},
     {"wait", "ns", "time waited for locks that other threads held",

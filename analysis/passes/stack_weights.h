@@ -26,7 +26,7 @@ struct StackWeights {
   using Key = std::pair<uint32_t, std::string_view>;
   std::map<Key, uint64_t> by_stack;
   std::deque<std::string> texts;  // what innermost frames are views of, where they are no literals
-  // Frames of CUDA's own libraries, through which a launch came to us, are no part of the stack.
+  // Frames of CUDA's own libraries between a launch and gpuprof are not part of the stack.
   bool without_cuda = false;
   uint64_t total = 0;
   Estimate estimate;  // of the total; heap only
@@ -43,8 +43,8 @@ struct StackWeight {
 
 std::span<const StackWeight> StackWeightTable();
 
-// Whole parts whose sum is `total`, none further from its own value than 1: the running sum is what
-// is rounded. `parts` are not negative and add up to about the total.
+// Returns whole parts whose sum is `total`, each at most 1 from its exact value: the running sum is
+// rounded. `parts` are not negative, and their sum is about the total.
 std::vector<uint64_t> WholeParts(const std::vector<double>& parts, uint64_t total);
 
 }  // namespace gpuprof::analysis

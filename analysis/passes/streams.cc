@@ -177,11 +177,10 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
         UnseenNote("pid " + std::to_string(use.pid()) + ", device " + std::to_string(use.device()),
                    use.idle_unseen_ns()));
   }
-  AddSampledNote(context, "busy and idle time (and none of what waits held up)",
-                 out->mutable_meta());
+  AddSampledNote(context, "busy and idle time (but no time held up by waits)", out->mutable_meta());
   const UsedDevices devices(context);
   AddSharedNotes(context, devices, out->mutable_meta());
-  AddUntoldNote(devices, "which rows are of one GPU is not known", out->mutable_meta());
+  AddUntoldNote(devices, "it is not known which rows belong to the same GPU", out->mutable_meta());
   *result = std::move(out);
   return {};
 }

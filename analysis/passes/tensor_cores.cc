@@ -190,7 +190,7 @@ std::string_view InputOf(std::string_view name, uint32_t ops) {
 TensorCoreVerdict TensorCoresOf(std::string_view name, uint32_t compute_major,
                                 uint32_t matrix_ops) {
   if (compute_major != 0 && compute_major < 7)
-    return {TensorCores::kUnused, "the device has none", {}};
+    return {TensorCores::kUnused, "the device has no tensor cores", {}};
   const uint32_t ops = matrix_ops & ~proto::kCodeLookedAt;
   if (ops != 0)
     return {TensorCores::kUsed, "SASS: " + MatrixOpsText(ops, ", "), InputOf(name, ops)};

@@ -26,16 +26,16 @@ struct ThreadLife {
 };
 ThreadLife LifeOf(const Track& track);
 
-// Processor time, measured over covered_ns of the interval asked for, and time without a processor,
-// measured over runqueue_covered_ns of it.
+// Processor time, measured over covered_ns of the interval asked for. Also time without a
+// processor, measured over runqueue_covered_ns.
 struct ThreadUsage {
   int64_t covered_ns = 0;
   int64_t cpu_ns = 0;
   int64_t runqueue_covered_ns = 0;
   int64_t runqueue_wait_ns = 0;
 };
-// Between samples, use is taken to be even. Empty when no two known points lie around any part of
-// the interval.
+// Computes the use within an interval. Use between samples is taken to be even. Empty if no two
+// known points enclose a part of the interval.
 std::optional<ThreadUsage> UsageWithin(const Track& track, const ThreadLife& life, Interval window);
 
 // Processor time of a process's own threads within a window, as parts of the covered time: above 1

@@ -23,10 +23,10 @@ std::string UnpairedText(const Process& process) {
   std::string text = FormatCount(count);
   if (OpEventsOf(process) == 0) {
     text += count == 1 ? " range" : " ranges";
-    return text + " ended that began before the capture, or never";
+    return text + " ended that began before the capture or had no begin";
   }
   text += count == 1 ? " operation or range" : " operations or ranges";
-  return text + " ended that began before the capture, on another thread, or never";
+  return text + " ended that began before the capture or on another thread, or had no begin";
 }
 
 void AddUnpairedNotes(const PassContext& context, SpanSubject subject, results::Meta* meta) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Ends of operations and ranges whose begin the capture does not have (LOSS_UNPAIRED_SPAN): they
-// are told, and are no loss of anything in the capture. For passes; any thread.
+// Ends of operations and ranges whose begin is not in the capture (LOSS_UNPAIRED_SPAN). They are
+// reported, but they are not losses of the capture. For passes; any thread.
 
 #pragma once
 
@@ -16,12 +16,14 @@ namespace gpuprof::analysis {
 
 uint64_t UnpairedSpans(const Process& process);
 
-// "3 ranges ended that began before the capture, or never"; "" where there are none.
+// Returns "3 ranges ended that began before the capture or had no begin"; "" if there are no
+// unpaired ends.
 std::string UnpairedText(const Process& process);
 
 enum class SpanSubject { kOperations, kRanges };
 
-// For passes whose subject these spans are: says so of each process asked for that has some.
+// Adds a note for each selected process that has unpaired ends. For passes whose subject these
+// spans are.
 void AddUnpairedNotes(const PassContext& context, SpanSubject subject, results::Meta* meta);
 
 }  // namespace gpuprof::analysis

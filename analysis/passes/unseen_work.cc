@@ -72,9 +72,9 @@ std::vector<Interval> UnseenWork(const Process& process, const Launches& launche
 
 std::string UnseenNote(const std::string& whose, int64_t unseen_ns) {
   return whose + ": in " + FormatDuration(unseen_ns) +
-         " of the idle time there may have been work that is not recorded, launched before the "
-         "capture or not ended with it: the cause of that time is shown as unknown, and busy time "
-         "is the least that it can have been";
+         " of the idle time, the GPU may have done work that is not recorded (launched before the "
+         "capture, or ended after it). The cause of that time is shown as unknown; busy time is a "
+         "lower bound";
 }
 
 }  // namespace gpuprof::analysis

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // When a device may have had work that is not in the recording, because it was launched before a
-// capture or had not ended when the capture did. Programs run ahead of the GPU: a capture that
-// begins in the middle of one begins with work of which nothing is known. Nanoseconds; one thread.
+// capture or ended after the capture. Programs run ahead of the GPU. So a capture that begins in
+// the middle of a program begins with unknown work. Nanoseconds; one thread.
 
 #pragma once
 
@@ -17,13 +17,13 @@
 
 namespace gpuprof::analysis {
 
-// Of a device of the process: sorted and disjoint. From a capture's start to where work of a stream
-// begins that was launched in the capture and waited longer than a launch takes; and from the first
-// launch without work to the capture's end. A capture that had CUDA from its beginning has nothing
-// of the former.
+// Returns the times of possible unseen work of a process's device, sorted and disjoint. One part
+// reaches from a capture's start to the first work of a stream that waited longer than a launch
+// takes. The other part reaches from the first launch without work to the capture's end. The first
+// part is empty if the capture had CUDA from its beginning.
 std::vector<Interval> UnseenWork(const Process& process, const Launches& launches, uint32_t device);
 
-// For notes: "<of whom>: ... of its idle time ...".
+// Makes the text of a note: "<whose>: in ... of the idle time, ...".
 std::string UnseenNote(const std::string& whose, int64_t unseen_ns);
 
 }  // namespace gpuprof::analysis

@@ -128,14 +128,15 @@ uint32_t UsedDevices::untold_count() const {
 void AddUntoldNote(const UsedDevices& devices, std::string_view meaning, results::Meta* meta) {
   const uint32_t untold = devices.untold_count();
   if (untold == 0) return;
-  meta->add_notes("no UUID was recorded of " + std::to_string(untold) + " of " +
+  meta->add_notes("no UUID was recorded for " + std::to_string(untold) + " of " +
                   std::to_string(devices.all().size()) +
-                  " devices, which several processes may have shared: " + std::string(meaning));
+                  " devices; several processes may have shared them: " + std::string(meaning));
 }
 
 void AddSharedNotes(const PassContext& context, const UsedDevices& devices, results::Meta* meta) {
   constexpr std::string_view kMeaning =
-      "; rows are of one process each, and where one says idle the GPU may have worked for another";
+      "; each row belongs to one process; while its row says idle, the GPU may have worked for "
+      "another process";
   const uint32_t count = devices.shared_count();
   if (count > kMostNotes) {
     meta->add_notes(std::to_string(count) + " GPUs were each used by several processes" +

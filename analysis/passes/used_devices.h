@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which devices the processes asked for worked on, each once, whatever number a process knows it
-// by: told apart by host and by CUPTI's uuid, and with MIG by the instances too. Where no uuid was
-// recorded a device is one that a process gives a number to, and may be the same as another. For
+// The devices that the selected processes worked on, each once, although processes may number it
+// differently. Devices differ by host and CUPTI's uuid, and with MIG also by the instances. Without
+// a recorded uuid, each number of each process is a device, and two of them may be the same. For
 // passes whose figures are of devices and not of processes. One thread.
 
 #pragma once
@@ -21,12 +21,12 @@ namespace gpuprof::analysis {
 struct UsedDevice {
   struct User {
     size_t process = 0;   // index in the trace
-    uint32_t number = 0;  // what it calls the device
+    uint32_t number = 0;  // the number that the process uses for the device
   };
   std::vector<User> users;   // by index
   uint32_t owner_count = 0;  // processes, images before an exec not counted
   bool has_uuid = false;
-  // It has none, and other processes used a device of its host that may be this one.
+  // The device has no uuid, and other processes used a device of its host that may be the same.
   bool is_untold = false;
 };
 
@@ -34,9 +34,10 @@ class UsedDevices {
  public:
   explicit UsedDevices(const PassContext& context);
 
-  // In the order in which the trace's processes used them.
+  // Returns the devices in the order in which the trace's processes used them.
   const std::vector<UsedDevice>& all() const { return devices_; }
-  // The place in it of what a process asked for that has work on it calls so.
+  // Returns the index in all() of the device that a selected process calls `number`. The process
+  // must have work on the device.
   size_t Of(size_t process, uint32_t number) const { return places_.at({process, number}); }
 
   uint32_t shared_count() const;  // used by several processes
@@ -50,10 +51,10 @@ class UsedDevices {
   uint32_t left_out_process_count_ = 0;
 };
 
-// Where some are untold: says so, and what that means for the figures.
+// Adds a note if devices have no uuid, with the meaning of this for the figures.
 void AddUntoldNote(const UsedDevices& devices, std::string_view meaning, results::Meta* meta);
 
-// Where rows are of one process each: which of them are of the same device.
+// Adds notes about which rows of different processes belong to the same device.
 void AddSharedNotes(const PassContext& context, const UsedDevices& devices, results::Meta* meta);
 
 }  // namespace gpuprof::analysis

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The waiting graph of one process over time: an arrow from each thread that waits for a lock to
-// the thread that held it when the wait began. A thread waits for one lock at a time, so that from
-// each waiter one path leads to the thread that nobody holds up, or around in a circle. Pure; any
+// The waiting graph of one process over time. An arrow leads from each thread that waits for a lock
+// to the thread that held the lock when the wait began. A thread waits for one lock at a time. So
+// one path leads from each waiter to a thread that does not wait, or around in a circle. Pure; any
 // thread.
 
 #pragma once
@@ -31,13 +31,13 @@ struct ContendedWait {
   uint32_t stack = 0;
 };
 
-// In the order of their begins.
+// Returns the contended waits, in the order of their begins.
 std::vector<ContendedWait> ContendedWaits(const Process& process);
-// Those that had not ended and cannot by themselves, joins among them: they wait for the thread
-// that they join. In the order of their begins.
+// Returns the waits that had not ended and cannot end by themselves, including joins, which wait
+// for the joined thread. In the order of their begins.
 std::vector<ContendedWait> WaitsWithoutEnd(const Process& process);
 
-// What one thread cost the others by holding locks, in thread time.
+// The cost that one thread caused for the others by holding locks, in thread time.
 struct Blame {
   int64_t direct_ns = 0;  // others waited for a lock of its own
   // The same of those that waited at the end of a path to it. It did not wait itself meanwhile.
@@ -46,9 +46,9 @@ struct Blame {
 };
 std::map<int32_t, Blame> BlameHolders(const std::vector<ContendedWait>& waits);
 
-// Threads that wait for each other, each for the next and the last for the first, by waits that had
-// not ended when the recording did. One thread that waits for itself is a circle too. Waits that
-// did not last at one time are none: the thread of one may have been cancelled.
+// Threads that wait for each other in a circle, by waits that had not ended when the recording
+// ended. One thread that waits for itself is a circle too. Waits that did not overlap in time are
+// not a circle: the thread of one wait may have been cancelled.
 struct WaitCircle {
   std::vector<size_t> waits;  // indices
   int64_t start_ns = 0;       // when it closed
@@ -57,7 +57,8 @@ struct WaitCircle {
 };
 std::vector<WaitCircle> FindCircles(const std::vector<ContendedWait>& waits);
 
-// Most waits at any one moment in each of `count` intervals of `length_ns`, from `start_ns` on.
+// Counts the most waits at any one moment in each of `count` intervals of `length_ns`, from
+// `start_ns` on.
 std::vector<uint32_t> MostWaiters(const std::vector<ContendedWait>& waits, int64_t start_ns,
                                   int64_t length_ns, size_t count);
 

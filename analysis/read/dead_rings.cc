@@ -71,7 +71,7 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
       // Its process may live: process ids of another machine say nothing here.
       report.alive.insert(stem.name);
       report.faults.push_back({ring_name, 0,
-                               "not merged: its process ran on " + host +
+                               "not merged: the process ran on " + host +
                                    " and may still run; run `gpuprof recover` there"});
       continue;
     }
@@ -93,7 +93,7 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
     report.faults.push_back(
         {files->directory, 0,
          Rings(unwritten) + " not merged: " +
-             (may_write ? "directory not writable; copy the bundle to a place of your own"
+             (may_write ? "directory not writable; copy the bundle to a writable directory"
                         : "opened without recovery; run `gpuprof recover`")});
   }
   return report;

@@ -28,7 +28,6 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
 // Whether the trace `name` of a bundle should have an end: the run ended, so that whatever process
 // is dead was finished, and nothing is left to finish this one with.
 bool MustHaveEnd(const BundleFiles& files, const proto::Bundle& manifest, const std::string& name);
-inline constexpr char kWithoutEnd[] =
-    "the file stops without an end: it was cut, or its ring file is gone";
+inline constexpr char kWithoutEnd[] = "the file has no end: it was cut, or its ring file is gone";
 
 }  // namespace gpuprof::analysis

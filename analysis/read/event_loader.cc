@@ -82,7 +82,7 @@ std::vector<Task> PlanFile(TraceFile* file, uint64_t* memory_left) {
     const std::string rows_text = std::to_string(left_out) + " rows from here on ";
     file->faults().push_back(
         {file->name(), left_out_from,
-         rows_text + (was_lie ? "are more than a file of this size can hold"
+         rows_text + (was_lie ? "are more rows than a file of this size can hold"
                               : "do not fit into the memory limit: open fewer files at once, or "
                                 "use a machine with more memory")});
   }

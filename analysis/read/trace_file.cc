@@ -32,7 +32,7 @@ Track* TraceFile::TrackOf(uint32_t id, int32_t tid) {
   if (found != track_index_.end()) return &process_.tracks[found->second];
   if (process_.tracks.size() >= kMostTracks) {
     if (!told_too_many_threads_)
-      AddFault(0, "more than " + std::to_string(kMostTracks) + " threads: the others are left out");
+      AddFault(0, "more than " + std::to_string(kMostTracks) + " threads: the rest is left out");
     told_too_many_threads_ = true;
     return nullptr;
   }
@@ -164,8 +164,8 @@ void TraceFile::BuildClock() {
   process_.realtime_step_ns = clock_.realtime_step_ns();
   if (clock_.fit() == ClockMap::Fit::kGuess && process_.rows != 0) {
     AddFault(0,
-             "no usable clock snapshot: times are right within this process only, and its place "
-             "beside others is a guess");
+             "no usable clock snapshot: times are right only within this process, and its offset "
+             "to other processes is a guess");
   }
   BuildCuptiClock();
 }

@@ -30,8 +30,8 @@ constexpr size_t kMostCounters = 64u << 10;
 
 void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* decoder) {
   if (block.header.raw_bytes > kMostTableBytes) {
-    AddFault(block.offset,
-             "table of " + std::to_string(block.header.raw_bytes) + " bytes: too large to be one");
+    AddFault(block.offset, "table of " + std::to_string(block.header.raw_bytes) +
+                               " bytes: too large for a table");
     return;
   }
   const uint8_t* message = nullptr;
@@ -151,12 +151,12 @@ void TraceFile::AddDevices(const proto::Devices& devices, uint32_t capture) {
 
 void TraceFile::AddStrings(const proto::Strings& strings, uint64_t offset) {
   if (strings.id_size() != strings.text_size())
-    AddFault(offset, "string table has more ids than texts, or fewer");
+    AddFault(offset, "string table has different numbers of ids and texts");
   const int count = std::min(strings.id_size(), strings.text_size());
   for (int i = 0; i < count; ++i) {
     string_bytes_ += strings.text(i).size();
     if (process_.strings.size() >= kMostStrings || string_bytes_ > kMostStringBytes) {
-      AddFault(offset, "more strings than a recorder keeps: the others are left out");
+      AddFault(offset, "more strings than a recorder keeps: the rest is left out");
       return;
     }
     process_.strings.emplace(strings.id(i), strings.text(i));
@@ -173,7 +173,7 @@ void TraceFile::AddStacks(const proto::Stacks& stacks, uint64_t offset) {
     pc += static_cast<uint64_t>(stacks.pc_delta(i));
     const uint64_t id = uint64_t{stacks.first_id()} + static_cast<uint64_t>(i);
     if (process_.stacks.size() >= proto::kMostStackIds || id > UINT32_MAX) {
-      AddFault(offset, "more call stacks than a recorder keeps: the others are left out");
+      AddFault(offset, "more call stacks than a recorder keeps: the rest is left out");
       return;
     }
     // A parent always comes first, so that walking to the root ends.
@@ -182,7 +182,7 @@ void TraceFile::AddStacks(const proto::Stacks& stacks, uint64_t offset) {
     const uint32_t parent = back == 0 || is_far ? 0 : static_cast<uint32_t>(id - back);
     const bool is_bad = !process_.stacks.Add(static_cast<uint32_t>(id), parent, pc) || is_far;
     if (is_bad && !told)
-      AddFault(offset, "call stack " + std::to_string(id) + " hangs on one that is not there");
+      AddFault(offset, "call stack " + std::to_string(id) + " has a parent that does not exist");
     told = told || is_bad;
   }
 }

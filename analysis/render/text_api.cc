@@ -17,7 +17,7 @@ using Align = TextTable::Align;
 
 std::string ApiText(const results::ApiCalls& result, const TextOptions& options) {
   if (result.calls().empty())
-    return "No call of CUDA was recorded.\n" + MetaText(result.meta(), options);
+    return "No CUDA call was recorded.\n" + MetaText(result.meta(), options);
   TextTable table;
   table.AddColumn(result.by(), Align::kLeft, true);
   const Whose whose(result.calls());
@@ -42,7 +42,7 @@ std::string ApiText(const results::ApiCalls& result, const TextOptions& options)
       cells.push_back(cell);
     table.AddRow(std::move(cells));
   }
-  const std::string heading = FormatNumber(result.count()) + " calls of CUDA, " +
+  const std::string heading = FormatNumber(result.count()) + " CUDA calls, " +
                               FormatDuration(result.total_ns()) + " in all threads";
   return Section(heading, table, options, result.calls_size()) + MetaText(result.meta(), options);
 }

@@ -49,8 +49,9 @@ std::string MetaText(const results::Meta& meta, const TextOptions& options) {
   }
   for (const results::Input& input : meta.inputs()) {
     if (input.fault().empty()) continue;
-    out += WrapText("Damaged: " + input.name() + ": " + input.fault() + ". What could be read was.",
-                    "", "  ", options.width);
+    out += WrapText(
+        "Damaged: " + input.name() + ": " + input.fault() + ". The readable part was read.", "",
+        "  ", options.width);
   }
   if (meta.confidence().level() < results::LEVEL_HIGH) {
     out += WrapText("Confidence: " + LevelWord(meta.confidence().level()) + ": " +
@@ -130,14 +131,15 @@ std::string SeriesText(const results::StepSeries& series, const TextOptions& opt
   }
   if (series.outlier_count() > 0) words += "; " + Plural(series.outlier_count(), "outlier");
   if (series.partial_count() > 0)
-    words += "; " + FormatNumber(series.partial_count()) + " without begin or end in the capture";
+    words +=
+        "; " + FormatNumber(series.partial_count()) + " without a begin or an end in the capture";
   if (series.other_batch_count() > 0) {
     words += "; " + FormatNumber(series.other_batch_count()) +
              (series.other_batch_count() == 1 ? " call" : " calls") +
-             " of the loader outside steps (at an epoch's end it has no more)";
+             " of the loader outside steps (at the end of an epoch it has no more batches)";
   }
   if (series.batches_per_step() > 1.001) {
-    words += "; " + FormatReal(series.batches_per_step()) + " batches a step";
+    words += "; " + FormatReal(series.batches_per_step()) + " batches per step";
   }
   out += WrapText(words, "  ", "  ", options.width);
   TextTable table;
@@ -146,7 +148,7 @@ std::string SeriesText(const results::StepSeries& series, const TextOptions& opt
   for (const char* header : {"share", "mean", "p10", "median", "p90"}) {
     table.AddColumn(header, Align::kRight);
   }
-  table.AddColumn("what it is", Align::kLeft, true);
+  table.AddColumn("meaning", Align::kLeft, true);
   for (const results::StepCategory& c : series.categories()) {
     table.AddRow({c.name(), FormatPercent(c.share_ratio()), FormatDuration(c.mean_ns()),
                   FormatDuration(c.p10_ns()), FormatDuration(c.median_ns()),

@@ -88,7 +88,7 @@ std::string DeviceTable(const results::Counters& result, const results::CounterD
   }
   std::string text = HeadingText(device, heading) + "\n" + table.Render(options.table_width);
   if (!reasons.empty())
-    text += WrapText("why clocks were not higher, share of time: " + reasons, "  ", "    ",
+    text += WrapText("reasons for lower clocks, share of time: " + reasons, "  ", "    ",
                      options.width);
   return text + "\n";
 }

@@ -85,8 +85,8 @@ std::string Devices(const results::DeviceMemory& result, const TextOptions& opti
          FormatDuration(d.peak_time_ns()), FormatBytes(d.end_bytes()), older, ProfilersOwn(d)});
   }
   return Section(
-      "On the devices (profiler: what CUPTI sets aside there for us, estimated, in none "
-      "of the other figures)",
+      "On the devices (profiler: estimated memory that CUPTI reserves for gpuprof; not in the "
+      "other figures)",
       table, options, result.devices_size());
 }
 
@@ -159,7 +159,7 @@ std::string DeviceMemoryText(const results::DeviceMemory& result, const TextOpti
   }
   return Uses(result, options) + Devices(result, options) + Pools(result, options) +
          Live("Live at the end, the largest", result.live(), options) +
-         Live("Released with their context and not before, the largest", result.ended(), options) +
+         Live("Released only with their context, the largest", result.ended(), options) +
          MetaText(result.meta(), options);
 }
 

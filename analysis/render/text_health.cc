@@ -17,7 +17,7 @@ namespace {
 std::string RoomText(const results::HealthProcess& p, int width) {
   std::string room = FormatBytes(p.memory_bytes()) + " of memory with the rings, " +
                      FormatBytes(p.file_bytes()) + " written";
-  if (p.count() > 0) room += ", " + FormatReal(p.bytes_per_event()) + " bytes an event";
+  if (p.count() > 0) room += ", " + FormatReal(p.bytes_per_event()) + " bytes per event";
   return WrapText(room, "         ", "         ", width);
 }
 
@@ -43,18 +43,18 @@ std::string CostText(const results::HealthProcess& p, int width) {
   std::string out = WrapText(
       "in the program's threads: " +
           (work.empty()
-               ? "nothing that is measured"
+               ? "nothing measured"
                : (p.cost_limited() ? "at most " : "") + FormatPercent(p.slowdown_ratio()) +
-                     " of the time" + (p.slowdown_ratio() > 1 ? " of one, all together" : "") +
-                     " (" + work + "; some are timed, the others taken to be alike" +
-                     (p.cost_limited() ? ": too much, they had less processor "
-                                         "time in all)"
+                     " of the time" +
+                     (p.slowdown_ratio() > 1 ? " of one thread, all together" : "") + " (" + work +
+                     "; some are timed, the others are assumed to be alike" +
+                     (p.cost_limited() ? ": too high, the threads had less processor time in all)"
                                        : ")")),
       "  cost   ", "         ", width);
   out += WrapText(
-      "beside them: " +
+      "alongside them: " +
           (p.has_background_ratio() ? FormatPercent(p.background_ratio()) + " of one processor"
-                                    : std::string("no share, as too little was recorded")) +
+                                    : std::string("no share, because too little was recorded")) +
           " (drain " + FormatDuration(p.drain_cpu_ns()) + ", control " +
           FormatDuration(p.control_cpu_ns()) + ")",
       "         ", "         ", width);
@@ -70,14 +70,13 @@ std::string CostText(const results::HealthProcess& p, int width) {
 std::string LossesText(const results::HealthProcess& p, int width) {
   std::string what;
   if (p.lost_count() != 0) {
-    what =
-        FormatNumber(p.lost_count()) + " (" + FormatPercent(p.lost_ratio()) + " of what happened)";
+    what = FormatNumber(p.lost_count()) + " (" + FormatPercent(p.lost_ratio()) + " of all events)";
   }
   if (p.lost_thread_count() != 0) {
     what += (what.empty() ? "" : ", and ") + LastRecordsOf(p.lost_thread_count());
   }
   if (p.activity_missing_ns() != 0) {
-    what += (what.empty() ? "" : ", and ") + std::string("what CUPTI recorded in ") +
+    what += (what.empty() ? "" : ", and ") + std::string("the CUPTI records of ") +
             FormatLastTime(static_cast<uint64_t>(p.activity_missing_ns())) + " before its end";
   }
   if (what.empty()) what = p.ended() == kNoEndRecorded ? kLossNotKnown : "nothing";
@@ -94,15 +93,15 @@ std::string StacksText(const results::HealthProcess& p) {
       p.stack_no_rule_count() + p.stack_out_of_bounds_count() + p.stack_no_resolver_count();
   std::string out;
   if (p.stack_missing_count() != 0) {
-    out = "  stacks missing of " + FormatNumber(p.stack_missing_count()) +
-          " events from before the recorder was ready to take them\n";
+    out = "  stacks missing for " + FormatNumber(p.stack_missing_count()) +
+          " events that came before the recorder was ready to take stacks\n";
   }
   if (p.stack_count() == 0) return out;
-  if (cut == 0) return out + "  stacks all whole that were taken, as far as their greatest depth\n";
+  if (cut == 0) return out + "  stacks all complete, up to the largest depth kept\n";
   return out + "  stacks " + FormatNumber(cut) + " of " + FormatNumber(p.stack_count()) +
          " end early: " + FormatNumber(p.stack_no_rule_count()) +
          " in code without unwind tables, " + FormatNumber(p.stack_out_of_bounds_count()) +
-         " at a frame outside of the stack, " + FormatNumber(p.stack_no_resolver_count()) +
+         " at a frame outside the stack, " + FormatNumber(p.stack_no_resolver_count()) +
          " while the process forked\n";
 }
 
@@ -125,17 +124,18 @@ std::string GpuClockText(const results::HealthProcess& p) {
   if (p.cupti_clock_reading_count() == 0) return "";
   std::string out = "  GPU clock  CUPTI's, read " + FormatNumber(p.cupti_clock_reading_count()) +
                     (p.cupti_clock_reading_count() == 1 ? " time" : " times") + ", within " +
-                    FormatDuration(std::llround(p.cupti_clock_residual_ns())) + " of ours";
+                    FormatDuration(std::llround(p.cupti_clock_residual_ns())) +
+                    " of gpuprof's clock";
   if (p.gpu_tick_ns() != 0)
     out += "; steps of " + FormatDuration(static_cast<int64_t>(p.gpu_tick_ns()));
   if (p.cupti_clock_step_ns() != 0) {
     out += "; it was set by " + FormatDuration(p.cupti_clock_step_ns()) +
-           ", times within a second of that may be so far off";
+           "; times within a second of that may be wrong by that much";
   }
   if (p.kernel_before_launch_count() != 0) {
     out += "; " + FormatNumber(p.kernel_before_launch_count()) +
            " kernels begin before their launch, by up to " +
-           FormatDuration(p.kernel_before_launch_ns()) + ": the clocks differ by that";
+           FormatDuration(p.kernel_before_launch_ns()) + ": the clocks differ by that much";
   }
   return out + "\n";
 }
@@ -145,12 +145,12 @@ std::string GpuRatesText(const results::HealthProcess& p) {
   for (const results::GpuRateUse& use : p.gpu_rates()) {
     if (use.count() == 0 && use.limit_per_s() == 0) continue;
     out += "  GPU rate  " + use.name() + ": ";
-    out += use.limit_per_s() == 0 ? "no limit of their own"
-                                  : "at most " + FormatNumber(use.limit_per_s()) + " a second";
+    out += use.limit_per_s() == 0 ? "no own limit"
+                                  : "at most " + FormatNumber(use.limit_per_s()) + " per second";
     out += "; " + FormatNumber(use.left_out_count()) + " of " + FormatNumber(use.count()) +
            " records left out";
     if (use.left_out_count() != 0)
-      out += ", all but one in " + std::to_string(use.most_one_in_count()) + " at most";
+      out += ", at least one in " + std::to_string(use.most_one_in_count()) + " kept";
     out += "\n";
   }
   return out;

@@ -29,14 +29,14 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
                         int width) {
   std::string out = p.name() + " (pid " + pid(p) + "), " + p.mode();
   if (p.period_bytes() > 0) {
-    out += ": one sample each " + FormatBytes(p.period_bytes()) + " on average, " +
+    out += ": one sample per " + FormatBytes(p.period_bytes()) + " on average, " +
            FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";
   }
   if (p.lost_count() > 0) {
-    out += std::string(p.period_bytes() > 0 ? ";" : ", but for what was lost:") + " " +
+    out += std::string(p.period_bytes() > 0 ? ";" : ", except for losses:") + " " +
            FormatNumber(p.lost_count()) +
            (p.lost_count() == 1 ? " record was lost" : " records were lost") +
-           ", so that there may be more bytes than these";
+           ", so there may be more bytes than shown";
   }
   out += "\n";
   std::string count = FormatNumber(p.count());
@@ -46,9 +46,9 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
   out += "  allocated   " +
          Between(p.allocated_bytes(), p.allocated_low_bytes(), p.allocated_high_bytes()) + " in " +
          count + (p.count() == 1 && p.count_high() == 1 ? " allocation, " : " allocations, ") +
-         FormatBytes(WholeNumber(p.allocated_bytes_per_s())) + " a second";
+         FormatBytes(WholeNumber(p.allocated_bytes_per_s())) + " per second";
   if (p.has_allocated_bytes_per_step()) {
-    out += ", " + FormatBytes(WholeNumber(p.allocated_bytes_per_step())) + " a step";
+    out += ", " + FormatBytes(WholeNumber(p.allocated_bytes_per_step())) + " per step";
   }
   out += "\n  peak        " + Between(p.peak_bytes(), p.peak_low_bytes(), p.peak_high_bytes()) +
          " at " + FormatDuration(p.peak_time_ns()) + "\n";
@@ -56,15 +56,15 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
          FormatNumber(p.end_count()) + " blocks\n";
   out += "  short-lived " + FormatNumber(p.short_lived_count()) +
          (p.short_lived_count() == 1 ? " allocation, " : " allocations, ") +
-         FormatBytes(p.short_lived_bytes()) + ", given back within " +
-         FormatDuration(short_lived_ns) + "\n";
+         FormatBytes(p.short_lived_bytes()) + ", freed within " + FormatDuration(short_lived_ns) +
+         "\n";
   if (p.unmatched_free_count() > 0) {
-    out += WrapText("blocks given back that are older than the capture: " +
-                        FormatNumber(p.unmatched_free_count()),
-                    "  ", "  ", width);
+    out += WrapText(
+        "freed blocks that are older than the capture: " + FormatNumber(p.unmatched_free_count()),
+        "  ", "  ", width);
   }
   if (p.implied_free_count() > 0) {
-    out += WrapText("blocks handed out again although nobody saw them given back: " +
+    out += WrapText("blocks allocated again although their free was not recorded: " +
                         FormatNumber(p.implied_free_count()),
                     "  ", "  ", width);
   }
@@ -88,7 +88,7 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
                   FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
   }
   std::string out =
-      Section("Call stacks, by what was live at the peak", table, options, result.stacks_size());
+      Section("Call stacks, by bytes live at the peak", table, options, result.stacks_size());
   for (int i = 0; i < std::min(kStacksShown, Shown(result.stacks_size(), options)); ++i) {
     const results::HeapStack& s = result.stacks(i);
     if (s.frames().empty() || s.peak_bytes() == 0) continue;

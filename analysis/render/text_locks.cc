@@ -86,8 +86,8 @@ std::string Holders(const results::Locks& result, const TextOptions& options) {
                   FormatNumber(holder.waiter_count())});
   }
   return Section(
-      "Who made others wait (with those behind: also those that waited for its waiters, while it "
-      "did not wait itself)",
+      "Who made others wait (with those behind: also threads that waited for the waiters, while "
+      "the holder itself did not wait)",
       table, options, result.holders_size());
 }
 
@@ -128,7 +128,7 @@ std::string OverTime(const results::Locks& result, const TextOptions& options) {
                   FormatReal(interval->waiting_ratio()), FormatNumber(interval->max_waiters()),
                   ShownName(*interval, options), Address(interval->object()), interval->holder()});
   }
-  return "Threads waiting for locks over time, one sign each " +
+  return "Threads waiting for locks over time, one character per " +
          FormatDuration(result.intervals(0).length_ns()) + "\n  " + Curve(result) + "\n\n" +
          Section("When most waited", table, options, table.rows());
 }
@@ -155,7 +155,7 @@ std::string LocksText(const results::Locks& result, const TextOptions& options) 
   out += Edges(result, options);
   out += Holders(result, options);
   out += OverTime(result, options);
-  out += Section("Waits that are made to last (conditions, semaphores, barriers, joins)",
+  out += Section("Intended waits (conditions, semaphores, barriers, joins)",
                  LockRows(others, Shown(others.size(), options), options), options, others.size());
   return out + MetaText(result.meta(), options);
 }

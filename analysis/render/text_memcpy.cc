@@ -16,7 +16,7 @@ using Align = TextTable::Align;
 
 std::string MemcpyText(const results::Memcpy& result, const TextOptions& options) {
   if (result.copies().empty())
-    return "No copy or set was recorded.\n" + MetaText(result.meta(), options);
+    return "No copy or memset was recorded.\n" + MetaText(result.meta(), options);
   TextTable table;
   table.AddColumn(result.by(), Align::kLeft, true);
   if (result.by() == "direction") table.AddColumn("memory", Align::kLeft);
@@ -44,10 +44,10 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
     cells.push_back(std::to_string(c.device()));
     table.AddRow(std::move(cells));
   }
-  const std::string heading = FormatNumber(result.count()) + " copies and sets, " +
+  const std::string heading = FormatNumber(result.count()) + " copies and memsets, " +
                               FormatBytes(result.total_bytes()) + " in " +
-                              FormatDuration(result.total_ns()) + ", of which " +
-                              FormatDuration(result.exposed_ns()) + " while no kernel ran";
+                              FormatDuration(result.total_ns()) + ", " +
+                              FormatDuration(result.exposed_ns()) + " of this while no kernel ran";
   return Section(heading, table, options, result.copies_size()) + MetaText(result.meta(), options);
 }
 

@@ -66,7 +66,7 @@ std::string ValuesText(const results::Nvtx& result, const TextOptions& options) 
 
 std::string NvtxText(const results::Nvtx& result, const TextOptions& options) {
   if (result.ranges().empty())
-    return "No range of NVTX or ITT was recorded.\n" + MetaText(result.meta(), options);
+    return "No NVTX or ITT range was recorded.\n" + MetaText(result.meta(), options);
   const bool by_domain = result.by() == "domain";
   TextTable table;
   table.AddColumn(by_domain ? "domain" : "range", Align::kLeft, true);

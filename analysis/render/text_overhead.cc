@@ -29,7 +29,7 @@ std::string OverheadText(const results::Overheads& result, const TextOptions& op
   const std::string heading = "CUDA spent " + FormatDuration(result.cuda_ns()) +
                               " on compiling, loading and waiting for room; CUPTI " +
                               FormatDuration(result.cupti_ns()) +
-                              " on the recording; what overlaps counts in each";
+                              " on the recording; overlapping times count in each";
   return Section(heading, table, options, result.overheads_size()) +
          MetaText(result.meta(), options);
 }

@@ -42,7 +42,7 @@ std::string Input(const results::Overview& result, const TextOptions& options) {
   const results::OverviewInput& input = result.input();
   if (input.loader().empty()) return "";
   std::string words = FormatPercent(input.share_ratio()) + " of step time (" +
-                      FormatDuration(input.mean_ns()) + " a step, at most " +
+                      FormatDuration(input.mean_ns()) + " per step, at most " +
                       FormatDuration(input.max_ns()) + "); " +
                       FormatNumber(input.waiting_step_count()) + " of " +
                       FormatNumber(result.steps().count()) + " steps waited";
@@ -53,16 +53,16 @@ std::string Input(const results::Overview& result, const TextOptions& options) {
       words += ", busy " + FormatPercent(input.worker_busy_ratio()) + " each";
     }
     if (input.has_worker_runqueue_wait_ratio()) {
-      words += ", without a processor " + FormatPercent(input.worker_runqueue_wait_ratio());
+      words += ", waiting for a processor " + FormatPercent(input.worker_runqueue_wait_ratio());
     }
   }
   return "Waiting for data\n" + WrapText(words, "  ", "  ", options.width) + "\n";
 }
 
 const char* IdleWords(const std::string& cause) {
-  if (cause == "host") return "as the host had not begun to launch";
+  if (cause == "host") return "because the host had not started to launch";
   if (cause == "launch") return "while the next work was being launched";
-  if (cause == "dependency") return "while what was launched waited for something else";
+  if (cause == "dependency") return "while launched work waited for something else";
   return "for a reason that was not recorded";
 }
 
@@ -80,22 +80,23 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
     if (g.idle_ns() > 0) {
       words += "; idle " + FormatDuration(g.idle_ns());
       if (g.has_idle_unseen_ns())
-        words += ", in " + FormatDuration(g.idle_unseen_ns()) +
-                 " of it there may have been work that is not recorded";
+        words += " (" + FormatDuration(g.idle_unseen_ns()) + " may hold work that is not recorded)";
       if (g.idle_cause_ns() != 0)
-        words += ", of it " + FormatDuration(g.idle_cause_ns()) + " " + IdleWords(g.idle_cause());
+        words +=
+            ", " + FormatDuration(g.idle_cause_ns()) + " of this time " + IdleWords(g.idle_cause());
     }
     add(words);
   }
   if (g.kernel_count() + g.copy_count() + g.whole_graph_count() > 0) {
-    std::string work =
-        FormatNumber(g.kernel_count()) + (g.kernel_count() == 1 ? " kernel in " : " kernels in ") +
-        FormatDuration(g.kernel_ns()) + "; " + FormatNumber(g.copy_count()) +
-        " copies and sets of " + FormatBytes(g.copy_bytes()) + " in " + FormatDuration(g.copy_ns());
+    std::string work = FormatNumber(g.kernel_count()) +
+                       (g.kernel_count() == 1 ? " kernel in " : " kernels in ") +
+                       FormatDuration(g.kernel_ns()) + "; " + FormatNumber(g.copy_count()) +
+                       " copies and memsets of " + FormatBytes(g.copy_bytes()) + " in " +
+                       FormatDuration(g.copy_ns());
     if (g.has_exposed_copy_ns() && g.copy_count() > 0)
-      work += ", of which " + FormatDuration(g.exposed_copy_ns()) + " while no kernel ran";
+      work += ", " + FormatDuration(g.exposed_copy_ns()) + " of this while no kernel ran";
     if (g.whole_graph_count() > 0) {
-      work += "; not counted: what ran in " + FormatNumber(g.whole_graph_count()) +
+      work += "; not counted: the work in " + FormatNumber(g.whole_graph_count()) +
               " launches of CUDA graphs that were recorded as a whole";
     }
     add(work);
@@ -104,7 +105,8 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
     add("memory: peak " + FormatBytes(g.memory_peak_bytes()) + " on " + g.memory_device() +
         " of pid " + std::to_string(g.memory_pid()) + " at " +
         FormatDuration(g.memory_peak_time_ns()) +
-        (g.has_memory_peak_ratio() ? " (" + FormatPercent(g.memory_peak_ratio()) + " of it)" : ""));
+        (g.has_memory_peak_ratio() ? " (" + FormatPercent(g.memory_peak_ratio()) + " of its memory)"
+                                   : ""));
   }
   TextTable table;
   table.AddColumn("kernel", Align::kLeft, true);
@@ -138,7 +140,7 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
            " in pid " + std::to_string(m.peak_pid()) + " at " + FormatDuration(m.peak_time_ns()) +
            "\n";
     if (sampled) {
-      out += "        estimates from samples, each " + FormatBytes(m.period_bytes()) +
+      out += "        estimates from samples, one per " + FormatBytes(m.period_bytes()) +
              "; with 95 % confidence allocated " + FormatBytes(m.allocated_low_bytes()) + " to " +
              FormatBytes(m.allocated_high_bytes()) + ",\n        peak " +
              FormatBytes(m.peak_low_bytes()) + " to " + FormatBytes(m.peak_high_bytes()) + "\n";
@@ -158,12 +160,12 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
                         FormatNumber(t.count()) + " allocations; peak " +
                         FormatBytes(t.peak_bytes());
     if (t.peak_op_bytes() > 0) {
-      words += ", of it " + FormatBytes(t.peak_op_bytes()) + " from " +
+      words += ", " + FormatBytes(t.peak_op_bytes()) + " of this from " +
                (t.peak_op().empty() ? "outside operations" : t.peak_op());
     }
     if (t.reported_peak_bytes() > t.peak_bytes()) {
       words += "; " + FormatBytes(t.reported_peak_bytes()) +
-               " as its allocator counts, which knows of what was there before";
+               " by its allocator's own count, which includes older blocks";
     }
     out += WrapText(words, "  ", "        ", options.width);
   }
@@ -178,15 +180,15 @@ std::string Recording(const results::Overview& result, const TextOptions& option
   const uint64_t lost = result.meta().lost_count();
   std::string all = FormatNumber(c.count() + c.let_go_count() + lost) + " events";
   if (c.let_go_count() != 0) {
-    all += ", of which the flight recorder let " + FormatNumber(c.let_go_count()) + " go";
+    all += "; the flight recorder discarded " + FormatNumber(c.let_go_count());
   }
   std::string what = FormatNumber(lost);
   if (damaged) {
-    what = "what the damaged files held, and " + what;
+    what = "the events in the damaged files, and " + what;
   } else if (c.lost_thread_count() != 0) {
     what = LastRecordsOf(c.lost_thread_count()) + ", and " + what;
   } else if (c.activity_missing_ns() != 0) {
-    what = "what CUPTI recorded in " +
+    what = "the CUPTI records of " +
            FormatLastTime(static_cast<uint64_t>(c.activity_missing_ns())) +
            " before a process ended, and " + what;
   } else if (lost == 0) {
@@ -204,16 +206,17 @@ std::string Recording(const results::Overview& result, const TextOptions& option
     cost += FormatNumber(c.op_event_count()) + " operations at " +
             FormatDuration(c.op_callback_ns()) + ", ";
   }
-  cost += FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) + ")" +
-          (c.has_background_ratio()
-               ? ", and beside it " + FormatFinePercent(c.background_ratio()) + " of one processor"
-               : "") +
-          (result.has_gpu() ? "; what CUPTI adds to each call of CUDA is not in it" : "") + "; " +
-          written;
+  cost +=
+      FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) + ")" +
+      (c.has_background_ratio()
+           ? ", and alongside it " + FormatFinePercent(c.background_ratio()) + " of one processor"
+           : "") +
+      (result.has_gpu() ? "; the time that CUPTI adds to each CUDA call is not included" : "") +
+      "; " + written;
   if (!c.has_drain_cpu_ns()) {
     cost = "cost: not known: the recorder had not measured it yet; " + written;
   } else if (unknown != 0) {
-    cost += "; not known of " + std::to_string(unknown) +
+    cost += "; not known for " + std::to_string(unknown) +
             (unknown == 1 ? " process" : " processes") + " that ended before it was measured";
   }
   out += WrapText(cost, "  ", "        ", options.width);
@@ -274,7 +277,7 @@ std::string Findings(const results::Overview& result, const TextOptions& options
     std::string head =
         finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
     if (finding.has_recoverable_per_step_ns()) {
-      head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " a step (" +
+      head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " per step (" +
               FormatPercent(finding.recoverable_ratio()) + ")";
     }
     out += WrapText(head + "]", "  " + std::to_string(++number) + ". ", "     ", options.width);
@@ -298,11 +301,11 @@ std::string DevicesText(const results::OverviewGpu& gpu) {
   if (gpu.device_count() < 2) return shared == 0 ? "" : ", on a device that several processes used";
   std::string out = ", summed over " + std::to_string(gpu.device_count()) + " devices";
   if (gpu.untold_device_count() != 0) {
-    out += " as processes number them (no UUID was recorded of " +
-           std::to_string(gpu.untold_device_count()) + ": some may be one GPU)";
+    out += " as processes number them (no UUID was recorded for " +
+           std::to_string(gpu.untold_device_count()) + ": some may be the same GPU)";
   }
   return out +
-         (shared == 0 ? "" : ", " + std::to_string(shared) + " of which several processes used");
+         (shared == 0 ? "" : ", " + std::to_string(shared) + " of them used by several processes");
 }
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options) {

@@ -64,11 +64,11 @@ std::string StacksRemarks(const results::Stacks& result, const TextOptions& opti
   std::vector<std::string> remarks;
   if (result.by_default()) {
     remarks.push_back("weights are " + result.meaning() + " (" + result.by() +
-                      "); --by chooses others");
+                      "); --by chooses other weights");
   }
   if (result.stacks().empty()) {
     remarks.push_back("nothing to fold by " + result.by() +
-                      ": there was none, or --trace left it out");
+                      ": nothing was recorded, or --trace left it out");
   }
   if (result.estimated()) {
     remarks.push_back("estimated from samples: " + FormatNumber(result.total()) + " " +
@@ -77,9 +77,10 @@ std::string StacksRemarks(const results::Stacks& result, const TextOptions& opti
                       FormatNumber(result.total_high()));
   }
   if (result.truncated() > 0) {
-    remarks.push_back(FormatPercent(static_cast<double>(result.truncated()) /
-                                    static_cast<double>(result.total())) +
-                      " in stacks deeper than what was kept (record with a greater --stacks)");
+    remarks.push_back(
+        FormatPercent(static_cast<double>(result.truncated()) /
+                      static_cast<double>(result.total())) +
+        " in stacks that are deeper than the kept depth (record with a larger --stacks)");
   }
   const std::string lost = Lost(result.meta());
   if (!lost.empty()) remarks.push_back(lost);

@@ -117,7 +117,7 @@ std::string Waits(const results::Streams& result, const TextOptions& options) {
 
 std::string StreamsText(const results::Streams& result, const TextOptions& options) {
   if (result.devices().empty())
-    return "No work of a GPU was recorded.\n" + MetaText(result.meta(), options);
+    return "No GPU work was recorded.\n" + MetaText(result.meta(), options);
   TextTable table;
   for (const char* header : {"pid", "device", "context", "stream", "kernels", "copies", "busy",
                              "of window", "in kernels", "in copies", "beside others"})

@@ -29,14 +29,14 @@ std::string Places(const results::UnifiedMemory& result, const TextOptions& opti
                   FormatBytes(p.bytes()), FormatNumber(p.cpu_page_fault_count()),
                   FormatNumber(p.gpu_page_fault_count())});
   }
-  return Section("Addresses at which most was moved", table, options, result.places_size());
+  return Section("Addresses with the most bytes moved", table, options, result.places_size());
 }
 
 }  // namespace
 
 std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOptions& options) {
   if (result.uses().empty())
-    return "Nothing of unified memory was recorded; --trace cuda,um records it.\n" +
+    return "No unified memory activity was recorded; --trace cuda,um records it.\n" +
            MetaText(result.meta(), options);
   TextTable table;
   const bool by_device = result.by() == "device";

@@ -227,7 +227,7 @@ bool FromMarker(ProcessOps& ops, const std::regex& marker, DetectedSteps* out) {
   out->marker = ops.process().String(marks.front().name);
   StepsFromMarks(marks, out);
   KeepWithinCaptures(ops.process(), out);
-  Judge(out, "each match of the given expression begins a step", false);
+  Judge(out, "each match of the given expression starts a step", false);
   return true;
 }
 
@@ -258,7 +258,7 @@ bool FromOptimizer(ProcessOps& ops, DetectedSteps* out) {
     if (fed.steps.size() * 4 >= optimizer.size()) {
       *out = std::move(fed);
       KeepWithinCaptures(ops.process(), out);
-      Judge(out, "batch to batch, each with its optimizer step", false);
+      Judge(out, "from batch to batch, each with its optimizer step", false);
       return true;
     }
   }
@@ -267,9 +267,9 @@ bool FromOptimizer(ProcessOps& ops, DetectedSteps* out) {
   StepsFromOptimizer(optimizer, cycle.length, out);
   AddFirstOfCapture(ops, optimizer, cycle.length, out);
   KeepWithinCaptures(ops.process(), out);
-  std::string how = "from one optimizer step's end to the next";
+  std::string how = "from the end of one optimizer step to the next";
   if (cycle.length > 1) {
-    how = "every " + std::to_string(cycle.length) + " optimizer steps, by their recurrence";
+    how = "every " + std::to_string(cycle.length) + " optimizer steps, by their repetition";
   }
   Judge(out, how, !cycle.certain);
   return true;
@@ -282,7 +282,7 @@ bool FromLoader(ProcessOps& ops, DetectedSteps* out) {
   out->marker = ops.process().String(loader.back().name);
   StepsFromLoader(ops, loader, out);
   KeepWithinCaptures(ops.process(), out);
-  Judge(out, "batch to batch; no optimizer was seen", false);
+  Judge(out, "from batch to batch; no optimizer was seen", false);
   return true;
 }
 
@@ -331,9 +331,9 @@ std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_se
   }
   if (op_rows == 0 && !framework_seen) {
     return std::string(
-               "No steps: no framework (PyTorch) ran here whose operations could mark them. "
-               "All figures are of ") +
-           (is_window ? "what the flight recorder kept, not of the whole run."
+               "No steps were found: PyTorch did not run here, and steps are found from its "
+               "operations. All figures are for ") +
+           (is_window ? "the part that the flight recorder kept, not for the whole run."
                       : "the whole recording.");
   }
   if (op_rows == 0) {
@@ -341,9 +341,9 @@ std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_se
            "(on by default) and a supported PyTorch; `gpuprof doctor` says whether it can be "
            "observed.";
   }
-  return "No steps found: no optimizer step and no DataLoader batch among the operations. Say "
-         "which operation begins a step with --step-marker REGEX (`gpuprof stats ops` lists their "
-         "names), or wrap the step in torch.profiler.record_function(\"step\") and use "
+  return "No steps found: the operations hold no optimizer step and no DataLoader batch. Name the "
+         "operation that starts a step with --step-marker REGEX (`gpuprof stats ops` lists the "
+         "names). Or wrap the step in torch.profiler.record_function(\"step\") and use "
          "--step-marker '^step$'.";
 }
 

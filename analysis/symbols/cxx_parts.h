@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Takes a readable C++ name apart: components, template arguments, parameter lists. Names come from
-// files of others: the work is linear in their length, nesting and memory are bounded, and a name
-// that was cut off in its middle gives the parts that are there. Pure; any thread.
+// files of others. So the work is linear in their length, and nesting and memory are bounded. A
+// name that was cut off in its middle gives its existing parts. Pure; any thread.
 
 #pragma once
 
@@ -27,18 +27,18 @@ struct CxxPart {
 // A type, a value or a function. The return type of a function is not kept.
 struct CxxName {
   std::vector<CxxPart> parts;
-  std::string_view text;  // all of it, as it was written
+  std::string_view text;  // the whole name, as it was written
 
-  // The last component's identifier, "" without one.
+  // Returns the last component's identifier, "" without a component.
   std::string_view Ident() const { return parts.empty() ? std::string_view() : parts.back().ident; }
-  // The template arguments of the last component that has any; empty without one.
+  // Returns the template arguments of the last component that has any; empty without arguments.
   const std::vector<CxxName>& Args() const;
 };
 
 // Views point into `text`.
 CxxName ParseCxxName(std::string_view text);
 
-// The types in a list of parameters, "float, bool" of a lambda.
+// Parses the types in a list of parameters: "float, bool" of a lambda.
 std::vector<CxxName> ParseCxxList(std::string_view text);
 
 // Returns the position behind the bracket that closes the one at `at`, or the end of `text`.

@@ -13,8 +13,8 @@
 namespace gpuprof::analysis {
 
 // Returns a name without return type and parameters. Short template arguments stay, `<...>` stands
-// for others. Namespaces that nobody writes are left out, and those in the middle of a long name.
-// Names that are not C++ stay as they are.
+// for others. Namespaces that people never write are left out, and so are those in the middle of a
+// long name. Names that are not C++ stay as they are.
 std::string ShortFunctionName(std::string_view name);
 
 // Returns the name of a framework's operation without the namespaces of autograd.

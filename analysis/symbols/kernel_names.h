@@ -12,9 +12,10 @@
 
 namespace gpuprof::analysis {
 
-// Of a demangled name. A kernel that no rule knows keeps its function and its first template
-// arguments: "permute_2D_lengths_kernel<i32>". Names of one identifier that no rule knows stay as
-// they are. At most kMostShortColumns wide. The work is linear in the name's length.
+// Returns the short form of a demangled name, at most kMostShortColumns wide. A kernel that no rule
+// knows keeps its function and its first template arguments: "permute_2D_lengths_kernel<i32>".
+// Names of one identifier that no rule knows stay as they are. The work is linear in the name's
+// length.
 inline constexpr size_t kMostShortColumns = 60;
 std::string ShortKernelName(std::string_view name);
 

@@ -41,7 +41,7 @@ struct FunctorHolder {
 };
 std::span<const FunctorHolder> FunctorHolders();
 
-// Words at a functor's begin and end that say nothing.
+// Returns the words at a functor's begin and end that say nothing.
 std::span<const std::string_view> FunctorPrefixes();
 std::span<const std::string_view> FunctorSuffixes();
 
@@ -58,9 +58,10 @@ struct LibraryRule {
 };
 std::span<const std::string_view> LibraryPrefixes();
 std::span<const LibraryRule> LibraryRules();
-// Types, by what a piece between underscores begins with.
+// Returns the types, by the first characters of a piece between underscores.
 std::span<const TypeRule> LibraryTypes();
-// Types, by what stands before "gemm", "cudnn" and the like where no piece is a type.
+// Returns the types by the text before "gemm", "cudnn" and similar words, for names in which no
+// piece is a type.
 std::span<const TypeRule> LibraryInstructions();
 // Pieces that tell kernels apart, as they are shown.
 std::span<const TypeRule> LibraryMarks();

@@ -11,7 +11,7 @@
 
 namespace gpuprof::analysis {
 
-// "gemm bf16 tn 128x128x64"; "" where no rule knows the identifier.
+// Returns a short name such as "gemm bf16 tn 128x128x64"; "" if no rule knows the identifier.
 std::string ShortLibraryName(std::string_view ident);
 
 }  // namespace gpuprof::analysis

@@ -154,11 +154,11 @@ void ModuleSymbols::Load(const std::string& path, const std::string& build_id) {
   }
   const std::string found_id = BuildIdOf(file.elf);
   if (found_id != build_id) {
-    note_ = build_id.empty()
-                ? "the recorder saw no build id, the file on this machine has " + Hex(found_id)
-                : "the file on this machine is another build (" +
-                      (found_id.empty() ? "none" : Hex(found_id)) + ", recorded " + Hex(build_id) +
-                      ")";
+    note_ =
+        build_id.empty()
+            ? "the recorder found no build id, but the file on this machine has " + Hex(found_id)
+            : "the file on this machine is another build (" +
+                  (found_id.empty() ? "none" : Hex(found_id)) + ", recorded " + Hex(build_id) + ")";
     return;
   }
   file_ = path;
@@ -176,7 +176,7 @@ void ModuleSymbols::Load(const std::string& path, const std::string& build_id) {
     note_ = "no symbols in the file";
     return;
   }
-  note_ = "only exported functions have names: no symbol table and no debug file";
+  note_ = "only exported functions have names: the file has no symbol table and no debug file";
   Sort();
 }
 

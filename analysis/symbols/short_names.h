@@ -12,9 +12,9 @@
 
 namespace gpuprof::analysis {
 
-// Returns the short name of each full name. Different names that would be short alike get what they
-// differ in behind it: "mul scalar f32 strided BUnaryFunctor"; where that is long, a number made of
-// the full name: "#3f2a". The result depends on the names alone.
+// Returns the short name of each full name. If different names would get the same short name, their
+// difference is added: "mul scalar f32 strided BUnaryFunctor". If the difference is long, a number
+// made from the full name is added: "#3f2a". The result depends on the names alone.
 std::map<std::string, std::string> ShortKernelNames(const std::set<std::string>& names);
 
 // Sets `short_name` of every row from its `name`.

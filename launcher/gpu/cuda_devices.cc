@@ -49,12 +49,14 @@ std::string ListCudaDevices(std::vector<CudaDevice>* devices) {
   auto get_uuid = reinterpret_cast<GetUuid>(dlsym(handle, "cuDeviceGetUuid_v2"));
   if (get_uuid == nullptr) get_uuid = get_whole_uuid;
   if (initialize == nullptr || get_count == nullptr || get_name == nullptr || get_uuid == nullptr)
-    return std::string(kSoname) + " lacks functions: it is another library, or it belongs to an old driver";
+    return std::string(kSoname) +
+           " lacks functions: it is another library, or it belongs to an old driver";
   int count = 0;
   int result = initialize(0);
   if (result == kSuccess) result = get_count(&count);
   if (result != kSuccess)
-    return "CUDA cannot be initialised alongside the program (result " + std::to_string(result) + ")";
+    return "CUDA cannot be initialised alongside the program (result " + std::to_string(result) +
+           ")";
   for (int i = 0; i < count; ++i) {
     CudaDevice device;
     device.index = static_cast<size_t>(i);

@@ -48,7 +48,8 @@ constexpr Meaning kMeanings[] = {
      "CUPTI cannot be initialised with this driver",
      "update the driver, or set CUDA_HOME to a toolkit that fits it"},
     {cupti::kHardwareBusy, "CUPTI_ERROR_HARDWARE_BUSY", "another tool holds the GPU's counters",
-     "for DCGM: dcgmi profmon --pause, and --resume afterwards; else end Nsight Compute or any other profiler of this GPU"},
+     "for DCGM: dcgmi profmon --pause, and --resume afterwards; else end Nsight Compute or any "
+     "other profiler of this GPU"},
     {cupti::kNotSupported, "CUPTI_ERROR_NOT_SUPPORTED",
      "this GPU, driver or CUPTI does not offer it", "Turing and later GPUs have PM sampling"},
     {cupti::kVirtualizedDeviceNotSupported, "CUPTI_ERROR_VIRTUALIZED_DEVICE_NOT_SUPPORTED",
@@ -162,7 +163,8 @@ std::string CuptiLibrary::Open(const std::vector<int>& pids, const Variables& en
   };
   if (EachCuptiFolder(environment, look)) return "";
   if (!fault_.empty()) return fault_;
-  return "libcupti was not found; pip install nvidia-cuda-cupti, or install the toolkit's package cuda-cupti. If its folder is not a usual one, set CUDA_HOME to that folder";
+  return "libcupti was not found; pip install nvidia-cuda-cupti, or install the toolkit's package "
+         "cuda-cupti. If its folder is not a usual one, set CUDA_HOME to that folder";
 }
 
 }  // namespace gpuprof::launcher

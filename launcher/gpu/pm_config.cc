@@ -121,8 +121,9 @@ std::string PmConfig::Make(const std::string& chip, const std::vector<uint8_t>& 
       if (result != kNeedsPasses) last = result;
     }
     if (is_taken) continue;
-    left_out_.push_back(std::string(NameOf(wanted.counter)) +
-                        (needs_passes ? " (it would need a second pass)" : " (this chip does not have it)"));
+    left_out_.push_back(
+        std::string(NameOf(wanted.counter)) +
+        (needs_passes ? " (it would need a second pass)" : " (this chip does not have it)"));
   }
   if (metrics_.empty())
     return last == cupti::kSuccess

@@ -102,7 +102,8 @@ void PmSampling::OpenDevices(const std::vector<CudaDevice>& found,
     Sampled sampled;
     if (!FindIndex(each, known, &sampled.index))
       keep_("the number of GPU " + std::to_string(sampled.index) + " (" + each.uuid +
-            ") is not NVML's number, because NVML does not list this GPU: it is the " + std::to_string(each.index) +
+            ") is not NVML's number, because NVML does not report that number: it is the " +
+            std::to_string(each.index) +
             ". GPU that CUDA shows in this environment, counted from 0");
     sampled.device =
         std::make_unique<PmDevice>(library_.functions(), each.index, period_ns_, kPmDecodeNs);
@@ -126,7 +127,8 @@ void PmSampling::OpenDevices(const std::vector<CudaDevice>& found,
     if (!words.empty()) Append(sampled.index, words + " on " + sampled.device->chip(), &left_out);
     if (sampled.device->is_by_clock())
       Append(sampled.index,
-             "this GPU has no time trigger, so the system clock triggers the samples; its frequency varies, and the times of the samples are measured",
+             "this GPU has no time trigger, so the system clock triggers the samples; its "
+             "frequency varies, and the times of the samples are measured",
              &by_clock);
     DeviceIdentity identity;
     identity.index = sampled.index;

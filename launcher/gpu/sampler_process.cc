@@ -150,9 +150,11 @@ std::vector<std::string> SamplerProcess::ReadReport(int limit_ms, bool to_end) {
 
 std::string SamplerProcess::WhyNotEnded() const {
   if (phase_ == kPhaseOpening)
-    return "no hardware counters by PM sampling: the command ended while CUDA and CUPTI were still being opened. Opening takes seconds on some machines; profile a longer run";
+    return "no hardware counters by PM sampling: the command ended while CUDA and CUPTI were still "
+           "being opened. Opening takes seconds on some machines; profile a longer run";
   if (phase_ == kPhaseClosing)
-    return "the reader of hardware counters keeps running until the driver has taken the counters back; its trace is complete";
+    return "the reader of hardware counters keeps running until the driver has taken the counters "
+           "back; its trace is complete";
   return std::string("the reader of hardware counters did not end and was killed: NVML ") +
          (options_.pm_period_ns != 0 ? "or CUPTI " : "") +
          "hangs; dmesg may name an Xid error of the GPU";

@@ -14,7 +14,8 @@ namespace {
 class Help : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("VERB", &verb_, "The verb to explain; default: a summary of all verbs", false);
+    options->Positional("VERB", &verb_, "The verb to explain; default: a summary of all verbs",
+                        false);
     options->Positionals("WORD", &further_, "Words after the verb; they are ignored", false);
   }
 

@@ -49,7 +49,8 @@ class Run : public Verb {
       if (!info.flag.empty()) options->Setting(info);
     }
     options->Value("--gpu-log", &gpu_log_path_, "FILE",
-                   "Write the GPUs' counters to this CSV file while the command runs, in the format of nvidia-smi");
+                   "Write the GPUs' counters to this CSV file while the command runs, in the "
+                   "format of nvidia-smi");
     options->Flag("--quiet", &quiet_, "Print nothing if all went well");
     options->Command(&command_);
   }

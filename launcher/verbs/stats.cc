@@ -45,8 +45,9 @@ class Stats : public Verb {
     options->Flag("--json", &json_, "Print JSON, with all rows");
     options->Flag("--csv", &csv_, "Print the main table as CSV, with all rows");
     options->Value("--by", &options_.by, keys_.c_str(), keys_help_.c_str());
-    options->Number("--limit", &limit_, "N",
-                    "Largest number of rows in a text table (default: 20) or of stacks (default: all); 0: all");
+    options->Number(
+        "--limit", &limit_, "N",
+        "Largest number of rows in a text table (default: 20) or of stacks (default: all); 0: all");
     options->Number("--pid", &pid_, "PID", "Show only this process; 0: all");
     options->Value("--step-marker", &options_.step_marker, "REGEX",
                    "Ops whose name matches begin a step; default: detected", CheckRegex);

@@ -181,7 +181,7 @@ def test_steps_that_ask_a_loader_are_whole(record):
 def test_steps_that_the_program_does_not_reach_are_told(record):
     outcome = _steps_program(record, "steps:50-60", "6")
     assert outcome.traces() == []
-    assert b"--capture wants steps 50 to 60, and the last one here was 6" in outcome.err
+    assert b"--capture names steps 50 to 60, and the last step here was 6" in outcome.err
 
 
 def test_same_results_while_ops_are_observed(session):

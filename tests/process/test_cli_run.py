@@ -118,8 +118,8 @@ def test_without_proc_the_cause_is_named(tmp_path):
     (["run"], "a command is missing"),
     (["run", "--captrue=off", "--", "true"], "Did you mean '--capture'?"),
     (["run", "--capture=of", "--", "true"], "Did you mean 'off'?"),
-    (["run", "--gpu-finish=1h", "--", "true"], "waits 2m at most"),
-    (["run", "--capture=steps:5-3", "--", "true"], "the last step comes before the first"),
+    (["run", "--gpu-finish=1h", "--", "true"], "waits at most 2m"),
+    (["run", "--capture=steps:5-3", "--", "true"], "the last step is before the first"),
     (["run", "--capture=steps:19-18446744073709551615", "--", "true"], "steps are numbered up to"),
     (["run", "--capture=steps:first", "--", "true"], "write FIRST-LAST as in steps:10-15"),
     (["run", "--capture=steps:1-2@", "--", "true"], "the name of the range is missing"),
@@ -132,8 +132,8 @@ def test_without_proc_the_cause_is_named(tmp_path):
     (["run", "--trace", "heap=exact", "--trace", "locks", "--", "true"], "--trace is given twice; join the values with a comma"),
     (["run", "--exclude=a", "--exclude=b", "--", "true"], "--exclude is given twice"),
     (["run", "--stacks=1000", "--", "true"], "0 to 127"),
-    (["run", "--signal=KILL", "--", "true"], "cannot be used"),
-    (["run", "--ring-memory=12Q", "--", "true"], "is no size"),
+    (["run", "--signal=KILL", "--", "true"], "cannot toggle a capture"),
+    (["run", "--ring-memory=12Q", "--", "true"], "is not a size"),
     (["run", "--clock=utc", "--", "true"], "auto, tsc, monotonic"),
     (["run", "--graphs=all", "--", "true"], "node, whole, auto, auto:NODES"),
     (["run", "--graphs=auto:many", "--", "true"], "not a whole number"),
@@ -471,7 +471,7 @@ def test_a_program_with_nothing_to_record_is_not_said_to_lack_the_recorder(tmp_p
     program = compile_c(tmp_path / "program", HELLO)
     result = gpuprof("run", "--trace", "locks", "--", program, cwd=tmp_path)
     assert result.returncode == 4
-    assert "nothing was recorded: no process did anything that --trace records, or none took the recorder in" in result.stderr
+    assert "nothing was recorded: no process did anything that --trace records, or no process loaded the recorder" in result.stderr
 
 
 def test_two_dashes_end_the_options_of_every_verb(tmp_path):

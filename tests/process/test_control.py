@@ -70,10 +70,10 @@ def test_wrong_moments(session):
     run = session([program("toggled"), "1"], "--capture=off")
     assert run.line() == "ready"
     stopped = run.ctl("stop")
-    assert stopped.status == 1 and b"no capture is under way" in stopped.err
+    assert stopped.status == 1 and b"no capture is running" in stopped.err
     assert run.ctl("start").status == 0
     again = run.ctl("start")
-    assert again.status == 1 and b"already under way" in again.err
+    assert again.status == 1 and b"already running" in again.err
     assert run.ctl("toggle").status == 0
     assert run.state()["state"] == "dormant"
     assert run.finish().status == 0

@@ -62,7 +62,7 @@ def rounds(session, tmp_path):
 
 def open_launches(bundle):
     kernels = json.loads(gpuprof("stats", "kernels", "--json", bundle).out)
-    return [note for note in kernels["meta"].get("notes", []) if "no work on the GPU" in note]
+    return [note for note in kernels["meta"].get("notes", []) if "no recorded work on the GPU" in note]
 
 
 def key(kernel):

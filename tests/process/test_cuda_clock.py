@@ -76,5 +76,5 @@ def test_a_long_way_back_is_declared(rounds_over_seconds):
     *_, outcome = rounds_over_seconds(FAR_BACK)
     done = gpuprof("stats", "health", outcome.bundle)
     assert done.status == 0
-    assert re.search(r"CUPTI.s clock was set back by (59.9\d*|60.?0*) s, to before it was last read", " ".join(done.out.decode().split()))
+    assert re.search(r"CUPTI.s clock was set back by (59.9\d*|60.?0*) s, to before its last reading", " ".join(done.out.decode().split()))
     assert "Confidence: low" in done.out.decode()

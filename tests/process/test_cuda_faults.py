@@ -87,17 +87,17 @@ def test_refused_it_says_why_once_and_the_host_is_recorded(unharmed, script, rea
     assert reason in health, health
 
 
-@pytest.mark.parametrize("code, remedy", [(999, "install the CUPTI of the driver's release"), (15, "install one that fits the driver")])
+@pytest.mark.parametrize("code, remedy", [(999, "install the CUPTI of the driver's CUDA release"), (15, "install one that fits the driver")])
 def test_a_library_that_does_not_fit_the_driver_is_named(unharmed, code, remedy):
     """With the driver's release and the remedy; the trace has both, the library as well."""
     outcome, _ = unharmed("vector_add", script=f"fail cuptiSubscribe {code}; driver_version 13010")
     (line,) = said(outcome)
     library = f"{LIBRARIES}/libcupti.so.13"
-    assert f"({library}, CUPTI 13.0, API version 130001; the driver is of CUDA 13.1)" in line and remedy in line
+    assert f"({library}, CUPTI 13.0, API version 130001; the driver supports CUDA 13.1)" in line and remedy in line
     (process,) = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
     assert line.split("gpuprof: ")[1] in [note.removeprefix("cuda: ") for note in process["notes"]]
     (note,) = [note for note in process["notes"] if note.startswith("cupti: ")]
-    assert note == f"cupti: CUPTI 13.0 (130001) of {library}, which could not be subscribed to"
+    assert note == f"cupti: CUPTI 13.0 (130001) of {library}, but subscribing to it failed"
 
 
 def test_one_kind_refused_the_others_are_recorded(unharmed):
@@ -162,14 +162,14 @@ def test_however_it_ends_what_was_over_is_there(unharmed, way, status):
 def test_what_cupti_still_had_at_a_kill_is_told(unharmed):
     """Its buffers are in the process's memory and go with it: how long before the end they begin is known, how many records that were is not."""
     outcome, _ = unharmed("leave", "kill", script="kernel Long 1000000000", status=-9)
-    assert "lost: what CUPTI recorded in the last " in outcome.words and "lost: nothing" not in outcome.words
+    assert "lost: the CUPTI records of the last " in outcome.words and "lost: nothing" not in outcome.words
     (process,) = json.loads(gpuprof("info", "--json", outcome.bundle).out)["processes"]
     assert 0 < process["activity_missing_ns"] < 3e9
     kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
-    assert any("it went with the process" in note for note in kernels["meta"]["notes"]), kernels["meta"]
+    assert any("they were lost with the process" in note for note in kernels["meta"]["notes"]), kernels["meta"]
     assert gpuprof("verify", outcome.bundle).status == 0
     health = gpuprof("stats", "health", outcome.bundle).out.decode()
-    assert "lost   what CUPTI recorded in the last " in health and "lost   nothing" not in health
+    assert "lost   the CUPTI records of the last " in health and "lost   nothing" not in health
     (row,) = json.loads(gpuprof("stats", "health", "--json", outcome.bundle).out)["processes"]
     assert int(row["activity_missing_ns"]) == process["activity_missing_ns"]
 
@@ -178,7 +178,7 @@ def test_quiet_does_not_hide_what_was_lost(record, tmp_path):
     env = environment_of(tmp_path / "truth.json", "kernel Long 1000000000")
     outcome = record([PROGRAMS / "leave", "kill"], "--quiet", env=env)
     assert outcome.status == -9
-    assert "lost: what CUPTI recorded in the last " in outcome.words
+    assert "lost: the CUPTI records of the last " in outcome.words
     whole = record([PROGRAMS / "vector_add"], "--quiet", env=environment_of(tmp_path / "truth2.json"))
     assert whole.status == 0 and whole.words == ""
 
@@ -186,19 +186,19 @@ def test_quiet_does_not_hide_what_was_lost(record, tmp_path):
 def test_what_cupti_does_not_hand_over_is_told(unharmed):
     outcome, truth = unharmed("threads", script="fail cuptiActivityFlushAll 999")
     (trace,) = read_bundle(outcome.bundle)
-    (line,) = [line for line in outcome.words.splitlines() if "does not hand over" in line]
+    (line,) = [line for line in outcome.words.splitlines() if "does not deliver" in line]
     assert "cuptiActivityFlushAll failed with" in line
     assert len(trace.kernels["time"]) < len(truth.of("kernel"))
-    assert "lost: what CUPTI recorded in the last " in outcome.words and "lost: nothing" not in outcome.words
+    assert "lost: the CUPTI records of the last " in outcome.words and "lost: nothing" not in outcome.words
     kernels = json.loads(gpuprof("stats", "kernels", "--json", outcome.bundle).out)
-    assert any("CUPTI did not hand it over" in note for note in kernels["meta"]["notes"]), kernels["meta"]
+    assert any("CUPTI did not deliver them" in note for note in kernels["meta"]["notes"]), kernels["meta"]
     assert kernels["meta"]["confidence"]["level"] == "low"
 
 
 def test_a_cupti_that_does_not_come_back_keeps_no_program_from_ending(unharmed):
     """At its end, or before it: what was recorded of the host is there, and what is missing is said."""
     outcome, _ = unharmed("leave", "return", script="hang cuptiActivityFlushAll")
-    assert outcome.words.count("does not come back") == 1, outcome.words
+    assert outcome.words.count("does not finish delivering") == 1, outcome.words
     assert gpuprof("recover", outcome.bundle).status == 0
     threads = json.loads(gpuprof("stats", "threads", "--json", outcome.bundle).out)
     assert threads["threads"]
@@ -210,13 +210,13 @@ def test_all_is_read_before_the_driver_goes(unharmed, script):
     outcome, truth = unharmed("vector_add", script=script, personality="13.3")
     (trace,) = read_bundle(outcome.bundle)
     assert collections.Counter(row[:8] for row in trace.kernel_rows()) == collections.Counter(row[:8] for row in truth.kernels())
-    assert trace.lost == 0 and "does not read" not in outcome.words
+    assert trace.lost == 0 and "cannot read" not in outcome.words
 
 
 def test_what_cupti_does_not_read_is_told(unharmed):
     """Of a buffer whose next record it refuses the rest is lost: how much nobody knows, one record at least."""
     outcome, _ = unharmed("vector_add", script="fail cuptiActivityGetNextRecord 22 5 1")
-    assert outcome.words.count("does not read all of what it recorded") == 1
+    assert outcome.words.count("cannot read all of its records") == 1
     (trace,) = read_bundle(outcome.bundle)
     assert trace.lost >= 1 and len(trace.kernel_rows()) < 12
 

@@ -20,9 +20,9 @@ PROGRAMS = DOUBLES / "programs"
 RELEASES = [None, *PERSONALITIES]  # None: 13.0
 GRAPH_TRACE = 51
 NODE, WHOLE = 0, 1
-REFUSED = "does not record launches of CUDA graphs as wholes"
-LATE = "does not record launches of CUDA graphs as wholes once recording has begun"
-UNTOLD = "tells nothing of graphs that were instantiated before"
+REFUSED = "cannot record launches of CUDA graphs as wholes"
+LATE = "cannot record launches of CUDA graphs as wholes after recording has begun"
+UNTOLD = "cannot record whole launches of graphs that were instantiated earlier"
 
 
 @pytest.fixture

@@ -15,7 +15,7 @@ from trace_file import read_bundle
 
 pytestmark = needs_doubles
 
-MISSING = "of GPU activity at its beginning are missing"
+MISSING = "of GPU activity are missing at the start"
 STREAMS = 16
 RELEASES = [*((release, "") for release in PERSONALITIES), ("13.3", DRIVER_OF_SEVERAL)]
 

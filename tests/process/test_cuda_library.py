@@ -154,7 +154,7 @@ def test_where_all_that_fits_is_cut_it_is_said(used, tmp_path):
     found, outcome = used(PROGRAM.parent / "driver_api", [tmp_path / "cut", folder], "driver_version 12080")
     assert found == ""
     (line,) = [line for line in outcome.words.splitlines() if "no GPU activity is recorded" in line]
-    assert f"{cut} is incomplete" in line and "install it anew" in line
+    assert f"{cut} is incomplete" in line and "reinstall it" in line
 
 
 def doctor(name, **variables):
@@ -193,9 +193,9 @@ def test_doctor_tries_the_tools_that_variables_name(tmp_path):
     subprocess.run(["cc", "-shared", "-fPIC", tmp_path / "tool.c", "-o", tool], check=True)
     (tmp_path / "text.so").write_text("not an object")
     whole = doctor("GPU injection", CUDA_INJECTION64_PATH=str(tool))
-    assert whole["level"] == "info" and "called behind" in whole["found"], whole
+    assert whole["level"] == "info" and "called after" in whole["found"], whole
     for variables, words in [({"CUDA_INJECTION64_PATH": str(tmp_path / "none.so")}, "the file does not exist"),
-                             ({"CUDA_INJECTION64_PATH": str(tmp_path / "text.so")}, "it is no shared library"),
+                             ({"CUDA_INJECTION64_PATH": str(tmp_path / "text.so")}, "it is not a shared library"),
                              ({"CUDA_INJECTION64_PATH": "libnosuchtool.so"}, "it does not load"),
                              ({"NVTX_INJECTION64_PATH": str(tool)}, "it has no InitializeInjectionNvtx2")]:
         ((variable, value),) = variables.items()

@@ -93,7 +93,7 @@ def test_unasked_they_are_left_alone(managed):
     assert "--trace cuda,um" in gpuprof("stats", "unified_memory", outcome.bundle).out.decode()
 
 
-@pytest.mark.parametrize("code, reason", [(28, "this machine"), (29, "the GPU"), (30, "CUDA_VISIBLE_DEVICES"), (31, "MPS")])
+@pytest.mark.parametrize("code, reason", [(28, "this kind of machine"), (29, "this GPU"), (30, "CUDA_VISIBLE_DEVICES"), (31, "MPS")])
 def test_where_there_are_none_it_says_why_once(managed, code, reason):
     """What is refused after the driver was initialised is refused for the capture; the rest is recorded."""
     # All at once, and then one by one.

@@ -85,7 +85,7 @@ def test_a_hundred_captures_of_a_range(marks):
 
 def test_a_step_that_never_comes(marks):
     outcome = marks("steps:40-50", 12, "plain")
-    assert b"--capture wants steps 40 to 50, and the last one here was 12" in outcome.err
+    assert b"--capture names steps 40 to 50, and the last step here was 12" in outcome.err
     assert b"no process came to step 40" in outcome.err
 
 

@@ -197,7 +197,7 @@ def test_who_takes_it_without_subscribing_is_told_of(profiler):
     time.sleep(1.5)
     program.switch("stop")
     _, _, outcome = program.whole()
-    told = "another profiler in this process has turned CUPTI's records off during the capture"
+    told = "another profiler in this process turned CUPTI's records off during the capture"
     assert outcome.words.count(told) == 1
     assert any(told in note for note in notes(outcome.bundle, "cuda"))
 

@@ -213,7 +213,7 @@ def test_without_a_library_it_says_so(tmp_path):
     bare = run_bare([PROGRAMS / "vector_add"], env=environment(tmp_path, "kernel_ns 20000000"))
     assert (done.returncode, done.stdout.encode()) == (bare.status, bare.out), done.stderr
     (line,) = [line for line in done.stderr.splitlines() if "PM sampling" in line]
-    assert "there is no libcupti; pip install nvidia-cuda-cupti" in line
+    assert "libcupti was not found; pip install nvidia-cuda-cupti" in line
     (sampler,) = read_samplers(tmp_path / "b")
     assert recorded(sampler) == expected(tmp_path) != {}
 
@@ -254,7 +254,7 @@ def test_what_is_no_share_has_no_row(rounds, tmp_path):
     is_same(found, pm_expected(tmp_path))
     assert [value for value, _ in found[0, "sm_active"]][:4] == [10_000, 20_000, 30_000, 100_500]
     assert len(found[0, "dram_read"]) == len(found[0, "sm_active"]) + 3
-    assert any("3 values were no shares" in note for note in sampler.notes)
+    assert any("3 values were not percentages" in note for note in sampler.notes)
 
 
 def test_what_the_chip_has_not_is_left_out_and_said_once(rounds, tmp_path):
@@ -285,7 +285,7 @@ def test_without_a_trigger_by_time_the_system_clock_is_measured(rounds, tmp_path
     assert [(config["mode"], config["interval"]) for config in told(tmp_path, "pm_config")] == [(0, 1_000_000), (0, 2_000_000)]
     times = [when for _, when in found[0, "sm_active"]]
     assert abs(times[-1] - times[-11] - 10_000_000) < SLACK_NS
-    assert any("no trigger by time" in note for note in sampler.notes)
+    assert any("no time trigger" in note for note in sampler.notes)
 
 
 def test_a_clock_that_is_set_moves_no_sample(rounds, tmp_path):
@@ -400,8 +400,8 @@ def test_a_log_that_has_nothing_to_read_does_not_keep_it_away(session, tmp_path)
     is_same(pm_recorded(sampler), pm_expected(tmp_path))
 
 
-@pytest.mark.parametrize("function, words", [("cuptiPmSamplingEnable", "CUDA and CUPTI were still being opened for it when the command ended"),
-                                             ("cuptiPmSamplingDisable", "left behind until the driver has taken the counters back")])
+@pytest.mark.parametrize("function, words", [("cuptiPmSamplingEnable", "the command ended while CUDA and CUPTI were still being opened"),
+                                             ("cuptiPmSamplingDisable", "keeps running until the driver has taken the counters back")])
 def test_opening_and_giving_back_may_take_long(session, tmp_path, function, words):
     """Of many GPUs, or where the driver is busy: nothing hangs, and nobody waits for it."""
     running = session([PROGRAMS / "rounds"], PM, env=environment_of(tmp_path / "truth.%p", SCRIPT + f"pm_slow {function} {tmp_path}/go\n"))

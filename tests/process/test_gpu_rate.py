@@ -70,7 +70,7 @@ def test_counts_are_estimates_and_what_was_left_out_is_counted(launches):
     assert is_estimate(sum(count for name, count in api.items() if "LaunchKernel" in name), true, most)
     assert kernels["meta"]["confidence"]["level"] == "medium"
     assert any("--gpu-rate" in note for note in kernels["meta"]["notes"])
-    assert "GPU rate  calls: at most 20,000 a second" in gpuprof("stats", "health", bundle).out.decode()
+    assert "GPU rate  calls: at most 20,000 per second" in gpuprof("stats", "health", bundle).out.decode()
     assert " weight=" in gpuprof("dump", bundle).out.decode()
 
 

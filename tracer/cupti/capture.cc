@@ -168,8 +168,7 @@ void OnExit(int, void*) {
   const bool has_more = g_active.load() != 0 && g_given_up.load() == 0;
   if (has_more && (!is_free || !FlushAtExit()))
     g_host->say(
-        "CUPTI does not come back from handing over the GPU activity it has: the newest of "
-        "it is missing");
+        "CUPTI does not finish delivering its GPU activity: the newest activity is missing");
   GiveUp();  // nor may a capture begin that is asked for from now on
 }
 
@@ -349,7 +348,7 @@ void FlushOnce(bool forced) {
   }
   g_not_handed_over.store(now - g_handed_over.load());
   SayRefused(*g_host, g_library.functions, {"cuptiActivityFlushAll", result},
-             "GPU activity is missing that CUPTI has and does not hand over");
+             "GPU activity is missing, because CUPTI does not deliver its records");
 }
 
 // What was launched gets a moment to end: what still runs is handed over unfinished when it is
@@ -392,8 +391,8 @@ void LookForAnother() {
   uint32_t kinds = 0;
   if (!g_subscriber.CountEnabledKinds(&kinds) || kinds >= g_kind_count) return;
   Refuse(*g_host,
-         "GPU activity is missing: another profiler in this process has turned CUPTI's records "
-         "off during the capture");
+         "GPU activity is missing: another profiler in this process turned CUPTI's records off "
+         "during the capture");
 }
 
 void CountDropped() { g_dropped.fetch_add(g_subscriber.TakeDropped(), std::memory_order_relaxed); }

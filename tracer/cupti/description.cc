@@ -42,7 +42,7 @@ void DescribeUnused(const Library& library) {
   if (g_is_unused.load() != 0) return;
   Text text(g_unused);
   AddLibrary(library, &text);
-  text.Add(", which could not be subscribed to");
+  text.Add(", but subscribing to it failed");
   g_is_unused.store(1, std::memory_order_release);
 }
 

@@ -75,15 +75,14 @@ bool GraphModes::TakeMark(GraphMark* mark) {
 const char* Words(GraphsBy reason) {
   switch (reason) {
     case GraphsBy::kRefused:
-      return "this libcupti does not record launches of CUDA graphs as wholes: every node of "
-             "theirs is recorded";
+      return "this libcupti cannot record launches of CUDA graphs as wholes: every node is "
+             "recorded";
     case GraphsBy::kLateRefused:
-      return "this libcupti does not record launches of CUDA graphs as wholes once recording has "
-             "begun: every node of theirs is recorded (--graphs=whole asks for it from the first)";
+      return "this libcupti cannot record launches of CUDA graphs as wholes after recording has "
+             "begun: every node is recorded (--graphs=whole records whole launches from the start)";
     case GraphsBy::kUntold:
-      return "this libcupti tells nothing of graphs that were instantiated before their launches "
-             "were to be recorded as wholes: for two seconds or so they are missing, then every "
-             "node of theirs is recorded again";
+      return "this libcupti cannot record whole launches of graphs that were instantiated earlier: "
+             "about two seconds of these launches are missing, then every node is recorded again";
     default:
       return "";
   }

@@ -27,8 +27,8 @@ void Say(const Host& host, uint64_t missed_ns) {
       .Add("up to ")
       .Number(missed_ns / kMillisecond + 1)
       .Add(
-          " ms of GPU activity at its beginning are missing: CUDA_INJECTION64_PATH does not name "
-          "gpuprof in this process, so the driver did not call it");
+          " ms of GPU activity are missing at the start: CUDA_INJECTION64_PATH does not name "
+          "gpuprof in this process, so the driver did not call gpuprof");
   host.say(g_note);
   g_noted.store(1, std::memory_order_release);
 }

@@ -93,22 +93,22 @@ void Open(Search* search) {
 
 void SayNotFound(const Search& search, Text* reason) {
   if (search.passed_over[0] != 0) {
-    reason->Add("no GPU activity is recorded: ").Add(search.passed_over).Add("; install it anew");
+    reason->Add("no GPU activity is recorded: ").Add(search.passed_over).Add("; reinstall it");
     if (search.too_new[0] != 0)
-      reason->Add(" (").Add(search.too_new).Add(" is for a newer driver than this one)");
+      reason->Add(" (").Add(search.too_new).Add(" needs a newer driver than this one)");
     return;
   }
   if (search.too_new[0] != 0) {
     reason->Add("no GPU activity is recorded: ")
         .Add(search.too_new)
-        .Add(" is for a newer driver than this one, of CUDA ")
+        .Add(" needs a newer driver than this one, which supports CUDA ")
         .Number(search.driver_major)
         .Add("; install the CUPTI that fits the driver, or a newer driver");
     return;
   }
   reason->Add(
-      "no GPU activity can be recorded: libcupti was found neither beside the program's CUDA "
-      "runtime, in its Python packages, nor by the loader; install the CUPTI of its CUDA (pip: "
+      "no GPU activity can be recorded: libcupti was not found (next to the program's CUDA "
+      "runtime, in its Python packages, by the loader). Install the CUPTI of its CUDA (pip: "
       "nvidia-cuda-cupti), or name its folder in LD_LIBRARY_PATH");
 }
 

@@ -20,22 +20,21 @@ const char* Meaning(int result) {
   switch (result) {
     case kMaxLimitReached:
     case kMultipleSubscribersNotSupported:
-      return " holds CUPTI; host events are recorded all the same, and the next capture tries "
-             "again";
+      return " holds CUPTI; host events are still recorded, and the next capture tries again";
     case kNotInitialized:
       return "the driver is too old for this libcupti; install one that fits the driver";
     case kInsufficientPrivileges:
-      return "the driver lets administrators alone profile; ask for "
+      return "the driver permits only administrators to profile; ask for "
              "NVreg_RestrictProfilingToAdminUsers=0 or the capability CAP_PERFMON";
     case kUmNotSupported:
-      return "this machine's kind does not tell of it";
+      return "this kind of machine does not report it";
     case kUmNotSupportedOnDevice:
-      return "the GPU does not tell of it";
+      return "this GPU does not report it";
     case kUmNotSupportedOnNonP2pDevices:
-      return "not with GPUs that cannot reach each other's memory; let the program see one of them "
-             "(CUDA_VISIBLE_DEVICES)";
+      return "not possible with GPUs that cannot reach each other's memory; let the program see "
+             "only one GPU (CUDA_VISIBLE_DEVICES)";
     case kUmNotSupportedWithMps:
-      return "not under MPS";
+      return "not possible under MPS";
     default:
       return "";
   }
@@ -62,18 +61,18 @@ void Describe(const Functions& functions, const SubscribeFailure& failure, const
 void NameMismatch(const Library& library, int result, Text* text) {
   constexpr uint32_t kMajor = 1000, kMinor = 10;
   const uint32_t driver = DriverVersion();
-  text->Add(result == kUnknown ? ": most likely a library that does not fit the driver" : "");
+  text->Add(result == kUnknown ? ": this libcupti probably does not fit the driver" : "");
   text->Add(" (").Add(library.path).Add(", CUPTI ");
   AddRelease(library.version, text);
   text->Add(", API version ").Number(library.version);
   if (driver != 0)
-    text->Add("; the driver is of CUDA ")
+    text->Add("; the driver supports CUDA ")
         .Number(driver / kMajor)
         .Add(".")
         .Number(driver % kMajor / kMinor);
   text->Add(")");
   if (result == kUnknown)
-    text->Add("; install the CUPTI of the driver's release of CUDA, or a newer driver");
+    text->Add("; install the CUPTI of the driver's CUDA release, or a newer driver");
 }
 
 }  // namespace

@@ -38,8 +38,8 @@ bool UnifiedMemory::Enable(const Host& host, const Functions& functions, Subscri
   if (subscriber->interface() == Interface::kV2 || functions.configure_unified_memory == nullptr) {
     state_ = kOff;
     Refuse(host, subscriber->interface() == Interface::kV2
-                     ? "counters of unified memory are not recorded: the interface of CUPTI 13.3 "
-                       "and later, which several profilers can use, does not offer them"
+                     ? "counters of unified memory are not recorded: the shared interface of CUPTI "
+                       "13.3 and later does not offer them"
                      : "counters of unified memory are not recorded: this libcupti does not offer "
                        "them");
     return false;
@@ -66,8 +66,8 @@ bool UnifiedMemory::Enable(const Host& host, const Functions& functions, Subscri
 void UnifiedMemory::Disable(const Host& host, Subscriber* subscriber) {
   if (state_ == kWaiting)
     Refuse(host,
-           "counters of unified memory are not recorded: CUPTI took them only once CUDA was "
-           "initialised, and the capture ended before they were asked for again");
+           "counters of unified memory are not recorded: CUPTI offers them only after CUDA is "
+           "initialised, and the capture ended before gpuprof asked again");
   if (state_ == kOn) subscriber->Disable(Activity::kUnifiedMemoryCounter);
   state_ = kOff;
 }

@@ -51,8 +51,9 @@ TEST(DoctorCuda, AToolThatCannotBeLoadedIsAFault) {
                           {"NVTX_INJECTION64_PATH", "/opt/nvtx.so"}};
   const Check check = CheckInjection(both, {{"CUDA_INJECTION64_PATH", "the file does not exist"}});
   EXPECT_EQ(check.level, Level::kWarn);
-  EXPECT_THAT(check.found, HasSubstr("CUDA_INJECTION64_PATH=/opt/other.so: the file does not exist"));
-  EXPECT_THAT(check.found, HasSubstr("NVTX_INJECTION64_PATH=/opt/nvtx.so; it is called behind"));
+  EXPECT_THAT(check.found,
+              HasSubstr("CUDA_INJECTION64_PATH=/opt/other.so: the file does not exist"));
+  EXPECT_THAT(check.found, HasSubstr("NVTX_INJECTION64_PATH=/opt/nvtx.so; it is called after"));
   EXPECT_EQ(check.fix, "correct or unset CUDA_INJECTION64_PATH");
   EXPECT_EQ(CheckInjection({{"CUDA_INJECTION64_PATH", "none"}}).level, Level::kOk);
 }

@@ -68,17 +68,17 @@ TEST_F(LibraryFile, WholeOrCutAtAnyByte) {
 }
 
 TEST_F(LibraryFile, OthersThanLibrariesOfThisMachine) {
-  EXPECT_THAT(FaultOf("GROUP ( libcupti.so.13 )\n"), HasSubstr("no shared library"));
-  EXPECT_THAT(FaultOf(Program()), HasSubstr("no shared library"));
+  EXPECT_THAT(FaultOf("GROUP ( libcupti.so.13 )\n"), HasSubstr("not a shared library"));
+  EXPECT_THAT(FaultOf(Program()), HasSubstr("not a shared library"));
   std::string bytes = Whole();
   Put(&bytes, offsetof(Elf64_Ehdr, e_machine), uint16_t{EM_PPC64});
-  EXPECT_THAT(FaultOf(bytes), HasSubstr("no shared library"));
+  EXPECT_THAT(FaultOf(bytes), HasSubstr("not a shared library"));
   bytes = Whole();
   Put(&bytes, EI_CLASS, uint8_t{ELFCLASS32});
-  EXPECT_THAT(FaultOf(bytes), HasSubstr("no shared library"));
+  EXPECT_THAT(FaultOf(bytes), HasSubstr("not a shared library"));
   bytes = Whole();
   Put(&bytes, offsetof(Elf64_Ehdr, e_phnum), uint16_t{0});
-  EXPECT_THAT(FaultOf(bytes), HasSubstr("no shared library")) << "nothing to load";
+  EXPECT_THAT(FaultOf(bytes), HasSubstr("not a shared library")) << "nothing to load";
 }
 
 TEST_F(LibraryFile, NumbersThatWrapAround) {

@@ -228,10 +228,10 @@ TEST(CuptiLibrary, WhatAProgramHasMapped) {
 }
 
 TEST(CuptiLibrary, RefusalsHaveACauseAndAFix) {
-  EXPECT_EQ(
-      ExplainCupti("cuptiPmSamplingEnable", 26),
-      "cuptiPmSamplingEnable: another tool holds the GPU's counters "
-      "(CUPTI_ERROR_HARDWARE_BUSY, 26); for DCGM: dcgmi profmon --pause, and --resume afterwards; else end Nsight Compute or any other profiler of this GPU");
+  EXPECT_EQ(ExplainCupti("cuptiPmSamplingEnable", 26),
+            "cuptiPmSamplingEnable: another tool holds the GPU's counters "
+            "(CUPTI_ERROR_HARDWARE_BUSY, 26); for DCGM: dcgmi profmon --pause, and --resume "
+            "afterwards; else end Nsight Compute or any other profiler of this GPU");
   EXPECT_THAT(ExplainCupti("f", 35), HasSubstr("NVreg_RestrictProfilingToAdminUsers=0"));
   EXPECT_THAT(ExplainCupti("f", 35), HasSubstr("PERFMON"));
   EXPECT_THAT(ExplainCupti("f", 40), HasSubstr("hypervisor"));

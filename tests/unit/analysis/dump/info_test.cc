@@ -112,7 +112,7 @@ TEST(Info, OfAFlightRecordersWindowTellsWhatWasLetGo) {
   EXPECT_THAT(DescribeText(*trace),
               AllOf(HasSubstr("from 0 ns, begun by now 4.00 s before that"),
                     HasSubstr("kept        the newest part only"),
-                    HasSubstr("lost        none of what was kept\n"), Not(HasSubstr("none\n"))));
+                    HasSubstr("lost        none of the kept part\n"), Not(HasSubstr("none\n"))));
   const json process = json::parse(DescribeJson(*trace))["processes"][0];
   EXPECT_EQ(process["kept_from_ns"], 0);
   EXPECT_EQ(process["captures"][0]["let_go_ns"], 4 * kSecond - 1000);
@@ -197,7 +197,8 @@ TEST(Info, EndsWithoutABeginAreNotLost) {
   EXPECT_THAT(
       DescribeText(trace),
       AllOf(HasSubstr("\nlost        none\n"), HasSubstr("  lost        none\n"),
-            HasSubstr("  spans       2 ranges ended that began before the capture, or never\n")));
+            HasSubstr(
+                "  spans       2 ranges ended that began before the capture or had no begin\n")));
   const json info = json::parse(DescribeJson(trace));
   EXPECT_EQ(info["lost_count"], 0);
   EXPECT_EQ(info["processes"][0]["losses"][0]["name"], "unpaired_span") << "as it was recorded";

@@ -132,12 +132,12 @@ TEST_F(VerifyTest, FileCutBetweenBlocksOfARunThatEnded) {
   EXPECT_THAT(Verify(directory_.path()).text, HasSubstr("no end marker"));
   manifest.set_ended_realtime_ns(kWall + kSecond);
   WriteManifest(directory_.path(), manifest);
-  ExpectFinding(directory_.path(), "stops without an end", cut);
+  ExpectFinding(directory_.path(), "the file has no end", cut);
   EXPECT_TRUE(Verify(path).ok) << "a file by itself";
   std::shared_ptr<const Trace> trace;
   ASSERT_FALSE(Open(directory_.path(), {}, &trace));
   ASSERT_EQ(trace->faults.size(), 1u);
-  EXPECT_THAT(trace->faults[0].what, HasSubstr("stops without an end"));
+  EXPECT_THAT(trace->faults[0].what, HasSubstr("the file has no end"));
   EXPECT_EQ(trace->faults[0].offset, cut);
 }
 
@@ -192,7 +192,8 @@ TEST_F(VerifyTest, StackThatHangsOnNothing) {
     stacks.add_pc_delta(1);
     maker->Table(ChunkKind::kStacks, 9, stacks, 1);
   });
-  ExpectFinding(path, "hangs on", Scan(ReadText(path)).blocks.back().offset);
+  ExpectFinding(path, "has a parent that does not exist",
+                Scan(ReadText(path)).blocks.back().offset);
 }
 
 TEST_F(VerifyTest, KindsOfNewerWritersAreNoDamage) {
@@ -202,7 +203,7 @@ TEST_F(VerifyTest, KindsOfNewerWritersAreNoDamage) {
   const VerifyReport report = Verify(path);
   EXPECT_TRUE(report.ok) << report.text;
   EXPECT_THAT(report.text,
-              HasSubstr("1 blocks with 12 rows are of kinds that this gpuprof does not know"));
+              HasSubstr("1 blocks with 12 rows have kinds that this gpuprof does not know"));
 }
 
 TEST_F(VerifyTest, NamesAreNoCommandsToATerminal) {
@@ -216,13 +217,13 @@ TEST_F(VerifyTest, FileOfAnotherProcessUnderThisName) {
   const std::string path = Make();
   const std::string other = directory_.File("p999-1.gpt");
   std::filesystem::rename(path, other);
-  ExpectFinding(other, "file's name is of another", 0);
+  ExpectFinding(other, "but the file name does not", 0);
 }
 
 TEST_F(VerifyTest, BundleOfSeveralFilesAndADamagedManifest) {
   Make();
   EXPECT_TRUE(Verify(directory_.path()).ok);
-  EXPECT_THAT(Verify(directory_.path()).text, HasSubstr("no bundle.pb"));
+  EXPECT_THAT(Verify(directory_.path()).text, HasSubstr("bundle.pb is missing"));
   WriteText(directory_.File("p3-3.gpt"), "garbage");
   WriteText(directory_.File("bundle.pb"), "\xff\xff\xff");
   const VerifyReport report = Verify(directory_.path());

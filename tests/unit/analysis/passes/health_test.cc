@@ -81,7 +81,7 @@ TEST(Losses, OfATraceWithoutItsEndAreNotNothing) {
   cut.process().has_end = false;
   const auto health = RunPass<results::Health>("health", MakeTrace({&cut}));
   ASSERT_EQ(health.meta().notes_size(), 1);
-  EXPECT_THAT(health.meta().notes(0), testing::StartsWith("pid 1: its trace stops without an end"));
+  EXPECT_THAT(health.meta().notes(0), testing::StartsWith("pid 1: its trace has no end"));
   EXPECT_EQ(health.meta().confidence().level(), results::LEVEL_LOW);
   EXPECT_FALSE(health.processes(0).has_cpu_ratio()) << "what it cost stands at the end";
   // Of a process that still runs no end is missing.

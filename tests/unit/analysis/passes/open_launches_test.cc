@@ -40,8 +40,9 @@ TEST(OpenLaunches, AreToldByCapture) {
   builder.Capture(0, 12 * kMs);
   const std::vector<std::string> notes = NotesOf(&builder);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_EQ(notes[0].rfind("pid 5: 2 launches in the last 5.00 ms of capture 1 have no work", 0),
-            0u)
+  EXPECT_EQ(
+      notes[0].rfind("pid 5: 2 launches in the last 5.00 ms of capture 1 have no recorded work", 0),
+      0u)
       << notes[0];
 }
 
@@ -52,7 +53,7 @@ TEST(OpenLaunches, OfCapturesThatHaveWork) {
   builder.Capture(0, 8 * kMs - 1).Capture(8 * kMs, 12 * kMs);
   const std::vector<std::string> notes = NotesOf(&builder);
   ASSERT_EQ(notes.size(), 1u);
-  EXPECT_NE(notes[0].find(": 1 launch in the last 1.00 ms of capture 1 has no work"),
+  EXPECT_NE(notes[0].find(": 1 launch in the last 1.00 ms of capture 1 has no recorded work"),
             std::string::npos)
       << notes[0];
 }
@@ -95,7 +96,7 @@ TEST(OpenLaunches, NotOfWhatBecomesAGraph) {
 
 // A graph without nodes can be launched, and there is no work of it.
 TEST(OpenLaunches, OfGraphsMayBeOfEmptyOnes) {
-  constexpr char kEmpty[] = "or a CUDA graph that was launched has no nodes";
+  constexpr char kEmpty[] = "or the launched CUDA graph has no nodes";
   ProcessBuilder builder(5);
   const uint32_t kernel = builder.Signature("k", 1, 32);
   builder.Thread(5).Call(kLaunch, 1 * kMs, 2 * kMs, 1).Call(kLaunch, 7 * kMs, 8 * kMs, 2);

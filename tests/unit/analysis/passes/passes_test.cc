@@ -236,7 +236,7 @@ TEST(Heap, OfAnExactOneThatLostRecordsIsNotSaidToBeExact) {
   EXPECT_EQ(heap.processes(0).count_low(), 2u);
   EXPECT_EQ(heap.processes(0).count_high(), 7u);
   EXPECT_EQ(heap.processes(0).lost_count(), 5u);
-  EXPECT_NE(Render(heap, Format::kText, {}, 0).find("exact, but for what was lost: 5 records"),
+  EXPECT_NE(Render(heap, Format::kText, {}, 0).find("exact, except for losses: 5 records"),
             std::string::npos);
 }
 
@@ -345,7 +345,7 @@ TEST(Overview, BusyWorkersOnFewProcessors) {
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity(), results::SEVERITY_HIGH);
   EXPECT_EQ(finding->recoverable_per_step_ns(), 40 * kMs);
-  EXPECT_THAT(finding->caveat(), HasSubstr("More workers alone will not do"));
+  EXPECT_THAT(finding->caveat(), HasSubstr("More workers alone do not help"));
   EXPECT_EQ(overview.findings(0).id(), "IN-002");
 }
 
@@ -434,11 +434,11 @@ TEST(Notes, WhatCuptiHadWhenAProcessDiedIsToldByEveryPass) {
   builder.process().health.set_activity_missing_ns(730'000'000);
   const auto kernels = RunPass<results::Kernels>("kernels", MakeTrace({&builder}));
   ASSERT_GE(kernels.meta().notes_size(), 1);
-  EXPECT_EQ(kernels.meta().notes(0).find("pid 7: cuda: what CUPTI recorded in the last 730 ms"), 0u)
+  EXPECT_EQ(kernels.meta().notes(0).find("pid 7: cuda: the CUPTI records of the last 730 ms"), 0u)
       << kernels.meta().notes(0);
   const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
   EXPECT_NE(Render(overview, Format::kText, {}, 0)
-                .find("lost: what CUPTI recorded in the last 730 ms before a process ended"),
+                .find("lost: the CUPTI records of the last 730 ms before a process ended"),
             std::string::npos);
   const auto ops = RunPass<results::Ops>("ops", MakeTrace({&builder}));
   EXPECT_LE(ops.meta().confidence().level(), results::LEVEL_LOW);
@@ -457,7 +457,7 @@ TEST(Notes, AFlightRecordersWindowIsToldByEveryPass) {
         *result, result->GetDescriptor()->FindFieldByName("meta")));
     EXPECT_THAT(meta.notes(), Contains(HasSubstr("kept only the newest part, 10.0 ms of 60.0 ms")))
         << pass.name;
-    EXPECT_NE(meta.confidence().reason(), "every record is there") << pass.name;
+    EXPECT_NE(meta.confidence().reason(), "every record is present") << pass.name;
   }
   const auto heap = RunPass<results::Heap>("heap", trace);
   EXPECT_EQ(heap.meta().confidence().level(), results::LEVEL_LOW);
@@ -473,7 +473,7 @@ TEST(Overview, OfAFlightRecordersWindowSaysSo) {
               HasSubstr("of the whole recording"));
   trace.processes[0].kept_from_ns = 0;
   EXPECT_THAT(RunPass<results::Overview>("overview", trace).steps_advice(),
-              HasSubstr("of what the flight recorder kept"));
+              HasSubstr("of the part that the flight recorder kept"));
 }
 
 TEST(Notes, NameTheReasonsOfStacksThatEndEarly) {
@@ -484,14 +484,14 @@ TEST(Notes, NameTheReasonsOfStacksThatEndEarly) {
   health.mutable_stack_walks()->set_out_of_bounds(4);
   const auto one = RunPass<results::Heap>("heap", MakeTrace({&builder}));
   EXPECT_THAT(one.meta().notes(),
-              ElementsAre("pid 7: stacks: 4 of 100 end early: 4 at a frame outside of the stack"));
+              ElementsAre("pid 7: stacks: 4 of 100 end early: 4 at a frame outside the stack"));
   health.mutable_stack_walks()->set_no_rule(2);
   const auto many =
       RunPass<results::Heap>("heap", MakeTrace({&builder, &builder, &builder, &builder, &builder}));
   EXPECT_THAT(
       many.meta().notes(),
       ElementsAre("5 processes: stacks: 30 of 500 end early: 10 in code without unwind tables or "
-                  "frame pointers, 20 at a frame outside of the stack"));
+                  "frame pointers, 20 at a frame outside the stack"));
 }
 
 TEST(Overview, AnEmptyTraceIsAnAnswerToo) {

@@ -204,7 +204,7 @@ TEST(SharedGpu, HasANumberInEachProcess) {
   EXPECT_EQ(overview.gpu().window_ns(), 30 * kMs);
   EXPECT_EQ(overview.gpu().idle_ns(), 0);
   EXPECT_THAT(Render(overview, Format::kText, {}, 0),
-              HasSubstr("summed over 2 devices, 1 of which several processes used"));
+              HasSubstr("summed over 2 devices, 1 of them used by several processes"));
 }
 
 TEST(SharedGpu, WithoutUuidsItIsSaidThatTwoMayBeOne) {
@@ -215,15 +215,16 @@ TEST(SharedGpu, WithoutUuidsItIsSaidThatTwoMayBeOne) {
   EXPECT_EQ(gpu.shared_device_count(), 0u);
   EXPECT_EQ(gpu.window_ns(), 180 * kMs);
   const std::string words =
-      "summed over 2 devices as processes number them (no UUID was recorded of 2: some may be one "
-      "GPU)";
+      "summed over 2 devices as processes number them (no UUID was recorded for 2: some may be the "
+      "same GPU)";
   EXPECT_THAT(Render(overview, Format::kText, {}, 0), HasSubstr(words + "; idle"));
   const results::Finding* finding = IdleRule(overview);
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->confidence().level(), results::LEVEL_LOW);
-  EXPECT_THAT(finding->confidence().reason(), HasSubstr("not recorded"));
+  EXPECT_THAT(finding->confidence().reason(), HasSubstr("does not show which devices"));
   EXPECT_THAT(finding->evidence(0), HasSubstr(words));
-  EXPECT_THAT(finding->caveat(), HasSubstr("which of these devices are one GPU was not recorded"));
+  EXPECT_THAT(finding->caveat(),
+              HasSubstr("The recording does not show which of these devices are the same GPU"));
 }
 
 // A device of which nothing was told at all, beside one that was.
@@ -272,7 +273,7 @@ TEST(SharedGpu, RowsOfStreamsAreOfProcesses) {
   EXPECT_THAT(two.meta().notes(), IsEmpty());
   const auto untold = RunPass<results::Streams>("streams", InTurns('\0', '\0'));
   EXPECT_THAT(untold.meta().notes(),
-              ElementsAre(HasSubstr("no UUID was recorded of 2 of 2 devices")));
+              ElementsAre(HasSubstr("no UUID was recorded for 2 of 2 devices")));
 }
 
 TEST(SharedGpu, KernelsOfTwoProcessesAtOnceKeepItBusyOnce) {

@@ -27,7 +27,7 @@ using testing::Contains;
 using testing::Not;
 using testing::StartsWith;
 
-constexpr char kRangesText[] = "2 ranges ended that began before the capture, or never";
+constexpr char kRangesText[] = "2 ranges ended that began before the capture or had no begin";
 
 void Lose(uint64_t count, ProcessBuilder* builder) {
   proto::Loss* loss = builder->process().health.add_loss();

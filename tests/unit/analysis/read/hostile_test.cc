@@ -180,7 +180,7 @@ TEST(HostileRows, MoreThanAFileOfItsSizeCanHoldAreLeftOut) {
   ASSERT_NE(trace, nullptr);
   EXPECT_LE(trace->processes[0].tracks[0].thread_event.rows(), (1u << 20) + 1024 * bytes);
   ASSERT_THAT(trace->faults, SizeIs(1));
-  EXPECT_THAT(trace->faults[0].what, HasSubstr("more than a file of this size can hold"));
+  EXPECT_THAT(trace->faults[0].what, HasSubstr("more rows than a file of this size can hold"));
 }
 
 TEST(HostileTables, StackParentsAlwaysEnd) {
