@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The text of the control protocol (proto/control.h), apart from sockets and threads: which line a
-// client's bytes make, what the line asks for, and how a foreign text goes into an answer. No
-// system call, no heap, no state. The threads of control_socket.cc call it; so does a fuzzer.
+// The text of the control protocol (proto/control.h), without sockets and threads. It finds the
+// line in a client's bytes, parses the line's request, and puts text from elsewhere safely into an
+// answer. No system call, no heap, no state. The threads of control_socket.cc call it; so does a
+// fuzzer.
 
 #pragma once
 
@@ -22,12 +23,13 @@ class RequestLine {
 
   // Begins a new line.
   void Clear() noexcept { used_ = 0; }
-  // Where the next bytes go, at most room() of them. There is room while the state is kMore.
+  // Returns the place for the next bytes, at most room() of them. There is room while the state is
+  // kMore.
   char* end() { return text_ + used_; }
   size_t room() const { return kCapacity - 1 - used_; }
   // Takes in `bytes` that were put at end(). What follows the line's end is discarded.
   State Grow(size_t bytes) noexcept;
-  // The line without its end. Valid once it is complete.
+  // Returns the line without its end. The line is valid once it is complete.
   const char* text() const { return text_; }
 
  private:

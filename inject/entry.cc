@@ -55,8 +55,8 @@ void LeaveForeignHeap() {
   g_settings.heap_mode = proto::HeapMode::kOff;
   g_settings.foreign_heap = 1;
   if (g_settings.sources == 0)
-    Say("nothing is recorded: the heap was asked for alone, and another allocator comes before "
-        "ours");
+    Say("nothing is recorded: only the heap was asked for, and another allocator comes before "
+        "gpuprof's hooks");
 }
 
 void FillProcess() {

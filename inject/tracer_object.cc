@@ -134,7 +134,7 @@ void Load() {
         .Add(error != nullptr ? error : path)
         .Add(raw::Call(SYS_faccessat, AT_FDCWD, raw::Arg(path), R_OK) == 0
                  ? ""
-                 : "; install it beside libgpuprof_inject.so or set GPUPROF_TRACER");
+                 : "; install it next to libgpuprof_inject.so or set GPUPROF_TRACER");
     return;
   }
   const auto entry = reinterpret_cast<tracer::EntryFunction>(dlsym(object, tracer::kEntryName));

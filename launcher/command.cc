@@ -17,14 +17,14 @@ constexpr char kReadingCodes[] =
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 constexpr char kDumpFooter[] =
-    "A row: time in ns since the bundle's first event, pid, tid, track (a thread's number within "
-    "its process),\n"
-    "kind (heap, mapping, wait, op, tensor, range, range_value, thread, process, counter, launch, "
-    "kernel, memcpy,\n"
-    "memset, graph_launch, api, sync, device_memory, memory_pool, overhead, cuda_event, "
-    "unified_memory), then the\n"
-    "kind's own fields as name=value. Rows come\n"
-    "thread by thread; for one order over all: gpuprof dump BUNDLE | sort -n\n"
+    "A row begins with the time in ns since the bundle's first event, pid, tid, and track (a "
+    "thread's number\n"
+    "within its process). The row's kind and the kind's own fields as name=value follow.\n"
+    "Kinds: heap, mapping, wait, op, tensor, range, range_value, thread, process, counter, "
+    "launch, kernel,\n"
+    "memcpy, memset, graph_launch, api, sync, device_memory, memory_pool, overhead, cuda_event and "
+    "unified_memory.\n"
+    "Rows come thread by thread. To sort all rows by time: gpuprof dump BUNDLE | sort -n\n"
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 
@@ -72,21 +72,24 @@ const std::vector<VerbEntry>& VerbTable() {
   static const std::vector<VerbEntry> table = {
       {"run", "[OPTIONS] [--] COMMAND [ARGUMENT...]",
        "Run a command and record it and the processes it starts",
-       "gpuprof exits with the command's exit status. If a signal kills the command, gpuprof ends by the same signal.\n"
+       "gpuprof exits with the command's exit status. If a signal kills the command, gpuprof ends "
+       "by the same signal.\n"
        "gpuprof's own exit status: 2 wrong usage, 125 nothing could be started, 126 not "
        "executable, 127 not found.\n\n"
        "  gpuprof run -- python3 train.py\n"
        "  gpuprof run --capture=off -- ./server      # then: gpuprof ctl start PID\n"
        "  gpuprof run --capture=delay:30s+10s --trace heap=exact,ops -- python3 train.py\n\n"
        "Values come from the command line, then from GPUPROF_* variables, then from gpuprof.toml "
-       "in the working directory.\nThe keys of gpuprof.toml are the long option names; a [section] is a verb.",
+       "in the working directory.\nThe keys of gpuprof.toml are the long option names; a [section] "
+       "is a verb.",
        MakeRun},
       {"ctl", "[OPTIONS] start|stop|toggle|snapshot|status PID...|all",
        "Start, stop or ask about recording in running processes",
        "When stop returns, the data is in the bundle. snapshot writes what was recorded so far "
        "into "
        "a bundle of its own.\n"
-       "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 no process was found, or a process could not be reached.",
+       "Exit status: 0 done, 1 a process refused, 2 wrong usage, 3 no process was found, or a "
+       "process could not be reached.",
        MakeCtl},
       {"ps", "[OPTIONS]", "List the running processes that gpuprof can record",
        "Exit status: 0, also when the list is empty.", MakePs},
@@ -106,7 +109,8 @@ const std::vector<VerbEntry>& VerbTable() {
        MakeRecover},
       {"doctor", "[OPTIONS]", "Check whether this machine has everything that recording needs",
        "Exit status: 0 nothing failed, 1 a check failed, 2 wrong usage.", MakeDoctor},
-      {"env", "[OPTIONS]", "Print the environment variables that record a command without 'gpuprof run'",
+      {"env", "[OPTIONS]",
+       "Print the environment variables that record a command without 'gpuprof run'",
        "For containers, job scripts and services:\n\n"
        "  eval \"$(gpuprof env -o /traces/job1)\"\n\n"
        "Exit status: 0 success, 2 wrong usage, 125 the injected object is missing.",
@@ -132,7 +136,9 @@ std::unique_ptr<Options> DeclareVerb(const VerbEntry& entry, Verb* verb) {
 
 std::string OverviewText() {
   std::string text =
-      "gpuprof shows why a GPU program is slower than it could be. The program itself is not changed.\n\n  gpuprof run -- python3 train.py        record a program and the processes it starts\n"
+      "gpuprof shows why a GPU program is slower than it could be. The program itself is not "
+      "changed.\n\n  gpuprof run -- python3 train.py        record a program and the processes it "
+      "starts\n"
       "  gpuprof stats overview BUNDLE          show where time and memory went\n\n"
       "Verbs:\n";
   for (const VerbEntry& entry : VerbTable()) {

@@ -225,12 +225,13 @@ void Drain::WriteHealth() {
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
                "tensors on the CPU are not recorded: PyTorch had made some before the capture "
-               "began, and would warn about each of them; begin the capture with the program");
+               "began, and would warn about each of them. Begin the capture with the program");
   }
   if (host_->settings->foreign_heap != 0) {
     AppendNote(&writer, "heap",
-               "not recorded: another allocator comes before ours in this process; name ours first "
-               "in LD_PRELOAD, or link the program with the allocator as a shared library");
+               "not recorded: another allocator comes before gpuprof's hooks in this process. Name "
+               "gpuprof's object first in LD_PRELOAD, or link the program with the allocator as a "
+               "shared library");
   }
   if (OpsRefused()) AppendNote(&writer, "torch", TorchState());
   if (*cupti::Refusal() != 0) AppendNote(&writer, "cuda", cupti::Refusal());
@@ -238,9 +239,10 @@ void Drain::WriteHealth() {
     if (*note != 0) AppendNote(&writer, "cuda", note);
   if (*cupti::GraphRefusal() != 0) AppendNote(&writer, "cuda", cupti::GraphRefusal());
   if (activities_.graph_events_refused() != 0) {
-    AppendNote(&writer, "cuda",
-               "more CUDA graphs were made at once than could be followed: of some it is not known "
-               "what they were made of, nor when");
+    AppendNote(
+        &writer, "cuda",
+        "more CUDA graphs were made at once than could be followed: for some graphs the nodes "
+        "and the time of creation are not known");
   }
   if (activities_.stream_events_refused() != 0) {
     AppendNote(&writer, "cuda",
@@ -253,9 +255,10 @@ void Drain::WriteHealth() {
                "with some of them is shown as not freed");
   }
   if (activities_.streams_forgotten() != 0) {
-    AppendNote(&writer, "cuda",
-               "more streams had work than could be remembered: one that rested while tens of "
-               "thousands of others had theirs, and then went on, is shown as two");
+    AppendNote(
+        &writer, "cuda",
+        "more streams had work than could be remembered. A stream that had no work while tens "
+        "of thousands of others had some, and then had work again, is shown as two streams");
   }
   if (*cupti::LateStartNote() != 0) AppendNote(&writer, "cuda", cupti::LateStartNote());
   if (*cupti::Description() != 0) AppendNote(&writer, "cupti", cupti::Description());

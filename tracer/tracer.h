@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The whole contract between inject/ and tracer/: the one header that crosses. The inject object
-// loads the tracer object on the first capture with dlopen(RTLD_NOW | RTLD_LOCAL), finds
-// `gpuprof_tracer_api` by name, hands over its services and gets a table of functions back.
+// The whole contract between inject/ and tracer/: the one header that crosses. On the first capture
+// the inject object loads the tracer object with dlopen(RTLD_NOW | RTLD_LOCAL) and finds
+// `gpuprof_tracer_api` by name. It hands over its services and gets a table of functions back.
 //
 // Unless a line says otherwise, the tracer's functions are called on the inject object's control
 // thread, one at a time. Nothing here throws. Both sides check `size` of the other's table, so that
@@ -43,7 +43,8 @@ struct Settings {
   // How long a capture's end waits for GPU work that was launched in it.
   uint64_t gpu_finish_ns;
   uint32_t debug;
-  uint32_t foreign_heap;  // 1: the heap was to be recorded, but another allocator comes before ours
+  // 1: the heap was to be recorded, but another allocator comes before gpuprof's hooks.
+  uint32_t foreign_heap;
   // 1: CUDA_INJECTION64_PATH did not name our object when the program began, so the driver will not
   // call it.
   uint32_t injection_lost;
@@ -93,7 +94,7 @@ struct TargetProfilerState {
   std::atomic<uint32_t> is_named{0};
 
   static uint64_t KindBit(uint32_t kind) { return uint64_t{1} << (kind < 63 ? kind : 63); }
-  // Whether the program's own session goes on.
+  // Returns whether the program's own session goes on.
   bool Records() const {
     return kinds.load() != 0 || (is_unfetched.load() != 0 && buffers_out.load() != 0);
   }
@@ -104,30 +105,33 @@ struct Host {
   uint32_t size;
   const Settings* settings;
 
-  // The ring file's header and its rings as mapped in this process; entries [0, *ring_count) may be
-  // read, each is null until its ring is ready. In anonymous memory when no file could be had.
+  // The ring file's header and its rings as mapped in this process. Entries [0, *ring_count) may be
+  // read; an entry is null until its ring is ready. They are in anonymous memory if no file could
+  // be made.
   proto::RingFileHeader* ring_file;
   proto::RingHeader* const* rings;
   const std::atomic<uint32_t>* ring_count;
 
-  // Not 0 once the libraries that the program was linked with are initialised: before, they must
-  // not be called, although the loader already hands them out.
+  // Not 0 once the libraries that the program was linked with are initialised. Before that they
+  // must not be called, although the loader already returns their functions.
   const std::atomic<uint32_t>* program_started;
 
-  // Where the number of the last track that was given out stands.
+  // Points to the number of the last track that was given out.
   std::atomic<uint32_t>* next_track;
   // Not 0 once the program has initialised CUDA: CUPTI may be called then.
   const std::atomic<uint32_t>* cuda_started;
   TargetProfilerState* target_profiler;
 
-  // Any application thread, inside a callback: begins recording. Returns the thread's ring, or null
-  // when `source` is not being recorded, the thread is already inside our code, or no ring can be
-  // had (then nothing must be written and Leave not called).
+  // Begins recording. Returns the thread's ring. Returns null when `source` is not being recorded,
+  // when the thread is already inside gpuprof's code, or when the thread can have no ring. After
+  // null the caller must write nothing and must not call `leave`. Any application thread, inside a
+  // callback.
   proto::RingHeader* (*enter)(uint32_t source);
   void (*leave)();
 
-  // The same in one step: a call that begins work on the GPU, with the stack of the function whose
-  // __builtin_frame_address(0) is `frame`. Does nothing while launches are not recorded.
+  // Records a call that begins work on the GPU, in one step, with its stack. `frame` is
+  // __builtin_frame_address(0) of the function whose stack it is. Does nothing while launches are
+  // not recorded.
   void (*record_launch)(uint32_t correlation, uint32_t function, const void* frame);
 
   // The process's CPU time when it began to record.
@@ -157,18 +161,18 @@ struct Host {
   // the framework.
   void (*framework_range)(const char* name, bool is_end);
 
-  // Marks the calling thread as ours for life: its allocations and locks are not recorded. It
-  // leaves the program's table of descriptors where the system lets it: what others have opened it
-  // cannot use.
+  // Marks the calling thread as gpuprof's for life: its allocations and locks are not recorded. The
+  // thread leaves the program's table of descriptors if the system allows it. It cannot use
+  // descriptors that other threads have opened then.
   void (*adopt_tool_thread)();
 
-  // Where the framework's own reporter functions are, found by the tracer in the framework's
-  // library; null undoes. Until then inject looks for them itself.
+  // Hands over the framework's own reporter functions, which the tracer found in the framework's
+  // library. Null undoes this. Until the call inject looks for the functions itself.
   void (*set_torch_memory_functions)(void* is_enabled, void* report);
 
-  // One line on stderr, "gpuprof: ..."; `once` lines are said once a process. Any thread.
+  // Prints one line on stderr, "gpuprof: ...". Any thread.
   void (*say)(const char* text);
-  // Only with GPUPROF_DEBUG.
+  // Prints one line as `say` does, but only with GPUPROF_DEBUG.
   void (*debug)(const char* text);
 };
 
@@ -177,56 +181,60 @@ enum class StopReason : uint32_t { kRequest, kExit, kExec, kFork };
 struct Api {
   uint32_t size;
 
-  // Begins capture `number`: makes the file if there is none, the drain thread, and the framework
-  // observers. Hooks are already recording into rings. False: capture is impossible; the reason was
-  // said.
+  // Begins capture `number`: makes the drain thread, the framework observers, and the file if it
+  // does not exist yet. Hooks are already recording into rings. False: capture is impossible; the
+  // reason was said.
   bool (*start)(uint32_t number, const char* trigger);
 
   // Ends the capture: hooks are already off. Takes observers away, drains every ring to its end,
   // writes clock, thread and health tables. Returns when the data is in the file.
   void (*stop)(StopReason reason, const char* trigger);
 
-  // Now and then while capturing (20 to 200 ms), on the control thread: looks for frameworks that
-  // were loaded meanwhile. May wait for the loader's lock. True: soon again (libraries came or
-  // went since the last time, or CUPTI waits for us).
+  // Looks for frameworks that were loaded meanwhile. Called now and then while capturing (20 to 200
+  // ms), on the control thread. May wait for the loader's lock. True: call it again soon, as
+  // libraries came or went since the last time, or CUPTI waits for gpuprof.
   bool (*tick)();
 
-  // The program is initialising CUDA, on this thread of its, and a capture runs: GPU activity is
-  // recorded from here on. Loads libcupti and calls it.
+  // Records GPU activity from now on. Called while a capture runs and the program initialises CUDA,
+  // on the program's thread that does so. Loads libcupti and calls it.
   void (*start_gpu)();
 
-  // Any thread of the program, inside dlclose, before the real one and behind it: what came or went
-  // since the table of modules was last written is noted, so that frames are named after what lay
-  // there at the time. Waits for the drain thread, 50 ms at most; allocates nothing.
+  // Notes which modules came or went since the table of modules was last written. Frames are then
+  // named after the module that lay there at the time. Called inside dlclose, before and after the
+  // real one, on any thread of the program. Waits for the drain thread, 50 ms at most; allocates
+  // nothing.
   void (*modules_changed)();
 
-  // Last call: like stop if capturing, then the end marker with the way out, and the ring file is
-  // removed.
+  // Ends the capture as `stop` does, if one runs. Then writes the end marker with the way out, and
+  // removes the ring file. The last call.
   void (*finish)(proto::ExitWay way, int32_t status);
 
-  // Hook context, any thread, capture running: program counters of the caller's stack, innermost
-  // first, without our own frames. Returns how many were stored (0: none to be had). Never
-  // allocates from the host; takes no lock another thread can hold while blocked. `frame` is
-  // __builtin_frame_address(0) of the hook, whose caller is the first frame wanted.
+  // Stores program counters of the caller's stack, innermost first, without gpuprof's own frames.
+  // Returns how many were stored (0: the stack could not be read). Hook context, any thread, while
+  // a capture runs. Never allocates from the host; takes no lock another thread can hold while
+  // blocked. `frame` is __builtin_frame_address(0) of the hook, whose caller is the first frame
+  // wanted.
   uint32_t (*capture_stack)(uint64_t* pcs, uint32_t most, const void* frame);
 
-  // Around fork, on the forking thread. before_fork waits (bounded) until no stack capture and no
-  // write is under way; child forgets everything that belongs to the parent: no thread of ours
-  // exists any more.
+  // Called around fork, on the forking thread. before_fork waits (bounded) until no stack capture
+  // and no write is under way. after_fork_child forgets everything that belongs to the parent: none
+  // of gpuprof's threads exists in the child.
   void (*before_fork)();
   void (*after_fork_parent)();
   void (*after_fork_child)();
 
-  // Writes what was recorded so far, of a flight recorder what is kept, into a bundle of its own:
-  // the folder snapshot-`name` in the bundle (null: named by the time). Capture goes on. `path`
-  // receives the folder's. Null, or what was in the way. Spans that are still open are not in it.
+  // Writes everything recorded so far (a flight recorder: everything kept) into a bundle of its
+  // own. This is the folder snapshot-`name` in the bundle (null: named by the time). Capture goes
+  // on. `path` receives the folder's path. Returns null, or the reason of a failure. Spans that are
+  // still open are not in the snapshot.
   const char* (*snapshot)(const char* name, char* path, uint32_t path_bytes);
 
-  // Now and then, also while no capture runs: has the framework tell of its ranges from now on. May
-  // wait for the loader's lock. False: it was not found yet, or cannot.
+  // Makes the framework report its ranges from now on. Called now and then, also while no capture
+  // runs. May wait for the loader's lock. False: the framework was not found yet, or cannot report
+  // ranges.
   bool (*watch_framework_ranges)();
 
-  // Framework ops: "active", "none" or why not. Static storage. Any thread.
+  // Returns the state of framework ops: "active", "none" or why not. Static storage. Any thread.
   const char* (*ops_state)();
   // Records written to the file and records lost, all causes. Any thread.
   uint64_t (*records_written)();

@@ -164,4 +164,4 @@ def test_a_heap_that_is_not_ours_alone(same, tmp_path):
     wrapper = "#include <dlfcn.h>\n#include <stdlib.h>\nstatic long calls;\n" + WRAPPERS["each when it is first called"]
     path = compile_c(tmp_path / "wrapped", wrapper + "int main(void) { free(malloc(5)); return 0; }", "-O1", "-fno-builtin", "-w", "-D_GNU_SOURCE")
     outcome = same([path], "--trace=heap=exact")
-    assert b"another allocator comes before ours" in outcome.err
+    assert b"another allocator comes before gpuprof's hooks" in outcome.err

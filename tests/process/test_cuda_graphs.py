@@ -22,7 +22,7 @@ GRAPH_TRACE = 51
 NODE, WHOLE = 0, 1
 REFUSED = "does not record launches of CUDA graphs as wholes"
 LATE = "does not record launches of CUDA graphs as wholes once recording has begun"
-UNTOLD = "tells nothing of graphs that were instantiated before"
+UNTOLD = "does not report graphs that were instantiated before"
 
 
 @pytest.fixture

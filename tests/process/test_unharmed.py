@@ -402,7 +402,7 @@ def test_tracer_that_cannot_be_loaded(tmp_path):
     assert b"cannot record: /nowhere/tracer.so" in done.err
     health = gpuprof("stats", "health", bundle).out.decode()
     assert "recording ended before the process did: cannot record: /nowhere/tracer.so" in health, health
-    assert "install it beside libgpuprof_inject.so" in health, health
+    assert "install it next to libgpuprof_inject.so" in health, health
 
 
 def test_a_tracer_that_is_there_and_does_not_load_is_not_said_to_be_missing(tmp_path):
@@ -412,7 +412,7 @@ def test_a_tracer_that_is_there_and_does_not_load_is_not_said_to_be_missing(tmp_
     done = gpuprof("run", "-o", tmp_path / "bundle", HEAP_EXACT, "--", "env", f"GPUPROF_TRACER={tmp_path}/tracer.so", *command)
     assert done.status == run_bare(command).status
     assert f"cannot record: {tmp_path}/tracer.so".encode() in done.err
-    assert b"install it beside" not in done.err
+    assert b"install it next to" not in done.err
 
 
 @needs_root

@@ -58,7 +58,7 @@ void ActivityDrain::Consume(const FilledBuffer& filled) {
   sorter_.Consume(filled, NextRecord, Names());
   CountGraphNodes(sorter_.graphs().nodes_seen() - nodes);
   if (sorter_.counters().unread != 0 && unread == 0)
-    host_->say("CUPTI does not read all of what it recorded: GPU activity is missing");
+    host_->say("CUPTI does not read all of its own records: GPU activity is missing");
   Buffers()->Return(filled);
 }
 

@@ -75,15 +75,17 @@ bool GraphModes::TakeMark(GraphMark* mark) {
 const char* Words(GraphsBy reason) {
   switch (reason) {
     case GraphsBy::kRefused:
-      return "this libcupti does not record launches of CUDA graphs as wholes: every node of "
-             "theirs is recorded";
+      return "this libcupti does not record launches of CUDA graphs as wholes: every node of a "
+             "graph is recorded";
     case GraphsBy::kLateRefused:
       return "this libcupti does not record launches of CUDA graphs as wholes once recording has "
-             "begun: every node of theirs is recorded (--graphs=whole asks for it from the first)";
+             "begun: every node of a graph is recorded. --graphs=whole asks for whole launches "
+             "when "
+             "recording begins";
     case GraphsBy::kUntold:
-      return "this libcupti tells nothing of graphs that were instantiated before their launches "
-             "were to be recorded as wholes: for two seconds or so they are missing, then every "
-             "node of theirs is recorded again";
+      return "this libcupti does not report graphs that were instantiated before gpuprof asked "
+             "for whole launches: these graphs are missing for about two seconds. Then every node "
+             "of a graph is recorded again";
     default:
       return "";
   }

@@ -107,9 +107,9 @@ void SayNotFound(const Search& search, Text* reason) {
     return;
   }
   reason->Add(
-      "no GPU activity can be recorded: libcupti was found neither beside the program's CUDA "
-      "runtime, in its Python packages, nor by the loader; install the CUPTI of its CUDA (pip: "
-      "nvidia-cuda-cupti), or name its folder in LD_LIBRARY_PATH");
+      "no GPU activity can be recorded: libcupti was found neither next to the program's CUDA "
+      "runtime, nor in its Python packages, nor by the loader. Install the CUPTI of the program's "
+      "CUDA (pip: nvidia-cuda-cupti), or name its folder in LD_LIBRARY_PATH");
 }
 
 constexpr bool IsNeeded(const char* symbol) {

@@ -23,7 +23,7 @@ constexpr Kind kKinds[] = {
     {Activity::kConcurrentKernel, "no GPU activity is recorded"},
     {Activity::kMemcpy, "no copies are recorded"},
     {Activity::kMemcpy2},
-    {Activity::kMemset, "no memory sets are recorded"},
+    {Activity::kMemset, "no memsets are recorded"},
     {Activity::kRuntime, "no calls of the CUDA runtime are recorded"},
     {Activity::kSynchronization, "no waits for the GPU are recorded"},
     {Activity::kCudaEvent},

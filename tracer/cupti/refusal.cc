@@ -28,9 +28,9 @@ const char* Meaning(int result) {
       return "the driver lets administrators alone profile; ask for "
              "NVreg_RestrictProfilingToAdminUsers=0 or the capability CAP_PERFMON";
     case kUmNotSupported:
-      return "this machine's kind does not tell of it";
+      return "this kind of machine does not report unified memory";
     case kUmNotSupportedOnDevice:
-      return "the GPU does not tell of it";
+      return "the GPU does not report unified memory";
     case kUmNotSupportedOnNonP2pDevices:
       return "not with GPUs that cannot reach each other's memory; let the program see one of them "
              "(CUDA_VISIBLE_DEVICES)";
