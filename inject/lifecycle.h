@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The capture state machine of the process: dormant, armed, capturing, draining, failed. One
-// transition at a time, under a lock with a time limit; called on the control thread, and on
+// transition at a time, under a lock with a time limit. Called on the control thread, and on
 // application threads that exit, exec or fork.
 
 #pragma once
@@ -17,17 +17,17 @@ namespace gpuprof::inject {
 // Not 0 once the process is on its way out: a capture that is being ended waits for nothing more.
 extern std::atomic<uint32_t> g_hurry;
 
-// Hooks begin to record; nothing is loaded yet: for a capture that begins with the process. False:
-// already recording, or the process has finished.
+// Begins to record in hooks, without loading anything: for a capture that begins with the process.
+// False: already recording, or the process has finished.
 bool BeginRecording(const char* trigger) noexcept;
 
-// A capture that begins later: hooks begin to record when everything else does, so that what the
-// trace has of the host is in it with what it did on the GPU. As StartSession: control thread.
-// False: as both.
+// Begins a capture later than the process. Hooks begin to record when everything else does. So the
+// trace holds the host's events together with the GPU work they began. Control thread, as
+// StartSession. False: for the reasons of BeginRecording and StartSession.
 bool BeginCapture(const char* trigger) noexcept;
 
-// A thread of the program that does not wait any longer for a capture to begin: hooks record from
-// here on.
+// Begins to record in hooks at once. Called by a thread of the program that does not wait any
+// longer for a capture to begin.
 void RecordAtOnce() noexcept;
 
 // Loads the tracer object if need be and starts its session for the capture under way. Control
@@ -35,50 +35,51 @@ void RecordAtOnce() noexcept;
 // the reason was said.
 bool StartSession() noexcept;
 
-// Has the framework tell of its ranges, for captures at steps (inject/marked_captures.h). Control
-// thread. False: it does, or never will.
+// Makes the framework report its ranges, for captures at steps (inject/marked_captures.h). Control
+// thread. False: the framework reports them already, or never will.
 bool WatchFrameworkRanges() noexcept;
 
-// Whether hooks record but the tracer's session has not begun.
+// Returns whether hooks record but the tracer's session has not begun.
 bool SessionIsDue() noexcept;
 
-// Ends the capture; returns when the data is in the file. False: there was none.
+// Ends the capture; returns when the data is in the file. False: no capture was running.
 bool StopCapture(const char* trigger) noexcept;
 
-// Now and then while capturing: looks for frameworks loaded meanwhile. True: libraries came or
+// Looks for frameworks loaded meanwhile, now and then while capturing. True: libraries came or
 // went.
 bool TickSession() noexcept;
 
-// The program is in its first cuInit, on this thread: GPU activity is recorded from now on if a
-// capture runs. Waits a moment for the session that is due.
+// Records GPU activity from now on, if a capture runs. Called while the program is in its first
+// cuInit, on the same thread. Waits a moment for the session that is due.
 void StartGpu() noexcept;
 
 bool IsCapturing() noexcept;
 
-// Control thread: see tracer::Api::snapshot. Null, or what was in the way.
+// Takes a snapshot (see tracer::Api::snapshot). Returns null, or the reason of a failure. Control
+// thread.
 const char* TakeSnapshot(const char* name, char* path, uint32_t path_bytes) noexcept;
 
-// The process goes away: closes the trace, within two seconds at most. What could not be done is
-// left in the ring file for recovery.
+// Closes the trace as the process goes away, within two seconds at most. Work that could not be
+// done is left in the ring file for recovery.
 void FinishProcess(proto::ExitWay way, int32_t status) noexcept;
-// As above, but only notes how the process ends: for aborts, where running much code would be
-// unwise.
+// Notes how the process ends, and does no more: for aborts, when running much code would be unwise.
 void NoteExit(proto::ExitWay way, int32_t status) noexcept;
 
-// Around exec: the image ends; if exec fails the process goes on with a new trace.
+// Ends the image's recording before exec. If exec fails, AfterFailedExec lets the process go on
+// with a new trace.
 void BeforeExec(const char* path) noexcept;
 void AfterFailedExec(int error) noexcept;
-// Instead of both, where it is known beforehand that it fails.
+// Notes an exec that is known beforehand to fail. Called instead of the two functions above.
 void NoteRefusedExec(const char* path, int error) noexcept;
 
-// fork handlers (pthread_atfork), and what follows once all other libraries' handlers have run in
-// the child.
+// Runs around fork (pthread_atfork). ResumeInChild runs in the child, after all other libraries'
+// handlers.
 void BeforeFork() noexcept;
 void AfterForkInParent() noexcept;
 void AfterForkInChild() noexcept;
 void ResumeInChild() noexcept;
 
-// The file name stem and start id of this image or forked child.
+// Makes the file name stem and start id of this image or forked child.
 void NewIdentity() noexcept;
 
 }  // namespace gpuprof::inject

@@ -14,9 +14,9 @@
 
 namespace gpuprof::inject {
 
-// Guards one piece of our code on an application thread. Not active: the thread is already inside
-// (a signal handler interrupted us, or it is one of our threads), or it has no ring; then record
-// nothing.
+// Guards one piece of gpuprof's code on an application thread. Not active: record nothing. The
+// thread is already inside (a signal handler interrupted gpuprof, or the thread is gpuprof's), or
+// it has no ring.
 class Recorder {
  public:
   explicit Recorder(uint32_t source) noexcept;  // inline, below
@@ -32,26 +32,27 @@ class Recorder {
   bool active() const noexcept { return ring_ != nullptr; }
   proto::RingHeader* ring() const noexcept { return ring_; }
 
-  // Exact time, and the coarse one (the drain's last refresh, never behind this thread's newest
-  // record; 0 while nothing refreshes it).
+  // Returns the exact time. CoarseNow() returns the drain's last refresh, never behind this
+  // thread's newest record; 0 while nothing refreshes it.
   uint64_t Now() const noexcept { return proto::ReadTicks(g_process.clock); }
   uint64_t CoarseNow() const noexcept;
 
-  // Inline, so that the record is put together in the ring itself: a copy of just-written parts
-  // would wait for them to leave the store buffer.
+  // Writes a record. Inline, so that the record is put together in the ring itself. A copy of
+  // just-written parts would wait for them to leave the store buffer.
   void Write(const proto::Record& record) noexcept;
-  // The caller's stack, for the wait that it is about to begin: looked at while the thread has
-  // nothing better to do, and not once it holds the lock that others want. Returns the place for
-  // WriteWait, 0 when there is no stack.
+  // Writes the caller's stack for a wait that is about to begin. The thread has nothing better to
+  // do then; later it holds the lock that others want. Returns the place for WriteWait, 0 when
+  // there is no stack.
   uint64_t WriteStackAhead(uint64_t now, const void* frame) noexcept;
-  // A wait of `duration` ticks: `owner` is the thread that held the lock, 0 if that is not known.
-  // Without a `frame` the wait is over and its stack gone: the one ahead or none.
+  // Writes a wait of `duration` ticks: `owner` is the thread that held the lock, 0 if that is not
+  // known. Without a `frame` the wait is over and its stack is gone: the record gets the stack
+  // ahead, if there is one.
   void WriteWait(const proto::Record& record, uint64_t duration, uint32_t owner, const void* frame,
                  uint64_t stack_ahead) noexcept;
-  // The record with a text in front of it.
+  // Writes a text, then the record.
   void WriteWithText(const char* text, proto::Record record) noexcept;
-  // The record with the caller's stack in front of it, when stacks are on and the unwinder is
-  // there. `frame` is the hook's __builtin_frame_address(0).
+  // Writes the caller's stack, then the record; without a stack when stacks are off or the unwinder
+  // is not there. `frame` is the hook's __builtin_frame_address(0).
   void WriteWithStack(const proto::Record& record, const void* frame) noexcept;
 
  private:
@@ -64,12 +65,12 @@ class Recorder {
       return 1 + proto::PayloadSlots((frames - shared) * sizeof(uint64_t));
     }
   };
-  // False: no stack to be had.
+  // Walks the caller's stack. False: no stack could be read.
   bool Walk(const void* frame, StackChange* change) noexcept;
-  // Into reserved slots. Returns the position behind them.
+  // Stores a stack into reserved slots. Returns the position behind them.
   uint64_t StoreStack(uint64_t at, uint64_t time, uint8_t flags,
                       const StackChange& change) noexcept;
-  // `prefixes` stand before the stack.
+  // Writes `prefixes`, the caller's stack, then the record.
   void WriteStackAnd(const proto::Record* prefixes, uint32_t prefix_count,
                      const proto::Record& record, const void* frame) noexcept;
   void WriteAfter(const proto::Record* prefixes, uint32_t prefix_count,
@@ -78,8 +79,8 @@ class Recorder {
   proto::RingHeader* ring_ = nullptr;
 };
 
-// Around the slow path of a hook: one in many is timed, so that the trace can tell what recording
-// cost. Which ones is left to chance: a program's calls come round, and so do our pages and
+// Times the slow path of a hook, for one hook in many, so that the trace can report the cost of
+// recording. Chance chooses which ones: a program's calls come round, and so do gpuprof's pages and
 // buffers.
 class HookTimer {
  public:
@@ -96,7 +97,8 @@ class HookTimer {
   HookTimer(const HookTimer&) = delete;
   HookTimer& operator=(const HookTimer&) = delete;
 
-  // Finds out what reading the clock takes, to leave it out. Once, before anything is recorded.
+  // Measures the time that reading the clock takes, to leave it out. Once, before anything is
+  // recorded.
   static void Calibrate() noexcept;
 
  private:
@@ -111,14 +113,15 @@ struct WakeDrain {
   void operator()() const noexcept;
 };
 
-// The slow path of Recorder: finds or makes the thread's ring. Null: none to be had; the event is
-// counted as lost.
+// Finds or makes the thread's ring, in Recorder's slow path. Null: the thread can have no ring; the
+// event is counted as lost.
 proto::RingHeader* AcquireRing() noexcept;
 
-// At thread exit, and when the thread's ring must not be used any more.
+// Releases the thread's ring: at thread exit, and when the ring must not be used any more.
 void ReleaseRing() noexcept;
 
-// An event on a thread that is inside our code already: counted, unless the thread is ours.
+// Counts an event on a thread that is inside gpuprof's code already, unless the thread is
+// gpuprof's.
 void CountReentered(const ThreadState& thread) noexcept;
 
 inline Recorder::Recorder(uint32_t source) noexcept {
