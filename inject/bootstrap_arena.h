@@ -15,15 +15,16 @@ namespace gpuprof::inject::bootstrap {
 inline constexpr size_t kArenaBytes = 64 * 1024;
 extern char arena[kArenaBytes];
 
-// Zeroed memory; null when the arena is used up (the caller then reports an ordinary
-// out-of-memory).
+// Returns zeroed memory. Null: the arena is used up, and the caller reports an ordinary
+// out-of-memory.
 void* Allocate(size_t bytes, size_t alignment) noexcept;
 
 inline bool Owns(const void* block) noexcept {
   return reinterpret_cast<uintptr_t>(block) - reinterpret_cast<uintptr_t>(arena) < kArenaBytes;
 }
 
-// Bytes from `block` to the end of the arena: an upper bound of its size, enough to copy it out.
+// Returns the bytes from `block` to the end of the arena. This is an upper bound of the block's
+// size, enough to copy the block out.
 inline size_t MostBytes(const void* block) noexcept {
   return kArenaBytes - (reinterpret_cast<uintptr_t>(block) - reinterpret_cast<uintptr_t>(arena));
 }

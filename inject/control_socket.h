@@ -9,16 +9,16 @@
 
 namespace gpuprof::inject {
 
-// Starts a listener under the process's present name; an older one leaves. Quietly without where it
-// cannot be had (signals still work). One thread at a time.
+// Starts a listener under the process's present name; an older listener leaves. Says nothing if the
+// socket cannot be made (signals still work). One thread at a time.
 void OpenControlSocket() noexcept;
-// Its name goes, so that nobody finds it any more. Any thread.
+// Removes the socket's name, so that no process finds the socket any more. Any thread.
 void RemoveControlSocket() noexcept;
-// The same where nothing was recorded: by the control thread, as a program that has shut itself
-// into a filter of system calls since (seccomp) is allowed no unlink. The caller waits for a
-// moment.
+// Has the control thread remove the name, if nothing was recorded. The program may since have
+// limited its own system calls (seccomp), so that its threads may not unlink. The caller waits for
+// a moment.
 void HaveControlSocketRemoved() noexcept;
-// In a forked child: the parent's is not ours.
+// Forgets the parent's socket, in a forked child.
 void ForgetControlSocket() noexcept;
 // Carries out the request that waits, if any. Control thread.
 void ServeControlSocket() noexcept;

@@ -9,41 +9,45 @@
 
 namespace gpuprof::inject {
 
-// In the constructor and in forked children, on the application's thread. Failure is said and
-// leaves the process unrecorded.
+// Starts the control thread, in the constructor and in forked children, on the application's
+// thread. A failure is said and leaves the process unrecorded.
 void StartControlThread(bool forked) noexcept;
 
 // Makes the control thread look around. Signal handlers, any thread.
 void WakeControlThread() noexcept;
 
-// Returns when stacks can be taken and what the tool threads open at the start is closed again,
-// after 200 ms at the latest: for a program that has not begun yet and whose allocations are all
-// wanted with their stacks. Not under the loader's lock.
+// Returns when stacks can be taken and the tool threads have closed the files they open at the
+// start. Returns after 200 ms at the latest. For a program that has not begun yet and whose
+// allocations are all wanted with their stacks. Not under the loader's lock.
 void AwaitSession() noexcept;
 
-// The same for a capture whose session has not begun yet, whatever it was waiting for: something
-// happens that only the tracer can record.
+// Begins the session of a capture now, whatever the session was waiting for, and waits for it.
+// Returns after 200 ms at the latest. For an event that only the tracer can record.
 void HastenSession() noexcept;
 
-// A capture that begins and ends with what the calling thread does. The first returns once all is
-// recorded, two seconds and --gpu-finish at the latest; false: one runs already, or none can. The
-// second returns once nothing more is recorded, after one second at the latest; what there is gets
-// written meanwhile; one that is not known to have begun need not any more. `trigger` stays in the
-// trace. Threads of the program.
+// Begins and ends a capture at what the calling thread does. `trigger` stays in the trace. Threads
+// of the program.
+//
+// HaveCaptureBegun returns once everything is recorded, after two seconds and --gpu-finish at the
+// latest. False: a capture runs already, or no capture can begin.
+//
+// HaveCaptureEnded returns once nothing more is recorded, after one second at the latest. The
+// recorded data is written meanwhile. Without `has_begun` it cancels a begin that has not been
+// served yet.
 [[gnu::cold]] bool HaveCaptureBegun(const char* trigger) noexcept;
 [[gnu::cold]] void HaveCaptureEnded(const char* trigger, bool has_begun) noexcept;
 
-// Nothing more is recorded of what the program does. Control thread.
+// Notes that the capture which is being ended records nothing more. Control thread.
 void CaptureIsClosed() noexcept;
 
-// Says it for a thread that has left the program's files. Lost when the one before it is not said
-// within a tenth of a second.
+// Says `text` for a thread that has left the program's table of descriptors. The text is lost if
+// the one before it is not said within a tenth of a second.
 void SayByControlThread(const char* text) noexcept;
 
-// The other half. Control thread, and a thread that ends the process.
+// Says the text that SayByControlThread left. Control thread, and a thread that ends the process.
 void SayWhatWasPosted() noexcept;
 
-// A signal asked for a toggle. Signal handlers.
+// Notes that a signal asked for a toggle. Signal handlers.
 void RequestToggle() noexcept;
 
 // Ends the capture under way, soon. Tool threads.
@@ -52,10 +56,10 @@ void RequestStop() noexcept;
 // Calls the tracer's tick, soon. Any thread.
 void RequestTick() noexcept;
 
-// An image that goes on after a failed exec has a new name.
+// Opens the control socket again under a new name, after a failed exec.
 void ReopenControlSocket() noexcept;
 
-// In a forked child: the parent's threads and socket are not ours.
+// Forgets the parent's threads and socket, in a forked child.
 void ForgetControl() noexcept;
 
 }  // namespace gpuprof::inject

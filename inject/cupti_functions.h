@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The functions behind our hooks of CUPTI (hooks/cupti.h): whose they are depends on who calls.
+// Finds the functions behind gpuprof's hooks of CUPTI (hooks/cupti.h). Which library's function it
+// is depends on the caller.
 //
 // Any thread. No heap and not the loader's lock, which a program may hold while it waits for a
 // thread that calls CUPTI.
@@ -13,20 +14,22 @@
 namespace gpuprof::inject {
 
 struct CuptiFunction {
-  void* function = nullptr;  // null: there is none
-  uint64_t library = 0;      // where the libcupti is that it is of; 0: it is a stub of somebody's
+  void* function = nullptr;  // null: not found
+  uint64_t library = 0;      // load address of its libcupti; 0: a stub of another library
 };
 
-// What the loader would have bound a call of `name` to that returns to `caller`: the caller's own
-// definition (a stub, as frameworks have them), else that of the libcupti it is linked to, or of
-// the one that is there. `nested`: within another such call on this thread, where a stub would lead
-// back here. `name` stays valid.
+// Finds the function that the loader would have bound to a call of `name` that returns to `caller`.
+// This is the caller's own definition, if there is one (frameworks have stubs). Otherwise it is the
+// function of the libcupti that the caller is linked to, or of the loaded libcupti. `nested`: the
+// call is made within another hooked call on this thread, when a stub would lead back here. `name`
+// stays valid.
 CuptiFunction FindCuptiFunction(const char* name, const void* caller, bool nested) noexcept;
 
-// The file name of the object that `address` lies in; "": of none.
+// Writes the file name of the object that `address` lies in to `name`; "" if no object is there.
 void CopyObjectName(const void* address, char* name, uint32_t room) noexcept;
 
-// Objects were unloaded: what was found is looked for again.
+// Forgets the functions that were found, so that they are looked up again. Called after objects
+// were unloaded.
 void ForgetCuptiFunctions() noexcept;
 
 }  // namespace gpuprof::inject

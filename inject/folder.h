@@ -13,8 +13,9 @@
 
 namespace gpuprof::inject {
 
-// Calls visit(name, folder) for each entry but those that begin with a dot, until it answers false;
-// `folder` is the descriptor that the walk itself has open. False: the folder cannot be read whole.
+// Calls visit(name, folder) for each entry until it answers false. Entries that begin with a dot
+// are left out. `folder` is the descriptor that the walk itself has open. False: the folder cannot
+// be read whole.
 template <typename Visit>
 bool ForEachEntry(const char* path, Visit visit) {
   struct Entry {

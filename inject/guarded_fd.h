@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A descriptor kept open in somebody else's process. Programs close descriptors they do not know
-// and reuse the numbers; so ours is moved up, where numbers are less often reused, and its
-// identity is checked before each use. Signal-safe.
+// A descriptor kept open in somebody else's process. Programs close descriptors they do not know,
+// and reuse the numbers. So gpuprof's descriptor is moved up, to numbers that are less often
+// reused. Its identity is checked before each use. Signal-safe.
 
 #pragma once
 

@@ -1,13 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which allocations are recorded in sampled mode, and which frees belong to them.
+// Chooses which allocations are recorded in sampled mode, and finds the frees that belong to them.
 //
 // Every byte allocated is equally likely to be a sample point: distances between points are
-// exponential with mean `heap_period`, so an allocation of s bytes is recorded with probability 1 -
-// exp(-s / period), whatever came before. The reader weighs it by the inverse. A table of live
-// sampled addresses tells which frees to record; a small filter in front answers most frees with
-// one byte. Hook context: no locks, no heap; the table is mapped when a capture starts.
+// exponential with mean `heap_period`. So an allocation of s bytes is recorded with probability 1 -
+// exp(-s / period), independent of earlier allocations. The reader weighs the allocation by the
+// inverse. A table of live sampled addresses tells which frees to record; a small filter in front
+// answers most frees with one byte. Hook context: no locks, no heap; the table is mapped when a
+// capture starts.
 
 #pragma once
 
@@ -18,8 +19,8 @@
 
 namespace gpuprof::inject {
 
-// One subtraction on the common path. When due nothing is counted yet: the call may fail, however
-// much it asks for, and what failed is no allocation.
+// Returns whether an allocation of `bytes` may be a sample; usually one subtraction. If so, nothing
+// is counted yet: the call may still fail, and a failed call allocates nothing.
 inline bool SampleDue(size_t bytes) noexcept {
   ThreadState& thread = t_thread;
   if (__builtin_expect(bytes > thread.bytes_until_sample, 0)) return true;
@@ -27,8 +28,8 @@ inline bool SampleDue(size_t bytes) noexcept {
   return false;
 }
 
-// After SampleDue and a call that did not fail: whether this allocation really is a sample (a
-// thread's first call only draws its first distance).
+// Returns whether this allocation really is a sample (a thread's first call only draws its first
+// distance). Call it after SampleDue and an allocation that did not fail.
 bool TakeSample(size_t bytes) noexcept;
 
 inline uint32_t FilterBucket(const void* block) noexcept {
@@ -46,11 +47,11 @@ inline bool MayBeSampled(const void* block) noexcept {
 // Remembers a sampled block. False: the table is full, and the sample must not be recorded (its
 // free would be missed); counted.
 bool RememberSampled(const void* block) noexcept;
-// Forgets it. False: it was not sampled.
+// Forgets a block. False: the block was not sampled.
 bool ForgetSampled(const void* block) noexcept;
 
-// Control thread, at the start of a capture, while hooks are off: maps the table the first time and
-// empties it.
+// Maps the table the first time, and empties it. Control thread, at the start of a capture, while
+// hooks are off.
 bool ResetSampled() noexcept;
 
 }  // namespace gpuprof::inject

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Keeps signal handlers of the program's off this thread while our code is in the middle of
-// something that a handler which forks would copy half done into its child. What a thread brings on
-// itself (SIGSEGV, SIGXFSZ and the like) comes through. Any thread; system calls only, errno
-// untouched.
+// Keeps the program's signal handlers off this thread while gpuprof's code changes data in several
+// steps. A handler that forks would otherwise copy the data half changed into its child. Signals
+// that a thread brings on itself (SIGSEGV, SIGXFSZ and the like) come through. Any thread; system
+// calls only, errno untouched.
 
 #pragma once
 
@@ -27,8 +27,8 @@ class HeldSignals {
   HeldSignals(const HeldSignals&) = delete;
   HeldSignals& operator=(const HeldSignals&) = delete;
 
-  // For what takes longer than a moment: those alone that the program has handlers for, the others
-  // end it as ever. None, if not `wanted`.
+  // Holds only the signals that the program has handlers for; the other signals end the program as
+  // ever. For work that takes longer than a moment. Holds no signal, if not `wanted`.
   explicit HeldSignals(bool wanted) noexcept : HeldSignals(wanted ? Handled() : 0) {}
 
  private:

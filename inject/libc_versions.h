@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Forced into every file of the inject object: binds the few libc symbols it calls to their oldest
-// versions, so that an object built on a new system loads on glibc 2.28 (checked by tests/checks).
-// aarch64's base version is 2.17.
+// Forced into every file of the inject object. Binds the few libc symbols that the object calls to
+// their oldest versions. So an object built on a new system loads on glibc 2.28 (checked by
+// tests/checks). aarch64's base version is 2.17.
 
 #pragma once
 

@@ -8,11 +8,11 @@
 
 namespace gpuprof::inject {
 
-// Said always: something the user must know and can act on.
+// Says something that the user must know and can act on.
 void Say(const char* text) noexcept;
-// What was said last, "" if nothing was; the beginning of it when it was long.
+// Returns the text that was said last; "" if nothing was said. A long text is cut at its end.
 const char* LastSaid() noexcept;
-// Said with GPUPROF_DEBUG=1.
+// Says the text only with GPUPROF_DEBUG=1.
 void Debug(const char* text) noexcept;
 void SetDebug(bool on) noexcept;
 

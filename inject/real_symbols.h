@@ -21,21 +21,23 @@ struct RealSymbols {
 // A missing original (an old libc) is null after resolution for everything but the heap's core.
 extern RealSymbols real;
 
-// Once; later calls return at once. False: the calling thread is inside the resolution right now
-// (dlsym allocates).
+// Resolves all originals, once; later calls return at once. False: the calling thread is inside the
+// resolution right now (dlsym allocates).
 bool ResolveRealSymbols() noexcept;
 
-// Whether C11's functions are the C library's. A library of the program may have its own by these
-// names, whose mutexes are none of libc's: they are called and nothing else. After resolution.
+// Returns whether C11's functions are the C library's. A library of the program may have its own
+// functions by these names. Their mutexes are not libc's, so the hooks only call on. After
+// resolution.
 bool C11IsLibcs() noexcept;
 
-// Whether the program's malloc is our hook. It is not where an allocator comes before us: preloaded
-// first, or linked into the executable. Hooks for functions that this allocator lacks are reached
-// all the same and then work on its heap, which is not recorded. After resolution.
+// Returns whether the program's malloc is gpuprof's hook. False: another allocator comes first,
+// preloaded or linked into the executable. Hooks of functions that this allocator lacks are still
+// reached. They then work on its heap, which is not recorded. After resolution.
 bool HeapIsOurs() noexcept;
 
-// Whether thread sanitizer watches the process. It sees the calls of libc that our threads make,
-// but not how these agree with each other, and would call them races of the program's.
+// Returns whether thread sanitizer watches the process. It sees the libc calls of gpuprof's
+// threads, but not how these calls agree with each other. So it would report them as races of the
+// program.
 bool IsThreadSanitized() noexcept;
 
 }  // namespace gpuprof::inject

@@ -3,8 +3,8 @@
 
 // Makes the process's ring file and the rings in it. Called from hooks on a thread's first event:
 // system calls only, no heap, no lock, errno untouched. Space is reserved before it is mapped, so
-// that a full disk is an error here and never a SIGBUS later; where no file can be had (full disk,
-// chroot, no descriptors) rings live in anonymous memory and only crash safety is lost.
+// that a full disk is an error here and never a SIGBUS later. Without a file (full disk, chroot, no
+// descriptors) rings live in anonymous memory. Only crash safety is lost then.
 
 #pragma once
 
@@ -12,31 +12,33 @@
 
 namespace gpuprof::inject {
 
-// Makes the ring file's header if there is none yet. False: another thread is at it right now, try
-// at the next event.
+// Makes the ring file's header if it is not there yet. False: another thread is making it right
+// now; try at the next event.
 bool EnsureRingFile() noexcept;
 
-// A ring for the calling thread: a returned one of a thread that has gone, or a new one. Null:
-// memory budget used up.
+// Returns a ring for the calling thread: the ring of a thread that has ended, or a new ring. Null:
+// the memory budget is used up.
 proto::RingHeader* OpenRing(int tid) noexcept;
 
-// The owner will not write again; the drain empties the ring and frees it.
+// Closes a ring: its owner will not write again. The drain empties the ring and frees it.
 void CloseRing(proto::RingHeader* ring) noexcept;
 
 // Counts one event that was not recorded because its thread had ended or its ring was being made.
 void CountThreadEdge() noexcept;
 
-// For a process that ends and was never drained: the records of rings outside the file are counted
-// as lost (their stacks too, so that it may be too many).
+// Counts the records of rings outside the file as lost, for a process that ends and was never
+// drained. Their stacks are counted too, so the count may be too high.
 void CountLostWithoutFile() noexcept;
 
-// What the process said last goes into the header as the reason why recording ended early.
+// Puts the text that the process said last into the header, as the reason why recording ended
+// early.
 void NoteTrouble() noexcept;
 
 // Reads all clocks into the header's `latest_*` fields (exit, each second).
 void UpdateLatestSnapshot() noexcept;
 
-// The error number for which records are kept in memory only, without a file; 0: none.
+// Returns the error number of a ring file that could not be made; its records are in memory only.
+// 0: no error.
 int RingFileError() noexcept;
 
 // Removes the file; the mappings stay.

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The process's settings, from the GPUPROF_* variables of proto/contract.h. Read once, in the
-// constructor. A value that makes no sense is said on stderr and replaced by its default: the
-// launcher has checked it before; only hand-made environments get here.
+// constructor. A value that makes no sense is said on stderr and replaced by its default. The
+// launcher has checked the values before, so only hand-made environments get here.
 
 #pragma once
 
@@ -31,17 +31,17 @@ extern LaunchSettings g_launch;
 // bundle, or excluded by name).
 bool ReadSettings() noexcept;
 
-// The variable's value, or null. Never libc's getenv: constructors of other libraries may be
-// changing the environment.
+// Returns the variable's value, or null. Never libc's getenv: constructors of other libraries may
+// be changing the environment.
 const char* Variable(const char* name) noexcept;
 
-// Path of the tracer object: GPUPROF_TRACER, else beside this object; "" when neither is known. As
-// it was when ReadSettings() ran: programs replace their environment later (setproctitle,
-// clearenv).
+// Returns the path of the tracer object: GPUPROF_TRACER, else next to this object; "" when neither
+// is known. The path is of the time when ReadSettings() ran: programs replace their environment
+// later (setproctitle, clearenv).
 const char* TracerPath() noexcept;
 
-// Whether a program of this base name is excluded, given the user's lists. Exposed for its unit
-// test.
+// Returns whether a program of this base name is excluded, given the user's lists. Exposed for its
+// unit test.
 bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept;
 
 }  // namespace gpuprof::inject

@@ -3,8 +3,8 @@
 
 // Everything a hook looks at: the process's recording state and the thread's own.
 //
-// ProcessState fills whole pages that the kernel wipes in forked children (MADV_WIPEONFORK): a
-// child made behind our back, by a raw clone, finds every hook off and writes into nobody's ring.
+// ProcessState fills whole pages that the kernel wipes in forked children (MADV_WIPEONFORK). A
+// child made behind gpuprof's back, by a raw clone, finds every hook off and writes into no ring.
 // Zero is the dormant state.
 
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace gpuprof::inject {
 
-// Recording bits beside proto::kSource*: the heap's exact mode, so that hooks need one test.
+// Recording bits next to proto::kSource*: the heap's exact mode, so that hooks need one test.
 inline constexpr uint32_t kRecordHeapExact = 1u << 31;
 
 inline constexpr uint32_t kFilterBuckets = 16384;
@@ -50,7 +50,7 @@ struct alignas(proto::kPageBytes) ProcessState {
   std::atomic<uint32_t> session;  // 1: tracer->start succeeded and finish was not called
   std::atomic<uint32_t>
       drain_wanted;  // 1: a ring wants to be emptied; the drain thread sleeps on it
-  // Of the ring file's thread_edges, those from before there was one.
+  // Counts for the ring file's thread_edges, from before the file was there.
   std::atomic<uint64_t> early_thread_edges;
   std::atomic<uint32_t> finished;               // 1: no more recording in this image
   std::atomic<uint8_t> filter[kFilterBuckets];  // how many sampled blocks hash here; saturates

@@ -82,7 +82,8 @@ inline const char* BaseName(const char* path) noexcept {
   return base;
 }
 
-// Decimal digits at `*text`, moving it behind them. False: none, or too large.
+// Reads decimal digits at `*text`, and moves it behind them. False: there are no digits, or the
+// number is too large.
 inline bool ParseNumber(const char** text, uint64_t* value) noexcept {
   const char* p = *text;
   uint64_t sum = 0;
@@ -96,7 +97,7 @@ inline bool ParseNumber(const char** text, uint64_t* value) noexcept {
   return true;
 }
 
-// A size with an optional unit: 65536, 512KiB, 1MiB, 2GiB (K, M, G for short).
+// Reads a size with an optional unit: 65536, 512KiB, 1MiB, 2GiB (K, M, G for short).
 inline bool ParseSize(const char* text, const char* end, uint64_t* value) noexcept {
   const char* p = text;
   if (!ParseNumber(&p, value)) return false;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Learns of a thread's end through a pthread key, in the last round of key destructors, so that
-// what other libraries free in theirs is still recorded.
+// Learns of a thread's end through a pthread key, in the last round of key destructors. So memory
+// that other libraries free in their destructors is still recorded.
 
 #pragma once
 
@@ -13,11 +13,11 @@ namespace gpuprof::inject {
 // glibc runs key destructors at most PTHREAD_DESTRUCTOR_ITERATIONS (4) times.
 inline constexpr uint8_t kLastExitRound = 4;
 
-// Once, in the constructor: early keys need no memory in pthread_setspecific.
+// Makes the key, once, in the constructor: early keys need no memory in pthread_setspecific.
 void CreateThreadExitKey() noexcept;
 
-// The calling thread has a ring now, or was refused one: its end is an event either way. Safe in
-// hooks.
+// Watches the calling thread's end, after the thread got a ring or was refused one. Its end is an
+// event either way. Safe in hooks.
 void WatchThreadExit() noexcept;
 
 }  // namespace gpuprof::inject

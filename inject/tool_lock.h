@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A lock for our own slow paths (starting and ending captures), always taken with a time limit: an
-// application thread that exits or forks must never wait for us without bound. Not for hooks.
+// A lock for gpuprof's own slow paths (starting and ending captures). It is always taken with a
+// time limit: an application thread that exits or forks must never wait for gpuprof without bound.
+// Not for hooks.
 
 #pragma once
 
@@ -38,7 +39,7 @@ class ToolLock {
     word_.store(0, std::memory_order_release);
     raw::Call(SYS_futex, raw::Arg(&word_), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
   }
-  // In a forked child: whoever held it does not exist here.
+  // Frees the lock in a forked child: the thread that held it does not exist there.
   void Reset() noexcept { word_.store(0, std::memory_order_relaxed); }
 
  private:

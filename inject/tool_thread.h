@@ -9,17 +9,17 @@
 
 namespace gpuprof::inject {
 
-// ThreadState::tool of a thread of ours; kProgramsThread: of the program's, while our code runs on
-// it.
+// Values of ThreadState::tool. kProgramsThread: a thread of the program, while gpuprof's code runs
+// on it. The other values: a thread of gpuprof.
 inline constexpr unsigned char kProgramsThread = 1;
 inline constexpr unsigned char kToolThread = 2;
 inline constexpr unsigned char kToolThreadWithoutFiles = 3;  // LeaveProgramsFiles()
 
-// Detached, unrecorded, with every signal of the program's blocked from birth. False: no thread
-// could be had. Any thread of the program or of ours.
+// Starts a thread: detached, unrecorded, with every signal of the program blocked from birth.
+// False: no thread could be made. Any thread of the program or of gpuprof.
 bool StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) noexcept;
 
-// First on the new thread: it is one of ours, and gets its name.
+// Marks the calling thread as gpuprof's and names it. The first call on a new thread.
 void EnterToolThread(const char* name) noexcept;
 
 }  // namespace gpuprof::inject

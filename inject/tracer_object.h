@@ -9,11 +9,11 @@
 
 namespace gpuprof::inject {
 
-// Loads it the first time. Null: it cannot be had; the reason was said once. May wait for the
-// loader's lock: control thread, or an exiting thread.
+// Loads the tracer object the first time. Null: it cannot be loaded; the reason was said once. May
+// wait for the loader's lock: control thread, or an exiting thread.
 const tracer::Api* LoadTracer() noexcept;
 
-// What LoadTracer returned before, without loading.
+// Returns the table that LoadTracer returned before, without loading.
 const tracer::Api* LoadedTracer() noexcept;
 
 }  // namespace gpuprof::inject

@@ -9,12 +9,12 @@
 
 namespace gpuprof::inject {
 
-// Invariant by CPUID, trusted by the kernel (its clock source is the TSC or a paravirtual clock
-// over it), and cheap to read.
+// Returns whether the counter is invariant by CPUID, trusted by the kernel, and cheap to read. The
+// kernel trusts it if its clock source is the TSC or a paravirtual clock over it.
 bool TscIsFit() noexcept;
 
-// A rough rate from two readings some time apart (ticks and CLOCK_MONOTONIC nanoseconds); the clock
-// snapshots refine it.
+// Returns a rough rate from two readings some time apart (ticks and CLOCK_MONOTONIC nanoseconds).
+// The clock snapshots refine it.
 uint64_t TicksPerSecond(uint64_t ticks, uint64_t ns) noexcept;
 
 }  // namespace gpuprof::inject

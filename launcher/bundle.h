@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The bundle directory of one run: made and checked before the command starts, described by
-// bundle.pb at the start and at the end, and its dead processes' traces finished when the command
-// has ended. Called by run and recover.
+// The bundle directory of one run. It is made and checked before the command starts. bundle.pb
+// describes it at the start and at the end. When the command has ended, the traces of its dead
+// processes are finished. Called by run and recover.
 
 #pragma once
 
@@ -31,13 +31,14 @@ class BundleDirectory {
   std::vector<std::string> made_;  // outermost first
 };
 
-// Against the working directory; empty when that cannot be named.
+// Returns `path` as an absolute path, against the working directory. Empty: that directory cannot
+// be named.
 std::string AbsolutePath(const std::string& path);
 
-// ./gpuprof-<program>-<yyyymmdd-hhmmss>-<pid>
+// Returns ./gpuprof-<program>-<yyyymmdd-hhmmss>-<pid>.
 std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid);
 
-// What is known when the command starts.
+// Describes the bundle by the facts that are known when the command starts.
 proto::Bundle DescribeStart(const std::vector<std::string>& command, const Variables& settings);
 
 // One process of a bundle by its files.
@@ -50,10 +51,10 @@ struct ProcessFiles {
   bool has_segments = false;
 };
 std::vector<ProcessFiles> ListProcesses(const std::string& bundle);
-// p<pid>-<start>.gpt or .ring, or a segment; false for any other name.
+// Reads a file name: p<pid>-<start>.gpt or .ring, or a segment. False: any other name.
 bool ParseProcessFile(const std::string& name, ProcessFiles* process);
 
-// Whether the process that reads hardware counters has begun its trace.
+// Returns whether the process that reads hardware counters has begun its trace.
 bool HasSamplerTrace(const std::string& bundle, int32_t pid);
 
 struct FinishReport {
@@ -62,11 +63,11 @@ struct FinishReport {
   uint32_t finished = 0;
 };
 // Finishes the traces of dead processes. Gives processes that are about to end up to `grace_ms`.
-// `root` and its exit status as waitpid told; root 0: unknown.
+// `root` and its exit status are as waitpid reported them; root 0: unknown.
 FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_status,
                              int grace_ms);
 
-// Sum of the sizes of the bundle's files.
+// Returns the sum of the sizes of the bundle's files.
 uint64_t BundleBytes(const std::string& bundle);
 
 }  // namespace gpuprof::launcher

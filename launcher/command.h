@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a verb is, the table of all verbs, and the dispatch over it. A new verb is one file in
+// Defines a verb, the table of all verbs, and the dispatch over it. A new verb is one file in
 // verbs/ and one line in the table.
 
 #pragma once
@@ -32,13 +32,13 @@ struct VerbEntry {
 
 const std::vector<VerbEntry>& VerbTable();
 
-// The options of a verb, declared on `verb`.
+// Returns the options of a verb, declared on `verb`.
 std::unique_ptr<Options> DeclareVerb(const VerbEntry& entry, Verb* verb);
 
-// The whole command: words behind the program's name to exit status.
+// Runs the whole command, from the words behind the program's name. Returns the exit status.
 int Dispatch(const std::vector<std::string>& words);
 
-// The overview that `gpuprof help` prints.
+// Returns the overview that `gpuprof help` prints.
 std::string OverviewText();
 
 std::unique_ptr<Verb> MakeRun();

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The outside end of the control sockets (proto/control.h): finds the sockets of running processes
-// and asks them. Called by ctl, ps and run. Every wait has an end, and so has all that is waited
-// for of one process together; nothing that another user could have put there is trusted.
+// and asks the processes. Called by ctl, ps and run. Every wait has an end, and so have all waits
+// for one process together. Nothing that another user could have put there is trusted.
 
 #pragma once
 
@@ -22,10 +22,10 @@ struct Endpoint {
   bool is_abstract = false;
 };
 
-// "<pid>-<start>" with an optional ".sock".
+// Reads "<pid>-<start>" with an optional ".sock".
 bool ParseEndpointName(const std::string& name, Endpoint* endpoint);
 
-// Sockets of this user, and as root those of every user, newest first for each pid. `folders`:
+// Finds the sockets of this user (as root, of every user), newest first for each pid. `folders`:
 // runtime directories to look in.
 std::vector<Endpoint> FindEndpoints(const std::vector<std::string>& folders,
                                     const std::string& unix_table);
@@ -43,15 +43,15 @@ struct Answer {
 // Reads what a process has answered. `pid` is the number by which it was asked.
 void ParseAnswer(const std::string& text, int32_t pid, Answer* answer);
 
-// `timeout_ms`: from the call to the last byte of the answer.
+// Asks a process. `timeout_ms` is the time from the call to the last byte of the answer.
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms);
 
-// Of these the processes that run and whose traces go to this bundle. Other users' are not asked: a
-// command's end waits for nobody but its own user's.
+// Returns the processes of `endpoints` that run and whose traces go to this bundle. Other users'
+// processes are not asked: a command's end waits only for its own user's.
 std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
                                    const std::string& bundle);
 
-// Removes the socket file of a process that no longer lives, if it is ours.
+// Removes the socket file of a process that no longer lives, if it belongs to this user.
 void RemoveStale(const Endpoint& endpoint);
 
 }  // namespace gpuprof::launcher

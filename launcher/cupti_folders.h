@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where a libcupti may be, seen from outside of the program: in the order in which the recorder
-// looks, but for what only a running program has (the folder of its own runtime, its search path,
-// its Python packages). For doctor and for the reader of hardware counters. Reads no file but the
-// loader's cache; loads nothing.
+// Finds the folders where a libcupti may be, seen from outside the program. The folders come in the
+// order in which the recorder looks. Missing are those that only a running program has: the folder
+// of its own runtime, its search path, its Python packages. For doctor and for the reader of
+// hardware counters. Reads no file except the loader's cache; loads nothing.
 
 #pragma once
 

@@ -23,7 +23,7 @@ struct Check {
 
 std::vector<Check> RunChecks(const std::vector<Setting>& settings, const Variables& environment);
 
-// The pure ones, for their tests.
+// Checks the facts that are given, and reads nothing else. Declared for their tests.
 Check CheckClocksource(const std::string& current, const std::string& cpu_flags);
 Check CheckSignal(const Variables& environment, const std::string& signal);
 Check CheckVariables(const Variables& environment);

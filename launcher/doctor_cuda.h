@@ -26,26 +26,26 @@ struct DriverSigns {
 };
 Check CheckDriver(const DriverSigns& signs);
 
-// `parameters`: the text of /proc/driver/nvidia/params. `bounding`: CapBnd of /proc/self/status.
-// For hardware counters alone: activity needs no privilege.
+// Checks the right to hardware counters alone: activity needs no privilege. `parameters`: the text
+// of /proc/driver/nvidia/params. `bounding`: CapBnd of /proc/self/status.
 Check CheckCounters(const std::string& parameters, uint64_t bounding, bool is_root);
 
-// Whether this process may have counters: the same, for what needs them.
 enum class CounterRight { kNotTold, kGiven, kRefused };
+// Returns whether this process may have counters, by the facts of CheckCounters.
 CounterRight RightToCounters(const std::string& parameters, uint64_t bounding, bool is_root);
 
-// What PM sampling needs beyond that. `path`: of the libcupti found, empty for none; `missing`: a
-// function of PM sampling that it has not.
+// Checks the further needs of PM sampling. `path`: of the libcupti found; empty: no libcupti.
+// `missing`: a function of PM sampling that the library lacks.
 Check CheckPmSampling(const std::string& path, uint32_t api_version, const std::string& missing,
                       CounterRight right);
 
-// Tools that asked for CUDA's or NVTX's one place before. `faults`: by variable, what is wrong with
-// the tool that it names, as the end of a sentence.
+// Checks for tools that already asked for CUDA's or NVTX's only place for a tool. `faults`: by
+// variable, the fault of the tool that it names, as the end of a sentence.
 Check CheckInjection(const Variables& environment, const Variables& faults = {});
 
-// Of a library found; `api_version` is what cuptiGetVersion says, 0 if it cannot be asked;
-// `missing`: a function that recording needs and that it has not; `passed_over`: files before it
-// that are no whole libraries, each with what is wrong.
+// Checks a library that was found. `api_version` is the answer of cuptiGetVersion, 0 if it cannot
+// be asked. `missing`: a function that recording needs and the library lacks. `passed_over`: files
+// before it that are not whole libraries, each with its fault.
 Check CheckCuptiLibrary(const std::string& path, uint32_t api_version,
                         const std::vector<std::string>& searched, const std::string& missing = "",
                         const std::vector<std::string>& passed_over = {});

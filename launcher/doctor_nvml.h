@@ -25,7 +25,7 @@ struct NvmlProbe {
 
 Check NvmlCheck();
 
-// The pure one, for its test.
+// Checks the facts of `probe`, and reads nothing else. Declared for its test.
 Check CheckNvml(const NvmlProbe& probe);
 
 }  // namespace gpuprof::launcher

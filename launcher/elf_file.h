@@ -24,10 +24,11 @@ struct ElfFile {
   std::vector<std::string> search_path;  // DT_RUNPATH or DT_RPATH, $ORIGIN replaced
 };
 
-// The machine this command was built for (EM_*).
+// Returns the machine that this command was built for (EM_*).
 uint16_t OwnMachine();
 
-// Empty, or why the file could not be read (a file that is no ELF is not an error).
+// Reads a file. Returns empty, or why the file could not be read (a file that is not an ELF file is
+// not an error).
 std::string ReadElf(const std::string& path, ElfFile* elf);
 
 }  // namespace gpuprof::launcher

@@ -27,16 +27,17 @@ struct BundleFacts {
   uint64_t events = 0;
   uint64_t signal_switches = 0;  // how often the trigger signal began or ended a capture
   std::vector<LossWords> losses;
-  // The longest time before a process's end of which nothing that CUPTI recorded is there; 0: none.
+  // The longest time before a process's end without any of CUPTI's records; 0: no record is
+  // missing.
   uint64_t activity_missing_ns = 0;
-  // Threads whose last records are lost, how many nobody knows.
+  // Threads whose last records are lost; the number of these records is unknown.
   uint64_t lost_threads = 0;
   std::vector<std::string> faults;  // "FILE at byte N: what"
 };
 
-// Empty, or cause and fix.
+// Reads the facts of a bundle. Returns empty, or cause and fix.
 std::string ReadBundleFacts(const std::string& bundle, BundleFacts* facts);
-// From the text of analysis::DescribeJson; what is missing from it stays empty.
+// Reads the facts from the text of analysis::DescribeJson. A fact that the text lacks stays empty.
 BundleFacts ParseFacts(const std::string& json);
 BundleFacts FactsOf(const analysis::Trace& trace);
 

@@ -12,8 +12,8 @@
 
 namespace gpuprof::launcher {
 
-// Indented, with a line's end. Paths, names of programs and variables are bytes: those that are not
-// UTF-8 become U+FFFD, where the library would throw.
+// Returns indented text with a line's end. Paths, names of programs and variables are bytes. Bytes
+// that are not UTF-8 become U+FFFD; the library would throw.
 inline std::string JsonText(const nlohmann::ordered_json& json) {
   return analysis::PlainJson(
              json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace)) +

@@ -12,14 +12,15 @@
 
 namespace gpuprof::launcher {
 
-// Fewest insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`.
+// Counts the fewest insertions, deletions, replacements and swaps of neighbours that turn `a` into
+// `b`.
 size_t EditDistance(std::string_view a, std::string_view b);
 
-// The closest of `known`, or empty when none is close enough to be what was meant (a third of its
+// Returns the closest of `known`. Empty: no name is close enough to be meant (a third of its
 // length, at least one edit). Capital letters count as small ones.
 std::string Nearest(std::string_view name, const std::vector<std::string>& known);
 
-// " Did you mean 'X'?", or empty.
+// Returns " Did you mean 'X'?", or empty.
 std::string DidYouMean(std::string_view name, const std::vector<std::string>& known);
 
 }  // namespace gpuprof::launcher

@@ -19,27 +19,28 @@ struct Objects {
   std::string error;  // cause and fix; empty: both found
 };
 
-// Looks at GPUPROF_INJECT and GPUPROF_TRACER (`settings`), then beside the command: ../lib/gpuprof/
-// of an installed tree, wherever it was moved, then the build tree.
+// Looks at GPUPROF_INJECT and GPUPROF_TRACER (`settings`), then next to the command. There it looks
+// first into ../lib/gpuprof/ of an installed tree, wherever the tree was moved, then into the build
+// tree.
 Objects FindObjects(const std::vector<Setting>& settings);
 Objects FindObjectsFrom(const std::string& command_folder, const std::string& inject,
                         const std::string& tracer);
 
-// The folder of the running command; empty where there is no /proc that tells it.
+// Returns the folder of the running command; empty if there is no /proc to read it from.
 std::string OwnFolder();
 
-// LD_PRELOAD with `inject` in it: a sanitizer's runtime first (it aborts the program otherwise),
-// then ours (events of a preloaded allocator flow only to those in front of it), then what was
-// there already, each once.
+// Returns LD_PRELOAD with `inject` added, each object once. A sanitizer's runtime comes first, as
+// it aborts the program otherwise. gpuprof's object comes second, as events of a preloaded
+// allocator flow only to objects in front of the allocator. The objects of `existing` follow.
 std::string ComposePreload(const std::string& inject, const std::string& sanitizer,
                            const std::string& existing);
 
-// Whether `preload` already holds an injected object of gpuprof: the command runs inside another
-// `gpuprof run` or a prepared container.
+// Returns whether `preload` already holds an injected object of gpuprof. The command then runs
+// inside another `gpuprof run` or a prepared container.
 bool PreloadHasOurs(const std::string& preload);
 
-// What the injected object is handed: every setting that is no default, as NAME=value, with the
-// bundle and the tracer's path absolute.
+// Returns the variables for the injected object: every setting that differs from its default, as
+// NAME=value. The paths of the bundle and the tracer are absolute.
 Variables RecorderVariables(const std::vector<Setting>& settings, const std::string& bundle,
                             const Objects& objects);
 

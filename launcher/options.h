@@ -1,12 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One verb's options: a thin face over one CLI11 application, so that help, completions,
-// gpuprof.toml and parsing all come from one table, and only options.cc pays for CLI11's headers.
-// Declared by each verb, parsed by Dispatch (command.h).
+// One verb's options: a thin face over one CLI11 application. Help, completions, gpuprof.toml and
+// parsing all come from one table. Only options.cc pays for CLI11's headers. Declared by each verb,
+// parsed by Dispatch (command.h).
 //
-// In a type name, words joined by '|' that hold a small letter or a digit are choices ("auto|tsc");
-// words in capitals alone are placeholders ("DIR", "N"). Completions rely on it.
+// In a type name, words joined by '|' that hold a small letter or a digit are choices ("auto|tsc").
+// Words in capitals alone are placeholders ("DIR", "N"). Completions rely on it.
 
 #pragma once
 
@@ -40,26 +40,29 @@ class Options {
   Options(const Options&) = delete;
   Options& operator=(const Options&) = delete;
 
-  // `names` as CLI11 takes them: "-o,--output". A value given twice: the last counts.
+  // Declares an option. `names` are as CLI11 takes them: "-o,--output". A value given twice: the
+  // last counts.
   void Flag(const char* names, bool* value, const char* help);
   void Value(const char* names, std::string* value, const char* type_name, const char* help,
              Check check = nullptr);
   // A number that is kNotGiven from the start shows no default.
   static constexpr uint32_t kNotGiven = UINT32_MAX;
   void Number(const char* names, uint32_t* value, const char* type_name, const char* help);
-  // A recording setting: kept apart by where it came from; see flag_settings() and file_settings().
+  // Declares a recording setting. Its values are kept apart by where they came from: see
+  // flag_settings() and file_settings().
   void Setting(const SettingInfo& info);
   void Positional(const char* type_name, std::string* value, const char* help,
                   bool required = true);
   void Positionals(const char* type_name, std::vector<std::string>* values, const char* help,
                    bool required = true);
-  // Everything from the first word that is no option, or behind `--`, is a command line of its own.
+  // Makes a command line of all words from the first word that is not an option, or behind `--`.
   void Command(std::vector<std::string>* command);
 
   enum class Outcome { kGo, kHelp, kError };
   // Parses the words behind the verb. kHelp: `message` is the help text. kError: cause and fix.
   Outcome Parse(std::vector<std::string> words, std::string* message);
-  // Values of gpuprof.toml for options that the command line did not give. Empty, or what is wrong.
+  // Applies values of gpuprof.toml to options that the command line did not give. Returns empty, or
+  // the fault.
   std::string ApplyFile(const std::map<std::string, std::string>& values);
 
   std::string HelpText() const;

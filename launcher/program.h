@@ -19,8 +19,7 @@ struct Program {
   bool executable = false;
   std::string cannot_preload;  // the program runs, but without the injected object: why, and what
                                // to do; empty: nothing in the way
-  bool preload_is_harmless =
-      true;               // though useless for this program: what it starts may take it in
+  bool preload_is_harmless = true;  // though useless for this program: its children may load it
   std::string sanitizer;  // the AddressSanitizer runtime it needs first in LD_PRELOAD, as the
                           // loader takes it; empty: none
 };
@@ -29,8 +28,8 @@ struct Program {
 Program FindProgram(const std::string& command, const std::vector<std::string>& arguments,
                     const char* search_path);
 
-// Whether the injected object leaves a program of this name alone (proto/contract.h:
-// kExcludedPrograms): a target triplet in front and a -NUMBER behind do not count.
+// Returns whether the injected object leaves a program of this name alone (proto/contract.h:
+// kExcludedPrograms). A target triplet in front and a -NUMBER behind do not count.
 bool IsExcludedByName(const std::string& base_name, const std::vector<std::string>& include,
                       const std::vector<std::string>& exclude);
 

@@ -21,7 +21,7 @@ inline int ExitOf(const analysis::Error& error) {
   return error.kind == analysis::ErrorKind::kUsage ? kExitUsage : kExitUnreadable;
 }
 
-// kExitOk and a trace, or the exit status; the cause was said.
+// Opens an input. Returns kExitOk and fills `trace`, or says the cause and returns the exit status.
 inline int OpenInput(const std::string& path, bool headers_only,
                      std::shared_ptr<const analysis::Trace>* trace) {
   analysis::OpenOptions options;

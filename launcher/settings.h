@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The recording settings: one table over proto/contract.h's environment, with the flag, the check
-// and the help of each; and where a value comes from: flag, then environment, then gpuprof.toml.
-// For the verbs run and env. Never prints.
+// and the help of each setting. Also finds a setting's value: in flags, then in the environment,
+// then in gpuprof.toml. For the verbs run and env. Never prints.
 
 #pragma once
 
@@ -36,17 +36,18 @@ struct Setting {
   Source source = Source::kDefault;
 };
 
-// Values by flag name ("ring-memory"), as given on the command line and in gpuprof.toml;
-// `environment` is the whole environment. Returns an empty string or the first fault, with its
-// cause and fix.
+// Resolves the settings from the values of flags, environment and file. `flags` and `file` go by
+// flag name ("ring-memory"), as given on the command line and in gpuprof.toml. `environment` is the
+// whole environment. Returns an empty string or the first fault, with its cause and fix.
 std::string ResolveSettings(const Variables& flags, const Variables& environment,
                             const Variables& file, std::vector<Setting>* settings);
 
-// GPUPROF_* variables that no part of gpuprof reads, each as a sentence with the nearest known
-// name.
+// Returns GPUPROF_* variables that no part of gpuprof reads, each as a sentence with the nearest
+// known name.
 std::vector<std::string> UnknownVariables(const Variables& environment);
 
-// The calling process's environment; the first of two entries of one name counts, as for getenv.
+// Returns the calling process's environment. The first of two entries of one name counts, as for
+// getenv.
 Variables CurrentEnvironment();
 
 const Setting& FindSetting(const std::vector<Setting>& settings, std::string_view variable);

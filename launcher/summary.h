@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What `gpuprof run` says at the end: five lines on stderr about what was recorded, what was lost,
-// where it is and what to type next; or why nothing was recorded. Called once, after the command
-// has ended.
+// Makes the text that `gpuprof run` says at the end: five lines on stderr. They say what was
+// recorded, what was lost, where it is and what to type next; or why nothing was recorded. Called
+// once, after the command has ended.
 
 #pragma once
 
@@ -22,7 +22,8 @@ struct RunFacts {
   std::string command_name;     // base name
   ChildResult child;
   FinishReport finish;
-  // Alive, with gpuprof in them. Where nothing was recorded they may still be told to.
+  // Processes that are alive and have gpuprof in them. If nothing was recorded yet, recording may
+  // still begin in them.
   std::vector<int32_t> survivors;
   Program program;
   std::vector<Setting> settings;
@@ -30,16 +31,17 @@ struct RunFacts {
 
 struct Summary {
   bool recorded = false;
-  bool lost = false;  // something of it, or what it holds could not be read
+  bool lost = false;  // records are missing, or the bundle could not be read whole
   std::vector<std::string> lines;
 };
 
 Summary Summarize(const RunFacts& facts);
 
-// Why a run recorded nothing, in order of what is certain. Pure.
+// Returns why a run recorded nothing, in order of what is certain. Pure.
 std::string WhyNothing(const RunFacts& facts);
 
-// Relative to the working directory where that is shorter, and never like an option.
+// Returns a path relative to the working directory if that is shorter. The path never looks like an
+// option.
 std::string ShortPath(const std::string& path);
 
 }  // namespace gpuprof::launcher

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Words for people and bytes for pipes: messages on stderr with the "gpuprof: " in front, data on
-// stdout, and how numbers, sizes, times and paths are written. One thread.
+// Words for people and bytes for pipes: messages on stderr with the "gpuprof: " in front, and data
+// on stdout. Also formats numbers, sizes, times and paths. One thread.
 
 #pragma once
 
@@ -21,27 +21,27 @@ inline constexpr int kExitOwnFailure = 125;
 inline constexpr int kExitNotExecutable = 126;
 inline constexpr int kExitNotFound = 127;
 
-// One message on stderr: "gpuprof: TEXT\n", in one write. What would be a command to a terminal in
-// names that it tells is told by escapes (analysis::OneLine).
+// Prints one message on stderr: "gpuprof: TEXT\n", in one write. Bytes of names that a terminal
+// would take as commands are printed as escapes (analysis::OneLine).
 void Say(std::string_view text);
 
-// Data on stdout, without a newline of its own. A closed pipe ends the process quietly; any other
-// fault is said and ends it with 3.
+// Prints data on stdout, without a newline of its own. A closed pipe ends the process quietly. Any
+// other fault is said and ends the process with 3.
 void PutOut(std::string_view text);
 
-// 1234567 as "1,234,567".
+// Returns 1234567 as "1,234,567".
 std::string FormatCount(uint64_t count);
-// "1 process", "3 processes".
+// Returns "1 process", "3 processes".
 std::string Plural(uint64_t count, const char* one, const char* many);
 std::string FormatBytes(uint64_t bytes);
 std::string FormatSeconds(double seconds);
-// With a full stop behind it, unless it ends a sentence already.
+// Adds a full stop, unless the text ends a sentence already.
 std::string AsSentence(std::string text);
-// As any POSIX shell must be given it, byte by byte; in messages analysis::ShellWord.
+// Quotes a word for any POSIX shell, byte by byte; in messages use analysis::ShellWord.
 std::string ShellQuote(std::string_view text);
 std::string Join(const char* separator, const std::string* begin, const std::string* end);
 
-// Columns of the terminal on stdout; 0 where it is no terminal.
+// Returns the columns of the terminal on stdout; 0 if stdout is not a terminal.
 int TerminalWidth();
 
 }  // namespace gpuprof::launcher

@@ -18,19 +18,19 @@ namespace gpuprof::launcher {
 
 std::vector<std::string> Split(std::string_view text, char separator);
 
-// 65536, 512KiB, 32MiB, 1G: binary units, as in the injected object.
+// Reads 65536, 512KiB, 32MiB, 1G: binary units, as in the injected object.
 std::string ParseSize(std::string_view text, uint64_t* bytes);
 
-// 500ms, 5s, 1.5m, 2h; a unit is required.
+// Reads 500ms, 5s, 1.5m, 2h; a unit is required.
 std::string ParseDuration(std::string_view text, uint64_t* nanoseconds);
 
-// A duration of 10ms to 1m, or off (0).
+// Reads a duration of 10ms to 1m, or off (0).
 std::string ParseGpuPeriod(std::string_view text, uint64_t* nanoseconds);
 
-// A duration of 20us to 1s, or off (0).
+// Reads a duration of 20us to 1s, or off (0).
 std::string ParseGpuPm(std::string_view text, uint64_t* nanoseconds);
 
-// USR1, SIGUSR1, 10, none (0). Refuses signals that cannot be caught or that tell of a crash.
+// Reads USR1, SIGUSR1, 10, none (0). Refuses signals that cannot be caught or that report a crash.
 std::string ParseSignal(std::string_view text, int* number);
 
 struct Capture {
@@ -52,10 +52,10 @@ std::string ParseSources(std::string_view text, Sources* sources);
 
 std::string ParseCount(std::string_view text, uint64_t most, uint64_t* count);
 
-// One of `choices`.
+// Checks that the text is one of `choices`.
 std::string ParseChoice(std::string_view text, const std::vector<std::string>& choices);
 
-// Names of programs, comma separated: base names, no slashes.
+// Reads names of programs, comma separated: base names, no slashes.
 std::string ParsePrograms(std::string_view text, std::vector<std::string>* names);
 
 }  // namespace gpuprof::launcher

@@ -1,10 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tells a signal sent to us alone, which must be passed on to the command, from one sent to our
-// process group, which has reached the command already (`timeout`, supervisors, `kill -- -PGID`):
-// nothing in the signal itself says which it was. The witness is a process in the same group that
-// blocks every signal and counts what it gets. It holds no descriptor and dies with us.
+// Tells a signal sent to the launcher alone from a signal sent to its process group (`timeout`,
+// supervisors, `kill -- -PGID`). The first must be passed on to the command; the second has reached
+// the command already. Nothing in the signal itself says which it was. The witness is a process in
+// the same group that blocks every signal and counts those it gets. It holds no descriptor and dies
+// with the launcher.
 
 #pragma once
 
@@ -18,13 +19,14 @@ namespace gpuprof::launcher {
 
 class Witness {
  public:
-  // Call with every signal blocked, after the command was started. Without a witness (no process
-  // could be made) every signal is taken to be ours alone.
+  // Starts the witness. Call with every signal blocked, after the command was started. Without a
+  // witness (no process could be made) every signal is taken as sent to the launcher alone.
   void Start();
   void Stop();
 
-  // Whether the signal that just arrived here reached the witness too. Signal handlers; waits up to
-  // a millisecond for the kernel to serve the whole group. Call it for every signal that arrives.
+  // Returns whether the signal that just arrived here reached the witness too. Signal handlers;
+  // waits up to a millisecond for the kernel to serve the whole group. Call it for every signal
+  // that arrives.
   bool Saw(int number);
 
  private:
