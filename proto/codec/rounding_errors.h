@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The rounding errors of a chunk's spans (span_clock.h). Most spans have none, so only the others
-// are stored, each with the number of rows before it that have none (FORMAT.md, "From ticks to
-// times"). The writer and the reader use this file.
+// The rounding errors of a chunk's spans (span_clock.h). Most spans are without errors. Only spans
+// with errors are stored, each with the number of rows without errors before it (FORMAT.md, "From
+// ticks to times"). The writer and the reader use this file.
 //
 // One thread; nothing is allocated.
 
