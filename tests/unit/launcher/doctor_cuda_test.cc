@@ -74,7 +74,7 @@ TEST(DoctorCuda, FilesThatWerePassedOver) {
   const Check none = CheckCuptiLibrary("", 0, {"/usr/local/cuda"}, "", cut);
   EXPECT_EQ(none.level, Level::kWarn);
   EXPECT_THAT(none.found, HasSubstr("/a/libcupti.so.13 is incomplete; none in /usr/local/cuda"));
-  EXPECT_THAT(none.fix, HasSubstr("anew"));
+  EXPECT_THAT(none.fix, HasSubstr("reinstall"));
 }
 
 TEST(DoctorCuda, LibraryOldNewOrNone) {

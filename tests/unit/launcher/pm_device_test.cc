@@ -241,7 +241,7 @@ TEST_F(PmDeviceTest, WhatIsAvailableMayBeUnknownWhileAnotherSessionIsActive) {
   functions.enable = [](cupti::EnableParams*) -> int { return cupti::kInvalidOperation; };
   EXPECT_THAT(PmDevice(functions, 0, kPeriod, kDecode).Open(),
               HasSubstr("cuptiPmSamplingEnable: another tool holds the GPU's counters "
-                        "(CUPTI_ERROR_INVALID_OPERATION, 7); where it is DCGM"));
+                        "(CUPTI_ERROR_INVALID_OPERATION, 7); for DCGM:"));
 }
 
 TEST_F(PmDeviceTest, WhatComesTooFastIsLeftForLater) {

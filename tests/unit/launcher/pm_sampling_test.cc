@@ -240,7 +240,7 @@ TEST(CuptiLibrary, RefusalsHaveACauseAndAFix) {
 
 TEST(CuptiLibrary, AFileThatIsNoneIsNamed) {
   EXPECT_THAT(CuptiLibrary().OpenFile("/etc/passwd"),
-              HasSubstr("/etc/passwd is not a shared library for this machine; install"));
+              HasSubstr("/etc/passwd is not a shared library for this machine; reinstall"));
   EXPECT_THAT(CuptiLibrary().OpenFile("/none/libcupti.so"), HasSubstr("cannot be loaded"));
   EXPECT_TRUE(LacksPerfLibrary("/none/libcupti.so"));
 }
@@ -274,7 +274,7 @@ TEST(PmSampling, DoctorSaysWhetherItCanBeHad) {
   using Level = Check::Level;
   constexpr CounterRight kGiven = CounterRight::kGiven, kRefused = CounterRight::kRefused,
                          kNotTold = CounterRight::kNotTold;
-  EXPECT_THAT(CheckPmSampling("", 0, "", kGiven).found, HasSubstr("that the program has"));
+  EXPECT_THAT(CheckPmSampling("", 0, "", kGiven).found, HasSubstr("the program's own libcupti"));
   const Check old = CheckPmSampling("/x/libcupti.so.12", 24, "cuptiPmSamplingEnable", kGiven);
   EXPECT_EQ(old.level, Level::kInfo);
   EXPECT_THAT(old.found,

@@ -111,7 +111,7 @@ TEST(Info, OfAFlightRecordersWindowTellsWhatWasLetGo) {
   ASSERT_FALSE(Open(directory.path(), {}, &trace));
   EXPECT_THAT(DescribeText(*trace),
               AllOf(HasSubstr("from 0 ns, begun by now 4.00 s before that"),
-                    HasSubstr("kept        the newest part only"),
+                    HasSubstr("kept        only the newest part;"),
                     HasSubstr("lost        none of the kept part\n"), Not(HasSubstr("none\n"))));
   const json process = json::parse(DescribeJson(*trace))["processes"][0];
   EXPECT_EQ(process["kept_from_ns"], 0);

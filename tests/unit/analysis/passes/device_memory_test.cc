@@ -87,7 +87,7 @@ TEST(DeviceMemoryPass, OlderBlocksNeverMakeItNegative) {
   EXPECT_TRUE(result.devices(0).begun_late());
   EXPECT_EQ(result.devices(0).older_bytes(), 12000u);
   ASSERT_EQ(result.meta().notes_size(), 1);
-  EXPECT_NE(result.meta().notes(0).find("2 such blocks"), std::string::npos);
+  EXPECT_NE(result.meta().notes(0).find("2 older blocks"), std::string::npos);
 }
 
 TEST(DeviceMemoryPass, ACaptureForgetsTheBlocksOfTheOneBefore) {

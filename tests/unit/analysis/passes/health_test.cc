@@ -122,7 +122,7 @@ TEST(Cost, OfSeveralProcessesIsThatOfTheMeasured) {
   EXPECT_DOUBLE_EQ(overview.cost().background_ratio(), 0.01);
   EXPECT_EQ(overview.cost().unmeasured_process_count(), 1u);
   EXPECT_THAT(Render(overview, Format::kText, {}, 200),
-              testing::HasSubstr("not known of 1 process that ended before it was measured"));
+              testing::HasSubstr("not known for 1 process that ended before it was measured"));
 }
 
 }  // namespace

@@ -470,10 +470,10 @@ TEST(Overview, OfAFlightRecordersWindowSaysSo) {
   builder.Thread(7).Alloc(0, 0x10, 64);
   Trace trace = MakeTrace({&builder});
   EXPECT_THAT(RunPass<results::Overview>("overview", trace).steps_advice(),
-              HasSubstr("of the whole recording"));
+              HasSubstr("for the whole recording"));
   trace.processes[0].kept_from_ns = 0;
   EXPECT_THAT(RunPass<results::Overview>("overview", trace).steps_advice(),
-              HasSubstr("of the part that the flight recorder kept"));
+              HasSubstr("for the part that the flight recorder kept"));
 }
 
 TEST(Notes, NameTheReasonsOfStacksThatEndEarly) {

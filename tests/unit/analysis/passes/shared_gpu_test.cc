@@ -268,7 +268,7 @@ TEST(SharedGpu, RowsOfStreamsAreOfProcesses) {
   ASSERT_EQ(shared.devices_size(), 2);
   EXPECT_EQ(shared.devices(0).idle_unknown_ns(), 40 * kMs);
   EXPECT_THAT(shared.meta().notes(),
-              ElementsAre(HasSubstr("one GPU: device 0 of pid 5, device 0 of pid 6; rows are")));
+              ElementsAre(HasSubstr("one GPU: device 0 of pid 5, device 0 of pid 6; each row")));
   const auto two = RunPass<results::Streams>("streams", InTurns('\xf0', '\xf1'));
   EXPECT_THAT(two.meta().notes(), IsEmpty());
   const auto untold = RunPass<results::Streams>("streams", InTurns('\0', '\0'));

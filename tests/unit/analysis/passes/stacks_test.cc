@@ -279,7 +279,7 @@ TEST(Stacks, CutAtTheRecordersDepthTheySaySo) {
             "train.py;0x2222;0x1111 30\n"
             "train.py;[truncated];0x3333;0x2222;0x1111 10\n");
   EXPECT_EQ(stacks.truncated(), 10u);
-  EXPECT_THAT(Remarks(stacks, {}), HasSubstr("25.0 % in stacks deeper"));
+  EXPECT_THAT(Remarks(stacks, {}), HasSubstr("25.0 % in stacks that are deeper"));
 }
 
 TEST(Stacks, NothingToFoldIsNoLine) {

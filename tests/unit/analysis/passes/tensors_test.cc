@@ -140,7 +140,7 @@ TEST_F(Tensors, TheFrameworksOwnCountHasWhatWasThereBefore) {
   const auto overview = RunPass<results::Overview>("overview", Build());
   ASSERT_EQ(overview.memory().tensors_size(), 1);
   EXPECT_EQ(overview.memory().tensors(0).reported_peak_bytes(), 20 * kMiB);
-  EXPECT_THAT(Text(overview), HasSubstr("20.0 MiB as its allocator counts"));
+  EXPECT_THAT(Text(overview), HasSubstr("20.0 MiB by its allocator's own count"));
 }
 
 TEST_F(Tensors, AFrameworkThatCountsNothingIsNotSaidTo) {
