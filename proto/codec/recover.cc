@@ -416,7 +416,7 @@ RecoverResult Recovery::Run() {
     // It may never have had one, where the disk was full.
     if (!CheckDead(/*has_ring_file=*/false)) return result_;
     return FailDamagedRing(ring_path_ +
-                           ": missing, and with it what was recorded last and what was lost");
+                           ": missing; the last records and the number of losses are missing with it");
   }
   if (!is_there) {
     result_.ok = true;

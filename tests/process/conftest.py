@@ -112,8 +112,9 @@ class Session:
 
     def __init__(self, command, options, bundle, env):
         self.bundle = bundle
+        # Unbuffered: communicate() does not see what line() has read ahead.
         self.process = subprocess.Popen(
-            [str(GPUPROF), "run", "-o", str(bundle), *options, "--", *map(str, command)],
+            [str(GPUPROF), "run", "-o", str(bundle), *options, "--", *map(str, command)], bufsize=0,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=clean_environment(env))
         self.pid = self._child()
 

@@ -307,7 +307,7 @@ def test_what_is_older_than_the_capture_is_told_apart(steered):
     assert (use["count"], use["release_count"], use["peak_bytes"], use["end_bytes"]) == (3, 0, live.peak, live.bytes)
     (device,) = result["devices"]
     assert device["begun_late"] and device["older_bytes"] == 3_000_000
-    assert any("CUDA was in use before the capture" in note and "3 such blocks" in note for note in result["meta"]["notes"])
+    assert any("CUDA was in use before the capture" in note and "3 older blocks" in note for note in result["meta"]["notes"])
 
 
 def test_a_capture_that_begins_with_cuda_is_not_late(allocating):
