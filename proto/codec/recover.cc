@@ -415,8 +415,8 @@ RecoverResult Recovery::Run() {
   if (!is_there && HasSegments(stem_)) {
     // It may never have had one, where the disk was full.
     if (!CheckDead(/*has_ring_file=*/false)) return result_;
-    return FailDamagedRing(ring_path_ +
-                           ": missing; the last records and the number of losses are missing with it");
+    return FailDamagedRing(
+        ring_path_ + ": missing; the last records and the number of losses are missing with it");
   }
   if (!is_there) {
     result_.ok = true;
