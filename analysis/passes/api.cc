@@ -16,6 +16,7 @@
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/api.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

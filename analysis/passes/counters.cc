@@ -17,6 +17,8 @@
 #include "analysis/passes/device_limits.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/counters.pb.h"
+#include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

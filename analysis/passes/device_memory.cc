@@ -20,6 +20,8 @@
 #include "analysis/passes/rows.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"
+#include "proto/results/device_memory.pb.h"
+#include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -20,6 +20,7 @@
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
+#include "proto/results/graphs.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

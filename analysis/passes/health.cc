@@ -13,6 +13,8 @@
 #include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"
+#include "proto/results/health.pb.h"
+#include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -15,6 +15,8 @@
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/heap.pb.h"
+#include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -31,6 +31,7 @@
 #include "analysis/symbols/short_names.h"
 #include "proto/kept_name.h"
 #include "proto/matrix_ops.h"
+#include "proto/results/kernels.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -11,6 +11,8 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/wait_graph.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

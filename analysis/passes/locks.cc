@@ -10,6 +10,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
+#include "proto/results/locks.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -13,6 +13,7 @@
 #include "analysis/passes/device_memory.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/device_memory.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

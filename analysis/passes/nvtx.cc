@@ -18,6 +18,7 @@
 #include "analysis/passes/rows.h"
 #include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/nvtx.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

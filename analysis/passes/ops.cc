@@ -12,6 +12,7 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/ops.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

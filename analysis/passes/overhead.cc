@@ -13,6 +13,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
+#include "proto/results/overhead.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -16,6 +16,12 @@
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/heap.pb.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/overview.pb.h"
+#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -20,6 +20,10 @@
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/device_memory.pb.h"
+#include "proto/results/kernels.pb.h"
+#include "proto/results/memcpy.pb.h"
+#include "proto/results/overview.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

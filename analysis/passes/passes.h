@@ -11,25 +11,18 @@
 #include <vector>
 
 #include "analysis/passes/context.h"
-#include "proto/results/api.pb.h"
-#include "proto/results/counters.pb.h"
-#include "proto/results/device_memory.pb.h"
-#include "proto/results/graphs.pb.h"
-#include "proto/results/health.pb.h"
-#include "proto/results/heap.pb.h"
-#include "proto/results/kernels.pb.h"
-#include "proto/results/locks.pb.h"
-#include "proto/results/memcpy.pb.h"
-#include "proto/results/nvtx.pb.h"
-#include "proto/results/ops.pb.h"
-#include "proto/results/overhead.pb.h"
-#include "proto/results/overview.pb.h"
-#include "proto/results/stacks.pb.h"
-#include "proto/results/steps.pb.h"
-#include "proto/results/streams.pb.h"
-#include "proto/results/sync.pb.h"
-#include "proto/results/threads.pb.h"
-#include "proto/results/unified_memory.pb.h"
+
+namespace gpuprof::results {
+class Heap;
+class HeapStack;
+class Kernels;
+class Lock;
+class Locks;
+class Memcpy;
+class Meta;
+class Ops;
+class Overview;
+}  // namespace gpuprof::results
 
 namespace gpuprof::analysis {
 

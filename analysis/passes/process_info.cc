@@ -7,6 +7,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/passes/passes.h"
+#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

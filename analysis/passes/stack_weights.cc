@@ -14,6 +14,7 @@
 #include "analysis/steps/wait_kind.h"
 #include "analysis/symbols/module_symbols.h"
 #include "proto/contract.h"
+#include "proto/results/heap.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -18,6 +18,8 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/stack_weights.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/stacks.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -7,6 +7,8 @@
 
 #include "analysis/passes/passes.h"
 #include "analysis/passes/unpaired_spans.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -20,6 +20,7 @@
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/streams.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -18,6 +18,7 @@
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/sync.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

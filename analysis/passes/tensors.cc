@@ -12,6 +12,7 @@
 #include "analysis/passes/merge_tracks.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/heap.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

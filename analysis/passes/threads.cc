@@ -10,6 +10,7 @@
 #include "analysis/passes/thread_usage.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/wait_kind.h"
+#include "proto/results/threads.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -15,6 +15,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
+#include "proto/results/unified_memory.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "analysis/passes/follow_device_memory.h"
 #include "analysis/passes/passes.h"
+#include "proto/results/device_memory.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 

@@ -6,6 +6,7 @@
 #include "analysis/passes/passes.h"
 #include "proto/matrix_ops.h"
 #include "proto/results/kernels.pb.h"
+#include "proto/results/meta.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 

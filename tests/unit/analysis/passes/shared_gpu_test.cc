@@ -10,6 +10,11 @@
 #include <utility>
 
 #include "analysis/passes/passes.h"
+#include "proto/results/kernels.pb.h"
+#include "proto/results/memcpy.pb.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/overview.pb.h"
+#include "proto/results/streams.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 

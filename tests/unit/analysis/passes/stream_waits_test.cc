@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 
 #include "analysis/passes/passes.h"
+#include "proto/results/streams.pb.h"
+#include "proto/results/sync.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/passes/passes.h"
+#include "proto/results/unified_memory.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
 

@@ -14,6 +14,7 @@
 #include "analysis/passes/passes.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/kernels.pb.h"
+#include "proto/results/meta.pb.h"
 #include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/steps.pb.h"

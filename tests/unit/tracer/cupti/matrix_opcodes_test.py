@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 
 """What is found in machine code, against NVIDIA's own disassembler: PTX for every architecture that ptxas knows, and every operation that the
-disassembler knows. GPUPROF_CUBIN_OPS names the program that prints what the tracer finds."""
+disassembler knows. GPUPROF_CUBIN_OPS names the program that prints what the tracer finds. `make test` tries some architectures, `make test-long` all."""
 
 import collections
 import functools
@@ -20,6 +20,7 @@ import pytest
 CUBIN_OPS = os.environ["GPUPROF_CUBIN_OPS"]
 NAMES = ["HMMA", "IMMA", "DMMA", "BMMA", "QMMA", "OMMA", "HGMMA", "IGMMA", "QGMMA", "BGMMA", "UTCHMMA", "UTCIMMA", "UTCQMMA", "UTCOMMA"]
 # In the table of tracer/cupti/matrix_opcodes.cc. Older ones than 75 this disassembler does not know any more.
+SHORT = {"75", "90a", "100a", "120a"}
 KNOWN = {"70", "72", "75", "80", "86", "87", "88", "89", "90", "100", "101", "103", "110", "120", "121"}
 
 
@@ -94,6 +95,10 @@ STORES = LOADS.replace("ld.volatile", "st.volatile")
 STORES = re.sub(r"(\S+) (\w\d),(\[l3\+\d+\]);", r"\1 \3,\2;", STORES)
 
 
+def by_length(names):
+    return [pytest.param(name, marks=[] if name in SHORT else pytest.mark.long) for name in names]
+
+
 def architectures():
     """Those that ptxas knows, by the longest name of each number: 90a and not 90."""
     text = subprocess.run([PTXAS, "--help"], capture_output=True, text=True, check=False).stdout
@@ -145,7 +150,7 @@ def compiled(architecture, kernels, to):
 
 @needs_ptxas
 @needs_nvdisasm
-@pytest.mark.parametrize("architecture", architectures() if PTXAS else [])
+@pytest.mark.parametrize("architecture", by_length(architectures() if PTXAS else []))
 def test_what_ptxas_writes(architecture, tmp_path):
     kernels = {name: KERNEL.format(name=name, loads=LOADS, body=body, stores=STORES) for name, body in BODIES.items()}
     kernels = {name: text for name, text in kernels.items() if compiled(architecture, [text], tmp_path / "one.cubin")}
@@ -210,7 +215,7 @@ def cubin_of(number, instructions):
 
 
 @needs_nvdisasm
-@pytest.mark.parametrize("architecture", ["75", "80", "89", "90a", "100a", "103a", "110a", "120a"])
+@pytest.mark.parametrize("architecture", by_length(["75", "80", "89", "90a", "100a", "103a", "110a", "120a"]))
 def test_every_operation_that_the_disassembler_knows(architecture, tmp_path):
     """Those that are no matrix instructions too: none of them may be taken for one."""
     generator = random.Random(7)
