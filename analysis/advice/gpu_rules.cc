@@ -9,6 +9,8 @@
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 #include "analysis/steps/statistics.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/overview.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

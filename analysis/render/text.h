@@ -13,25 +13,33 @@
 
 #include "analysis/analysis.h"
 #include "analysis/render/table.h"
-#include "proto/results/api.pb.h"
-#include "proto/results/counters.pb.h"
-#include "proto/results/device_memory.pb.h"
-#include "proto/results/graphs.pb.h"
-#include "proto/results/health.pb.h"
-#include "proto/results/heap.pb.h"
-#include "proto/results/kernels.pb.h"
-#include "proto/results/locks.pb.h"
-#include "proto/results/memcpy.pb.h"
-#include "proto/results/nvtx.pb.h"
-#include "proto/results/ops.pb.h"
-#include "proto/results/overhead.pb.h"
-#include "proto/results/overview.pb.h"
-#include "proto/results/stacks.pb.h"
-#include "proto/results/steps.pb.h"
-#include "proto/results/streams.pb.h"
-#include "proto/results/sync.pb.h"
-#include "proto/results/threads.pb.h"
-#include "proto/results/unified_memory.pb.h"
+#include "proto/results/meta.pb.h"
+
+namespace gpuprof::results {
+class ApiCalls;
+class Counters;
+class DeviceMemory;
+class Graphs;
+class Health;
+class Heap;
+class Kernels;
+class Lock;
+class Locks;
+class Memcpy;
+class Nvtx;
+class Op;
+class Ops;
+class Overheads;
+class Overview;
+class OverviewGpu;
+class Stacks;
+class StepSeries;
+class Steps;
+class Streams;
+class Syncs;
+class Threads;
+class UnifiedMemory;
+}  // namespace gpuprof::results
 
 namespace gpuprof::analysis {
 

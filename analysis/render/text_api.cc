@@ -10,6 +10,7 @@
 #include "analysis/base/cuda_errors.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/api.pb.h"
 
 namespace gpuprof::analysis {
 

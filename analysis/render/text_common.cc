@@ -7,6 +7,10 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -12,6 +12,7 @@
 #include "analysis/base/units.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/counters.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -8,6 +8,7 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/graphs.pb.h"
 
 namespace gpuprof::analysis {
 

@@ -10,6 +10,8 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/health.pb.h"
+#include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/heap.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -8,6 +8,8 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/locks.pb.h"
+#include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

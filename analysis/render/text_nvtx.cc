@@ -11,6 +11,7 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/nvtx.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -7,6 +7,7 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/overhead.pb.h"
 
 namespace gpuprof::analysis {
 

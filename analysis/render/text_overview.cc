@@ -9,6 +9,10 @@
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 #include "analysis/symbols/function_name.h"
+#include "proto/results/kernels.pb.h"
+#include "proto/results/meta.pb.h"
+#include "proto/results/overview.pb.h"
+#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

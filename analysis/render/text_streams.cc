@@ -12,6 +12,7 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/streams.pb.h"
 
 namespace gpuprof::analysis {
 

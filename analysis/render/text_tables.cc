@@ -7,6 +7,9 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/ops.pb.h"
+#include "proto/results/steps.pb.h"
+#include "proto/results/threads.pb.h"
 
 namespace gpuprof::analysis {
 namespace {

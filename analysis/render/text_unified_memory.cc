@@ -9,6 +9,7 @@
 
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
+#include "proto/results/unified_memory.pb.h"
 
 namespace gpuprof::analysis {
 

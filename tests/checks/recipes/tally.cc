@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "analysis/passes/passes.h"
+#include "proto/results/tally.pb.h"
 
 namespace gpuprof::analysis {
 

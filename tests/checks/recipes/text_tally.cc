@@ -7,6 +7,7 @@
 
 #include "analysis/base/units.h"
 #include "analysis/render/text.h"
+#include "proto/results/tally.pb.h"
 
 namespace gpuprof::analysis {
 
