@@ -15,7 +15,7 @@
 #
 # SANITIZE names the sanitizers that can find a fault in the test's room: `address` for a room that reads foreign bytes
 # or lives in foreign processes, `thread` for a room with threads. Other presets of sanitizers leave the test out.
-# NOT_IN_TSAN is a pattern of gtest: tests without threads that take too long under ThreadSanitizer. ci and asan run them.
+# LARGE is a pattern of gtest: tests of many rounds that take too long with a sanitizer. They run in ci alone.
 # NO_SANITIZE leaves the sanitizers out of a target that must stay an ordinary program.
 
 # `cmake --build ... --target gpuprof_unit_tests` builds the tests that `ctest -L unit` runs.
@@ -23,7 +23,7 @@ add_custom_target(gpuprof_unit_tests)
 add_custom_target(gpuprof_fuzzers)
 
 macro(gpuprof_parse_target)
-  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT;NOT_IN_TSAN" "SOURCES;DEPS;PRIVATE_DEPS;LABELS;CORPUS;SANITIZE" ${ARGN})
+  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT;LARGE" "SOURCES;DEPS;PRIVATE_DEPS;LABELS;CORPUS;SANITIZE" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -99,8 +99,8 @@ function(gpuprof_test)
   endif()
   set_target_properties(${arg_NAME} PROPERTIES EXCLUDE_FROM_ALL NO)
   set(filter)
-  if(arg_NOT_IN_TSAN AND GPUPROF_SANITIZE STREQUAL "thread")
-    set(filter "--gtest_filter=-${arg_NOT_IN_TSAN}")
+  if(arg_LARGE AND GPUPROF_SANITIZE)
+    set(filter "--gtest_filter=-${arg_LARGE}")
   endif()
   add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${filter})
   if(GPUPROF_SANITIZE)
