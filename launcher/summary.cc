@@ -57,7 +57,7 @@ constexpr LossFix kLossFixes[] = {
     {"corrupt_record", "damaged records of processes that died"},
     {"span",
      "spans that were nested too deep, too many at once, or still open when a capture ended"},
-    {"range_value", "values of NVTX payloads (arrays, unions, unknown schemas, or too many)"},
+    {"range_value", "NVTX payloads of an unknown schema or size"},
     {"counter_sample", "samples of hardware counters (sample less often: a longer --gpu-pm)"},
     {"thread_edge", "events of threads that were just beginning or ending"},
     {"memory_limit", "capture ended early at the recorder's memory limit (raise --memory)"},

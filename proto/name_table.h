@@ -204,7 +204,8 @@ inline bool NameTable::IsText(const void* address) noexcept {
          text->bytes < kTextBytes - sizeof(Text) - offset;
 }
 
-inline bool NameTable::Define(RingHeader* ring, Text* text, uint64_t now) noexcept {
+[[gnu::noinline]] inline bool NameTable::Define(RingHeader* ring, Text* text,
+                                                uint64_t now) noexcept {
   const uint32_t done = 2 * file_number_.load(std::memory_order_relaxed);
   uint32_t seen = text->defined.load(std::memory_order_acquire);
   if (__builtin_expect(seen == done, 1)) return true;
@@ -212,13 +213,21 @@ inline bool NameTable::Define(RingHeader* ring, Text* text, uint64_t now) noexce
   if (!text->defined.compare_exchange_strong(seen, done + 1, std::memory_order_acq_rel)) {
     return seen == done;
   }
-  constexpr uint32_t kMostGroupSlots = 1 + PayloadSlots(kMostNameBytes);
-  Record group[kMostGroupSlots];
-  const uint32_t payload = PayloadSlots(text->bytes);
-  group[0] = {now, 0, static_cast<uint8_t>(RecordKind::kString), 0, 0, text->id, text->bytes};
-  group[payload] = payload != 0 ? Record{} : group[0];  // no stray bytes behind the text
-  memcpy(static_cast<void*>(group + 1), text->chars, text->bytes);
-  const bool written = RingWriteGroup(ring, group, 1 + payload, 0);
+  const uint32_t slots = PayloadSlots(text->bytes);
+  const uint64_t at = RingReserve(ring, now, 1 + slots, 0);
+  const bool written = at != kNoRoom;
+  for (uint32_t i = 0; written && i <= slots; ++i) {
+    Record record = {now,      0,          static_cast<uint8_t>(RecordKind::kString), 0, 0,
+                     text->id, text->bytes};
+    if (i != 0) {
+      const uint32_t skipped = (i - 1) * kRecordBytes, left = text->bytes - skipped;
+      record = {};  // no stray bytes behind the text
+      memcpy(static_cast<void*>(&record), text->chars + skipped,
+             left < kRecordBytes ? left : kRecordBytes);
+    }
+    RingStore(RingSlot(ring, at + i), record);
+  }
+  if (written) RingPublish(ring, at + 1 + slots);
   text->defined.store(written ? done : 0, std::memory_order_release);
   return written;
 }

@@ -45,11 +45,11 @@ enum class RecordKind : uint8_t {
   // A call that begins work on the GPU, with the caller's stack. a = CUPTI's correlation id, b =
   // ApiFunction() of proto/schema.h.
   kLaunch = 10,
-  // One value of the payload of the range that ends (or the mark that is made) at this time and
-  // comes next. a = string id of the value's name, string id of the range's domain << 32; b = the
-  // value, duration = the range's depth, detail = RangeKind | RangeValue << 4 | the value's place
-  // in the payload, from 0, << 8.
-  kRangeValue = 11,
+  // Payload: bytes of an extended payload of NVTX, then the texts of its handles. It is of the
+  // range or mark that begins at this time, or ends at it. a = predefined type or string id of the
+  // definition, string id of the domain << 32; b = payload bytes, duration = the range's depth,
+  // detail = PayloadOperation() of proto/schema.h.
+  kRangePayload = 11,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =
@@ -119,7 +119,8 @@ constexpr uint32_t PayloadSlots(uint64_t bytes) {
   return static_cast<uint32_t>((bytes + kRecordBytes - 1) / kRecordBytes);
 }
 constexpr bool HasPayload(RecordKind kind) {
-  return kind == RecordKind::kStack || kind == RecordKind::kText || kind == RecordKind::kString;
+  return kind == RecordKind::kStack || kind == RecordKind::kText || kind == RecordKind::kString ||
+         kind == RecordKind::kRangePayload;
 }
 // A payload longer than this is corrupt (127 frames of a stack, a path, an op name).
 inline constexpr uint32_t kMaxPayloadBytes = 4096;
@@ -189,16 +190,6 @@ enum class NvtxPayload : uint8_t {
   kUint32 = 4,
   kInt32 = 5,
   kFloat = 6,
-};
-
-// How the 64 bits of one value of an extended payload are to be read. Integers and floating-point
-// numbers of any width come as the widest.
-enum class RangeValue : uint8_t {
-  kUint64 = 1,
-  kInt64 = 2,
-  kDouble = 3,
-  kAddress = 4,
-  kText = 5,  // string id; of an enumeration too, whose value has a name
 };
 
 enum class ThreadEvent : uint8_t {

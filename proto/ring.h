@@ -182,8 +182,8 @@ struct RingFileHeader {
   // Without a row: too many were open, or they were started and open when a capture ended.
   std::atomic<uint64_t> ranges_refused;
   std::atomic<uint64_t> range_names_lost;  // messages recorded under the name "table full"
-  // Values of extended payloads that were not recorded. Their type or place is not known, they are
-  // outside the payload, there are too many, or there was no room.
+  // Extended payloads that were not recorded: their schema or size is not known, or they have no
+  // memory.
   std::atomic<uint64_t> range_values_lost;
   // The drain thread's. Rows that the disk did not take, although their records have left the
   // rings. If the disk takes nothing more, the trace itself cannot report them.

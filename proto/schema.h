@@ -41,10 +41,10 @@ enum class ChunkKind : uint16_t {
   kThreadEvent = 20,
   kProcessEvent = 21,
   kMapping = 22,
-  kRange = 23,       // NVTX
-  kCounter = 24,     // hardware counters, sampled; of gpuprof's sampler, not of a process
-  kLaunch = 25,      // the host's side of work on the GPU: its stack
-  kRangeValue = 26,  // of NVTX's extended payloads
+  kRange = 23,         // NVTX
+  kCounter = 24,       // hardware counters, sampled; of gpuprof's sampler, not of a process
+  kLaunch = 25,        // the host's side of work on the GPU: its stack
+  kRangePayload = 26,  // extended payloads of NVTX, as the program gave them
   // Events whose times are CUPTI's (nanoseconds), not ticks. Their tracks are streams, or threads;
   // an allocation outside of any stream, and a pool, are on a track of their context or device.
   kKernel = 32,
@@ -66,7 +66,7 @@ inline constexpr int kRingKinds = 11;
 constexpr int RingKindIndex(ChunkKind kind) {
   return static_cast<int>(kind) - static_cast<int>(ChunkKind::kHeap);
 }
-static_assert(RingKindIndex(ChunkKind::kRangeValue) < kRingKinds);
+static_assert(RingKindIndex(ChunkKind::kRangePayload) < kRingKinds);
 
 // Whether a block of this kind holds a table's entries, not rows.
 constexpr bool IsTableKind(uint16_t kind) {
@@ -263,15 +263,15 @@ enum : int {
 };
 }
 
-// Rows of one range follow each other and have what tells it from others on its track: its end, its
-// domain, and kind and depth in the operation.
-namespace range_value_column {
+// A payload is a row that tells of it, then a row for each 8 of its bytes, whose operation, domain
+// and definition are 0.
+namespace range_payload_column {
 enum : int {
-  kEnd,        // of the range
-  kOperation,  // RangeKind | RangeValue << 4 | place among the range's values << 8 | depth << 16
-  kDomain,     // string id; 0: the default domain
-  kName,       // string id
-  kValue
+  kTime,        // when the range begins, or ends
+  kOperation,   // PayloadOperation() | depth << 16
+  kDomain,      // string id; 0: the default domain
+  kDefinition,  // predefined type, or string id of the definition (proto/nvtx_payload.h)
+  kValue        // the payload's bytes in all; of the other rows 8 of them
 };
 }
 
@@ -356,14 +356,14 @@ inline constexpr TableSpec kTables[] = {
       {"style", Encoding::kPlain},
       {"payload", Encoding::kPlain},
       {"begin_thread", Encoding::kPlain}}},
-    {ChunkKind::kRangeValue,
-     "range_value",
+    {ChunkKind::kRangePayload,
+     "range_payload",
      RowOrder::kByTime,
      5,
-     {{"end", Encoding::kTime},
+     {{"time", Encoding::kTime},
       {"operation", Encoding::kPlain},
       {"domain", Encoding::kPlain},
-      {"name", Encoding::kPlain},
+      {"definition", Encoding::kPlain},
       {"value", Encoding::kPlain}}},
     {ChunkKind::kCounter,
      "counter",
@@ -567,12 +567,17 @@ constexpr bool IsEarlierName(uint32_t operation) {
   return RangeKindOf(operation) >= RangeKind::kNameThread &&
          (FlagsOf(operation) & kFlagEarlier) != 0;
 }
-// range_value.operation: kind and depth at the same places as a range's.
-constexpr RangeValue RangeValueOf(uint32_t operation) {
-  return static_cast<RangeValue>(operation >> 4 & 0xf);
+// range_payload.operation: kind and depth at the same places as a range's. `unused`: bytes at the
+// end of the last whole word. `handles`: registered strings, whose handles and string ids (16 bytes
+// each) stand behind the payload's own words. An event may have several payloads.
+constexpr uint32_t PayloadOperation(RangeKind kind, bool is_end, uint32_t unused, uint32_t handles,
+                                    bool is_first) {
+  return static_cast<uint32_t>(kind) | uint32_t{is_end} << 4 | (unused & 7) << 5 |
+         (handles & 0x7f) << 8 | uint32_t{is_first} << 15;
 }
-constexpr uint8_t RangeValuePlaceOf(uint32_t operation) {
-  return static_cast<uint8_t>(operation >> 8);
-}
+constexpr bool IsPayloadOfEnd(uint32_t operation) { return (operation >> 4 & 1) != 0; }
+constexpr uint32_t PayloadUnusedOf(uint32_t operation) { return operation >> 5 & 7; }
+constexpr uint32_t PayloadHandlesOf(uint32_t operation) { return operation >> 8 & 0x7f; }
+constexpr bool IsFirstPayload(uint32_t operation) { return (operation >> 15 & 1) != 0; }
 
 }  // namespace gpuprof::proto

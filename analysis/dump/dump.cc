@@ -185,8 +185,8 @@ class ProcessDump {
     if (t.domain[i] != 0) out_->Text("domain", process_.String(t.domain[i]));
     out_->Pair("depth", proto::OpDepthOf(operation));
     out_->Text("name", process_.String(t.name[i]));
-    const proto::RangeValue type = proto::RangeValueOf(operation);
-    if (type != proto::RangeValue::kText)
+    const auto type = RangeValueOf(operation);
+    if (type != analysis::RangeValue::kText)
       return out_->Pair("value", RangeValueText(type, t.value[i]));
     out_->Text("value", process_.String(static_cast<uint32_t>(t.value[i])));
   }

@@ -16,6 +16,7 @@
 #include "analysis/read/input_file.h"
 #include "proto/codec/trace_reader.h"
 #include "proto/contract.h"
+#include "proto/nvtx_payload.h"
 #include "proto/trace.pb.h"
 
 namespace gpuprof::analysis {
@@ -222,8 +223,8 @@ class Check {
       case ChunkKind::kRange:
         strings_.Refer(columns_.column[proto::range_column::kName], at_, block.offset);
         return strings_.Refer(columns_.column[proto::range_column::kDomain], at_, block.offset);
-      case ChunkKind::kRangeValue:
-        return CheckValues(block);
+      case ChunkKind::kRangePayload:
+        return CheckPayloads(block);
       case ChunkKind::kProcessEvent:
         return strings_.Refer(columns_.column[proto::process_column::kText], at_, block.offset);
       default:
@@ -231,18 +232,12 @@ class Check {
     }
   }
 
-  void CheckValues(const BlockRef& block) {
-    namespace c = proto::range_value_column;
-    strings_.Refer(columns_.column[c::kName], at_, block.offset);
+  void CheckPayloads(const BlockRef& block) {
+    namespace c = proto::range_payload_column;
     strings_.Refer(columns_.column[c::kDomain], at_, block.offset);
-    const std::vector<uint64_t>& operations = columns_.column[c::kOperation];
-    const std::vector<uint64_t>& values = columns_.column[c::kValue];
-    std::vector<uint64_t> texts;
-    for (size_t row = 0; row < std::min(operations.size(), values.size()); ++row) {
-      const auto operation = static_cast<uint32_t>(operations[row]);
-      if (proto::RangeValueOf(operation) == proto::RangeValue::kText) texts.push_back(values[row]);
-    }
-    strings_.Refer(texts, at_, block.offset);
+    std::vector<uint64_t> definitions = columns_.column[c::kDefinition];
+    std::erase_if(definitions, [](uint64_t id) { return id < proto::nvtx::kFirstSchemaId; });
+    strings_.Refer(definitions, at_, block.offset);
   }
 
   // Every table begins with its time.

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <span>
 
+#include "analysis/model/trace.h"
 #include "proto/contract.h"
 #include "proto/matrix_ops.h"
 #include "proto/record.h"
@@ -282,14 +283,14 @@ std::string NvtxPayloadText(NvtxPayload type, uint64_t bits) {
   }
 }
 
-std::string RangeValueText(proto::RangeValue type, uint64_t bits) {
+std::string RangeValueText(RangeValue type, uint64_t bits) {
   char text[24];
   switch (type) {
-    case proto::RangeValue::kInt64:
+    case RangeValue::kInt64:
       return NvtxPayloadText(NvtxPayload::kInt64, bits);
-    case proto::RangeValue::kDouble:
+    case RangeValue::kDouble:
       return NvtxPayloadText(NvtxPayload::kDouble, bits);
-    case proto::RangeValue::kAddress:
+    case RangeValue::kAddress:
       std::snprintf(text, sizeof text, "0x%llx", static_cast<unsigned long long>(bits));
       return text;
     default:

@@ -16,6 +16,8 @@
 
 namespace gpuprof::analysis {
 
+enum class RangeValue : uint8_t;  // model/trace.h
+
 std::string_view HeapFunctionName(uint32_t code);
 std::string_view WaitKindName(uint32_t code);
 std::string_view MapEventName(uint32_t code);
@@ -50,7 +52,7 @@ std::string_view UnifiedMemoryCauseName(uint32_t counter, uint32_t flags);
 std::string NvtxPayloadText(proto::NvtxPayload type, uint64_t bits);
 
 // Returns the same for a value that is not a text.
-std::string RangeValueText(proto::RangeValue type, uint64_t bits);
+std::string RangeValueText(RangeValue type, uint64_t bits);
 
 // Divides a counter's value exactly: 71300 by 1000 is "71.3".
 std::string CounterValueText(int64_t value, uint32_t divisor);

@@ -106,6 +106,26 @@ struct RangeTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// Extended payloads of NVTX as they are recorded: bytes. analysis/read makes a RangeValueTable of
+// them, and empties this one.
+struct RangePayloadTable {
+  Column<int64_t> time_ns;
+  Column<uint32_t> operation;   // proto::PayloadOperation() | depth << 16; 0: the bytes go on
+  Column<uint32_t> domain;      // string id; 0: the default domain
+  Column<uint32_t> definition;  // predefined type, or string id
+  Column<uint64_t> value;       // bytes in all, then 8 of them a row
+  size_t rows() const { return time_ns.size(); }
+};
+
+// How the 64 bits of a value are to be read. Numbers of any width come as the widest.
+enum class RangeValue : uint8_t {
+  kUint64 = 1,
+  kInt64 = 2,
+  kDouble = 3,
+  kAddress = 4,
+  kText = 5,  // string id; of an enumeration too, whose value has a name
+};
+
 // Values of extended payloads of NVTX. On the track of their range, by its end: those of one range
 // follow each other, in the order of the ranges.
 struct RangeValueTable {
@@ -116,6 +136,19 @@ struct RangeValueTable {
   Column<uint64_t> value;
   size_t rows() const { return end_ns.size(); }
 };
+
+// Kind and depth are at the same places as a range's. `place`: among the values of the range.
+constexpr uint32_t RangeValueOperation(proto::RangeKind kind, RangeValue type, uint32_t place,
+                                       uint32_t depth) {
+  return static_cast<uint32_t>(kind) | static_cast<uint32_t>(type) << 4 | (place & 0xff) << 8 |
+         depth << 16;
+}
+constexpr RangeValue RangeValueOf(uint32_t operation) {
+  return static_cast<RangeValue>(operation >> 4 & 0xf);
+}
+constexpr uint8_t RangeValuePlaceOf(uint32_t operation) {
+  return static_cast<uint8_t>(operation >> 8);
+}
 
 // Calls that begin work on the GPU, with the stack they were made from (`--trace launches`).
 struct LaunchTable {
@@ -290,6 +323,7 @@ struct Track {
   ProcessEventTable process_event;
   MappingTable mapping;
   RangeTable range;
+  RangePayloadTable range_payload;
   RangeValueTable range_value;
   LaunchTable launch;
   std::vector<ThreadSample> samples;

@@ -11,8 +11,6 @@
 namespace gpuprof::analysis {
 namespace {
 
-using proto::RangeValue;
-
 bool IsOf(const RangeValueTable& values, size_t value, const RangeTable& ranges, size_t range) {
   const uint32_t mine = values.operation[value];
   const uint32_t theirs = ranges.operation[range];
@@ -52,8 +50,8 @@ std::vector<std::pair<size_t, size_t>> ValuesOfRanges(const Track& track) {
     // The places count up within a range.
     int place = -1;
     while (at < values.rows() && IsOf(values, at, ranges, row) &&
-           proto::RangeValuePlaceOf(values.operation[at]) > place) {
-      place = proto::RangeValuePlaceOf(values.operation[at++]);
+           RangeValuePlaceOf(values.operation[at]) > place) {
+      place = RangeValuePlaceOf(values.operation[at++]);
     }
     found[row].second = at;
   }
@@ -65,7 +63,7 @@ void NvtxValues::Add(const Process& process, const RangeValueTable& table, size_
   key.name = process.String(table.name[row]);
   Sums& sums = groups_[std::move(key)];
   ++sums.count;
-  const RangeValue type = proto::RangeValueOf(table.operation[row]);
+  const RangeValue type = RangeValueOf(table.operation[row]);
   const uint64_t bits = table.value[row];
   if (!IsNumber(type)) {
     ++sums.texts[type == RangeValue::kText ? process.String(static_cast<uint32_t>(bits))

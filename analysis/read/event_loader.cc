@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "analysis/base/parallel.h"
+#include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
 #include "analysis/read/stream_names.h"
 #include "analysis/read/track_columns.h"
@@ -181,6 +182,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int thread
     for (Track& track : file->process().tracks) SortLateRows(&track);
   }
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
+  for (const std::unique_ptr<TraceFile>& file : files) ReadRangePayloads(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) UnifyStacks(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) SeparateModules(file.get());

@@ -62,9 +62,9 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
           t.begin_thread);
       return true;
     }
-    case ChunkKind::kRangeValue: {
-      RangeValueTable& t = track->range_value;
-      all(t.end_ns, t.operation, t.domain, t.name, t.value);
+    case ChunkKind::kRangePayload: {
+      RangePayloadTable& t = track->range_payload;
+      all(t.time_ns, t.operation, t.domain, t.definition, t.value);
       return true;
     }
     case ChunkKind::kLaunch: {
@@ -296,12 +296,12 @@ void StoreRange(const Writer& w, RangeTable* t) {
   w.Plain(c::kBeginThread, &t->begin_thread);
 }
 
-void StoreRangeValue(const Writer& w, RangeValueTable* t) {
-  namespace c = proto::range_value_column;
-  w.Time(c::kEnd, &t->end_ns);
+void StoreRangePayload(const Writer& w, RangePayloadTable* t) {
+  namespace c = proto::range_payload_column;
+  w.Time(c::kTime, &t->time_ns);
   w.Plain(c::kOperation, &t->operation);
   w.Plain(c::kDomain, &t->domain);
-  w.Plain(c::kName, &t->name);
+  w.Plain(c::kDefinition, &t->definition);
   w.Plain(c::kValue, &t->value);
 }
 
@@ -492,8 +492,8 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreHeap(writer, &track->mapping);
     case ChunkKind::kRange:
       return StoreRange(writer, &track->range);
-    case ChunkKind::kRangeValue:
-      return StoreRangeValue(writer, &track->range_value);
+    case ChunkKind::kRangePayload:
+      return StoreRangePayload(writer, &track->range_payload);
     case ChunkKind::kLaunch:
       return StoreLaunch(writer, &track->launch);
     case ChunkKind::kCounter:

@@ -86,21 +86,15 @@ bool HasExtendedPayload(const EventAttributes* from) {
          from->payload_type == kExtendedPayload;
 }
 
-void Decode(const EventAttributes& from, Event* event, DecodedPayload* decoded) {
-  const auto* payloads = reinterpret_cast<const PayloadData*>(from.payload);
-  const uint64_t count = from.reserved > 0 ? static_cast<uint64_t>(from.reserved) : 0;
-  DecodePayloads(event->domain, payloads, count, false, decoded);
-  if (decoded->lost != 0) ranges::CountValuesLost(decoded->lost);
-  event->values = &decoded->values;
-}
-
-// Apart, so that calls without such a payload do not pay for the room that values take.
+// Apart, so that calls without such a payload do not pay for the room that it takes.
 template <auto kRecord, typename... Chained>
 [[gnu::noinline]] auto RecordExtended(const void* domain, const EventAttributes& from,
                                       Chained... chained) {
-  DecodedPayload decoded;
   Event event = EventOf(domain, &from);
-  Decode(from, &event, &decoded);
+  ranges::Payloads payloads;
+  FindPayloads(event.domain, reinterpret_cast<const PayloadData*>(from.payload),
+               from.reserved > 0 ? static_cast<uint64_t>(from.reserved) : 0, &payloads);
+  event.payloads = &payloads;
   return kRecord(chained..., event);
 }
 
@@ -147,20 +141,37 @@ void Ended(uint64_t id) {
   if (WatchesRanges()) RangeEnded(id);
 }
 
+// What takes a text, of either kind of characters. In one place for all: the preload is in every
+// process. A chained tool's function takes the same registers, whatever its text is of.
+
+[[gnu::noinline]] void MarkText(unsigned id, Message message) {
+  TellChained(kCore, id, message.text);
+  if (IsRecording()) Mark(EventOf(nullptr, message));
+}
+[[gnu::noinline]] uint64_t StartText(unsigned id, Message message) {
+  const auto started = CallChained<uint64_t (*)(const void*)>(kCore, id, 0, message.text);
+  return Started(nullptr, message, started,
+                 [&](uint64_t chained) { return StartOf(chained, EventOf(nullptr, message)); });
+}
+[[gnu::noinline]] int PushText(unsigned id, Message message) {
+  const auto level = CallChained<int (*)(const void*)>(kCore, id, kNoTracking, message.text);
+  return Pushed(nullptr, message, level,
+                [&](int chained) { return PushOf(chained, EventOf(nullptr, message)); });
+}
+[[gnu::noinline]] void NameNumber(int module, unsigned id, RangeKind kind, uint64_t number,
+                                  Message message) {
+  TellChained(module, id, number, message.text);
+  Name(kind, nullptr, number, message);
+}
+
 // --- CORE
 
 void OnMarkEx(const EventAttributes* attributes) {
   TellChained(kCore, kMarkEx, attributes);
   if (IsRecording()) RecordEvent<Mark>(nullptr, attributes);
 }
-void OnMarkA(const char* message) {
-  TellChained(kCore, kMarkA, message);
-  if (IsRecording()) Mark(EventOf(nullptr, Ascii(message)));
-}
-void OnMarkW(const wchar_t* message) {
-  TellChained(kCore, kMarkW, message);
-  if (IsRecording()) Mark(EventOf(nullptr, Wide(message)));
-}
+void OnMarkA(const char* message) { MarkText(kMarkA, Ascii(message)); }
+void OnMarkW(const wchar_t* message) { MarkText(kMarkW, Wide(message)); }
 
 uint64_t OnRangeStartEx(const EventAttributes* attributes) {
   const uint64_t id =
@@ -169,18 +180,8 @@ uint64_t OnRangeStartEx(const EventAttributes* attributes) {
     return RecordEvent<StartOf>(nullptr, attributes, chained);
   });
 }
-uint64_t OnRangeStartA(const char* message) {
-  const uint64_t id = CallChained<uint64_t (*)(const char*)>(kCore, kRangeStartA, 0, message);
-  return Started(nullptr, Ascii(message), id, [=](uint64_t chained) {
-    return StartOf(chained, EventOf(nullptr, Ascii(message)));
-  });
-}
-uint64_t OnRangeStartW(const wchar_t* message) {
-  const uint64_t id = CallChained<uint64_t (*)(const wchar_t*)>(kCore, kRangeStartW, 0, message);
-  return Started(nullptr, Wide(message), id, [=](uint64_t chained) {
-    return StartOf(chained, EventOf(nullptr, Wide(message)));
-  });
-}
+uint64_t OnRangeStartA(const char* message) { return StartText(kRangeStartA, Ascii(message)); }
+uint64_t OnRangeStartW(const wchar_t* message) { return StartText(kRangeStartW, Wide(message)); }
 void OnRangeEnd(uint64_t id) {
   TellChained(kCore, kRangeEnd, id);
   Ended(id);
@@ -192,33 +193,21 @@ int OnRangePushEx(const EventAttributes* attributes) {
   return Pushed(nullptr, MessageIn(attributes), level,
                 [=](int chained) { return RecordEvent<PushOf>(nullptr, attributes, chained); });
 }
-int OnRangePushA(const char* message) {
-  const int level = CallChained<int (*)(const char*)>(kCore, kRangePushA, kNoTracking, message);
-  return Pushed(nullptr, Ascii(message), level,
-                [=](int chained) { return PushOf(chained, EventOf(nullptr, Ascii(message))); });
-}
-int OnRangePushW(const wchar_t* message) {
-  const int level = CallChained<int (*)(const wchar_t*)>(kCore, kRangePushW, kNoTracking, message);
-  return Pushed(nullptr, Wide(message), level,
-                [=](int chained) { return PushOf(chained, EventOf(nullptr, Wide(message))); });
-}
+int OnRangePushA(const char* message) { return PushText(kRangePushA, Ascii(message)); }
+int OnRangePushW(const wchar_t* message) { return PushText(kRangePushW, Wide(message)); }
 int OnRangePop() { return Popped(nullptr, CallChained<int (*)()>(kCore, kRangePop, kNoTracking)); }
 
 void OnNameCategoryA(uint32_t category, const char* name) {
-  TellChained(kCore, kNameCategoryA, category, name);
-  Name(RangeKind::kNameCategory, nullptr, category, Ascii(name));
+  NameNumber(kCore, kNameCategoryA, RangeKind::kNameCategory, category, Ascii(name));
 }
 void OnNameCategoryW(uint32_t category, const wchar_t* name) {
-  TellChained(kCore, kNameCategoryW, category, name);
-  Name(RangeKind::kNameCategory, nullptr, category, Wide(name));
+  NameNumber(kCore, kNameCategoryW, RangeKind::kNameCategory, category, Wide(name));
 }
 void OnNameOsThreadA(uint32_t tid, const char* name) {
-  TellChained(kCore, kNameOsThreadA, tid, name);
-  Name(RangeKind::kNameThread, nullptr, tid, Ascii(name));
+  NameNumber(kCore, kNameOsThreadA, RangeKind::kNameThread, tid, Ascii(name));
 }
 void OnNameOsThreadW(uint32_t tid, const wchar_t* name) {
-  TellChained(kCore, kNameOsThreadW, tid, name);
-  Name(RangeKind::kNameThread, nullptr, tid, Wide(name));
+  NameNumber(kCore, kNameOsThreadW, RangeKind::kNameThread, tid, Wide(name));
 }
 
 // --- CORE2
@@ -289,13 +278,11 @@ const void* OnDomainCreateW(const wchar_t* name) {
 
 template <int kModule, unsigned kId, RangeKind kKind, typename Object>
 void OnNameA(Object object, const char* name) {
-  TellChained(kModule, kId, object, name);
-  Name(kKind, nullptr, static_cast<uint64_t>(object), Ascii(name));
+  NameNumber(kModule, kId, kKind, static_cast<uint64_t>(object), Ascii(name));
 }
 template <int kModule, unsigned kId, RangeKind kKind, typename Object>
 void OnNameW(Object object, const wchar_t* name) {
-  TellChained(kModule, kId, object, name);
-  Name(kKind, nullptr, static_cast<uint64_t>(object), Wide(name));
+  NameNumber(kModule, kId, kKind, static_cast<uint64_t>(object), Wide(name));
 }
 
 template <typename F>

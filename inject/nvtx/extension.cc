@@ -18,7 +18,6 @@
 #include "inject/nvtx/callbacks.h"
 #include "inject/nvtx/payload_abi.h"
 #include "inject/nvtx/payload_callbacks.h"
-#include "inject/nvtx/schemas.h"
 #include "inject/ranges/ranges.h"
 #include "inject/state.h"
 
@@ -57,7 +56,7 @@ bool Attach(ModuleInfo* module) {
   if (module == nullptr || module->struct_size < sizeof(ModuleInfo)) return has_tool;
   if (!has_tool) ClearSlots(*module);
   if (!IsPayload(*module)) return has_tool;
-  const bool is_taken = IsRecorded() && ranges::PrepareRanges() && PrepareSchemas();
+  const bool is_taken = IsRecorded() && ranges::PrepareRanges();
   if (!is_taken && (tool != nullptr || !has_object)) return has_tool;
   for (unsigned id = is_taken ? 0u : kDomainIsEnabled; id < kPayloadIds; ++id) {
     intptr_t* slot = SlotOf(*module, id);

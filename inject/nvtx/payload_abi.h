@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a tool must know of NVTX's payload extension: numbers and layouts of its versions 0x0103 and
-// 0x0104. A unit test compares every one with NVIDIA's headers where there are any.
+// The functions and structs of NVTX's payload extension, of its versions 0x0103 and 0x0104. Its
+// types and flags are in proto/nvtx_payload.h. A unit test compares every one with NVIDIA's headers
+// where there are any.
 //
 // Each library that uses an extension has an instance of it. Its first call initialises NVTX
 // itself, then asks the same object, NVTX_INJECTION64_PATH's, for InitializeInjectionNvtxExtension,
@@ -14,6 +15,8 @@
 
 #include <cstddef>
 #include <cstdint>
+
+#include "proto/nvtx_payload.h"
 
 namespace gpuprof::inject::nvtx {
 
@@ -64,69 +67,14 @@ struct PayloadData {
 };
 inline constexpr size_t kUnknownSize = ~size_t{0};
 
-enum EntryFlag : uint64_t {
-  kEntryPointer = 1u << 1,
-  kEntryOffsetFromBase = 1u << 2,
-  kEntryOffsetFromHere = 1u << 3,
-  kEntryMessage = 1u << 10,
-};
-enum EntryArray : uint32_t { kNoArray = 0, kFixedSize = 1, kZeroTerminated = 2 };
-constexpr uint32_t ArrayOf(uint64_t flags) { return static_cast<uint32_t>(flags >> 4 & 7); }
-
-// What an entry is; from kFirstSchemaId on the id of a schema or an enumeration.
-enum EntryType : uint64_t {
-  kChar = 1,
-  kUnsignedChar,
-  kShort,
-  kUnsignedShort,
-  kInt,
-  kUnsignedInt,
-  kLong,
-  kUnsignedLong,
-  kLongLong,
-  kUnsignedLongLong,
-  kInt8,
-  kUint8,
-  kInt16,
-  kUint16,
-  kInt32,
-  kUint32,
-  kInt64,
-  kUint64,
-  kFloat,
-  kDouble,
-  kLongDouble,
-  kSize,
-  kAddress,
-  kWideChar,
-  kChar8,
-  kChar16,
-  kChar32,
-  kByte = 32,
-  kInt128,
-  kUint128,
-  kFloat16 = 42,
-  kFloat32,
-  kFloat64,
-  kFloat128,
-  kBrainFloat16 = 50,
-  kTensorFloat32 = 52,
-  kCategory = 68,
-  kColorArgb,
-  kScopeId,
-  kPidUint32,
-  kPidUint64,
-  kTidUint32,
-  kTidUint64,
-  kCString,
-  kCStringUtf8,
-  kCStringUtf16,
-  kCStringUtf32,
-  kRegisteredString = 80,
-};
-inline constexpr uint64_t kReferencedPayload = 1022;  // other payloads point into it
-inline constexpr uint64_t kFirstSchemaId = 1u << 24;
-inline constexpr uint64_t kFirstDynamicId = uint64_t{1} << 32;  // those that a tool gives
+using enum proto::nvtx::EntryFlag;
+using enum proto::nvtx::EntryArray;
+using enum proto::nvtx::EntryType;
+using enum proto::nvtx::SchemaType;
+using proto::nvtx::ArrayOf;
+using proto::nvtx::kFirstDynamicId;
+using proto::nvtx::kFirstSchemaId;
+using proto::nvtx::kReferencedPayload;
 
 struct SchemaEntry {
   uint64_t flags;
@@ -139,7 +87,6 @@ struct SchemaEntry {
   const void* reserved;
 };
 
-enum SchemaType : uint64_t { kStaticSchema = 1, kDynamicSchema = 2 };
 enum SchemaField : uint64_t {
   kSchemaType = 1u << 2,
   kSchemaEntries = 1u << 4,

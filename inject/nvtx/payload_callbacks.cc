@@ -7,8 +7,8 @@
 
 #include "inject/marked_captures.h"
 #include "inject/nvtx/callbacks.h"
+#include "inject/nvtx/definitions.h"
 #include "inject/nvtx/payloads.h"
-#include "inject/nvtx/schemas.h"
 #include "inject/ranges/ranges.h"
 #include "inject/state.h"
 
@@ -36,17 +36,16 @@ void TellChained(unsigned id, Arguments... arguments) {
 
 bool IsRecording() { return Recording(proto::kSourceNvtx); }
 
-// An event that is all payload.
+// An event that is all payload. Its message may be in the payload, which is not looked into: who
+// reads the trace finds it there, marked captures do not.
 struct PayloadEvent {
-  PayloadEvent(const void* domain, const PayloadData* payloads, size_t count, bool is_end) {
+  PayloadEvent(const void* domain, const PayloadData* data, size_t count) {
     event.domain = TextOf(domain);
-    DecodePayloads(event.domain, payloads, count, !is_end, &decoded);
-    if (decoded.lost != 0 && IsRecording()) ranges::CountValuesLost(decoded.lost);
-    if (decoded.message != nullptr) event.message = {ranges::kRegistered, decoded.message};
-    event.values = &decoded.values;
+    FindPayloads(event.domain, data, count, &payloads);
+    event.payloads = &payloads;
   }
   ranges::Event event;
-  DecodedPayload decoded;
+  ranges::Payloads payloads;
 };
 
 uint64_t OnSchemaRegister(const void* domain, const SchemaAttributes* attributes) {
@@ -60,13 +59,13 @@ uint64_t OnEnumRegister(const void* domain, const EnumAttributes* attributes) {
 
 void OnMark(const void* domain, const PayloadData* payloads, size_t count) {
   TellChained(kMarkPayload, domain, payloads, count);
-  if (IsRecording()) ranges::Mark(PayloadEvent(domain, payloads, count, false).event);
+  if (IsRecording()) ranges::Mark(PayloadEvent(domain, payloads, count).event);
 }
 
 int OnPush(const void* domain, const PayloadData* payloads, size_t count) {
   const int level = CallChained<int>(kRangePushPayload, kNoTracking, domain, payloads, count);
   if (!IsRecording() && !WatchesRanges()) return level;
-  const PayloadEvent payload(domain, payloads, count, false);
+  const PayloadEvent payload(domain, payloads, count);
   if (WatchesRanges()) RangePushed(payload.event.domain, payload.event.message);
   return IsRecording() ? PushOf(level, payload.event) : level;
 }
@@ -76,7 +75,7 @@ int OnPop(const void* domain, const PayloadData* payloads, size_t count) {
   int level = kNoTracking;
   const bool is_recorded = IsRecording();
   if (is_recorded)
-    level = ranges::Pop(TextOf(domain), PayloadEvent(domain, payloads, count, true).event.values);
+    level = ranges::Pop(TextOf(domain), PayloadEvent(domain, payloads, count).event.payloads);
   if (WatchesRanges()) RangePopped(TextOf(domain));
   return is_recorded && !HasTool() ? level : chained;
 }
@@ -84,7 +83,7 @@ int OnPop(const void* domain, const PayloadData* payloads, size_t count) {
 uint64_t OnStart(const void* domain, const PayloadData* payloads, size_t count) {
   const auto id = CallChained<uint64_t>(kRangeStartPayload, 0, domain, payloads, count);
   if (!IsRecording() && !WatchesRanges()) return id;
-  const PayloadEvent payload(domain, payloads, count, false);
+  const PayloadEvent payload(domain, payloads, count);
   const bool is_mark =
       WatchesRanges() && RangeStarting(payload.event.domain, payload.event.message);
   const uint64_t started = IsRecording() ? StartOf(id, payload.event) : id;
@@ -95,7 +94,7 @@ uint64_t OnStart(const void* domain, const PayloadData* payloads, size_t count) 
 void OnEnd(const void* domain, uint64_t id, const PayloadData* payloads, size_t count) {
   TellChained(kRangeEndPayload, domain, id, payloads, count);
   if (IsRecording()) {
-    ranges::End(id, PayloadEvent(domain, payloads, count, true).event.values);
+    ranges::End(id, PayloadEvent(domain, payloads, count).event.payloads);
   }
   if (WatchesRanges()) RangeEnded(id);
 }

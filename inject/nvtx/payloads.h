@@ -1,27 +1,21 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// From the bytes of an extended payload to values, while the call that brings it has not returned:
-// the memory may be gone afterwards. On the program's threads: no lock, no allocation. Nothing is
-// read outside of what the program said a payload's size is, and no pointer in it is followed.
+// Finds the bytes of an event's extended payloads, which are recorded as they are: no value is read
+// in the program. On the program's threads: no lock, no allocation. Nothing is read outside of what
+// the program said a payload's size is. Where it said none, its schema or type tells it; a string
+// by itself ends with its zero.
 
 #pragma once
 
 #include <cstdint>
 
 #include "inject/nvtx/payload_abi.h"
-#include "inject/ranges/values.h"
+#include "inject/ranges/payloads.h"
 
 namespace gpuprof::inject::nvtx {
 
-struct DecodedPayload {
-  ranges::Values values;
-  ranges::Text* message;  // the first that is marked as the event's, where it was asked for
-  uint64_t lost;          // values that are not among these; of a payload of no known schema, one
-};
-
-// `wants_message`: the event has no other, and what is marked as its message is no value then.
-void DecodePayloads(ranges::Text* domain, const PayloadData* payloads, uint64_t count,
-                    bool wants_message, DecodedPayload* decoded) noexcept;
+void FindPayloads(const ranges::Text* domain, const PayloadData* payloads, uint64_t count,
+                  ranges::Payloads* found) noexcept;
 
 }  // namespace gpuprof::inject::nvtx

@@ -126,13 +126,8 @@ const char* CharsOf(const Message& message, char* buffer, uint32_t capacity,
   return chars;
 }
 
-Text* InternChars(const char* chars, uint32_t bytes) noexcept {
-  return bytes != 0 ? g_table.Intern(chars, bytes) : nullptr;
-}
-
-Text* InternValue(const char* chars, uint32_t bytes) noexcept {
-  if (bytes == 0) return nullptr;
-  return g_table.is_half_full() ? g_table.Find(chars, bytes) : g_table.Intern(chars, bytes);
+Text* InternDefinition(const char* bytes, uint32_t size) noexcept {
+  return g_table.is_half_full() ? g_table.Find(bytes, size) : g_table.Intern(bytes, size);
 }
 
 Text* RegisteredText(const void* handle) noexcept {
@@ -142,8 +137,12 @@ Text* RegisteredText(const void* handle) noexcept {
 
 uint32_t IdOf(proto::RingHeader* ring, Text* text) noexcept {
   if (text == nullptr) return 0;
-  g_table.Define(ring, text, ring->last_time);
+  Define(ring, text);
   return text->id;
+}
+
+bool Define(proto::RingHeader* ring, Text* text) noexcept {
+  return g_table.Define(ring, text, ring->last_time);
 }
 
 uint32_t IdOf(proto::RingHeader* ring, proto::NameCache* cache, const Message& message) noexcept {

@@ -39,10 +39,8 @@ bool PrepareMessages() noexcept;
 // The text for good; null: there is none, or no room.
 Text* Intern(const Message& message) noexcept;
 
-// The same of `bytes` characters, at most proto::kMostNameBytes. What finds no room is not counted.
-Text* InternChars(const char* chars, uint32_t bytes) noexcept;
-// Of a value: only names may fill more than half of the table.
-Text* InternValue(const char* chars, uint32_t bytes) noexcept;
+// The same of a payload's definition. Only names may fill more than half of the table.
+Text* InternDefinition(const char* bytes, uint32_t size) noexcept;
 // The text of a registered string; null: the handle, which may be any number, is none.
 Text* RegisteredText(const void* handle) noexcept;
 
@@ -54,6 +52,8 @@ Text* RegisteredText(const void* handle) noexcept;
 // The string id, defined in the file by then; 0: there is no text. With the guard held.
 uint32_t IdOf(proto::RingHeader* ring, proto::NameCache* cache, const Message& message) noexcept;
 uint32_t IdOf(proto::RingHeader* ring, Text* text) noexcept;
+// False: it is not defined in the file yet.
+bool Define(proto::RingHeader* ring, Text* text) noexcept;
 
 // Null: the default domain, and what is no handle.
 Text* TextOf(const void* handle) noexcept;

@@ -8,6 +8,7 @@
 #include <atomic>
 
 #include "inject/ranges/named.h"
+#include "inject/ranges/payloads.h"
 #include "inject/ranges/started.h"
 #include "inject/raw_syscall.h"
 #include "inject/recorder.h"
@@ -21,8 +22,6 @@ using proto::RecordKind;
 using proto::RingHeader;
 
 constexpr uint32_t kMostOpen = 128;
-// Of a thread's open ranges that have values at the same time; those of others are counted.
-constexpr uint32_t kMostWithValues = 32;
 // What a started range is called that found no room: its end is then no surprise.
 constexpr uint64_t kRefused = uint64_t{1} << 63;
 
@@ -33,8 +32,7 @@ struct Pushed {
   uint32_t domain_id;  // string id
   uint64_t style;
   uint64_t payload;
-  uint16_t payload_type;
-  uint16_t values;  // its place among the thread's, plus 1; 0: it has none
+  uint32_t payload_type;
   uint32_t depth;
 };
 
@@ -44,10 +42,7 @@ struct ThreadRanges {
   uint32_t refused;  // pushes beyond kMostOpen whose pops are still to come
   Pushed open[kMostOpen];
   proto::NameCache names;
-  uint32_t values_used;  // a bit for each of `values`
-  KeptValues values[kMostWithValues];
 };
-static_assert(kMostWithValues == 32);
 
 // The kernel wipes it in forked children.
 struct Ranges {
@@ -83,7 +78,7 @@ uint32_t CaptureNumber() {
   for (uint32_t i = 0; ranges != nullptr && i < count && i < proto::kMaxRings; ++i) {
     if (__atomic_load_n(&g_rings[i], __ATOMIC_ACQUIRE) != ring) continue;
     ThreadRanges* own = &ranges->threads[i];
-    own->count = own->refused = own->values_used = 0;
+    own->count = own->refused = 0;
     __builtin_memset(static_cast<void*>(&own->names), 0, sizeof(own->names));
     ring->open_ranges.store(0, std::memory_order_relaxed);
     t_ranges = {owner, own};
@@ -92,31 +87,10 @@ uint32_t CaptureNumber() {
   return nullptr;
 }
 
-// Records of the range's values, in front of its own. Returns how many.
-[[gnu::noinline]] uint32_t PutValues(const KeptValues& values, const Record& range, Record* group) {
-  const auto kind = static_cast<uint32_t>(range.detail) & 0xf;
-  const uint64_t domain = range.a >> 32 << 32;
-  for (uint32_t i = 0; i < values.count; ++i) {
-    const KeptValue& value = values.value[i];
-    const uint32_t detail = kind | static_cast<uint32_t>(value.type) << 4 | i << 8;
-    group[i] = {range.time,
-                static_cast<uint32_t>(range.b >> 32),
-                static_cast<uint8_t>(RecordKind::kRangeValue),
-                0,
-                static_cast<uint16_t>(detail),
-                domain | value.name,
-                value.bits};
-  }
-  return values.count;
-}
-
 void Write(RingHeader* ring, uint64_t end, uint64_t duration, uint16_t detail, uint64_t a,
-           uint64_t b, uint64_t style, uint64_t payload, const KeptValues* values = nullptr,
-           uint8_t flags = 0) {
-  Record group[kMostValues + 3];
+           uint64_t b, uint64_t style, uint64_t payload, uint8_t flags = 0) {
+  Record group[3];
   uint32_t records = 0;
-  if (__builtin_expect(values != nullptr, 0))
-    records = PutValues(*values, {end, 0, 0, 0, detail, a, b}, group);
   const auto prefix = [&](RecordKind kind, uint64_t first, uint64_t second) {
     group[records++] = {end, 0, static_cast<uint8_t>(kind), 0, 0, first, second};
   };
@@ -169,46 +143,31 @@ ThreadRanges* RangesOf(RingHeader* ring, uint64_t now = 0) {
   return own;
 }
 
-// Those that find no room are counted.
-[[gnu::noinline]] void Keep(RingHeader* ring, const Values& values, KeptValues* kept) {
-  for (uint32_t i = 0; i < values.count; ++i) {
-    if (kept->count == kMostValues) return CountValuesLost(values.count - i);
-    const Value& value = values.value[i];
-    const bool is_text = value.type == proto::RangeValue::kText;
-    const uint64_t bits = is_text ? IdOf(ring, value.text) : value.bits;
-    kept->value[kept->count++] = {bits, IdOf(ring, value.name), value.type};
-  }
+[[gnu::noinline]] uint64_t PutPayloads(RingHeader* ring, const Payloads& payloads,
+                                       PayloadPlace place, uint64_t time) {
+  place.capture = CaptureNumber();
+  return WritePayloads(ring, payloads, place, time);
 }
 
-// `place`: of the range's, 0 while it has none.
-[[gnu::noinline]] void KeepPushed(RingHeader* ring, ThreadRanges* own, const Values& values,
-                                  uint16_t* place) {
-  if (values.count == 0) return;
-  if (*place == 0) {
-    if (~own->values_used == 0) return CountValuesLost(values.count);
-    const auto free = static_cast<uint32_t>(__builtin_ctz(~own->values_used));
-    own->values_used |= uint32_t{1} << free;
-    own->values[free].count = 0;
-    *place = static_cast<uint16_t>(free + 1);
-  }
-  Keep(ring, values, &own->values[*place - 1]);
+// The moment at which the event's range begins.
+uint64_t Begin(const Recorder& recorder, const Event& event, const PayloadPlace& place) {
+  if (__builtin_expect(event.payloads == nullptr, 1)) return recorder.Now();
+  return PutPayloads(recorder.ring(), *event.payloads, place, 0);
 }
 
-void WriteStarted(RingHeader* ring, const StartedRange& range, uint64_t end, const KeptValues& kept,
-                  uint8_t flags) {
+void WriteStarted(RingHeader* ring, const StartedRange& range, uint64_t end, uint8_t flags) {
   const uint32_t begun_by = range.tid == ring->tid ? 0 : static_cast<uint32_t>(range.tid);
   // Clocks of two processors may differ by a little.
   const uint64_t start = range.start < end ? range.start : end;
   Write(ring, end, end - start, Detail(RangeKind::kStartEnd, range.payload_type),
-        Names(range.name, range.domain), begun_by, range.style, range.payload,
-        kept.count != 0 ? &kept : nullptr, flags);
+        Names(range.name, range.domain), begun_by, range.style, range.payload, flags);
 }
 
 void WriteNameTo(RingHeader* ring, uint64_t now, const Named& named, uint8_t flags) {
   const uint32_t name_id = IdOf(ring, named.name);
   const auto type = static_cast<uint32_t>(proto::NvtxPayload::kUint64);
   Write(ring, now, 0, Detail(named.kind, type), Names(name_id, IdOf(ring, named.domain)), 0, 0,
-        named.number, nullptr, flags);
+        named.number, flags);
 }
 
 }  // namespace
@@ -246,20 +205,17 @@ int Push(const Event& event) noexcept {
   open.domain_id = IdOf(ring, event.domain);
   open.style = event.style;
   open.payload = event.payload;
-  open.payload_type = static_cast<uint16_t>(event.payload_type);
-  open.values = 0;
-  // Read at the begin too, and their memory may be gone at the end.
-  if (__builtin_expect(event.values != nullptr, 0))
-    KeepPushed(ring, own, *event.values, &open.values);
-  open.start = recorder.Now();  // last, so that our own work is outside of the range
+  open.payload_type = event.payload_type;
   const uint32_t depth = open.depth;
+  // Last, so that our own work is outside of the range.
+  open.start = Begin(recorder, event, {RangeKind::kPushPop, false, depth, open.domain_id});
   ++own->count;
   Mirror(ring, *own, own->count - 1);
   ring->open_ranges.store(own->count, std::memory_order_release);
   return static_cast<int>(depth);
 }
 
-int Pop(Text* domain, const Values* more) noexcept {
+int Pop(Text* domain, const Payloads* more) noexcept {
   Recorder recorder(kSources);
   if (!recorder.active()) return kNoTracking;
   const uint64_t end = recorder.Now();  // first, so that our own work is outside of the range
@@ -275,18 +231,17 @@ int Pop(Text* domain, const Values* more) noexcept {
     CountUp(&proto::RingFileHeader::ranges_unpaired);
     return kNoTracking;
   }
-  if (__builtin_expect(more != nullptr, 0)) KeepPushed(ring, own, *more, &own->open[place].values);
   const Pushed range = own->open[place];
+  if (__builtin_expect(more != nullptr, 0))
+    PutPayloads(ring, *more, {RangeKind::kPushPop, true, range.depth, range.domain_id}, end);
   // First closed, then told: a death in between loses the range, and never doubles it.
   --own->count;
   for (uint32_t i = place; i < own->count; ++i) own->open[i] = own->open[i + 1];
   Mirror(ring, *own, place);
   ring->open_ranges.store(own->count, std::memory_order_release);
   Write(ring, end, end - range.start, Detail(RangeKind::kPushPop, range.payload_type),
-        Names(range.name, range.domain_id), uint64_t{range.depth} << 32, range.style, range.payload,
-        range.values != 0 ? &own->values[range.values - 1] : nullptr);
-  if (__builtin_expect(range.values != 0, 0))
-    own->values_used &= ~(uint32_t{1} << (range.values - 1));
+        Names(range.name, range.domain_id), uint64_t{range.depth} << 32, range.style,
+        range.payload);
   return static_cast<int>(range.depth);
 }
 
@@ -310,18 +265,13 @@ uint64_t Start(const Event& event, uint64_t id) noexcept {
   range.payload_type = event.payload_type;
   range.capture = CaptureNumber();
   range.tid = ring->tid;
-  KeptValues kept;
-  kept.count = 0;
-  if (__builtin_expect(event.values != nullptr, 0)) Keep(ring, *event.values, &kept);
-  range.values = kept.count;
-  range.start = recorder.Now();
-  const KeptValue* values = kept.count != 0 ? kept.value : nullptr;
-  if (g_ranges.load(std::memory_order_acquire)->started.Add(id, range, values)) return id;
+  range.start = Begin(recorder, event, {RangeKind::kStartEnd, false, 0, range.domain});
+  if (g_ranges.load(std::memory_order_acquire)->started.Add(id, range)) return id;
   CountUp(&proto::RingFileHeader::ranges_refused);
   return kRefused;
 }
 
-void End(uint64_t id, const Values* more) noexcept {
+void End(uint64_t id, const Payloads* more) noexcept {
   Recorder recorder(kSources);
   if (!recorder.active() || id == kRefused) return;
   const uint64_t end = recorder.Now();
@@ -329,16 +279,15 @@ void End(uint64_t id, const Values* more) noexcept {
   Ranges* ranges = g_ranges.load(std::memory_order_acquire);
   StartedRange range;
   if (ranges == nullptr || RangesOf(ring, end) == nullptr) return;
-  KeptValues kept;
   range.capture = 0;
-  if (!ranges->started.Take(id, CaptureNumber(), &range, kept.value)) {
+  if (!ranges->started.Take(id, CaptureNumber(), &range)) {
     // One that an earlier capture left open was counted then.
     if (range.capture == 0) CountUp(&proto::RingFileHeader::ranges_unpaired);
     return;
   }
-  kept.count = range.values;
-  if (__builtin_expect(more != nullptr, 0)) Keep(ring, *more, &kept);
-  WriteStarted(ring, range, end, kept, 0);
+  if (__builtin_expect(more != nullptr, 0))
+    PutPayloads(ring, *more, {RangeKind::kStartEnd, true, 0, range.domain}, end);
+  WriteStarted(ring, range, end, 0);
 }
 
 [[gnu::cold]] void EndStarted() noexcept {
@@ -348,19 +297,15 @@ void End(uint64_t id, const Values* more) noexcept {
   if (!recorder.active()) return;
   const uint64_t end = recorder.Now();
   StartedRange range;
-  KeptValues kept;
-  for (uint32_t place = 0; ranges->started.TakeNext(&place, CaptureNumber(), &range, kept.value);) {
-    kept.count = range.values;
-    WriteStarted(recorder.ring(), range, end, kept, proto::kFlagIncomplete);
-  }
+  for (uint32_t place = 0; ranges->started.TakeNext(&place, CaptureNumber(), &range);)
+    WriteStarted(recorder.ring(), range, end, proto::kFlagIncomplete);
 }
 
 [[gnu::cold]] void CountStarted() noexcept {
   Ranges* ranges = g_ranges.load(std::memory_order_acquire);
   if (ranges == nullptr) return;
   uint64_t count = 0;
-  for (uint32_t place = 0; ranges->started.TakeNext(&place, CaptureNumber(), nullptr, nullptr);)
-    ++count;
+  for (uint32_t place = 0; ranges->started.TakeNext(&place, CaptureNumber(), nullptr);) ++count;
   if (count != 0) CountUp(&proto::RingFileHeader::ranges_refused, count);
 }
 
@@ -372,12 +317,11 @@ void Mark(const Event& event) noexcept {
   ThreadRanges* own = RangesOf(ring, now);
   if (own == nullptr) return;
   const uint32_t name = IdOf(ring, &own->names, event.message);
-  KeptValues kept;
-  kept.count = 0;
-  if (__builtin_expect(event.values != nullptr, 0)) Keep(ring, *event.values, &kept);
-  Write(ring, now, 0, Detail(RangeKind::kMark, event.payload_type),
-        Names(name, IdOf(ring, event.domain)), 0, event.style, event.payload,
-        kept.count != 0 ? &kept : nullptr);
+  const uint32_t domain = IdOf(ring, event.domain);
+  if (__builtin_expect(event.payloads != nullptr, 0))
+    PutPayloads(ring, *event.payloads, {RangeKind::kMark, false, 0, domain}, now);
+  Write(ring, now, 0, Detail(RangeKind::kMark, event.payload_type), Names(name, domain), 0,
+        event.style, event.payload);
 }
 
 void WriteName(RangeKind kind, Text* domain, uint64_t number, Text* name) noexcept {

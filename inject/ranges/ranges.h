@@ -16,7 +16,7 @@
 #include <cstdint>
 
 #include "inject/ranges/messages.h"
-#include "inject/ranges/values.h"
+#include "inject/ranges/payloads.h"
 #include "proto/contract.h"
 #include "proto/record.h"
 
@@ -27,8 +27,8 @@ struct Event {
   Message message;
   uint64_t style = 0;  // category | colour << 32
   uint64_t payload = 0;
-  uint32_t payload_type = 0;       // proto::NvtxPayload
-  const Values* values = nullptr;  // of an extended payload
+  uint32_t payload_type = 0;           // proto::NvtxPayload
+  const Payloads* payloads = nullptr;  // extended ones
 };
 
 // Something records ranges.
@@ -42,12 +42,12 @@ bool PrepareRanges() noexcept;
 
 // Levels within thread and domain, from 0; kNoTracking where nothing was recorded.
 int Push(const Event& event) noexcept;
-// `more`: values that came with the end.
-int Pop(Text* domain, const Values* more = nullptr) noexcept;
+// `more`: payloads that came with the end.
+int Pop(Text* domain, const Payloads* more = nullptr) noexcept;
 
 // `id` is the chained tool's for it, 0 where there is none. Returns the id for the program.
 uint64_t Start(const Event& event, uint64_t id) noexcept;
-void End(uint64_t id, const Values* more = nullptr) noexcept;
+void End(uint64_t id, const Payloads* more = nullptr) noexcept;
 // Of ids that the program gives itself: whether one is open in this capture.
 bool IsStarted(uint64_t id) noexcept;
 

@@ -22,43 +22,38 @@ StartedRanges::Slot* StartedRanges::Claim(uint64_t id, uint32_t capture) noexcep
   return nullptr;
 }
 
-bool StartedRanges::Add(uint64_t id, const StartedRange& range, const KeptValue* values) noexcept {
+bool StartedRanges::Add(uint64_t id, const StartedRange& range) noexcept {
   Slot* slot = Claim(id, range.capture);
   if (slot == nullptr) return false;
   slot->range = range;
-  KeptValue* kept = values_[slot - slots_];
-  for (uint32_t i = 0; i < range.values; ++i) kept[i] = values[i];
   slot->capture.store(range.capture, std::memory_order_relaxed);
   slot->id.store(id, std::memory_order_release);
   if (is_used_.load(std::memory_order_relaxed) == 0) is_used_.store(1, std::memory_order_relaxed);
   return true;
 }
 
-bool StartedRanges::Take(uint64_t id, uint32_t capture, StartedRange* range,
-                         KeptValue* values) noexcept {
+bool StartedRanges::Take(uint64_t id, uint32_t capture, StartedRange* range) noexcept {
   if (id == 0 || id == kClaimed) return false;
   for (uint32_t probe = 0; probe < kMostProbes; ++probe) {
     Slot& slot = SlotOf(id, probe);
     uint64_t expected = id;
     if (!slot.id.compare_exchange_strong(expected, kClaimed, std::memory_order_acq_rel)) continue;
     *range = slot.range;
-    const KeptValue* kept = values_[&slot - slots_];
-    for (uint32_t i = 0; values != nullptr && i < range->values; ++i) values[i] = kept[i];
     slot.id.store(0, std::memory_order_release);
     if (range->capture == capture) return true;
   }
   return false;
 }
 
-[[gnu::cold]] bool StartedRanges::TakeNext(uint32_t* place, uint32_t capture, StartedRange* range,
-                                           KeptValue* values) noexcept {
+[[gnu::cold]] bool StartedRanges::TakeNext(uint32_t* place, uint32_t capture,
+                                           StartedRange* range) noexcept {
   if (is_used_.load(std::memory_order_relaxed) == 0) return false;
   while (*place < kSlots) {
     Slot& slot = slots_[(*place)++];
     const uint64_t id = slot.id.load(std::memory_order_acquire);
     if (id == 0 || id == kClaimed || slot.capture.load(std::memory_order_relaxed) != capture)
       continue;
-    if (range == nullptr || Take(id, capture, range, values)) return true;
+    if (range == nullptr || Take(id, capture, range)) return true;
   }
   return false;
 }

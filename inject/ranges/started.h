@@ -9,8 +9,6 @@
 #include <atomic>
 #include <cstdint>
 
-#include "inject/ranges/values.h"
-
 namespace gpuprof::inject::ranges {
 
 struct StartedRange {
@@ -22,23 +20,20 @@ struct StartedRange {
   uint32_t payload_type;
   uint32_t capture;  // in which it began
   int32_t tid;
-  uint32_t values;  // how many it has
 };
 
 class StartedRanges {
  public:
-  // `id` is not 0, `values` has as many as `range` says. False: there is no room. A range of
-  // another capture than `range`'s gives way.
-  bool Add(uint64_t id, const StartedRange& range, const KeptValue* values = nullptr) noexcept;
+  // `id` is not 0. False: there is no room. A range of another capture than `range`'s gives way.
+  bool Add(uint64_t id, const StartedRange& range) noexcept;
   // Takes that of `capture` out of the table, and those of others that stand before it. False: it
-  // is not there. `values` has room for kMostValues, or is null.
-  bool Take(uint64_t id, uint32_t capture, StartedRange* range,
-            KeptValue* values = nullptr) noexcept;
+  // is not there.
+  bool Take(uint64_t id, uint32_t capture, StartedRange* range) noexcept;
   // Without touching it.
   bool Has(uint64_t id, uint32_t capture) noexcept;
   // As Take, of any that stands at `*place` (from 0) or behind it; `*place` goes on behind it.
   // Without `range`, none is taken: only whether there is one.
-  bool TakeNext(uint32_t* place, uint32_t capture, StartedRange* range, KeptValue* values) noexcept;
+  bool TakeNext(uint32_t* place, uint32_t capture, StartedRange* range) noexcept;
 
  private:
   static constexpr uint32_t kSlots = 4096;
@@ -58,7 +53,6 @@ class StartedRanges {
 
   std::atomic<uint32_t> is_used_;  // most processes have none, and need not be searched
   Slot slots_[kSlots];
-  KeptValue values_[kSlots][kMostValues];  // apart: most ranges have none
 };
 
 }  // namespace gpuprof::inject::ranges

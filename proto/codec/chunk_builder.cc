@@ -163,8 +163,8 @@ void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
       return AppendRow<TableIndex(ChunkKind::kCounter)>(row, start);
     case ChunkKind::kLaunch:
       return AppendRow<TableIndex(ChunkKind::kLaunch)>(row, start);
-    case ChunkKind::kRangeValue:
-      return AppendRow<TableIndex(ChunkKind::kRangeValue)>(row, start);
+    case ChunkKind::kRangePayload:
+      return AppendRow<TableIndex(ChunkKind::kRangePayload)>(row, start);
     default:
       break;
   }

@@ -56,7 +56,6 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kMapping, ChunkKind::kMapping);
   set(RecordKind::kRange, ChunkKind::kRange);
   set(RecordKind::kLaunch, ChunkKind::kLaunch);
-  set(RecordKind::kRangeValue, ChunkKind::kRangeValue);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -193,12 +192,6 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
       const uint64_t row[] = {time, record.a, record.b, StackId()};
       return Row(kind, row, time);
     }
-    case RecordKind::kRangeValue: {
-      const uint64_t depth = record.duration < kMostDepth ? record.duration : kMostDepth;
-      const uint64_t row[] = {time, (detail & 0xffffu) | depth << 16, record.a >> 32,
-                              static_cast<uint32_t>(record.a), record.b};
-      return Row(kind, row, time);
-    }
     case RecordKind::kThread: {
       const uint64_t row[] = {time, detail, record.a, record.b};
       return Row(kind, row, time);
@@ -231,6 +224,33 @@ bool RecordSorter::TakeStack(const Record& record, uint64_t end, const void* pcs
   }
   std::memcpy(last_stack_, pcs, frames * sizeof(uint64_t));
   last_stack_frames_ = static_cast<uint32_t>(frames + shared);
+  return true;
+}
+
+// A record of an extended payload becomes a row for itself and one for each 8 bytes behind it.
+// Adds the payload to `slots`. False: nonsense.
+bool RecordSorter::Payload(const Record& record, const Range& range, uint64_t position,
+                           const uint64_t* skip_until, uint64_t* slots) {
+  if (record.b > proto::kMaxPayloadBytes) return false;
+  const uint64_t payload_slots = proto::PayloadSlots(record.b);
+  if (payload_slots >= range.end - position) return false;
+  *slots += payload_slots;
+  if (record.time > last_time_) last_time_ = record.time;
+  constexpr ChunkKind kKind = ChunkKind::kRangePayload;
+  if (skip_until != nullptr && position + *slots <= skip_until[proto::RingKindIndex(kKind)]) {
+    dropped_ = 0;  // told with these rows, which are in the file
+    return true;
+  }
+  uint64_t words[proto::kMaxPayloadBytes / sizeof(uint64_t)];
+  range.CopyPayload(position, payload_slots, words);
+  const uint64_t depth = record.duration < kMostDepth ? record.duration : kMostDepth;
+  const uint64_t row[] = {record.time, record.detail | depth << 16, record.a >> 32,
+                          static_cast<uint32_t>(record.a), record.b};
+  Row(kKind, row, record.time);
+  for (uint64_t i = 0; i < (record.b + 7) / 8; ++i) {
+    const uint64_t word[] = {record.time, 0, 0, 0, words[i]};
+    Row(kKind, word, record.time);
+  }
   return true;
 }
 
@@ -296,12 +316,17 @@ uint64_t RecordSorter::Consume(const RingHeader* ring, uint64_t position, uint64
     const ChunkKind kind = kRowKinds[record.kind];
     uint64_t slots = 1;
     if (__builtin_expect(kind == ChunkKind::kMeta, 0)) {
-      if (!Prefix(record, range, position, &slots)) {
+      const bool is_payload = record.kind == static_cast<uint8_t>(RecordKind::kRangePayload);
+      if (!(is_payload ? Payload(record, range, position, skip_until, &slots)
+                       : Prefix(record, range, position, &slots))) {
         corrupt_ += end - position;
         EndEvent();
         return end;
       }
       position += slots;
+      if (!is_payload) continue;
+      EndEvent();
+      if (full() || position >= enough) break;
       continue;
     }
     ++position;

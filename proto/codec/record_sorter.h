@@ -83,6 +83,8 @@ class RecordSorter {
   ChunkBuilder* MakeBuilder(proto::ChunkKind kind);
   bool Row(proto::ChunkKind kind, const uint64_t* row, uint64_t start);
   bool Event(const proto::Record& record, proto::ChunkKind kind);
+  bool Payload(const proto::Record& record, const Range& range, uint64_t position,
+               const uint64_t* skip_until, uint64_t* slots);
   bool Prefix(const proto::Record& record, const Range& range, uint64_t position, uint64_t* slots);
   bool TakeStack(const proto::Record& record, uint64_t end, const void* pcs);
   bool has_prefix() const { return has_stack_ || has_duration_ || text_bytes_ != 0 || owner_ != 0; }

@@ -22,6 +22,7 @@
 #include "proto/codec/segments.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_writer.h"
+#include "proto/nvtx_payload.h"
 #include "proto/record.h"
 #include "proto/trace.pb.h"
 #include "tests/fuzz/message_seeds.h"
@@ -216,12 +217,12 @@ void MakeJoined(const std::filesystem::path& folder) {
   functions->add_function(gpuprof::proto::ApiFunction(2, 135));
   functions->add_name(kName);
   const uint64_t pushed = static_cast<uint64_t>(gpuprof::proto::RangeKind::kPushPop);
-  const uint64_t number = pushed | static_cast<uint64_t>(gpuprof::proto::RangeValue::kDouble) << 4;
-  const uint64_t text = pushed | static_cast<uint64_t>(gpuprof::proto::RangeValue::kText) << 4;
   AddRows(ChunkKind::kRange, kHost, {{kStart + 900, 900, kName, pushed, 0, 0, 0, 0}}, &trace);
-  AddRows(ChunkKind::kRangeValue, kHost,
-          {{kStart + 900, number, 0, kName, 0x3ff8000000000000},
-           {kStart + 900, text | 1 << 8, 0, kName, kName}},
+  AddRows(ChunkKind::kRangePayload, kHost,
+          {{kStart, pushed | 1 << 15, 0, gpuprof::proto::nvtx::kDouble, 8},
+           {kStart, 0, 0, 0, 0x3ff8000000000000},
+           {kStart + 900, pushed | 1 << 15 | 1 << 4, 0, gpuprof::proto::nvtx::kCString, 8},
+           {kStart + 900, 0, 0, 0, 0x656d616e}},
           &trace);
   AddRows(ChunkKind::kApi, kHost,
           {{kStart + 110, 10, gpuprof::proto::ApiFunction(2, 135), kFlow, 0},
@@ -363,7 +364,7 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path root = argv[1];
   for (const char* name : {"container", "chunk", "ring", "resume", "bundle", "segments", "model",
-                           "elf", "cubin", "control", "answer", "cupti"})
+                           "elf", "cubin", "control", "answer", "cupti", "nvtx"})
     std::filesystem::create_directories(root / name);
   MakeContainer(root / "container");
   // A trace to be gone on with: without its end.
@@ -381,5 +382,6 @@ int main(int argc, char** argv) {
   gpuprof::fuzz::MakeControl(root / "control");
   gpuprof::fuzz::MakeAnswers(root / "answer");
   gpuprof::fuzz::MakeCupti(root / "cupti");
+  gpuprof::fuzz::MakePayloads(root / "nvtx");
   return 0;
 }

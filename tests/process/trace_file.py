@@ -16,7 +16,7 @@ META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = 8, 9, 10, 11, 12
 COUNTERS, COUNTER = 13, 24
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
-LAUNCH, RANGE_VALUE = 25, 26
+LAUNCH, RANGE_PAYLOAD = 25, 26
 KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
 DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY = 37, 38, 39, 40, 41, 42
 
@@ -33,7 +33,7 @@ _COLUMNS = {
     LAUNCH: (("time", "time"), ("correlation", "delta"), ("function", "plain"), ("stack", "plain")),
     RANGE: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain"), ("domain", "plain"), ("style", "plain"),
             ("payload", "plain"), ("begin_thread", "plain")),
-    RANGE_VALUE: (("time", "time"), ("operation", "plain"), ("domain", "plain"), ("name", "plain"), ("value", "plain")),
+    RANGE_PAYLOAD: (("time", "time"), ("operation", "plain"), ("domain", "plain"), ("definition", "plain"), ("value", "plain")),
     COUNTER: (("time", "time"), ("counter", "plain"), ("value", "plain")),
     # Chained: gap and duration are predicted from the spans before; the third column is the key.
     KERNEL: (("time", "gap"), ("duration", "duration"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
@@ -238,6 +238,7 @@ class TraceFile:
         done = subprocess.run(["zstd", "-dcq", str(path)], capture_output=True)
         assert done.returncode == 0, f"zstd -dc {path}: {done.stderr.decode()}"
         self.strings = {}
+        self.definitions = {}  # of NVTX payloads: those of the strings that begin with a zero byte, as bytes
         self.threads = {}
         self.captures = []  # (capture, start?, trigger)
         self.losses = {}
@@ -276,6 +277,7 @@ class TraceFile:
             table = fields(one(8))
             ids = [int(i) for data in table.get(1, []) for i in _packed(data)]
             self.strings.update(zip(ids, (text.decode("utf-8", "replace") for text in table.get(2, []))))
+            self.definitions.update((i, text) for i, text in zip(ids, table.get(2, [])) if text[:1] == b"\0")
         elif kind == THREADS:
             for entry in fields(one(12)).get(2, []):
                 thread = fields(entry)
@@ -400,7 +402,7 @@ class TraceFile:
     process_events = property(lambda self: self._tables[PROCESS_EVENT])
     mappings = property(lambda self: self._tables[MAPPING])
     ranges = property(lambda self: self._tables[RANGE])
-    range_values = property(lambda self: self._tables[RANGE_VALUE])
+    range_payloads = property(lambda self: self._tables[RANGE_PAYLOAD])
     launches = property(lambda self: self._tables[LAUNCH])
     kernels = property(lambda self: self._tables[KERNEL])
     copies = property(lambda self: self._tables[MEMCPY])
@@ -513,30 +515,29 @@ class TraceFile:
                          "end": row["time"], "capture": row["capture"]})
         return rows
 
-    def value_rows(self):
-        """Values of NVTX payloads as dicts, in file order: whose they are, their place, and (name, value) as Python has it."""
-        table, rows = self.range_values, []
+    def payload_rows(self):
+        """Extended payloads of NVTX as dicts, in file order: whose they are, their type (a number) or definition (bytes), and their bytes."""
+        table, rows = self.range_payloads, []
         tids = {thread.track: thread.tid for thread in self.threads.values()}
         for i in range(len(table["time"])):
             row = {name: int(table[name][i]) for name in table}
-            operation, bits = row["operation"], row["value"] % 2**64
-            value = {1: lambda: bits, 2: lambda: bits - (bits >> 63 << 64), 3: lambda: struct.unpack("<d", struct.pack("<Q", bits))[0],
-                     4: lambda: hex(bits), 5: lambda: self.strings[bits] if bits else ""}[operation >> 4 & 0xF]()
-            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation & 0xF], "domain": self.strings.get(row["domain"], ""),
-                         "depth": operation >> 16, "place": operation >> 8 & 0xFF, "end": row["time"], "name": self.strings[row["name"]],
-                         "value": value})
+            operation, value = row["operation"], row["value"] % 2**64
+            if operation == 0:
+                rows[-1]["bytes"] += value.to_bytes(8, "little")
+                assert rows[-1]["time"] == row["time"]
+                continue
+            definition = row["definition"]
+            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation & 0xF], "is_end": operation >> 4 & 1,
+                         "unused": operation >> 5 & 7, "handles": operation >> 8 & 0x7F, "is_first": operation >> 15 & 1,
+                         "depth": operation >> 16, "domain": self.strings.get(row["domain"], ""), "time": row["time"], "size": value,
+                         "definition": definition if definition < 1 << 24 else self.definitions[definition], "bytes": b""})
+        for row in rows:
+            assert len(row["bytes"]) == (row["size"] + 7) // 8 * 8
+            own = len(row["bytes"]) - 16 * row["handles"]
+            texts = struct.iter_unpack("<QQ", row["bytes"][own:])
+            row["texts"] = {handle: self.strings[text] for handle, text in texts}
+            row["bytes"] = row["bytes"][:own - row["unused"]]
         return rows
-
-    def ranges_with_values(self):
-        """(domain, name, {value's name: value}) of each range and mark, in file order."""
-        values = self.value_rows()
-        whose = lambda row: (row["tid"], row["kind"], row["domain"], row["depth"], row["end"])
-        found = []
-        for row in self.range_rows():
-            mine = [v for v in values if whose(v) == whose(row)]
-            assert [v["place"] for v in mine] == list(range(len(mine)))
-            found.append((row["domain"], row["name"], {v["name"]: v["value"] for v in mine}))
-        return found
 
     def process_event(self, event):
         """Rows (a, b, text) of one kind of process event."""

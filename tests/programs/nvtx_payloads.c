@@ -167,6 +167,51 @@ static void payload_calls(void) {
        "\"Sum\"");
 }
 
+// A union, a long array and a registered string, in a structure without gaps.
+static void shapes(void) {
+  typedef struct {
+    uint8_t which;
+    union {
+      int32_t count;
+      float rate;
+    } value;
+    nvtxStringHandle_t name;
+    int16_t shape[10];
+  } __attribute__((packed)) Shape;
+  const nvtxPayloadSchemaEntry_t members[] = {{0, NVTX_PAYLOAD_ENTRY_TYPE_INT32, "count"},
+                                              {0, NVTX_PAYLOAD_ENTRY_TYPE_FLOAT, "rate"}};
+  const uint64_t either = define(NVTX_PAYLOAD_SCHEMA_TYPE_UNION, members, 2, 4, 0);
+  const nvtxPayloadSchemaEntry_t entries[] = {
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_UINT8, "which"},
+      {0, either, "value", NULL, 0, offsetof(Shape, value)},
+      {0, NVTX_PAYLOAD_ENTRY_TYPE_NVTX_REGISTERED_STRING_HANDLE, "name", NULL, 0,
+       offsetof(Shape, name)},
+      {NVTX_PAYLOAD_ENTRY_FLAG_ARRAY_FIXED_SIZE, NVTX_PAYLOAD_ENTRY_TYPE_INT16, "shape", NULL, 10,
+       offsetof(Shape, shape)},
+  };
+  const uint64_t schema = define(NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, entries, 4, sizeof(Shape), 0);
+  Shape payload = {1,
+                   {0},
+                   nvtxDomainRegisterStringA(nccl, "a registered string"),
+                   {0, 1, 2, 3, 4, 5, 6, 7, 8, -9}};
+  payload.value.rate = 0.25f;
+  push(schema, &payload, sizeof payload);
+  nvtxDomainRangePop(nccl);
+  const char* rest =
+      "\"name\": \"a registered string\", \"shape[0]\": 0, \"shape[1]\": 1, \"shape[2]\": 2, "
+      "\"shape[3]\": 3, \"shape[4]\": 4, \"shape[5]\": 5, \"shape[6]\": 6, \"shape[7]\": 7, "
+      "\"shape[8]\": 8, \"shape[9]\": -9";
+  char text[400];
+  snprintf(text, sizeof text, "\"which\": 1, \"value.rate\": 0.25, %s", rest);
+  tell("ncclAllReduce", text);
+  payload.which = 0;
+  payload.value.count = -5;
+  push(schema, &payload, sizeof payload);
+  nvtxDomainRangePop(nccl);
+  snprintf(text, sizeof text, "\"which\": 0, \"value.count\": -5, %s", rest);
+  tell("ncclAllReduce", text);
+}
+
 static void mix(void) {
   define_all();
   printf("{\"enabled\": %d}\n", nvtxDomainIsEnabled(nccl));
@@ -174,6 +219,7 @@ static void mix(void) {
   reduce(4096, 0, "\"Sum\"");
   reduce(16, 9, "9");  // of no name
   payload_calls();
+  shapes();
 }
 
 // Payloads that end where the memory does, and programs that do not keep to the rules.
@@ -206,7 +252,10 @@ static void wrong(void) {
   push(define(NVTX_PAYLOAD_SCHEMA_TYPE_STATIC, arrays, 3, sizeof numbers, 0), numbers,
        sizeof numbers);
   nvtxDomainRangePop(nccl);
-  tell("ncclAllReduce", "\"after\": 3, \"array[0]\": 1, \"array[1]\": 2");
+  tell("ncclAllReduce",
+       "\"after\": 3, \"array[0]\": 1, \"array[1]\": 2, \"long[0]\": 0, \"long[1]\": 0, "
+       "\"long[2]\": 0, \"long[3]\": 0, \"long[4]\": 0, \"long[5]\": 0, \"long[6]\": 0, "
+       "\"long[7]\": 0, \"long[8]\": 0");
   nvtxPayloadSchemaEntry_t many[20];
   char names[20][8];
   memset(many, 0, sizeof many);
@@ -221,7 +270,7 @@ static void wrong(void) {
   tell("ncclAllReduce",
        "\"v0\": 0, \"v1\": 1, \"v2\": 2, \"v3\": 3, \"v4\": 4, \"v5\": 5, \"v6\": 6, \"v7\": 7, "
        "\"v8\": 8, \"v9\": 9, \"v10\": 10, \"v11\": 11, \"v12\": 12, \"v13\": 13, \"v14\": 14, "
-       "\"v15\": 15");
+       "\"v15\": 15, \"v16\": 16, \"v17\": 17, \"v18\": 18, \"v19\": 19");
 }
 
 static void late(void) {

@@ -185,8 +185,8 @@ class TrackBuilder {
                       uint8_t flags = 0);
   // A value of the range that comes next, which has all but the value's name and bits.
   TrackBuilder& Value(const std::string& domain, int64_t end, uint8_t place,
-                      const std::string& name, proto::RangeValue type, uint64_t bits,
-                      uint32_t depth = 0, proto::RangeKind kind = proto::RangeKind::kPushPop);
+                      const std::string& name, RangeValue type, uint64_t bits, uint32_t depth = 0,
+                      proto::RangeKind kind = proto::RangeKind::kPushPop);
   TrackBuilder& Tool() {
     track_.tool = true;
     return *this;
@@ -370,12 +370,10 @@ inline TrackBuilder& TrackBuilder::Range(const std::string& domain, const std::s
 }
 
 inline TrackBuilder& TrackBuilder::Value(const std::string& domain, int64_t end, uint8_t place,
-                                         const std::string& name, proto::RangeValue type,
-                                         uint64_t bits, uint32_t depth, proto::RangeKind kind) {
+                                         const std::string& name, RangeValue type, uint64_t bits,
+                                         uint32_t depth, proto::RangeKind kind) {
   track_.range_value.end_ns.push_back(end);
-  track_.range_value.operation.push_back(static_cast<uint32_t>(kind) |
-                                         static_cast<uint32_t>(type) << 4 | uint32_t{place} << 8 |
-                                         depth << 16);
+  track_.range_value.operation.push_back(RangeValueOperation(kind, type, place, depth));
   track_.range_value.domain.push_back(domain.empty() ? 0 : process_->Id(domain));
   track_.range_value.name.push_back(process_->Id(name));
   track_.range_value.value.push_back(bits);

@@ -306,24 +306,60 @@ TEST_F(RecordSorterTest, RangesWithTheirAttributes) {
       << "attributes are the next range's alone";
 }
 
-TEST_F(RecordSorterTest, ValuesOfARangeStandBeforeIt) {
+// A record of `bytes` bytes, 1, 2, 3 and so on.
+std::vector<Record> PayloadGroup(uint64_t time, uint16_t detail, uint64_t bytes) {
+  std::vector<Record> group(1 + proto::PayloadSlots(bytes));
+  group[0] = {time, 3,      static_cast<uint8_t>(RecordKind::kRangePayload),
+              0,    detail, 20 | uint64_t{18} << 32,
+              bytes};
+  auto* payload = reinterpret_cast<uint8_t*>(group.data() + 1);
+  for (uint64_t i = 0; i < bytes; ++i) payload[i] = static_cast<uint8_t>(i + 1);
+  return group;
+}
+
+TEST_F(RecordSorterTest, PayloadsOfARangeAreRowsOfEightBytes) {
   constexpr auto kMark = static_cast<uint16_t>(proto::RangeKind::kMark);
-  constexpr uint16_t kSecondIsText =
-      kMark | static_cast<int>(proto::RangeValue::kText) << 4 | 1 << 8;
-  Record first = Simple(RecordKind::kRangeValue, 50, kMark | 1 << 4, 20 | uint64_t{18} << 32, 77);
-  Record second = Simple(RecordKind::kRangeValue, 50, kSecondIsText, 21 | uint64_t{18} << 32, 22);
-  first.duration = second.duration = 3;
-  for (const Record& record :
-       {first, second, Simple(RecordKind::kRangeAttributes, 50, 0, 7, 8),
-        Simple(RecordKind::kRange, 50, kMark, 19 | uint64_t{18} << 32, uint64_t{3} << 32)}) {
-    ASSERT_TRUE(proto::RingWrite(ring_, record));
-  }
+  const std::vector<Record> payload = PayloadGroup(50, kMark | 1 << 15, 40);
+  const std::vector<Record> empty = PayloadGroup(50, kMark, 0);
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, payload.data(), 3, 1));
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, empty.data(), 1, 1));
+  ASSERT_TRUE(proto::RingWrite(
+      ring_, Simple(RecordKind::kRange, 50, kMark, 19 | uint64_t{18} << 32, uint64_t{3} << 32)));
   Drain();
-  EXPECT_EQ(Take(ChunkKind::kRangeValue),
-            (std::vector<Row>{{50, uint64_t{kMark} | 1 << 4 | 3u << 16, 18, 20, 77},
-                              {50, uint64_t{kSecondIsText} | 3u << 16, 18, 21, 22}}));
+  EXPECT_EQ(sorter_.corrupt_records(), 0u);
+  EXPECT_EQ(Take(ChunkKind::kRangePayload),
+            (std::vector<Row>{{50, uint64_t{kMark} | 1 << 15 | 3u << 16, 18, 20, 40},
+                              {50, 0, 0, 0, 0x0807060504030201},
+                              {50, 0, 0, 0, 0x100f0e0d0c0b0a09},
+                              {50, 0, 0, 0, 0x1817161514131211},
+                              {50, 0, 0, 0, 0x201f1e1d1c1b1a19},
+                              {50, 0, 0, 0, 0x2827262524232221},
+                              {50, uint64_t{kMark} | 3u << 16, 18, 20, 0}}));
   EXPECT_EQ(Take(ChunkKind::kRange),
-            (std::vector<Row>{{50, 0, 19, uint64_t{kMark} | 3u << 16, 18, 7, 8, 0}}));
+            (std::vector<Row>{{50, 0, 19, uint64_t{kMark} | 3u << 16, 18, 0, 0, 0}}));
+}
+
+TEST_F(RecordSorterTest, PayloadsThatAreInTheFileAlready) {
+  const std::vector<Record> first = PayloadGroup(50, 3, 8), second = PayloadGroup(60, 3, 8);
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, first.data(), 2, 1));
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, second.data(), 2, 1));
+  uint64_t skip[proto::kRingKinds] = {};
+  skip[proto::RingKindIndex(ChunkKind::kRangePayload)] = 2;
+  EXPECT_EQ(sorter_.Consume(ring_, 0, 4, skip), 4u);
+  EXPECT_EQ(Take(ChunkKind::kRangePayload).size(), 2u);
+}
+
+TEST_F(RecordSorterTest, PayloadsThatDoNotEndAreCorrupt) {
+  std::vector<Record> group = PayloadGroup(50, 3, 8);
+  group[0].b = 4096;
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, group.data(), 2, 1));
+  Drain();
+  EXPECT_EQ(sorter_.corrupt_records(), 2u);
+  group[0].b = 4097;
+  ASSERT_TRUE(proto::RingWriteGroup(ring_, group.data(), 2, 1));
+  Drain();
+  EXPECT_EQ(sorter_.corrupt_records(), 4u);
+  EXPECT_TRUE(Take(ChunkKind::kRangePayload).empty());
 }
 
 TEST_F(RecordSorterTest, LaunchesWithTheirStacks) {

@@ -147,7 +147,6 @@ const results::NvtxValue& ValueOf(const results::Nvtx& result, const std::string
 }
 
 TEST(Nvtx, ValuesOfPayloadsAreSummedByRangeAndName) {
-  using proto::RangeValue;
   ProcessBuilder builder(5, 1);
   const uint64_t sum = builder.Id("Sum");
   const uint64_t max = builder.Id("Max");

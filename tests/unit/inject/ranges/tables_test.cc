@@ -96,23 +96,6 @@ TEST(StartedRanges, WhatWasPutInIsTakenOutOnce) {
   EXPECT_EQ(range.name, 71u);
 }
 
-TEST(StartedRanges, ValuesGoWithTheirRange) {
-  const auto table = std::make_unique<StartedRanges>();
-  KeptValue values[kMostValues] = {};
-  for (uint32_t i = 0; i < kMostValues; ++i) values[i] = {i, 100 + i, proto::RangeValue::kUint64};
-  StartedRange range = RangeOf(70);
-  range.values = kMostValues;
-  ASSERT_TRUE(table->Add(7, range, values));
-  ASSERT_TRUE(table->Add(8, RangeOf(71)));
-  KeptValue found[kMostValues] = {};
-  ASSERT_TRUE(table->Take(7, 1, &range, found));
-  ASSERT_EQ(range.values, kMostValues);
-  for (uint32_t i = 0; i < kMostValues; ++i) EXPECT_EQ(found[i].name, 100 + i);
-  ASSERT_TRUE(table->Add(7, RangeOf(72)));
-  ASSERT_TRUE(table->Take(7, 1, &range, found));
-  EXPECT_EQ(range.values, 0u) << "those of the range that was there before are gone";
-}
-
 TEST(StartedRanges, AFullTableRefusesAndGivesWayToANewCapture) {
   const auto table = std::make_unique<StartedRanges>();
   uint64_t id = 1;

@@ -1,111 +1,19 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// From schemas and bytes to values. Payloads stand at the end of a page with nothing behind it, so
-// that one byte read too far is fatal.
-
-#include "inject/nvtx/payloads.h"
-
-#include <gtest/gtest.h>
-#include <sys/mman.h>
+// Numbers, texts, places and ids.
 
 #include <cmath>
-#include <cstddef>
-#include <cstring>
-#include <map>
-#include <string>
 #include <thread>
-#include <vector>
 
-#include "inject/nvtx/schemas.h"
+#include "tests/unit/analysis/read/payload_test_util.h"
 
 namespace gpuprof::inject::ranges {
 void CountNameLost() noexcept {}
 }  // namespace gpuprof::inject::ranges
 
-namespace gpuprof::inject::nvtx {
+namespace gpuprof::analysis {
 namespace {
-
-using proto::RangeValue;
-
-constexpr size_t kPage = 4096;
-
-std::string TextOf(const ranges::Text* text) {
-  return text == nullptr ? "" : std::string(text->chars, text->bytes);
-}
-
-SchemaEntry Entry(uint64_t type, const char* name, uint64_t offset = 0, uint64_t flags = 0,
-                  uint64_t detail = 0) {
-  return {flags, type, name, nullptr, detail, offset, nullptr, nullptr};
-}
-
-class NvtxPayloads : public testing::Test {
- protected:
-  void SetUp() override {
-    ASSERT_TRUE(ranges::PrepareMessages());
-    ASSERT_TRUE(PrepareSchemas());
-    void* mapped =
-        mmap(nullptr, 2 * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    ASSERT_NE(mapped, MAP_FAILED);
-    page_ = static_cast<char*>(mapped);
-    ASSERT_EQ(mprotect(page_ + kPage, kPage, PROT_NONE), 0);
-  }
-  void TearDown() override { munmap(page_, 2 * kPage); }
-
-  // The bytes, at the page's end.
-  const void* Put(const void* bytes, size_t size) {
-    std::memcpy(page_ + kPage - size, bytes, size);
-    return page_ + kPage - size;
-  }
-
-  uint64_t Define(const std::vector<SchemaEntry>& entries, size_t static_size = 0,
-                  uint64_t type = kStaticSchema, size_t pack = 0, uint64_t id = 0,
-                  ranges::Text* domain = nullptr) {
-    SchemaAttributes attributes = {};
-    attributes.fields = kSchemaType | kSchemaEntries | kSchemaEntryCount | kSchemaStaticSize |
-                        kSchemaAlignment | (id != 0 ? kSchemaId : uint64_t{0});
-    attributes.type = type;
-    attributes.entries = entries.data();
-    attributes.entry_count = entries.size();
-    attributes.static_size = static_size;
-    attributes.pack_align = pack;
-    attributes.id = id;
-    return DefineSchema(domain, &attributes, 0);
-  }
-
-  uint64_t DefineNames(const std::vector<EnumEntry>& entries, size_t size) {
-    EnumAttributes attributes = {};
-    attributes.fields = kEnumEntries | kEnumEntryCount | kEnumSize;
-    attributes.entries = entries.data();
-    attributes.entry_count = entries.size();
-    attributes.size = size;
-    return DefineEnum(nullptr, &attributes, 0);
-  }
-
-  // Values by name, as text.
-  std::map<std::string, std::string> Decode(const std::vector<PayloadData>& payloads,
-                                            ranges::Text* domain = nullptr,
-                                            bool wants_message = false) {
-    DecodePayloads(domain, payloads.data(), payloads.size(), wants_message, &decoded_);
-    std::map<std::string, std::string> found;
-    for (uint32_t i = 0; i < decoded_.values.count; ++i) {
-      const ranges::Value& value = decoded_.values.value[i];
-      double wide;
-      std::memcpy(&wide, &value.bits, sizeof wide);
-      found[TextOf(value.name)] =
-          value.type == RangeValue::kText     ? TextOf(value.text)
-          : value.type == RangeValue::kDouble ? std::to_string(wide)
-          : value.type == RangeValue::kInt64
-              ? std::to_string(static_cast<int64_t>(value.bits))
-              : (value.type == RangeValue::kAddress ? "@" : "") + std::to_string(value.bits);
-    }
-    return found;
-  }
-
-  using Found = std::map<std::string, std::string>;
-  char* page_ = nullptr;
-  DecodedPayload decoded_;
-};
 
 struct Collective {
   uint64_t comm;
@@ -141,14 +49,14 @@ TEST_F(NvtxPayloads, PlacesThatACompilerWouldChoose) {
     unsigned char e;
     void* f;
   } const natural = {-1, 0.5, -300, 1.25f, 200, reinterpret_cast<void*>(0x1234)};
-  const std::vector<SchemaEntry> entries = {Entry(kChar, "a"),  Entry(kDouble, "b"),
-                                            Entry(kShort, "c"), Entry(kFloat, "d"),
-                                            Entry(kUint8, "e"), Entry(kAddress, "f")};
+  const std::vector<RegisteredEntry> entries = {Entry(kChar, "a"),  Entry(kDouble, "b"),
+                                                Entry(kShort, "c"), Entry(kFloat, "d"),
+                                                Entry(kUint8, "e"), Entry(kAddress, "f")};
   const Found expected = {{"a", "-1"},       {"b", "0.500000"}, {"c", "-300"},
                           {"d", "1.250000"}, {"e", "200"},      {"f", "@4660"}};
   const uint64_t schema = Define(entries);
   EXPECT_EQ(Decode({{schema, sizeof natural, Put(&natural, sizeof natural)}}), expected);
-  EXPECT_EQ(FindDefinition(nullptr, schema)->bytes, sizeof natural);
+  EXPECT_EQ(ranges::HeaderOf(*ranges::FindDefinition(nullptr, schema)).bytes, sizeof natural);
   struct [[gnu::packed]] Packed {
     char a;
     double b;
@@ -173,9 +81,9 @@ TEST_F(NvtxPayloads, NothingIsReadOutsideOfThePayload) {
     EXPECT_EQ(decoded_.lost, 3 - found.size()) << size;
   }
   Decode({{schema, 1 << 20, Put(bytes, 16)}});
-  EXPECT_EQ(decoded_.values.count, 2u) << "the schema's size counts where the event's is larger";
+  EXPECT_EQ(decoded_.values.size(), 2u) << "the schema's size counts where the event's is larger";
   Decode({{schema, 0, Put(bytes, 16)}, {schema, 16, nullptr}});
-  EXPECT_EQ(decoded_.values.count, 0u);
+  EXPECT_EQ(decoded_.values.size(), 0u);
   EXPECT_EQ(decoded_.lost, 2u);
 }
 
@@ -210,112 +118,15 @@ TEST_F(NvtxPayloads, Texts) {
   }
 }
 
-TEST_F(NvtxPayloads, SchemasWithinSchemas) {
-  const uint64_t inner = Define({Entry(kInt32, "x"), Entry(kInt32, "y")});
-  const uint64_t middle = Define({Entry(kUint8, "tag"), Entry(inner, "at")});
-  const uint64_t outer =
-      Define({Entry(middle, "box"), Entry(inner, nullptr), Entry(kUint8, "end")});
-  struct {
-    uint8_t tag;
-    int32_t x, y, u, v;
-    uint8_t end;
-  } const payload = {1, 2, 3, 4, 5, 6};
-  Decode({{outer, sizeof payload, Put(&payload, sizeof payload)}});
-  std::vector<std::string> names;
-  for (uint32_t i = 0; i < decoded_.values.count; ++i) {
-    names.push_back(TextOf(decoded_.values.value[i].name));
-    EXPECT_EQ(decoded_.values.value[i].bits, i + 1) << names.back();
-  }
-  EXPECT_EQ(names, (std::vector<std::string>{"box.tag", "box.at.x", "box.at.y", "x", "y", "end"}));
-}
-
-TEST_F(NvtxPayloads, WhatIsLeftOutIsCountedAndKeepsItsPlace) {
-  constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
-  const uint64_t inner = Define({Entry(kInt32, "x"), Entry(kInt32, "y")});
-  const uint64_t a_union = Define({Entry(kInt32, "i"), Entry(kFloat, "f")}, 4, 3);
-  const uint64_t schema = Define({Entry(kUint32, "before"), Entry(kUint32, "array", 0, kArray, 9),
-                                  Entry(inner, "boxes", 0, kArray, 2), Entry(kUint128, "wide"),
-                                  Entry(kUint32, "after")});
-  uint32_t payload[24] = {};
-  payload[0] = 7;
-  payload[20] = 8;
-  EXPECT_EQ(Decode({{schema, sizeof payload, Put(payload, sizeof payload)}}),
-            (Found{{"before", "7"}, {"after", "8"}}));
-  EXPECT_EQ(decoded_.lost, 3u);
-  Decode({{a_union, 4, Put(payload, 4)}});
-  EXPECT_EQ(decoded_.values.count, 0u);
-  EXPECT_EQ(decoded_.lost, 1u);
-  // Behind what is of no known size nothing can be placed, but where the program says it is.
-  const uint64_t open = Define({Entry(kCString, "text", 0, uint64_t{kZeroTerminated} << 4),
-                                Entry(kUint32, "behind"), Entry(kUint32, "told", 12)},
-                               0, kDynamicSchema);
-  payload[3] = 9;
-  EXPECT_EQ(Decode({{open, 16, Put(payload, 16)}})["told"], "9");
-  EXPECT_EQ(decoded_.lost, 1u);
-}
-
-TEST_F(NvtxPayloads, ElementsOfShortArrays) {
-  constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
-  const uint64_t color = DefineNames({{"red", 1, 0}}, 1);
-  const uint64_t schema =
-      Define({Entry(kInt16, "shape", 0, kArray, 3), Entry(color, "colors", 0, kArray, 2),
-              Entry(kUint8, "none", 0, kArray, 0), Entry(kUint16, "last", 8)});
-  struct {
-    int16_t shape[3];
-    uint8_t colors[2];
-    uint16_t last;
-  } const payload = {{1, -2, 3}, {1, 4}, 5};
-  EXPECT_EQ(Decode({{schema, sizeof payload, Put(&payload, sizeof payload)}}),
-            (Found{{"shape[0]", "1"},
-                   {"shape[1]", "-2"},
-                   {"shape[2]", "3"},
-                   {"colors[0]", "red"},
-                   {"colors[1]", "4"},
-                   {"last", "5"}}));
-  EXPECT_EQ(decoded_.lost, 1u);
-  EXPECT_EQ(TextOf(decoded_.values.value[0].name), "last") << "elements come behind all others";
-  EXPECT_EQ(Decode({{schema, 5, Put(&payload, 5)}}), (Found{{"shape[0]", "1"}, {"shape[1]", "-2"}}))
-      << "the payload ends within an element";
-  EXPECT_EQ(decoded_.lost, 5u);
-  const uint64_t outer = Define({Entry(schema, "outer"), Entry(kFloat, nullptr, 12, kArray, 1)});
-  struct {
-    char bytes[12];
-    float only;
-  } whole = {};
-  std::memcpy(whole.bytes, &payload, sizeof payload);
-  whole.only = 0.25f;
-  Found found = Decode({{outer, sizeof whole, Put(&whole, sizeof whole)}});
-  EXPECT_EQ(found["outer.shape[2]"], "3");
-  EXPECT_EQ(found["[0]"], "0.250000");
-}
-
-TEST_F(NvtxPayloads, ElementsTakeNoPlaceOfOthers) {
-  constexpr uint64_t kArray = uint64_t{kFixedSize} << 4;
-  std::vector<SchemaEntry> entries;
-  for (int i = 0; i < 3; ++i) entries.push_back(Entry(kUint8, "array", 0, kArray, kMostElements));
-  entries.push_back(Entry(kUint8, "single"));
-  const uint64_t schema = Define(entries);
-  const char payload[3 * kMostElements + 1] = {};
-  EXPECT_EQ(Decode({{schema, sizeof payload, Put(payload, sizeof payload)}}).count("single"), 1u);
-  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
-  EXPECT_EQ(decoded_.lost, 3 * kMostElements + 1 - ranges::kMostValues);
-  // More than a schema may have: the rest counts as one.
-  for (int i = 0; i < 10; ++i) entries.push_back(Entry(kUint8, "more", 0, kArray, kMostElements));
-  const char longer[13 * kMostElements + 1] = {};
-  Decode({{Define(entries), sizeof longer, Put(longer, sizeof longer)}});
-  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
-  EXPECT_EQ(decoded_.lost, kMostFields - ranges::kMostValues);
-}
-
 TEST_F(NvtxPayloads, HalfNumbers) {
   const uint64_t schema = Define({Entry(kFloat16, "half"), Entry(kBrainFloat16, "brain")});
   const auto read = [&](uint16_t half, uint16_t brain) {
     const uint16_t payload[] = {half, brain};
     Decode({{schema, sizeof payload, Put(payload, sizeof payload)}});
     std::vector<double> values(2);
-    for (uint32_t i = 0; i < decoded_.values.count; ++i) {
-      EXPECT_EQ(decoded_.values.value[i].type, RangeValue::kDouble);
-      std::memcpy(&values[i], &decoded_.values.value[i].bits, sizeof(double));
+    for (size_t i = 0; i < decoded_.values.size(); ++i) {
+      EXPECT_EQ(decoded_.values[i].type, RangeValue::kDouble);
+      std::memcpy(&values[i], &decoded_.values[i].bits, sizeof(double));
     }
     return values;
   };
@@ -389,16 +200,15 @@ TEST_F(NvtxPayloads, PointersAreNumbers) {
 }
 
 TEST_F(NvtxPayloads, MoreThanFit) {
-  std::vector<SchemaEntry> entries;
-  for (int i = 0; i < 100; ++i) entries.push_back(Entry(kUint8, "many"));
+  std::vector<RegisteredEntry> entries;
+  for (int i = 0; i < 300; ++i) entries.push_back(Entry(kUint8, "many"));
   const uint64_t schema = Define(entries);
-  const char payload[100] = {};
+  const char payload[300] = {};
   Decode({{schema, sizeof payload, Put(payload, sizeof payload)}});
-  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
-  EXPECT_EQ(decoded_.lost, kMostFields - ranges::kMostValues);
-  std::vector<PayloadData> many(200, PayloadData{kUint8, 1, Put(payload, 1)});
-  DecodePayloads(nullptr, many.data(), many.size(), false, &decoded_);
-  EXPECT_EQ(decoded_.values.count, ranges::kMostValues);
+  EXPECT_EQ(decoded_.values.size(), kMostEventValues);
+  EXPECT_EQ(decoded_.lost, 300 - kMostEventValues);
+  Decode(std::vector<PayloadData>(200, PayloadData{kUint8, 1, Put(payload, 1)}));
+  EXPECT_EQ(decoded_.values.size(), ranges::Payloads::kMost);
   EXPECT_EQ(decoded_.lost, 1u);
 }
 
@@ -435,9 +245,9 @@ TEST_F(NvtxPayloads, AMessageAmongTheValues) {
   } const payload = {3, {'s', 't', 'e', 'p'}};
   const PayloadData data = {schema, sizeof payload, Put(&payload, sizeof payload)};
   EXPECT_EQ(Decode({data}, nullptr, true), (Found{{"number", "3"}}));
-  EXPECT_EQ(TextOf(decoded_.message), "step");
+  EXPECT_EQ(decoded_.message, "step");
   EXPECT_EQ(Decode({data}), (Found{{"number", "3"}, {"message", "step"}}));
-  EXPECT_EQ(decoded_.message, nullptr);
+  EXPECT_EQ(decoded_.message, "");
 }
 
 TEST_F(NvtxPayloads, NonsenseDefinesNothing) {
@@ -456,7 +266,7 @@ TEST_F(NvtxPayloads, NonsenseDefinesNothing) {
     Define({Entry(kUint8, "a"), Entry(itself, "again")}, 0, kStaticSchema, 0, itself);
   }
   Decode({{itself, 1, Put(&byte, 1)}});
-  EXPECT_EQ(decoded_.values.count, 1u) << "a schema within itself ends";
+  EXPECT_EQ(decoded_.values.size(), 1u) << "a schema within itself ends";
 }
 
 // Last: what it fills up stays full.
@@ -464,8 +274,14 @@ TEST_F(NvtxPayloads, ZzzThreadsDefineAtOnceUntilNothingFits) {
   std::vector<std::thread> threads;
   std::vector<std::vector<uint64_t>> ids(4);
   for (auto& mine : ids) {
-    threads.emplace_back([this, &mine] {
-      for (int i = 0; i < 20'000; ++i) mine.push_back(Define({Entry(kUint8, "of a thread")}));
+    threads.emplace_back([&mine] {
+      const RegisteredEntry entry = Entry(kUint8, "of a thread");
+      SchemaAttributes attributes = {};
+      attributes.fields = kSchemaType | kSchemaEntries | kSchemaEntryCount;
+      attributes.type = kStaticSchema;
+      attributes.entries = &entry;
+      attributes.entry_count = 1;
+      for (int i = 0; i < 20'000; ++i) mine.push_back(DefineSchema(nullptr, &attributes, 0));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -474,7 +290,8 @@ TEST_F(NvtxPayloads, ZzzThreadsDefineAtOnceUntilNothingFits) {
   for (const auto& mine : ids) {
     for (const uint64_t id : mine) {
       ASSERT_GE(id, kFirstDynamicId);
-      known += FindDefinition(nullptr, id) != nullptr;
+      Kept(nullptr, id);
+      known += ranges::FindDefinition(nullptr, id) != nullptr;
       EXPECT_EQ(Decode({{id, 1, Put(&byte, 1)}}).size() + decoded_.lost, 1u);
     }
   }
@@ -483,4 +300,4 @@ TEST_F(NvtxPayloads, ZzzThreadsDefineAtOnceUntilNothingFits) {
 }
 
 }  // namespace
-}  // namespace gpuprof::inject::nvtx
+}  // namespace gpuprof::analysis
