@@ -78,7 +78,7 @@ def test_the_trace_has_the_bytes_of_the_program(record):
     # A schema is in the trace once, as it was registered; an event may have several payloads.
     assert len({row["definition"] for row in reductions}) == 1
     assert b"NCCL communicator ID\0" in reductions[0]["definition"] and reductions[0]["definition"][:2] == b"\0\x01"
-    assert [row["is_first"] for row in rows if row["kind"] == "mark" and row["domain"] == "NCCL"] == [1, 0]
+    assert [row["is_first"] for row in rows if row["kind"] == "mark"] == [1, 1, 0]
     assert [(row["definition"], row["bytes"]) for row in rows if row["is_end"]] == [(16, struct.pack("<I", 17))] * 2
     assert [list(row["texts"].values()) for row in rows if row["texts"]] == [["a registered string"]] * 2
 
