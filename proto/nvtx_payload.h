@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The vocabulary of NVTX's payload extension, and how a definition stands in a trace. The recorder
-// writes definitions (schemas and enumerations) and payloads as the program gave them; analysis/
-// reads values out of them. Both lay entries out with the classes here. The numbers are NVTX's: a
-// unit test compares each with NVIDIA's headers.
+// The vocabulary of NVTX's payload extension, and the layout of a definition in a trace. The
+// recorder writes definitions (schemas and enumerations) and payloads as the program gave them.
+// analysis/ reads values out of them. Both lay entries out with the classes here. The numbers are
+// NVTX's. A unit test compares each with NVIDIA's headers.
 
 #pragma once
 
@@ -88,8 +88,8 @@ enum SchemaType : uint64_t {
   kEnumeration = 0,  // of a definition in a trace
   kStaticSchema = 1,
   kDynamicSchema = 2,
-  kUnion = 3,              // an entry next to it says which member is there
-  kUnionWithSelector = 4,  // one of its own entries does
+  kUnion = 3,              // an entry next to the union selects the member
+  kUnionWithSelector = 4,  // an entry of the union selects the member
 };
 
 struct TypeSizes {
@@ -160,11 +160,11 @@ constexpr uint32_t TypeBytes(uint64_t type) {
 }
 
 constexpr bool IsString(uint64_t type) { return type >= kCString && type <= kCStringUtf32; }
-// Arrays of these are texts.
+// Returns whether an array of this type is a text.
 constexpr bool IsCharacter(uint64_t type) {
   return type == kChar || (type >= kWideChar && type <= kChar32);
 }
-// Bytes of one character of a string, or of a character by itself.
+// Returns the bytes of one character.
 constexpr uint32_t UnitOf(uint64_t type) {
   if (type == kCStringUtf16 || type == kChar16) return 2;
   return type == kCStringUtf32 || type == kChar32 || type == kWideChar ? 4 : 1;
@@ -194,14 +194,15 @@ constexpr Extent ExtentOf(uint64_t flags, uint64_t type, uint64_t detail, Extent
   return {one.bytes * detail, one.align};
 }
 
-// Finds the places of a schema's entries, one after the other: where the program says, else as a
-// compiler would place them.
+// Finds the places of a schema's entries, one after the other. A place is the program's offset, or
+// else the place that a compiler would choose.
 class Layout {
  public:
   constexpr Layout(uint64_t schema_type, uint64_t pack)
       : is_union_(schema_type >= kUnion), pack_(pack) {}
 
-  // `offset`: what the program says, or 0. False: the place is not known.
+  // Finds the place of the next entry. `offset`: the program's, or 0. False: the place is not
+  // known.
   constexpr bool Place(uint64_t offset, Extent extent, uint64_t* place) {
     if (pack_ != 0 && extent.align > pack_) extent.align = pack_;
     if (extent.align > align_) align_ = extent.align;
@@ -214,14 +215,14 @@ class Layout {
     if (!is_known_) has_gap_ = true;
     return is_placed && *place <= kMostLaidOut;
   }
-  // Where the last entry ends, where its bytes told that.
+  // Takes the end of an entry whose bytes had to be read to find the end.
   constexpr void EndsAt(uint64_t end) {
     is_known_ = true;
     end_ = end;
     if (end > most_) most_ = end;
   }
 
-  // Bytes 0: not known.
+  // Returns the extent of the whole schema.
   constexpr Extent extent() const {
     const uint64_t whole = AlignedUp(most_, align_);
     return {has_gap_ || whole > kMostLaidOut ? 0 : whole, align_};
@@ -243,9 +244,10 @@ class Layout {
   bool has_gap_ = false;
 };
 
-// A definition is a string of the trace that begins with this header, thus with a zero byte. Its
-// entries follow, `kept` of the program's `count`: of a schema flags, type, detail and offset, of
-// an enumeration a value and whether it is a flag, all as varints; then the name and a zero.
+// A definition is a string of the trace. It begins with this header, and so with a zero byte.
+// `kept` entries follow. An entry of a schema has flags, type, detail and offset. An entry of an
+// enumeration has a value, and 1 if the value is a flag. All numbers are varints. A name and a zero
+// follow them.
 struct DefinitionHeader {
   uint8_t zero;
   uint8_t type;         // SchemaType
@@ -255,8 +257,8 @@ struct DefinitionHeader {
   uint64_t id;
   uint32_t bytes;  // of a payload, or of the enumeration; 0: not known
   uint32_t align;
-  uint32_t count;
-  uint32_t kept;
+  uint32_t count;  // the program's entries
+  uint32_t kept;   // those that the definition has room for
 };
 static_assert(sizeof(DefinitionHeader) == 32);
 

@@ -263,8 +263,8 @@ enum : int {
 };
 }
 
-// A payload is a row that tells of it, then a row for each 8 of its bytes, whose operation, domain
-// and definition are 0.
+// A payload is a first row, then a row for each 8 of its bytes. Operation, domain and definition of
+// the further rows are 0.
 namespace range_payload_column {
 enum : int {
   kTime,        // when the range begins, or ends
@@ -567,9 +567,10 @@ constexpr bool IsEarlierName(uint32_t operation) {
   return RangeKindOf(operation) >= RangeKind::kNameThread &&
          (FlagsOf(operation) & kFlagEarlier) != 0;
 }
-// range_payload.operation: kind and depth at the same places as a range's. `unused`: bytes at the
-// end of the last whole word. `handles`: registered strings, whose handles and string ids (16 bytes
-// each) stand behind the payload's own words. An event may have several payloads.
+// Returns range_payload.operation, without the depth. Kind and depth are at the same places as a
+// range's. `unused`: bytes at the end of the last whole word. `handles`: registered strings, whose
+// handles and string ids (16 bytes each) follow the payload's own words. An event may have several
+// payloads.
 constexpr uint32_t PayloadOperation(RangeKind kind, bool is_end, uint32_t unused, uint32_t handles,
                                     bool is_first) {
   return static_cast<uint32_t>(kind) | uint32_t{is_end} << 4 | (unused & 7) << 5 |

@@ -107,7 +107,7 @@ struct RangeTable {
 };
 
 // Extended payloads of NVTX as they are recorded: bytes. analysis/read makes a RangeValueTable of
-// them, and empties this one.
+// these rows, and empties this table.
 struct RangePayloadTable {
   Column<int64_t> time_ns;
   Column<uint32_t> operation;   // proto::PayloadOperation() | depth << 16; 0: the bytes go on
@@ -137,7 +137,8 @@ struct RangeValueTable {
   size_t rows() const { return end_ns.size(); }
 };
 
-// Kind and depth are at the same places as a range's. `place`: among the values of the range.
+// Returns the operation of a value. Kind and depth are at the same places as a range's. `place`
+// counts the values of the range.
 constexpr uint32_t RangeValueOperation(proto::RangeKind kind, RangeValue type, uint32_t place,
                                        uint32_t depth) {
   return static_cast<uint32_t>(kind) | static_cast<uint32_t>(type) << 4 | (place & 0xff) << 8 |

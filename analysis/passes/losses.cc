@@ -48,9 +48,8 @@ constexpr LossText kLosses[] = {
      "Kernels were launched in more different ways than gpuprof can distinguish; the last kernels "
      "share a name."},
     {proto::LOSS_RANGE_VALUE,
-     "Values of NVTX payloads whose schema or type is not known, that are outside of their "
-     "payload, "
-     "or too many; nothing to do."},
+     "Values of NVTX payloads of an unknown schema or type, outside of their payload, or too many; "
+     "no action is needed."},
     {proto::LOSS_COUNTER_SAMPLE, "Sample the GPUs' counters less often: a longer --gpu-pm."},
     {proto::LOSS_MEMORY_LIMIT,
      "The recorder reached its memory limit: record fewer sources, or raise --memory or "

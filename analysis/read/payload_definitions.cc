@@ -11,7 +11,7 @@ namespace {
 
 namespace nvtx = proto::nvtx;
 
-// Reads what follows a definition's header.
+// Reads the entries behind a definition's header.
 class EntryReader {
  public:
   explicit EntryReader(std::string_view bytes) : left_(bytes) {}

@@ -43,13 +43,14 @@ struct PayloadDefinition {
 
 class PayloadDefinitions {
  public:
-  // Adds a string of the trace; nothing where it is not a definition.
+  // Adds a string of the trace, if the string is a definition.
   void Add(uint32_t string_id, std::string_view bytes);
 
-  // Return null for what is not there.
+  // Returns the definition of the string; null: the string is not a definition.
   const PayloadDefinition* Find(uint32_t string_id) const;
-  // Returns what `type` of an entry of `from` stands for. An id may be registered again: the last
-  // one before `from` counts, else the first one after it.
+  // Returns the definition that an entry of `from` names as its type; null: it is not known. An id
+  // may be registered again. The last definition before `from` counts, else the first one after
+  // `from`.
   const PayloadDefinition* Named(uint64_t type, const PayloadDefinition& from) const;
 
  private:

@@ -33,7 +33,7 @@ bool IsSigned(uint64_t type) {
   }
 }
 
-// 5 bits of exponent, of which 15 is 0, and 10 of fraction.
+// Returns a half: 5 bits of exponent with a bias of 15, then 10 bits of fraction.
 double HalfOf(uint64_t bits) {
   const int exponent = static_cast<int>(bits >> 10 & 0x1f);
   const auto fraction = static_cast<double>(bits & 0x3ff);
@@ -45,7 +45,7 @@ double HalfOf(uint64_t bits) {
 
 double SingleOf(uint64_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits)); }
 
-// False: it is not a floating-point number.
+// Reads a floating-point number. False: the type is another one.
 bool ReadFloating(uint64_t type, uint64_t bits, double* value) {
   switch (type) {
     case nvtx::kFloat16:

@@ -14,7 +14,7 @@
 
 namespace gpuprof::analysis {
 
-// `bytes`: 1 to 8.
+// Returns 1 to 8 bytes as a number.
 uint64_t UnsignedOf(std::string_view bytes);
 uint64_t SignedOf(std::string_view bytes);
 
@@ -24,8 +24,8 @@ bool IsInteger(uint64_t type);
 // bits, long double, TF32).
 bool ReadNumber(uint64_t type, std::string_view bytes, RangeValue* value_type, uint64_t* bits);
 
-// Returns the text up to its zero, and no more than a name may have. `unit`: bytes of one character
-// (UTF-8, UTF-16, UTF-32); of what is not a character U+FFFD becomes.
+// Returns the text up to its zero, cut to the length of a name. `unit`: bytes of one character
+// (UTF-8, UTF-16, UTF-32). Numbers that are not characters become U+FFFD.
 std::string TextOf(std::string_view bytes, uint32_t unit);
 // Returns where the zero begins, or the end.
 uint64_t EndOfText(std::string_view bytes, uint32_t unit);

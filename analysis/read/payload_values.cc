@@ -17,7 +17,7 @@ namespace nvtx = proto::nvtx;
 constexpr int kMostDepth = 8;                // of schemas within schemas
 constexpr uint64_t kMostCounted = 1u << 20;  // values that one entry can lose
 
-// Where an entry is, and what its values are called.
+// The place of an entry's bytes, and the name of its values.
 struct Place {
   uint64_t at;
   std::string name;
@@ -25,7 +25,7 @@ struct Place {
   bool is_message;
 };
 
-// What an entry of an array or a union needs of the entries before it.
+// The integers of the entries before: lengths of arrays, and numbers of union members.
 using Integers = std::vector<std::optional<uint64_t>>;
 
 std::string InnerName(const std::string& outer, const std::string& inner) {
@@ -63,7 +63,7 @@ class PayloadReader {
   }
 
  private:
-  // False: it was looked at enough.
+  // Counts a visit. False: the event has no more visits.
   bool Visit() {
     if (to_->visits == most_visits_) return false;
     ++to_->visits;
@@ -72,7 +72,7 @@ class PayloadReader {
 
   void Lose(uint64_t count) { to_->lost += std::min(count, kMostCounted); }
 
-  // Empty: they are not all there.
+  // Returns the bytes; empty: some of them are outside of the payload.
   std::string_view BytesAt(uint64_t at, uint64_t bytes) const {
     const uint64_t size = payload_.bytes.size();
     if (at > size || bytes > size - at) return {};
@@ -115,7 +115,7 @@ class PayloadReader {
     AddValue(place, std::move(value));
   }
 
-  // By its name, or by those of its flags; else as the number that it is.
+  // Adds the name of the value, or the names of its flags, or else the number.
   void ReadEnumeration(const PayloadDefinition& definition, const Place& place) {
     const std::string_view bytes = BytesAt(place.at, definition.header.bytes);
     if (bytes.empty()) return Lose(1);
@@ -135,7 +135,7 @@ class PayloadReader {
     AddValue(place, {"", RangeValue::kInt64, bits, ""});
   }
 
-  // Returns where the schema's last entry ends.
+  // Returns the end of the schema's last entry.
   uint64_t ReadSchema(const PayloadDefinition& schema, const Place& base, int depth) {
     nvtx::Layout layout(schema.header.type, schema.header.pack);
     Integers integers(schema.entries.size());
@@ -161,12 +161,12 @@ class PayloadReader {
       if (bytes && extent.bytes == 0) layout.EndsAt(inside + *bytes);
       integers[i] = IntegerOf(entry, named, place.at);
     }
-    // What the recorder had no room for.
+    // The recorder had no room for these entries.
     if (schema.header.kept < schema.header.count) Lose(schema.header.count - schema.header.kept);
     return layout.end();
   }
 
-  // The entry's own value where it is a single integer that is not negative.
+  // Returns the value of an entry that is a single integer.
   std::optional<uint64_t> IntegerOf(const SchemaEntry& entry, const PayloadDefinition* named,
                                     uint64_t at) const {
     if (nvtx::IsIndirect(entry.flags) || nvtx::ArrayOf(entry.flags) != nvtx::kNoArray)
@@ -179,7 +179,7 @@ class PayloadReader {
     return UnsignedOf(bytes);
   }
 
-  // Returns the bytes of an entry whose extent its definition does not tell; nothing: not known.
+  // Returns the bytes of an entry without an extent in its definition; nothing: not known.
   std::optional<uint64_t> ReadEntry(const SchemaEntry& entry, const PayloadDefinition* named,
                                     const Place& place, const Integers& integers, int depth) {
     if ((entry.flags & (nvtx::kEntryOffsetFromBase | nvtx::kEntryOffsetFromHere)) != 0) {
@@ -214,7 +214,8 @@ class PayloadReader {
     return std::nullopt;
   }
 
-  // Of a string or of an array of characters. `count`: characters; nothing: it ends with its zero.
+  // Reads a string or an array of characters. `count`: characters; nothing: the text ends with a
+  // zero.
   std::optional<uint64_t> ReadText(const SchemaEntry& entry, const Place& place, uint32_t array,
                                    std::optional<uint64_t> count) {
     const uint64_t size = payload_.bytes.size();
@@ -242,7 +243,7 @@ class PayloadReader {
     return *count * unit;
   }
 
-  // Returns the bytes of a schema whose size no definition tells.
+  // Returns the bytes of a schema without a size in its definition.
   std::optional<uint64_t> ReadOne(uint64_t type, const PayloadDefinition* named, const Place& place,
                                   int depth) {
     if (type < nvtx::kFirstSchemaId) {
@@ -278,7 +279,7 @@ class PayloadReader {
     return std::nullopt;
   }
 
-  // An array whose last element is zero.
+  // Reads an array up to its element of zero.
   std::optional<uint64_t> ReadToZero(const SchemaEntry& entry, const Place& place) {
     const uint64_t bytes = nvtx::TypeBytes(entry.type);
     if (bytes == 0) Lose(1);
@@ -298,12 +299,14 @@ class PayloadReader {
             place.is_message};
   }
 
-  // An entry of the schema around the union says which of its members is there.
+  // Reads a member of a union. An entry of the schema around the union has the number of the
+  // member.
   void ReadUnion(const SchemaEntry& entry, const PayloadDefinition& members, const Place& place,
                  const Integers& integers, int depth) {
-    const bool is_told = members.header.type == nvtx::kUnion && entry.detail < integers.size() &&
-                         integers[entry.detail] && *integers[entry.detail] < members.entries.size();
-    if (!is_told || depth == kMostDepth || !Visit()) return Lose(1);
+    const bool is_known = members.header.type == nvtx::kUnion && entry.detail < integers.size() &&
+                          integers[entry.detail] &&
+                          *integers[entry.detail] < members.entries.size();
+    if (!is_known || depth == kMostDepth || !Visit()) return Lose(1);
     const SchemaEntry& member = members.entries[*integers[entry.detail]];
     if (member.offset > nvtx::kMostLaidOut) return Lose(1);
     ReadEntry(member, definitions_.Named(member.type, members),

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reads named values out of the bytes of NVTX's extended payloads. Bytes and definitions are
-// foreign: nothing outside of the payload is read, schemas may lie within themselves, and the work
-// for one event is bounded.
+// foreign. Nothing outside of the payload is read. Schemas may lie within themselves. The work for
+// one event is bounded.
 
 #pragma once
 
@@ -25,16 +25,16 @@ struct PayloadValue {
   std::string text;  // of kText
 };
 
-// The payloads of one event become one of these.
+// The values of all payloads of one event.
 struct EventValues {
-  // Elements of arrays come last: they may be many, and nothing else is left out for them.
+  // Elements of arrays come last. They may be many, and they displace no other value.
   std::vector<PayloadValue> values;
-  std::string message;  // what is marked as the event's message, where that was asked for
-  uint64_t lost = 0;    // values that are not among these
+  std::string message;  // the text marked as the event's message, if the caller wants it
+  uint64_t lost = 0;    // values that could not be read
   uint64_t visits = 0;  // entries and elements that were looked at
 };
 
-// Of one event. More are counted and left out.
+// An event has no more values and visits. Further ones are counted as lost.
 inline constexpr size_t kMostEventValues = 256;
 inline constexpr uint64_t kMostEventVisits = 8192;
 
@@ -44,11 +44,11 @@ struct PayloadBytes {
   std::vector<proto::nvtx::HandleText> handles;
 };
 
-// Returns the text of a string id; null: it is not there.
+// Returns the text of a string id; null: there is no text.
 using FindString = std::function<const std::string*(uint64_t id)>;
 
-// `wants_message`: the event has none, and what is marked as its message is not a value then.
-// `visits_left`: what is beyond them, or kMostEventVisits, is lost.
+// Reads the payloads of one event. `wants_message`: the event has no message of its own; the text
+// marked as its message is then not a value. Values beyond `visits_left` visits are lost.
 EventValues ReadPayloads(const std::vector<PayloadBytes>& payloads,
                          const PayloadDefinitions& definitions, const FindString& find_string,
                          bool wants_message, uint64_t visits_left);

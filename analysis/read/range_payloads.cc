@@ -20,13 +20,13 @@ namespace {
 using proto::RangeKind;
 using proto::nvtx::HandleText;
 
-// New texts of one process in memory; values, and entries looked at, by the rows that its file has:
-// a small file fills neither memory nor time.
+// The most that the payloads of one process may take: bytes of new texts, values, and visits of
+// entries. The rows of the file bound values and visits, so that a small file stays cheap.
 constexpr uint64_t kMostTextBytes = 64u << 20;
 constexpr uint64_t kValuesOfAnyFile = 1u << 20, kMostValuesPerRow = 16;
 constexpr uint64_t kVisitsOfAnyFile = 1u << 22, kMostVisitsPerRow = 32;
 
-// What a range and its payloads have in common.
+// A range and its payloads have the same key.
 struct Key {
   int32_t tid;  // of the thread that gave the payload
   int64_t time_ns;
@@ -43,7 +43,7 @@ struct Event {
   const RangePayloadTable* table;
   size_t first;
   size_t last;
-  // Of the first of its key: how many of them have found their range.
+  // Events of one key that have found their range; counted in the first of them.
   size_t taken = 0;
 };
 
@@ -75,7 +75,7 @@ class Texts {
 
 bool IsHeader(uint32_t operation) { return operation != 0; }
 
-// Events by key, and in the order of the file.
+// Returns events by key. Those of one key are in the order of the file.
 std::vector<Event> EventsOf(const Process& process) {
   std::vector<Event> events;
   for (const Track& track : process.tracks) {
@@ -102,10 +102,10 @@ std::vector<Event> EventsOf(const Process& process) {
   return events;
 }
 
-// The bytes of an event's payloads, from their rows.
+// Puts the bytes of an event's payloads together from their rows.
 class EventBytes {
  public:
-  // False: a part of them is not there.
+  // Adds a payload. False: some of its rows are missing.
   bool Add(const RangePayloadTable& table, size_t row, size_t last) {
     const uint32_t operation = table.operation[row];
     const uint64_t words = (table.value[row] + 7) / 8;
@@ -189,7 +189,7 @@ class RangeReader {
     Store(read.values, track, row);
   }
 
-  // False: there is no such event.
+  // Takes the key's next event. False: no event is left.
   bool Take(const Key& key, EventBytes* bytes) {
     auto event = std::lower_bound(events_.begin(), events_.end(), key,
                                   [](const Event& x, const Key& y) { return x.key < y; });

@@ -12,7 +12,7 @@
 namespace gpuprof::analysis {
 
 // Fills range_value of every track, and empties range_payload. A range without a message gets the
-// one that its payload has. What cannot be read is added to the process's losses.
+// message of its payload. Values that cannot be read are added to the process's losses.
 void ReadRangePayloads(Process* process);
 
 }  // namespace gpuprof::analysis

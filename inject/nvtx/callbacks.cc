@@ -86,7 +86,7 @@ bool HasExtendedPayload(const EventAttributes* from) {
          from->payload_type == kExtendedPayload;
 }
 
-// Apart, so that calls without such a payload do not pay for the room that it takes.
+// Records an event with extended payloads. Apart, so that other calls need no room for payloads.
 template <auto kRecord, typename... Chained>
 [[gnu::noinline]] auto RecordExtended(const void* domain, const EventAttributes& from,
                                       Chained... chained) {
@@ -141,8 +141,8 @@ void Ended(uint64_t id) {
   if (WatchesRanges()) RangeEnded(id);
 }
 
-// What takes a text, of either kind of characters. In one place for all: the preload is in every
-// process. A chained tool's function takes the same registers, whatever its text is of.
+// Calls with a text of either kind of characters. They share their code, because the preload is in
+// every process. A chained tool's function gets the text in the same register for either kind.
 
 [[gnu::noinline]] void MarkText(unsigned id, Message message) {
   TellChained(kCore, id, message.text);

@@ -24,13 +24,13 @@ uint64_t IdFor(uint64_t chained, bool is_given, uint64_t given) {
   return is_static ? given : g_next_id.fetch_add(1, std::memory_order_relaxed);
 }
 
-// A definition while it is put together.
+// Puts a definition together.
 struct Builder {
   DefinitionHeader header = {};
   uint32_t used = sizeof(DefinitionHeader);
   char bytes[proto::nvtx::kMostDefinitionBytes];
 
-  // Once one has found no room, the others are only counted.
+  // Adds an entry. After the first entry without room, entries are only counted.
   [[gnu::noinline, gnu::cold]] void Add(const uint64_t* numbers, uint32_t count, const char* name) {
     constexpr uint32_t kMostNumberBytes = 10;
     const auto name_bytes = static_cast<uint32_t>(
@@ -94,9 +94,9 @@ struct Builder {
     schema.Add(numbers, 4, entry.name);
   }
   const Extent extent = layout.extent();
-  const bool is_told =
+  const bool is_given =
       (attributes->fields & kSchemaStaticSize) != 0 && attributes->static_size != 0;
-  const uint64_t bytes = is_told ? attributes->static_size : extent.bytes;
+  const uint64_t bytes = is_given ? attributes->static_size : extent.bytes;
   schema.header.align = static_cast<uint32_t>(extent.align);
   if (attributes->type != kDynamicSchema)
     schema.header.bytes = static_cast<uint32_t>(

@@ -1,9 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Puts what the program registers for its payloads, schemas and enumerations, into the form that a
-// trace has of it. The program does that once, often before anything is recorded. Any thread: no
-// lock, no allocation.
+// Puts schemas and enumerations of payloads into the form that a trace has. The program registers
+// each once, often before anything is recorded. Any thread: no lock, no allocation.
 
 #pragma once
 
@@ -14,8 +13,8 @@
 
 namespace gpuprof::inject::nvtx {
 
-// `id`: the chained tool's, or 0, and then the one that the program chose or a new one. Returns the
-// id. What makes no sense or finds no room is not known.
+// Keeps a definition and returns its id. `id` is the chained tool's; if it is 0, the program's own
+// id counts, or else a new one. A definition that makes no sense or finds no room is not kept.
 uint64_t DefineSchema(const ranges::Text* domain, const SchemaAttributes* attributes,
                       uint64_t id) noexcept;
 uint64_t DefineEnum(const ranges::Text* domain, const EnumAttributes* attributes,

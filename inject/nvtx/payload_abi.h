@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The functions and structs of NVTX's payload extension, of its versions 0x0103 and 0x0104. Its
-// types and flags are in proto/nvtx_payload.h. A unit test compares every one with NVIDIA's headers
-// where there are any.
+// types and flags are in proto/nvtx_payload.h. A unit test compares every number with NVIDIA's
+// headers, if they are installed.
 //
 // Each library that uses an extension has an instance of it. Its first call initialises NVTX
 // itself, then asks the same object, NVTX_INJECTION64_PATH's, for InitializeInjectionNvtxExtension,

@@ -36,8 +36,8 @@ void TellChained(unsigned id, Arguments... arguments) {
 
 bool IsRecording() { return Recording(proto::kSourceNvtx); }
 
-// An event that is all payload. Its message may be in the payload, which is not looked into: who
-// reads the trace finds it there, marked captures do not.
+// An event that is all payload. Its message may be in the payload. Readers of the trace find the
+// message there. Captures at ranges do not look for it.
 struct PayloadEvent {
   PayloadEvent(const void* domain, const PayloadData* data, size_t count) {
     event.domain = TextOf(domain);

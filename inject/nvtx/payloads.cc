@@ -13,7 +13,7 @@ namespace {
 using proto::nvtx::DefinitionHeader;
 using ranges::Payload;
 
-// To its zero, or as much as a record has room for.
+// Returns the bytes before the zero, or as many as a record has room for.
 uint64_t StringBytes(const char* at, uint32_t unit) {
   uint64_t bytes = 0;
   for (; bytes < proto::kMaxPayloadBytes; bytes += unit) {
@@ -24,7 +24,7 @@ uint64_t StringBytes(const char* at, uint32_t unit) {
   return bytes;
 }
 
-// False: what it is, or how large, is not known.
+// Finds one payload. False: its type or its size is not known.
 bool Find(const ranges::Text* domain, const PayloadData& data, Payload* found) {
   *found = {nullptr, 0, 0, static_cast<const char*>(data.payload), false};
   if (found->data == nullptr) return false;

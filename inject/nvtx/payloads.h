@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds the bytes of an event's extended payloads, which are recorded as they are: no value is read
-// in the program. On the program's threads: no lock, no allocation. Nothing is read outside of what
-// the program said a payload's size is. Where it said none, its schema or type tells it; a string
-// by itself ends with its zero.
+// Finds the bytes of an event's extended payloads. They are recorded as they are: no value is read
+// in the program. On the program's threads: no lock, no allocation. Nothing is read outside of the
+// size that the program gave. If it gave no size, the schema or the type has one. A string by
+// itself ends with its zero.
 
 #pragma once
 

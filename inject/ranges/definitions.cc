@@ -17,7 +17,7 @@ constexpr uint32_t kMostProbes = 64;
 
 std::atomic<Text*> g_slots[kSlots];
 std::atomic<uint32_t> g_count{0};
-std::atomic<uint32_t> g_told{0};  // number of the capture
+std::atomic<uint32_t> g_reported{0};  // number of the capture
 
 std::atomic<Text*>& SlotOf(uint32_t domain, uint64_t id, uint32_t probe) {
   const uint64_t mixed = (id ^ uint64_t{domain} << 32) * 0x9e3779b97f4a7c15u;
@@ -47,7 +47,7 @@ DefinitionHeader HeaderOf(const Text& definition) noexcept {
     while (found == nullptr || IsOf(*found, header.domain, header.id)) {
       if (!slot.compare_exchange_strong(found, text, std::memory_order_acq_rel)) continue;
       g_count.fetch_add(1, std::memory_order_relaxed);
-      g_told.store(0, std::memory_order_release);
+      g_reported.store(0, std::memory_order_release);
       return;
     }
   }
@@ -62,13 +62,13 @@ Text* FindDefinition(const Text* domain, uint64_t id) noexcept {
   return nullptr;
 }
 
-[[gnu::cold]] void TellDefinitions(uint32_t capture, proto::RingHeader* ring) noexcept {
-  if (g_told.exchange(capture, std::memory_order_acq_rel) == capture) return;
+[[gnu::cold]] void ReportDefinitions(uint32_t capture, proto::RingHeader* ring) noexcept {
+  if (g_reported.exchange(capture, std::memory_order_acq_rel) == capture) return;
   if (g_count.load(std::memory_order_relaxed) == 0) return;
   for (std::atomic<Text*>& slot : g_slots) {
     Text* text = slot.load(std::memory_order_acquire);
-    // What found no room in the ring is told with the next payload.
-    if (text != nullptr && !Define(ring, text)) g_told.store(0, std::memory_order_release);
+    // A definition without room in the ring is reported with the next payload.
+    if (text != nullptr && !Define(ring, text)) g_reported.store(0, std::memory_order_release);
   }
 }
 

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Schemas and enumerations of payloads. The program registers each once, often before anything is
-// recorded: they are kept as the bytes that a trace has of them (proto::nvtx::DefinitionHeader).
-// Any thread, signal handlers too: no lock, no allocation.
+// recorded. They are kept in the form that a trace has (proto::nvtx::DefinitionHeader). Any thread,
+// signal handlers too: no lock, no allocation.
 
 #pragma once
 
@@ -14,16 +14,16 @@
 
 namespace gpuprof::inject::ranges {
 
-// Keeps a definition, in place of an older one of its domain and id. One that finds no room is not
-// known.
+// Keeps a definition, in place of an older one of its domain and id. A definition that finds no
+// room is not kept.
 void KeepDefinition(const char* bytes, uint32_t size) noexcept;
 
 // Returns the newest definition of the id in the domain; null: it is not known.
 Text* FindDefinition(const Text* domain, uint64_t id) noexcept;
 proto::nvtx::DefinitionHeader HeaderOf(const Text& definition) noexcept;
 
-// Defines all in the present file, unless this was done in `capture` and none was added since. With
-// the guard held.
-void TellDefinitions(uint32_t capture, proto::RingHeader* ring) noexcept;
+// Defines all in the present file. Does nothing if `capture` has all of them already. With the
+// guard held.
+void ReportDefinitions(uint32_t capture, proto::RingHeader* ring) noexcept;
 
 }  // namespace gpuprof::inject::ranges

@@ -39,9 +39,9 @@ bool PrepareMessages() noexcept;
 // The text for good; null: there is none, or no room.
 Text* Intern(const Message& message) noexcept;
 
-// The same of a payload's definition. Only names may fill more than half of the table.
+// Interns a definition of payloads. Only names may fill more than half of the table.
 Text* InternDefinition(const char* bytes, uint32_t size) noexcept;
-// The text of a registered string; null: the handle, which may be any number, is none.
+// Returns the text of a registered string. Null: the number is not a handle. Any number is allowed.
 Text* RegisteredText(const void* handle) noexcept;
 
 // What it says, to be read at once: null: nothing, or a handle that is none. `buffer` takes what is
@@ -52,7 +52,7 @@ Text* RegisteredText(const void* handle) noexcept;
 // The string id, defined in the file by then; 0: there is no text. With the guard held.
 uint32_t IdOf(proto::RingHeader* ring, proto::NameCache* cache, const Message& message) noexcept;
 uint32_t IdOf(proto::RingHeader* ring, Text* text) noexcept;
-// False: it is not defined in the file yet.
+// Defines the text in the present file. False: the ring has no room. With the guard held.
 bool Define(proto::RingHeader* ring, Text* text) noexcept;
 
 // Null: the default domain, and what is no handle.

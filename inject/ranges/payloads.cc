@@ -28,13 +28,13 @@ struct Item {
   uint32_t bytes;
   uint32_t first_handle;
   uint32_t handles;
-  // All of it.
+  // Returns the bytes of all parts.
   uint32_t written() const {
     return WholeWords(bytes) + handles * static_cast<uint32_t>(sizeof(HandleText));
   }
 };
 
-// Handles may stand at any place: structures can be packed.
+// Finds handles at any place, because structures can be packed.
 uint32_t FindHandles(RingHeader* ring, const char* data, uint32_t bytes, HandleText* to,
                      uint32_t room) {
   uint32_t count = 0;
@@ -62,7 +62,7 @@ void Put(RingHeader* ring, uint64_t at, uint32_t skipped, const void* from, uint
   }
 }
 
-// Returns the position behind it. The time is still to come.
+// Puts a payload without its time, and returns the position behind the payload.
 uint64_t PutPayload(RingHeader* ring, uint64_t at, const Payload& payload, const Item& item,
                     const HandleText* handles, const PayloadPlace& place, bool is_first) {
   const uint32_t whole = WholeWords(item.bytes), written = item.written();
@@ -86,14 +86,14 @@ uint64_t PutPayload(RingHeader* ring, uint64_t at, const Payload& payload, const
 uint64_t WritePayloads(RingHeader* ring, const Payloads& payloads, const PayloadPlace& place,
                        uint64_t time) noexcept {
   if (payloads.lost != 0) CountValuesLost(payloads.lost);
-  TellDefinitions(place.capture, ring);
+  ReportDefinitions(place.capture, ring);
   Item items[Payloads::kMost];
   HandleText handles[kMostHandles];
   uint32_t found = 0, left = kMostDataBytes, slots = 0;
   for (uint32_t i = 0; i < payloads.count; ++i) {
     const Payload& payload = payloads.payload[i];
     if (payload.definition != nullptr) IdOf(ring, payload.definition);
-    // What is cut off lies outside of the payload for its reader, which counts it.
+    // Readers count the values whose bytes are cut off here.
     const uint32_t bytes = payload.bytes < left ? payload.bytes : left;
     left -= bytes;
     items[i] = {bytes, found, 0};

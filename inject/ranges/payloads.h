@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The extended payloads of an event: their bytes go into the trace as they are, while the call that
-// brings them lasts. No value is looked at, but for handles of registered strings, which mean
+// The extended payloads of an event. Their bytes go into the trace as they are, before the
+// program's call returns. Only handles of registered strings are looked at, because they mean
 // nothing outside of the process. Pointers are not followed.
 
 #pragma once
@@ -25,11 +25,11 @@ struct Payload {
 struct Payloads {
   static constexpr uint32_t kMost = 16;
   uint32_t count = 0;
-  uint32_t lost = 0;  // payloads that are not among these
+  uint32_t lost = 0;  // payloads that could not be found, or are too many
   Payload payload[kMost];
 };
 
-// The range or mark that a payload is of.
+// The range or mark that has the payload.
 struct PayloadPlace {
   proto::RangeKind kind;
   bool is_end;  // it came with the range's end
@@ -38,8 +38,8 @@ struct PayloadPlace {
   uint32_t capture = 0;
 };
 
-// Writes all in one group. `time`: the moment they are of; 0: now, once all is written but the
-// time. Returns the moment. With the guard held.
+// Writes all payloads in one group, and returns their moment. `time` is the moment. If it is 0, the
+// moment is now, when everything except the time is written. With the guard held.
 uint64_t WritePayloads(proto::RingHeader* ring, const Payloads& payloads, const PayloadPlace& place,
                        uint64_t time) noexcept;
 

@@ -149,7 +149,7 @@ ThreadRanges* RangesOf(RingHeader* ring, uint64_t now = 0) {
   return WritePayloads(ring, payloads, place, time);
 }
 
-// The moment at which the event's range begins.
+// Returns the moment at which the event's range begins.
 uint64_t Begin(const Recorder& recorder, const Event& event, const PayloadPlace& place) {
   if (__builtin_expect(event.payloads == nullptr, 1)) return recorder.Now();
   return PutPayloads(recorder.ring(), *event.payloads, place, 0);

@@ -227,8 +227,8 @@ bool RecordSorter::TakeStack(const Record& record, uint64_t end, const void* pcs
   return true;
 }
 
-// A record of an extended payload becomes a row for itself and one for each 8 bytes behind it.
-// Adds the payload to `slots`. False: nonsense.
+// Makes a row of an extended payload's record, and a row of each 8 bytes behind the record. Adds
+// the payload to `slots`. False: nonsense.
 bool RecordSorter::Payload(const Record& record, const Range& range, uint64_t position,
                            const uint64_t* skip_until, uint64_t* slots) {
   if (record.b > proto::kMaxPayloadBytes) return false;
@@ -238,7 +238,7 @@ bool RecordSorter::Payload(const Record& record, const Range& range, uint64_t po
   if (record.time > last_time_) last_time_ = record.time;
   constexpr ChunkKind kKind = ChunkKind::kRangePayload;
   if (skip_until != nullptr && position + *slots <= skip_until[proto::RingKindIndex(kKind)]) {
-    dropped_ = 0;  // told with these rows, which are in the file
+    dropped_ = 0;  // the file has these rows, and the count with them
     return true;
   }
   uint64_t words[proto::kMaxPayloadBytes / sizeof(uint64_t)];

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Definitions and extended payloads of NVTX. The input is a run of parts: strings that may be
-// definitions, payloads with a range for each, and rows as no recorder writes them. All values that
-// come out have names and texts that are there, and belong to a range.
+// definitions, payloads with a range for each, and rows as no recorder writes them. Every value
+// must belong to a range. The strings of its name and text must exist.
 
 #include <algorithm>
 #include <cstdint>
@@ -35,12 +35,12 @@ class Input {
     process_.tracks[0].tid = kTid;
   }
 
-  // What a part is, and what it is about: a string counted from the first, or a predefined type.
-  void Add(uint8_t what, uint8_t about, std::string_view bytes) {
-    if (what % 4 == 0) {
+  // Adds a part. `about`: a string counted from the first, or a predefined type.
+  void Add(uint8_t kind, uint8_t about, std::string_view bytes) {
+    if (kind % 4 == 0) {
       const auto id = static_cast<uint32_t>(kFirstString + process_.strings.size());
       process_.strings.emplace(id, bytes);
-    } else if (what % 4 == 3) {
+    } else if (kind % 4 == 3) {
       for (; bytes.size() >= 16; bytes.remove_prefix(16)) {
         uint32_t numbers[2];
         uint64_t value;
@@ -49,7 +49,7 @@ class Input {
         Row(numbers[0], numbers[1], value);
       }
     } else {
-      AddPayload(what, about < 128 ? about : kFirstString + about - 128, bytes);
+      AddPayload(kind, about < 128 ? about : kFirstString + about - 128, bytes);
     }
   }
 
@@ -65,13 +65,13 @@ class Input {
     table.value.push_back(value);
   }
 
-  // The last words are handles where the part says so.
-  void AddPayload(uint8_t what, uint32_t definition, std::string_view bytes) {
-    const bool goes_on = what % 4 == 2;
+  // Adds a payload. The upper bits of the kind count the handles among the last words.
+  void AddPayload(uint8_t kind, uint32_t definition, std::string_view bytes) {
+    const bool goes_on = kind % 4 == 2;
     const uint64_t words = (bytes.size() + 7) / 8;
     if (!goes_on) AddRange();
-    const uint32_t handles = std::min<uint32_t>(what >> 4, static_cast<uint32_t>(words / 2));
-    Row(proto::PayloadOperation(proto::RangeKind::kPushPop, false, what >> 2, handles, !goes_on),
+    const uint32_t handles = std::min<uint32_t>(kind >> 4, static_cast<uint32_t>(words / 2));
+    Row(proto::PayloadOperation(proto::RangeKind::kPushPop, false, kind >> 2, handles, !goes_on),
         definition, words * 8);
     for (uint64_t i = 0; i < words; ++i) {
       uint64_t word = 0;
@@ -124,11 +124,11 @@ void CheckValues(const analysis::Process& process) {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  constexpr size_t kHead = 4;  // what, about, bytes
+  constexpr size_t kHead = 4;  // kind, about, bytes
   Input input;
   while (size > kHead) {
-    const size_t told = data[2] | size_t{data[3]} << 8;
-    const size_t bytes = std::min(told, size - kHead);
+    const size_t wanted = data[2] | size_t{data[3]} << 8;
+    const size_t bytes = std::min(wanted, size - kHead);
     input.Add(data[0], data[1], {reinterpret_cast<const char*>(data) + kHead, bytes});
     data += kHead + bytes;
     size -= kHead + bytes;

@@ -17,9 +17,9 @@ namespace {
 
 namespace nvtx = proto::nvtx;
 
-// A part of nvtx_fuzz.cc.
-void AddPart(uint8_t what, uint8_t about, const std::string& bytes, std::string* to) {
-  to->push_back(static_cast<char>(what));
+// Adds a part of nvtx_fuzz.cc.
+void AddPart(uint8_t kind, uint8_t about, const std::string& bytes, std::string* to) {
+  to->push_back(static_cast<char>(kind));
   to->push_back(static_cast<char>(about));
   to->push_back(static_cast<char>(bytes.size() & 0xff));
   to->push_back(static_cast<char>(bytes.size() >> 8));
@@ -51,7 +51,7 @@ std::string DefinitionOf(nvtx::SchemaType type, uint64_t id, uint32_t bytes,
 
 }  // namespace
 
-// Each kind of entry, and a payload of each definition.
+// Makes an input with each kind of entry, and a payload of each definition.
 void MakePayloads(const std::filesystem::path& folder) {
   constexpr uint64_t kFirst = nvtx::kFirstSchemaId;
   const auto array = [](uint64_t kind) { return kind << 4; };

@@ -18,7 +18,7 @@ TEST_F(NvtxPayloads, WhatIsLeftOutIsCountedAndKeepsItsPlace) {
   payload[16] = 8;
   EXPECT_EQ(Decode({{schema, sizeof payload, Put(payload, sizeof payload)}}),
             (Found{{"before", "7"}, {"after", "8"}}));
-  EXPECT_EQ(decoded_.lost, 5u) << "behind what takes no known room nothing can be placed";
+  EXPECT_EQ(decoded_.lost, 5u) << "behind an entry of unknown size nothing can be placed";
 }
 
 TEST_F(NvtxPayloads, ArraysOfMoreThanAFewAndOfSchemas) {
@@ -64,7 +64,7 @@ TEST_F(NvtxPayloads, UnionsHoldTheMemberThatAnEntrySays) {
   payload.which = 3;
   EXPECT_EQ(decode(), (Found{{"which", "3"}, {"after", "9"}})) << "there is no such member";
   EXPECT_EQ(decoded_.lost, 1u);
-  // Which one is there is not said.
+  // No entry selects the member.
   EXPECT_TRUE(Decode({{either, 4, Put(&payload, 4)}}).empty());
   EXPECT_EQ(decoded_.lost, 1u);
   const uint64_t wild = Define({Entry(kUint8, "which"), Entry(either, "value", 0, 0, 77)});
@@ -98,7 +98,7 @@ TEST_F(NvtxPayloads, LengthsInThePayload) {
   EXPECT_EQ(decoded_.lost, 0u);
   const char cut[] = "\x09\x00\x05\x00";
   EXPECT_EQ(Decode({{schema, 4, Put(cut, 4)}}), (Found{{"count", "9"}, {"numbers[0]", "5"}}));
-  EXPECT_EQ(decoded_.lost, 8u + 5u) << "elements, and what comes behind them";
+  EXPECT_EQ(decoded_.lost, 8u + 5u) << "elements, and the entries behind them";
 }
 
 TEST_F(NvtxPayloads, EnumerationsOfFlagsAndThoseThatComeLater) {

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The way of a payload: what a program registers and hands over goes through the recorder's own
-// functions, as into a trace, and then becomes values. Payloads stand at the end of a page with
+// The way of a payload. Definitions and payloads of a program go through the recorder's own
+// functions, as into a trace, and then become values. Payloads stand at the end of a page with
 // nothing behind it, so that one byte read too far is fatal.
 
 #pragma once
@@ -72,7 +72,7 @@ class NvtxPayloads : public testing::Test {
   }
   void TearDown() override { munmap(page_, 2 * kPage); }
 
-  // The bytes, at the page's end.
+  // Copies the bytes to the page's end.
   const void* Put(const void* bytes, size_t size) {
     std::memcpy(page_ + kPage - size, bytes, size);
     return page_ + kPage - size;
@@ -93,7 +93,7 @@ class NvtxPayloads : public testing::Test {
     return Kept(domain, DefineSchema(domain, &attributes, 0));
   }
 
-  // As the trace has it.
+  // Adds the definition as the trace has it, and returns its id.
   uint64_t Kept(ranges::Text* domain, uint64_t id) {
     const ranges::Text* text = ranges::FindDefinition(domain, id);
     if (text != nullptr) definitions_.Add(text->id, {text->chars, text->bytes});
@@ -111,7 +111,7 @@ class NvtxPayloads : public testing::Test {
     return Kept(nullptr, DefineEnum(nullptr, &attributes, 0));
   }
 
-  // Values by name, as text.
+  // Returns values by name, as text.
   std::map<std::string, std::string> Decode(const std::vector<PayloadData>& payloads,
                                             ranges::Text* domain = nullptr,
                                             bool wants_message = false) {
@@ -136,7 +136,7 @@ class NvtxPayloads : public testing::Test {
     return found;
   }
 
-  // With the texts of what may be handles.
+  // Returns the payload with the texts of its handles.
   PayloadBytes BytesOf(const ranges::Payload& payload) {
     const uint32_t definition =
         payload.definition != nullptr ? payload.definition->id : payload.type;

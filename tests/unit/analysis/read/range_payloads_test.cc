@@ -177,7 +177,7 @@ TEST_F(RangePayloadsTest, AMessageBecomesTheName) {
 }
 
 TEST_F(RangePayloadsTest, PartsThatAreMissing) {
-  Row(0, 500, 0, 0, 1);  // goes on from what was let go
+  Row(0, 500, 0, 0, 1);  // goes on from rows that were discarded
   Row(0, 1000, proto::PayloadOperation(RangeKind::kPushPop, false, 0, 0, true), nvtx::kUint64, 16);
   Row(0, 1000, 0, 0, 1);
   Range(0, 1000, 2000);
