@@ -27,7 +27,7 @@ test:
 test-long:
 	@scripts/setup
 	@scripts/build ci
-	@scripts/build --quiet asan
+	@scripts/build --quiet asan-long
 	@scripts/test long
 
 bench:

@@ -20,10 +20,12 @@
 
 # `cmake --build ... --target gpuprof_unit_tests` builds the tests that `ctest -L unit` runs.
 add_custom_target(gpuprof_unit_tests)
+add_custom_target(gpuprof_short_fuzzers)
 add_custom_target(gpuprof_fuzzers)
+add_dependencies(gpuprof_fuzzers gpuprof_short_fuzzers)
 
 macro(gpuprof_parse_target)
-  cmake_parse_arguments(arg "NO_SANITIZE" "NAME;TIMEOUT;LARGE" "SOURCES;DEPS;PRIVATE_DEPS;LABELS;CORPUS;SANITIZE" ${ARGN})
+  cmake_parse_arguments(arg "NO_SANITIZE;LONG" "NAME;TIMEOUT;LARGE" "SOURCES;DEPS;PRIVATE_DEPS;LABELS;CORPUS;SANITIZE" ${ARGN})
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "unknown arguments: ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -123,21 +125,24 @@ function(gpuprof_bench)
 endfunction()
 
 set(GPUPROF_FUZZ_SECONDS 2 CACHE STRING "Seconds that the test of a fuzzer lasts; it replays its corpus in any case")
+set(GPUPROF_FUZZ_LONG_SECONDS 60 CACHE STRING "The same in the test configuration `long`")
 
 # A fuzzer, and a test that runs the fuzzer over its folders of inputs and then for a short while longer.
-# The seed is fixed; entropic=0 halves the time that the corpus takes. By hand, for long:
+# The test configuration `long` has a second test of GPUPROF_FUZZ_LONG_SECONDS. With LONG the fuzzer is built and run there
+# alone. The seed is fixed; entropic=0 halves the time that the corpus takes. By hand, for long:
 #   build/fuzz/tests/fuzz/chunk_fuzz -max_total_time=3600 found/ build/fuzz/tests/fuzz/corpus/chunk
 function(gpuprof_fuzzer)
   if(NOT GPUPROF_BUILD_FUZZ)
     return()
   endif()
   gpuprof_parse_target(${ARGN})
-  if(NOT arg_TIMEOUT)
-    math(EXPR arg_TIMEOUT "120 + 2 * ${GPUPROF_FUZZ_SECONDS}")
-  endif()
   add_executable(${arg_NAME} ${arg_SOURCES})
   gpuprof_ordinary_target()
-  add_dependencies(gpuprof_fuzzers ${arg_NAME})
+  if(arg_LONG)
+    add_dependencies(gpuprof_fuzzers ${arg_NAME})
+  else()
+    add_dependencies(gpuprof_short_fuzzers ${arg_NAME})
+  endif()
   target_compile_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
   target_link_options(${arg_NAME} PRIVATE -fsanitize=fuzzer)
   # New inputs go to the build folder; the corpus is only read.
@@ -148,7 +153,13 @@ function(gpuprof_fuzzer)
     cmake_path(ABSOLUTE_PATH folder BASE_DIRECTORY "${CMAKE_CURRENT_SOURCE_DIR}")
     list(APPEND seeds "${folder}")
   endforeach()
-  add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} -seed=1 -entropic=0 -max_total_time=${GPUPROF_FUZZ_SECONDS} -timeout=10 -rss_limit_mb=2048
-           -print_final_stats=1 "${found}" ${seeds} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
-  set_tests_properties(${arg_NAME} PROPERTIES LABELS fuzz TIMEOUT ${arg_TIMEOUT})
+  set(command ${arg_NAME} -seed=1 -entropic=0 -timeout=10 -rss_limit_mb=2048 -print_final_stats=1)
+  set(inputs "${found}" ${seeds} WORKING_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}")
+  if(NOT arg_LONG)
+    add_test(NAME ${arg_NAME} COMMAND ${command} -max_total_time=${GPUPROF_FUZZ_SECONDS} ${inputs})
+    set_tests_properties(${arg_NAME} PROPERTIES LABELS fuzz TIMEOUT 300)
+  endif()
+  add_test(NAME long_${arg_NAME} COMMAND ${command} -max_total_time=${GPUPROF_FUZZ_LONG_SECONDS} ${inputs}
+           CONFIGURATIONS long)
+  set_tests_properties(long_${arg_NAME} PROPERTIES LABELS long TIMEOUT 3600)
 endfunction()

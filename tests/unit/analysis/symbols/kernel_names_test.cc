@@ -17,42 +17,18 @@
 #include <string>
 #include <vector>
 
-#include "analysis/analysis.h"
 #include "analysis/base/display_width.h"
 #include "analysis/symbols/module_symbols.h"
 #include "analysis/symbols/short_names.h"
-#include "proto/results/kernels.pb.h"
+#include "tests/unit/analysis/symbols/golden_names.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-struct Pair {
-  std::string short_name, full_name;
-};
-
-struct GoldenNames {
-  std::vector<std::string> lines;  // those of a pair are a tab
-  std::vector<std::pair<std::string, std::vector<Pair>>> traces;
-  std::vector<std::pair<size_t, size_t>> places;  // of each line of a pair: trace, number
-};
-
-GoldenNames ReadGolden() {
-  GoldenNames golden;
-  std::ifstream file(GPUPROF_GOLDEN_KERNEL_NAMES);
-  for (std::string line; std::getline(file, line);) {
-    const size_t tab = line.find('\t');
-    if (line.rfind("## ", 0) == 0) golden.traces.emplace_back(line.substr(3), std::vector<Pair>());
-    if (tab == std::string::npos) {
-      golden.lines.push_back(line);
-      continue;
-    }
-    golden.lines.emplace_back("\t");
-    std::vector<Pair>& pairs = golden.traces.back().second;
-    golden.places.emplace_back(golden.traces.size() - 1, pairs.size());
-    pairs.push_back({line.substr(0, tab), line.substr(tab + 1)});
-  }
-  return golden;
-}
+using test::GoldenNames;
+using test::Pair;
+using test::ReadGolden;
+using test::ShortNamesOf;
 
 void WriteGolden(const GoldenNames& golden) {
   std::ofstream file(GPUPROF_GOLDEN_KERNEL_NAMES);
@@ -66,13 +42,6 @@ void WriteGolden(const GoldenNames& golden) {
     const Pair& names = golden.traces[trace].second[number];
     file << names.short_name << "\t" << names.full_name << "\n";
   }
-}
-
-// The short names of one trace, as its table has them.
-std::map<std::string, std::string> ShortNamesOf(const std::vector<Pair>& pairs) {
-  std::set<std::string> names;
-  for (const Pair& pair : pairs) names.insert(Demangle(pair.full_name.c_str()));
-  return ShortKernelNames(names);
 }
 
 TEST(KernelNames, OfRealTracesAreAsReviewed) {
@@ -101,64 +70,6 @@ TEST(KernelNames, OfOneTraceAreDifferentAndNarrow) {
       }
     }
   }
-}
-
-// The table of kernels as the pass makes it, with figures as wide as they get.
-results::Kernels TableOf(const std::vector<Pair>& pairs) {
-  results::Kernels kernels;
-  kernels.set_by("name");
-  for (const auto& [full_name, short_name] : ShortNamesOf(pairs)) {
-    results::Kernel* row = kernels.add_kernels();
-    row->set_name(full_name);
-    row->set_short_name(short_name);
-    row->set_count(123'456'789);
-    row->set_device(static_cast<uint32_t>(kernels.kernels_size() % 8));
-    row->set_pid(kernels.kernels_size());
-    row->set_total_ns(123'400'000'000);
-    row->set_grid("1048576,65535,65535");
-    row->set_block("1024,1,1");
-    row->set_occupancy_ratio(0.123);
-    row->set_occupancy_limit("shared memory");
-    row->set_tensor_cores("unknown");
-  }
-  return kernels;
-}
-
-TEST(KernelTables, FitTheTerminalAndTellRowsApart) {
-  for (const auto& [trace, pairs] : ReadGolden().traces) {
-    const results::Kernels kernels = TableOf(pairs);
-    PassOptions options;
-    options.limit = 0;
-    for (const int width : {0, 60, 80, 100, 120, 160, 300}) {
-      std::istringstream text(Render(kernels, Format::kText, options, width));
-      std::string line;
-      std::getline(text, line);  // the heading
-      std::set<std::string> names;
-      int rows = -1;  // without the headers
-      while (std::getline(text, line) && line.rfind("  (no room for", 0) != 0 && !line.empty()) {
-        EXPECT_LE(DisplayWidth(line), static_cast<size_t>(width == 0 ? 160 : std::min(width, 160)))
-            << line;
-        EXPECT_TRUE(names.insert(line.substr(0, line.find("  ", 2))).second) << line;
-        ++rows;
-      }
-      EXPECT_EQ(rows, kernels.kernels_size()) << trace << " at " << width;
-    }
-  }
-}
-
-TEST(KernelTables, AreWideWhenAsked) {
-  const Pair longest = {"", "void f<" + std::string(300, 'x') + ">(int)"};
-  PassOptions options;
-  EXPECT_EQ(Render(TableOf({longest}), Format::kText, options, 0).find(longest.full_name),
-            std::string::npos);
-  options.wide = true;
-  EXPECT_NE(Render(TableOf({longest}), Format::kText, options, 0).find(longest.full_name),
-            std::string::npos);
-  const std::string json = Render(TableOf({longest}), Format::kJson, {}, 0);
-  EXPECT_NE(json.find("\"name\": \"" + longest.full_name), std::string::npos);
-  EXPECT_NE(json.find("\"short_name\": \"f<"), std::string::npos);
-  const std::string csv = Render(TableOf({longest}), Format::kCsv, {}, 0);
-  EXPECT_EQ(csv.rfind("name,short_name,", 0), 0U) << csv;
 }
 
 TEST(KernelNames, SayWhatTypeLayoutAndShape) {
