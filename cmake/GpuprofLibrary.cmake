@@ -15,7 +15,8 @@
 #
 # SANITIZE names the sanitizers that can find a fault in the test's room: `address` for a room that reads foreign bytes
 # or lives in foreign processes, `thread` for a room with threads. Other presets of sanitizers leave the test out.
-# LARGE is a pattern of gtest: tests of many rounds that take too long with a sanitizer. They run in ci alone.
+# LARGE is a pattern of gtest: tests of many rounds that take too long with a sanitizer. With a sanitizer they run in the
+# test configuration `long` alone.
 # NO_SANITIZE leaves the sanitizers out of a target that must stay an ordinary program.
 
 # `cmake --build ... --target gpuprof_unit_tests` builds the tests that `ctest -L unit` runs.
@@ -103,6 +104,8 @@ function(gpuprof_test)
   set(filter)
   if(arg_LARGE AND GPUPROF_SANITIZE)
     set(filter "--gtest_filter=-${arg_LARGE}")
+    add_test(NAME long_${arg_NAME} COMMAND ${arg_NAME} "--gtest_filter=${arg_LARGE}" CONFIGURATIONS long)
+    set_tests_properties(long_${arg_NAME} PROPERTIES LABELS long-sanitized TIMEOUT 1800)
   endif()
   add_test(NAME ${arg_NAME} COMMAND ${arg_NAME} ${filter})
   if(GPUPROF_SANITIZE)
@@ -161,5 +164,5 @@ function(gpuprof_fuzzer)
   endif()
   add_test(NAME long_${arg_NAME} COMMAND ${command} -max_total_time=${GPUPROF_FUZZ_LONG_SECONDS} ${inputs}
            CONFIGURATIONS long)
-  set_tests_properties(long_${arg_NAME} PROPERTIES LABELS long TIMEOUT 3600)
+  set_tests_properties(long_${arg_NAME} PROPERTIES LABELS long-sanitized TIMEOUT 3600)
 endfunction()
