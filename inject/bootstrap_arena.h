@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Memory for the few allocations made while the real allocator is being looked up (dlsym may call
-// calloc). A static bump arena; blocks are never returned. free() and realloc() must ask Owns()
-// first.
+// Memory for the few allocations made while the real allocator cannot be called. One case is the
+// search for it (dlsym may call calloc). The other is a signal handler that makes a thread. A
+// static bump arena; blocks are never returned. free() and realloc() must ask Owns() first.
 
 #pragma once
 

@@ -89,14 +89,20 @@ bool BindInFolder(long fd, const char* base) {
   return true;
 }
 
-bool BindAbstract(long fd) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  Text name(address.sun_path + 1, sizeof(address.sun_path) - 1);
+// Returns the bytes of the address.
+size_t AbstractAddress(sockaddr_un* address) {
+  address->sun_family = AF_UNIX;
+  Text name(address->sun_path + 1, sizeof(address->sun_path) - 1);
   name.Add(proto::kSocketFolder).Number(Uid()).Add("/");
   AddName(&name);
+  return offsetof(sockaddr_un, sun_path) + 1 + name.size();
+}
+
+bool BindAbstract(long fd) {
+  sockaddr_un address = {};
   g_path[0] = 0;
-  return Bind(fd, address, offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  const size_t bytes = AbstractAddress(&address);
+  return Bind(fd, address, bytes);
 }
 
 const char* StateName() {
@@ -294,6 +300,21 @@ void OpenControlSocket() noexcept {
   RemoveControlSocket();  // of the one before, which binds no more
   if (!StartToolThread(ListenerMain, reinterpret_cast<void*>(number), kListenerStackBytes))
     Debug("no control socket could be made; only the signal can toggle a capture");
+}
+
+void EndListener() noexcept {
+  if (g_listener.fetch_add(1) == 0) return;
+  // It waits for a client.
+  sockaddr_un address = {};
+  size_t bytes = AbstractAddress(&address);
+  if (g_path[0] != 0) {
+    __builtin_memcpy(address.sun_path, g_path, sizeof(g_path));
+    bytes = sizeof(address);
+  }
+  const long fd = raw::Call(SYS_socket, AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return;
+  raw::Call(SYS_connect, fd, raw::Arg(&address), static_cast<long>(bytes));
+  raw::Call(SYS_close, fd);
 }
 
 void RemoveControlSocket() noexcept {

@@ -51,6 +51,7 @@ std::atomic<uint32_t> g_tick_wanted{0};
 std::atomic<uint32_t> g_wanted{0};   // the thread sleeps on it
 std::atomic<uint32_t> g_settled{0};  // 1: it has done what there was to do at the start
 std::atomic<uint32_t> g_reopen_wanted{0};
+std::atomic<uint32_t> g_leave{0};  // 1: the thread ends
 std::atomic<uint32_t> g_hastened{0};
 // Captures that a thread of the program waits for.
 enum Answer : uint32_t { kNoAnswer, kYes, kNo };
@@ -80,6 +81,11 @@ struct Deadlines {
   uint64_t lonely;   // next look at whether only our threads are left
   uint64_t ranges;   // next look for a framework that tells of steps; 0: no more
 };
+
+void SleepFor(uint64_t ns) {
+  const timespec time = {0, static_cast<long>(ns)};
+  raw::Call(SYS_nanosleep, raw::Arg(&time), 0);
+}
 
 void Earlier(uint64_t* when, uint64_t candidate) {
   if (candidate != 0 && candidate < *when) *when = candidate;
@@ -200,6 +206,8 @@ void Work(Deadlines* deadlines, uint64_t began) {
 
 void* ControlMain(void*) {
   EnterToolThread(proto::kControlThread);
+  // A handler that still needs its bit makes the listener's thread.
+  while ((g_process.recording.load() & kAllocateInHandler) != 0) SleepFor(kMillisecond / 10);
   const uint64_t began = Now();
   Deadlines deadlines = {};
   deadlines.session = began + (g_forked ? kForkedSessionDelay : kSessionDelay);
@@ -209,7 +217,8 @@ void* ControlMain(void*) {
     g_delayed_start = began + g_launch.delay_ns;
     g_delay_began = true;
   }
-  while (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid) {
+  while (g_leave.load() == 0 &&
+         (g_process.finished.load() == 0 || raw::GetPid() == g_process.pid)) {
     g_wanted.store(0);
     if (g_reopen_wanted.exchange(0) != 0) OpenControlSocket();
     SayWhatWasPosted();
@@ -240,6 +249,8 @@ void* ControlMain(void*) {
 void StartControlThread(bool forked) noexcept {
   g_forked = forked;
   ForgetMainThreadLeft();
+  g_reopen_wanted.store(0);
+  g_leave.store(0);
   g_runs.store(1);
   if (StartToolThread(ControlMain, nullptr, kStackBytes)) {
     // Not on the control thread: what libc allocates for the listener would be the thread's first
@@ -252,6 +263,18 @@ void StartControlThread(bool forked) noexcept {
   g_process.capture_state.store(static_cast<uint32_t>(proto::CaptureState::kFailed));
   g_settled.store(1);
   Say("cannot record: no thread could be made (limit on processes or memory)");
+}
+
+void EndControlThread() noexcept {
+  g_leave.store(1);
+  WakeControlThread();
+  g_runs.store(0);
+}
+
+bool WillCapture() noexcept {
+  if (g_launch.capture == CaptureMode::kDelay)
+    return !g_delay_began || g_delayed_start != 0 || g_delayed_stop != 0;
+  return g_launch.capture == CaptureMode::kRange || g_launch.capture == CaptureMode::kSteps;
 }
 
 void AwaitSession() noexcept {
@@ -296,6 +319,7 @@ void HaveCaptureEnded(const char* trigger, bool has_begun) noexcept {
 void CaptureIsClosed() noexcept { Tell(&g_closed, kYes); }
 
 void WakeControlThread() noexcept {
+  if (g_runs.load() == 0) return;
   g_wanted.store(1);
   raw::Call(SYS_futex, raw::Arg(&g_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }

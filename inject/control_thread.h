@@ -9,9 +9,17 @@
 
 namespace gpuprof::inject {
 
-// Starts the control thread, in the constructor and in forked children, on the application's
-// thread. A failure is said and leaves the process unrecorded.
+// Starts the control thread: in the constructor, in forked children, or when a dormant process
+// wakes (inject/dormant.h). On a thread of the program. A failure is said and leaves the process
+// unrecorded.
 void StartControlThread(bool forked) noexcept;
+
+// Ends the control thread, soon. The process has finished its trace.
+void EndControlThread() noexcept;
+
+// Returns whether the control thread will begin a capture by itself: after a delay, or at a step or
+// range.
+bool WillCapture() noexcept;
 
 // Makes the control thread look around. Signal handlers, any thread.
 void WakeControlThread() noexcept;

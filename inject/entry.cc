@@ -17,7 +17,9 @@
 #include <atomic>
 
 #include "inject/control_thread.h"
+#include "inject/dormant.h"
 #include "inject/hooks/signals.h"
+#include "inject/interrupted_code.h"
 #include "inject/lifecycle.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -118,7 +120,9 @@ void Enter() {
   on_exit(OnExit, nullptr);
   __cxa_at_quick_exit(OnQuickExit, &__dso_handle);
   InstallSignal(g_launch.signal);
+  LocateLibc();
   if (g_process.is_forked != 0) return;  // by a constructor before ours: it has its thread
+  if (MayBeDormant() && FallDormant()) return;
   StartControlThread(/*forked=*/false);
   const bool all_stacks =
       g_settings.heap_mode == proto::HeapMode::kExact && g_settings.stack_depth != 0;

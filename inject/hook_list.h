@@ -12,9 +12,17 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stddef.h>
+#include <sys/select.h>
 #include <sys/types.h>
 #include <threads.h>
 #include <time.h>
+
+struct epoll_event;
+struct msghdr;
+struct pollfd;
+struct rusage;
+struct stat;
+struct stat64;
 
 // X(result, name, parameters, arguments)
 #define GPUPROF_HEAP_HOOKS(X)                                                                 \
@@ -133,6 +141,56 @@
   X(int, sigignore, (int number), (number))                                              \
   X(int, siginterrupt, (int number, int interrupt), (number, interrupt))
 
+// Fortified programs call __read_chk.
+#define GPUPROF_BLOCKING_HOOKS(X)                                                                  \
+  X(int, nanosleep, (const timespec* time, timespec* left), (time, left))                          \
+  X(int, clock_nanosleep, (clockid_t clock, int flags, const timespec* time, timespec* left),      \
+    (clock, flags, time, left))                                                                    \
+  X(int, usleep, (unsigned microseconds), (microseconds))                                          \
+  X(unsigned, sleep, (unsigned seconds), (seconds))                                                \
+  X(int, poll, (struct pollfd * files, unsigned long count, int timeout), (files, count, timeout)) \
+  X(int, ppoll,                                                                                    \
+    (struct pollfd * files, unsigned long count, const timespec* timeout, const sigset_t* mask),   \
+    (files, count, timeout, mask))                                                                 \
+  X(int, select,                                                                                   \
+    (int count, fd_set* read, fd_set* write, fd_set* except, struct timeval* timeout),             \
+    (count, read, write, except, timeout))                                                         \
+  X(int, epoll_wait, (int epoll, struct epoll_event* events, int most, int timeout),               \
+    (epoll, events, most, timeout))                                                                \
+  X(int, epoll_pwait,                                                                              \
+    (int epoll, struct epoll_event* events, int most, int timeout, const sigset_t* mask),          \
+    (epoll, events, most, timeout, mask))                                                          \
+  X(ssize_t, __read_chk, (int file, void* buffer, size_t bytes, size_t room),                      \
+    (file, buffer, bytes, room))                                                                   \
+  X(ssize_t, recv, (int socket, void* buffer, size_t bytes, int flags),                            \
+    (socket, buffer, bytes, flags))                                                                \
+  X(ssize_t, recvmsg, (int socket, struct msghdr* message, int flags), (socket, message, flags))   \
+  X(pid_t, waitpid, (pid_t child, int* status, int options), (child, status, options))             \
+  X(pid_t, wait4, (pid_t child, int* status, int options, struct rusage* usage),                   \
+    (child, status, options, usage))
+
+// Calls that an allocator makes as it begins. sys/prctl.h and unistd.h declare two of them as
+// variadic.
+#define GPUPROF_EARLY_HOOKS(X)                                                                    \
+  X(ssize_t, read, (int file, void* buffer, size_t bytes), (file, buffer, bytes))                 \
+  X(int, prctl, (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d), \
+    (option, a, b, c, d))                                                                         \
+  X(long, syscall, (long number, long a, long b, long c, long d, long e, long f),                 \
+    (number, a, b, c, d, e, f))
+
+#define GPUPROF_SANDBOX_HOOKS(X)                                                                  \
+  X(int, unshare, (int flags), (flags))                                                           \
+  X(int, setns, (int fd, int type), (fd, type))                                                   \
+  X(int, fstatat, (int folder, const char* path, struct stat* status, int flags),                 \
+    (folder, path, status, flags))                                                                \
+  X(int, fstatat64, (int folder, const char* path, struct stat64* status, int flags),             \
+    (folder, path, status, flags))                                                                \
+  X(int, __fxstatat, (int version, int folder, const char* path, struct stat* status, int flags), \
+    (version, folder, path, status, flags))                                                       \
+  X(int, __fxstatat64,                                                                            \
+    (int version, int folder, const char* path, struct stat64* status, int flags),                \
+    (version, folder, path, status, flags))
+
 #define GPUPROF_LOADER_HOOKS(X) X(int, dlclose, (void* handle), (handle))
 
 // Originals that the inject object needs but does not interpose.
@@ -154,15 +212,18 @@
   X(int, pthread_attr_destroy, (pthread_attr_t * attributes), (attributes))
 
 // Locks first: they are resolved before the others (real_symbols.cc).
-#define GPUPROF_HOOKS(X)   \
-  GPUPROF_LOCK_HOOKS(X)    \
-  GPUPROF_HEAP_HOOKS(X)    \
-  GPUPROF_MAPPING_HOOKS(X) \
-  GPUPROF_THREAD_HOOKS(X)  \
-  GPUPROF_PROCESS_HOOKS(X) \
-  GPUPROF_EXIT_HOOKS(X)    \
-  GPUPROF_START_HOOKS(X)   \
-  GPUPROF_SIGNAL_HOOKS(X)  \
+#define GPUPROF_HOOKS(X)    \
+  GPUPROF_LOCK_HOOKS(X)     \
+  GPUPROF_HEAP_HOOKS(X)     \
+  GPUPROF_MAPPING_HOOKS(X)  \
+  GPUPROF_THREAD_HOOKS(X)   \
+  GPUPROF_PROCESS_HOOKS(X)  \
+  GPUPROF_EXIT_HOOKS(X)     \
+  GPUPROF_START_HOOKS(X)    \
+  GPUPROF_SIGNAL_HOOKS(X)   \
+  GPUPROF_EARLY_HOOKS(X)    \
+  GPUPROF_BLOCKING_HOOKS(X) \
+  GPUPROF_SANDBOX_HOOKS(X)  \
   GPUPROF_LOADER_HOOKS(X)
 
 #define GPUPROF_EXPORT __attribute__((visibility("default")))

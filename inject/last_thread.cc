@@ -40,7 +40,13 @@ bool MainThreadIsGone() {
   return false;
 }
 
-bool IsOurs(const char* tid) {
+}  // namespace
+
+void NoteMainThreadLeft() noexcept { g_main_left.store(true); }
+bool MainThreadLeft() noexcept { return g_main_left.load(); }
+void ForgetMainThreadLeft() noexcept { g_main_left.store(false); }
+
+bool IsOurThread(const char* tid) noexcept {
   char path[64];
   char name[32];
   Text(path, sizeof(path)).Add("/proc/self/task/").Add(tid).Add("/comm");
@@ -48,19 +54,13 @@ bool IsOurs(const char* tid) {
   return __builtin_strncmp(name, kOurNames, sizeof(kOurNames) - 1) == 0;
 }
 
-}  // namespace
-
-void NoteMainThreadLeft() noexcept { g_main_left.store(true); }
-bool MainThreadLeft() noexcept { return g_main_left.load(); }
-void ForgetMainThreadLeft() noexcept { g_main_left.store(false); }
-
 bool OnlyOursRemain() noexcept {
   if (!MainThreadIsGone()) return false;
   char main_tid[16];
   Text(main_tid, sizeof(main_tid)).Number(raw::GetPid());
   bool only = true;
   const bool whole = ForEachEntry("/proc/self/task", [&](const char* tid, long) {
-    return only = Equal(tid, main_tid) || IsOurs(tid);
+    return only = Equal(tid, main_tid) || IsOurThread(tid);
   });
   return whole && only;
 }

@@ -7,6 +7,8 @@
 
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
+#include "inject/departure.h"
+#include "inject/dormant.h"
 #include "inject/heap_sampler.h"
 #include "inject/held_signals.h"
 #include "inject/hooks/cupti.h"
@@ -335,9 +337,9 @@ void FinishProcess(proto::ExitWay way, int32_t status) noexcept {
   SayWhatWasPosted();
 }
 
-void BeforeExec(const char* path) noexcept {
+void BeforeExec(const char* path, uint32_t obstacle) noexcept {
   if (g_process.pid == 0) return;
-  WriteProcessEvent(proto::ProcessEvent::kExec, 0, 0, path);
+  WriteProcessEvent(proto::ProcessEvent::kExec, obstacle, 0, path);
   t_at_fork.recording = g_process.recording.load();
   FinishProcess(proto::ExitWay::kExec, 0);
 }
@@ -347,10 +349,7 @@ void NoteRefusedExec(const char* path, int error) noexcept {
                     error == EFAULT ? nullptr : path);
 }
 
-void AfterFailedExec(int error) noexcept {
-  if (g_process.pid == 0 || g_process.finished.load() == 0) return;
-  // The trace was closed; go on in a new one.
-  ToolSection tool;
+void BeginNewTrace() noexcept {
   // The old file stays mapped: other threads may be writing to it.
   for (proto::RingHeader*& ring : g_rings) ring = nullptr;
   g_process.ring_file_state.store(0);
@@ -363,6 +362,12 @@ void AfterFailedExec(int error) noexcept {
   g_process.generation.fetch_add(1);
   SetState(CaptureState::kDormant);
   g_process.finished.store(0);
+}
+
+void AfterFailedExec(int error) noexcept {
+  if (g_process.pid == 0 || g_process.finished.load() == 0) return;
+  ToolSection tool;
+  BeginNewTrace();
   if (t_at_fork.recording != 0) BeginRecording("exec failed");
   t_thread.busy = t_thread.tool = 0;
   WriteProcessEvent(proto::ProcessEvent::kExec, 0, static_cast<uint64_t>(error), nullptr);
@@ -374,7 +379,8 @@ void BeforeFork() noexcept {
   if (g_process.pid == 0) return;
   // Waits out a start or stop under way, so that the child is not born into half of one.
   t_at_fork.locked = g_lock.Lock(kSecond);
-  t_at_fork.recording = g_process.recording.load();
+  t_at_fork.recording = g_process.recording.load() & ~kAllocateInHandler;
+  if (CapturesInChildren()) t_at_fork.recording = RecordingBits();
   // A capture that takes long to begin is the child's all the same.
   if (g_is_held_back.load() != 0 && IsCapturing()) t_at_fork.recording = RecordingBits();
   t_at_fork.can_unwind = g_process.can_unwind.load();
@@ -402,6 +408,7 @@ void AfterForkInChild() noexcept {
   }
   if (g_settings.bundle[0] == 0) return;
   ForgetControl();
+  ForgetWakeUps();
   ForgetCuptiCalls();
   g_process.tracer = LoadedTracer();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_child();
@@ -438,7 +445,10 @@ void ResumeInChild() noexcept {
     g_process.can_unwind.store(t_at_fork.can_unwind, std::memory_order_release);
     g_process.recording.store(t_at_fork.recording, std::memory_order_release);
   }
+  if (MayBeDormant() && FallDormant()) return;
   StartControlThread(/*forked=*/true);
 }
+
+bool MayBeDormant() noexcept { return State() == CaptureState::kDormant && !WillCapture(); }
 
 }  // namespace gpuprof::inject

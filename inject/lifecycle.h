@@ -39,6 +39,9 @@ bool StartSession() noexcept;
 // Control thread. False: the framework reports them already, or never will.
 bool WatchFrameworkRanges() noexcept;
 
+// Returns whether the process neither records nor is to record by itself: it needs no thread.
+bool MayBeDormant() noexcept;
+
 // Returns whether hooks record but the tracer's session has not begun.
 bool SessionIsDue() noexcept;
 
@@ -67,10 +70,14 @@ void NoteExit(proto::ExitWay way, int32_t status) noexcept;
 
 // Ends the image before exec. If exec fails, AfterFailedExec continues the process with a new
 // trace.
-void BeforeExec(const char* path) noexcept;
+// `obstacle`: why the new image cannot load the object (ExecObstacle), 0 if it can.
+void BeforeExec(const char* path, uint32_t obstacle) noexcept;
 void AfterFailedExec(int error) noexcept;
 // Notes an exec that is known to fail beforehand. Called instead of the two functions above.
 void NoteRefusedExec(const char* path, int error) noexcept;
+
+// Goes on in a new file, after FinishProcess: the process lives on, and is dormant.
+void BeginNewTrace() noexcept;
 
 // Handles fork (pthread_atfork), and the steps after all other libraries' handlers have run in the
 // child.

@@ -171,6 +171,27 @@ void* mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
                           static_cast<long>(bytes), flags, raw::Arg(to)));
 }
 
+// The same goes for calls that such an allocator makes as it begins.
+long Number(long result) {
+  if (!raw::IsError(result)) return result;
+  errno = static_cast<int>(-result);
+  return -1;
+}
+int prctl(int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
+  if (g_resolved == 2) return real.prctl(option, a, b, c, d);
+  const auto word = [](unsigned long argument) { return static_cast<long>(argument); };
+  return static_cast<int>(Number(raw::Call(SYS_prctl, option, word(a), word(b), word(c), word(d))));
+}
+long syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (g_resolved == 2) return real.syscall(number, a, b, c, d, e, f);
+  return Number(raw::Call(number, a, b, c, d, e, f));
+}
+ssize_t read(int file, void* buffer, size_t bytes) {
+  if (g_resolved == 2) return real.read(file, buffer, bytes);
+  return Number(
+      raw::Call(SYS_read, file, raw::Arg(static_cast<char*>(buffer)), static_cast<long>(bytes)));
+}
+
 // Everything else is not called by dlsym itself.
 #define GPUPROF_STUB(result, name, parameters, arguments) \
   result name parameters {                                \
@@ -190,6 +211,8 @@ GPUPROF_EXIT_HOOKS(GPUPROF_STUB)
 GPUPROF_START_HOOKS(GPUPROF_STUB)
 GPUPROF_SIGNAL_HOOKS(GPUPROF_STUB)
 GPUPROF_LOADER_HOOKS(GPUPROF_STUB)
+GPUPROF_BLOCKING_HOOKS(GPUPROF_STUB)
+GPUPROF_SANDBOX_HOOKS(GPUPROF_STUB)
 GPUPROF_NEEDED_SYMBOLS(GPUPROF_STUB)
 #undef GPUPROF_STUB
 

@@ -25,6 +25,7 @@ namespace {
 using proto::HeapMode;
 
 constinit char g_tracer_path[600] = {};
+constinit char g_inject_path[600] = {};
 
 void Reject(const char* variable, const char* value, const char* expected) {
   char buffer[512];
@@ -350,18 +351,21 @@ void ReadRuntimeFolder() {
   if (text.cut()) g_launch.runtime_folder[0] = 0;
 }
 
-void ReadTracerPath() {
+void ReadPaths() {
   Text text(g_tracer_path, sizeof(g_tracer_path));
+  Text inject(g_inject_path, sizeof(g_inject_path));
   const char* given = Variable(proto::kEnvTracer);
   Dl_info info;
+  if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) != 0 && info.dli_fname != nullptr)
+    inject.Add(info.dli_fname);
   if (given != nullptr && *given != 0) {
     text.Add(given);
-  } else if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) != 0 &&
-             info.dli_fname != nullptr) {
-    text.Add(info.dli_fname, static_cast<size_t>(BaseName(info.dli_fname) - info.dli_fname))
+  } else {
+    text.Add(g_inject_path, static_cast<size_t>(BaseName(g_inject_path) - g_inject_path))
         .Add(proto::kTracerObject);
   }
-  if (text.cut()) g_tracer_path[0] = 0;
+  if (inject.cut()) g_inject_path[0] = 0;
+  if (text.cut() || g_tracer_path[0] != '/') g_tracer_path[0] = 0;
 }
 
 }  // namespace
@@ -410,6 +414,7 @@ bool NamesAnotherInjection() {
 }  // namespace
 
 const char* TracerPath() noexcept { return g_tracer_path; }
+const char* InjectPath() noexcept { return g_inject_path; }
 
 bool ReadSettings() noexcept {
   const char* bundle = Variable(proto::kEnvBundle);
@@ -440,7 +445,7 @@ bool ReadSettings() noexcept {
   ReadGraphs();
   ReadGpuRate();
   ReadGpuFinish();
-  ReadTracerPath();
+  ReadPaths();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();
   g_settings.injection_lost = NamesAnotherInjection() ? 1 : 0;

@@ -40,6 +40,9 @@ const char* Variable(const char* name) noexcept;
 // later (setproctitle, clearenv).
 const char* TracerPath() noexcept;
 
+// Returns the path of this object; "" when it is not known.
+const char* InjectPath() noexcept;
+
 // Returns whether a program of this base name is excluded, given the user's lists. Exposed for its
 // unit test.
 bool IsExcludedProgram(const char* name, const char* include, const char* exclude) noexcept;

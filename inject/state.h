@@ -19,8 +19,10 @@
 
 namespace gpuprof::inject {
 
-// Recording bits next to proto::kSource*: the heap's exact mode, so that hooks need one test.
+// Bits next to proto::kSource*, so that hooks need one test: the heap's exact mode.
 inline constexpr uint32_t kRecordHeapExact = 1u << 31;
+// A signal handler is making a thread (inject/dormant.h): its allocations are not the program's.
+inline constexpr uint32_t kAllocateInHandler = 1u << 30;
 
 inline constexpr uint32_t kFilterBuckets = 16384;
 

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <fstream>
 
+#include "launcher/dormant.h"
 #include "launcher/read_file.h"
 #include "proto/contract.h"
 
@@ -62,7 +63,7 @@ uint64_t AgeMs(uint64_t start) {
   return now_ms > start_ms ? now_ms - start_ms : 0;
 }
 
-// Those with our control thread, and those so young that it may come.
+// Those with our control thread, dormant ones, and those so young that the thread may come.
 std::vector<int32_t> FindCarriers(const std::string& bundle, uint64_t since, int young_ms) {
   std::vector<int32_t> found;
   for (const std::string& name : ListFolder("/proc")) {
@@ -73,7 +74,9 @@ std::vector<int32_t> FindCarriers(const std::string& bundle, uint64_t since, int
     // First what waits for no lock of the process.
     const uint64_t start = StartOf(name);
     if (start == 0 || start < since) continue;
-    const bool may_carry = HasControlThread(name) || AgeMs(start) < static_cast<uint64_t>(young_ms);
+    const bool may_carry = HasControlThread(name) ||
+                           AgeMs(start) < static_cast<uint64_t>(young_ms) ||
+                           WakeUpSignal("/proc/" + name) != 0;
     if (may_carry && HasVariable(name, std::string(proto::kEnvBundle) + "=" + bundle) &&
         LoadsRecorder(pid))
       found.push_back(pid);

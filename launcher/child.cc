@@ -16,6 +16,7 @@
 #include <atomic>
 #include <cstdlib>
 
+#include "launcher/job_control.h"
 #include "launcher/witness.h"
 #include "proto/ticks.h"
 
@@ -76,7 +77,8 @@ void Forward(int number, siginfo_t* info, void*) {
   // A timer set before we were started is the command's, but timers do not pass to children. What
   // we sent to ourselves (abort, a write into a closed pipe or beyond a limit) is ours.
   const bool is_for_command =
-      is_sent ? info->si_pid != child && info->si_pid != getpid() : IsTimer(number);
+      is_sent ? info->si_pid != child && info->si_pid != getpid() && !IsStopHelper(info->si_pid)
+              : IsTimer(number);
   if (child > 0 && !g_witness.Saw(number) && is_for_command) {
     if (info->si_code == SI_QUEUE) {
       sigqueue(child, number, info->si_value);
@@ -144,9 +146,15 @@ int ReadExecError(int fd) {
 }
 
 void Wait(ChildResult* result) {
-  siginfo_t info;
-  while (waitid(P_PID, static_cast<id_t>(result->pid), &info, WEXITED | WNOWAIT) < 0 &&
-         errno == EINTR) {}
+  const auto pid = static_cast<id_t>(result->pid);
+  for (;;) {
+    siginfo_t info = {};
+    while (waitid(P_PID, pid, &info, WEXITED | WSTOPPED | WNOWAIT) < 0 && errno == EINTR) {}
+    if (info.si_code != CLD_STOPPED && info.si_code != CLD_TRAPPED) break;
+    siginfo_t taken = {};
+    waitid(P_PID, pid, &taken, WSTOPPED | WNOHANG);
+    if (info.si_code == CLD_STOPPED) StopWithCommand(result->pid, info.si_status);
+  }
   // From here on the pid may be another process's: nothing is sent to it any more.
   g_child.store(0, std::memory_order_relaxed);
   g_witness.Stop();

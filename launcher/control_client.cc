@@ -21,6 +21,7 @@
 #include <sstream>
 
 #include "analysis/analysis.h"
+#include "launcher/dormant.h"
 #include "launcher/read_file.h"
 #include "proto/codec/recover.h"
 #include "proto/contract.h"
@@ -120,13 +121,6 @@ class Deadline {
 // How long is waited before a look at whether the process is stopped.
 constexpr uint64_t kLookMs = 2'000;
 
-bool IsStopped(int32_t pid) {
-  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  const size_t end = stat.rfind(") ");
-  return end != std::string::npos && end + 2 < stat.size() &&
-         (stat[end + 2] == 'T' || stat[end + 2] == 't');
-}
-
 // ECANCELED: it is stopped, and so many have asked it since that nobody else can.
 int Connect(int fd, const Endpoint& endpoint, const Deadline& deadline) {
   sockaddr_un address = {};
@@ -179,6 +173,13 @@ int Exchange(int fd, int32_t peer, const std::string& verb, const Deadline& dead
 
 }  // namespace
 
+bool IsStopped(int32_t pid) {
+  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
+  const size_t end = stat.rfind(") ");
+  return end != std::string::npos && end + 2 < stat.size() &&
+         (stat[end + 2] == 'T' || stat[end + 2] == 't');
+}
+
 bool ParseEndpointName(const std::string& name, Endpoint* endpoint) {
   const size_t dash = name.find('-');
   size_t end = name.size();
@@ -191,8 +192,8 @@ bool ParseEndpointName(const std::string& name, Endpoint* endpoint) {
          start.ptr == text + end && endpoint->pid > 0;
 }
 
-std::vector<Endpoint> FindEndpoints(const std::vector<std::string>& folders,
-                                    const std::string& unix_table) {
+std::vector<Endpoint> FindSockets(const std::vector<std::string>& folders,
+                                  const std::string& unix_table) {
   std::vector<Endpoint> found;
   for (const std::string& folder : folders) FindInFolder(folder, &found);
   FindAbstract(unix_table, &found);
@@ -206,7 +207,7 @@ std::vector<Endpoint> FindEndpoints(const std::vector<std::string>& folders,
   return found;
 }
 
-std::vector<Endpoint> FindEndpoints() {
+std::vector<Endpoint> FindSockets() {
   std::vector<std::string> folders = {"/tmp"};
   const auto add = [&](const std::string& folder) {
     if (std::find(folders.begin(), folders.end(), folder) == folders.end())
@@ -218,7 +219,16 @@ std::vector<Endpoint> FindEndpoints() {
   for (const std::string& name : ListFolder("/run/user")) {
     if (name[0] != '.') add("/run/user/" + name);
   }
-  return FindEndpoints(folders, "/proc/net/unix");
+  return FindSockets(folders, "/proc/net/unix");
+}
+
+std::vector<Endpoint> FindEndpoints() {
+  std::vector<Endpoint> found = FindDormant();
+  const std::vector<Endpoint> sockets = FindSockets();
+  found.insert(found.end(), sockets.begin(), sockets.end());
+  std::stable_sort(found.begin(), found.end(),
+                   [](const Endpoint& a, const Endpoint& b) { return a.pid < b.pid; });
+  return found;
 }
 
 std::string Answer::Get(const char* key) const {
@@ -255,6 +265,7 @@ void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
 }
 
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
+  if (endpoint.wake_up_signal != 0) return AskDormant(endpoint, verb, timeout_ms);
   Answer answer;
   const Socket socket;
   const Deadline deadline(timeout_ms);
@@ -306,7 +317,9 @@ std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
 
 void RemoveStale(const Endpoint& endpoint) {
   struct stat info;
-  if (endpoint.is_abstract || codec::ProcessIsAlive(endpoint.pid, endpoint.start_id)) return;
+  if (endpoint.is_abstract || endpoint.address.empty() ||
+      codec::ProcessIsAlive(endpoint.pid, endpoint.start_id))
+    return;
   if (lstat(endpoint.address.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) &&
       info.st_uid == geteuid())
     unlink(endpoint.address.c_str());

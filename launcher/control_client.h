@@ -20,6 +20,7 @@ struct Endpoint {
   uint32_t uid = 0;     // whose process it claims to be; checked against the peer
   std::string address;  // path, or abstract name without its leading zero
   bool is_abstract = false;
+  int wake_up_signal = 0;  // not 0: the process is dormant and has no address (launcher/dormant.h)
 };
 
 // Reads "<pid>-<start>" with an optional ".sock".
@@ -27,9 +28,15 @@ bool ParseEndpointName(const std::string& name, Endpoint* endpoint);
 
 // Finds the sockets of this user (as root, of every user), newest first for each pid. `folders`:
 // runtime directories to look in.
-std::vector<Endpoint> FindEndpoints(const std::vector<std::string>& folders,
-                                    const std::string& unix_table);
+std::vector<Endpoint> FindSockets(const std::vector<std::string>& folders,
+                                  const std::string& unix_table);
+std::vector<Endpoint> FindSockets();
+
+// Finds the sockets, and the dormant processes, which have no socket.
 std::vector<Endpoint> FindEndpoints();
+
+// Returns whether the process is stopped, by a signal or a debugger.
+bool IsStopped(int32_t pid);
 
 struct Answer {
   enum class Kind { kOk, kRefused, kUnreachable, kNobody } kind = Kind::kUnreachable;

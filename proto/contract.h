@@ -117,8 +117,13 @@ inline constexpr char kSnapshotPrefix[] = "snapshot-";  // folders, each a bundl
 // hexadecimal.
 
 inline constexpr char kInjectObject[] = "libgpuprof_inject.so";
-// The thread that every process has which carries it.
+// The thread of a process that records, has recorded, or is about to.
 inline constexpr char kControlThread[] = "gpuprof-ctl";
+// A process without this thread maps a page of the inject object far behind the file's end. The
+// offset tells the number of the signal that wakes the process: kDormantOffset + number *
+// kDormantUnit. The unit is a page or more on every machine.
+inline constexpr uint64_t kDormantOffset = 0x4000'0000;
+inline constexpr uint64_t kDormantUnit = 0x1'0000;
 inline constexpr char kTracerObject[] = "libgpuprof_tracer.so";
 
 // Control sockets: <runtime dir>/gpuprof-<uid>/<pid>-<start>.sock with <runtime dir> =

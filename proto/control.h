@@ -38,8 +38,12 @@ inline constexpr char kKeyOps[] = "ops";        // none, active, or the reason w
 inline constexpr char kKeySnapshot[] = "snapshot";  // folder that a snapshot was written to
 inline constexpr uint32_t kMostSnapshotName = 64;   // letters, digits, dots, dashes, underscores
 
+// A dormant process that was never asked has no socket. sigqueue() with its signal and this value
+// has it open its socket, and the program gets no signal.
+inline constexpr uintptr_t kWakeUpValue = 0x67707765;
+
 enum class CaptureState : uint32_t {
-  kDormant = 0,  // loaded; nothing is recorded, nothing is loaded or open but the control socket
+  kDormant = 0,  // nothing is recorded; before the first capture there is no thread either
   kArmed = 1,    // a capture will start by itself (delay)
   kCapturing = 2,
   kDraining = 3,  // hooks are off; what was recorded is being written

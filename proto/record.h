@@ -157,6 +157,12 @@ enum class WaitKind : uint8_t {
   kSemaphore = 5,
   kBarrier = 6,
   kJoin = 7,
+  // System calls that blocked for long; no thread is known to have held anything:
+  kSleep = 8,
+  kInput = 9,    // a read; the object is the descriptor
+  kEvents = 10,  // poll, select, epoll
+  kChild = 11,   // the end of a child process; the object is its number
+  kFutex = 12,   // a lock or condition of the program's own making
 };
 
 // Numbering of at::RecordScope where it exists (0 function, 1 backward, 7 user); ours from 128 on.
@@ -215,6 +221,9 @@ enum class ExitWay : uint8_t {
   kAbort = 4,
   kExec = 5,      // the process goes on as another program
   kSnapshot = 6,  // it goes on: what a snapshot ends with
+  // It goes on without gpuprof, whose threads it could not bear:
+  kFiltered = 7,  // it filters its system calls from now on
+  kAlone = 8,     // it may have a single thread only
 };
 
 }  // namespace gpuprof::proto

@@ -388,6 +388,10 @@ std::string HowItEnded(const Process& process) {
       return "became another program by exec" + by;
     case proto::ExitWay::kSnapshot:
       return "was still running: this is a snapshot";
+    case proto::ExitWay::kFiltered:
+      return "went on unrecorded in a sandbox (seccomp)" + by;
+    case proto::ExitWay::kAlone:
+      return "went on unrecorded: it needs a single thread" + by;
     case proto::ExitWay::kUnknown:
       break;
   }

@@ -61,6 +61,11 @@ constexpr Entry kWaitKinds[] = {
     Is(WaitKind::kSemaphore, "semaphore"),
     Is(WaitKind::kBarrier, "barrier"),
     Is(WaitKind::kJoin, "join"),
+    Is(WaitKind::kSleep, "sleep"),
+    Is(WaitKind::kInput, "input"),
+    Is(WaitKind::kEvents, "events"),
+    Is(WaitKind::kChild, "child"),
+    Is(WaitKind::kFutex, "futex"),
 };
 constexpr Entry kMapEvents[] = {
     Is(MapEvent::kMmap, "mmap"),
@@ -109,7 +114,8 @@ constexpr Entry kExitWays[] = {
     Is(ExitWay::kUnknown, "unknown"),   Is(ExitWay::kReturn, "return"),
     Is(ExitWay::kUnderscore, "_exit"),  Is(ExitWay::kQuick, "quick_exit"),
     Is(ExitWay::kAbort, "abort"),       Is(ExitWay::kExec, "exec"),
-    Is(ExitWay::kSnapshot, "snapshot"),
+    Is(ExitWay::kSnapshot, "snapshot"), Is(ExitWay::kFiltered, "filtered"),
+    Is(ExitWay::kAlone, "alone"),
 };
 constexpr Entry kHeapModes[] = {
     Is(HeapMode::kOff, "off"),

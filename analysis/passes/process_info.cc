@@ -85,6 +85,10 @@ std::string EndOf(const Process& process) {
       return "became another program";
     case proto::ExitWay::kSnapshot:
       return "snapshot";
+    case proto::ExitWay::kFiltered:
+      return "went on unrecorded in a sandbox (seccomp)";
+    case proto::ExitWay::kAlone:
+      return "went on unrecorded: it needs a single thread";
     case proto::ExitWay::kUnknown:
       break;
   }

@@ -93,6 +93,16 @@ std::string_view KindFrame(proto::WaitKind kind) {
       return "[barrier]";
     case proto::WaitKind::kJoin:
       return "[join]";
+    case proto::WaitKind::kSleep:
+      return "[sleep]";
+    case proto::WaitKind::kInput:
+      return "[input]";
+    case proto::WaitKind::kEvents:
+      return "[events]";
+    case proto::WaitKind::kChild:
+      return "[child]";
+    case proto::WaitKind::kFutex:
+      return "[futex]";
   }
   return "[wait]";  // of a newer writer
 }

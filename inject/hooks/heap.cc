@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include "inject/bootstrap_arena.h"
+#include "inject/dormant.h"
 #include "inject/heap_sampler.h"
 #include "inject/hook_list.h"
 #include "inject/real_symbols.h"
@@ -24,7 +25,7 @@ using proto::RecordKind;
 
 inline uint32_t HeapBits() {
   return g_process.recording.load(std::memory_order_relaxed) &
-         (proto::kSourceHeap | kRecordHeapExact);
+         (proto::kSourceHeap | kRecordHeapExact | kAllocateInHandler);
 }
 
 inline bool Exact(uint32_t bits) { return (bits & kRecordHeapExact) != 0; }
@@ -82,9 +83,15 @@ void RecordFree(uint32_t bits, HeapFunction function, void* block) {
   recorder.Write(HeapRecord(RecordKind::kHeapFree, function, flags, block, 0, time));
 }
 
-// Whether this event must take the slow path: exact mode, or the sampling distance is used up.
+// Returns whether this event must take the slow path: exact mode, the sampling distance is used up,
+// or a signal handler allocates.
 inline bool Wanted(uint32_t bits, size_t size) {
-  return __builtin_expect(bits != 0, 0) && (Exact(bits) || SampleDue(size));
+  return __builtin_expect(bits != 0, 0) &&
+         ((bits & (kRecordHeapExact | kAllocateInHandler)) != 0 || SampleDue(size));
+}
+
+inline bool IsInHandler(uint32_t bits) {
+  return __builtin_expect((bits & kAllocateInHandler) != 0, 0) && AllocatesInHandler();
 }
 
 inline void BeforeFree(HeapFunction function, void* block) {
@@ -144,6 +151,7 @@ inline void* NotItsLastCall(void* block) {
 #define GPUPROF_ALLOCATE(function, size, call)                                                     \
   const uint32_t bits = HeapBits();                                                                \
   if (__builtin_expect(!Wanted(bits, size), 1)) return call;                                       \
+  if (IsInHandler(bits)) return bootstrap::Allocate(size, 0);                                      \
   void* block = call;                                                                              \
   if (block != nullptr) RecordAllocation(bits, function, block, size, __builtin_frame_address(0)); \
   return block

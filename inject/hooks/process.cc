@@ -4,6 +4,9 @@
 // Processes: fork and its relatives, exec in all its forms, posix_spawn. vfork is not wrapped (it
 // returns twice on a shared stack): in its child, which shares our memory, the exec hooks see
 // another pid and keep their hands off.
+//
+// A program that cannot load the preloaded object gets an environment without it, from every
+// process that has the hooks, recorded or not (inject/exec_target.h).
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,6 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "inject/exec_target.h"
 #include "inject/hook_list.h"
 #include "inject/lifecycle.h"
 #include "inject/raw_syscall.h"
@@ -27,7 +31,8 @@ using namespace gpuprof::inject;
 
 namespace {
 
-void RecordChild(proto::ProcessEvent event, pid_t child, const char* path) {
+void RecordChild(proto::ProcessEvent event, pid_t child, const char* path,
+                 ExecObstacle obstacle = ExecObstacle::kNone) {
   if (!Recording(proto::kSourceThreads)) return;
   Recorder recorder(proto::kSourceThreads);
   if (!recorder.active()) return;
@@ -37,7 +42,7 @@ void RecordChild(proto::ProcessEvent event, pid_t child, const char* path) {
                                 0,
                                 static_cast<uint16_t>(event),
                                 static_cast<uint64_t>(child),
-                                0};
+                                static_cast<uint64_t>(obstacle)};
   if (path != nullptr) {
     recorder.WriteWithText(path, record);
   } else {
@@ -58,22 +63,27 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
   return is_final ? static_cast<int>(-answer) : 0;
 }
 
-// The same for a name that is looked for as execvp does.
-[[gnu::noinline]] int AskForExecByName(const char* name) {
+// The same for a name that is looked for as execvp does. `found` receives the path, "" if it is not
+// known.
+[[gnu::noinline]] int AskForExecByName(const char* name, char (&found)[PATH_MAX]) {
+  Text whole(found, sizeof(found));
   if (name == nullptr) return EFAULT;
   if (*name == 0) return ENOENT;
-  if (strchr(name, '/') != nullptr) return AskForExec(AT_FDCWD, name, 0);
+  if (strchr(name, '/') != nullptr) {
+    whole.Add(name);
+    return AskForExec(AT_FDCWD, name, 0);
+  }
   const char* folders = Variable("PATH");
   if (folders == nullptr) return 0;  // libc has folders of its own then
   int refused = ENOENT;
   for (const char* begin = folders;;) {
     const char* end = begin;
     while (*end != 0 && *end != ':') ++end;
-    char path[PATH_MAX];
-    Text text(path, sizeof(path));
+    Text text(found, sizeof(found));
     text.Add(begin, static_cast<size_t>(end - begin)).Add(end == begin ? "" : "/").Add(name);
-    const int error = text.cut() ? ENAMETOOLONG : AskForExec(AT_FDCWD, path, 0);
+    const int error = text.cut() ? ENAMETOOLONG : AskForExec(AT_FDCWD, found, 0);
     if (error == 0) return 0;
+    found[0] = 0;
     if (error == EACCES) refused = EACCES;
     if (*end == 0) return refused;
     begin = end + 1;
@@ -81,11 +91,14 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
 }
 
 // Whether the trace has ended for it.
-[[gnu::noinline]] bool Leave(const char* path, int refusal) {
+[[gnu::noinline]] bool Leave(const char* path, int refusal, ExecObstacle obstacle) {
   const int saved = errno;
   const bool owner = OwnsImage();
-  if (owner && refusal == 0) BeforeExec(path);
+  if (owner && refusal == 0) BeforeExec(path, static_cast<uint32_t>(obstacle));
   if (owner && refusal != 0) NoteRefusedExec(path, refusal);
+  // In a child of vfork() that shares this process's memory, nobody else will tell.
+  if (!owner && obstacle != ExecObstacle::kNone && g_process.pid != 0)
+    RecordChild(proto::ProcessEvent::kSpawn, raw::GetPid(), path, obstacle);
   errno = saved;
   return owner && refusal == 0;
 }
@@ -96,24 +109,51 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
   errno = error;
 }
 
-// `refusal` is what the call will surely fail with, as programs that look for one in several places
-// expect; 0: it may succeed, and the trace ends before it is too late.
+// Calls call(envp), with an environment that the target can bear.
 template <typename Call>
-int Exec(const char* path, int refusal, Call call) {
-  const bool left = Leave(path, refusal);
-  const int result = call();
+int WithFitEnvironment(ExecObstacle obstacle, char* const* envp, Call call) {
+  if (obstacle == ExecObstacle::kNone) return call(envp);
+  const EnvironmentSize size = SizeOf(envp);
+  char** entries = static_cast<char**>(__builtin_alloca(size.entries * sizeof(char*)));
+  WithoutObject(envp, entries, static_cast<char*>(__builtin_alloca(size.preload_bytes + 1)));
+  return call(entries);
+}
+
+// `refusal` is what the call will surely fail with, as programs that look for one in several places
+// expect; 0: it may succeed, and the trace ends before it is too late. `target` is the file; null:
+// not known.
+template <typename Call>
+int Exec(const char* path, const char* target, int refusal, char* const* envp, Call call) {
+  const ExecObstacle obstacle = refusal == 0 ? FindObstacle(target, envp) : ExecObstacle::kNone;
+  const bool left = Leave(path, refusal, obstacle);
+  const int result = WithFitEnvironment(obstacle, envp, call);
   ComeBack(left);
   return result;
 }
 
+// execve in all its forms.
+int ExecFile(const char* path, char* const* argv, char* const* envp) {
+  return Exec(path, path, AskForExec(AT_FDCWD, path, 0), envp,
+              [=](char* const* fit) { return real.execve(path, argv, fit); });
+}
+
+int ExecByName(const char* name, char* const* argv, char* const* envp) {
+  char found[PATH_MAX];
+  const int refusal = AskForExecByName(name, found);
+  return Exec(name, found[0] == 0 ? nullptr : found, refusal, envp,
+              [=](char* const* fit) { return real.execvpe(name, argv, fit); });
+}
+
 // posix_spawn makes its child out of our sight, with this process's table of handlers.
 template <typename Call>
-int Spawn(pid_t* pid, const char* path, Call call) {
+int Spawn(pid_t* pid, const char* path, const char* target, char* const* envp, Call call) {
   pid_t child = 0;
-  const int result = call(&child);
+  const ExecObstacle obstacle = FindObstacle(target, envp);
+  const int result =
+      WithFitEnvironment(obstacle, envp, [&](char* const* fit) { return call(&child, fit); });
   if (result != 0) return result;
   if (pid != nullptr) *pid = child;
-  RecordChild(proto::ProcessEvent::kSpawn, child, path);
+  RecordChild(proto::ProcessEvent::kSpawn, child, path, obstacle);
   return 0;
 }
 
@@ -174,23 +214,24 @@ GPUPROF_EXPORT int daemon(int no_chdir, int no_close) {
 }
 
 GPUPROF_EXPORT int execve(const char* path, char* const argv[], char* const envp[]) {
-  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execve(path, argv, envp); });
+  return ExecFile(path, argv, envp);
 }
 
 GPUPROF_EXPORT int execv(const char* path, char* const argv[]) {
-  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execv(path, argv); });
+  return ExecFile(path, argv, environ);
 }
 
 GPUPROF_EXPORT int execvp(const char* file, char* const argv[]) {
-  return Exec(file, AskForExecByName(file), [=] { return real.execvp(file, argv); });
+  return ExecByName(file, argv, environ);
 }
 
 GPUPROF_EXPORT int execvpe(const char* file, char* const argv[], char* const envp[]) {
-  return Exec(file, AskForExecByName(file), [=] { return real.execvpe(file, argv, envp); });
+  return ExecByName(file, argv, envp);
 }
 
 GPUPROF_EXPORT int fexecve(int fd, char* const argv[], char* const envp[]) {
-  return Exec("(descriptor)", 0, [=] { return real.fexecve(fd, argv, envp); });
+  return Exec("(descriptor)", nullptr, 0, envp,
+              [=](char* const* fit) { return real.fexecve(fd, argv, fit); });
 }
 
 GPUPROF_EXPORT int execveat(int folder, const char* path, char* const argv[], char* const envp[],
@@ -201,35 +242,36 @@ GPUPROF_EXPORT int execveat(int folder, const char* path, char* const argv[], ch
     errno = static_cast<int>(-result);
     return -1;
   }
-  return Exec(path, AskForExec(folder, path, flags),
-              [=] { return real.execveat(folder, path, argv, envp, flags); });
+  const bool is_plain = !IsNull(path) && path[0] == '/';
+  return Exec(path, is_plain ? path : nullptr, AskForExec(folder, path, flags), envp,
+              [=](char* const* fit) { return real.execveat(folder, path, argv, fit, flags); });
 }
 
 GPUPROF_EXPORT int execl(const char* path, const char* first, ...) {
   GPUPROF_GATHER(first)
   va_end(arguments);
-  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execv(path, vector); });
+  return ExecFile(path, vector, environ);
 }
 
 GPUPROF_EXPORT int execlp(const char* file, const char* first, ...) {
   GPUPROF_GATHER(first)
   va_end(arguments);
-  return Exec(file, AskForExecByName(file), [=] { return real.execvp(file, vector); });
+  return ExecByName(file, vector, environ);
 }
 
 GPUPROF_EXPORT int execle(const char* path, const char* first, ...) {
   GPUPROF_GATHER(first)
   char* const* envp = empty ? environ : va_arg(arguments, char* const*);
   va_end(arguments);
-  return Exec(path, AskForExec(AT_FDCWD, path, 0), [=] { return real.execve(path, vector, envp); });
+  return ExecFile(path, vector, envp);
 }
 
 GPUPROF_EXPORT int posix_spawn(pid_t* pid, const char* path,
                                const posix_spawn_file_actions_t* actions,
                                const posix_spawnattr_t* attributes, char* const argv[],
                                char* const envp[]) {
-  return Spawn(pid, path, [=](pid_t* child) {
-    return real.posix_spawn(child, path, actions, attributes, argv, envp);
+  return Spawn(pid, path, path, envp, [=](pid_t* child, char* const* fit) {
+    return real.posix_spawn(child, path, actions, attributes, argv, fit);
   });
 }
 
@@ -237,9 +279,12 @@ GPUPROF_EXPORT int posix_spawnp(pid_t* pid, const char* file,
                                 const posix_spawn_file_actions_t* actions,
                                 const posix_spawnattr_t* attributes, char* const argv[],
                                 char* const envp[]) {
-  return Spawn(pid, file, [=](pid_t* child) {
-    return real.posix_spawnp(child, file, actions, attributes, argv, envp);
-  });
+  char found[PATH_MAX];
+  AskForExecByName(file, found);
+  return Spawn(pid, file, found[0] == 0 ? nullptr : found, envp,
+               [=](pid_t* child, char* const* fit) {
+                 return real.posix_spawnp(child, file, actions, attributes, argv, fit);
+               });
 }
 
 }  // extern "C"

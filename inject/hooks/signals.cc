@@ -9,6 +9,7 @@
 #include <atomic>
 
 #include "inject/control_thread.h"
+#include "inject/dormant.h"
 #include "inject/hook_list.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
@@ -44,13 +45,16 @@ bool IsHandler(const struct sigaction& action) {
 
 // In a vfork child: the memory is its parent's, but the kernel's table of handlers is its own.
 // Python's subprocess and every other careful spawner put their handlers back to the default there.
-bool MemoryIsBorrowed() { return raw::GetPid() != g_process.pid; }
+bool MemoryIsBorrowed() { return g_process.pid == 0 || raw::GetPid() != g_process.pid; }
 
 void Handle(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   const bool borrowed = MemoryIsBorrowed();
-  if (!borrowed) RequestToggle();
+  const bool is_wake_up = IsWakeUp(info);
+  if (!borrowed && !is_wake_up) RequestToggle();
+  if (!borrowed && IsDormant()) WakeInHandler(context);
   errno = saved;
+  if (is_wake_up) return;
   const struct sigaction action = ProgramAction();
   if (!IsHandler(action)) return;
   if ((action.sa_flags & static_cast<int>(SA_RESETHAND)) != 0) {
@@ -72,6 +76,8 @@ void Handle(int number, siginfo_t* info, void* context) {
 // Ours in the kernel, behaving towards the program as its own would: same mask, same restart and
 // stack flags. What the program ignores is ignored in truth: a handler, whatever its flags, would
 // end sleeps and waits early, and what the program executes is to inherit the same.
+std::atomic<bool> g_restart{false};  // see RestartCalls
+
 bool InstallFor(const struct sigaction& program) {
   if (program.sa_handler == SIG_IGN) return real.sigaction(g_signal, &program, nullptr) == 0;
   struct sigaction ours = {};
@@ -81,6 +87,7 @@ bool InstallFor(const struct sigaction& program) {
     ours.sa_mask = program.sa_mask;
     ours.sa_flags = SA_SIGINFO | (program.sa_flags & (SA_RESTART | SA_ONSTACK | SA_NODEFER));
   }
+  if (g_restart.load(std::memory_order_relaxed)) ours.sa_flags |= SA_RESTART;
   return real.sigaction(g_signal, &ours, nullptr) == 0;
 }
 
@@ -102,6 +109,7 @@ int ChangeProgramAction(const struct sigaction* action, struct sigaction* old) {
   const struct sigaction before = ProgramAction();
   if (action != nullptr) {
     SetProgramAction(*action);
+    if (action->sa_handler == SIG_IGN && IsDormant()) WakeNow();
     if (!InstallFor(*action)) return -1;
   }
   if (old != nullptr) *old = before;
@@ -138,6 +146,10 @@ void InstallSignal(int number) noexcept {
   SetProgramAction(before);
   g_signal = number;
   if (!InstallFor(before)) g_signal = 0;
+}
+
+void RestartCalls(bool restart) noexcept {
+  if (g_restart.exchange(restart) != restart && SignalInForce() != 0) InstallFor(ProgramAction());
 }
 
 int SignalInForce() noexcept {

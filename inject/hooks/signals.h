@@ -15,4 +15,8 @@ void InstallSignal(int number) noexcept;
 // nothing can tell that it is watched), or when it replaced our handler behind our back.
 int SignalInForce() noexcept;
 
+// Has system calls that our signal interrupts begin again, whatever the program chose for them: for
+// signals that are gpuprof's own. False: as the program chose. Signal handlers.
+void RestartCalls(bool restart) noexcept;
+
 }  // namespace gpuprof::inject

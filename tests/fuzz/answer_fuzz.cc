@@ -67,7 +67,7 @@ void CheckEndpoints(const uint8_t* data, size_t size) {
   static const gpuprof::fuzz::Folder folder;
   static const std::string table = folder / "unix";
   gpuprof::fuzz::WriteFile(table, data, size);
-  for (const launcher::Endpoint& endpoint : launcher::FindEndpoints({}, table)) {
+  for (const launcher::Endpoint& endpoint : launcher::FindSockets({}, table)) {
     Check(endpoint.pid > 0 && endpoint.is_abstract);
     Check(geteuid() == 0 || endpoint.uid == geteuid());
     Check(endpoint.address.starts_with(proto::kSocketFolder));

@@ -18,6 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "tests/programs/raw_call.h"
+
 static void* volatile g_kept;
 
 static int InterruptFallocate(void) {
@@ -31,7 +33,7 @@ static int InterruptFallocate(void) {
   };
   const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+         RawCall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program) == 0;
 }
 
 static void Child(long count) {

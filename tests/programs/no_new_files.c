@@ -19,6 +19,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "tests/programs/raw_call.h"
+
 enum { kFirstBytes = 56 };
 
 static int RefuseFirstBytes(void) {
@@ -32,7 +34,8 @@ static int RefuseFirstBytes(void) {
   };
   const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-         syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) == 0;
+         RawCall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, (long)&program) ==
+             0;
 }
 
 int main(int argc, char** argv) {

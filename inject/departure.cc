@@ -1,0 +1,94 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "inject/departure.h"
+
+#include <time.h>
+
+#include "inject/control_socket.h"
+#include "inject/control_thread.h"
+#include "inject/dormant.h"
+#include "inject/folder.h"
+#include "inject/last_thread.h"
+#include "inject/lifecycle.h"
+#include "inject/raw_syscall.h"
+#include "inject/settings.h"
+#include "inject/state.h"
+
+namespace gpuprof::inject {
+namespace {
+
+bool g_was_capturing = false;
+
+bool OwnsProcess() {
+  return g_process.pid != 0 && raw::GetPid() == g_process.pid && t_thread.busy == 0 &&
+         g_process.finished.load() == 0;
+}
+
+struct Threads {
+  int ours = 0;
+  int programs = 0;
+};
+
+Threads CountThreads() {
+  Threads threads;
+  ForEachEntry("/proc/self/task", [&](const char* tid, long) {
+    IsOurThread(tid) ? ++threads.ours : ++threads.programs;
+    return true;
+  });
+  return threads;
+}
+
+// False: it never came true.
+template <typename Condition>
+bool Await(int looks, Condition condition) {
+  constexpr timespec kLook = {0, 200'000};
+  for (; looks > 0 && !condition(); --looks) raw::Call(SYS_nanosleep, raw::Arg(&kLook), 0);
+  return looks > 0;
+}
+
+// Threads of ours that have just been made do not have their names yet.
+bool IsAloneButForUs() {
+  constexpr int kLooks = 50;
+  constexpr int kOurs = 2;
+  return Await(kLooks, [] {
+    const Threads threads = CountThreads();
+    return threads.programs == 1 && threads.ours >= kOurs;
+  });
+}
+
+void AwaitEndOfThreads() {
+  constexpr int kLooks = 10'000;
+  Await(kLooks, [] { return CountThreads().ours == 0; });
+}
+
+void Depart(proto::ExitWay way) {
+  EndListener();
+  FinishProcess(way, 0);
+  EndControlThread();
+  AwaitEndOfThreads();
+  ForgetControlSocket();
+}
+
+}  // namespace
+
+void DepartForFilter() noexcept {
+  if (!OwnsProcess()) return;
+  Depart(proto::ExitWay::kFiltered);
+  StayAwake();
+  g_settings.bundle[0] = 0;  // for forked children
+  g_process.pid = 0;
+}
+
+void DepartIfAlone() noexcept {
+  if (!OwnsProcess() || IsDormant() || !IsAloneButForUs()) return;
+  g_was_capturing = g_launch.capture == CaptureMode::kNow && IsCapturing();
+  Depart(proto::ExitWay::kAlone);
+  BeginNewTrace();
+  g_process.captures.store(0);
+  FallDormant();
+}
+
+bool CapturesInChildren() noexcept { return g_was_capturing && g_process.captures.load() == 0; }
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Whether a program that is about to be executed can load gpuprof's object. A program that cannot
+// must not find it in LD_PRELOAD: the loader would complain on its stderr, or end it. In hooks of
+// exec and spawn, also in a child of vfork(): no heap, no lock, errno untouched.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace gpuprof::inject {
+
+// Why a program cannot load the object. Kept in traces: in the last field of
+// proto::ProcessEvent::kSpawn that is free, b, and in a of kExec.
+enum class ExecObstacle : uint32_t {
+  kNone = 0,
+  kOtherLibc = 1,   // linked with another C library than glibc
+  kWordSize = 2,    // for another processor, or for another word size
+  kUnreachable = 3  // the object's file does not exist there, or may not be read
+};
+
+// Looks at the file of the program, and of its interpreter if it is a script. `path` may be null:
+// then only the object's own file is looked at. kNone if `envp` does not name the object.
+ExecObstacle FindObstacle(const char* path, char* const envp[]) noexcept;
+
+// Entries of `envp` with its end, and bytes of its LD_PRELOAD: the room that WithoutObject needs.
+struct EnvironmentSize {
+  size_t entries;
+  size_t preload_bytes;
+};
+EnvironmentSize SizeOf(char* const envp[]) noexcept;
+
+// Writes `envp` without the object to `entries`. The rest of LD_PRELOAD goes to `preload`.
+void WithoutObject(char* const envp[], char** entries, char* preload) noexcept;
+
+}  // namespace gpuprof::inject

@@ -1,0 +1,136 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Calls that shut a program into a sandbox, or that need a process with a single thread. gpuprof's
+// threads end first (inject/departure.h). The system call itself stays the program's: it is made
+// with the program's arguments, and its result is the program's.
+
+#include <errno.h>
+#include <linux/prctl.h>
+#include <linux/sched.h>
+#include <linux/seccomp.h>
+#include <sys/stat.h>
+
+#include "inject/departure.h"
+#include "inject/hook_list.h"
+#include "inject/hooks/blocking.h"
+#include "inject/raw_syscall.h"
+#include "inject/real_symbols.h"
+#include "inject/text.h"
+
+using namespace gpuprof::inject;
+
+namespace {
+
+[[gnu::noinline, gnu::cold]] void BeforeFilter() {
+  const int saved = errno;
+  DepartForFilter();
+  errno = saved;
+}
+
+[[gnu::noinline, gnu::cold]] void BeforeNamespaces() {
+  const int saved = errno;
+  DepartIfAlone();
+  errno = saved;
+}
+
+void NotePrctl(long option) {
+  // Who may not read the counter cannot be recorded either.
+  if (__builtin_expect(option == PR_SET_SECCOMP || option == PR_SET_TSC, 0)) BeforeFilter();
+}
+
+void NoteSeccomp(long operation) {
+  if (operation == SECCOMP_SET_MODE_STRICT || operation == SECCOMP_SET_MODE_FILTER) BeforeFilter();
+}
+
+// Other namespaces do not ask for a single thread. Threads share a root folder, as namespaces of
+// mounts must not; unshare() unshares the root folder itself.
+constexpr long kAlone = CLONE_NEWUSER | CLONE_THREAD | CLONE_SIGHAND | CLONE_VM;
+
+void NoteNamespaces(long flags) {
+  if ((flags & kAlone) != 0) BeforeNamespaces();
+}
+
+// The number of links of a process's folder of threads tells how many there are. Sandboxes look at
+// it before they close.
+void NoteStat(const char* path) {
+  constexpr char kFolder[] = "/task";
+  constexpr size_t kBytes = sizeof(kFolder) - 1;
+  if (path == nullptr) return;
+  size_t bytes = Length(path);
+  if (bytes > 0 && path[bytes - 1] == '/') --bytes;
+  if (bytes >= kBytes && __builtin_memcmp(path + bytes - kBytes, kFolder, kBytes) == 0)
+    BeforeNamespaces();
+}
+
+// The layout of libc's structure is the kernel's.
+int Stat(int folder, const char* path, void* status, int flags) {
+  const long result = raw::Call(SYS_newfstatat, folder, raw::Arg(path),
+                                raw::Arg(static_cast<char*>(status)), flags);
+  if (!raw::IsError(result)) return static_cast<int>(result);
+  errno = static_cast<int>(-result);
+  return -1;
+}
+
+}  // namespace
+
+extern "C" {
+
+// Not variadic: what is there is handed on by a jump, so that a system call that returns on another
+// stack finds no frame of ours on it.
+GPUPROF_EXPORT int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
+                         unsigned long d) {
+  NotePrctl(option);
+  return real.prctl(option, a, b, c, d);
+}
+
+// unistd.h declares it as variadic.
+GPUPROF_EXPORT long Syscall(long number, long a, long b, long c, long d, long e,
+                            long f) asm("syscall");
+GPUPROF_EXPORT long Syscall(long number, long a, long b, long c, long d, long e, long f) {
+  if (__builtin_expect(number == SYS_seccomp, 0)) NoteSeccomp(a);
+  if (__builtin_expect(number == SYS_prctl, 0)) NotePrctl(a);
+  if (__builtin_expect(number == SYS_unshare, 0)) NoteNamespaces(a);
+  if (IsFutexWait(number, b)) {
+    return WaitOnFutex(__builtin_return_address(0), __builtin_frame_address(0), a, b, c, d, e, f);
+  }
+  return real.syscall(number, a, b, c, d, e, f);
+}
+
+GPUPROF_EXPORT int unshare(int flags) {
+  NoteNamespaces(flags);
+  return real.unshare(flags);
+}
+
+GPUPROF_EXPORT int setns(int fd, int type) {
+  if (type == 0 || (type & (CLONE_NEWUSER | CLONE_NEWNS)) != 0) BeforeNamespaces();
+  return real.setns(fd, type);
+}
+
+GPUPROF_EXPORT int fstatat(int folder, const char* path, struct stat* status, int flags) {
+  NoteStat(path);
+  return real.fstatat(folder, path, status, flags);
+}
+
+GPUPROF_EXPORT int fstatat64(int folder, const char* path, struct stat64* status, int flags) {
+  NoteStat(path);
+  return real.fstatat64(folder, path, status, flags);
+}
+
+// What programs call that were built with glibc before 2.33. Later ones keep them for such programs
+// alone, and may not tell where they are.
+GPUPROF_EXPORT int __fxstatat(int version, int folder, const char* path, struct stat* status,
+                              int flags) {
+  NoteStat(path);
+  if (real.__fxstatat != nullptr) return real.__fxstatat(version, folder, path, status, flags);
+  return Stat(folder, path, status, flags);
+}
+
+GPUPROF_EXPORT int __fxstatat64(int version, int folder, const char* path, struct stat64* status,
+                                int flags) {
+  NoteStat(path);
+  if (real.__fxstatat64 != nullptr) return real.__fxstatat64(version, folder, path, status, flags);
+  return Stat(folder, path, status, flags);
+}
+
+}  // extern "C"

@@ -1,0 +1,191 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "launcher/dormant.h"
+
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <fstream>
+
+#include "analysis/analysis.h"
+#include "launcher/read_file.h"
+#include "proto/contract.h"
+#include "proto/control.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+constexpr int kPauseMs = 5;
+
+// Returns the signals of one line of a status file, as bits.
+uint64_t SignalsOf(const std::string& status, const char* key) {
+  const size_t at = status.find(std::string("\n") + key + ":");
+  return at == std::string::npos
+             ? 0
+             : std::strtoull(status.c_str() + at + strlen(key) + 2, nullptr, 16);
+}
+
+uint64_t BitOf(int signal) { return uint64_t{1} << (signal - 1); }
+
+bool IsBlockedEverywhere(const std::string& proc, int signal) {
+  for (const std::string& task : ListFolder(proc + "/task")) {
+    const auto status = ReadFile(proc + "/task/" + task + "/status");
+    if (status && (SignalsOf(*status, "SigBlk") & BitOf(signal)) == 0) return false;
+  }
+  return true;
+}
+
+std::string VariableOf(const std::string& proc, const char* variable) {
+  const std::string all = '\0' + ReadFile(proc + "/environ").value_or("") + '\0';
+  const std::string entry = '\0' + std::string(variable) + "=";
+  const size_t at = all.find(entry);
+  return at == std::string::npos ? "" : std::string(all.c_str() + at + entry.size());
+}
+
+std::string ExecutableOf(const std::string& proc) {
+  char path[4096];
+  const ssize_t length = readlink((proc + "/exe").c_str(), path, sizeof path);
+  const std::string whole(path, length <= 0 ? 0 : static_cast<size_t>(length));
+  return whole.substr(whole.rfind('/') + 1);
+}
+
+// Reads "BEGIN-END PERMISSIONS OFFSET ...".
+int SignalOfMapping(const std::string& line) {
+  const size_t at = line.find(' ', line.find(' ') + 1);
+  if (at == std::string::npos) return 0;
+  const uint64_t offset = std::strtoull(line.c_str() + at, nullptr, 16);
+  const uint64_t number = (offset - proto::kDormantOffset) / proto::kDormantUnit;
+  return offset > proto::kDormantOffset && number <= 64 ? static_cast<int>(number) : 0;
+}
+
+// As the process itself would answer (proto/control.h).
+void Describe(const std::string& proc, const Endpoint& endpoint, Answer* answer) {
+  answer->values = {{proto::kKeyPid, std::to_string(endpoint.pid)},
+                    {proto::kKeyState, "dormant"},
+                    {proto::kKeyCaptures, "0"},
+                    {proto::kKeyProgram, analysis::OneLine(ExecutableOf(proc))},
+                    {proto::kKeyBundle, analysis::OneLine(VariableOf(proc, proto::kEnvBundle))},
+                    {proto::kKeyEvents, "0"},
+                    {proto::kKeyLost, "0"},
+                    {proto::kKeySignal, std::to_string(endpoint.wake_up_signal)},
+                    {proto::kKeyOps, "none"}};
+}
+
+bool IsThere(int32_t pid) { return kill(pid, 0) == 0; }
+
+// Returns the socket of a process that has been woken. False: none came, or the process has ended.
+bool AwaitSocket(int32_t pid, int timeout_ms, Endpoint* found) {
+  for (int waited = 0; waited < timeout_ms && IsThere(pid); waited += kPauseMs) {
+    for (const Endpoint& endpoint : FindSockets()) {
+      if (endpoint.pid != pid) continue;
+      *found = endpoint;
+      return true;
+    }
+    usleep(kPauseMs * 1000);
+  }
+  return false;
+}
+
+Answer Refused(const Endpoint& endpoint, const std::string& proc, const char* error) {
+  Answer answer;
+  answer.kind = Answer::Kind::kRefused;
+  answer.peer = endpoint.pid;
+  answer.error = error;
+  Describe(proc, endpoint, &answer);
+  return answer;
+}
+
+Answer Unreachable(int32_t peer, const std::string& error) {
+  Answer answer;
+  answer.peer = peer;
+  answer.error = error;
+  return answer;
+}
+
+Answer Wake(const Endpoint& endpoint, const std::string& proc, const std::string& verb,
+            int timeout_ms) {
+  constexpr int kSocketMs = 10'000;
+  const int signal = endpoint.wake_up_signal;
+  if (IsBlockedEverywhere(proc, signal)) {
+    return Unreachable(endpoint.pid, "cannot be woken: it blocks signal " + std::to_string(signal) +
+                                         " (" + strsignal(signal) +
+                                         ") in all its threads; start it with another --signal");
+  }
+  sigval value = {};
+  value.sival_ptr = reinterpret_cast<void*>(proto::kWakeUpValue);
+  if (sigqueue(endpoint.pid, signal, value) != 0 && errno != ESRCH)
+    return Unreachable(endpoint.pid, std::string("could not be woken: ") + strerror(errno));
+  Endpoint awake;
+  if (AwaitSocket(endpoint.pid, std::min(timeout_ms, kSocketMs), &awake))
+    return Ask(awake, verb, timeout_ms);
+  if (!IsThere(endpoint.pid)) {
+    Answer answer;
+    answer.kind = Answer::Kind::kNobody;
+    answer.error = "has ended";
+    return answer;
+  }
+  return Unreachable(endpoint.pid,
+                     "did not wake within " + std::to_string(kSocketMs / 1000) +
+                         " s; it may hang, or take its signals with sigwait() or signalfd()");
+}
+
+}  // namespace
+
+int WakeUpSignal(const std::string& proc) {
+  std::ifstream maps(proc + "/maps");
+  int signal = 0;
+  for (std::string line; signal == 0 && std::getline(maps, line);) {
+    if (line.find(proto::kInjectObject) != std::string::npos) signal = SignalOfMapping(line);
+  }
+  if (signal == 0) return 0;
+  const std::string status = ReadFile(proc + "/status").value_or("");
+  return (SignalsOf(status, "SigCgt") & BitOf(signal)) != 0 ? signal : 0;
+}
+
+std::vector<Endpoint> FindDormant() {
+  std::vector<Endpoint> found;
+  for (const std::string& name : ListFolder("/proc")) {
+    Endpoint endpoint;
+    const auto number = std::from_chars(name.data(), name.data() + name.size(), endpoint.pid);
+    struct stat info;
+    if (number.ec != std::errc() || number.ptr != name.data() + name.size()) continue;
+    const std::string proc = "/proc/" + name;
+    if (stat(proc.c_str(), &info) != 0 || (geteuid() != 0 && info.st_uid != geteuid())) continue;
+    endpoint.uid = info.st_uid;
+    endpoint.wake_up_signal = WakeUpSignal(proc);
+    if (endpoint.wake_up_signal != 0) found.push_back(endpoint);
+  }
+  return found;
+}
+
+Answer AskDormant(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
+  const std::string proc = "/proc/" + std::to_string(endpoint.pid);
+  if (IsStopped(endpoint.pid)) {
+    return Unreachable(
+        endpoint.pid,
+        "did not answer, because it is stopped; continue it (kill -CONT) and try again");
+  }
+  if (verb == proto::kVerbStart || verb == proto::kVerbToggle)
+    return Wake(endpoint, proc, verb, timeout_ms);
+  if (verb == proto::kVerbStop) {
+    return Refused(endpoint, proc, "no capture is running; start one with `gpuprof ctl start`");
+  }
+  if (verb.starts_with(proto::kVerbSnapshot)) {
+    return Refused(endpoint, proc,
+                   "nothing was recorded yet; start a capture with `gpuprof ctl start`");
+  }
+  Answer answer;
+  answer.kind = Answer::Kind::kOk;
+  answer.peer = endpoint.pid;
+  Describe(proc, endpoint, &answer);
+  return answer;
+}
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,65 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Programs that cannot load gpuprof's object run as they would without it, whoever starts them and how."""
+
+import os
+import subprocess
+
+import pytest
+
+from conftest import gpuprof, program
+
+OTHER = program("other_libc")
+UNSET = "LD_PRELOAD (unset), CUDA_INJECTION64_PATH (unset)"
+
+
+@pytest.mark.parametrize("options", [(), ("--capture=off",), ("--exclude=executes",)])
+def test_another_libc(same, options):
+    outcome = same([program("executes"), OTHER], *options)
+    lines = outcome.out.decode().splitlines()
+    assert len(lines) == 20 and lines[0::2] == [f"{line.split(':')[0]}: {UNSET}" for line in lines[0::2]], lines
+    assert lines[1::2] == ["5"] * 10
+
+
+def test_they_are_named(same):
+    outcome = same([program("executes"), OTHER])
+    overview = " ".join(gpuprof("stats", "overview", outcome.bundle).out.decode().split())
+    assert f"not recorded: {OTHER}, 10 times: it is linked with another C library than glibc" in overview
+
+
+def test_scripts_for_it(same, tmp_path):
+    script = tmp_path / "script"
+    script.write_text(f"#! {OTHER} argument\n")
+    script.chmod(0o755)
+    outcome = same([program("executes"), script])
+    assert outcome.out.count(UNSET.encode()) == 10
+
+
+def test_what_others_preload_stays(same, tmp_path):
+    """Only our object goes; the program's own preloads are its own business."""
+    outcome = same([program("executes"), OTHER], env={"LD_PRELOAD": "libm.so.6"})
+    assert outcome.out.count(b"LD_PRELOAD libm.so.6,") == 10
+
+
+def test_programs_of_glibc_still_have_it(record):
+    outcome = record([program("executes"), program("shows_preload")])
+    assert outcome.out.count(b"libgpuprof_inject.so") >= 10
+    assert len([trace for trace in outcome.traces() if trace.program == "shows_preload"]) == 10
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="another root folder needs root")
+def test_another_root(same, tmp_path):
+    """Without our object in it; the loader would complain on the child's stderr."""
+    root = tmp_path / "root"
+    (root / "lib64").mkdir(parents=True)
+    for line in subprocess.run(["ldd", program("shows_preload")], capture_output=True, text=True, check=True).stdout.splitlines():
+        for path in (word for word in line.split() if word.startswith("/")):
+            (root / path[1:]).parent.mkdir(parents=True, exist_ok=True)
+            (root / path[1:]).write_bytes(open(path, "rb").read())
+            (root / path[1:]).chmod(0o755)
+    (root / "shows").write_bytes(open(program("shows_preload"), "rb").read())
+    (root / "shows").chmod(0o755)
+    code = f"import os, sys\nos.chroot({str(root)!r}); os.chdir('/')\nos.execv('/shows', ['shows'])"
+    outcome = same(["python3", "-c", code])
+    assert outcome.out.decode().strip() == UNSET

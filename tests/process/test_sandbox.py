@@ -1,0 +1,45 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""Programs that cannot bear other threads: sandboxes that filter system calls, processes that must have a single thread."""
+
+import pytest
+
+from conftest import HEAP_EXACT, program, run_bare
+
+# proto::ExitWay.
+FILTERED_WAY, ALONE_WAY = 7, 8
+FILTERED = run_bare([program("killing_filter")])
+filters = pytest.mark.skipif(FILTERED.status == 77, reason="no system call filter can be installed here")
+
+
+@filters
+@pytest.mark.parametrize("options", [(), (HEAP_EXACT,), ("--ring=8MiB",), ("--capture=off",), ("--capture=delay:50ms",)])
+@pytest.mark.parametrize("way", ["prctl", "syscall"])
+def test_a_filter_that_kills(same, way, options):
+    """No call of ours comes after the program has closed its door. What came before is in the trace."""
+    outcome = same([program("killing_filter"), way, "100"], *options)
+    assert "cannot" not in outcome.words
+    if options == ("--capture=off",):
+        return
+    trace = outcome.trace()
+    assert trace.exit_way == FILTERED_WAY
+    assert len(trace.captures) == 2
+
+
+@filters
+@pytest.mark.parametrize("way", ["forked", "threads"])
+def test_filters_of_children_and_of_single_threads(same, way):
+    """sshd shuts a forked child in; some filters end a thread and not the process, which must not live on for our sake."""
+    same([program("killing_filter"), way, "100"], HEAP_EXACT, timeout=30)
+
+
+@pytest.mark.parametrize("options", [(), (HEAP_EXACT,), ("--capture=off",)])
+@pytest.mark.parametrize("milliseconds", ["0", "100"])
+def test_a_process_that_must_be_alone(same, options, milliseconds):
+    outcome = same([program("alone"), milliseconds], *options)
+    assert outcome.out.count(b"1 threads") == 2 and outcome.out.count(b"alone") == 2
+    if options == (HEAP_EXACT,) and milliseconds == "100":
+        traces = outcome.traces()
+        assert [trace.exit_way for trace in traces] == [ALONE_WAY] * 2
+        assert [len(trace.heap["size"]) > 1000 for trace in traces] == [True, True]
