@@ -3,6 +3,9 @@
 
 // Rules about locks. See rules.h.
 
+#include <algorithm>
+#include <vector>
+
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
@@ -13,11 +16,52 @@ namespace {
 
 using results::Finding;
 
-constexpr double kLocksFrom = 0.03;     // of a step
+constexpr double kLocksFrom = 0.03;    // of a step
+constexpr double kBlockedFrom = 0.05;  // of a step
+constexpr int kMostWaitsNamed = 3;
 constexpr double kRunLocksFrom = 0.05;  // of the run, summed over threads
 constexpr double kRunLocksMedium = 0.5;
 
+// What a wait of this kind waits for.
+std::string WaitedFor(const results::Lock& lock) {
+  const std::string& kind = lock.kind();
+  if (kind == "sleep") return "sleeps";
+  if (kind == "input") return "waits for input from descriptor " + std::to_string(lock.object());
+  if (kind == "events") return "waits for files or sockets (poll, select)";
+  if (kind == "child") return "waits for the end of a child process";
+  if (kind == "condition") return "waits for another thread (condition)";
+  if (kind == "join") return "waits for the end of a thread";
+  return "waits (" + kind + ")";
+}
+
 }  // namespace
+
+std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
+  const results::StepCategory* blocked = FindCategory(facts, "blocked");
+  if (blocked == nullptr || blocked->share_ratio() < kBlockedFrom) return std::nullopt;
+  Finding finding = Make("SY-007", "Steps wait: their thread is blocked and computes nothing",
+                         results::LEVEL_HIGH, "every wait was timed");
+  finding.add_evidence(PartOfStep(facts, blocked->mean_ns()) +
+                       " is blocked, outside of every operation.");
+  std::vector<const results::Lock*> waits;
+  for (const results::Lock& lock : facts.locks->locks())
+    if (!lock.contended() && lock.step_ns() > 0) waits.push_back(&lock);
+  std::stable_sort(waits.begin(), waits.end(), [](const results::Lock* a, const results::Lock* b) {
+    return a->step_ns() > b->step_ns();
+  });
+  const auto count = static_cast<int64_t>(facts.overview->steps().count());
+  for (const results::Lock* lock : waits) {
+    if (finding.evidence_size() > kMostWaitsNamed) break;
+    finding.add_evidence(FormatDuration(lock->step_ns() / count) + " per step: " +
+                         WaitedFor(*lock) + ", called by " + ShortFunctionName(lock->name()) + ".");
+  }
+  SetRecoverable(facts, blocked->mean_ns(), &finding);
+  finding.add_fix(
+      "Do what is waited for in another thread or process, ahead of time: prefetch data, report "
+      "results asynchronously. `gpuprof stats stacks --weight wait_all` shows where it waits.");
+  finding.set_caveat("The gain is reached only if the wait is hidden behind other work.");
+  return finding;
+}
 
 std::optional<Finding> LockContention(const AdviceFacts& facts) {
   if (!facts.locks->has_step_contended_ns()) return std::nullopt;

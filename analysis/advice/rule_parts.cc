@@ -40,4 +40,16 @@ std::string PartOfStep(const AdviceFacts& facts, int64_t ns) {
          FormatPercent(Ratio(ns, step)) + ")";
 }
 
+const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_view name) {
+  for (const results::StepCategory& category : facts.overview->steps().categories()) {
+    if (category.name() == name) return &category;
+  }
+  return nullptr;
+}
+
+bool WaitsLongerThan(const AdviceFacts& facts, int64_t ns) {
+  const results::StepCategory* blocked = FindCategory(facts, "blocked");
+  return blocked != nullptr && blocked->mean_ns() > ns;
+}
+
 }  // namespace gpuprof::analysis

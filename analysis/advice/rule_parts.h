@@ -21,10 +21,17 @@ bool HasSteps(const AdviceFacts& facts);
 // "1.2 ms of the mean step of 10 ms (12 %)"
 std::string PartOfStep(const AdviceFacts& facts, int64_t ns);
 
+// Finds the category of the steps by its name. Null: the steps are not known.
+const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_view name);
+// Returns whether steps are blocked for longer than for `ns`. Then rules that advise to compute
+// less keep silent.
+bool WaitsLongerThan(const AdviceFacts& facts, int64_t ns);
+
 // gpu_rules.cc
 std::optional<results::Finding> IdleGpu(const AdviceFacts& facts);
 
 // lock_rules.cc
+std::optional<results::Finding> StepsBlocked(const AdviceFacts& facts);
 std::optional<results::Finding> LockContention(const AdviceFacts& facts);
 std::optional<results::Finding> LockContentionInRun(const AdviceFacts& facts);
 std::optional<results::Finding> Deadlocked(const AdviceFacts& facts);

@@ -35,13 +35,6 @@ constexpr double kChurnBytesPerStep = 64.0 * 1024 * 1024;
 constexpr double kChurnShortLived = 0.5;
 constexpr double kSlowdownFrom = 0.02;
 
-const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_view name) {
-  for (const results::StepCategory& category : facts.overview->steps().categories()) {
-    if (category.name() == name) return &category;
-  }
-  return nullptr;
-}
-
 // How many workers would hide loading behind the rest of the step, were there processors enough.
 void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding) {
   const results::OverviewInput& input = facts.overview->input();
@@ -132,13 +125,14 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
 }
 
 std::optional<Finding> HostBound(const AdviceFacts& facts) {
-  const results::StepCategory* category = FindCategory(facts, "other");
-  if (category == nullptr || category->share_ratio() < kOtherFrom) return std::nullopt;
+  const int64_t bare = facts.bare_step_ns;
+  if (Ratio(bare, facts.overview->steps().mean_ns()) < kOtherFrom) return std::nullopt;
+  if (WaitsLongerThan(facts, bare)) return std::nullopt;
   Finding finding = Make("HO-001", "Much of a step runs no operation at all", results::LEVEL_MEDIUM,
                          "measured, but the code that runs instead was not recorded");
-  finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
+  finding.add_evidence(PartOfStep(facts, bare) +
                        " has no operation open on the step's thread: Python, or other host code.");
-  SetRecoverable(facts, category->mean_ns(), &finding);
+  SetRecoverable(facts, bare, &finding);
   finding.add_fix(
       "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of "
       "the step, or do it every N steps.");
@@ -175,6 +169,7 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   }
   const auto recoverable = static_cast<int64_t>(static_cast<double>(floor) * per_step);
   if (recoverable * 100 < steps.mean_ns()) return std::nullopt;
+  if (WaitsLongerThan(facts, step_ns)) return std::nullopt;
   Finding finding =
       Make("LA-002", "Steps consist of very many very short operations", results::LEVEL_MEDIUM,
            "call cost taken from the cheapest tenth of operations");
@@ -190,6 +185,12 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
   return finding;
 }
 
+// Whether PyTorch has a fused or a foreach form of the optimizer.
+bool CanBeFused(std::string_view name) {
+  return name.find("LBFGS") == std::string_view::npos &&
+         name.find("SparseAdam") == std::string_view::npos;
+}
+
 std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
   int64_t self_ns = 0;
   const results::Op* optimizer = nullptr;
@@ -200,8 +201,13 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
     self_ns += op.step_self_ns();
     if (optimizer == nullptr) optimizer = &op;
   }
-  if (optimizer == nullptr || fused) return std::nullopt;
-  const int64_t per_step = self_ns / static_cast<int64_t>(facts.overview->steps().count());
+  if (optimizer == nullptr || fused || !CanBeFused(optimizer->name())) return std::nullopt;
+  // Of an optimizer that calls a closure only the part that is the optimizer's.
+  const results::StepCategory* category = FindCategory(facts, "optimizer");
+  const int64_t most = category == nullptr ? 0 : category->mean_ns();
+  const int64_t per_step =
+      std::min(most, self_ns / static_cast<int64_t>(facts.overview->steps().count()));
+  if (WaitsLongerThan(facts, per_step)) return std::nullopt;
   if (Ratio(per_step, facts.overview->steps().mean_ns()) < kOptimizerSelfFrom) return std::nullopt;
   Finding finding = Make("OP-001", "The optimizer spends its time in Python, between operations",
                          results::LEVEL_MEDIUM, "self time of the optimizer's step");
@@ -225,6 +231,7 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
   if (!part || *part < kRunqueueFrom) return std::nullopt;
   const auto per_step =
       static_cast<int64_t>(*part * static_cast<double>(facts.overview->steps().mean_ns()));
+  if (WaitsLongerThan(facts, per_step)) return std::nullopt;
   const uint32_t cores = facts.overview->environment().core_count();
   const bool known = facts.busy_cores.has_value() && cores > 0;
   const bool others = known && *facts.busy_cores < kOwnCoresFrom * cores;
@@ -309,7 +316,7 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
 }
 
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
-constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention,
+constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention, StepsBlocked,
                                OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
 constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun, IdleGpu};
 

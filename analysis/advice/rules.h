@@ -24,6 +24,8 @@ struct AdviceFacts {
   const results::Ops* ops = nullptr;
   const results::Locks* locks = nullptr;
   const results::HeapProcess* heap = nullptr;  // of the stepping process; null: none
+  // Time a step in which no operation was open on its thread and the thread did not wait.
+  int64_t bare_step_ns = 0;
   // Of the step's thread within steps: runnable but without a processor, and the time over which
   // that was measured.
   std::optional<int64_t> step_runqueue_wait_ns;

@@ -143,12 +143,10 @@ ProcessOps& PassContext::ops(size_t index) {
   return *parts_[index].ops;
 }
 
-const StepAnalysis& PassContext::steps(size_t index) {
-  if (!parts_[index].steps) {
-    parts_[index].steps =
-        std::make_unique<StepAnalysis>(AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr));
-  }
-  return *parts_[index].steps;
+const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
+  std::vector<StepAnalysis>& steps = parts_[index].steps;
+  if (steps.empty()) steps = AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr);
+  return steps;
 }
 
 std::optional<size_t> PassContext::Leading() {

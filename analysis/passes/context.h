@@ -44,7 +44,10 @@ class PassContext {
   size_t Owner(size_t index) const;
 
   ProcessOps& ops(size_t index);
-  const StepAnalysis& steps(size_t index);
+  // Returns the steps of the process's leading thread.
+  const StepAnalysis& steps(size_t index) { return all_steps(index).front(); }
+  // Returns the steps of each thread that has some, the leading one first. Never empty.
+  const std::vector<StepAnalysis>& all_steps(size_t index);
   // Returns the selected process with the most time in steps. None: no steps.
   std::optional<size_t> Leading();
   std::string NoStepsAdvice() const;
@@ -73,7 +76,7 @@ class PassContext {
  private:
   struct PerProcess {
     std::unique_ptr<ProcessOps> ops;
-    std::unique_ptr<StepAnalysis> steps;
+    std::vector<StepAnalysis> steps;  // empty: not asked for yet
     std::unique_ptr<Symbolizer> symbolizer;
   };
 

@@ -15,6 +15,7 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/thread_usage.h"
+#include "analysis/passes/unrecorded_programs.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
@@ -298,9 +299,27 @@ void FillSteps(PassContext& context, std::optional<size_t> leading, results::Ove
   *out->mutable_steps() = context.steps(*leading).series;
   FillInput(context, *leading, out->mutable_input());
   for (const size_t index : context.selected()) {
-    if (index != *leading && context.steps(index).found()) {
-      *out->add_more_steps() = context.steps(index).series;
+    for (const StepAnalysis& steps : context.all_steps(index)) {
+      const bool is_leading = index == *leading && &steps == &context.steps(index);
+      if (!is_leading && steps.found()) *out->add_more_steps() = steps.series;
     }
+  }
+}
+
+// Names the waits that steps spend most time in: findings tell of them.
+void NameStepWaits(PassContext& context, const std::vector<size_t>& processes,
+                   const std::vector<uint32_t>& stacks, results::Locks* locks) {
+  constexpr size_t kNamed = 3;
+  std::vector<int> waits;
+  for (int i = 0; i < locks->locks_size(); ++i)
+    if (!locks->locks(i).contended() && locks->locks(i).step_ns() > 0) waits.push_back(i);
+  std::stable_sort(waits.begin(), waits.end(), [&](int a, int b) {
+    return locks->locks(a).step_ns() > locks->locks(b).step_ns();
+  });
+  if (waits.size() > kNamed) waits.resize(kNamed);
+  for (const int i : waits) {
+    const auto at = static_cast<size_t>(i);
+    NameLock(context, processes[at], stacks[at], locks->mutable_locks(i));
   }
 }
 
@@ -317,6 +336,8 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
     }
     const StepAnalysis& steps = context.steps(*leading);
     const Interval window = StepWindow(steps);
+    facts.bare_step_ns =
+        steps.bare_ns / static_cast<int64_t>(std::max<uint64_t>(steps.series.count(), 1));
     const Track& track = process.tracks[steps.detected.track];
     if (const auto usage = UsageWithin(track, LifeOf(track), window)) {
       facts.step_runqueue_wait_ns = usage->runqueue_wait_ns;
@@ -353,6 +374,8 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
     *out->add_top_locks() = locks.locks(i);
   }
 
+  NameStepWaits(context, lock_processes, lock_stacks, &locks);
+
   results::Heap heap;
   for (const size_t index : context.selected()) {
     ComputeHeap(context, index, &heap);
@@ -362,6 +385,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   FillOverviewGpu(context, out.get());
   for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
   context.FillMeta("overview", out->mutable_meta());
+  AddUnrecordedNotes(context, out->mutable_meta());
   if (!context.selected().empty()) {
     const size_t main = leading.value_or(context.selected().front());
     FillCost(context, main, out->mutable_cost());

@@ -20,10 +20,11 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
     std::stable_partition(order.begin(), order.end(), [&](size_t i) { return i == *leading; });
   }
   for (const size_t index : order) {
-    const StepAnalysis& steps = context.steps(index);
-    if (!steps.found()) continue;
-    *out->add_series() = steps.series;
-    for (const results::Step& step : steps.steps) *out->add_steps() = step;
+    for (const StepAnalysis& steps : context.all_steps(index)) {
+      if (!steps.found()) continue;
+      *out->add_series() = steps.series;
+      for (const results::Step& step : steps.steps) *out->add_steps() = step;
+    }
   }
   context.FillMeta("steps", out->mutable_meta());
   AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());

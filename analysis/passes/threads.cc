@@ -67,8 +67,9 @@ void FillThread(PassContext& context, size_t index, size_t track_index, results:
   if (life.routine != 0) {
     context.Resolve(index, life.routine, PcKind::kExact, row->mutable_start());
   }
-  const StepAnalysis& steps = context.steps(index);
-  row->set_step_thread(steps.found() && steps.detected.track == track_index);
+  for (const StepAnalysis& steps : context.all_steps(index)) {
+    if (steps.found() && steps.detected.track == track_index) row->set_step_thread(true);
+  }
 }
 
 void AddTo(const results::Thread& thread, results::ThreadProcess* sum) {

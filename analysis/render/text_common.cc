@@ -107,6 +107,8 @@ std::string MethodWords(const results::StepSeries& series) {
       return "optimizer steps \"" + series.marker() + "\"";
     case results::STEP_METHOD_LOADER:
       return "loader batches \"" + series.marker() + "\"";
+    case results::STEP_METHOD_BACKWARD:
+      return "backward passes";
     default:
       return "nothing";
   }
@@ -119,11 +121,13 @@ std::string Plural(uint64_t count, const std::string& noun) {
 }  // namespace
 
 std::string SeriesText(const results::StepSeries& series, const TextOptions& options) {
-  std::string out = Plural(series.count(), "step") + " of " + OneLine(series.name()) + " (pid " +
-                    std::to_string(series.pid()) + "): median " +
-                    FormatDuration(series.median_ns()) + ", p10 " +
-                    FormatDuration(series.p10_ns()) + ", p90 " + FormatDuration(series.p90_ns()) +
-                    ", spread " + FormatPercent(series.spread_ratio()) + "\n";
+  std::string out =
+      Plural(series.count(), "step") + " of " + OneLine(series.name()) + " (pid " +
+      std::to_string(series.pid()) +
+      (series.tid() == series.pid() ? "" : ", thread " + std::to_string(series.tid())) +
+      "): median " + FormatDuration(series.median_ns()) + ", p10 " +
+      FormatDuration(series.p10_ns()) + ", p90 " + FormatDuration(series.p90_ns()) + ", spread " +
+      FormatPercent(series.spread_ratio()) + "\n";
   out += WrapText("found by " + MethodWords(series) + "; confidence " +
                       LevelWord(series.confidence().level()) + ": " + series.confidence().reason(),
                   "  ", "  ", options.width);

@@ -21,6 +21,15 @@ std::string StepMark(const results::Step& step) {
   return step.outlier() ? "outlier: " + step.outlier_category() : "";
 }
 
+// Whether two threads of one process have steps.
+bool ShareProcess(const google::protobuf::RepeatedPtrField<results::StepSeries>& series) {
+  for (int i = 1; i < series.size(); ++i) {
+    if (series[i].pid() == series[i - 1].pid() && series[i].host() == series[i - 1].host())
+      return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 std::string StepsText(const results::Steps& result, const TextOptions& options) {
@@ -30,9 +39,11 @@ std::string StepsText(const results::Steps& result, const TextOptions& options) 
   for (const results::StepSeries& series : result.series()) out += SeriesText(series, options);
   TextTable table;
   const bool several = result.series_size() > 1;
+  const bool several_threads = ShareProcess(result.series());
   if (several) table.AddColumn("pid", Align::kRight);
+  if (several_threads) table.AddColumn("tid", Align::kRight);
   for (const char* header : {"step", "start", "duration", "input", "forward", "backward",
-                             "optimizer", "lock_wait", "other", "ops"}) {
+                             "optimizer", "lock_wait", "blocked", "other", "ops"}) {
     table.AddColumn(header, Align::kRight);
   }
   table.AddColumn("", Align::kLeft);
@@ -41,9 +52,11 @@ std::string StepsText(const results::Steps& result, const TextOptions& options) 
     const results::Step& s = result.steps(i);
     std::vector<std::string> cells;
     if (several) cells.push_back(pid(s));
+    if (several_threads) cells.push_back(std::to_string(s.tid()));
     cells.push_back(std::to_string(s.number()));
-    for (const int64_t ns : {s.start_ns(), s.duration_ns(), s.input_ns(), s.forward_ns(),
-                             s.backward_ns(), s.optimizer_ns(), s.lock_wait_ns(), s.other_ns()}) {
+    for (const int64_t ns :
+         {s.start_ns(), s.duration_ns(), s.input_ns(), s.forward_ns(), s.backward_ns(),
+          s.optimizer_ns(), s.lock_wait_ns(), s.blocked_ns(), s.other_ns()}) {
       cells.push_back(FormatDuration(ns));
     }
     cells.push_back(FormatNumber(s.op_count()));

@@ -93,16 +93,17 @@ int64_t CoveredLength(std::span<const Interval> disjoint, Interval window) {
 }
 
 std::string_view CategoryName(Category category) {
-  constexpr std::string_view kNames[] = {"input",     "forward",   "backward",
-                                         "optimizer", "lock_wait", "other"};
+  constexpr std::string_view kNames[] = {"input",     "forward", "backward", "optimizer",
+                                         "lock_wait", "blocked", "other"};
   return kNames[static_cast<size_t>(category)];
 }
 
 std::string_view CategoryMeaning(Category category) {
   constexpr std::string_view kMeanings[] = {
-      "waiting for the loader's batch",      "all other operations",
-      "autograd, here or on its own thread", "optimizer step, zeroing gradients",
-      "no operation: waiting for a lock",    "no operation: Python, other host code"};
+      "waiting for the loader's batch",       "all other operations",
+      "autograd, here or on its own thread",  "optimizer step, zeroing gradients",
+      "no operation: waiting for a lock",     "no operation: waiting for something else",
+      "no operation: Python, other host code"};
   return kMeanings[static_cast<size_t>(category)];
 }
 

@@ -41,8 +41,16 @@ int64_t TotalLength(std::span<const Interval> disjoint);
 int64_t CoveredLength(std::span<const Interval> disjoint, Interval window);
 
 // What a step's thread was doing. The order is that of tables and columns.
-enum class Category : uint8_t { kInput, kForward, kBackward, kOptimizer, kLockWait, kOther };
-inline constexpr size_t kCategories = 6;
+enum class Category : uint8_t {
+  kInput,
+  kForward,
+  kBackward,
+  kOptimizer,
+  kLockWait,
+  kBlocked,
+  kOther
+};
+inline constexpr size_t kCategories = 7;
 std::string_view CategoryName(Category category);
 std::string_view CategoryMeaning(Category category);
 

@@ -10,7 +10,7 @@
 #include <unordered_set>
 
 #include "analysis/steps/optimizer_cycle.h"
-#include "analysis/steps/wait_kind.h"
+#include "analysis/steps/step_timeline.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -61,36 +61,108 @@ bool AnyStartIn(const std::vector<Interval>& sorted, int64_t from, int64_t to) {
   return at != sorted.end() && at->start < to;
 }
 
+int64_t MedianOf(std::vector<int64_t> values) {
+  if (values.empty()) return 0;
+  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
 std::vector<Interval> SpansOf(const Marks& marks) {
   std::vector<Interval> spans;
   for (const Mark& mark : marks) spans.push_back(mark.span);
   return spans;
 }
 
-// Steps that begin with the batch that feeds them. A batch trains when a backward pass or an
-// optimizer step follows it before the next batch is asked for; a step ends with the batch whose
-// optimizer step closes it.
-void StepsFromBatches(const Marks& loader, const Marks& optimizer,
-                      const std::vector<Interval>& backward, DetectedSteps* out) {
-  const std::vector<Interval> updates = SpansOf(optimizer);
-  int64_t begin = -1;
-  uint32_t batches = 0;
-  if (!updates.empty() && updates.front().start < loader.front().span.start) ++out->partial;
+// What followed an asking of the loader, before the next one.
+enum class AskedFor : uint8_t {
+  kNothing,   // next to no operation: the batch was kept, or there was none
+  kUse,       // operations, but no backward pass: an evaluation
+  kTraining,  // a backward pass
+  kUpdate     // an optimizer step
+};
+
+// Time of `busy` (sorted) below which a batch was kept and not used; it may have been moved to a
+// device.
+int64_t MostForKept(const Mark& asking) {
+  constexpr int64_t kLeast = 1'000'000;
+  return std::max(kLeast, asking.span.length() / 4);
+}
+
+std::vector<AskedFor> ReadAskings(const Marks& loader, const std::vector<Interval>& updates,
+                                  const std::vector<Interval>& backward,
+                                  const std::vector<Interval>& busy) {
+  std::vector<AskedFor> askings;
   for (size_t i = 0; i < loader.size(); ++i) {
-    const int64_t from = loader[i].span.start;
-    const bool last = i + 1 == loader.size();
-    const int64_t to = last ? kForever : loader[i + 1].span.start;
-    const bool updated = AnyStartIn(updates, from, to);
-    if (!updated && !AnyStartIn(backward, from, to)) {
-      ++out->other_batches;
+    const Interval& asking = loader[i].span;
+    const int64_t to = i + 1 == loader.size() ? kForever : loader[i + 1].span.start;
+    const bool used = CoveredLength(busy, {asking.end, to}) > MostForKept(loader[i]);
+    askings.push_back(AnyStartIn(updates, asking.start, to)    ? AskedFor::kUpdate
+                      : AnyStartIn(backward, asking.start, to) ? AskedFor::kTraining
+                      : used                                   ? AskedFor::kUse
+                                                               : AskedFor::kNothing);
+  }
+  return askings;
+}
+
+// How many batches the loop takes before it computes with the first: the usual number of askings
+// for nothing in front of a step. A few steps have more: those that found an epoch at its end.
+size_t BatchesTakenAhead(const std::vector<AskedFor>& askings) {
+  std::vector<int64_t> runs;
+  int64_t run = 0;
+  bool in_step = false;
+  for (const AskedFor asked : askings) {
+    if (asked == AskedFor::kNothing) {
+      ++run;
       continue;
     }
-    if (batches++ == 0) begin = from;
-    if (!updated) continue;
-    out->steps.push_back({{begin, last ? updates.back().end : to}, batches, 0});
+    if (asked != AskedFor::kUse) {
+      if (!in_step) runs.push_back(run);
+      in_step = asked != AskedFor::kUpdate;
+    }
+    run = 0;
+  }
+  return static_cast<size_t>(MedianOf(std::move(runs)));
+}
+
+// Steps that begin with the first batch that feeds them. A batch trains when a backward pass or an
+// optimizer step follows it before the next batch is asked for. A step ends with the batch whose
+// optimizer step closes it.
+void StepsFromBatches(const Marks& loader, const Marks& optimizer,
+                      const std::vector<Interval>& backward, const std::vector<Interval>& busy,
+                      DetectedSteps* out) {
+  const std::vector<Interval> updates = SpansOf(optimizer);
+  const std::vector<AskedFor> askings = ReadAskings(loader, updates, backward, busy);
+  const size_t ahead = BatchesTakenAhead(askings);
+  constexpr int64_t kNone = -1;
+  int64_t begin = kNone;
+  uint32_t batches = 0;
+  size_t waiting = 0;  // askings for nothing since the last one for something
+  if (!updates.empty() && updates.front().start < loader.front().span.start) ++out->partial;
+  for (size_t i = 0; i < loader.size(); ++i) {
+    if (askings[i] == AskedFor::kNothing) {
+      ++waiting;
+      continue;
+    }
+    if (askings[i] == AskedFor::kUse) {
+      out->other_batches += waiting + 1;
+      waiting = 0;
+      continue;
+    }
+    const size_t kept = std::min(waiting, ahead);
+    out->other_batches += waiting - kept;
+    waiting = 0;
+    if (begin == kNone) begin = loader[i - kept].span.start;
+    batches += static_cast<uint32_t>(kept) + 1;
+    if (askings[i] != AskedFor::kUpdate) continue;
+    const bool last = i + 1 == loader.size();
+    const int64_t end = last ? updates.back().end : loader[i + 1].span.start;
+    out->steps.push_back({{begin, end}, batches, 0});
+    begin = kNone;
     batches = 0;
   }
-  if (batches > 0) ++out->partial;
+  out->other_batches += waiting;
+  if (begin != kNone) ++out->partial;
 }
 
 // Steps between the ends of optimizer steps, `cycle` of them to a step.
@@ -121,17 +193,29 @@ void AddFirstOfCapture(ProcessOps& ops, const Marks& optimizer, size_t cycle, De
 
 int64_t MedianGap(const Marks& marks) {
   std::vector<int64_t> gaps;
-  for (size_t i = 1; i < marks.size(); ++i) {
+  for (size_t i = 1; i < marks.size(); ++i)
     gaps.push_back(marks[i].span.start - marks[i - 1].span.start);
-  }
-  if (gaps.empty()) return 0;
-  std::nth_element(gaps.begin(), gaps.begin() + static_cast<ptrdiff_t>(gaps.size() / 2),
-                   gaps.end());
-  return gaps[gaps.size() / 2];
+  return MedianOf(std::move(gaps));
 }
 
-// Steps from each mark to the next; where the next is far off, to the end of the mark's own span.
+// Steps from each mark that the user named to the next. The last mark's own span ends its step if
+// the span is as long as a step; else nothing tells where the step ends.
 void StepsFromMarks(const Marks& marks, DetectedSteps* out) {
+  const int64_t usual = MedianGap(marks);
+  for (size_t i = 0; i < marks.size(); ++i) {
+    const Interval& span = marks[i].span;
+    const bool last = i + 1 == marks.size();
+    if (last && span.length() * 2 < usual) {
+      ++out->partial;
+      continue;
+    }
+    const int64_t end = last ? span.end : marks[i + 1].span.start;
+    if (end > span.start) out->steps.push_back({{span.start, end}, 0, 0});
+  }
+}
+
+// Steps that the program marks as a whole; what lies between two far marks is in no step.
+void StepsFromAnnotations(const Marks& marks, DetectedSteps* out) {
   const int64_t far = 4 * MedianGap(marks);
   for (size_t i = 0; i < marks.size(); ++i) {
     const Interval& span = marks[i].span;
@@ -141,13 +225,49 @@ void StepsFromMarks(const Marks& marks, DetectedSteps* out) {
   }
 }
 
+// Steps between the ends of backward passes. A pass ends where another operation of the thread
+// begins.
+void StepsFromBackward(ProcessOps& ops, size_t track, const std::vector<Interval>& backward,
+                       DetectedSteps* out) {
+  const OpTree& tree = ops.tree(track);
+  const OpTable& table = ops.process().tracks[track].op;
+  std::vector<int64_t> others;  // when other operations begin
+  for (size_t row = 0; row < tree.rows(); ++row) {
+    const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
+    if (tree.parent(row) == OpTree::kNone && scope == proto::OpScope::kFunction &&
+        ops.name_kind(table.name[row]) == NameKind::kPlain)
+      others.push_back(tree.start(row));
+  }
+  std::sort(others.begin(), others.end());
+  std::vector<int64_t> ends;
+  for (size_t i = 0; i < backward.size(); ++i) {
+    const bool last = i + 1 == backward.size();
+    const auto next = std::upper_bound(others.begin(), others.end(), backward[i].start);
+    if (last || (next != others.end() && *next <= backward[i + 1].start))
+      ends.push_back(backward[i].end);
+  }
+  if (!ends.empty()) ++out->partial;  // nobody saw the first begin
+  for (size_t i = 1; i < ends.size(); ++i) out->steps.push_back({{ends[i - 1], ends[i]}, 0, 0});
+}
+
+// Leaves out askings that found an epoch at its end, although operations followed: those of the
+// next epoch's beginning. They take next to no time.
+void DropEmptyAskings(std::vector<DetectedStep>* steps) {
+  std::vector<int64_t> lengths;
+  for (const DetectedStep& step : *steps) lengths.push_back(step.span.length());
+  const int64_t tiny = MedianOf(std::move(lengths)) / 10;
+  const auto is_tiny = [&](const DetectedStep& step) { return step.span.length() < tiny; };
+  const auto count = std::count_if(steps->begin(), steps->end(), is_tiny);
+  if (static_cast<size_t>(count) * 4 <= steps->size()) std::erase_if(*steps, is_tiny);
+}
+
 // Steps from batch to batch. Where ops follow the batches at all, a batch that none follows ended
 // its epoch.
 void StepsFromLoader(ProcessOps& ops, const Marks& loader, DetectedSteps* out) {
   const auto& ends = ops.process().tracks[out->track].op.end_ns;
   auto ops_between = [&](int64_t from, int64_t to) {
     const auto first = std::upper_bound(ends.begin(), ends.end(), from);
-    return std::lower_bound(first, ends.end(), to) - first;
+    return std::upper_bound(first, ends.end(), to) - first;
   };
   std::vector<DetectedStep> worked, all;
   for (size_t i = 0; i < loader.size(); ++i) {
@@ -158,6 +278,7 @@ void StepsFromLoader(ProcessOps& ops, const Marks& loader, DetectedSteps* out) {
     if (!last) all.push_back({{begin, end}, 1, 0});
     if (follows) worked.push_back({{begin, end}, 1, 0});
   }
+  DropEmptyAskings(&worked);
   const bool data_only = worked.empty();
   out->other_batches = data_only ? 0 : loader.size() - worked.size();
   out->steps = data_only ? std::move(all) : std::move(worked);
@@ -178,7 +299,7 @@ void KeepWithinCaptures(const Process& process, DetectedSteps* out) {
 }
 
 // How much to believe: enough steps, of similar length.
-void Judge(DetectedSteps* out, const std::string& how, bool doubtful) {
+void Judge(DetectedSteps* out, const std::string& how, const std::string& doubt = "") {
   std::vector<int64_t> lengths;
   for (const DetectedStep& step : out->steps) lengths.push_back(step.span.length());
   std::sort(lengths.begin(), lengths.end());
@@ -194,24 +315,14 @@ void Judge(DetectedSteps* out, const std::string& how, bool doubtful) {
   } else if (count < 3) {
     confidence.set_level(results::LEVEL_LOW);
     confidence.set_reason(how + "; only " + std::to_string(count) + " whole steps");
-  } else if (doubtful || static_cast<size_t>(alike) * 10 < count * 7 || count < 5) {
-    confidence.set_level(results::LEVEL_MEDIUM);
-    confidence.set_reason(how + "; " + std::to_string(alike) + " of " + std::to_string(count) +
-                          " steps within a factor of two of the median");
   } else {
-    confidence.set_level(results::LEVEL_HIGH);
+    const bool doubtful =
+        !doubt.empty() || static_cast<size_t>(alike) * 10 < count * 7 || count < 5;
+    confidence.set_level(doubtful ? results::LEVEL_MEDIUM : results::LEVEL_HIGH);
     confidence.set_reason(how + "; " + std::to_string(alike) + " of " + std::to_string(count) +
-                          " steps within a factor of two of the median");
+                          " steps within a factor of two of the median" +
+                          (doubt.empty() ? "" : "; " + doubt));
   }
-}
-
-std::vector<Interval> AllBackward(ProcessOps& ops) {
-  std::vector<Interval> all;
-  for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
-    const std::vector<Interval> spans = ops.Backward(i);
-    all.insert(all.end(), spans.begin(), spans.end());
-  }
-  return UnionOf(std::move(all));
 }
 
 bool FromMarker(ProcessOps& ops, const std::regex& marker, DetectedSteps* out) {
@@ -227,7 +338,7 @@ bool FromMarker(ProcessOps& ops, const std::regex& marker, DetectedSteps* out) {
   out->marker = ops.process().String(marks.front().name);
   StepsFromMarks(marks, out);
   KeepWithinCaptures(ops.process(), out);
-  Judge(out, "each match of the given expression starts a step", false);
+  Judge(out, "each match of the given expression starts a step");
   return true;
 }
 
@@ -236,34 +347,54 @@ bool FromAnnotations(ProcessOps& ops, DetectedSteps* out) {
   if (marks.size() < 3) return false;
   out->method = results::STEP_METHOD_ANNOTATION;
   out->marker = "ProfilerStep#";
-  StepsFromMarks(marks, out);
+  StepsFromAnnotations(marks, out);
   KeepWithinCaptures(ops.process(), out);
-  Judge(out, "the program marks its steps itself", false);
+  Judge(out, "the program marks its steps itself");
   return true;
 }
 
-bool FromOptimizer(ProcessOps& ops, DetectedSteps* out) {
-  const Marks optimizer = CollectKind(ops, NameKind::kOptimizerStep, &out->track);
-  if (optimizer.empty()) return false;
+// Says how two ways to count the steps differ, or "" if they agree.
+std::string Disagreement(size_t chosen, size_t other, const char* what) {
+  const size_t distance = chosen > other ? chosen - other : other - chosen;
+  if (distance <= 2 || distance * 10 <= chosen) return "";
+  return std::to_string(other) + " " + what + " were seen";
+}
+
+Marks LoaderOf(ProcessOps& ops, size_t track) {
+  if (!ops.has(NameKind::kLoaderNext)) return {};
+  return Collect(ops, track,
+                 [&](uint32_t id) { return ops.name_kind(id) == NameKind::kLoaderNext; });
+}
+
+// When forward operations ran. Ranges of the user are none.
+std::vector<Interval> ForwardOf(ProcessOps& ops, size_t track) {
+  std::vector<Interval> spans;
+  const CategoryTimeline timeline = ops.Classify(track);
+  for (const CategoryTimeline::Segment& segment : timeline.segments())
+    if (segment.category == Category::kForward) spans.push_back({segment.start, segment.end});
+  return spans;
+}
+
+void FromOptimizer(ProcessOps& ops, const Marks& optimizer, DetectedSteps* out) {
   out->method = results::STEP_METHOD_OPTIMIZER;
   out->marker = ops.process().String(optimizer.back().name);
-  const Marks loader =
-      !ops.has(NameKind::kLoaderNext) ? Marks() : Collect(ops, out->track, [&](uint32_t id) {
-        return ops.name_kind(id) == NameKind::kLoaderNext;
-      });
+  const Column<int64_t>& op_ends = ops.process().tracks[out->track].op.end_ns;
+  const OptimizerCycle cycle = FindOptimizerCycle(optimizer, op_ends);
+  const size_t updates = optimizer.size() / cycle.length;
+  const Marks loader = LoaderOf(ops, out->track);
   if (!loader.empty()) {
     DetectedSteps fed = *out;
-    StepsFromBatches(loader, optimizer, AllBackward(ops), &fed);
+    StepsFromBatches(loader, optimizer, BackwardOf(ops, out->track, out->rivals),
+                     ForwardOf(ops, out->track), &fed);
     // A batch that is reused for many optimizer steps does not bound them.
     if (fed.steps.size() * 4 >= optimizer.size()) {
       *out = std::move(fed);
+      const std::string doubt = Disagreement(out->steps.size(), updates, "optimizer steps");
       KeepWithinCaptures(ops.process(), out);
-      Judge(out, "from batch to batch, each with its optimizer step", false);
-      return true;
+      Judge(out, "from batch to batch, each with its optimizer step", doubt);
+      return;
     }
   }
-  const OptimizerCycle cycle =
-      FindOptimizerCycle(optimizer, ops.process().tracks[out->track].op.end_ns);
   StepsFromOptimizer(optimizer, cycle.length, out);
   AddFirstOfCapture(ops, optimizer, cycle.length, out);
   KeepWithinCaptures(ops.process(), out);
@@ -271,8 +402,30 @@ bool FromOptimizer(ProcessOps& ops, DetectedSteps* out) {
   if (cycle.length > 1) {
     how = "every " + std::to_string(cycle.length) + " optimizer steps, by their repetition";
   }
-  Judge(out, how, !cycle.certain);
-  return true;
+  Judge(out, how, cycle.certain ? "" : "the optimizer steps differ from one to the next");
+}
+
+// The steps of each thread that calls an optimizer, those of the thread with most calls first.
+std::vector<DetectedSteps> FromOptimizers(ProcessOps& ops) {
+  std::vector<std::pair<size_t, Marks>> found;
+  if (!ops.has(NameKind::kOptimizerStep)) return {};
+  for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
+    Marks marks =
+        Collect(ops, i, [&](uint32_t id) { return ops.name_kind(id) == NameKind::kOptimizerStep; });
+    if (!marks.empty()) found.emplace_back(i, std::move(marks));
+  }
+  std::stable_sort(found.begin(), found.end(),
+                   [](const auto& a, const auto& b) { return a.second.size() > b.second.size(); });
+  std::vector<DetectedSteps> all;
+  for (const auto& [track, marks] : found) {
+    DetectedSteps steps;
+    steps.track = track;
+    for (const auto& [other, unused] : found)
+      if (other != track) steps.rivals.push_back(other);
+    FromOptimizer(ops, marks, &steps);
+    if (all.empty() || steps.found()) all.push_back(std::move(steps));
+  }
+  return all;
 }
 
 bool FromLoader(ProcessOps& ops, DetectedSteps* out) {
@@ -282,45 +435,62 @@ bool FromLoader(ProcessOps& ops, DetectedSteps* out) {
   out->marker = ops.process().String(loader.back().name);
   StepsFromLoader(ops, loader, out);
   KeepWithinCaptures(ops.process(), out);
-  Judge(out, "from batch to batch; no optimizer was seen", false);
+  Judge(out, "from batch to batch; no optimizer was seen");
+  return true;
+}
+
+// The thread that computes what backward passes run for: the one with most other operations.
+size_t BusiestThread(ProcessOps& ops) {
+  size_t best = 0, most = 0;
+  for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
+    const OpTable& table = ops.process().tracks[i].op;
+    size_t count = 0;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
+      count +=
+          scope == proto::OpScope::kFunction && ops.name_kind(table.name[row]) == NameKind::kPlain;
+    }
+    if (count <= most) continue;
+    most = count;
+    best = i;
+  }
+  return best;
+}
+
+bool FromBackward(ProcessOps& ops, DetectedSteps* out) {
+  if (ops.process().tracks.empty()) return false;
+  out->track = BusiestThread(ops);
+  const std::vector<Interval> backward = BackwardOf(ops, out->track, {});
+  if (backward.size() < 3) return false;
+  StepsFromBackward(ops, out->track, backward, out);
+  if (out->steps.size() < 3) return false;
+  out->method = results::STEP_METHOD_BACKWARD;
+  out->marker = "backward pass";
+  const size_t passes = out->steps.size() + 1;
+  KeepWithinCaptures(ops.process(), out);
+  const size_t batches = LoaderOf(ops, out->track).size();
+  Judge(out, "from the end of one backward pass to the next; no optimizer was seen",
+        batches == 0 ? "" : Disagreement(passes, batches, "batches of a loader"));
   return true;
 }
 
 }  // namespace
 
-DetectedSteps DetectSteps(ProcessOps& ops, const std::regex* marker) {
+std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker) {
   DetectedSteps out;
   if (marker != nullptr) {
     FromMarker(ops, *marker, &out);
-    return out;
+    return {out};
   }
-  if (FromAnnotations(ops, &out) && out.found()) return out;
-  out = {};
-  if (FromOptimizer(ops, &out) && out.found()) return out;
+  if (FromAnnotations(ops, &out) && out.found()) return {out};
+  std::vector<DetectedSteps> all = FromOptimizers(ops);
   // A program that trains but whose optimizer steps are all cut is not told as inference.
-  if (out.method == results::STEP_METHOD_NONE) FromLoader(ops, &out);
-  return out;
-}
-
-CategoryTimeline StepTimeline(ProcessOps& ops, size_t track) {
-  CategoryTimeline timeline = ops.Classify(track);
-  std::vector<Interval> elsewhere;
-  for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
-    if (i == track) continue;
-    const std::vector<Interval> spans = ops.Backward(i);
-    elsewhere.insert(elsewhere.end(), spans.begin(), spans.end());
-  }
-  timeline.FillGaps(UnionOf(std::move(elsewhere)), Category::kBackward);
-
-  const WaitTable& waits = ops.process().tracks[track].wait;
-  std::vector<Interval> contended;
-  for (size_t row = 0; row < waits.rows(); ++row) {
-    const auto kind = static_cast<proto::WaitKind>(proto::LowByteOf(waits.operation[row]));
-    if (!IsContention(kind)) continue;
-    contended.push_back({waits.end_ns[row] - waits.duration_ns[row], waits.end_ns[row]});
-  }
-  timeline.FillGaps(UnionOf(std::move(contended)), Category::kLockWait);
-  return timeline;
+  if (!all.empty()) return all;
+  DetectedSteps backward;
+  if (FromBackward(ops, &backward)) return {backward};
+  out = {};
+  FromLoader(ops, &out);
+  return {out};
 }
 
 std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen,

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "analysis/steps/statistics.h"
+#include "analysis/steps/step_timeline.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -36,7 +37,8 @@ results::Step MakeStep(const Process& process, const DetectedStep& detected, uin
   step.set_backward_ns(times[2]);
   step.set_optimizer_ns(times[3]);
   step.set_lock_wait_ns(times[4]);
-  step.set_other_ns(times[5]);
+  step.set_blocked_ns(times[5]);
+  step.set_other_ns(times[6]);
   const auto first = std::upper_bound(op_ends.begin(), op_ends.end(), detected.span.start);
   const auto last = std::upper_bound(first, op_ends.end(), detected.span.end);
   step.set_op_count(static_cast<uint64_t>(last - first));
@@ -126,8 +128,8 @@ std::string StartedAs(const Process& process) {
 }  // namespace
 
 CategoryTimes TimesOf(const results::Step& step) {
-  return {step.input_ns(),     step.forward_ns(),   step.backward_ns(),
-          step.optimizer_ns(), step.lock_wait_ns(), step.other_ns()};
+  return {step.input_ns(),     step.forward_ns(), step.backward_ns(), step.optimizer_ns(),
+          step.lock_wait_ns(), step.blocked_ns(), step.other_ns()};
 }
 
 int64_t CapturedTime(const Process& process) {
@@ -168,9 +170,11 @@ std::vector<Interval> StepAnalysis::Counted() const {
   return spans;
 }
 
-StepAnalysis AnalyseSteps(ProcessOps& ops, const std::regex* marker) {
+namespace {
+
+StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
   StepAnalysis out;
-  out.detected = DetectSteps(ops, marker);
+  out.detected = std::move(detected);
   const Process& process = ops.process();
   results::StepSeries& series = out.series;
   series.set_pid(process.pid);
@@ -186,10 +190,13 @@ StepAnalysis AnalyseSteps(ProcessOps& ops, const std::regex* marker) {
 
   const Track& track = process.tracks[out.detected.track];
   series.set_tid(track.tid);
-  out.timeline = StepTimeline(ops, out.detected.track);
+  out.timeline = StepTimeline(ops, out.detected.track, out.detected.rivals);
+  const CategoryTimeline without_gaps = out.timeline;
+  FillShortGaps(&out.timeline);
   for (const DetectedStep& step : out.detected.steps) {
     out.steps.push_back(
         MakeStep(process, step, out.steps.size() + 1, out.timeline, track.op.end_ns));
+    out.steps.back().set_tid(track.tid);
   }
   MarkWarmup(&out.steps);
 
@@ -206,6 +213,8 @@ StepAnalysis AnalyseSteps(ProcessOps& ops, const std::regex* marker) {
     lengths.push_back(step.duration_ns());
     batches += step.batch_count();
   }
+  for (const Interval& counted : out.Counted())
+    out.bare_ns += without_gaps.Split(counted)[static_cast<size_t>(Category::kOther)];
   const Samples samples(std::move(lengths));
   Summarise(samples, &series);
   series.set_batches_per_step(Ratio(batches, series.count()));
@@ -216,6 +225,19 @@ StepAnalysis AnalyseSteps(ProcessOps& ops, const std::regex* marker) {
     if (step.outlier()) series.set_outlier_count(series.outlier_count() + 1);
   }
   return out;
+}
+
+}  // namespace
+
+std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const std::regex* marker) {
+  std::vector<StepAnalysis> all;
+  for (DetectedSteps& detected : DetectSteps(ops, marker))
+    all.push_back(Analyse(ops, std::move(detected)));
+  // The thread with the most time in steps leads.
+  std::stable_sort(all.begin(), all.end(), [](const StepAnalysis& a, const StepAnalysis& b) {
+    return a.series.total_ns() > b.series.total_ns();
+  });
+  return all;
 }
 
 }  // namespace gpuprof::analysis

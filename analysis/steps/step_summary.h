@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // From detected steps to the results of the pass `steps`: each step's categories, warm-up and
-// outliers, and the summary of a process. Called by passes; pure.
+// outliers, and the summary of a thread. Called by passes; pure.
 
 #pragma once
 
@@ -18,11 +18,14 @@ struct StepAnalysis {
   results::StepSeries series;        // count 0 without steps
   std::vector<results::Step> steps;  // all of them, warm-up included
   bool found() const { return detected.found(); }
+  // Time of the counted steps in which no operation was open and the thread did not wait.
+  int64_t bare_ns = 0;
   // The steps that the summary counts.
   std::vector<Interval> Counted() const;
 };
 
-StepAnalysis AnalyseSteps(ProcessOps& ops, const std::regex* marker);
+// Returns the steps of each thread that has some, the busiest first. There is always a first.
+std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const std::regex* marker);
 
 // Time that captures of this process lasted.
 int64_t CapturedTime(const Process& process);

@@ -82,7 +82,7 @@ class ControlTest : public testing::Test {
     });
   }
 
-  std::vector<Endpoint> Find() { return FindEndpoints({root_}, "/nonexistent"); }
+  std::vector<Endpoint> Find() { return FindSockets({root_}, "/nonexistent"); }
 
   std::string root_, folder_, request_;
   int listener_ = -1;
@@ -208,7 +208,7 @@ TEST_F(ControlTest, ForeignFoldersAndTheAbstractTable) {
                        << "/55-ab\n"
                        << "0000: 00000002 00000000 00010000 0001 01 1235 @other/55-ab\n"
                        << "0000: 00000002 00000000 00010000 0001 01 1236 /run/x.sock\n";
-  const auto found = FindEndpoints({}, table);
+  const auto found = FindSockets({}, table);
   ASSERT_THAT(found, SizeIs(1));
   EXPECT_TRUE(found[0].is_abstract);
   EXPECT_EQ(found[0].pid, 55);

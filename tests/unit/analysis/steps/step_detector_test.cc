@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "analysis/steps/step_summary.h"
+#include "analysis/steps/step_timeline.h"
 #include "tests/unit/analysis/trace_builder.h"
 
 namespace gpuprof::analysis {
@@ -21,9 +22,9 @@ using test::TrackBuilder;
 DetectedSteps Detect(const ProcessBuilder& builder, const char* marker = nullptr) {
   const Process process = builder.Build();
   ProcessOps ops(process);
-  if (marker == nullptr) return DetectSteps(ops, nullptr);
+  if (marker == nullptr) return DetectSteps(ops, nullptr).front();
   const std::regex expression(marker);
-  return DetectSteps(ops, &expression);
+  return DetectSteps(ops, &expression).front();
 }
 
 std::vector<Interval> Spans(const DetectedSteps& steps) {
@@ -264,6 +265,217 @@ TEST(StepDetector, NoMarksNoSteps) {
       << "a program without a framework needs none";
 }
 
+// Four batches are fetched before the first is used, as transformers' Trainer does.
+TEST(StepDetector, BatchesFetchedUpFrontBelongToTheirStep) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  int64_t at = 0;
+  std::vector<Interval> expected;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int step = 0; step < 4; ++step) {
+      const int64_t begin = at;
+      for (int i = 0; i < 4; ++i, at += 10 * kMs) track.Loader(at, at + 9 * kMs);
+      for (int i = 0; i < 4; ++i, at += 20 * kMs) {
+        track.Op("aten::linear", at, at + 8 * kMs);
+        track.Backward("AddmmBackward0", at + 8 * kMs, at + 20 * kMs);
+      }
+      track.Optimizer(at, at + 5 * kMs);
+      at += 5 * kMs;
+      expected.push_back({begin, at});
+    }
+    track.Loader(at, at + kMs / 2);  // finds the epoch at its end
+    at += kMs;
+    for (int i = 0; i < 3; ++i, at += 30 * kMs) Evaluate(track, at);
+    track.Loader(at, at + kMs / 2);
+    at += kMs;
+  }
+  const DetectedSteps steps = Detect(builder);
+  EXPECT_EQ(Spans(steps), expected);
+  EXPECT_EQ(steps.steps[0].batches, 4u);
+  EXPECT_EQ(steps.other_batches, 3u * 5u);
+  EXPECT_EQ(steps.confidence.level(), results::LEVEL_HIGH);
+}
+
+TEST(StepDetector, EachTrainingThreadHasItsSteps) {
+  ProcessBuilder builder(1);
+  TrackBuilder& actor = builder.Thread(1, "actor");
+  TrackBuilder& critic = builder.Thread(2, "critic");
+  for (int i = 0; i < 10; ++i) {
+    const int64_t at = i * 30 * kMs;
+    actor.Op("aten::mm", at, at + 10 * kMs).Backward("MmBackward0", at + 10 * kMs, at + 25 * kMs);
+    actor.Optimizer(at + 25 * kMs, at + 30 * kMs);
+  }
+  for (int i = 0; i < 6; ++i) {
+    const int64_t at = i * 50 * kMs;
+    critic.Op("aten::mm", at, at + 15 * kMs).Backward("MmBackward0", at + 15 * kMs, at + 40 * kMs);
+    critic.Optimizer(at + 40 * kMs, at + 50 * kMs);
+  }
+  const Process process = builder.Build();
+  ProcessOps ops(process);
+  const std::vector<StepAnalysis> all = AnalyseSteps(ops, nullptr);
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].series.tid(), 1);
+  EXPECT_EQ(all[0].series.count(), 9u);
+  EXPECT_EQ(all[1].series.tid(), 2);
+  EXPECT_EQ(all[1].series.count(), 5u);
+  EXPECT_EQ(all[1].steps[0].tid(), 2);
+  // The other thread's backward passes are not this one's.
+  EXPECT_EQ(all[0].steps[0].backward_ns(), 15 * kMs);
+  EXPECT_EQ(all[0].steps[0].forward_ns(), 10 * kMs);
+  EXPECT_EQ(all[1].steps[0].backward_ns(), 25 * kMs);
+}
+
+TEST(StepDetector, BackwardAfterBackwardIsAMark) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  std::vector<int64_t> ends;
+  for (int i = 0; i < 8; ++i) {
+    const int64_t at = i * 40 * kMs;
+    track.Op("aten::mm", at, at + 10 * kMs);
+    // Several nodes are one pass.
+    track.Backward("MmBackward0", at + 11 * kMs, at + 20 * kMs);
+    track.Backward("AccumulateGrad", at + 22 * kMs, at + 30 * kMs);
+    track.Op("aten::sub_", at + 31 * kMs, at + 32 * kMs);  // the update, by hand
+    ends.push_back(at + 30 * kMs);
+  }
+  const DetectedSteps steps = Detect(builder);
+  EXPECT_EQ(steps.method, results::STEP_METHOD_BACKWARD);
+  ASSERT_EQ(steps.steps.size(), 7u);
+  for (size_t i = 0; i < 7; ++i) EXPECT_EQ(steps.steps[i].span, (Interval{ends[i], ends[i + 1]}));
+}
+
+TEST(StepDetector, AStepBetweenTwoMarksIsNotCut) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  const std::vector<int64_t> starts = {0, 100, 200, 2200, 2300, 2400};
+  for (const int64_t start : starts) track.User("begin", start * kMs, (start + 6) * kMs);
+  track.Op("aten::mm", 2410 * kMs, 2490 * kMs);
+  const DetectedSteps steps = Detect(builder, "^begin$");
+  ASSERT_EQ(steps.steps.size(), 5u);
+  EXPECT_EQ(steps.steps[2].span, (Interval{200 * kMs, 2200 * kMs}));
+  EXPECT_EQ(steps.partial, 1u) << "nothing tells where the last one ends";
+}
+
+TEST(StepDetector, AnEpochsBeginIsNoStepOfInference) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  int64_t at = 0;
+  for (int epoch = 0; epoch < 3; ++epoch) {
+    for (int i = 0; i < 6; ++i, at += 30 * kMs) Evaluate(track, at);
+    track.Loader(at, at + kMs / 4);
+    track.Op("aten::random_", at + kMs / 2, at + kMs);  // the next epoch's seed
+    at += kMs;
+  }
+  const DetectedSteps steps = Detect(builder);
+  EXPECT_EQ(steps.steps.size(), 18u);
+  EXPECT_EQ(steps.other_batches, 3u);
+}
+
+TEST(StepDetector, DisagreementLowersTheConfidence) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  int64_t at = 0;
+  for (int i = 0; i < 8; ++i, at += 100 * kMs) {
+    Batch(track, at);
+    for (int k = 0; k < 3; ++k) track.Optimizer(at + (60 + 10 * k) * kMs, at + (65 + 10 * k) * kMs);
+  }
+  const DetectedSteps steps = Detect(builder);
+  EXPECT_EQ(steps.steps.size(), 8u);
+  EXPECT_EQ(steps.confidence.level(), results::LEVEL_MEDIUM);
+  EXPECT_NE(steps.confidence.reason().find("24 optimizer steps were seen"), std::string::npos)
+      << steps.confidence.reason();
+}
+
+CategoryTimes TimesOfLoop(const ProcessBuilder& builder, Interval window) {
+  const Process process = builder.Build();
+  ProcessOps ops(process);
+  return StepTimeline(ops, 0).Split(window);
+}
+
+// Lightning: optimizer.step(closure), with forward, zero_grad and backward in the closure.
+TEST(StepTimeline, ForwardInAClosureIsNotTheOptimizer) {
+  for (const bool elsewhere : {false, true}) {
+    ProcessBuilder builder(1);
+    TrackBuilder& track = builder.Thread(1);
+    track.Optimizer(0, 100 * kMs, "Adam");
+    track.User("[pl]training_step", 5 * kMs, 41 * kMs);
+    track.Op("aten::linear", 10 * kMs, 40 * kMs);
+    track.User("Optimizer.zero_grad#Adam.zero_grad", 42 * kMs, 44 * kMs);
+    (elsewhere ? builder.Thread(2) : track).Backward("AddmmBackward0", 50 * kMs, 80 * kMs);
+    track.Op("aten::_foreach_add_", 85 * kMs, 95 * kMs);
+    const CategoryTimes times = TimesOfLoop(builder, {0, 100 * kMs});
+    EXPECT_EQ(times[static_cast<size_t>(Category::kForward)], 30 * kMs);
+    EXPECT_EQ(times[static_cast<size_t>(Category::kBackward)], 30 * kMs);
+    EXPECT_EQ(times[static_cast<size_t>(Category::kOptimizer)], (2 + 20) * kMs);
+    EXPECT_EQ(times[static_cast<size_t>(Category::kOther)], 18 * kMs);
+  }
+}
+
+// LBFGS calls the closure several times, and works on directions between.
+TEST(StepTimeline, ClosuresOfLbfgs) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  track.Optimizer(0, 100 * kMs, "LBFGS");
+  for (const int64_t at : {0 * kMs, 50 * kMs}) {
+    track.User("Optimizer.zero_grad#LBFGS.zero_grad", at + kMs, at + 2 * kMs);
+    track.Op("aten::linear", at + 2 * kMs, at + 12 * kMs);
+    track.Backward("AddmmBackward0", at + 12 * kMs, at + 32 * kMs);
+    track.Op("aten::dot", at + 35 * kMs, at + 45 * kMs);
+  }
+  const CategoryTimes times = TimesOfLoop(builder, {0, 100 * kMs});
+  EXPECT_EQ(times[static_cast<size_t>(Category::kForward)], 20 * kMs);
+  EXPECT_EQ(times[static_cast<size_t>(Category::kBackward)], 40 * kMs);
+  // Zeroing twice; from the first pass's end to the second zeroing; from the last pass's end on.
+  EXPECT_EQ(times[static_cast<size_t>(Category::kOptimizer)], (2 + 19 + 18) * kMs);
+}
+
+TEST(StepTimeline, WorkOnGradientsIsTheOptimizers) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  track.Op("aten::linear", 0, 10 * kMs).Backward("AddmmBackward0", 10 * kMs, 20 * kMs);
+  track.Op("aten::_foreach_norm", 20 * kMs, 24 * kMs).Optimizer(24 * kMs, 30 * kMs);
+  track.Op("aten::item", 30 * kMs, 31 * kMs);
+  const CategoryTimes times = TimesOfLoop(builder, {0, 31 * kMs});
+  EXPECT_EQ(times[static_cast<size_t>(Category::kForward)], 11 * kMs);
+  EXPECT_EQ(times[static_cast<size_t>(Category::kOptimizer)], 10 * kMs);
+}
+
+TEST(StepTimeline, ShortGapsBelongToTheirPhase) {
+  CategoryTimeline timeline({{0, 10, Category::kInput},
+                             {12, 20, Category::kForward},
+                             {25, 30, Category::kForward},
+                             {40, 50, Category::kBackward},
+                             {kMs * 3, kMs * 4, Category::kBackward},
+                             {kMs * 4 + 5, kMs * 5, Category::kOptimizer}});
+  FillShortGaps(&timeline);
+  const CategoryTimes times = timeline.Split({0, kMs * 5});
+  EXPECT_EQ(times[static_cast<size_t>(Category::kForward)], 8 + 5 + 5);
+  EXPECT_EQ(times[static_cast<size_t>(Category::kBackward)], 10 + 10 + kMs);
+  EXPECT_EQ(times[static_cast<size_t>(Category::kOptimizer)], kMs);
+  EXPECT_EQ(times[static_cast<size_t>(Category::kOther)], 2 + kMs * 3 - 50)
+      << "what is longer is told";
+}
+
+TEST(StepTimeline, AnOptimizerWithoutAClosureIsWhole) {
+  ProcessBuilder builder(1);
+  builder.Thread(1).Optimizer(0, 10 * kMs).Op("aten::add_", kMs, 9 * kMs);
+  EXPECT_EQ(TimesOfLoop(builder, {0, 10 * kMs})[static_cast<size_t>(Category::kOptimizer)],
+            10 * kMs);
+}
+
+TEST(StepTimeline, GapsOfABackwardPassAreBackwardUnlessTheThreadWaits) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  track.Backward("A", 0, 10 * kMs).Backward("B", 12 * kMs, 20 * kMs);
+  track.Wait(proto::WaitKind::kCondition, 1, 2, 23 * kMs, 29 * kMs);
+  track.Backward("C", 30 * kMs, 40 * kMs);
+  track.Op("aten::mm", 45 * kMs, 50 * kMs);
+  const CategoryTimes times = TimesOfLoop(builder, {0, 50 * kMs});
+  EXPECT_EQ(times[static_cast<size_t>(Category::kBackward)], (28 + 2 + 4) * kMs);
+  EXPECT_EQ(times[static_cast<size_t>(Category::kBlocked)], 6 * kMs);
+  EXPECT_EQ(times[static_cast<size_t>(Category::kOther)], 5 * kMs);
+}
+
 TEST(StepSummary, WarmupIsLeftOutAndOutliersNameTheirCategory) {
   ProcessBuilder builder(1);
   TrackBuilder& track = builder.Thread(1);
@@ -278,7 +490,7 @@ TEST(StepSummary, WarmupIsLeftOutAndOutliersNameTheirCategory) {
   }
   const Process process = builder.Build();
   ProcessOps ops(process);
-  const StepAnalysis steps = AnalyseSteps(ops, nullptr);
+  const StepAnalysis steps = AnalyseSteps(ops, nullptr).front();
   EXPECT_EQ(steps.series.count(), 11u);
   EXPECT_EQ(steps.series.warmup_count(), 1u);
   EXPECT_EQ(steps.series.warmup_ns(), 950 * kMs);
