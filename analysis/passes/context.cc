@@ -8,11 +8,13 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <map>
 
 #include "analysis/base/units.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
+#include "proto/contract.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -143,9 +145,28 @@ ProcessOps& PassContext::ops(size_t index) {
   return *parts_[index].ops;
 }
 
+namespace {
+
+// The number of the first step that --capture=steps:FIRST-LAST recorded, as the program counts its
+// steps. 1: the capture was another.
+uint64_t FirstNumber(const Trace& trace, const Process& process) {
+  if (process.captures.empty() || process.captures.front().start_trigger != "steps") return 1;
+  const std::string prefix = std::string(proto::kEnvCapture) + "=steps:";
+  for (const std::string& setting : trace.manifest.setting()) {
+    if (setting.compare(0, prefix.size(), prefix) == 0)
+      return std::max<uint64_t>(std::strtoull(setting.c_str() + prefix.size(), nullptr, 10), 1);
+  }
+  return 1;
+}
+
+}  // namespace
+
 const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
   std::vector<StepAnalysis>& steps = parts_[index].steps;
-  if (steps.empty()) steps = AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr);
+  if (!steps.empty()) return steps;
+  steps = AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr);
+  const uint64_t first = FirstNumber(*trace_, process(index));
+  for (results::Step& step : steps.front().steps) step.set_number(step.number() + first - 1);
   return steps;
 }
 
@@ -168,6 +189,15 @@ std::string PassContext::NoStepsAdvice() const {
   return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework, IsWindow());
 }
 
+namespace {
+
+// In ns since 1970; 0: not known.
+int64_t RecordedUntil(const Trace& trace, const Process& process) {
+  return trace.origin_realtime_ns == 0 ? 0 : trace.origin_realtime_ns + process.last_ns;
+}
+
+}  // namespace
+
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {
   frame->set_pc(TrueAddress(pc));
   if (!options_->symbolize) {
@@ -177,7 +207,9 @@ void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame
     return;
   }
   std::unique_ptr<Symbolizer>& symbolizer = parts_[index].symbolizer;
-  if (!symbolizer) symbolizer = std::make_unique<Symbolizer>(process(index));
+  if (!symbolizer)
+    symbolizer =
+        std::make_unique<Symbolizer>(process(index), RecordedUntil(*trace_, process(index)));
   const Frame& found = symbolizer->Resolve(pc, kind);
   frame->set_name(found.function);
   frame->set_module(found.module);

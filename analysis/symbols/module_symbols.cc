@@ -8,6 +8,7 @@
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,9 +16,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <tuple>
 #include <utility>
 
-#include "analysis/symbols/cxx_names.h"
+#include "analysis/symbols/mangled_names.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -123,24 +125,33 @@ uint8_t RankOf(unsigned char binding) {
   }
 }
 
+// In ns since 1970; 0: not known.
+int64_t WrittenAt(int fd) {
+  struct stat status;
+  if (fstat(fd, &status) != 0) return 0;
+  return static_cast<int64_t>(status.st_mtim.tv_sec) * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
 }  // namespace
 
 std::shared_ptr<const ModuleSymbols> ModuleSymbols::Get(const std::string& path,
-                                                        const std::string& build_id) {
+                                                        const std::string& build_id,
+                                                        int64_t newest_ns) {
+  using Key = std::tuple<std::string, std::string, int64_t>;
   static std::mutex mutex;
-  static auto* const loaded =
-      new std::map<std::pair<std::string, std::string>, std::shared_ptr<const ModuleSymbols>>();
+  static auto* const loaded = new std::map<Key, std::shared_ptr<const ModuleSymbols>>();
   std::lock_guard<std::mutex> lock(mutex);
-  std::shared_ptr<const ModuleSymbols>& entry = (*loaded)[{path, build_id}];
+  if (!build_id.empty()) newest_ns = 0;  // the id tells more
+  std::shared_ptr<const ModuleSymbols>& entry = (*loaded)[{path, build_id, newest_ns}];
   if (entry == nullptr) {
     auto module = std::make_shared<ModuleSymbols>();
-    module->Load(path, build_id);
+    module->Load(path, build_id, newest_ns);
     entry = std::move(module);
   }
   return entry;
 }
 
-void ModuleSymbols::Load(const std::string& path, const std::string& build_id) {
+void ModuleSymbols::Load(const std::string& path, const std::string& build_id, int64_t newest_ns) {
   // A debug file found by build id needs no look at the module itself.
   if (!build_id.empty() && LoadDebugFile(DebugPathOf(build_id), build_id)) return Sort();
   if (path.empty() || path[0] != '/') {
@@ -159,6 +170,11 @@ void ModuleSymbols::Load(const std::string& path, const std::string& build_id) {
             ? "the recorder found no build id, but the file on this machine has " + Hex(found_id)
             : "the file on this machine is another build (" +
                   (found_id.empty() ? "none" : Hex(found_id)) + ", recorded " + Hex(build_id) + ")";
+    return;
+  }
+  if (newest_ns != 0 && WrittenAt(file.fd) > newest_ns) {
+    note_ =
+        "the file was written after the recording, and no build id tells whether it is the same";
     return;
   }
   file_ = path;
@@ -291,8 +307,8 @@ std::string DebugPathOf(const std::string& build_id) {
 std::string Demangle(const char* name) {
   // A symbol's version, as some tables carry it behind the name: "main@@VERSION".
   const std::string plain(name, std::strcspn(name, "@"));
-  if (plain.compare(0, 2, "_Z") != 0) return plain;
-  const std::string found = DemangleCxx(plain);
+  if (plain.compare(0, 2, "_Z") != 0 && plain.compare(0, 2, "_R") != 0) return plain;
+  const std::string found = DemangleName(plain);
   return found.empty() ? plain : found;
 }
 

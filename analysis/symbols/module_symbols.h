@@ -18,9 +18,11 @@ namespace gpuprof::analysis {
 class ModuleSymbols {
  public:
   // Loads the table, or finds it among those loaded before. Never null; an object without symbols
-  // says why in note().
+  // says why in note(). A file without a build id is refused if it was written after `newest_ns`,
+  // in ns since 1970: it may be another build. 0: no limit is known.
   static std::shared_ptr<const ModuleSymbols> Get(const std::string& path,
-                                                  const std::string& build_id);
+                                                  const std::string& build_id,
+                                                  int64_t newest_ns = 0);
 
   // The function that contains an ELF virtual address; null: none known.
   const char* Find(uint64_t address, uint64_t* start) const;
@@ -37,7 +39,7 @@ class ModuleSymbols {
     uint32_t name;  // offset in names_
     uint8_t rank;   // smaller is the better name of two at one address
   };
-  void Load(const std::string& path, const std::string& build_id);
+  void Load(const std::string& path, const std::string& build_id, int64_t newest_ns);
   bool LoadTable(int fd, void* elf, uint32_t section_type);  // Elf*
   bool ReadNames(int fd, uint64_t offset, uint64_t bytes);
   bool LoadDebugFile(const std::string& path, const std::string& build_id);

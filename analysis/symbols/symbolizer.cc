@@ -28,7 +28,8 @@ std::string HexNumber(uint64_t value) {
 
 }  // namespace
 
-Symbolizer::Symbolizer(const Process& process) {
+Symbolizer::Symbolizer(const Process& process, int64_t recorded_until_ns)
+    : recorded_until_ns_(recorded_until_ns) {
   for (const proto::Module& module : process.modules) modules_.push_back({&module, 0});
   std::stable_sort(modules_.begin(), modules_.end(),
                    [](const MappedModule& x, const MappedModule& y) {
@@ -76,7 +77,8 @@ Frame Symbolizer::Name(uint64_t address, uint64_t pc) {
   }
   frame.module = BaseName(module->path());
   std::shared_ptr<const ModuleSymbols>& symbols = symbols_[module];
-  if (symbols == nullptr) symbols = ModuleSymbols::Get(module->path(), module->build_id());
+  if (symbols == nullptr)
+    symbols = ModuleSymbols::Get(module->path(), module->build_id(), recorded_until_ns_);
   uint64_t start = 0;
   const char* name = symbols->Find(address - module->bias(), &start);
   if (name != nullptr) {

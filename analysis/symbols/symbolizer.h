@@ -40,8 +40,9 @@ enum class PcKind { kReturnAddress, kExact };
 
 class Symbolizer {
  public:
-  // `process` must outlive the symbolizer.
-  explicit Symbolizer(const Process& process);
+  // `process` must outlive the symbolizer. `recorded_until_ns` is when its recording ended, in ns
+  // since 1970; 0: not known.
+  explicit Symbolizer(const Process& process, int64_t recorded_until_ns = 0);
   ~Symbolizer();
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
@@ -61,6 +62,7 @@ class Symbolizer {
   const proto::Module* ModuleAt(uint64_t address) const;
   Frame Name(uint64_t address, uint64_t pc);
 
+  int64_t recorded_until_ns_;
   std::vector<MappedModule> modules_;  // by start
   std::unordered_map<const proto::Module*, std::shared_ptr<const ModuleSymbols>> symbols_;
   std::unordered_map<uint64_t, Frame> cache_[2];  // by pc, per PcKind

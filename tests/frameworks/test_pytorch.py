@@ -127,6 +127,7 @@ def test_a_capture_of_some_steps_has_those_and_no_other(record, capture):
     steps = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)
     (row,) = steps["series"]
     assert (row["count"] + row["warmup_count"], row["partial_count"]) == (6, 0), "the first began with the capture"
+    assert [step["number"] for step in steps["steps"]] == list(range(10, 16)), "as --capture counts them"
     assert sorted(name for name in names if name.startswith("forward")) == [f"forward {n}" for n in range(10, 16)]
     verify(outcome.bundle)
 

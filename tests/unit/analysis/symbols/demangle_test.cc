@@ -115,5 +115,23 @@ TEST(Demangle, HostileNamesDoNotOverflowTheStack) {
   EXPECT_EQ(pthread_join(thread, nullptr), 0);
 }
 
+TEST(Demangle, NamesOfRust) {
+  EXPECT_EQ(Demangle("_RNvCs15kBYyAo9fc_7mycrate7example"), "mycrate::example");
+  EXPECT_EQ(Demangle("_RINvNtC3std3mem8align_ofdE"), "std::mem::align_of::<f64>");
+  EXPECT_EQ(Demangle("_RNCNvC6my_app4main0"), "my_app::main::{closure#0}");
+  // The older mangling: a hash behind the name, and escapes.
+  EXPECT_EQ(Demangle("_ZN3std2io5Write9write_fmt17h0123456789abcdefE"),
+            "std::io::Write::write_fmt");
+  EXPECT_EQ(Demangle("_ZN71_$LT$Test$u20$$u2b$$u20$$u27$static$u20$as$u20$foo..Bar$LT$Test$GT$$GT$"
+                     "3bar17h930b740aa94f1d3aE"),
+            "<Test + 'static as foo::Bar<Test>>::bar");
+}
+
+TEST(Demangle, WithoutLlvmsSuffix) {
+  EXPECT_EQ(Demangle("_ZN1a1bEv.llvm.1234567890"), "a::b()");
+  EXPECT_EQ(Demangle("_RNvCs15kBYyAo9fc_7mycrate7example.llvm.42"), "mycrate::example");
+  EXPECT_EQ(Demangle("plain.llvm.x"), "plain.llvm.x");
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis

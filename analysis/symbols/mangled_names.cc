@@ -1,18 +1,19 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See cxx_names.h. libstdc++'s demangler is GCC's cp-demangle.c, which refuses names of more than
-// 1024 characters and returns as much text as there is; GNU libiberty is the same file with a
+// See mangled_names.h. libstdc++'s demangler is GCC's cp-demangle.c, which refuses names of more
+// than 1024 characters and returns as much text as there is; GNU libiberty is the same file with a
 // switch for that limit, and hands the text over as it comes. Its licence lets the object be linked
 // into any program, and it needs no other object of libiberty. (LLVM's demangler comes with
 // packages of 270 MB, and has no limit on its recursion.)
 
-#include "analysis/symbols/cxx_names.h"
+#include "analysis/symbols/mangled_names.h"
 
 #include <pthread.h>
 
 #include <csetjmp>
 #include <string>
+#include <string_view>
 #include <utility>
 
 // Else its header declares `basename` again, and in another way than glibc.
@@ -34,7 +35,11 @@ constexpr size_t kShortCharacters = 256;
 // The longest of CUTLASS's has 5,123 characters.
 constexpr size_t kMostText = size_t{1} << 20;
 
+// cplus_demangle_v3_callback or rust_demangle_callback.
+using Demangler = int (*)(const char*, int, demangle_callbackref, void*);
+
 struct Call {
+  Demangler demangle;
   const char* mangled;
   int options;
   std::string text;
@@ -52,7 +57,7 @@ void TakeText(const char* text, size_t bytes, void* argument) {
 void* RunCall(void* argument) {
   Call* call = static_cast<Call*>(argument);
   if (setjmp(call->enough) == 0)
-    call->is_whole = cplus_demangle_v3_callback(call->mangled, call->options, TakeText, call) != 0;
+    call->is_whole = call->demangle(call->mangled, call->options, TakeText, call) != 0;
   return nullptr;
 }
 
@@ -67,19 +72,39 @@ bool RunOnLargeStack(Call* call) {
   return is_started && pthread_join(thread, nullptr) == 0;
 }
 
-}  // namespace
-
-std::string DemangleCxx(const std::string& mangled) {
-  if (mangled.size() > kMostCharacters) return "";
+std::string Run(Demangler demangle, const std::string& mangled, int options) {
   Call call;
+  call.demangle = demangle;
   call.mangled = mangled.c_str();
-  call.options = DMGL_PARAMS | DMGL_NO_RECURSE_LIMIT;
+  call.options = options;
   if (mangled.size() <= kShortCharacters) {
     RunCall(&call);
   } else if (!RunOnLargeStack(&call)) {
     return "";
   }
   return call.is_whole ? std::move(call.text) : "";
+}
+
+std::string WithoutLlvmSuffix(const std::string& mangled) {
+  constexpr std::string_view kSuffix = ".llvm.";
+  const size_t at = mangled.rfind(kSuffix);
+  if (at == std::string::npos) return mangled;
+  const size_t digits = at + kSuffix.size();
+  const bool is_suffix = digits < mangled.size() &&
+                         mangled.find_first_not_of("0123456789", digits) == std::string::npos;
+  return is_suffix ? mangled.substr(0, at) : mangled;
+}
+
+}  // namespace
+
+std::string DemangleName(const std::string& mangled) {
+  if (mangled.size() > kMostCharacters) return "";
+  const std::string name = WithoutLlvmSuffix(mangled);
+  // The legacy names of Rust are valid names of C++ too, with a hash for their last part.
+  std::string found = Run(rust_demangle_callback, name, 0);
+  if (found.empty() && name.compare(0, 2, "_Z") == 0)
+    found = Run(cplus_demangle_v3_callback, name, DMGL_PARAMS | DMGL_NO_RECURSE_LIMIT);
+  return found;
 }
 
 }  // namespace gpuprof::analysis
