@@ -21,7 +21,8 @@ bool NamesInit() {
 
 uint32_t NameId(proto::RingHeader* ring, NameCache* cache, const char* name,
                 uint64_t now) noexcept {
-  return table.Id(ring, cache, name, now);
+  // record_function("") is a range like any other.
+  return table.Id(ring, cache, *name == 0 ? "(no name)" : name, now);
 }
 
 void NamesBeginFile() noexcept { table.BeginFile(); }

@@ -27,8 +27,12 @@ using proto::RingHeader;
 // A thread's own part. Whoever owns ring i owns state i.
 struct OpThread {
   const void* open[proto::kMaxOpenOps];
+  uint8_t has_crossed[proto::kMaxOpenOps];  // an op that began before it has ended before it
   NameCache names;
 };
+
+// Open ops of a thread that may have crossed others. More than these will never end here.
+constexpr uint32_t kMostCrossed = 8;
 
 // Which observation and which thread of the process a state belongs to is one number: rings, and in
 // a forked child their addresses too, are used again.
@@ -120,6 +124,7 @@ void OpenOpOn(RingHeader* ring, OpThread* state, const void* op, OpScope scope) 
     open.name = NameId(ring, &state->names, observation.functions.name(op), ring->last_time);
     open.scope = static_cast<uint32_t>(scope);
     state->open[depth] = op;
+    state->has_crossed[depth] = 0;
     open.start = Now();  // last, so that our own work is outside of the op
   } else {
     CountUp(&counters.too_deep);
@@ -151,6 +156,32 @@ void WriteOp(RingHeader* ring, const proto::OpenOp& open, uint32_t place, uint64
   proto::RingWriteGroup(ring, group, 2, 1, WakeDrain());
 }
 
+// The op at `place` has ended, and others that began after it are still open: ranges that cross ops
+// instead of nesting (an annotation that begins or ends under a TorchDispatchMode). They move up.
+// Some have ended on another thread, or never will: of those that cross, only the newest are kept.
+[[gnu::noinline, gnu::cold]] void KeepCrossed(RingHeader* ring, OpThread* state, uint32_t place,
+                                              uint32_t kept) {
+  uint32_t crossed = 0;
+  for (uint32_t i = 0; i < place; ++i) crossed += state->has_crossed[i];
+  crossed += kept - place - 1;
+  uint32_t excess = crossed > kMostCrossed ? crossed - kMostCrossed : 0;
+  if (excess != 0) CountUp(&counters.unpaired, excess);
+  uint32_t to = 0;
+  for (uint32_t i = 0; i < kept; ++i) {
+    if (i == place) continue;
+    const uint8_t has_crossed = i > place ? 1 : state->has_crossed[i];
+    if (has_crossed != 0 && excess != 0) {
+      --excess;
+      continue;
+    }
+    ring->open_op[to] = ring->open_op[i];
+    state->open[to] = state->open[i];
+    state->has_crossed[to] = has_crossed;
+    ++to;
+  }
+  ring->open_ops.store(to, std::memory_order_release);
+}
+
 void CloseOpOn(RingHeader* ring, OpThread* state, const void* op, uint64_t end) {
   const uint32_t depth = ring->open_ops.load(std::memory_order_relaxed);
   const uint32_t kept = depth < proto::kMaxOpenOps ? depth : proto::kMaxOpenOps;
@@ -163,11 +194,10 @@ void CloseOpOn(RingHeader* ring, OpThread* state, const void* op, uint64_t end) 
     }
     return;
   }
-  // What is still open inside of it ended elsewhere, or never will.
-  if (__builtin_expect(place + 1 != kept, 0)) CountUp(&counters.unpaired, kept - 1 - place);
   const proto::OpenOp open = ring->open_op[place];
   // First closed, then told: a death in between loses the op, and never doubles it.
   ring->open_ops.store(place, std::memory_order_release);
+  if (__builtin_expect(place + 1 != kept, 0)) KeepCrossed(ring, state, place, kept);
   WriteOp(ring, open, place, end);
 }
 

@@ -339,11 +339,48 @@ def test_spans_that_overlap_without_nesting():
         torch.ones(2)
 
     ops, facts = probe.record(work)
-    assert ops[7, "first"] == 1
-    # Told twice: once as cut off by `first`, once as an end without a begin.
-    assert facts["unpaired"] == 2
+    assert ops[7, "first"] == 1 and ops[7, "second"] == 1
+    assert facts["unpaired"] == 0
     assert ops[0, "aten::ones"] == 1
     assert probe.lib.probe_open_ops() == 0
+
+
+@in_own_process
+def test_annotations_under_a_dispatch_mode():
+    """They begin within one of the mode's ops and end within another."""
+    torch, probe = load()
+    from torch.utils.flop_counter import FlopCounterMode
+    probe.attach()
+
+    def work():
+        with FlopCounterMode(display=False):
+            for _ in range(5):
+                with torch.profiler.record_function("encode"):
+                    torch.ones(2) + 1
+
+    ops, facts = probe.record(work)
+    assert ops[7, "encode"] == 5
+    assert facts["unpaired"] == 0
+    assert probe.lib.probe_open_ops() == 0
+
+
+@in_own_process
+def test_of_those_that_never_end_a_few_are_kept():
+    torch, probe = load()
+    probe.attach()
+    kept = []
+
+    def work():
+        for _ in range(100):
+            with torch.profiler.record_function("round"):
+                kept.append(torch.profiler.record_function("lost"))
+                kept[-1].__enter__()
+        torch.ones(2)
+
+    ops, facts = probe.record(work)
+    assert ops[7, "round"] == 100 and ops[0, "aten::ones"] == 1
+    assert probe.lib.probe_open_ops() == 8
+    assert facts["unpaired"] == 92
 
 
 @in_own_process
