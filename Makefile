@@ -25,7 +25,7 @@ test:
 
 # What takes too long for every change. Each long test has a short form in `make test`.
 test-long:
-	@scripts/setup
+	@scripts/setup --only build,python,test,long
 	@scripts/build ci
 	@scripts/build --quiet asan-long
 	@scripts/test long

@@ -8,6 +8,7 @@
 #include <fcntl.h>
 
 #include "inject/raw_syscall.h"
+#include "inject/settings.h"
 #include "inject/text.h"
 #include "proto/contract.h"
 
@@ -49,6 +50,14 @@ const char* FindObject(const char* entry) {
     item = *end == 0 ? end : end + 1;
   }
   return nullptr;
+}
+
+bool NamesSanitizer(const char* list) {
+  constexpr const char* kSanitizers[] = {"libasan", "libtsan", "libclang_rt"};
+  for (; *list != 0; ++list)
+    for (const char* name : kSanitizers)
+      if (__builtin_strncmp(list, name, Length(name)) == 0) return true;
+  return false;
 }
 
 bool IsReadable(const char* item) {
@@ -137,11 +146,46 @@ ExecObstacle FindObstacle(const char* path, char* const envp[]) noexcept {
   return path == nullptr ? ExecObstacle::kNone : OfFile(path, 0);
 }
 
+bool HasLostObject(const char* path, char* const envp[]) noexcept {
+  if (envp == nullptr || InjectPath()[0] != '/') return false;
+  constexpr size_t kBundleBytes = sizeof(proto::kEnvBundle) - 1;
+  const char* preload = nullptr;
+  bool is_recorded = false;
+  for (char* const* entry = envp; *entry != nullptr; ++entry) {
+    if (IsPreload(*entry)) preload = *entry;
+    is_recorded |= __builtin_strncmp(*entry, proto::kEnvBundle, kBundleBytes) == 0 &&
+                   (*entry)[kBundleBytes] == '=' && (*entry)[kBundleBytes + 1] != 0;
+  }
+  if (!is_recorded || preload == nullptr || preload[kPreloadBytes] == 0) return false;
+  if (FindObject(preload) != nullptr || !IsReadable(InjectPath())) return false;
+  return path == nullptr || OfFile(path, 0) == ExecObstacle::kNone;
+}
+
 EnvironmentSize SizeOf(char* const envp[]) noexcept {
-  EnvironmentSize size = {1, 0};
+  EnvironmentSize size = {1, Length(InjectPath()) + 2};
   for (char* const* entry = envp; *entry != nullptr; ++entry, ++size.entries)
     if (IsPreload(*entry)) size.preload_bytes += Length(*entry) + 1;
   return size;
+}
+
+void WithObject(char* const envp[], char** entries, char* preload) noexcept {
+  size_t count = 0;
+  bool is_done = false;
+  for (char* const* entry = envp; *entry != nullptr; ++entry) {
+    if (!IsPreload(*entry) || is_done) {
+      entries[count++] = *entry;
+      continue;
+    }
+    is_done = true;
+    const char* others = *entry + kPreloadBytes;
+    const bool is_last = NamesSanitizer(others);
+    const size_t bytes = kPreloadBytes + Length(others) + Length(InjectPath()) + 2;
+    Text text(preload, bytes);
+    text.Add(kPreload).Add(is_last ? others : InjectPath()).Add(":");
+    text.Add(is_last ? InjectPath() : others);
+    entries[count++] = preload;
+  }
+  entries[count] = nullptr;
 }
 
 void WithoutObject(char* const envp[], char** entries, char* preload) noexcept {

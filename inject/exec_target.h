@@ -25,7 +25,13 @@ enum class ExecObstacle : uint32_t {
 // then only the object's own file is looked at. kNone if `envp` does not name the object.
 ExecObstacle FindObstacle(const char* path, char* const envp[]) noexcept;
 
-// Entries of `envp` with its end, and bytes of its LD_PRELOAD: the room that WithoutObject needs.
+// Returns whether the object has been dropped from LD_PRELOAD on the way: a start script has set
+// the variable for another library. The program belongs to the recorded tree and can load the
+// object.
+bool HasLostObject(const char* path, char* const envp[]) noexcept;
+
+// Entries of `envp` with its end, and bytes of its LD_PRELOAD with the object: the room that
+// WithoutObject and WithObject need.
 struct EnvironmentSize {
   size_t entries;
   size_t preload_bytes;
@@ -34,5 +40,9 @@ EnvironmentSize SizeOf(char* const envp[]) noexcept;
 
 // Writes `envp` without the object to `entries`. The rest of LD_PRELOAD goes to `preload`.
 void WithoutObject(char* const envp[], char** entries, char* preload) noexcept;
+
+// Writes `envp` with the object in LD_PRELOAD to `entries`. The object comes first, as the launcher
+// puts it. It comes last if a sanitizer is preloaded, which must come first.
+void WithObject(char* const envp[], char** entries, char* preload) noexcept;
 
 }  // namespace gpuprof::inject

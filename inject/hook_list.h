@@ -47,6 +47,8 @@ struct stat64;
     (void* address, size_t bytes, int protection, int flags, int fd, off64_t offset),            \
     (address, bytes, protection, flags, fd, offset))                                             \
   X(int, munmap, (void* address, size_t bytes), (address, bytes))                                \
+  X(void*, shmat, (int id, const void* address, int flags), (id, address, flags))                \
+  X(int, shmdt, (const void* address), (address))                                                \
   X(void*, mremap, (void* old, size_t old_bytes, size_t bytes, int flags, void* to),             \
     (old, old_bytes, bytes, flags, to))
 

@@ -19,6 +19,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/recorder.h"
 #include "inject/ring_file.h"
+#include "inject/signal_sender.h"
 #include "inject/text.h"
 #include "inject/tool_lock.h"
 #include "inject/tracer_object.h"
@@ -409,6 +410,7 @@ void AfterForkInChild() noexcept {
   if (g_settings.bundle[0] == 0) return;
   ForgetControl();
   ForgetWakeUps();
+  ForgetSenders();
   ForgetCuptiCalls();
   g_process.tracer = LoadedTracer();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_child();

@@ -165,6 +165,15 @@ int munmap(void* address, size_t bytes) {
   return Result(raw::Call(SYS_munmap, raw::Arg(address), static_cast<long>(bytes))) == nullptr ? 0
                                                                                                : -1;
 }
+void* shmat(int id, const void* address, int flags) {
+  if (g_resolved == 2) return real.shmat(id, address, flags);
+  return Result(raw::Call(SYS_shmat, id, raw::Arg(static_cast<const char*>(address)), flags));
+}
+int shmdt(const void* address) {
+  if (g_resolved == 2) return real.shmdt(address);
+  return Result(raw::Call(SYS_shmdt, raw::Arg(static_cast<const char*>(address)))) == nullptr ? 0
+                                                                                              : -1;
+}
 void* mremap(void* old, size_t old_bytes, size_t bytes, int flags, void* to) {
   if (g_resolved == 2) return real.mremap(old, old_bytes, bytes, flags, to);
   return Result(raw::Call(SYS_mremap, raw::Arg(old), static_cast<long>(old_bytes),

@@ -351,20 +351,23 @@ void ReadRuntimeFolder() {
   if (text.cut()) g_launch.runtime_folder[0] = 0;
 }
 
-void ReadPaths() {
-  Text text(g_tracer_path, sizeof(g_tracer_path));
-  Text inject(g_inject_path, sizeof(g_inject_path));
-  const char* given = Variable(proto::kEnvTracer);
+void ReadInjectPath() {
+  Text text(g_inject_path, sizeof(g_inject_path));
   Dl_info info;
   if (dladdr(reinterpret_cast<void*>(&TracerPath), &info) != 0 && info.dli_fname != nullptr)
-    inject.Add(info.dli_fname);
+    text.Add(info.dli_fname);
+  if (text.cut()) g_inject_path[0] = 0;
+}
+
+void ReadTracerPath() {
+  Text text(g_tracer_path, sizeof(g_tracer_path));
+  const char* given = Variable(proto::kEnvTracer);
   if (given != nullptr && *given != 0) {
     text.Add(given);
   } else {
     text.Add(g_inject_path, static_cast<size_t>(BaseName(g_inject_path) - g_inject_path))
         .Add(proto::kTracerObject);
   }
-  if (inject.cut()) g_inject_path[0] = 0;
   if (text.cut() || g_tracer_path[0] != '/') g_tracer_path[0] = 0;
 }
 
@@ -419,6 +422,7 @@ const char* InjectPath() noexcept { return g_inject_path; }
 bool ReadSettings() noexcept {
   const char* bundle = Variable(proto::kEnvBundle);
   if (bundle == nullptr || *bundle == 0) return false;
+  ReadInjectPath();  // for the programs that excluded ones start
   char name[256];
   if (ExecutableName(name, sizeof(name)) &&
       IsExcludedProgram(name, Variable(proto::kEnvInclude), Variable(proto::kEnvExclude))) {
@@ -445,7 +449,7 @@ bool ReadSettings() noexcept {
   ReadGraphs();
   ReadGpuRate();
   ReadGpuFinish();
-  ReadPaths();
+  ReadTracerPath();
   ReadRuntimeFolder();
   g_launch.preloaded = IsPreloaded();
   g_settings.injection_lost = NamesAnotherInjection() ? 1 : 0;

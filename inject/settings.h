@@ -40,7 +40,7 @@ const char* Variable(const char* name) noexcept;
 // later (setproctitle, clearenv).
 const char* TracerPath() noexcept;
 
-// Returns the path of this object; "" when it is not known.
+// Returns the path of this object; "" when it is not known, or if the process has no bundle.
 const char* InjectPath() noexcept;
 
 // Returns whether a program of this base name is excluded, given the user's lists. Exposed for its

@@ -151,7 +151,8 @@ std::string WhyNothing(const RunFacts& facts) {
   if (!facts.program.cannot_preload.empty()) return facts.program.cannot_preload;
   if (capture.when == Capture::When::kOff) {
     return "--capture=off, and no capture was started; while the command runs, start one with "
-           "gpuprof ctl start PID, or kill -USR1 PID";
+           "gpuprof ctl start PID, or kill -USR1 PID. A program that takes this signal by a system "
+           "call of its own needs another --signal";
   }
   if (IsExcludedByName(name, include, exclude)) {
     return "programs named '" + name +

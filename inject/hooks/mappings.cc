@@ -5,13 +5,17 @@
 // and files that they map. What libc maps for itself (its heap, thread stacks, libraries) does not
 // pass here. Every call is recorded: they are few. An unmapping carries the time before the call:
 // once the real function has run, another thread may be given the same pages, and its mapping must
-// come later in the trace.
+// come later in the trace. Shared memory of System V is mapped memory too.
 
 // Not <sys/mman.h>: it declares mremap with three dots.
 #include <linux/mman.h>
 #include <stdint.h>
+#include <sys/shm.h>
+
+#include <atomic>
 
 #include "inject/hook_list.h"
+#include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
 
@@ -63,9 +67,62 @@ void* Map(int protection, int flags, size_t bytes, const void* frame, Call call)
   return at;
 }
 
+// The sizes of segments that are attached: shmdt() does not tell. More than these are recorded as
+// attached until the end.
+constexpr int kSegments = 64;
+struct Segment {
+  std::atomic<const void*> address;
+  size_t bytes;
+};
+constinit Segment g_segments[kSegments] = {};
+
+size_t BytesOfSegment(int id) {
+  shmid_ds info = {};
+  return raw::Call(SYS_shmctl, id, IPC_STAT, raw::Arg(&info)) == 0 ? info.shm_segsz : 0;
+}
+
+void KeepSegment(const void* address, size_t bytes) {
+  for (Segment& segment : g_segments) {
+    const void* none = nullptr;
+    if (!segment.address.compare_exchange_strong(none, address)) continue;
+    segment.bytes = bytes;
+    return;
+  }
+}
+
+size_t ForgetSegment(const void* address) {
+  for (Segment& segment : g_segments) {
+    if (segment.address.load() != address) continue;
+    const size_t bytes = segment.bytes;
+    segment.address.store(nullptr);
+    return bytes;
+  }
+  return 0;
+}
+
 }  // namespace
 
 extern "C" {
+
+GPUPROF_EXPORT void* shmat(int id, const void* address, int flags) {
+  void* at = real.shmat(id, address, flags);
+  if (!Recording(proto::kSourceMmap) || Failed(at)) return at;
+  const size_t bytes = BytesOfSegment(id);
+  if (bytes == 0) return at;
+  KeepSegment(at, bytes);
+  RecordMap(MapEvent::kMmap, at, bytes, 0, __builtin_frame_address(0));
+  return at;
+}
+
+GPUPROF_EXPORT int shmdt(const void* address) {
+  if (!Recording(proto::kSourceMmap)) return real.shmdt(address);
+  const uint64_t before = proto::ReadTicks(g_process.clock);
+  const int result = real.shmdt(address);
+  if (result != 0) return result;
+  const size_t bytes = ForgetSegment(address);
+  if (bytes != 0) RecordUnmap(MapEvent::kMunmap, address, bytes, before);
+  return result;
+}
 
 GPUPROF_EXPORT void* mmap(void* address, size_t bytes, int protection, int flags, int fd,
                           off_t offset) {

@@ -22,6 +22,7 @@
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
 #include "inject/settings.h"
+#include "inject/signal_sender.h"
 #include "inject/text.h"
 
 extern "C" char** environ;
@@ -96,7 +97,9 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
   const bool owner = OwnsImage();
   if (owner && refusal == 0) BeforeExec(path, static_cast<uint32_t>(obstacle));
   if (owner && refusal != 0) NoteRefusedExec(path, refusal);
-  // In a child of vfork() that shares this process's memory, nobody else will tell.
+  // A child of vfork() that shares this process's memory.
+  if (!owner && g_process.pid != 0) NoteChild(raw::GetPid());
+  // Nobody else will tell.
   if (!owner && obstacle != ExecObstacle::kNone && g_process.pid != 0)
     RecordChild(proto::ProcessEvent::kSpawn, raw::GetPid(), path, obstacle);
   errno = saved;
@@ -111,11 +114,13 @@ bool OwnsImage() { return g_process.pid != 0 && raw::GetPid() == g_process.pid; 
 
 // Calls call(envp), with an environment that the target can bear.
 template <typename Call>
-int WithFitEnvironment(ExecObstacle obstacle, char* const* envp, Call call) {
-  if (obstacle == ExecObstacle::kNone) return call(envp);
+int WithFitEnvironment(const char* target, ExecObstacle obstacle, char* const* envp, Call call) {
+  const bool must_drop = obstacle != ExecObstacle::kNone;
+  if (!must_drop && !HasLostObject(target, envp)) return call(envp);
   const EnvironmentSize size = SizeOf(envp);
   char** entries = static_cast<char**>(__builtin_alloca(size.entries * sizeof(char*)));
-  WithoutObject(envp, entries, static_cast<char*>(__builtin_alloca(size.preload_bytes + 1)));
+  char* preload = static_cast<char*>(__builtin_alloca(size.preload_bytes + 1));
+  must_drop ? WithoutObject(envp, entries, preload) : WithObject(envp, entries, preload);
   return call(entries);
 }
 
@@ -126,7 +131,7 @@ template <typename Call>
 int Exec(const char* path, const char* target, int refusal, char* const* envp, Call call) {
   const ExecObstacle obstacle = refusal == 0 ? FindObstacle(target, envp) : ExecObstacle::kNone;
   const bool left = Leave(path, refusal, obstacle);
-  const int result = WithFitEnvironment(obstacle, envp, call);
+  const int result = WithFitEnvironment(target, obstacle, envp, call);
   ComeBack(left);
   return result;
 }
@@ -149,10 +154,11 @@ template <typename Call>
 int Spawn(pid_t* pid, const char* path, const char* target, char* const* envp, Call call) {
   pid_t child = 0;
   const ExecObstacle obstacle = FindObstacle(target, envp);
-  const int result =
-      WithFitEnvironment(obstacle, envp, [&](char* const* fit) { return call(&child, fit); });
+  const int result = WithFitEnvironment(target, obstacle, envp,
+                                        [&](char* const* fit) { return call(&child, fit); });
   if (result != 0) return result;
   if (pid != nullptr) *pid = child;
+  NoteChild(child);
   RecordChild(proto::ProcessEvent::kSpawn, child, path, obstacle);
   return 0;
 }
@@ -202,6 +208,7 @@ GPUPROF_EXPORT pid_t fork(void) {
   if (child == 0) {
     ResumeInChild();
   } else if (child > 0) {
+    NoteChild(child);
     RecordChild(proto::ProcessEvent::kFork, child, nullptr);
   }
   return child;

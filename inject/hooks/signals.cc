@@ -13,6 +13,7 @@
 #include "inject/hook_list.h"
 #include "inject/raw_syscall.h"
 #include "inject/real_symbols.h"
+#include "inject/signal_sender.h"
 #include "inject/state.h"
 
 namespace gpuprof::inject {
@@ -51,8 +52,9 @@ void Handle(int number, siginfo_t* info, void* context) {
   const int saved = errno;
   const bool borrowed = MemoryIsBorrowed();
   const bool is_wake_up = IsWakeUp(info);
-  if (!borrowed && !is_wake_up) RequestToggle();
-  if (!borrowed && IsDormant()) WakeInHandler(context);
+  const bool is_asked = !borrowed && !is_wake_up && !IsProgramsOwn(info);
+  if (is_asked) RequestToggle();
+  if ((is_asked || (is_wake_up && !borrowed)) && IsDormant()) WakeInHandler(context);
   errno = saved;
   if (is_wake_up) return;
   const struct sigaction action = ProgramAction();

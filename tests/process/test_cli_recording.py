@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import pathlib
 import re
 import shutil
 import signal
@@ -278,16 +279,25 @@ def test_what_is_no_carrier_is_not_told(tmp_path):
     assert "still running" not in result.stderr, result.stderr
 
 
-def test_a_program_that_uses_the_trigger_signal_is_told(tmp_path):
+def test_a_program_that_uses_the_trigger_signal_switches_nothing(tmp_path):
     script = WORK + "import os, signal, time\nsignal.signal(signal.SIGUSR1, lambda *_: None)\n" \
-        "for _ in range(3):\n    time.sleep(0.4)\n    os.kill(os.getpid(), signal.SIGUSR1)\ntime.sleep(0.4)\n"
+        "for _ in range(3):\n    time.sleep(0.2)\n    os.kill(os.getpid(), signal.SIGUSR1)\ntime.sleep(0.2)\n"
     result = gpuprof("run", "-o", "b", "--", PYTHON, "-c", script, cwd=tmp_path)
-    told = re.search(r"switched: recording was started or stopped (\d+) times? by SIGUSR1; .*--signal=none", result.stderr)
-    captures = [c for p in json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)["processes"] for c in p["captures"]]
-    switches = sum((c["start_trigger"] == "signal") + (c["stop_trigger"] == "signal") for c in captures)
-    assert told and int(told.group(1)) == switches > 0, result.stderr
-    result = gpuprof("run", "-o", "c", "--signal=none", "--", PYTHON, "-c", script, cwd=tmp_path)
     assert "switched" not in result.stderr, result.stderr
+    (process,) = json.loads(gpuprof("info", "--json", "b", cwd=tmp_path).stdout)["processes"]
+    assert [(capture["start_trigger"], capture["stop_trigger"]) for capture in process["captures"]] == [("now", "exit")]
+
+
+def test_switches_from_outside_are_told(tmp_path):
+    run = subprocess.Popen([str(GPUPROF), "run", "-o", "b", "--", PYTHON, "-c", WORK + "print('ready', flush=True)\ninput()"],
+                           cwd=tmp_path, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=clean_env())
+    assert run.stdout.readline() == "ready\n"
+    children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children").read_text().split()
+    time.sleep(0.2)
+    os.kill(int(children[0]), signal.SIGUSR1)
+    time.sleep(0.5)
+    _, words = run.communicate("\n", timeout=60)
+    assert re.search(r"switched: recording was started or stopped 1 time by SIGUSR1; .*--signal=none", words), words
 
 
 def test_a_bundle_named_like_an_option_can_be_typed(tmp_path):

@@ -48,6 +48,24 @@ def test_programs_of_glibc_still_have_it(record):
     assert len([trace for trace in outcome.traces() if trace.program == "shows_preload"]) == 10
 
 
+@pytest.mark.parametrize("export", [False, True])
+def test_a_start_script_that_preloads_another_library(record, tmp_path, export):
+    """Images set LD_PRELOAD to an allocator; our object stays beside it."""
+    script = tmp_path / "start.sh"
+    shows = program("shows_preload")
+    script.write_text(f"#!/bin/sh\nexport LD_PRELOAD=libm.so.6\n{shows}\n" if export else f"#!/bin/sh\nLD_PRELOAD=libm.so.6 {shows}\n")
+    script.chmod(0o755)
+    outcome = record([script])
+    assert outcome.out.decode().split(",")[0].endswith("libgpuprof_inject.so:libm.so.6")
+    assert outcome.trace().program == "shows_preload"
+
+
+def test_a_sanitizer_comes_first(record, tmp_path):
+    asan = subprocess.run(["gcc", "-print-file-name=libasan.so"], capture_output=True, text=True, check=True).stdout.strip()
+    outcome = record(["/bin/sh", "-c", f"LD_PRELOAD={asan} {program('shows_preload')}"], env={"ASAN_OPTIONS": "detect_leaks=0"})
+    assert outcome.out.startswith(f"LD_PRELOAD {asan}:".encode()) and b"libgpuprof_inject.so" in outcome.out, outcome.err
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="another root folder needs root")
 def test_another_root(same, tmp_path):
     """Without our object in it; the loader would complain on the child's stderr."""

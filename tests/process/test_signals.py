@@ -163,6 +163,43 @@ def test_another_signal(session):
     assert run.finish().status == 0
 
 
+SENDERS = """
+import os, signal, subprocess, sys, time
+runs = []
+signal.signal(signal.SIGUSR1, lambda *_: runs.append(1))
+me = os.getpid()
+def until(count):
+    while len(runs) < count:
+        time.sleep(0.001)
+os.kill(me, signal.SIGUSR1); until(1)
+signal.pthread_kill(__import__("threading").get_ident(), signal.SIGUSR1); until(2)
+if os.fork() == 0:
+    kept = [bytearray(1000) for _ in range(1000)]
+    os.kill(me, signal.SIGUSR1)
+    os._exit(0)
+os.wait(); until(3)
+subprocess.run([sys.executable, "-c", f"import os, signal; os.kill({me}, signal.SIGUSR1)"]); until(4)
+subprocess.run(["/bin/sh", "-c", f"kill -USR1 {me}"]); until(5)
+print(len(runs), flush=True)
+sys.stdin.readline()
+"""
+
+
+@pytest.mark.parametrize("options", [(HEAP_EXACT,), ("--capture=off",)])
+def test_a_recorded_process_sends_the_programs_own_signal(session, options):
+    """By whatever of its processes, it switches nothing. One that comes from outside does."""
+    run = session([sys.executable, "-c", SENDERS], *options)
+    before = "capturing" if options == (HEAP_EXACT,) else "dormant"
+    after = "dormant" if options == (HEAP_EXACT,) else "capturing"
+    assert run.line() == "5"
+    assert run.state()["state"] == before
+    _kill(run)
+    run.wait_for(lambda: run.state()["state"] == after)
+    assert run.state()["captures"] == 1
+    run.tell("\n")
+    assert run.finish().status == 0
+
+
 def test_no_signal(session):
     """--signal none: SIGUSR1 keeps its meaning, which is death without a handler."""
     run = session([program("own_handler"), "default"], "--capture=off", "--signal=none")
