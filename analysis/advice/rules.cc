@@ -21,6 +21,8 @@ using results::Finding;
 
 // Thresholds, as parts of a step unless said otherwise.
 constexpr double kInputFrom = 0.05;
+// Of workers that keep up. What is left is the passing on of batches: more workers do not help.
+constexpr double kIdleInputFrom = 0.1;
 constexpr double kWorkerBusyFrom = 0.8;
 constexpr double kWorkerIdleBelow = 0.5;
 constexpr double kOtherFrom = 0.15;
@@ -72,6 +74,7 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   const double wanted = input.worker_busy_ratio() + input.worker_runqueue_wait_ratio();
   const bool busy = input.has_worker_busy_ratio() && wanted >= kWorkerBusyFrom;
   const bool idle = input.has_worker_busy_ratio() && wanted < kWorkerIdleBelow;
+  if (idle && category->share_ratio() < kIdleInputFrom) return std::nullopt;
   const bool starved = busy && input.worker_runqueue_wait_ratio() > input.worker_busy_ratio();
   Finding finding =
       Make(busy ? "IN-002" : "IN-001",
