@@ -34,13 +34,17 @@ namespace {
   errno = saved;
 }
 
-void NotePrctl(long option) {
+// Who asks for no filter only asks whether there are filters.
+void NotePrctl(long option, unsigned long mode, unsigned long filter) {
+  const bool is_probe = mode == SECCOMP_MODE_FILTER && filter == 0;
   // Who may not read the counter cannot be recorded either.
-  if (__builtin_expect(option == PR_SET_SECCOMP || option == PR_SET_TSC, 0)) BeforeFilter();
+  if (__builtin_expect((option == PR_SET_SECCOMP && !is_probe) || option == PR_SET_TSC, 0))
+    BeforeFilter();
 }
 
-void NoteSeccomp(long operation) {
-  if (operation == SECCOMP_SET_MODE_STRICT || operation == SECCOMP_SET_MODE_FILTER) BeforeFilter();
+void NoteSeccomp(long operation, long filter) {
+  if (operation == SECCOMP_SET_MODE_STRICT || (operation == SECCOMP_SET_MODE_FILTER && filter != 0))
+    BeforeFilter();
 }
 
 // Other namespaces do not ask for a single thread. Threads share a root folder, as namespaces of
@@ -80,7 +84,7 @@ extern "C" {
 // stack finds no frame of ours on it.
 GPUPROF_EXPORT int prctl(int option, unsigned long a, unsigned long b, unsigned long c,
                          unsigned long d) {
-  NotePrctl(option);
+  NotePrctl(option, a, b);
   return real.prctl(option, a, b, c, d);
 }
 
@@ -88,8 +92,9 @@ GPUPROF_EXPORT int prctl(int option, unsigned long a, unsigned long b, unsigned 
 GPUPROF_EXPORT long Syscall(long number, long a, long b, long c, long d, long e,
                             long f) asm("syscall");
 GPUPROF_EXPORT long Syscall(long number, long a, long b, long c, long d, long e, long f) {
-  if (__builtin_expect(number == SYS_seccomp, 0)) NoteSeccomp(a);
-  if (__builtin_expect(number == SYS_prctl, 0)) NotePrctl(a);
+  if (__builtin_expect(number == SYS_seccomp, 0)) NoteSeccomp(a, c);
+  if (__builtin_expect(number == SYS_prctl, 0))
+    NotePrctl(a, static_cast<unsigned long>(b), static_cast<unsigned long>(c));
   if (__builtin_expect(number == SYS_unshare, 0)) NoteNamespaces(a);
   if (IsFutexWait(number, b)) {
     return WaitOnFutex(__builtin_return_address(0), __builtin_frame_address(0), a, b, c, d, e, f);

@@ -43,3 +43,13 @@ def test_a_process_that_must_be_alone(same, options, milliseconds):
         traces = outcome.traces()
         assert [trace.exit_way for trace in traces] == [ALONE_WAY] * 2
         assert [len(trace.heap["size"]) > 1000 for trace in traces] == [True, True]
+
+
+def test_asking_for_filters_is_no_filter(same):
+    """Firefox asks so in each process whether the system has them."""
+    code = ("import ctypes\nlibc = ctypes.CDLL(None)\nprint(libc.prctl(22, 2, None), libc.syscall(317, 1, 0, None))\n"
+            "kept = [bytearray(1000) for _ in range(2000)]")
+    outcome = same(["python3", "-c", code], HEAP_EXACT)
+    assert outcome.out == b"-1 -1\n"
+    trace = outcome.trace()
+    assert trace.exit_way not in (FILTERED_WAY, ALONE_WAY) and len(trace.heap["size"]) > 2000
