@@ -85,6 +85,7 @@ void DepartIfAlone() noexcept {
   g_was_capturing = g_launch.capture == CaptureMode::kNow && IsCapturing();
   Depart(proto::ExitWay::kAlone);
   BeginNewTrace();
+  g_process.ring_file = nullptr;  // no other thread uses it, and the process's end is not its end
   g_process.captures.store(0);
   FallDormant();
 }
