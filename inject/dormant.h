@@ -33,7 +33,7 @@ void WakeInHandler(const void* context) noexcept;
 // Wakes the process, because its signal will not reach it any more. Outside signal handlers.
 void WakeNow() noexcept;
 
-// Ends the dormant state without a thread: nothing can wake the process any more.
+// Ends the dormant state: the process has a thread from now on, or nothing may wake it any more.
 void StayAwake() noexcept;
 
 // Returns whether the calling thread's allocations must not go to the program's allocator, because

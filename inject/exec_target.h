@@ -8,18 +8,12 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
+
+#include "proto/exec_obstacle.h"
 
 namespace gpuprof::inject {
 
-// Why a program cannot load the object. Kept in traces: in the last field of
-// proto::ProcessEvent::kSpawn that is free, b, and in a of kExec.
-enum class ExecObstacle : uint32_t {
-  kNone = 0,
-  kOtherLibc = 1,   // linked with another C library than glibc
-  kWordSize = 2,    // for another processor, or for another word size
-  kUnreachable = 3  // the object's file does not exist there, or may not be read
-};
+using proto::ExecObstacle;
 
 // Looks at the file of the program, and of its interpreter if it is a script. `path` may be null:
 // then only the object's own file is looked at. kNone if `envp` does not name the object.

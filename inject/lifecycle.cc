@@ -448,6 +448,7 @@ void ResumeInChild() noexcept {
     g_process.recording.store(t_at_fork.recording, std::memory_order_release);
   }
   if (MayBeDormant() && FallDormant()) return;
+  StayAwake();  // without the mapping of a dormant parent
   StartControlThread(/*forked=*/true);
 }
 

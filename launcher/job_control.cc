@@ -3,10 +3,7 @@
 
 #include "launcher/job_control.h"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,6 +11,8 @@
 #include <unistd.h>
 
 #include <cerrno>
+
+#include "launcher/control_client.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -27,25 +26,6 @@ std::atomic<pid_t> g_helper{0};
 void Sleep(long ns) {
   const timespec time = {0, ns};
   nanosleep(&time, nullptr);
-}
-
-// Returns the state of a process as /proc shows it: 'T' stopped, 't' held by a debugger, 0 unknown.
-char StateOf(pid_t pid) {
-  char path[32], text[512];
-  snprintf(path, sizeof(path), "/proc/%d/stat", static_cast<int>(pid));
-  const int file = open(path, O_RDONLY | O_CLOEXEC);
-  if (file < 0) return 0;
-  const ssize_t got = read(file, text, sizeof(text) - 1);
-  close(file);
-  if (got <= 0) return 0;
-  text[got] = '\0';
-  const char* name_end = strrchr(text, ')');
-  return name_end != nullptr && name_end[1] == ' ' ? name_end[2] : '\0';
-}
-
-bool IsStopped(pid_t pid) {
-  const char state = StateOf(pid);
-  return state == 'T' || state == 't';
 }
 
 // Continues the launcher as soon as the command goes on or has ended. Holds no descriptor: a reader

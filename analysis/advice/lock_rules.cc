@@ -58,7 +58,7 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
   SetRecoverable(facts, blocked->mean_ns(), &finding);
   finding.add_fix(
       "Do what is waited for in another thread or process, ahead of time: prefetch data, report "
-      "results asynchronously. `gpuprof stats stacks --weight wait_all` shows where it waits.");
+      "results asynchronously. `gpuprof stats stacks --by wait_all` shows where it waits.");
   finding.set_caveat("The gain is reached only if the wait is hidden behind other work.");
   return finding;
 }

@@ -205,7 +205,7 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
     if (optimizer == nullptr) optimizer = &op;
   }
   if (optimizer == nullptr || fused || !CanBeFused(optimizer->name())) return std::nullopt;
-  // Of an optimizer that calls a closure only the part that is the optimizer's.
+  // An optimizer that calls a closure counts with its own part only, without the closure.
   const results::StepCategory* category = FindCategory(facts, "optimizer");
   const int64_t most = category == nullptr ? 0 : category->mean_ns();
   const int64_t per_step =

@@ -10,19 +10,19 @@
 #include <utility>
 
 #include "analysis/base/units.h"
+#include "proto/exec_obstacle.h"
 #include "proto/record.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-// As inject/exec_target.h numbers them.
 std::string ReasonOf(uint64_t obstacle) {
-  switch (obstacle) {
-    case 1:
+  switch (static_cast<proto::ExecObstacle>(obstacle)) {
+    case proto::ExecObstacle::kOtherLibc:
       return "it is linked with another C library than glibc";
-    case 2:
+    case proto::ExecObstacle::kWordSize:
       return "it is for another processor or another word size";
-    case 3:
+    case proto::ExecObstacle::kUnreachable:
       return "gpuprof's files are not within its reach";
     default:
       return "it cannot load gpuprof";

@@ -14,7 +14,6 @@
 #include "launcher/json_text.h"
 #include "launcher/process_json.h"
 #include "launcher/program.h"
-#include "launcher/read_file.h"
 #include "launcher/text.h"
 #include "proto/control.h"
 
@@ -22,13 +21,6 @@ namespace gpuprof::launcher {
 namespace {
 
 constexpr int kTimeoutMs = 2'000;
-
-std::string StateOf(int32_t pid) {
-  const std::string stat = ReadFile("/proc/" + std::to_string(pid) + "/stat").value_or("");
-  const size_t end = stat.rfind(") ");
-  const char letter = end == std::string::npos || end + 2 >= stat.size() ? '?' : stat[end + 2];
-  return letter == 'T' || letter == 't' ? "stopped" : "unresponsive";
-}
 
 std::string ProgramOf(int32_t pid) {
   char path[4096];
@@ -40,7 +32,7 @@ std::string ProgramOf(int32_t pid) {
 // Gives an answer for a process that gave none.
 void Describe(const Endpoint& endpoint, Answer* answer) {
   answer->values = {{proto::kKeyPid, std::to_string(endpoint.pid)},
-                    {proto::kKeyState, StateOf(answer->peer)},
+                    {proto::kKeyState, IsStopped(answer->peer) ? "stopped" : "unresponsive"},
                     {proto::kKeyProgram, analysis::OneLine(ProgramOf(answer->peer))}};
 }
 

@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from conftest import PROGRAMS, gpuprof, program, short_and_long, verify
+from conftest import gpuprof, program, short_and_long, verify
 
 OFF = "--capture=off"
 
@@ -153,7 +153,6 @@ def test_a_handler_taken_away_is_not_signalled(session):
     assert run.finish().status == 0
 
 
-@pytest.mark.skipif(not (PROGRAMS / "own_malloc").exists(), reason="no victim with an allocator of its own")
 def test_a_program_with_its_own_allocator(session):
     run = session([program("own_malloc")], OFF)
     assert run.line() == "ready"

@@ -3,6 +3,8 @@
 
 """Programs that cannot bear other threads: sandboxes that filter system calls, processes that must have a single thread."""
 
+import pathlib
+
 import pytest
 
 from conftest import HEAP_EXACT, program, run_bare
@@ -53,3 +55,21 @@ def test_asking_for_filters_is_no_filter(same):
     assert outcome.out == b"-1 -1\n"
     trace = outcome.trace()
     assert trace.exit_way not in (FILTERED_WAY, ALONE_WAY) and len(trace.heap["size"]) > 2000
+
+
+def _looks_dormant(pid):
+    """As `ps` sees it: our object is mapped far behind its end (proto::kDormantOffset)."""
+    lines = pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()
+    return any(int(line.split()[2], 16) >= 0x40000000 for line in lines if "libgpuprof_inject" in line)
+
+
+def test_a_child_of_a_process_left_alone_does_not_look_dormant(session):
+    """Its parent is dormant by then, and the child gets a copy of the parent's memory; but it records."""
+    run = session([program("alone"), "2000"], HEAP_EXACT)
+    assert run.line() == "parent: 0, 1 threads" and run.line() == "parent: alone"
+    children = pathlib.Path(f"/proc/{run.pid}/task/{run.pid}/children")
+    run.wait_for(lambda: children.read_text().split())
+    child = int(children.read_text().split()[0])
+    run.wait_for(lambda: len(list(pathlib.Path(f"/proc/{child}/task").iterdir())) > 1)
+    assert _looks_dormant(run.pid) and not _looks_dormant(child)
+    assert run.finish().status == 0

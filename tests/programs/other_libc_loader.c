@@ -6,34 +6,18 @@
 
 #include <sys/syscall.h>
 
+#include "tests/programs/raw_call.h"
+
 #if defined(__x86_64__)
 asm(".globl _start\n_start: mov %rsp, %rdi\n and $-16, %rsp\n call Start\n");
 #else
 asm(".globl _start\n_start: mov x0, sp\n bl Start\n");
 #endif
 
-static long Call(long number, long a, const void* b, long c) {
-#if defined(__x86_64__)
-  long result;
-  asm volatile("syscall"
-               : "=a"(result)
-               : "a"(number), "D"(a), "S"(b), "d"(c)
-               : "rcx", "r11", "memory");
-  return result;
-#else
-  register long x8 asm("x8") = number;
-  register long x0 asm("x0") = a;
-  register const void* x1 asm("x1") = b;
-  register long x2 asm("x2") = c;
-  asm volatile("svc 0" : "+r"(x0) : "r"(x8), "r"(x1), "r"(x2) : "memory");
-  return x0;
-#endif
-}
-
 static void Print(const char* text) {
   long length = 0;
   while (text[length] != 0) ++length;
-  Call(SYS_write, 1, text, length);
+  RawCall(SYS_write, 1, (long)text, length);
 }
 
 static const char* Value(char** environment, const char* name) {
@@ -52,5 +36,5 @@ void Start(long* stack) {
   Print(", CUDA_INJECTION64_PATH ");
   Print(Value(environment, "CUDA_INJECTION64_PATH"));
   Print("\n");
-  Call(SYS_exit_group, 5, 0, 0);
+  RawCall(SYS_exit_group, 5, 0, 0);
 }
