@@ -10,8 +10,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,8 +38,8 @@ struct OpenOptions {
   int threads = 0;            // 0: as many as cores
   bool recover = true;        // finish the traces of dead processes whose rings are still there
   bool headers_only = false;  // tables and counts, no event columns: for info
-  // Most memory for event columns; blocks beyond it become faults. 0: three quarters of the
-  // machine's memory.
+  // Most memory for event columns; blocks beyond it become faults. 0: three quarters of
+  // what the machine has, or of what this program's control group allows.
   uint64_t memory_limit_bytes = 0;
 };
 
@@ -63,9 +65,12 @@ struct PassOptions {
   int32_t pid = 0;    // only this process; 0: all
   bool wide = false;  // text: full names, tables of any width
   bool symbolize = true;
+  // Files of modules are looked for under this folder first, then at their recorded paths. Empty:
+  // no folder.
+  std::string symfs;
   // For `kernels`: only kernels launched inside a range of this name ("domain:name" if the range
-  // has a named domain).
-  std::string under_nvtx;
+  // has a named domain; "PyTorch:name" for record_function).
+  std::string under_range;
 };
 
 struct PassInfo {
@@ -79,9 +84,16 @@ const std::vector<PassInfo>& Passes();
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result);
 
+// Takes a piece of a text. Returns false to get no more.
+using Sink = bool (*)(void* context, std::string_view text);
+
 enum class Format { kText, kJson, kCsv };
-// Renders a result. Text fits `width` columns (0: unlimited). Tables also fit kTableColumns, unless
-// `options.wide`. CSV is the pass's main table.
+// Renders a result piecewise through `sink`: JSON and CSV need no memory of their length. Text fits
+// `width` columns (0: unlimited). Tables also fit kTableColumns, unless `options.wide`. CSV is the
+// pass's main table.
+void Render(const google::protobuf::Message& result, Format format, const PassOptions& options,
+            int width, Sink sink, void* context);
+// Renders into one string.
 std::string Render(const google::protobuf::Message& result, Format format,
                    const PassOptions& options, int width);
 
@@ -89,10 +101,23 @@ std::string Render(const google::protobuf::Message& result, Format format,
 // results whose text other tools read. Empty for all other results, and if there is nothing to say.
 std::string Remarks(const google::protobuf::Message& result, const PassOptions& options);
 
-// Every row of the trace as text, one a line, for `gpuprof dump`: appended piecewise through
-// `sink`, which returns false to stop.
-using Sink = bool (*)(void* context, std::string_view text);
+// Writes every row of the trace as text, one a line, piecewise through `sink`: `gpuprof dump`.
 Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context);
+
+struct ExportOptions {
+  int32_t pid = 0;   // only this process; 0: all
+  std::string name;  // of the file, which the file itself tells
+};
+// What an export could not put into the file.
+struct ExportReport {
+  uint64_t events = 0;                       // written
+  std::map<std::string, uint64_t> left_out;  // rows without a place in the format, by table
+  uint64_t sampled_rows = 0;                 // written rows that stand for several
+  std::set<uint32_t> ranks;                  // of the processes in the file
+};
+// Writes the trace as Chrome JSON, as Kineto does, piecewise through `sink`: `gpuprof export`.
+Error ExportChrome(const Trace& trace, const ExportOptions& options, Sink sink, void* context,
+                   ExportReport* report);
 
 // Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);
@@ -103,6 +128,10 @@ struct VerifyReport {
   std::string json;
 };
 VerifyReport Verify(const std::string& path);
+
+// Describes the tables of the format: `gpuprof schema`.
+std::string SchemaJson();
+std::string SchemaText();
 
 // Returns foreign words in a form that a terminal may be shown. Programs and users choose the names
 // of programs, threads and files, and terminals obey control characters. Control characters become

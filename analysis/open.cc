@@ -4,8 +4,6 @@
 // Open: a bundle's files into one Trace on one time axis. Called by the launcher and the tests;
 // starts threads for the duration of the call.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstring>
 #include <iterator>
@@ -17,7 +15,9 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/memory_limit.h"
 #include "analysis/base/parallel.h"
+#include "analysis/import/chrome_import.h"
 #include "analysis/model/trace.h"
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/event_loader.h"
@@ -34,11 +34,12 @@ using Files = std::vector<std::unique_ptr<TraceFile>>;
 
 void ReadManifest(const BundleFiles& found, Trace* trace) {
   if (!found.has_manifest) return;
-  Result<FileBytes> file = ReadFile(found.directory + "/" + proto::kBundleFile);
+  const std::string path = found.directory + "/" + proto::kBundleFile;
+  Result<FileBytes> file = ReadFile(path, kMostManifestBytes + 1);
   std::string what;
   if (!file.ok()) {
-    what = file.error().message;
-  } else if (file->bytes == 0 || file->bytes > (64u << 20) ||
+    what = CauseOf(file.error(), path);
+  } else if (file->bytes == 0 || file->bytes > kMostManifestBytes ||
              !trace->manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
     trace->manifest.Clear();
     what = "not a gpuprof manifest, or damaged: the traces are read without it";
@@ -95,6 +96,16 @@ int64_t Earliest(const Files& files, const std::vector<int64_t>& offsets) {
   return earliest;
 }
 
+// Notes when a process began, by the name of its file. A file that was renamed or is hostile may
+// claim anything: a life of years is not believed.
+void PlaceStart(int64_t origin_realtime_ns, Process* process) {
+  constexpr int64_t kLongestNs = int64_t{400} * 24 * 3600 * 1'000'000'000;
+  if (process->start_id > static_cast<uint64_t>(ClockMap::kTimeLimit / 1000)) return;
+  const int64_t start_ns = static_cast<int64_t>(process->start_id) * 1000 - origin_realtime_ns;
+  const int64_t seen_ns = process->LifeStart();
+  if (start_ns < seen_ns && seen_ns - start_ns < kLongestNs) process->started_ns = start_ns;
+}
+
 // Puts all processes on one axis whose zero is the earliest event of one; samplers do not count
 // where there are others.
 void PlaceAll(const Files& files, const Files& samplers, Trace* trace) {
@@ -105,15 +116,11 @@ void PlaceAll(const Files& files, const Files& samplers, Trace* trace) {
   if (origin == kNever) origin = 0;
   origin = std::clamp(origin, -ClockMap::kTimeLimit, ClockMap::kTimeLimit);
   trace->origin_realtime_ns = origin;
-  for (size_t i = 0; i < files.size(); ++i) files[i]->Place(offsets[i] - origin);
+  for (size_t i = 0; i < files.size(); ++i) {
+    files[i]->Place(offsets[i] - origin);
+    PlaceStart(origin, &files[i]->process());
+  }
   for (size_t i = 0; i < samplers.size(); ++i) samplers[i]->Place(sampler_offsets[i] - origin);
-}
-
-uint64_t DefaultMemoryLimit() {
-  const long pages = sysconf(_SC_PHYS_PAGES);
-  const long page = sysconf(_SC_PAGESIZE);
-  if (pages <= 0 || page <= 0) return uint64_t{8} << 30;
-  return static_cast<uint64_t>(pages) * static_cast<uint64_t>(page) / 4 * 3;
 }
 
 void SortTracks(Process* process) {
@@ -168,9 +175,8 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
     const InputFault& fault = trace->faults.front();
     const bool is_other = fault.what.starts_with("not a gpuprof trace");
     const std::string name = found->is_bundle ? path + "/" + fault.file : path;
-    const bool is_named = fault.what.starts_with(name + ":");
     return Unreadable(
-        (is_named ? "" : name + ": ") + fault.what +
+        name + ": " + fault.what +
         (is_other ? "; name a directory made by `gpuprof run`, or one .gpt file" : ""));
   }
   CheckEnds(*found, files, trace);
@@ -199,7 +205,10 @@ Error Open(const std::string& path, const OpenOptions& options,
   trace->reset();
   auto result = std::make_shared<Trace>();
   try {
-    if (Error error = OpenBundle(path, options, result.get())) return error;
+    const bool is_chrome = import::IsChromeInput(path);
+    Error error = is_chrome ? import::ImportChrome(path, options, result.get())
+                            : OpenBundle(path, options, result.get());
+    if (error) return error;
   } catch (const std::bad_alloc&) {
     return Unreadable(path +
                       ": not enough memory to read it; open fewer files at once, or use a machine "

@@ -4,6 +4,8 @@
 # What the build takes from outside, found once. scripts/setup installs all of it.
 #   gpuprof_zstd       static zstd (proto/codec alone uses it)
 #   gpuprof_utf8proc   static utf8proc (analysis/base/display_width.cc alone uses it)
+#   gpuprof_zlib       static zlib (analysis/import and launcher/output_file.cc use it)
+#   gpuprof_simdjson   simdjson, which distributions build as a shared library (analysis/import and launcher/output_file.cc use it)
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
 #   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
 
@@ -39,6 +41,16 @@ endfunction()
 gpuprof_find_static(NAME gpuprof_zstd LIBRARY libzstd.a HEADER zstd.h FIX "run scripts/setup")
 gpuprof_find_static(NAME gpuprof_utf8proc LIBRARY libutf8proc.a HEADER utf8proc.h FIX "run scripts/setup")
 target_compile_definitions(gpuprof_utf8proc INTERFACE UTF8PROC_STATIC)
+gpuprof_find_static(NAME gpuprof_zlib LIBRARY libz.a HEADER zlib.h FIX "run scripts/setup")
+find_library(SIMDJSON_LIBRARY NAMES simdjson)
+find_path(SIMDJSON_INCLUDE NAMES simdjson.h)
+mark_as_advanced(SIMDJSON_LIBRARY SIMDJSON_INCLUDE)
+if(NOT SIMDJSON_LIBRARY OR NOT SIMDJSON_INCLUDE)
+  message(FATAL_ERROR "simdjson (its library and simdjson.h) is missing: run scripts/setup")
+endif()
+add_library(gpuprof_simdjson INTERFACE)
+target_link_libraries(gpuprof_simdjson INTERFACE "${SIMDJSON_LIBRARY}")
+target_include_directories(gpuprof_simdjson SYSTEM INTERFACE "${SIMDJSON_INCLUDE}")
 set(GPUPROF_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup put its builds")
 # The tracer uses the general mode, an archive of its own that needs a little of the local mode's.
 gpuprof_find_static(NAME gpuprof_libunwind_general LIBRARY libunwind-${CMAKE_SYSTEM_PROCESSOR}.a

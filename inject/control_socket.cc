@@ -41,6 +41,7 @@ constexpr size_t kListenerStackBytes = 64 * 1024;
 constinit ToolLock g_lock;
 constinit GuardedFd g_socket;                // the newest listener's
 char g_path[sizeof(sockaddr_un::sun_path)];  // empty: an abstract name
+std::atomic<uint32_t> g_owner{0};            // who made the socket
 std::atomic<uint32_t> g_listener{0};         // number of the newest listener
 // The request being carried out; the listener owns it but while it is kAsked.
 enum RequestState : uint32_t { kNothingAsked, kAsked, kAnswered };
@@ -55,17 +56,36 @@ char g_snapshot[640];  // where the request being answered has put one; empty: n
 
 uint32_t Uid() { return static_cast<uint32_t>(raw::Call(SYS_geteuid)); }
 
-// "<folder>/gpuprof-<uid>", made with mode 0700 and refused when it is somebody else's.
-bool MakeFolder(const char* base, char* folder, size_t capacity) {
-  Text text(folder, capacity);
-  text.Add(base).Add("/").Add(proto::kSocketFolder).Number(Uid());
-  if (text.cut()) return false;
-  if (raw::Call(SYS_mkdirat, AT_FDCWD, raw::Arg(folder), 0700) == 0)
-    raw::Call(SYS_fchmodat, AT_FDCWD, raw::Arg(folder), 0700);  // whatever the program's umask
+constexpr long kFolder = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
+
+// Whether nobody else may exchange what this user makes in the folder: it is the user's own, or
+// root's, and others may write to it only where each may remove no more than their own.
+bool IsSafeBase(long fd) {
   struct stat status;
-  return raw::Call(SYS_newfstatat, AT_FDCWD, raw::Arg(folder), raw::Arg(&status),
-                   AT_SYMLINK_NOFOLLOW) == 0 &&
-         S_ISDIR(status.st_mode) && status.st_uid == Uid() && (status.st_mode & 077) == 0;
+  if (raw::Call(SYS_fstat, fd, raw::Arg(&status)) != 0) return false;
+  const bool is_known = status.st_uid == Uid() || status.st_uid == 0;
+  return is_known && ((status.st_mode & 022) == 0 || (status.st_mode & S_ISVTX) != 0);
+}
+
+// Opens "<base>/gpuprof-<uid>", made with mode 0700. Negative: it is somebody else's, or others
+// could exchange it.
+long OpenFolder(const char* base, const char* name) {
+  const long outer = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(base), kFolder, 0);
+  if (outer < 0) return outer;
+  long folder = -EPERM;
+  if (IsSafeBase(outer)) {
+    const bool is_new = raw::Call(SYS_mkdirat, outer, raw::Arg(name), 0700) == 0;
+    folder = raw::Call(SYS_openat, outer, raw::Arg(name), kFolder, 0);
+    if (folder >= 0 && is_new) raw::Call(SYS_fchmod, folder, 0700);  // whatever the umask
+  }
+  raw::Call(SYS_close, outer);
+  struct stat status;
+  if (folder >= 0 && (raw::Call(SYS_fstat, folder, raw::Arg(&status)) != 0 ||
+                      status.st_uid != Uid() || (status.st_mode & 077) != 0)) {
+    raw::Call(SYS_close, folder);
+    return -EPERM;
+  }
+  return folder;
 }
 
 void AddName(Text* text) { text->Number(g_process.pid).Add("-").Hex(g_settings.start_id); }
@@ -74,19 +94,30 @@ bool Bind(long fd, const sockaddr_un& address, size_t bytes) {
   return raw::Call(SYS_bind, fd, raw::Arg(&address), static_cast<long>(bytes)) == 0;
 }
 
+// Binds by the open folder, whose name somebody may exchange meanwhile.
 bool BindInFolder(long fd, const char* base) {
-  char folder[sizeof(sockaddr_un::sun_path)];
-  if (base == nullptr || base[0] != '/' || !MakeFolder(base, folder, sizeof(folder))) return false;
+  if (base == nullptr || base[0] != '/') return false;
+  char folder_name[32], path[sizeof(sockaddr_un::sun_path)];
+  Text(folder_name, sizeof(folder_name)).Add(proto::kSocketFolder).Number(Uid());
+  Text text(path, sizeof(path));
+  text.Add(base).Add("/").Add(folder_name).Add("/");
+  const size_t name_at = text.size();
+  AddName(&text);
+  text.Add(proto::kSocketSuffix);
+  if (text.cut()) return false;
+  const long folder = OpenFolder(base, folder_name);
+  if (folder < 0) return false;
   sockaddr_un address = {};
   address.sun_family = AF_UNIX;
-  Text path(address.sun_path, sizeof(address.sun_path));
-  path.Add(folder).Add("/");
-  AddName(&path);
-  path.Add(proto::kSocketSuffix);
-  if (path.cut() || !Bind(fd, address, sizeof(address))) return false;
-  raw::Call(SYS_fchmodat, AT_FDCWD, raw::Arg(address.sun_path), 0600);
-  __builtin_memcpy(g_path, address.sun_path, sizeof(g_path));
-  return true;
+  Text by_folder(address.sun_path, sizeof(address.sun_path));
+  by_folder.Add("/proc/thread-self/fd/").Number(folder).Add("/").Add(path + name_at);
+  const bool is_bound = !by_folder.cut() && Bind(fd, address, sizeof(address));
+  if (is_bound) {
+    raw::Call(SYS_fchmodat, folder, raw::Arg(path + name_at), 0600);
+    __builtin_memcpy(g_path, path, sizeof(g_path));
+  }
+  raw::Call(SYS_close, folder);
+  return is_bound;
 }
 
 // Returns the bytes of the address.
@@ -203,7 +234,8 @@ bool PeerIsOwner(long fd) {
   if (raw::Call(SYS_getsockopt, fd, SOL_SOCKET, SO_PEERCRED, raw::Arg(&peer), raw::Arg(&bytes)) !=
       0)
     return false;
-  return peer.uid == Uid() || peer.uid == 0;
+  // A server of root's may be somebody else for the moment.
+  return (peer.uid == Uid() && peer.uid == g_owner.load()) || peer.uid == 0;
 }
 
 // Reads one line, within the time limit set on the socket. False: no whole line came.
@@ -251,6 +283,7 @@ bool Open() {
   if (fd < 0) return false;
   const bool bound =
       BindInFolder(fd, g_launch.runtime_folder) || BindInFolder(fd, "/tmp") || BindAbstract(fd);
+  g_owner.store(Uid());
   if (!bound || raw::Call(SYS_listen, fd, 8) != 0) {
     raw::Call(SYS_close, fd);
     return false;

@@ -9,6 +9,7 @@
 
 #include <atomic>
 
+#include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/last_thread.h"
 #include "inject/lifecycle.h"

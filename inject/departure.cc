@@ -70,6 +70,15 @@ void Depart(proto::ExitWay way) {
   ForgetControlSocket();
 }
 
+void DepartAndSleep(proto::ExitWay way) {
+  g_was_capturing = g_launch.capture == CaptureMode::kNow && IsCapturing();
+  Depart(way);
+  BeginNewTrace();
+  g_process.ring_file = nullptr;  // no other thread uses it, and the process's end is not its end
+  g_process.captures.store(0);
+  FallDormant();
+}
+
 }  // namespace
 
 void DepartForFilter() noexcept {
@@ -81,13 +90,11 @@ void DepartForFilter() noexcept {
 }
 
 void DepartIfAlone() noexcept {
-  if (!OwnsProcess() || IsDormant() || !IsAloneButForUs()) return;
-  g_was_capturing = g_launch.capture == CaptureMode::kNow && IsCapturing();
-  Depart(proto::ExitWay::kAlone);
-  BeginNewTrace();
-  g_process.ring_file = nullptr;  // no other thread uses it, and the process's end is not its end
-  g_process.captures.store(0);
-  FallDormant();
+  if (OwnsProcess() && !IsDormant() && IsAloneButForUs()) DepartAndSleep(proto::ExitWay::kAlone);
+}
+
+void DepartForRights() noexcept {
+  if (OwnsProcess() && !IsDormant()) DepartAndSleep(proto::ExitWay::kRights);
 }
 
 bool CapturesInChildren() noexcept { return g_was_capturing && g_process.captures.load() == 0; }

@@ -20,6 +20,12 @@ void DepartForFilter() noexcept;
 // of the program, outside signal handlers.
 void DepartIfAlone() noexcept;
 
+// Ends the trace and gpuprof's threads: the calling thread gives rights up by a call that leaves
+// the other threads their rights. The process is dormant afterwards, without threads of gpuprof; a
+// later capture's threads have what the thread has that begins it. Its forked children are recorded
+// as its settings say. On a thread of the program, outside signal handlers.
+void DepartForRights() noexcept;
+
 // Returns whether the capture that began with the program would go on, had the process not been
 // left alone. For a fork.
 bool CapturesInChildren() noexcept;

@@ -148,6 +148,16 @@ const ElfW(Sym) * Lookup(const DynamicTables& tables, const char* name) {
   return nullptr;
 }
 
+// Null: this object does not define it.
+const ElfW(Sym) * DefinitionIn(const link_map* object, const char* name) {
+  DynamicTables tables;
+  ReadEntries(object->l_ld, object->l_addr, &tables);
+  if (tables.symbols == nullptr || tables.strings == nullptr) return nullptr;
+  const ElfW(Sym)* symbol =
+      tables.gnu_hash != nullptr ? Lookup(tables, name) : LookupInAll(tables, name);
+  return symbol != nullptr && symbol->st_shndx != SHN_UNDEF ? symbol : nullptr;
+}
+
 }  // namespace
 
 void* FindSymbolInObjectOf(const void* address, const char* name) noexcept {
@@ -186,14 +196,17 @@ const link_map* ObjectBehindOurs() noexcept {
 
 bool MayBeDefinedFrom(const link_map* object, const char* name) noexcept {
   for (; object != nullptr; object = object->l_next) {
-    DynamicTables tables;
-    ReadEntries(object->l_ld, object->l_addr, &tables);
-    if (tables.symbols == nullptr || tables.strings == nullptr) continue;
-    const ElfW(Sym)* symbol =
-        tables.gnu_hash != nullptr ? Lookup(tables, name) : LookupInAll(tables, name);
-    if (symbol != nullptr && symbol->st_shndx != SHN_UNDEF) return true;
+    if (DefinitionIn(object, name) != nullptr) return true;
   }
   return false;
+}
+
+DefinedData FindData(const char* name) noexcept {
+  for (const link_map* object = _r_debug.r_map; object != nullptr; object = object->l_next) {
+    if (const ElfW(Sym)* symbol = DefinitionIn(object, name); symbol != nullptr)
+      return {object->l_addr + symbol->st_value, symbol->st_size};
+  }
+  return {};
 }
 
 }  // namespace gpuprof::inject

@@ -27,6 +27,14 @@ void* FindSymbolIn(const ElfW(Dyn) * dynamic, uint64_t bias, const char* name) n
 // calling gpuprof right now. No locks, no heap; while no other thread loads libraries.
 bool MayBeDefinedFrom(const link_map* object, const char* name) noexcept;
 
+struct DefinedData {
+  uint64_t address = 0;
+  uint64_t bytes = 0;  // 0: no object defines it
+};
+// Returns the data `name` of the first object in the loader's list that defines it. No locks, no
+// heap; while no other thread loads libraries.
+DefinedData FindData(const char* name) noexcept;
+
 // Returns the object behind gpuprof's in the loader's list; null: gpuprof's is the last object.
 const link_map* ObjectBehindOurs() noexcept;
 

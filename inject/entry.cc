@@ -18,6 +18,7 @@
 
 #include "inject/control_thread.h"
 #include "inject/dormant.h"
+#include "inject/hooks/locks.h"
 #include "inject/hooks/signals.h"
 #include "inject/interrupted_code.h"
 #include "inject/lifecycle.h"
@@ -66,6 +67,7 @@ void FillProcess() {
   g_process.heap_period = g_settings.heap_period;
   g_process.stack_depth = g_settings.stack_depth;
   g_process.exact_times = g_settings.exact_heap_times;
+  g_process.waits_for_room = g_settings.waits_for_room;
   g_process.generation.store(1);
   NewIdentity();
 }
@@ -98,6 +100,7 @@ void BeginToRecord() {
   // Constructors fork, too.
   __register_atfork(BeforeFork, AfterForkInParent, AfterForkInChild, &__dso_handle);
   HookTimer::Calibrate();
+  LookForGil();
   const bool tsc = g_settings.clock == proto::ClockKind::kTsc;
   g_settings.ticks_per_second =
       tsc ? TicksPerSecond(proto::ReadCounter() - ticks, proto::ReadClockNs(CLOCK_MONOTONIC) - ns)

@@ -76,6 +76,8 @@ struct stat64;
   X(int, pthread_cond_clockwait,                                                                   \
     (pthread_cond_t * condition, pthread_mutex_t * mutex, clockid_t clock, const timespec* until), \
     (condition, mutex, clock, until))                                                              \
+  X(int, pthread_cond_signal, (pthread_cond_t * condition), (condition))                           \
+  X(int, pthread_cond_broadcast, (pthread_cond_t * condition), (condition))                        \
   X(int, sem_wait, (sem_t * semaphore), (semaphore))                                               \
   X(int, sem_timedwait, (sem_t * semaphore, const timespec* until), (semaphore, until))            \
   X(int, sem_clockwait, (sem_t * semaphore, clockid_t clock, const timespec* until),               \
@@ -92,6 +94,8 @@ struct stat64;
   X(int, cnd_wait, (cnd_t * condition, mtx_t * mutex), (condition, mutex))                         \
   X(int, cnd_timedwait, (cnd_t * condition, mtx_t * mutex, const timespec* until),                 \
     (condition, mutex, until))                                                                     \
+  X(int, cnd_signal, (cnd_t * condition), (condition))                                             \
+  X(int, cnd_broadcast, (cnd_t * condition), (condition))                                          \
   X(int, thrd_join, (thrd_t thread, int* result), (thread, result))
 
 #define GPUPROF_THREAD_HOOKS(X)                                                                    \
@@ -180,7 +184,14 @@ struct stat64;
   X(long, syscall, (long number, long a, long b, long c, long d, long e, long f),                 \
     (number, a, b, c, d, e, f))
 
+#define GPUPROF_IDENTITY_HOOKS(X)                                    \
+  X(int, setuid, (uid_t user), (user))                               \
+  X(int, seteuid, (uid_t user), (user))                              \
+  X(int, setreuid, (uid_t user, uid_t effective), (user, effective)) \
+  X(int, setresuid, (uid_t user, uid_t effective, uid_t saved), (user, effective, saved))
+
 #define GPUPROF_SANDBOX_HOOKS(X)                                                                  \
+  X(int, capset, (void* header, const void* data), (header, data))                                \
   X(int, unshare, (int flags), (flags))                                                           \
   X(int, setns, (int fd, int type), (fd, type))                                                   \
   X(int, fstatat, (int folder, const char* path, struct stat* status, int flags),                 \
@@ -193,7 +204,9 @@ struct stat64;
     (int version, int folder, const char* path, struct stat64* status, int flags),                \
     (version, folder, path, status, flags))
 
-#define GPUPROF_LOADER_HOOKS(X) X(int, dlclose, (void* handle), (handle))
+#define GPUPROF_LOADER_HOOKS(X)             \
+  X(int, dlclose, (void* handle), (handle)) \
+  X(void*, dlmopen, (long space, const char* path, int mode), (space, path, mode))
 
 // Originals that the inject object needs but does not interpose.
 #define GPUPROF_NEEDED_SYMBOLS(X)                                                                 \
@@ -225,6 +238,7 @@ struct stat64;
   GPUPROF_SIGNAL_HOOKS(X)   \
   GPUPROF_EARLY_HOOKS(X)    \
   GPUPROF_BLOCKING_HOOKS(X) \
+  GPUPROF_IDENTITY_HOOKS(X) \
   GPUPROF_SANDBOX_HOOKS(X)  \
   GPUPROF_LOADER_HOOKS(X)
 

@@ -22,7 +22,8 @@ struct Kept {
 __thread Kept t_kept __attribute__((tls_model("initial-exec")));
 
 long RingBytes(const proto::RingHeader* ring) {
-  return static_cast<long>(proto::kPageBytes + uint64_t{ring->capacity} * proto::kRecordBytes);
+  return static_cast<long>(proto::kRingHeaderBytes +
+                           uint64_t{ring->capacity} * proto::kRecordBytes);
 }
 
 }  // namespace

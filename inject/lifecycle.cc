@@ -5,6 +5,7 @@
 
 #include <errno.h>
 
+#include "inject/capture_family.h"
 #include "inject/control_socket.h"
 #include "inject/control_thread.h"
 #include "inject/departure.h"
@@ -387,6 +388,7 @@ void BeforeFork() noexcept {
   t_at_fork.can_unwind = g_process.can_unwind.load();
   KeepInterruptedHook();
   PrepareFamily();
+  t_thread.forks = 1;
   if (g_process.tracer != nullptr) g_process.tracer->before_fork();
 }
 
@@ -394,6 +396,7 @@ void AfterForkInParent() noexcept {
   if (g_process.pid == 0) return;
   DropInterruptedHook();
   if (g_process.tracer != nullptr) g_process.tracer->after_fork_parent();
+  t_thread.forks = 0;
   if (t_at_fork.locked) g_lock.Unlock();
 }
 
@@ -418,6 +421,7 @@ void AfterForkInChild() noexcept {
   g_process.heap_period = g_settings.heap_period;
   g_process.stack_depth = g_settings.stack_depth;
   g_process.exact_times = g_settings.exact_heap_times;
+  g_process.waits_for_room = g_settings.waits_for_room;
   g_process.is_forked = 1;
   static uint32_t generation = 1;
   g_process.generation.store(++generation);
@@ -426,7 +430,7 @@ void AfterForkInChild() noexcept {
   ThreadState& thread = t_thread;
   thread.ring = nullptr;
   thread.refused = 0;
-  thread.busy = thread.tool = 0;
+  thread.busy = thread.tool = thread.forks = 0;
   NewIdentity();
 }
 

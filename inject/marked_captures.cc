@@ -5,32 +5,30 @@
 
 #include <link.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <time.h>
 
 #include <atomic>
 
+#include "inject/capture_family.h"
 #include "inject/control_thread.h"
 #include "inject/lifecycle.h"
+#include "inject/ranges/ranges.h"
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
 #include "inject/state.h"
 #include "inject/text.h"
 #include "inject/tracer_object.h"
+#include "proto/step_names.h"
 
 namespace gpuprof::inject {
 namespace {
 
+using proto::NameText;
 using ranges::Message;
 using RangeText = ranges::Text;
 
 enum Method : uint32_t { kNoMethod, kByRanges, kByFramework };
 
-constexpr char kOptimizer[] = "Optimizer.step#";
-// Of ranges that are steps by themselves, in front of a number or without one.
-constexpr const char* kStepWords[] = {
-    "step",          "iteration",  "iter",          "train_step",   "trainstep",
-    "training_step", "train step", "training step", "ProfilerStep", "train_iteration"};
 constexpr uint32_t kMostChars = 256;
 
 std::atomic<uint32_t> g_method{kNoMethod};
@@ -40,106 +38,46 @@ std::atomic<uint32_t> g_ours{0};
 constexpr uint32_t kWhatever = UINT32_MAX;
 constexpr uint64_t kNoStep = UINT64_MAX;
 std::atomic<uint32_t> g_began{0};  // ever
-// Of a capture that children follow: a child that is forked meanwhile is in it.
-enum Marked : uint32_t { kNotMarked, kIsMarked, kIsEnding };
-std::atomic<uint32_t> g_marked{kNotMarked};
 std::atomic<uint32_t> g_beginning{0};
 // It began where the first step seemed to, before there was any.
 std::atomic<uint32_t> g_guessed{0};
-
-// What forked children see of a process's captures: a page that they share.
-struct Family {
-  std::atomic<uint32_t> phase;    // begins and ends so far: odd while a capture is under way
-  std::atomic<uint32_t> is_over;  // there will be no other
-};
-std::atomic<Family*> g_family{nullptr};  // whose captures this process tells of
-Family* g_parents = nullptr;             // whose captures this process follows
-uint32_t g_seen_phase = 0;               // of the parent's, acted upon
-std::atomic<bool> g_follows{false};      // the capture that runs is the parent's
-uint32_t g_followed = 0;                 // its number here
-long g_parent = 0;                       // pid
-
-[[gnu::cold]] void MakeFamily() {
-  if (g_family.load() != nullptr) return;
-  const long made = raw::Call(SYS_mmap, 0, sizeof(Family), PROT_READ | PROT_WRITE,
-                              MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (raw::IsError(made)) return;
-  auto* const family = reinterpret_cast<Family*>(made);
-  family->phase.store(g_follows.load() ? 1 : 0);
-  Family* none = nullptr;
-  if (!g_family.compare_exchange_strong(none, family)) raw::Call(SYS_munmap, made, sizeof(Family));
-}
-
-[[gnu::cold]] void TellFamily(bool is_capturing) {
-  Family* family = g_family.load();
-  if (family == nullptr) return;
-  uint32_t phase = family->phase.load();
-  while ((phase % 2 != 0) != is_capturing &&
-         !family->phase.compare_exchange_weak(phase, phase + 1)) {}
-}
 
 // The range that is open: one at a time, the outermost. Its owner is the thread that pushed it,
 // told by where its state lies, or nobody where it was started.
 struct OpenRange {
   std::atomic<const void*> owner{nullptr};
   RangeText* domain = nullptr;
-  uint32_t inside = 0;  // pushed ranges of the domain in it
+  uint32_t inside = 0;  // pushed ranges of the domain in it; steps in the framework's range
   std::atomic<uint64_t> id{0};
   uint64_t number = 0;
+  const char* trigger = nullptr;
+  bool is_recorded = false;  // as a range of the framework
 };
 OpenRange g_open;
 constexpr char kStartedRange = 0;
 
-const char* Trigger() { return g_launch.capture == CaptureMode::kRange ? "nvtx" : "steps"; }
-
-bool IsDigit(char c) { return c >= '0' && c <= '9'; }
-
-// A name as it is written in the setting, and what stands behind it.
-[[gnu::cold]] bool IsNamed(const char* chars, uint32_t bytes, const char* name) {
-  const auto length = static_cast<uint32_t>(strlen(name));
-  return bytes == length && memcmp(chars, name, length) == 0;
+// Returns the name of a range, to be read at once. Without a name it has no characters.
+[[gnu::cold]] NameText NameOf(const Message& message, char (&buffer)[kMostChars]) {
+  NameText name;
+  name.chars = ranges::CharsOf(message, buffer, sizeof(buffer), &name.bytes);
+  return name;
 }
 
-// NAME, or NAME@DOMAIN.
-[[gnu::cold]] bool IsWantedRange(const char* chars, uint32_t bytes, const RangeText* domain) {
-  const char* wanted = g_launch.range;
-  if (IsNamed(chars, bytes, wanted)) return true;
-  const char* at = strrchr(wanted, '@');
-  if (at == nullptr || domain == nullptr) return false;
-  return bytes == static_cast<uint32_t>(at - wanted) && memcmp(chars, wanted, bytes) == 0 &&
-         IsNamed(domain->chars, domain->bytes, at + 1);
+NameText NameOf(const RangeText* domain) {
+  return domain == nullptr ? NameText{} : NameText{domain->chars, domain->bytes};
 }
 
-// Cuts a number off the end. False: there is none.
-[[gnu::cold]] bool CutNumber(const char* chars, uint32_t* bytes, uint64_t* number) {
-  uint32_t end = *bytes;
-  while (end != 0 && IsDigit(chars[end - 1])) --end;
-  if (end == *bytes || *bytes - end > 18) return false;
-  *number = 0;
-  for (uint32_t i = end; i < *bytes; ++i)
-    *number = *number * 10 + static_cast<uint64_t>(chars[i] - '0');
-  *bytes = end;
-  return true;
-}
-
-[[gnu::cold]] bool IsStepName(const char* chars, uint32_t bytes, const RangeText* domain) {
-  if (g_launch.range[0] != 0) return IsWantedRange(chars, bytes, domain);
-  for (const char* word : kStepWords) {
-    if (strlen(word) == bytes && strncasecmp(chars, word, bytes) == 0) return true;
+// Returns whether ranges are the steps of this process. Ranges replace optimizer steps until a
+// capture has begun. A capture that began at an optimizer step also ends at one.
+[[gnu::cold]] bool CountsRanges() {
+  uint32_t known = g_method.load();
+  if (known == kByRanges) return true;
+  if (known == kByFramework && g_began.load() != 0) return false;
+  if (g_method.compare_exchange_strong(known, kByRanges)) {
+    g_steps.store(0);
+    return true;
   }
-  return false;
-}
-
-// Whether it is a step, and the number that it bears: "step 12", "iter_12", "ProfilerStep#12", with
-// or without what divides the two. Without a number it is the next.
-[[gnu::cold]] bool IsStep(const char* chars, uint32_t bytes, const RangeText* domain,
-                          uint64_t* number) {
-  *number = g_steps.load(std::memory_order_relaxed) + 1;
-  if (IsStepName(chars, bytes, domain)) return true;
-  if (!CutNumber(chars, &bytes, number)) return false;
-  if (IsStepName(chars, bytes, domain)) return true;
-  while (bytes != 0 && strchr(" _#:-=[", chars[bytes - 1]) != nullptr) --bytes;
-  return IsStepName(chars, bytes, domain);
+  return known == kByRanges;
 }
 
 [[gnu::cold]] bool IsMethod(Method method) {
@@ -147,13 +85,14 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   return g_method.compare_exchange_strong(known, method) || known == method;
 }
 
-[[gnu::cold]] bool IsMark(RangeText* domain, const Message& message, uint64_t* number) {
-  char buffer[kMostChars];
-  uint32_t bytes = 0;
-  const char* chars = ranges::CharsOf(message, buffer, sizeof(buffer), &bytes);
-  if (chars == nullptr) return false;
-  if (g_launch.capture == CaptureMode::kRange) return IsWantedRange(chars, bytes, domain);
-  if (!IsStep(chars, bytes, domain, number) || !IsMethod(kByRanges)) return false;
+// Returns whether a range begins or ends captures. A step without a number is the next step.
+[[gnu::cold]] bool IsMark(NameText name, NameText domain, uint64_t* number) {
+  if (name.chars == nullptr) return false;
+  if (g_launch.capture == CaptureMode::kRange)
+    return proto::IsWantedRange(name, domain, g_launch.range);
+  const proto::StepName step = proto::ReadStepName(name, domain, g_launch.range);
+  if (!step.is_step || !CountsRanges()) return false;
+  *number = step.has_number ? step.number : g_steps.load(std::memory_order_relaxed) + 1;
   g_steps.store(*number, std::memory_order_relaxed);
   return true;
 }
@@ -164,35 +103,29 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
   g_began.store(1);
 }
 
-[[gnu::cold]] void EndAt(uint64_t number) {
+[[gnu::cold]] void EndAt(uint64_t number, const char* trigger) {
   const bool is_last = g_launch.capture == CaptureMode::kRange || number >= g_launch.last_step;
   if (!is_last) return;
   // Another that somebody began meanwhile is not ended.
   const uint32_t ours = g_ours.exchange(0);
   if (ours == 0) return;
-  g_marked.store(kIsEnding);
-  TellFamily(false);  // this end may have to wait for the GPU
   // Not where a guess was wrong: then it is still to begin.
   const bool is_over = g_launch.capture == CaptureMode::kSteps && number != kNoStep;
-  if (Family* family = g_family.load(); family != nullptr && is_over) family->is_over.store(1);
+  FamilysCaptureEnds(is_over);  // this end may have to wait for the GPU
   if (ours == kWhatever || ours == g_process.captures.load())
-    HaveCaptureEnded(Trigger(), /*has_begun=*/ours != kWhatever);
-  g_marked.store(kNotMarked);
+    HaveCaptureEnded(trigger, /*has_begun=*/ours != kWhatever);
+  FamilysCaptureHasEnded();
 }
 
 [[gnu::cold]] void BeginAt(uint64_t number, const char* trigger) {
-  if (number > g_launch.last_step) EndAt(number);  // the last one has no range of its own
+  if (number > g_launch.last_step) EndAt(number, trigger);  // the last one has no range of its own
   if (g_ours.load() != 0 || number < g_launch.first_step || number > g_launch.last_step) return;
   if (g_beginning.exchange(1) != 0) return;  // another thread is at it
-  MakeFamily();
-  const uint32_t before = g_marked.exchange(kIsMarked);
+  const FamilyState before = FamilysCaptureBegins();
   // One that runs already is somebody else's.
-  if (HaveCaptureBegun(trigger)) {
-    TellFamily(true);  // before anybody can end it
-    NoteBegun();
-  } else {
-    g_marked.store(before);
-  }
+  const bool has_begun = HaveCaptureBegun(trigger);
+  FamilysCaptureHasBegun(has_begun, before);  // before anybody can end it
+  if (has_begun) NoteBegun();
   g_beginning.store(0);
 }
 
@@ -206,36 +139,48 @@ bool IsDigit(char c) { return c >= '0' && c <= '9'; }
     raw::Call(SYS_nanosleep, raw::Arg(&kMoment), 0);
 }
 
-// False: another is open, or this is none.
-[[gnu::cold]] bool Open(const void* owner, RangeText* domain, const Message& message) {
+// Makes a range the open one. False: another is open, or this range is not a mark.
+[[gnu::cold]] bool Open(const void* owner, NameText name, NameText domain, const char* trigger) {
   uint64_t number = 0;
   if (g_open.owner.load(std::memory_order_relaxed) != nullptr) {
     // To ask about a step would count it.
     if (g_launch.capture == CaptureMode::kRange && g_beginning.load() != 0 &&
-        IsMark(domain, message, &number))
+        IsMark(name, domain, &number))
       AwaitBeginning();
     return false;
   }
-  if (!IsMark(domain, message, &number)) return false;
+  if (!IsMark(name, domain, &number)) return false;
   const void* none = nullptr;
   if (!g_open.owner.compare_exchange_strong(none, owner)) return false;
-  g_open.domain = domain;
   g_open.inside = 0;
+  g_open.is_recorded = false;
   g_open.id.store(0);
   g_open.number = number;
+  g_open.trigger = trigger;
   // The range bears another number than the step that was taken to have begun.
   if (g_guessed.exchange(0) != 0 && number < g_launch.first_step) {
-    EndAt(kNoStep);
+    EndAt(kNoStep, trigger);
     g_began.store(0);
   }
-  BeginAt(number, Trigger());
+  BeginAt(number, trigger);
   return true;
+}
+
+// Does the same for a range of NVTX or ITT.
+[[gnu::cold]] bool OpenNamed(const void* owner, RangeText* domain, const Message& message) {
+  char buffer[kMostChars];
+  const bool is_range = g_launch.capture == CaptureMode::kRange;
+  const bool is_open =
+      Open(owner, NameOf(message, buffer), NameOf(domain), is_range ? "nvtx" : proto::kAtStepRange);
+  if (is_open) g_open.domain = domain;
+  return is_open;
 }
 
 [[gnu::cold]] void Close() {
   const uint64_t number = g_open.number;
+  const char* trigger = g_open.trigger;
   g_open.owner.store(nullptr);
-  EndAt(number);
+  EndAt(number, trigger);
 }
 
 // Looks through the libraries only where some have come since the last time.
@@ -268,9 +213,44 @@ struct Marker {
 };
 Marker g_marker;
 
-[[gnu::cold]] bool IsFrameworkStep(const char* name) {
-  return g_launch.range[0] != 0 ? strcmp(name, g_launch.range) == 0
-                                : strncmp(name, kOptimizer, sizeof(kOptimizer) - 1) == 0;
+NameText FrameworkDomain() {
+  return {proto::kFrameworkDomain, sizeof(proto::kFrameworkDomain) - 1};
+}
+
+// Returns whether a framework's range is a step by its own name, and not an optimizer step.
+[[gnu::cold]] bool IsStepOfFramework(NameText name) {
+  return strncmp(name.chars, proto::kOptimizerStep, sizeof(proto::kOptimizerStep) - 1) != 0 &&
+         proto::ReadStepName(name, FrameworkDomain(), g_launch.range).is_step;
+}
+
+// The address of a thread's variable is the owner of the thread's framework range.
+const void* FrameworkOwner() { return &t_framework_steps; }
+
+// PyTorch does not report the range that begins a capture to the observers of this capture. So the
+// range is recorded here.
+[[gnu::cold]] void StepOfFrameworkBegins(NameText name) {
+  if (g_open.owner.load(std::memory_order_relaxed) == FrameworkOwner()) {
+    ++g_open.inside;
+    return;
+  }
+  const bool was_ours = g_ours.load() != 0;
+  if (!Open(FrameworkOwner(), name, FrameworkDomain(), proto::kAtStepRange)) return;
+  if (was_ours || g_ours.load() == 0) return;
+  ranges::Event range;
+  range.domain = ranges::Intern(ranges::Ascii(proto::kFrameworkDomain));
+  range.message = ranges::Ascii(name.chars);
+  g_open.domain = range.domain;
+  g_open.is_recorded = ranges::Push(range) != ranges::kNoTracking;
+}
+
+[[gnu::cold]] void StepOfFrameworkEnded() {
+  if (g_open.owner.load(std::memory_order_relaxed) != FrameworkOwner()) return;
+  if (g_open.inside != 0) {
+    --g_open.inside;
+    return;
+  }
+  if (g_open.is_recorded) ranges::Pop(g_open.domain);
+  Close();
 }
 
 [[gnu::cold]] bool IsMarker(const char* name) {
@@ -285,7 +265,9 @@ Marker g_marker;
 // Nobody tells where the first step begins: where a program asks for its first batch, or calls its
 // optimizer for the first time. Processes that only load or help do neither.
 [[gnu::cold]] void FrameworkRangeBegins(const char* name) {
-  const bool is_step = IsFrameworkStep(name);
+  const NameText text = {name, static_cast<uint32_t>(strlen(name))};
+  if (IsStepOfFramework(text)) return StepOfFrameworkBegins(text);
+  const bool is_step = proto::IsOptimizerStep(name, g_launch.range);
   if (is_step) ++t_framework_steps;
   if (g_launch.first_step > 1 || g_began.load() != 0 || g_steps.load() != 0 ||
       g_method.load() == kByRanges)
@@ -295,17 +277,18 @@ Marker g_marker;
   if (!is_step && !is_before) return;
   g_guessed.store(1);
   // Within the optimizer's own call the step has been going on for long.
-  BeginAt(g_launch.first_step, is_step ? "optimizer" : Trigger());
+  BeginAt(g_launch.first_step, is_step ? "optimizer" : proto::kAtFirstStep);
 }
 
 [[gnu::cold]] void FrameworkRangeEnded(const char* name) {
-  if (!IsFrameworkStep(name)) return;
+  if (IsStepOfFramework({name, static_cast<uint32_t>(strlen(name))})) return StepOfFrameworkEnded();
+  if (!proto::IsOptimizerStep(name, g_launch.range)) return;
   if (t_framework_steps != 0 && --t_framework_steps != 0) return;
   if (!IsMarker(name) || !IsMethod(kByFramework)) return;
   const uint64_t ended = g_steps.fetch_add(1) + 1;
   g_guessed.store(0);
-  EndAt(ended);
-  BeginAt(ended + 1, Trigger());
+  EndAt(ended, proto::kAtOptimizerStep);
+  BeginAt(ended + 1, proto::kAtOptimizerStep);
 }
 
 }  // namespace
@@ -314,7 +297,7 @@ void RangePushed(RangeText* domain, const Message& message) noexcept {
   if (g_open.owner.load(std::memory_order_relaxed) == &t_thread) {
     g_open.inside += domain == g_open.domain ? 1 : 0;
   } else {
-    Open(&t_thread, domain, message);
+    OpenNamed(&t_thread, domain, message);
   }
 }
 
@@ -328,11 +311,12 @@ void RangePopped(RangeText* domain) noexcept {
 }
 
 void CloseRangeOfEndedThread() noexcept {
-  if (g_open.owner.load(std::memory_order_relaxed) == &t_thread) Close();
+  const void* owner = g_open.owner.load(std::memory_order_relaxed);
+  if (owner == &t_thread || owner == FrameworkOwner()) Close();
 }
 
 bool RangeStarting(RangeText* domain, const Message& message) noexcept {
-  return Open(&kStartedRange, domain, message);
+  return OpenNamed(&kStartedRange, domain, message);
 }
 
 // Without a number its end cannot be told: what it began ends at once.
@@ -356,7 +340,7 @@ bool LookForFrameworkRanges() noexcept {
   if (g_program_started.load(std::memory_order_acquire) == 0) return true;
   // Processes without PyTorch need nothing of ours.
   if (LoadedTracer() == nullptr && !TorchIsThere()) return true;
-  return WatchFrameworkRanges();
+  return ranges::PrepareRanges() && WatchFrameworkRanges();
 }
 
 void TellWhereStepsEnded() noexcept {
@@ -374,22 +358,8 @@ void TellWhereStepsEnded() noexcept {
   Say(line);
 }
 
-void PrepareFamily() noexcept {
-  if (WatchesRanges()) MakeFamily();
-}
-
 void ForgetMarks() noexcept {
-  // One that could not tell of its own leaves the child whom it follows itself.
-  if (Family* family = g_family.exchange(nullptr); family != nullptr) {
-    g_parents = family;
-    const uint32_t marked = g_marked.load();
-    // What ends may have been told of already.
-    g_seen_phase = family->phase.load() - (marked == kIsEnding ? 1 : 0);
-    g_follows.store(marked != kNotMarked);
-    g_followed = 1;  // captures are counted anew
-    g_parent = raw::Call(SYS_getppid);
-  }
-  g_marked.store(g_follows.load() ? kIsMarked : kNotMarked);
+  BeginFamilyOfChild();
   g_beginning.store(0);
   g_guessed.store(0);
   g_method.store(kNoMethod);
@@ -399,35 +369,6 @@ void ForgetMarks() noexcept {
   g_marker.state.store(0);
   g_open.owner.store(nullptr);
   t_framework_steps = 0;
-}
-
-bool HasParentsCaptures() noexcept { return g_parents != nullptr; }
-
-void FollowParent() noexcept {
-  if (g_parents == nullptr) return;
-  const uint32_t phase = g_parents->phase.load();
-  if (phase == g_seen_phase) {
-    const bool is_over = phase % 2 == 0 && g_parents->is_over.load() != 0;
-    if (is_over || raw::Call(SYS_getppid) != g_parent) g_parents = nullptr;
-    return;
-  }
-  g_seen_phase = phase;
-  if (phase % 2 != 0) {
-    // It may have been forked between the capture's begin and the word of it.
-    const bool is_in_it = g_follows.load() && IsCapturing();
-    MakeFamily();
-    const uint32_t before = g_marked.exchange(kIsMarked);
-    // One that runs already is its own, or somebody else's.
-    g_follows.store(is_in_it || BeginCapture("parent"));
-    g_followed = g_process.captures.load();
-    g_follows.load() ? TellFamily(true) : g_marked.store(before);
-  } else if (g_follows.exchange(false)) {
-    g_marked.store(kIsEnding);
-    TellFamily(false);
-    // Another that somebody began meanwhile is not ended.
-    if (g_followed == g_process.captures.load()) StopCapture("parent");
-    g_marked.store(kNotMarked);
-  }
 }
 
 }  // namespace gpuprof::inject

@@ -2,10 +2,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Captures that begin and end at places in the program (--capture=nvtx:NAME, steps:FIRST-LAST): at
-// named NVTX ranges, or at steps. A step is an NVTX range called step or iteration, with or without
-// a number. Or a step is the time between the ends of two of PyTorch's optimizer steps. The kind
-// that the process shows first counts from then on. If there are several optimizers, the optimizer
-// that is called first counts. An optimizer called within the step of another one does not count.
+// named NVTX ranges, or at steps. A step is a range that proto/step_names.h calls a step: of NVTX,
+// of ITT or of PyTorch's record_function. Or a step is the time between the ends of two of
+// PyTorch's optimizer steps. From the first range that is a step, only ranges count, unless a
+// capture began at an optimizer step. If there are several optimizers, the optimizer that is called
+// first counts. An optimizer called within the step of another one does not count.
 //
 // The range that began a capture ends it. Other ranges of its name, inside it or on other threads,
 // are recorded as far as they reach into the capture.
@@ -53,15 +54,7 @@ inline bool WatchesRanges() noexcept {
 // Reports at the program's end that its steps never reached the first wanted step.
 [[gnu::cold]] void TellWhereStepsEnded() noexcept;
 
-// Prepares a fork. Forked children follow their parent: its capture also covers them. The rule
-// holds for children that existed before the capture and for children forked in it (give or take a
-// moment). Each child counts its own steps.
-[[gnu::cold]] void PrepareFamily() noexcept;
 // Forgets the parent's marks in the forked child.
 [[gnu::cold]] void ForgetMarks() noexcept;
-// Returns whether there is a parent to follow that has not ended and may begin another capture.
-// Control thread. FollowParent repeats the parent's actions since the last call.
-bool HasParentsCaptures() noexcept;
-[[gnu::cold]] void FollowParent() noexcept;
 
 }  // namespace gpuprof::inject

@@ -36,7 +36,8 @@ void* Find(const link_map* behind, const char* name) {
 #if defined(__x86_64__)
   // These exist in two layouts; mixing them corrupts condition variables, and old loaders hand out
   // the oldest first.
-  if (Equal(name, "pthread_cond_wait") || Equal(name, "pthread_cond_timedwait"))
+  if (Equal(name, "pthread_cond_wait") || Equal(name, "pthread_cond_timedwait") ||
+      Equal(name, "pthread_cond_signal") || Equal(name, "pthread_cond_broadcast"))
     return dlvsym(RTLD_NEXT, name, "GLIBC_2.3.2");
 #endif
   return MayBeDefinedFrom(behind, name) ? dlsym(RTLD_NEXT, name) : nullptr;
@@ -221,6 +222,7 @@ GPUPROF_START_HOOKS(GPUPROF_STUB)
 GPUPROF_SIGNAL_HOOKS(GPUPROF_STUB)
 GPUPROF_LOADER_HOOKS(GPUPROF_STUB)
 GPUPROF_BLOCKING_HOOKS(GPUPROF_STUB)
+GPUPROF_IDENTITY_HOOKS(GPUPROF_STUB)
 GPUPROF_SANDBOX_HOOKS(GPUPROF_STUB)
 GPUPROF_NEEDED_SYMBOLS(GPUPROF_STUB)
 #undef GPUPROF_STUB

@@ -9,6 +9,7 @@
 #include "inject/held_signals.h"
 #include "inject/raw_syscall.h"
 #include "inject/ring_file.h"
+#include "inject/ring_room.h"
 #include "inject/text.h"
 #include "inject/thread_exit.h"
 
@@ -24,6 +25,7 @@ RingHeader* g_rings[proto::kMaxRings];
 tracer::Settings g_settings;
 uint64_t g_ring_memory = 32u << 20;
 constinit std::atomic<uint32_t> g_program_started{0};
+constinit std::atomic<uint32_t> g_namespaces{0};
 __thread ThreadState t_thread __attribute__((tls_model("initial-exec")));
 
 static constinit uint64_t g_clock_ticks = 0;
@@ -140,6 +142,10 @@ void WakeDrain::operator()() const noexcept {
   raw::Call(SYS_futex, raw::Arg(&g_process.drain_wanted), FUTEX_WAKE | FUTEX_PRIVATE_FLAG, 1);
 }
 
+bool WakeDrain::AwaitRoom(const RingHeader* ring, uint64_t end) const noexcept {
+  return inject::AwaitRoom(ring, end);
+}
+
 void Recorder::WriteWithText(const char* text, Record record) noexcept {
   constexpr uint32_t kMostSlots = 16;
   Record group[kMostSlots + 2];
@@ -159,7 +165,7 @@ uint64_t Recorder::WriteStackAhead(uint64_t now, const void* frame) noexcept {
     return 0;
   StackChange change;
   if (!Walk(frame, &change)) return 0;
-  const uint64_t at = proto::RingReserve(ring_, now, change.slots(), 0, WakeDrain());
+  const uint64_t at = proto::RingReserve(ring_, now, change.slots(), 0, WakeDrainOnly());
   if (at == proto::kNoRoom) return 0;
   const uint64_t end = StoreStack(at, now, proto::kFlagAhead, change);
   proto::RingPublish(ring_, end);

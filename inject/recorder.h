@@ -107,9 +107,16 @@ class HookTimer {
   uint64_t start_ = 0;
 };
 
-// What rings call when they are fuller than proto::kWakeShare: the drain thread comes at once.
+// What rings call when they are fuller than proto::kWakeShare: the drain thread comes at once. If a
+// ring is full, the thread waits for the drain where it may (ring_room.h).
 struct WakeDrain {
   void operator()() const noexcept;
+  bool AwaitRoom(const proto::RingHeader* ring, uint64_t end) const noexcept;
+};
+
+// The same for records that may be missing: it never waits.
+struct WakeDrainOnly : WakeDrain {
+  bool AwaitRoom(const proto::RingHeader*, uint64_t) const noexcept { return false; }
 };
 
 // Finds or makes the thread's ring: the slow path of Recorder. Null: no ring can be had, and the

@@ -35,9 +35,24 @@ constexpr uint64_t kFewRings = 6;
 constexpr int kMostInterruptions = 1000;
 
 int g_error = 0;  // see RingFileError()
+// The file that this process made. Who owns the folder may exchange the name.
+dev_t g_device = 0;
+ino_t g_inode = 0;
 
 void RingFilePath(Text* path) {
   path->Add(g_settings.bundle).Add("/").Add(g_settings.file_stem).Add(proto::kRingSuffix);
+}
+
+bool IsOurs(long fd, bool is_new) {
+  struct stat status;
+  if (raw::Call(SYS_fstat, fd, raw::Arg(&status)) != 0) return false;
+  if (!is_new)
+    return S_ISREG(status.st_mode) && status.st_dev == g_device && status.st_ino == g_inode;
+  g_device = status.st_dev;
+  g_inode = status.st_ino;
+  // The program's umask may be so strict that the file could not be opened again for the next ring.
+  if ((status.st_mode & 0600) != 0600) raw::Call(SYS_fchmod, fd, 0600);
+  return true;
 }
 
 long OpenFile(int flags) {
@@ -48,11 +63,10 @@ long OpenFile(int flags) {
   while (fd == -EINTR) {
     fd = raw::Call(SYS_openat, AT_FDCWD, raw::Arg(buffer), flags | O_CLOEXEC | O_NOFOLLOW, 0600);
   }
-  // The program's umask may be so strict that the file could not be opened again for the next ring.
-  struct stat status;
-  if (fd >= 0 && (flags & O_CREAT) != 0 && raw::Call(SYS_fstat, fd, raw::Arg(&status)) == 0 &&
-      (status.st_mode & 0600) != 0600)
-    raw::Call(SYS_fchmod, fd, 0600);
+  if (fd >= 0 && !IsOurs(fd, (flags & O_CREAT) != 0)) {
+    raw::Call(SYS_close, fd);
+    fd = -EPERM;
+  }
   if (fd < 0 && g_error == 0) g_error = static_cast<int>(-fd);
   return fd;
 }
@@ -103,6 +117,8 @@ void* Map(long fd, uint64_t offset, uint64_t bytes) {
   if (raw::IsError(address)) return nullptr;
   // A forked child must not see, let alone write, its parent's rings.
   raw::Call(SYS_madvise, address, static_cast<long>(bytes), MADV_DONTFORK);
+  // The kernel would read 128 KiB of zeros ahead for each page that a short process touches.
+  if (fd >= 0) raw::Call(SYS_madvise, address, static_cast<long>(bytes), MADV_RANDOM);
   return reinterpret_cast<void*>(address);
 }
 
@@ -122,6 +138,7 @@ void FillHeader(RingFileHeader* header) {
   header->heap_period = g_settings.heap_period;
   header->capture.store(g_process.captures.load(std::memory_order_relaxed),
                         std::memory_order_relaxed);
+  header->namespaces.store(g_namespaces.load(std::memory_order_relaxed), std::memory_order_relaxed);
   header->file_bytes.store(kHeaderBytes, std::memory_order_relaxed);
   const long n = raw::Call(SYS_readlink, raw::Arg("/proc/self/exe"), raw::Arg(header->executable),
                            sizeof(header->executable) - 1);
@@ -185,7 +202,7 @@ RingHeader* NewRing(int tid) {
     return nullptr;
   }
   g_process.ring_bytes_used.fetch_add(bytes, std::memory_order_relaxed);
-  const uint64_t total = proto::kPageBytes + bytes;
+  const uint64_t total = proto::kRingHeaderBytes + bytes;
   RingFileHeader* file = g_process.ring_file;
   const uint64_t offset = file->file_bytes.fetch_add(total, std::memory_order_relaxed);
   RingHeader* ring = nullptr;

@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "inject/raw_log.h"
 #include "inject/raw_syscall.h"
@@ -261,28 +262,12 @@ void ReadMemory() {
   g_settings.memory_limit = bytes;
 }
 
-// node, whole, auto or auto:NODES.
-bool ParseGraphs(const char* text) {
-  if (Equal(text, "node")) {
-    g_settings.graph_mode = proto::GraphMode::kNode;
-  } else if (Equal(text, "whole")) {
-    g_settings.graph_mode = proto::GraphMode::kWhole;
-  } else if (__builtin_strncmp(text, "auto:", 5) == 0) {
-    const char* p = text + 5;
-    return ParseNumber(&p, &g_settings.graph_nodes) && *p == 0;
-  } else {
-    return Equal(text, "auto");
-  }
-  return true;
-}
-
 void ReadGraphs() {
-  g_settings.graph_mode = proto::GraphMode::kAuto;
-  g_settings.graph_nodes = proto::kDefaultGraphNodes;
+  g_settings.graph_mode = proto::GraphMode::kNode;
   const char* text = Variable(proto::kEnvGraphs);
-  if (text == nullptr || *text == 0 || ParseGraphs(text)) return;
-  g_settings.graph_nodes = proto::kDefaultGraphNodes;
-  Reject(proto::kEnvGraphs, text, "node, whole, auto or auto:NODES (for example auto:100000)");
+  if (text == nullptr || *text == 0 || Equal(text, "node")) return;
+  if (!Equal(text, "whole")) return Reject(proto::kEnvGraphs, text, "node or whole");
+  g_settings.graph_mode = proto::GraphMode::kWhole;
 }
 
 // N, calls=N, nodes=N, or both with a comma between.
@@ -330,6 +315,35 @@ void ReadFlightBytes() {
     return Reject(proto::kEnvRing, text, "a size between 1MiB and 1TiB");
   }
   g_settings.flight_bytes = bytes;
+}
+
+void ReadArguments() {
+  g_settings.arguments = proto::Arguments::kMasked;
+  const char* text = Variable(proto::kEnvArguments);
+  if (text == nullptr || *text == 0 || Equal(text, proto::kArgumentsMasked)) return;
+  if (Equal(text, proto::kArgumentsNone)) {
+    g_settings.arguments = proto::Arguments::kNone;
+  } else if (Equal(text, proto::kArgumentsAll)) {
+    g_settings.arguments = proto::Arguments::kAll;
+  } else {
+    Reject(proto::kEnvArguments, text, "masked, none or all");
+  }
+}
+
+void ReadDiskLimits() {
+  g_settings.keep_free = ~uint64_t{0};
+  const char* free = Variable(proto::kEnvKeepFree);
+  uint64_t bytes = 0;
+  if (free != nullptr && *free != 0 && !Equal(free, "auto")) {
+    ParseSize(free, free + Length(free), &bytes)
+        ? void(g_settings.keep_free = bytes)
+        : Reject(proto::kEnvKeepFree, free, "auto or a size");
+  }
+  const char* limit = Variable(proto::kEnvBundleLimit);
+  if (limit == nullptr || *limit == 0) return;
+  if (!ParseSize(limit, limit + Length(limit), &bytes) || bytes < (64u << 10))
+    return Reject(proto::kEnvBundleLimit, limit, "a size of 64KiB or more");
+  g_settings.bundle_limit = bytes;
 }
 
 // The base name of the running executable, from the kernel: argv[0] may be anything.
@@ -398,6 +412,16 @@ bool IsExcludedProgram(const char* name, const char* include, const char* exclud
 
 namespace {
 
+// Exact means exact: all of the heap's events are asked for.
+void ReadOnFull() {
+  const char* value = Variable(proto::kEnvOnFull);
+  const bool is_auto = value == nullptr || *value == 0 || Equal(value, "auto");
+  g_settings.waits_for_room =
+      is_auto ? g_settings.heap_mode == proto::HeapMode::kExact : Equal(value, "wait");
+  if (!is_auto && !Equal(value, "wait") && !Equal(value, "drop"))
+    Reject(proto::kEnvOnFull, value, "auto, wait or drop");
+}
+
 // Of an object that dlopen loads the constructor runs under the loader's lock.
 bool IsPreloaded() {
   const char* list = Variable("LD_PRELOAD");
@@ -420,6 +444,8 @@ const char* TracerPath() noexcept { return g_tracer_path; }
 const char* InjectPath() noexcept { return g_inject_path; }
 
 bool ReadSettings() noexcept {
+  // A program with more rights than its caller: what the caller's variables name is not its own.
+  if (getauxval(AT_SECURE) != 0) return false;
   const char* bundle = Variable(proto::kEnvBundle);
   if (bundle == nullptr || *bundle == 0) return false;
   ReadInjectPath();  // for the programs that excluded ones start
@@ -436,7 +462,7 @@ bool ReadSettings() noexcept {
            "an absolute path of less than 512 bytes; nothing is recorded");
     return false;
   }
-  g_settings.stack_depth = 32;
+  g_settings.stack_depth = proto::kDefaultStackFrames;
   ReadNumber(proto::kEnvStacks, proto::kMaxStackFrames, &g_settings.stack_depth,
              "a number of frames from 0 to 127");
   ReadNumber(proto::kEnvDebug, 9, &g_settings.debug, "0 or 1");
@@ -445,6 +471,8 @@ bool ReadSettings() noexcept {
   ReadClock();
   ReadRingMemory();
   ReadMemory();
+  ReadDiskLimits();
+  ReadArguments();
   ReadFlightBytes();
   ReadGraphs();
   ReadGpuRate();
@@ -455,6 +483,7 @@ bool ReadSettings() noexcept {
   g_settings.injection_lost = NamesAnotherInjection() ? 1 : 0;
   const char* times = Variable(proto::kEnvHeapTimes);
   g_settings.exact_heap_times = times != nullptr && Equal(times, "exact") ? 1 : 0;
+  ReadOnFull();
   const char* capture = Variable(proto::kEnvCapture);
   if (capture != nullptr && *capture != 0 && !ParseCapture(capture)) {
     Reject(proto::kEnvCapture, capture,

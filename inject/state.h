@@ -37,6 +37,7 @@ struct alignas(proto::kPageBytes) ProcessState {
   uint32_t heap_period;
   uint32_t stack_depth;
   uint32_t exact_times;
+  uint32_t waits_for_room;  // 1: a thread waits for the drain if its ring is full
   uint32_t is_forked;
   std::atomic<uint32_t> next_track;
   std::atomic<uint64_t> ring_bytes_used;
@@ -67,6 +68,9 @@ extern uint64_t g_ring_memory;
 // Not 0 once every library that the program was linked with has run its constructors.
 extern std::atomic<uint32_t> g_program_started;
 
+// Namespaces that the program made with dlmopen, whose libraries are not recorded.
+extern std::atomic<uint32_t> g_namespaces;
+
 // ThreadState::refused.
 inline constexpr uint8_t kNoRing = 1;
 inline constexpr uint8_t kThreadOver = 2;
@@ -84,6 +88,7 @@ struct ThreadState {
   uint8_t exiting;             // rounds of key destructors seen
   uint8_t refused;             // kNoRing, kThreadOver: no ring in this generation
   uint16_t timed_place;        // of the last hook that was timed, in its round
+  uint8_t forks;               // in a fork: the drain stands still for it
 };
 static_assert(sizeof(ThreadState) <= 64);
 

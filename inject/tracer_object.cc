@@ -21,6 +21,7 @@
 #include "inject/raw_syscall.h"
 #include "inject/recorder.h"
 #include "inject/ring_file.h"
+#include "inject/ring_room.h"
 #include "inject/settings.h"
 #include "inject/text.h"
 #include "inject/tool_thread.h"
@@ -106,6 +107,7 @@ void FillHost() {
   g_host.cpu_tensors_left_out = TorchCpuTensorsLeftOut();
   g_host.drain_wanted = &g_process.drain_wanted;
   g_host.wake_drain = Wake;
+  g_host.await_room = AwaitRoom;
   g_host.request_stop = RequestStop;
   g_host.request_tick = RequestTick;
   g_host.capture_is_closed = CaptureIsClosed;

@@ -5,11 +5,10 @@
 
 #include "launcher/bundle.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdlib.h>
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/utsname.h>
 #include <unistd.h>
@@ -21,27 +20,16 @@
 #include <ctime>
 #include <fstream>
 
+#include "launcher/read_file.h"
 #include "launcher/version.h"
 #include "proto/codec/recover.h"
 #include "proto/container.h"
 #include "proto/contract.h"
+#include "proto/secret_words.h"
 #include "proto/ticks.h"
 
 namespace gpuprof::launcher {
 namespace {
-
-std::vector<std::string> ListNames(const std::string& path) {
-  std::vector<std::string> names;
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return names;
-  while (const dirent* entry = readdir(folder)) {
-    const std::string name = entry->d_name;
-    if (name != "." && name != "..") names.push_back(name);
-  }
-  closedir(folder);
-  std::sort(names.begin(), names.end());
-  return names;
-}
 
 std::string Fix(int error) {
   switch (error) {
@@ -66,48 +54,6 @@ std::string CannotWrite(const std::string& path, int error) {
   return "cannot write the bundle " + path + ": " + std::strerror(error) + "; " + Fix(error);
 }
 
-// What a strict umask (0277, 0777) took from the owner of what we have just made: a bundle that its
-// maker cannot use is nobody's wish.
-mode_t Missing(const struct stat& info, mode_t wanted) { return wanted & ~info.st_mode; }
-
-// mkdir -p, noting what it made.
-int MakeFolders(const std::string& path, std::vector<std::string>* made) {
-  for (size_t at = 1; at <= path.size(); ++at) {
-    if (at < path.size() && path[at] != '/') continue;
-    const std::string part = path.substr(0, at);
-    struct stat info;
-    if (mkdir(part.c_str(), 0777) == 0) {
-      made->push_back(part);
-      if (stat(part.c_str(), &info) == 0 && Missing(info, S_IRWXU) != 0)
-        chmod(part.c_str(), (info.st_mode & 07777) | S_IRWXU);
-      continue;
-    }
-    const int error = errno;
-    if (error != EEXIST && stat(part.c_str(), &info) != 0) return error;
-  }
-  return 0;
-}
-
-int WriteFile(const std::string& path, const std::string& bytes) {
-  const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (fd < 0) return errno;
-  struct stat info;
-  if (fstat(fd, &info) == 0 && Missing(info, S_IRUSR | S_IWUSR) != 0)
-    fchmod(fd, (info.st_mode & 07777) | S_IRUSR | S_IWUSR);
-  size_t done = 0;
-  int error = 0;
-  while (done < bytes.size() && error == 0) {
-    const ssize_t written = write(fd, bytes.data() + done, bytes.size() - done);
-    if (written > 0) {
-      done += static_cast<size_t>(written);
-    } else if (written < 0 && errno != EINTR) {
-      error = errno;
-    }
-  }
-  if (close(fd) != 0 && error == 0) error = errno;
-  return error;
-}
-
 std::string CpuModel() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);) {
@@ -119,8 +65,25 @@ std::string CpuModel() {
   return "";
 }
 
-void Finish(const ProcessFiles& process, int status, FinishReport* report) {
-  const codec::RecoverResult result = codec::Recover(process.stem, status);
+// The program's name is no secret; of the arguments the settings decide.
+void AddCommand(const std::vector<std::string>& command, const Variables& settings,
+                proto::Bundle* bundle) {
+  const auto found = settings.find(proto::kEnvArguments);
+  const std::string how = found == settings.end() ? proto::kArgumentsMasked : found->second;
+  proto::SecretMask mask;
+  for (const std::string& word : command) {
+    if (bundle->command_size() == 0 || how == proto::kArgumentsAll) {
+      bundle->add_command(word);
+    } else if (how != proto::kArgumentsNone) {
+      std::string* masked = bundle->add_command();
+      mask.Next(word.data(), word.size(),
+                [masked](const char* text, size_t bytes) { masked->append(text, bytes); });
+    }
+  }
+}
+
+void Finish(const ProcessFiles& process, int status, codec::LockWait* wait, FinishReport* report) {
+  const codec::RecoverResult result = codec::Recover(process.stem, status, wait);
   if (!result.ok) {
     report->failures.push_back(process.stem + ": " + result.error);
   } else {
@@ -146,8 +109,9 @@ std::string AbsolutePath(const std::string& path) {
   return absolute;
 }
 
-std::string BundleDirectory::Open(const std::string& path) {
+std::string BundleDirectory::Make(const std::string& path, TrustedFolder::Last last, int* error) {
   path_ = AbsolutePath(path);
+  *error = 0;
   if (path_.empty()) {
     return std::string("the working directory cannot be named: ") + std::strerror(errno) +
            "; name the bundle with an absolute path: -o /DIR";
@@ -157,15 +121,27 @@ std::string BundleDirectory::Open(const std::string& path) {
     return "the bundle's path has " + std::to_string(path_.size()) +
            " bytes, more than 511; name a shorter one with -o DIR";
   }
-  const int error = MakeFolders(path_, &made_);
+  *error = folder_.Make(path_, last);
+  std::string fault;
   struct stat info;
-  if (error != 0) {
-    RemoveIfUnused();
-    return CannotWrite(path_, error);
+  if (*error == ELOOP) {
+    fault = path_ + " is a link; name the directory itself with -o DIR";
+  } else if (*error == ENOTDIR && lstat(path_.c_str(), &info) == 0) {
+    fault = path_ + " is not a directory; name a new or empty one with -o DIR";
+  } else if (*error != 0) {
+    fault = CannotWrite(path_, *error);
+  } else {
+    fault = folder_.Claim(path_);
   }
-  if (stat(path_.c_str(), &info) != 0 || !S_ISDIR(info.st_mode))
-    return path_ + " is not a directory; name a new or empty one with -o DIR";
-  if (!ListNames(path_).empty()) {
+  if (!fault.empty()) folder_.RemoveMade();
+  return fault;
+}
+
+std::string BundleDirectory::Open(const std::string& path) {
+  int error = 0;
+  const std::string fault = Make(path, TrustedFolder::Last::kAny, &error);
+  if (!fault.empty()) return fault;
+  if (!folder_.List().empty()) {
     return path_ +
            " is not empty, and a bundle is never written over another; name a new or empty "
            "directory with -o DIR, or remove this one";
@@ -173,21 +149,24 @@ std::string BundleDirectory::Open(const std::string& path) {
   return "";
 }
 
+std::string BundleDirectory::OpenNew(const std::string& name) {
+  constexpr int kMostTries = 16;
+  int error = 0;
+  std::string fault = Make(name, TrustedFolder::Last::kNew, &error);
+  for (int i = 0; i < kMostTries && error == EEXIST; ++i)
+    fault = Make(name + "-" + RandomLetters(), TrustedFolder::Last::kNew, &error);
+  return fault;
+}
+
 std::string BundleDirectory::Describe(const proto::Bundle& bundle) const {
-  const std::string target = path_ + "/" + proto::kBundleFile;
-  const std::string temporary = target + ".new";
-  int error = WriteFile(temporary, bundle.SerializeAsString());
-  if (error == 0 && rename(temporary.c_str(), target.c_str()) != 0) error = errno;
-  if (error == 0) return "";
-  unlink(temporary.c_str());
-  return CannotWrite(path_, error);
+  const int error = folder_.Replace(proto::kBundleFile, bundle.SerializeAsString());
+  return error == 0 ? "" : CannotWrite(path_, error);
 }
 
 void BundleDirectory::RemoveIfUnused() {
-  const std::vector<std::string> names = ListNames(path_);
-  if (names.size() == 1 && names[0] == proto::kBundleFile)
-    unlink((path_ + "/" + proto::kBundleFile).c_str());
-  for (auto folder = made_.rbegin(); folder != made_.rend(); ++folder) rmdir(folder->c_str());
+  const std::vector<std::string> names = folder_.List();
+  if (names.size() == 1 && names[0] == proto::kBundleFile) folder_.Remove(proto::kBundleFile);
+  folder_.RemoveMade();
 }
 
 std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid) {
@@ -205,6 +184,18 @@ std::string DefaultBundleName(const std::string& program, int64_t seconds, int32
   return "gpuprof-" + name + "-" + stamp + "-" + std::to_string(pid);
 }
 
+std::string RandomLetters() {
+  constexpr char kLetters[] = "abcdefghijklmnopqrstuvwxyz234567";
+  unsigned char bytes[6] = {};
+  if (getrandom(bytes, sizeof bytes, GRND_NONBLOCK) != static_cast<ssize_t>(sizeof bytes)) {
+    const uint64_t now = proto::ReadClockNs(CLOCK_MONOTONIC);
+    std::memcpy(bytes, &now, sizeof bytes);
+  }
+  std::string letters;
+  for (const unsigned char byte : bytes) letters += kLetters[byte % 32];
+  return letters;
+}
+
 proto::Bundle DescribeStart(const std::vector<std::string>& command, const Variables& settings) {
   proto::Bundle bundle;
   utsname system = {};
@@ -213,7 +204,7 @@ proto::Bundle DescribeStart(const std::vector<std::string>& command, const Varia
   bundle.set_format_major(proto::kFormatMajor);
   bundle.set_format_minor(proto::kFormatMinor);
   bundle.set_writer_version(std::string("gpuprof ") + kVersion);
-  for (const std::string& word : command) bundle.add_command(word);
+  AddCommand(command, settings, &bundle);
   bundle.set_working_directory(getcwd(here, sizeof here) != nullptr ? here : "");
   bundle.set_host(system.nodename);
   bundle.set_started_realtime_ns(proto::ReadClockNs(CLOCK_REALTIME));
@@ -244,7 +235,7 @@ bool ParseProcessFile(const std::string& name, ProcessFiles* process) {
 
 std::vector<ProcessFiles> ListProcesses(const std::string& bundle) {
   std::vector<ProcessFiles> processes;
-  for (const std::string& name : ListNames(bundle)) {  // sorted: a process's files stand together
+  for (const std::string& name : ListFolder(bundle)) {  // sorted: a process's files stand together
     ProcessFiles process;
     if (!ParseProcessFile(name, &process)) continue;
     process.stem = bundle + "/" + process.stem;
@@ -261,7 +252,7 @@ std::vector<ProcessFiles> ListProcesses(const std::string& bundle) {
 
 bool HasSamplerTrace(const std::string& bundle, int32_t pid) {
   const std::string begin = proto::kSamplerPrefix + std::to_string(pid) + "-";
-  for (const std::string& name : ListNames(bundle)) {
+  for (const std::string& name : ListFolder(bundle)) {
     if (name.compare(0, begin.size(), begin) == 0) return true;
   }
   return false;
@@ -270,6 +261,7 @@ bool HasSamplerTrace(const std::string& bundle, int32_t pid) {
 FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_status,
                              int grace_ms) {
   FinishReport report;
+  codec::LockWait wait;
   constexpr int kStepMs = 10;
   // The last image of the command (it may have called exec) is the one that ended with its status.
   uint64_t root_start = 0;
@@ -284,7 +276,8 @@ FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_s
       if (!is_root && codec::ProcessIsAlive(process.pid, process.start_id)) {
         report.alive.push_back(process.pid);
       } else {
-        Finish(process, is_root && process.start_id == root_start ? root_status : -1, &report);
+        Finish(process, is_root && process.start_id == root_start ? root_status : -1, &wait,
+               &report);
       }
     }
     if (report.alive.empty() || waited >= grace_ms || !report.failures.empty()) return report;
@@ -294,7 +287,7 @@ FinishReport FinishProcesses(const std::string& bundle, int32_t root, int root_s
 
 uint64_t BundleBytes(const std::string& bundle) {
   uint64_t bytes = 0;
-  for (const std::string& name : ListNames(bundle)) {
+  for (const std::string& name : ListFolder(bundle)) {
     struct stat info;
     if (stat((bundle + "/" + name).c_str(), &info) == 0 && S_ISREG(info.st_mode))
       bytes += static_cast<uint64_t>(info.st_size);

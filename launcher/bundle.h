@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The bundle directory of one run. It is made and checked before the command starts. bundle.pb
-// describes it at the start and at the end. When the command has ended, the traces of its dead
+// describes it at the start and at the end. The directory is held by its descriptor
+// (trusted_folder.h). When the command has ended, the traces of its dead
 // processes are finished. Called by run and recover.
 
 #pragma once
@@ -12,23 +13,31 @@
 #include <vector>
 
 #include "launcher/child.h"
+#include "launcher/trusted_folder.h"
 #include "proto/bundle.pb.h"
 
 namespace gpuprof::launcher {
 
 class BundleDirectory {
  public:
-  // Takes or makes the directory; an existing one must be empty. Empty, or cause and fix.
+  // Takes or makes the directory; an existing one must be empty and this user's. Returns empty, or
+  // cause and fix.
   std::string Open(const std::string& path);
+  // Makes the directory. Six random letters follow if the name is taken. Returns empty, or
+  // cause and fix.
+  std::string OpenNew(const std::string& name);
   // Writes bundle.pb in one step (a reader sees the old or the new one). Empty, or cause and fix.
   std::string Describe(const proto::Bundle& bundle) const;
   // Removes bundle.pb and the directories that Open made, if nothing else is in them.
   void RemoveIfUnused();
   const std::string& path() const { return path_; }  // absolute
+  const TrustedFolder& folder() const { return folder_; }
 
  private:
+  std::string Make(const std::string& path, TrustedFolder::Last last, int* error);
+
   std::string path_;
-  std::vector<std::string> made_;  // outermost first
+  TrustedFolder folder_;
 };
 
 // Returns `path` as an absolute path, against the working directory. Empty: that directory cannot
@@ -38,7 +47,11 @@ std::string AbsolutePath(const std::string& path);
 // Returns ./gpuprof-<program>-<yyyymmdd-hhmmss>-<pid>.
 std::string DefaultBundleName(const std::string& program, int64_t seconds, int32_t pid);
 
-// Describes the bundle by the facts that are known when the command starts.
+// Returns six letters and digits that other users cannot predict.
+std::string RandomLetters();
+
+// Describes the bundle by the facts that are known when the command starts. The setting
+// GPUPROF_ARGUMENTS decides how the command is recorded.
 proto::Bundle DescribeStart(const std::vector<std::string>& command, const Variables& settings);
 
 // One process of a bundle by its files.

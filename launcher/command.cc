@@ -28,6 +28,14 @@ constexpr char kDumpFooter[] =
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
 
+constexpr char kExportFooter[] =
+    "  gpuprof export run1 -o trace.json.gz        # then: ui.perfetto.dev, or "
+    "HolisticTraceAnalysis\n\n"
+    "Rows that the format has no place for are counted and named.\n"
+    "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
+    "read is written).\n"
+    "It is 3 too if the file could not be written.";
+
 int UsageError(const std::string& what, const std::string& where) {
   const bool sentence = what.ends_with("?") || what.ends_with(".");
   Say(what + (sentence ? " See '" : "; see '") + where + "'");
@@ -38,6 +46,13 @@ std::vector<std::string> VerbNames() {
   std::vector<std::string> names;
   for (const VerbEntry& entry : VerbTable()) names.emplace_back(entry.name);
   return names;
+}
+
+// The file may lie in a directory that the user has not looked into.
+void SayWhatFileSets(const std::map<std::string, std::string>& values) {
+  std::string keys;
+  for (const auto& [key, value] : values) keys += (keys.empty() ? "" : ", ") + key;
+  if (!keys.empty()) Say("gpuprof.toml of the working directory sets " + keys);
 }
 
 int RunVerb(const VerbEntry& entry, std::vector<std::string> words) {
@@ -52,7 +67,9 @@ int RunVerb(const VerbEntry& entry, std::vector<std::string> words) {
   }
   if (outcome == Options::Outcome::kError) return UsageError(message, help);
   FileSections sections;
-  message = ReadSettingsFile("gpuprof.toml", &sections);
+  std::string passed_over;
+  message = ReadSettingsFile("gpuprof.toml", &sections, &passed_over);
+  if (!passed_over.empty()) Say(passed_over);
   for (const auto& [section, values] : sections) {
     bool known = false;
     for (const std::string& name : VerbNames()) known = known || name == section;
@@ -63,6 +80,7 @@ int RunVerb(const VerbEntry& entry, std::vector<std::string> words) {
   }
   if (message.empty()) message = options->ApplyFile(sections[entry.name]);
   if (!message.empty()) return UsageError(message, help);
+  if (!options->IsQuiet()) SayWhatFileSets(sections[entry.name]);
   return verb->Execute(*options);
 }
 
@@ -102,6 +120,12 @@ const std::vector<VerbEntry>& VerbTable() {
        MakeVerify},
       {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line", kDumpFooter,
        MakeDump},
+      {"export", "[OPTIONS] BUNDLE", "Write a bundle in the format of another tool", kExportFooter,
+       MakeExport},
+      {"schema", "[OPTIONS]", "Print the tables and columns that traces have",
+       "For programs that read .gpt files themselves; proto/FORMAT.md describes the rest.\n"
+       "Exit status: 0, 2 wrong usage.",
+       MakeSchema},
       {"recover", "[OPTIONS] BUNDLE", "Finish the traces of processes that died",
        "Readers do this by themselves; use it before copying a bundle elsewhere.\n"
        "Exit status: 0 all finished or still running, 2 wrong usage, 3 a trace could not be "

@@ -5,22 +5,24 @@
 
 #include "launcher/control_client.h"
 
-#include <errno.h>
+#include <poll.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <charconv>
+#include <cstdio>
 #include <cstdlib>
 #include <fstream>
+#include <iterator>
+#include <memory>
 #include <sstream>
 
 #include "analysis/analysis.h"
+#include "launcher/bundle.h"
+#include "launcher/conversation.h"
 #include "launcher/dormant.h"
 #include "launcher/read_file.h"
 #include "proto/codec/recover.h"
@@ -30,8 +32,6 @@
 
 namespace gpuprof::launcher {
 namespace {
-
-constexpr size_t kMostAnswer = 64 * 1024;
 
 // "gpuprof-<uid>" of a user whose processes we may ask.
 bool ParseSocketFolder(const std::string& name, uint32_t* uid) {
@@ -78,97 +78,56 @@ void FindAbstract(const std::string& unix_table, std::vector<Endpoint>* found) {
   }
 }
 
-// Owns a descriptor.
-class Socket {
- public:
-  Socket() : fd_(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0)) {}
-  ~Socket() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int get() const { return fd_; }
-
- private:
-  int fd_;
-};
-
-// Of everything that one process is waited for: one that sends a byte now and then would otherwise
-// be waited for as long as it likes.
-class Deadline {
- public:
-  explicit Deadline(int timeout_ms)
-      : end_ns_(proto::ReadClockNs(CLOCK_MONOTONIC) +
-                static_cast<uint64_t>(timeout_ms) * 1'000'000) {}
-
-  // Makes the socket's next wait (SO_RCVTIMEO, SO_SNDTIMEO) end then, or after `most_ms`. False: it
-  // has passed.
-  bool Limit(int fd, int option, uint64_t most_ms = UINT32_MAX) const {
-    const uint64_t now_ns = proto::ReadClockNs(CLOCK_MONOTONIC);
-    if (now_ns >= end_ns_) return false;
-    // Nothing left of a microsecond would mean that it need never end.
-    const uint64_t left_us = std::min((end_ns_ - now_ns) / 1'000 + 1, most_ms * 1'000);
-    const timeval limit = {static_cast<time_t>(left_us / 1'000'000),
-                           static_cast<suseconds_t>(left_us % 1'000'000)};
-    setsockopt(fd, SOL_SOCKET, option, &limit, sizeof limit);
-    return true;
-  }
-
- private:
-  uint64_t end_ns_;
-};
-
-// How long is waited before a look at whether the process is stopped.
+// How long is waited before a look at whether a process is stopped.
 constexpr uint64_t kLookMs = 2'000;
+// How often a full queue is tried again, and how long if its owner is not known.
+constexpr uint64_t kTryMs = 10, kAbstractMs = 300;
 
-// ECANCELED: it is stopped, and so many have asked it since that nobody else can.
-int Connect(int fd, const Endpoint& endpoint, const Deadline& deadline) {
-  sockaddr_un address = {};
-  address.sun_family = AF_UNIX;
-  const size_t lead = endpoint.is_abstract ? 1 : 0;
-  if (endpoint.address.size() + lead >= sizeof address.sun_path) return ENAMETOOLONG;
-  memcpy(address.sun_path + lead, endpoint.address.data(), endpoint.address.size());
-  const size_t bytes = offsetof(sockaddr_un, sun_path) + lead + endpoint.address.size() +
-                       (endpoint.is_abstract ? 0 : 1);
-  while (deadline.Limit(fd, SO_SNDTIMEO, kLookMs)) {
-    if (connect(fd, reinterpret_cast<const sockaddr*>(&address), static_cast<socklen_t>(bytes)) ==
-        0)
-      return 0;
-    if (errno == EAGAIN && IsStopped(endpoint.pid)) return ECANCELED;
-    if (errno != EINTR && errno != EAGAIN) return errno;
+uint64_t NowMs() { return proto::ReadClockNs(CLOCK_MONOTONIC) / 1'000'000; }
+
+using Conversations = std::vector<std::unique_ptr<Conversation>>;
+
+// Reads what comes within this time.
+void ReceiveSome(const Conversations& all, uint64_t limit_ms) {
+  std::vector<pollfd> waits;
+  std::vector<Conversation*> asked;
+  for (const auto& one : all) {
+    if (one->is_done() || !one->is_asked()) continue;
+    waits.push_back({one->fd(), POLLIN, 0});
+    asked.push_back(one.get());
   }
-  return EAGAIN;
+  if (poll(waits.data(), waits.size(), static_cast<int>(limit_ms)) <= 0) return;
+  for (size_t i = 0; i < waits.size(); ++i) {
+    if (waits[i].revents != 0) asked[i]->Receive();
+  }
 }
 
-// False: it is not this user's.
-bool FindPeer(int fd, uint32_t uid, int32_t* pid) {
-  ucred peer = {};
-  socklen_t bytes = sizeof peer;
-  if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) != 0 || peer.uid != uid) return false;
-  *pid = peer.pid;
-  return true;
+// Returns whether some are not done. `has_waiting`: some could not be asked yet.
+bool AreSomeLeft(const Conversations& all, bool* has_waiting) {
+  bool left = false;
+  *has_waiting = false;
+  for (const auto& one : all) {
+    left = left || !one->is_done();
+    *has_waiting = *has_waiting || (!one->is_done() && !one->is_asked());
+  }
+  return left;
 }
 
-// What is asked of a process can take long, but a stopped one does not even begin with it.
-// ECANCELED: it is one.
-int Exchange(int fd, int32_t peer, const std::string& verb, const Deadline& deadline,
-             std::string* answer) {
-  const std::string line = verb + "\n";
-  if (!deadline.Limit(fd, SO_SNDTIMEO)) return EAGAIN;
-  if (send(fd, line.data(), line.size(), MSG_NOSIGNAL) != static_cast<ssize_t>(line.size()))
-    return errno;
-  char buffer[4096];
-  while (answer->size() < kMostAnswer) {
-    if (!deadline.Limit(fd, SO_RCVTIMEO, kLookMs)) return EAGAIN;
-    const ssize_t got = recv(fd, buffer, sizeof buffer, 0);
-    if (got == 0) return 0;
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0 && errno == EAGAIN && IsStopped(peer)) return ECANCELED;
-    if (got < 0 && errno == EAGAIN) continue;
-    if (got < 0) return errno;
-    answer->append(buffer, static_cast<size_t>(got));
+void Hold(const Conversations& all, uint64_t begin, uint64_t end) {
+  uint64_t next_look = begin + kLookMs;
+  bool has_waiting = false;
+  for (const auto& one : all) one->Try(false);
+  for (uint64_t now = NowMs(); AreSomeLeft(all, &has_waiting) && now < end; now = NowMs()) {
+    const uint64_t until = std::min(end, next_look);
+    const uint64_t left = until > now ? until - now : 0;
+    ReceiveSome(all, has_waiting ? std::min(left, kTryMs) : left);
+    now = NowMs();
+    for (const auto& one : all) {
+      if (!one->is_done() && !one->is_asked()) one->Try(now >= begin + kAbstractMs);
+      if (now >= next_look) one->LookWhetherStopped();
+    }
+    if (now >= next_look) next_look = now + kLookMs;
   }
-  return EMSGSIZE;
 }
 
 }  // namespace
@@ -207,7 +166,9 @@ std::vector<Endpoint> FindSockets(const std::vector<std::string>& folders,
   return found;
 }
 
-std::vector<Endpoint> FindSockets() {
+namespace {
+
+std::vector<std::string> RuntimeFolders() {
   std::vector<std::string> folders = {"/tmp"};
   const auto add = [&](const std::string& folder) {
     if (std::find(folders.begin(), folders.end(), folder) == folders.end())
@@ -219,8 +180,12 @@ std::vector<Endpoint> FindSockets() {
   for (const std::string& name : ListFolder("/run/user")) {
     if (name[0] != '.') add("/run/user/" + name);
   }
-  return FindSockets(folders, "/proc/net/unix");
+  return folders;
 }
+
+}  // namespace
+
+std::vector<Endpoint> FindSockets() { return FindSockets(RuntimeFolders(), "/proc/net/unix"); }
 
 std::vector<Endpoint> FindEndpoints() {
   std::vector<Endpoint> found = FindDormant();
@@ -264,65 +229,81 @@ void ParseAnswer(const std::string& text, int32_t pid, Answer* answer) {
   }
 }
 
+std::vector<Answer> AskTogether(const std::vector<std::vector<Endpoint>>& processes,
+                                const std::string& verb, int timeout_ms) {
+  const uint64_t begin = NowMs();
+  const uint64_t end = begin + static_cast<uint64_t>(timeout_ms);
+  const auto is_dormant = [](const Endpoint& name) { return name.wake_up_signal != 0; };
+  std::vector<Answer> answers;
+  Conversations all;
+  for (const std::vector<Endpoint>& names : processes) {
+    std::vector<Endpoint> sockets;
+    std::remove_copy_if(names.begin(), names.end(), std::back_inserter(sockets), is_dormant);
+    // /proc is sure about a dormant process. Sockets of its number are leftovers, or another
+    // user's.
+    if (std::any_of(names.begin(), names.end(), is_dormant)) sockets.clear();
+    all.push_back(std::make_unique<Conversation>(sockets, verb));
+  }
+  Hold(all, begin, end);
+  for (size_t i = 0; i < all.size(); ++i) {
+    all[i]->GiveUp(timeout_ms);
+    answers.push_back(all[i]->answer());
+    const auto dormant = std::find_if(processes[i].begin(), processes[i].end(), is_dormant);
+    if (dormant == processes[i].end()) continue;
+    const uint64_t now = NowMs();
+    answers.back() = AskDormant(*dormant, verb, now < end ? static_cast<int>(end - now) : 0);
+  }
+  return answers;
+}
+
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms) {
-  if (endpoint.wake_up_signal != 0) return AskDormant(endpoint, verb, timeout_ms);
-  Answer answer;
-  const Socket socket;
-  const Deadline deadline(timeout_ms);
-  int error = Connect(socket.get(), endpoint, deadline);
-  bool is_gone = error == ECONNREFUSED || error == ENOENT;
-  if (error == 0 && !FindPeer(socket.get(), endpoint.uid, &answer.peer)) error = EPERM;
-  std::string text;
-  if (error == 0) {
-    error = Exchange(socket.get(), answer.peer, verb, deadline, &text);
-    // It ended, or became another program, with our request in its queue.
-    is_gone = error == EPIPE || error == ECONNRESET || (error == 0 && text.empty());
-  }
-  if (is_gone) {
-    answer.kind = Answer::Kind::kNobody;
-    answer.error = "is not listening any more; it may have ended";
-    return answer;
-  }
-  if (error == 0) {
-    ParseAnswer(text, endpoint.pid, &answer);
-  } else if (error == ECANCELED) {
-    answer.error =
-        "did not answer, because it is stopped; after kill -CONT it may still carry out the "
-        "request";
-  } else if (error == EAGAIN) {
-    answer.error = "did not answer within " + std::to_string(timeout_ms / 1000) +
-                   " s; if it is stopped, continue it (kill -CONT) and try again; it may also hang";
-  } else if (error == EACCES || error == EPERM) {
-    answer.error = "belongs to another user; ask as that user or as root";
-  } else {
-    answer.error = std::string("could not be asked: ") + strerror(error);
-  }
-  return answer;
+  return AskTogether({{endpoint}}, verb, timeout_ms).front();
 }
 
 std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
                                    const std::string& bundle) {
   constexpr int kTimeoutMs = 500;
   const std::string shown = analysis::OneLine(bundle);
-  std::vector<int32_t> pids;
+  std::vector<std::vector<Endpoint>> own;
   for (const Endpoint& endpoint : endpoints) {
-    if (endpoint.uid != geteuid()) continue;
-    const Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
-    if (answer.kind == Answer::Kind::kOk && answer.Get(proto::kKeyBundle) == shown) {
-      pids.push_back(endpoint.pid);
-    }
+    if (endpoint.uid == geteuid()) own.push_back({endpoint});
+  }
+  std::vector<int32_t> pids;
+  const std::vector<Answer> answers = AskTogether(own, proto::kVerbStatus, kTimeoutMs);
+  for (size_t i = 0; i < own.size(); ++i) {
+    if (answers[i].kind == Answer::Kind::kOk && answers[i].Get(proto::kKeyBundle) == shown)
+      pids.push_back(own[i].front().pid);
   }
   return pids;
 }
 
 void RemoveStale(const Endpoint& endpoint) {
   struct stat info;
-  if (endpoint.is_abstract || endpoint.address.empty() ||
+  if (endpoint.is_abstract || endpoint.address.empty() || endpoint.uid != geteuid() ||
       codec::ProcessIsAlive(endpoint.pid, endpoint.start_id))
     return;
   if (lstat(endpoint.address.c_str(), &info) == 0 && S_ISSOCK(info.st_mode) &&
       info.st_uid == geteuid())
     unlink(endpoint.address.c_str());
+  // The last one's folder goes too. Fails while there are others.
+  rmdir(endpoint.address.substr(0, endpoint.address.rfind('/')).c_str());
+}
+
+void RemoveSocketsOfTheDead(const std::vector<ProcessFiles>& processes) {
+  for (const ProcessFiles& process : processes) {
+    char name[64];
+    std::snprintf(name, sizeof name, "%d-%llx%s", process.pid,
+                  static_cast<unsigned long long>(process.start_id), proto::kSocketSuffix);
+    for (const std::string& runtime : RuntimeFolders()) {
+      Endpoint endpoint;
+      endpoint.uid = geteuid();
+      endpoint.pid = process.pid;
+      endpoint.start_id = process.start_id;
+      endpoint.address =
+          runtime + "/" + proto::kSocketFolder + std::to_string(geteuid()) + "/" + name;
+      RemoveStale(endpoint);
+    }
+  }
 }
 
 }  // namespace gpuprof::launcher

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The outside end of the control sockets (proto/control.h): finds the sockets of running processes
-// and asks the processes. Called by ctl, ps and run. Every wait has an end, and so have all waits
-// for one process together. Nothing that another user could have put there is trusted.
+// and asks the processes. Called by ctl, ps and run. One time limit holds for all processes
+// together. Nothing that another user could have put there is trusted.
 
 #pragma once
 
@@ -13,6 +13,8 @@
 #include <vector>
 
 namespace gpuprof::launcher {
+
+struct ProcessFiles;  // launcher/bundle.h
 
 struct Endpoint {
   int32_t pid = 0;
@@ -39,9 +41,11 @@ std::vector<Endpoint> FindEndpoints();
 bool IsStopped(int32_t pid);
 
 struct Answer {
-  enum class Kind { kOk, kRefused, kUnreachable, kNobody } kind = Kind::kUnreachable;
-  std::string error;  // cause and fix, unless kOk; kNobody: the socket's process is gone
-  int32_t peer = 0;   // the process that listens, by its number here; 0: none, or not the user's
+  enum class Kind { kOk, kRefused, kUnreachable, kNobody, kForeign } kind = Kind::kUnreachable;
+  // Cause and fix, unless kOk. kNobody: the socket's process is gone. kForeign: each name that is
+  // left is another user's, and nothing was sent.
+  std::string error;
+  int32_t peer = 0;  // the process that listens, by its number here; 0: none, or not the user's
   // As sent, without result and error; each fit to be printed (analysis::OneLine).
   std::vector<std::pair<std::string, std::string>> values;
   std::string Get(const char* key) const;
@@ -50,7 +54,13 @@ struct Answer {
 // Reads what a process has answered. `pid` is the number by which it was asked.
 void ParseAnswer(const std::string& text, int32_t pid, Answer* answer);
 
-// Asks a process. `timeout_ms` is the time from the call to the last byte of the answer.
+// Asks processes, all at once. Each element holds the names of one process, the best first. A name
+// is asked only if the process itself listens there. `timeout_ms` is the time from the call to the
+// last byte of the last answer. Removes leftovers of dead processes.
+std::vector<Answer> AskTogether(const std::vector<std::vector<Endpoint>>& processes,
+                                const std::string& verb, int timeout_ms);
+
+// Asks one process by one name.
 Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms);
 
 // Returns the processes of `endpoints` that run and whose traces go to this bundle. Other users'
@@ -58,7 +68,11 @@ Answer Ask(const Endpoint& endpoint, const std::string& verb, int timeout_ms);
 std::vector<int32_t> LiveProcesses(const std::vector<Endpoint>& endpoints,
                                    const std::string& bundle);
 
-// Removes the socket file of a process that no longer lives, if it belongs to this user.
+// Removes the socket file of a process that no longer lives, if it belongs to this user, and its
+// folder if it is empty then.
 void RemoveStale(const Endpoint& endpoint);
+
+// Removes the sockets that dead processes have left.
+void RemoveSocketsOfTheDead(const std::vector<ProcessFiles>& processes);
 
 }  // namespace gpuprof::launcher

@@ -55,7 +55,7 @@ bool EachCuptiFolder(const Variables& environment, const Visit& visit,
   if (InFolders(environment, visit)) return true;
   for (const char* variable : {"CUDA_HOME", "CUDA_PATH"}) {
     const std::string home = ValueOf(environment, variable);
-    if (home.empty()) continue;
+    if (!home.starts_with('/')) continue;  // the working directory may be another user's
     if (InToolkit(home, true, visit)) return true;
     passed(home);
   }

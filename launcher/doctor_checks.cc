@@ -52,7 +52,9 @@ std::string LineStarting(const std::string& path, const std::string& start) {
   return "";
 }
 
-// Runs a program with `changes` and its output in `text`. The wait status, or -1.
+// Runs a program with `changes` and its output in `text`. The wait status, or -1. The program
+// stands in /: interpreters and the loader look for code in their working directory, and the user's
+// may be another user's.
 int RunProbe(const std::vector<std::string>& command, const Variables& changes, std::string* text) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return -1;
@@ -66,6 +68,7 @@ int RunProbe(const std::vector<std::string>& command, const Variables& changes, 
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
   posix_spawn_file_actions_adddup2(&actions, ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_addchdir_np(&actions, "/");
   pid_t child = -1;
   const int error =
       posix_spawnp(&child, arguments[0], &actions, nullptr, arguments.data(), variables.data());

@@ -20,6 +20,7 @@
 #include <sstream>
 #include <utility>
 
+#include "launcher/bundle.h"
 #include "launcher/cupti_folders.h"
 #include "launcher/doctor_nvml.h"
 #include "launcher/gpu/counters.h"
@@ -62,8 +63,9 @@ uint64_t Bounding() {
   return at == std::string::npos ? 0 : std::strtoull(status.c_str() + at + 7, nullptr, 16);
 }
 
-// What `work` writes, in a process of its own, as a broken library may do anything. False: it did
-// not end well, or not in time.
+// What `work` writes, in a process of its own, as a broken library may do anything. The process
+// stands in /: an empty part of LD_LIBRARY_PATH means its working directory. False: it did not end
+// well, or not in time.
 bool InChild(const std::function<std::string()>& work, std::string* text) {
   constexpr unsigned kLimitSeconds = 10;
   int ends[2];
@@ -76,6 +78,7 @@ bool InChild(const std::function<std::string()>& work, std::string* text) {
     const int nowhere = open("/dev/null", O_WRONLY);
     for (const int fd : {STDOUT_FILENO, STDERR_FILENO}) dup2(nowhere, fd);
     alarm(kLimitSeconds);
+    if (chdir("/") != 0) _exit(1);
     const std::string result = work();
     const ssize_t written = write(ends[1], result.data(), result.size());
     _exit(!result.empty() && written == static_cast<ssize_t>(result.size()) ? 0 : 1);
@@ -195,8 +198,8 @@ Variables InjectionFaults(const Variables& environment) {
     const char* const entry = asked.second;
     const auto found = environment.find(variable);
     if (found == environment.end() || !NamesOtherTool(found->second)) continue;
-    const std::string& path = found->second;
-    const bool is_path = path.find('/') != std::string::npos;
+    const bool is_path = found->second.find('/') != std::string::npos;
+    const std::string path = is_path ? AbsolutePath(found->second) : found->second;
     const char* fault = is_path ? proto::FaultOfLibrary(path.c_str()) : nullptr;
     std::string text;
     if (is_path && access(path.c_str(), F_OK) != 0) {

@@ -34,10 +34,21 @@ uint64_t SignalsOf(const std::string& status, const char* key) {
 
 uint64_t BitOf(int signal) { return uint64_t{1} << (signal - 1); }
 
-bool IsBlockedEverywhere(const std::string& proc, int signal) {
+bool IsBlockedNow(const std::string& proc, int signal) {
   for (const std::string& task : ListFolder(proc + "/task")) {
     const auto status = ReadFile(proc + "/task/" + task + "/status");
     if (status && (SignalsOf(*status, "SigBlk") & BitOf(signal)) == 0) return false;
+  }
+  return true;
+}
+
+// Tells whether no thread takes the signal, however long one looks. libc blocks all signals for a
+// moment in pthread_create(), so a single look says nothing.
+bool IsBlockedEverywhere(const std::string& proc, int signal) {
+  constexpr int kLooks = 100;
+  for (int look = 0; look < kLooks; ++look) {
+    if (!IsBlockedNow(proc, signal)) return false;
+    usleep(kPauseMs * 1000);
   }
   return true;
 }
@@ -80,14 +91,18 @@ void Describe(const std::string& proc, const Endpoint& endpoint, Answer* answer)
 
 bool IsThere(int32_t pid) { return kill(pid, 0) == 0; }
 
-// Returns the socket of a process that has been woken. False: none came, or the process has ended.
-bool AwaitSocket(int32_t pid, int timeout_ms, Endpoint* found) {
-  for (int waited = 0; waited < timeout_ms && IsThere(pid); waited += kPauseMs) {
+// Asks a process that has been woken, once its socket is there. False: no socket of its own came,
+// or the process has ended.
+bool AskWoken(int32_t pid, const std::string& verb, int socket_ms, int timeout_ms, Answer* answer) {
+  for (int waited = 0; waited < socket_ms && IsThere(pid); waited += kPauseMs) {
+    std::vector<Endpoint> names;
     for (const Endpoint& endpoint : FindSockets()) {
-      if (endpoint.pid != pid) continue;
-      *found = endpoint;
-      return true;
+      if (endpoint.pid == pid) names.push_back(endpoint);
     }
+    if (!names.empty()) *answer = AskTogether({names}, verb, timeout_ms).front();
+    const bool is_asked = !names.empty() && answer->kind != Answer::Kind::kNobody &&
+                          answer->kind != Answer::Kind::kForeign;
+    if (is_asked) return true;
     usleep(kPauseMs * 1000);
   }
   return false;
@@ -122,11 +137,10 @@ Answer Wake(const Endpoint& endpoint, const std::string& proc, const std::string
   value.sival_ptr = reinterpret_cast<void*>(proto::kWakeUpValue);
   if (sigqueue(endpoint.pid, signal, value) != 0 && errno != ESRCH)
     return Unreachable(endpoint.pid, std::string("could not be woken: ") + strerror(errno));
-  Endpoint awake;
-  if (AwaitSocket(endpoint.pid, std::min(timeout_ms, kSocketMs), &awake))
-    return Ask(awake, verb, timeout_ms);
+  Answer answer;
+  if (AskWoken(endpoint.pid, verb, std::min(timeout_ms, kSocketMs), timeout_ms, &answer))
+    return answer;
   if (!IsThere(endpoint.pid)) {
-    Answer answer;
     answer.kind = Answer::Kind::kNobody;
     answer.error = "has ended";
     return answer;

@@ -5,16 +5,13 @@
 
 #include "launcher/options.h"
 
-#include <errno.h>
-
 #include <CLI/CLI.hpp>
 #include <cstring>
-#include <optional>
 #include <sstream>
 
 #include "launcher/nearest.h"
-#include "launcher/read_file.h"
 #include "launcher/settings.h"
+#include "launcher/settings_file.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
 
@@ -276,7 +273,8 @@ std::string Options::ApplyFile(const std::map<std::string, std::string>& values)
       return place + " is not an option of this verb; remove it, or see its --help." +
              DidYouMean(key, known);
     }
-    std::string error;
+    std::string error = FaultOfFileValue(key, value);
+    if (!error.empty()) return place + ": " + error;
     uint64_t number = 0;
     if (entry->setting != nullptr) {
       file_settings_[key] = value;
@@ -311,13 +309,17 @@ std::vector<OptionView> Options::Views() const {
   return views;
 }
 
-std::string ReadSettingsFile(const std::string& path, FileSections* sections) {
-  const std::optional<std::string> read = ReadFile(path);
-  if (!read) {
-    if (errno == ENOENT) return "";
-    return path + " cannot be read (" + strerror(errno) + "); make it readable or remove it";
-  }
-  const std::string& text = *read;
+bool Options::IsQuiet() {
+  const Entry* entry = Find("quiet");
+  return entry != nullptr && *entry->flag;
+}
+
+std::string ReadSettingsFile(const std::string& path, FileSections* sections,
+                             std::string* passed_over) {
+  const SettingsText read = ReadTrustedSettings(path);
+  *passed_over = read.passed_over;
+  if (!read.fault.empty()) return read.fault;
+  const std::string& text = read.text;
   const std::string unclosed = UnclosedIn(text);
   if (!unclosed.empty()) return path + ": " + unclosed + " is not closed";
   std::istringstream lines(text);

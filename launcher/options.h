@@ -65,6 +65,9 @@ class Options {
   // the fault.
   std::string ApplyFile(const std::map<std::string, std::string>& values);
 
+  // Returns whether --quiet was given, on the command line or in the file.
+  bool IsQuiet();
+
   std::string HelpText() const;
   std::vector<OptionView> Views() const;
   const std::map<std::string, std::string>& flag_settings() const { return flag_settings_; }
@@ -84,9 +87,11 @@ class Options {
   std::map<std::string, std::string> file_settings_;
 };
 
-// gpuprof.toml by section; keys before the first section are run's. A missing file is an empty one.
-// Empty, or what is wrong.
+// Reads gpuprof.toml by section; keys before the first section are run's. A missing file is an
+// empty one, and so is a file of another user's: `passed_over` then says why. Returns empty, or the
+// fault.
 using FileSections = std::map<std::string, std::map<std::string, std::string>>;
-std::string ReadSettingsFile(const std::string& path, FileSections* sections);
+std::string ReadSettingsFile(const std::string& path, FileSections* sections,
+                             std::string* passed_over);
 
 }  // namespace gpuprof::launcher

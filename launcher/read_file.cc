@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
+
 namespace gpuprof::launcher {
 
 std::optional<std::string> ReadFile(const std::string& path) {
@@ -30,12 +32,29 @@ std::optional<std::string> ReadFile(const std::string& path) {
   }
 }
 
-std::vector<std::string> ListFolder(const std::string& path) {
+std::vector<std::string> ListFolder(int folder) {
   std::vector<std::string> names;
-  DIR* folder = opendir(path.c_str());
-  if (folder == nullptr) return names;
-  while (const dirent* entry = readdir(folder)) names.emplace_back(entry->d_name);
-  closedir(folder);
+  // A description of its own: where a reader stands is shared by copies of a descriptor.
+  const int fd = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  DIR* stream = fd < 0 ? nullptr : fdopendir(fd);
+  if (stream == nullptr) {
+    if (fd >= 0) close(fd);
+    return names;
+  }
+  while (const dirent* entry = readdir(stream)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  closedir(stream);
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+std::vector<std::string> ListFolder(const std::string& path) {
+  const int folder = open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
+  if (folder < 0) return {};
+  std::vector<std::string> names = ListFolder(folder);
+  close(folder);
   return names;
 }
 

@@ -18,7 +18,10 @@ namespace gpuprof::launcher {
 // Reads a file. None: the file cannot be opened or read to its end, and errno says why.
 std::optional<std::string> ReadFile(const std::string& path);
 
-// Returns the names in a folder, "." and ".." too; empty if the folder cannot be opened.
+// Returns the names in a folder, sorted, without "." and ".."; empty if the folder cannot be
+// opened.
 std::vector<std::string> ListFolder(const std::string& path);
+// Does the same for an open folder, which stays open.
+std::vector<std::string> ListFolder(int folder);
 
 }  // namespace gpuprof::launcher

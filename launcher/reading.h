@@ -6,8 +6,11 @@
 
 #pragma once
 
+#include <sys/stat.h>
+
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "analysis/analysis.h"
 #include "launcher/facts.h"
@@ -19,6 +22,23 @@ inline int ExitOf(const analysis::Error& error) {
   if (!error) return kExitOk;
   Say(error.message);
   return error.kind == analysis::ErrorKind::kUsage ? kExitUsage : kExitUnreadable;
+}
+
+inline constexpr char kSymfsHelp[] =
+    "Look for the files of programs and libraries under DIR first: DIR and their recorded path";
+
+// Checks the value of an option that names a folder.
+inline std::string CheckFolder(std::string_view path) {
+  struct stat status;
+  const std::string name(path);
+  if (stat(name.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) return "";
+  return "'" + name + "' is not a folder";
+}
+
+// Returns the path without slashes at its end: recorded paths begin with a slash.
+inline std::string WithoutSlash(std::string path) {
+  while (path.size() > 1 && path.back() == '/') path.pop_back();
+  return path == "/" ? "" : path;
 }
 
 // Opens an input. Returns kExitOk and fills `trace`, or says the cause and returns the exit status.

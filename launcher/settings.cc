@@ -79,13 +79,19 @@ std::string CheckMemory(std::string_view value) {
   return "";
 }
 
-std::string CheckGraphs(std::string_view value) {
-  constexpr std::string_view kBounded = "auto:";
-  if (value.substr(0, kBounded.size()) != kBounded)
-    return ParseChoice(value, {"node", "whole", "auto", "auto:NODES"});
-  uint64_t nodes = 0;
-  return ParseCount(value.substr(kBounded.size()), UINT32_MAX, &nodes);
+std::string CheckKeepFree(std::string_view value) {
+  uint64_t bytes = 0;
+  return value == "auto" ? "" : ParseSize(value, &bytes);
 }
+
+std::string CheckBundleLimit(std::string_view value) {
+  uint64_t bytes = 0;
+  const std::string error = ParseSize(value, &bytes);
+  if (!error.empty()) return error;
+  return bytes < (64u << 10) ? "a bundle needs at least 64KiB" : "";
+}
+
+std::string CheckGraphs(std::string_view value) { return ParseChoice(value, {"node", "whole"}); }
 
 std::string CheckGpuRate(std::string_view value) {
   while (true) {
@@ -168,6 +174,12 @@ std::string CheckClock(std::string_view value) {
 std::string CheckHeapTimes(std::string_view value) {
   return ParseChoice(value, {"coarse", "exact"});
 }
+std::string CheckOnFull(std::string_view value) {
+  return ParseChoice(value, {"auto", "wait", "drop"});
+}
+std::string CheckArguments(std::string_view value) {
+  return ParseChoice(value, {proto::kArgumentsMasked, proto::kArgumentsNone, proto::kArgumentsAll});
+}
 std::string CheckBoolean(std::string_view value) { return ParseChoice(value, {"0", "1"}); }
 
 struct Extra {
@@ -188,6 +200,7 @@ constexpr Extra kExtras[] = {
     {proto::kEnvCapture, nullptr, "now|off|delay:START+LENGTH|steps:FIRST-LAST|nvtx:NAME",
      CheckCapture, CanonicalCapture},
     {proto::kEnvTrace, nullptr, "SOURCES", CheckTrace},
+    {proto::kEnvOnFull, nullptr, "auto|wait|drop", CheckOnFull},
     {proto::kEnvStacks, nullptr, "N", CheckStacks},
     {proto::kEnvSignal, nullptr, "USR1|USR2|none|N", CheckSignal, CanonicalSignal},
     {proto::kEnvInclude, nullptr, "NAMES", CheckPrograms},
@@ -195,13 +208,16 @@ constexpr Extra kExtras[] = {
     {proto::kEnvRing, nullptr, "SIZE", CheckRing, CanonicalSize},
     {proto::kEnvRingMemory, nullptr, "SIZE", CheckRingMemory, CanonicalSize},
     {proto::kEnvMemory, nullptr, "SIZE", CheckMemory, CanonicalSize},
+    {proto::kEnvKeepFree, nullptr, "SIZE|auto", CheckKeepFree},
+    {proto::kEnvBundleLimit, nullptr, "SIZE", CheckBundleLimit, CanonicalSize},
     {proto::kEnvGpuPeriod, nullptr, "DURATION|off", CheckGpuPeriod, CanonicalGpuPeriod},
     {proto::kEnvGpuPm, nullptr, "DURATION|off", CheckGpuPm},
     {proto::kEnvClock, nullptr, "auto|tsc|monotonic", CheckClock},
-    {proto::kEnvGraphs, nullptr, "node|whole|auto|auto:NODES", CheckGraphs},
+    {proto::kEnvGraphs, nullptr, "node|whole", CheckGraphs},
     {proto::kEnvGpuRate, nullptr, "[calls=]N|nodes=N", CheckGpuRate},
     {proto::kEnvGpuFinish, nullptr, "DURATION", CheckGpuFinish, CanonicalGpuFinish},
     {proto::kEnvHeapTimes, nullptr, "coarse|exact", CheckHeapTimes},
+    {proto::kEnvArguments, nullptr, "masked|none|all", CheckArguments},
     {proto::kEnvDebug, "", "0|1", CheckBoolean},
     {proto::kEnvTracer, "", "PATH", CheckPath},
     {proto::kEnvChainedInjection, "", "PATH", CheckPath},
@@ -280,11 +296,12 @@ std::string CheckTogether(const std::vector<Setting>& settings) {
   ParseCapture(FindSetting(settings, proto::kEnvCapture).value, &capture);
   Sources sources;
   ParseSources(FindSetting(settings, proto::kEnvTrace).value, &sources);
-  if (capture.when == Capture::When::kRange && (sources.bits & proto::kSourceNvtx) == 0)
+  if (capture.when == Capture::When::kRange &&
+      (sources.bits & (proto::kSourceNvtx | proto::kSourceItt)) == 0)
     return "--capture=nvtx:NAME needs the program's ranges, which --trace leaves out; add nvtx to "
            "it";
   if (capture.when == Capture::When::kSteps &&
-      (sources.bits & (proto::kSourceNvtx | proto::kSourceOps)) == 0)
+      (sources.bits & (proto::kSourceNvtx | proto::kSourceItt | proto::kSourceOps)) == 0)
     return "--capture=steps needs a source that shows steps, and --trace names none; add nvtx "
            "(ranges) or ops (PyTorch's optimizers) to it";
   return "";

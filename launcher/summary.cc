@@ -166,12 +166,13 @@ std::string WhyNothing(const RunFacts& facts) {
            "tensors";
   if (capture.when == Capture::When::kRange) {
     return "no process pushed or started an NVTX range named '" + capture.range +
-           "'; 'gpuprof stats nvtx' lists the ranges of a recording without --capture";
+           "'; 'gpuprof stats ranges' lists the ranges of a recording without --capture";
   }
   if (capture.when == Capture::When::kSteps) {
     return "no process came to step " + std::to_string(capture.first_step) +
-           " (--capture). Steps are PyTorch's optimizer steps, or NVTX ranges named 'step' or "
-           "'iteration', with or without a number; name other ranges with steps:FIRST-LAST@RANGE";
+           " (--capture). Steps are ranges named 'step' or 'iteration', with or without a "
+           "number: of NVTX, ITT or record_function. Without ranges, steps are PyTorch's optimizer "
+           "steps. Name other ranges with steps:FIRST-LAST@RANGE";
   }
   if (capture.when == Capture::When::kDelay && facts.child.wall_ns < capture.start_ns) {
     return "the command ended before the capture began (--capture); choose a shorter delay";
@@ -182,13 +183,14 @@ std::string WhyNothing(const RunFacts& facts) {
 
 Summary Summarize(const RunFacts& facts) {
   Summary summary;
-  const std::string bundle = ShortPath(facts.bundle);
+  const std::string bundle =
+      facts.shown_bundle.empty() ? ShortPath(facts.bundle) : facts.shown_bundle;
+  const std::string folder = facts.folder.empty() ? facts.bundle : facts.folder;
   const double seconds = static_cast<double>(facts.child.wall_ns) / 1e9;
   summary.lines.push_back("'" + facts.command_name + "' " + EndOf(facts.child) + " after " +
                           FormatSeconds(seconds));
   for (const std::string& failure : facts.finish.failures) summary.lines.push_back(failure);
-  const std::vector<ProcessFiles> files = ListProcesses(facts.bundle);
-  if (files.empty()) {
+  if (facts.bundle_is_gone || ListProcesses(folder).empty()) {
     summary.lines.push_back("nothing was recorded: " + WhyNothing(facts));
     if (!facts.survivors.empty()) {
       summary.lines.push_back("still running and ready to record: " + PidList(facts.survivors));
@@ -199,7 +201,7 @@ Summary Summarize(const RunFacts& facts) {
   }
   summary.recorded = true;
   BundleFacts read;
-  const std::string error = ReadBundleFacts(facts.bundle, &read);
+  const std::string error = ReadBundleFacts(folder, &read);
   std::string recorded = "recorded: ";
   recorded += error.empty() ? Plural(read.events, "event", "events") + " of " +
                                   Plural(read.processes, "process", "processes")
@@ -211,7 +213,7 @@ Summary Summarize(const RunFacts& facts) {
   if (!switches.empty()) summary.lines.push_back(switches);
   if (!facts.survivors.empty()) summary.lines.push_back(SurvivorLine(facts.survivors));
   summary.lines.push_back("bundle: " + analysis::ShellWord(bundle) + " (" +
-                          FormatBytes(BundleBytes(facts.bundle)) + ")");
+                          FormatBytes(BundleBytes(folder)) + ")");
   summary.lines.push_back("next: gpuprof stats overview " + analysis::ShellWord(bundle));
   return summary;
 }

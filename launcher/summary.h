@@ -18,6 +18,8 @@ namespace gpuprof::launcher {
 
 struct RunFacts {
   std::string bundle;           // absolute
+  std::string shown_bundle;     // for messages; empty: ShortPath(bundle)
+  std::string folder;           // where its files are read; empty: by its path
   bool bundle_is_gone = false;  // at the command's end
   std::string command_name;     // base name
   ChildResult child;

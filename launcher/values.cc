@@ -245,9 +245,9 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
     return error;
   }
   return Quoted(text) +
-         " is not a value of --capture; write now, off, signal, delay:START, delay:START+LENGTH "
-         "(delay:5s+10s), steps:FIRST-LAST (steps:10-15) or nvtx:NAME." +
-         DidYouMean(text, {"now", "off", "signal", "delay:5s+10s", "steps:10-15", "nvtx:NAME"});
+         " is not a value of --capture; write now, off, delay:START, delay:START+LENGTH "
+         "(delay:5s+10s), steps:FIRST-LAST (steps:10-15), steps:FIRST-LAST@NAME or nvtx:NAME." +
+         DidYouMean(text, {"now", "off", "delay:5s+10s", "steps:10-15", "nvtx:NAME"});
 }
 
 std::string ParseSources(std::string_view text, Sources* sources) {

@@ -4,7 +4,7 @@
 // How the bytes of a .gpt file are framed: fixed-width little-endian structs inside zstd skippable
 // frames.
 //
-//   [file header] ([block header][zstd frame: one Trace{Chunk}])* [end marker]?
+//   [file header] ([block header][zstd frame: one Trace{Chunk}] | [index])* [end marker]?
 //
 // `zstd -dc FILE` skips the headers and yields one valid protobuf message Trace. FORMAT.md has an
 // annotated dump.
@@ -21,7 +21,7 @@ inline constexpr uint16_t kOldestReadableMajor = 1;
 
 inline constexpr uint32_t kSkippableFileHeader = 0x184D2A50u;
 inline constexpr uint32_t kSkippableBlockHeader = 0x184D2A51u;
-// 0x184D2A52 is reserved for an index.
+inline constexpr uint32_t kSkippableIndex = 0x184D2A52u;
 inline constexpr uint32_t kSkippableEnd = 0x184D2A53u;
 inline constexpr uint32_t kZstdFrameMagic = 0xFD2FB528u;
 
@@ -29,6 +29,8 @@ inline constexpr uint32_t kMaxRawChunkBytes = 64u << 20;
 inline constexpr uint32_t kMaxCompressedChunkBytes = 64u << 20;
 inline constexpr uint32_t kMaxRowsPerChunk = 1u << 20;
 inline constexpr uint32_t kRowsPerChunk = 65536;  // where the writer closes a chunk
+inline constexpr uint32_t kMostBlocksOfAnIndex = 4096;
+inline constexpr uint32_t kMaxRawIndexBytes = 1u << 20;
 
 // Feature bits: what a reader must understand to read the file correctly. There are none yet.
 inline constexpr uint64_t kKnownFeatures = 0;
@@ -40,7 +42,7 @@ struct SkippableHeader {
 static_assert(sizeof(SkippableHeader) == 8);
 
 struct FileHeader {
-  char magic[8];  // "gpuprof\0"
+  char magic[8];  // kFileMagic
   uint16_t major;
   uint16_t minor;
   int32_t pid;
@@ -51,7 +53,10 @@ struct FileHeader {
   uint32_t crc;          // CRC32C of the bytes before
 };
 static_assert(sizeof(FileHeader) == 48);
-inline constexpr char kFileMagic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', 0};
+// The newline shows a file that was converted as text.
+inline constexpr char kFileMagic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', '\n'};
+// Files of drafts, from before version 1.0, begin like this. No reader reads them.
+inline constexpr char kDraftMagic[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', 0};
 
 struct BlockHeader {
   uint32_t compressed_bytes;  // of the zstd frame that follows
@@ -70,14 +75,37 @@ struct BlockHeader {
 };
 static_assert(sizeof(BlockHeader) == 64);
 
+// Stands before a zstd frame with one message Index, in the same skippable frame.
+struct IndexHeader {
+  uint64_t
+      previous;     // offset of the skippable frame of the index before; 0: this is the first index
+  uint32_t blocks;  // that it has entries of
+  uint32_t raw_bytes;  // of the message
+  uint32_t reserved;
+  uint32_t crc;  // CRC32C of the bytes before
+};
+static_assert(sizeof(IndexHeader) == 24);
+
 struct EndMarker {
   uint64_t blocks;    // block headers in the file
   uint64_t rows;      // rows of event chunks
+  uint64_t index;     // offset of the skippable frame of the last index; 0: the file has no index
   uint32_t exit_way;  // ExitWay
   int32_t exit_status;
   uint32_t recovered;  // 1: written by recovery, not by the process itself
   uint32_t crc;        // CRC32C of the bytes before
 };
-static_assert(sizeof(EndMarker) == 32);
+static_assert(sizeof(EndMarker) == 40);
+
+// Offset of the first block, and bytes of a block before its zstd frame.
+inline constexpr uint64_t kFirstBlockOffset = sizeof(SkippableHeader) + sizeof(FileHeader);
+inline constexpr uint64_t kBlockFrontBytes = sizeof(SkippableHeader) + sizeof(BlockHeader);
+
+// Returns whether a header keeps the limits that a reader may rely on.
+constexpr bool IsWithinLimits(const BlockHeader& header) {
+  return header.compressed_bytes <= kMaxCompressedChunkBytes &&
+         header.raw_bytes <= kMaxRawChunkBytes && header.count <= kMaxRowsPerChunk &&
+         header.first_time <= header.last_time;
+}
 
 }  // namespace gpuprof::proto

@@ -22,7 +22,10 @@ namespace gpuprof::proto {
     "Sources to record: cuda, launches (the host's stack at each launch; not by default), "        \
     "um (unified memory's faults and migrations; not by default), "                                \
     "heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, itt.")            \
-  X(kEnvStacks, "GPUPROF_STACKS", "32",                                                            \
+  X(kEnvOnFull, "GPUPROF_ON_FULL", "auto",                                                         \
+    "If a thread's ring is full: wait for room, or drop the event and count it. auto waits with "  \
+    "heap=exact and drops otherwise.")                                                             \
+  X(kEnvStacks, "GPUPROF_STACKS", "127",                                                           \
     "Largest number of frames kept per stack; 0 turns stacks off.")                                \
   X(kEnvSignal, "GPUPROF_SIGNAL", "USR1",                                                          \
     "Signal that toggles a capture: USR1, USR2, a number, or none.")                               \
@@ -36,6 +39,11 @@ namespace gpuprof::proto {
   X(kEnvMemory, "GPUPROF_MEMORY", "64MiB",                                                         \
     "Largest memory of the recorder in one process, without rings; at this limit the capture "     \
     "ends.")                                                                                       \
+  X(kEnvKeepFree, "GPUPROF_KEEP_FREE", "auto",                                                     \
+    "Room on the bundle's disk that stays free: SIZE, or auto (1 % of the disk, at least 1GiB, "   \
+    "at most a sixteenth); then the capture ends.")                                                \
+  X(kEnvBundleLimit, "GPUPROF_BUNDLE_LIMIT", "",                                                   \
+    "Largest size of all files of the bundle; then the capture ends; unset: no limit.")            \
   X(kEnvGpuPeriod, "GPUPROF_GPU_PERIOD", "100ms",                                                  \
     "Period at which `gpuprof run` reads the GPUs' hardware counters while CUDA is in use; off: "  \
     "never.")                                                                                      \
@@ -43,8 +51,8 @@ namespace gpuprof::proto {
     "Also sample the GPUs' SM counters by CUPTI's PM sampling, every 20us to 1s, for example "     \
     "1ms; off: no. DCGM and Nsight Compute cannot use the counters meanwhile.")                    \
   X(kEnvClock, "GPUPROF_CLOCK", "auto", "Clock of host events: auto, tsc, monotonic.")             \
-  X(kEnvGraphs, "GPUPROF_GRAPHS", "auto",                                                          \
-    "CUDA graphs: node (every node), whole (one row per launch), auto[:NODES] (nodes first).")     \
+  X(kEnvGraphs, "GPUPROF_GRAPHS", "node",                                                          \
+    "CUDA graphs: node (every node) or whole (one row per launch).")                               \
   X(kEnvGpuRate, "GPUPROF_GPU_RATE", "",                                                           \
     "Largest number of rows per second for GPU calls and their work, [calls=]N, and for nodes of " \
     "graphs, nodes=N. Above it only one launch in several is recorded; unset: all.")               \
@@ -52,6 +60,9 @@ namespace gpuprof::proto {
     "How long the end of a capture waits for GPU work that was launched in it and still runs.")    \
   X(kEnvHeapTimes, "GPUPROF_HEAP_TIMES", "coarse",                                                 \
     "Timestamps of exact heap events: coarse or exact.")                                           \
+  X(kEnvArguments, "GPUPROF_ARGUMENTS", "masked",                                                  \
+    "Arguments of commands in the bundle: masked (secrets such as --password=X are replaced by "   \
+    "***), none (only the program's name), or all.")                                               \
   X(kEnvDebug, "GPUPROF_DEBUG", "0", "1: print on stderr what the injected objects do.")           \
   X(kEnvTracer, "GPUPROF_TRACER", "",                                                              \
     "Path of libgpuprof_tracer.so; default: next to the inject object.")                           \
@@ -65,6 +76,12 @@ namespace gpuprof::proto {
   inline constexpr char constant[] = variable;
 GPUPROF_ENVIRONMENT(GPUPROF_DECLARE_ENV)
 #undef GPUPROF_DECLARE_ENV
+
+// Values of GPUPROF_ARGUMENTS. proto/secret_words.h masks.
+inline constexpr char kArgumentsMasked[] = "masked";
+inline constexpr char kArgumentsNone[] = "none";
+inline constexpr char kArgumentsAll[] = "all";
+enum class Arguments : uint32_t { kMasked = 0, kNone = 1, kAll = 2 };
 
 // Sources, as bits of the recording word that every hook reads.
 inline constexpr uint32_t kSourceHeap = 1u << 0;
@@ -82,19 +99,17 @@ inline constexpr uint32_t kSourceUnifiedMemory = 1u << 10;  // its page faults a
 // A capture's end waits no longer than this for the GPU.
 inline constexpr uint64_t kMostGpuFinishNs = uint64_t{120} * 1'000'000'000;
 
+// Frames kept of a stack unless the user says otherwise. Python under PyTorch needs about 100.
+inline constexpr uint32_t kDefaultStackFrames = 127;
+
 // Limits of a flight recorder's size.
 inline constexpr uint64_t kMinFlightBytes = uint64_t{1} << 20;
 inline constexpr uint64_t kMaxFlightBytes = uint64_t{1} << 40;
 
 enum class HeapMode : uint32_t { kOff = 0, kSampled = 1, kExact = 2 };
 
-// How launches of CUDA graphs are recorded: every node of them, each launch as one row, or nodes
-// until there are many and whole launches from then on.
-enum class GraphMode : uint32_t { kNode = 0, kWhole = 1, kAuto = 2 };
-
-// Nodes that are recorded in one capture before the automatic mode records whole launches: hundreds
-// of launches of a graph of hundreds of nodes, which tell what is in it.
-inline constexpr uint64_t kDefaultGraphNodes = 100'000;
+// How launches of CUDA graphs are recorded: every node of them, or each launch as one row.
+enum class GraphMode : uint32_t { kNode = 0, kWhole = 1 };
 
 // Mean distance between heap samples in bytes; each byte allocated is equally likely to be sampled.
 // As TCMalloc's: a sample with its stack takes 3 to 4 us in a program that works on large arrays,

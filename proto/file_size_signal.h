@@ -4,13 +4,16 @@
 // While one lives, a write beyond the file size limit (ulimit -f) fails in the calling thread
 // instead of killing the process: SIGXFSZ is blocked, and one that came meanwhile is taken away.
 //
-// Any thread, also a program's inside a hook; keeps errno.
+// Any thread, also a program's inside a hook; keeps errno. Has no cancellation point: a thread that
+// is cancelled while a hook holds all signals back would wait for ever in libc's sigtimedwait().
 
 #pragma once
 
 #include <errno.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 namespace gpuprof::proto {
 
@@ -30,7 +33,7 @@ class NoFileSizeSignal {
     if (was_blocked_) return;
     const int error = errno;
     const timespec at_once = {};
-    while (sigtimedwait(&signal_, nullptr, &at_once) > 0) continue;
+    while (syscall(SYS_rt_sigtimedwait, &signal_, nullptr, &at_once, kKernelSetBytes) > 0) continue;
     sigprocmask(SIG_UNBLOCK, &signal_, nullptr);
     errno = error;
   }
@@ -38,6 +41,7 @@ class NoFileSizeSignal {
   NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
 
  private:
+  static constexpr size_t kKernelSetBytes = 8;
   sigset_t signal_;
   bool was_blocked_ = false;
 };

@@ -163,6 +163,8 @@ enum class WaitKind : uint8_t {
   kEvents = 10,  // poll, select, epoll
   kChild = 11,   // the end of a child process; the object is its number
   kFutex = 12,   // a lock or condition of the program's own making
+  // CPython's global interpreter lock, a condition and a mutex inside its exported `_PyRuntime`.
+  kGil = 13,
 };
 
 // Numbering of at::RecordScope where it exists (0 function, 1 backward, 7 user); ours from 128 on.
@@ -224,6 +226,7 @@ enum class ExitWay : uint8_t {
   // It goes on without gpuprof, whose threads it could not bear:
   kFiltered = 7,  // it filters its system calls from now on
   kAlone = 8,     // it may have a single thread only
+  kRights = 9,    // its thread gave rights up, which others of the process would keep
 };
 
 }  // namespace gpuprof::proto

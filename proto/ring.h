@@ -4,14 +4,15 @@
 // Layout of a ring file: one shared mapping per process that holds one single-producer ring per
 // thread. Also the producer's and the consumer's few inline operations on a ring.
 //
-// The producer is the owning thread, inside hooks. It never blocks, allocates or locks; a record
-// that does not fit is dropped and counted. The consumer is the drain thread, or recovery once the
-// process is dead. The consumer frees space (advances `tail`) only after the kernel has the chunks
-// made of those records. So a SIGKILL leaves between tail and head exactly the records that the
-// .gpt file lacks. Recovery must treat every field as hostile: another process wrote it.
+// The producer is the owning thread, inside hooks. It never allocates or locks. A record that does
+// not fit is dropped and counted, unless the producer waits for room (inject/ring_room.h). The
+// consumer is the drain thread, or recovery once the process is dead. The consumer frees space
+// (advances `tail`) only after the kernel has the chunks made of those records. So a SIGKILL leaves
+// between tail and head exactly the records that the .gpt file lacks. Recovery must treat every
+// field as hostile: another process wrote it.
 //
-// File: [RingFileHeader][RingHeader page][records]...[RingHeader page][records]...   offsets in the
-// directory.
+// File: [RingFileHeader][ring header][records]...[ring header][records]...   offsets in the
+// directory. A ring header is a RingHeader and room for more.
 
 #pragma once
 
@@ -25,9 +26,11 @@
 namespace gpuprof::proto {
 
 inline constexpr uint64_t kRingFileMagic = 0x474e495246505547u;  // "GUPFRING"
-inline constexpr uint32_t kRingFileVersion = 1;                  // a reader refuses any other
+inline constexpr uint32_t kRingFileVersion = 2;                  // a reader refuses any other
 inline constexpr uint32_t kRingMagic = 0x31474e52u;              // "RNG1"
 inline constexpr uint32_t kPageBytes = 4096;
+// From a ring's header to its records. Pages that no field is on are never touched.
+inline constexpr uint32_t kRingHeaderBytes = 2 * kPageBytes;
 inline constexpr uint32_t kMaxRings = 2048;
 inline constexpr uint32_t kMinRingBytes = 8 * 1024;
 inline constexpr uint32_t kMaxRingBytes = 64 * 1024 * 1024;
@@ -117,19 +120,20 @@ struct RingHeader {
   // Producer's: what was going on, as open_op.
   OpenRange open_range[kMaxOpenRanges];
 };
-static_assert(sizeof(RingHeader) <= kPageBytes);
+// The rest is for open spans of new kinds.
+static_assert(sizeof(RingHeader) <= kRingHeaderBytes);
 
-// Returns the records, which start one page behind their header.
+// Returns the records of the ring.
 inline Record* RingRecords(RingHeader* ring) {
-  return reinterpret_cast<Record*>(reinterpret_cast<char*>(ring) + kPageBytes);
+  return reinterpret_cast<Record*>(reinterpret_cast<char*>(ring) + kRingHeaderBytes);
 }
 inline const Record* RingRecords(const RingHeader* ring) {
-  return reinterpret_cast<const Record*>(reinterpret_cast<const char*>(ring) + kPageBytes);
+  return reinterpret_cast<const Record*>(reinterpret_cast<const char*>(ring) + kRingHeaderBytes);
 }
 
 struct RingDirectoryEntry {
   std::atomic<uint64_t> offset;  // of the RingHeader in the file; 0: unused
-  uint64_t bytes;                // header page + records
+  uint64_t bytes;                // header and records
 };
 
 struct RingFileHeader {
@@ -201,6 +205,11 @@ struct RingFileHeader {
   // Not 0: when the last capture ended (ticks). What was open then is in the trace, and is none of
   // the dead's.
   std::atomic<uint64_t> spans_told;
+  // Threads that waited for room in their rings (--on-full=wait): how often, and how long in all.
+  std::atomic<uint64_t> room_waits;
+  std::atomic<uint64_t> room_wait_ticks;
+  // Namespaces that the program made with dlmopen: what happens in them is not recorded.
+  std::atomic<uint32_t> namespaces;
 };
 
 // --- Producer
@@ -213,6 +222,8 @@ inline constexpr uint32_t kWakeShare = 4;  // a quarter
 
 struct WakeNobody {
   void operator()() const noexcept {}
+  // Returns whether a full ring has room for records up to `end` after all.
+  bool AwaitRoom(const RingHeader*, uint64_t) const noexcept { return false; }
 };
 
 template <typename Wake>
@@ -223,7 +234,7 @@ template <typename Wake>
   const uint32_t quiet = ring->capacity / kWakeShare;
   ring->room_until = tail + (used > quiet ? ring->capacity : quiet);
   if (used > quiet) wake();
-  return used <= ring->capacity;
+  return used <= ring->capacity || wake.AwaitRoom(ring, head + slots);
 }
 
 // Makes room for `slots` records plus the gap record when one is due. False: count a drop.

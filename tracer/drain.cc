@@ -14,6 +14,7 @@
 #include "tracer/base/error_text.h"
 #include "tracer/base/memory.h"
 #include "tracer/clock_snapshot.h"
+#include "tracer/disk_room.h"
 #include "tracer/process_facts.h"
 #include "tracer/torch/torch_observer.h"
 
@@ -28,6 +29,8 @@ constexpr uint32_t kMostStackNodes = 1u << 19;
 // So many are written again at times, and found in the processor's own cache until then: of
 // `import torch` this costs 1 % more bytes and an eighth less time than eight times as many.
 constexpr uint32_t kManyStackNodes = 1u << 16;
+// A node takes 3 to 4 bytes in a file: the stacks take a quarter of a segment at most.
+constexpr uint64_t kSegmentBytesPerNode = 16;
 constexpr uint32_t kMostStrings = 1u << 16;
 constexpr uint64_t kMostStringBytes = 4u << 20;
 constexpr uint64_t kNanosecondsPerQuantum = 16;
@@ -59,10 +62,14 @@ bool Drain::Open() {
   header_.realtime_ns = proto::ReadClockNs(CLOCK_REALTIME);
   header_.ticks_kind = static_cast<uint32_t>(host_->settings->clock);
   if (!writer_.Create(path, header_)) {
+    const int error = errno;
+    const bool is_denied = error == EACCES || error == EPERM;
     char text[900];
     char* end = stpcpy(text, "cannot record: ");
     end = stpcpy(stpcpy(end, path), ": ");
-    stpcpy(stpcpy(end, ErrorText(errno)), "; the program runs on unrecorded");
+    end = stpcpy(end, ErrorText(error));
+    if (is_denied) end = stpcpy(end, " for this process's user: give -o a folder of that user");
+    stpcpy(end, "; the program runs on unrecorded");
     host_->say(text);
     return false;
   }
@@ -76,8 +83,15 @@ bool Drain::Open() {
   message_.clear();
   AppendProcessFacts(*host_->settings, &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
+  WriteTitle();
   writer_.KeepRoom(kRoomOfLastWords);
   return true;
+}
+
+void Drain::WriteTitle() {
+  message_.clear();
+  if (AppendTitle(host_->settings->arguments, &command_line_, &message_))
+    WriteTable(ChunkKind::kMeta, kMetaField, 1);
 }
 
 uint32_t Drain::TimeShift() const {
@@ -137,8 +151,11 @@ bool Drain::JoinFlight() {
   TracePath(*host_->settings, proto::kRingSuffix, path);
   const bool has_ring_file = flight_->folder()->Has(path);
   const uint64_t lost_before = flight_->rows_lost();
+  // Without a ring file nobody else can tell what was lost: the last words go first.
+  if (!has_ring_file) writer_.KeepRoom(kRoomOfLastHealth);
   const bool joined = flight_->JoinInto(&writer_, /*leaves_holes=*/!has_ring_file);
   if (!joined && has_ring_file) return false;
+  writer_.KeepRoom(0);
   if (joined && is_health_written_ && flight_->rows_lost() == lost_before) return true;
   const uint64_t lost = (joined ? 0 : flight_->Drop()) + flight_->rows_lost();
   rows_let_go_ = flight_->rows_let_go();
@@ -162,7 +179,7 @@ bool Drain::Finish(proto::ExitWay way, int32_t status) {
     return false;
   }
   message_.clear();
-  AppendExit(way, status, &message_);
+  AppendExit(way, status, Now(), &message_);
   WriteTable(ChunkKind::kMeta, kMetaField, 1);
   proto::EndMarker marker = {};
   marker.exit_way = static_cast<uint32_t>(way);
@@ -231,14 +248,25 @@ void Drain::NoteCpu(uint64_t ns, bool ended) {
 }
 
 void Drain::KeepCoarseClock(bool is_kept) {
+  if (!is_kept && clock_refreshed_ != 0) {
+    RefreshClock(Now());
+    clock_refreshed_ = 0;
+  }
   is_clock_kept_ = is_kept;
   if (!is_kept) host_->ring_file->coarse_ticks.store(0, std::memory_order_relaxed);
+}
+
+void Drain::RefreshClock(uint64_t now) {
+  if (!is_clock_kept_) return;
+  if (clock_refreshed_ != 0) coarse_step_ = std::max(coarse_step_, now - clock_refreshed_);
+  clock_refreshed_ = now;
+  host_->ring_file->coarse_ticks.store(now, std::memory_order_relaxed);
 }
 
 double Drain::Pass() {
   const uint64_t now = Now();
   host_->ring_file->pass_ticks.store(now, std::memory_order_relaxed);
-  if (is_clock_kept_) host_->ring_file->coarse_ticks.store(now, std::memory_order_relaxed);
+  RefreshClock(now);
   double growth = 0;
   const uint32_t count = host_->ring_count->load(std::memory_order_acquire);
   if (tracks_.size() < count) tracks_.resize(count);
@@ -356,21 +384,33 @@ bool Drain::WriteInternTables() {
     tables_.ReturnStrings();
     is_whole = false;
   }
+  return WriteStacks() && is_whole;
+}
+
+// Each segment of a flight recorder holds the stacks that its rows name, so that old stacks go with
+// old segments. Of many different stacks only the newest are written again.
+bool Drain::WriteStacks() {
+  uint32_t many = kManyStackNodes;
+  if (flight_ != nullptr) {
+    flight_->Writer();
+    if (segment_of_stacks_ != flight_->begun()) tables_.OfferStacksAgain();
+    segment_of_stacks_ = flight_->begun();
+    many = static_cast<uint32_t>(
+        std::clamp<uint64_t>(flight_->segment_bytes() / kSegmentBytesPerNode, 1, many));
+  }
   message_.clear();
-  entries = tables_.TakeStacks(&message_);
+  const uint32_t entries = tables_.TakeStacks(&message_);
   if (entries != 0 && !WriteTable(ChunkKind::kStacks, kStacksField, entries)) {
     tables_.ReturnStacks();
-    is_whole = false;
-  } else if (flight_ == nullptr) {
-    // A flight recorder keeps what was written once for ever.
-    tables_.ForgetStacksIfMany(kManyStackNodes);
+    return false;
   }
-  return is_whole;
+  tables_.ForgetStacksIfMany(many);
+  return true;
 }
 
 bool Drain::WriteTable(ChunkKind kind, int field, uint32_t entries) {
-  const bool passes =
-      kind == ChunkKind::kClocks || kind == ChunkKind::kThreads || kind == ChunkKind::kHealth;
+  const bool passes = kind == ChunkKind::kClocks || kind == ChunkKind::kThreads ||
+                      kind == ChunkKind::kHealth || kind == ChunkKind::kStacks;
   codec::TraceWriter* writer = passes ? PassingWriter() : &writer_;
   return writer->WriteTable(kind, capture_, field, message_.data(), message_.size(), entries);
 }
@@ -406,13 +446,29 @@ void Drain::UpdateModules() {
   message_.clear();
   const uint32_t modules = modules_.Update(host_->settings->clock, &message_);
   if (modules == 0) return;
-  if (is_clock_kept_) host_->ring_file->coarse_ticks.store(Now(), std::memory_order_relaxed);
+  RefreshClock(Now());
   WriteTable(ChunkKind::kModules, kModulesField, modules);
+}
+
+void Drain::CheckDisk() {
+  if (!is_capturing_ || told_disk_ == capture_) return;
+  const Settings& settings = *host_->settings;
+  const DiskRoom room = LookAtDisk(settings.bundle, settings.keep_free, settings.bundle_limit);
+  if (room == DiskRoom::kEnough) return;
+  told_disk_ = capture_;
+  host_->say(
+      room == DiskRoom::kKeepFree
+          ? "the disk of the bundle is nearly full, so the capture ends here: free some room, "
+            "or name another disk with -o (--keep-free)"
+          : "the bundle has reached its limit, so the capture ends here (--bundle-limit)");
+  host_->request_stop();
 }
 
 void Drain::WriteTables(bool all) {
   proto::RingFileHeader* file = host_->ring_file;
+  CheckDisk();
   CloseDeadThreads();
+  WriteTitle();
   if (const char* framework = TorchFramework(); framework != nullptr) AddFramework(framework);
   WriteInternTables();
   message_.clear();

@@ -99,6 +99,12 @@ class Drain final : private cupti::BlockSink {
   void CloseDeadThreads();
   bool WriteInternTables();
   bool JoinFlight();
+  bool WriteStacks();
+  void WriteTitle();
+  // Sets the coarse clock, if it is kept, to this moment.
+  void RefreshClock(uint64_t now);
+  // Ends the capture if the disk has no room to spare.
+  void CheckDisk();
   bool WriteTable(proto::ChunkKind kind, int field, uint32_t entries);
   // What was lost, at the end of a capture, also where there is room for nothing else.
   void WriteHealth();
@@ -139,9 +145,12 @@ class Drain final : private cupti::BlockSink {
   uint64_t events_ = 0;
   // Under a limit on a file's length, for the health, the marks and the ends of captures.
   static constexpr uint64_t kRoomOfLastWords = 4096;
+  // Of these the health alone, with room to spare.
+  static constexpr uint64_t kRoomOfLastHealth = 1536;
   uint64_t lost_ = 0;
-  bool is_health_written_ = true;  // the last one
-  bool has_all_names_ = true;      // rows of activities that follow find what they refer to
+  bool is_health_written_ = true;   // the last one
+  uint32_t segment_of_stacks_ = 0;  // a flight recorder's segments begun when stacks were written
+  bool has_all_names_ = true;       // rows of activities that follow find what they refer to
   uint64_t drain_cpu_ns_ = 0;
   uint64_t control_cpu_ns_ = 0;
   uint64_t cpu_before_ns_ = 0;   // of earlier drain threads
@@ -149,9 +158,13 @@ class Drain final : private cupti::BlockSink {
   uint64_t rows_let_go_ = 0;     // by the flight recorder, once it has gone
   bool is_capturing_ = false;
   bool is_clock_kept_ = false;
+  uint64_t clock_refreshed_ = 0;  // the value of the coarse clock; 0: it is not kept
+  uint64_t coarse_step_ = 0;      // longest time that a value stood, in ticks
   bool told_write_error_ = false;
   bool told_memory_ = false;
+  uint32_t told_disk_ = 0;  // the capture that ended for the disk's sake
   char framework_[64] = {};
+  std::vector<char> command_line_;  // as last seen
 
  public:
   // The running drain thread's CPU time so far; `ended` when it is about to exit.

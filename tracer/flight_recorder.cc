@@ -61,6 +61,7 @@ FlightRecorder::FlightRecorder(const char* stem_path, uint64_t bytes,
   stem_[sizeof(stem_) - 1] = 0;
   folder_.Keep(stem_);
   writer_.LiveIn(&folder_);
+  writer_.WriteNoIndex();  // the file that the segments end in has one
   writer_.AskForRoom(this);
 }
 

@@ -58,6 +58,8 @@ class FlightRecorder final : private codec::RoomMaker {
   codec::TraceWriter* Writer();
   // Whether a segment was begun since the last question: what each must tell is to be written anew.
   bool TakeBegun();
+  // Returns how many segments were begun.
+  uint32_t begun() const { return next_; }
 
   // Moves everything into `trace` and removes the segments. A segment that cannot be read to its
   // end leaves a hole there, and its rows that are missing are lost. False: the trace cannot be

@@ -222,6 +222,22 @@ void Drain::WriteHealth() {
   }
   const uint64_t let_go = flight_ != nullptr ? flight_->rows_let_go() : rows_let_go_;
   if (flight_ != nullptr || let_go != 0) writer.Varint(21, let_go);
+  if (const uint64_t waits = file.room_waits.load(std::memory_order_relaxed); waits != 0) {
+    constexpr int kRoomWaits = 23, kRoomWaitTicks = 24;
+    writer.Varint(kRoomWaits, waits);
+    writer.Varint(kRoomWaitTicks, file.room_wait_ticks.load(std::memory_order_relaxed));
+  }
+  if (const uint32_t count = file.namespaces.load(std::memory_order_relaxed); count != 0) {
+    constexpr int kNamespaces = 25;
+    writer.Varint(kNamespaces, count);
+  }
+  if (coarse_step_ != 0) {
+    constexpr int kCoarseStep = 26;
+    writer.Varint(kCoarseStep,
+                  static_cast<uint64_t>(static_cast<double>(coarse_step_) * 1e9 /
+                                        static_cast<double>(host_->settings->ticks_per_second)) +
+                      1);
+  }
   if (host_->cpu_tensors_left_out->load(std::memory_order_relaxed) != 0) {
     AppendNote(&writer, "torch",
                "tensors on the CPU are not recorded: PyTorch had allocated some before the capture "

@@ -7,7 +7,10 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "proto/codec/tables.h"
+#include "proto/secret_words.h"
 #include "tracer/own_memory.h"
 #include "tracer/raw_file.h"
 
@@ -46,16 +49,6 @@ constexpr const char* kVariables[] = {"RANK",
                                       "KUBERNETES_SERVICE_HOST",
                                       "HOSTNAME"};
 
-void AppendStrings(const std::vector<char>& bytes, int field, codec::PbWriter* writer) {
-  size_t start = 0;
-  for (size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] != 0) continue;
-    writer->Bytes(field, &bytes[start], i - start);
-    start = i + 1;
-  }
-  if (start < bytes.size()) writer->Bytes(field, &bytes[start], bytes.size() - start);
-}
-
 // One entry of the environment, if it is one of ours: copied, because the program may give it back.
 void AppendVariable(const char* entry, codec::PbWriter* writer) {
   const char* equals = strchr(entry, '=');
@@ -85,6 +78,28 @@ void AppendEnvironment(codec::PbWriter* writer) {
   }
 }
 
+// The program's name is no secret.
+void AppendArguments(const std::vector<char>& words, proto::Arguments how,
+                     codec::PbWriter* writer) {
+  proto::SecretMask mask;
+  bool is_program = true;
+  std::vector<char> masked;
+  for (size_t at = 0; at < words.size();) {
+    const size_t length = strnlen(words.data() + at, words.size() - at);
+    masked.assign(words.data() + at, words.data() + at + length);
+    if (!is_program && how == proto::Arguments::kMasked) {
+      masked.clear();
+      mask.Next(words.data() + at, length, [&masked](const char* text, size_t bytes) {
+        masked.insert(masked.end(), text, text + bytes);
+      });
+    }
+    if (is_program || how != proto::Arguments::kNone)
+      writer->Bytes(5, masked.data(), masked.size());
+    is_program = false;
+    at += length + 1;
+  }
+}
+
 }  // namespace
 
 void AppendProcessFacts(const Settings& settings, std::vector<uint8_t>* out) {
@@ -95,7 +110,8 @@ void AppendProcessFacts(const Settings& settings, std::vector<uint8_t>* out) {
   char executable[1024];
   const ssize_t n = readlink("/proc/self/exe", executable, sizeof(executable));
   if (n > 0) writer.Bytes(4, executable, static_cast<uint64_t>(n));
-  AppendStrings(ReadSmallFile("/proc/self/cmdline", kMostArgumentBytes), 5, &writer);
+  AppendArguments(ReadSmallFile("/proc/self/cmdline", kMostArgumentBytes), settings.arguments,
+                  &writer);
   utsname names;
   if (uname(&names) == 0) writer.Bytes(6, names.nodename, strlen(names.nodename));
   AppendEnvironment(&writer);
@@ -128,10 +144,31 @@ void AppendFramework(const char* framework, std::vector<uint8_t>* out) {
   writer.Bytes(18, framework, strlen(framework));
 }
 
-void AppendExit(proto::ExitWay way, int32_t status, std::vector<uint8_t>* out) {
+void AppendExit(proto::ExitWay way, int32_t status, uint64_t ticks, std::vector<uint8_t>* out) {
   codec::PbWriter writer(out);
   writer.Varint(16, static_cast<uint64_t>(way));
   writer.Varint(17, static_cast<uint64_t>(int64_t{status}));
+  writer.Fixed64(25, ticks);
+  AppendEnvironment(&writer);
+}
+
+bool AppendTitle(proto::Arguments how, std::vector<char>* known, std::vector<uint8_t>* out) {
+  std::vector<char> now = ReadSmallFile("/proc/self/cmdline", kMostArgumentBytes);
+  if (now.empty() || now == *known) return false;
+  const bool is_first = known->empty();
+  known->swap(now);
+  if (is_first || how == proto::Arguments::kNone) return false;
+  std::vector<char> title(known->data(), known->data() + strnlen(known->data(), known->size()));
+  if (how == proto::Arguments::kMasked) {
+    const std::vector<char> open = std::move(title);
+    title.clear();
+    proto::SecretMask().Next(open.data(), open.size(), [&title](const char* text, size_t bytes) {
+      title.insert(title.end(), text, text + bytes);
+    });
+  }
+  codec::PbWriter writer(out);
+  writer.Bytes(26, title.data(), title.size());
+  return true;
 }
 
 }  // namespace gpuprof::tracer

@@ -77,7 +77,7 @@ int WriteTrace(const char* path, const Drain::Snapshot& snapshot) {
     message.clear();
   }
   AppendCaptureMark(snapshot.capture, false, snapshot.now, "snapshot", &message);
-  AppendExit(proto::ExitWay::kSnapshot, 0, &message);
+  AppendExit(proto::ExitWay::kSnapshot, 0, snapshot.now, &message);
   written = written && to.WriteTable(proto::ChunkKind::kMeta, snapshot.capture, kMetaField,
                                      message.data(), message.size(), 1);
   proto::EndMarker end = {};

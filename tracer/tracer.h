@@ -31,12 +31,15 @@ struct Settings {
   uint32_t heap_period;  // bytes
   uint32_t stack_depth;  // 0: no stacks
   uint32_t exact_heap_times;
+  uint32_t waits_for_room;  // 1: threads wait for room in their rings (--on-full=wait)
   proto::ClockKind clock;
   uint64_t ticks_per_second;
-  uint64_t memory_limit;  // bytes of the tracer's own heap
-  uint64_t flight_bytes;  // a flight recorder's size on disk; 0: everything is kept
+  uint64_t memory_limit;       // bytes of the tracer's own heap
+  uint64_t flight_bytes;       // a flight recorder's size on disk; 0: everything is kept
+  proto::Arguments arguments;  // what a trace holds of command lines
+  uint64_t keep_free;          // bytes of the disk that are left to others; all ones: by its size
+  uint64_t bundle_limit;       // bytes of all files of the bundle; 0: no limit
   proto::GraphMode graph_mode;
-  uint64_t graph_nodes;  // recorded in a capture before kAuto records whole launches
   // Rows a second of GPU calls and the work they begin, and of graphs' nodes; 0: no limit.
   uint64_t gpu_calls_limit;
   uint64_t gpu_nodes_limit;
@@ -142,6 +145,9 @@ struct Host {
   // handlers.
   std::atomic<uint32_t>* drain_wanted;
   void (*wake_drain)();
+  // Waits until a full ring of the calling thread has room up to position `end`. False: the
+  // record is dropped. Between enter and leave.
+  bool (*await_room)(const proto::RingHeader* ring, uint64_t end);
 
   // Ends the capture soon, from the control thread. Any tool thread.
   void (*request_stop)();

@@ -8,6 +8,7 @@
 
 #include "analysis/advice/rule_parts.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/function_name.h"
 
@@ -131,7 +132,9 @@ std::optional<Finding> Deadlocked(const AdviceFacts& facts) {
       std::to_string(deadlock.blocked_thread_count()) +
       (deadlock.blocked_thread_count() == 1 ? " thread is" : " threads are") + " blocked by it.");
   for (const results::DeadlockWait& wait : deadlock.waits()) {
-    const std::string where = wait.frames().empty() ? wait.caller().name() : wait.frames(0).name();
+    const std::vector<const results::Frame*> frames =
+        FramesOf(facts.overview->call_stacks(), wait.call_stack());
+    const std::string where = frames.empty() ? wait.caller().name() : frames.front()->name();
     finding.add_evidence(wait.waiter() + " (" + std::to_string(wait.waiter_tid()) + ") waits in " +
                          ShortFunctionName(where) + " for " +
                          (wait.kind() == "join" ? "the end of " : "a " + wait.kind() + " that ") +

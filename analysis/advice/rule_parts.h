@@ -36,4 +36,8 @@ std::optional<results::Finding> LockContention(const AdviceFacts& facts);
 std::optional<results::Finding> LockContentionInRun(const AdviceFacts& facts);
 std::optional<results::Finding> Deadlocked(const AdviceFacts& facts);
 
+// run_rules.cc
+std::optional<results::Finding> DataInRun(const AdviceFacts& facts);
+std::optional<results::Finding> TimeOfRun(const AdviceFacts& facts);
+
 }  // namespace gpuprof::analysis

@@ -127,7 +127,25 @@ std::optional<Finding> InputBound(const AdviceFacts& facts) {
   return finding;
 }
 
+// Whether torch.compile made some of what ran.
+bool IsCompiled(const AdviceFacts& facts) {
+  const auto& ops = facts.ops->ops();
+  return std::any_of(ops.begin(), ops.end(), [](const results::Op& op) {
+    return op.name().rfind("Torch-Compiled Region", 0) == 0 ||
+           op.name().rfind("CompiledFunction", 0) == 0;
+  });
+}
+
+// What to do so that Python starts fewer operations.
+std::string CompileFix(const AdviceFacts& facts, const char* gain) {
+  if (!IsCompiled(facts)) return std::string("model = torch.compile(model): ") + gain;
+  return "Parts of the program are compiled already. TORCH_LOGS=graph_breaks,recompiles shows "
+         "where "
+         "compiled code returns to Python.";
+}
+
 std::optional<Finding> HostBound(const AdviceFacts& facts) {
+  if (facts.ops->ops().empty()) return std::nullopt;  // steps of another framework
   const int64_t bare = facts.bare_step_ns;
   if (Ratio(bare, facts.overview->steps().mean_ns()) < kOtherFrom) return std::nullopt;
   if (WaitsLongerThan(facts, bare)) return std::nullopt;
@@ -139,7 +157,7 @@ std::optional<Finding> HostBound(const AdviceFacts& facts) {
   finding.add_fix(
       "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of "
       "the step, or do it every N steps.");
-  finding.add_fix("model = torch.compile(model): fewer operations are started from Python.");
+  finding.add_fix(CompileFix(facts, "fewer operations are started from Python."));
   finding.set_caveat("The gain is only the part that can be left out or moved elsewhere.");
   return finding;
 }
@@ -183,7 +201,7 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
                        " per step.");
   SetRecoverable(facts, recoverable, &finding);
   finding.add_fix("Larger batches: the same calls do more work.");
-  finding.add_fix("model = torch.compile(model): fuses short operations.");
+  finding.add_fix(CompileFix(facts, "fuses short operations."));
   finding.set_caveat("The gain assumes that nearly all of these calls can be fused.");
   return finding;
 }
@@ -195,26 +213,21 @@ bool CanBeFused(std::string_view name) {
 }
 
 std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
-  int64_t self_ns = 0;
   const results::Op* optimizer = nullptr;
   bool fused = false;
   for (const results::Op& op : facts.ops->ops()) {
     if (op.name().find("_fused_") != std::string::npos) fused = true;
-    if (op.name().rfind("Optimizer.step#", 0) != 0) continue;
-    self_ns += op.step_self_ns();
-    if (optimizer == nullptr) optimizer = &op;
+    if (optimizer == nullptr && op.name().rfind("Optimizer.step#", 0) == 0) optimizer = &op;
   }
   if (optimizer == nullptr || fused || !CanBeFused(optimizer->name())) return std::nullopt;
-  // An optimizer that calls a closure counts with its own part only, without the closure.
-  const results::StepCategory* category = FindCategory(facts, "optimizer");
-  const int64_t most = category == nullptr ? 0 : category->mean_ns();
-  const int64_t per_step =
-      std::min(most, self_ns / static_cast<int64_t>(facts.overview->steps().count()));
+  const int64_t per_step = facts.optimizer_python_ns;
   if (WaitsLongerThan(facts, per_step)) return std::nullopt;
   if (Ratio(per_step, facts.overview->steps().mean_ns()) < kOptimizerSelfFrom) return std::nullopt;
-  Finding finding = Make("OP-001", "The optimizer spends its time in Python, between operations",
-                         results::LEVEL_MEDIUM, "self time of the optimizer's step");
-  finding.add_evidence(PartOfStep(facts, per_step) + " is self time of " + optimizer->name() + ".");
+  Finding finding =
+      Make("OP-001", "The optimizer spends its time in Python, between operations",
+           results::LEVEL_MEDIUM, "time of the optimizer's step in which no operation ran");
+  finding.add_evidence(PartOfStep(facts, per_step) + " runs no operation, inside " +
+                       optimizer->name() + ".");
   SetRecoverable(facts, per_step, &finding);
   finding.add_fix(
       "Give the optimizer fused=True, or foreach=True if fused is not available: one call updates "
@@ -303,7 +316,7 @@ std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
 std::optional<Finding> Honesty(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
   const bool slowed = overview.cost().slowdown_ratio() > kSlowdownFrom;
-  if (overview.meta().lost_count() == 0 && !slowed) return std::nullopt;
+  if (overview.meta().losses().empty() && !slowed) return std::nullopt;
   Finding finding =
       Make("EN-002", "This recording has defects", results::LEVEL_HIGH, "counted by the recorder");
   for (const results::Loss& loss : overview.meta().losses()) {
@@ -321,7 +334,7 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
 constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention, StepsBlocked,
                                OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
-constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun, IdleGpu};
+constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun, IdleGpu, DataInRun, TimeOfRun};
 
 }  // namespace
 

@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "proto/results/heap.pb.h"
@@ -18,6 +19,29 @@
 
 namespace gpuprof::analysis {
 
+// Waits of one kind and call stack.
+struct RunWait {
+  std::string kind;
+  std::string caller;  // "": not known
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+};
+
+// What the leading thread of a recording without steps did.
+struct RunAccount {
+  std::string name;
+  int32_t tid = 0;
+  int64_t life_ns = 0;  // as long as it was measured
+  int64_t cpu_ns = 0;
+  int64_t runqueue_wait_ns = 0;
+  int64_t waiting_ns = 0;
+  double busy_cores = 0;       // by all threads of its process; 0: not measured
+  std::vector<RunWait> waits;  // the longest first, a few
+  // Waits of its process for the next element of tf.data.
+  uint64_t data_wait_count = 0;
+  int64_t data_wait_ns = 0;
+};
+
 // What rules look at. The overview is complete but for its findings.
 struct AdviceFacts {
   const results::Overview* overview = nullptr;
@@ -26,12 +50,16 @@ struct AdviceFacts {
   const results::HeapProcess* heap = nullptr;  // of the stepping process; null: none
   // Time a step in which no operation was open on its thread and the thread did not wait.
   int64_t bare_step_ns = 0;
+  // Time a step that optimizers spent between their operations, without closures.
+  int64_t optimizer_python_ns = 0;
   // Of the step's thread within steps: runnable but without a processor, and the time over which
   // that was measured.
   std::optional<int64_t> step_runqueue_wait_ns;
   int64_t step_measured_ns = 0;
   // Processors that all processes together kept busy within steps.
   std::optional<double> busy_cores;
+  // Only without steps.
+  std::optional<RunAccount> run;
 };
 
 // Greatest gain first; then those without a figure.

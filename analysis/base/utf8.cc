@@ -31,4 +31,22 @@ size_t CodePointBytes(std::string_view text) {
   return bytes;
 }
 
+char32_t CodePointOf(std::string_view text) {
+  const size_t bytes = CodePointBytes(text);
+  const auto first = static_cast<unsigned char>(text[0]);
+  if (bytes < 2) return first;
+  char32_t code = first & (0x7fu >> bytes);
+  for (size_t i = 1; i < bytes; ++i)
+    code = code << 6 | (static_cast<unsigned char>(text[i]) & 0x3f);
+  return code;
+}
+
+bool IsUnseen(char32_t code) {
+  const auto is_within = [code](char32_t first, char32_t last) {
+    return code >= first && code <= last;
+  };
+  return code == 0x61c || is_within(0x200b, 0x200f) || is_within(0x2028, 0x202e) ||
+         is_within(0x2060, 0x2069) || code == 0xfeff || is_within(0xe0000, 0xe007f);
+}
+
 }  // namespace gpuprof::analysis

@@ -26,4 +26,12 @@ inline bool IsC1(std::string_view text) {
          static_cast<unsigned char>(text[1]) < 0xa0;
 }
 
+// Returns whether a terminal shows nothing for the code point, or turns the text behind it. These
+// are controls of direction, characters without width, separators of lines, and tags. A name with
+// one of them looks like another name.
+bool IsUnseen(char32_t code);
+
+// Returns the code point that `text` begins with; CodePointBytes(text) is not 0.
+char32_t CodePointOf(std::string_view text);
+
 }  // namespace gpuprof::analysis

@@ -51,10 +51,11 @@ namespace {
 
 class ProcessDump {
  public:
-  ProcessDump(const Process& process, bool symbolize, LineWriter* out)
+  ProcessDump(const Trace& trace, const Process& process, const PassOptions& options,
+              LineWriter* out)
       : process_(process),
-        symbolizer_(process),
-        symbolize_(symbolize),
+        symbolizer_(process, PlacesOf(trace, process, options.symfs)),
+        symbolize_(options.symbolize),
         out_(out),
         gpu_(process, out) {}
 
@@ -314,7 +315,8 @@ class ProcessDump {
       StackNode found;
       if (!process_.stacks.Find(node, &found)) break;
       if (!text.empty()) text += ';';
-      text += symbolizer_.Resolve(found.pc).function;
+      text += IsNamedFrame(found.pc) ? process_.String(NameOfFrame(found.pc))
+                                     : symbolizer_.Resolve(found.pc).function;
       node = found.parent;
     }
     return frames_.emplace(id, std::move(text)).first->second;
@@ -390,14 +392,14 @@ Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* cont
   for (const Process& process : trace.processes) {
     if (options.pid != 0 && process.pid != options.pid) continue;
     found = true;
-    ProcessDump dump(process, options.symbolize, &out);
+    ProcessDump dump(trace, process, options, &out);
     for (const Track& track : process.tracks) {
       if (!dump.DumpTrack(track)) return {};
     }
   }
   for (const Process& sampler : trace.samplers) {
     if (options.pid != 0) break;
-    ProcessDump dump(sampler, options.symbolize, &out);
+    ProcessDump dump(trace, sampler, options, &out);
     for (const Track& track : sampler.tracks) {
       if (!dump.DumpTrack(track)) return {};
     }

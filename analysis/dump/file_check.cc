@@ -13,7 +13,8 @@
 
 #include "analysis/model/names.h"
 #include "analysis/read/dead_rings.h"
-#include "analysis/read/input_file.h"
+#include "analysis/read/trace_input.h"
+#include "proto/codec/index_reader.h"
 #include "proto/codec/trace_reader.h"
 #include "proto/contract.h"
 #include "proto/nvtx_payload.h"
@@ -87,12 +88,14 @@ class Check {
   void Note(std::string text) { report().notes.push_back(std::move(text)); }
 
   void CheckFile() {
-    Result<FileBytes> file = ReadFile(directory_ + "/" + report().name);
-    if (!file.ok()) return Find(0, file.error().message);
-    bytes_ = std::move(*file);
-    report().bytes = bytes_.bytes;
+    const std::string path = directory_ + "/" + report().name;
+    TraceInput input;
+    if (const Error error = input.Open(path)) return Find(0, CauseOf(error, path));
+    input.Show(&view_);
+    report().bytes = input.bytes();
     scan_ = {};
-    const bool is_trace = codec::Scan(bytes_.data.get(), bytes_.bytes, &scan_);
+    const bool is_trace = codec::Scan(&view_.bytes, &scan_);
+    if (const int error = view_.bytes.error()) Find(0, codec::ReadErrorText(error));
     const bool may_be_torn = is_alive_ || (IsSegment() && at_ + 1 == reports_.size());
     for (const codec::Fault& fault : scan_.faults) {
       if (may_be_torn && is_trace && fault.offset >= scan_.readable_bytes) {
@@ -104,6 +107,7 @@ class Check {
     if (!is_trace) return;
     CheckHeader();
     CheckSequence();
+    CheckIndex();
     unknown_blocks_ = unknown_rows_ = 0;
     for (const BlockRef& block : scan_.blocks) CheckBlock(block);
     CheckEnd();
@@ -134,6 +138,25 @@ class Check {
     }
   }
 
+  // Readers that go by the index see what those see that go by the headers.
+  void CheckIndex() {
+    if (!scan_.has_end || scan_.end.index == 0 || !scan_.faults.empty()) return;
+    codec::IndexContents index;
+    if (const char* fault = codec::ReadIndex(&view_.bytes, &index)) {
+      return Find(scan_.end.index, fault);
+    }
+    for (size_t i = 0; i < scan_.blocks.size(); ++i) {
+      const BlockRef& block = scan_.blocks[i];
+      const BlockRef& entry = index.blocks[i];
+      proto::BlockHeader header = entry.header;
+      header.ring_end = block.header.ring_end;
+      header.reserved = block.header.reserved;
+      header.crc = block.header.crc;
+      if (entry.offset != block.offset || std::memcmp(&header, &block.header, sizeof header) != 0)
+        return Find(block.offset, "the index says something else of this block than its header");
+    }
+  }
+
   void CheckBlock(const BlockRef& block) {
     ++report().blocks;
     const uint16_t kind = block.header.kind;
@@ -142,7 +165,7 @@ class Check {
     const uint8_t* message = nullptr;
     uint64_t bytes = 0;
     codec::Fault fault;
-    if (!decoder_.Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) {
+    if (!decoder_.Decompress(&view_.bytes, block, &message, &bytes, &fault)) {
       Find(fault.offset, fault.what);
     }
     ++unknown_blocks_;
@@ -153,7 +176,7 @@ class Check {
     const uint8_t* message = nullptr;
     uint64_t bytes = 0;
     codec::Fault fault;
-    if (!decoder_.Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) {
+    if (!decoder_.Decompress(&view_.bytes, block, &message, &bytes, &fault)) {
       return Find(fault.offset, fault.what);
     }
     proto::Trace trace;
@@ -198,7 +221,7 @@ class Check {
   void CheckEvents(const BlockRef& block) {
     const proto::BlockHeader& header = block.header;
     codec::Fault fault;
-    if (!decoder_.DecodeEvents(bytes_.data.get(), block, &columns_, &fault)) {
+    if (!decoder_.DecodeEvents(&view_.bytes, block, &columns_, &fault)) {
       return Find(fault.offset, fault.what);
     }
     report().rows += columns_.count;
@@ -307,7 +330,7 @@ class Check {
   bool is_alive_;
   std::vector<FileReport>& reports_;
   size_t at_ = 0;  // the trace, then the segments
-  FileBytes bytes_;
+  InputView view_;
   codec::TraceScan scan_;
   codec::BlockDecoder decoder_;
   EventColumns columns_;

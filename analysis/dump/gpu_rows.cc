@@ -82,7 +82,7 @@ void GpuRows::Copy(const Track& track, size_t row) {
   out_->Pair("source", MemoryKindName(operation >> 8 & 0xff));
   out_->Pair("destination", MemoryKindName(operation >> 16 & 0xff));
   Span(t, row);
-  out_->Pair("bytes", t.bytes[row]);
+  if (t.bytes[row] != kUnknownBytes) out_->Pair("bytes", t.bytes[row]);
   Stream(track);
   if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);
   Origin(t, row);
@@ -97,7 +97,7 @@ void GpuRows::Set(const Track& track, size_t row) {
   const uint32_t operation = t.operation[row];
   out_->Pair("destination", MemoryKindName(operation >> 16 & 0xff));
   Span(t, row);
-  out_->Pair("bytes", t.bytes[row]);
+  if (t.bytes[row] != kUnknownBytes) out_->Pair("bytes", t.bytes[row]);
   out_->Pair("value", t.value[row]);
   Stream(track);
   if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);

@@ -244,6 +244,9 @@ std::string RowsText(const Process& process) {
     if (!IsEventKind(kind.kind)) continue;
     parts.push_back(std::string(ChunkKindName(kind.kind)) + " " + FormatCount(kind.rows));
   }
+  uint64_t python = 0;
+  for (const Track& track : process.tracks) python += track.python.rows();
+  if (python != 0) parts.push_back("python " + FormatCount(python));
   std::string text = FormatCount(process.rows);
   if (!parts.empty()) text += " (" + Joined(parts, ", ") + ")";
   if (process.unknown_blocks != 0) {
@@ -281,6 +284,24 @@ std::string StacksText(const proto::Health& health) {
   if (health.stack_samples() == 0) return "";
   return std::to_string(health.stack_samples()) + " taken, " +
          std::to_string(CutWalks(health.stack_walks())) + " end early";
+}
+
+// A process of a file that another tool wrote.
+void DescribeImported(const Process& process, std::string* out) {
+  *out += "\n" + OneLine(process.file) + "  pid " + std::to_string(process.pid) + "\n";
+  AddLine(out, "  ", "program", ShortCommand(process, 100));
+  AddLine(out, "  ", "host", process.host);
+  const auto rank = process.environment.find("RANK");
+  const auto ranks = process.environment.find("WORLD_SIZE");
+  if (rank != process.environment.end())
+    AddLine(out, "  ", "rank",
+            rank->second + (ranks == process.environment.end() ? "" : " of " + ranks->second));
+  for (const proto::Device& device : process.devices)
+    AddLine(out, "  ", "device", std::to_string(device.id()) + ": " + device.name());
+  AddLine(out, "  ", "recorded", FormatDuration(process.last_ns - process.first_ns));
+  AddLine(out, "  ", "threads", std::to_string(process.ProgramThreads()));
+  AddLine(out, "  ", "rows", RowsText(process));
+  AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
 }
 
 void DescribeProcess(const Process& process, std::string* out) {
@@ -392,6 +413,8 @@ std::string HowItEnded(const Process& process) {
       return "went on unrecorded in a sandbox (seccomp)" + by;
     case proto::ExitWay::kAlone:
       return "went on unrecorded: it needs a single thread" + by;
+    case proto::ExitWay::kRights:
+      return "went on unrecorded after it gave rights up" + by;
     case proto::ExitWay::kUnknown:
       break;
   }
@@ -443,12 +466,23 @@ std::string DescribeJson(const Trace& trace) {
   for (const Process& sampler : trace.samplers) samplers.push_back(SamplerJson(sampler));
   json["samplers"] = std::move(samplers);
   json["faults"] = ToJson(trace.faults);
+  json["importer"] = trace.importer.empty() ? Json(nullptr) : Json(trace.importer);
+  Json notes = Json::array();
+  for (const ImportNote& note : trace.import_notes) {
+    notes.push_back({{"kind", ImportNoteName(note.kind)},
+                     {"count", note.count},
+                     {"is_loss", IsImportLoss(note)},
+                     {"example", note.example},
+                     {"text", ImportNoteText(note)}});
+  }
+  json["import_notes"] = std::move(notes);
   return ToText(json);
 }
 
 std::string DescribeText(const Trace& trace) {
   std::string out;
-  AddLine(&out, "", "bundle", trace.path);
+  AddLine(&out, "", trace.importer.empty() ? "bundle" : "file", trace.path);
+  AddLine(&out, "", "format", trace.importer);
   if (trace.has_manifest) {
     const proto::Bundle& bundle = trace.manifest;
     constexpr size_t kMostCommand = 1000;  // all of it is in the JSON
@@ -471,9 +505,12 @@ std::string DescribeText(const Trace& trace) {
   AddLine(&out, "", "processes", std::to_string(trace.processes.size()));
   AddLine(&out, "", "rows", FormatCount(totals.rows));
   AddLine(&out, "", "size", FormatBytes(totals.bytes));
-  AddLine(&out, "", "lost", LostText(totals));
+  if (trace.importer.empty()) AddLine(&out, "", "lost", LostText(totals));
   for (const std::string& note : trace.manifest.counter_note()) AddLine(&out, "", "note", note);
-  for (const Process& process : trace.processes) DescribeProcess(process, &out);
+  for (const ImportNote& note : trace.import_notes)
+    AddLine(&out, "", IsImportLoss(note) ? "lost" : "note", ImportNoteText(note));
+  for (const Process& process : trace.processes)
+    trace.importer.empty() ? DescribeProcess(process, &out) : DescribeImported(process, &out);
   for (const Process& sampler : trace.samplers) DescribeSampler(sampler, &out);
   if (!trace.faults.empty()) out += "\nfaults\n";
   for (const InputFault& fault : trace.faults) {

@@ -6,6 +6,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <new>
@@ -52,10 +53,11 @@ proto::Bundle CheckManifest(const BundleFiles& found, BundleReport* report) {
       report->notes.push_back("bundle.pb is missing: command and host are not known");
     return manifest;
   }
-  Result<FileBytes> file = ReadFile(found.directory + "/" + proto::kBundleFile);
+  const std::string path = found.directory + "/" + proto::kBundleFile;
+  Result<FileBytes> file = ReadFile(path, kMostManifestBytes + 1);
   if (!file.ok()) {
-    report->faults.push_back({proto::kBundleFile, 0, file.error().message});
-  } else if (file->bytes == 0 || file->bytes > INT32_MAX ||
+    report->faults.push_back({proto::kBundleFile, 0, CauseOf(file.error(), path)});
+  } else if (file->bytes == 0 || file->bytes > kMostManifestBytes ||
              !manifest.ParseFromArray(file->data.get(), static_cast<int>(file->bytes))) {
     report->faults.push_back({proto::kBundleFile, 0, "not a gpuprof manifest, or damaged"});
     manifest.Clear();
@@ -63,10 +65,26 @@ proto::Bundle CheckManifest(const BundleFiles& found, BundleReport* report) {
   return manifest;
 }
 
+// A file that somebody removed, or a process that could not be recorded: nothing tells which.
+void CheckMainProcess(const BundleFiles& found, const proto::Bundle& manifest,
+                      BundleReport* report) {
+  if (!found.is_bundle || manifest.root_pid() == 0) return;
+  const std::string stem = "p" + std::to_string(manifest.root_pid()) + "-";
+  const auto is_of_main = [&stem](const std::string& name) { return name.starts_with(stem); };
+  if (std::any_of(found.traces.begin(), found.traces.end(), is_of_main)) return;
+  if (std::any_of(found.rings.begin(), found.rings.end(),
+                  [&](const Stem& ring) { return is_of_main(ring.name); }))
+    return;
+  report->notes.push_back(stem + "*" + proto::kTraceSuffix +
+                          " is missing: the command's own process was not recorded, or its trace "
+                          "was removed from the bundle");
+}
+
 BundleReport CheckBundle(const std::string& path, const BundleFiles& found) {
   BundleReport report;
   report.path = path;
   const proto::Bundle manifest = CheckManifest(found, &report);
+  CheckMainProcess(found, manifest, &report);
   std::set<std::string> alive;
   std::map<std::string, std::vector<std::string>> segments;  // by the name of their trace
   for (const Stem& stem : found.rings) {
@@ -188,7 +206,7 @@ VerifyReport Verify(const std::string& path) {
   report.path = path;
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) {
-    report.faults.push_back({path, 0, found.error().message});
+    report.faults.push_back({path, 0, CauseOf(found.error(), path)});
   } else {
     try {
       report = CheckBundle(path, *found);

@@ -66,6 +66,7 @@ constexpr Entry kWaitKinds[] = {
     Is(WaitKind::kEvents, "events"),
     Is(WaitKind::kChild, "child"),
     Is(WaitKind::kFutex, "futex"),
+    Is(WaitKind::kGil, "gil"),
 };
 constexpr Entry kMapEvents[] = {
     Is(MapEvent::kMmap, "mmap"),
@@ -115,7 +116,7 @@ constexpr Entry kExitWays[] = {
     Is(ExitWay::kUnderscore, "_exit"),  Is(ExitWay::kQuick, "quick_exit"),
     Is(ExitWay::kAbort, "abort"),       Is(ExitWay::kExec, "exec"),
     Is(ExitWay::kSnapshot, "snapshot"), Is(ExitWay::kFiltered, "filtered"),
-    Is(ExitWay::kAlone, "alone"),
+    Is(ExitWay::kAlone, "alone"),       Is(ExitWay::kRights, "rights"),
 };
 constexpr Entry kHeapModes[] = {
     Is(HeapMode::kOff, "off"),
@@ -170,15 +171,6 @@ constexpr Entry kOverheads[] = {
     {proto::JitOperation(2, 2), "nvvm_cache_store"},
     {proto::JitOperation(2, 3), "nvvm_compile"},
 };
-constexpr Entry kTableKinds[] = {
-    Is(ChunkKind::kMeta, "meta"),           Is(ChunkKind::kStrings, "strings"),
-    Is(ChunkKind::kStacks, "stacks"),       Is(ChunkKind::kModules, "modules"),
-    Is(ChunkKind::kClocks, "clocks"),       Is(ChunkKind::kThreads, "threads"),
-    Is(ChunkKind::kHealth, "health"),       Is(ChunkKind::kSignatures, "signatures"),
-    Is(ChunkKind::kStreams, "streams"),     Is(ChunkKind::kDevices, "devices"),
-    Is(ChunkKind::kFunctions, "functions"), Is(ChunkKind::kGraphNodes, "graph_nodes"),
-    Is(ChunkKind::kCounters, "counters"),
-};
 // nvml.h, nvmlClocksEventReasons.
 constexpr Entry kClocksEventReasons[] = {
     {0x1, "gpu_idle"},
@@ -221,7 +213,11 @@ std::string_view ClocksEventReasonName(uint64_t bit) {
 
 std::string_view ChunkKindName(uint32_t code) {
   const TableSpec* table = FindTable(static_cast<ChunkKind>(code));
-  return table != nullptr ? table->name : Find(kTableKinds, code);
+  if (table != nullptr) return table->name;
+  for (const EntrySpec& entries : kEntryTables) {
+    if (static_cast<uint32_t>(entries.kind) == code) return entries.name;
+  }
+  return "";
 }
 
 std::string_view CopyKindName(uint32_t kind) {

@@ -104,6 +104,11 @@ bool StackTree::Find(uint32_t id, StackNode* node) const {
   return true;
 }
 
+size_t StackTree::PlaceOf(uint32_t id) const {
+  const size_t position = PositionOf(id);
+  return position == kNowhere ? nodes_.size() : position;
+}
+
 uint32_t StackTree::Canonical(uint32_t id) const {
   const size_t position = PositionOf(id);
   return position == kNowhere ? id : nodes_[position].canonical;

@@ -16,8 +16,15 @@ namespace gpuprof::analysis {
 
 struct StackNode {
   uint32_t parent;  // id; 0: root
-  uint64_t pc;
+  uint64_t pc;      // or a frame that has a name alone
 };
+
+// A frame of a language that has no program counters is known by its name: a string id of the
+// process. No program counter of a program lies so high.
+inline constexpr uint64_t kNamedFrame = uint64_t{1} << 63;
+constexpr uint64_t NamedFrame(uint32_t name) { return kNamedFrame | name; }
+constexpr bool IsNamedFrame(uint64_t pc) { return pc >> 32 == kNamedFrame >> 32; }
+constexpr uint32_t NameOfFrame(uint64_t pc) { return static_cast<uint32_t>(pc); }
 
 class StackTree {
  public:
@@ -34,6 +41,9 @@ class StackTree {
   // Returns the first id of the same stack, by which rows are grouped. An unknown id stands for
   // itself.
   uint32_t Canonical(uint32_t id) const;
+  // Returns the place of a node in the order in which the nodes came, or size() if it does not
+  // exist.
+  size_t PlaceOf(uint32_t id) const;
   // Returns the number of ids, including equal stacks.
   size_t size() const { return nodes_.size(); }
   // Returns whether some stacks have several ids.

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -20,6 +21,7 @@
 
 #include "analysis/base/column.h"
 #include "analysis/model/graphs.h"
+#include "analysis/model/import_note.h"
 #include "analysis/model/stack_tree.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
@@ -54,7 +56,22 @@ struct OpTable {
   Column<int64_t> duration_ns;
   Column<uint32_t> name;       // string id
   Column<uint32_t> operation;  // OpScope | flags << 8 | depth << 16
+  // Imported operations alone have these two columns; otherwise both are empty.
+  Column<uint64_t> external;  // the id by which GPU work and calls name the operation; 0: none
+  Column<uint32_t> detail;    // string id: a JSON object of shapes and types; 0: none
   size_t rows() const { return end_ns.size(); }
+};
+
+// Calls of Python functions, as a profiler of Python traced them. On the track of their thread.
+struct PythonTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> name;    // string id: "file.py(12): function", or "nn.Module: Linear_0"
+  Column<uint32_t> parent;  // row of the calling function; kNoRow: none
+  Column<uint32_t> stack;   // of named frames, the function's own innermost
+  Column<int64_t> self_ns;  // time in which no function that it called ran
+  size_t rows() const { return end_ns.size(); }
+  static constexpr uint32_t kNoRow = 0xffffffff;
 };
 
 struct TensorTable {
@@ -172,19 +189,25 @@ struct KernelTable {
   Column<uint64_t> graph_node;
   Column<uint16_t> capture;
   Column<uint32_t> weight;
+  // Imported rows alone have this column: OpTable::external of their operation; 0: none.
+  Column<uint64_t> external;
   size_t rows() const { return end_ns.size(); }
 };
+
+inline constexpr uint64_t kUnknownBytes = ~uint64_t{0};
 
 struct MemcpyTable {
   Column<int64_t> end_ns;
   Column<int64_t> duration_ns;
   Column<uint32_t> operation;  // proto::CopyOperation
   Column<uint32_t> correlation;
-  Column<uint64_t> bytes;
+  Column<uint64_t> bytes;  // kUnknownBytes: the source does not tell them
   Column<uint32_t> graph;
   Column<uint64_t> graph_node;
   Column<uint64_t> peer;  // devices of a copy between two, each plus 1: from, and << 32 to
   Column<uint32_t> weight;
+  // Imported rows alone have this column: OpTable::external of their operation; 0: none.
+  Column<uint64_t> external;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -198,6 +221,8 @@ struct MemsetTable {
   Column<uint64_t> graph_node;
   Column<uint32_t> value;
   Column<uint32_t> weight;
+  // Imported rows alone have this column: OpTable::external of their operation; 0: none.
+  Column<uint64_t> external;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -208,6 +233,8 @@ struct ApiTable {
   Column<uint32_t> correlation;
   Column<uint32_t> result;  // cudaError_t, CUresult
   Column<uint32_t> weight;
+  // Imported rows alone have this column: OpTable::external of their operation; 0: none.
+  Column<uint64_t> external;
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -319,6 +346,7 @@ struct Track {
   HeapTable heap;
   WaitTable wait;
   OpTable op;
+  PythonTable python;
   TensorTable tensor;
   ThreadEventTable thread_event;
   ProcessEventTable process_event;
@@ -417,6 +445,11 @@ struct Process {
   int32_t exit_status = 0;
   int64_t first_ns = 0;  // of any event
   int64_t last_ns = 0;
+  // When the process, or the program that it executes, began, and when it ended. INT64_MAX and
+  // INT64_MIN: not known.
+  int64_t started_ns = INT64_MAX;
+  int64_t ended_ns = INT64_MIN;
+  std::string title;             // what the process calls itself; empty: as its command line
   bool has_cupti_clock = false;  // the clock was read at some moments: GPU times are exact
   CuptiClockFacts cupti_clock;
   double clock_residual_ns =
@@ -455,6 +488,9 @@ struct Process {
   // Returns whether the last records are missing: the file was cut, or its ring file is gone.
   bool lacks_end() const { return !has_end && !alive; }
   // Returns the number of the last capture; 0: no capture.
+  // The life of the process as far as it is known: at least from its first event to its last.
+  int64_t LifeStart() const { return std::min(started_ns, first_ns); }
+  int64_t LifeEnd() const { return std::max(ended_ns, last_ns); }
   int last_capture() const {
     return captures.empty() ? 0 : static_cast<int>(captures.back().number);
   }
@@ -489,6 +525,8 @@ struct Trace {
   std::vector<InputFault> faults;
   int64_t origin_realtime_ns = 0;  // what time 0 is
   bool headers_only = false;       // no event columns were decoded
+  std::string importer;            // "Kineto JSON"; empty: gpuprof's own traces
+  std::vector<ImportNote> import_notes;
 };
 
 }  // namespace gpuprof::analysis

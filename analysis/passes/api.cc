@@ -11,7 +11,8 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/passes/launches.h"
+#include "analysis/derived/call_index.h"
+#include "analysis/derived/device_work.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
@@ -39,6 +40,7 @@ struct Sums {
   int64_t first_error_ns = 0;
   uint32_t first_error = 0;
   uint64_t work = 0;
+  uint64_t delayed = 0;  // work that began after its call
   int64_t delay_ns = 0;
 };
 
@@ -63,19 +65,19 @@ void AddCall(const ApiTable& calls, size_t i, Sums* sums) {
   }
 }
 
-// Adds to the call of each of the rows what it began. `groups` has them all.
-template <typename Table>
-void AddWork(size_t owner, const Process& process, const Table& work, const Launches& launches,
+// Adds the work to the call that began it. `groups` has all calls.
+void AddWork(size_t owner, const Process& process, const DeviceWork& work, const CallIndex& calls,
              bool by_thread, Groups* groups) {
-  for (size_t i = 0; i < work.rows(); ++i) {
-    const Launch* launch = launches.Find(work.correlation[i]);
-    if (launch == nullptr) continue;
-    const Track& track = process.tracks[launch->track];
-    Sums& sums =
-        (*groups)[KeyOf(by_thread, owner, process, track, track.api.function[launch->row])];
-    sums.work += work.weight[i];
-    sums.delay_ns += (work.end_ns[i] - work.duration_ns[i] - launch->start_ns) * work.weight[i];
-  }
+  const std::optional<Call> launch = calls.Find(work.correlation);
+  if (!launch) return;
+  const Track& track = process.tracks[launch->track];
+  Sums& sums = (*groups)[KeyOf(by_thread, owner, process, track, track.api.function[launch->row])];
+  sums.work += work.weight;
+  // Clocks that do not agree let work begin before its call: then the delay is not known.
+  const int64_t delay_ns = work.span.start - launch->start_ns;
+  if (delay_ns < 0) return;
+  sums.delayed += work.weight;
+  sums.delay_ns += delay_ns * work.weight;
 }
 
 void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
@@ -99,7 +101,8 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
   row->set_error_count(sums->errors);
   row->set_first_error(static_cast<int32_t>(sums->first_error));
   row->set_work_count(sums->work);
-  if (sums->work > 0) row->set_mean_delay_ns(sums->delay_ns / static_cast<int64_t>(sums->work));
+  if (sums->delayed > 0)
+    row->set_mean_delay_ns(sums->delay_ns / static_cast<int64_t>(sums->delayed));
 }
 
 }  // namespace
@@ -133,13 +136,10 @@ Error RunApi(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
         AddCall(track.api, i,
                 &groups[KeyOf(by_thread, owner, process, track, track.api.function[i])]);
     }
-    const Launches launches(process);
-    for (const Track& track : process.tracks) {
-      AddWork(owner, process, track.kernel, launches, by_thread, &groups);
-      AddWork(owner, process, track.memcpy, launches, by_thread, &groups);
-      AddWork(owner, process, track.memset, launches, by_thread, &groups);
-      AddWork(owner, process, track.graph_launch, launches, by_thread, &groups);
-    }
+    const CallIndex& calls = context.calls(index);
+    ForEachDeviceWork(process, [&](const Track&, const DeviceWork& work) {
+      AddWork(owner, process, work, calls, by_thread, &groups);
+    });
   }
   int64_t total = 0;
   for (const auto& [key, sums] : groups) {

@@ -8,19 +8,18 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
+#include <set>
 
 #include "analysis/base/units.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
-#include "proto/contract.h"
+#include "analysis/render/stack_frames.h"
 
 namespace gpuprof::analysis {
 namespace {
 
 constexpr size_t kMostNotes = 4;  // of one kind, before they are told together
-constexpr int kMostFrames = 256;  // a longer chain is a damaged table
 
 uint64_t OpRows(const Trace& trace) {
   uint64_t rows = 0;
@@ -102,6 +101,26 @@ void AddWindowNotes(const std::vector<const Process*>& processes, results::Meta*
   }
 }
 
+// Says which files were found nowhere, and the remedy.
+std::string MissingNote(const std::set<std::string>& paths, const std::string& symfs) {
+  constexpr size_t kMostNamed = 4;
+  const bool one = paths.size() == 1;
+  std::string names;
+  size_t named = 0;
+  for (const std::string& path : paths) {
+    if (named++ == kMostNamed) break;
+    names += (names.empty() ? "" : ", ") + path;
+  }
+  if (paths.size() > kMostNamed)
+    names += " and " + std::to_string(paths.size() - kMostNamed) + " more";
+  return (one ? "a file is" : std::to_string(paths.size()) + " files are") +
+         (symfs.empty() ? " not on this machine" : " neither under " + symfs + " nor at the path") +
+         ", so functions in " + (one ? "it" : "them") + " have no names: " + names +
+         (symfs.empty()
+              ? ". With copies in a folder, --symfs DIR finds them under DIR by their paths"
+              : "");
+}
+
 }  // namespace
 
 PassContext::PassContext(const Trace& trace, const PassOptions& options)
@@ -145,34 +164,31 @@ ProcessOps& PassContext::ops(size_t index) {
   return *parts_[index].ops;
 }
 
-namespace {
-
-// The number of the first step that --capture=steps:FIRST-LAST recorded, as the program counts its
-// steps. 1: the capture was another.
-uint64_t FirstNumber(const Trace& trace, const Process& process) {
-  if (process.captures.empty() || process.captures.front().start_trigger != "steps") return 1;
-  const std::string prefix = std::string(proto::kEnvCapture) + "=steps:";
-  for (const std::string& setting : trace.manifest.setting()) {
-    if (setting.compare(0, prefix.size(), prefix) == 0)
-      return std::max<uint64_t>(std::strtoull(setting.c_str() + prefix.size(), nullptr, 10), 1);
-  }
-  return 1;
+const CallIndex& PassContext::calls(size_t index) {
+  PerProcess& part = parts_[index];
+  std::call_once(part.calls_once,
+                 [&] { part.calls = std::make_unique<CallIndex>(process(index)); });
+  return *part.calls;
 }
-
-}  // namespace
 
 const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
   std::vector<StepAnalysis>& steps = parts_[index].steps;
   if (!steps.empty()) return steps;
-  steps = AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr);
-  const uint64_t first = FirstNumber(*trace_, process(index));
-  for (results::Step& step : steps.front().steps) step.set_number(step.number() + first - 1);
+  const StepCapture capture = StepCaptureOf(*trace_, process(index));
+  steps = AnalyseSteps(ops(index), marker_ ? &*marker_ : nullptr, capture);
+  // If several optimizer steps make a step, a step has the number that its last one gives it.
+  // Ranges have their own numbers.
+  const uint64_t counted = steps.front().detected.counted;
+  const uint64_t before = (std::max<uint64_t>(capture.first, 1) + counted - 2) / counted;
+  if (steps.front().detected.method != results::STEP_METHOD_RANGES)
+    for (results::Step& step : steps.front().steps) step.set_number(step.number() + before);
+  for (StepAnalysis& each : steps) LimitToEvents(each.series.mutable_confidence());
   return steps;
 }
 
 std::optional<size_t> PassContext::Leading() {
   std::optional<size_t> best;
-  auto trains = [&](size_t i) { return steps(i).detected.method != results::STEP_METHOD_LOADER; };
+  auto trains = [&](size_t i) { return steps(i).detected.trains; };
   for (const size_t i : selected_) {
     if (!steps(i).found()) continue;
     const bool better = !best || (trains(i) != trains(*best) ? trains(i)
@@ -189,16 +205,11 @@ std::string PassContext::NoStepsAdvice() const {
   return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework, IsWindow());
 }
 
-namespace {
-
-// In ns since 1970; 0: not known.
-int64_t RecordedUntil(const Trace& trace, const Process& process) {
-  return trace.origin_realtime_ns == 0 ? 0 : trace.origin_realtime_ns + process.last_ns;
-}
-
-}  // namespace
-
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {
+  if (IsNamedFrame(pc)) {
+    frame->set_name(process(index).String(NameOfFrame(pc)));
+    return;
+  }
   frame->set_pc(TrueAddress(pc));
   if (!options_->symbolize) {
     char text[24];
@@ -208,8 +219,8 @@ void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame
   }
   std::unique_ptr<Symbolizer>& symbolizer = parts_[index].symbolizer;
   if (!symbolizer)
-    symbolizer =
-        std::make_unique<Symbolizer>(process(index), RecordedUntil(*trace_, process(index)));
+    symbolizer = std::make_unique<Symbolizer>(process(index),
+                                              PlacesOf(*trace_, process(index), options_->symfs));
   const Frame& found = symbolizer->Resolve(pc, kind);
   frame->set_name(found.function);
   frame->set_module(found.module);
@@ -229,11 +240,23 @@ std::vector<uint64_t> PassContext::StackPcs(size_t index, uint32_t stack) const 
   return pcs;
 }
 
-void PassContext::ResolveStack(size_t index, uint32_t stack,
-                               google::protobuf::RepeatedPtrField<results::Frame>* frames) {
-  for (const uint64_t pc : StackPcs(index, stack)) {
-    Resolve(index, pc, PcKind::kReturnAddress, frames->Add());
+void PassContext::AddNameNotes(bool of_all_files, results::Meta* meta) {
+  if (!options_->symbolize) return;
+  std::set<std::string> missing;
+  for (const size_t i : selected_) {
+    const Symbolizer* symbolizer = parts_[i].symbolizer.get();
+    if (of_all_files) {
+      const SymbolPlaces places = PlacesOf(*trace_, process(i), options_->symfs);
+      for (std::string& path : MissingFiles(process(i), places)) missing.insert(std::move(path));
+    }
+    if (symbolizer == nullptr) continue;
+    for (std::string& path : symbolizer->Missing()) missing.insert(std::move(path));
+    for (const std::string& note : symbolizer->Notes()) {
+      const auto& notes = meta->notes();
+      if (std::find(notes.begin(), notes.end(), note) == notes.end()) meta->add_notes(note);
+    }
   }
+  if (!missing.empty()) meta->add_notes(MissingNote(missing, options_->symfs));
 }
 
 void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
@@ -241,6 +264,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   meta->set_schema_version(kResultSchema);
   meta->set_path(trace_->path);
   meta->set_origin_realtime_ns(trace_->origin_realtime_ns);
+  for (const ImportNote& note : trace_->import_notes)
+    meta->add_notes(trace_->importer + ": " + ImportNoteText(note));
   std::map<int, uint64_t> losses;
   std::vector<const Process*> processes;
   bool first = true;
@@ -278,6 +303,12 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
                       ": its trace has no end: the last records are missing. If its ring file "
                       "exists, `gpuprof recover` completes the trace when the disk has free space");
     }
+    if (const uint32_t count = p.health.namespaces(); count != 0) {
+      meta->add_notes("pid " + std::to_string(p.pid) + ": the program made " +
+                      std::to_string(count) + (count == 1 ? " namespace" : " namespaces") +
+                      " of libraries with dlmopen. Allocations, locks and threads there are not "
+                      "recorded, because each namespace has its own C library");
+    }
     if (const uint64_t ns = p.health.activity_missing_ns(); ns != 0) {
       meta->add_notes(
           "pid " + std::to_string(p.pid) + ": cuda: the CUPTI records of " + FormatLastTime(ns) +
@@ -293,13 +324,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     meta->set_window_start_ns(first ? p.first_ns : std::min(meta->window_start_ns(), p.first_ns));
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
     first = false;
-    if (parts_[i].symbolizer) {
-      for (const std::string& note : parts_[i].symbolizer->Notes()) {
-        const auto& notes = meta->notes();
-        if (std::find(notes.begin(), notes.end(), note) == notes.end()) meta->add_notes(note);
-      }
-    }
   }
+  AddNameNotes(pass == "overview" || pass == "health", meta);
   AddWindowNotes(processes, meta);
   AddStackNotes(processes, meta);
   for (const auto& [kind, count] : losses) {
@@ -307,7 +333,8 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));
     loss->set_count(count);
     loss->set_fix(std::string(LossFix(static_cast<proto::LossKind>(kind))));
-    meta->set_lost_count(meta->lost_count() + count);
+    if (IsLossOfEvents(static_cast<proto::LossKind>(kind)))
+      meta->set_lost_count(meta->lost_count() + count);
   }
 }
 
@@ -379,6 +406,31 @@ bool PassContext::AnyLostClock() const {
 bool PassContext::AnyLacksEnd() const {
   return std::any_of(selected_.begin(), selected_.end(),
                      [&](size_t i) { return process(i).lacks_end(); });
+}
+
+void PassContext::LimitToEvents(results::Confidence* confidence) const {
+  uint64_t lost = 0;
+  uint64_t written = 0;
+  for (const size_t i : selected_) {
+    written += WrittenRecords(process(i));
+    for (const auto& [kind, count] : LossesOf(process(i))) {
+      const bool is_event = kind == proto::LOSS_RING_FULL || kind == proto::LOSS_NO_RING ||
+                            kind == proto::LOSS_WRITE_ERROR || kind == proto::LOSS_CORRUPT_RECORD ||
+                            kind == proto::LOSS_SPAN || kind == proto::LOSS_MEMORY_LIMIT;
+      if (is_event) lost += count;
+    }
+  }
+  const auto limit = [confidence](results::Level level, std::string_view reason) {
+    if (confidence->level() <= level) return;
+    confidence->set_level(level);
+    confidence->set_reason(std::string(reason) +
+                           ": time of events that are missing counts as time without an event");
+  };
+  if (!trace_->faults.empty()) limit(results::LEVEL_LOW, "files are damaged, cut, or not readable");
+  if (AnyLacksEnd()) limit(results::LEVEL_LOW, "a trace has no end");
+  if (AnyLostThread()) limit(results::LEVEL_LOW, "the last records of a process are missing");
+  if (lost * 100 > written) limit(results::LEVEL_LOW, "more than 1 % of the records were lost");
+  if (lost > 0) limit(results::LEVEL_MEDIUM, "some records were lost");
 }
 
 void PassContext::LimitToWindow(results::Confidence* confidence) const {

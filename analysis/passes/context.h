@@ -1,18 +1,21 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What every pass works with: the trace, the options, and what several passes need computed once
-// (op trees, steps, names of program counters). Made by Run() for one call, used on one thread.
+// What every pass works with: the trace and the options. Also what several passes need computed
+// once: op trees, steps, calls by correlation, names of program counters. Made by Run() for one
+// call, used on one thread.
 
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
 #include "analysis/steps/op_tree.h"
 #include "analysis/steps/step_summary.h"
@@ -44,6 +47,8 @@ class PassContext {
   size_t Owner(size_t index) const;
 
   ProcessOps& ops(size_t index);
+  // Returns the calls of the process by correlation. Any thread.
+  const CallIndex& calls(size_t index);
   // Returns the steps of the process's leading thread.
   const StepAnalysis& steps(size_t index) { return all_steps(index).front(); }
   // Returns the steps of each thread that has some, the leading one first. Never empty.
@@ -56,9 +61,6 @@ class PassContext {
   void Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame);
   // Returns the return addresses of a stack, innermost first; empty if no stack was taken.
   std::vector<uint64_t> StackPcs(size_t index, uint32_t stack) const;
-  // Adds all frames of a stack, innermost first.
-  void ResolveStack(size_t index, uint32_t stack,
-                    google::protobuf::RepeatedPtrField<results::Frame>* frames);
 
   // Fills everything except the confidence. Call it last: it also lists the names that could not be
   // resolved.
@@ -68,6 +70,9 @@ class PassContext {
   void FillCountMeta(std::string_view pass, results::Meta* meta);
   // Sets the confidence to high, or lower if records were lost or files were damaged.
   void FillCountConfidence(const results::Meta& meta, results::Confidence* confidence) const;
+  // Lowers the confidence of figures that are made from the gaps between events. The time of an
+  // event that was lost looks like time without an event.
+  void LimitToEvents(results::Confidence* confidence) const;
   // Returns whether a flight recorder discarded the older part of a selected process.
   bool IsWindow() const;
   // Lowers the confidence of figures that need the older part, if a flight recorder discarded it.
@@ -76,10 +81,15 @@ class PassContext {
  private:
   struct PerProcess {
     std::unique_ptr<ProcessOps> ops;
+    std::once_flag calls_once;
+    std::unique_ptr<CallIndex> calls;
     std::vector<StepAnalysis> steps;  // empty: not asked for yet
     std::unique_ptr<Symbolizer> symbolizer;
   };
 
+  // Says why names are missing. With `of_all_files`, looks for the files of all modules, not only
+  // of those that the pass met.
+  void AddNameNotes(bool of_all_files, results::Meta* meta);
   bool AnyLacksEnd() const;
   bool AnyLostThread() const;
   bool AnyLacksActivity() const;
@@ -105,12 +115,16 @@ bool AreOfOneProcess(const Row& row, const Other& other) {
   return row.pid() == other.pid() && row.host() == other.host();
 }
 
-inline constexpr uint32_t kResultSchema = 1;
+// 2: rows name a call stack by its number in the table `call_stacks`.
+inline constexpr uint32_t kResultSchema = 2;
 
 // Returns the advice for a loss.
 std::string_view LossFix(proto::LossKind kind);
 // Records lost by a process, by kind; ring losses of tracks count where health does not tell them.
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process);
+
+// Returns whether a loss is of events. Otherwise events lack a part, for example their stack.
+bool IsLossOfEvents(proto::LossKind kind);
 
 // Returns the number of records that were written to a process's trace. This includes records that
 // a flight recorder discarded later. Losses are a share of this number.
@@ -126,6 +140,6 @@ std::string WhatWasLetGo(const Process& process);
 uint64_t OpEventsOf(const Process& process);
 
 // Returns the name of the innermost frame that does not belong to an allocator, "" without frames.
-std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames);
+std::string AllocationSite(const std::vector<const results::Frame*>& frames);
 
 }  // namespace gpuprof::analysis

@@ -221,7 +221,7 @@ void AddSamplers(const Trace& trace, bool with_notes, results::Meta* meta) {
       loss->set_name("counters: " + std::string(LossKindName(static_cast<uint32_t>(kind))));
       loss->set_count(count);
       loss->set_fix(std::string(LossFix(kind)));
-      meta->set_lost_count(meta->lost_count() + count);
+      if (IsLossOfEvents(kind)) meta->set_lost_count(meta->lost_count() + count);
     }
   }
   for (const std::string& note : trace.manifest.counter_note()) {

@@ -6,40 +6,12 @@
 #include "analysis/passes/device_gaps.h"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
+#include "analysis/derived/device_work.h"
+
 namespace gpuprof::analysis {
-namespace {
-
-template <typename Table>
-Interval SpanOf(const Table& table, size_t row) {
-  return {table.end_ns[row] - table.duration_ns[row], table.end_ns[row]};
-}
-
-template <typename Table>
-std::vector<Interval> BusyOfTable(const Table& table) {
-  std::vector<Interval> spans;
-  spans.reserve(table.rows());
-  for (size_t i = 0; i < table.rows(); ++i) spans.push_back(SpanOf(table, i));
-  return UnionOf(std::move(spans));
-}
-
-template <typename Table>
-void FindLaunchesOfTable(const Table& table, const Launches& launches, std::vector<Gap>* gaps) {
-  for (size_t i = 0; i < table.rows(); ++i) {
-    const int64_t start = SpanOf(table, i).start;
-    const auto gap = std::lower_bound(gaps->begin(), gaps->end(), start,
-                                      [](const Gap& g, int64_t time) { return g.span.end < time; });
-    if (gap == gaps->end() || gap->span.end != start) continue;
-    const Launch* launch = launches.Find(table.correlation[i]);
-    if (launch == nullptr || (gap->has_launch && gap->launch.start <= launch->start_ns)) continue;
-    gap->has_launch = true;
-    gap->launch = {launch->start_ns, launch->end_ns};
-  }
-}
-
-}  // namespace
-
 bool HasWork(const Track& track) {
   return track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
              track.graph_launch.rows() !=
@@ -47,12 +19,12 @@ bool HasWork(const Track& track) {
 }
 
 std::vector<Interval> BusyOf(const Track& track) {
-  std::vector<std::vector<Interval>> tables;
-  tables.push_back(BusyOfTable(track.kernel));
-  tables.push_back(BusyOfTable(track.memcpy));
-  tables.push_back(BusyOfTable(track.memset));
-  tables.push_back(BusyOfTable(track.graph_launch));
-  return UnionOfAll(std::move(tables));
+  std::vector<std::vector<Interval>> kinds(kDeviceWorkKinds);
+  ForEachDeviceWork(track, [&](const DeviceWork& work) {
+    kinds[static_cast<size_t>(work.kind)].push_back(work.span);
+  });
+  for (std::vector<Interval>& spans : kinds) spans = UnionOf(std::move(spans));
+  return UnionOfAll(std::move(kinds));
 }
 
 std::vector<Interval> CapturesOf(const Process& process) {
@@ -91,11 +63,16 @@ std::vector<Gap> GapsIn(const std::vector<Interval>& windows, const std::vector<
   return gaps;
 }
 
-void FindLaunches(const Track& track, const Launches& launches, std::vector<Gap>* gaps) {
-  FindLaunchesOfTable(track.kernel, launches, gaps);
-  FindLaunchesOfTable(track.memcpy, launches, gaps);
-  FindLaunchesOfTable(track.memset, launches, gaps);
-  FindLaunchesOfTable(track.graph_launch, launches, gaps);
+void FindLaunches(const Track& track, const CallIndex& calls, std::vector<Gap>* gaps) {
+  ForEachDeviceWork(track, [&](const DeviceWork& work) {
+    const auto gap = std::lower_bound(gaps->begin(), gaps->end(), work.span.start,
+                                      [](const Gap& g, int64_t time) { return g.span.end < time; });
+    if (gap == gaps->end() || gap->span.end != work.span.start) return;
+    const std::optional<Call> launch = calls.Find(work.correlation);
+    if (!launch || (gap->has_launch && gap->launch.start <= launch->start_ns)) return;
+    gap->has_launch = true;
+    gap->launch = {launch->start_ns, launch->end_ns};
+  });
 }
 
 void IdleTimes::Add(const Gap& gap, const std::vector<Interval>& unseen) {

@@ -12,8 +12,8 @@
 #include <span>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
-#include "analysis/passes/launches.h"
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {
@@ -49,7 +49,7 @@ std::vector<Gap> GapsIn(const std::vector<Interval>& windows, const std::vector<
 // Sets the launches of gaps that end where work of the track begins. If several pieces of work on
 // any tracks end a gap, the piece that was launched first counts: it alone would have ended the
 // gap.
-void FindLaunches(const Track& track, const Launches& launches, std::vector<Gap>* gaps);
+void FindLaunches(const Track& track, const CallIndex& calls, std::vector<Gap>* gaps);
 
 struct IdleTimes {
   int64_t host_ns = 0;

@@ -92,14 +92,14 @@ std::string NameOf(Grouping grouping, const Process& process, const DeviceBlock&
   return DeviceMemoryKind(block);
 }
 
-void AddCall(const Launches& launches, uint32_t correlation, Sums* sums, int64_t* ns) {
-  const Launch* call = launches.Find(correlation);
-  if (call == nullptr) return;
+void AddCall(const CallIndex& calls, uint32_t correlation, Sums* sums, int64_t* ns) {
+  const std::optional<Call> call = calls.Find(correlation);
+  if (!call) return;
   sums->has_calls = true;
   *ns += call->end_ns - call->start_ns;
 }
 
-void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, const Launches& launches,
+void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, const CallIndex& calls,
               Sums* sums) {
   switch (event.what) {
     case DeviceMemoryEvent::kAllocation:
@@ -109,7 +109,7 @@ void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, const La
       sums->least = std::min(sums->least, block.bytes);
       sums->most = std::max(sums->most, block.bytes);
       sums->live += block.bytes;
-      AddCall(launches, event.correlation, sums, &sums->allocation_ns);
+      AddCall(calls, event.correlation, sums, &sums->allocation_ns);
       if (sums->live > sums->peak) {
         sums->peak = sums->live;
         sums->peak_time = event.time_ns;
@@ -122,12 +122,12 @@ void AddEvent(const DeviceMemoryEvent& event, const DeviceBlock& block, const La
       ++sums->releases;
       sums->live -= block.bytes;
       sums->life_ns += block.life_ns;
-      AddCall(launches, event.correlation, sums, &sums->release_ns);
+      AddCall(calls, event.correlation, sums, &sums->release_ns);
       return;
     case DeviceMemoryEvent::kOlderRelease:
       ++sums->older;
       sums->older_bytes += block.bytes;
-      AddCall(launches, event.correlation, sums, &sums->release_ns);
+      AddCall(calls, event.correlation, sums, &sums->release_ns);
       return;
     case DeviceMemoryEvent::kContextEnd:
       ++sums->ended;
@@ -183,13 +183,13 @@ void FillRow(const Sums& sums, int64_t captured_ns, results::MemoryUse* row) {
 void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* groups,
                 results::DeviceMemory* out) {
   const Process& process = context.process(index);
-  const Launches launches(process);
-  const DeviceMemoryHistory history = FollowDeviceMemory(process, launches);
+  const CallIndex& calls = context.calls(index);
+  const DeviceMemoryHistory history = FollowDeviceMemory(process, calls);
   for (const DeviceMemoryEvent& event : history.events) {
     const DeviceBlock& block = history.blocks[event.block];
     Sums& sums = (*groups)[KeyOf(grouping, context.Owner(index), block)];
     if (sums.name.empty()) sums.name = NameOf(grouping, process, block);
-    AddEvent(event, block, launches, &sums);
+    AddEvent(event, block, calls, &sums);
   }
   // A process that comes after it under the same number begins with nothing.
   for (const DeviceBlock& block : history.blocks)
@@ -197,7 +197,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping, Groups* g
   out->set_implied_release_count(out->implied_release_count() + history.implied_releases);
   AddMemoryDevices(process, history, out);
   AddMemoryPools(process, history, out);
-  AddLiveAllocations(context, index, history, launches, out);
+  AddLiveAllocations(context, index, history, calls, out);
 }
 
 // Of each process that used a device, by owner: whether it had CUDA before a capture.

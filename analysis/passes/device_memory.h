@@ -26,6 +26,6 @@ void AddMemoryPools(const Process& process, const DeviceMemoryHistory& history,
                     results::DeviceMemory* out);
 // Adds the live blocks, and the blocks that were released with their context.
 void AddLiveAllocations(PassContext& context, size_t index, const DeviceMemoryHistory& history,
-                        const Launches& launches, results::DeviceMemory* out);
+                        const CallIndex& calls, results::DeviceMemory* out);
 
 }  // namespace gpuprof::analysis

@@ -26,7 +26,7 @@ std::vector<Found> RecordsOf(const Process& process) {
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
     const CudaEventTable& table = process.tracks[t].cuda_event;
     for (size_t i = 0; i < table.rows(); ++i)
-      all.push_back({{table.time_ns[i], t}, table.event[i], table.record[i]});
+      all.push_back({{table.time_ns[i], t, table.correlation[i]}, table.event[i], table.record[i]});
   }
   std::stable_sort(all.begin(), all.end(), [](const Found& x, const Found& y) {
     return x.record.time_ns < y.record.time_ns;
@@ -36,8 +36,8 @@ std::vector<Found> RecordsOf(const Process& process) {
 
 }  // namespace
 
-EventRecords::EventRecords(const Process& process, const Launches& launches)
-    : process_(&process), launches_(&launches) {
+EventRecords::EventRecords(const Process& process, const CallIndex& calls)
+    : process_(&process), calls_(&calls) {
   JoinTracks();
   for (const proto::Loss& loss : process.health.loss()) {
     const bool is_gpu =
@@ -49,7 +49,8 @@ EventRecords::EventRecords(const Process& process, const Launches& launches)
   }
   for (const Found& found : RecordsOf(process)) {
     const auto index = static_cast<uint32_t>(records_.size());
-    records_.push_back({found.record.time_ns, OfDevice(found.record.track)});
+    records_.push_back(
+        {found.record.time_ns, OfDevice(found.record.track), found.record.correlation});
     OfEvent& of_event = by_id_[found.event];
     const auto context = [&](uint32_t i) { return process.tracks[records_[i].track].context; };
     if (!of_event.records.empty() && context(index) != context(of_event.records.front()))
@@ -96,9 +97,8 @@ const EventRecord* EventRecords::Find(const SyncTable& waits, size_t row) const 
   const auto of_event = by_id_.find(waits.event[row]);
   if (of_event == by_id_.end() || !of_event->second.is_of_one_context) return nullptr;
   const std::vector<uint32_t>& ids = of_event->second.records;
-  const Launch* call = launches_->Find(waits.correlation[row]);
-  const int64_t began =
-      call != nullptr ? call->start_ns : waits.end_ns[row] - waits.duration_ns[row];
+  const std::optional<Call> call = calls_->Find(waits.correlation[row]);
+  const int64_t began = call ? call->start_ns : waits.end_ns[row] - waits.duration_ns[row];
   const auto behind = std::upper_bound(
       ids.begin(), ids.end(), began,
       [this](int64_t time, uint32_t index) { return time < records_[index].time_ns; });

@@ -11,8 +11,8 @@
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
-#include "analysis/passes/launches.h"
 
 namespace gpuprof::analysis {
 
@@ -20,14 +20,15 @@ namespace gpuprof::analysis {
 inline constexpr uint32_t kEventWait = 1, kStreamEventWait = 2, kStreamWait = 3, kContextWait = 4;
 
 struct EventRecord {
-  int64_t time_ns = 0;  // when the call began
-  uint32_t track = 0;   // of the stream, in Process::tracks; OfDevice
+  int64_t time_ns = 0;       // when the call began
+  uint32_t track = 0;        // of the stream, in Process::tracks; OfDevice
+  uint32_t correlation = 0;  // of the call
 };
 
 class EventRecords {
  public:
   // Uses both arguments, which must outlive it.
-  EventRecords(const Process& process, const Launches& launches);
+  EventRecords(const Process& process, const CallIndex& calls);
 
   // Returns the index of the stream's other track, or `track` itself. A stream may have two tracks.
   // One holds the rows that came before CUPTI reported the device of the stream's context.
@@ -42,7 +43,7 @@ class EventRecords {
   void JoinTracks();
 
   const Process* process_;
-  const Launches* launches_;
+  const CallIndex* calls_;
   std::vector<uint32_t> of_device_;
   std::vector<EventRecord> records_;                  // by time
   std::unordered_map<uint64_t, uint32_t> by_number_;  // index in records_

@@ -108,7 +108,7 @@ DeviceBlock BlockOf(const Track& track, uint32_t row) {
 
 class Follower {
  public:
-  explicit Follower(const Launches& launches) : launches_(launches) {}
+  explicit Follower(const CallIndex& calls) : calls_(calls) {}
 
   void Allocate(const DeviceBlock& block) {
     const auto index = static_cast<uint32_t>(history_.blocks.size());
@@ -117,10 +117,10 @@ class Follower {
       // Its release is missing, or was told with a later time: a call's time is that of its
       // beginning, and the one that was given the address may have begun before the one that gave
       // it up.
-      const Launch* call = launches_.Find(block.correlation);
+      const std::optional<Call> call = calls_.Find(block.correlation);
       GivenUp& late = given_up_[block.address];
       ++late.releases;
-      late.until_ns = call != nullptr ? call->end_ns : block.time_ns;
+      late.until_ns = call ? call->end_ns : block.time_ns;
       ++history_.implied_releases;
       End(at->second, block.time_ns, DeviceMemoryEvent::kRelease, 0);
       at->second = index;
@@ -207,7 +207,7 @@ class Follower {
     int64_t until_ns = 0;  // one told of before that is such a release, and not the new block's
   };
 
-  const Launches& launches_;
+  const CallIndex& calls_;
   DeviceMemoryHistory history_;
   std::unordered_map<uint64_t, uint32_t> live_;  // by address: the block
   std::unordered_map<uint64_t, GivenUp> given_up_;
@@ -216,8 +216,8 @@ class Follower {
 
 }  // namespace
 
-DeviceMemoryHistory FollowDeviceMemory(const Process& process, const Launches& launches) {
-  Follower follower(launches);
+DeviceMemoryHistory FollowDeviceMemory(const Process& process, const CallIndex& calls) {
+  Follower follower(calls);
   const std::vector<Row> rows = RowsByTime(process);
   const std::vector<ContextEnd> ends = EndsByTime(process, rows);
   int capture = -1;

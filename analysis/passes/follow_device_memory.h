@@ -10,8 +10,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
-#include "analysis/passes/launches.h"
 
 namespace gpuprof::analysis {
 
@@ -55,7 +55,7 @@ struct DeviceMemoryHistory {
   uint64_t implied_releases = 0;
 };
 
-DeviceMemoryHistory FollowDeviceMemory(const Process& process, const Launches& launches);
+DeviceMemoryHistory FollowDeviceMemory(const Process& process, const CallIndex& calls);
 
 // Returns whether memory of this kind is on the device, not the host.
 bool IsOnDevice(uint32_t memory_kind);

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/passes/heap_order.h"
 #include "analysis/passes/merge_tracks.h"
 
 namespace gpuprof::analysis {
@@ -17,21 +18,26 @@ LiveMemory FollowHeap(const Process& process) {
   LiveMemory memory(process.heap_period, process.first_ns, process.last_ns, kHeapPoints);
   std::vector<const Column<int64_t>*> times;
   for (const Track& track : process.tracks) times.push_back(&track.heap.time_ns);
+  HeapOrder order(&memory, static_cast<int64_t>(process.health.coarse_step_ns()));
   int capture = -1;
   MergeByTime(times, [&](size_t track, size_t row) {
     const HeapTable& heap = process.tracks[track].heap;
     if (heap.capture[row] != capture) {
+      order.Flush();
       if (capture >= 0) memory.NewCapture();
       capture = heap.capture[row];
     }
     const uint32_t operation = heap.operation[row];
     const bool sampled = (proto::FlagsOf(operation) & proto::kFlagSampled) != 0;
+    const bool is_coarse = (proto::FlagsOf(operation) & proto::kFlagCoarseTime) != 0;
+    const HeapOrder::Event event{track, heap.time_ns[row], heap.address[row], is_coarse};
     if (proto::HeapIsFree(operation)) {
-      memory.Free(heap.time_ns[row], heap.address[row]);
+      order.Free(event);
     } else {
-      memory.Alloc(heap.time_ns[row], heap.address[row], heap.size[row], sampled, heap.stack[row]);
+      order.Alloc(event, heap.size[row], sampled, heap.stack[row]);
     }
   });
+  order.Flush();
   // A capture later than the last row knows nothing of the blocks before it.
   if (capture >= 0 && process.last_capture() > capture) memory.NewCapture();
   memory.Finish();

@@ -73,15 +73,16 @@ std::vector<GraphLaunch> GraphLaunchesOf(const Process& process) {
 }
 
 bool FindContents(const Process& process, uint32_t graph, GraphContents* contents) {
-  bool found = false;
+  bool found = false, tells_types = false;
   for (const auto& [id, node] : process.graphs.nodes) {
+    tells_types = tells_types || node.type != kKernelNode;
     if (node.graph != graph) continue;
     found = true;
     if (node.type == kKernelNode) ++contents->kernels;
     if (node.type == kCopyNode) ++contents->copies;
     if (node.type == kSetNode) ++contents->sets;
   }
-  return found;
+  return found && tells_types;
 }
 
 uint64_t WholeGraphLaunches(const Process& process, const std::unordered_set<uint32_t>* only) {

@@ -12,9 +12,9 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/graph_launches.h"
-#include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
@@ -76,11 +76,11 @@ struct Gaps {
 
 // The calls of the launches, in the launches' order.
 void FillCalls(const std::vector<GraphLaunch>& launches, size_t first, size_t behind,
-               const Launches& calls, results::Graph* row) {
+               const CallIndex& calls, results::Graph* row) {
   SampleList times;
   for (size_t i = first; i < behind; ++i) {
-    const Launch* call = calls.Find(launches[i].correlation);
-    if (call == nullptr) continue;
+    const std::optional<Call> call = calls.Find(launches[i].correlation);
+    if (!call) continue;
     times.Add(call->end_ns - call->start_ns, launches[i].weight);
     if (i == first) row->set_first_call_ns(times.values().back());
   }
@@ -93,7 +93,7 @@ void FillCalls(const std::vector<GraphLaunch>& launches, size_t first, size_t be
 
 // Launches [first, behind) are one graph's.
 void AddGraph(const Process& process, const std::vector<GraphLaunch>& launches, size_t first,
-              size_t behind, const Launches& calls, results::Graphs* out) {
+              size_t behind, const CallIndex& calls, results::Graphs* out) {
   const uint32_t graph = launches[first].graph;
   results::Graph* row = out->add_graphs();
   row->set_name("graph " + std::to_string(graph));
@@ -127,8 +127,7 @@ void AddGraph(const Process& process, const std::vector<GraphLaunch>& launches, 
 }
 
 void AddGraphs(const Process& process, const std::vector<GraphLaunch>& launches,
-               results::Graphs* out) {
-  const Launches calls(process);
+               const CallIndex& calls, results::Graphs* out) {
   for (size_t first = 0, behind = 0; first < launches.size(); first = behind) {
     while (behind < launches.size() && launches[behind].graph == launches[first].graph) ++behind;
     AddGraph(process, launches, first, behind, calls, out);
@@ -226,7 +225,8 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
       out->set_total_ns(out->total_ns() + (launch.end_ns - launch.start_ns) * launch.weight);
       graphs.insert({context.Owner(index), launch.graph});
     }
-    by == "node" ? AddNodes(process, out.get()) : AddGraphs(process, launches, out.get());
+    by == "node" ? AddNodes(process, out.get())
+                 : AddGraphs(process, launches, context.calls(index), out.get());
     if (!launches.empty()) AddModes(process, out.get());
   }
   out->set_graph_count(graphs.size());

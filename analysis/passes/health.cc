@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/launches.h"
+#include "analysis/model/process_name.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/recorder_cost.h"
 #include "analysis/passes/unpaired_spans.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_summary.h"
@@ -20,8 +22,6 @@ namespace gpuprof::analysis {
 namespace {
 
 // Files may claim anything.
-int64_t Clamped(double value) { return static_cast<int64_t>(std::clamp(value, 0.0, 9e18)); }
-
 void FillLosses(const Process& process, results::HealthProcess* row) {
   row->set_lost_thread_count(LostThreads(process));
   row->set_activity_missing_ns(static_cast<int64_t>(process.health.activity_missing_ns()));
@@ -30,7 +30,7 @@ void FillLosses(const Process& process, results::HealthProcess* row) {
     loss->set_name(std::string(LossKindName(static_cast<uint32_t>(kind))));
     loss->set_count(count);
     loss->set_fix(std::string(LossFix(kind)));
-    row->set_lost_count(row->lost_count() + count);
+    if (IsLossOfEvents(kind)) row->set_lost_count(row->lost_count() + count);
   }
   row->set_lost_ratio(Ratio(static_cast<int64_t>(row->lost_count()),
                             static_cast<int64_t>(row->lost_count() + WrittenRecords(process))));
@@ -47,7 +47,7 @@ void FillOwnTime(const Process& process, results::HealthProcess* row) {
   const int64_t beside = row->drain_cpu_ns() + row->control_cpu_ns();
   if (process.recorded_ns >= kLeastForShares)
     row->set_background_ratio(Ratio(beside, process.recorded_ns));
-  row->set_slowdown_ratio(Ratio(within, process.recorded_ns));
+  row->set_slowdown_ratio(Ratio(within + RoomWaitOfAThread(process), process.recorded_ns));
   row->set_process_cpu_ns(static_cast<int64_t>(health.process_cpu_ns()));
   if (row->process_cpu_ns() > 0) row->set_cpu_ratio(Ratio(beside + within, row->process_cpu_ns()));
 }
@@ -63,6 +63,8 @@ void FillCost(const Process& process, results::HealthProcess* row) {
   row->set_stack_ns(static_cast<int64_t>(health.stack_ns()));
   row->set_op_event_count(OpEventsOf(process));
   row->set_op_ns(static_cast<int64_t>(row->op_event_count() * health.op_callback_ns()));
+  row->set_room_wait_count(health.room_waits());
+  row->set_room_wait_ns(RoomWaitOf(process));
   if (IsCostKnown(process)) FillOwnTime(process, row);
   row->set_memory_bytes(health.memory_bytes());
   row->set_file_bytes(process.file_bytes);
@@ -102,18 +104,19 @@ void FillStacksAndClock(const Process& process, results::HealthProcess* row) {
 }
 
 // No kernel begins before its launch: one that seems to shows how far the clocks are apart.
-void FillGpuClock(const Process& process, results::HealthProcess* row) {
+void FillGpuClock(PassContext& context, size_t index, results::HealthProcess* row) {
+  const Process& process = context.process(index);
   if (!process.has_cupti_clock) return;
   row->set_cupti_clock_reading_count(process.cupti_clock.readings);
   row->set_cupti_clock_residual_ns(process.cupti_clock.residual_ns);
   row->set_cupti_clock_step_ns(process.cupti_clock.step_ns);
   row->set_gpu_tick_ns(process.gpu_tick_ns);
-  const Launches launches(process);
+  const CallIndex& calls = context.calls(index);
   for (const Track& track : process.tracks) {
     const KernelTable& kernels = track.kernel;
     for (size_t i = 0; i < kernels.rows(); ++i) {
-      const Launch* launch = launches.Find(kernels.correlation[i]);
-      if (launch == nullptr) continue;
+      const std::optional<Call> launch = calls.Find(kernels.correlation[i]);
+      if (!launch) continue;
       const int64_t early = launch->start_ns - (kernels.end_ns[i] - kernels.duration_ns[i]);
       if (early <= 0) continue;
       row->set_kernel_before_launch_count(row->kernel_before_launch_count() + 1);
@@ -135,43 +138,6 @@ void FillGpuRates(const Process& process, results::HealthProcess* row) {
 
 }  // namespace
 
-// The first health is written as the capture begins, before anything was spent; the drain's time is
-// in every later one.
-bool IsCostKnown(const Process& process) {
-  return process.health.drain_cpu_ns() != 0 ||
-         (process.has_end && !process.recovered && !process.alive);
-}
-
-int64_t WithinProcessorTime(const Process& process, int64_t estimate_ns) {
-  const proto::Health& health = process.health;
-  if (health.process_cpu_ns() == 0) return estimate_ns;
-  const auto all = static_cast<int64_t>(health.process_cpu_ns());
-  const auto beside = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
-  return std::min(estimate_ns, std::max<int64_t>(all - beside, 0));
-}
-
-HookCost HookCostOf(const Process& process) {
-  const proto::Health& health = process.health;
-  HookCost cost;
-  if (health.hooks_timed() == 0 || process.ticks_per_second == 0) return cost;
-  const auto timed = static_cast<double>(health.hooks_timed());
-  const double mean = static_cast<double>(health.hook_ticks()) / timed;
-  const double variance =
-      std::max(static_cast<double>(health.hook_ticks_squared()) / timed - mean * mean, 0.0);
-  const double count = timed * std::max(health.hook_timed_one_in(), 1u);
-  const double to_ns = 1e9 / static_cast<double>(process.ticks_per_second);
-  // Normal approximation of the mean of the timed ones.
-  const double error = timed > 1 ? 1.96 * std::sqrt(variance / timed) : mean;
-  cost.count = static_cast<uint64_t>(Clamped(count));
-  cost.ns = Clamped(count * mean * to_ns);
-  // What was timed was spent, whatever the interval says: one hook that was preempted for long
-  // makes it reach below zero.
-  const double spent = static_cast<double>(health.hook_ticks()) * to_ns;
-  cost.low_ns = Clamped(std::max(count * (mean - error) * to_ns, spent));
-  cost.high_ns = Clamped(count * (mean + error) * to_ns);
-  return cost;
-}
-
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Health>();
   for (const size_t index : context.selected()) {
@@ -188,7 +154,7 @@ Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>
     FillLosses(process, row);
     FillCost(process, row);
     FillStacksAndClock(process, row);
-    FillGpuClock(process, row);
+    FillGpuClock(context, index, row);
     FillGpuRates(process, row);
     if (process.kept_from_ns != INT64_MIN) {
       row->add_notes("ring: a flight recorder kept only the newest part; " + WhatWasLetGo(process) +

@@ -12,8 +12,11 @@
 #include <tuple>
 
 #include "analysis/model/names.h"
+#include "analysis/model/process_name.h"
+#include "analysis/passes/call_stacks.h"
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/meta.pb.h"
@@ -216,10 +219,10 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
 namespace {
 
 template <typename Row>
-void NameStack(PassContext& context, size_t process, Row* stack) {
-  context.ResolveStack(process, stack->stack_id(), stack->mutable_frames());
-  if (!stack->frames().empty()) {
-    stack->set_name(AllocationSite(stack->frames()));
+void NameStack(size_t process, Row* stack, CallStackTable* table) {
+  stack->set_call_stack(table->Add(process, stack->stack_id()));
+  if (stack->call_stack() != 0) {
+    stack->set_name(AllocationSite(FramesOf(table->stacks(), stack->call_stack())));
   } else {
     stack->set_name(stack->stack_id() == 1 ? "(stack table full)" : "(no stack)");
   }
@@ -227,8 +230,8 @@ void NameStack(PassContext& context, size_t process, Row* stack) {
 
 }  // namespace
 
-void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack) {
-  NameStack(context, process, stack);
+void NameHeapStack(size_t process, results::HeapStack* stack, CallStackTable* table) {
+  NameStack(process, stack, table);
 }
 
 namespace {
@@ -246,14 +249,13 @@ void TakeRows(google::protobuf::RepeatedPtrField<Stack>* rows, size_t index,
 
 // In order, with names as far down as they will be looked at.
 template <typename Stack, typename Before>
-void PutRows(PassContext& context, std::vector<RowOf<Stack>>* all, Before before,
+void PutRows(uint32_t named, std::vector<RowOf<Stack>>* all, Before before, CallStackTable* table,
              google::protobuf::RepeatedPtrField<Stack>* rows) {
   std::sort(all->begin(), all->end(),
             [&](const RowOf<Stack>& a, const RowOf<Stack>& b) { return before(a.first, b.first); });
-  const size_t named = context.options().named_rows;
   for (size_t i = 0; i < all->size(); ++i) {
     auto& [row, index] = (*all)[i];
-    if (named == 0 || i < named) NameStack(context, index, &row);
+    if (named == 0 || i < named) NameStack(index, &row, table);
     *rows->Add() = std::move(row);
   }
 }
@@ -306,8 +308,10 @@ Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
     TakeRows(out->mutable_mapping_stacks(), index, &mappings);
   }
   MergeSizes(out.get());
-  PutRows(context, &stacks, Before, out->mutable_stacks());
-  PutRows(context, &mappings, MappingBefore, out->mutable_mapping_stacks());
+  CallStackTable table(&context, out->mutable_call_stacks());
+  const uint32_t named = context.options().named_rows;
+  PutRows(named, &stacks, Before, &table, out->mutable_stacks());
+  PutRows(named, &mappings, MappingBefore, &table, out->mutable_mapping_stacks());
   context.FillMeta("heap", out->mutable_meta());
   for (const size_t index : context.selected())
     NoteEarlyEvents(context.process(index), out->mutable_meta());

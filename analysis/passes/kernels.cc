@@ -14,10 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
-#include "analysis/passes/launches.h"
 #include "analysis/passes/occupancy.h"
 #include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
@@ -87,7 +87,7 @@ Key KeyOf(Grouping grouping, const PassContext& context, size_t process, const T
 void AddProcess(PassContext& context, size_t index, Grouping grouping,
                 const std::unordered_set<uint32_t>* only, Groups* groups, Spans* spans) {
   const Process& process = context.process(index);
-  const Launches launches(process);
+  const CallIndex& calls = context.calls(index);
   for (const Track& track : process.tracks) {
     const KernelTable& kernels = track.kernel;
     if (kernels.rows() == 0) continue;
@@ -99,7 +99,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
       sums.durations.Add(kernels.duration_ns[i], weight);
       sums.signatures[kernels.signature[i]] += kernels.duration_ns[i] * weight;
       sums.in_graphs += kernels.graph[i] != 0 ? weight : 0;
-      sums.launched += launches.Find(kernels.correlation[i]) != nullptr ? weight : 0;
+      sums.launched += calls.Find(kernels.correlation[i]) ? weight : 0;
       all.push_back({kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
     }
   }
@@ -250,7 +250,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   Spans spans(context);
   char room[proto::kMostNameBytes];
   uint32_t bytes = 0;
-  const char* kept = proto::KeptName(context.options().under_nvtx.c_str(), &bytes, room);
+  const char* kept = proto::KeptName(context.options().under_range.c_str(), &bytes, room);
   const std::string under(kept, bytes);  // as it was recorded
   bool has_range = false;
   std::vector<std::pair<size_t, uint64_t>> wholes;  // process, launches of graphs
@@ -263,10 +263,10 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   }
   if (!under.empty() && !has_range) {
     return {ErrorKind::kUsage,
-            "No NVTX range '" + under +
-                "' began and ended on one thread; `gpuprof stats nvtx` lists the ranges."};
+            "No range '" + under +
+                "' began and ended on one thread; `gpuprof stats ranges` lists the ranges."};
   }
-  if (!under.empty()) kernels->set_under_nvtx(under);
+  if (!under.empty()) kernels->set_under_range(under);
   FillRows(context, grouping, &groups, &spans, kernels.get());
   kernels->set_by(by);
   context.FillMeta("kernels", kernels->mutable_meta());

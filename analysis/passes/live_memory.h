@@ -67,6 +67,11 @@ class LiveMemory {
 
   void Alloc(int64_t time, uint64_t address, uint64_t size, bool sampled, uint32_t group);
   void Free(int64_t time, uint64_t address);
+  bool IsLive(uint64_t address) { return live_at_.Find(address) != nullptr; }
+  // Notes that a free, which an Alloc at a live address implied, has come late.
+  void FoundImpliedFree() { --implied_frees_; }
+  // Counts the free of a block that had no Alloc.
+  void CountUnmatchedFree() { ++unmatched_frees_; }
   // Forgets all earlier blocks, because events between the captures were not recorded.
   void NewCapture();
   void Finish();

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/model/names.h"
+#include "analysis/passes/call_stacks.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/wait_graph.h"
@@ -128,7 +129,7 @@ void AddIntervals(PassContext& context, const std::vector<Part>& parts, results:
 }
 
 void AddDeadlock(PassContext& context, size_t index, const std::vector<ContendedWait>& waits,
-                 const WaitCircle& circle, results::Locks* out) {
+                 const WaitCircle& circle, results::Locks* out, CallStackTable* table) {
   const Process& process = context.process(index);
   results::Deadlock* deadlock = out->add_deadlocks();
   SetProcess(process, deadlock);
@@ -146,7 +147,7 @@ void AddDeadlock(PassContext& context, size_t index, const std::vector<Contended
     row->set_object(wait.object);
     row->mutable_caller()->set_pc(wait.caller);
     context.Resolve(index, wait.caller, PcKind::kReturnAddress, row->mutable_caller());
-    context.ResolveStack(index, wait.stack, row->mutable_frames());
+    row->set_call_stack(table->Add(index, wait.stack));
   }
 }
 
@@ -199,11 +200,11 @@ void FillWaitGraph(PassContext& context, results::Locks* out) {
   if (waited) AddIntervals(context, parts, out);
 }
 
-void FillDeadlocks(PassContext& context, results::Locks* out) {
+void FillDeadlocks(PassContext& context, results::Locks* out, CallStackTable* table) {
   for (const size_t index : context.selected()) {
     const std::vector<ContendedWait> waits = WaitsWithoutEnd(context.process(index));
     for (const WaitCircle& circle : FindCircles(waits)) {
-      AddDeadlock(context, index, waits, circle, out);
+      AddDeadlock(context, index, waits, circle, out, table);
     }
   }
 }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "analysis/model/names.h"
+#include "analysis/passes/call_stacks.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
 #include "proto/results/locks.pb.h"
@@ -158,11 +159,12 @@ void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>
   for (const auto& [name, kind] : kinds) *out->add_kinds() = kind;
 }
 
-void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock) {
+void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock,
+              CallStackTable* table) {
   const uint64_t pc = lock->caller().pc();
   if (pc != 0) context.Resolve(process, pc, PcKind::kReturnAddress, lock->mutable_caller());
   lock->set_name(pc != 0 ? lock->caller().name() : "(unknown caller)");
-  context.ResolveStack(process, stack, lock->mutable_frames());
+  lock->set_call_stack(table->Add(process, stack));
 }
 
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
@@ -170,13 +172,14 @@ Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>*
   std::vector<size_t> processes;
   std::vector<uint32_t> stacks;
   ComputeLocks(context, out.get(), &processes, &stacks);
+  CallStackTable table(&context, out->mutable_call_stacks());
   for (int i = 0; i < out->locks_size(); ++i) {
     const auto at = static_cast<size_t>(i);
-    NameLock(context, processes[at], stacks[at], out->mutable_locks(i));
+    NameLock(context, processes[at], stacks[at], out->mutable_locks(i), &table);
   }
   context.FillMeta("locks", out->mutable_meta());
   FillWaitGraph(context, out.get());
-  FillDeadlocks(context, out.get());
+  FillDeadlocks(context, out.get(), &table);
   context.FillCountConfidence(out->meta(), out->mutable_meta()->mutable_confidence());
   *result = std::move(out);
   return {};

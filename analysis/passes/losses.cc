@@ -21,7 +21,8 @@ struct LossText {
 
 constexpr LossText kLosses[] = {
     {proto::LOSS_RING_FULL,
-     "Give the rings more memory: use --ring-memory or GPUPROF_RING_MEMORY."},
+     "Let threads wait for room with --on-full=wait, or give the rings more memory with "
+     "--ring-memory."},
     {proto::LOSS_REENTERED,
      "Events in signal handlers that interrupted a hook; no action is needed."},
     {proto::LOSS_NO_RING,
@@ -125,6 +126,13 @@ std::string_view LossFix(proto::LossKind kind) {
   return loss == nullptr ? "" : loss->fix;
 }
 
+bool IsLossOfEvents(proto::LossKind kind) {
+  constexpr proto::LossKind kParts[] = {
+      proto::LOSS_STACK_TABLE_FULL, proto::LOSS_STRING_TABLE_FULL, proto::LOSS_SIGNATURE_TABLE_FULL,
+      proto::LOSS_RANGE_VALUE,      proto::LOSS_MEMORY_LIMIT,      proto::LOSS_UNPAIRED_SPAN};
+  return std::find(std::begin(kParts), std::end(kParts), kind) == std::end(kParts);
+}
+
 std::vector<std::pair<proto::LossKind, uint64_t>> LossesOf(const Process& process) {
   std::vector<std::pair<proto::LossKind, uint64_t>> losses;
   uint64_t ring_full = 0;
@@ -171,15 +179,15 @@ uint64_t OpEventsOf(const Process& process) {
   return std::max(rows, process.health.op_events());
 }
 
-std::string AllocationSite(const google::protobuf::RepeatedPtrField<results::Frame>& frames) {
-  for (const results::Frame& frame : frames) {
-    if (!IsAllocatorFrame(frame) && !IsCallingFrame(frame)) return frame.name();
+std::string AllocationSite(const std::vector<const results::Frame*>& frames) {
+  for (const results::Frame* frame : frames) {
+    if (!IsAllocatorFrame(*frame) && !IsCallingFrame(*frame)) return frame->name();
   }
   // Compilers fold a lambda into what calls it.
-  for (const results::Frame& frame : frames) {
-    if (!IsAllocatorFrame(frame)) return frame.name();
+  for (const results::Frame* frame : frames) {
+    if (!IsAllocatorFrame(*frame)) return frame->name();
   }
-  return frames.empty() ? "" : frames[0].name();
+  return frames.empty() ? "" : frames[0]->name();
 }
 
 }  // namespace gpuprof::analysis

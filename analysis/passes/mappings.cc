@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "analysis/model/process_name.h"
 #include "analysis/passes/mapped_memory.h"
 #include "analysis/passes/merge_tracks.h"
 #include "analysis/passes/passes.h"

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "analysis/base/units.h"
+#include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/device_gaps.h"
 #include "analysis/passes/device_limits.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
-#include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
@@ -32,6 +32,8 @@ enum class Grouping { kDirection, kStream, kSize };
 
 // A set has no direction of CUPTI's.
 constexpr uint32_t kMemset = 0xff;
+// In place of a size's power of two: the bytes are not known.
+constexpr uint32_t kNoSize = 0xff;
 // CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC and its twin of sets.
 constexpr uint32_t kAsyncFlag = 1;
 
@@ -55,6 +57,7 @@ struct Key {
 struct Sums {
   SampleList durations;
   uint64_t bytes = 0;
+  bool lacks_bytes = false;  // some do not tell them
   uint64_t async = 0;
   uint64_t in_graphs = 0;
 };
@@ -70,7 +73,10 @@ Key KeyOf(Grouping grouping, size_t owner, const Track& track, const Copy& copy)
     case Grouping::kStream:
       return {owner, track.device, track.context, track.stream};
     case Grouping::kSize:
-      return {owner, track.device, static_cast<uint32_t>(std::bit_width(copy.bytes)), 0};
+      return {
+          owner, track.device,
+          copy.bytes == kUnknownBytes ? kNoSize : static_cast<uint32_t>(std::bit_width(copy.bytes)),
+          0};
     case Grouping::kDirection:
       break;
   }
@@ -102,7 +108,8 @@ void AddTable(size_t owner, const Track& track, const Table& table, Grouping gro
     Sums& sums = (*groups)[KeyOf(grouping, owner, track, copy)];
     const uint32_t weight = table.weight[i];
     sums.durations.Add(copy.duration_ns, weight);
-    sums.bytes += copy.bytes * weight;
+    sums.lacks_bytes |= copy.bytes == kUnknownBytes;
+    sums.bytes += copy.bytes == kUnknownBytes ? 0 : copy.bytes * weight;
     sums.async += (copy.flags & kAsyncFlag) != 0 ? weight : 0;
     sums.in_graphs += copy.in_graph ? weight : 0;
     spans->push_back({table.end_ns[i] - table.duration_ns[i], table.end_ns[i]});
@@ -115,7 +122,7 @@ void FillName(Grouping grouping, const Key& key, const Process& process, results
     row->set_context(key.first);
     row->set_stream(key.second);
   } else if (grouping == Grouping::kSize) {
-    row->set_name(FormatSizeClass(key.first));
+    row->set_name(key.first == kNoSize ? "unknown size" : FormatSizeClass(key.first));
   } else {
     const bool is_set = key.first == kMemset;
     row->set_name(std::string(is_set ? "Memset" : CopyKindName(key.first)));
@@ -133,15 +140,16 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
   row->set_count(durations.size());
   row->set_async_count(sums->async);
   row->set_graph_count(sums->in_graphs);
-  row->set_total_bytes(sums->bytes);
+  if (!sums->lacks_bytes) row->set_total_bytes(sums->bytes);
   row->set_total_ns(durations.total());
   row->set_total_ratio(Ratio(durations.total(), all_ns));
   row->set_mean_ns(durations.mean());
   row->set_min_ns(durations.min());
   row->set_max_ns(durations.max());
   // Bytes by nanosecond are 10^9 bytes by second.
-  row->set_gb_per_s(
-      Ratio(static_cast<double>(sums->bytes), static_cast<double>(durations.total())));
+  if (!sums->lacks_bytes)
+    row->set_gb_per_s(
+        Ratio(static_cast<double>(sums->bytes), static_cast<double>(durations.total())));
 }
 
 void FillLimit(const DeviceLimits::Limits& limits, const Key& key, results::Copies* row) {
@@ -157,7 +165,7 @@ void FillLimit(const DeviceLimits::Limits& limits, const Key& key, results::Copi
   } else if (key.first >= kArrayToArray && key.first <= kDeviceToDevice) {
     limit = limits.memory_gb_per_s / 2;
   }
-  if (limit <= 0 || row->total_ns() == 0) return;
+  if (limit <= 0 || row->total_ns() == 0 || !row->has_gb_per_s()) return;
   row->set_limit_gb_per_s(limit);
   row->set_limit(is_link ? "pcie" : "memory");
   row->set_limit_ratio(row->gb_per_s() / limit);
@@ -195,11 +203,15 @@ void Fill(PassContext& context, Grouping grouping, const UsedDevices& devices,
     }
   }
   int64_t total = 0;
+  uint64_t bytes = 0;
+  bool lacks_bytes = false;
   for (const auto& [key, sums] : groups) {
     total += sums.durations.total();
     out->set_count(out->count() + sums.durations.count());
-    out->set_total_bytes(out->total_bytes() + sums.bytes);
+    bytes += sums.bytes;
+    lacks_bytes |= sums.lacks_bytes;
   }
+  if (!lacks_bytes) out->set_total_bytes(bytes);
   for (auto& [key, sums] : groups) {
     results::Copies* row = out->add_copies();
     FillRow(grouping, key, context.process(key.owner), &sums, total, row);

@@ -90,8 +90,8 @@ void FillDescription(const proto::Device* told, results::MemoryDevice* row) {
   row->set_profiler_pinned(told->buffers_pinned());
 }
 
-void FillLive(PassContext& context, size_t index, const DeviceBlock& block,
-              const Launches& launches, results::LiveAllocation* row) {
+void FillLive(PassContext& context, size_t index, const DeviceBlock& block, const CallIndex& calls,
+              results::LiveAllocation* row) {
   const Process& process = context.process(index);
   SetProcess(process, row);
   row->set_device(block.device);
@@ -105,7 +105,7 @@ void FillLive(PassContext& context, size_t index, const DeviceBlock& block,
   row->set_async(block.is_async);
   if (block.pool != 0) row->set_pool_address(block.pool);
   if (block.stream != kNoCudaId) row->set_stream(block.stream);
-  if (const Launch* call = launches.Find(block.correlation)) {
+  if (const std::optional<Call> call = calls.Find(block.correlation)) {
     const Track& track = process.tracks[call->track];
     row->set_function(ApiFunctionName(process, track.api.function[call->row]));
     row->set_tid(track.tid);
@@ -153,16 +153,16 @@ void AddMemoryDevices(const Process& process, const DeviceMemoryHistory& history
 }
 
 void AddLiveAllocations(PassContext& context, size_t index, const DeviceMemoryHistory& history,
-                        const Launches& launches, results::DeviceMemory* out) {
+                        const CallIndex& calls, results::DeviceMemory* out) {
   std::vector<const DeviceBlock*> live, ended;
   for (const DeviceBlock& block : history.blocks) {
     if (block.is_live) live.push_back(&block);
     if (block.ended_with_context) ended.push_back(&block);
   }
   for (const DeviceBlock* block : Largest(std::move(live)))
-    FillLive(context, index, *block, launches, out->add_live());
+    FillLive(context, index, *block, calls, out->add_live());
   for (const DeviceBlock* block : Largest(std::move(ended)))
-    FillLive(context, index, *block, launches, out->add_ended());
+    FillLive(context, index, *block, calls, out->add_ended());
 }
 
 }  // namespace gpuprof::analysis

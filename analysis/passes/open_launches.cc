@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "analysis/base/units.h"
+#include "analysis/derived/device_work.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -140,11 +141,6 @@ OpenLaunches LateLaunches(const Process& process) {
   return found;
 }
 
-template <typename Table>
-void TakeOut(const Table& work, OpenLaunches* open) {
-  for (size_t i = 0; i < work.rows() && !open->empty(); ++i) open->erase(work.correlation[i]);
-}
-
 }  // namespace
 
 std::vector<OpenLaunch> OpenLaunchesOf(const Process& process) {
@@ -160,10 +156,8 @@ std::vector<OpenLaunch> OpenLaunchesOf(const Process& process) {
     return !has_graphs && with_work.count(process.captures[launch.second.capture].number) == 0;
   });
   for (const Track& track : process.tracks) {
-    TakeOut(track.kernel, &open);
-    TakeOut(track.memcpy, &open);
-    TakeOut(track.memset, &open);
-    TakeOut(track.graph_launch, &open);
+    if (open.empty()) break;
+    ForEachDeviceWork(track, [&](const DeviceWork& work) { open.erase(work.correlation); });
   }
   std::map<size_t, OpenLaunch> sums;  // by capture
   for (const auto& [correlation, launch] : open) {

@@ -11,11 +11,16 @@
 
 #include "analysis/advice/rules.h"
 #include "analysis/model/command_line.h"
+#include "analysis/model/process_name.h"
+#include "analysis/passes/call_stacks.h"
 #include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/recorder_cost.h"
+#include "analysis/passes/run_account.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/passes/unrecorded_programs.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
@@ -68,12 +73,15 @@ void FillOps(PassContext& context, const results::Ops& ops, results::Overview* o
     const bool first = sum.count() == 0;
     sum.set_name(op.name());
     sum.set_scope(op.scope());
+    // As in the pass `ops`, the mean is of all spans, and the total leaves out nested ones.
+    const double spans_ns = static_cast<double>(sum.mean_ns()) * static_cast<double>(sum.count()) +
+                            static_cast<double>(op.mean_ns()) * static_cast<double>(op.count());
     sum.set_count(sum.count() + op.count());
+    sum.set_mean_ns(static_cast<int64_t>(spans_ns / static_cast<double>(sum.count())));
     sum.set_total_ns(sum.total_ns() + op.total_ns());
     sum.set_self_ns(sum.self_ns() + op.self_ns());
     sum.set_min_ns(first ? op.min_ns() : std::min(sum.min_ns(), op.min_ns()));
     sum.set_max_ns(std::max(sum.max_ns(), op.max_ns()));
-    sum.set_mean_ns(sum.total_ns() / static_cast<int64_t>(sum.count()));
     sum.set_incomplete_count(sum.incomplete_count() + op.incomplete_count());
     sum.set_thread_count(sum.thread_count() + op.thread_count());
     sum.set_process_count(sum.process_count() + 1);
@@ -94,6 +102,20 @@ void FillOps(PassContext& context, const results::Ops& ops, results::Overview* o
 Interval StepWindow(const StepAnalysis& steps) {
   const std::vector<Interval> spans = steps.Counted();
   return spans.empty() ? Interval{} : Interval{spans.front().start, spans.back().end};
+}
+
+// Returns how many of these are there at the same time at most. Each epoch may have workers of its
+// own.
+uint32_t MostAtOnce(const std::vector<Interval>& lives) {
+  std::vector<std::pair<int64_t, int>> changes;  // ends come before starts of the same moment
+  for (const Interval& life : lives) {
+    changes.emplace_back(life.start, 1);
+    changes.emplace_back(life.end, -1);
+  }
+  std::sort(changes.begin(), changes.end());
+  int count = 0, most = 0;
+  for (const auto& [time, change] : changes) most = std::max(most, count += change);
+  return static_cast<uint32_t>(most);
 }
 
 void FillInput(PassContext& context, size_t leading, results::OverviewInput* input) {
@@ -118,19 +140,21 @@ void FillInput(PassContext& context, size_t leading, results::OverviewInput* inp
   const Interval window = StepWindow(steps);
   double busy = 0, runqueue = 0;
   uint32_t measured = 0;
+  std::vector<Interval> lives;
   for (const size_t index : context.selected()) {
     if (RoleOf(context, index) != "loader_worker") continue;
     if (context.process(index).last_ns <= window.start ||
         context.process(index).first_ns >= window.end) {
       continue;
     }
-    input->set_worker_count(input->worker_count() + 1);
+    lives.push_back({context.process(index).LifeStart(), context.process(index).LifeEnd()});
     const auto use = UseOf(context.process(index), window);
     if (!use) continue;
     ++measured;
     busy += use->busy;
     runqueue += use->runqueue;
   }
+  input->set_worker_count(MostAtOnce(lives));
   if (measured == 0) return;
   input->set_worker_busy_ratio(busy / measured);
   input->set_worker_runqueue_wait_ratio(runqueue / measured);
@@ -138,7 +162,8 @@ void FillInput(PassContext& context, size_t leading, results::OverviewInput* inp
       static_cast<int64_t>(busy * static_cast<double>(steps.series.mean_ns())));
 }
 
-void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemory* memory) {
+void FillMemory(PassContext& context, results::Heap& heap, CallStackTable* table,
+                results::OverviewMemory* memory) {
   const results::HeapProcess* highest = nullptr;
   for (const results::HeapProcess& process : heap.processes()) {
     memory->set_count(memory->count() + process.count());
@@ -189,59 +214,31 @@ void FillMemory(PassContext& context, results::Heap& heap, results::OverviewMemo
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     if (process.pid == highest->pid() && process.host == highest->host()) {
-      NameHeapStack(context, index, top);
+      NameHeapStack(index, top, table);
       break;
     }
   }
   memory->set_peak_stack_bytes(top->peak_bytes());
   memory->set_peak_stack_name(top->name());
   // From the frame that gave the name on; the pass `heap` has them all.
-  bool reached = false;
-  for (const results::Frame& frame : top->frames()) {
-    reached = reached || frame.name() == top->name();
-    if (reached) *memory->add_peak_stack() = frame;
-  }
+  uint32_t stack = top->call_stack();
+  const auto is_reached = [&] {
+    const std::vector<const results::Frame*> frames = FramesOf(table->stacks(), stack);
+    return frames.empty() || frames.front()->name() == top->name();
+  };
+  while (!is_reached()) stack = table->stacks().caller(static_cast<int>(stack));
+  memory->set_peak_call_stack(stack);
 }
 
-// Of processes whose recorder noted it.
-void FillCost(PassContext& context, size_t main, results::OverviewCost* cost) {
-  int64_t captured = 0;
-  int64_t within = 0;
+// From the start of the first process to the end of the last.
+int64_t LifeOfAll(PassContext& context) {
+  Interval life{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    const proto::Health& health = process.health;
-    cost->set_file_bytes(cost->file_bytes() + process.file_bytes);
-    cost->set_count(cost->count() + process.rows);
-    cost->set_let_go_count(cost->let_go_count() + WrittenRecords(process) - process.rows);
-    cost->set_memory_bytes(cost->memory_bytes() + health.memory_bytes());
-    cost->set_lost_thread_count(cost->lost_thread_count() + LostThreads(process));
-    cost->set_activity_missing_ns(
-        std::max(cost->activity_missing_ns(), static_cast<int64_t>(health.activity_missing_ns())));
-    if (!IsCostKnown(process)) {
-      cost->set_unmeasured_process_count(cost->unmeasured_process_count() + 1);
-      continue;
-    }
-    const auto own = static_cast<int64_t>(health.drain_cpu_ns() + health.control_cpu_ns());
-    const auto op_ns = static_cast<int64_t>(OpEventsOf(process) * health.op_callback_ns());
-    cost->set_drain_cpu_ns(cost->drain_cpu_ns() + own);
-    cost->set_stack_ns(cost->stack_ns() + static_cast<int64_t>(health.stack_ns()));
-    cost->set_stack_count(cost->stack_count() + health.stack_samples());
-    cost->set_op_event_count(cost->op_event_count() + OpEventsOf(process));
-    cost->set_op_ns(cost->op_ns() + op_ns);
-    within += WithinProcessorTime(process, static_cast<int64_t>(health.stack_ns()) + op_ns);
-    captured += process.recorded_ns;
-    if (index != main) continue;
-    if (health.op_callback_ns() > 0) cost->set_op_callback_ns(health.op_callback_ns());
-    const int64_t hook_ns =
-        std::max(HookCostOf(process).ns, static_cast<int64_t>(health.stack_ns()));
-    cost->set_slowdown_ratio(
-        Ratio(WithinProcessorTime(process, hook_ns + op_ns), process.recorded_ns));
+    life.start = std::min(life.start, process.LifeStart());
+    life.end = std::max(life.end, process.LifeEnd());
   }
-  if (!cost->has_drain_cpu_ns()) return;
-  // A shell that only waits for its compilers pays nothing; they do.
-  cost->set_slowdown_ratio(std::max(cost->slowdown_ratio(), Ratio(within, captured)));
-  if (const int64_t recorded_ns = context.process(main).recorded_ns; recorded_ns >= kLeastForShares)
-    cost->set_background_ratio(Ratio(cost->drain_cpu_ns(), recorded_ns));
+  return life.start < life.end ? life.end - life.start : 0;
 }
 
 void FillProcess(PassContext& context, size_t index, results::OverviewProcess* row) {
@@ -250,15 +247,16 @@ void FillProcess(PassContext& context, size_t index, results::OverviewProcess* r
   row->set_ppid(process.ppid);
   row->set_name(ProcessName(process));
   row->set_role(RoleOf(context, index));
-  row->set_start_ns(process.first_ns);
-  row->set_end_ns(process.last_ns);
-  row->set_ended(EndOf(process));
+  row->set_start_ns(process.LifeStart());
+  row->set_end_ns(process.LifeEnd());
+  // Files of other tools do not tell how a process ended.
+  if (context.trace().importer.empty()) row->set_ended(EndOf(process));
   row->set_host(process.host);
   row->set_recovered(process.recovered);
   row->set_count(process.rows);
   row->set_step_count(context.steps(index).series.count());
   for (const auto& [kind, count] : LossesOf(process))
-    row->set_lost_count(row->lost_count() + count);
+    if (IsLossOfEvents(kind)) row->set_lost_count(row->lost_count() + count);
   row->set_thread_count(process.ProgramThreads());
   constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
   if (const auto use = UseOf(process, {-kFar, kFar})) row->set_cpu_ratio(use->busy);
@@ -308,7 +306,8 @@ void FillSteps(PassContext& context, std::optional<size_t> leading, results::Ove
 
 // Names the waits that steps spend most time in: findings tell of them.
 void NameStepWaits(PassContext& context, const std::vector<size_t>& processes,
-                   const std::vector<uint32_t>& stacks, results::Locks* locks) {
+                   const std::vector<uint32_t>& stacks, CallStackTable* table,
+                   results::Locks* locks) {
   constexpr size_t kNamed = 3;
   std::vector<int> waits;
   for (int i = 0; i < locks->locks_size(); ++i)
@@ -319,7 +318,7 @@ void NameStepWaits(PassContext& context, const std::vector<size_t>& processes,
   if (waits.size() > kNamed) waits.resize(kNamed);
   for (const int i : waits) {
     const auto at = static_cast<size_t>(i);
-    NameLock(context, processes[at], stacks[at], locks->mutable_locks(i));
+    NameLock(context, processes[at], stacks[at], locks->mutable_locks(i), table);
   }
 }
 
@@ -336,8 +335,9 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
     }
     const StepAnalysis& steps = context.steps(*leading);
     const Interval window = StepWindow(steps);
-    facts.bare_step_ns =
-        steps.bare_ns / static_cast<int64_t>(std::max<uint64_t>(steps.series.count(), 1));
+    const auto count = static_cast<int64_t>(std::max<uint64_t>(steps.series.count(), 1));
+    facts.bare_step_ns = steps.bare_ns / count;
+    facts.optimizer_python_ns = steps.optimizer_python_ns / count;
     const Track& track = process.tracks[steps.detected.track];
     if (const auto usage = UsageWithin(track, LifeOf(track), window)) {
       facts.step_runqueue_wait_ns = usage->runqueue_wait_ns;
@@ -348,8 +348,15 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
       if (const auto use = UseOf(context.process(index), window)) busy += use->busy;
     }
     if (busy > 0) facts.busy_cores = busy;
+  } else {
+    facts.run = AccountForRun(context);
   }
-  for (results::Finding& finding : Advise(facts)) *out->add_findings() = std::move(finding);
+  for (results::Finding& finding : Advise(facts)) {
+    // Losses are what the one tells, and the other tells of waits that were recorded.
+    const bool is_certain = finding.id() == "EN-002" || finding.id() == "SY-006";
+    if (!is_certain) context.LimitToEvents(finding.mutable_confidence());
+    *out->add_findings() = std::move(finding);
+  }
 }
 
 }  // namespace
@@ -367,32 +374,35 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   std::vector<size_t> lock_processes;
   std::vector<uint32_t> lock_stacks;
   ComputeLocks(context, &locks, &lock_processes, &lock_stacks);
-  FillDeadlocks(context, &locks);
+  CallStackTable table(&context, out->mutable_call_stacks());
+  FillDeadlocks(context, &locks, &table);
   for (int i = 0; i < std::min(kTopLocks, locks.locks_size()) && locks.locks(i).contended(); ++i) {
     const auto at = static_cast<size_t>(i);
-    NameLock(context, lock_processes[at], lock_stacks[at], locks.mutable_locks(i));
+    NameLock(context, lock_processes[at], lock_stacks[at], locks.mutable_locks(i), &table);
     *out->add_top_locks() = locks.locks(i);
   }
 
-  NameStepWaits(context, lock_processes, lock_stacks, &locks);
+  NameStepWaits(context, lock_processes, lock_stacks, &table, &locks);
 
   results::Heap heap;
   for (const size_t index : context.selected()) {
     ComputeHeap(context, index, &heap);
     ComputeTensors(context, index, &heap);
   }
-  FillMemory(context, heap, out->mutable_memory());
+  FillMemory(context, heap, &table, out->mutable_memory());
   FillOverviewGpu(context, out.get());
   for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
   context.FillMeta("overview", out->mutable_meta());
   AddUnrecordedNotes(context, out->mutable_meta());
   if (!context.selected().empty()) {
     const size_t main = leading.value_or(context.selected().front());
-    FillCost(context, main, out->mutable_cost());
+    if (context.trace().importer.empty()) {
+      FillRecorderCost(context, main, out->mutable_cost());
+      FillCaptured(context, out->mutable_cost());
+    }
     FillMachine(context.process(main), out->mutable_environment());
   }
-  out->mutable_environment()->set_wall_ns(out->meta().window_end_ns() -
-                                          out->meta().window_start_ns());
+  out->mutable_environment()->set_wall_ns(LifeOfAll(context));
   if (context.trace().has_manifest)
     FillCommand(context.trace().manifest, out->mutable_environment());
   results::Confidence* confidence = out->mutable_meta()->mutable_confidence();

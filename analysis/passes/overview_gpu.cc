@@ -59,22 +59,20 @@ DeviceTimes TimesOf(const PassContext& context, const UsedDevice& device) {
   return times;
 }
 
-std::vector<DeviceTimes> TimesOfAll(const PassContext& context, const UsedDevices& devices) {
+std::vector<DeviceTimes> TimesOfAll(PassContext& context, const UsedDevices& devices) {
   std::vector<DeviceTimes> times;
   for (const UsedDevice& device : devices.all()) times.push_back(TimesOf(context, device));
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    std::optional<Launches> launches;
     std::set<uint32_t> used;
     for (const Track& track : process.tracks) {
       if (!HasWork(track)) continue;
-      if (!launches) launches.emplace(process);
-      FindLaunches(track, *launches, &times[devices.Of(index, track.device)].gaps);
+      FindLaunches(track, context.calls(index), &times[devices.Of(index, track.device)].gaps);
       used.insert(track.device);
     }
     for (const uint32_t device : used) {
       std::vector<Interval>& unseen = times[devices.Of(index, device)].unseen;
-      const std::vector<Interval> of_process = UnseenWork(process, *launches, device);
+      const std::vector<Interval> of_process = UnseenWork(process, context.calls(index), device);
       unseen.insert(unseen.end(), of_process.begin(), of_process.end());
     }
   }
@@ -82,7 +80,7 @@ std::vector<DeviceTimes> TimesOfAll(const PassContext& context, const UsedDevice
   return times;
 }
 
-void FillUse(const PassContext& context, const UsedDevices& devices, results::OverviewGpu* gpu) {
+void FillUse(PassContext& context, const UsedDevices& devices, results::OverviewGpu* gpu) {
   int64_t window = 0, busy = 0;
   IdleTimes times;
   for (const DeviceTimes& device : TimesOfAll(context, devices)) {
@@ -119,7 +117,7 @@ void FillMemory(PassContext& context, results::OverviewGpu* gpu) {
         std::any_of(process.tracks.begin(), process.tracks.end(),
                     [](const Track& track) { return track.device_memory.rows() != 0; });
     if (!has_memory) continue;
-    AddMemoryDevices(process, FollowDeviceMemory(process, Launches(process)), &memory);
+    AddMemoryDevices(process, FollowDeviceMemory(process, context.calls(index)), &memory);
   }
   for (const results::MemoryDevice& device : memory.devices()) {
     if (device.peak_bytes() <= gpu->memory_peak_bytes()) continue;
@@ -158,7 +156,7 @@ void FillOverviewGpu(PassContext& context, results::Overview* out) {
   results::Memcpy copies;
   ComputeMemcpy(context, &copies);
   gpu.set_copy_count(copies.count());
-  gpu.set_copy_bytes(copies.total_bytes());
+  if (copies.has_total_bytes()) gpu.set_copy_bytes(copies.total_bytes());
   gpu.set_copy_ns(copies.total_ns());
   if (is_whole) gpu.set_exposed_copy_ns(copies.exposed_ns());
   *out->mutable_gpu() = std::move(gpu);

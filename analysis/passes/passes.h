@@ -26,6 +26,8 @@ class Overview;
 
 namespace gpuprof::analysis {
 
+class CallStackTable;
+
 Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
@@ -38,7 +40,7 @@ Error RunGraphs(PassContext& context, std::unique_ptr<google::protobuf::Message>
 Error RunOverhead(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunUnifiedMemory(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
-Error RunNvtx(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunRanges(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
@@ -47,16 +49,18 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 
 // Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
-enum class OpGrouping { kName, kProcess, kThread };
+enum class OpGrouping { kName, kProcess, kThread, kShape };
 void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out);
 
-// Computes locks without names: frames hold only addresses until NameLock is called for a row.
+// Computes locks without names and stacks: the caller is an address until NameLock is called for a
+// row.
 void ComputeLocks(PassContext& context, results::Locks* out, std::vector<size_t>* process_of_row,
                   std::vector<uint32_t>* stack_of_row);
-void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock);
+void NameLock(PassContext& context, size_t process, uint32_t stack, results::Lock* lock,
+              CallStackTable* table);
 // Fills edges, holders and intervals. The meta holds the window.
 void FillWaitGraph(PassContext& context, results::Locks* out);
-void FillDeadlocks(PassContext& context, results::Locks* out);
+void FillDeadlocks(PassContext& context, results::Locks* out, CallStackTable* table);
 // Returns the name of a proto::ApiFunction, without the release that CUPTI adds to the runtime's
 // names.
 std::string ApiFunctionName(const Process& process, uint32_t function);
@@ -70,7 +74,7 @@ const Process& HolderProcess(const Trace& trace, const Process& process, int32_t
 
 // Appends one process's rows, unnamed: stacks hold only their ids.
 void ComputeHeap(PassContext& context, size_t index, results::Heap* out);
-void NameHeapStack(PassContext& context, size_t process, results::HeapStack* stack);
+void NameHeapStack(size_t process, results::HeapStack* stack, CallStackTable* table);
 void ComputeTensors(PassContext& context, size_t index, results::Heap* out);
 void ComputeMappings(PassContext& context, size_t index, results::Heap* out);
 
@@ -86,24 +90,6 @@ void AddSamplers(const Trace& trace, bool with_notes, results::Meta* meta);
 
 // Returns the weights that stacks can be folded by.
 std::vector<std::string_view> StackWeightKeys();
-
-// What the hooks of heap and mapping events took from a process's threads, stacks included:
-// estimated from those that were timed. low_ns to high_ns: 95 % confidence.
-struct HookCost {
-  uint64_t count = 0;
-  int64_t ns = 0;
-  int64_t low_ns = 0;
-  int64_t high_ns = 0;
-};
-HookCost HookCostOf(const Process& process);
-// The recorder's fixed costs are not shown as a share of a shorter capture (ns).
-inline constexpr int64_t kLeastForShares = 10'000'000;
-// Limits an estimate of the time in the program's threads to their processor time. The processor
-// time excludes gpuprof's own threads. Some of the timed code may have been waiting.
-int64_t WithinProcessorTime(const Process& process, int64_t estimate_ns);
-// Returns whether the process's recorder noted its own cost. Otherwise zeros in its health mean
-// nothing.
-bool IsCostKnown(const Process& process);
 
 // Returns the role of a process in the run: training, inference, loader_worker, helper, program.
 std::string RoleOf(PassContext& context, size_t index);

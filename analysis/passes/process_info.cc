@@ -40,6 +40,11 @@ bool HasChildren(const Trace& trace, size_t index) {
   return false;
 }
 
+bool HasOperations(const Process& process) {
+  return std::any_of(process.tracks.begin(), process.tracks.end(),
+                     [](const Track& track) { return track.op.rows() != 0; });
+}
+
 // Whether an ancestor takes batches from a loader.
 bool LoaderAbove(PassContext& context, size_t index) {
   const Trace& trace = context.trace();
@@ -57,9 +62,9 @@ std::string RoleOf(PassContext& context, size_t index) {
   const Process& process = context.process(index);
   if (HasArgument(process, "resource_tracker")) return "helper";
   const StepAnalysis& steps = context.steps(index);
-  if (steps.found()) {
-    return steps.detected.method == results::STEP_METHOD_LOADER ? "inference" : "training";
-  }
+  if (steps.found() && steps.detected.trains) return "training";
+  // Ranges may mark the steps of a program without a framework.
+  if (steps.found() && HasOperations(process)) return "inference";
   const bool named = std::any_of(
       process.tracks.begin(), process.tracks.end(),
       [](const Track& track) { return !track.is_stream && track.name == kWorkerThreadName; });
@@ -89,6 +94,8 @@ std::string EndOf(const Process& process) {
       return "went on unrecorded in a sandbox (seccomp)";
     case proto::ExitWay::kAlone:
       return "went on unrecorded: it needs a single thread";
+    case proto::ExitWay::kRights:
+      return "went on unrecorded after it gave rights up";
     case proto::ExitWay::kUnknown:
       break;
   }

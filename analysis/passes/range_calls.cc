@@ -4,19 +4,39 @@
 #include "analysis/passes/range_calls.h"
 
 #include <algorithm>
+#include <unordered_map>
 #include <utility>
 #include <vector>
+
+#include "analysis/steps/op_tree.h"
+#include "proto/step_names.h"
 
 namespace gpuprof::analysis {
 namespace {
 
 using Span = std::pair<int64_t, int64_t>;
 
+// Adds the ranges that a framework reports.
+void AddRangesOfFramework(const Process& process, const OpTable& ops, const std::string& name,
+                          std::vector<Span>* spans) {
+  std::unordered_map<uint32_t, bool> wanted;  // by string id
+  for (size_t row = 0; row < ops.rows(); ++row) {
+    if (!IsUserRange(ops, row)) continue;
+    const auto [at, is_new] = wanted.try_emplace(ops.name[row], false);
+    if (is_new) {
+      const std::string message = process.String(ops.name[row]);
+      at->second = message == name || std::string(proto::kFrameworkDomain) + ":" + message == name;
+    }
+    if (at->second) spans->emplace_back(ops.end_ns[row] - ops.duration_ns[row], ops.end_ns[row]);
+  }
+}
+
 // Those of one thread, by start, with what overlaps joined. A range that another thread began or
 // ended says nothing about this one's calls.
-std::vector<Span> RangesOf(const Process& process, const RangeTable& table,
-                           const std::string& name) {
+std::vector<Span> RangesOf(const Process& process, const Track& track, const std::string& name) {
+  const RangeTable& table = track.range;
   std::vector<Span> spans;
+  AddRangesOfFramework(process, track.op, name, &spans);
   for (size_t row = 0; row < table.rows(); ++row) {
     const proto::RangeKind kind = proto::RangeKindOf(table.operation[row]);
     if (kind != proto::RangeKind::kPushPop && kind != proto::RangeKind::kStartEnd) continue;
@@ -48,7 +68,7 @@ bool CallsInRanges(const Process& process, const std::string& name,
                    std::unordered_set<uint32_t>* inside) {
   bool found = false;
   for (const Track& track : process.tracks) {
-    const std::vector<Span> ranges = RangesOf(process, track.range, name);
+    const std::vector<Span> ranges = RangesOf(process, track, name);
     found = found || !ranges.empty();
     for (size_t call = 0; !ranges.empty() && call < track.api.rows(); ++call) {
       // Calls are on CUPTI's clock, ranges on ours: of a call at the edge the middle decides, which

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// API calls that a thread made inside its NVTX ranges of one name. One thread.
+// API calls that a thread made inside its ranges of one name: of NVTX, of ITT or of a framework.
+// One thread.
 
 #pragma once
 

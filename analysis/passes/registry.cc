@@ -21,10 +21,10 @@
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
-#include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/results/ranges.pb.h"
 #include "proto/results/stacks.pb.h"
 #include "proto/results/steps.pb.h"
 #include "proto/results/streams.pb.h"
@@ -37,8 +37,17 @@ namespace {
 
 // Gives a text function of one result the signature of the table.
 template <typename Result, std::string (*kText)(const Result&, const TextOptions&)>
-std::string TextOf(const google::protobuf::Message& result, const TextOptions& options) {
-  return kText(static_cast<const Result&>(result), options);
+void TextOf(const google::protobuf::Message& result, const TextOptions& options, Output* out) {
+  out->Put(PlainLines(kText(static_cast<const Result&>(result), options)));
+}
+
+void StacksTextOf(const google::protobuf::Message& result, const TextOptions& options,
+                  Output* out) {
+  WriteStacks(static_cast<const results::Stacks&>(result), options, out);
+}
+
+std::string StacksRemarksOf(const google::protobuf::Message& result, const TextOptions& options) {
+  return StacksRemarks(static_cast<const results::Stacks&>(result), options);
 }
 
 const PassEntry* FindPass(std::string_view name) {
@@ -71,7 +80,7 @@ Error CheckUnder(const PassInfo& info, const std::string& range) {
   if (range.empty() || info.name == "kernels") return {};
   return {ErrorKind::kUsage,
           "The pass '" + std::string(info.name) +
-              "' has no option --under-nvtx, only 'kernels' has it; leave --under-nvtx out."};
+              "' has no option --under-range, only 'kernels' has it; leave --under-range out."};
 }
 
 TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, int width) {
@@ -101,7 +110,9 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Steps, StepsText>,
        results::Steps::descriptor,
        "steps"},
-      {{"ops", "Framework operations: count, total and self time", {"name", "process", "thread"}},
+      {{"ops",
+        "Framework operations: count, total and self time",
+        {"name", "process", "thread", "shape"}},
        RunOps,
        TextOf<results::Ops, OpsText>,
        results::Ops::descriptor,
@@ -169,12 +180,12 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Overheads, OverheadText>,
        results::Overheads::descriptor,
        "overheads"},
-      {{"nvtx",
-        "NVTX and ITT ranges and marks: count, total, mean, by name or domain",
+      {{"ranges",
+        "Ranges of NVTX, ITT and PyTorch, and marks: count, total, GPU time, by name or domain",
         {"name", "domain"}},
-       RunNvtx,
-       TextOf<results::Nvtx, NvtxText>,
-       results::Nvtx::descriptor,
+       RunRanges,
+       TextOf<results::Ranges, RangesText>,
+       results::Ranges::descriptor,
        "ranges"},
       {{"counters",
         "Hardware counters of the GPUs: utilisation, tensor and DRAM activity, clocks, power"},
@@ -196,10 +207,10 @@ const std::vector<PassEntry>& PassTable() {
       {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
         StackWeightKeys()},
        RunStacks,
-       TextOf<results::Stacks, StacksText>,
+       StacksTextOf,
        results::Stacks::descriptor,
        "stacks",
-       TextOf<results::Stacks, StacksRemarks>},
+       StacksRemarksOf},
       {{"threads", "Threads: lifetime, processor time, waits"},
        RunThreads,
        TextOf<results::Threads, ThreadsText>,
@@ -234,7 +245,7 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
             "There is no pass '" + std::string(pass) + "'; there are: " + known + "."};
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
-  if (Error error = CheckUnder(entry->info, options.under_nvtx)) return error;
+  if (Error error = CheckUnder(entry->info, options.under_range)) return error;
   PassContext context(trace, options);
   if (Error error = context.Prepare()) return error;
   if (Error error = entry->run(context, result)) return error;
@@ -242,13 +253,21 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   return {};
 }
 
+void Render(const google::protobuf::Message& result, Format format, const PassOptions& options,
+            int width, Sink sink, void* context) {
+  Output out(sink, context);
+  if (format == Format::kJson) return WriteJson(result, &out);
+  const PassEntry* entry = FindPass(result.GetDescriptor());
+  if (entry == nullptr) return;
+  if (format == Format::kCsv) return WriteCsv(result, entry->main_table, &out);
+  entry->text(result, TextOptionsOf(*entry, options, width), &out);
+}
+
 std::string Render(const google::protobuf::Message& result, Format format,
                    const PassOptions& options, int width) {
-  if (format == Format::kJson) return ToJson(result);
-  const PassEntry* entry = FindPass(result.GetDescriptor());
-  if (entry == nullptr) return "";
-  if (format == Format::kCsv) return ToCsv(result, entry->main_table);
-  return PlainLines(entry->text(result, TextOptionsOf(*entry, options, width)));
+  std::string text;
+  Render(result, format, options, width, AppendToString, &text);
+  return text;
 }
 
 std::string Remarks(const google::protobuf::Message& result, const PassOptions& options) {

@@ -20,7 +20,8 @@ namespace gpuprof::analysis {
 struct PassEntry {
   PassInfo info;
   Error (*run)(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
-  std::string (*text)(const google::protobuf::Message& result, const TextOptions& options);
+  // Writes the text. Text that other tools read may be long: its pass writes the text piecewise.
+  void (*text)(const google::protobuf::Message& result, const TextOptions& options, Output* out);
   const google::protobuf::Descriptor* (*type)();
   std::string_view main_table;  // path of the field that CSV shows
   // For text that other tools read: complete unless a limit was asked for, and what is to be said

@@ -103,6 +103,8 @@ std::string_view KindFrame(proto::WaitKind kind) {
       return "[child]";
     case proto::WaitKind::kFutex:
       return "[futex]";
+    case proto::WaitKind::kGil:
+      return "[gil]";
   }
   return "[wait]";  // of a newer writer
 }
@@ -158,6 +160,20 @@ StackWeights CollectKernels(PassContext& context, size_t index) {
   return out;
 }
 
+// By the function that ran: time in the functions that it called is theirs.
+StackWeights CollectPython(PassContext& context, size_t index) {
+  StackWeights out;
+  for (const Track& track : context.process(index).tracks) {
+    const PythonTable& table = track.python;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const auto weight = static_cast<uint64_t>(table.self_ns[row]);
+      out.by_stack[{StackOf(table.stack[row]), ""}] += weight;
+      out.total += weight;
+    }
+  }
+  return out;
+}
+
 constexpr StackWeight kWeights[] = {
     {"heap_alloc", "bytes", "bytes allocated", CollectHeap<HeapMeasure::kAllocated>},
     {"heap_allocs", "count", "number of allocations", CollectHeap<HeapMeasure::kCount>},
@@ -168,6 +184,7 @@ constexpr StackWeight kWeights[] = {
     {"kernel", "ns", "run time of kernels, by the call that launched them (--trace launches)",
      CollectKernels},
     {"mmap", "bytes", "bytes mapped and not unmapped when the recording ended", CollectMappings},
+    {"python", "ns", "time in Python functions, as torch.profiler traced them", CollectPython},
     {"wait", "ns", "time waited for locks that other threads held",
      CollectWaits<WaitMeasure::kContended>},
     {"wait_all", "ns", "time waited for locks, conditions, semaphores, barriers and joins",

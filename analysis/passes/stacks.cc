@@ -9,10 +9,12 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
+#include "analysis/model/process_name.h"
 #include "analysis/passes/folded_name.h"
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
@@ -70,57 +72,76 @@ void DropCudaFrames(const Process& process, std::vector<uint64_t>* pcs) {
   pcs->erase(pcs->begin(), own);
 }
 
-// Lines of all processes. Names are numbers until the end: a line is compared often.
+// Stacks of all processes as one tree of names, each with what its stacks weigh. Names are numbers
+// until the end.
 class Folder {
  public:
-  explicit Folder(PassContext& context) : context_(context) {}
+  explicit Folder(PassContext& context) : context_(context), nodes_(1) {}
 
   void AddProcess(size_t index, const std::string& root, const StackWeights& weights) {
     by_pc_.clear();
     const Process& process = context_.process(index);
     for (const auto& [key, weight] : weights.by_stack) {
       if (weight == 0) continue;
-      Line line{{IdOf(root)}, process.pid, weight};
       std::vector<uint64_t> pcs = context_.StackPcs(index, key.first);
       const bool is_truncated = process.stack_depth > 0 && pcs.size() >= process.stack_depth;
       if (weights.without_cuda) DropCudaFrames(process, &pcs);
-      if (pcs.empty()) line.frames.push_back(IdOf(kNoStack));
+      uint32_t node = Callee(0, IdOf(root));
+      if (pcs.empty()) node = Callee(node, IdOf(kNoStack));
       if (is_truncated) {
-        line.frames.push_back(IdOf(kTruncated));
+        node = Callee(node, IdOf(kTruncated));
         truncated_ += weight;
       }
-      for (auto pc = pcs.rbegin(); pc != pcs.rend(); ++pc) {
-        line.frames.push_back(NameOf(index, *pc));
-      }
-      if (!key.second.empty()) line.frames.push_back(IdOf(key.second));
-      lines_.push_back(std::move(line));
+      for (auto pc = pcs.rbegin(); pc != pcs.rend(); ++pc) node = Callee(node, NameOf(index, *pc));
+      if (!key.second.empty()) node = Callee(node, IdOf(key.second));
+      if (nodes_[node].weight == 0) nodes_[node].pid = process.pid;
+      nodes_[node].weight += weight;
     }
   }
 
-  // Equal lines become one; by name.
+  // In the order of the names, a stack before the stacks that it is the beginning of.
   void Finish(results::Stacks* out) {
     out->set_truncated(truncated_);
-    RankNames();
-    std::sort(lines_.begin(), lines_.end(),
-              [](const Line& a, const Line& b) { return a.frames < b.frames; });
-    const std::vector<uint32_t>* before = nullptr;
-    for (const Line& line : lines_) {
-      if (before == nullptr || *before != line.frames) {
+    callees_ = {};
+    const std::vector<uint32_t> order = OrderByCaller();
+    results::CallStacks* stacks = out->mutable_call_stacks();
+    for (const std::string& name : names_) stacks->add_frames()->set_name(name);
+    stacks->add_frame(0);
+    stacks->add_caller(0);
+    // What is still to be written, last first: place in `order`, and the number of the caller.
+    std::vector<std::pair<uint32_t, uint32_t>> open;
+    const auto add_callees = [&](uint32_t node, uint32_t number) {
+      const auto first = std::lower_bound(
+          order.begin(), order.end(), node,
+          [&](uint32_t each, uint32_t caller) { return nodes_[each].caller < caller; });
+      const auto behind = std::upper_bound(
+          first, order.end(), node,
+          [&](uint32_t caller, uint32_t each) { return caller < nodes_[each].caller; });
+      for (auto at = behind; at != first;) open.emplace_back(*--at, number);
+    };
+    add_callees(0, 0);
+    while (!open.empty()) {
+      const auto [at, caller] = open.back();
+      open.pop_back();
+      const auto number = static_cast<uint32_t>(stacks->frame_size());
+      stacks->add_frame(nodes_[at].name);
+      stacks->add_caller(caller);
+      if (nodes_[at].weight != 0) {
         results::FoldedStack* row = out->add_stacks();
-        row->set_pid(line.pid);
-        for (const uint32_t name : line.frames) row->add_frames(names_[name]);
+        row->set_pid(nodes_[at].pid);
+        row->set_value(nodes_[at].weight);
+        row->set_call_stack(number);
       }
-      before = &line.frames;
-      results::FoldedStack* row = out->mutable_stacks(out->stacks_size() - 1);
-      row->set_value(row->value() + line.weight);
+      add_callees(at, number);
     }
   }
 
  private:
-  struct Line {
-    std::vector<uint32_t> frames;  // outermost first
-    int32_t pid;
-    uint64_t weight;
+  struct Node {
+    uint32_t caller = 0;
+    uint32_t name = 0;
+    int32_t pid = 0;
+    uint64_t weight = 0;
   };
 
   uint32_t IdOf(std::string_view name) {
@@ -140,29 +161,45 @@ class Folder {
     return at->second;
   }
 
-  // Numbers the names in their own order, so that lines are ordered by numbers as by names.
-  void RankNames() {
-    std::vector<uint32_t> order(names_.size());
-    std::iota(order.begin(), order.end(), 0);
-    std::sort(order.begin(), order.end(),
+  uint32_t Callee(uint32_t caller, uint32_t name) {
+    const auto [at, added] = callees_.try_emplace(uint64_t{caller} << 32 | name, 0);
+    if (added) {
+      at->second = static_cast<uint32_t>(nodes_.size());
+      nodes_.push_back({caller, name});
+    }
+    return at->second;
+  }
+
+  // Returns all nodes but the first, those of one caller together, in the order of their names.
+  // Names get numbers in their own order.
+  std::vector<uint32_t> OrderByCaller() {
+    std::vector<uint32_t> by_name(names_.size());
+    std::iota(by_name.begin(), by_name.end(), 0);
+    std::sort(by_name.begin(), by_name.end(),
               [this](uint32_t a, uint32_t b) { return names_[a] < names_[b]; });
     std::vector<uint32_t> rank(names_.size());
     std::vector<std::string> sorted(names_.size());
-    for (uint32_t i = 0; i < order.size(); ++i) {
-      rank[order[i]] = i;
-      sorted[i] = std::move(names_[order[i]]);
+    for (uint32_t i = 0; i < by_name.size(); ++i) {
+      rank[by_name[i]] = i;
+      sorted[i] = std::move(names_[by_name[i]]);
     }
     names_ = std::move(sorted);
-    for (Line& line : lines_) {
-      for (uint32_t& name : line.frames) name = rank[name];
-    }
+    for (size_t i = 1; i < nodes_.size(); ++i) nodes_[i].name = rank[nodes_[i].name];
+    std::vector<uint32_t> order(nodes_.size() - 1);
+    std::iota(order.begin(), order.end(), 1);
+    std::sort(order.begin(), order.end(), [this](uint32_t a, uint32_t b) {
+      return std::tie(nodes_[a].caller, nodes_[a].name) <
+             std::tie(nodes_[b].caller, nodes_[b].name);
+    });
+    return order;
   }
 
   PassContext& context_;
   std::vector<std::string> names_;
   std::unordered_map<std::string, uint32_t> ids_;
-  std::unordered_map<uint64_t, uint32_t> by_pc_;  // of the process at hand
-  std::vector<Line> lines_;
+  std::unordered_map<uint64_t, uint32_t> by_pc_;    // of the process at hand
+  std::unordered_map<uint64_t, uint32_t> callees_;  // caller and name to node
+  std::vector<Node> nodes_;                         // the first one calls the processes
   uint64_t truncated_ = 0;
 };
 

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/device_work.h"
 #include "analysis/passes/context.h"
 #include "analysis/passes/event_records.h"
 #include "analysis/steps/interval.h"
@@ -35,30 +36,22 @@ struct Stream {
   std::vector<uint32_t> latest;  // of the work up to here, what ended last
 };
 
-template <typename Table, typename NameOf>
-void AddWork(const Table& table, const Launches& launches, NameOf name_of,
-             std::vector<Work>* work) {
-  for (size_t i = 0; i < table.rows(); ++i) {
-    const Launch* launch = launches.Find(table.correlation[i]);
-    if (launch == nullptr) continue;
-    work->push_back({launch->start_ns, launch->end_ns, table.end_ns[i] - table.duration_ns[i],
-                     table.end_ns[i], name_of(i)});
-  }
+uint32_t NameOfWork(const Process& process, const Track& track, const DeviceWork& work) {
+  if (work.kind == DeviceWorkKind::kCopy) return kCopy;
+  if (work.kind == DeviceWorkKind::kSet) return kSet;
+  if (work.kind == DeviceWorkKind::kGraph) return kGraph;
+  const auto signature = process.signatures.find(track.kernel.signature[work.row]);
+  return signature == process.signatures.end() ? 0 : signature->second.name();
 }
 
-Stream StreamOf(const Process& process, const Track& track, const Launches& launches) {
+Stream StreamOf(const Process& process, const Track& track, const CallIndex& calls) {
   Stream stream;
-  const auto kernel_name = [&](size_t i) -> uint32_t {
-    const auto signature = process.signatures.find(track.kernel.signature[i]);
-    return signature == process.signatures.end() ? 0 : signature->second.name();
-  };
-  AddWork(track.kernel, launches, kernel_name, &stream.work);
-  AddWork(
-      track.memcpy, launches, [](size_t) { return kCopy; }, &stream.work);
-  AddWork(
-      track.memset, launches, [](size_t) { return kSet; }, &stream.work);
-  AddWork(
-      track.graph_launch, launches, [](size_t) { return kGraph; }, &stream.work);
+  ForEachDeviceWork(track, [&](const DeviceWork& work) {
+    const std::optional<Call> launch = calls.Find(work.correlation);
+    if (!launch) return;
+    stream.work.push_back({launch->start_ns, launch->end_ns, work.span.start, work.span.end,
+                           NameOfWork(process, track, work)});
+  });
   std::sort(stream.work.begin(), stream.work.end(), [](const Work& x, const Work& y) {
     return x.launch_start != y.launch_start ? x.launch_start < y.launch_start : x.start < y.start;
   });
@@ -142,15 +135,15 @@ void FillRow(const Process& process, const std::pair<uint32_t, uint32_t>& tracks
 
 }  // namespace
 
-void AddStreamWaits(const Process& process, const Launches& launches, results::Streams* out) {
-  const EventRecords records(process, launches);
+void AddStreamWaits(const Process& process, const CallIndex& calls, results::Streams* out) {
+  const EventRecords records(process, calls);
   const auto& rates = process.health.gpu_rate();
   const bool is_sampled = std::any_of(
       rates.begin(), rates.end(), [](const proto::GpuRate& rate) { return rate.left_out() != 0; });
   std::map<uint32_t, Stream> streams;
   const auto stream_of = [&](uint32_t track) -> const Stream& {
     const auto [at, added] = streams.try_emplace(track);
-    if (added) at->second = StreamOf(process, process.tracks[track], launches);
+    if (added) at->second = StreamOf(process, process.tracks[track], calls);
     return at->second;
   };
   Pairs pairs;
@@ -164,9 +157,8 @@ void AddStreamWaits(const Process& process, const Launches& launches, results::S
       pair.count += waits.weight[i];
       // What else there was to do is not known where a part was left out.
       if (record == nullptr || is_sampled) continue;
-      const Launch* call = launches.Find(waits.correlation[i]);
-      const int64_t began =
-          call != nullptr ? call->start_ns : waits.end_ns[i] - waits.duration_ns[i];
+      const std::optional<Call> call = calls.Find(waits.correlation[i]);
+      const int64_t began = call ? call->start_ns : waits.end_ns[i] - waits.duration_ns[i];
       AddHeldUp(stream_of(own), began, stream_of(record->track), record->time_ns, &pair);
     }
   }

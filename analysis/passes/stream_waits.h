@@ -6,13 +6,13 @@
 
 #pragma once
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/trace.h"
-#include "analysis/passes/launches.h"
 #include "proto/results/streams.pb.h"
 
 namespace gpuprof::analysis {
 
 // Appends one row for each pair of streams.
-void AddStreamWaits(const Process& process, const Launches& launches, results::Streams* out);
+void AddStreamWaits(const Process& process, const CallIndex& calls, results::Streams* out);
 
 }  // namespace gpuprof::analysis

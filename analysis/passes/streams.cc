@@ -9,9 +9,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
+#include "analysis/derived/device_work.h"
 #include "analysis/passes/device_gaps.h"
 #include "analysis/passes/given_names.h"
-#include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
@@ -32,10 +33,9 @@ struct Stream {
 
 using Device = std::vector<Stream>;
 
-template <typename Table>
-void AddTable(const Table& table, std::vector<Interval>* spans) {
-  for (size_t i = 0; i < table.rows(); ++i)
-    spans->push_back({table.end_ns[i] - table.duration_ns[i], table.end_ns[i]});
+std::vector<Interval>& SpansOf(DeviceWorkKind kind, Stream* stream) {
+  if (kind == DeviceWorkKind::kKernel) return stream->kernels;
+  return kind == DeviceWorkKind::kGraph ? stream->graphs : stream->copies;
 }
 
 std::map<uint32_t, Device> DevicesOf(const Process& process) {
@@ -43,10 +43,8 @@ std::map<uint32_t, Device> DevicesOf(const Process& process) {
   for (const Track& track : process.tracks) {
     if (!HasWork(track)) continue;
     Stream stream = {&track, {}, {}, {}};
-    AddTable(track.kernel, &stream.kernels);
-    AddTable(track.memcpy, &stream.copies);
-    AddTable(track.memset, &stream.copies);
-    AddTable(track.graph_launch, &stream.graphs);
+    ForEachDeviceWork(
+        track, [&](const DeviceWork& work) { SpansOf(work.kind, &stream).push_back(work.span); });
     devices[track.device].push_back(std::move(stream));
   }
   return devices;
@@ -112,7 +110,7 @@ void KeepWithin(const std::vector<Interval>& windows, Device* device) {
   }
 }
 
-void FillDevice(const Process& process, const Launches& launches, uint32_t number,
+void FillDevice(const Process& process, const CallIndex& calls, uint32_t number,
                 const std::string& name, Device device, results::Streams* out) {
   std::vector<std::vector<Interval>> all;
   for (const Stream& stream : device) {
@@ -148,15 +146,15 @@ void FillDevice(const Process& process, const Launches& launches, uint32_t numbe
   use->set_kernel_and_copy_ns(TotalLength(Intersection(kernels, copies)));
   use->set_several_kernels_ns(TotalLength(CoveredTwice(kernels_by_stream)));
   std::vector<Gap> gaps = GapsIn(windows, busy);
-  for (const Stream& stream : device) FindLaunches(*stream.track, launches, &gaps);
-  FillIdle(gaps, UnseenWork(process, launches, number), use);
+  for (const Stream& stream : device) FindLaunches(*stream.track, calls, &gaps);
+  FillIdle(gaps, UnseenWork(process, calls, number), use);
   FillStreams(process, device, use->window_ns(), out);
 }
 
-void FillProcess(const Process& process, const Launches& launches, results::Streams* out) {
+void FillProcess(const Process& process, const CallIndex& calls, results::Streams* out) {
   std::map<uint32_t, std::string> names = DeviceNames(process);
   for (auto& [number, device] : DevicesOf(process))
-    FillDevice(process, launches, number, names[number], std::move(device), out);
+    FillDevice(process, calls, number, names[number], std::move(device), out);
 }
 
 }  // namespace
@@ -165,9 +163,9 @@ Error RunStreams(PassContext& context, std::unique_ptr<google::protobuf::Message
   auto out = std::make_unique<results::Streams>();
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    const Launches launches(process);
-    FillProcess(process, launches, out.get());
-    AddStreamWaits(process, launches, out.get());
+    const CallIndex& calls = context.calls(index);
+    FillProcess(process, calls, out.get());
+    AddStreamWaits(process, calls, out.get());
   }
   SortFalling(out->mutable_streams(), [](const auto& row) { return row.busy_ns(); });
   SortFalling(out->mutable_waits(), [](const auto& row) { return row.held_up_ns(); });

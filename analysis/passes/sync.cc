@@ -10,10 +10,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/call_index.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/event_records.h"
 #include "analysis/passes/given_names.h"
-#include "analysis/passes/launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
@@ -52,19 +52,18 @@ uint32_t StreamOf(const Process& process, const EventRecords& records, uint32_t 
   return record == nullptr ? kUnknownStream : record->track;
 }
 
-Key KeyOf(Grouping by, size_t owner, const Process& process, const Launches& launches,
+Key KeyOf(Grouping by, size_t owner, const Process& process, const CallIndex& calls,
           const SyncTable& table, size_t i) {
-  const Launch* call = launches.Find(table.correlation[i]);
-  const Track* track = call == nullptr ? nullptr : &process.tracks[call->track];
+  const std::optional<Call> call = calls.Find(table.correlation[i]);
+  const Track* track = !call ? nullptr : &process.tracks[call->track];
   if (by == Grouping::kThread) return {owner, track == nullptr ? 0 : track->tid, 0, 0, ""};
   return {owner, 0, table.operation[i], 0,
           track == nullptr ? "" : ApiFunctionName(process, track->api.function[call->row])};
 }
 
-void AddProcess(size_t owner, const Process& process, Grouping by, Groups* groups,
-                results::Syncs* out) {
-  const Launches launches(process);
-  const EventRecords records(process, launches);
+void AddProcess(size_t owner, const Process& process, const CallIndex& calls, Grouping by,
+                Groups* groups, results::Syncs* out) {
+  const EventRecords records(process, calls);
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
     const SyncTable& table = process.tracks[t].sync;
     for (size_t i = 0; i < table.rows(); ++i) {
@@ -74,7 +73,7 @@ void AddProcess(size_t owner, const Process& process, Grouping by, Groups* group
       const uint32_t weight = table.weight[i];
       const Key key = by == Grouping::kStream
                           ? Key{owner, 0, 0, StreamOf(process, records, t, i), ""}
-                          : KeyOf(by, owner, process, launches, table, i);
+                          : KeyOf(by, owner, process, calls, table, i);
       (*groups)[key].durations.Add(duration, weight);
       out->set_count(out->count() + weight);
       if (!is_host) continue;
@@ -140,7 +139,7 @@ Error RunSync(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
     // Tracks are an image's own.
     const size_t owner = grouping == Grouping::kStream ? index : context.Owner(index);
     processes[owner] = &process;
-    AddProcess(owner, process, grouping, &groups, out.get());
+    AddProcess(owner, process, context.calls(index), grouping, &groups, out.get());
   }
   for (auto& [key, sums] : groups)
     FillRow(grouping, key, *processes[key.owner], &sums, out->host_ns(), out->add_syncs());

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "analysis/model/process_name.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/steps/statistics.h"

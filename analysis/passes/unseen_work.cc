@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/base/units.h"
+#include "analysis/derived/device_work.h"
 #include "analysis/passes/open_launches.h"
 
 namespace gpuprof::analysis {
@@ -25,34 +26,28 @@ struct First {
 };
 
 // The first work of a track in each capture, as they lie in Process::captures, by time.
-template <typename Table>
-void FindFirst(const Table& table, const std::vector<CaptureWindow>& captures,
+void FindFirst(const DeviceWork& work, const std::vector<CaptureWindow>& captures,
                std::vector<First>* first) {
-  for (size_t i = 0; i < table.rows(); ++i) {
-    const int64_t start = table.end_ns[i] - table.duration_ns[i];
-    const auto behind =
-        std::upper_bound(captures.begin(), captures.end(), start,
-                         [](int64_t at, const CaptureWindow& w) { return at < w.start_ns; });
-    if (behind == captures.begin()) continue;
-    First& known = (*first)[static_cast<size_t>(behind - captures.begin()) - 1];
-    if (start < known.start_ns) known = {start, table.correlation[i]};
-  }
+  const auto behind =
+      std::upper_bound(captures.begin(), captures.end(), work.span.start,
+                       [](int64_t at, const CaptureWindow& w) { return at < w.start_ns; });
+  if (behind == captures.begin()) return;
+  First& known = (*first)[static_cast<size_t>(behind - captures.begin()) - 1];
+  if (work.span.start < known.start_ns) known = {work.span.start, work.correlation};
 }
 
-void AddBefore(const Process& process, const Launches& launches, const Track& track,
+void AddBefore(const Process& process, const CallIndex& calls, const Track& track,
                std::vector<Interval>* unseen) {
   std::vector<First> first(process.captures.size());
-  FindFirst(track.kernel, process.captures, &first);
-  FindFirst(track.memcpy, process.captures, &first);
-  FindFirst(track.memset, process.captures, &first);
-  FindFirst(track.graph_launch, process.captures, &first);
+  ForEachDeviceWork(track,
+                    [&](const DeviceWork& work) { FindFirst(work, process.captures, &first); });
   for (size_t i = 0; i < first.size(); ++i) {
     const CaptureWindow& window = process.captures[i];
     if (!window.cuda_had_begun || first[i].start_ns == INT64_MAX) continue;
     // Without an id it was launched before.
-    const Launch* launch = launches.Find(first[i].correlation);
-    if (launch == nullptr && first[i].correlation != 0) continue;
-    const int64_t launched_ns = launch != nullptr ? launch->end_ns : window.start_ns;
+    const std::optional<Call> launch = calls.Find(first[i].correlation);
+    if (!launch && first[i].correlation != 0) continue;
+    const int64_t launched_ns = launch ? launch->end_ns : window.start_ns;
     if (launched_ns >= window.start_ns && first[i].start_ns - launched_ns > kLaunchTakesNs)
       unseen->push_back({window.start_ns, first[i].start_ns});
   }
@@ -60,11 +55,10 @@ void AddBefore(const Process& process, const Launches& launches, const Track& tr
 
 }  // namespace
 
-std::vector<Interval> UnseenWork(const Process& process, const Launches& launches,
-                                 uint32_t device) {
+std::vector<Interval> UnseenWork(const Process& process, const CallIndex& calls, uint32_t device) {
   std::vector<Interval> unseen;
   for (const Track& track : process.tracks)
-    if (track.device == device) AddBefore(process, launches, track, &unseen);
+    if (track.device == device) AddBefore(process, calls, track, &unseen);
   for (const OpenLaunch& open : OpenLaunchesOf(process))
     unseen.push_back({open.start_ns, process.captures[open.capture].end_ns});
   return UnionOf(std::move(unseen));

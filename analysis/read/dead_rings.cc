@@ -57,6 +57,7 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
   const std::string here = ThisHost();
   const bool is_writable = access(files->directory.c_str(), W_OK) == 0;
   size_t unwritten = 0;
+  codec::LockWait wait;
   for (const Stem& stem : files->rings) {
     const std::string path = files->directory + "/" + stem.name;
     const std::string ring_name = stem.name + proto::kRingSuffix;
@@ -79,7 +80,7 @@ RingReport FinishDeadProcesses(BundleFiles* files, const proto::Bundle& manifest
       ++unwritten;
       continue;
     }
-    const codec::RecoverResult result = codec::Recover(path, -1);
+    const codec::RecoverResult result = codec::Recover(path, -1, &wait);
     if (!result.ok) report.faults.push_back({ring_name, 0, "not merged: " + result.error});
     // A failure may leave what a flight recorder's segments held.
     const bool is_there =

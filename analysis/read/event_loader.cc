@@ -31,7 +31,8 @@ struct Task {
 };
 
 struct Worker {
-  codec::BlockDecoder decoder;
+  const TraceFile* file = nullptr;  // that `reader` shows
+  BlockReader reader;
   codec::EventColumns columns;
 };
 
@@ -50,31 +51,29 @@ std::vector<Task> PlanFile(TraceFile* file, uint64_t* memory_left) {
   std::vector<Task> tasks;
   std::map<std::pair<size_t, uint16_t>, uint64_t> rows;  // by track index and kind
   Process& process = file->process();
-  uint64_t rows_left = kRowsOfAnyFile + kMostRowsPerByte * file->bytes().bytes;
+  uint64_t rows_left = kRowsOfAnyFile + kMostRowsPerByte * file->input().bytes();
   uint64_t left_out = 0;
   uint64_t left_out_from = 0;
   bool was_lie = false;
-  for (const codec::BlockRef& block : file->scan().blocks) {
-    const auto kind = static_cast<proto::ChunkKind>(block.header.kind);
-    const uint64_t row_bytes = RowBytes(kind);
-    if (row_bytes == 0 || block.header.count == 0) continue;
-    Track* track = file->TrackOf(block.header.track, 0);
+  for (const PlannedBlock& planned : file->Plan()) {
+    const uint64_t row_bytes = RowBytes(planned.kind);
+    if (row_bytes == 0) continue;
+    Track* track = file->TrackOf(planned.track, 0);
     if (track == nullptr) continue;
-    if (left_out != 0 || block.header.count > rows_left ||
-        row_bytes * block.header.count > *memory_left) {
+    if (left_out != 0 || planned.rows > rows_left || row_bytes * planned.rows > *memory_left) {
       if (left_out == 0) {
-        left_out_from = block.offset;
-        was_lie = block.header.count > rows_left;
+        left_out_from = planned.block->offset;
+        was_lie = planned.rows > rows_left;
       }
-      left_out += block.header.count;
+      left_out += planned.rows;
       continue;
     }
-    rows_left -= block.header.count;
-    *memory_left -= row_bytes * block.header.count;
+    rows_left -= planned.rows;
+    *memory_left -= row_bytes * planned.rows;
     const size_t index = static_cast<size_t>(track - process.tracks.data());
-    uint64_t& next_row = rows[{index, block.header.kind}];
-    tasks.push_back({file, &block, index, next_row});
-    next_row += block.header.count;
+    uint64_t& next_row = rows[{index, static_cast<uint16_t>(planned.kind)}];
+    tasks.push_back({file, planned.block, index, next_row});
+    next_row += planned.rows;
   }
   for (const auto& [slot, count] : rows) {
     ResizeTable(&process.tracks[slot.first], static_cast<proto::ChunkKind>(slot.second), count);
@@ -93,8 +92,10 @@ std::vector<Task> PlanFile(TraceFile* file, uint64_t* memory_left) {
 bool Decode(const Task& task, Worker* worker, codec::Fault* fault) {
   const proto::BlockHeader& header = task.block->header;
   codec::EventColumns& columns = worker->columns;
-  if (!worker->decoder.DecodeEvents(task.file->bytes().data.get(), *task.block, &columns, fault))
-    return false;
+  BlockReader& reader = worker->reader;
+  if (worker->file != task.file) task.file->input().Show(&reader.view);
+  worker->file = task.file;
+  if (!reader.decoder.DecodeEvents(&reader.view.bytes, *task.block, &columns, fault)) return false;
   if (columns.count != header.count || columns.track != header.track ||
       static_cast<uint16_t>(columns.kind) != header.kind) {
     *fault = {task.block->offset, "block is not what its header says"};

@@ -16,6 +16,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
 namespace gpuprof::analysis {
@@ -29,23 +30,6 @@ bool IsFile(const std::string& path) {
   struct stat status;
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
-
-Error OpenError(const std::string& path, int cause) {
-  std::string message = path + ": " + std::strerror(cause);
-  if (cause == EACCES)
-    message += "; traces belong to the user who ran the program: read them as that user";
-  if (cause == ENOENT || cause == ENOTDIR)
-    message += "; name the directory that `gpuprof run` printed, or a .gpt file in it";
-  return Unreadable(std::move(message));
-}
-
-// Closes on every way out.
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
 
 Result<BundleFiles> FindInDirectory(const std::string& path) {
   DIR* directory = opendir(path.c_str());
@@ -84,20 +68,22 @@ Result<BundleFiles> FindInDirectory(const std::string& path) {
 
 }  // namespace
 
-Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes) {
-  // Never wait for the other end of a pipe.
-  const Descriptor file{open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
-  if (file.fd < 0) return OpenError(path, errno);
-  struct stat status;
-  if (fstat(file.fd, &status) != 0) return OpenError(path, errno);
-  if (!S_ISREG(status.st_mode))
-    return Unreadable(path + ": not a regular file; name a bundle directory or a .gpt file");
+Error OpenError(const std::string& path, int cause) {
+  std::string message = path + ": " + codec::OpenErrorText(cause);
+  if (cause == codec::kNotRegular) message += "; name a bundle directory or a .gpt file";
+  if (cause == EACCES)
+    message += "; traces belong to the user who ran the program: read them as that user";
+  if (cause == ENOENT || cause == ENOTDIR)
+    message += "; name the directory that `gpuprof run` printed, or a .gpt file in it";
+  return Unreadable(std::move(message));
+}
+
+Result<FileBytes> ReadOpenFile(int fd, const std::string& path, uint64_t size) {
   FileBytes result;
-  const uint64_t size = std::min(static_cast<uint64_t>(status.st_size), most_bytes);
   result.data.reset(new uint8_t[size + 1]);
   while (result.bytes < size) {
     const ssize_t got =
-        pread(file.fd, result.data.get() + result.bytes,
+        pread(fd, result.data.get() + result.bytes,
               std::min<uint64_t>(size - result.bytes, 1u << 30), static_cast<off_t>(result.bytes));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return OpenError(path, errno);
@@ -105,6 +91,18 @@ Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes) {
     result.bytes += static_cast<uint64_t>(got);
   }
   return result;
+}
+
+Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes) {
+  struct stat status;
+  const codec::OwnedFile file(codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY, &status));
+  if (file.fd() < 0) return OpenError(path, errno);
+  return ReadOpenFile(file.fd(), path, std::min(static_cast<uint64_t>(status.st_size), most_bytes));
+}
+
+std::string CauseOf(const Error& error, const std::string& path) {
+  const std::string lead = path + ": ";
+  return error.message.starts_with(lead) ? error.message.substr(lead.size()) : error.message;
 }
 
 bool ParseStem(const std::string& name, Stem* stem) {

@@ -5,8 +5,7 @@
 // thread.
 //
 // Files are read, not mapped: another program may cut a file while it is being decoded, and a
-// mapping would then end this program with SIGBUS. Reading costs about 0.2 ns a byte from the page
-// cache.
+// mapping would then end this program with SIGBUS. Traces are read by blocks (trace_input.h).
 
 #pragma once
 
@@ -24,9 +23,21 @@ struct FileBytes {
   uint64_t bytes = 0;
 };
 
-// The whole file, or its first `most_bytes`: as long as it was when opened or as short as it
-// became. Refuses what is not a regular file.
-Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes = UINT64_MAX);
+// Returns the first bytes of a file, at most `most_bytes`. They are fewer if the file becomes
+// shorter meanwhile. Refuses what is not a regular file.
+Result<FileBytes> ReadFile(const std::string& path, uint64_t most_bytes);
+
+// Returns the first `size` bytes of an open file, or as few as it has. `path` is for the error.
+Result<FileBytes> ReadOpenFile(int fd, const std::string& path, uint64_t size);
+
+// A manifest is smaller. Read one byte more to tell.
+inline constexpr uint64_t kMostManifestBytes = 64u << 20;
+
+// Returns why `path` could not be opened, with what to do; `cause` is an errno value.
+Error OpenError(const std::string& path, int cause);
+
+// Returns an error's message without the path that it begins with, for a fault that names its file.
+std::string CauseOf(const Error& error, const std::string& path);
 
 // The <pid> and <start> of "p<pid>-<start>".
 struct Stem {

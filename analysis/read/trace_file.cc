@@ -46,15 +46,17 @@ Track* TraceFile::TrackOf(uint32_t id, int32_t tid) {
 void TraceFile::LoadTables(bool is_alive) {
   process_.file = name_;
   process_.alive = is_alive;
-  Result<FileBytes> file = ReadFile(directory_ + "/" + name_);
-  if (!file.ok()) {
-    AddFault(0, file.error().message);
+  const std::string path = directory_ + "/" + name_;
+  if (const Error error = input_.Open(path)) {
+    AddFault(0, CauseOf(error, path));
     is_unreadable_ = true;
     return;
   }
-  bytes_ = std::move(*file);
-  process_.file_bytes = bytes_.bytes;
-  const bool is_trace = codec::Scan(bytes_.data.get(), bytes_.bytes, &scan_);
+  process_.file_bytes = input_.bytes();
+  BlockReader reader;
+  input_.Show(&reader.view);
+  const bool is_trace = codec::ScanByIndex(&reader.view.bytes, &scan_);
+  if (const int error = reader.view.bytes.error()) AddFault(0, codec::ReadErrorText(error));
   for (const codec::Fault& fault : scan_.faults) {
     // The last block of a process that is writing right now may be half there.
     if (is_alive && is_trace && fault.offset >= scan_.readable_bytes) continue;
@@ -67,29 +69,28 @@ void TraceFile::LoadTables(bool is_alive) {
   process_.pid = scan_.header.pid;
   process_.start_id = scan_.header.start_id;
   SumHeaders();
-  codec::BlockDecoder decoder;
   for (const codec::BlockRef& block : scan_.blocks) {
-    if (proto::IsTableKind(block.header.kind)) ReadTable(block, &decoder);
+    if (proto::IsTableKind(block.header.kind)) ReadTable(block, &reader);
   }
   // The records are gone with the ring file: nothing but recovery's word tells of them.
   if (process_.health.damaged_rings() != 0) {
     AddFault(0, DamagedRingsText(process_.health.damaged_rings()));
   }
   JoinSightings();
-  FindQuantum(&decoder);
-  FindGpuTick(&decoder);
+  FindQuantum(&reader);
+  FindGpuTick(&reader);
   TakeMeta();
   BuildClock();
 }
 
 // A number of a block's chunk, what it is where the chunk does not have it, and nothing where the
 // block cannot be read.
-std::optional<uint64_t> TraceFile::ScalarOf(codec::BlockDecoder* decoder,
-                                            const codec::BlockRef& block, int number) {
+std::optional<uint64_t> TraceFile::ScalarOf(BlockReader* reader, const codec::BlockRef& block,
+                                            int number) {
   const uint8_t* message = nullptr;
   uint64_t bytes = 0;
   codec::Fault fault;
-  if (!decoder->Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) return std::nullopt;
+  if (!reader->Decompress(block, &message, &bytes, &fault)) return std::nullopt;
   codec::PbField field;
   codec::PbReader outer(message, bytes);
   if (!outer.Next(&field) || field.number != proto::Trace::kChunkFieldNumber ||
@@ -104,12 +105,12 @@ std::optional<uint64_t> TraceFile::ScalarOf(codec::BlockDecoder* decoder,
 }
 
 // All chunks of a file share their time shift; the first readable one tells it.
-void TraceFile::FindQuantum(codec::BlockDecoder* decoder) {
+void TraceFile::FindQuantum(BlockReader* reader) {
   constexpr uint64_t kMostShift = 32;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (!IsEventKind(block.header.kind)) continue;
-    if (proto::IsCuptiKind(static_cast<proto::ChunkKind>(block.header.kind))) continue;
-    const auto shift = ScalarOf(decoder, block, proto::Chunk::kTimeShiftFieldNumber);
+    if (proto::HasCuptiClock(static_cast<proto::ChunkKind>(block.header.kind))) continue;
+    const auto shift = ScalarOf(reader, block, proto::Chunk::kTimeShiftFieldNumber);
     if (!shift) continue;
     time_mask_ = (uint64_t{1} << std::min(*shift, kMostShift)) - 1;
     return;
@@ -117,12 +118,12 @@ void TraceFile::FindQuantum(codec::BlockDecoder* decoder) {
 }
 
 // The writer finds the tick of each chunk by itself: one of few rows may look coarser than it is.
-void TraceFile::FindGpuTick(codec::BlockDecoder* decoder) {
+void TraceFile::FindGpuTick(BlockReader* reader) {
   constexpr int kMostBlocks = 16;
   int looked_at = 0;
   for (const codec::BlockRef& block : scan_.blocks) {
     if (static_cast<proto::ChunkKind>(block.header.kind) != proto::ChunkKind::kKernel) continue;
-    const auto tick = ScalarOf(decoder, block, proto::Chunk::kTickFieldNumber);
+    const auto tick = ScalarOf(reader, block, proto::Chunk::kTickFieldNumber);
     if (!tick) continue;
     process_.gpu_tick_ns = std::gcd(process_.gpu_tick_ns, std::max<uint64_t>(*tick, 1));
     if (++looked_at == kMostBlocks) return;
@@ -155,7 +156,7 @@ void TraceFile::BuildClock() {
   uint64_t first = std::numeric_limits<uint64_t>::max();
   for (const codec::BlockRef& block : scan_.blocks) {
     const auto kind = static_cast<proto::ChunkKind>(block.header.kind);
-    if (IsEventKind(block.header.kind) && !proto::IsCuptiKind(kind))
+    if (IsEventKind(block.header.kind) && !proto::HasCuptiClock(kind))
       first = std::min(first, FirstTime(block));
   }
   clock_.Build(snapshots_, static_cast<proto::ClockKind>(process_.clock_kind),
@@ -195,6 +196,21 @@ std::pair<int64_t, int64_t> TraceFile::RangeOf(const codec::BlockRef& block) con
   return {first, cursor.Convert(block.header.last_time)};
 }
 
+std::vector<PlannedBlock> TraceFile::Plan() const {
+  std::vector<PlannedBlock> plan;
+  ClockMap::Cursor ticks(clock_), cupti(cupti_clock_);
+  for (const codec::BlockRef& block : scan_.blocks) {
+    const proto::BlockHeader& header = block.header;
+    if (header.count == 0 || !IsEventKind(header.kind)) continue;
+    const auto kind = static_cast<proto::ChunkKind>(header.kind);
+    ClockMap::Cursor& cursor = proto::HasCuptiClock(kind) ? cupti : ticks;
+    const int64_t first_ns = cursor.Convert(FirstTime(block));
+    plan.push_back({&block, kind, header.track, header.count, first_ns,
+                    std::max(first_ns, cursor.Convert(header.last_time))});
+  }
+  return plan;
+}
+
 bool TraceFile::EarliestNs(int64_t* time_ns) const {
   ClockMap::Cursor cursor(clock_);
   int64_t earliest = std::numeric_limits<int64_t>::max();
@@ -231,6 +247,17 @@ void TraceFile::Place(int64_t shift) {
     process_.first_ns = process_.captures.front().start_ns;
     process_.last_ns = process_.captures.back().end_ns;
   }
+  PlaceLife(&cursor);
+}
+
+// The start is read from the wall clock, which PlaceAll knows.
+void TraceFile::PlaceLife(ClockMap::Cursor* cursor) {
+  if (!process_.captures.empty()) {
+    process_.started_ns = process_.captures.front().start_ns;
+    process_.ended_ns = process_.captures.back().end_ns;
+  }
+  if (meta_.exit_ticks() != 0)
+    process_.ended_ns = std::max(process_.ended_ns, cursor->Convert(meta_.exit_ticks()));
 }
 
 void TraceFile::PlaceSamples(ClockMap::Cursor* cursor) {

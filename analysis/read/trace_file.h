@@ -21,7 +21,7 @@
 
 #include "analysis/model/trace.h"
 #include "analysis/read/clock_map.h"
-#include "analysis/read/input_file.h"
+#include "analysis/read/trace_input.h"
 #include "proto/codec/trace_reader.h"
 
 namespace gpuprof::analysis {
@@ -31,6 +31,28 @@ struct ModuleLife {
   size_t module;  // index into the process's modules
   uint64_t first_seen;
   uint64_t last_seen;  // 0: never gone
+};
+
+// A block of events, known from its header alone: what is in it, and when.
+struct PlannedBlock {
+  const codec::BlockRef* block;
+  proto::ChunkKind kind;
+  uint32_t track;
+  uint32_t rows;
+  // Bundle time. All rows lie between the two.
+  int64_t first_ns;
+  int64_t last_ns;
+};
+
+// Reads blocks of one file.
+struct BlockReader {
+  InputView view;
+  codec::BlockDecoder decoder;
+
+  bool Decompress(const codec::BlockRef& block, const uint8_t** message, uint64_t* bytes,
+                  codec::Fault* fault) {
+    return decoder.Decompress(&view.bytes, block, message, bytes, fault);
+  }
 };
 
 class TraceFile {
@@ -51,12 +73,12 @@ class TraceFile {
   void Place(int64_t shift);
 
   const std::string& name() const { return name_; }
-  const FileBytes& bytes() const { return bytes_; }
+  const TraceInput& input() const { return input_; }
   const codec::TraceScan& scan() const { return scan_; }
   const ClockMap& clock() const { return clock_; }
   // That times of this kind of event are on.
   const ClockMap& clock_of(proto::ChunkKind kind) const {
-    return proto::IsCuptiKind(kind) ? cupti_clock_ : clock_;
+    return proto::HasCuptiClock(kind) ? cupti_clock_ : clock_;
   }
   Process& process() { return process_; }
   const Process& process() const { return process_; }
@@ -68,6 +90,8 @@ class TraceFile {
   // Whether modules and their lives are those of the process that made this one.
   bool has_modules_of_parent() const { return has_modules_of_parent_; }
   void TakeModulesOf(const TraceFile& parent);
+  // Returns the blocks with rows, in the order of the file. Nothing is decoded. After Place.
+  std::vector<PlannedBlock> Plan() const;
   // A time of a table, as rows have it: as coarse.
   int64_t RowTime(uint64_t ticks) const { return clock_.Convert(ticks & ~time_mask_); }
 
@@ -83,7 +107,7 @@ class TraceFile {
     faults_.push_back({name_, offset, std::move(what)});
   }
   void SumHeaders();
-  void ReadTable(const codec::BlockRef& block, codec::BlockDecoder* decoder);
+  void ReadTable(const codec::BlockRef& block, BlockReader* reader);
   void AddStrings(const proto::Strings& strings, uint64_t offset);
   void AddStacks(const proto::Stacks& stacks, uint64_t offset);
   void AddModules(const proto::Modules& modules);
@@ -92,14 +116,13 @@ class TraceFile {
   // the same thread has later. Where several have its tid, they stay apart.
   void JoinSightings();
   void AddMeta(const proto::Meta& meta);
-  std::optional<uint64_t> ScalarOf(codec::BlockDecoder* decoder, const codec::BlockRef& block,
-                                   int number);
-  void FindQuantum(codec::BlockDecoder* decoder);
-  void FindGpuTick(codec::BlockDecoder* decoder);
+  std::optional<uint64_t> ScalarOf(BlockReader* reader, const codec::BlockRef& block, int number);
+  void FindQuantum(BlockReader* reader);
+  void FindGpuTick(BlockReader* reader);
   // Rows tell times rounded down, headers tell them whole: the earliest time that the block's rows
   // can have.
   uint64_t FirstTime(const codec::BlockRef& block) const {
-    const bool is_whole = proto::IsCuptiKind(static_cast<proto::ChunkKind>(block.header.kind));
+    const bool is_whole = proto::HasCuptiClock(static_cast<proto::ChunkKind>(block.header.kind));
     return is_whole ? block.header.first_time : block.header.first_time & ~time_mask_;
   }
   void BuildClock();
@@ -112,6 +135,7 @@ class TraceFile {
   std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
   void TakeMeta();
   void PlaceSamples(ClockMap::Cursor* cursor);
+  void PlaceLife(ClockMap::Cursor* cursor);
   void PlaceCaptures(ClockMap::Cursor* cursor);
   void PlaceGraphMarks(ClockMap::Cursor* cursor);
   void PlaceHandles(ClockMap::Cursor* cursor);
@@ -119,7 +143,7 @@ class TraceFile {
 
   std::string directory_;
   std::string name_;
-  FileBytes bytes_;
+  TraceInput input_;
   codec::TraceScan scan_;
   ClockMap clock_;
   ClockMap cupti_clock_;

@@ -28,7 +28,7 @@ constexpr size_t kMostCounters = 64u << 10;
 
 }  // namespace
 
-void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* decoder) {
+void TraceFile::ReadTable(const codec::BlockRef& block, BlockReader* reader) {
   if (block.header.raw_bytes > kMostTableBytes) {
     AddFault(block.offset, "table of " + std::to_string(block.header.raw_bytes) +
                                " bytes: too large for a table");
@@ -37,7 +37,7 @@ void TraceFile::ReadTable(const codec::BlockRef& block, codec::BlockDecoder* dec
   const uint8_t* message = nullptr;
   uint64_t bytes = 0;
   codec::Fault fault;
-  if (!decoder->Decompress(bytes_.data.get(), block, &message, &bytes, &fault)) {
+  if (!reader->Decompress(block, &message, &bytes, &fault)) {
     AddFault(fault.offset, fault.what);
     return;
   }
@@ -286,6 +286,7 @@ void TraceFile::TakeMeta() {
   process.is_sampler = meta_.sampler() || name_.rfind(proto::kSamplerPrefix, 0) == 0;
   process.host = meta_.host();
   process.executable = meta_.executable();
+  process.title = meta_.title();
   process.argv.assign(meta_.argv().begin(), meta_.argv().end());
   for (const proto::EnvironmentEntry& entry : meta_.environment())
     process.environment[entry.name()] = entry.value();

@@ -11,10 +11,13 @@
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/render/stack_frames.h"
 #include "proto/results/meta.pb.h"
+#include "proto/results/stacks.pb.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -23,7 +26,7 @@ using google::protobuf::EnumDescriptor;
 using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 
 // Length of the words that all values of an enum begin with: "LEVEL_".
 size_t CommonPrefix(const EnumDescriptor* type) {
@@ -44,95 +47,122 @@ std::string EnumWord(const EnumValueDescriptor* value) {
   return word;
 }
 
-Json Real(double value) { return std::isfinite(value) ? Json(value) : Json(nullptr); }
+std::string Dump(const Json& json) {
+  return PlainJson(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
 
-Json ObjectOf(const Message& message);
+std::string RealText(double value) { return std::isfinite(value) ? Dump(value) : "null"; }
 
-Json ElementOf(const Message& message, const FieldDescriptor* field, int i) {
+// The value of a field that is no message, at `i` of a repeated one.
+std::string ScalarText(const Message& message, const FieldDescriptor* field, int i) {
   const auto* r = message.GetReflection();
+  const bool many = field->is_repeated();
   switch (field->cpp_type()) {
     case FieldDescriptor::CPPTYPE_INT32:
-      return r->GetRepeatedInt32(message, field, i);
+      return std::to_string(many ? r->GetRepeatedInt32(message, field, i)
+                                 : r->GetInt32(message, field));
     case FieldDescriptor::CPPTYPE_INT64:
-      return r->GetRepeatedInt64(message, field, i);
+      return std::to_string(many ? r->GetRepeatedInt64(message, field, i)
+                                 : r->GetInt64(message, field));
     case FieldDescriptor::CPPTYPE_UINT32:
-      return r->GetRepeatedUInt32(message, field, i);
+      return std::to_string(many ? r->GetRepeatedUInt32(message, field, i)
+                                 : r->GetUInt32(message, field));
     case FieldDescriptor::CPPTYPE_UINT64:
-      return r->GetRepeatedUInt64(message, field, i);
+      return std::to_string(many ? r->GetRepeatedUInt64(message, field, i)
+                                 : r->GetUInt64(message, field));
     case FieldDescriptor::CPPTYPE_DOUBLE:
-      return Real(r->GetRepeatedDouble(message, field, i));
+      return RealText(many ? r->GetRepeatedDouble(message, field, i)
+                           : r->GetDouble(message, field));
     case FieldDescriptor::CPPTYPE_FLOAT:
-      return Real(static_cast<double>(r->GetRepeatedFloat(message, field, i)));
+      return RealText(static_cast<double>(many ? r->GetRepeatedFloat(message, field, i)
+                                               : r->GetFloat(message, field)));
     case FieldDescriptor::CPPTYPE_BOOL:
-      return r->GetRepeatedBool(message, field, i);
+      return (many ? r->GetRepeatedBool(message, field, i) : r->GetBool(message, field)) ? "true"
+                                                                                         : "false";
     case FieldDescriptor::CPPTYPE_ENUM:
-      return EnumWord(r->GetRepeatedEnum(message, field, i));
+      return Dump(
+          EnumWord(many ? r->GetRepeatedEnum(message, field, i) : r->GetEnum(message, field)));
     case FieldDescriptor::CPPTYPE_STRING:
-      return r->GetRepeatedString(message, field, i);
+      return Dump(many ? r->GetRepeatedString(message, field, i) : r->GetString(message, field));
     case FieldDescriptor::CPPTYPE_MESSAGE:
-      return ObjectOf(r->GetRepeatedMessage(message, field, i));
+      break;
   }
-  return nullptr;
+  return "null";
 }
 
-Json SingleOf(const Message& message, const FieldDescriptor* field) {
-  const auto* r = message.GetReflection();
-  switch (field->cpp_type()) {
-    case FieldDescriptor::CPPTYPE_INT32:
-      return r->GetInt32(message, field);
-    case FieldDescriptor::CPPTYPE_INT64:
-      return r->GetInt64(message, field);
-    case FieldDescriptor::CPPTYPE_UINT32:
-      return r->GetUInt32(message, field);
-    case FieldDescriptor::CPPTYPE_UINT64:
-      return r->GetUInt64(message, field);
-    case FieldDescriptor::CPPTYPE_DOUBLE:
-      return Real(r->GetDouble(message, field));
-    case FieldDescriptor::CPPTYPE_FLOAT:
-      return Real(static_cast<double>(r->GetFloat(message, field)));
-    case FieldDescriptor::CPPTYPE_BOOL:
-      return r->GetBool(message, field);
-    case FieldDescriptor::CPPTYPE_ENUM:
-      return EnumWord(r->GetEnum(message, field));
-    case FieldDescriptor::CPPTYPE_STRING:
-      return r->GetString(message, field);
-    case FieldDescriptor::CPPTYPE_MESSAGE:
-      return ObjectOf(r->GetMessage(message, field));
+bool IsMessage(const FieldDescriptor* field) {
+  return field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+}
+
+bool IsAbsent(const Message& message, const FieldDescriptor* field) {
+  return !field->is_repeated() && field->has_presence() &&
+         !message.GetReflection()->HasField(message, field);
+}
+
+// Writes objects and arrays with an element a line, numbers a few to a line.
+class JsonWriter {
+ public:
+  explicit JsonWriter(Output* out, bool is_in_one_line = false)
+      : out_(out), is_in_one_line_(is_in_one_line) {}
+
+  void Object(const Message& message, size_t depth) {
+    // Fields in the order of the schema's text, which is the order of meaning.
+    const auto* type = message.GetDescriptor();
+    out_->Put("{");
+    for (int i = 0; i < type->field_count(); ++i) {
+      NextLine(i == 0, depth + 1);
+      out_->Put("\"" + type->field(i)->name() + (is_in_one_line_ ? "\":" : "\": "));
+      Value(message, type->field(i), depth + 1);
+    }
+    if (type->field_count() > 0) LineEnd(depth);
+    out_->Put("}");
   }
-  return nullptr;
-}
 
-Json ValueOf(const Message& message, const FieldDescriptor* field) {
-  const auto* r = message.GetReflection();
-  if (field->is_repeated()) {
-    Json array = Json::array();
-    for (int i = 0; i < r->FieldSize(message, field); ++i)
-      array.push_back(ElementOf(message, field, i));
-    return array;
+  void Array(const Message& message, const FieldDescriptor* field, size_t depth) {
+    constexpr int kNumbersInLine = 20;
+    const auto* r = message.GetReflection();
+    const bool is_plain = IsMessage(field) ||
+                          field->cpp_type() == FieldDescriptor::CPPTYPE_STRING ||
+                          field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM;
+    const int in_line = is_plain ? 1 : kNumbersInLine;
+    const int size = r->FieldSize(message, field);
+    out_->Put("[");
+    for (int i = 0; i < size && !out_->is_stopped(); ++i) {
+      if (i % in_line == 0 || is_in_one_line_) {
+        NextLine(i == 0, depth + 1);
+      } else {
+        out_->Put(", ");
+      }
+      if (IsMessage(field)) {
+        Object(r->GetRepeatedMessage(message, field, i), depth + 1);
+      } else {
+        out_->Put(ScalarText(message, field, i));
+      }
+    }
+    if (size > 0) LineEnd(depth);
+    out_->Put("]");
   }
-  if (field->has_presence() && !r->HasField(message, field)) return nullptr;
-  return SingleOf(message, field);
-}
 
-// Fields in the order of the schema's text, which is the order of meaning.
-std::vector<const FieldDescriptor*> FieldsOf(const google::protobuf::Descriptor* type) {
-  std::vector<const FieldDescriptor*> fields;
-  fields.reserve(static_cast<size_t>(type->field_count()));
-  for (int i = 0; i < type->field_count(); ++i) fields.push_back(type->field(i));
-  return fields;
-}
-
-Json ObjectOf(const Message& message) {
-  Json object = Json::object();
-  for (const FieldDescriptor* field : FieldsOf(message.GetDescriptor())) {
-    object[field->name()] = ValueOf(message, field);
+ private:
+  void LineEnd(size_t depth) {
+    if (!is_in_one_line_) out_->Put("\n" + std::string(2 * depth, ' '));
   }
-  return object;
-}
 
-std::string Dump(const Json& json, int indent) {
-  return PlainJson(json.dump(indent, ' ', false, Json::error_handler_t::replace));
-}
+  void NextLine(bool is_first, size_t depth) {
+    if (!is_first) out_->Put(",");
+    LineEnd(depth);
+  }
+
+  void Value(const Message& message, const FieldDescriptor* field, size_t depth) {
+    if (field->is_repeated()) return Array(message, field, depth);
+    if (IsAbsent(message, field)) return out_->Put("null");
+    if (!IsMessage(field)) return out_->Put(ScalarText(message, field, 0));
+    Object(message.GetReflection()->GetMessage(message, field), depth);
+  }
+
+  Output* out_;
+  bool is_in_one_line_;
+};
 
 std::string Quoted(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
@@ -144,74 +174,139 @@ std::string Quoted(const std::string& text) {
   return out + "\"";
 }
 
-bool IsFrame(const FieldDescriptor* field) {
-  return field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE &&
-         field->message_type() == results::Frame::descriptor();
+// Rows name a call stack by its number in the table of their result.
+bool IsCallStack(const FieldDescriptor* field) { return field->name() == "call_stack"; }
+
+// A name that people and tools read, in one cell.
+std::string StackCell(const results::CallStacks& stacks, uint32_t number, bool outermost_first) {
+  std::vector<const results::Frame*> frames = FramesOf(stacks, number);
+  if (outermost_first) std::reverse(frames.begin(), frames.end());
+  std::string joined;
+  for (size_t i = 0; i < frames.size(); ++i) joined += (i == 0 ? "" : ";") + frames[i]->name();
+  return joined;
 }
 
-std::string CellOf(const Message& message, const FieldDescriptor* field) {
+std::string ListCell(const Message& message, const FieldDescriptor* field) {
   const auto* r = message.GetReflection();
-  if (field->is_repeated() && (IsFrame(field) || field->type() == FieldDescriptor::TYPE_STRING)) {
-    std::string joined;
-    for (int i = 0; i < r->FieldSize(message, field); ++i) {
-      if (i > 0) joined += ";";
-      joined +=
-          IsFrame(field)
-              ? static_cast<const results::Frame&>(r->GetRepeatedMessage(message, field, i)).name()
-              : r->GetRepeatedString(message, field, i);
-    }
+  const int size = r->FieldSize(message, field);
+  std::string joined;
+  if (field->type() == FieldDescriptor::TYPE_STRING) {
+    for (int i = 0; i < size; ++i)
+      joined += (i == 0 ? "" : ";") + r->GetRepeatedString(message, field, i);
     return joined;
   }
-  const Json value = ValueOf(message, field);
-  if (value.is_null()) return "";
-  return value.is_string() ? value.get<std::string>() : Dump(value, -1);
+  Output out(AppendToString, &joined);
+  JsonWriter(&out, true).Array(message, field, 0);
+  out.Flush();
+  return joined;
 }
 
-// Headers when `row` is null, else the row's cells.
-void AppendCells(const google::protobuf::Descriptor* type, const Message* row,
-                 const std::string& prefix, std::vector<std::string>* cells) {
-  for (const FieldDescriptor* field : FieldsOf(type)) {
-    const bool nested =
-        !field->is_repeated() && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
-    if (nested) {
-      const Message* inner =
-          row == nullptr ? nullptr : &row->GetReflection()->GetMessage(*row, field);
-      AppendCells(field->message_type(), inner, prefix + field->name() + "_", cells);
-    } else {
-      cells->push_back(row == nullptr ? prefix + field->name() : CellOf(*row, field));
+// The cells of a table with the call stacks of its result.
+class CsvWriter {
+ public:
+  CsvWriter(const results::CallStacks& stacks, Output* out) : stacks_(&stacks), out_(out) {}
+
+  void Header(const google::protobuf::Descriptor* type) { Line(type, nullptr); }
+  void Row(const Message& row) { Line(row.GetDescriptor(), &row); }
+
+ private:
+  void Line(const google::protobuf::Descriptor* type, const Message* row) {
+    is_first_ = true;
+    Cells(type, row, "");
+    out_->Put("\r\n");
+  }
+
+  // Headers when `row` is null, else the row's cells.
+  void Cells(const google::protobuf::Descriptor* type, const Message* row,
+             const std::string& prefix) {
+    for (int i = 0; i < type->field_count(); ++i) {
+      const FieldDescriptor* field = type->field(i);
+      if (!field->is_repeated() && IsMessage(field)) {
+        const Message* inner =
+            row == nullptr ? nullptr : &row->GetReflection()->GetMessage(*row, field);
+        Cells(field->message_type(), inner, prefix + field->name() + "_");
+      } else if (row == nullptr) {
+        Cell(prefix + (IsCallStack(field) ? "frames" : field->name()));
+      } else {
+        Cell(CellOf(*row, field));
+      }
     }
   }
+
+  std::string CellOf(const Message& row, const FieldDescriptor* field) {
+    if (field->is_repeated()) return ListCell(row, field);
+    const auto* r = row.GetReflection();
+    if (IsCallStack(field)) {
+      const bool is_folded = row.GetDescriptor() == results::FoldedStack::descriptor();
+      return StackCell(*stacks_, r->GetUInt32(row, field), is_folded);
+    }
+    if (IsAbsent(row, field)) return "";
+    if (field->type() == FieldDescriptor::TYPE_STRING) return r->GetString(row, field);
+    if (field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) return EnumWord(r->GetEnum(row, field));
+    const std::string text = ScalarText(row, field, 0);
+    return text == "null" ? "" : text;
+  }
+
+  void Cell(const std::string& text) {
+    if (!is_first_) out_->Put(",");
+    is_first_ = false;
+    out_->Put(Quoted(OneLine(text)));
+  }
+
+  const results::CallStacks* stacks_;
+  Output* out_;
+  bool is_first_ = true;
+};
+
+const results::CallStacks& CallStacksOf(const Message& result) {
+  const FieldDescriptor* field = result.GetDescriptor()->FindFieldByName("call_stacks");
+  if (field == nullptr || field->message_type() != results::CallStacks::descriptor())
+    return results::CallStacks::default_instance();
+  return static_cast<const results::CallStacks&>(result.GetReflection()->GetMessage(result, field));
 }
 
-std::string Line(const std::vector<std::string>& cells) {
-  std::string line;
-  for (size_t i = 0; i < cells.size(); ++i) line += (i == 0 ? "" : ",") + Quoted(OneLine(cells[i]));
-  return line + "\r\n";
+void WriteTable(const Message& message, std::string_view path, const results::CallStacks& stacks,
+                Output* out) {
+  const size_t dot = path.find('.');
+  const FieldDescriptor* field =
+      message.GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
+  if (field == nullptr || !IsMessage(field)) return;
+  const auto* r = message.GetReflection();
+  if (dot != std::string_view::npos)
+    return WriteTable(r->GetMessage(message, field), path.substr(dot + 1), stacks, out);
+  CsvWriter writer(stacks, out);
+  writer.Header(field->message_type());
+  for (int i = 0; i < r->FieldSize(message, field) && !out->is_stopped(); ++i)
+    writer.Row(r->GetRepeatedMessage(message, field, i));
 }
 
 }  // namespace
 
-std::string ToJson(const Message& message) { return Dump(ObjectOf(message), 2) + "\n"; }
+void WriteJson(const Message& message, Output* out) {
+  JsonWriter(out).Object(message, 0);
+  out->Put("\n");
+}
+
+void WriteCsv(const Message& message, std::string_view path, Output* out) {
+  WriteTable(message, path, CallStacksOf(message), out);
+}
+
+std::string ToJson(const Message& message) {
+  std::string text;
+  {
+    Output out(AppendToString, &text);
+    WriteJson(message, &out);
+  }
+  return text;
+}
 
 std::string ToCsv(const Message& message, std::string_view path) {
-  const size_t dot = path.find('.');
-  const FieldDescriptor* field =
-      message.GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
-  if (field == nullptr || field->cpp_type() != FieldDescriptor::CPPTYPE_MESSAGE) return "";
-  const auto* r = message.GetReflection();
-  if (dot != std::string_view::npos) {
-    return ToCsv(r->GetMessage(message, field), path.substr(dot + 1));
+  std::string text;
+  {
+    Output out(AppendToString, &text);
+    WriteCsv(message, path, &out);
   }
-  std::vector<std::string> cells;
-  AppendCells(field->message_type(), nullptr, "", &cells);
-  std::string out = Line(cells);
-  for (int i = 0; i < r->FieldSize(message, field); ++i) {
-    const Message& row = r->GetRepeatedMessage(message, field, i);
-    cells.clear();
-    AppendCells(field->message_type(), &row, "", &cells);
-    out += Line(cells);
-  }
-  return out;
+  return text;
 }
 
 }  // namespace gpuprof::analysis

@@ -5,6 +5,7 @@
 // and does nothing else. Any thread.
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -27,6 +28,26 @@ void AddCode(std::string* out, std::string_view lead, char c) {
   *out += kDigits[byte & 15];
 }
 
+// The lead of every code point of IsUnseen.
+constexpr std::string_view kUnseenLeads = "\xd8\xe2\xef\xf3";
+
+bool BeginsUnseen(std::string_view text) {
+  return kUnseenLeads.find(text[0]) != std::string_view::npos && IsUnseen(CodePointOf(text));
+}
+
+void AddUnit(std::string* out, uint32_t code, int digits) {
+  constexpr char kDigits[] = "0123456789abcdef";
+  *out += digits == 4 ? "\\u" : "\\U";
+  while (digits-- > 0) *out += kDigits[code >> (4 * digits) & 15];
+}
+
+// JSON writes a code point beyond 16 bits as two surrogates.
+void AddJsonCode(std::string* out, char32_t code) {
+  if (code < 0x10000) return AddUnit(out, code, 4);
+  AddUnit(out, 0xd800 + ((code - 0x10000) >> 10), 4);
+  AddUnit(out, 0xdc00 + (code & 0x3ff), 4);
+}
+
 std::string Plain(std::string_view text, bool keeps_line_feeds) {
   std::string out;
   out.reserve(text.size());
@@ -45,6 +66,8 @@ std::string Plain(std::string_view text, bool keeps_line_feeds) {
       AddCode(&out, "\\x", text[0]);
     } else if (IsC1(text)) {
       AddCode(&out, "\\u00", text[1]);
+    } else if (BeginsUnseen(text)) {
+      AddUnit(&out, CodePointOf(text), bytes < 4 ? 4 : 8);
     } else {
       out += text.substr(0, bytes);
     }
@@ -60,17 +83,20 @@ std::string OneLine(std::string_view text) { return Plain(text, false); }
 std::string PlainLines(std::string_view text) { return Plain(text, true); }
 
 std::string PlainJson(std::string json) {
-  // DEL, and what every C1 character begins with.
-  constexpr std::string_view kSuspects = "\x7f\xc2";
+  // DEL, and what C1 and unseen characters begin with.
+  const std::string suspects = "\x7f\xc2" + std::string(kUnseenLeads);
   std::string out;
   size_t done = 0;
-  for (size_t at = json.find_first_of(kSuspects); at != std::string::npos;
-       at = json.find_first_of(kSuspects, at + 1)) {
-    const bool is_delete = json[at] == '\x7f';
-    if (!is_delete && !IsC1(std::string_view(json).substr(at))) continue;
+  for (size_t at = json.find_first_of(suspects); at != std::string::npos;
+       at = json.find_first_of(suspects, at + 1)) {
+    const std::string_view rest = std::string_view(json).substr(at);
+    const size_t bytes = CodePointBytes(rest);
+    if (bytes == 0) continue;
+    const char32_t code = CodePointOf(rest);
+    if (code != 0x7f && !IsC1(rest) && !IsUnseen(code)) continue;
     out.append(json, done, at - done);
-    AddCode(&out, "\\u00", is_delete ? json[at] : json[at + 1]);
-    done = at + (is_delete ? 1 : 2);
+    AddJsonCode(&out, code);
+    done = at + bytes;
   }
   if (done == 0) return json;
   return out.append(json, done);

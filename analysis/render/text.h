@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/base/units.h"
+#include "analysis/render/output.h"
 #include "analysis/render/table.h"
 #include "proto/results/meta.pb.h"
 
@@ -26,7 +28,7 @@ class Kernels;
 class Lock;
 class Locks;
 class Memcpy;
-class Nvtx;
+class Ranges;
 class Op;
 class Ops;
 class Overheads;
@@ -56,6 +58,14 @@ const std::string& ShownName(const Row& row, const TextOptions& options) {
   return options.wide || row.short_name().empty() ? row.name() : row.short_name();
 }
 
+// Returns the threads' waits for room in their rings as the end of a list; "" if none waited.
+template <typename Cost>
+std::string RoomWaitText(const Cost& cost) {
+  if (cost.room_wait_count() == 0) return "";
+  return ", " + FormatNumber(cost.room_wait_count()) + " waits for the recorder in " +
+         FormatDuration(cost.room_wait_ns());
+}
+
 std::string OverviewText(const results::Overview& result, const TextOptions& options);
 std::string KernelsText(const results::Kernels& result, const TextOptions& options);
 std::string MemcpyText(const results::Memcpy& result, const TextOptions& options);
@@ -66,17 +76,18 @@ std::string GraphsText(const results::Graphs& result, const TextOptions& options
 std::string OverheadText(const results::Overheads& result, const TextOptions& options);
 std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
-std::string NvtxText(const results::Nvtx& result, const TextOptions& options);
+std::string RangesText(const results::Ranges& result, const TextOptions& options);
 std::string CountersText(const results::Counters& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
 std::string LocksText(const results::Locks& result, const TextOptions& options);
 std::string HealthText(const results::Health& result, const TextOptions& options);
-std::string StacksText(const results::Stacks& result, const TextOptions& options);
 std::string ThreadsText(const results::Threads& result, const TextOptions& options);
 
-// What StacksText leaves out, in one line; empty when there is nothing to say.
+// Writes folded stacks, a line each.
+void WriteStacks(const results::Stacks& result, const TextOptions& options, Output* out);
+// What WriteStacks leaves out, in one line; empty when there is nothing to say.
 std::string StacksRemarks(const results::Stacks& result, const TextOptions& options);
 
 // What tells the processes of rows apart: "12", or "12 on node2" where the rows are of several
@@ -148,7 +159,7 @@ std::string MetaText(const results::Meta& meta, const TextOptions& options);
 // "80 steps of train.py (pid 12): ..." and the table of categories.
 std::string SeriesText(const results::StepSeries& series, const TextOptions& options);
 // Call stack, innermost first, allocator's own frames left out; at most `most` lines.
-std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& frames, int most,
+std::string StackText(const std::vector<const results::Frame*>& frames, size_t most,
                       const std::string& indent, const TextOptions& options);
 std::string LevelWord(results::Level level);
 // Behind the name of spans of which so many were cut by the end of a capture, or of the process.

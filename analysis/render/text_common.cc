@@ -67,11 +67,12 @@ std::string MetaText(const results::Meta& meta, const TextOptions& options) {
   return out;
 }
 
-std::string StackText(const google::protobuf::RepeatedPtrField<results::Frame>& frames, int most,
+std::string StackText(const std::vector<const results::Frame*>& frames, size_t most,
                       const std::string& indent, const TextOptions& options) {
   std::string out;
-  int shown = 0;
-  for (const results::Frame& frame : frames) {
+  size_t shown = 0;
+  for (const results::Frame* each : frames) {
+    const results::Frame& frame = *each;
     if (shown++ == most) {
       out += indent + "... " + std::to_string(frames.size() - most) + " more frames\n";
       break;
@@ -101,8 +102,8 @@ std::string MethodWords(const results::StepSeries& series) {
   switch (series.method()) {
     case results::STEP_METHOD_MARKER:
       return "the given marker, first match \"" + series.marker() + "\"";
-    case results::STEP_METHOD_ANNOTATION:
-      return "the program's own marks \"" + series.marker() + "\"";
+    case results::STEP_METHOD_RANGES:
+      return "the program's own ranges \"" + series.marker() + "\"";
     case results::STEP_METHOD_OPTIMIZER:
       return "optimizer steps \"" + series.marker() + "\"";
     case results::STEP_METHOD_LOADER:
@@ -112,6 +113,21 @@ std::string MethodWords(const results::StepSeries& series) {
     default:
       return "nothing";
   }
+}
+
+// Returns whether only operations of a framework make the category.
+bool IsPhase(const results::StepCategory& category) {
+  return category.name() == "input" || category.name() == "forward" ||
+         category.name() == "backward" || category.name() == "optimizer";
+}
+
+// Returns whether the steps hold operations. Steps of ranges may hold none.
+bool HasPhases(const results::StepSeries& series) {
+  return series.method() != results::STEP_METHOD_RANGES ||
+         std::any_of(series.categories().begin(), series.categories().end(),
+                     [](const results::StepCategory& category) {
+                       return IsPhase(category) && category.total_ns() != 0;
+                     });
 }
 
 std::string Plural(uint64_t count, const std::string& noun) {
@@ -157,7 +173,9 @@ std::string SeriesText(const results::StepSeries& series, const TextOptions& opt
     table.AddColumn(header, Align::kRight);
   }
   table.AddColumn("meaning", Align::kLeft, true);
+  const bool has_phases = HasPhases(series);
   for (const results::StepCategory& c : series.categories()) {
+    if (!has_phases && IsPhase(c)) continue;
     table.AddRow({c.name(), FormatPercent(c.share_ratio()), FormatDuration(c.mean_ns()),
                   FormatDuration(c.p10_ns()), FormatDuration(c.median_ns()),
                   FormatDuration(c.p90_ns()), c.meaning()});
@@ -173,6 +191,9 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   const bool split = !ops.empty() && ops[0].has_pid();
   table.AddColumn("operation", Align::kLeft, true);
   table.AddColumn("scope", Align::kLeft);
+  const bool by_shape =
+      std::any_of(ops.begin(), ops.end(), [](const auto& op) { return op.has_shapes(); });
+  if (by_shape) table.AddColumn("shapes of inputs", Align::kLeft);
   if (split) table.AddColumn("pid", Align::kRight);
   if (split && ops[0].has_tid()) table.AddColumn("tid", Align::kRight);
   table.AddColumn("self", Align::kRight);
@@ -181,11 +202,15 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   table.AddColumn("count", Align::kRight);
   if (stepped) table.AddColumn("a step", Align::kRight);
   for (const char* header : {"total", "mean", "max"}) table.AddColumn(header, Align::kRight);
+  const bool on_device = !ops.empty() && ops[0].has_device_ns();
+  if (on_device) table.AddColumn("on GPU", Align::kRight);
+  if (on_device) table.AddColumn("GPU self", Align::kRight);
   const Pids pid(ops);
   for (int i = 0; i < std::min(most, ops.size()); ++i) {
     const results::Op& op = ops[i];
     std::vector<std::string> cells = {ShownName(op, options) + Unfinished(op.incomplete_count()),
                                       op.scope()};
+    if (by_shape) cells.push_back(op.has_shapes() ? op.shapes() : "-");
     if (split) cells.push_back(pid(op));
     if (split && ops[0].has_tid()) cells.push_back(std::to_string(op.tid()));
     cells.push_back(FormatDuration(op.self_ns()));
@@ -196,6 +221,8 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
     cells.push_back(FormatDuration(op.total_ns()));
     cells.push_back(FormatDuration(op.mean_ns()));
     cells.push_back(FormatDuration(op.max_ns()));
+    if (on_device) cells.push_back(FormatDuration(op.device_ns()));
+    if (on_device) cells.push_back(FormatDuration(op.device_self_ns()));
     table.AddRow(std::move(cells));
   }
   return table;

@@ -42,6 +42,7 @@ std::string CostText(const results::HealthProcess& p, int width) {
     work += (work.empty() ? "" : ", ") + FormatNumber(p.stack_count()) + " call stacks in " +
             FormatDuration(p.stack_ns());
   }
+  work += RoomWaitText(p);
   std::string out = WrapText(
       "in the program's threads: " +
           (work.empty()

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/render/text.h"
 #include "proto/results/heap.pb.h"
 
@@ -18,7 +19,7 @@ namespace {
 using Align = TextTable::Align;
 
 constexpr int kStacksShown = 5;
-constexpr int kFramesShown = 8;
+constexpr size_t kFramesShown = 8;
 
 // "4.50 MiB" in exact mode, "4.50 MiB (4.10 - 4.90 MiB)" as an estimate.
 std::string Between(uint64_t value, uint64_t low, uint64_t high) {
@@ -92,10 +93,12 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
       Section("Call stacks, by bytes live at the peak", table, options, result.stacks_size());
   for (int i = 0; i < std::min(kStacksShown, Shown(result.stacks_size(), options)); ++i) {
     const results::HeapStack& s = result.stacks(i);
-    if (s.frames().empty() || s.peak_bytes() == 0) continue;
-    out += "Stack " + std::to_string(s.stack_id()) + " of pid " + pid(s) + ": " +
-           FormatBytes(s.peak_bytes()) + " at the peak\n" +
-           StackText(s.frames(), kFramesShown, "    ", options) + "\n";
+    if (s.call_stack() == 0 || s.peak_bytes() == 0) continue;
+    out +=
+        "Stack " + std::to_string(s.stack_id()) + " of pid " + pid(s) + ": " +
+        FormatBytes(s.peak_bytes()) + " at the peak\n" +
+        StackText(FramesOf(result.call_stacks(), s.call_stack()), kFramesShown, "    ", options) +
+        "\n";
   }
   return out;
 }

@@ -33,8 +33,9 @@ std::string TensorCoresText(const results::Kernels& result) {
 
 std::string KernelsText(const results::Kernels& result, const TextOptions& options) {
   if (result.kernels().empty())
-    return (result.has_under_nvtx() ? "No kernel was launched under " + result.under_nvtx() + ".\n"
-                                    : "No kernel was recorded.\n") +
+    return (result.has_under_range()
+                ? "No kernel was launched under " + result.under_range() + ".\n"
+                : "No kernel was recorded.\n") +
            MetaText(result.meta(), options);
   TextTable table;
   const bool several = std::any_of(
@@ -82,7 +83,7 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
   const std::string heading = FormatNumber(result.count()) + " kernels, " +
                               FormatDuration(result.total_ns()) + " of kernel time, GPU busy " +
                               FormatDuration(result.busy_ns()) + TensorCoresText(result) +
-                              (result.has_under_nvtx() ? ", under " + result.under_nvtx() : "");
+                              (result.has_under_range() ? ", under " + result.under_range() : "");
   return Section(heading, table, options, result.kernels_size()) + MetaText(result.meta(), options);
 }
 

@@ -7,6 +7,7 @@
 #include <cstdio>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/render/text.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/meta.pb.h"
@@ -44,10 +45,11 @@ std::string Deadlocks(const results::Locks& result, const TextOptions& options) 
              (wait.kind() == "join"
                   ? "the end of " + holder + ", which it joins\n"
                   : wait.kind() + " " + Address(wait.object()) + ", which " + holder + " holds\n");
-      if (wait.frames().empty())
-        out += "    in " + OneLine(ShownName(wait.caller(), options)) + "\n";
-      for (const results::Frame& frame : wait.frames())
-        out += "    in " + OneLine(ShownName(frame, options)) + "\n";
+      const std::vector<const results::Frame*> frames =
+          FramesOf(result.call_stacks(), wait.call_stack());
+      if (frames.empty()) out += "    in " + OneLine(ShownName(wait.caller(), options)) + "\n";
+      for (const results::Frame* frame : frames)
+        out += "    in " + OneLine(ShownName(*frame, options)) + "\n";
     }
     out += "\n";
   }

@@ -35,10 +35,11 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
       cells.push_back(c.has_source() ? c.source() + " to " + c.destination() : c.destination());
     whose.AddCells(c, &cells);
     for (const std::string& cell :
-         {FormatNumber(c.count()), FormatNumber(c.async_count()), FormatBytes(c.total_bytes()),
+         {FormatNumber(c.count()), FormatNumber(c.async_count()),
+          c.has_total_bytes() ? FormatBytes(c.total_bytes()) : std::string("-"),
           FormatDuration(c.total_ns()), FormatPercent(c.total_ratio()), FormatDuration(c.mean_ns()),
           FormatDuration(c.min_ns()), FormatDuration(c.max_ns()),
-          c.total_ns() > 0 ? FormatReal(c.gb_per_s()) : std::string("-")})
+          c.total_ns() > 0 && c.has_gb_per_s() ? FormatReal(c.gb_per_s()) : std::string("-")})
       cells.push_back(cell);
     if (result.by() == "direction")
       cells.push_back(c.has_limit_ratio() ? FormatPercent(c.limit_ratio()) : "-");
@@ -46,8 +47,9 @@ std::string MemcpyText(const results::Memcpy& result, const TextOptions& options
     table.AddRow(std::move(cells));
   }
   const std::string heading = FormatNumber(result.count()) + " copies and memsets, " +
-                              FormatBytes(result.total_bytes()) + " in " +
-                              FormatDuration(result.total_ns()) + ", " +
+                              (result.has_total_bytes() ? FormatBytes(result.total_bytes())
+                                                        : "an unknown number of bytes") +
+                              " in " + FormatDuration(result.total_ns()) + ", " +
                               FormatDuration(result.exposed_ns()) + " of this while no kernel ran";
   return Section(heading, table, options, result.copies_size()) + MetaText(result.meta(), options);
 }

@@ -5,8 +5,11 @@
 // See text.h.
 
 #include <algorithm>
+#include <string_view>
+#include <utility>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/render/text.h"
 #include "analysis/symbols/function_name.h"
 #include "proto/results/kernels.pb.h"
@@ -20,7 +23,7 @@ namespace {
 using Align = TextTable::Align;
 
 constexpr size_t kCommandShown = 600;
-constexpr int kFramesShown = 10;
+constexpr size_t kFramesShown = 10;
 constexpr size_t kNameShown = 64;
 
 std::string Environment(const results::Overview& result, const TextOptions& options) {
@@ -92,11 +95,11 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
     add(words);
   }
   if (g.kernel_count() + g.copy_count() + g.whole_graph_count() > 0) {
-    std::string work = FormatNumber(g.kernel_count()) +
-                       (g.kernel_count() == 1 ? " kernel in " : " kernels in ") +
-                       FormatDuration(g.kernel_ns()) + "; " + FormatNumber(g.copy_count()) +
-                       " copies and memsets of " + FormatBytes(g.copy_bytes()) + " in " +
-                       FormatDuration(g.copy_ns());
+    std::string work =
+        FormatNumber(g.kernel_count()) + (g.kernel_count() == 1 ? " kernel in " : " kernels in ") +
+        FormatDuration(g.kernel_ns()) + "; " + FormatNumber(g.copy_count()) +
+        " copies and memsets" + (g.has_copy_bytes() ? " of " + FormatBytes(g.copy_bytes()) : "") +
+        " in " + FormatDuration(g.copy_ns());
     if (g.has_exposed_copy_ns() && g.copy_count() > 0)
       work += ", " + FormatDuration(g.exposed_copy_ns()) + " of this while no kernel ran";
     if (g.whole_graph_count() > 0) {
@@ -149,12 +152,14 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
              FormatBytes(m.allocated_high_bytes()) + ",\n        peak " +
              FormatBytes(m.peak_low_bytes()) + " to " + FormatBytes(m.peak_high_bytes()) + "\n";
     }
-    if (!m.peak_stack().empty()) {
+    if (m.peak_call_stack() != 0) {
       out += "        " + FormatBytes(m.peak_stack_bytes()) + " of the peak came from " +
              CutTo(OneLine(options.wide ? m.peak_stack_name()
                                         : ShortFunctionName(m.peak_stack_name())),
                    kNameShown) +
-             "\n" + StackText(m.peak_stack(), kFramesShown, "          ", options);
+             "\n" +
+             StackText(FramesOf(result.call_stacks(), m.peak_call_stack()), kFramesShown,
+                       "          ", options);
     }
   }
   for (int i = 0; i < Shown(m.tensors_size(), options); ++i) {
@@ -176,9 +181,53 @@ std::string Memory(const results::Overview& result, const TextOptions& options) 
   return out.empty() ? "" : "Memory\n" + out + "\n";
 }
 
-std::string Recording(const results::Overview& result, const TextOptions& options) {
+std::string TriggerWords(const std::string& trigger) {
+  constexpr std::pair<std::string_view, std::string_view> kWords[] = {
+      {"now", "the start of the program"},
+      {"signal", "a signal"},
+      {"control", "gpuprof ctl"},
+      {"delay", "--capture=delay"},
+      {"steps", "--capture=steps"},
+      {"nvtx", "--capture=nvtx"},
+      {"parent", "the capture of the parent"},
+      {"fork", "a fork while recording"},
+      {"exec", "an exec"},
+      {"memory", "the recorder's memory limit"},
+      {"exit", "the end of the process"}};
+  for (const auto& [name, words] : kWords)
+    if (name == trigger) return std::string(words);
+  return OneLine(trigger);
+}
+
+// "; begun by a signal (3), gpuprof ctl (1)"; "" if it is not known.
+template <typename Triggers>
+std::string TriggersText(std::string_view before, const Triggers& triggers) {
+  std::string text;
+  for (const results::OverviewTrigger& trigger : triggers) {
+    text += (text.empty() ? "" : ", ") + TriggerWords(trigger.name());
+    if (triggers.size() > 1 || trigger.count() > 1)
+      text += " (" + FormatNumber(trigger.count()) + ")";
+  }
+  return text.empty() ? "" : std::string(before) + text;
+}
+
+// How much of the run the figures stand for.
+std::string CapturedText(const results::Overview& result) {
   const results::OverviewCost& c = result.cost();
-  std::string out = "Recording\n";
+  if (c.capture_count() == 0) return "captured: nothing";
+  const int processes = result.processes_size();
+  return "captured: " + FormatDuration(c.captured_ns()) + " of the " +
+         FormatDuration(std::max(c.life_ns(), c.captured_ns())) + " that " +
+         (processes == 1 ? "the process" : std::to_string(processes) + " processes together") +
+         " lived, in " + FormatNumber(c.capture_count()) +
+         (c.capture_count() == 1 ? " capture" : " captures") +
+         TriggersText("; begun by ", c.begun_by()) + TriggersText("; ended by ", c.ended_by());
+}
+
+// What the recorder lost, captured and cost.
+std::string RecorderText(const results::Overview& result, const TextOptions& options) {
+  const results::OverviewCost& c = result.cost();
+  std::string out;
   bool damaged = false;
   for (const results::Input& input : result.meta().inputs()) damaged |= !input.fault().empty();
   const uint64_t lost = result.meta().lost_count();
@@ -202,6 +251,7 @@ std::string Recording(const results::Overview& result, const TextOptions& option
     what = any_lacks_end ? std::string(kLossNotKnown) + "," : "nothing";
   }
   out += WrapText("lost: " + what + " of " + all, "  ", "        ", options.width);
+  out += WrapText(CapturedText(result), "  ", "        ", options.width);
   const std::string written = FormatBytes(c.file_bytes()) + " written";
   const uint32_t unknown = c.unmeasured_process_count();
   std::string cost =
@@ -211,7 +261,8 @@ std::string Recording(const results::Overview& result, const TextOptions& option
             FormatDuration(c.op_callback_ns()) + ", ";
   }
   cost +=
-      FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) + ")" +
+      FormatNumber(c.stack_count()) + " call stacks in " + FormatDuration(c.stack_ns()) +
+      RoomWaitText(c) + ")" +
       (c.has_background_ratio()
            ? ", and alongside it " + FormatFinePercent(c.background_ratio()) + " of one processor"
            : "") +
@@ -224,6 +275,13 @@ std::string Recording(const results::Overview& result, const TextOptions& option
             (unknown == 1 ? " process" : " processes") + " that ended before it was measured";
   }
   out += WrapText(cost, "  ", "        ", options.width);
+  return out;
+}
+
+std::string Recording(const results::Overview& result, const TextOptions& options) {
+  // Other tools' files do not tell what their recorder lost and cost.
+  const bool is_imported = !result.has_cost() && !result.processes().empty();
+  std::string out = is_imported ? "Figures\n" : "Recording\n" + RecorderText(result, options);
   TextOptions inner = options;
   inner.width = std::max(options.width - 2, 0);
   const std::string meta = MetaText(result.meta(), inner);
@@ -233,6 +291,13 @@ std::string Recording(const results::Overview& result, const TextOptions& option
     at = end + 1;
   }
   return out + "\n";
+}
+
+// Time 0 is the first event. The start of the first process lies a moment before it.
+std::string StartText(int64_t start_ns) {
+  constexpr int64_t kMoment = 10'000'000;
+  if (start_ns < -kMoment) return FormatDuration(-start_ns) + " before";
+  return FormatDuration(std::max<int64_t>(start_ns, 0));
 }
 
 std::string Processes(const results::Overview& result, const TextOptions& options) {
@@ -249,9 +314,8 @@ std::string Processes(const results::Overview& result, const TextOptions& option
   const Pids pid(result.processes());
   for (int i = 0; i < Shown(rows, options); ++i) {
     const results::OverviewProcess& p = result.processes(i);
-    table.AddRow({pid(p), std::to_string(p.ppid()), p.name(), p.role(),
-                  FormatDuration(p.start_ns()), FormatDuration(p.end_ns()),
-                  FormatNumber(p.thread_count()),
+    table.AddRow({pid(p), std::to_string(p.ppid()), p.name(), p.role(), StartText(p.start_ns()),
+                  FormatDuration(p.end_ns()), FormatNumber(p.thread_count()),
                   p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-", FormatNumber(p.count()),
                   FormatNumber(p.lost_count()), p.ended()});
   }

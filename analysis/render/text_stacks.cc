@@ -7,7 +7,9 @@
 #include <algorithm>
 #include <vector>
 
+#include "analysis/analysis.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/render/text.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"
@@ -50,16 +52,17 @@ std::string Lost(const results::Meta& meta) {
 
 }  // namespace
 
-std::string StacksText(const results::Stacks& result, const TextOptions& options) {
-  std::string out;
+void WriteStacks(const results::Stacks& result, const TextOptions& options, Output* out) {
   for (const int i : ShownStacks(result, options)) {
+    if (out->is_stopped()) return;
     const results::FoldedStack& stack = result.stacks(i);
-    for (int frame = 0; frame < stack.frames_size(); ++frame) {
-      out += (frame == 0 ? "" : ";") + stack.frames(frame);
-    }
-    out += " " + std::to_string(stack.value()) + "\n";
+    const std::vector<const results::Frame*> frames =
+        FramesOf(result.call_stacks(), stack.call_stack());
+    std::string line;
+    for (auto frame = frames.rbegin(); frame != frames.rend(); ++frame)
+      line += (line.empty() ? "" : ";") + (*frame)->name();
+    out->Put(PlainLines(line + " " + std::to_string(stack.value()) + "\n"));
   }
-  return out;
 }
 
 std::string StacksRemarks(const results::Stacks& result, const TextOptions& options) {

@@ -79,6 +79,10 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
                               static_cast<int64_t>(std::max<uint64_t>(result.step_count(), 1))) +
                " on average";
   }
+  if (result.has_device_ns()) {
+    heading += "; " + FormatDuration(result.device_ns() - result.device_outside_ns()) + " of " +
+               FormatDuration(result.device_ns()) + " of GPU work was launched in them";
+  }
   return Section(heading, OpRows(result.ops(), Shown(result.ops_size(), options), options), options,
                  result.ops_size()) +
          MetaText(result.meta(), options);

@@ -51,6 +51,54 @@ bool StartsWith(std::string_view text, std::string_view prefix) {
 
 }  // namespace
 
+// Goes through rows by falling end. The open ones contain each other. One that began within a row
+// that ended earlier crosses this row.
+std::vector<bool> OpTree::FindCrossing(const OpTable& ops) const {
+  std::vector<bool> crossing(rows(), false);
+  const auto start_of = [&](uint32_t row) {
+    return ops.end_ns[row] - std::max<int64_t>(ops.duration_ns[row], 0);
+  };
+  std::vector<uint32_t> open;
+  for (size_t i = 0; i < rows(); ++i) {
+    const uint32_t row = in_order(i);
+    while (!open.empty()) {
+      const uint32_t top = open.back();
+      const bool apart = start_of(top) >= ops.end_ns[row];
+      const bool crosses =
+          !apart && start_of(top) > start_of(row) && ops.end_ns[row] < ops.end_ns[top];
+      if (!apart && !crosses) break;
+      if (crosses && IsUserRange(ops, row)) crossing[row] = true;
+      if (crosses && !IsUserRange(ops, top)) break;
+      if (crosses) crossing[top] = true;
+      open.pop_back();
+    }
+    if (!crossing[row]) open.push_back(row);
+  }
+  return crossing;
+}
+
+// Ranges that cross others have as their own only the time that nothing else covers.
+void OpTree::PlaceCrossing(const OpTable& ops, const std::vector<bool>& crossing) {
+  if (std::find(crossing.begin(), crossing.end(), true) == crossing.end()) return;
+  const std::vector<Interval> busy = Busy();
+  std::vector<uint32_t> ranges;
+  for (uint32_t row = 0; row < rows(); ++row) {
+    if (!crossing[row]) continue;
+    end_[row] = ops.end_ns[row];
+    start_[row] = end_[row] - std::max<int64_t>(ops.duration_ns[row], 0);
+    ranges.push_back(row);
+  }
+  std::stable_sort(ranges.begin(), ranges.end(),
+                   [&](uint32_t a, uint32_t b) { return start_[a] < start_[b]; });
+  int64_t floor = std::numeric_limits<int64_t>::min();
+  for (const uint32_t row : ranges) {
+    const Interval left = {std::max(start_[row], floor), end_[row]};
+    if (left.end <= left.start) continue;
+    self_[row] = left.length() - CoveredLength(busy, left);
+    floor = left.end;
+  }
+}
+
 OpTree::OpTree(const OpTable& ops) {
   const size_t rows = ops.rows();
   start_.resize(rows);
@@ -58,11 +106,13 @@ OpTree::OpTree(const OpTable& ops) {
   self_.assign(rows, 0);
   parent_.assign(rows, kNone);
   if (!InEndOrder(ops)) order_ = BackwardOrder(ops);
+  const std::vector<bool> crossing = FindCrossing(ops);
 
   std::vector<OpenSpan> open;
   int64_t root_floor = std::numeric_limits<int64_t>::max();
   for (size_t i = 0; i < rows; ++i) {
     const uint32_t row = in_order(i);
+    if (crossing[row]) continue;
     const uint32_t depth = proto::OpDepthOf(ops.operation[row]);
     int64_t end = ops.end_ns[row];
     int64_t start = end - std::max<int64_t>(ops.duration_ns[row], 0);
@@ -86,6 +136,7 @@ OpTree::OpTree(const OpTable& ops) {
     }
     open.push_back({row, depth, end});
   }
+  PlaceCrossing(ops, crossing);
 }
 
 std::vector<Interval> OpTree::Busy() const {

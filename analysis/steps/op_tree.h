@@ -4,8 +4,10 @@
 // Nesting of the ops of one thread, rebuilt from intervals and depths, and what each op's name says
 // about the training loop. For passes and the step detector. Built once a track, then read only.
 //
-// Robust against rows that do not nest (lost parents, damaged times): a child is cut to its parent
-// and to its neighbour, so that every nanosecond of a thread belongs to one op as self time.
+// A user's range may cross others: coroutines open and close ranges in turn. A range that crosses
+// has no parent and no child, and cuts nothing. Other rows that do not nest (lost parents, damaged
+// times) are cut to their parent and to their neighbour. So every nanosecond of a thread belongs to
+// one op as self time.
 
 #pragma once
 
@@ -18,6 +20,11 @@
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {
+
+// Returns whether the program named the operation itself, for example with record_function.
+inline bool IsUserRange(const OpTable& ops, size_t row) {
+  return static_cast<proto::OpScope>(proto::LowByteOf(ops.operation[row])) == proto::OpScope::kUser;
+}
 
 class OpTree {
  public:
@@ -39,6 +46,10 @@ class OpTree {
   std::vector<Interval> Busy() const;
 
  private:
+  // Finds the user's ranges that overlap another row without containing it or lying in it.
+  std::vector<bool> FindCrossing(const OpTable& ops) const;
+  void PlaceCrossing(const OpTable& ops, const std::vector<bool>& crossing);
+
   std::vector<int64_t> start_, end_, self_;
   std::vector<uint32_t> parent_;
   std::vector<uint32_t> order_;  // empty: the rows backwards

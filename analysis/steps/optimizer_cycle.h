@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "analysis/base/column.h"
+#include "analysis/model/trace.h"
 #include "analysis/steps/interval.h"
 
 namespace gpuprof::analysis {
@@ -24,12 +24,14 @@ struct Mark {
 struct OptimizerCycle {
   size_t length = 1;
   bool certain = true;
+  // Above 1: of so many optimizer steps always the same one takes longest, although all do the same
+  // work. Then they may belong to different networks, and together make one step.
+  size_t rhythm = 1;
 };
 
-// `op_ends`: ends of all ops of the thread, ascending. Two optimizer steps are the same one again
-// when their names agree and about as many ops ran before each; the shortest period of at most four
-// that holds wins.
-OptimizerCycle FindOptimizerCycle(const std::vector<Mark>& optimizer,
-                                  const Column<int64_t>& op_ends);
+// Finds the cycle of a thread's optimizer steps. Two are the same one again when their names agree
+// and about as many operations ran before each. Two are different when the names of operations
+// before them are: each has some that the other lacks. The shortest period of at most four wins.
+OptimizerCycle FindOptimizerCycle(const std::vector<Mark>& optimizer, const OpTable& ops);
 
 }  // namespace gpuprof::analysis

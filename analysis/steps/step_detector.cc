@@ -7,17 +7,17 @@
 
 #include <algorithm>
 #include <limits>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "analysis/steps/optimizer_cycle.h"
+#include "analysis/steps/step_cuts.h"
+#include "analysis/steps/step_ranges.h"
 #include "analysis/steps/step_timeline.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using Marks = std::vector<Mark>;
-
-constexpr int64_t kForever = std::numeric_limits<int64_t>::max();
 
 // Outermost spans whose name is wanted, in order of time.
 template <typename Wanted>
@@ -53,235 +53,6 @@ Marks CollectKind(ProcessOps& ops, NameKind kind, size_t* track) {
   if (!ops.has(kind)) return {};
   return CollectBusiest(
       ops, [&](uint32_t id) { return ops.name_kind(id) == kind; }, track);
-}
-
-bool AnyStartIn(const std::vector<Interval>& sorted, int64_t from, int64_t to) {
-  const auto at = std::lower_bound(sorted.begin(), sorted.end(), from,
-                                   [](const Interval& i, int64_t t) { return i.start < t; });
-  return at != sorted.end() && at->start < to;
-}
-
-int64_t MedianOf(std::vector<int64_t> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-std::vector<Interval> SpansOf(const Marks& marks) {
-  std::vector<Interval> spans;
-  for (const Mark& mark : marks) spans.push_back(mark.span);
-  return spans;
-}
-
-// What followed an asking of the loader, before the next one.
-enum class AskedFor : uint8_t {
-  kNothing,   // next to no operation: the batch was kept, or there was none
-  kUse,       // operations, but no backward pass: an evaluation
-  kTraining,  // a backward pass
-  kUpdate     // an optimizer step
-};
-
-// Time of `busy` (sorted) below which a batch was kept and not used; it may have been moved to a
-// device.
-int64_t MostForKept(const Mark& asking) {
-  constexpr int64_t kLeast = 1'000'000;
-  return std::max(kLeast, asking.span.length() / 4);
-}
-
-std::vector<AskedFor> ReadAskings(const Marks& loader, const std::vector<Interval>& updates,
-                                  const std::vector<Interval>& backward,
-                                  const std::vector<Interval>& busy) {
-  std::vector<AskedFor> askings;
-  for (size_t i = 0; i < loader.size(); ++i) {
-    const Interval& asking = loader[i].span;
-    const int64_t to = i + 1 == loader.size() ? kForever : loader[i + 1].span.start;
-    const bool used = CoveredLength(busy, {asking.end, to}) > MostForKept(loader[i]);
-    askings.push_back(AnyStartIn(updates, asking.start, to)    ? AskedFor::kUpdate
-                      : AnyStartIn(backward, asking.start, to) ? AskedFor::kTraining
-                      : used                                   ? AskedFor::kUse
-                                                               : AskedFor::kNothing);
-  }
-  return askings;
-}
-
-// How many batches the loop takes before it computes with the first: the usual number of askings
-// for nothing in front of a step. A few steps have more: those that found an epoch at its end.
-size_t BatchesTakenAhead(const std::vector<AskedFor>& askings) {
-  std::vector<int64_t> runs;
-  int64_t run = 0;
-  bool in_step = false;
-  for (const AskedFor asked : askings) {
-    if (asked == AskedFor::kNothing) {
-      ++run;
-      continue;
-    }
-    if (asked != AskedFor::kUse) {
-      if (!in_step) runs.push_back(run);
-      in_step = asked != AskedFor::kUpdate;
-    }
-    run = 0;
-  }
-  return static_cast<size_t>(MedianOf(std::move(runs)));
-}
-
-// Steps that begin with the first batch that feeds them. A batch trains when a backward pass or an
-// optimizer step follows it before the next batch is asked for. A step ends with the batch whose
-// optimizer step closes it.
-void StepsFromBatches(const Marks& loader, const Marks& optimizer,
-                      const std::vector<Interval>& backward, const std::vector<Interval>& busy,
-                      DetectedSteps* out) {
-  const std::vector<Interval> updates = SpansOf(optimizer);
-  const std::vector<AskedFor> askings = ReadAskings(loader, updates, backward, busy);
-  const size_t ahead = BatchesTakenAhead(askings);
-  constexpr int64_t kNone = -1;
-  int64_t begin = kNone;
-  uint32_t batches = 0;
-  size_t waiting = 0;  // askings for nothing since the last one for something
-  if (!updates.empty() && updates.front().start < loader.front().span.start) ++out->partial;
-  for (size_t i = 0; i < loader.size(); ++i) {
-    if (askings[i] == AskedFor::kNothing) {
-      ++waiting;
-      continue;
-    }
-    if (askings[i] == AskedFor::kUse) {
-      out->other_batches += waiting + 1;
-      waiting = 0;
-      continue;
-    }
-    const size_t kept = std::min(waiting, ahead);
-    out->other_batches += waiting - kept;
-    waiting = 0;
-    if (begin == kNone) begin = loader[i - kept].span.start;
-    batches += static_cast<uint32_t>(kept) + 1;
-    if (askings[i] != AskedFor::kUpdate) continue;
-    const bool last = i + 1 == loader.size();
-    const int64_t end = last ? updates.back().end : loader[i + 1].span.start;
-    out->steps.push_back({{begin, end}, batches, 0});
-    begin = kNone;
-    batches = 0;
-  }
-  out->other_batches += waiting;
-  if (begin != kNone) ++out->partial;
-}
-
-// Steps between the ends of optimizer steps, `cycle` of them to a step.
-void StepsFromOptimizer(const Marks& optimizer, size_t cycle, DetectedSteps* out) {
-  ++out->partial;  // the one that the first end closes: nobody saw it begin
-  for (size_t i = 2 * cycle - 1; i < optimizer.size(); i += cycle) {
-    out->steps.push_back({{optimizer[i - cycle].span.end, optimizer[i].span.end}, 0, 0});
-  }
-  if (optimizer.size() % cycle != 0) ++out->partial;
-}
-
-// A capture that began where a step did (--capture=steps): the first one is whole too. What the
-// recorder's own start took lies before its first operation.
-void AddFirstOfCapture(ProcessOps& ops, const Marks& optimizer, size_t cycle, DetectedSteps* out) {
-  const auto& captures = ops.process().captures;
-  if (captures.empty() || captures.front().start_trigger != "steps" || optimizer.size() < cycle)
-    return;
-  const OpTree& tree = ops.tree(out->track);
-  int64_t begin = kForever;
-  for (size_t row = 0; row < ops.process().tracks[out->track].op.rows(); ++row) {
-    if (tree.start(row) >= captures.front().start_ns) begin = std::min(begin, tree.start(row));
-  }
-  const Interval& last = optimizer[cycle - 1].span;
-  if (begin >= last.end) return;
-  out->steps.insert(out->steps.begin(), {{begin, last.end}, 0, 0});
-  --out->partial;
-}
-
-int64_t MedianGap(const Marks& marks) {
-  std::vector<int64_t> gaps;
-  for (size_t i = 1; i < marks.size(); ++i)
-    gaps.push_back(marks[i].span.start - marks[i - 1].span.start);
-  return MedianOf(std::move(gaps));
-}
-
-// Steps from each mark that the user named to the next. The last mark's own span ends its step if
-// the span is as long as a step; else nothing tells where the step ends.
-void StepsFromMarks(const Marks& marks, DetectedSteps* out) {
-  const int64_t usual = MedianGap(marks);
-  for (size_t i = 0; i < marks.size(); ++i) {
-    const Interval& span = marks[i].span;
-    const bool last = i + 1 == marks.size();
-    if (last && span.length() * 2 < usual) {
-      ++out->partial;
-      continue;
-    }
-    const int64_t end = last ? span.end : marks[i + 1].span.start;
-    if (end > span.start) out->steps.push_back({{span.start, end}, 0, 0});
-  }
-}
-
-// Steps that the program marks as a whole; what lies between two far marks is in no step.
-void StepsFromAnnotations(const Marks& marks, DetectedSteps* out) {
-  const int64_t far = 4 * MedianGap(marks);
-  for (size_t i = 0; i < marks.size(); ++i) {
-    const Interval& span = marks[i].span;
-    int64_t end = i + 1 < marks.size() ? marks[i + 1].span.start : span.end;
-    if (end - span.start > far && far > 0) end = span.end;
-    if (end > span.start) out->steps.push_back({{span.start, end}, 0, 0});
-  }
-}
-
-// Steps between the ends of backward passes. A pass ends where another operation of the thread
-// begins.
-void StepsFromBackward(ProcessOps& ops, size_t track, const std::vector<Interval>& backward,
-                       DetectedSteps* out) {
-  const OpTree& tree = ops.tree(track);
-  const OpTable& table = ops.process().tracks[track].op;
-  std::vector<int64_t> others;  // when other operations begin
-  for (size_t row = 0; row < tree.rows(); ++row) {
-    const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
-    if (tree.parent(row) == OpTree::kNone && scope == proto::OpScope::kFunction &&
-        ops.name_kind(table.name[row]) == NameKind::kPlain)
-      others.push_back(tree.start(row));
-  }
-  std::sort(others.begin(), others.end());
-  std::vector<int64_t> ends;
-  for (size_t i = 0; i < backward.size(); ++i) {
-    const bool last = i + 1 == backward.size();
-    const auto next = std::upper_bound(others.begin(), others.end(), backward[i].start);
-    if (last || (next != others.end() && *next <= backward[i + 1].start))
-      ends.push_back(backward[i].end);
-  }
-  if (!ends.empty()) ++out->partial;  // nobody saw the first begin
-  for (size_t i = 1; i < ends.size(); ++i) out->steps.push_back({{ends[i - 1], ends[i]}, 0, 0});
-}
-
-// Leaves out askings that found an epoch at its end, although operations followed: those of the
-// next epoch's beginning. They take next to no time.
-void DropEmptyAskings(std::vector<DetectedStep>* steps) {
-  std::vector<int64_t> lengths;
-  for (const DetectedStep& step : *steps) lengths.push_back(step.span.length());
-  const int64_t tiny = MedianOf(std::move(lengths)) / 10;
-  const auto is_tiny = [&](const DetectedStep& step) { return step.span.length() < tiny; };
-  const auto count = std::count_if(steps->begin(), steps->end(), is_tiny);
-  if (static_cast<size_t>(count) * 4 <= steps->size()) std::erase_if(*steps, is_tiny);
-}
-
-// Steps from batch to batch. Where ops follow the batches at all, a batch that none follows ended
-// its epoch.
-void StepsFromLoader(ProcessOps& ops, const Marks& loader, DetectedSteps* out) {
-  const auto& ends = ops.process().tracks[out->track].op.end_ns;
-  auto ops_between = [&](int64_t from, int64_t to) {
-    const auto first = std::upper_bound(ends.begin(), ends.end(), from);
-    return std::upper_bound(first, ends.end(), to) - first;
-  };
-  std::vector<DetectedStep> worked, all;
-  for (size_t i = 0; i < loader.size(); ++i) {
-    const int64_t begin = loader[i].span.start;
-    const bool last = i + 1 == loader.size();
-    const int64_t end = last ? std::max(ends.back(), loader[i].span.end) : loader[i + 1].span.start;
-    const bool follows = ops_between(loader[i].span.end, last ? kForever : end) > 0;
-    if (!last) all.push_back({{begin, end}, 1, 0});
-    if (follows) worked.push_back({{begin, end}, 1, 0});
-  }
-  DropEmptyAskings(&worked);
-  const bool data_only = worked.empty();
-  out->other_batches = data_only ? 0 : loader.size() - worked.size();
-  out->steps = data_only ? std::move(all) : std::move(worked);
 }
 
 // Leaves only steps that lie within one capture.
@@ -325,16 +96,82 @@ void Judge(DetectedSteps* out, const std::string& how, const std::string& doubt 
   }
 }
 
-bool FromMarker(ProcessOps& ops, const std::regex& marker, DetectedSteps* out) {
-  std::unordered_set<uint32_t> wanted;
-  for (const auto& [id, text] : ops.process().strings) {
-    if (std::regex_search(text, marker)) wanted.insert(id);
+// Returns whether the program trains. A loader alone is no sign of training.
+bool HasTraining(ProcessOps& ops) {
+  if (ops.has(NameKind::kOptimizerStep) || ops.has(NameKind::kAutograd)) return true;
+  for (size_t i = 0; i < ops.process().tracks.size(); ++i)
+    if (!ops.Backward(i).empty()) return true;
+  return false;
+}
+
+// Names that match the expression: of operations and ranges. A range of a domain also matches as
+// DOMAIN:NAME.
+class MarkerNames {
+ public:
+  MarkerNames(const Process& process, const std::regex& marker)
+      : process_(process), marker_(marker) {
+    for (const auto& [id, text] : process.strings)
+      if (std::regex_search(text, marker)) wanted_.insert(id);
   }
-  if (wanted.empty()) return false;
-  const Marks marks = CollectBusiest(
-      ops, [&](uint32_t id) { return wanted.count(id) != 0; }, &out->track);
+  bool Has(uint32_t name) const { return wanted_.count(name) != 0; }
+  bool Has(uint32_t name, uint32_t domain) {
+    if (Has(name) || domain == 0) return Has(name);
+    const auto [known, is_new] = of_domains_.try_emplace(uint64_t{domain} << 32 | name, false);
+    if (is_new)
+      known->second =
+          std::regex_search(process_.String(domain) + ":" + process_.String(name), marker_);
+    return known->second;
+  }
+
+ private:
+  const Process& process_;
+  const std::regex& marker_;
+  std::unordered_set<uint32_t> wanted_;
+  std::unordered_map<uint64_t, bool> of_domains_;  // by domain and name
+};
+
+// Operations, ranges and marks of a thread that match, in order of time. Of those that lie within
+// each other, the outermost. Ranges may cross, so their own times count and not those of the tree.
+Marks CollectMarker(const Track& track, MarkerNames& names) {
+  Marks all;
+  for (size_t row = 0; row < track.op.rows(); ++row) {
+    const int64_t end = track.op.end_ns[row];
+    if (names.Has(track.op.name[row]))
+      all.push_back({{end - track.op.duration_ns[row], end}, track.op.name[row]});
+  }
+  const RangeTable& ranges = track.range;
+  for (size_t row = 0; row < ranges.rows(); ++row) {
+    const proto::RangeKind kind = proto::RangeKindOf(ranges.operation[row]);
+    if (kind < proto::RangeKind::kPushPop || kind > proto::RangeKind::kMark) continue;
+    const int64_t end = ranges.end_ns[row];
+    if (names.Has(ranges.name[row], ranges.domain[row]))
+      all.push_back({{end - ranges.duration_ns[row], end}, ranges.name[row]});
+  }
+  std::stable_sort(all.begin(), all.end(), [](const Mark& a, const Mark& b) {
+    return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
+  });
+  Marks outermost;
+  int64_t end = std::numeric_limits<int64_t>::min();
+  for (const Mark& mark : all) {
+    if (mark.span.end <= end) continue;
+    outermost.push_back(mark);
+    end = mark.span.end;
+  }
+  return outermost;
+}
+
+bool FromMarker(ProcessOps& ops, const std::regex& marker, DetectedSteps* out) {
+  MarkerNames names(ops.process(), marker);
+  Marks marks;
+  for (size_t i = 0; i < ops.process().tracks.size(); ++i) {
+    Marks more = CollectMarker(ops.process().tracks[i], names);
+    if (more.size() <= marks.size()) continue;
+    marks = std::move(more);
+    out->track = i;
+  }
   if (marks.empty()) return false;
   out->method = results::STEP_METHOD_MARKER;
+  out->trains = HasTraining(ops);
   out->marker = ops.process().String(marks.front().name);
   StepsFromMarks(marks, out);
   KeepWithinCaptures(ops.process(), out);
@@ -342,15 +179,21 @@ bool FromMarker(ProcessOps& ops, const std::regex& marker, DetectedSteps* out) {
   return true;
 }
 
-bool FromAnnotations(ProcessOps& ops, DetectedSteps* out) {
-  const Marks marks = CollectKind(ops, NameKind::kAnnotation, &out->track);
-  if (marks.size() < 3) return false;
-  out->method = results::STEP_METHOD_ANNOTATION;
-  out->marker = "ProfilerStep#";
-  StepsFromAnnotations(marks, out);
-  KeepWithinCaptures(ops.process(), out);
-  Judge(out, "the program marks its steps itself");
-  return true;
+// Returns the steps of each thread that marks them by ranges, those of the thread with most steps
+// first.
+std::vector<DetectedSteps> FromRanges(ProcessOps& ops, const StepCapture& capture) {
+  std::vector<DetectedSteps> all = StepsFromRanges(ops, capture);
+  const bool trains = !all.empty() && HasTraining(ops);
+  for (DetectedSteps& steps : all) {
+    steps.trains = trains;
+    KeepWithinCaptures(ops.process(), &steps);
+    Judge(&steps, "the program marks its steps itself");
+  }
+  std::stable_sort(all.begin(), all.end(), [](const DetectedSteps& a, const DetectedSteps& b) {
+    return a.steps.size() > b.steps.size();
+  });
+  while (all.size() > 1 && !all.back().found()) all.pop_back();
+  return all;
 }
 
 // Says how two ways to count the steps differ, or "" if they agree.
@@ -375,11 +218,20 @@ std::vector<Interval> ForwardOf(ProcessOps& ops, size_t track) {
   return spans;
 }
 
+// A capture of steps begins behind a step of the class that counts. So this class ends each cycle.
+size_t CountedPerStep(const Marks& optimizer, size_t cycle) {
+  if (cycle == 1) return 1;
+  const uint32_t name = optimizer[cycle - 1].name;
+  return static_cast<size_t>(std::count_if(optimizer.begin(),
+                                           optimizer.begin() + static_cast<ptrdiff_t>(cycle),
+                                           [&](const Mark& mark) { return mark.name == name; }));
+}
+
 void FromOptimizer(ProcessOps& ops, const Marks& optimizer, DetectedSteps* out) {
   out->method = results::STEP_METHOD_OPTIMIZER;
   out->marker = ops.process().String(optimizer.back().name);
-  const Column<int64_t>& op_ends = ops.process().tracks[out->track].op.end_ns;
-  const OptimizerCycle cycle = FindOptimizerCycle(optimizer, op_ends);
+  const OptimizerCycle cycle = FindOptimizerCycle(optimizer, ops.process().tracks[out->track].op);
+  out->counted = CountedPerStep(optimizer, cycle.length);
   const size_t updates = optimizer.size() / cycle.length;
   const Marks loader = LoaderOf(ops, out->track);
   if (!loader.empty()) {
@@ -402,7 +254,14 @@ void FromOptimizer(ProcessOps& ops, const Marks& optimizer, DetectedSteps* out) 
   if (cycle.length > 1) {
     how = "every " + std::to_string(cycle.length) + " optimizer steps, by their repetition";
   }
-  Judge(out, how, cycle.certain ? "" : "the optimizer steps differ from one to the next");
+  std::string doubt;
+  if (!cycle.certain) doubt = "the optimizer steps differ from one to the next";
+  if (cycle.rhythm > 1) {
+    const std::string several = std::to_string(cycle.rhythm);
+    doubt = "of " + several + " optimizer steps always the same one takes longest, so " + several +
+            " networks may be trained in turn: name the whole step with --step-marker";
+  }
+  Judge(out, how, doubt);
 }
 
 // The steps of each thread that calls an optimizer, those of the thread with most calls first.
@@ -432,6 +291,7 @@ bool FromLoader(ProcessOps& ops, DetectedSteps* out) {
   const Marks loader = CollectKind(ops, NameKind::kLoaderNext, &out->track);
   if (loader.empty()) return false;
   out->method = results::STEP_METHOD_LOADER;
+  out->trains = false;
   out->marker = ops.process().String(loader.back().name);
   StepsFromLoader(ops, loader, out);
   KeepWithinCaptures(ops.process(), out);
@@ -474,47 +334,40 @@ bool FromBackward(ProcessOps& ops, DetectedSteps* out) {
   return true;
 }
 
-}  // namespace
-
-std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker) {
-  DetectedSteps out;
-  if (marker != nullptr) {
-    FromMarker(ops, *marker, &out);
-    return {out};
-  }
-  if (FromAnnotations(ops, &out) && out.found()) return {out};
+// Returns the steps that operations bound.
+std::vector<DetectedSteps> FromOperations(ProcessOps& ops) {
   std::vector<DetectedSteps> all = FromOptimizers(ops);
   // A program that trains but whose optimizer steps are all cut is not told as inference.
   if (!all.empty()) return all;
-  DetectedSteps backward;
-  if (FromBackward(ops, &backward)) return {backward};
+  DetectedSteps out;
+  if (FromBackward(ops, &out)) return {out};
   out = {};
   FromLoader(ops, &out);
   return {out};
 }
 
-std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen,
-                          bool is_window) {
-  if (marker_given) {
-    return "No steps found: the step marker matches no recorded operation. `gpuprof stats ops` "
-           "lists their names.";
+}  // namespace
+
+std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker,
+                                       const StepCapture& capture) {
+  if (marker != nullptr) {
+    DetectedSteps out;
+    FromMarker(ops, *marker, &out);
+    return {out};
   }
-  if (op_rows == 0 && !framework_seen) {
-    return std::string(
-               "No steps were found: PyTorch did not run here, and steps are found from its "
-               "operations. All figures are for ") +
-           (is_window ? "the part that the flight recorder kept, not for the whole run."
-                      : "the whole recording.");
-  }
-  if (op_rows == 0) {
-    return "No steps found: no framework operation was recorded. Record them with the source `ops` "
-           "(on by default) and a supported PyTorch; `gpuprof doctor` says whether it can be "
-           "observed.";
-  }
-  return "No steps found: the operations hold no optimizer step and no DataLoader batch. Name the "
-         "operation that starts a step with --step-marker REGEX (`gpuprof stats ops` lists the "
-         "names). Or wrap the step in torch.profiler.record_function(\"step\") and use "
-         "--step-marker '^step$'.";
+  constexpr size_t kEnough = 3;
+  const bool is_by_optimizer = capture.begin == StepCapture::Begin::kOptimizer;
+  const bool is_by_range = !capture.range.empty() || capture.begin == StepCapture::Begin::kRange;
+  std::vector<DetectedSteps> ranges = FromRanges(ops, capture);
+  const size_t count = ranges.empty() ? 0 : ranges.front().steps.size();
+  // torch.profiler's own name of a step is not there by chance.
+  const bool is_certain = is_by_range || (count > 0 && ranges.front().marker == "ProfilerStep");
+  if (count > 0 && !is_by_optimizer && (is_certain || count >= kEnough)) return ranges;
+  std::vector<DetectedSteps> others = FromOperations(ops);
+  // One or two ranges may bear the name of a step by chance.
+  const bool has_more =
+      is_by_optimizer ? !others.front().found() : count >= others.front().steps.size();
+  return count > 0 && has_more ? ranges : others;
 }
 
 }  // namespace gpuprof::analysis

@@ -1,8 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds the training or inference steps of a process from the names of its ops. Called by passes;
-// pure functions.
+// Finds the steps of a process. Called by passes; pure functions.
+//
+// Ranges that the program names as steps come first: they are the steps. Without them, training and
+// inference steps are found from the names of ops: optimizer steps first, then backward passes,
+// then batches of a loader. A capture that the recorder began at an optimizer step has optimizer
+// steps.
 //
 // A training step begins where the first batch that feeds it is asked for. Without a loader it
 // begins where the previous optimizer step ended, and without an optimizer where the previous
@@ -15,12 +19,14 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <regex>
 #include <string>
 #include <vector>
 
 #include "analysis/steps/interval.h"
 #include "analysis/steps/op_tree.h"
+#include "analysis/steps/step_capture.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/steps.pb.h"
 
@@ -30,14 +36,18 @@ struct DetectedStep {
   Interval span;
   uint32_t batches = 0;
   uint32_t capture = 0;
+  std::optional<uint64_t> number = std::nullopt;  // of its range; none: count the steps
 };
 
 struct DetectedSteps {
   results::StepMethod method = results::STEP_METHOD_NONE;
   std::string marker;
-  size_t track = 0;            // index: the thread whose ops bound the steps
-  std::vector<size_t> rivals;  // indices: other threads that train
+  size_t track = 0;            // index: the thread whose ops or ranges bound the steps
+  std::vector<size_t> rivals;  // indices: other threads that train, or have steps of their own
+  bool trains = true;          // false: neither an optimizer nor a backward pass was seen
   std::vector<DetectedStep> steps;
+  // Optimizer steps within each step, of the class that --capture=steps counts.
+  size_t counted = 1;
   uint64_t partial = 0;
   uint64_t other_batches = 0;
   results::Confidence confidence;
@@ -46,7 +56,8 @@ struct DetectedSteps {
 
 // Returns the steps of each thread that has some, those of the busiest first. There is always a
 // first, which may be without steps. `marker`: op names that begin a step; null: detect.
-std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker);
+std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker,
+                                       const StepCapture& capture = {});
 
 // Why there are no steps and what to do, for a whole trace.
 std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen, bool is_window);

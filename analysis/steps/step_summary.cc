@@ -9,6 +9,7 @@
 #include <cctype>
 #include <string_view>
 
+#include "analysis/model/process_name.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/steps/step_timeline.h"
 
@@ -20,8 +21,6 @@ constexpr int64_t kWarmupMedians = 3;
 // An outlier is further from the median than both of these.
 constexpr int64_t kOutlierDistances = 9;     // about six standard deviations of quiet steps
 constexpr int64_t kOutlierPartOfMedian = 4;  // a quarter
-
-std::string BaseName(const std::string& path) { return path.substr(path.find_last_of('/') + 1); }
 
 results::Step MakeStep(const Process& process, const DetectedStep& detected, uint64_t number,
                        const CategoryTimeline& timeline, const Column<int64_t>& op_ends) {
@@ -111,20 +110,6 @@ void AddCategories(const std::vector<results::Step>& steps, results::StepSeries*
   }
 }
 
-// One file under many names (busybox, redis-server, sh, cc) is known to its user by the name that
-// it was started with. Titles that a program gives itself are cut at the first space.
-std::string StartedAs(const Process& process) {
-  if (process.argv.empty()) return "";
-  std::string name = process.argv[0].substr(0, process.argv[0].find(' '));
-  if (!name.empty() && name[0] == '-') name.erase(0, 1);  // a login shell
-  name = BaseName(name);
-  const auto odd = [](unsigned char c) {
-    return std::isalnum(c) == 0 &&
-           std::string_view("._+-").find(static_cast<char>(c)) == std::string_view::npos;
-  };
-  return std::any_of(name.begin(), name.end(), odd) ? "" : name;
-}
-
 }  // namespace
 
 CategoryTimes TimesOf(const results::Step& step) {
@@ -139,27 +124,6 @@ int64_t CapturedTime(const Process& process) {
     total += std::max<int64_t>(window.end_ns - window.start_ns, 0);
   }
   return total;
-}
-
-std::string ProcessName(const Process& process) {
-  const std::string program =
-      process.executable.empty() ? std::to_string(process.pid) : BaseName(process.executable);
-  if (program.rfind("python", 0) != 0) {
-    const std::string started_as = StartedAs(process);
-    return started_as.empty() ? program : started_as;
-  }
-  // What an interpreter runs says more than its own name.
-  for (size_t i = 1; i < process.argv.size(); ++i) {
-    const std::string& argument = process.argv[i];
-    if (argument == "-m" && i + 1 < process.argv.size()) return process.argv[i + 1];
-    if (argument == "-c") return program + " -c";
-    if (argument == "-X" || argument == "-W") {
-      ++i;
-    } else if (!argument.empty() && argument[0] != '-') {
-      return BaseName(argument);
-    }
-  }
-  return program;
 }
 
 std::vector<Interval> StepAnalysis::Counted() const {
@@ -194,8 +158,8 @@ StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
   const CategoryTimeline without_gaps = out.timeline;
   FillShortGaps(&out.timeline);
   for (const DetectedStep& step : out.detected.steps) {
-    out.steps.push_back(
-        MakeStep(process, step, out.steps.size() + 1, out.timeline, track.op.end_ns));
+    const uint64_t number = step.number.value_or(out.steps.size() + 1);
+    out.steps.push_back(MakeStep(process, step, number, out.timeline, track.op.end_ns));
     out.steps.back().set_tid(track.tid);
   }
   MarkWarmup(&out.steps);
@@ -213,8 +177,12 @@ StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
     lengths.push_back(step.duration_ns());
     batches += step.batch_count();
   }
-  for (const Interval& counted : out.Counted())
+  const std::vector<Interval> python =
+      OptimizerPython(ops, out.detected.track, out.detected.rivals);
+  for (const Interval& counted : out.Counted()) {
+    out.optimizer_python_ns += CoveredLength(python, counted);
     out.bare_ns += without_gaps.Split(counted)[static_cast<size_t>(Category::kOther)];
+  }
   const Samples samples(std::move(lengths));
   Summarise(samples, &series);
   series.set_batches_per_step(Ratio(batches, series.count()));
@@ -229,9 +197,10 @@ StepAnalysis Analyse(ProcessOps& ops, DetectedSteps detected) {
 
 }  // namespace
 
-std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const std::regex* marker) {
+std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const std::regex* marker,
+                                       const StepCapture& capture) {
   std::vector<StepAnalysis> all;
-  for (DetectedSteps& detected : DetectSteps(ops, marker))
+  for (DetectedSteps& detected : DetectSteps(ops, marker, capture))
     all.push_back(Analyse(ops, std::move(detected)));
   // The thread with the most time in steps leads.
   std::stable_sort(all.begin(), all.end(), [](const StepAnalysis& a, const StepAnalysis& b) {

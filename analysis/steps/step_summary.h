@@ -20,17 +20,18 @@ struct StepAnalysis {
   bool found() const { return detected.found(); }
   // Time of the counted steps in which no operation was open and the thread did not wait.
   int64_t bare_ns = 0;
+  // Time of the counted steps that optimizers spent between their operations.
+  int64_t optimizer_python_ns = 0;
   // The steps that the summary counts.
   std::vector<Interval> Counted() const;
 };
 
 // Returns the steps of each thread that has some, the busiest first. There is always a first.
-std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const std::regex* marker);
+std::vector<StepAnalysis> AnalyseSteps(ProcessOps& ops, const std::regex* marker,
+                                       const StepCapture& capture = {});
 
 // Time that captures of this process lasted.
 int64_t CapturedTime(const Process& process);
-// "train.py", "python3", or the pid.
-std::string ProcessName(const Process& process);
 
 CategoryTimes TimesOf(const results::Step& step);
 

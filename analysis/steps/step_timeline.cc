@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include "analysis/steps/wait_kind.h"
 
@@ -35,11 +36,6 @@ bool IsBackward(const ProcessOps& ops, const OpTable& table, size_t row) {
          ops.name_kind(table.name[row]) == NameKind::kAutograd;
 }
 
-bool IsUsers(const OpTable& table, size_t row) {
-  return static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row])) ==
-         proto::OpScope::kUser;
-}
-
 // Finds the outermost optimizer steps and their parts. Ranges of the user are looked through.
 std::vector<OptimizerStep> FindOptimizerSteps(ProcessOps& ops, size_t track) {
   constexpr uint32_t kNone = OpTree::kNone;
@@ -63,7 +59,7 @@ std::vector<OptimizerStep> FindOptimizerSteps(ProcessOps& ops, size_t track) {
       steps[step].parts.push_back({span, Part::kZeroGrad});
     } else if (IsBackward(ops, table, row)) {
       steps[step].parts.push_back({span, Part::kBackward});
-    } else if (IsUsers(table, row)) {
+    } else if (IsUserRange(table, row)) {
       step_of[row] = step;
     } else {
       steps[step].parts.push_back({span, Part::kForward});
@@ -245,7 +241,38 @@ std::vector<Interval> BackwardElsewhere(ProcessOps& ops, size_t track,
   return UnionOf(std::move(spans));
 }
 
+// Finds the end of the last backward pass of a sorted step. INT64_MIN: it has no closure.
+int64_t LastBackwardEnd(const OptimizerStep& step) {
+  int64_t end = std::numeric_limits<int64_t>::min();
+  for (const Part& part : step.parts)
+    if (part.kind == Part::kBackward) end = std::max(end, part.span.end);
+  return end;
+}
+
 }  // namespace
+
+std::vector<Interval> OptimizerPython(ProcessOps& ops, size_t track,
+                                      const std::vector<size_t>& rivals) {
+  const std::vector<Interval> elsewhere = BackwardElsewhere(ops, track, rivals);
+  std::vector<Interval> python;
+  for (OptimizerStep& step : FindOptimizerSteps(ops, track)) {
+    AddBackwardElsewhere(elsewhere, &step);
+    const int64_t closure_end = LastBackwardEnd(step);
+    std::vector<Interval> updates;
+    for (const Part& part : step.parts)
+      if (part.span.start >= closure_end) updates.push_back(part.span);
+    updates = UnionOf(std::move(updates));
+    const bool has_closure = closure_end >= step.span.start;
+    if (has_closure && updates.empty()) continue;
+    int64_t at = has_closure ? updates.front().start : step.span.start;
+    for (const Interval& update : updates) {
+      python.push_back({at, update.start});
+      at = update.end;
+    }
+    python.push_back({at, step.span.end});
+  }
+  return UnionOf(std::move(python));
+}
 
 std::vector<Interval> BackwardOf(ProcessOps& ops, size_t track, const std::vector<size_t>& rivals) {
   std::vector<Interval> spans = BackwardElsewhere(ops, track, rivals);

@@ -32,6 +32,12 @@ std::vector<Interval> BackwardOf(ProcessOps& ops, size_t track, const std::vecto
 CategoryTimeline StepTimeline(ProcessOps& ops, size_t track,
                               const std::vector<size_t>& rivals = {});
 
+// Returns when optimizer steps run no operation: sorted and disjoint. If a step runs a closure,
+// only the time from the first operation behind the last backward pass counts. What the closure
+// does between the two is not the optimizer's.
+std::vector<Interval> OptimizerPython(ProcessOps& ops, size_t track,
+                                      const std::vector<size_t>& rivals = {});
+
 // Gives gaps of up to two milliseconds to the phase that they lie in. They are Python between two
 // operations. Between two of one category they get this category. Between forward and backward,
 // between backward and optimizer, and between optimizer and forward, they get the later category.

@@ -12,7 +12,7 @@ namespace gpuprof::analysis {
 // A wait because another thread held the lock, not one that is made to last.
 constexpr bool IsContention(proto::WaitKind kind) {
   return kind == proto::WaitKind::kMutex || kind == proto::WaitKind::kRwlockRead ||
-         kind == proto::WaitKind::kRwlockWrite;
+         kind == proto::WaitKind::kRwlockWrite || kind == proto::WaitKind::kGil;
 }
 
 }  // namespace gpuprof::analysis

@@ -6,6 +6,7 @@
 #include "analysis/symbols/module_lines.h"
 
 #include <elfutils/libdw.h>
+#include <elfutils/libdwelf.h>
 #include <fcntl.h>
 #include <gelf.h>
 #include <libelf.h>
@@ -16,6 +17,9 @@
 #include <map>
 #include <mutex>
 #include <vector>
+
+#include "analysis/symbols/module_symbols.h"
+#include "proto/codec/open_regular.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -52,17 +56,20 @@ class DwarfLines : public ModuleLines {
  public:
   explicit DwarfLines(const std::string& path) {
     static const bool is_ready = elf_version(EV_CURRENT) != EV_NONE;
-    fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    fd_ = codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY);
     if (fd_ < 0 || !is_ready) return;
     elf_ = elf_begin(fd_, ELF_C_READ, nullptr);
     if (elf_ == nullptr || elf_kind(elf_) != ELF_K_ELF || !IsSafeToRead(elf_)) return;
     dwarf_ = dwarf_begin_elf(elf_, DWARF_C_READ, nullptr);
-    if (dwarf_ != nullptr) ListUnits();
+    if (dwarf_ == nullptr) return;
+    SetShared(path);
+    ListUnits();
   }
   ~DwarfLines() override {
     if (dwarf_ != nullptr) dwarf_end(dwarf_);
     if (elf_ != nullptr) elf_end(elf_);
     if (fd_ >= 0) close(fd_);
+    CloseShared();
   }
   DwarfLines(const DwarfLines&) = delete;
   DwarfLines& operator=(const DwarfLines&) = delete;
@@ -85,6 +92,47 @@ class DwarfLines : public ModuleLines {
     uint64_t end;
     Dwarf_Off die;
   };
+
+  // The file may name another that holds strings for several (.gnu_debugaltlink). libdw would open
+  // whatever is named, a pipe too, so the file is opened here. Without it libdw must not look: the
+  // file itself stands in, and a few strings are wrong.
+  void SetShared(const std::string& path) {
+    const char* name = nullptr;
+    const void* id = nullptr;
+    const ssize_t bytes = dwelf_dwarf_gnu_debugaltlink(dwarf_, &name, &id);
+    if (bytes == 0) return;
+    if (bytes > 0) {
+      const std::string build_id(static_cast<const char*>(id), static_cast<size_t>(bytes));
+      const std::string folder = path.substr(0, path.rfind('/') + 1);
+      if (!OpenShared(DebugPathOf(build_id), build_id))
+        OpenShared(name[0] == '/' ? name : folder + name, build_id);
+    }
+    dwarf_setalt(dwarf_, shared_dwarf_ != nullptr ? shared_dwarf_ : dwarf_);
+  }
+
+  bool OpenShared(const std::string& path, const std::string& build_id) {
+    shared_fd_ = codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY);
+    if (shared_fd_ >= 0) shared_elf_ = elf_begin(shared_fd_, ELF_C_READ, nullptr);
+    const void* id = nullptr;
+    const ssize_t bytes =
+        shared_elf_ == nullptr || elf_kind(shared_elf_) != ELF_K_ELF || !IsSafeToRead(shared_elf_)
+            ? 0
+            : dwelf_elf_gnu_build_id(shared_elf_, &id);
+    if (bytes > 0 &&
+        std::string(static_cast<const char*>(id), static_cast<size_t>(bytes)) == build_id)
+      shared_dwarf_ = dwarf_begin_elf(shared_elf_, DWARF_C_READ, nullptr);
+    if (shared_dwarf_ == nullptr) CloseShared();
+    return shared_dwarf_ != nullptr;
+  }
+
+  void CloseShared() {
+    if (shared_dwarf_ != nullptr) dwarf_end(shared_dwarf_);
+    if (shared_elf_ != nullptr) elf_end(shared_elf_);
+    if (shared_fd_ >= 0) close(shared_fd_);
+    shared_dwarf_ = nullptr;
+    shared_elf_ = nullptr;
+    shared_fd_ = -1;
+  }
 
   // Not .debug_aranges, which not every compiler writes.
   void ListUnits() {
@@ -116,6 +164,9 @@ class DwarfLines : public ModuleLines {
   int fd_ = -1;
   Elf* elf_ = nullptr;
   Dwarf* dwarf_ = nullptr;
+  int shared_fd_ = -1;
+  Elf* shared_elf_ = nullptr;
+  Dwarf* shared_dwarf_ = nullptr;
   std::vector<Unit> units_;  // by start
 };
 

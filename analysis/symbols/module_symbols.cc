@@ -16,10 +16,10 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
 #include "analysis/symbols/mangled_names.h"
+#include "proto/codec/open_regular.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -32,11 +32,13 @@ constexpr uint64_t kMostSectionBytes = uint64_t{1} << 30;
 // An open ELF file; `elf` is null where it is none.
 struct ElfFile {
   int fd = -1;
+  int error = 0;  // why fd is -1
   Elf* elf = nullptr;
 
   explicit ElfFile(const std::string& path) {
     static const bool is_ready = elf_version(EV_CURRENT) != EV_NONE;
-    fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    fd = codec::OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY);
+    if (fd < 0) error = errno;
     if (fd < 0 || !is_ready) return;
     elf = elf_begin(fd, ELF_C_READ, nullptr);
     if (elf != nullptr && elf_kind(elf) != ELF_K_ELF) {
@@ -125,6 +127,13 @@ uint8_t RankOf(unsigned char binding) {
   }
 }
 
+// The path is what a trace says. What lies in these folders is no program's code, but devices and
+// what the kernel tells.
+bool MayBeModule(const std::string& path) {
+  return path.starts_with('/') && !path.starts_with("/dev/") && !path.starts_with("/proc/") &&
+         !path.starts_with("/sys/");
+}
+
 // In ns since 1970; 0: not known.
 int64_t WrittenAt(int fd) {
   struct stat status;
@@ -134,66 +143,96 @@ int64_t WrittenAt(int fd) {
 
 }  // namespace
 
-std::shared_ptr<const ModuleSymbols> ModuleSymbols::Get(const std::string& path,
-                                                        const std::string& build_id,
-                                                        int64_t newest_ns) {
-  using Key = std::tuple<std::string, std::string, int64_t>;
+std::shared_ptr<const ModuleSymbols> ModuleSymbols::Get(ModuleFile file) {
   static std::mutex mutex;
-  static auto* const loaded = new std::map<Key, std::shared_ptr<const ModuleSymbols>>();
+  static auto* const loaded = new std::map<ModuleFile, std::shared_ptr<const ModuleSymbols>>();
   std::lock_guard<std::mutex> lock(mutex);
-  if (!build_id.empty()) newest_ns = 0;  // the id tells more
-  std::shared_ptr<const ModuleSymbols>& entry = (*loaded)[{path, build_id, newest_ns}];
+  if (!file.build_id.empty()) file.newest_ns = 0;  // the id tells more
+  std::shared_ptr<const ModuleSymbols>& entry = (*loaded)[file];
   if (entry == nullptr) {
     auto module = std::make_shared<ModuleSymbols>();
-    module->Load(path, build_id, newest_ns);
+    module->Load(file);
     entry = std::move(module);
   }
   return entry;
 }
 
-void ModuleSymbols::Load(const std::string& path, const std::string& build_id, int64_t newest_ns) {
+void ModuleSymbols::Load(const ModuleFile& file) {
   // A debug file found by build id needs no look at the module itself.
-  if (!build_id.empty() && LoadDebugFile(DebugPathOf(build_id), build_id)) return Sort();
-  if (path.empty() || path[0] != '/') {
+  const std::string debug = DebugPathOf(file.build_id);
+  for (const std::string& root : file.roots) {
+    if (!debug.empty() && LoadDebugFile(root + debug, file.build_id)) return Sort();
+  }
+  if (!MayBeModule(file.path)) {
     note_ = "not a file";
     return;
   }
-  const ElfFile file(path);
-  if (file.elf == nullptr) {
-    note_ = file.fd < 0 ? "not on this machine" : "not an ELF file";
-    return;
+  std::string refused;
+  is_missing_ = true;
+  for (const std::string& root : file.roots) {
+    if (access((root + file.path).c_str(), F_OK) != 0) continue;
+    is_missing_ = false;
+    const std::string why = LoadUnder(root, file);
+    if (!why.empty()) {
+      refused += (refused.empty() ? "" : "; ") + why;
+      continue;
+    }
+    if (!refused.empty()) note_ = refused + (note_.empty() ? "" : "; ") + note_;
+    return Sort();
   }
-  const std::string found_id = BuildIdOf(file.elf);
-  if (found_id != build_id) {
-    note_ =
-        build_id.empty()
-            ? "the recorder found no build id, but the file on this machine has " + Hex(found_id)
-            : "the file on this machine is another build (" +
-                  (found_id.empty() ? "none" : Hex(found_id)) + ", recorded " + Hex(build_id) + ")";
-    return;
+  note_ = is_missing_ ? "not on this machine" : refused;
+}
+
+std::string ModuleSymbols::LoadUnder(const std::string& root, const ModuleFile& file) {
+  const std::string place = root.empty() ? "the file on this machine" : root + file.path;
+  const ElfFile opened(root + file.path);
+  if (opened.elf == nullptr) {
+    const std::string why = opened.fd >= 0                       ? "not an ELF file"
+                            : opened.error == codec::kNotRegular ? "not a regular file"
+                                                                 : "cannot be opened";
+    return root.empty() ? why : place + ": " + why;
   }
-  if (newest_ns != 0 && WrittenAt(file.fd) > newest_ns) {
-    note_ =
-        "the file was written after the recording, and no build id tells whether it is the same";
-    return;
+  const std::string found_id = BuildIdOf(opened.elf);
+  if (found_id != file.build_id) {
+    return file.build_id.empty()
+               ? "the recorder found no build id, but " + place + " has " + Hex(found_id)
+               : place + " is another build (" + (found_id.empty() ? "none" : Hex(found_id)) +
+                     ", recorded " + Hex(file.build_id) + ")";
   }
-  file_ = path;
-  if (LoadTable(file.fd, file.elf, SHT_SYMTAB)) return Sort();
+  if (file.newest_ns != 0 && WrittenAt(opened.fd) > file.newest_ns) {
+    return (root.empty() ? "the file" : place) +
+           " was written after the recording, and no build id tells whether it is the same";
+  }
+  LoadTables(root, file, opened.fd, opened.elf);
+  return "";
+}
+
+void ModuleSymbols::LoadTables(const std::string& root, const ModuleFile& file, int fd,
+                               void* opaque) {
+  Elf* const elf = static_cast<Elf*>(opaque);
+  file_ = root + file.path;
+  if (LoadTable(fd, elf, SHT_SYMTAB)) return;
   // The link is believed only where build ids prove that the two files belong together.
-  const std::string link = build_id.empty() ? "" : DebugLinkOf(file.elf);
+  const std::string link = file.build_id.empty() ? "" : DebugLinkOf(elf);
   if (!link.empty()) {
-    const std::string folder = path.substr(0, path.rfind('/'));
-    for (const std::string& place :
-         {folder + "/" + link, folder + "/.debug/" + link, kDebugRoot + folder + "/" + link}) {
-      if (place != path && LoadDebugFile(place, build_id)) return Sort();
+    const std::string inside = file.path.substr(0, file.path.rfind('/'));
+    const std::string folder = root + inside;
+    for (const std::string& place : {folder + "/" + link, folder + "/.debug/" + link,
+                                     root + kDebugRoot + inside + "/" + link}) {
+      if (place != file_ && LoadDebugFile(place, file.build_id)) return;
     }
   }
-  if (!LoadTable(file.fd, file.elf, SHT_DYNSYM)) {
-    note_ = "no symbols in the file";
-    return;
-  }
-  note_ = "only exported functions have names: the file has no symbol table and no debug file";
-  Sort();
+  note_ = LoadTable(fd, elf, SHT_DYNSYM)
+              ? "only exported functions have names: the file has no symbol table and no debug file"
+              : "no symbols in the file";
+}
+
+bool IsSomewhere(const ModuleFile& file) {
+  const std::string debug = DebugPathOf(file.build_id);
+  return std::any_of(file.roots.begin(), file.roots.end(), [&](const std::string& root) {
+    return access((root + file.path).c_str(), F_OK) == 0 ||
+           (!debug.empty() && access((root + debug).c_str(), F_OK) == 0);
+  });
 }
 
 bool ModuleSymbols::LoadDebugFile(const std::string& path, const std::string& build_id) {

@@ -28,8 +28,28 @@ std::string HexNumber(uint64_t value) {
 
 }  // namespace
 
-Symbolizer::Symbolizer(const Process& process, int64_t recorded_until_ns)
-    : recorded_until_ns_(recorded_until_ns) {
+SymbolPlaces PlacesOf(const Trace& trace, const Process& process, const std::string& symfs) {
+  SymbolPlaces places;
+  if (trace.origin_realtime_ns != 0)
+    places.recorded_until_ns = trace.origin_realtime_ns + process.last_ns;
+  if (!symfs.empty()) places.roots.insert(places.roots.begin(), symfs);
+  // The process may see other files under the same paths.
+  if (process.alive) places.roots.push_back("/proc/" + std::to_string(process.pid) + "/root");
+  return places;
+}
+
+std::vector<std::string> MissingFiles(const Process& process, const SymbolPlaces& places) {
+  std::set<std::string> missing;
+  for (const proto::Module& module : process.modules) {
+    const std::string& path = module.path();
+    // Memory that was never a file of a folder.
+    if (path.empty() || path[0] != '/' || path.compare(0, 7, "/memfd:") == 0) continue;
+    if (!IsSomewhere({path, module.build_id(), 0, places.roots})) missing.insert(path);
+  }
+  return {missing.begin(), missing.end()};
+}
+
+Symbolizer::Symbolizer(const Process& process, SymbolPlaces places) : places_(std::move(places)) {
   for (const proto::Module& module : process.modules) modules_.push_back({&module, 0});
   std::stable_sort(modules_.begin(), modules_.end(),
                    [](const MappedModule& x, const MappedModule& y) {
@@ -78,7 +98,8 @@ Frame Symbolizer::Name(uint64_t address, uint64_t pc) {
   frame.module = BaseName(module->path());
   std::shared_ptr<const ModuleSymbols>& symbols = symbols_[module];
   if (symbols == nullptr)
-    symbols = ModuleSymbols::Get(module->path(), module->build_id(), recorded_until_ns_);
+    symbols = ModuleSymbols::Get(
+        {module->path(), module->build_id(), places_.recorded_until_ns, places_.roots});
   uint64_t start = 0;
   const char* name = symbols->Find(address - module->bias(), &start);
   if (name != nullptr) {
@@ -98,9 +119,18 @@ Frame Symbolizer::Name(uint64_t address, uint64_t pc) {
 std::vector<std::string> Symbolizer::Notes() const {
   std::set<std::string> notes;
   for (const auto& [module, symbols] : symbols_) {
-    if (!symbols->note().empty()) notes.insert(module->path() + ": " + symbols->note());
+    if (!symbols->note().empty() && !symbols->is_missing())
+      notes.insert(module->path() + ": " + symbols->note());
   }
   return {notes.begin(), notes.end()};
+}
+
+std::vector<std::string> Symbolizer::Missing() const {
+  std::set<std::string> paths;
+  for (const auto& [module, symbols] : symbols_) {
+    if (symbols->is_missing()) paths.insert(module->path());
+  }
+  return {paths.begin(), paths.end()};
 }
 
 }  // namespace gpuprof::analysis

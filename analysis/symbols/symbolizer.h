@@ -38,11 +38,23 @@ struct Frame {
 // start routines are exact.
 enum class PcKind { kReturnAddress, kExact };
 
+// Tells where the files of a process's modules may be.
+struct SymbolPlaces {
+  int64_t recorded_until_ns = 0;          // in ns since 1970; 0: not known
+  std::vector<std::string> roots = {""};  // as in ModuleFile
+};
+
+// Returns the places for one process. They are the folder `symfs` (empty: none), the recorded
+// paths, and the root of the process if the process still runs.
+SymbolPlaces PlacesOf(const Trace& trace, const Process& process, const std::string& symfs);
+
+// Returns the paths of all files of a process that are at none of the places.
+std::vector<std::string> MissingFiles(const Process& process, const SymbolPlaces& places);
+
 class Symbolizer {
  public:
-  // `process` must outlive the symbolizer. `recorded_until_ns` is when its recording ended, in ns
-  // since 1970; 0: not known.
-  explicit Symbolizer(const Process& process, int64_t recorded_until_ns = 0);
+  // `process` must outlive the symbolizer.
+  explicit Symbolizer(const Process& process, SymbolPlaces places = {});
   ~Symbolizer();
   Symbolizer(const Symbolizer&) = delete;
   Symbolizer& operator=(const Symbolizer&) = delete;
@@ -50,9 +62,12 @@ class Symbolizer {
   // Never fails. The reference stays valid as long as the symbolizer.
   const Frame& Resolve(uint64_t pc, PcKind kind = PcKind::kReturnAddress);
 
-  // Why names are missing, one sentence a module: "libfoo.so: build id differs ...". For the
+  // Says why names are missing, one sentence a module: "libfoo.so: build id differs ...". For the
   // modules met so far, by path.
   std::vector<std::string> Notes() const;
+  // Returns the paths of the modules met so far whose files were not found. Notes() leaves them
+  // out.
+  std::vector<std::string> Missing() const;
 
  private:
   struct MappedModule {
@@ -62,7 +77,7 @@ class Symbolizer {
   const proto::Module* ModuleAt(uint64_t address) const;
   Frame Name(uint64_t address, uint64_t pc);
 
-  int64_t recorded_until_ns_;
+  SymbolPlaces places_;
   std::vector<MappedModule> modules_;  // by start
   std::unordered_map<const proto::Module*, std::shared_ptr<const ModuleSymbols>> symbols_;
   std::unordered_map<uint64_t, Frame> cache_[2];  // by pc, per PcKind

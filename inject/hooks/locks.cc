@@ -13,8 +13,11 @@
 #include "inject/hooks/locks.h"
 
 #include <errno.h>
+#include <sys/resource.h>
 
+#include "inject/elf_symbol.h"
 #include "inject/hook_list.h"
+#include "inject/hooks/condition_signals.h"
 #include "inject/real_symbols.h"
 #include "inject/recorder.h"
 
@@ -47,6 +50,15 @@ struct Wait {
   uint64_t stack = 0;  // where it stands in the ring; Recorder::WriteStackAhead
 };
 
+// _PyRuntime of the first Python that came with the program. No bytes: Python came later, or never.
+DefinedData g_python;
+// The thread that took the global interpreter lock last.
+std::atomic<uint32_t> g_gil_holder{0};
+
+bool IsOfGil(const void* object) {
+  return reinterpret_cast<uint64_t>(object) - g_python.address < g_python.bytes;
+}
+
 // Who holds the lock: glibc keeps the thread's number in it. Read while it may change: a guess, but
 // for a lock that is held long a good one.
 uint32_t OwnerOf(const pthread_mutex_t* mutex) {
@@ -64,7 +76,7 @@ uint32_t OwnerOf(const mtx_t* mutex) {
 
 // Marks the wait as open in the ring header, for captures that end and processes that die in it. 0:
 // not recorded.
-uint64_t BeginWait(Wait* wait) {
+[[gnu::noinline]] uint64_t BeginWait(Wait* wait) {
   Recorder recorder(proto::kSourceLocks);
   if (!recorder.active()) return 0;
   proto::RingHeader* ring = recorder.ring();
@@ -82,26 +94,32 @@ uint64_t BeginWait(Wait* wait) {
   return now;
 }
 
-void WriteWait(Recorder* recorder, const Wait& wait, uint64_t start, uint8_t flags) {
-  std::atomic<uint64_t>& mark = recorder->ring()->open_wait_start;
-  // Of one that began in an earlier capture, that part alone that lies in this one; of one that a
-  // forked child came out of, its own.
+// Closes the mark of an open wait. Returns when the wait began, as far as this ring may tell: a
+// wait may be older than the capture, or than the forked child that came out of it.
+uint64_t CloseMark(proto::RingHeader* ring, uint64_t start) {
+  std::atomic<uint64_t>& mark = ring->open_wait_start;
   const uint64_t marked = mark.load(std::memory_order_relaxed);
-  const uint64_t opened = recorder->ring()->opened;
   if (start < marked) start = marked;
-  if (start < opened) start = opened;
+  if (start < ring->opened) start = ring->opened;
   mark.store(0, std::memory_order_relaxed);
-  const uint64_t now = recorder->Now();
+  return start;
+}
+
+void WriteWait(Recorder* recorder, const Wait& wait, uint64_t start, uint64_t end, uint8_t flags) {
   recorder->WriteWait(
-      {now, 0, static_cast<uint8_t>(proto::RecordKind::kWait), flags,
+      {end, 0, static_cast<uint8_t>(proto::RecordKind::kWait), flags,
        static_cast<uint16_t>(wait.kind.code & 0xff), reinterpret_cast<uint64_t>(wait.object),
        reinterpret_cast<uint64_t>(wait.caller)},
-      now > start ? now - start : 0, wait.owner, wait.frame, wait.stack);
+      end > start ? end - start : 0, wait.owner, wait.frame, wait.stack);
 }
 
 // `result`: an error number, or one of C11's results: no call here returns the error number that
 // thrd_timedout looks like (EINTR). A barrier's chosen thread gets -1.
-void EndWait(const Wait& wait, uint64_t start, int result) {
+//
+// `mutex`, `signalled`: a condition's wait ended at that moment, and the rest was one for its
+// mutex.
+[[gnu::noinline]] void EndWait(const Wait& wait, uint64_t start, int result,
+                               const void* mutex = nullptr, uint64_t signalled = 0) {
   if (start == 0) return;
   Recorder recorder(proto::kSourceLocks);
   if (!recorder.active()) {
@@ -113,7 +131,14 @@ void EndWait(const Wait& wait, uint64_t start, int result) {
   }
   const bool timed_out = result == ETIMEDOUT || result == thrd_timedout;
   if (timed_out || result <= 0 || result == EOWNERDEAD) {
-    WriteWait(&recorder, wait, start, timed_out ? proto::kFlagTimedOut : uint8_t{0});
+    const uint8_t flags = timed_out ? proto::kFlagTimedOut : uint8_t{0};
+    start = CloseMark(recorder.ring(), start);
+    const bool is_divided = signalled > start && signalled >= recorder.ring()->last_time;
+    if (!is_divided) return WriteWait(&recorder, wait, start, recorder.Now(), flags);
+    WriteWait(&recorder, wait, start, signalled, flags);
+    WriteWait(&recorder,
+              {IsOfGil(mutex) ? WaitKind::kGil : WaitKind::kMutex, mutex, wait.caller, wait.frame},
+              signalled, recorder.Now(), 0);
   } else {
     recorder.ring()->open_wait_start.store(0, std::memory_order_relaxed);
   }
@@ -128,12 +153,72 @@ int Timed(Wait wait, Call call) {
   return result;
 }
 
+ConditionSignals g_signals;
+
+// How often this thread has gone to sleep.
+uint64_t Sleeps() {
+  rusage usage = {};
+  return getrusage(RUSAGE_THREAD, &usage) == 0 ? static_cast<uint64_t>(usage.ru_nvcsw) : 0;
+}
+
+struct ConditionWait {
+  Wait wait;
+  const void* mutex;
+  uint64_t start = 0;
+  uint64_t sleeps = 0;
+};
+
+[[gnu::noinline]] void Begin(ConditionWait* of) {
+  if (IsOfGil(of->wait.object)) {
+    of->wait.kind = Limited(WaitKind::kGil);  // who waits long asks the holder for it
+    of->wait.owner = g_gil_holder.load(std::memory_order_relaxed);
+  }
+  of->start = BeginWait(&of->wait);
+  if (of->start != 0) of->sleeps = Sleeps();
+}
+
+// A thread that is woken late has slept once; one that finds the mutex taken sleeps again.
+[[gnu::noinline]] void End(const ConditionWait& of, int result) {
+  constexpr uint64_t kShortestPerSecond = 10'000;  // 100 us: a shorter one is not worth a row
+  uint64_t signalled = 0;
+  if (of.start != 0 && result == 0) {
+    signalled = g_signals.Last(of.wait.object);
+    const uint64_t now = proto::ReadTicks(g_settings.clock);
+    const bool is_long = signalled != 0 && now > signalled &&
+                         (now - signalled) * kShortestPerSecond >= g_settings.ticks_per_second;
+    if (!is_long || Sleeps() < of.sleeps + 2) signalled = 0;
+  }
+  EndWait(of.wait, of.start, result, of.mutex, signalled);
+}
+
+template <typename Call>
+inline int WaitForCondition(const Wait& wait, const void* mutex, Call call) {
+  ConditionWait of{wait, mutex};
+  Begin(&of);
+  const int result = call();
+  End(of, result);
+  return result;
+}
+
+[[gnu::noinline]] void NoteSignalOf(const void* condition) {
+  g_signals.Note(condition, proto::ReadTicks(g_settings.clock));
+  // CPython signals one condition when a thread takes the lock, and another when it drops it.
+  const proto::RingHeader* ring = t_thread.ring;
+  if (IsOfGil(condition) && ring != nullptr)
+    g_gil_holder.store(static_cast<uint32_t>(ring->tid), std::memory_order_relaxed);
+}
+
+inline void NoteSignal(const void* condition) {
+  if (Recording(proto::kSourceLocks)) NoteSignalOf(condition);
+}
+
 // A lock that returns such a number: tried first, waited for only when busy.
 template <int kBusy = EBUSY, typename Lock, typename Try, typename Call>
 inline int TryThenWait(Kind kind, const Lock* lock, const void* caller, const void* frame,
                        Try attempt, Call call) {
   const int result = attempt();
   if (__builtin_expect(result != kBusy, 1)) return result;
+  if (IsOfGil(lock)) kind = Limited(WaitKind::kGil);
   return Timed({kind, lock, caller, frame, OwnerOf(lock)}, call);
 }
 
@@ -181,17 +266,19 @@ bool IsAccepted(clockid_t clock, const timespec* until) {
 
 namespace gpuprof::inject {
 
+void LookForGil() noexcept { g_python = FindData("_PyRuntime"); }
+
 void EndWaitOfEndedThread() noexcept {
   Recorder recorder(proto::kSourceLocks);
   if (!recorder.active()) return;
-  const proto::RingHeader* ring = recorder.ring();
+  proto::RingHeader* ring = recorder.ring();
   const uint64_t start = ring->open_wait_start.load(std::memory_order_relaxed);
   const auto kind =
       static_cast<WaitKind>(ring->open_wait_kind.load(std::memory_order_relaxed) & 0xff);
   // The cancellation points: of the others none ends so, and threads that wait for a mutex without
   // an end are looked at for deadlocks.
-  const bool is_cancellable =
-      kind == WaitKind::kCondition || kind == WaitKind::kSemaphore || kind == WaitKind::kJoin;
+  const bool is_cancellable = kind == WaitKind::kCondition || kind == WaitKind::kGil ||
+                              kind == WaitKind::kSemaphore || kind == WaitKind::kJoin;
   if (start == 0 || !is_cancellable) return;
   const auto word = [](const std::atomic<uint64_t>& of) {
     return reinterpret_cast<const void*>(of.load(std::memory_order_relaxed));
@@ -202,7 +289,8 @@ void EndWaitOfEndedThread() noexcept {
                   nullptr,
                   static_cast<uint32_t>(ring->open_wait_owner.load(std::memory_order_relaxed)),
                   ring->open_wait_stack.load(std::memory_order_relaxed)};
-  WriteWait(&recorder, wait, start, proto::kFlagIncomplete);
+  WriteWait(&recorder, wait, CloseMark(recorder.ring(), start), recorder.Now(),
+            proto::kFlagIncomplete);
 }
 
 }  // namespace gpuprof::inject
@@ -303,26 +391,36 @@ GPUPROF_EXPORT int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t 
 
 GPUPROF_EXPORT int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
   GPUPROF_DORMANT(real.pthread_cond_wait(condition, mutex));
-  return Timed(
+  return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      [=] { return real.pthread_cond_wait(condition, mutex); });
+      mutex, [=] { return real.pthread_cond_wait(condition, mutex); });
 }
 
 GPUPROF_EXPORT int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                           const timespec* until) {
   GPUPROF_DORMANT(real.pthread_cond_timedwait(condition, mutex, until));
-  return Timed(
+  return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      [=] { return real.pthread_cond_timedwait(condition, mutex, until); });
+      mutex, [=] { return real.pthread_cond_timedwait(condition, mutex, until); });
 }
 
 GPUPROF_EXPORT int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
                                           clockid_t clock, const timespec* until) {
   if (real.pthread_cond_clockwait == nullptr) return EINVAL;
   GPUPROF_DORMANT(real.pthread_cond_clockwait(condition, mutex, clock, until));
-  return Timed(
+  return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      [=] { return real.pthread_cond_clockwait(condition, mutex, clock, until); });
+      mutex, [=] { return real.pthread_cond_clockwait(condition, mutex, clock, until); });
+}
+
+GPUPROF_EXPORT int pthread_cond_signal(pthread_cond_t* condition) {
+  NoteSignal(condition);
+  return real.pthread_cond_signal(condition);
+}
+
+GPUPROF_EXPORT int pthread_cond_broadcast(pthread_cond_t* condition) {
+  NoteSignal(condition);
+  return real.pthread_cond_broadcast(condition);
 }
 
 GPUPROF_EXPORT int sem_wait(sem_t* semaphore) {
@@ -394,16 +492,28 @@ GPUPROF_EXPORT int mtx_timedlock(mtx_t* mutex, const timespec* until) {
 
 GPUPROF_EXPORT int cnd_wait(cnd_t* condition, mtx_t* mutex) {
   GPUPROF_C11_DORMANT(cnd_wait, condition, mutex);
-  return Timed(
+  return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      [=] { return real.cnd_wait(condition, mutex); });
+      mutex, [=] { return real.cnd_wait(condition, mutex); });
 }
 
 GPUPROF_EXPORT int cnd_timedwait(cnd_t* condition, mtx_t* mutex, const timespec* until) {
   GPUPROF_C11_DORMANT(cnd_timedwait, condition, mutex, until);
-  return Timed(
+  return WaitForCondition(
       {WaitKind::kCondition, condition, __builtin_return_address(0), __builtin_frame_address(0)},
-      [=] { return real.cnd_timedwait(condition, mutex, until); });
+      mutex, [=] { return real.cnd_timedwait(condition, mutex, until); });
+}
+
+GPUPROF_EXPORT int cnd_signal(cnd_t* condition) {
+  if (real.cnd_signal == nullptr) return thrd_error;
+  NoteSignal(condition);
+  return real.cnd_signal(condition);
+}
+
+GPUPROF_EXPORT int cnd_broadcast(cnd_t* condition) {
+  if (real.cnd_broadcast == nullptr) return thrd_error;
+  NoteSignal(condition);
+  return real.cnd_broadcast(condition);
 }
 
 GPUPROF_EXPORT int thrd_join(thrd_t thread, int* result) {

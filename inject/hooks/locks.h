@@ -12,4 +12,8 @@ namespace gpuprof::inject {
 // wait anew.
 void EndWaitOfEndedThread() noexcept;
 
+// Learns where CPython keeps its global interpreter lock, whose waits are a kind of their own.
+// While no other thread loads libraries.
+void LookForGil() noexcept;
+
 }  // namespace gpuprof::inject

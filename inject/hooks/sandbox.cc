@@ -34,12 +34,44 @@ namespace {
   errno = saved;
 }
 
+[[gnu::noinline, gnu::cold]] void BeforeLessRights() {
+  const int saved = errno;
+  DepartForRights();
+  errno = saved;
+}
+
+// Whether this gives rights up for the calling thread alone.
+bool GivesUp(long option) {
+  return option == PR_SET_NO_NEW_PRIVS || option == PR_CAPBSET_DROP || option == PR_SET_SECUREBITS;
+}
+
 // Who asks for no filter only asks whether there are filters.
 void NotePrctl(long option, unsigned long mode, unsigned long filter) {
   const bool is_probe = mode == SECCOMP_MODE_FILTER && filter == 0;
   // Who may not read the counter cannot be recorded either.
   if (__builtin_expect((option == PR_SET_SECCOMP && !is_probe) || option == PR_SET_TSC, 0))
     BeforeFilter();
+  if (__builtin_expect(GivesUp(option), 0)) BeforeLessRights();
+}
+
+// System calls by which a thread becomes another user or gives rights up. libc's functions of the
+// first kind change all threads of the process, gpuprof's too.
+bool GivesUpRights(long number) {
+  constexpr long kNumbers[] = {SYS_capset,
+                               SYS_setuid,
+                               SYS_setgid,
+                               SYS_setreuid,
+                               SYS_setregid,
+                               SYS_setresuid,
+                               SYS_setresgid,
+                               SYS_setgroups,
+                               SYS_setfsuid,
+                               SYS_setfsgid,
+                               SYS_landlock_restrict_self};
+  for (const long known : kNumbers) {
+    if (number == known) return true;
+  }
+  return false;
 }
 
 void NoteSeccomp(long operation, long filter) {
@@ -96,10 +128,21 @@ GPUPROF_EXPORT long Syscall(long number, long a, long b, long c, long d, long e,
   if (__builtin_expect(number == SYS_prctl, 0))
     NotePrctl(a, static_cast<unsigned long>(b), static_cast<unsigned long>(c));
   if (__builtin_expect(number == SYS_unshare, 0)) NoteNamespaces(a);
+  if (__builtin_expect(GivesUpRights(number), 0)) BeforeLessRights();
   if (IsFutexWait(number, b)) {
     return WaitOnFutex(__builtin_return_address(0), __builtin_frame_address(0), a, b, c, d, e, f);
   }
   return real.syscall(number, a, b, c, d, e, f);
+}
+
+// sys/capability.h belongs to libcap.
+GPUPROF_EXPORT int capset(void* header, const void* data) {
+  if (real.capset == nullptr) {
+    errno = ENOSYS;
+    return -1;
+  }
+  BeforeLessRights();
+  return real.capset(header, data);
 }
 
 GPUPROF_EXPORT int unshare(int flags) {

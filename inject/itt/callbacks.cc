@@ -13,6 +13,7 @@
 
 #include "inject/itt/abi.h"
 #include "inject/itt/handles.h"
+#include "inject/marked_captures.h"
 #include "inject/ranges/named.h"
 #include "inject/ranges/ranges.h"
 #include "inject/raw_syscall.h"
@@ -55,10 +56,33 @@ uint64_t KeyOf(Sort sort, Domain* domain, const Id& id) {
   return KeyOf(sort, TextOf(domain), id.d1, id.d2);
 }
 
+// A capture may have to begin before the range does (inject/marked_captures.h), and to end behind
+// it.
+
+void Pushed(const Event& event) {
+  if (WatchesRanges()) RangePushed(event.domain, event.message);
+  if (IsRecording()) ranges::Push(event);
+}
+
+void Popped(Text* domain) {
+  if (IsRecording()) ranges::Pop(domain);
+  if (WatchesRanges()) RangePopped(domain);
+}
+
 // What is open already goes on: that is how ITT has it, and nothing piles up that never ends.
 void StartOnce(const Event& event, uint64_t key) {
-  if (!ranges::IsStarted(key)) ranges::Start(event, key);
+  const bool is_mark = WatchesRanges() && RangeStarting(event.domain, event.message);
+  if (IsRecording() && !ranges::IsStarted(key)) ranges::Start(event, key);
+  if (is_mark) RangeStartedAs(key);
 }
+
+void Ended(uint64_t key) {
+  if (IsRecording()) ranges::End(key);
+  if (WatchesRanges()) RangeEnded(key);
+}
+
+// Returns whether anybody wants to know about ranges.
+bool IsWanted() { return IsRecording() || WatchesRanges(); }
 
 Domain* OnDomainCreate(const char* name) { return name == nullptr ? nullptr : DomainOf(name); }
 StringHandle* OnStringHandleCreate(const char* text) {
@@ -66,42 +90,42 @@ StringHandle* OnStringHandleCreate(const char* text) {
 }
 
 void OnTaskBegin(Domain* domain, Id, Id, StringHandle* name) {
-  if (IsRecording()) ranges::Push(EventIn(domain, MessageOf(TextOf(name))));
+  if (IsWanted()) Pushed(EventIn(domain, MessageOf(TextOf(name))));
 }
 
 // The function's address stands for its name.
 void OnTaskBeginFunction(Domain* domain, Id, Id, void* function) {
-  if (!IsRecording()) return;
+  if (!IsWanted()) return;
   char name[2 + 16 + 1] = "0x";
   const auto address = reinterpret_cast<uint64_t>(function);
   for (int i = 0; i < 16; ++i) name[2 + i] = "0123456789abcdef"[address >> (60 - 4 * i) & 15];
   name[18] = 0;
-  ranges::Push(EventIn(domain, ranges::Ascii(name)));
+  Pushed(EventIn(domain, ranges::Ascii(name)));
 }
 
 void OnTaskEnd(Domain* domain) {
-  if (IsRecording()) ranges::Pop(TextOf(domain));
+  if (IsWanted()) Popped(TextOf(domain));
 }
 
 template <Sort kSort>
 void OnBegin(Domain* domain, Id id, Id, StringHandle* name) {
-  if (!IsRecording()) return;
+  if (!IsWanted()) return;
   StartOnce(EventIn(domain, MessageOf(TextOf(name))), KeyOf(kSort, domain, id));
 }
 
 template <Sort kSort>
 void OnEnd(Domain* domain, Id id) {
-  if (IsRecording()) ranges::End(KeyOf(kSort, domain, id));
+  if (IsWanted()) Ended(KeyOf(kSort, domain, id));
 }
 
 void OnFrameBegin(Domain* domain, Id* id) {
-  if (!IsRecording()) return;
+  if (!IsWanted()) return;
   StartOnce(EventIn(domain, ranges::Ascii("frame")),
             KeyOf(kFrame, domain, id != nullptr ? *id : Id{}));
 }
 
 void OnFrameEnd(Domain* domain, Id* id) {
-  if (IsRecording()) ranges::End(KeyOf(kFrame, domain, id != nullptr ? *id : Id{}));
+  if (IsWanted()) Ended(KeyOf(kFrame, domain, id != nullptr ? *id : Id{}));
 }
 
 void OnMarker(Domain* domain, Id, StringHandle* name, int) {
@@ -130,12 +154,12 @@ uint64_t KeyOfEvent(int event) {
 }
 
 int OnEventStart(int event) {
-  if (IsRecording()) StartOnce(EventIn(nullptr, MessageOf(TextOfEvent(event))), KeyOfEvent(event));
+  if (IsWanted()) StartOnce(EventIn(nullptr, MessageOf(TextOfEvent(event))), KeyOfEvent(event));
   return 0;
 }
 
 int OnEventEnd(int event) {
-  if (IsRecording()) ranges::End(KeyOfEvent(event));
+  if (IsWanted()) Ended(KeyOfEvent(event));
   return 0;
 }
 

@@ -31,8 +31,9 @@ struct Event {
   const Payloads* payloads = nullptr;  // extended ones
 };
 
-// Something records ranges.
-inline constexpr uint32_t kSources = proto::kSourceNvtx | proto::kSourceItt;
+// The sources that record ranges. With operations alone, the range of a framework that begins a
+// capture is recorded.
+inline constexpr uint32_t kSources = proto::kSourceNvtx | proto::kSourceItt | proto::kSourceOps;
 
 // What pushes and pops return where nobody keeps track of levels, as NVTX does.
 inline constexpr int kNoTracking = -2;

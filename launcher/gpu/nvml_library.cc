@@ -37,7 +37,8 @@ constexpr char kNotFoundFix[] =
     "NVIDIA_DRIVER_CAPABILITIES must name utility: docker run --gpus all -e "
     "NVIDIA_DRIVER_CAPABILITIES=compute,utility";
 bool IsIn(const std::string& folder) {
-  return !folder.empty() && access((folder + "/" + kSoname).c_str(), R_OK) == 0;
+  // A relative part means the working directory, from which nothing is loaded.
+  return folder.starts_with('/') && access((folder + "/" + kSoname).c_str(), R_OK) == 0;
 }
 
 struct Meaning {

@@ -28,11 +28,7 @@ namespace {
 constexpr int kReadyLimitMs = 2000;
 constexpr int kEndLimitMs = 2000;
 // Where the sampler's process keeps what it needs; all above is closed.
-constexpr int kStopPlace = 3, kReportPlace = 4, kLogPlace = 5;
-
-std::string WaitFile(const SamplerOptions& options) {
-  return options.bundle + "/" + proto::kGpuWaitFile;
-}
+constexpr int kStopPlace = 3, kReportPlace = 4, kFolderPlace = 5, kLogPlace = 6;
 
 // Out of the way of the places, then into them.
 int Above(int fd) { return fd < 0 ? -1 : fcntl(fd, F_DUPFD, kLogPlace + 1); }
@@ -41,12 +37,14 @@ uint64_t NowMs() { return proto::ReadClockNs(CLOCK_MONOTONIC) / 1'000'000; }
 
 }  // namespace
 
-void SamplerProcess::Prepare(const SamplerOptions& options, GpuLog* log) {
+void SamplerProcess::Prepare(const SamplerOptions& options, const TrustedFolder* folder,
+                             GpuLog* log) {
   options_ = options;
+  folder_ = folder;
   log_ = log;
   is_wanted_ = true;
   if (!options_.to_trace) return;
-  const int fd = open(WaitFile(options_).c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  const int fd = folder_->Create(proto::kGpuWaitFile);
   options_.to_trace = fd >= 0;
   is_wanted_ = fd >= 0 || log_->is_open();
   if (fd >= 0) close(fd);
@@ -60,9 +58,10 @@ void SamplerProcess::RunInChild(int stop, int report) {
   prctl(PR_SET_NAME, "gpuprof-gpu");
   const rlimit none = {0, 0};
   setrlimit(RLIMIT_CORE, &none);
-  const int kept[] = {Above(stop), Above(report), Above(log_->fd())};
+  const int kept[] = {Above(stop), Above(report), Above(log_->fd()), Above(folder_->fd())};
   dup2(kept[0], kStopPlace);
   dup2(kept[1], kReportPlace);
+  dup2(kept[3], kFolderPlace);
   if (kept[2] >= 0) dup2(kept[2], kLogPlace);
   CloseFrom(kept[2] >= 0 ? kLogPlace + 1 : kLogPlace);
   const int nothing = open("/dev/null", O_RDWR);
@@ -78,7 +77,8 @@ void SamplerProcess::RunInChild(int stop, int report) {
     Sampler sampler(options_, &log, kStopPlace, kReportPlace);
     sampler.Run();
   }
-  if (options_.to_trace) unlink(WaitFile(options_).c_str());  // the launcher may have been killed
+  // The launcher may have been killed.
+  if (options_.to_trace) unlinkat(kFolderPlace, proto::kGpuWaitFile, 0);
   _exit(0);
 }
 
@@ -187,7 +187,7 @@ std::vector<std::string> SamplerProcess::Stop() {
     }
   }
   // Not before: its going tells the sampler that CUDA is in use.
-  if (options_.to_trace) unlink(WaitFile(options_).c_str());
+  if (options_.to_trace) folder_->Remove(proto::kGpuWaitFile);
   pid_ = -1;
   if (report_ >= 0) close(report_);
   report_ = -1;

@@ -21,6 +21,7 @@
 
 #include "launcher/gpu/gpu_log.h"
 #include "launcher/gpu/sampler.h"
+#include "launcher/trusted_folder.h"
 
 namespace gpuprof::launcher {
 
@@ -30,9 +31,9 @@ class SamplerProcess {
   SamplerProcess(const SamplerProcess&) = delete;
   SamplerProcess& operator=(const SamplerProcess&) = delete;
 
-  // Call before the command starts: lays out what its processes tell by. The log is already open,
-  // or not wanted.
-  void Prepare(const SamplerOptions& options, GpuLog* log);
+  // Call before the command starts: lays out what its processes tell by, in the bundle's folder.
+  // The log is already open, or not wanted.
+  void Prepare(const SamplerOptions& options, const TrustedFolder* folder, GpuLog* log);
   // Once the command runs, on the only thread. Where a log was asked for, waits for NVML to be
   // ready, two seconds at most, and returns what is to be said of it.
   std::vector<std::string> Start();
@@ -48,6 +49,7 @@ class SamplerProcess {
   [[noreturn]] void RunInChild(int stop, int report);
 
   SamplerOptions options_;
+  const TrustedFolder* folder_ = nullptr;
   GpuLog* log_ = nullptr;
   bool is_wanted_ = false;
   int pid_ = -1;

@@ -23,6 +23,7 @@
 #include "launcher/text.h"
 #include "proto/contract.h"
 #include "proto/control.h"
+#include "proto/ticks.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -93,7 +94,7 @@ class Ctl : public Verb {
     if (!ParsePids(&wanted)) return kExitUsage;
     // One name for all, so that their files make one bundle.
     request_ = action_ == proto::kVerbSnapshot ? action_ + " " + UtcName() : action_;
-    for (const int32_t pid : wanted) AskOne(pid);
+    AskAll(wanted);
     // Sockets may be there of processes that are not.
     if (!was_anybody_) {
       if (all_) Say("no process of yours carries gpuprof now; 'gpuprof run -- COMMAND' starts one");
@@ -131,39 +132,67 @@ class Ctl : public Verb {
     return true;
   }
 
-  // After an exec a pid may have left sockets of its earlier images: the first that somebody
-  // listens on is it.
-  void AskOne(int32_t pid) {
-    if (Answered(pid) || all_) return;  // of all, it ended between listing and asking
-    // A process that has only just begun opens its socket in a moment.
-    for (int waited = 0; waited < kYoungTimeoutMs && LoadsRecorder(pid); waited += kYoungPauseMs) {
-      usleep(kYoungPauseMs * 1000);
-      endpoints_ = FindEndpoints();
-      if (Answered(pid)) return;
+  // After an exec a pid may have left sockets of its earlier images, and other users may have taken
+  // names of it: the first name that the process itself listens on is asked.
+  std::vector<Endpoint> NamesOf(int32_t pid) const {
+    std::vector<Endpoint> names;
+    for (const Endpoint& endpoint : endpoints_) {
+      if (endpoint.pid == pid) names.push_back(endpoint);
     }
-    Say(WhyNoSocket(pid));
-    exit_ = kExitUnreadable;
+    return names;
   }
 
-  bool Answered(int32_t pid) {
-    for (const Endpoint& endpoint : endpoints_) {
-      if (endpoint.pid != pid) continue;
-      const Answer answer = Ask(
-          endpoint, request_, action_ == proto::kVerbStatus ? kStatusTimeoutMs : kChangeTimeoutMs);
-      if (answer.kind == Answer::Kind::kNobody) {
-        RemoveStale(endpoint);
-        continue;
-      }
-      was_anybody_ = true;
-      if (answer.kind != Answer::Kind::kOk) {
-        Say("process " + std::to_string(pid) + ": " + answer.error);
-        exit_ = std::max(exit_,
-                         answer.kind == Answer::Kind::kRefused ? kExitFindings : kExitUnreadable);
-      }
-      if (!answer.values.empty()) answers_.push_back(answer);
-      return true;
+  static uint64_t NowMs() { return proto::ReadClockNs(CLOCK_MONOTONIC) / 1'000'000; }
+
+  // The limit is one for the whole verb.
+  int LeftMs() const {
+    const uint64_t now = NowMs();
+    return now < end_ms_ ? static_cast<int>(end_ms_ - now) : 0;
+  }
+
+  void AskAll(const std::vector<int32_t>& wanted) {
+    end_ms_ = NowMs() + static_cast<uint64_t>(action_ == proto::kVerbStatus ? kStatusTimeoutMs
+                                                                            : kChangeTimeoutMs);
+    young_end_ms_ = NowMs() + kYoungTimeoutMs;
+    std::vector<std::vector<Endpoint>> processes;
+    for (const int32_t pid : wanted) processes.push_back(NamesOf(pid));
+    std::vector<Answer> answers = AskTogether(processes, request_, LeftMs());
+    for (size_t i = 0; i < wanted.size(); ++i) {
+      if (!IsThere(answers[i])) AwaitYoung(wanted[i], &answers[i]);
+      Take(wanted[i], answers[i]);
     }
-    return false;
+  }
+
+  static bool IsThere(const Answer& answer) {
+    return answer.kind != Answer::Kind::kNobody && answer.kind != Answer::Kind::kForeign;
+  }
+
+  // A process that has only just begun opens its socket in a moment. Of all, it ended between
+  // listing and asking.
+  void AwaitYoung(int32_t pid, Answer* answer) {
+    while (!all_ && !IsThere(*answer) && NowMs() < young_end_ms_ && LoadsRecorder(pid)) {
+      usleep(kYoungPauseMs * 1000);
+      endpoints_ = FindEndpoints();
+      const std::vector<Endpoint> names = NamesOf(pid);
+      if (!names.empty()) *answer = AskTogether({names}, request_, LeftMs()).front();
+    }
+  }
+
+  void Take(int32_t pid, const Answer& answer) {
+    if (!IsThere(answer)) {
+      if (all_) return;
+      const bool is_foreign = answer.kind == Answer::Kind::kForeign && LoadsRecorder(pid);
+      Say(is_foreign ? "process " + std::to_string(pid) + ": " + answer.error : WhyNoSocket(pid));
+      exit_ = kExitUnreadable;
+      return;
+    }
+    was_anybody_ = true;
+    if (answer.kind != Answer::Kind::kOk) {
+      Say("process " + std::to_string(pid) + ": " + answer.error);
+      exit_ =
+          std::max(exit_, answer.kind == Answer::Kind::kRefused ? kExitFindings : kExitUnreadable);
+    }
+    if (!answer.values.empty()) answers_.push_back(answer);
   }
 
   void Print() const {
@@ -193,6 +222,8 @@ class Ctl : public Verb {
   bool all_ = false;
   bool was_anybody_ = false;
   int exit_ = kExitOk;
+  uint64_t end_ms_ = 0;
+  uint64_t young_end_ms_ = 0;
   std::vector<Endpoint> endpoints_;
   std::vector<Answer> answers_;
 };

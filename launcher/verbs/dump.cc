@@ -12,9 +12,11 @@ namespace {
 class Dump : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file");
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file or a trace of torch.profiler");
     options->Number("--pid", &pid_, "PID", "Show only this process; 0: all");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
+    options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);
   }
 
   int Execute(const Options&) override {
@@ -24,6 +26,7 @@ class Dump : public Verb {
     analysis::PassOptions options;
     options.pid = static_cast<int32_t>(pid_);
     options.symbolize = !no_symbols_;
+    options.symfs = WithoutSlash(symfs_);
     const auto sink = [](void*, std::string_view text) {
       PutOut(text);
       return true;
@@ -33,7 +36,7 @@ class Dump : public Verb {
   }
 
  private:
-  std::string bundle_;
+  std::string bundle_, symfs_;
   uint32_t pid_ = 0;
   bool no_symbols_ = false;
 };

@@ -43,8 +43,10 @@ class Env : public Verb {
       Say(objects.error);
       return kExitOwnFailure;
     }
-    const std::string directory = AbsolutePath(
-        bundle.value.empty() ? DefaultBundleName("env", time(nullptr), getpid()) : bundle.value);
+    const std::string directory =
+        AbsolutePath(bundle.value.empty()
+                         ? DefaultBundleName("env", time(nullptr), getpid()) + "-" + RandomLetters()
+                         : bundle.value);
     Variables variables = RecorderVariables(settings, directory, objects);
     const char* preload = std::getenv("LD_PRELOAD");
     variables["LD_PRELOAD"] = ComposePreload(objects.inject, "", preload == nullptr ? "" : preload);
@@ -55,7 +57,8 @@ class Env : public Verb {
  private:
   // The directory is made where the lines are run: that may be another machine.
   static std::string Commands(const std::string& directory, const Variables& variables) {
-    std::string text = "mkdir -p " + ShellQuote(directory) + "\n";
+    // The mode is that of a bundle, whatever the umask.
+    std::string text = "mkdir -p -m 700 " + ShellQuote(directory) + "\n";
     for (const auto& [name, value] : variables)
       text += "export " + name + "=" + ShellQuote(value) + "\n";
     return text;

@@ -12,7 +12,8 @@ namespace {
 class Info : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file");
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file or a trace of torch.profiler");
     options->Flag("--json", &json_, "Print JSON");
   }
 

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // `gpuprof ps`: asks every control socket for its status; leftovers of dead processes are passed
-// over and removed. Of one that lives and gives no answer /proc tells what it can.
+// over and removed, names that other users have taken are passed over. Of one that lives and gives
+// no answer /proc tells what it can.
 
 #include <unistd.h>
 
@@ -43,13 +44,15 @@ class Ps : public Verb {
   int Execute(const Options&) override {
     std::vector<Answer> answers;
     bool has_others = false;
-    for (const Endpoint& endpoint : FindEndpoints()) {
-      Answer answer = Ask(endpoint, proto::kVerbStatus, kTimeoutMs);
+    std::vector<std::vector<Endpoint>> processes;
+    for (const Endpoint& endpoint : FindEndpoints()) processes.push_back({endpoint});
+    const std::vector<Answer> all = AskTogether(processes, proto::kVerbStatus, kTimeoutMs);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Endpoint& endpoint = processes[i].front();
+      Answer answer = all[i];
       if (answer.kind == Answer::Kind::kOk) {
         answers.push_back(answer);
-      } else if (answer.kind == Answer::Kind::kNobody) {
-        RemoveStale(endpoint);
-      } else {
+      } else if (answer.kind != Answer::Kind::kNobody && answer.kind != Answer::Kind::kForeign) {
         Say("process " + std::to_string(endpoint.pid) + ": " + answer.error);
         has_others = true;
         if (answer.peer == 0) continue;

@@ -5,6 +5,7 @@
 // alone, finishes what dead processes left, says what was recorded, and ends as the command ended.
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -51,6 +52,8 @@ class Run : public Verb {
     options->Value("--gpu-log", &gpu_log_path_, "FILE",
                    "Write the GPUs' counters to this CSV file while the command runs, in the "
                    "format of nvidia-smi");
+    options->Flag("--no-arguments", &no_arguments_,
+                  "Leave the arguments of commands out of the bundle; as --arguments=none");
     options->Flag("--quiet", &quiet_, "Print nothing if all went well");
     options->Command(&command_);
   }
@@ -58,8 +61,10 @@ class Run : public Verb {
   int Execute(const Options& options) override {
     if (command_.empty()) return Usage("a command is missing: gpuprof run [OPTIONS] -- COMMAND");
     RunWithoutMemory(command_.size(), &bundle_);
-    const std::string error = ResolveSettings(options.flag_settings(), CurrentEnvironment(),
-                                              options.file_settings(), &facts_.settings);
+    Variables flags = options.flag_settings();
+    if (no_arguments_) flags["arguments"] = proto::kArgumentsNone;
+    const std::string error =
+        ResolveSettings(flags, CurrentEnvironment(), options.file_settings(), &facts_.settings);
     if (!error.empty()) return Usage(AsSentence(error) + " The command was not started");
     facts_.program =
         FindProgram(command_[0], {command_.begin() + 1, command_.end()}, std::getenv("PATH"));
@@ -94,11 +99,15 @@ class Run : public Verb {
     const bool inherited =
         bundle.source == Setting::Source::kEnvironment && PreloadHasOurs(Variable("LD_PRELOAD"));
     named_ = bundle.source != Setting::Source::kDefault && !inherited;
-    const std::string path =
-        named_ ? bundle.value : DefaultBundleName(facts_.command_name, time(nullptr), getpid());
-    const std::string error = bundle_.Open(path);
+    const std::string error =
+        named_ ? bundle_.Open(bundle.value)
+               : bundle_.OpenNew(DefaultBundleName(facts_.command_name, time(nullptr), getpid()));
     facts_.bundle = bundle_.path();
-    return error;
+    facts_.shown_bundle = ShortPath(facts_.bundle);
+    if (!error.empty() || quiet_) return error;
+    const std::string risk = bundle_.folder().Risk();
+    if (!risk.empty()) Say(risk);
+    return "";
   }
 
   std::string OpenGpuLog() {
@@ -129,7 +138,8 @@ class Run : public Verb {
     options.period_ns = reads_nvml || gpu_log_.is_open() ? gpu_period_ns_ : 0;
     options.pm_period_ns = has_cuda ? gpu_pm_ns_ : 0;
     options.to_trace = has_cuda && (reads_nvml || gpu_pm_ns_ != 0);
-    if (options.to_trace || gpu_log_.is_open()) sampler_.Prepare(options, &gpu_log_);
+    if (options.to_trace || gpu_log_.is_open())
+      sampler_.Prepare(options, &bundle_.folder(), &gpu_log_);
   }
 
   static void SayAll(const std::vector<std::string>& lines) {
@@ -189,28 +199,43 @@ class Run : public Verb {
   void FinishAll() {
     const auto finish = [this](int grace_ms) {
       facts_.finish =
-          FinishProcesses(bundle_.path(), facts_.child.pid, facts_.child.wait_status, grace_ms);
+          FinishProcesses(facts_.folder, facts_.child.pid, facts_.child.wait_status, grace_ms);
     };
     finish(kGraceMs);
     // Daemons may be so young that they have no ring yet; meanwhile they may get one.
     const std::vector<int32_t> carriers =
         AwaitCarriers(bundle_.path(), facts_.finish.alive.empty() ? kGraceMs : 0);
     if (facts_.finish.alive.empty()) finish(0);
+    for (std::string& failure : facts_.finish.failures) {
+      if (failure.starts_with("./")) failure.replace(0, 1, bundle_.path());
+    }
     facts_.survivors = facts_.finish.alive;
     AddTo(carriers, &facts_.survivors);
   }
 
+  // Stands in the bundle, so that names in it lead nowhere else. Its path can be another folder's
+  // by now: the bundle may lie in a folder of another user's.
   void Finish(proto::Bundle* description) {
+    const int before = open(".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+    const bool is_inside = before >= 0 && fchdir(bundle_.folder().fd()) == 0;
+    facts_.folder = is_inside ? "." : bundle_.path();
+    FinishInside(description);
+    if (is_inside && fchdir(before) != 0) Say("the working directory cannot be entered again");
+    if (before >= 0) close(before);
+  }
+
+  void FinishInside(proto::Bundle* description) {
     FinishAll();
     // When the command ended: the wait for processes that outlive it is ours.
     description->set_ended_realtime_ns(description->started_realtime_ns() + facts_.child.wall_ns);
     description->set_exit_status(facts_.child.ExitStatus());
     description->set_root_pid(facts_.child.pid);
     for (const std::string& note : sampler_.not_in_trace()) description->add_counter_note(note);
-    facts_.bundle_is_gone = access(bundle_.path().c_str(), F_OK) != 0;
+    facts_.bundle_is_gone = !bundle_.folder().IsAt(bundle_.path());
     const std::string error = facts_.bundle_is_gone ? "" : bundle_.Describe(*description);
     if (!error.empty()) Say(error);
-    const bool recorded = !ListProcesses(bundle_.path()).empty();
+    const bool recorded = !ListProcesses(facts_.folder).empty();
+    RemoveSocketsOfTheDead(ListProcesses(facts_.folder));
     if (!recorded) AddTo(LiveProcesses(FindEndpoints(), bundle_.path()), &facts_.survivors);
     const Summary summary = Summarize(facts_);
     // A dormant process that outlives the command may still be told to record.
@@ -219,6 +244,7 @@ class Run : public Verb {
     for (const std::string& line : summary.lines) Say(line);
   }
 
+  bool no_arguments_ = false;
   bool quiet_ = false;
   bool named_ = false;
   std::string gpu_log_path_;

@@ -40,7 +40,8 @@ class Stats : public Verb {
     }
     width_ = static_cast<uint32_t>(TerminalWidth());
     options->Positional(type_.c_str(), &pass_, help_.c_str());
-    options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file",
+    options->Positional("BUNDLE", &bundle_,
+                        "A bundle directory, a .gpt file or a trace of torch.profiler",
                         /*required=*/false);
     options->Flag("--json", &json_, "Print JSON, with all rows");
     options->Flag("--csv", &csv_, "Print the main table as CSV, with all rows");
@@ -50,15 +51,16 @@ class Stats : public Verb {
         "Largest number of rows in a text table (default: 20) or of stacks (default: all); 0: all");
     options->Number("--pid", &pid_, "PID", "Show only this process; 0: all");
     options->Value("--step-marker", &options_.step_marker, "REGEX",
-                   "Ops whose name matches begin a step; default: detected", CheckRegex);
-    options->Value(
-        "--under-nvtx", &options_.under_nvtx, "NAME",
-        "For kernels: only kernels launched inside NVTX ranges of this name, or DOMAIN:NAME");
+                   "Operations and ranges whose name matches begin a step; default: detected",
+                   CheckRegex);
+    options->Value("--under-range", &options_.under_range, "NAME",
+                   "For kernels: only kernels launched inside ranges of this name, or DOMAIN:NAME");
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text, 0: unlimited; default: the terminal's");
     options->Flag("--wide", &options_.wide,
                   "Full names of kernels and functions, and tables wider than 160 columns");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
+    options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);
   }
 
   int Execute(const Options&) override {
@@ -73,7 +75,8 @@ class Stats : public Verb {
     if (!known) {
       Say("'" + pass_ + "' is not a pass; choose from " +
           Join(", ", names_.data(), names_.data() + names_.size()) + "." +
-          DidYouMean(pass_, names_));
+          (pass_ == "nvtx" || pass_ == "itt" ? " Did you mean 'ranges'?"
+                                             : DidYouMean(pass_, names_)));
       return kExitUsage;
     }
     if (bundle_.empty()) {
@@ -86,6 +89,7 @@ class Stats : public Verb {
     }
     options_.pid = static_cast<int32_t>(pid_);
     options_.symbolize = !no_symbols_;
+    options_.symfs = WithoutSlash(symfs_);
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
     if (!json_ && !csv_) options_.named_rows = options_.limit.value_or(analysis::kTextRows);
     std::shared_ptr<const analysis::Trace> trace;
@@ -97,9 +101,13 @@ class Stats : public Verb {
     const analysis::Format format = json_  ? analysis::Format::kJson
                                     : csv_ ? analysis::Format::kCsv
                                            : analysis::Format::kText;
-    std::string text = analysis::Render(*result, format, options_, static_cast<int>(width_));
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    PutOut(text);
+    analysis::Render(
+        *result, format, options_, static_cast<int>(width_),
+        [](void*, std::string_view text) {
+          PutOut(text);
+          return true;
+        },
+        nullptr);
     if (format == analysis::Format::kText) {
       const std::string remarks = analysis::Remarks(*result, options_);
       if (!remarks.empty()) Say(remarks);
@@ -119,7 +127,7 @@ class Stats : public Verb {
 
   std::vector<std::string> names_;
   std::set<std::string_view> listed_;  // in keys_; passes share some
-  std::string type_, help_, pass_, bundle_, keys_, keys_help_;
+  std::string type_, help_, pass_, bundle_, keys_, keys_help_, symfs_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
   uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

@@ -3,6 +3,9 @@
 
 // `gpuprof verify`: a full check of an input; faults are its data.
 
+#include <string>
+#include <vector>
+
 #include "launcher/command.h"
 #include "launcher/reading.h"
 
@@ -12,20 +15,30 @@ namespace {
 class Verify : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("BUNDLE", &bundle_, "A bundle directory or a .gpt file");
+    options->Positionals("BUNDLE", &bundles_, "Bundle directories or .gpt files");
     options->Flag("--json", &json_, "Print JSON");
   }
 
   int Execute(const Options&) override {
-    const analysis::VerifyReport report = analysis::Verify(bundle_);
-    std::string text = json_ ? report.json : report.text;
-    if (!text.empty() && text.back() != '\n') text += '\n';
-    PutOut(text);
-    return report.ok ? kExitOk : kExitUnreadable;
+    const bool many = bundles_.size() > 1;
+    bool ok = true;
+    for (size_t i = 0; i < bundles_.size(); ++i) {
+      const analysis::VerifyReport report = analysis::Verify(bundles_[i]);
+      ok = ok && report.ok;
+      if (!json_) {
+        PutOut((many ? analysis::OneLine(bundles_[i]) + ":\n" : "") + report.text);
+        continue;
+      }
+      // Several reports are one array.
+      if (many) PutOut(i == 0 ? "[\n" : ",\n");
+      PutOut(report.json);
+    }
+    if (json_ && many) PutOut("]\n");
+    return ok ? kExitOk : kExitUnreadable;
   }
 
  private:
-  std::string bundle_;
+  std::vector<std::string> bundles_;
   bool json_ = false;
 };
 

@@ -25,13 +25,6 @@ using proto::Encoding;
 constexpr uint64_t kFirstBytes = 512;
 constexpr uint64_t kKeptBytes = 8192;
 
-constexpr int TableIndex(ChunkKind kind) {
-  for (int i = 0; i < static_cast<int>(std::size(proto::kTables)); ++i) {
-    if (proto::kTables[i].kind == kind) return i;
-  }
-  return -1;
-}
-
 // Column with the span's duration; 0: the table's rows are moments (column 0 is always the time).
 constexpr int SpanColumn(int table) {
   for (int i = 0; i < proto::kTables[table].columns; ++i) {
@@ -41,16 +34,9 @@ constexpr int SpanColumn(int table) {
   return 0;
 }
 
-constexpr bool IsOfRings(int table) { return !proto::IsCuptiKind(proto::kTables[table].kind); }
+constexpr bool IsByRow(int table) { return proto::kTables[table].feed != proto::Feed::kCupti; }
 
 }  // namespace
-
-ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
-    : kind_(kind),
-      track_(track),
-      time_shift_(time_shift),
-      table_(proto::FindTable(kind)),
-      is_chained_(table_ != nullptr && table_->column[0].encoding == Encoding::kGap) {}
 
 ChunkBuilder::~ChunkBuilder() {
   for (Column& column : column_) ::operator delete(column.begin);
@@ -114,7 +100,7 @@ inline void ChunkBuilder::PutValue(Column* column, uint64_t value, const Place& 
 
 template <int kTable>
 inline void ChunkBuilder::AppendRow(const uint64_t* row, uint64_t start) {
-  static_assert(IsOfRings(kTable));
+  static_assert(IsByRow(kTable));
   constexpr int kSpan = SpanColumn(kTable);
   const uint64_t end = row[0];
   uint64_t span_start = end;
@@ -141,37 +127,35 @@ inline void ChunkBuilder::AppendRow(const uint64_t* row, uint64_t start) {
   ++count_;
 }
 
-void ChunkBuilder::Append(const uint64_t* row, uint64_t start) {
-  switch (kind_) {
-    case ChunkKind::kHeap:
-      return AppendRow<TableIndex(ChunkKind::kHeap)>(row, start);
-    case ChunkKind::kWait:
-      return AppendRow<TableIndex(ChunkKind::kWait)>(row, start);
-    case ChunkKind::kOp:
-      return AppendRow<TableIndex(ChunkKind::kOp)>(row, start);
-    case ChunkKind::kTensor:
-      return AppendRow<TableIndex(ChunkKind::kTensor)>(row, start);
-    case ChunkKind::kThreadEvent:
-      return AppendRow<TableIndex(ChunkKind::kThreadEvent)>(row, start);
-    case ChunkKind::kProcessEvent:
-      return AppendRow<TableIndex(ChunkKind::kProcessEvent)>(row, start);
-    case ChunkKind::kMapping:
-      return AppendRow<TableIndex(ChunkKind::kMapping)>(row, start);
-    case ChunkKind::kRange:
-      return AppendRow<TableIndex(ChunkKind::kRange)>(row, start);
-    case ChunkKind::kCounter:
-      return AppendRow<TableIndex(ChunkKind::kCounter)>(row, start);
-    case ChunkKind::kLaunch:
-      return AppendRow<TableIndex(ChunkKind::kLaunch)>(row, start);
-    case ChunkKind::kRangePayload:
-      return AppendRow<TableIndex(ChunkKind::kRangePayload)>(row, start);
-    default:
-      break;
-  }
-  if (!proto::IsCuptiKind(kind_) || table_ == nullptr) return;  // tables have no rows
+void ChunkBuilder::AppendOne(const uint64_t* row, uint64_t start) {
   AppendRows(&row, 1);
   if (start < first_time_) first_time_ = start;
 }
+
+// Returns the row code of a kind; of a kind without rows it does nothing.
+template <int kTable>
+ChunkBuilder::AppendFunction ChunkBuilder::FindAppend(ChunkKind kind) {
+  if constexpr (kTable == static_cast<int>(std::size(proto::kTables))) {
+    return [](ChunkBuilder*, const uint64_t*, uint64_t) {};
+  } else {
+    if (proto::kTables[kTable].kind != kind) return FindAppend<kTable + 1>(kind);
+    return [](ChunkBuilder* builder, const uint64_t* row, uint64_t start) {
+      if constexpr (IsByRow(kTable)) {
+        builder->AppendRow<kTable>(row, start);
+      } else {
+        builder->AppendOne(row, start);
+      }
+    };
+  }
+}
+
+ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
+    : kind_(kind),
+      track_(track),
+      time_shift_(time_shift),
+      table_(proto::FindTable(kind)),
+      append_(FindAppend<0>(kind)),
+      is_chained_(table_ != nullptr && table_->column[0].encoding == Encoding::kGap) {}
 
 uint64_t ChunkBuilder::memory_bytes() const {
   uint64_t bytes = sizeof(*this) + last_.memory_bytes() + history_.memory_bytes();

@@ -30,7 +30,7 @@ class ChunkBuilder {
   // `row` holds the table's columns in schema order as 64-bit values (times and durations in ticks,
   // unshifted). `start` is the earliest tick the row covers (a span's start; else its time). A
   // duration that begins before tick 0 is cut there.
-  void Append(const uint64_t* row, uint64_t start);
+  void Append(const uint64_t* row, uint64_t start) { append_(this, row, start); }
 
   // Appends rows of one of CUPTI's tables. Each starts where its span does.
   void AppendRows(const uint64_t* const* rows, uint32_t count);
@@ -52,6 +52,8 @@ class ChunkBuilder {
   uint32_t count() const { return count_; }
   uint32_t track() const { return track_; }
   proto::ChunkKind kind() const { return kind_; }
+  // Returns whether the columns are long, so that each is worth a block of its own in the frame.
+  bool has_long_columns() const { return table_->feed == proto::Feed::kCupti; }
   uint64_t first_time() const { return first_time_; }
   uint64_t last_time() const { return last_time_; }
   uint64_t dropped_before() const { return dropped_before_; }
@@ -75,8 +77,12 @@ class ChunkBuilder {
     bool any() const { return room != nullptr; }
   };
 
+  using AppendFunction = void (*)(ChunkBuilder* builder, const uint64_t* row, uint64_t start);
+  template <int kTable>
+  static AppendFunction FindAppend(proto::ChunkKind kind);
   template <int kTable>
   void AppendRow(const uint64_t* row, uint64_t start);
+  void AppendOne(const uint64_t* row, uint64_t start);
   struct Place;
   struct Block;
   void AppendBlock(const uint64_t* const* rows, uint32_t count);
@@ -98,6 +104,7 @@ class ChunkBuilder {
   uint32_t track_;
   uint32_t time_shift_;
   const proto::TableSpec* table_;
+  AppendFunction append_;
   bool is_chained_;
   uint32_t count_ = 0;
   uint64_t base_time_ = 0;
@@ -105,7 +112,7 @@ class ChunkBuilder {
   uint64_t last_time_ = 0;
   uint64_t dropped_before_ = 0;
   uint32_t sampled_one_in_ = 1;
-  Column column_[proto::kMaxColumns];
+  Column column_[proto::kWidestTable];
 
   // For chained tables.
   SpanTick tick_;

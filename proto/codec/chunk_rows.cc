@@ -30,7 +30,7 @@ constexpr int kEndColumn = 0, kDurationColumn = 1, kKeyColumn = 2;
 constexpr bool ChainsAreWhole() {
   for (const proto::TableSpec& table : proto::kTables) {
     const bool is_chained = table.column[0].encoding == Encoding::kGap;
-    if (is_chained && !proto::IsCuptiKind(table.kind)) return false;
+    if (is_chained && table.feed != proto::Feed::kCupti) return false;
     int values = 0;
     for (int i = 0; i < table.columns; ++i) {
       const Encoding encoding = table.column[i].encoding;
@@ -38,7 +38,7 @@ constexpr bool ChainsAreWhole() {
       if ((encoding == Encoding::kDuration) != (is_chained && i == 1)) return false;
       if (is_chained && i == kKeyColumn && encoding != Encoding::kPlain) return false;
       // Others of CUPTI's are of moments.
-      if (encoding == Encoding::kSpan && proto::IsCuptiKind(table.kind)) return false;
+      if (encoding == Encoding::kSpan && table.feed == proto::Feed::kCupti) return false;
       values += encoding == Encoding::kKeyed ? 1 : 0;
     }
     if (values > (is_chained ? 1 : 0)) return false;

@@ -19,7 +19,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "proto/codec/crc32c.h"
+#include "proto/codec/open_regular.h"
 #include "proto/codec/segments.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_reader.h"
@@ -60,53 +60,43 @@ bool FindSegments(const std::string& stem, std::vector<Segment>* found) {
   return true;
 }
 
-// A trace file's bytes and blocks.
+// A trace file and its blocks.
 struct Contents {
-  std::vector<uint8_t> data;
+  OwnedFile file;
+  TraceBytes bytes;
   TraceScan scan;
 
   // False: it cannot be read, see errno.
-  bool Load(const std::string& path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return false;
+  bool Open(const std::string& path) {
     struct stat status;
-    if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)) {
-      data.resize(static_cast<size_t>(status.st_size));
-    }
-    size_t done = 0;
-    ssize_t n = 1;
-    while (done < data.size() && n > 0) {
-      n = read(fd, data.data() + done, data.size() - done);
-      if (n < 0 && errno == EINTR)
-        n = 1;
-      else if (n > 0)
-        done += static_cast<size_t>(n);
-    }
-    const int error = n < 0 ? errno : 0;
-    data.resize(done);
-    close(fd);
-    errno = error;
-    return error == 0;
+    file = OwnedFile(OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW, &status));
+    if (file.fd() < 0) return false;
+    bytes.Use(file.fd(), static_cast<uint64_t>(status.st_size));
+    return true;
   }
   // False: it does not begin like a trace.
-  bool Read(const std::string& path) { return Load(path) && Scan(data.data(), data.size(), &scan); }
-  bool SameBlock(size_t ours, const Contents& other, size_t theirs) const {
+  bool ScanAll() { return Scan(&bytes, &scan); }
+  bool Read(const std::string& path) { return Open(path) && ScanAll(); }
+  bool SameBlock(size_t ours, Contents* other, size_t theirs) {
     const BlockRef& a = scan.blocks[ours];
-    const BlockRef& b = other.scan.blocks[theirs];
-    return a.header.kind == b.header.kind && a.header.track == b.header.track &&
-           a.header.ring_end == b.header.ring_end &&
-           a.header.compressed_bytes == b.header.compressed_bytes &&
-           std::memcmp(data.data() + a.offset, other.data.data() + b.offset,
-                       a.header.compressed_bytes) == 0;
+    const BlockRef& b = other->scan.blocks[theirs];
+    if (a.header.kind != b.header.kind || a.header.track != b.header.track ||
+        a.header.ring_end != b.header.ring_end ||
+        a.header.compressed_bytes != b.header.compressed_bytes)
+      return false;
+    const uint8_t* const body = bytes.At(a.offset, a.header.compressed_bytes);
+    const uint8_t* const other_body = other->bytes.At(b.offset, b.header.compressed_bytes);
+    return body != nullptr && other_body != nullptr &&
+           std::memcmp(body, other_body, a.header.compressed_bytes) == 0;
   }
 };
 
 // How many of the segment's first blocks are the trace's last.
-size_t BlocksThere(const Contents& trace, const Contents& segment) {
-  const size_t in_trace = trace.scan.blocks.size();
-  for (size_t count = std::min(in_trace, segment.scan.blocks.size()); count > 0; --count) {
+size_t BlocksThere(Contents* trace, Contents* segment) {
+  const size_t in_trace = trace->scan.blocks.size();
+  for (size_t count = std::min(in_trace, segment->scan.blocks.size()); count > 0; --count) {
     size_t same = 0;
-    while (same < count && trace.SameBlock(in_trace - count + same, segment, same)) ++same;
+    while (same < count && trace->SameBlock(in_trace - count + same, segment, same)) ++same;
     if (same == count) return count;
   }
   return 0;
@@ -120,8 +110,9 @@ class Joiner {
   bool Run(std::string* error) {
     TraceState state;
     if (!ReadTraceState(trace_path_, &state, error)) return false;
+    if (!state.has_end && !AreFiles(error)) return false;
     if (!state.has_end && !Join(state)) {
-      *error = trace_path_ + ": " + std::strerror(errno) +
+      *error = trace_path_ + ": " + ReadErrorText(errno) +
                "; what was not written yet is still in " + segments_.front().path +
                " and those after it. Make room, or make the file writable, and run `gpuprof "
                "recover`";
@@ -133,13 +124,26 @@ class Joiner {
   }
 
  private:
+  // Before anything is written: what is no file holds no blocks, and is not ours to remove.
+  bool AreFiles(std::string* error) const {
+    for (const Segment& segment : segments_) {
+      struct stat status;
+      if (lstat(segment.path.c_str(), &status) != 0 || S_ISREG(status.st_mode)) continue;
+      *error = segment.path + ": " + OpenErrorText(kNotRegular) +
+               "; remove it and run `gpuprof recover`";
+      return false;
+    }
+    return true;
+  }
+
   bool Join(const TraceState& state) {
     uint64_t skip = 0;
     if (state.exists && state.readable_bytes != 0) {
       Contents trace, oldest;
       if (trace.Read(trace_path_) && oldest.Read(segments_.front().path)) {
-        skip = BlocksThere(trace, oldest);
+        skip = BlocksThere(&trace, &oldest);
       }
+      if (!CanBeRead(trace) || !CanBeRead(oldest)) return false;
       if (!writer_.Continue(trace_path_.c_str(), state.readable_bytes, state.next_sequence,
                             state.blocks, state.rows)) {
         return false;
@@ -167,24 +171,28 @@ class Joiner {
   // The blocks behind a damaged stretch, too: with the segment they would be gone.
   bool CopySegment(const Segment& segment, uint64_t skip, bool* is_whole) {
     Contents contents;
-    if (!contents.Load(segment.path)) return false;
-    *is_whole = Scan(contents.data.data(), contents.data.size(), &contents.scan);
-    if (!*is_whole) return CopyHeadless(segment, skip);
+    if (!contents.Open(segment.path)) return false;
+    *is_whole = contents.ScanAll();
+    if (!*is_whole) return CanBeRead(contents) && CopyHeadless(contents, skip);
     *is_whole = contents.scan.faults.empty();
     for (size_t i = skip; i < contents.scan.blocks.size(); ++i) {
       const BlockRef& block = contents.scan.blocks[i];
-      if (!writer_.CopyBlock(block.header, contents.data.data() + block.offset)) return false;
+      const uint8_t* const body = contents.bytes.At(block.offset, block.header.compressed_bytes);
+      if (body == nullptr) break;
+      if (!writer_.CopyBlock(block.header, body)) return false;
     }
-    return true;
+    return CanBeRead(contents);
+  }
+
+  // A segment that cannot be read now stays where it is.
+  static bool CanBeRead(const Contents& contents) {
+    errno = contents.bytes.error();
+    return errno == 0;
   }
 
   // What follows a header that is torn may be whole.
-  bool CopyHeadless(const Segment& segment, uint64_t skip) {
-    const int fd = open(segment.path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return false;
-    const CopyResult result = CopyBlocks(fd, kWholeFile, skip, &writer_);
-    close(fd);
-    return result != CopyResult::kNotWritten;
+  bool CopyHeadless(const Contents& segment, uint64_t skip) {
+    return CopyBlocks(segment.file.fd(), kWholeFile, skip, &writer_) != CopyResult::kNotWritten;
   }
 
   bool CopyAll(uint64_t skip) {

@@ -53,14 +53,14 @@ class Recovery {
         wait_status_(wait_status),
         tables_(kMostStackNodes, kMostStrings, kMostStringBytes) {}
 
-  RecoverResult Run();
+  RecoverResult Run(LockWait* wait);
 
  private:
   RecoverResult RemoveUnused();
   RecoverResult FailDamagedRing(const std::string& error);
   bool Fail(const std::string& error);
   bool WriteFailed();
-  bool OpenRing(bool* is_there);
+  bool OpenRing(LockWait* wait, bool* is_there);
   bool CheckDead(bool has_ring_file = true);
   void SurveyRings();
   bool OpenTrace();
@@ -108,8 +108,8 @@ uint32_t Recovery::capture() const {
 }
 
 // False with is_there unset: somebody else has finished it, or there never was a ring file.
-bool Recovery::OpenRing(bool* is_there) {
-  switch (rings_.Open(ring_path_, &result_.error)) {
+bool Recovery::OpenRing(LockWait* wait, bool* is_there) {
+  switch (rings_.Open(ring_path_, wait, &result_.error)) {
     case RingFile::OpenResult::kOpen:
       *is_there = true;
       return true;
@@ -182,6 +182,9 @@ void Recovery::SurveyRings() {
   losses_.activity_missing_ns = ActivityMissing(header, now_);
   losses_.trouble.assign(header.trouble, strnlen(header.trouble, sizeof(header.trouble)));
   losses_.damaged_rings = rings_.damaged_rings();
+  losses_.room_waits = header.room_waits.load(std::memory_order_relaxed);
+  losses_.room_wait_ticks = header.room_wait_ticks.load(std::memory_order_relaxed);
+  losses_.namespaces = header.namespaces.load(std::memory_order_relaxed);
   losses_.rings_outside = header.rings_outside.load(std::memory_order_relaxed);
   losses_.dropped = header.dropped_elsewhere.load(std::memory_order_relaxed);
   losses_.reentered = header.reentered_elsewhere.load(std::memory_order_relaxed);
@@ -212,6 +215,7 @@ bool Recovery::OpenTrace() {
                           state_.blocks, state_.rows)) {
       return WriteFailed();
     }
+    for (const BlockRef& block : state_.block) writer_.IndexBlock(block.header, block.offset);
     writer_.ExpectBlocks(blocks);
     return true;
   }
@@ -295,7 +299,7 @@ bool Recovery::WriteRows(RecordSorter* sorter, uint64_t ring_end) {
 bool Recovery::WriteRing(const RingHeader* ring) {
   uint64_t skip_until[proto::kRingKinds] = {};
   for (int i = 0; i < proto::kRingKinds; ++i) {
-    const uint16_t kind = static_cast<uint16_t>(static_cast<int>(ChunkKind::kHeap) + i);
+    const auto kind = static_cast<uint16_t>(proto::RingKindAt(i));
     const auto found = state_.ring_end.find({ring->track, kind});
     if (found != state_.ring_end.end()) skip_until[i] = found->second;
   }
@@ -373,6 +377,8 @@ bool Recovery::WriteEnd() {
   PbWriter meta(&message);
   meta.Varint(16, end.exit_way);
   meta.Varint(17, static_cast<uint64_t>(int64_t{end.exit_status}));
+  // The drain looked last at this time: the process lived then.
+  meta.Fixed64(25, rings_.header().pass_ticks.load(std::memory_order_relaxed));
   if (!Table(ChunkKind::kMeta, chunk_field::kMeta, message, 1)) return false;
   return writer_.WriteEnd(end) || WriteFailed();
 }
@@ -408,9 +414,9 @@ RecoverResult Recovery::RemoveUnused() {
   return result_;
 }
 
-RecoverResult Recovery::Run() {
+RecoverResult Recovery::Run(LockWait* wait) {
   bool is_there = false;
-  if (!OpenRing(&is_there))
+  if (!OpenRing(wait, &is_there))
     return rings_.is_damaged() ? FailDamagedRing(std::string(result_.error)) : result_;
   if (!is_there && HasSegments(stem_)) {
     // It may never have had one, where the disk was full.
@@ -462,9 +468,10 @@ std::string CheckRingFile(const std::string& path) {
          (damaged == 1 ? " thread" : " threads") + " cannot be read";
 }
 
-RecoverResult Recover(const std::string& stem, int exit_status) {
+RecoverResult Recover(const std::string& stem, int exit_status, LockWait* wait) {
   const proto::NoFileSizeSignal guard;
-  return Recovery(stem, exit_status).Run();
+  LockWait own;
+  return Recovery(stem, exit_status).Run(wait != nullptr ? wait : &own);
 }
 
 }  // namespace gpuprof::codec

@@ -24,9 +24,16 @@ struct RecoverResult {
   std::string error;  // cause and fix, when not ok
 };
 
+// How often a caller still tries to lock a ring file that another process has locked: 20 times a
+// second. The files of a bundle share it, so that many locked files cost one wait.
+struct LockWait {
+  int tries_left = 100;
+};
+
 // `stem` is "<bundle>/p<pid>-<start>". `exit_status` is the wait status as waitpid told it, or -1
-// when unknown; it counts where the process did not note its own way out.
-RecoverResult Recover(const std::string& stem, int exit_status);
+// when unknown; it counts where the process did not note its own way out. Without `wait` it waits
+// for this file as long as for a bundle.
+RecoverResult Recover(const std::string& stem, int exit_status, LockWait* wait = nullptr);
 
 // What can be seen to be wrong with the ring file of a dead process without recovering it, in
 // words; empty: nothing, or there is none. Changes nothing.

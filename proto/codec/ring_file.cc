@@ -18,22 +18,23 @@
 #include <new>
 #include <utility>
 
+#include "proto/codec/open_regular.h"
+
 namespace gpuprof::codec {
 namespace {
 
-constexpr int kLockTries = 100;
 constexpr long kLockPauseNs = 50'000'000;
 constexpr uint64_t kHeaderAlign = 64;
 
-bool Lock(int fd) {
-  for (int i = 0; i < kLockTries; ++i) {
-    if (flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
-    if (errno != EWOULDBLOCK && errno != EINTR) return false;
+bool Lock(int fd, LockWait* wait) {
+  while (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+    const bool is_busy = errno == EWOULDBLOCK || errno == EINTR;
+    if (!is_busy || wait->tries_left <= 0) return false;
+    --wait->tries_left;
     const timespec pause = {0, kLockPauseNs};
     nanosleep(&pause, nullptr);
   }
-  errno = EWOULDBLOCK;
-  return false;
+  return true;
 }
 
 }  // namespace
@@ -64,16 +65,17 @@ uint64_t RingFile::ReadSome(uint64_t offset, void* to, uint64_t bytes) const {
   return done;
 }
 
-RingFile::OpenResult RingFile::Open(const std::string& path, std::string* error) {
+RingFile::OpenResult RingFile::Open(const std::string& path, LockWait* wait, std::string* error) {
   path_ = path;
-  fd_ = open(path.c_str(), O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+  fd_ = OpenRegular(AT_FDCWD, path.c_str(), O_RDWR | O_NOFOLLOW);
   if (fd_ < 0 && errno == ENOENT) return OpenResult::kMissing;
   if (fd_ < 0) {
-    *error = path + ": " + std::strerror(errno) + "; it must be writable by you";
+    *error = path + ": " + OpenErrorText(errno) +
+             (errno == kNotRegular ? "" : "; it must be writable by you");
     return OpenResult::kFailed;
   }
-  if (!Lock(fd_)) {
-    const bool is_busy = errno == EWOULDBLOCK;
+  if (!Lock(fd_, wait)) {
+    const bool is_busy = errno == EWOULDBLOCK || errno == EINTR;
     *error = path + ": " +
              (is_busy ? "another gpuprof is finishing it; try again later"
                       : std::string("cannot be locked: ") + std::strerror(errno) +
@@ -90,21 +92,17 @@ RingFile::OpenResult RingFile::Open(const std::string& path, std::string* error)
 
 RingFile::OpenResult RingFile::OpenToLook(const std::string& path, std::string* error) {
   path_ = path;
-  fd_ = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  if (fd_ < 0 && errno == ENOENT) return OpenResult::kMissing;
   struct stat file;
-  if (fd_ < 0 || fstat(fd_, &file) != 0) {
-    *error = path + ": " + std::strerror(errno);
+  fd_ = OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW, &file);
+  if (fd_ < 0 && errno == ENOENT) return OpenResult::kMissing;
+  if (fd_ < 0) {
+    *error = path + ": " + OpenErrorText(errno);
     return OpenResult::kFailed;
   }
   return ReadAllHeaders(file, error);
 }
 
 RingFile::OpenResult RingFile::ReadAllHeaders(const struct stat& file, std::string* error) {
-  if (!S_ISREG(file.st_mode)) {
-    *error = path_ + ": not a file";
-    return OpenResult::kFailed;
-  }
   if (!ReadHeader(error)) return OpenResult::kFailed;
   ReadDirectory(static_cast<uint64_t>(file.st_size));
   return OpenResult::kOpen;
@@ -151,8 +149,8 @@ void RingFile::ReadDirectory(uint64_t file_bytes) {
     if (offset == 0) continue;
     if (offset % kHeaderAlign != 0 || offset < sizeof(proto::RingFileHeader) ||
         offset > file_bytes || entry.bytes > file_bytes - offset ||
-        entry.bytes < proto::kPageBytes + proto::kRecordBytes ||
-        entry.bytes > proto::kPageBytes + uint64_t{proto::kMaxRingBytes}) {
+        entry.bytes < proto::kRingHeaderBytes + proto::kRecordBytes ||
+        entry.bytes > proto::kRingHeaderBytes + uint64_t{proto::kMaxRingBytes}) {
       ++damaged_rings_;
       continue;
     }
@@ -175,17 +173,17 @@ bool RingFile::IsSane(const proto::RingHeader& ring, const Place& place) const {
   const uint64_t tail = ring.tail.load(std::memory_order_relaxed);
   return ring.magic == proto::kRingMagic && ring.track != 0 && capacity != 0 &&
          (capacity & (capacity - 1)) == 0 &&
-         capacity * proto::kRecordBytes <= place.bytes - proto::kPageBytes && tail <= head &&
+         capacity * proto::kRecordBytes <= place.bytes - proto::kRingHeaderBytes && tail <= head &&
          head - tail <= capacity;
 }
 
 const proto::RingHeader* RingFile::LoadHeader(size_t index) {
-  if (buffer_bytes_ < proto::kPageBytes) {
-    buffer_bytes_ = proto::kPageBytes;
+  if (buffer_bytes_ < proto::kRingHeaderBytes) {
+    buffer_bytes_ = proto::kRingHeaderBytes;
     buffer_ = MakePages(buffer_bytes_);
   }
   const Place& place = places_[index];
-  if (!ReadAll(place.offset, buffer_.get(), proto::kPageBytes)) return nullptr;
+  if (!ReadAll(place.offset, buffer_.get(), proto::kRingHeaderBytes)) return nullptr;
   const auto* ring = reinterpret_cast<const proto::RingHeader*>(buffer_.get());
   return IsSane(*ring, place) ? ring : nullptr;
 }
@@ -198,16 +196,16 @@ const proto::RingHeader* RingFile::LoadRing(size_t index) {
   const uint64_t first = ring->tail.load(std::memory_order_relaxed) & (capacity - 1);
   const uint64_t count =
       ring->head.load(std::memory_order_relaxed) - ring->tail.load(std::memory_order_relaxed);
-  const uint64_t needed = proto::kPageBytes + capacity * proto::kRecordBytes;
+  const uint64_t needed = proto::kRingHeaderBytes + capacity * proto::kRecordBytes;
   if (buffer_bytes_ < needed) {
     Pages grown = MakePages(needed);
-    std::memcpy(grown.get(), buffer_.get(), proto::kPageBytes);
+    std::memcpy(grown.get(), buffer_.get(), proto::kRingHeaderBytes);
     buffer_ = std::move(grown);
     buffer_bytes_ = needed;
   }
   const uint64_t until_end = std::min(count, capacity - first);
   const auto load = [&](uint64_t record, uint64_t records) {
-    const uint64_t at = proto::kPageBytes + record * proto::kRecordBytes;
+    const uint64_t at = proto::kRingHeaderBytes + record * proto::kRecordBytes;
     return ReadAll(place.offset + at, buffer_.get() + at, records * proto::kRecordBytes);
   };
   if (!load(first, until_end) || !load(0, count - until_end)) return nullptr;

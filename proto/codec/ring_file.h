@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/codec/recover.h"
 #include "proto/ring.h"
 
 namespace gpuprof::codec {
@@ -27,8 +28,8 @@ class RingFile {
   RingFile(const RingFile&) = delete;
   RingFile& operator=(const RingFile&) = delete;
 
-  // Opens and locks the file; waits a few seconds for another that holds it. `error` says why not.
-  OpenResult Open(const std::string& path, std::string* error);
+  // Opens and locks the file; waits for another that holds it. `error` says why not.
+  OpenResult Open(const std::string& path, LockWait* wait, std::string* error);
   // The same without a lock, for a look at it: it may be recovered and removed meanwhile.
   OpenResult OpenToLook(const std::string& path, std::string* error);
   // Removes the file; the lock goes with it.

@@ -5,9 +5,12 @@
 // stepped over by looking for the next block header whose checksum holds, so that one bad byte does
 // not cost what follows it. Reads only; any thread.
 
+#include <algorithm>
 #include <cstring>
 
 #include "proto/codec/crc32c.h"
+#include "proto/codec/index_reader.h"
+#include "proto/codec/trace_bytes.h"
 #include "proto/codec/trace_reader.h"
 
 namespace gpuprof::codec {
@@ -26,36 +29,33 @@ std::string Version(uint16_t major, uint16_t minor) {
 
 bool IsSkippable(uint32_t magic) { return (magic & 0xfffffff0u) == proto::kSkippableFileHeader; }
 
-bool IsWithinLimits(const proto::BlockHeader& header) {
-  return header.compressed_bytes <= proto::kMaxCompressedChunkBytes &&
-         header.raw_bytes <= proto::kMaxRawChunkBytes && header.count <= proto::kMaxRowsPerChunk &&
-         header.first_time <= header.last_time;
-}
-
 class Scanner {
  public:
-  Scanner(const uint8_t* data, uint64_t bytes, TraceScan* scan)
-      : data_(data), bytes_(bytes), scan_(scan) {}
+  Scanner(TraceBytes* data, TraceScan* scan) : data_(data), bytes_(data->size()), scan_(scan) {}
 
   bool FileHeader();
+  bool TakeIndex();
   void Walk();
 
  private:
   uint64_t left() const { return bytes_ - at_; }
   bool Fault(uint64_t offset, std::string what);
+  template <typename Struct>
+  bool Copy(uint64_t at, Struct* to) const;
   template <typename Header>
   bool Read(const SkippableHeader& frame, Header* header);
   bool Element();
   bool Block(const SkippableHeader& frame);
   bool End(const SkippableHeader& frame);
   void CheckSequence(uint32_t sequence, uint64_t offset);
+  bool FindFrame(uint64_t end, uint64_t* at) const;
   bool IsWhole(uint64_t at, bool is_header_enough) const;
   bool FindWhole(uint64_t from, uint64_t* found) const;
   bool HasHeaderInside(uint64_t body, uint64_t end) const;
   bool IsLastOverrun() const;
   bool TakeBackOverruns();
 
-  const uint8_t* data_;
+  TraceBytes* data_;
   uint64_t bytes_;
   TraceScan* scan_;
   uint64_t at_ = 0;
@@ -71,12 +71,20 @@ bool Scanner::Fault(uint64_t offset, std::string what) {
   return false;
 }
 
+// False: not all of it is there.
+template <typename Struct>
+bool Scanner::Copy(uint64_t at, Struct* to) const {
+  const uint8_t* const from = data_->At(at, sizeof(Struct));
+  if (from != nullptr) std::memcpy(to, from, sizeof(Struct));
+  return from != nullptr;
+}
+
 // The struct inside the skippable frame at at_; false with a fault if it is not whole. Its size is
 // fixed within a major version, so a frame that gives another one is itself what is damaged.
 template <typename Header>
 bool Scanner::Read(const SkippableHeader& frame, Header* header) {
-  if (left() < sizeof frame + sizeof(Header)) return Fault(at_, "cut inside a header");
-  std::memcpy(header, data_ + at_ + sizeof frame, sizeof(Header));
+  if (left() < sizeof frame + sizeof(Header) || !Copy(at_ + sizeof frame, header))
+    return Fault(at_, "cut inside a header");
   if (HeaderCrc(*header) != header->crc) return Fault(at_, "header checksum differs");
   if (frame.bytes != sizeof(Header)) Fault(at_, "header's frame gives a wrong size");
   return true;
@@ -85,10 +93,10 @@ bool Scanner::Read(const SkippableHeader& frame, Header* header) {
 bool Scanner::FileHeader() {
   SkippableHeader frame;
   proto::FileHeader& header = scan_->header;
-  if (bytes_ < sizeof frame + sizeof header)
+  if (!Copy(0, &frame) || !Copy(sizeof frame, &header))
     return Fault(0, "not a gpuprof trace: shorter than its header");
-  std::memcpy(&frame, data_, sizeof frame);
-  std::memcpy(&header, data_ + sizeof frame, sizeof header);
+  if (std::memcmp(header.magic, proto::kDraftMagic, sizeof header.magic) == 0)
+    return Fault(0, "written by a gpuprof from before format 1.0: record again with this gpuprof");
   if (std::memcmp(header.magic, proto::kFileMagic, sizeof header.magic) != 0)
     return Fault(0, "not a gpuprof trace: its first bytes are others");
   // A damaged header's version means nothing, unless it is a later version that moved the checksum.
@@ -130,7 +138,7 @@ bool Scanner::Block(const SkippableHeader& frame) {
     return Fault(at_, "block cut: " + std::to_string(there) + " of its " +
                           std::to_string(header.compressed_bytes) + " bytes are there");
   }
-  if (!IsWithinLimits(header)) return Fault(at_, "block header beyond the format's limits");
+  if (!proto::IsWithinLimits(header)) return Fault(at_, "block header beyond the format's limits");
   CheckSequence(header.sequence, at_);
   scan_->blocks.push_back(block);
   at_ = block.offset + header.compressed_bytes;
@@ -154,8 +162,7 @@ bool Scanner::End(const SkippableHeader& frame) {
 // One frame at at_, which moves behind it. False: damaged, and a fault says how.
 bool Scanner::Element() {
   SkippableHeader frame;
-  if (left() < sizeof frame) return Fault(at_, "cut inside a header");
-  std::memcpy(&frame, data_ + at_, sizeof frame);
+  if (!Copy(at_, &frame)) return Fault(at_, "cut inside a header");
   if (frame.magic == proto::kSkippableBlockHeader) return Block(frame);
   if (frame.magic == proto::kSkippableEnd) return End(frame);
   if (!IsSkippable(frame.magic)) return Fault(at_, "no block header where one should be");
@@ -168,26 +175,46 @@ bool Scanner::Element() {
 // `at` is before the end by a frame at least.
 bool Scanner::IsWhole(uint64_t at, bool is_header_enough) const {
   SkippableHeader frame;
-  std::memcpy(&frame, data_ + at, sizeof frame);
+  if (!Copy(at, &frame)) return false;
   const uint64_t there = bytes_ - at - sizeof frame;
   if (frame.bytes > there) return false;
   if (frame.magic == proto::kSkippableBlockHeader && frame.bytes == sizeof(proto::BlockHeader)) {
     proto::BlockHeader header;
-    std::memcpy(&header, data_ + at + sizeof frame, sizeof header);
-    return HeaderCrc(header) == header.crc && IsWithinLimits(header) &&
+    return Copy(at + sizeof frame, &header) && HeaderCrc(header) == header.crc &&
+           proto::IsWithinLimits(header) &&
            (is_header_enough || header.compressed_bytes <= there - frame.bytes);
   }
   if (frame.magic == proto::kSkippableEnd && frame.bytes == sizeof(proto::EndMarker)) {
     proto::EndMarker end;
-    std::memcpy(&end, data_ + at + sizeof frame, sizeof end);
-    return HeaderCrc(end) == end.crc;
+    return Copy(at + sizeof frame, &end) && HeaderCrc(end) == end.crc;
+  }
+  return false;
+}
+
+// Moves `at` to the next bytes, before `end`, that may be the frame of a block or of an end marker.
+// False: there are none. Holes are stepped over: a file may be made of nothing else.
+bool Scanner::FindFrame(uint64_t end, uint64_t* at) const {
+  constexpr uint64_t kStep = 64 * 1024;
+  constexpr uint8_t kSecond = (proto::kSkippableEnd >> 8) & 0xff;
+  static_assert((proto::kSkippableBlockHeader >> 8) == (proto::kSkippableEnd >> 8));
+  while (*at < end && *at + sizeof(SkippableHeader) <= bytes_) {
+    *at = data_->BehindHole(*at, std::min(kStep, bytes_ - *at));
+    const uint64_t step = std::min(kStep, bytes_ - *at);
+    const uint8_t* const data = step < sizeof(SkippableHeader) ? nullptr : data_->At(*at, step);
+    if (data == nullptr) return false;
+    const void* const second = std::memchr(data + 1, kSecond, step - 1);
+    if (second != nullptr) {
+      *at += static_cast<uint64_t>(static_cast<const uint8_t*>(second) - data) - 1;
+      return *at < end && *at + sizeof(SkippableHeader) <= bytes_;
+    }
+    *at += step - 1;
   }
   return false;
 }
 
 // The next whole block or end marker from `from` on.
 bool Scanner::FindWhole(uint64_t from, uint64_t* found) const {
-  for (uint64_t at = from; at + sizeof(SkippableHeader) <= bytes_; ++at) {
+  for (uint64_t at = from; FindFrame(bytes_, &at); ++at) {
     if (!IsWhole(at, false)) continue;
     *found = at;
     return true;
@@ -196,7 +223,7 @@ bool Scanner::FindWhole(uint64_t from, uint64_t* found) const {
 }
 
 bool Scanner::HasHeaderInside(uint64_t body, uint64_t end) const {
-  for (uint64_t at = body; at < end && at + sizeof(SkippableHeader) <= bytes_; ++at) {
+  for (uint64_t at = body; FindFrame(end, &at); ++at) {
     if (IsWhole(at, true)) return true;
   }
   return false;
@@ -228,6 +255,21 @@ bool Scanner::TakeBackOverruns() {
   return true;
 }
 
+// Takes the blocks from the index. False: there is none to go by, and nothing has changed.
+bool Scanner::TakeIndex() {
+  IndexContents index;
+  if (!scan_->faults.empty() || ReadIndex(data_, &index) != nullptr) return false;
+  for (const BlockRef& block : index.blocks) {
+    CheckSequence(block.header.sequence, block.offset - proto::kBlockFrontBytes);
+    scan_->blocks.push_back(block);
+  }
+  scan_->is_by_index = true;
+  scan_->has_end = true;
+  scan_->end = index.end;
+  scan_->readable_bytes = bytes_;
+  return true;
+}
+
 void Scanner::Walk() {
   for (;;) {
     run_begin_ = at_;
@@ -240,12 +282,25 @@ void Scanner::Walk() {
 
 }  // namespace
 
-bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan) {
+bool Scan(TraceBytes* data, TraceScan* scan) {
   *scan = TraceScan();
-  Scanner scanner(data, bytes, scan);
+  Scanner scanner(data, scan);
   if (!scanner.FileHeader()) return false;
   scanner.Walk();
   return true;
+}
+
+bool ScanByIndex(TraceBytes* data, TraceScan* scan) {
+  *scan = TraceScan();
+  Scanner scanner(data, scan);
+  if (!scanner.FileHeader()) return false;
+  if (!scanner.TakeIndex()) scanner.Walk();
+  return true;
+}
+
+bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan) {
+  TraceBytes whole(data, bytes);
+  return Scan(&whole, scan);
 }
 
 }  // namespace gpuprof::codec

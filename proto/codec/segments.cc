@@ -38,8 +38,8 @@ uint64_t ReadUpTo(int fd, uint64_t offset, void* to, uint64_t bytes) {
   return done;
 }
 
-// Calls visit(header, offset of the body) for each whole block, until it says false. True: there is
-// nothing behind the last one.
+// Calls visit(header, offset of the body) for each whole block, until it says false. Steps over
+// indexes. True: there is nothing behind the last block.
 template <typename Visit>
 bool VisitBlocks(int fd, uint64_t limit, const Visit& visit) {
   struct {
@@ -47,12 +47,17 @@ bool VisitBlocks(int fd, uint64_t limit, const Visit& visit) {
     proto::BlockHeader header;
   } front;
   static_assert(sizeof front == sizeof front.frame + sizeof front.header);
-  uint64_t at = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
+  uint64_t at = proto::kFirstBlockOffset;
   while (at != limit) {
-    if (at + sizeof front > limit) return false;
-    const uint64_t there = ReadUpTo(fd, at, &front, sizeof front);
+    const uint64_t there = ReadUpTo(fd, at, &front, std::min(sizeof front, limit - at));
     if (there == 0 && limit == kWholeFile) return true;
     const proto::BlockHeader& header = front.header;
+    if (there != kUnreadable && there >= sizeof front.frame &&
+        front.frame.magic == proto::kSkippableIndex &&
+        front.frame.bytes <= limit - at - sizeof front.frame) {
+      at += sizeof front.frame + front.frame.bytes;
+      continue;
+    }
     if (there != sizeof front || front.frame.magic != proto::kSkippableBlockHeader ||
         HeaderCrc(header) != header.crc ||
         header.compressed_bytes > proto::kMaxCompressedChunkBytes ||
@@ -100,7 +105,7 @@ LastTimes LastEventTimes(int fd) {
   LastTimes last;
   VisitBlocks(fd, kWholeFile, [&](const proto::BlockHeader& header, uint64_t) {
     if (!IsEvents(header)) return true;
-    uint64_t* const of = proto::IsCuptiKind(static_cast<proto::ChunkKind>(header.kind))
+    uint64_t* const of = proto::HasCuptiClock(static_cast<proto::ChunkKind>(header.kind))
                              ? &last.cupti_ns
                              : &last.ticks;
     *of = std::max(*of, header.last_time);

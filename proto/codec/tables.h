@@ -46,6 +46,23 @@ enum : int {
 };
 }
 
+// Field numbers of a message Index.
+namespace index_field {
+enum : int {
+  kSkipped = 1,
+  kCompressedBytes = 2,
+  kRawBytes = 3,
+  kKind = 4,
+  kCapture = 5,
+  kTrack = 6,
+  kCount = 7,
+  kSequence = 8,
+  kFirstTime = 9,
+  kLastTime = 10,
+  kDroppedBefore = 11,
+};
+}
+
 // Appends protobuf fields to a byte vector. Zeros are written too: they matter in repeated fields.
 class PbWriter {
  public:
@@ -83,6 +100,9 @@ class InternTables final : public Interner {
   // What the last Take* returned could not be written: the next Take* returns it again.
   void ReturnStrings() { taken_strings_ = 0; }
   void ReturnStacks() { first_pending_node_ = last_taken_node_; }
+
+  // Makes the next TakeStacks return all stacks again, for a file that begins.
+  void OfferStacksAgain() { first_pending_node_ = last_taken_node_ = first_node_; }
 
   // Forgets all stacks once they have `many` nodes: they come again under new ids, which readers
   // take for the same. Only when what Take* returned was written. Memory stays bounded so, and no

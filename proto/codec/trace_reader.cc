@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "proto/codec/column_decoder.h"
+#include "proto/codec/crc32c.h"
 #include "proto/codec/pb_reader.h"
 #include "proto/codec/rounding_errors.h"
 #include "proto/codec/span_decoder.h"
@@ -39,8 +40,8 @@ struct ChunkFields {
   uint64_t sampled_one_in = 0;
   uint64_t tick_fraction = 0;  // zigzag
   uint64_t gaps_predicted = 0;
-  const uint8_t* column[proto::kMaxColumns] = {};
-  uint64_t column_bytes[proto::kMaxColumns] = {};
+  const uint8_t* column[proto::kWidestTable] = {};
+  uint64_t column_bytes[proto::kWidestTable] = {};
   const uint8_t* rounding_errors = nullptr;
   uint64_t rounding_errors_bytes = 0;
 };
@@ -109,7 +110,7 @@ const char* ReadChunk(const uint8_t* data, uint64_t bytes, ChunkFields* chunk) {
       continue;
     }
     const int column = field.number - proto::kFirstColumnField;
-    if (column < 0 || column >= proto::kMaxColumns) {
+    if (column < 0 || column >= proto::kWidestTable) {
       const char* fault = ReadScalar(field, chunk);
       if (fault != nullptr) return fault;
       continue;
@@ -157,7 +158,7 @@ const char* DecodeOneColumn(const ChunkFields& chunk, proto::Encoding encoding,
 
 const char* DecodeColumns(const ChunkFields& chunk, const proto::TableSpec& table,
                           ColumnFrame frame, EventColumns* out) {
-  for (int i = 0; i < proto::kMaxColumns; ++i) {
+  for (int i = 0; i < proto::kWidestTable; ++i) {
     std::vector<uint64_t>& values = out->column[i];
     if (i >= table.columns) {
       values.clear();
@@ -207,7 +208,7 @@ const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& tabl
   }
   frame.key = out->column[kKey].data();
   const char* fault = DecodeTimes(chunk, frame, out);
-  for (int i = kKey + 1; i < proto::kMaxColumns && fault == nullptr; ++i) {
+  for (int i = kKey + 1; i < proto::kWidestTable && fault == nullptr; ++i) {
     out->column[i].clear();
     if (i < table.columns)
       fault =
@@ -249,10 +250,37 @@ BlockDecoder::BlockDecoder() : decompressor_(ZSTD_createDCtx()) {
 
 BlockDecoder::~BlockDecoder() { ZSTD_freeDCtx(static_cast<ZSTD_DCtx*>(decompressor_)); }
 
-bool BlockDecoder::Decompress(const uint8_t* data, const BlockRef& block, const uint8_t** message,
+// A block that was found by the index must have the header that the index tells of. Returns null,
+// or what is wrong.
+const char* BlockDecoder::CheckIndexed(TraceBytes* data, const BlockRef& block) {
+  struct {
+    proto::SkippableHeader frame;
+    proto::BlockHeader header;
+  } front;
+  static_assert(sizeof front == proto::kBlockFrontBytes);
+  const uint64_t bytes = sizeof front + block.header.compressed_bytes;
+  const uint8_t* const from = data->At(block.offset - sizeof front, bytes);
+  if (from == nullptr) return "block cut while it was read";
+  std::memcpy(&front, from, sizeof front);
+  if (front.frame.magic != proto::kSkippableBlockHeader ||
+      HeaderCrc(front.header) != front.header.crc)
+    return "header checksum differs";
+  proto::BlockHeader told = block.header;
+  told.ring_end = front.header.ring_end;
+  told.reserved = front.header.reserved;
+  return HeaderCrc(told) == front.header.crc
+             ? nullptr
+             : "the index says something else of this block than its header";
+}
+
+bool BlockDecoder::Decompress(TraceBytes* data, const BlockRef& block, const uint8_t** message,
                               uint64_t* bytes, Fault* fault) {
-  const uint8_t* frame = data + block.offset;
+  if (block.is_from_index) {
+    if (const char* what = CheckIndexed(data, block)) return Refuse(block, what, fault);
+  }
   const uint64_t compressed = block.header.compressed_bytes;
+  const uint8_t* const frame = data->At(block.offset, compressed);
+  if (frame == nullptr) return Refuse(block, "block cut while it was read", fault);
   const uint64_t raw = block.header.raw_bytes;
   uint32_t magic = 0;
   if (compressed >= sizeof magic) std::memcpy(&magic, frame, sizeof magic);
@@ -274,7 +302,7 @@ bool BlockDecoder::Decompress(const uint8_t* data, const BlockRef& block, const 
   return true;
 }
 
-bool BlockDecoder::DecodeEvents(const uint8_t* data, const BlockRef& block, EventColumns* out,
+bool BlockDecoder::DecodeEvents(TraceBytes* data, const BlockRef& block, EventColumns* out,
                                 Fault* fault) {
   const proto::TableSpec* table =
       proto::FindTable(static_cast<proto::ChunkKind>(block.header.kind));

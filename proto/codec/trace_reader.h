@@ -5,8 +5,8 @@
 // every size is bounded before it is allocated, and a fault is reported with its offset while
 // everything before it stays readable.
 //
-// Scan() on one thread; Decode*() are const and may run on many threads at once, each with its own
-// BlockDecoder.
+// Scan() on one thread; many threads may decode at once, each with a BlockDecoder and TraceBytes of
+// its own.
 
 #pragma once
 
@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "proto/codec/trace_bytes.h"
 #include "proto/container.h"
 #include "proto/schema.h"
 
@@ -21,7 +22,8 @@ namespace gpuprof::codec {
 
 struct BlockRef {
   proto::BlockHeader header;
-  uint64_t offset;  // of the zstd frame in the file
+  uint64_t offset;             // of the zstd frame in the file
+  bool is_from_index = false;  // the block's own header was not read
 };
 
 struct Fault {
@@ -32,6 +34,7 @@ struct Fault {
 struct TraceScan {
   proto::FileHeader header;
   std::vector<BlockRef> blocks;
+  bool is_by_index = false;  // the headers are the index's
   bool has_end = false;
   proto::EndMarker end = {};
   // Behind the last whole block or end marker: a torn tail begins here.
@@ -43,6 +46,10 @@ struct TraceScan {
 
 // Walks the headers of `data`. False: not a gpuprof trace, or a newer major version (faults[0] says
 // so).
+bool Scan(TraceBytes* data, TraceScan* scan);
+// Does what Scan does, but takes the headers from the index if the trace ended and has an index.
+// Then no block is touched, and damage to a block shows when the block is decoded.
+bool ScanByIndex(TraceBytes* data, TraceScan* scan);
 bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan);
 
 // One event chunk by column. Columns that were left out are empty: all zero.
@@ -55,7 +62,7 @@ struct EventColumns {
   uint32_t sampled_one_in = 1;  // how many there were for each row
   // Absolute values: times and durations in ticks, addresses and deltas resolved. Plain columns as
   // stored.
-  std::vector<uint64_t> column[proto::kMaxColumns];
+  std::vector<uint64_t> column[proto::kWidestTable];
 };
 
 class BlockDecoder {
@@ -67,12 +74,24 @@ class BlockDecoder {
 
   // Decompresses a block and decodes its columns into `out`, whose vectors are reused. False:
   // `fault` says where and why.
-  bool DecodeEvents(const uint8_t* data, const BlockRef& block, EventColumns* out, Fault* fault);
+  bool DecodeEvents(TraceBytes* data, const BlockRef& block, EventColumns* out, Fault* fault);
   // Decompresses a block and returns the serialized Trace message (one Chunk), for libprotobuf.
+  bool Decompress(TraceBytes* data, const BlockRef& block, const uint8_t** message, uint64_t* bytes,
+                  Fault* fault);
+  // Decodes a block that is whole and in memory.
+  bool DecodeEvents(const uint8_t* data, const BlockRef& block, EventColumns* out, Fault* fault) {
+    TraceBytes whole(data, block.offset + block.header.compressed_bytes);
+    return DecodeEvents(&whole, block, out, fault);
+  }
   bool Decompress(const uint8_t* data, const BlockRef& block, const uint8_t** message,
-                  uint64_t* bytes, Fault* fault);
+                  uint64_t* bytes, Fault* fault) {
+    TraceBytes whole(data, block.offset + block.header.compressed_bytes);
+    return Decompress(&whole, block, message, bytes, fault);
+  }
 
  private:
+  static const char* CheckIndexed(TraceBytes* data, const BlockRef& block);
+
   void* decompressor_;  // ZSTD_DCtx
   std::vector<uint8_t> raw_;
 };

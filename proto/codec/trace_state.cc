@@ -6,14 +6,12 @@
 #include "proto/codec/trace_state.h"
 
 #include <fcntl.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <cstring>
 
+#include "proto/codec/open_regular.h"
 #include "proto/codec/pb_reader.h"
 #include "proto/codec/trace_reader.h"
 
@@ -44,39 +42,12 @@ enum : int {
   kHealthDamagedRings = 19,
   kHealthActivityMissing = 20,
   kHealthRingsOutside = 22,
+  kHealthRoomWaits = 23,
+  kHealthRoomWaitTicks = 24,
+  kHealthNamespaces = 25,
 };
 
 constexpr uint64_t kSmallestTrace = sizeof(proto::SkippableHeader) + sizeof(proto::FileHeader);
-
-// A file mapped for reading.
-class MappedFile {
- public:
-  ~MappedFile() {
-    if (data_ != nullptr) munmap(data_, bytes_);
-  }
-  // 0 or an errno value.
-  int Open(const std::string& path) {
-    const int fd = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
-    if (fd < 0) return errno;
-    struct stat status;
-    int error = fstat(fd, &status) == 0 ? 0 : errno;
-    if (error == 0 && !S_ISREG(status.st_mode)) error = EINVAL;
-    if (error == 0) bytes_ = static_cast<uint64_t>(status.st_size);
-    if (error == 0 && bytes_ != 0) {
-      void* mapped = mmap(nullptr, bytes_, PROT_READ, MAP_PRIVATE, fd, 0);
-      if (mapped == MAP_FAILED) error = errno;
-      if (mapped != MAP_FAILED) data_ = mapped;
-    }
-    close(fd);
-    return error;
-  }
-  const uint8_t* data() const { return static_cast<const uint8_t*>(data_); }
-  uint64_t bytes() const { return bytes_; }
-
- private:
-  void* data_ = nullptr;
-  uint64_t bytes_ = 0;
-};
 
 // The table message inside a serialized Trace; false if it is not there.
 bool FindTableMessage(const uint8_t* message, uint64_t bytes, int field_number, PbField* table) {
@@ -130,8 +101,7 @@ int TableField(ChunkKind kind) {
   }
 }
 
-void TakeBlock(const uint8_t* data, const BlockRef& block, BlockDecoder* decoder,
-               TraceState* state) {
+void TakeBlock(TraceBytes* data, const BlockRef& block, BlockDecoder* decoder, TraceState* state) {
   const proto::BlockHeader& header = block.header;
   const ChunkKind kind = static_cast<ChunkKind>(header.kind);
   state->capture = std::max<uint32_t>(state->capture, header.capture);
@@ -196,26 +166,35 @@ void CopyField(const PbField& field, PbWriter* writer) {
 }  // namespace
 
 bool ReadTraceState(const std::string& path, TraceState* state, std::string* error) {
-  MappedFile file;
-  const int failed = file.Open(path);
-  if (failed == ENOENT) return true;
-  if (failed != 0) {
-    *error = path + ": " + std::strerror(failed);
+  struct stat status;
+  const OwnedFile file(OpenRegular(AT_FDCWD, path.c_str(), O_RDONLY | O_NOFOLLOW, &status));
+  if (file.fd() < 0 && errno == ENOENT) return true;
+  if (file.fd() < 0) {
+    *error = path + ": " + OpenErrorText(errno);
     return false;
   }
   state->exists = true;
+  TraceBytes bytes(file.fd(), static_cast<uint64_t>(status.st_size));
   // Death came while the file header was written: nothing is lost by beginning anew.
-  if (file.bytes() < kSmallestTrace) return true;
+  if (bytes.size() < kSmallestTrace) return true;
   TraceScan scan;
-  if (!Scan(file.data(), file.bytes(), &scan)) {
-    *error = path + ": " + scan.faults[0].what;
+  const bool is_trace = Scan(&bytes, &scan);
+  if (is_trace) {
+    state->has_end = scan.has_end;
+    state->readable_bytes = scan.readable_bytes;
+    BlockDecoder decoder;
+    for (const BlockRef& block : scan.blocks) TakeBlock(&bytes, block, &decoder, state);
+    const auto is_damage = [&](const Fault& fault) { return fault.offset < scan.readable_bytes; };
+    if (std::none_of(scan.faults.begin(), scan.faults.end(), is_damage))
+      state->block = std::move(scan.blocks);
+  }
+  // What cannot be read now may be read later: recovery would cut it off.
+  if (bytes.error() != 0) {
+    *error = path + ": " + ReadErrorText(bytes.error());
     return false;
   }
-  state->has_end = scan.has_end;
-  state->readable_bytes = scan.readable_bytes;
-  BlockDecoder decoder;
-  for (const BlockRef& block : scan.blocks) TakeBlock(file.data(), block, &decoder, state);
-  return true;
+  if (!is_trace) *error = path + ": " + scan.faults[0].what;
+  return is_trace;
 }
 
 std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
@@ -246,6 +225,12 @@ std::vector<uint8_t> MergeHealth(const std::vector<uint8_t>& previous,
   counts[kLossWriteError] = std::max(counts[kLossWriteError], losses.rows_unwritten);
   counts[kLossCorruptRecord] += losses.corrupt;
   for (uint64_t kind = 0; kind < kLossKinds; ++kind) PutLoss(kind, counts[kind], &writer);
+  // A later value of a field replaces the earlier.
+  if (losses.room_waits != 0) {
+    writer.Varint(kHealthRoomWaits, losses.room_waits);
+    writer.Varint(kHealthRoomWaitTicks, losses.room_wait_ticks);
+  }
+  if (losses.namespaces != 0) writer.Varint(kHealthNamespaces, losses.namespaces);
   if (!losses.trouble.empty()) {
     PutNote("recording ended before the process did: " + losses.trouble, &writer);
   }

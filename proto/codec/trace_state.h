@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "proto/codec/tables.h"
+#include "proto/codec/trace_reader.h"
 #include "proto/ring.h"
 
 namespace gpuprof::codec {
@@ -24,6 +25,7 @@ struct TraceState {
   uint32_t next_sequence = 0;
   uint64_t blocks = 0;
   uint64_t rows = 0;
+  std::vector<BlockRef> block;  // all of them; none if the file is damaged, then it gets no index
   uint32_t capture = 0;
   bool has_meta = false;
   bool has_clocks = false;
@@ -57,7 +59,10 @@ struct RecoveredLosses {
   uint64_t activity_missing_ns = 0;  // before the end, nothing of CUPTI's is there
   uint32_t damaged_rings = 0;
   uint32_t rings_outside = 0;  // of the ring file
-  std::string trouble;         // why recording ended before the process did
+  uint64_t room_waits = 0;     // of the whole process, as room_wait_ticks
+  uint64_t room_wait_ticks = 0;
+  uint32_t namespaces = 0;  // made with dlmopen
+  std::string trouble;      // why recording ended before the process did
 
   bool any() const {
     return dropped + reentered + no_ring + table_full + thread_edges + unpaired + spans +

@@ -33,7 +33,7 @@ constexpr int kCompressionLevel = 1;
 // short or nothing in it repeats it costs up to 2 %.
 constexpr uint64_t kOwnBlockBytes = 1024;
 constexpr size_t kMostBytesOfASeam = 64;  // that it adds to the bound of the compressed size
-constexpr uint64_t kFrontBytes = sizeof(proto::SkippableHeader) + sizeof(proto::BlockHeader);
+constexpr uint64_t kFrontBytes = proto::kBlockFrontBytes;
 
 void* ZstdAllocate(void*, size_t bytes) { return ::operator new(bytes); }
 void ZstdFree(void*, void* at) { ::operator delete(at); }
@@ -121,7 +121,7 @@ bool TraceWriter::Create(const char* path, const proto::FileHeader& header) {
 bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_sequence,
                            uint64_t blocks, uint64_t rows) {
   if (std::strlen(path) >= sizeof path_) return Fail(ENAMETOOLONG);
-  const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW);
+  const int fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY);
   if (fd < 0) return Fail(errno);
   Close();
   Reset();
@@ -135,6 +135,7 @@ bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_seque
   file_bytes_ = bytes;
   sequence_ = next_sequence;
   blocks_ = blocks;
+  has_index_ = wants_index_ && blocks == 0;
   rows_in_file_ = rows;
   return true;
 }
@@ -142,7 +143,7 @@ bool TraceWriter::Continue(const char* path, uint64_t bytes, uint32_t next_seque
 bool TraceWriter::Reopen() {
   // The number at hand may be a stranger's in this thread's table, and good in another's: it is
   // neither closed nor forgotten.
-  constexpr int kFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW;
+  constexpr int kFlags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY;
   const int fd = folder_ != nullptr ? folder_->Open(path_, kFlags) : open(path_, kFlags);
   if (fd < 0) return Fail(errno);
   struct stat status;
@@ -281,7 +282,46 @@ bool TraceWriter::AppendBlock(proto::BlockHeader header) {
   if (!WriteAll(compressed_.data(), bytes)) return false;
   ++sequence_;
   ++blocks_;
+  if (has_index_) index_.Add(header, file_bytes_ - header.compressed_bytes);
+  if (index_.blocks() >= kBlocksPerIndex) WriteIndex();
   return true;
+}
+
+// Writes an index of the first blocks that no index has yet.
+bool TraceWriter::WriteOneIndex() {
+  struct {
+    proto::SkippableHeader frame;
+    proto::IndexHeader header;
+  } front = {};
+  static_assert(sizeof front == sizeof front.frame + sizeof front.header);
+  static_assert(sizeof front <= kFrontBytes);
+  raw_.clear();
+  seams_.clear();
+  front.header.previous = index_at_;
+  front.header.blocks = index_.Take(kBlocksPerIndex, &raw_);
+  front.header.raw_bytes = static_cast<uint32_t>(raw_.size());
+  front.header.crc = HeaderCrc(front.header);
+  uint64_t bytes = 0;
+  if (!Compress(&bytes)) return false;
+  front.frame = {proto::kSkippableIndex, static_cast<uint32_t>(sizeof front.header + bytes)};
+  uint8_t* const begin = compressed_.data() + kFrontBytes - sizeof front;
+  std::memcpy(begin, &front, sizeof front);
+  bytes += sizeof front;
+  const uint64_t at = file_bytes_;
+  if (!LeavesRoomForEnd(bytes) || !WriteAll(begin, bytes)) return false;
+  index_at_ = at;
+  return true;
+}
+
+// The blocks are in the file already. So what fails here costs the index and nothing else, and
+// nobody is asked for room.
+void TraceWriter::WriteIndex() {
+  RoomMaker* const room_maker = room_maker_;
+  room_maker_ = nullptr;
+  while (has_index_ && index_.blocks() != 0) has_index_ = WriteOneIndex();
+  room_maker_ = room_maker;
+  if (!has_index_) index_.Clear();
+  last_error_ = 0;
 }
 
 bool TraceWriter::CopyBlock(proto::BlockHeader header, const uint8_t* body) {
@@ -307,7 +347,7 @@ bool TraceWriter::WriteEvents(ChunkBuilder* builder, uint32_t capture, uint64_t 
   header.ring_end = ring_end;
   raw_.clear();
   seams_.clear();
-  builder->Finish(capture, &raw_, proto::IsCuptiKind(builder->kind()) ? &seams_ : nullptr);
+  builder->Finish(capture, &raw_, builder->has_long_columns() ? &seams_ : nullptr);
   if (header.count > proto::kMaxRowsPerChunk) Fail(EFBIG);
   if (header.count > proto::kMaxRowsPerChunk || !WriteBlock(header)) {
     rows_lost_ += header.count;
@@ -344,8 +384,10 @@ bool TraceWriter::WriteTable(proto::ChunkKind kind, uint32_t capture, int field,
 }
 
 bool TraceWriter::WriteEnd(proto::EndMarker marker) {
+  if (index_.blocks() != 0) WriteIndex();
   marker.blocks = blocks_;
   marker.rows = rows_in_file_;
+  marker.index = has_index_ ? index_at_ : 0;
   marker.crc = HeaderCrc(marker);
   struct {
     proto::SkippableHeader frame;
@@ -374,13 +416,16 @@ void TraceWriter::Reset() {
   sequence_ = 0;
   blocks_ = file_bytes_ = bytes_written_ = 0;
   rows_in_file_ = rows_written_ = rows_lost_ = 0;
+  index_.Clear();
+  index_at_ = 0;
+  has_index_ = wants_index_;
   last_error_ = 0;
   refusal_ = 0;
 }
 
 uint64_t TraceWriter::memory_bytes() const {
   uint64_t bytes = sizeof(*this) + raw_.capacity() + compressed_.capacity() +
-                   seams_.capacity() * sizeof(uint64_t);
+                   seams_.capacity() * sizeof(uint64_t) + index_.memory_bytes();
   if (compressor_ != nullptr) bytes += ZSTD_sizeof_CCtx(static_cast<ZSTD_CCtx*>(compressor_));
   return bytes;
 }

@@ -1,8 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Writes a .gpt file: file header, then blocks, each with one writev, then the end marker. Never
-// rewrites earlier bytes.
+// Writes a .gpt file: file header, then blocks, each with one writev, then the end marker. An index
+// of the blocks comes before the end marker, and after each kBlocksPerIndex blocks, so that little
+// is kept in memory. Never rewrites earlier bytes.
 //
 // One thread at a time. Works in a foreign process: its descriptor may be closed or replaced behind
 // its back, so every write first checks that the descriptor is still its file and otherwise opens
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "proto/codec/chunk_builder.h"
+#include "proto/codec/index_builder.h"
 #include "proto/container.h"
 
 namespace gpuprof::codec {
@@ -72,7 +74,17 @@ class TraceWriter {
     constexpr uint64_t kMost = 1u << 31;  // a damaged file may claim anything
     if (sequence_ < number && number < kMost) sequence_ = static_cast<uint32_t>(number);
   }
+  // Writes the index of the last blocks and the end marker. An index that cannot be written is left
+  // out.
   bool WriteEnd(proto::EndMarker marker);
+  // Leaves out the index of every file from now on.
+  void WriteNoIndex() { wants_index_ = has_index_ = false; }
+  // Adds a block that a continued file has already to its index. Call this after Continue for every
+  // block, in their order. Otherwise a continued file has no index.
+  void IndexBlock(const proto::BlockHeader& header, uint64_t offset) {
+    has_index_ = wants_index_;
+    if (has_index_) index_.Add(header, offset);
+  }
   // Where the process may not write longer files (ulimit -f), blocks leave so much room for those
   // that follow, beside that for the end.
   void KeepRoom(uint64_t bytes) { room_kept_ = bytes; }
@@ -104,6 +116,8 @@ class TraceWriter {
   int last_error() const { return last_error_; }
   uint64_t memory_bytes() const;
 
+  static constexpr uint32_t kBlocksPerIndex = 512;
+
  private:
   void Reset();
   bool Adopt(int fd);
@@ -115,6 +129,8 @@ class TraceWriter {
   bool WriteBlock(proto::BlockHeader header);
   bool AppendBlock(proto::BlockHeader header);
   bool LeavesRoomForEnd(uint64_t bytes) const;
+  void WriteIndex();
+  bool WriteOneIndex();
   bool Compress(uint64_t* bytes);
   uint64_t CompressBySeams(uint8_t* out, uint64_t room);
   bool Fail(int error);
@@ -132,6 +148,10 @@ class TraceWriter {
   RoomMaker* room_maker_ = nullptr;
   KeptFolder* folder_ = nullptr;
   int refusal_ = 0;
+  IndexBuilder index_;     // blocks that no index has yet
+  uint64_t index_at_ = 0;  // offset of the last index
+  bool wants_index_ = true;
+  bool has_index_ = true;  // the indexes and index_ have all blocks of the file
   uint64_t rows_in_file_ = 0;
   uint64_t rows_written_ = 0;
   uint64_t rows_lost_ = 0;

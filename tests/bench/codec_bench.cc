@@ -129,7 +129,7 @@ const char* StreamName(int which) {
 class MemoryRing {
  public:
   explicit MemoryRing(const Stream& stream) {
-    const size_t bytes = proto::kPageBytes + stream.records.size() * proto::kRecordBytes;
+    const size_t bytes = proto::kRingHeaderBytes + stream.records.size() * proto::kRecordBytes;
     memory_.reset(static_cast<char*>(std::aligned_alloc(proto::kPageBytes, bytes)));
     std::memset(memory_.get(), 0, bytes);
     ring()->capacity = static_cast<uint32_t>(stream.records.size());
@@ -275,7 +275,7 @@ void BM_Recover(benchmark::State& state) {
   const Stream stream = HeapStream(false);
   const uint64_t header_bytes = (sizeof(proto::RingFileHeader) + proto::kPageBytes - 1) /
                                 proto::kPageBytes * proto::kPageBytes;
-  const uint64_t ring_bytes = proto::kPageBytes + kRows * proto::kRecordBytes;
+  const uint64_t ring_bytes = proto::kRingHeaderBytes + kRows * proto::kRecordBytes;
   constexpr uint32_t kRings = 8;
   std::vector<char> image(header_bytes + kRings * ring_bytes);
   // Built in aligned memory, then copied: the header types ask for it.

@@ -73,8 +73,8 @@ def columns(path):
             continue
         ticks[kind][("~" if 35 in chunk else "") + str(chunk.get(24, [0])[-1] or 1)] += chunk[4][-1]
         for i, (name, _) in enumerate(trace_file._COLUMNS[kind]):
-            if 16 + i in chunk:
-                costs[kind][name] += compressed(chunk[16 + i][-1])
+            if trace_file.FIRST_COLUMN + i in chunk:
+                costs[kind][name] += compressed(chunk[trace_file.FIRST_COLUMN + i][-1])
         if 35 in chunk:
             costs[kind]["rounding_errors"] += compressed(chunk[35][-1])
     return ticks, costs

@@ -63,7 +63,7 @@ def missing_files(text, new_files):
 
 def main():
     found = []
-    pages = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
+    pages = [ROOT / "README.md", ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md", ROOT / "SECURITY.md", *sorted((ROOT / "docs").glob("*.md"))]
     for path in sorted({*tracked("*.md"), *pages}):
         text = path.read_text(encoding="utf-8")
         faults = list(broken_links(path, text))

@@ -32,6 +32,8 @@ CONFINED = [
     (re.compile(r"^(cupti|cuda|nvml|generated_cuda).*\.h$"), ("tracer/cupti/",)),
     (re.compile(r"^nlohmann/"), ("analysis/", "launcher/")),
     (re.compile(r"^utf8proc\.h$"), ("analysis/base/",)),
+    (re.compile(r"^simdjson\.h$"), ("analysis/import/",)),
+    (re.compile(r"^zlib\.h$"), ("analysis/import/", "launcher/")),
     (re.compile(r"^CLI/"), ("launcher/",)),
     (re.compile(r"^(gtest|gmock|benchmark)/"), ()),
 ]

@@ -25,7 +25,7 @@ import prose
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 LIST = pathlib.Path(__file__).resolve().parent / "plain_english_offenders.txt"
 
-DOCS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "docs/**/*.md", "proto/FORMAT.md", "tests/gpu/README.md"]
+DOCS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "docs/**/*.md", "proto/FORMAT.md", "tests/gpu/README.md"]
 HEADERS = ["analysis/analysis.h", "tracer/tracer.h", "proto/*.h", "proto/codec/*.h", "inject/*.h", "launcher/*.h", "analysis/*/*.h"]
 SOURCES = [f"{room}/**/*{suffix}" for room in ("launcher", "inject", "tracer", "analysis") for suffix in (".cc", ".h")]
 # Tables of CUDA's names and texts, and scripts for shells.

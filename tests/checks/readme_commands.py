@@ -82,11 +82,15 @@ def trial(command):
     if verb == "stats":
         if not rest or rest[0].isupper():
             return None
-        values = {"--by", "--limit", "--pid", "--step-marker", "--under-nvtx", "--width"}
+        values = {"--by", "--limit", "--pid", "--step-marker", "--under-range", "--width"}
         options = [word for at, word in enumerate(rest[1:], 1) if word.startswith("--") or rest[at - 1] in values]
-        return ["stats", rest[0], BUNDLE, *options]
+        # A folder that is there in place of the one that is shown.
+        folders = [BUNDLE for at, word in enumerate(rest) if word == "--symfs"]
+        return ["stats", rest[0], BUNDLE, *(["--symfs", *folders] if folders else []), *(word for word in options if word != "--symfs")]
     if verb in READING:
         return [verb, BUNDLE, *(word for word in rest if word.startswith("--"))]
+    if verb == "export":
+        return ["export", BUNDLE, "-o", "-"]
     if verb == "ctl":
         return ["help", "ctl"] if not rest or rest[0] in ACTIONS else ["ctl", *rest]
     if verb == "help":

@@ -132,6 +132,24 @@ def test_a_capture_of_some_steps_has_those_and_no_other(record, capture):
     verify(outcome.bundle)
 
 
+@pytest.mark.parametrize("options", [(), ("--trace=ops",)])
+def test_a_capture_at_ranges_of_record_function_has_those(record, options):
+    """The capture begins within the first range, which PyTorch does not report any more."""
+    command = [sys.executable, str(HERE / "steps_program.py"), "30"]
+    outcome = record(command, "--capture=steps:10-15@forward", *options, env=PYTHON, timeout=180)
+    assert outcome.status == 0, outcome.err.decode()
+    (trace,) = outcome.traces()
+    assert _names(trace)["aten::linear"] == 6 and _names(trace)["Optimizer.step#SGD.step"] == 5
+    told = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)
+    assert [step["number"] for step in told["steps"]] == list(range(10, 16))
+    (row,) = told["series"]
+    assert (row["method"], row["marker"], row["partial_count"]) == ("ranges", "forward", 0)
+    assert all(step["forward_ns"] > 0 and step["optimizer_ns"] == 0 for step in told["steps"])
+    ranges = json.loads(gpuprof("stats", "ranges", "--json", outcome.bundle).out)["ranges"]
+    assert {r["name"] for r in ranges if r["domain"] == "PyTorch"} >= {f"forward {n}" for n in range(10, 16)}
+    verify(outcome.bundle)
+
+
 def test_the_first_step_begins_with_its_first_batch_or_optimizer(record):
     """Workers that load PyTorch too have no steps, and leave no trace."""
     outcome = _steps_program(record, "steps:1-3", "30", "loader", "workers")

@@ -24,7 +24,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   gpuprof::launcher::ElfFile elf;
   gpuprof::launcher::ReadElf(path, &elf);
   const std::string build_id = gpuprof::analysis::BuildIdOfFile(path);
-  const auto symbols = gpuprof::analysis::ModuleSymbols::Get(path, build_id);
+  const auto symbols = gpuprof::analysis::ModuleSymbols::Get({path, build_id});
   gpuprof::fuzz::Check(symbols != nullptr);
   for (uint64_t address = 0; address < 64 * 64; address += 64) {
     uint64_t start = 0;

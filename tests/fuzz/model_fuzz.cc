@@ -17,6 +17,8 @@
 
 #include <zstd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "tests/fuzz/temp_files.h"
 
 #include "analysis/analysis.h"
@@ -73,6 +75,13 @@ void RunPasses(const analysis::Trace& trace) {
   int lines = 0;
   analysis::Dump(trace, options, sink, &lines);
   analysis::DescribeJson(trace);
+  std::string json;
+  const analysis::Sink append = [](void* text, std::string_view piece) {
+    *static_cast<std::string*>(text) += piece;
+    return true;
+  };
+  analysis::ExportReport report;
+  Check(!analysis::ExportChrome(trace, {}, append, &json, &report) && nlohmann::json::accept(json));
 }
 #else
 void RunPasses(const analysis::Trace&) {}

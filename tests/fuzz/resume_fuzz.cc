@@ -27,7 +27,8 @@ namespace {
 constexpr uint32_t kCapacity = 16;
 constexpr uint64_t kFirstRing =
     (sizeof(proto::RingFileHeader) + proto::kPageBytes - 1) / proto::kPageBytes * proto::kPageBytes;
-constexpr uint64_t kFileBytes = kFirstRing + proto::kPageBytes + kCapacity * proto::kRecordBytes;
+constexpr uint64_t kFileBytes =
+    kFirstRing + proto::kRingHeaderBytes + kCapacity * proto::kRecordBytes;
 
 // But for a torn end.
 bool IsSound(const uint8_t* data, size_t size) {

@@ -33,7 +33,7 @@ namespace {
 constexpr uint32_t kCapacity = 64;
 constexpr uint64_t kFirstRing =
     (sizeof(proto::RingFileHeader) + proto::kPageBytes - 1) / proto::kPageBytes * proto::kPageBytes;
-constexpr uint64_t kRingBytes = proto::kPageBytes + kCapacity * proto::kRecordBytes;
+constexpr uint64_t kRingBytes = proto::kRingHeaderBytes + kCapacity * proto::kRecordBytes;
 constexpr uint64_t kRings = 2;
 constexpr uint64_t kFileBytes = kFirstRing + kRings * kRingBytes;
 
@@ -66,10 +66,10 @@ void FillSound(char* image) {
 // The input is a run of (place, length, bytes): where nothing in the file is out of reach, most
 // bytes are records.
 void Overlay(const uint8_t* data, size_t size, char* image) {
-  constexpr uint64_t kPlaces[] = {kFirstRing + proto::kPageBytes,
+  constexpr uint64_t kPlaces[] = {kFirstRing + proto::kRingHeaderBytes,
                                   kFirstRing,
                                   0,
-                                  kFirstRing + kRingBytes + proto::kPageBytes,
+                                  kFirstRing + kRingBytes + proto::kRingHeaderBytes,
                                   kFirstRing + kRingBytes,
                                   offsetof(proto::RingFileHeader, directory)};
   while (size > 3) {

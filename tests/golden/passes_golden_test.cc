@@ -54,7 +54,7 @@ TEST_P(PassesGolden, SaysWhatIsExpected) {
     Compare(Render(*result, Format::kText, options, kWidth), base.string() + ".txt");
     // One trace in every form: the others would only repeat it.
     constexpr std::string_view kOfGpus[] = {
-        "kernels", "nvtx",          "memcpy",   "api",      "sync",
+        "kernels", "ranges",        "memcpy",   "api",      "sync",
         "streams", "device_memory", "counters", "overhead", "unified_memory"};
     const bool of_gpus =
         std::find(std::begin(kOfGpus), std::end(kOfGpus), pass.name) != std::end(kOfGpus);

@@ -109,8 +109,9 @@ def torch_differences(options, folder, mode):
     with open(trace, encoding="utf-8") as file:
         events = [event for event in json.load(file)["traceEvents"] if event.get("cat") == "kernel"]
     theirs = collections.Counter((event["name"], triple(event["args"]["grid"]), triple(event["args"]["block"])) for event in events)
-    bundle = record(options, folder, [sys.executable, script, mode])
-    rows = ask(options, "stats", "kernels", "--by", "signature", "--under-nvtx", "measured", "--json", bundle)["kernels"]
+    # The range is a thread's, and PyTorch launches backward kernels on another: so it bounds the capture.
+    bundle = record(options, folder, [sys.executable, script, mode], "--capture=nvtx:measured")
+    rows = ask(options, "stats", "kernels", "--by", "signature", "--json", bundle)["kernels"]
     ours = collections.Counter()
     for row in rows:
         ours[row["name"], row["grid"], row["block"]] += row["count"]

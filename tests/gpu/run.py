@@ -11,6 +11,8 @@ twins, the frameworks that are there, and recordings of CUPTI's own buffers in g
 """
 
 import argparse
+import concurrent.futures
+import os
 import pathlib
 import shutil
 import subprocess
@@ -32,9 +34,10 @@ def build(nvcc, name, source, *more):
 def built(nvcc):
     """The folder of programs, built here. What cannot be built is told, and again by what wants to run it."""
     (KIT / "built").mkdir(exist_ok=True)
-    for source in sorted((KIT / "sources").glob("*.cu")):
-        build(nvcc, "cuda_train" if source.stem == "train" else source.stem, source, "-cudart", "shared")
-    build(nvcc, "driver_api", KIT / "sources" / "driver_api.c", "-x", "cu")
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for source in sorted((KIT / "sources").glob("*.cu")):
+            pool.submit(build, nvcc, "cuda_train" if source.stem == "train" else source.stem, source, "-cudart", "shared")
+        pool.submit(build, nvcc, "driver_api", KIT / "sources" / "driver_api.c", "-x", "cu")
     return KIT / "built"
 
 

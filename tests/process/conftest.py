@@ -19,26 +19,16 @@ import pytest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
-from trace_file import TraceFile, read_bundle  # noqa: E402
+from trace_file import TraceFile, find_build, read_bundle  # noqa: E402
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-
-
-def _find_build():
-    given = os.environ.get("GPUPROF_BUILD_DIR")
-    folders = [pathlib.Path(given)] if given else [ROOT / "build" / p for p in ("ci", "release", "dev")]
-    for folder in folders:
-        if (folder / "launcher" / "gpuprof").exists():
-            return folder
-    raise pytest.UsageError(f"no built gpuprof in {', '.join(map(str, folders))}; set GPUPROF_BUILD_DIR")
-
 
 # Shells start commands in the background with these signals ignored, and the victims would inherit that.
 for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
     if signal.getsignal(number) == signal.SIG_IGN:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
 
-BUILD = _find_build()
+BUILD = find_build()
 GPUPROF = BUILD / "launcher" / "gpuprof"
 PROGRAMS = BUILD / "tests" / "programs"
 SOURCES = ROOT / "tests" / "programs"

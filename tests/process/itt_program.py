@@ -4,7 +4,7 @@
 """Marks itself with Intel's ITT API, by Intel's own binding, and says what it did: a JSON line a range, with the moments (of
 CLOCK_MONOTONIC) between which its begin and its end were made.
 
-    itt_program.py mix | again | late | storm ROUNDS
+    itt_program.py mix | again | late | steps | storm ROUNDS
 """
 
 import contextlib
@@ -84,6 +84,15 @@ def late():
     sys.stdin.readline()
 
 
+def steps():
+    """Six steps, in turn a task and an overlapped task, with a task of the same name inside."""
+    for number in range(1, 7):
+        step = f"step {number}"
+        outer = task(step, "library") if number % 2 else told(ittapi.overlapped_task(step, "library"), "start_end", "library", step)
+        with outer, task("step", "library", number % 2):
+            pass
+
+
 def storm(rounds):
     def work(number):
         for i in range(rounds):
@@ -98,4 +107,4 @@ def storm(rounds):
 
 
 if __name__ == "__main__":
-    {"mix": mix, "again": again, "late": late, "storm": lambda: storm(int(sys.argv[2]))}[sys.argv[1]]()
+    {"mix": mix, "again": again, "late": late, "steps": steps, "storm": lambda: storm(int(sys.argv[2]))}[sys.argv[1]]()

@@ -10,10 +10,10 @@ import subprocess
 
 import pytest
 
-from cli_support import GPUPROF, clean_env, gpuprof
+from cli_support import GPUPROF, clean_env, compile_c, gpuprof
 
-VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "recover", "doctor", "env", "completions", "help", "version"]
-PASSES = ["overview", "steps", "ops", "heap", "kernels", "nvtx", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "graphs", "overhead", "locks", "stacks", "threads", "health"]
+VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "export", "schema", "recover", "doctor", "env", "completions", "help", "version"]
+PASSES = ["overview", "steps", "ops", "heap", "kernels", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "graphs", "overhead", "locks", "stacks", "threads", "health"]
 
 
 def test_overview_names_every_verb(tmp_path):
@@ -86,6 +86,34 @@ def test_verify_of_unreadable_inputs(tmp_path):
         result = gpuprof("verify", name, cwd=tmp_path)
         assert result.returncode == 3
         assert name in result.stdout + result.stderr
+
+
+def test_messages_name_a_file_once(tmp_path):
+    folder = tmp_path / "b"
+    folder.mkdir()
+    os.mkfifo(folder / "p12-1.gpt")
+    for words in (["stats", "heap"], ["info"], ["dump"], ["verify"]):
+        result = gpuprof(*words, "b", cwd=tmp_path)
+        said = result.stdout + result.stderr
+        assert result.returncode == 3 and "not a regular file" in said, words
+        assert said.count("p12-1.gpt") == 1, said
+
+
+def test_verify_of_several_bundles(tmp_path):
+    program = compile_c(tmp_path / "program", "#include <stdlib.h>\nint main(void) { return malloc(10) == 0; }\n")
+    for name in ("b1", "b2"):
+        assert gpuprof("run", "-o", name, "--trace=heap=exact", "--", program, cwd=tmp_path).returncode == 0
+    result = gpuprof("verify", "b1", "b2", cwd=tmp_path)
+    assert result.returncode == 0 and re.fullmatch(r"b1:\nok: .*\nb2:\nok: .*\n", result.stdout), result.stdout
+    result = gpuprof("verify", "--json", "b1", "missing", "b2", cwd=tmp_path)
+    assert result.returncode == 3
+    assert [(report["path"], report["ok"]) for report in json.loads(result.stdout)] == [("b1", True), ("missing", False), ("b2", True)]
+
+    # The trace of the command's own process was removed.
+    (trace,) = (tmp_path / "b2").glob("p*.gpt")
+    trace.unlink()
+    result = gpuprof("verify", "b2", cwd=tmp_path)
+    assert f"note: {trace.name.split('-')[0]}-*.gpt is missing: the command's own process" in result.stdout
 
 
 def test_a_reader_that_leaves_is_no_error(tmp_path):

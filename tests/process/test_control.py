@@ -127,6 +127,9 @@ def test_a_stopped_process_that_many_have_asked_is_not_waited_for(stopped):
     """Its listener has no room for another."""
     names = [line.split()[-1] for line in pathlib.Path("/proc/net/unix").read_text().splitlines() if f"/{stopped.pid}-" in line]
     assert len(names) == 1, names
+    if not names[0].startswith("@"):  # bound by an open folder, whose number is the process's alone
+        folder = pathlib.Path(os.environ.get("XDG_RUNTIME_DIR") or "/tmp", f"gpuprof-{os.geteuid()}")
+        names = [str(folder / pathlib.Path(names[0]).name)]
     asking = []
     try:
         while len(asking) < 100:

@@ -57,7 +57,8 @@ def test_copies_and_sets_are_those_that_were_made(on_gpu, name):
                 zip(trace.copies["operation"], trace.copies["bytes"], trace.copies["correlation"])]
     assert sorted(recorded) == sorted((c["kind"], c["bytes"], c["correlation"]) for c in truth.of("copy"))
     recorded = [(int(b), int(v), int(c)) for b, v, c in zip(trace.sets["bytes"], trace.sets["value"], trace.sets["correlation"])]
-    assert sorted(recorded) == sorted((s["bytes"], s["value"], s["correlation"]) for s in truth.of("set"))
+    # CUPTI does not tell the value that a graph sets.
+    assert sorted(recorded) == sorted((s["bytes"], 0 if s["graph"] else s["value"], s["correlation"]) for s in truth.of("set"))
 
 
 def test_what_cuda_spends_on_itself(on_gpu):

@@ -70,14 +70,14 @@ def test_without_the_option_no_launch_is_looked_at(phases):
 @pytest.mark.parametrize("name, kernels", [("forward", {"Multiply()": 8}), ("backward", {"Gradient()": 12}), ("step", {"Multiply()": 8, "Gradient()": 12})])
 def test_kernels_under_a_range_are_those_launched_in_it(phases, name, kernels):
     bundle, _ = phases()
-    result = json.loads(gpuprof("stats", "kernels", "--under-nvtx", name, "--json", bundle).out)
+    result = json.loads(gpuprof("stats", "kernels", "--under-range", name, "--json", bundle).out)
     assert {row["name"]: row["count"] for row in result["kernels"]} == kernels
-    assert result["under_nvtx"] == name
+    assert result["under_range"] == name
 
 
 def test_a_range_that_is_not_there_is_named(phases):
     bundle, _ = phases()
-    done = gpuprof("stats", "kernels", "--under-nvtx", "foreward", bundle)
+    done = gpuprof("stats", "kernels", "--under-range", "foreward", bundle)
     assert done.status == 2
     assert "foreward" in done.err.decode()
 
@@ -88,7 +88,7 @@ def test_threads_that_have_ended_when_their_calls_are_told_of(record, tmp_path, 
     truth = tmp_path / "truth.json"
     outcome = record([BRIEF_THREADS, "6"], env=environment_of(truth, personality=personality))
     assert (outcome.status, outcome.out) == (0, b"6 threads\n"), outcome.err.decode()
-    result = json.loads(gpuprof("stats", "kernels", "--under-nvtx", "brief", "--json", outcome.bundle).out)
+    result = json.loads(gpuprof("stats", "kernels", "--under-range", "brief", "--json", outcome.bundle).out)
     assert {row["name"]: row["count"] for row in result["kernels"]} == {"Brief()": 30}
     threads = json.loads(gpuprof("stats", "threads", "--json", outcome.bundle).out)["threads"]
     launching = {c["tid"] for c in Truth(truth).of("api") if "LaunchKernel" in c["name"]}

@@ -5,10 +5,11 @@
 did in between, to the kernel."""
 
 import collections
+import json
 
 import pytest
 
-from conftest import verify
+from conftest import gpuprof, verify
 from fake_gpu import DOUBLES, DRIVER_OF_SEVERAL, Truth, environment_of, needs_doubles
 from trace_file import read_bundle
 
@@ -105,3 +106,32 @@ def test_the_last_step_is_the_last_of_the_program(marks):
     """Where the program ends first, so does the capture."""
     kernels, _ = kernels_of(marks("steps:10-20", 12, "plain"))
     assert kernels == steps(9, 11, between=3)
+
+
+def steps_told(bundle):
+    done = gpuprof("stats", "steps", "--json", bundle)
+    assert done.status == 0, done.err.decode()
+    return json.loads(done.out)
+
+
+@pytest.mark.parametrize(["capture", "kind", "numbers", "marker"], [
+    ("steps:3-5", "numbered", [3, 4, 5], "step"),
+    ("steps:3-5", "plain", [3, 4, 5], "step"),
+    ("steps:3-5", "started", [3, 4, 5], "iteration"),
+    ("steps:3-4@train@app", "domain", [3, 4], "app:train"),
+    ("now", "numbered", list(range(8)), "step"),
+    ("now", "plain", list(range(1, 9)), "step"),
+])
+def test_stats_shows_the_steps_that_the_capture_counted(marks, capture, kind, numbers, marker):
+    outcome = marks(capture, 8, kind)
+    told = steps_told(outcome.bundle)
+    assert [int(step["number"]) for step in told["steps"]] == numbers, told["meta"]
+    (series,) = told["series"]
+    assert (series["method"], series["marker"]) == ("ranges", marker)
+    durations = [int(row["duration_ns"]) for row in told["steps"]]
+    assert all(int(step["other_ns"]) + int(step["blocked_ns"]) + int(step["lock_wait_ns"]) == ns for step, ns in zip(told["steps"], durations))
+
+
+def test_a_name_of_the_users_is_no_step_without_its_capture(marks):
+    told = steps_told(marks("now", 4, "domain").bundle)
+    assert told["steps"] == [] and "NVTX range called `step`" in told["advice"]

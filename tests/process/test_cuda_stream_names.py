@@ -89,7 +89,7 @@ def test_a_name_from_before_the_capture_is_not_a_later_streams(session, tmp_path
     program.tell("\n")
     _, found, outcome = program.whole()
     assert names_of(outcome.bundle) == dict(zip(created(found)[1:], ["", "named"]))
-    told = {row["name"] for row in rows("names", "nvtx", outcome.bundle)}
+    told = {row["name"] for row in rows("names", "ranges", outcome.bundle)}
     assert told == {"gone", "named"}
 
 

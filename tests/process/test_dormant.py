@@ -67,7 +67,7 @@ def test_requests_that_need_a_capture_wake_nobody(session):
     assert run.finish().status == 0
 
 
-WAYS = ["heap", "threads", "loader", "sleep", "poll", "join", "compute"]
+WAYS = ["heap", "threads", "loader", "sleep", "poll", "join", "compute", "blocks"]
 
 
 @pytest.mark.parametrize("by", ["signal", "ctl"])

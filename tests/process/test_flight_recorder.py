@@ -138,7 +138,8 @@ def test_after_its_bundle_was_removed_it_takes_no_more_room(session):
     """Into what nobody can see any more. It is said once, by the process; and at the end, by the launcher."""
     run = session([program("heap_counter"), COUNT, "again"], *EXACT)
     assert run.line() == f"made {COUNT}"
-    shutil.rmtree(run.bundle)
+    while run.bundle.exists():  # the recorder may be replacing a segment
+        shutil.rmtree(run.bundle, ignore_errors=True)
     before = held(run.pid)
     assert 0 < before, "the newest segment, at least"
     run.tell("\n")

@@ -10,7 +10,6 @@ import shutil
 import signal
 import socket
 import tempfile
-import threading
 import time
 import unicodedata
 
@@ -18,7 +17,6 @@ import pytest
 
 from conftest import Session, gpuprof, needs_root, program
 
-PID = 4194300  # no process has it
 OTHER_USER = 54321
 
 
@@ -31,38 +29,38 @@ def runtime():
 
 
 class Listener:
-    """Listens where a process of this user would, and gives each that connects the answer, `step` bytes at a time."""
+    """A process that listens where a recorded one would, and gives each that connects the answer, `step` bytes at a time."""
 
     def __init__(self, runtime, answer, uid=None, step=4096, pause=0.0):
-        self.asked = 0
         self.answer, self.step, self.pause = answer, step, pause
         uid = os.geteuid() if uid is None else uid
         folder = runtime / f"gpuprof-{uid}"
         folder.mkdir(mode=0o700)
         os.chown(folder, uid, -1)
-        self.socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        self.socket.bind(str(folder / f"{PID}-1a.sock"))
-        self.socket.settimeout(0.1)
-        before = os.geteuid()
-        if uid != before:
-            os.seteuid(uid)  # whoever calls listen() is whom a client finds
-        try:
-            self.socket.listen(8)
-        finally:
-            if uid != before:
-                os.seteuid(before)
-        self.ended = threading.Event()
-        self.thread = threading.Thread(target=self._serve)
-        self.thread.start()
-
-    def _serve(self):
-        while not self.ended.is_set():
+        runtime.chmod(0o755)
+        self.events, events = os.pipe()
+        self.pid = os.fork()
+        if self.pid == 0:
             try:
-                peer = self.socket.accept()[0]
-            except socket.timeout:
-                continue
-            self.asked += 1
-            with peer:
+                self._serve(folder, uid, events)
+            finally:
+                os._exit(1)
+        os.close(events)
+        assert os.read(self.events, 1) == b"r"
+        os.set_blocking(self.events, False)
+        self._asked = 0
+
+    def _serve(self, folder, uid, events):
+        """In the child, which is the process that a client finds."""
+        if uid != os.geteuid():
+            os.setresuid(uid, uid, uid)
+        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(folder / f"{os.getpid()}-1a.sock"))
+        listener.listen(8)
+        os.write(events, b"r")
+        while True:
+            with listener.accept()[0] as peer:
+                os.write(events, b".")
                 try:
                     peer.recv(4096)  # closed with its request unread it would look as if the process had ended
                     for at in range(0, len(self.answer), self.step):
@@ -71,13 +69,21 @@ class Listener:
                 except OSError:
                     pass  # the client has left
 
+    @property
+    def asked(self):
+        try:
+            self._asked += len(os.read(self.events, 4096))
+        except BlockingIOError:
+            pass
+        return self._asked
+
     def __enter__(self):
         return self
 
     def __exit__(self, *_):
-        self.ended.set()
-        self.thread.join()
-        self.socket.close()
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+        os.close(self.events)
 
 
 def _ask(runtime, *words):
@@ -90,32 +96,32 @@ def _check_plain(output):
 
 
 def test_no_answer_is_a_command_to_the_terminal(runtime):
-    answer = f"result=ok\npid={PID}\nstate=\x1b]0;title\x07\x1b[2J\ncaptures=1\x7f\nevents=0\nlost=0\nprogram=\u009b2J\n\x1b[1A=x\n"
-    with Listener(runtime, answer.encode() + b"bundle=/tmp/b\xe9\x9b\r\n"):
-        for words in (["ps"], ["ctl", "status", PID]):
+    answer = "result=ok\npid=1\nstate=\x1b]0;title\x07\x1b[2J\ncaptures=1\x7f\nevents=0\nlost=0\nprogram=\u009b2J\n\x1b[1A=x\n"
+    with Listener(runtime, answer.encode() + b"bundle=/tmp/b\xe9\x9b\r\n") as one:
+        for words in (["ps"], ["ctl", "status", one.pid]):
             done = _ask(runtime, *words)
             assert done.status == 0, done.err
             _check_plain(done.out)
             assert "\\x1b]0;title\\x07\\x1b[2J" in done.out.decode() and "\\u009b2J" in done.out.decode()
             done = _ask(runtime, *words, "--json")
             _check_plain(done.out)
-            (process,) = [process for process in json.loads(done.out)["processes"] if process["pid"] == PID]
+            (process,) = [process for process in json.loads(done.out)["processes"] if process["pid"] == one.pid]
             assert process["bundle"] == "/tmp/b\ufffd\ufffd\\x0d"
 
 
 def test_no_error_is_a_command_to_the_terminal(runtime):
-    with Listener(runtime, b"result=error\nerror=no\x1b[2J\xc2\x9b2J\n"):
-        for words in (["ps"], ["ctl", "start", PID]):
+    with Listener(runtime, b"result=error\nerror=no\x1b[2J\xc2\x9b2J\n") as one:
+        for words in (["ps"], ["ctl", "start", one.pid]):
             done = _ask(runtime, *words)
             _check_plain(done.err)
-            assert f"process {PID}: no\\x1b[2J\\u009b2J" in done.err.decode()
+            assert f"process {one.pid}: no\\x1b[2J\\u009b2J" in done.err.decode()
 
 
 def test_a_number_is_nothing_that_a_shell_would_run(runtime):
     """Completion offers the numbers of `ps` to a shell, which expands what it is offered."""
-    with Listener(runtime, b"result=ok\npid=$(id)\nstate=dormant\n"):
+    with Listener(runtime, b"result=ok\npid=$(id)\nstate=dormant\n") as one:
         done = _ask(runtime, "ps")
-        assert str(PID) in [line.split()[0] for line in done.out.decode().splitlines()], done.out
+        assert str(one.pid) in [line.split()[0] for line in done.out.decode().splitlines()], done.out
 
 
 def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(runtime):
@@ -123,18 +129,18 @@ def test_an_answer_that_comes_byte_by_byte_is_not_waited_for(runtime):
     with Listener(runtime, b"result=ok\nstate=" + b"x" * 600 + b"\n", step=1, pause=0.05) as slow:
         done = _ask(runtime, "ps")
         assert slow.asked == 1
-        assert done.status == 0 and f"process {PID}: did not answer within" in done.err.decode()
+        assert done.status == 0 and f"process {slow.pid}: did not answer within" in done.err.decode()
         assert "xxx" not in done.out.decode()
 
 
 @needs_root
 def test_the_end_of_a_command_waits_for_no_other_user(runtime, tmp_path):
-    answer = f"result=ok\npid={PID}\nstate=dormant\nbundle={tmp_path}/b\n".encode()
+    answer = "result=ok\npid=1\nstate=dormant\nbundle={tmp_path}/b\n".encode()
     with Listener(runtime, answer, uid=OTHER_USER) as other:
         done = _ask(runtime, "run", "--capture=off", "-o", tmp_path / "b", "--", "true")
         assert done.status == 0 and "nothing was recorded" in done.words
-        assert other.asked == 0 and str(PID) not in done.words
-        assert str(PID) in _ask(runtime, "ps").out.decode() and other.asked == 1
+        assert other.asked == 0 and str(other.pid) not in done.words
+        assert str(other.pid) in _ask(runtime, "ps").out.decode() and other.asked == 1
 
 
 def test_names_that_are_no_utf8(tmp_path):

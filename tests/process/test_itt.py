@@ -51,12 +51,23 @@ def test_everything_that_the_program_did(record):
     assert [row["name"] for row in names] == ["the first thread"]
 
 
-def test_the_pass_nvtx_shows_them(record):
+def test_the_pass_ranges_shows_them(record):
     outcome = record([*PROGRAM, "mix"], *EXACT)
-    done = gpuprof("stats", "nvtx", "--json", outcome.bundle)
+    done = gpuprof("stats", "ranges", "--json", outcome.bundle)
     assert done.status == 0, done.err.decode()
     counts = collections.Counter((row["name"], row["domain"], row["kind"]) for row in truth_of(outcome))
     assert {(r["name"], r["domain"], r["kind"]): int(r["count"]) for r in json.loads(done.out)["ranges"]} == counts
+
+
+def test_a_capture_of_steps_has_those_that_stats_shows(record):
+    outcome = record([*PROGRAM, "steps"], "--capture=steps:3-4", *EXACT)
+    assert outcome.status == 0, outcome.err.decode()
+    trace = outcome.trace()
+    assert collections.Counter(map(facts, ranges_of(trace))) == collections.Counter(map(facts, truth_of(outcome)[4:8]))
+    told = json.loads(gpuprof("stats", "steps", "--json", outcome.bundle).out)
+    assert [int(step["number"]) for step in told["steps"]] == [3, 4]
+    (series,) = told["series"]
+    assert (series["method"], series["marker"]) == ("ranges", "library:step")
 
 
 def test_what_begins_again_goes_on(record):

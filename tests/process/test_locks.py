@@ -5,11 +5,13 @@
 
 import json
 import subprocess
+import sys
 import time
 
 import pytest
 
-from conftest import GPUPROF, clean_environment, program, run_bare, verify
+from call_stacks import frames_of
+from conftest import GPUPROF, clean_environment, gpuprof, program, run_bare, verify
 from trace_file import (BARRIER, CONDITION, FLAG_HAS_STACK, FLAG_INCOMPLETE, FLAG_NO_UNWINDER, FLAG_TIMED_OUT, JOIN, MUTEX, RWLOCK_READ,
                         RWLOCK_WRITE, SEMAPHORE, THREAD_EXIT, THREAD_START)
 
@@ -130,7 +132,7 @@ def test_who_held_it_and_where_it_was_waited_for(record):
     for lock in result["locks"]:
         if lock["object"] in (mutex, read):
             assert lock["holders"] == ["contended"] and lock["holder_known_ns"] == lock["total_ns"]
-            assert any(frame["name"] == "Waiter" for frame in lock["frames"])
+            assert any(frame["name"] == "Waiter" for frame in frames_of(result, lock["call_stack"]))
         elif lock["object"] in (write, semaphore):
             assert lock["holders"] == []
 
@@ -176,6 +178,48 @@ def test_conditions_and_barriers_are_their_own_kinds(record):
         assert {row["kind"] for row in rows} == {kind} and len(rows) == count
 
 
+@pytest.mark.parametrize("how", [(), ("c11",)])
+def test_the_mutex_behind_a_condition_is_waited_for_too(record, how):
+    """A woken thread that finds the mutex taken waits for it inside the condition's wait: a row of its own, from the signal on."""
+    outcome = record([program("woken"), *how], LOCKS, "--clock=monotonic")  # ticks are ns
+    condition, mutex = map(int, outcome.out.split())
+    trace = outcome.trace()
+    waits = trace.wait_rows(obj=condition)
+    assert [row["kind"] for row in waits] == [CONDITION] * 3 and all(row["duration"] < 100e6 for row in waits), waits
+    behind = sorted(row["duration"] for row in trace.wait_rows(obj=mutex) if row["kind"] == MUTEX and row["duration"] >= 20e6)
+    assert len(behind) == 2 and behind[0] >= 80e6 and behind[1] >= 180e6, behind
+
+
+GIL = """
+import threading
+def spin(until):
+    while not until.is_set():
+        for _ in range(1000):
+            pass
+until = threading.Event()
+threads = [threading.Thread(target=spin, args=(until,)) for _ in range(2)]
+for thread in threads:
+    thread.start()
+until.wait(0.7)
+until.set()
+for thread in threads:
+    thread.join()
+"""
+
+
+def test_the_lock_of_python_has_a_name(record):
+    """Two threads that compute wait for each other by turns: for the GIL, by a condition that no other program has."""
+    outcome = record([sys.executable, "-c", GIL], LOCKS)
+    assert outcome.status == 0, outcome.err.decode()
+    done = gpuprof("stats", "locks", "--json", outcome.bundle)
+    assert done.status == 0, done.err.decode()
+    result = json.loads(done.out)
+    waited = sum(row["total_ns"] for row in result["locks"] if row["kind"] == "gil")
+    assert waited > 300e6, result["locks"]
+    told = sum(row["total_ns"] for row in result["edges"] if row["kind"] == "gil" and row["holder_tid"] != row["waiter_tid"])
+    assert told > 0.8 * waited, "who held it"
+
+
 def test_timed_out_waits_say_so(record):
     trace = record([program("sem_results")], LOCKS).trace()
     flags = [(row["kind"], bool(row["flags"] & FLAG_TIMED_OUT)) for row in trace.wait_rows()]
@@ -213,7 +257,7 @@ def test_deadlock(record, how):
     result = _stats(outcome)
     for lock in result["locks"]:
         if lock["object"] in (first, second) and lock["incomplete_count"] != 0:
-            assert [frame["name"] for frame in lock["frames"]][:1] == ["TakeTheOther"]
+            assert [frame["name"] for frame in frames_of(result, lock["call_stack"])][:1] == ["TakeTheOther"]
     assert len(result["deadlocks"]) == 1
     circle = result["deadlocks"][0]
     assert {(w["waiter_tid"], w["holder_tid"], w["object"]) for w in circle["waits"]} == {(one, two, second), (two, one, first)}

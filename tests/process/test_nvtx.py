@@ -55,7 +55,7 @@ def compare(rows, true):
 
 
 def stats(bundle, *options):
-    done = gpuprof("stats", "nvtx", "--json", *options, bundle)
+    done = gpuprof("stats", "ranges", "--json", *options, bundle)
     assert done.status == 0, done.err.decode()
     return json.loads(done.out)
 
@@ -158,7 +158,7 @@ def test_stats_sum_what_the_program_did(record):
     assert {("thread", "a longer name than the kernel's"), ("category", "three"), ("category", "seven")} <= named
     by_domain = stats(outcome.bundle, "--by", "domain")
     assert {r["name"] for r in by_domain["ranges"]} == {"", "library", "other:domain"}
-    text = gpuprof("stats", "nvtx", outcome.bundle).out.decode()
+    text = gpuprof("stats", "ranges", outcome.bundle).out.decode()
     assert "library:registered" in text and "outer" in text
     dump = gpuprof("dump", outcome.bundle).out.decode()
     assert 'kind=push_pop domain="library" name="registered"' in dump and "payload=0.25" in dump

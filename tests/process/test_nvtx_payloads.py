@@ -85,7 +85,7 @@ def test_the_trace_has_the_bytes_of_the_program(record):
 
 def test_stats_sum_them(record):
     outcome = record([VICTIM, "mix"], *NVTX)
-    done = gpuprof("stats", "nvtx", "--json", outcome.bundle)
+    done = gpuprof("stats", "ranges", "--json", outcome.bundle)
     assert done.status == 0, done.err.decode()
     values = {(v["range"], v["kind"], v["name"]): v for v in json.loads(done.out)["values"]}
     size = values["ncclAllReduce", "push_pop", "Message size [bytes]"]
@@ -95,7 +95,7 @@ def test_stats_sum_them(record):
     assert (operation["count"], operation["text_count"], operation["most_frequent_count"]) == (3, 2, 1)
     assert (operation["sum_value"], operation["max_value"]) == (9, 9)  # the one that has no name
     assert values["step", "start_end", "where"]["most_frequent"] == "0x1230"
-    text = gpuprof("stats", "nvtx", outcome.bundle).out.decode()
+    text = gpuprof("stats", "ranges", outcome.bundle).out.decode()
     assert "Values of payloads" in text and "NCCL:ncclAllReduce" in text
 
 
@@ -106,7 +106,7 @@ def test_what_does_not_keep_to_the_rules(record):
     assert ranges_with_values(outcome) == truth_of(outcome)
     # One of an unknown schema and two without memory are not recorded; two are outside of their payload, as the reader finds.
     assert trace.losses == {RANGE_VALUE: 3}
-    health = json.loads(gpuprof("stats", "nvtx", "--json", outcome.bundle).out)["meta"]["losses"]
+    health = json.loads(gpuprof("stats", "ranges", "--json", outcome.bundle).out)["meta"]["losses"]
     assert [(loss["name"], loss["count"]) for loss in health] == [("range_value", 5)]
 
 

@@ -19,6 +19,7 @@ import xml.etree.ElementTree
 
 import pytest
 
+from call_stacks import frames_of
 from conftest import GPUPROF, clean_environment, gpuprof, program
 
 # Debian packages it with a profiler for Perl, away from PATH.
@@ -100,7 +101,7 @@ def test_a_tree_of_processes(record):
     assert totals["heap_alloc"] > 20_000_000
     roots = {stack.split(";")[0] for stack in folded(outcome.bundle, "--by", "heap_alloc")}
     # The children have their parent's command line, however little of their own they lived to note.
-    assert len(roots) == 3 and all(re.search(r"^python\S* -c \(pid \d+\)$", root) for root in roots), roots
+    assert len(roots) == 3 and all(re.search(r"^python\S* -c import os, json \(pid \d+\)$", root) for root in roots), roots
 
 
 def test_known_waits(record):
@@ -134,7 +135,9 @@ def test_frame_pointers(record):
     assert any(";main;ByMmap;" in stack for stack in folded(bundle, "--by", "mmap"))
     # And each frame's line is that of the call.
     source = (pathlib.Path(__file__).parents[1] / "programs" / "frame_pointers.c").read_text(encoding="utf-8").splitlines()
-    frames = [stack["frames"][0] for stack in stats(bundle, "heap")["stacks"] if stack["frames"][0]["name"] in sizes]
+    result = stats(bundle, "heap")
+    innermost = [frames_of(result, stack["call_stack"])[0] for stack in result["stacks"]]
+    frames = [frame for frame in innermost if frame["name"] in sizes]
     assert {frame["name"] for frame in frames} == set(sizes)
     for frame in frames:
         assert frame["file"].endswith("/frame_pointers.c")
@@ -170,7 +173,7 @@ def test_the_choice_is_said_beside_the_lines(bundle, record):
 def test_a_wrong_key_names_the_right_ones(bundle):
     done = gpuprof("stats", "stacks", bundle, "--by", "bytes")
     assert (done.status, done.out) == (2, b"")
-    assert b"'bytes'" in done.err and b"heap_alloc, heap_allocs, heap_live, heap_peak, kernel, mmap, wait, wait_all, waits" in done.err
+    assert b"'bytes'" in done.err and b"heap_alloc, heap_allocs, heap_live, heap_peak, kernel, mmap, python, wait, wait_all, waits" in done.err
 
 
 def test_a_limit_keeps_the_heaviest_and_says_so(bundle):
@@ -186,7 +189,8 @@ def test_json_and_csv_hold_the_same(bundle):
     text = folded(bundle)
     result = stats(bundle, "stacks")
     assert (result["by"], result["unit"], result["estimated"]) == ("heap_alloc", "bytes", False)
-    assert {";".join(row["frames"]): row["value"] for row in result["stacks"]} == text
+    spelled = {";".join(frame["name"] for frame in reversed(frames_of(result, row["call_stack"]))): row["value"] for row in result["stacks"]}
+    assert spelled == text
     rows = list(csv.DictReader(io.StringIO(gpuprof("stats", "stacks", "--csv", bundle).out.decode())))
     assert {row["frames"]: int(row["value"]) for row in rows} == text
 

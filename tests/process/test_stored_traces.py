@@ -1,21 +1,40 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Stored traces of every version of the format (tests/golden/traces): each one is read as it was when its version was current."""
+"""Stored traces of every version of the format (tests/golden/traces): each one is read as it was when its version was current. Nobody
+asks a trace for what its version did not have."""
 
 import collections
 import json
 import re
 import struct
+import subprocess
 
+import numpy
 import pytest
 
 from conftest import ROOT, gpuprof
 from test_cli_surface import PASSES
-from trace_file import FLAG_INCOMPLETE, TraceFile
+from trace_file import FLAG_INCOMPLETE, TraceFile, fields
+from trace_file import _packed as packed
+from trace_file import _zigzag as zigzag
 
 TRACES = ROOT / "tests" / "golden" / "traces"
-NAMES = {"heap", "locks", "gpu", "pools", "nvtx", "killed"}
+NAMES = {"heap", "locks", "gpu", "pools", "nvtx", "killed", "flight", "graphs", "events", "managed", "ops"}
+# What `gpuprof dump` prints of each trace, for ever: so many rows of each kind.
+ROWS = {
+    "events": {"api": 13, "cuda_event": 3, "kernel": 2, "overhead": 2, "sync": 2},
+    "flight": {"heap": 50, "process": 1, "thread": 25, "wait": 47},
+    "gpu": {"api": 16, "kernel": 15, "launch": 15, "overhead": 2, "range": 9, "sync": 1},
+    "graphs": {"api": 23, "device_memory": 2, "kernel": 6, "memcpy": 2, "memset": 2, "overhead": 3, "sync": 1},
+    "heap": {"heap": 237, "process": 1, "thread": 5},
+    "killed": {"range": 2},
+    "locks": {"process": 1, "thread": 25, "wait": 48},
+    "managed": {"api": 16, "device_memory": 4, "kernel": 2, "overhead": 1, "sync": 4, "unified_memory": 10},
+    "nvtx": {"range": 10, "range_value": 61},
+    "ops": {"op": 10, "tensor": 6},
+    "pools": {"api": 44, "device_memory": 32, "kernel": 8, "memory_pool": 36, "overhead": 1, "sync": 1},
+}
 FILES = sorted(TRACES.glob("v*/*.gpt"))
 
 
@@ -23,6 +42,10 @@ def ask(*words):
     done = gpuprof(*words)
     assert done.status == 0, (words, done.err.decode())
     return done.out.decode()
+
+
+def decompress(frame):
+    return subprocess.run(["zstd", "-dcq"], input=frame, capture_output=True, check=True).stdout
 
 
 def stats(name, path):
@@ -68,7 +91,7 @@ def check_gpu(path):
     assert counts == {"Multiply": 6, "Gradient": 9}
     kinds = collections.Counter(kind for kind, _ in rows(path))
     assert (kinds["kernel"], kinds["launch"]) == (15, 15) and kinds["api"] >= 15
-    ranges = {row["name"]: int(row["count"]) for row in stats("nvtx", path)["ranges"]}
+    ranges = {row["name"]: int(row["count"]) for row in stats("ranges", path)["ranges"]}
     assert ranges == {"step": 3, "forward": 3, "backward": 3}
 
 
@@ -80,7 +103,7 @@ def check_pools(path):
 
 def check_nvtx(path):
     """nvtx_payloads mix: three pushed reductions, of 1 MiB, 4096 and 16 bytes."""
-    values = {(value["range"], value["kind"], value["name"]): value for value in stats("nvtx", path)["values"]}
+    values = {(value["range"], value["kind"], value["name"]): value for value in stats("ranges", path)["values"]}
     size = values["ncclAllReduce", "push_pop", "Message size [bytes]"]
     assert (size["count"], size["sum_value"], size["min_value"], size["max_value"]) == (3, (1 << 20) + 4096 + 16, 16, 1 << 20)
 
@@ -89,25 +112,99 @@ def check_killed(path):
     """nvtx_ranges killed: two ranges are open when the process gets SIGKILL, and recovery finishes its trace."""
     found = TraceFile(path)
     assert sorted(row["name"] for row in found.range_rows() if row["flags"] & FLAG_INCOMPLETE) == ["inner", "outer"]
-    (fed,) = stats("nvtx", path)["meta"]["inputs"]
+    (fed,) = stats("ranges", path)["meta"]["inputs"]
     assert fed["recovered"] is True and found.exit_status == 128 + 9
+
+
+def check_flight(path):
+    """contended 3 under a flight recorder: the segments are in the trace."""
+    check_locks(path)
+    (fed,) = stats("locks", path)["meta"]["inputs"]
+    assert fed["recovered"] is False
+
+
+def check_graphs(path):
+    """graphs 2: each launch copies, sets and runs three kernels."""
+    found = TraceFile(path)
+    in_graphs = collections.Counter(kind for kind, *_ in found.node_rows())
+    assert in_graphs == {"kernel": 6, "copy": 2, "set": 2}
+    assert len({node for _, _, _, node, _ in found.node_rows()}) == 5 and all(found.root_of(node) for _, _, _, node, _ in found.node_rows())
+
+
+def check_events(path):
+    """events: one stream waits for an event of the other."""
+    found = TraceFile(path)
+    assert len(found.cuda_events["time"]) > 0
+    assert {int(operation) & 0xFF for operation in found.syncs["operation"]} >= {1, 2}  # the host waits for an event, a stream does
+
+
+def check_managed(path):
+    """managed 2: two rounds move 4 MiB and 1 MiB to the GPU and back."""
+    moved = collections.Counter()
+    for use in stats("unified_memory", path)["uses"]:
+        moved[use["name"]] += int(use["bytes"])
+    assert moved["HtoD"] == moved["DtoH"] == 2 * (5 << 20) and moved["gpu_page_fault"] == 0
+
+
+def check_ops(path):
+    """One product of two matrices of ones in PyTorch."""
+    found = TraceFile(path)
+    names = collections.Counter(found.strings[int(name)] for name in found.ops["name"])
+    assert (names["aten::mm"], names["aten::ones"]) == (1, 2)
+    assert any(framework.startswith("torch") for framework in found.frameworks)
+
+
+def headers(data):
+    """The block headers of a trace as (offset of the frame, header bytes), by their magic numbers alone."""
+    at = 0
+    while at < len(data):
+        magic, size = struct.unpack_from("<II", data, at)
+        body, at = at + 8, at + 8 + size
+        if magic == 0x184D2A51:
+            yield at, data[body:at]
+            at += struct.unpack_from("<I", data, body)[0]
+
+
+def check_index(path):
+    """The index says of each block what its header says; read by the letter of FORMAT.md."""
+    data = path.read_bytes()
+    magic, size, blocks, _, at = struct.unpack_from("<IIQQQ", data, len(data) - 48)
+    assert (magic, size) == (0x184D2A53, 40) and at != 0
+    found = []
+    while at != 0:
+        magic, size, previous, count, raw = struct.unpack_from("<IIQII", data, at)
+        message = fields(decompress(data[at + 32:at + 8 + size]))
+        assert magic == 0x184D2A52 and sum(map(len, message.values())) == len(message)
+        column = lambda number: [int(v) for v in packed(message[number][-1])] if number in message else [0] * count
+        delta = lambda number: [int(v) for v in numpy.cumsum(zigzag(packed(message[number][-1])))] if number in message else [0] * count
+        capture, track, first = delta(5), delta(6), delta(9)
+        sequence = [value + i + 1 for i, value in enumerate(delta(8))]
+        last = [begin + more for begin, more in zip(first, column(10))]
+        found = list(zip(column(2), column(3), column(4), capture, track, column(7), sequence, first, last, column(11), strict=True)) + found
+        at = previous
+    assert len(found) == blocks
+    assert found == [struct.unpack_from("<IIHHIIIQQQ", header) for _, header in headers(data)]
 
 
 def test_every_version_is_stored():
     """A new version of the format must store its traces: tests/golden/make_traces."""
     text = (ROOT / "proto" / "container.h").read_text()
-    version = [int(re.search(rf"kFormat{part} = (\d+);", text).group(1)) for part in ("Major", "Minor")]
-    assert {path.stem for path in (TRACES / "v{}.{}".format(*version)).glob("*.gpt")} == NAMES
+    version = tuple(int(re.search(rf"kFormat{part} = (\d+);", text).group(1)) for part in ("Major", "Minor"))
+    stored = {}
     for path in FILES:
         magic, major, minor = struct.unpack_from("<8sHH", path.read_bytes(), 8)
-        assert (magic, path.parent.name) == (b"gpuprof\0", f"v{major}.{minor}")
+        assert (magic, path.parent.name) == (b"gpuprof\n", f"v{major}")
+        stored.setdefault((major, minor), set()).add(path.stem)
+    assert version in stored and stored[1, 0] == NAMES
+    assert ROWS.keys() == {path.stem for path in FILES}
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
 def test_a_stored_trace_is_read(path):
     ask("verify", path)
     assert json.loads(ask("info", "--json", path))
-    TraceFile(path)
+    check_index(path)
+    assert collections.Counter(kind for kind, _ in rows(path)) == ROWS[path.stem]
     for name in PASSES:
         assert stats(name, path)["meta"]["inputs"][0]["fault"] == "", name
     globals()[f"check_{path.stem}"](path)

@@ -36,13 +36,24 @@ def test_what_small_rings_drop_is_declared_to_the_event(same):
     """The same run with rings too small for its bursts and with rings that hold all: recorded and lost add up to the same."""
     totals = {}
     for memory in ("1MiB", "256MiB"):
-        trace = same([program("small_stacks")], "--trace=heap=exact,threads", f"--ring-memory={memory}").trace()
+        trace = same([program("small_stacks")], "--trace=heap=exact,threads", f"--ring-memory={memory}", "--on-full=drop").trace()
         # A thread may find no ring either, while the drain waits for a processor and gives none back.
         assert set(trace.losses) <= {RING_FULL, NO_RING}
         totals[memory] = len(trace.heap["time"]) + len(trace.thread_events["time"]) + sum(trace.losses.values())
         if memory == "1MiB":
             assert trace.losses.get(RING_FULL, 0) > 0, "the rings were not small enough"
     assert totals["1MiB"] == totals["256MiB"]
+
+
+def test_exact_heaps_wait_for_room_in_small_rings(same):
+    """The rings are too small for the bursts: threads wait, and no record of a thread with a ring is dropped."""
+    run = same([program("small_stacks")], "--trace=heap=exact,threads", "--ring-memory=1MiB")
+    trace = run.trace()
+    assert RING_FULL not in trace.losses, trace.losses
+    health = json.loads(gpuprof("stats", "health", "--json", run.bundle).out)["processes"][0]
+    assert health["room_wait_count"] > 0 and health["room_wait_ns"] > 0, "the rings were not small enough"
+    whole = same([program("small_stacks")], "--trace=heap=exact,threads", "--ring-memory=256MiB").trace()
+    assert len(trace.heap["time"]) + sum(trace.losses.values()) >= len(whole.heap["time"])
 
 
 def test_small_stacks_sampled_with_stacks(same):

@@ -319,7 +319,7 @@ def test_what_a_full_disk_did_not_take_of_a_flight_recorder_is_counted(count_eve
 def test_what_rings_without_a_file_dropped_is_counted_where_the_disk_is_full(count_events, tiny_disk, tmp_path):
     """Their headers go with the process, and the trace has no room for its last word. All was taken out of them, so nothing is unknown."""
     _, whole, dropped = count_events(tmp_path)
-    _, recorded, lost = count_events(tiny_disk(176), "--ring", "1MiB", "--ring-memory", "1MiB", always=True)
+    _, recorded, lost = count_events(tiny_disk(184), "--ring", "1MiB", "--ring-memory", "1MiB", "--on-full", "drop", always=True)
     health = json.loads(gpuprof("info", "--json", tmp_path / "elsewhere").out)["processes"][0]
     assert "ring_full" in [loss["name"] for loss in health["losses"]], health
     assert health["rings_outside"] == 0 and recorded + lost == whole + dropped, (whole, dropped, recorded, lost, health)

@@ -3,59 +3,54 @@
 
 """An independent reader of .gpt files for the tests: `zstd -dc`, the protobuf wire format, and the column
 residuals, written from FORMAT.md alone. It shares no code with the product, so that a fault of the writer
-cannot hide behind the same fault of the reader. Fails loudly on anything it does not expect."""
+cannot hide behind the same fault of the reader. Only the layout of the tables is the product's, from `gpuprof schema`.
+Fails loudly on anything it does not expect."""
 
 import dataclasses
+import json
+import os
 import pathlib
 import struct
 import subprocess
 
 import numpy
 
-META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = 1, 2, 3, 4, 5, 6, 7
-SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = 8, 9, 10, 11, 12
-COUNTERS, COUNTER = 13, 24
-HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT, MAPPING, RANGE = 16, 17, 18, 19, 20, 21, 22, 23
-LAUNCH, RANGE_PAYLOAD = 25, 26
-KERNEL, MEMCPY, MEMSET, API, SYNC = 32, 33, 34, 35, 36
-DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH, OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY = 37, 38, 39, 40, 41, 42
 
-_COLUMNS = {
-    HEAP: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
-    WAIT: (("time", "time"), ("duration", "plain"), ("operation", "plain"), ("object", "address"),
-           ("caller", "delta"), ("stack", "plain"), ("owner", "plain")),
-    OP: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain")),
-    TENSOR: (("time", "time"), ("device", "plain"), ("address", "address"), ("bytes", "plain"),
-             ("total_allocated", "delta"), ("total_reserved", "delta")),
-    THREAD_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain")),
-    PROCESS_EVENT: (("time", "time"), ("event", "plain"), ("a", "plain"), ("b", "plain"), ("text", "plain")),
-    MAPPING: (("time", "time"), ("operation", "plain"), ("address", "address"), ("size", "plain"), ("stack", "plain")),
-    LAUNCH: (("time", "time"), ("correlation", "delta"), ("function", "plain"), ("stack", "plain")),
-    RANGE: (("time", "time"), ("duration", "plain"), ("name", "plain"), ("operation", "plain"), ("domain", "plain"), ("style", "plain"),
-            ("payload", "plain"), ("begin_thread", "plain")),
-    RANGE_PAYLOAD: (("time", "time"), ("operation", "plain"), ("domain", "plain"), ("definition", "plain"), ("value", "plain")),
-    COUNTER: (("time", "time"), ("counter", "plain"), ("value", "plain")),
-    # Chained: gap and duration are predicted from the spans before; the third column is the key.
-    KERNEL: (("time", "gap"), ("duration", "duration"), ("signature", "plain"), ("correlation", "delta"), ("graph", "delta"),
-             ("graph_node", "delta")),
-    MEMCPY: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
-             ("graph", "delta"), ("graph_node", "delta"), ("peer", "plain")),
-    MEMSET: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "keyed"),
-             ("graph", "delta"), ("graph_node", "delta"), ("value", "plain")),
-    API: (("time", "gap"), ("duration", "duration"), ("function", "plain"), ("correlation", "delta"), ("result", "plain")),
-    SYNC: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("stream", "plain"),
-           ("event", "delta"), ("result", "plain"), ("event_record", "delta")),
-    # Moments, on CUPTI's clock.
-    DEVICE_MEMORY: (("time", "time"), ("operation", "plain"), ("address", "address"), ("bytes", "plain"), ("correlation", "delta"),
-                    ("pool", "delta"), ("pc", "delta"), ("origin", "plain")),
-    MEMORY_POOL: (("time", "time"), ("operation", "plain"), ("pool", "delta"), ("size", "delta"), ("utilized", "delta"),
-                  ("threshold", "delta"), ("kept", "plain"), ("correlation", "plain")),
-    GRAPH_LAUNCH: (("time", "gap"), ("duration", "duration"), ("graph", "plain"), ("correlation", "delta")),
-    OVERHEAD: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("correlation", "delta"), ("bytes", "plain")),
-    UNIFIED_MEMORY: (("time", "gap"), ("duration", "duration"), ("operation", "plain"), ("value", "keyed"), ("address", "address"),
-                     ("source", "plain"), ("destination", "plain")),
-    CUDA_EVENT: (("time", "time"), ("correlation", "delta"), ("event", "delta"), ("record", "delta")),
-}
+def find_build():
+    """The build folder whose programs are tested."""
+    given = os.environ.get("GPUPROF_BUILD_DIR")
+    folders = [pathlib.Path(given)] if given else [pathlib.Path(__file__).resolve().parents[2] / "build" / p for p in ("ci", "release", "dev")]
+    for folder in folders:
+        if (folder / "launcher" / "gpuprof").exists():
+            return folder
+    raise FileNotFoundError(f"no built gpuprof in {', '.join(map(str, folders))}; set GPUPROF_BUILD_DIR")
+
+
+# The layout of the tables. test_schema.py checks it against FORMAT.md.
+SCHEMA = json.loads(subprocess.run([str(find_build() / "launcher" / "gpuprof"), "schema", "--json"], capture_output=True, check=True).stdout)
+_KINDS = {kind["name"]: kind["kind"] for kind in SCHEMA["kinds"]}
+_ROWS = {kind["kind"]: [column for column in kind["columns"] if column["per"] == "row"] for kind in SCHEMA["kinds"] if kind["columns"]}
+FIRST_COLUMN = 64  # field of column 0
+assert all(column["field"] == FIRST_COLUMN + i for columns in _ROWS.values() for i, column in enumerate(columns))
+
+
+def _kinds(*names):
+    return [_KINDS[name] for name in names]
+
+
+META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = _kinds("meta", "strings", "stacks", "modules", "clocks", "threads", "health")
+SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = _kinds("signatures", "streams", "devices", "functions", "graph_nodes")
+COUNTERS, COUNTER = _kinds("counters", "counter")
+HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT = _kinds("heap", "wait", "op", "tensor", "thread", "process")
+MAPPING, RANGE, RANGE_PAYLOAD, LAUNCH = _kinds("mapping", "range", "range_payload", "launch")
+KERNEL, MEMCPY, MEMSET, API, SYNC = _kinds("kernel", "memcpy", "memset", "api", "sync")
+DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH = _kinds("device_memory", "memory_pool", "graph_launch")
+OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY = _kinds("overhead", "cuda_event", "unified_memory")
+
+# kind: (name, encoding) of each column. Here a row's moment is `time`, whether it is an end or not. In a chained table gap and duration are
+# predicted from the spans before; its third column is the key.
+_COLUMNS = {kind: tuple(("time" if i == 0 else column["name"], {"span": "plain", "ticks": "duration"}.get(column["encoding"], column["encoding"]))
+                        for i, column in enumerate(columns)) for kind, columns in _ROWS.items()}
 
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER, JOIN = 1, 2, 3, 4, 5, 6, 7
 THREAD_START, THREAD_NAME, THREAD_EXIT, THREAD_SEEN = 1, 2, 3, 4
@@ -208,7 +203,7 @@ def _predicted(chunk, count, base, tick, keys, gaps, durations):
 
 def _chained(chunk, kind, count, base, tick):
     """The columns of a table whose spans follow each other: times in nanoseconds of CUPTI's clock."""
-    data = lambda i: chunk[16 + i][-1] if 16 + i in chunk else None
+    data = lambda i: chunk[FIRST_COLUMN + i][-1] if FIRST_COLUMN + i in chunk else None
     names = [name for name, _ in _COLUMNS[kind]]
     keys = _column(data(2), count, "plain", 0)
     ends, duration = _predicted(chunk, count, base, tick, keys, _column(data(0), count, "plain", 0), _column(data(1), count, "plain", 0))
@@ -242,6 +237,7 @@ class TraceFile:
         self.threads = {}
         self.captures = []  # (capture, start?, trigger)
         self.losses = {}
+        self.coarse_step_ns = 0
         self.notes = []
         self.frameworks = []
         self.pid = self.ppid = self.exit_way = self.exit_status = None
@@ -288,6 +284,7 @@ class TraceFile:
         elif kind == HEALTH:
             health = fields(one(14))
             self.losses = {}
+            self.coarse_step_ns = health.get(26, [0])[-1]
             for entry in health.get(1, []):
                 loss = fields(entry)
                 self.losses[loss.get(1, [0])[-1]] = loss.get(2, [0])[-1]
@@ -381,7 +378,7 @@ class TraceFile:
         is_chained = _COLUMNS[kind][0][1] == "gap"
         columns = _chained(chunk, kind, count, one(3), one(24, 1) or 1) if is_chained else {}
         for i, (name, encoding) in enumerate(() if is_chained else _COLUMNS[kind]):
-            data = chunk[16 + i][-1] if 16 + i in chunk else None
+            data = chunk[FIRST_COLUMN + i][-1] if FIRST_COLUMN + i in chunk else None
             columns[name] = _column(data, count, encoding, one(3)) << (shift if name in ("time", "duration") else 0)
         columns["track"] = numpy.full(count, one(2))
         columns["capture"] = numpy.full(count, one(7))

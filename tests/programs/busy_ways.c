@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Does one thing without end, until end of file on stdin: busy_ways
-// heap|threads|loader|sleep|poll|join|compute. A helper thread waits for the end of file, and takes
+// heap|threads|loader|sleep|poll|join|compute|blocks. A helper thread waits for the end of file, and takes
 // no signals. Prints the number of threads of the process before and after.
 
 #include <dirent.h>
@@ -58,6 +58,16 @@ static void Compute(void) {
   for (volatile int i = 0; i < 100000; ++i) {}
 }
 
+// Takes signals for 10 ms of each 60 ms.
+static void Block(void) {
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  usleep(50000);
+  pthread_sigmask(SIG_SETMASK, &before, NULL);
+  usleep(10000);
+}
+
 int main(int argc, char** argv) {
   const char* how = argc > 1 ? argv[1] : "compute";
   sigset_t all, before;
@@ -75,6 +85,7 @@ int main(int argc, char** argv) {
     if (strcmp(how, "sleep") == 0) usleep(100000);
     if (strcmp(how, "poll") == 0) poll(NULL, 0, 100);
     if (strcmp(how, "compute") == 0) Compute();
+    if (strcmp(how, "blocks") == 0) Block();
   }
   printf("the end\n");
   return 0;

@@ -32,7 +32,7 @@ static int InterruptFallocate(void) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const struct sock_fprog program = {sizeof(code) / sizeof(code[0]), code};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+  return RawCall(SYS_prctl, PR_SET_NO_NEW_PRIVS, 1, 0) == 0 &&
          RawCall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, 0, (long)&program) == 0;
 }
 

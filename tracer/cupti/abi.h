@@ -66,7 +66,6 @@ enum ResourceId : uint32_t {
   kContextDestroyStarting = 2,
   kStreamCreated = 3,
   kModuleLoaded = 6,
-  kModuleProfiled = 8,
   kGraphCreated = 9,
   kGraphCloned = 11,
   kGraphNodeCreated = 13,

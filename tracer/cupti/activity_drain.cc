@@ -21,7 +21,7 @@ constexpr size_t kManyGraphEntries = 8192;
 
 // Fields of proto::GraphNodes and of proto::GraphModeMark.
 constexpr int kGraphMark = 7;
-constexpr int kMarkTicks = 1, kMarkMode = 2, kMarkNodes = 3;
+constexpr int kMarkTicks = 1, kMarkMode = 2;
 
 }  // namespace
 
@@ -51,23 +51,13 @@ void ActivityDrain::TakeEvents() {
 // is taken when the buffer is there already.
 void ActivityDrain::Consume(const FilledBuffer& filled) {
   TakeEvents();
-  const uint64_t nodes = sorter_.graphs().nodes_seen();
   const uint64_t unread = sorter_.counters().unread;
   sorter_.OwnData(OwnsRecordData());
   sorter_.SetEarliest(EarliestWork());
   sorter_.Consume(filled, NextRecord, Names());
-  CountGraphNodes(sorter_.graphs().nodes_seen() - nodes);
   if (sorter_.counters().unread != 0 && unread == 0)
     host_->say("CUPTI cannot read all of its records: GPU activity is missing");
   Buffers()->Return(filled);
-}
-
-void ActivityDrain::TellGraphLaunches() {
-  const ActivityCounters& counters = sorter_.counters();
-  CountGraphLaunches(counters.graph_calls - graph_calls_told_,
-                     counters.graph_wholes - graph_wholes_told_);
-  graph_calls_told_ = counters.graph_calls;
-  graph_wholes_told_ = counters.graph_wholes;
 }
 
 void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
@@ -81,7 +71,6 @@ void ActivityDrain::Pass(uint64_t now, BlockSink* sink) {
     if (sorter_.rows() >= kManyRows || MemoryIsShort()) WriteRows(sink);
   }
   sorter_.Release(now, host_->settings->ticks_per_second, /*all=*/false, Names());
-  TellGraphLaunches();
   TakeEvents();
   if (sorter_.graphs().waiting() >= kManyGraphEntries) WriteTables(sink);
   if (sorter_.rows() == 0 && !sorter_.has_news()) {
@@ -175,7 +164,6 @@ uint32_t ActivityDrain::TakeGraphs(std::vector<uint8_t>* out) {
     const uint64_t begin = writer.Begin(kGraphMark);
     writer.Fixed64(kMarkTicks, mark.ticks);
     writer.Varint(kMarkMode, static_cast<uint64_t>(mark.mode));
-    writer.Varint(kMarkNodes, mark.nodes);
     writer.End(begin);
   }
   return count;

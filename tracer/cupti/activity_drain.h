@@ -63,7 +63,6 @@ class ActivityDrain : public ThreadTracks {
   // Rows, what they refer to, and what is new of devices.
   void Consume(const FilledBuffer& filled);
   // Those that came since it was told last.
-  void TellGraphLaunches();
   void AdaptBudget(BlockSink* sink);
   uint32_t TakeGraphs(std::vector<uint8_t>* out);
   void WriteRows(BlockSink* sink);
@@ -80,9 +79,7 @@ class ActivityDrain : public ThreadTracks {
   std::vector<uint8_t> message_;
   ThreadLives lives_;
   ClockReading reading_ = {};  // the newest; without cupti_ns: none yet
-  uint64_t graph_calls_told_ = 0;
-  uint64_t graph_wholes_told_ = 0;
-  uint64_t first_ticks_ = 0;  // when the oldest unwritten row came; 0: none
+  uint64_t first_ticks_ = 0;   // when the oldest unwritten row came; 0: none
 };
 
 }  // namespace gpuprof::tracer::cupti

@@ -266,7 +266,6 @@ void ActivitySorter::NameFunction(uint32_t function, const FunctionNames& names)
 
 void ActivitySorter::AppendCall(const ApiCall& call, const FunctionNames& names) {
   if (call.function != last_function_) NameFunction(call.function, names);
-  if (names.IsGraphLaunch(call.function) && call.result == 0) ++counters_.graph_calls;
   if (names.IsEventRecord(call.function)) event_times_.TakeCall(call.correlation, call.start);
   // When it ended, the thread was known to us if it ever was.
   CallingThread* thread = threads_.Of(call.tid, call.end);
@@ -315,7 +314,6 @@ void ActivitySorter::AppendEvent(const EventRecording& recording) {
 
 // One that begins on the host tells where it ended.
 void ActivitySorter::TakeGraphLaunch(const Record& record) {
-  ++counters_.graph_wholes;
   const uint64_t start = record.U64(graph_trace::kStart), end = record.U64(graph_trace::kEnd);
   if (!HasWorkTimes(start, end)) return;
   uint32_t device = record.U32(graph_trace::kDevice);

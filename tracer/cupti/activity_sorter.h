@@ -46,9 +46,6 @@ struct ActivityCounters {
   uint64_t unread = 0;
   // Of kinds that nobody asked for.
   uint64_t unknown = 0;
-  // Calls that launch graphs, and launches that were recorded as wholes.
-  uint64_t graph_calls = 0;
-  uint64_t graph_wholes = 0;
 };
 
 class ActivitySorter {

@@ -177,7 +177,8 @@ void HandleExit() {
   on_exit(OnExit, nullptr);  // unlike atexit(), of no object: none takes it along
 }
 
-// Its code lies there only until CUPTI is answered.
+// Its code lies there only until CUPTI is answered. kModuleProfiled would tell of the modules that
+// were loaded before the capture, but with each launch anew (seen with CUPTI 13.0 on an H200).
 void OnModule(const ModuleData* module) {
   if (module != nullptr) g_kernel_code.AddModule(module->cubin, module->cubin_bytes);
 }
@@ -209,13 +210,16 @@ void OnContext(uint32_t id, const ResourceData& resource) {
 // Inside a CUDA call of the program's.
 void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (data == nullptr) return;
-  if (domain == kRuntimeApi || domain == kDriverApi)
-    return OnLaunch(*g_host, domain, id, data, __builtin_frame_address(0));
+  if (domain == kRuntimeApi || domain == kDriverApi) {
+    OnLaunch(*g_host, domain, id, data, __builtin_frame_address(0));
+    asm volatile("");  // a jump instead of a call would take the frame away
+    return;
+  }
   if (domain != kResource) return;
   const auto& resource = *static_cast<const ResourceData*>(data);
   GraphEvent event;
   bool is_crowded = false;
-  if (id == kModuleLoaded || id == kModuleProfiled) {
+  if (id == kModuleLoaded) {
     OnModule(static_cast<const ModuleData*>(resource.descriptor));
   } else if (ReadGraphEvent(g_library.functions, id, resource, &event)) {
     g_graph_events.Put(event, &is_crowded);
@@ -255,20 +259,11 @@ void SayGraphsBy(GraphsBy reason) {
   if (g_graphs_by.exchange(reason) == GraphsBy::kAsAsked) g_host->say(GraphRefusal());
 }
 
-void RecordWholeGraphs(bool is_first) {
+void RecordWholeGraphs(bool is_late) {
+  if (is_late) return SayGraphsBy(GraphsBy::kLate);
   const uint64_t ticks = proto::ReadTicks(g_host->settings->clock);
-  const int result = g_subscriber.EnableGraphTrace(is_first);
-  g_graph_modes.Turned(result == kSuccess, ticks);
-  if (result != kSuccess)
-    return SayGraphsBy(is_first ? GraphsBy::kRefused : GraphsBy::kLateRefused);
-  ChooseCalls();
-}
-
-void RecordNodesAgain() {
-  g_subscriber.DisableGraphTrace();
-  g_graph_modes.TurnedBack(proto::ReadTicks(g_host->settings->clock));
-  ChooseCalls();
-  SayGraphsBy(GraphsBy::kUntold);
+  if (g_subscriber.EnableGraphTrace() != kSuccess) return SayGraphsBy(GraphsBy::kRefused);
+  g_graph_modes.TurnToWhole(ticks);
 }
 
 // Inside the program's cuInit no answer is the last.
@@ -326,8 +321,7 @@ bool Subscribe() {
   Describe(g_library, g_subscriber.interface());
   g_host->target_profiler->take_back.store(TakeBack);
   if (!g_subscriber.HasCallbacks()) NoteNoCallbacks(*g_host);
-  for (const ResourceId id :
-       {kContextCreated, kContextDestroyStarting, kModuleLoaded, kModuleProfiled})
+  for (const ResourceId id : {kContextCreated, kContextDestroyStarting, kModuleLoaded})
     g_subscriber.EnableCallback(kResource, id);
   for (const ResourceId id : kGraphCallbacks) g_subscriber.EnableCallback(kResource, id);
   if (TellsStreams(g_library.functions)) g_subscriber.EnableCallback(kResource, kStreamCreated);
@@ -425,10 +419,9 @@ bool Start(const Host* host, bool is_late) {
   PrepareBuffers();
   if (!Subscribe()) return false;
   ReadOwnBuffers();
-  g_graph_modes.Begin(host->settings->graph_mode, host->settings->graph_nodes,
-                      proto::ReadTicks(host->settings->clock));
+  g_graph_modes.Begin(proto::ReadTicks(host->settings->clock));
   g_earliest_ticks.store(g_left_unfinished ? proto::ReadTicks(host->settings->clock) : 0);
-  if (g_graph_modes.IsDue()) RecordWholeGraphs(/*is_first=*/true);
+  if (host->settings->graph_mode == proto::GraphMode::kWhole) RecordWholeGraphs(is_late);
   if (!g_kinds.Enable(*g_host, g_library, g_names, &g_subscriber, /*has_objects=*/is_late)) {
     DisableKinds();
     g_subscriber.Unsubscribe();
@@ -474,9 +467,6 @@ bool Tick() {
   }
   // No callback has told of the first context.
   if (!g_subscriber.HasCallbacks() && DriverIsInitialized()) HandleExit();
-  if (g_graph_modes.IsDue()) RecordWholeGraphs(/*is_first=*/false);
-  // Of the second interface it could be undone with no kind enabled alone.
-  if (g_graph_modes.IsDark(now) && g_subscriber.interface() == Interface::kV1) RecordNodesAgain();
   if (g_unified_memory.is_waiting() && DriverIsInitialized())
     RecordUnifiedMemory(/*is_final=*/true);
   if (now >= g_next_clock) {
@@ -559,10 +549,6 @@ GraphEvents* GraphQueue() { return &g_graph_events; }
 StreamEvents* StreamQueue() { return &g_stream_events; }
 ContextEvents* ContextQueue() { return &g_context_events; }
 const KernelCode* Code() { return &g_kernel_code; }
-void CountGraphNodes(uint64_t nodes) { g_graph_modes.CountNodes(nodes); }
-void CountGraphLaunches(uint64_t calls, uint64_t wholes) {
-  g_graph_modes.CountLaunches(calls, wholes);
-}
 bool TakeGraphMark(GraphMark* mark) { return g_graph_modes.TakeMark(mark); }
 
 const char* GraphRefusal() { return Words(g_graphs_by.load()); }

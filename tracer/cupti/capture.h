@@ -64,9 +64,6 @@ StreamEvents* StreamQueue();
 ContextEvents* ContextQueue();
 // Of modules that were loaded during captures.
 const KernelCode* Code();
-// Records of graphs' nodes came; of calls that launch graphs, and of whole launches.
-void CountGraphNodes(uint64_t nodes);
-void CountGraphLaunches(uint64_t calls, uint64_t wholes);
 bool TakeGraphMark(GraphMark* mark);
 // Why launches of graphs are not recorded as wholes although that was asked for; "" where they are.
 const char* GraphRefusal();

@@ -7,54 +7,14 @@ namespace gpuprof::tracer::cupti {
 
 using proto::GraphMode;
 
-void GraphModes::Begin(GraphMode mode, uint64_t most_nodes, uint64_t ticks) {
-  mode_ = mode;
-  most_nodes_ = most_nodes;
+void GraphModes::Begin(uint64_t ticks) {
   is_whole_ = false;
-  if (mode == GraphMode::kWhole) is_refused_ = false;
-  nodes_.store(0, std::memory_order_relaxed);
-  calls_.store(0, std::memory_order_relaxed);
-  wholes_.store(0, std::memory_order_relaxed);
-  told_ = calls_then_ = unheard_ns_ = 0;
-  Mark({ticks, GraphMode::kNode, 0});
+  Mark({ticks, GraphMode::kNode});
 }
 
-bool GraphModes::IsDue() const {
-  if (is_whole_ || is_refused_ || mode_ == GraphMode::kNode) return false;
-  return mode_ == GraphMode::kWhole || nodes_.load(std::memory_order_relaxed) >= most_nodes_;
-}
-
-void GraphModes::Turned(bool is_whole, uint64_t ticks) {
-  is_whole_ = is_whole;
-  is_refused_ = !is_whole;
-  if (!is_whole) return;
-  const uint64_t nodes =
-      mode_ == GraphMode::kAuto ? nodes_.load(std::memory_order_relaxed) : uint64_t{0};
-  Mark({ticks, GraphMode::kWhole, nodes});
-}
-
-bool GraphModes::IsDark(uint64_t now_ns) {
-  if (!is_whole_) return false;
-  const uint64_t told =
-      nodes_.load(std::memory_order_relaxed) + wholes_.load(std::memory_order_relaxed);
-  const uint64_t calls = calls_.load(std::memory_order_relaxed);
-  if (told != told_) {
-    told_ = told;
-    calls_then_ = calls;
-    unheard_ns_ = 0;
-    return false;
-  }
-  if (unheard_ns_ == 0) {
-    if (calls != calls_then_) unheard_ns_ = now_ns;
-    return false;
-  }
-  return now_ns - unheard_ns_ >= kDarkNs && calls - calls_then_ >= kDarkCalls;
-}
-
-void GraphModes::TurnedBack(uint64_t ticks) {
-  is_whole_ = false;
-  is_refused_ = true;
-  Mark({ticks, GraphMode::kNode, 0});
+void GraphModes::TurnToWhole(uint64_t ticks) {
+  is_whole_ = true;
+  Mark({ticks, GraphMode::kWhole});
 }
 
 void GraphModes::Mark(const GraphMark& mark) {
@@ -77,12 +37,10 @@ const char* Words(GraphsBy reason) {
     case GraphsBy::kRefused:
       return "this libcupti cannot record launches of CUDA graphs as wholes: every node is "
              "recorded";
-    case GraphsBy::kLateRefused:
-      return "this libcupti cannot record launches of CUDA graphs as wholes after recording has "
-             "begun: every node is recorded (--graphs=whole records whole launches from the start)";
-    case GraphsBy::kUntold:
-      return "this libcupti cannot record whole launches of graphs that were instantiated earlier: "
-             "about two seconds of these launches are missing, then every node is recorded again";
+    case GraphsBy::kLate:
+      return "every node of CUDA graphs is recorded: whole launches need a capture that begins "
+             "with "
+             "the program, since CUPTI may crash on older graphs";
     default:
       return "";
   }

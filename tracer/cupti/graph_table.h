@@ -41,7 +41,6 @@ class GraphTable {
   void Consume(GraphEvents* events);
   // A node of this graph ran.
   void SawNode(uint32_t graph, uint64_t node) {
-    ++nodes_seen_;
     if (graph != last_graph_) Judge(graph, node);
   }
 
@@ -53,8 +52,6 @@ class GraphTable {
   // Nobody will see the end of what threads are making.
   void GiveUpMaking();
 
-  // Records of nodes, so far.
-  uint64_t nodes_seen() const { return nodes_seen_; }
   uint64_t refused() const { return refused_; }
 
  private:
@@ -94,7 +91,6 @@ class GraphTable {
   IdSet known_graphs_{kMostGraphs};  // executable ones
   IdSet judged_{kMostGraphs};
   uint32_t last_graph_ = 0;
-  uint64_t nodes_seen_ = 0;
   uint64_t refused_ = 0;
 };
 

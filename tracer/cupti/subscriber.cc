@@ -167,9 +167,8 @@ int Subscriber::TraceGraphs(bool as_wholes) {
 }
 
 // Of V2 the kind alone would leave the nodes' records, of every launch both.
-int Subscriber::EnableGraphTrace(bool is_first) {
+int Subscriber::EnableGraphTrace() {
   if (interface_ == Interface::kV2) {
-    if (!is_first) return kNotSupported;
     if (const int result = TraceGraphs(/*as_wholes=*/true); result != kSuccess) return result;
   }
   const int result = Enable(Activity::kGraphTrace);

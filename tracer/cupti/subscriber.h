@@ -59,8 +59,10 @@ class Subscriber {
   void LeaveOutQueries();
 
   int Enable(Activity kind);
-  // Of V2 before any other kind, and for all subscribers; else kNotSupported.
-  int EnableGraphTrace(bool is_first);
+  // Of V2 before any other kind, and for all subscribers. Only while no graph has been
+  // instantiated: CUPTI 13.0 crashes in the launch of a graph that is older than this kind (seen on
+  // an H200).
+  int EnableGraphTrace();
   int DisableGraphTrace();
   // With records of what is there already, where the library can.
   int EnableAndDump(Activity kind);

@@ -107,16 +107,8 @@ void CuptiSink::ObjectChanged(const Object& object) {
     graph.graphExec = object.exec;
     data.resourceDescriptor = &graph;
   }
-  if (object.node != nullptr) {
-    using Type = fake_gpu::Work::Type;
-    const Type type = object.node->work.type;
-    graph.nodeType = type == Type::kKernel  ? CU_GRAPH_NODE_TYPE_KERNEL
-                     : type == Type::kCopy  ? CU_GRAPH_NODE_TYPE_MEMCPY
-                     : type == Type::kSet   ? CU_GRAPH_NODE_TYPE_MEMSET
-                     : type == Type::kHost  ? CU_GRAPH_NODE_TYPE_HOST
-                     : type == Type::kChild ? CU_GRAPH_NODE_TYPE_GRAPH
-                                            : CU_GRAPH_NODE_TYPE_EMPTY;
-  }
+  // Whatever the node does (seen with 13.0 on an H200).
+  graph.nodeType = CU_GRAPH_NODE_TYPE_KERNEL;
   CallBack(CUPTI_CB_DOMAIN_RESOURCE, static_cast<uint32_t>(object.event), &data);
 }
 

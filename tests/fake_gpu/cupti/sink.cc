@@ -180,7 +180,8 @@ void WriteSet(const Done& done) {
   CUpti_ActivityMemset4 record{};
   record.kind = CUPTI_ACTIVITY_KIND_MEMSET;
   FillCommon(&record, done, kCompute);
-  record.value = set.value;
+  // CUPTI does not tell the value that a graph's node sets (seen with 13.0 on an H200).
+  record.value = done.graph == 0 ? set.value : 0;
   record.bytes = set.count * set.element;
   record.flags = set.async ? CUPTI_ACTIVITY_FLAG_MEMSET_ASYNC : 0;
   record.memoryKind = set.memory;
@@ -263,17 +264,14 @@ void CuptiSink::Finished(const Done& done) {
   if (done.work->type == Work::Type::kSet && Enabled(CUPTI_ACTIVITY_KIND_MEMSET)) WriteSet(done);
 }
 
-// One from before the tool came has records of its nodes, whatever is enabled. With several
-// subscribers an attribute decides for all of them.
-bool CuptiSink::RecordsWhole(CUgraphExec exec) {
-  if (TheState().several.load()) return TheState().graphs_as_wholes.load() && !exec->before_tool;
-  return Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE) && !exec->before_tool;
+// With several subscribers an attribute decides for all of them.
+bool CuptiSink::RecordsWholeGraphs() {
+  if (TheState().several.load()) return TheState().graphs_as_wholes.load();
+  return Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE);
 }
 
-void CuptiSink::GraphLaunched(const Done& done, CUgraphExec exec) {
+void CuptiSink::GraphLaunched(const Done& done) {
   if (!done.whole || !Enabled(CUPTI_ACTIVITY_KIND_GRAPH_TRACE)) return;
-  // As CUPTI's guide has it (2.3.7.5), neither its nodes nor itself.
-  if (fake_gpu::TheScript().graph_trace_needs_instantiation && !exec->traced) return;
   CUpti_ActivityGraphTrace2 record{};
   record.kind = CUPTI_ACTIVITY_KIND_GRAPH_TRACE;
   record.correlationId = done.correlation;

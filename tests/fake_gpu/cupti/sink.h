@@ -16,8 +16,8 @@ class CuptiSink final : public fake_gpu::Sink {
   void Exit(fake_gpu::Call* call) override;
   void CallReplayed(const fake_gpu::Call& call, uint64_t end) override;
   void Finished(const fake_gpu::Done& done) override;
-  bool RecordsWhole(CUgraphExec exec) override;
-  void GraphLaunched(const fake_gpu::Done& done, CUgraphExec exec) override;
+  bool RecordsWholeGraphs() override;
+  void GraphLaunched(const fake_gpu::Done& done) override;
   void Synchronized(const fake_gpu::Sync& sync) override;
   void EventRecorded(CUevent event, uint64_t time, uint32_t correlation) override;
   void MemoryChanged(const fake_gpu::MemoryChange& change) override;

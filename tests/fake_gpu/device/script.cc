@@ -100,7 +100,6 @@ std::map<std::string, std::function<void(Words&)>> Statements(Script* script) {
       {"seed", Into(&script->seed)},
       {"correlation", Flag(&script->correlation_always, "always")},
       {"launch_cbid", Into(&script->launch_cbid)},
-      {"graph_trace", Flag(&script->graph_trace_needs_instantiation, "instantiated")},
       {"exit_flush", Into(&script->exit_flush)},
       {"exit_read", Into(&script->exit_read)},
       {"nvml", Values(&script->nvml_values)},

@@ -32,9 +32,6 @@
 //   seed N                  of the shuffle (1)
 //   correlation api|always  ids while RUNTIME or DRIVER is enabled (api), or always
 //   launch_cbid N           what __cudaLaunchKernel is reported as (505, its own)
-//   graph_trace any|instantiated   records of whole launches: of all graphs (any), or only of those
-//                           that were instantiated while they were asked for; the others have none
-//                           then, nor their nodes
 //   exit_flush CODE         cuptiActivityFlushAll after the driver's exit handler returns CODE
 //   exit_read CODE          likewise cuptiActivityGetNextRecord: the real one of 13.3 and later was
 //                           seen to answer 999 where there is no driver
@@ -100,7 +97,6 @@ struct Script {
   uint64_t seed = 1;
   bool correlation_always = false;
   uint32_t launch_cbid = 505;
-  bool graph_trace_needs_instantiation = false;
   int exit_flush = 0;
   int exit_read = 0;
   std::map<std::pair<std::string, int>, std::vector<double>> nvml_values;

@@ -126,9 +126,9 @@ class Sink {
   // A call that was made elsewhere, all of it told: its times, here its end, on the device's clock.
   virtual void CallReplayed(const Call& call, uint64_t end) = 0;
   virtual void Finished(const Done& done) = 0;
-  // Whether a launch of this graph that begins now is recorded as a whole.
-  virtual bool RecordsWhole(CUgraphExec exec) = 0;
-  virtual void GraphLaunched(const Done& done, CUgraphExec exec) = 0;
+  // Whether launches of graphs that begin now are recorded as wholes.
+  virtual bool RecordsWholeGraphs() = 0;
+  virtual void GraphLaunched(const Done& done) = 0;
   virtual void Synchronized(const Sync& sync) = 0;
   virtual void EventRecorded(CUevent event, uint64_t time, uint32_t correlation) = 0;
   virtual void MemoryChanged(const MemoryChange& change) = 0;

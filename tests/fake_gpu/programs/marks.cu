@@ -3,6 +3,7 @@
 
 // argv[1] steps (12), in ranges of NVTX of which argv[2] tells the kind:
 //   numbered   "step 0", "step 1", ..., pushed
+//   profiler   "ProfilerStep#0", "ProfilerStep#1", ..., pushed
 //   plain      "step", pushed, with "step" pushed again inside
 //   started    "iteration", started, and ended by another thread
 //   domain     "train" in the domain "app", and in no domain before it
@@ -27,8 +28,9 @@ static void Launches(int step) {
 }
 
 static void Step(const std::string& kind, int step) {
-  if (kind == "numbered") {
-    nvtxRangePushA(("step " + std::to_string(step)).c_str());
+  if (kind == "numbered" || kind == "profiler") {
+    const std::string name = kind == "numbered" ? "step " : "ProfilerStep#";
+    nvtxRangePushA((name + std::to_string(step)).c_str());
     Launches(step);
     nvtxRangePop();
   } else if (kind == "plain") {

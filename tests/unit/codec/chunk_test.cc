@@ -243,7 +243,7 @@ TEST(ChunkBuilder, ATickMakesTimesSmallAndKeepsThemExact) {
 TEST(ChunkBuilder, RowsGivenAtOnceAreAsRowsGivenOneByOne) {
   std::mt19937_64 random(5);
   for (const proto::TableSpec& table : proto::kTables) {
-    if (!proto::IsCuptiKind(table.kind)) continue;
+    if (table.feed != proto::Feed::kCupti) continue;
     std::vector<Row> rows;
     uint64_t time = 1'000'000'000'000;
     for (size_t i = 0; i < 9000; ++i) {

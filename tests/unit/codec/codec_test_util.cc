@@ -124,7 +124,7 @@ std::vector<Row> RowsOf(const EventColumns& columns) {
     EXPECT_EQ(values.size(), columns.count);
     for (uint32_t i = 0; i < columns.count; ++i) rows[i][static_cast<size_t>(c)] = values[i];
   }
-  for (int c = table.columns; c < proto::kMaxColumns; ++c) {
+  for (int c = table.columns; c < proto::kWidestTable; ++c) {
     EXPECT_TRUE(columns.column[c].empty());
   }
   return rows;
@@ -299,7 +299,7 @@ FakeProcess::FakeProcess(const std::string& stem, uint32_t rings, uint32_t capac
     : ring_path_(stem + proto::kRingSuffix) {
   const uint64_t header_bytes = (sizeof(proto::RingFileHeader) + proto::kPageBytes - 1) /
                                 proto::kPageBytes * proto::kPageBytes;
-  const uint64_t ring_bytes = proto::kPageBytes + uint64_t{capacity} * proto::kRecordBytes;
+  const uint64_t ring_bytes = proto::kRingHeaderBytes + uint64_t{capacity} * proto::kRecordBytes;
   bytes_ = header_bytes + rings * ring_bytes;
   const int fd = open(ring_path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
   EXPECT_GE(fd, 0);

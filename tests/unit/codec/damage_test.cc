@@ -63,6 +63,7 @@ class DamageTest : public testing::Test {
     const TempFolder folder;
     const std::string path = folder / "p1-1.gpt";
     TraceWriter writer;
+    writer.WriteNoIndex();  // index_test.cc damages indexes
     ASSERT_TRUE(writer.Create(path.c_str(), TestHeader()));
     ends_.push_back(writer.bytes_written());
     std::vector<uint8_t> strings;

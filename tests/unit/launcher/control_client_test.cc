@@ -19,6 +19,7 @@
 #include <fstream>
 #include <thread>
 
+#include "launcher/conversation.h"
 #include "launcher/process_json.h"
 
 namespace gpuprof::launcher {
@@ -38,6 +39,7 @@ class ControlTest : public testing::Test {
   }
   ~ControlTest() override {
     if (server_.joinable()) server_.join();
+    for (const int client : clients_) close(client);
     fs::remove_all(root_);
   }
 
@@ -50,6 +52,34 @@ class ControlTest : public testing::Test {
     EXPECT_EQ(bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address), 0);
     EXPECT_EQ(listen(listener_, 1), 0);
     return path;
+  }
+
+  static std::string Own(const std::string& start) {
+    return std::to_string(getpid()) + "-" + start + ".sock";
+  }
+
+  static int ListenAbstract(const std::string& name) {
+    sockaddr_un address = {};
+    address.sun_family = AF_UNIX;
+    std::memcpy(address.sun_path + 1, name.data(), name.size());
+    const int listener = socket(AF_UNIX, SOCK_STREAM, 0);
+    const size_t bytes = offsetof(sockaddr_un, sun_path) + 1 + name.size();
+    EXPECT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), static_cast<socklen_t>(bytes)),
+              0);
+    EXPECT_EQ(listen(listener, 1), 0);
+    return listener;
+  }
+
+  void FillQueue(int listener) {
+    sockaddr_un address = {};
+    socklen_t bytes = sizeof address;
+    getsockname(listener, reinterpret_cast<sockaddr*>(&address), &bytes);
+    for (int i = 0; i < 8; ++i) {
+      const int client = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0);
+      clients_.push_back(client);
+      if (connect(client, reinterpret_cast<sockaddr*>(&address), bytes) != 0) return;
+    }
+    FAIL() << "the queue is not full";
   }
 
   // Answers one request; an empty answer leaves the client waiting until `hold_ms` have passed.
@@ -86,6 +116,7 @@ class ControlTest : public testing::Test {
 
   std::string root_, folder_, request_;
   int listener_ = -1;
+  std::vector<int> clients_;
   bool was_left_ = false;  // by the client, before it had the whole answer
   std::thread server_;
 };
@@ -102,7 +133,7 @@ TEST(ControlNames, Parse) {
 }
 
 TEST_F(ControlTest, AsksAndParses) {
-  Serve("77-1a.sock", "result=ok\npid=77\nstate=capturing\nevents=12\nbundle=/a=b\n");
+  Serve(Own("1a"), "result=ok\npid=77\nstate=capturing\nevents=12\nbundle=/a=b\n");
   const auto found = Find();
   ASSERT_THAT(found, SizeIs(1));
   const Answer answer = Ask(found[0], "status", 5000);
@@ -117,27 +148,27 @@ TEST_F(ControlTest, AsksAndParses) {
 }
 
 TEST_F(ControlTest, RefusalsAndNonsenseAreTold) {
-  Serve("77-1a.sock", "result=error\nerror=no disk; free some\nstate=failed\n");
+  Serve(Own("1a"), "result=error\nerror=no disk; free some\nstate=failed\n");
   Answer answer = Ask(Find()[0], "start", 5000);
   server_.join();
   EXPECT_EQ(answer.kind, Answer::Kind::kRefused);
   EXPECT_EQ(answer.error, "no disk; free some");
   EXPECT_EQ(answer.Get("state"), "failed");
-  Serve("78-1a.sock", "hello");
-  answer = Ask(Find()[1], "start", 5000);
+  Serve(Own("2b"), "hello");
+  answer = Ask(Find()[0], "start", 5000);
   server_.join();
   EXPECT_EQ(answer.kind, Answer::Kind::kUnreachable);
 }
 
 TEST_F(ControlTest, OneThatEndsBeforeItAnswersIsNobody) {
-  Serve("77-1a.sock", "");
+  Serve(Own("1a"), "");
   const Answer answer = Ask(Find()[0], "status", 5000);
   server_.join();
   EXPECT_EQ(answer.kind, Answer::Kind::kNobody);
 }
 
 TEST_F(ControlTest, AHungProcessIsNotWaitedForForever) {
-  Serve("77-1a.sock", "", 400);
+  Serve(Own("1a"), "", 400);
   const Answer answer = Ask(Find()[0], "status", 100);
   EXPECT_EQ(answer.kind, Answer::Kind::kUnreachable);
   EXPECT_THAT(answer.error, HasSubstr("did not answer"));
@@ -147,7 +178,7 @@ TEST_F(ControlTest, AHungProcessIsNotWaitedForForever) {
 // Each byte comes in time, and the whole would be an answer; but not within what was allowed for
 // it.
 TEST_F(ControlTest, OneThatAnswersByteByByteIsNotWaitedForForever) {
-  Dribble("77-1a.sock", "result=ok\nstate=" + std::string(300, 'x') + "\n");
+  Dribble(Own("1a"), "result=ok\nstate=" + std::string(300, 'x') + "\n");
   const Answer answer = Ask(Find()[0], "status", 300);
   EXPECT_EQ(answer.kind, Answer::Kind::kUnreachable);
   EXPECT_THAT(answer.error, HasSubstr("did not answer"));
@@ -156,20 +187,20 @@ TEST_F(ControlTest, OneThatAnswersByteByByteIsNotWaitedForForever) {
 }
 
 TEST_F(ControlTest, NoWordOfAnAnswerIsACommandToATerminal) {
-  Serve("77-1a.sock",
+  Serve(Own("1a"),
         "result=error\nerror=no\x1b]0;title\x07\npid=$(id)\nstate=\xc2\x9b"
         "2J\nprogram=caf\xe9\r\n\x1b[2J=1\n");
   const Answer answer = Ask(Find()[0], "status", 5000);
   EXPECT_EQ(answer.error, "no\\x1b]0;title\\x07");
-  EXPECT_EQ(answer.Get("pid"), "77");
+  EXPECT_EQ(answer.Get("pid"), std::to_string(getpid()));
   EXPECT_EQ(answer.Get("state"), "\\u009b2J");
   EXPECT_EQ(answer.Get("program"), "caf\xef\xbf\xbd\\x0d");
   EXPECT_EQ(answer.Get("\\x1b[2J"), "1");
 }
 
 TEST_F(ControlTest, LiveProcessesAreThoseThatRecordIntoTheBundle) {
-  Serve("77-1a.sock", "result=ok\nstate=dormant\nbundle=/tmp/caf\xe9\n");
-  EXPECT_THAT(LiveProcesses(Find(), "/tmp/caf\xe9"), ElementsAre(77));
+  Serve(Own("1a"), "result=ok\nstate=dormant\nbundle=/tmp/caf\xe9\n");
+  EXPECT_THAT(LiveProcesses(Find(), "/tmp/caf\xe9"), ElementsAre(getpid()));
 }
 
 // One of theirs could keep the end of root's command waiting.
@@ -185,13 +216,74 @@ TEST_F(ControlTest, OtherUsersAreNotAskedForLiveProcesses) {
 }
 
 TEST_F(ControlTest, LeftoversOfTheDeadAreRemoved) {
-  const std::string path = Serve("4194300-1a.sock", "result=ok\n");
-  Ask(Find()[0], "status", 1000);
-  server_.join();
-  const Endpoint endpoint = Find()[0];
-  EXPECT_EQ(Ask(endpoint, "status", 1000).kind, Answer::Kind::kNobody);
-  RemoveStale(endpoint);
+  const std::string path = Listen("4194300-1a.sock");
+  close(listener_);
+  EXPECT_EQ(Ask(Find()[0], "status", 1000).kind, Answer::Kind::kNobody);
   EXPECT_FALSE(fs::exists(path));
+  EXPECT_FALSE(fs::exists(folder_)) << "it was the last";
+}
+
+// Any user can choose the name of a socket.
+TEST_F(ControlTest, NothingIsSentToAnotherProcess) {
+  Listen(std::to_string(getppid()) + "-1a.sock");
+  EXPECT_EQ(Ask(Find()[0], "start", 1000).kind, Answer::Kind::kForeign);
+  const int peer = accept(listener_, nullptr, nullptr);
+  char byte = 0;
+  EXPECT_EQ(read(peer, &byte, 1), 0);
+  close(peer);
+  close(listener_);
+}
+
+TEST_F(ControlTest, ANameThatFailsIsPassedOver) {
+  Endpoint dead, foreign;
+  ASSERT_TRUE(ParseEndpointName(Own("3c"), &dead));
+  dead.uid = foreign.uid = geteuid();
+  dead.address = folder_ + "/" + Own("3c");
+  foreign.pid = getppid();
+  foreign.address = Listen(Own("2b"));
+  const int other = listener_;
+  Serve(Own("1a"), "result=ok\nstate=dormant\n");
+  Endpoint own = Find().back();
+  const Answer answer = AskTogether({{dead, foreign, own}}, "status", 5000).front();
+  EXPECT_EQ(answer.kind, Answer::Kind::kOk);
+  close(other);
+}
+
+TEST_F(ControlTest, AFullQueueHoldsNobodyUp) {
+  Endpoint own, abstract;
+  ASSERT_TRUE(ParseEndpointName(Own("1a"), &own));
+  own.uid = geteuid();
+  abstract = own;
+  abstract.is_abstract = true;
+  own.address = Listen(Own("1a"));
+  const int first = listener_;
+  abstract.address = "gpc-test-" + std::to_string(getpid());
+  const int second = ListenAbstract(abstract.address);
+  for (const int listener : {first, second}) FillQueue(listener);
+  const std::vector<Answer> answers = AskTogether({{own}, {abstract}, {own}}, "status", 700);
+  EXPECT_EQ(answers[0].kind, Answer::Kind::kUnreachable);
+  EXPECT_THAT(answers[0].error, HasSubstr("did not answer"));
+  EXPECT_EQ(answers[1].kind, Answer::Kind::kForeign) << "who filled it cannot be known";
+  EXPECT_EQ(answers[2].kind, Answer::Kind::kUnreachable);
+  for (const int fd : {first, second}) close(fd);
+}
+
+TEST(ControlNames, AreProvedByTheListener) {
+  const auto is_named = [](int32_t name, uint32_t name_uid, int32_t pid, uint32_t uid) {
+    Endpoint endpoint;
+    endpoint.pid = name;
+    endpoint.uid = name_uid;
+    return IsNamedProcess(endpoint, {pid, uid, uid});
+  };
+  const uint32_t us = geteuid(), other = us + 1;
+  EXPECT_TRUE(is_named(getpid(), us, getpid(), us));
+  EXPECT_FALSE(is_named(getpid(), us, getppid(), us)) << "another process";
+  EXPECT_FALSE(is_named(getpid(), us, getpid(), other)) << "of another user";
+  EXPECT_FALSE(is_named(getpid(), other, getpid(), other)) << "the number was used again";
+  EXPECT_TRUE(is_named(getpid(), 0, getpid(), 0)) << "a server that gave up root's rights";
+  EXPECT_FALSE(is_named(4194300, us, getpid(), us)) << "not its number in any namespace";
+  EXPECT_TRUE(is_named(4194300, us, 0, us)) << "in a namespace that is not to be seen";
+  EXPECT_FALSE(is_named(getpid(), us, 0, us));
 }
 
 TEST_F(ControlTest, ForeignFoldersAndTheAbstractTable) {

@@ -8,17 +8,21 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <fstream>
 
 #include "launcher/command.h"
 #include "launcher/settings.h"
+#include "launcher/settings_file.h"
 
 namespace gpuprof::launcher {
 namespace {
 
+namespace fs = std::filesystem;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -116,12 +120,14 @@ class SettingsFile : public testing::Test {
  protected:
   std::string Read(const std::string& text) {
     std::ofstream(path_) << text;
+    chmod(path_.c_str(), 0644);
     sections_.clear();
-    return ReadSettingsFile(path_, &sections_);
+    return ReadSettingsFile(path_, &sections_, &passed_over_);
   }
   void TearDown() override { unlink(path_.c_str()); }
   std::string path_ = testing::TempDir() + "gpuprof-" + std::to_string(getpid()) + ".toml";
   FileSections sections_;
+  std::string passed_over_;
 };
 
 TEST_F(SettingsFile, KeysAreOptionsAndSectionsAreVerbs) {
@@ -136,8 +142,47 @@ TEST_F(SettingsFile, KeysAreOptionsAndSectionsAreVerbs) {
 }
 
 TEST_F(SettingsFile, MissingIsEmptyAndNestedIsRefused) {
-  EXPECT_EQ(ReadSettingsFile("/nonexistent/gpuprof.toml", &sections_), "");
+  EXPECT_EQ(ReadSettingsFile("/nonexistent/gpuprof.toml", &sections_, &passed_over_), "");
   EXPECT_THAT(Read("[run.deep]\nstacks = 1\n"), HasSubstr("sections are verbs"));
+}
+
+TEST_F(SettingsFile, WhatOthersCanWriteIsRefused) {
+  std::ofstream(path_) << "stacks = 1\n";
+  for (const mode_t mode : {0664, 0646, 0666}) {
+    ASSERT_EQ(chmod(path_.c_str(), mode), 0);
+    EXPECT_THAT(ReadSettingsFile(path_, &sections_, &passed_over_), HasSubstr("chmod go-w"));
+  }
+  EXPECT_THAT(Read("# " + std::string(65 * 1024, 'x')), HasSubstr("larger than 64 KiB"));
+  unlink(path_.c_str());
+  ASSERT_EQ(mkfifo(path_.c_str(), 0644), 0);
+  EXPECT_THAT(ReadSettingsFile(path_, &sections_, &passed_over_), HasSubstr("not a regular file"));
+  unlink(path_.c_str());
+  ASSERT_EQ(symlink("/dev/zero", path_.c_str()), 0);
+  EXPECT_THAT(ReadSettingsFile(path_, &sections_, &passed_over_), HasSubstr("is a link"));
+  EXPECT_TRUE(sections_.empty());
+  EXPECT_EQ(passed_over_, "");
+}
+
+TEST_F(SettingsFile, AnotherUsersIsPassedOver) {
+  if (geteuid() != 0) GTEST_SKIP() << "needs root to give a file to another user";
+  std::ofstream(path_) << "stacks = 1\n";
+  ASSERT_EQ(chown(path_.c_str(), 12345, 12345), 0);
+  EXPECT_EQ(ReadSettingsFile(path_, &sections_, &passed_over_), "");
+  EXPECT_THAT(passed_over_, HasSubstr("belongs to user 12345"));
+  EXPECT_TRUE(sections_.empty());
+}
+
+TEST(SettingsFileValues, SomeComeFromTheCommandLineAlone) {
+  EXPECT_THAT(FaultOfFileValue("gpu-log", "log.csv"), HasSubstr("command line"));
+  for (const char* place : {"/tmp/b", "../b", "a/../../b", ""})
+    EXPECT_THAT(FaultOfFileValue("output", place), HasSubstr("not below")) << place;
+  for (const char* place : {"b", "./b", "a/b..", "..a"})
+    EXPECT_EQ(FaultOfFileValue("output", place), "") << place;
+  EXPECT_EQ(FaultOfFileValue("output", fs::current_path().string() + "/b"), "");
+  for (const char* number : {"15", "14", "2"})
+    EXPECT_THAT(FaultOfFileValue("signal", number), HasSubstr("command line")) << number;
+  for (const char* number : {"USR1", "12", "none", "40", "nonsense"})
+    EXPECT_EQ(FaultOfFileValue("signal", number), "") << number;
 }
 
 TEST(Verbs, HelpAndNamesAreComplete) {

@@ -121,7 +121,7 @@ class ConsumerSteps : public testing::Test {
   uint64_t number_ = 0;
   uint64_t outermost_ = 0;  // of the stack written last
   std::vector<char> last_ =
-      std::vector<char>(proto::kPageBytes + kCapacity * sizeof(proto::Record));
+      std::vector<char>(proto::kRingHeaderBytes + kCapacity * sizeof(proto::Record));
   int steps_ = 0;
   int moments_ = 0;
 };

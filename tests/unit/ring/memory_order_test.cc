@@ -27,7 +27,7 @@ namespace gpuprof {
 namespace {
 
 constexpr uint32_t kCapacity = 4;
-constexpr uint64_t kBytes = proto::kPageBytes + kCapacity * sizeof(proto::Record);
+constexpr uint64_t kBytes = proto::kRingHeaderBytes + kCapacity * sizeof(proto::Record);
 constexpr int kProducer = 0;
 constexpr int kConsumer = 1;
 

@@ -117,7 +117,7 @@ class ProducerSteps : public testing::TestWithParam<uint64_t> {
   uint64_t before_head_ = 0;
   uint64_t before_lost_ = 0;
   std::vector<char> last_ =
-      std::vector<char>(proto::kPageBytes + kCapacity * sizeof(proto::Record));
+      std::vector<char>(proto::kRingHeaderBytes + kCapacity * sizeof(proto::Record));
   int moments_ = 0;
 };
 

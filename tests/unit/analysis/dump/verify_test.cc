@@ -154,13 +154,13 @@ TEST_F(VerifyTest, TimeMayGoBackInTablesOfAnyOrderAlone) {
   for (const proto::TableSpec& table : proto::kTables) {
     const std::string path = Make([&](TraceMaker* maker) {
       for (const uint64_t time : {41'000u, 36'000u}) {
-        const uint64_t row[proto::kMaxColumns] = {time};
+        const uint64_t row[proto::kWidestTable] = {time};
         maker->Row(table.kind, 2, row);
         maker->Flush();
       }
     });
     const bool is_any = table.kind == ChunkKind::kHeap || table.kind == ChunkKind::kMapping ||
-                        proto::IsCuptiKind(table.kind);
+                        table.feed == proto::Feed::kCupti;
     const VerifyReport report = Verify(path);
     EXPECT_EQ(report.ok, is_any) << table.name << ": " << report.text;
     std::filesystem::remove(path);

@@ -36,10 +36,10 @@ size_t CountNames(Namer namer) {
 
 TEST(Names, EachCodeHasItsOwn) {
   EXPECT_EQ(CountNames(HeapFunctionName), 12u);
-  EXPECT_EQ(CountNames(WaitKindName), 12u);
+  EXPECT_EQ(CountNames(WaitKindName), 13u);
   EXPECT_EQ(CountNames(ThreadEventName), 4u);
   EXPECT_EQ(CountNames(ProcessEventName), 5u);
-  EXPECT_EQ(CountNames(ExitWayName), 9u);
+  EXPECT_EQ(CountNames(ExitWayName), 10u);
   EXPECT_EQ(CountNames(OpScopeName), 4u);
   EXPECT_EQ(CountNames(MapEventName), 4u);
   EXPECT_EQ(CountNames(HeapModeName), 3u);

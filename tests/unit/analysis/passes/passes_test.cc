@@ -11,11 +11,13 @@
 #include "analysis/analysis.h"
 #include "analysis/passes/context.h"
 #include "analysis/passes/thread_usage.h"
+#include "analysis/render/stack_frames.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overview.pb.h"
+#include "proto/results/steps.pb.h"
 #include "proto/results/threads.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -189,7 +191,8 @@ TEST(Heap, BlocksFreedByAnotherThread) {
   EXPECT_EQ(heap.processes(0).short_lived_count(), 1u);
   EXPECT_EQ(heap.processes(0).count_low(), heap.processes(0).count_high());
   ASSERT_EQ(heap.stacks_size(), 2);
-  EXPECT_EQ(heap.stacks(0).frames_size(), 2);
+  EXPECT_EQ(FramesOf(heap.call_stacks(), heap.stacks(0).call_stack()).size(), 2u);
+  EXPECT_EQ(heap.stacks(1).call_stack(), 0u);
   EXPECT_EQ(heap.stacks(0).peak_bytes(), 1000u);
   EXPECT_EQ(heap.stacks(1).name(), "(no stack)");
 }
@@ -326,6 +329,17 @@ const results::Finding* FindRule(const results::Overview& overview, const std::s
   return nullptr;
 }
 
+TEST(Overview, WorkersOfSuccessiveEpochsAreNotThereAtOnce) {
+  ProcessBuilder main(1), a(2, 1), b(3, 1), c(4, 1), d(5, 1);
+  Train(main.Thread(1), 40 * kMs);
+  for (ProcessBuilder* worker : {&a, &b})
+    worker->Thread(worker->process().pid, "pt_data_worker").Op("aten::mul", 0, 400 * kMs);
+  for (ProcessBuilder* worker : {&c, &d})
+    worker->Thread(worker->process().pid, "pt_data_worker").Op("aten::mul", 400 * kMs, 800 * kMs);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main, &a, &b, &c, &d}));
+  EXPECT_EQ(overview.input().worker_count(), 2u);
+}
+
 TEST(Overview, BusyWorkersOnFewProcessors) {
   ProcessBuilder main(1), a(2, 1), b(3, 1);
   Train(main.Thread(1), 40 * kMs);
@@ -347,6 +361,51 @@ TEST(Overview, BusyWorkersOnFewProcessors) {
   EXPECT_EQ(finding->recoverable_per_step_ns(), 40 * kMs);
   EXPECT_THAT(finding->caveat(), HasSubstr("More workers alone do not help"));
   EXPECT_EQ(overview.findings(0).id(), "IN-002");
+}
+
+// Rows of workers that become one.
+TEST(Overview, TheMeanOfAWorkersOperationIsThatOfThePassOps) {
+  ProcessBuilder main(1), a(2, 1), b(3, 1);
+  Train(main.Thread(1), 40 * kMs);
+  a.Thread(2, "pt_data_worker").Op("aten::to", 0, 100).Op("aten::to", 10, 60);
+  b.Thread(3, "pt_data_worker").Op("aten::to", 0, 60);
+  const Trace trace = MakeTrace({&main, &a, &b});
+  const results::Ops all = RunPass<results::Ops>("ops", trace);
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  ASSERT_EQ(overview.worker_ops_size(), 1);
+  EXPECT_EQ(overview.worker_ops(0).mean_ns(), 70);
+  EXPECT_EQ(overview.worker_ops(0).mean_ns(), Find(all, "aten::to")->mean_ns());
+  EXPECT_EQ(overview.worker_ops(0).total_ns(), 160);
+}
+
+// Operations of a damaged block are missing, and their time looks like time without an operation.
+TEST(Overview, WhatIsMadeOfGapsIsDoubtfulWhereEventsAreMissing) {
+  ProcessBuilder main(1);
+  Train(main.Thread(1), 40 * kMs);
+  Trace trace = MakeTrace({&main});
+  ASSERT_EQ(RunPass<results::Overview>("overview", trace).steps().confidence().level(),
+            results::LEVEL_HIGH);
+  EXPECT_EQ(FindRule(RunPass<results::Overview>("overview", trace), "IN-001")->confidence().level(),
+            results::LEVEL_HIGH);
+  trace.faults.push_back({trace.processes[0].file, 4096, "a block's checksum is wrong"});
+  const auto overview = RunPass<results::Overview>("overview", trace);
+  const auto steps = RunPass<results::Steps>("steps", trace);
+  for (const results::Confidence& confidence :
+       {overview.steps().confidence(), FindRule(overview, "IN-001")->confidence(),
+        steps.meta().confidence(), steps.series(0).confidence()}) {
+    EXPECT_EQ(confidence.level(), results::LEVEL_LOW);
+    EXPECT_THAT(confidence.reason(), HasSubstr("damaged"));
+  }
+  trace.faults.clear();
+  proto::Loss* loss = trace.processes[0].health.add_loss();
+  loss->set_kind(proto::LOSS_RING_FULL);
+  loss->set_count(1);
+  EXPECT_LT(RunPass<results::Steps>("steps", trace).meta().confidence().level(),
+            results::LEVEL_HIGH);
+  loss->set_kind(proto::LOSS_SAMPLE_TABLE_FULL);
+  EXPECT_EQ(RunPass<results::Steps>("steps", trace).meta().confidence().level(),
+            results::LEVEL_HIGH)
+      << "no operation is among these";
 }
 
 TEST(Overview, WorkersThatWaitForAProcessorAreNotIdle) {
@@ -534,31 +593,6 @@ TEST(Options, WrongOnesNameTheRightOnes) {
   options = {};
   options.by = "colour";
   EXPECT_THAT(message("ops", options), HasSubstr("process"));
-}
-
-TEST(AllocationSite, SkipsTheAllocatorsOwnFrames) {
-  google::protobuf::RepeatedPtrField<results::Frame> frames;
-  for (const char* name :
-       {"malloc", "operator new(unsigned long)", "load_image(char const*)", "main"}) {
-    frames.Add()->set_name(name);
-  }
-  EXPECT_EQ(AllocationSite(frames), "load_image(char const*)");
-  frames.DeleteSubrange(2, 2);
-  EXPECT_EQ(AllocationSite(frames), "malloc");
-  frames.Clear();
-  for (const char* name :
-       {"malloc", "void std::__invoke_impl<void, main::{lambda()#1}>(std::__invoke_other)",
-        "std::thread::_State_impl<std::thread::_Invoker<std::tuple<main::{lambda()#1}> > >::_M_run",
-        "execute_native_thread_routine", "start_thread"}) {
-    frames.Add()->set_name(name);
-  }
-  EXPECT_EQ(AllocationSite(frames), frames[1].name()) << "it is all there is";
-  frames[1].set_name("main::{lambda()#1}::operator()() const");
-  EXPECT_EQ(AllocationSite(frames), frames[1].name());
-  std::swap(frames[1], frames[2]);
-  EXPECT_EQ(AllocationSite(frames), frames[2].name());
-  frames.Clear();
-  EXPECT_EQ(AllocationSite(frames), "");
 }
 
 }  // namespace

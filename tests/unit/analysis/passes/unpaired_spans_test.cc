@@ -15,8 +15,8 @@
 #include "proto/results/health.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/meta.pb.h"
-#include "proto/results/nvtx.pb.h"
 #include "proto/results/ops.pb.h"
+#include "proto/results/ranges.pb.h"
 #include "proto/results/steps.pb.h"
 #include "tests/unit/analysis/passes/run_pass.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -48,10 +48,10 @@ TEST(UnpairedSpans, AreNoLossOfAnything) {
   EXPECT_EQ(kernels.meta().lost_count(), 0u);
   EXPECT_EQ(kernels.meta().losses_size(), 0);
   EXPECT_THAT(kernels.meta().notes(), Not(Contains(testing::HasSubstr("ranges"))));
-  const auto nvtx = RunPass<results::Nvtx>("nvtx", trace);
-  EXPECT_EQ(nvtx.meta().confidence().level(), results::LEVEL_HIGH);
-  EXPECT_EQ(nvtx.meta().losses_size(), 0);
-  EXPECT_THAT(nvtx.meta().notes(), Contains("pid 5: " + std::string(kRangesText)));
+  const auto ranges = RunPass<results::Ranges>("ranges", trace);
+  EXPECT_EQ(ranges.meta().confidence().level(), results::LEVEL_HIGH);
+  EXPECT_EQ(ranges.meta().losses_size(), 0);
+  EXPECT_THAT(ranges.meta().notes(), Contains("pid 5: " + std::string(kRangesText)));
   const auto health = RunPass<results::Health>("health", trace);
   EXPECT_EQ(health.processes(0).lost_count(), 0u);
   EXPECT_THAT(health.processes(0).notes(), Contains(kRangesText));
@@ -76,12 +76,12 @@ TEST(UnpairedSpans, ThoseThatTheRecorderHadNoRoomForAreLost) {
   proto::Loss* loss = builder.process().health.add_loss();
   loss->set_kind(proto::LOSS_SPAN);
   loss->set_count(2);
-  const auto nvtx = RunPass<results::Nvtx>("nvtx", MakeTrace({&builder}));
-  EXPECT_EQ(nvtx.meta().lost_count(), 2u);
-  ASSERT_EQ(nvtx.meta().losses_size(), 1);
-  EXPECT_EQ(nvtx.meta().losses(0).name(), "span");
-  EXPECT_EQ(nvtx.meta().confidence().level(), results::LEVEL_LOW);
-  EXPECT_EQ(nvtx.meta().notes_size(), 0);
+  const auto ranges = RunPass<results::Ranges>("ranges", MakeTrace({&builder}));
+  EXPECT_EQ(ranges.meta().lost_count(), 2u);
+  ASSERT_EQ(ranges.meta().losses_size(), 1);
+  EXPECT_EQ(ranges.meta().losses(0).name(), "span");
+  EXPECT_EQ(ranges.meta().confidence().level(), results::LEVEL_LOW);
+  EXPECT_EQ(ranges.meta().notes_size(), 0);
 }
 
 }  // namespace

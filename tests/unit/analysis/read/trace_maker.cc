@@ -153,7 +153,7 @@ codec::ChunkBuilder* TraceMaker::BuilderOf(proto::ChunkKind kind, uint32_t track
 
 void TraceMaker::Row(proto::ChunkKind kind, uint32_t track,
                      std::initializer_list<uint64_t> columns) {
-  uint64_t row[proto::kMaxColumns] = {};
+  uint64_t row[proto::kWidestTable] = {};
   std::copy(columns.begin(), columns.end(), row);
   Row(kind, track, row);
 }

@@ -11,10 +11,13 @@
 #include <set>
 #include <sstream>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "analysis/analysis.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/json.h"
+#include "analysis/render/stack_frames.h"
 #include "analysis/render/table.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
@@ -42,6 +45,18 @@ TEST(OneLine, TellsC1AndWhatWasToldStays) {
   EXPECT_EQ(OneLine(OneLine("\x1b\\")), "\\x1b\\");
 }
 
+// With these a name looks like another one.
+TEST(OneLine, TellsWhatTurnsTextOrIsNotSeen) {
+  EXPECT_EQ(OneLine("gpj.\u202egnp"), "gpj.\\u202egnp");
+  EXPECT_EQ(OneLine("\u061c\u200b\u200c\u200d\u200e\u200f"),
+            "\\u061c\\u200b\\u200c\\u200d\\u200e\\u200f");
+  EXPECT_EQ(OneLine("\u2028\u2029\u202a\u202e"), "\\u2028\\u2029\\u202a\\u202e");
+  EXPECT_EQ(OneLine("\u2060\u2064\u2066\u2069\ufeff"), "\\u2060\\u2064\\u2066\\u2069\\ufeff");
+  EXPECT_EQ(OneLine("\U000e0001\U000e0041\U000e007f"), "\\U000e0001\\U000e0041\\U000e007f");
+  const std::string seen = "\u061b\u061d\u200a\u2010\u2027\u202f\u205f\u206a\ufefe\U000e0100\u05d0";
+  EXPECT_EQ(OneLine(seen), seen);
+}
+
 TEST(PlainLines, KeepsLineFeedsAlone) {
   EXPECT_EQ(PlainLines("a\n\rb\x1b[2J\n\xe9"), "a\n\\x0db\\x1b[2J\n\xef\xbf\xbd");
 }
@@ -49,6 +64,8 @@ TEST(PlainLines, KeepsLineFeedsAlone) {
 TEST(PlainJson, EscapesWhatATerminalObeys) {
   EXPECT_EQ(PlainJson("{\"a\": \"caf\xc3\xa9 \xc2\xa0\"}"), "{\"a\": \"caf\xc3\xa9 \xc2\xa0\"}");
   EXPECT_EQ(PlainJson("\"\x7f\xc2\x9b\xc2\xa9\xc2\x80\""), "\"\\u007f\\u009b\xc2\xa9\\u0080\"");
+  EXPECT_EQ(PlainJson("\"a\u202eb\u200b\U000e0041\u20ac\""),
+            "\"a\\u202eb\\u200b\\udb40\\udc41\u20ac\"");
 }
 
 TEST(Figures, ForPeople) {
@@ -162,13 +179,21 @@ TEST(Text, HoldsNothingThatATerminalObeys) {
   wait->set_holder(
       "h\xc2\x9b"
       "2J");
-  wait->add_frames()->set_name("f\nforged line");
+  const auto add_stack = [](const char* name, results::CallStacks* stacks) {
+    stacks->add_frames()->set_name(name);
+    for (const uint32_t frame : {0, 0}) {
+      stacks->add_frame(frame);
+      stacks->add_caller(0);
+    }
+    return 1u;
+  };
+  wait->set_call_stack(add_stack("f\nforged line", locks.mutable_call_stacks()));
   results::Overview overview;
   overview.add_processes();
   overview.mutable_steps()->set_name("s\x1b[1A");
   overview.mutable_environment()->add_frameworks("torch\x1b[2J");
-  results::Frame* frame = overview.mutable_memory()->add_peak_stack();
-  frame->set_name("alloc\r\nforged line");
+  overview.mutable_memory()->set_peak_call_stack(
+      add_stack("alloc\r\nforged line", overview.mutable_call_stacks()));
   overview.mutable_memory()->set_count(1);
   for (const google::protobuf::Message* result :
        std::initializer_list<const google::protobuf::Message*>{&locks, &overview}) {
@@ -248,8 +273,14 @@ TEST(Csv, QuotesAndFlattens) {
   lock->add_threads("a");
   lock->add_threads("b");
   lock->mutable_caller()->set_name("caller");
-  lock->add_frames()->set_name("one");
-  lock->add_frames()->set_name("two");
+  results::CallStacks* stacks = locks.mutable_call_stacks();
+  for (const char* name : {"one", "two"}) stacks->add_frames()->set_name(name);
+  for (const auto& [frame, caller] :
+       {std::pair(0, 0), std::pair(1, 0), std::pair(0, 1), std::pair(0, 2), std::pair(0, 3)}) {
+    stacks->add_frame(static_cast<uint32_t>(frame));
+    stacks->add_caller(static_cast<uint32_t>(caller));
+  }
+  lock->set_call_stack(4);
   const std::string csv = ToCsv(locks, "locks");
   const size_t first = csv.find("\r\n");
   const std::string header = csv.substr(0, first);
@@ -258,10 +289,45 @@ TEST(Csv, QuotesAndFlattens) {
   const std::string row = csv.substr(first + 2);
   EXPECT_EQ(row.substr(0, 20), "\"f(int, \"\"x\"\")\",f,,f");
   EXPECT_NE(row.find(",a;b,"), std::string::npos);
-  EXPECT_NE(row.find(",one;two,"), std::string::npos);
+  EXPECT_NE(row.find(",one;one;one;two,"), std::string::npos);
   EXPECT_EQ(std::count(header.begin(), header.end(), ','),
             // The name has one comma of its own.
             std::count(row.begin(), row.end(), ',') - 1);
+}
+
+TEST(StackFrames, DamagedTablesEnd) {
+  results::CallStacks stacks;
+  EXPECT_TRUE(FramesOf(stacks, 0).empty());
+  EXPECT_TRUE(FramesOf(stacks, 7).empty());
+  stacks.add_frames()->set_name("f");
+  for (const uint32_t caller : {0, 1, 1}) {
+    stacks.add_frame(0);
+    stacks.add_caller(caller);
+  }
+  EXPECT_EQ(FramesOf(stacks, 2).size(), static_cast<size_t>(kMostFrames)) << "a circle";
+  stacks.set_frame(2, 5);
+  EXPECT_TRUE(FramesOf(stacks, 2).empty()) << "no such frame";
+}
+
+// JSON must not need memory of its length.
+TEST(Json, ComesInPieces) {
+  results::Heap heap;
+  for (int i = 0; i < 5000; ++i) heap.add_stacks()->set_name("a name of some length");
+  std::vector<std::string> pieces;
+  const auto keep = [](void* context, std::string_view text) {
+    auto* kept = static_cast<std::vector<std::string>*>(context);
+    kept->emplace_back(text);
+    return kept->size() < 3;
+  };
+  Render(heap, Format::kJson, {}, 0, keep, &pieces);
+  ASSERT_EQ(pieces.size(), 3u) << "none after the sink wanted no more";
+  std::string text;
+  for (const std::string& piece : pieces) {
+    EXPECT_LT(piece.size(), size_t{128} << 10);
+    text += piece;
+  }
+  EXPECT_EQ(text, ToJson(heap).substr(0, text.size()));
+  EXPECT_EQ(nlohmann::json::parse(ToJson(heap))["stacks"].size(), 5000u);
 }
 
 TEST(Csv, APathReachesInside) {

@@ -82,6 +82,32 @@ TEST(OpTree, AChildWhoseParentWasLostIsNoOnesTime) {
   EXPECT_EQ(tree.self_ns(2), 30);
 }
 
+// Two coroutines of one thread open and close their ranges in turn.
+TEST(OpTree, RangesThatCrossCutNothing) {
+  ProcessBuilder builder(1);
+  builder.Thread(1)
+      .User("step", 0, 100)
+      .User("ticker", 50, 120)
+      .Op("a", 10, 30)
+      .Op("b", 60, 90)
+      .Op("bb", 70, 80)
+      .Op("c", 105, 110);
+  const Process process = builder.Build();
+  const OpTree tree(process.tracks[0].op);
+  // Rows by end: a, bb, b, step, c, ticker.
+  EXPECT_EQ(tree.self_ns(0), 20);
+  EXPECT_EQ(tree.self_ns(1), 10);
+  EXPECT_EQ(tree.self_ns(2), 20);
+  EXPECT_EQ(tree.parent(1), 2u);
+  EXPECT_EQ(tree.parent(2), OpTree::kNone);
+  EXPECT_EQ(tree.start(3), 0);
+  EXPECT_EQ(tree.end(3), 100);
+  EXPECT_EQ(tree.self_ns(3), 100 - 20 - 30);
+  EXPECT_EQ(tree.self_ns(4), 5);
+  EXPECT_EQ(tree.self_ns(5), 20 - 5);
+  EXPECT_EQ(TotalSelf(tree), TotalBusy(tree));
+}
+
 // Whatever the rows say, no nanosecond is counted twice and none is negative.
 TEST(OpTree, SelfTimesOfDamagedRowsNeverOverlap) {
   std::mt19937 random(11);
@@ -94,7 +120,10 @@ TEST(OpTree, SelfTimesOfDamagedRowsNeverOverlap) {
       ops.end_ns.push_back(end);
       ops.duration_ns.push_back(static_cast<int64_t>(random() % 60));
       ops.name.push_back(2);
-      ops.operation.push_back(static_cast<uint32_t>(random() % 4) << 16);
+      const bool user = round % 3 == 0 && random() % 2 == 0;
+      const auto scope = user ? proto::OpScope::kUser : proto::OpScope::kFunction;
+      ops.operation.push_back(static_cast<uint32_t>(scope) | static_cast<uint32_t>(random() % 4)
+                                                                 << 16);
     }
     const OpTree tree(ops);
     ASSERT_EQ(TotalSelf(tree), TotalBusy(tree));

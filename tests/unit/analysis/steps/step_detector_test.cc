@@ -242,6 +242,27 @@ TEST(StepDetector, TheUsersMarkerWins) {
   EXPECT_FALSE(Detect(builder, "nothing").found());
 }
 
+TEST(StepDetector, RangesAndMarksOfNvtxCanBeTheMarker) {
+  ProcessBuilder builder(1);
+  TrackBuilder& track = builder.Thread(1);
+  for (int i = 0; i < 4; ++i) {
+    const int64_t at = i * 100 * kMs;
+    track.Range("loop", "step: read", at, at + 10 * kMs, 1);
+    track.Range("loop", "step", at, at + 50 * kMs);
+    track.Range("other", "step", at + 55 * kMs, at + 60 * kMs);
+    track.Range("", "tick", at + 70 * kMs, at + 70 * kMs, 0, proto::RangeKind::kMark);
+  }
+  const DetectedSteps of_domain = Detect(builder, "^loop:step");
+  EXPECT_EQ(of_domain.method, results::STEP_METHOD_MARKER);
+  ASSERT_EQ(of_domain.steps.size(), 4u) << "the range within it begins no step";
+  EXPECT_EQ(of_domain.steps[1].span, (Interval{100 * kMs, 200 * kMs}));
+  EXPECT_EQ(of_domain.steps[3].span, (Interval{300 * kMs, 350 * kMs}));
+  const DetectedSteps ticks = Detect(builder, "^tick$");
+  ASSERT_EQ(ticks.steps.size(), 3u);
+  EXPECT_EQ(ticks.steps[0].span, (Interval{70 * kMs, 170 * kMs}));
+  EXPECT_EQ(ticks.partial, 1u) << "nothing tells where the last one ends";
+}
+
 TEST(StepDetector, TheProgramsOwnMarksWin) {
   ProcessBuilder builder(1);
   TrackBuilder& track = builder.Thread(1);
@@ -250,7 +271,7 @@ TEST(StepDetector, TheProgramsOwnMarksWin) {
     Batch(track, i * 100 * kMs);
     track.Optimizer((i * 100 + 60) * kMs, (i * 100 + 80) * kMs);
   }
-  EXPECT_EQ(Detect(builder).method, results::STEP_METHOD_ANNOTATION);
+  EXPECT_EQ(Detect(builder).method, results::STEP_METHOD_RANGES);
 }
 
 TEST(StepDetector, NoMarksNoSteps) {

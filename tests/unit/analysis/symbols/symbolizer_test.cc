@@ -8,9 +8,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <link.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <string>
 
 #include "analysis/symbols/module_symbols.h"
@@ -144,8 +146,77 @@ TEST(Symbolizer, MissingFilesAndStrangeOnesGiveNotes) {
     const Frame& frame = symbolizer.Resolve(AddressOf(&GpuprofTestLandmark) + 1);
     EXPECT_FALSE(frame.named);
     EXPECT_THAT(frame.function, HasSubstr("+0x")) << path;
-    EXPECT_THAT(symbolizer.Notes(), ElementsAre(StartsWith(path + ": ")));
+    if (path.ends_with("gone.so")) {
+      EXPECT_THAT(symbolizer.Missing(), ElementsAre(path));
+      EXPECT_THAT(symbolizer.Notes(), IsEmpty());
+    } else {
+      EXPECT_THAT(symbolizer.Notes(), ElementsAre(StartsWith(path + ": ")));
+      EXPECT_THAT(symbolizer.Missing(), IsEmpty());
+    }
   }
+}
+
+// A trace may name anything as a module.
+TEST(Symbolizer, OpensNeitherPipesNorDevicesNorFilesOfTheKernel) {
+  TemporaryDirectory directory;
+  ASSERT_EQ(mkfifo(directory.File("pipe.so").c_str(), 0600), 0);
+  std::filesystem::create_symlink("/proc/kmsg", directory.File("link.so"));
+  const std::map<std::string, std::string> whys = {
+      {directory.File("pipe.so"), "not a regular file"},
+      {directory.File("link.so"), "not a regular file"},
+      {"/dev/zero", "not a file"},
+      {"/dev/shm/code.so", "not a file"},
+      {"/proc/kmsg", "not a file"},
+      {"/sys/kernel/notes", "not a file"},
+      {"/../proc/kmsg", "not a regular file"},
+  };
+  for (const auto& [path, why] : whys) {
+    proto::Module module = OwnModule();
+    module.set_path(path);
+    const Process process = With(module);
+    Symbolizer symbolizer(process);
+    EXPECT_FALSE(symbolizer.Resolve(AddressOf(&GpuprofTestLandmark) + 1).named) << path;
+    EXPECT_THAT(symbolizer.Notes(), ElementsAre(StartsWith(path + ": "))) << path;
+    EXPECT_THAT(symbolizer.Notes(), ElementsAre(HasSubstr(why))) << path;
+    EXPECT_EQ(BuildIdOfFile(path), "") << path;
+  }
+}
+
+TEST(Symbolizer, RootsAreSearchedInOrder) {
+  TemporaryDirectory directory;
+  const std::string root = directory.File("root");
+  proto::Module module = OwnModule();
+  module.set_path("/nowhere/program");
+  std::filesystem::create_directories(root + "/nowhere");
+  std::filesystem::copy_file(OwnPath(), root + "/nowhere/program");
+  const Process process = With(module);
+  SymbolPlaces places;
+  EXPECT_THAT(MissingFiles(process, places), ElementsAre("/nowhere/program"));
+  const std::string empty = directory.File("empty");
+  places.roots = {empty, "", root};
+  EXPECT_THAT(MissingFiles(process, places), IsEmpty());
+  Symbolizer symbolizer(process, places);
+  EXPECT_EQ(symbolizer.Resolve(AddressOf(&GpuprofTestLandmark) + 1).function,
+            "GpuprofTestLandmark");
+  EXPECT_THAT(symbolizer.Notes(), IsEmpty());
+
+  // A strange file under the first root does not hide the right one.
+  std::filesystem::create_directories(empty + "/nowhere");
+  WriteText(empty + "/nowhere/program", "no ELF file");
+  places.roots = {empty, root, ""};  // another order: tables are kept
+  Symbolizer another(process, places);
+  EXPECT_EQ(another.Resolve(AddressOf(&GpuprofTestLandmark) + 1).function, "GpuprofTestLandmark");
+  EXPECT_THAT(another.Notes(), ElementsAre(HasSubstr(empty + "/nowhere/program: not an ELF file")));
+}
+
+TEST(Symbolizer, AProcessThatRunsShowsItsOwnRoot) {
+  Trace trace;
+  Process process;
+  process.pid = 77;
+  EXPECT_THAT(PlacesOf(trace, process, "").roots, ElementsAre(""));
+  process.alive = true;
+  EXPECT_THAT(PlacesOf(trace, process, "/copies").roots,
+              ElementsAre("/copies", "", "/proc/77/root"));
 }
 
 TEST(Symbolizer, DebugFileIsFoundByItsLink) {

@@ -38,7 +38,7 @@ struct Thread {
 thread_local Thread thread;
 
 RingHeader* MakeRing() {
-  void* memory = mmap(nullptr, proto::kPageBytes + ring_records * sizeof(Record),
+  void* memory = mmap(nullptr, proto::kRingHeaderBytes + ring_records * sizeof(Record),
                       PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   RingHeader* ring = static_cast<RingHeader*>(memory);
   ring->magic = proto::kRingMagic;
@@ -122,6 +122,7 @@ const tracer::Host* FakeHost(uint32_t records) {
   host.enter = Enter;
   host.leave = Leave;
   host.wake_drain = [] {};
+  host.await_room = [](const proto::RingHeader*, uint64_t) { return false; };
   host.adopt_tool_thread = AdoptThread;
   host.set_torch_memory_functions = TakeFunctions;
   host.say = Say;
@@ -135,7 +136,7 @@ void AdoptThread() { thread.busy = 1; }
 void ForgetRings() {
   ++generation;
   for (uint32_t i = 0; i < ring_count; ++i) {
-    munmap(rings[i], proto::kPageBytes + rings[i]->capacity * sizeof(Record));
+    munmap(rings[i], proto::kRingHeaderBytes + rings[i]->capacity * sizeof(Record));
     rings[i] = nullptr;
   }
   ring_count = 0;

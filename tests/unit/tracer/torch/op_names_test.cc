@@ -25,9 +25,9 @@ class TestRing {
  public:
   explicit TestRing(uint32_t records = 4096)
       : memory_(
-            static_cast<char*>(mmap(nullptr, proto::kPageBytes + records * sizeof(Record),
+            static_cast<char*>(mmap(nullptr, proto::kRingHeaderBytes + records * sizeof(Record),
                                     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0))),
-        bytes_(proto::kPageBytes + records * sizeof(Record)) {
+        bytes_(proto::kRingHeaderBytes + records * sizeof(Record)) {
     get()->capacity = records;
   }
   ~TestRing() { munmap(memory_, bytes_); }

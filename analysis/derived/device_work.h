@@ -1,0 +1,68 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// All work that takes a device's time, in one iteration: kernels, copies, memsets, and graphs that
+// were recorded as a whole. Pure, any thread.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "analysis/model/trace.h"
+#include "analysis/steps/interval.h"
+
+namespace gpuprof::analysis {
+
+enum class DeviceWorkKind : uint8_t { kKernel, kCopy, kSet, kGraph };
+inline constexpr size_t kDeviceWorkKinds = 4;
+
+struct DeviceWork {
+  DeviceWorkKind kind;
+  size_t row;  // in the table of its kind
+  Interval span;
+  uint32_t correlation;  // of the call that launched it; 0: not known
+  uint32_t weight;       // how many pieces of work the row stands for
+  uint64_t external;     // the source's id of the operation that caused it; 0: none
+};
+
+// Returns the id that the source gives for a row's operation. 0: the row has no id.
+template <typename Table>
+uint64_t ExternalOf(const Table& table, size_t row) {
+  if constexpr (requires { table.external; }) {
+    return row < table.external.size() ? table.external[row] : 0;
+  } else {
+    return 0;
+  }
+}
+
+template <typename Table, typename Visit>
+void ForEachRowOfWork(DeviceWorkKind kind, const Table& table, Visit&& visit) {
+  for (size_t i = 0; i < table.rows(); ++i) {
+    const int64_t end = table.end_ns[i];
+    visit(DeviceWork{kind,
+                     i,
+                     {end - table.duration_ns[i], end},
+                     table.correlation[i],
+                     table.weight[i],
+                     ExternalOf(table, i)});
+  }
+}
+
+// Calls visit(work) for all work of a track: kernels first, then copies, memsets and graphs.
+template <typename Visit>
+void ForEachDeviceWork(const Track& track, Visit&& visit) {
+  ForEachRowOfWork(DeviceWorkKind::kKernel, track.kernel, visit);
+  ForEachRowOfWork(DeviceWorkKind::kCopy, track.memcpy, visit);
+  ForEachRowOfWork(DeviceWorkKind::kSet, track.memset, visit);
+  ForEachRowOfWork(DeviceWorkKind::kGraph, track.graph_launch, visit);
+}
+
+// Calls visit(track, work) for all work of a process, track by track.
+template <typename Visit>
+void ForEachDeviceWork(const Process& process, Visit&& visit) {
+  for (const Track& track : process.tracks)
+    ForEachDeviceWork(track, [&](const DeviceWork& work) { visit(track, work); });
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,118 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Events of a Chrome trace as text, gathered into pieces for a sink. The layout of lines is
+// Kineto's. For ExportChrome, one thread.
+//
+// An event is begun, gets arguments, and is ended:
+//
+//   writer.Span("kernel", name, place, start_ns, duration_ns);
+//   writer.Arg("stream", 7);
+//   writer.End();
+
+#pragma once
+
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "analysis/analysis.h"
+
+namespace gpuprof::analysis {
+
+// The row in which an event is shown: of a thread or of a stream.
+struct Place {
+  std::string_view pid;  // JSON: a number, or a text in quotes
+  int64_t tid = 0;
+};
+
+// Adds the text as a string of JSON, in double quotes. Bytes that are not UTF-8 become U+FFFD.
+void AppendJsonString(std::string_view text, std::string* out);
+
+class EventWriter {
+ public:
+  EventWriter(Sink sink, void* context) : sink_(sink), context_(context) {}
+
+  // Adds text between events: the parts of the top object.
+  void Raw(std::string_view text) { text_ += text; }
+  void Text(std::string_view text) { AppendJsonString(text, &text_); }
+  template <std::integral T>
+  void Number(T value) {
+    char digits[24];
+    const auto end = std::to_chars(digits, digits + sizeof(digits), value);
+    text_.append(digits, static_cast<size_t>(end.ptr - digits));
+  }
+
+  // Begins a slice. A slice without a category has "".
+  void Span(std::string_view category, std::string_view name, const Place& place, int64_t start_ns,
+            int64_t duration_ns);
+  // Begins a moment. `scope`: t of the thread, g of the whole trace.
+  void Instant(std::string_view category, std::string_view name, const Place& place,
+               int64_t time_ns);
+  // Begins an event that describes a process or a thread.
+  void Metadata(std::string_view name, const Place& place);
+  // Begins the values of a counter.
+  void Counter(std::string_view name, std::string_view pid, int64_t time_ns);
+  // Begins the begin or the end of a slice that is not of one thread alone.
+  void AsyncBegin(std::string_view category, std::string_view name, uint64_t id, const Place& place,
+                  int64_t time_ns) {
+    Async('b', category, name, id, place, time_ns);
+  }
+  void AsyncEnd(std::string_view category, std::string_view name, uint64_t id, const Place& place,
+                int64_t time_ns) {
+    Async('e', category, name, id, place, time_ns);
+  }
+  // Writes the whole recording, with its begin and end. Kineto calls it "Trace".
+  void Recording(int64_t start_ns, int64_t end_ns);
+  // Writes a whole arrow's begin or end.
+  void FlowStart(uint64_t id, const Place& place, int64_t time_ns);
+  void FlowEnd(uint64_t id, const Place& place, int64_t time_ns);
+
+  // Adds an argument to the event.
+  template <std::integral T>
+  void Arg(std::string_view key, T value) {
+    Key(key);
+    Number(value);
+  }
+  void Arg(std::string_view key, std::string_view text) {
+    Key(key);
+    Text(text);
+  }
+  void Arg(std::string_view key, double value);
+  // Adds an argument whose value is JSON already.
+  void JsonArg(std::string_view key, std::string_view json) {
+    Key(key);
+    text_ += json;
+  }
+  // Adds the members of an object of JSON, without its braces.
+  void Members(std::string_view members);
+
+  // Ends an event. Returns false if the sink wants no more.
+  bool End();
+  bool Flush();
+
+  uint64_t events() const { return events_; }
+
+ private:
+  static constexpr size_t kPieceBytes = 64 * 1024;
+
+  void Begin();
+  void Key(std::string_view key);
+  void OpenArgs();
+  void At(const Place& place);
+  void Micros(int64_t ns);
+  void Async(char phase, std::string_view category, std::string_view name, uint64_t id,
+             const Place& place, int64_t time_ns);
+  void Flow(char phase, uint64_t id, const Place& place, int64_t time_ns);
+
+  Sink sink_;
+  void* context_;
+  std::string text_;  // the piece so far
+  uint64_t events_ = 0;
+  bool has_args_ = false;
+  bool is_stopped_ = false;
+};
+
+}  // namespace gpuprof::analysis

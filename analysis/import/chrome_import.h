@@ -1,0 +1,24 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Opens Chrome JSON, above all the traces of torch.profiler: one file, or a folder of files, one
+// for each rank. Called by Open(); starts threads for the duration of the call.
+
+#pragma once
+
+#include <string>
+
+#include "analysis/analysis.h"
+#include "analysis/model/trace.h"
+
+namespace gpuprof::analysis::import {
+
+// Returns whether `path` is a file of JSON, by its first bytes. A folder is judged by the names in
+// it: it has files of JSON and no trace of gpuprof.
+bool IsChromeInput(const std::string& path);
+
+// Fills `trace`. What could not be read is in Trace::import_notes; a file that was cut is a fault,
+// too. An Error only if nothing could be read.
+Error ImportChrome(const std::string& path, const OpenOptions& options, Trace* trace);
+
+}  // namespace gpuprof::analysis::import

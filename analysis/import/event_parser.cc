@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See event_parser.h.
+
+#include "analysis/import/event_parser.h"
+
+// Errors come back as codes.
+#define SIMDJSON_EXCEPTIONS 0
+#include <simdjson.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/import/byte_search.h"
+#include "analysis/import/json_cursor.h"
+#include "analysis/import/json_string.h"
+#include "analysis/import/text_window.h"
+
+namespace gpuprof::analysis::import {
+namespace {
+
+namespace ondemand = simdjson::ondemand;
+
+static_assert(TextWindow::kPadding >= simdjson::SIMDJSON_PADDING);
+
+// Stores an array or object. simdjson has counted its brackets and looked no further.
+bool ReadContainer(std::string_view json, JsonValue* to) {
+  size_t end = 0;
+  if (SkipValue(json, &end) != Reading::kWhole || SkipBlanks(json, end) != json.size())
+    return false;
+  to->text = json.substr(0, end);
+  return true;
+}
+
+std::string_view WithoutBlanksBehind(std::string_view text) {
+  while (!text.empty() && IsBlank(text.back())) text.remove_suffix(1);
+  return text;
+}
+
+}  // namespace
+
+struct EventParser::State {
+  ondemand::parser parser;
+  TextArena arena;
+  TextFaults faults;
+  ChromeEvent event;
+
+  std::string_view ReadString(const char* begin);
+  bool ReadValue(ondemand::value& value, JsonValue* to);
+  bool ReadArgs(ondemand::value& value);
+  bool ReadEvent(ondemand::value& value);
+};
+
+// Returns the text of a string that begins behind `begin`, a quote. simdjson has seen that it ends.
+std::string_view EventParser::State::ReadString(const char* begin) {
+  ++begin;
+  size_t bytes = QuoteOrBackslash(begin);
+  if (begin[bytes] == '"') return {begin, bytes};
+  while (begin[bytes] != '"') {
+    bytes += 2;
+    bytes += QuoteOrBackslash(begin + bytes);
+  }
+  return DecodeString({begin, bytes}, true, &arena, &faults);
+}
+
+bool EventParser::State::ReadValue(ondemand::value& value, JsonValue* to) {
+  const std::string_view token = value.raw_json_token();
+  if (token[0] == '"') {
+    to->kind = JsonValue::Kind::kString;
+    to->text = ReadString(token.data());
+    return true;
+  }
+  if (token[0] == '[') {
+    ondemand::array array;
+    std::string_view json;
+    if (value.get_array().get(array) || array.raw_json().get(json)) return false;
+    to->kind = JsonValue::Kind::kArray;
+    return ReadContainer(json, to);
+  }
+  if (token[0] == '{') {
+    ondemand::object object;
+    std::string_view json;
+    if (value.get_object().get(object) || object.raw_json().get(json)) return false;
+    to->kind = JsonValue::Kind::kObject;
+    return ReadContainer(json, to);
+  }
+  ReadWord(WithoutBlanksBehind(token), to, &faults);
+  return true;
+}
+
+bool EventParser::State::ReadArgs(ondemand::value& value) {
+  event.args.clear();  // of a key that is there twice
+  if (value.raw_json_token()[0] != '{') return true;
+  ondemand::object object;
+  if (value.get_object().get(object)) return false;
+  for (auto member : object) {
+    if (member.error()) return false;
+    auto&& field = std::move(member).value_unsafe();
+    auto& [key, argument] = event.args.emplace_back();
+    key = ReadString(field.key().raw() - 1);
+    if (!ReadValue(field.value(), &argument)) return false;
+  }
+  return true;
+}
+
+bool EventParser::State::ReadEvent(ondemand::value& value) {
+  arena.Clear();
+  faults = {};
+  Clear(&event);
+  ondemand::object object;
+  if (value.get_object().get(object)) return false;
+  for (auto member : object) {
+    if (member.error()) return false;
+    auto&& field = std::move(member).value_unsafe();
+    const std::string_view key = ReadString(field.key().raw() - 1);
+    if (key == "args") {
+      if (!ReadArgs(field.value())) return false;
+      continue;
+    }
+    JsonValue other;
+    JsonValue* const place = MemberOf(key, &event);
+    if (!ReadValue(field.value(), place != nullptr ? place : &other)) return false;
+  }
+  SetPhase(&event);
+  return true;
+}
+
+EventParser::EventParser() : state_(new State) {}
+EventParser::~EventParser() = default;
+
+size_t EventParser::Parse(char* text, uint64_t offset, const Element* elements, size_t count,
+                          EventSink* sink) {
+  if (count == 0) return 0;
+  char* const begin = text + elements[0].begin - 1;
+  char* const end = text + elements[count - 1].end;
+  const char before = *begin, behind = *end;
+  *begin = '[';
+  *end = ']';
+  const auto bytes = static_cast<size_t>(end - begin) + 1;
+  size_t done = 0;
+  ondemand::document document;
+  ondemand::array array;
+  const simdjson::padded_string_view view(begin, bytes, bytes + simdjson::SIMDJSON_PADDING);
+  if (!state_->parser.iterate(view).get(document) && !document.get_array().get(array)) {
+    for (auto element : array) {
+      if (done == count || element.error()) break;
+      auto&& value = std::move(element).value_unsafe();
+      if (value.raw_json_token().data() != text + elements[done].begin) break;
+      if (text[elements[done].begin] != '{') {
+        sink->Skip(offset + elements[done].begin);
+      } else {
+        if (!state_->ReadEvent(value)) break;
+        sink->Deliver(state_->event, state_->faults, offset + elements[done].begin);
+      }
+      ++done;
+    }
+  }
+  *begin = before;
+  *end = behind;
+  return done;
+}
+
+}  // namespace gpuprof::analysis::import

@@ -1,0 +1,246 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See kineto_importer.h. Here events are sorted by what they are.
+
+#include "analysis/import/kineto_importer.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+namespace gpuprof::analysis::import {
+namespace {
+
+// Later and earlier moments than these are damage: sums of two stay in 64 bits.
+constexpr int64_t kLimitNs = int64_t{1} << 61;
+
+// Numbers of deviceProperties, as libkineto names them.
+struct DeviceField {
+  const char* key;
+  void (*set)(proto::Device*, uint64_t);
+};
+constexpr DeviceField kDeviceFields[] = {
+    {"totalGlobalMem", [](proto::Device* d, uint64_t n) { d->set_memory_bytes(n); }},
+    {"computeMajor",
+     [](proto::Device* d, uint64_t n) { d->set_compute_major(static_cast<uint32_t>(n)); }},
+    {"computeMinor",
+     [](proto::Device* d, uint64_t n) { d->set_compute_minor(static_cast<uint32_t>(n)); }},
+    {"numSms",
+     [](proto::Device* d, uint64_t n) { d->set_multiprocessors(static_cast<uint32_t>(n)); }},
+    {"warpSize",
+     [](proto::Device* d, uint64_t n) { d->set_threads_per_warp(static_cast<uint32_t>(n)); }},
+    {"maxThreadsPerBlock",
+     [](proto::Device* d, uint64_t n) { d->set_threads_per_block(static_cast<uint32_t>(n)); }},
+    {"regsPerBlock",
+     [](proto::Device* d, uint64_t n) { d->set_registers_per_block(static_cast<uint32_t>(n)); }},
+    {"regsPerMultiprocessor",
+     [](proto::Device* d, uint64_t n) {
+       d->set_registers_per_multiprocessor(static_cast<uint32_t>(n));
+     }},
+    {"sharedMemPerBlock",
+     [](proto::Device* d, uint64_t n) { d->set_shared_bytes_per_block(static_cast<uint32_t>(n)); }},
+    {"sharedMemPerMultiprocessor",
+     [](proto::Device* d, uint64_t n) {
+       d->set_shared_bytes_per_multiprocessor(static_cast<uint32_t>(n));
+     }},
+};
+
+// A header is small; one that is not is not read.
+constexpr size_t kMostHeaderBytes = 16u << 20;
+
+nlohmann::json ParseHeader(const JsonValue& value) {
+  if (value.text.size() > kMostHeaderBytes) return nlohmann::json();
+  auto json = nlohmann::json::parse(value.text, nullptr, /*allow_exceptions=*/false);
+  return json.is_discarded() ? nlohmann::json() : json;
+}
+
+uint64_t NumberIn(const nlohmann::json& object, const char* key) {
+  const auto at = object.find(key);
+  return at != object.end() && at->is_number_unsigned() ? at->get<uint64_t>() : 0;
+}
+
+}  // namespace
+
+void NoteCounts::Add(ImportNoteKind kind, std::string_view example, uint64_t count) {
+  constexpr size_t kMostChars = 120;
+  Note& note = notes_[static_cast<int>(kind)];
+  if (!note.is_there) note.example = example.substr(0, kMostChars);
+  note.is_there = true;
+  note.count += count;
+}
+
+std::vector<ImportNote> NoteCounts::Take() const {
+  std::vector<ImportNote> out;
+  for (int i = 0; i < kImportNoteKinds; ++i) {
+    if (notes_[i].is_there)
+      out.push_back({static_cast<ImportNoteKind>(i), notes_[i].count, notes_[i].example});
+  }
+  return out;
+}
+
+uint32_t KinetoImporter::TextOf(std::string_view text) {
+  bool is_new = false;
+  const uint32_t number =
+      NumberOf(text, static_cast<uint32_t>(texts_.size()), &text_numbers_, &is_new);
+  if (is_new) texts_.emplace_back(text);
+  return number;
+}
+
+uint32_t KinetoImporter::GroupOf(std::string_view prefix) {
+  const auto number =
+      static_cast<uint32_t>(std::find(groups_.begin(), groups_.end(), prefix) - groups_.begin());
+  if (number == groups_.size()) groups_.emplace_back(prefix);
+  return number;
+}
+
+bool KinetoImporter::TimesOf(const ChromeEvent& event, SpanNs* span) {
+  const std::optional<int64_t> start = Nanoseconds(event.time);
+  if (!start || *start > kLimitNs || *start < -kLimitNs) {
+    notes_.Add(ImportNoteKind::kBadTime, event.name.text);
+    return false;
+  }
+  span->start = span->end = *start;
+  if (event.phase != 'X') return true;
+  const std::optional<int64_t> duration = Nanoseconds(event.duration);
+  if (!duration || *duration < 0) {
+    notes_.Add(ImportNoteKind::kBadTime, event.name.text);
+    return true;  // the moment is known
+  }
+  if (*duration > kLimitNs) notes_.Add(ImportNoteKind::kClipped, event.name.text);
+  span->end = *start + std::min(*duration, kLimitNs);
+  return true;
+}
+
+void KinetoImporter::OnEvent(const ChromeEvent& event) {
+  SpanNs span;
+  switch (event.phase) {
+    case 'X':
+      if (TimesOf(event, &span)) OnComplete(event, span);
+      return;
+    case 'M':
+      OnMetadata(event);
+      return;
+    case 'i':
+    case 'I':
+    case 'R':
+      OnInstant(event);
+      return;
+    case 'B':
+    case 'E':
+      if (TimesOf(event, &span))
+        pairs_.Add(event.phase, EntityOf(event.pid), EntityOf(event.tid), span.start,
+                   event.name.text, event.category.text, "");
+      return;
+    case 'b':
+    case 'e':
+      if (TimesOf(event, &span))
+        pairs_.Add(event.phase, EntityOf(event.pid), EntityOf(event.tid), span.start,
+                   event.name.text, event.category.text,
+                   event.id ? event.id.text : std::string_view("-"));
+      return;
+    case 's':
+    case 't':
+    case 'f':
+    case 'n':
+      return;  // arrows between rows: rows are joined by their ids
+    case 'C':
+      notes_.Add(ImportNoteKind::kCounter, event.name.text);
+      return;
+    default:
+      notes_.Add(ImportNoteKind::kUnknownPhase, std::string_view(&event.phase, 1));
+  }
+}
+
+void KinetoImporter::OnComplete(const ChromeEvent& event, SpanNs span) {
+  const Category category = CategoryOf(event.category.text);
+  switch (category) {
+    case Category::kKernel:
+    case Category::kCopy:
+    case Category::kSet:
+      return OnDeviceRow(event, category, span);
+    case Category::kSync:
+      return OnSync(event, span);
+    case Category::kGpuAnnotation:
+      return;  // the annotation itself is there
+    case Category::kSpan:
+      stop_ns_ = std::max(stop_ns_, span.end);
+      return;
+    case Category::kNone:
+    case Category::kFlow:
+    case Category::kInstant:
+      return OnPlainSpan(event, span);
+    case Category::kOther:
+      notes_.Add(ImportNoteKind::kUnknownCategory, event.category.text);
+      return OnPlainSpan(event, span);
+    default:
+      return OnHostRow(event, category, span);
+  }
+}
+
+void KinetoImporter::OnInstant(const ChromeEvent& event) {
+  SpanNs span;
+  if (event.pid.text == "Traces" || event.pid.text.empty() || !TimesOf(event, &span)) return;
+  if (event.name.text == "[memory]") return OnMemory(event, span.start);
+  Host& host = HostOf(EntityOf(event.pid));
+  RangeRow row;
+  row.span = span;
+  row.name = host.builder->Intern(event.name.text);
+  row.kind = proto::RangeKind::kMark;
+  host.builder->Add(TimelineOf(&host, EntityOf(event.tid)), row);
+}
+
+void KinetoImporter::OnMetadata(const ChromeEvent& event) {
+  const Entity process = EntityOf(event.pid);
+  if (event.name.text == "process_name") {
+    process_names_[process] = event.Arg("name").text;
+  } else if (event.name.text == "process_labels") {
+    process_labels_[process] = event.Arg("labels").text;
+  } else if (event.name.text == "thread_name") {
+    thread_names_[{process, EntityOf(event.tid)}] = event.Arg("name").text;
+  }
+}
+
+void KinetoImporter::OnHeader(std::string_view key, const JsonValue& value) {
+  if (key == "baseTimeNanoseconds") {
+    base_ns_ = WholeNumber(value).value_or(0);
+    if (base_ns_ > kLimitNs || base_ns_ < 0) base_ns_ = 0;
+  } else if (key == "deviceProperties") {
+    ReadDevices(value);
+  } else if (key == "distributedInfo") {
+    ReadDistributed(value);
+  } else if (key == "host_name") {
+    host_name_ = value.text;
+  }
+}
+
+void KinetoImporter::ReadDevices(const JsonValue& json) {
+  devices_.clear();
+  for (const nlohmann::json& each : ParseHeader(json)) {
+    if (!each.is_object()) continue;
+    proto::Device& device = devices_.emplace_back();
+    device.set_id(static_cast<uint32_t>(NumberIn(each, "id")));
+    const auto name = each.find("name");
+    if (name != each.end() && name->is_string()) device.set_name(name->get<std::string>());
+    for (const DeviceField& field : kDeviceFields) field.set(&device, NumberIn(each, field.key));
+    const uint64_t threads = NumberIn(each, "maxThreadsPerMultiprocessor");
+    if (device.threads_per_warp() != 0)
+      device.set_warps_per_multiprocessor(
+          static_cast<uint32_t>(threads / device.threads_per_warp()));
+  }
+}
+
+void KinetoImporter::ReadDistributed(const JsonValue& json) {
+  const nlohmann::json info = ParseHeader(json);
+  if (!info.is_object()) return;
+  for (const auto& [key, variable] :
+       {std::pair("rank", "RANK"), std::pair("world_size", "WORLD_SIZE")}) {
+    const auto at = info.find(key);
+    if (at != info.end() && at->is_number_integer())
+      environment_[variable] = std::to_string(at->get<int64_t>());
+  }
+}
+
+}  // namespace gpuprof::analysis::import

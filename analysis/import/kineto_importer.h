@@ -1,0 +1,189 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Makes processes of the events of one Chrome trace, as torch.profiler writes it. The parts:
+//   kineto_importer.cc  sorts events by what they are, and reads the header
+//   kineto_host.cc      operations, annotations, Python functions, calls, memory
+//   kineto_device.cc    kernels, copies, sets and waits; which process they belong to
+//   event_pairs.cc      begin and end events
+//   kineto_finish.cc    what needs all rows: joins, impossible times, notes
+//
+// One file, one importer, one thread. Rows may come in any order.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/base/text_map.h"
+#include "analysis/import/chrome_event.h"
+#include "analysis/import/event_pairs.h"
+#include "analysis/import/kineto_fields.h"
+#include "analysis/model/builder.h"
+#include "analysis/model/import_note.h"
+
+namespace gpuprof::analysis::import {
+
+// Counts what could not be read or joined, with the first example of each kind.
+class NoteCounts {
+ public:
+  // Adds to a note. A note with the count 0 is shown, too: no event was lost.
+  void Add(ImportNoteKind kind, std::string_view example, uint64_t count = 1);
+  uint64_t count(ImportNoteKind kind) const { return notes_[static_cast<int>(kind)].count; }
+  std::vector<ImportNote> Take() const;
+
+ private:
+  struct Note {
+    bool is_there = false;
+    uint64_t count = 0;
+    std::string example;
+  };
+  std::array<Note, kImportNoteKinds> notes_;
+};
+
+// A row of a thread. The views are the event's.
+struct HostRow {
+  Category category = Category::kNone;
+  SpanNs span;
+  std::string_view name;
+  Entity thread;
+  std::string_view detail;
+  uint64_t external = 0;
+  int64_t correlation = 0;
+  int64_t python_id = -1, python_parent = -1;
+  bool is_backward = false;
+};
+
+// A row of a device. Its process is found when all rows are known.
+struct DeviceRow {
+  Category category = Category::kKernel;
+  WorkRow work;             // signature: the importer's own number
+  int64_t correlation = 0;  // as the file has it
+  uint32_t device = 0, context = 0, stream = 0;
+  uint32_t name = 0;   // number of a text of the importer
+  uint32_t group = 0;  // number of the prefix of the process's name in the file
+  bool has_time = true;
+  int64_t wait_stream = -1, wait_record = 0;  // of a wait for an event of another stream
+};
+
+class KinetoImporter : public ChromeHandler {
+ public:
+  KinetoImporter() = default;
+  void OnEvent(const ChromeEvent& event) override;
+  void OnHeader(std::string_view key, const JsonValue& value) override;
+
+  NoteCounts& notes() { return notes_; }
+  // Ends the reading: call it once, after the last event. Returns the time of the earliest row:
+  // since 1970, or since an unknown moment if the file does not tell more (IsWallClock()).
+  int64_t Close();
+  bool IsWallClock() const { return base_ns_ != 0 || first_ns_ > kLongAgoNs; }
+  // Makes the processes; call it once, after Close(). `file`: the name that the processes have as
+  // their file. `origin_ns`: the time, as Close() counts, that becomes 0.
+  std::vector<Process> Build(const std::string& file, int64_t origin_ns);
+
+ private:
+  // A time in the year 2001: no trace is older, and no machine counts so far from its start.
+  static constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
+
+  struct Call {
+    SpanNs span;
+    uint32_t name = 0;  // number of a text of the importer
+    bool launches = false;
+    bool has_work = false;
+  };
+  struct Host {
+    Entity entity;
+    std::unique_ptr<ProcessBuilder> builder;
+    uint32_t group = 0;
+    std::unordered_map<int64_t, Call> calls;  // by correlation
+  };
+  // A row of a process that no process of Linux can be: it belongs to the only other process.
+  struct StrayRow {
+    HostRow row;
+    std::string name, detail;
+    uint32_t group = 0;
+  };
+  struct Signature {
+    uint32_t name = 0, device = 0, context = 0;
+    std::array<uint32_t, 3> grid{}, block{};
+    uint32_t registers = 0, shared_bytes = 0;
+    auto operator<=>(const Signature&) const = default;
+  };
+
+  // kineto_importer.cc
+  bool TimesOf(const ChromeEvent& event, SpanNs* span);
+  void OnComplete(const ChromeEvent& event, SpanNs span);
+  void OnMetadata(const ChromeEvent& event);
+  void OnInstant(const ChromeEvent& event);
+  void ReadDevices(const JsonValue& json);
+  void ReadDistributed(const JsonValue& json);
+
+  // kineto_host.cc
+  void OnHostRow(const ChromeEvent& event, Category category, SpanNs span);
+  void OnPlainSpan(const ChromeEvent& event, SpanNs span);
+  void OnMemory(const ChromeEvent& event, int64_t time);
+  void AddHostRow(Host* host, const HostRow& row);
+  void AddCall(Host* host, uint32_t timeline, const HostRow& row);
+  void AddOp(Host* host, uint32_t timeline, const HostRow& row);
+  uint32_t TimelineOf(Host* host, const Entity& thread);
+  Host& HostOf(const Entity& process);
+  Host* OnlyHostOf(uint32_t group);
+  void AddPairs();
+
+  // kineto_device.cc
+  void OnDeviceRow(const ChromeEvent& event, Category category, SpanNs span);
+  void OnSync(const ChromeEvent& event, SpanNs span);
+  void PlaceOf(const ChromeEvent& event, const WorkArgs& args, DeviceRow* row);
+  uint32_t SignatureOf(const ChromeEvent& event, const WorkArgs& args, const DeviceRow& row);
+  std::vector<Host*> HostsWithCall(const DeviceRow& row) const;
+  void FindDeviceOwners();
+  Host& OwnerOf(const DeviceRow& row);
+  void GiveDeviceRows();
+  void AddDeviceRow(Host* host, const DeviceRow& row);
+  uint32_t SignatureIn(Host* host, uint32_t number);
+
+  // kineto_finish.cc
+  void GiveStrayRows();
+  void ClipDeviceRows();
+  void ClipPython();
+  void FindEarlierBlocks();
+  void JoinCalls();
+  void FindClashes();
+  void NameTimelines();
+  void FillProcess(const std::string& file, Host* host);
+
+  uint32_t TextOf(std::string_view text);
+  uint32_t GroupOf(std::string_view prefix);
+
+  NoteCounts notes_;
+  EventPairs pairs_;
+  std::map<Entity, std::unique_ptr<Host>> hosts_;
+  std::vector<Host*> host_order_;
+  Host* last_host_ = nullptr;
+  std::vector<StrayRow> stray_;
+  std::vector<DeviceRow> device_rows_;
+  std::map<std::pair<uint32_t, uint32_t>, Host*> device_owners_;  // by group and device
+  std::vector<Signature> signatures_;
+  std::map<Signature, uint32_t> signature_numbers_;
+  std::map<std::pair<const Host*, uint32_t>, uint32_t> signatures_in_;
+  std::vector<std::string> texts_;
+  TextMap text_numbers_;
+  std::vector<std::string> groups_;
+  std::map<std::pair<Entity, Entity>, std::string> thread_names_;  // by process and thread
+  std::map<Entity, std::string> process_names_, process_labels_;
+  std::vector<proto::Device> devices_;
+  std::map<std::string, std::string> environment_;
+  std::string host_name_;
+  int64_t base_ns_ = 0;
+  int64_t first_ns_ = 0;         // the earliest row, on the wall clock if base_ns_ is known
+  int64_t stop_ns_ = INT64_MIN;  // the end of the profiler's own span
+};
+
+}  // namespace gpuprof::analysis::import

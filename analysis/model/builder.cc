@@ -1,0 +1,205 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See builder.h. The tables are filled in builder_tables.cc.
+
+#include "analysis/model/builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "proto/schema.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr uint32_t kFirstStringId = 2;  // 0: none, 1: not kept
+constexpr size_t kMostThreads = 65'536;
+
+void Cover(SpanNs span, SpanNs* all) {
+  all->start = std::min(all->start, span.start);
+  all->end = std::max(all->end, span.end);
+}
+
+template <typename Row>
+void CoverSpans(const std::vector<Row>& rows, SpanNs* all) {
+  for (const Row& row : rows) Cover(row.span, all);
+}
+
+}  // namespace
+
+ProcessBuilder::ProcessBuilder(int32_t pid, std::string host) {
+  process_.pid = pid;
+  process_.host = std::move(host);
+  process_.has_end = true;
+}
+
+uint32_t ProcessBuilder::Intern(std::string_view text) {
+  if (text.empty()) return 0;
+  const auto next = static_cast<uint32_t>(ids_.size()) + kFirstStringId;
+  bool is_new = false;
+  const uint32_t id = NumberOf(text, next, &ids_, &is_new);
+  if (is_new) process_.strings.emplace(id, text);
+  return id;
+}
+
+uint32_t ProcessBuilder::Signature(const proto::Signature& signature) {
+  proto::Signature kept = signature;
+  kept.clear_id();
+  const auto next = static_cast<uint32_t>(signatures_.size()) + 1;
+  const auto [at, is_new] = signatures_.try_emplace(kept.SerializeAsString(), next);
+  if (is_new) {
+    kept.set_id(next);
+    process_.signatures.emplace(next, std::move(kept));
+  }
+  return at->second;
+}
+
+uint32_t ProcessBuilder::Function(uint32_t domain, std::string_view name) {
+  bool is_new = false;
+  const uint32_t code =
+      NumberOf(name, proto::ApiFunction(domain, function_count_ + 1), &functions_[domain], &is_new);
+  if (!is_new) return code;
+  ++function_count_;
+  process_.functions.emplace(code, Intern(name));
+  return code;
+}
+
+uint32_t ProcessBuilder::Thread(int64_t tid) {
+  const auto known = threads_.find(tid);
+  if (known != threads_.end()) return known->second;
+  if (threads_.size() >= kMostThreads) return FurtherThreads();
+  const auto [at, is_new] = threads_.try_emplace(tid, timelines());
+  if (is_new) {
+    tracks_.emplace_back().tid = static_cast<int32_t>(tid & 0x7fffffff);
+    rows_.emplace_back();
+  }
+  return at->second;
+}
+
+// A timeline without rows takes kilobytes: a file of a stranger must not fill the memory by names.
+uint32_t ProcessBuilder::FurtherThreads() {
+  if (!further_threads_) {
+    further_threads_ = timelines();
+    tracks_.emplace_back().name = "(further threads)";
+    rows_.emplace_back();
+    proto::Note* note = process_.health.add_note();
+    note->set_source("import");
+    note->set_text("the process has more than " + std::to_string(kMostThreads) +
+                   " threads; rows of the other threads are on one timeline");
+  }
+  return *further_threads_;
+}
+
+uint32_t ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stream) {
+  const auto [at, is_new] = streams_.try_emplace({device, context, stream}, timelines());
+  if (is_new) {
+    Track& track = tracks_.emplace_back();
+    track.is_stream = true;
+    track.device = device;
+    track.context = context;
+    track.stream = stream;
+    rows_.emplace_back();
+  }
+  return at->second;
+}
+
+std::optional<uint32_t> ProcessBuilder::FindThread(int64_t tid) const {
+  const auto at = threads_.find(tid);
+  return at == threads_.end() ? std::nullopt : std::optional(at->second);
+}
+
+void ProcessBuilder::NameThread(uint32_t timeline, std::string_view name) {
+  tracks_[timeline].name = name;
+}
+
+void ProcessBuilder::AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation) {
+  rows_[timeline].overheads.push_back({span, operation});
+}
+
+void ProcessBuilder::AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation,
+                                    uint64_t record) {
+  rows_[timeline].events.push_back({time, correlation, record});
+}
+
+bool ProcessBuilder::Bounds(SpanNs* bounds) const {
+  SpanNs all{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  for (const Rows& rows : rows_) {
+    CoverSpans(rows.ops, &all);
+    CoverSpans(rows.python, &all);
+    CoverSpans(rows.ranges, &all);
+    CoverSpans(rows.calls, &all);
+    CoverSpans(rows.kernels, &all);
+    CoverSpans(rows.copies, &all);
+    CoverSpans(rows.sets, &all);
+    CoverSpans(rows.syncs, &all);
+    CoverSpans(rows.overheads, &all);
+    for (const TensorRow& row : rows.tensors) Cover({row.time, row.time}, &all);
+  }
+  if (all.start > all.end) return false;
+  *bounds = all;
+  return true;
+}
+
+void ProcessBuilder::CountRows(const Track& track) {
+  const std::pair<proto::ChunkKind, size_t> counts[] = {
+      {proto::ChunkKind::kOp, track.op.rows()},
+      {proto::ChunkKind::kTensor, track.tensor.rows()},
+      {proto::ChunkKind::kRange, track.range.rows()},
+      {proto::ChunkKind::kKernel, track.kernel.rows()},
+      {proto::ChunkKind::kMemcpy, track.memcpy.rows()},
+      {proto::ChunkKind::kMemset, track.memset.rows()},
+      {proto::ChunkKind::kApi, track.api.rows()},
+      {proto::ChunkKind::kSync, track.sync.rows()},
+      {proto::ChunkKind::kOverhead, track.overhead.rows()},
+      {proto::ChunkKind::kCudaEvent, track.cuda_event.rows()},
+  };
+  for (const auto& [kind, count] : counts) {
+    if (count == 0) continue;
+    const auto code = static_cast<uint16_t>(kind);
+    auto at = std::lower_bound(process_.kinds.begin(), process_.kinds.end(), code,
+                               [](const KindTotals& x, uint16_t y) { return x.kind < y; });
+    if (at == process_.kinds.end() || at->kind != code)
+      at = process_.kinds.insert(at, {code, 0, 0, 0, 0});
+    at->rows += count;
+    process_.rows += count;
+  }
+  process_.rows += track.python.rows();
+}
+
+Process ProcessBuilder::Finish(int64_t origin) {
+  SpanNs bounds;
+  if (Bounds(&bounds)) {
+    process_.first_ns = bounds.start - origin;
+    process_.last_ns = bounds.end - origin;
+  }
+  uint32_t id = 0;
+  for (uint32_t i = 0; i < timelines(); ++i) {
+    Track& track = tracks_[i];
+    Rows& rows = rows_[i];
+    track.id = ++id;
+    FillOps(&rows.ops, origin, &track.op);
+    FillPython(&rows, origin, &track);
+    FillRanges(&rows.ranges, origin, &track.range);
+    FillCalls(&rows.calls, origin, &track.api);
+    FillKernels(&rows.kernels, origin, &track.kernel);
+    FillCopies(&rows.copies, origin, &track.memcpy);
+    FillSets(&rows.sets, origin, &track.memset);
+    FillSyncs(&rows.syncs, track.stream, origin, &track.sync);
+    FillTensors(&rows.tensors, origin, &track.tensor);
+    FillRest(&rows, origin, &track);
+    rows = Rows();
+    CountRows(track);
+    process_.tracks.push_back(std::move(track));
+  }
+  CaptureWindow window;
+  window.number = 1;
+  window.start_ns = process_.first_ns;
+  window.end_ns = process_.last_ns;
+  window.has_stop = true;
+  process_.captures.push_back(window);
+  process_.recorded_ns = window.end_ns - window.start_ns;
+  return std::move(process_);
+}
+
+}  // namespace gpuprof::analysis

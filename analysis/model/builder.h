@@ -1,0 +1,194 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Makes a Process out of rows that come in any order. Importers fill it, row by row. Finish() then
+// sorts the rows as the model wants them, and finds the depth of spans that lie in each other. It
+// also sets the process's first and last moment and its number of rows.
+//
+// Times are nanoseconds on the source's own clock. Finish() moves them to the origin of the bundle.
+// One thread at a time. Throws only for lack of memory.
+
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <limits>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <vector>
+
+#include "analysis/base/text_map.h"
+#include "analysis/model/trace.h"
+#include "proto/record.h"
+
+namespace gpuprof::analysis {
+
+struct SpanNs {
+  int64_t start = 0;
+  int64_t end = 0;
+};
+
+struct OpRow {
+  SpanNs span;
+  uint32_t name = 0;  // of Intern(); so are the other names
+  proto::OpScope scope = proto::OpScope::kFunction;
+  uint8_t flags = 0;
+  uint64_t external = 0;
+  uint32_t detail = 0;
+};
+
+struct PythonRow {
+  SpanNs span;
+  uint32_t name = 0;
+  int64_t id = -1;      // the source's number of the call; -1: none
+  int64_t parent = -1;  // the number of the calling function's call; -1: none
+};
+
+struct RangeRow {
+  SpanNs span;
+  uint32_t name = 0;
+  uint32_t domain = 0;
+  proto::RangeKind kind = proto::RangeKind::kPushPop;
+  uint8_t flags = 0;
+};
+
+struct CallRow {
+  SpanNs span;
+  uint32_t function = 0;  // of Function()
+  uint32_t correlation = 0;
+  uint32_t result = 0;
+  uint64_t external = 0;
+  bool launches = false;  // work on a device: the Python stack of the call is kept
+};
+
+// A row of work on a device. Which of the fields count depends on the table.
+struct WorkRow {
+  SpanNs span;
+  uint32_t correlation = 0;
+  uint32_t signature = 0;  // kernels: of Signature()
+  uint32_t operation = 0;  // copies and memsets: proto::CopyOperation()
+  uint64_t bytes = kUnknownBytes;
+  uint64_t peer = 0;
+  uint32_t graph = 0;
+  uint64_t graph_node = 0;
+  uint64_t external = 0;
+};
+
+struct SyncRow {
+  SpanNs span;
+  uint32_t kind = 0;  // CUpti_ActivitySynchronizationType
+  uint32_t correlation = 0;
+  uint32_t event = 0;
+  uint64_t event_record = 0;
+};
+
+struct TensorRow {
+  int64_t time = 0;
+  uint32_t device = 0;
+  uint64_t address = 0;
+  int64_t bytes = 0;
+  uint64_t total_allocated = 0;
+  uint64_t total_reserved = 0;
+};
+
+class ProcessBuilder {
+ public:
+  ProcessBuilder(int32_t pid, std::string host);
+
+  // Gives access to facts that are not rows: names, devices, environment and so on.
+  Process& process() { return process_; }
+
+  // Returns the id of a text. 0: the text is empty.
+  uint32_t Intern(std::string_view text);
+  // Returns the id of a launch signature; `signature.id` is ignored.
+  uint32_t Signature(const proto::Signature& signature);
+  // Returns the code of an API function. `domain`: CUpti_CallbackDomain (1 driver, 2 runtime).
+  uint32_t Function(uint32_t domain, std::string_view name);
+
+  // Returns the number of a timeline: the same number for the same thread or stream. `tid` may be
+  // too large for a thread of Linux.
+  uint32_t Thread(int64_t tid);
+  uint32_t Stream(uint32_t device, uint32_t context, uint32_t stream);
+  // Finds the timeline of a thread that has rows. None: the thread has no row.
+  std::optional<uint32_t> FindThread(int64_t tid) const;
+  void NameThread(uint32_t timeline, std::string_view name);
+
+  void Add(uint32_t timeline, const OpRow& row) { rows_[timeline].ops.push_back(row); }
+  void Add(uint32_t timeline, const PythonRow& row) { rows_[timeline].python.push_back(row); }
+  void Add(uint32_t timeline, const RangeRow& row) { rows_[timeline].ranges.push_back(row); }
+  void Add(uint32_t timeline, const CallRow& row) { rows_[timeline].calls.push_back(row); }
+  void Add(uint32_t timeline, const SyncRow& row) { rows_[timeline].syncs.push_back(row); }
+  void Add(uint32_t timeline, const TensorRow& row) { rows_[timeline].tensors.push_back(row); }
+  void AddKernel(uint32_t timeline, const WorkRow& row) { rows_[timeline].kernels.push_back(row); }
+  void AddCopy(uint32_t timeline, const WorkRow& row) { rows_[timeline].copies.push_back(row); }
+  void AddSet(uint32_t timeline, const WorkRow& row) { rows_[timeline].sets.push_back(row); }
+  void AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation);
+  void AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation, uint64_t record);
+
+  // Gives access to the rows so far: importers clip and join them after the last row.
+  std::vector<PythonRow>& python(uint32_t timeline) { return rows_[timeline].python; }
+  const std::vector<TensorRow>& tensors(uint32_t timeline) const { return rows_[timeline].tensors; }
+  uint32_t timelines() const { return static_cast<uint32_t>(tracks_.size()); }
+
+  // Returns the first and last moment of any row. False: there is no row.
+  bool Bounds(SpanNs* bounds) const;
+
+  // Makes the process. `origin`: the source's time that becomes 0. Call it once.
+  Process Finish(int64_t origin);
+
+ private:
+  struct OverheadRow {
+    SpanNs span;
+    uint32_t operation;
+  };
+  struct EventRow {
+    int64_t time;
+    uint32_t correlation;
+    uint64_t record;
+  };
+  struct Rows {
+    std::vector<OpRow> ops;
+    std::vector<PythonRow> python;
+    std::vector<RangeRow> ranges;
+    std::vector<CallRow> calls;
+    std::vector<WorkRow> kernels, copies, sets;
+    std::vector<SyncRow> syncs;
+    std::vector<TensorRow> tensors;
+    std::vector<OverheadRow> overheads;
+    std::vector<EventRow> events;
+  };
+
+  static void FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table);
+  void FillPython(Rows* rows, int64_t origin, Track* track);
+  void AddLaunches(const std::vector<PythonRow>& python, const std::vector<uint32_t>& stacks,
+                   std::vector<CallRow>* calls, int64_t origin, LaunchTable* table);
+  static void FillRanges(std::vector<RangeRow>* rows, int64_t origin, RangeTable* table);
+  static void FillCalls(std::vector<CallRow>* rows, int64_t origin, ApiTable* table);
+  static void FillKernels(std::vector<WorkRow>* rows, int64_t origin, KernelTable* table);
+  static void FillCopies(std::vector<WorkRow>* rows, int64_t origin, MemcpyTable* table);
+  static void FillSets(std::vector<WorkRow>* rows, int64_t origin, MemsetTable* table);
+  static void FillSyncs(std::vector<SyncRow>* rows, uint32_t stream, int64_t origin,
+                        SyncTable* table);
+  static void FillTensors(std::vector<TensorRow>* rows, int64_t origin, TensorTable* table);
+  static void FillRest(Rows* rows, int64_t origin, Track* track);
+  void CountRows(const Track& track);
+  uint32_t FurtherThreads();
+
+  Process process_;
+  std::deque<Track> tracks_;  // without their rows
+  std::deque<Rows> rows_;     // by timeline
+  std::map<int64_t, uint32_t> threads_;
+  std::optional<uint32_t> further_threads_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;
+  TextMap ids_;
+  std::map<std::string, uint32_t> signatures_;  // by their bytes
+  std::map<uint32_t, TextMap> functions_;       // by domain
+  uint32_t function_count_ = 0;
+};
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,82 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/passes/heap_order.h"
+
+#include <algorithm>
+
+namespace gpuprof::analysis {
+namespace {
+
+// The recorder refreshes the coarse clock each millisecond. A recorder that was killed may not have
+// told of the last step.
+constexpr int64_t kLeastReachNs = 5'000'000;
+
+bool IsOver(const HeapOrder::Event& event, int64_t now, int64_t reach_ns) {
+  return event.time_ns < now - reach_ns;
+}
+
+}  // namespace
+
+void HeapOrder::Queue::Push(const Event& event) {
+  Waiting& waiting = at[event.address];
+  waiting = {event, waiting.count + 1};
+  in_order.push_back(event);
+}
+
+bool HeapOrder::Queue::Take(const Event& event, int64_t reach_ns) {
+  const auto found = at.find(event.address);
+  if (found == at.end()) return false;
+  const Event& other = found->second.last;
+  if (IsOver(other, event.time_ns, reach_ns) || other.track == event.track) return false;
+  if (!other.is_coarse && !event.is_coarse) return false;
+  if (--found->second.count == 0) at.erase(found);
+  return true;
+}
+
+uint64_t HeapOrder::Queue::Expire(int64_t now, int64_t reach_ns) {
+  uint64_t count = 0;
+  for (; !in_order.empty() && IsOver(in_order.front(), now, reach_ns); in_order.pop_front()) {
+    const auto found = at.find(in_order.front().address);
+    if (found == at.end() || !IsOver(found->second.last, now, reach_ns)) continue;
+    count += found->second.count;
+    at.erase(found);
+  }
+  return count;
+}
+
+HeapOrder::HeapOrder(LiveMemory* memory, int64_t coarse_step_ns)
+    : memory_(memory), reach_ns_(std::max(coarse_step_ns, kLeastReachNs)) {}
+
+void HeapOrder::Expire(int64_t now) {
+  reused_.Expire(now, reach_ns_);
+  for (uint64_t count = early_frees_.Expire(now, reach_ns_); count > 0; --count)
+    memory_->CountUnmatchedFree();
+}
+
+void HeapOrder::Alloc(const Event& event, uint64_t size, bool sampled, uint32_t stack) {
+  Expire(event.time_ns);
+  const bool is_reused = memory_->IsLive(event.address);
+  memory_->Alloc(event.time_ns, event.address, size, sampled, stack);
+  if (is_reused) {
+    reused_.Push(event);
+  } else if (early_frees_.Take(event, reach_ns_)) {
+    memory_->Free(event.time_ns, event.address);
+  }
+}
+
+void HeapOrder::Free(const Event& event) {
+  if (event.address == 0) return;
+  Expire(event.time_ns);
+  if (reused_.Take(event, reach_ns_)) {
+    memory_->FoundImpliedFree();
+  } else if (event.is_coarse && !memory_->IsLive(event.address)) {
+    early_frees_.Push(event);
+  } else {
+    memory_->Free(event.time_ns, event.address);
+  }
+}
+
+void HeapOrder::Flush() { Expire(INT64_MAX); }
+
+}  // namespace gpuprof::analysis

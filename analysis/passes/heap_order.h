@@ -1,0 +1,63 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Mends the order of frees and allocations of one address by different threads. Coarse times are
+// late by about a millisecond, on a busy machine by more. So a thread's free may seem to come after
+// another thread's allocation of the same address. It may also seem to come before the allocation
+// that it ends. Any thread.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <unordered_map>
+
+#include "analysis/passes/live_memory.h"
+
+namespace gpuprof::analysis {
+
+class HeapOrder {
+ public:
+  // Feeds `memory`, which outlives this object. `coarse_step_ns`: by how much coarse times may be
+  // late, as the recorder measured; 0: not measured.
+  HeapOrder(LiveMemory* memory, int64_t coarse_step_ns);
+
+  struct Event {
+    size_t track;
+    int64_t time_ns;
+    uint64_t address;
+    bool is_coarse;  // its time
+  };
+  void Alloc(const Event& event, uint64_t size, bool sampled, uint32_t stack);
+  void Free(const Event& event);
+  // Hands on what waits for its counterpart. At the end, and before another capture's events.
+  void Flush();
+
+ private:
+  // Events of one address that wait for their counterparts. A block can come and go many times
+  // within one step of the coarse clock.
+  struct Waiting {
+    Event last;
+    uint64_t count;
+  };
+  // Events by address, and the addresses in order of time.
+  struct Queue {
+    std::unordered_map<uint64_t, Waiting> at;
+    std::deque<Event> in_order;
+    void Push(const Event& event);
+    // Takes an event of this address that is near enough, and of another thread.
+    bool Take(const Event& event, int64_t reach_ns);
+    // Drops what has waited too long by `now`. Returns how many events that were.
+    uint64_t Expire(int64_t now, int64_t reach_ns);
+  };
+
+  void Expire(int64_t now);
+
+  LiveMemory* memory_;
+  int64_t reach_ns_;   // events farther apart are in the right order
+  Queue early_frees_;  // of no block so far
+  Queue reused_;       // allocations at addresses whose free has not come
+};
+
+}  // namespace gpuprof::analysis

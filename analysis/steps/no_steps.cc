@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Says why a trace has no steps. See step_detector.h.
+
+#include "analysis/steps/step_detector.h"
+
+namespace gpuprof::analysis {
+
+std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen,
+                          bool is_window) {
+  if (marker_given) {
+    return "No steps were found: the step marker matches no operation, range or mark in the "
+           "recording. `gpuprof stats ops` and `gpuprof stats ranges` list the names.";
+  }
+  if (op_rows == 0 && !framework_seen) {
+    return std::string(
+               "No steps were found: no range is called `step` or `iteration`, and PyTorch did not "
+               "run here. To have steps, put an NVTX range called `step` around each. Or name "
+               "other ranges with --step-marker: `gpuprof stats ranges` lists them. All figures "
+               "are for ") +
+           (is_window ? "the part that the flight recorder kept, not for the whole run."
+                      : "the whole recording.");
+  }
+  if (op_rows == 0) {
+    return "No steps were found: no framework operation and no range called `step` was recorded. "
+           "Record operations with the source `ops` (on by default) and a supported PyTorch; "
+           "`gpuprof doctor` says whether it can be observed.";
+  }
+  return "No steps were found: no range is called `step` or `iteration`. The operations hold no "
+         "optimizer step, no row of backward passes and no DataLoader batch. Wrap the step in "
+         "torch.profiler.record_function(\"step\") or in an NVTX range called `step`. Or name the "
+         "operation or range that starts a step with --step-marker REGEX: `gpuprof stats ops` and "
+         "`gpuprof stats ranges` list the names.";
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,199 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See step_ranges.h.
+
+#include "analysis/steps/step_ranges.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "proto/step_names.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+struct StepRange {
+  Interval span;
+  size_t track = 0;
+  std::string word;  // the name without its number; with its domain
+  bool has_number = false;
+  uint64_t number = 0;
+  bool is_whole = true;  // it ended in the recording
+};
+
+proto::NameText TextOf(const std::string& text) {
+  return {text.data(), static_cast<uint32_t>(text.size())};
+}
+
+// Reads each pair of name and domain once.
+class StepNames {
+ public:
+  StepNames(const Process& process, const std::string& wanted)
+      : process_(process), wanted_(wanted) {}
+
+  // Fills word and number. False: the range is not a step.
+  bool Read(uint32_t name, uint32_t domain, StepRange* range) {
+    const auto [at, is_new] = known_.try_emplace(uint64_t{domain} << 32 | name);
+    if (is_new) at->second = Make(name, domain == 0 ? "" : process_.String(domain));
+    return Use(at->second, range);
+  }
+  // Does the same for a range of a framework.
+  bool ReadOfFramework(uint32_t name, StepRange* range) {
+    const auto [at, is_new] = known_.try_emplace(kOfFramework << 32 | name);
+    if (is_new) at->second = Make(name, proto::kFrameworkDomain);
+    return Use(at->second, range);
+  }
+
+ private:
+  struct Known {
+    bool is_step = false, has_number = false;
+    uint64_t number = 0;
+    std::string word;
+  };
+  // In place of the id of a domain.
+  static constexpr uint64_t kOfFramework = 0xffffffff;
+
+  static bool Use(const Known& known, StepRange* range) {
+    if (!known.is_step) return false;
+    range->word = known.word;
+    range->has_number = known.has_number;
+    range->number = known.number;
+    return true;
+  }
+
+  Known Make(uint32_t name, const std::string& domain) const {
+    const std::string text = process_.String(name);
+    if (text.compare(0, sizeof(proto::kOptimizerStep) - 1, proto::kOptimizerStep) == 0) return {};
+    const proto::StepName step = proto::ReadStepName(
+        TextOf(text), domain.empty() ? proto::NameText{} : TextOf(domain), wanted_.c_str());
+    if (!step.is_step) return {};
+    const bool is_named = !domain.empty() && domain != proto::kFrameworkDomain;
+    return {true, step.has_number, step.number,
+            (is_named ? domain + ":" : "") + text.substr(0, step.word_bytes)};
+  }
+
+  const Process& process_;
+  const std::string& wanted_;
+  std::unordered_map<uint64_t, Known> known_;  // by domain and name
+};
+
+bool IsIncomplete(uint32_t operation) {
+  return (proto::FlagsOf(operation) & proto::kFlagIncomplete) != 0;
+}
+
+// Returns the index of a thread's track; `otherwise` if the thread has no track.
+size_t TrackOf(const Process& process, int32_t tid, size_t otherwise) {
+  if (tid == 0) return otherwise;
+  for (size_t i = 0; i < process.tracks.size(); ++i)
+    if (!process.tracks[i].is_stream && process.tracks[i].tid == tid) return i;
+  return otherwise;
+}
+
+void AddRanges(const Process& process, size_t index, StepNames* names,
+               std::vector<StepRange>* all) {
+  const RangeTable& table = process.tracks[index].range;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const proto::RangeKind kind = proto::RangeKindOf(table.operation[row]);
+    if (kind != proto::RangeKind::kPushPop && kind != proto::RangeKind::kStartEnd) continue;
+    StepRange range;
+    if (table.name[row] == 0 || !names->Read(table.name[row], table.domain[row], &range)) continue;
+    range.span = {table.end_ns[row] - table.duration_ns[row], table.end_ns[row]};
+    range.track = TrackOf(process, table.begin_thread[row], index);
+    range.is_whole = !IsIncomplete(table.operation[row]);
+    all->push_back(std::move(range));
+  }
+}
+
+void AddRangesOfFramework(const Process& process, size_t index, StepNames* names,
+                          std::vector<StepRange>* all) {
+  const OpTable& table = process.tracks[index].op;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const uint32_t operation = table.operation[row];
+    StepRange range;
+    if (!IsUserRange(table, row) || !names->ReadOfFramework(table.name[row], &range)) continue;
+    range.span = {table.end_ns[row] - table.duration_ns[row], table.end_ns[row]};
+    range.track = index;
+    range.is_whole = !IsIncomplete(operation);
+    all->push_back(std::move(range));
+  }
+}
+
+// Leaves the outermost ranges of each thread: a range that begins while a step is open is not a
+// step. Sorted by begin.
+std::vector<StepRange> Outermost(std::vector<StepRange> all) {
+  std::stable_sort(all.begin(), all.end(), [](const StepRange& a, const StepRange& b) {
+    return a.span.start != b.span.start ? a.span.start < b.span.start : a.span.end > b.span.end;
+  });
+  std::map<size_t, int64_t> open_until;  // by track
+  std::erase_if(all, [&](const StepRange& range) {
+    const auto [at, is_first] = open_until.try_emplace(range.track, range.span.end);
+    if (!is_first && range.span.start < at->second) return true;
+    at->second = range.span.end;
+    return false;
+  });
+  return all;
+}
+
+bool OverlapAcrossThreads(const std::vector<StepRange>& sorted) {
+  int64_t end = std::numeric_limits<int64_t>::min();
+  for (const StepRange& range : sorted) {
+    if (range.span.start < end) return true;
+    end = range.span.end;
+  }
+  return false;
+}
+
+// Gives each range without a number the number behind the last one.
+void Number(uint64_t first, std::vector<StepRange>* sorted) {
+  const bool by_thread = OverlapAcrossThreads(*sorted);
+  std::map<size_t, uint64_t> last;  // by track
+  for (StepRange& range : *sorted) {
+    uint64_t& before =
+        last.try_emplace(by_thread ? range.track : 0, std::max<uint64_t>(first, 1) - 1)
+            .first->second;
+    if (!range.has_number) range.number = before + 1;
+    before = range.number;
+  }
+}
+
+}  // namespace
+
+std::vector<DetectedSteps> StepsFromRanges(ProcessOps& ops, const StepCapture& capture) {
+  const Process& process = ops.process();
+  StepNames names(process, capture.range);
+  std::vector<StepRange> ranges;
+  for (size_t i = 0; i < process.tracks.size(); ++i) {
+    if (process.tracks[i].is_stream) continue;
+    AddRanges(process, i, &names, &ranges);
+    AddRangesOfFramework(process, i, &names, &ranges);
+  }
+  ranges = Outermost(std::move(ranges));
+  Number(capture.begin == StepCapture::Begin::kRange ? capture.first : 1, &ranges);
+  std::map<size_t, DetectedSteps> by_track;
+  for (const StepRange& range : ranges) {
+    DetectedSteps& steps = by_track[range.track];
+    if (steps.marker.empty()) steps.marker = range.word;
+    if (range.is_whole && range.span.length() > 0) {
+      steps.steps.push_back({range.span, 0, 0, range.number});
+    } else {
+      ++steps.partial;
+    }
+  }
+  std::vector<DetectedSteps> all;
+  for (auto& [track, steps] : by_track) {
+    steps.method = results::STEP_METHOD_RANGES;
+    steps.track = track;
+    for (const auto& [other, unused] : by_track)
+      if (other != track) steps.rivals.push_back(other);
+    all.push_back(std::move(steps));
+  }
+  return all;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,93 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""`gpuprof schema` and the tables of proto/FORMAT.md say the same."""
+
+import json
+import re
+
+from conftest import ROOT, gpuprof
+
+CHAINED = "gap"
+
+
+def schema():
+    done = gpuprof("schema", "--json")
+    assert done.status == 0
+    return json.loads(done.out)
+
+
+def rows(kind):
+    return [column for column in kind["columns"] if column["per"] == "row"]
+
+
+def events():
+    return [kind for kind in schema()["kinds"] if kind["feed"] != "table"]
+
+
+def cells(line):
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def page_rows(first_cell):
+    """The rows of the page's tables whose first cell in the head is this one."""
+    found, is_inside = [], False
+    for line in (ROOT / "proto" / "FORMAT.md").read_text().splitlines():
+        if not line.startswith("|"):
+            is_inside = False
+        elif cells(line)[0] == first_cell:
+            is_inside = True
+        elif is_inside and not line.startswith("| ---"):
+            found.append(cells(line))
+    return found
+
+
+def words(columns):
+    return ", ".join(column["name"] + ("" if column["encoding"] == "plain" else f" ({column['encoding']})") for column in columns)
+
+
+def test_kinds_are_those_of_the_page():
+    on_page = [tuple(row[at:at + 3]) for at in (3, 7) for row in page_rows("kind") if len(row) == 10 and row[at]]
+    assert sorted(on_page) == sorted((str(kind["kind"]), kind["name"], kind["clock"]) for kind in events())
+    tables = [(row[0], re.sub(r"(?<=[a-z])(?=[A-Z])", "_", row[1].strip("`")).lower()) for row in page_rows("kind") if len(row) == 10]
+    assert tables == [(str(kind["kind"]), kind["name"]) for kind in schema()["kinds"] if kind["feed"] == "table"]
+
+
+def test_columns_are_those_of_the_page():
+    plain = [[kind["name"], words(rows(kind))] for kind in events() if rows(kind)[0]["encoding"] != CHAINED]
+    assert sorted(page_rows("table")) == sorted(plain)
+    chained = [[kind["name"], rows(kind)[2]["name"], words(rows(kind)[3:])] for kind in events() if rows(kind)[0]["encoding"] == CHAINED]
+    assert sorted(page_rows("chained table")) == sorted(chained)
+
+
+def test_numbers_of_proto_are_those_of_the_schema():
+    text = (ROOT / "proto" / "trace.proto").read_text()
+    (chunk,) = re.findall(r"^message Chunk {(.*?)^}", text, re.M | re.S)
+    fields = {name: int(number) for name, number in re.findall(r"(\w+) = (\d+);", chunk)}
+    for kind in schema()["kinds"]:
+        if kind["feed"] == "table":
+            assert fields[kind["name"]] == kind["field"], kind["name"]
+        for i, column in enumerate(rows(kind)):
+            assert fields[f"c{i}"] == column["field"]
+        for column in kind["columns"]:
+            if column["per"] == "block":
+                assert fields[column["name"]] == column["field"], column["name"]
+
+
+def test_every_column_has_a_type_and_times_have_a_unit():
+    for kind in events():
+        unit = {"ticks": "ticks", "cupti": "ns"}[kind["clock"]]
+        for column in kind["columns"]:
+            assert column["type"] and column["since"] == "1.0"
+            if column["type"] in ("time", "duration"):
+                assert column["unit"] == unit
+            if column["type"] in ("bytes", "signed_bytes"):
+                assert column["unit"] == "bytes"
+
+
+def test_text_names_every_table_and_column():
+    text = gpuprof("schema").out.decode()
+    for kind in events():
+        assert f"\n{kind['name']}: kind {kind['kind']}, feed {kind['feed']}, clock {kind['clock']}\n" in text
+        for column in rows(kind):
+            assert re.search(rf"^  {column['name']} +{column['type']} +{column['unit'] or '-'} +{column['encoding']}$", text, re.M)

@@ -1,0 +1,58 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include "analysis/derived/origin.h"
+
+#include <gtest/gtest.h>
+
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using test::kUs;
+
+class OriginTest : public testing::Test {
+ protected:
+  std::string NameOf(const Process& process, std::optional<OpRef> op) {
+    if (!op) return "";
+    return process.String(process.tracks[op->track].op.name[op->row]);
+  }
+};
+
+TEST_F(OriginTest, WorkBelongsToTheInnermostOperationOfItsCall) {
+  test::ProcessBuilder builder(7);
+  builder.Thread(7)
+      .Op("aten::linear", 0, 100 * kUs)
+      .Op("aten::mm", 10 * kUs, 40 * kUs)
+      .Call("cudaLaunchKernel", 20 * kUs, 25 * kUs, 1)
+      .Call("cudaLaunchKernel", 50 * kUs, 55 * kUs, 2)
+      .Call("cudaLaunchKernel", 200 * kUs, 205 * kUs, 3);
+  const Process process = builder.Build();
+  ProcessOps ops(process);
+  const CallIndex calls(process);
+  Origin origin(&ops, calls);
+  EXPECT_EQ(NameOf(process, origin.Find(1, 0)), "aten::mm");
+  EXPECT_EQ(NameOf(process, origin.Find(2, 0)), "aten::linear");
+  EXPECT_EQ(origin.Find(3, 0), std::nullopt);  // outside of all operations
+  EXPECT_EQ(origin.Find(4, 0), std::nullopt);  // no such call
+}
+
+TEST_F(OriginTest, AnIdThatTheSourceGivesLeadsFurtherThanTime) {
+  test::ProcessBuilder builder(7);
+  builder.Thread(7).Op("aten::a", 0, 10 * kUs).Call("cudaLaunchKernel", 5 * kUs, 6 * kUs, 1);
+  builder.Thread(8).Op("aten::b", 0, 10 * kUs);
+  Process process = builder.Build();
+  process.tracks[0].op.external = {11};
+  process.tracks[1].op.external = {12};
+  process.tracks[0].api.external = {12};
+  ProcessOps ops(process);
+  const CallIndex calls(process);
+  Origin origin(&ops, calls);
+  EXPECT_EQ(NameOf(process, origin.Find(1, 11)), "aten::b");   // the call's own id counts
+  EXPECT_EQ(NameOf(process, origin.Find(99, 11)), "aten::a");  // no call: the row's id
+  EXPECT_EQ(origin.Find(99, 13), std::nullopt);
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis
