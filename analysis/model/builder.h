@@ -40,6 +40,7 @@ struct OpRow {
   uint8_t flags = 0;
   uint64_t external = 0;
   uint32_t detail = 0;
+  uint64_t sequence = 0;
 };
 
 struct PythonRow {
@@ -77,6 +78,7 @@ struct WorkRow {
   uint32_t graph = 0;
   uint64_t graph_node = 0;
   uint64_t external = 0;
+  uint32_t detail = 0;  // kernels
 };
 
 struct SyncRow {

@@ -69,11 +69,11 @@ void AddWork(const WorkRow& row, int64_t origin, Table* table) {
 }
 
 // A column that only some sources have stays empty if no row has a value.
-template <typename Row>
-void FillExternal(const std::vector<Row>& rows, Column<uint64_t>* column) {
-  if (std::none_of(rows.begin(), rows.end(), [](const Row& row) { return row.external != 0; }))
+template <typename Row, typename Value>
+void FillRare(const std::vector<Row>& rows, Value Row::*value, Column<Value>* column) {
+  if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.*value != 0; }))
     return;
-  for (const Row& row : rows) column->push_back(row.external);
+  for (const Row& row : rows) column->push_back(row.*value);
 }
 
 }  // namespace
@@ -88,6 +88,7 @@ void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* 
                                DepthBits(depths[i]));
     table->external.push_back(row.external);
     table->detail.push_back(row.detail);
+    table->sequence.push_back(row.sequence);
   }
 }
 
@@ -176,7 +177,7 @@ void ProcessBuilder::FillCalls(std::vector<CallRow>* rows, int64_t origin, ApiTa
     table->result.push_back(row.result);
     table->weight.push_back(1);
   }
-  FillExternal(*rows, &table->external);
+  FillRare(*rows, &CallRow::external, &table->external);
 }
 
 void ProcessBuilder::FillKernels(std::vector<WorkRow>* rows, int64_t origin, KernelTable* table) {
@@ -186,7 +187,8 @@ void ProcessBuilder::FillKernels(std::vector<WorkRow>* rows, int64_t origin, Ker
     table->signature.push_back(row.signature);
     table->capture.push_back(1);
   }
-  FillExternal(*rows, &table->external);
+  FillRare(*rows, &WorkRow::external, &table->external);
+  FillRare(*rows, &WorkRow::detail, &table->detail);
 }
 
 void ProcessBuilder::FillCopies(std::vector<WorkRow>* rows, int64_t origin, MemcpyTable* table) {
@@ -197,7 +199,7 @@ void ProcessBuilder::FillCopies(std::vector<WorkRow>* rows, int64_t origin, Memc
     table->bytes.push_back(row.bytes);
     table->peer.push_back(row.peer);
   }
-  FillExternal(*rows, &table->external);
+  FillRare(*rows, &WorkRow::external, &table->external);
 }
 
 void ProcessBuilder::FillSets(std::vector<WorkRow>* rows, int64_t origin, MemsetTable* table) {
@@ -208,7 +210,7 @@ void ProcessBuilder::FillSets(std::vector<WorkRow>* rows, int64_t origin, Memset
     table->bytes.push_back(row.bytes);
     table->value.push_back(0);
   }
-  FillExternal(*rows, &table->external);
+  FillRare(*rows, &WorkRow::external, &table->external);
 }
 
 void ProcessBuilder::FillSyncs(std::vector<SyncRow>* rows, uint32_t stream, int64_t origin,

@@ -56,9 +56,10 @@ struct OpTable {
   Column<int64_t> duration_ns;
   Column<uint32_t> name;       // string id
   Column<uint32_t> operation;  // OpScope | flags << 8 | depth << 16
-  // Imported operations alone have these two columns; otherwise both are empty.
+  // Imported operations alone have these columns; otherwise they are empty.
   Column<uint64_t> external;  // the id by which GPU work and calls name the operation; 0: none
   Column<uint32_t> detail;    // string id: a JSON object of shapes and types; 0: none
+  Column<uint64_t> sequence;  // autograd's number of the operation, plus 1; 0: none
   size_t rows() const { return end_ns.size(); }
 };
 
@@ -189,8 +190,9 @@ struct KernelTable {
   Column<uint64_t> graph_node;
   Column<uint16_t> capture;
   Column<uint32_t> weight;
-  // Imported rows alone have this column: OpTable::external of their operation; 0: none.
-  Column<uint64_t> external;
+  // Imported rows alone have these columns; otherwise they are empty.
+  Column<uint64_t> external;  // OpTable::external of their operation; 0: none
+  Column<uint32_t> detail;    // string id: a JSON object about a collective; 0: none
   size_t rows() const { return end_ns.size(); }
 };
 
