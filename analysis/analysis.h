@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/model/table_set.h"
+
 namespace google::protobuf {
 class Message;
 }
@@ -38,6 +40,8 @@ struct OpenOptions {
   int threads = 0;            // 0: as many as cores
   bool recover = true;        // finish the traces of dead processes whose rings are still there
   bool headers_only = false;  // tables and counts, no event columns: for info
+  // Tables whose rows are read. A pass runs if its own are among them (TablesOf).
+  TableSet tables = TableSet::All();
   // Most memory for event columns; blocks beyond it become faults. 0: three quarters of
   // what the machine has, or of what this program's control group allows.
   uint64_t memory_limit_bytes = 0;
@@ -79,6 +83,9 @@ struct PassInfo {
   std::vector<std::string_view> keys = {};  // what `by` can be
 };
 const std::vector<PassInfo>& Passes();
+
+// Returns the tables whose rows a pass reads. No pass of this name: all.
+TableSet TablesOf(std::string_view pass);
 
 // Runs a pass. The result is a message of proto/results/<name>.proto.
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,

@@ -164,7 +164,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
   trace->path = path;
-  trace->headers_only = options.headers_only;
+  trace->tables = options.headers_only ? TableSet() : options.tables;
   ReadManifest(*found, trace);
   RingReport rings = FinishDeadProcesses(&*found, trace->manifest, options.recover);
   trace->faults.insert(trace->faults.end(), rings.faults.begin(), rings.faults.end());
@@ -190,8 +190,8 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
-    LoadEvents(files, options.threads, limit);
-    LoadEvents(samplers, options.threads, limit);
+    LoadEvents(files, trace->tables, options.threads, limit);
+    LoadEvents(samplers, trace->tables, options.threads, limit);
   }
   TakeProcesses(files, &trace->processes, trace);
   TakeProcesses(samplers, &trace->samplers, trace);

@@ -240,8 +240,8 @@ class ProcessDump {
         return;
       case proto::ThreadEvent::kName: {
         char name[17] = {};
-        std::memcpy(name, &t.a[i], 8);
-        std::memcpy(name + 8, &t.b[i], 8);
+        const uint64_t letters[] = {t.a[i], t.b[i]};
+        std::memcpy(name, letters, sizeof letters);
         out_->Text("name", name);
         return;
       }
@@ -383,9 +383,9 @@ const ProcessDump::Table* ProcessDump::NextTable(const Track& track,
 }  // namespace
 
 Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context) {
-  if (trace.headers_only) {
+  if (!trace.tables.Contains(TableSet::All())) {
     return Error{ErrorKind::kUsage,
-                 "only the headers of this trace were read: open it without headers_only"};
+                 "only a part of this trace was read: open it with all its tables"};
   }
   LineWriter out(sink, context);
   bool found = options.pid == 0;

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/model/table_extents.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
@@ -142,27 +143,15 @@ bool ProcessBuilder::Bounds(SpanNs* bounds) const {
 }
 
 void ProcessBuilder::CountRows(const Track& track) {
-  const std::pair<proto::ChunkKind, size_t> counts[] = {
-      {proto::ChunkKind::kOp, track.op.rows()},
-      {proto::ChunkKind::kTensor, track.tensor.rows()},
-      {proto::ChunkKind::kRange, track.range.rows()},
-      {proto::ChunkKind::kKernel, track.kernel.rows()},
-      {proto::ChunkKind::kMemcpy, track.memcpy.rows()},
-      {proto::ChunkKind::kMemset, track.memset.rows()},
-      {proto::ChunkKind::kApi, track.api.rows()},
-      {proto::ChunkKind::kSync, track.sync.rows()},
-      {proto::ChunkKind::kOverhead, track.overhead.rows()},
-      {proto::ChunkKind::kCudaEvent, track.cuda_event.rows()},
-  };
-  for (const auto& [kind, count] : counts) {
-    if (count == 0) continue;
-    const auto code = static_cast<uint16_t>(kind);
+  for (const TableExtent& extent : track.extents) {
+    if (extent.kind == proto::ChunkKind::kLaunch) continue;  // made here, not in the source
+    const auto code = static_cast<uint16_t>(extent.kind);
     auto at = std::lower_bound(process_.kinds.begin(), process_.kinds.end(), code,
                                [](const KindTotals& x, uint16_t y) { return x.kind < y; });
     if (at == process_.kinds.end() || at->kind != code)
       at = process_.kinds.insert(at, {code, 0, 0, 0, 0});
-    at->rows += count;
-    process_.rows += count;
+    at->rows += extent.rows;
+    process_.rows += extent.rows;
   }
   process_.rows += track.python.rows();
 }
@@ -189,6 +178,7 @@ Process ProcessBuilder::Finish(int64_t origin) {
     FillTensors(&rows.tensors, origin, &track.tensor);
     FillRest(&rows, origin, &track);
     rows = Rows();
+    FillExtents(&track);
     CountRows(track);
     process_.tracks.push_back(std::move(track));
   }

@@ -23,6 +23,7 @@
 #include "analysis/model/graphs.h"
 #include "analysis/model/import_note.h"
 #include "analysis/model/stack_tree.h"
+#include "analysis/model/table_set.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
 #include "proto/schema.h"
@@ -338,6 +339,15 @@ struct ThreadSample {
   uint64_t runqueue_wait_ns;
 };
 
+// How much a table of a track holds, by the headers of its blocks.
+struct TableExtent {
+  proto::ChunkKind kind{};
+  uint64_t rows = 0;
+  // All rows lie between the two; spans with their starts.
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+};
+
 // One thread's timeline.
 struct Track {
   uint32_t id = 0;  // 0: a thread without events (only samples)
@@ -358,7 +368,8 @@ struct Track {
   RangeValueTable range_value;
   LaunchTable launch;
   std::vector<ThreadSample> samples;
-  bool is_stream = false;  // a stream's, of these:
+  std::vector<TableExtent> extents;  // of tables with rows, also of those that were not read
+  bool is_stream = false;            // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;
   bool is_described = false;  // CUPTI described the stream itself:
   int32_t priority = 0;
@@ -379,6 +390,18 @@ struct Track {
   OverheadTable overhead;
   CudaEventTable cuda_event;
   UnifiedMemoryTable unified_memory;
+
+  // Finds how much a table holds. Null: it has no rows.
+  const TableExtent* Extent(proto::ChunkKind kind) const {
+    const auto found = std::find_if(extents.begin(), extents.end(),
+                                    [kind](const TableExtent& each) { return each.kind == kind; });
+    return found == extents.end() ? nullptr : &*found;
+  }
+  // Returns how many rows a table has, whether they were read or not.
+  uint64_t Rows(proto::ChunkKind kind) const {
+    const TableExtent* extent = Extent(kind);
+    return extent == nullptr ? 0 : extent->rows;
+  }
 };
 
 // The number that CUPTI uses for no context or no stream.
@@ -525,9 +548,9 @@ struct Trace {
   std::vector<Process> processes;  // by start time; children after parents
   std::vector<Process> samplers;   // of hardware counters, one each run and host
   std::vector<InputFault> faults;
-  int64_t origin_realtime_ns = 0;  // what time 0 is
-  bool headers_only = false;       // no event columns were decoded
-  std::string importer;            // "Kineto JSON"; empty: gpuprof's own traces
+  int64_t origin_realtime_ns = 0;     // what time 0 is
+  TableSet tables = TableSet::All();  // those whose rows were read
+  std::string importer;               // "Kineto JSON"; empty: gpuprof's own traces
   std::vector<ImportNote> import_notes;
 };
 

@@ -206,7 +206,7 @@ std::vector<PlannedBlock> TraceFile::Plan() const {
     ClockMap::Cursor& cursor = proto::HasCuptiClock(kind) ? cupti : ticks;
     const int64_t first_ns = cursor.Convert(FirstTime(block));
     plan.push_back({&block, kind, header.track, header.count, first_ns,
-                    std::max(first_ns, cursor.Convert(header.last_time))});
+                    std::max(first_ns, cursor.Convert(LastTime(block)))});
   }
   return plan;
 }
