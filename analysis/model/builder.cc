@@ -146,6 +146,7 @@ void ProcessBuilder::CountRows(const Track& track) {
       {proto::ChunkKind::kOp, track.op.rows()},
       {proto::ChunkKind::kTensor, track.tensor.rows()},
       {proto::ChunkKind::kRange, track.range.rows()},
+      {proto::ChunkKind::kPython, track.python.rows()},
       {proto::ChunkKind::kKernel, track.kernel.rows()},
       {proto::ChunkKind::kMemcpy, track.memcpy.rows()},
       {proto::ChunkKind::kMemset, track.memset.rows()},
@@ -164,7 +165,6 @@ void ProcessBuilder::CountRows(const Track& track) {
     at->rows += count;
     process_.rows += count;
   }
-  process_.rows += track.python.rows();
 }
 
 Process ProcessBuilder::Finish(int64_t origin) {

@@ -16,6 +16,7 @@
 #include "analysis/base/parallel.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
+#include "analysis/read/row_details.h"
 #include "analysis/read/stream_names.h"
 #include "analysis/read/track_columns.h"
 
@@ -141,8 +142,8 @@ void UnifyStacks(Process* process) {
   const StackTree& stacks = process->stacks;
   if (!stacks.has_equal()) return;
   for (Track& track : process->tracks) {
-    for (Column<uint32_t>* column :
-         {&track.heap.stack, &track.wait.stack, &track.mapping.stack, &track.launch.stack}) {
+    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack,
+                                     &track.launch.stack, &track.python.stack}) {
       for (uint32_t& id : *column) id = stacks.Canonical(id);
     }
   }
@@ -182,6 +183,8 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int thread
   for (const std::unique_ptr<TraceFile>& file : files) {
     for (Track& track : file->process().tracks) SortLateRows(&track);
   }
+  for (const std::unique_ptr<TraceFile>& file : files)
+    JoinRowDetails(file->faults().empty(), &file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) ReadRangePayloads(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());

@@ -72,6 +72,16 @@ bool VisitTable(Track* track, ChunkKind kind, Visit visit) {
       all(t.time_ns, t.correlation, t.function, t.stack);
       return true;
     }
+    case ChunkKind::kPython: {
+      PythonTable& t = track->python;
+      all(t.end_ns, t.duration_ns, t.name, t.parent, t.stack, t.self_ns);
+      return true;
+    }
+    case ChunkKind::kRowDetail: {
+      RowDetailTable& t = track->row_detail;
+      all(t.time_ns, t.table, t.row, t.external, t.detail, t.sequence);
+      return true;
+    }
     case ChunkKind::kCounter: {
       CounterTable& t = track->counter;
       all(t.time_ns, t.counter, t.value);
@@ -305,6 +315,29 @@ void StoreRangePayload(const Writer& w, RangePayloadTable* t) {
   w.Plain(c::kValue, &t->value);
 }
 
+void StorePython(const Writer& w, PythonTable* t) {
+  namespace c = proto::python_column;
+  w.Span(c::kEnd, c::kDuration, &t->end_ns, &t->duration_ns);
+  w.Plain(c::kName, &t->name);
+  w.Plain(c::kParent, &t->parent);
+  w.Plain(c::kStack, &t->stack);
+  w.Plain(c::kInner, &t->self_ns);
+  for (uint64_t i = w.row; i < w.row + w.from.count; ++i) {
+    t->parent[i] -= 1;  // 0 becomes kNoRow
+    t->self_ns[i] = t->duration_ns[i] - std::clamp<int64_t>(t->self_ns[i], 0, t->duration_ns[i]);
+  }
+}
+
+void StoreRowDetail(const Writer& w, RowDetailTable* t) {
+  namespace c = proto::row_detail_column;
+  w.Time(c::kTime, &t->time_ns);
+  w.Plain(c::kTable, &t->table);
+  w.Plain(c::kRow, &t->row);
+  w.Plain(c::kExternal, &t->external);
+  w.Plain(c::kDetail, &t->detail);
+  w.Plain(c::kSequence, &t->sequence);
+}
+
 void StoreCounter(const Writer& w, CounterTable* t) {
   namespace c = proto::counter_column;
   w.Time(c::kTime, &t->time_ns);
@@ -496,6 +529,10 @@ void StoreRows(const EventColumns& columns, const proto::BlockHeader& header, co
       return StoreRangePayload(writer, &track->range_payload);
     case ChunkKind::kLaunch:
       return StoreLaunch(writer, &track->launch);
+    case ChunkKind::kPython:
+      return StorePython(writer, &track->python);
+    case ChunkKind::kRowDetail:
+      return StoreRowDetail(writer, &track->row_detail);
     case ChunkKind::kCounter:
       return StoreCounter(writer, &track->counter);
     case ChunkKind::kKernel:

@@ -12,7 +12,7 @@ import pytest
 
 from cli_support import GPUPROF, clean_env, compile_c, gpuprof
 
-VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "export", "schema", "recover", "doctor", "env", "completions", "help", "version"]
+VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "export", "import", "schema", "recover", "doctor", "env", "completions", "help", "version"]
 PASSES = ["overview", "steps", "ops", "heap", "kernels", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "graphs", "overhead", "locks", "stacks", "threads", "health"]
 
 
@@ -57,6 +57,8 @@ def test_version(tmp_path):
     (["stats", "steps", "x", "--step-marker", "["], "not a regular expression"),
     (["stats", "ops", "x", "--limit", "many"], "whole number"),
     (["info"], "BUNDLE is missing"),
+    (["import"], "TRACE is missing"),
+    (["import", "a.json"], "gpuprof import a.json -o run1"),
     (["ps", "stray"], "unexpected argument 'stray'"),
     (["ctl"], "is missing"),
     (["ctl", "strat", "1"], "Did you mean 'start'?"),
