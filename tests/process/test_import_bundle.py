@@ -59,47 +59,47 @@ def check_bundle(bundle):
 
 @pytest.mark.parametrize("path", FILES)
 def test_passes_tell_the_same(tmp_path, path):
-    import_(path, tmp_path / "b")
-    check_passes(path, tmp_path / "b")
+    import_(path, tmp_path / "imported")
+    check_passes(path, tmp_path / "imported")
 
 
 @pytest.mark.parametrize("path", FILES)
 def test_rows_are_the_same(tmp_path, path):
-    done = import_(path, tmp_path / "b")
-    check_bundle(tmp_path / "b")
-    check_rows(path, tmp_path / "b", tmp_path)
-    bytes_ = sum(file.stat().st_size for file in (tmp_path / "b").iterdir())
+    done = import_(path, tmp_path / "imported")
+    check_bundle(tmp_path / "imported")
+    check_rows(path, tmp_path / "imported", tmp_path)
+    bytes_ = sum(file.stat().st_size for file in (tmp_path / "imported").iterdir())
     assert bytes_ < path.stat().st_size
     rows = json.loads(gpuprof("info", "--json", path).out)["count"]
-    assert done.err.decode().startswith(f"gpuprof: {rows:,} rows in {tmp_path / 'b'}, ")
-    assert done.err.decode().endswith(f"; next: gpuprof stats overview {tmp_path / 'b'}\n")
+    assert done.err.decode().startswith(f"gpuprof: {rows:,} rows in {tmp_path / 'imported'}, ")
+    assert done.err.decode().endswith(f"; next: gpuprof stats overview {tmp_path / 'imported'}\n")
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.name)
 def test_broken_files(tmp_path, case):
     (trace,) = [path for path in case.iterdir() if path.name.startswith("input.json")]
-    done = import_(trace, tmp_path / "b")
+    done = import_(trace, tmp_path / "imported")
     assert done.status == gpuprof("info", trace).status
-    check_bundle(tmp_path / "b")
-    check_passes(trace, tmp_path / "b")
-    check_rows(trace, tmp_path / "b", tmp_path)
+    check_bundle(tmp_path / "imported")
+    check_passes(trace, tmp_path / "imported")
+    check_rows(trace, tmp_path / "imported", tmp_path)
 
 
 def test_a_folder_of_ranks(tmp_path):
     folder = tmp_path / "ranks"
     folder.mkdir()
-    for name, rank in (("one-file", "rank0.json.gz"), ("another", "rank1.json.gz"), ("copy", "rank2.json.gz")):
-        shutil.copy(FILES[name == "another"].values[0], folder / rank)
-    import_(folder, tmp_path / "b")
-    check_bundle(tmp_path / "b")
-    check_passes(folder, tmp_path / "b")
-    check_rows(folder, tmp_path / "b", tmp_path)
+    for of, rank in ((0, "rank0.json.gz"), (1, "rank1.json.gz"), (0, "rank2.json.gz")):
+        shutil.copy(FILES[of].values[0], folder / rank)
+    import_(folder, tmp_path / "imported")
+    check_bundle(tmp_path / "imported")
+    check_passes(folder, tmp_path / "imported")
+    check_rows(folder, tmp_path / "imported", tmp_path)
 
 
 def test_info_is_the_same(tmp_path):
     trace = FILES[0].values[0]
-    import_(trace, tmp_path / "b")
-    described = [json.loads(gpuprof("info", "--json", path).out) for path in (trace, tmp_path / "b")]
+    import_(trace, tmp_path / "imported")
+    described = [json.loads(gpuprof("info", "--json", path).out) for path in (trace, tmp_path / "imported")]
     for each in described:
         del each["path"], each["size_bytes"]
         for process in each["processes"]:
@@ -107,7 +107,7 @@ def test_info_is_the_same(tmp_path):
             # Nobody wrote the JSON with a tool of ours.
             process.pop("bytes_per_event", None)
     assert described[0] == described[1]
-    texts = [gpuprof("info", path).out.decode().splitlines() for path in (trace, tmp_path / "b")]
+    texts = [gpuprof("info", path).out.decode().splitlines() for path in (trace, tmp_path / "imported")]
     kept = [[line for line in text if not line.lstrip().startswith(("size ", "file "))] for text in texts]
     assert kept[0] == kept[1]
 
@@ -122,8 +122,8 @@ def test_another_reader_finds_the_rows(tmp_path):
         {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "ts": 25, "dur": 10, **pid, "args": {"External id": 3}},
         {"ph": "X", "cat": "cpu_op", "name": "aten::add", "ts": 36, "dur": 2, **pid, "args": {"External id": 4, "Input Dims": [[2]]}},
     ]}))
-    import_(trace, tmp_path / "b")
-    (process,) = read_bundle(tmp_path / "b")
+    import_(trace, tmp_path / "imported")
+    (process,) = read_bundle(tmp_path / "imported")
     zero = 2**50
     assert [process.strings[int(name)] for name in process.python["name"]] == ["a.py(2): g", "a.py(1): f"]
     assert process.python["time"].tolist() == [zero + 40_000, zero + 50_000]
@@ -147,8 +147,8 @@ def test_places_that_are_refused(tmp_path):
     full = gpuprof("import", trace, "-o", tmp_path / "full")
     assert full.status == 2 and b"is not empty" in full.err
     assert [path.name for path in (tmp_path / "full").iterdir()] == ["mine"]
-    import_(trace, tmp_path / "b")
-    again = gpuprof("import", tmp_path / "b", "-o", tmp_path / "c")
+    import_(trace, tmp_path / "imported")
+    again = gpuprof("import", tmp_path / "imported", "-o", tmp_path / "c")
     assert again.status == 2 and b"is a bundle already" in again.err
     assert not (tmp_path / "c").exists()
 
@@ -156,9 +156,9 @@ def test_places_that_are_refused(tmp_path):
 def test_a_failed_import_leaves_nothing(tmp_path):
     noise = tmp_path / "noise.json"
     noise.write_text("{ nothing")
-    failed = gpuprof("import", noise, "-o", tmp_path / "b")
+    failed = gpuprof("import", noise, "-o", tmp_path / "imported")
     assert failed.status == EXIT_CUT and b"noise.json" in failed.err
-    assert not (tmp_path / "b").exists()
+    assert not (tmp_path / "imported").exists()
     (tmp_path / "empty").mkdir()
     failed = gpuprof("import", noise, "-o", tmp_path / "empty")
     assert failed.status == EXIT_CUT
@@ -167,8 +167,8 @@ def test_a_failed_import_leaves_nothing(tmp_path):
 
 def test_a_full_disk_leaves_nothing(tmp_path):
     trace = FILES[0].values[0]
-    command = [str(GPUPROF), "import", str(trace), "-o", str(tmp_path / "b")]
+    command = [str(GPUPROF), "import", str(trace), "-o", str(tmp_path / "imported")]
     # No file may be longer than 16 KiB.
     done = subprocess.run(["bash", "-c", 'ulimit -f 16; exec "$@"', "-", *command], capture_output=True, text=True, timeout=60)
     assert done.returncode == EXIT_CUT and "cannot be written: File too large" in done.stderr, done
-    assert not (tmp_path / "b").exists()
+    assert not (tmp_path / "imported").exists()
