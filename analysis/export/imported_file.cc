@@ -97,7 +97,7 @@ class Writer {
   // What time 0 is, as far as a reader without bundle.pb is concerned.
   uint64_t Realtime() const {
     return static_cast<uint64_t>(
-        std::clamp<int64_t>(file_.origin_realtime_ns, 0, int64_t{1} << 60));
+        std::clamp<int64_t>(file_.origin_realtime_ns, 0, int64_t{1} << 61));
   }
 
   void WriteTable(ChunkKind kind, int number, const google::protobuf::Message& message,

@@ -184,7 +184,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int thread
     for (Track& track : file->process().tracks) SortLateRows(&track);
   }
   for (const std::unique_ptr<TraceFile>& file : files)
-    JoinRowDetails(file->faults().empty(), &file->process());
+    JoinRowDetails(file->is_imported(), file->faults().empty(), &file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) ReadRangePayloads(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());

@@ -48,8 +48,13 @@ void Join(const RowDetailTable& details, size_t i, Track* track) {
 
 }  // namespace
 
-void JoinRowDetails(bool is_whole, Process* process) {
+void JoinRowDetails(bool is_imported, bool is_whole, Process* process) {
   for (Track& track : process->tracks) {
+    if (is_imported) {
+      track.op.external.assign(track.op.rows(), 0);
+      track.op.detail.assign(track.op.rows(), 0);
+      track.op.sequence.assign(track.op.rows(), 0);
+    }
     for (uint32_t& parent : track.python.parent) {
       if (!is_whole || parent >= track.python.rows()) parent = PythonTable::kNoRow;
     }

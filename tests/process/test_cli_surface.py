@@ -157,9 +157,11 @@ def test_completions_are_valid_and_complete(tmp_path, shell):
     (["gpuprof", "run", "--clock", "m"], {"monotonic"}),
     (["gpuprof", "ctl", "st"], {"start", "stop", "status"}),
     (["gpuprof", "help", "rec"], {"recover"}),
+    (["gpuprof", "import", "tra"], {"trace.json"}),
     (["gpuprof", "completions", ""], {"bash", "zsh", "fish"}),
 ])
 def test_bash_completion_completes(tmp_path, words, expected):
+    (tmp_path / "trace.json").touch()
     script = gpuprof("completions", "bash", cwd=tmp_path).stdout
     quoted = " ".join(f"'{word}'" for word in words)
     script += f"\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _gpuprof; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n"

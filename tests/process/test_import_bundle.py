@@ -4,6 +4,7 @@
 """`gpuprof import` makes a bundle of a trace of torch.profiler. Every command says the same of both."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -16,6 +17,12 @@ from trace_file import read_bundle
 
 EXIT_CUT = 3
 CASES = sorted(path.parent for path in (ROOT / "tests" / "golden" / "import").glob("*/expected.json"))
+
+
+def keys_of_passes():
+    text = gpuprof("help", "stats").out.decode()
+    found = re.findall(r"of (\w+): ([\w, ]+)", text.split("Key of ", 1)[1].splitlines()[0].join(("of ", "")))
+    return [(name, key) for name, keys in found for key in keys.split(", ")]
 
 
 def import_(trace, bundle):
@@ -42,6 +49,14 @@ def check_passes(trace, bundle):
         assert said("stats", trace, bundle, name, "--json") == said("stats", trace, trace, name, "--json"), name
 
 
+def check_keys(trace, bundle):
+    keys = keys_of_passes()
+    assert ("ops", "shape") in keys and ("stacks", "python") in keys and len(keys) > 30
+    for name, key in keys:
+        words = (name, "--json", "--by", key)
+        assert said("stats", trace, bundle, *words) == said("stats", trace, trace, *words), words
+
+
 def check_rows(trace, bundle, tmp_path):
     dumps = [gpuprof("dump", path, timeout=300) for path in (trace, bundle)]
     assert dumps[0].status == dumps[1].status
@@ -61,6 +76,7 @@ def check_bundle(bundle):
 def test_passes_tell_the_same(tmp_path, path):
     import_(path, tmp_path / "imported")
     check_passes(path, tmp_path / "imported")
+    check_keys(path, tmp_path / "imported")
 
 
 @pytest.mark.parametrize("path", FILES)
