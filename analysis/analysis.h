@@ -126,6 +126,20 @@ struct ExportReport {
 Error ExportChrome(const Trace& trace, const ExportOptions& options, Sink sink, void* context,
                    ExportReport* report);
 
+struct ImportOptions {
+  std::string folder;  // exists, and is empty
+  std::string writer_version;
+  int threads = 0;  // 0: as many as cores
+};
+struct ImportReport {
+  uint64_t rows = 0;
+  uint64_t bytes = 0;    // of the traces
+  std::string manifest;  // what the caller writes as bundle.pb, last
+};
+// Writes a trace of another tool as the traces of a bundle: `gpuprof import`. After an error, files
+// may be left in the folder.
+Error WriteBundle(const Trace& trace, const ImportOptions& options, ImportReport* report);
+
 // Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);
 std::string DescribeText(const Trace& trace);

@@ -219,6 +219,7 @@ class Column {
   // Replaces each value by change(row, value). For the time before other threads read the column.
   template <typename Change>
   void Rewrite(const Change& change) {
+    if (empty()) return;
     Column result;
     result.Plan(SegmentCount());
     std::vector<uint64_t> values;

@@ -153,7 +153,6 @@ void ProcessBuilder::CountRows(const Track& track) {
     at->rows += extent.rows;
     process_.rows += extent.rows;
   }
-  process_.rows += track.python.rows();
 }
 
 Process ProcessBuilder::Finish(int64_t origin) {

@@ -76,6 +76,18 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
       visitor->template Rows<ChunkKind::kLaunch>(t.time_ns, t.correlation, t.function, t.stack);
       return true;
     }
+    case ChunkKind::kPython: {
+      PythonTable& t = track->python;
+      visitor->template Rows<ChunkKind::kPython>(t.end_ns, t.duration_ns, t.name, t.parent, t.stack,
+                                                 t.self_ns);
+      return true;
+    }
+    case ChunkKind::kRowDetail: {
+      RowDetailTable& t = track->row_detail;
+      visitor->template Rows<ChunkKind::kRowDetail>(t.time_ns, t.table, t.row, t.external, t.detail,
+                                                    t.sequence);
+      return true;
+    }
     case ChunkKind::kCounter: {
       CounterTable& t = track->counter;
       visitor->template Rows<ChunkKind::kCounter>(t.time_ns, t.counter, t.value);

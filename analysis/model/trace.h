@@ -125,6 +125,18 @@ struct RangeTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// Further values of rows of imported traces, as a bundle has them: apart from the rows' tables.
+// analysis/read gives the values to the rows, and empties this table.
+struct RowDetailTable {
+  Column<int64_t> time_ns;
+  Column<uint16_t> table;     // proto::ChunkKind
+  Column<uint32_t> row;       // of the same track
+  Column<uint64_t> external;  // OpTable::external and so on
+  Column<uint32_t> detail;
+  Column<uint64_t> sequence;
+  size_t rows() const { return time_ns.size(); }
+};
+
 // Extended payloads of NVTX as they are recorded: bytes. analysis/read makes a RangeValueTable of
 // these rows, and empties this table.
 struct RangePayloadTable {
@@ -366,6 +378,7 @@ struct Track {
   RangeTable range;
   RangePayloadTable range_payload;
   RangeValueTable range_value;
+  RowDetailTable row_detail;
   LaunchTable launch;
   std::vector<ThreadSample> samples;
   std::vector<TableExtent> extents;  // of tables with rows, also of those that were not read
@@ -448,7 +461,7 @@ struct Process {
   uint64_t start_id = 0;
   bool is_forked =
       false;         // and ended before its recorder noted its own modules: it has its parent's
-  std::string file;  // base name of the .gpt
+  std::string file;  // base name of the .gpt, or of the file of another tool that it was made of
   std::string host;
   std::string executable;
   std::vector<std::string> argv;
@@ -543,14 +556,15 @@ struct InputFault {
 
 struct Trace {
   std::string path;
-  bool has_manifest = false;
+  bool has_manifest = false;  // what the launcher knows about a run
   proto::Bundle manifest;
   std::vector<Process> processes;  // by start time; children after parents
   std::vector<Process> samplers;   // of hardware counters, one each run and host
   std::vector<InputFault> faults;
   int64_t origin_realtime_ns = 0;     // what time 0 is
   TableSet tables = TableSet::All();  // those whose rows were read
-  std::string importer;               // "Kineto JSON"; empty: gpuprof's own traces
+  // "Kineto JSON", also of a bundle that `gpuprof import` made; empty: gpuprof's own traces.
+  std::string importer;
   std::vector<ImportNote> import_notes;
 };
 

@@ -39,7 +39,7 @@ using Kind = proto::ChunkKind;
 
 // Names of threads, streams and processes come from these rows.
 const TableSet kAlways = {Kind::kThreadEvent, Kind::kProcessEvent, Kind::kRange,
-                          Kind::kRangePayload};
+                          Kind::kRangePayload, Kind::kRowDetail};
 const TableSet kWork = {Kind::kKernel, Kind::kMemcpy, Kind::kMemset, Kind::kGraphLaunch};
 const TableSet kLaunchedWork = kWork | TableSet{Kind::kApi};
 const TableSet kSteps = {Kind::kOp, Kind::kWait};

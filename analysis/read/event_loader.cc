@@ -17,6 +17,7 @@
 #include "analysis/base/parallel.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
+#include "analysis/read/row_details.h"
 #include "analysis/read/stream_names.h"
 #include "analysis/read/track_columns.h"
 
@@ -208,8 +209,8 @@ void UnifyStacks(Process* process) {
   const StackTree& stacks = process->stacks;
   if (!stacks.has_equal()) return;
   for (Track& track : process->tracks) {
-    for (Column<uint32_t>* column :
-         {&track.heap.stack, &track.wait.stack, &track.mapping.stack, &track.launch.stack}) {
+    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack,
+                                     &track.launch.stack, &track.python.stack}) {
       column->Rewrite([&](size_t, uint32_t id) { return stacks.Canonical(id); });
     }
   }
@@ -235,6 +236,8 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const Tabl
   for (const std::unique_ptr<TraceFile>& file : files) {
     for (Track& track : file->process().tracks) SortLateRows(&track);
   }
+  for (const std::unique_ptr<TraceFile>& file : files)
+    JoinRowDetails(file->is_imported(), file->faults().empty(), &file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) ReadRangePayloads(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());

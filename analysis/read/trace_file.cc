@@ -81,6 +81,7 @@ void TraceFile::LoadTables(bool is_alive) {
   FindGpuTick(&reader);
   TakeMeta();
   BuildClock();
+  if (is_imported()) TakeImported();
 }
 
 // A number of a block's chunk, what it is where the chunk does not have it, and nothing where the

@@ -80,6 +80,8 @@ class TraceFile {
   const ClockMap& clock_of(proto::ChunkKind kind) const {
     return proto::HasCuptiClock(kind) ? cupti_clock_ : clock_;
   }
+  // Returns whether the trace was made of another tool's file. Call it after LoadTables.
+  bool is_imported() const { return !meta_.imported_from().empty(); }
   Process& process() { return process_; }
   const Process& process() const { return process_; }
   std::vector<InputFault>& faults() { return faults_; }
@@ -133,6 +135,7 @@ class TraceFile {
   }
   void BuildClock();
   void BuildCuptiClock();
+  void TakeImported();
   void AddStreams(const proto::Streams& streams);
   void AddDevices(const proto::Devices& devices, uint32_t capture);
   void AddCounters(const proto::Counters& counters);
