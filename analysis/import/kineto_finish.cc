@@ -111,11 +111,11 @@ void KinetoImporter::FindEarlierBlocks() {
 
 void KinetoImporter::JoinCalls() {
   for (const Host* host : host_order_) {
-    for (const auto& [correlation, call] : host->calls) {
+    for (const LaunchCall& call : host->calls.calls()) {
       if (call.launches && !call.has_work)
-        notes_.Add(ImportNoteKind::kNoKernel, texts_[call.name - 1]);
+        notes_.Add(ImportNoteKind::kNoKernel, texts_[call.name]);
       if (stop_ns_ != INT64_MIN && call.span.end > stop_ns_)
-        notes_.Add(ImportNoteKind::kEndsAtStop, texts_[call.name - 1]);
+        notes_.Add(ImportNoteKind::kEndsAtStop, texts_[call.name]);
     }
   }
 }
@@ -124,9 +124,9 @@ void KinetoImporter::FindClashes() {
   if (host_order_.size() < 2) return;
   std::unordered_map<int64_t, uint32_t> seen;
   for (const Host* host : host_order_) {
-    for (const auto& [correlation, call] : host->calls) {
-      if (++seen[correlation] == 2)
-        notes_.Add(ImportNoteKind::kIdClash, "correlation " + std::to_string(correlation));
+    for (const LaunchCall& call : host->calls.calls()) {
+      if (++seen[call.correlation] == 2)
+        notes_.Add(ImportNoteKind::kIdClash, "correlation " + std::to_string(call.correlation));
     }
   }
 }
@@ -166,6 +166,8 @@ int64_t KinetoImporter::Close() {
   AddPairs();
   ClipDeviceRows();
   GiveDeviceRows();
+  GiveCounters();
+  device_rows_.clear();
   ClipPython();
   FindEarlierBlocks();
   JoinCalls();

@@ -68,17 +68,19 @@ void KinetoImporter::OnHostRow(const ChromeEvent& event, Category category, Span
   row.span = span;
   row.name = event.name.text;
   row.thread = EntityOf(event.tid);
-  row.external = static_cast<uint64_t>(ExternalOf(event).value_or(0));
+  const HostArgs args = HostArgsOf(event);
+  row.external = static_cast<uint64_t>(std::max<int64_t>(args.external, 0));
   std::string detail;
   if (category == Category::kOp || category == Category::kAnnotation) {
     detail = DetailOf(event);
     row.detail = detail;
-    row.is_backward = WholeNumber(event.Arg("Fwd thread id")).value_or(0) != 0;
+    row.is_backward = args.forward_thread > 0;
+    if (args.sequence >= 0) row.sequence = static_cast<uint64_t>(args.sequence) + 1;
   } else if (category == Category::kPython) {
-    row.python_id = WholeNumber(event.Arg("Python id")).value_or(-1);
-    row.python_parent = WholeNumber(event.Arg("Python parent id")).value_or(-1);
+    row.python_id = args.python_id;
+    row.python_parent = args.python_parent;
   } else {
-    row.correlation = WholeNumber(event.Arg("correlation")).value_or(0);
+    row.correlation = std::max<int64_t>(args.correlation, 0);
   }
   const Entity process = EntityOf(event.pid);
   if (process.number > 0 || !process.has_number) return AddHostRow(&HostOf(process), row);
@@ -124,6 +126,7 @@ void KinetoImporter::AddOp(Host* host, uint32_t timeline, const HostRow& row) {
   op.name = host->builder->Intern(row.name);
   op.external = row.external;
   op.detail = host->builder->Intern(row.detail);
+  op.sequence = row.sequence;
   if (row.category == Category::kAnnotation) {
     op.scope = proto::OpScope::kUser;
   } else if (row.is_backward) {
@@ -144,10 +147,11 @@ void KinetoImporter::AddCall(Host* host, uint32_t timeline, const HostRow& row) 
   call.launches = launches;
   host->builder->Add(timeline, call);
   if (row.correlation <= 0) return;
-  Call& known = host->calls[row.correlation];
-  if (known.name != 0 && !(launches && !known.launches)) return;
+  bool is_new = false;
+  LaunchCall& known = host->calls.Add(row.correlation, &is_new);
+  if (!is_new && !(launches && !known.launches)) return;
   known.span = row.span;
-  known.name = TextOf(row.name) + 1;
+  known.name = TextOf(row.name);
   known.launches = launches;
 }
 

@@ -117,6 +117,18 @@ void ProcessBuilder::AddOverhead(uint32_t timeline, SpanNs span, uint32_t operat
   rows_[timeline].overheads.push_back({span, operation});
 }
 
+uint32_t ProcessBuilder::AddCounter(proto::Counter counter) {
+  const auto id = static_cast<uint32_t>(process_.counters.size()) + 1;
+  counter.set_id(id);
+  process_.counters.emplace(id, std::move(counter));
+  return id;
+}
+
+void ProcessBuilder::AddCounterValue(uint32_t timeline, int64_t time, uint32_t counter,
+                                     int64_t value) {
+  rows_[timeline].counters.push_back({time, counter, value});
+}
+
 void ProcessBuilder::AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation,
                                     uint64_t record) {
   rows_[timeline].events.push_back({time, correlation, record});
@@ -135,6 +147,7 @@ bool ProcessBuilder::Bounds(SpanNs* bounds) const {
     CoverSpans(rows.syncs, &all);
     CoverSpans(rows.overheads, &all);
     for (const TensorRow& row : rows.tensors) Cover({row.time, row.time}, &all);
+    for (const CounterRow& row : rows.counters) Cover({row.time, row.time}, &all);
   }
   if (all.start > all.end) return false;
   *bounds = all;
@@ -153,6 +166,7 @@ void ProcessBuilder::CountRows(const Track& track) {
       {proto::ChunkKind::kSync, track.sync.rows()},
       {proto::ChunkKind::kOverhead, track.overhead.rows()},
       {proto::ChunkKind::kCudaEvent, track.cuda_event.rows()},
+      {proto::ChunkKind::kCounter, track.counter.rows()},
   };
   for (const auto& [kind, count] : counts) {
     if (count == 0) continue;
@@ -188,6 +202,7 @@ Process ProcessBuilder::Finish(int64_t origin) {
     FillSyncs(&rows.syncs, track.stream, origin, &track.sync);
     FillTensors(&rows.tensors, origin, &track.tensor);
     FillRest(&rows, origin, &track);
+    FillCounters(&rows.counters, origin, &track);
     rows = Rows();
     CountRows(track);
     process_.tracks.push_back(std::move(track));

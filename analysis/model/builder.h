@@ -130,6 +130,10 @@ class ProcessBuilder {
   void AddCopy(uint32_t timeline, const WorkRow& row) { rows_[timeline].copies.push_back(row); }
   void AddSet(uint32_t timeline, const WorkRow& row) { rows_[timeline].sets.push_back(row); }
   void AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation);
+  // Returns the number of a new counter; `counter.id` is ignored.
+  uint32_t AddCounter(proto::Counter counter);
+  // Adds a value of a counter. Counters on the timeline of a stream are of its device.
+  void AddCounterValue(uint32_t timeline, int64_t time, uint32_t counter, int64_t value);
   void AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation, uint64_t record);
 
   // Gives access to the rows so far: importers clip and join them after the last row.
@@ -153,6 +157,11 @@ class ProcessBuilder {
     uint32_t correlation;
     uint64_t record;
   };
+  struct CounterRow {
+    int64_t time;
+    uint32_t counter;
+    int64_t value;
+  };
   struct Rows {
     std::vector<OpRow> ops;
     std::vector<PythonRow> python;
@@ -163,6 +172,7 @@ class ProcessBuilder {
     std::vector<TensorRow> tensors;
     std::vector<OverheadRow> overheads;
     std::vector<EventRow> events;
+    std::vector<CounterRow> counters;
   };
 
   static void FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table);
@@ -178,6 +188,7 @@ class ProcessBuilder {
                         SyncTable* table);
   static void FillTensors(std::vector<TensorRow>* rows, int64_t origin, TensorTable* table);
   static void FillRest(Rows* rows, int64_t origin, Track* track);
+  void FillCounters(std::vector<CounterRow>* rows, int64_t origin, Track* track);
   void CountRows(const Track& track);
   uint32_t FurtherThreads();
 

@@ -80,6 +80,8 @@ void FillRare(const std::vector<Row>& rows, Value Row::*value, Column<Value>* co
 
 void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table) {
   const std::vector<uint32_t> depths = SortOutermostFirst(rows);
+  const bool has_sequences =
+      std::any_of(rows->begin(), rows->end(), [](const OpRow& row) { return row.sequence != 0; });
   for (const uint32_t i : OrderOfEnds(*rows, depths)) {
     const OpRow& row = (*rows)[i];
     AddSpan(row.span, origin, table);
@@ -88,7 +90,7 @@ void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* 
                                DepthBits(depths[i]));
     table->external.push_back(row.external);
     table->detail.push_back(row.detail);
-    table->sequence.push_back(row.sequence);
+    if (has_sequences) table->sequence.push_back(row.sequence);
   }
 }
 
@@ -258,6 +260,23 @@ void ProcessBuilder::FillRest(Rows* rows, int64_t origin, Track* track) {
     track->cuda_event.event.push_back(0);
     track->cuda_event.record.push_back(row.record);
   }
+}
+
+void ProcessBuilder::FillCounters(std::vector<CounterRow>* rows, int64_t origin, Track* track) {
+  if (rows->empty()) return;
+  std::stable_sort(rows->begin(), rows->end(),
+                   [](const CounterRow& x, const CounterRow& y) { return x.time < y.time; });
+  for (const CounterRow& row : *rows) {
+    track->counter.time_ns.push_back(row.time - origin);
+    track->counter.counter.push_back(row.counter);
+    track->counter.value.push_back(row.value);
+  }
+  if (!track->is_stream) return;
+  proto::SampledDevice& device = process_.sampled_devices[track->id];
+  device.set_track(track->id);
+  device.set_index(track->device);
+  const proto::Device* known = process_.FindDevice(track->device);
+  if (known != nullptr) device.set_name(known->name());
 }
 
 }  // namespace gpuprof::analysis
