@@ -112,8 +112,7 @@ void KinetoImporter::FindEarlierBlocks() {
 void KinetoImporter::JoinCalls() {
   for (const Host* host : host_order_) {
     for (const LaunchCall& call : host->calls.calls()) {
-      if (call.launches && !call.has_work)
-        notes_.Add(ImportNoteKind::kNoKernel, texts_[call.name]);
+      if (call.launches && !call.has_work) notes_.Add(ImportNoteKind::kNoKernel, texts_[call.name]);
       if (stop_ns_ != INT64_MIN && call.span.end > stop_ns_)
         notes_.Add(ImportNoteKind::kEndsAtStop, texts_[call.name]);
     }

@@ -33,7 +33,8 @@ std::string Counter(const std::string& pid, int time, const std::string& args,
          R"(,"args":)" + args + "}";
 }
 
-constexpr const char* kOp = R"({"ph":"X","cat":"cpu_op","name":"a","pid":50,"tid":50,"ts":1,"dur":9})";
+constexpr const char* kOp =
+    R"({"ph":"X","cat":"cpu_op","name":"a","pid":50,"tid":50,"ts":1,"dur":9})";
 constexpr const char* kKernel =
     R"({"ph":"X","cat":"kernel","name":"k","pid":2,"tid":7,"ts":1,"dur":9,"args":{"device":2}})";
 
@@ -89,9 +90,8 @@ TEST(KinetoCounters, TheDeviceMayBeKnownByItsLabel) {
 
 TEST(KinetoCounters, TheArgumentsMayNameTheDevice) {
   KinetoImporter importer;
-  const auto processes = Import(std::string(kOp) + "," +
-                                    Counter("50", 3, R"({"device":1,"x":4})") + "," +
-                                    Counter("50", 4, R"({"device":8})"),
+  const auto processes = Import(std::string(kOp) + "," + Counter("50", 3, R"({"device":1,"x":4})") +
+                                    "," + Counter("50", 4, R"({"device":8})"),
                                 &importer);
   ASSERT_EQ(processes.size(), 1u);
   // An argument that is alone is the value.
@@ -113,13 +113,11 @@ TEST(KinetoCounters, AProcessMayHaveCountersAlone) {
 
 TEST(KinetoCounters, AnIdTellsCountersOfOneNameApart) {
   KinetoImporter importer;
-  const auto processes =
-      Import(Counter("50", 3, R"({"x":1})", R"(,"id":"a")") + "," +
-                 Counter("50", 3, R"({"x":2})", R"(,"id":"b")"),
-             &importer);
+  const auto processes = Import(Counter("50", 3, R"({"x":1})", R"(,"id":"a")") + "," +
+                                    Counter("50", 3, R"({"x":2})", R"(,"id":"b")"),
+                                &importer);
   ASSERT_EQ(processes.size(), 1u);
-  EXPECT_THAT(CountersOf(processes[0]),
-              ElementsAre("tid 50 c[a].x 0 1/1", "tid 50 c[b].x 0 2/1"));
+  EXPECT_THAT(CountersOf(processes[0]), ElementsAre("tid 50 c[a].x 0 1/1", "tid 50 c[b].x 0 2/1"));
 }
 
 TEST(KinetoCounters, ValuesThatAreNoNumbersAreCounted) {
