@@ -81,9 +81,14 @@ std::string TableOf(const results::Counters& result, const TextOptions& options,
   table.AddColumn("counter", Align::kLeft, true);
   for (const char* header : {"mean", "min", "p50", "p95", "max", "samples"})
     table.AddColumn(header, Align::kRight);
+  // The counters of an imported file have no source.
   const bool has_source = std::any_of(result.counters().begin(), result.counters().end(),
                                       [](const auto& use) { return !use.source().empty(); });
-  if (has_source) table.AddColumn("from", Align::kLeft);
+  if (has_source) {
+    table.AddColumn("from", Align::kLeft);
+  } else {
+    table.AddColumn("last", Align::kRight);
+  }
   for (const results::CounterUse& use : result.counters()) {
     if (!is_wanted(use) || use.unit() == "mask") continue;
     std::vector<std::string> cells = {
@@ -91,7 +96,7 @@ std::string TableOf(const results::Counters& result, const TextOptions& options,
     for (const double value : {use.mean(), use.min(), use.p50(), use.p95(), use.max()})
       cells.push_back(Value(value, use.unit()));
     cells.push_back(FormatNumber(use.count()));
-    if (has_source) cells.push_back(use.source());
+    cells.push_back(has_source ? use.source() : Value(use.last(), use.unit()));
     table.AddRow(std::move(cells));
   }
   return table.Render(options.table_width);
