@@ -37,7 +37,7 @@ class CallTable {
   void Grow();
 
   std::vector<LaunchCall> calls_;
-  // Of twice as many places as calls at least, a power of two: index in calls_, plus 1. 0: free.
+  // Index in calls_, plus 1. 0: free. At least twice as many places as calls, a power of two.
   std::vector<uint32_t> slots_;
   int shift_ = 0;  // of the product that spreads groups of ids
 };

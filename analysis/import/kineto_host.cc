@@ -13,6 +13,11 @@ namespace gpuprof::analysis::import {
 namespace {
 
 constexpr uint32_t kDriverDomain = 1, kRuntimeDomain = 2;  // CUpti_CallbackDomain
+// A process takes kilobytes, and each row of a device is sought in all: a file of a stranger must
+// not have more processes than any program.
+constexpr size_t kMostHosts = 4096;
+Entity FurtherHosts() { return {"(further processes)", 0, false}; }
+
 constexpr std::string_view kOldHost = "CPU functions", kOldDevice = "CUDA functions";
 
 // CUpti_ActivityOverheadKind's upper half plus 1, by Kineto's names.
@@ -28,17 +33,28 @@ uint32_t OverheadOf(std::string_view name) {
 
 KinetoImporter::Host& KinetoImporter::HostOf(const Entity& process) {
   if (last_host_ != nullptr && last_host_->entity == process) return *last_host_;
-  std::unique_ptr<Host>& host = hosts_[process];
-  if (host == nullptr) {
-    host = std::make_unique<Host>();
-    host->entity = process;
-    host->group = GroupOf(process.prefix);
-    host->builder = std::make_unique<ProcessBuilder>(
-        static_cast<int32_t>(process.number & 0x7fffffff), process.prefix);
-    host_order_.push_back(host.get());
+  const auto known = hosts_.find(process);
+  if (known != hosts_.end()) {
+    last_host_ = known->second.get();
+    return *last_host_;
   }
+  if (hosts_.size() >= kMostHosts && process != FurtherHosts()) {
+    Host& further = HostOf(FurtherHosts());
+    if (!has_further_hosts_)
+      further.builder->AddNote("the file has more than " + std::to_string(kMostHosts) +
+                               " processes; rows of the other processes are in one");
+    has_further_hosts_ = true;
+    return further;
+  }
+  auto host = std::make_unique<Host>();
+  host->entity = process;
+  host->group = GroupOf(process.prefix);
+  host->builder = std::make_unique<ProcessBuilder>(
+      static_cast<int32_t>(process.number & 0x7fffffff), process.prefix);
+  host_order_.push_back(host.get());
   last_host_ = host.get();
-  return *host;
+  hosts_.emplace(process, std::move(host));
+  return *last_host_;
 }
 
 KinetoImporter::Host* KinetoImporter::OnlyHostOf(uint32_t group) {

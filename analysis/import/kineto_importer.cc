@@ -48,6 +48,8 @@ constexpr DeviceField kDeviceFields[] = {
      }},
 };
 
+// Each process has a copy of them. No machine has more.
+constexpr size_t kMostDevices = 1024;
 // A header is small; one that is not is not read.
 constexpr size_t kMostHeaderBytes = 16u << 20;
 
@@ -219,6 +221,7 @@ void KinetoImporter::OnHeader(std::string_view key, const JsonValue& value) {
 void KinetoImporter::ReadDevices(const JsonValue& json) {
   devices_.clear();
   for (const nlohmann::json& each : ParseHeader(json)) {
+    if (devices_.size() == kMostDevices) break;
     if (!each.is_object()) continue;
     proto::Device& device = devices_.emplace_back();
     device.set_id(static_cast<uint32_t>(NumberIn(each, "id")));

@@ -29,6 +29,7 @@
 #include "analysis/import/counter_values.h"
 #include "analysis/import/event_pairs.h"
 #include "analysis/import/kineto_fields.h"
+#include "analysis/import/later_rows.h"
 #include "analysis/model/builder.h"
 #include "analysis/model/import_note.h"
 
@@ -118,7 +119,7 @@ class KinetoImporter : public ChromeHandler {
     std::string name, detail;
     uint32_t group = 0;
   };
-  // Where a counter is shown.
+  // The place in which a counter is shown.
   struct CounterPlace {
     int64_t device = -1;      // -1: no device
     bool is_process = false;  // of the process that the event names
@@ -175,6 +176,7 @@ class KinetoImporter : public ChromeHandler {
   // kineto_finish.cc
   void GiveStrayRows();
   void ClipDeviceRows();
+  void ClipDeviceRow(const LaterRows::Others& others, DeviceRow* row);
   void ClipPython();
   void FindEarlierBlocks();
   void JoinCalls();
@@ -190,6 +192,7 @@ class KinetoImporter : public ChromeHandler {
   std::map<Entity, std::unique_ptr<Host>> hosts_;
   std::vector<Host*> host_order_;
   Host* last_host_ = nullptr;
+  bool has_further_hosts_ = false;
   std::vector<StrayRow> stray_;
   std::vector<DeviceRow> device_rows_;
   std::map<std::pair<uint32_t, uint32_t>, Host*> device_owners_;  // by group and device

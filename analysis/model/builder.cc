@@ -15,6 +15,7 @@ namespace {
 
 constexpr uint32_t kFirstStringId = 2;  // 0: none, 1: not kept
 constexpr size_t kMostThreads = 65'536;
+constexpr size_t kMostStreams = 16'384;
 
 void Cover(SpanNs span, SpanNs* all) {
   all->start = std::min(all->start, span.start);
@@ -83,25 +84,45 @@ uint32_t ProcessBuilder::FurtherThreads() {
     further_threads_ = timelines();
     tracks_.emplace_back().name = "(further threads)";
     rows_.emplace_back();
-    proto::Note* note = process_.health.add_note();
-    note->set_source("import");
-    note->set_text("the process has more than " + std::to_string(kMostThreads) +
-                   " threads; rows of the other threads are on one timeline");
+    AddNote("the process has more than " + std::to_string(kMostThreads) +
+            " threads; rows of the other threads are on one timeline");
   }
   return *further_threads_;
 }
 
-uint32_t ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stream) {
-  const auto [at, is_new] = streams_.try_emplace({device, context, stream}, timelines());
-  if (is_new) {
+uint32_t ProcessBuilder::FurtherStreams() {
+  if (!further_streams_) {
+    further_streams_ = timelines();
     Track& track = tracks_.emplace_back();
+    track.name = "(further streams)";
     track.is_stream = true;
-    track.device = device;
-    track.context = context;
-    track.stream = stream;
+    track.device = track.stream = kNoCudaId;
     rows_.emplace_back();
+    AddNote("the process has more than " + std::to_string(kMostStreams) +
+            " streams; rows of the other streams are on one timeline");
   }
-  return at->second;
+  return *further_streams_;
+}
+
+void ProcessBuilder::AddNote(std::string text) {
+  proto::Note* note = process_.health.add_note();
+  note->set_source("import");
+  note->set_text(std::move(text));
+}
+
+uint32_t ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stream) {
+  const auto known = streams_.find({device, context, stream});
+  if (known != streams_.end()) return known->second;
+  if (streams_.size() >= kMostStreams) return FurtherStreams();
+  const uint32_t timeline = timelines();
+  streams_.emplace(std::tuple(device, context, stream), timeline);
+  Track& track = tracks_.emplace_back();
+  track.is_stream = true;
+  track.device = device;
+  track.context = context;
+  track.stream = stream;
+  rows_.emplace_back();
+  return timeline;
 }
 
 std::optional<uint32_t> ProcessBuilder::FindThread(int64_t tid) const {

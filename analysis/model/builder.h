@@ -141,6 +141,9 @@ class ProcessBuilder {
   const std::vector<TensorRow>& tensors(uint32_t timeline) const { return rows_[timeline].tensors; }
   uint32_t timelines() const { return static_cast<uint32_t>(tracks_.size()); }
 
+  // Adds a note for people: something that the source has is not shown as it is.
+  void AddNote(std::string text);
+
   // Returns the first and last moment of any row. False: there is no row.
   bool Bounds(SpanNs* bounds) const;
 
@@ -191,12 +194,13 @@ class ProcessBuilder {
   void FillCounters(std::vector<CounterRow>* rows, int64_t origin, Track* track);
   void CountRows(const Track& track);
   uint32_t FurtherThreads();
+  uint32_t FurtherStreams();
 
   Process process_;
   std::deque<Track> tracks_;  // without their rows
   std::deque<Rows> rows_;     // by timeline
   std::map<int64_t, uint32_t> threads_;
-  std::optional<uint32_t> further_threads_;
+  std::optional<uint32_t> further_threads_, further_streams_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;
   TextMap ids_;
   std::map<std::string, uint32_t> signatures_;  // by their bytes

@@ -334,6 +334,25 @@ def test_a_huge_number_of_threads_is_bounded(tmp_path):
     assert any("more than 65536 threads" in note for note in result["meta"]["notes"])
 
 
+def _write_kernels(path, place_of):
+    with open(path, "w") as file:
+        file.write('{"traceEvents": [')
+        file.write(",".join(f'{{"ph":"X","cat":"kernel","name":"k",{place_of(i)},"ts":{i},"dur":1,"args":{{"device":0,"stream":{i}}}}}' for i in range(1, 20_001)))
+        file.write("]}")
+
+
+@pytest.mark.parametrize("what, place_of", [
+    ("16384 streams", lambda i: f'"pid":0,"tid":{i}'),
+    ("4096 processes", lambda i: f'"pid":"[rank {i}] 0","tid":7'),
+])
+def test_huge_numbers_of_streams_and_processes_are_bounded(tmp_path, what, place_of):
+    path = tmp_path / "many.json"
+    _write_kernels(path, place_of)
+    result = _stats(path, "kernels")
+    assert sum(row["count"] for row in result["kernels"]) == 20_000
+    assert any(f"more than {what}" in note for note in result["meta"]["notes"])
+
+
 def test_the_name_decides_nothing(tmp_path):
     path = tmp_path / "trace.data"
     shutil.copy(FILES[0], path)

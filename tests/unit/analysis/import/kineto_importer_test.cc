@@ -112,6 +112,16 @@ TEST(KinetoImporter, AnEndBehindLaterWorkOfTheStreamIsClipped) {
   EXPECT_EQ(CountOf(&importer, ImportNoteKind::kClipped), 1u);
 }
 
+TEST(KinetoImporter, RowsOfOneLaunchAreClippedAtTheNextLaunch) {
+  KinetoImporter importer;
+  const auto processes = Import("[" + Call(1, 1) + "," + Kernel("long", 20, 500, 1) + "," +
+                                    Kernel("long", 22, 500, 1) + "," + Call(3, 2) + "," +
+                                    Kernel("next", 30, 5, 2) + "," + Kernel("next", 31, 5, 2) + "]",
+                                &importer);
+  EXPECT_THAT(StreamOf(processes[0])->kernel.end_ns, ElementsAre(29'000, 29'000, 34'000, 35'000));
+  EXPECT_EQ(CountOf(&importer, ImportNoteKind::kClipped), 2u);
+}
+
 TEST(KinetoImporter, KernelsOfOneGraphLaunchMayLieInEachOther) {
   KinetoImporter importer;
   const auto processes = Import(
