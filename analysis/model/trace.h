@@ -325,7 +325,8 @@ struct MemoryPoolTable {
   size_t rows() const { return time_ns.size(); }
 };
 
-// Hardware counters. On a device's track, of a sampler.
+// Counters. On a device's track, of a sampler. An imported file has them on tracks of its
+// processes, too: those of a device on a stream's track.
 struct CounterTable {
   Column<int64_t> time_ns;   // when the device was read
   Column<uint32_t> counter;  // Process::counters
