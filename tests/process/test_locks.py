@@ -217,7 +217,7 @@ def test_the_lock_of_python_has_a_name(record):
     waited = sum(row["total_ns"] for row in result["locks"] if row["kind"] == "gil")
     assert waited > 300e6, result["locks"]
     told = sum(row["total_ns"] for row in result["edges"] if row["kind"] == "gil" and row["holder_tid"] != row["waiter_tid"])
-    assert told > 0.8 * waited, "who held it"
+    assert told > 0.5 * waited, "who held it"
 
 
 def test_timed_out_waits_say_so(record):

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Does one thing without end, until end of file on stdin: busy_ways
-// heap|threads|loader|sleep|poll|join|compute|blocks. A helper thread waits for the end of file, and takes
-// no signals. Prints the number of threads of the process before and after.
+// heap|threads|loader|sleep|poll|join|compute|blocks. A helper thread waits for the end of file,
+// and takes no signals. Prints the number of threads of the process before and after.
 
 #include <dirent.h>
 #include <dlfcn.h>
