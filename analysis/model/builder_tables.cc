@@ -25,11 +25,6 @@ void SortByEnd(std::vector<Row>* rows) {
   SortRows(rows, [](const Row& x, const Row& y) { return x.span.end < y.span.end; });
 }
 
-template <typename... Values>
-void Reserve(size_t rows, Column<Values>*... columns) {
-  (columns->reserve(rows), ...);
-}
-
 // Returns how many of the rows before are open at each row's start. Sorts the rows so that a row
 // comes before the rows that lie in it.
 template <typename Row>
@@ -93,9 +88,6 @@ void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* 
   const std::vector<uint32_t> depths = SortOutermostFirst(rows);
   const bool has_sequences =
       std::any_of(rows->begin(), rows->end(), [](const OpRow& row) { return row.sequence != 0; });
-  Reserve(rows->size(), &table->end_ns, &table->duration_ns, &table->name, &table->operation,
-          &table->external, &table->detail);
-  if (has_sequences) table->sequence.reserve(rows->size());
   for (const uint32_t i : OrderOfEnds(*rows, depths)) {
     const OpRow& row = (*rows)[i];
     AddSpan(row.span, origin, table);
@@ -127,9 +119,6 @@ void ProcessBuilder::FillPython(Rows* rows, int64_t origin, Track* track) {
     open.push_back(i);
   }
   const std::vector<uint32_t> order = OrderOfEnds(python, depths);
-  PythonTable& table = track->python;
-  Reserve(python.size(), &table.end_ns, &table.duration_ns, &table.name, &table.parent,
-          &table.stack, &table.self_ns);
   std::unordered_map<int64_t, uint32_t> places;  // by the source's number
   for (uint32_t i = 0; i < order.size(); ++i) {
     const int64_t id = python[order[i]].id;
@@ -189,8 +178,6 @@ void ProcessBuilder::FillRanges(std::vector<RangeRow>* rows, int64_t origin, Ran
 
 void ProcessBuilder::FillCalls(std::vector<CallRow>* rows, int64_t origin, ApiTable* table) {
   SortByEnd(rows);
-  Reserve(rows->size(), &table->end_ns, &table->duration_ns, &table->function, &table->correlation,
-          &table->result, &table->weight);
   for (const CallRow& row : *rows) {
     AddSpan(row.span, origin, table);
     table->function.push_back(row.function);
@@ -203,8 +190,6 @@ void ProcessBuilder::FillCalls(std::vector<CallRow>* rows, int64_t origin, ApiTa
 
 void ProcessBuilder::FillKernels(std::vector<WorkRow>* rows, int64_t origin, KernelTable* table) {
   SortByEnd(rows);
-  Reserve(rows->size(), &table->end_ns, &table->duration_ns, &table->signature, &table->correlation,
-          &table->graph, &table->graph_node, &table->capture, &table->weight);
   for (const WorkRow& row : *rows) {
     AddWork(row, origin, table);
     table->signature.push_back(row.signature);

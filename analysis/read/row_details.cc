@@ -67,7 +67,7 @@ class TrackDetails {
     const size_t ops = track_->op.rows();
     op_external_.MoveTo(&track_->op.external, ops);
     op_detail_.MoveTo(&track_->op.detail, ops);
-    op_sequence_.MoveTo(&track_->op.sequence, ops);
+    op_sequence_.MoveTo(&track_->op.sequence);
     kernel_external_.MoveTo(&track_->kernel.external);
     kernel_detail_.MoveTo(&track_->kernel.detail);
     memcpy_external_.MoveTo(&track_->memcpy.external);
