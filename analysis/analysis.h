@@ -18,6 +18,8 @@
 #include <string_view>
 #include <vector>
 
+#include "analysis/model/table_set.h"
+
 namespace google::protobuf {
 class Message;
 }
@@ -38,6 +40,8 @@ struct OpenOptions {
   int threads = 0;            // 0: as many as cores
   bool recover = true;        // finish the traces of dead processes whose rings are still there
   bool headers_only = false;  // tables and counts, no event columns: for info
+  // Tables whose rows are read. A pass runs if its own are among them (TablesOf).
+  TableSet tables = TableSet::All();
   // Most memory for event columns; blocks beyond it become faults. 0: three quarters of
   // what the machine has, or of what this program's control group allows.
   uint64_t memory_limit_bytes = 0;
@@ -80,6 +84,9 @@ struct PassInfo {
 };
 const std::vector<PassInfo>& Passes();
 
+// Returns the tables whose rows a pass reads. No pass of this name: all.
+TableSet TablesOf(std::string_view pass);
+
 // Runs a pass. The result is a message of proto/results/<name>.proto.
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result);
@@ -118,6 +125,20 @@ struct ExportReport {
 // Writes the trace as Chrome JSON, as Kineto does, piecewise through `sink`: `gpuprof export`.
 Error ExportChrome(const Trace& trace, const ExportOptions& options, Sink sink, void* context,
                    ExportReport* report);
+
+struct ImportOptions {
+  std::string folder;  // exists, and is empty
+  std::string writer_version;
+  int threads = 0;  // 0: as many as cores
+};
+struct ImportReport {
+  uint64_t rows = 0;
+  uint64_t bytes = 0;    // of the traces
+  std::string manifest;  // what the caller writes as bundle.pb, last
+};
+// Writes a trace of another tool as the traces of a bundle: `gpuprof import`. After an error, files
+// may be left in the folder.
+Error WriteBundle(const Trace& trace, const ImportOptions& options, ImportReport* report);
 
 // Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);

@@ -21,6 +21,7 @@
 #include "analysis/model/trace.h"
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/event_loader.h"
+#include "analysis/read/imported_bundle.h"
 #include "analysis/read/input_file.h"
 #include "analysis/read/process_order.h"
 #include "analysis/read/trace_file.h"
@@ -107,18 +108,21 @@ void PlaceStart(int64_t origin_realtime_ns, Process* process) {
 }
 
 // Puts all processes on one axis whose zero is the earliest event of one; samplers do not count
-// where there are others.
+// where there are others. Traces made of another tool's files are on that axis already.
 void PlaceAll(const Files& files, const Files& samplers, Trace* trace) {
   const std::vector<int64_t> offsets = RealtimeOffsets(files);
   const std::vector<int64_t> sampler_offsets = SamplerOffsets(samplers, files, offsets);
+  const bool is_import = trace->manifest.has_import();
   int64_t origin = Earliest(files, offsets);
+  if (is_import) origin = trace->manifest.import().origin_realtime_ns();
   if (origin == kNever) origin = Earliest(samplers, sampler_offsets);
   if (origin == kNever) origin = 0;
   origin = std::clamp(origin, -ClockMap::kTimeLimit, ClockMap::kTimeLimit);
   trace->origin_realtime_ns = origin;
   for (size_t i = 0; i < files.size(); ++i) {
-    files[i]->Place(offsets[i] - origin);
-    PlaceStart(origin, &files[i]->process());
+    const bool is_placed = is_import && files[i]->is_imported();
+    files[i]->Place(is_placed ? kImportedShift : offsets[i] - origin);
+    if (!files[i]->is_imported()) PlaceStart(origin, &files[i]->process());
   }
   for (size_t i = 0; i < samplers.size(); ++i) samplers[i]->Place(sampler_offsets[i] - origin);
 }
@@ -164,7 +168,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
   trace->path = path;
-  trace->headers_only = options.headers_only;
+  trace->tables = options.headers_only ? TableSet() : options.tables;
   ReadManifest(*found, trace);
   RingReport rings = FinishDeadProcesses(&*found, trace->manifest, options.recover);
   trace->faults.insert(trace->faults.end(), rings.faults.begin(), rings.faults.end());
@@ -190,11 +194,12 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
-    LoadEvents(files, options.threads, limit);
-    LoadEvents(samplers, options.threads, limit);
+    LoadEvents(files, trace->tables, options.threads, limit);
+    LoadEvents(samplers, trace->tables, options.threads, limit);
   }
   TakeProcesses(files, &trace->processes, trace);
   TakeProcesses(samplers, &trace->samplers, trace);
+  TakeImport(trace);
   return {};
 }
 

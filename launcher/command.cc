@@ -19,11 +19,11 @@ constexpr char kReadingCodes[] =
 constexpr char kDumpFooter[] =
     "A row has the time in ns since the bundle's first event, the pid, the tid, and the track (a "
     "thread's number within its\n"
-    "process). Then come the kind and the kind's own fields as name=value. The kinds are:\n"
-    "heap, mapping, wait, op, tensor, range, range_value, thread, process, counter, launch, "
-    "kernel, "
-    "memcpy, memset,\n"
-    "graph_launch, api, sync, device_memory, memory_pool, overhead, cuda_event, unified_memory.\n"
+    "process). Then come the kind and the kind's own fields as name=value.\n"
+    "Threads have heap, mapping, wait, op, tensor, range, range_value, thread, process, launch, "
+    "python, api, overhead.\n"
+    "GPUs have kernel, memcpy, memset, graph_launch, sync, device_memory, memory_pool, "
+    "cuda_event, unified_memory, counter.\n"
     "Rows come thread by thread. For one order over all threads: gpuprof dump BUNDLE | sort -n\n"
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
@@ -35,6 +35,14 @@ constexpr char kExportFooter[] =
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is written).\n"
     "It is 3 too if the file could not be written.";
+
+constexpr char kImportFooter[] =
+    "  gpuprof import trace.json.gz -o run1        # then: gpuprof stats overview run1\n\n"
+    "Every analysis says the same of the bundle as of the trace. The bundle is smaller and opens "
+    "faster.\n"
+    "Exit status: 0 success, 2 wrong usage, 3 the trace could not be read or is cut (what could be "
+    "read is written).\n"
+    "It is 3 too if the bundle could not be written.";
 
 int UsageError(const std::string& what, const std::string& where) {
   const bool sentence = what.ends_with("?") || what.ends_with(".");
@@ -122,6 +130,8 @@ const std::vector<VerbEntry>& VerbTable() {
        MakeDump},
       {"export", "[OPTIONS] BUNDLE", "Write a bundle in the format of another tool", kExportFooter,
        MakeExport},
+      {"import", "[OPTIONS] TRACE", "Make a bundle of a trace of another tool", kImportFooter,
+       MakeImport},
       {"schema", "[OPTIONS]", "Print the tables and columns that traces have",
        "For programs that read .gpt files themselves; proto/FORMAT.md describes the rest.\n"
        "Exit status: 0, 2 wrong usage.",

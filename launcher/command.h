@@ -50,6 +50,7 @@ std::unique_ptr<Verb> MakeInfo();
 std::unique_ptr<Verb> MakeVerify();
 std::unique_ptr<Verb> MakeDump();
 std::unique_ptr<Verb> MakeExport();
+std::unique_ptr<Verb> MakeImport();
 std::unique_ptr<Verb> MakeRecover();
 std::unique_ptr<Verb> MakeDoctor();
 std::unique_ptr<Verb> MakeEnv();

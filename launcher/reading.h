@@ -41,11 +41,13 @@ inline std::string WithoutSlash(std::string path) {
   return path == "/" ? "" : path;
 }
 
-// Opens an input. Returns kExitOk and fills `trace`, or says the cause and returns the exit status.
+// Opens an input, for one pass if `pass` is given. Returns kExitOk and fills `trace`, or says the
+// cause and returns the exit status.
 inline int OpenInput(const std::string& path, bool headers_only,
-                     std::shared_ptr<const analysis::Trace>* trace) {
+                     std::shared_ptr<const analysis::Trace>* trace, const std::string& pass = "") {
   analysis::OpenOptions options;
   options.headers_only = headers_only;
+  if (!pass.empty()) options.tables = analysis::TablesOf(pass);
   return ExitOf(analysis::Open(path, options, trace));
 }
 

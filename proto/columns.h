@@ -161,6 +161,30 @@ enum : int {
 };
 }
 
+namespace python_column {
+enum : int {
+  kEnd,
+  kDuration,
+  kName,    // string id
+  kParent,  // row of the calling function in this table, plus 1; 0: none
+  kStack,   // the function's own frame is the innermost
+  kInner    // the part of the duration in which functions that it called ran
+};
+}
+
+// A row has further values of a row of another table on the same track. Rows are counted from 0,
+// in the order of the file.
+namespace row_detail_column {
+enum : int {
+  kTime,      // of the process's first event: a block has a time
+  kTable,     // ChunkKind
+  kRow,       // its number in the table
+  kExternal,  // the id by which GPU work and calls name their operation; 0: none
+  kDetail,    // string id: a JSON object; 0: none
+  kSequence   // autograd's number of the operation, plus 1; 0: none
+};
+}
+
 namespace counter_column {
 enum : int { kTime, kCounter, kValue };  // counter: id of Counters; value: signed, in its unit
 }

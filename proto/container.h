@@ -29,6 +29,8 @@ inline constexpr uint32_t kMaxRawChunkBytes = 64u << 20;
 inline constexpr uint32_t kMaxCompressedChunkBytes = 64u << 20;
 inline constexpr uint32_t kMaxRowsPerChunk = 1u << 20;
 inline constexpr uint32_t kRowsPerChunk = 65536;  // where the writer closes a chunk
+// The tick of time 0 in a trace that was made of another tool's file (Meta.imported_from).
+inline constexpr uint64_t kImportedZeroTick = uint64_t{1} << 50;
 inline constexpr uint32_t kMostBlocksOfAnIndex = 4096;
 inline constexpr uint32_t kMaxRawIndexBytes = 1u << 20;
 

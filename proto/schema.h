@@ -96,6 +96,22 @@ inline constexpr ColumnSpec kCounterColumns[] = {
     {"counter", Encoding::kPlain, ColumnType::kCounter},
     {"value", Encoding::kPlain, ColumnType::kSigned},
 };
+inline constexpr ColumnSpec kPythonColumns[] = {
+    {"end", Encoding::kTime, ColumnType::kTime},
+    {"duration", Encoding::kSpan, ColumnType::kDuration},
+    {"name", Encoding::kPlain, ColumnType::kString},
+    {"parent", Encoding::kDelta, ColumnType::kNumber},
+    {"stack", Encoding::kPlain, ColumnType::kStack},
+    {"inner", Encoding::kPlain, ColumnType::kDuration},
+};
+inline constexpr ColumnSpec kRowDetailColumns[] = {
+    {"time", Encoding::kTime, ColumnType::kTime},
+    {"table", Encoding::kPlain, ColumnType::kEnum},
+    {"row", Encoding::kDelta, ColumnType::kNumber},
+    {"external", Encoding::kDelta, ColumnType::kNumber},
+    {"detail", Encoding::kPlain, ColumnType::kString},
+    {"sequence", Encoding::kDelta, ColumnType::kNumber},
+};
 inline constexpr ColumnSpec kKernelColumns[] = {
     {"end", Encoding::kGap, ColumnType::kTime},
     {"duration", Encoding::kDuration, ColumnType::kDuration},
@@ -209,6 +225,10 @@ inline constexpr TableSpec kTables[] = {
      kLaunchColumns},
     {ChunkKind::kCounter, "counter", Feed::kSampler, EventClock::kTicks, RowOrder::kByTime,
      kCounterColumns},
+    {ChunkKind::kPython, "python", Feed::kImport, EventClock::kTicks, RowOrder::kByTime,
+     kPythonColumns},
+    {ChunkKind::kRowDetail, "row_detail", Feed::kImport, EventClock::kTicks, RowOrder::kByTime,
+     kRowDetailColumns},
     {ChunkKind::kKernel, "kernel", Feed::kCupti, EventClock::kCupti, RowOrder::kAny,
      kKernelColumns},
     {ChunkKind::kMemcpy, "memcpy", Feed::kCupti, EventClock::kCupti, RowOrder::kAny,

@@ -38,8 +38,10 @@ enum class ChunkKind : uint16_t {
   kRange = 39,         // NVTX
   kRangePayload = 40,  // extended payloads of NVTX, as the program gave them
   kLaunch = 41,        // the host's side of work on the GPU: its stack
-  // 64 to 79, events of gpuprof's sampler, not of a process.
-  kCounter = 64,  // hardware counters
+  // 64 to 79, rows that no process records: of gpuprof's sampler, and of traces of other tools.
+  kCounter = 64,    // hardware counters
+  kPython = 65,     // calls of Python functions, as another profiler traced them
+  kRowDetail = 66,  // values of other tables' rows that only traces of other tools have
   // 80 to 127, events of CUPTI. Their tracks are streams, or threads; an allocation outside of any
   // stream, and a pool, are on a track of their context or device.
   kKernel = 80,
@@ -67,6 +69,7 @@ enum class Feed : uint8_t {
   kRing,     // hooks and observers, by the rings of their threads
   kCupti,    // CUPTI's activity buffers
   kSampler,  // gpuprof's sampler of hardware counters
+  kImport,   // a trace of another tool (`gpuprof import`)
 };
 
 enum class Encoding : uint8_t {

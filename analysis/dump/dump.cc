@@ -14,7 +14,8 @@
 //   heap     call address [size] [stack [frames]] [flags] capture
 //   wait     kind start_ns duration_ns object caller [caller_name] [owner_tid] [stack
 //            [frames]] [flags]
-//   op       name start_ns duration_ns scope depth [flags]
+//   op       name start_ns duration_ns scope depth [flags] [external] [sequence] [detail]
+//            the last three of imported traces
 //   tensor   device address bytes total_allocated_bytes total_reserved_bytes
 //   thread   event, then start_routine [start_routine_name] creator_tid | name
 //   process  event, then child_pid | text errno | exit_status exit_way
@@ -22,6 +23,7 @@
 //   range    kind [domain] name start_ns duration_ns depth [category] [color] [payload]
 //            [begin_tid] [earlier] [flags]   earlier: a name from before the capture
 //   range_value  kind [domain] depth name value   behind the row of their range; a text in quotes
+//   python   name start_ns duration_ns self_ns [stack]   calls of Python functions
 //   launch   function correlation [stack [frames]]
 //   and what the GPU did: analysis/dump/gpu_rows.h
 //   counter  device name value unit source [of_pid]   behind all processes: pid and tid are those
@@ -154,6 +156,9 @@ class ProcessDump {
     out_->Code("scope", OpScopeName(scope), scope);
     out_->Pair("depth", proto::OpDepthOf(t.operation[i]));
     Flags(proto::FlagsOf(t.operation[i]));
+    gpu_.External(t.external, i);
+    if (!t.sequence.empty() && t.sequence[i] != 0) out_->Pair("sequence", t.sequence[i] - 1);
+    gpu_.Detail(t.detail, i);
   }
 
   void Range(const RangeTable& t, size_t i) {
@@ -198,6 +203,13 @@ class ProcessDump {
     Stack(t.stack[i]);
   }
 
+  void Python(const PythonTable& t, size_t i) {
+    out_->Text("name", process_.String(t.name[i]));
+    Span(t.end_ns[i], t.duration_ns[i]);
+    out_->Pair("self_ns", t.self_ns[i]);
+    if (t.stack[i] != 0) out_->Pair("stack", t.stack[i]);
+  }
+
   void Counter(const Track& track, size_t i) {
     const CounterTable& t = track.counter;
     const auto device = process_.sampled_devices.find(track.id);
@@ -240,8 +252,8 @@ class ProcessDump {
         return;
       case proto::ThreadEvent::kName: {
         char name[17] = {};
-        std::memcpy(name, &t.a[i], 8);
-        std::memcpy(name + 8, &t.b[i], 8);
+        const uint64_t letters[] = {t.a[i], t.b[i]};
+        std::memcpy(name, letters, sizeof letters);
         out_->Text("name", name);
         return;
       }
@@ -345,6 +357,8 @@ const ProcessDump::Table ProcessDump::kTables[] = {
     {"range", Times<&Track::range, &RangeTable::end_ns>, Write<&Track::range, &ProcessDump::Range>},
     {"range_value", Times<&Track::range_value, &RangeValueTable::end_ns>,
      Write<&Track::range_value, &ProcessDump::RangeValue>},
+    {"python", Times<&Track::python, &PythonTable::end_ns>,
+     Write<&Track::python, &ProcessDump::Python>},
     {"counter", Times<&Track::counter, &CounterTable::time_ns>, WriteTrack<&ProcessDump::Counter>},
     {"launch", Times<&Track::launch, &LaunchTable::time_ns>,
      Write<&Track::launch, &ProcessDump::Launch>},
@@ -383,9 +397,9 @@ const ProcessDump::Table* ProcessDump::NextTable(const Track& track,
 }  // namespace
 
 Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context) {
-  if (trace.headers_only) {
+  if (!trace.tables.Contains(TableSet::All())) {
     return Error{ErrorKind::kUsage,
-                 "only the headers of this trace were read: open it without headers_only"};
+                 "only a part of this trace was read: open it with all its tables"};
   }
   LineWriter out(sink, context);
   bool found = options.pid == 0;

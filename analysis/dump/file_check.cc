@@ -243,6 +243,12 @@ class Check {
                                  block.offset);
       case ChunkKind::kOp:
         return strings_.Refer(columns_.column[proto::op_column::kName], at_, block.offset);
+      case ChunkKind::kPython:
+        stacks_.Refer(columns_.column[proto::python_column::kStack], at_, block.offset);
+        return strings_.Refer(columns_.column[proto::python_column::kName], at_, block.offset);
+      case ChunkKind::kRowDetail:
+        return strings_.Refer(columns_.column[proto::row_detail_column::kDetail], at_,
+                              block.offset);
       case ChunkKind::kRange:
         strings_.Refer(columns_.column[proto::range_column::kName], at_, block.offset);
         return strings_.Refer(columns_.column[proto::range_column::kDomain], at_, block.offset);

@@ -73,6 +73,8 @@ void GpuRows::Kernel(const Track& track, size_t row) {
   Origin(t, row);
   out_->Pair("capture", t.capture[row]);
   Weight(t, row);
+  External(t.external, row);
+  Detail(t.detail, row);
 }
 
 void GpuRows::Copy(const Track& track, size_t row) {
@@ -87,6 +89,7 @@ void GpuRows::Copy(const Track& track, size_t row) {
   if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);
   Origin(t, row);
   Weight(t, row);
+  External(t.external, row);
   if (t.peer[row] == 0) return;
   out_->Pair("from_device", (t.peer[row] & 0xffffffff) - 1);
   out_->Pair("to_device", (t.peer[row] >> 32) - 1);
@@ -103,6 +106,7 @@ void GpuRows::Set(const Track& track, size_t row) {
   if ((operation >> 24 & kAsyncFlag) != 0) out_->Pair("async", 1);
   Origin(t, row);
   Weight(t, row);
+  External(t.external, row);
 }
 
 void GpuRows::Call(const Track& track, size_t row) {
@@ -112,6 +116,15 @@ void GpuRows::Call(const Track& track, size_t row) {
   out_->Pair("correlation", t.correlation[row]);
   if (t.result[row] != 0) out_->Pair("result", t.result[row]);
   Weight(t, row);
+  External(t.external, row);
+}
+
+void GpuRows::External(const Column<uint64_t>& external, size_t row) {
+  if (!external.empty() && external[row] != 0) out_->Pair("external", external[row]);
+}
+
+void GpuRows::Detail(const Column<uint32_t>& detail, size_t row) {
+  if (!detail.empty() && detail[row] != 0) out_->Text("detail", process_.String(detail[row]));
 }
 
 void GpuRows::Function(uint32_t function) {

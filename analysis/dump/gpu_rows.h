@@ -24,8 +24,8 @@
 // Behind a stream that has a name: stream_name.
 //
 // Behind the keys of kernels, memcpy, memset, api, sync and graph_launch: [weight], how many the
-// row stands for where only a part was recorded. Names of kernels are as CUPTI gives them, mangled.
-// One thread.
+// row stands for where only a part was recorded. Rows of imported traces have [external] and
+// [detail]. Names of kernels are as CUPTI gives them, mangled. One thread.
 
 #pragma once
 
@@ -52,6 +52,9 @@ class GpuRows {
   void Event(const Track& track, size_t row);
   void UnifiedMemory(const Track& track, size_t row);
 
+  // Writes what only imported rows have: the id of their operation, and a JSON object.
+  void External(const Column<uint64_t>& external, size_t row);
+  void Detail(const Column<uint32_t>& detail, size_t row);
   // Of proto::ApiFunction; its number where the trace has no name for it.
   void Function(uint32_t function);
 

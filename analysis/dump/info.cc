@@ -244,9 +244,6 @@ std::string RowsText(const Process& process) {
     if (!IsEventKind(kind.kind)) continue;
     parts.push_back(std::string(ChunkKindName(kind.kind)) + " " + FormatCount(kind.rows));
   }
-  uint64_t python = 0;
-  for (const Track& track : process.tracks) python += track.python.rows();
-  if (python != 0) parts.push_back("python " + FormatCount(python));
   std::string text = FormatCount(process.rows);
   if (!parts.empty()) text += " (" + Joined(parts, ", ") + ")";
   if (process.unknown_blocks != 0) {

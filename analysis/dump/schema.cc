@@ -93,7 +93,17 @@ const char* NameOf(ColumnType type) {
 }
 
 const char* NameOf(Feed feed) {
-  return feed == Feed::kRing ? "ring" : feed == Feed::kCupti ? "cupti" : "sampler";
+  switch (feed) {
+    case Feed::kRing:
+      return "ring";
+    case Feed::kCupti:
+      return "cupti";
+    case Feed::kSampler:
+      return "sampler";
+    case Feed::kImport:
+      return "import";
+  }
+  return "";
 }
 
 const char* NameOf(EventClock clock) { return clock == EventClock::kTicks ? "ticks" : "cupti"; }

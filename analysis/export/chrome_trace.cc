@@ -97,6 +97,34 @@ bool WriteCounters(const Process& sampler, EventWriter* out, ExportReport* repor
   return true;
 }
 
+// Counters of an imported file: an event for the values that one event had.
+bool WriteCounters(const Process& process, const Track& track, const Places& places,
+                   EventWriter* out, ExportReport* report) {
+  const CounterTable& table = track.counter;
+  const std::string_view pid = track.is_stream ? places.DevicePid(track.device) : places.pid();
+  const auto known = [&](size_t row) { return process.counters.find(table.counter[row]); };
+  for (size_t row = 0; row < table.rows();) {
+    const auto first = known(row);
+    if (first == process.counters.end()) {
+      ++report->left_out["counter"];
+      ++row;
+      continue;
+    }
+    const size_t begin = row;
+    out->Counter(first->second.name(), pid, table.time_ns[row]);
+    for (; row < table.rows() && table.time_ns[row] == table.time_ns[begin]; ++row) {
+      const auto each = known(row);
+      const bool is_next = row == begin || table.counter[row] > table.counter[row - 1];
+      if (!is_next || each == process.counters.end() || each->second.name() != first->second.name())
+        break;
+      out->JsonArg(each->second.source(),
+                   CounterValueText(table.value[row], each->second.divisor()));
+    }
+    if (!out->End()) return false;
+  }
+  return true;
+}
+
 // Operations that were open at the end of the recording are known by their end: the recording ends
 // there, too.
 void WriteRecording(const std::vector<const Process*>& processes, EventWriter* out) {
@@ -120,7 +148,9 @@ bool WriteProcess(const Process& process, const Places& places, bool is_imported
   HostEvents host(process, places, links, is_imported, out);
   GpuEvents gpu(process, places, links, calls, is_imported, out);
   for (size_t track = 0; track < process.tracks.size(); ++track) {
-    if (!host.Write(track) || !gpu.Write(track)) return false;
+    if (!host.Write(track) || !gpu.Write(track) ||
+        !WriteCounters(process, process.tracks[track], places, out, report))
+      return false;
     CountLeftOut(process.tracks[track], is_imported, &report->left_out);
     report->sampled_rows += SampledRows(process.tracks[track]);
   }

@@ -148,7 +148,8 @@ void EventWriter::Recording(int64_t start_ns, int64_t end_ns) {
   End();
 }
 
-void EventWriter::Flow(char phase, uint64_t id, const Place& place, int64_t time_ns) {
+void EventWriter::Flow(char phase, std::string_view category, uint64_t id, const Place& place,
+                       int64_t time_ns) {
   Begin();
   text_ += "\"ph\": \"";
   text_ += phase;
@@ -157,16 +158,21 @@ void EventWriter::Flow(char phase, uint64_t id, const Place& place, int64_t time
   At(place);
   text_ += ", \"ts\": ";
   Micros(time_ns);
-  text_ += ",\n    \"cat\": \"ac2g\", \"name\": \"ac2g\"";
+  text_ += ",\n    \"cat\": ";
+  Text(category);
+  text_ += ", \"name\": ";
+  Text(category);
 }
 
-void EventWriter::FlowStart(uint64_t id, const Place& place, int64_t time_ns) {
-  Flow('s', id, place, time_ns);
+void EventWriter::FlowStart(std::string_view category, uint64_t id, const Place& place,
+                            int64_t time_ns) {
+  Flow('s', category, id, place, time_ns);
   End();
 }
 
-void EventWriter::FlowEnd(uint64_t id, const Place& place, int64_t time_ns) {
-  Flow('f', id, place, time_ns);
+void EventWriter::FlowEnd(std::string_view category, uint64_t id, const Place& place,
+                          int64_t time_ns) {
+  Flow('f', category, id, place, time_ns);
   text_ += ", \"bp\": \"e\"";
   End();
 }

@@ -28,6 +28,10 @@ struct Place {
   int64_t tid = 0;
 };
 
+// Kineto's categories of arrows: from a call to its work, and from the forward pass to the backward
+// pass.
+inline constexpr std::string_view kLaunchFlow = "ac2g", kBackwardFlow = "fwdbwd";
+
 // Adds the text as a string of JSON, in double quotes. Bytes that are not UTF-8 become U+FFFD.
 void AppendJsonString(std::string_view text, std::string* out);
 
@@ -67,8 +71,8 @@ class EventWriter {
   // Writes the whole recording, with its begin and end. Kineto calls it "Trace".
   void Recording(int64_t start_ns, int64_t end_ns);
   // Writes a whole arrow's begin or end.
-  void FlowStart(uint64_t id, const Place& place, int64_t time_ns);
-  void FlowEnd(uint64_t id, const Place& place, int64_t time_ns);
+  void FlowStart(std::string_view category, uint64_t id, const Place& place, int64_t time_ns);
+  void FlowEnd(std::string_view category, uint64_t id, const Place& place, int64_t time_ns);
 
   // Adds an argument to the event.
   template <std::integral T>
@@ -105,7 +109,8 @@ class EventWriter {
   void Micros(int64_t ns);
   void Async(char phase, std::string_view category, std::string_view name, uint64_t id,
              const Place& place, int64_t time_ns);
-  void Flow(char phase, uint64_t id, const Place& place, int64_t time_ns);
+  void Flow(char phase, std::string_view category, uint64_t id, const Place& place,
+            int64_t time_ns);
 
   Sink sink_;
   void* context_;

@@ -152,7 +152,7 @@ void GpuEvents::Bandwidth(uint64_t bytes, int64_t duration_ns) {
 
 void GpuEvents::FlowEnd(const Track& track, uint32_t correlation, int64_t start_ns) {
   if (correlation == 0 || !index_.Find(correlation)) return;
-  out_->FlowEnd(places_.FlowOf(correlation), PlaceOf(track), start_ns);
+  out_->FlowEnd(kLaunchFlow, places_.FlowOf(correlation), PlaceOf(track), start_ns);
 }
 
 bool GpuEvents::Kernels(const Track& track) {
@@ -169,7 +169,7 @@ bool GpuEvents::Kernels(const Track& track) {
     Origin(track, correlation);
     out_->Members(shape.front);
     GraphNode(kernels.graph[row], kernels.graph_node[row]);
-    out_->Members(collectives_.MembersFor(external));
+    if (!kernels.detail.empty()) out_->Members(members_.Of(kernels.detail[row]));
     if (!out_->End()) return false;
     FlowEnd(track, correlation, start);
   }

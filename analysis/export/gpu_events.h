@@ -11,7 +11,7 @@
 #include <unordered_map>
 
 #include "analysis/derived/call_index.h"
-#include "analysis/export/collectives.h"
+#include "analysis/export/object_members.h"
 #include "analysis/export/op_links.h"
 #include "analysis/export/places.h"
 #include "analysis/model/trace.h"
@@ -30,7 +30,7 @@ class GpuEvents {
         is_imported_(is_imported),
         index_(calls),
         records_(process, calls),
-        collectives_(process),
+        members_(process),
         out_(out) {}
 
   // Writes the rows of a stream's track: index in Process::tracks. Returns false if the sink wants
@@ -60,7 +60,7 @@ class GpuEvents {
   bool is_imported_;
   const CallIndex& index_;
   EventRecords records_;
-  Collectives collectives_;
+  ObjectMembers members_;  // about collectives
   EventWriter* out_;
   const Track* home_ = nullptr;                 // the track of this stream whose device is known
   std::unordered_map<uint64_t, Shape> shapes_;  // by signature and device

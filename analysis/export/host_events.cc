@@ -6,7 +6,6 @@
 #include "analysis/export/host_events.h"
 
 #include <algorithm>
-#include <nlohmann/json.hpp>
 #include <numeric>
 #include <vector>
 
@@ -85,21 +84,6 @@ std::string_view HostEvents::String(uint32_t id) {
   return unknown_;
 }
 
-// Returns the members of an imported object without its braces. A text that is not an object gives
-// "": files can be damaged.
-std::string_view HostEvents::MembersOf(uint32_t detail) {
-  if (detail == 0) return "";
-  const auto [at, added] = members_.try_emplace(detail);
-  if (!added) return at->second;
-  const std::string_view text = String(detail);
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  const size_t end = text.find_last_not_of(" \t\r\n");
-  const bool is_object = begin != std::string_view::npos && end > begin && text[begin] == '{' &&
-                         nlohmann::json::accept(text);
-  if (is_object) at->second = text.substr(begin + 1, end - begin - 1);
-  return at->second;
-}
-
 bool HostEvents::Ops(size_t index) {
   const Track& track = process_.tracks[index];
   const OpTable& ops = track.op;
@@ -111,11 +95,28 @@ bool HostEvents::Ops(size_t index) {
     const uint64_t external = links_.OfOp(index, row);
     if (external != 0) out_->Arg("External id", external);
     // The forward thread is not recorded. Readers know the backward pass by a number other than 0.
-    if (scope == proto::OpScope::kBackward) out_->Arg("Fwd thread id", 1);
-    if (!ops.detail.empty()) out_->Members(MembersOf(ops.detail[row]));
+    const bool is_backward = scope == proto::OpScope::kBackward;
+    const uint64_t sequence = ops.sequence.empty() ? 0 : ops.sequence[row];
+    if (sequence != 0) out_->Arg("Sequence number", sequence - 1);
+    if (is_backward || sequence != 0) out_->Arg("Fwd thread id", is_backward ? 1 : 0);
+    if (!ops.detail.empty()) out_->Members(members_.Of(ops.detail[row]));
     if (!out_->End()) return false;
+    BackwardArrow(index, row, is_backward);
   }
   return true;
+}
+
+void HostEvents::BackwardArrow(size_t index, size_t row, bool is_backward) {
+  const uint32_t arrow = backward_.Of(index, row);
+  if (arrow == 0) return;
+  const OpTable& ops = process_.tracks[index].op;
+  const Place place = places_.Of(process_.tracks[index]);
+  const int64_t start = ops.end_ns[row] - ops.duration_ns[row];
+  if (is_backward) {
+    out_->FlowEnd(kBackwardFlow, places_.FlowOf(arrow), place, start);
+  } else {
+    out_->FlowStart(kBackwardFlow, places_.FlowOf(arrow), place, start);
+  }
 }
 
 bool HostEvents::Ranges(const Track& track) {
@@ -195,7 +196,7 @@ bool HostEvents::Calls(size_t index) {
     if (calls.result[row] != 0) out_->Arg("result", calls.result[row]);
     if (!out_->End()) return false;
     if (links_.HasWork(index, row))
-      out_->FlowStart(places_.FlowOf(calls.correlation[row]), place, start);
+      out_->FlowStart(kLaunchFlow, places_.FlowOf(calls.correlation[row]), place, start);
   }
   return true;
 }

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <unordered_map>
 
+#include "analysis/export/backward_links.h"
+#include "analysis/export/object_members.h"
 #include "analysis/export/op_links.h"
 #include "analysis/export/places.h"
 #include "analysis/model/trace.h"
@@ -22,7 +24,13 @@ class HostEvents {
   // Uses all arguments, which must outlive it. `is_imported`: from a file of this format.
   HostEvents(const Process& process, const Places& places, const OpLinks& links, bool is_imported,
              EventWriter* out)
-      : process_(process), places_(places), links_(links), is_imported_(is_imported), out_(out) {}
+      : process_(process),
+        places_(places),
+        links_(links),
+        backward_(process),
+        members_(process),
+        is_imported_(is_imported),
+        out_(out) {}
 
   // Writes the rows of a track: index in Process::tracks. Returns false if the sink wants no more.
   bool Write(size_t track);
@@ -37,18 +45,19 @@ class HostEvents {
   bool Tensors(const Track& track);
   std::string_view String(uint32_t id);
   std::string_view FunctionName(uint32_t function);
-  std::string_view MembersOf(uint32_t detail);
+  void BackwardArrow(size_t index, size_t row, bool is_backward);
 
   const Process& process_;
   const Places& places_;
   const OpLinks& links_;
+  BackwardLinks backward_;
+  ObjectMembers members_;
   bool is_imported_;
   EventWriter* out_;
   uint64_t python_ids_ = 0;  // of the tracks before
   uint64_t async_ids_ = 0;   // of slices that are not of one thread alone
   std::string unknown_;      // the last name that is not in the table
   std::unordered_map<uint32_t, std::string> functions_;
-  std::unordered_map<uint32_t, std::string> members_;  // by string id of an object
 };
 
 // Returns whether a row of ranges is written. Names that the program gives to its things are not.

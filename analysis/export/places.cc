@@ -65,6 +65,13 @@ bool HasHostRows(const Track& track) {
          0;
 }
 
+// Counters alone make no row of a stream.
+bool HasOnlyCounters(const Track& track) {
+  const size_t rows = track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
+                      track.sync.rows() + track.overhead.rows() + track.range.rows();
+  return track.counter.rows() != 0 && rows == 0;
+}
+
 }  // namespace
 
 bool UsesGpu(const Process& process) {
@@ -109,6 +116,7 @@ void WritePlaces(const Process& process, const Places& places, EventWriter* out)
   std::set<std::pair<uint32_t, uint32_t>> streams;
   for (const Track& track : process.tracks) {
     if (track.is_stream) {
+      if (HasOnlyCounters(track)) continue;
       // Streams of two contexts may have one number. Then they are shown as one.
       if (!streams.emplace(track.device, track.stream).second) continue;
       const Place place = places.Of(track);

@@ -16,6 +16,8 @@
 namespace gpuprof::analysis::import {
 namespace {
 
+constexpr int64_t kMostNs = 4'600'000'000'000'000'000;
+
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 
 // A number as it is written: digits with a point somewhere, times a power of ten.
@@ -122,6 +124,27 @@ std::optional<JsonValue> TakeValue(std::string_view text, size_t* at) {
   return read;
 }
 
+// Returns microseconds as nanoseconds where the text is digits with at most three decimals, as
+// nearly all times are. None: it is something else, or is long.
+std::optional<int64_t> PlainNanoseconds(std::string_view text) {
+  constexpr size_t kMostDigits = 16;  // three more fit into 64 bits
+  const auto digit = [&](size_t at) { return static_cast<uint64_t>(text[at] - '0'); };
+  const size_t most = std::min(text.size(), kMostDigits);
+  uint64_t value = 0;
+  size_t at = 0;
+  for (; at < most && IsDigit(text[at]); ++at) value = value * 10 + digit(at);
+  if (at == 0) return std::nullopt;
+  int missing = 3;
+  if (at < text.size() && text[at] == '.') {
+    for (++at; at < text.size() && IsDigit(text[at]) && missing > 0; ++at, --missing)
+      value = value * 10 + digit(at);
+  }
+  if (at != text.size()) return std::nullopt;
+  for (; missing > 0; --missing) value *= 10;
+  if (value > static_cast<uint64_t>(kMostNs)) return std::nullopt;
+  return static_cast<int64_t>(value);
+}
+
 bool IsNumeric(const JsonValue& value) {
   return value.kind == JsonValue::Kind::kNumber || value.kind == JsonValue::Kind::kString;
 }
@@ -151,13 +174,20 @@ std::optional<double> RealNumber(const JsonValue& value) {
 }
 
 std::optional<int64_t> Nanoseconds(const JsonValue& microseconds) {
-  constexpr int64_t kMost = 4'600'000'000'000'000'000;
   if (!IsNumeric(microseconds)) return std::nullopt;
+  const std::optional<int64_t> plain = PlainNanoseconds(microseconds.text);
+  if (plain) return plain;
   const std::optional<Decimal> decimal = ParseDecimal(microseconds.text);
   if (!decimal) return std::nullopt;
   const std::optional<int64_t> nanoseconds = Scale(*decimal, 3, false);
-  if (!nanoseconds || *nanoseconds > kMost || *nanoseconds < -kMost) return std::nullopt;
+  if (!nanoseconds || *nanoseconds > kMostNs || *nanoseconds < -kMostNs) return std::nullopt;
   return nanoseconds;
+}
+
+std::optional<int64_t> ScaledNumber(const JsonValue& value, int decimals) {
+  if (!IsNumeric(value)) return std::nullopt;
+  const std::optional<Decimal> decimal = ParseDecimal(value.text);
+  return decimal ? Scale(*decimal, decimals, false) : std::nullopt;
 }
 
 std::vector<JsonValue> Elements(const JsonValue& array, size_t most) {

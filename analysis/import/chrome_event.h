@@ -42,6 +42,9 @@ std::optional<double> RealNumber(const JsonValue& value);
 // digit by digit: as a double, a time since 1970 is wrong by up to 125 ns. Further decimals are
 // cut. None: as above, or beyond +-4.6e18 ns.
 std::optional<int64_t> Nanoseconds(const JsonValue& microseconds);
+// Returns a number times ten to the power of `decimals`. Further decimals are cut. None: the value
+// is not a number, or the product does not fit.
+std::optional<int64_t> ScaledNumber(const JsonValue& value, int decimals);
 // Returns the elements of a JSON array, at most `most`, up to the first fault. The views point into
 // `array`. Escapes in strings stay as they are. Arrays and objects within are JSON in turn.
 std::vector<JsonValue> Elements(const JsonValue& array, size_t most);

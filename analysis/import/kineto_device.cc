@@ -52,6 +52,7 @@ void KinetoImporter::OnDeviceRow(const ChromeEvent& event, Category category, Sp
   row.work.correlation = Correlation32(row.correlation);
   row.work.external = static_cast<uint64_t>(std::max<int64_t>(args.external.value_or(0), 0));
   row.name = TextOf(event.name.text);
+  if (!args.collective.empty()) row.detail = TextOf(args.collective) + 1;
   if (args.bytes && *args.bytes >= 0) row.work.bytes = static_cast<uint64_t>(*args.bytes);
   row.work.operation = proto::CopyOperation(copy.kind, copy.source, copy.destination, 0);
   if (args.from_device && args.to_device && *args.from_device != *args.to_device) {
@@ -98,7 +99,8 @@ void KinetoImporter::OnSync(const ChromeEvent& event, SpanNs span) {
 std::vector<KinetoImporter::Host*> KinetoImporter::HostsWithCall(const DeviceRow& row) const {
   std::vector<Host*> hosts;
   for (Host* host : host_order_) {
-    if (host->group == row.group && row.correlation > 0 && host->calls.count(row.correlation) != 0)
+    if (host->group == row.group && row.correlation > 0 &&
+        host->calls.Find(row.correlation) != nullptr)
       hosts.push_back(host);
   }
   return hosts;
@@ -113,7 +115,7 @@ void KinetoImporter::FindDeviceOwners() {
     if (OnlyHostOf(row.group) != nullptr) continue;
     const std::vector<Host*> hosts = HostsWithCall(row);
     for (Host* host : hosts) {
-      const bool is_possible = host->calls.at(row.correlation).span.start <= row.work.span.start;
+      const bool is_possible = host->calls.Find(row.correlation)->span.start <= row.work.span.start;
       votes[{row.group, row.device}][host] += hosts.size() == 1 ? kCertain : is_possible ? 1 : 0;
     }
   }
@@ -180,11 +182,11 @@ void KinetoImporter::AddDeviceRow(Host* host, const DeviceRow& row) {
       sync.correlation = work.correlation;
       if (row.wait_record > 0) {
         sync.event_record = static_cast<uint64_t>(row.wait_record);
-        const auto call = host->calls.find(row.wait_record);
-        if (row.wait_stream >= 0 && call != host->calls.end()) {
+        const LaunchCall* const call = host->calls.Find(row.wait_record);
+        if (row.wait_stream >= 0 && call != nullptr) {
           const uint32_t other =
               builder.Stream(row.device, row.context, static_cast<uint32_t>(row.wait_stream));
-          builder.AddEventRecord(other, call->second.span.start, Correlation32(row.wait_record),
+          builder.AddEventRecord(other, call->span.start, Correlation32(row.wait_record),
                                  sync.event_record);
         }
       }
@@ -192,6 +194,7 @@ void KinetoImporter::AddDeviceRow(Host* host, const DeviceRow& row) {
     }
     default:
       work.signature = SignatureIn(host, row.work.signature);
+      if (row.detail != 0) work.detail = builder.Intern(texts_[row.detail - 1]);
       return builder.AddKernel(timeline, work);
   }
 }
@@ -201,12 +204,12 @@ void KinetoImporter::GiveDeviceRows() {
   for (const DeviceRow& row : device_rows_) {
     Host& host = OwnerOf(row);
     if (row.correlation > 0 && row.category != Category::kSync) {
-      const auto call = host.calls.find(row.correlation);
-      if (call == host.calls.end()) {
+      LaunchCall* const call = host.calls.Find(row.correlation);
+      if (call == nullptr) {
         notes_.Add(ImportNoteKind::kNoLaunch, texts_[row.name]);
       } else {
-        call->second.has_work = true;
-        if (row.has_time && row.work.span.start < call->second.span.start)
+        call->has_work = true;
+        if (row.has_time && row.work.span.start < call->span.start)
           notes_.Add(ImportNoteKind::kImpossibleOrder, texts_[row.name]);
       }
     } else if (row.category != Category::kSync) {
@@ -218,7 +221,6 @@ void KinetoImporter::GiveDeviceRows() {
       notes_.Add(ImportNoteKind::kNoTime, texts_[row.name]);
     }
   }
-  device_rows_.clear();
 }
 
 }  // namespace gpuprof::analysis::import

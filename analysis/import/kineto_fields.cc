@@ -195,6 +195,44 @@ bool IsOwnKey(std::string_view key) {
   return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
 }
 
+// What Kineto repeats at kernels of the operation "record_param_comms": pytorch,
+// ParamCommsUtils.hpp.
+bool IsCollectiveKey(std::string_view key) {
+  constexpr std::string_view kKeys[] = {"Collective name",
+                                        "dtype",
+                                        "In msg nelems",
+                                        "Out msg nelems",
+                                        "In split size",
+                                        "Out split size",
+                                        "Global rank start",
+                                        "Global rank stride",
+                                        "Group size",
+                                        "Process Group Name",
+                                        "Process Group Description",
+                                        "Process Group Ranks",
+                                        "Rank",
+                                        "Src Rank",
+                                        "Dst Rank",
+                                        "Seq",
+                                        "Input Tensors start",
+                                        "Output Tensors start",
+                                        "Is asynchronized op",
+                                        "Comms Id"};
+  return std::find(std::begin(kKeys), std::end(kKeys), key) != std::end(kKeys);
+}
+
+// Appends a member with the value as the file has it.
+void AppendMember(std::string_view key, const JsonValue& value, std::string* out) {
+  *out += out->empty() ? '{' : ',';
+  AppendString(key, out);
+  *out += ':';
+  if (value.kind == JsonValue::Kind::kString) {
+    AppendString(value.text, out);
+  } else {
+    *out += value.kind == JsonValue::Kind::kNull ? std::string_view("null") : value.text;
+  }
+}
+
 }  // namespace
 
 Category CategoryOf(std::string_view category) {
@@ -237,10 +275,23 @@ CopyName CopyOfName(std::string_view name) {
   return out;
 }
 
-std::optional<int64_t> ExternalOf(const ChromeEvent& event) {
-  JsonValue value = event.Arg("External id");
-  if (!value) value = event.Arg("external id");
-  return WholeNumber(value);
+HostArgs HostArgsOf(const ChromeEvent& event) {
+  HostArgs out;
+  for (const auto& [key, value] : event.args) {
+    if (key == "External id" || key == "external id")
+      out.external = WholeNumber(value).value_or(-1);
+    else if (key == "correlation")
+      out.correlation = WholeNumber(value).value_or(-1);
+    else if (key == "Python id")
+      out.python_id = WholeNumber(value).value_or(-1);
+    else if (key == "Python parent id")
+      out.python_parent = WholeNumber(value).value_or(-1);
+    else if (key == "Fwd thread id")
+      out.forward_thread = WholeNumber(value).value_or(-1);
+    else if (key == "Sequence number")
+      out.sequence = WholeNumber(value).value_or(-1);
+  }
+  return out;
 }
 
 WorkArgs WorkArgsOf(const ChromeEvent& event) {
@@ -274,7 +325,10 @@ WorkArgs WorkArgsOf(const ChromeEvent& event) {
       ReadDimensions(value, &out.grid);
     else if (key == "block")
       ReadDimensions(value, &out.block);
+    else if (IsCollectiveKey(key) && value.kind != JsonValue::Kind::kAbsent)
+      AppendMember(key, value, &out.collective);
   }
+  if (!out.collective.empty()) out.collective += '}';
   return out;
 }
 

@@ -64,10 +64,17 @@ struct WorkArgs {
   std::optional<int64_t> graph, graph_node, from_device, to_device;
   std::optional<int64_t> registers, shared_bytes;
   std::array<uint32_t, 3> grid{}, block{};
+  std::string collective;  // what the kernel communicates, as a JSON object; empty: nothing
 };
 WorkArgs WorkArgsOf(const ChromeEvent& event);
-// Returns "External id" under any of its spellings.
-std::optional<int64_t> ExternalOf(const ChromeEvent& event);
+
+// The arguments of rows of threads. -1: the event does not have the number.
+struct HostArgs {
+  int64_t external = -1, correlation = -1;
+  int64_t python_id = -1, python_parent = -1;
+  int64_t forward_thread = -1, sequence = -1;
+};
+HostArgs HostArgsOf(const ChromeEvent& event);
 
 // Returns the shapes, types and values of an operation's inputs as a JSON object, in one form
 // whatever the profiler's release. Empty: the event tells no input.

@@ -4,6 +4,7 @@
 // What can be done only when all rows are known; see kineto_importer.h.
 
 #include <algorithm>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -16,10 +17,10 @@
 namespace gpuprof::analysis::import {
 
 // Work of one stream completes in order. A row that ends well behind a whole later row of another
-// launch has an impossible end: the row is cut at the start of the row that follows. Kernels of one
-// graph may lie in each other. A kernel may begin before the kernel in front of it ends.
+// launch has an impossible end: the row is cut at the start of the other launch's row that follows.
+// Kernels of one graph may lie in each other. A kernel may begin before the kernel in front of it
+// ends.
 void KinetoImporter::ClipDeviceRows() {
-  constexpr int64_t kSlackNs = 1000;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, std::vector<uint32_t>> streams;
   for (uint32_t i = 0; i < device_rows_.size(); ++i) {
     const DeviceRow& row = device_rows_[i];
@@ -27,28 +28,25 @@ void KinetoImporter::ClipDeviceRows() {
     streams[{row.group, row.device, row.context, row.stream}].push_back(i);
   }
   for (auto& [key, rows] : streams) {
-    const auto start = [&](uint32_t i) { return device_rows_[i].work.span.start; };
-    std::stable_sort(rows.begin(), rows.end(),
-                     [&](uint32_t x, uint32_t y) { return start(x) < start(y); });
-    // From behind: the earliest end of the rows that begin later.
-    int64_t earliest_end = std::numeric_limits<int64_t>::max();
-    int64_t launch_of_earliest = 0;
+    std::stable_sort(rows.begin(), rows.end(), [&](uint32_t x, uint32_t y) {
+      return device_rows_[x].work.span.start < device_rows_[y].work.span.start;
+    });
+    LaterRows later;
     for (size_t k = rows.size(); k-- > 0;) {
       DeviceRow& row = device_rows_[rows[k]];
-      SpanNs& span = row.work.span;
-      const bool is_of_graph = row.work.graph != 0 || row.work.graph_node != 0;
-      const bool is_same = row.correlation != 0 && row.correlation == launch_of_earliest;
-      if (!is_of_graph && !is_same && k + 1 < rows.size() && earliest_end < span.end - kSlackNs &&
-          earliest_end >= start(rows[k + 1])) {
-        span.end = std::max(span.start, start(rows[k + 1]));
-        notes_.Add(ImportNoteKind::kClipped, texts_[row.name]);
-      }
-      if (span.end < earliest_end) {
-        earliest_end = span.end;
-        launch_of_earliest = row.correlation;
-      }
+      ClipDeviceRow(later.OfOthers(row.correlation), &row);
+      later.Add(row.correlation, row.work.span);
     }
   }
+}
+
+void KinetoImporter::ClipDeviceRow(const LaterRows::Others& others, DeviceRow* row) {
+  constexpr int64_t kSlackNs = 1000;
+  SpanNs& span = row->work.span;
+  const bool is_of_graph = row->work.graph != 0 || row->work.graph_node != 0;
+  if (is_of_graph || others.earliest_end >= span.end - kSlackNs) return;
+  span.end = std::max(span.start, others.next_start);
+  notes_.Add(ImportNoteKind::kClipped, texts_[row->name]);
 }
 
 // A function returns before its caller returns. Calls whose return was missed end when the profiler
@@ -111,11 +109,10 @@ void KinetoImporter::FindEarlierBlocks() {
 
 void KinetoImporter::JoinCalls() {
   for (const Host* host : host_order_) {
-    for (const auto& [correlation, call] : host->calls) {
-      if (call.launches && !call.has_work)
-        notes_.Add(ImportNoteKind::kNoKernel, texts_[call.name - 1]);
+    for (const LaunchCall& call : host->calls.calls()) {
+      if (call.launches && !call.has_work) notes_.Add(ImportNoteKind::kNoKernel, texts_[call.name]);
       if (stop_ns_ != INT64_MIN && call.span.end > stop_ns_)
-        notes_.Add(ImportNoteKind::kEndsAtStop, texts_[call.name - 1]);
+        notes_.Add(ImportNoteKind::kEndsAtStop, texts_[call.name]);
     }
   }
 }
@@ -124,9 +121,9 @@ void KinetoImporter::FindClashes() {
   if (host_order_.size() < 2) return;
   std::unordered_map<int64_t, uint32_t> seen;
   for (const Host* host : host_order_) {
-    for (const auto& [correlation, call] : host->calls) {
-      if (++seen[correlation] == 2)
-        notes_.Add(ImportNoteKind::kIdClash, "correlation " + std::to_string(correlation));
+    for (const LaunchCall& call : host->calls.calls()) {
+      if (++seen[call.correlation] == 2)
+        notes_.Add(ImportNoteKind::kIdClash, "correlation " + std::to_string(call.correlation));
     }
   }
 }
@@ -166,6 +163,8 @@ int64_t KinetoImporter::Close() {
   AddPairs();
   ClipDeviceRows();
   GiveDeviceRows();
+  GiveCounters();
+  device_rows_.clear();
   ClipPython();
   FindEarlierBlocks();
   JoinCalls();

@@ -13,6 +13,11 @@ namespace gpuprof::analysis::import {
 namespace {
 
 constexpr uint32_t kDriverDomain = 1, kRuntimeDomain = 2;  // CUpti_CallbackDomain
+// A process takes kilobytes, and each row of a device is sought in all: a file of a stranger must
+// not have more processes than any program.
+constexpr size_t kMostHosts = 4096;
+Entity FurtherHosts() { return {"(further processes)", 0, false}; }
+
 constexpr std::string_view kOldHost = "CPU functions", kOldDevice = "CUDA functions";
 
 // CUpti_ActivityOverheadKind's upper half plus 1, by Kineto's names.
@@ -28,17 +33,28 @@ uint32_t OverheadOf(std::string_view name) {
 
 KinetoImporter::Host& KinetoImporter::HostOf(const Entity& process) {
   if (last_host_ != nullptr && last_host_->entity == process) return *last_host_;
-  std::unique_ptr<Host>& host = hosts_[process];
-  if (host == nullptr) {
-    host = std::make_unique<Host>();
-    host->entity = process;
-    host->group = GroupOf(process.prefix);
-    host->builder = std::make_unique<ProcessBuilder>(
-        static_cast<int32_t>(process.number & 0x7fffffff), process.prefix);
-    host_order_.push_back(host.get());
+  const auto known = hosts_.find(process);
+  if (known != hosts_.end()) {
+    last_host_ = known->second.get();
+    return *last_host_;
   }
+  if (hosts_.size() >= kMostHosts && process != FurtherHosts()) {
+    Host& further = HostOf(FurtherHosts());
+    if (!has_further_hosts_)
+      further.builder->AddNote("the file has more than " + std::to_string(kMostHosts) +
+                               " processes; rows of the other processes are in one");
+    has_further_hosts_ = true;
+    return further;
+  }
+  auto host = std::make_unique<Host>();
+  host->entity = process;
+  host->group = GroupOf(process.prefix);
+  host->builder = std::make_unique<ProcessBuilder>(
+      static_cast<int32_t>(process.number & 0x7fffffff), process.prefix);
+  host_order_.push_back(host.get());
   last_host_ = host.get();
-  return *host;
+  hosts_.emplace(process, std::move(host));
+  return *last_host_;
 }
 
 KinetoImporter::Host* KinetoImporter::OnlyHostOf(uint32_t group) {
@@ -68,17 +84,19 @@ void KinetoImporter::OnHostRow(const ChromeEvent& event, Category category, Span
   row.span = span;
   row.name = event.name.text;
   row.thread = EntityOf(event.tid);
-  row.external = static_cast<uint64_t>(ExternalOf(event).value_or(0));
+  const HostArgs args = HostArgsOf(event);
+  row.external = static_cast<uint64_t>(std::max<int64_t>(args.external, 0));
   std::string detail;
   if (category == Category::kOp || category == Category::kAnnotation) {
     detail = DetailOf(event);
     row.detail = detail;
-    row.is_backward = WholeNumber(event.Arg("Fwd thread id")).value_or(0) != 0;
+    row.is_backward = args.forward_thread > 0;
+    if (args.sequence >= 0) row.sequence = static_cast<uint64_t>(args.sequence) + 1;
   } else if (category == Category::kPython) {
-    row.python_id = WholeNumber(event.Arg("Python id")).value_or(-1);
-    row.python_parent = WholeNumber(event.Arg("Python parent id")).value_or(-1);
+    row.python_id = args.python_id;
+    row.python_parent = args.python_parent;
   } else {
-    row.correlation = WholeNumber(event.Arg("correlation")).value_or(0);
+    row.correlation = std::max<int64_t>(args.correlation, 0);
   }
   const Entity process = EntityOf(event.pid);
   if (process.number > 0 || !process.has_number) return AddHostRow(&HostOf(process), row);
@@ -124,6 +142,7 @@ void KinetoImporter::AddOp(Host* host, uint32_t timeline, const HostRow& row) {
   op.name = host->builder->Intern(row.name);
   op.external = row.external;
   op.detail = host->builder->Intern(row.detail);
+  op.sequence = row.sequence;
   if (row.category == Category::kAnnotation) {
     op.scope = proto::OpScope::kUser;
   } else if (row.is_backward) {
@@ -144,10 +163,11 @@ void KinetoImporter::AddCall(Host* host, uint32_t timeline, const HostRow& row) 
   call.launches = launches;
   host->builder->Add(timeline, call);
   if (row.correlation <= 0) return;
-  Call& known = host->calls[row.correlation];
-  if (known.name != 0 && !(launches && !known.launches)) return;
+  bool is_new = false;
+  LaunchCall& known = host->calls.Add(row.correlation, &is_new);
+  if (!is_new && !(launches && !known.launches)) return;
   known.span = row.span;
-  known.name = TextOf(row.name) + 1;
+  known.name = TextOf(row.name);
   known.launches = launches;
 }
 

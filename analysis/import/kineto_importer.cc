@@ -48,6 +48,8 @@ constexpr DeviceField kDeviceFields[] = {
      }},
 };
 
+// Each process has a copy of them. No machine has more.
+constexpr size_t kMostDevices = 1024;
 // A header is small; one that is not is not read.
 constexpr size_t kMostHeaderBytes = 16u << 20;
 
@@ -90,9 +92,10 @@ uint32_t KinetoImporter::TextOf(std::string_view text) {
 }
 
 uint32_t KinetoImporter::GroupOf(std::string_view prefix) {
-  const auto number =
-      static_cast<uint32_t>(std::find(groups_.begin(), groups_.end(), prefix) - groups_.begin());
-  if (number == groups_.size()) groups_.emplace_back(prefix);
+  bool is_new = false;
+  const uint32_t number =
+      NumberOf(prefix, static_cast<uint32_t>(groups_.size()), &group_numbers_, &is_new);
+  if (is_new) groups_.emplace_back(prefix);
   return number;
 }
 
@@ -147,8 +150,7 @@ void KinetoImporter::OnEvent(const ChromeEvent& event) {
     case 'n':
       return;  // arrows between rows: rows are joined by their ids
     case 'C':
-      notes_.Add(ImportNoteKind::kCounter, event.name.text);
-      return;
+      return OnCounter(event);
     default:
       notes_.Add(ImportNoteKind::kUnknownPhase, std::string_view(&event.phase, 1));
   }
@@ -219,6 +221,7 @@ void KinetoImporter::OnHeader(std::string_view key, const JsonValue& value) {
 void KinetoImporter::ReadDevices(const JsonValue& json) {
   devices_.clear();
   for (const nlohmann::json& each : ParseHeader(json)) {
+    if (devices_.size() == kMostDevices) break;
     if (!each.is_object()) continue;
     proto::Device& device = devices_.emplace_back();
     device.set_id(static_cast<uint32_t>(NumberIn(each, "id")));

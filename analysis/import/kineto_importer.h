@@ -5,6 +5,7 @@
 //   kineto_importer.cc  sorts events by what they are, and reads the header
 //   kineto_host.cc      operations, annotations, Python functions, calls, memory
 //   kineto_device.cc    kernels, copies, sets and waits; which process they belong to
+//   kineto_counters.cc  counters, and which process and device they belong to
 //   event_pairs.cc      begin and end events
 //   kineto_finish.cc    what needs all rows: joins, impossible times, notes
 //
@@ -16,16 +17,19 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/base/text_map.h"
+#include "analysis/import/call_table.h"
 #include "analysis/import/chrome_event.h"
+#include "analysis/import/counter_values.h"
 #include "analysis/import/event_pairs.h"
 #include "analysis/import/kineto_fields.h"
+#include "analysis/import/later_rows.h"
 #include "analysis/model/builder.h"
 #include "analysis/model/import_note.h"
 
@@ -59,6 +63,7 @@ struct HostRow {
   int64_t correlation = 0;
   int64_t python_id = -1, python_parent = -1;
   bool is_backward = false;
+  uint64_t sequence = 0;  // autograd's number, plus 1; 0: none
 };
 
 // A row of a device. Its process is found when all rows are known.
@@ -67,10 +72,20 @@ struct DeviceRow {
   WorkRow work;             // signature: the importer's own number
   int64_t correlation = 0;  // as the file has it
   uint32_t device = 0, context = 0, stream = 0;
-  uint32_t name = 0;   // number of a text of the importer
-  uint32_t group = 0;  // number of the prefix of the process's name in the file
+  uint32_t name = 0;    // number of a text of the importer
+  uint32_t detail = 0;  // number of a text about a collective, plus 1; 0: none
+  uint32_t group = 0;   // number of the prefix of the process's name in the file
   bool has_time = true;
   int64_t wait_stream = -1, wait_record = 0;  // of a wait for an event of another stream
+};
+
+// A series of values.
+struct CounterKey {
+  Entity process;       // as the file names it; may be a device
+  int64_t device = -1;  // that the arguments name; -1: none
+  uint32_t name = 0;    // number of a text of the importer
+  uint32_t key = 0;     // likewise: the argument's
+  auto operator<=>(const CounterKey&) const = default;
 };
 
 class KinetoImporter : public ChromeHandler {
@@ -92,17 +107,11 @@ class KinetoImporter : public ChromeHandler {
   // A time in the year 2001: no trace is older, and no machine counts so far from its start.
   static constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
 
-  struct Call {
-    SpanNs span;
-    uint32_t name = 0;  // number of a text of the importer
-    bool launches = false;
-    bool has_work = false;
-  };
   struct Host {
     Entity entity;
     std::unique_ptr<ProcessBuilder> builder;
     uint32_t group = 0;
-    std::unordered_map<int64_t, Call> calls;  // by correlation
+    CallTable calls;
   };
   // A row of a process that no process of Linux can be: it belongs to the only other process.
   struct StrayRow {
@@ -110,6 +119,13 @@ class KinetoImporter : public ChromeHandler {
     std::string name, detail;
     uint32_t group = 0;
   };
+  // The place in which a counter is shown.
+  struct CounterPlace {
+    int64_t device = -1;      // -1: no device
+    bool is_process = false;  // of the process that the event names
+    bool is_new = false;      // that process has no other rows
+  };
+  using CounterDevices = std::set<std::pair<std::string, uint32_t>>;  // by prefix
   struct Signature {
     uint32_t name = 0, device = 0, context = 0;
     std::array<uint32_t, 3> grid{}, block{};
@@ -149,9 +165,18 @@ class KinetoImporter : public ChromeHandler {
   void AddDeviceRow(Host* host, const DeviceRow& row);
   uint32_t SignatureIn(Host* host, uint32_t number);
 
+  // kineto_counters.cc
+  void OnCounter(const ChromeEvent& event);
+  bool IsDevice(const Entity& process, const CounterDevices& devices) const;
+  CounterPlace PlaceOf(const CounterKey& counter, const CounterDevices& devices) const;
+  void GiveCounters();
+  Host& OwnerOf(const CounterKey& counter, const CounterPlace& place);
+  void GiveCounter(const CounterKey& counter, const CounterPlace& place);
+
   // kineto_finish.cc
   void GiveStrayRows();
   void ClipDeviceRows();
+  void ClipDeviceRow(const LaterRows::Others& others, DeviceRow* row);
   void ClipPython();
   void FindEarlierBlocks();
   void JoinCalls();
@@ -167,15 +192,18 @@ class KinetoImporter : public ChromeHandler {
   std::map<Entity, std::unique_ptr<Host>> hosts_;
   std::vector<Host*> host_order_;
   Host* last_host_ = nullptr;
+  bool has_further_hosts_ = false;
   std::vector<StrayRow> stray_;
   std::vector<DeviceRow> device_rows_;
   std::map<std::pair<uint32_t, uint32_t>, Host*> device_owners_;  // by group and device
+  std::map<CounterKey, std::vector<CounterValue>> counters_;
   std::vector<Signature> signatures_;
   std::map<Signature, uint32_t> signature_numbers_;
   std::map<std::pair<const Host*, uint32_t>, uint32_t> signatures_in_;
   std::vector<std::string> texts_;
   TextMap text_numbers_;
   std::vector<std::string> groups_;
+  TextMap group_numbers_;
   std::map<std::pair<Entity, Entity>, std::string> thread_names_;  // by process and thread
   std::map<Entity, std::string> process_names_, process_labels_;
   std::vector<proto::Device> devices_;

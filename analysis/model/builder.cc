@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/model/table_extents.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
@@ -15,6 +16,7 @@ namespace {
 
 constexpr uint32_t kFirstStringId = 2;  // 0: none, 1: not kept
 constexpr size_t kMostThreads = 65'536;
+constexpr size_t kMostStreams = 16'384;
 
 void Cover(SpanNs span, SpanNs* all) {
   all->start = std::min(all->start, span.start);
@@ -83,25 +85,45 @@ uint32_t ProcessBuilder::FurtherThreads() {
     further_threads_ = timelines();
     tracks_.emplace_back().name = "(further threads)";
     rows_.emplace_back();
-    proto::Note* note = process_.health.add_note();
-    note->set_source("import");
-    note->set_text("the process has more than " + std::to_string(kMostThreads) +
-                   " threads; rows of the other threads are on one timeline");
+    AddNote("the process has more than " + std::to_string(kMostThreads) +
+            " threads; rows of the other threads are on one timeline");
   }
   return *further_threads_;
 }
 
-uint32_t ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stream) {
-  const auto [at, is_new] = streams_.try_emplace({device, context, stream}, timelines());
-  if (is_new) {
+uint32_t ProcessBuilder::FurtherStreams() {
+  if (!further_streams_) {
+    further_streams_ = timelines();
     Track& track = tracks_.emplace_back();
+    track.name = "(further streams)";
     track.is_stream = true;
-    track.device = device;
-    track.context = context;
-    track.stream = stream;
+    track.device = track.stream = kNoCudaId;
     rows_.emplace_back();
+    AddNote("the process has more than " + std::to_string(kMostStreams) +
+            " streams; rows of the other streams are on one timeline");
   }
-  return at->second;
+  return *further_streams_;
+}
+
+void ProcessBuilder::AddNote(std::string text) {
+  proto::Note* note = process_.health.add_note();
+  note->set_source("import");
+  note->set_text(std::move(text));
+}
+
+uint32_t ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stream) {
+  const auto known = streams_.find({device, context, stream});
+  if (known != streams_.end()) return known->second;
+  if (streams_.size() >= kMostStreams) return FurtherStreams();
+  const uint32_t timeline = timelines();
+  streams_.emplace(std::tuple(device, context, stream), timeline);
+  Track& track = tracks_.emplace_back();
+  track.is_stream = true;
+  track.device = device;
+  track.context = context;
+  track.stream = stream;
+  rows_.emplace_back();
+  return timeline;
 }
 
 std::optional<uint32_t> ProcessBuilder::FindThread(int64_t tid) const {
@@ -115,6 +137,18 @@ void ProcessBuilder::NameThread(uint32_t timeline, std::string_view name) {
 
 void ProcessBuilder::AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation) {
   rows_[timeline].overheads.push_back({span, operation});
+}
+
+uint32_t ProcessBuilder::AddCounter(proto::Counter counter) {
+  const auto id = static_cast<uint32_t>(process_.counters.size()) + 1;
+  counter.set_id(id);
+  process_.counters.emplace(id, std::move(counter));
+  return id;
+}
+
+void ProcessBuilder::AddCounterValue(uint32_t timeline, int64_t time, uint32_t counter,
+                                     int64_t value) {
+  rows_[timeline].counters.push_back({time, counter, value});
 }
 
 void ProcessBuilder::AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation,
@@ -135,6 +169,7 @@ bool ProcessBuilder::Bounds(SpanNs* bounds) const {
     CoverSpans(rows.syncs, &all);
     CoverSpans(rows.overheads, &all);
     for (const TensorRow& row : rows.tensors) Cover({row.time, row.time}, &all);
+    for (const CounterRow& row : rows.counters) Cover({row.time, row.time}, &all);
   }
   if (all.start > all.end) return false;
   *bounds = all;
@@ -142,29 +177,16 @@ bool ProcessBuilder::Bounds(SpanNs* bounds) const {
 }
 
 void ProcessBuilder::CountRows(const Track& track) {
-  const std::pair<proto::ChunkKind, size_t> counts[] = {
-      {proto::ChunkKind::kOp, track.op.rows()},
-      {proto::ChunkKind::kTensor, track.tensor.rows()},
-      {proto::ChunkKind::kRange, track.range.rows()},
-      {proto::ChunkKind::kKernel, track.kernel.rows()},
-      {proto::ChunkKind::kMemcpy, track.memcpy.rows()},
-      {proto::ChunkKind::kMemset, track.memset.rows()},
-      {proto::ChunkKind::kApi, track.api.rows()},
-      {proto::ChunkKind::kSync, track.sync.rows()},
-      {proto::ChunkKind::kOverhead, track.overhead.rows()},
-      {proto::ChunkKind::kCudaEvent, track.cuda_event.rows()},
-  };
-  for (const auto& [kind, count] : counts) {
-    if (count == 0) continue;
-    const auto code = static_cast<uint16_t>(kind);
+  for (const TableExtent& extent : track.extents) {
+    if (extent.kind == proto::ChunkKind::kLaunch) continue;  // made here, not in the source
+    const auto code = static_cast<uint16_t>(extent.kind);
     auto at = std::lower_bound(process_.kinds.begin(), process_.kinds.end(), code,
                                [](const KindTotals& x, uint16_t y) { return x.kind < y; });
     if (at == process_.kinds.end() || at->kind != code)
       at = process_.kinds.insert(at, {code, 0, 0, 0, 0});
-    at->rows += count;
-    process_.rows += count;
+    at->rows += extent.rows;
+    process_.rows += extent.rows;
   }
-  process_.rows += track.python.rows();
 }
 
 Process ProcessBuilder::Finish(int64_t origin) {
@@ -188,7 +210,9 @@ Process ProcessBuilder::Finish(int64_t origin) {
     FillSyncs(&rows.syncs, track.stream, origin, &track.sync);
     FillTensors(&rows.tensors, origin, &track.tensor);
     FillRest(&rows, origin, &track);
+    FillCounters(&rows.counters, origin, &track);
     rows = Rows();
+    FillExtents(&track);
     CountRows(track);
     process_.tracks.push_back(std::move(track));
   }

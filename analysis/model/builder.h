@@ -130,12 +130,19 @@ class ProcessBuilder {
   void AddCopy(uint32_t timeline, const WorkRow& row) { rows_[timeline].copies.push_back(row); }
   void AddSet(uint32_t timeline, const WorkRow& row) { rows_[timeline].sets.push_back(row); }
   void AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation);
+  // Returns the number of a new counter; `counter.id` is ignored.
+  uint32_t AddCounter(proto::Counter counter);
+  // Adds a value of a counter. Counters on the timeline of a stream are of its device.
+  void AddCounterValue(uint32_t timeline, int64_t time, uint32_t counter, int64_t value);
   void AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation, uint64_t record);
 
   // Gives access to the rows so far: importers clip and join them after the last row.
   std::vector<PythonRow>& python(uint32_t timeline) { return rows_[timeline].python; }
   const std::vector<TensorRow>& tensors(uint32_t timeline) const { return rows_[timeline].tensors; }
   uint32_t timelines() const { return static_cast<uint32_t>(tracks_.size()); }
+
+  // Adds a note for people: something that the source has is not shown as it is.
+  void AddNote(std::string text);
 
   // Returns the first and last moment of any row. False: there is no row.
   bool Bounds(SpanNs* bounds) const;
@@ -153,6 +160,11 @@ class ProcessBuilder {
     uint32_t correlation;
     uint64_t record;
   };
+  struct CounterRow {
+    int64_t time;
+    uint32_t counter;
+    int64_t value;
+  };
   struct Rows {
     std::vector<OpRow> ops;
     std::vector<PythonRow> python;
@@ -163,6 +175,7 @@ class ProcessBuilder {
     std::vector<TensorRow> tensors;
     std::vector<OverheadRow> overheads;
     std::vector<EventRow> events;
+    std::vector<CounterRow> counters;
   };
 
   static void FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table);
@@ -178,14 +191,16 @@ class ProcessBuilder {
                         SyncTable* table);
   static void FillTensors(std::vector<TensorRow>* rows, int64_t origin, TensorTable* table);
   static void FillRest(Rows* rows, int64_t origin, Track* track);
+  void FillCounters(std::vector<CounterRow>* rows, int64_t origin, Track* track);
   void CountRows(const Track& track);
   uint32_t FurtherThreads();
+  uint32_t FurtherStreams();
 
   Process process_;
   std::deque<Track> tracks_;  // without their rows
   std::deque<Rows> rows_;     // by timeline
   std::map<int64_t, uint32_t> threads_;
-  std::optional<uint32_t> further_threads_;
+  std::optional<uint32_t> further_threads_, further_streams_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;
   TextMap ids_;
   std::map<std::string, uint32_t> signatures_;  // by their bytes

@@ -12,18 +12,24 @@
 namespace gpuprof::analysis {
 namespace {
 
+// Sorts rows. Many come in order: that is cheap to see.
+template <typename Row, typename IsBefore>
+void SortRows(std::vector<Row>* rows, IsBefore is_before) {
+  if (!std::is_sorted(rows->begin(), rows->end(), is_before))
+    std::stable_sort(rows->begin(), rows->end(), is_before);
+}
+
 // Spans by their end.
 template <typename Row>
 void SortByEnd(std::vector<Row>* rows) {
-  std::stable_sort(rows->begin(), rows->end(),
-                   [](const Row& x, const Row& y) { return x.span.end < y.span.end; });
+  SortRows(rows, [](const Row& x, const Row& y) { return x.span.end < y.span.end; });
 }
 
 // Returns how many of the rows before are open at each row's start. Sorts the rows so that a row
 // comes before the rows that lie in it.
 template <typename Row>
 std::vector<uint32_t> SortOutermostFirst(std::vector<Row>* rows) {
-  std::stable_sort(rows->begin(), rows->end(), [](const Row& x, const Row& y) {
+  SortRows(rows, [](const Row& x, const Row& y) {
     return x.span.start != y.span.start ? x.span.start < y.span.start : x.span.end > y.span.end;
   });
   std::vector<int64_t> open;
@@ -80,6 +86,8 @@ void FillRare(const std::vector<Row>& rows, Value Row::*value, Column<Value>* co
 
 void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table) {
   const std::vector<uint32_t> depths = SortOutermostFirst(rows);
+  const bool has_sequences =
+      std::any_of(rows->begin(), rows->end(), [](const OpRow& row) { return row.sequence != 0; });
   for (const uint32_t i : OrderOfEnds(*rows, depths)) {
     const OpRow& row = (*rows)[i];
     AddSpan(row.span, origin, table);
@@ -88,7 +96,7 @@ void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* 
                                DepthBits(depths[i]));
     table->external.push_back(row.external);
     table->detail.push_back(row.detail);
-    table->sequence.push_back(row.sequence);
+    if (has_sequences) table->sequence.push_back(row.sequence);
   }
 }
 
@@ -258,6 +266,23 @@ void ProcessBuilder::FillRest(Rows* rows, int64_t origin, Track* track) {
     track->cuda_event.event.push_back(0);
     track->cuda_event.record.push_back(row.record);
   }
+}
+
+void ProcessBuilder::FillCounters(std::vector<CounterRow>* rows, int64_t origin, Track* track) {
+  if (rows->empty()) return;
+  std::stable_sort(rows->begin(), rows->end(),
+                   [](const CounterRow& x, const CounterRow& y) { return x.time < y.time; });
+  for (const CounterRow& row : *rows) {
+    track->counter.time_ns.push_back(row.time - origin);
+    track->counter.counter.push_back(row.counter);
+    track->counter.value.push_back(row.value);
+  }
+  if (!track->is_stream) return;
+  proto::SampledDevice& device = process_.sampled_devices[track->id];
+  device.set_track(track->id);
+  device.set_index(track->device);
+  const proto::Device* known = process_.FindDevice(track->device);
+  if (known != nullptr) device.set_name(known->name());
 }
 
 }  // namespace gpuprof::analysis

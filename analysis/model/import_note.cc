@@ -36,7 +36,7 @@ constexpr Known kKnown[kImportNoteKinds] = {
      "not kernels"},
     {"unknown_category", false, "events of unknown categories are shown as ranges"},
     {"unknown_phase", true, "events of unknown phases were left out"},
-    {"counter", true, "counter events are not shown"},
+    {"counter", true, "values of counters are not numbers, or are missing"},
     {"preexisting", false, "blocks were freed whose allocation is not in the file"},
 };
 

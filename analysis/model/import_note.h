@@ -29,7 +29,7 @@ enum class ImportNoteKind : uint8_t {
   kOtherDialect,     // event pairs of an older profiler: device ranges, not kernels
   kUnknownCategory,  // complete events of categories that the importer does not know
   kUnknownPhase,     // events of phases that the importer does not know
-  kCounter,          // counter events, which are not shown yet
+  kCounter,          // values of counters that are missing, or are not numbers
   kPreexisting,      // memory was freed whose allocation is not in the file
 };
 inline constexpr int kImportNoteKinds = 20;

@@ -23,6 +23,7 @@
 #include "analysis/model/graphs.h"
 #include "analysis/model/import_note.h"
 #include "analysis/model/stack_tree.h"
+#include "analysis/model/table_set.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
 #include "proto/schema.h"
@@ -122,6 +123,18 @@ struct RangeTable {
   Column<uint64_t> payload;
   Column<int32_t> begin_thread;  // tid of who began it, where it is another thread; else 0
   size_t rows() const { return end_ns.size(); }
+};
+
+// Further values of rows of imported traces, as a bundle has them: apart from the rows' tables.
+// analysis/read gives the values to the rows, and empties this table.
+struct RowDetailTable {
+  Column<int64_t> time_ns;
+  Column<uint16_t> table;     // proto::ChunkKind
+  Column<uint32_t> row;       // of the same track
+  Column<uint64_t> external;  // OpTable::external and so on
+  Column<uint32_t> detail;
+  Column<uint64_t> sequence;
+  size_t rows() const { return time_ns.size(); }
 };
 
 // Extended payloads of NVTX as they are recorded: bytes. analysis/read makes a RangeValueTable of
@@ -312,7 +325,8 @@ struct MemoryPoolTable {
   size_t rows() const { return time_ns.size(); }
 };
 
-// Hardware counters. On a device's track, of a sampler.
+// Counters. On a device's track, of a sampler. An imported file has them on tracks of its
+// processes, too: those of a device on a stream's track.
 struct CounterTable {
   Column<int64_t> time_ns;   // when the device was read
   Column<uint32_t> counter;  // Process::counters
@@ -338,6 +352,15 @@ struct ThreadSample {
   uint64_t runqueue_wait_ns;
 };
 
+// How much a table of a track holds, by the headers of its blocks.
+struct TableExtent {
+  proto::ChunkKind kind{};
+  uint64_t rows = 0;
+  // All rows lie between the two; spans with their starts.
+  int64_t first_ns = 0;
+  int64_t last_ns = 0;
+};
+
 // One thread's timeline.
 struct Track {
   uint32_t id = 0;  // 0: a thread without events (only samples)
@@ -356,9 +379,11 @@ struct Track {
   RangeTable range;
   RangePayloadTable range_payload;
   RangeValueTable range_value;
+  RowDetailTable row_detail;
   LaunchTable launch;
   std::vector<ThreadSample> samples;
-  bool is_stream = false;  // a stream's, of these:
+  std::vector<TableExtent> extents;  // of tables with rows, also of those that were not read
+  bool is_stream = false;            // a stream's, of these:
   uint32_t device = 0, context = 0, stream = 0;
   bool is_described = false;  // CUPTI described the stream itself:
   int32_t priority = 0;
@@ -379,6 +404,18 @@ struct Track {
   OverheadTable overhead;
   CudaEventTable cuda_event;
   UnifiedMemoryTable unified_memory;
+
+  // Finds how much a table holds. Null: it has no rows.
+  const TableExtent* Extent(proto::ChunkKind kind) const {
+    const auto found = std::find_if(extents.begin(), extents.end(),
+                                    [kind](const TableExtent& each) { return each.kind == kind; });
+    return found == extents.end() ? nullptr : &*found;
+  }
+  // Returns how many rows a table has, whether they were read or not.
+  uint64_t Rows(proto::ChunkKind kind) const {
+    const TableExtent* extent = Extent(kind);
+    return extent == nullptr ? 0 : extent->rows;
+  }
 };
 
 // The number that CUPTI uses for no context or no stream.
@@ -425,7 +462,7 @@ struct Process {
   uint64_t start_id = 0;
   bool is_forked =
       false;         // and ended before its recorder noted its own modules: it has its parent's
-  std::string file;  // base name of the .gpt
+  std::string file;  // base name of the .gpt, or of the file of another tool that it was made of
   std::string host;
   std::string executable;
   std::vector<std::string> argv;
@@ -520,14 +557,15 @@ struct InputFault {
 
 struct Trace {
   std::string path;
-  bool has_manifest = false;
+  bool has_manifest = false;  // what the launcher knows about a run
   proto::Bundle manifest;
   std::vector<Process> processes;  // by start time; children after parents
   std::vector<Process> samplers;   // of hardware counters, one each run and host
   std::vector<InputFault> faults;
-  int64_t origin_realtime_ns = 0;  // what time 0 is
-  bool headers_only = false;       // no event columns were decoded
-  std::string importer;            // "Kineto JSON"; empty: gpuprof's own traces
+  int64_t origin_realtime_ns = 0;     // what time 0 is
+  TableSet tables = TableSet::All();  // those whose rows were read
+  // "Kineto JSON", also of a bundle that `gpuprof import` made; empty: gpuprof's own traces.
+  std::string importer;
   std::vector<ImportNote> import_notes;
 };
 

@@ -24,7 +24,7 @@ constexpr size_t kMostNotes = 4;  // of one kind, before they are told together
 uint64_t OpRows(const Trace& trace) {
   uint64_t rows = 0;
   for (const Process& process : trace.processes) {
-    for (const Track& track : process.tracks) rows += track.op.rows();
+    for (const Track& track : process.tracks) rows += track.Rows(proto::ChunkKind::kOp);
   }
   return rows;
 }
@@ -145,9 +145,6 @@ Error PassContext::Prepare() {
       return {ErrorKind::kUsage, "The step marker '" + options_->step_marker +
                                      "' is not a regular expression: " + error.what() + "."};
     }
-  }
-  if (trace_->headers_only) {
-    return {ErrorKind::kUsage, "The trace was opened without its events; open it in full."};
   }
   return {};
 }

@@ -8,6 +8,8 @@
 // that, and NVML's are of the driver's own last period. The first, which has none before, stands
 // for as long as the second. Samples of PM sampling lie on a track of their own, with a period of
 // their own.
+//
+// An imported file has counters of its processes. A value stands until the next one.
 
 #include <algorithm>
 #include <map>
@@ -34,6 +36,14 @@ std::vector<int64_t> Weights(const std::vector<int64_t>& times) {
   for (size_t i = 1; i < times.size(); ++i)
     weights[i] = std::max<int64_t>(times[i] - times[i - 1], 0);
   if (times.size() > 1) weights[0] = weights[1];
+  return weights;
+}
+
+// Likewise, of an imported file. Nothing is known behind the last value.
+std::vector<int64_t> WeightsUntilNext(const std::vector<int64_t>& times) {
+  std::vector<int64_t> weights(times.size(), 0);
+  for (size_t i = 1; i < times.size(); ++i) weights[i - 1] = times[i] - times[i - 1];
+  if (times.empty() || times.back() == times.front()) weights.assign(times.size(), 1);
   return weights;
 }
 
@@ -78,9 +88,9 @@ uint64_t Readings(const CounterTable& table) {
   return count;
 }
 
-void FillUse(const proto::Counter& counter, const Series& series, results::CounterUse* row) {
+void FillUse(const proto::Counter& counter, const Series& series,
+             const std::vector<int64_t>& weights, results::CounterUse* row) {
   const double divisor = std::max(counter.divisor(), 1u);
-  const std::vector<int64_t> weights = Weights(series.time_ns);
   double sum = 0, weight = 0;
   for (size_t i = 0; i < series.value.size(); ++i) {
     sum += static_cast<double>(series.value[i]) * static_cast<double>(weights[i]);
@@ -123,6 +133,14 @@ void FillReasons(const Process& sampler, uint32_t device, const Series& series,
   }
 }
 
+proto::Counter CounterOf(const Process& process, uint32_t id) {
+  const auto known = process.counters.find(id);
+  if (known != process.counters.end()) return known->second;
+  proto::Counter counter;
+  counter.set_name("counter " + std::to_string(id));
+  return counter;
+}
+
 proto::SampledDevice DeviceOf(const Process& sampler, const Track& track) {
   const auto known = sampler.sampled_devices.find(track.id);
   if (known != sampler.sampled_devices.end()) return known->second;
@@ -161,16 +179,57 @@ void FillDevice(const PassContext& context, const Process& sampler, const Track&
     row->set_period_ns(Period(track.counter));
   }
   for (const auto& [id, series] : SeriesOf(track.counter)) {
-    const auto counter = sampler.counters.find(id);
-    proto::Counter described;
-    described.set_name("counter " + std::to_string(id));
-    if (counter != sampler.counters.end()) described = counter->second;
+    const proto::Counter described = CounterOf(sampler, id);
     results::CounterUse* use = out->add_counters();
     use->set_device(device.index());
     use->set_device_uuid(device.uuid());
     use->set_host(sampler.host);
-    FillUse(described, series, use);
+    FillUse(described, series, Weights(series.time_ns), use);
     if (described.unit() == "mask") FillReasons(sampler, device.index(), series, out);
+  }
+}
+
+// Returns the names of counters. Counters of one name are told apart by their arguments.
+std::map<uint32_t, std::string> ImportedNames(const Process& process,
+                                              const std::map<uint32_t, Series>& all) {
+  std::map<std::string, int> by_name;
+  for (const auto& [id, series] : all) ++by_name[CounterOf(process, id).name()];
+  std::map<uint32_t, std::string> names;
+  for (const auto& [id, series] : all) {
+    const proto::Counter counter = CounterOf(process, id);
+    names[id] = counter.name();
+    if (by_name[counter.name()] > 1) names[id] += ": " + counter.source();
+  }
+  return names;
+}
+
+void FillImportedDevice(const PassContext& context, const Process& process, const Track& track,
+                        const proto::SampledDevice& device, results::Counters* out) {
+  results::CounterDevice* row = RowOf(context, process, device, out);
+  row->set_count(row->count() + Readings(track.counter));
+  row->set_period_ns(Period(track.counter));
+  results::CudaDevice* same = row->add_cuda_devices();
+  same->set_pid(process.pid);
+  same->set_device(device.index());
+}
+
+// Counters of an imported file: of a device, or of the process alone.
+void FillImported(const PassContext& context, const Process& process, const Track& track,
+                  results::Counters* out) {
+  const auto device = process.sampled_devices.find(track.id);
+  const bool has_device = device != process.sampled_devices.end();
+  if (has_device) FillImportedDevice(context, process, track, device->second, out);
+  const std::map<uint32_t, Series> all = SeriesOf(track.counter);
+  const std::map<uint32_t, std::string> names = ImportedNames(process, all);
+  for (const auto& [id, series] : all) {
+    proto::Counter described = CounterOf(process, id);
+    described.set_name(names.at(id));
+    described.clear_source();
+    if (!has_device) described.set_pid(process.pid);
+    results::CounterUse* use = out->add_counters();
+    if (has_device) use->set_device(device->second.index());
+    use->set_host(process.host);
+    FillUse(described, series, WeightsUntilNext(series.time_ns), use);
   }
 }
 
@@ -183,6 +242,7 @@ bool UsesCuda(const PassContext& context) {
 }
 
 std::string WhyNone(const PassContext& context) {
+  if (!context.trace().importer.empty()) return "the file has no counter events";
   std::string notes;
   for (const Process& sampler : context.trace().samplers) {
     for (const proto::Note& note : sampler.health.note())
@@ -235,6 +295,12 @@ Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Messag
     for (const Track& track : sampler.tracks) {
       if (track.id != 0 && track.counter.rows() != 0)
         FillDevice(context, sampler, track, out.get());
+    }
+  }
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    for (const Track& track : process.tracks) {
+      if (track.counter.rows() != 0) FillImported(context, process, track, out.get());
     }
   }
   context.FillMeta("counters", out->mutable_meta());

@@ -42,7 +42,7 @@ bool HasChildren(const Trace& trace, size_t index) {
 
 bool HasOperations(const Process& process) {
   return std::any_of(process.tracks.begin(), process.tracks.end(),
-                     [](const Track& track) { return track.op.rows() != 0; });
+                     [](const Track& track) { return track.Rows(proto::ChunkKind::kOp) != 0; });
 }
 
 // Whether an ancestor takes batches from a loader.

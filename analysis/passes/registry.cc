@@ -35,6 +35,15 @@
 namespace gpuprof::analysis {
 namespace {
 
+using Kind = proto::ChunkKind;
+
+// Names of threads, streams and processes come from these rows.
+const TableSet kAlways = {Kind::kThreadEvent, Kind::kProcessEvent, Kind::kRange,
+                          Kind::kRangePayload, Kind::kRowDetail};
+const TableSet kWork = {Kind::kKernel, Kind::kMemcpy, Kind::kMemset, Kind::kGraphLaunch};
+const TableSet kLaunchedWork = kWork | TableSet{Kind::kApi};
+const TableSet kSteps = {Kind::kOp, Kind::kWait};
+
 // Gives a text function of one result the signature of the table.
 template <typename Result, std::string (*kText)(const Result&, const TextOptions&)>
 void TextOf(const google::protobuf::Message& result, const TextOptions& options, Output* out) {
@@ -103,34 +112,39 @@ const std::vector<PassEntry>& PassTable() {
        RunOverview,
        TextOf<results::Overview, OverviewText>,
        results::Overview::descriptor,
-       "steps.categories"},
+       "steps.categories",
+       TableSet::All()},
       {{"steps",
         "Each step, divided into input, forward, backward, optimizer, lock waits and the rest"},
        RunSteps,
        TextOf<results::Steps, StepsText>,
        results::Steps::descriptor,
-       "steps"},
+       "steps",
+       kSteps},
       {{"ops",
         "Framework operations: count, total and self time",
         {"name", "process", "thread", "shape"}},
        RunOps,
        TextOf<results::Ops, OpsText>,
        results::Ops::descriptor,
-       "ops"},
+       "ops",
+       kLaunchedWork | TableSet{Kind::kOp}},
       {{"kernels",
         "Kernels on the GPU: count, total, mean, by name or by launch configuration",
         {"name", "signature", "stream"}},
        RunKernels,
        TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,
-       "kernels"},
+       "kernels",
+       kLaunchedWork | TableSet{Kind::kOp}},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},
        RunMemcpy,
        TextOf<results::Memcpy, MemcpyText>,
        results::Memcpy::descriptor,
-       "copies"},
+       "copies",
+       kLaunchedWork},
       {{"device_memory",
         "Memory allocated through CUDA: peak, still live, pools, by kind, device, pool, size or "
         "stream",
@@ -138,89 +152,103 @@ const std::vector<PassEntry>& PassTable() {
        RunDeviceMemory,
        TextOf<results::DeviceMemory, DeviceMemoryText>,
        results::DeviceMemory::descriptor,
-       "uses"},
+       "uses",
+       TableSet{Kind::kDeviceMemory, Kind::kMemoryPool, Kind::kApi} | kSteps},
       {{"unified_memory",
         "Managed memory: migrations, page faults, thrashing, by kind or device (--trace um)",
         {"kind", "device"}},
        RunUnifiedMemory,
        TextOf<results::UnifiedMemory, UnifiedMemoryText>,
        results::UnifiedMemory::descriptor,
-       "uses"},
+       "uses",
+       TableSet{Kind::kUnifiedMemory, Kind::kCounter}},
       {{"api",
         "CUDA calls: count, time, errors, delay until the GPU began",
         {"function", "thread"}},
        RunApi,
        TextOf<results::ApiCalls, ApiText>,
        results::ApiCalls::descriptor,
-       "calls"},
+       "calls",
+       kLaunchedWork},
       {{"sync",
         "Waits for the GPU, by kind and call, by thread, or by awaited stream",
         {"kind", "thread", "stream"}},
        RunSync,
        TextOf<results::Syncs, SyncText>,
        results::Syncs::descriptor,
-       "syncs"},
+       "syncs",
+       kLaunchedWork | TableSet{Kind::kSync, Kind::kCudaEvent}},
       {{"streams",
         "GPUs and streams: how busy, what overlapped, which waited for which, why a GPU was idle"},
        RunStreams,
        TextOf<results::Streams, StreamsText>,
        results::Streams::descriptor,
-       "streams"},
+       "streams",
+       kLaunchedWork | TableSet{Kind::kSync, Kind::kCudaEvent, Kind::kLaunch}},
       {{"graphs",
         "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
         {"graph", "node"}},
        RunGraphs,
        TextOf<results::Graphs, GraphsText>,
        results::Graphs::descriptor,
-       "graphs"},
+       "graphs",
+       kLaunchedWork},
       {{"overhead",
         "Overhead of CUDA and CUPTI (compiling, loading), by kind or thread",
         {"kind", "thread"}},
        RunOverhead,
        TextOf<results::Overheads, OverheadText>,
        results::Overheads::descriptor,
-       "overheads"},
+       "overheads",
+       {Kind::kOverhead}},
       {{"ranges",
         "Ranges of NVTX, ITT and PyTorch, and marks: count, total, GPU time, by name or domain",
         {"name", "domain"}},
        RunRanges,
        TextOf<results::Ranges, RangesText>,
        results::Ranges::descriptor,
-       "ranges"},
+       "ranges",
+       kLaunchedWork | TableSet{Kind::kOp}},
       {{"counters",
         "Hardware counters of the GPUs: utilisation, tensor and DRAM activity, clocks, power"},
        RunCounters,
        TextOf<results::Counters, CountersText>,
        results::Counters::descriptor,
-       "counters"},
+       "counters",
+       {Kind::kCounter}},
       {{"heap",
         "Heap and framework memory: allocated, peak, still live, by call stack and operation"},
        RunHeap,
        TextOf<results::Heap, HeapText>,
        results::Heap::descriptor,
-       "stacks"},
+       "stacks",
+       kSteps | TableSet{Kind::kHeap, Kind::kTensor, Kind::kMapping}},
       {{"locks", "Waits for locks and conditions, by object and caller"},
        RunLocks,
        TextOf<results::Locks, LocksText>,
        results::Locks::descriptor,
-       "locks"},
+       "locks",
+       kSteps},
       {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
         StackWeightKeys()},
        RunStacks,
        StacksTextOf,
        results::Stacks::descriptor,
        "stacks",
+       TableSet::All(),
        StacksRemarksOf},
       {{"threads", "Threads: lifetime, processor time, waits"},
        RunThreads,
        TextOf<results::Threads, ThreadsText>,
        results::Threads::descriptor,
-       "threads"},
+       "threads",
+       kSteps},
       {{"health", "The recording itself: losses and their causes, cost, clock"},
        RunHealth,
        TextOf<results::Health, HealthText>,
        results::Health::descriptor,
-       "processes"},
+       "processes",
+       TableSet::All()},
   };
   return table;
 }
@@ -232,6 +260,11 @@ const std::vector<PassInfo>& Passes() {
     return all;
   }();
   return infos;
+}
+
+TableSet TablesOf(std::string_view pass) {
+  const PassEntry* entry = FindPass(pass);
+  return entry == nullptr ? TableSet::All() : entry->tables | kAlways;
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
@@ -246,6 +279,10 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
   if (Error error = CheckUnder(entry->info, options.under_range)) return error;
+  if (!trace.tables.Contains(TablesOf(pass))) {
+    return {ErrorKind::kUsage, "The trace was opened without rows that the pass '" +
+                                   std::string(pass) + "' needs; open it in full."};
+  }
   PassContext context(trace, options);
   if (Error error = context.Prepare()) return error;
   if (Error error = entry->run(context, result)) return error;

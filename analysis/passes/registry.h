@@ -24,6 +24,7 @@ struct PassEntry {
   void (*text)(const google::protobuf::Message& result, const TextOptions& options, Output* out);
   const google::protobuf::Descriptor* (*type)();
   std::string_view main_table;  // path of the field that CSV shows
+  TableSet tables;              // whose rows the pass reads
   // For text that other tools read: complete unless a limit was asked for, and what is to be said
   // goes elsewhere (Remarks).
   std::string (*remarks)(const google::protobuf::Message& result,

@@ -21,23 +21,10 @@ void Cover(int64_t time, ThreadLife* life) {
   life->span.end = std::max(life->span.end, time);
 }
 
-template <typename Table>
-void CoverTimes(const Table& table, ThreadLife* life) {
-  if (table.rows() == 0) return;
-  Cover(table.time_ns.front(), life);
-  Cover(table.time_ns.back(), life);
-}
-
-template <typename Table>
-void CoverSpans(const Table& table, ThreadLife* life) {
-  if (table.rows() == 0) return;
-  Cover(table.end_ns.front() - table.duration_ns.front(), life);
-  // The longest span ends last, but any may have begun first.
-  for (size_t i = 0; i < table.rows(); ++i) {
-    life->span.start = std::min(life->span.start, table.end_ns[i] - table.duration_ns[i]);
-  }
-  Cover(table.end_ns.back(), life);
-}
+// Events that a thread itself makes.
+constexpr proto::ChunkKind kOwnEvents[] = {
+    proto::ChunkKind::kHeap, proto::ChunkKind::kTensor,      proto::ChunkKind::kWait,
+    proto::ChunkKind::kOp,   proto::ChunkKind::kThreadEvent, proto::ChunkKind::kProcessEvent};
 
 // A thread's first moment is read when it has made its ring: what it ran before, its clock has and
 // its events have not. It began at least as long ago as it ran.
@@ -86,11 +73,12 @@ Rise RiseWithin(const std::vector<Point>& points, Interval window) {
 
 ThreadLife LifeOf(const Track& track) {
   ThreadLife life;
-  CoverTimes(track.heap, &life);
-  CoverTimes(track.tensor, &life);
-  CoverTimes(track.process_event, &life);
-  CoverSpans(track.wait, &life);
-  CoverSpans(track.op, &life);
+  for (const proto::ChunkKind kind : kOwnEvents) {
+    const TableExtent* extent = track.Extent(kind);
+    if (extent == nullptr) continue;
+    Cover(extent->first_ns, &life);
+    Cover(extent->last_ns, &life);
+  }
   for (const ThreadSample& sample : track.samples) Cover(sample.time_ns, &life);
   for (size_t i = 0; i < track.thread_event.rows(); ++i) {
     const int64_t time = track.thread_event.time_ns[i];
@@ -150,8 +138,9 @@ std::optional<ProcessUse> UseOf(const Process& process, Interval window) {
 }
 
 uint64_t EventsOf(const Track& track) {
-  return track.heap.rows() + track.wait.rows() + track.op.rows() + track.tensor.rows() +
-         track.thread_event.rows() + track.process_event.rows();
+  uint64_t events = 0;
+  for (const proto::ChunkKind kind : kOwnEvents) events += track.Rows(kind);
+  return events;
 }
 
 }  // namespace gpuprof::analysis

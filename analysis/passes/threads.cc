@@ -56,7 +56,8 @@ void FillThread(PassContext& context, size_t index, size_t track_index, results:
     row->set_runqueue_wait_ns(usage->runqueue_wait_ns);
     row->set_runqueue_wait_ratio(Ratio(usage->runqueue_wait_ns, usage->runqueue_covered_ns));
   }
-  if (track.op.rows() > 0) row->set_op_ns(BusyIn(context.ops(index), track_index));
+  if (track.Rows(proto::ChunkKind::kOp) > 0)
+    row->set_op_ns(BusyIn(context.ops(index), track_index));
   row->set_op_ratio(Ratio(row->op_ns(), row->life_ns()));
   FillWaits(track.wait, row);
   if (life.creator) {

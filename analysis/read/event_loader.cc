@@ -6,6 +6,7 @@
 #include "analysis/read/event_loader.h"
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -16,18 +17,19 @@
 #include "analysis/base/parallel.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
+#include "analysis/read/row_details.h"
 #include "analysis/read/stream_names.h"
 #include "analysis/read/track_columns.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-// One block and the rows of the model that it fills.
+// One block and the segments of the model that it fills.
 struct Task {
   TraceFile* file;
   const codec::BlockRef* block;
-  size_t track;  // index into the process's tracks
-  uint64_t row;  // first row in the track's table
+  size_t track;    // index into the process's tracks
+  size_t segment;  // in the track's table
 };
 
 struct Worker {
@@ -47,49 +49,84 @@ struct Failure {
 constexpr uint64_t kMostRowsPerByte = 1024;
 constexpr uint64_t kRowsOfAnyFile = 1 << 20;
 
-std::vector<Task> PlanFile(TraceFile* file, uint64_t* memory_left) {
-  std::vector<Task> tasks;
-  std::map<std::pair<size_t, uint16_t>, uint64_t> rows;  // by track index and kind
+// Rows of one file that are not in the model.
+struct LeftOut {
+  uint64_t rows = 0;
+  uint64_t from = 0;  // byte in the file
+
+  void Add(const codec::BlockRef& block) {
+    from = rows == 0 ? block.offset : std::min(from, block.offset);
+    rows += block.header.count;
+  }
+  void Tell(const char* why, TraceFile* file) const {
+    if (rows == 0) return;
+    file->faults().push_back(
+        {file->name(), from, std::to_string(rows) + " rows from here on " + why});
+  }
+};
+
+// One load of the events of several files.
+class EventLoad {
+ public:
+  EventLoad(const TableSet& wanted, uint64_t memory_limit_bytes)
+      : wanted_(wanted), memory_limit_bytes_(memory_limit_bytes) {}
+
+  void Plan(TraceFile* file);
+  void Decode(int threads);
+  void Finish();
+
+ private:
+  using Slot = std::pair<size_t, proto::ChunkKind>;  // track and table
+
+  void DecodeBlock(size_t index, Worker* worker);
+  static bool Read(const Task& task, Worker* worker, codec::Fault* fault);
+
+  const TableSet wanted_;
+  const uint64_t memory_limit_bytes_;
+  std::vector<Task> tasks_;
+  std::vector<std::pair<TraceFile*, std::map<Slot, size_t>>> slots_;  // with their segments
+  std::atomic<uint64_t> memory_bytes_{0};
+  std::mutex mutex_;
+  std::vector<Failure> failures_;
+  std::map<TraceFile*, LeftOut> without_memory_;
+};
+
+void AddExtent(const PlannedBlock& block, Track* track) {
+  auto at = std::find_if(track->extents.begin(), track->extents.end(),
+                         [&](const TableExtent& each) { return each.kind == block.kind; });
+  if (at == track->extents.end())
+    at = track->extents.insert(at, {block.kind, 0, block.first_ns, block.last_ns});
+  at->rows += block.rows;
+  at->first_ns = std::min(at->first_ns, block.first_ns);
+  at->last_ns = std::max(at->last_ns, block.last_ns);
+}
+
+void EventLoad::Plan(TraceFile* file) {
+  std::map<Slot, size_t> segments;
   Process& process = file->process();
   uint64_t rows_left = kRowsOfAnyFile + kMostRowsPerByte * file->input().bytes();
-  uint64_t left_out = 0;
-  uint64_t left_out_from = 0;
-  bool was_lie = false;
+  LeftOut lies;
   for (const PlannedBlock& planned : file->Plan()) {
-    const uint64_t row_bytes = RowBytes(planned.kind);
-    if (row_bytes == 0) continue;
+    if (!HasRows(planned.kind)) continue;
     Track* track = file->TrackOf(planned.track, 0);
     if (track == nullptr) continue;
-    if (left_out != 0 || planned.rows > rows_left || row_bytes * planned.rows > *memory_left) {
-      if (left_out == 0) {
-        left_out_from = planned.block->offset;
-        was_lie = planned.rows > rows_left;
-      }
-      left_out += planned.rows;
+    AddExtent(planned, track);
+    if (!wanted_.Has(planned.kind)) continue;
+    if (lies.rows != 0 || planned.rows > rows_left) {
+      lies.Add(*planned.block);
       continue;
     }
     rows_left -= planned.rows;
-    *memory_left -= row_bytes * planned.rows;
     const size_t index = static_cast<size_t>(track - process.tracks.data());
-    uint64_t& next_row = rows[{index, static_cast<uint16_t>(planned.kind)}];
-    tasks.push_back({file, planned.block, index, next_row});
-    next_row += planned.rows;
+    tasks_.push_back({file, planned.block, index, segments[{index, planned.kind}]++});
   }
-  for (const auto& [slot, count] : rows) {
-    ResizeTable(&process.tracks[slot.first], static_cast<proto::ChunkKind>(slot.second), count);
-  }
-  if (left_out != 0) {
-    const std::string rows_text = std::to_string(left_out) + " rows from here on ";
-    file->faults().push_back(
-        {file->name(), left_out_from,
-         rows_text + (was_lie ? "are more rows than a file of this size can hold"
-                              : "do not fit into the memory limit: open fewer files at once, or "
-                                "use a machine with more memory")});
-  }
-  return tasks;
+  for (const auto& [slot, count] : segments)
+    PlanTable(&process.tracks[slot.first], slot.second, count);
+  lies.Tell("are more rows than a file of this size can hold", file);
+  slots_.emplace_back(file, std::move(segments));
 }
 
-bool Decode(const Task& task, Worker* worker, codec::Fault* fault) {
+bool EventLoad::Read(const Task& task, Worker* worker, codec::Fault* fault) {
   const proto::BlockHeader& header = task.block->header;
   codec::EventColumns& columns = worker->columns;
   BlockReader& reader = worker->reader;
@@ -102,22 +139,53 @@ bool Decode(const Task& task, Worker* worker, codec::Fault* fault) {
     return false;
   }
   columns.capture = header.capture;
-  StoreRows(columns, header, task.file->clock_of(columns.kind),
-            &task.file->process().tracks[task.track], task.row);
   return true;
 }
 
-// Takes the rows of blocks that failed out of the columns again, from the back so that positions
-// hold.
-void RemoveFailed(const std::vector<Task>& tasks, std::vector<Failure>* failures) {
-  std::sort(failures->begin(), failures->end(),
-            [](const Failure& x, const Failure& y) { return x.task > y.task; });
-  for (const Failure& failure : *failures) {
-    const Task& task = tasks[failure.task];
-    RemoveRows(&task.file->process().tracks[task.track],
-               static_cast<proto::ChunkKind>(task.block->header.kind), task.row,
-               task.block->header.count);
-    task.file->faults().push_back({task.file->name(), failure.fault.offset, failure.fault.what});
+void EventLoad::DecodeBlock(size_t index, Worker* worker) {
+  const Task& task = tasks_[index];
+  if (memory_bytes_ > memory_limit_bytes_) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    without_memory_[task.file].Add(*task.block);
+    return;
+  }
+  codec::Fault fault;
+  if (!Read(task, worker, &fault)) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    failures_.push_back({index, std::move(fault)});
+    return;
+  }
+  memory_bytes_ +=
+      StoreRows(task.block->header, task.file->clock_of(worker->columns.kind),
+                &task.file->process().tracks[task.track], task.segment, &worker->columns);
+}
+
+void EventLoad::Decode(int threads) {
+  threads = ThreadCount(threads);
+  std::vector<std::unique_ptr<Worker>> workers(static_cast<size_t>(threads));
+  ParallelFor(tasks_.size(), threads, [&](size_t index, int worker_index) {
+    std::unique_ptr<Worker>& worker = workers[static_cast<size_t>(worker_index)];
+    if (worker == nullptr) worker = std::make_unique<Worker>();
+    DecodeBlock(index, worker.get());
+  });
+}
+
+void EventLoad::Finish() {
+  for (const auto& [file, segments] : slots_) {
+    for (const auto& [slot, count] : segments)
+      FinishTable(&file->process().tracks[slot.first], slot.second);
+  }
+  std::sort(failures_.begin(), failures_.end(),
+            [](const Failure& x, const Failure& y) { return x.task < y.task; });
+  for (const Failure& failure : failures_) {
+    TraceFile* file = tasks_[failure.task].file;
+    file->faults().push_back({file->name(), failure.fault.offset, failure.fault.what});
+  }
+  for (const auto& [file, left_out] : without_memory_) {
+    left_out.Tell(
+        "do not fit into the memory limit: open fewer files at once, or use a machine with more "
+        "memory",
+        file);
   }
 }
 
@@ -129,8 +197,8 @@ void NameTracks(Process* process) {
     for (size_t i = 0; i < events.rows(); ++i) {
       if (events.event[i] != static_cast<uint32_t>(proto::ThreadEvent::kName)) continue;
       char name[17] = {};
-      std::memcpy(name, &events.a[i], 8);
-      std::memcpy(name + 8, &events.b[i], 8);
+      const uint64_t letters[] = {events.a[i], events.b[i]};
+      std::memcpy(name, letters, sizeof letters);
       track.name = name;
     }
   }
@@ -141,9 +209,9 @@ void UnifyStacks(Process* process) {
   const StackTree& stacks = process->stacks;
   if (!stacks.has_equal()) return;
   for (Track& track : process->tracks) {
-    for (Column<uint32_t>* column :
-         {&track.heap.stack, &track.wait.stack, &track.mapping.stack, &track.launch.stack}) {
-      for (uint32_t& id : *column) id = stacks.Canonical(id);
+    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack,
+                                     &track.launch.stack, &track.python.stack}) {
+      column->Rewrite([&](size_t, uint32_t id) { return stacks.Canonical(id); });
     }
   }
 }
@@ -159,29 +227,17 @@ void SeparateModules(TraceFile* file) {
 
 }  // namespace
 
-void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, int threads,
-                uint64_t memory_limit_bytes) {
-  std::vector<Task> tasks;
-  for (const std::unique_ptr<TraceFile>& file : files) {
-    std::vector<Task> of_file = PlanFile(file.get(), &memory_limit_bytes);
-    tasks.insert(tasks.end(), of_file.begin(), of_file.end());
-  }
-  threads = ThreadCount(threads);
-  std::vector<std::unique_ptr<Worker>> workers(static_cast<size_t>(threads));
-  std::mutex mutex;
-  std::vector<Failure> failures;
-  ParallelFor(tasks.size(), threads, [&](size_t index, int worker_index) {
-    std::unique_ptr<Worker>& worker = workers[static_cast<size_t>(worker_index)];
-    if (worker == nullptr) worker = std::make_unique<Worker>();
-    codec::Fault fault;
-    if (Decode(tasks[index], worker.get(), &fault)) return;
-    std::lock_guard<std::mutex> lock(mutex);
-    failures.push_back({index, std::move(fault)});
-  });
-  RemoveFailed(tasks, &failures);
+void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const TableSet& wanted,
+                int threads, uint64_t memory_limit_bytes) {
+  EventLoad load(wanted, memory_limit_bytes);
+  for (const std::unique_ptr<TraceFile>& file : files) load.Plan(file.get());
+  load.Decode(threads);
+  load.Finish();
   for (const std::unique_ptr<TraceFile>& file : files) {
     for (Track& track : file->process().tracks) SortLateRows(&track);
   }
+  for (const std::unique_ptr<TraceFile>& file : files)
+    JoinRowDetails(file->is_imported(), file->faults().empty(), &file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) ReadRangePayloads(&file->process());
   for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());

@@ -115,8 +115,10 @@ class EventBytes {
         of_handles > words || unused > (words - of_handles) * 8)
       return false;
     std::string& bytes = bytes_.emplace_back(words * 8, '\0');
-    for (uint64_t i = 0; i < words; ++i)
-      std::memcpy(bytes.data() + i * 8, &table.value[row + 1 + i], 8);
+    for (uint64_t i = 0; i < words; ++i) {
+      const uint64_t word = table.value[row + 1 + i];
+      std::memcpy(bytes.data() + i * 8, &word, 8);
+    }
     PayloadBytes& payload = payloads_.emplace_back();
     payload.definition = table.definition[row];
     payload.handles.resize(of_handles / 2);
@@ -149,7 +151,13 @@ class RangeReader {
 
   void Read() {
     for (Track& track : process_->tracks) {
+      messages_.clear();
       for (size_t row = 0; row < track.range.rows(); ++row) ReadRange(&track, row);
+      if (messages_.empty()) continue;
+      track.range.name.Rewrite([&](size_t row, uint32_t name) {
+        const auto found = messages_.find(row);
+        return found == messages_.end() ? name : found->second;
+      });
     }
     for (Track& track : process_->tracks) track.range_payload = {};
     if (lost_ == 0) return;
@@ -163,7 +171,7 @@ class RangeReader {
 
  private:
   void ReadRange(Track* track, size_t row) {
-    RangeTable& table = track->range;
+    const RangeTable& table = track->range;
     const uint32_t operation = table.operation[row];
     const RangeKind kind = proto::RangeKindOf(operation);
     if (kind >= RangeKind::kNameThread) return;
@@ -185,7 +193,7 @@ class RangeReader {
                                           table.name[row] == 0, visits_left_);
     visits_left_ -= read.visits;
     lost_ += read.lost;
-    if (!read.message.empty()) table.name[row] = texts_.Intern(read.message);
+    if (!read.message.empty()) messages_[row] = texts_.Intern(read.message);
     Store(read.values, track, row);
   }
 
@@ -232,6 +240,7 @@ class RangeReader {
   Texts texts_;
   PayloadDefinitions definitions_;
   std::vector<Event> events_;
+  std::unordered_map<size_t, uint32_t> messages_;  // names of a track's ranges, by row
   uint64_t values_left_ = 0;
   uint64_t visits_left_ = 0;
   uint64_t lost_ = 0;

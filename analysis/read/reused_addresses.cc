@@ -192,21 +192,20 @@ class Rows {
       : addresses_(addresses), times_(times), at_once_(at_once) {}
 
   Rows& Stacks(Column<uint32_t>* column) {
-    for (size_t i = 0; i < column->size(); ++i)
-      (*column)[i] = addresses_->Stack((*column)[i], Time(i));
+    column->Rewrite(
+        [&](size_t row, uint32_t stack) { return addresses_->Stack(stack, Time(row)); });
     return *this;
   }
   Rows& ReturnAddresses(Column<uint64_t>* column) {
-    for (size_t i = 0; i < column->size(); ++i) {
-      if ((*column)[i] != 0) (*column)[i] = addresses_->Pc((*column)[i], Time(i), 1);
-    }
+    column->Rewrite(
+        [&](size_t row, uint64_t pc) { return pc == 0 ? 0 : addresses_->Pc(pc, Time(row), 1); });
     return *this;
   }
   void StartRoutines(ThreadEventTable* table) {
-    for (size_t i = 0; i < table->rows(); ++i) {
-      if (table->event[i] == static_cast<uint32_t>(proto::ThreadEvent::kStart))
-        table->a[i] = addresses_->Pc(table->a[i], Time(i), 0);
-    }
+    table->a.Rewrite([&](size_t row, uint64_t a) {
+      const bool is_start = table->event[row] == static_cast<uint32_t>(proto::ThreadEvent::kStart);
+      return is_start ? addresses_->Pc(a, Time(row), 0) : a;
+    });
   }
 
  private:

@@ -81,6 +81,7 @@ void TraceFile::LoadTables(bool is_alive) {
   FindGpuTick(&reader);
   TakeMeta();
   BuildClock();
+  if (is_imported()) TakeImported();
 }
 
 // A number of a block's chunk, what it is where the chunk does not have it, and nothing where the
@@ -206,7 +207,7 @@ std::vector<PlannedBlock> TraceFile::Plan() const {
     ClockMap::Cursor& cursor = proto::HasCuptiClock(kind) ? cupti : ticks;
     const int64_t first_ns = cursor.Convert(FirstTime(block));
     plan.push_back({&block, kind, header.track, header.count, first_ns,
-                    std::max(first_ns, cursor.Convert(header.last_time))});
+                    std::max(first_ns, cursor.Convert(LastTime(block)))});
   }
   return plan;
 }

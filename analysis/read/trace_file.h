@@ -80,6 +80,8 @@ class TraceFile {
   const ClockMap& clock_of(proto::ChunkKind kind) const {
     return proto::HasCuptiClock(kind) ? cupti_clock_ : clock_;
   }
+  // Returns whether the trace was made of another tool's file. Call it after LoadTables.
+  bool is_imported() const { return !meta_.imported_from().empty(); }
   Process& process() { return process_; }
   const Process& process() const { return process_; }
   std::vector<InputFault>& faults() { return faults_; }
@@ -119,14 +121,21 @@ class TraceFile {
   std::optional<uint64_t> ScalarOf(BlockReader* reader, const codec::BlockRef& block, int number);
   void FindQuantum(BlockReader* reader);
   void FindGpuTick(BlockReader* reader);
-  // Rows tell times rounded down, headers tell them whole: the earliest time that the block's rows
-  // can have.
+  // Rows tell times rounded down, headers tell them whole. These are the first and the last time
+  // that the block's rows can have.
   uint64_t FirstTime(const codec::BlockRef& block) const {
+    return AsInRows(block, block.header.first_time);
+  }
+  uint64_t LastTime(const codec::BlockRef& block) const {
+    return AsInRows(block, block.header.last_time);
+  }
+  uint64_t AsInRows(const codec::BlockRef& block, uint64_t ticks) const {
     const bool is_whole = proto::HasCuptiClock(static_cast<proto::ChunkKind>(block.header.kind));
-    return is_whole ? block.header.first_time : block.header.first_time & ~time_mask_;
+    return is_whole ? ticks : ticks & ~time_mask_;
   }
   void BuildClock();
   void BuildCuptiClock();
+  void TakeImported();
   void AddStreams(const proto::Streams& streams);
   void AddDevices(const proto::Devices& devices, uint32_t capture);
   void AddCounters(const proto::Counters& counters);

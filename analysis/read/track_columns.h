@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Moves decoded event blocks into the columns of a track's tables: the one place that ties schema
-// columns to model columns. StoreRows of different blocks may run at once; the others not.
+// Moves decoded event blocks into the columns of a track's tables. Each block becomes one segment
+// of each column. StoreRows of different blocks may run at once; the others not.
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "analysis/model/trace.h"
@@ -14,20 +15,22 @@
 
 namespace gpuprof::analysis {
 
-// Memory that one row takes in the model; 0 for kinds that are not events.
-uint64_t RowBytes(proto::ChunkKind kind);
+// Returns whether the model has a table for this kind.
+bool HasRows(proto::ChunkKind kind);
 
-// New rows are left unset: every one must be stored or removed.
-void ResizeTable(Track* track, proto::ChunkKind kind, uint64_t rows);
+// Makes room for the segments of a table, which must be empty.
+void PlanTable(Track* track, proto::ChunkKind kind, size_t segments);
 
-// Fills rows [row, row + columns.count), which exist.
-void StoreRows(const codec::EventColumns& columns, const proto::BlockHeader& header,
-               const ClockMap& clock, Track* track, uint64_t row);
+// Fills one segment of a table. The block's values are overwritten. Returns the memory that the
+// rows take.
+uint64_t StoreRows(const proto::BlockHeader& header, const ClockMap& clock, Track* track,
+                   size_t segment, codec::EventColumns* columns);
 
-// Of tables whose rows stand in any order (proto::RowOrder): by time, spans by their ends. Rows of
-// one time stay as they are.
+// Ends a table: segments that were not filled have no rows.
+void FinishTable(Track* track, proto::ChunkKind kind);
+
+// Sorts tables whose rows stand in any order (proto::RowOrder) by time, spans by their ends. Rows
+// of one time stay as they are.
 void SortLateRows(Track* track);
-
-void RemoveRows(Track* track, proto::ChunkKind kind, uint64_t row, uint64_t count);
 
 }  // namespace gpuprof::analysis

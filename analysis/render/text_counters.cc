@@ -3,6 +3,7 @@
 
 // Text of counters. See text.h.
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
@@ -20,7 +21,16 @@ using Align = TextTable::Align;
 
 namespace {
 
+// Counters of an imported file have no unit: ratios as well as bytes may be among them.
+std::string ValueWithoutUnit(double value) {
+  constexpr double kWhole = 1e6;
+  char text[64];
+  std::snprintf(text, sizeof text, std::fabs(value) < kWhole ? "%.6g" : "%.0f", value);
+  return text;
+}
+
 std::string Value(double value, const std::string& unit) {
+  if (unit.empty()) return ValueWithoutUnit(value);
   if (unit == "bytes") return FormatBytes(WholeNumber(value));
   if (unit == "bytes/s") return FormatBytes(WholeNumber(value)) + "/s";
   char text[64];
@@ -46,7 +56,7 @@ Heading HeadingOf(const results::Counters& result) {
 std::string HeadingText(const results::CounterDevice& device, const Heading& heading) {
   std::string text = "GPU " + std::to_string(device.device());
   if (heading.with_host) text += " of " + device.host();
-  text += ": " + device.name();
+  if (!device.name().empty()) text += ": " + device.name();
   if (device.count() != 0) text += ", read " + FormatNumber(device.count()) + " times";
   if (device.period_ns() != 0) text += ", every " + FormatDuration(device.period_ns());
   if (device.pm_count() != 0) text += ", " + FormatNumber(device.pm_count()) + " PM samples";
@@ -60,34 +70,56 @@ std::string HeadingText(const results::CounterDevice& device, const Heading& hea
 }
 
 bool IsOf(const results::CounterUse& use, const results::CounterDevice& device) {
-  return use.device() == device.device() && use.host() == device.host() &&
+  return use.has_device() && use.device() == device.device() && use.host() == device.host() &&
          use.device_uuid() == device.uuid();
 }
 
-std::string DeviceTable(const results::Counters& result, const results::CounterDevice& device,
-                        const Heading& heading, const TextOptions& options) {
+template <typename IsWanted>
+std::string TableOf(const results::Counters& result, const TextOptions& options,
+                    IsWanted&& is_wanted) {
   TextTable table;
   table.AddColumn("counter", Align::kLeft, true);
   for (const char* header : {"mean", "min", "p50", "p95", "max", "samples"})
     table.AddColumn(header, Align::kRight);
-  table.AddColumn("from", Align::kLeft);
+  // The counters of an imported file have no source.
+  const bool has_source = std::any_of(result.counters().begin(), result.counters().end(),
+                                      [](const auto& use) { return !use.source().empty(); });
+  if (has_source) {
+    table.AddColumn("from", Align::kLeft);
+  } else {
+    table.AddColumn("last", Align::kRight);
+  }
   for (const results::CounterUse& use : result.counters()) {
-    if (!IsOf(use, device) || use.unit() == "mask") continue;
+    if (!is_wanted(use) || use.unit() == "mask") continue;
     std::vector<std::string> cells = {
         use.name() + (use.pid() != 0 ? " of pid " + std::to_string(use.pid()) : "")};
     for (const double value : {use.mean(), use.min(), use.p50(), use.p95(), use.max()})
       cells.push_back(Value(value, use.unit()));
     cells.push_back(FormatNumber(use.count()));
-    cells.push_back(use.source());
+    cells.push_back(has_source ? use.source() : Value(use.last(), use.unit()));
     table.AddRow(std::move(cells));
   }
+  return table.Render(options.table_width);
+}
+
+// Returns the counters of an imported file that are of no device.
+std::string ProcessTable(const results::Counters& result, const TextOptions& options) {
+  const auto is_wanted = [](const results::CounterUse& use) { return !use.has_device(); };
+  if (std::none_of(result.counters().begin(), result.counters().end(), is_wanted)) return "";
+  return "Counters of processes\n" + TableOf(result, options, is_wanted) + "\n";
+}
+
+std::string DeviceTable(const results::Counters& result, const results::CounterDevice& device,
+                        const Heading& heading, const TextOptions& options) {
   std::string reasons;
   for (const results::ClocksEventReason& reason : result.reasons()) {
     if (reason.device() != device.device() || reason.host() != device.host()) continue;
     reasons +=
         (reasons.empty() ? "" : ", ") + reason.name() + " " + FormatPercent(reason.total_ratio());
   }
-  std::string text = HeadingText(device, heading) + "\n" + table.Render(options.table_width);
+  std::string text =
+      HeadingText(device, heading) + "\n" +
+      TableOf(result, options, [&](const results::CounterUse& use) { return IsOf(use, device); });
   if (!reasons.empty())
     text += WrapText("reasons for lower clocks, share of time: " + reasons, "  ", "    ",
                      options.width);
@@ -106,7 +138,8 @@ std::string CountersText(const results::Counters& result, const TextOptions& opt
   const Heading heading = HeadingOf(result);
   for (int i = 0; i < Shown(result.devices_size(), options); ++i)
     text += DeviceTable(result, result.devices(i), heading, options);
-  return text + MoreLine(result.devices_size(), options) + MetaText(result.meta(), options);
+  text += MoreLine(result.devices_size(), options) + ProcessTable(result, options);
+  return text + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

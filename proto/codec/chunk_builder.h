@@ -53,7 +53,9 @@ class ChunkBuilder {
   uint32_t track() const { return track_; }
   proto::ChunkKind kind() const { return kind_; }
   // Returns whether the columns are long, so that each is worth a block of its own in the frame.
-  bool has_long_columns() const { return table_->feed == proto::Feed::kCupti; }
+  bool has_long_columns() const {
+    return table_->feed == proto::Feed::kCupti || table_->feed == proto::Feed::kImport;
+  }
   uint64_t first_time() const { return first_time_; }
   uint64_t last_time() const { return last_time_; }
   uint64_t dropped_before() const { return dropped_before_; }

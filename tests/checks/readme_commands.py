@@ -91,6 +91,8 @@ def trial(command):
         return [verb, BUNDLE, *(word for word in rest if word.startswith("--"))]
     if verb == "export":
         return ["export", BUNDLE, "-o", "-"]
+    if verb == "import":
+        return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
     if verb == "ctl":
         return ["help", "ctl"] if not rest or rest[0] in ACTIONS else ["ctl", *rest]
     if verb == "help":

@@ -22,6 +22,7 @@
 #include "proto/codec/segments.h"
 #include "proto/codec/tables.h"
 #include "proto/codec/trace_writer.h"
+#include "proto/container.h"
 #include "proto/nvtx_payload.h"
 #include "proto/record.h"
 #include "proto/trace.pb.h"
@@ -244,6 +245,36 @@ void MakeJoined(const std::filesystem::path& folder) {
   Write(folder / "joined_rows", bytes.data(), bytes.size());
 }
 
+// A trace that was made of another tool's file: Python calls, an operation and its kernel, which
+// have details.
+void MakeImported(const std::filesystem::path& folder) {
+  constexpr uint64_t kZero = gpuprof::proto::kImportedZeroTick, kName = 37;
+  constexpr uint64_t kOp = static_cast<uint64_t>(ChunkKind::kOp);
+  constexpr uint64_t kKernel = static_cast<uint64_t>(ChunkKind::kKernel);
+  constexpr uint32_t kHost = 1, kStream = 2;
+  gpuprof::proto::Trace trace;
+  AddFacts(&trace);
+  AddChunk(ChunkKind::kMeta, &trace)->mutable_meta()->set_imported_from("rank0.json");
+  auto* stacks = AddChunk(ChunkKind::kStacks, &trace)->mutable_stacks();
+  stacks->set_first_id(2);
+  for (uint64_t i = 0; i < 2; ++i) {
+    stacks->add_parent_back(i);
+    stacks->add_pc_delta(i == 0 ? static_cast<int64_t>(uint64_t{1} << 63 | kName) : 0);
+  }
+  auto* stream = AddChunk(ChunkKind::kStreams, &trace)->mutable_streams()->add_stream();
+  stream->set_track(kStream);
+  stream->set_stream(7);
+  AddRows(ChunkKind::kPython, kHost,
+          {{kZero + 90, 60, kName, 2, 3, 0}, {kZero + 100, 100, kName, 0, 2, 60}}, &trace);
+  AddRows(ChunkKind::kOp, kHost, {{kZero + 80, 30, kName, 0}}, &trace);
+  AddRows(ChunkKind::kLaunch, kHost, {{kZero + 60, 5, 0, 3}}, &trace);
+  AddRows(ChunkKind::kKernel, kStream, {{kZero + 200, 70, 0, 5, 0, 0}}, &trace);
+  AddRows(ChunkKind::kRowDetail, kHost, {{kZero, kOp, 0, 3, kName, 9}}, &trace);
+  AddRows(ChunkKind::kRowDetail, kStream, {{kZero, kKernel, 0, 3, kName, 0}}, &trace);
+  const std::string bytes = trace.SerializeAsString();
+  Write(folder / "imported", bytes.data(), bytes.size());
+}
+
 // A header, a string table and two symbols; a dynamic section with a needed library.
 void MakeElf(const std::filesystem::path& folder) {
   struct {
@@ -342,6 +373,14 @@ void MakeBundle(const std::filesystem::path& folder) {
   bundle.add_setting("GPUPROF_CAPTURE=now");
   const std::string bytes = bundle.SerializeAsString();
   Write(folder / "full", bytes.data(), bytes.size());
+  gpuprof::proto::Bundle imported;
+  gpuprof::proto::Import* import = imported.mutable_import();
+  import->set_importer("Kineto JSON");
+  import->set_origin_realtime_ns(1'700'000'000'000'000'000);
+  import->add_note()->set_kind("truncated");
+  import->add_fault()->set_file("rank0.json");
+  const std::string other = imported.SerializeAsString();
+  Write(folder / "imported", other.data(), other.size());
 }
 
 void MakeCubins(const std::filesystem::path& folder) {
@@ -377,6 +416,7 @@ int main(int argc, char** argv) {
   MakeSegments(root / "segments");
   MakeModel(root / "model");
   MakeJoined(root / "model");
+  MakeImported(root / "model");
   MakeElf(root / "elf");
   MakeCubins(root / "cubin");
   gpuprof::fuzz::MakeControl(root / "control");

@@ -59,8 +59,8 @@ class ChromeJson:
         start = self.base + self.ns(event, "ts")
         return start, start + self.ns(event, "dur")
 
-    def arrows(self, phase):
-        return [e for e in self.events if e["ph"] == phase]
+    def arrows(self, phase, category=None):
+        return [e for e in self.events if e["ph"] == phase and category in (None, e.get("cat"))]
 
 
 def check(path, is_imported=False):
@@ -70,6 +70,7 @@ def check(path, is_imported=False):
     for event in found.events:
         check_event(found, event)
     check_arrows(found)
+    check_backward_arrows(found)
     if not is_imported:
         check_links(found)
     return found
@@ -104,7 +105,7 @@ def check_event(found, event):
     elif phase == "i":
         assert event["s"] == "t" and event["cat"] == "cpu_instant_event"
     elif phase in "sf":
-        assert event["cat"] == event["name"] == "ac2g" and isinstance(event["id"], int)
+        assert event["cat"] == event["name"] and event["cat"] in ("ac2g", "fwdbwd") and isinstance(event["id"], int)
         assert (phase == "f") == (event.get("bp") == "e")
 
 
@@ -132,15 +133,30 @@ def check_arrows(found):
     with_correlation = {e["cat"] for e in found.events if "correlation" in e.get("args", {})}
     assert with_correlation <= {"cuda_runtime", "cuda_driver", "cuda_sync", *ON_DEVICE}
     begins = {}
-    for arrow in found.arrows("s"):
+    for arrow in found.arrows("s", "ac2g"):
         assert arrow["id"] not in begins, "two arrows begin with one id"
         begins[arrow["id"]] = arrow
-    ends = found.arrows("f")
+    ends = found.arrows("f", "ac2g")
     assert {arrow["id"] for arrow in ends} == set(begins)
     calls = {(str(e["pid"]), e["tid"], e["ts"]) for e in found.of("cuda_runtime", "cuda_driver")}
     assert all((str(a["pid"]), a["tid"], a["ts"]) in calls for a in begins.values())
     work = {(str(e["pid"]), e["tid"], e["ts"]) for e in found.of(*ON_DEVICE)}
     assert all((str(a["pid"]), a["tid"], a["ts"]) in work for a in ends)
+
+
+def check_backward_arrows(found):
+    """Each arrow goes from one operation to one of the backward pass, which has the same number."""
+    operations = {}
+    for event in found.of("cpu_op"):
+        sequence = event.get("args", {}).get("Sequence number")
+        if sequence is not None:
+            operations.setdefault((str(event["pid"]), event["tid"], event["ts"]), set()).add((sequence, event["args"]["Fwd thread id"] != 0))
+    begins, ends = ({arrow["id"]: arrow for arrow in found.arrows(phase, "fwdbwd")} for phase in "sf")
+    assert len(found.arrows("s", "fwdbwd")) == len(begins) and len(found.arrows("f", "fwdbwd")) == len(ends)
+    assert set(begins) == set(ends)
+    for number, begin in begins.items():
+        forward, backward = (operations[str(e["pid"]), e["tid"], e["ts"]] for e in (begin, ends[number]))
+        assert any((sequence, False) in forward for sequence, is_backward in backward if is_backward)
 
 
 def check_links(found):

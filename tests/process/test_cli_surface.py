@@ -12,7 +12,7 @@ import pytest
 
 from cli_support import GPUPROF, clean_env, compile_c, gpuprof
 
-VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "export", "schema", "recover", "doctor", "env", "completions", "help", "version"]
+VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "export", "import", "schema", "recover", "doctor", "env", "completions", "help", "version"]
 PASSES = ["overview", "steps", "ops", "heap", "kernels", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "graphs", "overhead", "locks", "stacks", "threads", "health"]
 
 
@@ -57,6 +57,8 @@ def test_version(tmp_path):
     (["stats", "steps", "x", "--step-marker", "["], "not a regular expression"),
     (["stats", "ops", "x", "--limit", "many"], "whole number"),
     (["info"], "BUNDLE is missing"),
+    (["import"], "TRACE is missing"),
+    (["import", "a.json"], "gpuprof import a.json -o run1"),
     (["ps", "stray"], "unexpected argument 'stray'"),
     (["ctl"], "is missing"),
     (["ctl", "strat", "1"], "Did you mean 'start'?"),
@@ -155,9 +157,11 @@ def test_completions_are_valid_and_complete(tmp_path, shell):
     (["gpuprof", "run", "--clock", "m"], {"monotonic"}),
     (["gpuprof", "ctl", "st"], {"start", "stop", "status"}),
     (["gpuprof", "help", "rec"], {"recover"}),
+    (["gpuprof", "import", "tra"], {"trace.json"}),
     (["gpuprof", "completions", ""], {"bash", "zsh", "fish"}),
 ])
 def test_bash_completion_completes(tmp_path, words, expected):
+    (tmp_path / "trace.json").touch()
     script = gpuprof("completions", "bash", cwd=tmp_path).stdout
     quoted = " ".join(f"'{word}'" for word in words)
     script += f"\nCOMP_WORDS=({quoted}); COMP_CWORD={len(words) - 1}; _gpuprof; printf '%s\\n' \"${{COMPREPLY[@]}}\"\n"

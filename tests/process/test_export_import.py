@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from chrome_json import check, text_of
+from chrome_json import ChromeJson, check, text_of
 from conftest import ROOT, gpuprof
 from test_cli_surface import PASSES
 from test_export import export
@@ -15,7 +15,12 @@ from test_export_hta import PYTHON, hta
 
 GOLDEN = sorted((ROOT / "tests" / "golden" / "kineto").glob("*.json.gz"))
 OTHERS = ROOT.parent / "shared" / "data" / "kineto"
-FILES = [pytest.param(path, id=path.name.partition(".")[0]) for path in [*GOLDEN, *sorted(OTHERS.glob("*.json.gz"))]]
+CASES = [ROOT / "tests" / "golden" / "import" / name / "input.json"
+         for name in ("collectives-on-kernels", "counters-of-devices-and-processes", "forward-and-backward")]
+FILES = [*(pytest.param(path, id=path.name.partition(".")[0]) for path in [*GOLDEN, *sorted(OTHERS.glob("*.json.gz"))]),
+         *(pytest.param(path, id=path.parent.name) for path in CASES)]
+COLLECTIVE = {"Collective name", "In msg nelems", "Out msg nelems", "Group size", "dtype", "In split size", "Out split size",
+              "Process Group Name", "Process Group Description", "Process Group Ranks", "Rank", "Src Rank", "Dst Rank", "Seq"}
 
 
 OF_THE_FILE = {"file_bytes", "bytes_per_event"}
@@ -62,6 +67,36 @@ def test_a_second_export_is_the_first(tmp_path, path):
     events = [sorted(json.dumps(event) for event in each.pop("traceEvents")) for each in (one, two)]
     assert events[0] == events[1]
     assert one | {"traceName": ""} == two | {"traceName": ""}
+
+
+def collectives_of(path):
+    kernels = ((event, event["args"]) for event in ChromeJson(path).of("kernel"))
+    return sorted((event["name"], args["stream"], args.get("correlation"), sorted((key, str(args[key])) for key in COLLECTIVE & set(args)))
+                  for event, args in kernels)
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_kernels_keep_what_they_tell_about_collectives(tmp_path, path):
+    export(path, tmp_path / "trace.json")
+    assert collectives_of(tmp_path / "trace.json") == collectives_of(path)
+
+
+def backward_arrows_of(path):
+    found = ChromeJson(path)
+    ends = {}
+    for phase in "sf":
+        for arrow in found.arrows(phase, "fwdbwd"):
+            ends.setdefault(arrow["id"], []).append((arrow["tid"], found.base + found.ns(arrow, "ts")))
+    return sorted(ends.values())
+
+
+@pytest.mark.parametrize("path", FILES)
+def test_arrows_to_the_backward_pass_are_the_originals(tmp_path, path):
+    originals = backward_arrows_of(path)
+    if not originals:
+        pytest.skip("the profiler wrote no such arrow")
+    export(path, tmp_path / "trace.json")
+    assert backward_arrows_of(tmp_path / "trace.json") == originals
 
 
 def with_signed_streams(path, copy):

@@ -99,6 +99,40 @@ def _check_shapes(expected, path):
     assert {name: found[name] for name in expected} == expected
 
 
+def _check_counters(expected, path):
+    found = [{key: row[key] for key in ("name", "device", "pid", "count", "mean", "min", "max", "last") if key in row}
+             for row in _stats(path, "counters")["counters"]]
+    assert sorted(found, key=lambda row: row["name"]) == expected
+    assert all(row["unit"] == "" for row in _stats(path, "counters")["counters"])
+
+
+def _exported(path):
+    done = gpuprof("export", path, "-f", "chrome", "-o", "-")
+    assert done.status == 0, done.err
+    return json.loads(done.out, parse_float=decimal.Decimal)["traceEvents"]
+
+
+def _check_kernel_args(expected, path):
+    keys = set().union(*expected.values())
+    kernels = [event for event in _exported(path) if event.get("cat") == "kernel"]
+    assert {event["name"]: {key: value for key, value in event["args"].items() if key in keys} for event in kernels} == expected
+
+
+def _check_sequences(expected, path):
+    operations = [event for event in _exported(path) if event.get("cat") == "cpu_op"]
+    assert {event["name"]: event["args"].get("Sequence number") for event in operations} == expected
+
+
+def _check_backward_arrows(expected, path):
+    events = _exported(path)
+    names = {(event["tid"], event["ts"]): event["name"] for event in events if event.get("cat") == "cpu_op"}
+    ends = collections.defaultdict(dict)
+    for event in events:
+        if event.get("cat") == "fwdbwd":
+            ends[event["id"]][event["ph"]] = names[event["tid"], event["ts"]]
+    assert {each["s"]: each["f"] for each in ends.values()} == expected
+
+
 CHECKS = {
     "kernels": _check_kernels,
     "busy_ns": _check_busy,
@@ -111,6 +145,10 @@ CHECKS = {
     "syncs": _check_syncs,
     "processes": _check_processes,
     "shapes": _check_shapes,
+    "counters": _check_counters,
+    "kernel_args": _check_kernel_args,
+    "sequences": _check_sequences,
+    "backward_arrows": _check_backward_arrows,
 }
 # Kinds of notes that must be told, where the number is a matter of counting.
 UNCOUNTED = {"repaired_syntax", "unreadable_event", "not_read"}
@@ -294,6 +332,25 @@ def test_a_huge_number_of_threads_is_bounded(tmp_path):
     result = json.loads(done.out)
     assert result["count"] == 200_000
     assert any("more than 65536 threads" in note for note in result["meta"]["notes"])
+
+
+def _write_kernels(path, place_of):
+    with open(path, "w") as file:
+        file.write('{"traceEvents": [')
+        file.write(",".join(f'{{"ph":"X","cat":"kernel","name":"k",{place_of(i)},"ts":{i},"dur":1,"args":{{"device":0,"stream":{i}}}}}' for i in range(1, 20_001)))
+        file.write("]}")
+
+
+@pytest.mark.parametrize("what, place_of", [
+    ("16384 streams", lambda i: f'"pid":0,"tid":{i}'),
+    ("4096 processes", lambda i: f'"pid":"[rank {i}] 0","tid":7'),
+])
+def test_huge_numbers_of_streams_and_processes_are_bounded(tmp_path, what, place_of):
+    path = tmp_path / "many.json"
+    _write_kernels(path, place_of)
+    result = _stats(path, "kernels")
+    assert sum(row["count"] for row in result["kernels"]) == 20_000
+    assert any(f"more than {what}" in note for note in result["meta"]["notes"])
 
 
 def test_the_name_decides_nothing(tmp_path):

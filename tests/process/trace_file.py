@@ -40,7 +40,7 @@ def _kinds(*names):
 
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = _kinds("meta", "strings", "stacks", "modules", "clocks", "threads", "health")
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = _kinds("signatures", "streams", "devices", "functions", "graph_nodes")
-COUNTERS, COUNTER = _kinds("counters", "counter")
+COUNTERS, COUNTER, PYTHON, ROW_DETAIL = _kinds("counters", "counter", "python", "row_detail")
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT = _kinds("heap", "wait", "op", "tensor", "thread", "process")
 MAPPING, RANGE, RANGE_PAYLOAD, LAUNCH = _kinds("mapping", "range", "range_payload", "launch")
 KERNEL, MEMCPY, MEMSET, API, SYNC = _kinds("kernel", "memcpy", "memset", "api", "sync")
@@ -401,6 +401,8 @@ class TraceFile:
     ranges = property(lambda self: self._tables[RANGE])
     range_payloads = property(lambda self: self._tables[RANGE_PAYLOAD])
     launches = property(lambda self: self._tables[LAUNCH])
+    python = property(lambda self: self._tables[PYTHON])
+    row_details = property(lambda self: self._tables[ROW_DETAIL])
     kernels = property(lambda self: self._tables[KERNEL])
     copies = property(lambda self: self._tables[MEMCPY])
     sets = property(lambda self: self._tables[MEMSET])

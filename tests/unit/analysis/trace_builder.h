@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/model/table_extents.h"
 #include "analysis/model/trace.h"
 #include "proto/contract.h"
 
@@ -502,7 +503,8 @@ inline Process ProcessBuilder::Build() const {
     first = false;
   };
   for (const auto& builder : tracks_) {
-    const Track track = builder->Build();
+    Track track = builder->Build();
+    FillExtents(&track);
     for (const int64_t time : track.heap.time_ns) cover(time);
     for (const int64_t time : track.tensor.time_ns) cover(time);
     for (const int64_t time : track.thread_event.time_ns) cover(time);
@@ -566,7 +568,9 @@ inline Process ProcessBuilder::Build() const {
 inline Trace MakeTrace(const std::vector<const ProcessBuilder*>& processes) {
   Trace trace;
   trace.path = "bundle";
-  for (const ProcessBuilder* builder : processes) trace.processes.push_back(builder->Build());
+  for (const ProcessBuilder* builder : processes) {
+    trace.processes.push_back(builder->Build());
+  }
   return trace;
 }
 

@@ -203,23 +203,76 @@ TEST(ExportChrome, KeepsNumbersAndShapesOfImportedOperations) {
   EXPECT_EQ(exported.Of("cuda_runtime")[0]["args"]["External id"], 513);
 }
 
-TEST(ExportChrome, RepeatsAtKernelsWhatTheirCollectiveTells) {
+TEST(ExportChrome, KeepsWhatImportedKernelsTellAboutCollectives) {
   ProcessBuilder process(7);
-  process.Thread(8).Op("record_param_comms", 0, 10).Call("cudaLaunchKernel", 2, 4, 1);
-  process.Stream(0, 1, 7).Kernel(process.Signature("ncclDevKernel", 1, 32), 20, 30, 1);
-  const uint32_t detail = process.Id(R"({"Collective name": "allreduce", "Ev Idx": 1, "Seq": 5})");
+  process.Thread(8).Call("cudaLaunchKernel", 2, 4, 1);
+  const uint32_t signature = process.Signature("ncclDevKernel", 1, 32);
+  process.Stream(0, 1, 7)
+      .Kernel(signature, 20, 30, 1)
+      .Kernel(signature, 40, 50, 1)
+      .Kernel(signature, 60, 70, 1);
+  const uint32_t detail = process.Id(R"({"Collective name":"allreduce","Seq":5})");
+  const uint32_t broken = process.Id(R"({"Collective name":)");
   Trace trace = MakeTrace({&process});
   trace.importer = "Kineto JSON";
-  OpTable& ops = trace.processes[0].tracks[0].op;
-  ops.external = {9};
-  ops.detail = {detail};
-  trace.processes[0].tracks[1].kernel.external = {9};
+  trace.processes[0].tracks[1].kernel.detail = {detail, 0, broken};
+  trace.processes[0].tracks[1].kernel.external = {9, 9, 9};
   const std::vector<Json> kernels = Export(trace).Of("kernel");
-  ASSERT_EQ(kernels.size(), 1u);
+  ASSERT_EQ(kernels.size(), 3u);
   EXPECT_EQ(kernels[0]["args"]["External id"], 9);
   EXPECT_EQ(kernels[0]["args"]["Collective name"], "allreduce");
   EXPECT_EQ(kernels[0]["args"]["Seq"], 5);
-  EXPECT_FALSE(kernels[0]["args"].contains("Ev Idx"));
+  EXPECT_FALSE(kernels[1]["args"].contains("Collective name"));
+  EXPECT_FALSE(kernels[2]["args"].contains("Collective name"));
+}
+
+TEST(ExportChrome, WritesNumbersAndArrowsOfAutograd) {
+  ProcessBuilder process(7);
+  process.Thread(8).Op("aten::mul", 10, 20);
+  process.Thread(9).Op("MulBackward0", 30, 40);
+  Trace trace = MakeTrace({&process});
+  trace.importer = "Kineto JSON";
+  for (Track& track : trace.processes[0].tracks) track.op.sequence = {1};
+  trace.processes[0].tracks[1].op.operation = {static_cast<uint32_t>(proto::OpScope::kBackward)};
+  const Exported exported = Export(trace);
+  const std::vector<Json> ops = exported.Of("cpu_op"), arrows = exported.Of("fwdbwd");
+  ASSERT_EQ(ops.size(), 2u);
+  EXPECT_EQ(ops[0]["args"], Json::parse(R"({"Sequence number": 0, "Fwd thread id": 0})"));
+  EXPECT_EQ(ops[1]["args"], Json::parse(R"({"Sequence number": 0, "Fwd thread id": 1})"));
+  ASSERT_EQ(arrows.size(), 2u);
+  for (size_t i = 0; i < 2; ++i) {
+    EXPECT_EQ(arrows[i]["name"], "fwdbwd");
+    EXPECT_EQ(arrows[i]["ph"], i == 0 ? "s" : "f");
+    EXPECT_EQ(arrows[i]["tid"], ops[i]["tid"]);
+    EXPECT_EQ(arrows[i]["ts"], ops[i]["ts"]);
+    EXPECT_EQ(arrows[i]["id"], arrows[0]["id"]);
+  }
+}
+
+TEST(ExportChrome, WritesCountersOfImportedProcesses) {
+  ProcessBuilder process(7);
+  process.Thread(8).Op("aten::mul", 10, 20);
+  Trace trace = MakeTrace({&process});
+  trace.importer = "Kineto JSON";
+  Process& imported = trace.processes[0];
+  const char* const keys[] = {"x", "y", "x"};
+  for (uint32_t id : {1, 2, 3}) {
+    proto::Counter& counter = imported.counters[id];
+    counter.set_name(id == 3 ? "other" : "both");
+    counter.set_source(keys[id - 1]);
+    counter.set_divisor(10);
+  }
+  imported.tracks[0].counter.time_ns = {10, 10, 10, 10, 15};
+  imported.tracks[0].counter.counter = {1, 1, 2, 3, 9};
+  imported.tracks[0].counter.value = {5, 10, -5, 30, 1};
+  const Exported exported = Export(trace);
+  std::vector<Json> found;
+  for (const Json& event : exported.events) {
+    if (event["ph"] == "C") found.push_back({event["name"], event["pid"], event["args"]});
+  }
+  EXPECT_EQ(Json(found), Json::parse(R"([["both", 7, {"x": 0.5}], ["both", 7, {"x": 1, "y": -0.5}],
+                                         ["other", 7, {"x": 3}]])"));
+  EXPECT_EQ(exported.report.left_out.at("counter"), 1u);
 }
 
 TEST(ExportChrome, WritesPythonCallsWithTheirCallers) {

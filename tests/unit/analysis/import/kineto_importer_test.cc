@@ -112,6 +112,16 @@ TEST(KinetoImporter, AnEndBehindLaterWorkOfTheStreamIsClipped) {
   EXPECT_EQ(CountOf(&importer, ImportNoteKind::kClipped), 1u);
 }
 
+TEST(KinetoImporter, RowsOfOneLaunchAreClippedAtTheNextLaunch) {
+  KinetoImporter importer;
+  const auto processes = Import("[" + Call(1, 1) + "," + Kernel("long", 20, 500, 1) + "," +
+                                    Kernel("long", 22, 500, 1) + "," + Call(3, 2) + "," +
+                                    Kernel("next", 30, 5, 2) + "," + Kernel("next", 31, 5, 2) + "]",
+                                &importer);
+  EXPECT_THAT(StreamOf(processes[0])->kernel.end_ns, ElementsAre(29'000, 29'000, 34'000, 35'000));
+  EXPECT_EQ(CountOf(&importer, ImportNoteKind::kClipped), 2u);
+}
+
 TEST(KinetoImporter, KernelsOfOneGraphLaunchMayLieInEachOther) {
   KinetoImporter importer;
   const auto processes = Import(
@@ -214,6 +224,35 @@ TEST(KinetoImporter, OperationsHaveTheirDepthAndTheirShapes) {
             R"({"Input Dims":[[2,3],[3]],"Input type":["float","float"]})");
   EXPECT_EQ(proto::LowByteOf(ops.operation[0]), static_cast<uint8_t>(proto::OpScope::kBackward));
   EXPECT_EQ(proto::LowByteOf(ops.operation[2]), static_cast<uint8_t>(proto::OpScope::kUser));
+}
+
+TEST(KinetoImporter, OperationsHaveAutogradsNumbers) {
+  const auto processes = Import(
+      R"([{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":1,
+           "args":{"Sequence number":0,"Fwd thread id":0}},
+          {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":3,"dur":1,
+           "args":{"Sequence number":"41","Fwd thread id":1}},
+          {"ph":"X","cat":"cpu_op","name":"c","pid":1,"tid":1,"ts":5,"dur":1,
+           "args":{"Sequence number":-1}},
+          {"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":2,"ts":7,"dur":1}])");
+  EXPECT_THAT(processes[0].tracks[0].op.sequence, ElementsAre(1u, 42u, 0u));
+  EXPECT_EQ(proto::LowByteOf(processes[0].tracks[0].op.operation[0]),
+            static_cast<uint8_t>(proto::OpScope::kFunction));
+  EXPECT_TRUE(processes[0].tracks[1].op.sequence.empty());
+}
+
+TEST(KinetoImporter, KernelsKeepWhatTheyTellAboutCollectives) {
+  const std::string comms =
+      R"(,"Collective name":"allreduce","In msg nelems":8,"Process Group Ranks":"[0, 1]",
+         "In split size":[], "Rank":null,"queued":0,"of no interest":1)";
+  const auto processes = Import("[" + Call(1, 1) + "," + Kernel("nccl", 20, 5, 1, comms) + "," +
+                                Kernel("gemm", 30, 5, 1) + "]");
+  const KernelTable& kernels = StreamOf(processes[0])->kernel;
+  ASSERT_EQ(kernels.detail.size(), 2u);
+  EXPECT_EQ(
+      processes[0].String(kernels.detail[0]),
+      R"({"Collective name":"allreduce","In msg nelems":8,"Process Group Ranks":"[0, 1]","In split size":[],"Rank":null})");
+  EXPECT_EQ(kernels.detail[1], 0u);
 }
 
 TEST(KinetoImporter, TimesThatAreNoneAreCounted) {

@@ -104,7 +104,7 @@ TEST(GivenNames, NumbersThatAreNoDevicesAreNone) {
   builder.Thread(5).Range("", "none", 0, 0, 0, RangeKind::kNameDevice);
   Trace trace = MakeTrace({&builder});
   for (Track& track : trace.processes[0].tracks) {
-    for (size_t i = 0; i < track.range.rows(); ++i) track.range.payload[i] = UINT64_MAX;
+    track.range.payload.Rewrite([](size_t, uint64_t) { return UINT64_MAX; });
   }
   EXPECT_TRUE(DeviceNames(trace.processes[0]).empty());
 }

@@ -454,7 +454,7 @@ TEST_F(OpenTest, HeadersOnlyGivesCountsWithoutRows) {
   OpenOptions options;
   options.headers_only = true;
   const auto trace = MustOpen(directory_.path(), options);
-  EXPECT_TRUE(trace->headers_only);
+  EXPECT_FALSE(trace->tables.Has(proto::ChunkKind::kOp));
   const Process& process = trace->processes[0];
   EXPECT_EQ(process.rows, 5u);
   EXPECT_THAT(process.tracks[0].op.end_ns, IsEmpty());

@@ -58,9 +58,9 @@ TEST(OpTree, UnfinishedSpansShareTheirEnd) {
   Process process = builder.Build();
   // Written outermost first, which is not the order of their ends' nesting.
   OpTable& ops = process.tracks[0].op;
-  std::swap(ops.duration_ns[0], ops.duration_ns[1]);
-  std::swap(ops.name[0], ops.name[1]);
-  std::swap(ops.operation[0], ops.operation[1]);
+  ops.duration_ns.Reorder({1, 0});
+  ops.name.Reorder({1, 0});
+  ops.operation.Reorder({1, 0});
   const OpTree tree(ops);
   EXPECT_EQ(tree.parent(1), 0u);
   EXPECT_EQ(tree.self_ns(0), 50);
@@ -73,8 +73,8 @@ TEST(OpTree, AChildWhoseParentWasLostIsNoOnesTime) {
   Process process = builder.Build();
   OpTable& ops = process.tracks[0].op;
   // Loses row 1, the parent: its child now has depth 1 and nobody above.
-  for (auto* column : {&ops.end_ns, &ops.duration_ns}) column->erase(column->begin() + 1);
-  for (auto* column : {&ops.name, &ops.operation}) column->erase(column->begin() + 1);
+  for (auto* column : {&ops.end_ns, &ops.duration_ns}) column->Reorder({0, 2, 3});
+  for (auto* column : {&ops.name, &ops.operation}) column->Reorder({0, 2, 3});
   const OpTree tree(ops);
   EXPECT_EQ(tree.parent(0), OpTree::kNone);
   EXPECT_EQ(tree.self_ns(0), 10);

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See table_extents.h.
+
+#include "analysis/model/table_extents.h"
+
+#include <algorithm>
+
+#include "analysis/model/table_columns.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+struct ExtentFinder {
+  TableExtent extent;
+
+  template <proto::ChunkKind kKind, typename Second, typename... Columns>
+  void Rows(const Column<int64_t>& times, const Second& second, const Columns&...) {
+    extent = {kKind, times.size(), 0, 0};
+    if (times.empty()) return;
+    extent.first_ns = *std::min_element(times.begin(), times.end());
+    extent.last_ns = *std::max_element(times.begin(), times.end());
+    if constexpr (proto::FindTable(kKind)->column[1].type == proto::ColumnType::kDuration) {
+      for (size_t row = 0; row < times.size(); ++row)
+        extent.first_ns = std::min(extent.first_ns, times[row] - static_cast<int64_t>(second[row]));
+    }
+  }
+  void Capture(const Column<uint16_t>&) {}
+  void Weight(const Column<uint32_t>&) {}
+};
+
+struct Emptier {
+  template <proto::ChunkKind kKind, typename... Columns>
+  void Rows(Columns&... columns) {
+    ((columns = {}), ...);
+  }
+  void Capture(Column<uint16_t>& column) { column = {}; }
+  void Weight(Column<uint32_t>& column) { column = {}; }
+};
+
+}  // namespace
+
+void FillExtents(Track* track) {
+  track->extents.clear();
+  for (const proto::TableSpec& table : proto::kTables) {
+    ExtentFinder finder;
+    if (VisitTable(track, table.kind, &finder) && finder.extent.rows != 0)
+      track->extents.push_back(finder.extent);
+  }
+}
+
+void DropTables(const TableSet& kept, Track* track) {
+  Emptier emptier;
+  for (const proto::TableSpec& table : proto::kTables) {
+    if (!kept.Has(table.kind)) VisitTable(track, table.kind, &emptier);
+  }
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How much each table of a track holds. It is known also where the rows themselves were not read.
+
+#pragma once
+
+#include "analysis/model/table_set.h"
+#include "analysis/model/trace.h"
+
+namespace gpuprof::analysis {
+
+// Fills Track::extents from the rows of the track.
+void FillExtents(Track* track);
+
+// Empties the tables that are not kept.
+void DropTables(const TableSet& kept, Track* track);
+
+}  // namespace gpuprof::analysis

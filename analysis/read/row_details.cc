@@ -1,0 +1,112 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See row_details.h. Numbers of rows are hostile.
+
+#include "analysis/read/row_details.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "proto/schema.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// A column that only some rows have a value of; empty without any.
+template <typename Value>
+class Filling {
+ public:
+  void Put(Value value, size_t row, size_t rows) {
+    if (value == 0 || row >= rows) return;
+    if (values_.empty()) values_.assign(rows, Value{0});
+    values_[row] = value;
+  }
+  // Replaces the column. With `rows`, the column has so many rows even if all of them are 0.
+  void MoveTo(Column<Value>* column, size_t rows = 0) {
+    if (values_.empty()) values_.assign(rows, Value{0});
+    *column = {};
+    for (const Value value : values_) column->push_back(value);
+  }
+
+ private:
+  std::vector<Value> values_;
+};
+
+class TrackDetails {
+ public:
+  explicit TrackDetails(Track* track) : track_(track) {}
+
+  void Join(const RowDetailTable& details, size_t i) {
+    const size_t row = details.row[i];
+    const uint64_t external = details.external[i];
+    switch (static_cast<proto::ChunkKind>(details.table[i])) {
+      case proto::ChunkKind::kOp:
+        op_external_.Put(external, row, track_->op.rows());
+        op_detail_.Put(details.detail[i], row, track_->op.rows());
+        op_sequence_.Put(details.sequence[i], row, track_->op.rows());
+        return;
+      case proto::ChunkKind::kKernel:
+        kernel_external_.Put(external, row, track_->kernel.rows());
+        kernel_detail_.Put(details.detail[i], row, track_->kernel.rows());
+        return;
+      case proto::ChunkKind::kMemcpy:
+        return memcpy_external_.Put(external, row, track_->memcpy.rows());
+      case proto::ChunkKind::kMemset:
+        return memset_external_.Put(external, row, track_->memset.rows());
+      case proto::ChunkKind::kApi:
+        return api_external_.Put(external, row, track_->api.rows());
+      default:
+        return;
+    }
+  }
+
+  void Finish() {
+    const size_t ops = track_->op.rows();
+    op_external_.MoveTo(&track_->op.external, ops);
+    op_detail_.MoveTo(&track_->op.detail, ops);
+    op_sequence_.MoveTo(&track_->op.sequence);
+    kernel_external_.MoveTo(&track_->kernel.external);
+    kernel_detail_.MoveTo(&track_->kernel.detail);
+    memcpy_external_.MoveTo(&track_->memcpy.external);
+    memset_external_.MoveTo(&track_->memset.external);
+    api_external_.MoveTo(&track_->api.external);
+  }
+
+ private:
+  Track* track_;
+  Filling<uint64_t> op_external_, op_sequence_, kernel_external_, memcpy_external_,
+      memset_external_, api_external_;
+  Filling<uint32_t> op_detail_, kernel_detail_;
+};
+
+// The file has the calling row plus 1, and the time of the calls in the call.
+void FinishPython(bool is_whole, PythonTable* table) {
+  const size_t rows = table->rows();
+  table->parent.Rewrite([&](size_t, uint32_t caller) {
+    return is_whole && caller != 0 && caller <= rows ? caller - 1 : PythonTable::kNoRow;
+  });
+  table->self_ns.Rewrite([&](size_t row, int64_t inner_ns) {
+    const int64_t duration_ns = table->duration_ns[row];
+    return duration_ns - std::clamp<int64_t>(inner_ns, 0, duration_ns);
+  });
+}
+
+}  // namespace
+
+void JoinRowDetails(bool is_imported, bool is_whole, Process* process) {
+  for (Track& track : process->tracks) {
+    FinishPython(is_whole, &track.python);
+    if (is_imported) {
+      TrackDetails details(&track);
+      for (size_t i = 0; is_whole && i < track.row_detail.rows(); ++i)
+        details.Join(track.row_detail, i);
+      details.Finish();
+    }
+    track.row_detail = RowDetailTable();
+  }
+}
+
+}  // namespace gpuprof::analysis

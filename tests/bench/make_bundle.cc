@@ -1,0 +1,196 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Makes a big trace that is shaped like a program's: make_bundle heap|kernels ROWS FOLDER.
+// heap: allocations and frees of six sizes by 200 stacks, on the coarse clock. kernels: ROWS
+// kernels of 300 signatures in 4 streams, each with the call that launched it. Times are
+// nanoseconds, which are ticks and CUPTI's clock too.
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "proto/codec/chunk_builder.h"
+#include "proto/codec/trace_writer.h"
+#include "proto/record.h"
+#include "proto/schema.h"
+#include "proto/ticks.h"
+#include "proto/trace.pb.h"
+
+namespace gpuprof {
+namespace {
+
+constexpr uint64_t kWallNs = 1'700'000'000'000'000'000;
+constexpr uint32_t kStreams = 4;
+constexpr uint32_t kSignatures = 300;
+constexpr uint32_t kStacks = 200;
+
+void Require(bool condition, const char* what) {
+  if (condition) return;
+  std::fprintf(stderr, "make_bundle: cannot %s\n", what);
+  std::exit(1);
+}
+
+class Maker {
+ public:
+  explicit Maker(const std::string& folder) {
+    mkdir(folder.c_str(), 0700);
+    proto::FileHeader header = {};
+    header.pid = 100;
+    header.start_id = kWallNs / 1000;
+    header.realtime_ns = kWallNs;
+    header.ticks_kind = static_cast<uint32_t>(proto::ClockKind::kMonotonic);
+    Require(writer_.Create((folder + "/p100-1.gpt").c_str(), header), "create the trace");
+    Clock(now_);
+  }
+
+  void Heap(uint64_t rows) {
+    proto::Stacks stacks;
+    stacks.set_first_id(1);
+    for (uint32_t i = 0; i < kStacks; ++i) {
+      stacks.add_parent_back(i < 10 ? 0 : 10);
+      stacks.add_pc_delta(64);
+    }
+    Table(proto::ChunkKind::kStacks, 9, stacks, kStacks);
+    codec::ChunkBuilder heap(proto::ChunkKind::kHeap, 1, 0);
+    std::vector<uint64_t> live;
+    for (uint64_t i = 0; i < rows; ++i) {
+      now_ += 60 + random_() % 100;
+      const uint64_t time = now_ - now_ % 1'000'000;  // the coarse clock
+      const bool is_free = live.size() > 20'000 || (!live.empty() && random_() % 2 == 0);
+      uint64_t address = 0;
+      if (is_free) {
+        const size_t at = live.size() - 1 - random_() % std::min<size_t>(live.size(), 64);
+        address = live[at];
+        live[at] = live.back();
+        live.pop_back();
+      } else {
+        address = 0x7f3200000000 + i * 96 % (1 << 24);
+        live.push_back(address);
+      }
+      const uint64_t row[] = {time, proto::HeapOperation(is_free, is_free ? 4 : 1, 0), address,
+                              is_free ? 0 : 32u << random_() % 6,
+                              is_free ? 0 : 1 + random_() % kStacks};
+      heap.Append(row, time);
+      if (heap.count() == proto::kRowsPerChunk) Write(&heap);
+    }
+    Write(&heap);
+    End();
+  }
+
+  void Kernels(uint64_t rows) {
+    Names();
+    std::vector<std::unique_ptr<codec::ChunkBuilder>> streams;
+    for (uint32_t i = 0; i < kStreams; ++i)
+      streams.push_back(std::make_unique<codec::ChunkBuilder>(proto::ChunkKind::kKernel, 2 + i, 0));
+    codec::ChunkBuilder calls(proto::ChunkKind::kApi, 1, 0);
+    std::vector<uint64_t> free_at(kStreams, 0);
+    for (uint64_t i = 0; i < rows; ++i) {
+      const uint64_t correlation = 1 + i % 0xfffffff0;
+      now_ += 4'000 + random_() % 500;
+      const uint64_t spent = 2'500 + random_() % 400;
+      const uint64_t call[] = {now_, spent, proto::ApiFunction(2, 211), correlation, 0};
+      calls.Append(call, now_ - spent);
+      const uint32_t stream = i % 16 == 0 ? 1 + i / 16 % 3 : 0;
+      const uint32_t signature = i % kSignatures;
+      const uint64_t duration = 1'000 + 16 * signature + random_() % 64;
+      const uint64_t start = std::max(free_at[stream] + 640, now_ + 1'500);
+      free_at[stream] = start + duration;
+      const uint64_t kernel[] = {start + duration, duration, 1 + signature, correlation, 0, 0};
+      streams[stream]->Append(kernel, start);
+      if (calls.count() == proto::kRowsPerChunk) Write(&calls);
+      if (streams[stream]->count() == proto::kRowsPerChunk) Write(streams[stream].get());
+    }
+    Write(&calls);
+    for (auto& stream : streams) Write(stream.get());
+    End();
+  }
+
+ private:
+  void Names() {
+    proto::Strings strings;
+    proto::Signatures signatures;
+    for (uint32_t i = 0; i < kSignatures; ++i) {
+      strings.add_id(2 + i);
+      strings.add_text("kernel_" + std::to_string(i / 3) + "<float>");
+      proto::Signature* signature = signatures.add_signature();
+      signature->set_id(1 + i);
+      signature->set_name(2 + i - i % 3);
+      for (const uint32_t blocks : {64 + i, 1u, 1u}) signature->add_grid(blocks);
+      for (const uint32_t threads : {256u, 1u, 1u}) signature->add_block(threads);
+    }
+    strings.add_id(1000);
+    strings.add_text("cudaLaunchKernel_v7000");
+    Table(proto::ChunkKind::kStrings, 8, strings, kSignatures + 1);
+    Table(proto::ChunkKind::kSignatures, 25, signatures, kSignatures);
+    proto::Functions functions;
+    functions.add_function(proto::ApiFunction(2, 211));
+    functions.add_name(1000);
+    Table(proto::ChunkKind::kFunctions, 28, functions, 1);
+    proto::Streams streams;
+    for (uint32_t i = 0; i < kStreams; ++i) {
+      proto::Stream* stream = streams.add_stream();
+      stream->set_track(2 + i);
+      stream->set_context(1);
+      stream->set_stream(7 + i);
+    }
+    Table(proto::ChunkKind::kStreams, 26, streams, kStreams);
+  }
+
+  void Clock(uint64_t ns) {
+    proto::Clocks clocks;
+    for (const bool is_of_cupti : {false, true}) {
+      proto::ClockSnapshot* snapshot = clocks.add_snapshot();
+      snapshot->set_ticks(ns);
+      snapshot->set_monotonic_ns(ns);
+      snapshot->set_realtime_ns(kWallNs + ns);
+      snapshot->set_bracket_ticks(60);
+      if (is_of_cupti) snapshot->set_cupti_ns(ns);
+    }
+    Table(proto::ChunkKind::kClocks, 11, clocks, 2);
+  }
+
+  void Table(proto::ChunkKind kind, int field, const google::protobuf::MessageLite& message,
+             uint32_t entries) {
+    const std::string bytes = message.SerializeAsString();
+    Require(writer_.WriteTable(kind, 1, field, reinterpret_cast<const uint8_t*>(bytes.data()),
+                               bytes.size(), entries),
+            "write a table");
+  }
+
+  void Write(codec::ChunkBuilder* builder) {
+    if (builder->count() != 0) Require(writer_.WriteEvents(builder, 1, 0), "write rows");
+  }
+
+  void End() {
+    Clock(now_);
+    Require(writer_.WriteEnd({}), "write the end");
+  }
+
+  codec::TraceWriter writer_;
+  std::mt19937_64 random_{1};
+  uint64_t now_ = 1'000'000;
+};
+
+int Main(int argc, char** argv) {
+  const std::string what = argc == 4 ? argv[1] : "";
+  if (what != "heap" && what != "kernels") {
+    std::fprintf(stderr, "usage: make_bundle heap|kernels ROWS FOLDER\n");
+    return 2;
+  }
+  Maker maker(argv[3]);
+  const uint64_t rows = std::strtoull(argv[2], nullptr, 10);
+  what == "heap" ? maker.Heap(rows) : maker.Kernels(rows);
+  return 0;
+}
+
+}  // namespace
+}  // namespace gpuprof
+
+int main(int argc, char** argv) { return gpuprof::Main(argc, argv); }
