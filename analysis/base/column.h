@@ -67,7 +67,7 @@ class ColumnSegments {
   // Appends rows behind the last segment; they can be read at once. Returns the place of a new row
   // for a value of `width` bytes.
   uint8_t* Append(uint32_t width);
-  // Rows that Append() has added since the last segment was closed.
+  // Returns how many rows Append() has added since the last segment was closed.
   size_t open_rows() const { return open_rows_; }
   // Replaces the open rows by a segment like those of Store().
   void Close(const uint64_t* distances, uint64_t base, uint64_t most);
@@ -145,6 +145,7 @@ class Column {
     using pointer = const T*;
     using reference = T;
     // NOLINTEND(readability-identifier-naming)
+
     Iterator() = default;
     Iterator(const Column& column, size_t row) : reader_(column), row_(row) {}
     T operator*() const { return reader_[row_]; }

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "analysis/passes/passes.h"
+#include "analysis/passes/select_rows.h"
 #include "analysis/passes/short_name_fields.h"
 #include "analysis/render/json.h"
 #include "proto/results/api.pb.h"
@@ -208,7 +209,7 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Ranges, RangesText>,
        results::Ranges::descriptor,
        "ranges",
-       kLaunchedWork | TableSet{Kind::kOp}},
+       kLaunchedWork | TableSet{Kind::kOp, Kind::kRange}},
       {{"counters",
         "Hardware counters of the GPUs: utilisation, tensor and DRAM activity, clocks, power"},
        RunCounters,
@@ -242,7 +243,7 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Threads, ThreadsText>,
        results::Threads::descriptor,
        "threads",
-       kSteps},
+       kSteps | TableSet{Kind::kThreadEvent}},
       {{"health", "The recording itself: losses and their causes, cost, clock"},
        RunHealth,
        TextOf<results::Health, HealthText>,
@@ -262,9 +263,15 @@ const std::vector<PassInfo>& Passes() {
   return infos;
 }
 
-TableSet TablesOf(std::string_view pass) {
+TableSet OwnTablesOf(std::string_view pass) {
   const PassEntry* entry = FindPass(pass);
-  return entry == nullptr ? TableSet::All() : entry->tables | kAlways;
+  return entry == nullptr ? TableSet() : entry->tables;
+}
+
+TableSet TablesOf(std::string_view pass, const PassOptions& options) {
+  const PassEntry* entry = FindPass(pass);
+  if (entry == nullptr) return TableSet::All();
+  return entry->tables | kAlways | (options.steps ? kSteps : TableSet());
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
@@ -279,12 +286,16 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
   if (Error error = CheckUnder(entry->info, options.under_range)) return error;
-  if (!trace.tables.Contains(TablesOf(pass))) {
+  if (!trace.tables.Contains(TablesOf(pass, options))) {
     return {ErrorKind::kUsage, "The trace was opened without rows that the pass '" +
                                    std::string(pass) + "' needs; open it in full."};
   }
-  PassContext context(trace, options);
+  std::shared_ptr<const Trace> part;
+  std::string words;
+  if (Error error = SelectRows(pass, trace, options, &part, &words)) return error;
+  PassContext context(part != nullptr ? *part : trace, options);
   if (Error error = context.Prepare()) return error;
+  context.SetSelectionNote(words);
   if (Error error = entry->run(context, result)) return error;
   FillShortNames(result->get());
   return {};

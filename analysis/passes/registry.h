@@ -33,4 +33,8 @@ struct PassEntry {
 
 const std::vector<PassEntry>& PassTable();
 
+// Returns the tables that a pass is about, without those that only give names. No pass of this
+// name: none.
+TableSet OwnTablesOf(std::string_view pass);
+
 }  // namespace gpuprof::analysis
