@@ -24,7 +24,7 @@ void HeapOrder::Queue::Push(const Event& event) {
   in_order.push_back(event);
 }
 
-bool HeapOrder::Queue::Take(const Event& event, int64_t reach_ns) {
+bool HeapOrder::Queue::TakeWaiting(const Event& event, int64_t reach_ns) {
   const auto found = at.find(event.address);
   if (found == at.end()) return false;
   const Event& other = found->second.last;
@@ -48,33 +48,10 @@ uint64_t HeapOrder::Queue::Expire(int64_t now, int64_t reach_ns) {
 HeapOrder::HeapOrder(LiveMemory* memory, int64_t coarse_step_ns)
     : memory_(memory), reach_ns_(std::max(coarse_step_ns, kLeastReachNs)) {}
 
-void HeapOrder::Expire(int64_t now) {
+void HeapOrder::ExpireWaiting(int64_t now) {
   reused_.Expire(now, reach_ns_);
   for (uint64_t count = early_frees_.Expire(now, reach_ns_); count > 0; --count)
     memory_->CountUnmatchedFree();
-}
-
-void HeapOrder::Alloc(const Event& event, uint64_t size, bool sampled, uint32_t stack) {
-  Expire(event.time_ns);
-  const bool is_reused = memory_->IsLive(event.address);
-  memory_->Alloc(event.time_ns, event.address, size, sampled, stack);
-  if (is_reused) {
-    reused_.Push(event);
-  } else if (early_frees_.Take(event, reach_ns_)) {
-    memory_->Free(event.time_ns, event.address);
-  }
-}
-
-void HeapOrder::Free(const Event& event) {
-  if (event.address == 0) return;
-  Expire(event.time_ns);
-  if (reused_.Take(event, reach_ns_)) {
-    memory_->FoundImpliedFree();
-  } else if (event.is_coarse && !memory_->IsLive(event.address)) {
-    early_frees_.Push(event);
-  } else {
-    memory_->Free(event.time_ns, event.address);
-  }
 }
 
 void HeapOrder::Flush() { Expire(INT64_MAX); }

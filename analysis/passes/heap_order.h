@@ -47,17 +47,48 @@ class HeapOrder {
     std::deque<Event> in_order;
     void Push(const Event& event);
     // Takes an event of this address that is near enough, and of another thread.
-    bool Take(const Event& event, int64_t reach_ns);
+    bool Take(const Event& event, int64_t reach_ns) {
+      return !at.empty() && TakeWaiting(event, reach_ns);
+    }
+    bool TakeWaiting(const Event& event, int64_t reach_ns);
     // Drops what has waited too long by `now`. Returns how many events that were.
     uint64_t Expire(int64_t now, int64_t reach_ns);
   };
 
-  void Expire(int64_t now);
+  void Expire(int64_t now) {
+    if (!reused_.in_order.empty() || !early_frees_.in_order.empty()) ExpireWaiting(now);
+  }
+  void ExpireWaiting(int64_t now);
 
   LiveMemory* memory_;
   int64_t reach_ns_;   // events farther apart are in the right order
   Queue early_frees_;  // of no block so far
   Queue reused_;       // allocations at addresses whose free has not come
 };
+
+// Here, because each is called for millions of events.
+
+inline void HeapOrder::Alloc(const Event& event, uint64_t size, bool sampled, uint32_t stack) {
+  Expire(event.time_ns);
+  if (memory_->Alloc(event.time_ns, event.address, size, sampled, stack)) {
+    reused_.Push(event);
+  } else if (early_frees_.Take(event, reach_ns_)) {
+    memory_->Free(event.time_ns, event.address);
+  }
+}
+
+inline void HeapOrder::Free(const Event& event) {
+  if (event.address == 0) return;
+  Expire(event.time_ns);
+  if (reused_.Take(event, reach_ns_)) {
+    memory_->FoundImpliedFree();
+  } else if (!memory_->FreeIfLive(event.time_ns, event.address)) {
+    if (event.is_coarse) {
+      early_frees_.Push(event);
+    } else {
+      memory_->CountUnmatchedFree();
+    }
+  }
+}
 
 }  // namespace gpuprof::analysis

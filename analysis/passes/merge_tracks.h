@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <queue>
 #include <vector>
 
@@ -27,6 +26,9 @@ void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit
     }
   };
   std::priority_queue<Head> heads;
+  std::vector<Column<int64_t>::Reader> readers;
+  readers.reserve(columns.size());
+  for (const Column<int64_t>* column : columns) readers.emplace_back(*column);
   std::vector<size_t> next(columns.size(), 0);
   for (size_t i = 0; i < columns.size(); ++i) {
     if (!columns[i]->empty()) heads.push({columns[i]->front(), i});
@@ -34,14 +36,19 @@ void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit
   while (!heads.empty()) {
     const size_t track = heads.top().track;
     heads.pop();
-    const int64_t until = heads.empty() ? std::numeric_limits<int64_t>::max() : heads.top().time;
-    const Column<int64_t>& times = *columns[track];
+    const size_t rows = columns[track]->size();
     size_t& row = next[track];
+    if (heads.empty()) {
+      while (row < rows) visit(track, row++);
+      break;
+    }
+    const int64_t until = heads.top().time;
+    const Column<int64_t>::Reader& times = readers[track];
     // At least one row, so that equal times cannot stall.
     do {
       visit(track, row++);
-    } while (row < times.size() && times[row] <= until);
-    if (row < times.size()) heads.push({times[row], track});
+    } while (row < rows && times[row] <= until);
+    if (row < rows) heads.push({times[row], track});
   }
 }
 
