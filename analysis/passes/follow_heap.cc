@@ -37,6 +37,11 @@ class HeapRows {
     const size_t i = row - first_;
     return {time_ns_[i], address_[i], size_[i], operation_[i], stack_[i], capture_[i]};
   }
+  // Returns the address of a row some way behind this one.
+  uint64_t AddressAhead(size_t row) const {
+    constexpr size_t kAhead = 12;
+    return address_[std::min(row - first_ + kAhead, count_ - 1)];
+  }
 
  private:
   static constexpr size_t kAtOnce = 256;
@@ -75,20 +80,24 @@ LiveMemory FollowHeap(const Process& process, BlockWatcher* watcher) {
   }
   HeapOrder order(&memory, static_cast<int64_t>(process.health.coarse_step_ns()));
   int capture = -1;
-  MergeByTime(times, [&](size_t track, size_t number) {
-    const HeapRows::Row row = tracks[track]->At(number);
-    if (row.capture != capture) {
-      order.Flush();
-      if (capture >= 0) memory.NewCapture();
-      capture = row.capture;
-    }
-    const uint32_t flags = proto::FlagsOf(row.operation);
-    const HeapOrder::Event event{track, row.time_ns, row.address,
-                                 (flags & proto::kFlagCoarseTime) != 0};
-    if (proto::HeapIsFree(row.operation)) {
-      order.Free(event);
-    } else {
-      order.Alloc(event, row.size, (flags & proto::kFlagSampled) != 0, row.stack);
+  MergeRunsByTime(times, [&](size_t track, size_t first, size_t end) {
+    HeapRows& rows = *tracks[track];
+    for (size_t number = first; number < end; ++number) {
+      const HeapRows::Row row = rows.At(number);
+      memory.Expect(rows.AddressAhead(number));
+      if (row.capture != capture) {
+        order.Flush();
+        if (capture >= 0) memory.NewCapture();
+        capture = row.capture;
+      }
+      const uint32_t flags = proto::FlagsOf(row.operation);
+      const HeapOrder::Event event{track, row.time_ns, row.address,
+                                   (flags & proto::kFlagCoarseTime) != 0};
+      if (proto::HeapIsFree(row.operation)) {
+        order.Free(event);
+      } else {
+        order.Alloc(event, row.size, (flags & proto::kFlagSampled) != 0, row.stack);
+      }
     }
   });
   order.Flush();

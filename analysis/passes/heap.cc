@@ -9,6 +9,7 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -30,56 +31,86 @@ namespace {
 
 constexpr int64_t kShortLivedNs = 10'000'000;
 
-// How many blocks, and their bytes. Blocks that are no samples are counted in whole numbers: there
-// are millions of them.
-struct Amount {
-  uint64_t exact_count = 0;
-  uint64_t exact_bytes = 0;
-  Estimate sampled_count, sampled_bytes;
+// How many blocks that are no samples, and their bytes.
+struct Exact {
+  uint64_t count = 0;
+  uint64_t bytes = 0;
 
-  void Add(const Sampling& sampling, const MemoryBlock& block) {
-    if (!block.sampled) return AddExact(block.size);
-    sampling.AddCount(block.size, true, &sampled_count);
-    sampling.AddBytes(block.size, true, &sampled_bytes);
+  void Add(uint64_t size) {
+    ++count;
+    bytes += size;
   }
-  void AddExact(uint64_t size) {
-    ++exact_count;
-    exact_bytes += size;
+  void Add(const Exact& other) {
+    count += other.count;
+    bytes += other.bytes;
   }
-  void AddExact(const Amount& other) {
-    exact_count += other.exact_count;
-    exact_bytes += other.exact_bytes;
+};
+
+// The same of samples.
+struct Sampled {
+  Estimate count, bytes;
+
+  void Add(const Sampling& sampling, uint64_t size) {
+    sampling.AddCount(size, true, &count);
+    sampling.AddBytes(size, true, &bytes);
   }
-  Estimate count() const { return With(exact_count, sampled_count); }
-  Estimate bytes() const { return With(exact_bytes, sampled_bytes); }
+};
+
+enum Amount { kAllocated, kBrief, kPeak, kEnd, kAmounts };
+
+// The sums of some blocks. There are millions of exact blocks, so what they touch is small and
+// comes first.
+class Sums {
+ public:
+  void Add(Amount amount, const Sampling& sampling, const MemoryBlock& block) {
+    if (block.sampled) return AddSample(amount, sampling, block.size);
+    exact_[amount].Add(block.size);
+  }
+  void AddLife(int64_t life_ns) {
+    life_ns_ += life_ns;
+    ++freed_;
+  }
+  // Takes in what `other` knows of blocks that are no samples.
+  void AddExact(const Sums& other) {
+    for (int i = 0; i < kAmounts; ++i) exact_[i].Add(other.exact_[i]);
+  }
+  // Says that samples of these bytes may have been missed.
+  void ExpectSamples(Amount amount, const Estimate& no_bytes) {
+    MakeSampled()[amount].bytes = no_bytes;
+  }
+
+  Estimate count(Amount amount) const {
+    return With(exact_[amount].count, sampled_ == nullptr ? Estimate() : (*sampled_)[amount].count);
+  }
+  Estimate bytes(Amount amount) const {
+    return With(exact_[amount].bytes, sampled_ == nullptr ? Estimate() : (*sampled_)[amount].bytes);
+  }
+  uint64_t recorded() const { return samples_ + exact_[kAllocated].count; }
+  int64_t mean_life_ns() const { return freed_ == 0 ? 0 : life_ns_ / static_cast<int64_t>(freed_); }
 
  private:
+  using OfSamples = std::array<Sampled, kAmounts>;
+
+  // Apart, so that the way of the exact blocks stays short.
+  [[gnu::noinline]] void AddSample(Amount amount, const Sampling& sampling, uint64_t size) {
+    samples_ += amount == kAllocated;
+    MakeSampled()[amount].Add(sampling, size);
+  }
+  OfSamples& MakeSampled() {
+    if (sampled_ == nullptr) sampled_ = std::make_unique<OfSamples>();
+    return *sampled_;
+  }
   static Estimate With(uint64_t exact, Estimate sampled) {
     sampled.sum += static_cast<double>(exact);
     sampled.seen += static_cast<double>(exact);
     return sampled;
   }
-};
 
-struct Sums {
-  Amount allocated, brief;
-  int64_t life_ns = 0;
-  uint64_t freed = 0;
-  uint64_t samples = 0;  // allocations that are no exact ones
-  Amount peak, end;
-
-  uint64_t recorded() const { return samples + allocated.exact_count; }
-  void Allocate(const Sampling& sampling, const MemoryBlock& block) {
-    samples += block.sampled;
-    allocated.Add(sampling, block);
-  }
-  // Takes in what `other` knows of blocks that are no samples.
-  void AddExact(const Sums& other) {
-    allocated.AddExact(other.allocated);
-    brief.AddExact(other.brief);
-    peak.AddExact(other.peak);
-    end.AddExact(other.end);
-  }
+  std::array<Exact, kAmounts> exact_;
+  int64_t life_ns_ = 0;
+  uint64_t freed_ = 0;
+  uint64_t samples_ = 0;
+  std::unique_ptr<OfSamples> sampled_;  // null: there are none
 };
 
 constexpr int kSizeClasses = 65;
@@ -93,19 +124,19 @@ class StepSums {
   void Add(const Sampling& sampling, const MemoryBlock& block) {
     while (at_ < steps_.size() && steps_[at_].end <= block.time_ns) ++at_;
     if (at_ == steps_.size() || block.time_ns < steps_[at_].start) return;
-    sums_.Add(sampling, block);
+    sums_.Add(kAllocated, sampling, block);
   }
   void Fill(results::HeapProcess* row) const {
     if (steps_.empty()) return;
     const auto steps = static_cast<double>(steps_.size());
-    row->set_count_per_step(sums_.count().sum / steps);
-    row->set_allocated_bytes_per_step(sums_.bytes().sum / steps);
+    row->set_count_per_step(sums_.count(kAllocated).sum / steps);
+    row->set_allocated_bytes_per_step(sums_.bytes(kAllocated).sum / steps);
   }
 
  private:
   std::vector<Interval> steps_;
   size_t at_ = 0;
-  Amount sums_;
+  Sums sums_;
 };
 
 // Adds up the blocks of a process while its heap is followed.
@@ -114,27 +145,24 @@ class HeapSums : public BlockWatcher {
   HeapSums(const Process& process, std::vector<Interval> steps)
       : sampling_(process.heap_period), steps_(std::move(steps)) {
     const bool is_sampled = process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
-    for (Amount* amount : {&all_.allocated, &all_.peak, &all_.end})
-      amount->sampled_bytes = sampling_.NoBytes(is_sampled);
+    if (!is_sampled) return;
+    for (const Amount amount : {kAllocated, kPeak, kEnd})
+      all_.ExpectSamples(amount, sampling_.NoBytes(true));
   }
 
   void Allocated(const MemoryBlock& block) override {
-    Each(block, [&](Sums* sums) { sums->Allocate(sampling_, block); });
+    Add(kAllocated, block, &stacks_[block.group]);
     steps_.Add(sampling_, block);
   }
   void Freed(const MemoryBlock& block, int64_t life_ns) override {
     Sums& stack = stacks_[block.group];
-    stack.life_ns += life_ns;
-    ++stack.freed;
-    if (life_ns > kShortLivedNs) return;
-    Each(block, [&](Sums* sums) { sums->brief.Add(sampling_, block); });
+    stack.AddLife(life_ns);
+    if (life_ns <= kShortLivedNs) Add(kBrief, block, &stack);
   }
   // Ends what was followed.
   void Finish(const LiveMemory& memory) {
-    for (const MemoryBlock& block : memory.live_at_peak())
-      Each(block, [&](Sums* sums) { sums->peak.Add(sampling_, block); });
-    for (const MemoryBlock& block : memory.live_at_end())
-      Each(block, [&](Sums* sums) { sums->end.Add(sampling_, block); });
+    for (const MemoryBlock& block : memory.live_at_peak()) Add(kPeak, block, &stacks_[block.group]);
+    for (const MemoryBlock& block : memory.live_at_end()) Add(kEnd, block, &stacks_[block.group]);
     for (const auto& [stack, sums] : stacks_.values()) all_.AddExact(sums);
   }
 
@@ -144,11 +172,10 @@ class HeapSums : public BlockWatcher {
   const StepSums& steps() const { return steps_; }
 
  private:
-  template <typename Visit>
-  void Each(const MemoryBlock& block, const Visit& visit) {
-    visit(&stacks_[block.group]);
-    visit(&sizes_[static_cast<size_t>(std::bit_width(block.size))]);
-    if (block.sampled) visit(&all_);
+  void Add(Amount amount, const MemoryBlock& block, Sums* stack) {
+    stack->Add(amount, sampling_, block);
+    sizes_[static_cast<size_t>(std::bit_width(block.size))].Add(amount, sampling_, block);
+    if (block.sampled) all_.Add(amount, sampling_, block);
   }
 
   Sampling sampling_;
@@ -161,8 +188,8 @@ class HeapSums : public BlockWatcher {
 // A process's row or a stack's.
 template <typename Row>
 void FillAllocated(const Sums& sums, Row* row) {
-  const Estimate count = sums.allocated.count();
-  const Estimate bytes = sums.allocated.bytes();
+  const Estimate count = sums.count(kAllocated);
+  const Estimate bytes = sums.bytes(kAllocated);
   row->set_count(count.value());
   row->set_count_low(count.low());
   row->set_count_high(count.high());
@@ -172,8 +199,8 @@ void FillAllocated(const Sums& sums, Row* row) {
 }
 
 void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProcess* row) {
-  const Estimate peak = sums.peak.bytes();
-  const Estimate end = sums.end.bytes();
+  const Estimate peak = sums.bytes(kPeak);
+  const Estimate end = sums.bytes(kEnd);
   row->set_sample_count(sums.recorded());
   FillAllocated(sums, row);
   row->set_peak_bytes(peak.value());
@@ -184,9 +211,9 @@ void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProces
   row->set_end_bytes(end.value());
   row->set_end_low_bytes(end.low());
   row->set_end_high_bytes(end.high());
-  row->set_end_count(sums.end.count().value());
-  row->set_short_lived_count(sums.brief.count().value());
-  row->set_short_lived_bytes(sums.brief.bytes().value());
+  row->set_end_count(sums.count(kEnd).value());
+  row->set_short_lived_count(sums.count(kBrief).value());
+  row->set_short_lived_bytes(sums.bytes(kBrief).value());
   row->set_unmatched_free_count(memory.unmatched_frees());
   row->set_implied_free_count(memory.implied_frees());
 }
@@ -213,13 +240,13 @@ void AddStack(const Process& process, uint32_t stack, const Sums& sums, uint64_t
   SetProcess(process, row);
   row->set_stack_id(stack);
   FillAllocated(sums, row);
-  row->set_peak_bytes(sums.peak.bytes().value());
-  row->set_peak_ratio(Ratio(sums.peak.bytes().value(), peak));
-  row->set_end_bytes(sums.end.bytes().value());
-  row->set_end_count(sums.end.count().value());
-  row->set_short_lived_count(sums.brief.count().value());
+  row->set_peak_bytes(sums.bytes(kPeak).value());
+  row->set_peak_ratio(Ratio(sums.bytes(kPeak).value(), peak));
+  row->set_end_bytes(sums.bytes(kEnd).value());
+  row->set_end_count(sums.count(kEnd).value());
+  row->set_short_lived_count(sums.count(kBrief).value());
   row->set_sample_count(sums.recorded());
-  row->set_mean_life_ns(sums.freed == 0 ? 0 : sums.life_ns / static_cast<int64_t>(sums.freed));
+  row->set_mean_life_ns(sums.mean_life_ns());
 }
 
 void AddSizes(const std::array<Sums, kSizeClasses>& sizes, results::Heap* out) {
@@ -229,9 +256,9 @@ void AddSizes(const std::array<Sums, kSizeClasses>& sizes, results::Heap* out) {
     results::HeapSize* row = out->add_sizes();
     row->set_low_bytes(i == 0 ? 0 : uint64_t{1} << (i - 1));
     row->set_high_bytes(i == 0 ? 0 : row->low_bytes() * 2 - 1);
-    row->set_count(sums.allocated.count().value());
-    row->set_allocated_bytes(sums.allocated.bytes().value());
-    row->set_short_lived_count(sums.brief.count().value());
+    row->set_count(sums.count(kAllocated).value());
+    row->set_allocated_bytes(sums.bytes(kAllocated).value());
+    row->set_short_lived_count(sums.count(kBrief).value());
     row->set_sample_count(sums.recorded());
   }
 }
@@ -288,11 +315,11 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   FillProcess(all, memory, row);
   WidenByLosses(process, row);
   const double seconds = static_cast<double>(CapturedTime(process)) * 1e-9;
-  row->set_count_per_s(Ratio(all.allocated.count().sum, seconds));
-  row->set_allocated_bytes_per_s(Ratio(all.allocated.bytes().sum, seconds));
+  row->set_count_per_s(Ratio(all.count(kAllocated).sum, seconds));
+  row->set_allocated_bytes_per_s(Ratio(all.bytes(kAllocated).sum, seconds));
   sums.steps().Fill(row);
 
-  const uint64_t peak = all.peak.bytes().value();
+  const uint64_t peak = all.bytes(kPeak).value();
   for (const auto& [stack, of_stack] : sums.stacks()) AddStack(process, stack, of_stack, peak, out);
   AddSizes(sums.sizes(), out);
   for (size_t i = 0; i < memory.timeline().size(); ++i) {

@@ -91,6 +91,8 @@ class LiveMemory {
   void Free(int64_t time, uint64_t address);
   // Returns whether there was such a block; if not, nothing is counted.
   bool FreeIfLive(int64_t time, uint64_t address);
+  // Says that an event of this address comes soon.
+  void Expect(uint64_t address) const { live_at_.Expect(address); }
   // Notes that a free, which an Alloc at a live address implied, has come late.
   void FoundImpliedFree() { --implied_frees_; }
   // Counts the free of a block that had no Alloc.
@@ -122,6 +124,7 @@ class LiveMemory {
     // Returns the place of the address's index: kNone where the address is new.
     uint32_t* Put(uint64_t address);
     bool Erase(uint64_t address, uint32_t* block);
+    void Expect(uint64_t address) const { __builtin_prefetch(&slots_[Home(address)]); }
     void Clear();
     template <typename Visit>
     void Each(const Visit& visit) const {
@@ -131,6 +134,9 @@ class LiveMemory {
     }
 
    private:
+    // A smaller map has much free room, so that hardly any address meets another.
+    static constexpr size_t kLargeMap = 1 << 16;
+
     struct Slot {
       uint64_t address = 0;
       uint32_t block = kNone;
@@ -145,7 +151,7 @@ class LiveMemory {
     return block.sampled ? SampledSize(block) : block.size;
   }
   uint64_t SampledSize(const MemoryBlock& block) const;
-  uint32_t Keep(const MemoryBlock& block);
+  uint32_t Place();  // for a new block
   void Release(uint32_t index, int64_t time);
   void KeepForPeak(const MemoryBlock& block) {
     if (block.number < peak_allocations_) at_peak_.push_back(block);
@@ -184,7 +190,7 @@ inline size_t LiveMemory::AddressMap::Home(uint64_t address) const {
 }
 
 inline uint32_t* LiveMemory::AddressMap::Put(uint64_t address) {
-  if (used_ * 2 >= slots_.size()) Grow();
+  if (used_ * (slots_.size() < kLargeMap ? 8 : 2) >= slots_.size()) Grow();
   size_t i = Home(address);
   for (; slots_[i].block != kNone; i = (i + 1) & (slots_.size() - 1)) {
     if (slots_[i].address == address) return &slots_[i].block;
@@ -212,14 +218,13 @@ inline bool LiveMemory::AddressMap::Erase(uint64_t address, uint32_t* block) {
   return true;
 }
 
-inline uint32_t LiveMemory::Keep(const MemoryBlock& block) {
+inline uint32_t LiveMemory::Place() {
   if (free_places_.empty()) {
-    blocks_.push_back(block);
+    blocks_.emplace_back();
     return static_cast<uint32_t>(blocks_.size() - 1);
   }
   const uint32_t index = free_places_.back();
   free_places_.pop_back();
-  blocks_[index] = block;
   return index;
 }
 
@@ -240,8 +245,13 @@ inline bool LiveMemory::Alloc(int64_t time, uint64_t address, uint64_t size, boo
     ++implied_frees_;
     Release(*place, time);
   }
-  const MemoryBlock block{time, size, allocations_++, group, sampled};
-  *place = Keep(block);
+  // Is filled where it stays: to copy a block that was just written makes the processor wait.
+  MemoryBlock& block = blocks_[*place = Place()];
+  block.time_ns = time;
+  block.size = size;
+  block.number = allocations_++;
+  block.group = group;
+  block.sampled = sampled;
   if (watcher_ != nullptr) watcher_->Allocated(block);
   live_ += LiveSize(block);
   timeline_[bucket_] = std::max(timeline_[bucket_], live_);

@@ -15,9 +15,9 @@
 
 namespace gpuprof::analysis {
 
-// Calls visit(track, row) for each element of the columns, which are ascending.
+// Calls visit(track, first, end) for runs of rows of one track. The columns are ascending.
 template <typename Visit>
-void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit& visit) {
+void MergeRunsByTime(const std::vector<const Column<int64_t>*>& columns, const Visit& visit) {
   struct Head {
     int64_t time;
     size_t track;
@@ -26,30 +26,36 @@ void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit
     }
   };
   std::priority_queue<Head> heads;
+  std::vector<size_t> next(columns.size(), 0);
   std::vector<Column<int64_t>::Reader> readers;
   readers.reserve(columns.size());
-  for (const Column<int64_t>* column : columns) readers.emplace_back(*column);
-  std::vector<size_t> next(columns.size(), 0);
   for (size_t i = 0; i < columns.size(); ++i) {
+    readers.emplace_back(*columns[i]);
     if (!columns[i]->empty()) heads.push({columns[i]->front(), i});
   }
   while (!heads.empty()) {
     const size_t track = heads.top().track;
     heads.pop();
     const size_t rows = columns[track]->size();
-    size_t& row = next[track];
-    if (heads.empty()) {
-      while (row < rows) visit(track, row++);
-      break;
-    }
+    const size_t first = next[track];
+    if (heads.empty()) return visit(track, first, rows);
     const int64_t until = heads.top().time;
     const Column<int64_t>::Reader& times = readers[track];
     // At least one row, so that equal times cannot stall.
-    do {
-      visit(track, row++);
-    } while (row < rows && times[row] <= until);
-    if (row < rows) heads.push({times[row], track});
+    size_t end = first + 1;
+    while (end < rows && times[end] <= until) ++end;
+    visit(track, first, end);
+    next[track] = end;
+    if (end < rows) heads.push({times[end], track});
   }
+}
+
+// Calls visit(track, row) for each element of the columns, which are ascending.
+template <typename Visit>
+void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit& visit) {
+  MergeRunsByTime(columns, [&](size_t track, size_t first, size_t end) {
+    for (size_t row = first; row < end; ++row) visit(track, row);
+  });
 }
 
 }  // namespace gpuprof::analysis
