@@ -42,7 +42,7 @@ struct ColumnSegment {
     return base + (raw & mask);
   }
 
-  // Copies `count` values from `row` on.
+  // Reads `count` values from `row` on.
   template <typename T>
   void Copy(size_t row, size_t count, T* to) const {
     const uint8_t* const from = bytes + (row - first) * width;
@@ -98,7 +98,7 @@ class ColumnSegments {
   // Appends rows behind the last segment; they can be read at once. Returns the place of a new row
   // for a value of `width` bytes.
   uint8_t* Append(uint32_t width);
-  // Rows that Append() has added since the last segment was closed.
+  // Returns how many rows Append() has added since the last segment was closed.
   size_t open_rows() const { return open_rows_; }
   // Replaces the open rows by a segment like those of Store().
   void Close(const uint64_t* distances, uint64_t base, uint64_t most);
@@ -149,7 +149,7 @@ class Column {
   T front() const { return (*this)[0]; }
   T back() const { return (*this)[size() - 1]; }
 
-  // Copies `count` rows from `row` on, all of which must exist. The fastest way to read many.
+  // Reads `count` rows from `row` on; all must exist. This is the fastest way to read many.
   void Copy(size_t row, size_t count, T* to) const {
     while (count > 0) {
       const ColumnSegment& segment = data_->Find(row);

@@ -73,13 +73,13 @@ class HeapOrder {
   }
 
   int64_t reach_ns_;  // events farther apart are in the right order
-  // Of the events in the queues; the greatest time: there are none.
+  // The time of the oldest event in the queues; the greatest time: the queues are empty.
   int64_t oldest_ns_ = std::numeric_limits<int64_t>::max();
   Queue early_frees_;  // of no block so far
   Queue reused_;       // allocations at addresses whose free has not come
 };
 
-// Here, because each is called for millions of events.
+// Keeps the work for one event inline: there are millions of events.
 
 inline void HeapOrder::Alloc(const Event& event, uint64_t size, bool sampled, uint32_t stack) {
   Expire(event.time_ns);

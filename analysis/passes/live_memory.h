@@ -43,7 +43,7 @@ class Sampling {
  public:
   explicit Sampling(uint32_t period) : period_(period) {}
   double Probability(uint64_t size, bool sampled) const;
-  // Most recordings are exact, and have millions of blocks: those need no more than a sum.
+  // Adds a block. An exact recording has millions of blocks, and needs only the sum.
   void AddCount(uint64_t size, bool sampled, Estimate* to) const {
     if (sampled) return AddSampledCount(size, to);
     to->sum += 1;
@@ -72,7 +72,7 @@ struct MemoryBlock {
   bool sampled;
 };
 
-// Is told of the blocks, in order of the events.
+// Hears of each block, in order of the events.
 class BlockWatcher {
  public:
   virtual ~BlockWatcher() = default;
@@ -89,7 +89,7 @@ class LiveMemory {
   // Returns whether a block was live at this address. It counts as freed.
   bool Alloc(int64_t time, uint64_t address, uint64_t size, bool sampled, uint32_t group);
   void Free(int64_t time, uint64_t address);
-  // Returns whether there was such a block; if not, nothing is counted.
+  // Returns whether a block was live at this address. If none was, nothing is counted.
   bool FreeIfLive(int64_t time, uint64_t address);
   // Says that an event of this address comes soon.
   void Expect(uint64_t address) const { live_at_.Expect(address); }
@@ -104,7 +104,7 @@ class LiveMemory {
 
   const Sampling& sampling() const { return sampling_; }
   uint64_t allocations() const { return allocations_; }
-  // Blocks in the order of their allocation.
+  // Returns blocks in the order of their allocation.
   const std::vector<MemoryBlock>& live_at_peak() const { return at_peak_; }
   const std::vector<MemoryBlock>& live_at_end() const { return at_end_; }
   int64_t peak_time() const { return peak_time_; }
@@ -183,7 +183,7 @@ class LiveMemory {
   std::vector<uint64_t> timeline_;
 };
 
-// Here, because each is called for millions of events.
+// Keeps the work for one event inline: there are millions of events.
 
 inline size_t LiveMemory::AddressMap::Home(uint64_t address) const {
   return static_cast<size_t>((address >> 4) * 0x9e3779b97f4a7c15ull >> 20) & (slots_.size() - 1);
