@@ -6,6 +6,7 @@
 #include "analysis/read/track_columns.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -128,6 +129,20 @@ class BlockStore {
   uint64_t bytes_ = 0;
 };
 
+bool IsAscending(const Column<int64_t>& column) {
+  constexpr size_t kAtOnce = 1024;
+  int64_t values[kAtOnce + 1] = {std::numeric_limits<int64_t>::min()};
+  for (size_t row = 0; row < column.size(); row += kAtOnce) {
+    const size_t count = std::min(kAtOnce, column.size() - row);
+    column.Copy(row, count, values + 1);
+    bool is_ascending = true;
+    for (size_t i = 0; i < count; ++i) is_ascending &= values[i] <= values[i + 1];
+    if (!is_ascending) return false;
+    values[0] = values[count];
+  }
+  return true;
+}
+
 // Sorts the rows of a table by its first column.
 struct RowSorter {
   std::vector<uint32_t> order;
@@ -135,7 +150,7 @@ struct RowSorter {
   template <ChunkKind kKind, typename... Columns>
   void Rows(Column<int64_t>& times, Columns&... others) {
     order.clear();
-    if (std::is_sorted(times.begin(), times.end())) return;
+    if (IsAscending(times)) return;
     std::vector<int64_t> keys(times.begin(), times.end());
     order.resize(keys.size());
     std::iota(order.begin(), order.end(), 0u);
