@@ -127,10 +127,21 @@ void LiveMemory::NewCapture() {
 
 void LiveMemory::Finish() {
   while (bucket_ + 1 < timeline_.size()) timeline_[++bucket_] = live_;
-  live_at_.Each([&](uint32_t index) {
-    KeepForPeak(blocks_[index]);
-    at_end_.push_back(blocks_[index]);
-  });
+  // The map goes first: where most blocks live to the end, it takes more than they do.
+  live_at_.Clear();
+  std::sort(free_places_.begin(), free_places_.end());
+  size_t kept = 0;
+  auto next_free = free_places_.begin();
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    if (next_free != free_places_.end() && *next_free == i) {
+      ++next_free;
+    } else {
+      blocks_[kept++] = blocks_[i];
+    }
+  }
+  blocks_.resize(kept);
+  at_end_ = std::move(blocks_);
+  for (const MemoryBlock& block : at_end_) KeepForPeak(block);
   for (std::vector<MemoryBlock>* list : {&at_peak_, &at_end_}) {
     std::sort(list->begin(), list->end(),
               [](const MemoryBlock& x, const MemoryBlock& y) { return x.number < y.number; });
@@ -138,7 +149,7 @@ void LiveMemory::Finish() {
 }
 
 void LiveMemory::AddressMap::Clear() {
-  slots_.assign(64, {});
+  slots_ = std::vector<Slot>(64);
   used_ = 0;
 }
 
