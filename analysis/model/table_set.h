@@ -27,6 +27,7 @@ class TableSet {
   bool Has(proto::ChunkKind kind) const {
     return static_cast<size_t>(kind) < kinds_.size() && kinds_.test(static_cast<size_t>(kind));
   }
+  bool Intersects(const TableSet& other) const { return (other.kinds_ & kinds_).any(); }
   bool Contains(const TableSet& other) const { return (other.kinds_ & ~kinds_).none(); }
   friend TableSet operator|(TableSet x, const TableSet& y) {
     x.kinds_ |= y.kinds_;

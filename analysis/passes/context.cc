@@ -325,7 +325,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
     first = false;
   }
-  FillSkipped(*trace_, processes, OwnTablesOf(pass), meta);
+  FillSkipped(*trace_, processes, SubjectsOf(pass), meta);
   AddNameNotes(pass == "overview" || pass == "health", meta);
   AddWindowNotes(processes, meta);
   AddStackNotes(processes, meta);

@@ -129,7 +129,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Ops, OpsText>,
        results::Ops::descriptor,
        "ops",
-       kLaunchedWork | TableSet{Kind::kOp}},
+       {Kind::kOp},
+       kLaunchedWork},
       {{"kernels",
         "Kernels on the GPU: count, total, mean, by name or by launch configuration",
         {"name", "signature", "stream"}},
@@ -137,7 +138,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,
        "kernels",
-       kLaunchedWork | TableSet{Kind::kOp}},
+       kWork,
+       {Kind::kApi, Kind::kOp}},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},
@@ -145,7 +147,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Memcpy, MemcpyText>,
        results::Memcpy::descriptor,
        "copies",
-       kLaunchedWork},
+       kWork,
+       {Kind::kApi}},
       {{"device_memory",
         "Memory allocated through CUDA: peak, still live, pools, by kind, device, pool, size or "
         "stream",
@@ -154,7 +157,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::DeviceMemory, DeviceMemoryText>,
        results::DeviceMemory::descriptor,
        "uses",
-       TableSet{Kind::kDeviceMemory, Kind::kMemoryPool, Kind::kApi} | kSteps},
+       {Kind::kDeviceMemory, Kind::kMemoryPool},
+       kSteps | TableSet{Kind::kApi}},
       {{"unified_memory",
         "Managed memory: migrations, page faults, thrashing, by kind or device (--trace um)",
         {"kind", "device"}},
@@ -185,7 +189,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Streams, StreamsText>,
        results::Streams::descriptor,
        "streams",
-       kLaunchedWork | TableSet{Kind::kSync, Kind::kCudaEvent, Kind::kLaunch}},
+       kWork | TableSet{Kind::kSync, Kind::kCudaEvent},
+       {Kind::kApi, Kind::kLaunch}},
       {{"graphs",
         "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
         {"graph", "node"}},
@@ -193,7 +198,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Graphs, GraphsText>,
        results::Graphs::descriptor,
        "graphs",
-       kLaunchedWork},
+       kWork,
+       {Kind::kApi}},
       {{"overhead",
         "Overhead of CUDA and CUPTI (compiling, loading), by kind or thread",
         {"kind", "thread"}},
@@ -209,7 +215,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Ranges, RangesText>,
        results::Ranges::descriptor,
        "ranges",
-       kLaunchedWork | TableSet{Kind::kOp, Kind::kRange}},
+       {Kind::kRange},
+       kLaunchedWork | TableSet{Kind::kOp}},
       {{"counters",
         "Hardware counters of the GPUs: utilisation, tensor and DRAM activity, clocks, power"},
        RunCounters,
@@ -223,12 +230,14 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Heap, HeapText>,
        results::Heap::descriptor,
        "stacks",
-       kSteps | TableSet{Kind::kHeap, Kind::kTensor, Kind::kMapping}},
+       {Kind::kHeap, Kind::kTensor, Kind::kMapping},
+       kSteps},
       {{"locks", "Waits for locks and conditions, by object and caller"},
        RunLocks,
        TextOf<results::Locks, LocksText>,
        results::Locks::descriptor,
        "locks",
+       {Kind::kWait},
        kSteps},
       {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
         StackWeightKeys()},
@@ -237,13 +246,15 @@ const std::vector<PassEntry>& PassTable() {
        results::Stacks::descriptor,
        "stacks",
        TableSet::All(),
+       TableSet(),
        StacksRemarksOf},
       {{"threads", "Threads: lifetime, processor time, waits"},
        RunThreads,
        TextOf<results::Threads, ThreadsText>,
        results::Threads::descriptor,
        "threads",
-       kSteps | TableSet{Kind::kThreadEvent}},
+       {Kind::kThreadEvent, Kind::kWait},
+       kSteps},
       {{"health", "The recording itself: losses and their causes, cost, clock"},
        RunHealth,
        TextOf<results::Health, HealthText>,
@@ -263,7 +274,7 @@ const std::vector<PassInfo>& Passes() {
   return infos;
 }
 
-TableSet OwnTablesOf(std::string_view pass) {
+TableSet SubjectsOf(std::string_view pass) {
   const PassEntry* entry = FindPass(pass);
   return entry == nullptr ? TableSet() : entry->tables;
 }
@@ -271,7 +282,7 @@ TableSet OwnTablesOf(std::string_view pass) {
 TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   const PassEntry* entry = FindPass(pass);
   if (entry == nullptr) return TableSet::All();
-  return entry->tables | kAlways | (options.steps ? kSteps : TableSet());
+  return entry->tables | entry->also | kAlways | (options.steps ? kSteps : TableSet());
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,

@@ -15,32 +15,44 @@ namespace {
 
 using proto::ChunkKind;
 
-// A kind of event, the table that has its rows, and the source that makes them.
+// A kind of event, the tables that have its rows, and the source that makes them.
 struct Kind {
   const char* name;  // as in `gpuprof run --trace`
-  ChunkKind table;
+  TableSet tables;
   uint32_t sources;
   const char* option;
 };
 
-constexpr Kind kKinds[] = {
-    {"cuda", ChunkKind::kKernel, proto::kSourceCuda, "--trace cuda"},
-    {"launches", ChunkKind::kLaunch, proto::kSourceLaunches, "--trace cuda,launches"},
-    {"um", ChunkKind::kUnifiedMemory, proto::kSourceUnifiedMemory, "--trace cuda,um"},
-    {"heap", ChunkKind::kHeap, proto::kSourceHeap, "--trace heap"},
-    {"mmap", ChunkKind::kMapping, proto::kSourceMmap, "--trace mmap"},
-    {"locks", ChunkKind::kWait, proto::kSourceLocks, "--trace locks"},
-    {"threads", ChunkKind::kThreadEvent, proto::kSourceThreads, "--trace threads"},
-    {"ops", ChunkKind::kOp, proto::kSourceOps, "--trace ops"},
-    {"tensors", ChunkKind::kTensor, proto::kSourceTensors, "--trace tensors"},
-    {"nvtx", ChunkKind::kRange, proto::kSourceNvtx | proto::kSourceItt, "--trace nvtx,itt"},
-};
+const std::vector<Kind>& Kinds() {
+  static const std::vector<Kind> kinds = {
+      {"cuda",
+       {ChunkKind::kKernel, ChunkKind::kMemcpy, ChunkKind::kMemset, ChunkKind::kApi,
+        ChunkKind::kSync, ChunkKind::kDeviceMemory, ChunkKind::kGraphLaunch, ChunkKind::kOverhead},
+       proto::kSourceCuda,
+       "--trace cuda"},
+      {"launches", {ChunkKind::kLaunch}, proto::kSourceLaunches, "--trace cuda,launches"},
+      {"um", {ChunkKind::kUnifiedMemory}, proto::kSourceUnifiedMemory, "--trace cuda,um"},
+      {"heap", {ChunkKind::kHeap}, proto::kSourceHeap, "--trace heap"},
+      {"mmap", {ChunkKind::kMapping}, proto::kSourceMmap, "--trace mmap"},
+      {"locks", {ChunkKind::kWait}, proto::kSourceLocks, "--trace locks"},
+      {"threads", {ChunkKind::kThreadEvent}, proto::kSourceThreads, "--trace threads"},
+      {"ops", {ChunkKind::kOp}, proto::kSourceOps, "--trace ops"},
+      {"tensors", {ChunkKind::kTensor}, proto::kSourceTensors, "--trace tensors"},
+      {"nvtx", {ChunkKind::kRange}, proto::kSourceNvtx | proto::kSourceItt, "--trace nvtx,itt"},
+  };
+  return kinds;
+}
 
-bool HasRows(const std::vector<const Process*>& processes, ChunkKind table) {
-  return std::any_of(processes.begin(), processes.end(), [table](const Process* process) {
-    return std::any_of(process->tracks.begin(), process->tracks.end(),
-                       [table](const Track& track) { return track.Rows(table) != 0; });
-  });
+bool HasRows(const std::vector<const Process*>& processes, const TableSet& tables) {
+  for (const Process* process : processes) {
+    for (const Track& track : process->tracks) {
+      const bool any = std::any_of(
+          track.extents.begin(), track.extents.end(),
+          [&](const TableExtent& extent) { return tables.Has(extent.kind) && extent.rows != 0; });
+      if (any) return true;
+    }
+  }
+  return false;
 }
 
 bool WasLookedFor(const std::vector<const Process*>& processes, uint32_t sources) {
@@ -55,8 +67,8 @@ void FillSkipped(const Trace& trace, const std::vector<const Process*>& processe
                  const TableSet& tables, results::Meta* meta) {
   if (processes.empty()) return;
   const bool is_imported = !trace.importer.empty();
-  for (const Kind& kind : kKinds) {
-    if (!tables.Has(kind.table) || HasRows(processes, kind.table)) continue;
+  for (const Kind& kind : Kinds()) {
+    if (!tables.Intersects(kind.tables) || HasRows(processes, kind.tables)) continue;
     if (!is_imported && WasLookedFor(processes, kind.sources)) continue;
     results::Skipped* skipped = meta->add_skipped();
     skipped->set_name(kind.name);
