@@ -84,8 +84,8 @@ struct PassInfo {
 };
 const std::vector<PassInfo>& Passes();
 
-// Returns the tables whose rows a pass reads. No pass of this name: all.
-TableSet TablesOf(std::string_view pass);
+// Returns the tables whose rows a pass reads with these options. No pass of this name: all.
+TableSet TablesOf(std::string_view pass, const PassOptions& options = {});
 
 // Runs a pass. The result is a message of proto/results/<name>.proto.
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,

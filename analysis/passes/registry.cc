@@ -136,7 +136,7 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,
        "kernels",
-       kLaunchedWork | TableSet{Kind::kOp}},
+       kWork | TableSet::CallIds() | TableSet{Kind::kOp}},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},
@@ -262,9 +262,12 @@ const std::vector<PassInfo>& Passes() {
   return infos;
 }
 
-TableSet TablesOf(std::string_view pass) {
+TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   const PassEntry* entry = FindPass(pass);
-  return entry == nullptr ? TableSet::All() : entry->tables | kAlways;
+  if (entry == nullptr) return TableSet::All();
+  // Whether a call is inside a range, its time tells.
+  const TableSet calls = options.under_range.empty() ? TableSet() : TableSet{Kind::kApi};
+  return entry->tables | kAlways | calls;
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
@@ -279,7 +282,7 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
   if (Error error = CheckUnder(entry->info, options.under_range)) return error;
-  if (!trace.tables.Contains(TablesOf(pass))) {
+  if (!trace.tables.Contains(TablesOf(pass, options))) {
     return {ErrorKind::kUsage, "The trace was opened without rows that the pass '" +
                                    std::string(pass) + "' needs; open it in full."};
   }

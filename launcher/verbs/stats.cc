@@ -93,7 +93,7 @@ class Stats : public Verb {
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
     if (!json_ && !csv_) options_.named_rows = options_.limit.value_or(analysis::kTextRows);
     std::shared_ptr<const analysis::Trace> trace;
-    const int opened = OpenInput(bundle_, false, &trace, pass_);
+    const int opened = OpenInput(bundle_, false, &trace, pass_, options_);
     if (opened != kExitOk) return opened;
     std::unique_ptr<google::protobuf::Message> result;
     const int ran = ExitOf(analysis::Run(pass_, *trace, options_, &result));
