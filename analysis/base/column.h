@@ -40,7 +40,7 @@ struct ColumnSegment {
     std::memcpy(&raw, bytes + (row - first) * width, sizeof raw);
     return base + (raw & mask);
   }
-  // Copies `count` rows from `row` on, faster than Load() would.
+  // Fills `to` with `count` rows from `row` on, faster than Load() would.
   template <typename T>
   void Copy(size_t row, size_t count, T* to) const {
     const uint8_t* at = bytes + (row - first) * width;
@@ -92,18 +92,19 @@ class ColumnSegments {
   }
 
   void Plan(size_t segments);
-  // Fills a segment. The greatest distance from `base` is `most`. Returns the memory it takes.
-  uint64_t Store(size_t segment, const uint64_t* distances, size_t count, uint64_t base,
+  // Fills a segment. The greatest distance of a value from `base` is `most`. Bits of values above
+  // those of the column's type do not count. Returns the memory that the segment takes.
+  uint64_t Store(size_t segment, const uint64_t* values, size_t count, uint64_t base,
                  uint64_t most);
   void Finish();
 
   // Appends rows behind the last segment; they can be read at once. Returns the place of a new row
   // for a value of `width` bytes.
   uint8_t* Append(uint32_t width);
-  // Rows that Append() has added since the last segment was closed.
+  // Returns the number of rows that Append() has added since the last segment was closed.
   size_t open_rows() const { return open_rows_; }
   // Replaces the open rows by a segment like those of Store().
-  void Close(const uint64_t* distances, uint64_t base, uint64_t most);
+  void Close(const uint64_t* values, uint64_t base, uint64_t most);
 
   static constexpr size_t kMostOpenRows = 4096;
 
@@ -147,7 +148,7 @@ class Column {
   // Returns the memory that the values take.
   uint64_t bytes() const { return data_ == nullptr ? 0 : data_->bytes(); }
   T operator[](size_t row) const { return static_cast<T>(data_->Find(row).Load(row)); }
-  // Copies `count` rows from row `first` on. Many rows go faster so than with a Reader.
+  // Fills `to` with `count` rows from row `first` on. This is the fastest way to read many rows.
   void Copy(size_t first, size_t count, T* to) const {
     while (count != 0) {
       const ColumnSegment& segment = data_->Find(first);
@@ -249,9 +250,8 @@ class Column {
     data_ = std::make_unique<ColumnSegments>();
     data_->Plan(segments);
   }
-  // Fills a segment with `count` values. `values` is used as room to work in. Returns the memory
-  // that the segment takes.
-  uint64_t Store(size_t segment, uint64_t* values, size_t count) {
+  // Fills a segment with `count` values. Returns the memory that the segment takes.
+  uint64_t Store(size_t segment, const uint64_t* values, size_t count) {
     if (count == 0) return 0;
     T least = static_cast<T>(values[0]);
     T most = least;
@@ -261,8 +261,6 @@ class Column {
       most = std::max(most, value);
     }
     const auto base = static_cast<uint64_t>(least);
-    for (size_t i = 0; i < count; ++i)
-      values[i] = static_cast<uint64_t>(static_cast<T>(values[i])) - base;
     return data_->Store(segment, values, count, base, static_cast<uint64_t>(most) - base);
   }
   // Fills a segment with one value.
@@ -327,7 +325,6 @@ class Column {
       values[i] = static_cast<uint64_t>(value);
     }
     const auto base = static_cast<uint64_t>(least);
-    for (size_t i = 0; i < count; ++i) values[i] -= base;
     data_->Close(values, base, static_cast<uint64_t>(most) - base);
   }
 

@@ -28,49 +28,65 @@ size_t FirstEndingAfter(const Column<int64_t>& ends, int64_t ns) {
   return first;
 }
 
+// What is covered so far of a window, by spans that come in the order of their starts.
+struct Cover {
+  int64_t until;  // all before it is counted
+  int64_t busy = 0;
+};
+
 // Walks the rows of a stream that lie in a window.
 class Walk {
  public:
   Walk(const KernelTable& table, Interval window)
-      : table_(&table), until_(window.end), next_(FirstEndingAfter(table.end_ns, window.start)) {
+      : table_(&table), window_(window), next_(FirstEndingAfter(table.end_ns, window.start)) {
     Load();
   }
 
   // Where the current span starts; kNever: none is left.
-  int64_t start() const { return start_; }
-  int64_t end() const { return ends_[at_]; }
-  void Next() {
-    ++at_;
-    Load();
+  int64_t start() const { return at_ == count_ ? kNever : starts_[at_]; }
+
+  // Adds the current span, and those behind it that start before or at `last`. What is beyond the
+  // window is cut off.
+  void AddUpTo(int64_t last, Cover* cover) {
+    Cover to = *cover;
+    do {
+      do {
+        const int64_t end = std::min(ends_[at_], window_.end);
+        to.busy += std::max<int64_t>(end - std::max(starts_[at_], to.until), 0);
+        to.until = std::max(to.until, end);
+        ++at_;
+      } while (at_ != count_ && starts_[at_] <= last);
+      if (at_ == count_) Load();
+    } while (at_ != count_ && starts_[at_] <= last);
+    *cover = to;
   }
 
  private:
   static constexpr size_t kPiece = 256;
 
   void Load() {
-    if (at_ == count_) {
-      count_ = std::min(kPiece, table_->rows() - next_);
-      if (count_ != 0) {
-        table_->end_ns.Copy(next_, count_, ends_);
-        table_->duration_ns.Copy(next_, count_, durations_);
-      }
-      next_ += count_;
-      at_ = 0;
-    }
-    start_ = count_ == 0 ? kNever : ends_[at_] - durations_[at_];
-    if (start_ >= until_) start_ = kNever;
+    count_ = std::min(kPiece, table_->rows() - next_);
+    at_ = 0;
+    if (count_ == 0) return;
+    table_->end_ns.Copy(next_, count_, ends_);
+    table_->duration_ns.Copy(next_, count_, starts_);
+    for (size_t i = 0; i < count_; ++i) starts_[i] = ends_[i] - starts_[i];
+    next_ += count_;
+    // The first row behind the window ends the walk.
+    if (starts_[count_ - 1] < window_.end) return;
+    count_ =
+        static_cast<size_t>(std::lower_bound(starts_, starts_ + count_, window_.end) - starts_);
+    next_ = table_->rows();
   }
 
   const KernelTable* table_;
-  int64_t until_;
-  size_t next_;
+  Interval window_;
+  size_t next_;  // row to load
   size_t at_ = 0, count_ = 0;
-  int64_t start_ = kNever;
   int64_t ends_[kPiece];
-  int64_t durations_[kPiece];
+  int64_t starts_[kPiece];
 };
 
-// Of a window: spans that reach beyond it are cut.
 int64_t BusyTimeOf(const std::vector<const KernelTable*>& streams, Interval window) {
   std::vector<Walk> walks;
   walks.reserve(streams.size());
@@ -83,26 +99,19 @@ int64_t BusyTimeOf(const std::vector<const KernelTable*>& streams, Interval wind
   std::vector<size_t> heads(walks.size());
   for (size_t i = 0; i < heads.size(); ++i) heads[i] = i;
   std::make_heap(heads.begin(), heads.end(), later);
-  int64_t busy = 0, covered = window.start;
+  Cover cover = {window.start};
   while (!heads.empty()) {
     std::pop_heap(heads.begin(), heads.end(), later);
     Walk& walk = walks[heads.back()];
     // The others begin later than this.
-    const int64_t until = heads.size() == 1 ? kNever - 1 : walks[heads.front()].start();
-    do {
-      const int64_t start = std::max(walk.start(), covered);
-      const int64_t end = std::min(walk.end(), window.end);
-      busy += std::max<int64_t>(end - start, 0);
-      covered = std::max(covered, end);
-      walk.Next();
-    } while (walk.start() <= until);
+    walk.AddUpTo(heads.size() == 1 ? kNever : walks[heads.front()].start(), &cover);
     if (walk.start() == kNever) {
       heads.pop_back();
     } else {
       std::push_heap(heads.begin(), heads.end(), later);
     }
   }
-  return busy;
+  return cover.busy;
 }
 
 }  // namespace
@@ -121,8 +130,9 @@ int64_t BusyTime(const std::vector<const KernelTable*>& streams, int threads) {
   }
   cuts.push_back(kNever - 1);
   std::atomic<int64_t> busy = 0;
-  ParallelFor(cuts.size() - 1, threads,
-              [&](size_t i, int) { busy += BusyTimeOf(streams, {cuts[i], cuts[i + 1]}); });
+  ParallelFor(cuts.size() - 1, threads, [&](size_t i, int) {
+    busy += BusyTimeOf(streams, {cuts[i], cuts[i + 1]});
+  });
   return busy;
 }
 

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How long at least one kernel of several streams ran. The streams are walked beside each other,
-// in windows of time that threads share, so that no list of all spans is needed.
+// How long at least one kernel of several streams ran. The streams are walked together, in windows
+// of time that threads share. So no list of all spans is needed.
 
 #pragma once
 

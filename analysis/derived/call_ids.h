@@ -19,13 +19,13 @@ namespace gpuprof::analysis {
 
 class CallIds {
  public:
-  // `threads`: how many may build it; 0: as many as cores.
+  // Collects the ids. At most `threads` threads help; 0: as many as cores.
   CallIds(const Process& process, int threads);
   ~CallIds();
   CallIds(const CallIds&) = delete;
   CallIds& operator=(const CallIds&) = delete;
 
-  // Returns whether a call with this id was recorded. The id 0 is no call's.
+  // Returns whether a call with this id was recorded. The id 0 stands for no id.
   bool Has(uint32_t id) const {
     const uint64_t* page = pages_[id >> kPageBits].load(std::memory_order_relaxed);
     return page != nullptr && (page[id % kPageIds / kWord] >> id % kWord & 1) != 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which tables of events somebody needs. Of the calls of CUDA (kApi) somebody may need the ids alone:
-// there are as many calls as kernels, and the other columns take most of the time and the memory.
+// Which tables of events somebody needs. Somebody who needs the calls of CUDA (kApi) may need only
+// their ids. There are as many calls as kernels, and most of a call is in its other columns.
 
 #pragma once
 
@@ -27,7 +27,7 @@ class TableSet {
     all.parts_.set();
     return all;
   }
-  // Calls of which ApiTable::correlation is needed, and all columns only of Track::late_api.
+  // Returns the set that has the ids of calls: ApiTable::correlation, and Track::late_api whole.
   static TableSet CallIds() {
     TableSet ids;
     ids.parts_.set(kCallIds);

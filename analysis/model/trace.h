@@ -241,8 +241,8 @@ struct MemsetTable {
   size_t rows() const { return end_ns.size(); }
 };
 
-// Where a trace was opened for the ids of calls alone, all columns but `correlation` are empty and
-// must not be read. Track::late_api has some of the calls with all columns then.
+// If a trace was opened for the ids of calls alone, all columns but `correlation` are empty and
+// must not be read. Then Track::late_api has some of the calls with all columns.
 struct ApiTable {
   Column<int64_t> end_ns;
   Column<int64_t> duration_ns;

@@ -58,7 +58,7 @@ class Counter {
       rows_.Load(*piece.table, row, piece.end, track.only != nullptr);
       for (size_t i = 0; i < rows_.count; ++i) {
         if (track.only != nullptr && track.only->count(rows_.correlation[i]) == 0) continue;
-        AddRow(group_of_[places_.Find(rows_.signature[i])], i);
+        AddRow(targets_[places_.Find(rows_.signature[i])], i);
       }
     }
   }
@@ -67,21 +67,34 @@ class Counter {
   void Enter(size_t track) {
     track_ = track;
     places_.Clear();
-    group_of_.clear();
+    targets_.clear();
     for (const SignatureSums& each : tracks_[track].sums->signatures) {
       places_.Add(each.signature);
-      group_of_.push_back(each.group);
+      targets_.push_back(TargetOf(each.group));
     }
   }
 
-  void AddRow(size_t index, size_t i) {
+  // Where a signature's rows go.
+  struct Target {
+    const RankSearch* search = nullptr;
+    RankSearch::Counts* counts = nullptr;
+    SampleList* durations = nullptr;
+  };
+  Target TargetOf(size_t index) {
     const Group& group = groups_[index];
-    if (!group.is_open) return;
     Part& part = parts_[index];
-    if (!group.search) return part.durations.Add(rows_.duration_ns[i], rows_.weight[i]);
-    if (part.counts.empty()) [[unlikely]]
-      part.counts.resize(RankSearch::kCounts);
-    group.search->Count(rows_.duration_ns[i], rows_.weight[i], &part.counts);
+    if (!group.is_open) return {};
+    if (!group.search) return {nullptr, nullptr, &part.durations};
+    part.counts.resize(RankSearch::kCounts);
+    return {&*group.search, &part.counts, nullptr};
+  }
+
+  void AddRow(const Target& target, size_t i) {
+    if (target.search != nullptr) [[likely]] {
+      target.search->Count(rows_.duration_ns[i], rows_.weight[i], target.counts);
+    } else if (target.durations != nullptr) {
+      target.durations->Add(rows_.duration_ns[i], rows_.weight[i]);
+    }
   }
 
   const std::vector<PlacedTrack>& tracks_;
@@ -89,7 +102,7 @@ class Counter {
   std::vector<Part> parts_;
   size_t track_ = kNoTrack;
   SignaturePlaces places_;
-  std::vector<size_t> group_of_;  // by the signature's place
+  std::vector<Target> targets_;  // by the signature's place
   KernelRows rows_;
 };
 
@@ -143,8 +156,8 @@ class MedianFinder {
   // Counts of all groups take no more memory than a few bytes for each row, whatever the threads.
   int ThreadsFor(int threads) const {
     constexpr size_t kLeast = 64u << 20, kBytesOfRow = 2;
-    const auto open = static_cast<size_t>(
-        std::count_if(groups_.begin(), groups_.end(), [](const Group& group) {
+    const auto open =
+        static_cast<size_t>(std::count_if(groups_.begin(), groups_.end(), [](const Group& group) {
           return group.is_open && group.search.has_value();
         }));
     size_t rows = 0;

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rows of kernel tables, cut into pieces that threads take one after the other, and the places that
-// a thread keeps for the signatures of a track.
+// Rows of kernel tables, cut into pieces that threads take one after the other. Also the places
+// that a thread keeps for the signatures of a track.
 
 #pragma once
 
@@ -37,16 +37,28 @@ struct KernelRows {
   uint32_t signature[kMost];
   uint32_t correlation[kMost];
   uint32_t weight[kMost];
-  bool is_each_one = false;  // all weights are 1
 
   void Load(const KernelTable& table, size_t first, size_t end, bool with_correlations) {
     count = std::min(kMost, end - first);
     table.duration_ns.Copy(first, count, duration_ns);
     table.signature.Copy(first, count, signature);
     if (with_correlations) table.correlation.Copy(first, count, correlation);
-    is_each_one = table.weight.IsAll(first, count, 1);
-    table.weight.Copy(first, count, weight);
+    LoadWeights(table, first);
   }
+
+ private:
+  // Keeps the last weights if all of them and of the new ones are 1, as nearly all weights are.
+  void LoadWeights(const KernelTable& table, size_t first) {
+    if (!table.weight.IsAll(first, count, 1)) {
+      table.weight.Copy(first, count, weight);
+      are_ones_ = false;
+    } else if (!are_ones_) {
+      std::fill(weight, weight + kMost, 1);
+      are_ones_ = true;
+    }
+  }
+
+  bool are_ones_ = false;  // all of `weight`
 };
 
 // Numbers signatures in the order in which they come. Ids are small numbers in practice, but a
@@ -62,7 +74,7 @@ class SignaturePlaces {
     const auto found = far_.find(signature);
     return found == far_.end() ? kNone : found->second;
   }
-  // Gives the next number to a signature that has none.
+  // Gives the next number to a new signature.
   void Add(uint32_t signature) {
     if (signature >= kMostNear) {
       far_.emplace(signature, static_cast<uint32_t>(known_.size()));

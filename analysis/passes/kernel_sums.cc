@@ -48,10 +48,9 @@ class AllSums {
     TrackSums sums;
     sums.is_in_order = tracks_[track].is_in_order;
     for (const auto& [id, each] : tracks_[track].by_signature) sums.signatures.push_back(each);
-    std::sort(sums.signatures.begin(), sums.signatures.end(),
-              [](const SignatureSums& x, const SignatureSums& y) {
-                return x.first_row < y.first_row;
-              });
+    std::sort(
+        sums.signatures.begin(), sums.signatures.end(),
+        [](const SignatureSums& x, const SignatureSums& y) { return x.first_row < y.first_row; });
     return sums;
   }
 

@@ -117,13 +117,13 @@ void AddSignature(const SignatureSums& from, Sums* sums) {
   sums->launched += from.launched;
 }
 
-// `only`: correlations of the launches that count; null: all do. It must live as long as the result.
+// `only`: correlations of the launches that count; null: all do. It must live as long as the
+// result.
 void AddProcess(PassContext& context, size_t index, Grouping grouping,
                 const std::unordered_set<uint32_t>* only, Gathered* to) {
   const Process& process = context.process(index);
-  const bool has_kernels =
-      std::any_of(process.tracks.begin(), process.tracks.end(),
-                  [](const Track& track) { return track.kernel.rows() != 0; });
+  const bool has_kernels = std::any_of(process.tracks.begin(), process.tracks.end(),
+                                       [](const Track& track) { return track.kernel.rows() != 0; });
   if (!has_kernels) return;
   SummedKernels summed;
   summed.tracks = SumKernels(process, CallIds(process, kAllCores), only, kAllCores);

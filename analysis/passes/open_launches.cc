@@ -155,9 +155,8 @@ std::unordered_set<uint32_t> CapturesWithKernels(const Process& process) {
 void TakeOut(const Column<uint32_t>& ids, OpenLaunches* open) {
   constexpr size_t kPiece = 1024, kFewSegments = 16;
   if (open->empty()) return;
-  const auto [least, most] =
-      std::minmax_element(open->begin(), open->end(),
-                          [](const auto& x, const auto& y) { return x.first < y.first; });
+  const auto [least, most] = std::minmax_element(
+      open->begin(), open->end(), [](const auto& x, const auto& y) { return x.first < y.first; });
   const uint32_t first = least->first, range = most->first - least->first;
   std::mutex mutex;
   std::vector<uint32_t> found;

@@ -222,8 +222,8 @@ void EventLoad::DecodeBlock(size_t index, Worker* worker) {
     track = task.late;
     segment = task.late_segment;
   }
-  memory_bytes_ += StoreRows(task.block->header, task.file->clock_of(columns->kind), track, segment,
-                             columns);
+  memory_bytes_ +=
+      StoreRows(task.block->header, task.file->clock_of(columns->kind), track, segment, columns);
 }
 
 void EventLoad::Decode(int threads) {

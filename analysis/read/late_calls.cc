@@ -18,12 +18,11 @@ constexpr const char* kStreamCaptures[] = {"cudaStreamBeginCapture", "cuStreamBe
                                            "cudaStreamEndCapture", "cuStreamEndCapture"};
 
 bool CapturesStreams(const Process& process) {
-  return std::any_of(
-      process.functions.begin(), process.functions.end(), [&](const auto& function) {
-        const std::string name = process.String(function.second);
-        return std::any_of(std::begin(kStreamCaptures), std::end(kStreamCaptures),
-                           [&](const char* begin) { return name.rfind(begin, 0) == 0; });
-      });
+  return std::any_of(process.functions.begin(), process.functions.end(), [&](const auto& function) {
+    const std::string name = process.String(function.second);
+    return std::any_of(std::begin(kStreamCaptures), std::end(kStreamCaptures),
+                       [&](const char* begin) { return name.rfind(begin, 0) == 0; });
+  });
 }
 
 // The first capture that ends at this time or later: calls that end then belong to it.

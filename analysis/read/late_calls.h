@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the ids of calls are enough, some calls are needed whole all the same: those near the ends
-// of captures, whose work may be missing in the recording (passes/open_launches.h). Blocks tell by
-// their headers whether they can hold such calls.
+// Some calls are needed whole even if the ids of calls are enough. These are the calls near the
+// ends of captures, whose work may be missing in the recording (passes/open_launches.h). Blocks
+// tell by their headers whether they can hold calls of that time.
 
 #pragma once
 

@@ -23,7 +23,7 @@ using codec::EventColumns;
 using proto::ChunkKind;
 using proto::ColumnType;
 
-constexpr size_t kPiece = 1024;       // rows that are looked at together
+constexpr size_t kPiece = 1024;      // rows that are looked at together
 constexpr size_t kFewSegments = 16;  // not worth a thread
 
 // Visits every column of a table alike.

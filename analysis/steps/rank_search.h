@@ -15,8 +15,8 @@ namespace gpuprof::analysis {
 
 class RankSearch {
  public:
-  // The values lie between `least` and `most`. `rank` counts from 0, and is less than how many
-  // values there are.
+  // Begins a search among values from `least` to `most`. `rank` counts from 0, and is less than the
+  // number of values.
   RankSearch(int64_t least, int64_t most, uint64_t rank);
 
   bool is_found() const { return range_ == 0; }
