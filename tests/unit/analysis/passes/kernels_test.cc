@@ -68,6 +68,7 @@ TEST(Kernels, FiguresOfManyRowsAreThoseOfLists) {
     ProcessBuilder builder(5, 1);
     const uint32_t signatures[] = {builder.Signature("a", 1, 32), builder.Signature("b", 1, 32),
                                    builder.Signature("a", 2, 32), builder.Signature("rare", 1, 32)};
+    TrackBuilder* const streams[] = {&builder.Stream(0, 1, 7), &builder.Stream(0, 1, 8)};
     std::map<std::string, SampleList> durations;
     std::map<std::string, uint64_t> launched;
     std::vector<Interval> spans;
@@ -81,9 +82,7 @@ TEST(Kernels, FiguresOfManyRowsAreThoseOfLists) {
       end += is_in_order ? duration + 10 : 10;
       const bool is_launched = random() % 2 == 0;
       if (is_launched) builder.Thread(5).Call("cudaLaunchKernel", end, end + 1, row + 1);
-      builder.Stream(0, 1, 7 + row % 2)
-          .Weight(weight)
-          .Kernel(signatures[which], end - duration, end, row + 1);
+      streams[row % 2]->Weight(weight).Kernel(signatures[which], end - duration, end, row + 1);
       durations[name].Add(duration, weight);
       launched[name] += is_launched ? weight : 0;
       spans.push_back({end - duration, end});
