@@ -23,28 +23,32 @@ uint32_t WidthOf(uint64_t most) { return (static_cast<uint32_t>(std::bit_width(m
 size_t RoomOf(size_t count, uint32_t width) { return count * width + kLoad - width; }
 
 template <typename Narrow>
-void PackAs(const uint64_t* values, size_t count, uint8_t* to) {
+void PackAs(const uint64_t* values, size_t count, uint64_t base, uint8_t* to) {
   for (size_t i = 0; i < count; ++i) {
-    const auto value = static_cast<Narrow>(values[i]);
+    const auto value = static_cast<Narrow>(values[i] - base);
     std::memcpy(to + i * sizeof(Narrow), &value, sizeof value);
   }
 }
 
 // Each word also writes bytes behind its value, which the next value overwrites.
-void PackWords(const uint64_t* values, size_t count, uint32_t width, uint8_t* to) {
-  for (size_t i = 0; i < count; ++i) std::memcpy(to + i * width, &values[i], kLoad);
+void PackWords(const uint64_t* values, size_t count, uint64_t base, uint32_t width, uint8_t* to) {
+  for (size_t i = 0; i < count; ++i) {
+    const uint64_t distance = values[i] - base;
+    std::memcpy(to + i * width, &distance, kLoad);
+  }
 }
 
-void Pack(const uint64_t* values, size_t count, uint32_t width, uint8_t* to) {
+// The lowest bytes of the distances: a value's bits above its type do not reach into them.
+void Pack(const uint64_t* values, size_t count, uint64_t base, uint32_t width, uint8_t* to) {
   switch (width) {
     case 1:
-      return PackAs<uint8_t>(values, count, to);
+      return PackAs<uint8_t>(values, count, base, to);
     case 2:
-      return PackAs<uint16_t>(values, count, to);
+      return PackAs<uint16_t>(values, count, base, to);
     case 4:
-      return PackAs<uint32_t>(values, count, to);
+      return PackAs<uint32_t>(values, count, base, to);
     default:
-      return PackWords(values, count, width, to);
+      return PackWords(values, count, base, width, to);
   }
 }
 
@@ -76,8 +80,8 @@ ColumnSegments::ColumnSegments(const ColumnSegments& other)
 
 void ColumnSegments::Plan(size_t segments) { segments_.resize(segments); }
 
-uint64_t ColumnSegments::Store(size_t number, const uint64_t* distances, size_t count,
-                               uint64_t base, uint64_t most) {
+uint64_t ColumnSegments::Store(size_t number, const uint64_t* values, size_t count, uint64_t base,
+                               uint64_t most) {
   ColumnSegment& segment = segments_[number];
   segment.first = 0;
   segment.end = count;  // Finish() moves both
@@ -88,7 +92,7 @@ uint64_t ColumnSegments::Store(size_t number, const uint64_t* distances, size_t 
   if (segment.width == 0) return 0;
   const size_t room = RoomOf(count, segment.width);
   uint8_t* const bytes = memory_.Take(room);
-  Pack(distances, count, segment.width, bytes);
+  Pack(values, count, base, segment.width, bytes);
   segment.bytes = bytes;
   return room;
 }
@@ -139,11 +143,11 @@ uint8_t* ColumnSegments::Append(uint32_t width) {
   return open_memory_.get() + (open_rows_ - 1) * width;
 }
 
-void ColumnSegments::Close(const uint64_t* distances, uint64_t base, uint64_t most) {
+void ColumnSegments::Close(const uint64_t* values, uint64_t base, uint64_t most) {
   const ColumnSegment open = segments_.back();
   bytes_ -= open_rows_ * open.width;
   open_memory_.reset();
-  Store(segments_.size() - 1, distances, open_rows_, base, most);
+  Store(segments_.size() - 1, values, open_rows_, base, most);
   ColumnSegment& closed = segments_.back();
   closed.first = open.first;
   closed.end = open.end;

@@ -19,6 +19,7 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -90,8 +91,9 @@ class ColumnSegments {
   }
 
   void Plan(size_t segments);
-  // Fills a segment. The greatest distance from `base` is `most`. Returns the memory it takes.
-  uint64_t Store(size_t segment, const uint64_t* distances, size_t count, uint64_t base,
+  // Fills a segment. The greatest distance of a value from `base` is `most`. Bits of values above
+  // those of the column's type do not count. Returns the memory that the segment takes.
+  uint64_t Store(size_t segment, const uint64_t* values, size_t count, uint64_t base,
                  uint64_t most);
   void Finish();
 
@@ -101,7 +103,7 @@ class ColumnSegments {
   // Returns how many rows Append() has added since the last segment was closed.
   size_t open_rows() const { return open_rows_; }
   // Replaces the open rows by a segment like those of Store().
-  void Close(const uint64_t* distances, uint64_t base, uint64_t most);
+  void Close(const uint64_t* values, uint64_t base, uint64_t most);
 
   static constexpr size_t kMostOpenRows = 4096;
 
@@ -146,20 +148,31 @@ class Column {
   // Returns the memory that the values take.
   uint64_t bytes() const { return data_ == nullptr ? 0 : data_->bytes(); }
   T operator[](size_t row) const { return static_cast<T>(data_->Find(row).Load(row)); }
-  T front() const { return (*this)[0]; }
-  T back() const { return (*this)[size() - 1]; }
-
-  // Reads `count` rows from `row` on; all must exist. This is the fastest way to read many.
-  void Copy(size_t row, size_t count, T* to) const {
-    while (count > 0) {
-      const ColumnSegment& segment = data_->Find(row);
-      const size_t here = std::min(count, segment.end - row);
-      segment.Copy(row, here, to);
-      row += here;
-      to += here;
-      count -= here;
+  // Fills `to` with `count` rows from row `first` on. This is the fastest way to read many rows.
+  void Copy(size_t first, size_t count, T* to) const {
+    while (count != 0) {
+      const ColumnSegment& segment = data_->Find(first);
+      const size_t part = std::min(count, segment.end - first);
+      segment.Copy(first, part, to);
+      first += part;
+      to += part;
+      count -= part;
     }
   }
+  // Returns whether these rows are known to have one value without looking at them: this one.
+  bool IsAll(size_t first, size_t count, T value) const {
+    if (count == 0) return true;
+    const ColumnSegment& segment = data_->Find(first);
+    return segment.width == 0 && first + count <= segment.end &&
+           static_cast<T>(segment.base) == value;
+  }
+  // Returns the segments in the order of their rows.
+  std::span<const ColumnSegment> segments() const {
+    if (data_ == nullptr) return {};
+    return data_->segments();
+  }
+  T front() const { return (*this)[0]; }
+  T back() const { return (*this)[size() - 1]; }
 
   // Reads rows one after the other, faster than the column itself. One thread.
   class Reader {
@@ -238,9 +251,8 @@ class Column {
     data_ = std::make_unique<ColumnSegments>();
     data_->Plan(segments);
   }
-  // Fills a segment with `count` values. `values` is used as room to work in. Returns the memory
-  // that the segment takes.
-  uint64_t Store(size_t segment, uint64_t* values, size_t count) {
+  // Fills a segment with `count` values. Returns the memory that the segment takes.
+  uint64_t Store(size_t segment, const uint64_t* values, size_t count) {
     if (count == 0) return 0;
     T least = static_cast<T>(values[0]);
     T most = least;
@@ -250,8 +262,6 @@ class Column {
       most = std::max(most, value);
     }
     const auto base = static_cast<uint64_t>(least);
-    for (size_t i = 0; i < count; ++i)
-      values[i] = static_cast<uint64_t>(static_cast<T>(values[i])) - base;
     return data_->Store(segment, values, count, base, static_cast<uint64_t>(most) - base);
   }
   // Fills a segment with one value.
@@ -316,7 +326,6 @@ class Column {
       values[i] = static_cast<uint64_t>(value);
     }
     const auto base = static_cast<uint64_t>(least);
-    for (size_t i = 0; i < count; ++i) values[i] -= base;
     data_->Close(values, base, static_cast<uint64_t>(most) - base);
   }
 

@@ -139,7 +139,7 @@ const std::vector<PassEntry>& PassTable() {
        results::Kernels::descriptor,
        "kernels",
        kWork,
-       {Kind::kApi, Kind::kOp}},
+       TableSet::CallIds() | TableSet{Kind::kOp}},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},
@@ -282,7 +282,11 @@ TableSet SubjectsOf(std::string_view pass) {
 TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   const PassEntry* entry = FindPass(pass);
   if (entry == nullptr) return TableSet::All();
-  return entry->tables | entry->also | kAlways | (options.steps ? kSteps : TableSet());
+  TableSet tables = entry->tables | entry->also | kAlways;
+  // Whether a call is inside a range or a step, its time tells.
+  if (!options.under_range.empty() || options.steps) tables = tables | TableSet{Kind::kApi};
+  if (options.steps) tables = tables | kSteps;
+  return tables;
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
