@@ -16,6 +16,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/model/table_set.h"
@@ -66,8 +67,14 @@ struct PassOptions {
   // Rows of a table whose names and stacks will be looked at, from the top; 0: all. The others may
   // come without: a text of twenty rows does not name a million stacks.
   uint32_t named_rows = 0;
-  int32_t pid = 0;    // only this process; 0: all
-  bool wide = false;  // text: full names, tables of any width
+  int32_t pid = 0;  // only this process; 0: all
+  // Only rows that begin from the first moment on and before the second, in ns of the bundle's
+  // time.
+  std::optional<std::pair<int64_t, int64_t>> window;
+  // Only rows that begin, or were launched, in the steps of these numbers, the last included.
+  std::optional<std::pair<uint64_t, uint64_t>> steps;
+  std::vector<uint32_t> devices;  // only work of these; empty: all
+  bool wide = false;              // text: full names, tables of any width
   bool symbolize = true;
   // Files of modules are looked for under this folder first, then at their recorded paths. Empty:
   // no folder.
@@ -84,8 +91,8 @@ struct PassInfo {
 };
 const std::vector<PassInfo>& Passes();
 
-// Returns the tables whose rows a pass reads. No pass of this name: all.
-TableSet TablesOf(std::string_view pass);
+// Returns the tables whose rows a pass reads with these options. No pass of this name: all.
+TableSet TablesOf(std::string_view pass, const PassOptions& options = {});
 
 // Runs a pass. The result is a message of proto/results/<name>.proto.
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,

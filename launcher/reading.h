@@ -41,13 +41,14 @@ inline std::string WithoutSlash(std::string path) {
   return path == "/" ? "" : path;
 }
 
-// Opens an input, for one pass if `pass` is given. Returns kExitOk and fills `trace`, or says the
-// cause and returns the exit status.
+// Opens an input, with the rows of these tables alone. Returns kExitOk and fills `trace`, or says
+// the cause and returns the exit status.
 inline int OpenInput(const std::string& path, bool headers_only,
-                     std::shared_ptr<const analysis::Trace>* trace, const std::string& pass = "") {
+                     std::shared_ptr<const analysis::Trace>* trace,
+                     const analysis::TableSet& tables = analysis::TableSet::All()) {
   analysis::OpenOptions options;
   options.headers_only = headers_only;
-  if (!pass.empty()) options.tables = analysis::TablesOf(pass);
+  options.tables = tables;
   return ExitOf(analysis::Open(path, options, trace));
 }
 

@@ -19,9 +19,12 @@
 #include <initializer_list>
 #include <iterator>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#include "analysis/base/column_memory.h"
 
 namespace gpuprof::analysis {
 
@@ -38,6 +41,35 @@ struct ColumnSegment {
     uint64_t raw;
     std::memcpy(&raw, bytes + (row - first) * width, sizeof raw);
     return base + (raw & mask);
+  }
+
+  // Reads `count` values from `row` on.
+  template <typename T>
+  void Copy(size_t row, size_t count, T* to) const {
+    const uint8_t* const from = bytes + (row - first) * width;
+    switch (width) {
+      case 0:
+        std::fill_n(to, count, static_cast<T>(base));
+        return;
+      case 1:
+        return CopyFrom<uint8_t>(from, count, to);
+      case 2:
+        return CopyFrom<uint16_t>(from, count, to);
+      case 4:
+        return CopyFrom<uint32_t>(from, count, to);
+      default:
+        for (size_t i = 0; i < count; ++i) to[i] = static_cast<T>(Load(row + i));
+    }
+  }
+
+ private:
+  template <typename Narrow, typename T>
+  void CopyFrom(const uint8_t* from, size_t count, T* to) const {
+    for (size_t i = 0; i < count; ++i) {
+      Narrow value;
+      std::memcpy(&value, from + i * sizeof value, sizeof value);
+      to[i] = static_cast<T>(base + value);
+    }
   }
 };
 
@@ -59,18 +91,19 @@ class ColumnSegments {
   }
 
   void Plan(size_t segments);
-  // Fills a segment. The greatest distance from `base` is `most`. Returns the memory it takes.
-  uint64_t Store(size_t segment, const uint64_t* distances, size_t count, uint64_t base,
+  // Fills a segment. The greatest distance of a value from `base` is `most`. Bits of values above
+  // those of the column's type do not count. Returns the memory that the segment takes.
+  uint64_t Store(size_t segment, const uint64_t* values, size_t count, uint64_t base,
                  uint64_t most);
   void Finish();
 
   // Appends rows behind the last segment; they can be read at once. Returns the place of a new row
   // for a value of `width` bytes.
   uint8_t* Append(uint32_t width);
-  // Rows that Append() has added since the last segment was closed.
+  // Returns how many rows Append() has added since the last segment was closed.
   size_t open_rows() const { return open_rows_; }
   // Replaces the open rows by a segment like those of Store().
-  void Close(const uint64_t* distances, uint64_t base, uint64_t most);
+  void Close(const uint64_t* values, uint64_t base, uint64_t most);
 
   static constexpr size_t kMostOpenRows = 4096;
 
@@ -80,8 +113,9 @@ class ColumnSegments {
   void Note(size_t segment);
 
   std::vector<ColumnSegment> segments_;
-  std::vector<std::unique_ptr<uint8_t[]>> memory_;  // of each segment; null: it takes none
-  std::vector<uint32_t> places_;                    // the segment of each 4096th row
+  ColumnMemory memory_;
+  std::unique_ptr<uint8_t[]> open_memory_;  // of the open rows
+  std::vector<uint32_t> places_;            // the segment of each 4096th row
   size_t rows_ = 0;
   size_t open_rows_ = 0;
   size_t open_room_ = 0;
@@ -114,6 +148,29 @@ class Column {
   // Returns the memory that the values take.
   uint64_t bytes() const { return data_ == nullptr ? 0 : data_->bytes(); }
   T operator[](size_t row) const { return static_cast<T>(data_->Find(row).Load(row)); }
+  // Fills `to` with `count` rows from row `first` on. This is the fastest way to read many rows.
+  void Copy(size_t first, size_t count, T* to) const {
+    while (count != 0) {
+      const ColumnSegment& segment = data_->Find(first);
+      const size_t part = std::min(count, segment.end - first);
+      segment.Copy(first, part, to);
+      first += part;
+      to += part;
+      count -= part;
+    }
+  }
+  // Returns whether these rows are known to have one value without looking at them: this one.
+  bool IsAll(size_t first, size_t count, T value) const {
+    if (count == 0) return true;
+    const ColumnSegment& segment = data_->Find(first);
+    return segment.width == 0 && first + count <= segment.end &&
+           static_cast<T>(segment.base) == value;
+  }
+  // Returns the segments in the order of their rows.
+  std::span<const ColumnSegment> segments() const {
+    if (data_ == nullptr) return {};
+    return data_->segments();
+  }
   T front() const { return (*this)[0]; }
   T back() const { return (*this)[size() - 1]; }
 
@@ -145,6 +202,7 @@ class Column {
     using pointer = const T*;
     using reference = T;
     // NOLINTEND(readability-identifier-naming)
+
     Iterator() = default;
     Iterator(const Column& column, size_t row) : reader_(column), row_(row) {}
     T operator*() const { return reader_[row_]; }
@@ -193,9 +251,8 @@ class Column {
     data_ = std::make_unique<ColumnSegments>();
     data_->Plan(segments);
   }
-  // Fills a segment with `count` values. `values` is used as room to work in. Returns the memory
-  // that the segment takes.
-  uint64_t Store(size_t segment, uint64_t* values, size_t count) {
+  // Fills a segment with `count` values. Returns the memory that the segment takes.
+  uint64_t Store(size_t segment, const uint64_t* values, size_t count) {
     if (count == 0) return 0;
     T least = static_cast<T>(values[0]);
     T most = least;
@@ -205,8 +262,6 @@ class Column {
       most = std::max(most, value);
     }
     const auto base = static_cast<uint64_t>(least);
-    for (size_t i = 0; i < count; ++i)
-      values[i] = static_cast<uint64_t>(static_cast<T>(values[i])) - base;
     return data_->Store(segment, values, count, base, static_cast<uint64_t>(most) - base);
   }
   // Fills a segment with one value.
@@ -271,7 +326,6 @@ class Column {
       values[i] = static_cast<uint64_t>(value);
     }
     const auto base = static_cast<uint64_t>(least);
-    for (size_t i = 0; i < count; ++i) values[i] -= base;
     data_->Close(values, base, static_cast<uint64_t>(most) - base);
   }
 

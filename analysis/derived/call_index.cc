@@ -7,22 +7,82 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <tuple>
 
 namespace gpuprof::analysis {
+namespace {
+
+// A segment that has fewer ids of its range is searched in the list: too many segments would have
+// to be searched for an id.
+constexpr size_t kMostSparse = 16;
+// Calls of one id that follow each other: a runtime call and the driver calls in it.
+constexpr size_t kMostEqual = 8;
+constexpr size_t kRowsAtOnce = 1024;
+
+// Calls visit(row, id) for the rows of a segment until it returns false.
+template <typename Visit>
+void ForEachId(const ColumnSegment& segment, const Visit& visit) {
+  uint32_t ids[kRowsAtOnce];
+  for (size_t row = segment.first; row < segment.end; row += kRowsAtOnce) {
+    const size_t count = std::min(kRowsAtOnce, segment.end - row);
+    segment.Copy(row, count, ids);
+    for (size_t i = 0; i < count; ++i) {
+      if (!visit(row + i, ids[i])) return;
+    }
+  }
+}
+
+}  // namespace
 
 CallIndex::CallIndex(const Process& process) : process_(&process) {
-  size_t rows = 0;
-  for (const Track& track : process.tracks) rows += track.api.rows();
-  entries_.reserve(rows);
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
-    const ApiTable& calls = process.tracks[t].api;
-    for (uint32_t i = 0; i < calls.rows(); ++i)
-      if (calls.correlation[i] != 0) entries_.push_back({calls.correlation[i], t, i});
+    for (const ColumnSegment& segment : process.tracks[t].api.correlation.segments()) {
+      Piece piece;
+      if (MakePiece(t, segment, &piece)) {
+        pieces_.push_back(piece);
+      } else {
+        AddEntries(t, segment);
+      }
+    }
   }
-  // The earliest call of an id comes first: the runtime call contains its driver calls.
+  SortEntries();
+  std::stable_sort(pieces_.begin(), pieces_.end(),
+                   [](const Piece& x, const Piece& y) { return x.first_id < y.first_id; });
+  uint32_t reach = 0;
+  for (Piece& piece : pieces_) piece.reach = reach = std::max(reach, piece.last_id);
+}
+
+bool CallIndex::MakePiece(uint32_t track, const ColumnSegment& segment, Piece* piece) {
+  const auto first = static_cast<uint32_t>(segment.Load(segment.first));
+  const auto last = static_cast<uint32_t>(segment.Load(segment.end - 1));
+  if (first == 0 || last < first) return false;
+  if (last - first > kMostSparse * (segment.end - segment.first)) return false;
+  *piece = {first, last, last, track, &segment, false};
+  uint32_t before = 0;
+  size_t equal = 0;
+  bool is_piece = true;
+  ForEachId(segment, [&](size_t, uint32_t id) {
+    equal = id == before ? equal + 1 : 0;
+    is_piece = id >= before && equal < kMostEqual;
+    piece->has_equal |= equal != 0;
+    before = id;
+    return is_piece;
+  });
+  return is_piece;
+}
+
+void CallIndex::AddEntries(uint32_t track, const ColumnSegment& segment) {
+  ForEachId(segment, [&](size_t row, uint32_t id) {
+    if (id != 0) entries_.push_back({id, track, static_cast<uint32_t>(row)});
+    return true;
+  });
+}
+
+// The earliest call of an id comes first: the runtime call contains its driver calls.
+void CallIndex::SortEntries() {
   const auto before = [this](const Entry& a, const Entry& b) {
     if (a.correlation != b.correlation) return a.correlation < b.correlation;
-    return CallOf(a).start_ns < CallOf(b).start_ns;
+    return CallOf(a.track, a.row).start_ns < CallOf(b.track, b.row).start_ns;
   };
   if (!std::is_sorted(entries_.begin(), entries_.end(), before))
     std::stable_sort(entries_.begin(), entries_.end(), before);
@@ -30,19 +90,38 @@ CallIndex::CallIndex(const Process& process) : process_(&process) {
   entries_.erase(std::unique(entries_.begin(), entries_.end(), same), entries_.end());
 }
 
-Call CallIndex::CallOf(const Entry& entry) const {
-  const ApiTable& calls = process_->tracks[entry.track].api;
-  const int64_t end = calls.end_ns[entry.row];
-  return {end - calls.duration_ns[entry.row], end, entry.track, entry.row};
+Call CallIndex::CallOf(uint32_t track, size_t row) const {
+  const ApiTable& calls = process_->tracks[track].api;
+  const int64_t end = calls.end_ns[row];
+  return {end - calls.duration_ns[row], end, track, static_cast<uint32_t>(row)};
+}
+
+std::optional<Call> CallIndex::Find(uint32_t correlation) const {
+  std::optional<Call> best;
+  if (correlation == 0) return best;
+  FindEntry(correlation, &best);
+  auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), correlation,
+                                [](uint32_t id, const Piece& each) { return id < each.first_id; });
+  while (piece != pieces_.begin() && (--piece)->reach >= correlation) {
+    if (piece->last_id >= correlation) FindInPiece(*piece, correlation, &best);
+  }
+  return best;
+}
+
+void CallIndex::Offer(uint32_t track, size_t row, std::optional<Call>* best) const {
+  const Call call = CallOf(track, row);
+  if (!*best || std::tie(call.start_ns, call.track, call.row) <
+                    std::tie((*best)->start_ns, (*best)->track, (*best)->row))
+    *best = call;
 }
 
 // Ids are different numbers that rise. So the distance to the first id and to the last id limits
 // the place of an id. The ids of most programs have few gaps, so few places remain.
-std::optional<Call> CallIndex::Find(uint32_t correlation) const {
-  if (entries_.empty()) return std::nullopt;
+void CallIndex::FindEntry(uint32_t correlation, std::optional<Call>* best) const {
+  if (entries_.empty()) return;
   const uint32_t first = entries_.front().correlation;
   const uint32_t last = entries_.back().correlation;
-  if (correlation < first || correlation > last) return std::nullopt;
+  if (correlation < first || correlation > last) return;
   const size_t most = std::min<size_t>(entries_.size() - 1, correlation - first);
   const size_t behind = last - correlation;
   const size_t least = entries_.size() - 1 > behind ? entries_.size() - 1 - behind : 0;
@@ -51,8 +130,28 @@ std::optional<Call> CallIndex::Find(uint32_t correlation) const {
   const auto at = std::lower_bound(begin, end, correlation, [](const Entry& entry, uint32_t id) {
     return entry.correlation < id;
   });
-  if (at == end || at->correlation != correlation) return std::nullopt;
-  return CallOf(*at);
+  if (at != end && at->correlation == correlation) Offer(at->track, at->row, best);
+}
+
+void CallIndex::FindInPiece(const Piece& piece, uint32_t correlation,
+                            std::optional<Call>* best) const {
+  const ColumnSegment& ids = *piece.segment;
+  size_t first = ids.first, end = ids.end;
+  if (!piece.has_equal) {
+    const size_t behind = piece.last_id - correlation;
+    end = std::min<size_t>(end, first + (correlation - piece.first_id) + 1);
+    if (ids.end - ids.first > behind + 1) first = std::max(first, ids.end - 1 - behind);
+  }
+  while (first < end) {
+    const size_t middle = first + (end - first) / 2;
+    if (static_cast<uint32_t>(ids.Load(middle)) < correlation) {
+      first = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  for (; first < ids.end && static_cast<uint32_t>(ids.Load(first)) == correlation; ++first)
+    Offer(piece.track, first, best);
 }
 
 }  // namespace gpuprof::analysis

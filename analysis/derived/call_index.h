@@ -3,6 +3,9 @@
 
 // Which call of the program began a piece of the GPU's work: CUPTI gives both the same correlation
 // id. Built once for a process, then read only, on any thread.
+//
+// A thread's calls mostly have ids that rise, so an id is searched in the column itself, where it
+// lies. Only of calls out of order a sorted list is kept.
 
 #pragma once
 
@@ -36,10 +39,28 @@ class CallIndex {
     uint32_t track;
     uint32_t row;
   };
-  Call CallOf(const Entry& entry) const;
+  // A segment of a track's ids, in which they do not fall.
+  struct Piece {
+    uint32_t first_id;
+    uint32_t last_id;
+    uint32_t reach;  // the greatest last_id of this piece and all before it
+    uint32_t track;
+    const ColumnSegment* segment;
+    bool has_equal;  // ids that follow each other are equal somewhere
+  };
+
+  static bool MakePiece(uint32_t track, const ColumnSegment& segment, Piece* piece);
+  void AddEntries(uint32_t track, const ColumnSegment& segment);
+  void SortEntries();
+  Call CallOf(uint32_t track, size_t row) const;
+  // Finds an earlier call than `best` with this id, and replaces `best`. The next two do so, too.
+  void FindEntry(uint32_t correlation, std::optional<Call>* best) const;
+  void FindInPiece(const Piece& piece, uint32_t correlation, std::optional<Call>* best) const;
+  void Offer(uint32_t track, size_t row, std::optional<Call>* best) const;
 
   const Process* process_;
-  std::vector<Entry> entries_;  // by correlation; each id is there once
+  std::vector<Piece> pieces_;   // by first_id
+  std::vector<Entry> entries_;  // of the other segments, by correlation; each id is there once
 };
 
 }  // namespace gpuprof::analysis

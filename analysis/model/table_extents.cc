@@ -52,9 +52,15 @@ void FillExtents(Track* track) {
 
 void DropTables(const TableSet& kept, Track* track) {
   Emptier emptier;
+  Column<uint32_t> ids;
+  if (kept.HasCallIds() && !kept.Has(proto::ChunkKind::kApi)) {
+    ids = track->api.correlation;
+    track->late_api = std::move(track->api);
+  }
   for (const proto::TableSpec& table : proto::kTables) {
     if (!kept.Has(table.kind)) VisitTable(track, table.kind, &emptier);
   }
+  if (!ids.empty()) track->api.correlation = std::move(ids);
 }
 
 }  // namespace gpuprof::analysis

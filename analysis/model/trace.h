@@ -241,6 +241,8 @@ struct MemsetTable {
   size_t rows() const { return end_ns.size(); }
 };
 
+// If a trace was opened for the ids of calls alone, all columns but `correlation` are empty and
+// must not be read. Then Track::late_api has some of the calls with all columns.
 struct ApiTable {
   Column<int64_t> end_ns;
   Column<int64_t> duration_ns;
@@ -250,7 +252,8 @@ struct ApiTable {
   Column<uint32_t> weight;
   // Imported rows alone have this column: OpTable::external of their operation; 0: none.
   Column<uint64_t> external;
-  size_t rows() const { return end_ns.size(); }
+  size_t rows() const { return correlation.size(); }
+  bool has_ids_alone() const { return end_ns.size() != rows(); }
 };
 
 struct SyncTable {
@@ -396,6 +399,9 @@ struct Track {
   MemcpyTable memcpy;
   MemsetTable memset;
   ApiTable api;
+  // Only if `api` has ids alone: the calls of the last second before each capture's last call, with
+  // all columns. Calls before them may be among them.
+  ApiTable late_api;
   SyncTable sync;
   DeviceMemoryTable device_memory;
   MemoryPoolTable memory_pool;

@@ -14,6 +14,8 @@
 #include "analysis/base/units.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/registry.h"
+#include "analysis/passes/skipped.h"
 #include "analysis/render/stack_frames.h"
 
 namespace gpuprof::analysis {
@@ -261,6 +263,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
   meta->set_schema_version(kResultSchema);
   meta->set_path(trace_->path);
   meta->set_origin_realtime_ns(trace_->origin_realtime_ns);
+  if (!selection_note_.empty()) meta->add_notes(selection_note_);
   for (const ImportNote& note : trace_->import_notes)
     meta->add_notes(trace_->importer + ": " + ImportNoteText(note));
   std::map<int, uint64_t> losses;
@@ -322,6 +325,7 @@ void PassContext::FillMeta(std::string_view pass, results::Meta* meta) {
     meta->set_window_end_ns(first ? p.last_ns : std::max(meta->window_end_ns(), p.last_ns));
     first = false;
   }
+  FillSkipped(*trace_, processes, SubjectsOf(pass), meta);
   AddNameNotes(pass == "overview" || pass == "health", meta);
   AddWindowNotes(processes, meta);
   AddStackNotes(processes, meta);

@@ -32,6 +32,9 @@ class PassContext {
   // have.
   Error Prepare();
 
+  // Sets what results say about the part of the trace that they are of. Empty: they say nothing.
+  void SetSelectionNote(std::string words) { selection_note_ = std::move(words); }
+
   const Trace& trace() const { return *trace_; }
   const PassOptions& options() const { return *options_; }
   // Returns the key that rows are grouped by: the option --by, or `usual` without this option.
@@ -100,6 +103,7 @@ class PassContext {
   std::optional<std::regex> marker_;
   std::vector<size_t> selected_;
   std::vector<PerProcess> parts_;
+  std::string selection_note_;
 };
 
 // Returns the process that a row belongs to. Pids of two hosts may be the same.

@@ -6,6 +6,7 @@
 #include "analysis/passes/follow_heap.h"
 
 #include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,27 +15,89 @@
 
 namespace gpuprof::analysis {
 
-LiveMemory FollowHeap(const Process& process) {
-  LiveMemory memory(process.heap_period, process.first_ns, process.last_ns, kHeapPoints);
+namespace {
+
+// A part of one track's rows, copied out of its columns. Reading row by row takes longer than all
+// the rest.
+class HeapRows {
+ public:
+  explicit HeapRows(const HeapTable& table) : table_(table) {}
+
+  struct Row {
+    int64_t time_ns;
+    uint64_t address;
+    uint64_t size;
+    uint32_t operation;
+    uint32_t stack;
+    int capture;
+  };
+  Row At(size_t row) {
+    if (row - first_ >= count_) [[unlikely]]
+      Load(row);
+    const size_t i = row - first_;
+    return {time_ns_[i], address_[i], size_[i], operation_[i], stack_[i], capture_[i]};
+  }
+  // Returns the address of a row some way behind this one.
+  uint64_t AddressAhead(size_t row) const {
+    constexpr size_t kAhead = 12;
+    return address_[std::min(row - first_ + kAhead, count_ - 1)];
+  }
+
+ private:
+  static constexpr size_t kAtOnce = 256;
+
+  void Load(size_t row) {
+    first_ = row;
+    count_ = std::min(kAtOnce, table_.rows() - row);
+    table_.time_ns.Copy(row, count_, time_ns_);
+    table_.address.Copy(row, count_, address_);
+    table_.size.Copy(row, count_, size_);
+    table_.operation.Copy(row, count_, operation_);
+    table_.stack.Copy(row, count_, stack_);
+    table_.capture.Copy(row, count_, capture_);
+  }
+
+  const HeapTable& table_;
+  size_t first_ = 0;
+  size_t count_ = 0;
+  int64_t time_ns_[kAtOnce];
+  uint64_t address_[kAtOnce];
+  uint64_t size_[kAtOnce];
+  uint32_t operation_[kAtOnce];
+  uint32_t stack_[kAtOnce];
+  uint16_t capture_[kAtOnce];
+};
+
+}  // namespace
+
+LiveMemory FollowHeap(const Process& process, BlockWatcher* watcher) {
+  LiveMemory memory(process.heap_period, process.first_ns, process.last_ns, kHeapPoints, watcher);
   std::vector<const Column<int64_t>*> times;
-  for (const Track& track : process.tracks) times.push_back(&track.heap.time_ns);
+  std::vector<std::unique_ptr<HeapRows>> tracks;
+  for (const Track& track : process.tracks) {
+    times.push_back(&track.heap.time_ns);
+    tracks.push_back(track.heap.rows() == 0 ? nullptr : std::make_unique<HeapRows>(track.heap));
+  }
   HeapOrder order(&memory, static_cast<int64_t>(process.health.coarse_step_ns()));
   int capture = -1;
-  MergeByTime(times, [&](size_t track, size_t row) {
-    const HeapTable& heap = process.tracks[track].heap;
-    if (heap.capture[row] != capture) {
-      order.Flush();
-      if (capture >= 0) memory.NewCapture();
-      capture = heap.capture[row];
-    }
-    const uint32_t operation = heap.operation[row];
-    const bool sampled = (proto::FlagsOf(operation) & proto::kFlagSampled) != 0;
-    const bool is_coarse = (proto::FlagsOf(operation) & proto::kFlagCoarseTime) != 0;
-    const HeapOrder::Event event{track, heap.time_ns[row], heap.address[row], is_coarse};
-    if (proto::HeapIsFree(operation)) {
-      order.Free(event);
-    } else {
-      order.Alloc(event, heap.size[row], sampled, heap.stack[row]);
+  MergeRunsByTime(times, [&](size_t track, size_t first, size_t end) {
+    HeapRows& rows = *tracks[track];
+    for (size_t number = first; number < end; ++number) {
+      const HeapRows::Row row = rows.At(number);
+      memory.Expect(rows.AddressAhead(number));
+      if (row.capture != capture) {
+        order.Flush();
+        if (capture >= 0) memory.NewCapture();
+        capture = row.capture;
+      }
+      const uint32_t flags = proto::FlagsOf(row.operation);
+      const HeapOrder::Event event{track, row.time_ns, row.address,
+                                   (flags & proto::kFlagCoarseTime) != 0};
+      if (proto::HeapIsFree(row.operation)) {
+        order.Free(event);
+      } else {
+        order.Alloc(event, row.size, (flags & proto::kFlagSampled) != 0, row.stack);
+      }
     }
   });
   order.Flush();

@@ -18,8 +18,8 @@ namespace gpuprof::analysis {
 // Points of the timeline.
 inline constexpr size_t kHeapPoints = 120;
 
-// Follows the heap. Blocks are grouped by their stack's id.
-LiveMemory FollowHeap(const Process& process);
+// Follows the heap, and tells `watcher` of each block. Blocks are grouped by their stack's id.
+LiveMemory FollowHeap(const Process& process, BlockWatcher* watcher);
 
 // Lowers a confidence to what so many sampled allocations allow, and says so.
 void LimitToSamples(uint64_t samples, results::Confidence* confidence);

@@ -9,10 +9,15 @@
 #include <bit>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
+#include "analysis/passes/by_stack.h"
 #include "analysis/passes/call_stacks.h"
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
@@ -25,59 +30,190 @@ namespace gpuprof::analysis {
 namespace {
 
 constexpr int64_t kShortLivedNs = 10'000'000;
+
+// How many blocks that are no samples, and their bytes.
+struct Exact {
+  uint64_t count = 0;
+  uint64_t bytes = 0;
+
+  void Add(uint64_t size) {
+    ++count;
+    bytes += size;
+  }
+  void Add(const Exact& other) {
+    count += other.count;
+    bytes += other.bytes;
+  }
+};
+
+// The same of samples.
+struct Sampled {
+  Estimate count, bytes;
+
+  void Add(const Sampling& sampling, uint64_t size) {
+    sampling.AddCount(size, true, &count);
+    sampling.AddBytes(size, true, &bytes);
+  }
+};
+
+enum Amount { kAllocated, kBrief, kPeak, kEnd, kAmounts };
+
+// The sums of some blocks. There are millions of exact blocks, so what they touch is small and
+// comes first.
+class Sums {
+ public:
+  void Add(Amount amount, const Sampling& sampling, const MemoryBlock& block) {
+    if (block.sampled) return AddSample(amount, sampling, block.size);
+    exact_[amount].Add(block.size);
+  }
+  void AddLife(int64_t life_ns) {
+    life_ns_ += life_ns;
+    ++freed_;
+  }
+  // Takes in what `other` knows of blocks that are no samples.
+  void AddExact(const Sums& other) {
+    for (int i = 0; i < kAmounts; ++i) exact_[i].Add(other.exact_[i]);
+  }
+  // Says that samples of these bytes may have been missed.
+  void ExpectSamples(Amount amount, const Estimate& no_bytes) {
+    MakeSampled()[amount].bytes = no_bytes;
+  }
+
+  Estimate count(Amount amount) const {
+    return With(exact_[amount].count, sampled_ == nullptr ? Estimate() : (*sampled_)[amount].count);
+  }
+  Estimate bytes(Amount amount) const {
+    return With(exact_[amount].bytes, sampled_ == nullptr ? Estimate() : (*sampled_)[amount].bytes);
+  }
+  uint64_t recorded() const { return samples_ + exact_[kAllocated].count; }
+  int64_t mean_life_ns() const { return freed_ == 0 ? 0 : life_ns_ / static_cast<int64_t>(freed_); }
+
+ private:
+  using OfSamples = std::array<Sampled, kAmounts>;
+
+  // Apart, so that the way of the exact blocks stays short.
+  [[gnu::noinline]] void AddSample(Amount amount, const Sampling& sampling, uint64_t size) {
+    samples_ += amount == kAllocated;
+    MakeSampled()[amount].Add(sampling, size);
+  }
+  OfSamples& MakeSampled() {
+    if (sampled_ == nullptr) sampled_ = std::make_unique<OfSamples>();
+    return *sampled_;
+  }
+  static Estimate With(uint64_t exact, Estimate sampled) {
+    sampled.sum += static_cast<double>(exact);
+    sampled.seen += static_cast<double>(exact);
+    return sampled;
+  }
+
+  std::array<Exact, kAmounts> exact_;
+  int64_t life_ns_ = 0;
+  uint64_t freed_ = 0;
+  uint64_t samples_ = 0;
+  std::unique_ptr<OfSamples> sampled_;  // null: there are none
+};
+
 constexpr int kSizeClasses = 65;
 
-struct Sums {
-  Estimate count, bytes, peak, end, end_count, brief_count, brief_bytes;
-  uint64_t samples = 0;
-  int64_t life_ns = 0;
-  uint64_t freed = 0;
+// What was allocated within the steps, by any thread of the process.
+class StepSums {
+ public:
+  explicit StepSums(std::vector<Interval> steps) : steps_(std::move(steps)) {}
 
-  void Add(const LiveMemory& memory, size_t index) {
-    const LiveMemory::Block& block = memory.blocks()[index];
-    const Sampling& sampling = memory.sampling();
-    ++samples;
-    sampling.AddCount(block.size, block.sampled, &count);
-    sampling.AddBytes(block.size, block.sampled, &bytes);
-    if (memory.LiveAtPeak(index)) sampling.AddBytes(block.size, block.sampled, &peak);
-    if (memory.LiveAtEnd(index)) {
-      sampling.AddBytes(block.size, block.sampled, &end);
-      sampling.AddCount(block.size, block.sampled, &end_count);
-    }
-    if (block.life_ns < 0) return;
-    life_ns += block.life_ns;
-    ++freed;
-    if (block.life_ns > kShortLivedNs) return;
-    sampling.AddCount(block.size, block.sampled, &brief_count);
-    sampling.AddBytes(block.size, block.sampled, &brief_bytes);
+  // Blocks come in order of their times.
+  void Add(const Sampling& sampling, const MemoryBlock& block) {
+    while (at_ < steps_.size() && steps_[at_].end <= block.time_ns) ++at_;
+    if (at_ == steps_.size() || block.time_ns < steps_[at_].start) return;
+    sums_.Add(kAllocated, sampling, block);
   }
+  void Fill(results::HeapProcess* row) const {
+    if (steps_.empty()) return;
+    const auto steps = static_cast<double>(steps_.size());
+    row->set_count_per_step(sums_.count(kAllocated).sum / steps);
+    row->set_allocated_bytes_per_step(sums_.bytes(kAllocated).sum / steps);
+  }
+
+ private:
+  std::vector<Interval> steps_;
+  size_t at_ = 0;
+  Sums sums_;
+};
+
+// Adds up the blocks of a process while its heap is followed.
+class HeapSums : public BlockWatcher {
+ public:
+  HeapSums(const Process& process, std::vector<Interval> steps)
+      : sampling_(process.heap_period), steps_(std::move(steps)) {
+    const bool is_sampled = process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
+    if (!is_sampled) return;
+    for (const Amount amount : {kAllocated, kPeak, kEnd})
+      all_.ExpectSamples(amount, sampling_.NoBytes(true));
+  }
+
+  void Allocated(const MemoryBlock& block) override {
+    Add(kAllocated, block, &stacks_[block.group]);
+    steps_.Add(sampling_, block);
+  }
+  void Freed(const MemoryBlock& block, int64_t life_ns) override {
+    Sums& stack = stacks_[block.group];
+    stack.AddLife(life_ns);
+    if (life_ns <= kShortLivedNs) Add(kBrief, block, &stack);
+  }
+  // Ends what was followed.
+  void Finish(const LiveMemory& memory) {
+    for (const MemoryBlock& block : memory.live_at_peak()) Add(kPeak, block, &stacks_[block.group]);
+    for (const MemoryBlock& block : memory.live_at_end()) Add(kEnd, block, &stacks_[block.group]);
+    for (const auto& [stack, sums] : stacks_.values()) all_.AddExact(sums);
+  }
+
+  const Sums& all() const { return all_; }
+  const std::unordered_map<uint32_t, Sums>& stacks() const { return stacks_.values(); }
+  const std::array<Sums, kSizeClasses>& sizes() const { return sizes_; }
+  const StepSums& steps() const { return steps_; }
+
+ private:
+  void Add(Amount amount, const MemoryBlock& block, Sums* stack) {
+    stack->Add(amount, sampling_, block);
+    sizes_[static_cast<size_t>(std::bit_width(block.size))].Add(amount, sampling_, block);
+    if (block.sampled) all_.Add(amount, sampling_, block);
+  }
+
+  Sampling sampling_;
+  Sums all_;  // until the end without exact blocks: those are in the stacks' sums
+  ByStack<Sums> stacks_;
+  std::array<Sums, kSizeClasses> sizes_;
+  StepSums steps_;
 };
 
 // A process's row or a stack's.
 template <typename Row>
 void FillAllocated(const Sums& sums, Row* row) {
-  row->set_count(sums.count.value());
-  row->set_count_low(sums.count.low());
-  row->set_count_high(sums.count.high());
-  row->set_allocated_bytes(sums.bytes.value());
-  row->set_allocated_low_bytes(sums.bytes.low());
-  row->set_allocated_high_bytes(sums.bytes.high());
+  const Estimate count = sums.count(kAllocated);
+  const Estimate bytes = sums.bytes(kAllocated);
+  row->set_count(count.value());
+  row->set_count_low(count.low());
+  row->set_count_high(count.high());
+  row->set_allocated_bytes(bytes.value());
+  row->set_allocated_low_bytes(bytes.low());
+  row->set_allocated_high_bytes(bytes.high());
 }
 
 void FillProcess(const Sums& sums, const LiveMemory& memory, results::HeapProcess* row) {
-  row->set_sample_count(sums.samples);
+  const Estimate peak = sums.bytes(kPeak);
+  const Estimate end = sums.bytes(kEnd);
+  row->set_sample_count(sums.recorded());
   FillAllocated(sums, row);
-  row->set_peak_bytes(sums.peak.value());
+  row->set_peak_bytes(peak.value());
   // What is live rises with each sample: any of them might have been the peak.
-  row->set_peak_low_bytes(sums.peak.low_of_highest(sums.samples));
-  row->set_peak_high_bytes(sums.peak.high());
+  row->set_peak_low_bytes(peak.low_of_highest(sums.recorded()));
+  row->set_peak_high_bytes(peak.high());
   row->set_peak_time_ns(memory.peak_time());
-  row->set_end_bytes(sums.end.value());
-  row->set_end_low_bytes(sums.end.low());
-  row->set_end_high_bytes(sums.end.high());
-  row->set_end_count(sums.end_count.value());
-  row->set_short_lived_count(sums.brief_count.value());
-  row->set_short_lived_bytes(sums.brief_bytes.value());
+  row->set_end_bytes(end.value());
+  row->set_end_low_bytes(end.low());
+  row->set_end_high_bytes(end.high());
+  row->set_end_count(sums.count(kEnd).value());
+  row->set_short_lived_count(sums.count(kBrief).value());
+  row->set_short_lived_bytes(sums.bytes(kBrief).value());
   row->set_unmatched_free_count(memory.unmatched_frees());
   row->set_implied_free_count(memory.implied_frees());
 }
@@ -98,49 +234,32 @@ void WidenByLosses(const Process& process, results::HeapProcess* row) {
   }
 }
 
-// What was allocated within the steps, by any thread of the process.
-void FillPerStep(const StepAnalysis& steps, const LiveMemory& memory, results::HeapProcess* row) {
-  const std::vector<Interval> spans = steps.Counted();
-  if (spans.empty()) return;
-  Estimate count, bytes;
-  size_t at = 0;
-  for (const LiveMemory::Block& block : memory.blocks()) {
-    while (at < spans.size() && spans[at].end <= block.time_ns) ++at;
-    if (at == spans.size()) break;
-    if (block.time_ns < spans[at].start) continue;
-    memory.sampling().AddCount(block.size, block.sampled, &count);
-    memory.sampling().AddBytes(block.size, block.sampled, &bytes);
-  }
-  row->set_count_per_step(count.sum / static_cast<double>(spans.size()));
-  row->set_allocated_bytes_per_step(bytes.sum / static_cast<double>(spans.size()));
-}
-
 void AddStack(const Process& process, uint32_t stack, const Sums& sums, uint64_t peak,
               results::Heap* out) {
   results::HeapStack* row = out->add_stacks();
   SetProcess(process, row);
   row->set_stack_id(stack);
   FillAllocated(sums, row);
-  row->set_peak_bytes(sums.peak.value());
-  row->set_peak_ratio(Ratio(sums.peak.value(), peak));
-  row->set_end_bytes(sums.end.value());
-  row->set_end_count(sums.end_count.value());
-  row->set_short_lived_count(sums.brief_count.value());
-  row->set_sample_count(sums.samples);
-  row->set_mean_life_ns(sums.freed == 0 ? 0 : sums.life_ns / static_cast<int64_t>(sums.freed));
+  row->set_peak_bytes(sums.bytes(kPeak).value());
+  row->set_peak_ratio(Ratio(sums.bytes(kPeak).value(), peak));
+  row->set_end_bytes(sums.bytes(kEnd).value());
+  row->set_end_count(sums.count(kEnd).value());
+  row->set_short_lived_count(sums.count(kBrief).value());
+  row->set_sample_count(sums.recorded());
+  row->set_mean_life_ns(sums.mean_life_ns());
 }
 
 void AddSizes(const std::array<Sums, kSizeClasses>& sizes, results::Heap* out) {
   for (int i = 0; i < kSizeClasses; ++i) {
     const Sums& sums = sizes[static_cast<size_t>(i)];
-    if (sums.samples == 0) continue;
+    if (sums.recorded() == 0) continue;
     results::HeapSize* row = out->add_sizes();
     row->set_low_bytes(i == 0 ? 0 : uint64_t{1} << (i - 1));
     row->set_high_bytes(i == 0 ? 0 : row->low_bytes() * 2 - 1);
-    row->set_count(sums.count.value());
-    row->set_allocated_bytes(sums.bytes.value());
-    row->set_short_lived_count(sums.brief_count.value());
-    row->set_sample_count(sums.samples);
+    row->set_count(sums.count(kAllocated).value());
+    row->set_allocated_bytes(sums.bytes(kAllocated).value());
+    row->set_short_lived_count(sums.count(kBrief).value());
+    row->set_sample_count(sums.recorded());
   }
 }
 
@@ -179,35 +298,30 @@ void FillConfidence(const PassContext& context, const results::Heap& heap,
 void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   const Process& process = context.process(index);
   out->set_short_lived_ns(kShortLivedNs);
-  const LiveMemory memory = FollowHeap(process);
-  if (memory.blocks().empty() && memory.unmatched_frees() == 0) return;
+  const auto has_rows = [](const Track& track) { return track.heap.rows() > 0; };
+  if (std::none_of(process.tracks.begin(), process.tracks.end(), has_rows)) return;
+  const bool has_steps = context.steps(index).found();
+  HeapSums sums(process, has_steps ? context.steps(index).Counted() : std::vector<Interval>());
+  const LiveMemory memory = FollowHeap(process, &sums);
+  if (memory.allocations() == 0 && memory.unmatched_frees() == 0) return;
+  sums.Finish(memory);
 
-  Sums all;
-  const bool is_sampled = process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
-  all.bytes = all.peak = all.end = memory.sampling().NoBytes(is_sampled);
-  std::unordered_map<uint32_t, Sums> stacks;
-  std::array<Sums, kSizeClasses> sizes;
-  for (size_t i = 0; i < memory.blocks().size(); ++i) {
-    all.Add(memory, i);
-    stacks[memory.blocks()[i].group].Add(memory, i);
-    sizes[static_cast<size_t>(std::bit_width(memory.blocks()[i].size))].Add(memory, i);
-  }
   results::HeapProcess* row = out->add_processes();
   SetProcess(process, row);
   row->set_name(ProcessName(process));
   row->set_mode(std::string(HeapModeName(process.heap_mode)));
   row->set_period_bytes(process.heap_mode == 1 ? process.heap_period : 0);
+  const Sums& all = sums.all();
   FillProcess(all, memory, row);
   WidenByLosses(process, row);
   const double seconds = static_cast<double>(CapturedTime(process)) * 1e-9;
-  row->set_count_per_s(Ratio(all.count.sum, seconds));
-  row->set_allocated_bytes_per_s(Ratio(all.bytes.sum, seconds));
-  if (context.steps(index).found()) FillPerStep(context.steps(index), memory, row);
+  row->set_count_per_s(Ratio(all.count(kAllocated).sum, seconds));
+  row->set_allocated_bytes_per_s(Ratio(all.bytes(kAllocated).sum, seconds));
+  sums.steps().Fill(row);
 
-  for (const auto& [stack, sums] : stacks) {
-    AddStack(process, stack, sums, all.peak.value(), out);
-  }
-  AddSizes(sizes, out);
+  const uint64_t peak = all.bytes(kPeak).value();
+  for (const auto& [stack, of_stack] : sums.stacks()) AddStack(process, stack, of_stack, peak, out);
+  AddSizes(sums.sizes(), out);
   for (size_t i = 0; i < memory.timeline().size(); ++i) {
     results::HeapPoint* point = out->add_timeline();
     point->set_pid(process.pid);
@@ -276,13 +390,21 @@ bool MappingBefore(const results::MappingStack& a, const results::MappingStack& 
 // A short program may end before stacks could be taken at all.
 void NoteEarlyEvents(const Process& process, results::Meta* meta) {
   constexpr uint64_t kToldOneIn = 20;
+  constexpr size_t kAtOnce = 1024;
   uint64_t early = 0;
   uint64_t all = 0;
+  uint32_t operations[kAtOnce];
   for (const Track& track : process.tracks) {
-    for (const uint32_t operation : track.heap.operation) {
-      if (proto::HeapIsFree(operation)) continue;
-      ++all;
-      if ((proto::FlagsOf(operation) & proto::kFlagNoUnwinder) != 0) ++early;
+    const size_t rows = track.heap.rows();
+    for (size_t row = 0; row < rows; row += kAtOnce) {
+      const size_t count = std::min(kAtOnce, rows - row);
+      track.heap.operation.Copy(row, count, operations);
+      for (size_t i = 0; i < count; ++i) {
+        const bool is_alloc = !proto::HeapIsFree(operations[i]);
+        const bool no_unwinder = (proto::FlagsOf(operations[i]) & proto::kFlagNoUnwinder) != 0;
+        all += is_alloc;
+        early += is_alloc && no_unwinder;
+      }
     }
   }
   if (early == 0 || early * kToldOneIn < all) return;

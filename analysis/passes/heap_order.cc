@@ -20,17 +20,21 @@ bool IsOver(const HeapOrder::Event& event, int64_t now, int64_t reach_ns) {
 
 void HeapOrder::Queue::Push(const Event& event) {
   Waiting& waiting = at[event.address];
+  with_hash[Hash(event.address)] += waiting.count == 0;
   waiting = {event, waiting.count + 1};
   in_order.push_back(event);
 }
 
-bool HeapOrder::Queue::Take(const Event& event, int64_t reach_ns) {
+bool HeapOrder::Queue::TakeWaiting(const Event& event, int64_t reach_ns) {
   const auto found = at.find(event.address);
   if (found == at.end()) return false;
   const Event& other = found->second.last;
   if (IsOver(other, event.time_ns, reach_ns) || other.track == event.track) return false;
   if (!other.is_coarse && !event.is_coarse) return false;
-  if (--found->second.count == 0) at.erase(found);
+  if (--found->second.count == 0) {
+    --with_hash[Hash(event.address)];
+    at.erase(found);
+  }
   return true;
 }
 
@@ -40,6 +44,7 @@ uint64_t HeapOrder::Queue::Expire(int64_t now, int64_t reach_ns) {
     const auto found = at.find(in_order.front().address);
     if (found == at.end() || !IsOver(found->second.last, now, reach_ns)) continue;
     count += found->second.count;
+    --with_hash[Hash(found->first)];
     at.erase(found);
   }
   return count;
@@ -48,32 +53,14 @@ uint64_t HeapOrder::Queue::Expire(int64_t now, int64_t reach_ns) {
 HeapOrder::HeapOrder(LiveMemory* memory, int64_t coarse_step_ns)
     : memory_(memory), reach_ns_(std::max(coarse_step_ns, kLeastReachNs)) {}
 
-void HeapOrder::Expire(int64_t now) {
+void HeapOrder::ExpireWaiting(int64_t now) {
   reused_.Expire(now, reach_ns_);
   for (uint64_t count = early_frees_.Expire(now, reach_ns_); count > 0; --count)
     memory_->CountUnmatchedFree();
-}
-
-void HeapOrder::Alloc(const Event& event, uint64_t size, bool sampled, uint32_t stack) {
-  Expire(event.time_ns);
-  const bool is_reused = memory_->IsLive(event.address);
-  memory_->Alloc(event.time_ns, event.address, size, sampled, stack);
-  if (is_reused) {
-    reused_.Push(event);
-  } else if (early_frees_.Take(event, reach_ns_)) {
-    memory_->Free(event.time_ns, event.address);
-  }
-}
-
-void HeapOrder::Free(const Event& event) {
-  if (event.address == 0) return;
-  Expire(event.time_ns);
-  if (reused_.Take(event, reach_ns_)) {
-    memory_->FoundImpliedFree();
-  } else if (event.is_coarse && !memory_->IsLive(event.address)) {
-    early_frees_.Push(event);
-  } else {
-    memory_->Free(event.time_ns, event.address);
+  oldest_ns_ = std::numeric_limits<int64_t>::max();
+  for (const Queue* queue : {&reused_, &early_frees_}) {
+    if (!queue->in_order.empty())
+      oldest_ns_ = std::min(oldest_ns_, queue->in_order.front().time_ns);
   }
 }
 

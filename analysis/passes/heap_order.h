@@ -8,9 +8,12 @@
 
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <limits>
 #include <unordered_map>
 
 #include "analysis/passes/live_memory.h"
@@ -45,19 +48,60 @@ class HeapOrder {
   struct Queue {
     std::unordered_map<uint64_t, Waiting> at;
     std::deque<Event> in_order;
+    // How many of the addresses in `at` have this hash. Nearly all events are of none of them.
+    std::array<uint32_t, 1024> with_hash{};
+    static size_t Hash(uint64_t address) { return (address >> 4) % 1024; }
     void Push(const Event& event);
     // Takes an event of this address that is near enough, and of another thread.
-    bool Take(const Event& event, int64_t reach_ns);
+    bool Take(const Event& event, int64_t reach_ns) {
+      return with_hash[Hash(event.address)] != 0 && TakeWaiting(event, reach_ns);
+    }
+    bool TakeWaiting(const Event& event, int64_t reach_ns);
     // Drops what has waited too long by `now`. Returns how many events that were.
     uint64_t Expire(int64_t now, int64_t reach_ns);
   };
 
-  void Expire(int64_t now);
+  void Expire(int64_t now) {
+    if (oldest_ns_ < now && oldest_ns_ < now - reach_ns_) ExpireWaiting(now);
+  }
+  void ExpireWaiting(int64_t now);
 
   LiveMemory* memory_;
-  int64_t reach_ns_;   // events farther apart are in the right order
+  void Push(const Event& event, Queue* queue) {
+    queue->Push(event);
+    oldest_ns_ = std::min(oldest_ns_, event.time_ns);
+  }
+
+  int64_t reach_ns_;  // events farther apart are in the right order
+  // The time of the oldest event in the queues; the greatest time: the queues are empty.
+  int64_t oldest_ns_ = std::numeric_limits<int64_t>::max();
   Queue early_frees_;  // of no block so far
   Queue reused_;       // allocations at addresses whose free has not come
 };
+
+// Keeps the work for one event inline: there are millions of events.
+
+inline void HeapOrder::Alloc(const Event& event, uint64_t size, bool sampled, uint32_t stack) {
+  Expire(event.time_ns);
+  if (memory_->Alloc(event.time_ns, event.address, size, sampled, stack)) {
+    Push(event, &reused_);
+  } else if (early_frees_.Take(event, reach_ns_)) {
+    memory_->Free(event.time_ns, event.address);
+  }
+}
+
+inline void HeapOrder::Free(const Event& event) {
+  if (event.address == 0) return;
+  Expire(event.time_ns);
+  if (reused_.Take(event, reach_ns_)) {
+    memory_->FoundImpliedFree();
+  } else if (!memory_->FreeIfLive(event.time_ns, event.address)) {
+    if (event.is_coarse) {
+      Push(event, &early_frees_);
+    } else {
+      memory_->CountUnmatchedFree();
+    }
+  }
+}
 
 }  // namespace gpuprof::analysis

@@ -6,6 +6,8 @@
 // the launches, each with the time it took.
 
 #include <algorithm>
+#include <limits>
+#include <list>
 #include <map>
 #include <string>
 #include <tuple>
@@ -14,10 +16,12 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/derived/call_index.h"
+#include "analysis/derived/busy_time.h"
+#include "analysis/derived/call_ids.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
+#include "analysis/passes/kernel_sums.h"
 #include "analysis/passes/occupancy.h"
 #include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
@@ -36,6 +40,8 @@
 namespace gpuprof::analysis {
 namespace {
 
+constexpr int kAllCores = 0;
+
 enum class Grouping { kName, kSignature, kStream };
 
 // What a row stands for; what does not matter is 0. Ids of names and signatures are the process's
@@ -49,19 +55,37 @@ struct Key {
 };
 
 struct Sums {
-  SampleList durations;
   std::unordered_map<uint32_t, int64_t> signatures;  // and the time spent in each
+  uint64_t count = 0;
+  int64_t total_ns = 0;
+  int64_t min_ns = std::numeric_limits<int64_t>::max();
+  int64_t max_ns = std::numeric_limits<int64_t>::min();
+  int64_t median_ns = 0;
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
+  size_t number = 0;  // of the group, for FindMedians
 };
 
 using Groups = std::map<Key, Sums>;
 
-// When kernels ran, by device.
-struct Spans {
-  explicit Spans(const PassContext& context) : devices(context), by_device(devices.all().size()) {}
+// The kernels of one device, from which its busy time is made.
+struct DeviceKernels {
+  struct Stream {
+    const KernelTable* table;
+    const std::unordered_set<uint32_t>* only;
+    bool is_in_order;
+  };
+  std::vector<Stream> streams;
+};
+
+// What is gathered over the processes.
+struct Gathered {
+  explicit Gathered(const PassContext& context)
+      : devices(context), by_device(devices.all().size()) {}
   UsedDevices devices;
-  std::vector<std::vector<Interval>> by_device;
+  std::vector<DeviceKernels> by_device;
+  Groups groups;
+  std::vector<SummedKernels> processes;
 };
 
 const proto::Signature* SignatureOf(const Process& process, uint32_t id) {
@@ -83,26 +107,61 @@ Key KeyOf(Grouping grouping, const PassContext& context, size_t process, const T
   return {process, track.device, known == nullptr ? 0 : known->name(), 0};
 }
 
-// `only`: correlations of the launches that count; null: all do.
+void AddSignature(const SignatureSums& from, Sums* sums) {
+  sums->signatures[from.signature] += from.total_ns;
+  sums->count += from.count;
+  sums->total_ns += from.total_ns;
+  sums->min_ns = std::min(sums->min_ns, from.min_ns);
+  sums->max_ns = std::max(sums->max_ns, from.max_ns);
+  sums->in_graphs += from.in_graphs;
+  sums->launched += from.launched;
+}
+
+// `only`: correlations of the launches that count; null: all do. It must live as long as the
+// result.
 void AddProcess(PassContext& context, size_t index, Grouping grouping,
-                const std::unordered_set<uint32_t>* only, Groups* groups, Spans* spans) {
+                const std::unordered_set<uint32_t>* only, Gathered* to) {
   const Process& process = context.process(index);
-  const CallIndex& calls = context.calls(index);
-  for (const Track& track : process.tracks) {
-    const KernelTable& kernels = track.kernel;
-    if (kernels.rows() == 0) continue;
-    std::vector<Interval>& all = spans->by_device[spans->devices.Of(index, track.device)];
-    for (size_t i = 0; i < kernels.rows(); ++i) {
-      if (only != nullptr && only->count(kernels.correlation[i]) == 0) continue;
-      Sums& sums = (*groups)[KeyOf(grouping, context, index, track, kernels.signature[i])];
-      const uint32_t weight = kernels.weight[i];
-      sums.durations.Add(kernels.duration_ns[i], weight);
-      sums.signatures[kernels.signature[i]] += kernels.duration_ns[i] * weight;
-      sums.in_graphs += kernels.graph[i] != 0 ? weight : 0;
-      sums.launched += calls.Find(kernels.correlation[i]) ? weight : 0;
-      all.push_back({kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
+  const bool has_kernels = std::any_of(process.tracks.begin(), process.tracks.end(),
+                                       [](const Track& track) { return track.kernel.rows() != 0; });
+  if (!has_kernels) return;
+  SummedKernels summed;
+  summed.tracks = SumKernels(process, CallIds(process, kAllCores), only, kAllCores);
+  summed.only = only;
+  for (TrackSums& track : summed.tracks) {
+    DeviceKernels& device = to->by_device[to->devices.Of(index, track.track->device)];
+    device.streams.push_back({&track.track->kernel, only, track.is_in_order});
+    for (SignatureSums& each : track.signatures) {
+      const Key key = KeyOf(grouping, context, index, *track.track, each.signature);
+      const auto [group, is_new] = to->groups.try_emplace(key);
+      if (is_new) group->second.number = to->groups.size() - 1;
+      each.group = group->second.number;
+      AddSignature(each, &group->second);
     }
   }
+  to->processes.push_back(std::move(summed));
+}
+
+// Of streams that cannot be walked in the order of time, or of which some kernels do not count.
+int64_t BusyTimeOfAny(const DeviceKernels& device) {
+  std::vector<Interval> spans;
+  for (const DeviceKernels::Stream& stream : device.streams) {
+    const KernelTable& kernels = *stream.table;
+    for (size_t i = 0; i < kernels.rows(); ++i) {
+      if (stream.only != nullptr && stream.only->count(kernels.correlation[i]) == 0) continue;
+      spans.push_back({kernels.end_ns[i] - kernels.duration_ns[i], kernels.end_ns[i]});
+    }
+  }
+  return TotalLength(UnionOf(std::move(spans)));
+}
+
+int64_t BusyTimeOf(const DeviceKernels& device) {
+  std::vector<const KernelTable*> tables;
+  for (const DeviceKernels::Stream& stream : device.streams) {
+    if (!stream.is_in_order || stream.only != nullptr) return BusyTimeOfAny(device);
+    tables.push_back(stream.table);
+  }
+  return BusyTime(tables, kAllCores);
 }
 
 void FillSignature(const proto::Signature& from, results::Kernel* row) {
@@ -167,11 +226,11 @@ void FillTensorCores(const proto::Device* device, uint32_t matrix_ops, results::
   row->set_tensor_cores_input(std::string(verdict.input));
 }
 
-void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* sums, int64_t all_ns,
-             results::Kernel* row) {
+void FillRow(Grouping grouping, const Key& key, const Process& process, const Sums& sums,
+             int64_t all_ns, results::Kernel* row) {
   SetProcess(process, row);
   row->set_device(key.device);
-  const proto::Signature* signature = SignatureOf(process, sums->signatures.begin()->first);
+  const proto::Signature* signature = SignatureOf(process, sums.signatures.begin()->first);
   const proto::Device* device = process.FindDevice(key.device);
   if (grouping == Grouping::kStream) {
     row->set_context(key.first);
@@ -179,33 +238,35 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, Sums* su
     row->set_name(StreamName(process, key.device, key.first, key.second));
   } else {
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
-    if (sums->signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
-    FillTensorCores(device, MatrixOpsOf(process, *sums), row);
+    if (sums.signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
+    FillTensorCores(device, MatrixOpsOf(process, sums), row);
   }
-  if (device != nullptr) FillOccupancy(process, *device, *sums, row);
-  const Samples durations = sums->durations.Take();
-  row->set_count(durations.size());
-  row->set_total_ns(durations.total());
-  row->set_total_ratio(Ratio(durations.total(), all_ns));
-  row->set_mean_ns(durations.mean());
-  row->set_median_ns(durations.median());
-  row->set_min_ns(durations.min());
-  row->set_max_ns(durations.max());
-  row->set_signature_count(sums->signatures.size());
-  row->set_graph_count(sums->in_graphs);
-  row->set_launched_count(sums->launched);
+  if (device != nullptr) FillOccupancy(process, *device, sums, row);
+  row->set_count(sums.count);
+  row->set_total_ns(sums.total_ns);
+  row->set_total_ratio(Ratio(sums.total_ns, all_ns));
+  row->set_mean_ns(sums.total_ns / static_cast<int64_t>(std::max<uint64_t>(sums.count, 1)));
+  row->set_median_ns(sums.median_ns);
+  row->set_min_ns(sums.min_ns);
+  row->set_max_ns(sums.max_ns);
+  row->set_signature_count(sums.signatures.size());
+  row->set_graph_count(sums.in_graphs);
+  row->set_launched_count(sums.launched);
 }
 
 // The largest first.
-void FillRows(const PassContext& context, Grouping grouping, Groups* groups, Spans* spans,
+void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
               results::Kernels* out) {
+  const std::vector<int64_t> medians =
+      FindMedians(gathered->processes, gathered->groups.size(), kAllCores);
   int64_t total = 0;
-  for (const auto& [key, sums] : *groups) {
-    total += sums.durations.total();
-    out->set_count(out->count() + sums.durations.count());
+  for (auto& [key, sums] : gathered->groups) {
+    sums.median_ns = medians[sums.number];
+    total += sums.total_ns;
+    out->set_count(out->count() + sums.count);
   }
-  for (auto& [key, sums] : *groups) {
-    FillRow(grouping, key, context.process(key.process), &sums, total, out->add_kernels());
+  for (const auto& [key, sums] : gathered->groups) {
+    FillRow(grouping, key, context.process(key.process), sums, total, out->add_kernels());
   }
   std::stable_sort(out->mutable_kernels()->pointer_begin(), out->mutable_kernels()->pointer_end(),
                    [](const results::Kernel* x, const results::Kernel* y) {
@@ -223,21 +284,20 @@ void FillRows(const PassContext& context, Grouping grouping, Groups* groups, Spa
       out->set_tensor_cores_unknown_ns(out->tensor_cores_unknown_ns() + row.total_ns());
   }
   out->set_total_ns(total);
-  for (std::vector<Interval>& all : spans->by_device)
-    out->set_busy_ns(out->busy_ns() + TotalLength(UnionOf(std::move(all))));
+  for (const DeviceKernels& device : gathered->by_device)
+    out->set_busy_ns(out->busy_ns() + BusyTimeOf(device));
 }
 
 }  // namespace
 
 void ComputeKernels(PassContext& context, results::Kernels* out) {
-  Groups groups;
-  Spans spans(context);
+  Gathered gathered(context);
   for (const size_t index : context.selected()) {
-    AddProcess(context, index, Grouping::kName, nullptr, &groups, &spans);
+    AddProcess(context, index, Grouping::kName, nullptr, &gathered);
     out->set_whole_graph_count(out->whole_graph_count() +
                                WholeGraphLaunches(context.process(index), nullptr));
   }
-  FillRows(context, Grouping::kName, &groups, &spans, out);
+  FillRows(context, Grouping::kName, &gathered, out);
 }
 
 Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
@@ -246,19 +306,19 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   const Grouping grouping = by == "signature" ? Grouping::kSignature
                             : by == "stream"  ? Grouping::kStream
                                               : Grouping::kName;
-  Groups groups;
-  Spans spans(context);
+  Gathered gathered(context);
   char room[proto::kMostNameBytes];
   uint32_t bytes = 0;
   const char* kept = proto::KeptName(context.options().under_range.c_str(), &bytes, room);
   const std::string under(kept, bytes);  // as it was recorded
   bool has_range = false;
   std::vector<std::pair<size_t, uint64_t>> wholes;  // process, launches of graphs
+  std::list<std::unordered_set<uint32_t>> insides;  // calls in the range, by process
   for (const size_t index : context.selected()) {
-    std::unordered_set<uint32_t> inside;
+    std::unordered_set<uint32_t>& inside = insides.emplace_back();
     if (!under.empty()) has_range |= CallsInRanges(context.process(index), under, &inside);
     const auto* only = under.empty() ? nullptr : &inside;
-    AddProcess(context, index, grouping, only, &groups, &spans);
+    AddProcess(context, index, grouping, only, &gathered);
     wholes.emplace_back(index, WholeGraphLaunches(context.process(index), only));
   }
   if (!under.empty() && !has_range) {
@@ -267,7 +327,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
                 "' began and ended on one thread; `gpuprof stats ranges` lists the ranges."};
   }
   if (!under.empty()) kernels->set_under_range(under);
-  FillRows(context, grouping, &groups, &spans, kernels.get());
+  FillRows(context, grouping, &gathered, kernels.get());
   kernels->set_by(by);
   context.FillMeta("kernels", kernels->mutable_meta());
   for (const auto& [index, launches] : wholes) {
@@ -277,7 +337,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   }
   context.FillCountConfidence(kernels->meta(), kernels->mutable_meta()->mutable_confidence());
   AddSampledNote(context, "busy time", kernels->mutable_meta());
-  AddUntoldNote(spans.devices, "busy time is summed as if they had not shared them",
+  AddUntoldNote(gathered.devices, "busy time is summed as if they had not shared them",
                 kernels->mutable_meta());
   *result = std::move(kernels);
   return {};

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "analysis/base/units.h"
@@ -65,16 +66,16 @@ double Sampling::Probability(uint64_t size, bool sampled) const {
   return -std::expm1(-static_cast<double>(std::max<uint64_t>(size, 1)) / period_);
 }
 
-void Sampling::AddCount(uint64_t size, bool sampled, Estimate* to) const {
-  const double p = Probability(size, sampled);
+void Sampling::AddSampledCount(uint64_t size, Estimate* to) const {
+  const double p = Probability(size, true);
   to->sum += 1 / p;
   to->variance += (1 - p) / (p * p);
   to->seen += 1;
   if (p < 1) to->heaviest = std::max(to->heaviest, 1 / p);
 }
 
-void Sampling::AddBytes(uint64_t size, bool sampled, Estimate* to) const {
-  const double p = Probability(size, sampled);
+void Sampling::AddSampledBytes(uint64_t size, Estimate* to) const {
+  const double p = Probability(size, true);
   const auto bytes = static_cast<double>(size);
   to->sum += bytes / p;
   to->variance += bytes * bytes * (1 - p) / (p * p);
@@ -88,124 +89,67 @@ Estimate Sampling::NoBytes(bool sampled) const {
   return none;
 }
 
-LiveMemory::LiveMemory(uint32_t period, int64_t start, int64_t end, size_t buckets)
+LiveMemory::LiveMemory(uint32_t period, int64_t start, int64_t end, size_t buckets,
+                       BlockWatcher* watcher)
     : sampling_(period),
+      watcher_(watcher),
       start_(start),
       width_(std::max<int64_t>(1, (end - start) / static_cast<int64_t>(buckets) + 1)),
+      bucket_end_(start),
       timeline_(buckets, 0) {}
 
 int64_t LiveMemory::bucket_start(size_t bucket) const {
   return start_ + width_ * static_cast<int64_t>(bucket);
 }
 
-uint64_t LiveMemory::LiveSize(const Block& block) const {
-  const double p = sampling_.Probability(block.size, block.sampled);
+uint64_t LiveMemory::SampledSize(const MemoryBlock& block) const {
+  const double p = sampling_.Probability(block.size, true);
   return p < 1 ? Rounded(static_cast<double>(block.size) / p) : block.size;
 }
 
-void LiveMemory::Advance(int64_t time) {
-  const int64_t wanted =
-      std::clamp<int64_t>((time - start_) / width_, 0, static_cast<int64_t>(timeline_.size()) - 1);
-  while (bucket_ < static_cast<size_t>(wanted)) timeline_[++bucket_] = live_;
-}
-
-void LiveMemory::Alloc(int64_t time, uint64_t address, uint64_t size, bool sampled,
-                       uint32_t group) {
-  Advance(time);
-  const auto index = static_cast<uint32_t>(blocks_.size());
-  if (uint32_t* old = live_at_.Find(address)) {
-    ++implied_frees_;
-    Release(*old, time);
-    *old = index;
-  } else {
-    live_at_.Insert(address, index);
-  }
-  blocks_.push_back({time, -1, size, group, kNever, sampled});
-  live_ += LiveSize(blocks_.back());
-  timeline_[bucket_] = std::max(timeline_[bucket_], live_);
-  if (live_ <= peak_) return;
-  peak_ = live_;
-  peak_time_ = time;
-  peak_blocks_ = blocks_.size();
-  peak_frees_ = frees_;
-  peak_capture_ = capture_;
+void LiveMemory::EnterBucket(int64_t time) {
+  const size_t last = timeline_.size() - 1;
+  while (bucket_ < last && time >= bucket_start(bucket_ + 1)) timeline_[++bucket_] = live_;
+  bucket_end_ = bucket_ < last ? bucket_start(bucket_ + 1) : std::numeric_limits<int64_t>::max();
 }
 
 void LiveMemory::Free(int64_t time, uint64_t address) {
-  if (address == 0) return;
-  Advance(time);
-  uint32_t index = 0;
-  if (!live_at_.Erase(address, &index)) {
-    ++unmatched_frees_;
-    return;
-  }
-  Release(index, time);
-}
-
-void LiveMemory::Release(uint32_t index, int64_t time) {
-  Block& block = blocks_[index];
-  block.freed = frees_++;
-  block.life_ns = std::max<int64_t>(time - block.time_ns, 0);
-  live_ -= LiveSize(block);
+  if (address != 0 && !FreeIfLive(time, address)) CountUnmatchedFree();
 }
 
 void LiveMemory::NewCapture() {
+  live_at_.Each([&](uint32_t index) { KeepForPeak(blocks_[index]); });
   live_at_.Clear();
+  blocks_.clear();
+  free_places_.clear();
   live_ = 0;
-  capture_ = blocks_.size();
 }
 
 void LiveMemory::Finish() {
   while (bucket_ + 1 < timeline_.size()) timeline_[++bucket_] = live_;
-}
-
-bool LiveMemory::LiveAtPeak(size_t block) const {
-  return block >= peak_capture_ && block < peak_blocks_ && blocks_[block].freed >= peak_frees_;
-}
-
-bool LiveMemory::LiveAtEnd(size_t block) const {
-  return block >= capture_ && blocks_[block].freed == kNever;
-}
-
-size_t LiveMemory::AddressMap::Home(uint64_t address) const {
-  return static_cast<size_t>((address >> 4) * 0x9e3779b97f4a7c15ull >> 20) & (slots_.size() - 1);
-}
-
-uint32_t* LiveMemory::AddressMap::Find(uint64_t address) {
-  for (size_t i = Home(address); slots_[i].block != kNever; i = (i + 1) & (slots_.size() - 1)) {
-    if (slots_[i].address == address) return &slots_[i].block;
+  // The map goes first: where most blocks live to the end, it takes more than they do.
+  live_at_.Clear();
+  std::sort(free_places_.begin(), free_places_.end());
+  size_t kept = 0;
+  auto next_free = free_places_.begin();
+  for (size_t i = 0; i < blocks_.size(); ++i) {
+    if (next_free != free_places_.end() && *next_free == i) {
+      ++next_free;
+    } else {
+      blocks_[kept++] = blocks_[i];
+    }
   }
-  return nullptr;
-}
-
-void LiveMemory::AddressMap::Insert(uint64_t address, uint32_t block) {
-  if (used_ * 2 >= slots_.size()) Grow();
-  size_t i = Home(address);
-  while (slots_[i].block != kNever) i = (i + 1) & (slots_.size() - 1);
-  slots_[i] = {address, block};
-  ++used_;
-}
-
-bool LiveMemory::AddressMap::Erase(uint64_t address, uint32_t* block) {
-  const size_t mask = slots_.size() - 1;
-  size_t hole = Home(address);
-  while (slots_[hole].block != kNever && slots_[hole].address != address) hole = (hole + 1) & mask;
-  if (slots_[hole].block == kNever) return false;
-  *block = slots_[hole].block;
-  // Closes the gap: whoever probed past it moves up.
-  for (size_t i = (hole + 1) & mask; slots_[i].block != kNever; i = (i + 1) & mask) {
-    const size_t home = Home(slots_[i].address);
-    if (((i - home) & mask) < ((i - hole) & mask)) continue;
-    slots_[hole] = slots_[i];
-    hole = i;
+  blocks_.resize(kept);
+  at_end_ = std::move(blocks_);
+  for (const MemoryBlock& block : at_end_) KeepForPeak(block);
+  for (std::vector<MemoryBlock>* list : {&at_peak_, &at_end_}) {
+    std::sort(list->begin(), list->end(),
+              [](const MemoryBlock& x, const MemoryBlock& y) { return x.number < y.number; });
   }
-  slots_[hole] = {};
-  --used_;
-  return true;
 }
 
 void LiveMemory::AddressMap::Clear() {
-  slots_.assign(64, {});
+  slots_ = std::vector<Slot>(64);
   used_ = 0;
 }
 
@@ -214,7 +158,7 @@ void LiveMemory::AddressMap::Grow() {
   old.swap(slots_);
   used_ = 0;
   for (const Slot& slot : old) {
-    if (slot.block != kNever) Insert(slot.address, slot.block);
+    if (slot.block != kNone) *Put(slot.address) = slot.block;
   }
 }
 

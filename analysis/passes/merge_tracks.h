@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <queue>
 #include <vector>
 
@@ -16,9 +15,9 @@
 
 namespace gpuprof::analysis {
 
-// Calls visit(track, row) for each element of the columns, which are ascending.
+// Calls visit(track, first, end) for runs of rows of one track. The columns are ascending.
 template <typename Visit>
-void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit& visit) {
+void MergeRunsByTime(const std::vector<const Column<int64_t>*>& columns, const Visit& visit) {
   struct Head {
     int64_t time;
     size_t track;
@@ -28,21 +27,35 @@ void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit
   };
   std::priority_queue<Head> heads;
   std::vector<size_t> next(columns.size(), 0);
+  std::vector<Column<int64_t>::Reader> readers;
+  readers.reserve(columns.size());
   for (size_t i = 0; i < columns.size(); ++i) {
+    readers.emplace_back(*columns[i]);
     if (!columns[i]->empty()) heads.push({columns[i]->front(), i});
   }
   while (!heads.empty()) {
     const size_t track = heads.top().track;
     heads.pop();
-    const int64_t until = heads.empty() ? std::numeric_limits<int64_t>::max() : heads.top().time;
-    const Column<int64_t>& times = *columns[track];
-    size_t& row = next[track];
+    const size_t rows = columns[track]->size();
+    const size_t first = next[track];
+    if (heads.empty()) return visit(track, first, rows);
+    const int64_t until = heads.top().time;
+    const Column<int64_t>::Reader& times = readers[track];
     // At least one row, so that equal times cannot stall.
-    do {
-      visit(track, row++);
-    } while (row < times.size() && times[row] <= until);
-    if (row < times.size()) heads.push({times[row], track});
+    size_t end = first + 1;
+    while (end < rows && times[end] <= until) ++end;
+    visit(track, first, end);
+    next[track] = end;
+    if (end < rows) heads.push({times[end], track});
   }
+}
+
+// Calls visit(track, row) for each element of the columns, which are ascending.
+template <typename Visit>
+void MergeByTime(const std::vector<const Column<int64_t>*>& columns, const Visit& visit) {
+  MergeRunsByTime(columns, [&](size_t track, size_t first, size_t end) {
+    for (size_t row = first; row < end; ++row) visit(track, row);
+  });
 }
 
 }  // namespace gpuprof::analysis

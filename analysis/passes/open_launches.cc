@@ -10,14 +10,17 @@
 #include <cstdint>
 #include <iterator>
 #include <map>
+#include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
+#include "analysis/base/column.h"
+#include "analysis/base/parallel.h"
 #include "analysis/base/units.h"
-#include "analysis/derived/device_work.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -51,17 +54,28 @@ std::unordered_map<uint32_t, bool> LaunchFunctions(const Process& process) {
   return functions;
 }
 
+// Functions that begin or end the capture of a stream, and whether they begin it.
+std::unordered_map<uint32_t, bool> CaptureFunctions(const Process& process) {
+  std::unordered_map<uint32_t, bool> functions;
+  for (const auto& [function, id] : process.functions) {
+    const std::string name = process.String(id);
+    const bool begins = Begins(name, "cudaStreamBeginCapture", "cuStreamBeginCapture");
+    if (begins || Begins(name, "cudaStreamEndCapture", "cuStreamEndCapture"))
+      functions[function] = begins;
+  }
+  return functions;
+}
+
 // When a thread made CUDA graphs of what it called.
 class StreamCaptures {
  public:
-  StreamCaptures(const Process& process, const ApiTable& calls) {
-    for (size_t i = 0; i < calls.rows(); ++i) {
-      const auto function = process.functions.find(calls.function[i]);
-      if (function == process.functions.end() || calls.result[i] != 0) continue;
-      const std::string& name = process.String(function->second);
-      if (Begins(name, "cudaStreamBeginCapture", "cuStreamBeginCapture")) {
+  StreamCaptures(const std::unordered_map<uint32_t, bool>& functions, const ApiTable& calls) {
+    for (size_t i = 0; !functions.empty() && i < calls.rows(); ++i) {
+      const auto function = functions.find(calls.function[i]);
+      if (function == functions.end() || calls.result[i] != 0) continue;
+      if (function->second) {
         changes_.push_back({calls.end_ns[i], +1});
-      } else if (Begins(name, "cudaStreamEndCapture", "cuStreamEndCapture")) {
+      } else {
         changes_.push_back({calls.end_ns[i] - calls.duration_ns[i], -1});
       }
     }
@@ -101,12 +115,17 @@ size_t CaptureEndingAfter(const std::vector<CaptureWindow>& captures,
   return is_near ? static_cast<size_t>(capture - captures.begin()) : captures.size();
 }
 
+// The calls that may be among the last of a capture.
+const ApiTable& LateCalls(const Track& track) {
+  return track.api.has_ids_alone() ? track.late_api : track.api;
+}
+
 // When the last call of each capture ended: behind it its end may have waited for the GPU.
 std::vector<int64_t> LastCalls(const Process& process) {
   std::vector<int64_t> last;
   for (const CaptureWindow& window : process.captures) last.push_back(window.start_ns);
   for (const Track& track : process.tracks) {
-    for (const int64_t ns : track.api.end_ns) {
+    for (const int64_t ns : LateCalls(track).end_ns) {
       const auto capture = std::lower_bound(
           process.captures.begin(), process.captures.end(), ns,
           [](const CaptureWindow& window, int64_t at) { return window.end_ns < at; });
@@ -118,15 +137,61 @@ std::vector<int64_t> LastCalls(const Process& process) {
   return last;
 }
 
+// The numbers of the captures in which kernels ran. All kernels of a block have one.
+std::unordered_set<uint32_t> CapturesWithKernels(const Process& process) {
+  std::unordered_set<uint32_t> numbers;
+  for (const Track& track : process.tracks) {
+    for (const ColumnSegment& segment : track.kernel.capture.segments()) {
+      const size_t end = segment.width == 0 ? segment.first + 1 : segment.end;
+      for (size_t row = segment.first; row < end; ++row)
+        numbers.insert(static_cast<uint16_t>(segment.Load(row)));
+    }
+  }
+  return numbers;
+}
+
+// Takes the launches out whose ids are in the column. Few launches are open, and most columns are
+// long.
+void TakeOut(const Column<uint32_t>& ids, OpenLaunches* open) {
+  constexpr size_t kPiece = 1024, kFewSegments = 16;
+  if (open->empty()) return;
+  const auto [least, most] = std::minmax_element(
+      open->begin(), open->end(), [](const auto& x, const auto& y) { return x.first < y.first; });
+  const uint32_t first = least->first, range = most->first - least->first;
+  std::mutex mutex;
+  std::vector<uint32_t> found;
+  const std::span<const ColumnSegment> segments = ids.segments();
+  ParallelFor(segments.size(), segments.size() < kFewSegments ? 1 : 0, [&](size_t index, int) {
+    const ColumnSegment& segment = segments[index];
+    uint32_t values[kPiece];
+    for (size_t row = segment.first; row < segment.end; row += kPiece) {
+      const size_t count = std::min(kPiece, segment.end - row);
+      segment.Copy(row, count, values);
+      bool any = false;
+      for (size_t i = 0; i < count; ++i) any |= values[i] - first <= range;
+      if (!any) continue;
+      std::lock_guard<std::mutex> lock(mutex);
+      for (size_t i = 0; i < count; ++i) {
+        if (values[i] - first <= range) found.push_back(values[i]);
+      }
+    }
+  });
+  for (const uint32_t id : found) open->erase(id);
+}
+
 OpenLaunches LateLaunches(const Process& process) {
   const std::vector<int64_t> last_calls = LastCalls(process);
   const std::unordered_map<uint32_t, bool> functions = LaunchFunctions(process);
   OpenLaunches found;
-  if (functions.empty()) return found;
+  if (functions.empty() || last_calls.empty()) return found;
+  const std::unordered_map<uint32_t, bool> stream_captures = CaptureFunctions(process);
+  const int64_t earliest_ns = *std::min_element(last_calls.begin(), last_calls.end()) - kLookedAtNs;
   for (const Track& track : process.tracks) {
-    const ApiTable& calls = track.api;
-    const StreamCaptures graphs(process, calls);
+    const ApiTable& calls = LateCalls(track);
+    const StreamCaptures graphs(stream_captures, calls);
+    const Column<int64_t>::Reader ends(calls.end_ns);
     for (size_t i = 0; i < calls.rows(); ++i) {
+      if (ends[i] < earliest_ns) continue;
       const auto function = functions.find(calls.function[i]);
       const bool is_launch =
           function != functions.end() && calls.result[i] == 0 && calls.correlation[i] != 0;
@@ -146,18 +211,17 @@ OpenLaunches LateLaunches(const Process& process) {
 std::vector<OpenLaunch> OpenLaunchesOf(const Process& process) {
   OpenLaunches open = LateLaunches(process);
   // Where there is no work at all it was not recorded, which is told elsewhere.
-  std::unordered_set<uint32_t> with_work;  // numbers of captures
-  bool has_graphs = false;
-  for (const Track& track : process.tracks) {
-    with_work.insert(track.kernel.capture.begin(), track.kernel.capture.end());
-    has_graphs |= track.graph_launch.rows() != 0;
-  }
+  const std::unordered_set<uint32_t> with_work = CapturesWithKernels(process);
+  const bool has_graphs =
+      std::any_of(process.tracks.begin(), process.tracks.end(),
+                  [](const Track& track) { return track.graph_launch.rows() != 0; });
   std::erase_if(open, [&](const auto& launch) {
     return !has_graphs && with_work.count(process.captures[launch.second.capture].number) == 0;
   });
   for (const Track& track : process.tracks) {
-    if (open.empty()) break;
-    ForEachDeviceWork(track, [&](const DeviceWork& work) { open.erase(work.correlation); });
+    for (const Column<uint32_t>* ids : {&track.kernel.correlation, &track.memcpy.correlation,
+                                        &track.memset.correlation, &track.graph_launch.correlation})
+      TakeOut(*ids, &open);
   }
   std::map<size_t, OpenLaunch> sums;  // by capture
   for (const auto& [correlation, launch] : open) {

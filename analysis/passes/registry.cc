@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "analysis/passes/passes.h"
+#include "analysis/passes/select_rows.h"
 #include "analysis/passes/short_name_fields.h"
 #include "analysis/render/json.h"
 #include "proto/results/api.pb.h"
@@ -128,7 +129,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Ops, OpsText>,
        results::Ops::descriptor,
        "ops",
-       kLaunchedWork | TableSet{Kind::kOp}},
+       {Kind::kOp},
+       kLaunchedWork},
       {{"kernels",
         "Kernels on the GPU: count, total, mean, by name or by launch configuration",
         {"name", "signature", "stream"}},
@@ -136,7 +138,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,
        "kernels",
-       kLaunchedWork | TableSet{Kind::kOp}},
+       kWork,
+       TableSet::CallIds() | TableSet{Kind::kOp}},
       {{"memcpy",
         "Copies and memsets on the GPU: bytes, time, speed, by direction, stream or size",
         {"direction", "stream", "size"}},
@@ -144,7 +147,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Memcpy, MemcpyText>,
        results::Memcpy::descriptor,
        "copies",
-       kLaunchedWork},
+       kWork,
+       {Kind::kApi}},
       {{"device_memory",
         "Memory allocated through CUDA: peak, still live, pools, by kind, device, pool, size or "
         "stream",
@@ -153,7 +157,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::DeviceMemory, DeviceMemoryText>,
        results::DeviceMemory::descriptor,
        "uses",
-       TableSet{Kind::kDeviceMemory, Kind::kMemoryPool, Kind::kApi} | kSteps},
+       {Kind::kDeviceMemory, Kind::kMemoryPool},
+       kSteps | TableSet{Kind::kApi}},
       {{"unified_memory",
         "Managed memory: migrations, page faults, thrashing, by kind or device (--trace um)",
         {"kind", "device"}},
@@ -184,7 +189,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Streams, StreamsText>,
        results::Streams::descriptor,
        "streams",
-       kLaunchedWork | TableSet{Kind::kSync, Kind::kCudaEvent, Kind::kLaunch}},
+       kWork | TableSet{Kind::kSync, Kind::kCudaEvent},
+       {Kind::kApi, Kind::kLaunch}},
       {{"graphs",
         "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
         {"graph", "node"}},
@@ -192,7 +198,8 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Graphs, GraphsText>,
        results::Graphs::descriptor,
        "graphs",
-       kLaunchedWork},
+       kWork,
+       {Kind::kApi}},
       {{"overhead",
         "Overhead of CUDA and CUPTI (compiling, loading), by kind or thread",
         {"kind", "thread"}},
@@ -208,6 +215,7 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Ranges, RangesText>,
        results::Ranges::descriptor,
        "ranges",
+       {Kind::kRange},
        kLaunchedWork | TableSet{Kind::kOp}},
       {{"counters",
         "Hardware counters of the GPUs: utilisation, tensor and DRAM activity, clocks, power"},
@@ -222,12 +230,14 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Heap, HeapText>,
        results::Heap::descriptor,
        "stacks",
-       kSteps | TableSet{Kind::kHeap, Kind::kTensor, Kind::kMapping}},
+       {Kind::kHeap, Kind::kTensor, Kind::kMapping},
+       kSteps},
       {{"locks", "Waits for locks and conditions, by object and caller"},
        RunLocks,
        TextOf<results::Locks, LocksText>,
        results::Locks::descriptor,
        "locks",
+       {Kind::kWait},
        kSteps},
       {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
         StackWeightKeys()},
@@ -236,12 +246,14 @@ const std::vector<PassEntry>& PassTable() {
        results::Stacks::descriptor,
        "stacks",
        TableSet::All(),
+       TableSet(),
        StacksRemarksOf},
       {{"threads", "Threads: lifetime, processor time, waits"},
        RunThreads,
        TextOf<results::Threads, ThreadsText>,
        results::Threads::descriptor,
        "threads",
+       {Kind::kThreadEvent, Kind::kWait},
        kSteps},
       {{"health", "The recording itself: losses and their causes, cost, clock"},
        RunHealth,
@@ -262,9 +274,19 @@ const std::vector<PassInfo>& Passes() {
   return infos;
 }
 
-TableSet TablesOf(std::string_view pass) {
+TableSet SubjectsOf(std::string_view pass) {
   const PassEntry* entry = FindPass(pass);
-  return entry == nullptr ? TableSet::All() : entry->tables | kAlways;
+  return entry == nullptr ? TableSet() : entry->tables;
+}
+
+TableSet TablesOf(std::string_view pass, const PassOptions& options) {
+  const PassEntry* entry = FindPass(pass);
+  if (entry == nullptr) return TableSet::All();
+  TableSet tables = entry->tables | entry->also | kAlways;
+  // Whether a call is inside a range or a step, its time tells.
+  if (!options.under_range.empty() || options.steps) tables = tables | TableSet{Kind::kApi};
+  if (options.steps) tables = tables | kSteps;
+  return tables;
 }
 
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
@@ -279,12 +301,16 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   }
   if (Error error = CheckKey(entry->info, options.by)) return error;
   if (Error error = CheckUnder(entry->info, options.under_range)) return error;
-  if (!trace.tables.Contains(TablesOf(pass))) {
+  if (!trace.tables.Contains(TablesOf(pass, options))) {
     return {ErrorKind::kUsage, "The trace was opened without rows that the pass '" +
                                    std::string(pass) + "' needs; open it in full."};
   }
-  PassContext context(trace, options);
+  std::shared_ptr<const Trace> part;
+  std::string words;
+  if (Error error = SelectRows(pass, trace, options, &part, &words)) return error;
+  PassContext context(part != nullptr ? *part : trace, options);
   if (Error error = context.Prepare()) return error;
+  context.SetSelectionNote(words);
   if (Error error = entry->run(context, result)) return error;
   FillShortNames(result->get());
   return {};

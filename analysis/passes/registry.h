@@ -24,7 +24,8 @@ struct PassEntry {
   void (*text)(const google::protobuf::Message& result, const TextOptions& options, Output* out);
   const google::protobuf::Descriptor* (*type)();
   std::string_view main_table;  // path of the field that CSV shows
-  TableSet tables;              // whose rows the pass reads
+  TableSet tables;              // what the pass is about
+  TableSet also = {};           // further tables whose rows it reads
   // For text that other tools read: complete unless a limit was asked for, and what is to be said
   // goes elsewhere (Remarks).
   std::string (*remarks)(const google::protobuf::Message& result,
@@ -32,5 +33,8 @@ struct PassEntry {
 };
 
 const std::vector<PassEntry>& PassTable();
+
+// Returns the tables that a pass is about. No pass of this name: none.
+TableSet SubjectsOf(std::string_view pass);
 
 }  // namespace gpuprof::analysis

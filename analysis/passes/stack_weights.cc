@@ -9,6 +9,7 @@
 #include <cmath>
 #include <unordered_map>
 
+#include "analysis/passes/by_stack.h"
 #include "analysis/passes/follow_heap.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/wait_kind.h"
@@ -24,35 +25,60 @@ uint32_t StackOf(uint32_t id) { return id > 1 ? id : 0; }
 
 enum class HeapMeasure { kAllocated, kCount, kPeak, kLive };
 
-bool Counts(const LiveMemory& memory, size_t block, HeapMeasure measure) {
-  if (measure == HeapMeasure::kPeak) return memory.LiveAtPeak(block);
-  return measure != HeapMeasure::kLive || memory.LiveAtEnd(block);
-}
+// Adds up the blocks that a measure counts.
+template <HeapMeasure kMeasure>
+class HeapWeights : public BlockWatcher {
+ public:
+  explicit HeapWeights(const Process& process) : sampling_(process.heap_period) {}
+
+  void Allocated(const MemoryBlock& block) override {
+    if (kMeasure == HeapMeasure::kAllocated || kMeasure == HeapMeasure::kCount) Add(block);
+  }
+  void Freed(const MemoryBlock&, int64_t) override {}
+  void Finish(const LiveMemory& memory) {
+    if (kMeasure == HeapMeasure::kPeak) AddAll(memory.live_at_peak());
+    if (kMeasure == HeapMeasure::kLive) AddAll(memory.live_at_end());
+  }
+
+  uint64_t samples() const { return samples_; }
+  const Estimate& all() const { return all_; }
+  const std::unordered_map<uint32_t, Estimate>& stacks() const { return stacks_.values(); }
+
+ private:
+  void AddAll(const std::vector<MemoryBlock>& blocks) {
+    for (const MemoryBlock& block : blocks) Add(block);
+  }
+  void Add(const MemoryBlock& block) {
+    ++samples_;
+    for (Estimate* sum : {&all_, &stacks_[StackOf(block.group)]}) {
+      if (kMeasure == HeapMeasure::kCount) {
+        sampling_.AddCount(block.size, block.sampled, sum);
+      } else {
+        sampling_.AddBytes(block.size, block.sampled, sum);
+      }
+    }
+  }
+
+  Sampling sampling_;
+  uint64_t samples_ = 0;
+  Estimate all_;
+  ByStack<Estimate> stacks_;
+};
 
 template <HeapMeasure kMeasure>
 StackWeights CollectHeap(PassContext& context, size_t index) {
   const Process& process = context.process(index);
-  const LiveMemory memory = FollowHeap(process);
+  HeapWeights<kMeasure> weights(process);
+  weights.Finish(FollowHeap(process, &weights));
   StackWeights out;
-  std::unordered_map<uint32_t, Estimate> stacks;
-  for (size_t i = 0; i < memory.blocks().size(); ++i) {
-    if (!Counts(memory, i, kMeasure)) continue;
-    ++out.samples;
-    const LiveMemory::Block& block = memory.blocks()[i];
-    for (Estimate* sum : {&out.estimate, &stacks[StackOf(block.group)]}) {
-      if (kMeasure == HeapMeasure::kCount) {
-        memory.sampling().AddCount(block.size, block.sampled, sum);
-      } else {
-        memory.sampling().AddBytes(block.size, block.sampled, sum);
-      }
-    }
-  }
+  out.samples = weights.samples();
+  out.estimate = weights.all();
   out.total = out.estimate.value();
   out.estimated =
       out.samples > 0 && process.heap_mode == static_cast<uint32_t>(proto::HeapMode::kSampled);
 
   // In the order of the ids: what each part is rounded to depends on those before it.
-  const std::map<uint32_t, Estimate> ordered(stacks.begin(), stacks.end());
+  const std::map<uint32_t, Estimate> ordered(weights.stacks().begin(), weights.stacks().end());
   std::vector<double> parts;
   parts.reserve(ordered.size());
   for (const auto& [stack, sum] : ordered) parts.push_back(sum.sum);

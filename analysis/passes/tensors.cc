@@ -19,6 +19,7 @@ namespace {
 
 constexpr size_t kBuckets = 120;
 constexpr int64_t kShortLivedNs = 10'000'000;
+
 // For each tensor row of a track the name of the innermost op open then; 0: none.
 std::vector<uint32_t> OpsOpenAt(const Column<int64_t>& times, const OpTree& tree,
                                 const OpTable& ops) {
@@ -60,42 +61,57 @@ struct OpSums {
   uint64_t count = 0, bytes = 0, peak = 0, end = 0;
 };
 
-void AddDevice(PassContext& context, size_t index, uint32_t device, const LiveMemory& memory,
-               const Totals& totals, results::Heap* out) {
-  const Process& process = context.process(index);
+// The blocks of one device.
+class Device : public BlockWatcher {
+ public:
+  Device(const Process& process, const std::vector<Interval>& steps)
+      : memory_(0, process.first_ns, process.last_ns, kBuckets, this), steps_(steps) {}
+
+  LiveMemory& memory() { return memory_; }
+  void Allocated(const MemoryBlock& block) override {
+    OpSums& op = by_op_[block.group];
+    ++op.count;
+    op.bytes += block.size;
+    while (at_ < steps_.size() && steps_[at_].end <= block.time_ns) ++at_;
+    if (at_ < steps_.size() && block.time_ns >= steps_[at_].start) {
+      ++step_count_;
+      step_bytes_ += block.size;
+    }
+  }
+  void Freed(const MemoryBlock&, int64_t life_ns) override {
+    if (life_ns <= kShortLivedNs) ++short_lived_;
+  }
+  void AddTotals(const TensorTable& tensors, size_t row) { totals_.Add(tensors, row); }
+  // Ends the events, and adds what they came to.
+  void Finish(const Process& process, uint32_t device, results::Heap* out);
+
+ private:
+  LiveMemory memory_;
+  const std::vector<Interval>& steps_;
+  size_t at_ = 0;  // step
+  std::map<uint32_t, OpSums> by_op_;
+  uint64_t short_lived_ = 0;
+  uint64_t step_count_ = 0;
+  uint64_t step_bytes_ = 0;
+  Totals totals_;
+};
+
+void Device::Finish(const Process& process, uint32_t device, results::Heap* out) {
+  memory_.Finish();
+  for (const MemoryBlock& block : memory_.live_at_peak()) by_op_[block.group].peak += block.size;
+  for (const MemoryBlock& block : memory_.live_at_end()) by_op_[block.group].end += block.size;
   results::TensorDevice* row = out->add_tensors();
   SetProcess(process, row);
   row->set_name(DeviceName(device));
-  std::map<uint32_t, OpSums> by_op;
-  uint64_t step_count = 0, step_bytes = 0;
-  const std::vector<Interval> steps = context.steps(index).Counted();
-  size_t at = 0;
-  for (size_t i = 0; i < memory.blocks().size(); ++i) {
-    const LiveMemory::Block& block = memory.blocks()[i];
-    OpSums& op = by_op[block.group];
-    ++op.count;
-    op.bytes += block.size;
-    if (memory.LiveAtPeak(i)) op.peak += block.size;
-    if (memory.LiveAtEnd(i)) {
-      op.end += block.size;
-      row->set_end_count(row->end_count() + 1);
-    }
-    if (block.life_ns >= 0 && block.life_ns <= kShortLivedNs) {
-      row->set_short_lived_count(row->short_lived_count() + 1);
-    }
-    while (at < steps.size() && steps[at].end <= block.time_ns) ++at;
-    if (at < steps.size() && block.time_ns >= steps[at].start) {
-      ++step_count;
-      step_bytes += block.size;
-    }
-  }
-  for (const auto& [name, op] : by_op) {
+  row->set_end_count(memory_.live_at_end().size());
+  row->set_short_lived_count(short_lived_);
+  for (const auto& [name, op] : by_op_) {
     row->set_count(row->count() + op.count);
     row->set_allocated_bytes(row->allocated_bytes() + op.bytes);
     row->set_peak_bytes(row->peak_bytes() + op.peak);
     row->set_end_bytes(row->end_bytes() + op.end);
   }
-  for (const auto& [name, op] : by_op) {
+  for (const auto& [name, op] : by_op_) {
     results::TensorOp* op_row = out->add_tensor_ops();
     SetProcess(process, op_row);
     op_row->set_device(row->name());
@@ -106,21 +122,21 @@ void AddDevice(PassContext& context, size_t index, uint32_t device, const LiveMe
     op_row->set_peak_ratio(Ratio(op.peak, row->peak_bytes()));
     op_row->set_end_bytes(op.end);
   }
-  row->set_peak_time_ns(memory.peak_time());
-  row->set_unmatched_free_count(memory.unmatched_frees());
-  row->set_implied_free_count(memory.implied_frees());
-  if (totals.allocated > 0) row->set_reported_peak_bytes(totals.allocated);
-  if (totals.reserved > 0) row->set_reserved_peak_bytes(totals.reserved);
-  if (!steps.empty()) {
-    row->set_count_per_step(Ratio(step_count, uint64_t{steps.size()}));
-    row->set_allocated_bytes_per_step(Ratio(step_bytes, uint64_t{steps.size()}));
+  row->set_peak_time_ns(memory_.peak_time());
+  row->set_unmatched_free_count(memory_.unmatched_frees());
+  row->set_implied_free_count(memory_.implied_frees());
+  if (totals_.allocated > 0) row->set_reported_peak_bytes(totals_.allocated);
+  if (totals_.reserved > 0) row->set_reserved_peak_bytes(totals_.reserved);
+  if (!steps_.empty()) {
+    row->set_count_per_step(Ratio(step_count_, uint64_t{steps_.size()}));
+    row->set_allocated_bytes_per_step(Ratio(step_bytes_, uint64_t{steps_.size()}));
   }
-  for (size_t i = 0; i < memory.timeline().size(); ++i) {
+  for (size_t i = 0; i < memory_.timeline().size(); ++i) {
     results::TensorPoint* point = out->add_tensor_timeline();
     point->set_pid(process.pid);
     point->set_device(row->name());
-    point->set_time_ns(memory.bucket_start(i));
-    point->set_live_bytes(memory.timeline()[i]);
+    point->set_time_ns(memory_.bucket_start(i));
+    point->set_live_bytes(memory_.timeline()[i]);
   }
 }
 
@@ -141,11 +157,11 @@ void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
   }
   if (rows == 0) return;
 
-  std::map<uint32_t, LiveMemory> devices;
-  std::map<uint32_t, Totals> totals;
+  const std::vector<Interval> steps = context.steps(index).Counted();
+  std::map<uint32_t, Device> devices;
   int capture = -1;
   const auto new_capture = [&] {
-    for (auto& [device, memory] : devices) memory.NewCapture();
+    for (auto& [number, device] : devices) device.memory().NewCapture();
   };
   MergeByTime(times, [&](size_t track, size_t row) {
     const TensorTable& tensors = process.tracks[track].tensor;
@@ -153,28 +169,21 @@ void ComputeTensors(PassContext& context, size_t index, results::Heap* out) {
       new_capture();
       capture = tensors.capture[row];
     }
-    const uint32_t device = tensors.device[row];
-    auto at = devices.find(device);
-    if (at == devices.end()) {
-      at = devices.try_emplace(device, 0u, process.first_ns, process.last_ns, kBuckets).first;
-    }
+    Device& device = devices.try_emplace(tensors.device[row], process, steps).first->second;
     const int64_t time = tensors.time_ns[row];
     const int64_t bytes = tensors.bytes[row];
     if (bytes >= 0) {
-      at->second.Alloc(time, tensors.address[row], static_cast<uint64_t>(bytes), false,
-                       names[track][row]);
+      device.memory().Alloc(time, tensors.address[row], static_cast<uint64_t>(bytes), false,
+                            names[track][row]);
     } else {
-      at->second.Free(time, tensors.address[row]);
+      device.memory().Free(time, tensors.address[row]);
     }
-    totals[device].Add(tensors, row);
+    device.AddTotals(tensors, row);
   });
   // A capture later than the last row knows nothing of the blocks before it.
   if (process.last_capture() > capture) new_capture();
   const int first_op = out->tensor_ops_size();
-  for (auto& [device, memory] : devices) {
-    memory.Finish();
-    AddDevice(context, index, device, memory, totals[device], out);
-  }
+  for (auto& [number, device] : devices) device.Finish(process, number, out);
   std::sort(out->mutable_tensor_ops()->begin() + first_op, out->mutable_tensor_ops()->end(),
             [](const results::TensorOp& a, const results::TensorOp& b) {
               if (a.peak_bytes() != b.peak_bytes()) return a.peak_bytes() > b.peak_bytes();

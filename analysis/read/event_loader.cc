@@ -9,12 +9,14 @@
 #include <atomic>
 #include <cstring>
 #include <limits>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
 #include <utility>
 
 #include "analysis/base/parallel.h"
+#include "analysis/read/late_calls.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
 #include "analysis/read/row_details.h"
@@ -28,14 +30,24 @@ namespace {
 struct Task {
   TraceFile* file;
   const codec::BlockRef* block;
-  size_t track;    // index into the process's tracks
-  size_t segment;  // in the track's table
+  size_t track;             // index into the process's tracks
+  size_t segment;           // in the track's table
+  bool is_of_ids = false;   // of calls, whose other columns stay empty
+  Track* late = nullptr;    // whose table of calls takes the whole rows too; null: none
+  size_t late_segment = 0;  // in that table
+};
+
+// The calls near the ends of captures, in the table of a track that has nothing else.
+struct LateTable {
+  Track track;
+  size_t segments = 0;
 };
 
 struct Worker {
   const TraceFile* file = nullptr;  // that `reader` shows
   BlockReader reader;
   codec::EventColumns columns;
+  codec::EventColumns ids;  // of blocks that are read for them alone; the others keep their size
 };
 
 struct Failure {
@@ -77,14 +89,24 @@ class EventLoad {
 
  private:
   using Slot = std::pair<size_t, proto::ChunkKind>;  // track and table
+  // The tables of a file, with their segments.
+  struct FileTables {
+    TraceFile* file;
+    std::map<Slot, size_t> segments;
+    bool has_call_ids = false;         // of calls, only the ids
+    std::map<size_t, LateTable> late;  // and these calls whole, by track
+  };
 
+  bool WantsCallIds(const std::vector<PlannedBlock>& plan, const TraceFile& file,
+                    LateCalls* late) const;
   void DecodeBlock(size_t index, Worker* worker);
-  static bool Read(const Task& task, Worker* worker, codec::Fault* fault);
+  static bool Read(const Task& task, codec::ColumnMask wanted, Worker* worker,
+                   codec::EventColumns* columns, codec::Fault* fault);
 
   const TableSet wanted_;
   const uint64_t memory_limit_bytes_;
   std::vector<Task> tasks_;
-  std::vector<std::pair<TraceFile*, std::map<Slot, size_t>>> slots_;  // with their segments
+  std::list<FileTables> tables_;
   std::atomic<uint64_t> memory_bytes_{0};
   std::mutex mutex_;
   std::vector<Failure> failures_;
@@ -101,44 +123,76 @@ void AddExtent(const PlannedBlock& block, Track* track) {
   at->last_ns = std::max(at->last_ns, block.last_ns);
 }
 
+// Returns whether ids are enough for the calls of a file. Then `late` knows all its calls. Rows of
+// imported files have details, which need whole rows.
+bool EventLoad::WantsCallIds(const std::vector<PlannedBlock>& plan, const TraceFile& file,
+                             LateCalls* late) const {
+  if (!wanted_.HasCallIds() || wanted_.Has(proto::ChunkKind::kApi)) return false;
+  if (file.is_imported() || late->NeedsAll()) return false;
+  for (const PlannedBlock& planned : plan) {
+    if (planned.kind == proto::ChunkKind::kApi) late->Note(planned);
+  }
+  return true;
+}
+
 void EventLoad::Plan(TraceFile* file) {
-  std::map<Slot, size_t> segments;
+  FileTables& tables = tables_.emplace_back();
+  tables.file = file;
   Process& process = file->process();
+  const std::vector<PlannedBlock> plan = file->Plan();
+  LateCalls late(process);
+  tables.has_call_ids = WantsCallIds(plan, *file, &late);
   uint64_t rows_left = kRowsOfAnyFile + kMostRowsPerByte * file->input().bytes();
   LeftOut lies;
-  for (const PlannedBlock& planned : file->Plan()) {
+  for (const PlannedBlock& planned : plan) {
     if (!HasRows(planned.kind)) continue;
     Track* track = file->TrackOf(planned.track, 0);
     if (track == nullptr) continue;
     AddExtent(planned, track);
-    if (!wanted_.Has(planned.kind)) continue;
+    const bool is_of_calls = planned.kind == proto::ChunkKind::kApi;
+    if (!wanted_.Has(planned.kind) && !(is_of_calls && wanted_.HasCallIds())) continue;
     if (lies.rows != 0 || planned.rows > rows_left) {
       lies.Add(*planned.block);
       continue;
     }
     rows_left -= planned.rows;
     const size_t index = static_cast<size_t>(track - process.tracks.data());
-    tasks_.push_back({file, planned.block, index, segments[{index, planned.kind}]++});
+    Task task = {file, planned.block, index, tables.segments[{index, planned.kind}]++};
+    task.is_of_ids = is_of_calls && tables.has_call_ids;
+    if (task.is_of_ids && late.MayHold(planned)) {
+      LateTable& table = tables.late[index];
+      task.late = &table.track;
+      task.late_segment = table.segments++;
+    }
+    tasks_.push_back(task);
   }
-  for (const auto& [slot, count] : segments)
-    PlanTable(&process.tracks[slot.first], slot.second, count);
+  for (const auto& [slot, count] : tables.segments) {
+    Track* track = &process.tracks[slot.first];
+    if (tables.has_call_ids && slot.second == proto::ChunkKind::kApi) {
+      track->api.correlation.Plan(count);
+    } else {
+      PlanTable(track, slot.second, count);
+    }
+  }
+  for (auto& [index, table] : tables.late)
+    PlanTable(&table.track, proto::ChunkKind::kApi, table.segments);
   lies.Tell("are more rows than a file of this size can hold", file);
-  slots_.emplace_back(file, std::move(segments));
 }
 
-bool EventLoad::Read(const Task& task, Worker* worker, codec::Fault* fault) {
+bool EventLoad::Read(const Task& task, codec::ColumnMask wanted, Worker* worker,
+                     codec::EventColumns* columns, codec::Fault* fault) {
   const proto::BlockHeader& header = task.block->header;
-  codec::EventColumns& columns = worker->columns;
   BlockReader& reader = worker->reader;
   if (worker->file != task.file) task.file->input().Show(&reader.view);
   worker->file = task.file;
-  if (!reader.decoder.DecodeEvents(&reader.view.bytes, *task.block, &columns, fault)) return false;
-  if (columns.count != header.count || columns.track != header.track ||
-      static_cast<uint16_t>(columns.kind) != header.kind) {
+  if (!reader.decoder.DecodeEvents(&reader.view.bytes, *task.block, columns, fault, wanted))
+    return false;
+  if (columns->count != header.count || columns->track != header.track ||
+      static_cast<uint16_t>(columns->kind) != header.kind) {
     *fault = {task.block->offset, "block is not what its header says"};
     return false;
   }
-  columns.capture = header.capture;
+  columns->capture = header.capture;
   return true;
 }
 
@@ -149,15 +203,27 @@ void EventLoad::DecodeBlock(size_t index, Worker* worker) {
     without_memory_[task.file].Add(*task.block);
     return;
   }
+  const bool has_ids_alone = task.is_of_ids && task.late == nullptr;
+  codec::EventColumns* columns = has_ids_alone ? &worker->ids : &worker->columns;
   codec::Fault fault;
-  if (!Read(task, worker, &fault)) {
+  if (!Read(task, has_ids_alone ? kCallIdMask : codec::kAllColumns, worker, columns, &fault)) {
     std::lock_guard<std::mutex> lock(mutex_);
     failures_.push_back({index, std::move(fault)});
     return;
   }
+  Track* track = &task.file->process().tracks[task.track];
+  size_t segment = task.segment;
+  if (task.is_of_ids) {
+    std::vector<uint64_t> ids;
+    if (!has_ids_alone) ids = columns->column[kCallIdColumn];
+    memory_bytes_ += StoreCallIds(track, segment, columns);
+    if (has_ids_alone) return;
+    columns->column[kCallIdColumn] = std::move(ids);
+    track = task.late;
+    segment = task.late_segment;
+  }
   memory_bytes_ +=
-      StoreRows(task.block->header, task.file->clock_of(worker->columns.kind),
-                &task.file->process().tracks[task.track], task.segment, &worker->columns);
+      StoreRows(task.block->header, task.file->clock_of(columns->kind), track, segment, columns);
 }
 
 void EventLoad::Decode(int threads) {
@@ -171,9 +237,21 @@ void EventLoad::Decode(int threads) {
 }
 
 void EventLoad::Finish() {
-  for (const auto& [file, segments] : slots_) {
-    for (const auto& [slot, count] : segments)
-      FinishTable(&file->process().tracks[slot.first], slot.second);
+  for (FileTables& tables : tables_) {
+    std::vector<Track>& tracks = tables.file->process().tracks;
+    for (const auto& [slot, count] : tables.segments) {
+      Track* track = &tracks[slot.first];
+      if (tables.has_call_ids && slot.second == proto::ChunkKind::kApi) {
+        track->api.correlation.Finish();
+      } else {
+        FinishTable(track, slot.second);
+      }
+    }
+    for (auto& [index, table] : tables.late) {
+      FinishTable(&table.track, proto::ChunkKind::kApi);
+      SortLateRows(&table.track, 1);
+      tracks[index].late_api = std::move(table.track.api);
+    }
   }
   std::sort(failures_.begin(), failures_.end(),
             [](const Failure& x, const Failure& y) { return x.task < y.task; });
@@ -234,7 +312,7 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const Tabl
   load.Decode(threads);
   load.Finish();
   for (const std::unique_ptr<TraceFile>& file : files) {
-    for (Track& track : file->process().tracks) SortLateRows(&track);
+    for (Track& track : file->process().tracks) SortLateRows(&track, threads);
   }
   for (const std::unique_ptr<TraceFile>& file : files)
     JoinRowDetails(file->is_imported(), file->faults().empty(), &file->process());

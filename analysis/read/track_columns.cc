@@ -6,10 +6,14 @@
 #include "analysis/read/track_columns.h"
 
 #include <algorithm>
+#include <atomic>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <utility>
 #include <vector>
 
+#include "analysis/base/parallel.h"
 #include "analysis/model/table_columns.h"
 
 namespace gpuprof::analysis {
@@ -18,6 +22,9 @@ namespace {
 using codec::EventColumns;
 using proto::ChunkKind;
 using proto::ColumnType;
+
+constexpr size_t kPiece = 1024;      // rows that are looked at together
+constexpr size_t kFewSegments = 16;  // not worth a thread
 
 // Visits every column of a table alike.
 template <typename Visit>
@@ -128,14 +135,37 @@ class BlockStore {
   uint64_t bytes_ = 0;
 };
 
+// Segment by segment: most tables are sorted, and only a look at each row tells.
+bool AreSorted(const Column<int64_t>& times, int threads) {
+  const std::span<const ColumnSegment> segments = times.segments();
+  std::atomic<bool> are_sorted = true;
+  ParallelFor(segments.size(), segments.size() < kFewSegments ? 1 : threads, [&](size_t s, int) {
+    if (!are_sorted) return;
+    int64_t values[kPiece];
+    int64_t before = s == 0 ? std::numeric_limits<int64_t>::min()
+                            : static_cast<int64_t>(segments[s - 1].Load(segments[s].first - 1));
+    bool is_sorted = true;
+    for (size_t row = segments[s].first; row < segments[s].end; row += kPiece) {
+      const size_t count = std::min(kPiece, segments[s].end - row);
+      segments[s].Copy(row, count, values);
+      is_sorted &= before <= values[0];
+      for (size_t i = 1; i < count; ++i) is_sorted &= values[i - 1] <= values[i];
+      before = values[count - 1];
+    }
+    if (!is_sorted) are_sorted = false;
+  });
+  return are_sorted;
+}
+
 // Sorts the rows of a table by its first column.
 struct RowSorter {
-  std::vector<uint32_t> order;
+  int threads = 1;
+  std::vector<uint32_t> order = {};
 
   template <ChunkKind kKind, typename... Columns>
   void Rows(Column<int64_t>& times, Columns&... others) {
     order.clear();
-    if (std::is_sorted(times.begin(), times.end())) return;
+    if (AreSorted(times, threads)) return;
     std::vector<int64_t> keys(times.begin(), times.end());
     order.resize(keys.size());
     std::iota(order.begin(), order.end(), 0u);
@@ -168,11 +198,22 @@ void FinishTable(Track* track, ChunkKind kind) {
   VisitColumns(track, kind, [](auto& column) { column.Finish(); });
 }
 
-void SortLateRows(Track* track) {
-  RowSorter sorter;
+void SortLateRows(Track* track, int threads) {
+  RowSorter sorter{threads};
   for (const proto::TableSpec& table : proto::kTables) {
     if (table.order == proto::RowOrder::kAny) VisitTable(track, table.kind, &sorter);
   }
+}
+
+uint64_t StoreCallIds(Track* track, size_t segment, EventColumns* columns) {
+  static_assert(proto::FindTable(ChunkKind::kApi)->column[kCallIdColumn].type ==
+                ColumnType::kCorrelation);
+  std::vector<uint64_t>& values = columns->column[kCallIdColumn];
+  if (values.empty()) {
+    track->api.correlation.StoreOne(segment, 0, columns->count);
+    return 0;
+  }
+  return track->api.correlation.Store(segment, values.data(), columns->count);
 }
 
 uint64_t StoreRows(const proto::BlockHeader& header, const ClockMap& clock, Track* track,

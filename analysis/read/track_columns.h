@@ -26,11 +26,19 @@ void PlanTable(Track* track, proto::ChunkKind kind, size_t segments);
 uint64_t StoreRows(const proto::BlockHeader& header, const ClockMap& clock, Track* track,
                    size_t segment, codec::EventColumns* columns);
 
+// The column to decode for StoreCallIds.
+inline constexpr int kCallIdColumn = 3;
+inline constexpr codec::ColumnMask kCallIdMask = codec::ColumnMask{1} << kCallIdColumn;
+
+// Fills one segment of ApiTable::correlation, and nothing else. The block's ids are overwritten.
+// Returns the memory that the segment takes.
+uint64_t StoreCallIds(Track* track, size_t segment, codec::EventColumns* columns);
+
 // Ends a table: segments that were not filled have no rows.
 void FinishTable(Track* track, proto::ChunkKind kind);
 
 // Sorts tables whose rows stand in any order (proto::RowOrder) by time, spans by their ends. Rows
-// of one time stay as they are.
-void SortLateRows(Track* track);
+// of one time stay as they are. `threads`: how many may work on it; 0: as many as cores.
+void SortLateRows(Track* track, int threads);
 
 }  // namespace gpuprof::analysis

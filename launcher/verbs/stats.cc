@@ -13,6 +13,7 @@
 #include "launcher/command.h"
 #include "launcher/nearest.h"
 #include "launcher/reading.h"
+#include "launcher/selection.h"
 #include "launcher/text.h"
 #include "launcher/values.h"
 
@@ -26,6 +27,21 @@ std::string CheckRegex(std::string_view text) {
   } catch (const std::regex_error& error) {
     return "'" + std::string(text) + "' is not a regular expression: " + error.what();
   }
+}
+
+std::string CheckWindow(std::string_view text) {
+  std::optional<std::pair<int64_t, int64_t>> window;
+  return ParseWindow(text, &window);
+}
+
+std::string CheckSteps(std::string_view text) {
+  std::optional<std::pair<uint64_t, uint64_t>> steps;
+  return ParseSteps(text, &steps);
+}
+
+std::string CheckDevices(std::string_view text) {
+  std::vector<uint32_t> devices;
+  return ParseDevices(text, &devices);
 }
 
 class Stats : public Verb {
@@ -55,6 +71,12 @@ class Stats : public Verb {
                    CheckRegex);
     options->Value("--under-range", &options_.under_range, "NAME",
                    "For kernels: only kernels launched inside ranges of this name, or DOMAIN:NAME");
+    options->Value("--window", &window_, "FROM-TO",
+                   "Only what began in this time of the recording: 1.5s-3s, 200ms-1s", CheckWindow);
+    options->Value("--steps", &steps_, "FIRST-LAST",
+                   "Only what began, or was launched, in these steps: 10-15, or 10", CheckSteps);
+    options->Value("--device", &devices_, "NUMBER[,NUMBER]", "Only work of these devices",
+                   CheckDevices);
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text, 0: unlimited; default: the terminal's");
     options->Flag("--wide", &options_.wide,
@@ -88,12 +110,13 @@ class Stats : public Verb {
       return kExitUsage;
     }
     options_.pid = static_cast<int32_t>(pid_);
+    ReadSelection();
     options_.symbolize = !no_symbols_;
     options_.symfs = WithoutSlash(symfs_);
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
     if (!json_ && !csv_) options_.named_rows = options_.limit.value_or(analysis::kTextRows);
     std::shared_ptr<const analysis::Trace> trace;
-    const int opened = OpenInput(bundle_, false, &trace, pass_);
+    const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf(pass_, options_));
     if (opened != kExitOk) return opened;
     std::unique_ptr<google::protobuf::Message> result;
     const int ran = ExitOf(analysis::Run(pass_, *trace, options_, &result));
@@ -116,6 +139,13 @@ class Stats : public Verb {
   }
 
  private:
+  // The values were checked already.
+  void ReadSelection() {
+    if (!window_.empty()) ParseWindow(window_, &options_.window);
+    if (!steps_.empty()) ParseSteps(steps_, &options_.steps);
+    if (!devices_.empty()) ParseDevices(devices_, &options_.devices);
+  }
+
   void AddKeys(const analysis::PassInfo& pass) {
     if (pass.keys.empty()) return;
     keys_help_ += (keys_help_.empty() ? "Key of " : "; of ") + std::string(pass.name) + ": ";
@@ -127,7 +157,7 @@ class Stats : public Verb {
 
   std::vector<std::string> names_;
   std::set<std::string_view> listed_;  // in keys_; passes share some
-  std::string type_, help_, pass_, bundle_, keys_, keys_help_, symfs_;
+  std::string type_, help_, pass_, bundle_, keys_, keys_help_, symfs_, window_, steps_, devices_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
   uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

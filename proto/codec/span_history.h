@@ -72,6 +72,32 @@ class SpanHistory {
     keys_before_[1] = before_it;
   }
 
+  // Undoes Predict(): replaces the residuals by gaps and durations. Without `are_gaps_predicted`
+  // the gaps are true already.
+  void Restore(uint32_t count, const uint64_t* keys, bool are_gaps_predicted, uint64_t* gaps,
+               uint64_t* durations) {
+    uint64_t before = keys_before_[0], before_it = keys_before_[1];
+    const uint64_t mask = are_gaps_predicted ? ~uint64_t{0} : 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t place = PlaceOf(keys[i], before, before_it);
+      before_it = std::exchange(before, keys[i]);
+      Values* found = places_.Find(place);
+      const bool is_new = found == nullptr;
+      if (__builtin_expect(is_new, 0)) found = EnterNew(keys[i], place);
+      const uint64_t gap = gaps[i] + (Median(found->gap) & mask);
+      const uint64_t duration = durations[i] + Median(found->duration);
+      gaps[i] = gap;
+      durations[i] = duration;
+      if (__builtin_expect(is_new, 0)) {
+        Note(gap, duration);
+      } else {
+        found->Push(gap, duration);
+      }
+    }
+    keys_before_[0] = before;
+    keys_before_[1] = before_it;
+  }
+
   // Forgets everything; keeps small tables' memory.
   void Clear() {
     places_.Clear();

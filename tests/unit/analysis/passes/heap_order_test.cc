@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -19,8 +21,16 @@ class HeapOrderTest : public ::testing::Test {
     return {track, ms * kMillisecond, kBlock, is_coarse};
   }
   void Alloc(const HeapOrder::Event& event) { order_.Alloc(event, 100, false, 1); }
+  // Ends the events. Returns the numbers of the blocks that live then.
+  std::vector<uint64_t> LiveAtEnd(HeapOrder* order) {
+    order->Flush();
+    memory_.Finish();
+    std::vector<uint64_t> numbers;
+    for (const MemoryBlock& block : memory_.live_at_end()) numbers.push_back(block.number);
+    return numbers;
+  }
 
-  LiveMemory memory_{0, 0, 1000 * kMillisecond, 10};
+  LiveMemory memory_{0, 0, 1000 * kMillisecond, 10, nullptr};
   HeapOrder order_{&memory_, 0};
 };
 
@@ -28,9 +38,7 @@ TEST_F(HeapOrderTest, AFreeThatComesAfterTheNextAllocationEndsTheOldBlock) {
   Alloc(At(0, 1));
   Alloc(At(10, 2));
   order_.Free(At(11, 1));  // thread 1's free made way for thread 2's block
-  order_.Flush();
-  EXPECT_FALSE(memory_.LiveAtEnd(0));
-  EXPECT_TRUE(memory_.LiveAtEnd(1));
+  EXPECT_EQ(LiveAtEnd(&order_), std::vector<uint64_t>{1});
   EXPECT_EQ(memory_.implied_frees(), 0u);
   EXPECT_EQ(memory_.unmatched_frees(), 0u);
 }
@@ -38,8 +46,7 @@ TEST_F(HeapOrderTest, AFreeThatComesAfterTheNextAllocationEndsTheOldBlock) {
 TEST_F(HeapOrderTest, AFreeThatComesBeforeItsAllocationEndsIt) {
   order_.Free(At(10, 2));
   Alloc(At(11, 1));
-  order_.Flush();
-  EXPECT_FALSE(memory_.LiveAtEnd(0));
+  EXPECT_TRUE(LiveAtEnd(&order_).empty());
   EXPECT_EQ(memory_.unmatched_frees(), 0u);
 }
 
@@ -47,16 +54,14 @@ TEST_F(HeapOrderTest, TheMeasuredStepOfTheClockIsTheReach) {
   HeapOrder order(&memory_, 20 * kMillisecond);
   order.Free(At(10, 2));
   order.Alloc(At(28, 1, /*is_coarse=*/false), 100, false, 1);
-  order.Flush();
-  EXPECT_FALSE(memory_.LiveAtEnd(0));
+  EXPECT_TRUE(LiveAtEnd(&order).empty());
   EXPECT_EQ(memory_.unmatched_frees(), 0u);
 }
 
 TEST_F(HeapOrderTest, AFreeOfAnOldBlockStaysUnmatched) {
   order_.Free(At(10, 2));
   Alloc(At(100, 1));  // too late to be the block that was freed
-  order_.Flush();
-  EXPECT_TRUE(memory_.LiveAtEnd(0));
+  EXPECT_EQ(LiveAtEnd(&order_), std::vector<uint64_t>{0});
   EXPECT_EQ(memory_.unmatched_frees(), 1u);
 }
 
@@ -66,8 +71,7 @@ TEST_F(HeapOrderTest, OneThreadsOwnOrderAndExactTimesAreBelieved) {
   order_.Free(At(20, 1));
   order_.Free(At(30, 2, /*is_coarse=*/false));
   Alloc(At(31, 1, /*is_coarse=*/false));
-  order_.Flush();
-  EXPECT_TRUE(memory_.LiveAtEnd(1));
+  EXPECT_EQ(LiveAtEnd(&order_), std::vector<uint64_t>{1});
   EXPECT_EQ(memory_.unmatched_frees(), 2u);
 }
 

@@ -3,7 +3,14 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <random>
+#include <string>
+#include <vector>
+
 #include "analysis/passes/passes.h"
+#include "analysis/steps/interval.h"
+#include "analysis/steps/statistics.h"
 #include "proto/matrix_ops.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/meta.pb.h"
@@ -52,6 +59,48 @@ TEST(Kernels, ByNameSumsSignatures) {
   EXPECT_EQ(add.max_ns(), 4 * kMs);
   EXPECT_EQ(add.launched_count(), 1u);
   EXPECT_DOUBLE_EQ(add.total_ratio(), 5.0 / 12);
+}
+
+// So many rows that medians are counted in rounds, and rows shared among threads.
+TEST(Kernels, FiguresOfManyRowsAreThoseOfLists) {
+  std::mt19937 random(1);
+  for (const bool is_in_order : {true, false}) {
+    ProcessBuilder builder(5, 1);
+    const uint32_t signatures[] = {builder.Signature("a", 1, 32), builder.Signature("b", 1, 32),
+                                   builder.Signature("a", 2, 32), builder.Signature("rare", 1, 32)};
+    TrackBuilder* const streams[] = {&builder.Stream(0, 1, 7), &builder.Stream(0, 1, 8)};
+    std::map<std::string, SampleList> durations;
+    std::map<std::string, uint64_t> launched;
+    std::vector<Interval> spans;
+    int64_t end = 0;
+    for (uint32_t row = 0; row < 150'000; ++row) {
+      const uint32_t which = row % 10'000 == 0 ? 3 : static_cast<uint32_t>(random() % 3);
+      const std::string name = which == 3 ? "rare" : which == 1 ? "b" : "a";
+      const uint32_t weight = row / 50'000 == 1 ? 3 : 1;
+      const int64_t duration = which == 1 ? static_cast<int64_t>(random() % 50'000'000)
+                                          : 1000 + static_cast<int64_t>(random() % 64);
+      end += is_in_order ? duration + 10 : 10;
+      const bool is_launched = random() % 2 == 0;
+      if (is_launched) builder.Thread(5).Call("cudaLaunchKernel", end, end + 1, row + 1);
+      streams[row % 2]->Weight(weight).Kernel(signatures[which], end - duration, end, row + 1);
+      durations[name].Add(duration, weight);
+      launched[name] += is_launched ? weight : 0;
+      spans.push_back({end - duration, end});
+    }
+    const results::Kernels result = RunBy(MakeTrace({&builder}), "name");
+    ASSERT_EQ(result.kernels_size(), 3);
+    for (const results::Kernel& kernel : result.kernels()) {
+      const Samples samples = durations.at(kernel.name()).Take();
+      EXPECT_EQ(kernel.count(), samples.size()) << kernel.name();
+      EXPECT_EQ(kernel.total_ns(), samples.total()) << kernel.name();
+      EXPECT_EQ(kernel.median_ns(), samples.median()) << kernel.name();
+      EXPECT_EQ(kernel.mean_ns(), samples.mean()) << kernel.name();
+      EXPECT_EQ(kernel.min_ns(), samples.min()) << kernel.name();
+      EXPECT_EQ(kernel.max_ns(), samples.max()) << kernel.name();
+      EXPECT_EQ(kernel.launched_count(), launched.at(kernel.name())) << kernel.name();
+    }
+    EXPECT_EQ(result.busy_ns(), TotalLength(UnionOf(spans))) << is_in_order;
+  }
 }
 
 TEST(Kernels, TensorCoresByTheCodeThatWasSeen) {

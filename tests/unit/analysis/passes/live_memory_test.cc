@@ -11,14 +11,41 @@
 #include <map>
 #include <random>
 #include <utility>
+#include <vector>
 
 #include "analysis/passes/merge_tracks.h"
 
 namespace gpuprof::analysis {
 namespace {
 
+// Notes how long each block lived, by its number.
+class Lives : public BlockWatcher {
+ public:
+  void Allocated(const MemoryBlock& block) override {
+    EXPECT_EQ(block.number, life_ns_.size());
+    life_ns_.push_back(-1);
+  }
+  void Freed(const MemoryBlock& block, int64_t life_ns) override {
+    EXPECT_EQ(life_ns_.at(block.number), -1) << "freed twice";
+    life_ns_.at(block.number) = life_ns;
+  }
+  const std::vector<int64_t>& life_ns() const { return life_ns_; }
+
+ private:
+  std::vector<int64_t> life_ns_;  // -1: not freed
+};
+
+std::vector<uint64_t> Numbers(const std::vector<MemoryBlock>& blocks) {
+  std::vector<uint64_t> numbers;
+  for (const MemoryBlock& block : blocks) numbers.push_back(block.number);
+  return numbers;
+}
+
+using List = std::vector<uint64_t>;
+
 TEST(LiveMemory, PeakAndWhatWasLiveThen) {
-  LiveMemory memory(0, 0, 100, 10);
+  Lives lives;
+  LiveMemory memory(0, 0, 100, 10, &lives);
   memory.Alloc(0, 0x10, 100, false, 1);
   memory.Alloc(10, 0x20, 200, false, 2);
   memory.Free(20, 0x10);
@@ -27,47 +54,77 @@ TEST(LiveMemory, PeakAndWhatWasLiveThen) {
   memory.Alloc(50, 0x10, 10, false, 1);
   memory.Finish();
   EXPECT_EQ(memory.peak_time(), 30);
-  EXPECT_FALSE(memory.LiveAtPeak(0));
-  EXPECT_TRUE(memory.LiveAtPeak(1));
-  EXPECT_TRUE(memory.LiveAtPeak(2));
-  EXPECT_FALSE(memory.LiveAtPeak(3));
-  EXPECT_FALSE(memory.LiveAtEnd(1));
-  EXPECT_TRUE(memory.LiveAtEnd(2));
-  EXPECT_TRUE(memory.LiveAtEnd(3));
-  EXPECT_EQ(memory.blocks()[0].life_ns, 20);
-  EXPECT_EQ(memory.blocks()[3].life_ns, -1);
+  EXPECT_EQ(Numbers(memory.live_at_peak()), (List{1, 2}));
+  EXPECT_EQ(Numbers(memory.live_at_end()), (List{2, 3}));
+  EXPECT_EQ(memory.live_at_end()[0].size, 250u);
+  EXPECT_EQ(memory.live_at_end()[0].group, 3u);
+  EXPECT_EQ(memory.live_at_end()[0].time_ns, 30);
+  EXPECT_EQ(memory.allocations(), 4u);
+  EXPECT_EQ(lives.life_ns(), (std::vector<int64_t>{20, 30, -1, -1}));
   EXPECT_EQ(memory.timeline().back(), 260u);
 }
 
 TEST(LiveMemory, UnseenAllocationsAndFrees) {
-  LiveMemory memory(0, 0, 100, 10);
+  Lives lives;
+  LiveMemory memory(0, 0, 100, 10, &lives);
   memory.Free(1, 0x99);
   memory.Free(1, 0);  // free(NULL) is nothing
-  memory.Alloc(2, 0x10, 100, false, 1);
-  memory.Alloc(3, 0x10, 50, false, 1);  // somebody gave the first back unseen
+  EXPECT_FALSE(memory.Alloc(2, 0x10, 100, false, 1));
+  EXPECT_TRUE(memory.Alloc(3, 0x10, 50, false, 1));  // somebody gave the first back unseen
+  EXPECT_FALSE(memory.FreeIfLive(4, 0x99));
+  memory.Finish();
   EXPECT_EQ(memory.unmatched_frees(), 1u);
   EXPECT_EQ(memory.implied_frees(), 1u);
-  EXPECT_FALSE(memory.LiveAtEnd(0));
-  EXPECT_TRUE(memory.LiveAtEnd(1));
+  EXPECT_EQ(Numbers(memory.live_at_end()), List{1});
+  EXPECT_EQ(lives.life_ns(), (std::vector<int64_t>{1, -1}));
 }
 
 TEST(LiveMemory, ANewCaptureForgetsWhatWasLive) {
-  LiveMemory memory(0, 0, 100, 10);
+  Lives lives;
+  LiveMemory memory(0, 0, 100, 10, &lives);
   memory.Alloc(1, 0x10, 100, false, 1);
   memory.NewCapture();
   memory.Alloc(50, 0x10, 60, false, 1);
   memory.Alloc(51, 0x20, 60, false, 1);
+  memory.Finish();
   EXPECT_EQ(memory.implied_frees(), 0u);
   EXPECT_EQ(memory.peak_time(), 51);
-  EXPECT_FALSE(memory.LiveAtPeak(0));
-  EXPECT_TRUE(memory.LiveAtPeak(1));
-  EXPECT_FALSE(memory.LiveAtEnd(0));
+  EXPECT_EQ(Numbers(memory.live_at_peak()), (List{1, 2}));
+  EXPECT_EQ(Numbers(memory.live_at_end()), (List{1, 2}));
+  EXPECT_EQ(lives.life_ns(), (std::vector<int64_t>{-1, -1, -1}));
+}
+
+TEST(LiveMemory, APeakInAnEarlierCaptureKeepsItsBlocks) {
+  LiveMemory memory(0, 0, 100, 10, nullptr);
+  memory.Alloc(1, 0x10, 100, false, 1);
+  memory.Alloc(2, 0x20, 200, false, 1);  // peak: 300
+  memory.Free(3, 0x10);
+  memory.NewCapture();
+  memory.Alloc(50, 0x20, 60, false, 1);
+  memory.Free(51, 0x20);
+  memory.Alloc(52, 0x30, 70, false, 1);
+  memory.Finish();
+  EXPECT_EQ(memory.peak_time(), 2);
+  EXPECT_EQ(Numbers(memory.live_at_peak()), (List{0, 1}));
+  EXPECT_EQ(Numbers(memory.live_at_end()), List{3});
 }
 
 TEST(LiveMemory, AgreesWithAPlainAccount) {
+  struct Plain {
+    uint64_t number;
+    uint64_t size;
+  };
   std::mt19937 random(3);
-  LiveMemory memory(0, 0, 20000, 50);
-  std::map<uint64_t, uint64_t> live;
+  Lives lives;
+  LiveMemory memory(0, 0, 20000, 50, &lives);
+  std::map<uint64_t, Plain> live;        // by address
+  std::map<uint64_t, uint64_t> at_peak;  // sizes by number
+  const auto sizes_of_live = [&] {
+    std::map<uint64_t, uint64_t> sizes;
+    for (const auto& [address, block] : live) sizes[block.number] = block.size;
+    return sizes;
+  };
+  std::vector<int64_t> born, life_ns;
   uint64_t now = 0, peak = 0;
   int64_t peak_time = 0;
   std::vector<uint64_t> timeline(50, 0);
@@ -75,31 +132,43 @@ TEST(LiveMemory, AgreesWithAPlainAccount) {
     const uint64_t address = 16 * (1 + random() % 700);
     const auto bucket = static_cast<size_t>(time / (20000 / 50 + 1));
     timeline[bucket] = std::max(timeline[bucket], now);
+    if (time == 5000) {
+      memory.NewCapture();
+      live.clear();
+      now = 0;
+    }
     if (live.count(address) != 0) {
       memory.Free(time, address);
-      now -= live[address];
+      now -= live[address].size;
+      life_ns[live[address].number] = time - born[live[address].number];
       live.erase(address);
     } else {
       const uint64_t size = random() % 5000;
       memory.Alloc(time, address, size, false, 0);
-      now += live[address] = size;
+      live[address] = {born.size(), size};
+      born.push_back(time);
+      life_ns.push_back(-1);
+      now += size;
     }
     timeline[bucket] = std::max(timeline[bucket], now);
     if (now > peak) {
       peak = now;
       peak_time = time;
+      at_peak = sizes_of_live();
     }
   }
   memory.Finish();
-  uint64_t at_peak = 0, at_end = 0;
-  for (size_t i = 0; i < memory.blocks().size(); ++i) {
-    if (memory.LiveAtPeak(i)) at_peak += memory.blocks()[i].size;
-    if (memory.LiveAtEnd(i)) at_end += memory.blocks()[i].size;
-  }
-  EXPECT_EQ(at_peak, peak);
+  const auto sizes_of = [](const std::vector<MemoryBlock>& blocks) {
+    std::map<uint64_t, uint64_t> sizes;
+    for (const MemoryBlock& block : blocks) sizes[block.number] = block.size;
+    return sizes;
+  };
+  EXPECT_EQ(sizes_of(memory.live_at_peak()), at_peak);
+  EXPECT_EQ(sizes_of(memory.live_at_end()), sizes_of_live());
   EXPECT_EQ(memory.peak_time(), peak_time);
-  EXPECT_EQ(at_end, now);
   EXPECT_EQ(memory.timeline(), timeline);
+  EXPECT_EQ(memory.allocations(), born.size());
+  EXPECT_EQ(lives.life_ns(), life_ns);
   EXPECT_EQ(memory.unmatched_frees(), 0u);
 }
 
@@ -197,7 +266,7 @@ TEST(Sampling, TheLowerBoundOfAPeakHolds) {
   int held = 0;
   int held_of_one = 0;
   for (int run = 0; run < kRuns; ++run) {
-    LiveMemory memory(kPeriod, 0, 30'000, 1);
+    LiveMemory memory(kPeriod, 0, 30'000, 1, nullptr);
     for (size_t made = 0; made < 30 * kLive; ++made) {
       const auto time = static_cast<int64_t>(made);
       if (made >= kLive) memory.Free(time, made - kLive + 1);
@@ -205,10 +274,9 @@ TEST(Sampling, TheLowerBoundOfAPeakHolds) {
     }
     memory.Finish();
     Estimate peak = sampling.NoBytes(true);
-    for (size_t i = 0; i < memory.blocks().size(); ++i) {
-      if (memory.LiveAtPeak(i)) sampling.AddBytes(kSize, true, &peak);
-    }
-    held += peak.low_of_highest(memory.blocks().size()) <= kLive * kSize;
+    for (const MemoryBlock& block : memory.live_at_peak())
+      sampling.AddBytes(block.size, true, &peak);
+    held += peak.low_of_highest(memory.allocations()) <= kLive * kSize;
     held_of_one += peak.low() <= kLive * kSize;
   }
   EXPECT_GE(held, kRuns * 95 / 100);

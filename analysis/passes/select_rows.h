@@ -1,0 +1,22 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The part of a trace that the options of a pass ask for: a window, steps, devices.
+
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "analysis/analysis.h"
+#include "analysis/model/trace.h"
+
+namespace gpuprof::analysis {
+
+// Makes the part of the trace, or none if all of it is asked for. `words` then says what the part
+// is. An error names the option that cannot be met.
+Error SelectRows(std::string_view pass, const Trace& trace, const PassOptions& options,
+                 std::shared_ptr<const Trace>* part, std::string* words);
+
+}  // namespace gpuprof::analysis
