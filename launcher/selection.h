@@ -14,7 +14,7 @@
 
 namespace gpuprof::launcher {
 
-// Each reads one value. Returns an error's text, or "".
+// Reads the value of an option. Returns an error's text, or "". So do the next two.
 std::string ParseWindow(std::string_view text, std::optional<std::pair<int64_t, int64_t>>* window);
 std::string ParseSteps(std::string_view text, std::optional<std::pair<uint64_t, uint64_t>>* steps);
 std::string ParseDevices(std::string_view text, std::vector<uint32_t>* devices);

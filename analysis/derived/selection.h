@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// A part of a trace as a trace of its own, so that every pass can look at it alone: a window of
-// time, some devices.
+// A part of a trace as a trace of its own: a window of time, some devices. So every pass can look
+// at the part alone.
 
 #pragma once
 

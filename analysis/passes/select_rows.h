@@ -14,8 +14,8 @@
 
 namespace gpuprof::analysis {
 
-// Makes the part of the trace, or none if all of it is asked for. `words` then says what the part
-// is. An error names the option that cannot be met.
+// Makes the part of the trace, or none if the options ask for the whole trace. `words` then says
+// what the part is. An error names the option that cannot be met.
 Error SelectRows(std::string_view pass, const Trace& trace, const PassOptions& options,
                  std::shared_ptr<const Trace>* part, std::string* words);
 

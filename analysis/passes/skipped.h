@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a pass could not look at, because nobody recorded it. A figure that is 0 for this reason is
-// not the program's.
+// What a pass could not look at, because no process recorded it. A figure that is 0 for this reason
+// is not the program's.
 
 #pragma once
 

@@ -82,7 +82,7 @@ def trial(command):
     if verb == "stats":
         if not rest or rest[0].isupper():
             return None
-        values = {"--by", "--limit", "--pid", "--step-marker", "--under-range", "--width"}
+        values = {"--by", "--limit", "--pid", "--step-marker", "--under-range", "--width", "--window", "--steps", "--device"}
         options = [word for at, word in enumerate(rest[1:], 1) if word.startswith("--") or rest[at - 1] in values]
         # A folder that is there in place of the one that is shown.
         folders = [BUNDLE for at, word in enumerate(rest) if word == "--symfs"]
