@@ -1,0 +1,2 @@
+gpuprof 0.1.0"/opt/torch/.venv/bin/python3"/tmp/b/program.py"generate"16*
+/work/main2vm9m€¶#P–ëAˆejQ–ëPéZFCUDA_INJECTION64_PATH=/work/main/build/ci/gpu-kit/libgpuprof_inject.soZGPUPROF_BUNDLE=/tmp/b/generateZ?GPUPROF_TRACER=/work/main/build/ci/gpu-kit/libgpuprof_tracer.soZEINTEL_LIBITTNOTIFY64=/work/main/build/ci/gpu-kit/libgpuprof_inject.soZFNVTX_INJECTION64_PATH=/work/main/build/ci/gpu-kit/libgpuprof_inject.sobLinux 6.18.44-fc-v657-gpujIntel(R) Xeon(R) Processor

@@ -1,0 +1,2 @@
+gpuprof 0.1.0"/opt/torch/.venv/bin/python3"/tmp/b/program.py"language_model"8*
+/work/main2vm9¢	æH–ëA»&ÄJ–ëPÑZFCUDA_INJECTION64_PATH=/work/main/build/ci/gpu-kit/libgpuprof_inject.soZ$GPUPROF_BUNDLE=/tmp/b/language_modelZ?GPUPROF_TRACER=/work/main/build/ci/gpu-kit/libgpuprof_tracer.soZEINTEL_LIBITTNOTIFY64=/work/main/build/ci/gpu-kit/libgpuprof_inject.soZFNVTX_INJECTION64_PATH=/work/main/build/ci/gpu-kit/libgpuprof_inject.sobLinux 6.18.44-fc-v657-gpujIntel(R) Xeon(R) Processor
