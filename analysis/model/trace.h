@@ -2,8 +2,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // A bundle in memory: per process, per track, tables of columns (base/column.h). Tracks are kept
-// apart: nothing is merged globally. Built by analysis/read and analysis/import, read by every pass;
-// immutable once built, so passes may run on any thread. Trace::tables says which tables were read.
+// apart: nothing is merged globally. Built by analysis/read and analysis/import, read by every
+// pass; immutable once built, so passes may run on any thread. Trace::tables says which tables were
+// read.
 //
 // All times are int64 nanoseconds since the bundle's origin (the earliest event of any process, by
 // CLOCK_REALTIME at the process's clock snapshots). Rows of a track are in the order in which the
