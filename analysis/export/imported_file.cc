@@ -28,7 +28,8 @@ constexpr int kEntriesPerBlock = 65536;
 constexpr size_t kTextPerBlock = 4u << 20;
 // Readers keep no more than these: analysis/read/trace_tables.cc, trace_file.cc.
 constexpr size_t kMostStrings = 2u << 20, kMostStringBytes = 256u << 20, kMostTextBytes = 16u << 20;
-constexpr size_t kMostSignatures = 1u << 20, kMostDevices = 1024, kMostTracks = 256u << 10;
+constexpr size_t kMostCounters = 64u << 10, kMostSignatures = 1u << 20, kMostDevices = 1024,
+                 kMostTracks = 256u << 10;
 
 class Writer {
  public:
@@ -49,6 +50,7 @@ class Writer {
     WriteSignatures();
     WriteFunctions();
     WriteDevices();
+    WriteCounters();
     WriteTracks();
     RowBlocks blocks(process_.first_ns, &writer_);
     for (const Track& track : process_.tracks) {
@@ -85,7 +87,9 @@ class Writer {
       return "it has too many different names";
     if (longest > kMostTextBytes) return "it has a name of " + std::to_string(longest) + " bytes";
     if (process_.signatures.size() > kMostSignatures) return "it has too many different launches";
-    if (process_.devices.size() > kMostDevices) return "it has too many devices";
+    if (process_.devices.size() > kMostDevices || process_.sampled_devices.size() > kMostDevices)
+      return "it has too many devices";
+    if (process_.counters.size() > kMostCounters) return "it has too many counters";
     if (process_.tracks.size() > kMostTracks) return "it has too many threads and streams";
     if (process_.captures.size() != 1 || process_.captures[0].number != kImportedCapture)
       return "it is not of one recording";
@@ -108,6 +112,16 @@ class Writer {
     if (!writer_.WriteTable(kind, kImportedCapture, number, data, bytes.size(),
                             static_cast<uint32_t>(entries)))
       error_ = writer_.last_error();
+  }
+
+  void WriteCounters() {
+    proto::Counters table;
+    for (const auto& [id, counter] : process_.counters) *table.add_counter() = counter;
+    std::sort(table.mutable_counter()->pointer_begin(), table.mutable_counter()->pointer_end(),
+              [](const proto::Counter* x, const proto::Counter* y) { return x->id() < y->id(); });
+    for (const auto& [track, device] : process_.sampled_devices) *table.add_device() = device;
+    WriteTable(ChunkKind::kCounters, field::kCounters, table,
+               process_.counters.size() + process_.sampled_devices.size());
   }
 
   void WriteMeta() {

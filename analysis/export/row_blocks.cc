@@ -31,7 +31,6 @@ std::string OtherRows(const Track& track) {
       {track.range_value.rows(), "range_value"},
       {track.device_memory.rows(), "device_memory"},
       {track.memory_pool.rows(), "memory_pool"},
-      {track.counter.rows(), "counter"},
       {track.graph_launch.rows(), "graph_launch"},
       {track.unified_memory.rows(), "unified_memory"},
       {track.samples.size(), "thread sample"},
@@ -136,6 +135,15 @@ void RowBlocks::Tensors(const TensorTable& t) {
     row[c::kBytes] = static_cast<uint64_t>(t.bytes[i]);
     row[c::kTotalAllocated] = t.total_allocated[i];
     row[c::kTotalReserved] = t.total_reserved[i];
+  });
+}
+
+void RowBlocks::Counters(const CounterTable& t) {
+  namespace c = proto::counter_column;
+  Rows(ChunkKind::kCounter, t.rows(), [&](size_t i, uint64_t* row) {
+    row[c::kTime] = Time(t.time_ns[i]);
+    row[c::kCounter] = t.counter[i];
+    row[c::kValue] = static_cast<uint64_t>(t.value[i]);
   });
 }
 
@@ -268,6 +276,7 @@ std::string RowBlocks::Write(const Track& track) {
   Ops(track.op);
   Python(track.python);
   Tensors(track.tensor);
+  Counters(track.counter);
   Ranges(track.range);
   Launches(track.launch);
   Kernels(track.kernel);

@@ -50,6 +50,7 @@ class RowBlocks {
   void Ops(const OpTable& t);
   void Python(const PythonTable& t);
   void Tensors(const TensorTable& t);
+  void Counters(const CounterTable& t);
   void Ranges(const RangeTable& t);
   void Launches(const LaunchTable& t);
   void Kernels(const KernelTable& t);

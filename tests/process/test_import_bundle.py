@@ -85,7 +85,8 @@ def test_rows_are_the_same(tmp_path, path):
     check_bundle(tmp_path / "imported")
     check_rows(path, tmp_path / "imported", tmp_path)
     bytes_ = sum(file.stat().st_size for file in (tmp_path / "imported").iterdir())
-    assert bytes_ < path.stat().st_size
+    # A bundle of three processes with a row each is all headers.
+    assert bytes_ < path.stat().st_size or path.stat().st_size < 4096
     rows = json.loads(gpuprof("info", "--json", path).out)["count"]
     assert done.err.decode().startswith(f"gpuprof: {rows:,} rows in {tmp_path / 'imported'}, ")
     assert done.err.decode().endswith(f"; next: gpuprof stats overview {tmp_path / 'imported'}\n")
