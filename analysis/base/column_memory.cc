@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kHugePage = 2 << 20;
 constexpr size_t kLeastChunk = 4 << 10;
 constexpr size_t kMostChunk = 16 << 20;
-// Of the last huge page a part stays unused; a column of this size can bear it.
+// A part of the last huge page stays unused. A column of this size can bear the loss.
 constexpr size_t kLeastHugeChunk = 4 << 20;
 
 }  // namespace

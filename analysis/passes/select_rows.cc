@@ -87,8 +87,10 @@ Error SelectRows(std::string_view pass, const Trace& trace, const PassOptions& o
     selection.window.emplace();
     selection.by_launch = true;
     if (Error error = FindSteps(trace, options, &*selection.window)) return error;
-    *words = "steps " + std::to_string(options.steps->first) + " to " +
-             std::to_string(options.steps->second) + ": ";
+    const auto [first, last] = *options.steps;
+    *words = first == last
+                 ? "step " + std::to_string(first) + ": "
+                 : "steps " + std::to_string(first) + " to " + std::to_string(last) + ": ";
   } else if (options.window) {
     selection.window = TimeWindow{options.window->first, options.window->second};
   }

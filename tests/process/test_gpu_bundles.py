@@ -62,3 +62,14 @@ def test_the_whole_run():
     assert 0 < device["kernel_ns"] < device["busy_ns"] < device["window_ns"]
     counters = {row["name"] for row in stats(FOLDER / "language_model", "counters")["counters"]}
     assert {"gpu_utilization", "sm_active"} & counters, counters
+
+
+def test_windows_of_a_recording_add_up():
+    """Its calls are read by their ids alone, other than those of an imported trace."""
+    bundle = FOLDER / "images"
+    whole = stats(bundle, "kernels")
+    parts = [stats(bundle, "kernels", "--window", window) for window in ("0s-8.1s", "8.1s-8.14s", "8.14s-1h")]
+    assert all(part["count"] > 0 for part in parts[1:])
+    for key in ("count", "total_ns"):
+        assert sum(part[key] for part in parts) == whole[key]
+    assert all(row["launched_count"] == row["count"] for part in parts for row in part["kernels"])
