@@ -18,6 +18,7 @@
 #include "analysis/base/memory_limit.h"
 #include "analysis/base/parallel.h"
 #include "analysis/import/chrome_import.h"
+#include "analysis/model/model_builder.h"
 #include "analysis/model/trace.h"
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/event_loader.h"
@@ -33,7 +34,8 @@ namespace {
 
 using Files = std::vector<std::unique_ptr<TraceFile>>;
 
-void ReadManifest(const BundleFiles& found, Trace* trace) {
+void ReadManifest(const BundleFiles& found, ModelBuilder* model) {
+  Trace* trace = &model->trace();
   if (!found.has_manifest) return;
   const std::string path = found.directory + "/" + proto::kBundleFile;
   Result<FileBytes> file = ReadFile(path, kMostManifestBytes + 1);
@@ -47,7 +49,7 @@ void ReadManifest(const BundleFiles& found, Trace* trace) {
   } else {
     trace->has_manifest = true;
   }
-  if (!what.empty()) trace->faults.push_back({proto::kBundleFile, 0, what});
+  if (!what.empty()) model->AddFault({proto::kBundleFile, 0, what});
 }
 
 Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, int threads) {
@@ -63,15 +65,12 @@ Files LoadFiles(const BundleFiles& found, const std::set<std::string>& alive, in
   return files;
 }
 
-// Takes files that could not be read at all out of `files`; their faults go to `trace`.
-void DropUnreadable(Files* files, Trace* trace) {
+// Takes files that could not be read at all out of `files`; their faults go to the model.
+void DropUnreadable(Files* files, ModelBuilder* model) {
   const auto first_bad = std::stable_partition(
       files->begin(), files->end(),
       [](const std::unique_ptr<TraceFile>& file) { return !file->is_unreadable(); });
-  for (auto file = first_bad; file != files->end(); ++file) {
-    std::vector<InputFault>& faults = (*file)->faults();
-    trace->faults.insert(trace->faults.end(), faults.begin(), faults.end());
-  }
+  for (auto file = first_bad; file != files->end(); ++file) model->AddFaults((*file)->faults());
   files->erase(first_bad, files->end());
 }
 
@@ -127,30 +126,20 @@ void PlaceAll(const Files& files, const Files& samplers, Trace* trace) {
   for (size_t i = 0; i < samplers.size(); ++i) samplers[i]->Place(sampler_offsets[i] - origin);
 }
 
-void SortTracks(Process* process) {
-  // Threads without events come last.
-  std::sort(process->tracks.begin(), process->tracks.end(), [](const Track& x, const Track& y) {
-    const bool x_empty = x.id == 0;
-    const bool y_empty = y.id == 0;
-    return std::tie(x_empty, x.id, x.tid) < std::tie(y_empty, y.id, y.tid);
-  });
-}
-
-void TakeProcesses(const Files& files, std::vector<Process>* processes, Trace* trace) {
+void TakeProcesses(const Files& files, ModelBuilder* model) {
   for (const std::unique_ptr<TraceFile>& file : files) {
-    SortTracks(&file->process());
-    trace->faults.insert(trace->faults.end(), file->faults().begin(), file->faults().end());
-    processes->push_back(std::move(file->process()));
+    model->AddFaults(file->faults());
+    model->AddProcess(std::move(file->process()));
   }
 }
 
 // A damaged file was told of already.
-void CheckEnds(const BundleFiles& found, const Files& files, Trace* trace) {
+void CheckEnds(const BundleFiles& found, const Files& files, ModelBuilder* model) {
   for (const std::unique_ptr<TraceFile>& file : files) {
     const Process& process = file->process();
     if (!process.lacks_end() || !file->faults().empty()) continue;
-    if (!MustHaveEnd(found, trace->manifest, file->name())) continue;
-    trace->faults.push_back({file->name(), process.file_bytes, kWithoutEnd});
+    if (!MustHaveEnd(found, model->trace().manifest, file->name())) continue;
+    model->AddFault({file->name(), process.file_bytes, kWithoutEnd});
   }
 }
 
@@ -164,16 +153,16 @@ void MarkFlightRecorders(const BundleFiles& found, const Files& files) {
   }
 }
 
-Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* trace) {
+Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
   Result<BundleFiles> found = FindFiles(path);
   if (!found.ok()) return found.error();
-  trace->path = path;
+  Trace* trace = &model->trace();
   trace->tables = options.headers_only ? TableSet() : options.tables;
-  ReadManifest(*found, trace);
+  ReadManifest(*found, model);
   RingReport rings = FinishDeadProcesses(&*found, trace->manifest, options.recover);
-  trace->faults.insert(trace->faults.end(), rings.faults.begin(), rings.faults.end());
+  model->AddFaults(rings.faults);
   Files files = LoadFiles(*found, rings.alive, options.threads);
-  DropUnreadable(&files, trace);
+  DropUnreadable(&files, model);
   if (files.empty() && !(trace->has_manifest && found->is_bundle)) {
     if (trace->faults.empty()) return Unreadable(path + ": no trace in this directory");
     const InputFault& fault = trace->faults.front();
@@ -183,7 +172,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
         name + ": " + fault.what +
         (is_other ? "; name a directory made by `gpuprof run`, or one .gpt file" : ""));
   }
-  CheckEnds(*found, files, trace);
+  CheckEnds(*found, files, model);
   MarkFlightRecorders(*found, files);
   const Files samplers = TakeSamplers(&files);
   FillHosts(files, trace->manifest.host());
@@ -197,8 +186,8 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
     LoadEvents(files, trace->tables, options.threads, limit);
     LoadEvents(samplers, trace->tables, options.threads, limit);
   }
-  TakeProcesses(files, &trace->processes, trace);
-  TakeProcesses(samplers, &trace->samplers, trace);
+  TakeProcesses(files, model);
+  TakeProcesses(samplers, model);
   TakeImport(trace);
   return {};
 }
@@ -208,18 +197,18 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
 Error Open(const std::string& path, const OpenOptions& options,
            std::shared_ptr<const Trace>* trace) {
   trace->reset();
-  auto result = std::make_shared<Trace>();
+  ModelBuilder model(path);
   try {
     const bool is_chrome = import::IsChromeInput(path);
-    Error error = is_chrome ? import::ImportChrome(path, options, result.get())
-                            : OpenBundle(path, options, result.get());
+    Error error =
+        is_chrome ? import::ImportChrome(path, options, &model) : OpenBundle(path, options, &model);
     if (error) return error;
+    *trace = std::make_shared<const Trace>(model.Finish());
   } catch (const std::bad_alloc&) {
     return Unreadable(path +
                       ": not enough memory to read it; open fewer files at once, or use a machine "
                       "with more memory");
   }
-  *trace = std::move(result);
   return {};
 }
 

@@ -9,7 +9,8 @@
 
 namespace gpuprof::analysis {
 
-Origin::Origin(ProcessOps* ops, const CallIndex& calls) : ops_(ops), calls_(&calls) {
+Origin::Origin(ProcessOps* ops, const CallIndex& calls, std::span<const results::Step> steps)
+    : ops_(ops), calls_(&calls), steps_(steps) {
   const std::vector<Track>& tracks = ops->process().tracks;
   by_start_.resize(tracks.size());
   for (uint32_t t = 0; t < tracks.size(); ++t) {
@@ -21,7 +22,30 @@ Origin::Origin(ProcessOps* ops, const CallIndex& calls) : ops_(ops), calls_(&cal
 }
 
 std::optional<OpRef> Origin::Find(uint32_t correlation, uint64_t external) {
-  const std::optional<Call> launch = calls_->Find(correlation);
+  return OpOf(calls_->Find(correlation), external);
+}
+
+WorkOrigin Origin::Of(const DeviceWork& work) {
+  if (!stacks_) stacks_.emplace(ops_->process());
+  WorkOrigin origin;
+  origin.call = calls_->Find(work.correlation);
+  origin.op = OpOf(origin.call, work.external);
+  origin.stack = stacks_->Find(work.correlation);
+  if (origin.call) origin.step = StepAt(origin.call->start_ns);
+  return origin;
+}
+
+std::optional<uint32_t> Origin::StepAt(int64_t time_ns) const {
+  const auto after = std::upper_bound(
+      steps_.begin(), steps_.end(), time_ns,
+      [](int64_t time, const results::Step& step) { return time < step.start_ns(); });
+  if (after == steps_.begin()) return std::nullopt;
+  const results::Step& step = *(after - 1);
+  if (time_ns >= step.start_ns() + step.duration_ns()) return std::nullopt;
+  return static_cast<uint32_t>(after - 1 - steps_.begin());
+}
+
+std::optional<OpRef> Origin::OpOf(const std::optional<Call>& launch, uint64_t external) {
   if (launch) {
     const uint64_t told = ExternalOf(ops_->process().tracks[launch->track].api, launch->row);
     if (told != 0) external = told;

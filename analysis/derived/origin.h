@@ -1,46 +1,69 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Which framework operation caused a piece of the GPU's work. The correlation id leads from the
-// work to the call that launched it. Some sources give each call the id of
-// its operation, which leads on. Otherwise the operation is the innermost one that the thread was
-// in.
+// Where a piece of the GPU's work comes from: the call that launched it, the framework's operation,
+// the call stack, and the step. The correlation id leads from the work to the call. Some sources
+// give each call the id of its operation, which leads on. Otherwise the operation is the innermost
+// one that the thread was in. The step is the one in which the call began.
 //
-// Made for one process, then read only. The process, its operations and its calls must outlive it.
+// Made for one process and used on one thread. The process, its operations, its calls and its steps
+// must outlive it.
 
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
 #include "analysis/derived/call_index.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/derived/launch_stacks.h"
 #include "analysis/steps/op_tree.h"
+#include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 
 struct OpRef {
   uint32_t track = 0;  // index in Process::tracks
   uint32_t row = 0;    // in its table of operations
+  bool operator==(const OpRef&) const = default;
+};
+
+struct WorkOrigin {
+  std::optional<Call> call;      // none: the call was not recorded
+  std::optional<OpRef> op;       // none: the work was launched outside of all operations
+  uint32_t stack = 0;            // in Process::stacks; 0: no stack was taken
+  std::optional<uint32_t> step;  // index in the steps; none: outside of all steps
 };
 
 class Origin {
  public:
-  Origin(ProcessOps* ops, const CallIndex& calls);
+  // `steps`: by their start.
+  Origin(ProcessOps* ops, const CallIndex& calls, std::span<const results::Step> steps = {});
+
+  // Finds all about a row of device work.
+  WorkOrigin Of(const DeviceWork& work);
 
   // Finds the operation of a row of device work. `external`: the row's own id of its operation; 0:
   // none. None: the work was launched outside of all operations, or by a call that was not
   // recorded.
   std::optional<OpRef> Find(uint32_t correlation, uint64_t external);
 
+  // Finds the step that a moment is in.
+  std::optional<uint32_t> StepAt(int64_t time_ns) const;
+
   // Finds the innermost operation that a thread was in at a moment.
   std::optional<OpRef> Innermost(uint32_t track, int64_t time_ns);
 
  private:
+  std::optional<OpRef> OpOf(const std::optional<Call>& launch, uint64_t external);
+
   ProcessOps* ops_;
   const CallIndex* calls_;
+  std::span<const results::Step> steps_;
+  std::optional<LaunchStacks> stacks_;  // made on first use
   std::unordered_map<uint64_t, OpRef> by_external_;
   std::vector<std::vector<uint32_t>> by_start_;  // rows of a track, by their start
 };

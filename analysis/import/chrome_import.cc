@@ -102,29 +102,19 @@ void Read(Input* input) {
 }
 
 // A file that was cut is damaged. One that lacks only the closing brackets has all its events.
-void AddFaults(const Input& input, Trace* trace) {
-  if (input.error) trace->faults.push_back({input.name, 0, input.error.message});
+void AddFaults(const Input& input, ModelBuilder* model) {
+  if (input.error) model->AddFault({input.name, 0, input.error.message});
   if (input.text.is_damaged) {
-    trace->faults.push_back({input.name, input.text.truncated_at,
-                             "the compressed bytes are cut or damaged: later events are lost"});
+    model->AddFault({input.name, input.text.truncated_at,
+                     "the compressed bytes are cut or damaged: later events are lost"});
   } else if (input.text.is_truncated && input.text.lost_in_end != 0) {
-    trace->faults.push_back(
-        {input.name, input.text.truncated_at,
-         "the file ends within an event: it was cut, and later events are lost"});
+    model->AddFault({input.name, input.text.truncated_at,
+                     "the file ends within an event: it was cut, and later events are lost"});
   }
 }
 
-// Two processes with one pid are told apart by their host. Files of several ranks may not name it.
-void TellProcessesApart(std::vector<Process>* processes) {
-  std::set<std::pair<int32_t, std::string>> seen;
-  for (Process& process : *processes) {
-    if (seen.emplace(process.pid, process.host).second) continue;
-    process.host += (process.host.empty() ? "" : " ") + process.file;
-    seen.emplace(process.pid, process.host);
-  }
-}
-
-void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& options, Trace* trace) {
+void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& options,
+           ModelBuilder* model) {
   int64_t origin = INT64_MAX;
   for (const auto& input : *inputs) {
     if (input->IsReadable() && input->importer.IsWallClock())
@@ -136,21 +126,22 @@ void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& optio
     const bool is_placed = origin != INT64_MAX && input.importer.IsWallClock();
     input.processes = input.importer.Build(input.name, is_placed ? origin : input.first_ns);
   });
+  Trace* trace = &model->trace();
   trace->origin_realtime_ns = origin;
   NoteCounts all;
   for (const auto& input : *inputs) {
-    AddFaults(*input, trace);
+    AddFaults(*input, model);
     if (origin == INT64_MAX && input->IsReadable()) trace->origin_realtime_ns = input->first_ns;
     for (const ImportNote& note : input->importer.notes().Take())
       all.Add(note.kind, note.example, note.count);
     for (Process& process : input->processes) {
       process.file_bytes = input->file_bytes;
-      trace->processes.push_back(std::move(process));
+      model->AddProcess(std::move(process));
     }
   }
   if (trace->origin_realtime_ns == INT64_MAX) trace->origin_realtime_ns = 0;
   trace->import_notes = all.Take();
-  TellProcessesApart(&trace->processes);
+  model->TellProcessesApart();
 }
 
 }  // namespace
@@ -164,9 +155,8 @@ bool IsChromeInput(const std::string& path) {
          std::any_of(names.begin(), names.end(), HasChromeName);
 }
 
-Error ImportChrome(const std::string& path, const OpenOptions& options, Trace* trace) {
-  trace->path = path;
-  trace->importer = "Kineto JSON";
+Error ImportChrome(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
+  model->trace().importer = "Kineto JSON";
   std::vector<std::unique_ptr<Input>> inputs;
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
@@ -185,7 +175,7 @@ Error ImportChrome(const std::string& path, const OpenOptions& options, Trace* t
   const bool is_any_read = std::any_of(inputs.begin(), inputs.end(),
                                        [](const auto& input) { return input->IsReadable(); });
   if (!is_any_read) return inputs.front()->error;
-  Build(&inputs, options, trace);
+  Build(&inputs, options, model);
   return {};
 }
 

@@ -9,7 +9,7 @@
 #include <string>
 
 #include "analysis/analysis.h"
-#include "analysis/model/trace.h"
+#include "analysis/model/model_builder.h"
 
 namespace gpuprof::analysis::import {
 
@@ -19,6 +19,6 @@ bool IsChromeInput(const std::string& path);
 
 // Fills `trace`. What could not be read is in Trace::import_notes; a file that was cut is a fault,
 // too. An Error only if nothing could be read.
-Error ImportChrome(const std::string& path, const OpenOptions& options, Trace* trace);
+Error ImportChrome(const std::string& path, const OpenOptions& options, ModelBuilder* model);
 
 }  // namespace gpuprof::analysis::import

@@ -6,9 +6,11 @@
 #include "analysis/model/builder.h"
 
 #include <algorithm>
+#include <cstring>
 #include <utility>
 
 #include "analysis/model/table_extents.h"
+#include "analysis/model/table_rows.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
@@ -26,6 +28,33 @@ void Cover(SpanNs span, SpanNs* all) {
 template <typename Row>
 void CoverSpans(const std::vector<Row>& rows, SpanNs* all) {
   for (const Row& row : rows) Cover(row.span, all);
+}
+
+// Threads that no table names may have named themselves.
+void NameTracks(Process* process) {
+  for (Track& track : process->tracks) {
+    if (!track.name.empty()) continue;
+    const ThreadEventTable& events = track.thread_event;
+    for (size_t i = 0; i < events.rows(); ++i) {
+      if (events.event[i] != static_cast<uint32_t>(proto::ThreadEvent::kName)) continue;
+      char name[17] = {};
+      const uint64_t letters[] = {events.a[i], events.b[i]};
+      std::memcpy(name, letters, sizeof letters);
+      track.name = name;
+    }
+  }
+}
+
+// Rows refer to equal stacks by one id.
+void UnifyStacks(Process* process) {
+  const StackTree& stacks = process->stacks;
+  if (!stacks.has_equal()) return;
+  for (Track& track : process->tracks) {
+    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack,
+                                     &track.launch.stack, &track.python.stack}) {
+      column->Rewrite([&](size_t, uint32_t id) { return stacks.Canonical(id); });
+    }
+  }
 }
 
 }  // namespace
@@ -73,8 +102,7 @@ uint32_t ProcessBuilder::Thread(int64_t tid) {
   if (threads_.size() >= kMostThreads) return FurtherThreads();
   const auto [at, is_new] = threads_.try_emplace(tid, timelines());
   if (is_new) {
-    tracks_.emplace_back().tid = static_cast<int32_t>(tid & 0x7fffffff);
-    rows_.emplace_back();
+    process_.tracks[AddTimeline()].tid = static_cast<int32_t>(tid & 0x7fffffff);
   }
   return at->second;
 }
@@ -82,9 +110,8 @@ uint32_t ProcessBuilder::Thread(int64_t tid) {
 // A timeline without rows takes kilobytes: a file of a stranger must not fill the memory by names.
 uint32_t ProcessBuilder::FurtherThreads() {
   if (!further_threads_) {
-    further_threads_ = timelines();
-    tracks_.emplace_back().name = "(further threads)";
-    rows_.emplace_back();
+    further_threads_ = AddTimeline();
+    process_.tracks[*further_threads_].name = "(further threads)";
     AddNote("the process has more than " + std::to_string(kMostThreads) +
             " threads; rows of the other threads are on one timeline");
   }
@@ -93,12 +120,11 @@ uint32_t ProcessBuilder::FurtherThreads() {
 
 uint32_t ProcessBuilder::FurtherStreams() {
   if (!further_streams_) {
-    further_streams_ = timelines();
-    Track& track = tracks_.emplace_back();
+    further_streams_ = AddTimeline();
+    Track& track = process_.tracks[*further_streams_];
     track.name = "(further streams)";
     track.is_stream = true;
     track.device = track.stream = kNoCudaId;
-    rows_.emplace_back();
     AddNote("the process has more than " + std::to_string(kMostStreams) +
             " streams; rows of the other streams are on one timeline");
   }
@@ -115,15 +141,19 @@ uint32_t ProcessBuilder::Stream(uint32_t device, uint32_t context, uint32_t stre
   const auto known = streams_.find({device, context, stream});
   if (known != streams_.end()) return known->second;
   if (streams_.size() >= kMostStreams) return FurtherStreams();
-  const uint32_t timeline = timelines();
+  const uint32_t timeline = AddTimeline();
   streams_.emplace(std::tuple(device, context, stream), timeline);
-  Track& track = tracks_.emplace_back();
+  Track& track = process_.tracks[timeline];
   track.is_stream = true;
   track.device = device;
   track.context = context;
   track.stream = stream;
-  rows_.emplace_back();
   return timeline;
+}
+
+uint32_t ProcessBuilder::AddTimeline() {
+  process_.tracks.emplace_back();
+  return timelines() - 1;
 }
 
 std::optional<uint32_t> ProcessBuilder::FindThread(int64_t tid) const {
@@ -132,11 +162,11 @@ std::optional<uint32_t> ProcessBuilder::FindThread(int64_t tid) const {
 }
 
 void ProcessBuilder::NameThread(uint32_t timeline, std::string_view name) {
-  tracks_[timeline].name = name;
+  process_.tracks[timeline].name = name;
 }
 
 void ProcessBuilder::AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation) {
-  rows_[timeline].overheads.push_back({span, operation});
+  Rows(timeline).overheads.push_back({span, operation});
 }
 
 uint32_t ProcessBuilder::AddCounter(proto::Counter counter) {
@@ -148,17 +178,17 @@ uint32_t ProcessBuilder::AddCounter(proto::Counter counter) {
 
 void ProcessBuilder::AddCounterValue(uint32_t timeline, int64_t time, uint32_t counter,
                                      int64_t value) {
-  rows_[timeline].counters.push_back({time, counter, value});
+  Rows(timeline).counters.push_back({time, counter, value});
 }
 
 void ProcessBuilder::AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation,
                                     uint64_t record) {
-  rows_[timeline].events.push_back({time, correlation, record});
+  Rows(timeline).events.push_back({time, correlation, record});
 }
 
 bool ProcessBuilder::Bounds(SpanNs* bounds) const {
   SpanNs all{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
-  for (const Rows& rows : rows_) {
+  for (const TimelineRows& rows : rows_) {
     CoverSpans(rows.ops, &all);
     CoverSpans(rows.python, &all);
     CoverSpans(rows.ranges, &all);
@@ -189,17 +219,20 @@ void ProcessBuilder::CountRows(const Track& track) {
   }
 }
 
-Process ProcessBuilder::Finish(int64_t origin) {
-  SpanNs bounds;
-  if (Bounds(&bounds)) {
-    process_.first_ns = bounds.start - origin;
-    process_.last_ns = bounds.end - origin;
+void ProcessBuilder::FindBounds() {
+  SpanNs all{std::numeric_limits<int64_t>::max(), std::numeric_limits<int64_t>::min()};
+  for (const Track& track : process_.tracks) {
+    for (const TableExtent& extent : track.extents) Cover({extent.first_ns, extent.last_ns}, &all);
   }
-  uint32_t id = 0;
-  for (uint32_t i = 0; i < timelines(); ++i) {
-    Track& track = tracks_[i];
-    Rows& rows = rows_[i];
-    track.id = ++id;
+  if (all.start > all.end) return;
+  process_.first_ns = all.start;
+  process_.last_ns = all.end;
+}
+
+void ProcessBuilder::FillTables(int64_t origin) {
+  for (uint32_t i = 0; i < rows_.size(); ++i) {
+    Track& track = process_.tracks[i];
+    TimelineRows& rows = rows_[i];
     FillOps(&rows.ops, origin, &track.op);
     FillPython(&rows, origin, &track);
     FillRanges(&rows.ranges, origin, &track.range);
@@ -211,19 +244,42 @@ Process ProcessBuilder::Finish(int64_t origin) {
     FillTensors(&rows.tensors, origin, &track.tensor);
     FillRest(&rows, origin, &track);
     FillCounters(&rows.counters, origin, &track);
-    rows = Rows();
+    rows = TimelineRows();
+  }
+}
+
+Process ProcessBuilder::Finish(int64_t origin) {
+  uint32_t id = 0;
+  for (Track& track : process_.tracks) {
+    ++id;
+    if (track.id == 0) track.id = id;
+  }
+  FillTables(origin);
+  for (Track& track : process_.tracks) {
+    SortTables(&track, 1);
     FillExtents(&track);
     CountRows(track);
-    process_.tracks.push_back(std::move(track));
   }
-  CaptureWindow window;
-  window.number = 1;
-  window.start_ns = process_.first_ns;
-  window.end_ns = process_.last_ns;
-  window.has_stop = true;
-  process_.captures.push_back(window);
-  process_.recorded_ns = window.end_ns - window.start_ns;
+  FindBounds();
+  NameTracks(&process_);
+  UnifyStacks(&process_);
+  if (process_.captures.empty()) {
+    CaptureWindow window;
+    window.number = 1;
+    window.start_ns = process_.first_ns;
+    window.end_ns = process_.last_ns;
+    window.has_stop = true;
+    process_.captures.push_back(window);
+  }
+  for (const CaptureWindow& window : process_.captures)
+    process_.recorded_ns += window.end_ns - window.start_ns;
   return std::move(process_);
+}
+
+void ProcessBuilder::FinishBlocks(int threads) {
+  for (Track& track : process_.tracks) SortLateTables(&track, threads);
+  NameTracks(&process_);
+  UnifyStacks(&process_);
 }
 
 }  // namespace gpuprof::analysis

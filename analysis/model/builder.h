@@ -1,12 +1,14 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes a Process out of rows that come in any order. Importers fill it, row by row. Finish() then
-// sorts the rows as the model wants them, and finds the depth of spans that lie in each other. It
-// also sets the process's first and last moment and its number of rows.
+// The only way to make a Process. Importers and tests add it row by row, in any order: Finish()
+// then sorts the rows, finds the depth of spans that lie in each other, and sets the process's
+// first and last moment and its number of rows. The reader of bundles fills whole blocks of
+// columns: it knows these facts from headers, and ends with FinishBlocks().
 //
-// Times are nanoseconds on the source's own clock. Finish() moves them to the origin of the bundle.
-// One thread at a time. Throws only for lack of memory.
+// Times are nanoseconds. Those of rows are on the source's own clock: Finish() moves them to the
+// origin of the bundle. One thread at a time; blocks of different segments may be filled at once
+// (analysis/model/table_rows.h). Throws only for lack of memory.
 
 #pragma once
 
@@ -23,6 +25,7 @@
 #include <vector>
 
 #include "analysis/base/text_map.h"
+#include "analysis/model/table_columns.h"
 #include "analysis/model/trace.h"
 #include "proto/record.h"
 
@@ -98,12 +101,21 @@ struct TensorRow {
   uint64_t total_reserved = 0;
 };
 
+// What rows of some tables have in common with the other rows of their block.
+struct BlockFacts {
+  uint16_t capture = 1;
+  uint32_t weight = 1;  // how many pieces of work the row stands for
+};
+
 class ProcessBuilder {
  public:
+  ProcessBuilder() = default;
   ProcessBuilder(int32_t pid, std::string host);
 
-  // Gives access to facts that are not rows: names, devices, environment and so on.
+  // Gives access to facts that are not rows: names, devices, environment and so on. The facts of a
+  // timeline are in Process::tracks.
   Process& process() { return process_; }
+  const Process& process() const { return process_; }
 
   // Returns the id of a text. 0: the text is empty.
   uint32_t Intern(std::string_view text);
@@ -119,16 +131,26 @@ class ProcessBuilder {
   // Finds the timeline of a thread that has rows. None: the thread has no row.
   std::optional<uint32_t> FindThread(int64_t tid) const;
   void NameThread(uint32_t timeline, std::string_view name);
+  // Returns the number of a new timeline.
+  uint32_t AddTimeline();
 
-  void Add(uint32_t timeline, const OpRow& row) { rows_[timeline].ops.push_back(row); }
-  void Add(uint32_t timeline, const PythonRow& row) { rows_[timeline].python.push_back(row); }
-  void Add(uint32_t timeline, const RangeRow& row) { rows_[timeline].ranges.push_back(row); }
-  void Add(uint32_t timeline, const CallRow& row) { rows_[timeline].calls.push_back(row); }
-  void Add(uint32_t timeline, const SyncRow& row) { rows_[timeline].syncs.push_back(row); }
-  void Add(uint32_t timeline, const TensorRow& row) { rows_[timeline].tensors.push_back(row); }
-  void AddKernel(uint32_t timeline, const WorkRow& row) { rows_[timeline].kernels.push_back(row); }
-  void AddCopy(uint32_t timeline, const WorkRow& row) { rows_[timeline].copies.push_back(row); }
-  void AddSet(uint32_t timeline, const WorkRow& row) { rows_[timeline].sets.push_back(row); }
+  // Adds a row to a table: a value for each column of proto/schema.h, in its order. A span is its
+  // end and its duration. Ops and ranges come with their depth.
+  template <proto::ChunkKind kKind, typename... Values>
+  void Append(uint32_t timeline, const BlockFacts& facts, Values... values) {
+    RowAppender<kKind, Values...> appender{facts, std::tuple<Values...>(values...)};
+    VisitTable(&process_.tracks[timeline], kKind, &appender);
+  }
+
+  void Add(uint32_t timeline, const OpRow& row) { Rows(timeline).ops.push_back(row); }
+  void Add(uint32_t timeline, const PythonRow& row) { Rows(timeline).python.push_back(row); }
+  void Add(uint32_t timeline, const RangeRow& row) { Rows(timeline).ranges.push_back(row); }
+  void Add(uint32_t timeline, const CallRow& row) { Rows(timeline).calls.push_back(row); }
+  void Add(uint32_t timeline, const SyncRow& row) { Rows(timeline).syncs.push_back(row); }
+  void Add(uint32_t timeline, const TensorRow& row) { Rows(timeline).tensors.push_back(row); }
+  void AddKernel(uint32_t timeline, const WorkRow& row) { Rows(timeline).kernels.push_back(row); }
+  void AddCopy(uint32_t timeline, const WorkRow& row) { Rows(timeline).copies.push_back(row); }
+  void AddSet(uint32_t timeline, const WorkRow& row) { Rows(timeline).sets.push_back(row); }
   void AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation);
   // Returns the number of a new counter; `counter.id` is ignored.
   uint32_t AddCounter(proto::Counter counter);
@@ -137,9 +159,9 @@ class ProcessBuilder {
   void AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation, uint64_t record);
 
   // Gives access to the rows so far: importers clip and join them after the last row.
-  std::vector<PythonRow>& python(uint32_t timeline) { return rows_[timeline].python; }
-  const std::vector<TensorRow>& tensors(uint32_t timeline) const { return rows_[timeline].tensors; }
-  uint32_t timelines() const { return static_cast<uint32_t>(tracks_.size()); }
+  std::vector<PythonRow>& python(uint32_t timeline) { return Rows(timeline).python; }
+  const std::vector<TensorRow>& tensors(uint32_t timeline) { return Rows(timeline).tensors; }
+  uint32_t timelines() const { return static_cast<uint32_t>(process_.tracks.size()); }
 
   // Adds a note for people: something that the source has is not shown as it is.
   void AddNote(std::string text);
@@ -149,8 +171,31 @@ class ProcessBuilder {
 
   // Makes the process. `origin`: the source's time that becomes 0. Call it once.
   Process Finish(int64_t origin);
+  // Ends a process whose tables were filled by blocks. The process stays here. `threads`: how many
+  // may sort; 0: as many as cores.
+  void FinishBlocks(int threads);
 
  private:
+  template <proto::ChunkKind kWanted, typename... Values>
+  struct RowAppender {
+    const BlockFacts& facts;
+    std::tuple<Values...> values;
+
+    template <proto::ChunkKind kKind, typename... Columns>
+    void Rows(Columns&... columns) {
+      if constexpr (kKind == kWanted) {
+        static_assert(sizeof...(Values) == sizeof...(Columns));
+        std::apply([&](auto... value) { (Push(&columns, value), ...); }, values);
+      }
+    }
+    void Capture(Column<uint16_t>& column) { column.push_back(facts.capture); }
+    void Weight(Column<uint32_t>& column) { column.push_back(facts.weight); }
+
+    template <typename T, typename Value>
+    static void Push(Column<T>* column, Value value) {
+      column->push_back(static_cast<T>(value));
+    }
+  };
   struct OverheadRow {
     SpanNs span;
     uint32_t operation;
@@ -165,7 +210,7 @@ class ProcessBuilder {
     uint32_t counter;
     int64_t value;
   };
-  struct Rows {
+  struct TimelineRows {
     std::vector<OpRow> ops;
     std::vector<PythonRow> python;
     std::vector<RangeRow> ranges;
@@ -179,7 +224,7 @@ class ProcessBuilder {
   };
 
   static void FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table);
-  void FillPython(Rows* rows, int64_t origin, Track* track);
+  void FillPython(TimelineRows* rows, int64_t origin, Track* track);
   void AddLaunches(const std::vector<PythonRow>& python, const std::vector<uint32_t>& stacks,
                    std::vector<CallRow>* calls, int64_t origin, LaunchTable* table);
   static void FillRanges(std::vector<RangeRow>* rows, int64_t origin, RangeTable* table);
@@ -190,15 +235,20 @@ class ProcessBuilder {
   static void FillSyncs(std::vector<SyncRow>* rows, uint32_t stream, int64_t origin,
                         SyncTable* table);
   static void FillTensors(std::vector<TensorRow>* rows, int64_t origin, TensorTable* table);
-  static void FillRest(Rows* rows, int64_t origin, Track* track);
+  static void FillRest(TimelineRows* rows, int64_t origin, Track* track);
   void FillCounters(std::vector<CounterRow>* rows, int64_t origin, Track* track);
+  TimelineRows& Rows(uint32_t timeline) {
+    if (timeline >= rows_.size()) rows_.resize(timelines());
+    return rows_[timeline];
+  }
+  void FillTables(int64_t origin);
   void CountRows(const Track& track);
+  void FindBounds();
   uint32_t FurtherThreads();
   uint32_t FurtherStreams();
 
   Process process_;
-  std::deque<Track> tracks_;  // without their rows
-  std::deque<Rows> rows_;     // by timeline
+  std::deque<TimelineRows> rows_;  // by timeline; those that were added as such
   std::map<int64_t, uint32_t> threads_;
   std::optional<uint32_t> further_threads_, further_streams_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;

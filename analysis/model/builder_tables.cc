@@ -82,25 +82,33 @@ void FillRare(const std::vector<Row>& rows, Value Row::*value, Column<Value>* co
   for (const Row& row : rows) column->push_back(row.*value);
 }
 
+// Does the same for rows whose order in the table is `order`.
+template <typename Row, typename Value>
+void FillRare(const std::vector<Row>& rows, const std::vector<uint32_t>& order, Value Row::*value,
+              Column<Value>* column) {
+  if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.*value != 0; }))
+    return;
+  for (const uint32_t i : order) column->push_back(rows[i].*value);
+}
+
 }  // namespace
 
 void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table) {
   const std::vector<uint32_t> depths = SortOutermostFirst(rows);
-  const bool has_sequences =
-      std::any_of(rows->begin(), rows->end(), [](const OpRow& row) { return row.sequence != 0; });
-  for (const uint32_t i : OrderOfEnds(*rows, depths)) {
+  const std::vector<uint32_t> order = OrderOfEnds(*rows, depths);
+  for (const uint32_t i : order) {
     const OpRow& row = (*rows)[i];
     AddSpan(row.span, origin, table);
     table->name.push_back(row.name);
     table->operation.push_back(static_cast<uint32_t>(row.scope) | uint32_t{row.flags} << 8 |
                                DepthBits(depths[i]));
-    table->external.push_back(row.external);
-    table->detail.push_back(row.detail);
-    if (has_sequences) table->sequence.push_back(row.sequence);
   }
+  FillRare(*rows, order, &OpRow::external, &table->external);
+  FillRare(*rows, order, &OpRow::detail, &table->detail);
+  FillRare(*rows, order, &OpRow::sequence, &table->sequence);
 }
 
-void ProcessBuilder::FillPython(Rows* rows, int64_t origin, Track* track) {
+void ProcessBuilder::FillPython(TimelineRows* rows, int64_t origin, Track* track) {
   std::vector<PythonRow>& python = rows->python;
   const std::vector<uint32_t> depths = SortOutermostFirst(&python);
   // The stack of each row, and its time less that of the rows directly in it.
@@ -250,7 +258,7 @@ void ProcessBuilder::FillTensors(std::vector<TensorRow>* rows, int64_t origin, T
   }
 }
 
-void ProcessBuilder::FillRest(Rows* rows, int64_t origin, Track* track) {
+void ProcessBuilder::FillRest(TimelineRows* rows, int64_t origin, Track* track) {
   SortByEnd(&rows->overheads);
   for (const OverheadRow& row : rows->overheads) {
     AddSpan(row.span, origin, &track->overhead);

@@ -463,9 +463,13 @@ struct CuptiClockFacts {
   bool is_lost = false;
 };
 
+// No process: Process::parent of a process whose parent was not recorded.
+inline constexpr size_t kNoProcess = static_cast<size_t>(-1);
+
 struct Process {
   int32_t pid = 0;
   int32_t ppid = 0;
+  size_t parent = kNoProcess;  // index in Trace::processes
   uint64_t start_id = 0;
   bool is_forked =
       false;         // and ended before its recorder noted its own modules: it has its parent's

@@ -12,6 +12,7 @@
 #include <set>
 
 #include "analysis/base/units.h"
+#include "analysis/derived/roles.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/registry.h"
@@ -183,6 +184,17 @@ const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {
     for (results::Step& step : steps.front().steps) step.set_number(step.number() + before);
   for (StepAnalysis& each : steps) LimitToEvents(each.series.mutable_confidence());
   return steps;
+}
+
+results::ProcessRole PassContext::role(size_t index) {
+  std::optional<results::ProcessRole>& role = parts_[index].role;
+  if (role) return *role;
+  const StepAnalysis& own = steps(index);
+  const RoleFacts facts = {own.found(), own.detected.trains, [this](size_t process) {
+                             return ops(process).has(NameKind::kLoaderNext);
+                           }};
+  role = RoleOf(*trace_, index, facts);
+  return *role;
 }
 
 std::optional<size_t> PassContext::Leading() {

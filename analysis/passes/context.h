@@ -56,6 +56,8 @@ class PassContext {
   const StepAnalysis& steps(size_t index) { return all_steps(index).front(); }
   // Returns the steps of each thread that has some, the leading one first. Never empty.
   const std::vector<StepAnalysis>& all_steps(size_t index);
+  // Returns what the process is in the run.
+  results::ProcessRole role(size_t index);
   // Returns the selected process with the most time in steps. None: no steps.
   std::optional<size_t> Leading();
   std::string NoStepsAdvice() const;
@@ -87,6 +89,7 @@ class PassContext {
     std::once_flag calls_once;
     std::unique_ptr<CallIndex> calls;
     std::vector<StepAnalysis> steps;  // empty: not asked for yet
+    std::optional<results::ProcessRole> role;
     std::unique_ptr<Symbolizer> symbolizer;
   };
 

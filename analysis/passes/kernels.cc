@@ -21,6 +21,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
+#include "analysis/passes/kernel_owners.h"
 #include "analysis/passes/kernel_sums.h"
 #include "analysis/passes/occupancy.h"
 #include "analysis/passes/open_launches.h"
@@ -42,7 +43,7 @@ namespace {
 
 constexpr int kAllCores = 0;
 
-enum class Grouping { kName, kSignature, kStream };
+enum class Grouping { kName, kSignature, kStream, kOp };
 
 // What a row stands for; what does not matter is 0. Ids of names and signatures are the process's
 // own.
@@ -101,6 +102,7 @@ Key KeyOf(Grouping grouping, const PassContext& context, size_t process, const T
     case Grouping::kStream:
       return {process, track.device, track.context, track.stream};
     case Grouping::kName:
+    case Grouping::kOp:
       break;
   }
   const proto::Signature* known = SignatureOf(context.process(process), signature);
@@ -254,6 +256,27 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, const Su
   row->set_launched_count(sums.launched);
 }
 
+// Gives rows by operation what depends on their kernel alone, and their share.
+void FillOwned(const PassContext& context, const Gathered& gathered, int64_t all_ns,
+               results::Kernels* out) {
+  using Id = std::tuple<std::string, int32_t, uint32_t, std::string>;  // host, pid, device, kernel
+  std::map<Id, results::Kernel> by_name;
+  for (const auto& [key, sums] : gathered.groups) {
+    results::Kernel row;
+    FillRow(Grouping::kName, key, context.process(key.process), sums, all_ns, &row);
+    by_name[{row.host(), row.pid(), row.device(), row.name()}] = row;
+  }
+  for (results::Kernel& row : *out->mutable_kernels()) {
+    row.set_total_ratio(Ratio(row.total_ns(), all_ns));
+    const auto found = by_name.find({row.host(), row.pid(), row.device(), row.name()});
+    if (found == by_name.end()) continue;
+    const results::Kernel& kernel = found->second;
+    row.set_tensor_cores(kernel.tensor_cores());
+    row.set_tensor_cores_evidence(kernel.tensor_cores_evidence());
+    row.set_tensor_cores_input(kernel.tensor_cores_input());
+  }
+}
+
 // The largest first.
 void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
               results::Kernels* out) {
@@ -266,8 +289,10 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
     out->set_count(out->count() + sums.count);
   }
   for (const auto& [key, sums] : gathered->groups) {
+    if (grouping == Grouping::kOp) break;
     FillRow(grouping, key, context.process(key.process), sums, total, out->add_kernels());
   }
+  if (grouping == Grouping::kOp) FillOwned(context, *gathered, total, out);
   std::stable_sort(out->mutable_kernels()->pointer_begin(), out->mutable_kernels()->pointer_end(),
                    [](const results::Kernel* x, const results::Kernel* y) {
                      return x->total_ns() > y->total_ns();
@@ -305,6 +330,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
   const std::string by = context.options().by.empty() ? "name" : context.options().by;
   const Grouping grouping = by == "signature" ? Grouping::kSignature
                             : by == "stream"  ? Grouping::kStream
+                            : by == "op"      ? Grouping::kOp
                                               : Grouping::kName;
   Gathered gathered(context);
   char room[proto::kMostNameBytes];
@@ -319,6 +345,7 @@ Error RunKernels(PassContext& context, std::unique_ptr<google::protobuf::Message
     if (!under.empty()) has_range |= CallsInRanges(context.process(index), under, &inside);
     const auto* only = under.empty() ? nullptr : &inside;
     AddProcess(context, index, grouping, only, &gathered);
+    if (grouping == Grouping::kOp) AddKernelOwners(context, index, only, kernels.get());
     wholes.emplace_back(index, WholeGraphLaunches(context.process(index), only));
   }
   if (!under.empty() && !has_range) {

@@ -59,7 +59,8 @@ void FillOps(PassContext& context, const results::Ops& ops, results::Overview* o
   std::set<std::pair<std::string, int32_t>> workers;  // host, pid
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
-    if (RoleOf(context, index) == "loader_worker") workers.insert({process.host, process.pid});
+    if (context.role(index) == results::PROCESS_ROLE_LOADER_WORKER)
+      workers.insert({process.host, process.pid});
   }
   if (workers.empty()) return;
   results::Ops theirs;
@@ -142,7 +143,7 @@ void FillInput(PassContext& context, size_t leading, results::OverviewInput* inp
   uint32_t measured = 0;
   std::vector<Interval> lives;
   for (const size_t index : context.selected()) {
-    if (RoleOf(context, index) != "loader_worker") continue;
+    if (context.role(index) != results::PROCESS_ROLE_LOADER_WORKER) continue;
     if (context.process(index).last_ns <= window.start ||
         context.process(index).first_ns >= window.end) {
       continue;
@@ -246,7 +247,7 @@ void FillProcess(PassContext& context, size_t index, results::OverviewProcess* r
   row->set_pid(process.pid);
   row->set_ppid(process.ppid);
   row->set_name(ProcessName(process));
-  row->set_role(RoleOf(context, index));
+  row->set_role(context.role(index));
   row->set_start_ns(process.LifeStart());
   row->set_end_ns(process.LifeEnd());
   // Files of other tools do not tell how a process ended.

@@ -91,8 +91,6 @@ void AddSamplers(const Trace& trace, bool with_notes, results::Meta* meta);
 // Returns the weights that stacks can be folded by.
 std::vector<std::string_view> StackWeightKeys();
 
-// Returns the role of a process in the run: training, inference, loader_worker, helper, program.
-std::string RoleOf(PassContext& context, size_t index);
 // Describes how a process ended.
 std::string EndOf(const Process& process);
 

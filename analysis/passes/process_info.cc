@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a process is in a run, and how it ended. See passes.h.
+// How a process ended. See passes.h.
 
 #include <algorithm>
 
@@ -10,68 +10,6 @@
 #include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
-namespace {
-
-constexpr std::string_view kWorkerThreadName = "pt_data_worker";
-
-bool HasArgument(const Process& process, std::string_view part) {
-  return std::any_of(process.argv.begin(), process.argv.end(), [&](const std::string& argument) {
-    return argument.find(part) != std::string::npos;
-  });
-}
-
-// Index of the parent among the trace's processes; processes.size(): not there.
-size_t ParentOf(const Trace& trace, size_t index) {
-  const Process& process = trace.processes[index];
-  for (size_t i = trace.processes.size(); i-- > 0;) {
-    const Process& other = trace.processes[i];
-    if (i != index && other.pid == process.ppid && other.host == process.host &&
-        other.first_ns <= process.first_ns) {
-      return i;
-    }
-  }
-  return trace.processes.size();
-}
-
-bool HasChildren(const Trace& trace, size_t index) {
-  for (size_t i = 0; i < trace.processes.size(); ++i) {
-    if (i != index && ParentOf(trace, i) == index) return true;
-  }
-  return false;
-}
-
-bool HasOperations(const Process& process) {
-  return std::any_of(process.tracks.begin(), process.tracks.end(),
-                     [](const Track& track) { return track.Rows(proto::ChunkKind::kOp) != 0; });
-}
-
-// Whether an ancestor takes batches from a loader.
-bool LoaderAbove(PassContext& context, size_t index) {
-  const Trace& trace = context.trace();
-  size_t up = ParentOf(trace, index);
-  for (int i = 0; i < 8 && up < trace.processes.size(); ++i) {
-    if (context.ops(up).has(NameKind::kLoaderNext)) return true;
-    up = ParentOf(trace, up);
-  }
-  return false;
-}
-
-}  // namespace
-
-std::string RoleOf(PassContext& context, size_t index) {
-  const Process& process = context.process(index);
-  if (HasArgument(process, "resource_tracker")) return "helper";
-  const StepAnalysis& steps = context.steps(index);
-  if (steps.found() && steps.detected.trains) return "training";
-  // Ranges may mark the steps of a program without a framework.
-  if (steps.found() && HasOperations(process)) return "inference";
-  const bool named = std::any_of(
-      process.tracks.begin(), process.tracks.end(),
-      [](const Track& track) { return !track.is_stream && track.name == kWorkerThreadName; });
-  if (named) return "loader_worker";
-  if (!LoaderAbove(context, index)) return "program";
-  return HasChildren(context.trace(), index) ? "helper" : "loader_worker";
-}
 
 std::string EndOf(const Process& process) {
   if (process.alive) return "still running";

@@ -132,8 +132,9 @@ const std::vector<PassEntry>& PassTable() {
        {Kind::kOp},
        kLaunchedWork},
       {{"kernels",
-        "Kernels on the GPU: count, total, mean, by name or by launch configuration",
-        {"name", "signature", "stream"}},
+        "Kernels on the GPU: count, total, mean, by name, launch configuration, stream or "
+        "operation",
+        {"name", "signature", "stream", "op"}},
        RunKernels,
        TextOf<results::Kernels, KernelsText>,
        results::Kernels::descriptor,
@@ -286,6 +287,8 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   // Whether a call is inside a range or a step, its time tells.
   if (!options.under_range.empty() || options.steps) tables = tables | TableSet{Kind::kApi};
   if (options.steps) tables = tables | kSteps;
+  if (pass == "kernels" && options.by == "op")
+    tables = tables | kSteps | TableSet{Kind::kApi, Kind::kLaunch};
   return tables;
 }
 

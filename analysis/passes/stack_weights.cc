@@ -3,6 +3,7 @@
 
 // See stack_weights.h.
 
+#include "analysis/derived/launch_stacks.h"
 #include "analysis/passes/stack_weights.h"
 
 #include <algorithm>
@@ -160,11 +161,7 @@ StackWeights CollectWaits(PassContext& context, size_t index) {
 // By the call that launched each kernel; its name is the innermost frame.
 StackWeights CollectKernels(PassContext& context, size_t index) {
   const Process& process = context.process(index);
-  std::unordered_map<uint32_t, uint32_t> stacks;  // by correlation
-  for (const Track& track : process.tracks) {
-    for (size_t row = 0; row < track.launch.rows(); ++row)
-      stacks.emplace(track.launch.correlation[row], StackOf(track.launch.stack[row]));
-  }
+  const LaunchStacks stacks(process);
   StackWeights out;
   out.without_cuda = true;
   std::unordered_map<uint32_t, std::string_view> names;  // by signature
@@ -177,9 +174,9 @@ StackWeights CollectKernels(PassContext& context, size_t index) {
         const uint32_t id = signature == process.signatures.end() ? 0 : signature->second.name();
         name->second = out.texts.emplace_back(Demangle(process.String(id).c_str()));
       }
-      const auto stack = stacks.find(kernels.correlation[row]);
+      const uint32_t stack = StackOf(stacks.Find(kernels.correlation[row]));
       const uint64_t weight = static_cast<uint64_t>(kernels.duration_ns[row]) * kernels.weight[row];
-      out.by_stack[{stack == stacks.end() ? 0 : stack->second, name->second}] += weight;
+      out.by_stack[{stack, name->second}] += weight;
       out.total += weight;
     }
   }

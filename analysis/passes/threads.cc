@@ -94,7 +94,7 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
     SetProcess(process, sum);
     sum->set_ppid(process.ppid);
     sum->set_name(ProcessName(process));
-    sum->set_role(RoleOf(context, index));
+    sum->set_role(context.role(index));
     sum->set_thread_count(process.ProgramThreads());
     sum->set_start_ns(process.first_ns);
     sum->set_end_ns(process.last_ns);

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstring>
 #include <limits>
 #include <list>
 #include <map>
@@ -16,6 +15,7 @@
 #include <utility>
 
 #include "analysis/base/parallel.h"
+#include "analysis/model/table_rows.h"
 #include "analysis/read/late_calls.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
@@ -249,7 +249,7 @@ void EventLoad::Finish() {
     }
     for (auto& [index, table] : tables.late) {
       FinishTable(&table.track, proto::ChunkKind::kApi);
-      SortLateRows(&table.track, 1);
+      SortLateTables(&table.track, 1);
       tracks[index].late_api = std::move(table.track.api);
     }
   }
@@ -264,33 +264,6 @@ void EventLoad::Finish() {
         "do not fit into the memory limit: open fewer files at once, or use a machine with more "
         "memory",
         file);
-  }
-}
-
-// Threads that no table names may have named themselves.
-void NameTracks(Process* process) {
-  for (Track& track : process->tracks) {
-    if (!track.name.empty()) continue;
-    const ThreadEventTable& events = track.thread_event;
-    for (size_t i = 0; i < events.rows(); ++i) {
-      if (events.event[i] != static_cast<uint32_t>(proto::ThreadEvent::kName)) continue;
-      char name[17] = {};
-      const uint64_t letters[] = {events.a[i], events.b[i]};
-      std::memcpy(name, letters, sizeof letters);
-      track.name = name;
-    }
-  }
-}
-
-// Rows refer to equal stacks by one id.
-void UnifyStacks(Process* process) {
-  const StackTree& stacks = process->stacks;
-  if (!stacks.has_equal()) return;
-  for (Track& track : process->tracks) {
-    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack,
-                                     &track.launch.stack, &track.python.stack}) {
-      column->Rewrite([&](size_t, uint32_t id) { return stacks.Canonical(id); });
-    }
   }
 }
 
@@ -312,15 +285,12 @@ void LoadEvents(const std::vector<std::unique_ptr<TraceFile>>& files, const Tabl
   load.Decode(threads);
   load.Finish();
   for (const std::unique_ptr<TraceFile>& file : files) {
-    for (Track& track : file->process().tracks) SortLateRows(&track, threads);
-  }
-  for (const std::unique_ptr<TraceFile>& file : files)
+    file->builder().FinishBlocks(threads);
     JoinRowDetails(file->is_imported(), file->faults().empty(), &file->process());
-  for (const std::unique_ptr<TraceFile>& file : files) NameTracks(&file->process());
-  for (const std::unique_ptr<TraceFile>& file : files) ReadRangePayloads(&file->process());
-  for (const std::unique_ptr<TraceFile>& file : files) NameStreams(&file->process());
-  for (const std::unique_ptr<TraceFile>& file : files) UnifyStacks(&file->process());
-  for (const std::unique_ptr<TraceFile>& file : files) SeparateModules(file.get());
+    ReadRangePayloads(&file->process());
+    NameStreams(&file->process());
+    SeparateModules(file.get());
+  }
 }
 
 }  // namespace gpuprof::analysis

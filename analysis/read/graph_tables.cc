@@ -22,7 +22,7 @@ void TraceFile::AddGraphs(const proto::GraphNodes& table, uint32_t capture, uint
                               table.source_graph_size(), table.type_size()});
   if (count != table.node_size())
     AddFault(offset, "table of graph nodes has columns of different length");
-  Graphs& graphs = process_.graphs;
+  Graphs& graphs = process().graphs;
   uint64_t node = 0, source = 0, graph = 0, source_graph = 0;
   for (int i = 0; i < count; ++i) {
     node += static_cast<uint64_t>(table.node(i));
@@ -44,7 +44,7 @@ void TraceFile::AddGraphs(const proto::GraphNodes& table, uint32_t capture, uint
 }
 
 void TraceFile::PlaceGraphMarks(ClockMap::Cursor* cursor) {
-  std::vector<GraphModeMark>& marks = process_.graphs.marks;
+  std::vector<GraphModeMark>& marks = process().graphs.marks;
   for (const auto& [capture, mark] : graph_marks_) {
     const bool is_whole = mark.mode() == static_cast<uint32_t>(proto::GraphMode::kWhole);
     marks.push_back({capture, cursor->Convert(mark.ticks()),

@@ -44,17 +44,17 @@ void TraceFile::TakeImported() {
   } while (at <= std::min(last, kLatest));
   clock_.Build(points);
   cupti_clock_ = clock_;
-  process_.file = meta_.imported_from();
-  process_.clock_kind = 0;
-  process_.ticks_per_second = 0;
-  process_.gpu_tick_ns = 0;
+  process().file = meta_.imported_from();
+  process().clock_kind = 0;
+  process().ticks_per_second = 0;
+  process().gpu_tick_ns = 0;
   const auto is_of_others = [](const KindTotals& totals) {
     return totals.kind == static_cast<uint16_t>(proto::ChunkKind::kRowDetail) ||
            totals.kind == static_cast<uint16_t>(proto::ChunkKind::kLaunch);
   };
-  for (const KindTotals& totals : process_.kinds)
-    if (is_of_others(totals)) process_.rows -= totals.rows;
-  std::erase_if(process_.kinds, is_of_others);
+  for (const KindTotals& totals : process().kinds)
+    if (is_of_others(totals)) process().rows -= totals.rows;
+  std::erase_if(process().kinds, is_of_others);
 }
 
 }  // namespace gpuprof::analysis

@@ -24,9 +24,8 @@ class Filling {
     if (values_.empty()) values_.assign(rows, Value{0});
     values_[row] = value;
   }
-  // Replaces the column. With `rows`, the column has so many rows even if all of them are 0.
-  void MoveTo(Column<Value>* column, size_t rows = 0) {
-    if (values_.empty()) values_.assign(rows, Value{0});
+  // Replaces the column. It stays empty if all its values are 0.
+  void MoveTo(Column<Value>* column) {
     *column = {};
     for (const Value value : values_) column->push_back(value);
   }
@@ -64,9 +63,8 @@ class TrackDetails {
   }
 
   void Finish() {
-    const size_t ops = track_->op.rows();
-    op_external_.MoveTo(&track_->op.external, ops);
-    op_detail_.MoveTo(&track_->op.detail, ops);
+    op_external_.MoveTo(&track_->op.external);
+    op_detail_.MoveTo(&track_->op.detail);
     op_sequence_.MoveTo(&track_->op.sequence);
     kernel_external_.MoveTo(&track_->kernel.external);
     kernel_detail_.MoveTo(&track_->kernel.detail);

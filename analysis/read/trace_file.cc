@@ -29,30 +29,31 @@ bool IsEventKind(uint16_t kind) {
 Track* TraceFile::TrackOf(uint32_t id, int32_t tid) {
   const auto key = std::make_pair(id, id == 0 ? tid : 0);
   const auto found = track_index_.find(key);
-  if (found != track_index_.end()) return &process_.tracks[found->second];
-  if (process_.tracks.size() >= kMostTracks) {
+  if (found != track_index_.end()) return &process().tracks[found->second];
+  if (process().tracks.size() >= kMostTracks) {
     if (!told_too_many_threads_)
       AddFault(0, "more than " + std::to_string(kMostTracks) + " threads: the rest is left out");
     told_too_many_threads_ = true;
     return nullptr;
   }
-  track_index_[key] = process_.tracks.size();
-  Track& track = process_.tracks.emplace_back();
+  const uint32_t timeline = builder_.AddTimeline();
+  track_index_[key] = timeline;
+  Track& track = process().tracks[timeline];
   track.id = id;
   track.tid = tid;
   return &track;
 }
 
 void TraceFile::LoadTables(bool is_alive) {
-  process_.file = name_;
-  process_.alive = is_alive;
+  process().file = name_;
+  process().alive = is_alive;
   const std::string path = directory_ + "/" + name_;
   if (const Error error = input_.Open(path)) {
     AddFault(0, CauseOf(error, path));
     is_unreadable_ = true;
     return;
   }
-  process_.file_bytes = input_.bytes();
+  process().file_bytes = input_.bytes();
   BlockReader reader;
   input_.Show(&reader.view);
   const bool is_trace = codec::ScanByIndex(&reader.view.bytes, &scan_);
@@ -66,15 +67,15 @@ void TraceFile::LoadTables(bool is_alive) {
     is_unreadable_ = true;
     return;
   }
-  process_.pid = scan_.header.pid;
-  process_.start_id = scan_.header.start_id;
+  process().pid = scan_.header.pid;
+  process().start_id = scan_.header.start_id;
   SumHeaders();
   for (const codec::BlockRef& block : scan_.blocks) {
     if (proto::IsTableKind(block.header.kind)) ReadTable(block, &reader);
   }
   // The records are gone with the ring file: nothing but recovery's word tells of them.
-  if (process_.health.damaged_rings() != 0) {
-    AddFault(0, DamagedRingsText(process_.health.damaged_rings()));
+  if (process().health.damaged_rings() != 0) {
+    AddFault(0, DamagedRingsText(process().health.damaged_rings()));
   }
   JoinSightings();
   FindQuantum(&reader);
@@ -126,7 +127,7 @@ void TraceFile::FindGpuTick(BlockReader* reader) {
     if (static_cast<proto::ChunkKind>(block.header.kind) != proto::ChunkKind::kKernel) continue;
     const auto tick = ScalarOf(reader, block, proto::Chunk::kTickFieldNumber);
     if (!tick) continue;
-    process_.gpu_tick_ns = std::gcd(process_.gpu_tick_ns, std::max<uint64_t>(*tick, 1));
+    process().gpu_tick_ns = std::gcd(process().gpu_tick_ns, std::max<uint64_t>(*tick, 1));
     if (++looked_at == kMostBlocks) return;
   }
 }
@@ -143,14 +144,14 @@ void TraceFile::SumHeaders() {
     kind.compressed_bytes += header.compressed_bytes;
     kind.raw_bytes += header.raw_bytes;
     if (IsEventKind(header.kind)) {
-      process_.rows += header.count;
+      process().rows += header.count;
       if (Track* track = TrackOf(header.track, 0)) track->dropped += header.dropped_before;
     } else if (!proto::IsTableKind(header.kind)) {
-      ++process_.unknown_blocks;
-      process_.unknown_rows += header.count;
+      ++process().unknown_blocks;
+      process().unknown_rows += header.count;
     }
   }
-  for (const auto& [kind, sum] : totals) process_.kinds.push_back(sum);
+  for (const auto& [kind, sum] : totals) process().kinds.push_back(sum);
 }
 
 void TraceFile::BuildClock() {
@@ -160,11 +161,11 @@ void TraceFile::BuildClock() {
     if (IsEventKind(block.header.kind) && !proto::HasCuptiClock(kind))
       first = std::min(first, FirstTime(block));
   }
-  clock_.Build(snapshots_, static_cast<proto::ClockKind>(process_.clock_kind),
-               process_.ticks_per_second, first, scan_.header.realtime_ns);
-  process_.clock_residual_ns = clock_.residual_ns();
-  process_.realtime_step_ns = clock_.realtime_step_ns();
-  if (clock_.fit() == ClockMap::Fit::kGuess && process_.rows != 0) {
+  clock_.Build(snapshots_, static_cast<proto::ClockKind>(process().clock_kind),
+               process().ticks_per_second, first, scan_.header.realtime_ns);
+  process().clock_residual_ns = clock_.residual_ns();
+  process().realtime_step_ns = clock_.realtime_step_ns();
+  if (clock_.fit() == ClockMap::Fit::kGuess && process().rows != 0) {
     AddFault(0,
              "no usable clock snapshot: times are right only within this process, and its offset "
              "to other processes is a guess");
@@ -177,7 +178,7 @@ void TraceFile::BuildCuptiClock() {
   std::vector<CuptiReading> readings;
   for (const proto::ClockSnapshot& snapshot : cupti_snapshots_)
     readings.push_back({snapshot.cupti_ns(), clock_.Convert(snapshot.ticks())});
-  process_.has_cupti_clock = !readings.empty();
+  process().has_cupti_clock = !readings.empty();
   if (readings.empty()) {
     const uint64_t realtime = scan_.header.realtime_ns;
     readings.push_back(snapshots_.empty()
@@ -187,8 +188,8 @@ void TraceFile::BuildCuptiClock() {
   }
   const CuptiClock clock = CuptiClockOf(readings);
   cupti_clock_.Build(clock.points);
-  if (process_.has_cupti_clock)
-    process_.cupti_clock = {clock.readings, clock.residual_ns, clock.step_ns, clock.is_lost};
+  if (process().has_cupti_clock)
+    process().cupti_clock = {clock.readings, clock.residual_ns, clock.step_ns, clock.is_lost};
 }
 
 std::pair<int64_t, int64_t> TraceFile::RangeOf(const codec::BlockRef& block) const {
@@ -235,8 +236,8 @@ void TraceFile::Place(int64_t shift) {
   for (const codec::BlockRef& block : scan_.blocks) {
     if (!IsEventKind(block.header.kind)) continue;
     const auto [first, last] = RangeOf(block);
-    process_.first_ns = any ? std::min(process_.first_ns, first) : first;
-    process_.last_ns = any ? std::max(process_.last_ns, last) : last;
+    process().first_ns = any ? std::min(process().first_ns, first) : first;
+    process().last_ns = any ? std::max(process().last_ns, last) : last;
     any = true;
   }
   PlaceSamples(&cursor);
@@ -244,26 +245,26 @@ void TraceFile::Place(int64_t shift) {
   PlaceGraphMarks(&cursor);
   PlaceHandles(&cursor);
   PlaceContexts(&cursor);
-  if (!any && !process_.captures.empty()) {
-    process_.first_ns = process_.captures.front().start_ns;
-    process_.last_ns = process_.captures.back().end_ns;
+  if (!any && !process().captures.empty()) {
+    process().first_ns = process().captures.front().start_ns;
+    process().last_ns = process().captures.back().end_ns;
   }
   PlaceLife(&cursor);
 }
 
 // The start is read from the wall clock, which PlaceAll knows.
 void TraceFile::PlaceLife(ClockMap::Cursor* cursor) {
-  if (!process_.captures.empty()) {
-    process_.started_ns = process_.captures.front().start_ns;
-    process_.ended_ns = process_.captures.back().end_ns;
+  if (!process().captures.empty()) {
+    process().started_ns = process().captures.front().start_ns;
+    process().ended_ns = process().captures.back().end_ns;
   }
   if (meta_.exit_ticks() != 0)
-    process_.ended_ns = std::max(process_.ended_ns, cursor->Convert(meta_.exit_ticks()));
+    process().ended_ns = std::max(process().ended_ns, cursor->Convert(meta_.exit_ticks()));
 }
 
 void TraceFile::PlaceSamples(ClockMap::Cursor* cursor) {
   for (const RawSample& raw : samples_) {
-    process_.tracks[raw.track].samples.push_back(
+    process().tracks[raw.track].samples.push_back(
         {cursor->Convert(raw.ticks), raw.cpu_ns, raw.runqueue_wait_ns});
   }
   samples_.clear();
@@ -281,7 +282,7 @@ void TraceFile::PlaceHandles(ClockMap::Cursor* cursor) {
 
 void TraceFile::PlaceContexts(ClockMap::Cursor* cursor) {
   for (const auto& [id, ticks] : context_ticks_) {
-    ContextLife& life = process_.contexts.emplace_back();
+    ContextLife& life = process().contexts.emplace_back();
     life.id = id;
     if (ticks.first != 0) life.begin_ns = cursor->Convert(ticks.first);
     if (ticks.second != 0) life.end_ns = cursor->Convert(ticks.second);
@@ -290,7 +291,7 @@ void TraceFile::PlaceContexts(ClockMap::Cursor* cursor) {
 }
 
 void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
-  if (meta_.kept_from() != 0) process_.kept_from_ns = cursor->Convert(meta_.kept_from());
+  if (meta_.kept_from() != 0) process().kept_from_ns = cursor->Convert(meta_.kept_from());
   std::map<uint32_t, CaptureWindow> windows;
   std::map<uint32_t, bool> has_start;
   for (const proto::CaptureMark& mark : meta_.capture_mark()) {
@@ -325,12 +326,12 @@ void TraceFile::PlaceCaptures(ClockMap::Cursor* cursor) {
       window.end_ns =
           std::max(window.start_ns, range != seen.end() ? range->second.second : window.start_ns);
     }
-    process_.recorded_ns += window.end_ns - window.start_ns;
-    if (window.end_ns < process_.kept_from_ns) continue;
+    process().recorded_ns += window.end_ns - window.start_ns;
+    if (window.end_ns < process().kept_from_ns) continue;
     const int64_t begun_ns = window.start_ns;
-    window.start_ns = std::max(begun_ns, process_.kept_from_ns);
+    window.start_ns = std::max(begun_ns, process().kept_from_ns);
     window.let_go_ns = window.start_ns - begun_ns;
-    process_.captures.push_back(window);
+    process().captures.push_back(window);
   }
 }
 

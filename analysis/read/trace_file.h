@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/model/builder.h"
 #include "analysis/model/trace.h"
 #include "analysis/read/clock_map.h"
 #include "analysis/read/trace_input.h"
@@ -82,8 +83,9 @@ class TraceFile {
   }
   // Returns whether the trace was made of another tool's file. Call it after LoadTables.
   bool is_imported() const { return !meta_.imported_from().empty(); }
-  Process& process() { return process_; }
-  const Process& process() const { return process_; }
+  Process& process() { return builder_.process(); }
+  const Process& process() const { return builder_.process(); }
+  ProcessBuilder& builder() { return builder_; }
   std::vector<InputFault>& faults() { return faults_; }
   // The track of that number, made when it is new; null beyond the limit of threads.
   Track* TrackOf(uint32_t id, int32_t tid);
@@ -156,7 +158,7 @@ class TraceFile {
   codec::TraceScan scan_;
   ClockMap clock_;
   ClockMap cupti_clock_;
-  Process process_;
+  ProcessBuilder builder_;
   std::vector<InputFault> faults_;
   bool is_unreadable_ = false;
 

@@ -65,7 +65,7 @@ void TraceFile::ReadTable(const codec::BlockRef& block, BlockReader* reader) {
       AddThreads(chunk.threads());
       break;
     case proto::ChunkKind::kHealth:
-      process_.health = chunk.health();
+      process().health = chunk.health();
       break;
     case proto::ChunkKind::kClocks:
       for (const proto::ClockSnapshot& snapshot : chunk.clocks().snapshot()) {
@@ -75,8 +75,8 @@ void TraceFile::ReadTable(const codec::BlockRef& block, BlockReader* reader) {
       break;
     case proto::ChunkKind::kSignatures:
       for (const proto::Signature& signature : chunk.signatures().signature()) {
-        if (process_.signatures.size() < kMostSignatures)
-          process_.signatures.emplace(signature.id(), signature);
+        if (process().signatures.size() < kMostSignatures)
+          process().signatures.emplace(signature.id(), signature);
       }
       break;
     case proto::ChunkKind::kStreams:
@@ -91,7 +91,7 @@ void TraceFile::ReadTable(const codec::BlockRef& block, BlockReader* reader) {
     case proto::ChunkKind::kFunctions:
       for (int i = 0;
            i < std::min(chunk.functions().function_size(), chunk.functions().name_size()); ++i) {
-        process_.functions.emplace(chunk.functions().function(i), chunk.functions().name(i));
+        process().functions.emplace(chunk.functions().function(i), chunk.functions().name(i));
       }
       break;
     case proto::ChunkKind::kCounters:
@@ -104,12 +104,12 @@ void TraceFile::ReadTable(const codec::BlockRef& block, BlockReader* reader) {
 
 void TraceFile::AddCounters(const proto::Counters& counters) {
   for (const proto::Counter& counter : counters.counter()) {
-    if (process_.counters.size() < kMostCounters || process_.counters.count(counter.id()) != 0)
-      process_.counters[counter.id()] = counter;
+    if (process().counters.size() < kMostCounters || process().counters.count(counter.id()) != 0)
+      process().counters[counter.id()] = counter;
   }
   for (const proto::SampledDevice& device : counters.device()) {
-    if (process_.sampled_devices.size() < kMostDevices)
-      process_.sampled_devices[device.track()] = device;
+    if (process().sampled_devices.size() < kMostDevices)
+      process().sampled_devices[device.track()] = device;
   }
 }
 
@@ -135,11 +135,11 @@ void TraceFile::AddStreams(const proto::Streams& streams) {
 void TraceFile::AddDevices(const proto::Devices& devices, uint32_t capture) {
   if (devices.cuda_had_begun()) captures_after_cuda_.insert(capture);
   for (const proto::Device& device : devices.device()) {
-    if (process_.FindDevice(device.id()) != nullptr || process_.devices.size() >= kMostDevices)
+    if (process().FindDevice(device.id()) != nullptr || process().devices.size() >= kMostDevices)
       continue;
-    process_.devices.push_back(device);
+    process().devices.push_back(device);
   }
-  std::sort(process_.devices.begin(), process_.devices.end(),
+  std::sort(process().devices.begin(), process().devices.end(),
             [](const proto::Device& x, const proto::Device& y) { return x.id() < y.id(); });
   for (const proto::ContextLife& context : devices.context()) {
     if (context_ticks_.size() >= kMostContexts && context_ticks_.count(context.id()) == 0) continue;
@@ -155,11 +155,11 @@ void TraceFile::AddStrings(const proto::Strings& strings, uint64_t offset) {
   const int count = std::min(strings.id_size(), strings.text_size());
   for (int i = 0; i < count; ++i) {
     string_bytes_ += strings.text(i).size();
-    if (process_.strings.size() >= kMostStrings || string_bytes_ > kMostStringBytes) {
+    if (process().strings.size() >= kMostStrings || string_bytes_ > kMostStringBytes) {
       AddFault(offset, "more strings than a recorder keeps: the rest is left out");
       return;
     }
-    process_.strings.emplace(strings.id(i), strings.text(i));
+    process().strings.emplace(strings.id(i), strings.text(i));
   }
 }
 
@@ -172,7 +172,7 @@ void TraceFile::AddStacks(const proto::Stacks& stacks, uint64_t offset) {
   for (int i = 0; i < count; ++i) {
     pc += static_cast<uint64_t>(stacks.pc_delta(i));
     const uint64_t id = uint64_t{stacks.first_id()} + static_cast<uint64_t>(i);
-    if (process_.stacks.size() >= proto::kMostStackIds || id > UINT32_MAX) {
+    if (process().stacks.size() >= proto::kMostStackIds || id > UINT32_MAX) {
       AddFault(offset, "more call stacks than a recorder keeps: the rest is left out");
       return;
     }
@@ -180,7 +180,7 @@ void TraceFile::AddStacks(const proto::Stacks& stacks, uint64_t offset) {
     const uint64_t back = stacks.parent_back(i);
     const bool is_far = back >= id && back != 0;
     const uint32_t parent = back == 0 || is_far ? 0 : static_cast<uint32_t>(id - back);
-    const bool is_bad = !process_.stacks.Add(static_cast<uint32_t>(id), parent, pc) || is_far;
+    const bool is_bad = !process().stacks.Add(static_cast<uint32_t>(id), parent, pc) || is_far;
     if (is_bad && !told)
       AddFault(offset, "call stack " + std::to_string(id) + " has a parent that does not exist");
     told = told || is_bad;
@@ -192,16 +192,16 @@ void TraceFile::AddModules(const proto::Modules& modules) {
     if (module.end() <= module.start()) continue;
     const auto key =
         std::make_tuple(module.start(), module.end(), module.path() + '\0' + module.build_id());
-    const auto [same, is_new] = module_index_.try_emplace(key, process_.modules.size());
-    if (is_new && process_.modules.size() >= kMostModules) {
+    const auto [same, is_new] = module_index_.try_emplace(key, process().modules.size());
+    if (is_new && process().modules.size() >= kMostModules) {
       module_index_.erase(same);
       continue;
     }
     const size_t index = same->second;
-    if (is_new) process_.modules.push_back(module);
+    if (is_new) process().modules.push_back(module);
     // Each life is told when it begins, and with the same beginning when it ends.
-    process_.modules[index].set_first_seen(module.first_seen());
-    process_.modules[index].set_last_seen(module.last_seen());
+    process().modules[index].set_first_seen(module.first_seen());
+    process().modules[index].set_last_seen(module.last_seen());
     const auto last = last_life_.find(index);
     if (last != last_life_.end() && lives_[last->second].first_seen == module.first_seen()) {
       lives_[last->second].last_seen = module.last_seen();
@@ -213,7 +213,7 @@ void TraceFile::AddModules(const proto::Modules& modules) {
 }
 
 void TraceFile::TakeModulesOf(const TraceFile& parent) {
-  process_.modules = parent.process_.modules;
+  process().modules = parent.process().modules;
   lives_ = parent.lives_;
   has_modules_of_parent_ = true;
 }
@@ -228,7 +228,7 @@ void TraceFile::AddThreads(const proto::Threads& threads) {
     // Both count the same losses; the headers' sum lacks those after the last block, the table
     // those after its writing.
     track->dropped = std::max(track->dropped, thread.dropped());
-    const size_t index = static_cast<size_t>(track - process_.tracks.data());
+    const size_t index = static_cast<size_t>(track - process().tracks.data());
     // An entry without times names a thread that could not be asked any more.
     if (thread.cpu_ns() == 0 && thread.runqueue_wait_ns() == 0) continue;
     samples_.push_back({index, threads.time(), thread.cpu_ns(), thread.runqueue_wait_ns()});
@@ -236,7 +236,7 @@ void TraceFile::AddThreads(const proto::Threads& threads) {
 }
 
 void TraceFile::JoinSightings() {
-  std::vector<Track>& tracks = process_.tracks;
+  std::vector<Track>& tracks = process().tracks;
   std::map<int32_t, std::pair<size_t, int>> numbered;  // by tid: the last one, and how many
   for (size_t i = 0; i < tracks.size(); ++i) {
     if (tracks[i].id == 0 || tracks[i].tid == 0) continue;
@@ -278,7 +278,7 @@ void TraceFile::AddMeta(const proto::Meta& meta) {
 }
 
 void TraceFile::TakeMeta() {
-  Process& process = process_;
+  Process& process = builder_.process();
   if (meta_.pid() != 0) process.pid = meta_.pid();
   process.ppid = meta_.ppid();
   process.is_forked = meta_.forked();

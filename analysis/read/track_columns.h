@@ -15,12 +15,6 @@
 
 namespace gpuprof::analysis {
 
-// Returns whether the model has a table for this kind.
-bool HasRows(proto::ChunkKind kind);
-
-// Makes room for the segments of a table, which must be empty.
-void PlanTable(Track* track, proto::ChunkKind kind, size_t segments);
-
 // Fills one segment of a table. The block's values are overwritten. Returns the memory that the
 // rows take.
 uint64_t StoreRows(const proto::BlockHeader& header, const ClockMap& clock, Track* track,
@@ -33,12 +27,5 @@ inline constexpr codec::ColumnMask kCallIdMask = codec::ColumnMask{1} << kCallId
 // Fills one segment of ApiTable::correlation, and nothing else. The block's ids are overwritten.
 // Returns the memory that the segment takes.
 uint64_t StoreCallIds(Track* track, size_t segment, codec::EventColumns* columns);
-
-// Ends a table: segments that were not filled have no rows.
-void FinishTable(Track* track, proto::ChunkKind kind);
-
-// Sorts tables whose rows stand in any order (proto::RowOrder) by time, spans by their ends. Rows
-// of one time stay as they are. `threads`: how many may work on it; 0: as many as cores.
-void SortLateRows(Track* track, int threads);
 
 }  // namespace gpuprof::analysis

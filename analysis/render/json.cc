@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/render/enum_word.h"
 #include "analysis/render/stack_frames.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/stacks.pb.h"
@@ -22,30 +23,9 @@
 namespace gpuprof::analysis {
 namespace {
 
-using google::protobuf::EnumDescriptor;
-using google::protobuf::EnumValueDescriptor;
 using google::protobuf::FieldDescriptor;
 using google::protobuf::Message;
 using Json = nlohmann::json;
-
-// Length of the words that all values of an enum begin with: "LEVEL_".
-size_t CommonPrefix(const EnumDescriptor* type) {
-  const std::string& first = type->value(0)->name();
-  size_t length = first.size();
-  for (int i = 1; i < type->value_count(); ++i) {
-    const std::string& other = type->value(i)->name();
-    length = std::min(length, other.size());
-    while (first.compare(0, length, other, 0, length) != 0) --length;
-  }
-  const size_t end = first.rfind('_', length == 0 ? 0 : length - 1);
-  return type->value_count() < 2 || end == std::string::npos ? 0 : end + 1;
-}
-
-std::string EnumWord(const EnumValueDescriptor* value) {
-  std::string word = value->name().substr(CommonPrefix(value->type()));
-  for (char& c : word) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-  return word;
-}
 
 std::string Dump(const Json& json) {
   return PlainJson(json.dump(-1, ' ', false, Json::error_handler_t::replace));

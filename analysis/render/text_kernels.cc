@@ -43,9 +43,17 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
       [&](const results::Kernel& k) { return k.device() != result.kernels(0).device(); });
   const Whose whose(result.kernels());
   table.AddColumn(result.by() == "stream" ? "stream" : "kernel", Align::kLeft, true);
+  const bool is_by_op = result.by() == "op";
+  const bool has_sites = std::any_of(result.kernels().begin(), result.kernels().end(),
+                                     [](const auto& k) { return k.has_launched_by(); });
+  const bool has_steps = std::any_of(result.kernels().begin(), result.kernels().end(),
+                                     [](const auto& k) { return k.has_count_per_step(); });
+  if (is_by_op) table.AddColumn("operation", Align::kLeft, true);
+  if (has_sites) table.AddColumn("launched by", Align::kLeft, true);
   whose.AddColumns(&table);
   for (const char* header : {"count", "total", "share", "mean", "median", "min", "max"})
     table.AddColumn(header, Align::kRight);
+  if (has_steps) table.AddColumn("a step", Align::kRight);
   if (several) table.AddColumn("device", Align::kRight);
   const bool has_occupancy = std::any_of(result.kernels().begin(), result.kernels().end(),
                                          [](const auto& k) { return k.has_occupancy_ratio(); });
@@ -55,17 +63,22 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
     table.AddColumn("waves", Align::kRight);
   }
   if (result.by() != "stream") table.AddColumn("tensor cores", Align::kLeft);
-  table.AddColumn("grid", Align::kLeft);
-  table.AddColumn("block", Align::kLeft);
+  if (!is_by_op) {
+    table.AddColumn("grid", Align::kLeft);
+    table.AddColumn("block", Align::kLeft);
+  }
   for (int i = 0; i < Shown(result.kernels_size(), options); ++i) {
     const results::Kernel& k = result.kernels(i);
     std::vector<std::string> cells = {ShownName(k, options)};
+    if (is_by_op) cells.push_back(k.has_op() ? k.op() : "(none)");
+    if (has_sites) cells.push_back(k.launched_by());
     whose.AddCells(k, &cells);
     for (const std::string& cell :
          {FormatNumber(k.count()), FormatDuration(k.total_ns()), FormatPercent(k.total_ratio()),
           FormatDuration(k.mean_ns()), FormatDuration(k.median_ns()), FormatDuration(k.min_ns()),
           FormatDuration(k.max_ns())})
       cells.push_back(cell);
+    if (has_steps) cells.push_back(k.has_count_per_step() ? FormatReal(k.count_per_step()) : "");
     if (several) cells.push_back(std::to_string(k.device()));
     if (has_occupancy) {
       cells.push_back(k.has_occupancy_ratio() ? FormatPercent(k.occupancy_ratio()) : "");
@@ -76,8 +89,10 @@ std::string KernelsText(const results::Kernels& result, const TextOptions& optio
       const std::string input = k.tensor_cores_input();
       cells.push_back(k.tensor_cores() + (input.empty() ? "" : ", " + input));
     }
-    cells.push_back(k.has_grid() ? k.grid() : std::to_string(k.signature_count()) + " different");
-    cells.push_back(k.block());
+    if (!is_by_op) {
+      cells.push_back(k.has_grid() ? k.grid() : std::to_string(k.signature_count()) + " different");
+      cells.push_back(k.block());
+    }
     table.AddRow(std::move(cells));
   }
   const std::string heading = FormatNumber(result.count()) + " kernels, " +

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/stack_frames.h"
 #include "analysis/render/text.h"
@@ -314,8 +315,9 @@ std::string Processes(const results::Overview& result, const TextOptions& option
   const Pids pid(result.processes());
   for (int i = 0; i < Shown(rows, options); ++i) {
     const results::OverviewProcess& p = result.processes(i);
-    table.AddRow({pid(p), std::to_string(p.ppid()), p.name(), p.role(), StartText(p.start_ns()),
-                  FormatDuration(p.end_ns()), FormatNumber(p.thread_count()),
+    table.AddRow({pid(p), std::to_string(p.ppid()), p.name(), WordOf(p.role()),
+                  StartText(p.start_ns()), FormatDuration(p.end_ns()),
+                  FormatNumber(p.thread_count()),
                   p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-", FormatNumber(p.count()),
                   FormatNumber(p.lost_count()), p.ended()});
   }

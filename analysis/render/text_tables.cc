@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/ops.pb.h"
@@ -99,7 +100,7 @@ std::string ThreadsText(const results::Threads& result, const TextOptions& optio
   }
   const Pids pid(result.processes());
   for (const results::ThreadProcess& p : result.processes()) {
-    processes.AddRow({pid(p), p.name(), p.role(), FormatNumber(p.thread_count()),
+    processes.AddRow({pid(p), p.name(), WordOf(p.role()), FormatNumber(p.thread_count()),
                       FormatNumber(p.count()), p.has_cpu_ns() ? FormatDuration(p.cpu_ns()) : "-",
                       p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-",
                       p.has_runqueue_wait_ns() ? FormatDuration(p.runqueue_wait_ns()) : "-",

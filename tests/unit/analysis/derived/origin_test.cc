@@ -54,5 +54,41 @@ TEST_F(OriginTest, AnIdThatTheSourceGivesLeadsFurtherThanTime) {
   EXPECT_EQ(origin.Find(99, 13), std::nullopt);
 }
 
+TEST_F(OriginTest, WorkHasItsCallOperationStackAndStep) {
+  test::ProcessBuilder builder(7);
+  const uint32_t stack = builder.Stack({NamedFrame(builder.Id("train.py(3): forward"))});
+  builder.Thread(7)
+      .Op("aten::mm", 10 * kUs, 40 * kUs)
+      .Call("cudaLaunchKernel", 20 * kUs, 25 * kUs, 1)
+      .Launch(20 * kUs, 1, stack)
+      .Call("cudaLaunchKernel", 150 * kUs, 155 * kUs, 2);
+  const Process process = builder.Build();
+  std::vector<results::Step> steps(2);
+  steps[0].set_start_ns(0);
+  steps[0].set_duration_ns(100 * kUs);
+  steps[1].set_start_ns(150 * kUs);
+  steps[1].set_duration_ns(10 * kUs);
+  ProcessOps ops(process);
+  const CallIndex calls(process);
+  Origin origin(&ops, calls, steps);
+  DeviceWork work{};
+  work.correlation = 1;
+  const WorkOrigin first = origin.Of(work);
+  ASSERT_TRUE(first.call);
+  EXPECT_EQ(first.call->start_ns, 20 * kUs);
+  EXPECT_EQ(NameOf(process, first.op), "aten::mm");
+  EXPECT_EQ(first.stack, stack);
+  EXPECT_EQ(first.step, 0u);
+  work.correlation = 2;
+  const WorkOrigin second = origin.Of(work);
+  EXPECT_EQ(second.op, std::nullopt);
+  EXPECT_EQ(second.stack, 0u);
+  EXPECT_EQ(second.step, 1u) << "its first moment is in it";
+  EXPECT_EQ(origin.StepAt(100 * kUs), std::nullopt) << "its end is not in it";
+  EXPECT_EQ(origin.StepAt(-1), std::nullopt);
+  work.correlation = 3;
+  EXPECT_EQ(origin.Of(work).call, std::nullopt);
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis

@@ -38,6 +38,51 @@ results::Kernels RunBy(const Trace& trace, const std::string& by) {
   return RunPass<results::Kernels>("kernels", trace, options);
 }
 
+// Two steps of a training loop; each launches "mm" twice within aten::mm and once outside.
+TEST(Kernels, ByOperationJoinsLaunchesOperationsStacksAndSteps) {
+  ProcessBuilder builder(5, 1);
+  const uint32_t mm = builder.Signature("mm", 64, 256);
+  const uint32_t often = builder.Stack({NamedFrame(builder.Id("often"))});
+  const uint32_t seldom = builder.Stack({NamedFrame(builder.Id("seldom"))});
+  TrackBuilder& thread = builder.Thread(5);
+  TrackBuilder& stream = builder.Stream(0, 1, 7);
+  uint32_t id = 0;
+  for (int64_t step = 0; step < 2; ++step) {
+    const int64_t at = step * 100 * kMs;
+    thread.User("ProfilerStep#" + std::to_string(step + 3), at, at + 90 * kMs);
+    thread.Op("aten::mm", at + 10 * kMs, at + 20 * kMs);
+    for (const int64_t offset : {11, 12, 50}) {
+      ++id;
+      thread.Call("cudaLaunchKernel", at + offset * kMs, at + offset * kMs + kUs, id);
+      thread.Launch(at + offset * kMs, id, offset == 11 ? often : seldom);
+      const int64_t start = at + offset * kMs + 10 * kUs;
+      stream.Kernel(mm, start, start + (offset == 11 ? 600 : 100) * kUs, id);
+    }
+  }
+  stream.Kernel(mm, 300 * kMs, 301 * kMs, 99);  // its launch is not in the recording
+  const results::Kernels result = RunBy(MakeTrace({&builder}), "op");
+  EXPECT_EQ(result.count(), 7u);
+  EXPECT_EQ(result.total_ns(), 2600 * kUs);
+  ASSERT_EQ(result.kernels_size(), 2);
+  const results::Kernel& inside = result.kernels(0);
+  EXPECT_EQ(inside.op(), "aten::mm");
+  EXPECT_EQ(inside.launched_by(), "often") << "most of the time, not most of the launches";
+  EXPECT_EQ(inside.count(), 4u);
+  EXPECT_EQ(inside.total_ns(), 1400 * kUs);
+  EXPECT_EQ(inside.median_ns(), 100 * kUs);
+  EXPECT_EQ(inside.step_count(), 2u);
+  EXPECT_EQ(inside.count_per_step(), 2.0);
+  EXPECT_EQ(inside.launched_count(), 4u);
+  EXPECT_DOUBLE_EQ(inside.total_ratio(), 1400.0 / 2600.0);
+  const results::Kernel& outside = result.kernels(1);
+  EXPECT_FALSE(outside.has_op()) << "the range of a step is not an operation";
+  EXPECT_EQ(outside.count(), 3u);
+  EXPECT_EQ(outside.total_ns(), 1200 * kUs);
+  EXPECT_EQ(outside.launched_count(), 2u);
+  EXPECT_EQ(outside.count_per_step(), 1.0) << "the one without a launch is in no step";
+  EXPECT_EQ(outside.launched_by(), "seldom");
+}
+
 TEST(Kernels, ByNameSumsSignatures) {
   const results::Kernels result = RunBy(MakeStreams(), "name");
   EXPECT_EQ(result.count(), 4u);

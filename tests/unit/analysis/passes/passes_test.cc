@@ -353,8 +353,8 @@ TEST(Overview, BusyWorkersOnFewProcessors) {
   const auto overview = RunPass<results::Overview>("overview", MakeTrace({&main, &a, &b}));
   EXPECT_EQ(overview.input().worker_count(), 2u);
   EXPECT_NEAR(overview.input().worker_busy_ratio(), 0.96, 1e-9);
-  EXPECT_EQ(overview.processes(0).role(), "training");
-  EXPECT_EQ(overview.processes(1).role(), "loader_worker");
+  EXPECT_EQ(overview.processes(0).role(), results::PROCESS_ROLE_TRAINING);
+  EXPECT_EQ(overview.processes(1).role(), results::PROCESS_ROLE_LOADER_WORKER);
   const results::Finding* finding = FindRule(overview, "IN-002");
   ASSERT_NE(finding, nullptr);
   EXPECT_EQ(finding->severity(), results::SEVERITY_HIGH);
