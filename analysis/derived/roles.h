@@ -13,7 +13,7 @@
 
 namespace gpuprof::analysis {
 
-// What is known about a process beside the trace.
+// What other derived data says about a process.
 struct RoleFacts {
   bool has_steps = false;
   bool trains = false;  // its steps are of a training

@@ -1,10 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The only way to make a Process. Importers and tests add it row by row, in any order: Finish()
-// then sorts the rows, finds the depth of spans that lie in each other, and sets the process's
-// first and last moment and its number of rows. The reader of bundles fills whole blocks of
-// columns: it knows these facts from headers, and ends with FinishBlocks().
+// The only way to make a Process. Importers and tests add it row by row, in any order. Finish()
+// then sorts the rows and finds the depth of spans that lie in each other. It also sets the
+// process's first and last moment and its number of rows. The reader of bundles fills whole blocks
+// of columns: it knows these facts from headers, and ends with FinishBlocks().
 //
 // Times are nanoseconds. Those of rows are on the source's own clock: Finish() moves them to the
 // origin of the bundle. One thread at a time; blocks of different segments may be filled at once
@@ -248,7 +248,7 @@ class ProcessBuilder {
   uint32_t FurtherStreams();
 
   Process process_;
-  std::deque<TimelineRows> rows_;  // by timeline; those that were added as such
+  std::deque<TimelineRows> rows_;  // by timeline; of rows that Add() took
   std::map<int64_t, uint32_t> threads_;
   std::optional<uint32_t> further_threads_, further_streams_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;

@@ -3,8 +3,8 @@
 
 // See stack_weights.h.
 
-#include "analysis/derived/launch_stacks.h"
 #include "analysis/passes/stack_weights.h"
+#include "analysis/derived/launch_stacks.h"
 
 #include <algorithm>
 #include <cmath>

@@ -15,7 +15,7 @@ namespace gpuprof::analysis {
 // Returns the word of a code: its name in lower case, without the words that all values begin with.
 std::string EnumWord(const google::protobuf::EnumValueDescriptor* value);
 
-// The same for a value of an enum. "": the value has no name.
+// Returns the word of a value of an enum. "": the value has no name.
 template <typename Enum>
 std::string WordOf(Enum value) {
   const auto* found =
