@@ -7,7 +7,8 @@
 // A range is a step if its name is one of kStepWords, or the name that the user gave. A number may
 // follow the name: "step 12", "iter_12", "ProfilerStep#12". Ranges are those of NVTX and ITT, and
 // those that a framework's program names (PyTorch's record_function). The outermost range counts:
-// a range that begins while another step is open is not a step.
+// a range that begins while another step is open is not a step. vLLM names what it executes at a
+// time by the requests in it, "execute_context_1(888)_generation_0(0)": this is a step, too.
 //
 // An optimizer step of PyTorch is a step if the process shows no range that is a step.
 
@@ -73,6 +74,18 @@ inline bool IsStepWord(NameText name, NameText domain, const char* wanted) noexc
   return false;
 }
 
+// Returns whether a name is one that vLLM gives to what it executes at a time.
+inline bool IsEngineStep(NameText name) noexcept {
+  constexpr char kBegin[] = "execute_", kPart[] = "_generation_";
+  constexpr uint32_t kBeginBytes = sizeof kBegin - 1, kPartBytes = sizeof kPart - 1;
+  if (name.bytes < kBeginBytes + kPartBytes - 1 || memcmp(name.chars, kBegin, kBeginBytes) != 0)
+    return false;
+  for (uint32_t i = kBeginBytes - 1; i + kPartBytes <= name.bytes; ++i) {
+    if (memcmp(name.chars + i, kPart, kPartBytes) == 0) return true;
+  }
+  return false;
+}
+
 // Reads the name of a range: whether it is a step, and its number.
 inline StepName ReadStepName(NameText name, NameText domain, const char* wanted) noexcept {
   constexpr uint32_t kMostDigits = 18;
@@ -80,6 +93,12 @@ inline StepName ReadStepName(NameText name, NameText domain, const char* wanted)
   step.word_bytes = name.bytes;
   step.is_step = IsStepWord(name, domain, wanted);
   if (step.is_step) return step;
+  if (wanted[0] == 0 && IsEngineStep(name)) {
+    constexpr uint32_t kWordBytes = 7;  // "execute"
+    step.is_step = true;
+    step.word_bytes = kWordBytes;
+    return step;
+  }
   uint32_t end = name.bytes;
   while (end != 0 && name.chars[end - 1] >= '0' && name.chars[end - 1] <= '9') --end;
   if (end == name.bytes || name.bytes - end > kMostDigits) return step;

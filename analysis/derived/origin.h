@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where a piece of the GPU's work comes from: the call that launched it, the framework's operation,
+// The origin of a piece of the GPU's work: the call that launched it, the framework's operation,
 // the call stack, and the step. The correlation id leads from the work to the call. Some sources
 // give each call the id of its operation, which leads on. Otherwise the operation is the innermost
 // one that the thread was in. The step is the one in which the call began.
@@ -40,7 +40,7 @@ struct WorkOrigin {
 
 class Origin {
  public:
-  // `steps`: by their start.
+  // Takes the steps in the order of their starts.
   Origin(ProcessOps* ops, const CallIndex& calls, std::span<const results::Step> steps = {});
 
   // Finds all about a row of device work.

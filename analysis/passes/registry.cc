@@ -19,6 +19,7 @@
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
+#include "proto/results/idle.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/memcpy.pb.h"
@@ -44,6 +45,9 @@ const TableSet kAlways = {Kind::kThreadEvent, Kind::kProcessEvent, Kind::kRange,
 const TableSet kWork = {Kind::kKernel, Kind::kMemcpy, Kind::kMemset, Kind::kGraphLaunch};
 const TableSet kLaunchedWork = kWork | TableSet{Kind::kApi};
 const TableSet kSteps = {Kind::kOp, Kind::kWait};
+// What tells why a device waited.
+const TableSet kHostWork =
+    kLaunchedWork | kSteps | TableSet{Kind::kPython, Kind::kOverhead, Kind::kLaunch};
 
 // Gives a text function of one result the signature of the table.
 template <typename Result, std::string (*kText)(const Result&, const TextOptions&)>
@@ -115,13 +119,13 @@ const std::vector<PassEntry>& PassTable() {
        results::Overview::descriptor,
        "steps.categories",
        TableSet::All()},
-      {{"steps",
-        "Each step, divided into input, forward, backward, optimizer, lock waits and the rest"},
+      {{"steps", "Each step: what the host and each GPU did in it, and why the GPU had no work"},
        RunSteps,
        TextOf<results::Steps, StepsText>,
        results::Steps::descriptor,
        "steps",
-       kSteps},
+       kSteps,
+       kWork | kHostWork},
       {{"ops",
         "Framework operations: count, total and self time",
         {"name", "process", "thread", "shape"}},
@@ -192,6 +196,13 @@ const std::vector<PassEntry>& PassTable() {
        "streams",
        kWork | TableSet{Kind::kSync, Kind::kCudaEvent},
        {Kind::kApi, Kind::kLaunch}},
+      {{"idle", "Why each GPU had no work, and what the host did meanwhile"},
+       RunIdle,
+       TextOf<results::Idle, IdleText>,
+       results::Idle::descriptor,
+       "gaps",
+       kWork,
+       kHostWork},
       {{"graphs",
         "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
         {"graph", "node"}},

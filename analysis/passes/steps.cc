@@ -5,7 +5,9 @@
 
 #include <algorithm>
 
+#include "analysis/passes/device_steps.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/unpaired_spans.h"
 #include "proto/results/meta.pb.h"
 #include "proto/results/steps.pb.h"
@@ -25,9 +27,12 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
       *out->add_series() = steps.series;
       for (const results::Step& step : steps.steps) *out->add_steps() = step;
     }
+    AddDeviceSteps(context, index, out.get());
   }
   context.FillMeta("steps", out->mutable_meta());
   AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
+  if (out->device_series_size() != 0)
+    AddSampledNote(context, "the time of devices", out->mutable_meta());
   results::Confidence* confidence = out->mutable_meta()->mutable_confidence();
   if (leading) {
     *confidence = out->series(0).confidence();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Text of steps, ops and threads. See text.h.
+// Text of ops and threads. See text.h.
 
 #include <algorithm>
 
@@ -9,64 +9,10 @@
 #include "analysis/render/figures.h"
 #include "analysis/render/text.h"
 #include "proto/results/ops.pb.h"
-#include "proto/results/steps.pb.h"
 #include "proto/results/threads.pb.h"
 
 namespace gpuprof::analysis {
-namespace {
-
 using Align = TextTable::Align;
-
-std::string StepMark(const results::Step& step) {
-  if (step.warmup()) return "warm-up";
-  return step.outlier() ? "outlier: " + step.outlier_category() : "";
-}
-
-// Whether two threads of one process have steps.
-bool ShareProcess(const google::protobuf::RepeatedPtrField<results::StepSeries>& series) {
-  for (int i = 1; i < series.size(); ++i) {
-    if (series[i].pid() == series[i - 1].pid() && series[i].host() == series[i - 1].host())
-      return true;
-  }
-  return false;
-}
-
-}  // namespace
-
-std::string StepsText(const results::Steps& result, const TextOptions& options) {
-  std::string out;
-  if (result.series().empty())
-    return WrapText(result.advice(), "", "", options.width) + MetaText(result.meta(), options);
-  for (const results::StepSeries& series : result.series()) out += SeriesText(series, options);
-  TextTable table;
-  const bool several = result.series_size() > 1;
-  const bool several_threads = ShareProcess(result.series());
-  if (several) table.AddColumn("pid", Align::kRight);
-  if (several_threads) table.AddColumn("tid", Align::kRight);
-  for (const char* header : {"step", "start", "duration", "input", "forward", "backward",
-                             "optimizer", "lock_wait", "blocked", "other", "ops"}) {
-    table.AddColumn(header, Align::kRight);
-  }
-  table.AddColumn("", Align::kLeft);
-  const Pids pid(result.steps());
-  for (int i = 0; i < Shown(result.steps_size(), options); ++i) {
-    const results::Step& s = result.steps(i);
-    std::vector<std::string> cells;
-    if (several) cells.push_back(pid(s));
-    if (several_threads) cells.push_back(std::to_string(s.tid()));
-    cells.push_back(std::to_string(s.number()));
-    for (const int64_t ns :
-         {s.start_ns(), s.duration_ns(), s.input_ns(), s.forward_ns(), s.backward_ns(),
-          s.optimizer_ns(), s.lock_wait_ns(), s.blocked_ns(), s.other_ns()}) {
-      cells.push_back(FormatDuration(ns));
-    }
-    cells.push_back(FormatNumber(s.op_count()));
-    cells.push_back(StepMark(s));
-    table.AddRow(std::move(cells));
-  }
-  return out + Section("Steps", table, options, result.steps_size()) +
-         MetaText(result.meta(), options);
-}
 
 std::string OpsText(const results::Ops& result, const TextOptions& options) {
   if (result.ops().empty()) {

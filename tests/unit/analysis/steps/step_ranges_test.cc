@@ -64,6 +64,15 @@ TEST(StepNames, WordsWithAndWithoutNumbers) {
   EXPECT_EQ(Read("step 1234567890123456789"), "not a step") << "the number has too many digits";
 }
 
+TEST(StepNames, WhatVllmExecutesAtATimeIsAStep) {
+  EXPECT_EQ(Read("execute_context_1(888_788544)_generation_0(0)"), "execute");
+  EXPECT_EQ(Read("execute_32_context_0(sq0sk0)_generation_32(sq32sk55086)"), "execute");
+  EXPECT_EQ(Read("execute_generation_"), "execute");
+  EXPECT_EQ(Read("execute_model"), "not a step");
+  EXPECT_EQ(Read("execute_context_1_generation"), "not a step");
+  EXPECT_EQ(Read("execute_context_1(888)_generation_0(0)", "mine"), "not a step");
+}
+
 TEST(StepNames, TheUsersNameReplacesTheWords) {
   EXPECT_EQ(Read("forward", "forward"), "forward");
   EXPECT_EQ(Read("forward 12", "forward"), "forward 12");

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-#include "analysis/passes/tensor_cores.h"
+#include "analysis/symbols/tensor_cores.h"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,155 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See device_timeline.h.
+
+#include "analysis/derived/device_timeline.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "analysis/derived/layers.h"
+#include "proto/operations.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using results::TimeCategory;
+
+constexpr int64_t kEver = std::numeric_limits<int64_t>::min();
+constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
+
+// Returns the category of a copy by its ends: CUpti_ActivityMemoryKind 1 and 2 are of the host.
+TimeCategory CopyCategory(uint32_t operation) {
+  constexpr uint32_t kPageable = 1, kPinned = 2;
+  const auto is_of_host = [](uint32_t kind) { return kind == kPageable || kind == kPinned; };
+  const uint32_t source = operation >> 8 & 0xff, destination = operation >> 16 & 0xff;
+  if (is_of_host(source) && !is_of_host(destination)) return results::TIME_CATEGORY_COPY_HTOD;
+  if (is_of_host(destination) && !is_of_host(source)) return results::TIME_CATEGORY_COPY_DTOH;
+  // CUpti_ActivityMemcpyKind, for sources that do not tell the memory.
+  constexpr uint32_t kHtoD = 1, kDtoH = 2, kHtoA = 3, kAtoH = 4;
+  const uint32_t kind = operation & 0xff;
+  if (kind == kHtoD || kind == kHtoA) return results::TIME_CATEGORY_COPY_HTOD;
+  if (kind == kDtoH || kind == kAtoH) return results::TIME_CATEGORY_COPY_DTOH;
+  return results::TIME_CATEGORY_COPY_DTOD;
+}
+
+TimeCategory CategoryOf(const Track& track, const DeviceWork& work, KernelClasses* classes) {
+  switch (work.kind) {
+    case DeviceWorkKind::kKernel:
+      return classes->Of(track.kernel.signature[work.row], track.device);
+    case DeviceWorkKind::kCopy:
+      return CopyCategory(track.memcpy.operation[work.row]);
+    case DeviceWorkKind::kSet:
+      return results::TIME_CATEGORY_COPY_DTOD;
+    case DeviceWorkKind::kGraph:
+      break;
+  }
+  return results::TIME_CATEGORY_GRAPH;
+}
+
+}  // namespace
+
+int64_t DeviceGap::HostUntil() const {
+  if (!launch) return span.start;
+  return std::clamp(launch->start_ns, span.start, span.end);
+}
+
+TimeCategory DeviceGap::Rest() const {
+  if (!launch) return results::TIME_CATEGORY_UNEXPLAINED;
+  const bool was_launched = launch->end_ns <= span.start;
+  return was_launched && !is_same_stream ? results::TIME_CATEGORY_DEPENDENCY
+                                         : results::TIME_CATEGORY_LAUNCH;
+}
+
+DeviceTimeline::DeviceTimeline(const Process& process, uint32_t device, const CallIndex& calls,
+                               KernelClasses* classes, HostActivity* host)
+    : host_(host) {
+  std::vector<std::vector<Interval>> by_category(kTimeCategories);
+  for (const Track& track : process.tracks) {
+    if (!track.is_stream || track.device != device) continue;
+    ForEachDeviceWork(track, [&](const DeviceWork& work) {
+      by_category[CategoryOf(track, work, classes)].push_back(work.span);
+    });
+  }
+  for (std::vector<Interval>& spans : by_category) spans = UnionOf(std::move(spans));
+  for (const LayerSpan& span : TopLayers(by_category))
+    pieces_.push_back({span.span, static_cast<TimeCategory>(span.layer)});
+  busy_ = UnionOfAll(std::move(by_category));
+  if (!busy_.empty()) FindGaps(process, device, calls);
+}
+
+void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const CallIndex& calls) {
+  int64_t from = kEver;
+  for (const Interval& busy : busy_) {
+    gaps_.push_back({{from, busy.start}, {}, {}, false});
+    from = busy.end;
+  }
+  gaps_.push_back({{from, kNever}, {}, {}, false});
+  // The streams whose work ended where a gap begins, by gap.
+  std::vector<std::vector<uint32_t>> before(gaps_.size());
+  for (uint32_t t = 0; t < process.tracks.size(); ++t) {
+    const Track& track = process.tracks[t];
+    if (!track.is_stream || track.device != device) continue;
+    ForEachDeviceWork(track, [&](const DeviceWork& work) {
+      const auto ended = std::lower_bound(
+          gaps_.begin(), gaps_.end(), work.span.end,
+          [](const DeviceGap& gap, int64_t time) { return gap.span.start < time; });
+      if (ended != gaps_.end() && ended->span.start == work.span.end)
+        before[static_cast<size_t>(ended - gaps_.begin())].push_back(t);
+    });
+  }
+  for (uint32_t t = 0; t < process.tracks.size(); ++t) {
+    const Track& track = process.tracks[t];
+    if (!track.is_stream || track.device != device) continue;
+    ForEachDeviceWork(track, [&](const DeviceWork& work) {
+      const auto gap = std::lower_bound(
+          gaps_.begin(), gaps_.end(), work.span.start,
+          [](const DeviceGap& each, int64_t time) { return each.span.end < time; });
+      if (gap == gaps_.end() || gap->span.end != work.span.start) return;
+      const std::optional<Call> launch = calls.Find(work.correlation);
+      const bool is_first =
+          !gap->next || (launch && (!gap->launch || launch->start_ns < gap->launch->start_ns));
+      if (!is_first) return;
+      const std::vector<uint32_t>& streams = before[static_cast<size_t>(gap - gaps_.begin())];
+      gap->next = WorkRef{t, work.kind, work.row};
+      gap->launch = launch;
+      gap->is_same_stream = std::find(streams.begin(), streams.end(), t) != streams.end();
+    });
+  }
+}
+
+DeviceTimes DeviceTimeline::SplitGap(const DeviceGap& gap, Interval window) const {
+  DeviceTimes times{};
+  const Interval part = {std::max(gap.span.start, window.start),
+                         std::min(gap.span.end, window.end)};
+  if (part.end <= part.start) return times;
+  const int64_t late_until = std::clamp(gap.HostUntil(), part.start, part.end);
+  times[gap.Rest()] += part.end - late_until;
+  if (late_until > part.start) host_->Split(gap.launch->track, {part.start, late_until}, &times);
+  return times;
+}
+
+DeviceTimes DeviceTimeline::Split(Interval window) const {
+  DeviceTimes times{};
+  if (window.end <= window.start) return times;
+  auto span =
+      std::upper_bound(pieces_.begin(), pieces_.end(), window.start,
+                       [](int64_t time, const Piece& each) { return time < each.span.end; });
+  for (; span != pieces_.end() && span->span.start < window.end; ++span) {
+    times[span->category] +=
+        std::min(span->span.end, window.end) - std::max(span->span.start, window.start);
+  }
+  auto gap =
+      std::upper_bound(gaps_.begin(), gaps_.end(), window.start,
+                       [](int64_t time, const DeviceGap& each) { return time < each.span.end; });
+  for (; gap != gaps_.end() && gap->span.start < window.end; ++gap) {
+    const DeviceTimes part = SplitGap(*gap, window);
+    for (size_t i = 0; i < part.size(); ++i) times[i] += part[i];
+  }
+  if (gaps_.empty()) times[results::TIME_CATEGORY_UNEXPLAINED] += window.length();
+  return times;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What a device did for a process at each moment, and why it did nothing: each nanosecond has one
+// category (proto/results/breakdown.proto).
+//
+// A gap between two pieces of work is explained by the work that ends it. Before its launch began,
+// the host was late: the category says what the launching thread did. From then on the work was
+// being launched. A gap that begins after the launch is the queue's if the work before it ran on
+// the same stream, else a dependency. If several pieces of work begin together, the one that was
+// launched first counts: it alone would have ended the gap.
+//
+// Made for one process and device; one thread. The process, its calls and operations must outlive
+// it.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/derived/call_index.h"
+#include "analysis/derived/device_work.h"
+#include "analysis/derived/host_activity.h"
+#include "analysis/derived/kernel_class.h"
+#include "analysis/model/trace.h"
+#include "analysis/steps/interval.h"
+#include "proto/results/breakdown.pb.h"
+
+namespace gpuprof::analysis {
+
+inline constexpr size_t kTimeCategories = results::TimeCategory_ARRAYSIZE;
+using DeviceTimes = std::array<int64_t, kTimeCategories>;
+
+// A row of work: where it is in the model.
+struct WorkRef {
+  uint32_t track = 0;  // index in Process::tracks
+  DeviceWorkKind kind = DeviceWorkKind::kKernel;
+  size_t row = 0;
+};
+
+// A time in which the device had no work.
+struct DeviceGap {
+  Interval span;                // the first gap begins at INT64_MIN, the last one ends at INT64_MAX
+  std::optional<WorkRef> next;  // the work that ends it; none: no work follows
+  std::optional<Call> launch;   // of that work; none: not in the recording
+  bool is_same_stream = false;  // the work before it ran on the stream of the next
+  // Returns the end of the part in which the host was late.
+  int64_t HostUntil() const;
+  // Returns the category of the part behind it.
+  results::TimeCategory Rest() const;
+};
+
+class DeviceTimeline {
+ public:
+  DeviceTimeline(const Process& process, uint32_t device, const CallIndex& calls,
+                 KernelClasses* classes, HostActivity* host);
+
+  // Returns whether the process had work on the device.
+  bool HasWork() const { return !busy_.empty(); }
+  // From the first work to the end of the last.
+  Interval Span() const { return {busy_.front().start, busy_.back().end}; }
+  // Returns the times of all work, sorted and disjoint.
+  const std::vector<Interval>& busy() const { return busy_; }
+  // Returns the gaps by time; with one before the first work and one behind the last.
+  const std::vector<DeviceGap>& gaps() const { return gaps_; }
+
+  // Returns the time of each category within the window; they add up to its length.
+  DeviceTimes Split(Interval window) const;
+  // Returns the same for the part of a gap that lies in the window.
+  DeviceTimes SplitGap(const DeviceGap& gap, Interval window) const;
+
+ private:
+  struct Piece {
+    Interval span;
+    results::TimeCategory category;
+  };
+  void FindGaps(const Process& process, uint32_t device, const CallIndex& calls);
+
+  HostActivity* host_;
+  std::vector<Interval> busy_;
+  std::vector<Piece> pieces_;  // of work, sorted and disjoint
+  std::vector<DeviceGap> gaps_;
+};
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,40 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What every nanosecond of each device is in each step: for the passes `steps` and `overview`. One
+// thread.
+
+#pragma once
+
+#include <map>
+#include <memory>
+
+#include "analysis/derived/device_timeline.h"
+#include "analysis/passes/context.h"
+#include "proto/results/steps.pb.h"
+
+namespace gpuprof::analysis {
+
+// The timelines of the devices that one process used.
+class ProcessDevices {
+ public:
+  ProcessDevices(PassContext& context, size_t index);
+
+  // Returns the timelines by the process's numbers of its devices. All have work.
+  const std::map<uint32_t, DeviceTimeline>& all() const { return timelines_; }
+
+ private:
+  KernelClasses classes_;
+  HostActivity host_;
+  std::map<uint32_t, DeviceTimeline> timelines_;
+};
+
+// Adds the rows of times that are not 0, in the order of the categories. They add up to
+// `window_ns`.
+void AddTimes(const DeviceTimes& times, int64_t window_ns,
+              google::protobuf::RepeatedPtrField<results::CategoryTime>* out);
+
+// Fills the devices' part of the result for a process.
+void AddDeviceSteps(PassContext& context, size_t index, results::Steps* out);
+
+}  // namespace gpuprof::analysis
