@@ -246,8 +246,7 @@ CategoryTimeline ProcessOps::Classify(size_t track) {
   for (size_t i = 0; i < spans.rows(); ++i) {
     const uint32_t row = spans.in_order(i);
     const Category own =
-        OwnCategory(*this, table.name[row],
-                    static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row])));
+        OwnCategory(*this, table.name[row], proto::OpScopeOf(table.operation[row]));
     const uint32_t parent = spans.parent(row);
     const Category outer = parent == OpTree::kNone ? Category::kOther : category[parent];
     // An ordinary op is forward work only where nothing else claims it.
@@ -263,7 +262,7 @@ std::vector<Interval> ProcessOps::Backward(size_t track) {
   const OpTable& table = process_->tracks[track].op;
   std::vector<Interval> spans;
   for (size_t row = 0; row < table.rows(); ++row) {
-    const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
+    const proto::OpScope scope = proto::OpScopeOf(table.operation[row]);
     if (scope != proto::OpScope::kBackward && name_kind(table.name[row]) != NameKind::kAutograd) {
       continue;
     }
