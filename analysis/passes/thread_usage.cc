@@ -22,10 +22,11 @@ void Cover(int64_t time, ThreadLife* life) {
   life->span.end = std::max(life->span.end, time);
 }
 
-// Returns whether a thread itself makes the events: they come through its ring. Rows of a range's
-// payload are parts of one event.
+// Returns whether a thread itself makes the events: they come through its ring. A range, however,
+// may have begun on another thread, before this one lived. So may the rows of its payload.
 bool IsOwn(const proto::TableSpec& table) {
-  return table.feed == proto::Feed::kRing && table.kind != proto::ChunkKind::kRangePayload;
+  return table.feed == proto::Feed::kRing && table.kind != proto::ChunkKind::kRange &&
+         table.kind != proto::ChunkKind::kRangePayload;
 }
 
 // A thread's first moment is read when it has made its ring: what it ran before, its clock has and
