@@ -20,10 +20,8 @@ constexpr char kDumpFooter[] =
     "A row has the time in ns since the bundle's first event, the pid, the tid, and the track (a "
     "thread's number within its\n"
     "process). Then come the kind and the kind's own fields as name=value.\n"
-    "Threads have heap, mapping, wait, op, tensor, range, range_value, thread, process, launch, "
-    "python, api, overhead.\n"
-    "GPUs have kernel, memcpy, memset, graph_launch, sync, device_memory, memory_pool, "
-    "cuda_event, unified_memory, counter.\n"
+    "The kinds are the tables that 'gpuprof schema' describes, and range_value: a value of an NVTX "
+    "payload.\n"
     "Rows come thread by thread. For one order over all threads: gpuprof dump BUNDLE | sort -n\n"
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";

@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Bit fields of the columns `operation` and `function`: what the recorder packs and readers unpack.
+// Packs several values into one column, and reads them again. proto/bit_fields.h describes the same
+// columns, and checks these functions against its description.
 
 #pragma once
 
@@ -18,10 +19,25 @@ constexpr uint32_t CopyOperation(uint8_t copy_kind, uint8_t source, uint8_t dest
                                  uint8_t flags) {
   return copy_kind | uint32_t{source} << 8 | uint32_t{destination} << 16 | uint32_t{flags} << 24;
 }
+constexpr uint8_t CopyKindOf(uint32_t operation) { return static_cast<uint8_t>(operation); }
+constexpr uint8_t CopySourceOf(uint32_t operation) { return static_cast<uint8_t>(operation >> 8); }
+constexpr uint8_t CopyDestinationOf(uint32_t operation) {
+  return static_cast<uint8_t>(operation >> 16);
+}
+// Reads CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC, or its twin of sets.
+constexpr bool IsAsyncCopy(uint32_t operation) { return (operation >> 24 & 1) != 0; }
+// Reads memcpy.peer, if it is not 0: the devices that are copied from and to.
+constexpr int64_t PeerSourceOf(uint64_t peer) {
+  return static_cast<int64_t>(peer & 0xffffffff) - 1;
+}
+constexpr int64_t PeerDestinationOf(uint64_t peer) { return static_cast<int64_t>(peer >> 32) - 1; }
+
 // Returns api.function: CUpti_CallbackDomain (1 driver, 2 runtime) and the callback id.
 constexpr uint32_t ApiFunction(uint32_t domain, uint32_t callback_id) {
   return domain << 24 | callback_id;
 }
+constexpr uint32_t ApiDomainOf(uint32_t function) { return function >> 24; }
+constexpr uint32_t ApiCallbackOf(uint32_t function) { return function & 0xffffff; }
 
 // Returns overhead.operation: 1 the driver's compiler, else CUpti_ActivityOverheadKind's upper half
 // plus 1.
@@ -39,6 +55,10 @@ constexpr uint32_t JitOperation(uint32_t entry, uint32_t operation) {
 constexpr uint32_t UnifiedMemoryOperation(uint32_t counter, uint32_t flags) {
   return (counter & 0xff) | flags << 8;
 }
+constexpr uint8_t UnifiedMemoryCounterOf(uint32_t operation) {
+  return static_cast<uint8_t>(operation);
+}
+constexpr uint32_t UnifiedMemoryFlagsOf(uint32_t operation) { return operation >> 8; }
 
 // Returns device_memory.operation: CUpti_ActivityMemoryOperationType (1 allocation, 2 release),
 // CUpti_ActivityMemoryKind, CUpti_ActivityMemoryPoolType (0: of no pool), whether the call was
@@ -49,6 +69,12 @@ constexpr uint32_t MemoryOperation(uint8_t operation, uint8_t memory_kind, uint8
          (is_async ? 1u << 24 : 0u);
 }
 inline constexpr uint8_t kMemoryAllocation = 1, kMemoryRelease = 2;
+constexpr uint8_t MemoryOperationOf(uint32_t operation) { return static_cast<uint8_t>(operation); }
+constexpr uint8_t MemoryKindOf(uint32_t operation) { return static_cast<uint8_t>(operation >> 8); }
+constexpr uint8_t MemoryPoolTypeOf(uint32_t operation) {
+  return static_cast<uint8_t>(operation >> 16);
+}
+constexpr bool IsAsyncMemory(uint32_t operation) { return (operation >> 24 & 1) != 0; }
 // Returns memory_pool.operation: CUpti_ActivityMemoryPoolOperationType (1 created, 2 destroyed, 3
 // trimmed), CUpti_ActivityMemoryPoolType, and whether the pool is of managed memory. Operation 0
 // stands for the pool's state after an allocation or a release.
@@ -56,6 +82,10 @@ constexpr uint32_t PoolOperation(uint8_t operation, uint8_t pool_type, bool is_m
   return operation | uint32_t{pool_type} << 8 | (is_managed ? 1u << 16 : 0u);
 }
 inline constexpr uint8_t kPoolSeen = 0, kPoolCreated = 1, kPoolDestroyed = 2, kPoolTrimmed = 3;
+inline constexpr uint8_t kLocalPool = 1, kImportedPool = 2;
+constexpr uint8_t PoolOperationOf(uint32_t operation) { return static_cast<uint8_t>(operation); }
+constexpr uint8_t PoolTypeOf(uint32_t operation) { return static_cast<uint8_t>(operation >> 8); }
+constexpr bool IsManagedPool(uint32_t operation) { return (operation >> 16 & 1) != 0; }
 
 // Returns heap.operation: what happened, with which function, and the record's flags.
 constexpr uint32_t HeapOperation(bool is_free, uint8_t function, uint8_t flags) {
@@ -67,8 +97,22 @@ constexpr uint8_t HeapFunctionOf(uint32_t operation) {
   return static_cast<uint8_t>(operation >> 1 & 0x7f);
 }
 constexpr uint8_t FlagsOf(uint32_t operation) { return static_cast<uint8_t>(operation >> 8); }
-constexpr uint8_t LowByteOf(uint32_t operation) { return static_cast<uint8_t>(operation); }
+constexpr WaitKind WaitKindOf(uint32_t operation) {
+  return static_cast<WaitKind>(static_cast<uint8_t>(operation));
+}
+constexpr MapEvent MapEventOf(uint32_t operation) {
+  return static_cast<MapEvent>(static_cast<uint8_t>(operation));
+}
+constexpr OpScope OpScopeOf(uint32_t operation) {
+  return static_cast<OpScope>(static_cast<uint8_t>(operation));
+}
 constexpr uint32_t OpDepthOf(uint32_t operation) { return operation >> 16; }
+
+// Reads tensor.device, as the framework numbers devices.
+constexpr uint32_t DeviceTypeOf(uint32_t device) { return device >> 8; }
+constexpr uint32_t DeviceIndexOf(uint32_t device) { return device & 0xff; }
+inline constexpr uint32_t kNoDeviceIndex = 0xff;
+
 constexpr RangeKind RangeKindOf(uint32_t operation) {
   return static_cast<RangeKind>(operation & 0xf);
 }
@@ -79,6 +123,10 @@ constexpr bool IsEarlierName(uint32_t operation) {
   return RangeKindOf(operation) >= RangeKind::kNameThread &&
          (FlagsOf(operation) & kFlagEarlier) != 0;
 }
+// Reads range.style, as the next one does.
+constexpr uint32_t CategoryOf(uint64_t style) { return static_cast<uint32_t>(style); }
+constexpr uint32_t ColorOf(uint64_t style) { return static_cast<uint32_t>(style >> 32); }
+
 // Returns range_payload.operation, without the depth. Kind and depth are at the same places as a
 // range's. `unused`: bytes at the end of the last whole word. `handles`: registered strings, whose
 // handles and string ids (16 bytes each) follow the payload's own words. An event may have several

@@ -3,7 +3,7 @@
 
 // The tables of the trace, each described once: its clock, its feed and its columns. The chunk
 // writer, the reader, the dump, `gpuprof schema` and the tests against libprotobuf derive from this
-// description.
+// description. The values in a packed column are described in proto/bit_fields.h.
 //
 // Column i (from 0) is field kFirstColumnField + i of Chunk: packed sint64 residuals, one per row.
 // A column whose every residual is zero is left out. Times are ticks divided by 2^time_shift of the
@@ -14,6 +14,7 @@
 
 #include <cstdint>
 
+#include "proto/bit_fields.h"
 #include "proto/columns.h"
 #include "proto/operations.h"
 #include "proto/table_spec.h"
@@ -22,7 +23,7 @@ namespace gpuprof::proto {
 
 inline constexpr ColumnSpec kHeapColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kHeapFields},
     {"address", Encoding::kAddress, ColumnType::kAddress},
     {"size", Encoding::kPlain, ColumnType::kBytes},
     {"stack", Encoding::kPlain, ColumnType::kStack},
@@ -30,7 +31,7 @@ inline constexpr ColumnSpec kHeapColumns[] = {
 inline constexpr ColumnSpec kWaitColumns[] = {
     {"end", Encoding::kTime, ColumnType::kTime},
     {"duration", Encoding::kSpan, ColumnType::kDuration},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kWaitFields},
     {"object", Encoding::kAddress, ColumnType::kAddress},
     {"caller", Encoding::kDelta, ColumnType::kPc},
     {"stack", Encoding::kPlain, ColumnType::kStack},
@@ -40,7 +41,7 @@ inline constexpr ColumnSpec kOpColumns[] = {
     {"end", Encoding::kTime, ColumnType::kTime},
     {"duration", Encoding::kSpan, ColumnType::kDuration},
     {"name", Encoding::kPlain, ColumnType::kString},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kOpFields},
 };
 inline constexpr ColumnSpec kTensorColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
@@ -52,18 +53,20 @@ inline constexpr ColumnSpec kTensorColumns[] = {
 };
 inline constexpr ColumnSpec kThreadEventColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
-    {"event", Encoding::kPlain, ColumnType::kEnum},
+    {"event", Encoding::kPlain, Codes::kThreadEvent},
     {"a", Encoding::kPlain, ColumnType::kNumber},
     {"b", Encoding::kPlain, ColumnType::kNumber},
 };
 inline constexpr ColumnSpec kProcessEventColumns[] = {
-    {"time", Encoding::kTime, ColumnType::kTime},    {"event", Encoding::kPlain, ColumnType::kEnum},
-    {"a", Encoding::kPlain, ColumnType::kNumber},    {"b", Encoding::kPlain, ColumnType::kNumber},
+    {"time", Encoding::kTime, ColumnType::kTime},
+    {"event", Encoding::kPlain, Codes::kProcessEvent},
+    {"a", Encoding::kPlain, ColumnType::kNumber},
+    {"b", Encoding::kPlain, ColumnType::kNumber},
     {"text", Encoding::kPlain, ColumnType::kString},
 };
 inline constexpr ColumnSpec kMappingColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kMappingFields},
     {"address", Encoding::kAddress, ColumnType::kAddress},
     {"size", Encoding::kPlain, ColumnType::kBytes},
     {"stack", Encoding::kPlain, ColumnType::kStack},
@@ -72,15 +75,15 @@ inline constexpr ColumnSpec kRangeColumns[] = {
     {"end", Encoding::kTime, ColumnType::kTime},
     {"duration", Encoding::kSpan, ColumnType::kDuration},
     {"name", Encoding::kPlain, ColumnType::kString},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kRangeFields},
     {"domain", Encoding::kPlain, ColumnType::kString},
-    {"style", Encoding::kPlain, ColumnType::kBits},
+    {"style", Encoding::kPlain, kStyleFields},
     {"payload", Encoding::kPlain, ColumnType::kNumber},
     {"begin_thread", Encoding::kPlain, ColumnType::kThread},
 };
 inline constexpr ColumnSpec kRangePayloadColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kRangePayloadFields},
     {"domain", Encoding::kPlain, ColumnType::kString},
     {"definition", Encoding::kPlain, ColumnType::kNumber},
     {"value", Encoding::kPlain, ColumnType::kNumber},
@@ -106,7 +109,7 @@ inline constexpr ColumnSpec kPythonColumns[] = {
 };
 inline constexpr ColumnSpec kRowDetailColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
-    {"table", Encoding::kPlain, ColumnType::kEnum},
+    {"table", Encoding::kPlain, Codes::kChunkKind},
     {"row", Encoding::kDelta, ColumnType::kNumber},
     {"external", Encoding::kDelta, ColumnType::kNumber},
     {"detail", Encoding::kPlain, ColumnType::kString},
@@ -123,17 +126,17 @@ inline constexpr ColumnSpec kKernelColumns[] = {
 inline constexpr ColumnSpec kMemcpyColumns[] = {
     {"end", Encoding::kGap, ColumnType::kTime},
     {"duration", Encoding::kDuration, ColumnType::kDuration},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kMemcpyFields},
     {"correlation", Encoding::kDelta, ColumnType::kCorrelation},
     {"bytes", Encoding::kKeyed, ColumnType::kBytes},
     {"graph", Encoding::kDelta, ColumnType::kGraph},
     {"graph_node", Encoding::kDelta, ColumnType::kGraphNode},
-    {"peer", Encoding::kPlain, ColumnType::kBits},
+    {"peer", Encoding::kPlain, kPeerFields},
 };
 inline constexpr ColumnSpec kMemsetColumns[] = {
     {"end", Encoding::kGap, ColumnType::kTime},
     {"duration", Encoding::kDuration, ColumnType::kDuration},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kMemsetFields},
     {"correlation", Encoding::kDelta, ColumnType::kCorrelation},
     {"bytes", Encoding::kKeyed, ColumnType::kBytes},
     {"graph", Encoding::kDelta, ColumnType::kGraph},
@@ -145,21 +148,21 @@ inline constexpr ColumnSpec kApiColumns[] = {
     {"duration", Encoding::kDuration, ColumnType::kDuration},
     {"function", Encoding::kPlain, ColumnType::kFunction},
     {"correlation", Encoding::kDelta, ColumnType::kCorrelation},
-    {"result", Encoding::kPlain, ColumnType::kNumber},
+    {"result", Encoding::kPlain, ColumnType::kResult},
 };
 inline constexpr ColumnSpec kSyncColumns[] = {
     {"end", Encoding::kGap, ColumnType::kTime},
     {"duration", Encoding::kDuration, ColumnType::kDuration},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kSyncFields},
     {"correlation", Encoding::kDelta, ColumnType::kCorrelation},
     {"stream", Encoding::kPlain, ColumnType::kNumber},
     {"event", Encoding::kDelta, ColumnType::kNumber},
-    {"result", Encoding::kPlain, ColumnType::kNumber},
+    {"result", Encoding::kPlain, ColumnType::kResult},
     {"event_record", Encoding::kDelta, ColumnType::kNumber},
 };
 inline constexpr ColumnSpec kDeviceMemoryColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kDeviceMemoryFields},
     {"address", Encoding::kAddress, ColumnType::kAddress},
     {"bytes", Encoding::kPlain, ColumnType::kBytes},
     {"correlation", Encoding::kDelta, ColumnType::kCorrelation},
@@ -169,7 +172,7 @@ inline constexpr ColumnSpec kDeviceMemoryColumns[] = {
 };
 inline constexpr ColumnSpec kMemoryPoolColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kMemoryPoolFields},
     {"pool", Encoding::kDelta, ColumnType::kAddress},
     {"size", Encoding::kDelta, ColumnType::kBytes},
     {"utilized", Encoding::kDelta, ColumnType::kBytes},
@@ -186,7 +189,7 @@ inline constexpr ColumnSpec kGraphLaunchColumns[] = {
 inline constexpr ColumnSpec kOverheadColumns[] = {
     {"end", Encoding::kGap, ColumnType::kTime},
     {"duration", Encoding::kDuration, ColumnType::kDuration},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kOverheadFields},
     {"correlation", Encoding::kDelta, ColumnType::kCorrelation},
     {"bytes", Encoding::kPlain, ColumnType::kBytes},
 };
@@ -199,7 +202,7 @@ inline constexpr ColumnSpec kCudaEventColumns[] = {
 inline constexpr ColumnSpec kUnifiedMemoryColumns[] = {
     {"end", Encoding::kGap, ColumnType::kTime},
     {"duration", Encoding::kDuration, ColumnType::kDuration},
-    {"operation", Encoding::kPlain, ColumnType::kBits},
+    {"operation", Encoding::kPlain, kUnifiedMemoryFields},
     {"value", Encoding::kKeyed, ColumnType::kNumber},
     {"address", Encoding::kAddress, ColumnType::kAddress},
     {"source", Encoding::kPlain, ColumnType::kNumber},
@@ -323,5 +326,34 @@ constexpr bool KindsAreSound() {
   return true;
 }
 static_assert(KindsAreSound());
+
+// Returns whether the fields of a packed column lie in its 64 bits, apart from each other.
+constexpr bool FieldsAreSound(const ColumnSpec& column) {
+  uint64_t taken = 0;
+  for (int i = 0; i < column.fields; ++i) {
+    const BitField& field = column.field[i];
+    const uint64_t all = ~uint64_t{0} >> (64 - field.bits) << field.first;
+    const bool has_words = field.type == ColumnType::kEnum || field.type == ColumnType::kFlags;
+    if (field.bits == 0 || field.first + field.bits > 64 || (taken & all) != 0) return false;
+    if (has_words != (field.codes != Codes::kNone)) return false;
+    taken |= all;
+  }
+  return true;
+}
+// Returns whether each packed column names its fields, {"operation", Encoding::kPlain,
+// kHeapFields}, and each column of an enumeration its codes, {"event", Encoding::kPlain,
+// Codes::kThreadEvent}.
+constexpr bool ColumnsAreSound() {
+  for (const TableSpec& table : kTables) {
+    for (int i = 0; i < table.columns; ++i) {
+      const ColumnSpec& column = table.column[i];
+      if ((column.type == ColumnType::kBits) != (column.fields != 0)) return false;
+      if ((column.type == ColumnType::kEnum) != (column.codes != Codes::kNone)) return false;
+      if (!FieldsAreSound(column)) return false;
+    }
+  }
+  return true;
+}
+static_assert(ColumnsAreSound());
 
 }  // namespace gpuprof::proto

@@ -95,8 +95,8 @@ enum class ColumnType : uint8_t {
   kSignedBytes,
   kNumber,
   kSigned,
-  kEnum,         // values of an enumeration of proto/record.h
-  kBits,         // several values in one (proto/operations.h)
+  kEnum,         // of Codes
+  kBits,         // several values in one: ColumnSpec::field
   kAddress,      // of data
   kPc,           // of code
   kString,       // id in Strings
@@ -109,6 +109,52 @@ enum class ColumnType : uint8_t {
   kDevice,       // device type << 8, device index
   kGraph,        // CUPTI's numbers of graphs and of their nodes
   kGraphNode,
+  kResult,  // cudaError_t, CUresult; 0: success
+  // Types that fields of packed columns have. Columns may have them too.
+  kFlag,   // 1 bit
+  kFlags,  // several bits that mean one thing each: Codes names them
+  kDepth,  // how many of its kind are open around it; 0: outermost
+  kColor,  // ARGB; 0: none
+  kGpu,    // number of a GPU, plus 1; 0: none
+};
+
+// The enumerations of values. analysis/model/names.h has their words.
+enum class Codes : uint8_t {
+  kNone,
+  // Enumerations of proto/record.h:
+  kHeapFunction,
+  kWaitKind,
+  kMapEvent,
+  kOpScope,
+  kRangeKind,
+  kNvtxPayload,
+  kThreadEvent,
+  kProcessEvent,
+  kRecordFlags,
+  // Enumerations of proto/operations.h, most of them CUPTI's:
+  kCopyKind,
+  kMemoryKind,
+  kMemoryOperation,
+  kPoolOperation,
+  kPoolType,
+  kSyncKind,
+  kOverhead,
+  kUnifiedMemoryCounter,
+  // The tables:
+  kChunkKind,
+};
+
+// One of the values in a column of type kBits.
+struct BitField {
+  const char* name;  // snake_case, as in dumps
+  uint8_t first;     // its lowest bit
+  uint8_t bits;      // how many
+  ColumnType type;
+  Codes codes = Codes::kNone;
+
+  constexpr uint64_t Of(uint64_t column) const {
+    return column >> first & (bits >= 64 ? ~uint64_t{0} : (uint64_t{1} << bits) - 1);
+  }
 };
 
 // A value that a block has once, for all its rows: a field of Chunk.
@@ -119,10 +165,35 @@ struct BlockColumnSpec {
 };
 
 struct ColumnSpec {
+  constexpr ColumnSpec(const char* its_name, Encoding its_encoding, ColumnType its_type,
+                       uint8_t its_since = 0)
+      : name(its_name), encoding(its_encoding), type(its_type), since(its_since) {}
+  // Describes a column of values of an enumeration.
+  constexpr ColumnSpec(const char* its_name, Encoding its_encoding, Codes its_codes,
+                       uint8_t its_since = 0)
+      : name(its_name),
+        encoding(its_encoding),
+        type(ColumnType::kEnum),
+        since(its_since),
+        codes(its_codes) {}
+  // Describes a column of several values in one.
+  template <int kCount>
+  constexpr ColumnSpec(const char* its_name, Encoding its_encoding,
+                       const BitField (&its_fields)[kCount], uint8_t its_since = 0)
+      : name(its_name),
+        encoding(its_encoding),
+        type(ColumnType::kBits),
+        since(its_since),
+        fields(kCount),
+        field(its_fields) {}
+
   const char* name;  // snake_case, as in dumps
   Encoding encoding;
   ColumnType type;
-  uint8_t since = 0;  // minor version
+  uint8_t since;  // minor version
+  Codes codes = Codes::kNone;
+  int fields = 0;
+  const BitField* field = nullptr;
 };
 
 // Ids of call stacks in one file, at most.

@@ -24,18 +24,21 @@ constexpr int64_t kNever = std::numeric_limits<int64_t>::max();
 TimeCategory CopyCategory(uint32_t operation) {
   constexpr uint32_t kPageable = 1, kPinned = 2;
   const auto is_of_host = [](uint32_t kind) { return kind == kPageable || kind == kPinned; };
-  const uint32_t source = operation >> 8 & 0xff, destination = operation >> 16 & 0xff;
+  const uint32_t source = proto::CopySourceOf(operation);
+  const uint32_t destination = proto::CopyDestinationOf(operation);
   if (is_of_host(source) && !is_of_host(destination)) return results::TIME_CATEGORY_COPY_HTOD;
   if (is_of_host(destination) && !is_of_host(source)) return results::TIME_CATEGORY_COPY_DTOH;
   // CUpti_ActivityMemcpyKind, for sources that do not tell the memory.
   constexpr uint32_t kHtoD = 1, kDtoH = 2, kHtoA = 3, kAtoH = 4;
-  const uint32_t kind = operation & 0xff;
+  const uint32_t kind = proto::CopyKindOf(operation);
   if (kind == kHtoD || kind == kHtoA) return results::TIME_CATEGORY_COPY_HTOD;
   if (kind == kDtoH || kind == kAtoH) return results::TIME_CATEGORY_COPY_DTOH;
   return results::TIME_CATEGORY_COPY_DTOD;
 }
 
-TimeCategory CategoryOf(const Track& track, const DeviceWork& work, KernelClasses* classes) {
+}  // namespace
+
+TimeCategory WorkCategory(const Track& track, const DeviceWork& work, KernelClasses* classes) {
   switch (work.kind) {
     case DeviceWorkKind::kKernel:
       return classes->Of(track.kernel.signature[work.row], track.device);
@@ -48,8 +51,6 @@ TimeCategory CategoryOf(const Track& track, const DeviceWork& work, KernelClasse
   }
   return results::TIME_CATEGORY_GRAPH;
 }
-
-}  // namespace
 
 int64_t DeviceGap::HostUntil() const {
   if (!launch) return span.start;
@@ -70,7 +71,7 @@ DeviceTimeline::DeviceTimeline(const Process& process, uint32_t device, const Ca
   for (const Track& track : process.tracks) {
     if (!track.is_stream || track.device != device) continue;
     ForEachDeviceWork(track, [&](const DeviceWork& work) {
-      by_category[CategoryOf(track, work, classes)].push_back(work.span);
+      by_category[WorkCategory(track, work, classes)].push_back(work.span);
     });
   }
   for (std::vector<Interval>& spans : by_category) spans = UnionOf(std::move(spans));

@@ -33,7 +33,11 @@ namespace gpuprof::analysis {
 inline constexpr size_t kTimeCategories = results::TimeCategory_ARRAYSIZE;
 using DeviceTimes = std::array<int64_t, kTimeCategories>;
 
-// A row of work: where it is in the model.
+// Returns what the device does in a row of work.
+results::TimeCategory WorkCategory(const Track& track, const DeviceWork& work,
+                                   KernelClasses* classes);
+
+// A row of work: its place in the model.
 struct WorkRef {
   uint32_t track = 0;  // index in Process::tracks
   DeviceWorkKind kind = DeviceWorkKind::kKernel;

@@ -11,12 +11,14 @@
 
 #include "analysis/analysis.h"
 #include "analysis/dump/json_text.h"
+#include "analysis/model/names.h"
 #include "proto/container.h"
 
 namespace gpuprof::analysis {
 namespace {
 
 using Json = nlohmann::ordered_json;
+using proto::BitField;
 using proto::ColumnSpec;
 using proto::ColumnType;
 using proto::Encoding;
@@ -88,6 +90,18 @@ const char* NameOf(ColumnType type) {
       return "graph";
     case ColumnType::kGraphNode:
       return "graph_node";
+    case ColumnType::kResult:
+      return "result";
+    case ColumnType::kFlag:
+      return "flag";
+    case ColumnType::kFlags:
+      return "flags";
+    case ColumnType::kDepth:
+      return "depth";
+    case ColumnType::kColor:
+      return "color";
+    case ColumnType::kGpu:
+      return "gpu";
   }
   return "";
 }
@@ -127,6 +141,34 @@ std::string VersionOf(uint8_t since) {
   return version;
 }
 
+// The words of an enumeration, by their numbers.
+Json ValuesOf(proto::Codes codes) {
+  Json values = Json::object();
+  for (const auto& [code, name] : NamedCodes(codes)) values[std::to_string(code)] = name;
+  return values;
+}
+
+Json FieldsOf(const ColumnSpec& column) {
+  Json fields = Json::array();
+  for (int i = 0; i < column.fields; ++i) {
+    const BitField& field = column.field[i];
+    Json json = {{"name", field.name},
+                 {"first_bit", field.first},
+                 {"bits", field.bits},
+                 {"type", NameOf(field.type)}};
+    if (field.codes != proto::Codes::kNone) json["values"] = ValuesOf(field.codes);
+    fields.push_back(std::move(json));
+  }
+  return fields;
+}
+
+// "0" or "8-15", as FORMAT.md has it.
+std::string BitsOf(const BitField& field) {
+  std::string bits = std::to_string(field.first);
+  if (field.bits > 1) bits.append("-").append(std::to_string(field.first + field.bits - 1));
+  return bits;
+}
+
 Json ColumnsOf(const TableSpec& table) {
   Json columns = Json::array();
   for (int i = 0; i < table.columns; ++i) {
@@ -138,6 +180,8 @@ Json ColumnsOf(const TableSpec& table) {
                        {"per", "row"},
                        {"field", proto::kFirstColumnField + i},
                        {"since", VersionOf(column.since)}});
+    if (column.fields != 0) columns.back()["fields"] = FieldsOf(column);
+    if (column.codes != proto::Codes::kNone) columns.back()["values"] = ValuesOf(column.codes);
   }
   for (const proto::BlockColumnSpec& column : proto::kBlockColumns) {
     columns.push_back({{"name", column.name},
@@ -155,6 +199,16 @@ Json ColumnsOf(const TableSpec& table) {
 void AddCell(std::string_view word, size_t width, std::string* text) {
   text->append(word);
   if (word.size() < width) text->append(width - word.size(), ' ');
+}
+
+void AddFields(const ColumnSpec& column, std::string* text) {
+  for (int i = 0; i < column.fields; ++i) {
+    const BitField& field = column.field[i];
+    text->append("    ");
+    AddCell(field.name, 14, text);
+    AddCell(NameOf(field.type), 13, text);
+    text->append("bits ").append(BitsOf(field)).append("\n");
+  }
 }
 
 }  // namespace
@@ -184,7 +238,9 @@ std::string SchemaJson() {
 std::string SchemaText() {
   std::string text = "Format ";
   text.append(VersionOf(static_cast<uint8_t>(proto::kFormatMinor)));
-  text.append(". Each table of events, with its columns: name, type, unit, encoding.\n");
+  text.append(
+      ". Each table of events, with its columns: name, type, unit, encoding.\n"
+      "Below a packed column are the values in it: name, type, bits.\n");
   for (const TableSpec& table : proto::kTables) {
     text.append("\n").append(table.name).append(": kind ");
     text.append(std::to_string(static_cast<int>(table.kind))).append(", feed ");
@@ -197,6 +253,7 @@ std::string SchemaText() {
       AddCell(NameOf(column.type), 13, &text);
       AddCell(unit.empty() ? "-" : unit, 7, &text);
       text.append(NameOf(column.encoding)).append("\n");
+      AddFields(column, &text);
     }
   }
   text.append("\nEach block of a table has once:\n");

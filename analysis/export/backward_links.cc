@@ -17,8 +17,7 @@ struct NumberedOp {
 };
 
 bool IsBackward(const OpTable& ops, size_t row) {
-  return static_cast<proto::OpScope>(proto::LowByteOf(ops.operation[row])) ==
-         proto::OpScope::kBackward;
+  return proto::OpScopeOf(ops.operation[row]) == proto::OpScope::kBackward;
 }
 
 int64_t StartOf(const OpTable& ops, size_t row) { return ops.end_ns[row] - ops.duration_ns[row]; }

@@ -12,6 +12,7 @@
 // Operations, ranges and Python calls of a track come by their start, other rows by their end.
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <string>
 #include <vector>
@@ -25,6 +26,7 @@
 #include "analysis/export/places.h"
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
+#include "analysis/model/table_extents.h"
 #include "analysis/model/trace.h"
 #include "proto/record.h"
 #include "proto/schema.h"
@@ -44,22 +46,29 @@ uint64_t UnwrittenRanges(const RangeTable& ranges) {
   return rows;
 }
 
-// Rows that have no place in the file, by the names of tables that `gpuprof dump` uses.
+// Tables whose rows have a place in the file.
+constexpr proto::ChunkKind kWritten[] = {
+    proto::ChunkKind::kOp,      proto::ChunkKind::kRange,   proto::ChunkKind::kTensor,
+    proto::ChunkKind::kPython,  proto::ChunkKind::kKernel,  proto::ChunkKind::kMemcpy,
+    proto::ChunkKind::kMemset,  proto::ChunkKind::kApi,     proto::ChunkKind::kSync,
+    proto::ChunkKind::kCounter, proto::ChunkKind::kOverhead};
 // Imported launches and events are made from Python calls and waits, which are written.
+constexpr proto::ChunkKind kMadeOfWritten[] = {proto::ChunkKind::kLaunch,
+                                               proto::ChunkKind::kCudaEvent};
+
+template <size_t kCount>
+bool Holds(const proto::ChunkKind (&kinds)[kCount], proto::ChunkKind kind) {
+  return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
+}
+
+// Rows that have no place in the file, by the names of tables that `gpuprof dump` uses.
 void CountLeftOut(const Track& track, bool is_imported, Counts* counts) {
-  Count("heap", track.heap.rows(), counts);
-  Count("mapping", track.mapping.rows(), counts);
-  Count("wait", track.wait.rows(), counts);
-  Count("thread", track.thread_event.rows(), counts);
-  Count("process", track.process_event.rows(), counts);
+  for (const proto::TableSpec& table : proto::kTables) {
+    if (Holds(kWritten, table.kind) || (is_imported && Holds(kMadeOfWritten, table.kind))) continue;
+    Count(table.name, RowsOf(track, table.kind), counts);
+  }
   Count("range", UnwrittenRanges(track.range), counts);
   Count("range_value", track.range_value.rows(), counts);
-  if (!is_imported) Count("launch", track.launch.rows(), counts);
-  Count("graph_launch", track.graph_launch.rows(), counts);
-  Count("device_memory", track.device_memory.rows(), counts);
-  Count("memory_pool", track.memory_pool.rows(), counts);
-  if (!is_imported) Count("cuda_event", track.cuda_event.rows(), counts);
-  Count("unified_memory", track.unified_memory.rows(), counts);
 }
 
 uint64_t StandsForMore(const Column<uint32_t>& weights) {

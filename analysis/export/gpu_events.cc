@@ -184,11 +184,11 @@ bool GpuEvents::Copies(const Track& track) {
     const uint32_t correlation = copies.correlation[row];
     const int64_t start = copies.end_ns[row] - copies.duration_ns[row];
     std::string name = "Memcpy ";
-    name += CopyKindName(operation & 0xff);
+    name += CopyKindName(proto::CopyKindOf(operation));
     name += " (";
-    name += MemoryWord(operation >> 8 & 0xff);
+    name += MemoryWord(proto::CopySourceOf(operation));
     name += " -> ";
-    name += MemoryWord(operation >> 16 & 0xff);
+    name += MemoryWord(proto::CopyDestinationOf(operation));
     name += ")";
     out_->Span("gpu_memcpy", name, place, start, copies.duration_ns[row]);
     const uint64_t external = links_.OfWork(copies, row);
@@ -196,8 +196,8 @@ bool GpuEvents::Copies(const Track& track) {
     Origin(track, correlation);
     Bandwidth(copies.bytes[row], copies.duration_ns[row]);
     if (copies.peer[row] != 0) {
-      out_->Arg("fromDevice", static_cast<int64_t>(copies.peer[row] & 0xffffffff) - 1);
-      out_->Arg("toDevice", static_cast<int64_t>(copies.peer[row] >> 32) - 1);
+      out_->Arg("fromDevice", proto::PeerSourceOf(copies.peer[row]));
+      out_->Arg("toDevice", proto::PeerDestinationOf(copies.peer[row]));
     }
     GraphNode(copies.graph[row], copies.graph_node[row]);
     if (!out_->End()) return false;
@@ -213,7 +213,7 @@ bool GpuEvents::Sets(const Track& track) {
     const uint32_t correlation = sets.correlation[row];
     const int64_t start = sets.end_ns[row] - sets.duration_ns[row];
     std::string name = "Memset (";
-    name += MemoryWord(sets.operation[row] >> 16 & 0xff);
+    name += MemoryWord(proto::CopyDestinationOf(sets.operation[row]));
     name += ")";
     out_->Span("gpu_memset", name, place, start, sets.duration_ns[row]);
     const uint64_t external = links_.OfWork(sets, row);

@@ -11,11 +11,11 @@
 #include <unordered_map>
 
 #include "analysis/derived/call_index.h"
+#include "analysis/derived/event_records.h"
 #include "analysis/export/object_members.h"
 #include "analysis/export/op_links.h"
 #include "analysis/export/places.h"
 #include "analysis/model/trace.h"
-#include "analysis/passes/event_records.h"
 
 namespace gpuprof::analysis {
 

@@ -17,7 +17,6 @@ namespace gpuprof::analysis {
 namespace {
 
 constexpr uint32_t kDriverDomain = 1;  // CUPTI_CB_DOMAIN_DRIVER_API
-constexpr uint32_t kNoDeviceIndex = 0xff;
 
 // Kineto's words for CUPTI's kinds of overhead.
 std::string_view KinetoOverhead(std::string_view name) {
@@ -89,7 +88,7 @@ bool HostEvents::Ops(size_t index) {
   const OpTable& ops = track.op;
   const Place place = places_.Of(track);
   for (const uint32_t row : CallersFirst(ops)) {
-    const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(ops.operation[row]));
+    const proto::OpScope scope = proto::OpScopeOf(ops.operation[row]);
     out_->Span(scope == proto::OpScope::kUser ? "user_annotation" : "cpu_op", String(ops.name[row]),
                place, ops.end_ns[row] - ops.duration_ns[row], ops.duration_ns[row]);
     const uint64_t external = links_.OfOp(index, row);
@@ -186,12 +185,12 @@ bool HostEvents::Calls(size_t index) {
   for (size_t row = 0; row < calls.rows(); ++row) {
     const uint32_t function = calls.function[row];
     const int64_t start = calls.end_ns[row] - calls.duration_ns[row];
-    out_->Span(function >> 24 == kDriverDomain ? "cuda_driver" : "cuda_runtime",
+    out_->Span(proto::ApiDomainOf(function) == kDriverDomain ? "cuda_driver" : "cuda_runtime",
                FunctionName(function), place, start, calls.duration_ns[row]);
     const uint64_t external = links_.OfCall(index, row);
     if (external != 0) out_->Arg("External id", external);
     // Numbers of imported functions are the importer's own.
-    if (!is_imported_) out_->Arg("cbid", function & 0xffffff);
+    if (!is_imported_) out_->Arg("cbid", proto::ApiCallbackOf(function));
     out_->Arg("correlation", calls.correlation[row]);
     if (calls.result[row] != 0) out_->Arg("result", calls.result[row]);
     if (!out_->End()) return false;
@@ -223,9 +222,9 @@ bool HostEvents::Tensors(const Track& track) {
     out_->Arg("Total Allocated", tensors.total_allocated[row]);
     if (tensors.bytes[row] != proto::kReturnedOfUnknownSize) out_->Arg("Bytes", tensors.bytes[row]);
     out_->Arg("Addr", tensors.address[row]);
-    const uint32_t index = tensors.device[row] & 0xff;
-    out_->Arg("Device Id", index == kNoDeviceIndex ? int64_t{-1} : int64_t{index});
-    out_->Arg("Device Type", tensors.device[row] >> 8);
+    const uint32_t index = proto::DeviceIndexOf(tensors.device[row]);
+    out_->Arg("Device Id", index == proto::kNoDeviceIndex ? int64_t{-1} : int64_t{index});
+    out_->Arg("Device Type", proto::DeviceTypeOf(tensors.device[row]));
     if (!out_->End()) return false;
   }
   return true;

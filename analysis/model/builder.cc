@@ -45,15 +45,31 @@ void NameTracks(Process* process) {
   }
 }
 
-// Rows refer to equal stacks by one id.
+// Gives rows with equal stacks one id.
+struct StackUnifier {
+  const StackTree& stacks;
+
+  template <proto::ChunkKind kKind, typename... Columns>
+  void Rows(Columns&... columns) {
+    int i = 0;
+    (Unify(proto::FindTable(kKind)->column[i++].type, &columns), ...);
+  }
+  void Capture(Column<uint16_t>&) {}
+  void Weight(Column<uint32_t>&) {}
+
+  template <typename T>
+  void Unify(proto::ColumnType type, Column<T>* column) const {
+    if (type != proto::ColumnType::kStack) return;
+    column->Rewrite(
+        [&](size_t, T id) { return static_cast<T>(stacks.Canonical(static_cast<uint32_t>(id))); });
+  }
+};
+
 void UnifyStacks(Process* process) {
-  const StackTree& stacks = process->stacks;
-  if (!stacks.has_equal()) return;
+  if (!process->stacks.has_equal()) return;
+  StackUnifier unifier{process->stacks};
   for (Track& track : process->tracks) {
-    for (Column<uint32_t>* column : {&track.heap.stack, &track.wait.stack, &track.mapping.stack,
-                                     &track.launch.stack, &track.python.stack}) {
-      column->Rewrite([&](size_t, uint32_t id) { return stacks.Canonical(id); });
-    }
+    for (const proto::TableSpec& table : proto::kTables) VisitTable(&track, table.kind, &unifier);
   }
 }
 

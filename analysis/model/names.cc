@@ -5,6 +5,7 @@
 
 #include "analysis/model/names.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstring>
 #include <span>
@@ -91,6 +92,22 @@ constexpr Entry kRangeKinds[] = {
     Is(RangeKind::kNameStream, "name_stream"),
     Is(RangeKind::kNameEvent, "name_event"),
 };
+constexpr Entry kNvtxPayloads[] = {
+    Is(NvtxPayload::kNone, "none"),     Is(NvtxPayload::kUint64, "uint64"),
+    Is(NvtxPayload::kInt64, "int64"),   Is(NvtxPayload::kDouble, "double"),
+    Is(NvtxPayload::kUint32, "uint32"), Is(NvtxPayload::kInt32, "int32"),
+    Is(NvtxPayload::kFloat, "float"),
+};
+constexpr Entry kRecordFlags[] = {
+    Is(kFlagSampled, "sampled"),
+    Is(kFlagHasStack, "has_stack"),
+    Is(kFlagCoarseTime, "coarse_time"),
+    Is(kFlagTimedOut, "timed_out"),
+    Is(kFlagIncomplete, "incomplete"),
+    Is(kFlagNoUnwinder, "no_unwinder"),
+    Is(kFlagFile, "file"),
+    Is(kFlagNoAccess, "no_access"),
+};
 constexpr Entry kMatrixOps[] = {
     Is(MatrixOp::kHmma, "HMMA"),       Is(MatrixOp::kImma, "IMMA"),
     Is(MatrixOp::kDmma, "DMMA"),       Is(MatrixOp::kBmma, "BMMA"),
@@ -171,6 +188,38 @@ constexpr Entry kOverheads[] = {
     {proto::JitOperation(2, 2), "nvvm_cache_store"},
     {proto::JitOperation(2, 3), "nvvm_compile"},
 };
+// CUpti_ActivityMemcpyKind, CUpti_ActivityMemoryKind, CUpti_ActivitySynchronizationType.
+constexpr Entry kCopyKinds[] = {
+    {0, "unknown"}, {1, "HtoD"}, {2, "DtoH"}, {3, "HtoA"}, {4, "AtoH"},  {5, "AtoA"},
+    {6, "AtoD"},    {7, "DtoA"}, {8, "DtoD"}, {9, "HtoH"}, {10, "PtoP"},
+};
+constexpr Entry kMemoryKinds[] = {
+    {0, "unknown"}, {1, "pageable"}, {2, "pinned"},        {3, "device"},
+    {4, "array"},   {5, "managed"},  {6, "device_static"}, {7, "managed_static"},
+};
+constexpr Entry kSyncKinds[] = {
+    {0, "unknown"}, {1, "event"}, {2, "stream_wait"}, {3, "stream"}, {4, "context"},
+};
+constexpr Entry kMemoryOperations[] = {
+    {kMemoryAllocation, "allocation"},
+    {kMemoryRelease, "release"},
+};
+constexpr Entry kPoolOperations[] = {
+    {kPoolSeen, "seen"},
+    {kPoolCreated, "created"},
+    {kPoolDestroyed, "destroyed"},
+    {kPoolTrimmed, "trimmed"},
+};
+constexpr Entry kPoolTypes[] = {
+    {0, "none"},
+    {kLocalPool, "local"},
+    {kImportedPool, "imported"},
+};
+// CUpti_ActivityUnifiedMemoryCounterKind.
+constexpr Entry kUnifiedMemoryCounters[] = {
+    {1, "HtoD"},      {2, "DtoH"},       {3, "cpu_page_fault"}, {4, "gpu_page_fault"},
+    {5, "thrashing"}, {6, "throttling"}, {7, "remote_map"},     {8, "DtoD"},
+};
 // nvml.h, nvmlClocksEventReasons.
 constexpr Entry kClocksEventReasons[] = {
     {0x1, "gpu_idle"},
@@ -191,7 +240,76 @@ constexpr Entry kDeviceTypes[] = {
     {9, "xla"}, {12, "xpu"}, {13, "mps"},   {14, "meta"},
 };
 
+std::span<const Entry> EntriesOf(Codes codes) {
+  switch (codes) {
+    case Codes::kHeapFunction:
+      return kHeapFunctions;
+    case Codes::kWaitKind:
+      return kWaitKinds;
+    case Codes::kMapEvent:
+      return kMapEvents;
+    case Codes::kOpScope:
+      return kOpScopes;
+    case Codes::kRangeKind:
+      return kRangeKinds;
+    case Codes::kNvtxPayload:
+      return kNvtxPayloads;
+    case Codes::kThreadEvent:
+      return kThreadEvents;
+    case Codes::kProcessEvent:
+      return kProcessEvents;
+    case Codes::kRecordFlags:
+      return kRecordFlags;
+    case Codes::kCopyKind:
+      return kCopyKinds;
+    case Codes::kMemoryKind:
+      return kMemoryKinds;
+    case Codes::kMemoryOperation:
+      return kMemoryOperations;
+    case Codes::kPoolOperation:
+      return kPoolOperations;
+    case Codes::kPoolType:
+      return kPoolTypes;
+    case Codes::kSyncKind:
+      return kSyncKinds;
+    case Codes::kOverhead:
+      return kOverheads;
+    case Codes::kUnifiedMemoryCounter:
+      return kUnifiedMemoryCounters;
+    case Codes::kChunkKind:  // the tables' own names
+    case Codes::kNone:
+      return {};
+  }
+  return {};
+}
+
+// Names a code of CUPTI's enumerations, which have an "unknown" of their own.
+std::string_view FindOrUnknown(std::span<const Entry> entries, uint32_t code) {
+  const std::string_view name = Find(entries, code);
+  return name.empty() ? entries.front().name : name;
+}
+
 }  // namespace
+
+std::string_view CodeName(Codes codes, uint32_t code) {
+  if (codes == Codes::kChunkKind) return ChunkKindName(code);
+  const std::span<const Entry> entries = EntriesOf(codes);
+  const bool has_unknown = !entries.empty() && entries.front().name == "unknown";
+  return has_unknown ? FindOrUnknown(entries, code) : Find(entries, code);
+}
+
+std::vector<std::pair<uint32_t, std::string_view>> NamedCodes(Codes codes) {
+  std::vector<std::pair<uint32_t, std::string_view>> named;
+  if (codes == Codes::kChunkKind) {
+    for (uint32_t kind = 0; kind < kMostKinds; ++kind) {
+      const std::string_view name = ChunkKindName(kind);
+      if (!name.empty()) named.emplace_back(kind, name);
+    }
+  }
+  for (const Entry& entry : EntriesOf(codes)) named.emplace_back(entry.code, entry.name);
+  std::sort(named.begin(), named.end());
+  return named;
+}
 
 std::string_view HeapFunctionName(uint32_t code) { return Find(kHeapFunctions, code); }
 std::string_view WaitKindName(uint32_t code) { return Find(kWaitKinds, code); }
@@ -220,30 +338,16 @@ std::string_view ChunkKindName(uint32_t code) {
   return "";
 }
 
-std::string_view CopyKindName(uint32_t kind) {
-  constexpr std::string_view kNames[] = {"unknown", "HtoD", "DtoH", "HtoA", "AtoH", "AtoA",
-                                         "AtoD",    "DtoA", "DtoD", "HtoH", "PtoP"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
+std::string_view CopyKindName(uint32_t kind) { return FindOrUnknown(kCopyKinds, kind); }
 
-std::string_view MemoryKindName(uint32_t kind) {
-  constexpr std::string_view kNames[] = {"unknown", "pageable", "pinned",        "device",
-                                         "array",   "managed",  "device_static", "managed_static"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
+std::string_view MemoryKindName(uint32_t kind) { return FindOrUnknown(kMemoryKinds, kind); }
 
-std::string_view SyncKindName(uint32_t kind) {
-  constexpr std::string_view kNames[] = {"unknown", "event", "stream_wait", "stream", "context"};
-  return kind < std::size(kNames) ? kNames[kind] : kNames[0];
-}
+std::string_view SyncKindName(uint32_t kind) { return FindOrUnknown(kSyncKinds, kind); }
 
 std::string_view OverheadName(uint32_t operation) { return Find(kOverheads, operation); }
 
 std::string_view UnifiedMemoryCounterName(uint32_t counter) {
-  constexpr std::string_view kNames[] = {
-      "",           "HtoD",       "DtoH", "cpu_page_fault", "gpu_page_fault", "thrashing",
-      "throttling", "remote_map", "DtoD"};
-  return counter < std::size(kNames) ? kNames[counter] : kNames[0];
+  return Find(kUnifiedMemoryCounters, counter);
 }
 
 std::string_view UnifiedMemoryCauseName(uint32_t counter, uint32_t flags) {
@@ -337,10 +441,10 @@ std::string DamagedRingsText(uint32_t rings) {
 }
 
 std::string DeviceName(uint32_t device) {
-  constexpr uint32_t kNoIndex = 0xff;
-  const std::string_view known = Find(kDeviceTypes, device >> 8);
-  std::string name = known.empty() ? "device" + std::to_string(device >> 8) : std::string(known);
-  if ((device & 0xff) != kNoIndex && known != "cpu") name += ":" + std::to_string(device & 0xff);
+  const uint32_t type = DeviceTypeOf(device), index = DeviceIndexOf(device);
+  const std::string_view known = Find(kDeviceTypes, type);
+  std::string name = known.empty() ? "device" + std::to_string(type) : std::string(known);
+  if (index != kNoDeviceIndex && known != "cpu") name += ":" + std::to_string(index);
   return name;
 }
 

@@ -9,14 +9,22 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include <google/protobuf/repeated_field.h>
 
 #include "proto/record.h"
+#include "proto/table_spec.h"
 
 namespace gpuprof::analysis {
 
 enum class RangeValue : uint8_t;  // model/trace.h
+
+// Returns the word for a value of the enumeration, or for a bit of flags (1, 2, 4 ...).
+std::string_view CodeName(proto::Codes codes, uint32_t code);
+// Lists the values of the enumeration that this reader knows, ascending, with their names.
+std::vector<std::pair<uint32_t, std::string_view>> NamedCodes(proto::Codes codes);
 
 std::string_view HeapFunctionName(uint32_t code);
 std::string_view WaitKindName(uint32_t code);

@@ -173,4 +173,23 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
   }
 }
 
+// Hands the columns on as they cannot be changed.
+template <typename Visitor>
+struct ColumnReading {
+  Visitor* visitor;
+  template <proto::ChunkKind kKind, typename... Columns>
+  void Rows(const Columns&... columns) {
+    visitor->template Rows<kKind>(columns...);
+  }
+  void Capture(const Column<uint16_t>& column) { visitor->Capture(column); }
+  void Weight(const Column<uint32_t>& column) { visitor->Weight(column); }
+};
+
+// Does the same for a visitor that takes columns as constants. Nothing of the track changes.
+template <typename Visitor>
+bool ReadTable(const Track& track, proto::ChunkKind kind, Visitor* visitor) {
+  ColumnReading<Visitor> reading{visitor};
+  return VisitTable(const_cast<Track*>(&track), kind, &reading);
+}
+
 }  // namespace gpuprof::analysis

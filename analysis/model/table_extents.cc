@@ -30,6 +30,17 @@ struct ExtentFinder {
   void Weight(const Column<uint32_t>&) {}
 };
 
+struct RowCounter {
+  size_t rows = 0;
+
+  template <proto::ChunkKind kKind, typename... Columns>
+  void Rows(const Column<int64_t>& times, const Columns&...) {
+    rows = times.size();
+  }
+  void Capture(const Column<uint16_t>&) {}
+  void Weight(const Column<uint32_t>&) {}
+};
+
 struct Emptier {
   template <proto::ChunkKind kKind, typename... Columns>
   void Rows(Columns&... columns) {
@@ -48,6 +59,12 @@ void FillExtents(Track* track) {
     if (VisitTable(track, table.kind, &finder) && finder.extent.rows != 0)
       track->extents.push_back(finder.extent);
   }
+}
+
+size_t RowsOf(const Track& track, proto::ChunkKind kind) {
+  RowCounter counter;
+  ReadTable(track, kind, &counter);
+  return counter.rows;
 }
 
 void DropTables(const TableSet& kept, Track* track) {

@@ -13,6 +13,9 @@ namespace gpuprof::analysis {
 // Fills Track::extents from the rows of the track.
 void FillExtents(Track* track);
 
+// Returns how many rows of a table are in memory.
+size_t RowsOf(const Track& track, proto::ChunkKind kind);
+
 // Empties the tables that are not kept.
 void DropTables(const TableSet& kept, Track* track);
 

@@ -49,7 +49,7 @@ using Groups = std::map<Key, Sums>;
 Key KeyOf(bool by_thread, size_t owner, const Process& process, const Track& track,
           uint32_t function) {
   if (by_thread) return {owner, track.tid, "", 0};
-  return {owner, 0, ApiFunctionName(process, function), function >> 24};
+  return {owner, 0, ApiFunctionName(process, function), proto::ApiDomainOf(function)};
 }
 
 void AddCall(const ApiTable& calls, size_t i, Sums* sums) {
@@ -110,7 +110,7 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
 std::string ApiFunctionName(const Process& process, uint32_t function) {
   const auto found = process.functions.find(function);
   std::string name = found == process.functions.end() ? "" : process.String(found->second);
-  if (name.empty()) return "function " + std::to_string(function & 0xffffff);
+  if (name.empty()) return "function " + std::to_string(proto::ApiCallbackOf(function));
   // Of the runtime, CUPTI's names end in the release that brought the interface: _v7000, _v13000. A
   // driver's _v2 is part of its name.
   const size_t at = name.rfind("_v");

@@ -31,18 +31,6 @@ struct StepWork {
   bool has_work() const { return first_ns != std::numeric_limits<int64_t>::max(); }
 };
 
-// Returns the stream of the device with most kernels. Streams without kernels count, too.
-size_t MainStream(const Process& process, uint32_t device) {
-  size_t best = process.tracks.size();
-  for (size_t t = 0; t < process.tracks.size(); ++t) {
-    const Track& track = process.tracks[t];
-    if (!track.is_stream || track.device != device) continue;
-    if (best == process.tracks.size() || track.kernel.rows() > process.tracks[best].kernel.rows())
-      best = t;
-  }
-  return best;
-}
-
 std::vector<StepWork> WorkOf(PassContext& context, size_t index, uint32_t device,
                              std::span<const results::Step> steps) {
   const Process& process = context.process(index);
@@ -190,6 +178,17 @@ std::vector<results::DeviceStep> StepsOf(PassContext& context, size_t index, uin
 }
 
 }  // namespace
+
+size_t MainStream(const Process& process, uint32_t device) {
+  size_t best = process.tracks.size();
+  for (size_t t = 0; t < process.tracks.size(); ++t) {
+    const Track& track = process.tracks[t];
+    if (!track.is_stream || track.device != device) continue;
+    if (best == process.tracks.size() || track.kernel.rows() > process.tracks[best].kernel.rows())
+      best = t;
+  }
+  return best;
+}
 
 ProcessDevices::ProcessDevices(PassContext& context, size_t index)
     : classes_(context.process(index)), host_(&context.ops(index)) {

@@ -34,6 +34,10 @@ class ProcessDevices {
 void AddTimes(const DeviceTimes& times, int64_t window_ns,
               google::protobuf::RepeatedPtrField<results::CategoryTime>* out);
 
+// Returns the index of the device's stream with most kernels. Process::tracks.size(): the device
+// has no stream.
+size_t MainStream(const Process& process, uint32_t device);
+
 // Fills the devices' part of the result for a process.
 void AddDeviceSteps(PassContext& context, size_t index, results::Steps* out);
 

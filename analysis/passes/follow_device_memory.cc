@@ -99,8 +99,8 @@ DeviceBlock BlockOf(const Track& track, uint32_t row) {
   block.device = track.device;
   block.context = track.context;
   block.stream = track.stream;
-  block.kind = table.operation[row] >> 8 & 0xff;
-  block.is_async = table.operation[row] >> 24 != 0;
+  block.kind = proto::MemoryKindOf(table.operation[row]);
+  block.is_async = proto::IsAsyncMemory(table.operation[row]);
   block.origin = table.origin[row];
   block.correlation = table.correlation[row];
   return block;
@@ -237,7 +237,7 @@ DeviceMemoryHistory FollowDeviceMemory(const Process& process, const CallIndex& 
     const Track& track = process.tracks[row.track];
     end_contexts(row.time_ns);
     pass_to(track.device_memory.capture[row.row], row.time_ns);
-    const uint32_t operation = track.device_memory.operation[row.row] & 0xff;
+    const uint32_t operation = proto::MemoryOperationOf(track.device_memory.operation[row.row]);
     if (operation == proto::kMemoryAllocation) follower.Allocate(BlockOf(track, row.row));
     if (operation == proto::kMemoryRelease) follower.Release(BlockOf(track, row.row));
   }

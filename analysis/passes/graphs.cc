@@ -170,7 +170,7 @@ NodeGroups NodesOf(const Process& process) {
       return process.String(found == process.signatures.end() ? 0 : found->second.name());
     };
     const auto copy_name = [&](size_t i) {
-      return std::string(CopyKindName(track.memcpy.operation[i] & 0xff));
+      return std::string(CopyKindName(proto::CopyKindOf(track.memcpy.operation[i])));
     };
     AddNodes(process, track, track.kernel, "kernel", kernel_name, &groups);
     AddNodes(process, track, track.memcpy, "copy", copy_name, &groups);

@@ -168,7 +168,9 @@ class ProcessIdle {
     if (late.length() <= 0) return;
     NamesIn in_ops(ops), in_functions(functions);
     ForEachLeafIn(rows_.Ops(gap.launch->track), late, [&](uint32_t i, int64_t ns) {
-      in_ops.Add(process_->String(thread.op.name[i]), ns);
+      // The range of a step is not an operation.
+      if (context_->ops(index_).name_kind(thread.op.name[i]) != NameKind::kAnnotation)
+        in_ops.Add(process_->String(thread.op.name[i]), ns);
     });
     ForEachLeafIn(rows_.Functions(gap.launch->track), late, [&](uint32_t i, int64_t ns) {
       in_functions.Add(process_->String(thread.python.name[i]), ns);

@@ -37,8 +37,8 @@ void AddTrack(const Track& track, const std::vector<Interval>& steps, std::map<K
   for (size_t row = 0; row < table.rows(); ++row) {
     const uint8_t flags = proto::FlagsOf(table.operation[row]);
     const int64_t duration = table.duration_ns[row];
-    Waits& waits =
-        (*all)[{proto::LowByteOf(table.operation[row]), table.object[row], table.caller[row]}];
+    const auto kind = static_cast<uint8_t>(proto::WaitKindOf(table.operation[row]));
+    Waits& waits = (*all)[{kind, table.object[row], table.caller[row]}];
     ++waits.count;
     waits.total_ns += duration;
     if (duration >= waits.max_ns) {

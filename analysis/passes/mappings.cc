@@ -45,7 +45,7 @@ class Follower {
     }
     const uint64_t address = table.address[row];
     const uint64_t bytes = table.size[row];
-    switch (static_cast<proto::MapEvent>(proto::LowByteOf(table.operation[row]))) {
+    switch (proto::MapEventOf(table.operation[row])) {
       case proto::MapEvent::kMunmap:
         memory.Unmap(address, bytes);
         return;

@@ -34,12 +34,11 @@ enum class Grouping { kDirection, kStream, kSize };
 constexpr uint32_t kMemset = 0xff;
 // In place of a size's power of two: the bytes are not known.
 constexpr uint32_t kNoSize = 0xff;
-// CUPTI_ACTIVITY_FLAG_MEMCPY_ASYNC and its twin of sets.
-constexpr uint32_t kAsyncFlag = 1;
 
 // One copy or set, whichever table it is of.
 struct Copy {
-  uint32_t kind, source, destination, flags;
+  uint32_t kind, source, destination;
+  bool is_async;
   uint64_t bytes;
   int64_t duration_ns;
   bool in_graph;
@@ -85,16 +84,21 @@ Key KeyOf(Grouping grouping, size_t owner, const Track& track, const Copy& copy)
 
 Copy CopyOf(const MemcpyTable& table, size_t i) {
   const uint32_t operation = table.operation[i];
-  return {operation & 0xff, operation >> 8 & 0xff, operation >> 16 & 0xff, operation >> 24,
-          table.bytes[i],   table.duration_ns[i],  table.graph[i] != 0};
+  return {proto::CopyKindOf(operation),
+          proto::CopySourceOf(operation),
+          proto::CopyDestinationOf(operation),
+          proto::IsAsyncCopy(operation),
+          table.bytes[i],
+          table.duration_ns[i],
+          table.graph[i] != 0};
 }
 
 Copy CopyOf(const MemsetTable& table, size_t i) {
   const uint32_t operation = table.operation[i];
   return {kMemset,
           0,
-          operation >> 16 & 0xff,
-          operation >> 24,
+          proto::CopyDestinationOf(operation),
+          proto::IsAsyncCopy(operation),
           table.bytes[i],
           table.duration_ns[i],
           table.graph[i] != 0};
@@ -110,7 +114,7 @@ void AddTable(size_t owner, const Track& track, const Table& table, Grouping gro
     sums.durations.Add(copy.duration_ns, weight);
     sums.lacks_bytes |= copy.bytes == kUnknownBytes;
     sums.bytes += copy.bytes == kUnknownBytes ? 0 : copy.bytes * weight;
-    sums.async += (copy.flags & kAsyncFlag) != 0 ? weight : 0;
+    sums.async += copy.is_async ? weight : 0;
     sums.in_graphs += copy.in_graph ? weight : 0;
     spans->push_back({table.end_ns[i] - table.duration_ns[i], table.end_ns[i]});
   }

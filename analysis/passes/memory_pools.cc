@@ -15,9 +15,6 @@
 namespace gpuprof::analysis {
 namespace {
 
-// CUpti_ActivityMemoryPoolType.
-constexpr uint32_t kImported = 2;
-
 struct Row {
   int64_t time_ns;
   uint32_t track;
@@ -48,10 +45,11 @@ class Pools {
   void Add(const Row& at) {
     const Track& track = process_.tracks[at.track];
     const MemoryPoolTable& table = track.memory_pool;
-    const uint32_t operation = table.operation[at.row] & 0xff;
+    const uint32_t packed = table.operation[at.row];
+    const uint32_t operation = proto::PoolOperationOf(packed);
     results::MemoryPool* row = Find(track, at, operation);
-    row->set_imported((table.operation[at.row] >> 8 & 0xff) == kImported);
-    if (operation != proto::kPoolSeen) row->set_managed(table.operation[at.row] >> 16 != 0);
+    row->set_imported(proto::PoolTypeOf(packed) == proto::kImportedPool);
+    if (operation != proto::kPoolSeen) row->set_managed(proto::IsManagedPool(packed));
     if (operation == proto::kPoolCreated) row->set_created(true);
     if (operation == proto::kPoolDestroyed) row->set_destroyed(true);
     const uint64_t size = table.size[at.row], utilized = table.utilized[at.row];

@@ -144,9 +144,9 @@ class Collector {
     const bool by_shape = grouping_ == OpGrouping::kShape && !table.detail.empty();
     for (size_t i = 0; i < table.rows(); ++i) {
       const uint32_t row = tree.in_order(i);
-      const uint32_t number =
-          GroupOf(process, track, table.name[row], proto::LowByteOf(table.operation[row]),
-                  by_shape ? table.detail[row] : 0);
+      const uint32_t number = GroupOf(process, track, table.name[row],
+                                      static_cast<uint32_t>(proto::OpScopeOf(table.operation[row])),
+                                      by_shape ? table.detail[row] : 0);
       group_of_row[row] = number;
       if (number >= places.size()) places.resize(groups_.size());
       Group& group = groups_[number];

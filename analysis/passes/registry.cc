@@ -15,6 +15,7 @@
 #include "analysis/render/json.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/counters.pb.h"
+#include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
@@ -25,6 +26,7 @@
 #include "proto/results/memcpy.pb.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/overhead.pb.h"
+#include "proto/results/overlap.pb.h"
 #include "proto/results/overview.pb.h"
 #include "proto/results/ranges.pb.h"
 #include "proto/results/stacks.pb.h"
@@ -203,6 +205,20 @@ const std::vector<PassEntry>& PassTable() {
        "gaps",
        kWork,
        kHostWork},
+      {{"critical_path",
+        "What the end of two steps waited for, and what they would take without it"},
+       RunCriticalPath,
+       TextOf<results::CriticalPaths, CriticalPathText>,
+       results::CriticalPaths::descriptor,
+       "paths.shares",
+       kWork,
+       kHostWork | TableSet{Kind::kSync, Kind::kCudaEvent}},
+      {{"overlap", "How far computing, collectives and copies ran at the same time"},
+       RunOverlap,
+       TextOf<results::Overlap, OverlapText>,
+       results::Overlap::descriptor,
+       "devices",
+       kWork},
       {{"graphs",
         "Launches of CUDA graphs: contents, first launch, gaps between nodes, by graph or node",
         {"graph", "node"}},

@@ -35,7 +35,8 @@ using RankedWaits = std::vector<std::pair<WaitKey, Waits>>;
 
 void AddWaits(const WaitTable& table, std::map<WaitKey, Waits>* all) {
   for (size_t row = 0; row < table.rows(); ++row) {
-    Waits& waits = (*all)[{proto::LowByteOf(table.operation[row]), table.stack[row]}];
+    const auto kind = static_cast<uint8_t>(proto::WaitKindOf(table.operation[row]));
+    Waits& waits = (*all)[{kind, table.stack[row]}];
     ++waits.count;
     waits.total_ns += table.duration_ns[row];
   }

@@ -144,7 +144,7 @@ StackWeights CollectWaits(PassContext& context, size_t index) {
   for (const Track& track : context.process(index).tracks) {
     const WaitTable& table = track.wait;
     for (size_t row = 0; row < table.rows(); ++row) {
-      const auto kind = static_cast<proto::WaitKind>(proto::LowByteOf(table.operation[row]));
+      const proto::WaitKind kind = proto::WaitKindOf(table.operation[row]);
       if (kMeasure != WaitMeasure::kAll && !IsContention(kind)) continue;
       const uint32_t stack = StackOf(table.stack[row]);
       const bool tell_kind = kMeasure == WaitMeasure::kAll && stack != 0;

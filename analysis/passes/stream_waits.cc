@@ -14,8 +14,8 @@
 #include <vector>
 
 #include "analysis/derived/device_work.h"
+#include "analysis/derived/event_records.h"
 #include "analysis/passes/context.h"
-#include "analysis/passes/event_records.h"
 #include "analysis/steps/interval.h"
 #include "analysis/symbols/module_symbols.h"
 

@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "analysis/derived/call_index.h"
+#include "analysis/derived/event_records.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/event_records.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"

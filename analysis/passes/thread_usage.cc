@@ -10,6 +10,7 @@
 
 #include "analysis/steps/statistics.h"
 #include "proto/record.h"
+#include "proto/schema.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -21,10 +22,12 @@ void Cover(int64_t time, ThreadLife* life) {
   life->span.end = std::max(life->span.end, time);
 }
 
-// Events that a thread itself makes.
-constexpr proto::ChunkKind kOwnEvents[] = {
-    proto::ChunkKind::kHeap, proto::ChunkKind::kTensor,      proto::ChunkKind::kWait,
-    proto::ChunkKind::kOp,   proto::ChunkKind::kThreadEvent, proto::ChunkKind::kProcessEvent};
+// Returns whether a thread itself makes the events: they come through its ring. A range, however,
+// may have begun on another thread, before this one lived. So may the rows of its payload.
+bool IsOwn(const proto::TableSpec& table) {
+  return table.feed == proto::Feed::kRing && table.kind != proto::ChunkKind::kRange &&
+         table.kind != proto::ChunkKind::kRangePayload;
+}
 
 // A thread's first moment is read when it has made its ring: what it ran before, its clock has and
 // its events have not. It began at least as long ago as it ran.
@@ -73,8 +76,8 @@ Rise RiseWithin(const std::vector<Point>& points, Interval window) {
 
 ThreadLife LifeOf(const Track& track) {
   ThreadLife life;
-  for (const proto::ChunkKind kind : kOwnEvents) {
-    const TableExtent* extent = track.Extent(kind);
+  for (const proto::TableSpec& table : proto::kTables) {
+    const TableExtent* extent = IsOwn(table) ? track.Extent(table.kind) : nullptr;
     if (extent == nullptr) continue;
     Cover(extent->first_ns, &life);
     Cover(extent->last_ns, &life);
@@ -139,7 +142,9 @@ std::optional<ProcessUse> UseOf(const Process& process, Interval window) {
 
 uint64_t EventsOf(const Track& track) {
   uint64_t events = 0;
-  for (const proto::ChunkKind kind : kOwnEvents) events += track.Rows(kind);
+  for (const proto::TableSpec& table : proto::kTables) {
+    if (IsOwn(table)) events += track.Rows(table.kind);
+  }
   return events;
 }
 

@@ -25,7 +25,7 @@ int64_t BusyIn(ProcessOps& ops, size_t track) {
 void FillWaits(const WaitTable& waits, results::Thread* row) {
   int64_t contended = 0, waiting = 0;
   for (size_t i = 0; i < waits.rows(); ++i) {
-    const auto kind = static_cast<proto::WaitKind>(proto::LowByteOf(waits.operation[i]));
+    const proto::WaitKind kind = proto::WaitKindOf(waits.operation[i]);
     (IsContention(kind) ? contended : waiting) += waits.duration_ns[i];
   }
   row->set_contended_ns(contended);

@@ -100,7 +100,8 @@ void AddProcess(size_t owner, const Process& process, bool by_device, Groups* gr
   for (const Track& track : process.tracks) {
     const UnifiedMemoryTable& table = track.unified_memory;
     for (size_t i = 0; i < table.rows(); ++i) {
-      const uint32_t counter = table.operation[i] & 0xff, flags = table.operation[i] >> 8;
+      const uint32_t counter = proto::UnifiedMemoryCounterOf(table.operation[i]);
+      const uint32_t flags = proto::UnifiedMemoryFlagsOf(table.operation[i]);
       const uint64_t bytes = HasBytes(counter) ? table.value[i] : 0;
       Sums& sums = (*groups)[{owner, counter, by_device ? 0 : flags,
                               by_device ? DeviceOf(table, i, counter) : 0}];

@@ -128,12 +128,13 @@ std::vector<ContendedWait> WaitsOf(const Process& process, const Wanted& is_want
   for (const Track& track : process.tracks) {
     const WaitTable& table = track.wait;
     for (size_t row = 0; row < table.rows(); ++row) {
-      const uint8_t kind = proto::LowByteOf(table.operation[row]);
+      const proto::WaitKind kind = proto::WaitKindOf(table.operation[row]);
       const uint8_t flags = proto::FlagsOf(table.operation[row]);
-      if (!is_wanted(static_cast<proto::WaitKind>(kind), flags)) continue;
+      if (!is_wanted(kind, flags)) continue;
       waits.push_back({table.end_ns[row] - table.duration_ns[row], table.end_ns[row], track.tid,
-                       table.owner[row], kind, (flags & proto::kFlagIncomplete) != 0,
-                       table.object[row], table.caller[row], table.stack[row]});
+                       table.owner[row], static_cast<uint8_t>(kind),
+                       (flags & proto::kFlagIncomplete) != 0, table.object[row], table.caller[row],
+                       table.stack[row]});
     }
   }
   std::stable_sort(waits.begin(), waits.end(), [](const ContendedWait& a, const ContendedWait& b) {

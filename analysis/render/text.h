@@ -20,6 +20,7 @@
 namespace gpuprof::results {
 class ApiCalls;
 class Counters;
+class CriticalPaths;
 class DeviceMemory;
 class Graphs;
 class Health;
@@ -33,6 +34,7 @@ class Ranges;
 class Op;
 class Ops;
 class Overheads;
+class Overlap;
 class Overview;
 class OverviewGpu;
 class Stacks;
@@ -76,6 +78,8 @@ std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string GraphsText(const results::Graphs& result, const TextOptions& options);
 std::string OverheadText(const results::Overheads& result, const TextOptions& options);
 std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOptions& options);
+std::string CriticalPathText(const results::CriticalPaths& result, const TextOptions& options);
+std::string OverlapText(const results::Overlap& result, const TextOptions& options);
 std::string IdleText(const results::Idle& result, const TextOptions& options);
 std::string StreamsText(const results::Streams& result, const TextOptions& options);
 std::string RangesText(const results::Ranges& result, const TextOptions& options);

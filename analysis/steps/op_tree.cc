@@ -9,6 +9,8 @@
 #include <limits>
 #include <numeric>
 
+#include "proto/step_names.h"
+
 namespace gpuprof::analysis {
 namespace {
 
@@ -152,7 +154,8 @@ NameKind KindOfName(std::string_view name) {
   if (StartsWith(name, "Optimizer.step#")) return NameKind::kOptimizerStep;
   if (StartsWith(name, "Optimizer.zero_grad#")) return NameKind::kZeroGrad;
   if (StartsWith(name, "enumerate(DataLoader)#")) return NameKind::kLoaderNext;
-  if (StartsWith(name, "ProfilerStep#")) return NameKind::kAnnotation;
+  if (proto::ReadStepName({name.data(), static_cast<uint32_t>(name.size())}, {}, "").is_step)
+    return NameKind::kAnnotation;
   // Autograd's engine opens this ordinary op around each of its nodes.
   if (StartsWith(name, "autograd::engine::evaluate_function")) return NameKind::kAutograd;
   return NameKind::kPlain;
@@ -246,8 +249,7 @@ CategoryTimeline ProcessOps::Classify(size_t track) {
   for (size_t i = 0; i < spans.rows(); ++i) {
     const uint32_t row = spans.in_order(i);
     const Category own =
-        OwnCategory(*this, table.name[row],
-                    static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row])));
+        OwnCategory(*this, table.name[row], proto::OpScopeOf(table.operation[row]));
     const uint32_t parent = spans.parent(row);
     const Category outer = parent == OpTree::kNone ? Category::kOther : category[parent];
     // An ordinary op is forward work only where nothing else claims it.
@@ -263,7 +265,7 @@ std::vector<Interval> ProcessOps::Backward(size_t track) {
   const OpTable& table = process_->tracks[track].op;
   std::vector<Interval> spans;
   for (size_t row = 0; row < table.rows(); ++row) {
-    const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
+    const proto::OpScope scope = proto::OpScopeOf(table.operation[row]);
     if (scope != proto::OpScope::kBackward && name_kind(table.name[row]) != NameKind::kAutograd) {
       continue;
     }

@@ -23,7 +23,7 @@ namespace gpuprof::analysis {
 
 // Returns whether the program named the operation itself, for example with record_function.
 inline bool IsUserRange(const OpTable& ops, size_t row) {
-  return static_cast<proto::OpScope>(proto::LowByteOf(ops.operation[row])) == proto::OpScope::kUser;
+  return proto::OpScopeOf(ops.operation[row]) == proto::OpScope::kUser;
 }
 
 class OpTree {

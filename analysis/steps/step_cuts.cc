@@ -189,7 +189,7 @@ void StepsFromBackward(ProcessOps& ops, size_t track, const std::vector<Interval
   const OpTable& table = ops.process().tracks[track].op;
   std::vector<int64_t> others;  // when other operations begin
   for (size_t row = 0; row < tree.rows(); ++row) {
-    const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
+    const proto::OpScope scope = proto::OpScopeOf(table.operation[row]);
     if (tree.parent(row) == OpTree::kNone && scope == proto::OpScope::kFunction &&
         ops.name_kind(table.name[row]) == NameKind::kPlain)
       others.push_back(tree.start(row));

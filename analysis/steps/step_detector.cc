@@ -306,7 +306,7 @@ size_t BusiestThread(ProcessOps& ops) {
     const OpTable& table = ops.process().tracks[i].op;
     size_t count = 0;
     for (size_t row = 0; row < table.rows(); ++row) {
-      const auto scope = static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row]));
+      const proto::OpScope scope = proto::OpScopeOf(table.operation[row]);
       count +=
           scope == proto::OpScope::kFunction && ops.name_kind(table.name[row]) == NameKind::kPlain;
     }

@@ -31,8 +31,7 @@ struct OptimizerStep {
 };
 
 bool IsBackward(const ProcessOps& ops, const OpTable& table, size_t row) {
-  return static_cast<proto::OpScope>(proto::LowByteOf(table.operation[row])) ==
-             proto::OpScope::kBackward ||
+  return proto::OpScopeOf(table.operation[row]) == proto::OpScope::kBackward ||
          ops.name_kind(table.name[row]) == NameKind::kAutograd;
 }
 
@@ -223,7 +222,7 @@ std::vector<Interval> BackwardGaps(const CategoryTimeline& timeline) {
 std::vector<Interval> WaitsOf(const WaitTable& waits, bool contended) {
   std::vector<Interval> spans;
   for (size_t row = 0; row < waits.rows(); ++row) {
-    const auto kind = static_cast<proto::WaitKind>(proto::LowByteOf(waits.operation[row]));
+    const proto::WaitKind kind = proto::WaitKindOf(waits.operation[row]);
     if (IsContention(kind) == contended)
       spans.push_back({waits.end_ns[row] - waits.duration_ns[row], waits.end_ns[row]});
   }

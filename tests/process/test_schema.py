@@ -60,6 +60,37 @@ def test_columns_are_those_of_the_page():
     assert sorted(page_rows("chained table")) == sorted(chained)
 
 
+def test_fields_of_packed_columns_are_those_of_the_page():
+    def field_words(field):
+        last = field["first_bit"] + field["bits"] - 1
+        bits = f"{field['first_bit']}" if field["bits"] == 1 else f"{field['first_bit']}-{last}"
+        return f"{field['name']} {bits} ({field['type']})"
+
+    packed = [[f"{kind['name']}.{column['name']}", ", ".join(map(field_words, column["fields"]))]
+              for kind in events() for column in rows(kind) if column["type"] == "bits"]
+    assert len(packed) >= 15
+    assert sorted(page_rows("packed column")) == sorted(packed)
+
+
+def test_fields_and_their_words():
+    columns = {(kind["name"], column["name"]): column for kind in events() for column in rows(kind)}
+    for (_, name), column in columns.items():
+        assert ("fields" in column) == (column["type"] == "bits"), name
+        assert ("values" in column) == (column["type"] == "enum"), name
+        for field in column.get("fields", []):
+            assert field["first_bit"] + field["bits"] <= 64
+            assert bool(field.get("values")) == (field["type"] in ("enum", "flags")), (name, field)
+    fields = {field["name"]: field for field in columns["heap", "operation"]["fields"]}
+    assert fields["free"] == {"name": "free", "first_bit": 0, "bits": 1, "type": "flag"}
+    assert fields["call"]["values"]["3"] == "realloc"
+    assert fields["flags"]["values"] == {"1": "sampled", "2": "has_stack", "4": "coarse_time", "8": "timed_out", "16": "incomplete",
+                                         "32": "no_unwinder", "64": "file", "128": "no_access"}
+    copy = {field["name"]: field for field in columns["memcpy", "operation"]["fields"]}
+    assert copy["kind"]["values"]["1"] == "HtoD" and copy["source"]["values"]["2"] == "pinned"
+    assert columns["thread", "event"]["values"] == {"1": "start", "2": "name", "3": "exit", "4": "seen"}
+    assert columns["row_detail", "table"]["values"]["34"] == "op"
+
+
 def test_numbers_of_proto_are_those_of_the_schema():
     text = (ROOT / "proto" / "trace.proto").read_text()
     (chunk,) = re.findall(r"^message Chunk {(.*?)^}", text, re.M | re.S)
@@ -91,3 +122,5 @@ def test_text_names_every_table_and_column():
         assert f"\n{kind['name']}: kind {kind['kind']}, feed {kind['feed']}, clock {kind['clock']}\n" in text
         for column in rows(kind):
             assert re.search(rf"^  {column['name']} +{column['type']} +{column['unit'] or '-'} +{column['encoding']}$", text, re.M)
+            for field in column.get("fields", []):
+                assert re.search(rf"^    {field['name']} +{field['type']} +bits {field['first_bit']}\b", text, re.M)

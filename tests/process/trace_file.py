@@ -52,6 +52,16 @@ OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY = _kinds("overhead", "cuda_event", "unified
 _COLUMNS = {kind: tuple(("time" if i == 0 else column["name"], {"span": "plain", "ticks": "duration"}.get(column["encoding"], column["encoding"]))
                         for i, column in enumerate(columns)) for kind, columns in _ROWS.items()}
 
+# (kind, column): (name, first bit, bits) of each value in a packed column.
+_FIELDS = {(kind, column["name"]): [(field["name"], field["first_bit"], field["bits"]) for field in column["fields"]]
+           for kind, columns in _ROWS.items() for column in columns if "fields" in column}
+
+
+def unpack(kind, column, value):
+    """The values in a packed column, of one row or of many: name -> int or array."""
+    return {name: value >> first & (1 << bits) - 1 for name, first, bits in _FIELDS[kind, column]}
+
+
 MUTEX, RWLOCK_READ, RWLOCK_WRITE, CONDITION, SEMAPHORE, BARRIER, JOIN = 1, 2, 3, 4, 5, 6, 7
 THREAD_START, THREAD_NAME, THREAD_EXIT, THREAD_SEEN = 1, 2, 3, 4
 RANGE_KINDS = dict(enumerate(("push_pop", "start_end", "mark", "name_thread", "name_category", "name_device", "name_context",
@@ -472,10 +482,10 @@ class TraceFile:
         kinds = {2: "pinned", 3: "device", 5: "managed"}
         for i in range(len(table["time"])):
             row = {name: int(table[name][i]) for name in table}
-            operation = row["operation"]
+            operation = unpack(DEVICE_MEMORY, "operation", row["operation"])
             device, context, stream = self.streams[row["track"]]
-            rows.append({"t": {1: "alloc", 2: "free"}[operation & 0xFF], "kind": kinds[operation >> 8 & 0xFF], "pool_type": operation >> 16 & 0xFF,
-                         "async": bool(operation >> 24), "address": row["address"] % 2**64, "bytes": row["bytes"], "pool": row["pool"] % 2**64,
+            rows.append({"t": {1: "alloc", 2: "free"}[operation["operation"]], "kind": kinds[operation["kind"]],
+                         "pool_type": operation["pool_type"], "async": bool(operation["async"]), "address": row["address"] % 2**64, "bytes": row["bytes"], "pool": row["pool"] % 2**64,
                          "device": device, "context": context, "stream": stream, "correlation": row["correlation"], "time": row["time"],
                          "pc": row["pc"] % 2**64, "origin": self.strings.get(row["origin"], ""), "capture": row["capture"]})
         return sorted(rows, key=lambda row: row["time"])
@@ -485,8 +495,9 @@ class TraceFile:
         table, rows = self.memory_pools, []
         for i in range(len(table["time"])):
             row = {name: int(table[name][i]) % 2**64 for name in table}
-            row.update(op=("seen", "create", "destroy", "trim")[row["operation"] & 0xFF], managed=bool(row["operation"] >> 16),
-                       pool_type=row["operation"] >> 8 & 0xFF, device=self.streams[row["track"]][0])
+            operation = unpack(MEMORY_POOL, "operation", row["operation"])
+            row.update(op=("seen", "create", "destroy", "trim")[operation["operation"]], managed=bool(operation["managed"]),
+                       pool_type=operation["pool_type"], device=self.streams[row["track"]][0])
             rows.append(row)
         return sorted(rows, key=lambda row: row["time"])
 
@@ -505,11 +516,10 @@ class TraceFile:
         tids = {thread.track: thread.tid for thread in self.threads.values()}
         for i in range(len(table["time"])):
             row = {name: int(table[name][i]) for name in table}
-            operation = row["operation"]
-            style = row["style"] % 2**64
-            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation & 0xF], "domain": self.strings.get(row["domain"], ""),
-                         "name": self.strings.get(row["name"], ""), "depth": operation >> 16, "flags": operation >> 8 & 0xFF,
-                         "category": style & 0xFFFFFFFF, "color": style >> 32, "payload_type": operation >> 4 & 0xF,
+            operation, style = unpack(RANGE, "operation", row["operation"]), unpack(RANGE, "style", row["style"])
+            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation["kind"]], "domain": self.strings.get(row["domain"], ""),
+                         "name": self.strings.get(row["name"], ""), "depth": operation["depth"], "flags": operation["flags"],
+                         "category": style["category"], "color": style["color"], "payload_type": operation["payload_type"],
                          "payload": row["payload"] % 2**64, "begin_tid": row["begin_thread"], "begin": row["time"] - row["duration"],
                          "end": row["time"], "capture": row["capture"]})
         return rows
@@ -520,15 +530,15 @@ class TraceFile:
         tids = {thread.track: thread.tid for thread in self.threads.values()}
         for i in range(len(table["time"])):
             row = {name: int(table[name][i]) for name in table}
-            operation, value = row["operation"], row["value"] % 2**64
-            if operation == 0:
+            operation, value = unpack(RANGE_PAYLOAD, "operation", row["operation"]), row["value"] % 2**64
+            if row["operation"] == 0:
                 rows[-1]["bytes"] += value.to_bytes(8, "little")
                 assert rows[-1]["time"] == row["time"]
                 continue
             definition = row["definition"]
-            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation & 0xF], "is_end": operation >> 4 & 1,
-                         "unused": operation >> 5 & 7, "handles": operation >> 8 & 0x7F, "is_first": operation >> 15 & 1,
-                         "depth": operation >> 16, "domain": self.strings.get(row["domain"], ""), "time": row["time"], "size": value,
+            rows.append({"tid": tids[row["track"]], "kind": RANGE_KINDS[operation["kind"]], "is_end": operation["end"],
+                         "unused": operation["unused"], "handles": operation["handles"], "is_first": operation["first"],
+                         "depth": operation["depth"], "domain": self.strings.get(row["domain"], ""), "time": row["time"], "size": value,
                          "definition": definition if definition < 1 << 24 else self.definitions[definition], "bytes": b""})
         for row in rows:
             assert len(row["bytes"]) == (row["size"] + 7) // 8 * 8
@@ -549,28 +559,31 @@ class TraceFile:
         table = self.waits
         rows = [{name: int(table[name][i]) for name in table} for i in range(len(table["time"]))]
         for row in rows:
-            row["kind"], row["flags"] = row["operation"] & 0xFF, row["operation"] >> 8 & 0xFF
+            operation = unpack(WAIT, "operation", row["operation"])
+            row["kind"], row["flags"] = operation["kind"], operation["flags"] | operation["limited"] << 6
         return [r for r in rows if kind in (None, r["kind"]) and obj in (None, r["object"])]
 
     def allocations(self, sizes=None):
         """(function, address, size) of allocations, optionally only of these sizes, in file order."""
         heap = self.heap
-        keep = (heap["operation"] & 1) == 0
+        operation = unpack(HEAP, "operation", heap["operation"])
+        keep = operation["free"] == 0
         if sizes is not None:
             keep &= numpy.isin(heap["size"], list(sizes))
-        return [(int(o) >> 1 & 0x7F, int(a), int(s)) for o, a, s in
-                zip(heap["operation"][keep], heap["address"][keep], heap["size"][keep])]
+        return [(int(call), int(a), int(s)) for call, a, s in
+                zip(operation["call"][keep], heap["address"][keep], heap["size"][keep])]
 
     def matched_frees(self, sizes):
         """How many allocations of these sizes were freed later, following each address through time."""
         heap = self.heap
         order = numpy.argsort(heap["time"], kind="stable")
+        is_free = unpack(HEAP, "operation", heap["operation"])["free"]
         ours = set()
         freed = 0
         sizes = set(sizes)
         for i in order:
             address = int(heap["address"][i])
-            if int(heap["operation"][i]) & 1:
+            if is_free[i]:
                 freed += address in ours
                 ours.discard(address)
             elif int(heap["size"][i]) in sizes:

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/model/table_columns.h"
 #include "analysis/model/trace.h"
 #include "tests/unit/analysis/read/trace_maker.h"
 #include "tests/unit/analysis/trace_builder.h"
@@ -173,6 +174,48 @@ TEST(DumpGpu, RowsOfStreamsAndCalls) {
           "355 5 0 cuda_event event=3 record=40" + stream + " correlation=17",
       }));
   EXPECT_THAT(found, testing::Contains(HasSubstr("correlation=12 graph=4 graph_node=")));
+}
+
+// Adds a row whose every value is 1, whatever its table.
+struct RowOfOnes {
+  template <ChunkKind kKind, typename... Columns>
+  void Rows(Columns&... columns) {
+    (columns.push_back(1), ...);
+  }
+  void Capture(Column<uint16_t>& column) { column.push_back(1); }
+  void Weight(Column<uint32_t>& column) { column.push_back(1); }
+};
+
+std::vector<std::string> LinesOfOnes(ChunkKind kind) {
+  Trace trace;
+  Process& process = trace.processes.emplace_back();
+  process.pid = 5;
+  process.strings[1] = "text";
+  RowOfOnes ones;
+  EXPECT_TRUE(VisitTable(&process.tracks.emplace_back(), kind, &ones));
+  return Lines(trace);
+}
+
+TEST(DumpTables, EachTableOfTheSchemaHasALine) {
+  for (const proto::TableSpec& table : proto::kTables) {
+    EXPECT_THAT(LinesOfOnes(table.kind),
+                ElementsAre(testing::StartsWith("1 5 0 0 "s + table.name + " ")));
+  }
+}
+
+// No code knows these tables.
+TEST(DumpTables, TypesOfColumnsMakeTheLine) {
+  EXPECT_THAT(LinesOfOnes(ChunkKind::kLaunch),
+              ElementsAre("1 5 0 0 launch function=1 correlation=1 stack=1"));
+  EXPECT_THAT(LinesOfOnes(ChunkKind::kMemset),
+              ElementsAre("1 5 0 0 memset destination=unknown start_ns=0 duration_ns=1 bytes=1 "
+                          "value=1 correlation=1 graph=1 graph_node=1"));
+  EXPECT_THAT(LinesOfOnes(ChunkKind::kRangePayload),
+              ElementsAre("1 5 0 0 range_payload kind=push_pop domain=\"text\" unused=0 handles=0 "
+                          "depth=0 definition=1 value=1"));
+  EXPECT_THAT(LinesOfOnes(ChunkKind::kRowDetail),
+              ElementsAre("1 5 0 0 row_detail table=meta detail=\"text\" row=1 external=1 "
+                          "sequence=1"));
 }
 
 TEST_F(DumpTest, ProcessesAndTracksComeOneAfterTheOther) {

@@ -222,8 +222,8 @@ TEST(KinetoImporter, OperationsHaveTheirDepthAndTheirShapes) {
   EXPECT_THAT(depths, ElementsAre(2, 1, 0));
   EXPECT_EQ(process.String(ops.detail[1]),
             R"({"Input Dims":[[2,3],[3]],"Input type":["float","float"]})");
-  EXPECT_EQ(proto::LowByteOf(ops.operation[0]), static_cast<uint8_t>(proto::OpScope::kBackward));
-  EXPECT_EQ(proto::LowByteOf(ops.operation[2]), static_cast<uint8_t>(proto::OpScope::kUser));
+  EXPECT_EQ(proto::OpScopeOf(ops.operation[0]), proto::OpScope::kBackward);
+  EXPECT_EQ(proto::OpScopeOf(ops.operation[2]), proto::OpScope::kUser);
 }
 
 TEST(KinetoImporter, OperationsHaveAutogradsNumbers) {
@@ -236,8 +236,7 @@ TEST(KinetoImporter, OperationsHaveAutogradsNumbers) {
            "args":{"Sequence number":-1}},
           {"ph":"X","cat":"cpu_op","name":"d","pid":1,"tid":2,"ts":7,"dur":1}])");
   EXPECT_THAT(processes[0].tracks[0].op.sequence, ElementsAre(1u, 42u, 0u));
-  EXPECT_EQ(proto::LowByteOf(processes[0].tracks[0].op.operation[0]),
-            static_cast<uint8_t>(proto::OpScope::kFunction));
+  EXPECT_EQ(proto::OpScopeOf(processes[0].tracks[0].op.operation[0]), proto::OpScope::kFunction);
   EXPECT_TRUE(processes[0].tracks[1].op.sequence.empty());
 }
 

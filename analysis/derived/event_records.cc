@@ -3,7 +3,7 @@
 
 // See event_records.h.
 
-#include "analysis/passes/event_records.h"
+#include "analysis/derived/event_records.h"
 
 #include <algorithm>
 #include <map>

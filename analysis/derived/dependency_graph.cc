@@ -1,0 +1,542 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See dependency_graph.h.
+
+#include "analysis/derived/dependency_graph.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "analysis/derived/device_work.h"
+
+namespace gpuprof::analysis {
+
+using results::TimeCategory;
+
+namespace {
+
+// A wait for the device takes at least this long on the host, as the short waits of real traces do.
+constexpr int64_t kShortWaitNs = 2000;
+constexpr uint64_t kOrderOfCalls = 0, kOrderOfWork = 1, kOrderOfWaits = 2;
+
+}  // namespace
+
+// Makes the nodes and edges of one process.
+class GraphMaker {
+ public:
+  GraphMaker(const Process& process, uint32_t main_track, const CallIndex& calls, ProcessOps* ops,
+             KernelClasses* classes, HostActivity* host, DependencyGraph* out)
+      : process_(process),
+        main_track_(main_track),
+        calls_(calls),
+        ops_(ops),
+        classes_(classes),
+        host_(host),
+        records_(process, calls),
+        out_(out) {}
+
+  void Make() {
+    AddWork();
+    AddCalls();
+    SortNodes();
+    IndexNodes();
+    FindMedianLaunch();
+    for (uint32_t n = 0; n < out_->nodes_.size(); ++n) AddEdges(n);
+  }
+
+ private:
+  using Key = std::tuple<uint32_t, uint8_t, uint32_t>;  // track, kind of work, row
+
+  void AddWork() {
+    for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
+      const Track& track = process_.tracks[t];
+      ForEachDeviceWork(track, [&](const DeviceWork& work) {
+        DependencyNode node;
+        node.kind = DependencyNode::Kind::kWork;
+        node.span = work.span;
+        node.track = t;
+        node.row = static_cast<uint32_t>(work.row);
+        node.work = work.kind;
+        node.category = WorkCategory(track, work, classes_);
+        out_->nodes_.push_back(node);
+        const std::optional<Call> call = calls_.Find(work.correlation);
+        if (!call) return;
+        // The last work of a call tells whether the call waited for it.
+        int64_t& end = work_ends_[{call->track, call->row}];
+        end = std::max(end, work.span.end);
+        all_launches_.push_back(call->start_ns);
+        all_ends_.push_back(work.span.end);
+      });
+    }
+    std::sort(all_launches_.begin(), all_launches_.end());
+    std::sort(all_ends_.begin(), all_ends_.end());
+  }
+
+  // The outermost calls of each thread. The runtime's calls contain those of the driver.
+  void AddCalls() {
+    FindAwaited();
+    for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
+      const ApiTable& api = process_.tracks[t].api;
+      if (api.has_ids_alone()) continue;
+      std::vector<uint32_t> order(api.rows());
+      for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
+      const auto start = [&](uint32_t row) { return api.end_ns[row] - api.duration_ns[row]; };
+      std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+        return start(x) != start(y) ? start(x) < start(y) : api.end_ns[x] > api.end_ns[y];
+      });
+      int64_t until = std::numeric_limits<int64_t>::min();
+      for (const uint32_t row : order) {
+        if (start(row) < until) continue;
+        until = api.end_ns[row];
+        AddCall(t, row, {start(row), until});
+      }
+    }
+  }
+
+  void AddCall(uint32_t track, uint32_t row, Interval span) {
+    DependencyNode node;
+    node.span = span;
+    node.track = track;
+    node.row = row;
+    node.category = CallCategory(track, row);
+    const std::optional<int64_t> awaited = AwaitedEnd(track, row, span);
+    if (!awaited) {
+      out_->nodes_.push_back(node);
+      return;
+    }
+    // A call that waits is two nodes: it begins, and it ends behind the work.
+    DependencyNode end = node;
+    end.kind = DependencyNode::Kind::kWaited;
+    end.category = results::TIME_CATEGORY_SYNC;
+    end.span = {*awaited, span.end};
+    node.category = results::TIME_CATEGORY_SYNC;
+    node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
+    out_->nodes_.push_back(node);
+    out_->nodes_.push_back(end);
+  }
+
+  TimeCategory CallCategory(uint32_t track, uint32_t row) const {
+    const auto name = process_.functions.find(process_.tracks[track].api.function[row]);
+    const TimeCategory category = name == process_.functions.end()
+                                      ? results::TIME_CATEGORY_NONE
+                                      : HostCategoryOfCall(process_.String(name->second));
+    if (category != results::TIME_CATEGORY_NONE) return category;
+    return work_ends_.count({track, row}) != 0 ? results::TIME_CATEGORY_LAUNCH
+                                               : results::TIME_CATEGORY_HOST;
+  }
+
+  // Collects when the work ended that waits were for: of a stream, or of all.
+  void FindAwaited() {
+    for (const Track& track : process_.tracks) {
+      std::vector<std::pair<int64_t, int64_t>> ends;
+      ForEachDeviceWork(track, [&](const DeviceWork& work) {
+        const std::optional<Call> call = calls_.Find(work.correlation);
+        if (call) ends.emplace_back(call->start_ns, work.span.end);
+      });
+      ends_by_launch_.push_back(Sorted(std::move(ends)));
+    }
+    for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
+      const SyncTable& waits = process_.tracks[t].sync;
+      for (size_t i = 0; i < waits.rows(); ++i) {
+        if (waits.operation[i] == kStreamWait) wait_stream_[waits.correlation[i]] = t;
+        if (waits.operation[i] != kEventWait) continue;
+        if (const EventRecord* record = records_.Find(waits, i))
+          wait_record_[waits.correlation[i]] = *record;
+      }
+    }
+  }
+
+  // Pairs of launch and the latest end so far, by launch.
+  static std::vector<std::pair<int64_t, int64_t>> Sorted(
+      std::vector<std::pair<int64_t, int64_t>> ends) {
+    std::sort(ends.begin(), ends.end());
+    for (size_t i = 1; i < ends.size(); ++i)
+      ends[i].second = std::max(ends[i].second, ends[i - 1].second);
+    return ends;
+  }
+
+  // Returns the end of the latest work that a stream was given before a moment.
+  std::optional<int64_t> LatestEnd(uint32_t stream, int64_t launched_before) const {
+    const auto& ends = ends_by_launch_[stream];
+    const auto at = std::lower_bound(
+        ends.begin(), ends.end(), launched_before,
+        [](const std::pair<int64_t, int64_t>& each, int64_t time) { return each.first < time; });
+    if (at == ends.begin()) return std::nullopt;
+    return (at - 1)->second;
+  }
+
+  // Returns when the work ended that a call waited for. None: it waited for none.
+  std::optional<int64_t> AwaitedEnd(uint32_t track, uint32_t row, Interval span) const {
+    std::optional<int64_t> end;
+    const uint32_t id = process_.tracks[track].api.correlation[row];
+    if (const auto own = work_ends_.find({track, row}); own != work_ends_.end()) {
+      if (own->second > span.start && own->second <= span.end) {
+        end = own->second;
+      } else if (IsHeldUp(span)) {
+        const auto at = std::upper_bound(all_ends_.begin(), all_ends_.end(), span.end);
+        if (at != all_ends_.begin()) end = *(at - 1);
+      }
+    } else if (CallCategory(track, row) == results::TIME_CATEGORY_SYNC) {
+      if (const auto stream = wait_stream_.find(id); stream != wait_stream_.end()) {
+        end = LatestEnd(stream->second, span.start);
+      } else if (const auto record = wait_record_.find(id); record != wait_record_.end()) {
+        end = LatestEnd(record->second.track, record->second.time_ns);
+      } else {
+        for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
+          const std::optional<int64_t> of_stream = LatestEnd(t, span.start);
+          if (of_stream && *of_stream <= span.end)
+            end = std::max(end.value_or(*of_stream), *of_stream);
+        }
+      }
+    }
+    return end && *end > span.start && *end <= span.end ? end : std::nullopt;
+  }
+
+  // Returns whether a launch had to wait until the queues of the device had room: it took long, and
+  // much work was waiting.
+  bool IsHeldUp(Interval span) const {
+    constexpr int64_t kLongLaunchNs = 20'000;
+    constexpr std::ptrdiff_t kMuchWork = 500;  // a queue holds 1,024
+    if (span.length() < kLongLaunchNs) return false;
+    const auto launched = std::lower_bound(all_launches_.begin(), all_launches_.end(), span.start) -
+                          all_launches_.begin();
+    const auto ended =
+        std::upper_bound(all_ends_.begin(), all_ends_.end(), span.start) - all_ends_.begin();
+    return launched - ended >= kMuchWork;
+  }
+
+  void SortNodes() {
+    const auto order = [](const DependencyNode& node) {
+      return node.kind == DependencyNode::Kind::kCall   ? kOrderOfCalls
+             : node.kind == DependencyNode::Kind::kWork ? kOrderOfWork
+                                                        : kOrderOfWaits;
+    };
+    std::stable_sort(out_->nodes_.begin(), out_->nodes_.end(),
+                     [&](const DependencyNode& x, const DependencyNode& y) {
+                       return std::tuple(x.span.start, order(x)) <
+                              std::tuple(y.span.start, order(y));
+                     });
+  }
+
+  void IndexNodes() {
+    before_on_track_.resize(out_->nodes_.size(), kNoNode);
+    std::unordered_map<uint32_t, uint32_t> last;  // by track
+    // The work of a stream that ended last so far.
+    for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
+      const DependencyNode& node = out_->nodes_[n];
+      const auto [at, is_new] = last.try_emplace(node.track, kNoNode);
+      before_on_track_[n] = at->second;
+      const bool is_later = at->second == kNoNode || node.kind != DependencyNode::Kind::kWork ||
+                            out_->nodes_[at->second].span.end <= node.span.end;
+      if (is_later) at->second = n;
+      if (node.kind == DependencyNode::Kind::kCall) call_node_[{node.track, node.row}] = n;
+      if (node.kind == DependencyNode::Kind::kWork) ends_[node.span.end].push_back(n);
+      if (node.track == main_track_ && node.kind != DependencyNode::Kind::kWork) main_.push_back(n);
+    }
+    FindStreamWaits();
+  }
+
+  // The last work before a recording holds up the work that the waiting stream is given next.
+  void FindStreamWaits() {
+    std::vector<std::vector<std::pair<int64_t, uint32_t>>> launched(process_.tracks.size());
+    for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
+      const DependencyNode& node = out_->nodes_[n];
+      if (node.kind != DependencyNode::Kind::kWork) continue;
+      if (const std::optional<Call> call = CallOf(node))
+        launched[node.track].emplace_back(call->start_ns, n);
+    }
+    for (auto& each : launched) std::sort(each.begin(), each.end());
+    const auto first_from = [&](uint32_t track, int64_t time) {
+      return std::lower_bound(launched[track].begin(), launched[track].end(),
+                              std::pair<int64_t, uint32_t>(time, 0));
+    };
+    for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
+      const SyncTable& waits = process_.tracks[t].sync;
+      for (size_t i = 0; i < waits.rows(); ++i) {
+        if (waits.operation[i] != kStreamEventWait) continue;
+        const EventRecord* record = records_.Find(waits, i);
+        if (record == nullptr) continue;
+        const uint32_t own = records_.OfDevice(t);
+        const std::optional<Call> call = calls_.Find(waits.correlation[i]);
+        const auto next =
+            first_from(own, call ? call->start_ns : waits.end_ns[i] - waits.duration_ns[i]);
+        const auto behind = first_from(record->track, record->time_ns);
+        if (next == launched[own].end() || behind == launched[record->track].begin()) continue;
+        held_by_[next->second].push_back((behind - 1)->second);
+      }
+    }
+  }
+
+  std::optional<Call> CallOf(const DependencyNode& work) const {
+    const Track& track = process_.tracks[work.track];
+    uint32_t id = 0;
+    switch (work.work) {
+      case DeviceWorkKind::kKernel:
+        id = track.kernel.correlation[work.row];
+        break;
+      case DeviceWorkKind::kCopy:
+        id = track.memcpy.correlation[work.row];
+        break;
+      case DeviceWorkKind::kSet:
+        id = track.memset.correlation[work.row];
+        break;
+      case DeviceWorkKind::kGraph:
+        id = track.graph_launch.correlation[work.row];
+        break;
+    }
+    return calls_.Find(id);
+  }
+
+  uint32_t LaunchNode(const DependencyNode& work) const {
+    const std::optional<Call> call = CallOf(work);
+    if (!call) return kNoNode;
+    const auto found = call_node_.find({call->track, call->row});
+    return found == call_node_.end() ? kNoNode : found->second;
+  }
+
+  // How long a launch takes to come to an idle device.
+  void FindMedianLaunch() {
+    std::vector<int64_t> delays;
+    for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
+      const DependencyNode& node = out_->nodes_[n];
+      if (node.kind != DependencyNode::Kind::kWork) continue;
+      const uint32_t launch = LaunchNode(node);
+      if (launch == kNoNode || launch >= n) continue;
+      const uint32_t before = before_on_track_[n];
+      const int64_t start = out_->nodes_[launch].span.start;
+      if (before == kNoNode || out_->nodes_[before].span.end <= start)
+        delays.push_back(node.span.start - start);
+    }
+    if (delays.empty()) return;
+    const auto middle = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 2);
+    std::nth_element(delays.begin(), middle, delays.end());
+    median_launch_ns_ = *middle;
+  }
+
+  void AddEdges(uint32_t n) {
+    out_->nodes_[n].first_edge = static_cast<uint32_t>(out_->edges_.size());
+    switch (out_->nodes_[n].kind) {
+      case DependencyNode::Kind::kCall:
+        AddCallEdges(n);
+        break;
+      case DependencyNode::Kind::kWork:
+        AddWorkEdges(n);
+        break;
+      case DependencyNode::Kind::kWaited:
+        AddWaitedEdges(n);
+        break;
+    }
+    out_->nodes_[n].edges = static_cast<uint32_t>(out_->edges_.size()) - out_->nodes_[n].first_edge;
+  }
+
+  void AddEdge(uint32_t from, bool is_from_start, std::vector<TimePart> parts) {
+    DependencyEdge edge;
+    edge.from = from;
+    edge.is_from_start = is_from_start;
+    edge.first_part = static_cast<uint32_t>(out_->parts_.size());
+    for (const TimePart& part : parts) {
+      if (part.ns != 0) out_->parts_.push_back(part);
+    }
+    edge.parts = static_cast<uint32_t>(out_->parts_.size()) - edge.first_part;
+    out_->edges_.push_back(edge);
+  }
+
+  std::vector<TimePart> HostParts(uint32_t track, Interval span) {
+    DeviceTimes times{};
+    if (span.length() > 0) host_->Split(track, span, &times);
+    std::vector<TimePart> parts;
+    for (size_t i = 0; i < times.size(); ++i) {
+      if (times[i] != 0) parts.push_back({static_cast<TimeCategory>(i), times[i]});
+    }
+    return parts;
+  }
+
+  // Returns when the thread began what it was in at a moment: its outermost operation. The moment
+  // itself: it was in none.
+  int64_t OutermostStart(uint32_t track, int64_t time) {
+    const OpTree& tree = ops_->tree(track);
+    std::vector<Interval>& busy = busy_[track];
+    if (busy.empty() && tree.rows() != 0) busy = tree.Busy();
+    const auto at = std::upper_bound(busy.begin(), busy.end(), time,
+                                     [](int64_t t, const Interval& each) { return t < each.end; });
+    return at != busy.end() && at->start <= time ? at->start : time;
+  }
+
+  void AddCallEdges(uint32_t n) {
+    const DependencyNode node = out_->nodes_[n];
+    uint32_t from = before_on_track_[n];
+    if (node.track != main_track_) {
+      // Another thread that was in nothing since its last call was given its work.
+      const int64_t began = OutermostStart(node.track, node.span.start);
+      const int64_t before_end =
+          from == kNoNode ? std::numeric_limits<int64_t>::min() : out_->nodes_[from].span.end;
+      if (began > before_end) {
+        const uint32_t given = MainBefore(n, began);
+        if (given != kNoNode && out_->nodes_[given].span.end > before_end) from = given;
+      }
+    }
+    if (from == kNoNode) return AddEdge(kNoNode, false, {});
+    const Interval gap = {out_->nodes_[from].span.end, node.span.start};
+    AddEdge(from, false, HostParts(node.track, gap));
+  }
+
+  // Returns the last node of the main thread that ended by then.
+  uint32_t MainBefore(uint32_t n, int64_t time) const {
+    auto at = std::lower_bound(main_.begin(), main_.end(), n);
+    while (at != main_.begin()) {
+      --at;
+      if (out_->nodes_[*at].span.end <= time) return *at;
+    }
+    return kNoNode;
+  }
+
+  void AddWorkEdges(uint32_t n) {
+    const DependencyNode node = out_->nodes_[n];
+    const uint32_t launch = LaunchNode(node);
+    const uint32_t before = before_on_track_[n];
+    std::vector<uint32_t> holders;
+    if (const auto held = held_by_.find(n); held != held_by_.end()) {
+      for (const uint32_t holder : held->second)
+        if (holder < n && out_->nodes_[holder].span.end <= node.span.start)
+          holders.push_back(holder);
+    }
+    int64_t ready = std::numeric_limits<int64_t>::min();
+    const bool has_launch = launch != kNoNode && launch < n;
+    if (has_launch) ready = out_->nodes_[launch].span.start;
+    const bool has_before = before != kNoNode && out_->nodes_[before].span.end <= node.span.start;
+    if (has_before) ready = std::max(ready, out_->nodes_[before].span.end);
+    for (const uint32_t holder : holders) ready = std::max(ready, out_->nodes_[holder].span.end);
+    const auto lag = [&](int64_t from, int64_t usual) {
+      return from == ready ? node.span.start - from : std::min(usual, node.span.start - from);
+    };
+    if (has_launch) {
+      const int64_t start = out_->nodes_[launch].span.start;
+      AddEdge(launch, true, {{results::TIME_CATEGORY_LAUNCH, lag(start, median_launch_ns_)}});
+    }
+    if (has_before) {
+      const int64_t end = out_->nodes_[before].span.end;
+      AddEdge(before, false, {{results::TIME_CATEGORY_LAUNCH, lag(end, 0)}});
+    }
+    for (const uint32_t holder : holders) {
+      const int64_t end = out_->nodes_[holder].span.end;
+      AddEdge(holder, false, {{results::TIME_CATEGORY_DEPENDENCY, lag(end, 0)}});
+    }
+    // A program whose streams overlap may have work that began before the work before it ended.
+    if (!has_launch && !has_before && holders.empty()) AddEdge(kNoNode, false, {});
+  }
+
+  void AddWaitedEdges(uint32_t n) {
+    const DependencyNode node = out_->nodes_[n];
+    const uint32_t begin = before_on_track_[n];
+    if (begin != kNoNode) AddEdge(begin, false, {});
+    const auto ended = ends_.find(node.span.start);
+    if (ended == ends_.end()) return;
+    for (const uint32_t work : ended->second)
+      if (work < n) AddEdge(work, false, {});
+  }
+
+  const Process& process_;
+  const uint32_t main_track_;
+  const CallIndex& calls_;
+  ProcessOps* ops_;
+  KernelClasses* classes_;
+  HostActivity* host_;
+  const EventRecords records_;
+  DependencyGraph* out_;
+  std::map<std::pair<uint32_t, uint32_t>, int64_t> work_ends_;  // by call: its last work's end
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> ends_by_launch_;  // by track
+  std::unordered_map<uint32_t, uint32_t> wait_stream_;                    // by correlation
+  std::unordered_map<uint32_t, EventRecord> wait_record_;
+  std::vector<int64_t> all_launches_, all_ends_;  // of work whose launch is known; sorted
+  std::vector<uint32_t> before_on_track_;
+  std::map<std::pair<uint32_t, uint32_t>, uint32_t> call_node_;  // by track and row
+  std::unordered_map<int64_t, std::vector<uint32_t>> ends_;      // work by its end
+  std::vector<uint32_t> main_;                                   // nodes of the main thread
+  std::unordered_map<uint32_t, std::vector<uint32_t>> held_by_;
+  std::unordered_map<uint32_t, std::vector<Interval>> busy_;  // by track: when it was in operations
+  int64_t median_launch_ns_ = 0;
+};
+
+DependencyGraph::DependencyGraph(const Process& process, uint32_t main_track,
+                                 const CallIndex& calls, ProcessOps* ops, KernelClasses* classes,
+                                 HostActivity* host) {
+  GraphMaker(process, main_track, calls, ops, classes, host, this).Make();
+}
+
+uint32_t DependencyGraph::FindWork(uint32_t track, int64_t start_ns) const {
+  auto at = std::lower_bound(
+      nodes_.begin(), nodes_.end(), start_ns,
+      [](const DependencyNode& node, int64_t time) { return node.span.start < time; });
+  for (; at != nodes_.end() && at->span.start == start_ns; ++at) {
+    if (at->kind == DependencyNode::Kind::kWork && at->track == track)
+      return static_cast<uint32_t>(at - nodes_.begin());
+  }
+  return kNoNode;
+}
+
+PlayedGraph DependencyGraph::Play(const Free& free) const {
+  PlayedGraph played;
+  played.spans.resize(nodes_.size());
+  played.binding.assign(nodes_.size(), kNoNode);
+  const int64_t origin = nodes_.empty() ? 0 : nodes_.front().span.start;
+  for (uint32_t n = 0; n < nodes_.size(); ++n) {
+    const DependencyNode& node = nodes_[n];
+    int64_t start = std::numeric_limits<int64_t>::min();
+    for (uint32_t e = node.first_edge; e < node.first_edge + node.edges; ++e) {
+      const DependencyEdge& edge = edges_[e];
+      // A call that does not wait does not depend on work.
+      const bool is_wait = node.kind == DependencyNode::Kind::kWaited && edge.from != kNoNode &&
+                           nodes_[edge.from].kind == DependencyNode::Kind::kWork;
+      if (is_wait && free[results::TIME_CATEGORY_SYNC]) continue;
+      // What nothing is known to have caused begins when it did.
+      int64_t at = node.span.start;
+      if (edge.from != kNoNode) {
+        const Interval& from = played.spans[edge.from];
+        at = edge.is_from_start ? from.start : from.end;
+        for (uint32_t p = edge.first_part; p < edge.first_part + edge.parts; ++p)
+          if (!free[parts_[p].category]) at += parts_[p].ns;
+      }
+      if (at < start || (at == start && played.binding[n] != kNoNode)) continue;
+      start = at;
+      played.binding[n] = edge.from == kNoNode ? kNoNode : e;
+    }
+    if (node.edges == 0) start = std::max(origin, node.span.start);
+    played.spans[n] = {start, start + (free[node.category] ? 0 : node.span.length())};
+  }
+  return played;
+}
+
+std::vector<PathPiece> CriticalPath(const DependencyGraph& graph, uint32_t node, bool from_end,
+                                    int64_t from_ns) {
+  const PlayedGraph played = graph.Play({});
+  std::vector<PathPiece> pieces;
+  const auto add = [&](Interval span, TimeCategory category, uint32_t of, uint32_t to) {
+    span.start = std::max(span.start, from_ns);
+    if (span.end > span.start) pieces.push_back({span, category, of, to});
+  };
+  bool is_end = from_end;
+  while (node != kNoNode) {
+    const Interval& span = played.spans[node];
+    if (is_end) add(span, graph.nodes()[node].category, node, kNoNode);
+    if (span.start <= from_ns || played.binding[node] == kNoNode) break;
+    const DependencyEdge& edge = graph.edges()[played.binding[node]];
+    int64_t at = span.start;
+    // The parts of an edge have no order: from the last back.
+    for (uint32_t p = edge.first_part + edge.parts; p-- > edge.first_part;) {
+      const TimePart& part = graph.parts()[p];
+      add({at - part.ns, at}, part.category, kNoNode, node);
+      at -= part.ns;
+    }
+    is_end = !edge.is_from_start;
+    node = edge.from;
+  }
+  std::reverse(pieces.begin(), pieces.end());
+  return pieces;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,107 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What each call of the host and each piece of device work had to wait for. The graph can be played
+// again with some categories of time left out: what would the program take without them?
+//
+// A call begins when the thread comes to it, after its call before. A thread that was in no
+// operation since then waits for the thread that makes the steps. Work begins when its launch has
+// come to the device, when the work before it on its stream has ended, and when the recordings of
+// the CUDA events that it waits for are over. A call that waits for the device ends with the work
+// that it waits for. What remains between the last of these and the begin is the time of the edge:
+// played again unchanged, the graph gives each begin and end as it was.
+//
+// Limits: one process; the host's own dependencies between threads are not recorded, other than the
+// rule above; work whose launch is not in the recording only depends on its stream.
+//
+// Made for one process; one thread. The process, its calls and operations must outlive it.
+
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "analysis/derived/call_index.h"
+#include "analysis/derived/device_timeline.h"
+#include "analysis/derived/event_records.h"
+#include "analysis/derived/host_activity.h"
+#include "analysis/derived/kernel_class.h"
+#include "analysis/model/trace.h"
+#include "analysis/steps/op_tree.h"
+
+namespace gpuprof::analysis {
+
+inline constexpr uint32_t kNoNode = 0xffffffff;
+
+// A part of an edge's or a node's time.
+struct TimePart {
+  results::TimeCategory category;
+  int64_t ns;
+};
+
+struct DependencyEdge {
+  uint32_t from = kNoNode;     // kNoNode: the begin of all
+  bool is_from_start = false;  // else from the end
+  uint32_t first_part = 0, parts = 0;
+};
+
+struct DependencyNode {
+  enum class Kind : uint8_t { kCall, kWork, kWaited };  // kWaited: the end of a call that waits
+  Kind kind = Kind::kCall;
+  Interval span;
+  uint32_t track = 0;  // of the call, or of the stream
+  uint32_t row = 0;
+  DeviceWorkKind work = DeviceWorkKind::kKernel;
+  results::TimeCategory category = results::TIME_CATEGORY_NONE;  // of its own time
+  uint32_t first_edge = 0, edges = 0;
+};
+
+// Begins and ends of all nodes, as they were or as they would be.
+struct PlayedGraph {
+  std::vector<Interval> spans;
+  std::vector<uint32_t> binding;  // by node: the edge that it waited for last; kNoNode: none
+};
+
+class DependencyGraph {
+ public:
+  // Categories that take no time when the graph is played.
+  using Free = std::array<bool, kTimeCategories>;
+
+  // `main_track`: the thread that makes the steps.
+  DependencyGraph(const Process& process, uint32_t main_track, const CallIndex& calls,
+                  ProcessOps* ops, KernelClasses* classes, HostActivity* host);
+
+  const std::vector<DependencyNode>& nodes() const { return nodes_; }
+  const std::vector<DependencyEdge>& edges() const { return edges_; }
+  const std::vector<TimePart>& parts() const { return parts_; }
+
+  // Finds the first work of a stream that begins at a moment. kNoNode: none.
+  uint32_t FindWork(uint32_t track, int64_t start_ns) const;
+
+  PlayedGraph Play(const Free& free) const;
+
+ private:
+  friend class GraphMaker;
+
+  std::vector<DependencyNode>
+      nodes_;  // by begin: an edge leads from an earlier node to a later node
+  std::vector<DependencyEdge> edges_;
+  std::vector<TimePart> parts_;
+};
+
+// A piece of the critical path: what the end of the path waited for at each moment.
+struct PathPiece {
+  Interval span;
+  results::TimeCategory category = results::TIME_CATEGORY_NONE;
+  uint32_t node = kNoNode;  // whose own time it is; kNoNode: the time of an edge
+  uint32_t to = kNoNode;    // of an edge: the node that it leads to
+};
+
+// Walks back from the begin or the end of a node, until `from_ns`. Returns the pieces by time; they
+// cover the time without a gap.
+std::vector<PathPiece> CriticalPath(const DependencyGraph& graph, uint32_t node, bool from_end,
+                                    int64_t from_ns);
+
+}  // namespace gpuprof::analysis

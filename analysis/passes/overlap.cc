@@ -1,0 +1,113 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The pass `overlap`: unions of a device's computing, collectives and copies, and what two of them
+// cover together.
+
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "analysis/derived/device_work.h"
+#include "analysis/derived/kernel_class.h"
+#include "analysis/passes/given_names.h"
+#include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
+#include "analysis/steps/interval.h"
+#include "analysis/steps/statistics.h"
+#include "proto/results/overlap.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+struct DeviceSpans {
+  std::vector<Interval> compute, collective, copy, graph;
+  std::vector<Interval> kernels_by_stream;  // disjoint within a stream
+};
+
+std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
+  KernelClasses classes(process);
+  std::map<uint32_t, DeviceSpans> devices;
+  for (const Track& track : process.tracks) {
+    if (!track.is_stream) continue;
+    std::vector<Interval> kernels;
+    ForEachDeviceWork(track, [&](const DeviceWork& work) {
+      DeviceSpans& spans = devices[track.device];
+      switch (work.kind) {
+        case DeviceWorkKind::kKernel: {
+          const bool is_collective = classes.Of(track.kernel.signature[work.row], track.device) ==
+                                     results::TIME_CATEGORY_COLLECTIVE;
+          (is_collective ? spans.collective : spans.compute).push_back(work.span);
+          kernels.push_back(work.span);
+          break;
+        }
+        case DeviceWorkKind::kCopy:
+        case DeviceWorkKind::kSet:
+          spans.copy.push_back(work.span);
+          break;
+        case DeviceWorkKind::kGraph:
+          spans.graph.push_back(work.span);
+          break;
+      }
+    });
+    if (kernels.empty()) continue;
+    const std::vector<Interval> of_stream = UnionOf(std::move(kernels));
+    std::vector<Interval>& all = devices[track.device].kernels_by_stream;
+    all.insert(all.end(), of_stream.begin(), of_stream.end());
+  }
+  return devices;
+}
+
+void FillDevice(DeviceSpans spans, results::DeviceOverlap* out) {
+  const std::vector<Interval> compute = UnionOf(std::move(spans.compute));
+  const std::vector<Interval> collective = UnionOf(std::move(spans.collective));
+  const std::vector<Interval> copy = UnionOf(std::move(spans.copy));
+  const std::vector<Interval> graph = UnionOf(std::move(spans.graph));
+  const std::vector<Interval> kernels = UnionOfAll({compute, collective, graph});
+  const std::vector<Interval> busy = UnionOfAll({kernels, copy});
+  out->set_window_ns(busy.back().end - busy.front().start);
+  out->set_busy_ns(TotalLength(busy));
+  out->set_idle_ns(out->window_ns() - out->busy_ns());
+  out->set_compute_ns(TotalLength(compute));
+  out->set_collective_ns(TotalLength(collective));
+  out->set_copy_ns(TotalLength(copy));
+  out->set_graph_ns(TotalLength(graph));
+  out->set_compute_and_collective_ns(TotalLength(Intersection(compute, collective)));
+  out->set_compute_and_copy_ns(TotalLength(Intersection(compute, copy)));
+  out->set_collective_and_copy_ns(TotalLength(Intersection(collective, copy)));
+  const int64_t hidden_collective =
+      TotalLength(Intersection(collective, UnionOfAll({compute, graph})));
+  out->set_exposed_collective_ns(out->collective_ns() - hidden_collective);
+  const int64_t hidden_copy = TotalLength(Intersection(copy, kernels));
+  out->set_exposed_copy_ns(out->copy_ns() - hidden_copy);
+  if (!collective.empty())
+    out->set_hidden_collective_ratio(Ratio(hidden_collective, out->collective_ns()));
+  if (!copy.empty()) out->set_hidden_copy_ratio(Ratio(hidden_copy, out->copy_ns()));
+  out->set_several_streams_ns(TotalLength(CoveredTwice(spans.kernels_by_stream)));
+}
+
+}  // namespace
+
+Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
+  auto out = std::make_unique<results::Overlap>();
+  for (const size_t index : context.selected()) {
+    const Process& process = context.process(index);
+    std::map<uint32_t, std::string> names = DeviceNames(process);
+    for (auto& [device, spans] : SpansOf(process)) {
+      results::DeviceOverlap row;
+      SetProcess(process, &row);
+      row.set_device(device);
+      row.set_name(names[device]);
+      FillDevice(std::move(spans), &row);
+      *out->add_devices() = std::move(row);
+    }
+  }
+  context.FillCountMeta("overlap", out->mutable_meta());
+  AddSampledNote(context, "the time of devices", out->mutable_meta());
+  *result = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis
