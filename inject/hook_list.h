@@ -226,20 +226,24 @@ struct stat64;
     (attributes, state))                                                                          \
   X(int, pthread_attr_destroy, (pthread_attr_t * attributes), (attributes))
 
-// Locks first: they are resolved before the others (real_symbols.cc).
-#define GPUPROF_HOOKS(X)    \
-  GPUPROF_LOCK_HOOKS(X)     \
-  GPUPROF_HEAP_HOOKS(X)     \
-  GPUPROF_MAPPING_HOOKS(X)  \
-  GPUPROF_THREAD_HOOKS(X)   \
-  GPUPROF_PROCESS_HOOKS(X)  \
-  GPUPROF_EXIT_HOOKS(X)     \
-  GPUPROF_START_HOOKS(X)    \
-  GPUPROF_SIGNAL_HOOKS(X)   \
-  GPUPROF_EARLY_HOOKS(X)    \
-  GPUPROF_BLOCKING_HOOKS(X) \
-  GPUPROF_IDENTITY_HOOKS(X) \
-  GPUPROF_SANDBOX_HOOKS(X)  \
+// Hooks whose first call resolves all originals. Locks first: they are resolved before the others
+// (real_symbols.cc).
+#define GPUPROF_LATE_HOOKS(X) \
+  GPUPROF_LOCK_HOOKS(X)       \
+  GPUPROF_THREAD_HOOKS(X)     \
+  GPUPROF_PROCESS_HOOKS(X)    \
+  GPUPROF_EXIT_HOOKS(X)       \
+  GPUPROF_START_HOOKS(X)      \
+  GPUPROF_SIGNAL_HOOKS(X)     \
+  GPUPROF_BLOCKING_HOOKS(X)   \
+  GPUPROF_IDENTITY_HOOKS(X)   \
+  GPUPROF_SANDBOX_HOOKS(X)    \
   GPUPROF_LOADER_HOOKS(X)
+
+#define GPUPROF_HOOKS(X)   \
+  GPUPROF_LATE_HOOKS(X)    \
+  GPUPROF_HEAP_HOOKS(X)    \
+  GPUPROF_MAPPING_HOOKS(X) \
+  GPUPROF_EARLY_HOOKS(X)
 
 #define GPUPROF_EXPORT __attribute__((visibility("default")))

@@ -6,9 +6,11 @@
 #include "launcher/command.h"
 
 #include <cstdio>
+#include <string>
 
 #include "launcher/nearest.h"
 #include "launcher/text.h"
+#include "proto/schema.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -16,11 +18,23 @@ namespace {
 constexpr char kReadingCodes[] =
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
-constexpr char kDumpFooter[] =
+// What hooks record is listed as proto/schema.h has it. The values of a range are made of payloads.
+std::string RingKinds() {
+  std::string kinds;
+  for (const proto::TableSpec& table : proto::kTables) {
+    if (table.feed != proto::Feed::kRing) continue;
+    kinds += table.kind == proto::ChunkKind::kRangePayload ? "range_value" : table.name;
+    kinds += ", ";
+  }
+  return kinds;
+}
+
+const std::string kDumpFooter =
     "A row has the time in ns since the bundle's first event, the pid, the tid, and the track (a "
     "thread's number within its\n"
     "process). Then come the kind and the kind's own fields as name=value.\n"
-    "Threads have heap, mapping, wait, op, tensor, range, range_value, thread, process, launch, "
+    "Threads have " +
+    RingKinds() +
     "python, api, overhead.\n"
     "GPUs have kernel, memcpy, memset, graph_launch, sync, device_memory, memory_pool, "
     "cuda_event, unified_memory, counter.\n"
@@ -126,8 +140,8 @@ const std::vector<VerbEntry>& VerbTable() {
       {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",
        "Exit status: 0 whole, 2 wrong usage, 3 faults were found or the input could not be read.",
        MakeVerify},
-      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line", kDumpFooter,
-       MakeDump},
+      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line",
+       kDumpFooter.c_str(), MakeDump},
       {"export", "[OPTIONS] BUNDLE", "Write a bundle in the format of another tool", kExportFooter,
        MakeExport},
       {"import", "[OPTIONS] TRACE", "Make a bundle of a trace of another tool", kImportFooter,

@@ -8,7 +8,8 @@
 // Column i (from 0) is field kFirstColumnField + i of Chunk: packed sint64 residuals, one per row.
 // A column whose every residual is zero is left out. Times are ticks divided by 2^time_shift of the
 // chunk, rounded down; a span's start is rounded like its end, so that nesting survives. Adding a
-// column at the end of a table is a minor version; a new meaning is a new column.
+// column at the end of a table is a minor version, and so is adding a table: the columns' `since`.
+// A new meaning is a new column.
 
 #pragma once
 
@@ -303,6 +304,22 @@ constexpr int WidestTable() {
   return widest;
 }
 inline constexpr int kWidestTable = WidestTable();
+
+// Returns the minor version that brought the newest column. Older readers skip this column.
+constexpr uint16_t NewestColumn() {
+  uint16_t newest = 0;
+  for (const TableSpec& table : kTables) {
+    for (int i = 0; i < table.columns; ++i) {
+      newest = table.column[i].since > newest ? table.column[i].since : newest;
+    }
+  }
+  for (const BlockColumnSpec& column : kBlockColumns) {
+    newest = column.since > newest ? column.since : newest;
+  }
+  return newest;
+}
+// The minor version of the format.
+inline constexpr uint16_t kFormatMinor = NewestColumn();
 
 // Kinds of rings have places in arrays.
 inline constexpr int kRingKinds = 32;

@@ -44,22 +44,40 @@ uint64_t UnwrittenRanges(const RangeTable& ranges) {
   return rows;
 }
 
+// Whether rows of a table are written, or counted otherwise.
+bool HasPlace(proto::ChunkKind kind, bool is_imported) {
+  using enum proto::ChunkKind;
+  switch (kind) {
+    case kOp:
+    case kTensor:
+    case kRange:
+    case kRangePayload:
+    case kPython:
+    case kRowDetail:
+    case kCounter:
+    case kKernel:
+    case kMemcpy:
+    case kMemset:
+    case kApi:
+    case kSync:
+    case kOverhead:
+      return true;
+    case kLaunch:
+    case kCudaEvent:
+      return is_imported;
+    default:
+      return false;
+  }
+}
+
 // Rows that have no place in the file, by the names of tables that `gpuprof dump` uses.
 // Imported launches and events are made from Python calls and waits, which are written.
 void CountLeftOut(const Track& track, bool is_imported, Counts* counts) {
-  Count("heap", track.heap.rows(), counts);
-  Count("mapping", track.mapping.rows(), counts);
-  Count("wait", track.wait.rows(), counts);
-  Count("thread", track.thread_event.rows(), counts);
-  Count("process", track.process_event.rows(), counts);
+  for (const proto::TableSpec& table : proto::kTables) {
+    if (!HasPlace(table.kind, is_imported)) Count(table.name, track.Rows(table.kind), counts);
+  }
   Count("range", UnwrittenRanges(track.range), counts);
   Count("range_value", track.range_value.rows(), counts);
-  if (!is_imported) Count("launch", track.launch.rows(), counts);
-  Count("graph_launch", track.graph_launch.rows(), counts);
-  Count("device_memory", track.device_memory.rows(), counts);
-  Count("memory_pool", track.memory_pool.rows(), counts);
-  if (!is_imported) Count("cuda_event", track.cuda_event.rows(), counts);
-  Count("unified_memory", track.unified_memory.rows(), counts);
 }
 
 uint64_t StandsForMore(const Column<uint32_t>& weights) {

@@ -10,6 +10,7 @@
 
 #include "analysis/steps/statistics.h"
 #include "proto/record.h"
+#include "proto/schema.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -21,10 +22,19 @@ void Cover(int64_t time, ThreadLife* life) {
   life->span.end = std::max(life->span.end, time);
 }
 
-// Events that a thread itself makes.
-constexpr proto::ChunkKind kOwnEvents[] = {
-    proto::ChunkKind::kHeap, proto::ChunkKind::kTensor,      proto::ChunkKind::kWait,
-    proto::ChunkKind::kOp,   proto::ChunkKind::kThreadEvent, proto::ChunkKind::kProcessEvent};
+// Whether a thread itself makes such events, and they count as its events. Mappings, ranges and
+// launches go with other events.
+bool IsOwnEvent(const proto::TableSpec& table) {
+  switch (table.kind) {
+    case proto::ChunkKind::kMapping:
+    case proto::ChunkKind::kRange:
+    case proto::ChunkKind::kRangePayload:
+    case proto::ChunkKind::kLaunch:
+      return false;
+    default:
+      return table.feed == proto::Feed::kRing;
+  }
+}
 
 // A thread's first moment is read when it has made its ring: what it ran before, its clock has and
 // its events have not. It began at least as long ago as it ran.
@@ -73,8 +83,8 @@ Rise RiseWithin(const std::vector<Point>& points, Interval window) {
 
 ThreadLife LifeOf(const Track& track) {
   ThreadLife life;
-  for (const proto::ChunkKind kind : kOwnEvents) {
-    const TableExtent* extent = track.Extent(kind);
+  for (const proto::TableSpec& table : proto::kTables) {
+    const TableExtent* extent = IsOwnEvent(table) ? track.Extent(table.kind) : nullptr;
     if (extent == nullptr) continue;
     Cover(extent->first_ns, &life);
     Cover(extent->last_ns, &life);
@@ -139,7 +149,8 @@ std::optional<ProcessUse> UseOf(const Process& process, Interval window) {
 
 uint64_t EventsOf(const Track& track) {
   uint64_t events = 0;
-  for (const proto::ChunkKind kind : kOwnEvents) events += track.Rows(kind);
+  for (const proto::TableSpec& table : proto::kTables)
+    events += IsOwnEvent(table) ? track.Rows(table.kind) : 0;
   return events;
 }
 
