@@ -201,6 +201,11 @@ ssize_t read(int file, void* buffer, size_t bytes) {
   return Number(
       raw::Call(SYS_read, file, raw::Arg(static_cast<char*>(buffer)), static_cast<long>(bytes)));
 }
+int close(int descriptor) {
+  if (g_resolved == 2) return real.close(descriptor);
+  return static_cast<int>(Number(raw::Call(SYS_close, descriptor)));
+}
+
 // Everything else is not called by dlsym itself.
 #define GPUPROF_STUB(result, name, parameters, arguments) \
   result name parameters {                                \

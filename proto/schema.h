@@ -92,6 +92,13 @@ inline constexpr ColumnSpec kLaunchColumns[] = {
     {"function", Encoding::kPlain, ColumnType::kFunction},
     {"stack", Encoding::kPlain, ColumnType::kStack},
 };
+inline constexpr ColumnSpec kFileReadColumns[] = {
+    {"end", Encoding::kTime, ColumnType::kTime, 1},
+    {"duration", Encoding::kSpan, ColumnType::kDuration, 1},
+    {"path", Encoding::kPlain, ColumnType::kString, 1},
+    {"bytes", Encoding::kPlain, ColumnType::kSignedBytes, 1},
+    {"descriptor", Encoding::kPlain, ColumnType::kNumber, 1},
+};
 inline constexpr ColumnSpec kCounterColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
     {"counter", Encoding::kPlain, ColumnType::kCounter},
@@ -224,6 +231,8 @@ inline constexpr TableSpec kTables[] = {
      kRangePayloadColumns},
     {ChunkKind::kLaunch, "launch", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
      kLaunchColumns},
+    {ChunkKind::kFileRead, "file_read", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
+     kFileReadColumns},
     {ChunkKind::kCounter, "counter", Feed::kSampler, EventClock::kTicks, RowOrder::kByTime,
      kCounterColumns},
     {ChunkKind::kPython, "python", Feed::kImport, EventClock::kTicks, RowOrder::kByTime,

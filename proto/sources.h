@@ -30,7 +30,8 @@
   X(kSourceOps, 3, "ops", 0, true, "", kOp)                                                     \
   X(kSourceTensors, 4, "tensors", 0, true, "", kTensor)                                         \
   X(kSourceNvtx, 7, "nvtx", 0, true, "", kRange)                                                \
-  X(kSourceItt, 9, "itt", 0, true, "", kRange)
+  X(kSourceItt, 9, "itt", 0, true, "", kRange)                                                  \
+  X(kSourceFiles, 11, "files", 0, false, " (reads of files; not by default)", kFileRead)
 
 namespace gpuprof::proto {
 

@@ -25,6 +25,7 @@
 //   range_value  kind [domain] depth name value   behind the row of their range; a text in quotes
 //   python   name start_ns duration_ns self_ns [stack]   calls of Python functions
 //   launch   function correlation [stack [frames]]
+//   file_read  [path] start_ns duration_ns bytes | errno, descriptor
 //   and what the GPU did: analysis/dump/gpu_rows.h
 //   counter  device name value unit source [of_pid]   behind all processes: pid and tid are those
 //   of
@@ -203,6 +204,13 @@ class ProcessDump {
     Stack(t.stack[i]);
   }
 
+  void FileRead(const FileReadTable& t, size_t i) {
+    if (t.path[i] != 0) out_->Text("path", process_.String(t.path[i]));
+    Span(t.end_ns[i], t.duration_ns[i]);
+    out_->Pair(t.bytes[i] < 0 ? "errno" : "bytes", t.bytes[i] < 0 ? -t.bytes[i] : t.bytes[i]);
+    out_->Pair("descriptor", t.descriptor[i]);
+  }
+
   void Python(const PythonTable& t, size_t i) {
     out_->Text("name", process_.String(t.name[i]));
     Span(t.end_ns[i], t.duration_ns[i]);
@@ -362,6 +370,8 @@ const ProcessDump::Table ProcessDump::kTables[] = {
     {"counter", Times<&Track::counter, &CounterTable::time_ns>, WriteTrack<&ProcessDump::Counter>},
     {"launch", Times<&Track::launch, &LaunchTable::time_ns>,
      Write<&Track::launch, &ProcessDump::Launch>},
+    {"file_read", Times<&Track::file_read, &FileReadTable::end_ns>,
+     Write<&Track::file_read, &ProcessDump::FileRead>},
     {"kernel", Times<&Track::kernel, &KernelTable::end_ns>, WriteGpu<&GpuRows::Kernel>},
     {"memcpy", Times<&Track::memcpy, &MemcpyTable::end_ns>, WriteGpu<&GpuRows::Copy>},
     {"memset", Times<&Track::memset, &MemsetTable::end_ns>, WriteGpu<&GpuRows::Set>},

@@ -45,6 +45,7 @@ Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Messag
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 

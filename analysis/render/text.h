@@ -21,6 +21,7 @@ namespace gpuprof::results {
 class ApiCalls;
 class Counters;
 class DeviceMemory;
+class Files;
 class Graphs;
 class Health;
 class Heap;
@@ -80,6 +81,7 @@ std::string RangesText(const results::Ranges& result, const TextOptions& options
 std::string CountersText(const results::Counters& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
+std::string FilesText(const results::Files& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
 std::string LocksText(const results::Locks& result, const TextOptions& options);
 std::string HealthText(const results::Health& result, const TextOptions& options);

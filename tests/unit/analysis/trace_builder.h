@@ -97,6 +97,16 @@ class TrackBuilder {
     track_.launch.stack.push_back(stack);
     return *this;
   }
+  // `path`: ProcessBuilder::Id of it; `bytes`: negative of an errno if the call failed.
+  TrackBuilder& FileRead(uint64_t path, int64_t bytes, int64_t start, int64_t end,
+                         int32_t descriptor = 3) {
+    track_.file_read.end_ns.push_back(end);
+    track_.file_read.duration_ns.push_back(end - start);
+    track_.file_read.path.push_back(static_cast<uint32_t>(path));
+    track_.file_read.bytes.push_back(bytes);
+    track_.file_read.descriptor.push_back(descriptor);
+    return *this;
+  }
   TrackBuilder& Sample(int64_t time, int64_t cpu, int64_t runqueue = 0) {
     track_.samples.push_back({time, static_cast<uint64_t>(cpu), static_cast<uint64_t>(runqueue)});
     return *this;

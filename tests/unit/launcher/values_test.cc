@@ -127,9 +127,11 @@ TEST(Values, Sources) {
   EXPECT_THAT(ParseSources("heap=sampled:1", &sources), HasSubstr("between"));
   EXPECT_NE(ParseSources("heap,,ops", &sources), "");
   EXPECT_NE(ParseSources("", &sources), "");
+  EXPECT_EQ(ParseSources("files", &sources), "");
+  EXPECT_EQ(sources.bits, proto::kSourceFiles);
   EXPECT_EQ(ParseSources("um", &sources), "");
   EXPECT_EQ(sources.bits, proto::kSourceUnifiedMemory | proto::kSourceCuda) << "it needs cuda";
-  EXPECT_THAT(ParseSources("?", &sources), HasSubstr("nvtx, itt, comma separated"));
+  EXPECT_THAT(ParseSources("?", &sources), HasSubstr("nvtx, itt, files, comma separated"));
 }
 
 // The list of sources knows which are on by default, and so does the table of the environment.
