@@ -17,7 +17,9 @@
 #include <threads.h>
 #include <time.h>
 
+struct _IO_FILE;
 struct epoll_event;
+struct iovec;
 struct msghdr;
 struct pollfd;
 struct rusage;
@@ -147,7 +149,6 @@ struct stat64;
   X(int, sigignore, (int number), (number))                                              \
   X(int, siginterrupt, (int number, int interrupt), (number, interrupt))
 
-// Fortified programs call __read_chk.
 #define GPUPROF_BLOCKING_HOOKS(X)                                                                  \
   X(int, nanosleep, (const timespec* time, timespec* left), (time, left))                          \
   X(int, clock_nanosleep, (clockid_t clock, int flags, const timespec* time, timespec* left),      \
@@ -166,8 +167,6 @@ struct stat64;
   X(int, epoll_pwait,                                                                              \
     (int epoll, struct epoll_event* events, int most, int timeout, const sigset_t* mask),          \
     (epoll, events, most, timeout, mask))                                                          \
-  X(ssize_t, __read_chk, (int file, void* buffer, size_t bytes, size_t room),                      \
-    (file, buffer, bytes, room))                                                                   \
   X(ssize_t, recv, (int socket, void* buffer, size_t bytes, int flags),                            \
     (socket, buffer, bytes, flags))                                                                \
   X(ssize_t, recvmsg, (int socket, struct msghdr* message, int flags), (socket, message, flags))   \
@@ -175,10 +174,50 @@ struct stat64;
   X(pid_t, wait4, (pid_t child, int* status, int options, struct rusage* usage),                   \
     (child, status, options, usage))
 
+// Calls that read files, and that give descriptors free. Fortified programs call the functions with
+// _chk.
+#define GPUPROF_FILE_HOOKS(X)                                                                    \
+  X(ssize_t, __read_chk, (int file, void* buffer, size_t bytes, size_t room),                    \
+    (file, buffer, bytes, room))                                                                 \
+  X(ssize_t, pread, (int file, void* buffer, size_t bytes, off_t offset),                        \
+    (file, buffer, bytes, offset))                                                               \
+  X(ssize_t, pread64, (int file, void* buffer, size_t bytes, off64_t offset),                    \
+    (file, buffer, bytes, offset))                                                               \
+  X(ssize_t, __pread_chk, (int file, void* buffer, size_t bytes, off_t offset, size_t room),     \
+    (file, buffer, bytes, offset, room))                                                         \
+  X(ssize_t, __pread64_chk, (int file, void* buffer, size_t bytes, off64_t offset, size_t room), \
+    (file, buffer, bytes, offset, room))                                                         \
+  X(ssize_t, readv, (int file, const struct iovec* parts, int count), (file, parts, count))      \
+  X(ssize_t, preadv, (int file, const struct iovec* parts, int count, off_t offset),             \
+    (file, parts, count, offset))                                                                \
+  X(ssize_t, preadv64, (int file, const struct iovec* parts, int count, off64_t offset),         \
+    (file, parts, count, offset))                                                                \
+  X(ssize_t, preadv2, (int file, const struct iovec* parts, int count, off_t offset, int flags), \
+    (file, parts, count, offset, flags))                                                         \
+  X(ssize_t, preadv64v2,                                                                         \
+    (int file, const struct iovec* parts, int count, off64_t offset, int flags),                 \
+    (file, parts, count, offset, flags))                                                         \
+  X(size_t, fread, (void* buffer, size_t size, size_t count, struct _IO_FILE* stream),           \
+    (buffer, size, count, stream))                                                               \
+  X(size_t, fread_unlocked, (void* buffer, size_t size, size_t count, struct _IO_FILE* stream),  \
+    (buffer, size, count, stream))                                                               \
+  X(size_t, __fread_chk,                                                                         \
+    (void* buffer, size_t room, size_t size, size_t count, struct _IO_FILE* stream),             \
+    (buffer, room, size, count, stream))                                                         \
+  X(size_t, __fread_unlocked_chk,                                                                \
+    (void* buffer, size_t room, size_t size, size_t count, struct _IO_FILE* stream),             \
+    (buffer, room, size, count, stream))                                                         \
+  X(int, fclose, (struct _IO_FILE * stream), (stream))                                           \
+  X(int, dup2, (int from, int to), (from, to))                                                   \
+  X(int, dup3, (int from, int to, int flags), (from, to, flags))                                 \
+  X(int, close_range, (unsigned first, unsigned last, int flags), (first, last, flags))          \
+  X(void, closefrom, (int first), (first))
+
 // Calls that an allocator makes as it begins. sys/prctl.h and unistd.h declare two of them as
 // variadic.
 #define GPUPROF_EARLY_HOOKS(X)                                                                    \
   X(ssize_t, read, (int file, void* buffer, size_t bytes), (file, buffer, bytes))                 \
+  X(int, close, (int descriptor), (descriptor))                                                   \
   X(int, prctl, (int option, unsigned long a, unsigned long b, unsigned long c, unsigned long d), \
     (option, a, b, c, d))                                                                         \
   X(long, syscall, (long number, long a, long b, long c, long d, long e, long f),                 \
@@ -226,20 +265,25 @@ struct stat64;
     (attributes, state))                                                                          \
   X(int, pthread_attr_destroy, (pthread_attr_t * attributes), (attributes))
 
-// Locks first: they are resolved before the others (real_symbols.cc).
-#define GPUPROF_HOOKS(X)    \
-  GPUPROF_LOCK_HOOKS(X)     \
-  GPUPROF_HEAP_HOOKS(X)     \
-  GPUPROF_MAPPING_HOOKS(X)  \
-  GPUPROF_THREAD_HOOKS(X)   \
-  GPUPROF_PROCESS_HOOKS(X)  \
-  GPUPROF_EXIT_HOOKS(X)     \
-  GPUPROF_START_HOOKS(X)    \
-  GPUPROF_SIGNAL_HOOKS(X)   \
-  GPUPROF_EARLY_HOOKS(X)    \
-  GPUPROF_BLOCKING_HOOKS(X) \
-  GPUPROF_IDENTITY_HOOKS(X) \
-  GPUPROF_SANDBOX_HOOKS(X)  \
+// Hooks whose first call resolves all originals. Locks first: they are resolved before the others
+// (real_symbols.cc).
+#define GPUPROF_LATE_HOOKS(X) \
+  GPUPROF_LOCK_HOOKS(X)       \
+  GPUPROF_THREAD_HOOKS(X)     \
+  GPUPROF_PROCESS_HOOKS(X)    \
+  GPUPROF_EXIT_HOOKS(X)       \
+  GPUPROF_START_HOOKS(X)      \
+  GPUPROF_SIGNAL_HOOKS(X)     \
+  GPUPROF_BLOCKING_HOOKS(X)   \
+  GPUPROF_FILE_HOOKS(X)       \
+  GPUPROF_IDENTITY_HOOKS(X)   \
+  GPUPROF_SANDBOX_HOOKS(X)    \
   GPUPROF_LOADER_HOOKS(X)
+
+#define GPUPROF_HOOKS(X)   \
+  GPUPROF_LATE_HOOKS(X)    \
+  GPUPROF_HEAP_HOOKS(X)    \
+  GPUPROF_MAPPING_HOOKS(X) \
+  GPUPROF_EARLY_HOOKS(X)
 
 #define GPUPROF_EXPORT __attribute__((visibility("default")))

@@ -201,6 +201,10 @@ ssize_t read(int file, void* buffer, size_t bytes) {
   return Number(
       raw::Call(SYS_read, file, raw::Arg(static_cast<char*>(buffer)), static_cast<long>(bytes)));
 }
+int close(int descriptor) {
+  if (g_resolved == 2) return real.close(descriptor);
+  return static_cast<int>(Number(raw::Call(SYS_close, descriptor)));
+}
 
 // Everything else is not called by dlsym itself.
 #define GPUPROF_STUB(result, name, parameters, arguments) \
@@ -214,16 +218,7 @@ GPUPROF_STUB(void*, reallocarray, (void* block, size_t count, size_t size), (blo
 GPUPROF_STUB(void, free_sized, (void* block, size_t size), (block, size))
 GPUPROF_STUB(void, free_aligned_sized, (void* block, size_t alignment, size_t size),
              (block, alignment, size))
-GPUPROF_LOCK_HOOKS(GPUPROF_STUB)
-GPUPROF_THREAD_HOOKS(GPUPROF_STUB)
-GPUPROF_PROCESS_HOOKS(GPUPROF_STUB)
-GPUPROF_EXIT_HOOKS(GPUPROF_STUB)
-GPUPROF_START_HOOKS(GPUPROF_STUB)
-GPUPROF_SIGNAL_HOOKS(GPUPROF_STUB)
-GPUPROF_LOADER_HOOKS(GPUPROF_STUB)
-GPUPROF_BLOCKING_HOOKS(GPUPROF_STUB)
-GPUPROF_IDENTITY_HOOKS(GPUPROF_STUB)
-GPUPROF_SANDBOX_HOOKS(GPUPROF_STUB)
+GPUPROF_LATE_HOOKS(GPUPROF_STUB)
 GPUPROF_NEEDED_SYMBOLS(GPUPROF_STUB)
 #undef GPUPROF_STUB
 

@@ -102,17 +102,10 @@ bool ParseSources(const char* list, tracer::Settings* settings) {
       return Length(word) == bytes && __builtin_memcmp(p, word, bytes) == 0;
     };
     uint32_t source = 0;
-    if (is("cuda")) source = proto::kSourceCuda;
-    if (is("heap")) source = proto::kSourceHeap;
-    if (is("mmap")) source = proto::kSourceMmap;
-    if (is("locks")) source = proto::kSourceLocks;
-    if (is("threads")) source = proto::kSourceThreads;
-    if (is("ops")) source = proto::kSourceOps;
-    if (is("tensors")) source = proto::kSourceTensors;
-    if (is("nvtx")) source = proto::kSourceNvtx;
-    if (is("itt")) source = proto::kSourceItt;
-    if (is("launches")) source = proto::kSourceLaunches | proto::kSourceCuda;
-    if (is("um")) source = proto::kSourceUnifiedMemory | proto::kSourceCuda;
+#define GPUPROF_MATCH(constant, bit, name, needs, ...) \
+  if (is(name)) source = proto::constant | (needs);
+    GPUPROF_SOURCES(GPUPROF_MATCH)
+#undef GPUPROF_MATCH
     if (source == 0 ||
         (equals != end && (source != proto::kSourceHeap || !ParseHeap(equals + 1, end, settings))))
       return false;
@@ -217,15 +210,11 @@ void ReadSources() {
   const char* text = Variable(proto::kEnvTrace);
   if (text != nullptr && *text != 0 && ParseSources(text, &g_settings)) return;
   if (text != nullptr && *text != 0) {
-    Reject(proto::kEnvTrace, text,
-           "cuda, heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, itt, "
-           "separated by commas");
+    Reject(proto::kEnvTrace, text, GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas");
   }
   g_settings.heap_mode = HeapMode::kSampled;
   g_settings.heap_period = proto::kDefaultHeapPeriod;
-  g_settings.sources = proto::kSourceCuda | proto::kSourceHeap | proto::kSourceMmap |
-                       proto::kSourceLocks | proto::kSourceThreads | proto::kSourceOps |
-                       proto::kSourceTensors | proto::kSourceNvtx | proto::kSourceItt;
+  g_settings.sources = proto::kDefaultSources;
 }
 
 void ReadClock() {

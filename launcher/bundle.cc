@@ -25,6 +25,7 @@
 #include "proto/codec/recover.h"
 #include "proto/container.h"
 #include "proto/contract.h"
+#include "proto/schema.h"
 #include "proto/secret_words.h"
 #include "proto/ticks.h"
 

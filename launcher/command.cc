@@ -6,6 +6,7 @@
 #include "launcher/command.h"
 
 #include <cstdio>
+#include <string>
 
 #include "launcher/nearest.h"
 #include "launcher/text.h"
@@ -16,6 +17,7 @@ namespace {
 constexpr char kReadingCodes[] =
     "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
     "read is printed).";
+
 constexpr char kDumpFooter[] =
     "A row has the time in ns since the bundle's first event, the pid, the tid, and the track (a "
     "thread's number within its\n"
@@ -124,8 +126,8 @@ const std::vector<VerbEntry>& VerbTable() {
       {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",
        "Exit status: 0 whole, 2 wrong usage, 3 faults were found or the input could not be read.",
        MakeVerify},
-      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line", kDumpFooter,
-       MakeDump},
+      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line",
+       kDumpFooter.c_str(), MakeDump},
       {"export", "[OPTIONS] BUNDLE", "Write a bundle in the format of another tool", kExportFooter,
        MakeExport},
       {"import", "[OPTIONS] TRACE", "Make a bundle of a trace of another tool", kImportFooter,

@@ -160,10 +160,8 @@ std::string WhyNothing(const RunFacts& facts) {
            analysis::ShellWord(name);
   }
   if (sources.bits == 0)
-    return "--trace names no source; leave --trace out, or name a source: cuda, heap, mmap, locks, "
-           "threads, "
-           "ops, "
-           "tensors";
+    return "--trace names no source; leave --trace out, or name sources: " GPUPROF_SOURCES(
+        GPUPROF_SOURCE_NAME) "separated by commas";
   if (capture.when == Capture::When::kRange) {
     return "no process pushed or started an NVTX range named '" + capture.range +
            "'; 'gpuprof stats ranges' lists the ranges of a recording without --capture";

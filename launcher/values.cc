@@ -252,14 +252,12 @@ std::string ParseCapture(std::string_view text, Capture* capture) {
 
 std::string ParseSources(std::string_view text, Sources* sources) {
   *sources = Sources{};
-  const std::vector<std::string> names = {"cuda",    "heap", "mmap", "locks",    "threads", "ops",
-                                          "tensors", "nvtx", "itt",  "launches", "um"};
-  const uint32_t bits[] = {proto::kSourceCuda, proto::kSourceHeap, proto::kSourceMmap,
-                           proto::kSourceLocks, proto::kSourceThreads, proto::kSourceOps,
-                           proto::kSourceTensors, proto::kSourceNvtx, proto::kSourceItt,
-                           // Without the activity there is nothing that they launched.
-                           proto::kSourceLaunches | proto::kSourceCuda,
-                           proto::kSourceUnifiedMemory | proto::kSourceCuda};
+#define GPUPROF_NAME(constant, bit, name, ...) name,
+  const std::vector<std::string> names = {GPUPROF_SOURCES(GPUPROF_NAME)};
+#undef GPUPROF_NAME
+#define GPUPROF_BITS(constant, bit, name, needs, ...) proto::constant | (needs),
+  const uint32_t bits[] = {GPUPROF_SOURCES(GPUPROF_BITS)};
+#undef GPUPROF_BITS
   for (const std::string& item : Split(text, ',')) {
     const size_t equals = item.find('=');
     const std::string name = item.substr(0, equals);
@@ -267,8 +265,8 @@ std::string ParseSources(std::string_view text, Sources* sources) {
     while (i < names.size() && names[i] != name) ++i;
     if (i == names.size()) {
       return Quoted(name) +
-             " is not a source; choose from cuda, launches, um, heap, mmap, locks, threads, ops, "
-             "tensors, nvtx, itt, comma separated." +
+             " is not a source; choose from " GPUPROF_SOURCES(
+                 GPUPROF_SOURCE_NAME) "comma separated." +
              DidYouMean(name, names);
     }
     if (equals != std::string::npos && name != "heap")

@@ -15,8 +15,8 @@
 
 namespace gpuprof::proto {
 
-inline constexpr uint16_t kFormatMajor = 1;  // a reader refuses a newer major
-inline constexpr uint16_t kFormatMinor = 0;  // adds kinds and columns; older readers skip them
+// A reader refuses a newer major version. proto/schema.h has the minor one.
+inline constexpr uint16_t kFormatMajor = 1;
 inline constexpr uint16_t kOldestReadableMajor = 1;
 
 inline constexpr uint32_t kSkippableFileHeader = 0x184D2A50u;

@@ -8,6 +8,8 @@
 
 #include <cstdint>
 
+#include "proto/sources.h"
+
 namespace gpuprof::proto {
 
 // X(constant, variable, default, meaning). The launcher sets them from its flags; a user may set
@@ -19,9 +21,7 @@ namespace gpuprof::proto {
     "When to record: now, off (until a signal or gpuprof ctl), delay:START[+LENGTH], "             \
     "steps:FIRST-LAST[@RANGE] (optimizer steps or NVTX ranges), nvtx:RANGE (each time).")          \
   X(kEnvTrace, "GPUPROF_TRACE", "cuda,heap,mmap,locks,threads,ops,tensors,nvtx,itt",               \
-    "Sources to record: cuda, launches (the host's stack at each launch; not by default), "        \
-    "um (unified memory's faults and migrations; not by default), "                                \
-    "heap[=sampled[:BYTES]|exact|off], mmap, locks, threads, ops, tensors, nvtx, itt.")            \
+    "Sources to record: " GPUPROF_SOURCES(GPUPROF_SOURCE_HELP) "separated by commas.")             \
   X(kEnvOnFull, "GPUPROF_ON_FULL", "auto",                                                         \
     "If a thread's ring is full: wait for room, or drop the event and count it. auto waits with "  \
     "heap=exact and drops otherwise.")                                                             \
@@ -82,19 +82,6 @@ inline constexpr char kArgumentsMasked[] = "masked";
 inline constexpr char kArgumentsNone[] = "none";
 inline constexpr char kArgumentsAll[] = "all";
 enum class Arguments : uint32_t { kMasked = 0, kNone = 1, kAll = 2 };
-
-// Sources, as bits of the recording word that every hook reads.
-inline constexpr uint32_t kSourceHeap = 1u << 0;
-inline constexpr uint32_t kSourceLocks = 1u << 1;
-inline constexpr uint32_t kSourceThreads = 1u << 2;  // thread and process life
-inline constexpr uint32_t kSourceOps = 1u << 3;
-inline constexpr uint32_t kSourceTensors = 1u << 4;
-inline constexpr uint32_t kSourceMmap = 1u << 5;
-inline constexpr uint32_t kSourceCuda = 1u << 6;  // GPU activity, by CUPTI
-inline constexpr uint32_t kSourceNvtx = 1u << 7;
-inline constexpr uint32_t kSourceLaunches = 1u << 8;  // the host's stack where GPU work begins
-inline constexpr uint32_t kSourceItt = 1u << 9;
-inline constexpr uint32_t kSourceUnifiedMemory = 1u << 10;  // its page faults and migrations
 
 // A capture's end waits no longer than this for the GPU.
 inline constexpr uint64_t kMostGpuFinishNs = uint64_t{120} * 1'000'000'000;

@@ -50,6 +50,9 @@ enum class RecordKind : uint8_t {
   // definition, string id of the domain << 32; b = payload bytes, duration = the range's depth,
   // detail = PayloadOperation() of proto/schema.h.
   kRangePayload = 11,
+  // Span of a call that read a file. a = string id of the file's path (0: not known), descriptor <<
+  // 32; b = bytes read as int64 (negative: -errno of the call that failed).
+  kFileRead = 12,
 
   // Prefix records: they qualify the next event record of the same ring.
   // Payload: program counters as uint64, innermost first. detail = number of payload frames, a =

@@ -8,7 +8,8 @@
 // Column i (from 0) is field kFirstColumnField + i of Chunk: packed sint64 residuals, one per row.
 // A column whose every residual is zero is left out. Times are ticks divided by 2^time_shift of the
 // chunk, rounded down; a span's start is rounded like its end, so that nesting survives. Adding a
-// column at the end of a table is a minor version; a new meaning is a new column.
+// column at the end of a table is a minor version, and so is adding a table: the columns' `since`.
+// A new meaning is a new column.
 
 #pragma once
 
@@ -93,6 +94,13 @@ inline constexpr ColumnSpec kLaunchColumns[] = {
     {"correlation", Encoding::kDelta, ColumnType::kCorrelation},
     {"function", Encoding::kPlain, ColumnType::kFunction},
     {"stack", Encoding::kPlain, ColumnType::kStack},
+};
+inline constexpr ColumnSpec kFileReadColumns[] = {
+    {"end", Encoding::kTime, ColumnType::kTime, 1},
+    {"duration", Encoding::kSpan, ColumnType::kDuration, 1},
+    {"path", Encoding::kPlain, ColumnType::kString, 1},
+    {"bytes", Encoding::kPlain, ColumnType::kSignedBytes, 1},
+    {"descriptor", Encoding::kPlain, ColumnType::kNumber, 1},
 };
 inline constexpr ColumnSpec kCounterColumns[] = {
     {"time", Encoding::kTime, ColumnType::kTime},
@@ -226,6 +234,8 @@ inline constexpr TableSpec kTables[] = {
      kRangePayloadColumns},
     {ChunkKind::kLaunch, "launch", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
      kLaunchColumns},
+    {ChunkKind::kFileRead, "file_read", Feed::kRing, EventClock::kTicks, RowOrder::kByTime,
+     kFileReadColumns},
     {ChunkKind::kCounter, "counter", Feed::kSampler, EventClock::kTicks, RowOrder::kByTime,
      kCounterColumns},
     {ChunkKind::kPython, "python", Feed::kImport, EventClock::kTicks, RowOrder::kByTime,
@@ -306,6 +316,22 @@ constexpr int WidestTable() {
   return widest;
 }
 inline constexpr int kWidestTable = WidestTable();
+
+// Returns the minor version that brought the newest column. Older readers skip this column.
+constexpr uint16_t NewestColumn() {
+  uint16_t newest = 0;
+  for (const TableSpec& table : kTables) {
+    for (int i = 0; i < table.columns; ++i) {
+      newest = table.column[i].since > newest ? table.column[i].since : newest;
+    }
+  }
+  for (const BlockColumnSpec& column : kBlockColumns) {
+    newest = column.since > newest ? column.since : newest;
+  }
+  return newest;
+}
+// The minor version of the format.
+inline constexpr uint16_t kFormatMinor = NewestColumn();
 
 // Kinds of rings have places in arrays.
 inline constexpr int kRingKinds = 32;

@@ -38,6 +38,7 @@ enum class ChunkKind : uint16_t {
   kRange = 39,         // NVTX
   kRangePayload = 40,  // extended payloads of NVTX, as the program gave them
   kLaunch = 41,        // the host's side of work on the GPU: its stack
+  kFileRead = 42,      // calls that read files
   // 64 to 79, rows that no process records: of gpuprof's sampler, and of traces of other tools.
   kCounter = 64,    // hardware counters
   kPython = 65,     // calls of Python functions, as another profiler traced them

@@ -231,39 +231,34 @@ class Check {
       Find(block.offset, "count, track, kind, capture or losses differ between header and content");
     }
     CheckTimes(block);
-    switch (columns_.kind) {
-      case ChunkKind::kHeap:
-        return stacks_.Refer(columns_.column[proto::heap_column::kStack], at_, block.offset);
-      case ChunkKind::kWait:
-        return stacks_.Refer(columns_.column[proto::wait_column::kStack], at_, block.offset);
-      case ChunkKind::kLaunch:
-        return stacks_.Refer(columns_.column[proto::launch_column::kStack], at_, block.offset);
-      case ChunkKind::kKernel:
-        return signatures_.Refer(columns_.column[proto::kernel_column::kSignature], at_,
-                                 block.offset);
-      case ChunkKind::kOp:
-        return strings_.Refer(columns_.column[proto::op_column::kName], at_, block.offset);
-      case ChunkKind::kPython:
-        stacks_.Refer(columns_.column[proto::python_column::kStack], at_, block.offset);
-        return strings_.Refer(columns_.column[proto::python_column::kName], at_, block.offset);
-      case ChunkKind::kRowDetail:
-        return strings_.Refer(columns_.column[proto::row_detail_column::kDetail], at_,
-                              block.offset);
-      case ChunkKind::kRange:
-        strings_.Refer(columns_.column[proto::range_column::kName], at_, block.offset);
-        return strings_.Refer(columns_.column[proto::range_column::kDomain], at_, block.offset);
-      case ChunkKind::kRangePayload:
-        return CheckPayloads(block);
-      case ChunkKind::kProcessEvent:
-        return strings_.Refer(columns_.column[proto::process_column::kText], at_, block.offset);
-      default:
-        return;
+    CheckReferences(block);
+    if (columns_.kind == ChunkKind::kRangePayload) CheckPayloads(block);
+  }
+
+  // What the rows refer to by id.
+  void CheckReferences(const BlockRef& block) {
+    const proto::TableSpec* table = proto::FindTable(columns_.kind);
+    for (int i = 0; i < table->columns; ++i) {
+      const std::vector<uint64_t>& ids = columns_.column[i];
+      switch (table->column[i].type) {
+        case proto::ColumnType::kString:
+          strings_.Refer(ids, at_, block.offset);
+          break;
+        case proto::ColumnType::kStack:
+          stacks_.Refer(ids, at_, block.offset);
+          break;
+        case proto::ColumnType::kSignature:
+          signatures_.Refer(ids, at_, block.offset);
+          break;
+        default:
+          break;
+      }
     }
   }
 
+  // Numbers below are no strings: they name types.
   void CheckPayloads(const BlockRef& block) {
     namespace c = proto::range_payload_column;
-    strings_.Refer(columns_.column[c::kDomain], at_, block.offset);
     std::vector<uint64_t> definitions = columns_.column[c::kDefinition];
     std::erase_if(definitions, [](uint64_t id) { return id < proto::nvtx::kFirstSchemaId; });
     strings_.Refer(definitions, at_, block.offset);

@@ -20,6 +20,7 @@
 #include "proto/bundle.pb.h"
 #include "proto/container.h"
 #include "proto/contract.h"
+#include "proto/schema.h"
 
 namespace gpuprof::analysis {
 namespace {

@@ -165,10 +165,9 @@ constexpr Entry kLossKinds[] = {
     Is(LOSS_SPAN, "span"),
 };
 constexpr Entry kSources[] = {
-    Is(kSourceCuda, "cuda"),       Is(kSourceHeap, "heap"),        Is(kSourceLocks, "locks"),
-    Is(kSourceThreads, "threads"), Is(kSourceOps, "ops"),          Is(kSourceTensors, "tensors"),
-    Is(kSourceMmap, "mmap"),       Is(kSourceNvtx, "nvtx"),        Is(kSourceLaunches, "launches"),
-    Is(kSourceItt, "itt"),         Is(kSourceUnifiedMemory, "um"),
+#define GPUPROF_ENTRY(constant, bit, name, ...) Is(constant, name),
+    GPUPROF_SOURCES(GPUPROF_ENTRY)
+#undef GPUPROF_ENTRY
 };
 // CUpti_ActivityOverheadKind; CUpti_ActivityJitEntryType and CUpti_ActivityJitOperationType.
 constexpr Entry kOverheads[] = {

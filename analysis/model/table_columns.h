@@ -76,6 +76,12 @@ bool VisitTable(Track* track, proto::ChunkKind kind, Visitor* visitor) {
       visitor->template Rows<ChunkKind::kLaunch>(t.time_ns, t.correlation, t.function, t.stack);
       return true;
     }
+    case ChunkKind::kFileRead: {
+      FileReadTable& t = track->file_read;
+      visitor->template Rows<ChunkKind::kFileRead>(t.end_ns, t.duration_ns, t.path, t.bytes,
+                                                   t.descriptor);
+      return true;
+    }
     case ChunkKind::kPython: {
       PythonTable& t = track->python;
       visitor->template Rows<ChunkKind::kPython>(t.end_ns, t.duration_ns, t.name, t.parent, t.stack,

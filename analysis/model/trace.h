@@ -192,6 +192,16 @@ struct LaunchTable {
   size_t rows() const { return time_ns.size(); }
 };
 
+// Calls that read files (`--trace files`).
+struct FileReadTable {
+  Column<int64_t> end_ns;
+  Column<int64_t> duration_ns;
+  Column<uint32_t> path;  // string id; 0: not known
+  Column<int64_t> bytes;  // negative: -errno of a call that failed
+  Column<int32_t> descriptor;
+  size_t rows() const { return end_ns.size(); }
+};
+
 // GPU activity. On a stream's track, except API calls, which are on their thread's track. A row's
 // weight is the number of activities that it stands for. It is 1, unless GPUPROF_GPU_RATE recorded
 // only a part.
@@ -385,6 +395,7 @@ struct Track {
   RangeValueTable range_value;
   RowDetailTable row_detail;
   LaunchTable launch;
+  FileReadTable file_read;
   std::vector<ThreadSample> samples;
   std::vector<TableExtent> extents;  // of tables with rows, also of those that were not read
   bool is_stream = false;            // a stream's, of these:

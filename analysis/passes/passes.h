@@ -48,6 +48,7 @@ Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>
 Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunFiles(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 

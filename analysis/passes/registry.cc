@@ -17,6 +17,7 @@
 #include "proto/results/counters.pb.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
+#include "proto/results/files.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
 #include "proto/results/heap.pb.h"
@@ -267,6 +268,14 @@ const std::vector<PassEntry>& PassTable() {
        "locks",
        {Kind::kWait},
        kSteps},
+      {{"files",
+        "Reads of files: bytes, time, speed, by path or thread (--trace files)",
+        {"path", "thread"}},
+       RunFiles,
+       TextOf<results::Files, FilesText>,
+       results::Files::descriptor,
+       "files",
+       {Kind::kFileRead}},
       {{"stacks", "Folded call stacks for flame graphs, weighted by memory or by waiting",
         StackWeightKeys()},
        RunStacks,

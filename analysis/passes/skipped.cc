@@ -17,29 +17,33 @@ using proto::ChunkKind;
 
 // A kind of event, the tables that have its rows, and the source that makes them.
 struct Kind {
-  const char* name;  // as in `gpuprof run --trace`
+  std::string names;  // as in `gpuprof run --trace`
   TableSet tables;
   uint32_t sources;
-  const char* option;
+  bool needs_cuda;
+  std::string option() const { return (needs_cuda ? "--trace cuda," : "--trace ") + names; }
+  std::string name() const { return names.substr(0, names.find(',')); }
 };
 
+// Sources of the same table are one kind.
 const std::vector<Kind>& Kinds() {
-  static const std::vector<Kind> kinds = {
-      {"cuda",
-       {ChunkKind::kKernel, ChunkKind::kMemcpy, ChunkKind::kMemset, ChunkKind::kApi,
-        ChunkKind::kSync, ChunkKind::kDeviceMemory, ChunkKind::kGraphLaunch, ChunkKind::kOverhead},
-       proto::kSourceCuda,
-       "--trace cuda"},
-      {"launches", {ChunkKind::kLaunch}, proto::kSourceLaunches, "--trace cuda,launches"},
-      {"um", {ChunkKind::kUnifiedMemory}, proto::kSourceUnifiedMemory, "--trace cuda,um"},
-      {"heap", {ChunkKind::kHeap}, proto::kSourceHeap, "--trace heap"},
-      {"mmap", {ChunkKind::kMapping}, proto::kSourceMmap, "--trace mmap"},
-      {"locks", {ChunkKind::kWait}, proto::kSourceLocks, "--trace locks"},
-      {"threads", {ChunkKind::kThreadEvent}, proto::kSourceThreads, "--trace threads"},
-      {"ops", {ChunkKind::kOp}, proto::kSourceOps, "--trace ops"},
-      {"tensors", {ChunkKind::kTensor}, proto::kSourceTensors, "--trace tensors"},
-      {"nvtx", {ChunkKind::kRange}, proto::kSourceNvtx | proto::kSourceItt, "--trace nvtx,itt"},
-  };
+  static const std::vector<Kind> kinds = [] {
+    using enum ChunkKind;
+    std::vector<Kind> all;
+    const auto add = [&all](const char* name, uint32_t source, uint32_t needs, TableSet tables) {
+      if (all.empty() || !all.back().tables.Intersects(tables)) {
+        all.push_back({name, tables, source, needs != 0});
+        return;
+      }
+      all.back().names += std::string(",") + name;
+      all.back().sources |= source;
+    };
+#define GPUPROF_ADD(constant, bit, name, needs, is_default, words, ...) \
+  add(name, proto::constant, needs, {__VA_ARGS__});
+    GPUPROF_SOURCES(GPUPROF_ADD)
+#undef GPUPROF_ADD
+    return all;
+  }();
   return kinds;
 }
 
@@ -71,10 +75,10 @@ void FillSkipped(const Trace& trace, const std::vector<const Process*>& processe
     if (!tables.Intersects(kind.tables) || HasRows(processes, kind.tables)) continue;
     if (!is_imported && WasLookedFor(processes, kind.sources)) continue;
     results::Skipped* skipped = meta->add_skipped();
-    skipped->set_name(kind.name);
+    skipped->set_name(kind.name());
     skipped->set_reason(is_imported ? results::SKIP_NOT_IN_SOURCE : results::SKIP_NOT_ASKED_FOR);
     skipped->set_fix(std::string(is_imported ? "record the program with gpuprof run " : "") +
-                     kind.option);
+                     kind.option());
   }
 }
 

@@ -22,6 +22,7 @@ class ApiCalls;
 class Counters;
 class CriticalPaths;
 class DeviceMemory;
+class Files;
 class Graphs;
 class Health;
 class Heap;
@@ -86,6 +87,7 @@ std::string RangesText(const results::Ranges& result, const TextOptions& options
 std::string CountersText(const results::Counters& result, const TextOptions& options);
 std::string StepsText(const results::Steps& result, const TextOptions& options);
 std::string OpsText(const results::Ops& result, const TextOptions& options);
+std::string FilesText(const results::Files& result, const TextOptions& options);
 std::string HeapText(const results::Heap& result, const TextOptions& options);
 std::string LocksText(const results::Locks& result, const TextOptions& options);
 std::string HealthText(const results::Health& result, const TextOptions& options);

@@ -1,9 +1,10 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// System calls that block: sleeps, reads, waits for events and for children, and futexes that a
-// program waits on by itself. Recorded with the locks, if they last: shorter ones are no waits, and
-// write nothing. All are cancellation points. Our guard is never held across the real call.
+// System calls that block: sleeps, waits for messages, events and children, and futexes that a
+// program waits on by itself. Reads are hooked in files.cc. Recorded with the locks, if they last:
+// shorter ones are no waits, and write nothing. All are cancellation points. Our guard is never
+// held across the real call.
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -91,6 +92,11 @@ long WaitOnFutex(const void* caller, const void* frame, long a, long b, long c, 
                   [=] { return real.syscall(SYS_futex, a, b, c, d, e, f); });
 }
 
+void EndInputWait(int descriptor, uint64_t start, uint32_t capture, const void* caller,
+                  const void* frame) noexcept {
+  End({start, capture, WaitKind::kInput, Object(descriptor), caller, frame});
+}
+
 }  // namespace gpuprof::inject
 
 #define GPUPROF_BLOCKING(kind, object, call)                                   \
@@ -138,14 +144,6 @@ GPUPROF_EXPORT int epoll_wait(int epoll, struct epoll_event* events, int most, i
 GPUPROF_EXPORT int epoll_pwait(int epoll, struct epoll_event* events, int most, int timeout,
                                const sigset_t* mask) {
   GPUPROF_BLOCKING(kEvents, epoll, real.epoll_pwait(epoll, events, most, timeout, mask));
-}
-
-GPUPROF_EXPORT ssize_t read(int file, void* buffer, size_t bytes) {
-  GPUPROF_BLOCKING(kInput, file, real.read(file, buffer, bytes));
-}
-
-GPUPROF_EXPORT ssize_t __read_chk(int file, void* buffer, size_t bytes, size_t room) {
-  GPUPROF_BLOCKING(kInput, file, real.__read_chk(file, buffer, bytes, room));
 }
 
 GPUPROF_EXPORT ssize_t recv(int socket, void* buffer, size_t bytes, int flags) {

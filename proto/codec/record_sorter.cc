@@ -56,6 +56,7 @@ constexpr std::array<ChunkKind, 256> MakeRowKinds() {
   set(RecordKind::kMapping, ChunkKind::kMapping);
   set(RecordKind::kRange, ChunkKind::kRange);
   set(RecordKind::kLaunch, ChunkKind::kLaunch);
+  set(RecordKind::kFileRead, ChunkKind::kFileRead);
   return kinds;
 }
 constexpr std::array<ChunkKind, 256> kRowKinds = MakeRowKinds();
@@ -191,6 +192,12 @@ inline bool RecordSorter::Event(const Record& record, ChunkKind kind) {
     case RecordKind::kLaunch: {
       const uint64_t row[] = {time, record.a, record.b, StackId()};
       return Row(kind, row, time);
+    }
+    case RecordKind::kFileRead: {
+      const uint64_t duration = DurationOf(record);
+      const uint64_t row[] = {time, duration, static_cast<uint32_t>(record.a), record.b,
+                              record.a >> 32};
+      return Row(kind, row, time - duration);
     }
     case RecordKind::kThread: {
       const uint64_t row[] = {time, detail, record.a, record.b};

@@ -23,6 +23,7 @@
 #include "proto/codec/high_descriptor.h"
 #include "proto/codec/kept_folder.h"
 #include "proto/codec/tables.h"
+#include "proto/schema.h"
 
 namespace gpuprof::codec {
 namespace {

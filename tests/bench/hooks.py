@@ -25,6 +25,7 @@ def configurations(gpuprof):
         recorders.Gpuprof(gpuprof, "gpuprof default"),
         recorders.Gpuprof(gpuprof, "gpuprof exact, no stacks", "--trace", "heap=exact,locks,threads", "--stacks", "0"),
         recorders.Gpuprof(gpuprof, "gpuprof exact, stacks", "--trace", "heap=exact,locks,threads", "--stacks", "32"),
+        recorders.Gpuprof(gpuprof, "gpuprof files", "--trace", "files"),
         *recorders.peers(),
     ]
 

@@ -127,6 +127,7 @@ GoldenTrace Server() {
     if (i % 4 != 0) main.Free(at + 5 * kMs, address);
   }
   main.Free(390 * kMs, 0x999000);
+  main.FileRead(builder.Id("/opt/server/etc/server.conf"), 812, 2 * kMs, 2 * kMs + 90 * kUs);
   for (int32_t i = 0; i < 2; ++i) {
     TrackBuilder& worker = builder.Thread(8 + i, "worker-" + std::to_string(i));
     worker.Event((10 + i) * kMs, proto::ThreadEvent::kStart, 0x2000, 7);
@@ -134,6 +135,11 @@ GoldenTrace Server() {
     worker.Wait(proto::WaitKind::kMutex, 0x6100, 0x1060, 60 * kMs, (61 + i) * kMs);
     worker.Wait(proto::WaitKind::kCondition, 0x6200, 0x1070, 100 * kMs, 300 * kMs,
                 proto::kFlagTimedOut);
+    for (int j = 0; j < 3; ++j) {
+      const int64_t at = (70 + 5 * j + i) * kMs;
+      worker.FileRead(builder.Id("/srv/www/index.html"), 65536, at, at + (200 + 50 * j) * kUs);
+    }
+    worker.FileRead(builder.Id("/srv/www/img/logo.png"), i == 0 ? 5000 : -5, 90 * kMs, 92 * kMs);
   }
   builder.Thread(8).Event(350 * kMs, proto::ThreadEvent::kExit).Sample(350 * kMs, 12 * kMs);
   builder.Thread(9).Wait(proto::WaitKind::kMutex, 0x6100, 0x1060, 320 * kMs, 400 * kMs,

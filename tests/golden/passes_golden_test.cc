@@ -72,8 +72,9 @@ TEST_P(PassesGolden, SaysWhatIsExpected) {
         "streams", "device_memory", "counters", "overhead", "unified_memory"};
     const bool of_gpus =
         std::find(std::begin(kOfGpus), std::end(kOfGpus), pass.name) != std::end(kOfGpus);
-    const bool of_graphs = pass.name == "graphs";
-    if (golden.name != (of_graphs ? "graphs" : of_gpus ? "gpu" : "training")) continue;
+    const bool of_graphs = pass.name == "graphs", of_files = pass.name == "files";
+    if (golden.name != (of_graphs ? "graphs" : of_files ? "server" : of_gpus ? "gpu" : "training"))
+      continue;
     Compare(Render(*result, Format::kCsv, options, 0), base.string() + ".csv");
     if (pass.name == "heap") continue;  // long, and the CSV holds the same figures
     Compare(Render(*result, Format::kJson, options, 0), base.string() + ".json");

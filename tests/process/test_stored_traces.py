@@ -15,7 +15,7 @@ import pytest
 
 from conftest import ROOT, gpuprof
 from test_cli_surface import PASSES
-from trace_file import FLAG_INCOMPLETE, TraceFile, fields
+from trace_file import FLAG_INCOMPLETE, SCHEMA, TraceFile, fields
 from trace_file import _packed as packed
 from trace_file import _zigzag as zigzag
 
@@ -24,6 +24,7 @@ NAMES = {"heap", "locks", "gpu", "pools", "nvtx", "killed", "flight", "graphs", 
 # What `gpuprof dump` prints of each trace, for ever: so many rows of each kind.
 ROWS = {
     "events": {"api": 13, "cuda_event": 3, "kernel": 2, "overhead": 2, "sync": 2},
+    "files": {"file_read": 15},
     "flight": {"heap": 50, "process": 1, "thread": 25, "wait": 47},
     "gpu": {"api": 16, "kernel": 15, "launch": 15, "overhead": 2, "range": 9, "sync": 1},
     "graphs": {"api": 23, "device_memory": 2, "kernel": 6, "memcpy": 2, "memset": 2, "overhead": 3, "sync": 1},
@@ -93,6 +94,12 @@ def check_gpu(path):
     assert (kinds["kernel"], kinds["launch"]) == (15, 15) and kinds["api"] >= 15
     ranges = {row["name"]: int(row["count"]) for row in stats("ranges", path)["ranges"]}
     assert ranges == {"step": 3, "forward": 3, "backward": 3}
+
+
+def check_files(path):
+    """file_reads calls: nine calls on the main thread and four on another read one file, two fill a stream from another."""
+    files = {row["name"]: (row["count"], row["total_bytes"], row["thread_count"]) for row in stats("files", path)["files"]}
+    assert files == {"/tmp/gpuprof/tests/programs/plain": (13, 4400 + 4 * 256, 2), "/tmp/gpuprof/tests/programs/heap_truth": (2, 12288, 1)}
 
 
 def check_pools(path):
@@ -188,8 +195,7 @@ def check_index(path):
 
 def test_every_version_is_stored():
     """A new version of the format must store its traces: tests/golden/make_traces."""
-    text = (ROOT / "proto" / "container.h").read_text()
-    version = tuple(int(re.search(rf"kFormat{part} = (\d+);", text).group(1)) for part in ("Major", "Minor"))
+    version = tuple(int(part) for part in SCHEMA["format"].split("."))
     stored = {}
     for path in FILES:
         magic, major, minor = struct.unpack_from("<8sHH", path.read_bytes(), 8)

@@ -42,7 +42,7 @@ META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = _kinds("meta", "string
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = _kinds("signatures", "streams", "devices", "functions", "graph_nodes")
 COUNTERS, COUNTER, PYTHON, ROW_DETAIL = _kinds("counters", "counter", "python", "row_detail")
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT = _kinds("heap", "wait", "op", "tensor", "thread", "process")
-MAPPING, RANGE, RANGE_PAYLOAD, LAUNCH = _kinds("mapping", "range", "range_payload", "launch")
+MAPPING, RANGE, RANGE_PAYLOAD, LAUNCH, FILE_READ = _kinds("mapping", "range", "range_payload", "launch", "file_read")
 KERNEL, MEMCPY, MEMSET, API, SYNC = _kinds("kernel", "memcpy", "memset", "api", "sync")
 DEVICE_MEMORY, MEMORY_POOL, GRAPH_LAUNCH = _kinds("device_memory", "memory_pool", "graph_launch")
 OVERHEAD, CUDA_EVENT, UNIFIED_MEMORY = _kinds("overhead", "cuda_event", "unified_memory")
@@ -411,6 +411,7 @@ class TraceFile:
     ranges = property(lambda self: self._tables[RANGE])
     range_payloads = property(lambda self: self._tables[RANGE_PAYLOAD])
     launches = property(lambda self: self._tables[LAUNCH])
+    file_reads = property(lambda self: self._tables[FILE_READ])
     python = property(lambda self: self._tables[PYTHON])
     row_details = property(lambda self: self._tables[ROW_DETAIL])
     kernels = property(lambda self: self._tables[KERNEL])
@@ -562,6 +563,12 @@ class TraceFile:
             operation = unpack(WAIT, "operation", row["operation"])
             row["kind"], row["flags"] = operation["kind"], operation["flags"] | operation["limited"] << 6
         return [r for r in rows if kind in (None, r["kind"]) and obj in (None, r["object"])]
+
+    def file_read_rows(self):
+        """Reads of files as dicts with their thread and path, in file order."""
+        table = self.file_reads
+        rows = [{name: int(table[name][i]) for name in table} for i in range(len(table["time"]))]
+        return [row | {"tid": self.threads[row["track"]].tid, "path": self.strings.get(row["path"], "")} for row in rows]
 
     def allocations(self, sizes=None):
         """(function, address, size) of allocations, optionally only of these sizes, in file order."""

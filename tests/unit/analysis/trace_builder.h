@@ -82,6 +82,11 @@ class TrackBuilder {
   TrackBuilder& Launch(int64_t time, uint32_t correlation, uint32_t stack = 0) {
     return Add<ChunkKind::kLaunch>(time, correlation, 0, stack);
   }
+  // `path`: ProcessBuilder::Id of it; `bytes`: negative of an errno if the call failed.
+  TrackBuilder& FileRead(uint64_t path, int64_t bytes, int64_t start, int64_t end,
+                         int32_t descriptor = 3) {
+    return Add<ChunkKind::kFileRead>(end, end - start, path, bytes, descriptor);
+  }
   TrackBuilder& Sample(int64_t time, int64_t cpu, int64_t runqueue = 0) {
     track().samples.push_back({time, static_cast<uint64_t>(cpu), static_cast<uint64_t>(runqueue)});
     return *this;

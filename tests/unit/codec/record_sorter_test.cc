@@ -373,6 +373,25 @@ TEST_F(RecordSorterTest, LaunchesWithTheirStacks) {
             (std::vector<Row>{{40, 71, function, 0}, {50, 72, function, 0}}));
 }
 
+TEST_F(RecordSorterTest, ReadsOfFiles) {
+  const uint64_t failed = static_cast<uint64_t>(int64_t{-5});
+  Record read = Simple(RecordKind::kFileRead, 40, 0, 17 | uint64_t{3} << 32, 4096);
+  read.duration = 9;
+  for (const Record& record :
+       {read, Simple(RecordKind::kFileRead, 50, 0, uint64_t{7} << 32, failed),
+        Simple(RecordKind::kDuration, 60, 0, 0, uint64_t{1} << 40)}) {
+    ASSERT_TRUE(proto::RingWrite(ring_, record));
+  }
+  read.time = uint64_t{1} << 41;
+  read.duration = proto::kLongDuration;
+  ASSERT_TRUE(proto::RingWrite(ring_, read));
+  Drain();
+  EXPECT_EQ(Take(ChunkKind::kFileRead),
+            (std::vector<Row>{{40, 9, 17, 4096, 3},
+                              {50, 0, 0, failed, 7},
+                              {uint64_t{1} << 41, uint64_t{1} << 40, 17, 4096, 3}}));
+}
+
 TEST_F(RecordSorterTest, OpenRangesEndNowInnerFirst) {
   ring_->open_range[0] = {100, 5, 6, 0, 0};
   ring_->open_range[1] = {200, 7, 6, 1, 0};

@@ -127,6 +127,23 @@ TEST(Values, Sources) {
   EXPECT_THAT(ParseSources("heap=sampled:1", &sources), HasSubstr("between"));
   EXPECT_NE(ParseSources("heap,,ops", &sources), "");
   EXPECT_NE(ParseSources("", &sources), "");
+  EXPECT_EQ(ParseSources("files", &sources), "");
+  EXPECT_EQ(sources.bits, proto::kSourceFiles);
+  EXPECT_EQ(ParseSources("um", &sources), "");
+  EXPECT_EQ(sources.bits, proto::kSourceUnifiedMemory | proto::kSourceCuda) << "it needs cuda";
+  EXPECT_THAT(ParseSources("?", &sources), HasSubstr("nvtx, itt, files, comma separated"));
+}
+
+// The list of sources knows which are on by default, and so does the table of the environment.
+TEST(Values, DefaultSources) {
+#define GPUPROF_FALLBACK(constant, variable, fallback, meaning) \
+  if (std::string(proto::constant) == proto::kEnvTrace) defaults = fallback;
+  std::string defaults;
+  GPUPROF_ENVIRONMENT(GPUPROF_FALLBACK)
+#undef GPUPROF_FALLBACK
+  Sources sources;
+  EXPECT_EQ(ParseSources(defaults, &sources), "");
+  EXPECT_EQ(sources.bits, proto::kDefaultSources);
 }
 
 TEST(Values, ProgramsAndChoices) {
