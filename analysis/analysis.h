@@ -115,6 +115,21 @@ std::string Render(const google::protobuf::Message& result, Format format,
 // results whose text other tools read. Empty for all other results, and if there is nothing to say.
 std::string Remarks(const google::protobuf::Message& result, const PassOptions& options);
 
+// Returns whether a result of the pass `advise` has a finding of this severity ("high", "medium",
+// "low", "info") or a higher one.
+bool HasFinding(const google::protobuf::Message& result, std::string_view severity);
+
+// Compares two recordings, which must have been opened with CompareTables(). Steps, categories of
+// the device's time, kernels and operations: results::Diff.
+Error Compare(const Trace& before, const Trace& after, const PassOptions& options,
+              std::unique_ptr<google::protobuf::Message>* result);
+TableSet CompareTables();
+// Returns the comparison as text, or as Markdown.
+std::string CompareText(const google::protobuf::Message& result, const PassOptions& options,
+                        int width, bool is_markdown);
+// Returns whether the steps of a comparison became longer, and not by chance.
+bool IsRegression(const google::protobuf::Message& result);
+
 // Writes every row of the trace as text, one a line, piecewise through `sink`: `gpuprof dump`.
 Error Dump(const Trace& trace, const PassOptions& options, Sink sink, void* context);
 

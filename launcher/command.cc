@@ -121,13 +121,24 @@ const std::vector<VerbEntry>& VerbTable() {
        "Exit status: 0, also when the list is empty.", MakePs},
       {"stats", "[OPTIONS] PASS BUNDLE", "Print one analysis of a bundle", kReadingCodes,
        MakeStats},
+      {"advise", "[OPTIONS] BUNDLE", "Say what bounds a program, and what to try first",
+       "Exit status: 0 success, 1 a finding of the severity of --fail-on, 2 wrong usage, 3 an "
+       "input "
+       "could not be read or is cut\n(what could be read is looked at).",
+       MakeAdvise},
+      {"diff", "[OPTIONS] BEFORE AFTER", "Compare two recordings: is the program slower now",
+       "  gpuprof diff run1 run2 --format=markdown --fail-on regression\n\n"
+       "Exit status: 0 success, 1 the steps take longer and --fail-on asks for it, 2 wrong usage, "
+       "3 "
+       "an input could not be read\nor is cut (what could be read is compared).",
+       MakeDiff},
       {"info", "[OPTIONS] BUNDLE", "Say what a bundle holds, without reading its events",
        kReadingCodes, MakeInfo},
       {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",
        "Exit status: 0 whole, 2 wrong usage, 3 faults were found or the input could not be read.",
        MakeVerify},
-      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line",
-       kDumpFooter.c_str(), MakeDump},
+      {"dump", "[OPTIONS] BUNDLE", "Print every recorded row as text, one per line", kDumpFooter,
+       MakeDump},
       {"export", "[OPTIONS] BUNDLE", "Write a bundle in the format of another tool", kExportFooter,
        MakeExport},
       {"import", "[OPTIONS] TRACE", "Make a bundle of a trace of another tool", kImportFooter,

@@ -44,6 +44,8 @@ std::string OverviewText();
 std::unique_ptr<Verb> MakeRun();
 std::unique_ptr<Verb> MakeCtl();
 std::unique_ptr<Verb> MakePs();
+std::unique_ptr<Verb> MakeAdvise();
+std::unique_ptr<Verb> MakeDiff();
 std::unique_ptr<Verb> MakeSchema();
 std::unique_ptr<Verb> MakeStats();
 std::unique_ptr<Verb> MakeInfo();

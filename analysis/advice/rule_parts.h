@@ -27,6 +27,15 @@ const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_
 // less keep silent.
 bool WaitsLongerThan(const AdviceFacts& facts, int64_t ns);
 
+// device_rules.cc
+std::optional<results::Finding> LateHost(const AdviceFacts& facts);
+std::optional<results::Finding> ExposedCollectives(const AdviceFacts& facts);
+std::optional<results::Finding> ExposedCopies(const AdviceFacts& facts);
+std::optional<results::Finding> BlockingWaits(const AdviceFacts& facts);
+std::optional<results::Finding> WithoutTensorCores(const AdviceFacts& facts);
+std::optional<results::Finding> Elementwise(const AdviceFacts& facts);
+std::optional<results::Finding> FirstUses(const AdviceFacts& facts);
+
 // gpu_rules.cc
 std::optional<results::Finding> IdleGpu(const AdviceFacts& facts);
 

@@ -334,6 +334,9 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
 constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention, StepsBlocked,
                                OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
+constexpr Rule kDeviceRules[] = {LateHost,      ExposedCollectives, ExposedCopies,
+                                 BlockingWaits, WithoutTensorCores, Elementwise,
+                                 FirstUses};
 constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun, IdleGpu, DataInRun, TimeOfRun};
 
 }  // namespace
@@ -346,7 +349,12 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   if (HasSteps(facts)) {
     for (const Rule rule : kStepRules) apply(rule);
   }
-  for (const Rule rule : kOtherRules) apply(rule);
+  for (const Rule rule : kDeviceRules) apply(rule);
+  // One finding a mechanism: an idle device was explained.
+  const bool has_explained = facts.device && !findings.empty();
+  for (const Rule rule : kOtherRules) {
+    if (rule != IdleGpu || !has_explained) apply(rule);
+  }
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return a.recoverable_per_step_ns() > b.recoverable_per_step_ns();
   });

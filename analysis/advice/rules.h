@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/advice/device_facts.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
@@ -60,6 +61,7 @@ struct AdviceFacts {
   std::optional<double> busy_cores;
   // Only without steps.
   std::optional<RunAccount> run;
+  std::optional<DeviceFacts> device;  // none: no work of a device was recorded
 };
 
 // Greatest gain first; then those without a figure.

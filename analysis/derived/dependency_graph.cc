@@ -22,7 +22,9 @@ namespace {
 
 // A wait for the device takes at least this long on the host, as the short waits of real traces do.
 constexpr int64_t kShortWaitNs = 2000;
-constexpr uint64_t kOrderOfCalls = 0, kOrderOfWork = 1, kOrderOfWaits = 2;
+// Of what begins together, the end of a wait comes before the thread's next call, and a call before
+// the work that it launches.
+constexpr int kOrderOfWaits = 0, kOrderOfCalls = 1, kOrderOfWork = 2;
 
 }  // namespace
 
@@ -45,7 +47,7 @@ class GraphMaker {
     AddCalls();
     SortNodes();
     IndexNodes();
-    FindMedianLaunch();
+    FindUsualLaunch();
     for (uint32_t n = 0; n < out_->nodes_.size(); ++n) AddEdges(n);
   }
 
@@ -113,7 +115,11 @@ class GraphMaker {
     DependencyNode end = node;
     end.kind = DependencyNode::Kind::kWaited;
     end.category = results::TIME_CATEGORY_SYNC;
-    end.span = {*awaited, span.end};
+    end.awaited_ns = *awaited;
+    // A launch that waited for room goes on when any work has ended, which is not recorded: what
+    // passed since the work before it belongs to the work.
+    end.span = {IsLaunch(track, row) ? std::max(*awaited, span.end - kShortWaitNs) : *awaited,
+                span.end};
     node.category = results::TIME_CATEGORY_SYNC;
     node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
     out_->nodes_.push_back(node);
@@ -195,6 +201,12 @@ class GraphMaker {
       }
     }
     return end && *end > span.start && *end <= span.end ? end : std::nullopt;
+  }
+
+  // Returns whether a call launched work that it did not wait for itself.
+  bool IsLaunch(uint32_t track, uint32_t row) const {
+    const auto own = work_ends_.find({track, row});
+    return own != work_ends_.end() && own->second > process_.tracks[track].api.end_ns[row];
   }
 
   // Returns whether a launch had to wait until the queues of the device had room: it took long, and
@@ -300,7 +312,7 @@ class GraphMaker {
   }
 
   // How long a launch takes to come to an idle device.
-  void FindMedianLaunch() {
+  void FindUsualLaunch() {
     std::vector<int64_t> delays;
     for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
       const DependencyNode& node = out_->nodes_[n];
@@ -313,9 +325,10 @@ class GraphMaker {
         delays.push_back(node.span.start - start);
     }
     if (delays.empty()) return;
-    const auto middle = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 2);
-    std::nth_element(delays.begin(), middle, delays.end());
-    median_launch_ns_ = *middle;
+    // Some of the work waited for more than its launch: the quicker half tells more.
+    const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
+    std::nth_element(delays.begin(), quartile, delays.end());
+    usual_launch_ns_ = *quartile;
   }
 
   void AddEdges(uint32_t n) {
@@ -416,7 +429,7 @@ class GraphMaker {
     };
     if (has_launch) {
       const int64_t start = out_->nodes_[launch].span.start;
-      AddEdge(launch, true, {{results::TIME_CATEGORY_LAUNCH, lag(start, median_launch_ns_)}});
+      AddEdge(launch, true, {{results::TIME_CATEGORY_LAUNCH, lag(start, usual_launch_ns_)}});
     }
     if (has_before) {
       const int64_t end = out_->nodes_[before].span.end;
@@ -434,10 +447,12 @@ class GraphMaker {
     const DependencyNode node = out_->nodes_[n];
     const uint32_t begin = before_on_track_[n];
     if (begin != kNoNode) AddEdge(begin, false, {});
-    const auto ended = ends_.find(node.span.start);
+    const auto ended = ends_.find(node.awaited_ns);
     if (ended == ends_.end()) return;
-    for (const uint32_t work : ended->second)
-      if (work < n) AddEdge(work, false, {});
+    for (const uint32_t work : ended->second) {
+      if (work < n)
+        AddEdge(work, false, {{out_->nodes_[work].category, node.span.start - node.awaited_ns}});
+    }
   }
 
   const Process& process_;
@@ -459,7 +474,7 @@ class GraphMaker {
   std::vector<uint32_t> main_;                                   // nodes of the main thread
   std::unordered_map<uint32_t, std::vector<uint32_t>> held_by_;
   std::unordered_map<uint32_t, std::vector<Interval>> busy_;  // by track: when it was in operations
-  int64_t median_launch_ns_ = 0;
+  int64_t usual_launch_ns_ = 0;
 };
 
 DependencyGraph::DependencyGraph(const Process& process, uint32_t main_track,

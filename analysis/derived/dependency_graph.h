@@ -55,6 +55,7 @@ struct DependencyNode {
   uint32_t row = 0;
   DeviceWorkKind work = DeviceWorkKind::kKernel;
   results::TimeCategory category = results::TIME_CATEGORY_NONE;  // of its own time
+  int64_t awaited_ns = 0;  // of kWaited: when the work ended that it waited for
   uint32_t first_edge = 0, edges = 0;
 };
 

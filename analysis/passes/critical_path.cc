@@ -4,6 +4,8 @@
 // The pass `critical_path`: the path through analysis/derived/dependency_graph.h over the typical
 // step and the step behind it. Loops are pipelined: two steps show what one step cannot.
 
+#include "analysis/passes/critical_path.h"
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -233,7 +235,9 @@ uint32_t MainThread(PassContext& context, size_t index) {
   return best;
 }
 
-void AddPath(PassContext& context, size_t index, results::CriticalPaths* out) {
+}  // namespace
+
+void ComputeCriticalPath(PassContext& context, size_t index, results::CriticalPaths* out) {
   const Process& process = context.process(index);
   results::Steps steps;
   AddDeviceSteps(context, index, &steps);
@@ -271,11 +275,9 @@ void AddPath(PassContext& context, size_t index, results::CriticalPaths* out) {
   SortFalling(path->mutable_what_ifs(), [](const auto& row) { return row.saved_ns(); });
 }
 
-}  // namespace
-
 Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::CriticalPaths>();
-  for (const size_t index : context.selected()) AddPath(context, index, out.get());
+  for (const size_t index : context.selected()) ComputeCriticalPath(context, index, out.get());
   context.FillCountMeta("critical_path", out->mutable_meta());
   AddSampledNote(context, "the path", out->mutable_meta());
   *result = std::move(out);

@@ -4,6 +4,8 @@
 // The pass `idle`: the gaps of each device (analysis/derived/device_timeline.h), and what the
 // launching threads did in them. Gaps before the first work and behind the last are not told.
 
+#include "analysis/passes/idle.h"
+
 #include <algorithm>
 #include <map>
 #include <optional>
@@ -216,13 +218,11 @@ class ProcessIdle {
   results::Idle* out_;
 };
 
-void AddShares(const Shares& shares, int64_t late_ns,
-               google::protobuf::RepeatedPtrField<results::HostShare>* out) {
+void AddShares(const Shares& shares, google::protobuf::RepeatedPtrField<results::HostShare>* out) {
   for (const auto& [name, share] : shares) {
     results::HostShare* row = out->Add();
     row->set_name(name);
     row->set_total_ns(share.ns);
-    row->set_total_ratio(Ratio(share.ns, late_ns));
     row->set_gap_count(share.gaps);
   }
   SortFalling(out, [](const auto& row) { return row.total_ns(); });
@@ -230,25 +230,32 @@ void AddShares(const Shares& shares, int64_t late_ns,
 
 }  // namespace
 
+void ComputeIdle(PassContext& context, size_t index, results::Idle* out) {
+  std::map<uint32_t, std::string> names = DeviceNames(context.process(index));
+  const ProcessDevices devices(context, index);
+  if (devices.all().empty()) return;
+  Shares ops, functions;
+  ProcessIdle idle(context, index, out);
+  for (const auto& [device, timeline] : devices.all())
+    idle.Add(names[device], device, timeline, &ops, &functions);
+  AddShares(ops, out->mutable_operations());
+  AddShares(functions, out->mutable_functions());
+}
+
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::Idle>();
-  Shares ops, functions;
-  for (const size_t index : context.selected()) {
-    std::map<uint32_t, std::string> names = DeviceNames(context.process(index));
-    const ProcessDevices devices(context, index);
-    if (devices.all().empty()) continue;
-    ProcessIdle idle(context, index, out.get());
-    for (const auto& [device, timeline] : devices.all())
-      idle.Add(names[device], device, timeline, &ops, &functions);
-  }
+  for (const size_t index : context.selected()) ComputeIdle(context, index, out.get());
   SortFalling(out->mutable_gaps(), [](const auto& row) { return row.duration_ns(); });
   int64_t late_ns = 0;
   for (const results::IdleGap& gap : out->gaps()) late_ns += gap.late_ns();
   if (out->gaps_size() > kKeptGaps)
     out->mutable_gaps()->DeleteSubrange(kKeptGaps, out->gaps_size() - kKeptGaps);
   SetShortKernelNames(out->mutable_gaps());
-  AddShares(ops, late_ns, out->mutable_operations());
-  AddShares(functions, late_ns, out->mutable_functions());
+  for (auto* shares : {out->mutable_operations(), out->mutable_functions()}) {
+    SortFalling(shares, [](const auto& row) { return row.total_ns(); });
+    for (results::HostShare& share : *shares)
+      share.set_total_ratio(Ratio(share.total_ns(), late_ns));
+  }
   context.FillCountMeta("idle", out->mutable_meta());
   AddSampledNote(context, "idle time", out->mutable_meta());
   *result = std::move(out);

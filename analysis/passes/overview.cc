@@ -20,6 +20,7 @@
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/thread_usage.h"
 #include "analysis/passes/unrecorded_programs.h"
+#include "analysis/passes/verdict.h"
 #include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
@@ -324,8 +325,10 @@ void NameStepWaits(PassContext& context, const std::vector<size_t>& processes,
 }
 
 void FillFindings(PassContext& context, std::optional<size_t> leading, const results::Ops& ops,
-                  const results::Locks& locks, const results::Heap& heap, results::Overview* out) {
+                  const results::Locks& locks, const results::Heap& heap,
+                  std::optional<DeviceFacts> device, results::Overview* out) {
   AdviceFacts facts;
+  facts.device = std::move(device);
   facts.overview = out;
   facts.ops = &ops;
   facts.locks = &locks;
@@ -392,6 +395,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   }
   FillMemory(context, heap, &table, out->mutable_memory());
   FillOverviewGpu(context, out.get());
+  std::optional<DeviceFacts> device = FillVerdict(context, out.get());
   for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
   context.FillMeta("overview", out->mutable_meta());
   AddUnrecordedNotes(context, out->mutable_meta());
@@ -417,7 +421,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   if (out->has_gpu()) AddSampledNote(context, "", out->mutable_meta());
   for (const size_t index : context.selected())
     AddOpenLaunchNotes(context.process(index), out->mutable_meta());
-  FillFindings(context, leading, ops, locks, heap, out.get());
+  FillFindings(context, leading, ops, locks, heap, std::move(device), out.get());
   *result = std::move(out);
   return {};
 }

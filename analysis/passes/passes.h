@@ -45,6 +45,7 @@ Error RunCounters(PassContext& context, std::unique_ptr<google::protobuf::Messag
 Error RunHeap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunLocks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunStacks(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
+Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);

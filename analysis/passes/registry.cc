@@ -12,11 +12,14 @@
 #include "analysis/passes/passes.h"
 #include "analysis/passes/select_rows.h"
 #include "analysis/passes/short_name_fields.h"
+#include "analysis/render/enum_word.h"
 #include "analysis/render/json.h"
+#include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/counters.pb.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
+#include "proto/results/diff.pb.h"
 #include "proto/results/files.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
@@ -121,6 +124,12 @@ const std::vector<PassEntry>& PassTable() {
        TextOf<results::Overview, OverviewText>,
        results::Overview::descriptor,
        "steps.categories",
+       TableSet::All()},
+      {{"advise", "What bounds the program, and what to try first"},
+       RunAdvise,
+       TextOf<results::Advice, AdviceText>,
+       results::Advice::descriptor,
+       "findings",
        TableSet::All()},
       {{"steps", "Each step: what the host and each GPU did in it, and why the GPU had no work"},
        RunSteps,
@@ -353,6 +362,40 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   if (Error error = entry->run(context, result)) return error;
   FillShortNames(result->get());
   return {};
+}
+
+TableSet CompareTables() {
+  const PassOptions options;
+  return TablesOf("steps", options) | TablesOf("kernels", options) | TablesOf("ops", options);
+}
+
+std::string CompareText(const google::protobuf::Message& result, const PassOptions& options,
+                        int width, bool is_markdown) {
+  constexpr uint32_t kTableRows = 20;
+  TextOptions text;
+  text.limit = options.limit.value_or(kTableRows);
+  text.width = width;
+  text.table_width = width > 0 ? std::min(width, kTableColumns) : kTableColumns;
+  text.wide = options.wide;
+  const auto& diff = static_cast<const results::Diff&>(result);
+  return is_markdown ? DiffMarkdown(diff, text) : PlainLines(DiffText(diff, text));
+}
+
+bool IsRegression(const google::protobuf::Message& result) {
+  return result.GetDescriptor() == results::Diff::descriptor() &&
+         static_cast<const results::Diff&>(result).verdict() == results::DIFF_VERDICT_REGRESSION;
+}
+
+bool HasFinding(const google::protobuf::Message& result, std::string_view severity) {
+  if (result.GetDescriptor() != results::Advice::descriptor()) return false;
+  const auto& advice = static_cast<const results::Advice&>(result);
+  return std::any_of(advice.findings().begin(), advice.findings().end(),
+                     [&](const results::Finding& finding) {
+                       for (int level = finding.severity(); level >= 0; --level) {
+                         if (WordOf(static_cast<results::Severity>(level)) == severity) return true;
+                       }
+                       return false;
+                     });
 }
 
 void Render(const google::protobuf::Message& result, Format format, const PassOptions& options,

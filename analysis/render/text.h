@@ -6,6 +6,8 @@
 
 #pragma once
 
+#include <google/protobuf/repeated_field.h>
+
 #include <map>
 #include <string>
 #include <utility>
@@ -18,11 +20,14 @@
 #include "proto/results/meta.pb.h"
 
 namespace gpuprof::results {
+class Advice;
 class ApiCalls;
 class Counters;
 class CriticalPaths;
 class DeviceMemory;
 class Files;
+class Diff;
+class Finding;
 class Graphs;
 class Health;
 class Heap;
@@ -45,6 +50,7 @@ class Streams;
 class Syncs;
 class Threads;
 class UnifiedMemory;
+class Verdict;
 }  // namespace gpuprof::results
 
 namespace gpuprof::analysis {
@@ -79,6 +85,10 @@ std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string GraphsText(const results::Graphs& result, const TextOptions& options);
 std::string OverheadText(const results::Overheads& result, const TextOptions& options);
 std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOptions& options);
+std::string AdviceText(const results::Advice& result, const TextOptions& options);
+std::string DiffText(const results::Diff& diff, const TextOptions& options);
+// Returns tables for a pull request.
+std::string DiffMarkdown(const results::Diff& diff, const TextOptions& options);
 std::string CriticalPathText(const results::CriticalPaths& result, const TextOptions& options);
 std::string OverlapText(const results::Overlap& result, const TextOptions& options);
 std::string IdleText(const results::Idle& result, const TextOptions& options);
@@ -177,5 +187,11 @@ TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& lock
                    const TextOptions& options);
 TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most,
                  const TextOptions& options);
+
+// Says what bounds a program, in one sentence.
+std::string VerdictText(const results::Verdict& verdict, const TextOptions& options);
+// Lists findings with their evidence and what to try.
+std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Finding>& findings,
+                         const TextOptions& options);
 
 }  // namespace gpuprof::analysis

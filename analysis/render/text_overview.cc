@@ -5,9 +5,11 @@
 // See text.h.
 
 #include <algorithm>
+#include <iterator>
 #include <string_view>
 #include <utility>
 
+#include "analysis/render/breakdown_words.h"
 #include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/stack_frames.h"
@@ -324,46 +326,6 @@ std::string Processes(const results::Overview& result, const TextOptions& option
   return Section("Processes", table, options, rows);
 }
 
-std::string SeverityWord(results::Severity severity) {
-  switch (severity) {
-    case results::SEVERITY_HIGH:
-      return "high";
-    case results::SEVERITY_MEDIUM:
-      return "medium";
-    case results::SEVERITY_LOW:
-      return "low";
-    default:
-      return "info";
-  }
-}
-
-std::string Findings(const results::Overview& result, const TextOptions& options) {
-  std::string out = "What to try\n";
-  if (result.findings().empty()) {
-    return out + "  No rule found anything worth trying in this recording.\n";
-  }
-  int number = 0;
-  for (const results::Finding& finding : result.findings()) {
-    std::string head =
-        finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
-    if (finding.has_recoverable_per_step_ns()) {
-      head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " per step (" +
-              FormatPercent(finding.recoverable_ratio()) + ")";
-    }
-    out += WrapText(head + "]", "  " + std::to_string(++number) + ". ", "     ", options.width);
-    for (const std::string& line : finding.evidence()) {
-      out += WrapText(line, "     - ", "       ", options.width);
-    }
-    for (const std::string& line : finding.fix()) {
-      out += WrapText(line, "     try: ", "          ", options.width);
-    }
-    if (!finding.caveat().empty()) {
-      out += WrapText(finding.caveat(), "     but: ", "          ", options.width);
-    }
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string DevicesText(const results::OverviewGpu& gpu) {
@@ -377,6 +339,22 @@ std::string DevicesText(const results::OverviewGpu& gpu) {
   return out +
          (shared == 0 ? "" : ", " + std::to_string(shared) + " of them used by several processes");
 }
+
+namespace {
+
+std::string Verdict(const results::Overview& result, const TextOptions& options) {
+  if (!result.has_verdict()) return "";
+  const results::Verdict& verdict = result.verdict();
+  std::string out = VerdictText(verdict, options);
+  for (const results::DeviceSeries& series : result.device_series()) {
+    if (series.pid() == verdict.pid() && series.host() == verdict.host() &&
+        series.device() == verdict.device() && series.window() == verdict.window())
+      out += TimesTable(series.categories()).Render(options.table_width);
+  }
+  return out + "\n";
+}
+
+}  // namespace
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options) {
   std::string out = Environment(result, options);
@@ -392,7 +370,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
   } else {
     out += WrapText(result.steps_advice(), "", "", options.width) + "\n";
   }
-  out += Gpu(result, options);
+  out += Verdict(result, options) + Gpu(result, options);
   const std::string where = result.has_steps() ? " in steps" : "";
   out += Section("Operations by self time" + where,
                  OpRows(result.top_ops(), result.top_ops_size(), options), options, 0);
@@ -401,7 +379,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
   out += Section("Locks that other threads held",
                  LockRows(result.top_locks(), result.top_locks_size(), options), options, 0);
   return out + Memory(result, options) + Processes(result, options) + Recording(result, options) +
-         Findings(result, options);
+         FindingsText(result.findings(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -1,0 +1,309 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Rules about the time of devices in steps. What could be gained comes from the dependency graph:
+// the time of a step if something took no time. See rules.h.
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
+#include "analysis/advice/device_facts.h"
+#include "analysis/advice/rule_parts.h"
+#include "analysis/render/figures.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using results::Finding;
+
+// Parts of a step.
+constexpr double kLateFrom = 0.1;
+constexpr double kCollectivesFrom = 0.1;
+constexpr double kCopiesFrom = 0.05;
+constexpr double kWaitsFrom = 0.03;
+// Parts of the kernels' time.
+constexpr double kWithoutTensorCoresFrom = 0.1;
+constexpr double kElementwiseFrom = 0.3;
+// Tensor cores are at least four times as fast as other units of the same device.
+constexpr double kTensorCoreGain = 0.75;
+// Fused kernels read and write each element once.
+constexpr double kFusionGain = 0.5;
+// A gain below this part of a step is noise.
+constexpr double kLeastGain = 0.01;
+
+int64_t Part(int64_t ns, double part) {
+  return static_cast<int64_t>(static_cast<double>(ns) * part);
+}
+
+double Share(const DeviceFacts& device, int64_t ns) { return Ratio(ns, device.StepNs()); }
+
+std::string OfStep(const DeviceFacts& device, int64_t ns) {
+  const bool has_steps = device.verdict.window() != results::STEP_WINDOW_ALL;
+  return FormatDuration(ns) + " (" + FormatPercent(Share(device, ns)) + ") of " +
+         (has_steps ? "a step of " : "the recorded ") + FormatDuration(device.StepNs());
+}
+
+void SetGain(const DeviceFacts& device, int64_t ns, Finding* finding) {
+  const double ratio = std::min(Share(device, ns), 1.0);
+  finding->set_recoverable_per_step_ns(std::min(ns, device.StepNs()));
+  finding->set_recoverable_ratio(ratio);
+  finding->set_severity(ratio >= 0.1    ? results::SEVERITY_HIGH
+                        : ratio >= 0.03 ? results::SEVERITY_MEDIUM
+                        : ratio >= 0.01 ? results::SEVERITY_LOW
+                                        : results::SEVERITY_INFO);
+}
+
+// Figures of a cold start, or of a recording that lacks most calls, tell nothing about a step.
+bool IsSteady(const AdviceFacts& facts) {
+  return facts.device && facts.device->series.count() != 0 &&
+         facts.device->verdict.bound() != results::BOUND_FIRST_USE;
+}
+
+Finding MakeOfDevice(const DeviceFacts& device, std::string_view id, std::string_view name) {
+  return Make(id, name, device.verdict.confidence().level(),
+              device.verdict.confidence().level() == results::LEVEL_HIGH
+                  ? "each launch and each piece of work was timed"
+                  : device.verdict.confidence().reason());
+}
+
+// Returns "aten::addmm 538 us, aten::empty 180 us".
+std::string Names(const google::protobuf::RepeatedPtrField<results::HostShare>& shares) {
+  constexpr int kNamed = 4;
+  std::string names;
+  for (int i = 0; i < std::min(kNamed, shares.size()); ++i)
+    names += (i == 0 ? "" : ", ") + shares[i].name() + " " + FormatDuration(shares[i].total_ns());
+  return names;
+}
+
+// Returns the time of kernels by the first word of their short names.
+template <size_t kCount>
+int64_t KernelTime(const DeviceFacts& device, const std::array<std::string_view, kCount>& words,
+                   bool without_tensor_cores, std::string* largest) {
+  int64_t sum = 0;
+  for (const results::Kernel& kernel : device.kernels.kernels()) {
+    if (without_tensor_cores && kernel.tensor_cores() != "no") continue;
+    const std::string_view name = kernel.short_name();
+    const std::string_view word = name.substr(0, std::min(name.find(' '), name.size()));
+    const bool is_one = std::any_of(words.begin(), words.end(), [&](std::string_view each) {
+      return word.substr(0, each.size()) == each;
+    });
+    if (!is_one) continue;
+    if (largest->empty()) *largest = kernel.short_name();
+    sum += kernel.total_ns();
+  }
+  return sum;
+}
+
+// Returns what the kernels take of a step.
+int64_t ComputeOf(const DeviceFacts& device, int64_t kernels_ns) {
+  int64_t compute = 0;
+  for (int i = results::TIME_CATEGORY_COMPUTE_FP64; i <= results::TIME_CATEGORY_GRAPH; ++i)
+    compute += device.PerStep(static_cast<results::TimeCategory>(i));
+  return Part(compute, Ratio(kernels_ns, device.kernels.total_ns()));
+}
+
+// Returns what a step gains without the kernels: at most what it gains without any kernel.
+int64_t PerStepOf(const DeviceFacts& device, int64_t kernels_ns) {
+  return std::min(ComputeOf(device, kernels_ns), device.SavedPerStep(results::WHAT_IF_COMPUTE));
+}
+
+}  // namespace
+
+std::optional<Finding> LateHost(const AdviceFacts& facts) {
+  if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const int64_t late = device.PerStep(results::TIME_CATEGORY_HOST);
+  const int64_t launch = device.PerStep(results::TIME_CATEGORY_LAUNCH);
+  if (Share(device, late + launch) < kLateFrom) return std::nullopt;
+  const int64_t gain = std::max(device.SavedPerStep(results::WHAT_IF_HOST),
+                                device.SavedPerStep(results::WHAT_IF_LAUNCHES));
+  if (Share(device, gain) < kLeastGain) return std::nullopt;
+  Finding finding = MakeOfDevice(device, "LA-001", "The GPU waits for the host to launch work");
+  SetGain(device, gain, &finding);
+  finding.add_evidence("In " + OfStep(device, late) +
+                       " the GPU had nothing to do, because the host had not launched the next "
+                       "work. In " +
+                       FormatDuration(launch) + " more it was being launched.");
+  if (device.idle.operations_size() != 0)
+    finding.add_evidence("Meanwhile the launching threads were in these operations: " +
+                         Names(device.idle.operations()) + ".");
+  if (device.idle.functions_size() != 0)
+    finding.add_evidence("They were in these Python functions: " + Names(device.idle.functions()) +
+                         ".");
+  finding.add_evidence("The median kernel takes " + FormatDuration(device.median_kernel_ns) +
+                       ", the median call that launches " +
+                       FormatDuration(device.median_launch_ns) + ".");
+  finding.add_fix(
+      "Replay all launches of a step as one CUDA graph. PyTorch: torch.compile(model, "
+      "mode=\"reduce-overhead\") or torch.cuda.graphs; JAX: put the whole step under jax.jit; "
+      "TensorFlow: tf.function(jit_compile=True).");
+  finding.add_fix("Give the GPU more work a launch: larger batches, fused operations.");
+  finding.set_caveat(
+      device.has_python
+          ? "Python functions were traced, which slows the host: the true gain is smaller. Record "
+            "once more without with_stack."
+          : "The gain is that of a host that takes no time at all.");
+  return finding;
+}
+
+std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
+  if (!IsSteady(facts)) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const int64_t exposed = device.PerStep(results::TIME_CATEGORY_COLLECTIVE);
+  if (Share(device, exposed) < kCollectivesFrom) return std::nullopt;
+  Finding finding =
+      MakeOfDevice(device, "CO-001", "Collectives run while the GPU computes nothing");
+  const int64_t saved = device.SavedPerStep(results::WHAT_IF_COLLECTIVES);
+  SetGain(device, device.verdict.is_selection() ? exposed : std::min(saved, exposed), &finding);
+  finding.add_evidence("In " + OfStep(device, exposed) +
+                       " only collectives ran. This time holds the transfer, and the wait for the "
+                       "slowest rank.");
+  finding.add_fix(
+      "Overlap them with the backward pass. PyTorch: DistributedDataParallel with smaller buckets "
+      "(bucket_cap_mb), or FSDP with backward_prefetch.");
+  finding.add_fix(
+      "Compare when the ranks enter each collective: the rank that enters last makes the others "
+      "wait. Balance its work.");
+  finding.set_caveat(
+      "The recording of one rank cannot tell waiting from transfer. The gain is the whole time.");
+  return finding;
+}
+
+std::optional<Finding> ExposedCopies(const AdviceFacts& facts) {
+  if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const int64_t to_device = device.PerStep(results::TIME_CATEGORY_COPY_HTOD);
+  const int64_t to_host = device.PerStep(results::TIME_CATEGORY_COPY_DTOH);
+  const int64_t on_device = device.PerStep(results::TIME_CATEGORY_COPY_DTOD);
+  const int64_t exposed = to_device + to_host + on_device;
+  const int64_t gain = std::min(device.SavedPerStep(results::WHAT_IF_COPIES), exposed);
+  if (Share(device, exposed) < kCopiesFrom || Share(device, gain) < kLeastGain) return std::nullopt;
+  Finding finding = MakeOfDevice(device, "CP-003", "Copies run while the GPU computes nothing");
+  SetGain(device, gain, &finding);
+  finding.add_evidence("In " + OfStep(device, exposed) + " only copies ran: " +
+                       FormatDuration(to_device) + " to the device, " + FormatDuration(to_host) +
+                       " to the host, " + FormatDuration(on_device) + " on devices.");
+  if (to_device >= to_host && to_device >= on_device) {
+    finding.add_fix(
+        "Copy the next batch while this one is computed: pinned memory and an own stream. PyTorch: "
+        "DataLoader(pin_memory=True) and .to(device, non_blocking=True).");
+  } else if (to_host >= on_device) {
+    finding.add_fix("Copy results to the host rarely, and without waiting for each copy.");
+  } else {
+    finding.add_fix("Write results where they are needed: out=, views and in-place operations.");
+  }
+  return finding;
+}
+
+std::optional<Finding> BlockingWaits(const AdviceFacts& facts) {
+  if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const int64_t gain = device.SavedPerStep(results::WHAT_IF_SYNC);
+  if (Share(device, gain) < kWaitsFrom) return std::nullopt;
+  Finding finding =
+      MakeOfDevice(device, "SY-001", "The host waits for the GPU, and the GPU then for the host");
+  SetGain(device, gain, &finding);
+  finding.add_evidence("A step would take " + FormatDuration(device.StepNs() - gain) +
+                       " instead of " + FormatDuration(device.StepNs()) +
+                       " if the host did not wait for the GPU.");
+  finding.add_fix(
+      "Read results less often: .item(), print(tensor), .cpu(), synchronize() wait for all work "
+      "that was launched. `gpuprof stats sync` lists the waits.");
+  return finding;
+}
+
+std::optional<Finding> WithoutTensorCores(const AdviceFacts& facts) {
+  if (!IsSteady(facts)) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  constexpr uint32_t kFirstWithTensorCores = 7;
+  if (device.compute_major != 0 && device.compute_major < kFirstWithTensorCores)
+    return std::nullopt;
+  constexpr std::array<std::string_view, 4> kProducts = {"gemm", "conv", "bmm", "matmul"};
+  std::string largest;
+  const int64_t sum = KernelTime(device, kProducts, true, &largest);
+  if (Ratio(sum, device.kernels.total_ns()) < kWithoutTensorCoresFrom) return std::nullopt;
+  const int64_t gain = Part(PerStepOf(device, sum), kTensorCoreGain);
+  if (Share(device, gain) < kLeastGain) return std::nullopt;
+  Finding finding = MakeOfDevice(device, "GP-006", "Matrix products do not use the tensor cores");
+  SetGain(device, gain, &finding);
+  finding.add_evidence(
+      FormatPercent(Ratio(sum, device.kernels.total_ns())) +
+      " of the kernels' time is in matrix products and convolutions without tensor "
+      "cores; the largest: " +
+      largest + ".");
+  finding.add_fix(
+      "Use mixed precision. PyTorch: torch.autocast(\"cuda\", dtype=torch.bfloat16), or float16 "
+      "before Ampere; from Ampere on also torch.set_float32_matmul_precision(\"high\"). "
+      "TensorFlow: "
+      "mixed_precision.set_global_policy(\"mixed_float16\").");
+  finding.add_fix("Convolutions: channels_last. Sizes of matrices: multiples of 8.");
+  finding.set_caveat("The gain assumes products that are four times as fast, as a lower bound.");
+  return finding;
+}
+
+std::optional<Finding> Elementwise(const AdviceFacts& facts) {
+  if (!IsSteady(facts) || facts.device->verdict.bound() != results::BOUND_COMPUTE)
+    return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  constexpr std::array<std::string_view, 8> kOthers = {"gemm", "conv",  "bmm",  "matmul",
+                                                       "fmha", "flash", "attn", "embedding"};
+  std::string largest, unused;
+  int64_t sum = 0;
+  for (const results::Kernel& kernel : device.kernels.kernels()) {
+    if (kernel.tensor_cores() != "no") continue;
+    const std::string_view name = kernel.short_name();
+    const bool is_other = std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view word) {
+      return name.find(word) != std::string_view::npos;
+    });
+    if (is_other || name.find("all_reduce") != std::string_view::npos ||
+        name.find("nccl") != std::string_view::npos)
+      continue;
+    if (largest.empty()) largest = kernel.short_name();
+    sum += kernel.total_ns();
+  }
+  if (Ratio(sum, device.kernels.total_ns()) < kElementwiseFrom) return std::nullopt;
+  // Fused kernels are also launched at once: the host does not limit the gain.
+  const int64_t gain = Part(ComputeOf(device, sum), kFusionGain);
+  if (Share(device, gain) < kLeastGain) return std::nullopt;
+  Finding finding = MakeOfDevice(
+      device, "LA-003", "Kernels that only read, change and write elements take much of the time");
+  finding.mutable_confidence()->set_level(
+      std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
+  finding.mutable_confidence()->set_reason("what fusion saves depends on what can be fused");
+  SetGain(device, gain, &finding);
+  finding.add_evidence(
+      FormatPercent(Ratio(sum, device.kernels.total_ns())) +
+      " of the kernels' time is in kernels that multiply no matrices; the largest: " + largest +
+      ".");
+  finding.add_fix(
+      "Fuse them: torch.compile(model), or the fused operation of a library for norms, "
+      "activations, "
+      "rotary embeddings and optimizers (foreach=True, fused=True).");
+  finding.add_fix("Avoid casts and copies between layouts: `gpuprof stats kernels --by op`.");
+  return finding;
+}
+
+std::optional<Finding> FirstUses(const AdviceFacts& facts) {
+  if (!facts.device || facts.device->verdict.bound() != results::BOUND_FIRST_USE)
+    return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  Finding finding = Make("ST-008", "The recording is of a cold start", results::LEVEL_HIGH,
+                         "the calls were timed");
+  finding.set_severity(results::SEVERITY_HIGH);
+  finding.add_evidence(
+      FormatDuration(device.first_use_ns) + " of " + FormatDuration(device.first_use_window_ns) +
+      " passed in single long calls: CUDA was set up, code was loaded, memory was allocated.");
+  finding.add_fix(
+      "Warm up before you measure: run a few steps first, then record (--capture=delay:..., or "
+      "torch.profiler's schedule(wait, warmup, active)).");
+  finding.add_fix(
+      "If the start itself matters: load fewer kernels (CUDA_MODULE_LOADING=LAZY), and keep the "
+      "allocator's cache.");
+  finding.set_caveat("Nothing in this recording tells how a steady step runs.");
+  return finding;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,202 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See verdict.h. A device that computes for half of the time or longer is bound by computing.
+// Otherwise the largest other part of its time bounds the program.
+
+#include "analysis/passes/verdict.h"
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/derived/device_work.h"
+#include "analysis/derived/host_activity.h"
+#include "analysis/passes/critical_path.h"
+#include "analysis/passes/device_steps.h"
+#include "analysis/passes/idle.h"
+#include "analysis/passes/passes.h"
+#include "analysis/passes/sampled_activity.h"
+#include "analysis/steps/statistics.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+// The graph of so much work takes a gigabyte and seconds.
+constexpr uint64_t kMostWork = 5'000'000;
+constexpr double kComputeFrom = 0.5;
+constexpr double kFirstUseFrom = 0.5;
+constexpr int64_t kLongCallNs = 10'000'000;
+
+results::Bound BoundOf(results::TimeCategory category) {
+  switch (category) {
+    case results::TIME_CATEGORY_COLLECTIVE:
+      return results::BOUND_COLLECTIVES;
+    case results::TIME_CATEGORY_COPY_HTOD:
+    case results::TIME_CATEGORY_COPY_DTOH:
+    case results::TIME_CATEGORY_COPY_DTOD:
+      return results::BOUND_COPIES;
+    case results::TIME_CATEGORY_INPUT:
+      return results::BOUND_INPUT;
+    case results::TIME_CATEGORY_COMPILE:
+      return results::BOUND_COMPILE;
+    case results::TIME_CATEGORY_OUTPUT:
+    case results::TIME_CATEGORY_SYNC:
+    case results::TIME_CATEGORY_PROFILER:
+    case results::TIME_CATEGORY_HOST:
+      return results::BOUND_HOST;
+    case results::TIME_CATEGORY_LAUNCH:
+      return results::BOUND_LAUNCH;
+    case results::TIME_CATEGORY_DEPENDENCY:
+      return results::BOUND_DEPENDENCY;
+    case results::TIME_CATEGORY_UNEXPLAINED:
+      return results::BOUND_UNEXPLAINED;
+    default:
+      return results::BOUND_COMPUTE;
+  }
+}
+
+// Returns the bound with its share of the time.
+std::pair<results::Bound, double> LargestPart(const results::DeviceSeries& series) {
+  double parts[results::Bound_ARRAYSIZE] = {};
+  for (const results::CategoryTime& part : series.categories())
+    parts[BoundOf(part.category())] += part.total_ratio();
+  if (parts[results::BOUND_COMPUTE] >= kComputeFrom)
+    return {results::BOUND_COMPUTE, parts[results::BOUND_COMPUTE]};
+  const auto* most = std::max_element(std::begin(parts), std::end(parts));
+  return {static_cast<results::Bound>(most - std::begin(parts)), *most};
+}
+
+// Long calls that do not wait for work: creation of contexts, loading of code, first allocations.
+void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, DeviceFacts* facts) {
+  const Process& process = context.process(index);
+  std::vector<Interval> calls;
+  int64_t first_ns = last_work_ns;
+  for (const Track& track : process.tracks) {
+    const ApiTable& api = track.api;
+    for (size_t i = 0; !api.has_ids_alone() && i < api.rows(); ++i) {
+      const Interval span = {api.end_ns[i] - api.duration_ns[i], api.end_ns[i]};
+      first_ns = std::min(first_ns, span.start);
+      if (span.length() < kLongCallNs || span.start >= last_work_ns) continue;
+      const auto name = process.functions.find(api.function[i]);
+      const bool waits =
+          name != process.functions.end() &&
+          HostCategoryOfCall(process.String(name->second)) == results::TIME_CATEGORY_SYNC;
+      if (!waits) calls.push_back(span);
+    }
+  }
+  facts->first_use_ns = TotalLength(UnionOf(std::move(calls)));
+  facts->first_use_window_ns = last_work_ns - first_ns;
+}
+
+// Returns whether the rows are a selection that somebody made: ids of calls are numbered one by
+// one, and nearly all of them are missing.
+bool IsSelection(const Process& process) {
+  constexpr uint64_t kFewCalls = 100, kLeastPart = 20;
+  uint64_t calls = 0;
+  uint32_t first = UINT32_MAX, last = 0;
+  for (const Track& track : process.tracks) {
+    for (const uint32_t id : track.api.correlation) {
+      if (id == 0) continue;
+      ++calls;
+      first = std::min(first, id);
+      last = std::max(last, id);
+    }
+  }
+  return calls >= kFewCalls && (last - first) / calls >= kLeastPart;
+}
+
+void FindMedians(const Process& process, const CallIndex& calls, DeviceFacts* facts) {
+  SampleList kernels, launches;
+  for (const Track& track : process.tracks) {
+    ForEachRowOfWork(DeviceWorkKind::kKernel, track.kernel, [&](const DeviceWork& work) {
+      kernels.Add(work.span.length(), work.weight);
+      if (const auto call = calls.Find(work.correlation))
+        launches.Add(call->end_ns - call->start_ns);
+    });
+    facts->has_python |= track.python.rows() != 0;
+  }
+  facts->median_kernel_ns = kernels.Take().median();
+  facts->median_launch_ns = launches.Take().median();
+}
+
+uint64_t WorkOf(const Process& process) {
+  uint64_t rows = 0;
+  for (const Track& track : process.tracks)
+    rows += track.kernel.rows() + track.memcpy.rows() + track.memset.rows();
+  return rows;
+}
+
+void FillConfidence(PassContext& context, size_t index, results::Verdict* verdict) {
+  results::Confidence* confidence = verdict->mutable_confidence();
+  confidence->set_level(results::LEVEL_HIGH);
+  if (IsSelection(context.process(index))) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason("nearly all calls are missing in the recording");
+    verdict->set_is_selection(true);
+  } else if (IsSampled(context)) {
+    confidence->set_level(results::LEVEL_LOW);
+    confidence->set_reason("only a part of the GPU activity was recorded");
+  } else if (verdict->window() == results::STEP_WINDOW_ALL) {
+    confidence->set_level(results::LEVEL_MEDIUM);
+    confidence->set_reason("no steps were found: start and end of the run count, too");
+  }
+}
+
+}  // namespace
+
+std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* out) {
+  std::optional<std::pair<size_t, results::DeviceSeries>> busiest;
+  for (const size_t index : context.selected()) {
+    results::Steps steps;
+    AddDeviceSteps(context, index, &steps);
+    for (const results::DeviceSeries& series : steps.device_series()) {
+      *out->add_device_series() = series;
+      if (series.window() == results::STEP_WINDOW_MARK) continue;
+      if (!busiest || series.busy_ns() > busiest->second.busy_ns()) busiest = {index, series};
+    }
+  }
+  if (!busiest) return std::nullopt;
+  const auto& [index, series] = *busiest;
+  DeviceFacts facts;
+  facts.series = series;
+  results::Verdict& verdict = facts.verdict;
+  SetProcess(context.process(index), &verdict);
+  verdict.set_device(series.device());
+  verdict.set_window(series.window());
+  verdict.set_step_ns(facts.StepNs());
+  verdict.set_busy_ratio(series.busy_ratio());
+  const auto [bound, share] = LargestPart(series);
+  verdict.set_bound(bound);
+  verdict.set_bound_ratio(share);
+  FillConfidence(context, index, &verdict);
+  FindFirstUses(context, index, series.end_ns(), &facts);
+  const bool is_cold = series.window() == results::STEP_WINDOW_ALL &&
+                       Ratio(facts.first_use_ns, facts.first_use_window_ns) >= kFirstUseFrom;
+  if (is_cold) {
+    verdict.set_bound(results::BOUND_FIRST_USE);
+    verdict.set_bound_ratio(Ratio(facts.first_use_ns, facts.first_use_window_ns));
+  }
+  const Process& process = context.process(index);
+  FindMedians(process, context.calls(index), &facts);
+  const proto::Device* device = process.FindDevice(series.device());
+  if (device != nullptr) facts.compute_major = device->compute_major();
+  ComputeKernels(context, &facts.kernels);
+  if (WorkOf(process) <= kMostWork) {
+    ComputeIdle(context, index, &facts.idle);
+    results::CriticalPaths paths;
+    ComputeCriticalPath(context, index, &paths);
+    if (paths.paths_size() != 0) facts.path = paths.paths(0);
+  } else {
+    out->mutable_meta()->add_notes(
+        "GPU: the recording has more than 5 million pieces of work: what could be gained was not "
+        "computed (select some steps: --steps)");
+  }
+  for (const results::WhatIf& what_if : facts.path.what_ifs()) *verdict.add_what_ifs() = what_if;
+  *out->mutable_verdict() = verdict;
+  return facts;
+}
+
+}  // namespace gpuprof::analysis

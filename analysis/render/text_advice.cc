@@ -1,0 +1,134 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Text of advice. See text.h.
+
+#include <iterator>
+#include <map>
+#include <string>
+
+#include "analysis/render/enum_word.h"
+#include "analysis/render/figures.h"
+#include "analysis/render/text.h"
+#include "proto/results/advice.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+const char* NeedWords(results::RuleNeed need) {
+  switch (need) {
+    case results::RULE_NEED_STEPS:
+      return "fewer than three steps were found";
+    case results::RULE_NEED_DEVICE_WORK:
+      return "no work of a GPU was recorded";
+    case results::RULE_NEED_CALLS:
+      return "no calls of CUDA were recorded";
+    case results::RULE_NEED_OPERATIONS:
+      return "no operations of a framework were recorded";
+    case results::RULE_NEED_HEAP:
+      return "no allocations of the heap were recorded";
+    case results::RULE_NEED_LOCKS:
+      return "no waits for locks were recorded";
+    default:
+      return "";
+  }
+}
+
+std::string SeverityWord(results::Severity severity) {
+  switch (severity) {
+    case results::SEVERITY_HIGH:
+      return "high";
+    case results::SEVERITY_MEDIUM:
+      return "medium";
+    case results::SEVERITY_LOW:
+      return "low";
+    default:
+      return "info";
+  }
+}
+
+const char* BoundWords(results::Bound bound) {
+  constexpr const char* kWords[] = {"",
+                                    "its kernels",
+                                    "the host, which launches work too late",
+                                    "the input: the host waits for data",
+                                    "compiling and loading of code",
+                                    "collectives that nothing hides",
+                                    "copies that nothing hides",
+                                    "launches: the way of work to the GPU",
+                                    "waits of streams for each other",
+                                    "nothing that the recording explains",
+                                    "the start of CUDA: no steady step was recorded"};
+  static_assert(std::size(kWords) == results::Bound_ARRAYSIZE);
+  return kWords[bound];
+}
+
+std::string UncheckedText(const results::Advice& result, const TextOptions& options) {
+  if (result.not_checked().empty()) return "";
+  std::map<results::RuleNeed, std::string> by_need;
+  std::map<results::RuleNeed, std::string> fixes;
+  for (const results::UncheckedRule& rule : result.not_checked()) {
+    std::string& names = by_need[rule.need()];
+    names += (names.empty() ? "" : "; ") + rule.name() + " [" + rule.id() + "]";
+    fixes[rule.need()] = rule.fix();
+  }
+  std::string out = "Not checked\n";
+  for (const auto& [need, names] : by_need) {
+    const std::string fix = fixes[need].empty() ? "" : " (" + fixes[need] + ")";
+    out += WrapText(std::string("Because ") + NeedWords(need) + fix + ": " + names + ".", "  ",
+                    "    ", options.width);
+  }
+  return out + "\n";
+}
+
+}  // namespace
+
+std::string VerdictText(const results::Verdict& verdict, const TextOptions& options) {
+  const bool has_steps = verdict.window() != results::STEP_WINDOW_ALL;
+  std::string words =
+      "Verdict: device " + std::to_string(verdict.device()) + " of pid " +
+      std::to_string(verdict.pid()) + " is bound by " + BoundWords(verdict.bound()) + " (" +
+      FormatPercent(verdict.bound_ratio()) + (has_steps ? " of a step of " : " of the recorded ") +
+      FormatDuration(verdict.step_ns()) + "); busy " + FormatPercent(verdict.busy_ratio()) + ".";
+  if (!verdict.confidence().reason().empty())
+    words += " Confidence " + WordOf(verdict.confidence().level()) + ": " +
+             verdict.confidence().reason() + ".";
+  return WrapText(words, "", "", options.width);
+}
+
+std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Finding>& findings,
+                         const TextOptions& options) {
+  std::string out = "What to try\n";
+  if (findings.empty()) {
+    return out + "  No rule found anything worth trying in this recording.\n";
+  }
+  int number = 0;
+  for (const results::Finding& finding : findings) {
+    std::string head =
+        finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
+    if (finding.has_recoverable_per_step_ns()) {
+      head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " per step (" +
+              FormatPercent(finding.recoverable_ratio()) + ")";
+    }
+    out += WrapText(head + "]", "  " + std::to_string(++number) + ". ", "     ", options.width);
+    for (const std::string& line : finding.evidence()) {
+      out += WrapText(line, "     - ", "       ", options.width);
+    }
+    for (const std::string& line : finding.fix()) {
+      out += WrapText(line, "     try: ", "          ", options.width);
+    }
+    if (!finding.caveat().empty()) {
+      out += WrapText(finding.caveat(), "     but: ", "          ", options.width);
+    }
+  }
+  return out;
+}
+
+std::string AdviceText(const results::Advice& result, const TextOptions& options) {
+  std::string out;
+  if (result.has_verdict()) out += VerdictText(result.verdict(), options) + "\n";
+  return out + FindingsText(result.findings(), options) + "\n" + UncheckedText(result, options) +
+         MetaText(result.meta(), options);
+}
+
+}  // namespace gpuprof::analysis
