@@ -18,6 +18,7 @@
 #include "analysis/base/memory_limit.h"
 #include "analysis/base/parallel.h"
 #include "analysis/import/chrome_import.h"
+#include "analysis/import/xspace_import.h"
 #include "analysis/model/trace.h"
 #include "analysis/read/dead_rings.h"
 #include "analysis/read/event_loader.h"
@@ -203,6 +204,16 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, Trace* tra
   return {};
 }
 
+Error OpenAny(const std::string& path, const OpenOptions& options, Trace* trace) {
+  // A folder of a run may have JSON beside its planes.
+  import::XSpaceRun run = import::FindXSpaceRun(path);
+  if (run.files.empty() && import::IsChromeInput(path))
+    return import::ImportChrome(path, options, trace);
+  if (run.files.empty()) run = import::FindXSpaceRunBelow(path);
+  if (!run.files.empty()) return import::ImportXSpace(path, run, options, trace);
+  return OpenBundle(path, options, trace);
+}
+
 }  // namespace
 
 Error Open(const std::string& path, const OpenOptions& options,
@@ -210,10 +221,7 @@ Error Open(const std::string& path, const OpenOptions& options,
   trace->reset();
   auto result = std::make_shared<Trace>();
   try {
-    const bool is_chrome = import::IsChromeInput(path);
-    Error error = is_chrome ? import::ImportChrome(path, options, result.get())
-                            : OpenBundle(path, options, result.get());
-    if (error) return error;
+    if (const Error error = OpenAny(path, options, result.get())) return error;
   } catch (const std::bad_alloc&) {
     return Unreadable(path +
                       ": not enough memory to read it; open fewer files at once, or use a machine "

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -20,6 +19,7 @@
 #include "analysis/base/parallel.h"
 #include "analysis/import/chrome_reader.h"
 #include "analysis/import/kineto_importer.h"
+#include "analysis/import/process_hosts.h"
 #include "proto/codec/open_regular.h"
 #include "proto/contract.h"
 
@@ -111,16 +111,6 @@ void AddFaults(const Input& input, Trace* trace) {
     trace->faults.push_back(
         {input.name, input.text.truncated_at,
          "the file ends within an event: it was cut, and later events are lost"});
-  }
-}
-
-// Two processes with one pid are told apart by their host. Files of several ranks may not name it.
-void TellProcessesApart(std::vector<Process>* processes) {
-  std::set<std::pair<int32_t, std::string>> seen;
-  for (Process& process : *processes) {
-    if (seen.emplace(process.pid, process.host).second) continue;
-    process.host += (process.host.empty() ? "" : " ") + process.file;
-    seen.emplace(process.pid, process.host);
   }
 }
 
