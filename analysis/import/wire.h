@@ -6,7 +6,9 @@
 
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace gpuprof::analysis::import {
@@ -18,6 +20,10 @@ inline constexpr size_t kMostHeadBytes = 20;
 
 // Reads a varint of at most ten bytes. Null: the bytes end within it, or it has more.
 inline const char* ReadVarint(const char* at, const char* end, uint64_t* value) {
+  if (at != end && static_cast<unsigned char>(*at) < 0x80) {
+    *value = static_cast<unsigned char>(*at);
+    return at + 1;
+  }
   uint64_t sum = 0;
   for (int shift = 0; shift < 70 && at != end; shift += 7) {
     const auto byte = static_cast<unsigned char>(*at++);
@@ -39,7 +45,27 @@ struct FieldHead {
 };
 
 // Reads the head of a field; a varint with its value. Null: these bytes are no field.
-const char* ReadHead(const char* at, const char* end, FieldHead* head);
+inline const char* ReadHead(const char* at, const char* end, FieldHead* head) {
+  uint64_t tag = 0;
+  at = ReadVarint(at, end, &tag);
+  if (at == nullptr || tag >> 3 == 0 || tag > 0xffffffff) return nullptr;
+  head->number = static_cast<uint32_t>(tag >> 3);
+  head->type = static_cast<WireType>(tag & 7);
+  head->length = head->value = 0;
+  switch (head->type) {
+    case WireType::kVarint:
+      return ReadVarint(at, end, &head->value);
+    case WireType::kFixed64:
+      head->length = 8;
+      return at;
+    case WireType::kFixed32:
+      head->length = 4;
+      return at;
+    case WireType::kBytes:
+      return ReadVarint(at, end, &head->length);
+  }
+  return nullptr;
+}
 
 // A field with its value.
 struct WireField {
@@ -59,7 +85,28 @@ class WireReader {
   explicit WireReader(std::string_view message)
       : at_(message.data()), end_(message.data() + message.size()) {}
   // Reads the next field. False: the message ends here, or cannot be read further.
-  bool Next(WireField* field);
+  bool Next(WireField* field) {
+    if (at_ == end_) return false;
+    FieldHead head;
+    const char* const value = ReadHead(at_, end_, &head);
+    if (value == nullptr || head.length > static_cast<uint64_t>(end_ - value)) {
+      is_broken_ = true;
+      at_ = end_;
+      return false;
+    }
+    field->number = head.number;
+    field->type = head.type;
+    field->value = head.value;
+    field->bytes = {};
+    if (head.type == WireType::kBytes) {
+      field->bytes = {value, head.length};
+    } else if (head.length != 0) {
+      // Little-endian, as the machines that gpuprof runs on.
+      std::memcpy(&field->value, value, head.length);
+    }
+    at_ = value + head.length;
+    return true;
+  }
   // Returns whether bytes were left that are no field.
   bool is_broken() const { return is_broken_; }
 

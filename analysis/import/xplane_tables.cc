@@ -19,13 +19,17 @@ XStat ReadXStat(std::string_view message) {
     stat.text = field.bytes;
   };
   while (reader.Next(&field)) {
-    if (field.Is(1, WireType::kVarint)) stat.metadata_id = static_cast<int64_t>(field.value);
-    if (field.Is(2, WireType::kFixed64)) set(XStat::Kind::kDouble);
-    if (field.Is(3, WireType::kVarint)) set(XStat::Kind::kUnsigned);
-    if (field.Is(4, WireType::kVarint)) set(XStat::Kind::kSigned);
-    if (field.Is(5, WireType::kBytes)) set(XStat::Kind::kText);
-    if (field.Is(6, WireType::kBytes)) set(XStat::Kind::kBytes);
-    if (field.Is(7, WireType::kVarint)) set(XStat::Kind::kReference);
+    if (field.type == WireType::kVarint) {
+      if (field.number == 1) stat.metadata_id = static_cast<int64_t>(field.value);
+      if (field.number == 3) set(XStat::Kind::kUnsigned);
+      if (field.number == 4) set(XStat::Kind::kSigned);
+      if (field.number == 7) set(XStat::Kind::kReference);
+    } else if (field.type == WireType::kBytes) {
+      if (field.number == 5) set(XStat::Kind::kText);
+      if (field.number == 6) set(XStat::Kind::kBytes);
+    } else if (field.Is(2, WireType::kFixed64)) {
+      set(XStat::Kind::kDouble);
+    }
   }
   return stat;
 }
@@ -40,14 +44,9 @@ void IdIndex::Set(int64_t id, uint32_t place) {
   dense_[at] = place + 1;
 }
 
-std::optional<uint32_t> IdIndex::Find(int64_t id) const {
-  if (id < 0 || id >= kDense) {
-    const auto known = others_.find(id);
-    return known == others_.end() ? std::nullopt : std::optional(known->second);
-  }
-  const auto at = static_cast<size_t>(id);
-  if (at >= dense_.size() || dense_[at] == 0) return std::nullopt;
-  return dense_[at] - 1;
+std::optional<uint32_t> IdIndex::FindOther(int64_t id) const {
+  const auto known = others_.find(id);
+  return known == others_.end() ? std::nullopt : std::optional(known->second);
 }
 
 XPlaneTables::Piece XPlaneTables::Keep(std::string_view text) {

@@ -30,9 +30,16 @@ XStat ReadXStat(std::string_view message);
 class IdIndex {
  public:
   void Set(int64_t id, uint32_t place);
-  std::optional<uint32_t> Find(int64_t id) const;
+  std::optional<uint32_t> Find(int64_t id) const {
+    if (id < 0 || id >= kDense) return FindOther(id);
+    const auto at = static_cast<size_t>(id);
+    if (at >= dense_.size() || dense_[at] == 0) return std::nullopt;
+    return dense_[at] - 1;
+  }
 
  private:
+  std::optional<uint32_t> FindOther(int64_t id) const;
+
   static constexpr int64_t kDense = 1 << 20;
   std::vector<uint32_t> dense_;  // places plus 1
   std::unordered_map<int64_t, uint32_t> others_;

@@ -211,17 +211,22 @@ void XSpaceImporter::AddWork(const Work& work, SpanNs span, int64_t correlation,
     range.domain = NameOf(line_.name);
     return builder_.Add(DerivedTimeline(), range);
   }
+  uint8_t copy_kind = 0;
   if (place_.kind == PlaneKind::kGpu) {
     LaunchCall* const call = correlation > 0 ? calls_.Find(correlation) : nullptr;
     if (call == nullptr) {
-      notes_.Add(ImportNoteKind::kNoLaunch, Utf8Of(name, &has_bad_text_));
+      Note(ImportNoteKind::kNoLaunch, name);
     } else {
       call->has_work = true;
-      if (span.start < call->span.start)
-        notes_.Add(ImportNoteKind::kImpossibleOrder, Utf8Of(name, &has_bad_text_));
+      if (span.start < call->span.start) Note(ImportNoteKind::kImpossibleOrder, name);
+      // ROCm's runtime copies by a kernel of one name; the call tells the direction.
+      if (work.kind.is_copy && work.kind.kind == 0) {
+        copy_kind = WorkNameOf("Memcpy" + call_names_[call->name]).kind;
+      }
     }
   }
   WorkRow row = work.row;
+  row.operation |= proto::CopyOperation(copy_kind, 0, 0, 0);
   row.span = span;
   row.correlation = Correlation32(correlation);
   if (work.kind.is_copy) return builder_.AddCopy(timeline_, row);
@@ -274,7 +279,7 @@ void XSpaceImporter::AddSamples(const XEvent& event, int64_t time) {
                                              : static_cast<double>(whole.value_or(0)));
     const bool is_possible = whole && std::abs(scaled) < kMostValue;
     if (!is_possible || (known == series_.end() && series_.size() == kMostSeries)) {
-      notes_.Add(ImportNoteKind::kCounter, Utf8Of(plane_->StatName(*place), &has_bad_text_));
+      Note(ImportNoteKind::kCounter, plane_->StatName(*place));
       continue;
     }
     const auto [at, is_new] = series_.try_emplace(stat.metadata_id);

@@ -15,6 +15,8 @@ namespace gpuprof::analysis::import {
 namespace {
 
 constexpr uint32_t kDriverDomain = 1, kRuntimeDomain = 2;  // CUpti_CallbackDomain
+// With less room, no detail is made.
+constexpr uint64_t kLeastRoom = 64 << 10;
 // c10::DeviceType, which the table of tensor memory has.
 constexpr uint32_t kCpuMemory = 0 << 8, kGpuMemory = 1 << 8;
 
@@ -83,11 +85,11 @@ XSpaceImporter::EventStats XSpaceImporter::ReadHostStats(const XEvent& event) {
   for (const std::string_view message : event.stats) {
     const XStat stat = ReadXStat(message);
     const StatRole role = RoleOf(stat.metadata_id);
-    if (role == StatRole::kIgnored) continue;
     if (role == StatRole::kDetail) {
       key_ += message;
       continue;
     }
+    if (role == StatRole::kIgnored || role == StatRole::kLink) continue;
     uint32_t unknown = 0;
     const auto number = WholeNumberOf(stat, TextOf(stat, &unknown));
     if (unknown != 0)
@@ -128,6 +130,10 @@ uint32_t XSpaceImporter::OpDetailOf(const XEvent& event) {
     return detail.detail;
   }
   OpDetail made;
+  if (room_ < kLeastRoom) {
+    notes_.Add(ImportNoteKind::kDetail, "");
+    return 0;
+  }
   DetailText text;
   if (const auto metadata = plane_->FindEvent(event.metadata_id)) {
     for (const auto& [key, value] : EncodedNameOf(plane_->EventName(*metadata)).values)
@@ -260,7 +266,7 @@ void XSpaceImporter::AddMemory(const XEvent& event, bool is_release, int64_t tim
 
 // Rows of planes that are not known are ranges, so that nothing is lost.
 void XSpaceImporter::OnOtherEvent(const XEvent& event, SpanNs span) {
-  notes_.Add(ImportNoteKind::kUnknownCategory, Utf8Of(plane_->plane_name, &has_bad_text_));
+  Note(ImportNoteKind::kUnknownCategory, plane_->plane_name);
   RangeRow range;
   range.span = span;
   range.name = MeaningOf(event.metadata_id).name;

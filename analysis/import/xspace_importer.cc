@@ -72,6 +72,13 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
   }
 }
 
+// Long lines get their room at once: a table that grows takes more than it needs for a while.
+void XSpaceImporter::Reserve(const XLine& line) {
+  constexpr uint64_t kLong = 1 << 16, kLeastBytes = 12;
+  const uint64_t rows = std::min(line.events, line.bytes / kLeastBytes);
+  if (rows >= kLong) builder_.Reserve(timeline_, rows);
+}
+
 bool XSpaceImporter::OnLine(const XLine& line) {
   if (line.events == 0) return true;
   line_ = line;
@@ -83,6 +90,7 @@ bool XSpaceImporter::OnLine(const XLine& line) {
     default:
       OnHostLine(line);
   }
+  Reserve(line);
   return true;
 }
 
@@ -100,6 +108,11 @@ void XSpaceImporter::OnEvent(const XEvent& event) {
   }
 }
 
+void XSpaceImporter::Note(ImportNoteKind kind, std::string_view example) {
+  const bool is_first = notes_.count(kind) == 0;
+  notes_.Add(kind, is_first ? Utf8Of(example, &has_bad_text_) : std::string());
+}
+
 // Start and end are rounded alike, so that spans which lie in each other still do.
 bool XSpaceImporter::SpanOf(const XEvent& event, SpanNs* span) {
   if (event.occurrences != 0) {
@@ -107,17 +120,17 @@ bool XSpaceImporter::SpanOf(const XEvent& event, SpanNs* span) {
     return false;
   }
   if (line_.timestamp_ns > kLimitNs || line_.timestamp_ns < -kLimitNs) {
-    notes_.Add(ImportNoteKind::kBadTime, Utf8Of(line_.name, &has_bad_text_));
+    Note(ImportNoteKind::kBadTime, line_.name);
     return false;
   }
   span->start = span->end = line_.timestamp_ns + NanosecondsOf(event.offset_ps);
   if (event.duration_ps < 0) {
-    notes_.Add(ImportNoteKind::kBadTime, Utf8Of(line_.name, &has_bad_text_));
+    Note(ImportNoteKind::kBadTime, line_.name);
     return true;  // the moment is known
   }
   int64_t end_ps = 0;
   if (__builtin_add_overflow(event.offset_ps, event.duration_ps, &end_ps)) {
-    notes_.Add(ImportNoteKind::kClipped, Utf8Of(line_.name, &has_bad_text_));
+    Note(ImportNoteKind::kClipped, line_.name);
     end_ps = INT64_MAX;
   }
   span->end = line_.timestamp_ns + NanosecondsOf(end_ps);

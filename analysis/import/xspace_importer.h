@@ -84,6 +84,7 @@ class XSpaceImporter : public XSpaceHandler {
   };
 
   // xspace_importer.cc
+  void Note(ImportNoteKind kind, std::string_view example);
   bool SpanOf(const XEvent& event, SpanNs* span);
   uint32_t NameOf(std::string_view text);
   StatRole RoleOf(int64_t metadata_id);
@@ -95,6 +96,7 @@ class XSpaceImporter : public XSpaceHandler {
   void ReadDevice(const std::vector<XStat>& stats);
   void ReadTask(const std::vector<XStat>& stats);
   void JoinCalls();
+  void Reserve(const XLine& line);
 
   // xspace_host.cc
   void OnHostLine(const XLine& line);

@@ -45,6 +45,7 @@ DeviceLine DeviceLineOf(PlaneKind plane, int64_t id, std::string_view name);
 enum class StatRole : uint8_t {
   kDetail,   // part of the detail
   kIgnored,  // another form of what is read elsewhere, or a detail of the profiler's own
+  kLink,     // to the event of another thread that made this one possible, or the reverse
   kCorrelation,
   kContext,
   kKernelDetails,

@@ -206,6 +206,7 @@ void Reader::ReadPlane(const Plane& plane) {
 
 XLine Reader::ReadLineHead(const Extent& extent) {
   XLine line;
+  line.bytes = extent.end - extent.begin;
   Walk(extent, [&](const Part& part) {
     if (part.type == WireType::kVarint) {
       if (part.number == 1) line.id = static_cast<int64_t>(part.value);

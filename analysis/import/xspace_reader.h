@@ -25,6 +25,7 @@ struct XLine {
   std::string name, display_name;
   int64_t timestamp_ns = 0;
   uint64_t events = 0;
+  uint64_t bytes = 0;
 };
 
 struct XEvent {

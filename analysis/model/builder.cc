@@ -135,6 +135,21 @@ void ProcessBuilder::NameThread(uint32_t timeline, std::string_view name) {
   tracks_[timeline].name = name;
 }
 
+void ProcessBuilder::Reserve(uint32_t timeline, size_t rows) {
+  // A small step would undo the growth by factors.
+  const auto reserve = [&](auto* table) {
+    if (rows > table->size()) table->reserve(table->size() + rows);
+  };
+  Rows& to = rows_[timeline];
+  if (tracks_[timeline].is_stream) {
+    reserve(&to.kernels);
+    return;
+  }
+  reserve(&to.ops);
+  reserve(&to.python);
+  reserve(&to.calls);
+}
+
 void ProcessBuilder::AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation) {
   rows_[timeline].overheads.push_back({span, operation});
 }

@@ -119,6 +119,9 @@ class ProcessBuilder {
   // Finds the timeline of a thread that has rows. None: the thread has no row.
   std::optional<uint32_t> FindThread(int64_t tid) const;
   void NameThread(uint32_t timeline, std::string_view name);
+  // Takes room for further rows of a thread or stream, which may be of any table: memory that no
+  // row fills is not touched.
+  void Reserve(uint32_t timeline, size_t rows);
 
   void Add(uint32_t timeline, const OpRow& row) { rows_[timeline].ops.push_back(row); }
   void Add(uint32_t timeline, const PythonRow& row) { rows_[timeline].python.push_back(row); }

@@ -49,7 +49,7 @@ std::vector<uint32_t> OrderOfEnds(const std::vector<Row>& rows,
                                   const std::vector<uint32_t>& depths) {
   std::vector<uint32_t> order(rows.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+  SortRows(&order, [&](uint32_t x, uint32_t y) {
     return rows[x].span.end != rows[y].span.end ? rows[x].span.end < rows[y].span.end
                                                 : depths[x] > depths[y];
   });
