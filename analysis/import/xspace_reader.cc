@@ -291,7 +291,7 @@ bool Reader::ParseEvent(std::string_view message) {
 
 Error Reader::Read(const std::string& name) {
   std::vector<Plane> planes;
-  const End end = Walk(Whole(), [&](const Part& part) {
+  Walk(Whole(), [&](const Part& part) {
     if (part.type != WireType::kBytes) return true;
     // A place in this table takes more memory than an empty plane takes bytes.
     constexpr size_t kMostPlanes = 1 << 16;
@@ -306,15 +306,9 @@ Error Reader::Read(const std::string& name) {
   });
   if (window_.error()) return window_.error();
   if (planes.empty()) {
-    return Unreadable(name +
-                      (end == End::kBroken ? ": not an XSpace: byte "
-                                           : ": no plane of an "
-                                             "XSpace is in the file, which ends at byte ") +
-                      std::to_string(end == End::kBroken ? facts_->first_fault_at : file_.size()) +
-                      (end == End::kBroken
-                           ? " is no field of one; name a file that TensorFlow's or "
-                             "JAX's profiler wrote as HOST.xplane.pb"
-                           : "; record again"));
+    return Unreadable(name + ": no plane of an XSpace is in the " + std::to_string(file_.size()) +
+                      " bytes of the file; name a file that TensorFlow's or JAX's profiler wrote "
+                      "as HOST.xplane.pb");
   }
   std::stable_sort(planes.begin(), planes.end(), [](const Plane& x, const Plane& y) {
     return OrderOf(x.name) < OrderOf(y.name);
