@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "analysis/import/kineto_fields.h"
+#include "analysis/import/later_rows.h"
 #include "analysis/import/xspace_importer.h"
 #include "analysis/import/xspace_stats.h"
 #include "proto/operations.h"
@@ -60,6 +61,7 @@ void XSpaceImporter::OnDeviceLine(const XLine& line) {
       // Parts of a device have streams of their own.
       timeline_ = builder_.Stream(place_.device, place_.part.empty() ? 0 : NameOf(place_.part),
                                   StreamOf(line.id));
+      if (place_.kind == PlaneKind::kGpu) streams_.insert(timeline_);
       return;
     case DeviceLine::kCounters:
     case DeviceLine::kOverhead:
@@ -256,6 +258,31 @@ void XSpaceImporter::AddDerived(const XEvent& event, SpanNs span, bool is_step, 
     range.name = meaning.name;
   }
   builder_.Add(timeline_, range);
+}
+
+// Cuts impossible ends. Kernels of one graph may lie in each other.
+void XSpaceImporter::ClipWork(uint32_t timeline) {
+  std::vector<WorkRow*> rows;
+  for (std::vector<WorkRow>* table :
+       {&builder_.kernels(timeline), &builder_.copies(timeline), &builder_.sets(timeline)})
+    for (WorkRow& row : *table) rows.push_back(&row);
+  const auto is_before = [](const WorkRow* x, const WorkRow* y) {
+    return x->span.start < y->span.start;
+  };
+  if (!std::is_sorted(rows.begin(), rows.end(), is_before))
+    std::stable_sort(rows.begin(), rows.end(), is_before);
+  LaterRows later;
+  for (size_t i = rows.size(); i-- > 0;) {
+    WorkRow& row = *rows[i];
+    const bool is_of_graph = row.graph != 0 || row.graph_node != 0;
+    if (!is_of_graph && CutImpossibleEnd(later.OfOthers(row.correlation), &row.span)) {
+      const auto signature = builder_.process().signatures.find(row.signature);
+      Note(ImportNoteKind::kClipped, signature == builder_.process().signatures.end()
+                                         ? std::string()
+                                         : builder_.process().String(signature->second.name()));
+    }
+    later.Add(row.correlation, row.span);
+  }
 }
 
 void XSpaceImporter::AddSamples(const XEvent& event, int64_t time) {

@@ -258,6 +258,7 @@ void XSpaceImporter::JoinCalls() {
 
 int64_t XSpaceImporter::Close() {
   plane_ = nullptr;
+  for (const uint32_t stream : streams_) ClipWork(stream);
   JoinCalls();
   if (has_bad_text_) notes_.Add(ImportNoteKind::kBadText, "");
   SpanNs bounds;

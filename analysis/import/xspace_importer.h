@@ -14,6 +14,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -121,6 +122,7 @@ class XSpaceImporter : public XSpaceHandler {
   void AddDerived(const XEvent& event, SpanNs span, bool is_step, bool may_overlap);
   void AddSamples(const XEvent& event, int64_t time);
   uint32_t DerivedTimeline();
+  void ClipWork(uint32_t timeline);
 
   ProcessBuilder builder_;
   NoteCounts notes_;
@@ -136,6 +138,7 @@ class XSpaceImporter : public XSpaceHandler {
   int64_t profile_start_ns_ = 0;
   int64_t named_threads_ = 0;                // that have no number
   std::map<std::string, uint32_t> derived_;  // timelines by name
+  std::set<uint32_t> streams_;               // timelines of GPUs
 
   // Of the plane:
   const XPlaneTables* plane_ = nullptr;

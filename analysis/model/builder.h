@@ -141,6 +141,9 @@ class ProcessBuilder {
 
   // Gives access to the rows so far: importers clip and join them after the last row.
   std::vector<PythonRow>& python(uint32_t timeline) { return rows_[timeline].python; }
+  std::vector<WorkRow>& kernels(uint32_t timeline) { return rows_[timeline].kernels; }
+  std::vector<WorkRow>& copies(uint32_t timeline) { return rows_[timeline].copies; }
+  std::vector<WorkRow>& sets(uint32_t timeline) { return rows_[timeline].sets; }
   const std::vector<TensorRow>& tensors(uint32_t timeline) const { return rows_[timeline].tensors; }
   uint32_t timelines() const { return static_cast<uint32_t>(tracks_.size()); }
 

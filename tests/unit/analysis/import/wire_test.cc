@@ -40,16 +40,20 @@ TEST(Wire, AllTypesAreReadAsProtobufWritesThem) {
 TEST(Wire, WhatIsNoFieldEndsTheMessage) {
   using std::string_literals::operator""s;
   const std::string broken[] = {
-      "\x08"s,                                          // no value
-      "\x08\x80"s,                                      // a value that ends within
+      "\x08"s,                                              // no value
+      "\x08\x80"s,                                          // a value that ends within
       "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,  // a value of eleven bytes
-      "\x12\x05" "abc"s,                                // longer than the message
+      "\x12\x05"
+      "abc"s,                                           // longer than the message
       "\x12\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"s,  // a length beyond all
       "\x00\x01"s,                                      // the number 0
       "\x0b\x0c"s,                                      // a group
-      "\x0e\x01"s, "\x0f\x01"s,                         // no type
-      "\x09" "1234567"s,                                // seven bytes of eight
-      "\x0d" "123"s,                                    // three bytes of four
+      "\x0e\x01"s,
+      "\x0f\x01"s,  // no type
+      "\x09"
+      "1234567"s,  // seven bytes of eight
+      "\x0d"
+      "123"s,  // three bytes of four
   };
   for (const std::string& bytes : broken) {
     WireReader reader(bytes);

@@ -140,8 +140,8 @@ TEST(XSpaceImporter, StepsAreRangesThatTheStepFinderKnows) {
   for (size_t i = 0; i < thread->range.rows(); ++i)
     names.push_back(process.String(thread->range.domain[i]) + ":" +
                     process.String(thread->range.name[i]));
-  EXPECT_THAT(names, ElementsAre("train:step 7", "train:step 8", ":train_step 3",
-                                 "TraceContext:step 4"));
+  EXPECT_THAT(names,
+              ElementsAre("train:step 7", "train:step 8", ":train_step 3", "TraceContext:step 4"));
   EXPECT_EQ(thread->op.rows(), 1u);
 }
 
@@ -199,11 +199,24 @@ TEST(XSpaceImporter, CopiesTellDirectionBytesAndMemory) {
             "correlation_id", 5);
   const Process process = Import(space);
   const Track* track = StreamOf(process);
-  EXPECT_THAT(track->memcpy.operation, ElementsAre(proto::CopyOperation(2, 3, 2, 0),
-                                                   proto::CopyOperation(8, 0, 0, 0)));
+  EXPECT_THAT(track->memcpy.operation,
+              ElementsAre(proto::CopyOperation(2, 3, 2, 0), proto::CopyOperation(8, 0, 0, 0)));
   EXPECT_THAT(track->memcpy.bytes, ElementsAre(4096, kUnknownBytes));
   EXPECT_THAT(track->memset.bytes, ElementsAre(64));
   EXPECT_EQ(track->kernel.rows(), 0u);
+}
+
+TEST(XSpaceImporter, AnImpossibleEndIsCut) {
+  xspace::XSpace space;
+  PlaneMaker device(&space, "/device:GPU:0");
+  xspace::XLine* stream = device.Line(7, "Stream #7");
+  device.Event(stream, "late", 0, 900'000'000);
+  device.Event(stream, "next", 5'000'000, 4'000'000);
+  device.Event(stream, "begins early", 8'000'000, 4'000'000);
+  XSpaceImporter importer(0);
+  const Process process = Import(space, &importer);
+  EXPECT_THAT(StreamOf(process)->kernel.duration_ns, ElementsAre(5'000, 4'000, 4'000));
+  EXPECT_EQ(importer.notes().count(ImportNoteKind::kClipped), 1u);
 }
 
 TEST(XSpaceImporter, RowsOfThreadsKeepWhatTheyTell) {
