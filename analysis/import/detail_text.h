@@ -17,7 +17,7 @@ class DetailText {
   void AddText(std::string_view key, std::string_view value);
   void AddSigned(std::string_view key, int64_t value);
   void AddUnsigned(std::string_view key, uint64_t value);
-  // Values that are no numbers are left out.
+  // Adds a number. Infinite values and NaN are left out.
   void AddReal(std::string_view key, double value);
   // Returns the object; empty: it has no member.
   std::string Take();
@@ -28,7 +28,8 @@ class DetailText {
   std::string text_;
 };
 
-// Returns the text with U+FFFD in place of what is not UTF-8. `is_repaired`: set if there was such.
+// Returns the text with U+FFFD in place of what is not UTF-8. `is_repaired`: set if a
+// byte was replaced.
 std::string Utf8Of(std::string_view text, bool* is_repaired);
 
 }  // namespace gpuprof::analysis::import

@@ -11,8 +11,8 @@
 
 namespace gpuprof::analysis::import {
 
-// Two processes with one pid are told apart by their host. Files of several ranks may not name it:
-// then the name of the file is added.
+// Adds the name of the file to the host of a process, if another process has the same pid and host:
+// files of several ranks may not name the host.
 void TellProcessesApart(std::vector<Process>* processes);
 
 }  // namespace gpuprof::analysis::import

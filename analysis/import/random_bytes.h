@@ -60,7 +60,7 @@ Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const std::string& path, bo
 class ByteWindow {
  public:
   static constexpr size_t kBytes = 1 << 20;
-  // `file` outlives this object. `bytes`: how much is read at once.
+  // Shows `file`, which outlives this object. `bytes`: how much is read at once.
   explicit ByteWindow(const RandomBytes* file, size_t bytes = kBytes);
 
   // Returns bytes from `at` on: at least `least`, unless the file ends before, or cannot be read.

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads messages of protobuf field by field, without building them. Any bytes are safe: what is no
-// field ends the message. Pure functions, any thread.
+// Reads messages of protobuf field by field, without building them. Any bytes are safe: a
+// message ends where a field cannot be read. Pure functions, any thread.
 
 #pragma once
 
@@ -44,7 +44,7 @@ struct FieldHead {
   uint64_t value = 0;
 };
 
-// Reads the head of a field; a varint with its value. Null: these bytes are no field.
+// Reads the head of a field; a varint with its value. Null: these bytes are not a field.
 inline const char* ReadHead(const char* at, const char* end, FieldHead* head) {
   uint64_t tag = 0;
   at = ReadVarint(at, end, &tag);
@@ -107,7 +107,7 @@ class WireReader {
     at_ = value + head.length;
     return true;
   }
-  // Returns whether bytes were left that are no field.
+  // Returns whether bytes were left that are not a field.
   bool is_broken() const { return is_broken_; }
 
  private:

@@ -23,7 +23,7 @@ struct XStat {
   uint64_t bits = 0;  // of numbers; a reference: the id
   std::string_view text;
 };
-// Reads the message of a stat. Parts that are no fields are left out.
+// Reads the message of a stat. Parts that are not fields are left out.
 XStat ReadXStat(std::string_view message);
 
 // From the ids of a plane to places in a table. Ids are mostly small and dense.

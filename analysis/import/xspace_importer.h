@@ -32,7 +32,7 @@ namespace gpuprof::analysis::import {
 
 class XSpaceImporter : public XSpaceHandler {
  public:
-  // `file_bytes`: the memory for details is in proportion to the file.
+  // Gives details memory in proportion to the file.
   explicit XSpaceImporter(uint64_t file_bytes);
 
   bool OnPlane(const XPlaneTables& plane) override;
@@ -52,7 +52,7 @@ class XSpaceImporter : public XSpaceHandler {
   Process Build(const std::string& file, const std::string& host, int64_t origin_ns);
 
  private:
-  // What the metadata of an event means, made when the first event of it comes.
+  // What the metadata of an event means, made when its first event comes.
   struct Meaning {
     bool is_known = false;
     HostEvent event = HostEvent::kOp;
@@ -67,7 +67,7 @@ class XSpaceImporter : public XSpaceHandler {
     std::optional<int64_t> step, iteration, group;
     bool is_root = false;
   };
-  // Work whose events have the same stats, but for their correlation.
+  // Work whose events have the same stats, except for their correlation.
   struct Work {
     WorkName kind;
     WorkRow row;
@@ -140,7 +140,7 @@ class XSpaceImporter : public XSpaceHandler {
   std::map<std::string, uint32_t> derived_;  // timelines by name
   std::set<uint32_t> streams_;               // timelines of GPUs
 
-  // Of the plane:
+  // The current plane.
   const XPlaneTables* plane_ = nullptr;
   PlaneName place_;
   std::vector<StatRole> roles_;
@@ -150,7 +150,7 @@ class XSpaceImporter : public XSpaceHandler {
   std::vector<Work> works_;
   std::vector<OpDetail> op_details_;
   std::map<int64_t, Series> series_;
-  // Of the line:
+  // The current line.
   XLine line_;
   DeviceLine device_line_ = DeviceLine::kWork;
   uint32_t timeline_ = 0;

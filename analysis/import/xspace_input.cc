@@ -70,12 +70,11 @@ class RunSearch {
  private:
   void Look(const std::string& folder, int depth) {
     std::vector<std::string> below, files;
-    bool has_own = false;
     std::error_code error;
     for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
       if (++entries_ > kMostEntries) break;
       const std::string name = at->path().filename().string();
-      has_own = has_own || IsOwnName(name);
+      if (IsOwnName(name)) return;  // a bundle
       std::error_code unused;
       if (HasXSpaceName(name)) {
         files.push_back(at->path().string());
@@ -83,7 +82,6 @@ class RunSearch {
         below.push_back(at->path().string());
       }
     }
-    if (has_own) return;  // a bundle
     if (!files.empty()) AddRun(folder, std::move(files));
     std::sort(below.begin(), below.end());
     for (const std::string& each : below)

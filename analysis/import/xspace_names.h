@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What the names of planes, lines, events and stats of an XSpace mean, in files of TensorFlow and
-// JAX from 2020 on, for CUDA, ROCm and TPU. Pure functions.
+// What the names of planes, lines, events and stats of an XSpace mean. The files are those of
+// TensorFlow and JAX from 2020 on, for CUDA, ROCm and TPU. Pure functions.
 
 #pragma once
 
@@ -36,7 +36,7 @@ enum class DeviceLine : uint8_t {
   kWork,      // a stream, or the operations of a TPU
   kSteps,     // made of groups of work
   kDerived,   // other lines that repeat the time of work, or group it
-  kAsync,     // transfers beside the work; they overlap
+  kAsync,     // transfers during the work; they overlap
   kCounters,  // samples of metrics
   kOverhead,  // of the profiler
 };
@@ -66,10 +66,10 @@ enum class HostEvent : uint8_t { kOp, kPython, kRange, kAllocation, kRelease, kS
 HostEvent HostEventOf(std::string_view name);
 // Returns whether a name is a function's of CUDA or HIP. `is_driver`: of CUDA's driver.
 bool IsApiName(std::string_view name, bool* is_driver);
-// Returns whether such a call begins work on a device.
+// Returns whether a call of CUDA or HIP begins work on a device.
 bool IsLaunchOfXla(std::string_view name);
 
-// "$file.py:12 function" as "file.py(12): function", as other profilers write it.
+// Returns "file.py(12): function", as other profilers write it, of "$file.py:12 function".
 std::string PythonNameOf(std::string_view name);
 // A name with values in it: "Step#id=3,kind=x#".
 struct EncodedName {
@@ -95,7 +95,7 @@ struct KernelShape {
 };
 KernelShape KernelShapeOf(std::string_view packed);
 struct CopyFacts {
-  uint8_t kind = 0, source = 0, destination = 0;  // as CUPTI numbers them; 0: not told
+  uint8_t kind = 0, source = 0, destination = 0;  // as CUPTI numbers them; 0: not known
   std::optional<uint64_t> bytes;
 };
 CopyFacts CopyFactsOf(std::string_view packed);

@@ -46,7 +46,7 @@ class XSpaceHandler {
   virtual void OnEvent(const XEvent& event) = 0;
 };
 
-// What the reader found beside events.
+// What the reader found apart from events.
 struct XSpaceFacts {
   std::vector<std::string> said;  // errors and warnings of the file itself, the first ones
   uint64_t said_count = 0;
@@ -70,7 +70,8 @@ Error ReadXSpace(const RandomBytes& file, const std::string& name, XSpaceHandler
 // Returns whether the bytes begin as a file of Riegeli, which newer profilers can write.
 bool IsRiegeli(const RandomBytes& file);
 // Returns whether the file is an XSpace, by its parts: all are fields that an XSpace has, and the
-// first plane has a name. A file that was cut is none.
+// first plane has a name. A file that was cut does not
+// count.
 bool LooksLikeXSpace(const RandomBytes& file);
 
 }  // namespace gpuprof::analysis::import
