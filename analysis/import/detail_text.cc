@@ -44,37 +44,46 @@ void AppendNumber(Number value, std::string* out) {
 
 }  // namespace
 
-void DetailText::AddKey(std::string_view key) {
-  text_ += text_.empty() ? '{' : ',';
-  AppendString(key, &text_);
-  text_ += ':';
+std::string* DetailText::PlaceOf(std::string_view key) {
+  std::string text;
+  AppendString(key, &text);
+  for (auto& [known, value] : members_) {
+    if (known != text) continue;
+    value.clear();
+    return &value;
+  }
+  if (members_.size() == kMostMembers) return nullptr;
+  return &members_.emplace_back(std::move(text), std::string()).second;
 }
 
 void DetailText::AddText(std::string_view key, std::string_view value) {
-  AddKey(key);
-  AppendString(value, &text_);
+  if (std::string* const place = PlaceOf(key)) AppendString(value, place);
 }
 
 void DetailText::AddSigned(std::string_view key, int64_t value) {
-  AddKey(key);
-  AppendNumber(value, &text_);
+  if (std::string* const place = PlaceOf(key)) AppendNumber(value, place);
 }
 
 void DetailText::AddUnsigned(std::string_view key, uint64_t value) {
-  AddKey(key);
-  AppendNumber(value, &text_);
+  if (std::string* const place = PlaceOf(key)) AppendNumber(value, place);
 }
 
 void DetailText::AddReal(std::string_view key, double value) {
   if (!std::isfinite(value)) return;
-  AddKey(key);
-  AppendNumber(value, &text_);
+  if (std::string* const place = PlaceOf(key)) AppendNumber(value, place);
 }
 
 std::string DetailText::Take() {
-  if (text_.empty()) return "";
-  text_ += '}';
-  return std::exchange(text_, {});
+  std::string text;
+  for (const auto& [key, value] : members_) {
+    text += text.empty() ? '{' : ',';
+    text += key;
+    text += ':';
+    text += value;
+  }
+  if (!text.empty()) text += '}';
+  members_.clear();
+  return text;
 }
 
 std::string Utf8Of(std::string_view text, bool* is_repaired) {

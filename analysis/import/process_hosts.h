@@ -11,8 +11,8 @@
 
 namespace gpuprof::analysis::import {
 
-// Adds the name of the file to the host of a process, if another process has the same pid and host:
-// files of several ranks may not name the host.
+// Adds the name of the file to the host of a process, if another process has the same pid and host.
+// Files of several ranks may not name the host.
 void TellProcessesApart(std::vector<Process>* processes);
 
 }  // namespace gpuprof::analysis::import

@@ -46,6 +46,7 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
   series_.clear();
   switch (place_.kind) {
     case PlaneKind::kMetadata:
+      ReadProcess(plane.PlaneStats());
       if (plane.events() != 0) {
         notes_.Add(ImportNoteKind::kHloModule, Utf8Of(plane.EventName(0), &has_bad_text_),
                    plane.events());
@@ -66,6 +67,9 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
     case PlaneKind::kGpu:
     case PlaneKind::kTpu:
       ReadDevice(plane.PlaneStats());
+      return true;
+    case PlaneKind::kHost:
+      ReadProcess(plane.PlaneStats());
       return true;
     default:
       return true;
@@ -246,6 +250,22 @@ void XSpaceImporter::ReadTask(const std::vector<XStat>& stats) {
     if (!place || plane_->StatName(*place) != "profile_start_time") continue;
     const int64_t start = WholeNumberOf(stat, "").value_or(0);
     if (start > 0 && start < kLimitNs) profile_start_ns_ = start;
+  }
+}
+
+void XSpaceImporter::ReadProcess(const std::vector<XStat>& stats) {
+  Process& process = builder_.process();
+  uint32_t unknown = 0;
+  for (const XStat& stat : stats) {
+    const auto place = plane_->FindStat(stat.metadata_id);
+    if (!place) continue;
+    const std::string_view key = plane_->StatName(*place);
+    const std::string_view text = TextOf(stat, &unknown);
+    const int64_t number = WholeNumberOf(stat, text).value_or(0);
+    if (key == "process_id" && number > 0 && number <= INT32_MAX)
+      process.pid = static_cast<int32_t>(number);
+    if (key == "jax_version" && !text.empty() && process.frameworks.empty())
+      process.frameworks.push_back("JAX " + Utf8Of(text, &has_bad_text_));
   }
 }
 

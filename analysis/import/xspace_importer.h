@@ -96,6 +96,7 @@ class XSpaceImporter : public XSpaceHandler {
   uint32_t Unknown(std::string_view what, int64_t id);
   void ReadDevice(const std::vector<XStat>& stats);
   void ReadTask(const std::vector<XStat>& stats);
+  void ReadProcess(const std::vector<XStat>& stats);
   void JoinCalls();
   void Reserve(const XLine& line);
 

@@ -16,6 +16,8 @@ namespace {
 // Longer texts are cut; longer values of metadata, as compiled modules, are not kept.
 constexpr uint64_t kMostNameBytes = 64 << 10;
 constexpr uint64_t kMostStatBytes = 16 << 10;
+// Each event of the metadata repeats its stats: further ones are not kept.
+constexpr size_t kMostMetadataStats = 256;
 // Longer events are not read.
 constexpr uint64_t kMostEventBytes = ByteWindow::kBytes;
 constexpr size_t kMostSaid = 20;
@@ -151,7 +153,8 @@ void Reader::ReadEventEntry(const Extent& entry, XPlaneTables* tables) {
       if (inner.type != WireType::kBytes) return true;
       if (inner.number == 2) name = TextOf(inner.extent, kMostNameBytes);
       if (inner.number == 4) display_name = TextOf(inner.extent, kMostNameBytes);
-      if (inner.number == 5 && inner.extent.end - inner.extent.begin <= kMostStatBytes)
+      if (inner.number == 5 && inner.extent.end - inner.extent.begin <= kMostStatBytes &&
+          stats.size() < kMostMetadataStats)
         stats.push_back(TextOf(inner.extent, kMostStatBytes));
       return true;
     });

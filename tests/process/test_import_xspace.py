@@ -348,6 +348,30 @@ def test_steps_that_the_program_marks_are_found(tmp_path):
     assert _stats(path, "kernels", "--steps", "102-103")["kernels"][0]["count"] == 2
 
 
+def test_steps_of_a_real_program_are_found():
+    path = GOLDEN / "cpu/jax_steps.xplane.pb.gz"
+    result = _stats(path, "steps")
+    assert (result["series"][0]["marker"], result["series"][0]["count"]) == ("train:step", 6)
+    assert [step["number"] for step in result["steps"]] == list(range(10, 16))
+    events = {event.stats.get("step_num"): event for plane in xs.read_planes(path) for line in plane.lines for event in line.events}
+    assert [step["duration_ns"] for step in result["steps"]] == [events[i].end - events[i].start for i in range(10, 16)]
+    process = _info(path)["processes"][0]
+    assert (process["pid"], process["frameworks"], process["host"]) == (4989, ["JAX 0.10.2"], "vm")
+    layers = [event["args"].get("layer") for event in _exported(path)["traceEvents"] if event["name"] == "forward"]
+    assert layers == [3] * 6
+
+
+def test_work_belongs_to_what_runs_around_its_call(tmp_path):
+    line = xs.line(5, "python", [xs.event(1, 0, 2000), xs.event(2, 500, 100, [(1, 7)]), xs.event(3, 3000, 900), xs.event(2, 3100, 10, [(1, 8)])])
+    nvtx = xs.line(1 << 32, "Host Threads/5/NVTX", [xs.event(4, 400, 300)])
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(xs.plane("/host:CPU", [line, nvtx], ["dense/MatMul:MatMul", "cuLaunchKernel", "$model.py:12 call", "NVTX:layers:dense"], ["correlation_id"])
+                     + xs.plane("/device:GPU:0", [xs.line(7, "Stream #7(Kernel)", [xs.event(1, 5000, 300, [(1, 7)]), xs.event(1, 6000, 50, [(1, 8)])])], ["gemm"], ["correlation_id"]))
+    assert [(row["name"], row["device_ns"]) for row in _stats(path, "ops")["ops"]] == [("dense/MatMul:MatMul", 300)]
+    assert [(row["domain"], row["name"], row["device_ns"]) for row in _stats(path, "ranges")["ranges"]] == [("layers", "dense", 300)]
+    assert b"model.py(12): call;gemm 50" in gpuprof("stats", "stacks", "--by", "kernel", path).out
+
+
 def test_a_cut_file_gives_what_came_before(tmp_path):
     whole = gzip.decompress(FILES[0].read_bytes())
     path = tmp_path / "cut.xplane.pb"

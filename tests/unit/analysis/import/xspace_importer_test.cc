@@ -224,7 +224,10 @@ TEST(XSpaceImporter, RowsOfThreadsKeepWhatTheyTell) {
   PlaneMaker host(&space, "/host:CPU");
   xspace::XLine* line = host.Line(5, "main");
   host.Event(line, "$file.py:3 f", 0, 9'000);
-  host.Stat(host.Event(line, "Execute#id=3#", 1'000, 2'000), "shape", "f32[2]");
+  xspace::XEvent* execute = host.Event(line, "Execute#id=3#", 1'000, 2'000);
+  host.Stat(execute, "shape", "f32[2]");
+  host.Stat(execute, "_src", "first");
+  host.Stat(execute, "_src", "last");
   xspace::XEvent* link = host.Event(line, "Wait", 4'000, 1'000);
   host.Stat(link, "_pt", 5);
   host.Stat(link, "_p", 77);
@@ -242,7 +245,7 @@ TEST(XSpaceImporter, RowsOfThreadsKeepWhatTheyTell) {
   const Track* thread = TrackOf(process, "main");
   EXPECT_EQ(process.String(thread->python.name[0]), "file.py(3): f");
   EXPECT_EQ(process.String(thread->op.name[0]), "Execute");
-  EXPECT_EQ(process.String(thread->op.detail[0]), R"({"id":"3","shape":"f32[2]"})");
+  EXPECT_EQ(process.String(thread->op.detail[0]), R"({"id":"3","shape":"f32[2]","_src":"last"})");
   EXPECT_EQ(thread->op.detail[1], 0u);
   EXPECT_THAT(thread->tensor.device, ElementsAre(1 << 8 | 2, 0));
   EXPECT_THAT(thread->tensor.bytes, ElementsAre(512, proto::kReturnedOfUnknownSize));
