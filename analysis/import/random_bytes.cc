@@ -95,7 +95,7 @@ Result<std::unique_ptr<RandomBytes>> OpenRandomBytes(const std::string& path, bo
 }
 
 ByteWindow::ByteWindow(const RandomBytes* file, size_t bytes)
-    : file_(file), room_(bytes), buffer_(new char[std::max(bytes, kBytes)]) {}
+    : file_(file), room_(bytes), buffer_(new char[bytes]) {}
 
 std::string_view ByteWindow::Move(uint64_t at, size_t least) {
   const uint64_t end = begin_ + size_;
@@ -103,7 +103,11 @@ std::string_view ByteWindow::Move(uint64_t at, size_t least) {
     return {buffer_.get() + (at - begin_), end - at};
   begin_ = at;
   size_ = 0;
-  Result<size_t> got = file_->ReadAt(at, buffer_.get(), std::max(room_, std::min(least, kBytes)));
+  if (least > room_ && room_ < kBytes) {
+    room_ = std::min(least, kBytes);
+    buffer_.reset(new char[room_]);
+  }
+  Result<size_t> got = file_->ReadAt(at, buffer_.get(), room_);
   if (got.ok()) {
     size_ = *got;
   } else if (!error_) {

@@ -77,7 +77,7 @@ class ByteWindow {
   std::string_view Move(uint64_t at, size_t least);
 
   const RandomBytes* file_;
-  size_t room_;
+  size_t room_;  // of the buffer
   std::unique_ptr<char[]> buffer_;
   uint64_t begin_ = 0;
   size_t size_ = 0;

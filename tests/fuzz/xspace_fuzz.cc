@@ -84,7 +84,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const HeldBytes file(std::string(reinterpret_cast<const char*>(data), size));
   LookingHandler large, small;
   XSpaceFacts large_facts, small_facts;
-  const Error error = ReadXSpace(file, "x", &large, &large_facts);
+  constexpr size_t kLargeWindow = 16 << 10;
+  const Error error = ReadXSpace(file, "x", &large, &large_facts, kLargeWindow);
   const Error small_error = ReadXSpace(file, "x", &small, &small_facts, window);
   Check(static_cast<bool>(error) == static_cast<bool>(small_error));
   Check(large.events == small.events && large.sum == small.sum);
@@ -94,7 +95,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
 
   XSpaceImporter importer(size);
   XSpaceFacts facts;
-  if (ReadXSpace(file, "x", &importer, &facts)) return 0;
+  if (ReadXSpace(file, "x", &importer, &facts, kLargeWindow)) return 0;
   const int64_t first = importer.Close();
   if (!importer.has_rows()) return 0;
   const Process process = importer.Build("x", facts.host, first);
