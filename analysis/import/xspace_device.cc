@@ -186,7 +186,8 @@ XSpaceImporter::Work XSpaceImporter::MakeWork(const XEvent& event) {
   work.row.operation |= proto::CopyOperation(work.kind.kind, 0, 0, 0);
   work.row.detail = Detail(&detail);
   work.name = NameOf(name);
-  if (work.kind.is_copy || work.kind.is_set || work.groups_work) return work;
+  if (work.kind.graph && work.row.graph == 0) work.row.graph = *work.kind.graph;
+  if (work.kind.is_copy || work.kind.is_set || work.kind.graph || work.groups_work) return work;
   proto::Signature signature;
   signature.set_name(work.name);
   signature.set_device(place_.device);
@@ -233,6 +234,7 @@ void XSpaceImporter::AddWork(const Work& work, SpanNs span, int64_t correlation,
   row.correlation = Correlation32(correlation);
   if (work.kind.is_copy) return builder_.AddCopy(timeline_, row);
   if (work.kind.is_set) return builder_.AddSet(timeline_, row);
+  if (work.kind.graph) return builder_.AddGraphLaunch(timeline_, row);
   builder_.AddKernel(timeline_, row);
 }
 

@@ -278,6 +278,11 @@ CopyFacts CopyFactsOf(std::string_view packed) {
 
 WorkName WorkNameOf(std::string_view name) {
   WorkName out;
+  constexpr std::string_view kGraph = "CudaGraphExec:";
+  if (name.starts_with(kGraph)) {
+    out.graph = Small(NumberAt(name.substr(kGraph.size())));
+    return out;
+  }
   const CopyName known = CopyOfName(name);
   const bool is_upper = name.starts_with("MEMCPY");
   out.is_set = known.is_set || name.starts_with("MEMSET");

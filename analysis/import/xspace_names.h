@@ -103,7 +103,8 @@ CopyFacts CopyFactsOf(std::string_view packed);
 // What the name of device work says.
 struct WorkName {
   bool is_copy = false, is_set = false;
-  uint8_t kind = 0;  // CUpti_ActivityMemcpyKind
+  std::optional<uint32_t> graph;  // its number: the event is all work of one launch of the graph
+  uint8_t kind = 0;               // CUpti_ActivityMemcpyKind
 };
 WorkName WorkNameOf(std::string_view name);
 // Returns the name of an operation of HLO: "fusion.3" of "%fusion.3 = f32[4] fusion(...)".

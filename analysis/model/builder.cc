@@ -181,6 +181,7 @@ bool ProcessBuilder::Bounds(SpanNs* bounds) const {
     CoverSpans(rows.kernels, &all);
     CoverSpans(rows.copies, &all);
     CoverSpans(rows.sets, &all);
+    CoverSpans(rows.graphs, &all);
     CoverSpans(rows.syncs, &all);
     CoverSpans(rows.overheads, &all);
     for (const TensorRow& row : rows.tensors) Cover({row.time, row.time}, &all);
@@ -222,6 +223,7 @@ Process ProcessBuilder::Finish(int64_t origin) {
     FillKernels(&rows.kernels, origin, &track.kernel);
     FillCopies(&rows.copies, origin, &track.memcpy);
     FillSets(&rows.sets, origin, &track.memset);
+    FillGraphLaunches(&rows.graphs, origin, &track.graph_launch);
     FillSyncs(&rows.syncs, track.stream, origin, &track.sync);
     FillTensors(&rows.tensors, origin, &track.tensor);
     FillRest(&rows, origin, &track);

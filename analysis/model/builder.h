@@ -132,6 +132,10 @@ class ProcessBuilder {
   void AddKernel(uint32_t timeline, const WorkRow& row) { rows_[timeline].kernels.push_back(row); }
   void AddCopy(uint32_t timeline, const WorkRow& row) { rows_[timeline].copies.push_back(row); }
   void AddSet(uint32_t timeline, const WorkRow& row) { rows_[timeline].sets.push_back(row); }
+  // Adds a launch of a graph that was recorded as a whole.
+  void AddGraphLaunch(uint32_t timeline, const WorkRow& row) {
+    rows_[timeline].graphs.push_back(row);
+  }
   void AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation);
   // Returns the number of a new counter; `counter.id` is ignored.
   uint32_t AddCounter(proto::Counter counter);
@@ -176,7 +180,7 @@ class ProcessBuilder {
     std::vector<PythonRow> python;
     std::vector<RangeRow> ranges;
     std::vector<CallRow> calls;
-    std::vector<WorkRow> kernels, copies, sets;
+    std::vector<WorkRow> kernels, copies, sets, graphs;
     std::vector<SyncRow> syncs;
     std::vector<TensorRow> tensors;
     std::vector<OverheadRow> overheads;
@@ -193,6 +197,8 @@ class ProcessBuilder {
   static void FillKernels(std::vector<WorkRow>* rows, int64_t origin, KernelTable* table);
   static void FillCopies(std::vector<WorkRow>* rows, int64_t origin, MemcpyTable* table);
   static void FillSets(std::vector<WorkRow>* rows, int64_t origin, MemsetTable* table);
+  static void FillGraphLaunches(std::vector<WorkRow>* rows, int64_t origin,
+                                GraphLaunchTable* table);
   static void FillSyncs(std::vector<SyncRow>* rows, uint32_t stream, int64_t origin,
                         SyncTable* table);
   static void FillTensors(std::vector<TensorRow>* rows, int64_t origin, TensorTable* table);

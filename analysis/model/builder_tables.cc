@@ -221,6 +221,17 @@ void ProcessBuilder::FillSets(std::vector<WorkRow>* rows, int64_t origin, Memset
   FillRare(*rows, &WorkRow::external, &table->external);
 }
 
+void ProcessBuilder::FillGraphLaunches(std::vector<WorkRow>* rows, int64_t origin,
+                                       GraphLaunchTable* table) {
+  SortByEnd(rows);
+  for (const WorkRow& row : *rows) {
+    AddSpan(row.span, origin, table);
+    table->graph.push_back(row.graph);
+    table->correlation.push_back(row.correlation);
+    table->weight.push_back(1);
+  }
+}
+
 void ProcessBuilder::FillSyncs(std::vector<SyncRow>* rows, uint32_t stream, int64_t origin,
                                SyncTable* table) {
   SortByEnd(rows);

@@ -372,6 +372,17 @@ def test_work_belongs_to_what_runs_around_its_call(tmp_path):
     assert b"model.py(12): call;gemm 50" in gpuprof("stats", "stacks", "--by", "kernel", path).out
 
 
+def test_graphs_that_were_recorded_as_a_whole_are_work(tmp_path):
+    path = tmp_path / "host.xplane.pb"
+    path.write_bytes(xs.plane("/host:CPU", [xs.line(5, "python", [xs.event(1, 0, 2000, [(1, 7)])])], ["cuGraphLaunch (CudaGraph:3)"], ["correlation_id"])
+                     + xs.plane("/device:GPU:0", [xs.line(7, "Stream #7(Kernel)", [xs.event(1, 5000, 300, [(1, 7)])])], ["CudaGraphExec:3"], ["correlation_id"]))
+    assert gpuprof("import", path, "-o", tmp_path / "bundle").status == 0
+    for source in (path, tmp_path / "bundle"):
+        device = _stats(source, "streams")["devices"][0]
+        assert (device["busy_ns"], device["kernel_ns"], device["whole_graph_ns"]) == (300, 0, 300)
+        assert _stats(source, "api")["calls"][0]["work_count"] == 1
+
+
 def test_a_cut_file_gives_what_came_before(tmp_path):
     whole = gzip.decompress(FILES[0].read_bytes())
     path = tmp_path / "cut.xplane.pb"

@@ -206,6 +206,24 @@ TEST(XSpaceImporter, CopiesTellDirectionBytesAndMemory) {
   EXPECT_EQ(track->kernel.rows(), 0u);
 }
 
+TEST(XSpaceImporter, GraphsMayBeRecordedAsAWhole) {
+  xspace::XSpace space;
+  PlaneMaker device(&space, "/device:GPU:0");
+  xspace::XEvent* launch = device.Event(device.Line(7, "Stream #7"), "CudaGraphExec:5", 0, 9'000);
+  device.Stat(launch, "correlation_id", 3);
+  PlaneMaker host(&space, "/host:CPU");
+  host.Stat(host.Event(host.Line(9, "Host Threads/9"), "cuGraphLaunch (CudaGraph:5)", 0, 10),
+            "correlation_id", 3);
+  XSpaceImporter importer(0);
+  const Process process = Import(space, &importer);
+  const Track* stream = StreamOf(process);
+  EXPECT_EQ(stream->kernel.rows(), 0u);
+  EXPECT_THAT(stream->graph_launch.graph, ElementsAre(5));
+  EXPECT_THAT(stream->graph_launch.duration_ns, ElementsAre(9));
+  EXPECT_THAT(stream->graph_launch.correlation, ElementsAre(3));
+  EXPECT_TRUE(importer.notes().Take().empty());
+}
+
 TEST(XSpaceImporter, AnImpossibleEndIsCut) {
   xspace::XSpace space;
   PlaneMaker device(&space, "/device:GPU:0");
