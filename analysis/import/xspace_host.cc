@@ -20,7 +20,7 @@ constexpr uint64_t kLeastRoom = 64 << 10;
 // c10::DeviceType, which the table of tensor memory has.
 constexpr uint32_t kCpuMemory = 0 << 8, kGpuMemory = 1 << 8;
 
-bool IsStep(std::string_view name) {
+bool IsStepName(std::string_view name) {
   return proto::ReadStepName({name.data(), static_cast<uint32_t>(name.size())}, {}, "").is_step;
 }
 
@@ -112,7 +112,7 @@ XSpaceImporter::EventStats XSpaceImporter::ReadHostStats(const XEvent& event) {
         out.is_root = out.is_root || number.value_or(0) > 0;
         break;
       case StatRole::kStepName:
-        out.is_root = true;
+        out.is_root = out.has_step_name = true;
         break;
       default:
         break;
@@ -182,7 +182,7 @@ void XSpaceImporter::OnHostEvent(const XEvent& event, SpanNs span) {
     }
     return AddCall(meaning, span, stats.correlation);
   }
-  if (meaning.event == HostEvent::kStep || stats.is_root) return AddStep(meaning, span, stats);
+  if (IsStep(meaning, stats)) return AddStep(meaning, span, stats);
   OpRow op;
   op.span = span;
   op.name = meaning.name;
@@ -206,6 +206,15 @@ void XSpaceImporter::AddCall(const Meaning& meaning, SpanNs span, int64_t correl
   known.launches = call.launches;
 }
 
+// TensorFlow marks each run of a function as a root, also those that make one batch of data: a step
+// has a number, or says that it is one.
+bool XSpaceImporter::IsStep(const Meaning& meaning, const EventStats& stats) {
+  if (meaning.event == HostEvent::kStep) return true;
+  if (!stats.is_root) return false;
+  return stats.iteration || stats.step || stats.group || stats.has_step_name ||
+         IsStepName(builder_.process().strings[meaning.name]);
+}
+
 // Adds a range whose name says that it is a step. What the program calls it is then its domain.
 void XSpaceImporter::AddStep(const Meaning& meaning, SpanNs span, const EventStats& stats) {
   has_step_ranges_ = true;
@@ -216,8 +225,8 @@ void XSpaceImporter::AddStep(const Meaning& meaning, SpanNs span, const EventSta
   const std::string suffix = number && *number >= 0 ? " " + std::to_string(*number) : "";
   RangeRow range;
   range.span = span;
-  range.name = builder_.Intern((IsStep(name) ? name : "step") + suffix);
-  if (!IsStep(name)) range.domain = meaning.name;
+  range.name = builder_.Intern((IsStepName(name) ? name : "step") + suffix);
+  if (!IsStepName(name)) range.domain = meaning.name;
   builder_.Add(timeline_, range);
 }
 

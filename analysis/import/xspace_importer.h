@@ -65,7 +65,7 @@ class XSpaceImporter : public XSpaceHandler {
   struct EventStats {
     int64_t correlation = 0;
     std::optional<int64_t> step, iteration, group;
-    bool is_root = false;
+    bool is_root = false, has_step_name = false;
   };
   // Work whose events have the same stats, except for their correlation.
   struct Work {
@@ -108,6 +108,7 @@ class XSpaceImporter : public XSpaceHandler {
   EventStats ReadHostStats(const XEvent& event);
   uint32_t OpDetailOf(const XEvent& event);
   void AddCall(const Meaning& meaning, SpanNs span, int64_t correlation);
+  bool IsStep(const Meaning& meaning, const EventStats& stats);
   void AddStep(const Meaning& meaning, SpanNs span, const EventStats& stats);
   void AddMemory(const XEvent& event, bool is_release, int64_t time);
   void OnOtherEvent(const XEvent& event, SpanNs span);

@@ -361,6 +361,16 @@ def test_steps_of_a_real_program_are_found():
     assert layers == [3] * 6
 
 
+def test_functions_of_tensorflow_are_no_steps():
+    path = GOLDEN / "cpu/tensorflow_steps.xplane.pb.gz"
+    result = _stats(path, "steps")
+    assert [(series["marker"], series["count"] + series["warmup_count"]) for series in result["series"]] == [("train:step", 8)]
+    assert [step["number"] for step in result["steps"]] == list(range(8))
+    found = {row["name"]: row["count"] for row in _stats(path, "ops")["ops"]}
+    expected = collections.Counter(event.name for plane in xs.read_planes(path) for line in plane.lines for event in line.events if "step_num" not in event.stats)
+    assert found == expected
+
+
 def test_work_belongs_to_what_runs_around_its_call(tmp_path):
     line = xs.line(5, "python", [xs.event(1, 0, 2000), xs.event(2, 500, 100, [(1, 7)]), xs.event(3, 3000, 900), xs.event(2, 3100, 10, [(1, 8)])])
     nvtx = xs.line(1 << 32, "Host Threads/5/NVTX", [xs.event(4, 400, 300)])

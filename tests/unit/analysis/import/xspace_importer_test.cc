@@ -134,6 +134,7 @@ TEST(XSpaceImporter, StepsAreRangesThatTheStepFinderKnows) {
   host.Stat(grouped, "group_id", 4);
   xspace::XEvent* no_root = host.Event(line, "step", 40'000'000, 1000);
   host.Stat(no_root, "_r", 0);
+  host.Stat(host.Event(line, "FunctionRun", 50'000'000, 1000), "_r", 1);
   const Process process = Import(space);
   const Track* thread = TrackOf(process, "python");
   std::vector<std::string> names;
@@ -142,7 +143,7 @@ TEST(XSpaceImporter, StepsAreRangesThatTheStepFinderKnows) {
                     process.String(thread->range.name[i]));
   EXPECT_THAT(names,
               ElementsAre("train:step 7", "train:step 8", ":train_step 3", "TraceContext:step 4"));
-  EXPECT_EQ(thread->op.rows(), 1u);
+  EXPECT_EQ(thread->op.rows(), 2u);
 }
 
 TEST(XSpaceImporter, StepsOfADeviceCountIfNoThreadMarksSteps) {
