@@ -31,6 +31,16 @@ bool IsNumber(std::string_view text) {
 
 }  // namespace
 
+// Returns the id under which work without a name is shown. Ids of a file of a stranger must not
+// fill the memory.
+int64_t XSpaceImporter::NamelessId(int64_t metadata_id) {
+  constexpr size_t kMostNameless = 4096;
+  if (nameless_work_.size() == kMostNameless)
+    return nameless_work_.count(metadata_id) ? metadata_id : -1;
+  nameless_work_.insert(metadata_id);
+  return metadata_id;
+}
+
 // Returns a timeline for a line whose rows are not work: "GPU 0 XLA Modules".
 uint32_t XSpaceImporter::DerivedTimeline() {
   const std::string_view line = line_.display_name.empty() ? line_.name : line_.display_name;
@@ -89,7 +99,9 @@ void XSpaceImporter::OnDeviceEvent(const XEvent& event, SpanNs span) {
 
 void XSpaceImporter::OnWork(const XEvent& event, SpanNs span) {
   int64_t correlation = 0;
-  key_.assign(reinterpret_cast<const char*>(&event.metadata_id), sizeof event.metadata_id);
+  const auto event_name = plane_->FindEvent(event.metadata_id);
+  const int64_t id = event_name ? event.metadata_id : NamelessId(event.metadata_id);
+  key_.assign(reinterpret_cast<const char*>(&id), sizeof id);
   for (const std::string_view message : event.stats) {
     const XStat stat = ReadXStat(message);
     switch (RoleOf(stat.metadata_id)) {
@@ -111,14 +123,13 @@ void XSpaceImporter::OnWork(const XEvent& event, SpanNs span) {
         break;
     }
   }
-  const auto event_name = plane_->FindEvent(event.metadata_id);
-  const std::string name = event_name ? std::string() : std::to_string(event.metadata_id);
+  const std::string name = event_name ? std::string() : std::to_string(id);
   if (!event_name) notes_.Add(ImportNoteKind::kUnknownName, "event " + name);
   const std::string_view shown = event_name ? plane_->EventName(*event_name) : name;
   const auto known = work_numbers_.find(key_);
   if (known != work_numbers_.end()) return AddWork(works_[known->second], span, correlation, shown);
-  const Work work = MakeWork(event);
-  if (TakeRoom(key_.size() + sizeof work + 80)) {
+  const Work work = MakeWork(event, id);
+  if (TakePlaneRoom(key_.size() + sizeof work + 80)) {
     work_numbers_.emplace(key_, static_cast<uint32_t>(works_.size()));
     works_.push_back(work);
   }
@@ -162,11 +173,11 @@ void XSpaceImporter::FillWork(const std::vector<XStat>& stats, DetailText* detai
   }
 }
 
-XSpaceImporter::Work XSpaceImporter::MakeWork(const XEvent& event) {
+XSpaceImporter::Work XSpaceImporter::MakeWork(const XEvent& event, int64_t id) {
   Work work;
   DetailText detail;
   KernelShape shape;
-  std::string name = "unknown " + std::to_string(event.metadata_id);
+  std::string name = "unknown " + std::to_string(id);
   if (const auto metadata = plane_->FindEvent(event.metadata_id)) {
     const std::string_view full = plane_->EventName(*metadata);
     if (place_.kind == PlaneKind::kTpu) {
@@ -185,12 +196,19 @@ XSpaceImporter::Work XSpaceImporter::MakeWork(const XEvent& event) {
   FillWork(stats, &detail, &work, &shape);
   work.row.operation |= proto::CopyOperation(work.kind.kind, 0, 0, 0);
   work.row.detail = Detail(&detail);
-  work.name = NameOf(name);
+  work.name = NewName(name);
   if (work.kind.graph && work.row.graph == 0) work.row.graph = *work.kind.graph;
   if (work.kind.is_copy || work.kind.is_set || work.kind.graph || work.groups_work) return work;
   proto::Signature signature;
   signature.set_name(work.name);
   signature.set_device(place_.device);
+  constexpr uint64_t kSignatureBytes = 600;
+  if (name_room_ < kSignatureBytes) {
+    notes_.Add(ImportNoteKind::kDetail, "");
+    signature.set_name(builder_.Intern("(further names)"));
+    work.row.signature = builder_.Signature(signature);
+    return work;
+  }
   if (shape.grid != std::array<uint32_t, 3>{}) {
     for (const uint32_t size : shape.grid) signature.add_grid(size);
     for (const uint32_t size : shape.block) signature.add_block(size);
@@ -199,7 +217,9 @@ XSpaceImporter::Work XSpaceImporter::MakeWork(const XEvent& event) {
   signature.set_static_shared_bytes(shape.static_shared);
   signature.set_dynamic_shared_bytes(shape.dynamic_shared);
   signature.set_local_bytes_per_thread(shape.local_bytes);
+  const size_t before = builder_.process().signatures.size();
   work.row.signature = builder_.Signature(signature);
+  if (builder_.process().signatures.size() != before) name_room_ -= kSignatureBytes;
   return work;
 }
 
@@ -247,7 +267,7 @@ void XSpaceImporter::AddDerived(const XEvent& event, SpanNs span, bool is_step, 
   range.domain = domain_;
   if (may_overlap) range.kind = proto::RangeKind::kStartEnd;
   if (!metadata) {
-    range.name = Unknown("unknown", event.metadata_id);
+    range.name = Unknown("unknown", NamelessId(event.metadata_id));
   } else {
     Meaning& meaning = meanings_[*metadata];
     if (!meaning.is_known) {
@@ -255,7 +275,7 @@ void XSpaceImporter::AddDerived(const XEvent& event, SpanNs span, bool is_step, 
       const std::string_view shown = plane_->DisplayName(*metadata);
       const std::string_view name = shown.empty() ? HloNameOf(plane_->EventName(*metadata)) : shown;
       const bool names_step = is_step && IsNumber(name) && !has_step_ranges_;
-      meaning.name = names_step ? NameOf("step " + std::string(name)) : NameOf(name);
+      meaning.name = names_step ? NewName("step " + std::string(name)) : NewName(name);
     }
     range.name = meaning.name;
   }

@@ -63,20 +63,20 @@ void XSpaceImporter::FillHostMeaning(uint32_t event, Meaning* meaning) {
   const std::string_view full = plane_->EventName(event);
   meaning->event = HostEventOf(full);
   if (meaning->event == HostEvent::kPython) {
-    meaning->name = NameOf(PythonNameOf(full));
+    meaning->name = NewName(PythonNameOf(full));
     return;
   }
   if (meaning->event == HostEvent::kRange || is_nvtx_line_) {
     const NvtxName nvtx = NvtxNameOf(full);
-    meaning->name = NameOf(nvtx.name);
-    meaning->domain = NameOf(nvtx.domain);
+    meaning->name = NewName(nvtx.name);
+    meaning->domain = NewName(nvtx.domain);
     return;
   }
   std::string_view name = EncodedNameOf(full).name;
   meaning->is_api = IsApiName(name, &meaning->is_driver);
   if (meaning->is_api) name = name.substr(0, name.find(" (CudaGraph:"));
   meaning->launches = IsLaunchOfXla(name);
-  meaning->name = NameOf(name);
+  meaning->name = NewName(name);
 }
 
 XSpaceImporter::EventStats XSpaceImporter::ReadHostStats(const XEvent& event) {
@@ -130,7 +130,7 @@ uint32_t XSpaceImporter::OpDetailOf(const XEvent& event) {
     return detail.detail;
   }
   OpDetail made;
-  if (room_ < kLeastRoom) {
+  if (detail_room_ < kLeastRoom) {
     notes_.Add(ImportNoteKind::kDetail, "");
     return 0;
   }
@@ -147,7 +147,7 @@ uint32_t XSpaceImporter::OpDetailOf(const XEvent& event) {
   }
   made.detail = Detail(&text);
   if (made.unknown != 0) notes_.Add(ImportNoteKind::kUnknownName, "references", made.unknown);
-  if (TakeRoom(key_.size() + sizeof made + 80)) {
+  if (TakePlaneRoom(key_.size() + sizeof made + 80)) {
     detail_numbers_.emplace(key_, static_cast<uint32_t>(op_details_.size()));
     op_details_.push_back(made);
   }

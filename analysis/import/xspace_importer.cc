@@ -21,6 +21,7 @@ constexpr int64_t kLimitNs = int64_t{1} << 61;
 // A time in the year 2001: no trace is older, and no machine counts so far from its start.
 constexpr int64_t kLongAgoNs = 1'000'000'000'000'000'000;
 constexpr uint64_t kLeastRoom = 64 << 20;
+constexpr uint64_t kTextBytes = 160;  // that a text takes apart from its characters
 
 int64_t NanosecondsOf(int64_t picoseconds) {
   const int64_t whole = picoseconds / 1000;
@@ -30,7 +31,9 @@ int64_t NanosecondsOf(int64_t picoseconds) {
 }  // namespace
 
 XSpaceImporter::XSpaceImporter(uint64_t file_bytes)
-    : builder_(0, ""), room_(kLeastRoom + file_bytes / 2) {}
+    : builder_(0, ""),
+      detail_room_(kLeastRoom + file_bytes / 2),
+      name_room_(kLeastRoom + file_bytes / 2) {}
 
 bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
   plane_ = &plane;
@@ -39,11 +42,13 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
   for (uint32_t i = 0; i < plane.stats(); ++i) roles_.push_back(StatRoleOf(plane.StatName(i)));
   meanings_.assign(plane.events(), Meaning());
   nameless_.clear();
+  nameless_work_.clear();
   work_numbers_.clear();
   detail_numbers_.clear();
   works_.clear();
   op_details_.clear();
   series_.clear();
+  detail_room_ += std::exchange(plane_room_, 0);
   switch (place_.kind) {
     case PlaneKind::kMetadata:
       ReadProcess(plane.PlaneStats());
@@ -145,6 +150,19 @@ uint32_t XSpaceImporter::NameOf(std::string_view text) {
   return builder_.Intern(Utf8Of(text, &has_bad_text_));
 }
 
+// Returns the id of a name that may be new. Names of a file of a stranger must not fill the memory.
+uint32_t XSpaceImporter::NewName(std::string_view text) {
+  if (name_room_ == 0) {
+    notes_.Add(ImportNoteKind::kDetail, "");
+    return builder_.Intern("(further names)");
+  }
+  const size_t before = builder_.process().strings.size();
+  const uint32_t id = NameOf(text);
+  if (builder_.process().strings.size() != before)
+    name_room_ -= std::min<uint64_t>(name_room_, 2 * text.size() + kTextBytes);
+  return id;
+}
+
 // Counts an id that leads nowhere, and returns the name that says so.
 uint32_t XSpaceImporter::Unknown(std::string_view what, int64_t id) {
   const std::string text = std::string(what) + " " + std::to_string(id);
@@ -191,19 +209,26 @@ void XSpaceImporter::AddMember(const XStat& stat, DetailText* detail, uint32_t* 
   }
 }
 
-bool XSpaceImporter::TakeRoom(uint64_t bytes) {
-  if (bytes > room_) return false;
-  room_ -= bytes;
+// Takes room for what is known of the plane alone.
+bool XSpaceImporter::TakePlaneRoom(uint64_t bytes) {
+  if (bytes > detail_room_) return false;
+  detail_room_ -= bytes;
+  plane_room_ += bytes;
   return true;
 }
 
 uint32_t XSpaceImporter::Detail(DetailText* detail) {
   const std::string text = detail->Take();
   if (text.empty()) return 0;
-  constexpr uint64_t kEntryBytes = 160;
-  if (TakeRoom(2 * text.size() + kEntryBytes)) return builder_.Intern(text);
-  notes_.Add(ImportNoteKind::kDetail, "");
-  return 0;
+  const uint64_t bytes = 2 * text.size() + kTextBytes;
+  if (bytes > detail_room_) {
+    notes_.Add(ImportNoteKind::kDetail, "");
+    return 0;
+  }
+  const size_t before = builder_.process().strings.size();
+  const uint32_t id = builder_.Intern(text);
+  if (builder_.process().strings.size() != before) detail_room_ -= bytes;
+  return id;
 }
 
 void XSpaceImporter::ReadDevice(const std::vector<XStat>& stats) {

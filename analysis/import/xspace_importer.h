@@ -88,10 +88,12 @@ class XSpaceImporter : public XSpaceHandler {
   void Note(ImportNoteKind kind, std::string_view example);
   bool SpanOf(const XEvent& event, SpanNs* span);
   uint32_t NameOf(std::string_view text);
+  uint32_t NewName(std::string_view text);
+  int64_t NamelessId(int64_t metadata_id);
   StatRole RoleOf(int64_t metadata_id);
   std::string_view TextOf(const XStat& stat, uint32_t* unknown) const;
   void AddMember(const XStat& stat, DetailText* detail, uint32_t* unknown) const;
-  bool TakeRoom(uint64_t bytes);
+  bool TakePlaneRoom(uint64_t bytes);
   uint32_t Detail(DetailText* detail);
   uint32_t Unknown(std::string_view what, int64_t id);
   void ReadDevice(const std::vector<XStat>& stats);
@@ -117,7 +119,7 @@ class XSpaceImporter : public XSpaceHandler {
   void OnDeviceLine(const XLine& line);
   void OnDeviceEvent(const XEvent& event, SpanNs span);
   void OnWork(const XEvent& event, SpanNs span);
-  Work MakeWork(const XEvent& event);
+  Work MakeWork(const XEvent& event, int64_t id);
   void FillWork(const std::vector<XStat>& stats, DetailText* detail, Work* work,
                 KernelShape* shape);
   void AddWork(const Work& work, SpanNs span, int64_t correlation, std::string_view name);
@@ -132,7 +134,8 @@ class XSpaceImporter : public XSpaceHandler {
   std::vector<std::string> call_names_;
   TextMap call_numbers_;
   XSpaceScopes scopes_;
-  uint64_t room_;  // bytes that details may still take
+  // Bytes that details and names may still take. Names come first: details must not push them out.
+  uint64_t detail_room_, name_room_;
   bool has_bad_text_ = false;
   bool has_step_ranges_ = false;  // threads mark steps
   bool is_wall_clock_ = false, has_rows_ = false;
@@ -143,11 +146,13 @@ class XSpaceImporter : public XSpaceHandler {
   std::set<uint32_t> streams_;               // timelines of GPUs
 
   // The current plane.
+  uint64_t plane_room_ = 0;  // taken of detail_room_ until the plane ends
   const XPlaneTables* plane_ = nullptr;
   PlaneName place_;
   std::vector<StatRole> roles_;
   std::vector<Meaning> meanings_;
   std::map<int64_t, Meaning> nameless_;
+  std::set<int64_t> nameless_work_;
   TextMap work_numbers_, detail_numbers_;
   std::vector<Work> works_;
   std::vector<OpDetail> op_details_;

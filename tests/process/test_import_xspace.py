@@ -425,7 +425,7 @@ def test_riegeli_is_known_by_its_name_too(tmp_path):
     assert b"Riegeli" in gpuprof("stats", "kernels", str(tmp_path)).err
 
 
-@pytest.mark.parametrize("kind", ["threads", "streams", "planes", "names", "devices"])
+@pytest.mark.parametrize("kind", ["threads", "streams", "planes", "names", "kernels", "devices"])
 def test_huge_numbers_are_bounded(tmp_path, kind):
     path = tmp_path / "many.xplane.pb"
     count = 100_000
@@ -438,6 +438,8 @@ def test_huge_numbers_are_bounded(tmp_path, kind):
         data = b"".join(xs.plane(f"/some/{i}", [xs.line(1, "t", [one])], ["a"]) for i in range(count))
     elif kind == "names":
         data = xs.plane("/host:CPU", [xs.line(1, "t", [xs.event(-i, 5 * i, 3) for i in range(count)])])
+    elif kind == "kernels":
+        data = xs.plane("/device:GPU:0", [xs.line(7, "Stream #7", [xs.event(-i, 5 * i, 3) for i in range(count)])])
     else:
         data = b"".join(xs.plane(f"/device:GPU:{i}", [xs.line(7, "Stream #7", [one])], ["a"]) for i in range(count))
     path.write_bytes(data)
