@@ -130,7 +130,10 @@ Error ImportXSpace(const std::string& path, const XSpaceRun& run, const OpenOpti
                                        [](const auto& input) { return !!input->importer; });
   if (!is_any_read) return inputs.front()->error;
   NoteCounts all;
-  if (run.other_runs != 0) all.Add(ImportNoteKind::kOtherRun, run.folder, run.other_runs + 1);
+  if (run.other_runs != 0) {
+    all.Add(ImportNoteKind::kOtherRun, std::filesystem::path(run.folder).filename().string(),
+            run.other_runs + 1);
+  }
   Build(&inputs, options, &all, trace);
   trace->import_notes = all.Take();
   return {};
