@@ -111,6 +111,7 @@ void XSpaceImporter::OnWork(const XEvent& event, SpanNs span) {
         break;
       }
       case StatRole::kDetail:
+      case StatRole::kHloOp:
       case StatRole::kKernelDetails:
       case StatRole::kCopyDetails:
       case StatRole::kSetDetails:
@@ -142,7 +143,7 @@ void XSpaceImporter::FillWork(const std::vector<XStat>& stats, DetailText* detai
     const auto place = plane_->FindStat(stat.metadata_id);
     if (!place) continue;
     const StatRole role = roles_[*place];
-    if (role == StatRole::kDetail) {
+    if (role == StatRole::kDetail || role == StatRole::kHloOp) {
       AddMember(stat, detail, &work->unknown);
       const std::string_view key = plane_->StatName(*place);
       if (key == "hlo_category") {

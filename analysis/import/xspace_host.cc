@@ -85,8 +85,9 @@ XSpaceImporter::EventStats XSpaceImporter::ReadHostStats(const XEvent& event) {
   for (const std::string_view message : event.stats) {
     const XStat stat = ReadXStat(message);
     const StatRole role = RoleOf(stat.metadata_id);
-    if (role == StatRole::kDetail) {
+    if (role == StatRole::kDetail || role == StatRole::kHloOp) {
       key_ += message;
+      if (role == StatRole::kHloOp) out.hlo_op = stat;
       continue;
     }
     if (role == StatRole::kIgnored || role == StatRole::kLink) continue;
@@ -143,7 +144,9 @@ uint32_t XSpaceImporter::OpDetailOf(const XEvent& event) {
   for (const std::string_view message : event.stats) {
     const XStat stat = ReadXStat(message);
     const auto place = plane_->FindStat(stat.metadata_id);
-    if (place && roles_[*place] == StatRole::kDetail) AddMember(stat, &text, &made.unknown);
+    const StatRole role = place ? roles_[*place] : StatRole::kIgnored;
+    if (role == StatRole::kDetail || role == StatRole::kHloOp)
+      AddMember(stat, &text, &made.unknown);
   }
   made.detail = Detail(&text);
   if (made.unknown != 0) notes_.Add(ImportNoteKind::kUnknownName, "references", made.unknown);
@@ -180,7 +183,11 @@ void XSpaceImporter::OnHostEvent(const XEvent& event, SpanNs span) {
           NumberOf(name, static_cast<uint32_t>(call_names_.size()), &call_numbers_, &is_new);
       if (is_new) call_names_.push_back(name);
     }
-    return AddCall(meaning, span, stats.correlation);
+    AddCall(meaning, span, stats.correlation);
+    uint32_t unknown = 0;
+    const std::string_view operation = TextOf(stats.hlo_op, &unknown);
+    if (!operation.empty()) pairs_.Add(timeline_, NewName(operation), span.start);
+    return;
   }
   if (IsStep(meaning, stats)) return AddStep(meaning, span, stats);
   OpRow op;

@@ -301,8 +301,20 @@ void XSpaceImporter::JoinCalls() {
   }
 }
 
+void XSpaceImporter::JoinThreads() {
+  const auto pairs = pairs_.Find(builder_);
+  for (const auto& [calls, operations] : pairs) builder_.JoinThreads(calls, operations);
+  if (!pairs.empty()) {
+    builder_.AddNote(
+        "the file numbers threads in two ways: calls were joined to operations of the same name "
+        "and time (threads: " +
+        std::to_string(pairs.size()) + ")");
+  }
+}
+
 int64_t XSpaceImporter::Close() {
   plane_ = nullptr;
+  JoinThreads();
   for (const uint32_t stream : streams_) ClipWork(stream);
   JoinCalls();
   if (has_bad_text_) notes_.Add(ImportNoteKind::kBadText, "");

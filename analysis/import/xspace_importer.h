@@ -23,6 +23,7 @@
 #include "analysis/import/call_table.h"
 #include "analysis/import/detail_text.h"
 #include "analysis/import/note_counts.h"
+#include "analysis/import/thread_pairs.h"
 #include "analysis/import/xspace_names.h"
 #include "analysis/import/xspace_reader.h"
 #include "analysis/import/xspace_scopes.h"
@@ -66,6 +67,7 @@ class XSpaceImporter : public XSpaceHandler {
     int64_t correlation = 0;
     std::optional<int64_t> step, iteration, group;
     bool is_root = false, has_step_name = false;
+    XStat hlo_op;
   };
   // Work whose events have the same stats, except for their correlation.
   struct Work {
@@ -100,6 +102,7 @@ class XSpaceImporter : public XSpaceHandler {
   void ReadTask(const std::vector<XStat>& stats);
   void ReadProcess(const std::vector<XStat>& stats);
   void JoinCalls();
+  void JoinThreads();
   void Reserve(const XLine& line);
 
   // xspace_host.cc
@@ -134,6 +137,7 @@ class XSpaceImporter : public XSpaceHandler {
   std::vector<std::string> call_names_;
   TextMap call_numbers_;
   XSpaceScopes scopes_;
+  ThreadPairs pairs_;
   // Bytes that details and names may still take. Names come first: details must not push them out.
   uint64_t detail_room_, name_room_;
   bool has_bad_text_ = false;

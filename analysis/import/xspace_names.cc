@@ -72,6 +72,7 @@ uint8_t MemoryKindOf(std::string_view text) {
 }
 
 constexpr Named<StatRole> kRoles[] = {
+    {"hlo_op", StatRole::kHloOp},
     {"correlation_id", StatRole::kCorrelation},
     {"context_id", StatRole::kContext},
     {"kernel_details", StatRole::kKernelDetails},

@@ -46,6 +46,7 @@ enum class StatRole : uint8_t {
   kDetail,   // part of the detail
   kIgnored,  // another form of what is read elsewhere, or a detail of the profiler's own
   kLink,     // to the event of another thread that made this one possible, or the reverse
+  kHloOp,    // part of the detail, and the name of an operation of the host
   kCorrelation,
   kContext,
   kKernelDetails,

@@ -135,6 +135,18 @@ void ProcessBuilder::NameThread(uint32_t timeline, std::string_view name) {
   tracks_[timeline].name = name;
 }
 
+void ProcessBuilder::JoinThreads(uint32_t from, uint32_t to) {
+  const auto move = [](auto* source, auto* target) {
+    target->insert(target->end(), source->begin(), source->end());
+    source->clear();
+    source->shrink_to_fit();
+  };
+  move(&rows_[from].calls, &rows_[to].calls);
+  move(&rows_[from].ranges, &rows_[to].ranges);
+  tracks_[to].tid = tracks_[from].tid;
+  joined_.insert(from);
+}
+
 void ProcessBuilder::Reserve(uint32_t timeline, size_t rows) {
   // A small step would undo the growth by factors.
   const auto reserve = [&](auto* table) {
@@ -213,6 +225,7 @@ Process ProcessBuilder::Finish(int64_t origin) {
   }
   uint32_t id = 0;
   for (uint32_t i = 0; i < timelines(); ++i) {
+    if (joined_.count(i) != 0) continue;
     Track& track = tracks_[i];
     Rows& rows = rows_[i];
     track.id = ++id;

@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -119,6 +120,9 @@ class ProcessBuilder {
   // Finds the timeline of a thread that has rows. None: the thread has no row.
   std::optional<uint32_t> FindThread(int64_t tid) const;
   void NameThread(uint32_t timeline, std::string_view name);
+  // Moves calls and ranges of a thread to another one, which gets its number. Each source counted
+  // one thread as two.
+  void JoinThreads(uint32_t from, uint32_t to);
   // Takes room for further rows of a thread or stream, which may be of any table: memory that no
   // row fills is not touched.
   void Reserve(uint32_t timeline, size_t rows);
@@ -144,6 +148,8 @@ class ProcessBuilder {
   void AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation, uint64_t record);
 
   // Gives access to the rows so far: importers clip and join them after the last row.
+  const std::vector<OpRow>& ops(uint32_t timeline) const { return rows_[timeline].ops; }
+  const std::vector<CallRow>& calls(uint32_t timeline) const { return rows_[timeline].calls; }
   std::vector<PythonRow>& python(uint32_t timeline) { return rows_[timeline].python; }
   std::vector<WorkRow>& kernels(uint32_t timeline) { return rows_[timeline].kernels; }
   std::vector<WorkRow>& copies(uint32_t timeline) { return rows_[timeline].copies; }
@@ -213,6 +219,7 @@ class ProcessBuilder {
   std::deque<Rows> rows_;     // by timeline
   std::map<int64_t, uint32_t> threads_;
   std::optional<uint32_t> further_threads_, further_streams_;
+  std::set<uint32_t> joined_;  // timelines whose rows are on others
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;
   TextMap ids_;
   std::map<std::string, uint32_t> signatures_;  // by their bytes

@@ -259,6 +259,17 @@ def test_work_is_joined_to_its_call(plain):
     assert found == expected
 
 
+def test_work_belongs_to_the_operation_that_it_names(plain):
+    """Calls and operations of one thread are on two lines of the files; each kernel names its operation itself."""
+    path, planes = plain
+    expected = collections.Counter()
+    for _, event in _device_work(planes):
+        if "correlation_id" in event.stats and "hlo_op" in event.stats:
+            expected[event.stats["hlo_op"]] += event.end - event.start
+    found = {row["name"]: row["device_self_ns"] for row in _stats(path, "ops")["ops"] if row["device_self_ns"]}
+    assert found == expected
+
+
 def test_a_bundle_says_the_same(plain, tmp_path):
     path, _ = plain
     bundle = tmp_path / "bundle"

@@ -274,6 +274,44 @@ TEST(XSpaceImporter, RowsOfThreadsKeepWhatTheyTell) {
   EXPECT_EQ(process.String(thread->range.name[0]), "forward");
 }
 
+// Two threads make calls under the system's number, and operations under another one.
+xspace::XSpace WithThreadsTwice(int64_t shift_of_operations) {
+  xspace::XSpace space;
+  PlaneMaker host(&space, "/host:CPU");
+  for (const int64_t thread : {0, 1}) {
+    xspace::XLine* calls = host.Line(100 + thread, "Host Threads/" + std::to_string(100 + thread));
+    xspace::XLine* operations = host.Line(-77 - thread, "pool/" + std::to_string(-77 - thread));
+    for (int64_t i = 0; i < 5; ++i) {
+      const int64_t at = (2 * i + thread) * 100'000;
+      const std::string name = "fusion." + std::to_string(i);
+      host.Event(operations, name, at + shift_of_operations, 90'000);
+      xspace::XEvent* call = host.Event(calls, "cuLaunchKernel", at + 10'000, 5'000);
+      host.Stat(call, "correlation_id", 10 * thread + i + 1);
+      host.Stat(call, "hlo_op", name);
+    }
+  }
+  return space;
+}
+
+TEST(XSpaceImporter, AThreadThatTheFileHasTwiceIsOne) {
+  const Process process = Import(WithThreadsTwice(0));
+  ASSERT_EQ(process.tracks.size(), 2u);
+  for (const Track& track : process.tracks) {
+    EXPECT_EQ(track.name, "pool");
+    EXPECT_EQ(track.op.rows(), 5u);
+    EXPECT_EQ(track.api.rows(), 5u);
+    EXPECT_EQ(track.op.end_ns[0] - 90, track.api.end_ns[0] - 15);
+  }
+  EXPECT_EQ(process.tracks[0].tid + process.tracks[1].tid, 201);
+  EXPECT_THAT(process.health.note(0).text(), HasSubstr("threads: 2"));
+}
+
+TEST(XSpaceImporter, ThreadsWhoseOperationsDoNotFitStayApart) {
+  const Process process = Import(WithThreadsTwice(50'000'000));
+  EXPECT_EQ(process.tracks.size(), 4u);
+  EXPECT_EQ(process.health.note_size(), 0);
+}
+
 TEST(XSpaceImporter, SamplesOfADeviceAreCounters) {
   xspace::XSpace space;
   PlaneMaker device(&space, "/device:GPU:0");
