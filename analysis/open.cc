@@ -18,6 +18,7 @@
 #include "analysis/base/memory_limit.h"
 #include "analysis/base/parallel.h"
 #include "analysis/import/chrome_import.h"
+#include "analysis/import/xspace_import.h"
 #include "analysis/model/model_builder.h"
 #include "analysis/model/trace.h"
 #include "analysis/read/dead_rings.h"
@@ -192,6 +193,16 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuild
   return {};
 }
 
+Error OpenAny(const std::string& path, const OpenOptions& options, ModelBuilder* model) {
+  // A folder of a run may have JSON beside its planes.
+  import::XSpaceRun run = import::FindXSpaceRun(path);
+  if (run.files.empty() && import::IsChromeInput(path))
+    return import::ImportChrome(path, options, model);
+  if (run.files.empty()) run = import::FindXSpaceRunBelow(path);
+  if (!run.files.empty()) return import::ImportXSpace(run, options, model);
+  return OpenBundle(path, options, model);
+}
+
 }  // namespace
 
 Error Open(const std::string& path, const OpenOptions& options,
@@ -199,10 +210,7 @@ Error Open(const std::string& path, const OpenOptions& options,
   trace->reset();
   ModelBuilder model(path);
   try {
-    const bool is_chrome = import::IsChromeInput(path);
-    Error error =
-        is_chrome ? import::ImportChrome(path, options, &model) : OpenBundle(path, options, &model);
-    if (error) return error;
+    if (const Error error = OpenAny(path, options, &model)) return error;
     *trace = std::make_shared<const Trace>(model.Finish());
   } catch (const std::bad_alloc&) {
     return Unreadable(path +

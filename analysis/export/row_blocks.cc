@@ -31,7 +31,6 @@ std::string OtherRows(const Track& track) {
       {track.range_value.rows(), "range_value"},
       {track.device_memory.rows(), "device_memory"},
       {track.memory_pool.rows(), "memory_pool"},
-      {track.graph_launch.rows(), "graph_launch"},
       {track.unified_memory.rows(), "unified_memory"},
       {track.samples.size(), "thread sample"},
   };
@@ -47,7 +46,7 @@ bool StandForOne(const Column<uint32_t>& weight) {
 bool AllStandForOne(const Track& track) {
   return StandForOne(track.kernel.weight) && StandForOne(track.memcpy.weight) &&
          StandForOne(track.memset.weight) && StandForOne(track.api.weight) &&
-         StandForOne(track.sync.weight);
+         StandForOne(track.graph_launch.weight) && StandForOne(track.sync.weight);
 }
 
 // A column that only imported traces have may be empty.
@@ -195,6 +194,15 @@ void RowBlocks::Sets(const MemsetTable& t) {
   });
 }
 
+void RowBlocks::GraphLaunches(const GraphLaunchTable& t) {
+  namespace c = proto::graph_launch_column;
+  Rows(ChunkKind::kGraphLaunch, t.rows(), [&](size_t i, uint64_t* row) {
+    Span(t, i, row);
+    row[c::kGraph] = t.graph[i];
+    row[c::kCorrelation] = t.correlation[i];
+  });
+}
+
 void RowBlocks::Calls(const ApiTable& t) {
   namespace c = proto::api_column;
   Rows(ChunkKind::kApi, t.rows(), [&](size_t i, uint64_t* row) {
@@ -282,6 +290,7 @@ std::string RowBlocks::Write(const Track& track) {
   Kernels(track.kernel);
   Copies(track.memcpy);
   Sets(track.memset);
+  GraphLaunches(track.graph_launch);
   Calls(track.api);
   Waits(track.sync);
   Overheads(track.overhead);

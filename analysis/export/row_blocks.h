@@ -56,6 +56,7 @@ class RowBlocks {
   void Kernels(const KernelTable& t);
   void Copies(const MemcpyTable& t);
   void Sets(const MemsetTable& t);
+  void GraphLaunches(const GraphLaunchTable& t);
   void Calls(const ApiTable& t);
   void Waits(const SyncTable& t);
   void Overheads(const OverheadTable& t);

@@ -12,7 +12,6 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
-#include <set>
 #include <string_view>
 #include <utility>
 #include <vector>

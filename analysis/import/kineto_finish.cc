@@ -16,10 +16,7 @@
 
 namespace gpuprof::analysis::import {
 
-// Work of one stream completes in order. A row that ends well behind a whole later row of another
-// launch has an impossible end: the row is cut at the start of the other launch's row that follows.
-// Kernels of one graph may lie in each other. A kernel may begin before the kernel in front of it
-// ends.
+// Cuts impossible ends. Kernels of one graph may lie in each other.
 void KinetoImporter::ClipDeviceRows() {
   std::map<std::tuple<uint32_t, uint32_t, uint32_t, uint32_t>, std::vector<uint32_t>> streams;
   for (uint32_t i = 0; i < device_rows_.size(); ++i) {
@@ -41,11 +38,8 @@ void KinetoImporter::ClipDeviceRows() {
 }
 
 void KinetoImporter::ClipDeviceRow(const LaterRows::Others& others, DeviceRow* row) {
-  constexpr int64_t kSlackNs = 1000;
-  SpanNs& span = row->work.span;
   const bool is_of_graph = row->work.graph != 0 || row->work.graph_node != 0;
-  if (is_of_graph || others.earliest_end >= span.end - kSlackNs) return;
-  span.end = std::max(span.start, others.next_start);
+  if (is_of_graph || !CutImpossibleEnd(others, &row->work.span)) return;
   notes_.Add(ImportNoteKind::kClipped, texts_[row->name]);
 }
 

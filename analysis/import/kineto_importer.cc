@@ -66,23 +66,6 @@ uint64_t NumberIn(const nlohmann::json& object, const char* key) {
 
 }  // namespace
 
-void NoteCounts::Add(ImportNoteKind kind, std::string_view example, uint64_t count) {
-  constexpr size_t kMostChars = 120;
-  Note& note = notes_[static_cast<int>(kind)];
-  if (!note.is_there) note.example = example.substr(0, kMostChars);
-  note.is_there = true;
-  note.count += count;
-}
-
-std::vector<ImportNote> NoteCounts::Take() const {
-  std::vector<ImportNote> out;
-  for (int i = 0; i < kImportNoteKinds; ++i) {
-    if (notes_[i].is_there)
-      out.push_back({static_cast<ImportNoteKind>(i), notes_[i].count, notes_[i].example});
-  }
-  return out;
-}
-
 uint32_t KinetoImporter::TextOf(std::string_view text) {
   bool is_new = false;
   const uint32_t number =

@@ -30,27 +30,10 @@
 #include "analysis/import/event_pairs.h"
 #include "analysis/import/kineto_fields.h"
 #include "analysis/import/later_rows.h"
+#include "analysis/import/note_counts.h"
 #include "analysis/model/builder.h"
-#include "analysis/model/import_note.h"
 
 namespace gpuprof::analysis::import {
-
-// Counts what could not be read or joined, with the first example of each kind.
-class NoteCounts {
- public:
-  // Adds to a note. A note with the count 0 is shown, too: no event was lost.
-  void Add(ImportNoteKind kind, std::string_view example, uint64_t count = 1);
-  uint64_t count(ImportNoteKind kind) const { return notes_[static_cast<int>(kind)].count; }
-  std::vector<ImportNote> Take() const;
-
- private:
-  struct Note {
-    bool is_there = false;
-    uint64_t count = 0;
-    std::string example;
-  };
-  std::array<Note, kImportNoteKinds> notes_;
-};
 
 // A row of a thread. The views are the event's.
 struct HostRow {

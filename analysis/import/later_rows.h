@@ -56,4 +56,14 @@ class LaterRows {
   int64_t start_launch_ = 0;
 };
 
+// Cuts a row with an impossible end at the start of the next row of another launch. Work of one
+// stream completes in order: an end well behind a whole later row of another launch is impossible.
+// A kernel may begin before the previous kernel ends. Returns whether the row was cut.
+inline bool CutImpossibleEnd(const LaterRows::Others& others, SpanNs* span) {
+  constexpr int64_t kSlackNs = 1000;
+  if (others.earliest_end >= span->end - kSlackNs) return false;
+  span->end = std::max(span->start, others.next_start);
+  return true;
+}
+
 }  // namespace gpuprof::analysis::import

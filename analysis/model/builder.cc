@@ -181,6 +181,33 @@ void ProcessBuilder::NameThread(uint32_t timeline, std::string_view name) {
   process_.tracks[timeline].name = name;
 }
 
+void ProcessBuilder::JoinThreads(uint32_t from, uint32_t to) {
+  const auto move = [](auto* source, auto* target) {
+    target->insert(target->end(), source->begin(), source->end());
+    source->clear();
+    source->shrink_to_fit();
+  };
+  move(&Rows(from).calls, &Rows(to).calls);
+  move(&Rows(from).ranges, &Rows(to).ranges);
+  process_.tracks[to].tid = process_.tracks[from].tid;
+  joined_.insert(from);
+}
+
+void ProcessBuilder::Reserve(uint32_t timeline, size_t rows) {
+  // A small step would undo the growth by factors.
+  const auto reserve = [&](auto* table) {
+    if (rows > table->size()) table->reserve(table->size() + rows);
+  };
+  TimelineRows& to = Rows(timeline);
+  if (process_.tracks[timeline].is_stream) {
+    reserve(&to.kernels);
+    return;
+  }
+  reserve(&to.ops);
+  reserve(&to.python);
+  reserve(&to.calls);
+}
+
 void ProcessBuilder::AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation) {
   Rows(timeline).overheads.push_back({span, operation});
 }
@@ -212,6 +239,7 @@ bool ProcessBuilder::Bounds(SpanNs* bounds) const {
     CoverSpans(rows.kernels, &all);
     CoverSpans(rows.copies, &all);
     CoverSpans(rows.sets, &all);
+    CoverSpans(rows.graphs, &all);
     CoverSpans(rows.syncs, &all);
     CoverSpans(rows.overheads, &all);
     for (const TensorRow& row : rows.tensors) Cover({row.time, row.time}, &all);
@@ -256,6 +284,7 @@ void ProcessBuilder::FillTables(int64_t origin) {
     FillKernels(&rows.kernels, origin, &track.kernel);
     FillCopies(&rows.copies, origin, &track.memcpy);
     FillSets(&rows.sets, origin, &track.memset);
+    FillGraphLaunches(&rows.graphs, origin, &track.graph_launch);
     FillSyncs(&rows.syncs, track.stream, origin, &track.sync);
     FillTensors(&rows.tensors, origin, &track.tensor);
     FillRest(&rows, origin, &track);
@@ -266,11 +295,14 @@ void ProcessBuilder::FillTables(int64_t origin) {
 
 Process ProcessBuilder::Finish(int64_t origin) {
   uint32_t id = 0;
-  for (Track& track : process_.tracks) {
+  for (uint32_t i = 0; i < timelines(); ++i) {
+    if (joined_.count(i) != 0) continue;
     ++id;
-    if (track.id == 0) track.id = id;
+    if (process_.tracks[i].id == 0) process_.tracks[i].id = id;
   }
   FillTables(origin);
+  for (auto i = joined_.rbegin(); i != joined_.rend(); ++i)
+    process_.tracks.erase(process_.tracks.begin() + *i);
   for (Track& track : process_.tracks) {
     SortTables(&track, 1);
     FillExtents(&track);

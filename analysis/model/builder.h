@@ -18,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -142,6 +143,13 @@ class ProcessBuilder {
     VisitTable(&process_.tracks[timeline], kKind, &appender);
   }
 
+  // Moves calls and ranges of a thread to another one, which gets its number. Each source counted
+  // one thread as two.
+  void JoinThreads(uint32_t from, uint32_t to);
+  // Takes room for further rows of a thread or stream, which may be of any table: memory that no
+  // row fills is not touched.
+  void Reserve(uint32_t timeline, size_t rows);
+
   void Add(uint32_t timeline, const OpRow& row) { Rows(timeline).ops.push_back(row); }
   void Add(uint32_t timeline, const PythonRow& row) { Rows(timeline).python.push_back(row); }
   void Add(uint32_t timeline, const RangeRow& row) { Rows(timeline).ranges.push_back(row); }
@@ -151,6 +159,10 @@ class ProcessBuilder {
   void AddKernel(uint32_t timeline, const WorkRow& row) { Rows(timeline).kernels.push_back(row); }
   void AddCopy(uint32_t timeline, const WorkRow& row) { Rows(timeline).copies.push_back(row); }
   void AddSet(uint32_t timeline, const WorkRow& row) { Rows(timeline).sets.push_back(row); }
+  // Adds a launch of a graph that was recorded as a whole.
+  void AddGraphLaunch(uint32_t timeline, const WorkRow& row) {
+    Rows(timeline).graphs.push_back(row);
+  }
   void AddOverhead(uint32_t timeline, SpanNs span, uint32_t operation);
   // Returns the number of a new counter; `counter.id` is ignored.
   uint32_t AddCounter(proto::Counter counter);
@@ -159,7 +171,12 @@ class ProcessBuilder {
   void AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation, uint64_t record);
 
   // Gives access to the rows so far: importers clip and join them after the last row.
+  const std::vector<OpRow>& ops(uint32_t timeline) { return Rows(timeline).ops; }
+  const std::vector<CallRow>& calls(uint32_t timeline) { return Rows(timeline).calls; }
   std::vector<PythonRow>& python(uint32_t timeline) { return Rows(timeline).python; }
+  std::vector<WorkRow>& kernels(uint32_t timeline) { return Rows(timeline).kernels; }
+  std::vector<WorkRow>& copies(uint32_t timeline) { return Rows(timeline).copies; }
+  std::vector<WorkRow>& sets(uint32_t timeline) { return Rows(timeline).sets; }
   const std::vector<TensorRow>& tensors(uint32_t timeline) { return Rows(timeline).tensors; }
   uint32_t timelines() const { return static_cast<uint32_t>(process_.tracks.size()); }
 
@@ -215,7 +232,7 @@ class ProcessBuilder {
     std::vector<PythonRow> python;
     std::vector<RangeRow> ranges;
     std::vector<CallRow> calls;
-    std::vector<WorkRow> kernels, copies, sets;
+    std::vector<WorkRow> kernels, copies, sets, graphs;
     std::vector<SyncRow> syncs;
     std::vector<TensorRow> tensors;
     std::vector<OverheadRow> overheads;
@@ -232,6 +249,8 @@ class ProcessBuilder {
   static void FillKernels(std::vector<WorkRow>* rows, int64_t origin, KernelTable* table);
   static void FillCopies(std::vector<WorkRow>* rows, int64_t origin, MemcpyTable* table);
   static void FillSets(std::vector<WorkRow>* rows, int64_t origin, MemsetTable* table);
+  static void FillGraphLaunches(std::vector<WorkRow>* rows, int64_t origin,
+                                GraphLaunchTable* table);
   static void FillSyncs(std::vector<SyncRow>* rows, uint32_t stream, int64_t origin,
                         SyncTable* table);
   static void FillTensors(std::vector<TensorRow>* rows, int64_t origin, TensorTable* table);
@@ -251,6 +270,7 @@ class ProcessBuilder {
   std::deque<TimelineRows> rows_;  // by timeline; of rows that Add() took
   std::map<int64_t, uint32_t> threads_;
   std::optional<uint32_t> further_threads_, further_streams_;
+  std::set<uint32_t> joined_;  // timelines whose rows are on others
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, uint32_t> streams_;
   TextMap ids_;
   std::map<std::string, uint32_t> signatures_;  // by their bytes

@@ -49,7 +49,7 @@ std::vector<uint32_t> OrderOfEnds(const std::vector<Row>& rows,
                                   const std::vector<uint32_t>& depths) {
   std::vector<uint32_t> order(rows.size());
   for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
+  SortRows(&order, [&](uint32_t x, uint32_t y) {
     return rows[x].span.end != rows[y].span.end ? rows[x].span.end < rows[y].span.end
                                                 : depths[x] > depths[y];
   });
@@ -227,6 +227,17 @@ void ProcessBuilder::FillSets(std::vector<WorkRow>* rows, int64_t origin, Memset
     table->value.push_back(0);
   }
   FillRare(*rows, &WorkRow::external, &table->external);
+}
+
+void ProcessBuilder::FillGraphLaunches(std::vector<WorkRow>* rows, int64_t origin,
+                                       GraphLaunchTable* table) {
+  SortByEnd(rows);
+  for (const WorkRow& row : *rows) {
+    AddSpan(row.span, origin, table);
+    table->graph.push_back(row.graph);
+    table->correlation.push_back(row.correlation);
+    table->weight.push_back(1);
+  }
 }
 
 void ProcessBuilder::FillSyncs(std::vector<SyncRow>* rows, uint32_t stream, int64_t origin,

@@ -17,7 +17,7 @@ struct Known {
 constexpr Known kKnown[kImportNoteKinds] = {
     {"truncated", true, "the file ends early; events that were cut"},
     {"repaired_syntax", false, "events whose text is not valid JSON were repaired and read"},
-    {"unreadable_event", true, "events were skipped, as their text could not be read"},
+    {"unreadable_event", true, "events were skipped, as they could not be read"},
     {"bad_text", false, "texts have bytes that are not UTF-8; U+FFFD stands for these bytes"},
     {"not_read", true, "bytes behind the end of the JSON document were not read"},
     {"no_time", true, "device rows have no time; they are left out of all sums"},
@@ -38,6 +38,11 @@ constexpr Known kKnown[kImportNoteKinds] = {
     {"unknown_phase", true, "events of unknown phases were left out"},
     {"counter", true, "values of counters are not numbers, or are missing"},
     {"preexisting", false, "blocks were freed whose allocation is not in the file"},
+    {"cycle", false, "circles of scopes that lie in each other were cut"},
+    {"said_by_the_file", false, "errors and warnings are in the file itself"},
+    {"hlo_module", false, "compiled HLO modules are in the file; they are not shown"},
+    {"other_run", false, "runs are in the folder; only the newest one was read"},
+    {"detail", true, "events have details that were left out, because all take too much memory"},
 };
 
 const Known& KnownOf(ImportNoteKind kind) { return kKnown[static_cast<int>(kind)]; }

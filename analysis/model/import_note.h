@@ -31,8 +31,13 @@ enum class ImportNoteKind : uint8_t {
   kUnknownPhase,     // events of phases that the importer does not know
   kCounter,          // values of counters that are missing, or are not numbers
   kPreexisting,      // memory was freed whose allocation is not in the file
+  kCycle,            // scopes that lie in each other in a circle
+  kSaidByFile,       // errors and warnings that the file itself has
+  kHloModule,        // compiled modules that no command shows
+  kOtherRun,         // runs of a folder; the newest one was read
+  kDetail,           // details of events that take too much memory
 };
-inline constexpr int kImportNoteKinds = 20;
+inline constexpr int kImportNoteKinds = 25;
 
 struct ImportNote {
   ImportNoteKind kind;

@@ -17,8 +17,9 @@ std::string CheckFormat(std::string_view format) {
 class Export : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("BUNDLE", &bundle_,
-                        "A bundle directory, a .gpt file or a trace of torch.profiler");
+    options->Positional(
+        "BUNDLE", &bundle_,
+        "A bundle directory, a .gpt file, or a trace of torch.profiler, TensorFlow or JAX");
     options->Value("-f,--format", &format_, "chrome",
                    "chrome: JSON as torch.profiler writes it, for HolisticTraceAnalysis, Perfetto "
                    "and chrome://tracing",

@@ -18,8 +18,10 @@ namespace {
 class Import : public Verb {
  public:
   void Declare(Options* options) override {
-    options->Positional("TRACE", &trace_,
-                        "A trace of torch.profiler: .json, .json.gz, or a folder of them");
+    options->Positional(
+        "TRACE", &trace_,
+        "A trace of torch.profiler (.json, .json.gz), of TensorFlow or JAX (.xplane.pb), or a "
+        "folder of them");
     options->Value("-o,--output", &output_, "DIR", "The new bundle; an existing one must be empty");
   }
 

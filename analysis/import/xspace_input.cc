@@ -1,0 +1,152 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See xspace_input.h.
+
+#include "analysis/import/xspace_input.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+#include <string_view>
+#include <utility>
+
+#include "analysis/import/random_bytes.h"
+#include "analysis/import/xspace_reader.h"
+#include "proto/contract.h"
+
+namespace gpuprof::analysis::import {
+namespace {
+
+namespace fs = std::filesystem;
+
+// A log folder may lie in a folder with all that a user has.
+constexpr int kMostDepth = 8;
+constexpr size_t kMostEntries = 100'000;
+
+struct Run {
+  std::string folder, name;
+  std::vector<std::string> files;
+  int64_t modified_ns = 0;
+};
+
+bool HasXSpaceName(const std::string& name) {
+  return name.ends_with(".xplane.pb") || name.ends_with(".xplane.pb.gz") ||
+         name.ends_with(".xplane.riegeli");
+}
+
+bool IsOwnName(const std::string& name) {
+  return name == proto::kBundleFile || name.ends_with(proto::kTraceSuffix) ||
+         name.ends_with(proto::kRingSuffix);
+}
+
+// "2026_11_26_14_30_00", as profilers name runs.
+bool IsMoment(std::string_view name) {
+  constexpr std::string_view kForm = "0000_00_00_00_00_00";
+  if (name.size() < kForm.size()) return false;
+  for (size_t i = 0; i < kForm.size(); ++i) {
+    const bool is_digit = name[i] >= '0' && name[i] <= '9';
+    if (kForm[i] == '0' ? !is_digit : name[i] != '_') return false;
+  }
+  return true;
+}
+
+int64_t ModifiedNs(const std::string& path) {
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return 0;
+  return int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec;
+}
+
+// Collects the runs below a folder. Links are not followed: they may lead in a circle.
+class RunSearch {
+ public:
+  RunSearch(const std::string& path, int most_depth) : most_depth_(most_depth) { Look(path, 0); }
+  std::vector<Run>& runs() { return runs_; }
+
+ private:
+  void Look(const std::string& folder, int depth) {
+    std::vector<std::string> below, files;
+    std::error_code error;
+    for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+      if (++entries_ > kMostEntries) break;
+      const std::string name = at->path().filename().string();
+      if (IsOwnName(name)) return;  // a bundle
+      std::error_code unused;
+      if (HasXSpaceName(name)) {
+        files.push_back(at->path().string());
+      } else if (!at->is_symlink(unused) && at->is_directory(unused)) {
+        below.push_back(at->path().string());
+      }
+    }
+    if (!files.empty()) AddRun(folder, std::move(files));
+    std::sort(below.begin(), below.end());
+    for (const std::string& each : below)
+      if (depth < most_depth_ && IsPossible(each, depth)) Look(each, depth + 1);
+  }
+  // Runs lie in plugins/profile: other folders of plugins have none.
+  static bool IsPossible(const std::string& folder, int depth) {
+    const fs::path path(folder);
+    return depth == 0 || path.parent_path().filename() != "plugins" || path.filename() == "profile";
+  }
+  void AddRun(const std::string& folder, std::vector<std::string> files) {
+    std::sort(files.begin(), files.end());
+    Run run{folder, fs::path(folder).filename().string(), std::move(files), 0};
+    for (const std::string& file : run.files)
+      run.modified_ns = std::max(run.modified_ns, ModifiedNs(file));
+    runs_.push_back(std::move(run));
+  }
+
+  int most_depth_;
+  std::vector<Run> runs_;
+  size_t entries_ = 0;
+};
+
+// Times of files change when they are copied; names that are moments do not.
+const Run& NewestOf(const std::vector<Run>& runs) {
+  const bool are_moments =
+      std::all_of(runs.begin(), runs.end(), [](const Run& run) { return IsMoment(run.name); });
+  return *std::max_element(runs.begin(), runs.end(), [&](const Run& x, const Run& y) {
+    if (are_moments && x.name != y.name) return x.name < y.name;
+    return std::pair(x.modified_ns, x.name) < std::pair(y.modified_ns, y.name);
+  });
+}
+
+bool IsXSpaceFile(const std::string& path) {
+  if (HasXSpaceName(path)) return true;
+  Result<std::unique_ptr<RandomBytes>> file = FileBytesAt::Open(path);
+  return file.ok() && (IsRiegeli(**file) || LooksLikeXSpace(**file));
+}
+
+XSpaceRun NewestBelow(const std::string& path, int depth) {
+  XSpaceRun found;
+  RunSearch search(path, depth);
+  if (search.runs().empty()) return found;
+  const Run& newest = NewestOf(search.runs());
+  found.folder = newest.folder;
+  found.files = newest.files;
+  found.other_runs = search.runs().size() - 1;
+  return found;
+}
+
+}  // namespace
+
+XSpaceRun FindXSpaceRun(const std::string& path) {
+  XSpaceRun found;
+  struct stat status {};
+  if (stat(path.c_str(), &status) != 0) return found;
+  if (S_ISDIR(status.st_mode)) return NewestBelow(path, 0);
+  if (S_ISREG(status.st_mode) && IsXSpaceFile(path)) found.files = {path};
+  return found;
+}
+
+XSpaceRun FindXSpaceRunBelow(const std::string& path) {
+  struct stat status {};
+  const bool is_folder = stat(path.c_str(), &status) == 0 && S_ISDIR(status.st_mode);
+  return is_folder ? NewestBelow(path, kMostDepth) : XSpaceRun();
+}
+
+}  // namespace gpuprof::analysis::import
