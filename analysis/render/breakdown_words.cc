@@ -64,7 +64,7 @@ TextTable TimesTable(const google::protobuf::RepeatedPtrField<results::CategoryT
   table.AddColumn("category", Align::kLeft);
   table.AddColumn("time", Align::kRight);
   table.AddColumn("share", Align::kRight);
-  table.AddColumn("what it is", Align::kLeft, true);
+  table.AddColumn("meaning", Align::kLeft, true);
   for (const results::CategoryTime& part : times) {
     table.AddRow({TimeCategoryWords(part.category()), FormatDuration(part.total_ns()),
                   FormatPercent(part.total_ratio()), TimeCategoryMeaning(part.category())});
