@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where all the time of a run went, in the program's own terms: for the pass `overview`. One
+// The phases of a run, in the program's own terms: for the pass `overview`. One
 // thread.
 
 #pragma once

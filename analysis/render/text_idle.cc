@@ -48,8 +48,7 @@ std::string IdleText(const results::Idle& result, const TextOptions& options) {
     return "No work of a GPU was recorded.\n" + MetaText(result.meta(), options);
   std::string out;
   for (const results::IdleDevice& device : result.devices())
-    out +=
-        Section(DeviceHeading(device), TimesTable(device.causes()), options, 0);
+    out += Section(DeviceHeading(device), TimesTable(device.causes()), options, 0);
   TextTable gaps;
   const bool has_functions =
       std::any_of(result.gaps().begin(), result.gaps().end(),

@@ -372,7 +372,7 @@ std::string Phases(const results::Overview& result, const TextOptions& options) 
     words += (words.empty() ? "" : "; ") + std::string(kWords[phase.phase()]) + " " +
              FormatDuration(phase.total_ns()) + " (" + FormatPercent(phase.total_ratio()) + ")";
   if (words.empty()) return "";
-  return WrapText("Where the time went: " + words + ".", "", "  ", options.width) + "\n";
+  return WrapText("Phases of the run: " + words + ".", "", "  ", options.width) + "\n";
 }
 
 }  // namespace
