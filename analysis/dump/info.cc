@@ -17,6 +17,7 @@
 #include "analysis/dump/json_text.h"
 #include "analysis/model/command_line.h"
 #include "analysis/model/names.h"
+#include "analysis/model/process_name.h"
 #include "analysis/passes/unpaired_spans.h"
 #include "proto/contract.h"
 
@@ -288,11 +289,9 @@ void DescribeImported(const Process& process, std::string* out) {
   *out += "\n" + OneLine(process.file) + "  pid " + std::to_string(process.pid) + "\n";
   AddLine(out, "  ", "program", ShortCommand(process, 100));
   AddLine(out, "  ", "host", process.host);
-  const auto rank = process.environment.find("RANK");
-  const auto ranks = process.environment.find("WORLD_SIZE");
-  if (rank != process.environment.end())
+  if (const std::optional<Rank> rank = RankOf(process))
     AddLine(out, "  ", "rank",
-            rank->second + (ranks == process.environment.end() ? "" : " of " + ranks->second));
+            std::to_string(rank->number) + (rank->of ? " of " + std::to_string(*rank->of) : ""));
   for (const proto::Device& device : process.devices)
     AddLine(out, "  ", "device", std::to_string(device.id()) + ": " + device.name());
   AddLine(out, "  ", "recorded", FormatDuration(process.last_ns - process.first_ns));

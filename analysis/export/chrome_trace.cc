@@ -169,17 +169,14 @@ bool WriteProcess(const Process& process, const Places& places, bool is_imported
 // An imported process may have the prefix of its pid as host.
 std::string PrefixOf(const Process& process) {
   if (process.host.starts_with('[') && process.host.ends_with(']')) return process.host + " ";
-  const std::string rank = RankOf(process);
-  return "[" + (rank.empty() ? std::to_string(process.pid) : "rank " + rank) + "] ";
+  const std::optional<Rank> rank = RankOf(process);
+  return "[" + (rank ? "rank " + std::to_string(rank->number) : std::to_string(process.pid)) + "] ";
 }
 
 // Returns the rank of the processes. "": not known, or they have several.
 std::string OnlyRank(const std::vector<const Process*>& processes, ExportReport* report) {
-  constexpr size_t kMostDigits = 9;
   for (const Process* process : processes) {
-    const std::string rank = RankOf(*process);
-    if (!rank.empty() && rank.size() <= kMostDigits)
-      report->ranks.insert(static_cast<uint32_t>(std::stoul(rank)));
+    if (const std::optional<Rank> rank = RankOf(*process)) report->ranks.insert(rank->number);
   }
   return report->ranks.size() == 1 ? std::to_string(*report->ranks.begin()) : "";
 }

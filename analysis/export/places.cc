@@ -52,10 +52,11 @@ void WriteGroup(std::string_view pid, const std::string& name, const std::string
 
 // Returns the name without the rank, which has a place of its own. Empty: only the pid is known.
 std::string NameWithoutRank(const Process& process) {
-  const std::string name = ProcessName(process), rank = RankOf(process);
-  const std::string end = " rank " + rank;
+  const std::string name = ProcessName(process);
+  const std::optional<Rank> rank = RankOf(process);
+  const std::string end = rank ? " rank " + std::to_string(rank->number) : "";
   if (process.executable.empty() && process.argv.empty() && process.title.empty()) return "";
-  return rank.empty() || !name.ends_with(end) ? name : name.substr(0, name.size() - end.size());
+  return !rank || !name.ends_with(end) ? name : name.substr(0, name.size() - end.size());
 }
 
 // A thread without rows is not shown.

@@ -106,23 +106,40 @@ std::string NameWithoutRank(const Process& process) {
   return started_as.empty() ? program : started_as;
 }
 
+// Reads a variable of the environment. None: it is not set, or not a number.
+std::optional<uint32_t> NumberIn(const Process& process, const char* variable) {
+  constexpr size_t kMostDigits = 9;
+  const auto found =
+      variable == nullptr ? process.environment.end() : process.environment.find(variable);
+  if (found == process.environment.end()) return std::nullopt;
+  const std::string& text = found->second;
+  const bool is_number =
+      !text.empty() && text.size() <= kMostDigits &&
+      std::all_of(text.begin(), text.end(), [](unsigned char c) { return std::isdigit(c) != 0; });
+  return is_number ? std::optional(static_cast<uint32_t>(std::stoul(text))) : std::nullopt;
+}
+
 }  // namespace
 
-std::string RankOf(const Process& process) {
-  constexpr const char* kVariables[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"};
-  for (const char* variable : kVariables) {
-    const auto found = process.environment.find(variable);
-    if (found != process.environment.end() && !found->second.empty() &&
-        std::all_of(found->second.begin(), found->second.end(),
-                    [](unsigned char c) { return std::isdigit(c) != 0; }))
-      return found->second;
+std::optional<Rank> RankOf(const Process& process) {
+  struct Launcher {
+    const char* rank;
+    const char* of;
+  };
+  constexpr Launcher kLaunchers[] = {{"RANK", "WORLD_SIZE"},
+                                     {"OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
+                                     {"PMIX_RANK", nullptr},
+                                     {"PMI_RANK", "PMI_SIZE"}};
+  for (const Launcher& launcher : kLaunchers) {
+    const std::optional<uint32_t> number = NumberIn(process, launcher.rank);
+    if (number) return Rank{*number, NumberIn(process, launcher.of)};
   }
-  return "";
+  return std::nullopt;
 }
 
 std::string ProcessName(const Process& process) {
-  const std::string rank = RankOf(process);
-  return NameWithoutRank(process) + (rank.empty() ? "" : " rank " + rank);
+  const std::optional<Rank> rank = RankOf(process);
+  return NameWithoutRank(process) + (rank ? " rank " + std::to_string(rank->number) : "");
 }
 
 }  // namespace gpuprof::analysis

@@ -5,6 +5,8 @@
 
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
 
 #include "analysis/model/trace.h"
@@ -15,7 +17,14 @@ namespace gpuprof::analysis {
 // the pid. A title that the process gave itself comes first.
 std::string ProcessName(const Process& process);
 
-// Returns the rank that a launcher gave to the process: "3"; "" if none.
-std::string RankOf(const Process& process);
+// The place of a process among those that a launcher started together.
+struct Rank {
+  uint32_t number = 0;
+  std::optional<uint32_t> of;  // how many there are; none: the launcher did not say
+};
+
+// Returns the rank that a launcher gave to the process: torchrun, Open MPI, PMIx or PMI. None: no
+// launcher did.
+std::optional<Rank> RankOf(const Process& process);
 
 }  // namespace gpuprof::analysis

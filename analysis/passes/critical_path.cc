@@ -241,7 +241,7 @@ void ComputeCriticalPath(PassContext& context, size_t index, results::CriticalPa
   const Process& process = context.process(index);
   results::Steps steps;
   AddDeviceSteps(context, index, &steps);
-  if (steps.device_steps().empty()) return;
+  if (steps.device_steps().empty()) return;  // no work, or too much
   KernelClasses classes(process);
   HostActivity host(&context.ops(index));
   const DependencyGraph graph(process, MainThread(context, index), context.calls(index),
@@ -280,6 +280,7 @@ Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Me
   for (const size_t index : context.selected()) ComputeCriticalPath(context, index, out.get());
   context.FillCountMeta("critical_path", out->mutable_meta());
   AddSampledNote(context, "the path", out->mutable_meta());
+  AddTooMuchWorkNote(context, out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -190,9 +190,29 @@ size_t MainStream(const Process& process, uint32_t device) {
   return best;
 }
 
+bool HasTooMuchWork(const Process& process) {
+  constexpr uint64_t kMostWork = 20'000'000;
+  uint64_t rows = 0;
+  for (const Track& track : process.tracks)
+    rows +=
+        track.kernel.rows() + track.memcpy.rows() + track.memset.rows() + track.graph_launch.rows();
+  return rows > kMostWork;
+}
+
+void AddTooMuchWorkNote(PassContext& context, results::Meta* meta) {
+  const bool has =
+      std::any_of(context.selected().begin(), context.selected().end(),
+                  [&](size_t index) { return HasTooMuchWork(context.process(index)); });
+  if (has)
+    meta->add_notes(
+        "GPU: a process has more than 20 million pieces of work, and its devices' time was left "
+        "out; select a part of it with --window or --steps");
+}
+
 ProcessDevices::ProcessDevices(PassContext& context, size_t index)
     : classes_(context.process(index)), host_(&context.ops(index)) {
   const Process& process = context.process(index);
+  if (HasTooMuchWork(process)) return;
   for (const Track& track : process.tracks) {
     if (!track.is_stream || timelines_.count(track.device) != 0) continue;
     DeviceTimeline timeline(process, track.device, context.calls(index), &classes_, &host_);

@@ -29,6 +29,12 @@ class ProcessDevices {
   std::map<uint32_t, DeviceTimeline> timelines_;
 };
 
+// Returns whether a process has more work than a timeline of its devices fits into memory: 20
+// million pieces.
+bool HasTooMuchWork(const Process& process);
+// Says so, if a selected process has.
+void AddTooMuchWorkNote(PassContext& context, results::Meta* meta);
+
 // Adds the rows of times that are not 0, in the order of the categories. They add up to
 // `window_ns`.
 void AddTimes(const DeviceTimes& times, int64_t window_ns,

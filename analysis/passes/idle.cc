@@ -184,7 +184,8 @@ class ProcessIdle {
   // The rules of HolisticTraceAnalysis 0.5: the gaps between the work that follows each other on
   // one stream.
   void AddHtaClasses(uint32_t device, results::IdleDevice* sums) {
-    constexpr int64_t kKernelDelayNs = 30;
+    // Its documentation says 30 ns, but it compares microseconds.
+    constexpr int64_t kKernelDelayNs = 30'000;
     const CallIndex& calls = context_->calls(index_);
     for (const Track& track : process_->tracks) {
       if (!track.is_stream || track.device != device) continue;
@@ -258,6 +259,7 @@ Error RunIdle(PassContext& context, std::unique_ptr<google::protobuf::Message>* 
   }
   context.FillCountMeta("idle", out->mutable_meta());
   AddSampledNote(context, "idle time", out->mutable_meta());
+  AddTooMuchWorkNote(context, out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -13,6 +13,7 @@
 #include "analysis/model/command_line.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/call_stacks.h"
+#include "analysis/passes/device_steps.h"
 #include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder_cost.h"
@@ -421,6 +422,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   if (heap.processes_size() > 0 || heap.tensors_size() > 0 || out->gpu().has_memory_peak_bytes())
     context.LimitToWindow(confidence);
   if (out->has_gpu()) AddSampledNote(context, "", out->mutable_meta());
+  AddTooMuchWorkNote(context, out->mutable_meta());
   for (const size_t index : context.selected())
     AddOpenLaunchNotes(context.process(index), out->mutable_meta());
   FillFindings(context, leading, ops, locks, heap, std::move(device), out.get());

@@ -30,6 +30,7 @@ Error RunSteps(PassContext& context, std::unique_ptr<google::protobuf::Message>*
     AddDeviceSteps(context, index, out.get());
   }
   context.FillMeta("steps", out->mutable_meta());
+  AddTooMuchWorkNote(context, out->mutable_meta());
   AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
   if (out->device_series_size() != 0)
     AddSampledNote(context, "the time of devices", out->mutable_meta());

@@ -36,6 +36,7 @@ def main(path):
     table = analysis.t.get_trace(0)
     types, kernels = analysis.get_gpu_kernel_breakdown(visualize=False, num_kernels=1_000_000)
     times = analysis.get_temporal_breakdown(visualize=False)
+    idle = analysis.get_idle_time_breakdown(ranks=[0], visualize=False)[0].groupby("idle_category")["idle_time"].sum()
     launches = analysis.get_cuda_kernel_launch_stats(visualize=False)[0]
     print(json.dumps({
         "messages": kept.messages,
@@ -43,6 +44,7 @@ def main(path):
         "types": {row["kernel_type"]: float(row["sum"]) for _, row in types.iterrows()},
         "kernels": {row["name"]: float(row["sum (us)"]) for _, row in kernels.iterrows()},
         "times": {key: float(value) for key, value in times.iloc[0].items()},
+        "idle": {category: float(time) for category, time in idle.items()},
         "launches": {int(row["correlation"]): [float(row["cpu_duration"]), float(row["gpu_duration"])] for _, row in launches.iterrows()},
     }))
 

@@ -8,6 +8,7 @@ import decimal
 import gzip
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -205,3 +206,22 @@ def test_programs_without_a_gpu_have_no_idle_time():
     done = gpuprof("stats", "idle", ROOT / "tests/golden/traces/v1/heap.gpt")
     assert done.status == 0, done.err.decode()
     assert "No work of a GPU was recorded." in done.out.decode()
+
+
+PYTHON = ROOT / ".deps" / "hta" / "bin" / "python"
+
+
+@pytest.mark.skipif(not PYTHON.exists(), reason="HolisticTraceAnalysis is not installed: scripts/setup --only test")
+@pytest.mark.parametrize("trace", TRACES, ids=lambda path: path.name.split(".")[0])
+def test_another_tool_divides_the_time_alike(trace):
+    figures = subprocess.run([PYTHON, ROOT / "tests/process/hta_figures.py", trace], capture_output=True, text=True, check=True)
+    theirs = json.loads(figures.stdout)
+    (device,) = stats("idle", trace)["devices"]
+    for name in ("host_wait", "kernel_wait", "other"):
+        # The library keeps hundredths of microseconds, stream by stream.
+        assert device[f"hta_{name}_ns"] / 1000 == pytest.approx(theirs["idle"][name], abs=0.5, rel=1e-4), name
+    (overlap,) = stats("overlap", trace)["devices"]
+    assert overlap["idle_ns"] / 1000 == pytest.approx(theirs["times"]["idle_time(us)"], abs=0.5, rel=1e-5)
+    assert overlap["compute_ns"] / 1000 == pytest.approx(theirs["times"]["compute_time(us)"], abs=0.5, rel=1e-5)
+    other = overlap["busy_ns"] - overlap["compute_ns"]
+    assert other / 1000 == pytest.approx(theirs["times"]["non_compute_time(us)"], abs=0.5, rel=1e-4)
