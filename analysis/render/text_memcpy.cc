@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
@@ -16,7 +17,8 @@ namespace gpuprof::analysis {
 namespace {
 
 std::string MemoryWords(const results::Copies& c) {
-  return c.has_source() ? c.source() + " to " + c.destination() : c.destination();
+  if (!c.has_destination()) return "";
+  return (c.has_source() ? WordOf(c.source()) + " to " : "") + WordOf(c.destination());
 }
 
 constexpr TableColumn kColumns[] = {
