@@ -16,11 +16,11 @@ namespace gpuprof::analysis {
 namespace {
 
 std::string Made(const results::Graph& graph) {
-  if (graph.made() == "in_capture") {
+  if (graph.made() == results::GRAPH_MAKING_IN_CAPTURE) {
     return graph.has_source_graph() ? "of graph " + std::to_string(graph.source_graph())
                                     : "in the capture";
   }
-  return graph.made() == "before_capture" ? "before the capture" : "not known";
+  return graph.made() == results::GRAPH_MAKING_BEFORE_CAPTURE ? "before the capture" : "not known";
 }
 
 // A mean of nodes, which is a whole number in most graphs.
@@ -90,7 +90,7 @@ std::string Modes(const results::Graphs& result, const TextOptions& options) {
   const Pids pid(result.modes());
   std::string out;
   for (const results::GraphModeChange& change : result.modes()) {
-    if (change.name() != "whole" || !change.has_node_count()) continue;
+    if (change.name() != results::GRAPH_RECORDING_WHOLE || !change.has_node_count()) continue;
     out += WrapText("From " + FormatDuration(change.time_ns()) + " on (pid " + pid(change) +
                         ", capture " + std::to_string(change.capture()) +
                         ") launches were recorded as a whole, after " +
