@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/stack_frames.h"
@@ -28,7 +29,7 @@ std::string Between(uint64_t value, uint64_t low, uint64_t high) {
 
 std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t short_lived_ns,
                         int width) {
-  std::string out = p.name() + " (pid " + pid(p) + "), " + p.mode();
+  std::string out = p.name() + " (pid " + pid(p) + "), " + WordOf(p.mode());
   if (p.period_bytes() > 0) {
     out += ": one sample per " + FormatBytes(p.period_bytes()) + " on average, " +
            FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";
