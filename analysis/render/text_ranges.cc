@@ -42,7 +42,7 @@ std::string RangeWords(const results::Range& range, const CellContext& context) 
          Unfinished(range.incomplete_count());
 }
 
-bool IsSpan(const results::Range& range) { return range.kind() != "mark"; }
+bool IsSpan(const results::Range& range) { return range.kind() != results::RANGE_KIND_MARK; }
 
 std::string PlaceWords(const results::RangeValue& value, const CellContext& context) {
   return NameOf(value.range(), value.domain(), IsByDomain(context));
