@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Tables that are made of layouts.
+// Tables that are made of layouts, and rows of lists in lists.
 
 #include "analysis/render/table_layout.h"
 
@@ -169,6 +169,22 @@ TEST(MakeTable, ShowsShortNamesUnlessWide) {
   TextOptions options;
   options.wide = true;
   EXPECT_EQ(Text(layout, result, options), "rows\n  name\n  std::vector<int>::push_back(int)\n\n");
+}
+
+TEST(Csv, FollowsAListInAList) {
+  results::CriticalPaths result;
+  EXPECT_EQ(Render(result, Format::kCsv, {}, 0),
+            "kind,name,short_name,total_ns,total_ratio,count\r\n");
+  for (const char* name : {"gemm", "relu"}) {
+    results::PathShare* share = result.add_paths()->add_shares();
+    share->set_kind(results::PATH_SHARE_KERNEL);
+    share->set_name(name);
+    share->set_count(2);
+  }
+  EXPECT_EQ(Render(result, Format::kCsv, {}, 0),
+            "kind,name,short_name,total_ns,total_ratio,count\r\n"
+            "kernel,gemm,,0,0.0,2\r\n"
+            "kernel,relu,,0,0.0,2\r\n");
 }
 
 // Every path of every layout leads to a field, and every key is one of the pass.
