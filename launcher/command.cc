@@ -122,15 +122,13 @@ const std::vector<VerbEntry>& VerbTable() {
       {"stats", "[OPTIONS] PASS BUNDLE", "Print one analysis of a bundle", kReadingCodes,
        MakeStats},
       {"advise", "[OPTIONS] BUNDLE", "Say what bounds a program, and what to try first",
-       "Exit status: 0 success, 1 a finding of the severity of --fail-on, 2 wrong usage, 3 an "
-       "input "
-       "could not be read or is cut\n(what could be read is looked at).",
+       "Exit status: 0 success, 1 a finding of the severity of --fail-on, 2 wrong usage.\n"
+       "It is 3 if an input could not be read or is cut; its readable part is looked at.",
        MakeAdvise},
       {"diff", "[OPTIONS] BEFORE AFTER", "Compare two recordings: is the program slower now",
        "  gpuprof diff run1 run2 --format=markdown --fail-on regression\n\n"
-       "Exit status: 0 success, 1 the steps take longer and --fail-on asks for it, 2 wrong usage, "
-       "3 "
-       "an input could not be read\nor is cut (what could be read is compared).",
+       "Exit status: 0 success, 1 the steps take longer and --fail-on asks for it, 2 wrong usage.\n"
+       "It is 3 if an input could not be read or is cut; its readable part is compared.",
        MakeDiff},
       {"info", "[OPTIONS] BUNDLE", "Say what a bundle holds, without reading its events",
        kReadingCodes, MakeInfo},

@@ -7,8 +7,8 @@
 // A range is a step if its name is one of kStepWords, or the name that the user gave. A number may
 // follow the name: "step 12", "iter_12", "ProfilerStep#12". Ranges are those of NVTX and ITT, and
 // those that a framework's program names (PyTorch's record_function). The outermost range counts:
-// a range that begins while another step is open is not a step. vLLM names what it executes at a
-// time by the requests in it, "execute_context_1(888)_generation_0(0)": this is a step, too.
+// a range that begins while another step is open is not a step. vLLM names each pass over
+// its model by the requests: "execute_context_1(888)_generation_0(0)". This is a step, too.
 //
 // An optimizer step of PyTorch is a step if the process shows no range that is a step.
 
@@ -74,7 +74,7 @@ inline bool IsStepWord(NameText name, NameText domain, const char* wanted) noexc
   return false;
 }
 
-// Returns whether a name is one that vLLM gives to what it executes at a time.
+// Returns whether a name is one that vLLM gives to a pass over its model.
 inline bool IsEngineStep(NameText name) noexcept {
   constexpr char kBegin[] = "execute_", kPart[] = "_generation_";
   constexpr uint32_t kBeginBytes = sizeof kBegin - 1, kPartBytes = sizeof kPart - 1;

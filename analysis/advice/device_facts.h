@@ -24,6 +24,7 @@ struct DeviceFacts {
   uint32_t compute_major = 0;  // 0: not known
   int64_t median_kernel_ns = 0;
   int64_t median_launch_ns = 0;  // of calls that launch
+  bool is_partial = false;       // only a part of the work was recorded (--gpu-rate)
   bool has_python = false;       // calls of Python functions were traced, which slows the host
   // First uses of CUDA and its libraries: calls that took 10 ms or longer and do not wait for work.
   int64_t first_use_ns = 0;

@@ -58,7 +58,7 @@ void SetGain(const DeviceFacts& device, int64_t ns, Finding* finding) {
 
 // Figures of a cold start, or of a recording that lacks most calls, tell nothing about a step.
 bool IsSteady(const AdviceFacts& facts) {
-  return facts.device && facts.device->series.count() != 0 &&
+  return facts.device && facts.device->series.count() != 0 && !facts.device->is_partial &&
          facts.device->verdict.bound() != results::BOUND_FIRST_USE;
 }
 
@@ -114,6 +114,8 @@ int64_t PerStepOf(const DeviceFacts& device, int64_t kernels_ns) {
 
 std::optional<Finding> LateHost(const AdviceFacts& facts) {
   if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
+  // Without steps, nobody knows when the GPU should have worked.
+  if (facts.device->verdict.window() == results::STEP_WINDOW_ALL) return std::nullopt;
   const DeviceFacts& device = *facts.device;
   const int64_t late = device.PerStep(results::TIME_CATEGORY_HOST);
   const int64_t launch = device.PerStep(results::TIME_CATEGORY_LAUNCH);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The rules by their ids: what each looks for, and what it needs. docs/advice.md has the same
-// table. Pure, any thread.
+// The rules by their ids: their subject and their needs. docs/device-time.md has the same table.
+// Pure, any thread.
 
 #pragma once
 
@@ -15,7 +15,7 @@ namespace gpuprof::analysis {
 
 struct RuleInfo {
   std::string_view id;
-  std::string_view name;  // what it looks for
+  std::string_view name;  // the mechanism that the rule looks for
   results::RuleNeed needs[3] = {};
 };
 

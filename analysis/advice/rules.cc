@@ -346,12 +346,18 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   auto apply = [&](Rule rule) {
     if (std::optional<Finding> finding = rule(facts)) findings.push_back(std::move(*finding));
   };
+  // If a device makes the steps long, the host's operations do not.
+  const bool is_of_device =
+      facts.device && facts.device->verdict.window() != results::STEP_WINDOW_ALL;
   if (HasSteps(facts)) {
-    for (const Rule rule : kStepRules) apply(rule);
+    for (const Rule rule : kStepRules) {
+      if (!is_of_device || (rule != HostBound && rule != TinyOps)) apply(rule);
+    }
   }
+  const size_t before = findings.size();
   for (const Rule rule : kDeviceRules) apply(rule);
   // One finding a mechanism: an idle device was explained.
-  const bool has_explained = facts.device && !findings.empty();
+  const bool has_explained = findings.size() != before;
   for (const Rule rule : kOtherRules) {
     if (rule != IdleGpu || !has_explained) apply(rule);
   }

@@ -4,15 +4,18 @@
 // What each call of the host and each piece of device work had to wait for. The graph can be played
 // again with some categories of time left out: what would the program take without them?
 //
-// A call begins when the thread comes to it, after its call before. A thread that was in no
-// operation since then waits for the thread that makes the steps. Work begins when its launch has
-// come to the device, when the work before it on its stream has ended, and when the recordings of
-// the CUDA events that it waits for are over. A call that waits for the device ends with the work
-// that it waits for. What remains between the last of these and the begin is the time of the edge:
-// played again unchanged, the graph gives each begin and end as it was.
+// A call begins when the thread comes to the call, after its call before. A thread that was in no
+// operation since then waits for the thread that makes the steps.
 //
-// Limits: one process; the host's own dependencies between threads are not recorded, other than the
-// rule above; work whose launch is not in the recording only depends on its stream.
+// Work waits for its launch and for the work before it on its stream. It also waits for the
+// recordings of CUDA events that its stream waits for. A call that waits for the device ends with
+// the awaited work.
+//
+// The time between the last of these and the begin is the time of the edge. Played again unchanged,
+// the graph gives each begin and end as recorded.
+//
+// Limits: the graph is of one process. Dependencies between threads of the host are not recorded,
+// so the rule above is a guess. Work without a recorded launch only depends on its stream.
 //
 // Made for one process; one thread. The process, its calls and operations must outlive it.
 
@@ -70,7 +73,7 @@ class DependencyGraph {
   // Categories that take no time when the graph is played.
   using Free = std::array<bool, kTimeCategories>;
 
-  // `main_track`: the thread that makes the steps.
+  // Takes as `main_track` the thread that makes the steps.
   DependencyGraph(const Process& process, uint32_t main_track, const CallIndex& calls,
                   ProcessOps* ops, KernelClasses* classes, HostActivity* host);
 

@@ -63,7 +63,7 @@ class DeviceTimeline {
 
   // Returns whether the process had work on the device.
   bool HasWork() const { return !busy_.empty(); }
-  // From the first work to the end of the last.
+  // Returns the time from the first work to the end of the last.
   Interval Span() const { return {busy_.front().start, busy_.back().end}; }
   // Returns the times of all work, sorted and disjoint.
   const std::vector<Interval>& busy() const { return busy_; }

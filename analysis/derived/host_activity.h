@@ -20,10 +20,10 @@
 
 namespace gpuprof::analysis {
 
-// What the name of an operation, a range or a Python function says about the host's work. NONE:
-// nothing of interest here.
+// Returns what the name of an operation, a range or a Python function says about the host's work.
+// NONE: nothing of interest here.
 results::TimeCategory HostCategoryOfName(std::string_view name);
-// The same for a function of CUDA: waits for the device, loading of code.
+// Returns the same for a function of CUDA: waits for the device, loading of code.
 results::TimeCategory HostCategoryOfCall(std::string_view function);
 
 class HostActivity {

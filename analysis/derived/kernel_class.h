@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// What a kernel does with a device's time: it computes with a type of numbers, or it moves data
+// What a kernel does with a device's time. A kernel computes with a type of numbers, or moves data
 // between devices as part of a collective. Pure, any thread.
 
 #pragma once

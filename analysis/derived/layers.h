@@ -19,7 +19,7 @@ struct LayerSpan {
   bool operator==(const LayerSpan&) const = default;
 };
 
-// Each list is sorted and disjoint. Returns spans that are sorted and disjoint.
+// Returns spans that are sorted and disjoint. So is each list.
 std::vector<LayerSpan> TopLayers(const std::vector<std::vector<Interval>>& lists);
 
 }  // namespace gpuprof::analysis

@@ -19,8 +19,8 @@ struct LeafSpan {
   uint32_t row = 0;
 };
 
-// `end_ns` and `duration_ns` are columns of one table. Returns spans that are sorted and disjoint.
-// A row that begins later is further inside.
+// Returns spans that are sorted and disjoint. Both columns are of one table. A row that begins
+// later is further inside.
 std::vector<LeafSpan> LeafSpans(const Column<int64_t>& end_ns, const Column<int64_t>& duration_ns);
 
 // Calls visit(row, ns) for the spans within the window.

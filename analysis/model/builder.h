@@ -171,13 +171,13 @@ class ProcessBuilder {
   void AddEventRecord(uint32_t timeline, int64_t time, uint32_t correlation, uint64_t record);
 
   // Gives access to the rows so far: importers clip and join them after the last row.
-  const std::vector<OpRow>& ops(uint32_t timeline) { return Rows(timeline).ops; }
-  const std::vector<CallRow>& calls(uint32_t timeline) { return Rows(timeline).calls; }
+  const std::vector<OpRow>& ops(uint32_t timeline) const { return Rows(timeline).ops; }
+  const std::vector<CallRow>& calls(uint32_t timeline) const { return Rows(timeline).calls; }
   std::vector<PythonRow>& python(uint32_t timeline) { return Rows(timeline).python; }
   std::vector<WorkRow>& kernels(uint32_t timeline) { return Rows(timeline).kernels; }
   std::vector<WorkRow>& copies(uint32_t timeline) { return Rows(timeline).copies; }
   std::vector<WorkRow>& sets(uint32_t timeline) { return Rows(timeline).sets; }
-  const std::vector<TensorRow>& tensors(uint32_t timeline) { return Rows(timeline).tensors; }
+  const std::vector<TensorRow>& tensors(uint32_t timeline) const { return Rows(timeline).tensors; }
   uint32_t timelines() const { return static_cast<uint32_t>(process_.tracks.size()); }
 
   // Adds a note for people: something that the source has is not shown as it is.
@@ -256,6 +256,10 @@ class ProcessBuilder {
   static void FillTensors(std::vector<TensorRow>* rows, int64_t origin, TensorTable* table);
   static void FillRest(TimelineRows* rows, int64_t origin, Track* track);
   void FillCounters(std::vector<CounterRow>* rows, int64_t origin, Track* track);
+  const TimelineRows& Rows(uint32_t timeline) const {
+    static const TimelineRows kNone;
+    return timeline < rows_.size() ? rows_[timeline] : kNone;
+  }
   TimelineRows& Rows(uint32_t timeline) {
     if (timeline >= rows_.size()) rows_.resize(timelines());
     return rows_[timeline];

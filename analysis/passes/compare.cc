@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/analysis.h"
+#include "analysis/derived/selection.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/passes.h"
@@ -75,6 +76,17 @@ void FillDevice(PassContext& context, size_t index, Side* side) {
   }
 }
 
+// Returns the part from the first counted step to the end of the last: warm-up steps would hide a
+// change of the others. Null: no step counts.
+std::shared_ptr<const Trace> StepsOnly(const Trace& trace, PassContext& context, size_t leading) {
+  const std::vector<Interval> steps = context.steps(leading).Counted();
+  if (steps.empty()) return nullptr;
+  Selection selection;
+  selection.window = TimeWindow{steps.front().start, steps.back().end};
+  selection.by_launch = true;
+  return Select(trace, selection);
+}
+
 Error Load(const Trace& trace, const PassOptions& options, Side* side) {
   PassContext context(trace, options);
   if (Error error = context.Prepare()) return error;
@@ -92,9 +104,12 @@ Error Load(const Trace& trace, const PassOptions& options, Side* side) {
         if (!step.warmup()) side->steps.push_back(step.duration_ns());
     }
   }
-  ComputeKernels(context, &side->kernels);
-  ComputeOps(context, OpGrouping::kName, false, &side->ops);
   context.FillCountMeta("diff", &side->meta);
+  const std::shared_ptr<const Trace> part = leading ? StepsOnly(trace, context, *leading) : nullptr;
+  PassContext rows(part == nullptr ? trace : *part, options);
+  if (Error error = rows.Prepare()) return error;
+  ComputeKernels(rows, &side->kernels);
+  ComputeOps(rows, OpGrouping::kName, false, &side->ops);
   side->whole_ns = side->meta.window_end_ns() - side->meta.window_start_ns();
   return {};
 }

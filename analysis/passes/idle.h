@@ -12,7 +12,7 @@
 
 namespace gpuprof::analysis {
 
-// Fills the result, but for its meta, for one process.
+// Adds the devices and gaps of one process. The meta is not filled.
 void ComputeIdle(PassContext& context, size_t index, results::Idle* out);
 
 }  // namespace gpuprof::analysis

@@ -21,6 +21,7 @@
 #include "analysis/passes/thread_usage.h"
 #include "analysis/passes/unrecorded_programs.h"
 #include "analysis/passes/verdict.h"
+#include "analysis/passes/wall_time.h"
 #include "analysis/render/enum_word.h"
 #include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
@@ -407,6 +408,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
       FillCaptured(context, out->mutable_cost());
     }
     FillMachine(context.process(main), out->mutable_environment());
+    FillWallTime(context, main, out.get());
   }
   out->mutable_environment()->set_wall_ns(LifeOfAll(context));
   if (context.trace().has_manifest)

@@ -154,8 +154,12 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
     AddDeviceSteps(context, index, &steps);
     for (const results::DeviceSeries& series : steps.device_series()) {
       *out->add_device_series() = series;
-      if (series.window() == results::STEP_WINDOW_MARK) continue;
-      if (!busiest || series.busy_ns() > busiest->second.busy_ns()) busiest = {index, series};
+      // The host's marks only tell of a device if no launch does.
+      const bool is_mark = series.window() == results::STEP_WINDOW_MARK;
+      const bool has_mark = busiest && busiest->second.window() == results::STEP_WINDOW_MARK;
+      if (!busiest || (has_mark && !is_mark) ||
+          (has_mark == is_mark && series.busy_ns() > busiest->second.busy_ns()))
+        busiest = {index, series};
     }
   }
   if (!busiest) return std::nullopt;
@@ -172,6 +176,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   verdict.set_bound(bound);
   verdict.set_bound_ratio(share);
   FillConfidence(context, index, &verdict);
+  facts.is_partial = IsSampled(context);
   FindFirstUses(context, index, series.end_ns(), &facts);
   const bool is_cold = series.window() == results::STEP_WINDOW_ALL &&
                        Ratio(facts.first_use_ns, facts.first_use_window_ns) >= kFirstUseFrom;

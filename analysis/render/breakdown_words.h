@@ -30,7 +30,7 @@ inline constexpr TableColumn kTimeColumns[] = {
     {.field = "total_ns", .title = "time"},
     {.field = "total_ratio", .title = "share"},
     {.field = "category",
-     .title = "what it is",
+     .title = "meaning",
      .cell = CellOf<results::CategoryTime, MeaningCell>,
      .flexible = true},
 };

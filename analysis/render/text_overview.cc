@@ -354,6 +354,27 @@ std::string Verdict(const results::Overview& result, const TextOptions& options)
   return out + "\n";
 }
 
+// One line: phases with their time, in the order in which they come.
+std::string Phases(const results::Overview& result, const TextOptions& options) {
+  constexpr const char* kWords[] = {"",
+                                    "not recorded",
+                                    "before the steps",
+                                    "setting up CUDA",
+                                    "compiling and loading code",
+                                    "warm-up steps",
+                                    "steps",
+                                    "between steps",
+                                    "after the steps",
+                                    "the run, without steps"};
+  static_assert(std::size(kWords) == results::Phase_ARRAYSIZE);
+  std::string words;
+  for (const results::PhaseTime& phase : result.phases())
+    words += (words.empty() ? "" : "; ") + std::string(kWords[phase.phase()]) + " " +
+             FormatDuration(phase.total_ns()) + " (" + FormatPercent(phase.total_ratio()) + ")";
+  if (words.empty()) return "";
+  return WrapText("Phases of the run: " + words + ".", "", "  ", options.width) + "\n";
+}
+
 }  // namespace
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options) {
@@ -362,6 +383,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
     return out + "Nothing was recorded: no process left a trace here.\n" +
            MetaText(result.meta(), options);
   }
+  out += Phases(result, options);
   if (result.has_steps()) {
     out += SeriesText(result.steps(), options);
     for (const results::StepSeries& series : result.more_steps())

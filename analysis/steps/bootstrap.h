@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// How sure a change of a median is: the interval of the change when the samples of both sides are
-// drawn again and again (percentile bootstrap). The same samples give the same interval. Pure, any
+// How sure a change of a median is. The samples of both sides are drawn again and again (percentile
+// bootstrap). The same samples give the same interval. Pure, any
 // thread.
 
 #pragma once
@@ -17,8 +17,8 @@ struct ChangeInterval {
   double high = 0;
 };
 
-// Returns the interval that holds the change of the median, as a part of it, with a probability of
-// 95 %. Both lists have values above 0.
+// Returns the interval that holds the relative change of the median with a probability of 95 %.
+// Both lists have values above 0.
 ChangeInterval MedianChange(const std::vector<int64_t>& before, const std::vector<int64_t>& after);
 
 }  // namespace gpuprof::analysis

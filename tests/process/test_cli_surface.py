@@ -12,8 +12,8 @@ import pytest
 
 from cli_support import GPUPROF, clean_env, compile_c, gpuprof
 
-VERBS = ["run", "ctl", "ps", "stats", "info", "verify", "dump", "export", "import", "schema", "recover", "doctor", "env", "completions", "help", "version"]
-PASSES = ["overview", "steps", "ops", "heap", "kernels", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "graphs", "overhead", "locks", "files", "stacks", "threads", "health"]
+VERBS = ["run", "ctl", "ps", "stats", "advise", "diff", "info", "verify", "dump", "export", "import", "schema", "recover", "doctor", "env", "completions", "help", "version"]
+PASSES = ["overview", "advise", "steps", "ops", "heap", "kernels", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "idle", "critical_path", "overlap", "graphs", "overhead", "locks", "files", "stacks", "threads", "health"]
 
 
 def test_overview_names_every_verb(tmp_path):

@@ -101,7 +101,7 @@ def test_reads_that_fail(same, paths):
     assert reads_of(outcome.trace(), *paths) == [("first.bin", True, -errno.EFAULT), ("first.bin", True, 100)]
     assert stats(outcome.bundle)["failed_count"] == 1
     dump = gpuprof("dump", outcome.bundle).out.decode()
-    assert sum(f"errno={errno.EFAULT}" in line for line in dump.splitlines()) == 1
+    assert sum(f"bytes=-{errno.EFAULT} " in line + " " for line in dump.splitlines()) == 1
 
 
 def test_a_part_of_an_element(same, paths):

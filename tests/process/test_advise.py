@@ -1,0 +1,119 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""`gpuprof advise` and `gpuprof diff`: what they say of real traces, their exit codes, and what they refuse."""
+
+import gzip
+import json
+
+import pytest
+
+from conftest import ROOT, gpuprof
+
+STREAMS = ROOT / "tests/golden/kineto/h200_streams.json.gz"
+COMPILED = ROOT / "tests/golden/kineto/h200_compiled.json.gz"
+IMAGES = ROOT / "tests/golden/traces/h200/pytorch/images"
+GENERATE = ROOT / "tests/golden/traces/h200/pytorch/generate"
+
+
+def run(*arguments, status=0):
+    done = gpuprof(*arguments, timeout=120)
+    assert done.status == status, (done.status, done.out.decode(), done.err.decode())
+    return done.out.decode()
+
+
+def advice(trace):
+    return json.loads(run("advise", "--json", trace))
+
+
+@pytest.mark.parametrize("trace", [STREAMS, COMPILED, IMAGES, GENERATE], ids=lambda path: path.name.split(".")[0])
+def test_findings_have_figures_that_can_be(trace):
+    result = advice(trace)
+    verdict = result["verdict"]
+    assert verdict["bound"] in ("compute", "host", "launch", "copies", "input", "compile", "dependency")
+    assert 0 < verdict["bound_ratio"] <= 1 and 0 < verdict["busy_ratio"] <= 1
+    if verdict["bound"] in ("compute", "copies"):
+        assert verdict["bound_ratio"] <= verdict["busy_ratio"]
+    else:
+        assert verdict["bound_ratio"] <= 1 - verdict["busy_ratio"] + 1e-9
+    assert [each["saved_ns"] for each in verdict["what_ifs"]] == sorted((each["saved_ns"] for each in verdict["what_ifs"]), reverse=True)
+    for each in verdict["what_ifs"]:
+        assert 0 < each["saved_ratio"] <= 1
+    ids = [finding["id"] for finding in result["findings"]]
+    assert len(ids) == len(set(ids))
+    for finding in result["findings"]:
+        assert finding["evidence"] and finding["fix"]
+        if finding["recoverable_ratio"] is not None:
+            assert 0.01 <= finding["recoverable_ratio"] <= 1
+    # The overview says the same.
+    overview = json.loads(run("stats", "overview", "--json", trace))
+    assert overview["verdict"] == verdict
+    assert overview["findings"] == result["findings"]
+
+
+def test_rules_that_could_not_look_say_why():
+    rules = {rule["id"]: rule for rule in advice(COMPILED)["not_checked"]}
+    assert rules["ME-006"]["need"] == "heap" and rules["ME-006"]["fix"] == "--trace heap"
+    assert "LA-001" not in rules
+    text = run("advise", COMPILED)
+    assert "Not checked" in text and "Verdict: device 0" in text
+
+
+def test_a_severity_can_be_a_failure():
+    high = any(finding["severity"] == "high" for finding in advice(GENERATE)["findings"])
+    run("advise", GENERATE, "--fail-on", "high", status=1 if high else 0)
+    done = gpuprof("advise", GENERATE, "--fail-on", "loud")
+    assert done.status == 2 and "choose from high, medium, low, info" in done.err.decode()
+
+
+def test_a_recording_differs_not_from_itself():
+    result = json.loads(run("diff", GENERATE, GENERATE, "--json"))
+    assert result["verdict"] in ("neutral", "inconclusive")
+    assert result["steps"]["change_ratio"] == 0
+    assert result["steps"]["change_low_ratio"] <= 0 <= result["steps"]["change_high_ratio"]
+    assert all(row["change_ns"] == 0 for rows in ("categories", "kernels", "ops") for row in result[rows])
+    assert result["comparability"] == {"score_ratio": 1.0, "reasons": []}
+    run("diff", GENERATE, GENERATE, "--fail-on", "regression")
+
+
+@pytest.fixture(scope="module", name="slower")
+def _slower(tmp_path_factory):
+    """The same trace with every time twice as long."""
+    with gzip.open(ROOT / "tests/golden/traces/h200/pytorch/generate.json.gz") as file:
+        document = json.load(file)
+    start = min(event["ts"] for event in document["traceEvents"] if event.get("ph") == "X")
+    for event in document["traceEvents"]:
+        if "ts" in event:
+            event["ts"] = start + (event["ts"] - start) * 2
+        if "dur" in event:
+            event["dur"] *= 2
+    path = tmp_path_factory.mktemp("slower") / "generate.json"
+    path.write_text(json.dumps(document))
+    return path
+
+
+def test_twice_as_slow_is_a_regression(slower):
+    before = ROOT / "tests/golden/traces/h200/pytorch/generate.json.gz"
+    result = json.loads(run("diff", before, slower, "--json"))
+    assert result["verdict"] == "regression"
+    assert abs(result["steps"]["change_ratio"] - 1) < 0.01
+    assert result["steps"]["change_low_ratio"] > 0.5
+    for row in result["kernels"][:5]:
+        assert abs(row["after_ns"] / row["before_ns"] - 2) < 0.01 and row["before_count"] == row["after_count"]
+    run("diff", before, slower, "--fail-on", "regression", status=1)
+    assert json.loads(run("diff", slower, before, "--json"))["verdict"] == "improvement"
+    markdown = run("diff", before, slower, "--format=markdown")
+    assert markdown.startswith("### gpuprof: regression\n") and "| name | before | after | change | of the step |" in markdown
+
+
+def test_other_programs_are_told_apart():
+    result = json.loads(run("diff", IMAGES, GENERATE, "--json"))
+    assert "other_shapes" in result["comparability"]["reasons"]
+    assert result["comparability"]["score_ratio"] < 1
+
+
+def test_what_cannot_be_compared_is_refused(tmp_path):
+    done = gpuprof("diff", IMAGES, tmp_path / "nowhere")
+    assert done.status == 3 and "nowhere" in done.err.decode()
+    assert gpuprof("diff", IMAGES).status == 2
+    assert gpuprof("diff", IMAGES, IMAGES, "--format=html").status == 2

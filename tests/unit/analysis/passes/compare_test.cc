@@ -1,0 +1,125 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Comparisons of recordings whose difference is known by construction.
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <random>
+#include <string>
+
+#include "analysis/analysis.h"
+#include "proto/results/diff.pb.h"
+#include "tests/unit/analysis/trace_builder.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+// Steps on a GPU: a kernel "mm" of `mm_us`, with noise, and a kernel "add" of 100 us.
+Trace Make(int64_t mm_us, int64_t noise_us, int steps, uint32_t seed, bool with_add = true) {
+  std::mt19937 random(seed);
+  ProcessBuilder builder(5);
+  const uint32_t mm = builder.Signature("mm", 1, 32), add = builder.Signature("add", 1, 32);
+  TrackBuilder& thread = builder.Thread(5);
+  TrackBuilder& stream = builder.Stream(0, 1, 7);
+  int64_t at = 0;
+  uint32_t id = 0;
+  for (int step = 0; step < steps; ++step) {
+    const int64_t begin = at;
+    const int64_t extra =
+        noise_us == 0 ? 0 : static_cast<int64_t>(random() % static_cast<uint64_t>(noise_us));
+    thread.Op("aten::mm", at, at + 20 * kUs).Call("cudaLaunchKernel", at, at + 5 * kUs, ++id);
+    const int64_t mm_end = at + 10 * kUs + (mm_us + extra) * kUs;
+    stream.Kernel(mm, at + 10 * kUs, mm_end, id);
+    at = mm_end;
+    if (with_add) {
+      thread.Call("cudaLaunchKernel", begin + 10 * kUs, begin + 15 * kUs, ++id);
+      stream.Kernel(add, mm_end, mm_end + 100 * kUs, id);
+      at += 100 * kUs;
+    }
+    thread.User("step " + std::to_string(step), begin, at);
+  }
+  return MakeTrace({&builder});
+}
+
+results::Diff Diff(const Trace& before, const Trace& after) {
+  PassOptions options;
+  options.symbolize = false;
+  std::unique_ptr<google::protobuf::Message> result;
+  const Error error = Compare(before, after, options, &result);
+  EXPECT_FALSE(error) << error.message;
+  return dynamic_cast<results::Diff&>(*result);
+}
+
+TEST(Compare, StepsOfOneLengthAreNeutral) {
+  const results::Diff diff = Diff(Make(1000, 0, 20, 1), Make(1000, 0, 20, 2));
+  EXPECT_EQ(diff.verdict(), results::DIFF_VERDICT_NEUTRAL);
+  EXPECT_EQ(diff.comparability().score_ratio(), 1);
+  EXPECT_FALSE(IsRegression(diff));
+}
+
+TEST(Compare, ASlowerKernelIsARegressionAndIsNamed) {
+  const results::Diff diff = Diff(Make(1000, 20, 20, 1), Make(1200, 20, 20, 2));
+  EXPECT_EQ(diff.verdict(), results::DIFF_VERDICT_REGRESSION);
+  EXPECT_TRUE(IsRegression(diff));
+  EXPECT_NEAR(diff.steps().change_ratio(), 200.0 / 1120, 0.02);
+  EXPECT_LT(diff.steps().change_low_ratio(), diff.steps().change_ratio());
+  EXPECT_GT(diff.steps().change_high_ratio(), diff.steps().change_ratio());
+  ASSERT_EQ(diff.kernels_size(), 2);
+  EXPECT_EQ(diff.kernels(0).name(), "mm") << "the greatest change first";
+  EXPECT_NEAR(static_cast<double>(diff.kernels(0).change_ns()), 200e3, 10e3);
+  EXPECT_EQ(diff.kernels(0).before_count(), 1);
+  EXPECT_EQ(diff.kernels(1).change_ns(), 0);
+  EXPECT_EQ(Diff(Make(1200, 20, 20, 2), Make(1000, 20, 20, 1)).verdict(),
+            results::DIFF_VERDICT_IMPROVEMENT);
+}
+
+TEST(Compare, NoiseIsNoRegression) {
+  int regressions = 0;
+  for (uint32_t seed = 0; seed < 20; ++seed)
+    regressions += IsRegression(Diff(Make(1000, 600, 15, seed), Make(1000, 600, 15, seed + 100)));
+  EXPECT_LE(regressions, 1);
+}
+
+TEST(Compare, FewStepsAreInconclusive) {
+  const results::Diff diff = Diff(Make(1000, 0, 3, 1), Make(2000, 0, 3, 2));
+  EXPECT_EQ(diff.verdict(), results::DIFF_VERDICT_INCONCLUSIVE);
+  EXPECT_THAT(diff.comparability().reasons(),
+              testing::Contains(static_cast<int>(results::DIFF_REASON_FEW_STEPS)));
+}
+
+TEST(Compare, KernelsOfOneSideAreThere) {
+  const results::Diff diff = Diff(Make(1000, 0, 20, 1, true), Make(1000, 0, 20, 2, false));
+  EXPECT_EQ(diff.verdict(), results::DIFF_VERDICT_IMPROVEMENT);
+  ASSERT_EQ(diff.kernels(0).name(), "add");
+  EXPECT_FALSE(diff.kernels(0).has_after_ns());
+  EXPECT_EQ(diff.kernels(0).change_ns(), -100 * kUs);
+  EXPECT_THAT(diff.comparability().reasons(),
+              testing::ElementsAre(static_cast<int>(results::DIFF_REASON_OTHER_SHAPES)));
+}
+
+TEST(Compare, RecordingsWithoutAnythingCanBeCompared) {
+  ProcessBuilder builder(5);
+  builder.Thread(5).Event(0, proto::ThreadEvent::kStart);
+  const results::Diff diff = Diff(MakeTrace({&builder}), MakeTrace({&builder}));
+  EXPECT_EQ(diff.verdict(), results::DIFF_VERDICT_INCONCLUSIVE);
+  EXPECT_FALSE(diff.steps().has_change_ratio());
+}
+
+TEST(Compare, MarkdownKeepsCellsWhole) {
+  ProcessBuilder builder(5);
+  const uint32_t odd = builder.Signature("a|b`<script>`", 1, 32);
+  builder.Stream(0, 1, 7).Kernel(odd, 0, kMs);
+  ProcessBuilder empty(5);
+  const uint32_t other = empty.Signature("k", 1, 32);
+  empty.Stream(0, 1, 7).Kernel(other, 0, kMs);
+  const std::string text =
+      CompareText(Diff(MakeTrace({&builder}), MakeTrace({&empty})), PassOptions(), 0, true);
+  EXPECT_THAT(text, testing::HasSubstr("### gpuprof: inconclusive"));
+  EXPECT_THAT(text, testing::Not(testing::HasSubstr("a|b")));
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
