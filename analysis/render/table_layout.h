@@ -37,7 +37,7 @@ enum class Unit {
   kText,
 };
 
-// When a column is shown, beside the choice by `by`.
+// When a column is shown. `only_by` and `except_by` choose, too.
 enum class ShownIf {
   kAlways,
   kAny,                 // a row has the value, or passes the test
@@ -56,14 +56,14 @@ struct CellContext {
 using CellFunction = std::string (*)(const ResultMessage& row, const CellContext& context);
 using RowTest = bool (*)(const ResultMessage& row, const CellContext& context);
 
-// Fields are paths: "name", "caller.module". A field is present if it has a value: optional fields
-// if they are set, other numbers if they are not 0, texts and lists if they are not empty.
+// Fields are paths: "name", "caller.module". An optional field is present if it is set. Other
+// numbers are present if they are not 0. Texts and lists are present if they are not empty.
 struct TableColumn {
   std::string_view field = {};
   std::string_view title = {};
   Unit unit = Unit::kOfField;
-  std::string_view share_of = {};  // a field: shown is the part of it, in percent
-  CellFunction cell = nullptr;     // for the rare cell that is no plain value
+  std::string_view share_of = {};  // a field: the cell is a part of this field, in percent
+  CellFunction cell = nullptr;     // for the rare cell that is more than a value
   std::string_view needs = {};     // a field: without it, the cell is `blank`
   RowTest needs_if = nullptr;      // likewise of rows that do not pass
   std::string_view blank = {};     // for absent values
@@ -98,7 +98,7 @@ Unit UnitOf(const google::protobuf::FieldDescriptor* field);
 Unit UnitOf(const TableColumn& column, const google::protobuf::Descriptor* row);
 bool IsRightAligned(const TableColumn& column, const google::protobuf::Descriptor* row);
 
-// Returns the fields on a path, the last one innermost. Empty: there is no such path.
+// Returns the fields on a path, the last one innermost. Empty: the path leads to no field.
 std::vector<const google::protobuf::FieldDescriptor*> FieldsOf(
     const google::protobuf::Descriptor* type, std::string_view path);
 
@@ -127,7 +127,7 @@ std::string TableText(const std::string& heading, const TableLayout& layout,
                       std::vector<const ResultMessage*> rows, const ResultMessage& result,
                       const TextOptions& options);
 
-// The same of the rows that the layout names. They are a list of the result itself.
+// Returns the table of the rows that the layout names, which are a list of the result itself.
 std::string TableText(const std::string& heading, const TableLayout& layout,
                       const ResultMessage& result, const TextOptions& options);
 
@@ -140,7 +140,7 @@ template <typename Row, std::string (*kFunction)(const Row& row)>
 std::string CellOf(const ResultMessage& row, const CellContext&) {
   return kFunction(static_cast<const Row&>(row));
 }
-// The same of a test.
+// Gives a function of one type of row the signature of a test.
 template <typename Row, bool (*kTest)(const Row& row)>
 bool TestOf(const ResultMessage& row, const CellContext&) {
   return kTest(static_cast<const Row&>(row));
