@@ -13,6 +13,7 @@
 #include <string_view>
 
 #include "analysis/passes/registry.h"
+#include "analysis/render/json.h"
 #include "analysis/render/layouts.h"
 #include "proto/results/api.pb.h"
 #include "proto/results/critical_path.pb.h"
@@ -173,15 +174,14 @@ TEST(MakeTable, ShowsShortNamesUnlessWide) {
 
 TEST(Csv, FollowsAListInAList) {
   results::CriticalPaths result;
-  EXPECT_EQ(Render(result, Format::kCsv, {}, 0),
-            "kind,name,short_name,total_ns,total_ratio,count\r\n");
+  EXPECT_EQ(ToCsv(result, "paths.shares"), "kind,name,short_name,total_ns,total_ratio,count\r\n");
   for (const char* name : {"gemm", "relu"}) {
     results::PathShare* share = result.add_paths()->add_shares();
     share->set_kind(results::PATH_SHARE_KERNEL);
     share->set_name(name);
     share->set_count(2);
   }
-  EXPECT_EQ(Render(result, Format::kCsv, {}, 0),
+  EXPECT_EQ(ToCsv(result, "paths.shares"),
             "kind,name,short_name,total_ns,total_ratio,count\r\n"
             "kernel,gemm,,0,0.0,2\r\n"
             "kernel,relu,,0,0.0,2\r\n");
