@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints the descriptions of the trace's tables (proto/schema.h) for programs and for people. Any
-// thread; reads no file.
+// Prints the descriptions of the trace's tables (proto/schema.h) for programs and for people, and
+// for programs also what passes make of them. Any thread; reads no file.
 
 #include "proto/schema.h"
 
@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/dump/json_text.h"
+#include "analysis/dump/results_schema.h"
 #include "analysis/model/names.h"
 #include "proto/container.h"
 
@@ -232,7 +233,7 @@ std::string SchemaJson() {
                      {"columns", ColumnsOf(table)}});
   }
   const std::string version = VersionOf(static_cast<uint8_t>(proto::kFormatMinor));
-  return ToText({{"format", version}, {"kinds", kinds}});
+  return ToText({{"format", version}, {"kinds", kinds}, {"results", ResultsSchema()}});
 }
 
 std::string SchemaText() {

@@ -88,7 +88,8 @@ void FillRow(const Key& key, const Process& process, Sums* sums, int64_t all_ns,
     row->set_tid(key.tid);
   } else {
     row->set_name(key.name);
-    row->set_domain(key.domain == kDriverDomain ? "driver" : "runtime");
+    row->set_domain(key.domain == kDriverDomain ? results::API_DOMAIN_DRIVER
+                                                : results::API_DOMAIN_RUNTIME);
   }
   const Samples durations = sums->durations.Take();
   row->set_count(durations.size());

@@ -34,10 +34,11 @@ void FillTimes(Samples times, results::Graph* row) {
   row->set_max_ns(times.max());
 }
 
-const char* MadeOf(const Process& process, uint32_t graph) {
+results::GraphMaking MadeOf(const Process& process, uint32_t graph) {
   const auto found = process.graphs.made.find(graph);
-  if (found == process.graphs.made.end()) return "unknown";
-  return found->second.before_capture ? "before_capture" : "in_capture";
+  if (found == process.graphs.made.end()) return results::GRAPH_MAKING_UNKNOWN;
+  return found->second.before_capture ? results::GRAPH_MAKING_BEFORE_CAPTURE
+                                      : results::GRAPH_MAKING_IN_CAPTURE;
 }
 
 // Nodes of one launch, by the launches whose nodes were recorded, or by what was made.
@@ -120,7 +121,9 @@ void AddGraph(const Process& process, const std::vector<GraphLaunch>& launches, 
   row->set_first_ns(times.values().front());
   FillTimes(times.Take(), row);
   row->set_whole_count(wholes);
-  row->set_mode(wholes == 0 ? "nodes" : by_nodes == 0 ? "whole" : "both");
+  row->set_mode(wholes == 0     ? results::GRAPH_RECORDING_NODES
+                : by_nodes == 0 ? results::GRAPH_RECORDING_WHOLE
+                                : results::GRAPH_RECORDING_BOTH);
   FillContents(process, graph, sum, by_nodes, row);
   if (by_nodes != 0) gaps.Fill(row);
   FillCalls(launches, first, behind, calls, row);
@@ -138,7 +141,7 @@ void AddGraphs(const Process& process, const std::vector<GraphLaunch>& launches,
 struct NodeKey {
   uint32_t device;
   uint64_t node;
-  std::string kind;
+  results::GraphNodeKind kind;
   std::string name;  // of a kernel as the compiler named it
   auto operator<=>(const NodeKey&) const = default;
 };
@@ -151,8 +154,8 @@ struct NodeSums {
 using NodeGroups = std::map<NodeKey, NodeSums>;
 
 template <typename Table, typename Name>
-void AddNodes(const Process& process, const Track& track, const Table& table, const char* kind,
-              Name name, NodeGroups* groups) {
+void AddNodes(const Process& process, const Track& track, const Table& table,
+              results::GraphNodeKind kind, Name name, NodeGroups* groups) {
   for (size_t i = 0; i < table.rows(); ++i) {
     if (table.graph[i] == 0) continue;
     const uint64_t node = process.graphs.RootOf(table.graph_node[i]);
@@ -172,10 +175,11 @@ NodeGroups NodesOf(const Process& process) {
     const auto copy_name = [&](size_t i) {
       return std::string(CopyKindName(proto::CopyKindOf(track.memcpy.operation[i])));
     };
-    AddNodes(process, track, track.kernel, "kernel", kernel_name, &groups);
-    AddNodes(process, track, track.memcpy, "copy", copy_name, &groups);
+    AddNodes(process, track, track.kernel, results::GRAPH_NODE_KERNEL, kernel_name, &groups);
+    AddNodes(process, track, track.memcpy, results::GRAPH_NODE_COPY, copy_name, &groups);
     AddNodes(
-        process, track, track.memset, "set", [](size_t) { return std::string("Memset"); }, &groups);
+        process, track, track.memset, results::GRAPH_NODE_SET,
+        [](size_t) { return std::string("Memset"); }, &groups);
   }
   return groups;
 }
@@ -183,7 +187,7 @@ NodeGroups NodesOf(const Process& process) {
 void AddNodes(const Process& process, results::Graphs* out) {
   for (auto& [key, sums] : NodesOf(process)) {
     results::Graph* row = out->add_graphs();
-    row->set_name(key.kind == "kernel" ? Demangle(key.name.c_str()) : key.name);
+    row->set_name(key.kind == results::GRAPH_NODE_KERNEL ? Demangle(key.name.c_str()) : key.name);
     if (row->name() != key.name) row->set_mangled(key.name);
     row->set_kind(key.kind);
     SetProcess(process, row);
@@ -201,7 +205,8 @@ void AddNodes(const Process& process, results::Graphs* out) {
 void AddModes(const Process& process, results::Graphs* out) {
   for (const GraphModeMark& mark : process.graphs.marks) {
     results::GraphModeChange* change = out->add_modes();
-    change->set_name(mark.mode == proto::GraphMode::kWhole ? "whole" : "nodes");
+    change->set_name(mark.mode == proto::GraphMode::kWhole ? results::GRAPH_RECORDING_WHOLE
+                                                           : results::GRAPH_RECORDING_NODES);
     SetProcess(process, change);
     change->set_capture(mark.capture);
     change->set_time_ns(mark.time_ns);

@@ -285,7 +285,7 @@ void FillConfidence(const PassContext& context, const results::Heap& heap,
   uint64_t samples = 0;
   bool sampled = false;
   for (const results::HeapProcess& process : heap.processes()) {
-    if (process.mode() != "sampled") continue;
+    if (process.mode() != results::HEAP_MODE_SAMPLED) continue;
     sampled = true;
     samples += process.sample_count();
   }
@@ -309,7 +309,8 @@ void ComputeHeap(PassContext& context, size_t index, results::Heap* out) {
   results::HeapProcess* row = out->add_processes();
   SetProcess(process, row);
   row->set_name(ProcessName(process));
-  row->set_mode(std::string(HeapModeName(process.heap_mode)));
+  if (results::HeapMode_IsValid(static_cast<int>(process.heap_mode)))
+    row->set_mode(static_cast<results::HeapMode>(process.heap_mode));
   row->set_period_bytes(process.heap_mode == 1 ? process.heap_period : 0);
   const Sums& all = sums.all();
   FillProcess(all, memory, row);

@@ -18,7 +18,9 @@
 namespace gpuprof::analysis {
 namespace {
 
-constexpr const char* kKindNames[kMappingKinds] = {"memory", "file", "reserved"};
+// By MappingKind.
+constexpr results::MappingKind kKinds[kMappingKinds] = {
+    results::MAPPING_KIND_MEMORY, results::MAPPING_KIND_FILE, results::MAPPING_KIND_RESERVED};
 
 struct Calls {
   uint64_t count = 0;
@@ -105,7 +107,7 @@ void ComputeMappings(PassContext& context, size_t index, results::Heap* out) {
     const auto kind = static_cast<MappingKind>(key.first);
     results::MappingStack* row = out->add_mapping_stacks();
     SetProcess(process, row);
-    row->set_kind(kKindNames[key.first]);
+    row->set_kind(kKinds[key.first]);
     row->set_stack_id(key.second);
     row->set_count(sums.calls.count);
     row->set_mapped_bytes(sums.calls.bytes);
@@ -120,7 +122,7 @@ void ComputeMappings(PassContext& context, size_t index, results::Heap* out) {
     results::MappedMemory* row = out->add_mapped();
     SetProcess(process, row);
     row->set_name(ProcessName(process));
-    row->set_kind(kKindNames[i]);
+    row->set_kind(kKinds[i]);
     row->set_count(calls[static_cast<size_t>(i)].count);
     row->set_mapped_bytes(calls[static_cast<size_t>(i)].bytes);
     row->set_peak_bytes(memory.peak_bytes(kind));

@@ -120,6 +120,12 @@ void AddTable(size_t owner, const Track& track, const Table& table, Grouping gro
   }
 }
 
+results::MemoryKind MemoryKindOf(uint32_t code) {
+  return results::MemoryKind_IsValid(static_cast<int>(code))
+             ? static_cast<results::MemoryKind>(code)
+             : results::MEMORY_KIND_UNKNOWN;
+}
+
 void FillName(Grouping grouping, const Key& key, const Process& process, results::Copies* row) {
   if (grouping == Grouping::kStream) {
     row->set_name(StreamName(process, key.device, key.first, key.second));
@@ -130,8 +136,8 @@ void FillName(Grouping grouping, const Key& key, const Process& process, results
   } else {
     const bool is_set = key.first == kMemset;
     row->set_name(std::string(is_set ? "Memset" : CopyKindName(key.first)));
-    if (!is_set) row->set_source(std::string(MemoryKindName(key.second >> 8)));
-    row->set_destination(std::string(MemoryKindName(key.second & 0xff)));
+    if (!is_set) row->set_source(MemoryKindOf(key.second >> 8));
+    row->set_destination(MemoryKindOf(key.second & 0xff));
   }
 }
 
@@ -171,7 +177,7 @@ void FillLimit(const DeviceLimits::Limits& limits, const Key& key, results::Copi
   }
   if (limit <= 0 || row->total_ns() == 0 || !row->has_gb_per_s()) return;
   row->set_limit_gb_per_s(limit);
-  row->set_limit(is_link ? "pcie" : "memory");
+  row->set_limit(is_link ? results::COPY_LIMIT_PCIE : results::COPY_LIMIT_MEMORY);
   row->set_limit_ratio(row->gb_per_s() / limit);
 }
 

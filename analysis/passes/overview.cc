@@ -23,6 +23,7 @@
 #include "analysis/passes/unrecorded_programs.h"
 #include "analysis/passes/verdict.h"
 #include "analysis/passes/wall_time.h"
+#include "analysis/render/enum_word.h"
 #include "analysis/render/stack_frames.h"
 #include "analysis/steps/statistics.h"
 #include "proto/results/heap.pb.h"
@@ -199,7 +200,7 @@ void FillMemory(PassContext& context, results::Heap& heap, CallStackTable* table
   std::sort(memory->mutable_tensors()->begin(), memory->mutable_tensors()->end(),
             [](const auto& a, const auto& b) { return a.peak_bytes() > b.peak_bytes(); });
   if (highest == nullptr) return;
-  memory->set_heap_mode(highest->mode());
+  memory->set_heap_mode(WordOf(highest->mode()));
   memory->set_period_bytes(highest->period_bytes());
   memory->set_peak_pid(highest->pid());
   memory->set_peak_bytes(highest->peak_bytes());

@@ -82,7 +82,7 @@ void RangeValues::FillRow(const RangeValueKey& key, const Sums& sums, bool by_do
   row->set_name(key.name);
   row->set_range(by_domain ? key.domain : key.range);
   row->set_domain(key.domain);
-  row->set_kind(std::string(RangeKindName(static_cast<uint32_t>(key.kind))));
+  row->set_kind(static_cast<results::RangeKind>(key.kind));
   row->set_count(sums.count);
   if (sums.numbers != 0) {
     row->set_unit(SaysBytes(key.name) ? "bytes" : "");

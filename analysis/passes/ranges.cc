@@ -65,7 +65,17 @@ struct Open {
   Sums* sums;
 };
 
+static_assert(static_cast<int>(RangeKind::kMark) == results::RANGE_KIND_MARK);
+
 bool IsName(RangeKind kind) { return kind >= RangeKind::kNameThread; }
+
+results::RangeNameKind NameKindOf(RangeKind kind) {
+  static_assert(static_cast<int>(RangeKind::kNameThread) == 4 &&
+                static_cast<int>(RangeKind::kNameEvent) == 9);
+  return static_cast<results::RangeNameKind>(static_cast<int>(kind) -
+                                             static_cast<int>(RangeKind::kNameThread) +
+                                             results::RANGE_NAME_THREAD);
+}
 
 class Collector {
  public:
@@ -123,9 +133,8 @@ class Collector {
     values_.Fill(by_domain_, out);
     for (const auto& [named, name] : names_) {
       results::RangeName* row = out->add_names();
-      const std::string_view kind = RangeKindName(static_cast<uint32_t>(named.kind));
       row->set_name(name);
-      row->set_kind(std::string(kind.substr(5)));  // name_
+      row->set_kind(NameKindOf(named.kind));
       row->set_number(named.number);
       row->set_domain(named.domain);
       SetProcess(*processes_[named.owner], row);
@@ -245,7 +254,7 @@ class Collector {
   void FillRow(const Key& key, Sums* sums, results::Range* row) const {
     row->set_name(by_domain_ ? key.domain : key.name);
     row->set_domain(key.domain);
-    row->set_kind(std::string(RangeKindName(static_cast<uint32_t>(key.kind))));
+    row->set_kind(static_cast<results::RangeKind>(key.kind));
     row->set_total_ns(sums->total_ns);
     // It is not known what was launched within ranges that another thread ended.
     const bool has_calls = key.kind != RangeKind::kMark && sums->crossing < sums->durations.size();

@@ -94,9 +94,9 @@ StackWeights CollectMappings(PassContext& context, size_t index) {
   ComputeMappings(context, index, &heap);
   StackWeights out;
   for (const results::MappingStack& row : heap.mapping_stacks()) {
-    const std::string_view kind = row.kind() == "file"       ? "[file]"
-                                  : row.kind() == "reserved" ? "[reserved]"
-                                                             : "[memory]";
+    const std::string_view kind = row.kind() == results::MAPPING_KIND_FILE       ? "[file]"
+                                  : row.kind() == results::MAPPING_KIND_RESERVED ? "[reserved]"
+                                                                                 : "[memory]";
     const uint32_t stack = StackOf(row.stack_id());
     out.by_stack[{stack, stack == 0 ? "" : kind}] += row.end_bytes();
     out.total += row.end_bytes();

@@ -8,7 +8,6 @@
 #include <iterator>
 
 #include "analysis/base/units.h"
-#include "analysis/render/figures.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -58,18 +57,16 @@ std::string TimeCategoryMeaning(results::TimeCategory category) {
                                                                      : "";
 }
 
+std::string CategoryCell(const results::CategoryTime& part) {
+  return TimeCategoryWords(part.category());
+}
+std::string MeaningCell(const results::CategoryTime& part) {
+  return TimeCategoryMeaning(part.category());
+}
+
 TextTable TimesTable(const google::protobuf::RepeatedPtrField<results::CategoryTime>& times) {
-  using Align = TextTable::Align;
-  TextTable table;
-  table.AddColumn("category", Align::kLeft);
-  table.AddColumn("time", Align::kRight);
-  table.AddColumn("share", Align::kRight);
-  table.AddColumn("meaning", Align::kLeft, true);
-  for (const results::CategoryTime& part : times) {
-    table.AddRow({TimeCategoryWords(part.category()), FormatDuration(part.total_ns()),
-                  FormatPercent(part.total_ratio()), TimeCategoryMeaning(part.category())});
-  }
-  return table;
+  const TableRows rows = {PointersTo(times), PointersTo(times)};
+  return MakeTable(TimesLayout(""), rows, results::CategoryTime::default_instance(), {});
 }
 
 }  // namespace gpuprof::analysis

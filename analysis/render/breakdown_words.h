@@ -8,8 +8,10 @@
 #include <google/protobuf/repeated_field.h>
 
 #include <string>
+#include <string_view>
 
-#include "analysis/render/table.h"
+#include "analysis/render/figures.h"
+#include "analysis/render/table_layout.h"
 #include "proto/results/breakdown.pb.h"
 
 namespace gpuprof::analysis {
@@ -18,6 +20,26 @@ namespace gpuprof::analysis {
 std::string TimeCategoryWords(results::TimeCategory category);
 // Returns what the category means, as a sentence's end.
 std::string TimeCategoryMeaning(results::TimeCategory category);
+
+std::string CategoryCell(const results::CategoryTime& part);
+std::string MeaningCell(const results::CategoryTime& part);
+
+// The time of a window, divided by category.
+inline constexpr TableColumn kTimeColumns[] = {
+    {.field = "category", .title = "category", .cell = CellOf<results::CategoryTime, CategoryCell>},
+    {.field = "total_ns", .title = "time"},
+    {.field = "total_ratio", .title = "share"},
+    {.field = "category",
+     .title = "meaning",
+     .cell = CellOf<results::CategoryTime, MeaningCell>,
+     .flexible = true},
+};
+constexpr TableLayout TimesLayout(std::string_view rows) {
+  return {.rows = rows,
+          .row = results::CategoryTime::descriptor,
+          .columns = kTimeColumns,
+          .is_complete = true};
+}
 
 TextTable TimesTable(const google::protobuf::RepeatedPtrField<results::CategoryTime>& times);
 

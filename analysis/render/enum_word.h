@@ -6,7 +6,7 @@
 #pragma once
 
 #include <google/protobuf/descriptor.h>
-#include <google/protobuf/generated_enum_util.h>
+#include <google/protobuf/generated_enum_reflection.h>
 
 #include <string>
 

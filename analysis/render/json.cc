@@ -245,19 +245,38 @@ const results::CallStacks& CallStacksOf(const Message& result) {
   return static_cast<const results::CallStacks&>(result.GetReflection()->GetMessage(result, field));
 }
 
-void WriteTable(const Message& message, std::string_view path, const results::CallStacks& stacks,
-                Output* out) {
+// The field of a message that a path begins with. Null: there is none that holds messages.
+const FieldDescriptor* FirstField(const google::protobuf::Descriptor* type, std::string_view path) {
+  const FieldDescriptor* field = type->FindFieldByName(std::string(path.substr(0, path.find('.'))));
+  return field != nullptr && IsMessage(field) ? field : nullptr;
+}
+
+// Returns the type of the rows at a path. Null: there are none.
+const google::protobuf::Descriptor* RowType(const google::protobuf::Descriptor* type,
+                                            std::string_view path) {
+  const FieldDescriptor* field = FirstField(type, path);
   const size_t dot = path.find('.');
-  const FieldDescriptor* field =
-      message.GetDescriptor()->FindFieldByName(std::string(path.substr(0, dot)));
-  if (field == nullptr || !IsMessage(field)) return;
+  if (field == nullptr || dot == std::string_view::npos)
+    return field == nullptr ? nullptr : field->message_type();
+  return RowType(field->message_type(), path.substr(dot + 1));
+}
+
+// Writes the rows at a path that exists. Lists on the way are followed one element after the other.
+void WriteRows(const Message& message, std::string_view path, CsvWriter* writer, Output* out) {
+  const FieldDescriptor* field = FirstField(message.GetDescriptor(), path);
+  const size_t dot = path.find('.');
+  const bool is_last = dot == std::string_view::npos;
+  const std::string_view rest = is_last ? std::string_view() : path.substr(dot + 1);
   const auto* r = message.GetReflection();
-  if (dot != std::string_view::npos)
-    return WriteTable(r->GetMessage(message, field), path.substr(dot + 1), stacks, out);
-  CsvWriter writer(stacks, out);
-  writer.Header(field->message_type());
-  for (int i = 0; i < r->FieldSize(message, field) && !out->is_stopped(); ++i)
-    writer.Row(r->GetRepeatedMessage(message, field, i));
+  if (!field->is_repeated()) return WriteRows(r->GetMessage(message, field), rest, writer, out);
+  for (int i = 0; i < r->FieldSize(message, field) && !out->is_stopped(); ++i) {
+    const Message& element = r->GetRepeatedMessage(message, field, i);
+    if (is_last) {
+      writer->Row(element);
+    } else {
+      WriteRows(element, rest, writer, out);
+    }
+  }
 }
 
 }  // namespace
@@ -268,7 +287,11 @@ void WriteJson(const Message& message, Output* out) {
 }
 
 void WriteCsv(const Message& message, std::string_view path, Output* out) {
-  WriteTable(message, path, CallStacksOf(message), out);
+  const google::protobuf::Descriptor* row = RowType(message.GetDescriptor(), path);
+  if (row == nullptr) return;
+  CsvWriter writer(CallStacksOf(message), out);
+  writer.Header(row);
+  WriteRows(message, path, &writer, out);
 }
 
 std::string ToJson(const Message& message) {

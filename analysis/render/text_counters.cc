@@ -7,17 +7,15 @@
 #include <cmath>
 #include <cstdio>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "analysis/base/units.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/counters.pb.h"
 
 namespace gpuprof::analysis {
-
-using Align = TextTable::Align;
 
 namespace {
 
@@ -74,32 +72,56 @@ bool IsOf(const results::CounterUse& use, const results::CounterDevice& device) 
          use.device_uuid() == device.uuid();
 }
 
+std::string CounterWords(const results::CounterUse& use) {
+  return use.name() + (use.pid() != 0 ? " of pid " + std::to_string(use.pid()) : "");
+}
+
+template <double (results::CounterUse::*kNumber)() const>
+std::string NumberWords(const results::CounterUse& use) {
+  return Value((use.*kNumber)(), use.unit());
+}
+
+constexpr TableColumn kColumns[] = {
+    {.field = "name",
+     .title = "counter",
+     .cell = CellOf<results::CounterUse, CounterWords>,
+     .flexible = true},
+    {.field = "mean",
+     .title = "mean",
+     .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::mean>>},
+    {.field = "min",
+     .title = "min",
+     .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::min>>},
+    {.field = "p50",
+     .title = "p50",
+     .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::p50>>},
+    {.field = "p95",
+     .title = "p95",
+     .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::p95>>},
+    {.field = "max",
+     .title = "max",
+     .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::max>>},
+    {.field = "count", .title = "samples"},
+    // The counters of an imported file have no source.
+    {.field = "source", .title = "from", .shown = ShownIf::kAny},
+    {.field = "last",
+     .title = "last",
+     .cell = CellOf<results::CounterUse, NumberWords<&results::CounterUse::last>>,
+     .shown = ShownIf::kNone,
+     .shown_by = "source"},
+};
+constexpr TableLayout kLayouts[] = {{.rows = "counters",
+                                     .row = results::CounterUse::descriptor,
+                                     .columns = kColumns,
+                                     .is_complete = true}};
+
 template <typename IsWanted>
 std::string TableOf(const results::Counters& result, const TextOptions& options,
                     IsWanted&& is_wanted) {
-  TextTable table;
-  table.AddColumn("counter", Align::kLeft, true);
-  for (const char* header : {"mean", "min", "p50", "p95", "max", "samples"})
-    table.AddColumn(header, Align::kRight);
-  // The counters of an imported file have no source.
-  const bool has_source = std::any_of(result.counters().begin(), result.counters().end(),
-                                      [](const auto& use) { return !use.source().empty(); });
-  if (has_source) {
-    table.AddColumn("from", Align::kLeft);
-  } else {
-    table.AddColumn("last", Align::kRight);
-  }
-  for (const results::CounterUse& use : result.counters()) {
-    if (!is_wanted(use) || use.unit() == "mask") continue;
-    std::vector<std::string> cells = {
-        use.name() + (use.pid() != 0 ? " of pid " + std::to_string(use.pid()) : "")};
-    for (const double value : {use.mean(), use.min(), use.p50(), use.p95(), use.max()})
-      cells.push_back(Value(value, use.unit()));
-    cells.push_back(FormatNumber(use.count()));
-    cells.push_back(has_source ? use.source() : Value(use.last(), use.unit()));
-    table.AddRow(std::move(cells));
-  }
-  return table.Render(options.table_width);
+  TableRows rows = {PointersTo(result.counters()), {}};
+  for (const results::CounterUse& use : result.counters())
+    if (is_wanted(use) && use.unit() != "mask") rows.shown.push_back(&use);
+  return MakeTable(kLayouts[0], rows, result, options).Render(options.table_width);
 }
 
 // Returns the counters of an imported file that are of no device.
@@ -127,6 +149,8 @@ std::string DeviceTable(const results::Counters& result, const results::CounterD
 }
 
 }  // namespace
+
+std::span<const TableLayout> CountersLayouts() { return kLayouts; }
 
 std::string CountersText(const results::Counters& result, const TextOptions& options) {
   if (result.counters().empty()) {

@@ -5,16 +5,15 @@
 
 #include <iterator>
 #include <string>
-#include <vector>
 
 #include "analysis/render/breakdown_words.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/critical_path.pb.h"
 
 namespace gpuprof::analysis {
-
-using Align = TextTable::Align;
 
 namespace {
 
@@ -30,7 +29,7 @@ std::string WindowText(const results::CriticalPath& path) {
          ": " + FormatDuration(path.duration_ns());
 }
 
-std::string ShareName(const results::PathShare& share, const TextOptions& options) {
+std::string ShareName(const results::PathShare& share, const CellContext& context) {
   constexpr const char* kKinds[] = {"",
                                     "",
                                     "copies",
@@ -41,22 +40,10 @@ std::string ShareName(const results::PathShare& share, const TextOptions& option
                                     "on the way to the device",
                                     "waits of streams"};
   static_assert(std::size(kKinds) == results::PathShareKind_ARRAYSIZE);
-  return share.name().empty() ? kKinds[share.kind()] : ShownName(share, options);
+  return share.name().empty() ? kKinds[share.kind()] : ShownName(share, context.options);
 }
 
-std::string SharesText(const results::CriticalPath& path, const TextOptions& options) {
-  TextTable table;
-  table.AddColumn("on the path", Align::kLeft, true);
-  for (const char* header : {"time", "share", "pieces"}) table.AddColumn(header, Align::kRight);
-  for (int i = 0; i < Shown(path.shares_size(), options); ++i) {
-    const results::PathShare& share = path.shares(i);
-    table.AddRow({ShareName(share, options), FormatDuration(share.total_ns()),
-                  FormatPercent(share.total_ratio()), FormatNumber(share.count())});
-  }
-  return Section("What the end of the last step waited for", table, options, path.shares_size());
-}
-
-std::string WhatIfText(const results::CriticalPath& path, const TextOptions& options) {
+std::string SubjectWords(const results::WhatIf& each) {
   constexpr const char* kSubjects[] = {"",
                                        "kernels",
                                        "collectives",
@@ -68,25 +55,48 @@ std::string WhatIfText(const results::CriticalPath& path, const TextOptions& opt
                                        "waits for the device",
                                        "the profiler"};
   static_assert(std::size(kSubjects) == results::WhatIfSubject_ARRAYSIZE);
-  TextTable table;
-  table.AddColumn("if this took no time", Align::kLeft);
-  for (const char* header : {"time", "saved", "share"}) table.AddColumn(header, Align::kRight);
-  for (const results::WhatIf& each : path.what_ifs())
-    table.AddRow({kSubjects[each.subject()], FormatDuration(each.duration_ns()),
-                  FormatDuration(each.saved_ns()), FormatPercent(each.saved_ratio())});
-  return Section("What if", table, options, 0);
+  return kSubjects[each.subject()];
 }
 
+constexpr TableColumn kShareColumns[] = {
+    {.field = "name",
+     .title = "on the path",
+     .cell = CellOf<results::PathShare, ShareName>,
+     .flexible = true},
+    {.field = "total_ns", .title = "time"},
+    {.field = "total_ratio", .title = "share"},
+    {.field = "count", .title = "pieces"},
+};
+constexpr TableColumn kWhatIfColumns[] = {
+    {.field = "subject",
+     .title = "if this took no time",
+     .cell = CellOf<results::WhatIf, SubjectWords>},
+    {.field = "duration_ns", .title = "time"},
+    {.field = "saved_ns", .title = "saved"},
+    {.field = "saved_ratio", .title = "share"},
+};
+constexpr TableLayout kLayouts[] = {
+    TimesLayout("paths.categories"),
+    {"paths.shares", results::PathShare::descriptor, kShareColumns},
+    {.rows = "paths.what_ifs",
+     .row = results::WhatIf::descriptor,
+     .columns = kWhatIfColumns,
+     .is_complete = true},
+};
+
 }  // namespace
+
+std::span<const TableLayout> CriticalPathLayouts() { return kLayouts; }
 
 std::string CriticalPathText(const results::CriticalPaths& result, const TextOptions& options) {
   if (result.paths().empty())
     return "No work of a GPU was recorded.\n" + MetaText(result.meta(), options);
   std::string out;
   for (const results::CriticalPath& path : result.paths()) {
-    out += Section(WindowText(path), TimesTable(path.categories()), options, 0);
-    out += SharesText(path, options);
-    out += WhatIfText(path, options);
+    out += TableText(WindowText(path), kLayouts[0], PointersTo(path.categories()), result, options);
+    out += TableText("What the end of the last step waited for", kLayouts[1],
+                     PointersTo(path.shares()), result, options);
+    out += TableText("What if", kLayouts[2], PointersTo(path.what_ifs()), result, options);
   }
   return out + MetaText(result.meta(), options);
 }

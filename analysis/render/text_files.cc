@@ -3,18 +3,15 @@
 
 // Text of files. See text.h.
 
-#include <algorithm>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/files.pb.h"
 
 namespace gpuprof::analysis {
-
-using Align = TextTable::Align;
 
 namespace {
 
@@ -36,37 +33,33 @@ std::string Nothing(const results::Files& result) {
          "\n";
 }
 
+constexpr TableColumn kColumns[] = {
+    {.field = "name", .title = "file", .flexible = true, .except_by = "thread"},
+    {.field = "name", .title = "thread", .flexible = true, .only_by = "thread"},
+    {.field = "pid", .title = "pid", .shown = ShownIf::kDifferent, .only_by = "thread"},
+    {.field = "tid", .title = "tid", .shown = ShownIf::kAny, .only_by = "thread"},
+    {.field = "host", .title = "host", .shown = ShownIf::kDifferent, .except_by = "thread"},
+    {.field = "thread_count", .title = "threads", .except_by = "thread"},
+    {.field = "file_count", .title = "files", .only_by = "thread"},
+    {.field = "count", .title = "reads"},
+    {.field = "total_bytes", .title = "bytes"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "total_ratio", .title = "share"},
+    {.field = "captured_ratio", .title = "of capture"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "median_ns", .title = "median"},
+    {.field = "max_ns", .title = "max"},
+    {.field = "mb_per_s", .title = "MB/s", .blank = "-"},
+};
+constexpr TableLayout kLayouts[] = {{"files", results::FileReads::descriptor, kColumns}};
+
 }  // namespace
+
+std::span<const TableLayout> FilesLayouts() { return kLayouts; }
 
 std::string FilesText(const results::Files& result, const TextOptions& options) {
   if (result.files().empty()) return Nothing(result) + MetaText(result.meta(), options);
-  const bool by_thread = result.by() == "thread";
-  const auto is_elsewhere = [&](const auto& row) { return row.host() != result.files(0).host(); };
-  const bool has_hosts =
-      !by_thread && std::any_of(result.files().begin(), result.files().end(), is_elsewhere);
-  const Whose whose(result.files());
-  TextTable table;
-  table.AddColumn(by_thread ? "thread" : "file", Align::kLeft, true);
-  if (by_thread) whose.AddColumns(&table);
-  if (has_hosts) table.AddColumn("host", Align::kLeft);
-  for (const char* header : {by_thread ? "files" : "threads", "reads", "bytes", "total", "share",
-                             "of capture", "mean", "median", "max", "MB/s"})
-    table.AddColumn(header, Align::kRight);
-  for (int i = 0; i < Shown(result.files_size(), options); ++i) {
-    const results::FileReads& f = result.files(i);
-    std::vector<std::string> cells = {ShownName(f, options)};
-    if (by_thread) whose.AddCells(f, &cells);
-    if (has_hosts) cells.push_back(f.host());
-    for (const std::string& cell :
-         {FormatNumber(by_thread ? f.file_count() : f.thread_count()), FormatNumber(f.count()),
-          FormatBytes(f.total_bytes()), FormatDuration(f.total_ns()),
-          FormatPercent(f.total_ratio()), FormatPercent(f.captured_ratio()),
-          FormatDuration(f.mean_ns()), FormatDuration(f.median_ns()), FormatDuration(f.max_ns()),
-          f.has_mb_per_s() ? FormatReal(f.mb_per_s()) : std::string("-")})
-      cells.push_back(cell);
-    table.AddRow(std::move(cells));
-  }
-  return Section(Heading(result), table, options, result.files_size()) +
+  return TableText(Heading(result), kLayouts[0], result, options) +
          MetaText(result.meta(), options);
 }
 

@@ -5,18 +5,18 @@
 
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
+#include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
 #include "analysis/render/stack_frames.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/heap.pb.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using Align = TextTable::Align;
 
 constexpr int kStacksShown = 5;
 constexpr size_t kFramesShown = 8;
@@ -29,7 +29,7 @@ std::string Between(uint64_t value, uint64_t low, uint64_t high) {
 
 std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t short_lived_ns,
                         int width) {
-  std::string out = p.name() + " (pid " + pid(p) + "), " + p.mode();
+  std::string out = p.name() + " (pid " + pid(p) + "), " + WordOf(p.mode());
   if (p.period_bytes() > 0) {
     out += ": one sample per " + FormatBytes(p.period_bytes()) + " on average, " +
            FormatNumber(p.sample_count()) + " taken; ranges hold with 95 % confidence";
@@ -73,24 +73,98 @@ std::string ProcessText(const results::HeapProcess& p, const Pids& pid, int64_t 
   return out + "\n";
 }
 
+// Blocks that were there before a capture are in the framework's own count alone.
+bool CountsMore(const results::TensorDevice& d) { return d.reported_peak_bytes() > d.peak_bytes(); }
+
+constexpr TableColumn kStackColumns[] = {
+    {.field = "name", .title = "allocated in", .flexible = true},
+    kPidColumn,
+    {.field = "peak_bytes", .title = "at peak"},
+    {.field = "peak_ratio", .title = "of peak"},
+    {.field = "allocated_bytes", .title = "allocated"},
+    {.field = "count", .title = "count"},
+    {.field = "short_lived_count", .title = "short-lived"},
+    {.field = "end_bytes", .title = "at end"},
+    {.field = "stack_id", .title = "stack"},
+};
+constexpr TableColumn kSizeColumns[] = {
+    {.field = "low_bytes", .title = "size from"},
+    {.field = "high_bytes", .title = "to"},
+    {.field = "count", .title = "count"},
+    {.field = "allocated_bytes", .title = "allocated"},
+    {.field = "short_lived_count", .title = "short-lived"},
+};
+constexpr TableColumn kMappedColumns[] = {
+    {.field = "kind", .title = "mapped"},
+    kPidColumn,
+    {.field = "count", .title = "calls"},
+    {.field = "mapped_bytes", .title = "asked for"},
+    {.field = "peak_bytes", .title = "peak, in pages"},
+    {.field = "peak_time_ns", .title = "at"},
+    {.field = "end_bytes", .title = "at the end"},
+};
+constexpr TableColumn kMappingStackColumns[] = {
+    {.field = "name", .title = "mapped in", .flexible = true},
+    {.field = "kind", .title = "kind"},
+    kPidColumn,
+    {.field = "peak_bytes", .title = "at peak"},
+    {.field = "peak_ratio", .title = "of peak"},
+    {.field = "mapped_bytes", .title = "asked for"},
+    {.field = "count", .title = "calls"},
+    {.field = "end_bytes", .title = "at end"},
+    {.field = "stack_id", .title = "stack"},
+};
+constexpr TableColumn kTensorColumns[] = {
+    {.field = "name", .title = "device"},
+    kPidColumn,
+    {.field = "allocated_bytes", .title = "allocated"},
+    {.field = "count", .title = "count"},
+    {.field = "peak_bytes", .title = "peak"},
+    {.field = "peak_time_ns", .title = "at"},
+    {.field = "end_bytes", .title = "at end"},
+    {.field = "allocated_bytes_per_step", .title = "a step"},
+    {.field = "reported_peak_bytes",
+     .title = "allocator's own peak",
+     .shown = ShownIf::kAny,
+     .shown_if = TestOf<results::TensorDevice, CountsMore>},
+};
+constexpr TableColumn kTensorOpColumns[] = {
+    {.field = "name",
+     .title = "operation",
+     .needs = "name",
+     .blank = "(no operation)",
+     .flexible = true},
+    {.field = "device", .title = "device"},
+    kPidColumn,
+    {.field = "peak_bytes", .title = "at peak"},
+    {.field = "peak_ratio", .title = "of peak"},
+    {.field = "allocated_bytes", .title = "allocated"},
+    {.field = "count", .title = "count"},
+    {.field = "end_bytes", .title = "at end"},
+};
+enum Table : size_t { kStacks, kSizes, kMapped, kMappingStacks, kTensors, kTensorOps };
+constexpr TableLayout kLayouts[] = {
+    {"stacks", results::HeapStack::descriptor, kStackColumns},
+    {.rows = "sizes",
+     .row = results::HeapSize::descriptor,
+     .columns = kSizeColumns,
+     .is_complete = true},
+    {.rows = "mapped",
+     .row = results::MappedMemory::descriptor,
+     .columns = kMappedColumns,
+     .is_complete = true},
+    {"mapping_stacks", results::MappingStack::descriptor, kMappingStackColumns},
+    {.rows = "tensors",
+     .row = results::TensorDevice::descriptor,
+     .columns = kTensorColumns,
+     .is_complete = true},
+    {"tensor_ops", results::TensorOp::descriptor, kTensorOpColumns},
+};
+
 std::string Stacks(const results::Heap& result, const TextOptions& options) {
-  TextTable table;
-  table.AddColumn("allocated in", Align::kLeft, true);
-  table.AddColumn("pid", Align::kRight);
-  for (const char* header :
-       {"at peak", "of peak", "allocated", "count", "short-lived", "at end", "stack"}) {
-    table.AddColumn(header, Align::kRight);
-  }
   const Pids pid(result.stacks());
-  for (int i = 0; i < Shown(result.stacks_size(), options); ++i) {
-    const results::HeapStack& s = result.stacks(i);
-    table.AddRow({ShownName(s, options), pid(s), FormatBytes(s.peak_bytes()),
-                  FormatPercent(s.peak_ratio()), FormatBytes(s.allocated_bytes()),
-                  FormatNumber(s.count()), FormatNumber(s.short_lived_count()),
-                  FormatBytes(s.end_bytes()), std::to_string(s.stack_id())});
-  }
   std::string out =
-      Section("Call stacks, by bytes live at the peak", table, options, result.stacks_size());
+      TableText("Call stacks, by bytes live at the peak", kLayouts[kStacks], result, options);
   for (int i = 0; i < std::min(kStacksShown, Shown(result.stacks_size(), options)); ++i) {
     const results::HeapStack& s = result.stacks(i);
     if (s.call_stack() == 0 || s.peak_bytes() == 0) continue;
@@ -103,98 +177,9 @@ std::string Stacks(const results::Heap& result, const TextOptions& options) {
   return out;
 }
 
-std::string Tensors(const results::Heap& result, const TextOptions& options) {
-  TextTable devices;
-  devices.AddColumn("device", Align::kLeft);
-  devices.AddColumn("pid", Align::kRight);
-  for (const char* header : {"allocated", "count", "peak", "at", "at end", "a step"}) {
-    devices.AddColumn(header, Align::kRight);
-  }
-  // Blocks that were there before a capture are in the framework's own count alone.
-  const bool counts_more = std::any_of(
-      result.tensors().begin(), result.tensors().end(),
-      [](const results::TensorDevice& d) { return d.reported_peak_bytes() > d.peak_bytes(); });
-  if (counts_more) devices.AddColumn("allocator's own peak", Align::kRight);
-  const Pids pid(result.tensors());
-  for (const results::TensorDevice& d : result.tensors()) {
-    std::vector<std::string> cells = {d.name(),
-                                      pid(d),
-                                      FormatBytes(d.allocated_bytes()),
-                                      FormatNumber(d.count()),
-                                      FormatBytes(d.peak_bytes()),
-                                      FormatDuration(d.peak_time_ns()),
-                                      FormatBytes(d.end_bytes()),
-                                      d.has_allocated_bytes_per_step()
-                                          ? FormatBytes(WholeNumber(d.allocated_bytes_per_step()))
-                                          : ""};
-    if (counts_more) {
-      cells.push_back(d.has_reported_peak_bytes() ? FormatBytes(d.reported_peak_bytes()) : "");
-    }
-    devices.AddRow(std::move(cells));
-  }
-  TextTable ops;
-  ops.AddColumn("operation", Align::kLeft, true);
-  ops.AddColumn("device", Align::kLeft);
-  ops.AddColumn("pid", Align::kRight);
-  for (const char* header : {"at peak", "of peak", "allocated", "count", "at end"}) {
-    ops.AddColumn(header, Align::kRight);
-  }
-  for (int i = 0; i < Shown(result.tensor_ops_size(), options); ++i) {
-    const results::TensorOp& op = result.tensor_ops(i);
-    ops.AddRow({op.name().empty() ? "(no operation)" : op.name(), op.device(), pid(op),
-                FormatBytes(op.peak_bytes()), FormatPercent(op.peak_ratio()),
-                FormatBytes(op.allocated_bytes()), FormatNumber(op.count()),
-                FormatBytes(op.end_bytes())});
-  }
-  return Section("Framework memory", devices, options, 0) +
-         Section("Framework memory by operation", ops, options, result.tensor_ops_size());
-}
-
-std::string Mappings(const results::Heap& result, const TextOptions& options) {
-  TextTable kinds;
-  kinds.AddColumn("mapped", Align::kLeft);
-  kinds.AddColumn("pid", Align::kRight);
-  for (const char* header : {"calls", "asked for", "peak, in pages", "at", "at the end"}) {
-    kinds.AddColumn(header, Align::kRight);
-  }
-  const Pids pid(result.mapped());
-  for (const results::MappedMemory& m : result.mapped()) {
-    kinds.AddRow({m.kind(), pid(m), FormatNumber(m.count()), FormatBytes(m.mapped_bytes()),
-                  FormatBytes(m.peak_bytes()), FormatDuration(m.peak_time_ns()),
-                  FormatBytes(m.end_bytes())});
-  }
-  TextTable stacks;
-  stacks.AddColumn("mapped in", Align::kLeft, true);
-  stacks.AddColumn("kind", Align::kLeft);
-  stacks.AddColumn("pid", Align::kRight);
-  for (const char* header : {"at peak", "of peak", "asked for", "calls", "at end", "stack"}) {
-    stacks.AddColumn(header, Align::kRight);
-  }
-  for (int i = 0; i < Shown(result.mapping_stacks_size(), options); ++i) {
-    const results::MappingStack& s = result.mapping_stacks(i);
-    stacks.AddRow({ShownName(s, options), s.kind(), pid(s), FormatBytes(s.peak_bytes()),
-                   FormatPercent(s.peak_ratio()), FormatBytes(s.mapped_bytes()),
-                   FormatNumber(s.count()), FormatBytes(s.end_bytes()),
-                   std::to_string(s.stack_id())});
-  }
-  return Section("Mapped address ranges (mmap; allocators take their memory from here)", kinds,
-                 options, 0) +
-         Section("Call stacks that mapped", stacks, options, result.mapping_stacks_size());
-}
-
-std::string Sizes(const results::Heap& result, const TextOptions& options) {
-  TextTable table;
-  for (const char* header : {"size from", "to", "count", "allocated", "short-lived"}) {
-    table.AddColumn(header, Align::kRight);
-  }
-  for (const results::HeapSize& s : result.sizes()) {
-    table.AddRow({FormatBytes(s.low_bytes()), FormatBytes(s.high_bytes()), FormatNumber(s.count()),
-                  FormatBytes(s.allocated_bytes()), FormatNumber(s.short_lived_count())});
-  }
-  return Section("Sizes", table, options, 0);
-}
-
 }  // namespace
+
+std::span<const TableLayout> HeapLayouts() { return kLayouts; }
 
 std::string HeapText(const results::Heap& result, const TextOptions& options) {
   std::string out;
@@ -203,8 +188,13 @@ std::string HeapText(const results::Heap& result, const TextOptions& options) {
   for (const results::HeapProcess& process : result.processes()) {
     out += ProcessText(process, pid, result.short_lived_ns(), options.width);
   }
-  return out + Stacks(result, options) + Sizes(result, options) + Mappings(result, options) +
-         Tensors(result, options) + MetaText(result.meta(), options);
+  return out + Stacks(result, options) + TableText("Sizes", kLayouts[kSizes], result, options) +
+         TableText("Mapped address ranges (mmap; allocators take their memory from here)",
+                   kLayouts[kMapped], result, options) +
+         TableText("Call stacks that mapped", kLayouts[kMappingStacks], result, options) +
+         TableText("Framework memory", kLayouts[kTensors], result, options) +
+         TableText("Framework memory by operation", kLayouts[kTensorOps], result, options) +
+         MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

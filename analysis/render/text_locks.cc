@@ -5,17 +5,19 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <utility>
+#include <vector>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
 #include "analysis/render/stack_frames.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/meta.pb.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using Align = TextTable::Align;
 
 constexpr int kWorstIntervals = 5;
 
@@ -56,44 +58,79 @@ std::string Deadlocks(const results::Locks& result, const TextOptions& options) 
   return out;
 }
 
-// The waiting graph: whose hands others waited for.
-std::string Edges(const results::Locks& result, const TextOptions& options) {
-  TextTable table;
-  for (const char* header : {"thread", "waited for"}) table.AddColumn(header, Align::kLeft, true);
-  table.AddColumn("kind", Align::kLeft);
-  table.AddColumn("lock", Align::kRight);
-  table.AddColumn("pid", Align::kRight);
-  for (const char* header : {"waits", "total", "longest"}) table.AddColumn(header, Align::kRight);
-  const Pids pid(result.edges());
-  for (int i = 0; i < Shown(result.edges_size(), options); ++i) {
-    const results::LockEdge& edge = result.edges(i);
-    table.AddRow({ThreadCell(edge.waiter(), edge.waiter_tid()),
-                  ThreadCell(edge.holder(), edge.holder_tid()), edge.kind(), Address(edge.object()),
-                  pid(edge), FormatNumber(edge.count()), FormatDuration(edge.total_ns()),
-                  FormatDuration(edge.max_ns())});
-  }
-  return Section("Who waited for whom", table, options, result.edges_size());
+std::string LockWords(const results::Lock& lock, const CellContext& context) {
+  return ShownName(lock, context.options) + Unfinished(lock.incomplete_count());
+}
+std::string WaiterWords(const results::LockEdge& edge) {
+  return ThreadCell(edge.waiter(), edge.waiter_tid());
+}
+std::string HolderWords(const results::LockEdge& edge) {
+  return ThreadCell(edge.holder(), edge.holder_tid());
+}
+std::string HolderName(const results::LockHolder& holder) {
+  return ThreadCell(holder.name(), holder.tid());
+}
+std::string SinceBegin(const results::LockInterval& interval, const CellContext& context) {
+  const auto& result = static_cast<const results::Locks&>(context.result);
+  return FormatDuration(interval.start_ns() - result.intervals(0).start_ns());
 }
 
-std::string Holders(const results::Locks& result, const TextOptions& options) {
-  TextTable table;
-  table.AddColumn("thread", Align::kLeft, true);
-  table.AddColumn("pid", Align::kRight);
-  for (const char* header : {"waited for it", "with those behind", "threads"}) {
-    table.AddColumn(header, Align::kRight);
-  }
-  const Pids pid(result.holders());
-  for (int i = 0; i < Shown(result.holders_size(), options); ++i) {
-    const results::LockHolder& holder = result.holders(i);
-    table.AddRow({ThreadCell(holder.name(), holder.tid()), pid(holder),
-                  FormatDuration(holder.direct_ns()), FormatDuration(holder.root_ns()),
-                  FormatNumber(holder.waiter_count())});
-  }
-  return Section(
-      "Who made others wait (with those behind: also threads that waited for the waiters, while "
-      "the holder itself did not wait)",
-      table, options, result.holders_size());
-}
+constexpr TableColumn kLockColumns[] = {
+    {.field = "name",
+     .title = "waited for in",
+     .cell = CellOf<results::Lock, LockWords>,
+     .flexible = true},
+    {.field = "kind", .title = "kind"},
+    {.field = "count", .title = "count"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "max_ns", .title = "max"},
+    {.field = "step_ns", .title = "in steps"},
+    {.field = "object", .title = "object", .unit = Unit::kAddress},
+    kPidColumn,
+    {.field = "threads", .title = "threads", .flexible = true},
+};
+// The waiting graph: whose hands others waited for.
+constexpr TableColumn kEdgeColumns[] = {
+    {.field = "waiter",
+     .title = "thread",
+     .cell = CellOf<results::LockEdge, WaiterWords>,
+     .flexible = true},
+    {.field = "holder",
+     .title = "waited for",
+     .cell = CellOf<results::LockEdge, HolderWords>,
+     .flexible = true},
+    {.field = "kind", .title = "kind"},
+    {.field = "object", .title = "lock", .unit = Unit::kAddress, .needs = "object", .blank = "0"},
+    kPidColumn,
+    {.field = "count", .title = "waits"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "max_ns", .title = "longest"},
+};
+constexpr TableColumn kHolderColumns[] = {
+    {.field = "name",
+     .title = "thread",
+     .cell = CellOf<results::LockHolder, HolderName>,
+     .flexible = true},
+    kPidColumn,
+    {.field = "direct_ns", .title = "waited for it"},
+    {.field = "root_ns", .title = "with those behind"},
+    {.field = "waiter_count", .title = "threads"},
+};
+constexpr TableColumn kIntervalColumns[] = {
+    {.field = "start_ns", .title = "from", .cell = CellOf<results::LockInterval, SinceBegin>},
+    {.field = "waiting_ratio", .title = "threads waiting", .unit = Unit::kReal},
+    {.field = "max_waiters", .title = "at most", .unit = Unit::kNumber},
+    {.field = "name", .title = "mostly in", .flexible = true},
+    {.field = "object", .title = "lock", .unit = Unit::kAddress, .blank = "0"},
+    {.field = "holder", .title = "held by", .flexible = true},
+};
+constexpr TableLayout kLayouts[] = {
+    {"locks", results::Lock::descriptor, kLockColumns},
+    {"edges", results::LockEdge::descriptor, kEdgeColumns},
+    {"holders", results::LockHolder::descriptor, kHolderColumns},
+    {"intervals", results::LockInterval::descriptor, kIntervalColumns},
+};
 
 // One sign an interval, from nobody to the most.
 std::string Curve(const results::Locks& result) {
@@ -119,25 +156,23 @@ std::string OverTime(const results::Locks& result, const TextOptions& options) {
   std::stable_sort(worst.begin(), worst.end(),
                    [](const auto* a, const auto* b) { return a->waiting_ns() > b->waiting_ns(); });
   if (worst.size() > kWorstIntervals) worst.resize(kWorstIntervals);
-  TextTable table;
-  for (const char* header : {"from", "threads waiting", "at most"}) {
-    table.AddColumn(header, Align::kRight);
-  }
-  table.AddColumn("mostly in", Align::kLeft, true);
-  table.AddColumn("lock", Align::kRight);
-  table.AddColumn("held by", Align::kLeft, true);
-  const int64_t start = result.intervals(0).start_ns();
-  for (const results::LockInterval* interval : worst) {
-    table.AddRow({FormatDuration(interval->start_ns() - start),
-                  FormatReal(interval->waiting_ratio()), FormatNumber(interval->max_waiters()),
-                  ShownName(*interval, options), Address(interval->object()), interval->holder()});
-  }
   return "Threads waiting for locks over time, one character per " +
          FormatDuration(result.intervals(0).length_ns()) + "\n  " + Curve(result) + "\n\n" +
-         Section("When most waited", table, options, table.rows());
+         TableText("When most waited", kLayouts[3],
+                   std::vector<const ResultMessage*>(worst.begin(), worst.end()), result, options);
 }
 
 }  // namespace
+
+std::span<const TableLayout> LocksLayouts() { return kLayouts; }
+
+TextTable LockRows(const google::protobuf::RepeatedPtrField<results::Lock>& locks, int most,
+                   const TextOptions& options) {
+  TableRows rows;
+  rows.all = rows.shown = PointersTo(locks);
+  rows.shown.resize(std::min(rows.all.size(), static_cast<size_t>(most)));
+  return MakeTable(kLayouts[0], rows, results::Locks::default_instance(), options);
+}
 
 std::string LocksText(const results::Locks& result, const TextOptions& options) {
   if (result.locks().empty()) {
@@ -150,17 +185,19 @@ std::string LocksText(const results::Locks& result, const TextOptions& options) 
     out += "; in steps, on the step's thread: " + FormatDuration(result.step_contended_ns());
   }
   out += "\n\n";
-  google::protobuf::RepeatedPtrField<results::Lock> contended, others;
+  std::vector<const ResultMessage*> contended, others;
   for (const results::Lock& lock : result.locks())
-    *(lock.contended() ? contended : others).Add() = lock;
-  out += Section("Locks that other threads held",
-                 LockRows(contended, Shown(contended.size(), options), options), options,
-                 contended.size());
-  out += Edges(result, options);
-  out += Holders(result, options);
+    (lock.contended() ? contended : others).push_back(&lock);
+  out += TableText("Locks that other threads held", kLayouts[0], std::move(contended), result,
+                   options);
+  out += TableText("Who waited for whom", kLayouts[1], result, options);
+  out += TableText(
+      "Who made others wait (with those behind: also threads that waited for the waiters, while "
+      "the holder itself did not wait)",
+      kLayouts[2], result, options);
   out += OverTime(result, options);
-  out += Section("Intended waits (conditions, semaphores, barriers, joins)",
-                 LockRows(others, Shown(others.size(), options), options), options, others.size());
+  out += TableText("Intended waits (conditions, semaphores, barriers, joins)", kLayouts[0],
+                   std::move(others), result, options);
   return out + MetaText(result.meta(), options);
 }
 

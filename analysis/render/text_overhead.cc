@@ -6,33 +6,41 @@
 #include <string>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/overhead.pb.h"
 
 namespace gpuprof::analysis {
 
-using Align = TextTable::Align;
+namespace {
+
+std::string OwnerWords(const results::Overhead& o) { return o.is_recorder() ? "CUPTI" : "CUDA"; }
+
+constexpr TableColumn kColumns[] = {
+    {.field = "name", .title = "kind", .flexible = true, .except_by = "thread"},
+    {.field = "name", .title = "thread", .flexible = true, .only_by = "thread"},
+    {.field = "is_recorder", .title = "of", .cell = CellOf<results::Overhead, OwnerWords>},
+    {.field = "count", .title = "count"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "max_ns", .title = "max"},
+    {.field = "max_start_ns", .title = "longest at"},
+};
+constexpr TableLayout kLayouts[] = {{"overheads", results::Overhead::descriptor, kColumns}};
+
+}  // namespace
+
+std::span<const TableLayout> OverheadLayouts() { return kLayouts; }
 
 std::string OverheadText(const results::Overheads& result, const TextOptions& options) {
   if (result.overheads().empty())
     return "No overhead of CUDA or CUPTI was recorded.\n" + MetaText(result.meta(), options);
-  TextTable table;
-  table.AddColumn(result.by() == "thread" ? "thread" : "kind", Align::kLeft, true);
-  table.AddColumn("of", Align::kLeft);
-  for (const char* header : {"count", "total", "mean", "max", "longest at"})
-    table.AddColumn(header, Align::kRight);
-  for (int i = 0; i < Shown(result.overheads_size(), options); ++i) {
-    const results::Overhead& o = result.overheads(i);
-    table.AddRow({o.name(), o.is_recorder() ? "CUPTI" : "CUDA", FormatNumber(o.count()),
-                  FormatDuration(o.total_ns()), FormatDuration(o.mean_ns()),
-                  FormatDuration(o.max_ns()), FormatDuration(o.max_start_ns())});
-  }
   const std::string heading = "CUDA spent " + FormatDuration(result.cuda_ns()) +
                               " on compiling, loading and waiting for room; CUPTI " +
                               FormatDuration(result.cupti_ns()) +
                               " on the recording; overlapping times count in each";
-  return Section(heading, table, options, result.overheads_size()) +
-         MetaText(result.meta(), options);
+  return TableText(heading, kLayouts[0], result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

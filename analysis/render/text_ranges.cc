@@ -3,21 +3,18 @@
 
 // Text of ranges. See text.h.
 
-#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/ranges.pb.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using Align = TextTable::Align;
 
 // "domain:message", as the name of a range in a named domain is usually written.
 std::string NameOf(const std::string& message, const std::string& domain, bool by_domain) {
@@ -36,74 +33,107 @@ std::string ValueOf(double value, const std::string& unit) {
   return text;
 }
 
-std::string ValuesText(const results::Ranges& result, const TextOptions& options) {
-  const bool by_domain = result.by() == "domain";
-  TextTable table;
-  table.AddColumn("value", Align::kLeft);
-  table.AddColumn(by_domain ? "domain" : "range", Align::kLeft, true);
-  for (const char* header : {"count", "sum", "mean", "min", "max"})
-    table.AddColumn(header, Align::kRight);
-  table.AddColumn("most frequent", Align::kLeft);
-  for (int i = 0; i < Shown(result.values_size(), options); ++i) {
-    const results::RangeValue& value = result.values(i);
-    std::vector<std::string> cells = {value.name(),
-                                      NameOf(value.range(), value.domain(), by_domain),
-                                      FormatNumber(value.count())};
-    if (value.has_sum_value()) {
-      for (const double number :
-           {value.sum_value(), value.mean_value(), value.min_value(), value.max_value()})
-        cells.push_back(ValueOf(number, value.unit()));
-    } else {
-      cells.insert(cells.end(), 4, "");
-    }
-    if (value.has_most_frequent())
-      cells.push_back(value.most_frequent() + " (" + FormatNumber(value.most_frequent_count()) +
-                      " of " + FormatNumber(value.count()) + ")");
-    table.AddRow(std::move(cells));
-  }
-  return Section("Values of payloads", table, options, result.values_size());
+bool IsByDomain(const CellContext& context) {
+  return static_cast<const results::Ranges&>(context.result).by() == "domain";
 }
 
+std::string RangeWords(const results::Range& range, const CellContext& context) {
+  return NameOf(range.name(), range.domain(), IsByDomain(context)) +
+         Unfinished(range.incomplete_count());
+}
+
+bool IsSpan(const results::Range& range) { return range.kind() != results::RANGE_KIND_MARK; }
+
+std::string PlaceWords(const results::RangeValue& value, const CellContext& context) {
+  return NameOf(value.range(), value.domain(), IsByDomain(context));
+}
+
+template <double (results::RangeValue::*kNumber)() const>
+std::string NumberWords(const results::RangeValue& value) {
+  return ValueOf((value.*kNumber)(), value.unit());
+}
+
+std::string MostFrequentWords(const results::RangeValue& value) {
+  return value.most_frequent() + " (" + FormatNumber(value.most_frequent_count()) + " of " +
+         FormatNumber(value.count()) + ")";
+}
+
+constexpr RowTest kIsSpan = TestOf<results::Range, IsSpan>;
+
+constexpr TableColumn kRangeColumns[] = {
+    {.field = "name",
+     .title = "range",
+     .cell = CellOf<results::Range, RangeWords>,
+     .flexible = true,
+     .except_by = "domain"},
+    {.field = "name",
+     .title = "domain",
+     .cell = CellOf<results::Range, RangeWords>,
+     .flexible = true,
+     .only_by = "domain"},
+    {.field = "kind", .title = "kind"},
+    {.field = "count", .title = "count"},
+    {.field = "total_ns", .title = "total", .needs_if = kIsSpan},
+    {.field = "self_ns", .title = "self", .needs_if = kIsSpan},
+    {.field = "mean_ns", .title = "mean", .needs_if = kIsSpan},
+    {.field = "median_ns", .title = "median", .needs_if = kIsSpan},
+    {.field = "min_ns", .title = "min", .needs_if = kIsSpan},
+    {.field = "max_ns", .title = "max", .needs_if = kIsSpan},
+    {.field = "device_ns", .title = "on GPU", .shown = ShownIf::kAny},
+    {.field = "thread_count", .title = "threads", .unit = Unit::kIdentifier},
+};
+constexpr TableColumn kValueColumns[] = {
+    {.field = "name", .title = "value"},
+    {.field = "range",
+     .title = "range",
+     .cell = CellOf<results::RangeValue, PlaceWords>,
+     .flexible = true,
+     .except_by = "domain"},
+    {.field = "domain",
+     .title = "domain",
+     .cell = CellOf<results::RangeValue, PlaceWords>,
+     .flexible = true,
+     .only_by = "domain"},
+    {.field = "count", .title = "count"},
+    {.field = "sum_value",
+     .title = "sum",
+     .cell = CellOf<results::RangeValue, NumberWords<&results::RangeValue::sum_value>>,
+     .needs = "sum_value"},
+    {.field = "mean_value",
+     .title = "mean",
+     .cell = CellOf<results::RangeValue, NumberWords<&results::RangeValue::mean_value>>,
+     .needs = "sum_value"},
+    {.field = "min_value",
+     .title = "min",
+     .cell = CellOf<results::RangeValue, NumberWords<&results::RangeValue::min_value>>,
+     .needs = "sum_value"},
+    {.field = "max_value",
+     .title = "max",
+     .cell = CellOf<results::RangeValue, NumberWords<&results::RangeValue::max_value>>,
+     .needs = "sum_value"},
+    {.field = "most_frequent",
+     .title = "most frequent",
+     .cell = CellOf<results::RangeValue, MostFrequentWords>,
+     .needs = "most_frequent"},
+};
+constexpr TableLayout kLayouts[] = {
+    {"ranges", results::Range::descriptor, kRangeColumns},
+    {"values", results::RangeValue::descriptor, kValueColumns},
+};
+
 }  // namespace
+
+std::span<const TableLayout> RangesLayouts() { return kLayouts; }
 
 std::string RangesText(const results::Ranges& result, const TextOptions& options) {
   if (result.ranges().empty())
     return "No range was recorded, neither of NVTX or ITT nor of PyTorch.\n" +
            MetaText(result.meta(), options);
-  const bool by_domain = result.by() == "domain";
-  TextTable table;
-  table.AddColumn(by_domain ? "domain" : "range", Align::kLeft, true);
-  table.AddColumn("kind", Align::kLeft);
-  const bool on_device =
-      std::any_of(result.ranges().begin(), result.ranges().end(),
-                  [](const results::Range& range) { return range.has_device_ns(); });
-  for (const char* header : {"count", "total", "self", "mean", "median", "min", "max"})
-    table.AddColumn(header, Align::kRight);
-  if (on_device) table.AddColumn("on GPU", Align::kRight);
-  table.AddColumn("threads", Align::kRight);
-  for (int i = 0; i < Shown(result.ranges_size(), options); ++i) {
-    const results::Range& range = result.ranges(i);
-    std::vector<std::string> cells = {
-        NameOf(range.name(), range.domain(), by_domain) + Unfinished(range.incomplete_count()),
-        range.kind(), FormatNumber(range.count())};
-    if (range.kind() == "mark") {
-      cells.insert(cells.end(), 6, "");
-    } else {
-      cells.push_back(FormatDuration(range.total_ns()));
-      cells.push_back(range.has_self_ns() ? FormatDuration(range.self_ns()) : "");
-      for (const int64_t ns :
-           {range.mean_ns(), range.median_ns(), range.min_ns(), range.max_ns()}) {
-        cells.push_back(FormatDuration(ns));
-      }
-    }
-    if (on_device) cells.push_back(range.has_device_ns() ? FormatDuration(range.device_ns()) : "");
-    cells.push_back(std::to_string(range.thread_count()));
-    table.AddRow(std::move(cells));
-  }
   const std::string heading = FormatNumber(result.count()) + " ranges, " +
                               FormatNumber(result.mark_count()) +
                               (result.mark_count() == 1 ? " mark" : " marks");
-  return Section(heading, table, options, result.ranges_size()) + ValuesText(result, options) +
+  return TableText(heading, kLayouts[0], result, options) +
+         TableText("Values of payloads", kLayouts[1], result, options) +
          MetaText(result.meta(), options);
 }
 

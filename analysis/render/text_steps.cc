@@ -5,17 +5,52 @@
 
 #include <algorithm>
 #include <string>
-#include <vector>
 
 #include "analysis/render/breakdown_words.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/steps.pb.h"
 
 namespace gpuprof::analysis {
 namespace {
 
-using Align = TextTable::Align;
+std::string MethodWords(const results::StepSeries& series) {
+  switch (series.method()) {
+    case results::STEP_METHOD_MARKER:
+      return "the given marker, first match \"" + series.marker() + "\"";
+    case results::STEP_METHOD_RANGES:
+      return "the program's own ranges \"" + series.marker() + "\"";
+    case results::STEP_METHOD_OPTIMIZER:
+      return "optimizer steps \"" + series.marker() + "\"";
+    case results::STEP_METHOD_LOADER:
+      return "loader batches \"" + series.marker() + "\"";
+    case results::STEP_METHOD_BACKWARD:
+      return "backward passes";
+    default:
+      return "nothing";
+  }
+}
+
+// Returns whether only operations of a framework make the category.
+bool IsPhase(const results::StepCategory& category) {
+  return category.name() == "input" || category.name() == "forward" ||
+         category.name() == "backward" || category.name() == "optimizer";
+}
+
+// Returns whether the steps hold operations. Steps of ranges may hold none.
+bool HasPhases(const results::StepSeries& series) {
+  return series.method() != results::STEP_METHOD_RANGES ||
+         std::any_of(series.categories().begin(), series.categories().end(),
+                     [](const results::StepCategory& category) {
+                       return IsPhase(category) && category.total_ns() != 0;
+                     });
+}
+
+std::string Plural(uint64_t count, const std::string& noun) {
+  return FormatNumber(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 std::string StepMark(const results::Step& step) {
   if (step.warmup()) return "warm-up";
@@ -57,6 +92,48 @@ std::string WindowWords(const results::DeviceSeries& series) {
          "; typical: step " + std::to_string(series.typical_number());
 }
 
+bool HasSeveralSeries(const ResultMessage&, const CellContext& context) {
+  return static_cast<const results::Steps&>(context.result).series_size() > 1;
+}
+bool HasSeveralThreads(const ResultMessage&, const CellContext& context) {
+  return ShareProcess(static_cast<const results::Steps&>(context.result).series());
+}
+
+constexpr TableColumn kCategoryColumns[] = {
+    {.field = "name", .title = "category"},
+    {.field = "share_ratio", .title = "share"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "p10_ns", .title = "p10"},
+    {.field = "median_ns", .title = "median"},
+    {.field = "p90_ns", .title = "p90"},
+    {.field = "meaning", .title = "meaning", .flexible = true},
+};
+constexpr TableColumn kStepColumns[] = {
+    {.field = "pid", .title = "pid", .shown = ShownIf::kAny, .shown_if = HasSeveralSeries},
+    {.field = "tid", .title = "tid", .shown = ShownIf::kAny, .shown_if = HasSeveralThreads},
+    {.field = "number", .title = "step"},
+    {.field = "start_ns", .title = "start"},
+    {.field = "duration_ns", .title = "duration"},
+    {.field = "input_ns", .title = "input"},
+    {.field = "forward_ns", .title = "forward"},
+    {.field = "backward_ns", .title = "backward"},
+    {.field = "optimizer_ns", .title = "optimizer"},
+    {.field = "lock_wait_ns", .title = "lock_wait"},
+    {.field = "blocked_ns", .title = "blocked"},
+    {.field = "other_ns", .title = "other"},
+    {.field = "op_count", .title = "ops"},
+    {.field = "outlier_category", .title = "", .cell = CellOf<results::Step, StepMark>},
+};
+enum Table : size_t { kCategories, kDeviceTimes, kSteps };
+constexpr TableLayout kLayouts[] = {
+    {.rows = "series.categories",
+     .row = results::StepCategory::descriptor,
+     .columns = kCategoryColumns,
+     .is_complete = true},
+    TimesLayout("device_series.categories"),
+    {"steps", results::Step::descriptor, kStepColumns},
+};
+
 // Returns what each device did, a table a device.
 std::string DevicesText(const results::Steps& result, const TextOptions& options) {
   std::string out;
@@ -64,14 +141,56 @@ std::string DevicesText(const results::Steps& result, const TextOptions& options
     if (IsSecondary(result, series)) continue;
     const std::string device =
         series.name().empty() ? "device " + std::to_string(series.device()) : series.name();
-    out += Section("pid " + std::to_string(series.pid()) + ", " + device + ", busy " +
-                       FormatPercent(series.busy_ratio()) + ": " + WindowWords(series),
-                   TimesTable(series.categories()), options, 0);
+    out += TableText("pid " + std::to_string(series.pid()) + ", " + device + ", busy " +
+                         FormatPercent(series.busy_ratio()) + ": " + WindowWords(series),
+                     kLayouts[kDeviceTimes], PointersTo(series.categories()), result, options);
   }
   return out;
 }
 
 }  // namespace
+
+std::span<const TableLayout> StepsLayouts() { return kLayouts; }
+
+std::string SeriesText(const results::StepSeries& series, const TextOptions& options) {
+  std::string out =
+      Plural(series.count(), "step") + " of " + OneLine(series.name()) + " (pid " +
+      std::to_string(series.pid()) +
+      (series.tid() == series.pid() ? "" : ", thread " + std::to_string(series.tid())) +
+      "): median " + FormatDuration(series.median_ns()) + ", p10 " +
+      FormatDuration(series.p10_ns()) + ", p90 " + FormatDuration(series.p90_ns()) + ", spread " +
+      FormatPercent(series.spread_ratio()) + "\n";
+  out += WrapText("found by " + MethodWords(series) + "; confidence " +
+                      LevelWord(series.confidence().level()) + ": " + series.confidence().reason(),
+                  "  ", "  ", options.width);
+  std::string words = FormatPercent(series.coverage_ratio()) + " of the capture of " +
+                      FormatDuration(series.captured_ns()) + " lies in steps";
+  if (series.warmup_count() > 0) {
+    words += "; " + Plural(series.warmup_count(), "warm-up step") + " (" +
+             FormatDuration(series.warmup_ns()) + ") left out";
+  }
+  if (series.outlier_count() > 0) words += "; " + Plural(series.outlier_count(), "outlier");
+  if (series.partial_count() > 0)
+    words +=
+        "; " + FormatNumber(series.partial_count()) + " without a begin or an end in the capture";
+  if (series.other_batch_count() > 0) {
+    words += "; " + FormatNumber(series.other_batch_count()) +
+             (series.other_batch_count() == 1 ? " call" : " calls") +
+             " of the loader outside steps (at the end of an epoch it has no more batches)";
+  }
+  if (series.batches_per_step() > 1.001) {
+    words += "; " + FormatReal(series.batches_per_step()) + " batches per step";
+  }
+  out += WrapText(words, "  ", "  ", options.width);
+  const bool has_phases = HasPhases(series);
+  TableRows rows;
+  for (const results::StepCategory& c : series.categories())
+    if (has_phases || !IsPhase(c)) rows.shown.push_back(&c);
+  rows.all = rows.shown;
+  const TextTable table =
+      MakeTable(kLayouts[kCategories], rows, results::Steps::default_instance(), options);
+  return out + "\n" + table.Render(options.table_width) + "\n";
+}
 
 std::string StepsText(const results::Steps& result, const TextOptions& options) {
   std::string out;
@@ -80,33 +199,7 @@ std::string StepsText(const results::Steps& result, const TextOptions& options) 
            MetaText(result.meta(), options);
   for (const results::StepSeries& series : result.series()) out += SeriesText(series, options);
   out += DevicesText(result, options);
-  TextTable table;
-  const bool several = result.series_size() > 1;
-  const bool several_threads = ShareProcess(result.series());
-  if (several) table.AddColumn("pid", Align::kRight);
-  if (several_threads) table.AddColumn("tid", Align::kRight);
-  for (const char* header : {"step", "start", "duration", "input", "forward", "backward",
-                             "optimizer", "lock_wait", "blocked", "other", "ops"}) {
-    table.AddColumn(header, Align::kRight);
-  }
-  table.AddColumn("", Align::kLeft);
-  const Pids pid(result.steps());
-  for (int i = 0; i < Shown(result.steps_size(), options); ++i) {
-    const results::Step& s = result.steps(i);
-    std::vector<std::string> cells;
-    if (several) cells.push_back(pid(s));
-    if (several_threads) cells.push_back(std::to_string(s.tid()));
-    cells.push_back(std::to_string(s.number()));
-    for (const int64_t ns :
-         {s.start_ns(), s.duration_ns(), s.input_ns(), s.forward_ns(), s.backward_ns(),
-          s.optimizer_ns(), s.lock_wait_ns(), s.blocked_ns(), s.other_ns()}) {
-      cells.push_back(FormatDuration(ns));
-    }
-    cells.push_back(FormatNumber(s.op_count()));
-    cells.push_back(StepMark(s));
-    table.AddRow(std::move(cells));
-  }
-  return out + Section("Steps", table, options, result.steps_size()) +
+  return out + TableText("Steps", kLayouts[kSteps], result, options) +
          MetaText(result.meta(), options);
 }
 

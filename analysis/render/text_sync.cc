@@ -4,44 +4,50 @@
 // Text of sync. See text.h.
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/sync.pb.h"
 
 namespace gpuprof::analysis {
 
-using Align = TextTable::Align;
+namespace {
+
+// Waits of streams are no part of the time that the shares are of.
+std::string ShareWords(const results::Sync& s) {
+  return s.name() == "stream_wait" ? "-" : FormatPercent(s.total_ratio());
+}
+
+constexpr TableColumn kColumns[] = {
+    {.field = "name", .title = "wait for", .flexible = true, .only_by = "kind stream"},
+    {.field = "name", .title = "thread", .flexible = true, .only_by = "thread"},
+    {.field = "function", .title = "call", .blank = "-", .only_by = "kind"},
+    kWhosePid,
+    kWhoseTid,
+    kWhoseContext,
+    {.field = "count", .title = "count"},
+    {.field = "short_count", .title = "short"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "total_ratio", .title = "share", .cell = CellOf<results::Sync, ShareWords>},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "median_ns", .title = "median"},
+    {.field = "max_ns", .title = "max"},
+};
+constexpr TableLayout kLayouts[] = {{"syncs", results::Sync::descriptor, kColumns}};
+
+}  // namespace
+
+std::span<const TableLayout> SyncLayouts() { return kLayouts; }
 
 std::string SyncText(const results::Syncs& result, const TextOptions& options) {
   if (result.syncs().empty())
     return "No wait for the GPU was recorded.\n" + MetaText(result.meta(), options);
-  TextTable table;
-  const bool by_kind = result.by() == "kind";
-  table.AddColumn(result.by() == "thread" ? "thread" : "wait for", Align::kLeft, true);
-  if (by_kind) table.AddColumn("call", Align::kLeft);
-  const Whose whose(result.syncs());
-  whose.AddColumns(&table);
-  for (const char* header : {"count", "short", "total", "share", "mean", "median", "max"})
-    table.AddColumn(header, Align::kRight);
-  for (int i = 0; i < Shown(result.syncs_size(), options); ++i) {
-    const results::Sync& s = result.syncs(i);
-    std::vector<std::string> cells = {s.name()};
-    if (by_kind) cells.push_back(s.has_function() ? s.function() : "-");
-    whose.AddCells(s, &cells);
-    for (const std::string& cell :
-         {FormatNumber(s.count()), FormatNumber(s.short_count()), FormatDuration(s.total_ns()),
-          s.name() == "stream_wait" ? std::string("-") : FormatPercent(s.total_ratio()),
-          FormatDuration(s.mean_ns()), FormatDuration(s.median_ns()), FormatDuration(s.max_ns())})
-      cells.push_back(cell);
-    table.AddRow(std::move(cells));
-  }
   const std::string heading =
       FormatNumber(result.count()) + " waits; the program's threads waited for " +
       FormatDuration(result.host_ns()) + ", at most for " + FormatDuration(result.host_max_ns());
-  return Section(heading, table, options, result.syncs_size()) + MetaText(result.meta(), options);
+  return TableText(heading, kLayouts[0], result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

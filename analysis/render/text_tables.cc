@@ -5,14 +5,102 @@
 
 #include <algorithm>
 
-#include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
 #include "analysis/render/text.h"
 #include "proto/results/ops.pb.h"
 #include "proto/results/threads.pb.h"
 
 namespace gpuprof::analysis {
-using Align = TextTable::Align;
+namespace {
+
+std::string ThreadWords(const results::Thread& t) {
+  return t.name() + (t.step_thread() ? " (steps)" : "") + (t.tool() ? " (profiler)" : "");
+}
+
+std::string CreatorWords(const results::Thread& t) {
+  if (!t.created_by().empty()) return t.created_by();
+  return t.has_created_by_tid() ? std::to_string(t.created_by_tid()) : "";
+}
+
+constexpr TableColumn kProcessColumns[] = {
+    kPidColumn,
+    {.field = "name", .title = "process", .flexible = true},
+    {.field = "role", .title = "role"},
+    {.field = "thread_count", .title = "threads"},
+    {.field = "count", .title = "events"},
+    {.field = "cpu_ns", .title = "cpu", .blank = "-"},
+    {.field = "cpu_ratio", .title = "cores busy", .unit = Unit::kReal, .blank = "-"},
+    {.field = "runqueue_wait_ns", .title = "waiting for cpu", .blank = "-"},
+    {.field = "contended_ns", .title = "contended"},
+};
+constexpr TableColumn kThreadColumns[] = {
+    kPidColumn,
+    {.field = "tid", .title = "tid"},
+    {.field = "name",
+     .title = "thread",
+     .cell = CellOf<results::Thread, ThreadWords>,
+     .flexible = true},
+    {.field = "life_ns", .title = "life"},
+    {.field = "cpu_ns", .title = "cpu", .blank = "-"},
+    {.field = "cpu_ratio", .title = "busy", .blank = "-"},
+    {.field = "runqueue_wait_ns", .title = "waiting for cpu", .blank = "-"},
+    {.field = "op_ns", .title = "in ops"},
+    {.field = "contended_ns", .title = "contended"},
+    {.field = "waiting_ns", .title = "waiting"},
+    {.field = "count", .title = "events"},
+    {.field = "created_by", .title = "created by", .cell = CellOf<results::Thread, CreatorWords>},
+};
+constexpr TableLayout kThreadsLayouts[] = {
+    {.rows = "processes",
+     .row = results::ThreadProcess::descriptor,
+     .columns = kProcessColumns,
+     .is_complete = true},
+    {.rows = "threads", .row = results::Thread::descriptor, .columns = kThreadColumns},
+};
+
+std::string OpWords(const results::Op& op, const CellContext& context) {
+  return ShownName(op, context.options) + Unfinished(op.incomplete_count());
+}
+
+constexpr TableColumn kOpColumns[] = {
+    {.field = "name", .title = "operation", .cell = CellOf<results::Op, OpWords>, .flexible = true},
+    {.field = "scope", .title = "scope"},
+    {.field = "shapes", .title = "shapes of inputs", .blank = "-", .shown = ShownIf::kAny},
+    {.field = "pid", .title = "pid", .shown = ShownIf::kAny},
+    {.field = "tid", .title = "tid", .shown = ShownIf::kAny},
+    {.field = "self_ns", .title = "self"},
+    {.field = "self_ratio", .title = "of all"},
+    {.field = "step_ratio", .title = "of steps", .shown = ShownIf::kAny},
+    {.field = "count", .title = "count"},
+    {.field = "count_per_step",
+     .title = "a step",
+     .shown = ShownIf::kAny,
+     .shown_by = "step_ratio"},
+    {.field = "total_ns", .title = "total"},
+    {.field = "mean_ns", .title = "mean"},
+    {.field = "max_ns", .title = "max"},
+    {.field = "device_ns", .title = "on GPU", .shown = ShownIf::kAny},
+    {.field = "device_self_ns",
+     .title = "GPU self",
+     .shown = ShownIf::kAny,
+     .shown_by = "device_ns"},
+};
+constexpr TableLayout kOpsLayouts[] = {{"ops", results::Op::descriptor, kOpColumns}};
+
+}  // namespace
+
+std::span<const TableLayout> OpsLayouts() { return kOpsLayouts; }
+std::span<const TableLayout> ThreadsLayouts() { return kThreadsLayouts; }
+
+TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int most,
+                 const TextOptions& options) {
+  TableRows rows;
+  rows.all = rows.shown = PointersTo(ops);
+  rows.shown.resize(std::min(rows.all.size(), static_cast<size_t>(most)));
+  return MakeTable(kOpsLayouts[0], rows, results::Ops::default_instance(), options);
+}
 
 std::string OpsText(const results::Ops& result, const TextOptions& options) {
   if (result.ops().empty()) {
@@ -30,54 +118,12 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
     heading += "; " + FormatDuration(result.device_ns() - result.device_outside_ns()) + " of " +
                FormatDuration(result.device_ns()) + " of GPU work was launched in them";
   }
-  return Section(heading, OpRows(result.ops(), Shown(result.ops_size(), options), options), options,
-                 result.ops_size()) +
-         MetaText(result.meta(), options);
+  return TableText(heading, kOpsLayouts[0], result, options) + MetaText(result.meta(), options);
 }
 
 std::string ThreadsText(const results::Threads& result, const TextOptions& options) {
-  TextTable processes;
-  processes.AddColumn("pid", Align::kRight);
-  processes.AddColumn("process", Align::kLeft, true);
-  processes.AddColumn("role", Align::kLeft);
-  for (const char* header :
-       {"threads", "events", "cpu", "cores busy", "waiting for cpu", "contended"}) {
-    processes.AddColumn(header, Align::kRight);
-  }
-  const Pids pid(result.processes());
-  for (const results::ThreadProcess& p : result.processes()) {
-    processes.AddRow({pid(p), p.name(), WordOf(p.role()), FormatNumber(p.thread_count()),
-                      FormatNumber(p.count()), p.has_cpu_ns() ? FormatDuration(p.cpu_ns()) : "-",
-                      p.has_cpu_ratio() ? FormatReal(p.cpu_ratio()) : "-",
-                      p.has_runqueue_wait_ns() ? FormatDuration(p.runqueue_wait_ns()) : "-",
-                      FormatDuration(p.contended_ns())});
-  }
-  TextTable threads;
-  threads.AddColumn("pid", Align::kRight);
-  threads.AddColumn("tid", Align::kRight);
-  threads.AddColumn("thread", Align::kLeft, true);
-  for (const char* header :
-       {"life", "cpu", "busy", "waiting for cpu", "in ops", "contended", "waiting", "events"}) {
-    threads.AddColumn(header, Align::kRight);
-  }
-  threads.AddColumn("created by", Align::kLeft);
-  for (int i = 0; i < Shown(result.threads_size(), options); ++i) {
-    const results::Thread& t = result.threads(i);
-    std::string name = t.name();
-    if (t.step_thread()) name += " (steps)";
-    if (t.tool()) name += " (profiler)";
-    threads.AddRow({pid(t), std::to_string(t.tid()), name, FormatDuration(t.life_ns()),
-                    t.has_cpu_ns() ? FormatDuration(t.cpu_ns()) : "-",
-                    t.has_cpu_ratio() ? FormatPercent(t.cpu_ratio()) : "-",
-                    t.has_runqueue_wait_ns() ? FormatDuration(t.runqueue_wait_ns()) : "-",
-                    FormatDuration(t.op_ns()), FormatDuration(t.contended_ns()),
-                    FormatDuration(t.waiting_ns()), FormatNumber(t.count()),
-                    !t.created_by().empty()  ? t.created_by()
-                    : t.has_created_by_tid() ? std::to_string(t.created_by_tid())
-                                             : ""});
-  }
-  return Section("Processes", processes, options, 0) +
-         Section("Threads", threads, options, result.threads_size()) +
+  return TableText("Processes", kThreadsLayouts[0], result, options) +
+         TableText("Threads", kThreadsLayouts[1], result, options) +
          MetaText(result.meta(), options);
 }
 

@@ -1,7 +1,7 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""`gpuprof schema` and the tables of proto/FORMAT.md say the same."""
+"""`gpuprof schema` and the tables of proto/FORMAT.md say the same. Its part `results` is what passes print."""
 
 import json
 import re
@@ -125,3 +125,55 @@ def test_text_names_every_table_and_column():
             assert re.search(rf"^  {column['name']} +{column['type']} +{column['unit'] or '-'} +{column['encoding']}$", text, re.M)
             for field in column.get("fields", []):
                 assert re.search(rf"^    {field['name']} +{field['type']} +bits {field['first_bit']}\b", text, re.M)
+
+
+def fields(message):
+    return {field["name"]: field for field in schema()["results"]["messages"][message]}
+
+
+def test_fields_of_results_have_units_and_tell_what_may_be_null():
+    copies = fields("Copies")
+    assert copies["total_bytes"] == {"name": "total_bytes", "type": "uint64", "unit": "bytes", "list": False, "nullable": True}
+    assert copies["mean_ns"] == {"name": "mean_ns", "type": "int64", "unit": "ns", "list": False, "nullable": False}
+    assert [copies[name]["unit"] for name in ("limit_ratio", "count", "gb_per_s", "name")] == ["ratio", "count", "", ""]
+    assert fields("Memcpy")["copies"] == {"name": "copies", "type": "message", "unit": "", "list": True, "nullable": False, "message": "Copies"}
+    assert fields("Confidence")["level"]["values"] == ["none", "low", "medium", "high"]
+
+
+def test_every_message_of_a_result_is_described():
+    results = schema()["results"]
+    names = {field["message"] for message in results["messages"].values() for field in message if field["type"] == "message"}
+    assert names | {each["message"] for each in results["passes"]} == set(results["messages"])
+
+
+def test_paths_of_tables_and_columns_lead_to_fields():
+    results = schema()["results"]
+
+    def follow(message, path):
+        for step in path.split("."):
+            (field,) = [field for field in results["messages"][message] if field["name"] == step]
+            message = field.get("message")
+        return field
+
+    assert len(results["passes"]) >= 22
+    for each in results["passes"]:
+        assert follow(each["message"], each["main_table"])["list"], each["name"]
+        for table in each["tables"]:
+            assert follow(each["message"], table["rows"])["message"] == table["message"]
+            for column in table["columns"]:
+                for key in ("field", "share_of", "needs", "shown_by"):
+                    assert not column[key] or follow(table["message"], column[key])
+                assert set(column["only_by"] + column["except_by"]) <= set(each["keys"]), (each["name"], column["title"])
+
+
+def test_columns_say_how_and_when_they_are_shown():
+    (memcpy,) = [each for each in schema()["results"]["passes"] if each["name"] == "memcpy"]
+    assert memcpy["keys"] == ["direction", "stream", "size"] and memcpy["main_table"] == "copies"
+    (table,) = memcpy["tables"]
+    columns = {column["title"]: column for column in table["columns"]}
+    assert columns["of limit"] == {"title": "of limit", "field": "limit_ratio", "format": "percent", "share_of": "", "computed": False,
+                                   "needs": "", "blank": "-", "align": "right", "flexible": False, "shown": "always", "shown_by": "",
+                                   "only_by": ["direction"], "except_by": []}
+    assert (columns["pid"]["format"], columns["pid"]["shown"]) == ("process", "different")
+    assert columns["context"]["shown"] == "different_in_process"
+    assert columns["memory"]["computed"] and columns["memory"]["align"] == "left"

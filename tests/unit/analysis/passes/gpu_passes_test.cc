@@ -47,8 +47,8 @@ TEST(MemcpyPass, ByDirectionWithSpeedAndWhatIsExposed) {
   ASSERT_EQ(result.copies_size(), 4);
   const results::Copies& pinned = result.copies(0);
   EXPECT_EQ(pinned.name(), "HtoD");
-  EXPECT_EQ(pinned.source(), "pinned");
-  EXPECT_EQ(pinned.destination(), "device");
+  EXPECT_EQ(pinned.source(), results::MEMORY_KIND_PINNED);
+  EXPECT_EQ(pinned.destination(), results::MEMORY_KIND_DEVICE);
   EXPECT_EQ(pinned.async_count(), 1u);
   EXPECT_DOUBLE_EQ(pinned.gb_per_s(), 4.0 / 3);
   EXPECT_DOUBLE_EQ(pinned.total_ratio(), 0.5);
@@ -81,7 +81,8 @@ TEST(MemcpyPass, SaysWhatTheWayCouldCarry) {
       EXPECT_FALSE(row.has_limit()) << row.name();
       continue;
     }
-    EXPECT_EQ(row.limit(), row.name() == "HtoD" ? "pcie" : "memory");
+    EXPECT_EQ(row.limit(),
+              row.name() == "HtoD" ? results::COPY_LIMIT_PCIE : results::COPY_LIMIT_MEMORY);
     EXPECT_NEAR(row.limit_gb_per_s(),
                 row.name() == "HtoD"   ? 63.0
                 : row.name() == "DtoD" ? 1000
@@ -138,7 +139,7 @@ TEST(ApiPass, CountsErrorsAndTheWorkBegun) {
   ASSERT_EQ(result.calls_size(), 3);
   const results::ApiCall& allocation = result.calls(0);
   EXPECT_EQ(allocation.name(), "cudaMalloc");
-  EXPECT_EQ(allocation.domain(), "runtime");
+  EXPECT_EQ(allocation.domain(), results::API_DOMAIN_RUNTIME);
   EXPECT_EQ(allocation.error_count(), 2u);
   EXPECT_EQ(allocation.first_error(), 2);
   const results::ApiCall& launch = result.calls(1);

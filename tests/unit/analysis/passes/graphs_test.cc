@@ -66,8 +66,8 @@ TEST(Graphs, LaunchesOfAGraphByTheirNodes) {
   const results::Graph& graph = result.graphs(0);
   EXPECT_EQ(graph.name(), "graph 4");
   EXPECT_EQ(graph.source_graph(), 1u);
-  EXPECT_EQ(graph.made(), "in_capture");
-  EXPECT_EQ(graph.mode(), "nodes");
+  EXPECT_EQ(graph.made(), results::GRAPH_MAKING_IN_CAPTURE);
+  EXPECT_EQ(graph.mode(), results::GRAPH_RECORDING_NODES);
   EXPECT_EQ(graph.count(), 3u);
   EXPECT_EQ(graph.median_ns(), 7 * kMs);
   EXPECT_DOUBLE_EQ(graph.kernel_count_per_launch(), 2);
@@ -101,7 +101,7 @@ TEST(Graphs, AsWholesTheyKeepWhatIsKnownOfTheirMaking) {
   ASSERT_EQ(result.graphs_size(), 3);
   const results::Graph& both = result.graphs(0);
   EXPECT_EQ(both.graph(), 4u);
-  EXPECT_EQ(both.mode(), "both");
+  EXPECT_EQ(both.mode(), results::GRAPH_RECORDING_BOTH);
   EXPECT_EQ(both.whole_count(), 1u);
   EXPECT_EQ(both.total_ns(), 7 * kMs);
   EXPECT_DOUBLE_EQ(both.kernel_count_per_launch(), 1) << "by the one whose nodes were recorded";
@@ -109,13 +109,13 @@ TEST(Graphs, AsWholesTheyKeepWhatIsKnownOfTheirMaking) {
   EXPECT_FALSE(both.has_call_count());
   const results::Graph& older = result.graphs(1);
   EXPECT_EQ(older.graph(), 8u);
-  EXPECT_EQ(older.made(), "before_capture");
+  EXPECT_EQ(older.made(), results::GRAPH_MAKING_BEFORE_CAPTURE);
   EXPECT_EQ(older.count(), 2u);
   EXPECT_FALSE(older.has_source_graph());
   const results::Graph& unknown = result.graphs(2);
   EXPECT_EQ(unknown.graph(), 77u);
-  EXPECT_EQ(unknown.made(), "unknown");
-  EXPECT_EQ(unknown.mode(), "whole");
+  EXPECT_EQ(unknown.made(), results::GRAPH_MAKING_UNKNOWN);
+  EXPECT_EQ(unknown.mode(), results::GRAPH_RECORDING_WHOLE);
   EXPECT_FALSE(unknown.has_kernel_count_per_launch());
   EXPECT_FALSE(unknown.has_busy_ns());
 }
@@ -145,7 +145,7 @@ TEST(Graphs, ByNodeClonesAreOne) {
   const results::Graph& add = result.graphs(0);
   EXPECT_EQ(add.name(), "add(float*)");
   EXPECT_EQ(add.mangled(), "_Z3addPf");
-  EXPECT_EQ(add.kind(), "kernel");
+  EXPECT_EQ(add.kind(), results::GRAPH_NODE_KERNEL);
   EXPECT_EQ(add.node(), 11u);
   EXPECT_EQ(add.count(), 2u);
   EXPECT_EQ(add.total_ns(), 5 * kMs);

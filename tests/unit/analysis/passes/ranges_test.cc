@@ -25,7 +25,7 @@ results::Ranges RunRangesBy(const Trace& trace, const std::string& by = "") {
 }
 
 const results::Range& RowOf(const results::Ranges& result, const std::string& name,
-                            const std::string& kind = "push_pop") {
+                            results::RangeKind kind = results::RANGE_KIND_PUSH_POP) {
   static const results::Range none;
   for (const results::Range& range : result.ranges()) {
     if (range.name() == name && range.kind() == kind) return range;
@@ -102,7 +102,7 @@ TEST(Ranges, StartedRangesStandAloneAndNamesAreTold) {
   const results::Ranges result = RunRangesBy(MakeTrace({&builder}));
   EXPECT_EQ(result.count(), 3u);
   EXPECT_EQ(result.mark_count(), 1u);
-  const results::Range& copy = RowOf(result, "copy", "start_end");
+  const results::Range& copy = RowOf(result, "copy", results::RANGE_KIND_START_END);
   EXPECT_EQ(copy.count(), 2u);
   EXPECT_EQ(copy.total_ns(), 20 * kMs) << "they may overlap";
   EXPECT_FALSE(copy.has_self_ns());
@@ -113,7 +113,7 @@ TEST(Ranges, StartedRangesStandAloneAndNamesAreTold) {
   EXPECT_NE(text.find("run (1 unfinished)"), std::string::npos) << text;
   EXPECT_EQ(RowOf(result, "run").self_ns(), 20 * kMs);
   ASSERT_EQ(result.names_size(), 1);
-  EXPECT_EQ(result.names(0).kind(), "thread");
+  EXPECT_EQ(result.names(0).kind(), results::RANGE_NAME_THREAD);
   EXPECT_EQ(result.names(0).name(), "worker");
 }
 
@@ -175,7 +175,7 @@ TEST(Ranges, ValuesOfPayloadsAreSummedByRangeAndName) {
   const results::RangeValue& bytes = ValueOf(result, "Message size [bytes]", "AllReduce");
   EXPECT_EQ(bytes.count(), 2u);
   EXPECT_EQ(bytes.domain(), "NCCL");
-  EXPECT_EQ(bytes.kind(), "push_pop");
+  EXPECT_EQ(bytes.kind(), results::RANGE_KIND_PUSH_POP);
   EXPECT_EQ(bytes.unit(), "bytes");
   EXPECT_EQ(bytes.sum_value(), 4000);
   EXPECT_EQ(bytes.mean_value(), 2000);

@@ -1,0 +1,190 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See results_schema.h.
+
+#include "analysis/dump/results_schema.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+#include "analysis/passes/registry.h"
+#include "analysis/render/enum_word.h"
+#include "analysis/render/layouts.h"
+#include "analysis/render/table_layout.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+using google::protobuf::Descriptor;
+using google::protobuf::FieldDescriptor;
+using Json = nlohmann::ordered_json;
+
+// What the numbers of a field count. "": nothing, or it holds no numbers.
+const char* UnitName(Unit unit) {
+  switch (unit) {
+    case Unit::kDuration:
+      return "ns";
+    case Unit::kBytes:
+      return "bytes";
+    case Unit::kBytesPerSecond:
+      return "bytes/s";
+    case Unit::kPercent:
+      return "ratio";
+    case Unit::kNumber:
+      return "count";
+    default:
+      return "";
+  }
+}
+
+const char* FormatName(Unit unit) {
+  switch (unit) {
+    case Unit::kOfField:
+      break;
+    case Unit::kDuration:
+      return "duration";
+    case Unit::kBytes:
+      return "bytes";
+    case Unit::kBytesPerSecond:
+      return "bytes_per_second";
+    case Unit::kPercent:
+      return "percent";
+    case Unit::kNumber:
+      return "number";
+    case Unit::kReal:
+      return "real";
+    case Unit::kIdentifier:
+      return "identifier";
+    case Unit::kAddress:
+      return "address";
+    case Unit::kProcess:
+      return "process";
+    case Unit::kWord:
+      return "word";
+    case Unit::kFlag:
+      return "flag";
+    case Unit::kText:
+      return "text";
+  }
+  return "";
+}
+
+const char* ShownName(const TableColumn& column) {
+  if (column.shown_if != nullptr) return "test";
+  switch (column.shown) {
+    case ShownIf::kAlways:
+      return "always";
+    case ShownIf::kAny:
+      return "any";
+    case ShownIf::kNone:
+      return "none";
+    case ShownIf::kDifferent:
+      return "different";
+    case ShownIf::kDifferentInProcess:
+      return "different_in_process";
+  }
+  return "";
+}
+
+Json ListOf(std::string_view words) {
+  Json list = Json::array();
+  while (!words.empty()) {
+    const size_t end = std::min(words.find(' '), words.size());
+    list.push_back(words.substr(0, end));
+    words.remove_prefix(std::min(end + 1, words.size()));
+  }
+  return list;
+}
+
+// Returns the type as proto/results/ has it; of messages and enums the kind of type.
+const char* TypeName(const FieldDescriptor* field) {
+  switch (field->cpp_type()) {
+    case FieldDescriptor::CPPTYPE_MESSAGE:
+      return "message";
+    case FieldDescriptor::CPPTYPE_ENUM:
+      return "enum";
+    default:
+      return field->type_name();
+  }
+}
+
+Json FieldJson(const FieldDescriptor* field) {
+  Json json = {{"name", field->name()},
+               {"type", TypeName(field)},
+               {"unit", UnitName(UnitOf(field))},
+               {"list", field->is_repeated()},
+               {"nullable", !field->is_repeated() && field->has_presence()}};
+  if (field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE)
+    json["message"] = field->message_type()->name();
+  if (field->cpp_type() == FieldDescriptor::CPPTYPE_ENUM) {
+    Json words = Json::array();
+    for (int i = 0; i < field->enum_type()->value_count(); ++i)
+      words.push_back(EnumWord(field->enum_type()->value(i)));
+    json["values"] = std::move(words);
+  }
+  return json;
+}
+
+// Adds a message and those in its fields.
+void AddMessage(const Descriptor* type, Json* messages) {
+  if (messages->contains(type->name())) return;
+  Json fields = Json::array();
+  for (int i = 0; i < type->field_count(); ++i) fields.push_back(FieldJson(type->field(i)));
+  (*messages)[type->name()] = std::move(fields);
+  for (int i = 0; i < type->field_count(); ++i) {
+    if (type->field(i)->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE)
+      AddMessage(type->field(i)->message_type(), messages);
+  }
+}
+
+Json ColumnJson(const TableColumn& column, const Descriptor* row) {
+  return {{"title", column.title},
+          {"field", column.field},
+          {"format", FormatName(UnitOf(column, row))},
+          {"share_of", column.share_of},
+          {"computed", column.cell != nullptr || column.needs_if != nullptr},
+          {"needs", column.needs},
+          {"blank", column.blank},
+          {"align", IsRightAligned(column, row) ? "right" : "left"},
+          {"flexible", column.flexible},
+          {"shown", ShownName(column)},
+          {"shown_by", column.shown_by},
+          {"only_by", ListOf(column.only_by)},
+          {"except_by", ListOf(column.except_by)}};
+}
+
+Json TablesOf(const Descriptor* result) {
+  Json tables = Json::array();
+  for (const TableLayout& layout : LayoutsOf(result)) {
+    Json columns = Json::array();
+    for (const TableColumn& column : layout.columns)
+      columns.push_back(ColumnJson(column, layout.row()));
+    tables.push_back({{"rows", layout.rows},
+                      {"message", layout.row()->name()},
+                      {"only_by", ListOf(layout.only_by)},
+                      {"columns", std::move(columns)}});
+  }
+  return tables;
+}
+
+}  // namespace
+
+Json ResultsSchema() {
+  Json passes = Json::array(), messages = Json::object();
+  for (const PassEntry& entry : PassTable()) {
+    const Descriptor* result = entry.type();
+    AddMessage(result, &messages);
+    passes.push_back({{"name", entry.info.name},
+                      {"keys", entry.info.keys},
+                      {"message", result->name()},
+                      {"main_table", entry.main_table},
+                      {"tables", TablesOf(result)}});
+  }
+  return {{"passes", std::move(passes)}, {"messages", std::move(messages)}};
+}
+
+}  // namespace gpuprof::analysis

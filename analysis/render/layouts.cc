@@ -1,0 +1,53 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See layouts.h.
+
+#include "analysis/render/layouts.h"
+
+#include <google/protobuf/descriptor.h>
+
+#include <string_view>
+
+#include "analysis/render/table_layout.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+struct Entry {
+  std::string_view result;  // name of the message
+  std::span<const TableLayout> (*layouts)();
+};
+
+constexpr Entry kEntries[] = {
+    {"ApiCalls", ApiLayouts},
+    {"Counters", CountersLayouts},
+    {"CriticalPaths", CriticalPathLayouts},
+    {"DeviceMemory", DeviceMemoryLayouts},
+    {"Files", FilesLayouts},
+    {"Graphs", GraphsLayouts},
+    {"Heap", HeapLayouts},
+    {"Idle", IdleLayouts},
+    {"Kernels", KernelsLayouts},
+    {"Locks", LocksLayouts},
+    {"Memcpy", MemcpyLayouts},
+    {"Ops", OpsLayouts},
+    {"Overheads", OverheadLayouts},
+    {"Ranges", RangesLayouts},
+    {"Steps", StepsLayouts},
+    {"Streams", StreamsLayouts},
+    {"Syncs", SyncLayouts},
+    {"Threads", ThreadsLayouts},
+    {"UnifiedMemory", UnifiedMemoryLayouts},
+};
+
+}  // namespace
+
+std::span<const TableLayout> LayoutsOf(const google::protobuf::Descriptor* result) {
+  for (const Entry& entry : kEntries) {
+    if (entry.result == result->name()) return entry.layouts();
+  }
+  return {};
+}
+
+}  // namespace gpuprof::analysis
