@@ -220,7 +220,7 @@ const std::vector<PassEntry>& PassTable() {
        RunCriticalPath,
        TextOf<results::CriticalPaths, CriticalPathText>,
        results::CriticalPaths::descriptor,
-       "paths",
+       "paths.shares",
        kWork,
        kHostWork | TableSet{Kind::kSync, Kind::kCudaEvent}},
       {{"overlap", "How far computing, collectives and copies ran at the same time"},
