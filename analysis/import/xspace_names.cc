@@ -205,6 +205,9 @@ std::string PythonNameOf(std::string_view name) {
   const size_t blank = name.find(' ');
   if (blank == std::string_view::npos) return std::string(name);
   const std::string_view place = name.substr(0, blank), function = name.substr(blank + 1);
+  // Other names come from an export: "nn.Module: Linear_0".
+  if (place.ends_with(':') || function.find(' ') != std::string_view::npos)
+    return std::string(name);
   const size_t colon = place.rfind(':');
   if (colon == std::string_view::npos || !NumberAt(place.substr(colon + 1)))
     return std::string(place) + "." + std::string(function);
