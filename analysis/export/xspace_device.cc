@@ -41,10 +41,12 @@ std::string OpLabel(std::string name) {
   return name.find(':') == std::string::npos ? name + ":" : name;
 }
 
+// Returns the vendor as XLA spells it. "": not known.
 std::string_view VendorOf(const proto::Device& device) {
   const std::string& name = device.name();
-  const bool is_amd = name.find("AMD") != std::string::npos || name.starts_with("gfx");
-  return is_amd ? "AMD" : "Nvidia";
+  if (name.find("AMD") != std::string::npos || name.starts_with("gfx")) return "AMD";
+  const bool is_cuda = device.compute_major() != 0 || name.find("NVIDIA") != std::string::npos;
+  return is_cuda ? "Nvidia" : "";
 }
 
 std::string LineName(const Track& track) {
@@ -97,7 +99,8 @@ void XSpaceDevice::Describe(uint32_t id, XPlaneWriter* plane) const {
   const auto add = [&](std::string_view key, uint64_t value) {
     if (value != 0) plane->Unsigned(key, value);
   };
-  plane->Text("device_vendor", VendorOf(*device));
+  if (const std::string_view vendor = VendorOf(*device); !vendor.empty())
+    plane->Text("device_vendor", vendor);
   if (!device->name().empty()) plane->Text("gpu_device_name", device->name());
   add("clock_rate", device->core_clock_khz());
   add("core_count", device->multiprocessors());

@@ -8,8 +8,10 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <map>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,10 +29,15 @@ namespace gpuprof::analysis {
 namespace {
 
 // Tables whose rows have a place in the file.
-constexpr proto::ChunkKind kWritten[] = {
+constexpr proto::ChunkKind kAllWritten[] = {
     proto::ChunkKind::kOp,     proto::ChunkKind::kRange,  proto::ChunkKind::kTensor,
     proto::ChunkKind::kPython, proto::ChunkKind::kKernel, proto::ChunkKind::kMemcpy,
-    proto::ChunkKind::kMemset, proto::ChunkKind::kApi,    proto::ChunkKind::kGraphLaunch};
+    proto::ChunkKind::kMemset, proto::ChunkKind::kApi,    proto::ChunkKind::kGraphLaunch,
+    proto::ChunkKind::kLaunch};
+// Launches tell call stacks, which the file has only as the Python calls that imported ones are made
+// of.
+constexpr std::span<const proto::ChunkKind> kWrittenOfImports(kAllWritten);
+constexpr std::span<const proto::ChunkKind> kWritten(kAllWritten, std::size(kAllWritten) - 1);
 
 struct File {
   std::string name;               // without its ending
@@ -157,6 +164,15 @@ std::string TaskPlane(int64_t start_realtime_ns, Interval bounds, int64_t id) {
   return plane.Take();
 }
 
+// XSpaces of TPUs alone are imported with such devices.
+bool UsesTpu(const PassContext& context) {
+  for (const size_t index : context.selected()) {
+    for (const proto::Device& device : context.process(index).devices)
+      if (device.name().starts_with("TPU")) return true;
+  }
+  return false;
+}
+
 class Writer {
  public:
   Writer(PassContext& context, FileSink sink, void* sink_context, ExportReport* report)
@@ -191,7 +207,8 @@ class Writer {
     for (const size_t index : file.processes) {
       host.Add(index, file.processes.size() > 1);
       for (const Track& track : context_.process(index).tracks) {
-        CountLeftOut(track, kWritten, report_);
+        CountLeftOut(track, context_.trace().importer.empty() ? kWritten : kWrittenOfImports,
+                     report_);
         report_->sampled_rows += SampledRows(track);
       }
     }
@@ -227,6 +244,11 @@ Error ExportXSpace(const Trace& trace, const ExportOptions& options, FileSink si
   pass_options.pid = options.pid;
   PassContext passes(trace, pass_options);
   if (Error error = passes.Prepare()) return error;
+  if (UsesTpu(passes)) {
+    return {ErrorKind::kUsage,
+            "The trace has work of a TPU, and gpuprof writes XSpaces of GPUs alone; take the file "
+            "that the trace was read from."};
+  }
   Writer writer(passes, sink, context, report);
   for (const File& file : FilesOf(passes)) {
     if (!writer.Write(file)) return {};

@@ -184,23 +184,26 @@ void XSpaceHost::Thread(size_t index, size_t number, const std::string& name) {
   plane_.EndLine();
 }
 
+// XProf reads these values as signed numbers alone.
 void XSpaceHost::Memory(const TensorTable& table, size_t row) {
   constexpr uint32_t kCpu = 0;  // c10::DeviceType
   const int64_t time = table.time_ns[row], bytes = table.bytes[row];
   const uint32_t index = proto::DeviceIndexOf(table.device[row]);
   const bool is_host = proto::DeviceTypeOf(table.device[row]) == kCpu;
-  const uint64_t allocated = table.total_allocated[row], reserved = table.total_reserved[row];
+  const auto allocated = static_cast<int64_t>(table.total_allocated[row]);
+  const auto reserved = static_cast<int64_t>(table.total_reserved[row]);
   Begin(bytes < 0 ? "MemoryDeallocation" : "MemoryAllocation", time, time);
-  plane_.Text("allocator_name", is_host ? "cpu" : "GPU_" + std::to_string(index));
-  if (index != proto::kNoDeviceIndex) plane_.Number("device_ordinal", index);
-  plane_.Unsigned("addr", table.address[row]);
+  std::string allocator = is_host ? "cpu" : "GPU";
+  if (!is_host && index != proto::kNoDeviceIndex) allocator += "_" + std::to_string(index);
+  plane_.Text("allocator_name", allocator);
+  plane_.Number("addr", static_cast<int64_t>(table.address[row]));
   if (bytes != proto::kReturnedOfUnknownSize) {
     plane_.Number("allocation_bytes", bytes < 0 ? -bytes : bytes);
     plane_.Number("requested_bytes", bytes < 0 ? -bytes : bytes);
   }
-  plane_.Unsigned("bytes_allocated", allocated);
-  plane_.Unsigned("bytes_available", reserved > allocated ? reserved - allocated : 0);
-  plane_.Unsigned("bytes_reserved", 0);
+  plane_.Number("bytes_allocated", allocated);
+  plane_.Number("bytes_available", std::max<int64_t>(reserved - allocated, 0));
+  plane_.Number("bytes_reserved", 0);
   plane_.EndEvent();
 }
 

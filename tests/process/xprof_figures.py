@@ -25,6 +25,7 @@ def rows(table):
 
 def main(paths):
     overview = page(paths, "overview_page")
+    memory = page(paths[:1], "memory_profile", host=paths[0].rpartition("/")[2].removesuffix(".xplane.pb"))
     print(json.dumps({
         "kernels": rows(page(paths, "kernel_stats")),
         "ops": rows(page(paths, "framework_op_stats")[0]),
@@ -32,6 +33,8 @@ def main(paths):
         "top_ops": rows(overview[0]),
         "environment": overview[2].get("p", {}),
         "diagnostics": rows(overview[6]),
+        "memory": {name: int(each["profileSummary"]["peakStats"]["heapAllocatedBytes"])
+                   for name, each in memory.get("memoryProfilePerAllocator", {}).items()},
         "events": [event for event in page(paths, "trace_viewer")["traceEvents"] if event],
     }))
 
