@@ -29,16 +29,26 @@ std::string CopyName(uint32_t kind) {
   return std::string(kNames[kind < std::size(kNames) ? kind : 0]);
 }
 
-// Returns the name of an operation in the form that XProf takes apart: "aten/mm:" of "aten::mm". Its
-// type is then "mm". XProf shows other names as they are, with the type "Unknown".
-std::string OpLabel(std::string name) {
+// Returns the name of an operation in the form that XProf takes apart: "aten/mm:" of "aten::mm",
+// "nccl/all_reduce:" of "nccl:all_reduce". The types are then "mm" and "all_reduce". TensorFlow's
+// names, "dense/MatMul:MatMul", have the form. XProf shows others as they are, with the type
+// "Unknown".
+std::string OpLabel(const std::string& name) {
   const bool is_plain = std::all_of(name.begin(), name.end(), [](unsigned char c) {
     return std::isalnum(c) != 0 || c == '_' || c == ':';
   });
-  if (!is_plain || name.find("::") == std::string::npos) return name;
-  for (size_t at = name.find("::"); at != std::string::npos; at = name.find("::", at))
-    name.replace(at, 2, "/");
-  return name.find(':') == std::string::npos ? name + ":" : name;
+  const size_t colon = name.find(':');
+  if (!is_plain || colon == std::string::npos || colon + 1 == name.size()) return name;
+  if (std::isupper(static_cast<unsigned char>(name[colon + 1])) != 0) return name;
+  std::string label;
+  for (const char c : name) {
+    if (c != ':') {
+      label += c;
+    } else if (!label.ends_with('/')) {
+      label += '/';
+    }
+  }
+  return label + ":";
 }
 
 // Returns the vendor as XLA spells it. "": not known.
@@ -64,10 +74,10 @@ std::string LineName(const Track& track) {
 
 }  // namespace
 
-XSpaceDevice::XSpaceDevice(PassContext& context, size_t process, int64_t start_ns, bool is_imported)
+XSpaceDevice::XSpaceDevice(PassContext& context, size_t process, int64_t start_ns)
     : process_(context.process(process)),
+      ops_(context.ops(process)),
       start_ns_(start_ns),
-      is_imported_(is_imported),
       origin_(&context.ops(process), context.calls(process)) {}
 
 std::set<uint32_t> XSpaceDevice::Devices() const {
@@ -159,9 +169,7 @@ const XSpaceDevice::Shape& XSpaceDevice::ShapeOf(uint32_t id, uint32_t device_id
     return shape;
   }
   const proto::Signature& launch = found->second;
-  // Names of an imported file stay as they were.
-  const std::string name = process_.String(launch.name());
-  shape.name = is_imported_ ? name : Demangle(name.c_str());
+  shape.name = Demangle(process_.String(launch.name()).c_str());
   shape.details = "regs:" + std::to_string(launch.registers()) +
                   " static_shared:" + std::to_string(launch.static_shared_bytes()) +
                   " dynamic_shared:" + std::to_string(launch.dynamic_shared_bytes());
@@ -176,11 +184,13 @@ const XSpaceDevice::Shape& XSpaceDevice::ShapeOf(uint32_t id, uint32_t device_id
   return shape;
 }
 
-const std::string& XSpaceDevice::LabelOf(OpRef op) {
+// Null: the range of a step, which is not an operation.
+const std::string* XSpaceDevice::LabelOf(OpRef op) {
   const uint32_t name = process_.tracks[op.track].op.name[op.row];
+  if (ops_.name_kind(name) == NameKind::kAnnotation) return nullptr;
   const auto [at, added] = labels_.try_emplace(name);
   if (added) at->second = OpLabel(process_.String(name));
-  return at->second;
+  return &at->second;
 }
 
 void XSpaceDevice::Kernel(const Track& track, size_t row, XPlaneWriter* plane) {
@@ -193,7 +203,8 @@ void XSpaceDevice::Kernel(const Track& track, size_t row, XPlaneWriter* plane) {
     has_op = AddDetailStats(process_.String(kernels.detail[row]), "tf_op", plane);
   if (has_op) return;
   const auto op = origin_.Find(kernels.correlation[row], ExternalOf(kernels, row));
-  if (op) plane->Text("tf_op", LabelOf(*op));
+  const std::string* const label = op ? LabelOf(*op) : nullptr;
+  if (label != nullptr) plane->Text("tf_op", *label);
 }
 
 void XSpaceDevice::Copy(const MemcpyTable& table, size_t row, XPlaneWriter* plane) const {

@@ -21,7 +21,7 @@ namespace gpuprof::analysis {
 class XSpaceDevice {
  public:
   // Uses context and process, which must outlive it. `start_ns`: of the profile.
-  XSpaceDevice(PassContext& context, size_t process, int64_t start_ns, bool is_imported);
+  XSpaceDevice(PassContext& context, size_t process, int64_t start_ns);
 
   // Returns the devices that the process used.
   std::set<uint32_t> Devices() const;
@@ -42,11 +42,11 @@ class XSpaceDevice {
   template <typename Table>
   void Begin(std::string_view name, const Table& table, size_t row, XPlaneWriter* plane) const;
   const Shape& ShapeOf(uint32_t signature, uint32_t device);
-  const std::string& LabelOf(OpRef op);
+  const std::string* LabelOf(OpRef op);
 
   const Process& process_;
+  const ProcessOps& ops_;
   int64_t start_ns_;
-  bool is_imported_;
   Origin origin_;
   std::unordered_map<uint64_t, Shape> shapes_;         // by signature and device
   std::unordered_map<uint32_t, std::string> labels_;   // of operations, by their names

@@ -218,7 +218,7 @@ class Writer {
 
   bool Devices(const File& file) {
     const size_t leading = file.processes.front();
-    XSpaceDevice devices(context_, leading, bounds_.start, !context_.trace().importer.empty());
+    XSpaceDevice devices(context_, leading, bounds_.start);
     for (const uint32_t device : devices.Devices()) {
       XPlaneWriter plane = devices.Plane(device);
       report_->events += plane.events();
