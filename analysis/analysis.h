@@ -151,8 +151,8 @@ Error ExportChrome(const Trace& trace, const ExportOptions& options, Sink sink, 
 // Takes a piece of a file, by the file's path below the folder of an export. Pieces of one file
 // follow each other. Returns false to get no more.
 using FileSink = bool (*)(void* context, const std::string& path, std::string_view bytes);
-// Writes the trace as XSpaces, as XLA's profiler does, piecewise through `sink`. The folder is a log
-// folder of TensorBoard: it gets a run of the profile plugin.
+// Writes the trace as XSpaces, as XLA's profiler does, piecewise through `sink`. The folder is a
+// log folder of TensorBoard: it gets a run of the profile plugin.
 Error ExportXSpace(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
                    ExportReport* report);
 

@@ -41,10 +41,10 @@ constexpr proto::ChunkKind kWritten[] = {
     proto::ChunkKind::kCounter, proto::ChunkKind::kOverhead};
 // Imported launches and events are made from Python calls and waits, which are written.
 constexpr proto::ChunkKind kWrittenOfImports[] = {
-    proto::ChunkKind::kOp,      proto::ChunkKind::kRange,  proto::ChunkKind::kTensor,
-    proto::ChunkKind::kPython,  proto::ChunkKind::kKernel, proto::ChunkKind::kMemcpy,
-    proto::ChunkKind::kMemset,  proto::ChunkKind::kApi,    proto::ChunkKind::kSync,
-    proto::ChunkKind::kCounter, proto::ChunkKind::kOverhead, proto::ChunkKind::kLaunch,
+    proto::ChunkKind::kOp,       proto::ChunkKind::kRange,    proto::ChunkKind::kTensor,
+    proto::ChunkKind::kPython,   proto::ChunkKind::kKernel,   proto::ChunkKind::kMemcpy,
+    proto::ChunkKind::kMemset,   proto::ChunkKind::kApi,      proto::ChunkKind::kSync,
+    proto::ChunkKind::kCounter,  proto::ChunkKind::kOverhead, proto::ChunkKind::kLaunch,
     proto::ChunkKind::kCudaEvent};
 
 // Sampled counters are shown below their device.

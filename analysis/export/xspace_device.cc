@@ -67,8 +67,7 @@ std::string LineName(const Track& track) {
   if (track.memset.rows() != 0) kinds.insert("Memset");
   std::string list;
   for (const std::string& kind : kinds) list += (list.empty() ? "" : ",") + kind;
-  const std::string number =
-      track.stream == kNoCudaId ? "unknown" : std::to_string(track.stream);
+  const std::string number = track.stream == kNoCudaId ? "unknown" : std::to_string(track.stream);
   return "Stream #" + number + "(" + list + ")" + (track.name.empty() ? "" : " " + track.name);
 }
 
@@ -92,8 +91,8 @@ XPlaneWriter XSpaceDevice::Plane(uint32_t device) {
   Describe(device, &plane);
   std::set<int64_t> lines;
   for (const Track& track : process_.tracks) {
-    const size_t rows = track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
-                        track.graph_launch.rows();
+    const size_t rows =
+        track.kernel.rows() + track.memcpy.rows() + track.memset.rows() + track.graph_launch.rows();
     if (track.device != device || rows == 0) continue;
     int64_t line = track.stream < kFirstOwnLine ? int64_t{track.stream} : kFirstOwnLine;
     // Streams of two contexts may have one number.
@@ -175,12 +174,11 @@ const XSpaceDevice::Shape& XSpaceDevice::ShapeOf(uint32_t id, uint32_t device_id
                   " dynamic_shared:" + std::to_string(launch.dynamic_shared_bytes());
   // Imported traces may lack the shape of a launch.
   if (launch.grid().empty()) return shape;
-  shape.details += " grid:" + DimensionsText(launch.grid()) +
-                   " block:" + DimensionsText(launch.block());
+  shape.details +=
+      " grid:" + DimensionsText(launch.grid()) + " block:" + DimensionsText(launch.block());
   const proto::Device* const device = process_.FindDevice(device_id);
   const auto occupancy = device == nullptr ? std::nullopt : OccupancyOf(*device, launch);
-  if (occupancy)
-    shape.details += " occ_pct:" + std::to_string(std::lround(100 * occupancy->ratio));
+  if (occupancy) shape.details += " occ_pct:" + std::to_string(std::lround(100 * occupancy->ratio));
   return shape;
 }
 

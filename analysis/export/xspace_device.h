@@ -48,8 +48,8 @@ class XSpaceDevice {
   const ProcessOps& ops_;
   int64_t start_ns_;
   Origin origin_;
-  std::unordered_map<uint64_t, Shape> shapes_;         // by signature and device
-  std::unordered_map<uint32_t, std::string> labels_;   // of operations, by their names
+  std::unordered_map<uint64_t, Shape> shapes_;        // by signature and device
+  std::unordered_map<uint32_t, std::string> labels_;  // of operations, by their names
 };
 
 }  // namespace gpuprof::analysis

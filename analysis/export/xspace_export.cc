@@ -34,8 +34,8 @@ constexpr proto::ChunkKind kAllWritten[] = {
     proto::ChunkKind::kPython, proto::ChunkKind::kKernel, proto::ChunkKind::kMemcpy,
     proto::ChunkKind::kMemset, proto::ChunkKind::kApi,    proto::ChunkKind::kGraphLaunch,
     proto::ChunkKind::kLaunch};
-// Launches tell call stacks, which the file has only as the Python calls that imported ones are made
-// of.
+// Launches tell call stacks, which the file has only as the Python calls that imported ones are
+// made of.
 constexpr std::span<const proto::ChunkKind> kWrittenOfImports(kAllWritten);
 constexpr std::span<const proto::ChunkKind> kWritten(kAllWritten, std::size(kAllWritten) - 1);
 
@@ -77,9 +77,8 @@ void PutLeadingFirst(PassContext& context, std::vector<size_t>* processes) {
     const StepAnalysis& found = context.steps(index);
     return found.found() ? found.series.total_ns() : 0;
   };
-  const auto most =
-      std::max_element(processes->begin(), processes->end(),
-                       [&](size_t x, size_t y) { return steps(x) < steps(y); });
+  const auto most = std::max_element(processes->begin(), processes->end(),
+                                     [&](size_t x, size_t y) { return steps(x) < steps(y); });
   std::rotate(processes->begin(), most, most + 1);
 }
 
@@ -159,8 +158,7 @@ std::string RunName(int64_t start_realtime_ns) {
 std::string TaskPlane(int64_t start_realtime_ns, Interval bounds, int64_t id) {
   XPlaneWriter plane(id, "Task Environment");
   plane.Unsigned("profile_start_time", static_cast<uint64_t>(start_realtime_ns));
-  plane.Unsigned("profile_stop_time",
-                 static_cast<uint64_t>(start_realtime_ns + bounds.length()));
+  plane.Unsigned("profile_stop_time", static_cast<uint64_t>(start_realtime_ns + bounds.length()));
   return plane.Take();
 }
 

@@ -63,8 +63,7 @@ XSpaceHost::XSpaceHost(PassContext& context, int64_t start_ns, XSpaceSteps* step
 
 int64_t XSpaceHost::LineId(int64_t wanted) {
   int64_t id = wanted >= 0 && wanted < kFirstOwnLine ? wanted : kFirstOwnLine;
-  while (!lines_.insert(id).second)
-    id = std::max(kFirstOwnLine, *lines_.rbegin() + 1);
+  while (!lines_.insert(id).second) id = std::max(kFirstOwnLine, *lines_.rbegin() + 1);
   return id;
 }
 
@@ -121,9 +120,9 @@ std::vector<XSpaceHost::Event> XSpaceHost::EventsOf(size_t index, size_t number)
   add(track.python, Kind::kPython);
   for (size_t row = 0; row < track.op.rows(); ++row) {
     const int64_t end = track.op.end_ns[row], start = end - track.op.duration_ns[row];
-    const bool is_step = IsUserRange(track.op, row) &&
-                         MarksStep(index, number, {start, end}, process.String(track.op.name[row]),
-                                   "");
+    const bool is_step =
+        IsUserRange(track.op, row) &&
+        MarksStep(index, number, {start, end}, process.String(track.op.name[row]), "");
     if (!is_step) events.push_back({start, end, row, Kind::kOp});
   }
   for (size_t row = 0; row < track.tensor.rows(); ++row) {

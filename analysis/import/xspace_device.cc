@@ -170,8 +170,8 @@ void XSpaceImporter::FillWork(const std::vector<XStat>& stats, DetailText* detai
       if (facts.kind != 0 && work->kind.is_copy) work->kind.kind = facts.kind;
       if (facts.bytes) work->row.bytes = *facts.bytes;
       const bool tells_memory = work->kind.is_set && facts.memory != 0;
-      work->row.operation = proto::CopyOperation(
-          0, facts.source, tells_memory ? facts.memory : facts.destination, 0);
+      work->row.operation =
+          proto::CopyOperation(0, facts.source, tells_memory ? facts.memory : facts.destination, 0);
     }
   }
 }

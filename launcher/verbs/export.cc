@@ -48,8 +48,8 @@ class Export : public Verb {
     options.pid = static_cast<int32_t>(pid_);
     options.name = output_;
     analysis::ExportReport report;
-    const int exported = is_folder ? WriteFolder(*trace, options, &report)
-                                   : WriteFile(*trace, options, &report);
+    const int exported =
+        is_folder ? WriteFolder(*trace, options, &report) : WriteFile(*trace, options, &report);
     if (exported != kExitOk) return exported;
     SayReport(report);
     return SayFaults(*trace);
