@@ -17,6 +17,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/export/host_events.h"
 #include "analysis/export/left_out.h"
 #include "analysis/export/xspace_device.h"
 #include "analysis/export/xspace_host.h"
@@ -129,7 +130,12 @@ Interval BoundsOf(const PassContext& context) {
     for (const Track& track : context.process(index).tracks) {
       Include(track.op, &bounds);
       Include(track.python, &bounds);
-      Include(track.range, &bounds);
+      for (size_t row = 0; row < track.range.rows(); ++row) {
+        const int64_t end = track.range.end_ns[row];
+        if (!IsWritten(track.range, row)) continue;
+        bounds.start = std::min(bounds.start, end - track.range.duration_ns[row]);
+        bounds.end = std::max(bounds.end, end);
+      }
       Include(track.api, &bounds);
       for (const int64_t time : track.tensor.time_ns) {
         bounds.start = std::min(bounds.start, time);
