@@ -143,9 +143,17 @@ struct ExportReport {
   std::map<std::string, uint64_t> left_out;  // rows without a place in the format, by table
   uint64_t sampled_rows = 0;                 // written rows that stand for several
   std::set<uint32_t> ranks;                  // of the processes in the file
+  uint64_t steps = 0;                        // written; of a format that marks steps
 };
 // Writes the trace as Chrome JSON, as Kineto does, piecewise through `sink`: `gpuprof export`.
 Error ExportChrome(const Trace& trace, const ExportOptions& options, Sink sink, void* context,
+                   ExportReport* report);
+// Takes a piece of a file, by the file's path below the folder of an export. Pieces of one file
+// follow each other. Returns false to get no more.
+using FileSink = bool (*)(void* context, const std::string& path, std::string_view bytes);
+// Writes the trace as XSpaces, as XLA's profiler does, piecewise through `sink`. The folder is a
+// log folder of TensorBoard: it gets a run of the profile plugin.
+Error ExportXSpace(const Trace& trace, const ExportOptions& options, FileSink sink, void* context,
                    ExportReport* report);
 
 struct ImportOptions {

@@ -12,8 +12,7 @@
 // Operations, ranges and Python calls of a track come by their start, other rows by their end.
 
 #include <algorithm>
-#include <iterator>
-#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -22,29 +21,17 @@
 #include "analysis/export/gpu_events.h"
 #include "analysis/export/header.h"
 #include "analysis/export/host_events.h"
+#include "analysis/export/left_out.h"
 #include "analysis/export/op_links.h"
 #include "analysis/export/places.h"
 #include "analysis/model/names.h"
 #include "analysis/model/process_name.h"
-#include "analysis/model/table_extents.h"
 #include "analysis/model/trace.h"
 #include "proto/record.h"
 #include "proto/schema.h"
 
 namespace gpuprof::analysis {
 namespace {
-
-using Counts = std::map<std::string, uint64_t>;
-
-void Count(std::string_view table, uint64_t rows, Counts* counts) {
-  if (rows != 0) (*counts)[std::string(table)] += rows;
-}
-
-uint64_t UnwrittenRanges(const RangeTable& ranges) {
-  uint64_t rows = 0;
-  for (size_t row = 0; row < ranges.rows(); ++row) rows += IsWritten(ranges, row) ? 0 : 1;
-  return rows;
-}
 
 // Tables whose rows have a place in the file.
 constexpr proto::ChunkKind kWritten[] = {
@@ -53,35 +40,12 @@ constexpr proto::ChunkKind kWritten[] = {
     proto::ChunkKind::kMemset,  proto::ChunkKind::kApi,     proto::ChunkKind::kSync,
     proto::ChunkKind::kCounter, proto::ChunkKind::kOverhead};
 // Imported launches and events are made from Python calls and waits, which are written.
-constexpr proto::ChunkKind kMadeOfWritten[] = {proto::ChunkKind::kLaunch,
-                                               proto::ChunkKind::kCudaEvent};
-
-template <size_t kCount>
-bool Holds(const proto::ChunkKind (&kinds)[kCount], proto::ChunkKind kind) {
-  return std::find(std::begin(kinds), std::end(kinds), kind) != std::end(kinds);
-}
-
-// Rows that have no place in the file, by the names of tables that `gpuprof dump` uses.
-void CountLeftOut(const Track& track, bool is_imported, Counts* counts) {
-  for (const proto::TableSpec& table : proto::kTables) {
-    if (Holds(kWritten, table.kind) || (is_imported && Holds(kMadeOfWritten, table.kind))) continue;
-    Count(table.name, RowsOf(track, table.kind), counts);
-  }
-  Count("range", UnwrittenRanges(track.range), counts);
-  Count("range_value", track.range_value.rows(), counts);
-}
-
-uint64_t StandsForMore(const Column<uint32_t>& weights) {
-  return static_cast<uint64_t>(
-      std::count_if(weights.begin(), weights.end(), [](uint32_t weight) { return weight > 1; }));
-}
-
-// Rows that stand for several, where only a part was recorded.
-uint64_t SampledRows(const Track& track) {
-  return StandsForMore(track.kernel.weight) + StandsForMore(track.memcpy.weight) +
-         StandsForMore(track.memset.weight) + StandsForMore(track.api.weight) +
-         StandsForMore(track.sync.weight);
-}
+constexpr proto::ChunkKind kWrittenOfImports[] = {
+    proto::ChunkKind::kOp,       proto::ChunkKind::kRange,    proto::ChunkKind::kTensor,
+    proto::ChunkKind::kPython,   proto::ChunkKind::kKernel,   proto::ChunkKind::kMemcpy,
+    proto::ChunkKind::kMemset,   proto::ChunkKind::kApi,      proto::ChunkKind::kSync,
+    proto::ChunkKind::kCounter,  proto::ChunkKind::kOverhead, proto::ChunkKind::kLaunch,
+    proto::ChunkKind::kCudaEvent};
 
 // Sampled counters are shown below their device.
 bool WriteCounters(const Process& sampler, EventWriter* out, ExportReport* report) {
@@ -160,7 +124,10 @@ bool WriteProcess(const Process& process, const Places& places, bool is_imported
     if (!host.Write(track) || !gpu.Write(track) ||
         !WriteCounters(process, process.tracks[track], places, out, report))
       return false;
-    CountLeftOut(process.tracks[track], is_imported, &report->left_out);
+    CountLeftOut(process.tracks[track],
+                 is_imported ? std::span<const proto::ChunkKind>(kWrittenOfImports)
+                             : std::span<const proto::ChunkKind>(kWritten),
+                 report);
     report->sampled_rows += SampledRows(process.tracks[track]);
   }
   return true;

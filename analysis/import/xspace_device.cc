@@ -167,9 +167,11 @@ void XSpaceImporter::FillWork(const std::vector<XStat>& stats, DetailText* detai
       const CopyFacts facts = CopyFactsOf(text);
       work->kind.is_copy = role == StatRole::kCopyDetails;
       work->kind.is_set = !work->kind.is_copy;
-      if (facts.kind != 0) work->kind.kind = facts.kind;
+      if (facts.kind != 0 && work->kind.is_copy) work->kind.kind = facts.kind;
       if (facts.bytes) work->row.bytes = *facts.bytes;
-      work->row.operation = proto::CopyOperation(0, facts.source, facts.destination, 0);
+      const bool tells_memory = work->kind.is_set && facts.memory != 0;
+      work->row.operation =
+          proto::CopyOperation(0, facts.source, tells_memory ? facts.memory : facts.destination, 0);
     }
   }
 }

@@ -202,14 +202,19 @@ bool IsLaunchOfXla(std::string_view name) {
 
 std::string PythonNameOf(std::string_view name) {
   name.remove_prefix(1);
-  const size_t blank = name.find(' ');
-  if (blank == std::string_view::npos) return std::string(name);
-  const std::string_view place = name.substr(0, blank), function = name.substr(blank + 1);
-  const size_t colon = place.rfind(':');
-  if (colon == std::string_view::npos || !NumberAt(place.substr(colon + 1)))
-    return std::string(place) + "." + std::string(function);
-  return std::string(place.substr(0, colon)) + "(" + std::string(place.substr(colon + 1)) +
-         "): " + std::string(function);
+  // Names of files have blanks: "<frozen abc>:12 f". Names of functions have none.
+  const size_t last = name.rfind(' ');
+  if (last == std::string_view::npos) return std::string(name);
+  const std::string_view function = name.substr(last + 1);
+  const size_t colon = name.rfind(':', last);
+  if (colon != std::string_view::npos && colon + 1 != last &&
+      name.find_first_not_of("0123456789", colon + 1) == last)
+    return std::string(name.substr(0, colon)) + "(" +
+           std::string(name.substr(colon + 1, last - colon - 1)) + "): " + std::string(function);
+  // Other names come from an export: "nn.Module: Linear_0".
+  const std::string_view place = name.substr(0, last);
+  if (place.ends_with(':') || place.find(' ') != std::string_view::npos) return std::string(name);
+  return std::string(place) + "." + std::string(function);
 }
 
 EncodedName EncodedNameOf(std::string_view name) {
@@ -272,7 +277,10 @@ CopyFacts CopyFactsOf(std::string_view packed) {
     if (key == "size" || key == "num_bytes") facts.bytes = NumberAt(value);
     if (key == "kind_src") facts.source = MemoryKindOf(value);
     if (key == "kind_dst") facts.destination = MemoryKindOf(value);
-    if (key == "kind") facts.kind = WorkNameOf("Memcpy" + std::string(value)).kind;
+    if (key == "kind") {
+      facts.kind = WorkNameOf("Memcpy" + std::string(value)).kind;
+      facts.memory = MemoryKindOf(value);
+    }
   });
   return facts;
 }

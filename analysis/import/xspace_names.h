@@ -97,6 +97,7 @@ struct KernelShape {
 KernelShape KernelShapeOf(std::string_view packed);
 struct CopyFacts {
   uint8_t kind = 0, source = 0, destination = 0;  // as CUPTI numbers them; 0: not known
+  uint8_t memory = 0;                             // that a memset writes to
   std::optional<uint64_t> bytes;
 };
 CopyFacts CopyFactsOf(std::string_view packed);

@@ -94,6 +94,9 @@ TEST(XSpaceNames, NamesOfHostEvents) {
   EXPECT_EQ(PythonNameOf("$profiler.py:101 start_trace"), "profiler.py(101): start_trace");
   EXPECT_EQ(PythonNameOf("$builtins isinstance"), "builtins.isinstance");
   EXPECT_EQ(PythonNameOf("$<unknown> __exit__"), "<unknown>.__exit__");
+  EXPECT_EQ(PythonNameOf("$nn.Module: Linear_0"), "nn.Module: Linear_0");
+  EXPECT_EQ(PythonNameOf("$<built-in method numel of Tensor object at 0x7f>"),
+            "<built-in method numel of Tensor object at 0x7f>");
   EXPECT_EQ(PythonNameOf("$"), "");
   const EncodedName encoded = EncodedNameOf("Execute#id=3,kind=a=b,alone#");
   EXPECT_EQ(encoded.name, "Execute");
