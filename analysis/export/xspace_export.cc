@@ -100,9 +100,10 @@ std::vector<File> FilesOf(PassContext& context) {
     }
     for (const size_t owner : owners) {
       const Process& process = context.process(owner);
-      const std::string rank = RankOf(process);
+      const std::optional<Rank> rank = RankOf(process);
       std::string name = FileName(host);
-      if (are_several) name += rank.empty() ? "-" + std::to_string(process.pid) : "-rank" + rank;
+      if (are_several)
+        name += rank ? "-rank" + std::to_string(rank->number) : "-" + std::to_string(process.pid);
       while (!names.insert(name).second) name += "-next";
       File file = {name, {owner}};
       for (const size_t index : processes) {

@@ -205,8 +205,8 @@ void AddTooMuchWorkNote(PassContext& context, results::Meta* meta) {
                   [&](size_t index) { return HasTooMuchWork(context.process(index)); });
   if (has)
     meta->add_notes(
-        "GPU: a process has more than 20 million pieces of work, and its devices' time was left "
-        "out; select a part of it with --window or --steps");
+        "GPU: the time of devices was left out, as a process has more than 20 million pieces of "
+        "work (select a part: --window, --steps)");
 }
 
 ProcessDevices::ProcessDevices(PassContext& context, size_t index)

@@ -22,8 +22,7 @@ PYTHON = ROOT / ".deps" / "xprof" / "bin" / "python"
 PLACED = {"op", "range", "tensor", "python", "kernel", "memcpy", "memset", "api", "graph_launch"}
 needs_xprof = pytest.mark.skipif(not PYTHON.exists(), reason="xprof is not installed: scripts/setup --only test")
 GOLDEN = ROOT / "tests" / "golden"
-OTHERS = ROOT.parent / "shared" / "data" / "kineto"
-SOURCES = [*sorted((GOLDEN / "kineto").glob("*.json.gz")), *sorted(OTHERS.glob("*.json.gz")),
+SOURCES = [*sorted((GOLDEN / "kineto").glob("*.json.gz")),
            *sorted(path.parent for path in (GOLDEN / "traces" / "h200" / "pytorch").glob("*/bundle.pb")),
            GOLDEN / "traces" / "v1" / "gpu.gpt", GOLDEN / "traces" / "v1" / "graphs.gpt"]
 each_source = pytest.mark.parametrize("source", [pytest.param(path, id=path.name.partition(".")[0]) for path in SOURCES])
