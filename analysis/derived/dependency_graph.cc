@@ -71,6 +71,7 @@ class GraphMaker {
         // The last work of a call tells whether the call waited for it.
         int64_t& end = work_ends_[{call->track, call->row}];
         end = std::max(end, work.span.end);
+        own_work_.try_emplace({call->track, call->row}, t, work.span);
         all_launches_.push_back(call->start_ns);
         all_ends_.push_back(work.span.end);
       });
@@ -106,6 +107,7 @@ class GraphMaker {
     node.track = track;
     node.row = row;
     node.category = CallCategory(track, row);
+    if (RunsWithOwnWork(track, row, span)) return AddCallOfOwnWork(node);
     const std::optional<int64_t> awaited = AwaitedEnd(track, row, span);
     if (!awaited) {
       out_->nodes_.push_back(node);
@@ -122,6 +124,26 @@ class GraphMaker {
                 span.end};
     node.category = results::TIME_CATEGORY_SYNC;
     node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
+    out_->nodes_.push_back(node);
+    out_->nodes_.push_back(end);
+  }
+
+  // Returns whether a call lasts as long as its own work: copies of pageable memory are made piece
+  // by piece, and the call ends with the last piece.
+  bool RunsWithOwnWork(uint32_t track, uint32_t row, Interval span) const {
+    const auto own = own_work_.find({track, row});
+    if (own == own_work_.end() || span.length() < 2 * kShortWaitNs) return false;
+    const Interval& work = own->second.second;
+    const int64_t both = std::min(work.end, span.end) - std::max(work.start, span.start);
+    return work.start > span.start && work.end > span.end && 2 * both >= span.length();
+  }
+
+  void AddCallOfOwnWork(DependencyNode node) {
+    DependencyNode end = node;
+    end.kind = DependencyNode::Kind::kWaited;
+    end.is_of_own_work = true;
+    end.span.start = end.span.end;
+    node.span.end = node.span.start + kShortWaitNs;
     out_->nodes_.push_back(node);
     out_->nodes_.push_back(end);
   }
@@ -447,6 +469,13 @@ class GraphMaker {
     const DependencyNode node = out_->nodes_[n];
     const uint32_t begin = before_on_track_[n];
     if (begin != kNoNode) AddEdge(begin, false, {});
+    if (node.is_of_own_work) {
+      const auto& [stream, span] = own_work_.at({node.track, node.row});
+      const uint32_t work = out_->FindWork(stream, span.start);
+      if (work < n)
+        AddEdge(work, true, {{out_->nodes_[work].category, node.span.start - span.start}});
+      return;
+    }
     const auto ended = ends_.find(node.awaited_ns);
     if (ended == ends_.end()) return;
     for (const uint32_t work : ended->second) {
@@ -467,6 +496,8 @@ class GraphMaker {
   std::vector<std::vector<std::pair<int64_t, int64_t>>> ends_by_launch_;  // by track
   std::unordered_map<uint32_t, uint32_t> wait_stream_;                    // by correlation
   std::unordered_map<uint32_t, EventRecord> wait_record_;
+  // By call: the stream and the span of its first work.
+  std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, Interval>> own_work_;
   std::vector<int64_t> all_launches_, all_ends_;  // of work whose launch is known; sorted
   std::vector<uint32_t> before_on_track_;
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> call_node_;  // by track and row

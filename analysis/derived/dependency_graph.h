@@ -59,6 +59,8 @@ struct DependencyNode {
   DeviceWorkKind work = DeviceWorkKind::kKernel;
   results::TimeCategory category = results::TIME_CATEGORY_NONE;  // of its own time
   int64_t awaited_ns = 0;  // of kWaited: when the work ended that it waited for
+  // Of kWaited: the call went on with its own work, and ended while the work ended.
+  bool is_of_own_work = false;
   uint32_t first_edge = 0, edges = 0;
 };
 

@@ -121,6 +121,23 @@ TEST(DependencyGraph, AWaitForTheDeviceLeadsBackToItsWork) {
   EXPECT_EQ(graph.Without(kHost, 20, 160), 170);
 }
 
+// The driver copies pageable memory piece by piece: the call takes as long as the copy.
+TEST(DependencyGraph, ACallThatCopiesWithItsWorkTakesNoTimeWithoutIt) {
+  ProcessBuilder builder(7);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(7)
+      .Call("cudaMemcpyAsync", 0, 100 * kUs, 1)
+      .Call("cudaLaunchKernel", 110 * kUs, 115 * kUs, 2);
+  builder.Stream(0, 1, 7)
+      .Copy(1, 1, 3, 1 << 20, 20 * kUs, 103 * kUs, 1)
+      .Kernel(kernel, 120 * kUs, 130 * kUs, 2);
+  const Graph graph(builder);
+  EXPECT_EQ(
+      graph.Path(20, 120),
+      (Times{{results::TIME_CATEGORY_COPY_HTOD, 80}, {kHost, 10}, {kLaunch, 10}, {kCompute, 10}}));
+  EXPECT_EQ(graph.Without(results::TIME_CATEGORY_COPY_HTOD, 20, 120), 30);
+}
+
 // The second stream waits for an event that was recorded behind the collective.
 TEST(DependencyGraph, WaitsForEventsLeadToTheOtherStream) {
   ProcessBuilder builder(7);
