@@ -93,9 +93,11 @@ class MapsSearch {
 MapsSearch g_search;
 std::atomic<uint32_t> g_is_searching{0};
 
-// The parent of a process that has ended, and that its parent has not waited for yet. 0: the
-// process lives, or nothing is known of it. It has no mappings any more.
+// Returns the parent of a process that is ending or has ended, and that its parent has not waited
+// for yet. 0: the process lives, or nothing is known of it. Mappings end before the process is a
+// zombie.
 int ParentOfEnded(int pid) {
+  constexpr uint64_t kIsExiting = 4;  // PF_EXITING
   char path[64];
   char text[256];
   Text(path, sizeof(path)).Add("/proc/").Number(pid).Add("/stat");
@@ -103,12 +105,19 @@ int ParentOfEnded(int pid) {
   if (fd < 0) return 0;
   long n = raw::Call(SYS_read, fd, raw::Arg(text), sizeof(text) - 1);
   raw::Call(SYS_close, fd);
+  if (n <= 0) return 0;
+  text[n] = 0;
   // "PID (NAME) STATE PARENT ...": a name may hold parentheses, so the last counts.
   while (n > 0 && text[n - 1] != ')') --n;
-  if (n <= 0 || text[n] != ' ' || text[n + 1] != 'Z') return 0;
+  if (n <= 0 || text[n] != ' ') return 0;
+  const bool is_zombie = text[n + 1] == 'Z';
   const char* at = text + n + 3;
-  uint64_t parent = 0;
-  return ParseNumber(&at, &parent) ? static_cast<int>(parent) : 0;
+  uint64_t parent = 0, flags = 0;
+  if (!ParseNumber(&at, &parent)) return 0;
+  // Then come group, session, terminal, its group, and the flags of the kernel.
+  for (int spaces = 0; spaces < 5 && *at != 0; ++at) spaces += *at == ' ' ? 1 : 0;
+  const bool is_exiting = ParseNumber(&at, &flags) && (flags & kIsExiting) != 0;
+  return is_zombie || is_exiting ? static_cast<int>(parent) : 0;
 }
 
 bool IsRecorded(int pid) {

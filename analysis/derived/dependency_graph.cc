@@ -273,6 +273,39 @@ class GraphMaker {
       if (node.track == main_track_ && node.kind != DependencyNode::Kind::kWork) main_.push_back(n);
     }
     FindStreamWaits();
+    FindBackward();
+  }
+
+  // Finds the calls of other threads in autograd's nodes: the main thread waits for them in
+  // backward().
+  void FindBackward() {
+    std::vector<std::vector<Interval>> spans(process_.tracks.size());
+    for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
+      const OpTable& ops = process_.tracks[t].op;
+      for (size_t i = 0; t != main_track_ && i < ops.rows(); ++i) {
+        if (ops_->name_kind(ops.name[i]) == NameKind::kAutograd)
+          spans[t].push_back({ops.end_ns[i] - ops.duration_ns[i], ops.end_ns[i]});
+      }
+      spans[t] = UnionOf(std::move(spans[t]));
+    }
+    for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
+      const DependencyNode& node = out_->nodes_[n];
+      if (node.kind == DependencyNode::Kind::kWork) continue;
+      const int64_t start = node.span.start;
+      if (CoveredLength(spans[node.track], {start, start + 1}) != 0) backward_.push_back(n);
+    }
+  }
+
+  // Returns the last call of autograd's threads that ended between two moments before a node.
+  uint32_t BackwardBefore(uint32_t n, int64_t after_ns) const {
+    const int64_t until = out_->nodes_[n].span.start;
+    auto at = std::lower_bound(backward_.begin(), backward_.end(), n);
+    while (at != backward_.begin()) {
+      --at;
+      const Interval& span = out_->nodes_[*at].span;
+      if (span.end <= until) return span.end > after_ns ? *at : kNoNode;
+    }
+    return kNoNode;
   }
 
   // The last work before a recording holds up the work that the waiting stream is given next.
@@ -415,6 +448,10 @@ class GraphMaker {
         if (given != kNoNode && out_->nodes_[given].span.end > before_end) from = given;
       }
     }
+    if (node.track == main_track_ && from != kNoNode) {
+      const uint32_t backward = BackwardBefore(n, out_->nodes_[from].span.end);
+      if (backward != kNoNode) from = backward;
+    }
     if (from == kNoNode) return AddEdge(kNoNode, false, {});
     const Interval gap = {out_->nodes_[from].span.end, node.span.start};
     AddEdge(from, false, HostParts(node.track, gap));
@@ -503,6 +540,7 @@ class GraphMaker {
   std::map<std::pair<uint32_t, uint32_t>, uint32_t> call_node_;  // by track and row
   std::unordered_map<int64_t, std::vector<uint32_t>> ends_;      // work by its end
   std::vector<uint32_t> main_;                                   // nodes of the main thread
+  std::vector<uint32_t> backward_;  // calls in autograd's nodes on other threads, by index
   std::unordered_map<uint32_t, std::vector<uint32_t>> held_by_;
   std::unordered_map<uint32_t, std::vector<Interval>> busy_;  // by track: when it was in operations
   int64_t usual_launch_ns_ = 0;

@@ -5,7 +5,8 @@
 // again with some categories of time left out: what would the program take without them?
 //
 // A call begins when the thread comes to the call, after its call before. A thread that was in no
-// operation since then waits for the thread that makes the steps.
+// operation since then waits for the thread that makes the steps. This thread waits for autograd's
+// threads in backward().
 //
 // Work waits for its launch and for the work before it on its stream. It also waits for the
 // recordings of CUDA events that its stream waits for. A call that waits for the device ends with
@@ -59,7 +60,7 @@ struct DependencyNode {
   DeviceWorkKind work = DeviceWorkKind::kKernel;
   results::TimeCategory category = results::TIME_CATEGORY_NONE;  // of its own time
   int64_t awaited_ns = 0;  // of kWaited: when the work ended that it waited for
-  // Of kWaited: the call went on with its own work, and ended while the work ended.
+  // For kWaited: the call went on with its own work, and ended while the work ended.
   bool is_of_own_work = false;
   uint32_t first_edge = 0, edges = 0;
 };

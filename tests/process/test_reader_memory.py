@@ -16,8 +16,8 @@ from conftest import GPUPROF, clean_environment, gpuprof, program
 
 BITS = 15
 PASSES = """
-    overview steps ops kernels memcpy device_memory unified_memory api sync streams graphs overhead ranges counters heap locks stacks threads
-    health""".split()
+    overview advise steps ops kernels memcpy device_memory unified_memory api sync streams idle critical_path overlap graphs overhead ranges
+    counters heap locks files stacks threads health""".split()
 FORMS = ([], ["--csv"], ["--json"])
 
 

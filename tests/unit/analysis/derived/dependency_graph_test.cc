@@ -175,6 +175,28 @@ TEST(DependencyGraph, AThreadThatIsGivenWorkFollowsTheMainThread) {
   EXPECT_EQ(graph.Without(kHost, 10, 115), 20);
 }
 
+// In backward() the main thread waits for autograd's thread, which waits for room in the queue.
+TEST(DependencyGraph, TheMainThreadWaitsForAutograd) {
+  ProcessBuilder builder(7);
+  const uint32_t kernel = builder.Signature("k", 1, 32);
+  builder.Thread(7)
+      .Call("cudaLaunchKernel", 0, 5 * kUs, 1)
+      .Call("cudaLaunchKernel", 200 * kUs, 205 * kUs, 4);
+  builder.Thread(8)
+      .Op("autograd::engine::evaluate_function: MmBackward0", 20 * kUs, 190 * kUs)
+      .Call("cudaLaunchKernel", 30 * kUs, 35 * kUs, 2)
+      .Call("cudaDeviceSynchronize", 40 * kUs, 180 * kUs, 3);
+  builder.Stream(0, 1, 7)
+      .Kernel(kernel, 10 * kUs, 20 * kUs, 1)
+      .Kernel(kernel, 45 * kUs, 170 * kUs, 2)
+      .Kernel(kernel, 215 * kUs, 225 * kUs, 4);
+  const Graph graph(builder);
+  EXPECT_EQ(graph.Path(10, 215), (Times{{kCompute, 135}, {kHost, 40}, {kLaunch, 30}, {kSync, 10}}));
+  // The second launch at 30 us, its work at 45, the end of the wait at 55, the third launch at 75,
+  // its work at 90.
+  EXPECT_EQ(graph.Without(kCompute, 10, 215), 80);
+}
+
 TEST(DependencyGraph, PlayedUnchangedItIsAsItWas) {
   std::mt19937 random(23);
   const auto below = [&](int64_t most) {
