@@ -1,0 +1,75 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Plays a graph, and walks back along the edges that bound. See dependency_graph.h.
+
+#include <algorithm>
+#include <limits>
+
+#include "analysis/derived/dependency_graph.h"
+
+namespace gpuprof::analysis {
+
+using results::TimeCategory;
+
+PlayedGraph DependencyGraph::Play(const Free& free) const {
+  PlayedGraph played;
+  played.spans.resize(nodes_.size());
+  played.binding.assign(nodes_.size(), kNoNode);
+  const int64_t origin = nodes_.empty() ? 0 : nodes_.front().span.start;
+  for (uint32_t n = 0; n < nodes_.size(); ++n) {
+    const DependencyNode& node = nodes_[n];
+    int64_t start = std::numeric_limits<int64_t>::min();
+    for (uint32_t e = node.first_edge; e < node.first_edge + node.edges; ++e) {
+      const DependencyEdge& edge = edges_[e];
+      // A call that does not wait does not depend on work.
+      const bool is_wait = node.kind == DependencyNode::Kind::kWaited && edge.from != kNoNode &&
+                           nodes_[edge.from].kind == DependencyNode::Kind::kWork;
+      if (is_wait && free[results::TIME_CATEGORY_SYNC]) continue;
+      // What nothing is known to have caused begins when it did.
+      int64_t at = node.span.start;
+      if (edge.from != kNoNode) {
+        const Interval& from = played.spans[edge.from];
+        at = edge.is_from_start ? from.start : from.end;
+        for (uint32_t p = edge.first_part; p < edge.first_part + edge.parts; ++p)
+          if (!free[parts_[p].category]) at += parts_[p].ns;
+      }
+      if (at < start || (at == start && played.binding[n] != kNoNode)) continue;
+      start = at;
+      played.binding[n] = edge.from == kNoNode ? kNoNode : e;
+    }
+    if (node.edges == 0) start = std::max(origin, node.span.start);
+    played.spans[n] = {start, start + (free[node.category] ? 0 : node.span.length())};
+  }
+  return played;
+}
+
+std::vector<PathPiece> CriticalPath(const DependencyGraph& graph, uint32_t node, bool from_end,
+                                    int64_t from_ns) {
+  const PlayedGraph played = graph.Play({});
+  std::vector<PathPiece> pieces;
+  const auto add = [&](Interval span, TimeCategory category, uint32_t of, uint32_t to) {
+    span.start = std::max(span.start, from_ns);
+    if (span.end > span.start) pieces.push_back({span, category, of, to});
+  };
+  bool is_end = from_end;
+  while (node != kNoNode) {
+    const Interval& span = played.spans[node];
+    if (is_end) add(span, graph.nodes()[node].category, node, kNoNode);
+    if (span.start <= from_ns || played.binding[node] == kNoNode) break;
+    const DependencyEdge& edge = graph.edges()[played.binding[node]];
+    int64_t at = span.start;
+    // The parts of an edge have no order: from the last back.
+    for (uint32_t p = edge.first_part + edge.parts; p-- > edge.first_part;) {
+      const TimePart& part = graph.parts()[p];
+      add({at - part.ns, at}, part.category, kNoNode, node);
+      at -= part.ns;
+    }
+    is_end = !edge.is_from_start;
+    node = edge.from;
+  }
+  std::reverse(pieces.begin(), pieces.end());
+  return pieces;
+}
+
+}  // namespace gpuprof::analysis
