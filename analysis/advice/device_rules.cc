@@ -252,7 +252,7 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
   const DeviceFacts& device = *facts.device;
   constexpr std::array<std::string_view, 8> kOthers = {"gemm", "conv",  "bmm",  "matmul",
                                                        "fmha", "flash", "attn", "embedding"};
-  std::string largest, unused;
+  std::string largest;
   int64_t sum = 0;
   for (const results::Kernel& kernel : device.kernels.kernels()) {
     if (kernel.tensor_cores() != "no") continue;

@@ -41,6 +41,22 @@ char32_t CodePointOf(std::string_view text) {
   return code;
 }
 
+std::string Utf8Of(std::string_view text, bool* is_repaired) {
+  std::string out;
+  out.reserve(text.size());
+  for (size_t at = 0; at < text.size();) {
+    const size_t bytes = CodePointBytes(text.substr(at));
+    if (bytes == 0) {
+      out += kReplacement;
+      if (is_repaired != nullptr) *is_repaired = true;
+    } else {
+      out += text.substr(at, bytes);
+    }
+    at += bytes == 0 ? 1 : bytes;
+  }
+  return out;
+}
+
 bool IsUnseen(char32_t code) {
   const auto is_within = [code](char32_t first, char32_t last) {
     return code >= first && code <= last;

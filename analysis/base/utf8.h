@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 
 namespace gpuprof::analysis {
@@ -33,5 +34,9 @@ bool IsUnseen(char32_t code);
 
 // Returns the code point that `text` begins with; CodePointBytes(text) is not 0.
 char32_t CodePointOf(std::string_view text);
+
+// Returns the text with U+FFFD in place of each byte that is not UTF-8. Readers of protobuf refuse
+// the whole file because of one bad byte. `is_repaired`: set if a byte was replaced; may be null.
+std::string Utf8Of(std::string_view text, bool* is_repaired = nullptr);
 
 }  // namespace gpuprof::analysis

@@ -22,8 +22,8 @@ namespace {
 
 // A wait for the device takes at least this long on the host, as the short waits of real traces do.
 constexpr int64_t kShortWaitNs = 2000;
-// Of what begins together, the end of a wait comes before the thread's next call, and a call before
-// the work that it launches.
+// Events can begin at the same time. Then the end of a wait comes before the thread's next call,
+// and a call comes before the work that it launches.
 constexpr int kOrderOfWaits = 0, kOrderOfCalls = 1, kOrderOfWork = 2;
 
 }  // namespace

@@ -33,30 +33,13 @@ void AppendBytes(uint32_t field, std::string_view bytes, std::string* out) {
   *out += bytes;
 }
 
-// Returns the text with U+FFFD in place of bytes that are not UTF-8: readers of protobuf refuse a
-// whole file because of them.
-std::string Utf8(std::string_view text) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const size_t bytes =
-        static_cast<unsigned char>(text[at]) < 0x80 ? 1 : CodePointBytes(text.substr(at));
-    if (bytes == 0) {
-      out += kReplacement;
-    } else {
-      out += text.substr(at, bytes);
-    }
-    at += bytes == 0 ? 1 : bytes;
-  }
-  return out;
-}
-
 constexpr int64_t kPicoseconds = 1000;  // of a nanosecond
 
 }  // namespace
 
 XPlaneWriter::XPlaneWriter(int64_t id, std::string_view name) {
   AppendNumber(1, static_cast<uint64_t>(id), &head_);
-  AppendBytes(2, Utf8(name), &head_);
+  AppendBytes(2, Utf8Of(name), &head_);
 }
 
 uint64_t XPlaneWriter::Names::IdOf(std::string_view text, uint32_t field, std::string* table) {
@@ -64,7 +47,7 @@ uint64_t XPlaneWriter::Names::IdOf(std::string_view text, uint32_t field, std::s
   if (!added) return at->second;
   std::string metadata, entry;
   AppendNumber(1, at->second, &metadata);
-  AppendBytes(2, Utf8(text), &metadata);
+  AppendBytes(2, Utf8Of(text), &metadata);
   AppendNumber(1, at->second, &entry);
   AppendBytes(2, metadata, &entry);
   AppendBytes(field, entry, table);
@@ -74,7 +57,7 @@ uint64_t XPlaneWriter::Names::IdOf(std::string_view text, uint32_t field, std::s
 void XPlaneWriter::BeginLine(int64_t id, std::string_view name) {
   line_.clear();
   AppendNumber(1, static_cast<uint64_t>(id), &line_);
-  AppendBytes(2, Utf8(name), &line_);
+  AppendBytes(2, Utf8Of(name), &line_);
 }
 
 void XPlaneWriter::EndLine() { AppendBytes(3, line_, &lines_); }
@@ -133,7 +116,7 @@ void XPlaneWriter::Text(std::string_view key, std::string_view value) {
   if (has_event_) {
     AppendNumber(7, StatId(value), &stat);
   } else {
-    AppendBytes(5, Utf8(value), &stat);
+    AppendBytes(5, Utf8Of(value), &stat);
   }
   AddStat(stat);
 }
@@ -153,7 +136,7 @@ std::string XPlaneWriter::Take() {
 
 std::string XSpaceHostName(std::string_view host) {
   std::string out;
-  AppendBytes(4, Utf8(host), &out);
+  AppendBytes(4, Utf8Of(host), &out);
   return out;
 }
 

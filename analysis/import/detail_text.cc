@@ -86,21 +86,4 @@ std::string DetailText::Take() {
   return text;
 }
 
-std::string Utf8Of(std::string_view text, bool* is_repaired) {
-  std::string out;
-  out.reserve(text.size());
-  for (size_t at = 0; at < text.size();) {
-    const size_t bytes =
-        static_cast<unsigned char>(text[at]) < 0x80 ? 1 : CodePointBytes(text.substr(at));
-    if (bytes == 0) {
-      out += kReplacement;
-      *is_repaired = true;
-    } else {
-      out += text.substr(at, bytes);
-    }
-    at += bytes == 0 ? 1 : bytes;
-  }
-  return out;
-}
-
 }  // namespace gpuprof::analysis::import

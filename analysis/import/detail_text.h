@@ -34,8 +34,4 @@ class DetailText {
   std::vector<std::pair<std::string, std::string>> members_;  // as JSON
 };
 
-// Returns the text with U+FFFD in place of what is not UTF-8. `is_repaired`: set if a
-// byte was replaced.
-std::string Utf8Of(std::string_view text, bool* is_repaired);
-
 }  // namespace gpuprof::analysis::import

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <utility>
 
+#include "analysis/base/utf8.h"
 #include "analysis/import/kineto_fields.h"
 #include "analysis/import/later_rows.h"
 #include "analysis/import/xspace_importer.h"

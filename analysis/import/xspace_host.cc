@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/base/utf8.h"
 #include "analysis/import/kineto_fields.h"
 #include "analysis/import/xspace_importer.h"
 #include "analysis/import/xspace_stats.h"

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/base/parallel.h"
+#include "analysis/base/utf8.h"
 #include "analysis/import/random_bytes.h"
 #include "analysis/import/xspace_importer.h"
 #include "analysis/import/xspace_reader.h"

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "analysis/base/utf8.h"
 #include "analysis/import/xspace_stats.h"
 
 namespace gpuprof::analysis::import {

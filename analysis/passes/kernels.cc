@@ -144,7 +144,7 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
   to->processes.push_back(std::move(summed));
 }
 
-// Of streams that cannot be walked in the order of time, or of which some kernels do not count.
+// Serves streams that cannot be walked in the order of time, or with kernels that do not count.
 int64_t BusyTimeOfAny(const DeviceKernels& device) {
   std::vector<Interval> spans;
   for (const DeviceKernels::Stream& stream : device.streams) {
