@@ -15,6 +15,9 @@ int64_t DeviceFacts::PerStep(results::TimeCategory category) const {
 }
 
 int64_t DeviceFacts::SavedPerStep(results::WhatIfSubject subject) const {
+  // The path has steps only where devices' work tells their ends. What the whole recording saves is
+  // no figure of a step: the time between steps is in it.
+  if (series.window() != results::STEP_WINDOW_ALL && !path.has_first_step()) return 0;
   const auto steps = static_cast<int64_t>(path.last_step() - path.first_step() + 1);
   for (const results::WhatIf& what_if : path.what_ifs()) {
     if (what_if.subject() == subject)

@@ -128,7 +128,7 @@ std::optional<Finding> LateHost(const AdviceFacts& facts) {
   finding.add_evidence("In " + OfStep(device, late) +
                        " the GPU had nothing to do, because the host had not launched the next "
                        "work. In " +
-                       FormatDuration(launch) + " more it was being launched.");
+                       FormatDuration(launch) + " more the next work was being launched.");
   if (device.idle.operations_size() != 0)
     finding.add_evidence("Meanwhile the launching threads were in these operations: " +
                          Names(device.idle.operations()) + ".");

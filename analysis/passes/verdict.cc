@@ -183,6 +183,9 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   if (is_cold) {
     verdict.set_bound(results::BOUND_FIRST_USE);
     verdict.set_bound_ratio(Ratio(facts.first_use_ns, facts.first_use_window_ns));
+    // The first calls come before the first work: all figures are of the longer time.
+    verdict.set_busy_ratio(series.busy_ratio() * Ratio(facts.StepNs(), facts.first_use_window_ns));
+    verdict.set_step_ns(facts.first_use_window_ns);
   }
   const Process& process = context.process(index);
   FindMedians(process, context.calls(index), &facts);

@@ -85,7 +85,8 @@ void Judge(DetectedSteps* out, const std::string& how, const std::string& doubt 
     confidence.set_reason("no whole step within a capture");
   } else if (count < 3) {
     confidence.set_level(results::LEVEL_LOW);
-    confidence.set_reason(how + "; only " + std::to_string(count) + " whole steps");
+    confidence.set_reason(how + "; only " + std::to_string(count) +
+                          (count == 1 ? " whole step" : " whole steps"));
   } else {
     const bool doubtful =
         !doubt.empty() || static_cast<size_t>(alike) * 10 < count * 7 || count < 5;

@@ -140,6 +140,9 @@ TEST(Verdict, AColdStartHasNothingSteadyToTune) {
   const results::Advice advice = Advise(MakeTrace({&builder}));
   EXPECT_EQ(advice.verdict().bound(), results::BOUND_FIRST_USE);
   EXPECT_EQ(advice.verdict().window(), results::STEP_WINDOW_ALL);
+  // From the first call to the end of the last work, as the calls' time is.
+  EXPECT_EQ(advice.verdict().step_ns(), 990 * kMs);
+  EXPECT_NEAR(advice.verdict().busy_ratio(), 10.0 / 990, 1e-9);
   EXPECT_THAT(Ids(advice), testing::Contains("ST-008"));
   EXPECT_THAT(Ids(advice), testing::Not(testing::Contains("LA-001")));
   EXPECT_THAT(Ids(advice), testing::Not(testing::Contains("GP-006")));
