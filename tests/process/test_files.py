@@ -12,7 +12,7 @@ import sys
 import pytest
 
 from conftest import gpuprof, program
-from trace_file import REENTERED, THREAD_EDGE
+from trace_file import REENTERED, RING_FULL, THREAD_EDGE
 
 FILES = "--trace=files"
 
@@ -117,9 +117,11 @@ def test_reads_in_a_signal_handler(record, paths):
     own, handled = map(int, outcome.out.split())
     trace = outcome.trace()
     missed = trace.losses.pop(REENTERED, 0) + trace.losses.pop(THREAD_EDGE, 0)
+    # On a busy machine the ring may fill. The reads it had no room for are counted.
+    full = trace.losses.pop(RING_FULL, 0)
     sizes = collections.Counter(size for _, _, size in reads_of(trace, *paths))
-    assert trace.losses == {} and sizes[32] == own
-    assert sizes[64] + missed == handled and sizes[64] > 0
+    assert trace.losses == {} and sizes[32] <= own <= sizes[32] + full
+    assert sizes[32] + sizes[64] + missed + full == own + handled and sizes[64] > 0
 
 
 @pytest.mark.parametrize("options", [(), ("--trace=heap,mmap,locks,threads",), ("--capture=off",)])
