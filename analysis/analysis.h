@@ -79,6 +79,9 @@ struct PassOptions {
   // Files of modules are looked for under this folder first, then at their recorded paths. Empty:
   // no folder.
   std::string symfs;
+  // Thresholds of rules that the user set, by full name: "LA-001.min_share". Times in nanoseconds,
+  // parts as parts of 1.
+  std::map<std::string, double> thresholds;
   // For `kernels`: only kernels launched inside a range of this name ("domain:name" if the range
   // has a named domain; "PyTorch:name" for record_function).
   std::string under_range;
@@ -118,6 +121,15 @@ std::string Remarks(const google::protobuf::Message& result, const PassOptions& 
 // Returns whether a result of the pass `advise` has a finding of this severity ("high", "medium",
 // "low", "info") or a higher one.
 bool HasFinding(const google::protobuf::Message& result, std::string_view severity);
+
+// A figure that decides whether a rule of the pass `advise` speaks.
+struct ThresholdInfo {
+  std::string name;  // "LA-001.min_share"
+  std::string unit;  // ratio, factor, count, ns, bytes
+};
+std::vector<ThresholdInfo> RuleThresholds();
+// Returns the table of rules, with the thresholds that the options set: results::Rules.
+std::unique_ptr<google::protobuf::Message> AdviceRules(const PassOptions& options);
 
 // Compares two recordings, which must have been opened with CompareTables(). Steps, categories of
 // the device's time, kernels and operations: results::Diff.

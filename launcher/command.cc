@@ -10,6 +10,7 @@
 
 #include "launcher/nearest.h"
 #include "launcher/text.h"
+#include "launcher/thresholds.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -56,6 +57,13 @@ std::vector<std::string> VerbNames() {
   return names;
 }
 
+// Sections of gpuprof.toml: the verbs, and one for thresholds.
+std::vector<std::string> SectionNames() {
+  std::vector<std::string> names = VerbNames();
+  names.emplace_back(kAdviceSection);
+  return names;
+}
+
 // The file may lie in a directory that the user has not looked into.
 void SayWhatFileSets(const std::map<std::string, std::string>& values) {
   std::string keys;
@@ -80,15 +88,26 @@ int RunVerb(const VerbEntry& entry, std::vector<std::string> words) {
   if (!passed_over.empty()) Say(passed_over);
   for (const auto& [section, values] : sections) {
     bool known = false;
-    for (const std::string& name : VerbNames()) known = known || name == section;
+    for (const std::string& name : SectionNames()) known = known || name == section;
     if (message.empty() && !known) {
       message = "gpuprof.toml: [" + section + "] is not a verb of gpuprof." +
-                DidYouMean(section, VerbNames());
+                DidYouMean(section, SectionNames());
     }
   }
-  if (message.empty()) message = options->ApplyFile(sections[entry.name]);
+  std::map<std::string, std::string>& values = sections[entry.name];
+  if (message.empty()) message = options->ApplyFile(values);
+  if (std::map<std::string, double>* thresholds = verb->Thresholds()) {
+    for (const auto& [name, value] : sections[kAdviceSection]) {
+      if (message.empty()) message = ParseThreshold(name, value, thresholds);
+      if (!message.empty()) {
+        message = "gpuprof.toml: " + message;
+        break;
+      }
+      values.emplace(name, value);
+    }
+  }
   if (!message.empty()) return UsageError(message, help);
-  if (!options->IsQuiet()) SayWhatFileSets(sections[entry.name]);
+  if (!options->IsQuiet()) SayWhatFileSets(values);
   return verb->Execute(*options);
 }
 

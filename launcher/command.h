@@ -6,6 +6,7 @@
 
 #pragma once
 
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -20,6 +21,9 @@ class Verb {
   virtual void Declare(Options* options) = 0;
   // Returns the process's exit status.
   virtual int Execute(const Options& options) = 0;
+  // Returns where the thresholds in [advice] of gpuprof.toml go. Null: the verb gives no advice.
+  // Called after the command line was parsed.
+  virtual std::map<std::string, double>* Thresholds() { return nullptr; }
 };
 
 struct VerbEntry {

@@ -331,12 +331,14 @@ std::string ReadSettingsFile(const std::string& path, FileSections* sections,
   }
   for (const CLI::ConfigItem& item : items) {
     if (item.name == "--" || item.name == "++") continue;  // CLI11's marks of a section's ends
-    if (item.parents.size() > 1) {
+    const bool is_threshold = item.parents.size() == 2 && item.parents.front() == kAdviceSection;
+    if (item.parents.size() > 1 && !is_threshold) {
       return path + ": '" + item.fullname() +
              "': sections are verbs ([run], [stats]) and cannot hold other sections";
     }
     const std::string section = item.parents.empty() ? "run" : item.parents.front();
-    auto& value = (*sections)[section][item.name];
+    const std::string key = is_threshold ? item.parents.back() + "." + item.name : item.name;
+    auto& value = (*sections)[section][key];
     if (!value.empty()) return path + ": '" + item.fullname() + "' is given twice";
     value = Join(",", item.inputs.data(), item.inputs.data() + item.inputs.size());
   }

@@ -19,21 +19,6 @@ namespace {
 
 using results::Finding;
 
-// Parts of a step.
-constexpr double kLateFrom = 0.1;
-constexpr double kCollectivesFrom = 0.1;
-constexpr double kCopiesFrom = 0.05;
-constexpr double kWaitsFrom = 0.03;
-// Parts of the kernels' time.
-constexpr double kWithoutTensorCoresFrom = 0.1;
-constexpr double kElementwiseFrom = 0.3;
-// Tensor cores are at least four times as fast as other units of the same device.
-constexpr double kTensorCoreGain = 0.75;
-// Fused kernels read and write each element once.
-constexpr double kFusionGain = 0.5;
-// A gain below this part of a step is noise.
-constexpr double kLeastGain = 0.01;
-
 int64_t Part(int64_t ns, double part) {
   return static_cast<int64_t>(static_cast<double>(ns) * part);
 }
@@ -46,14 +31,11 @@ std::string OfStep(const DeviceFacts& device, int64_t ns) {
          (has_steps ? "a step of " : "the recorded ") + FormatDuration(device.StepNs());
 }
 
-void SetGain(const DeviceFacts& device, int64_t ns, Finding* finding) {
-  const double ratio = std::min(Share(device, ns), 1.0);
-  finding->set_recoverable_per_step_ns(std::min(ns, device.StepNs()));
+void SetGain(const AdviceFacts& facts, int64_t ns, Finding* finding) {
+  const double ratio = std::min(Share(*facts.device, ns), 1.0);
+  finding->set_recoverable_per_step_ns(std::min(ns, facts.device->StepNs()));
   finding->set_recoverable_ratio(ratio);
-  finding->set_severity(ratio >= 0.1    ? results::SEVERITY_HIGH
-                        : ratio >= 0.03 ? results::SEVERITY_MEDIUM
-                        : ratio >= 0.01 ? results::SEVERITY_LOW
-                                        : results::SEVERITY_INFO);
+  finding->set_severity(SeverityOf(facts, ratio));
 }
 
 // Figures of a cold start, or of a recording that lacks most calls, tell nothing about a step.
@@ -119,12 +101,12 @@ std::optional<Finding> LateHost(const AdviceFacts& facts) {
   const DeviceFacts& device = *facts.device;
   const int64_t late = device.PerStep(results::TIME_CATEGORY_HOST);
   const int64_t launch = device.PerStep(results::TIME_CATEGORY_LAUNCH);
-  if (Share(device, late + launch) < kLateFrom) return std::nullopt;
+  if (Share(device, late + launch) < facts.limits("LA-001.min_share")) return std::nullopt;
   const int64_t gain = std::max(device.SavedPerStep(results::WHAT_IF_HOST),
                                 device.SavedPerStep(results::WHAT_IF_LAUNCHES));
-  if (Share(device, gain) < kLeastGain) return std::nullopt;
+  if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "LA-001", "The GPU waits for the host to launch work");
-  SetGain(device, gain, &finding);
+  SetGain(facts, gain, &finding);
   finding.add_evidence("In " + OfStep(device, late) +
                        " the GPU had nothing to do, because the host had not launched the next "
                        "work. In " +
@@ -155,11 +137,11 @@ std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
   if (!IsSteady(facts)) return std::nullopt;
   const DeviceFacts& device = *facts.device;
   const int64_t exposed = device.PerStep(results::TIME_CATEGORY_COLLECTIVE);
-  if (Share(device, exposed) < kCollectivesFrom) return std::nullopt;
+  if (Share(device, exposed) < facts.limits("CO-001.min_share")) return std::nullopt;
   Finding finding =
       MakeOfDevice(device, "CO-001", "Collectives run while the GPU computes nothing");
   const int64_t saved = device.SavedPerStep(results::WHAT_IF_COLLECTIVES);
-  SetGain(device, device.verdict.is_selection() ? exposed : std::min(saved, exposed), &finding);
+  SetGain(facts, device.verdict.is_selection() ? exposed : std::min(saved, exposed), &finding);
   finding.add_evidence("In " + OfStep(device, exposed) +
                        " only collectives ran. This time holds the transfer, and the wait for the "
                        "slowest rank.");
@@ -182,9 +164,11 @@ std::optional<Finding> ExposedCopies(const AdviceFacts& facts) {
   const int64_t on_device = device.PerStep(results::TIME_CATEGORY_COPY_DTOD);
   const int64_t exposed = to_device + to_host + on_device;
   const int64_t gain = std::min(device.SavedPerStep(results::WHAT_IF_COPIES), exposed);
-  if (Share(device, exposed) < kCopiesFrom || Share(device, gain) < kLeastGain) return std::nullopt;
+  if (Share(device, exposed) < facts.limits("CP-003.min_share") ||
+      Share(device, gain) < facts.limits("all.min_gain"))
+    return std::nullopt;
   Finding finding = MakeOfDevice(device, "CP-003", "Copies run while the GPU computes nothing");
-  SetGain(device, gain, &finding);
+  SetGain(facts, gain, &finding);
   finding.add_evidence("In " + OfStep(device, exposed) + " only copies ran: " +
                        FormatDuration(to_device) + " to the device, " + FormatDuration(to_host) +
                        " to the host, " + FormatDuration(on_device) + " on devices.");
@@ -204,10 +188,10 @@ std::optional<Finding> BlockingWaits(const AdviceFacts& facts) {
   if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
   const DeviceFacts& device = *facts.device;
   const int64_t gain = device.SavedPerStep(results::WHAT_IF_SYNC);
-  if (Share(device, gain) < kWaitsFrom) return std::nullopt;
+  if (Share(device, gain) < facts.limits("SY-001.min_share")) return std::nullopt;
   Finding finding =
       MakeOfDevice(device, "SY-001", "The host waits for the GPU, and the GPU then for the host");
-  SetGain(device, gain, &finding);
+  SetGain(facts, gain, &finding);
   finding.add_evidence("A step would take " + FormatDuration(device.StepNs() - gain) +
                        " instead of " + FormatDuration(device.StepNs()) +
                        " if the host did not wait for the GPU.");
@@ -226,11 +210,12 @@ std::optional<Finding> WithoutTensorCores(const AdviceFacts& facts) {
   constexpr std::array<std::string_view, 4> kProducts = {"gemm", "conv", "bmm", "matmul"};
   std::string largest;
   const int64_t sum = KernelTime(device, kProducts, true, &largest);
-  if (Ratio(sum, device.kernels.total_ns()) < kWithoutTensorCoresFrom) return std::nullopt;
-  const int64_t gain = Part(PerStepOf(device, sum), kTensorCoreGain);
-  if (Share(device, gain) < kLeastGain) return std::nullopt;
+  if (Ratio(sum, device.kernels.total_ns()) < facts.limits("GP-006.min_kernel_share"))
+    return std::nullopt;
+  const int64_t gain = Part(PerStepOf(device, sum), facts.limits("GP-006.gain"));
+  if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "GP-006", "Matrix products do not use the tensor cores");
-  SetGain(device, gain, &finding);
+  SetGain(facts, gain, &finding);
   finding.add_evidence(
       FormatPercent(Ratio(sum, device.kernels.total_ns())) +
       " of the kernels' time is in matrix products and convolutions without tensor "
@@ -266,16 +251,17 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
     if (largest.empty()) largest = kernel.short_name();
     sum += kernel.total_ns();
   }
-  if (Ratio(sum, device.kernels.total_ns()) < kElementwiseFrom) return std::nullopt;
+  if (Ratio(sum, device.kernels.total_ns()) < facts.limits("LA-008.min_kernel_share"))
+    return std::nullopt;
   // Fused kernels are also launched at once: the host does not limit the gain.
-  const int64_t gain = Part(ComputeOf(device, sum), kFusionGain);
-  if (Share(device, gain) < kLeastGain) return std::nullopt;
+  const int64_t gain = Part(ComputeOf(device, sum), facts.limits("LA-008.gain"));
+  if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(
-      device, "LA-003", "Kernels that only read, change and write elements take much of the time");
+      device, "LA-008", "Kernels that only read, change and write elements take much of the time");
   finding.mutable_confidence()->set_level(
       std::min(finding.confidence().level(), results::LEVEL_MEDIUM));
   finding.mutable_confidence()->set_reason("what fusion saves depends on what can be fused");
-  SetGain(device, gain, &finding);
+  SetGain(facts, gain, &finding);
   finding.add_evidence(
       FormatPercent(Ratio(sum, device.kernels.total_ns())) +
       " of the kernels' time is in kernels that multiply no matrices; the largest: " + largest +

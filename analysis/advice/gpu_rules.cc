@@ -18,10 +18,7 @@ namespace {
 using results::Finding;
 
 // Parts of the time from the first work to the last.
-constexpr double kIdleFrom = 0.15;
-constexpr double kIdleHigh = 0.5;
 // Of the run, by device: a burst of work in a run that hardly uses the GPU is no matter.
-constexpr double kIdleOfRunFrom = 0.05;
 
 void AdviseByCause(const results::OverviewGpu& gpu, Finding* finding) {
   const std::string most = "For " + FormatDuration(gpu.idle_cause_ns()) + " of this time, ";
@@ -95,13 +92,16 @@ std::optional<Finding> IdleGpu(const AdviceFacts& facts) {
   // Where work may have run that was not recorded, nothing is known of the GPU.
   const int64_t idle_ns = gpu.idle_ns() - gpu.idle_unseen_ns();
   const int64_t window_ns = gpu.window_ns() - gpu.idle_unseen_ns();
-  if (!gpu.has_window_ns() || Ratio(idle_ns, window_ns) < kIdleFrom) return std::nullopt;
+  if (!gpu.has_window_ns() || Ratio(idle_ns, window_ns) < facts.limits("GP-001.min_idle"))
+    return std::nullopt;
   const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
-  if (Ratio(idle_ns, run * gpu.device_count()) < kIdleOfRunFrom) return std::nullopt;
+  if (Ratio(idle_ns, run * gpu.device_count()) < facts.limits("GP-001.min_run_share"))
+    return std::nullopt;
   const double idle = Ratio(idle_ns, window_ns);
   const auto [level, reason] = HowSure(overview);
   Finding finding = Make("GP-001", "The GPU stands idle between pieces of its work", level, reason);
-  finding.set_severity(idle >= kIdleHigh ? results::SEVERITY_HIGH : results::SEVERITY_MEDIUM);
+  finding.set_severity(idle >= facts.limits("GP-001.high_idle") ? results::SEVERITY_HIGH
+                                                                : results::SEVERITY_MEDIUM);
   finding.add_evidence(FormatDuration(idle_ns) + " of " + FormatDuration(window_ns) +
                        " from its first work to its last (" + FormatPercent(idle) + ")" +
                        DevicesText(gpu) + ".");

@@ -17,11 +17,7 @@ namespace {
 
 using results::Finding;
 
-constexpr double kLocksFrom = 0.03;    // of a step
-constexpr double kBlockedFrom = 0.05;  // of a step
 constexpr int kMostWaitsNamed = 3;
-constexpr double kRunLocksFrom = 0.05;  // of the run, summed over threads
-constexpr double kRunLocksMedium = 0.5;
 
 // What a wait of this kind waits for.
 std::string WaitedFor(const results::Lock& lock) {
@@ -39,7 +35,8 @@ std::string WaitedFor(const results::Lock& lock) {
 
 std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
   const results::StepCategory* blocked = FindCategory(facts, "blocked");
-  if (blocked == nullptr || blocked->share_ratio() < kBlockedFrom) return std::nullopt;
+  if (blocked == nullptr || blocked->share_ratio() < facts.limits("SY-007.min_share"))
+    return std::nullopt;
   Finding finding = Make("SY-007", "Steps wait: their thread is blocked and computes nothing",
                          results::LEVEL_HIGH, "every wait was timed");
   finding.add_evidence(PartOfStep(facts, blocked->mean_ns()) +
@@ -68,7 +65,8 @@ std::optional<Finding> LockContention(const AdviceFacts& facts) {
   if (!facts.locks->has_step_contended_ns()) return std::nullopt;
   const auto count = static_cast<int64_t>(facts.overview->steps().count());
   const int64_t per_step = facts.locks->step_contended_ns() / count;
-  if (Ratio(per_step, facts.overview->steps().mean_ns()) < kLocksFrom) return std::nullopt;
+  if (Ratio(per_step, facts.overview->steps().mean_ns()) < facts.limits("SY-004.min_share"))
+    return std::nullopt;
   Finding finding = Make("SY-004", "Steps wait for locks that other threads hold",
                          results::LEVEL_HIGH, "every contended wait was timed");
   finding.add_evidence(PartOfStep(facts, per_step) + " is spent waiting for mutexes and rwlocks.");
@@ -92,11 +90,12 @@ std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
   if (overview.has_steps() || overview.top_locks().empty()) return std::nullopt;
   const int64_t run = overview.meta().window_end_ns() - overview.meta().window_start_ns();
   const int64_t waited = facts.locks->contended_ns();
-  if (Ratio(waited, run) < kRunLocksFrom) return std::nullopt;
+  if (Ratio(waited, run) < facts.limits("SY-005.min_share")) return std::nullopt;
   Finding finding = Make("SY-005", "Threads wait for locks that other threads hold",
                          results::LEVEL_HIGH, "every contended wait was timed");
-  finding.set_severity(Ratio(waited, run) >= kRunLocksMedium ? results::SEVERITY_MEDIUM
-                                                             : results::SEVERITY_LOW);
+  finding.set_severity(Ratio(waited, run) >= facts.limits("SY-005.medium_share")
+                           ? results::SEVERITY_MEDIUM
+                           : results::SEVERITY_LOW);
   finding.add_evidence(FormatDuration(waited) +
                        " of waiting for mutexes and rwlocks, summed over all " + "threads, in " +
                        FormatDuration(run) + " of recording (" +
@@ -116,10 +115,9 @@ std::optional<Finding> LockContentionInRun(const AdviceFacts& facts) {
 
 // A circle that is older than any lock is held in passing.
 std::optional<Finding> Deadlocked(const AdviceFacts& facts) {
-  constexpr int64_t kSurely = 1'000'000'000;
   if (facts.locks->deadlocks().empty()) return std::nullopt;
   const results::Deadlock& deadlock = facts.locks->deadlocks(0);
-  const bool surely = deadlock.length_ns() >= kSurely;
+  const bool surely = deadlock.length_ns() >= facts.limits("SY-006.sure_after");
   Finding finding = Make("SY-006", "Threads wait for each other forever",
                          surely ? results::LEVEL_HIGH : results::LEVEL_MEDIUM,
                          surely ? "a cycle of waits that had lasted long when the recording ended"

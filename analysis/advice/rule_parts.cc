@@ -20,14 +20,17 @@ Finding Make(std::string_view id, std::string_view name, results::Level level,
   return finding;
 }
 
+results::Severity SeverityOf(const AdviceFacts& facts, double ratio) {
+  if (ratio >= facts.limits("all.high")) return results::SEVERITY_HIGH;
+  if (ratio >= facts.limits("all.medium")) return results::SEVERITY_MEDIUM;
+  return ratio >= facts.limits("all.min_gain") ? results::SEVERITY_LOW : results::SEVERITY_INFO;
+}
+
 void SetRecoverable(const AdviceFacts& facts, int64_t ns, Finding* finding) {
   const double ratio = Ratio(ns, facts.overview->steps().mean_ns());
   finding->set_recoverable_per_step_ns(ns);
   finding->set_recoverable_ratio(ratio);
-  finding->set_severity(ratio >= 0.1    ? results::SEVERITY_HIGH
-                        : ratio >= 0.03 ? results::SEVERITY_MEDIUM
-                        : ratio >= 0.01 ? results::SEVERITY_LOW
-                                        : results::SEVERITY_INFO);
+  finding->set_severity(SeverityOf(facts, ratio));
 }
 
 bool HasSteps(const AdviceFacts& facts) {

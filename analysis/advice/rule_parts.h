@@ -15,6 +15,8 @@ namespace gpuprof::analysis {
 
 results::Finding Make(std::string_view id, std::string_view name, results::Level level,
                       std::string_view reason);
+// Returns the severity of what could be gained of a step.
+results::Severity SeverityOf(const AdviceFacts& facts, double ratio);
 // The gain of `ns` a step, and the severity that goes with it.
 void SetRecoverable(const AdviceFacts& facts, int64_t ns, results::Finding* finding);
 bool HasSteps(const AdviceFacts& facts);

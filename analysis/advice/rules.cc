@@ -19,24 +19,6 @@ namespace {
 
 using results::Finding;
 
-// Thresholds, as parts of a step unless said otherwise.
-constexpr double kInputFrom = 0.05;
-// Of workers that keep up. What is left is the passing on of batches: more workers do not help.
-constexpr double kIdleInputFrom = 0.1;
-constexpr double kWorkerBusyFrom = 0.8;
-constexpr double kWorkerIdleBelow = 0.5;
-constexpr double kOtherFrom = 0.15;
-constexpr double kOpsFrom = 0.3;
-constexpr int64_t kTinyOpNs = 10'000;
-constexpr double kTinyOpsPerStep = 200;
-constexpr double kOptimizerSelfFrom = 0.03;
-constexpr double kRunqueueFrom = 0.05;
-constexpr double kOwnCoresFrom = 0.7;  // of all processors: below, others take them
-constexpr double kJitterFrom = 1.5;    // p90 over median
-constexpr double kChurnBytesPerStep = 64.0 * 1024 * 1024;
-constexpr double kChurnShortLived = 0.5;
-constexpr double kSlowdownFrom = 0.02;
-
 // How many workers would hide loading behind the rest of the step, were there processors enough.
 void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding) {
   const results::OverviewInput& input = facts.overview->input();
@@ -67,14 +49,17 @@ void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding)
 
 std::optional<Finding> InputBound(const AdviceFacts& facts) {
   const results::StepCategory* category = FindCategory(facts, "input");
-  if (category == nullptr || category->share_ratio() < kInputFrom) return std::nullopt;
+  if (category == nullptr || category->share_ratio() < facts.limits("IN-001.min_share"))
+    return std::nullopt;
   const results::OverviewInput& input = facts.overview->input();
   const bool single = input.loader().find("SingleProcess") != std::string::npos;
   // A worker that waits for a processor has work to do.
   const double wanted = input.worker_busy_ratio() + input.worker_runqueue_wait_ratio();
-  const bool busy = input.has_worker_busy_ratio() && wanted >= kWorkerBusyFrom;
-  const bool idle = input.has_worker_busy_ratio() && wanted < kWorkerIdleBelow;
-  if (idle && category->share_ratio() < kIdleInputFrom) return std::nullopt;
+  const bool busy =
+      input.has_worker_busy_ratio() && wanted >= facts.limits("IN-002.min_worker_busy");
+  const bool idle = input.has_worker_busy_ratio() && wanted < facts.limits("IN-001.idle_workers");
+  // What is left is the passing on of batches: more workers do not help.
+  if (idle && category->share_ratio() < facts.limits("IN-001.min_share_idle")) return std::nullopt;
   const bool starved = busy && input.worker_runqueue_wait_ratio() > input.worker_busy_ratio();
   Finding finding =
       Make(busy ? "IN-002" : "IN-001",
@@ -147,7 +132,8 @@ std::string CompileFix(const AdviceFacts& facts, const char* gain) {
 std::optional<Finding> HostBound(const AdviceFacts& facts) {
   if (facts.ops->ops().empty()) return std::nullopt;  // steps of another framework
   const int64_t bare = facts.bare_step_ns;
-  if (Ratio(bare, facts.overview->steps().mean_ns()) < kOtherFrom) return std::nullopt;
+  if (Ratio(bare, facts.overview->steps().mean_ns()) < facts.limits("HO-001.min_share"))
+    return std::nullopt;
   if (WaitsLongerThan(facts, bare)) return std::nullopt;
   Finding finding = Make("HO-001", "Much of a step runs no operation at all", results::LEVEL_MEDIUM,
                          "measured, but the code that runs instead was not recorded");
@@ -175,11 +161,13 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
     costs.emplace_back(op.self_ns() / static_cast<int64_t>(op.count()), op.count());
     all += op.count();
   }
-  if (per_step < kTinyOpsPerStep) return std::nullopt;
+  if (per_step < facts.limits("LA-002.min_ops")) return std::nullopt;
   const auto steps_count = static_cast<int64_t>(steps.count());
   const int64_t step_ns = self_ns / steps_count;
   const auto mean = static_cast<int64_t>(static_cast<double>(step_ns) / per_step);
-  if (Ratio(step_ns, steps.mean_ns()) < kOpsFrom || mean >= kTinyOpNs) return std::nullopt;
+  if (Ratio(step_ns, steps.mean_ns()) < facts.limits("LA-002.min_share") ||
+      mean >= facts.limits("LA-002.max_op"))
+    return std::nullopt;
   // What the cheapest tenth of them take is little more than being called at all.
   std::sort(costs.begin(), costs.end());
   uint64_t seen = 0;
@@ -189,7 +177,7 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
     if ((seen += count) * 10 >= all) break;
   }
   const auto recoverable = static_cast<int64_t>(static_cast<double>(floor) * per_step);
-  if (recoverable * 100 < steps.mean_ns()) return std::nullopt;
+  if (Ratio(recoverable, steps.mean_ns()) < facts.limits("all.min_gain")) return std::nullopt;
   if (WaitsLongerThan(facts, step_ns)) return std::nullopt;
   Finding finding =
       Make("LA-002", "Steps consist of very many very short operations", results::LEVEL_MEDIUM,
@@ -222,7 +210,8 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
   if (optimizer == nullptr || fused || !CanBeFused(optimizer->name())) return std::nullopt;
   const int64_t per_step = facts.optimizer_python_ns;
   if (WaitsLongerThan(facts, per_step)) return std::nullopt;
-  if (Ratio(per_step, facts.overview->steps().mean_ns()) < kOptimizerSelfFrom) return std::nullopt;
+  if (Ratio(per_step, facts.overview->steps().mean_ns()) < facts.limits("OP-001.min_share"))
+    return std::nullopt;
   Finding finding =
       Make("OP-001", "The optimizer spends its time in Python, between operations",
            results::LEVEL_MEDIUM, "time of the optimizer's step in which no operation ran");
@@ -244,13 +233,13 @@ std::optional<double> WithoutProcessor(const AdviceFacts& facts) {
 
 std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
   const std::optional<double> part = WithoutProcessor(facts);
-  if (!part || *part < kRunqueueFrom) return std::nullopt;
+  if (!part || *part < facts.limits("TH-001.min_share")) return std::nullopt;
   const auto per_step =
       static_cast<int64_t>(*part * static_cast<double>(facts.overview->steps().mean_ns()));
   if (WaitsLongerThan(facts, per_step)) return std::nullopt;
   const uint32_t cores = facts.overview->environment().core_count();
   const bool known = facts.busy_cores.has_value() && cores > 0;
-  const bool others = known && *facts.busy_cores < kOwnCoresFrom * cores;
+  const bool others = known && *facts.busy_cores < facts.limits("TH-001.min_own") * cores;
   Finding finding = Make("TH-001",
                          others ? "Other programs use the processors that steps need"
                                 : "More threads want to run than there are processors",
@@ -277,7 +266,8 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
 
 std::optional<Finding> Jitter(const AdviceFacts& facts) {
   const results::StepSeries& steps = facts.overview->steps();
-  if (steps.count() < 10 || Ratio(steps.p90_ns(), steps.median_ns()) < kJitterFrom)
+  if (steps.count() < facts.limits("ST-002.min_steps") ||
+      Ratio(steps.p90_ns(), steps.median_ns()) < facts.limits("ST-002.min_spread"))
     return std::nullopt;
   const int64_t gain = std::max<int64_t>(steps.mean_ns() - steps.median_ns(), 0);
   // Where waiting for a processor explains it, that rule speaks.
@@ -299,9 +289,10 @@ std::optional<Finding> Jitter(const AdviceFacts& facts) {
 
 std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
   const results::HeapProcess* heap = facts.heap;
-  if (heap == nullptr || heap->allocated_bytes_per_step() < kChurnBytesPerStep) return std::nullopt;
+  if (heap == nullptr || heap->allocated_bytes_per_step() < facts.limits("ME-006.min_bytes"))
+    return std::nullopt;
   const double brief = Ratio(heap->short_lived_bytes(), heap->allocated_bytes());
-  if (brief < kChurnShortLived) return std::nullopt;
+  if (brief < facts.limits("ME-006.min_short_lived")) return std::nullopt;
   Finding finding = Make("ME-006", "Memory is allocated from the heap and freed again and again",
                          results::LEVEL_LOW, "the volume is measured, but its cost is not");
   finding.add_evidence(FormatBytes(WholeNumber(heap->allocated_bytes_per_step())) + " per step, " +
@@ -315,7 +306,7 @@ std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
 
 std::optional<Finding> Honesty(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
-  const bool slowed = overview.cost().slowdown_ratio() > kSlowdownFrom;
+  const bool slowed = overview.cost().slowdown_ratio() > facts.limits("EN-002.max_slowdown");
   if (overview.meta().losses().empty() && !slowed) return std::nullopt;
   Finding finding =
       Make("EN-002", "This recording has defects", results::LEVEL_HIGH, "counted by the recorder");

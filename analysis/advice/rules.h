@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/advice/device_facts.h"
+#include "analysis/advice/thresholds.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
 #include "proto/results/ops.pb.h"
@@ -45,6 +46,7 @@ struct RunAccount {
 
 // What rules look at. The overview is complete but for its findings.
 struct AdviceFacts {
+  Thresholds limits;
   const results::Overview* overview = nullptr;
   const results::Ops* ops = nullptr;
   const results::Locks* locks = nullptr;

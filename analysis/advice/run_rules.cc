@@ -14,10 +14,6 @@ namespace {
 using results::Finding;
 
 // Parts of the time of the thread that leads the run.
-constexpr double kDataFrom = 0.03;
-constexpr double kDataMedium = 0.1;
-constexpr double kWaitsFrom = 0.1;
-constexpr double kWaitNamedFrom = 0.02;
 
 std::string Part(int64_t ns, int64_t whole) {
   return FormatDuration(ns) + " (" + FormatPercent(Ratio(ns, whole)) + ")";
@@ -29,10 +25,11 @@ std::optional<Finding> DataInRun(const AdviceFacts& facts) {
   if (facts.overview->has_steps() || !facts.run) return std::nullopt;
   const RunAccount& run = *facts.run;
   const double part = Ratio(run.data_wait_ns, run.life_ns);
-  if (part < kDataFrom) return std::nullopt;
-  Finding finding = Make("IN-003", "The program waits for the next element of tf.data",
+  if (part < facts.limits("IN-007.min_share")) return std::nullopt;
+  Finding finding = Make("IN-007", "The program waits for the next element of tf.data",
                          results::LEVEL_MEDIUM, "waits whose stack leads to tf.data's iterator");
-  finding.set_severity(part >= kDataMedium ? results::SEVERITY_MEDIUM : results::SEVERITY_LOW);
+  finding.set_severity(part >= facts.limits("IN-007.medium_share") ? results::SEVERITY_MEDIUM
+                                                                   : results::SEVERITY_LOW);
   finding.add_evidence(FormatNumber(run.data_wait_count) +
                        " waits inside tf.data's iterator took " +
                        Part(run.data_wait_ns, run.life_ns) + " of the run.");
@@ -48,7 +45,7 @@ std::optional<Finding> DataInRun(const AdviceFacts& facts) {
 std::optional<Finding> TimeOfRun(const AdviceFacts& facts) {
   if (facts.overview->has_steps() || !facts.run) return std::nullopt;
   const RunAccount& run = *facts.run;
-  const bool waits = Ratio(run.waiting_ns, run.life_ns) >= kWaitsFrom;
+  const bool waits = Ratio(run.waiting_ns, run.life_ns) >= facts.limits("RU-001.min_waits");
   Finding finding = Make("RU-001", "Without steps: where the time of the run went",
                          results::LEVEL_HIGH, "the kernel's accounting, and every wait was timed");
   finding.set_severity(results::SEVERITY_INFO);
@@ -64,7 +61,7 @@ std::optional<Finding> TimeOfRun(const AdviceFacts& facts) {
                          " processors busy.");
   }
   for (const RunWait& wait : run.waits) {
-    if (Ratio(wait.total_ns, run.life_ns) < kWaitNamedFrom) continue;
+    if (Ratio(wait.total_ns, run.life_ns) < facts.limits("RU-001.min_named")) continue;
     const std::string caller =
         wait.caller.empty() ? "" : ", called by " + ShortFunctionName(wait.caller);
     finding.add_evidence(FormatDuration(wait.total_ns) + " in " + FormatNumber(wait.count) +

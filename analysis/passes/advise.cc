@@ -4,11 +4,14 @@
 // The pass `advise`: the findings of the overview, and the rules that could not look.
 
 #include <algorithm>
+#include <iterator>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 
 #include "analysis/advice/rule_table.h"
+#include "analysis/advice/thresholds.h"
 #include "analysis/passes/passes.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/overview.pb.h"
@@ -40,12 +43,42 @@ bool IsMet(PassContext& context, const results::Overview& overview, results::Rul
       return AnyRows(context, proto::ChunkKind::kHeap);
     case results::RULE_NEED_LOCKS:
       return AnyRows(context, proto::ChunkKind::kWait);
+    case results::RULE_NEED_FILES:
+      return AnyRows(context, proto::ChunkKind::kFileRead);
+    case results::RULE_NEED_THREADS:
+      return AnyRows(context, proto::ChunkKind::kThreadEvent);
     default:
       return true;
   }
 }
 
 }  // namespace
+
+std::unique_ptr<google::protobuf::Message> AdviceRules(const PassOptions& options) {
+  auto out = std::make_unique<results::Rules>();
+  out->mutable_meta()->set_pass("rules");
+  out->mutable_meta()->set_schema_version(kResultSchema);
+  const Thresholds limits(options.thresholds);
+  const std::span<const RuleInfo> table = RuleTable();
+  for (size_t i = 0; i < table.size(); ++i) {
+    results::Rule* rule = out->add_rules();
+    rule->set_id(std::string(table[i].id));
+    rule->set_name(std::string(table[i].name));
+    for (const results::RuleNeed need : table[i].needs)
+      if (need != results::RULE_NEED_NONE) rule->add_needs(need);
+    for (size_t slot = 0; slot < std::size(table[i].thresholds); ++slot) {
+      const Threshold& each = table[i].thresholds[slot];
+      if (each.name.empty()) continue;
+      results::RuleThreshold* threshold = rule->add_thresholds();
+      threshold->set_name(rule->id() + "." + std::string(each.name));
+      threshold->set_unit(each.unit);
+      threshold->set_value(limits.At(i, slot));
+      threshold->set_default_value(each.fallback);
+      threshold->set_meaning(std::string(each.meaning));
+    }
+  }
+  return out;
+}
 
 Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   std::unique_ptr<google::protobuf::Message> made;

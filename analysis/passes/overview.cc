@@ -331,6 +331,7 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
                   const results::Locks& locks, const results::Heap& heap,
                   std::optional<DeviceFacts> device, results::Overview* out) {
   AdviceFacts facts;
+  facts.limits = Thresholds(context.options().thresholds);
   facts.device = std::move(device);
   facts.overview = out;
   facts.ops = &ops;

@@ -70,6 +70,17 @@ std::string StacksRemarksOf(const google::protobuf::Message& result, const TextO
   return StacksRemarks(static_cast<const results::Stacks&>(result), options);
 }
 
+// The table of rules is shown like a result of a pass, but needs no recording.
+const PassEntry& RulesEntry() {
+  static const PassEntry entry = {{"rules", "The rules of advise, and their thresholds"},
+                                  nullptr,
+                                  TextOf<results::Rules, RulesText>,
+                                  results::Rules::descriptor,
+                                  "rules",
+                                  TableSet()};
+  return entry;
+}
+
 const PassEntry* FindPass(std::string_view name) {
   for (const PassEntry& entry : PassTable()) {
     if (entry.info.name == name) return &entry;
@@ -81,7 +92,7 @@ const PassEntry* FindPass(const google::protobuf::Descriptor* type) {
   for (const PassEntry& entry : PassTable()) {
     if (entry.type() == type) return &entry;
   }
-  return nullptr;
+  return type == results::Rules::descriptor() ? &RulesEntry() : nullptr;
 }
 
 Error CheckKey(const PassInfo& info, const std::string& by) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/advice/thresholds.h"
 #include "analysis/derived/device_work.h"
 #include "analysis/derived/host_activity.h"
 #include "analysis/passes/critical_path.h"
@@ -27,8 +28,6 @@ namespace {
 // The graph of so much work takes a gigabyte and seconds.
 constexpr uint64_t kMostWork = 5'000'000;
 constexpr double kComputeFrom = 0.5;
-constexpr double kFirstUseFrom = 0.5;
-constexpr int64_t kLongCallNs = 10'000'000;
 
 results::Bound BoundOf(results::TimeCategory category) {
   switch (category) {
@@ -70,7 +69,8 @@ std::pair<results::Bound, double> LargestPart(const results::DeviceSeries& serie
 }
 
 // Long calls that do not wait for work: creation of contexts, loading of code, first allocations.
-void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, DeviceFacts* facts) {
+void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, int64_t long_call_ns,
+                   DeviceFacts* facts) {
   const Process& process = context.process(index);
   std::vector<Interval> calls;
   int64_t first_ns = last_work_ns;
@@ -79,7 +79,7 @@ void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, Dev
     for (size_t i = 0; !api.has_ids_alone() && i < api.rows(); ++i) {
       const Interval span = {api.end_ns[i] - api.duration_ns[i], api.end_ns[i]};
       first_ns = std::min(first_ns, span.start);
-      if (span.length() < kLongCallNs || span.start >= last_work_ns) continue;
+      if (span.length() < long_call_ns || span.start >= last_work_ns) continue;
       const auto name = process.functions.find(api.function[i]);
       const bool waits =
           name != process.functions.end() &&
@@ -177,9 +177,11 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   verdict.set_bound_ratio(share);
   FillConfidence(context, index, &verdict);
   facts.is_partial = IsSampled(context);
-  FindFirstUses(context, index, series.end_ns(), &facts);
-  const bool is_cold = series.window() == results::STEP_WINDOW_ALL &&
-                       Ratio(facts.first_use_ns, facts.first_use_window_ns) >= kFirstUseFrom;
+  const Thresholds limits(context.options().thresholds);
+  FindFirstUses(context, index, series.end_ns(), limits.Whole("ST-008.min_call"), &facts);
+  const bool is_cold =
+      series.window() == results::STEP_WINDOW_ALL &&
+      Ratio(facts.first_use_ns, facts.first_use_window_ns) >= limits("ST-008.min_share");
   if (is_cold) {
     verdict.set_bound(results::BOUND_FIRST_USE);
     verdict.set_bound_ratio(Ratio(facts.first_use_ns, facts.first_use_window_ns));

@@ -37,6 +37,7 @@ class Lock;
 class Locks;
 class Memcpy;
 class Ranges;
+class Rules;
 class Op;
 class Ops;
 class Overheads;
@@ -85,6 +86,7 @@ std::string SyncText(const results::Syncs& result, const TextOptions& options);
 std::string GraphsText(const results::Graphs& result, const TextOptions& options);
 std::string OverheadText(const results::Overheads& result, const TextOptions& options);
 std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOptions& options);
+std::string RulesText(const results::Rules& result, const TextOptions& options);
 std::string AdviceText(const results::Advice& result, const TextOptions& options);
 std::string DiffText(const results::Diff& diff, const TextOptions& options);
 // Returns tables for a pull request.

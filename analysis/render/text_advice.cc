@@ -15,7 +15,7 @@
 namespace gpuprof::analysis {
 namespace {
 
-const char* NeedWords(results::RuleNeed need) {
+const char* MissingWords(results::RuleNeed need) {
   switch (need) {
     case results::RULE_NEED_STEPS:
       return "fewer than three steps were found";
@@ -29,6 +29,10 @@ const char* NeedWords(results::RuleNeed need) {
       return "no allocations of the heap were recorded";
     case results::RULE_NEED_LOCKS:
       return "no waits for locks were recorded";
+    case results::RULE_NEED_FILES:
+      return "no reads of files were recorded";
+    case results::RULE_NEED_THREADS:
+      return "the processor time of threads was not recorded";
     default:
       return "";
   }
@@ -75,7 +79,7 @@ std::string UncheckedText(const results::Advice& result, const TextOptions& opti
   std::string out = "Not checked\n";
   for (const auto& [need, names] : by_need) {
     const std::string fix = fixes[need].empty() ? "" : " (" + fixes[need] + ")";
-    out += WrapText(std::string("Because ") + NeedWords(need) + fix + ": " + names + ".", "  ",
+    out += WrapText(std::string("Because ") + MissingWords(need) + fix + ": " + names + ".", "  ",
                     "    ", options.width);
   }
   return out + "\n";

@@ -15,6 +15,7 @@
 #include "launcher/reading.h"
 #include "launcher/selection.h"
 #include "launcher/text.h"
+#include "launcher/thresholds.h"
 #include "launcher/values.h"
 
 namespace gpuprof::launcher {
@@ -80,10 +81,17 @@ class Stats : public Verb {
                    CheckDevices);
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text, 0: unlimited; default: the terminal's");
+    options->Value("--threshold", &threshold_, "NAME=VALUE[,NAME=VALUE]",
+                   "For overview: other thresholds of advice ('gpuprof advise --rules' lists them)",
+                   CheckThresholds);
     options->Flag("--wide", &options_.wide,
                   "Full names of kernels and functions, and tables wider than 160 columns");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
     options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);
+  }
+
+  std::map<std::string, double>* Thresholds() override {
+    return pass_ == "overview" || pass_ == "advise" ? &options_.thresholds : nullptr;
   }
 
   int Execute(const Options&) override {
@@ -112,6 +120,7 @@ class Stats : public Verb {
     }
     options_.pid = static_cast<int32_t>(pid_);
     ReadSelection();
+    if (!threshold_.empty()) ParseThresholds(threshold_, &options_.thresholds);
     options_.symbolize = !no_symbols_;
     options_.symfs = WithoutSlash(symfs_);
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
@@ -158,7 +167,8 @@ class Stats : public Verb {
 
   std::vector<std::string> names_;
   std::set<std::string_view> listed_;  // in keys_; passes share some
-  std::string type_, help_, pass_, bundle_, keys_, keys_help_, symfs_, window_, steps_, devices_;
+  std::string type_, help_, pass_, bundle_, keys_, keys_help_, symfs_, window_, steps_, devices_,
+      threshold_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
   uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

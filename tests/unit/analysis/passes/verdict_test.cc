@@ -116,7 +116,7 @@ TEST(Verdict, KernelsThatOnlyChangeElements) {
   const Loop loop = {std::vector<const char*>(20, kAdd), 490, 20};
   const results::Advice advice = Advise(Make(loop));
   EXPECT_EQ(advice.verdict().bound(), results::BOUND_COMPUTE);
-  EXPECT_THAT(Ids(advice), testing::ElementsAre("LA-003"));
+  EXPECT_THAT(Ids(advice), testing::ElementsAre("LA-008"));
 }
 
 TEST(Verdict, CollectivesOnTheStreamThatComputes) {
