@@ -6,7 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
 
+#include "analysis/advice/pieces.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/idle.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -29,6 +33,41 @@ struct DeviceFacts {
   // First uses of CUDA and its libraries: calls that took 10 ms or longer and do not wait for work.
   int64_t first_use_ns = 0;
   int64_t first_use_window_ns = 0;  // from the first call to the end of the last work
+
+  // Gains below this part of a step are lost in the noise of the steps. 0: too few steps.
+  double noise_ratio = 0;
+
+  // In steps alone. Copies: by asynchronous calls from or to pageable memory; by calls that wait;
+  // small ones behind each other; to the host and back.
+  Pieces pageable_copies, sync_copies, small_copies, returned_copies, memsets;
+  // Calls: for memory; that load or make code; slow ones of one function; launches that waited for
+  // room in a queue.
+  Pieces allocations, code_loads, slow_calls, full_queue;
+  // Tracing and compiling by a framework, and whether this is most of the compiling.
+  Pieces recompiles;
+  bool compile_is_of_framework = false;
+  // Work that began when work of another stream ended. One of the two streams is the legacy default
+  // stream. Then the number of other streams that had to wait.
+  Pieces legacy_stream;
+  uint32_t held_streams = 0;
+  // Waits for the device with no work behind them, and the time without work. Then the same waits
+  // by function: how many, and how long they lasted.
+  Pieces waits;
+  std::map<std::string, std::pair<uint64_t, int64_t>> waits_by_call;
+  // Launches of kernels, and those that lasted until their kernel had ended.
+  uint64_t launch_count = 0, blocking_launch_count = 0;
+  // Kernels of the device.
+  uint64_t kernel_count = 0;
+  Pieces tiny_kernels;
+  // Repetitions of a unit of a few kernels, which the longest names.
+  Pieces repeats;
+  uint64_t repeated_kernel_count = 0;
+  size_t repeated_unit = 0;
+  // Steps with the same kernels in the same order, and how many kernels they are.
+  uint64_t same_step_count = 0, same_kernel_count = 0;
+  bool uses_graphs = false;
+  // What a step saves if no results are written.
+  int64_t output_saved_per_step_ns = 0;
 
   // Returns the length of a step, or of the recording.
   int64_t StepNs() const {

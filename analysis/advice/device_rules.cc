@@ -19,47 +19,6 @@ namespace {
 
 using results::Finding;
 
-int64_t Part(int64_t ns, double part) {
-  return static_cast<int64_t>(static_cast<double>(ns) * part);
-}
-
-double Share(const DeviceFacts& device, int64_t ns) { return Ratio(ns, device.StepNs()); }
-
-std::string OfStep(const DeviceFacts& device, int64_t ns) {
-  const bool has_steps = device.verdict.window() != results::STEP_WINDOW_ALL;
-  return FormatDuration(ns) + " (" + FormatPercent(Share(device, ns)) + ") of " +
-         (has_steps ? "a step of " : "the recorded ") + FormatDuration(device.StepNs());
-}
-
-void SetGain(const AdviceFacts& facts, int64_t ns, Finding* finding) {
-  const double ratio = std::min(Share(*facts.device, ns), 1.0);
-  finding->set_recoverable_per_step_ns(std::min(ns, facts.device->StepNs()));
-  finding->set_recoverable_ratio(ratio);
-  finding->set_severity(SeverityOf(facts, ratio));
-}
-
-// Figures of a cold start, or of a recording that lacks most calls, tell nothing about a step.
-bool IsSteady(const AdviceFacts& facts) {
-  return facts.device && facts.device->series.count() != 0 && !facts.device->is_partial &&
-         facts.device->verdict.bound() != results::BOUND_FIRST_USE;
-}
-
-Finding MakeOfDevice(const DeviceFacts& device, std::string_view id, std::string_view name) {
-  return Make(id, name, device.verdict.confidence().level(),
-              device.verdict.confidence().level() == results::LEVEL_HIGH
-                  ? "each launch and each piece of work was timed"
-                  : device.verdict.confidence().reason());
-}
-
-// Returns "aten::addmm 538 us, aten::empty 180 us".
-std::string Names(const google::protobuf::RepeatedPtrField<results::HostShare>& shares) {
-  constexpr int kNamed = 4;
-  std::string names;
-  for (int i = 0; i < std::min(kNamed, shares.size()); ++i)
-    names += (i == 0 ? "" : ", ") + shares[i].name() + " " + FormatDuration(shares[i].total_ns());
-  return names;
-}
-
 // Returns the time of kernels by the first word of their short names.
 template <size_t kCount>
 int64_t KernelTime(const DeviceFacts& device, const std::array<std::string_view, kCount>& words,
@@ -94,45 +53,6 @@ int64_t PerStepOf(const DeviceFacts& device, int64_t kernels_ns) {
 
 }  // namespace
 
-std::optional<Finding> LateHost(const AdviceFacts& facts) {
-  if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
-  // Without steps, nobody knows when the GPU should have worked.
-  if (facts.device->verdict.window() == results::STEP_WINDOW_ALL) return std::nullopt;
-  const DeviceFacts& device = *facts.device;
-  const int64_t late = device.PerStep(results::TIME_CATEGORY_HOST);
-  const int64_t launch = device.PerStep(results::TIME_CATEGORY_LAUNCH);
-  if (Share(device, late + launch) < facts.limits("LA-001.min_share")) return std::nullopt;
-  const int64_t gain = std::max(device.SavedPerStep(results::WHAT_IF_HOST),
-                                device.SavedPerStep(results::WHAT_IF_LAUNCHES));
-  if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
-  Finding finding = MakeOfDevice(device, "LA-001", "The GPU waits for the host to launch work");
-  SetGain(facts, gain, &finding);
-  finding.add_evidence("In " + OfStep(device, late) +
-                       " the GPU had nothing to do, because the host had not launched the next "
-                       "work. In " +
-                       FormatDuration(launch) + " more the next work was being launched.");
-  if (device.idle.operations_size() != 0)
-    finding.add_evidence("Meanwhile the launching threads were in these operations: " +
-                         Names(device.idle.operations()) + ".");
-  if (device.idle.functions_size() != 0)
-    finding.add_evidence("They were in these Python functions: " + Names(device.idle.functions()) +
-                         ".");
-  finding.add_evidence("The median kernel takes " + FormatDuration(device.median_kernel_ns) +
-                       ", the median call that launches " +
-                       FormatDuration(device.median_launch_ns) + ".");
-  finding.add_fix(
-      "Replay all launches of a step as one CUDA graph. PyTorch: torch.compile(model, "
-      "mode=\"reduce-overhead\") or torch.cuda.graphs; JAX: put the whole step under jax.jit; "
-      "TensorFlow: tf.function(jit_compile=True).");
-  finding.add_fix("Give the GPU more work a launch: larger batches, fused operations.");
-  finding.set_caveat(
-      device.has_python
-          ? "Python functions were traced, which slows the host: the true gain is smaller. Record "
-            "once more without with_stack."
-          : "The gain is that of a host that takes no time at all.");
-  return finding;
-}
-
 std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
   if (!IsSteady(facts)) return std::nullopt;
   const DeviceFacts& device = *facts.device;
@@ -153,51 +73,6 @@ std::optional<Finding> ExposedCollectives(const AdviceFacts& facts) {
       "wait. Balance its work.");
   finding.set_caveat(
       "The recording of one rank cannot tell waiting from transfer. The gain is the whole time.");
-  return finding;
-}
-
-std::optional<Finding> ExposedCopies(const AdviceFacts& facts) {
-  if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
-  const DeviceFacts& device = *facts.device;
-  const int64_t to_device = device.PerStep(results::TIME_CATEGORY_COPY_HTOD);
-  const int64_t to_host = device.PerStep(results::TIME_CATEGORY_COPY_DTOH);
-  const int64_t on_device = device.PerStep(results::TIME_CATEGORY_COPY_DTOD);
-  const int64_t exposed = to_device + to_host + on_device;
-  const int64_t gain = std::min(device.SavedPerStep(results::WHAT_IF_COPIES), exposed);
-  if (Share(device, exposed) < facts.limits("CP-003.min_share") ||
-      Share(device, gain) < facts.limits("all.min_gain"))
-    return std::nullopt;
-  Finding finding = MakeOfDevice(device, "CP-003", "Copies run while the GPU computes nothing");
-  SetGain(facts, gain, &finding);
-  finding.add_evidence("In " + OfStep(device, exposed) + " only copies ran: " +
-                       FormatDuration(to_device) + " to the device, " + FormatDuration(to_host) +
-                       " to the host, " + FormatDuration(on_device) + " on devices.");
-  if (to_device >= to_host && to_device >= on_device) {
-    finding.add_fix(
-        "Copy the next batch while this one is computed: pinned memory and an own stream. PyTorch: "
-        "DataLoader(pin_memory=True) and .to(device, non_blocking=True).");
-  } else if (to_host >= on_device) {
-    finding.add_fix("Copy results to the host rarely, and without waiting for each copy.");
-  } else {
-    finding.add_fix("Write results where they are needed: out=, views and in-place operations.");
-  }
-  return finding;
-}
-
-std::optional<Finding> BlockingWaits(const AdviceFacts& facts) {
-  if (!IsSteady(facts) || facts.device->verdict.is_selection()) return std::nullopt;
-  const DeviceFacts& device = *facts.device;
-  const int64_t gain = device.SavedPerStep(results::WHAT_IF_SYNC);
-  if (Share(device, gain) < facts.limits("SY-001.min_share")) return std::nullopt;
-  Finding finding =
-      MakeOfDevice(device, "SY-001", "The host waits for the GPU, and the GPU then for the host");
-  SetGain(facts, gain, &finding);
-  finding.add_evidence("A step would take " + FormatDuration(device.StepNs() - gain) +
-                       " instead of " + FormatDuration(device.StepNs()) +
-                       " if the host did not wait for the GPU.");
-  finding.add_fix(
-      "Read results less often: .item(), print(tensor), .cpu(), synchronize() wait for all work "
-      "that was launched. `gpuprof stats sync` lists the waits.");
   return finding;
 }
 
@@ -266,10 +141,13 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
       FormatPercent(Ratio(sum, device.kernels.total_ns())) +
       " of the kernels' time is in kernels that multiply no matrices; the largest: " + largest +
       ".");
-  finding.add_fix(
-      "Fuse them: torch.compile(model), or the fused operation of a library for norms, "
-      "activations, "
-      "rotary embeddings and optimizers (foreach=True, fused=True).");
+  AddFix(facts,
+         {"Fuse them: one kernel that reads and writes each element once.",
+          "Fuse them: torch.compile(model), or the fused operation of a library for norms, "
+          "activations, rotary embeddings and optimizers (foreach=True, fused=True).",
+          "Fuse them: tf.function(jit_compile=True).",
+          "Put more of the step under one jax.jit: XLA fuses within a program."},
+         &finding);
   finding.add_fix("Avoid casts and copies between layouts: `gpuprof stats kernels --by op`.");
   return finding;
 }

@@ -37,6 +37,9 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
   const results::StepCategory* blocked = FindCategory(facts, "blocked");
   if (blocked == nullptr || blocked->share_ratio() < facts.limits("SY-007.min_share"))
     return std::nullopt;
+  const int64_t gain = HostGain(facts, blocked->mean_ns());
+  if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("SY-007.min_share"))
+    return std::nullopt;
   Finding finding = Make("SY-007", "Steps wait: their thread is blocked and computes nothing",
                          results::LEVEL_HIGH, "every wait was timed");
   finding.add_evidence(PartOfStep(facts, blocked->mean_ns()) +
@@ -53,7 +56,7 @@ std::optional<Finding> StepsBlocked(const AdviceFacts& facts) {
     finding.add_evidence(FormatDuration(lock->step_ns() / count) + " per step: " +
                          WaitedFor(*lock) + ", called by " + ShortFunctionName(lock->name()) + ".");
   }
-  SetRecoverable(facts, blocked->mean_ns(), &finding);
+  SetRecoverable(facts, gain, &finding);
   finding.add_fix(
       "Do what is waited for in another thread or process, ahead of time: prefetch data, report "
       "results asynchronously. `gpuprof stats stacks --by wait_all` shows where it waits.");
@@ -67,6 +70,9 @@ std::optional<Finding> LockContention(const AdviceFacts& facts) {
   const int64_t per_step = facts.locks->step_contended_ns() / count;
   if (Ratio(per_step, facts.overview->steps().mean_ns()) < facts.limits("SY-004.min_share"))
     return std::nullopt;
+  const int64_t gain = HostGain(facts, per_step);
+  if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("SY-004.min_share"))
+    return std::nullopt;
   Finding finding = Make("SY-004", "Steps wait for locks that other threads hold",
                          results::LEVEL_HIGH, "every contended wait was timed");
   finding.add_evidence(PartOfStep(facts, per_step) + " is spent waiting for mutexes and rwlocks.");
@@ -77,7 +83,7 @@ std::optional<Finding> LockContention(const AdviceFacts& facts) {
                          FormatDuration(lock.max_ns()) + ").");
     break;
   }
-  SetRecoverable(facts, per_step, &finding);
+  SetRecoverable(facts, gain, &finding);
   finding.add_fix(
       "Move the work of the other threads into another process, or let them hold the lock for a "
       "shorter time. `gpuprof stats locks` names the callers.");

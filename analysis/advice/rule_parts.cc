@@ -3,6 +3,8 @@
 
 #include "analysis/advice/rule_parts.h"
 
+#include <algorithm>
+
 #include "analysis/render/figures.h"
 #include "analysis/steps/statistics.h"
 
@@ -27,10 +29,16 @@ results::Severity SeverityOf(const AdviceFacts& facts, double ratio) {
 }
 
 void SetRecoverable(const AdviceFacts& facts, int64_t ns, Finding* finding) {
+  ns = std::min(ns, facts.overview->steps().mean_ns());
   const double ratio = Ratio(ns, facts.overview->steps().mean_ns());
   finding->set_recoverable_per_step_ns(ns);
   finding->set_recoverable_ratio(ratio);
   finding->set_severity(SeverityOf(facts, ratio));
+}
+
+int64_t HostGain(const AdviceFacts& facts, int64_t host_ns) {
+  if (!HasWholeSteps(facts) || facts.device->path.what_ifs().empty()) return host_ns;
+  return std::min(host_ns, facts.device->SavedPerStep(results::WHAT_IF_HOST));
 }
 
 bool HasSteps(const AdviceFacts& facts) {
@@ -53,6 +61,116 @@ const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_
 bool WaitsLongerThan(const AdviceFacts& facts, int64_t ns) {
   const results::StepCategory* blocked = FindCategory(facts, "blocked");
   return blocked != nullptr && blocked->mean_ns() > ns;
+}
+
+int64_t Part(int64_t ns, double part) {
+  return static_cast<int64_t>(static_cast<double>(ns) * part);
+}
+
+double Share(const DeviceFacts& device, int64_t ns) { return Ratio(ns, device.StepNs()); }
+
+std::string OfStep(const DeviceFacts& device, int64_t ns) {
+  const bool has_steps = device.verdict.window() != results::STEP_WINDOW_ALL;
+  return FormatDuration(ns) + " (" + FormatPercent(Share(device, ns)) + ") of " +
+         (has_steps ? "a step of " : "the recorded ") + FormatDuration(device.StepNs());
+}
+
+void SetGain(const AdviceFacts& facts, int64_t ns, Finding* finding) {
+  const double ratio = std::min(Share(*facts.device, ns), 1.0);
+  finding->set_recoverable_per_step_ns(std::min(ns, facts.device->StepNs()));
+  finding->set_recoverable_ratio(ratio);
+  finding->set_severity(SeverityOf(facts, ratio));
+}
+
+bool IsSteady(const AdviceFacts& facts) {
+  return facts.device && facts.device->series.count() != 0 && !facts.device->is_partial &&
+         facts.device->verdict.bound() != results::BOUND_FIRST_USE;
+}
+
+bool HasWholeSteps(const AdviceFacts& facts) {
+  return IsSteady(facts) && !facts.device->verdict.is_selection() &&
+         facts.device->verdict.window() != results::STEP_WINDOW_ALL;
+}
+
+Finding MakeOfDevice(const DeviceFacts& device, std::string_view id, std::string_view name) {
+  return Make(id, name, device.verdict.confidence().level(),
+              device.verdict.confidence().level() == results::LEVEL_HIGH
+                  ? "each launch and each piece of work was timed"
+                  : device.verdict.confidence().reason());
+}
+
+std::optional<Finding> MakeOfPieces(const AdviceFacts& facts, const Pieces& pieces,
+                                    ThresholdName least, std::string_view id,
+                                    std::string_view name) {
+  if (!HasWholeSteps(facts) || pieces.count == 0) return std::nullopt;
+  const double part = Share(*facts.device, pieces.saved_per_step_ns);
+  if (part < std::max(facts.limits(least), facts.limits("all.min_gain"))) return std::nullopt;
+  Finding finding = MakeOfDevice(*facts.device, id, name);
+  SetGain(facts, pieces.saved_per_step_ns, &finding);
+  return finding;
+}
+
+std::string CountPerStep(const DeviceFacts& device, uint64_t count) {
+  const auto steps = std::max<uint64_t>(device.series.count(), 1);
+  const std::string number =
+      count % steps == 0 || count >= 100 * steps
+          ? FormatNumber(count / steps)
+          : FormatReal(static_cast<double>(count) / static_cast<double>(steps));
+  return number + " a step";
+}
+
+std::string InstanceText(const Instance& instance) {
+  std::string words = instance.name + (instance.name.empty() ? "" : " of ") +
+                      FormatDuration(instance.duration_ns) + " at " +
+                      FormatDuration(instance.start_ns);
+  if (instance.step) words += " in step " + std::to_string(*instance.step);
+  if (instance.device) words += ", on device " + std::to_string(*instance.device);
+  if (instance.stream) words += ", stream " + std::to_string(*instance.stream);
+  if (instance.tid) words += ", by thread " + std::to_string(*instance.tid);
+  return words;
+}
+
+std::string WithoutAddresses(std::string_view name) {
+  constexpr std::string_view kBegin = " at 0x";
+  std::string out;
+  for (size_t at = 0; at < name.size();) {
+    const size_t found = std::min(name.find(kBegin, at), name.size());
+    out += name.substr(at, found - at);
+    if (found == name.size()) break;
+    at = std::min(name.find_first_not_of("0123456789abcdefABCDEF", found + kBegin.size()),
+                  name.size());
+  }
+  return out;
+}
+
+namespace {
+
+enum class Framework { kNone, kTorch, kTensorFlow, kJax };
+
+Framework FrameworkOf(const AdviceFacts& facts) {
+  const auto of = [](const std::string& text) {
+    const auto has = [&](const char* word) { return text.find(word) != std::string::npos; };
+    if (has("torch") || has("PyTorch") || text.starts_with("aten::")) return Framework::kTorch;
+    if (has("TensorFlow") || has("tensorflow")) return Framework::kTensorFlow;
+    return has("JAX") || has("jax") || text.starts_with("Pjit") || has("PjRt") ? Framework::kJax
+                                                                               : Framework::kNone;
+  };
+  for (const std::string& framework : facts.overview->environment().frameworks())
+    if (const Framework found = of(framework); found != Framework::kNone) return found;
+  for (const results::Op& op : facts.overview->top_ops())
+    if (const Framework found = of(op.name()); found != Framework::kNone) return found;
+  return Framework::kNone;
+}
+
+}  // namespace
+
+void AddFix(const AdviceFacts& facts, const FixWords& words, Finding* finding) {
+  const Framework framework = FrameworkOf(facts);
+  const char* own = framework == Framework::kTorch        ? words.torch
+                    : framework == Framework::kTensorFlow ? words.tensorflow
+                    : framework == Framework::kJax        ? words.jax
+                                                          : nullptr;
+  finding->add_fix(own != nullptr ? own : words.cuda);
 }
 
 }  // namespace gpuprof::analysis

@@ -9,7 +9,9 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/advice/pieces.h"
 #include "analysis/advice/rules.h"
+#include "analysis/advice/thresholds.h"
 
 namespace gpuprof::analysis {
 
@@ -19,6 +21,9 @@ results::Finding Make(std::string_view id, std::string_view name, results::Level
 results::Severity SeverityOf(const AdviceFacts& facts, double ratio);
 // The gain of `ns` a step, and the severity that goes with it.
 void SetRecoverable(const AdviceFacts& facts, int64_t ns, results::Finding* finding);
+// Returns what a step gains by so much less time of the host: what the device loses by the host, if
+// there is one. The whole time without a device.
+int64_t HostGain(const AdviceFacts& facts, int64_t host_ns);
 bool HasSteps(const AdviceFacts& facts);
 // "1.2 ms of the mean step of 10 ms (12 %)"
 std::string PartOfStep(const AdviceFacts& facts, int64_t ns);
@@ -29,11 +34,84 @@ const results::StepCategory* FindCategory(const AdviceFacts& facts, std::string_
 // less keep silent.
 bool WaitsLongerThan(const AdviceFacts& facts, int64_t ns);
 
-// device_rules.cc
-std::optional<results::Finding> LateHost(const AdviceFacts& facts);
-std::optional<results::Finding> ExposedCollectives(const AdviceFacts& facts);
+// Rules about devices.
+int64_t Part(int64_t ns, double part);
+// Returns the part of the device's step.
+double Share(const DeviceFacts& device, int64_t ns);
+// Returns "1.2 ms (12 %) of a step of 10 ms".
+std::string OfStep(const DeviceFacts& device, int64_t ns);
+// Sets the gain of `ns` a step of the device: at most the whole step.
+void SetGain(const AdviceFacts& facts, int64_t ns, results::Finding* finding);
+// Returns whether the figures of the device tell about a usual step. Those of a cold start do not,
+// nor those of a recording that lacks most calls.
+bool IsSteady(const AdviceFacts& facts);
+// Returns whether the device has steps, and all its work and calls were recorded.
+bool HasWholeSteps(const AdviceFacts& facts);
+results::Finding MakeOfDevice(const DeviceFacts& device, std::string_view id,
+                              std::string_view name);
+// Makes a finding about pieces if a step saves enough without them. The first threshold is the
+// least part of a step.
+std::optional<results::Finding> MakeOfPieces(const AdviceFacts& facts, const Pieces& pieces,
+                                             ThresholdName least, std::string_view id,
+                                             std::string_view name);
+// Returns "12 a step": a count of all counted steps, for one of them.
+std::string CountPerStep(const DeviceFacts& device, uint64_t count);
+// Returns "memset of 1.2 ms at 3.4 s in step 5, on device 0, stream 7".
+std::string InstanceText(const Instance& instance);
+// Returns a name without the addresses of Python's objects, which differ from run to run.
+std::string WithoutAddresses(std::string_view name);
+
+// What to try, in the words of each framework. Null: as for CUDA.
+struct FixWords {
+  const char* cuda;
+  const char* torch = nullptr;
+  const char* tensorflow = nullptr;
+  const char* jax = nullptr;
+};
+// Adds the words for the framework of the process.
+void AddFix(const AdviceFacts& facts, const FixWords& words, results::Finding* finding);
+
+// input_rules.cc
+std::optional<results::Finding> InputBound(const AdviceFacts& facts);
+std::optional<results::Finding> BatchesOnMainThread(const AdviceFacts& facts);
+std::optional<results::Finding> SlowIterator(const AdviceFacts& facts);
+std::optional<results::Finding> ColdFiles(const AdviceFacts& facts);
+
+// copy_rules.cc
+std::optional<results::Finding> PageableCopies(const AdviceFacts& facts);
+std::optional<results::Finding> SynchronousCopies(const AdviceFacts& facts);
 std::optional<results::Finding> ExposedCopies(const AdviceFacts& facts);
+std::optional<results::Finding> SmallCopies(const AdviceFacts& facts);
+std::optional<results::Finding> ReturnedCopies(const AdviceFacts& facts);
+std::optional<results::Finding> Memsets(const AdviceFacts& facts);
+
+// call_rules.cc
 std::optional<results::Finding> BlockingWaits(const AdviceFacts& facts);
+std::optional<results::Finding> Allocations(const AdviceFacts& facts);
+std::optional<results::Finding> DefaultStream(const AdviceFacts& facts);
+std::optional<results::Finding> FullQueue(const AdviceFacts& facts);
+std::optional<results::Finding> SlowCalls(const AdviceFacts& facts);
+std::optional<results::Finding> CodeLoads(const AdviceFacts& facts);
+std::optional<results::Finding> Recompiles(const AdviceFacts& facts);
+
+// step_rules.cc
+std::optional<results::Finding> WarmUp(const AdviceFacts& facts);
+std::optional<results::Finding> Collections(const AdviceFacts& facts);
+std::optional<results::Finding> Outputs(const AdviceFacts& facts);
+std::optional<results::Finding> BetweenSteps(const AdviceFacts& facts);
+std::optional<results::Finding> SlowStart(const AdviceFacts& facts);
+std::optional<results::Finding> Environment(const AdviceFacts& facts);
+std::optional<results::Finding> NothingFound(const AdviceFacts& facts);
+std::optional<results::Finding> UnifiedMemoryFaults(const AdviceFacts& facts);
+
+// launch_rules.cc
+std::optional<results::Finding> LateHost(const AdviceFacts& facts);
+std::optional<results::Finding> TinyKernels(const AdviceFacts& facts);
+std::optional<results::Finding> RepeatedKernels(const AdviceFacts& facts);
+std::optional<results::Finding> GraphCandidate(const AdviceFacts& facts);
+
+// device_rules.cc
+std::optional<results::Finding> ExposedCollectives(const AdviceFacts& facts);
 std::optional<results::Finding> WithoutTensorCores(const AdviceFacts& facts);
 std::optional<results::Finding> Elementwise(const AdviceFacts& facts);
 std::optional<results::Finding> FirstUses(const AdviceFacts& facts);

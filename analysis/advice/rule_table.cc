@@ -26,6 +26,10 @@ std::string_view NeedFix(results::RuleNeed need) {
       return "--trace files";
     case results::RULE_NEED_THREADS:
       return "--trace threads";
+    case results::RULE_NEED_PYTHON:
+      return "with_stack=True of torch.profiler";
+    case results::RULE_NEED_PAGES:
+      return "--trace cuda,um";
     default:
       return "";
   }

@@ -25,7 +25,7 @@ struct RuleInfo {
   std::string_view id;
   std::string_view name;  // the mechanism that the rule looks for
   results::RuleNeed needs[3] = {};
-  Threshold thresholds[6] = {};
+  Threshold thresholds[7] = {};
 };
 
 std::span<const RuleInfo> RuleTable();

@@ -6,7 +6,6 @@
 #include "analysis/advice/rules.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string_view>
 
 #include "analysis/advice/rule_parts.h"
@@ -18,99 +17,6 @@ namespace gpuprof::analysis {
 namespace {
 
 using results::Finding;
-
-// How many workers would hide loading behind the rest of the step, were there processors enough.
-void AdviseWorkers(const AdviceFacts& facts, int64_t input_ns, Finding* finding) {
-  const results::OverviewInput& input = facts.overview->input();
-  const int64_t rest = std::max<int64_t>(facts.overview->steps().mean_ns() - input_ns, 1);
-  const uint32_t cores = facts.overview->environment().core_count();
-  const uint64_t needed = WholeNumber(std::ceil(Ratio(input.worker_cpu_per_step_ns(), rest) * 1.1));
-  const bool enough = cores > needed;
-  if (cores > 0) {
-    finding->add_evidence("Hiding " + FormatDuration(input.worker_cpu_per_step_ns()) +
-                          " of loading per step behind the " + FormatDuration(rest) +
-                          " of other work takes about " + std::to_string(needed) +
-                          " workers; this " + "machine has " + std::to_string(cores) +
-                          " processors.");
-  }
-  if (enough && needed > input.worker_count()) {
-    finding->add_fix("DataLoader(num_workers=" + std::to_string(needed) + ")");
-  }
-  finding->add_fix(
-      "Make each sample cheaper: store decoded or smaller images, cache what does not change, use "
-      "a "
-      "faster decoder, or augment whole batches as tensors.");
-  if (!enough) {
-    finding->set_caveat(
-        "More workers alone do not help, because there are not enough processors. The gain assumes "
-        "that samples become cheap enough to be hidden.");
-  }
-}
-
-std::optional<Finding> InputBound(const AdviceFacts& facts) {
-  const results::StepCategory* category = FindCategory(facts, "input");
-  if (category == nullptr || category->share_ratio() < facts.limits("IN-001.min_share"))
-    return std::nullopt;
-  const results::OverviewInput& input = facts.overview->input();
-  const bool single = input.loader().find("SingleProcess") != std::string::npos;
-  // A worker that waits for a processor has work to do.
-  const double wanted = input.worker_busy_ratio() + input.worker_runqueue_wait_ratio();
-  const bool busy =
-      input.has_worker_busy_ratio() && wanted >= facts.limits("IN-002.min_worker_busy");
-  const bool idle = input.has_worker_busy_ratio() && wanted < facts.limits("IN-001.idle_workers");
-  // What is left is the passing on of batches: more workers do not help.
-  if (idle && category->share_ratio() < facts.limits("IN-001.min_share_idle")) return std::nullopt;
-  const bool starved = busy && input.worker_runqueue_wait_ratio() > input.worker_busy_ratio();
-  Finding finding =
-      Make(busy ? "IN-002" : "IN-001",
-           single    ? "Data is loaded between the steps, not alongside them"
-           : starved ? "The loader's workers have no processors to run on"
-           : busy    ? "The loader's workers cannot keep up"
-           : idle    ? "Steps wait for data although the loader's workers are not busy"
-                     : "Steps wait for data",
-           results::LEVEL_HIGH, "measured as the time inside the loader's next batch");
-  finding.add_evidence(PartOfStep(facts, category->mean_ns()) +
-                       " is spent waiting for the next batch; " +
-                       FormatNumber(input.waiting_step_count()) + " of " +
-                       FormatNumber(facts.overview->steps().count()) + " steps waited.");
-  SetRecoverable(facts, category->mean_ns(), &finding);
-  if (input.has_worker_busy_ratio()) {
-    std::string words = std::to_string(input.worker_count()) + " workers were busy " +
-                        FormatPercent(input.worker_busy_ratio()) + " of the time each";
-    if (input.has_worker_runqueue_wait_ratio()) {
-      words += ", and waited " + FormatPercent(input.worker_runqueue_wait_ratio()) +
-               " of the time for a processor";
-    }
-    finding.add_evidence(words + ".");
-  }
-  if (single) {
-    finding.add_evidence("The loader runs in the training process (" + input.loader() + ").");
-    finding.add_fix(
-        "DataLoader(num_workers=N, persistent_workers=True): loading then runs alongside the step, "
-        "in N processes.");
-  } else if (starved) {
-    finding.add_fix(
-        "Give the job more processors, or let fewer threads compete for them: use "
-        "torch.set_num_threads(N), and run nothing else on the machine.");
-  } else if (busy) {
-    AdviseWorkers(facts, category->mean_ns(), &finding);
-  } else if (idle) {
-    finding.add_fix(
-        "Find where the workers wait. For storage: read larger files from a local disk. For "
-        "passing batches on: use fewer, larger tensors and a prefetch_factor above 2.");
-    finding.add_fix("Set persistent_workers=True if the waits are at the start of each epoch.");
-  } else {
-    finding.add_fix(
-        "Try more workers (num_workers) and a larger prefetch_factor, and make each sample "
-        "cheaper.");
-  }
-  if (finding.caveat().empty()) {
-    finding.set_caveat(
-        "The gain is the time that a step waits now. It is reached only if loading is hidden "
-        "completely.");
-  }
-  return finding;
-}
 
 // Whether torch.compile made some of what ran.
 bool IsCompiled(const AdviceFacts& facts) {
@@ -212,12 +118,15 @@ std::optional<Finding> OptimizerLoop(const AdviceFacts& facts) {
   if (WaitsLongerThan(facts, per_step)) return std::nullopt;
   if (Ratio(per_step, facts.overview->steps().mean_ns()) < facts.limits("OP-001.min_share"))
     return std::nullopt;
+  const int64_t gain = HostGain(facts, per_step);
+  if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("OP-001.min_share"))
+    return std::nullopt;
   Finding finding =
       Make("OP-001", "The optimizer spends its time in Python, between operations",
            results::LEVEL_MEDIUM, "time of the optimizer's step in which no operation ran");
   finding.add_evidence(PartOfStep(facts, per_step) + " runs no operation, inside " +
                        optimizer->name() + ".");
-  SetRecoverable(facts, per_step, &finding);
+  SetRecoverable(facts, gain, &finding);
   finding.add_fix(
       "Give the optimizer fused=True, or foreach=True if fused is not available: one call updates "
       "all parameters.");
@@ -237,6 +146,9 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
   const auto per_step =
       static_cast<int64_t>(*part * static_cast<double>(facts.overview->steps().mean_ns()));
   if (WaitsLongerThan(facts, per_step)) return std::nullopt;
+  const int64_t gain = HostGain(facts, per_step);
+  if (Ratio(gain, facts.overview->steps().mean_ns()) < facts.limits("TH-001.min_share"))
+    return std::nullopt;
   const uint32_t cores = facts.overview->environment().core_count();
   const bool known = facts.busy_cores.has_value() && cores > 0;
   const bool others = known && *facts.busy_cores < facts.limits("TH-001.min_own") * cores;
@@ -250,7 +162,7 @@ std::optional<Finding> Oversubscribed(const AdviceFacts& facts) {
     finding.add_evidence("The processes recorded kept " + FormatReal(*facts.busy_cores) + " of " +
                          std::to_string(cores) + " processors busy.");
   }
-  SetRecoverable(facts, per_step, &finding);
+  SetRecoverable(facts, gain, &finding);
   if (others) {
     finding.add_fix(
         "Measure on a quiet machine, or give the job its own processors (taskset, cgroup limits, "
@@ -307,7 +219,8 @@ std::optional<Finding> HeapChurn(const AdviceFacts& facts) {
 std::optional<Finding> Honesty(const AdviceFacts& facts) {
   const results::Overview& overview = *facts.overview;
   const bool slowed = overview.cost().slowdown_ratio() > facts.limits("EN-002.max_slowdown");
-  if (overview.meta().losses().empty() && !slowed) return std::nullopt;
+  const bool has_clock_error = facts.host.clock_error_ns > facts.limits("EN-002.max_clock_error");
+  if (overview.meta().losses().empty() && !slowed && !has_clock_error) return std::nullopt;
   Finding finding =
       Make("EN-002", "This recording has defects", results::LEVEL_HIGH, "counted by the recorder");
   for (const results::Loss& loss : overview.meta().losses()) {
@@ -319,16 +232,62 @@ std::optional<Finding> Honesty(const AdviceFacts& facts) {
                          FormatPercent(overview.cost().slowdown_ratio()) + ".");
     finding.add_fix("Record less: use --trace with fewer sources, or a shorter --capture.");
   }
+  if (has_clock_error) {
+    finding.add_evidence("Times of the GPU may differ by " +
+                         FormatDuration(static_cast<int64_t>(facts.host.clock_error_ns)) +
+                         " from those of the host: shorter gaps say nothing.");
+    finding.add_fix("Record on a machine that is less busy, so that the clocks are read closely.");
+  }
   return finding;
 }
 
 using Rule = std::optional<Finding> (*)(const AdviceFacts&);
-constexpr Rule kStepRules[] = {InputBound,    HostBound,      TinyOps, LockContention, StepsBlocked,
-                               OptimizerLoop, Oversubscribed, Jitter,  HeapChurn};
-constexpr Rule kDeviceRules[] = {LateHost,      ExposedCollectives, ExposedCopies,
-                                 BlockingWaits, WithoutTensorCores, Elementwise,
-                                 FirstUses};
-constexpr Rule kOtherRules[] = {Honesty, LockContentionInRun, IdleGpu, DataInRun, TimeOfRun};
+constexpr Rule kStepRules[] = {
+    InputBound,    BatchesOnMainThread, ColdFiles, WarmUp,   Collections,    Outputs,
+    BetweenSteps,  UnifiedMemoryFaults, HostBound, TinyOps,  LockContention, StepsBlocked,
+    OptimizerLoop, Oversubscribed,      Jitter,    HeapChurn};
+constexpr Rule kDeviceRules[] = {
+    LateHost,        ExposedCollectives, PageableCopies, SynchronousCopies,
+    ExposedCopies,   SmallCopies,        ReturnedCopies, Memsets,
+    BlockingWaits,   Allocations,        DefaultStream,  TinyKernels,
+    RepeatedKernels, SlowCalls,          GraphCandidate, CodeLoads,
+    Recompiles,      WithoutTensorCores, Elementwise,    FirstUses};
+constexpr Rule kOtherRules[] = {
+    Honesty,   LockContentionInRun, IdleGpu,     DataInRun,    SlowIterator,
+    TimeOfRun, SlowStart,           Environment, NothingFound, FullQueue};
+
+// Two rules that see the same cause. The first is the more specific one: the second says no more,
+// if the first explains so much of its gain.
+struct Explanation {
+  std::string_view specific, general;
+  double least_part;
+};
+constexpr Explanation kExplanations[] = {
+    {"IN-006", "IN-001", 0.5}, {"IN-006", "IN-002", 0.5}, {"IN-006", "IN-003", 0.5},
+    {"IN-006", "IN-004", 0.5}, {"IN-006", "IN-005", 0.5}, {"IN-001", "IN-006", 0},
+    {"IN-002", "IN-006", 0},   {"IN-003", "IN-006", 0},   {"IN-004", "IN-006", 0},
+    {"IN-005", "IN-006", 0},   {"IN-007", "IN-001", 0.5}, {"CP-006", "CP-001", 0.5},
+    {"CP-006", "CP-002", 0.5}, {"CP-006", "CP-003", 0.5}, {"CP-004", "CP-001", 0.5},
+    {"CP-004", "CP-002", 0.5}, {"CP-004", "CP-003", 0.5}, {"CP-002", "CP-003", 0.5},
+    {"CP-001", "CP-003", 0.5}, {"CP-008", "CP-003", 0.5}, {"CP-006", "SY-001", 0.5},
+    {"CP-002", "SY-001", 0.5}, {"CP-001", "SY-001", 0.5}, {"CP-004", "SY-001", 0.5},
+    {"SY-002", "LA-005", 0.5}, {"LA-007", "LA-005", 0.5}, {"ST-005", "LA-005", 0.5},
+    {"SY-002", "LA-001", 0.5}, {"LA-005", "LA-001", 0.5}, {"LA-003", "LA-001", 0.5},
+    {"SY-001", "LA-001", 0.8}, {"LA-001", "LA-003", 0},   {"LA-001", "LA-006", 0},
+    {"LA-003", "LA-006", 0.5}, {"SY-001", "LA-006", 0.8}, {"LA-008", "LA-002", 0}};
+
+void RemoveExplained(std::vector<Finding>* findings) {
+  const auto find = [&](std::string_view id) {
+    return std::find_if(findings->begin(), findings->end(),
+                        [&](const Finding& finding) { return finding.id() == id; });
+  };
+  for (const Explanation& each : kExplanations) {
+    const auto specific = find(each.specific), general = find(each.general);
+    if (specific == findings->end() || general == findings->end()) continue;
+    const auto least = static_cast<double>(general->recoverable_per_step_ns()) * each.least_part;
+    if (static_cast<double>(specific->recoverable_per_step_ns()) >= least) findings->erase(general);
+  }
+}
 
 }  // namespace
 
@@ -352,6 +311,12 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   for (const Rule rule : kOtherRules) {
     if (rule != IdleGpu || !has_explained) apply(rule);
   }
+  RemoveExplained(&findings);
+  // What a user could not see after the change is no help.
+  const double noise = HasWholeSteps(facts) ? facts.device->noise_ratio : facts.noise_ratio;
+  std::erase_if(findings, [&](const Finding& finding) {
+    return finding.has_recoverable_ratio() && finding.recoverable_ratio() < noise;
+  });
   std::stable_sort(findings.begin(), findings.end(), [](const Finding& a, const Finding& b) {
     return a.recoverable_per_step_ns() > b.recoverable_per_step_ns();
   });

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "analysis/advice/device_facts.h"
+#include "analysis/advice/pieces.h"
 #include "analysis/advice/thresholds.h"
 #include "proto/results/heap.pb.h"
 #include "proto/results/locks.pb.h"
@@ -29,6 +30,17 @@ struct RunWait {
   int64_t total_ns = 0;
 };
 
+// What else the host did in steps.
+struct HostFacts {
+  Pieces collections;            // Python's garbage collector, as far as functions were traced
+  Pieces outputs;                // results and checkpoints that the thread of the steps writes
+  int64_t between_steps_ns = 0;  // of the mean step: from the end of a step to the next
+  double clock_error_ns = 0;     // of the times of GPUs against those of the host, at most
+  int64_t first_work_ns = 0;     // from the start of the process to a device's first work; 0: none
+  // Pages of managed memory that were missing on a device or moved, in steps: their union.
+  Pieces page_faults;
+};
+
 // What the leading thread of a recording without steps did.
 struct RunAccount {
   std::string name;
@@ -42,6 +54,36 @@ struct RunAccount {
   // Waits of its process for the next element of tf.data.
   uint64_t data_wait_count = 0;
   int64_t data_wait_ns = 0;
+};
+
+// Reads of files in steps. 0: not recorded, or too few.
+struct ReadFacts {
+  double first_ns_per_mib = 0;  // in the first third of the steps
+  double last_ns_per_mib = 0;
+  int64_t last_step_ns = 0;  // the mean step of the last third
+};
+
+// Calls of tf.data's iterators, as their profiler tells them.
+struct IteratorFacts {
+  uint64_t count = 0;  // of the outermost
+  int64_t mean_ns = 0, total_ns = 0;
+  int64_t window_ns = 0;  // of the recording
+  std::string root;
+  std::string slowest;  // with the most time of its own within calls of the outermost
+  int64_t slowest_ns = 0;
+};
+
+// The way of data into the steps.
+struct InputFacts {
+  std::optional<double> read_ratio;  // of loading: in reads of files; none: no reads recorded
+  Instance longest_read;
+  std::optional<double> hottest_ratio;  // processor time of the busiest worker over the mean
+  int32_t hottest_pid = 0;
+  // Time a step in the loader's next batch without waiting. None: waits were not recorded, or the
+  // loader has no workers.
+  std::optional<int64_t> main_thread_ns;
+  ReadFacts reads;
+  IteratorFacts iterators;
 };
 
 // What rules look at. The overview is complete but for its findings.
@@ -61,6 +103,9 @@ struct AdviceFacts {
   int64_t step_measured_ns = 0;
   // Processors that all processes together kept busy within steps.
   std::optional<double> busy_cores;
+  double noise_ratio = 0;  // as in DeviceFacts, of the host's steps
+  InputFacts input;
+  HostFacts host;
   // Only without steps.
   std::optional<RunAccount> run;
   std::optional<DeviceFacts> device;  // none: no work of a device was recorded

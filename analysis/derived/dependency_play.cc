@@ -12,34 +12,38 @@ namespace gpuprof::analysis {
 
 using results::TimeCategory;
 
-PlayedGraph DependencyGraph::Play(const Free& free) const {
+PlayedGraph DependencyGraph::Play(const Free& free, const FreeNodes& nodes) const {
   PlayedGraph played;
   played.spans.resize(nodes_.size());
   played.binding.assign(nodes_.size(), kNoNode);
   const int64_t origin = nodes_.empty() ? 0 : nodes_.front().span.start;
   for (uint32_t n = 0; n < nodes_.size(); ++n) {
     const DependencyNode& node = nodes_[n];
+    const bool is_free = !nodes.own.empty() && nodes.own[n];
+    const bool is_free_before = !nodes.before.empty() && nodes.before[n];
     int64_t start = std::numeric_limits<int64_t>::min();
     for (uint32_t e = node.first_edge; e < node.first_edge + node.edges; ++e) {
       const DependencyEdge& edge = edges_[e];
       // A call that does not wait does not depend on work.
       const bool is_wait = node.kind == DependencyNode::Kind::kWaited && edge.from != kNoNode &&
                            nodes_[edge.from].kind == DependencyNode::Kind::kWork;
-      if (is_wait && free[results::TIME_CATEGORY_SYNC]) continue;
+      if (is_wait && (is_free || free[results::TIME_CATEGORY_SYNC])) continue;
       // What nothing is known to have caused begins when it did.
       int64_t at = node.span.start;
       if (edge.from != kNoNode) {
         const Interval& from = played.spans[edge.from];
         at = edge.is_from_start ? from.start : from.end;
         for (uint32_t p = edge.first_part; p < edge.first_part + edge.parts; ++p)
-          if (!free[parts_[p].category]) at += parts_[p].ns;
+          if (!free[parts_[p].category] && !is_free_before) at += parts_[p].ns;
       }
       if (at < start || (at == start && played.binding[n] != kNoNode)) continue;
       start = at;
       played.binding[n] = edge.from == kNoNode ? kNoNode : e;
     }
     if (node.edges == 0) start = std::max(origin, node.span.start);
-    played.spans[n] = {start, start + (free[node.category] ? 0 : node.span.length())};
+    int64_t length = free[node.category] ? 0 : node.span.length();
+    if (is_free) length = static_cast<int64_t>(static_cast<double>(length) * nodes.remains);
+    played.spans[n] = {start, start + length};
   }
   return played;
 }

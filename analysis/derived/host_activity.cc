@@ -32,7 +32,10 @@ constexpr NameRule kNames[] = {
     {"OutfeedDequeue", results::TIME_CATEGORY_OUTPUT},
     {"checkpoint_save", results::TIME_CATEGORY_OUTPUT},
     {"save_checkpoint", results::TIME_CATEGORY_OUTPUT},
-    {"compile_fx", results::TIME_CATEGORY_COMPILE},
+    // The file compile_fx.py also has functions that run compiled code.
+    {": compile_fx", results::TIME_CATEGORY_COMPILE},
+    {"compile_fx_inner", results::TIME_CATEGORY_COMPILE},
+    {"codegen_and_compile", results::TIME_CATEGORY_COMPILE},
     {"_compile_inner", results::TIME_CATEGORY_COMPILE},
     {"dynamo_timed", results::TIME_CATEGORY_COMPILE},
     {"backend_compile", results::TIME_CATEGORY_COMPILE},

@@ -28,10 +28,19 @@ bool AnyRows(PassContext& context, proto::ChunkKind kind) {
   return false;
 }
 
-bool IsMet(PassContext& context, const results::Overview& overview, results::RuleNeed need) {
+// Returns whether a rule looks at the steps of devices, of which one is enough.
+bool IsOfDevices(const RuleInfo& rule) {
+  return std::find(std::begin(rule.needs), std::end(rule.needs), results::RULE_NEED_DEVICE_WORK) !=
+         std::end(rule.needs);
+}
+
+bool IsMet(PassContext& context, const results::Overview& overview, const RuleInfo& rule,
+           results::RuleNeed need) {
   constexpr uint64_t kFewSteps = 3;
   switch (need) {
     case results::RULE_NEED_STEPS:
+      if (IsOfDevices(rule) && overview.has_verdict())
+        return overview.verdict().window() != results::STEP_WINDOW_ALL;
       return overview.has_steps() && overview.steps().count() >= kFewSteps;
     case results::RULE_NEED_DEVICE_WORK:
       return overview.has_verdict();
@@ -47,6 +56,10 @@ bool IsMet(PassContext& context, const results::Overview& overview, results::Rul
       return AnyRows(context, proto::ChunkKind::kFileRead);
     case results::RULE_NEED_THREADS:
       return AnyRows(context, proto::ChunkKind::kThreadEvent);
+    case results::RULE_NEED_PYTHON:
+      return AnyRows(context, proto::ChunkKind::kPython);
+    case results::RULE_NEED_PAGES:
+      return AnyRows(context, proto::ChunkKind::kUnifiedMemory);
     default:
       return true;
   }
@@ -90,12 +103,16 @@ Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>
   if (overview.has_verdict()) *out->mutable_verdict() = overview.verdict();
   for (const RuleInfo& rule : RuleTable()) {
     for (const results::RuleNeed need : rule.needs) {
-      if (IsMet(context, overview, need)) continue;
+      if (IsMet(context, overview, rule, need)) continue;
       results::UncheckedRule* row = out->add_not_checked();
       row->set_id(std::string(rule.id));
       row->set_name(std::string(rule.name));
       row->set_need(need);
-      row->set_fix(std::string(NeedFix(need)));
+      std::string fix(NeedFix(need));
+      // A trace of another tool has no such option.
+      if (!context.trace().importer.empty() && fix.starts_with("--trace"))
+        fix = "record with gpuprof run " + fix;
+      row->set_fix(fix);
       break;
     }
   }

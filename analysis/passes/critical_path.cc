@@ -2,27 +2,25 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // The pass `critical_path`: the path through analysis/derived/dependency_graph.h over the typical
-// step and the step behind it. Loops are pipelined: two steps show what one step cannot.
+// step and the step behind it.
 
 #include "analysis/passes/critical_path.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
-#include "analysis/derived/dependency_graph.h"
 #include "analysis/derived/leaf_spans.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/step_graph.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
 #include "analysis/symbols/short_names.h"
@@ -32,70 +30,6 @@ namespace gpuprof::analysis {
 namespace {
 
 using results::TimeCategory;
-
-// The window of a path: from the begin of one node to the begin or the end of another.
-struct PathWindow {
-  uint32_t first = kNoNode;
-  uint32_t last = kNoNode;
-  bool to_end = false;
-  std::optional<uint64_t> first_step = std::nullopt, last_step = std::nullopt;
-};
-
-// Returns the window of the whole graph: to the work that ended last.
-PathWindow WholeWindow(const DependencyGraph& graph) {
-  PathWindow window;
-  window.to_end = true;
-  for (uint32_t n = 0; n < graph.nodes().size(); ++n) {
-    const DependencyNode& node = graph.nodes()[n];
-    if (node.kind != DependencyNode::Kind::kWork) continue;
-    if (window.first == kNoNode) window.first = n;
-    if (window.last == kNoNode || node.span.end > graph.nodes()[window.last].span.end)
-      window.last = n;
-  }
-  return window;
-}
-
-// Returns the window of the typical step and its neighbour, on the device with most kernels.
-PathWindow WindowOf(const DependencyGraph& graph, const Process& process,
-                    const results::Steps& steps) {
-  const results::DeviceSeries* series = nullptr;
-  for (const results::DeviceSeries& each : steps.device_series()) {
-    const bool is_own = each.window() == results::STEP_WINDOW_DEVICE;
-    if (is_own && (series == nullptr || each.busy_ns() > series->busy_ns())) series = &each;
-  }
-  if (series == nullptr) return WholeWindow(graph);
-  std::vector<const results::DeviceStep*> own;
-  for (const results::DeviceStep& step : steps.device_steps()) {
-    if (step.window() == results::STEP_WINDOW_DEVICE && step.device() == series->device())
-      own.push_back(&step);
-  }
-  size_t typical = 0;
-  while (own[typical]->number() != series->typical_number()) ++typical;
-  // The last step ends with its own work: a step with another one behind it says more.
-  const size_t first = typical + 2 < own.size() ? typical : own.size() >= 3 ? own.size() - 3 : 0;
-  const size_t last = std::min(first + 1, own.size() - 1);
-  const size_t main = MainStream(process, series->device());
-  PathWindow window;
-  window.first = graph.FindWork(static_cast<uint32_t>(main), own[first]->start_ns());
-  window.first_step = own[first]->number();
-  window.last_step = own[last]->number();
-  if (last + 1 < own.size()) {
-    window.last = graph.FindWork(static_cast<uint32_t>(main), own[last + 1]->start_ns());
-  } else {
-    const int64_t end = own[last]->start_ns() + own[last]->duration_ns();
-    window.to_end = true;
-    for (uint32_t n = 0; n < graph.nodes().size(); ++n) {
-      const DependencyNode& node = graph.nodes()[n];
-      if (node.kind == DependencyNode::Kind::kWork && node.span.end == end) window.last = n;
-    }
-  }
-  return window.first == kNoNode || window.last == kNoNode ? WholeWindow(graph) : window;
-}
-
-int64_t LengthOf(const PlayedGraph& played, const PathWindow& window) {
-  const Interval& last = played.spans[window.last];
-  return (window.to_end ? last.end : last.start) - played.spans[window.first].start;
-}
 
 struct Subject {
   results::WhatIfSubject subject;
@@ -223,42 +157,22 @@ class PathShares {
   std::map<std::pair<results::PathShareKind, std::string>, std::pair<int64_t, uint64_t>> shares_;
 };
 
-// Returns the thread of the steps, or the one with most calls.
-uint32_t MainThread(PassContext& context, size_t index) {
-  const StepAnalysis& steps = context.steps(index);
-  if (steps.found()) return static_cast<uint32_t>(steps.detected.track);
-  const Process& process = context.process(index);
-  uint32_t best = 0;
-  for (uint32_t t = 0; t < process.tracks.size(); ++t) {
-    if (process.tracks[t].api.rows() > process.tracks[best].api.rows()) best = t;
-  }
-  return best;
-}
-
 }  // namespace
 
-void ComputeCriticalPath(PassContext& context, size_t index, results::CriticalPaths* out) {
-  const Process& process = context.process(index);
-  results::Steps steps;
-  AddDeviceSteps(context, index, &steps);
-  if (steps.device_steps().empty()) return;  // no work, or too much
-  KernelClasses classes(process);
-  HostActivity host(&context.ops(index));
-  const DependencyGraph graph(process, MainThread(context, index), context.calls(index),
-                              &context.ops(index), &classes, &host);
-  const PathWindow window = WindowOf(graph, process, steps);
-  const PlayedGraph played = graph.Play({});
-  results::CriticalPath* path = out->add_paths();
-  SetProcess(process, path);
-  if (window.first_step) path->set_first_step(*window.first_step);
-  if (window.last_step) path->set_last_step(*window.last_step);
-  path->set_start_ns(graph.nodes()[window.first].span.start);
-  path->set_duration_ns(LengthOf(played, window));
+void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps,
+                      results::CriticalPath* path) {
+  const DependencyGraph& graph = steps.graph();
+  SetProcess(context.process(index), path);
+  if (steps.first_step()) path->set_first_step(*steps.first_step());
+  if (steps.last_step()) path->set_last_step(*steps.last_step());
+  path->set_start_ns(steps.start_ns());
+  path->set_duration_ns(steps.length_ns());
   path->set_node_count(graph.nodes().size());
   path->set_edge_count(graph.edges().size());
   DeviceTimes times{};
   PathShares shares(context.ops(index), graph);
-  for (const PathPiece& piece : CriticalPath(graph, window.last, window.to_end, path->start_ns())) {
+  for (const PathPiece& piece :
+       CriticalPath(graph, steps.last_node(), steps.is_to_end(), path->start_ns())) {
     times[piece.category] += piece.span.length();
     shares.Add(piece);
   }
@@ -267,7 +181,7 @@ void ComputeCriticalPath(PassContext& context, size_t index, results::CriticalPa
   for (const Subject& subject : Subjects()) {
     results::WhatIf what_if;
     what_if.set_subject(subject.subject);
-    what_if.set_duration_ns(LengthOf(graph.Play(FreeOf(subject)), window));
+    what_if.set_duration_ns(steps.LengthWithout(FreeOf(subject)));
     what_if.set_saved_ns(path->duration_ns() - what_if.duration_ns());
     what_if.set_saved_ratio(Ratio(what_if.saved_ns(), path->duration_ns()));
     if (what_if.saved_ns() > 0) *path->add_what_ifs() = what_if;
@@ -277,7 +191,10 @@ void ComputeCriticalPath(PassContext& context, size_t index, results::CriticalPa
 
 Error RunCriticalPath(PassContext& context, std::unique_ptr<google::protobuf::Message>* result) {
   auto out = std::make_unique<results::CriticalPaths>();
-  for (const size_t index : context.selected()) ComputeCriticalPath(context, index, out.get());
+  for (const size_t index : context.selected()) {
+    if (const std::unique_ptr<StepGraph> steps = StepGraph::Make(context, index))
+      FillCriticalPath(context, index, *steps, out->add_paths());
+  }
   context.FillCountMeta("critical_path", out->mutable_meta());
   AddSampledNote(context, "the path", out->mutable_meta());
   AddTooMuchWorkNote(context, out->mutable_meta());

@@ -8,11 +8,13 @@
 #include <cstddef>
 
 #include "analysis/passes/context.h"
+#include "analysis/passes/step_graph.h"
 #include "proto/results/critical_path.pb.h"
 
 namespace gpuprof::analysis {
 
-// Adds the path of a process. Nothing: it had no work on a device.
-void ComputeCriticalPath(PassContext& context, size_t index, results::CriticalPaths* out);
+// Fills the path of a process through its graph.
+void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps,
+                      results::CriticalPath* path);
 
 }  // namespace gpuprof::analysis

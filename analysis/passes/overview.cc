@@ -14,6 +14,7 @@
 #include "analysis/model/process_name.h"
 #include "analysis/passes/call_stacks.h"
 #include "analysis/passes/device_steps.h"
+#include "analysis/passes/host_facts.h"
 #include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder_cost.h"
@@ -359,6 +360,7 @@ void FillFindings(PassContext& context, std::optional<size_t> leading, const res
   } else {
     facts.run = AccountForRun(context);
   }
+  FillHostFacts(context, leading, &facts);
   for (results::Finding& finding : Advise(facts)) {
     // Losses are what the one tells, and the other tells of waits that were recorded.
     const bool is_certain = finding.id() == "EN-002" || finding.id() == "SY-006";

@@ -17,9 +17,12 @@
 #include "analysis/derived/host_activity.h"
 #include "analysis/passes/critical_path.h"
 #include "analysis/passes/device_steps.h"
+#include "analysis/passes/fact_source.h"
 #include "analysis/passes/idle.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/step_graph.h"
+#include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
 
 namespace gpuprof::analysis {
@@ -145,22 +148,43 @@ void FillConfidence(PassContext& context, size_t index, results::Verdict* verdic
   }
 }
 
+// Looks at copies, calls and launches in steps. A part of them tells nothing of the rest.
+void FillPieces(PassContext& context, size_t index, const StepGraph& graph,
+                const results::Steps& steps, const Thresholds& limits, DeviceFacts* facts) {
+  const bool has_steps = facts->series.window() != results::STEP_WINDOW_ALL;
+  if (!has_steps || !graph.first_step()) return;
+  if (facts->is_partial || facts->verdict.is_selection()) return;
+  DependencyGraph::Free outputs{};
+  outputs[results::TIME_CATEGORY_OUTPUT] = true;
+  if (facts->PerStep(results::TIME_CATEGORY_OUTPUT) != 0)
+    facts->output_saved_per_step_ns = graph.SavedPerStep(outputs);
+  FactSource source(context, index, graph, steps, facts->series, limits);
+  FillCopyFacts(source, facts);
+  FillCallFacts(source, facts);
+  FillLaunchFacts(source, facts);
+}
+
 }  // namespace
 
 std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* out) {
   std::optional<std::pair<size_t, results::DeviceSeries>> busiest;
+  results::Steps steps_of_busiest;
   for (const size_t index : context.selected()) {
     results::Steps steps;
     AddDeviceSteps(context, index, &steps);
+    bool has_busiest = false;
     for (const results::DeviceSeries& series : steps.device_series()) {
       *out->add_device_series() = series;
       // The host's marks only tell of a device if no launch does.
       const bool is_mark = series.window() == results::STEP_WINDOW_MARK;
       const bool has_mark = busiest && busiest->second.window() == results::STEP_WINDOW_MARK;
       if (!busiest || (has_mark && !is_mark) ||
-          (has_mark == is_mark && series.busy_ns() > busiest->second.busy_ns()))
+          (has_mark == is_mark && series.busy_ns() > busiest->second.busy_ns())) {
         busiest = {index, series};
+        has_busiest = true;
+      }
     }
+    if (has_busiest) steps_of_busiest = std::move(steps);
   }
   if (!busiest) return std::nullopt;
   const auto& [index, series] = *busiest;
@@ -189,6 +213,14 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
     verdict.set_busy_ratio(series.busy_ratio() * Ratio(facts.StepNs(), facts.first_use_window_ns));
     verdict.set_step_ns(facts.first_use_window_ns);
   }
+  std::vector<int64_t> lengths;
+  for (const results::DeviceStep& step : steps_of_busiest.device_steps()) {
+    const bool is_one = step.device() == series.device() && step.window() == series.window();
+    if (is_one && !step.warmup()) lengths.push_back(step.duration_ns());
+  }
+  // The last step ends with its own work: it is not a whole step.
+  if (!lengths.empty()) lengths.pop_back();
+  facts.noise_ratio = MedianNoise(lengths);
   const Process& process = context.process(index);
   FindMedians(process, context.calls(index), &facts);
   const proto::Device* device = process.FindDevice(series.device());
@@ -196,9 +228,10 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   ComputeKernels(context, &facts.kernels);
   if (WorkOf(process) <= kMostWork) {
     ComputeIdle(context, index, &facts.idle);
-    results::CriticalPaths paths;
-    ComputeCriticalPath(context, index, &paths);
-    if (paths.paths_size() != 0) facts.path = paths.paths(0);
+    if (const auto graph = StepGraph::Make(context, index, steps_of_busiest)) {
+      FillCriticalPath(context, index, *graph, &facts.path);
+      FillPieces(context, index, *graph, steps_of_busiest, limits, &facts);
+    }
   } else {
     out->mutable_meta()->add_notes(
         "GPU: the recording has more than 5 million pieces of work: what could be gained was not "

@@ -33,6 +33,10 @@ const char* MissingWords(results::RuleNeed need) {
       return "no reads of files were recorded";
     case results::RULE_NEED_THREADS:
       return "the processor time of threads was not recorded";
+    case results::RULE_NEED_PYTHON:
+      return "no Python functions were recorded";
+    case results::RULE_NEED_PAGES:
+      return "no pages of managed memory were recorded";
     default:
       return "";
   }
@@ -67,22 +71,48 @@ const char* BoundWords(results::Bound bound) {
   return kWords[bound];
 }
 
+// Findings that are told in full, and in a line each. The others are counted.
+constexpr int kWholeFindings = 3, kShortFindings = 2;
+
+// Sentences fit a terminal, also if nobody knows how wide it is.
+constexpr int kUsualWidth = 100;
+
+// Rules by the option that would let them look.
 std::string UncheckedText(const results::Advice& result, const TextOptions& options) {
   if (result.not_checked().empty()) return "";
-  std::map<results::RuleNeed, std::string> by_need;
-  std::map<results::RuleNeed, std::string> fixes;
+  struct Group {
+    results::RuleNeed need = results::RULE_NEED_NONE;
+    std::string rules;
+  };
+  std::map<std::string, Group> by_fix;
+  const bool is_full = options.limit == 0;
   for (const results::UncheckedRule& rule : result.not_checked()) {
-    std::string& names = by_need[rule.need()];
-    names += (names.empty() ? "" : "; ") + rule.name() + " [" + rule.id() + "]";
-    fixes[rule.need()] = rule.fix();
+    const std::string key = rule.fix().empty() ? MissingWords(rule.need()) : rule.fix();
+    const auto [at, is_new] = by_fix.try_emplace(key);
+    if (is_new) at->second.need = rule.need();
+    at->second.rules += (is_new    ? ""
+                         : is_full ? "; "
+                                   : ", ") +
+                        (is_full ? rule.name() + " [" + rule.id() + "]" : rule.id());
   }
-  std::string out = "Not checked\n";
-  for (const auto& [need, names] : by_need) {
-    const std::string fix = fixes[need].empty() ? "" : " (" + fixes[need] + ")";
-    out += WrapText(std::string("Because ") + MissingWords(need) + fix + ": " + names + ".", "  ",
-                    "    ", options.width);
+  std::string out = is_full ? "Not checked\n"
+                            : "Not checked (`gpuprof advise --rules` says what each looks for)\n";
+  const int width = options.width > 0 ? options.width : kUsualWidth;
+  for (const auto& [fix, group] : by_fix) {
+    const std::string missing = MissingWords(group.need);
+    const std::string help = fix == missing ? "" : " (" + fix + ")";
+    out += WrapText("Because " + missing + help + ": " + group.rules + ".", "  ", "    ", width);
   }
   return out + "\n";
+}
+
+std::string HeadOf(const results::Finding& finding) {
+  std::string head = finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
+  if (finding.has_recoverable_per_step_ns()) {
+    head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " per step (" +
+            FormatPercent(finding.recoverable_ratio()) + ")";
+  }
+  return head + "]";
 }
 
 }  // namespace
@@ -108,13 +138,17 @@ std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Findi
   }
   int number = 0;
   for (const results::Finding& finding : findings) {
-    std::string head =
-        finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
-    if (finding.has_recoverable_per_step_ns()) {
-      head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " per step (" +
-              FormatPercent(finding.recoverable_ratio()) + ")";
+    const std::string place = "  " + std::to_string(++number) + ". ";
+    const bool is_folded = options.limit != 0;
+    if (is_folded && number > kWholeFindings + kShortFindings) {
+      const int rest = findings.size() - kWholeFindings - kShortFindings;
+      return out + "  " + std::to_string(rest) + " more: gpuprof advise --all\n";
     }
-    out += WrapText(head + "]", "  " + std::to_string(++number) + ". ", "     ", options.width);
+    out += WrapText(HeadOf(finding), place, "     ", options.width);
+    // What only informs is short behind what could be won.
+    const bool is_short =
+        number > kWholeFindings || (number > 1 && finding.severity() == results::SEVERITY_INFO);
+    if (is_folded && is_short) continue;
     for (const std::string& line : finding.evidence()) {
       out += WrapText(line, "     - ", "       ", options.width);
     }

@@ -30,6 +30,10 @@ const char* NeedWords(results::RuleNeed need) {
       return "file reads";
     case results::RULE_NEED_THREADS:
       return "processor time";
+    case results::RULE_NEED_PYTHON:
+      return "Python functions";
+    case results::RULE_NEED_PAGES:
+      return "managed memory";
     default:
       return "";
   }

@@ -6,6 +6,7 @@
 #include "analysis/steps/bootstrap.h"
 
 #include <algorithm>
+#include <cmath>
 #include <random>
 
 namespace gpuprof::analysis {
@@ -56,6 +57,20 @@ ChangeInterval MedianChange(const std::vector<int64_t>& before, const std::vecto
     return changes[static_cast<size_t>(part * static_cast<double>(changes.size() - 1))];
   };
   return {at(kTail), at(1 - kTail)};
+}
+
+double MedianNoise(const std::vector<int64_t>& steps) {
+  constexpr size_t kFewSteps = 10, kManySteps = 500;
+  if (steps.size() < kFewSteps) return 0;
+  // Of very many steps some do: their median differs more, by the root of how many were left out.
+  const size_t stride = (steps.size() + kManySteps - 1) / kManySteps;
+  std::vector<int64_t> some;
+  for (size_t i = 0; i < steps.size(); i += stride)
+    if (steps[i] > 0) some.push_back(steps[i]);
+  if (some.size() < kFewSteps) return 0;
+  const ChangeInterval change = MedianChange(some, some);
+  const double left_out = static_cast<double>(some.size()) / static_cast<double>(steps.size());
+  return std::max(-change.low, change.high) * std::sqrt(left_out);
 }
 
 }  // namespace gpuprof::analysis

@@ -21,4 +21,8 @@ struct ChangeInterval {
 // Both lists have values above 0.
 ChangeInterval MedianChange(const std::vector<int64_t>& before, const std::vector<int64_t>& after);
 
+// Returns the part by which the median of one and the same program's steps differs from run to run,
+// with a probability of 95 %. 0: there are fewer than ten steps.
+double MedianNoise(const std::vector<int64_t>& steps);
+
 }  // namespace gpuprof::analysis

@@ -32,6 +32,7 @@ class Advise : public Verb {
                         /*required=*/false);
     options->Flag("--json", &json_, "Print JSON");
     options->Flag("--csv", &csv_, "Print the findings, or the rules, as CSV");
+    options->Flag("--all", &all_, "Tell all findings in full; by default the three greatest");
     options->Flag("--rules", &rules_,
                   "List all rules with their thresholds, and read no recording");
     options->Value("--threshold", &threshold_, "NAME=VALUE[,NAME=VALUE]",
@@ -63,6 +64,7 @@ class Advise : public Verb {
       return kExitOk;
     }
     options_.pid = static_cast<int32_t>(pid_);
+    if (all_) options_.limit = 0;
     std::shared_ptr<const analysis::Trace> trace;
     const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf("advise", options_));
     if (opened != kExitOk) return opened;
@@ -90,7 +92,7 @@ class Advise : public Verb {
   }
 
   std::string bundle_, fail_on_, threshold_;
-  bool json_ = false, csv_ = false, rules_ = false;
+  bool json_ = false, csv_ = false, rules_ = false, all_ = false;
   uint32_t pid_ = 0, width_ = 0;
   analysis::PassOptions options_;
 };

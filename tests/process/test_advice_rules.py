@@ -21,7 +21,8 @@ END = "<!-- end of rules -->\n"
 GENERATE = ROOT / "tests/golden/traces/h200/pytorch/generate"
 
 NEEDS = {"steps": "steps", "device_work": "work of a GPU", "calls": "CUDA calls", "operations": "operations", "heap": "heap",
-         "locks": "waits", "files": "file reads", "threads": "processor time"}
+         "locks": "waits", "files": "file reads", "threads": "processor time",
+         "python": "Python functions", "pages": "managed memory"}
 
 
 def run(*arguments, status=0, cwd=None):

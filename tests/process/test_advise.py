@@ -5,6 +5,7 @@
 
 import gzip
 import json
+import re
 
 import pytest
 
@@ -53,7 +54,7 @@ def test_findings_have_figures_that_can_be(trace):
 
 def test_rules_that_could_not_look_say_why():
     rules = {rule["id"]: rule for rule in advice(COMPILED)["not_checked"]}
-    assert rules["ME-006"]["need"] == "heap" and rules["ME-006"]["fix"] == "--trace heap"
+    assert rules["ME-006"]["need"] == "heap" and rules["ME-006"]["fix"] == "record with gpuprof run --trace heap"
     assert "LA-001" not in rules
     text = run("advise", COMPILED)
     assert "Not checked" in text and "Verdict: device 0" in text
@@ -117,3 +118,39 @@ def test_what_cannot_be_compared_is_refused(tmp_path):
     assert done.status == 3 and "nowhere" in done.err.decode()
     assert gpuprof("diff", IMAGES).status == 2
     assert gpuprof("diff", IMAGES, IMAGES, "--format=html").status == 2
+
+
+def test_the_text_is_short_and_all_tells_the_rest():
+    result = advice(IMAGES)
+    count = len(result["findings"])
+    assert count >= 3, "the test needs a recording with some findings"
+    text = run("advise", IMAGES, "--width", "100")
+    whole = run("advise", IMAGES, "--width", "100", "--all")
+    for finding in result["findings"]:
+        assert f"[{finding['id']}," in whole
+    # What only informs has one line.
+    info = [finding for finding in result["findings"] if finding["severity"] == "info"]
+    assert info and all(finding["fix"][0] in whole.replace("\n          ", " ") for finding in info)
+    assert all(finding["fix"][0] not in text.replace("\n          ", " ") for finding in info)
+    assert len(text) < len(whole)
+    # Each line fits, also where nobody knows the width.
+    piped = run("advise", IMAGES).split("Not checked", 1)[1].split("\n\n")[0]
+    assert max(map(len, piped.splitlines())) <= 100
+
+
+def test_addresses_of_objects_are_in_no_evidence():
+    trace = ROOT / "tests/golden/kineto/h200_compiled.json.gz"
+    with gzip.open(trace) as file:
+        assert re.search(rb"type object at 0x[0-9a-f]+", file.read()), "the trace must have some"
+    words = json.dumps(advice(trace)["findings"])
+    assert "of type object" in words and "object at 0x" not in words
+
+
+def test_a_slow_setting_of_the_environment(tmp_path):
+    bundle = tmp_path / "run"
+    done = gpuprof("run", "-o", bundle, "--quiet", "--", "true", env={"CUDA_LAUNCH_BLOCKING": "1"})
+    assert done.status == 0, done.err
+    findings = {finding["id"]: finding for finding in advice(bundle)["findings"]}
+    assert findings["EN-001"]["evidence"] == ["CUDA_LAUNCH_BLOCKING=1: each launch waits for its kernel."]
+    gpuprof("run", "-o", tmp_path / "plain", "--quiet", "--", "true", env={"CUDA_LAUNCH_BLOCKING": "0"})
+    assert "EN-001" not in {finding["id"] for finding in advice(tmp_path / "plain")["findings"]}

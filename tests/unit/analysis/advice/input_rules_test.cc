@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <deque>
+
+#include "tests/unit/analysis/advice/loop_maker.h"
+
+namespace gpuprof::analysis::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+// Ten steps of 100 ms, of which `input_ms` wait for the loader's next batch.
+void Train(TrackBuilder& track, int64_t input_ms) {
+  for (int64_t i = 0; i < 10; ++i) {
+    const int64_t at = i * 100 * kMs;
+    track.Loader(at, at + input_ms * kMs);
+    track.Op("aten::conv2d", at + input_ms * kMs, at + 60 * kMs);
+    track.Backward("ConvolutionBackward0", at + 60 * kMs, at + 90 * kMs);
+    track.Optimizer(at + 90 * kMs, at + 98 * kMs);
+    track.Op("aten::_foreach_add_", at + 90 * kMs, at + 98 * kMs);
+  }
+}
+
+// A training process, and workers with this processor time in a second.
+class Loader {
+ public:
+  explicit Loader(const std::vector<int64_t>& cpu_ms, int64_t input_ms = 40,
+                  int64_t runqueue_ms = 0)
+      : main_(1) {
+    Train(main_.Thread(1), input_ms);
+    for (const int64_t cpu : cpu_ms) {
+      ProcessBuilder& worker = workers_.emplace_back(static_cast<int32_t>(workers_.size()) + 2, 1);
+      worker.Thread(worker.process().pid, "pt_data_worker")
+          .Op("aten::mul", 0, 990 * kMs)
+          .Sample(0, 0)
+          .Sample(1000 * kMs, cpu * kMs, runqueue_ms * kMs);
+    }
+  }
+  ProcessBuilder& main() { return main_; }
+  ProcessBuilder& worker(size_t i) { return workers_[i]; }
+  results::Advice Run() const {
+    std::vector<const ProcessBuilder*> all = {&main_};
+    for (const ProcessBuilder& worker : workers_) all.push_back(&worker);
+    return Advise(MakeTrace(all));
+  }
+
+ private:
+  ProcessBuilder main_;
+  std::deque<ProcessBuilder> workers_;
+};
+
+TEST(InputRules, WorkersThatReadFiles) {
+  const auto make = [](int64_t read_ms) {
+    Loader loader({300, 300});
+    for (const size_t i : {0u, 1u}) {
+      ProcessBuilder& worker = loader.worker(i);
+      worker.Thread(worker.process().pid, "pt_data_worker")
+          .FileRead(worker.Id("/data/shard_1"), 1 << 20, 100 * kMs, (100 + read_ms) * kMs);
+    }
+    return loader.Run();
+  };
+  const results::Advice advice = make(700);
+  const results::Finding* finding = Find(advice, "IN-003");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->recoverable_per_step_ns(), 40 * kMs);
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("/data/shard_1 of 700 ms"));
+  EXPECT_THAT(Ids(advice), Not(Contains("IN-001"))) << "one finding a mechanism";
+  EXPECT_THAT(Ids(make(300)), Not(Contains("IN-003")));
+  EXPECT_THAT(Ids(make(300)), Contains("IN-001"));
+}
+
+TEST(InputRules, TooFewWorkers) {
+  Loader loader({960, 960});
+  loader.main().process().cores = 8;
+  const results::Advice advice = loader.Run();
+  const results::Finding* finding = Find(advice, "IN-004");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(finding->name(), HasSubstr("too few"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("num_workers="));
+  loader.main().process().cores = 2;
+  EXPECT_THAT(Ids(loader.Run()), Contains("IN-002")) << "there are no processors for more";
+}
+
+TEST(InputRules, TooManyWorkers) {
+  Loader loader(std::vector<int64_t>(9, 200), 40, 700);
+  loader.main().process().cores = 4;
+  const results::Advice advice = loader.Run();
+  const results::Finding* finding = Find(advice, "IN-004");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(finding->name(), HasSubstr("far more workers"));
+  loader.main().process().cores = 5;
+  EXPECT_THAT(Ids(loader.Run()), Contains("IN-002"));
+}
+
+TEST(InputRules, OneWorkerHasMostOfTheWork) {
+  const results::Advice advice = Loader({900, 100, 100, 100}).Run();
+  const results::Finding* finding = Find(advice, "IN-005");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("pid 2"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("3.00 times"));
+  EXPECT_THAT(Ids(Loader({500, 300, 300, 300}).Run()), Not(Contains("IN-005")));
+}
+
+TEST(InputRules, TheStepsThreadWorksOnBatches) {
+  const auto make = [](int64_t waited_ms) {
+    Loader loader({300, 300}, 8);
+    TrackBuilder& thread = loader.main().Thread(1);
+    for (int64_t i = 0; i < 10; ++i)
+      thread.Wait(proto::WaitKind::kInput, 5, 0, i * 100 * kMs, (i * 100 + waited_ms) * kMs);
+    return loader.Run();
+  };
+  const results::Advice advice = make(1);
+  const results::Finding* finding = Find(advice, "IN-006");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_EQ(finding->recoverable_per_step_ns(), 7 * kMs);
+  EXPECT_THAT(Ids(advice), Not(Contains("IN-001"))) << "one finding a mechanism";
+  EXPECT_THAT(Ids(make(7)), Not(Contains("IN-006"))) << "it waits for the workers";
+}
+
+TEST(InputRules, SlowIteratorsOfTfData) {
+  const auto make = [](int64_t call_us) {
+    ProcessBuilder builder(1);
+    TrackBuilder& consumer = builder.Thread(1);
+    TrackBuilder& producer = builder.Thread(2);
+    for (int64_t i = 0; i < 100; ++i) {
+      const int64_t at = i * kMs;
+      consumer.Op("Iterator::Root", at, at + call_us * kUs);
+      consumer.Op("Iterator::Root::Prefetch", at + kUs, at + call_us * kUs);
+      producer.Op("Iterator::Root::Prefetch::ParallelMapV2", at, at + 900 * kUs);
+      producer.Op("Iterator::Root::Prefetch::ParallelMapV2::TFRecord", at, at + 100 * kUs);
+    }
+    return Advise(MakeTrace({&builder}));
+  };
+  const results::Advice advice = make(200);
+  const results::Finding* finding = Find(advice, "IN-007");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("100 calls of Iterator::Root took 200 us in the mean"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("ParallelMapV2: 80.0 ms"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("num_parallel_calls"));
+  EXPECT_THAT(Ids(make(40)), Not(Contains("IN-007")));
+}
+
+TEST(InputRules, FilesOfAColdCache) {
+  const auto make = [](int64_t slow_ms) {
+    ProcessBuilder builder(1);
+    TrackBuilder& thread = builder.Thread(1);
+    const uint32_t path = builder.Id("/data/samples");
+    int64_t at = 0;
+    for (int i = 0; i < 30; ++i) {
+      const int64_t read = (i < 10 ? slow_ms : 1) * kMs;
+      const int64_t begin = at;
+      thread.FileRead(path, 1 << 20, at, at + read);
+      at += read + 20 * kMs;
+      thread.Op("aten::mm", begin + read, at - kMs);
+      thread.User("step " + std::to_string(i), begin, at);
+    }
+    return Advise(MakeTrace({&builder}));
+  };
+  const results::Advice advice = make(10);
+  const results::Finding* finding = Find(advice, "IN-008");
+  ASSERT_NE(finding, nullptr) << testing::PrintToString(Ids(advice));
+  // The mean step is 24 ms long, and steps of the last third take 21 ms.
+  EXPECT_EQ(finding->recoverable_per_step_ns(), 3 * kMs);
+  EXPECT_THAT(Ids(make(2)), Not(Contains("IN-008")));
+}
+
+}  // namespace
+}  // namespace gpuprof::analysis::test
