@@ -32,6 +32,7 @@ struct DeviceFacts {
   bool has_python = false;       // calls of Python functions were traced, which slows the host
   // First uses of CUDA and its libraries: calls that took 10 ms or longer and do not wait for work.
   int64_t first_use_ns = 0;
+  std::map<std::string, int64_t> first_use_calls;  // by function
   int64_t first_use_window_ns = 0;  // from the first call to the end of the last work
 
   // Gains below this part of a step are lost in the noise of the steps. 0: too few steps.

@@ -8,6 +8,8 @@
 #include <array>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "analysis/advice/device_facts.h"
 #include "analysis/advice/rule_parts.h"
@@ -162,6 +164,15 @@ std::optional<Finding> FirstUses(const AdviceFacts& facts) {
   finding.add_evidence(
       FormatDuration(device.first_use_ns) + " of " + FormatDuration(device.first_use_window_ns) +
       " passed in single long calls: CUDA was set up, code was loaded, memory was allocated.");
+  std::vector<std::pair<std::string, int64_t>> calls(device.first_use_calls.begin(),
+                                                     device.first_use_calls.end());
+  std::stable_sort(calls.begin(), calls.end(),
+                   [](const auto& a, const auto& b) { return a.second > b.second; });
+  constexpr size_t kNamed = 4;
+  std::string names;
+  for (size_t i = 0; i < std::min(kNamed, calls.size()); ++i)
+    names += (i == 0 ? "" : ", ") + calls[i].first + " " + FormatDuration(calls[i].second);
+  if (!names.empty()) finding.add_evidence("The longest: " + names + ".");
   finding.add_fix(
       "Warm up before you measure: run a few steps first, then record (--capture=delay:..., or "
       "torch.profiler's schedule(wait, warmup, active)).");

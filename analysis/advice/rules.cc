@@ -27,12 +27,20 @@ bool IsCompiled(const AdviceFacts& facts) {
   });
 }
 
-// What to do so that Python starts fewer operations.
-std::string CompileFix(const AdviceFacts& facts, const char* gain) {
-  if (!IsCompiled(facts)) return std::string("model = torch.compile(model): ") + gain;
-  return "Parts of the program are compiled already. TORCH_LOGS=graph_breaks,recompiles shows "
-         "where "
-         "compiled code returns to Python.";
+// Adds what to do so that Python starts fewer operations.
+void AddCompileFix(const AdviceFacts& facts, Finding* finding) {
+  if (IsCompiled(facts)) {
+    finding->add_fix(
+        "Parts of the program are compiled already. TORCH_LOGS=graph_breaks,recompiles shows where "
+        "compiled code returns to Python.");
+    return;
+  }
+  AddFix(facts,
+         {"Start fewer, larger operations.",
+          "model = torch.compile(model): fewer operations are started from Python.",
+          "tf.function(jit_compile=True): fewer operations are started from Python.",
+          "Put the whole step under jax.jit: fewer operations are started from Python."},
+         finding);
 }
 
 std::optional<Finding> HostBound(const AdviceFacts& facts) {
@@ -49,7 +57,7 @@ std::optional<Finding> HostBound(const AdviceFacts& facts) {
   finding.add_fix(
       "Move per-step Python work (metrics, logging, copying lists, per-sample loops) out of "
       "the step, or do it every N steps.");
-  finding.add_fix(CompileFix(facts, "fewer operations are started from Python."));
+  AddCompileFix(facts, &finding);
   finding.set_caveat("The gain is only the part that can be left out or moved elsewhere.");
   return finding;
 }
@@ -95,7 +103,7 @@ std::optional<Finding> TinyOps(const AdviceFacts& facts) {
                        " per step.");
   SetRecoverable(facts, recoverable, &finding);
   finding.add_fix("Larger batches: the same calls do more work.");
-  finding.add_fix(CompileFix(facts, "fuses short operations."));
+  AddCompileFix(facts, &finding);
   finding.set_caveat("The gain assumes that nearly all of these calls can be fused.");
   return finding;
 }

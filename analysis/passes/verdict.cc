@@ -87,7 +87,9 @@ void FindFirstUses(PassContext& context, size_t index, int64_t last_work_ns, int
       const bool waits =
           name != process.functions.end() &&
           HostCategoryOfCall(process.String(name->second)) == results::TIME_CATEGORY_SYNC;
-      if (!waits) calls.push_back(span);
+      if (waits) continue;
+      calls.push_back(span);
+      facts->first_use_calls[ApiFunctionName(process, api.function[i])] += span.length();
     }
   }
   facts->first_use_ns = TotalLength(UnionOf(std::move(calls)));
