@@ -106,7 +106,9 @@ class CallFinder {
     const std::string& name = source_.FunctionOf(node.track, node.row);
     if (IsAllocation(name)) return Add(n, &allocations_);
     if (node.category == results::TIME_CATEGORY_COMPILE) return Add(n, &loads_);
-    if (node.category != results::TIME_CATEGORY_SYNC) Add(n, &others_[name]);
+    // Copies and memsets have rules of their own.
+    const bool is_copy = Has(name, "Memcpy") || Has(name, "Memset");
+    if (node.category != results::TIME_CATEGORY_SYNC && !is_copy) Add(n, &others_[name]);
   }
 
   // Adds what the driver compiled and loaded within calls of other kinds.

@@ -145,6 +145,8 @@ uint32_t StepGraph::CorrelationOf(const DependencyNode& work) const {
 
 void StepGraph::FreeWork(uint32_t node, FreeNodes* nodes) const {
   nodes->own[node] = true;
+  // Before its work on the device, a call may copy to a buffer of its own.
+  nodes->before[node] = true;
   const std::optional<Call> call = calls_.Find(CorrelationOf(graph_->nodes()[node]));
   if (call) FreeCall(call->track, call->row, nodes);
 }
