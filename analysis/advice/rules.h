@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The rules that turn figures into things to try. Each states its condition, the evidence, what to
-// do in PyTorch and how much of a step could be won back at most; without figures a rule keeps
-// silent. Called by the overview; pure.
+// The rules that turn figures into things to try. Each states its evidence, what to try in the
+// program's framework, and how much of a step could be won back at most. Without figures a rule
+// keeps silent. Called by the overview; pure.
 
 #pragma once
 

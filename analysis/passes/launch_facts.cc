@@ -10,6 +10,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -35,7 +36,10 @@ class LaunchFinder {
       facts->uses_graphs |= IsOfGraph(node);
       if (node.work != DeviceWorkKind::kKernel) continue;
       if (node.span.length() < source_.limits().Whole("LA-002.max_kernel")) AddTiny(n);
-      if (node.track == main) kernels_.push_back(n);
+      if (node.track == main) {
+        kernels_.push_back(n);
+        names_.push_back(NameOf(n));
+      }
       ++facts->kernel_count;
     }
     facts->tiny_kernels = Finish(&tiny_, tiny_nodes_);
@@ -63,9 +67,13 @@ class LaunchFinder {
   }
 
   // Kernels of one name do the same to arrays of different sizes.
-  uint32_t NameOf(uint32_t n) const {
-    const auto found = source_.process().signatures.find(SignatureOf(n));
-    return found == source_.process().signatures.end() ? 0 : found->second.name();
+  uint32_t NameOf(uint32_t n) {
+    const uint32_t signature = SignatureOf(n);
+    const auto [at, is_new] = name_of_signature_.try_emplace(signature, 0);
+    if (!is_new) return at->second;
+    const auto found = source_.process().signatures.find(signature);
+    if (found != source_.process().signatures.end()) at->second = found->second.name();
+    return at->second;
   }
 
   void AddTiny(uint32_t n) {
@@ -150,14 +158,18 @@ class LaunchFinder {
     const auto least = static_cast<size_t>(source_.limits()("LA-003.min_repeats"));
     std::vector<uint32_t> nodes;
     std::map<std::pair<uint32_t, size_t>, Run> by_unit;  // by the unit's first kernel and length
+    size_t step = 0;
     for (size_t i = 0; i < kernels_.size();) {
+      // Repetitions end with their step.
+      while (step < source_.steps().size() && source_.steps()[step].end <= StartOf(kernels_[i]))
+        ++step;
+      const int64_t step_end =
+          step < source_.steps().size() ? source_.steps()[step].end : INT64_MAX;
       size_t best_unit = 0, best_length = 0;
       for (size_t unit = 1; unit <= kLongestUnit; ++unit) {
         size_t length = unit;
-        while (i + length < kernels_.size() &&
-               source_.StepAt(StartOf(kernels_[i + length])) ==
-                   source_.StepAt(StartOf(kernels_[i])) &&
-               NameOf(kernels_[i + length]) == NameOf(kernels_[i + length - unit]))
+        while (i + length < kernels_.size() && names_[i + length] == names_[i + length - unit] &&
+               StartOf(kernels_[i + length]) < step_end)
           ++length;
         length -= length % unit;
         if (length / unit >= least && length > best_length) {
@@ -175,7 +187,7 @@ class LaunchFinder {
         ++i;
         continue;
       }
-      Run& run = by_unit[{NameOf(kernels_[i]), best_unit}];
+      Run& run = by_unit[{names_[i], best_unit}];
       run.first = kernels_[i];
       run.kernels += best_length;
       const DependencyNode& first = source_.nodes()[kernels_[i]];
@@ -217,7 +229,9 @@ class LaunchFinder {
   }
 
   FactSource& source_;
-  std::vector<uint32_t> kernels_;        // of the main stream, by begin
+  std::vector<uint32_t> kernels_;  // of the main stream, by begin
+  std::vector<uint32_t> names_;    // of the same kernels
+  std::unordered_map<uint32_t, uint32_t> name_of_signature_;
   std::map<uint32_t, bool> is_product_;  // by name
   Pieces tiny_;
   std::vector<uint32_t> tiny_nodes_;

@@ -54,6 +54,20 @@ def test_findings_have_figures_that_can_be(trace):
     assert overview["findings"] == result["findings"]
 
 
+@pytest.mark.parametrize("trace, must, never", [
+    # A small model: its loader and the host are too slow for the GPU, and its batches lie in pageable memory.
+    (IMAGES, ["IN-001", "LA-001", "CP-001"], ["CP-003", "LA-005", "LA-006", "GP-001"]),
+    (GENERATE, ["LA-001"], ["CP-001", "CP-003", "LA-003", "LA-006", "LA-007", "SY-002", "GP-001"]),
+    # What was compiled runs, and nothing is compiled again.
+    (COMPILED, ["LA-001"], ["ST-005", "LA-007", "LA-006", "GP-001"]),
+    (STREAMS, [], ["LA-001", "SY-001", "SY-003"]),
+], ids=["images", "generate", "compiled", "streams"])
+def test_what_real_traces_are_advised(trace, must, never):
+    findings = [finding["id"] for finding in advice(trace)["findings"]]
+    assert [each for each in findings if each in must] == must
+    assert not set(findings) & set(never)
+
+
 def test_rules_that_could_not_look_say_why():
     rules = {rule["id"]: rule for rule in advice(COMPILED)["not_checked"]}
     assert rules["ME-006"]["need"] == "heap" and rules["ME-006"]["fix"] == "record with gpuprof run --trace heap"
