@@ -192,8 +192,9 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
 
 // Says what bounds a program, in one sentence.
 std::string VerdictText(const results::Verdict& verdict, const TextOptions& options);
-// Lists findings with their evidence and what to try.
+// Lists findings with their evidence and what to try: the first ones in full, if there is a limit.
+// `verdict`: null, or whose window the gains of devices are of.
 std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Finding>& findings,
-                         const TextOptions& options);
+                         const results::Verdict* verdict, const TextOptions& options);
 
 }  // namespace gpuprof::analysis

@@ -3,9 +3,11 @@
 
 // Text of advice. See text.h.
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
@@ -106,10 +108,19 @@ std::string UncheckedText(const results::Advice& result, const TextOptions& opti
   return out + "\n";
 }
 
-std::string HeadOf(const results::Finding& finding) {
+// Returns whether a gain is one of the whole recording: rules about devices find no steps there.
+bool IsOfRecording(const results::Finding& finding, const results::Verdict* verdict) {
+  constexpr std::string_view kOfDevices[] = {"CO-", "CP-", "GP-", "LA-"};
+  return verdict != nullptr && verdict->window() == results::STEP_WINDOW_ALL &&
+         std::any_of(std::begin(kOfDevices), std::end(kOfDevices),
+                     [&](std::string_view family) { return finding.id().starts_with(family); });
+}
+
+std::string HeadOf(const results::Finding& finding, const results::Verdict* verdict) {
   std::string head = finding.name() + " [" + finding.id() + ", " + SeverityWord(finding.severity());
   if (finding.has_recoverable_per_step_ns()) {
-    head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) + " per step (" +
+    head += ", up to " + FormatDuration(finding.recoverable_per_step_ns()) +
+            (IsOfRecording(finding, verdict) ? " of the recording (" : " per step (") +
             FormatPercent(finding.recoverable_ratio()) + ")";
   }
   return head + "]";
@@ -131,7 +142,7 @@ std::string VerdictText(const results::Verdict& verdict, const TextOptions& opti
 }
 
 std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Finding>& findings,
-                         const TextOptions& options) {
+                         const results::Verdict* verdict, const TextOptions& options) {
   std::string out = "What to try\n";
   if (findings.empty()) {
     return out + "  No rule found anything worth trying in this recording.\n";
@@ -144,7 +155,7 @@ std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Findi
       const int rest = findings.size() - kWholeFindings - kShortFindings;
       return out + "  " + std::to_string(rest) + " more: gpuprof advise --all\n";
     }
-    out += WrapText(HeadOf(finding), place, "     ", options.width);
+    out += WrapText(HeadOf(finding, verdict), place, "     ", options.width);
     // What only informs is short behind what could be won.
     const bool is_short =
         number > kWholeFindings || (number > 1 && finding.severity() == results::SEVERITY_INFO);
@@ -165,8 +176,9 @@ std::string FindingsText(const google::protobuf::RepeatedPtrField<results::Findi
 std::string AdviceText(const results::Advice& result, const TextOptions& options) {
   std::string out;
   if (result.has_verdict()) out += VerdictText(result.verdict(), options) + "\n";
-  return out + FindingsText(result.findings(), options) + "\n" + UncheckedText(result, options) +
-         MetaText(result.meta(), options);
+  const results::Verdict* verdict = result.has_verdict() ? &result.verdict() : nullptr;
+  return out + FindingsText(result.findings(), verdict, options) + "\n" +
+         UncheckedText(result, options) + MetaText(result.meta(), options);
 }
 
 }  // namespace gpuprof::analysis

@@ -401,7 +401,8 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
   out += Section("Locks that other threads held",
                  LockRows(result.top_locks(), result.top_locks_size(), options), options, 0);
   return out + Memory(result, options) + Processes(result, options) + Recording(result, options) +
-         FindingsText(result.findings(), options);
+         FindingsText(result.findings(), result.has_verdict() ? &result.verdict() : nullptr,
+                      options);
 }
 
 }  // namespace gpuprof::analysis

@@ -170,3 +170,9 @@ def test_a_slow_setting_of_the_environment(tmp_path):
     assert findings["EN-001"]["evidence"] == ["CUDA_LAUNCH_BLOCKING=1: each launch waits for its kernel."]
     gpuprof("run", "-o", tmp_path / "plain", "--quiet", "--", *PROGRAM, env={"CUDA_LAUNCH_BLOCKING": "0"})
     assert "EN-001" not in {finding["id"] for finding in advice(tmp_path / "plain")["findings"]}
+
+
+def test_a_gain_without_steps_is_one_of_the_recording():
+    assert "of the recording (" in run("advise", STREAMS)
+    assert " per step (" not in run("advise", STREAMS)
+    assert " per step (" in run("advise", IMAGES)
