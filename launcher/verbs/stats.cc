@@ -6,6 +6,7 @@
 #include <google/protobuf/message.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <regex>
 #include <set>
 #include <string_view>
@@ -45,6 +46,10 @@ std::string CheckDevices(std::string_view text) {
   return ParseDevices(text, &devices);
 }
 
+std::string CheckFormat(std::string_view text) {
+  return text == "xprof" ? "" : "'" + std::string(text) + "' is not a format; choose xprof";
+}
+
 class Stats : public Verb {
  public:
   void Declare(Options* options) override {
@@ -63,6 +68,10 @@ class Stats : public Verb {
         /*required=*/false);
     options->Flag("--json", &json_, "Print JSON, with all rows");
     options->Flag("--csv", &csv_, "Print the main table as CSV, with all rows");
+    options->Value(
+        "--format", &format_, "xprof",
+        "Print the page of XProf 2.24.0 as its JSON; for overview, ops, kernels, input_pipeline",
+        CheckFormat);
     options->Value("--by", &options_.by, keys_.c_str(), keys_help_.c_str());
     options->Number(
         "--limit", &limit_, "N",
@@ -95,12 +104,19 @@ class Stats : public Verb {
   }
 
   int Execute(const Options&) override {
+    if (!format_.empty()) return PrintXProfPage();
     bool known = false;
     for (const std::string& name : names_) known = known || name == pass_;
     if (!known && access(pass_.c_str(), F_OK) == 0) {
       Say("which pass of " + pass_ + "? For a start: gpuprof stats overview " +
           analysis::ShellWord(pass_) + "; there are " +
           Join(", ", names_.data(), names_.data() + names_.size()));
+      return kExitUsage;
+    }
+    if (!known && IsXProfPage()) {
+      Say("'" + pass_ +
+          "' is a page of XProf: add --format=xprof. Gpuprof's own passes about input " +
+          "are 'steps' and 'files'");
       return kExitUsage;
     }
     if (!known) {
@@ -149,6 +165,41 @@ class Stats : public Verb {
   }
 
  private:
+  bool IsXProfPage() const {
+    const auto& pages = analysis::XProfPages();
+    return std::any_of(pages.begin(), pages.end(),
+                       [&](const analysis::PassInfo& page) { return page.name == pass_; });
+  }
+
+  // Prints XProf's page. The page has no options: it is there to be compared field by field.
+  int PrintXProfPage() {
+    if (!IsXProfPage()) {
+      std::string pages;
+      for (const analysis::PassInfo& page : analysis::XProfPages())
+        pages += (pages.empty() ? "" : ", ") + std::string(page.name);
+      Say("XProf has no page for '" + pass_ + "'; with --format=xprof choose from " + pages);
+      return kExitUsage;
+    }
+    if (bundle_.empty()) {
+      Say("BUNDLE is missing: gpuprof stats " + pass_ + " DIRECTORY --format=xprof");
+      return kExitUsage;
+    }
+    if (HasOtherOptions()) {
+      Say("--format=xprof prints a whole page of XProf, as JSON; leave the other options out");
+      return kExitUsage;
+    }
+    std::string json;
+    const int made = ExitOf(analysis::MakeXProfPage(pass_, bundle_, &json));
+    if (made == kExitOk) PutOut(analysis::PlainJson(std::move(json)) + "\n");
+    return made;
+  }
+
+  bool HasOtherOptions() const {
+    return csv_ || no_symbols_ || options_.wide || pid_ != 0 || limit_ != Options::kNotGiven ||
+           !window_.empty() || !steps_.empty() || !devices_.empty() || !symfs_.empty() ||
+           !options_.by.empty() || !options_.step_marker.empty() || !options_.under_range.empty();
+  }
+
   // The values were checked already.
   void ReadSelection() {
     if (!window_.empty()) ParseWindow(window_, &options_.window);
@@ -168,7 +219,7 @@ class Stats : public Verb {
   std::vector<std::string> names_;
   std::set<std::string_view> listed_;  // in keys_; passes share some
   std::string type_, help_, pass_, bundle_, keys_, keys_help_, symfs_, window_, steps_, devices_,
-      threshold_;
+      threshold_, format_;
   bool json_ = false, csv_ = false, no_symbols_ = false;
   uint32_t pid_ = 0, width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

@@ -1,0 +1,19 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// XProf's pages as JSON. Each is in the file of its name. Pure functions, any thread.
+
+#pragma once
+
+#include <string>
+
+#include "analysis/xprof/op_stats.h"
+
+namespace gpuprof::analysis::xprof {
+
+std::string OverviewPage(const OpStats& stats);
+std::string OpPage(const OpStats& stats);
+std::string KernelPage(const OpStats& stats);
+std::string InputPipelinePage(const OpStats& stats);
+
+}  // namespace gpuprof::analysis::xprof
