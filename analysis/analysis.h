@@ -132,9 +132,13 @@ std::vector<ThresholdInfo> RuleThresholds();
 std::unique_ptr<google::protobuf::Message> AdviceRules(const PassOptions& options);
 // Passes that have a page of XProf.
 const std::vector<PassInfo>& XProfPages();
-// Makes the page that XProf 2.24.0 would show of an input, as its JSON. `name`: of a pass. The
-// input is opened here: XProf's rules are about the events of an XSpace, not about the model.
-Error MakeXProfPage(std::string_view name, const std::string& path, std::string* json);
+struct XProfPage {
+  std::string json;
+  std::string remark;  // what is not as XProf has it; empty: nothing
+};
+// Makes the page that XProf 2.24.0 would show of an input. `name`: of a pass. The input is opened
+// here: XProf's rules are about the events of an XSpace, not about the model.
+Error MakeXProfPage(std::string_view name, const std::string& path, XProfPage* page);
 
 // Compares two recordings, which must have been opened with CompareTables(). Steps, categories of
 // the device's time, kernels and operations: results::Diff.

@@ -76,32 +76,24 @@ void Collector::AddXla(const Plane& gpu, const Event& event, const GpuEvent& wor
   }
 }
 
-// Costs count once for each kernel, though they are those of the whole operation.
+// Costs that the events tell count once for each kernel, though they are those of the operation.
 void Collector::CloseRun() {
   if (run_.instruction == nullptr) return;
-  const HloInstruction& instruction = *run_.instruction;
   OpMetrics& op = db_.Find(run_.program_id, run_.op);
-  if (op.occurrences == 0 && op.category.empty() && op.provenance.empty()) {
-    op.category = "xla";  // pages show the operation of the framework instead
-    op.provenance = instruction.framework_op;
+  if (op.occurrences == 0) {
+    op.category = "compiled";  // pages show the operation of the framework instead
+    op.provenance = run_.instruction->framework_op;
     op.is_eager = run_.is_eager;
+    op.has_program = true;
   }
-  const HloCost& cost = instruction.cost;
-  const auto count = static_cast<double>(run_.occurrences);
-  const auto told = static_cast<int64_t>(run_.flops);
-  const int64_t flops = cost.device_flops > 0 ? cost.device_flops : told;
-  const int64_t model_flops = cost.flops > 0 ? cost.flops : told;
-  const int64_t bytes = cost.bytes > 0 ? cost.bytes : static_cast<int64_t>(run_.bytes);
+  const double flops =
+      static_cast<double>(static_cast<int64_t>(run_.flops)) * static_cast<double>(run_.occurrences);
   op.occurrences += static_cast<uint32_t>(run_.occurrences);
   op.time_ps += run_.duration_ps;
   op.self_time_ps += run_.duration_ps;
-  op.flops += static_cast<double>(flops) * count;
-  if (model_flops == 0) {
-    op.model_flops = op.flops;
-  } else {
-    op.model_flops += static_cast<double>(model_flops) * count;
-  }
-  op.bytes += static_cast<uint64_t>(bytes) * run_.occurrences;
+  op.flops += flops;
+  op.model_flops = run_.flops == 0 ? op.flops : op.model_flops + flops;
+  op.bytes += run_.bytes * run_.occurrences;
   db_.op_time_ps += run_.duration_ps;
   run_ = {};
 }

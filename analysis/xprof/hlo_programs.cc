@@ -1,35 +1,31 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See hlo_programs.h.
+// See hlo_programs.h. The numbers of fields are those of XLA's public messages.
 
 #include "analysis/xprof/hlo_programs.h"
 
-#include "analysis/xprof/hlo_cost.h"
-#include "analysis/xprof/hlo_module.h"
+#include <utility>
+
+#include "analysis/import/wire.h"
 #include "analysis/xprof/op_name.h"
-#include "analysis/xprof/space.h"
 
 namespace gpuprof::analysis::xprof {
 namespace {
 
-bool HasGradientScope(std::string_view op_name) {
-  while (true) {
-    const size_t slash = op_name.find('/');
-    if (slash == std::string_view::npos) return false;  // the last part is the operation
-    const std::string_view scope = op_name.substr(0, slash);
-    if (scope == "gradient_tape" || scope.starts_with("gradients")) return true;
-    op_name.remove_prefix(slash + 1);
-  }
-}
+using import::WireField;
+using import::WireReader;
+using import::WireType;
 
-bool HasTranspose(std::string_view op_name) {
-  return op_name.starts_with("transpose(") || op_name.find("/transpose(") != std::string_view::npos;
-}
+constexpr uint32_t kModule = 1, kComputation = 3, kInstruction = 2;     // one in the other
+constexpr uint32_t kName = 1, kMetadata = 7, kOpType = 1, kOpName = 2;  // of an instruction
 
-bool IsOfGradient(std::string_view name, std::string_view type) {
-  if (IsTensorFlowOpType(type) && IsTensorFlowOpName(name)) return HasGradientScope(name);
-  return (type.empty() || IsJaxOp(name, type)) && HasTranspose(name);
+template <typename OnBytes>
+void ForEachBytes(std::string_view message, uint32_t number, const OnBytes& on_bytes) {
+  WireReader reader(message);
+  WireField field;
+  while (reader.Next(&field))
+    if (field.Is(number, WireType::kBytes)) on_bytes(field.bytes);
 }
 
 std::string FrameworkOp(std::string_view name, std::string_view type) {
@@ -40,20 +36,28 @@ std::string FrameworkOp(std::string_view name, std::string_view type) {
 
 }  // namespace
 
+void HloPrograms::ReadInstruction(std::string_view message, Program* program) {
+  std::string_view name, op_type, op_name;
+  ForEachBytes(message, kName, [&](std::string_view bytes) { name = bytes; });
+  ForEachBytes(message, kMetadata, [&](std::string_view metadata) {
+    ForEachBytes(metadata, kOpType, [&](std::string_view bytes) { op_type = bytes; });
+    ForEachBytes(metadata, kOpName, [&](std::string_view bytes) { op_name = bytes; });
+  });
+  if (IsOfGradient(op_name, op_type)) is_training_ = true;
+  program->try_emplace(name, HloInstruction{FrameworkOp(op_name, op_type)});
+}
+
 void HloPrograms::Read(const Space& space) {
-  for (const HloBytes& bytes : space.programs) {
-    HloModule module;
-    if (programs_.contains(bytes.program_id) || !module.Read(bytes.bytes)) continue;
-    const std::vector<HloCost> costs = CostsOf(module);
-    Program& program = programs_[bytes.program_id];
-    for (size_t i = 0; i < module.instructions.size(); ++i) {
-      const HloModule::Instruction& from = module.instructions[i];
-      if (IsOfGradient(from.op_name, from.op_type)) is_training_ = true;
-      HloInstruction to;
-      to.framework_op = FrameworkOp(from.op_name, from.op_type);
-      to.cost = costs[i];
-      program.try_emplace(from.name, std::move(to));
-    }
+  for (const HloBytes& program : space.programs) {
+    const auto [at, is_new] = programs_.try_emplace(program.program_id);
+    if (!is_new) continue;
+    ForEachBytes(program.bytes, kModule, [&](std::string_view module) {
+      ForEachBytes(module, kComputation, [&](std::string_view computation) {
+        ForEachBytes(computation, kInstruction, [&](std::string_view instruction) {
+          ReadInstruction(instruction, &at->second);
+        });
+      });
+    });
   }
 }
 

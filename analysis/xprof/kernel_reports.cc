@@ -24,28 +24,74 @@ bool Has(std::string_view text, std::string_view part) {
 
 // Parts of the names of kernels of cuBLAS and cuDNN that use tensor cores, as XProf knows them: up
 // to NVIDIA's Ampere.
-bool UsesTensorCores(std::string_view kernel) {
-  static constexpr std::string_view kParts[] = {"16816",
-                                                "c1688",
-                                                "conv1x1",
-                                                "conv2d_c1_k1",
-                                                "h1688",
-                                                "dgrad_1x1_stride_2x2",
-                                                "h884",
-                                                "direct_group",
-                                                "hmma",
-                                                "first_layer_wgrad_kernel",
-                                                "i16832",
-                                                "i8816",
-                                                "s884",
-                                                "s1688",
-                                                "xmma_gemm",
-                                                "xmma_implicit_gemm",
-                                                "xmma_sparse_conv",
-                                                "xmma_sparse_gemm",
-                                                "xmma_warp_specialized_implicit_gemm"};
-  return std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return Has(kernel, part); });
+constexpr std::string_view kNvidiaParts[] = {
+    "16816",
+    "c1688",
+    "conv1x1",
+    "conv2d_c1_k1",
+    "dgrad_1x1_stride_2x2",
+    "direct_group",
+    "first_layer_wgrad_kernel",
+    "h1688",
+    "h884",
+    "hmma",
+    "i16832",
+    "i8816",
+    "s884",
+    "s1688",
+    "xmma_gemm",
+    "xmma_implicit_gemm",
+    "xmma_sparse_conv",
+    "xmma_sparse_gemm",
+    "xmma_warp_specialized_implicit_gemm",
+};
+// The same for kernels that use AMD's matrix cores.
+constexpr std::string_view kAmdParts[] = {
+    "gemm_fusion",
+    "Custom_Cijk_",
+    "_xdl",
+    "gtcx",
+    "moe_gemm",
+    "moe_mxgemm",
+    "wmma",
+    "miopenSp3AsmConvRage",
+    "aiter",
+    "FMHA_FWD",
+    "attn_fwd",
+    "bwd_kernel_",
+    "mfma",
+    "TileGemmShape<",
+    "TileFlatmmShape<",
+    "TileFmhaShape<",
+    "TileFmhaBwdShape<",
+};
+
+template <size_t size>
+bool HasAny(std::string_view text, const std::string_view (&parts)[size]) {
+  return std::any_of(std::begin(parts), std::end(parts),
+                     [&](std::string_view part) { return Has(text, part); });
+}
+
+// "_MI16x16x4": the matrix instruction of a kernel of Tensile.
+bool HasMatrixInstruction(std::string_view kernel) {
+  constexpr std::string_view kBegin = "_MI", kDigits = "0123456789";
+  for (size_t at = kernel.find(kBegin); at != std::string_view::npos;
+       at = kernel.find(kBegin, at + 1)) {
+    std::string_view rest = kernel.substr(at + kBegin.size());
+    for (int number = 0; number < 3; ++number) {
+      const size_t end = std::min(rest.find_first_not_of(kDigits), rest.size());
+      if (end == 0) break;
+      if (number == 2) return true;
+      if (end == rest.size() || rest[end] != 'x') break;
+      rest.remove_prefix(end + 1);
+    }
+  }
+  return false;
+}
+
+bool UsesTensorCores(std::string_view kernel, std::string_view vendor) {
+  if (vendor == "Nvidia") return HasAny(kernel, kNvidiaParts);
+  return vendor == "AMD" && (HasAny(kernel, kAmdParts) || HasMatrixInstruction(kernel));
 }
 
 bool IsEligible(std::string_view op) {
@@ -55,12 +101,12 @@ bool IsEligible(std::string_view op) {
                                                "FusedMatMul", "DepthwiseConv2dNativeBackpropFilter",
                                                "/CudnnRNN",   "DepthwiseConv2dNativeBackpropInput",
                                                "XlaDot",      "XlaDotV2"};
-  static constexpr std::string_view kParts[] = {"BatchMatMul", "CudnnRNNV", "CudnnRNNForward",
-                                                "CudnnRNNBackprop"};
+  static constexpr std::string_view kParts[] = {"BatchMatMul",     "CudnnRNNV",
+                                                "CudnnRNNForward", "CudnnRNNBackprop",
+                                                "dot_general",     "conv_general_dilated"};
   return std::any_of(std::begin(kEnds), std::end(kEnds),
                      [&](std::string_view end) { return op.ends_with(end); }) ||
-         std::any_of(std::begin(kParts), std::end(kParts),
-                     [&](std::string_view part) { return Has(op, part); });
+         HasAny(op, kParts);
 }
 
 // "a,b->c": a product of two.
@@ -134,7 +180,7 @@ void ReadOp(const GpuEvent& work, const HloPrograms& programs, KernelReport::Key
   }
   if (!work.is_xla_op()) return;
   if (const HloInstruction* instruction = work.InstructionIn(programs)) {
-    key->op = instruction->framework_op;
+    key->op = ParseOpName(instruction->framework_op).name;
     key->is_eligible = IsEligible(key->op) || key->is_eligible;
   }
 }
@@ -146,6 +192,8 @@ bool IsLonger(const KernelReport& x, const KernelReport& y) {
 }  // namespace
 
 void AddKernels(const Plane& gpu, const HloPrograms& programs, KernelReports* reports) {
+  const Stat* const vendor_stat = gpu.Find(StatKey::kDeviceVendor);
+  const std::string_view vendor = vendor_stat == nullptr ? "" : vendor_stat->Text();
   for (const Line& line : gpu.lines) {
     if (IsDerivedLine(line.id)) continue;
     for (const Event& event : line.events) {
@@ -155,7 +203,7 @@ void AddKernels(const Plane& gpu, const HloPrograms& programs, KernelReports* re
       if (!work.is_kernel()) continue;
       KernelReport report;
       report.key.name = gpu.names[event.name].name;
-      report.key.uses_tensor_cores = UsesTensorCores(report.key.name);
+      report.key.uses_tensor_cores = UsesTensorCores(report.key.name, vendor);
       ReadDetails(work.details, &report);
       ReadOp(work, programs, &report.key);
       KernelReport& sum = reports->try_emplace(report.key, report).first->second;

@@ -63,6 +63,7 @@ void OpMetricsDb::Combine(const OpMetricsDb& other) {
     to.flops += from.flops;
     to.model_flops += from.model_flops;
     to.bytes += from.bytes;
+    to.has_program = to.has_program || from.has_program;
   }
 }
 

@@ -29,6 +29,7 @@ struct OpMetrics {
   uint64_t time_ps = 0, self_time_ps = 0;
   double flops = 0, model_flops = 0;
   uint64_t bytes = 0;
+  bool has_program = false;  // of a compiled program: XLA could tell its costs
 
   bool IsIdle() const { return category == kIdle; }
 };

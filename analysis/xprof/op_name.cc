@@ -60,6 +60,16 @@ bool IsJaxOpType(std::string_view type) {
          rest.find('\n') == std::string_view::npos;
 }
 
+// Looks at the parts of a path, except for the last one: it is the operation.
+bool HasGradientScope(std::string_view path) {
+  for (size_t end = path.find('/'); end != std::string_view::npos; end = path.find('/')) {
+    const std::string_view scope = path.substr(0, end);
+    if (scope == "gradient_tape" || scope.starts_with("gradients")) return true;
+    path.remove_prefix(end + 1);
+  }
+  return false;
+}
+
 OpName CopyOf(std::string_view text) {
   struct Copy {
     std::string_view begin, type;
@@ -99,6 +109,12 @@ bool IsTensorFlowOpType(std::string_view type) {
 bool IsJaxOp(std::string_view name, std::string_view type) {
   return !name.empty() && IsJaxOpType(type) &&
          LastOf(name, '/').find(type) != std::string_view::npos;
+}
+
+bool IsOfGradient(std::string_view name, std::string_view type) {
+  if (IsTensorFlowOpType(type) && IsTensorFlowOpName(name)) return HasGradientScope(name);
+  return (type.empty() || IsJaxOp(name, type)) &&
+         (name.starts_with("transpose(") || name.find("/transpose(") != std::string_view::npos);
 }
 
 OpName ParseOpName(std::string_view text) {

@@ -35,6 +35,8 @@ OpName ParseOpName(std::string_view text);
 bool IsTensorFlowOpName(std::string_view name);
 bool IsTensorFlowOpType(std::string_view type);
 bool IsJaxOp(std::string_view name, std::string_view type);
+// Does the operation compute gradients, by its name? Then the program trains.
+bool IsOfGradient(std::string_view name, std::string_view type);
 
 inline bool IsInfeedEnqueue(std::string_view type) { return type.starts_with("InfeedEnqueue"); }
 

@@ -3,6 +3,7 @@
 
 // OpPage: XProf's framework_op_stats. The first table has the idle time, the second has not.
 
+#include <algorithm>
 #include <map>
 #include <string>
 #include <string_view>
@@ -45,32 +46,6 @@ Roofline RooflineOf(const OpMetrics& op, const OpStats& stats) {
   return found;
 }
 
-// Whether the operations compute gradients, by their names.
-class TaskType {
- public:
-  void Add(std::string_view name, std::string_view type) {
-    if (IsTensorFlowOpType(type) && IsTensorFlowOpName(name)) {
-      is_training_ = is_training_ || HasScope(name);
-    } else if (IsJaxOp(name, type) || type.empty()) {
-      is_training_ = is_training_ || name.starts_with("transpose(") ||
-                     name.find("/transpose(") != std::string_view::npos;
-    }
-  }
-  std::string_view Word() const { return is_training_ ? "Training" : "Inference"; }
-
- private:
-  static bool HasScope(std::string_view name) {
-    for (size_t slash = name.find('/'); slash != std::string_view::npos; slash = name.find('/')) {
-      const std::string_view scope = name.substr(0, slash);
-      if (scope == "gradient_tape" || scope.starts_with("gradients")) return true;
-      name.remove_prefix(slash + 1);
-    }
-    return false;
-  }
-
-  bool is_training_ = false;
-};
-
 class OpTable {
  public:
   OpTable(const OpStats& stats, const Kernels& kernels, bool with_idle)
@@ -81,7 +56,7 @@ class OpTable {
     AddColumns();
     AddOps(FrameworkOps(stats.device_ops, true), true);
     AddOps(stats.host_ops, false);
-    table_.Set("task_type", task_.Word());
+    table_.Set("task_type", is_training_ ? "Training" : "Inference");
     table_.Set("architecture_type", "Unknown");
   }
 
@@ -96,7 +71,7 @@ class OpTable {
   const Kernels& kernels_;
   bool with_idle_, is_gpu_;
   DataTable table_;
-  TaskType task_;
+  bool is_training_ = false;
   int rank_ = 0;
 };
 
@@ -167,10 +142,20 @@ void OpTable::AddRow(const OpMetrics& op, bool is_device, double share, double s
                                                 static_cast<double>(found->second.total_ns)));
   }
   row.Text(roofline.bound_by).Text(op.is_eager ? "Eager" : "Function");
-  task_.Add(op.name, op.category);
+  is_training_ = is_training_ || IsOfGradient(op.name, op.category);
 }
 
 }  // namespace
+
+std::string WithoutCosts(const OpStats& stats) {
+  const auto& ops = stats.device_ops.ops;
+  const auto count =
+      std::count_if(ops.begin(), ops.end(), [](const OpMetrics& op) { return op.has_program; });
+  if (count == 0) return "";
+  return "the costs of compiled operations (" + std::to_string(count) +
+         ") are left out: XProf computes FLOPs and bytes with XLA's own analysis of programs, "
+         "which is not covered; rates, intensity and what bounds these operations differ";
+}
 
 std::string OpPage(const OpStats& stats) {
   const Kernels kernels = KernelsByOp(stats.kernels);

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// XProfPage: from an input to the page that XProf would show of it. An XSpace is read as it is. Any
-// other input becomes an XSpace in memory first, as `gpuprof export` writes it.
+// MakeXProfPage: from an input to the page that XProf would show of it. An XSpace is read as it is.
+// Any other input becomes an XSpace in memory first, as `gpuprof export` writes it.
 
 #include <iterator>
 #include <map>
@@ -28,12 +28,13 @@ using xprof::Space;
 struct Page {
   PassInfo info;
   std::string (*make)(const OpStats& stats);
+  std::string (*remark)(const OpStats& stats) = nullptr;
 };
 
 const std::vector<Page>& Pages() {
   static const std::vector<Page> pages = {
-      {{"overview", "XProf's overview_page"}, xprof::OverviewPage},
-      {{"ops", "XProf's framework_op_stats"}, xprof::OpPage},
+      {{"overview", "XProf's overview_page"}, xprof::OverviewPage, xprof::WithoutCosts},
+      {{"ops", "XProf's framework_op_stats"}, xprof::OpPage, xprof::WithoutCosts},
       {{"kernels", "XProf's kernel_stats"}, xprof::KernelPage},
       {{"input_pipeline", "XProf's input_pipeline_analyzer"}, xprof::InputPipelinePage},
   };
@@ -90,13 +91,15 @@ const std::vector<PassInfo>& XProfPages() {
   return infos;
 }
 
-Error MakeXProfPage(std::string_view name, const std::string& path, std::string* json) {
+Error MakeXProfPage(std::string_view name, const std::string& path, XProfPage* made) {
   for (const Page& page : Pages()) {
     if (page.info.name != name) continue;
     try {
       std::vector<OpStats> hosts;
       if (Error error = AddHosts(path, &hosts)) return error;
-      *json = page.make(xprof::CombineHosts(std::move(hosts)));
+      const OpStats stats = xprof::CombineHosts(std::move(hosts));
+      made->json = page.make(stats);
+      if (page.remark != nullptr) made->remark = page.remark(stats);
     } catch (const std::bad_alloc&) {
       return Unreadable(path +
                         ": not enough memory to make the page; use a machine with more memory");

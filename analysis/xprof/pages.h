@@ -11,6 +11,9 @@
 
 namespace gpuprof::analysis::xprof {
 
+// Says which columns of the overview or of the operations are not as XProf has them. Empty: none.
+std::string WithoutCosts(const OpStats& stats);
+
 std::string OverviewPage(const OpStats& stats);
 std::string OpPage(const OpStats& stats);
 std::string KernelPage(const OpStats& stats);

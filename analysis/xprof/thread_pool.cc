@@ -13,25 +13,15 @@
 namespace gpuprof::analysis::xprof {
 namespace {
 
-constexpr uint64_t kThreadPoolContext = 15;
-
-struct Region {
-  Span span;
-  uint64_t consumer = 0;
-};
-
-std::vector<Region> RegionsOf(const Plane& plane, const Line& line) {
-  std::vector<Region> regions;
-  uint64_t begin = 0, consumer = 0;
+std::vector<Span> RegionsOf(const Plane& plane, const Line& line) {
+  std::vector<Span> regions;
+  uint64_t begin = 0;
   for (const Event& event : line.events) {
     const std::string_view name = plane.names[event.name].name;
     if (name == "ThreadpoolListener::StartRegion") {
-      if (const Stat* stat = plane.Find(event, StatKey::kConsumerId)) {
-        begin = line.SpanOf(event).begin;
-        consumer = stat->Whole();
-      }
+      if (plane.Find(event, StatKey::kConsumerId) != nullptr) begin = line.SpanOf(event).begin;
     } else if (name == "ThreadpoolListener::StopRegion" && begin != 0) {
-      regions.push_back({Span::Between(begin, line.SpanOf(event).begin), consumer});
+      regions.push_back(Span::Between(begin, line.SpanOf(event).begin));
     }
   }
   return regions;
@@ -39,26 +29,22 @@ std::vector<Region> RegionsOf(const Plane& plane, const Line& line) {
 
 }  // namespace
 
+// The region belongs to no step: XProf does not take the mark's giver over.
 void AddThreadPoolRegions(Plane* plane) {
   std::optional<uint32_t> name;
   for (Line& line : plane->lines) {
-    const std::vector<Region> regions = RegionsOf(*plane, line);
+    const std::vector<Span> regions = RegionsOf(*plane, line);
     if (regions.empty()) continue;
     if (!name) {
       name = static_cast<uint32_t>(plane->names.size());
       plane->names.push_back({INT64_MIN, "ThreadpoolListener::Region", EventType::kNone, {}});
     }
-    for (const Region& region : regions) {
+    for (const Span& region : regions) {
       Event event;
       event.name = *name;
-      event.first_stat = static_cast<uint32_t>(plane->event_stats.size());
-      event.stats = 2;
       event.offset =
-          static_cast<int64_t>(region.span.begin - static_cast<uint64_t>(line.timestamp_ns) * 1000);
-      event.duration = static_cast<int64_t>(region.span.duration);
-      using Kind = Stat::Kind;
-      plane->event_stats.push_back({StatKey::kConsumerId, Kind::kSigned, region.consumer, {}});
-      plane->event_stats.push_back({StatKey::kConsumerType, Kind::kSigned, kThreadPoolContext, {}});
+          static_cast<int64_t>(region.begin - static_cast<uint64_t>(line.timestamp_ns) * 1000);
+      event.duration = static_cast<int64_t>(region.duration);
       line.events.push_back(event);
     }
     std::stable_sort(line.events.begin(), line.events.end(), [&](const Event& x, const Event& y) {

@@ -188,10 +188,12 @@ class Stats : public Verb {
       Say("--format=xprof prints a whole page of XProf, as JSON; leave the other options out");
       return kExitUsage;
     }
-    std::string json;
-    const int made = ExitOf(analysis::MakeXProfPage(pass_, bundle_, &json));
-    if (made == kExitOk) PutOut(analysis::PlainJson(std::move(json)) + "\n");
-    return made;
+    analysis::XProfPage page;
+    const int made = ExitOf(analysis::MakeXProfPage(pass_, bundle_, &page));
+    if (made != kExitOk) return made;
+    PutOut(analysis::PlainJson(std::move(page.json)) + "\n");
+    if (!page.remark.empty()) Say(page.remark);
+    return kExitOk;
   }
 
   bool HasOtherOptions() const {
