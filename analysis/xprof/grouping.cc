@@ -209,6 +209,23 @@ void Grouping::MarkEager() {
   }
 }
 
+// XProf ties iterations of TensorFlow's executor to work of TPUs, and forgets what else they give
+// work to.
+void ForgetWorkOfIterations(Plane* plane) {
+  for (const Line& line : plane->lines) {
+    for (const Event& event : line.events) {
+      if (plane->names[event.name].type != EventType::kExecutorProcess ||
+          plane->Find(event, StatKey::kStepId) == nullptr ||
+          plane->Find(event, StatKey::kIterNum) == nullptr)
+        continue;
+      for (uint32_t i = event.first_stat; i < event.first_stat + event.stats; ++i) {
+        StatKey& key = plane->event_stats[i].key;
+        if (key == StatKey::kProducerType || key == StatKey::kProducerId) key = StatKey::kOther;
+      }
+    }
+  }
+}
+
 // Returns the events of the plane's own lines, in the order of time.
 std::vector<std::pair<Span, Event*>> SortedEvents(Plane* plane) {
   std::vector<std::pair<Span, Event*>> events;
@@ -263,7 +280,10 @@ void AddStepsOfGpu(Plane* plane) {
 
 Error GroupEvents(Space* space) {
   if (HasGroups(*space)) return {};
-  for (Plane& plane : space->planes) AddThreadPoolRegions(&plane);
+  for (Plane& plane : space->planes) {
+    AddThreadPoolRegions(&plane);
+    ForgetWorkOfIterations(&plane);
+  }
   if (!HasLoopOps(*space)) {
     EventGraph graph;
     if (Error error = graph.Build(space)) return error;

@@ -197,8 +197,8 @@ void AddKernels(const Plane& gpu, const HloPrograms& programs, KernelReports* re
   for (const Line& line : gpu.lines) {
     if (IsDerivedLine(line.id)) continue;
     for (const Event& event : line.events) {
+      if (event.duration == 0) continue;
       const uint64_t duration_ns = static_cast<uint64_t>(event.duration) / 1000;
-      if (duration_ns == 0) continue;
       const GpuEvent work(gpu, event);
       if (!work.is_kernel()) continue;
       KernelReport report;
@@ -231,10 +231,10 @@ std::map<std::string, OpKernels, std::less<>> KernelsByOp(
     const std::vector<KernelReport>& reports) {
   std::map<std::string, OpKernels, std::less<>> ops;
   for (const KernelReport& report : reports) {
-    const auto [at, is_new] = ops.try_emplace(report.key.op);
-    if (is_new) at->second.is_eligible = report.key.is_eligible;
-    at->second.total_ns += report.total_ns;
-    if (report.key.uses_tensor_cores) at->second.tensor_core_ns += report.total_ns;
+    OpKernels& op = ops[report.key.op];
+    op.is_eligible = op.is_eligible || report.key.is_eligible;
+    op.total_ns += report.total_ns;
+    if (report.key.uses_tensor_cores) op.tensor_core_ns += report.total_ns;
   }
   return ops;
 }

@@ -43,7 +43,7 @@ std::vector<KernelReport> LongestOf(const KernelReports& reports);
 
 // Kernels of one operation.
 struct OpKernels {
-  bool is_eligible = false;  // as the first of them
+  bool is_eligible = false;  // one of them is
   uint64_t total_ns = 0, tensor_core_ns = 0;
 };
 std::map<std::string, OpKernels, std::less<>> KernelsByOp(const std::vector<KernelReport>& reports);

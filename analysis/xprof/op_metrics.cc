@@ -6,6 +6,7 @@
 #include "analysis/xprof/op_metrics.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "analysis/xprof/figures.h"
@@ -16,7 +17,10 @@ Summary Summarize(const std::vector<double>& values) {
   Summary summary;
   if (values.empty()) return summary;
   double sum = 0, squares = 0;
-  summary.minimum = summary.maximum = values.front();
+  summary.minimum = std::numeric_limits<double>::max();
+  // XProf begins with the smallest positive number. So a single 0 is not all the same, and its
+  // spread is 0 by 0: the pages say "-nan".
+  summary.maximum = std::numeric_limits<double>::min();
   for (const double value : values) {
     sum += value;
     squares += value * value;
@@ -25,7 +29,7 @@ Summary Summarize(const std::vector<double>& values) {
   }
   const auto count = static_cast<double>(values.size());
   summary.average = sum / count;
-  if (summary.maximum != summary.minimum)
+  if (summary.minimum != summary.maximum)
     summary.deviation = std::sqrt((squares - std::pow(sum, 2.0) / count) / (count - 1));
   return summary;
 }
