@@ -243,6 +243,14 @@ void AddStepsOfGpu(Plane* plane) {
   Line steps;
   steps.id = kStepsLine;
   steps.name = "Steps";
+  // A line of that id in the file is taken over, and begins with the plane.
+  const auto own = std::find_if(plane->lines.begin(), plane->lines.end(),
+                                [](const Line& line) { return line.id == kStepsLine; });
+  if (own != plane->lines.end()) steps.events = std::move(own->events);
+  int64_t plane_begin_ns = plane->lines.empty() ? 0 : INT64_MAX;
+  for (const Line& line : plane->lines)
+    plane_begin_ns = std::min(plane_begin_ns, line.timestamp_ns);
+  steps.timestamp_ns = plane_begin_ns;
   std::optional<int64_t> group;
   std::optional<Span> span;
   const auto name = static_cast<uint32_t>(plane->names.size());
@@ -251,7 +259,8 @@ void AddStepsOfGpu(Plane* plane) {
     if (!span) return;
     Event event;
     event.name = name;
-    event.offset = static_cast<int64_t>(span->begin);
+    event.offset =
+        static_cast<int64_t>(span->begin - static_cast<uint64_t>(steps.timestamp_ns) * 1000);
     event.duration = static_cast<int64_t>(span->duration);
     event.group = *group;
     event.has_group = true;
@@ -273,7 +282,11 @@ void AddStepsOfGpu(Plane* plane) {
     }
   }
   end_step();
-  if (!steps.events.empty()) plane->lines.push_back(std::move(steps));
+  if (own != plane->lines.end()) {
+    *own = std::move(steps);
+  } else if (!steps.events.empty()) {
+    plane->lines.push_back(std::move(steps));
+  }
 }
 
 }  // namespace

@@ -147,7 +147,7 @@ void OpTable::AddRow(const OpMetrics& op, bool is_device, double share, double s
 
 }  // namespace
 
-std::string WithoutCosts(const OpStats& stats) {
+std::string RemarkOnOps(const OpStats& stats) {
   const auto& ops = stats.device_ops.ops;
   const auto count =
       std::count_if(ops.begin(), ops.end(), [](const OpMetrics& op) { return op.has_program; });

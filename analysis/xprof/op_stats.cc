@@ -60,6 +60,24 @@ void SetSteps(Space* space, const Plane* host, OpStats* stats) {
   }
 }
 
+// Counts the events that XProf takes for requests of a server.
+uint64_t RequestsIn(const Plane& host) {
+  const auto is_request = [](std::string_view name) {
+    return name == "BatchingSessionRun" || name == "SessionRun" || name == "RunGraph" ||
+           name == "TfrtModelRun" || name == "ServingModelRun" ||
+           name.starts_with("ModelServerRequest_");
+  };
+  uint64_t count = 0;
+  for (const Line& line : host.lines) {
+    for (const Event& event : line.events) {
+      const Stat* const root = host.Find(event, StatKey::kRoot);
+      const bool is_own = root != nullptr && root->Signed() == -1;
+      if (event.has_group && (is_own || is_request(host.names[event.name].name))) ++count;
+    }
+  }
+  return count;
+}
+
 double UtilizationOf(const Plane& host, StatKey key) {
   const Stat* const stat = host.Find(key);
   return stat == nullptr ? 0 : stat->Double();
@@ -88,6 +106,7 @@ Result<OpStats> StatsOfHost(Space* space) {
   const Plane* const host = space->FindPlane(kHostPlane);
   if (host != nullptr) {
     stats.host_ops = OpsOfHost(*host);
+    stats.requests = RequestsIn(*host);
     stats.mxu_percent = UtilizationOf(*host, StatKey::kMxuUtilization);
     stats.hbm_percent = UtilizationOf(*host, StatKey::kHbmUtilization);
   }
@@ -125,6 +144,7 @@ OpStats CombineHosts(std::vector<OpStats>&& hosts) {
     all.kernels.insert(all.kernels.end(), host.kernels.begin(), host.kernels.end());
     all.errors.insert(all.errors.end(), host.errors.begin(), host.errors.end());
     all.warnings.insert(all.warnings.end(), host.warnings.begin(), host.warnings.end());
+    all.requests += host.requests;
     all.mxu_percent += host.mxu_percent / static_cast<double>(hosts.size());
     all.hbm_percent += host.hbm_percent / static_cast<double>(hosts.size());
   }

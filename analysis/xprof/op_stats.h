@@ -37,6 +37,7 @@ struct OpStats {
   std::vector<KernelReport> kernels;
   std::vector<std::string> errors, warnings;
   double mxu_percent = 0, hbm_percent = 0;
+  uint64_t requests = 0;  // events of a server that answers requests
 };
 
 // Makes the statistics of one host. Groups the events of the space. An Error: the space is one that

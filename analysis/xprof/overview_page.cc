@@ -184,6 +184,14 @@ DataTable RecommendationTable(const OpStats& stats, const Verdict& verdict) {
 
 }  // namespace
 
+std::string RemarkOnOverview(const OpStats& stats) {
+  std::string remark = RemarkOnOps(stats);
+  if (stats.is_training || stats.requests == 0) return remark;
+  return remark + (remark.empty() ? "" : "; ") + "the table of latencies is left empty: XProf's " +
+         "latencies of requests are not covered, and the program has " +
+         std::to_string(stats.requests) + " events of requests";
+}
+
 std::string OverviewPage(const OpStats& stats) {
   const InputAnalysis analysis = AnalyzeInput(stats);
   const DataTable latency(

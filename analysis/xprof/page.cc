@@ -33,8 +33,8 @@ struct Page {
 
 const std::vector<Page>& Pages() {
   static const std::vector<Page> pages = {
-      {{"overview", "XProf's overview_page"}, xprof::OverviewPage, xprof::WithoutCosts},
-      {{"ops", "XProf's framework_op_stats"}, xprof::OpPage, xprof::WithoutCosts},
+      {{"overview", "XProf's overview_page"}, xprof::OverviewPage, xprof::RemarkOnOverview},
+      {{"ops", "XProf's framework_op_stats"}, xprof::OpPage, xprof::RemarkOnOps},
       {{"kernels", "XProf's kernel_stats"}, xprof::KernelPage},
       {{"input_pipeline", "XProf's input_pipeline_analyzer"}, xprof::InputPipelinePage},
   };

@@ -11,8 +11,9 @@
 
 namespace gpuprof::analysis::xprof {
 
-// Says which columns of the overview or of the operations are not as XProf has them. Empty: none.
-std::string WithoutCosts(const OpStats& stats);
+// Say which parts of a page are not as XProf has them. Empty: all are.
+std::string RemarkOnOverview(const OpStats& stats);
+std::string RemarkOnOps(const OpStats& stats);
 
 std::string OverviewPage(const OpStats& stats);
 std::string OpPage(const OpStats& stats);

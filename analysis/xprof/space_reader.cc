@@ -291,10 +291,10 @@ bool Reader::ReadStat(std::string_view message, Stat* stat) {
 }  // namespace
 
 Result<std::unique_ptr<Space>> ReadSpace(std::string bytes, const std::string& name) {
+  if (bytes.empty()) return Unreadable(name + ": the file is empty; was the profiler stopped?");
   auto space = std::make_unique<Space>();
   space->bytes = std::move(bytes);
   if (Error error = Reader(space.get(), name).Read()) return error;
-  if (space->planes.empty()) return Unreadable(name + ": the file has no plane of events");
   return space;
 }
 

@@ -82,6 +82,10 @@ HOST_NAMES = ("model/a/Add:AddV2", "Relu_1:Relu", "Iterator::Root::Map::TFRecord
               "Iterator::Root::Batch", "IteratorGetNext", "IteratorGetNextOp::DoCompute", "MEMCPYHToD", "memcpyHToH x",
               "InfeedEnqueueTuple:InfeedEnqueueTuple", "FunctionRun", "EagerLocalExecute: Mul", "EagerExecute", "work", "a/b",
               "train_helper", "testing", "test/with/slash", "$module.py:1 f", "jit(f)/add:", "MemoryAllocation", "x:y:z")
+RARE_NAMES = ("ThreadpoolListener::StartRegion", "ThreadpoolListener::StopRegion", "BatchingSessionRun", "ProcessBatch", "SessionRun",
+              "RunGraph", "InstantiatedCapturedFunction::Run", "OrbaxServing::ProcessBatch", "TfrtModelRun", "ServingModelRun")
+# The id of the line that XProf makes of steps, as a 32-bit number.
+STEPS_LINE = 0xdeadbeef - (1 << 32)
 DETAILS = ("regs:{r} static_shared:{s} dynamic_shared:{d} grid:{g},1,1 block:{b},2,1 occ_pct:{o}",
            "regs:{r}\nstatic_shared:{s}\ngrid:{g},2,3 block:{b},1,1 occ_pct:{o}.5", "grid:{g},1 block:x,1,1 odd regs:-1")
 
@@ -101,6 +105,7 @@ def tree(random_, begin, end, make, depth=0):
 class Maker:
     def __init__(self, seed, with_copies):
         self.random = random.Random(seed)
+        self.is_grouped = self.random.random() < 0.15  # the events have groups already
         self.names = [name for name in HOST_NAMES if with_copies or "memcpy" not in name.lower()]
         self.correlation = 0
         self.launched, self.given, self.stages = [], [], []
@@ -135,6 +140,14 @@ class Maker:
             self.stages.append(name)
         if chance() < 0.05:
             stats["tf_op"] = self.random.choice(OPS)
+        if chance() < 0.1:
+            name = self.random.choice(RARE_NAMES)
+            if name.startswith("ThreadpoolListener"):
+                stats = {"_ct": 15, "_c": self.random.randrange(5)}
+        if self.is_grouped and chance() < 0.7:
+            stats["group_id"] = self.random.randrange(4)
+            if chance() < 0.2:
+                stats["step_name"] = f"step {stats['group_id']}"
         if chance() < 0.05:
             stats.update({"id": self.random.randrange(3), "iter_num": self.random.randrange(3)})
             name = self.random.choice(("ExecutorState::Process", "IteratorGetNextOp::DoCompute", name))
@@ -173,10 +186,15 @@ class Maker:
                 stats.update({"hlo_op": "fusion.1", "program_id": 7})
             if self.random.random() < 0.05:
                 del stats["correlation_id"]
+            if self.is_grouped and self.random.random() < 0.8:
+                stats.update({"group_id": self.random.randrange(4), "is_eager": self.random.randrange(2)})
             streams.setdefault(stream, []).append((self.random.choice(KERNELS), start, self.random.randrange(1, 900_000), stats))
         for stream, events in streams.items():
             base = min(self.random.randrange(0, 1000), events[0][1] // 1000)
             plane.line(stream + 10, f"Stream #{stream + 10}(Compute)", events, base)
+        if streams and self.random.random() < 0.2:
+            steps = [(str(step), step * 100_000_000, 90_000_000, {"group_id": step}) for step in range(4)]
+            plane.line(self.random.choice((STEPS_LINE, STEPS_LINE + 3)), "Steps", steps)
         return plane
 
 
