@@ -40,10 +40,10 @@ class DataTable {
   DataTable& operator=(DataTable&&) noexcept;
 
   void AddColumn(const Column& column);
-  // The row is valid until the next row is added.
+  // Adds a row, which is valid until the next row is added.
   Row AddRow();
   void Set(std::string_view property, std::string_view value);
-  // Bytes that are not UTF-8 become U+FFFD: XProf has no page then.
+  // Returns the JSON. Bytes that are not UTF-8 become U+FFFD: XProf has no page then.
   std::string Json() const;
 
  private:

@@ -18,7 +18,7 @@ struct DevicePeaks {
   double shared_gigabytes = 0;  // a second, written to shared memory
 };
 
-// "Nvidia GPU (Hopper)"; "GPU" if the plane does not tell the vendor.
+// Returns "Nvidia GPU (Hopper)"; "GPU" if the plane does not tell the vendor.
 std::string DeviceType(const Plane& gpu);
 DevicePeaks PeaksOf(const Plane& gpu);
 

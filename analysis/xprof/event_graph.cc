@@ -29,8 +29,9 @@ Error EventGraph::Build(Space* space) {
   for (const Plane& plane : space->planes)
     for (const Line& line : plane.lines) events += line.events.size();
   const Error too_large = Unreadable(
-      "XProf's pages of this file need more memory than this program may take; use a machine with "
-      "more memory, or profile for a shorter time");
+      "XProf's pages need more memory than this program may take; use a machine with more memory, "
+      "or "
+      "profile for a shorter time");
   if (events >= UINT32_MAX || events * sizeof(Node) > room) return too_large;
   most_edges_ = (room - events * sizeof(Node)) / kEdgeBytes;
   nodes_.reserve(events);

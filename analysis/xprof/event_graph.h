@@ -49,7 +49,7 @@ class EventGraph {
   // Returns the node, if so. Visits are counted: see is_exhausted().
   std::optional<uint32_t> FindAbove(uint32_t node, bool with_itself,
                                     const std::function<bool(uint32_t)>& is_wanted);
-  // Gives the group to the node and to all below it that have none.
+  // Gives the group to the node and to all nodes below that have no group.
   void Spread(uint32_t node, int64_t group);
   // Returns whether searches took more visits than any program's events need. The results are then
   // not complete.

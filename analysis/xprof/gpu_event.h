@@ -31,7 +31,8 @@ struct GpuEvent {
     const size_t at = hlo_op->rfind("::");
     return at == std::string_view::npos ? *hlo_op : hlo_op->substr(at + 2);
   }
-  // Null: the file does not have the program, or the program does not have the operation.
+  // Returns the instruction. Null: the file does not have the program, or the program does not have
+  // the operation.
   const HloInstruction* InstructionIn(const HloPrograms& programs) const {
     return program_id ? programs.Find(*program_id, innermost_op()) : nullptr;
   }

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Finds the step of each event, as XProf does before each page: the events of a root and of all
-// that it causes are one group. Then marks the steps of each GPU. One thread.
+// Finds the step of each event, as XProf does before each page. A root and all events that the root
+// causes are one group. Then marks the steps of each GPU. One thread.
 
 #pragma once
 

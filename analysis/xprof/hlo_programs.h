@@ -25,7 +25,7 @@ class HloPrograms {
  public:
   // Reads the programs of a space, which outlives this object. What cannot be read is left out.
   void Read(const Space& space);
-  // Returns an instruction. Null: there is no such program or instruction.
+  // Returns an instruction. Null: the program or the instruction is not there.
   const HloInstruction* Find(uint64_t program, std::string_view instruction) const;
   // Returns whether a program computes gradients.
   bool is_training() const { return is_training_; }

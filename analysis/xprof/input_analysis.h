@@ -60,13 +60,13 @@ struct InputAnalysis {
 };
 
 InputAnalysis AnalyzeInput(const OpStats& stats);
-// The table of steps, as both pages have it.
+// Makes the table of steps, as both pages have it.
 DataTable StepTable(const InputAnalysis& analysis);
 DataTable DiagnosticsTable(const std::vector<std::string>& warnings,
                            const std::vector<std::string>& errors);
 
 std::string HardwareName(Hardware hardware);
-// A link, as the pages of a browser have it.
+// Returns a link, as the pages of a browser have it.
 std::string Link(std::string_view address, std::string_view text);
 
 }  // namespace gpuprof::analysis::xprof

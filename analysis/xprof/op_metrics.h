@@ -62,9 +62,9 @@ struct OpMetricsDb {
 // Returns the operations, those with the most time of their own first; at most `most`.
 std::vector<const OpMetrics*> SortedOps(const OpMetricsDb& db, size_t most = SIZE_MAX);
 
-// Operations of the host's threads.
+// Collects the operations of the host's threads.
 OpMetricsDb OpsOfHost(const Plane& host);
-// Operations of a GPU: of compiled programs, or those that annotations name.
+// Collects the operations of a GPU: of compiled programs, or those that annotations name.
 OpMetricsDb OpsOfGpu(const Plane& gpu, const HloPrograms& programs);
 // Groups operations of devices by the framework's operations.
 OpMetricsDb FrameworkOps(const OpMetricsDb& devices, bool with_idle);

@@ -31,11 +31,11 @@ struct OpName {
 // Reads "name:Type" and the other forms.
 OpName ParseOpName(std::string_view text);
 
-// Are these the name and the type of an operation of TensorFlow, or of JAX?
+// Tells whether these are the name and the type of an operation of TensorFlow, or of JAX.
 bool IsTensorFlowOpName(std::string_view name);
 bool IsTensorFlowOpType(std::string_view type);
 bool IsJaxOp(std::string_view name, std::string_view type);
-// Does the operation compute gradients, by its name? Then the program trains.
+// Returns whether the operation computes gradients, by its name. The program then trains.
 bool IsOfGradient(std::string_view name, std::string_view type);
 
 inline bool IsInfeedEnqueue(std::string_view type) { return type.starts_with("InfeedEnqueue"); }

@@ -153,8 +153,8 @@ std::string RemarkOnOps(const OpStats& stats) {
       std::count_if(ops.begin(), ops.end(), [](const OpMetrics& op) { return op.has_program; });
   if (count == 0) return "";
   return "the costs of compiled operations (" + std::to_string(count) +
-         ") are left out: XProf computes FLOPs and bytes with XLA's own analysis of programs, "
-         "which is not covered; rates, intensity and what bounds these operations differ";
+         ") are left out. XProf takes FLOPs and bytes from XLA's own analysis of programs. Rates, "
+         "intensity and what bounds these operations differ here";
 }
 
 std::string OpPage(const OpStats& stats) {

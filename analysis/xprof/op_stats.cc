@@ -88,8 +88,8 @@ double UtilizationOf(const Plane& host, StatKey key) {
 Result<OpStats> StatsOfHost(Space* space) {
   if (!space->PlanesWithPrefix(kTpuPrefix).empty()) {
     return Unreadable(
-        "the file has work of a TPU, and XProf's pages of TPUs are not covered: --format=xprof is "
-        "for GPUs and CPUs; open the file with xprof itself");
+        "the file has work of a TPU. XProf's pages of TPUs are not covered, only those of GPUs and "
+        "CPUs; open the file with xprof itself");
   }
   if (Error error = GroupEvents(space)) return error;
   OpStats stats;

@@ -11,7 +11,7 @@
 
 namespace gpuprof::analysis::xprof {
 
-// Say which parts of a page are not as XProf has them. Empty: all are.
+// Returns the parts of a page that are not as XProf has them. Empty: all are.
 std::string RemarkOnOverview(const OpStats& stats);
 std::string RemarkOnOps(const OpStats& stats);
 

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One XSpace in memory: what XProf's pages read of it. Texts are views of the file's bytes, which
+// One XSpace in memory: what XProf's pages read. Texts are views of the file's bytes, which
 // the space holds. Times are in picoseconds, as in the file.
 //
 // One thread at a time. The reader bounds the memory (see ReadSpace()).
@@ -49,7 +49,7 @@ struct Stat {
   uint64_t bits = 0;      // of a number
   std::string_view text;  // also of a reference
 
-  // XProf's readers take one type each: a value of another type is 0.
+  // Returns the value of one type, as XProf's readers do. A value of another type is 0.
   int64_t Signed() const { return kind == Kind::kSigned ? static_cast<int64_t>(bits) : 0; }
   uint64_t Whole() const { return kind == Kind::kSigned || kind == Kind::kUnsigned ? bits : 0; }
   double Double() const;
@@ -103,7 +103,7 @@ struct Plane {
   std::span<const Stat> StatsOf(const Event& event) const {
     return std::span(event_stats).subspan(event.first_stat, event.stats);
   }
-  // Returns the first stat with this key. Null: there is none.
+  // Returns the first stat with this key. Null: no stat has it.
   const Stat* Find(const Event& event, StatKey key) const;
   const Stat* Find(StatKey key) const;
 };

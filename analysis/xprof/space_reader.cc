@@ -89,15 +89,14 @@ Error Reader::Read() {
     return true;
   });
   if (is_broken_) {
-    return Unreadable(
-        name_ +
-        ": not a whole XSpace: a part of the file is cut or damaged, and XProf reads "
-        "whole files only; 'gpuprof stats' without --format=xprof reads what is left");
+    return Unreadable(name_ +
+                      ": a part of the file is cut or damaged. XProf reads whole files only; "
+                      "'gpuprof stats' without --format=xprof reads what is left");
   }
   if (!is_whole) {
     return Unreadable(name_ +
-                      ": XProf's pages of this file need more memory than this program may take; "
-                      "use a machine with more memory, or profile for a shorter time");
+                      ": XProf's pages need more memory than this program may take; use a machine "
+                      "with more memory, or profile for a shorter time");
   }
   return {};
 }

@@ -15,7 +15,7 @@
 
 namespace gpuprof::analysis::xprof {
 
-// Where spans overlap, the type with the larger number has the time.
+// The larger number has the time that spans share.
 enum class StepTime : uint8_t {
   kUnknown = 0,
   kHostCompute = 10,
@@ -45,16 +45,17 @@ struct StepDetails {
   std::vector<StepSpan> spans;
   std::string name;
 
-  // The longest mark of a device, or the longest of the host if it contains that of the device.
+  // Returns the longest mark of a device, or the longest of the host if it contains that of the
+  // device.
   Span Time() const;
 };
 
 // By group.
 using StepEvents = std::map<int64_t, StepDetails>;
 
-// Steps of all GPUs of a space: spans of all in one list.
+// Collects the steps of all GPUs of a space: the spans of all are in one list.
 StepEvents StepsOfGpus(Space* space);
-// Steps of the host's threads, as XProf takes them for programs without a device.
+// Collects the steps of the host's threads, as XProf takes them for programs without a device.
 StepEvents StepsOfHost(const Plane& host);
 // Parts the time of each step: no spans overlap, and the gaps between spans are kUnknown.
 void Sweep(StepEvents* steps);
