@@ -22,6 +22,10 @@ ALLOWED = {
     "launcher": lambda p: p.startswith(("launcher/", "proto/")) or p == "analysis/analysis.h",
     "examples": lambda p: False,
 }
+# Folders of a room with arrows of their own: folder -> what it may include, and who may include it.
+FOLDERS = {
+    "analysis/xprof": (("analysis/xprof/", "analysis/base/", "analysis/import/", "analysis/analysis.h"), ("analysis/xprof/",)),
+}
 ROOMS = ("proto", "inject", "tracer", "analysis", "launcher", "viewer", "deploy", "examples", "tests")
 
 # Third-party header -> the only folders that may include it (tests may reach everything).
@@ -51,6 +55,11 @@ def violations(path):
             for pattern, folders in CONFINED:
                 if pattern.search(name) and not relative.startswith(folders):
                     yield f"{relative}: {name} may only be included in {', '.join(folders) or 'tests/'}"
+        for folder, (allowed, users) in FOLDERS.items():
+            if relative.startswith(folder + "/") and name.startswith("analysis/") and not name.startswith(allowed):
+                yield f"{relative}: {folder}/ must not include {name}"
+            if name.startswith(folder + "/") and room == "analysis" and not relative.startswith(users):
+                yield f"{relative}: only {', '.join(users)} may include {name}"
         if name.split("/", 1)[0] in ROOMS and (ROOT / name.split("/", 1)[0]).is_dir():
             if room in ALLOWED and not ALLOWED[room](name):
                 yield f"{relative}: {room}/ must not include {name}"

@@ -49,9 +49,9 @@ def step_with(*work, host=(), gpus=1):
     return [space([*planes, plane], "host0")]
 
 
-def device_share(source, category):
-    """How much of the step is of a category, of the first device."""
-    series = stats("steps", source)["device_series"][0]
+def device_share(source, category, device=0):
+    """How much time of the step is of a category, of a device."""
+    series = next(each for each in stats("steps", source)["device_series"] if each["device"] == device and each["window"] != "device")
     found = [each["total_ns"] for each in series["categories"] if each["category"] == category]
     return f"{sum(found) / 1000:g} µs"
 
@@ -123,8 +123,8 @@ def ops_that_end_together():
 DIFFERENCES = [
     Difference(1, "computing in a step whose only work is `MemcpyH2D` of 10 µs", step_with(("MemcpyH2D", 20, 10, {"memcpy_details": "size:64"})),
                step_cell("deviceComputeTimeMs"), lambda source: device_share(source, "compute_unknown")),
-    Difference(2, "part of the computing on 16 bits, of a kernel `sm90_xmma_gemm_bf16bf16_bf16f32`",
-               step_with(("sm90_xmma_gemm_bf16bf16_bf16f32_f32_tn_n", 20, 10, {})),
+    Difference(2, "part of the computing on 16 bits, of a kernel `ampere_bf16_s16816gemm_bf16_128x128`",
+               step_with(("ampere_bf16_s16816gemm_bf16_128x128_ldg8_f2f_stages_64x3_tn", 20, 10, {})),
                lambda pages: pages["overview_page"][0]["p"]["device_compute_16bit_percent"],
                lambda source: "100.0%" if device_share(source, "compute_bf16") == "10 µs" else "0.0%"),
     Difference(3, "does `nvjet_hsh_128x128_64x6_1x2_h_bz_NNT` use tensor cores",
@@ -134,14 +134,15 @@ DIFFERENCES = [
     Difference(4, "work of operations, of a kernel that no annotation names", step_with(("my_kernel", 20, 10, {})),
                lambda pages: f"{sum(row[0] for key, row in op_rows(pages).items() if key[0] == 'Device' and key[1] != 'IDLE'):g} µs",
                lambda source: f"{stats('kernels', source)['total_ns'] / 1000:g} µs"),
-    Difference(5, "time of the host in a step whose host works for 60 µs", step_with(("k", 20, 10, {}), host=[("prepare", 30 * US, 60 * US, {})]),
+    Difference(5, "work of the host in a step that works on the host until 90 µs", step_with(("k", 20, 10, {}), host=[("prepare", 30 * US, 60 * US, {})]),
                step_cell("hostComputeTimeMs"), lambda source: host_time(source, "forward")),
     Difference(6, "idle time of a GPU that two streams share: 0–40 and 20–60 µs, then 80–100 µs",
                step_with(*((name, begin, length, {"tf_op": "a/b:C"}) for name, begin, length in (("x", 10, 40), ("y", 30, 40), ("z", 90, 20)))),
                lambda pages: f"{op_rows(pages)['Device', 'IDLE'][0]:g} µs", gpu_idle),
-    Difference(7, "computing in a step in which two GPUs take turns of 40 µs",
-               step_with(("x", 10, 40, {}, 0), ("y", 50, 40, {}, 1), gpus=2),
-               step_cell("deviceComputeTimeMs"), lambda source: device_share(source, "compute_unknown") + " on each"),
+    Difference(7, "computing in a step in which GPU 0 works for 20 µs and GPU 1 for 60 µs",
+               step_with(("x", 10, 10, {}, 0), ("x", 80, 10, {}, 0), ("y", 20, 60, {}, 1), gpus=2),
+               step_cell("deviceComputeTimeMs"),
+               lambda source: " and ".join(device_share(source, "compute_unknown", device) for device in (0, 1))),
     Difference(8, "busy time of a GPU without a mark of a step", without_mark(),
                lambda pages: f"{len(pages['overview_page'][1]['rows'])} steps, no breakdown",
                lambda source: f"{stats('steps', source)['device_series'][0]['busy_ns'] / 1000:g} µs"),
