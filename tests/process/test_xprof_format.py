@@ -253,7 +253,24 @@ def two_copies_of_one_byte_count():
     return space([gpu, host])
 
 
-WORKED = {each.__name__: each() for each in (gpu_step, cpu_step, nested_ops, kernels, input_ops, ungrouped_kernel,
+# Kernels by name and whether XProf 2.24.0 sees tensor cores in it, for Nvidia.
+TENSOR_CORES = {"volta_h884gemm": True, "volta_fp16_s884gemm": True, "volta_fp16_i884gemm": False, "turing_fp16_s1688gemm": True,
+                "ampere_h16816gemm_64x64": True, "sm80_xmma_gemm_f16f16_f32": True, "volta_sgemm_128x64": False, "add": False}
+# Operations and whether XProf takes them for ones that could use tensor cores.
+ELIGIBLE = {"a/MatMul:MatMul": True, "a/BatchMatMulV2:BatchMatMulV2": True, "a/Conv2D:Conv2D": True, "a/add:AddV2": False,
+            "a/Conv2DBackpropFilter:Conv2DBackpropFilter": True, "jit(f)/dot_general:": True, "jit(f)/add:": False}
+
+
+def tensor_cores():
+    """A kernel of each name, and one of each operation."""
+    gpu = PlaneBuilder("/device:GPU:0", 1, {"device_vendor": "Nvidia"})
+    details = {"kernel_details": "regs:32 grid:2,1,1 block:32,1,1 occ_pct:50"}
+    gpu.line(0, "Stream #0", [(name, (1 + 10 * i) * PS, 5 * PS, details) for i, name in enumerate(TENSOR_CORES)] +
+             [("plain", (101 + 10 * i) * PS, 5 * PS, {**details, "tf_op": op}) for i, op in enumerate(ELIGIBLE)])
+    return space([gpu])
+
+
+WORKED = {each.__name__: each() for each in (gpu_step, tensor_cores, cpu_step, nested_ops, kernels, input_ops, ungrouped_kernel,
                                              two_copies_of_one_byte_count)}
 
 
@@ -305,6 +322,27 @@ def test_kernels_by_shape(tmp_path):
         ("add", "2,1,1", 2, 40, 20, 2048, False, ""),
         ("volta_fp16_s884gemm", "2,1,1", 1, 7, 7, 2048, True, "m/MatMul"),
         ("add", "4,1,1", 1, 5, 5, 2048, False, "")]
+
+
+def test_tensor_cores_by_name(tmp_path):
+    rows, _ = rows_of("kernels", tensor_cores(), tmp_path)
+    assert {row["kernel_name"]: row["is_kernel_using_tensor_core"] for row in rows if row["kernel_name"] != "plain"} == TENSOR_CORES
+    assert {row["op_name"]: row["is_op_tensor_core_eligible"] for row in rows if row["kernel_name"] == "plain"} == {
+        op.partition(":")[0]: is_eligible for op, is_eligible in ELIGIBLE.items()}
+
+
+def test_steps_that_all_hosts_have(tmp_path):
+    for name, numbers in (("a", (1, 2, 3)), ("b", (2, 3, 4))):
+        host, gpu = PlaneBuilder("/host:CPU", 1), PlaneBuilder("/device:GPU:0", 2)
+        host.line(0, "main", [event for i in numbers for event in (
+            ("train", (10 * i) * PS, 9 * PS, {"step_num": i, "_r": 1}),
+            ("launch", (10 * i + 1) * PS, PS, {"correlation_id": i}))])
+        gpu.line(0, "Stream #0", [("kernel", (10 * i + 3) * PS, i * PS, {"correlation_id": i}) for i in numbers])
+        (tmp_path / f"{name}.xplane.pb").write_bytes(space([gpu, host], name))
+    rows = json.loads(page("overview", tmp_path)[0])[1]
+    ids = [column["id"] for column in rows["cols"]]
+    steps = [dict(zip(ids, (cell["v"] for cell in row["c"]))) for row in rows["rows"]]
+    assert [step["deviceComputeTimeMs"] for step in steps] == [0.002, 0.003]
 
 
 def test_kinds_of_input(tmp_path):
