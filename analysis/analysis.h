@@ -130,6 +130,7 @@ struct ThresholdInfo {
 std::vector<ThresholdInfo> RuleThresholds();
 // Returns the table of rules, with the thresholds that the options set: results::Rules.
 std::unique_ptr<google::protobuf::Message> AdviceRules(const PassOptions& options);
+
 // Passes that have a page of XProf.
 const std::vector<PassInfo>& XProfPages();
 struct XProfPage {

@@ -199,7 +199,8 @@ class Stats : public Verb {
   bool HasOtherOptions() const {
     return csv_ || no_symbols_ || options_.wide || pid_ != 0 || limit_ != Options::kNotGiven ||
            !window_.empty() || !steps_.empty() || !devices_.empty() || !symfs_.empty() ||
-           !options_.by.empty() || !options_.step_marker.empty() || !options_.under_range.empty();
+           !options_.by.empty() || !options_.step_marker.empty() || !options_.under_range.empty() ||
+           !threshold_.empty();
   }
 
   // The values were checked already.

@@ -474,7 +474,7 @@ def test_everybody_gives_work_to_everybody(tmp_path):
 
 def test_options_that_a_page_does_not_take():
     source = GOLDEN / "cpu" / "jax_steps.xplane.pb.gz"
-    for options in (["--csv"], ["--limit", "3"], ["--pid", "1"], ["--steps", "1-2"], ["--by", "op"]):
+    for options in (["--csv"], ["--limit", "3"], ["--threshold", "LA-001.min_share=0.5"], ["--pid", "1"], ["--steps", "1-2"], ["--by", "op"]):
         done = gpuprof("stats", "overview", source, "--format=xprof", *options)
         assert done.status == 2 and b"whole page" in done.err, options
     done = gpuprof("stats", "threads", source, "--format=xprof")
