@@ -8,6 +8,7 @@
 
 import json
 import logging
+import math
 import os
 import sys
 import warnings
@@ -38,6 +39,7 @@ def main(path):
     times = analysis.get_temporal_breakdown(visualize=False)
     idle = analysis.get_idle_time_breakdown(ranks=[0], visualize=False)[0].groupby("idle_category")["idle_time"].sum()
     launches = analysis.get_cuda_kernel_launch_stats(visualize=False)[0]
+    overlap = float(analysis.get_comm_comp_overlap(visualize=False).iloc[0]["comp_comm_overlap_pctg"])
     print(json.dumps({
         "messages": kept.messages,
         "rows": len(table),
@@ -46,6 +48,8 @@ def main(path):
         "times": {key: float(value) for key, value in times.iloc[0].items()},
         "idle": {category: float(time) for category, time in idle.items()},
         "launches": {int(row["correlation"]): [float(row["cpu_duration"]), float(row["gpu_duration"])] for _, row in launches.iterrows()},
+        "launch_delay": float(launches["launch_delay"].sum()),
+        "overlap": None if math.isnan(overlap) else overlap,
     }))
 
 
