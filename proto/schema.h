@@ -284,7 +284,7 @@ inline constexpr EntrySpec kEntryTables[] = {
     {ChunkKind::kHealth, "health", 14},       {ChunkKind::kSignatures, "signatures", 25},
     {ChunkKind::kStreams, "streams", 26},     {ChunkKind::kDevices, "devices", 27},
     {ChunkKind::kFunctions, "functions", 28}, {ChunkKind::kGraphNodes, "graph_nodes", 29},
-    {ChunkKind::kCounters, "counters", 30},
+    {ChunkKind::kCounters, "counters", 30},   {ChunkKind::kHloModules, "hlo_modules", 36},
 };
 
 // Returns the description of a kind of events; null: this version has no such events.

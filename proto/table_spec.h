@@ -27,6 +27,7 @@ enum class ChunkKind : uint16_t {
   kFunctions = 11,   // names of API functions
   kGraphNodes = 12,  // of CUDA graphs: what was made of what, and how launches are recorded
   kCounters = 13,    // what the rows of kCounter are of
+  kHloModules = 14,  // XLA's compiled modules, in traces of other tools
   // 32 to 63, events of rings.
   kHeap = 32,
   kWait = 33,

@@ -84,6 +84,16 @@ Json KindsJson(const Process& process) {
   return list;
 }
 
+Json ModulesJson(const Process& process) {
+  Json list = Json::array();
+  for (const auto& module : process.hlo_modules) {
+    list.push_back({{"name", module->name},
+                    {"program_id", module->program_id},
+                    {"size_bytes", module->proto.size()}});
+  }
+  return list;
+}
+
 Json LossesJson(const Process& process) {
   Json list = Json::array();
   for (const proto::Loss& loss : process.health.loss()) {
@@ -134,6 +144,7 @@ Json ProcessJson(const Process& process) {
   json["count"] = process.rows;
   json["size_bytes"] = process.file_bytes;
   json["kinds"] = KindsJson(process);
+  json["hlo_modules"] = ModulesJson(process);
   json["unknown_blocks"] = process.unknown_blocks;
   json["lost_count"] = LostRecords(process);
   json["losses"] = LossesJson(process);
@@ -284,6 +295,25 @@ std::string StacksText(const proto::Health& health) {
          std::to_string(CutWalks(health.stack_walks())) + " end early";
 }
 
+// The largest compiled modules.
+void AddModules(const Process& process, std::string* out) {
+  constexpr size_t kMostModules = 20;
+  std::vector<const HloModule*> modules;
+  for (const auto& module : process.hlo_modules) modules.push_back(module.get());
+  std::stable_sort(modules.begin(), modules.end(), [](const HloModule* x, const HloModule* y) {
+    return x->proto.size() > y->proto.size();
+  });
+  for (size_t i = 0; i < std::min(modules.size(), kMostModules); ++i) {
+    AddLine(out, "  ", i == 0 ? "HLO" : "",
+            OneLine(modules[i]->name) + ", " + FormatBytes(modules[i]->proto.size()));
+  }
+  if (modules.size() > kMostModules) {
+    AddLine(out, "  ", "",
+            "... and " + std::to_string(modules.size() - kMostModules) +
+                " more modules (--json shows all)");
+  }
+}
+
 // A process of a file that another tool wrote.
 void DescribeImported(const Process& process, std::string* out) {
   *out += "\n" + OneLine(process.file) + "  pid " + std::to_string(process.pid) + "\n";
@@ -297,6 +327,7 @@ void DescribeImported(const Process& process, std::string* out) {
   AddLine(out, "  ", "recorded", FormatDuration(process.last_ns - process.first_ns));
   AddLine(out, "  ", "threads", std::to_string(process.ProgramThreads()));
   AddLine(out, "  ", "rows", RowsText(process));
+  AddModules(process, out);
   AddLine(out, "  ", "size", FormatBytes(process.file_bytes));
 }
 

@@ -50,6 +50,7 @@ class Writer {
     WriteSignatures();
     WriteFunctions();
     WriteDevices();
+    WriteHloModules();
     WriteCounters();
     WriteTracks();
     RowBlocks blocks(process_.first_ns, &writer_);
@@ -233,6 +234,23 @@ class Writer {
       table.add_name(name);
     }
     WriteTable(ChunkKind::kFunctions, field::kFunctions, table, sorted.size());
+  }
+
+  // A block holds so much of the modules that readers need little memory for it.
+  void WriteHloModules() {
+    constexpr size_t kPartBytes = 1 << 20;
+    for (const std::shared_ptr<const HloModule>& module : process_.hlo_modules) {
+      size_t at = 0;
+      do {
+        proto::HloModules table;
+        proto::HloModule* part = table.add_module();
+        part->set_program_id(module->program_id);
+        part->set_name(module->name);
+        part->set_proto(module->proto.substr(at, kPartBytes));
+        at += kPartBytes;
+        WriteTable(ChunkKind::kHloModules, field::kHloModules, table, 1);
+      } while (at < module->proto.size());
+    }
   }
 
   void WriteDevices() {

@@ -121,6 +121,18 @@ void XPlaneWriter::Text(std::string_view key, std::string_view value) {
   AddStat(stat);
 }
 
+void XPlaneWriter::Metadata(int64_t id, std::string_view name, std::string_view key,
+                            std::string_view bytes) {
+  std::string stat = StatOf(key), metadata, entry;
+  AppendBytes(6, bytes, &stat);
+  AppendNumber(1, static_cast<uint64_t>(id), &metadata);
+  AppendBytes(2, Utf8Of(name), &metadata);
+  AppendBytes(5, stat, &metadata);
+  AppendNumber(1, static_cast<uint64_t>(id), &entry);
+  AppendBytes(2, metadata, &entry);
+  AppendBytes(4, entry, &tables_);
+}
+
 std::string XPlaneWriter::Take() {
   std::string out;
   AppendVarint(1 << 3 | kBytes, &out);

@@ -36,6 +36,9 @@ class XPlaneWriter {
   void Real(std::string_view key, double value);
   void Text(std::string_view key, std::string_view value);
 
+  // Adds metadata of an event that has no event, with bytes as its only value.
+  void Metadata(int64_t id, std::string_view name, std::string_view key, std::string_view bytes);
+
   // Returns the field of the XSpace that has the plane. Call it once, last.
   std::string Take();
   uint64_t events() const { return events_; }

@@ -195,13 +195,13 @@ class Writer {
     path_ = folder_ + file.name + ".xplane.pb";
     XSpaceSteps steps(context_, file.processes.front());
     report_->steps += steps.size();
-    return Host(file, &steps) && Devices(file) &&
+    return Host(file, &steps) && Devices(file) && Modules(file) &&
            Put(TaskPlane(start_realtime_ns_, bounds_, kTaskPlane)) &&
            Put(XSpaceHostName(file.name));
   }
 
  private:
-  static constexpr int64_t kTaskPlane = 1 << 20;
+  static constexpr int64_t kTaskPlane = 1 << 20, kModulePlane = kTaskPlane + 1;
 
   bool Put(const std::string& bytes) { return sink_(sink_context_, path_, bytes); }
 
@@ -230,6 +230,20 @@ class Writer {
       if (!Put(plane.Take())) return false;
     }
     return true;
+  }
+
+  // The modules that XLA compiled, as they came.
+  bool Modules(const File& file) {
+    XPlaneWriter plane(kModulePlane, "/host:metadata");
+    bool has_modules = false;
+    for (const size_t index : file.processes) {
+      for (const std::shared_ptr<const HloModule>& module : context_.process(index).hlo_modules) {
+        plane.Metadata(static_cast<int64_t>(module->program_id), module->name, "Hlo Proto",
+                       module->proto);
+        has_modules = true;
+      }
+    }
+    return !has_modules || Put(plane.Take());
   }
 
   PassContext& context_;

@@ -63,6 +63,7 @@ void XPlaneTables::AddEvent(int64_t id, std::string_view name, std::string_view 
   }
   event_index_.Set(id, static_cast<uint32_t>(events_.size()));
   Event& event = events_.emplace_back();
+  event.id = id;
   event.name = Keep(name);
   event.display_name = Keep(display_name);
   event.first_stat = static_cast<uint32_t>(event_stats_.size());

@@ -65,6 +65,7 @@ class XPlaneTables {
   std::optional<uint32_t> FindStat(int64_t id) const { return stat_index_.Find(id); }
   size_t events() const { return events_.size(); }
   size_t stats() const { return stats_.size(); }
+  int64_t EventId(uint32_t event) const { return events_[event].id; }
   std::string_view EventName(uint32_t event) const { return At(events_[event].name); }
   std::string_view DisplayName(uint32_t event) const { return At(events_[event].display_name); }
   std::string_view StatName(uint32_t stat) const { return At(stats_[stat]); }
@@ -74,9 +75,10 @@ class XPlaneTables {
  private:
   struct Piece {
     uint64_t at = 0;
-    uint32_t bytes = 0;
+    uint32_t bytes = 0;  // no text has 4 GiB
   };
   struct Event {
+    int64_t id = 0;
     Piece name, display_name;
     uint32_t first_stat = 0, stats = 0;
   };

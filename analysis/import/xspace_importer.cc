@@ -53,10 +53,7 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
   switch (place_.kind) {
     case PlaneKind::kMetadata:
       ReadProcess(plane.PlaneStats());
-      if (plane.events() != 0) {
-        notes_.Add(ImportNoteKind::kHloModule, Utf8Of(plane.EventName(0), &has_bad_text_),
-                   plane.events());
-      }
+      ReadModules();
       return false;
     case PlaneKind::kScopes:
       for (const XStat& stat : plane.PlaneStats()) {
@@ -79,6 +76,34 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
       return true;
     default:
       return true;
+  }
+}
+
+// Keeps compiled modules for exporters. The id of the metadata is the program's, unless a value
+// says otherwise.
+void XSpaceImporter::ReadModules() {
+  std::vector<std::shared_ptr<const HloModule>>& modules = builder_.process().hlo_modules;
+  for (uint32_t event = 0; event < plane_->events(); ++event) {
+    auto module = std::make_shared<HloModule>();
+    module->program_id = static_cast<uint64_t>(plane_->EventId(event));
+    module->name = Utf8Of(plane_->EventName(event), &has_bad_text_);
+    bool is_module = false;
+    for (const XStat& stat : plane_->EventStats(event)) {
+      const auto place = plane_->FindStat(stat.metadata_id);
+      const std::string_view key = place ? plane_->StatName(*place) : std::string_view();
+      if (key == "program_id")
+        module->program_id = static_cast<uint64_t>(WholeNumberOf(stat, stat.text).value_or(0));
+      if (key != "Hlo Proto" && key != "hlo_proto") continue;
+      is_module = stat.kind == XStat::Kind::kBytes || stat.kind == XStat::Kind::kText;
+      module->proto = stat.text;
+    }
+    const bool fits = is_module && hlo_bytes_ + module->proto.size() <= kMostHloBytes;
+    if (fits) {
+      hlo_bytes_ += module->proto.size();
+      modules.push_back(std::move(module));
+    } else {
+      Note(ImportNoteKind::kHloModule, module->name);
+    }
   }
 }
 

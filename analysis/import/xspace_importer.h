@@ -101,6 +101,7 @@ class XSpaceImporter : public XSpaceHandler {
   void ReadDevice(const std::vector<XStat>& stats);
   void ReadTask(const std::vector<XStat>& stats);
   void ReadProcess(const std::vector<XStat>& stats);
+  void ReadModules();
   void JoinCalls();
   void JoinThreads();
   void Reserve(const XLine& line);
@@ -140,6 +141,7 @@ class XSpaceImporter : public XSpaceHandler {
   ThreadPairs pairs_;
   // Bytes that details and names may still take. Names come first: details must not push them out.
   uint64_t detail_room_, name_room_;
+  uint64_t hlo_bytes_ = 0;  // kept of compiled modules
   bool has_bad_text_ = false;
   bool has_step_ranges_ = false;  // threads mark steps
   bool is_wall_clock_ = false, has_rows_ = false;

@@ -13,9 +13,13 @@
 namespace gpuprof::analysis::import {
 namespace {
 
-// Longer texts are cut; longer values of metadata, as compiled modules, are not kept.
+// Longer texts are cut; longer values of metadata are not kept.
 constexpr uint64_t kMostNameBytes = 64 << 10;
 constexpr uint64_t kMostStatBytes = 16 << 10;
+// The plane of compiled modules has longer values: of one module, and of all.
+constexpr std::string_view kModules = "/host:metadata";
+constexpr uint64_t kMostModuleBytes = 64 << 20;
+constexpr uint64_t kMostModulesBytes = 256 << 20;
 // Each event of the metadata repeats its stats: further ones are not kept.
 constexpr size_t kMostMetadataStats = 256;
 // Longer events are not read.
@@ -103,9 +107,22 @@ class Reader {
     // Its parts may lie behind the end of the file: then the file was cut.
     return {0, file_.size(), true};
   }
+  // Reads a text that may be longer than the window.
+  std::string LongTextOf(const Extent& extent) {
+    std::string text;
+    for (uint64_t at = extent.begin; at < extent.end;) {
+      const uint64_t bytes = std::min<uint64_t>(extent.end - at, ByteWindow::kBytes);
+      const std::string_view view = window_.At(at, bytes).substr(0, bytes);
+      if (view.empty()) break;
+      text += view;
+      at += view.size();
+    }
+    return text;
+  }
   void AddSaid(const Extent& extent);
   std::string NameOf(const Extent& plane);
   void ReadPlane(const Plane& plane);
+  bool TakeStatRoom(uint64_t bytes, const XPlaneTables& tables);
   void ReadEventEntry(const Extent& entry, XPlaneTables* tables);
   void ReadStatEntry(const Extent& entry, XPlaneTables* tables);
   XLine ReadLineHead(const Extent& line);
@@ -118,6 +135,7 @@ class Reader {
   XSpaceHandler* handler_;
   XSpaceFacts* facts_;
   XEvent event_;
+  uint64_t module_room_ = kMostModulesBytes;
 };
 
 // Returns in which order planes are read: what host planes tell is known when devices come.
@@ -142,6 +160,15 @@ std::string Reader::NameOf(const Extent& plane) {
   return name;
 }
 
+// Returns whether a value of metadata is kept.
+bool Reader::TakeStatRoom(uint64_t bytes, const XPlaneTables& tables) {
+  if (bytes <= kMostStatBytes) return true;
+  if (tables.plane_name != kModules || bytes > kMostModuleBytes || bytes > module_room_)
+    return false;
+  module_room_ -= bytes;
+  return true;
+}
+
 void Reader::ReadEventEntry(const Extent& entry, XPlaneTables* tables) {
   int64_t id = 0;
   std::string name, display_name;
@@ -153,9 +180,9 @@ void Reader::ReadEventEntry(const Extent& entry, XPlaneTables* tables) {
       if (inner.type != WireType::kBytes) return true;
       if (inner.number == 2) name = TextOf(inner.extent, kMostNameBytes);
       if (inner.number == 4) display_name = TextOf(inner.extent, kMostNameBytes);
-      if (inner.number == 5 && inner.extent.end - inner.extent.begin <= kMostStatBytes &&
-          stats.size() < kMostMetadataStats)
-        stats.push_back(TextOf(inner.extent, kMostStatBytes));
+      if (inner.number == 5 && stats.size() < kMostMetadataStats &&
+          TakeStatRoom(inner.extent.end - inner.extent.begin, *tables))
+        stats.push_back(LongTextOf(inner.extent));
       return true;
     });
     return true;

@@ -21,6 +21,10 @@ struct GraphNode {
   uint32_t graph = 0;
   uint32_t source_graph = 0;
   uint32_t type = 0;  // CUgraphNodeType
+  // When the program made the node itself, and by which thread. 0: not known, or the node is a
+  // clone.
+  int64_t made_ns = 0;
+  int32_t made_by = 0;
 };
 
 struct MadeGraph {

@@ -40,7 +40,9 @@ constexpr Known kKnown[kImportNoteKinds] = {
     {"preexisting", false, "blocks were freed whose allocation is not in the file"},
     {"cycle", false, "circles of scopes that lie in each other were cut"},
     {"said_by_the_file", false, "errors and warnings are in the file itself"},
-    {"hlo_module", false, "compiled HLO modules are in the file; they are not shown"},
+    {"hlo_module", false,
+     "entries of the plane of compiled modules hold no module, or one that is too long; they are "
+     "left out"},
     {"other_run", false, "runs are in the folder; only the newest one was read"},
     {"detail", true, "events have details that were left out, because all take too much memory"},
 };

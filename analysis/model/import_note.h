@@ -33,7 +33,7 @@ enum class ImportNoteKind : uint8_t {
   kPreexisting,      // memory was freed whose allocation is not in the file
   kCycle,            // scopes that lie in each other in a circle
   kSaidByFile,       // errors and warnings that the file itself has
-  kHloModule,        // compiled modules that no command shows
+  kHloModule,        // entries among the compiled modules that are not kept
   kOtherRun,         // runs of a folder; the newest one was read
   kDetail,           // details of events that take too much memory
 };

@@ -15,6 +15,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +23,7 @@
 
 #include "analysis/base/column.h"
 #include "analysis/model/graphs.h"
+#include "analysis/model/hlo_module.h"
 #include "analysis/model/import_note.h"
 #include "analysis/model/stack_tree.h"
 #include "analysis/model/table_set.h"
@@ -531,6 +533,8 @@ struct Process {
   std::unordered_map<uint32_t, proto::Counter> counters;
   std::map<uint32_t, proto::SampledDevice> sampled_devices;  // by track
   Graphs graphs;
+  // Shared, as parts of a trace are copies of its processes.
+  std::vector<std::shared_ptr<const HloModule>> hlo_modules;
   // first_seen and last_seen, of the last time that it was loaded, still in ticks. With second
   // entries, at the end, of some that shared addresses with others: see model/modules.h.
   std::vector<proto::Module> modules;

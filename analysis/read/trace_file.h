@@ -141,6 +141,7 @@ class TraceFile {
   void AddStreams(const proto::Streams& streams);
   void AddDevices(const proto::Devices& devices, uint32_t capture);
   void AddCounters(const proto::Counters& counters);
+  void AddHloModules(const proto::HloModules& modules, uint64_t offset);
   void AddGraphs(const proto::GraphNodes& table, uint32_t capture, uint64_t offset);
   // A block's time range on the clock as it is.
   std::pair<int64_t, int64_t> RangeOf(const codec::BlockRef& block) const;
@@ -173,6 +174,9 @@ class TraceFile {
   std::vector<proto::ClockSnapshot> snapshots_;
   std::vector<proto::ClockSnapshot> cupti_snapshots_;
   std::vector<std::pair<uint32_t, proto::GraphModeMark>> graph_marks_;  // with their capture
+  std::map<uint64_t, uint64_t> node_ticks_;  // when nodes of graphs were made
+  std::shared_ptr<HloModule> hlo_open_;      // the last one, which may go on
+  uint64_t hlo_bytes_ = 0;
   std::map<uint32_t, uint64_t> handle_ticks_;  // since when a stream has its handle, by track
   std::map<uint32_t, std::pair<uint64_t, uint64_t>> context_ticks_;  // begin and end, by id
   proto::Meta meta_;

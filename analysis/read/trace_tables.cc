@@ -97,8 +97,32 @@ void TraceFile::ReadTable(const codec::BlockRef& block, BlockReader* reader) {
     case proto::ChunkKind::kCounters:
       AddCounters(chunk.counters());
       break;
+    case proto::ChunkKind::kHloModules:
+      AddHloModules(chunk.hlo_modules(), block.offset);
+      break;
     default:
       break;
+  }
+}
+
+void TraceFile::AddHloModules(const proto::HloModules& modules, uint64_t offset) {
+  constexpr size_t kMostModules = 1 << 16;
+  std::vector<std::shared_ptr<const HloModule>>& all = process().hlo_modules;
+  for (const proto::HloModule& part : modules.module()) {
+    hlo_bytes_ += part.proto().size();
+    if (all.size() == kMostModules || hlo_bytes_ > kMostHloBytes) {
+      AddFault(offset, "more compiled modules than a trace may hold");
+      return;
+    }
+    const bool goes_on = !all.empty() && all.back()->program_id == part.program_id() &&
+                         all.back()->name == part.name();
+    if (goes_on) {
+      hlo_open_->proto += part.proto();
+    } else {
+      hlo_open_ =
+          std::make_shared<HloModule>(HloModule{part.program_id(), part.name(), part.proto()});
+      all.push_back(hlo_open_);
+    }
   }
 }
 

@@ -43,6 +43,7 @@ enum : int {
   kTickFraction = 32,
   kGapsPredicted = 34,
   kRoundingErrors = 35,
+  kHloModules = 36,
 };
 }
 

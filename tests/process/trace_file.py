@@ -264,6 +264,7 @@ class TraceFile:
         self.late_captures = set()  # that began when the process had CUDA already
         self.functions = {}  # function: name
         self.graph_nodes = {}  # node: (source node, graph, source graph, type)
+        self.node_making = {}  # node that is not a clone: (ticks, thread)
         self.graphs = {}  # graph: (source, executable?, before the capture?)
         self.graph_modes = []  # (capture, mode, nodes)
         self.cupti_clock = []  # (cupti_ns, monotonic_ns)
@@ -363,6 +364,10 @@ class TraceFile:
         types = [int(v) for v in _packed(table[5][-1])] if 5 in table else []
         for node, *rest in zip(column(1), column(2), column(3), column(4), types, strict=True):
             self.graph_nodes[node] = tuple(rest)
+        for node, created, thread in zip(column(1), column(8), column(9), strict=True):
+            self.node_making.pop(node, None)  # the later entry counts
+            if thread != 0:
+                self.node_making[node] = (created, thread)
         for entry in table.get(6, []):
             made = fields(entry)
             get = lambda number: made.get(number, [0])[-1]

@@ -222,6 +222,10 @@ void OnCallback(void*, uint32_t domain, uint32_t id, const void* data) {
   if (id == kModuleLoaded) {
     OnModule(static_cast<const ModuleData*>(resource.descriptor));
   } else if (ReadGraphEvent(g_library.functions, id, resource, &event)) {
+    if (id == kGraphNodeCreated) {
+      event.ticks = proto::ReadTicks(g_host->settings->clock);
+      event.tid = static_cast<int32_t>(syscall(SYS_gettid));
+    }
     g_graph_events.Put(event, &is_crowded);
     if (is_crowded) g_host->wake_drain();
   } else if (id == kStreamCreated) {

@@ -23,6 +23,8 @@ struct GraphEvent {
   uint32_t graph = 0;         // of a node; what was created or cloned
   uint32_t source_graph = 0;  // cloned from; of an executable graph what it was made of
   uint64_t thread = 0;        // tells the threads apart, no more
+  uint64_t ticks = 0;         // when a node was made that is not a clone, and the thread's id
+  int32_t tid = 0;
 };
 
 // Of the largest graphs known (tens of thousands of nodes) not all fit at once, but the drain is

@@ -11,7 +11,8 @@ namespace {
 constexpr size_t kFirstSlots = 256;
 
 // Fields of proto::GraphNodes and of proto::Graph.
-constexpr int kNode = 1, kSource = 2, kGraph = 3, kSourceGraph = 4, kType = 5, kMade = 6;
+constexpr int kNode = 1, kSource = 2, kGraph = 3, kSourceGraph = 4, kType = 5, kMade = 6,
+              kCreated = 8, kThread = 9;
 constexpr int kId = 1, kFrom = 2, kExecutable = 3, kBeforeCapture = 4;
 
 uint64_t ZigZag(uint64_t difference) {
@@ -93,7 +94,8 @@ void GraphTable::AddNode(const GraphEvent& event) {
   }
   Making* making = MakingOf(event.thread);
   (making != nullptr ? making->nodes : nodes_)
-      .push_back({event.node, event.source_node, event.graph, event.source_graph, event.node_type});
+      .push_back({event.node, event.source_node, event.graph, event.source_graph, event.node_type,
+                  event.ticks, event.tid});
 }
 
 // Older libraries do not tell an executable graph's number; it is that of the graph into which its
@@ -176,6 +178,13 @@ void GraphTable::PutNodes(codec::PbWriter* writer) const {
   const uint64_t mark = writer->Begin(kType);
   for (const Node& node : nodes_) writer->RawVarint(node.type);
   writer->End(mark);
+  // A clone repeats the time of the node before it: a difference of 0 takes one byte.
+  uint64_t ticks = 0;
+  PutDeltas(
+      kCreated, nodes_, [&ticks](const Node& n) { return ticks = n.tid != 0 ? n.ticks : ticks; },
+      writer);
+  PutDeltas(
+      kThread, nodes_, [](const Node& n) { return static_cast<uint64_t>(int64_t{n.tid}); }, writer);
 }
 
 }  // namespace gpuprof::tracer::cupti

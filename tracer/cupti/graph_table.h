@@ -58,6 +58,8 @@ class GraphTable {
   struct Node {
     uint64_t node, source;
     uint32_t graph, source_graph, type;
+    uint64_t ticks;
+    int32_t tid;
   };
   struct Graph {
     uint32_t graph, source;

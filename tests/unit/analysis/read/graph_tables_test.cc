@@ -88,6 +88,29 @@ TEST_F(GraphTablesTest, NodesLeadToTheirSourcesOverSeveralTables) {
   EXPECT_TRUE(trace->faults.empty());
 }
 
+TEST_F(GraphTablesTest, NodesHaveTheMomentOfTheirMaking) {
+  proto::GraphNodes table;
+  for (const int64_t node : {100, 1}) table.add_node(node);
+  for (const int64_t source : {0, 100}) table.add_source(source);
+  for (int i = 0; i < 2; ++i) {
+    table.add_graph(i == 0 ? 1 : 0);
+    table.add_source_graph(0);
+    table.add_type(0);
+  }
+  table.add_created(8 * kSecond);
+  table.add_created(0);
+  table.add_thread(4711);
+  table.add_thread(-4711);
+  proto::GraphModeMark* mark = table.add_mark();
+  mark->set_ticks(8 * kSecond);
+  maker_->Table(ChunkKind::kGraphNodes, kGraphNodesField, table, 3);
+  const std::shared_ptr<const Trace> trace = Read();
+  const Graphs& graphs = trace->processes[0].graphs;
+  EXPECT_EQ(graphs.nodes.at(100).made_by, 4711);
+  EXPECT_EQ(graphs.nodes.at(100).made_ns, graphs.marks.at(0).time_ns);
+  EXPECT_EQ(graphs.nodes.at(101).made_by, 0) << "a clone";
+}
+
 TEST_F(GraphTablesTest, ColumnsOfDifferentLengthAreAFault) {
   proto::GraphNodes table;
   table.add_node(1);

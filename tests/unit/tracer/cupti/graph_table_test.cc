@@ -86,6 +86,39 @@ TEST_F(GraphTableTest, ClonedNodesLeadToTheirSources) {
   EXPECT_EQ(taken_, 0u);
 }
 
+TEST_F(GraphTableTest, NodesSayWhoMadeThemAndWhen) {
+  const auto make = [this](ResourceId what, uint64_t node, uint64_t source, uint64_t ticks,
+                           int32_t tid) {
+    GraphEvent event;
+    event.what = what;
+    event.node = node;
+    event.source_node = source;
+    event.graph = 1;
+    event.ticks = ticks;
+    event.tid = tid;
+    bool is_crowded = false;
+    EXPECT_TRUE(events_->Put(event, &is_crowded));
+  };
+  constexpr uint64_t kLate = uint64_t{1} << 60;
+  make(kGraphNodeCloned, 3, 2, 0, 0);
+  make(kGraphNodeCreated, 5, 0, kLate, 4711);
+  make(kGraphNodeCloned, 6, 5, 0, 0);
+  make(kGraphNodeCreated, 7, 0, kLate + 9, 4712);
+  const proto::GraphNodes message = Take();
+  ASSERT_EQ(message.created_size(), 4);
+  ASSERT_EQ(message.thread_size(), 4);
+  std::vector<int64_t> threads, times;
+  int64_t thread = 0, time = 0;
+  for (int i = 0; i < 4; ++i) {
+    threads.push_back(thread += message.thread(i));
+    times.push_back(time += message.created(i));
+  }
+  EXPECT_EQ(threads, (std::vector<int64_t>{0, 4711, 0, 4712}));
+  EXPECT_EQ(times[1], static_cast<int64_t>(kLate));
+  EXPECT_EQ(times[3], static_cast<int64_t>(kLate + 9));
+  EXPECT_EQ(message.created(2), 0) << "one byte";
+}
+
 // Two threads at once; a node of a child graph is the executable graph's as well.
 TEST_F(GraphTableTest, ExecutableGraphsHaveTheNodesOfTheirMaking) {
   Put(kGraphExecCreateStarting, 0, 0, 0, 0, 1);
