@@ -27,7 +27,7 @@ int64_t KernelTime(const DeviceFacts& device, const std::array<std::string_view,
                    bool without_tensor_cores, std::string* largest) {
   int64_t sum = 0;
   for (const results::Kernel& kernel : device.kernels.kernels()) {
-    if (without_tensor_cores && kernel.tensor_cores() != "no") continue;
+    if (without_tensor_cores && kernel.tensor_cores() != results::TENSOR_CORE_USE_NO) continue;
     const std::string_view name = kernel.short_name();
     const std::string_view word = name.substr(0, std::min(name.find(' '), name.size()));
     const bool is_one = std::any_of(words.begin(), words.end(), [&](std::string_view each) {
@@ -117,7 +117,7 @@ std::optional<Finding> Elementwise(const AdviceFacts& facts) {
   std::string largest;
   int64_t sum = 0;
   for (const results::Kernel& kernel : device.kernels.kernels()) {
-    if (kernel.tensor_cores() != "no") continue;
+    if (kernel.tensor_cores() != results::TENSOR_CORE_USE_NO) continue;
     const std::string_view name = kernel.short_name();
     const bool is_other = std::any_of(kOthers.begin(), kOthers.end(), [&](std::string_view word) {
       return name.find(word) != std::string_view::npos;

@@ -3,7 +3,7 @@
 
 // See backward_links.h.
 
-#include "analysis/export/backward_links.h"
+#include "analysis/derived/backward_links.h"
 
 #include <algorithm>
 
@@ -60,6 +60,8 @@ BackwardLinks::BackwardLinks(const Process& process) {
       ++arrows;
       links_[candidates.back().track][candidates.back().row] = arrows;
       links_[op.track][op.row] = arrows;
+      forward_.push_back({static_cast<uint32_t>(candidates.back().track),
+                          static_cast<uint32_t>(candidates.back().row)});
       candidates.pop_back();
     }
   }

@@ -11,9 +11,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
+#include "analysis/derived/origin.h"
 #include "analysis/model/trace.h"
 
 namespace gpuprof::analysis {
@@ -28,8 +30,16 @@ class BackwardLinks {
     return links_[track].empty() ? 0 : links_[track][row];
   }
 
+  // Returns the forward operation of a backward one. None: it is not known.
+  std::optional<OpRef> ForwardOf(OpRef backward) const {
+    const uint32_t arrow = Of(backward.track, backward.row);
+    if (arrow == 0 || forward_[arrow - 1] == backward) return std::nullopt;
+    return forward_[arrow - 1];
+  }
+
  private:
   std::vector<std::vector<uint32_t>> links_;  // by track; empty: no operation has a number
+  std::vector<OpRef> forward_;                // by arrow
 };
 
 }  // namespace gpuprof::analysis

@@ -41,7 +41,7 @@ TimeCategory CopyCategory(uint32_t operation) {
 TimeCategory WorkCategory(const Track& track, const DeviceWork& work, KernelClasses* classes) {
   switch (work.kind) {
     case DeviceWorkKind::kKernel:
-      return classes->Of(track.kernel.signature[work.row], track.device);
+      return classes->Of(track, work);
     case DeviceWorkKind::kCopy:
       return CopyCategory(track.memcpy.operation[work.row]);
     case DeviceWorkKind::kSet:

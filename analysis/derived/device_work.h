@@ -21,9 +21,11 @@ struct DeviceWork {
   DeviceWorkKind kind;
   size_t row;  // in the table of its kind
   Interval span;
-  uint32_t correlation;  // of the call that launched it; 0: not known
-  uint32_t weight;       // how many pieces of work the row stands for
-  uint64_t external;     // the source's id of the operation that caused it; 0: none
+  uint32_t correlation;     // of the call that launched it; 0: not known
+  uint32_t weight;          // how many pieces of work the row stands for
+  uint64_t external;        // the source's id of the operation that caused it; 0: none
+  bool in_graph = false;    // a node of a CUDA graph
+  uint64_t graph_node = 0;  // the node in CUPTI's numbers; 0: not known
 };
 
 // Returns the id that the source gives for a row's operation. 0: the row has no id.
@@ -31,6 +33,24 @@ template <typename Table>
 uint64_t ExternalOf(const Table& table, size_t row) {
   if constexpr (requires { table.external; }) {
     return row < table.external.size() ? table.external[row] : 0;
+  } else {
+    return 0;
+  }
+}
+
+// Returns whether the row is a node of a graph. A graph that was recorded as a whole is not a node.
+template <typename Table>
+bool IsInGraph(const Table& table, size_t row) {
+  if constexpr (requires { table.graph_node; }) {
+    return table.graph[row] != 0;
+  } else {
+    return false;
+  }
+}
+template <typename Table>
+uint64_t GraphNodeOf(const Table& table, size_t row) {
+  if constexpr (requires { table.graph_node; }) {
+    return table.graph_node[row];
   } else {
     return 0;
   }
@@ -45,7 +65,9 @@ void ForEachRowOfWork(DeviceWorkKind kind, const Table& table, Visit&& visit) {
                      {end - table.duration_ns[i], end},
                      table.correlation[i],
                      table.weight[i],
-                     ExternalOf(table, i)});
+                     ExternalOf(table, i),
+                     IsInGraph(table, i),
+                     GraphNodeOf(table, i)});
   }
 }
 

@@ -2,39 +2,74 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // What a kernel does with a device's time. A kernel computes with a type of numbers, or moves data
-// between devices as part of a collective. Pure, any thread.
+// between devices as part of a collective.
 
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
 
+#include "analysis/derived/call_index.h"
+#include "analysis/derived/device_work.h"
+#include "analysis/derived/origin.h"
+#include "analysis/derived/precision.h"
+#include "analysis/derived/row_details.h"
 #include "analysis/model/trace.h"
 #include "proto/results/breakdown.pb.h"
 
 namespace gpuprof::analysis {
 
 // Returns whether a kernel is a collective, by its name: of NCCL, RCCL and of frameworks' own
-// kernels.
+// kernels. Pure.
 bool IsCollective(std::string_view name);
 
-// Returns the category of a kernel. `name` is demangled. The type of numbers comes from the
-// kernel's code if it was seen, else from its name.
-results::TimeCategory KernelCategory(std::string_view name, uint32_t compute_major,
-                                     uint32_t matrix_ops);
+// Finds the type of numbers that the operations of kernels read. Made for one process, which must
+// outlive it; one thread.
+class InputTypes {
+ public:
+  explicit InputTypes(ProcessOps* ops) : ops_(ops), details_(ops->process()) {}
 
-// The categories of a process's kernels, by their launch signatures. Found on first use; one
-// thread.
+  // Returns the type for a kernel. `op`: the operation that launched it.
+  results::Precision Of(const KernelTable& kernels, size_t row, const std::optional<OpRef>& op);
+
+ private:
+  results::Precision OfDetail(uint32_t detail);
+
+  ProcessOps* ops_;
+  RowDetails details_;
+  std::unordered_map<uint32_t, results::Precision> known_;  // by string id of a detail
+};
+
+// The categories of a process's kernels. Found on first use; one thread.
 class KernelClasses {
  public:
   explicit KernelClasses(const Process& process) : process_(&process) {}
+  // Asks the inputs of operations for the type if neither code nor name tells it. Operations and
+  // calls must outlive this.
+  KernelClasses(ProcessOps* ops, const CallIndex* calls)
+      : process_(&ops->process()), ops_(ops), calls_(calls) {}
 
-  results::TimeCategory Of(uint32_t signature, uint32_t device);
+  // Returns the category of a row of kernels.
+  results::TimeCategory Of(const Track& track, const DeviceWork& work);
 
  private:
+  // A signature on a device.
+  struct Class {
+    results::TimeCategory category = results::TIME_CATEGORY_NONE;
+    bool is_open = false;  // neither code nor name tells the type of numbers
+    bool on_tensor_cores = false;
+  };
+  Class Find(uint32_t signature, uint32_t device) const;
+  results::TimeCategory ByInputs(const Class& open, const Track& track, const DeviceWork& work);
+
   const Process* process_;
-  std::unordered_map<uint64_t, results::TimeCategory> known_;  // by signature and device
+  ProcessOps* ops_ = nullptr;
+  const CallIndex* calls_ = nullptr;
+  std::optional<Origin> origin_;  // made on first use, as the next is
+  std::optional<InputTypes> inputs_;
+  std::unordered_map<uint64_t, Class> known_;  // by signature and device
 };
 
 }  // namespace gpuprof::analysis

@@ -6,6 +6,7 @@
 #include "analysis/derived/origin.h"
 
 #include <algorithm>
+#include <string>
 
 namespace gpuprof::analysis {
 
@@ -30,9 +31,76 @@ WorkOrigin Origin::Of(const DeviceWork& work) {
   WorkOrigin origin;
   origin.call = calls_->Find(work.correlation);
   origin.op = OpOf(origin.call, work.external);
-  origin.stack = stacks_->Find(work.correlation);
+  origin.in_graph = IsInGraph(work, origin.call);
   if (origin.call) origin.step = StepAt(origin.call->start_ns);
+  if (!origin.in_graph) {
+    origin.owner = origin.op;
+    origin.stack = stacks_->Find(work.correlation);
+  } else if (const auto making = MakingOf(work)) {
+    origin.owner = Innermost(making->track, making->time_ns);
+    origin.stack = StackAt(*making);
+  }
   return origin;
+}
+
+std::optional<OpRef> Origin::Owner(const DeviceWork& work) {
+  const std::optional<Call> call = calls_->Find(work.correlation);
+  if (!IsInGraph(work, call)) return OpOf(call, work.external);
+  const auto making = MakingOf(work);
+  return making ? Innermost(making->track, making->time_ns) : std::nullopt;
+}
+
+// Some sources do not say that the work is of a graph, but name the call.
+bool Origin::IsInGraph(const DeviceWork& work, const std::optional<Call>& launch) {
+  if (work.in_graph) return true;
+  if (!launch || work.kind == DeviceWorkKind::kGraph) return false;
+  const Process& process = ops_->process();
+  const ApiTable& calls = process.tracks[launch->track].api;
+  if (calls.has_ids_alone()) return false;
+  const auto [at, is_new] = launches_graph_.try_emplace(calls.function[launch->row], false);
+  if (is_new) {
+    const auto name = process.functions.find(at->first);
+    at->second = name != process.functions.end() &&
+                 process.String(name->second).find("GraphLaunch") != std::string::npos;
+  }
+  return at->second;
+}
+
+std::optional<Origin::Making> Origin::MakingOf(const DeviceWork& work) {
+  const Process& process = ops_->process();
+  if (work.graph_node == 0 || process.graphs.nodes.empty()) return std::nullopt;
+  const auto node = process.graphs.nodes.find(process.graphs.RootOf(work.graph_node));
+  if (node == process.graphs.nodes.end() || node->second.made_by == 0) return std::nullopt;
+  if (track_of_thread_.empty()) {
+    for (uint32_t track = 0; track < process.tracks.size(); ++track) {
+      if (!process.tracks[track].is_stream && process.tracks[track].id != 0)
+        track_of_thread_[process.tracks[track].tid] = track;
+    }
+  }
+  const auto track = track_of_thread_.find(node->second.made_by);
+  if (track == track_of_thread_.end()) return std::nullopt;
+  return Making{track->second, node->second.made_ns};
+}
+
+// Returns the stack of the call in which the node was made. Calls are in the order of their ends.
+uint32_t Origin::StackAt(const Making& making) const {
+  const ApiTable& calls = ops_->process().tracks[making.track].api;
+  if (calls.has_ids_alone()) return 0;
+  size_t first = 0, last = calls.rows();
+  while (first < last) {
+    const size_t middle = first + (last - first) / 2;
+    if (calls.end_ns[middle] < making.time_ns) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  constexpr size_t kMostNested = 4;  // the runtime's call contains the driver's
+  for (size_t row = first; row < std::min(first + kMostNested, calls.rows()); ++row) {
+    if (calls.end_ns[row] - calls.duration_ns[row] > making.time_ns) continue;
+    if (const uint32_t stack = stacks_->Find(calls.correlation[row]); stack != 0) return stack;
+  }
+  return 0;
 }
 
 std::optional<uint32_t> Origin::StepAt(int64_t time_ns) const {

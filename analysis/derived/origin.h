@@ -6,6 +6,9 @@
 // give each call the id of its operation, which leads on. Otherwise the operation is the innermost
 // one that the thread was in. The step is the one in which the call began.
 //
+// A node of a CUDA graph has an owner, too: the operation in which the program made the node, often
+// by capturing a stream. The launch of the graph says nothing about the owner.
+//
 // Made for one process and used on one thread. The process, its operations, its calls and its steps
 // must outlive it.
 
@@ -36,6 +39,8 @@ struct WorkOrigin {
   std::optional<OpRef> op;       // none: the work was launched outside of all operations
   uint32_t stack = 0;            // in Process::stacks; 0: no stack was taken
   std::optional<uint32_t> step;  // index in the steps; none: outside of all steps
+  bool in_graph = false;         // a node of a CUDA graph: its owner and stack are of the capture
+  std::optional<OpRef> owner;    // none: not known; `op`, except for nodes of graphs
 };
 
 class Origin {
@@ -51,6 +56,10 @@ class Origin {
   // recorded.
   std::optional<OpRef> Find(uint32_t correlation, uint64_t external);
 
+  // Finds the operation that a row of device work is a part of. Nodes of CUDA graphs are part of
+  // the operation in which they were captured. For other work see Find. None: not known.
+  std::optional<OpRef> Owner(const DeviceWork& work);
+
   // Finds the step that a moment is in.
   std::optional<uint32_t> StepAt(int64_t time_ns) const;
 
@@ -58,14 +67,24 @@ class Origin {
   std::optional<OpRef> Innermost(uint32_t track, int64_t time_ns);
 
  private:
+  // The moment in which a thread made a node.
+  struct Making {
+    uint32_t track = 0;
+    int64_t time_ns = 0;
+  };
   std::optional<OpRef> OpOf(const std::optional<Call>& launch, uint64_t external);
+  bool IsInGraph(const DeviceWork& work, const std::optional<Call>& launch);
+  std::optional<Making> MakingOf(const DeviceWork& work);
+  uint32_t StackAt(const Making& making) const;
 
   ProcessOps* ops_;
   const CallIndex* calls_;
   std::span<const results::Step> steps_;
   std::optional<LaunchStacks> stacks_;  // made on first use
   std::unordered_map<uint64_t, OpRef> by_external_;
-  std::vector<std::vector<uint32_t>> by_start_;  // rows of a track, by their start
+  std::unordered_map<int32_t, uint32_t> track_of_thread_;  // made on first use
+  std::unordered_map<uint32_t, bool> launches_graph_;      // by function
+  std::vector<std::vector<uint32_t>> by_start_;            // rows of a track, by their start
 };
 
 }  // namespace gpuprof::analysis

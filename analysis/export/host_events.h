@@ -11,7 +11,7 @@
 #include <string_view>
 #include <unordered_map>
 
-#include "analysis/export/backward_links.h"
+#include "analysis/derived/backward_links.h"
 #include "analysis/export/object_members.h"
 #include "analysis/export/op_links.h"
 #include "analysis/export/places.h"

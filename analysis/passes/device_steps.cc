@@ -210,7 +210,7 @@ void AddTooMuchWorkNote(PassContext& context, results::Meta* meta) {
 }
 
 ProcessDevices::ProcessDevices(PassContext& context, size_t index)
-    : classes_(context.process(index)), host_(&context.ops(index)) {
+    : classes_(&context.ops(index), &context.calls(index)), host_(&context.ops(index)) {
   const Process& process = context.process(index);
   if (HasTooMuchWork(process)) return;
   for (const Track& track : process.tracks) {

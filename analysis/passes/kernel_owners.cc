@@ -16,8 +16,14 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/derived/execution.h"
+#include "analysis/derived/kernel_class.h"
+#include "analysis/derived/launched_work.h"
+#include "analysis/derived/op_work.h"
 #include "analysis/derived/origin.h"
+#include "analysis/derived/row_details.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/kernel_facts.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"
@@ -26,19 +32,36 @@ namespace gpuprof::analysis {
 namespace {
 
 constexpr uint32_t kNoOp = 0;
+// Stands for the unknown operations of nodes of graphs.
+constexpr uint32_t kGraphOp = 0xffffffff;
+// From here on numbers stand for operations that only details of kernels name.
+constexpr uint32_t kFirstNamed = 0xf0000000;
 
 struct Sums {
   SampleList durations;
-  std::unordered_set<uint32_t> signatures;
+  SignatureTimes signatures;
   std::unordered_set<uint32_t> steps;
   std::unordered_map<uint32_t, int64_t> stacks;  // and the time that each launched
   uint64_t in_steps = 0;
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
+  ExecutionTally execution;
+  // By the inputs of the operations: of all kernels, or mixed.
+  results::Precision inputs = results::PRECISION_UNKNOWN;
+  bool has_inputs = false;
+  ReportedWork reported;
+  uint64_t flops = 0, bytes = 0;  // by the shapes of the inputs
+  int64_t flops_ns = 0, bytes_ns = 0;
+
+  void AddInputs(results::Precision type) {
+    if (!has_inputs) inputs = type;
+    if (inputs != type) inputs = results::PRECISION_MIXED;
+    has_inputs = true;
+  }
 };
 
-// Device, name of the kernel, name of the operation.
-using Key = std::tuple<uint32_t, uint32_t, uint32_t>;
+// Device, name of the kernel, name of the operation, whether it is a node of a graph.
+using Key = std::tuple<uint32_t, uint32_t, uint32_t, bool>;
 
 // Returns whether a frame is of CUDA itself: below it is the program.
 bool IsOfCuda(const results::Frame& frame) {
@@ -60,8 +83,15 @@ bool IsOfCuda(const results::Frame& frame) {
 // Returns the function of the program that launched: of Python, if the stack has one.
 std::string LaunchSite(PassContext& context, size_t index, uint32_t stack) {
   const std::vector<uint64_t> pcs = context.StackPcs(index, stack);
-  const auto named = std::find_if(pcs.begin(), pcs.end(), IsNamedFrame);
-  if (named != pcs.end()) return context.process(index).String(NameOfFrame(*named));
+  // The function that calls a built-in one tells more, if there is one.
+  std::string builtin;
+  for (const uint64_t pc : pcs) {
+    if (!IsNamedFrame(pc)) continue;
+    const std::string name = context.process(index).String(NameOfFrame(pc));
+    if (!name.starts_with("<built-in")) return name;
+    if (builtin.empty()) builtin = name;
+  }
+  if (!builtin.empty()) return builtin;
   for (const uint64_t pc : pcs) {
     results::Frame frame;
     context.Resolve(index, pc, PcKind::kReturnAddress, &frame);
@@ -72,23 +102,104 @@ std::string LaunchSite(PassContext& context, size_t index, uint32_t stack) {
 
 // Returns the name of the operation. The range of a step is not an operation.
 uint32_t OpOf(const ProcessOps& ops, const WorkOrigin& origin) {
-  if (!origin.op) return kNoOp;
-  const uint32_t name = ops.process().tracks[origin.op->track].op.name[origin.op->row];
-  return ops.name_kind(name) == NameKind::kAnnotation ? kNoOp : name;
+  const uint32_t unknown = origin.in_graph ? kGraphOp : kNoOp;
+  if (!origin.owner) return unknown;
+  const uint32_t name = ops.process().tracks[origin.owner->track].op.name[origin.owner->row];
+  return ops.name_kind(name) == NameKind::kAnnotation ? unknown : name;
 }
 
-void FillRow(PassContext& context, size_t index, const Key& key, size_t steps, Sums* sums,
-             results::Kernel* row) {
+// The operations that only details of kernels name: those of XLA on a device without a host that
+// launches, and TensorFlow's.
+class NamedOps {
+ public:
+  NamedOps(const Process& process, RowDetails* details) : process_(&process), details_(details) {}
+
+  // Returns a number for the operation; kNoOp: the detail names none. `kernel`: string id of its
+  // name, which is that of the operation on TPUs.
+  uint32_t Of(uint32_t detail, uint32_t kernel) {
+    if (detail == 0) return kNoOp;
+    const auto [at, is_new] = by_detail_.try_emplace(uint64_t{detail} << 32 | kernel, kNoOp);
+    if (!is_new) return at->second;
+    const RowDetail& found = details_->Of(detail);
+    std::string name = found.hlo_op;
+    if (name.empty() && !found.hlo_category.empty()) name = process_->String(kernel);
+    if (name.empty()) name = found.tf_op.substr(0, found.tf_op.find(':'));
+    if (name.empty()) return kNoOp;
+    const auto [known, is_new_name] =
+        numbers_.try_emplace(name, kFirstNamed + static_cast<uint32_t>(names_.size()));
+    if (is_new_name) names_.push_back(name);
+    return at->second = known->second;
+  }
+  const std::string& Name(uint32_t number) const { return names_[number - kFirstNamed]; }
+
+ private:
+  const Process* process_;
+  RowDetails* details_;
+  std::unordered_map<uint64_t, uint32_t> by_detail_;  // and the kernel's name
+  std::map<std::string, uint32_t> numbers_;
+  std::vector<std::string> names_;
+};
+
+void FillConfiguration(const Process& process, const SignatureTimes& signatures,
+                       results::Kernel* row) {
+  const proto::Signature* only =
+      signatures.size() == 1 ? SignatureOf(process, signatures.begin()->first) : nullptr;
+  if (only != nullptr) FillSignature(*only, row);
+  const proto::Device* device = process.FindDevice(row->device());
+  if (device != nullptr) FillOccupancy(process, *device, signatures, row);
+}
+
+void FillWork(const Sums& sums, results::Kernel* row) {
+  FillReportedWork(sums.reported, row);
+  if (row->flop_count() == 0)
+    FillFlops(sums.flops, sums.flops_ns, results::WORK_EVIDENCE_SHAPES, row);
+  if (sums.bytes == 0) return;
+  row->set_bytes_estimate(sums.bytes);
+  if (sums.bytes_ns > 0)
+    row->set_bytes_estimate_per_second(static_cast<double>(sums.bytes) * 1e9 /
+                                       static_cast<double>(sums.bytes_ns));
+}
+
+void FillPrecision(const Process& process, const Sums& sums, results::Kernel* row) {
+  const proto::Device* device = process.FindDevice(row->device());
+  FillTensorCores(process, device, sums.signatures, row);
+  if (row->precision() != results::PRECISION_UNKNOWN || !sums.has_inputs) return;
+  const bool is_used = row->tensor_cores() == results::TENSOR_CORE_USE_YES;
+  row->set_precision(sums.inputs == results::PRECISION_MIXED
+                         ? sums.inputs
+                         : PrecisionByInputs(is_used, sums.inputs));
+  if (row->precision() != results::PRECISION_UNKNOWN)
+    row->set_precision_evidence(results::EVIDENCE_OPERATION);
+}
+
+void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps& named,
+             size_t steps, Sums* sums, results::Kernel* row) {
   const Process& process = context.process(index);
-  const auto& [device, name, op] = key;
+  const auto& [device, name, op, in_graph] = key;
   SetProcess(process, row);
   row->set_device(device);
   row->set_name(Demangle(process.String(name).c_str()));
   if (row->name() != process.String(name)) row->set_mangled(process.String(name));
-  if (op != kNoOp) row->set_op(process.String(op));
+  if (op == kGraphOp) {
+    row->set_op("graph");
+    row->set_op_evidence(results::OWNER_EVIDENCE_GRAPH);
+  } else if (op >= kFirstNamed) {
+    row->set_op(named.Name(op));
+    row->set_op_evidence(results::OWNER_EVIDENCE_SOURCE);
+    row->set_is_tensor_core_eligible(IsTensorCoreEligible(row->op()));
+  } else if (op != kNoOp) {
+    row->set_op(process.String(op));
+    row->set_op_evidence(in_graph ? results::OWNER_EVIDENCE_CAPTURE : results::OWNER_EVIDENCE_CALL);
+    row->set_is_tensor_core_eligible(IsTensorCoreEligible(row->op()));
+  }
+  FillPrecision(process, *sums, row);
   row->set_signature_count(sums->signatures.size());
   row->set_graph_count(sums->in_graphs);
   row->set_launched_count(sums->launched);
+  row->set_execution(sums->execution.found().execution);
+  row->set_execution_evidence(sums->execution.found().evidence);
+  FillConfiguration(process, sums->signatures, row);
+  FillWork(*sums, row);
   if (steps != 0) {
     row->set_step_count(sums->steps.size());
     row->set_count_per_step(static_cast<double>(sums->in_steps) / static_cast<double>(steps));
@@ -116,31 +227,54 @@ void AddKernelOwners(PassContext& context, size_t index, const std::unordered_se
                      results::Kernels* out) {
   const Process& process = context.process(index);
   const std::vector<results::Step>& steps = context.steps(index).steps;
-  Origin origins(&context.ops(index), context.calls(index), steps);
+  ProcessOps& ops = context.ops(index);
+  Origin origins(&ops, context.calls(index), steps);
+  RowDetails details(process);
+  InputTypes inputs(&ops);
+  ExecutionFinder executions(&ops, MayBeEager(context.trace()));
+  const LaunchedWork launched(&ops, &origins, &details);
+  NamedOps named(process, &details);
   std::map<Key, Sums> groups;
-  for (const Track& track : process.tracks) {
+  for (uint32_t track_index = 0; track_index < process.tracks.size(); ++track_index) {
+    const Track& track = process.tracks[track_index];
     const KernelTable& kernels = track.kernel;
     ForEachRowOfWork(DeviceWorkKind::kKernel, kernels, [&](const DeviceWork& work) {
       if (only != nullptr && only->count(work.correlation) == 0) return;
       const WorkOrigin origin = origins.Of(work);
       const uint32_t signature = kernels.signature[work.row];
-      const auto known = process.signatures.find(signature);
-      const uint32_t name = known == process.signatures.end() ? 0 : known->second.name();
-      const uint32_t op = OpOf(context.ops(index), origin);
-      Sums& sums = groups[{track.device, name, op}];
+      const proto::Signature* known = SignatureOf(process, signature);
+      const uint32_t name = known == nullptr ? 0 : known->name();
+      const int64_t ns = work.span.length() * work.weight;
+      uint32_t op = OpOf(ops, origin);
+      if (op == kNoOp || op == kGraphOp) {
+        const uint32_t told = named.Of(DetailOf(kernels, work.row), name);
+        if (told != kNoOp) op = told;
+      }
+      Sums& sums = groups[{track.device, name, op, origin.in_graph}];
       sums.durations.Add(work.span.length(), work.weight);
-      sums.signatures.insert(signature);
+      sums.signatures[signature] += ns;
       if (origin.step) {
         sums.steps.insert(*origin.step);
         sums.in_steps += work.weight;
       }
-      if (origin.stack > 1) sums.stacks[origin.stack] += work.span.length() * work.weight;
+      if (origin.stack > 1) sums.stacks[origin.stack] += ns;
       if (kernels.graph[work.row] != 0) sums.in_graphs += work.weight;
       if (origin.call) sums.launched += work.weight;
+      sums.execution.Add(executions.OfKernel(kernels, work.row, origin.owner, origin.in_graph));
+      sums.AddInputs(inputs.Of(kernels, work.row, origin.owner));
+      AddReportedWork(kernels, work.row, &details, &sums.reported);
+      if (const auto flops = launched.FlopsOf(track_index, work.row)) {
+        sums.flops += *flops * work.weight;
+        sums.flops_ns += ns;
+      }
+      if (const auto bytes = launched.BytesOf(track_index, work.row)) {
+        sums.bytes += *bytes * work.weight;
+        sums.bytes_ns += ns;
+      }
     });
   }
   for (auto& [key, sums] : groups)
-    FillRow(context, index, key, steps.size(), &sums, out->add_kernels());
+    FillRow(context, index, key, named, steps.size(), &sums, out->add_kernels());
 }
 
 }  // namespace gpuprof::analysis

@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Kernels by the framework's operation that launched them: `stats kernels --by op`. A row is a
-// kernel on a device, launched by one operation. Called by the pass `kernels`; one thread.
+// kernel on a device, launched by one operation. Nodes of CUDA graphs belong to the operation in
+// which they were captured. Called by the pass `kernels`; one thread.
 
 #pragma once
 

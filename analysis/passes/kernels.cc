@@ -18,12 +18,14 @@
 
 #include "analysis/derived/busy_time.h"
 #include "analysis/derived/call_ids.h"
+#include "analysis/derived/op_names.h"
+#include "analysis/derived/row_details.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
+#include "analysis/passes/kernel_facts.h"
 #include "analysis/passes/kernel_owners.h"
 #include "analysis/passes/kernel_sums.h"
-#include "analysis/passes/occupancy.h"
 #include "analysis/passes/open_launches.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/range_calls.h"
@@ -31,11 +33,8 @@
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
-#include "analysis/symbols/module_symbols.h"
 #include "analysis/symbols/short_names.h"
-#include "analysis/symbols/tensor_cores.h"
 #include "proto/kept_name.h"
-#include "proto/matrix_ops.h"
 #include "proto/results/kernels.pb.h"
 
 namespace gpuprof::analysis {
@@ -56,7 +55,7 @@ struct Key {
 };
 
 struct Sums {
-  std::unordered_map<uint32_t, int64_t> signatures;  // and the time spent in each
+  SignatureTimes signatures;
   uint64_t count = 0;
   int64_t total_ns = 0;
   int64_t min_ns = std::numeric_limits<int64_t>::max();
@@ -64,6 +63,7 @@ struct Sums {
   int64_t median_ns = 0;
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
+  ReportedWork reported;
   size_t number = 0;  // of the group, for FindMedians
 };
 
@@ -88,11 +88,6 @@ struct Gathered {
   Groups groups;
   std::vector<SummedKernels> processes;
 };
-
-const proto::Signature* SignatureOf(const Process& process, uint32_t id) {
-  const auto found = process.signatures.find(id);
-  return found == process.signatures.end() ? nullptr : &found->second;
-}
 
 Key KeyOf(Grouping grouping, const PassContext& context, size_t process, const Track& track,
           uint32_t signature) {
@@ -130,7 +125,9 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
   SummedKernels summed;
   summed.tracks = SumKernels(process, CallIds(process, kAllCores), only, kAllCores);
   summed.only = only;
+  RowDetails details(process);
   for (TrackSums& track : summed.tracks) {
+    const auto reported = ReportedWorkOf(*track.track, only, &details);
     DeviceKernels& device = to->by_device[to->devices.Of(index, track.track->device)];
     device.streams.push_back({&track.track->kernel, only, track.is_in_order});
     for (SignatureSums& each : track.signatures) {
@@ -139,6 +136,8 @@ void AddProcess(PassContext& context, size_t index, Grouping grouping,
       if (is_new) group->second.number = to->groups.size() - 1;
       each.group = group->second.number;
       AddSignature(each, &group->second);
+      if (const auto work = reported.find(each.signature); work != reported.end())
+        group->second.reported.Join(work->second);
     }
   }
   to->processes.push_back(std::move(summed));
@@ -166,66 +165,18 @@ int64_t BusyTimeOf(const DeviceKernels& device) {
   return BusyTime(tables, kAllCores);
 }
 
-void FillSignature(const proto::Signature& from, results::Kernel* row) {
-  row->set_grid(DimensionsText(from.grid()));
-  row->set_block(DimensionsText(from.block()));
-  const bool has_cluster =
-      std::any_of(from.cluster().begin(), from.cluster().end(), [](uint32_t n) { return n > 1; });
-  if (has_cluster) row->set_cluster(DimensionsText(from.cluster()));
-  row->set_registers_per_thread_count(from.registers());
-  row->set_static_shared_bytes(from.static_shared_bytes());
-  row->set_dynamic_shared_bytes(from.dynamic_shared_bytes());
-  row->set_local_bytes_per_thread(from.local_bytes_per_thread());
-}
-
-void FillName(const Process& process, uint32_t string_id, results::Kernel* row) {
-  const std::string name = process.String(string_id);
-  row->set_name(Demangle(name.c_str()));
-  if (row->name() != name) row->set_mangled(name);
-}
-
-// The limit is that of the way to launch it that took most time.
-void FillOccupancy(const Process& process, const proto::Device& device, const Sums& sums,
-                   results::Kernel* row) {
-  double ratio = 0, waves = 0;
-  int64_t known_ns = 0, most_ns = -1;
-  for (const auto& [id, ns] : sums.signatures) {
-    const proto::Signature* signature = SignatureOf(process, id);
-    const auto occupancy = signature == nullptr ? std::nullopt : OccupancyOf(device, *signature);
-    if (!occupancy) continue;
-    const int64_t weight = std::max<int64_t>(ns, 1);
-    ratio += occupancy->ratio * static_cast<double>(weight);
-    waves += occupancy->waves * static_cast<double>(weight);
-    known_ns += weight;
-    if (ns > most_ns) row->set_occupancy_limit(std::string(occupancy->limit));
-    most_ns = std::max(most_ns, ns);
+// By what is known without the operations that launched the kernels.
+void FillExecution(const Sums& sums, results::Kernel* row) {
+  if (sums.reported.hlo_count == sums.count) {
+    row->set_execution(results::EXECUTION_COMPILED);
+    row->set_execution_evidence(results::EXECUTION_EVIDENCE_HLO);
+  } else if (IsCompiledKernel(row->name())) {
+    row->set_execution(results::EXECUTION_COMPILED);
+    row->set_execution_evidence(results::EXECUTION_EVIDENCE_NAME);
+  } else if (sums.in_graphs == sums.count) {
+    row->set_execution(results::EXECUTION_GRAPH);
+    row->set_execution_evidence(results::EXECUTION_EVIDENCE_CUDA_GRAPH);
   }
-  if (known_ns == 0) return;
-  row->set_occupancy_ratio(ratio / static_cast<double>(known_ns));
-  row->set_wave_count(waves / static_cast<double>(known_ns));
-}
-
-// Signatures of one kernel that were first seen at different times may know differently much of its
-// code. 0: nothing, or that some code of this name has such instructions and some has none.
-uint32_t MatrixOpsOf(const Process& process, const Sums& sums) {
-  uint32_t all = 0;
-  bool lacks = false;
-  for (const auto& [id, ns] : sums.signatures) {
-    const proto::Signature* signature = SignatureOf(process, id);
-    const uint32_t ops = signature == nullptr ? 0 : signature->matrix_ops();
-    if (ops != 0 && (ops & proto::kCodeLookedAt) == 0) return 0;
-    all |= ops;
-    lacks |= ops == proto::kCodeLookedAt;
-  }
-  return lacks && all != proto::kCodeLookedAt ? 0 : all;
-}
-
-void FillTensorCores(const proto::Device* device, uint32_t matrix_ops, results::Kernel* row) {
-  const TensorCoreVerdict verdict =
-      TensorCoresOf(row->name(), device == nullptr ? 0 : device->compute_major(), matrix_ops);
-  row->set_tensor_cores(std::string(TensorCoresName(verdict.use)));
-  row->set_tensor_cores_evidence(verdict.evidence);
-  row->set_tensor_cores_input(std::string(verdict.input));
 }
 
 void FillRow(Grouping grouping, const Key& key, const Process& process, const Sums& sums,
@@ -241,9 +192,11 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, const Su
   } else {
     FillName(process, signature == nullptr ? 0 : signature->name(), row);
     if (sums.signatures.size() == 1 && signature != nullptr) FillSignature(*signature, row);
-    FillTensorCores(device, MatrixOpsOf(process, sums), row);
+    FillTensorCores(process, device, sums.signatures, row);
+    FillExecution(sums, row);
   }
-  if (device != nullptr) FillOccupancy(process, *device, sums, row);
+  if (device != nullptr) FillOccupancy(process, *device, sums.signatures, row);
+  FillReportedWork(sums.reported, row);
   row->set_count(sums.count);
   row->set_total_ns(sums.total_ns);
   row->set_total_ratio(Ratio(sums.total_ns, all_ns));
@@ -272,8 +225,12 @@ void FillOwned(const PassContext& context, const Gathered& gathered, int64_t all
     if (found == by_name.end()) continue;
     const results::Kernel& kernel = found->second;
     row.set_tensor_cores(kernel.tensor_cores());
+    row.set_tensor_cores_evidence_kind(kernel.tensor_cores_evidence_kind());
     row.set_tensor_cores_evidence(kernel.tensor_cores_evidence());
     row.set_tensor_cores_input(kernel.tensor_cores_input());
+    if (kernel.precision() == results::PRECISION_UNKNOWN) continue;
+    row.set_precision(kernel.precision());
+    row.set_precision_evidence(kernel.precision_evidence());
   }
 }
 
@@ -303,9 +260,9 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
     SetShortKernelNames(out->mutable_kernels());
   }
   for (const results::Kernel& row : out->kernels()) {
-    if (row.tensor_cores() == "yes")
+    if (row.tensor_cores() == results::TENSOR_CORE_USE_YES)
       out->set_tensor_cores_ns(out->tensor_cores_ns() + row.total_ns());
-    if (row.tensor_cores() == "unknown")
+    if (row.tensor_cores() == results::TENSOR_CORE_USE_UNKNOWN)
       out->set_tensor_cores_unknown_ns(out->tensor_cores_unknown_ns() + row.total_ns());
   }
   out->set_total_ns(total);

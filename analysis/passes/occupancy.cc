@@ -44,21 +44,22 @@ std::optional<Occupancy> OccupancyOf(const proto::Device& device, const proto::S
     return std::nullopt;
   const uint64_t warps = RoundUp(threads, device.threads_per_warp()) / device.threads_per_warp();
   const struct {
-    std::string_view name;
+    OccupancyResource resource;
     uint64_t blocks;
   } limits[] = {
-      {"warps", device.warps_per_multiprocessor() / warps},
-      {"registers", BlocksByRegisters(device, launch.registers(), warps)},
-      {"shared memory", BlocksBySharedMemory(device, uint64_t{launch.static_shared_bytes()} +
-                                                         launch.dynamic_shared_bytes())},
-      {"blocks", device.blocks_per_multiprocessor()},
+      {OccupancyResource::kWarps, device.warps_per_multiprocessor() / warps},
+      {OccupancyResource::kRegisters, BlocksByRegisters(device, launch.registers(), warps)},
+      {OccupancyResource::kSharedMemory,
+       BlocksBySharedMemory(
+           device, uint64_t{launch.static_shared_bytes()} + launch.dynamic_shared_bytes())},
+      {OccupancyResource::kBlocks, device.blocks_per_multiprocessor()},
   };
   uint64_t blocks = kNoLimit;
   Occupancy occupancy;
   for (const auto& limit : limits) {
     if (limit.blocks >= blocks) continue;
     blocks = limit.blocks;
-    occupancy.limit = limit.name;
+    occupancy.limit = limit.resource;
   }
   if (blocks == 0) return std::nullopt;
   occupancy.blocks = static_cast<uint32_t>(blocks);

@@ -12,18 +12,23 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 
 #include "proto/trace.pb.h"
 
 namespace gpuprof::analysis {
 
+// The resource that limits the occupancy.
+enum class OccupancyResource : uint8_t {
+  kWarps,  // all are used: nothing limits it
+  kRegisters,
+  kSharedMemory,
+  kBlocks,  // their number is at the limit while they have too few warps
+};
+
 struct Occupancy {
   uint32_t blocks = 0;  // that are resident on one multiprocessor at a time
   double ratio = 0;     // of the warps that one holds at most
-  // The resource that limits the occupancy: "registers", "shared memory", "warps" (all are used) or
-  // "blocks". "blocks" means that their number is at the limit while they have too few warps.
-  std::string_view limit;
+  OccupancyResource limit = OccupancyResource::kWarps;
   double waves = 0;  // blocks of the grid by those resident on the whole device
 };
 

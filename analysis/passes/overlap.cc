@@ -37,8 +37,7 @@ std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
       DeviceSpans& spans = devices[track.device];
       switch (work.kind) {
         case DeviceWorkKind::kKernel: {
-          const bool is_collective = classes.Of(track.kernel.signature[work.row], track.device) ==
-                                     results::TIME_CATEGORY_COLLECTIVE;
+          const bool is_collective = classes.Of(track, work) == results::TIME_CATEGORY_COLLECTIVE;
           (is_collective ? spans.collective : spans.compute).push_back(work.span);
           kernels.push_back(work.span);
           break;

@@ -54,7 +54,7 @@ Error RunThreads(PassContext& context, std::unique_ptr<google::protobuf::Message
 Error RunHealth(PassContext& context, std::unique_ptr<google::protobuf::Message>* result);
 
 // Rows without meta. Medians cost a copy of every duration; without, they are left at 0.
-enum class OpGrouping { kName, kProcess, kThread, kShape };
+enum class OpGrouping { kName, kType, kShape, kProcess, kThread };
 void ComputeOps(PassContext& context, OpGrouping grouping, bool medians, results::Ops* out);
 
 // Computes locks without names and stacks: the caller is an address until NameLock is called for a

@@ -150,8 +150,10 @@ const std::vector<PassEntry>& PassTable() {
        kSteps,
        kWork | kHostWork},
       {{"ops",
-        "Framework operations: count, total and self time",
-        {"name", "process", "thread", "shape"}},
+        "Framework operations: time of the host and of GPUs, eager or compiled, by name, type, "
+        "shape "
+        "or module",
+        {"name", "type", "shape", "module", "instance", "process", "thread"}},
        RunOps,
        TextOf<results::Ops, OpsText>,
        results::Ops::descriptor,
@@ -343,6 +345,8 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   // Whether a call is inside a range or a step, its time tells.
   if (!options.under_range.empty() || options.steps) tables = tables | TableSet{Kind::kApi};
   if (options.steps) tables = tables | kSteps;
+  if (pass == "ops" && (options.by == "module" || options.by == "instance"))
+    tables = tables | TableSet{Kind::kPython};
   if (pass == "kernels" && options.by == "op")
     tables = tables | kSteps | TableSet{Kind::kApi, Kind::kLaunch};
   return tables;

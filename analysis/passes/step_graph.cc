@@ -45,7 +45,7 @@ std::unique_ptr<StepGraph> StepGraph::Make(PassContext& context, size_t index,
 StepGraph::StepGraph(PassContext& context, size_t index)
     : process_(context.process(index)),
       calls_(context.calls(index)),
-      classes_(process_),
+      classes_(&context.ops(index), &context.calls(index)),
       host_(&context.ops(index)),
       graph_(std::make_unique<DependencyGraph>(process_, MainThread(context, index), calls_,
                                                &context.ops(index), &classes_, &host_)) {}

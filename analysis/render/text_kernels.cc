@@ -3,8 +3,11 @@
 
 // Text of kernels. See text.h.
 
+#include <algorithm>
+#include <cstdio>
 #include <string>
 
+#include "analysis/render/enum_word.h"
 #include "analysis/render/figures.h"
 #include "analysis/render/layouts.h"
 #include "analysis/render/table_layout.h"
@@ -28,7 +31,31 @@ std::string TensorCoresText(const results::Kernels& result) {
 
 std::string TensorCoresWords(const results::Kernel& k) {
   const std::string& input = k.tensor_cores_input();
-  return k.tensor_cores() + (input.empty() ? "" : ", " + input);
+  return WordOf(k.tensor_cores()) + (input.empty() ? "" : ", " + input);
+}
+
+std::string LimitWords(const results::Kernel& k) {
+  std::string words = WordOf(k.occupancy_limit());
+  std::replace(words.begin(), words.end(), '_', ' ');
+  return words;
+}
+
+// "bf16 tc": the type, and whether the tensor cores were used.
+std::string PrecisionWords(const results::Kernel& k) {
+  const std::string type =
+      k.precision() == results::PRECISION_UNKNOWN ? "-" : WordOf(k.precision());
+  if (k.tensor_cores() == results::TENSOR_CORE_USE_YES) return type + " tensor";
+  return type;
+}
+
+bool IsNotEager(const results::Kernel& k) { return k.execution() > results::EXECUTION_EAGER; }
+
+std::string FlopWords(const results::Kernel& k) {
+  if (!k.has_flop_per_second()) return "";
+  constexpr double kTera = 1e12;
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", k.flop_per_second() / kTera);
+  return text;
 }
 
 std::string GridWords(const results::Kernel& k) {
@@ -46,14 +73,15 @@ constexpr TableColumn kColumns[] = {
     {.field = "total_ns", .title = "total"},
     {.field = "total_ratio", .title = "share"},
     {.field = "mean_ns", .title = "mean"},
-    {.field = "median_ns", .title = "median"},
-    {.field = "min_ns", .title = "min"},
-    {.field = "max_ns", .title = "max"},
+    {.field = "median_ns", .title = "median", .except_by = "op"},
+    {.field = "min_ns", .title = "min", .except_by = "op"},
+    {.field = "max_ns", .title = "max", .except_by = "op"},
     {.field = "count_per_step", .title = "a step", .shown = ShownIf::kAny},
     {.field = "device", .title = "device", .shown = ShownIf::kDifferent},
     {.field = "occupancy_ratio", .title = "occupancy", .shown = ShownIf::kAny},
     {.field = "occupancy_limit",
      .title = "limit",
+     .cell = CellOf<results::Kernel, LimitWords>,
      .shown = ShownIf::kAny,
      .shown_by = "occupancy_ratio"},
     {.field = "wave_count",
@@ -63,7 +91,28 @@ constexpr TableColumn kColumns[] = {
     {.field = "tensor_cores",
      .title = "tensor cores",
      .cell = CellOf<results::Kernel, TensorCoresWords>,
+     .except_by = "stream op"},
+    {.field = "precision",
+     .title = "type",
+     .cell = CellOf<results::Kernel, PrecisionWords>,
+     .only_by = "op"},
+    {.field = "execution",
+     .title = "runs",
+     .needs = "execution",
+     .blank = "-",
+     .shown = ShownIf::kAny,
+     .shown_if = TestOf<results::Kernel, IsNotEager>,
      .except_by = "stream"},
+    {.field = "flop_per_second",
+     .title = "TFLOP/s",
+     .cell = CellOf<results::Kernel, FlopWords>,
+     .align = ColumnAlign::kRight,
+     .shown = ShownIf::kAny},
+    {.field = "moved_bytes_per_second", .title = "moved", .shown = ShownIf::kAny},
+    {.field = "bytes_estimate_per_second",
+     .title = "moved at least",
+     .shown = ShownIf::kAny,
+     .shown_by = "bytes_estimate_per_second"},
     {.field = "grid",
      .title = "grid",
      .cell = CellOf<results::Kernel, GridWords>,

@@ -64,30 +64,72 @@ std::string OpWords(const results::Op& op, const CellContext& context) {
   return ShownName(op, context.options) + Unfinished(op.incomplete_count());
 }
 
+bool IsNotEager(const results::Op& op) { return op.execution() > results::EXECUTION_EAGER; }
+bool IsInStepsOfHost(const results::Op& op) { return op.has_step_ratio() && !op.has_device_ns(); }
+
 constexpr TableColumn kOpColumns[] = {
-    {.field = "name", .title = "operation", .cell = CellOf<results::Op, OpWords>, .flexible = true},
-    {.field = "scope", .title = "scope"},
-    {.field = "shapes", .title = "shapes of inputs", .blank = "-", .shown = ShownIf::kAny},
+    {.field = "name",
+     .title = "operation",
+     .cell = CellOf<results::Op, OpWords>,
+     .flexible = true,
+     .except_by = "module instance"},
+    {.field = "name", .title = "module", .flexible = true, .only_by = "module instance"},
+    {.field = "module_count", .title = "modules", .shown = ShownIf::kAny, .only_by = "module"},
+    {.field = "scope", .title = "scope", .except_by = "module instance shape"},
+    {.field = "execution",
+     .title = "runs",
+     .needs = "execution",
+     .blank = "-",
+     .shown = ShownIf::kAny,
+     .shown_if = TestOf<results::Op, IsNotEager>,
+     .except_by = "shape"},
+    {.field = "shapes",
+     .title = "shapes of inputs",
+     .blank = "-",
+     .flexible = true,
+     .shown = ShownIf::kAny},
+    {.field = "types", .title = "types", .blank = "-", .flexible = true, .shown = ShownIf::kAny},
     {.field = "pid", .title = "pid", .shown = ShownIf::kAny},
     {.field = "tid", .title = "tid", .shown = ShownIf::kAny},
     {.field = "self_ns", .title = "self"},
     {.field = "self_ratio", .title = "of all"},
-    {.field = "step_ratio", .title = "of steps", .shown = ShownIf::kAny},
+    {.field = "step_ratio", .title = "of steps", .shown = ShownIf::kAny, .except_by = "shape"},
     {.field = "count", .title = "count"},
     {.field = "count_per_step",
      .title = "a step",
      .shown = ShownIf::kAny,
-     .shown_by = "step_ratio"},
+     .shown_if = TestOf<results::Op, IsInStepsOfHost>},
     {.field = "total_ns", .title = "total"},
-    {.field = "mean_ns", .title = "mean"},
-    {.field = "max_ns", .title = "max"},
+    // With columns of a GPU there is no room for all.
+    {.field = "mean_ns", .title = "mean", .shown = ShownIf::kNone, .shown_by = "device_ns"},
+    {.field = "max_ns", .title = "max", .shown = ShownIf::kNone, .shown_by = "device_ns"},
     {.field = "device_ns", .title = "on GPU", .shown = ShownIf::kAny},
     {.field = "device_self_ns",
      .title = "GPU self",
      .shown = ShownIf::kAny,
      .shown_by = "device_ns"},
+    {.field = "device_self_ratio",
+     .title = "of work",
+     .shown = ShownIf::kAny,
+     .shown_by = "device_ns"},
+    {.field = "device_self_window_ratio",
+     .title = "with idle",
+     .shown = ShownIf::kAny,
+     .shown_by = "device_ns"},
+    {.field = "device_backward_ns", .title = "backward", .shown = ShownIf::kAny},
 };
-constexpr TableLayout kOpsLayouts[] = {{"ops", results::Op::descriptor, kOpColumns}};
+constexpr TableColumn kOpDeviceColumns[] = {
+    {.field = "device", .title = "GPU"},
+    kWhosePid,
+    {.field = "window_ns", .title = "from first to last work"},
+    {.field = "busy_ns", .title = "busy"},
+    {.field = "idle_ns", .title = "idle"},
+    {.field = "idle_ratio", .title = "of all"},
+};
+constexpr TableLayout kOpsLayouts[] = {
+    {"ops", results::Op::descriptor, kOpColumns},
+    {.rows = "devices", .row = results::OpDevice::descriptor, .columns = kOpDeviceColumns},
+};
 
 }  // namespace
 
@@ -102,11 +144,36 @@ TextTable OpRows(const google::protobuf::RepeatedPtrField<results::Op>& ops, int
   return MakeTable(kOpsLayouts[0], rows, results::Ops::default_instance(), options);
 }
 
-std::string OpsText(const results::Ops& result, const TextOptions& options) {
-  if (result.ops().empty()) {
-    return "No framework operation was recorded.\n" + MetaText(result.meta(), options);
+namespace {
+
+std::string NoOpsText(const results::Ops& result) {
+  if (result.by() != "module" && result.by() != "instance")
+    return "No framework operation was recorded.\n";
+  return "Nothing tells the parts of the program: record with_stack=True in torch.profiler, or "
+         "open "
+         "ranges of NVTX or record_function in the program.\n";
+}
+
+std::string ModuleSpansWords(const results::Ops& result) {
+  switch (result.module_source()) {
+    case results::MODULE_SOURCE_MODULES:
+      return " calls of modules";
+    case results::MODULE_SOURCE_SCOPES:
+      return " operations with name scopes";
+    case results::MODULE_SOURCE_RANGES:
+      return " ranges";
+    default:
+      return " calls of Python functions";
   }
-  std::string heading = FormatNumber(result.count()) + " operations, " +
+}
+
+}  // namespace
+
+std::string OpsText(const results::Ops& result, const TextOptions& options) {
+  if (result.ops().empty()) return NoOpsText(result) + MetaText(result.meta(), options);
+  const bool by_module = result.module_source() != results::MODULE_SOURCE_NONE;
+  std::string heading = FormatNumber(result.count()) +
+                        (by_module ? ModuleSpansWords(result) : std::string(" operations")) + ", " +
                         FormatDuration(result.self_ns()) + " of thread time in them";
   if (result.has_step_count()) {
     heading += "; " + FormatNumber(result.step_count()) + " steps of " +
@@ -118,7 +185,11 @@ std::string OpsText(const results::Ops& result, const TextOptions& options) {
     heading += "; " + FormatDuration(result.device_ns() - result.device_outside_ns()) + " of " +
                FormatDuration(result.device_ns()) + " of GPU work was launched in them";
   }
-  return TableText(heading, kOpsLayouts[0], result, options) + MetaText(result.meta(), options);
+  return TableText(heading, kOpsLayouts[0], result, options) +
+         (result.devices().empty()
+              ? ""
+              : TableText("Idle time of GPUs", kOpsLayouts[1], result, options)) +
+         MetaText(result.meta(), options);
 }
 
 std::string ThreadsText(const results::Threads& result, const TextOptions& options) {

@@ -118,10 +118,8 @@ constexpr InputRule kInputs[] = {
     {"bf16", "bf16"},
     {"bfloat16", "bf16"},
     {"BFloat16", "bf16"},
-    {"nvjet_t", "bf16"},
     {"Bfloat16", "bf16"},
     {"tf32", "tf32"},
-    {"nvjet_s", "tf32"},
     {"f16", "fp16"},
     {"half", "fp16"},
     {"Half", "fp16"},
@@ -129,8 +127,6 @@ constexpr InputRule kInputs[] = {
     {"h1688", "fp16"},
     {"h884", "fp16"},
     {"s884", "fp16"},
-    {"nvjet_h", "fp16"},
-    {"nvjet_q", "fp8"},
     {"d884", "fp64"},
     {"tensorop_s1688gemm", "tf32"},
 };
@@ -139,9 +135,39 @@ bool Contains(std::string_view name, std::string_view piece) {
   return name.find(piece) != std::string_view::npos;
 }
 
+// The letter of the operands in cuBLAS's names: nvjet_tst, nvjet_sm90_tst.
+std::string_view NvjetInput(std::string_view name) {
+  constexpr std::string_view kFamily = "nvjet_";
+  const size_t at = name.find(kFamily);
+  if (at == std::string_view::npos) return {};
+  name.remove_prefix(at + kFamily.size());
+  if (name.substr(0, 2) == "sm") {
+    const size_t end = name.find('_');
+    name.remove_prefix(end == std::string_view::npos ? name.size() : end + 1);
+  }
+  switch (name.empty() ? '\0' : name.front()) {
+    case 't':
+      return "bf16";
+    case 'h':
+      return "fp16";
+    case 's':
+      return "tf32";
+    case 'q':
+      return "fp8";
+    case 'd':
+      return "fp64";
+    default:
+      return {};
+  }
+}
+
 // Of those for which `may_be` holds.
 template <typename Predicate>
 std::string_view NamedInput(std::string_view name, Predicate may_be) {
+  // cuDNN writes "f16" for all numbers of 16 bits.
+  if (Contains(name, "native_sdpa")) return {};
+  const std::string_view nvjet = NvjetInput(name);
+  if (!nvjet.empty()) return may_be(nvjet) ? nvjet : std::string_view();
   for (const InputRule& rule : kInputs) {
     if (may_be(rule.input) && Contains(name, rule.piece)) return rule.input;
   }
@@ -190,31 +216,22 @@ std::string_view InputOf(std::string_view name, uint32_t ops) {
 TensorCoreVerdict TensorCoresOf(std::string_view name, uint32_t compute_major,
                                 uint32_t matrix_ops) {
   if (compute_major != 0 && compute_major < 7)
-    return {TensorCores::kUnused, "the device has no tensor cores", {}};
+    return {
+        TensorCores::kUnused, TensorCoreEvidence::kDevice, "the device has no tensor cores", {}};
   const uint32_t ops = matrix_ops & ~proto::kCodeLookedAt;
   if (ops != 0)
-    return {TensorCores::kUsed, "SASS: " + MatrixOpsText(ops, ", "), InputOf(name, ops)};
-  if (matrix_ops != 0) return {TensorCores::kUnused, "SASS: no matrix instructions", {}};
+    return {TensorCores::kUsed, TensorCoreEvidence::kCode, "SASS: " + MatrixOpsText(ops, ", "),
+            InputOf(name, ops)};
+  if (matrix_ops != 0)
+    return {TensorCores::kUnused, TensorCoreEvidence::kCode, "SASS: no matrix instructions", {}};
   for (const Rule& rule : kRules) {
     if (!Contains(name, rule.piece)) continue;
     const auto any = [](std::string_view) { return true; };
     const bool is_used = rule.use == TensorCores::kUsed;
-    return {rule.use, std::string(rule.piece),
+    return {rule.use, TensorCoreEvidence::kName, std::string(rule.piece),
             is_used ? NamedInput(name, any) : std::string_view()};
   }
   return {};
-}
-
-std::string_view TensorCoresName(TensorCores use) {
-  switch (use) {
-    case TensorCores::kUsed:
-      return "yes";
-    case TensorCores::kUnused:
-      return "no";
-    case TensorCores::kUnknown:
-      break;
-  }
-  return "unknown";
 }
 
 }  // namespace gpuprof::analysis

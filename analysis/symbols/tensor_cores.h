@@ -22,8 +22,11 @@ namespace gpuprof::analysis {
 
 enum class TensorCores : uint8_t { kUnknown, kUnused, kUsed };
 
+enum class TensorCoreEvidence : uint8_t { kNone, kCode, kName, kDevice };
+
 struct TensorCoreVerdict {
   TensorCores use = TensorCores::kUnknown;
+  TensorCoreEvidence kind = TensorCoreEvidence::kNone;
   // What the verdict rests on: "SASS: " and instructions, a piece of the name, or words.
   std::string evidence;
   // The operands' type: fp64, tf32, bf16, fp16, fp8, fp4, int8, int1; "": not known, or not used.
@@ -34,7 +37,5 @@ struct TensorCoreVerdict {
 // `compute_major` is the device's; 0: not known. `matrix_ops` as in proto::Signature; 0: the code
 // was not seen.
 TensorCoreVerdict TensorCoresOf(std::string_view name, uint32_t compute_major, uint32_t matrix_ops);
-
-std::string_view TensorCoresName(TensorCores use);  // "yes", "no", "unknown"
 
 }  // namespace gpuprof::analysis

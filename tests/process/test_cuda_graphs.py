@@ -127,6 +127,21 @@ def test_by_nodes_every_node_is_there(graphs, release):
 
 
 @pytest.mark.parametrize("release", RELEASES)
+def test_nodes_belong_to_what_captured_them(graphs, release):
+    """The double's program has no operations: the stack of the capturing call names the owner, not that of the launch."""
+    trace, truth, outcome = graphs(20, "--graphs=node", "--trace", "cuda,launches", personality=release)
+    roots = {trace.root_of(node) for _, _, _, node, _ in trace.node_rows()}
+    assert set(trace.node_making) == roots and len(roots) == 5
+    assert {thread for _, thread in trace.node_making.values()} == {trace.pid}
+    done = gpuprof("stats", "kernels", "--by", "op", "--json", outcome.bundle)
+    rows = json.loads(done.out)["kernels"]
+    assert sorted(row["name"].partition("(")[0] for row in rows) == ["First", "Last", "Second"]
+    for row in rows:
+        assert (row["op"], row["op_evidence"], row["execution"]) == ("graph", "graph", "graph")
+        assert row["launched_by"] == "main"
+
+
+@pytest.mark.parametrize("release", RELEASES)
 def test_as_wholes_every_launch_is_one_row(graphs, release):
     trace, truth, outcome = graphs(20, "--graphs=whole", personality=release)
     assert trace.node_rows() == []

@@ -3,7 +3,7 @@
 
 // Arrows from the forward pass to the backward pass.
 
-#include "analysis/export/backward_links.h"
+#include "analysis/derived/backward_links.h"
 
 #include <gtest/gtest.h>
 

@@ -90,5 +90,42 @@ TEST_F(OriginTest, WorkHasItsCallOperationStackAndStep) {
   EXPECT_EQ(origin.Of(work).call, std::nullopt);
 }
 
+TEST_F(OriginTest, NodesOfGraphsBelongToTheOperationThatWasCaptured) {
+  test::ProcessBuilder builder(7);
+  const uint32_t stack = builder.Stack({NamedFrame(builder.Id("model.py(9): forward"))});
+  builder.Thread(7)
+      .Op("aten::mm", 10 * kUs, 40 * kUs)
+      .Op("replay", 100 * kUs, 140 * kUs)
+      .Call("cudaLaunchKernel", 20 * kUs, 25 * kUs, 1)
+      .Launch(20 * kUs, 1, stack)
+      .Call("cudaGraphLaunch", 110 * kUs, 115 * kUs, 2);
+  Process process = builder.Build();
+  process.graphs.nodes[501].source = 500;
+  process.graphs.nodes[500].made_by = 7;
+  process.graphs.nodes[500].made_ns = 22 * kUs;
+  process.graphs.nodes[600].made_by = 8;  // no thread that was recorded
+  ProcessOps ops(process);
+  const CallIndex calls(process);
+  Origin origin(&ops, calls);
+  DeviceWork work{};
+  work.correlation = 2;
+  work.in_graph = true;
+  work.graph_node = 501;
+  const WorkOrigin found = origin.Of(work);
+  EXPECT_TRUE(found.in_graph);
+  EXPECT_EQ(NameOf(process, found.owner), "aten::mm");
+  EXPECT_EQ(NameOf(process, found.op), "replay") << "launched the graph";
+  EXPECT_EQ(found.stack, stack);
+  EXPECT_EQ(NameOf(process, origin.Owner(work)), "aten::mm");
+  work.graph_node = 600;
+  EXPECT_EQ(origin.Owner(work), std::nullopt);
+  work.graph_node = 0;
+  work.in_graph = false;  // the call alone says that it is a graph's
+  EXPECT_TRUE(origin.Of(work).in_graph);
+  EXPECT_EQ(origin.Owner(work), std::nullopt);
+  work.correlation = 1;
+  EXPECT_EQ(NameOf(process, origin.Owner(work)), "aten::mm");
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis

@@ -166,13 +166,13 @@ TEST(Kernels, TensorCoresByTheCodeThatWasSeen) {
   launch("unseen_s884gemm", 1, 0);
   const results::Kernels result = RunBy(MakeTrace({&builder}), "name");
   ASSERT_EQ(result.kernels_size(), 5);
-  EXPECT_EQ(result.kernels(0).tensor_cores(), "yes");
+  EXPECT_EQ(result.kernels(0).tensor_cores(), results::TENSOR_CORE_USE_YES);
   EXPECT_EQ(result.kernels(0).tensor_cores_evidence(), "SASS: HMMA");
-  EXPECT_EQ(result.kernels(1).tensor_cores(), "no");
+  EXPECT_EQ(result.kernels(1).tensor_cores(), results::TENSOR_CORE_USE_NO);
   EXPECT_EQ(result.kernels(1).tensor_cores_evidence(), "SASS: no matrix instructions");
-  EXPECT_EQ(result.kernels(2).tensor_cores(), "unknown");
-  EXPECT_EQ(result.kernels(3).tensor_cores(), "unknown");
-  EXPECT_EQ(result.kernels(4).tensor_cores(), "yes");
+  EXPECT_EQ(result.kernels(2).tensor_cores(), results::TENSOR_CORE_USE_UNKNOWN);
+  EXPECT_EQ(result.kernels(3).tensor_cores(), results::TENSOR_CORE_USE_UNKNOWN);
+  EXPECT_EQ(result.kernels(4).tensor_cores(), results::TENSOR_CORE_USE_YES);
   EXPECT_EQ(result.kernels(4).tensor_cores_evidence(), "s884");
   EXPECT_EQ(result.tensor_cores_ns(), 18 * kMs);
   EXPECT_EQ(result.tensor_cores_unknown_ns(), 9 * kMs);

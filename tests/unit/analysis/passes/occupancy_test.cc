@@ -40,29 +40,30 @@ TEST(Occupancy, IsThatOfTheCalculator) {
   const auto volta = OccupancyOf(kV100, MakeLaunch(126, 8448, 64, 6272));
   ASSERT_TRUE(volta.has_value());
   EXPECT_DOUBLE_EQ(volta->ratio, 0.25);
-  EXPECT_EQ(volta->limit, "registers");
+  EXPECT_EQ(volta->limit, OccupancyResource::kRegisters);
   EXPECT_EQ(volta->blocks, 8u);
   EXPECT_DOUBLE_EQ(volta->waves, 9.8);
   const auto ampere = OccupancyOf(kA100, MakeLaunch(47, 0, 256, 864));
   ASSERT_TRUE(ampere.has_value());
   EXPECT_DOUBLE_EQ(ampere->ratio, 0.625);
-  EXPECT_EQ(ampere->limit, "registers");
+  EXPECT_EQ(ampere->limit, OccupancyResource::kRegisters);
   EXPECT_DOUBLE_EQ(ampere->waves, 1.6);
   const auto hopper = OccupancyOf(kH100, MakeLaunch(16, 0, 128, 17888));
   ASSERT_TRUE(hopper.has_value());
   EXPECT_DOUBLE_EQ(hopper->ratio, 1);
-  EXPECT_EQ(hopper->limit, "warps");
+  EXPECT_EQ(hopper->limit, OccupancyResource::kWarps);
 }
 
 TEST(Occupancy, SharedMemoryAboveTheDefaultCounts) {
   const auto hopper = OccupancyOf(kH100, MakeLaunch(168, 231424, 384, 132));
   ASSERT_TRUE(hopper.has_value());
   EXPECT_EQ(hopper->blocks, 1u);
-  EXPECT_EQ(hopper->limit, "registers") << "shared memory allows one block as well";
+  EXPECT_EQ(hopper->limit, OccupancyResource::kRegisters)
+      << "shared memory allows one block as well";
   EXPECT_DOUBLE_EQ(hopper->ratio, 12.0 / 64);
   const auto ampere = OccupancyOf(kA100, MakeLaunch(32, 67584, 128, 108));
   ASSERT_TRUE(ampere.has_value());
-  EXPECT_EQ(ampere->limit, "shared memory");
+  EXPECT_EQ(ampere->limit, OccupancyResource::kSharedMemory);
   EXPECT_EQ(ampere->blocks, 2u);
   EXPECT_DOUBLE_EQ(ampere->waves, 0.5);
 }
@@ -70,7 +71,7 @@ TEST(Occupancy, SharedMemoryAboveTheDefaultCounts) {
 TEST(Occupancy, SmallBlocksFillNoMultiprocessor) {
   const auto small = OccupancyOf(kH100, MakeLaunch(16, 0, 32, 1));
   ASSERT_TRUE(small.has_value());
-  EXPECT_EQ(small->limit, "blocks");
+  EXPECT_EQ(small->limit, OccupancyResource::kBlocks);
   EXPECT_DOUBLE_EQ(small->ratio, 0.5);
 }
 

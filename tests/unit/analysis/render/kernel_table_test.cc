@@ -38,8 +38,8 @@ results::Kernels TableOf(const std::vector<Pair>& pairs) {
     row->set_grid("1048576,65535,65535");
     row->set_block("1024,1,1");
     row->set_occupancy_ratio(0.123);
-    row->set_occupancy_limit("shared memory");
-    row->set_tensor_cores("unknown");
+    row->set_occupancy_limit(results::OCCUPANCY_LIMIT_SHARED_MEMORY);
+    row->set_tensor_cores(results::TENSOR_CORE_USE_UNKNOWN);
   }
   return kernels;
 }

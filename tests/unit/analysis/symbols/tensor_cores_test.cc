@@ -35,6 +35,7 @@ TEST(TensorCores, AreToldByNamesOfEveryGeneration) {
        "segment_k_off_kernel__5x_cublas",
        "bf16"},
       {"nvjet_tst_64x64_64x16_2x1_2cta_v_bz_bias_TNT", "bf16"},
+      {"nvjet_sm90_tst_64x8_64x16_4x1_v_bz_splitK_TNT", "bf16"},
       {"nvjet_hsh_128x256_64x4_1x2_h_bz_coopA_TNN", "fp16"},
       {"bmm_MxE4m3_MxE2m1MxE4m3_Fp32_t128x16x256u2_s3_et128x16_m128x16x32_sm100f", "fp4"},
       {"fmhaSm100aKernel_QkvE4m3OBfloat16H64PagedKvCausalP16VarSeqQ128Kv128PersistentContext",
@@ -105,6 +106,7 @@ TEST(TensorCores, OperandsAreThoseOfTheInstruction) {
       {"k", {MatrixOp::kQgmma}, "SASS: QGMMA", "fp8"},
       {"k", {MatrixOp::kUtcomma}, "SASS: UTCOMMA", "fp4"},
       {"k_e2m1", {MatrixOp::kUtcqmma}, "SASS: UTCQMMA", "fp4"},
+      {"nvjet_sm90_tst_128x128_64x6_2x1_v_bz_NNT", {MatrixOp::kHgmma}, "SASS: HGMMA", "bf16"},
       {"k_bf16", {MatrixOp::kQmma}, "SASS: QMMA", "fp8"},
       {"k_bf16", {MatrixOp::kHgmma, MatrixOp::kHmma}, "SASS: HMMA, HGMMA", "bf16"},
       // Eight bits are made sixteen where the instructions want them so.

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// How much kernels compute and move, by the shapes of the operations that launched them
+// (op_work.h). The figure of an operation goes to one kernel, the longest that the operation
+// launched itself. Bytes are given only if the operation launched no other kernel.
+//
+// Made for one process, then read only. It keeps an entry for each operation that launched kernels.
+
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_map>
+
+#include "analysis/derived/origin.h"
+#include "analysis/derived/row_details.h"
+
+namespace gpuprof::analysis {
+
+class LaunchedWork {
+ public:
+  LaunchedWork(ProcessOps* ops, Origin* origins, RowDetails* details);
+
+  // Returns the floating-point operations of a row of kernels. None: not known. `track`: index in
+  // Process::tracks.
+  std::optional<uint64_t> FlopsOf(uint32_t track, size_t row) const {
+    return Find(flops_, track, row);
+  }
+  // Returns the bytes that the kernel reads and writes at least. None: not known.
+  std::optional<uint64_t> BytesOf(uint32_t track, size_t row) const {
+    return Find(bytes_, track, row);
+  }
+
+ private:
+  using ByRow = std::unordered_map<uint64_t, uint64_t>;  // by track << 40 | row
+  static uint64_t KeyOf(uint32_t track, size_t row) { return uint64_t{track} << 40 | row; }
+  static std::optional<uint64_t> Find(const ByRow& values, uint32_t track, size_t row) {
+    const auto found = values.find(KeyOf(track, row));
+    return found == values.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  ByRow flops_, bytes_;
+};
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,203 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See module_paths.h.
+
+#include "analysis/derived/module_paths.h"
+
+#include <algorithm>
+
+#include "analysis/derived/op_names.h"
+#include "proto/operations.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr std::string_view kModule = "nn.Module: ";
+
+struct NamedSpan {
+  Interval span;
+  std::string_view name;
+};
+
+bool IsModule(std::string_view name) { return name.substr(0, kModule.size()) == kModule; }
+
+// Built-in functions are parts of the function that calls them. Some names contain an address.
+bool IsBuiltin(std::string_view name) { return name.substr(0, 9) == "<built-in"; }
+
+// "Linear" of "Linear_3".
+std::string_view WithoutInstance(std::string_view name) {
+  const size_t digits = name.find_last_not_of("0123456789");
+  const bool has_number = digits != std::string_view::npos && digits > 0 &&
+                          digits + 1 < name.size() && name[digits] == '_';
+  return has_number ? name.substr(0, digits) : name;
+}
+
+std::string_view TextOf(const Process& process, uint32_t id) {
+  const auto found = process.strings.find(id);
+  return found == process.strings.end() ? std::string_view() : std::string_view(found->second);
+}
+
+bool IsNestedRange(const RangeTable& ranges, size_t row) {
+  return proto::RangeKindOf(ranges.operation[row]) == proto::RangeKind::kPushPop &&
+         ranges.name[row] != 0;
+}
+
+template <typename Test>
+bool AnyTrack(const Process& process, Test test) {
+  return std::any_of(process.tracks.begin(), process.tracks.end(), test);
+}
+
+void AddPython(const Process& process, const PythonTable& python, bool modules,
+               std::vector<NamedSpan>* spans) {
+  for (size_t row = 0; row < python.rows(); ++row) {
+    const std::string_view name = TextOf(process, python.name[row]);
+    if (modules ? !IsModule(name) : IsBuiltin(name)) continue;
+    spans->push_back({{python.end_ns[row] - python.duration_ns[row], python.end_ns[row]},
+                      modules ? name.substr(kModule.size()) : name});
+  }
+}
+
+void AddRanges(ProcessOps* ops, const Track& track, std::vector<NamedSpan>* spans) {
+  const Process& process = ops->process();
+  for (size_t row = 0; row < track.range.rows(); ++row) {
+    const uint32_t name = track.range.name[row];
+    if (!IsNestedRange(track.range, row) || ops->name_kind(name) == NameKind::kAnnotation) continue;
+    const int64_t end = track.range.end_ns[row];
+    spans->push_back({{end - track.range.duration_ns[row], end}, TextOf(process, name)});
+  }
+  for (size_t row = 0; row < track.op.rows(); ++row) {
+    const uint32_t name = track.op.name[row];
+    if (!IsUserRange(track.op, row) || ops->name_kind(name) == NameKind::kAnnotation) continue;
+    const int64_t end = track.op.end_ns[row];
+    spans->push_back({{end - track.op.duration_ns[row], end}, TextOf(process, name)});
+  }
+}
+
+}  // namespace
+
+ModulePaths::ModulePaths(ProcessOps* ops, bool instances)
+    : process_(&ops->process()),
+      ops_(ops),
+      instances_(instances),
+      details_(ops->process()),
+      spans_(ops->process().tracks.size()) {
+  FindSource();
+  if (source_ == results::MODULE_SOURCE_SCOPES || source_ == results::MODULE_SOURCE_NONE) return;
+  for (uint32_t track = 0; track < process_->tracks.size(); ++track) FillSpans(track);
+}
+
+void ModulePaths::FindSource() {
+  const Process& process = *process_;
+  if (std::any_of(process.strings.begin(), process.strings.end(),
+                  [](const auto& text) { return IsModule(text.second); }) &&
+      AnyTrack(process, [](const Track& track) { return track.python.rows() != 0; })) {
+    source_ = results::MODULE_SOURCE_MODULES;
+    return;
+  }
+  const bool has_scopes = AnyTrack(process, [&](const Track& track) {
+    for (size_t row = 0; row < track.kernel.rows(); ++row) {
+      if (OfDetail(DetailOf(track.kernel, row)) != 0) return true;
+    }
+    for (size_t row = 0; row < track.op.rows(); ++row) {
+      const std::string_view name = TextOf(process, track.op.name[row]);
+      if (!IsUserRange(track.op, row) && !ScopesOf(name).empty()) return true;
+    }
+    return false;
+  });
+  if (has_scopes) {
+    source_ = results::MODULE_SOURCE_SCOPES;
+    return;
+  }
+  const bool has_ranges = AnyTrack(process, [&](const Track& track) {
+    std::vector<NamedSpan> spans;
+    AddRanges(ops_, track, &spans);
+    return !spans.empty();
+  });
+  if (has_ranges) {
+    source_ = results::MODULE_SOURCE_RANGES;
+  } else if (AnyTrack(process, [](const Track& track) { return track.python.rows() != 0; })) {
+    source_ = results::MODULE_SOURCE_FUNCTIONS;
+  }
+}
+
+void ModulePaths::FillSpans(uint32_t track) {
+  const Track& from = process_->tracks[track];
+  const bool flat = source_ == results::MODULE_SOURCE_FUNCTIONS;
+  std::vector<NamedSpan> named;
+  if (source_ == results::MODULE_SOURCE_RANGES) {
+    AddRanges(ops_, from, &named);
+  } else {
+    AddPython(*process_, from.python, !flat, &named);
+  }
+  std::stable_sort(named.begin(), named.end(), [](const NamedSpan& x, const NamedSpan& y) {
+    return x.span.start != y.span.start ? x.span.start < y.span.start : x.span.end > y.span.end;
+  });
+  std::vector<ModuleSpan>& spans = spans_[track];
+  spans.reserve(named.size());
+  uint32_t open = ModuleSpan::kNone;
+  for (const NamedSpan& each : named) {
+    while (open != ModuleSpan::kNone && spans[open].span.end <= each.span.start)
+      open = spans[open].parent;
+    ModuleSpan span;
+    span.span = each.span;
+    span.parent = open;
+    uint32_t around = 0, instance_around = 0;
+    if (open != ModuleSpan::kNone) {
+      // What does not nest is cut: a thread's time must not count twice.
+      span.span.end = std::min(span.span.end, spans[open].span.end);
+      spans[open].self_ns -= span.span.length();
+      around = flat ? 0 : spans[open].path;
+      instance_around = flat ? 0 : spans[open].instance;
+    }
+    const bool is_module = source_ == results::MODULE_SOURCE_MODULES;
+    span.path = PathOf(around, is_module && !instances_ ? WithoutInstance(each.name) : each.name);
+    span.self_ns = span.span.length();
+    const auto [known, is_new] = instance_numbers_.try_emplace(
+        {instance_around, std::string(each.name)}, instance_numbers_.size() + 1);
+    span.instance = known->second;
+    if (is_new) ++paths_[span.path].instance_count;
+    open = static_cast<uint32_t>(spans.size());
+    spans.push_back(span);
+  }
+}
+
+uint32_t ModulePaths::PathOf(uint32_t parent, std::string_view name) {
+  const auto [at, is_new] = numbers_.try_emplace({parent, std::string(name)}, paths_.size());
+  if (is_new) paths_.push_back({parent, std::string(name)});
+  return at->second;
+}
+
+uint32_t ModulePaths::At(uint32_t track, int64_t time_ns) const {
+  const std::vector<ModuleSpan>& spans = spans_[track];
+  const auto after =
+      std::upper_bound(spans.begin(), spans.end(), time_ns,
+                       [](int64_t time, const ModuleSpan& span) { return time < span.span.start; });
+  if (after == spans.begin()) return 0;
+  uint32_t at = static_cast<uint32_t>(after - spans.begin() - 1);
+  while (at != ModuleSpan::kNone && spans[at].span.end <= time_ns) at = spans[at].parent;
+  return at == ModuleSpan::kNone ? 0 : spans[at].path;
+}
+
+uint32_t ModulePaths::OfScopes(std::string_view name) {
+  uint32_t path = 0;
+  for (const std::string_view scope : ScopesOf(name)) path = PathOf(path, scope);
+  return path;
+}
+
+uint32_t ModulePaths::OfDetail(uint32_t detail) {
+  if (detail == 0) return 0;
+  const RowDetail& found = details_.Of(detail);
+  for (const std::string* name : {&found.tf_op, &found.name}) {
+    if (const uint32_t path = OfScopes(*name); path != 0) return path;
+  }
+  uint32_t path = 0;
+  for (size_t start = 0; start < found.scope.size();) {
+    const size_t end = std::min(found.scope.find('/', start), found.scope.size());
+    if (end > start) path = PathOf(path, std::string_view(found.scope).substr(start, end - start));
+    start = end + 1;
+  }
+  return path;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,52 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The type of numbers that a kernel computes with, and what tells it. The evidence, from the
+// strongest:
+//   SASS       the instructions in its code, where they take one type only
+//   NAME       its name, also where the instructions take several types
+//   OPERATION  the types of the inputs of the operation that launched it
+// The inputs come last, because a kernel may compute with another type than it reads: with TF32 for
+// inputs of fp32. It may sum bf16 in fp32. Matrix instructions for 16 bits on inputs of fp32 mean
+// TF32.
+//
+// Pure functions, any thread.
+
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "analysis/derived/row_details.h"
+#include "proto/results/breakdown.pb.h"
+#include "proto/results/kernels.pb.h"
+
+namespace gpuprof::analysis {
+
+struct PrecisionFound {
+  results::Precision precision = results::PRECISION_UNKNOWN;
+  results::Evidence evidence = results::EVIDENCE_NONE;
+  bool operator==(const PrecisionFound&) const = default;
+};
+
+// Finds the type of a kernel's numbers. `name` is demangled. `matrix_ops` as in proto::Signature.
+// `inputs`: what PrecisionOfInputs returned; PRECISION_UNKNOWN: not known.
+PrecisionFound PrecisionOf(std::string_view name, uint32_t compute_major, uint32_t matrix_ops,
+                           results::Precision inputs = results::PRECISION_UNKNOWN);
+
+// Returns the type that a kernel computes with whose operation reads `inputs`, if neither code nor
+// name tells. PRECISION_UNKNOWN: the inputs are not floating-point numbers.
+results::Precision PrecisionByInputs(bool on_tensor_cores, results::Precision inputs);
+
+// Returns the type of the floating-point numbers that an operation reads. PRECISION_UNKNOWN: it
+// reads none, or several types.
+results::Precision PrecisionOfInputs(const RowDetail& detail);
+
+// Returns the category of kernels that compute with these numbers and are not collectives.
+results::TimeCategory CategoryOf(results::Precision precision);
+
+// Returns the word of a type in the shapes of HLO, or in PyTorch's names: "bf16", "c10::Half".
+// PRECISION_UNKNOWN: not a type of numbers with a precision.
+results::Precision PrecisionOfType(std::string_view type);
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,60 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What depends on a kernel's launch signatures and its name alone: configuration, occupancy, tensor
+// cores, type of numbers. And what the source of the trace reports about its work. For the pass
+// `kernels`; one thread.
+
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "analysis/derived/row_details.h"
+#include "analysis/model/trace.h"
+#include "proto/results/kernels.pb.h"
+#include "proto/trace.pb.h"
+
+namespace gpuprof::analysis {
+
+// The signatures that a row stands for, and the time spent in each.
+using SignatureTimes = std::unordered_map<uint32_t, int64_t>;
+
+const proto::Signature* SignatureOf(const Process& process, uint32_t id);
+
+// Fills the configuration of a launch.
+void FillSignature(const proto::Signature& from, results::Kernel* row);
+// Fills name and mangled name. `string_id`: of the name.
+void FillName(const Process& process, uint32_t string_id, results::Kernel* row);
+// Fills occupancy and waves: means over the launches, by their time. The limit is that of the
+// signature with the most time.
+void FillOccupancy(const Process& process, const proto::Device& device,
+                   const SignatureTimes& signatures, results::Kernel* row);
+// Fills the use of tensor cores and the type of numbers, by code and name. `device`: null if CUPTI
+// did not describe it. The row has its name.
+void FillTensorCores(const Process& process, const proto::Device* device,
+                     const SignatureTimes& signatures, results::Kernel* row);
+
+// What the source of a trace reports about kernels: XLA's analysis of their operations.
+struct ReportedWork {
+  uint64_t flops = 0, bytes = 0;
+  int64_t flops_ns = 0, bytes_ns = 0;  // the time of the kernels with the figure
+  uint64_t hlo_count = 0;              // kernels of XLA's compiled code
+
+  void Join(const ReportedWork& other);
+};
+
+// Adds up the reports of a track's kernels by signature. `only`: correlations of the launches that
+// count; null: all do. Empty: the trace has no details of kernels.
+std::unordered_map<uint32_t, ReportedWork> ReportedWorkOf(const Track& track,
+                                                          const std::unordered_set<uint32_t>* only,
+                                                          RowDetails* details);
+// Adds the report of one row.
+void AddReportedWork(const KernelTable& kernels, size_t row, RowDetails* details,
+                     ReportedWork* work);
+// Fills sums and rates. A rate of no time is left out.
+void FillReportedWork(const ReportedWork& work, results::Kernel* row);
+void FillFlops(uint64_t flops, int64_t ns, results::WorkEvidence evidence, results::Kernel* row);
+
+}  // namespace gpuprof::analysis

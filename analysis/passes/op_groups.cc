@@ -1,0 +1,215 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See op_groups.h.
+
+#include "analysis/passes/op_groups.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "analysis/derived/device_work.h"
+#include "analysis/derived/op_names.h"
+#include "analysis/symbols/module_symbols.h"
+#include "proto/operations.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr uint32_t kNoGroup = 0xffffffffu;
+
+}  // namespace
+
+void OpGroups::AddProcess(size_t index) {
+  const Process& process = context_.process(index);
+  id_ = {process.pid, context_.Owner(index)};
+  const StepAnalysis& steps = context_.steps(index);
+  if (steps.found()) step_ns_ += steps.series.total_ns();
+  step_count_ += steps.found() ? steps.series.count() : 0;
+  const std::vector<Interval> counted = steps.found() ? steps.Counted() : std::vector<Interval>();
+  RowDetails details(process);
+  ExecutionFinder executions(&context_.ops(index), MayBeEager(context_.trace()));
+  details_ = &details;
+  executions_ = &executions;
+  group_of_id_.clear();
+  group_of_detail_.clear();
+  group_of_work_.clear();
+  group_of_row_.assign(process.tracks.size(), {});
+  for (size_t i = 0; i < process.tracks.size(); ++i) {
+    if (process.tracks[i].op.rows() == 0) continue;
+    // A step is worked on by its own thread and by autograd's.
+    const bool in_steps =
+        !counted.empty() && (i == steps.detected.track || !context_.ops(index).Backward(i).empty());
+    AddTrack(index, i, in_steps ? counted : std::vector<Interval>());
+  }
+  AddDeviceWork(index);
+}
+
+uint32_t OpGroups::NumberOf(Group group) {
+  const auto [at, added] = group_of_key_.try_emplace(
+      {group.name, group.scope, group.process, group.tid, group.shapes, group.types},
+      static_cast<uint32_t>(groups_.size()));
+  if (added) groups_.push_back(std::move(group));
+  return at->second;
+}
+
+// `detail`: string id of the inputs' shapes, if they divide the groups; else 0.
+uint32_t OpGroups::GroupOf(const Process& process, const Track& track, uint32_t id, uint8_t scope,
+                           uint32_t detail) {
+  // Within a thread an id and a scope mean one group.
+  if (grouping_ == OpGrouping::kThread && track_ != &track) group_of_id_.clear();
+  track_ = &track;
+  const uint64_t key = static_cast<uint64_t>(id) << 8 | scope;
+  auto& known = detail == 0 ? group_of_id_ : group_of_detail_[detail];
+  uint32_t& number = known.try_emplace(key, kNoGroup).first->second;
+  if (number != kNoGroup) return number;
+  Group group;
+  group.name = process.String(id);
+  if (grouping_ == OpGrouping::kType && scope != static_cast<uint8_t>(proto::OpScope::kUser))
+    group.name = OpTypeOf(group.name);
+  group.shapes = details_->Of(detail).shapes;
+  group.types = details_->Of(detail).types;
+  group.scope = scope;
+  if (grouping_ == OpGrouping::kThread || grouping_ == OpGrouping::kProcess) group.process = id_;
+  if (grouping_ == OpGrouping::kThread) group.tid = track.tid;
+  return number = NumberOf(std::move(group));
+}
+
+void OpGroups::AddTrack(size_t index, size_t track_index, const std::vector<Interval>& steps) {
+  const Process& process = context_.process(index);
+  const Track& track = process.tracks[track_index];
+  const OpTree& tree = context_.ops(index).tree(track_index);
+  const OpTable& table = track.op;
+  std::vector<uint32_t>& group_of_row = group_of_row_[track_index];
+  group_of_row.assign(table.rows(), kNoGroup);
+  std::vector<Place> places;  // by group, of this track
+  auto step = steps.rbegin();
+  const bool by_shape = grouping_ == OpGrouping::kShape && !table.detail.empty();
+  for (size_t i = 0; i < table.rows(); ++i) {
+    const uint32_t row = tree.in_order(i);
+    const uint32_t number = GroupOf(process, track, table.name[row],
+                                    static_cast<uint8_t>(proto::OpScopeOf(table.operation[row])),
+                                    by_shape ? table.detail[row] : 0);
+    group_of_row[row] = number;
+    if (number >= places.size()) places.resize(groups_.size());
+    Group& group = groups_[number];
+    const int64_t duration = table.duration_ns[row];
+    const int64_t self = tree.self_ns(row);
+    ++places[number].count;
+    places[number].self_ns += self;
+    if (!HasAncestor(tree, group_of_row, row)) places[number].total_ns += duration;
+    const bool first = group.all.count++ == 0;
+    group.sum_ns += duration;
+    group.min_ns = first ? duration : std::min(group.min_ns, duration);
+    group.max_ns = first ? duration : std::max(group.max_ns, duration);
+    group.incomplete += (proto::FlagsOf(table.operation[row]) & proto::kFlagIncomplete) != 0;
+    group.execution.Add(executions_->OfOp({static_cast<uint32_t>(track_index), row}));
+    if (medians_) group.durations.push_back(duration);
+    while (step != steps.rend() && tree.end(row) <= step->start) ++step;
+    if (step != steps.rend() && tree.start(row) >= step->start && tree.end(row) <= step->end) {
+      ++group.step_count;
+      group.step_self_ns += self;
+    }
+  }
+  AddPlaces(places, track.tid);
+}
+
+void OpGroups::AddPlaces(const std::vector<Place>& places, int32_t tid) {
+  for (uint32_t number = 0; number < places.size(); ++number) {
+    const Place& place = places[number];
+    if (place.count == 0) continue;
+    Group& group = groups_[number];
+    Place& there = group.places[id_];
+    there.count += place.count;
+    for (Place* sum : {&there, &group.all}) {
+      sum->total_ns += place.total_ns;
+      sum->self_ns += place.self_ns;
+    }
+    group.threads.emplace(id_, tid);
+  }
+}
+
+// Gives the run time of each row of device work to the operation that launched it, and to the
+// operations around that one. Without such an operation, the work itself may name one.
+void OpGroups::AddDeviceWork(size_t index) {
+  const Process& process = context_.process(index);
+  Origin origin(&context_.ops(index), context_.calls(index));
+  ForEachDeviceWork(process, [&](const Track& track, const DeviceWork& work) {
+    const int64_t ns = work.span.length() * work.weight;
+    has_device_work_ = true;
+    device_ns_ += ns;
+    const auto op = origin.Find(work.correlation, work.external);
+    if (!op) {
+      const uint32_t number = GroupOfDeviceWork(process, track, work);
+      if (number == kNoGroup) {
+        device_outside_ns_ += ns;
+        return;
+      }
+      Group& group = groups_[number];
+      group.all.count += work.weight;
+      group.places[id_].count += work.weight;
+      group.device_count += work.weight;
+      group.device_self_ns += ns;
+      group.device_ns += ns;
+      group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
+      return;
+    }
+    const OpTree& tree = context_.ops(index).tree(op->track);
+    const std::vector<uint32_t>& groups = group_of_row_[op->track];
+    Group& group = groups_[groups[op->row]];
+    group.device_self_ns += ns;
+    group.device_count += work.weight;
+    // What XLA's operations on the host do not tell, their kernels may.
+    if (work.kind == DeviceWorkKind::kKernel &&
+        group.execution.found().execution == results::EXECUTION_NONE &&
+        !IsUserRange(process.tracks[op->track].op, op->row))
+      group.execution.Add(executions_->OfKernel(track.kernel, work.row, std::nullopt));
+    for (uint32_t up = op->row; up != OpTree::kNone; up = tree.parent(up)) {
+      if (!HasAncestor(tree, groups, up)) groups_[groups[up]].device_ns += ns;
+    }
+  });
+}
+
+// Returns the group of an operation that a kernel's own detail names, as XLA's kernels and the rows
+// of TPUs have it.
+uint32_t OpGroups::GroupOfDeviceWork(const Process& process, const Track& track,
+                                     const DeviceWork& work) {
+  if (work.kind != DeviceWorkKind::kKernel) return kNoGroup;
+  const uint32_t detail = DetailOf(track.kernel, work.row);
+  if (detail == 0) return kNoGroup;
+  const uint32_t signature = track.kernel.signature[work.row];
+  uint32_t& number =
+      group_of_work_.try_emplace(uint64_t{signature} << 32 | detail, kNoGroup).first->second;
+  if (number != kNoGroup) return number;
+  const RowDetail& told = details_->Of(detail);
+  const auto known = process.signatures.find(signature);
+  const bool is_hlo = !told.hlo_op.empty() || !told.hlo_category.empty();
+  Group group;
+  if (!told.hlo_op.empty()) {
+    group.name = told.hlo_op;
+  } else if (is_hlo && known != process.signatures.end()) {
+    group.name = process.String(known->second.name());
+  } else {
+    group.name = told.tf_op.substr(0, told.tf_op.find(':'));
+  }
+  if (group.name.empty()) return kNoGroup;
+  if (grouping_ == OpGrouping::kType) {
+    const bool has_type = !ScopesOf(told.tf_op).empty() || !is_hlo;
+    group.name = has_type                     ? OpTypeOf(told.tf_op)
+                 : !told.hlo_category.empty() ? told.hlo_category
+                                              : HloTypeOf(group.name);
+  }
+  group.scope = kDeviceScope;
+  if (grouping_ == OpGrouping::kThread || grouping_ == OpGrouping::kProcess) group.process = id_;
+  return number = NumberOf(std::move(group));
+}
+
+bool OpGroups::HasAncestor(const OpTree& tree, const std::vector<uint32_t>& group_of_row,
+                           uint32_t row) {
+  for (uint32_t up = tree.parent(row); up != OpTree::kNone; up = tree.parent(up)) {
+    if (group_of_row[up] == group_of_row[row]) return true;
+  }
+  return false;
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,106 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Sums over framework operations and the device work that they launched, by a key. For the pass
+// `ops` and those that show some of its rows. One thread.
+
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/derived/execution.h"
+#include "analysis/derived/origin.h"
+#include "analysis/derived/row_details.h"
+#include "analysis/passes/passes.h"
+
+namespace gpuprof::analysis {
+
+// Stands for the scope of operations that only the device's work names.
+inline constexpr uint8_t kDeviceScope = 255;
+
+class OpGroups {
+ public:
+  // A process; pids of two hosts may be the same.
+  struct Id {
+    int32_t pid;
+    size_t owner;  // PassContext::Owner
+    auto operator<=>(const Id&) const = default;
+  };
+  struct Place {
+    uint64_t count = 0;
+    int64_t total_ns = 0;
+    int64_t self_ns = 0;
+  };
+  struct Group {
+    std::string name, shapes, types;
+    uint8_t scope = 0;
+    Id process = {};
+    int32_t tid = 0;
+    Place all;
+    int64_t sum_ns = 0, min_ns = 0, max_ns = 0;
+    uint64_t incomplete = 0;
+    uint64_t step_count = 0;
+    int64_t step_self_ns = 0;
+    std::map<Id, Place> places;
+    std::set<std::pair<Id, int32_t>> threads;
+    std::vector<int64_t> durations;
+    int64_t device_ns = 0;       // of work launched within
+    int64_t device_self_ns = 0;  // of work launched by the spans themselves
+    uint64_t device_count = 0;   // likewise
+    ExecutionTally execution;
+  };
+
+  OpGroups(PassContext& context, OpGrouping grouping, bool medians)
+      : context_(context), grouping_(grouping), medians_(medians) {}
+
+  void AddProcess(size_t index);
+
+  std::vector<Group>& groups() { return groups_; }
+  int64_t step_ns() const { return step_ns_; }
+  uint64_t step_count() const { return step_count_; }
+  bool has_device_work() const { return has_device_work_; }
+  int64_t device_ns() const { return device_ns_; }
+  int64_t device_outside_ns() const { return device_outside_ns_; }
+  const std::string& HostOf(Id id) const { return context_.process(id.owner).host; }
+
+ private:
+  // By what groups differ.
+  using Key = std::tuple<std::string, uint8_t, Id, int32_t, std::string, std::string>;
+
+  uint32_t NumberOf(Group group);
+  uint32_t GroupOf(const Process& process, const Track& track, uint32_t id, uint8_t scope,
+                   uint32_t detail);
+  void AddTrack(size_t index, size_t track_index, const std::vector<Interval>& steps);
+  void AddPlaces(const std::vector<Place>& places, int32_t tid);
+  void AddDeviceWork(size_t index);
+  uint32_t GroupOfDeviceWork(const Process& process, const Track& track, const DeviceWork& work);
+  static bool HasAncestor(const OpTree& tree, const std::vector<uint32_t>& group_of_row,
+                          uint32_t row);
+
+  PassContext& context_;
+  OpGrouping grouping_;
+  bool medians_;
+  Id id_ = {};  // of the process that is being added
+  RowDetails* details_ = nullptr;
+  ExecutionFinder* executions_ = nullptr;
+  const Track* track_ = nullptr;
+  std::vector<Group> groups_;
+  std::map<Key, uint32_t> group_of_key_;
+  std::unordered_map<uint32_t, std::unordered_map<uint64_t, uint32_t>> group_of_detail_;
+  std::unordered_map<uint64_t, uint32_t> group_of_id_;    // without a detail
+  std::unordered_map<uint64_t, uint32_t> group_of_work_;  // by signature and detail
+  std::vector<std::vector<uint32_t>> group_of_row_;  // by track, of the process that is being added
+  int64_t step_ns_ = 0;
+  uint64_t step_count_ = 0;
+  bool has_device_work_ = false;
+  int64_t device_ns_ = 0, device_outside_ns_ = 0;
+};
+
+}  // namespace gpuprof::analysis
