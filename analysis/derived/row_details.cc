@@ -70,6 +70,11 @@ void ReadInputs(const Json& object, RowDetail* detail) {
   if (has_dims && has_types && dims->size() == types->size()) {
     for (size_t i = 0; i < dims->size(); ++i)
       detail->inputs.push_back(InputOf((*dims)[i], (*types)[i]));
+    // A tensor without its sizes: of damaged inputs nothing is taken.
+    if (std::any_of(detail->inputs.begin(), detail->inputs.end(), [](const OpInput& input) {
+          return !input.is_tensor && IsTypeOfTensor(input.type);
+        }))
+      detail->inputs.clear();
   }
   if (values == object.end() || !values->is_array()) return;
   for (const Json& value : *values)

@@ -200,9 +200,22 @@ void XSpaceDevice::Kernel(const Track& track, size_t row, XPlaneWriter* plane) {
   if (!kernels.detail.empty() && kernels.detail[row] != 0)
     has_op = AddDetailStats(process_.String(kernels.detail[row]), "tf_op", plane);
   if (has_op) return;
-  const auto op = origin_.Find(kernels.correlation[row], ExternalOf(kernels, row));
-  const std::string* const label = op ? LabelOf(*op) : nullptr;
-  if (label != nullptr) plane->Text("tf_op", *label);
+  const int64_t end = kernels.end_ns[row];
+  const WorkOrigin origin = origin_.Of({DeviceWorkKind::kKernel,
+                                        row,
+                                        {end - kernels.duration_ns[row], end},
+                                        kernels.correlation[row],
+                                        kernels.weight[row],
+                                        ExternalOf(kernels, row),
+                                        IsInGraph(kernels, row),
+                                        kernels.graph_node[row]});
+  const std::string* const label = origin.owner ? LabelOf(*origin.owner) : nullptr;
+  if (label != nullptr) {
+    plane->Text("tf_op", *label);
+  } else if (origin.in_graph) {
+    // XProf leaves out kernels without an operation.
+    plane->Text("tf_op", OpLabel("graph"));
+  }
 }
 
 void XSpaceDevice::Copy(const MemcpyTable& table, size_t row, XPlaneWriter* plane) const {

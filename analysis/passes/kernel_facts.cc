@@ -177,7 +177,7 @@ void FillFlops(uint64_t flops, int64_t ns, results::WorkEvidence evidence, resul
   row->set_flop_count(flops);
   row->set_flop_evidence(evidence);
   if (ns > 0)
-    row->set_flop_per_second(static_cast<double>(flops) * kNsPerSecond / static_cast<double>(ns));
+    row->set_flop_per_s(static_cast<double>(flops) * kNsPerSecond / static_cast<double>(ns));
 }
 
 void FillReportedWork(const ReportedWork& work, results::Kernel* row) {
@@ -185,8 +185,8 @@ void FillReportedWork(const ReportedWork& work, results::Kernel* row) {
   if (work.bytes == 0) return;
   row->set_moved_bytes(work.bytes);
   if (work.bytes_ns > 0) {
-    row->set_moved_bytes_per_second(static_cast<double>(work.bytes) * kNsPerSecond /
-                                    static_cast<double>(work.bytes_ns));
+    // A byte in a nanosecond is a gigabyte in a second.
+    row->set_moved_gb_per_s(static_cast<double>(work.bytes) / static_cast<double>(work.bytes_ns));
   }
 }
 

@@ -65,8 +65,9 @@ using Key = std::tuple<uint32_t, uint32_t, uint32_t, bool>;
 
 // Returns whether a frame is of CUDA itself: below it is the program.
 bool IsOfCuda(const results::Frame& frame) {
-  constexpr std::array<std::string_view, 7> kLibraries = {
-      "libcuda.", "libcudart.", "libcublas", "libcudnn", "libcufft", "libnccl", "libnvrtc"};
+  constexpr std::array<std::string_view, 8> kLibraries = {"libcuda.",  "libcudart.", "libcupti.",
+                                                          "libcublas", "libcudnn",   "libcufft",
+                                                          "libnccl",   "libnvrtc"};
   constexpr std::array<std::string_view, 3> kFunctions = {"cudaLaunch", "cuLaunch",
                                                           "__device_stub"};
   const std::string_view module = frame.module();
@@ -156,8 +157,8 @@ void FillWork(const Sums& sums, results::Kernel* row) {
   if (sums.bytes == 0) return;
   row->set_bytes_estimate(sums.bytes);
   if (sums.bytes_ns > 0)
-    row->set_bytes_estimate_per_second(static_cast<double>(sums.bytes) * 1e9 /
-                                       static_cast<double>(sums.bytes_ns));
+    row->set_estimate_gb_per_s(static_cast<double>(sums.bytes) /
+                               static_cast<double>(sums.bytes_ns));
 }
 
 void FillPrecision(const Process& process, const Sums& sums, results::Kernel* row) {

@@ -9,6 +9,7 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/device_gaps.h"
+#include "analysis/passes/device_steps.h"
 #include "analysis/passes/op_groups.h"
 #include "analysis/passes/op_modules.h"
 #include "analysis/passes/passes.h"
@@ -77,6 +78,10 @@ void FillRow(OpGroups::Group& group, OpGrouping grouping, const OpGroups& all, i
 
 // How long each device had work, and how long it had none between its first work and its last.
 void FillDevices(PassContext& context, results::Ops* out) {
+  // The union of very many spans takes more memory than the rest of the pass.
+  if (std::any_of(context.selected().begin(), context.selected().end(),
+                  [&](size_t index) { return HasTooMuchWork(context.process(index)); }))
+    return;
   const UsedDevices devices(context);
   int64_t windows_ns = 0;
   for (const UsedDevice& device : devices.all()) {
@@ -167,6 +172,7 @@ Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   SortByLargestSelfTime(out.get());
   context.FillCountMeta("ops", out->mutable_meta());
   AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
+  AddTooMuchWorkNote(context, out->mutable_meta());
   *result = std::move(out);
   return {};
 }

@@ -51,10 +51,10 @@ std::string PrecisionWords(const results::Kernel& k) {
 bool IsNotEager(const results::Kernel& k) { return k.execution() > results::EXECUTION_EAGER; }
 
 std::string FlopWords(const results::Kernel& k) {
-  if (!k.has_flop_per_second()) return "";
+  if (!k.has_flop_per_s()) return "";
   constexpr double kTera = 1e12;
   char text[32];
-  std::snprintf(text, sizeof text, "%.3g", k.flop_per_second() / kTera);
+  std::snprintf(text, sizeof text, "%.3g", k.flop_per_s() / kTera);
   return text;
 }
 
@@ -103,16 +103,16 @@ constexpr TableColumn kColumns[] = {
      .shown = ShownIf::kAny,
      .shown_if = TestOf<results::Kernel, IsNotEager>,
      .except_by = "stream"},
-    {.field = "flop_per_second",
+    {.field = "flop_per_s",
      .title = "TFLOP/s",
      .cell = CellOf<results::Kernel, FlopWords>,
      .align = ColumnAlign::kRight,
      .shown = ShownIf::kAny},
-    {.field = "moved_bytes_per_second", .title = "moved", .shown = ShownIf::kAny},
-    {.field = "bytes_estimate_per_second",
-     .title = "moved at least",
+    {.field = "moved_gb_per_s", .title = "GB/s", .shown = ShownIf::kAny},
+    {.field = "estimate_gb_per_s",
+     .title = "GB/s at least",
      .shown = ShownIf::kAny,
-     .shown_by = "bytes_estimate_per_second"},
+     .shown_by = "estimate_gb_per_s"},
     {.field = "grid",
      .title = "grid",
      .cell = CellOf<results::Kernel, GridWords>,

@@ -10,7 +10,7 @@ import os
 import pytest
 
 from conftest import ROOT, gpuprof
-from xspace_files import read_planes
+from xspace_files import field, read_planes
 
 XSPACES = ROOT / "tests" / "golden" / "xspace"
 WITH_MODULES = [XSPACES / "jax_conv_mi300.xplane.pb.gz", XSPACES / "jax_te_fused_attn_mi300.xplane.pb.gz", XSPACES / "cpu" / "jax_steps.xplane.pb.gz"]
@@ -49,20 +49,6 @@ def test_modules_come_back(tmp_path, source):
         assert exported.status == 0, exported.err.decode()
         (file,) = logdir.rglob("*.xplane.pb")
         assert modules(file) == original
-
-
-def varint(value):
-    data = b""
-    while value > 127:
-        data += bytes([value & 127 | 128])
-        value >>= 7
-    return data + bytes([value])
-
-
-def field(number, value):
-    if isinstance(value, int):
-        return varint(number << 3) + varint(value)
-    return varint(number << 3 | 2) + varint(len(value)) + value
 
 
 def metadata_plane(entries):

@@ -51,7 +51,7 @@ using Times = std::map<results::TimeCategory, int64_t>;
 TEST(DeviceTimeline, WorkCountsOnceAndComputingComesFirst) {
   ProcessBuilder builder(7);
   const uint32_t sgemm = builder.Signature("ampere_sgemm_128x64_tn", 1, 32);
-  const uint32_t bf16 = builder.Signature("nvjet_hsh_bf16_128x64", 1, 32);
+  const uint32_t bf16 = builder.Signature("nvjet_tst_128x64_64x8_2x1_v_bz_TNT", 1, 32);
   const uint32_t reduce = builder.Signature("ncclDevKernel_AllReduce_Sum_f32_RING_LL", 1, 32);
   builder.Stream(0, 1, 7).Kernel(sgemm, 0, 10).Kernel(bf16, 10, 20);
   builder.Stream(0, 1, 8).Kernel(reduce, 5, 40);
