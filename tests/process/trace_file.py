@@ -364,7 +364,7 @@ class TraceFile:
         types = [int(v) for v in _packed(table[5][-1])] if 5 in table else []
         for node, *rest in zip(column(1), column(2), column(3), column(4), types, strict=True):
             self.graph_nodes[node] = tuple(rest)
-        for node, created, thread in zip(column(1), column(8), column(9), strict=True):
+        for node, created, thread in zip(column(1), column(8), column(9)):  # older files lack the last two
             self.node_making.pop(node, None)  # the later entry counts
             if thread != 0:
                 self.node_making[node] = (created, thread)
