@@ -9,7 +9,6 @@
 
 #include "analysis/model/names.h"
 #include "analysis/passes/device_gaps.h"
-#include "analysis/passes/device_steps.h"
 #include "analysis/passes/op_groups.h"
 #include "analysis/passes/op_modules.h"
 #include "analysis/passes/passes.h"
@@ -76,12 +75,20 @@ void FillRow(OpGroups::Group& group, OpGrouping grouping, const OpGroups& all, i
   if (grouping == OpGrouping::kThread) row->set_tid(group.tid);
 }
 
+// Returns whether the union of all work takes more memory than the rest of the pass.
+bool HasMuchWork(const PassContext& context) {
+  constexpr size_t kMostWork = 2'000'000;
+  size_t rows = 0;
+  for (const size_t index : context.selected()) {
+    for (const Track& track : context.process(index).tracks)
+      rows += track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
+              track.graph_launch.rows();
+  }
+  return rows > kMostWork;
+}
+
 // How long each device had work, and how long it had none between its first work and its last.
 void FillDevices(PassContext& context, results::Ops* out) {
-  // The union of very many spans takes more memory than the rest of the pass.
-  if (std::any_of(context.selected().begin(), context.selected().end(),
-                  [&](size_t index) { return HasTooMuchWork(context.process(index)); }))
-    return;
   const UsedDevices devices(context);
   int64_t windows_ns = 0;
   for (const UsedDevice& device : devices.all()) {
@@ -168,11 +175,16 @@ Error RunOps(PassContext& context, std::unique_ptr<google::protobuf::Message>* r
   } else {
     ComputeOps(context, GroupingOf(by), true, out.get());
   }
-  FillDevices(context, out.get());
+  const bool has_much_work = HasMuchWork(context);
+  if (!has_much_work) FillDevices(context, out.get());
   SortByLargestSelfTime(out.get());
   context.FillCountMeta("ops", out->mutable_meta());
   AddUnpairedNotes(context, SpanSubject::kOperations, out->mutable_meta());
-  AddTooMuchWorkNote(context, out->mutable_meta());
+  if (has_much_work) {
+    out->mutable_meta()->add_notes(
+        "GPU: idle time was left out, as there are more than 2 million pieces of work: 'gpuprof "
+        "stats streams' has it, and needs more memory");
+  }
   *result = std::move(out);
   return {};
 }
