@@ -163,8 +163,14 @@ void ModulePaths::FillSpans(uint32_t track) {
 }
 
 uint32_t ModulePaths::PathOf(uint32_t parent, std::string_view name) {
+  const uint32_t depth = paths_[parent].depth + 1;
+  if (depth > kMostDepth) return parent;
+  size_t bytes = std::min(name.size(), kMostNameBytes);
+  // Never within a character of UTF-8.
+  while (bytes < name.size() && bytes > 0 && (name[bytes] & 0xc0) == 0x80) --bytes;
+  name = name.substr(0, bytes);
   const auto [at, is_new] = numbers_.try_emplace({parent, std::string(name)}, paths_.size());
-  if (is_new) paths_.push_back({parent, std::string(name)});
+  if (is_new) paths_.push_back({parent, depth, std::string(name)});
   return at->second;
 }
 

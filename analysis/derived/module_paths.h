@@ -29,7 +29,8 @@ namespace gpuprof::analysis {
 // A part of the program, with the part around it. Number 0 is the whole program.
 struct ModulePath {
   uint32_t parent = 0;
-  std::string name;             // of the innermost part alone
+  uint32_t depth = 0;           // of parts around it, and itself
+  std::string name;             // of the innermost part alone, cut if it is very long
   uint32_t instance_count = 0;  // modules that it stands for
 };
 
@@ -45,6 +46,10 @@ struct ModuleSpan {
 
 class ModulePaths {
  public:
+  // Parts in deeper ones are not told apart: files of strangers must not fill the memory.
+  static constexpr uint32_t kMostDepth = 32;
+  static constexpr size_t kMostNameBytes = 128;
+
   // Keeps the numbers of modules of one type with `instances`: "Linear_3". Otherwise they are one
   // part.
   ModulePaths(ProcessOps* ops, bool instances);
