@@ -26,16 +26,12 @@
 #include <vector>
 
 #include "analysis/base/text_map.h"
+#include "analysis/model/span_order.h"
 #include "analysis/model/table_columns.h"
 #include "analysis/model/trace.h"
 #include "proto/record.h"
 
 namespace gpuprof::analysis {
-
-struct SpanNs {
-  int64_t start = 0;
-  int64_t end = 0;
-};
 
 struct OpRow {
   SpanNs span;

@@ -56,6 +56,43 @@ std::vector<uint32_t> OrderOfEnds(const std::vector<Row>& rows,
   return order;
 }
 
+template <typename Row>
+std::vector<SpanNs> SpansOf(const std::vector<Row>& rows) {
+  std::vector<SpanNs> spans;
+  spans.reserve(rows.size());
+  for (const Row& row : rows) spans.push_back(row.span);
+  return spans;
+}
+
+// Fills a column with value(i) for each of its rows, a segment at a time.
+template <typename T, typename Value>
+void FillColumn(size_t rows, const Value& value, Column<T>* column) {
+  if (!column->empty()) {  // it has rows already, by Append
+    for (size_t i = 0; i < rows; ++i) column->push_back(static_cast<T>(value(i)));
+    return;
+  }
+  if (rows == 0) return;
+  constexpr size_t kRows = ColumnSegments::kMostOpenRows;
+  uint64_t values[kRows];
+  column->Plan((rows + kRows - 1) / kRows);
+  for (size_t first = 0; first < rows; first += kRows) {
+    const size_t count = std::min(kRows, rows - first);
+    for (size_t i = 0; i < count; ++i)
+      values[i] = static_cast<uint64_t>(static_cast<T>(value(first + i)));
+    column->Store(first / kRows, values, count);
+  }
+  column->Finish();
+}
+
+// Fills the columns of ends and durations.
+template <typename Table, typename SpanAt>
+void FillSpans(size_t rows, const SpanAt& span, int64_t origin, Table* table) {
+  FillColumn(
+      rows, [&](size_t i) { return span(i).end - origin; }, &table->end_ns);
+  FillColumn(
+      rows, [&](size_t i) { return span(i).end - span(i).start; }, &table->duration_ns);
+}
+
 template <typename Table>
 void AddSpan(SpanNs span, int64_t origin, Table* table) {
   table->end_ns.push_back(span.end - origin);
@@ -64,14 +101,19 @@ void AddSpan(SpanNs span, int64_t origin, Table* table) {
 
 uint32_t DepthBits(uint32_t depth) { return std::min(depth, 0xffffu) << 16; }
 
-// The columns that all work of a device has.
+// Fills the columns that all work of a device has.
 template <typename Table>
-void AddWork(const WorkRow& row, int64_t origin, Table* table) {
-  AddSpan(row.span, origin, table);
-  table->correlation.push_back(row.correlation);
-  table->graph.push_back(row.graph);
-  table->graph_node.push_back(row.graph_node);
-  table->weight.push_back(1);
+void FillWork(const std::vector<WorkRow>& rows, int64_t origin, Table* table) {
+  FillSpans(
+      rows.size(), [&](size_t i) { return rows[i].span; }, origin, table);
+  FillColumn(
+      rows.size(), [&](size_t i) { return rows[i].correlation; }, &table->correlation);
+  FillColumn(
+      rows.size(), [&](size_t i) { return rows[i].graph; }, &table->graph);
+  FillColumn(
+      rows.size(), [&](size_t i) { return rows[i].graph_node; }, &table->graph_node);
+  FillColumn(
+      rows.size(), [](size_t) { return 1; }, &table->weight);
 }
 
 // A column that only some sources have stays empty if no row has a value.
@@ -79,7 +121,8 @@ template <typename Row, typename Value>
 void FillRare(const std::vector<Row>& rows, Value Row::*value, Column<Value>* column) {
   if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.*value != 0; }))
     return;
-  for (const Row& row : rows) column->push_back(row.*value);
+  FillColumn(
+      rows.size(), [&](size_t i) { return rows[i].*value; }, column);
 }
 
 // Does the same for rows whose order in the table is `order`.
@@ -88,24 +131,29 @@ void FillRare(const std::vector<Row>& rows, const std::vector<uint32_t>& order, 
               Column<Value>* column) {
   if (std::none_of(rows.begin(), rows.end(), [&](const Row& row) { return row.*value != 0; }))
     return;
-  for (const uint32_t i : order) column->push_back(rows[i].*value);
+  FillColumn(
+      rows.size(), [&](size_t i) { return rows[order[i]].*value; }, column);
 }
 
 }  // namespace
 
 void ProcessBuilder::FillOps(std::vector<OpRow>* rows, int64_t origin, OpTable* table) {
-  const std::vector<uint32_t> depths = SortOutermostFirst(rows);
-  const std::vector<uint32_t> order = OrderOfEnds(*rows, depths);
-  for (const uint32_t i : order) {
-    const OpRow& row = (*rows)[i];
-    AddSpan(row.span, origin, table);
-    table->name.push_back(row.name);
-    table->operation.push_back(static_cast<uint32_t>(row.scope) | uint32_t{row.flags} << 8 |
-                               DepthBits(depths[i]));
-  }
-  FillRare(*rows, order, &OpRow::external, &table->external);
-  FillRare(*rows, order, &OpRow::detail, &table->detail);
-  FillRare(*rows, order, &OpRow::sequence, &table->sequence);
+  const SpanNesting nesting = NestingOf(SpansOf(*rows));
+  const auto row = [&](size_t i) -> const OpRow& { return (*rows)[nesting.by_end[i]]; };
+  FillSpans(
+      rows->size(), [&](size_t i) { return row(i).span; }, origin, table);
+  FillColumn(
+      rows->size(), [&](size_t i) { return row(i).name; }, &table->name);
+  FillColumn(
+      rows->size(),
+      [&](size_t i) {
+        return static_cast<uint32_t>(row(i).scope) | uint32_t{row(i).flags} << 8 |
+               DepthBits(nesting.depths[nesting.by_end[i]]);
+      },
+      &table->operation);
+  FillRare(*rows, nesting.by_end, &OpRow::external, &table->external);
+  FillRare(*rows, nesting.by_end, &OpRow::detail, &table->detail);
+  FillRare(*rows, nesting.by_end, &OpRow::sequence, &table->sequence);
 }
 
 void ProcessBuilder::FillPython(TimelineRows* rows, int64_t origin, Track* track) {
@@ -170,47 +218,61 @@ void ProcessBuilder::AddLaunches(const std::vector<PythonRow>& python,
 }
 
 void ProcessBuilder::FillRanges(std::vector<RangeRow>* rows, int64_t origin, RangeTable* table) {
-  const std::vector<uint32_t> depths = SortOutermostFirst(rows);
-  for (const uint32_t i : OrderOfEnds(*rows, depths)) {
-    const RangeRow& row = (*rows)[i];
-    AddSpan(row.span, origin, table);
-    table->name.push_back(row.name);
-    table->operation.push_back(static_cast<uint32_t>(row.kind) | uint32_t{row.flags} << 8 |
-                               DepthBits(depths[i]));
-    table->domain.push_back(row.domain);
-    table->style.push_back(0);
-    table->payload.push_back(0);
-    table->begin_thread.push_back(0);
-  }
+  const SpanNesting nesting = NestingOf(SpansOf(*rows));
+  const auto row = [&](size_t i) -> const RangeRow& { return (*rows)[nesting.by_end[i]]; };
+  const auto none = [](size_t) { return 0; };
+  const size_t count = rows->size();
+  FillSpans(
+      count, [&](size_t i) { return row(i).span; }, origin, table);
+  FillColumn(
+      count, [&](size_t i) { return row(i).name; }, &table->name);
+  FillColumn(
+      count,
+      [&](size_t i) {
+        return static_cast<uint32_t>(row(i).kind) | uint32_t{row(i).flags} << 8 |
+               DepthBits(nesting.depths[nesting.by_end[i]]);
+      },
+      &table->operation);
+  FillColumn(
+      count, [&](size_t i) { return row(i).domain; }, &table->domain);
+  FillColumn(count, none, &table->style);
+  FillColumn(count, none, &table->payload);
+  FillColumn(count, none, &table->begin_thread);
 }
 
 void ProcessBuilder::FillCalls(std::vector<CallRow>* rows, int64_t origin, ApiTable* table) {
   SortByEnd(rows);
-  for (const CallRow& row : *rows) {
-    AddSpan(row.span, origin, table);
-    table->function.push_back(row.function);
-    table->correlation.push_back(row.correlation);
-    table->result.push_back(row.result);
-    table->weight.push_back(1);
-  }
+  const auto row = [&](size_t i) -> const CallRow& { return (*rows)[i]; };
+  const size_t count = rows->size();
+  FillSpans(
+      count, [&](size_t i) { return row(i).span; }, origin, table);
+  FillColumn(
+      count, [&](size_t i) { return row(i).function; }, &table->function);
+  FillColumn(
+      count, [&](size_t i) { return row(i).correlation; }, &table->correlation);
+  FillColumn(
+      count, [&](size_t i) { return row(i).result; }, &table->result);
+  FillColumn(
+      count, [](size_t) { return 1; }, &table->weight);
   FillRare(*rows, &CallRow::external, &table->external);
 }
 
 void ProcessBuilder::FillKernels(std::vector<WorkRow>* rows, int64_t origin, KernelTable* table) {
   SortByEnd(rows);
-  for (const WorkRow& row : *rows) {
-    AddWork(row, origin, table);
-    table->signature.push_back(row.signature);
-    table->capture.push_back(1);
-  }
+  FillWork(*rows, origin, table);
+  const auto row = [&](size_t i) -> const WorkRow& { return (*rows)[i]; };
+  FillColumn(
+      rows->size(), [&](size_t i) { return row(i).signature; }, &table->signature);
+  FillColumn(
+      rows->size(), [](size_t) { return 1; }, &table->capture);
   FillRare(*rows, &WorkRow::external, &table->external);
   FillRare(*rows, &WorkRow::detail, &table->detail);
 }
 
 void ProcessBuilder::FillCopies(std::vector<WorkRow>* rows, int64_t origin, MemcpyTable* table) {
   SortByEnd(rows);
+  FillWork(*rows, origin, table);
   for (const WorkRow& row : *rows) {
-    AddWork(row, origin, table);
     table->operation.push_back(row.operation);
     table->bytes.push_back(row.bytes);
     table->peer.push_back(row.peer);
@@ -220,8 +282,8 @@ void ProcessBuilder::FillCopies(std::vector<WorkRow>* rows, int64_t origin, Memc
 
 void ProcessBuilder::FillSets(std::vector<WorkRow>* rows, int64_t origin, MemsetTable* table) {
   SortByEnd(rows);
+  FillWork(*rows, origin, table);
   for (const WorkRow& row : *rows) {
-    AddWork(row, origin, table);
     table->operation.push_back(row.operation);
     table->bytes.push_back(row.bytes);
     table->value.push_back(0);
