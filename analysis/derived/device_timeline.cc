@@ -36,6 +36,38 @@ TimeCategory CopyCategory(uint32_t operation) {
   return results::TIME_CATEGORY_COPY_DTOD;
 }
 
+// Finds the first gap whose start, or end, is not before a moment. The moments mostly rise: the
+// search begins where the last one ended.
+class GapFinder {
+ public:
+  GapFinder(const std::vector<DeviceGap>& gaps, int64_t Interval::*edge)
+      : gaps_(gaps), edge_(edge) {}
+
+  // Returns its place; the number of gaps: there is none.
+  size_t Find(int64_t time_ns) {
+    constexpr size_t kNear = 8;
+    if (at_ != 0 && !IsBefore(at_ - 1, time_ns)) return at_ = Search(0, at_, time_ns);
+    for (size_t i = 0; i < kNear && at_ < gaps_.size(); ++i, ++at_) {
+      if (!IsBefore(at_, time_ns)) return at_;
+    }
+    return at_ = Search(at_, gaps_.size(), time_ns);
+  }
+
+ private:
+  bool IsBefore(size_t gap, int64_t time_ns) const { return gaps_[gap].span.*edge_ < time_ns; }
+  size_t Search(size_t first, size_t end, int64_t time_ns) const {
+    while (first < end) {
+      const size_t middle = first + (end - first) / 2;
+      IsBefore(middle, time_ns) ? first = middle + 1 : end = middle;
+    }
+    return first;
+  }
+
+  const std::vector<DeviceGap>& gaps_;
+  int64_t Interval::*edge_;
+  size_t at_ = 0;
+};
+
 }  // namespace
 
 TimeCategory WorkCategory(const Track& track, const DeviceWork& work, KernelClasses* classes) {
@@ -88,35 +120,28 @@ void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const Cal
     from = busy.end;
   }
   gaps_.push_back({{from, kNever}, {}, {}, false});
-  // The streams whose work ended where a gap begins, by gap.
-  std::vector<std::vector<uint32_t>> before(gaps_.size());
+  // The number of the last stream whose work ended where a gap begins, plus 1, by gap.
+  std::vector<uint32_t> ended_by(gaps_.size(), 0);
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
     const Track& track = process.tracks[t];
     if (!track.is_stream || track.device != device) continue;
+    GapFinder at_start(gaps_, &Interval::start), at_end(gaps_, &Interval::end);
     ForEachDeviceWork(track, [&](const DeviceWork& work) {
-      const auto ended = std::lower_bound(
-          gaps_.begin(), gaps_.end(), work.span.end,
-          [](const DeviceGap& gap, int64_t time) { return gap.span.start < time; });
-      if (ended != gaps_.end() && ended->span.start == work.span.end)
-        before[static_cast<size_t>(ended - gaps_.begin())].push_back(t);
+      const size_t ended = at_start.Find(work.span.end);
+      if (ended != gaps_.size() && gaps_[ended].span.start == work.span.end)
+        ended_by[ended] = t + 1;
     });
-  }
-  for (uint32_t t = 0; t < process.tracks.size(); ++t) {
-    const Track& track = process.tracks[t];
-    if (!track.is_stream || track.device != device) continue;
     ForEachDeviceWork(track, [&](const DeviceWork& work) {
-      const auto gap = std::lower_bound(
-          gaps_.begin(), gaps_.end(), work.span.start,
-          [](const DeviceGap& each, int64_t time) { return each.span.end < time; });
-      if (gap == gaps_.end() || gap->span.end != work.span.start) return;
+      const size_t found = at_end.Find(work.span.start);
+      if (found == gaps_.size() || gaps_[found].span.end != work.span.start) return;
+      DeviceGap* const gap = &gaps_[found];
       const std::optional<Call> launch = calls.Find(work.correlation);
       const bool is_first =
           !gap->next || (launch && (!gap->launch || launch->start_ns < gap->launch->start_ns));
       if (!is_first) return;
-      const std::vector<uint32_t>& streams = before[static_cast<size_t>(gap - gaps_.begin())];
       gap->next = WorkRef{t, work.kind, work.row};
       gap->launch = launch;
-      gap->is_same_stream = std::find(streams.begin(), streams.end(), t) != streams.end();
+      gap->is_same_stream = ended_by[found] == t + 1;
     });
   }
 }

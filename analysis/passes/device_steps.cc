@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "analysis/derived/origin.h"
+#include "analysis/derived/call_steps.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/steps/statistics.h"
 
@@ -34,17 +34,18 @@ struct StepWork {
 std::vector<StepWork> WorkOf(PassContext& context, size_t index, uint32_t device,
                              std::span<const results::Step> steps) {
   const Process& process = context.process(index);
-  const CallIndex& calls = context.calls(index);
-  const Origin origin(&context.ops(index), calls, steps);
+  std::vector<Interval> spans;
+  for (const results::Step& step : steps)
+    spans.push_back({step.start_ns(), step.start_ns() + step.duration_ns()});
+  const CallSteps calls(process, context.calls(index), spans);
   const size_t main = MainStream(process, device);
   std::vector<StepWork> work(steps.size());
   for (size_t t = 0; t < process.tracks.size(); ++t) {
     const Track& track = process.tracks[t];
     if (!track.is_stream || track.device != device) continue;
     ForEachDeviceWork(track, [&](const DeviceWork& row) {
-      const std::optional<Call> call = calls.Find(row.correlation);
-      const auto step = call ? origin.StepAt(call->start_ns) : std::nullopt;
-      if (!step) return;
+      const std::optional<uint32_t> step = calls.Find(row.correlation);
+      if (!step || *step == kNoStep) return;
       StepWork& sums = work[*step];
       if (t == main) sums.first_ns = std::min(sums.first_ns, row.span.start);
       sums.last_ns = std::max(sums.last_ns, row.span.end);
