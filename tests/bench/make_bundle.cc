@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Makes a big trace that is shaped like a program's: make_bundle heap|kernels ROWS FOLDER.
+// Makes a big trace that is shaped like a program's:
+// make_bundle heap|kernels|training ROWS FOLDER [SLOWER].
 // heap: allocations and frees of six sizes by 200 stacks, on the coarse clock. kernels: ROWS
-// kernels of 300 signatures in 4 streams, each with the call that launched it. Times are
-// nanoseconds, which are ticks and CUPTI's clock too.
+// kernels of 300 signatures in 4 streams, each with the call that launched it. training: steps of
+// 5,000 layers. A layer is an operation in another one, a call in it and a kernel: four rows. With
+// SLOWER, kernels take so many per cent longer. Times are nanoseconds, which are ticks and CUPTI's
+// clock too.
 
 #include <sys/stat.h>
 
@@ -30,6 +33,8 @@ constexpr uint64_t kWallNs = 1'700'000'000'000'000'000;
 constexpr uint32_t kStreams = 4;
 constexpr uint32_t kSignatures = 300;
 constexpr uint32_t kStacks = 200;
+constexpr uint32_t kLayers = 5'000;  // of a step
+constexpr uint32_t kOps = 60;
 
 void Require(bool condition, const char* what) {
   if (condition) return;
@@ -112,7 +117,67 @@ class Maker {
     End();
   }
 
+  void Training(uint64_t rows, uint64_t slower) {
+    const uint64_t steps = std::max<uint64_t>(rows / (4 * kLayers), 1);
+    Names();
+    proto::Strings strings;
+    for (uint32_t i = 0; i < kOps; ++i) {
+      strings.add_id(kFirstOp + i);
+      strings.add_text("aten::op_" + std::to_string(i));
+    }
+    for (uint64_t i = 0; i < steps; ++i) {
+      strings.add_id(static_cast<uint32_t>(kFirstStep + i));
+      strings.add_text("step " + std::to_string(i));
+    }
+    Table(proto::ChunkKind::kStrings, 8, strings, static_cast<uint32_t>(kOps + steps));
+    std::vector<std::unique_ptr<codec::ChunkBuilder>> streams;
+    for (uint32_t i = 0; i < kStreams; ++i)
+      streams.push_back(std::make_unique<codec::ChunkBuilder>(proto::ChunkKind::kKernel, 2 + i, 0));
+    codec::ChunkBuilder calls(proto::ChunkKind::kApi, 1, 0), ops(proto::ChunkKind::kOp, 1, 0);
+    std::vector<uint64_t> free_at(kStreams, 0);
+    const auto op = [&](uint64_t end, uint64_t start, uint64_t name, uint64_t scope,
+                        uint64_t depth) {
+      const uint64_t row[] = {end, end - start, name, scope | depth << 16};
+      ops.Append(row, start);
+      if (ops.count() == proto::kRowsPerChunk) Write(&ops);
+    };
+    uint64_t correlation = 0;
+    for (uint64_t step = 0; step < steps; ++step) {
+      const uint64_t begin = now_;
+      const uint64_t noise = random_() % 200;
+      for (uint32_t layer = 0; layer < kLayers; ++layer) {
+        const uint64_t start = now_, inner = now_ + 400;
+        const uint64_t called = inner + 300, returned = called + 2'500 + random_() % 400;
+        const uint64_t call[] = {returned, returned - called, proto::ApiFunction(2, 211),
+                                 ++correlation, 0};
+        calls.Append(call, called);
+        const uint32_t stream = layer % 16 == 0 ? 1 + layer / 16 % 3 : 0;
+        const uint32_t signature = layer % kSignatures;
+        const uint64_t duration =
+            (2'000 + 16 * signature + noise + random_() % 64) * (100 + slower) / 100;
+        const uint64_t run = std::max(free_at[stream] + 640, called + 1'500);
+        free_at[stream] = run + duration;
+        const uint64_t kernel[] = {run + duration, duration, 1 + signature, correlation, 0, 0};
+        streams[stream]->Append(kernel, run);
+        now_ = returned + 600;
+        op(now_ - 300, inner, kFirstOp + (layer + 7) % kOps, 0, 2);
+        op(now_, start, kFirstOp + layer % kOps, 0, 1);
+        if (calls.count() == proto::kRowsPerChunk) Write(&calls);
+        if (streams[stream]->count() == proto::kRowsPerChunk) Write(streams[stream].get());
+      }
+      // The step ends with its last kernel.
+      now_ = std::max(now_, *std::max_element(free_at.begin(), free_at.end())) + 20'000;
+      op(now_ - 5'000, begin, kFirstStep + step, static_cast<uint64_t>(proto::OpScope::kUser), 0);
+    }
+    Write(&calls);
+    Write(&ops);
+    for (auto& stream : streams) Write(stream.get());
+    End();
+  }
+
  private:
+  static constexpr uint32_t kFirstOp = 2'000, kFirstStep = 10'000;
+
   void Names() {
     proto::Strings strings;
     proto::Signatures signatures;
@@ -179,14 +244,16 @@ class Maker {
 };
 
 int Main(int argc, char** argv) {
-  const std::string what = argc == 4 ? argv[1] : "";
-  if (what != "heap" && what != "kernels") {
-    std::fprintf(stderr, "usage: make_bundle heap|kernels ROWS FOLDER\n");
+  const std::string what = argc == 4 || argc == 5 ? argv[1] : "";
+  if (what != "heap" && what != "kernels" && what != "training") {
+    std::fprintf(stderr, "usage: make_bundle heap|kernels|training ROWS FOLDER [SLOWER]\n");
     return 2;
   }
   Maker maker(argv[3]);
   const uint64_t rows = std::strtoull(argv[2], nullptr, 10);
-  what == "heap" ? maker.Heap(rows) : maker.Kernels(rows);
+  if (what == "heap") maker.Heap(rows);
+  if (what == "kernels") maker.Kernels(rows);
+  if (what == "training") maker.Training(rows, argc == 5 ? std::strtoull(argv[4], nullptr, 10) : 0);
   return 0;
 }
 
