@@ -141,11 +141,44 @@ struct XProfPage {
 // here: XProf's rules are about the events of an XSpace, not about the model.
 Error MakeXProfPage(std::string_view name, const std::string& path, XProfPage* page);
 
-// Compares two recordings, which must have been opened with CompareTables(). Steps, categories of
-// the device's time, kernels and operations: results::Diff.
+// Makes what a comparison needs of a recording: results::Baseline. The recording must have been
+// opened with CompareTables().
+Error MakeBaseline(const Trace& trace, const PassOptions& options,
+                   std::unique_ptr<google::protobuf::Message>* baseline);
+TableSet CompareTables();
+// What a saved baseline tells about itself.
+struct BaselineLabel {
+  std::string name;
+  int64_t saved_realtime_ns = 0;
+  std::string writer_version;
+};
+// Returns the bytes of a file that keeps a baseline.
+std::string BaselineBytes(const google::protobuf::Message& baseline, const BaselineLabel& label);
+// Reads the bytes of a file that keeps a baseline. Files of newer versions, cut and damaged files
+// are errors; `path` names the file in them.
+Error ParseBaseline(std::string_view bytes, const std::string& path,
+                    std::unique_ptr<google::protobuf::Message>* baseline);
+// A file of a folder of baselines: what was read, or why it cannot be used.
+struct KeptBaseline {
+  std::string name;
+  uint64_t size_bytes = 0;
+  std::unique_ptr<google::protobuf::Message> baseline;  // null: `fault` says why
+  std::string fault;
+};
+// Makes the list of a folder of baselines: results::Baselines.
+std::unique_ptr<google::protobuf::Message> ListBaselines(const std::string& folder,
+                                                         const std::vector<KeptBaseline>& kept);
+// Returns a baseline, or a list of baselines, as text.
+std::string BaselineText(const google::protobuf::Message& result, const PassOptions& options,
+                         int width);
+// Compares two baselines: steps, categories of the device's time, kernels and operations. The
+// result is a results::Diff.
+Error CompareBaselines(const google::protobuf::Message& before,
+                       const google::protobuf::Message& after,
+                       std::unique_ptr<google::protobuf::Message>* result);
+// Makes two baselines and compares them.
 Error Compare(const Trace& before, const Trace& after, const PassOptions& options,
               std::unique_ptr<google::protobuf::Message>* result);
-TableSet CompareTables();
 // Returns the comparison as text, or as Markdown.
 std::string CompareText(const google::protobuf::Message& result, const PassOptions& options,
                         int width, bool is_markdown);

@@ -144,11 +144,19 @@ const std::vector<VerbEntry>& VerbTable() {
        "Exit status: 0 success, 1 a finding of the severity of --fail-on, 2 wrong usage.\n"
        "It is 3 if an input could not be read or is cut; its readable part is looked at.",
        MakeAdvise},
-      {"diff", "[OPTIONS] BEFORE AFTER", "Compare two recordings: is the program slower now",
-       "  gpuprof diff run1 run2 --format=markdown --fail-on regression\n\n"
+      {"diff", "[OPTIONS] BEFORE AFTER | --baseline NAME AFTER",
+       "Compare two recordings: is the program slower now",
+       "  gpuprof diff run1 run2 --format=markdown --fail-on regression\n"
+       "  gpuprof diff --baseline main run2 --fail-on regression\n\n"
        "Exit status: 0 success, 1 the steps take longer and --fail-on asks for it, 2 wrong usage.\n"
        "It is 3 if an input could not be read or is cut; its readable part is compared.",
        MakeDiff},
+      {"baseline", "[OPTIONS] save NAME BUNDLE | list | show NAME | remove NAME",
+       "Keep the figures of a recording under a name, for later comparisons",
+       "  gpuprof baseline save main run1            # then: gpuprof diff --baseline main run2\n\n"
+       "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut.\n"
+       "It is 3 too if the baseline could not be read or saved.",
+       MakeBaseline},
       {"info", "[OPTIONS] BUNDLE", "Say what a bundle holds, without reading its events",
        kReadingCodes, MakeInfo},
       {"verify", "[OPTIONS] BUNDLE", "Check every byte of a bundle",

@@ -50,6 +50,7 @@ std::unique_ptr<Verb> MakeCtl();
 std::unique_ptr<Verb> MakePs();
 std::unique_ptr<Verb> MakeAdvise();
 std::unique_ptr<Verb> MakeDiff();
+std::unique_ptr<Verb> MakeBaseline();
 std::unique_ptr<Verb> MakeSchema();
 std::unique_ptr<Verb> MakeStats();
 std::unique_ptr<Verb> MakeInfo();

@@ -53,9 +53,8 @@ inline int OpenInput(const std::string& path, bool headers_only,
 }
 
 // Says every fault of an input whose readable part was shown; kExitUnreadable if there was one.
-inline int SayFaults(const analysis::Trace& trace) {
+inline int SayFaults(const BundleFacts& facts) {
   constexpr size_t kMost = 20;
-  const BundleFacts facts = FactsOf(trace);
   for (size_t i = 0; i < facts.faults.size() && i < kMost; ++i) Say(facts.faults[i]);
   if (facts.faults.size() > kMost) {
     Say("and " + Plural(facts.faults.size() - kMost, "fault", "faults") +
@@ -63,5 +62,6 @@ inline int SayFaults(const analysis::Trace& trace) {
   }
   return facts.faults.empty() ? kExitOk : kExitUnreadable;
 }
+inline int SayFaults(const analysis::Trace& trace) { return SayFaults(FactsOf(trace)); }
 
 }  // namespace gpuprof::launcher

@@ -116,6 +116,10 @@ std::string FaultOfFileValue(const std::string& key, const std::string& value) {
   if (key == "output" && !IsBelowHere(value)) {
     return "'" + value + "' is not below the working directory; give -o on the command line";
   }
+  if (key == "baseline-dir" && !IsBelowHere(value)) {
+    return "'" + value +
+           "' is not below the working directory; give --baseline-dir on the command line";
+  }
   int number = 0;
   if (key == "signal" && ParseSignal(value, &number).empty() && number != 0 && number != SIGUSR1 &&
       number != SIGUSR2 && number < SIGRTMIN) {

@@ -104,13 +104,26 @@ int TrustedFolder::Make(const std::string& path, Last last) {
   return error;
 }
 
-std::string TrustedFolder::Claim(const std::string& path) const {
+int TrustedFolder::Open(const std::string& path) {
+  fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+  if (fd_ >= 0) return 0;
+  const int error = errno;
+  return IsLink(AT_FDCWD, path) ? ELOOP : error;
+}
+
+std::string TrustedFolder::WhyForeign(const std::string& path) const {
   struct stat info;
-  if (fstat(fd_, &info) != 0) return path + " is gone; name another directory with -o DIR";
-  if (info.st_uid != geteuid()) {
-    return path + " belongs to " + UserName(info.st_uid) +
-           ", who could change the bundle; name a new directory with -o DIR";
-  }
+  if (fstat(fd_, &info) != 0)
+    return path + " is gone; name another directory with " + words_.option;
+  if (info.st_uid == geteuid()) return "";
+  return path + " belongs to " + UserName(info.st_uid) + ", who could change " + words_.content +
+         "; name a new directory with " + words_.option;
+}
+
+std::string TrustedFolder::Claim(const std::string& path) const {
+  const std::string why = WhyForeign(path);
+  struct stat info;
+  if (!why.empty() || fstat(fd_, &info) != 0) return why;
   if ((info.st_mode & kOthersMayWrite) != 0) fchmod(fd_, info.st_mode & 07777 & ~kOthersMayWrite);
   return "";
 }
@@ -124,16 +137,16 @@ std::string TrustedFolder::Risk() const {
   const std::string whole(path, static_cast<size_t>(length));
   if (fstat(fd_, &info) == 0 && (info.st_mode & kOthersMayWrite) != 0) {
     return "the file system of " + whole +
-           " keeps no permissions, so that other users can change the bundle; -o DIR names a safer "
-           "place";
+           " keeps no permissions, so that other users can change " + words_.content + "; " +
+           words_.option + " names a safer place";
   }
   for (size_t end = 0; end != std::string::npos; end = whole.find('/', end + 1)) {
     const std::string above = end == 0 ? "/" : whole.substr(0, end);
     if (above == whole || lstat(above.c_str(), &info) != 0) continue;
     const std::string who = WhoCanMoveIn(info);
     if (!who.empty()) {
-      return who + " can move or remove the bundle, because " + above + " allows it; -o DIR " +
-             "names a safer place";
+      return who + " can move or remove " + words_.content + ", because " + above + " allows it; " +
+             words_.option + " names a safer place";
     }
   }
   return "";

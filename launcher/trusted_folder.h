@@ -3,7 +3,8 @@
 
 // A folder that is opened once and then held by its descriptor: nothing that happens to its name
 // afterwards changes where files go. Files are made with O_EXCL and O_NOFOLLOW, so that no link of
-// another user's is followed and no file is written over. Used for the bundle's folder.
+// another user's is followed and no file is written over. Used for the bundle's folder and for the
+// folder of baselines.
 //
 // One thread: Make sets the umask for a moment.
 
@@ -15,9 +16,15 @@
 
 namespace gpuprof::launcher {
 
+// What messages call the folder's content, and the option that names another folder.
+struct FolderWords {
+  const char* content = "the bundle";
+  const char* option = "-o DIR";
+};
+
 class TrustedFolder {
  public:
-  TrustedFolder() = default;
+  explicit TrustedFolder(FolderWords words = {}) : words_(words) {}
   ~TrustedFolder();
   TrustedFolder(const TrustedFolder&) = delete;
   TrustedFolder& operator=(const TrustedFolder&) = delete;
@@ -27,9 +34,12 @@ class TrustedFolder {
   // Makes the folders of an absolute path that are missing and holds the last. The last has mode
   // 0700 whatever the umask. Returns an errno, or 0. ELOOP: the last part is a link.
   int Make(const std::string& path, Last last);
+  // Holds a folder that exists. Returns an errno, or 0. ELOOP: the last part is a link.
+  int Open(const std::string& path);
 
-  // Takes write permission from other users. Returns why this user may not trust the folder, with
-  // the fix, or empty.
+  // Returns why this user may not trust the folder, with the fix, or empty: another user owns it.
+  std::string WhyForeign(const std::string& path) const;
+  // Takes write permission from other users. Returns what WhyForeign does.
   std::string Claim(const std::string& path) const;
   // Says that other users can still move, remove or change the folder, and who they are. They
   // cannot make this process write elsewhere. Returns empty if they cannot.
@@ -52,6 +62,7 @@ class TrustedFolder {
  private:
   int Enter(int above, const std::string& name, bool is_last, Last last, unsigned umask);
 
+  FolderWords words_;
   int fd_ = -1;
   std::vector<std::pair<int, std::string>> made_;  // folder above and name, outermost first
 };

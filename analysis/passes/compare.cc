@@ -2,157 +2,55 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Compare: two recordings beside each other, for `gpuprof diff`. Steps are compared as samples;
-// kernels and operations by their names, as time a step.
+// kernels and operations by their names, as time a step. baseline.cc makes the figures of a side.
 
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "analysis/analysis.h"
-#include "analysis/derived/selection.h"
-#include "analysis/model/process_name.h"
-#include "analysis/passes/device_steps.h"
-#include "analysis/passes/passes.h"
+#include "analysis/passes/comparability.h"
 #include "analysis/passes/rows.h"
-#include "analysis/passes/select_rows.h"
 #include "analysis/steps/bootstrap.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/short_names.h"
 #include "proto/results/diff.pb.h"
-#include "proto/results/kernels.pb.h"
-#include "proto/results/ops.pb.h"
 
 namespace gpuprof::analysis {
 namespace {
 
 // A change of two per cent is within what a machine does by itself.
 constexpr double kNeutral = 0.02;
-constexpr uint64_t kFewSteps = 5;
+// Rows whose change gets an interval, and the least change that does, as a part of the step.
+constexpr int kRowsWithInterval = 64;
+constexpr double kLeastChange = 0.001;
 
-// One of the two recordings.
-struct Side {
-  results::Meta meta;
-  std::string program, device, frameworks;
-  results::StepMethod method = results::STEP_METHOD_NONE;
-  results::DeviceSeries series;  // of the busiest device; no count: no work on a device
-  std::vector<int64_t> steps;    // durations, without warm-up
-  std::vector<uint64_t> kernel_counts;
-  int64_t whole_ns = 0;  // of the recording
-  results::Kernels kernels;
-  results::Ops ops;
-  bool has_steps() const { return !steps.empty(); }
-  int64_t Divisor() const { return std::max<int64_t>(static_cast<int64_t>(steps.size()), 1); }
-};
+using Rows = google::protobuf::RepeatedPtrField<results::BaselineRow>;
 
-std::string Joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += word + " ";
-  return all;
-}
-
-void FillDevice(PassContext& context, size_t index, Side* side) {
-  results::Steps steps;
-  AddDeviceSteps(context, index, &steps);
-  for (const results::DeviceSeries& series : steps.device_series()) {
-    if (series.window() == results::STEP_WINDOW_MARK || series.busy_ns() <= side->series.busy_ns())
-      continue;
-    side->series = series;
-    side->steps.clear();
-    side->kernel_counts.clear();
-    for (const results::DeviceStep& step : steps.device_steps()) {
-      if (step.window() != series.window() || step.device() != series.device()) continue;
-      side->kernel_counts.push_back(step.kernel_count());
-      if (step.window() == results::STEP_WINDOW_DEVICE && !step.warmup())
-        side->steps.push_back(step.duration_ns());
-    }
-    const proto::Device* device = context.process(index).FindDevice(series.device());
-    side->device = device == nullptr ? "" : device->name();
-    side->program = ProcessName(context.process(index));
-    side->frameworks = Joined(context.process(index).frameworks);
-  }
-}
-
-// Returns the part from the first counted step to the end of the last: warm-up steps would hide a
-// change of the others. Null: no step counts.
-std::shared_ptr<const Trace> StepsOnly(const Trace& trace, PassContext& context, size_t leading) {
-  const std::vector<Interval> steps = context.steps(leading).Counted();
-  if (steps.empty()) return nullptr;
-  Selection selection;
-  selection.window = TimeWindow{steps.front().start, steps.back().end};
-  selection.by_launch = true;
-  return Select(trace, selection);
-}
-
-Error Load(const Trace& trace, const PassOptions& options, Side* side) {
-  PassContext context(trace, options);
-  if (Error error = context.Prepare()) return error;
-  const std::optional<size_t> leading = context.Leading();
-  const size_t main = leading.value_or(context.selected().empty() ? 0 : context.selected().front());
-  if (!trace.processes.empty()) {
-    side->program = ProcessName(context.process(main));
-    side->frameworks = Joined(context.process(main).frameworks);
-  }
-  for (const size_t index : context.selected()) FillDevice(context, index, side);
-  if (leading) {
-    side->method = context.steps(*leading).detected.method;
-    if (side->steps.empty()) {
-      for (const results::Step& step : context.steps(*leading).steps)
-        if (!step.warmup()) side->steps.push_back(step.duration_ns());
-    }
-  }
-  context.FillCountMeta("diff", &side->meta);
-  const std::shared_ptr<const Trace> part = leading ? StepsOnly(trace, context, *leading) : nullptr;
-  PassContext rows(part == nullptr ? trace : *part, options);
-  if (Error error = rows.Prepare()) return error;
-  ComputeKernels(rows, &side->kernels);
-  ComputeOps(rows, OpGrouping::kName, false, &side->ops);
-  side->whole_ns = side->meta.window_end_ns() - side->meta.window_start_ns();
-  return {};
-}
-
-void Compare(const Side& before, const Side& after, results::Comparability* out) {
-  double score = 1;
-  const auto lower = [&](results::DiffReason reason, double part) {
-    out->add_reasons(reason);
-    score *= part;
-  };
-  if (before.program != after.program) lower(results::DIFF_REASON_OTHER_PROGRAM, 0.5);
-  if (before.device != after.device) lower(results::DIFF_REASON_OTHER_DEVICE, 0.5);
-  if (before.frameworks != after.frameworks) lower(results::DIFF_REASON_OTHER_FRAMEWORK, 0.9);
-  if (before.method != after.method || before.has_steps() != after.has_steps())
-    lower(results::DIFF_REASON_OTHER_STEPS, 0.5);
-  const auto usual = [](std::vector<uint64_t> counts) -> uint64_t {
-    if (counts.empty()) return 0;
-    std::sort(counts.begin(), counts.end());
-    return counts[counts.size() / 2];
-  };
-  if (usual(before.kernel_counts) != usual(after.kernel_counts))
-    lower(results::DIFF_REASON_OTHER_SHAPES, 0.8);
-  if (std::min(before.steps.size(), after.steps.size()) < kFewSteps)
-    lower(results::DIFF_REASON_FEW_STEPS, 0.7);
-  out->set_score_ratio(score);
-}
-
-results::DiffVerdict CompareSteps(const Side& before, const Side& after, results::StepDiff* out) {
-  out->set_window(before.series.window());
-  out->set_before_count(before.steps.size());
-  out->set_after_count(after.steps.size());
-  if (!before.has_steps() || !after.has_steps()) return results::DIFF_VERDICT_INCONCLUSIVE;
-  const Samples first(before.steps), second(after.steps);
-  out->set_before_median_ns(first.median());
-  out->set_after_median_ns(second.median());
-  out->set_before_mean_ns(first.mean());
-  out->set_after_mean_ns(second.mean());
-  if (first.min() <= 0) return results::DIFF_VERDICT_INCONCLUSIVE;
-  const ChangeInterval change = MedianChange(before.steps, after.steps);
-  out->set_change_ratio(Ratio(second.median(), first.median()) - 1);
+results::DiffVerdict CompareSteps(const results::Baseline& before, const results::Baseline& after,
+                                  results::StepDiff* out) {
+  out->set_window(before.window());
+  out->set_before_count(before.step_count());
+  out->set_after_count(after.step_count());
+  if (before.step_ns().empty() || after.step_ns().empty())
+    return results::DIFF_VERDICT_INCONCLUSIVE;
+  out->set_before_median_ns(before.step_median_ns());
+  out->set_after_median_ns(after.step_median_ns());
+  out->set_before_mean_ns(before.step_mean_ns());
+  out->set_after_mean_ns(after.step_mean_ns());
+  const std::vector<int64_t> first(before.step_ns().begin(), before.step_ns().end());
+  const std::vector<int64_t> second(after.step_ns().begin(), after.step_ns().end());
+  const auto is_time = [](int64_t ns) { return ns > 0; };
+  if (!std::all_of(first.begin(), first.end(), is_time) || before.step_median_ns() <= 0)
+    return results::DIFF_VERDICT_INCONCLUSIVE;
+  const ChangeInterval change = MedianChange(first, second);
+  out->set_change_ratio(Ratio(after.step_median_ns(), before.step_median_ns()) - 1);
   out->set_change_low_ratio(change.low);
   out->set_change_high_ratio(change.high);
-  if (std::min(before.steps.size(), after.steps.size()) < kFewSteps)
+  if (std::min(before.step_count(), after.step_count()) < kFewSteps)
     return results::DIFF_VERDICT_INCONCLUSIVE;
   if (change.low > kNeutral) return results::DIFF_VERDICT_REGRESSION;
   if (change.high < -kNeutral) return results::DIFF_VERDICT_IMPROVEMENT;
@@ -160,12 +58,14 @@ results::DiffVerdict CompareSteps(const Side& before, const Side& after, results
   return results::DIFF_VERDICT_INCONCLUSIVE;
 }
 
-void CompareCategories(const Side& before, const Side& after, results::Diff* out) {
+void CompareCategories(const results::Baseline& before, const results::Baseline& after,
+                       results::Diff* out) {
+  if (before.categories().empty() || after.categories().empty()) return;
   std::map<results::TimeCategory, std::pair<int64_t, int64_t>> times;
-  for (const results::CategoryTime& part : before.series.categories())
-    times[part.category()].first = part.total_ns() / static_cast<int64_t>(before.series.count());
-  for (const results::CategoryTime& part : after.series.categories())
-    times[part.category()].second = part.total_ns() / static_cast<int64_t>(after.series.count());
+  for (const results::CategoryTime& part : before.categories())
+    times[part.category()].first = part.total_ns();
+  for (const results::CategoryTime& part : after.categories())
+    times[part.category()].second = part.total_ns();
   for (const auto& [category, pair] : times) {
     results::CategoryDiff* row = out->add_categories();
     row->set_category(category);
@@ -175,33 +75,54 @@ void CompareCategories(const Side& before, const Side& after, results::Diff* out
   }
 }
 
-struct Sums {
-  uint64_t count = 0;
-  int64_t ns = 0;
+struct Pair {
+  const results::BaselineRow* before = nullptr;
+  const results::BaselineRow* after = nullptr;
 };
-using ByName = std::map<std::string, std::pair<std::optional<Sums>, std::optional<Sums>>>;
+using ByName = std::map<std::string, Pair>;
 
-void AddTo(const std::string& name, uint64_t count, int64_t ns, bool is_after, ByName* rows) {
-  std::optional<Sums>& sums = is_after ? (*rows)[name].second : (*rows)[name].first;
-  if (!sums) sums.emplace();
-  sums->count += count;
-  sums->ns += ns;
+// Returns the time in single steps of one side. A side without the row spent none in it. Empty: the
+// recording keeps no single steps of the row.
+std::vector<int64_t> StepsOf(const results::BaselineRow* row, size_t samples) {
+  if (row == nullptr) return std::vector<int64_t>(samples, 0);
+  return {row->step_ns().begin(), row->step_ns().end()};
 }
 
-void FillRows(const ByName& rows, const Side& before, const Side& after, int64_t step_ns,
-              google::protobuf::RepeatedPtrField<results::RowDiff>* out) {
+// Both means are of all steps, and the samples may be of some: the interval is moved, so that the
+// change of the samples' means becomes the change of the row.
+void FillInterval(const Pair& pair, size_t before_samples, size_t after_samples,
+                  results::RowDiff* row) {
+  const std::vector<int64_t> before = StepsOf(pair.before, before_samples);
+  const std::vector<int64_t> after = StepsOf(pair.after, after_samples);
+  if (std::min(before.size(), after.size()) < kFewSteps) return;
+  const ChangeInterval change = MeanChange(before, after);
+  const int64_t moved = row->change_ns() - (Samples(after).mean() - Samples(before).mean());
+  row->set_change_low_ns(static_cast<int64_t>(change.low) + moved);
+  row->set_change_high_ns(static_cast<int64_t>(change.high) + moved);
+}
+
+size_t SampleCount(const Rows& rows) {
+  size_t count = 0;
+  for (const results::BaselineRow& row : rows)
+    count = std::max(count, static_cast<size_t>(row.step_ns_size()));
+  return count;
+}
+
+void CompareRows(const Rows& before, const Rows& after, int64_t step_ns,
+                 google::protobuf::RepeatedPtrField<results::RowDiff>* out) {
+  ByName rows;
+  for (const results::BaselineRow& row : before) rows[row.name()].before = &row;
+  for (const results::BaselineRow& row : after) rows[row.name()].after = &row;
   for (const auto& [name, pair] : rows) {
     results::RowDiff* row = out->Add();
     row->set_name(name);
-    if (pair.first) {
-      row->set_before_count(static_cast<double>(pair.first->count) /
-                            static_cast<double>(before.Divisor()));
-      row->set_before_ns(pair.first->ns / before.Divisor());
+    if (pair.before != nullptr) {
+      row->set_before_count(pair.before->count());
+      row->set_before_ns(pair.before->total_ns());
     }
-    if (pair.second) {
-      row->set_after_count(static_cast<double>(pair.second->count) /
-                           static_cast<double>(after.Divisor()));
-      row->set_after_ns(pair.second->ns / after.Divisor());
+    if (pair.after != nullptr) {
+      row->set_after_count(pair.after->count());
+      row->set_after_ns(pair.after->total_ns());
     }
     row->set_change_ns(row->after_ns() - row->before_ns());
     row->set_change_ratio(Ratio(row->change_ns(), step_ns));
@@ -209,38 +130,45 @@ void FillRows(const ByName& rows, const Side& before, const Side& after, int64_t
   SortFalling(out, [](const auto& row) {
     return row.change_ns() < 0 ? -row.change_ns() : row.change_ns();
   });
+  const size_t before_samples = SampleCount(before), after_samples = SampleCount(after);
+  for (int i = 0; i < std::min(out->size(), kRowsWithInterval); ++i) {
+    results::RowDiff* row = out->Mutable(i);
+    if (row->change_ratio() < kLeastChange && row->change_ratio() > -kLeastChange) continue;
+    FillInterval(rows.at(row->name()), before_samples, after_samples, row);
+  }
 }
 
 }  // namespace
 
-Error Compare(const Trace& before, const Trace& after, const PassOptions& options,
-              std::unique_ptr<google::protobuf::Message>* result) {
-  Side first, second;
-  if (Error error = Load(before, options, &first)) return error;
-  if (Error error = Load(after, options, &second)) return error;
+Error CompareBaselines(const google::protobuf::Message& before_message,
+                       const google::protobuf::Message& after_message,
+                       std::unique_ptr<google::protobuf::Message>* result) {
+  const auto& before = static_cast<const results::Baseline&>(before_message);
+  const auto& after = static_cast<const results::Baseline&>(after_message);
   auto out = std::make_unique<results::Diff>();
-  *out->mutable_before() = first.meta;
-  *out->mutable_after() = second.meta;
+  *out->mutable_before() = before.meta();
+  *out->mutable_after() = after.meta();
+  out->set_baseline_name(before.name());
+  out->set_baseline_saved_realtime_ns(before.saved_realtime_ns());
   out->set_neutral_ratio(kNeutral);
-  Compare(first, second, out->mutable_comparability());
-  out->set_verdict(CompareSteps(first, second, out->mutable_steps()));
-  if (first.series.count() != 0 && second.series.count() != 0)
-    CompareCategories(first, second, out.get());
-  const int64_t step_ns = first.has_steps() ? out->steps().before_mean_ns() : first.whole_ns;
-  ByName kernels, ops;
-  for (const bool is_after : {false, true}) {
-    const Side& side = is_after ? second : first;
-    for (const results::Kernel& kernel : side.kernels.kernels())
-      AddTo(kernel.name(), kernel.count(), kernel.total_ns(), is_after, &kernels);
-    for (const results::Op& op : side.ops.ops())
-      AddTo(op.name(), op.count(), op.self_ns(), is_after, &ops);
-  }
-  FillRows(kernels, first, second, step_ns, out->mutable_kernels());
-  FillRows(ops, first, second, step_ns, out->mutable_ops());
+  FillComparability(before, after, out->mutable_comparability());
+  out->set_verdict(CompareSteps(before, after, out->mutable_steps()));
+  CompareCategories(before, after, out.get());
+  const int64_t step_ns = before.step_count() != 0 ? before.step_mean_ns() : before.whole_ns();
+  CompareRows(before.kernels(), after.kernels(), step_ns, out->mutable_kernels());
+  CompareRows(before.ops(), after.ops(), step_ns, out->mutable_ops());
   SetShortKernelNames(out->mutable_kernels());
   for (results::RowDiff& row : *out->mutable_ops()) row.set_short_name(row.name());
   *result = std::move(out);
   return {};
+}
+
+Error Compare(const Trace& before, const Trace& after, const PassOptions& options,
+              std::unique_ptr<google::protobuf::Message>* result) {
+  std::unique_ptr<google::protobuf::Message> first, second;
+  if (Error error = MakeBaseline(before, options, &first)) return error;
+  if (Error error = MakeBaseline(after, options, &second)) return error;
+  return CompareBaselines(*first, *second, result);
 }
 
 }  // namespace gpuprof::analysis

@@ -19,7 +19,6 @@
 #include "proto/results/counters.pb.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
-#include "proto/results/diff.pb.h"
 #include "proto/results/files.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
@@ -377,28 +376,6 @@ Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
   if (Error error = entry->run(context, result)) return error;
   FillShortNames(result->get());
   return {};
-}
-
-TableSet CompareTables() {
-  const PassOptions options;
-  return TablesOf("steps", options) | TablesOf("kernels", options) | TablesOf("ops", options);
-}
-
-std::string CompareText(const google::protobuf::Message& result, const PassOptions& options,
-                        int width, bool is_markdown) {
-  constexpr uint32_t kTableRows = 20;
-  TextOptions text;
-  text.limit = options.limit.value_or(kTableRows);
-  text.width = width;
-  text.table_width = width > 0 ? std::min(width, kTableColumns) : kTableColumns;
-  text.wide = options.wide;
-  const auto& diff = static_cast<const results::Diff&>(result);
-  return is_markdown ? DiffMarkdown(diff, text) : PlainLines(DiffText(diff, text));
-}
-
-bool IsRegression(const google::protobuf::Message& result) {
-  return result.GetDescriptor() == results::Diff::descriptor() &&
-         static_cast<const results::Diff&>(result).verdict() == results::DIFF_VERDICT_REGRESSION;
 }
 
 bool HasFinding(const google::protobuf::Message& result, std::string_view severity) {

@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdio>
+#include <ctime>
 
 namespace gpuprof::analysis {
 namespace {
@@ -49,6 +50,16 @@ std::string FormatFinePercent(double ratio) {
 std::string FormatAddress(uint64_t address) {
   char text[24];
   std::snprintf(text, sizeof text, "0x%" PRIx64, address);
+  return text;
+}
+
+std::string FormatMoment(int64_t realtime_ns) {
+  const auto seconds = static_cast<time_t>(realtime_ns / 1'000'000'000);
+  tm parts = {};
+  char text[32];
+  if (realtime_ns == 0 || gmtime_r(&seconds, &parts) == nullptr ||
+      std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts) == 0)
+    return "-";
   return text;
 }
 

@@ -18,5 +18,7 @@ std::string FormatReal(double value);         // "3.50"
 std::string FormatPercent(double ratio);      // 0.123 as "12.3 %"
 std::string FormatFinePercent(double ratio);  // 0.00012 as "0.01 %"
 std::string FormatAddress(uint64_t address);
+// Returns "2026-11-26 17:40 UTC", and "-" for 0 or a moment that no calendar has.
+std::string FormatMoment(int64_t realtime_ns);
 
 }  // namespace gpuprof::analysis

@@ -22,6 +22,8 @@
 namespace gpuprof::results {
 class Advice;
 class ApiCalls;
+class Baseline;
+class Baselines;
 class Counters;
 class CriticalPaths;
 class DeviceMemory;
@@ -88,6 +90,8 @@ std::string OverheadText(const results::Overheads& result, const TextOptions& op
 std::string UnifiedMemoryText(const results::UnifiedMemory& result, const TextOptions& options);
 std::string RulesText(const results::Rules& result, const TextOptions& options);
 std::string AdviceText(const results::Advice& result, const TextOptions& options);
+std::string BaselineText(const results::Baseline& baseline, const TextOptions& options);
+std::string BaselinesText(const results::Baselines& list, const TextOptions& options);
 std::string DiffText(const results::Diff& diff, const TextOptions& options);
 // Returns tables for a pull request.
 std::string DiffMarkdown(const results::Diff& diff, const TextOptions& options);

@@ -57,28 +57,53 @@ std::string StepWords(const results::Diff& diff) {
   return words;
 }
 
+std::string ShapeWords(const results::Comparability& comparability) {
+  if (!comparability.has_same_shape_ratio()) return " The recordings do not both tell shapes.";
+  const bool is_inputs = comparability.shapes() == results::DIFF_SHAPES_INPUTS;
+  return std::string(" The shapes of ") + (is_inputs ? "operations' inputs" : "kernels' grids") +
+         " are the same in " + FormatPercent(comparability.same_shape_ratio()) + " of the time.";
+}
+
 std::string ReasonWords(const results::Comparability& comparability) {
   constexpr const char* kWords[] = {"",
                                     "the programs differ",
                                     "the devices differ",
-                                    "the steps launch other numbers of kernels",
+                                    "shapes differ",
                                     "the frameworks differ",
                                     "the steps were found in other ways",
-                                    "a side has fewer than five steps"};
+                                    "a side has fewer than five steps",
+                                    "the steps launch other numbers of kernels",
+                                    "the versions of CUDA or its driver differ",
+                                    "the numbers of devices differ"};
   static_assert(std::size(kWords) == results::DiffReason_ARRAYSIZE);
   std::string words;
   for (const int reason : comparability.reasons())
     words += (words.empty() ? "" : "; ") + std::string(kWords[reason]);
   return "Comparability: " + FormatPercent(comparability.score_ratio()) +
-         (words.empty() ? "" : ", because " + words) + ".";
+         (words.empty() ? "" : ", because " + words) + "." + ShapeWords(comparability);
+}
+
+std::string BaselineWords(const results::Diff& diff) {
+  if (diff.baseline_name().empty()) return "";
+  return "Before: the baseline " + diff.baseline_name() + ", saved " +
+         FormatMoment(diff.baseline_saved_realtime_ns()) + " of " + diff.before().path() + ".";
 }
 
 std::string Time(bool has, int64_t ns) { return has ? FormatDuration(ns) : "-"; }
 
+// Returns whether the interval of a row's change leaves out 0.
+const char* NoiseWord(const results::RowDiff& row) {
+  if (!row.has_change_low_ns()) return "-";
+  return row.change_low_ns() > 0 || row.change_high_ns() < 0 ? "yes" : "no";
+}
+
 std::vector<std::string> RowCells(const results::RowDiff& row, const TextOptions& options) {
-  return {ShownName(row, options), Time(row.has_before_ns(), row.before_ns()),
-          Time(row.has_after_ns(), row.after_ns()), SignedDuration(row.change_ns()),
-          SignedPercent(row.change_ratio())};
+  return {ShownName(row, options),
+          Time(row.has_before_ns(), row.before_ns()),
+          Time(row.has_after_ns(), row.after_ns()),
+          SignedDuration(row.change_ns()),
+          SignedPercent(row.change_ratio()),
+          NoiseWord(row)};
 }
 
 template <typename Rows>
@@ -94,7 +119,7 @@ std::string RowsText(const char* heading,
                      const TextOptions& options) {
   TextTable table;
   table.AddColumn("name", Align::kLeft, true);
-  for (const char* header : {"before", "after", "change", "of the step"})
+  for (const char* header : {"before", "after", "change", "of the step", "beyond noise"})
     table.AddColumn(header, Align::kRight);
   const int changed = Changed(rows);
   for (int i = 0; i < Shown(changed, options); ++i) table.AddRow(RowCells(rows[i], options));
@@ -123,9 +148,9 @@ std::string MarkdownRows(const char* heading,
                          const TextOptions& options) {
   const int changed = Changed(rows);
   if (changed == 0) return "";
-  std::string out =
-      std::string("\n**") + heading +
-      "**\n\n| name | before | after | change | of the step |\n|---|--:|--:|--:|--:|\n";
+  std::string out = std::string("\n**") + heading +
+                    "**\n\n| name | before | after | change | of the step | beyond noise |\n"
+                    "|---|--:|--:|--:|--:|--:|\n";
   for (int i = 0; i < Shown(changed, options); ++i) {
     const std::vector<std::string> cells = RowCells(rows[i], options);
     out += "| " + MarkdownCell(cells[0]);
@@ -140,14 +165,18 @@ std::string MarkdownRows(const char* heading,
 std::string DiffText(const results::Diff& diff, const TextOptions& options) {
   return WrapText(std::string("Verdict: ") + VerdictWord(diff.verdict()) + ". " + StepWords(diff),
                   "", "", options.width) +
-         WrapText(ReasonWords(diff.comparability()), "", "", options.width) + "\n" +
-         CategoriesText(diff, options) + RowsText("Kernels, a step", diff.kernels(), options) +
+         WrapText(ReasonWords(diff.comparability()), "", "", options.width) +
+         (diff.baseline_name().empty() ? ""
+                                       : WrapText(BaselineWords(diff), "", "", options.width)) +
+         "\n" + CategoriesText(diff, options) +
+         RowsText("Kernels, a step", diff.kernels(), options) +
          RowsText("Operations, own time a step", diff.ops(), options);
 }
 
 std::string DiffMarkdown(const results::Diff& diff, const TextOptions& options) {
   std::string out = std::string("### gpuprof: ") + VerdictWord(diff.verdict()) + "\n\n" +
-                    StepWords(diff) + " " + ReasonWords(diff.comparability()) + "\n";
+                    StepWords(diff) + " " + ReasonWords(diff.comparability()) +
+                    (diff.baseline_name().empty() ? "" : " " + BaselineWords(diff)) + "\n";
   if (!diff.categories().empty()) {
     out += "\n| category | before | after | change |\n|---|--:|--:|--:|\n";
     for (const results::CategoryDiff& row : diff.categories())

@@ -8,26 +8,19 @@
 #include <algorithm>
 #include <cmath>
 #include <random>
+#include <utility>
 
 namespace gpuprof::analysis {
 namespace {
 
 constexpr int kDraws = 2000;
-constexpr size_t kMostSamples = 2000;  // of a side: more make the interval no better to read
+constexpr int kDrawsOfMeans = 1000;    // means are asked for many rows
+constexpr size_t kMostSamples = 2000;  // of a side
 constexpr double kTail = 0.025;
-
-// Keeps some of many samples, evenly spaced.
-std::vector<int64_t> Thin(const std::vector<int64_t>& samples) {
-  if (samples.size() <= kMostSamples) return samples;
-  std::vector<int64_t> kept;
-  for (size_t i = 0; i < kMostSamples; ++i)
-    kept.push_back(samples[i * samples.size() / kMostSamples]);
-  return kept;
-}
 
 class Resampler {
  public:
-  explicit Resampler(const std::vector<int64_t>& samples) : samples_(Thin(samples)) {}
+  explicit Resampler(const std::vector<int64_t>& samples) : samples_(ThinSamples(samples)) {}
 
   // Returns the median of as many samples as there are, drawn with replacement.
   int64_t Draw(std::mt19937_64* random) {
@@ -42,7 +35,30 @@ class Resampler {
   std::vector<int64_t> samples_, drawn_;
 };
 
+// Returns the interval in which all but both tails of the changes lie.
+ChangeInterval MiddleOf(std::vector<double> changes) {
+  std::sort(changes.begin(), changes.end());
+  const auto at = [&](double part) {
+    return changes[static_cast<size_t>(part * static_cast<double>(changes.size() - 1))];
+  };
+  return {at(kTail), at(1 - kTail)};
+}
+
+double DrawMean(std::span<const int64_t> samples, std::mt19937_64* random) {
+  int64_t sum = 0;
+  for (size_t i = 0; i < samples.size(); ++i) sum += samples[(*random)() % samples.size()];
+  return static_cast<double>(sum) / static_cast<double>(samples.size());
+}
+
 }  // namespace
+
+std::vector<int64_t> ThinSamples(const std::vector<int64_t>& samples) {
+  if (samples.size() <= kMostSamples) return samples;
+  std::vector<int64_t> kept;
+  for (size_t i = 0; i < kMostSamples; ++i)
+    kept.push_back(samples[i * samples.size() / kMostSamples]);
+  return kept;
+}
 
 ChangeInterval MedianChange(const std::vector<int64_t>& before, const std::vector<int64_t>& after) {
   std::mt19937_64 random(1);
@@ -52,11 +68,17 @@ ChangeInterval MedianChange(const std::vector<int64_t>& before, const std::vecto
     const auto base = static_cast<double>(first.Draw(&random));
     changes.push_back(static_cast<double>(second.Draw(&random)) / base - 1);
   }
-  std::sort(changes.begin(), changes.end());
-  const auto at = [&](double part) {
-    return changes[static_cast<size_t>(part * static_cast<double>(changes.size() - 1))];
-  };
-  return {at(kTail), at(1 - kTail)};
+  return MiddleOf(std::move(changes));
+}
+
+ChangeInterval MeanChange(std::span<const int64_t> before, std::span<const int64_t> after) {
+  std::mt19937_64 random(1);
+  std::vector<double> changes;
+  for (int i = 0; i < kDrawsOfMeans; ++i) {
+    const double base = DrawMean(before, &random);
+    changes.push_back(DrawMean(after, &random) - base);
+  }
+  return MiddleOf(std::move(changes));
 }
 
 double MedianNoise(const std::vector<int64_t>& steps) {

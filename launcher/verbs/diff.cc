@@ -1,14 +1,22 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// `gpuprof diff`: two recordings beside each other. For scripts, a regression can be made a
-// failure.
+// `gpuprof diff`: two recordings, or a saved baseline and a recording, beside each other. For
+// scripts, a regression can be made a failure.
 
 #include <google/protobuf/message.h>
+#include <malloc.h>
+#include <unistd.h>
 
+#include <filesystem>
+#include <string>
 #include <string_view>
+#include <system_error>
+#include <thread>
 
+#include "launcher/baselines.h"
 #include "launcher/command.h"
+#include "launcher/read_file.h"
 #include "launcher/reading.h"
 #include "launcher/text.h"
 
@@ -25,12 +33,49 @@ std::string CheckFormat(std::string_view text) {
   return "'" + std::string(text) + "' is not a format; choose from text, markdown, json";
 }
 
+// One of the two recordings.
+struct Side {
+  std::unique_ptr<google::protobuf::Message> baseline;
+  BundleFacts facts;
+  analysis::Error error;
+};
+
+// Returns how large a file is, or the files of a folder.
+uint64_t BytesOf(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(path, error)) {
+    const uint64_t bytes = std::filesystem::file_size(path, error);
+    return error ? 0 : bytes;
+  }
+  uint64_t bytes = 0;
+  for (const std::string& name : ListFolder(path)) {
+    const uint64_t of_file = std::filesystem::file_size(path + "/" + name, error);
+    if (!error) bytes += of_file;
+  }
+  return bytes;
+}
+
+// Large vectors come and go: memory that was freed is used again, instead of being asked from the
+// kernel page by page. One arena, so that both threads do so.
+void KeepFreedMemory() {
+  constexpr int kLarge = 1 << 30, kStep = 64 << 20;
+  mallopt(M_MMAP_THRESHOLD, kLarge);
+  mallopt(M_TRIM_THRESHOLD, kLarge);
+  mallopt(M_TOP_PAD, kStep);
+  mallopt(M_ARENA_MAX, 1);
+}
+
 class Diff : public Verb {
  public:
   void Declare(Options* options) override {
     width_ = static_cast<uint32_t>(TerminalWidth());
     options->Positional("BEFORE", &before_, "A bundle, a .gpt file or a trace of another tool");
-    options->Positional("AFTER", &after_, "Another one, of the changed program");
+    options->Positional("AFTER", &after_, "Another one, of the changed program", false);
+    options->Value("--baseline", &baseline_, "NAME",
+                   "Compare with a baseline that 'gpuprof baseline save' has saved, in place of "
+                   "BEFORE",
+                   CheckBaselineName);
+    options->Value("--baseline-dir", &folder_, "DIR", kBaselineFolderHelp);
     options->Value("--format", &format_, "text|markdown|json",
                    "How to print it: markdown is for a pull request (default: text)", CheckFormat);
     options->Flag("--json", &json_, "The same as --format=json");
@@ -40,34 +85,83 @@ class Diff : public Verb {
                    "Operations and ranges whose name matches begin a step; default: detected");
     options->Number("--limit", &limit_, "N",
                     "Largest number of rows in a table (default: 20); 0: all");
+    options->Flag("--wide", &options_.wide, "Full names, and tables of any width");
     options->Number("--width", &width_, "COLUMNS",
                     "Width of text, 0: unlimited; default: the terminal's");
   }
 
   int Execute(const Options&) override {
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
-    std::shared_ptr<const analysis::Trace> before, after;
-    for (const auto& [path, trace] : {std::pair(&before_, &before), std::pair(&after_, &after)}) {
-      const int opened = OpenInput(*path, false, trace, analysis::CompareTables());
-      if (opened != kExitOk) return opened;
+    if (baseline_.empty() == after_.empty()) {
+      Say(after_.empty()
+              ? "AFTER is missing; see 'gpuprof diff --help'"
+              : "--baseline stands for BEFORE, so '" + after_ + "' is one trace too many");
+      return kExitUsage;
+    }
+    KeepFreedMemory();
+    Side before, after;
+    if (baseline_.empty()) {
+      MeasureBoth(&before, &after);
+    } else {
+      const int found = FindBaseline(&before.baseline);
+      if (found != kExitOk) return found;
+      Measure(before_, 0, &after);
+    }
+    for (const Side* side : {&before, &after}) {
+      if (side->error) return ExitOf(side->error);
     }
     std::unique_ptr<google::protobuf::Message> result;
-    const int ran = ExitOf(analysis::Compare(*before, *after, options_, &result));
-    if (ran != kExitOk) return ran;
+    const int compared =
+        ExitOf(analysis::CompareBaselines(*before.baseline, *after.baseline, &result));
+    if (compared != kExitOk) return compared;
     if (json_ || format_ == "json") {
       PutOut(analysis::Render(*result, analysis::Format::kJson, options_, 0));
     } else {
       PutOut(analysis::CompareText(*result, options_, static_cast<int>(width_),
                                    format_ == "markdown"));
     }
-    int faults = SayFaults(*before);
-    if (faults == kExitOk) faults = SayFaults(*after);
+    int faults = SayFaults(before.facts);
+    if (SayFaults(after.facts) != kExitOk) faults = kExitUnreadable;
     if (faults != kExitOk || fail_on_.empty()) return faults;
     return analysis::IsRegression(*result) ? kExitFindings : kExitOk;
   }
 
  private:
-  std::string before_, after_, format_, fail_on_;
+  int FindBaseline(std::unique_ptr<google::protobuf::Message>* baseline) const {
+    BaselineFolder folder(folder_);
+    const std::string fault = folder.OpenToRead();
+    if (fault.empty()) return ReadBaseline(folder, baseline_, baseline);
+    Say(fault);
+    return kExitUnreadable;
+  }
+
+  void Measure(const std::string& path, uint64_t memory_limit_bytes, Side* side) const {
+    analysis::OpenOptions open;
+    open.tables = analysis::CompareTables();
+    open.memory_limit_bytes = memory_limit_bytes;
+    std::shared_ptr<const analysis::Trace> trace;
+    side->error = analysis::Open(path, open, &trace);
+    if (side->error) return;
+    side->facts = FactsOf(*trace);
+    side->error = analysis::MakeBaseline(*trace, options_, &side->baseline);
+  }
+
+  // Small recordings are measured at once. Large ones are measured one after the other: of each
+  // only what the comparison needs stays in memory.
+  void MeasureBoth(Side* before, Side* after) const {
+    constexpr uint64_t kSmallBytes = 64 << 20;
+    if (BytesOf(before_) + BytesOf(after_) > kSmallBytes) {
+      Measure(before_, 0, before);
+      return Measure(after_, 0, after);
+    }
+    const auto memory = static_cast<uint64_t>(sysconf(_SC_PHYS_PAGES)) *
+                        static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+    std::thread other([&] { Measure(before_, memory / 8 * 3, before); });
+    Measure(after_, memory / 8 * 3, after);
+    other.join();
+  }
+
+  std::string before_, after_, baseline_, folder_, format_, fail_on_;
   bool json_ = false;
   uint32_t width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;

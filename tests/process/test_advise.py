@@ -89,7 +89,7 @@ def test_a_recording_differs_not_from_itself():
     assert result["steps"]["change_ratio"] == 0
     assert result["steps"]["change_low_ratio"] <= 0 <= result["steps"]["change_high_ratio"]
     assert all(row["change_ns"] == 0 for rows in ("categories", "kernels", "ops") for row in result[rows])
-    assert result["comparability"] == {"score_ratio": 1.0, "reasons": []}
+    assert result["comparability"] == {"score_ratio": 1.0, "reasons": [], "same_shape_ratio": 1.0, "shapes": "grids"}
     run("diff", GENERATE, GENERATE, "--fail-on", "regression")
 
 
@@ -117,10 +117,11 @@ def test_twice_as_slow_is_a_regression(slower):
     assert result["steps"]["change_low_ratio"] > 0.5
     for row in result["kernels"][:5]:
         assert abs(row["after_ns"] / row["before_ns"] - 2) < 0.01 and row["before_count"] == row["after_count"]
+        assert 0 < row["change_low_ns"] <= row["change_ns"] <= row["change_high_ns"], "twice as long is beyond noise"
     run("diff", before, slower, "--fail-on", "regression", status=1)
     assert json.loads(run("diff", slower, before, "--json"))["verdict"] == "improvement"
     markdown = run("diff", before, slower, "--format=markdown")
-    assert markdown.startswith("### gpuprof: regression\n") and "| name | before | after | change | of the step |" in markdown
+    assert markdown.startswith("### gpuprof: regression\n") and "| name | before | after | change | of the step | beyond noise |" in markdown
 
 
 def test_other_programs_are_told_apart():

@@ -56,5 +56,43 @@ TEST(MedianChange, TheSameSamplesGiveTheSameInterval) {
   EXPECT_EQ(first.high, second.high);
 }
 
+TEST(MeanChange, TheIntervalHoldsTheTrueChange) {
+  int held = 0;
+  for (uint64_t round = 0; round < 60; ++round) {
+    const ChangeInterval change =
+        MeanChange(Normal(1e6, 5e4, 40, round), Normal(1.1e6, 5e4, 40, round + 1000));
+    held += change.low <= 1e5 && 1e5 <= change.high ? 1 : 0;
+    EXPECT_GT(change.low, 0.0) << "ten per cent are more than this noise";
+  }
+  EXPECT_GE(held, 50);
+}
+
+TEST(MeanChange, NoiseIsNoChange) {
+  int outside = 0;
+  for (uint64_t round = 0; round < 60; ++round) {
+    const ChangeInterval change =
+        MeanChange(Normal(1e6, 2e5, 30, round), Normal(1e6, 2e5, 30, round + 500));
+    outside += change.low > 0 || change.high < 0 ? 1 : 0;
+  }
+  EXPECT_LE(outside, 8);
+}
+
+TEST(MeanChange, RowsThatAreMissingInSomeStepsCount) {
+  std::vector<int64_t> half;
+  for (int i = 0; i < 100; ++i) half.push_back(i % 2 == 0 ? 1000 : 0);
+  const ChangeInterval change = MeanChange(std::vector<int64_t>(100, 0), half);
+  EXPECT_GT(change.low, 300);
+  EXPECT_LT(change.high, 700);
+}
+
+TEST(ThinSamples, KeepsTheFirstAndEvenlySpacedOnes) {
+  std::vector<int64_t> many;
+  for (int64_t i = 0; i < 10'000; ++i) many.push_back(i);
+  const std::vector<int64_t> kept = ThinSamples(many);
+  ASSERT_EQ(kept.size(), 2000u);
+  for (size_t i = 0; i < kept.size(); ++i) EXPECT_EQ(kept[i], static_cast<int64_t>(5 * i));
+  EXPECT_EQ(ThinSamples({3, 1, 2}), (std::vector<int64_t>{3, 1, 2}));
+}
+
 }  // namespace
 }  // namespace gpuprof::analysis

@@ -1,0 +1,81 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The bytes of a saved baseline: a header, then the message of proto/results/baseline.proto. The
+// header has a mark, a version, and the length and a checksum of the message. All numbers are
+// little-endian. Pure; any thread.
+
+#include <cstring>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "analysis/analysis.h"
+#include "proto/results/baseline.pb.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+constexpr char kMark[8] = {'g', 'p', 'u', 'p', 'r', 'o', 'f', 'B'};
+// Rises if figures change their meaning. Fields that are only added do not need a new version.
+constexpr uint32_t kVersion = 1;
+
+struct Header {
+  char mark[8];
+  uint32_t version;
+  uint32_t reserved;
+  uint64_t length;
+  uint64_t checksum;
+};
+static_assert(sizeof(Header) == 32);
+
+// FNV-1a.
+uint64_t ChecksumOf(std::string_view bytes) {
+  uint64_t sum = 0xcbf29ce484222325u;
+  for (const char c : bytes) sum = (sum ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
+  return sum;
+}
+
+Error Unreadable(const std::string& path, const std::string& why) {
+  return {ErrorKind::kUnreadable, path + " " + why};
+}
+
+}  // namespace
+
+std::string BaselineBytes(const google::protobuf::Message& baseline, const BaselineLabel& label) {
+  results::Baseline labelled = static_cast<const results::Baseline&>(baseline);
+  labelled.set_name(label.name);
+  labelled.set_saved_realtime_ns(label.saved_realtime_ns);
+  labelled.set_writer_version(label.writer_version);
+  const std::string message = labelled.SerializeAsString();
+  Header header = {};
+  std::memcpy(header.mark, kMark, sizeof kMark);
+  header.version = kVersion;
+  header.length = message.size();
+  header.checksum = ChecksumOf(message);
+  return std::string(reinterpret_cast<const char*>(&header), sizeof header) + message;
+}
+
+Error ParseBaseline(std::string_view bytes, const std::string& path,
+                    std::unique_ptr<google::protobuf::Message>* baseline) {
+  Header header;
+  if (bytes.size() < sizeof header || std::memcmp(bytes.data(), kMark, sizeof kMark) != 0)
+    return Unreadable(path, "is not a baseline of gpuprof; save one with 'gpuprof baseline save'.");
+  std::memcpy(&header, bytes.data(), sizeof header);
+  if (header.version > kVersion) {
+    return Unreadable(path, "was saved by a newer gpuprof: its version is " +
+                                std::to_string(header.version) + ", and this gpuprof reads " +
+                                std::to_string(kVersion) +
+                                ". Use the newer gpuprof, or save the baseline again.");
+  }
+  const std::string_view message = bytes.substr(sizeof header);
+  auto out = std::make_unique<results::Baseline>();
+  if (header.version == 0 || header.length != message.size() ||
+      header.checksum != ChecksumOf(message) ||
+      !out->ParseFromArray(message.data(), static_cast<int>(message.size())))
+    return Unreadable(path, "is cut or damaged; save the baseline again.");
+  *baseline = std::move(out);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,191 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""`gpuprof baseline` and `gpuprof diff --baseline`: the figures are those of the recording, files are private, and bad ones are refused."""
+
+import json
+import os
+import stat
+import struct
+
+import pytest
+
+from conftest import ROOT, gpuprof
+
+GENERATE = ROOT / "tests/golden/traces/h200/pytorch/generate"
+IMAGES = ROOT / "tests/golden/traces/h200/pytorch/images"
+STREAMS = ROOT / "tests/golden/kineto/h200_streams.json.gz"
+OTHER = 61001
+
+
+@pytest.fixture(name="folder")
+def _folder(tmp_path):
+    return tmp_path / "baselines"
+
+
+def run(folder, verb, *words, status=0, **more):
+    done = gpuprof(verb, *words, "--baseline-dir", folder, timeout=120, **more)
+    assert done.status == status, (done.status, done.out.decode(), done.err.decode())
+    return done.out.decode()
+
+
+def said(folder, *words, status, **more):
+    done = gpuprof(*words, "--baseline-dir", folder, timeout=120, **more)
+    assert (done.status, done.out) == (status, b""), (done.status, done.out, done.err)
+    return done.err.decode()
+
+
+@pytest.mark.parametrize("before, after", [(GENERATE, GENERATE), (IMAGES, GENERATE), (STREAMS, IMAGES)], ids=["same", "other", "kineto"])
+def test_a_baseline_gives_the_figures_of_its_recording(folder, before, after):
+    run(folder, "baseline", "save", "main", before)
+    saved = json.loads(run(folder, "diff", "--baseline", "main", after, "--json"))
+    recorded = json.loads(run(folder, "diff", before, after, "--json"))
+    assert saved.pop("baseline_name") == "main" and recorded.pop("baseline_name") == ""
+    assert saved.pop("baseline_saved_realtime_ns") > 0 and recorded.pop("baseline_saved_realtime_ns") == 0
+    assert saved == recorded and saved["kernels"] and saved["ops"]
+    for form in ("text", "markdown"):
+        lines = run(folder, "diff", "--baseline", "main", after, f"--format={form}")
+        without = run(folder, "diff", before, after, f"--format={form}")
+        assert "Before: the baseline main, saved " in lines
+        assert [line for line in without.splitlines() if line.startswith("  ") or line.startswith("|")] == [
+            line for line in lines.splitlines() if line.startswith("  ") or line.startswith("|")]
+
+
+def test_a_baseline_is_small_and_private(folder):
+    os.umask(0o000)
+    try:
+        run(folder, "baseline", "save", "main", GENERATE)
+    finally:
+        os.umask(0o022)
+    (file,) = folder.iterdir()
+    assert file.name == "main.baseline"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600 and stat.S_IMODE(folder.stat().st_mode) == 0o700
+    assert file.stat().st_size < 64 * 1024 < sum(each.stat().st_size for each in GENERATE.iterdir())
+
+
+def test_the_default_folder_is_that_of_the_users_data(tmp_path):
+    env = {"HOME": str(tmp_path / "home"), "XDG_DATA_HOME": ""}
+    assert gpuprof("baseline", "save", "a", GENERATE, env=env).status == 0
+    assert (tmp_path / "home/.local/share/gpuprof/baselines/a.baseline").is_file()
+    env["XDG_DATA_HOME"] = str(tmp_path / "data")
+    assert gpuprof("baseline", "save", "b", GENERATE, env=env).status == 0
+    assert (tmp_path / "data/gpuprof/baselines/b.baseline").is_file()
+    env["XDG_DATA_HOME"] = "data"  # relative values do not count
+    done = gpuprof("baseline", "list", env=env)
+    assert done.status == 0 and b" a " in done.out and b" b " not in done.out
+
+
+def test_list_show_replace_remove(folder):
+    assert "No baseline is in" in run(folder, "baseline", "list")
+    assert not folder.exists()
+    run(folder, "baseline", "save", "main", GENERATE)
+    assert "--replace" in said(folder, "baseline", "save", "main", IMAGES, status=3)
+    text = run(folder, "baseline", "show", "main")
+    assert "NVIDIA H200" in text and "14, median" in text and "fmha_fwd" in text
+    shown = json.loads(run(folder, "baseline", "show", "main", "--json"))
+    assert shown["name"] == "main" and shown["step_count"] == 14 and shown["device_count"] == 1 and shown["frameworks"] == ["torch 2.11"]
+    run(folder, "baseline", "save", "main", IMAGES, "--replace")
+    run(folder, "baseline", "save", "v1.2", GENERATE)
+    listed = json.loads(run(folder, "baseline", "list", "--json"))
+    assert [(each["name"], each["step_count"], each["fault"]) for each in listed["baselines"]] == [("main", 7, ""), ("v1.2", 14, "")]
+    assert "main" in run(folder, "baseline", "list")
+    run(folder, "baseline", "remove", "main")
+    assert [file.name for file in folder.iterdir()] == ["v1.2.baseline"]
+    assert "there is no baseline 'main'" in said(folder, "baseline", "remove", "main", status=3)
+    assert "Did you mean 'v1.2'?" in said(folder, "diff", "--baseline", "v1.3", GENERATE, status=3)
+
+
+def test_a_regression_fails_a_check(folder, tmp_path):
+    run(folder, "baseline", "save", "main", GENERATE)
+    run(folder, "diff", "--baseline", "main", GENERATE, "--fail-on", "regression")
+    run(folder, "baseline", "save", "fast", GENERATE)
+    # Slower by the same factor everywhere: IMAGES' steps take ten times as long.
+    run(folder, "diff", "--baseline", "fast", IMAGES, "--fail-on", "regression", status=1)
+    (tmp_path / "gpuprof.toml").write_text("[diff]\nbaseline-dir = \"baselines\"\n")
+    assert gpuprof("diff", "--baseline", "fast", IMAGES, "--fail-on", "regression", cwd=tmp_path).status == 1
+    (tmp_path / "gpuprof.toml").write_text("[diff]\nbaseline-dir = \"/etc\"\n")
+    done = gpuprof("diff", "--baseline", "fast", IMAGES, cwd=tmp_path)
+    assert done.status == 2 and "is not below the working directory" in done.err.decode()
+
+
+@pytest.mark.parametrize("name", ["../main", "a/b", "", ".hidden", "-x", "a b", "x" * 101, "\x1b[31m"])
+def test_names_lead_nowhere_else(folder, name):
+    words = said(folder, "baseline", "save", name, GENERATE, status=2)
+    reason = {"": "gpuprof baseline save NAME BUNDLE", "-x": "unknown option '-x'"}.get(name, "is not a name for a baseline")
+    assert reason in words, words
+    assert not folder.exists() and "\x1b" not in words
+
+
+@pytest.mark.parametrize("words", [["baseline"], ["baseline", "save"], ["baseline", "save", "a"], ["baseline", "list", "a"],
+                                   ["baseline", "keep", "a"], ["diff", "--baseline", "a"], ["diff", "--baseline", "a", "b", "c"]])
+def test_missing_and_superfluous_words(folder, words):
+    assert said(folder, *words, status=2)
+
+
+def test_files_that_are_no_baselines_are_told_apart(folder):
+    run(folder, "baseline", "save", "good", GENERATE)
+    good = (folder / "good.baseline").read_bytes()
+    assert struct.unpack_from("<8sI", good) == (b"gpuprofB", 1)
+    contents = {
+        "newer": (good[:8] + struct.pack("<I", 7) + good[12:], "was saved by a newer gpuprof: its version is 7, and this gpuprof reads 1"),
+        "cut": (good[:-1], "is cut or damaged"),
+        "bit": (good[:-9] + bytes([good[-9] ^ 1]) + good[-8:], "is cut or damaged"),
+        "short": (good[:20], "is not a baseline of gpuprof"),
+        "empty": (b"", "is not a baseline of gpuprof"),
+        "text": (b"hello, world; this is a text" * 10, "is not a baseline of gpuprof"),
+    }
+    for name, (content, words) in contents.items():
+        (folder / f"{name}.baseline").write_bytes(content)
+        message = said(folder, "diff", "--baseline", name, GENERATE, status=3)
+        assert words in message and f"{name}.baseline" in message, message
+    os.mkfifo(folder / "pipe.baseline")
+    assert "not a regular file" in said(folder, "diff", "--baseline", "pipe", GENERATE, status=3)
+    text = run(folder, "baseline", "list", status=3)
+    for name in (*contents, "good"):
+        assert name in text
+    listed = json.loads(run(folder, "baseline", "list", "--json", status=3))
+    assert {each["name"] for each in listed["baselines"] if not each["fault"]} == {"good"}
+
+
+def test_links_are_not_followed(folder, tmp_path):
+    real = tmp_path / "real"
+    run(real, "baseline", "save", "main", GENERATE)
+    folder.symlink_to(real)
+    for words in (["baseline", "save", "b", GENERATE], ["baseline", "list"], ["diff", "--baseline", "main", GENERATE]):
+        assert "is a link" in said(folder, *words, status=3)
+        assert "is a link" in said(str(folder) + "/", *words, status=3)
+    (real / "link.baseline").symlink_to("main.baseline")
+    assert said(real, "diff", "--baseline", "link", GENERATE, status=3)
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    (real / "b.baseline").symlink_to(victim)
+    (real / "b.baseline.new").symlink_to(victim)
+    run(real, "baseline", "save", "b", GENERATE, "--replace")
+    assert victim.read_text() == "precious" and not (real / "b.baseline").is_symlink()
+
+
+def test_baselines_of_another_user_are_refused(folder):
+    if os.geteuid() != 0:
+        pytest.skip("needs root to give a folder to another user")
+    run(folder, "baseline", "save", "main", GENERATE)
+    os.chown(folder, OTHER, OTHER)
+    for words in (["baseline", "save", "b", GENERATE], ["baseline", "list"], ["baseline", "remove", "main"], ["diff", "--baseline", "main", GENERATE]):
+        assert f"belongs to user {OTHER}, who could change the baselines" in said(folder, *words, status=3)
+    assert [file.name for file in folder.iterdir()] == ["main.baseline"]
+
+
+def test_others_lose_the_right_to_write(folder):
+    folder.mkdir()
+    folder.chmod(0o777)
+    run(folder, "baseline", "save", "main", GENERATE)
+    assert stat.S_IMODE(folder.stat().st_mode) == 0o755
+
+
+def test_text_fits_a_hundred_columns(folder):
+    run(folder, "baseline", "save", "main", IMAGES)
+    for words in (["diff", IMAGES, GENERATE], ["diff", "--baseline", "main", GENERATE], ["baseline", "show", "main"], ["baseline", "list"]):
+        for line in run(folder, *words, "--width", "100").splitlines():
+            assert len(line) <= 100, line
+    tables = [line for line in run(folder, "diff", IMAGES, GENERATE).splitlines() if line.startswith("  ")]
+    assert max(map(len, tables)) <= 100
+    assert max(map(len, run(folder, "diff", IMAGES, GENERATE, "--wide").splitlines())) > 100
