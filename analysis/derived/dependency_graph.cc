@@ -6,13 +6,15 @@
 #include "analysis/derived/dependency_graph.h"
 
 #include <algorithm>
+#include <initializer_list>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "analysis/base/sort_lists.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/derived/own_work.h"
+#include "analysis/model/span_order.h"
 
 namespace gpuprof::analysis {
 
@@ -40,7 +42,8 @@ class GraphMaker {
         classes_(classes),
         host_(host),
         records_(process, calls),
-        out_(out) {}
+        out_(out),
+        own_work_(process) {}
 
   void Make() {
     AddWork();
@@ -48,13 +51,23 @@ class GraphMaker {
     SortNodes();
     IndexNodes();
     FindUsualLaunch();
+    out_->edges_.reserve(out_->nodes_.size() * 3 / 2);
+    out_->parts_.reserve(out_->nodes_.size() * 3 / 2);
     for (uint32_t n = 0; n < out_->nodes_.size(); ++n) AddEdges(n);
   }
 
  private:
-  using Key = std::tuple<uint32_t, uint8_t, uint32_t>;  // track, kind of work, row
+  // The call that launched a piece of work.
+  struct Launch {
+    uint32_t track = kNoNode;  // kNoNode: it is not known
+    uint32_t row = 0;
+    int64_t start_ns = 0;
+  };
 
   void AddWork() {
+    call_node_.resize(process_.tracks.size());
+    ends_by_launch_.resize(process_.tracks.size());
+    Reserve();
     for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
       const Track& track = process_.tracks[t];
       ForEachDeviceWork(track, [&](const DeviceWork& work) {
@@ -65,19 +78,41 @@ class GraphMaker {
         node.row = static_cast<uint32_t>(work.row);
         node.work = work.kind;
         node.category = WorkCategory(track, work, classes_);
-        out_->nodes_.push_back(node);
+        AddNode(node);
         const std::optional<Call> call = calls_.Find(work.correlation);
         if (!call) return;
-        // The last work of a call tells whether the call waited for it.
-        int64_t& end = work_ends_[{call->track, call->row}];
-        end = std::max(end, work.span.end);
-        own_work_.try_emplace({call->track, call->row}, t, work.span);
+        launches_.back() = {call->track, call->row, call->start_ns};
+        own_work_.Add(call->track, call->row, t, work.span);
+        ends_by_launch_[t].emplace_back(call->start_ns, work.span.end);
         all_launches_.push_back(call->start_ns);
         all_ends_.push_back(work.span.end);
       });
+      std::vector<std::pair<int64_t, int64_t>>& ends = ends_by_launch_[t];
+      SortLists(&ends);
+      for (size_t i = 1; i < ends.size(); ++i)
+        ends[i].second = std::max(ends[i].second, ends[i - 1].second);
     }
-    std::sort(all_launches_.begin(), all_launches_.end());
-    std::sort(all_ends_.begin(), all_ends_.end());
+    SortLists(&all_launches_);
+    SortLists(&all_ends_);
+  }
+
+  // Takes room for all nodes, unless calls wait: a table that grows is copied again and again.
+  void Reserve() {
+    size_t work = 0, calls = 0;
+    for (const Track& track : process_.tracks) {
+      work += track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
+              track.graph_launch.rows();
+      calls += track.api.rows();
+    }
+    out_->nodes_.reserve(work + calls);
+    launches_.reserve(work + calls);
+    all_launches_.reserve(work);
+    all_ends_.reserve(work);
+  }
+
+  void AddNode(const DependencyNode& node) {
+    out_->nodes_.push_back(node);
+    launches_.emplace_back();
   }
 
   // The outermost calls of each thread. The runtime's calls contain those of the driver.
@@ -86,17 +121,16 @@ class GraphMaker {
     for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
       const ApiTable& api = process_.tracks[t].api;
       if (api.has_ids_alone()) continue;
-      std::vector<uint32_t> order(api.rows());
-      for (uint32_t i = 0; i < order.size(); ++i) order[i] = i;
-      const auto start = [&](uint32_t row) { return api.end_ns[row] - api.duration_ns[row]; };
-      std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
-        return start(x) != start(y) ? start(x) < start(y) : api.end_ns[x] > api.end_ns[y];
-      });
+      std::vector<SpanNs> spans;
+      spans.reserve(api.rows());
+      const Column<int64_t>::Reader ends(api.end_ns), durations(api.duration_ns);
+      for (size_t row = 0; row < api.rows(); ++row)
+        spans.push_back({ends[row] - durations[row], ends[row]});
       int64_t until = std::numeric_limits<int64_t>::min();
-      for (const uint32_t row : order) {
-        if (start(row) < until) continue;
-        until = api.end_ns[row];
-        AddCall(t, row, {start(row), until});
+      for (const uint32_t row : OutermostFirst(spans)) {
+        if (spans[row].start < until) continue;
+        until = spans[row].end;
+        AddCall(t, row, {spans[row].start, until});
       }
     }
   }
@@ -109,10 +143,7 @@ class GraphMaker {
     node.category = CallCategory(track, row);
     if (RunsWithOwnWork(track, row, span)) return AddCallOfOwnWork(node);
     const std::optional<int64_t> awaited = AwaitedEnd(track, row, span);
-    if (!awaited) {
-      out_->nodes_.push_back(node);
-      return;
-    }
+    if (!awaited) return AddNode(node);
     // A call that waits is two nodes: it begins, and it ends behind the work.
     DependencyNode end = node;
     end.kind = DependencyNode::Kind::kWaited;
@@ -124,16 +155,16 @@ class GraphMaker {
                 span.end};
     node.category = results::TIME_CATEGORY_SYNC;
     node.span.end = std::min({span.start + kShortWaitNs, *awaited, span.end});
-    out_->nodes_.push_back(node);
-    out_->nodes_.push_back(end);
+    AddNode(node);
+    AddNode(end);
   }
 
   // Returns whether a call lasts as long as its own work: copies of pageable memory are made piece
   // by piece, and the call ends with the last piece.
   bool RunsWithOwnWork(uint32_t track, uint32_t row, Interval span) const {
-    const auto own = own_work_.find({track, row});
-    if (own == own_work_.end() || span.length() < 2 * kShortWaitNs) return false;
-    const Interval& work = own->second.second;
+    const OwnWork* const own = own_work_.Of(track, row);
+    if (own == nullptr || span.length() < 2 * kShortWaitNs) return false;
+    const Interval& work = own->first;
     const int64_t both = std::min(work.end, span.end) - std::max(work.start, span.start);
     return work.start > span.start && work.end > span.end && 2 * both >= span.length();
   }
@@ -144,30 +175,26 @@ class GraphMaker {
     end.is_of_own_work = true;
     end.span.start = end.span.end;
     node.span.end = node.span.start + kShortWaitNs;
-    out_->nodes_.push_back(node);
-    out_->nodes_.push_back(end);
+    AddNode(node);
+    AddNode(end);
   }
 
-  TimeCategory CallCategory(uint32_t track, uint32_t row) const {
-    const auto name = process_.functions.find(process_.tracks[track].api.function[row]);
-    const TimeCategory category = name == process_.functions.end()
-                                      ? results::TIME_CATEGORY_NONE
-                                      : HostCategoryOfCall(process_.String(name->second));
-    if (category != results::TIME_CATEGORY_NONE) return category;
-    return work_ends_.count({track, row}) != 0 ? results::TIME_CATEGORY_LAUNCH
+  TimeCategory CallCategory(uint32_t track, uint32_t row) {
+    const uint32_t function = process_.tracks[track].api.function[row];
+    const auto [known, is_new] =
+        category_of_function_.try_emplace(function, results::TIME_CATEGORY_NONE);
+    if (is_new) {
+      const auto name = process_.functions.find(function);
+      if (name != process_.functions.end())
+        known->second = HostCategoryOfCall(process_.String(name->second));
+    }
+    if (known->second != results::TIME_CATEGORY_NONE) return known->second;
+    return own_work_.Of(track, row) != nullptr ? results::TIME_CATEGORY_LAUNCH
                                                : results::TIME_CATEGORY_HOST;
   }
 
-  // Collects when the work ended that waits were for: of a stream, or of all.
+  // Collects what waits were for: a stream, or a recording.
   void FindAwaited() {
-    for (const Track& track : process_.tracks) {
-      std::vector<std::pair<int64_t, int64_t>> ends;
-      ForEachDeviceWork(track, [&](const DeviceWork& work) {
-        const std::optional<Call> call = calls_.Find(work.correlation);
-        if (call) ends.emplace_back(call->start_ns, work.span.end);
-      });
-      ends_by_launch_.push_back(Sorted(std::move(ends)));
-    }
     for (uint32_t t = 0; t < process_.tracks.size(); ++t) {
       const SyncTable& waits = process_.tracks[t].sync;
       for (size_t i = 0; i < waits.rows(); ++i) {
@@ -177,15 +204,6 @@ class GraphMaker {
           wait_record_[waits.correlation[i]] = *record;
       }
     }
-  }
-
-  // Pairs of launch and the latest end so far, by launch.
-  static std::vector<std::pair<int64_t, int64_t>> Sorted(
-      std::vector<std::pair<int64_t, int64_t>> ends) {
-    std::sort(ends.begin(), ends.end());
-    for (size_t i = 1; i < ends.size(); ++i)
-      ends[i].second = std::max(ends[i].second, ends[i - 1].second);
-    return ends;
   }
 
   // Returns the end of the latest work that a stream was given before a moment.
@@ -199,12 +217,12 @@ class GraphMaker {
   }
 
   // Returns when the work ended that a call waited for. None: it waited for none.
-  std::optional<int64_t> AwaitedEnd(uint32_t track, uint32_t row, Interval span) const {
+  std::optional<int64_t> AwaitedEnd(uint32_t track, uint32_t row, Interval span) {
     std::optional<int64_t> end;
     const uint32_t id = process_.tracks[track].api.correlation[row];
-    if (const auto own = work_ends_.find({track, row}); own != work_ends_.end()) {
-      if (own->second > span.start && own->second <= span.end) {
-        end = own->second;
+    if (const OwnWork* const own = own_work_.Of(track, row)) {
+      if (own->last_end > span.start && own->last_end <= span.end) {
+        end = own->last_end;
       } else if (IsHeldUp(span)) {
         const auto at = std::upper_bound(all_ends_.begin(), all_ends_.end(), span.end);
         if (at != all_ends_.begin()) end = *(at - 1);
@@ -227,8 +245,8 @@ class GraphMaker {
 
   // Returns whether a call launched work that it did not wait for itself.
   bool IsLaunch(uint32_t track, uint32_t row) const {
-    const auto own = work_ends_.find({track, row});
-    return own != work_ends_.end() && own->second > process_.tracks[track].api.end_ns[row];
+    const OwnWork* const own = own_work_.Of(track, row);
+    return own != nullptr && own->last_end > process_.tracks[track].api.end_ns[row];
   }
 
   // Returns whether a launch had to wait until the queues of the device had room: it took long, and
@@ -250,30 +268,49 @@ class GraphMaker {
              : node.kind == DependencyNode::Kind::kWork ? kOrderOfWork
                                                         : kOrderOfWaits;
     };
-    std::stable_sort(out_->nodes_.begin(), out_->nodes_.end(),
-                     [&](const DependencyNode& x, const DependencyNode& y) {
-                       return std::tuple(x.span.start, order(x)) <
-                              std::tuple(y.span.start, order(y));
-                     });
+    std::vector<SpanNs> keys;  // of one start, the one with the greater second number first
+    keys.reserve(out_->nodes_.size());
+    for (const DependencyNode& node : out_->nodes_) keys.push_back({node.span.start, -order(node)});
+    std::vector<DependencyNode> nodes;
+    std::vector<Launch> launches;
+    nodes.reserve(keys.size());
+    launches.reserve(keys.size());
+    for (const uint32_t place : OutermostFirst(keys)) {
+      nodes.push_back(out_->nodes_[place]);
+      launches.push_back(launches_[place]);
+    }
+    out_->nodes_.swap(nodes);
+    launches_.swap(launches);
   }
 
   void IndexNodes() {
     before_on_track_.resize(out_->nodes_.size(), kNoNode);
-    std::unordered_map<uint32_t, uint32_t> last;  // by track
-    // The work of a stream that ended last so far.
+    // By track: the last call, or the work that ended last so far.
+    std::vector<uint32_t> last(process_.tracks.size(), kNoNode);
+    for (const DependencyNode& node : out_->nodes_)
+      if (node.kind == DependencyNode::Kind::kWaited) ends_.try_emplace(node.awaited_ns);
     for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
       const DependencyNode& node = out_->nodes_[n];
-      const auto [at, is_new] = last.try_emplace(node.track, kNoNode);
-      before_on_track_[n] = at->second;
-      const bool is_later = at->second == kNoNode || node.kind != DependencyNode::Kind::kWork ||
-                            out_->nodes_[at->second].span.end <= node.span.end;
-      if (is_later) at->second = n;
-      if (node.kind == DependencyNode::Kind::kCall) call_node_[{node.track, node.row}] = n;
-      if (node.kind == DependencyNode::Kind::kWork) ends_[node.span.end].push_back(n);
+      uint32_t& before = last[node.track];
+      before_on_track_[n] = before;
+      const bool is_later = before == kNoNode || node.kind != DependencyNode::Kind::kWork ||
+                            out_->nodes_[before].span.end <= node.span.end;
+      if (is_later) before = n;
+      if (node.kind == DependencyNode::Kind::kCall) SetCallNode(node, n);
+      if (node.kind == DependencyNode::Kind::kWork && !ends_.empty()) {
+        const auto awaited = ends_.find(node.span.end);
+        if (awaited != ends_.end()) awaited->second.push_back(n);
+      }
       if (node.track == main_track_ && node.kind != DependencyNode::Kind::kWork) main_.push_back(n);
     }
     FindStreamWaits();
     FindBackward();
+  }
+
+  void SetCallNode(const DependencyNode& call, uint32_t n) {
+    std::vector<uint32_t>& nodes = call_node_[call.track];
+    if (nodes.empty()) nodes.resize(process_.tracks[call.track].api.rows(), kNoNode);
+    nodes[call.row] = n;
   }
 
   // Finds the calls of other threads in autograd's nodes: the main thread waits for them in
@@ -290,7 +327,7 @@ class GraphMaker {
     }
     for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
       const DependencyNode& node = out_->nodes_[n];
-      if (node.kind == DependencyNode::Kind::kWork) continue;
+      if (node.kind == DependencyNode::Kind::kWork || spans[node.track].empty()) continue;
       const int64_t start = node.span.start;
       if (CoveredLength(spans[node.track], {start, start + 1}) != 0) backward_.push_back(n);
     }
@@ -310,12 +347,18 @@ class GraphMaker {
 
   // The last work before a recording holds up the work that the waiting stream is given next.
   void FindStreamWaits() {
+    const bool has_waits =
+        std::any_of(process_.tracks.begin(), process_.tracks.end(), [](const Track& track) {
+          return std::find(track.sync.operation.begin(), track.sync.operation.end(),
+                           kStreamEventWait) != track.sync.operation.end();
+        });
+    if (!has_waits) return;
     std::vector<std::vector<std::pair<int64_t, uint32_t>>> launched(process_.tracks.size());
     for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
       const DependencyNode& node = out_->nodes_[n];
       if (node.kind != DependencyNode::Kind::kWork) continue;
-      if (const std::optional<Call> call = CallOf(node))
-        launched[node.track].emplace_back(call->start_ns, n);
+      if (launches_[n].track != kNoNode)
+        launched[node.track].emplace_back(launches_[n].start_ns, n);
     }
     for (auto& each : launched) std::sort(each.begin(), each.end());
     const auto first_from = [&](uint32_t track, int64_t time) {
@@ -339,31 +382,11 @@ class GraphMaker {
     }
   }
 
-  std::optional<Call> CallOf(const DependencyNode& work) const {
-    const Track& track = process_.tracks[work.track];
-    uint32_t id = 0;
-    switch (work.work) {
-      case DeviceWorkKind::kKernel:
-        id = track.kernel.correlation[work.row];
-        break;
-      case DeviceWorkKind::kCopy:
-        id = track.memcpy.correlation[work.row];
-        break;
-      case DeviceWorkKind::kSet:
-        id = track.memset.correlation[work.row];
-        break;
-      case DeviceWorkKind::kGraph:
-        id = track.graph_launch.correlation[work.row];
-        break;
-    }
-    return calls_.Find(id);
-  }
-
-  uint32_t LaunchNode(const DependencyNode& work) const {
-    const std::optional<Call> call = CallOf(work);
-    if (!call) return kNoNode;
-    const auto found = call_node_.find({call->track, call->row});
-    return found == call_node_.end() ? kNoNode : found->second;
+  // Returns the node of the call that launched a node's work.
+  uint32_t LaunchNode(uint32_t work) const {
+    const Launch& launch = launches_[work];
+    if (launch.track == kNoNode || call_node_[launch.track].empty()) return kNoNode;
+    return call_node_[launch.track][launch.row];
   }
 
   // How long a launch takes to come to an idle device.
@@ -372,7 +395,7 @@ class GraphMaker {
     for (uint32_t n = 0; n < out_->nodes_.size(); ++n) {
       const DependencyNode& node = out_->nodes_[n];
       if (node.kind != DependencyNode::Kind::kWork) continue;
-      const uint32_t launch = LaunchNode(node);
+      const uint32_t launch = LaunchNode(n);
       if (launch == kNoNode || launch >= n) continue;
       const uint32_t before = before_on_track_[n];
       const int64_t start = out_->nodes_[launch].span.start;
@@ -402,7 +425,7 @@ class GraphMaker {
     out_->nodes_[n].edges = static_cast<uint32_t>(out_->edges_.size()) - out_->nodes_[n].first_edge;
   }
 
-  void AddEdge(uint32_t from, bool is_from_start, std::vector<TimePart> parts) {
+  void AddEdge(uint32_t from, bool is_from_start, std::initializer_list<TimePart> parts) {
     DependencyEdge edge;
     edge.from = from;
     edge.is_from_start = is_from_start;
@@ -414,14 +437,17 @@ class GraphMaker {
     out_->edges_.push_back(edge);
   }
 
-  std::vector<TimePart> HostParts(uint32_t track, Interval span) {
+  // Adds an edge from the end of a node: what the thread did in the gap.
+  void AddHostEdge(uint32_t from, uint32_t track, Interval gap) {
+    AddEdge(from, false, {});
+    if (gap.length() <= 0) return;
     DeviceTimes times{};
-    if (span.length() > 0) host_->Split(track, span, &times);
-    std::vector<TimePart> parts;
+    host_->Split(track, gap, &times);
     for (size_t i = 0; i < times.size(); ++i) {
-      if (times[i] != 0) parts.push_back({static_cast<TimeCategory>(i), times[i]});
+      if (times[i] == 0) continue;
+      out_->parts_.push_back({static_cast<TimeCategory>(i), times[i]});
+      ++out_->edges_.back().parts;
     }
-    return parts;
   }
 
   // Returns when the thread began what it was in at a moment: its outermost operation. The moment
@@ -454,7 +480,7 @@ class GraphMaker {
     }
     if (from == kNoNode) return AddEdge(kNoNode, false, {});
     const Interval gap = {out_->nodes_[from].span.end, node.span.start};
-    AddEdge(from, false, HostParts(node.track, gap));
+    AddHostEdge(from, node.track, gap);
   }
 
   // Returns the last node of the main thread that ended by then.
@@ -469,9 +495,9 @@ class GraphMaker {
 
   void AddWorkEdges(uint32_t n) {
     const DependencyNode node = out_->nodes_[n];
-    const uint32_t launch = LaunchNode(node);
+    const uint32_t launch = LaunchNode(n);
     const uint32_t before = before_on_track_[n];
-    std::vector<uint32_t> holders;
+    std::vector<uint32_t> holders;  // takes no memory while it is empty
     if (const auto held = held_by_.find(n); held != held_by_.end()) {
       for (const uint32_t holder : held->second)
         if (holder < n && out_->nodes_[holder].span.end <= node.span.start)
@@ -507,10 +533,10 @@ class GraphMaker {
     const uint32_t begin = before_on_track_[n];
     if (begin != kNoNode) AddEdge(begin, false, {});
     if (node.is_of_own_work) {
-      const auto& [stream, span] = own_work_.at({node.track, node.row});
-      const uint32_t work = out_->FindWork(stream, span.start);
+      const OwnWork& own = *own_work_.Of(node.track, node.row);
+      const uint32_t work = out_->FindWork(own.stream, own.first.start);
       if (work < n)
-        AddEdge(work, true, {{out_->nodes_[work].category, node.span.start - span.start}});
+        AddEdge(work, true, {{out_->nodes_[work].category, node.span.start - own.first.start}});
       return;
     }
     const auto ended = ends_.find(node.awaited_ns);
@@ -529,17 +555,18 @@ class GraphMaker {
   HostActivity* host_;
   const EventRecords records_;
   DependencyGraph* out_;
-  std::map<std::pair<uint32_t, uint32_t>, int64_t> work_ends_;  // by call: its last work's end
-  std::vector<std::vector<std::pair<int64_t, int64_t>>> ends_by_launch_;  // by track
-  std::unordered_map<uint32_t, uint32_t> wait_stream_;                    // by correlation
+  std::vector<Launch> launches_;  // by node
+  OwnWorkOfCalls own_work_;
+  // By track: pairs of launch and latest end so far, by launch.
+  std::vector<std::vector<std::pair<int64_t, int64_t>>> ends_by_launch_;
+  std::unordered_map<uint32_t, uint32_t> wait_stream_;  // by correlation
   std::unordered_map<uint32_t, EventRecord> wait_record_;
-  // By call: the stream and the span of its first work.
-  std::map<std::pair<uint32_t, uint32_t>, std::pair<uint32_t, Interval>> own_work_;
+  std::unordered_map<uint32_t, TimeCategory> category_of_function_;
   std::vector<int64_t> all_launches_, all_ends_;  // of work whose launch is known; sorted
   std::vector<uint32_t> before_on_track_;
-  std::map<std::pair<uint32_t, uint32_t>, uint32_t> call_node_;  // by track and row
-  std::unordered_map<int64_t, std::vector<uint32_t>> ends_;      // work by its end
-  std::vector<uint32_t> main_;                                   // nodes of the main thread
+  std::vector<std::vector<uint32_t>> call_node_;             // by track and row
+  std::unordered_map<int64_t, std::vector<uint32_t>> ends_;  // work by its end, if it was awaited
+  std::vector<uint32_t> main_;                               // nodes of the main thread
   std::vector<uint32_t> backward_;  // calls in autograd's nodes on other threads, by index
   std::unordered_map<uint32_t, std::vector<uint32_t>> held_by_;
   std::unordered_map<uint32_t, std::vector<Interval>> busy_;  // by track: when it was in operations

@@ -58,13 +58,15 @@ uint64_t GraphNodeOf(const Table& table, size_t row) {
 
 template <typename Table, typename Visit>
 void ForEachRowOfWork(DeviceWorkKind kind, const Table& table, Visit&& visit) {
+  const Column<int64_t>::Reader ends(table.end_ns), durations(table.duration_ns);
+  const Column<uint32_t>::Reader correlations(table.correlation), weights(table.weight);
   for (size_t i = 0; i < table.rows(); ++i) {
-    const int64_t end = table.end_ns[i];
+    const int64_t end = ends[i];
     visit(DeviceWork{kind,
                      i,
-                     {end - table.duration_ns[i], end},
-                     table.correlation[i],
-                     table.weight[i],
+                     {end - durations[i], end},
+                     correlations[i],
+                     weights[i],
                      ExternalOf(table, i),
                      IsInGraph(table, i),
                      GraphNodeOf(table, i)});

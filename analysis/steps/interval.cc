@@ -8,40 +8,18 @@
 #include <algorithm>
 #include <utility>
 
+#include "analysis/base/sort_lists.h"
+
 namespace gpuprof::analysis {
 namespace {
 
 bool BeginsBefore(const Interval& a, const Interval& b) { return a.start < b.start; }
 
-// Sorts by starts. Intervals often are a few sorted lists, one behind the other, as those of a
-// device's streams: then merging is faster than sorting.
-void SortByStart(std::vector<Interval>* intervals) {
-  constexpr size_t kMostLists = 64;
-  std::vector<std::vector<Interval>::iterator> ends;
-  for (auto at = intervals->begin(); at != intervals->end() && ends.size() <= kMostLists;) {
-    at = std::is_sorted_until(at, intervals->end(), BeginsBefore);
-    ends.push_back(at);
-  }
-  if (ends.size() > kMostLists)
-    return std::sort(intervals->begin(), intervals->end(), BeginsBefore);
-  while (ends.size() > 1) {
-    std::vector<std::vector<Interval>::iterator> merged;
-    auto begin = intervals->begin();
-    for (size_t i = 0; i < ends.size(); i += 2) {
-      const auto end = ends[std::min(i + 1, ends.size() - 1)];
-      std::inplace_merge(begin, ends[i], end, BeginsBefore);
-      merged.push_back(end);
-      begin = end;
-    }
-    ends = std::move(merged);
-  }
-}
-
 }  // namespace
 
 std::vector<Interval> UnionOf(std::vector<Interval> intervals) {
   std::erase_if(intervals, [](const Interval& i) { return i.end <= i.start; });
-  SortByStart(&intervals);
+  SortLists(&intervals, BeginsBefore);
   size_t kept = 0;
   for (const Interval& interval : intervals) {
     if (kept > 0 && interval.start <= intervals[kept - 1].end) {

@@ -13,6 +13,7 @@
 
 #include "launcher/baselines.h"
 #include "launcher/command.h"
+#include "launcher/freed_memory.h"
 #include "launcher/nearest.h"
 #include "launcher/reading.h"
 #include "launcher/text.h"
@@ -78,6 +79,7 @@ class BaselineVerb : public Verb {
     // A folder that cannot be used is told before the recording is read, which may take long.
     std::string fault = folder->OpenToWrite();
     if (!fault.empty()) return Fail(fault);
+    KeepFreedMemory();
     std::shared_ptr<const analysis::Trace> trace;
     const int opened = OpenInput(input_, false, &trace, analysis::CompareTables());
     if (opened != kExitOk) return opened;

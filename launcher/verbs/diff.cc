@@ -5,7 +5,6 @@
 // scripts, a regression can be made a failure.
 
 #include <google/protobuf/message.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -16,6 +15,7 @@
 
 #include "launcher/baselines.h"
 #include "launcher/command.h"
+#include "launcher/freed_memory.h"
 #include "launcher/read_file.h"
 #include "launcher/reading.h"
 #include "launcher/text.h"
@@ -53,16 +53,6 @@ uint64_t BytesOf(const std::string& path) {
     if (!error) bytes += of_file;
   }
   return bytes;
-}
-
-// Large vectors come and go: memory that was freed is used again, instead of being asked from the
-// kernel page by page. One arena, so that both threads do so.
-void KeepFreedMemory() {
-  constexpr int kLarge = 1 << 30, kStep = 64 << 20;
-  mallopt(M_MMAP_THRESHOLD, kLarge);
-  mallopt(M_TRIM_THRESHOLD, kLarge);
-  mallopt(M_TOP_PAD, kStep);
-  mallopt(M_ARENA_MAX, 1);
 }
 
 class Diff : public Verb {

@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "launcher/command.h"
+#include "launcher/freed_memory.h"
 #include "launcher/nearest.h"
 #include "launcher/reading.h"
 #include "launcher/selection.h"
@@ -142,6 +143,7 @@ class Stats : public Verb {
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
     if (!json_ && !csv_) options_.named_rows = options_.limit.value_or(analysis::kTextRows);
     std::shared_ptr<const analysis::Trace> trace;
+    if (pass_ == "critical_path") KeepFreedMemory();
     const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf(pass_, options_));
     if (opened != kExitOk) return opened;
     std::unique_ptr<google::protobuf::Message> result;

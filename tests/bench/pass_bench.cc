@@ -16,6 +16,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/model/trace.h"
+#include "launcher/freed_memory.h"
 
 namespace gpuprof {
 namespace {
@@ -49,6 +50,7 @@ int Main(int argc, char** argv) {
     return 2;
   }
   const std::string pass = argv[2];
+  launcher::KeepFreedMemory();  // as the command does for the greedy passes
   const int rounds = argc == 4 ? std::atoi(argv[3]) : 3;
   analysis::OpenOptions open;
   open.threads = 1;
