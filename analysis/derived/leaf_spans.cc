@@ -5,7 +5,9 @@
 
 #include "analysis/derived/leaf_spans.h"
 
-#include <numeric>
+#include <utility>
+
+#include "analysis/model/span_order.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -51,14 +53,14 @@ class Sweep {
 }  // namespace
 
 std::vector<LeafSpan> LeafSpans(const Column<int64_t>& end_ns, const Column<int64_t>& duration_ns) {
+  const Column<int64_t>::Reader ends(end_ns), durations(duration_ns);
   std::vector<Interval> rows(end_ns.size());
-  for (size_t i = 0; i < rows.size(); ++i) rows[i] = {end_ns[i] - duration_ns[i], end_ns[i]};
-  std::vector<uint32_t> order(rows.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::stable_sort(order.begin(), order.end(), [&](uint32_t x, uint32_t y) {
-    return rows[x].start != rows[y].start ? rows[x].start < rows[y].start
-                                          : rows[x].end > rows[y].end;
-  });
+  std::vector<SpanNs> spans(end_ns.size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    spans[i] = {ends[i] - durations[i], ends[i]};
+    rows[i] = {spans[i].start, spans[i].end};
+  }
+  const std::vector<uint32_t> order = OutermostFirst(spans);
   Sweep sweep(std::move(rows));
   for (const uint32_t row : order) sweep.Enter(row);
   return sweep.Finish();
