@@ -9,7 +9,32 @@
 
 namespace gpuprof::analysis::import {
 
+namespace {
+
+// Reads the form that nearly all stats have: an id, then a number or a reference. Returns false for
+// all others.
+bool ReadPlainXStat(std::string_view message, XStat* stat) {
+  constexpr char kId = 1 << 3, kUnsigned = 3 << 3, kSigned = 4 << 3, kReference = 7 << 3;
+  const char* at = message.data();
+  const char* const end = at + message.size();
+  if (message.empty() || *at != kId) return false;
+  uint64_t id = 0;
+  at = ReadVarint(at + 1, end, &id);
+  if (at == nullptr || at == end) return false;
+  const char tag = *at;
+  stat->kind = tag == kSigned      ? XStat::Kind::kSigned
+               : tag == kReference ? XStat::Kind::kReference
+                                   : XStat::Kind::kUnsigned;
+  if (stat->kind == XStat::Kind::kUnsigned && tag != kUnsigned) return false;
+  stat->metadata_id = static_cast<int64_t>(id);
+  return ReadVarint(at + 1, end, &stat->bits) == end;
+}
+
+}  // namespace
+
 XStat ReadXStat(std::string_view message) {
+  XStat plain;
+  if (ReadPlainXStat(message, &plain)) return plain;
   XStat stat;
   WireReader reader(message);
   WireField field;

@@ -41,6 +41,14 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
   place_ = PlaneNameOf(plane.plane_name);
   roles_.clear();
   for (uint32_t i = 0; i < plane.stats(); ++i) roles_.push_back(StatRoleOf(plane.StatName(i)));
+  near_roles_.fill(StatRole::kIgnored);
+  are_near_.fill(false);
+  for (size_t id = 0; id < kNearRoles; ++id) {
+    const auto stat = plane.FindStat(static_cast<int64_t>(id));
+    if (!stat) continue;
+    near_roles_[id] = roles_[*stat];
+    are_near_[id] = true;
+  }
   meanings_.assign(plane.events(), Meaning());
   nameless_.clear();
   nameless_work_.clear();
@@ -196,7 +204,7 @@ uint32_t XSpaceImporter::Unknown(std::string_view what, int64_t id) {
   return builder_.Intern(text);
 }
 
-StatRole XSpaceImporter::RoleOf(int64_t metadata_id) {
+StatRole XSpaceImporter::FarRoleOf(int64_t metadata_id) {
   const auto stat = plane_->FindStat(metadata_id);
   if (stat) return roles_[*stat];
   notes_.Add(ImportNoteKind::kUnknownName, "stat " + std::to_string(metadata_id));

@@ -11,6 +11,7 @@
 
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -92,7 +93,11 @@ class XSpaceImporter : public XSpaceHandler {
   uint32_t NameOf(std::string_view text);
   uint32_t NewName(std::string_view text);
   int64_t NamelessId(int64_t metadata_id);
-  StatRole RoleOf(int64_t metadata_id);
+  StatRole RoleOf(int64_t metadata_id) {
+    const auto id = static_cast<uint64_t>(metadata_id);
+    return id < kNearRoles && are_near_[id] ? near_roles_[id] : FarRoleOf(metadata_id);
+  }
+  StatRole FarRoleOf(int64_t metadata_id);
   std::string_view TextOf(const XStat& stat, uint32_t* unknown) const;
   void AddMember(const XStat& stat, DetailText* detail, uint32_t* unknown) const;
   bool TakePlaneRoom(uint64_t bytes);
@@ -155,7 +160,11 @@ class XSpaceImporter : public XSpaceHandler {
   uint64_t plane_room_ = 0;  // taken of detail_room_ until the plane ends
   const XPlaneTables* plane_ = nullptr;
   PlaneName place_;
-  std::vector<StatRole> roles_;
+  std::vector<StatRole> roles_;  // by place
+  // By id, of small ids: each event asks for several.
+  static constexpr size_t kNearRoles = 512;
+  std::array<StatRole, kNearRoles> near_roles_;
+  std::array<bool, kNearRoles> are_near_;
   std::vector<Meaning> meanings_;
   std::map<int64_t, Meaning> nameless_;
   std::set<int64_t> nameless_work_;

@@ -19,11 +19,22 @@ struct ExtentFinder {
   void Rows(const Column<int64_t>& times, const Second& second, const Columns&...) {
     extent = {kKind, times.size(), 0, 0};
     if (times.empty()) return;
-    extent.first_ns = *std::min_element(times.begin(), times.end());
-    extent.last_ns = *std::max_element(times.begin(), times.end());
-    if constexpr (proto::FindTable(kKind)->column[1].type == proto::ColumnType::kDuration) {
-      for (size_t row = 0; row < times.size(); ++row)
-        extent.first_ns = std::min(extent.first_ns, times[row] - static_cast<int64_t>(second[row]));
+    extent.first_ns = extent.last_ns = times[0];
+    constexpr size_t kRows = 1024;
+    int64_t ends[kRows];
+    typename Second::value_type values[kRows];
+    for (size_t first = 0; first < times.size(); first += kRows) {
+      const size_t count = std::min(kRows, times.size() - first);
+      times.Copy(first, count, ends);
+      for (size_t i = 0; i < count; ++i) {
+        extent.first_ns = std::min(extent.first_ns, ends[i]);
+        extent.last_ns = std::max(extent.last_ns, ends[i]);
+      }
+      if constexpr (proto::FindTable(kKind)->column[1].type == proto::ColumnType::kDuration) {
+        second.Copy(first, count, values);
+        for (size_t i = 0; i < count; ++i)
+          extent.first_ns = std::min(extent.first_ns, ends[i] - static_cast<int64_t>(values[i]));
+      }
     }
   }
   void Capture(const Column<uint16_t>&) {}
