@@ -12,7 +12,7 @@ namespace gpuprof::analysis::import {
 namespace {
 
 // Ids of one group, which differ in these bits alone, lie in one line of the cache.
-constexpr int kGroupBits = 4;
+constexpr int kGroupBits = 6;
 constexpr size_t kFirstSlots = 1024;
 
 }  // namespace

@@ -44,8 +44,8 @@ struct FieldHead {
   uint64_t value = 0;
 };
 
-// Reads the head of a field; a varint with its value. Null: these bytes are not a field.
-inline const char* ReadHead(const char* at, const char* end, FieldHead* head) {
+// Reads any head, for ReadHead().
+inline const char* ReadLongHead(const char* at, const char* end, FieldHead* head) {
   uint64_t tag = 0;
   at = ReadVarint(at, end, &tag);
   if (at == nullptr || tag >> 3 == 0 || tag > 0xffffffff) return nullptr;
@@ -65,6 +65,24 @@ inline const char* ReadHead(const char* at, const char* end, FieldHead* head) {
       return ReadVarint(at, end, &head->length);
   }
   return nullptr;
+}
+
+// Reads the head of a field; a varint with its value. Null: these bytes are not a field.
+inline const char* ReadHead(const char* at, const char* end, FieldHead* head) {
+  // Nearly all messages in messages are short.
+  constexpr uint8_t kLong = 0x80, kTypeBits = 3;
+  if (end - at >= 2) {
+    const auto tag = static_cast<uint8_t>(at[0]), length = static_cast<uint8_t>(at[1]);
+    const bool is_bytes = (tag & ((1 << kTypeBits) - 1)) == static_cast<int>(WireType::kBytes);
+    if (is_bytes && (tag | length) < kLong && tag >> kTypeBits != 0) {
+      head->number = tag >> kTypeBits;
+      head->type = WireType::kBytes;
+      head->length = length;
+      head->value = 0;
+      return at + 2;
+    }
+  }
+  return ReadLongHead(at, end, head);
 }
 
 // A field with its value.

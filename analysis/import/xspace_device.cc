@@ -128,11 +128,11 @@ void XSpaceImporter::OnWork(const XEvent& event, SpanNs span) {
   const std::string name = event_name ? std::string() : std::to_string(id);
   if (!event_name) notes_.Add(ImportNoteKind::kUnknownName, "event " + name);
   const std::string_view shown = event_name ? plane_->EventName(*event_name) : name;
-  const auto known = work_numbers_.find(key_);
-  if (known != work_numbers_.end()) return AddWork(works_[known->second], span, correlation, shown);
+  if (const uint32_t* const known = work_numbers_.Find(key_))
+    return AddWork(works_[*known], span, correlation, shown);
   const Work work = MakeWork(event, id);
   if (TakePlaneRoom(key_.size() + sizeof work + 80)) {
-    work_numbers_.emplace(key_, static_cast<uint32_t>(works_.size()));
+    work_numbers_.Add(key_, static_cast<uint32_t>(works_.size()));
     works_.push_back(work);
   }
   AddWork(work, span, correlation, shown);

@@ -125,9 +125,8 @@ XSpaceImporter::EventStats XSpaceImporter::ReadHostStats(const XEvent& event) {
 
 // Returns the detail of an operation: values in its name, of its metadata, and of the event.
 uint32_t XSpaceImporter::OpDetailOf(const XEvent& event) {
-  const auto known = detail_numbers_.find(key_);
-  if (known != detail_numbers_.end()) {
-    const OpDetail& detail = op_details_[known->second];
+  if (const uint32_t* const known = detail_numbers_.Find(key_)) {
+    const OpDetail& detail = op_details_[*known];
     if (detail.unknown != 0) notes_.Add(ImportNoteKind::kUnknownName, "references", detail.unknown);
     return detail.detail;
   }
@@ -152,7 +151,7 @@ uint32_t XSpaceImporter::OpDetailOf(const XEvent& event) {
   made.detail = Detail(&text);
   if (made.unknown != 0) notes_.Add(ImportNoteKind::kUnknownName, "references", made.unknown);
   if (TakePlaneRoom(key_.size() + sizeof made + 80)) {
-    detail_numbers_.emplace(key_, static_cast<uint32_t>(op_details_.size()));
+    detail_numbers_.Add(key_, static_cast<uint32_t>(op_details_.size()));
     op_details_.push_back(made);
   }
   return made.detail;

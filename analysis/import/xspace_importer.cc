@@ -52,8 +52,8 @@ bool XSpaceImporter::OnPlane(const XPlaneTables& plane) {
   meanings_.assign(plane.events(), Meaning());
   nameless_.clear();
   nameless_work_.clear();
-  work_numbers_.clear();
-  detail_numbers_.clear();
+  work_numbers_.Clear();
+  detail_numbers_.Clear();
   works_.clear();
   op_details_.clear();
   series_.clear();

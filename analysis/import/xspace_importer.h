@@ -23,6 +23,7 @@
 #include "analysis/base/text_map.h"
 #include "analysis/import/call_table.h"
 #include "analysis/import/detail_text.h"
+#include "analysis/import/key_table.h"
 #include "analysis/import/note_counts.h"
 #include "analysis/import/thread_pairs.h"
 #include "analysis/import/xspace_names.h"
@@ -168,7 +169,7 @@ class XSpaceImporter : public XSpaceHandler {
   std::vector<Meaning> meanings_;
   std::map<int64_t, Meaning> nameless_;
   std::set<int64_t> nameless_work_;
-  TextMap work_numbers_, detail_numbers_;
+  KeyTable work_numbers_, detail_numbers_;
   std::vector<Work> works_;
   std::vector<OpDetail> op_details_;
   std::map<int64_t, Series> series_;
