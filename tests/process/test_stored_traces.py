@@ -15,9 +15,8 @@ import pytest
 
 from conftest import ROOT, gpuprof
 from test_cli_surface import PASSES
-from trace_file import FLAG_INCOMPLETE, SCHEMA, TraceFile, fields
-from trace_file import _packed as packed
-from trace_file import _zigzag as zigzag
+from column_values import fields, packed, zigzag
+from trace_file import FLAG_INCOMPLETE, SCHEMA, TraceFile
 
 TRACES = ROOT / "tests" / "golden" / "traces"
 NAMES = {"heap", "locks", "gpu", "pools", "nvtx", "killed", "flight", "graphs", "events", "managed", "ops"}

@@ -15,6 +15,8 @@ import subprocess
 
 import numpy
 
+from column_values import decode_column, fields, keyed, packed, predicted, zigzag
+
 
 def find_build():
     """The build folder whose programs are tested."""
@@ -74,153 +76,16 @@ WAY_UNKNOWN, WAY_RETURN, WAY_UNDERSCORE, WAY_QUICK, WAY_ABORT, WAY_EXEC = 0, 1, 
 FLAG_SAMPLED, FLAG_HAS_STACK, FLAG_COARSE_TIME, FLAG_TIMED_OUT, FLAG_INCOMPLETE, FLAG_NO_UNWINDER = 1, 2, 4, 8, 16, 32
 
 
-def _varint(data, at):
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        if byte < 0x80:
-            return value, at
-        shift += 7
-        assert shift < 70, "a varint of more than ten bytes"
-
-
-def fields(data):
-    """The fields of one message: number -> list of int (varint, fixed) or bytes."""
-    found = {}
-    at = 0
-    while at < len(data):
-        key, at = _varint(data, at)
-        number, wire = key >> 3, key & 7
-        if wire == 0:
-            value, at = _varint(data, at)
-        elif wire == 1:
-            value, at = int.from_bytes(data[at:at + 8], "little"), at + 8
-        elif wire == 2:
-            size, at = _varint(data, at)
-            value, at = data[at:at + size], at + size
-            assert len(value) == size, "a field reaches behind its message"
-        elif wire == 5:
-            value, at = int.from_bytes(data[at:at + 4], "little"), at + 4
-        else:
-            raise AssertionError(f"wire type {wire}")
-        found.setdefault(number, []).append(value)
-    return found
-
-
-def _packed(data):
-    """Packed varints as uint64."""
-    raw = numpy.frombuffer(data, dtype=numpy.uint8)
-    if raw.size == 0:
-        return numpy.zeros(0, numpy.uint64)
-    ends = numpy.flatnonzero(raw < 0x80)
-    assert ends.size and ends[-1] == raw.size - 1, "a packed column ends inside a varint"
-    starts = numpy.concatenate(([0], ends[:-1] + 1))
-    position = numpy.arange(raw.size) - numpy.repeat(starts, ends - starts + 1)
-    parts = (raw & 0x7F).astype(numpy.uint64) << (position * 7).astype(numpy.uint64)
-    return numpy.add.reduceat(parts, starts)
-
-
-def _zigzag(values):
-    return (values >> numpy.uint64(1)).astype(numpy.int64) ^ -(values & numpy.uint64(1)).astype(numpy.int64)
-
-
-def _column(data, count, encoding, base):
-    if data is None:
-        residuals = numpy.zeros(count, numpy.int64)
-    else:
-        residuals = _zigzag(_packed(data))
-        assert residuals.size == count, "a column has another length than its chunk says"
-    if encoding == "plain":
-        return residuals
-    values = numpy.cumsum(residuals)
-    if encoding == "time":
-        return values + base
-    if encoding == "address":
-        raw = values.astype(numpy.uint64)
-        return (raw << numpy.uint64(4) | raw >> numpy.uint64(60)).astype(numpy.int64)
-    return values
-
-
-def _keyed(data, count, keys):
-    """Each value relative to the last one with the same key."""
-    values = _column(data, count, "plain", 0).copy()
-    for key in numpy.unique(keys):
-        values[keys == key] = numpy.cumsum(values[keys == key])
-    return values
-
-
-def _rounding_errors(chunk, count, tick):
-    """Each row's two errors in one value, as FORMAT.md joins them."""
-    errors, row = [0] * count, 0
-    values = iter(_packed(chunk[35][-1]).tolist() if 35 in chunk else [])
-    pairs = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if (a, b) != (0, 0)]
-    for value in values:
-        zeros, code = divmod(value, 9)
-        row += zeros
-        if code == 8:
-            value = next(values)
-            errors[row] = (value >> 1) ^ -(value & 1)
-        else:
-            errors[row] = pairs[code][0] * (tick + 2) + pairs[code][1]
-        row += 1
-    return errors
-
-
-def _predicted(chunk, count, base, tick, keys, gaps, durations):
-    """Ends and durations from their residuals, as "Predicted spans" of proto/FORMAT.md describes. For values that do not wrap."""
-    mask, mix = 2**64 - 1, 0x9E3779B97F4A7C15
-    are_gaps_predicted, fraction = chunk.get(34, [0])[-1] != 0, chunk.get(32, [0])[-1]
-    fraction = (fraction >> 1) ^ -(fraction & 1)
-    errors = _rounding_errors(chunk, count, tick)
-    gaps, durations = gaps.tolist(), durations.tolist()
-    window = tick + 2
-    half = window // 2
-    places, known = {}, {}
-    before = older = 0
-    at, rest = base, 1 << 31
-    for i, key in enumerate(keys.tolist()):
-        key &= mask
-        place = (((older * mix & mask) ^ before) * mix & mask) ^ key
-        older, before = before, key
-        values = places.get(place)
-        is_new = values is None
-        if is_new:
-            values = known.get(key)
-        if values is None:
-            gap, duration = gaps[i], durations[i]
-            values = (gap, gap, gap, duration, duration, duration)
-        else:
-            _, gap2, gap1, _, duration2, duration1 = values
-            gap = gaps[i] + (sorted(values[:3])[1] if are_gaps_predicted else 0)
-            duration = durations[i] + sorted(values[3:])[1]
-            values = (gap2, gap1, gap, duration2, duration1, duration)
-        if not is_new or len(places) < 1024:
-            places[place] = values
-        if is_new and (key in known or len(known) < 4096):
-            known[key] = values
-        joined = errors[i]
-        end_error = (joined + half) % window - half
-        for ticks, error in ((gap, (joined - end_error) // window), (duration, end_error)):
-            begin = at
-            fine = rest + ticks * fraction
-            at += ticks * tick + (fine >> 32) + error
-            rest = 0 if error > 0 else 0xFFFFFFFF if error < 0 else fine & 0xFFFFFFFF
-        gaps[i], durations[i] = at, at - begin
-    return numpy.array(gaps, numpy.int64), numpy.array(durations, numpy.int64)
-
-
 def _chained(chunk, kind, count, base, tick):
     """The columns of a table whose spans follow each other: times in nanoseconds of CUPTI's clock."""
     data = lambda i: chunk[FIRST_COLUMN + i][-1] if FIRST_COLUMN + i in chunk else None
     names = [name for name, _ in _COLUMNS[kind]]
-    keys = _column(data(2), count, "plain", 0)
-    ends, duration = _predicted(chunk, count, base, tick, keys, _column(data(0), count, "plain", 0), _column(data(1), count, "plain", 0))
+    keys = decode_column(data(2), count, "plain", 0)
+    ends, duration = predicted(chunk, count, base, tick, keys, decode_column(data(0), count, "plain", 0), decode_column(data(1), count, "plain", 0))
     columns = {names[0]: ends, names[1]: duration, names[2]: keys}
     for i, (name, encoding) in enumerate(_COLUMNS[kind]):
         if i > 2:
-            columns[name] = _keyed(data(i), count, keys) if encoding == "keyed" else _column(data(i), count, encoding, 0)
+            columns[name] = keyed(data(i), count, keys) if encoding == "keyed" else decode_column(data(i), count, encoding, 0)
     return columns
 
 
@@ -282,7 +147,7 @@ class TraceFile:
             self._add_meta(fields(one(13)))
         elif kind == STRINGS:
             table = fields(one(8))
-            ids = [int(i) for data in table.get(1, []) for i in _packed(data)]
+            ids = [int(i) for data in table.get(1, []) for i in packed(data)]
             self.strings.update(zip(ids, (text.decode("utf-8", "replace") for text in table.get(2, []))))
             self.definitions.update((i, text) for i, text in zip(ids, table.get(2, [])) if text[:1] == b"\0")
         elif kind == THREADS:
@@ -304,7 +169,7 @@ class TraceFile:
             for entry in fields(one(25)).get(1, []):
                 signature = fields(entry)
                 get = lambda number, default=0: signature.get(number, [default])[-1]
-                triple = lambda number: tuple(int(value) for value in _packed(get(number, b"")))
+                triple = lambda number: tuple(int(value) for value in packed(get(number, b"")))
                 self.signatures[get(1)] = {"name": get(2), "device": get(3), "context": get(4), "grid": triple(5), "block": triple(6),
                                            "registers": get(8), "static_smem": get(9), "dynamic_smem": get(10), "matrix_ops": get(17)}
         elif kind == STREAMS:
@@ -360,8 +225,8 @@ class TraceFile:
                                     "mig": bool(get(6))}
 
     def _add_graphs(self, table, capture):
-        column = lambda number: [int(v) for v in numpy.cumsum(_zigzag(_packed(table[number][-1])))] if number in table else []
-        types = [int(v) for v in _packed(table[5][-1])] if 5 in table else []
+        column = lambda number: [int(v) for v in numpy.cumsum(zigzag(packed(table[number][-1])))] if number in table else []
+        types = [int(v) for v in packed(table[5][-1])] if 5 in table else []
         for node, *rest in zip(column(1), column(2), column(3), column(4), types, strict=True):
             self.graph_nodes[node] = tuple(rest)
         for node, created, thread in zip(column(1), column(8), column(9)):  # older files lack the last two
@@ -394,7 +259,7 @@ class TraceFile:
         columns = _chained(chunk, kind, count, one(3), one(24, 1) or 1) if is_chained else {}
         for i, (name, encoding) in enumerate(() if is_chained else _COLUMNS[kind]):
             data = chunk[FIRST_COLUMN + i][-1] if FIRST_COLUMN + i in chunk else None
-            columns[name] = _column(data, count, encoding, one(3)) << (shift if name in ("time", "duration") else 0)
+            columns[name] = decode_column(data, count, encoding, one(3)) << (shift if name in ("time", "duration") else 0)
         columns["track"] = numpy.full(count, one(2))
         columns["capture"] = numpy.full(count, one(7))
         self.dropped[one(2)] = self.dropped.get(one(2), 0) + one(6)
