@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <tuple>
 
 namespace gpuprof::analysis {
@@ -35,6 +36,7 @@ void ForEachId(const ColumnSegment& segment, const Visit& visit) {
 }  // namespace
 
 CallIndex::CallIndex(const Process& process) : process_(&process) {
+  if (MakeDirect()) return;
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
     for (const ColumnSegment& segment : process.tracks[t].api.correlation.segments()) {
       Piece piece;
@@ -50,6 +52,47 @@ CallIndex::CallIndex(const Process& process) : process_(&process) {
                    [](const Piece& x, const Piece& y) { return x.first_id < y.first_id; });
   uint32_t reach = 0;
   for (Piece& piece : pieces_) piece.reach = reach = std::max(reach, piece.last_id);
+}
+
+// Makes the table by id if it is small, and not much longer than the list of calls.
+bool CallIndex::MakeDirect() {
+  constexpr uint64_t kMostIds = 16u << 20, kFewIds = 1u << 12, kMostIdsOfACall = 4;
+  uint64_t calls = 0;
+  uint32_t first = std::numeric_limits<uint32_t>::max(), last = 0;
+  for (const Track& track : process_->tracks) {
+    if (track.api.end_ns.size() != track.api.correlation.size()) return false;
+    calls += track.api.correlation.size();
+    for (const ColumnSegment& segment : track.api.correlation.segments()) {
+      ForEachId(segment, [&](size_t, uint32_t id) {
+        if (id != 0) first = std::min(first, id);
+        last = std::max(last, id);
+        return true;
+      });
+    }
+  }
+  if (last < first) return true;  // no call has an id
+  const uint64_t ids = uint64_t{last} - first + 1;
+  if (ids > kMostIds || ids > std::max(kFewIds, kMostIdsOfACall * calls)) return false;
+  direct_first_ = first;
+  direct_.resize(ids);
+  for (uint32_t t = 0; t < process_->tracks.size(); ++t) {
+    for (const ColumnSegment& segment : process_->tracks[t].api.correlation.segments()) {
+      ForEachId(segment, [&](size_t row, uint32_t id) {
+        if (id == 0) return true;
+        Place& place = direct_[id - first];
+        if (place.track == kNoTrack || BeginsBefore({t, static_cast<uint32_t>(row)}, place))
+          place = {t, static_cast<uint32_t>(row)};
+        return true;
+      });
+    }
+  }
+  return true;
+}
+
+// Returns whether a call comes before another one with its id.
+bool CallIndex::BeginsBefore(const Place& x, const Place& y) const {
+  return std::tuple(CallOf(x.track, x.row).start_ns, x.track, x.row) <
+         std::tuple(CallOf(y.track, y.row).start_ns, y.track, y.row);
 }
 
 bool CallIndex::MakePiece(uint32_t track, const ColumnSegment& segment, Piece* piece) {
@@ -99,6 +142,10 @@ Call CallIndex::CallOf(uint32_t track, size_t row) const {
 std::optional<Call> CallIndex::Find(uint32_t correlation) const {
   std::optional<Call> best;
   if (correlation == 0) return best;
+  if (correlation - direct_first_ < direct_.size()) {
+    const Place& place = direct_[correlation - direct_first_];
+    return place.track == kNoTrack ? best : CallOf(place.track, place.row);
+  }
   FindEntry(correlation, &best);
   auto piece = std::upper_bound(pieces_.begin(), pieces_.end(), correlation,
                                 [](uint32_t id, const Piece& each) { return id < each.first_id; });

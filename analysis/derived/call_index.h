@@ -4,8 +4,9 @@
 // Which call of the program began a piece of the GPU's work: CUPTI gives both the same correlation
 // id. Built once for a process, then read only, on any thread.
 //
-// A thread's calls mostly have ids that rise, so an id is searched in the column itself, where it
-// lies. Only of calls out of order a sorted list is kept.
+// A table by id leads to the calls if the ids are not too many and have few gaps. Otherwise an id
+// is searched in the column itself, where it lies: a thread's calls mostly have ids that rise. Only
+// of calls out of order a sorted list is kept.
 
 #pragma once
 
@@ -49,6 +50,14 @@ class CallIndex {
     bool has_equal;  // ids that follow each other are equal somewhere
   };
 
+  static constexpr uint32_t kNoTrack = 0xffffffff;
+  struct Place {
+    uint32_t track = kNoTrack;
+    uint32_t row = 0;
+  };
+
+  bool MakeDirect();
+  bool BeginsBefore(const Place& x, const Place& y) const;
   static bool MakePiece(uint32_t track, const ColumnSegment& segment, Piece* piece);
   void AddEntries(uint32_t track, const ColumnSegment& segment);
   void SortEntries();
@@ -59,6 +68,8 @@ class CallIndex {
   void Offer(uint32_t track, size_t row, std::optional<Call>* best) const;
 
   const Process* process_;
+  uint32_t direct_first_ = 0;
+  std::vector<Place> direct_;   // by id, from direct_first_ on; empty: there is no table
   std::vector<Piece> pieces_;   // by first_id
   std::vector<Entry> entries_;  // of the other segments, by correlation; each id is there once
 };

@@ -15,7 +15,7 @@
 
 namespace gpuprof::analysis {
 
-// What a call launched: when the last of it ended, and where the first of it ran.
+// What a call launched: when the last piece of work ended, and where the first piece ran.
 struct OwnWork {
   int64_t last_end;
   uint32_t stream;  // track of the first

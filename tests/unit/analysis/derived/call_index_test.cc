@@ -66,11 +66,13 @@ TEST(CallIndex, FindsEachIdOfAnyGapsAndNoOther) {
   }
 }
 
-// Some segments of ids are searched where they lie, others in a list: what is found is the same.
-TEST(CallIndex, FindsTheEarliestCallOfEachIdInAnyOrder) {
+// A far id keeps the ids out of a table. Then some segments are searched where they lie, others in
+// a list: what is found is the same.
+void FindInAnyOrder(bool has_far_id) {
   std::mt19937 random(1);
   for (const uint32_t disorder : {0u, 1u, 40u, 4000u}) {
     ProcessBuilder builder(1);
+    if (has_far_id) builder.Thread(3).Call("call", 0, 1, 4'000'000'000);
     std::map<uint32_t, int64_t> earliest;
     uint32_t id = 1;
     for (int row = 0; row < 30'000; ++row) {
@@ -99,6 +101,9 @@ TEST(CallIndex, FindsTheEarliestCallOfEachIdInAnyOrder) {
     }
   }
 }
+
+TEST(CallIndex, FindsTheEarliestCallOfEachIdInAnyOrder) { FindInAnyOrder(false); }
+TEST(CallIndex, FindsTheEarliestCallOfFarIdsInAnyOrder) { FindInAnyOrder(true); }
 
 TEST(CallIndex, OfManyCallsWithOneIdTheFirstOfTheEarliestCounts) {
   ProcessBuilder builder(1);
