@@ -145,6 +145,11 @@ void KinetoImporter::FillProcess(const std::string& file, Host* host) {
   if (!host_name_.empty() && process.host.empty()) process.host = host_name_;
   process.environment = environment_;
   for (const proto::Device& device : devices_) process.devices.push_back(device);
+  for (const std::string& version : versions_) {
+    proto::Note* note = process.health.add_note();
+    note->set_source("cupti");
+    note->set_text(version);
+  }
   const auto name = process_names_.find(host->entity);
   if (name != process_names_.end() && !name->second.empty()) {
     process.executable = name->second;

@@ -121,6 +121,7 @@ class KinetoImporter : public ChromeHandler {
   void OnComplete(const ChromeEvent& event, SpanNs span);
   void OnMetadata(const ChromeEvent& event);
   void OnInstant(const ChromeEvent& event);
+  void ReadVersion(std::string_view key, int64_t number);
   void ReadDevices(const JsonValue& json);
   void ReadDistributed(const JsonValue& json);
 
@@ -191,6 +192,7 @@ class KinetoImporter : public ChromeHandler {
   std::map<Entity, std::string> process_names_, process_labels_;
   std::vector<proto::Device> devices_;
   std::map<std::string, std::string> environment_;
+  std::vector<std::string> versions_;  // of the driver, of CUDA and of CUPTI
   std::string host_name_;
   int64_t base_ns_ = 0;
   int64_t first_ns_ = 0;         // the earliest row, on the wall clock if base_ns_ is known

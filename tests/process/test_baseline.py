@@ -3,6 +3,7 @@
 
 """`gpuprof baseline` and `gpuprof diff --baseline`: the figures are those of the recording, files are private, and bad ones are refused."""
 
+import gzip
 import json
 import os
 import stat
@@ -93,6 +94,19 @@ def test_list_show_replace_remove(folder):
     assert [file.name for file in folder.iterdir()] == ["v1.2.baseline"]
     assert "there is no baseline 'main'" in said(folder, "baseline", "remove", "main", status=3)
     assert "Did you mean 'v1.2'?" in said(folder, "diff", "--baseline", "v1.3", GENERATE, status=3)
+
+
+def test_versions_of_a_kineto_trace_count(folder, tmp_path):
+    run(folder, "baseline", "save", "main", STREAMS)
+    shown = json.loads(run(folder, "baseline", "show", "main", "--json"))
+    with gzip.open(STREAMS) as file:
+        document = json.load(file)
+    driver = document["cuda_driver_version"]
+    assert f"driver for CUDA {driver // 1000}.{driver % 1000 // 10}" in shown["versions"], shown["versions"]
+    document["cuda_driver_version"] = driver + 10
+    (tmp_path / "newer.json").write_text(json.dumps(document))
+    result = json.loads(run(folder, "diff", "--baseline", "main", tmp_path / "newer.json", "--json"))
+    assert result["comparability"]["reasons"] == ["other_versions"] and result["comparability"]["score_ratio"] == 0.9
 
 
 def test_a_regression_fails_a_check(folder, tmp_path):
