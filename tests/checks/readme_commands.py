@@ -89,9 +89,13 @@ def trial(command):
         return ["stats", rest[0], BUNDLE, *(["--symfs", *folders] if folders else []), *(word for word in options if word != "--symfs")]
     if verb in READING:
         return [verb, BUNDLE, *(word for word in rest if word.startswith("--"))]
+    if verb == "diff" and "--baseline" in rest:
+        return ["help", "diff"]  # no baseline is saved
     # What these find in a short run may be a failure by --fail-on.
     if verb in ("advise", "diff"):
         return [verb, *[BUNDLE] * (2 if verb == "diff" else 1), *(word for word in rest if word.startswith("--format"))]
+    if verb == "baseline":
+        return ["baseline", "save", "main", BUNDLE, "--replace", "--baseline-dir", "baselines"] if rest[0] == "save" else ["baseline", "list"]
     if verb == "export":
         return ["export", BUNDLE, "-o", "-"]
     if verb == "import":
@@ -149,7 +153,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline")))
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")
