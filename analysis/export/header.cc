@@ -8,6 +8,11 @@
 #include <algorithm>
 #include <cctype>
 #include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "analysis/model/cuda_versions.h"
 
 namespace gpuprof::analysis {
 namespace {
@@ -89,6 +94,22 @@ std::string WorldSizeOf(const std::vector<const Process*>& processes) {
   return "";
 }
 
+// Writes the versions that the notes of all processes tell alike.
+void WriteVersions(const std::vector<const Process*>& processes, EventWriter* out) {
+  for (const CudaVersionKind& kind : kCudaVersions) {
+    std::set<int64_t> numbers;
+    for (const Process* process : processes) {
+      for (const proto::Note& note : process->health.note()) {
+        const auto number =
+            note.source() == kVersionSource ? CudaVersionNumber(kind, note.text()) : std::nullopt;
+        if (number) numbers.insert(*number);
+      }
+    }
+    if (numbers.size() == 1)
+      out->Raw("  \"" + std::string(kind.key) + "\": " + std::to_string(*numbers.begin()) + ",\n");
+  }
+}
+
 }  // namespace
 
 void WriteHeader(const Trace& trace, const std::vector<const Process*>& processes,
@@ -102,6 +123,7 @@ void WriteHeader(const Trace& trace, const std::vector<const Process*>& processe
     out->Raw("}");
   }
   out->Raw("\n  ],\n");
+  WriteVersions(processes, out);
   if (!rank.empty()) {
     // HolisticTraceAnalysis looks for the rank line by line.
     out->Raw("  \"distributedInfo\": {\"rank\": " + rank);

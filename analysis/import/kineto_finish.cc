@@ -147,7 +147,7 @@ void KinetoImporter::FillProcess(const std::string& file, Host* host) {
   for (const proto::Device& device : devices_) process.devices.push_back(device);
   for (const std::string& version : versions_) {
     proto::Note* note = process.health.add_note();
-    note->set_source("cupti");
+    note->set_source(kVersionSource);
     note->set_text(version);
   }
   const auto name = process_names_.find(host->entity);

@@ -189,12 +189,11 @@ void KinetoImporter::OnMetadata(const ChromeEvent& event) {
 }
 
 void KinetoImporter::OnHeader(std::string_view key, const JsonValue& value) {
+  for (const CudaVersionKind& kind : kCudaVersions)
+    if (key == kind.key) ReadVersion(kind, WholeNumber(value).value_or(0));
   if (key == "baseTimeNanoseconds") {
     base_ns_ = WholeNumber(value).value_or(0);
     if (base_ns_ > kLimitNs || base_ns_ < 0) base_ns_ = 0;
-  } else if (key == "cuda_driver_version" || key == "cuda_runtime_version" ||
-             key == "cupti_version") {
-    ReadVersion(key, WholeNumber(value).value_or(0));
   } else if (key == "deviceProperties") {
     ReadDevices(value);
   } else if (key == "distributedInfo") {
@@ -204,19 +203,9 @@ void KinetoImporter::OnHeader(std::string_view key, const JsonValue& value) {
   }
 }
 
-// 13020 is CUDA 13.2, and 130201 is CUPTI of CUDA 13.2.
-void KinetoImporter::ReadVersion(std::string_view key, int64_t number) {
-  constexpr int64_t kMost = 10'000'000;
-  if (number <= 0 || number > kMost) return;
-  const bool is_cupti = key == "cupti_version";
-  const int64_t major = number / (is_cupti ? 10'000 : 1000);
-  const int64_t minor = is_cupti ? number / 100 % 100 : number % 1000 / 10;
-  const std::string version = std::to_string(major) + "." + std::to_string(minor);
-  if (is_cupti) {
-    versions_.push_back("CUPTI " + version + " (" + std::to_string(number) + ")");
-  } else {
-    versions_.push_back((key == "cuda_driver_version" ? "driver for CUDA " : "CUDA ") + version);
-  }
+void KinetoImporter::ReadVersion(const CudaVersionKind& kind, int64_t number) {
+  std::string text = CudaVersionText(kind, number);
+  if (!text.empty()) versions_.push_back(std::move(text));
 }
 
 void KinetoImporter::ReadDevices(const JsonValue& json) {

@@ -32,6 +32,7 @@
 #include "analysis/import/later_rows.h"
 #include "analysis/import/note_counts.h"
 #include "analysis/model/builder.h"
+#include "analysis/model/cuda_versions.h"
 
 namespace gpuprof::analysis::import {
 
@@ -121,7 +122,7 @@ class KinetoImporter : public ChromeHandler {
   void OnComplete(const ChromeEvent& event, SpanNs span);
   void OnMetadata(const ChromeEvent& event);
   void OnInstant(const ChromeEvent& event);
-  void ReadVersion(std::string_view key, int64_t number);
+  void ReadVersion(const CudaVersionKind& kind, int64_t number);
   void ReadDevices(const JsonValue& json);
   void ReadDistributed(const JsonValue& json);
 

@@ -16,6 +16,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/derived/device_work.h"
+#include "analysis/model/cuda_versions.h"
 #include "analysis/model/process_name.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/passes.h"
@@ -123,7 +124,7 @@ void FillRows(const SumsByName& sums, size_t steps,
 // A note on what was used names the library's path, too: that is no version.
 void FillVersions(const Process& process, results::Baseline* out) {
   for (const proto::Note& note : process.health.note()) {
-    if (note.source() != "cupti") continue;
+    if (note.source() != kVersionSource) continue;
     const std::string text = note.text();
     out->add_versions(text.substr(0, text.find(" of ")));
   }

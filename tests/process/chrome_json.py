@@ -10,7 +10,8 @@ import pathlib
 import re
 
 # Members of the top object that gpuprof writes, in Kineto's order.
-TOP = ["schemaVersion", "deviceProperties", "distributedInfo", "host_name", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName"]
+VERSIONS = ["cuda_driver_version", "cuda_runtime_version", "cupti_version"]
+TOP = ["schemaVersion", "deviceProperties", *VERSIONS, "distributedInfo", "host_name", "displayTimeUnit", "baseTimeNanoseconds", "traceEvents", "traceName"]
 # Each category of a slice, with the arguments that it has at least.
 NEEDED = {
     "cpu_op": set(),
@@ -79,7 +80,8 @@ def check(path, is_imported=False):
 def check_top(found):
     keys = list(found.top)
     assert keys == [key for key in TOP if key in keys], keys
-    assert set(TOP) - set(keys) <= {"distributedInfo", "host_name"}
+    assert set(TOP) - set(keys) <= {"distributedInfo", "host_name", *VERSIONS}
+    assert all(found.top[key] > 9000 for key in VERSIONS if key in keys)
     assert (found.top["schemaVersion"], found.top["displayTimeUnit"]) == (1, "ms")
     ranks = [line for line in found.text.splitlines() if '"rank"' in line]
     if "distributedInfo" in keys:
