@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Versions of the driver, of CUDA and of CUPTI: as numbers, as in traces of libkineto, and as the
-// notes of a process tell them ("driver for CUDA 13.0"). Pure; any thread.
+// Versions of the driver, of CUDA and of CUPTI. Traces of libkineto tell numbers, and the notes of
+// a process tell words: "driver for CUDA 13.0". Pure; any thread.
 
 #pragma once
 
@@ -16,7 +16,7 @@ namespace gpuprof::analysis {
 struct CudaVersionKind {
   std::string_view key;          // of a header of libkineto
   std::string_view words;        // in front of the version
-  int64_t per_major, per_minor;  // what one major and one minor release add to the number
+  int64_t per_major, per_minor;  // what a major and a minor release add to the number
 };
 // 13020 is CUDA 13.2, and 130201 is CUPTI of CUDA 13.2.
 inline constexpr CudaVersionKind kCudaVersions[] = {
