@@ -5,6 +5,7 @@
 // header has a mark, a version, and the length and a checksum of the message. All numbers are
 // little-endian. Pure; any thread.
 
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -34,6 +35,39 @@ uint64_t ChecksumOf(std::string_view bytes) {
   uint64_t sum = 0xcbf29ce484222325u;
   for (const char c : bytes) sum = (sum ^ static_cast<uint8_t>(c)) * 0x100000001b3u;
   return sum;
+}
+
+// Sums of a few thousand times stay in 64 bits.
+bool IsTime(int64_t ns) { return ns >= 0 && ns < int64_t{1} << 52; }
+
+bool AreRows(const google::protobuf::RepeatedPtrField<results::BaselineRow>& rows) {
+  constexpr double kMostCount = 1e18;
+  constexpr int kMostSamples = 4096;
+  return std::all_of(rows.begin(), rows.end(), [](const results::BaselineRow& row) {
+    return IsTime(row.total_ns()) && row.count() >= 0 && row.count() < kMostCount &&
+           row.step_ns_size() <= kMostSamples &&
+           std::all_of(row.step_ns().begin(), row.step_ns().end(), IsTime) &&
+           std::all_of(row.shapes().begin(), row.shapes().end(), [](const auto& shape) {
+             return shape.count_ratio() >= 0 && shape.count_ratio() <= 1;
+           });
+  });
+}
+
+// Returns whether a comparison can compute with the figures. The checksum finds damage alone:
+// anybody can make a file.
+bool IsPossible(const results::Baseline& baseline) {
+  constexpr int kMostSteps = 4096;
+  return baseline.step_ns_size() <= kMostSteps &&
+         std::all_of(baseline.step_ns().begin(), baseline.step_ns().end(), IsTime) &&
+         IsTime(baseline.step_median_ns()) && IsTime(baseline.step_mean_ns()) &&
+         IsTime(baseline.whole_ns()) && AreRows(baseline.kernels()) && AreRows(baseline.ops()) &&
+         results::StepWindow_IsValid(baseline.window()) &&
+         results::StepMethod_IsValid(baseline.method()) &&
+         std::all_of(baseline.categories().begin(), baseline.categories().end(),
+                     [](const results::CategoryTime& part) {
+                       return results::TimeCategory_IsValid(part.category()) &&
+                              IsTime(part.total_ns());
+                     });
 }
 
 Error Unreadable(const std::string& path, const std::string& why) {
@@ -72,7 +106,7 @@ Error ParseBaseline(std::string_view bytes, const std::string& path,
   auto out = std::make_unique<results::Baseline>();
   if (header.version == 0 || header.length != message.size() ||
       header.checksum != ChecksumOf(message) ||
-      !out->ParseFromArray(message.data(), static_cast<int>(message.size())))
+      !out->ParseFromArray(message.data(), static_cast<int>(message.size())) || !IsPossible(*out))
     return Unreadable(path, "is cut or damaged; save the baseline again.");
   *baseline = std::move(out);
   return {};

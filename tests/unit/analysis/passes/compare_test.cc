@@ -6,6 +6,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <random>
 #include <string>
@@ -197,6 +198,29 @@ TEST(Compare, ManyStepsAreThinned) {
   diff.clear_baseline_name();
   diff.clear_baseline_saved_realtime_ns();
   EXPECT_EQ(diff.SerializeAsString(), recorded->SerializePartialAsString());
+}
+
+TEST(Compare, ImpossibleFiguresOfABaselineAreRefused) {
+  std::unique_ptr<google::protobuf::Message> message, read;
+  ASSERT_FALSE(MakeBaseline(Make(100, 50, 20, 1), PassOptions(), &message));
+  const auto& good = dynamic_cast<const results::Baseline&>(*message);
+  const auto is_refused = [&](auto&& change) {
+    results::Baseline bad = good;
+    change(&bad);
+    return ParseBaseline(BaselineBytes(bad, {}), "b", &read).kind == ErrorKind::kUnreadable;
+  };
+  EXPECT_FALSE(is_refused([](results::Baseline*) {}));
+  EXPECT_TRUE(is_refused([](results::Baseline* b) { b->set_step_ns(0, INT64_MAX); }));
+  EXPECT_TRUE(is_refused([](results::Baseline* b) { b->set_step_ns(0, -1); }));
+  EXPECT_TRUE(is_refused([](results::Baseline* b) { b->set_whole_ns(INT64_MIN); }));
+  EXPECT_TRUE(is_refused([](results::Baseline* b) { b->mutable_kernels(0)->set_total_ns(-5); }));
+  EXPECT_TRUE(is_refused([](results::Baseline* b) { b->mutable_ops(0)->set_count(std::nan("")); }));
+  EXPECT_TRUE(is_refused([](results::Baseline* b) {
+    b->mutable_categories(0)->set_category(static_cast<results::TimeCategory>(99));
+  }));
+  EXPECT_TRUE(is_refused([](results::Baseline* b) {
+    for (int i = 0; i < 5000; ++i) b->add_step_ns(1);
+  }));
 }
 
 TEST(Compare, StepMarksAreOneRow) {
