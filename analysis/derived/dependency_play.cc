@@ -48,6 +48,17 @@ PlayedGraph DependencyGraph::Play(const Free& free, const FreeNodes& nodes) cons
   return played;
 }
 
+DependencyGraph::Free DependencyGraph::Present() const {
+  Free present{};
+  for (const DependencyNode& node : nodes_) {
+    present[node.category] = true;
+    // A wait that is left out does not hold up its thread, even if the wait itself took no time.
+    if (node.kind == DependencyNode::Kind::kWaited) present[results::TIME_CATEGORY_SYNC] = true;
+  }
+  for (const TimePart& part : parts_) present[part.category] = true;
+  return present;
+}
+
 std::vector<PathPiece> CriticalPath(const DependencyGraph& graph, uint32_t node, bool from_end,
                                     int64_t from_ns) {
   const PlayedGraph played = graph.Play({});

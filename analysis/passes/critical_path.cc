@@ -178,7 +178,12 @@ void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps
   }
   AddTimes(times, path->duration_ns(), path->mutable_categories());
   shares.Fill(path->duration_ns(), path);
+  const DependencyGraph::Free present = graph.Present();
   for (const Subject& subject : Subjects()) {
+    const bool is_present =
+        std::any_of(subject.categories.begin(), subject.categories.end(),
+                    [&](results::TimeCategory category) { return present[category]; });
+    if (!is_present) continue;
     results::WhatIf what_if;
     what_if.set_subject(subject.subject);
     what_if.set_duration_ns(steps.LengthWithout(FreeOf(subject)));
