@@ -66,6 +66,19 @@ std::string CpuModel() {
   return "";
 }
 
+// Returns the version in a line like "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.95.05
+// Tue ...": the first word of digits and dots.
+std::string GpuDriver() {
+  std::ifstream file("/proc/driver/nvidia/version");
+  std::string word;
+  while (file >> word) {
+    const bool is_version = word.find_first_not_of("0123456789.") == std::string::npos &&
+                            word.find('.') != std::string::npos;
+    if (is_version) return word;
+  }
+  return "";
+}
+
 // The program's name is no secret; of the arguments the settings decide.
 void AddCommand(const std::vector<std::string>& command, const Variables& settings,
                 proto::Bundle* bundle) {
@@ -212,6 +225,7 @@ proto::Bundle DescribeStart(const std::vector<std::string>& command, const Varia
   for (const auto& [name, value] : settings) bundle.add_setting(name + "=" + value);
   bundle.set_kernel(std::string(system.sysname) + " " + system.release);
   bundle.set_cpu_model(CpuModel());
+  bundle.set_gpu_driver(GpuDriver());
   return bundle;
 }
 

@@ -5,6 +5,7 @@
 // and what to try. See passes.h.
 
 #include <algorithm>
+#include <cstddef>
 #include <limits>
 #include <map>
 #include <set>
@@ -16,6 +17,7 @@
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/host_facts.h"
 #include "analysis/passes/open_launches.h"
+#include "analysis/passes/overview_devices.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/recorder_cost.h"
 #include "analysis/passes/run_account.h"
@@ -288,11 +290,26 @@ void FillCommand(const proto::Bundle& manifest, results::OverviewEnvironment* en
   if (manifest.command_size() > 0) environment->set_command(CommandLine(manifest.command()));
   environment->set_kernel(manifest.kernel());
   environment->set_cpu_model(manifest.cpu_model());
+  environment->set_gpu_driver(manifest.gpu_driver());
   for (const std::string& setting : manifest.setting()) environment->add_settings(setting);
   if (manifest.ended_realtime_ns() == 0) return;
   environment->set_exit_status(manifest.exit_status());
   environment->set_wall_ns(
       static_cast<int64_t>(manifest.ended_realtime_ns() - manifest.started_realtime_ns()));
+}
+
+// Adds the steps for a graph. Of neighbours that share a point, the longest is shown.
+void FillStepPoints(const std::vector<results::Step>& steps, results::Overview* out) {
+  constexpr size_t kMostPoints = 1000;
+  const size_t each = (steps.size() + kMostPoints - 1) / kMostPoints;
+  for (size_t first = 0; first < steps.size(); first += each) {
+    const auto begin = steps.begin() + static_cast<std::ptrdiff_t>(first);
+    const auto end = begin + static_cast<std::ptrdiff_t>(std::min(each, steps.size() - first));
+    *out->add_step_points() =
+        *std::max_element(begin, end, [](const results::Step& x, const results::Step& y) {
+          return x.duration_ns() < y.duration_ns();
+        });
+  }
 }
 
 void FillSteps(PassContext& context, std::optional<size_t> leading, results::Overview* out) {
@@ -301,6 +318,7 @@ void FillSteps(PassContext& context, std::optional<size_t> leading, results::Ove
     return;
   }
   *out->mutable_steps() = context.steps(*leading).series;
+  FillStepPoints(context.steps(*leading).steps, out);
   FillInput(context, *leading, out->mutable_input());
   for (const size_t index : context.selected()) {
     for (const StepAnalysis& steps : context.all_steps(index)) {
@@ -402,6 +420,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
   FillMemory(context, heap, &table, out->mutable_memory());
   FillOverviewGpu(context, out.get());
   std::optional<DeviceFacts> device = FillVerdict(context, out.get());
+  if (out->has_verdict()) FillActivity(context, out->mutable_verdict());
   for (const size_t index : context.selected()) FillProcess(context, index, out->add_processes());
   context.FillMeta("overview", out->mutable_meta());
   AddUnrecordedNotes(context, out->mutable_meta());
@@ -414,6 +433,7 @@ Error RunOverview(PassContext& context, std::unique_ptr<google::protobuf::Messag
     FillMachine(context.process(main), out->mutable_environment());
     FillWallTime(context, main, out.get());
   }
+  FillDevices(context, out->mutable_environment());
   out->mutable_environment()->set_wall_ns(LifeOfAll(context));
   if (context.trace().has_manifest)
     FillCommand(context.trace().manifest, out->mutable_environment());

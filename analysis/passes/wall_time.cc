@@ -8,72 +8,214 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
 #include "analysis/derived/host_activity.h"
 #include "analysis/derived/layers.h"
+#include "analysis/model/names.h"
 #include "analysis/passes/device_gaps.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
+#include "proto/operations.h"
 
 namespace gpuprof::analysis {
 namespace {
 
 constexpr int64_t kLongCallNs = 10'000'000;
+constexpr int64_t kLongWaitNs = 10'000'000;
 
 // Layers, from the top.
-constexpr std::array kPhases = {results::PHASE_WARM_UP, results::PHASE_STEPS,
-                                results::PHASE_COMPILE, results::PHASE_CUDA_SETUP};
+constexpr std::array kPhases = {results::PHASE_WARM_UP,       results::PHASE_STEPS,
+                                results::PHASE_COMPILE,       results::PHASE_CUDA_SETUP,
+                                results::PHASE_GRAPH_CAPTURE, results::PHASE_CHECKPOINT,
+                                results::PHASE_EVALUATION,    results::PHASE_WAITING};
+constexpr size_t kStepLayers = 2;
 using PhaseTimes = std::array<int64_t, results::Phase_ARRAYSIZE>;
 
+size_t LayerOf(results::Phase phase) {
+  return static_cast<size_t>(std::find(kPhases.begin(), kPhases.end(), phase) - kPhases.begin());
+}
+
+// What the layers are made of, and the names that took most of their time.
+class PhaseSpans {
+ public:
+  void Add(results::Phase phase, Interval span, const std::string& name) {
+    if (phase == results::PHASE_NONE || span.length() <= 0) return;
+    layers[LayerOf(phase)].push_back(span);
+    if (!name.empty()) names_[phase][name] += span.length();
+  }
+  std::string LongestName(results::Phase phase) const {
+    const auto found = names_.find(phase);
+    if (found == names_.end()) return "";
+    return std::max_element(found->second.begin(), found->second.end(),
+                            [](const auto& x, const auto& y) { return x.second < y.second; })
+        ->first;
+  }
+
+  std::vector<std::vector<Interval>> layers{kPhases.size()};
+
+ private:
+  std::map<results::Phase, std::map<std::string, int64_t>> names_;
+};
+
+// Returns the words of a name in lower case: "run_evaluation" has "run" and "evaluation".
+std::vector<std::string> WordsOf(std::string_view name) {
+  std::vector<std::string> words;
+  bool is_open = false;
+  for (const char c : name) {
+    const bool is_letter = std::isalpha(static_cast<unsigned char>(c)) != 0;
+    if (is_letter && !is_open) words.emplace_back();
+    is_open = is_letter;
+    if (is_letter) words.back() += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return words;
+}
+
+// Returns what a range that the program named, or one of its functions, says about the run.
+results::Phase PhaseOfName(std::string_view name) {
+  switch (HostCategoryOfName(name)) {
+    case results::TIME_CATEGORY_COMPILE:
+      return results::PHASE_COMPILE;
+    case results::TIME_CATEGORY_OUTPUT:
+      return results::PHASE_CHECKPOINT;
+    default:
+      break;
+  }
+  // PyTorch's own code has files of these names ("eval_frame.py").
+  if (name.find("torch/_") != std::string_view::npos) return results::PHASE_NONE;
+  bool saves = false, has_model = false;
+  for (const std::string& word : WordsOf(name)) {
+    if (word == "eval" || word == "evaluate" || word == "evaluation" || word == "validate" ||
+        word == "validation")
+      return results::PHASE_EVALUATION;
+    saves |= word == "save" || word == "write" || word == "saving";
+    has_model |= word == "checkpoint" || word == "model" || word == "state";
+  }
+  return saves && has_model ? results::PHASE_CHECKPOINT : results::PHASE_NONE;
+}
+
 // Calls of CUDA that take long and wait for no work: they create contexts, load code, and allocate
-// for the first time. Loading of code that CUDA names is compiling.
-void AddCalls(const Process& process, std::vector<Interval>* setup,
-              std::vector<Interval>* compile) {
+// for the first time. Loading of code that CUDA names is compiling. Between two other calls, work
+// goes into a graph.
+void AddCalls(const Process& process, PhaseSpans* spans) {
   for (const Track& track : process.tracks) {
     const ApiTable& api = track.api;
+    bool is_capturing = false;
+    int64_t capture_ns = 0;
     for (size_t i = 0; !api.has_ids_alone() && i < api.rows(); ++i) {
       const int64_t ns = api.duration_ns[i];
-      const auto name = process.functions.find(api.function[i]);
-      if (name == process.functions.end()) continue;
-      const results::TimeCategory category = HostCategoryOfCall(process.String(name->second));
+      const auto id = process.functions.find(api.function[i]);
+      if (id == process.functions.end()) continue;
+      const std::string name = process.String(id->second);
       const Interval span = {api.end_ns[i] - ns, api.end_ns[i]};
-      if (category == results::TIME_CATEGORY_COMPILE) compile->push_back(span);
-      if (category == results::TIME_CATEGORY_NONE && ns >= kLongCallNs) setup->push_back(span);
+      if (name.find("StreamBeginCapture") != std::string::npos) {
+        is_capturing = true;
+        capture_ns = span.start;
+      }
+      if (is_capturing && name.find("StreamEndCapture") != std::string::npos) {
+        spans->Add(results::PHASE_GRAPH_CAPTURE, {capture_ns, span.end}, "");
+        is_capturing = false;
+      }
+      const results::TimeCategory category = HostCategoryOfCall(name);
+      if (category == results::TIME_CATEGORY_COMPILE)
+        spans->Add(results::PHASE_COMPILE, span, name);
+      if (category == results::TIME_CATEGORY_NONE && ns >= kLongCallNs)
+        spans->Add(results::PHASE_CUDA_SETUP, span, name);
     }
   }
 }
 
-// Operations and ranges whose names say that code is compiled.
-void AddNamed(const Process& process, std::vector<Interval>* compile) {
-  const auto add = [&](const auto& table) {
+// Operations, ranges and functions whose names say what they are for. An operation of a framework
+// only says when code is compiled.
+void AddNamed(const Process& process, PhaseSpans* spans) {
+  std::unordered_map<uint32_t, results::Phase> known;
+  for (const auto& [id, text] : process.strings) {
+    const results::Phase phase = PhaseOfName(text);
+    if (phase != results::PHASE_NONE) known.emplace(id, phase);
+  }
+  if (known.empty()) return;
+  const auto add = [&](const auto& table, auto is_of_program) {
     for (size_t i = 0; i < table.rows(); ++i) {
-      const auto text = process.strings.find(table.name[i]);
-      if (text != process.strings.end() &&
-          HostCategoryOfName(text->second) == results::TIME_CATEGORY_COMPILE)
-        compile->push_back({table.end_ns[i] - table.duration_ns[i], table.end_ns[i]});
+      const auto phase = known.find(table.name[i]);
+      if (phase == known.end()) continue;
+      if (phase->second != results::PHASE_COMPILE && !is_of_program(i)) continue;
+      spans->Add(phase->second, {table.end_ns[i] - table.duration_ns[i], table.end_ns[i]},
+                 process.String(table.name[i]));
     }
   };
-  bool has_name = false;
-  for (const auto& [id, text] : process.strings)
-    has_name |= HostCategoryOfName(text) == results::TIME_CATEGORY_COMPILE;
-  if (!has_name) return;
+  const auto always = [](size_t) { return true; };
   for (const Track& track : process.tracks) {
-    add(track.op);
-    add(track.range);
-    add(track.python);
+    add(track.op, [&](size_t row) {
+      return proto::OpScopeOf(track.op.operation[row]) == proto::OpScope::kUser;
+    });
+    add(track.range, always);
+    add(track.python, always);
   }
 }
 
-void FillRows(const PhaseTimes& times, int64_t life_ns, results::Overview* out) {
-  for (size_t i = 0; i < times.size(); ++i) {
-    if (times[i] == 0) continue;
-    results::PhaseTime* row = out->add_phases();
-    row->set_phase(static_cast<results::Phase>(i));
-    row->set_total_ns(times[i]);
-    row->set_total_ratio(Ratio(times[i], life_ns));
+// Long waits of the thread that leads the process.
+void AddWaits(const Track& leading, PhaseSpans* spans) {
+  for (size_t i = 0; i < leading.wait.rows(); ++i) {
+    const int64_t ns = leading.wait.duration_ns[i];
+    if (ns < kLongWaitNs) continue;
+    const uint32_t kind = static_cast<uint32_t>(proto::WaitKindOf(leading.wait.operation[i]));
+    spans->Add(results::PHASE_WAITING, {leading.wait.end_ns[i] - ns, leading.wait.end_ns[i]},
+               std::string(WaitKindName(kind)));
   }
+}
+
+// Returns when the program first asked a framework or CUDA for something. INT64_MAX: never.
+int64_t FirstRequest(const Process& process) {
+  int64_t first_ns = std::numeric_limits<int64_t>::max();
+  const auto look = [&](const auto& table) {
+    for (size_t i = 0; i < table.rows(); ++i)
+      first_ns = std::min(first_ns, table.end_ns[i] - table.duration_ns[i]);
+  };
+  for (const Track& track : process.tracks) {
+    look(track.op);
+    look(track.range);
+    if (!track.api.has_ids_alone()) look(track.api);
+  }
+  return first_ns;
+}
+
+// In the order in which a run has them.
+void FillRows(const PhaseTimes& times, int64_t life_ns, const PhaseSpans& spans,
+              results::Overview* out) {
+  constexpr std::array kOrder = {
+      results::PHASE_UNRECORDED, results::PHASE_START_UP,   results::PHASE_BEFORE_STEPS,
+      results::PHASE_CUDA_SETUP, results::PHASE_COMPILE,    results::PHASE_GRAPH_CAPTURE,
+      results::PHASE_WARM_UP,    results::PHASE_STEPS,      results::PHASE_BETWEEN_STEPS,
+      results::PHASE_EVALUATION, results::PHASE_CHECKPOINT, results::PHASE_WAITING,
+      results::PHASE_RUN,        results::PHASE_AFTER_STEPS};
+  static_assert(kOrder.size() + 1 == results::Phase_ARRAYSIZE);
+  for (const results::Phase phase : kOrder) {
+    const int64_t ns = times[static_cast<size_t>(phase)];
+    if (ns == 0) continue;
+    results::PhaseTime* row = out->add_phases();
+    row->set_phase(phase);
+    row->set_total_ns(ns);
+    row->set_total_ratio(Ratio(ns, life_ns));
+    row->set_largest(spans.LongestName(phase));
+  }
+}
+
+// Returns the thread whose steps these are, or else the process's first thread.
+const Track* LeadingTrack(PassContext& context, size_t index) {
+  const Process& process = context.process(index);
+  const StepAnalysis& steps = context.steps(index);
+  if (!steps.steps.empty() && steps.detected.track < process.tracks.size())
+    return &process.tracks[steps.detected.track];
+  for (const Track& track : process.tracks)
+    if (!track.is_stream && track.tid == process.pid) return &track;
+  return nullptr;
 }
 
 }  // namespace
@@ -84,23 +226,24 @@ void FillWallTime(PassContext& context, size_t index, results::Overview* out) {
   if (life.length() <= 0) return;
   const std::vector<Interval> recorded =
       Intersection(UnionOf(CapturesOf(process)), std::vector<Interval>{life});
-  std::vector<std::vector<Interval>> layers(kPhases.size());
+  PhaseSpans spans;
   for (const results::Step& step : context.steps(index).steps)
-    layers[step.warmup() ? 0 : 1].push_back(
-        {step.start_ns(), step.start_ns() + step.duration_ns()});
-  const bool has_steps = !layers[0].empty() || !layers[1].empty();
-  AddNamed(process, &layers[2]);
-  AddCalls(process, &layers[3], &layers[2]);
-  for (std::vector<Interval>& layer : layers)
+    spans.Add(step.warmup() ? results::PHASE_WARM_UP : results::PHASE_STEPS,
+              {step.start_ns(), step.start_ns() + step.duration_ns()}, "");
+  const bool has_steps = !context.steps(index).steps.empty();
+  AddNamed(process, &spans);
+  AddCalls(process, &spans);
+  if (const Track* leading = LeadingTrack(context, index)) AddWaits(*leading, &spans);
+  for (std::vector<Interval>& layer : spans.layers)
     layer = Intersection(UnionOf(std::move(layer)), recorded);
   PhaseTimes times{};
   times[results::PHASE_UNRECORDED] = life.length() - TotalLength(recorded);
   int64_t first = life.end, last = life.start;
   std::vector<Interval> covered;
-  for (const LayerSpan& span : TopLayers(layers)) {
+  for (const LayerSpan& span : TopLayers(spans.layers)) {
     times[kPhases[span.layer]] += span.span.length();
     covered.push_back(span.span);
-    if (span.layer > 1) continue;
+    if (span.layer >= kStepLayers) continue;
     first = std::min(first, span.span.start);
     last = std::max(last, span.span.end);
   }
@@ -110,14 +253,21 @@ void FillWallTime(PassContext& context, size_t index, results::Overview* out) {
     if (window.length() <= 0) return int64_t{0};
     return CoveredLength(recorded, window) - CoveredLength(covered, window);
   };
+  const int64_t request = FirstRequest(process);
+  const bool is_begun_by_program = request != std::numeric_limits<int64_t>::max();
+  // A trace of another tool begins when that tool did, and not with the program.
+  const bool has_start = is_begun_by_program && context.trace().importer.empty();
+  int64_t begin = has_start ? std::clamp(request, life.start, life.end) : life.start;
+  if (has_steps) begin = std::min(begin, first);
+  times[results::PHASE_START_UP] = rest_in({life.start, begin});
   if (has_steps) {
-    times[results::PHASE_BEFORE_STEPS] = rest_in({life.start, first});
+    times[results::PHASE_BEFORE_STEPS] = rest_in({begin, first});
     times[results::PHASE_BETWEEN_STEPS] = rest_in({first, last});
     times[results::PHASE_AFTER_STEPS] = rest_in({last, life.end});
   } else {
-    times[results::PHASE_RUN] = rest_in(life);
+    times[results::PHASE_RUN] = rest_in({begin, life.end});
   }
-  FillRows(times, life.length(), out);
+  FillRows(times, life.length(), spans, out);
 }
 
 }  // namespace gpuprof::analysis

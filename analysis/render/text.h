@@ -79,6 +79,8 @@ std::string RoomWaitText(const Cost& cost) {
          FormatDuration(cost.room_wait_ns());
 }
 
+// Returns the table of the phases of a run.
+std::string PhasesText(const results::Overview& result, const TextOptions& options);
 std::string OverviewText(const results::Overview& result, const TextOptions& options);
 std::string KernelsText(const results::Kernels& result, const TextOptions& options);
 std::string MemcpyText(const results::Memcpy& result, const TextOptions& options);

@@ -135,6 +135,14 @@ std::string VerdictText(const results::Verdict& verdict, const TextOptions& opti
       std::to_string(verdict.pid()) + " is bound by " + BoundWords(verdict.bound()) + " (" +
       FormatPercent(verdict.bound_ratio()) + (has_steps ? " of a step of " : " of the recorded ") +
       FormatDuration(verdict.step_ns()) + "); busy " + FormatPercent(verdict.busy_ratio()) + ".";
+  if (verdict.has_sm_active_ratio()) {
+    words += " Sampled: multiprocessors active " + FormatPercent(verdict.sm_active_ratio());
+    if (verdict.has_tensor_active_ratio())
+      words += ", tensor cores " + FormatPercent(verdict.tensor_active_ratio());
+    if (verdict.has_dram_active_ratio())
+      words += ", memory " + FormatPercent(verdict.dram_active_ratio());
+    words += ".";
+  }
   if (!verdict.confidence().reason().empty())
     words += " Confidence " + WordOf(verdict.confidence().level()) + ": " +
              verdict.confidence().reason() + ".";

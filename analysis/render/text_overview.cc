@@ -39,6 +39,18 @@ std::string Environment(const results::Overview& result, const TextOptions& opti
   if (e.memory_bytes() > 0) machine += ", " + FormatBytes(e.memory_bytes());
   if (!e.kernel().empty()) machine += ", " + e.kernel();
   if (!machine.empty()) out += WrapText(machine, "Machine      ", "             ", options.width);
+  for (const results::OverviewDevice& device : e.devices()) {
+    std::string words =
+        device.device_count() > 1 ? std::to_string(device.device_count()) + " x " : "";
+    words += device.name();
+    if (device.multiprocessor_count() > 0)
+      words += ", " + std::to_string(device.multiprocessor_count()) + " multiprocessors";
+    if (device.memory_bytes() > 0) words += ", " + FormatBytes(device.memory_bytes());
+    if (!device.compute_capability().empty())
+      words += ", compute capability " + device.compute_capability();
+    if (!e.gpu_driver().empty()) words += ", driver " + e.gpu_driver();
+    out += WrapText(words, "GPU          ", "             ", options.width);
+  }
   std::string frameworks;
   for (const std::string& name : e.frameworks())
     frameworks += (frameworks.empty() ? "" : ", ") + name;
@@ -84,8 +96,10 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
     out += WrapText(words, "  ", "    ", options.width);
   };
   if (g.has_window_ns()) {
-    std::string words = "busy " + FormatPercent(g.busy_ratio()) + " of the " +
-                        FormatDuration(g.window_ns()) + " from the first work to the last";
+    std::string words = "busy " + FormatPercent(g.busy_ratio());
+    if (g.has_busy_high_ratio() && g.busy_high_ns() != g.busy_ns())
+      words += " to " + FormatPercent(g.busy_high_ratio());
+    words += " of the " + FormatDuration(g.window_ns()) + " from the first work to the last";
     words += DevicesText(g);
     if (g.idle_ns() > 0) {
       words += "; idle " + FormatDuration(g.idle_ns());
@@ -354,27 +368,6 @@ std::string Verdict(const results::Overview& result, const TextOptions& options)
   return out + "\n";
 }
 
-// One line: phases with their time, in the order in which they come.
-std::string Phases(const results::Overview& result, const TextOptions& options) {
-  constexpr const char* kWords[] = {"",
-                                    "not recorded",
-                                    "before the steps",
-                                    "setting up CUDA",
-                                    "compiling and loading code",
-                                    "warm-up steps",
-                                    "steps",
-                                    "between steps",
-                                    "after the steps",
-                                    "the run, without steps"};
-  static_assert(std::size(kWords) == results::Phase_ARRAYSIZE);
-  std::string words;
-  for (const results::PhaseTime& phase : result.phases())
-    words += (words.empty() ? "" : "; ") + std::string(kWords[phase.phase()]) + " " +
-             FormatDuration(phase.total_ns()) + " (" + FormatPercent(phase.total_ratio()) + ")";
-  if (words.empty()) return "";
-  return WrapText("Phases of the run: " + words + ".", "", "  ", options.width) + "\n";
-}
-
 }  // namespace
 
 std::string OverviewText(const results::Overview& result, const TextOptions& options) {
@@ -383,7 +376,7 @@ std::string OverviewText(const results::Overview& result, const TextOptions& opt
     return out + "Nothing was recorded: no process left a trace here.\n" +
            MetaText(result.meta(), options);
   }
-  out += Phases(result, options);
+  out += PhasesText(result, options);
   if (result.has_steps()) {
     out += SeriesText(result.steps(), options);
     for (const results::StepSeries& series : result.more_steps())

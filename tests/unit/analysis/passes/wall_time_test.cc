@@ -43,7 +43,8 @@ TEST(WallTime, EachMomentOfALifeHasOnePhase) {
   }
   thread.Call("cudaMalloc", 420 * kMs, 450 * kMs, 4);  // within a step it is the step's
   EXPECT_EQ(PhasesOf(&builder), (Phases{{results::PHASE_UNRECORDED, 150},
-                                        {results::PHASE_BEFORE_STEPS, 210},
+                                        {results::PHASE_START_UP, 100},
+                                        {results::PHASE_BEFORE_STEPS, 110},
                                         {results::PHASE_CUDA_SETUP, 80},
                                         {results::PHASE_COMPILE, 10},
                                         {results::PHASE_STEPS, 500},
@@ -59,8 +60,36 @@ TEST(WallTime, WithoutStepsThereIsTheRun) {
   builder.Thread(5)
       .Call("cudaFree", 10 * kMs, 110 * kMs, 1)
       .Call("cudaFree", 120 * kMs, 121 * kMs, 2);
-  EXPECT_EQ(PhasesOf(&builder),
-            (Phases{{results::PHASE_CUDA_SETUP, 100}, {results::PHASE_RUN, 300}}));
+  EXPECT_EQ(PhasesOf(&builder), (Phases{{results::PHASE_START_UP, 10},
+                                        {results::PHASE_CUDA_SETUP, 100},
+                                        {results::PHASE_RUN, 290}}));
+}
+
+TEST(WallTime, NamesAndLongWaitsTellWhatARunDoesBesideSteps) {
+  ProcessBuilder builder(5);
+  builder.process().started_ns = 0;
+  builder.process().ended_ns = 2000 * kMs;
+  builder.Capture(0, 2000 * kMs);
+  TrackBuilder& thread = builder.Thread(5);
+  thread.Wait(proto::WaitKind::kInput, 1, 1, 20 * kMs, 60 * kMs)
+      .Wait(proto::WaitKind::kMutex, 1, 1, 70 * kMs, 75 * kMs)  // too short to be told
+      .Call("cuStreamBeginCapture_v2", 200 * kMs, 201 * kMs, 1)
+      .Call("cuStreamEndCapture", 249 * kMs, 250 * kMs, 2);
+  for (int64_t step = 0; step < 10; ++step)
+    thread.User("step " + std::to_string(step), (300 + step * 100) * kMs, (400 + step * 100) * kMs);
+  thread
+      .Op("aten::evaluate_that", 1310 * kMs, 1320 * kMs)  // the framework's own
+      .User("run_evaluation", 1400 * kMs, 1500 * kMs)
+      .User("Trainer.save_model", 1500 * kMs, 1700 * kMs)
+      .Wait(proto::WaitKind::kJoin, 2, 2, 1650 * kMs, 1800 * kMs);
+  EXPECT_EQ(PhasesOf(&builder), (Phases{{results::PHASE_START_UP, 160},
+                                        {results::PHASE_WAITING, 140},
+                                        {results::PHASE_GRAPH_CAPTURE, 50},
+                                        {results::PHASE_BEFORE_STEPS, 50},
+                                        {results::PHASE_STEPS, 1000},
+                                        {results::PHASE_EVALUATION, 100},
+                                        {results::PHASE_CHECKPOINT, 200},
+                                        {results::PHASE_AFTER_STEPS, 300}}));
 }
 
 }  // namespace
