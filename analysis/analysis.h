@@ -43,6 +43,9 @@ struct OpenOptions {
   bool headers_only = false;  // tables and counts, no event columns: for info
   // Tables whose rows are read. A pass runs if its own are among them (TablesOf).
   TableSet tables = TableSet::All();
+  // Reads the work of GPUs as sums if the bundle has more pieces of work than this. Then the tables
+  // of work and of calls of CUDA come without rows (Trace::has_sums). 0: never.
+  uint64_t sums_above_rows = 0;
   // Most memory for event columns; blocks beyond it become faults. 0: three quarters of
   // what the machine has, or of what this program's control group allows.
   uint64_t memory_limit_bytes = 0;
@@ -96,6 +99,9 @@ const std::vector<PassInfo>& Passes();
 
 // Returns the tables whose rows a pass reads with these options. No pass of this name: all.
 TableSet TablesOf(std::string_view pass, const PassOptions& options = {});
+
+// Returns OpenOptions::sums_above_rows for a pass with these options.
+uint64_t SumsAbove(std::string_view pass, const PassOptions& options);
 
 // Runs a pass. The result is a message of proto/results/<name>.proto.
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,

@@ -27,6 +27,7 @@
 #include "analysis/read/input_file.h"
 #include "analysis/read/process_order.h"
 #include "analysis/read/trace_file.h"
+#include "analysis/read/work_sums.h"
 #include "proto/codec/segments.h"
 #include "proto/contract.h"
 
@@ -184,7 +185,10 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuild
   if (!options.headers_only) {
     const uint64_t limit =
         options.memory_limit_bytes != 0 ? options.memory_limit_bytes : DefaultMemoryLimit();
-    LoadEvents(files, trace->tables, options.threads, limit);
+    trace->has_sums = options.sums_above_rows != 0 && CountWork(files) > options.sums_above_rows;
+    const TableSet rows = trace->has_sums ? trace->tables.Without(SummableTables()) : trace->tables;
+    LoadEvents(files, rows, options.threads, limit);
+    if (trace->has_sums) LoadWorkSums(files, options.threads);
     LoadEvents(samplers, trace->tables, options.threads, limit);
   }
   TakeProcesses(files, model);

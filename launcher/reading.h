@@ -41,14 +41,16 @@ inline std::string WithoutSlash(std::string path) {
   return path == "/" ? "" : path;
 }
 
-// Opens an input, with the rows of these tables alone. Returns kExitOk and fills `trace`, or says
-// the cause and returns the exit status.
+// Opens an input, with the rows of these tables alone, or with sums (OpenOptions). Returns kExitOk
+// and fills `trace`, or says the cause and returns the exit status.
 inline int OpenInput(const std::string& path, bool headers_only,
                      std::shared_ptr<const analysis::Trace>* trace,
-                     const analysis::TableSet& tables = analysis::TableSet::All()) {
+                     const analysis::TableSet& tables = analysis::TableSet::All(),
+                     uint64_t sums_above_rows = 0) {
   analysis::OpenOptions options;
   options.headers_only = headers_only;
   options.tables = tables;
+  options.sums_above_rows = sums_above_rows;
   return ExitOf(analysis::Open(path, options, trace));
 }
 

@@ -41,6 +41,13 @@ class TableSet {
   bool HasCallIds() const { return parts_.test(kCallIds); }
   bool Intersects(const TableSet& other) const { return (other.parts_ & parts_).any(); }
   bool Contains(const TableSet& other) const { return (other.parts_ & ~parts_).none(); }
+  // Returns the set without the tables of `other`. Without the calls, their ids are not needed
+  // either.
+  TableSet Without(const TableSet& other) const {
+    TableSet rest = *this;
+    rest.parts_ &= ~other.parts_;
+    return rest;
+  }
   friend TableSet operator|(TableSet x, const TableSet& y) {
     x.parts_ |= y.parts_;
     return x;

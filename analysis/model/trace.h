@@ -27,6 +27,7 @@
 #include "analysis/model/import_note.h"
 #include "analysis/model/stack_tree.h"
 #include "analysis/model/table_set.h"
+#include "analysis/model/work_summary.h"
 #include "proto/bundle.pb.h"
 #include "proto/record.h"
 #include "proto/schema.h"
@@ -424,6 +425,9 @@ struct Track {
   OverheadTable overhead;
   CudaEventTable cuda_event;
   UnifiedMemoryTable unified_memory;
+  // Only if the trace was opened for sums (Trace::has_sums): the stream's work, whose tables have
+  // no rows then.
+  WorkSummary work;
 
   // Finds how much a table holds. Null: it has no rows.
   const TableExtent* Extent(proto::ChunkKind kind) const {
@@ -590,6 +594,9 @@ struct Trace {
   std::vector<InputFault> faults;
   int64_t origin_realtime_ns = 0;     // what time 0 is
   TableSet tables = TableSet::All();  // those whose rows were read
+  // There was too much work to read it row by row. The tables of work and of calls are empty, and
+  // Track::work has the sums.
+  bool has_sums = false;
   // "Kineto JSON", also of a bundle that `gpuprof import` made; empty: gpuprof's own traces.
   std::string importer;
   std::vector<ImportNote> import_notes;

@@ -28,6 +28,12 @@ bool AnyRows(PassContext& context, proto::ChunkKind kind) {
   return false;
 }
 
+// Returns whether what a rule needs was recorded, and only summed: there is too much of it.
+bool IsSummed(const PassContext& context, results::RuleNeed need) {
+  return context.trace().has_sums &&
+         (need == results::RULE_NEED_DEVICE_WORK || need == results::RULE_NEED_CALLS);
+}
+
 // Returns whether a rule looks at the steps of devices, of which one is enough.
 bool IsOfDevices(const RuleInfo& rule) {
   return std::find(std::begin(rule.needs), std::end(rule.needs), results::RULE_NEED_DEVICE_WORK) !=
@@ -37,6 +43,7 @@ bool IsOfDevices(const RuleInfo& rule) {
 bool IsMet(PassContext& context, const results::Overview& overview, const RuleInfo& rule,
            results::RuleNeed need) {
   constexpr uint64_t kFewSteps = 3;
+  if (IsSummed(context, need)) return false;
   switch (need) {
     case results::RULE_NEED_STEPS:
       if (IsOfDevices(rule) && overview.has_verdict())
@@ -112,6 +119,7 @@ Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>
       // A trace of another tool has no such option.
       if (!context.trace().importer.empty() && fix.starts_with("--trace"))
         fix = "record with gpuprof run " + fix;
+      if (IsSummed(context, need)) fix = "`gpuprof stats overview --window FROM-TO`";
       row->set_fix(fix);
       break;
     }

@@ -13,9 +13,9 @@
 
 namespace gpuprof::analysis {
 bool HasWork(const Track& track) {
-  return track.kernel.rows() + track.memcpy.rows() + track.memset.rows() +
-             track.graph_launch.rows() !=
-         0;
+  const size_t rows =
+      track.kernel.rows() + track.memcpy.rows() + track.memset.rows() + track.graph_launch.rows();
+  return rows != 0 || !track.work.stretches.empty();
 }
 
 std::vector<Interval> BusyOf(const Track& track) {

@@ -192,15 +192,22 @@ size_t MainStream(const Process& process, uint32_t device) {
 }
 
 bool HasTooMuchWork(const Process& process) {
-  constexpr uint64_t kMostWork = 20'000'000;
   uint64_t rows = 0;
   for (const Track& track : process.tracks)
     rows +=
         track.kernel.rows() + track.memcpy.rows() + track.memset.rows() + track.graph_launch.rows();
-  return rows > kMostWork;
+  return rows > kMostWorkRows;
 }
 
 void AddTooMuchWorkNote(PassContext& context, results::Meta* meta) {
+  if (context.trace().has_sums) {
+    meta->add_notes(
+        "GPU: the recording has more than 20 million pieces of work, so they were summed block by "
+        "block. Idle causes, GPU time in steps, calls of CUDA and the verdict are left out (select "
+        "a "
+        "part: --window, --steps)");
+    return;
+  }
   const bool has =
       std::any_of(context.selected().begin(), context.selected().end(),
                   [&](size_t index) { return HasTooMuchWork(context.process(index)); });

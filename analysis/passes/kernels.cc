@@ -9,6 +9,7 @@
 #include <limits>
 #include <list>
 #include <map>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -60,7 +61,7 @@ struct Sums {
   int64_t total_ns = 0;
   int64_t min_ns = std::numeric_limits<int64_t>::max();
   int64_t max_ns = std::numeric_limits<int64_t>::min();
-  int64_t median_ns = 0;
+  std::optional<int64_t> median_ns;  // none: the kernels were not read one by one
   uint64_t in_graphs = 0;
   uint64_t launched = 0;
   ReportedWork reported;
@@ -114,10 +115,28 @@ void AddSignature(const SignatureSums& from, Sums* sums) {
   sums->launched += from.launched;
 }
 
+// Takes the sums of a process whose kernels were not read one by one.
+void AddWorkSums(const PassContext& context, size_t index, Grouping grouping, Gathered* to) {
+  for (const Track& track : context.process(index).tracks) {
+    for (const TableSums& table : track.work.tables) {
+      if (table.kind != proto::ChunkKind::kKernel) continue;
+      for (const KeySums& each : table.keys) {
+        Sums& sums = to->groups[KeyOf(grouping, context, index, track, each.key)];
+        sums.signatures[each.key] += each.total_ns;
+        sums.count += each.count;
+        sums.total_ns += each.total_ns;
+        sums.min_ns = std::min(sums.min_ns, each.min_ns);
+        sums.max_ns = std::max(sums.max_ns, each.max_ns);
+      }
+    }
+  }
+}
+
 // `only`: correlations of the launches that count; null: all do. It must live as long as the
 // result.
 void AddProcess(PassContext& context, size_t index, Grouping grouping,
                 const std::unordered_set<uint32_t>* only, Gathered* to) {
+  if (context.trace().has_sums) return AddWorkSums(context, index, grouping, to);
   const Process& process = context.process(index);
   const bool has_kernels = std::any_of(process.tracks.begin(), process.tracks.end(),
                                        [](const Track& track) { return track.kernel.rows() != 0; });
@@ -201,10 +220,11 @@ void FillRow(Grouping grouping, const Key& key, const Process& process, const Su
   row->set_total_ns(sums.total_ns);
   row->set_total_ratio(Ratio(sums.total_ns, all_ns));
   row->set_mean_ns(sums.total_ns / static_cast<int64_t>(std::max<uint64_t>(sums.count, 1)));
-  row->set_median_ns(sums.median_ns);
   row->set_min_ns(sums.min_ns);
   row->set_max_ns(sums.max_ns);
   row->set_signature_count(sums.signatures.size());
+  if (!sums.median_ns) return;
+  row->set_median_ns(*sums.median_ns);
   row->set_graph_count(sums.in_graphs);
   row->set_launched_count(sums.launched);
 }
@@ -241,7 +261,7 @@ void FillRows(const PassContext& context, Grouping grouping, Gathered* gathered,
       FindMedians(gathered->processes, gathered->groups.size(), kAllCores);
   int64_t total = 0;
   for (auto& [key, sums] : gathered->groups) {
-    sums.median_ns = medians[sums.number];
+    if (!context.trace().has_sums) sums.median_ns = medians[sums.number];
     total += sums.total_ns;
     out->set_count(out->count() + sums.count);
   }

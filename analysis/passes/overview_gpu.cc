@@ -16,6 +16,7 @@
 #include "analysis/passes/device_memory.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
+#include "analysis/passes/summed_work.h"
 #include "analysis/passes/unseen_work.h"
 #include "analysis/passes/used_devices.h"
 #include "analysis/steps/interval.h"
@@ -142,7 +143,9 @@ void FillOverviewGpu(PassContext& context, results::Overview* out) {
   gpu.set_untold_device_count(devices.untold_count());
   gpu.set_left_out_process_count(devices.left_out_process_count());
   // Spans of what was left out cannot be estimated.
-  const bool is_whole = !IsSampled(context);
+  const bool has_rows = !context.trace().has_sums;
+  const bool is_whole = has_rows && !IsSampled(context);
+  if (!has_rows) FillSummedUse(context, devices, &gpu);
   if (is_whole) FillUse(context, devices, &gpu);
   if (gpu.has_idle_unseen_ns())
     out->mutable_meta()->add_notes(UnseenNote("GPUs", gpu.idle_unseen_ns()));
@@ -154,7 +157,11 @@ void FillOverviewGpu(PassContext& context, results::Overview* out) {
   for (int i = 0; i < std::min(kTopKernels, kernels.kernels_size()); ++i)
     *gpu.add_top_kernels() = kernels.kernels(i);
   results::Memcpy copies;
-  ComputeMemcpy(context, &copies);
+  if (has_rows) {
+    ComputeMemcpy(context, &copies);
+  } else {
+    SumCopies(context, &copies);
+  }
   gpu.set_copy_count(copies.count());
   if (copies.has_total_bytes()) gpu.set_copy_bytes(copies.total_bytes());
   gpu.set_copy_ns(copies.total_ns());

@@ -351,6 +351,12 @@ TableSet TablesOf(std::string_view pass, const PassOptions& options) {
   return tables;
 }
 
+uint64_t SumsAbove(std::string_view pass, const PassOptions& options) {
+  const bool is_whole = options.pid == 0 && !options.window && !options.steps &&
+                        options.devices.empty() && options.under_range.empty();
+  return is_whole && (pass == "overview" || pass == "advise") ? kMostWorkRows : 0;
+}
+
 Error Run(std::string_view pass, const Trace& trace, const PassOptions& options,
           std::unique_ptr<google::protobuf::Message>* result) {
   const PassEntry* entry = FindPass(pass);

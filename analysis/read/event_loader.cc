@@ -16,6 +16,7 @@
 
 #include "analysis/base/parallel.h"
 #include "analysis/model/table_rows.h"
+#include "analysis/read/block_worker.h"
 #include "analysis/read/late_calls.h"
 #include "analysis/read/range_payloads.h"
 #include "analysis/read/reused_addresses.h"
@@ -44,8 +45,7 @@ struct LateTable {
 };
 
 struct Worker {
-  const TraceFile* file = nullptr;  // that `reader` shows
-  BlockReader reader;
+  BlockWorker blocks;
   codec::EventColumns columns;
   codec::EventColumns ids;  // of blocks that are read for them alone; the others keep their size
 };
@@ -100,8 +100,6 @@ class EventLoad {
   bool WantsCallIds(const std::vector<PlannedBlock>& plan, const TraceFile& file,
                     LateCalls* late) const;
   void DecodeBlock(size_t index, Worker* worker);
-  static bool Read(const Task& task, codec::ColumnMask wanted, Worker* worker,
-                   codec::EventColumns* columns, codec::Fault* fault);
 
   const TableSet wanted_;
   const uint64_t memory_limit_bytes_;
@@ -179,23 +177,6 @@ void EventLoad::Plan(TraceFile* file) {
   lies.Tell("are more rows than a file of this size can hold", file);
 }
 
-bool EventLoad::Read(const Task& task, codec::ColumnMask wanted, Worker* worker,
-                     codec::EventColumns* columns, codec::Fault* fault) {
-  const proto::BlockHeader& header = task.block->header;
-  BlockReader& reader = worker->reader;
-  if (worker->file != task.file) task.file->input().Show(&reader.view);
-  worker->file = task.file;
-  if (!reader.decoder.DecodeEvents(&reader.view.bytes, *task.block, columns, fault, wanted))
-    return false;
-  if (columns->count != header.count || columns->track != header.track ||
-      static_cast<uint16_t>(columns->kind) != header.kind) {
-    *fault = {task.block->offset, "block is not what its header says"};
-    return false;
-  }
-  columns->capture = header.capture;
-  return true;
-}
-
 void EventLoad::DecodeBlock(size_t index, Worker* worker) {
   const Task& task = tasks_[index];
   if (memory_bytes_ > memory_limit_bytes_) {
@@ -206,7 +187,8 @@ void EventLoad::DecodeBlock(size_t index, Worker* worker) {
   const bool has_ids_alone = task.is_of_ids && task.late == nullptr;
   codec::EventColumns* columns = has_ids_alone ? &worker->ids : &worker->columns;
   codec::Fault fault;
-  if (!Read(task, has_ids_alone ? kCallIdMask : codec::kAllColumns, worker, columns, &fault)) {
+  const codec::ColumnMask mask = has_ids_alone ? kCallIdMask : codec::kAllColumns;
+  if (!worker->blocks.Read(task.file, *task.block, mask, columns, &fault)) {
     std::lock_guard<std::mutex> lock(mutex_);
     failures_.push_back({index, std::move(fault)});
     return;

@@ -66,7 +66,8 @@ class Advise : public Verb {
     options_.pid = static_cast<int32_t>(pid_);
     if (all_) options_.limit = 0;
     std::shared_ptr<const analysis::Trace> trace;
-    const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf("advise", options_));
+    const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf("advise", options_),
+                                 analysis::SumsAbove("advise", options_));
     if (opened != kExitOk) return opened;
     std::unique_ptr<google::protobuf::Message> result;
     const int ran = ExitOf(analysis::Run("advise", *trace, options_, &result));

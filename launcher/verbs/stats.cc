@@ -144,7 +144,8 @@ class Stats : public Verb {
     if (!json_ && !csv_) options_.named_rows = options_.limit.value_or(analysis::kTextRows);
     std::shared_ptr<const analysis::Trace> trace;
     if (pass_ == "critical_path") KeepFreedMemory();
-    const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf(pass_, options_));
+    const int opened = OpenInput(bundle_, false, &trace, analysis::TablesOf(pass_, options_),
+                                 analysis::SumsAbove(pass_, options_));
     if (opened != kExitOk) return opened;
     std::unique_ptr<google::protobuf::Message> result;
     const int ran = ExitOf(analysis::Run(pass_, *trace, options_, &result));
