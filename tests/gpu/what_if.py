@@ -133,7 +133,7 @@ PROGRAMS = {
     "launches": (("host", "launches"), {"host", "launch"}, {"LA-001"}),
     "waits": (("sync",), {"compute", "host", "launch"}, {"SY-001", "LA-001", "GP-006"}),
     "products": ((), {"compute"}, {"GP-006"}),
-    "copies": (("copies",), {"copies", "host"}, {"CP-003"}),
+    "copies": (("copies",), {"copies", "host"}, {"CP-001", "CP-003"}),
     "sleep": (("host",), {"host"}, {"LA-001"}),
 }
 
