@@ -23,7 +23,7 @@
 #include "analysis/derived/origin.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/names.h"
-#include "analysis/passes/kernel_facts.h"
+#include "analysis/passes/kernel_description.h"
 #include "analysis/passes/passes.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/module_symbols.h"

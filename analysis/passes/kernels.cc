@@ -24,7 +24,7 @@
 #include "analysis/model/names.h"
 #include "analysis/passes/given_names.h"
 #include "analysis/passes/graph_launches.h"
-#include "analysis/passes/kernel_facts.h"
+#include "analysis/passes/kernel_description.h"
 #include "analysis/passes/kernel_owners.h"
 #include "analysis/passes/kernel_sums.h"
 #include "analysis/passes/open_launches.h"

@@ -1,9 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See kernel_facts.h.
+// See kernel_description.h.
 
-#include "analysis/passes/kernel_facts.h"
+#include "analysis/passes/kernel_description.h"
 
 #include <algorithm>
 #include <optional>
