@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "analysis/advice/kernel_facts.h"
 #include "analysis/advice/pieces.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/idle.pb.h"
@@ -67,6 +68,7 @@ struct DeviceFacts {
   // Steps with the same kernels in the same order, and how many kernels they are.
   uint64_t same_step_count = 0, same_kernel_count = 0;
   bool uses_graphs = false;
+  KernelFacts in_steps;
   // What a step saves if no results are written.
   int64_t output_saved_per_step_ns = 0;
 

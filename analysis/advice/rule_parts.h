@@ -116,6 +116,17 @@ std::optional<results::Finding> WithoutTensorCores(const AdviceFacts& facts);
 std::optional<results::Finding> Elementwise(const AdviceFacts& facts);
 std::optional<results::Finding> FirstUses(const AdviceFacts& facts);
 
+// kernel_rules.cc
+std::optional<results::Finding> LongGaps(const AdviceFacts& facts);
+std::optional<results::Finding> LowOccupancy(const AdviceFacts& facts);
+std::optional<results::Finding> FewBlocks(const AdviceFacts& facts);
+std::optional<results::Finding> Tails(const AdviceFacts& facts);
+std::optional<results::Finding> LittleOf16Bits(const AdviceFacts& facts);
+std::optional<results::Finding> UnfusedAttention(const AdviceFacts& facts);
+std::optional<results::Finding> DriftingKernels(const AdviceFacts& facts);
+std::optional<results::Finding> LayoutKernels(const AdviceFacts& facts);
+std::optional<results::Finding> SlowedByCollectives(const AdviceFacts& facts);
+
 // gpu_rules.cc
 std::optional<results::Finding> IdleGpu(const AdviceFacts& facts);
 

@@ -255,11 +255,14 @@ constexpr Rule kStepRules[] = {
     BetweenSteps,  UnifiedMemoryFaults, HostBound, TinyOps,  LockContention, StepsBlocked,
     OptimizerLoop, Oversubscribed,      Jitter,    HeapChurn};
 constexpr Rule kDeviceRules[] = {
-    LateHost,        ExposedCollectives, PageableCopies, SynchronousCopies,
-    ExposedCopies,   SmallCopies,        ReturnedCopies, Memsets,
-    BlockingWaits,   Allocations,        DefaultStream,  TinyKernels,
-    RepeatedKernels, SlowCalls,          GraphCandidate, CodeLoads,
-    Recompiles,      WithoutTensorCores, Elementwise,    FirstUses};
+    LateHost,           ExposedCollectives, PageableCopies,  SynchronousCopies,
+    ExposedCopies,      SmallCopies,        ReturnedCopies,  Memsets,
+    BlockingWaits,      Allocations,        DefaultStream,   TinyKernels,
+    RepeatedKernels,    SlowCalls,          GraphCandidate,  CodeLoads,
+    Recompiles,         WithoutTensorCores, Elementwise,     FirstUses,
+    LongGaps,           LowOccupancy,       FewBlocks,       Tails,
+    LittleOf16Bits,     UnfusedAttention,   DriftingKernels, LayoutKernels,
+    SlowedByCollectives};
 constexpr Rule kOtherRules[] = {
     Honesty,   LockContentionInRun, IdleGpu,     DataInRun,    SlowIterator,
     TimeOfRun, SlowStart,           Environment, NothingFound, FullQueue};
@@ -282,7 +285,14 @@ constexpr Explanation kExplanations[] = {
     {"SY-002", "LA-005", 0.5}, {"LA-007", "LA-005", 0.5}, {"ST-005", "LA-005", 0.5},
     {"SY-002", "LA-001", 0.5}, {"LA-005", "LA-001", 0.5}, {"LA-003", "LA-001", 0.5},
     {"SY-001", "LA-001", 0.8}, {"LA-001", "LA-003", 0},   {"LA-001", "LA-006", 0},
-    {"LA-003", "LA-006", 0.5}, {"SY-001", "LA-006", 0.8}, {"LA-008", "LA-002", 0}};
+    {"LA-003", "LA-006", 0.5}, {"SY-001", "LA-006", 0.8}, {"LA-008", "LA-002", 0},
+    {"GP-006", "GP-007", 0},   {"GP-009", "LA-008", 0.5}, {"GP-015", "LA-008", 0.5},
+    {"LA-001", "GP-002", 0},   {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5},
+    {"IN-002", "GP-002", 0.5}, {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5},
+    {"IN-005", "GP-002", 0.5}, {"IN-007", "GP-002", 0.5}, {"IN-008", "GP-002", 0.5},
+    {"SY-001", "GP-002", 0.5}, {"SY-002", "GP-002", 0.5}, {"ST-003", "GP-002", 0.5},
+    {"ST-004", "GP-002", 0.5}, {"ST-005", "GP-002", 0.5}, {"LA-005", "GP-002", 0.5},
+    {"LA-007", "GP-002", 0.5}, {"CP-001", "GP-002", 0.5}, {"CP-002", "GP-002", 0.5}};
 
 void RemoveExplained(std::vector<Finding>* findings) {
   const auto find = [&](std::string_view id) {

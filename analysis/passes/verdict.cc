@@ -163,6 +163,7 @@ void FillPieces(PassContext& context, size_t index, const StepGraph& graph,
   FactSource source(context, index, graph, steps, facts->series, limits);
   FillCopyFacts(source, facts);
   FillCallFacts(source, facts);
+  FillKernelFacts(source, facts);
   FillLaunchFacts(source, facts);
 }
 

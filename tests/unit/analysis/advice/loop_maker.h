@@ -35,6 +35,27 @@ class LoopMaker {
     UseStream(7);
   }
 
+  // Gives the device the limits of an H100: 132 multiprocessors.
+  void DescribeDevice() {
+    proto::Device& device = builder_.process().devices.front();
+    device.set_multiprocessors(132);
+    device.set_memory_bytes(uint64_t{80} << 30);
+    device.set_threads_per_warp(32);
+    device.set_warps_per_multiprocessor(64);
+    device.set_blocks_per_multiprocessor(32);
+    device.set_registers_per_multiprocessor(65536);
+    device.set_shared_bytes_per_multiprocessor(233472);
+  }
+  // Sets how a kernel is launched, in all of its launches.
+  void Shape(const std::string& name, uint32_t blocks, uint32_t threads, uint32_t registers = 32,
+             uint32_t depth = 1) {
+    proto::Signature& signature = builder_.process().signatures[Signature(name)];
+    signature.set_grid(0, blocks);
+    signature.set_grid(2, depth);
+    signature.set_block(0, threads);
+    signature.set_registers(registers);
+  }
+
   // Work goes to this stream from here on.
   void UseStream(uint32_t number, uint32_t flag = 0) {
     if (streams_.count(number) == 0) {

@@ -1,0 +1,41 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What rules about single kernels look at: the kernels of one device within the counted steps.
+// Collectives are not among them. Pure.
+
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "analysis/advice/pieces.h"
+
+namespace gpuprof::analysis {
+
+// Launches that have something in common.
+struct KernelGroup {
+  Pieces pieces;  // saved_per_step_ns: if the part of their time that could be spared were spared
+  // The launch that takes most of the time, by the short name of its kernel, and figures of it.
+  std::string largest;
+  double figure = 0;    // what made it one of the group
+  std::string limit;    // what limits its occupancy
+  uint64_t blocks = 0;  // of its grid
+  double waves = 0;
+};
+
+struct KernelFacts {
+  int64_t total_ns = 0;          // of all kernels
+  uint32_t multiprocessors = 0;  // 0: not known
+  KernelGroup low_occupancy;     // figure: the occupancy that the launch allows
+  KernelGroup few_blocks;        // figure: blocks over multiprocessors
+  KernelGroup tails;             // figure: the part of the waves' time that has work
+  KernelGroup wide_types;        // products of 32 bits
+  KernelGroup drifting;          // figure: mean of the second half over the mean of the first
+  KernelGroup layout;            // copies, casts and transpositions
+  KernelGroup attention;         // between the two products of an attention
+  uint64_t attention_count = 0;  // how many softmaxes
+  KernelGroup slowed;            // by collectives; figure: median next to one over the median alone
+};
+
+}  // namespace gpuprof::analysis
