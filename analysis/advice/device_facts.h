@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "analysis/advice/kernel_facts.h"
+#include "analysis/advice/memory_facts.h"
 #include "analysis/advice/pieces.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/idle.pb.h"
@@ -69,6 +70,12 @@ struct DeviceFacts {
   uint64_t same_step_count = 0, same_kernel_count = 0;
   bool uses_graphs = false;
   KernelFacts in_steps;
+  MemoryFacts memory;
+  ClockFacts clocks;
+  bool is_mig = false;
+  // Collectives whose size is known, and those with small messages.
+  int64_t messages_ns = 0;
+  Pieces small_messages;
   // What a step saves if no results are written.
   int64_t output_saved_per_step_ns = 0;
 

@@ -16,7 +16,8 @@ namespace gpuprof::analysis {
 // Launches that have something in common.
 struct KernelGroup {
   Pieces pieces;  // saved_per_step_ns: if the part of their time that could be spared were spared
-  // The launch that takes most of the time, by the short name of its kernel, and figures of it.
+  // The launch that takes most of the time, by the short name of its kernel. Then figures
+  // of this launch.
   std::string largest;
   double figure = 0;    // what made it one of the group
   std::string limit;    // what limits its occupancy
@@ -33,6 +34,7 @@ struct KernelFacts {
   KernelGroup wide_types;        // products of 32 bits
   KernelGroup drifting;          // figure: mean of the second half over the mean of the first
   KernelGroup layout;            // copies, casts and transpositions
+  KernelGroup misaligned;        // largest: the shape; figure: the elements to be a multiple of
   KernelGroup attention;         // between the two products of an attention
   uint64_t attention_count = 0;  // how many softmaxes
   KernelGroup slowed;            // by collectives; figure: median next to one over the median alone

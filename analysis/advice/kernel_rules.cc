@@ -79,7 +79,7 @@ std::optional<Finding> LongGaps(const AdviceFacts& facts) {
   SetGain(facts, gain, &finding);
   finding.add_evidence(FormatNumber(count) + " gaps of " + FormatDuration(least) + " or longer, " +
                        FormatDuration(total) + " in all. For " + FormatDuration(late) +
-                       " of it the host had not launched the next work.");
+                       " of this time the host had not launched the next work.");
   std::string words = "The longest: " + FormatDuration(longest->duration_ns()) + " at " +
                       FormatDuration(longest->start_ns());
   if (longest->has_step()) words += " in step " + std::to_string(longest->step());
@@ -165,8 +165,9 @@ std::optional<Finding> Tails(const AdviceFacts& facts) {
                         group.largest + ", " + TwoDigits(group.waves) + " waves.");
   finding->add_evidence(Longest(group));
   finding->add_fix(
-      "Choose the size of the grid so that the waves are whole: another tile size, another batch "
-      "size, or a loop over tiles in as many blocks as the GPU holds.");
+      "Choose the grid so that the waves are whole: another tile size, or another batch size. Or "
+      "let "
+      "as many blocks as the GPU holds loop over the tiles.");
   finding->set_caveat("The gain assumes that all blocks take the same time.");
   return finding;
 }
@@ -237,6 +238,25 @@ std::optional<Finding> UnfusedAttention(const AdviceFacts& facts) {
           "Use jax.nn.dot_product_attention(implementation=\"cudnn\")."},
          &*finding);
   finding->set_caveat("The gain is that of the kernels between the products alone.");
+  return finding;
+}
+
+std::optional<Finding> MisalignedProducts(const AdviceFacts& facts) {
+  if (!facts.device) return std::nullopt;
+  const KernelGroup& group = facts.device->in_steps.misaligned;
+  std::optional<Finding> finding = MakeOfKernels(
+      facts, group, "GP-008.min_kernel_share", "GP-008",
+      "Matrices have dimensions that slow the tensor cores", "the kernels may be padded already");
+  if (!finding) return std::nullopt;
+  finding->add_evidence(ShareOfKernels(*facts.device, group) +
+                        " is in products whose rows do not begin at multiples of 16 bytes. The "
+                        "largest: " +
+                        group.largest + ".");
+  finding->add_evidence(Longest(group));
+  finding->add_fix("Pad dimensions of weights, vocabularies and channels to multiples of " +
+                   FormatNumber(static_cast<uint64_t>(group.figure)) +
+                   "; of 64 for the largest gain. Sizes of batches and sequences: the same.");
+  finding->set_caveat("The gain assumes that padded products take half of the time.");
   return finding;
 }
 

@@ -164,6 +164,11 @@ Framework FrameworkOf(const AdviceFacts& facts) {
 
 }  // namespace
 
+bool TakesAllMemory(const AdviceFacts& facts) {
+  const Framework framework = FrameworkOf(facts);
+  return framework == Framework::kTensorFlow || framework == Framework::kJax;
+}
+
 void AddFix(const AdviceFacts& facts, const FixWords& words, Finding* finding) {
   const Framework framework = FrameworkOf(facts);
   const char* own = framework == Framework::kTorch        ? words.torch

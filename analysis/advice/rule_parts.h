@@ -71,6 +71,9 @@ struct FixWords {
 // Adds the words for the framework of the process.
 void AddFix(const AdviceFacts& facts, const FixWords& words, results::Finding* finding);
 
+// Returns whether the framework takes most memory of the GPU when it begins, and needs it or not.
+bool TakesAllMemory(const AdviceFacts& facts);
+
 // input_rules.cc
 std::optional<results::Finding> InputBound(const AdviceFacts& facts);
 std::optional<results::Finding> BatchesOnMainThread(const AdviceFacts& facts);
@@ -123,9 +126,23 @@ std::optional<results::Finding> FewBlocks(const AdviceFacts& facts);
 std::optional<results::Finding> Tails(const AdviceFacts& facts);
 std::optional<results::Finding> LittleOf16Bits(const AdviceFacts& facts);
 std::optional<results::Finding> UnfusedAttention(const AdviceFacts& facts);
+std::optional<results::Finding> MisalignedProducts(const AdviceFacts& facts);
 std::optional<results::Finding> DriftingKernels(const AdviceFacts& facts);
 std::optional<results::Finding> LayoutKernels(const AdviceFacts& facts);
 std::optional<results::Finding> SlowedByCollectives(const AdviceFacts& facts);
+
+// memory_rules.cc
+std::optional<results::Finding> NearlyFull(const AdviceFacts& facts);
+std::optional<results::Finding> UnusedMemory(const AdviceFacts& facts);
+std::optional<results::Finding> Fragmentation(const AdviceFacts& facts);
+std::optional<results::Finding> MemoryGrows(const AdviceFacts& facts);
+std::optional<results::Finding> AllocationChurn(const AdviceFacts& facts);
+std::optional<results::Finding> SlowClocks(const AdviceFacts& facts);
+std::optional<results::Finding> SharedGpu(const AdviceFacts& facts);
+
+// collective_rules.cc
+std::optional<results::Finding> SmallMessages(const AdviceFacts& facts);
+std::optional<results::Finding> SlowBackend(const AdviceFacts& facts);
 
 // gpu_rules.cc
 std::optional<results::Finding> IdleGpu(const AdviceFacts& facts);

@@ -254,18 +254,42 @@ constexpr Rule kStepRules[] = {
     InputBound,    BatchesOnMainThread, ColdFiles, WarmUp,   Collections,    Outputs,
     BetweenSteps,  UnifiedMemoryFaults, HostBound, TinyOps,  LockContention, StepsBlocked,
     OptimizerLoop, Oversubscribed,      Jitter,    HeapChurn};
-constexpr Rule kDeviceRules[] = {
-    LateHost,           ExposedCollectives, PageableCopies,  SynchronousCopies,
-    ExposedCopies,      SmallCopies,        ReturnedCopies,  Memsets,
-    BlockingWaits,      Allocations,        DefaultStream,   TinyKernels,
-    RepeatedKernels,    SlowCalls,          GraphCandidate,  CodeLoads,
-    Recompiles,         WithoutTensorCores, Elementwise,     FirstUses,
-    LongGaps,           LowOccupancy,       FewBlocks,       Tails,
-    LittleOf16Bits,     UnfusedAttention,   DriftingKernels, LayoutKernels,
-    SlowedByCollectives};
-constexpr Rule kOtherRules[] = {
-    Honesty,   LockContentionInRun, IdleGpu,     DataInRun,    SlowIterator,
-    TimeOfRun, SlowStart,           Environment, NothingFound, FullQueue};
+constexpr Rule kDeviceRules[] = {LateHost,
+                                 ExposedCollectives,
+                                 PageableCopies,
+                                 SynchronousCopies,
+                                 ExposedCopies,
+                                 SmallCopies,
+                                 ReturnedCopies,
+                                 Memsets,
+                                 BlockingWaits,
+                                 Allocations,
+                                 DefaultStream,
+                                 TinyKernels,
+                                 RepeatedKernels,
+                                 SlowCalls,
+                                 GraphCandidate,
+                                 CodeLoads,
+                                 Recompiles,
+                                 WithoutTensorCores,
+                                 Elementwise,
+                                 FirstUses,
+                                 LongGaps,
+                                 LowOccupancy,
+                                 FewBlocks,
+                                 Tails,
+                                 LittleOf16Bits,
+                                 UnfusedAttention,
+                                 DriftingKernels,
+                                 LayoutKernels,
+                                 SlowedByCollectives,
+                                 MisalignedProducts,
+                                 SmallMessages,
+                                 SlowClocks};
+constexpr Rule kOtherRules[] = {Honesty,      LockContentionInRun, IdleGpu,    DataInRun,
+                                SlowIterator, TimeOfRun,           SlowStart,  Environment,
+                                NothingFound, FullQueue,           NearlyFull, Fragmentation,
+                                MemoryGrows,  AllocationChurn,     SharedGpu,  SlowBackend};
 
 // Two rules that see the same cause. The first is the more specific one: the second says no more,
 // if the first explains so much of its gain.
@@ -286,6 +310,7 @@ constexpr Explanation kExplanations[] = {
     {"SY-002", "LA-001", 0.5}, {"LA-005", "LA-001", 0.5}, {"LA-003", "LA-001", 0.5},
     {"SY-001", "LA-001", 0.8}, {"LA-001", "LA-003", 0},   {"LA-001", "LA-006", 0},
     {"LA-003", "LA-006", 0.5}, {"SY-001", "LA-006", 0.8}, {"LA-008", "LA-002", 0},
+    {"SY-002", "ME-005", 0},   {"LA-005", "ME-005", 0},   {"GP-013", "GP-014", 0.5},
     {"GP-006", "GP-007", 0},   {"GP-009", "LA-008", 0.5}, {"GP-015", "LA-008", 0.5},
     {"LA-001", "GP-002", 0},   {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5},
     {"IN-002", "GP-002", 0.5}, {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5},
@@ -329,6 +354,12 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   for (const Rule rule : kOtherRules) {
     if (rule != IdleGpu || !has_explained) apply(rule);
   }
+  // A batch can be larger where the GPU has both time and memory.
+  const bool has_time = std::any_of(findings.begin(), findings.end(), [](const Finding& finding) {
+    const std::string_view id = finding.id();
+    return id == "LA-001" || id == "GP-001" || id == "GP-004" || id == "LA-002";
+  });
+  if (has_time) apply(UnusedMemory);
   RemoveExplained(&findings);
   // What a user could not see after the change is no help.
   const double noise = HasWholeSteps(facts) ? facts.device->noise_ratio : facts.noise_ratio;

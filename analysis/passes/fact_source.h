@@ -72,10 +72,11 @@ class FactSource {
   std::unordered_map<uint32_t, std::string> functions_;
 };
 
-// Fills its part of the facts each: in copy_facts.cc, call_facts.cc, kernel_facts.cc and
-// launch_facts.cc.
+// Fills its part of the facts each: in copy_facts.cc, call_facts.cc, detail_facts.cc,
+// kernel_facts.cc and launch_facts.cc.
 void FillCopyFacts(FactSource& source, DeviceFacts* facts);
 void FillCallFacts(FactSource& source, DeviceFacts* facts);
+void FillDetailFacts(FactSource& source, DeviceFacts* facts);
 void FillKernelFacts(FactSource& source, DeviceFacts* facts);
 void FillLaunchFacts(FactSource& source, DeviceFacts* facts);
 

@@ -19,6 +19,7 @@
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/fact_source.h"
 #include "analysis/passes/idle.h"
+#include "analysis/passes/memory_facts.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/step_graph.h"
@@ -164,6 +165,7 @@ void FillPieces(PassContext& context, size_t index, const StepGraph& graph,
   FillCopyFacts(source, facts);
   FillCallFacts(source, facts);
   FillKernelFacts(source, facts);
+  FillDetailFacts(source, facts);
   FillLaunchFacts(source, facts);
 }
 
@@ -227,7 +229,12 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   const Process& process = context.process(index);
   FindMedians(process, context.calls(index), &facts);
   const proto::Device* device = process.FindDevice(series.device());
-  if (device != nullptr) facts.compute_major = device->compute_major();
+  if (device != nullptr) {
+    facts.compute_major = device->compute_major();
+    facts.is_mig = device->is_mig();
+  }
+  FillMemoryFacts(context, index, series.device(), &facts.memory);
+  FillClockFacts(context, index, series, &facts.clocks);
   ComputeKernels(context, &facts.kernels);
   if (WorkOf(process) <= kMostWork) {
     ComputeIdle(context, index, &facts.idle);
