@@ -34,6 +34,10 @@ int64_t OpsPerStep(const AdviceFacts& facts, std::string_view begin, std::string
   return total;
 }
 
+std::string RankText(const RankPlace& rank) {
+  return "Pid " + std::to_string(rank.pid) + " on device " + std::to_string(rank.device);
+}
+
 }  // namespace
 
 std::optional<Finding> SmallMessages(const AdviceFacts& facts) {
@@ -91,6 +95,53 @@ std::optional<Finding> SlowBackend(const AdviceFacts& facts) {
                        " GPUs. It copies the model to each GPU in each step, and one thread of "
                        "Python launches for all.");
   finding.add_fix("Use torch.nn.parallel.DistributedDataParallel: one process for each GPU.");
+  return finding;
+}
+
+std::optional<Finding> LateRank(const AdviceFacts& facts) {
+  if (!HasWholeSteps(facts)) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const RankFacts& ranks = device.ranks;
+  const double last = Ratio(ranks.late_count, ranks.matched_count);
+  if (ranks.matched_count == 0 ||
+      static_cast<double>(ranks.matched_count) < facts.limits("CO-002.min_collectives") ||
+      last < facts.limits("CO-002.min_last"))
+    return std::nullopt;
+  const int64_t gain = ranks.late_ns / static_cast<int64_t>(device.series.count());
+  if (Share(device, gain) < facts.limits("CO-002.min_share")) return std::nullopt;
+  Finding finding = MakeOfDevice(device, "CO-002", "One rank is late at the collectives");
+  SetGain(facts, gain, &finding);
+  finding.add_evidence(RankText(ranks.late) + " is the last of " + FormatNumber(ranks.rank_count) +
+                       " ranks at " + FormatNumber(ranks.late_count) + " of " +
+                       FormatNumber(ranks.matched_count) + " collectives (" + FormatPercent(last) +
+                       "). It comes " + FormatDuration(gain) + " a step after the rank before it.");
+  finding.add_fix("Ask what holds this rank up: `gpuprof advise --pid " +
+                  std::to_string(ranks.late.pid) +
+                  "`. A rank with little work on its GPU and a late host is slow, too.");
+  finding.set_caveat("Ranks of other machines are not compared.");
+  return finding;
+}
+
+std::optional<Finding> UnequalRanks(const AdviceFacts& facts) {
+  if (!HasWholeSteps(facts)) return std::nullopt;
+  const DeviceFacts& device = *facts.device;
+  const RankFacts& ranks = device.ranks;
+  const int64_t spread = ranks.slowest_ns - ranks.fastest_ns;
+  if (Ratio(spread, ranks.slowest_ns) < facts.limits("CO-008.min_spread")) return std::nullopt;
+  // Equal ranks all take the mean.
+  const int64_t gain = ranks.slowest_ns - ranks.mean_ns;
+  if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
+  Finding finding = MakeOfDevice(device, "CO-008", "Ranks compute for different times");
+  SetGain(facts, gain, &finding);
+  finding.add_evidence(RankText(ranks.slowest) + " computes for " +
+                       FormatDuration(ranks.slowest_ns) + " a step. " + RankText(ranks.fastest) +
+                       " computes for " + FormatDuration(ranks.fastest_ns) + ". The mean of " +
+                       FormatNumber(ranks.rank_count) + " ranks is " +
+                       FormatDuration(ranks.mean_ns) + ".");
+  finding.add_fix(
+      "Give all ranks the same work: batches of equal numbers of tokens, tables or experts divided "
+      "by their cost, stages of a pipeline divided by time.");
+  finding.set_caveat("Ranks of other machines are not compared.");
   return finding;
 }
 

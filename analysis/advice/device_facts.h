@@ -13,6 +13,7 @@
 #include "analysis/advice/kernel_facts.h"
 #include "analysis/advice/memory_facts.h"
 #include "analysis/advice/pieces.h"
+#include "analysis/advice/rank_facts.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/idle.pb.h"
 #include "proto/results/kernels.pb.h"
@@ -76,6 +77,7 @@ struct DeviceFacts {
   // Collectives whose size is known, and those with small messages.
   int64_t messages_ns = 0;
   Pieces small_messages;
+  RankFacts ranks;
   // What a step saves if no results are written.
   int64_t output_saved_per_step_ns = 0;
 

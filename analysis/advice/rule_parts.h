@@ -143,6 +143,8 @@ std::optional<results::Finding> SharedGpu(const AdviceFacts& facts);
 // collective_rules.cc
 std::optional<results::Finding> SmallMessages(const AdviceFacts& facts);
 std::optional<results::Finding> SlowBackend(const AdviceFacts& facts);
+std::optional<results::Finding> LateRank(const AdviceFacts& facts);
+std::optional<results::Finding> UnequalRanks(const AdviceFacts& facts);
 
 // gpu_rules.cc
 std::optional<results::Finding> IdleGpu(const AdviceFacts& facts);

@@ -19,6 +19,9 @@ inline constexpr results::RuleNeed kHeap = results::RULE_NEED_HEAP;
 inline constexpr results::RuleNeed kFiles = results::RULE_NEED_FILES;
 inline constexpr results::RuleNeed kThreads = results::RULE_NEED_THREADS;
 inline constexpr results::RuleNeed kPython = results::RULE_NEED_PYTHON;
+inline constexpr results::RuleNeed kShapes = results::RULE_NEED_SHAPES;
+inline constexpr results::RuleNeed kMemory = results::RULE_NEED_DEVICE_MEMORY;
+inline constexpr results::RuleNeed kReadings = results::RULE_NEED_READINGS;
 inline constexpr results::RuleNeed kPages = results::RULE_NEED_PAGES;
 inline constexpr results::RuleNeed kLocks = results::RULE_NEED_LOCKS;
 
@@ -45,9 +48,15 @@ inline constexpr RuleInfo kRuleRows[] = {
      "collectives that nothing hides",
      {rule_rows::kWork},
      {{"min_share", 0.1, rule_rows::kRatio, "part of a step in which only collectives ran"}}},
+    {"CO-002",
+     "a rank that is late at collectives",
+     {rule_rows::kSteps, rule_rows::kWork},
+     {{"min_last", 0.6, rule_rows::kRatio, "part of the collectives that the rank enters last"},
+      {"min_share", 0.05, rule_rows::kRatio, "part of a step in which the others wait"},
+      {"min_collectives", 5, rule_rows::kCount, "fewer collectives tell nothing"}}},
     {"CO-004",
      "collectives with small messages",
-     {rule_rows::kSteps, rule_rows::kWork, rule_rows::kCalls},
+     {rule_rows::kSteps, rule_rows::kWork, rule_rows::kShapes},
      {{"min_comm_share", 0.2, rule_rows::kRatio, "part of the collectives' time in them"},
       {"max_bytes", 256.0 * 1024, rule_rows::kBytes, "messages of this size are not small"},
       {"gain", 0.5, rule_rows::kRatio, "part of their time that joining them saves"}}},
@@ -62,6 +71,10 @@ inline constexpr RuleInfo kRuleRows[] = {
      "collectives of Gloo, and DataParallel",
      {rule_rows::kSteps, rule_rows::kWork, rule_rows::kOps},
      {{"min_share", 0.05, rule_rows::kRatio, "part of a step in collectives of Gloo"}}},
+    {"CO-008",
+     "ranks that compute for different times",
+     {rule_rows::kSteps, rule_rows::kWork},
+     {{"min_spread", 0.1, rule_rows::kRatio, "slowest over fastest rank, of the slowest"}}},
 
     {"CP-001",
      "asynchronous copies of pageable memory",
@@ -152,7 +165,7 @@ inline constexpr RuleInfo kRuleRows[] = {
       {"gain", 0.5, rule_rows::kRatio, "part of their time that 16 bits save"}}},
     {"GP-008",
      "matrices with dimensions that slow the tensor cores",
-     {rule_rows::kSteps, rule_rows::kWork, rule_rows::kOps},
+     {rule_rows::kSteps, rule_rows::kWork, rule_rows::kShapes},
      {{"min_kernel_share", 0.03, rule_rows::kRatio, "part of the kernels' time in these products"},
       {"gain", 0.5, rule_rows::kRatio, "part of their time that padding saves"}}},
     {"GP-009",
@@ -162,7 +175,7 @@ inline constexpr RuleInfo kRuleRows[] = {
        "part of the kernels' time between the two products"}}},
     {"GP-013",
      "a GPU that runs below its clock",
-     {rule_rows::kSteps, rule_rows::kWork, rule_rows::kCalls},
+     {rule_rows::kSteps, rule_rows::kWork, rule_rows::kReadings},
      {{"min_drop", 0.15, rule_rows::kRatio, "how much lower the mean clock is"},
       {"min_time", 0.5, rule_rows::kRatio, "part of the readings with a reason for it"},
       {"min_readings", 5, rule_rows::kCount, "fewer readings tell nothing"}}},
@@ -270,21 +283,21 @@ inline constexpr RuleInfo kRuleRows[] = {
 
     {"ME-001",
      "memory of a GPU that is nearly full",
-     {rule_rows::kWork},
+     {rule_rows::kWork, rule_rows::kMemory},
      {{"min_used", 0.9, rule_rows::kRatio, "part of the memory of the GPU"},
       {"high_used", 0.97, rule_rows::kRatio, "severity high from this part on"}}},
     {"ME-002",
      "unused memory of a GPU that has time to spare",
-     {rule_rows::kWork},
+     {rule_rows::kWork, rule_rows::kMemory},
      {{"max_used", 0.5, rule_rows::kRatio, "part of the memory of the GPU"}}},
     {"ME-003",
      "memory that the framework's allocator reserves without use",
-     {rule_rows::kWork},
+     {rule_rows::kWork, rule_rows::kMemory},
      {{"min_unused", 0.2, rule_rows::kRatio, "part of what is reserved when tensors hold most"},
       {"min_reserved", 0.5, rule_rows::kRatio, "part of the GPU's memory that is reserved"}}},
     {"ME-004",
      "memory of a GPU that grows from step to step",
-     {rule_rows::kSteps, rule_rows::kWork},
+     {rule_rows::kSteps, rule_rows::kWork, rule_rows::kMemory},
      {{"min_steps", 5, rule_rows::kCount, "fewer steps tell nothing"},
       {"min_rising", 0.8, rule_rows::kRatio, "part of the steps with more memory than before"},
       {"min_growth", 0.01, rule_rows::kRatio, "growth in 100 steps, of the GPU's memory"}}},

@@ -30,6 +30,12 @@ std::string_view NeedFix(results::RuleNeed need) {
       return "with_stack=True of torch.profiler";
     case results::RULE_NEED_PAGES:
       return "--trace cuda,um";
+    case results::RULE_NEED_SHAPES:
+      return "record_shapes=True of torch.profiler";
+    case results::RULE_NEED_DEVICE_MEMORY:
+      return "--trace cuda,tensors";
+    case results::RULE_NEED_READINGS:
+      return "--gpu-period=100ms";
     default:
       return "";
   }

@@ -286,10 +286,10 @@ constexpr Rule kDeviceRules[] = {LateHost,
                                  MisalignedProducts,
                                  SmallMessages,
                                  SlowClocks};
-constexpr Rule kOtherRules[] = {Honesty,      LockContentionInRun, IdleGpu,    DataInRun,
-                                SlowIterator, TimeOfRun,           SlowStart,  Environment,
-                                NothingFound, FullQueue,           NearlyFull, Fragmentation,
-                                MemoryGrows,  AllocationChurn,     SharedGpu,  SlowBackend};
+constexpr Rule kOtherRules[] = {
+    Honesty,     LockContentionInRun, IdleGpu,      DataInRun,   SlowIterator, TimeOfRun,
+    SlowStart,   Environment,         NothingFound, FullQueue,   NearlyFull,   Fragmentation,
+    MemoryGrows, AllocationChurn,     SharedGpu,    SlowBackend, LateRank,     UnequalRanks};
 
 // Two rules that see the same cause. The first is the more specific one: the second says no more,
 // if the first explains so much of its gain.
@@ -311,6 +311,7 @@ constexpr Explanation kExplanations[] = {
     {"SY-001", "LA-001", 0.8}, {"LA-001", "LA-003", 0},   {"LA-001", "LA-006", 0},
     {"LA-003", "LA-006", 0.5}, {"SY-001", "LA-006", 0.8}, {"LA-008", "LA-002", 0},
     {"SY-002", "ME-005", 0},   {"LA-005", "ME-005", 0},   {"GP-013", "GP-014", 0.5},
+    {"CO-008", "CO-002", 0.5}, {"CO-002", "CO-001", 0.5}, {"CO-008", "CO-001", 0.5},
     {"GP-006", "GP-007", 0},   {"GP-009", "LA-008", 0.5}, {"GP-015", "LA-008", 0.5},
     {"LA-001", "GP-002", 0},   {"IN-001", "GP-002", 0.5}, {"IN-006", "GP-002", 0.5},
     {"IN-002", "GP-002", 0.5}, {"IN-003", "GP-002", 0.5}, {"IN-004", "GP-002", 0.5},

@@ -34,6 +34,25 @@ bool IsSummed(const PassContext& context, results::RuleNeed need) {
          (need == results::RULE_NEED_DEVICE_WORK || need == results::RULE_NEED_CALLS);
 }
 
+// Returns whether operations or kernels have shapes and sizes.
+bool AnyDetails(PassContext& context) {
+  for (const size_t index : context.selected()) {
+    for (const Track& track : context.process(index).tracks) {
+      if (!track.op.detail.empty() || !track.kernel.detail.empty()) return true;
+    }
+  }
+  return false;
+}
+
+bool HasReadings(PassContext& context) {
+  for (const Process& sampler : context.trace().samplers) {
+    for (const Track& track : sampler.tracks) {
+      if (track.counter.rows() != 0) return true;
+    }
+  }
+  return false;
+}
+
 // Returns whether a rule looks at the steps of devices, of which one is enough.
 bool IsOfDevices(const RuleInfo& rule) {
   return std::find(std::begin(rule.needs), std::end(rule.needs), results::RULE_NEED_DEVICE_WORK) !=
@@ -67,6 +86,13 @@ bool IsMet(PassContext& context, const results::Overview& overview, const RuleIn
       return AnyRows(context, proto::ChunkKind::kPython);
     case results::RULE_NEED_PAGES:
       return AnyRows(context, proto::ChunkKind::kUnifiedMemory);
+    case results::RULE_NEED_SHAPES:
+      return AnyDetails(context);
+    case results::RULE_NEED_DEVICE_MEMORY:
+      return AnyRows(context, proto::ChunkKind::kTensor) ||
+             AnyRows(context, proto::ChunkKind::kDeviceMemory) || HasReadings(context);
+    case results::RULE_NEED_READINGS:
+      return HasReadings(context);
     default:
       return true;
   }

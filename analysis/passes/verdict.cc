@@ -21,6 +21,7 @@
 #include "analysis/passes/idle.h"
 #include "analysis/passes/memory_facts.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rank_facts.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/step_graph.h"
 #include "analysis/steps/bootstrap.h"
@@ -235,6 +236,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   }
   FillMemoryFacts(context, index, series.device(), &facts.memory);
   FillClockFacts(context, index, series, &facts.clocks);
+  FillRankFacts(context, *out, series, &facts.ranks);
   ComputeKernels(context, &facts.kernels);
   if (WorkOf(process) <= kMostWork) {
     ComputeIdle(context, index, &facts.idle);

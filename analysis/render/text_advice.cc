@@ -39,6 +39,12 @@ const char* MissingWords(results::RuleNeed need) {
       return "no Python functions were recorded";
     case results::RULE_NEED_PAGES:
       return "no pages of managed memory were recorded";
+    case results::RULE_NEED_SHAPES:
+      return "no shapes of operations were recorded";
+    case results::RULE_NEED_DEVICE_MEMORY:
+      return "no memory of a GPU was recorded";
+    case results::RULE_NEED_READINGS:
+      return "no GPU was read by NVML";
     default:
       return "";
   }

@@ -34,6 +34,12 @@ const char* NeedWords(results::RuleNeed need) {
       return "Python functions";
     case results::RULE_NEED_PAGES:
       return "managed memory";
+    case results::RULE_NEED_SHAPES:
+      return "shapes";
+    case results::RULE_NEED_DEVICE_MEMORY:
+      return "GPU memory";
+    case results::RULE_NEED_READINGS:
+      return "readings of NVML";
     default:
       return "";
   }

@@ -10,6 +10,7 @@ import csv
 import io
 import json
 import os
+import re
 
 import pytest
 
@@ -22,7 +23,8 @@ GENERATE = ROOT / "tests/golden/traces/h200/pytorch/generate"
 
 NEEDS = {"steps": "steps", "device_work": "work of a GPU", "calls": "CUDA calls", "operations": "operations", "heap": "heap",
          "locks": "waits", "files": "file reads", "threads": "processor time",
-         "python": "Python functions", "pages": "managed memory"}
+         "python": "Python functions", "pages": "managed memory",
+         "shapes": "shapes", "device_memory": "GPU memory", "readings": "readings of NVML"}
 
 
 def run(*arguments, status=0, cwd=None):
@@ -72,6 +74,24 @@ def test_the_page_has_the_table_of_the_program():
         PAGE.write_text(before + BEGIN + tables() + END + after, encoding="utf-8")
         return
     assert written == tables()
+
+
+def test_each_rule_of_the_guide_exists():
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition("<!-- guide:")
+    table, end, _ = rest.partition("<!-- end of guide -->")
+    ids = {rule["id"] for rule in rules()}
+    rows = [line for line in table.splitlines() if line.startswith("| ")][1:]
+    assert end and len(rows) >= 20
+    for row in rows:
+        named = re.findall(r"\b[A-Z]{2}-\d{3}\b", row)
+        assert named and set(named) <= ids, row
+
+
+def test_what_is_not_covered_is_no_rule():
+    _, _, rest = PAGE.read_text(encoding="utf-8").partition("## What no rule looks for")
+    table, _, _ = rest.partition("Some rules see only a part")
+    named = re.findall(r"^\| ([A-Z]{2}-\d{3})", table, re.MULTILINE)
+    assert named and not set(named) & {rule["id"] for rule in rules()}
 
 
 def test_each_rule_has_one_row():

@@ -1,10 +1,13 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Rules that read the details of imported rows.
+// Rules that read the details of imported rows, and rules that compare ranks.
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
+#include <utility>
 
 #include "tests/unit/analysis/advice/loop_maker.h"
 
@@ -124,6 +127,52 @@ TEST(DetailRules, CollectivesOfTheHost) {
                 loop.Kernel(kProduct, 1000);
               }))),
               Not(Contains("CO-007")));
+}
+
+// Two ranks of one machine. The second one has other work, and enters its collectives with it.
+Trace TwoRanks(int64_t first_us, int64_t second_us) {
+  Trace both;
+  for (const int32_t pid : {5, 6}) {
+    const int64_t us = pid == 5 ? first_us : second_us, most = std::max(first_us, second_us);
+    LoopMaker loop;
+    for (int i = 0; i < 8; ++i) {
+      loop.BeginStep();
+      loop.Kernel(kProduct, us);
+      // The collective ends when both are in it.
+      loop.Kernel(kCollective, most - us + 50);
+      loop.Synchronize();
+    }
+    Trace made = loop.Build();
+    made.processes[0].pid = pid;
+    if (both.processes.empty()) {
+      both = std::move(made);
+    } else {
+      both.processes.push_back(std::move(made.processes[0]));
+    }
+  }
+  return both;
+}
+
+TEST(RankRules, RanksWithDifferentWork) {
+  const results::Advice advice = Advise(TwoRanks(1000, 1400));
+  const results::Finding* finding = Find(advice, "CO-008");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 6 on device 0 computes for 1.40 ms a step"));
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 5 on device 0 computes for 1.00 ms"));
+  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 200e3, 5e3);
+  EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1080))), Not(Contains("CO-008")));
+}
+
+TEST(RankRules, ARankThatIsLate) {
+  PassOptions options;
+  options.thresholds["CO-008.min_spread"] = 1;
+  const results::Advice advice = Advise(TwoRanks(1000, 1400), options);
+  const results::Finding* finding = Find(advice, "CO-002");
+  ASSERT_NE(finding, nullptr);
+  EXPECT_THAT(WordsOf(*finding), HasSubstr("Pid 6 on device 0 is the last of 2 ranks at 8 of 8"));
+  EXPECT_NEAR(static_cast<double>(finding->recoverable_per_step_ns()), 400e3, 60e3);
+  EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1040), options)), Not(Contains("CO-002")));
+  EXPECT_THAT(Ids(Advise(TwoRanks(1000, 1400))), Not(Contains("CO-002"))) << "its work explains it";
 }
 
 }  // namespace
