@@ -139,8 +139,8 @@ std::optional<Finding> UnequalRanks(const AdviceFacts& facts) {
                        FormatNumber(ranks.rank_count) + " ranks is " +
                        FormatDuration(ranks.mean_ns) + ".");
   finding.add_fix(
-      "Give all ranks the same work: batches of equal numbers of tokens, tables or experts divided "
-      "by their cost, stages of a pipeline divided by time.");
+      "Give all ranks the same work: batches of equal numbers of tokens, stages of a pipeline of "
+      "equal time. Divide tables and experts by their cost.");
   finding.set_caveat("Ranks of other machines are not compared.");
   return finding;
 }

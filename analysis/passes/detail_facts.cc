@@ -220,6 +220,12 @@ class DetailFinder {
 
 }  // namespace
 
-void FillDetailFacts(FactSource& source, DeviceFacts* facts) { DetailFinder(source).Find(facts); }
+void FillDetailFacts(FactSource& source, DeviceFacts* facts) {
+  const std::vector<Track>& tracks = source.process().tracks;
+  const bool has_details = std::any_of(tracks.begin(), tracks.end(), [](const Track& track) {
+    return !track.op.detail.empty() || !track.kernel.detail.empty();
+  });
+  if (has_details) DetailFinder(source).Find(facts);
+}
 
 }  // namespace gpuprof::analysis

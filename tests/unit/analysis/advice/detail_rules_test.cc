@@ -121,6 +121,24 @@ TEST(DetailRules, CollectivesOfTheHost) {
   ASSERT_NE(Find(advice, "CO-007"), nullptr);
   EXPECT_THAT(WordsOf(*Find(advice, "CO-007")), HasSubstr("the longest are gloo:all_reduce"));
   EXPECT_THAT(Ids(make(20)), Not(Contains("CO-007")));
+  // DataParallel drives several devices.
+  const auto parallel = [](uint32_t device) {
+    LoopMaker loop;
+    for (int i = 0; i < 5; ++i) {
+      loop.BeginStep();
+      loop.Open("DataParallel.forward");
+      loop.Kernel(kProduct, 1000);
+      loop.Close();
+      loop.Synchronize();
+    }
+    loop.builder().Stream(device, 2, 9).Kernel(loop.builder().Signature("k", 1, 32), 0, 10 * kUs);
+    return loop.Build();
+  };
+  const results::Advice two = Advise(parallel(1));
+  ASSERT_NE(Find(two, "CO-007"), nullptr);
+  EXPECT_THAT(WordsOf(*Find(two, "CO-007")),
+              HasSubstr("1 a step: DataParallel.forward, on 2 GPUs"));
+  EXPECT_THAT(Ids(Advise(parallel(0))), Not(Contains("CO-007"))) << "one device";
   // One process with a device is no DataParallel, and DDP is another operation.
   EXPECT_THAT(Ids(Advise(FiveSteps([](LoopMaker& loop) {
                 loop.Op("DistributedDataParallel.forward", 500);
