@@ -25,6 +25,20 @@
 namespace gpuprof::analysis {
 namespace {
 
+std::string_view LimitWords(OccupancyResource limit) {
+  switch (limit) {
+    case OccupancyResource::kRegisters:
+      return "registers";
+    case OccupancyResource::kSharedMemory:
+      return "shared memory";
+    case OccupancyResource::kBlocks:
+      return "blocks";
+    case OccupancyResource::kWarps:
+      break;
+  }
+  return "warps";
+}
+
 bool HasAny(std::string_view text, std::initializer_list<std::string_view> pieces) {
   return std::any_of(pieces.begin(), pieces.end(), [&](std::string_view piece) {
     return text.find(piece) != std::string_view::npos;
@@ -189,13 +203,14 @@ class KernelFinder {
     FindTail(*occupancy, launches);
     const Names& names = NamesOfSignature(id);
     // Products keep few large blocks by design: they hide latency within the block.
-    if (names.is_product || names.is_attention || occupancy->limit == "warps") return;
+    if (names.is_product || names.is_attention || occupancy->limit == OccupancyResource::kWarps)
+      return;
     if (occupancy->ratio >= source_.limits()("GP-003.max_occupancy") || occupancy->waves < 1)
       return;
     const int64_t before = low_occupancy_.largest_ns;
     AddAll(launches, 1 - source_.limits()("GP-003.gain"), occupancy->ratio, &low_occupancy_);
     if (low_occupancy_.largest_ns != before)
-      low_occupancy_.group.limit = std::string(occupancy->limit);
+      low_occupancy_.group.limit = std::string(LimitWords(occupancy->limit));
   }
 
   // The last wave of blocks is nearly empty.

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,17 +39,21 @@ int64_t ComputePerStep(const results::DeviceSeries& series) {
 }
 
 std::vector<Entry> EntriesOf(const Process& process, uint32_t device, Interval window) {
-  KernelClasses classes(process);
+  std::unordered_map<uint32_t, bool> known;  // by signature: it is a collective
   std::vector<Entry> entries;
   for (const Track& track : process.tracks) {
     if (!track.is_stream || track.device != device) continue;
     for (size_t i = 0; i < track.kernel.rows(); ++i) {
       const int64_t start = track.kernel.end_ns[i] - track.kernel.duration_ns[i];
       const uint32_t signature = track.kernel.signature[i];
-      if (start < window.start || start >= window.end ||
-          classes.Of(signature, device) != results::TIME_CATEGORY_COLLECTIVE)
-        continue;
+      if (start < window.start || start >= window.end) continue;
       const auto found = process.signatures.find(signature);
+      if (found == process.signatures.end()) continue;
+      const auto [is_collective, is_new] = known.try_emplace(signature, false);
+      if (is_new)
+        is_collective->second =
+            IsCollective(Demangle(process.String(found->second.name()).c_str()));
+      if (!is_collective->second) continue;
       entries.push_back({start, process.String(found->second.name())});
     }
   }

@@ -137,7 +137,7 @@ TEST(DetailRules, CollectivesOfTheHost) {
   const results::Advice two = Advise(parallel(1));
   ASSERT_NE(Find(two, "CO-007"), nullptr);
   EXPECT_THAT(WordsOf(*Find(two, "CO-007")),
-              HasSubstr("1 a step: DataParallel.forward, on 2 GPUs"));
+              HasSubstr("1.00 a step: DataParallel.forward, on 2 GPUs"));
   EXPECT_THAT(Ids(Advise(parallel(0))), Not(Contains("CO-007"))) << "one device";
   // One process with a device is no DataParallel, and DDP is another operation.
   EXPECT_THAT(Ids(Advise(FiveSteps([](LoopMaker& loop) {
