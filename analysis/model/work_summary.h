@@ -40,6 +40,7 @@ struct BusyStretch {
   int64_t first_ns = 0;
   int64_t last_ns = 0;
   int64_t busy_ns = 0;
+  proto::ChunkKind kind = proto::ChunkKind::kKernel;
 };
 
 struct WorkSummary {

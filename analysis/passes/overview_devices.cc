@@ -87,6 +87,7 @@ void FillDevices(const PassContext& context, results::OverviewEnvironment* envir
   for (const size_t index : context.selected()) {
     const Process& process = context.process(index);
     for (const proto::Device& device : process.devices) {
+      if (device.name().empty()) continue;  // nothing to show
       const std::string uuid = device.uuid().find_first_not_of('\0') == std::string::npos
                                    ? std::to_string(process.pid) + "/" + std::to_string(device.id())
                                    : device.uuid();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -19,7 +20,7 @@ namespace {
 
 struct Stretch {
   BusyStretch span;
-  std::pair<size_t, size_t> stream;  // process, track
+  std::tuple<size_t, size_t, proto::ChunkKind> series;  // process, track, table
 };
 
 struct Bounds {
@@ -28,17 +29,18 @@ struct Bounds {
 
 // Returns the bounds of the time of some stretches that touch each other, [first, end).
 Bounds BoundsOfGroup(const Stretch* first, const Stretch* end) {
-  std::map<std::pair<size_t, size_t>, int64_t> by_stream;
+  // Tables of one stream may overlap, too: graphs and kernels do.
+  std::map<std::tuple<size_t, size_t, proto::ChunkKind>, int64_t> by_series;
   Bounds bounds;
   int64_t last_ns = first->span.last_ns;
   for (const Stretch* each = first; each != end; ++each) {
-    by_stream[each->stream] += each->span.busy_ns;
+    by_series[each->series] += each->span.busy_ns;
     bounds.high_ns += each->span.busy_ns;
     last_ns = std::max(last_ns, each->span.last_ns);
   }
   const int64_t length_ns = last_ns - first->span.first_ns;
   bounds.high_ns = std::min(bounds.high_ns, length_ns);
-  for (const auto& [stream, busy_ns] : by_stream)
+  for (const auto& [series, busy_ns] : by_series)
     bounds.low_ns = std::max(bounds.low_ns, std::min(busy_ns, length_ns));
   return bounds;
 }
@@ -66,7 +68,7 @@ std::vector<Stretch> StretchesOf(const PassContext& context, const UsedDevice& d
     for (size_t t = 0; t < process.tracks.size(); ++t) {
       if (process.tracks[t].device != user.number) continue;
       for (const BusyStretch& span : process.tracks[t].work.stretches)
-        stretches.push_back({span, {user.process, t}});
+        stretches.push_back({span, {user.process, t, span.kind}});
     }
   }
   std::sort(stretches.begin(), stretches.end(), [](const Stretch& x, const Stretch& y) {

@@ -152,7 +152,7 @@ void SumLoad::Add(const Task& task, const Worker& worker, bool lacks_bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
   OfTrack& track = sums_[{task.file, task.track}];
   track.stretches.push_back(
-      {clock.first_ns(), clock.last_ns(), clock.Duration(worker.sums.busy())});
+      {clock.first_ns(), clock.last_ns(), clock.Duration(worker.sums.busy()), task.kind});
   track.lacks_bytes[task.kind] |= lacks_bytes;
   std::map<uint32_t, KeySums>& table = track.tables[task.kind];
   for (const codec::SpanSums::Key& key : worker.sums.keys()) {

@@ -122,6 +122,10 @@ class SpanSums {
       busy_ += end - start;
     } else {
       busy_ += end > last_end_ ? end - last_end_ : 0;
+      if (start < first_start_) {
+        busy_ += first_start_ - start;
+        first_start_ = start;
+      }
       // The span fills the pauses that it reaches back over.
       while (gaps_ != 0 && gap_[gaps_ - 1].end > start) {
         Gap& gap = gap_[gaps_ - 1];
@@ -134,6 +138,7 @@ class SpanSums {
         }
       }
     }
+    if (!any_) first_start_ = start;
     if (!any_ || end > last_end_) last_end_ = end;
     any_ = true;
   }
@@ -145,6 +150,7 @@ class SpanSums {
   bool is_whole_ = true;
   bool any_ = false;
   uint64_t busy_ = 0;
+  uint64_t first_start_ = 0;
   uint64_t last_end_ = 0;
   Gap gap_[kMostGaps] = {};
   uint32_t gaps_ = 0;
