@@ -362,8 +362,11 @@ std::vector<Finding> Advise(const AdviceFacts& facts) {
   });
   if (has_time) apply(UnusedMemory);
   RemoveExplained(&findings);
-  // What a user could not see after the change is no help.
-  const double noise = HasWholeSteps(facts) ? facts.device->noise_ratio : facts.noise_ratio;
+  // What a user could not see after the change is no help. A great gain can be seen in steps of any
+  // spread.
+  constexpr double kGreatGain = 0.1;
+  const double noise =
+      std::min(HasWholeSteps(facts) ? facts.device->noise_ratio : facts.noise_ratio, kGreatGain);
   std::erase_if(findings, [&](const Finding& finding) {
     return finding.has_recoverable_ratio() && finding.recoverable_ratio() < noise;
   });

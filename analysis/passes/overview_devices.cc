@@ -47,19 +47,24 @@ Interval WindowOf(PassContext& context, size_t index) {
   return {steps.front().start, steps.back().end};
 }
 
-// Returns the mean of a counter in percent over the readings within the window, as a part of 1.
-// None: there is no reading.
+// Returns the mean of a counter in percent over the readings that lie whole within the window, as a
+// part of 1. None: there is no reading.
 std::optional<double> MeanOf(const Process& sampler, const Track& track, std::string_view name,
                              Interval window) {
   const CounterTable& table = track.counter;
   double sum = 0;
   uint64_t count = 0;
+  std::optional<int64_t> before_ns;
   for (size_t i = 0; i < table.rows(); ++i) {
     const auto counter = sampler.counters.find(table.counter[i]);
     if (counter == sampler.counters.end() || counter->second.name() != name ||
         counter->second.unit() != "%")
       continue;
-    if (table.time_ns[i] <= window.start || table.time_ns[i] > window.end) continue;
+    // A reading is the mean of the time since the reading before.
+    const bool is_within =
+        before_ns && *before_ns >= window.start && table.time_ns[i] <= window.end;
+    before_ns = table.time_ns[i];
+    if (!is_within) continue;
     sum += static_cast<double>(table.value[i]) / std::max(counter->second.divisor(), 1u);
     ++count;
   }

@@ -48,12 +48,6 @@ def churn():
     return run
 
 
-def dimensions():
-    size = 4095 if faulty else 4096
-    a = torch.randn(size, size, device=device, dtype=torch.float16)
-    return lambda: [a @ a for _ in range(8)]
-
-
 def attention():
     q = torch.randn(8, 16, 1024, 64, device=device, dtype=torch.float16)
 
@@ -79,11 +73,6 @@ def types():
     a = torch.randn(64 << 20, device=device)
     b = torch.randn(4096, 4096, device=device, dtype=torch.float16)
     return lambda: (a.half().float() if faulty else None, [b @ b for _ in range(4)])
-
-
-def grids():
-    a = torch.randn(1 if faulty else 132, 1 << 22, device=device)
-    return lambda: [torch.cumsum(a, 1) for _ in range(4)]
 
 
 def graph():
@@ -115,11 +104,9 @@ with torch.no_grad():
 FAULTS = {
     "pageable": {"CP-001"},
     "churn": {"SY-002", "ME-005"},
-    "dimensions": {"GP-008"},
     "attention": {"GP-009"},
     "precision": {"GP-006", "GP-007"},
     "types": {"GP-015"},
-    "grids": {"GP-004"},
 }
 
 
