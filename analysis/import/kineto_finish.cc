@@ -145,6 +145,8 @@ void KinetoImporter::FillProcess(const std::string& file, Host* host) {
   if (!host_name_.empty() && process.host.empty()) process.host = host_name_;
   process.environment = environment_;
   for (const proto::Device& device : devices_) process.devices.push_back(device);
+  // Files have their header in any order.
+  std::sort(versions_.begin(), versions_.end());
   for (const std::string& version : versions_) {
     proto::Note* note = process.health.add_note();
     note->set_source(kVersionSource);
