@@ -51,10 +51,11 @@ void HloPrograms::Read(const Space& space) {
   for (const HloBytes& program : space.programs) {
     const auto [at, is_new] = programs_.try_emplace(program.program_id);
     if (!is_new) continue;
+    auto* const instructions = &at->second;
     ForEachBytes(program.bytes, kModule, [&](std::string_view module) {
       ForEachBytes(module, kComputation, [&](std::string_view computation) {
         ForEachBytes(computation, kInstruction, [&](std::string_view instruction) {
-          ReadInstruction(instruction, &at->second);
+          ReadInstruction(instruction, instructions);
         });
       });
     });
