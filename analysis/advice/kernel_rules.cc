@@ -45,6 +45,15 @@ std::string Longest(const KernelGroup& group) {
   return "The longest launch: " + InstanceText(group.pieces.longest) + ".";
 }
 
+// Adds the evidence of a group: its share of the kernels' time, the kernel with the most time and
+// `figure` of it, and the longest launch. `where`: "kernels that ...".
+void AddKernels(const AdviceFacts& facts, const KernelGroup& group, const std::string& where,
+                const std::string& figure, Finding* finding) {
+  finding->add_evidence(ShareOfKernels(*facts.device, group) + " is in " + where +
+                        ". The largest: " + group.largest + figure + ".");
+  finding->add_evidence(Longest(group));
+}
+
 // Returns "1.25": two digits behind the point.
 std::string TwoDigits(double value) {
   const auto hundredths = static_cast<int64_t>(value * 100 + 0.5);
@@ -107,11 +116,10 @@ std::optional<Finding> LowOccupancy(const AdviceFacts& facts) {
   if (!finding) return std::nullopt;
   finding->mutable_confidence()->set_level(results::LEVEL_LOW);
   finding->mutable_confidence()->set_reason("the occupancy that was reached is not known");
-  finding->add_evidence(
-      ShareOfKernels(*facts.device, group) + " is in kernels whose occupancy is below " +
-      FormatPercent(facts.limits("GP-003.max_occupancy")) + ". The largest: " + group.largest +
-      ", " + FormatPercent(group.figure) + ", limited by " + group.limit + ".");
-  finding->add_evidence(Longest(group));
+  AddKernels(
+      facts, group,
+      "kernels whose occupancy is below " + FormatPercent(facts.limits("GP-003.max_occupancy")),
+      ", " + FormatPercent(group.figure) + ", limited by " + group.limit, &*finding);
   if (group.limit == "registers") {
     finding->add_fix(
         "Use fewer registers: __launch_bounds__, -maxrregcount, smaller tiles a thread.");
@@ -134,12 +142,10 @@ std::optional<Finding> FewBlocks(const AdviceFacts& facts) {
                     "Kernels have fewer blocks than the GPU has multiprocessors",
                     "what fills the rest of the GPU depends on the program");
   if (!finding) return std::nullopt;
-  finding->add_evidence(
-      ShareOfKernels(*facts.device, group) +
-      " is in kernels that leave multiprocessors without a block. The largest: " + group.largest +
-      ", " + FormatNumber(group.blocks) + " blocks for " +
-      std::to_string(facts.device->in_steps.multiprocessors) + " multiprocessors.");
-  finding->add_evidence(Longest(group));
+  AddKernels(facts, group, "kernels that leave multiprocessors without a block",
+             ", " + FormatNumber(group.blocks) + " blocks for " +
+                 std::to_string(facts.device->in_steps.multiprocessors) + " multiprocessors",
+             &*finding);
   AddFix(facts,
          {"Give the kernel more blocks: a larger batch, smaller tiles, split-K. Or run independent "
           "kernels on several streams.",
@@ -160,14 +166,11 @@ std::optional<Finding> Tails(const AdviceFacts& facts) {
                     "The last wave of blocks leaves most of the GPU idle",
                     "blocks of different length fill the last wave better");
   if (!finding) return std::nullopt;
-  finding->add_evidence(ShareOfKernels(*facts.device, group) +
-                        " is in kernels with a nearly empty last wave. The largest: " +
-                        group.largest + ", " + TwoDigits(group.waves) + " waves.");
-  finding->add_evidence(Longest(group));
+  AddKernels(facts, group, "kernels with a nearly empty last wave",
+             ", " + TwoDigits(group.waves) + " waves", &*finding);
   finding->add_fix(
       "Choose the grid so that the waves are whole: another tile size, or another batch size. Or "
-      "let "
-      "as many blocks as the GPU holds loop over the tiles.");
+      "let as many blocks as the GPU holds loop over the tiles.");
   finding->set_caveat("The gain assumes that all blocks take the same time.");
   return finding;
 }
@@ -248,11 +251,8 @@ std::optional<Finding> MisalignedProducts(const AdviceFacts& facts) {
       facts, group, "GP-008.min_kernel_share", "GP-008",
       "Matrices have dimensions that slow the tensor cores", "the kernels may be padded already");
   if (!finding) return std::nullopt;
-  finding->add_evidence(ShareOfKernels(*facts.device, group) +
-                        " is in products whose rows do not begin at multiples of 16 bytes. The "
-                        "largest: " +
-                        group.largest + ".");
-  finding->add_evidence(Longest(group));
+  AddKernels(facts, group, "products whose rows do not begin at multiples of 16 bytes", "",
+             &*finding);
   finding->add_fix("Pad dimensions of weights, vocabularies and channels to multiples of " +
                    FormatNumber(static_cast<uint64_t>(group.figure)) +
                    "; of 64 for the largest gain. Sizes of batches and sequences: the same.");
@@ -267,11 +267,8 @@ std::optional<Finding> DriftingKernels(const AdviceFacts& facts) {
                                                  "The same kernels take longer in later steps",
                                                  "the data of the kernels may have changed");
   if (!finding) return std::nullopt;
-  finding->add_evidence(ShareOfKernels(*facts.device, group) +
-                        " is in launches that take longer in the second half of the steps. The "
-                        "largest: " +
-                        group.largest + ", " + TwoDigits(group.figure) + " times as long.");
-  finding->add_evidence(Longest(group));
+  AddKernels(facts, group, "launches that take longer in the second half of the steps",
+             ", " + TwoDigits(group.figure) + " times as long", &*finding);
   finding->add_fix(
       "Look at the clocks and temperature of the GPU (`gpuprof stats counters`), and for other "
       "programs on it.");
@@ -288,10 +285,7 @@ std::optional<Finding> LayoutKernels(const AdviceFacts& facts) {
                                                  "Kernels change types and layouts again and again",
                                                  "some of these changes are needed");
   if (!finding) return std::nullopt;
-  finding->add_evidence(
-      ShareOfKernels(*facts.device, group) +
-      " is in kernels that only cast, copy or transpose. The largest: " + group.largest + ".");
-  finding->add_evidence(Longest(group));
+  AddKernels(facts, group, "kernels that only cast, copy or transpose", "", &*finding);
   AddFix(facts,
          {"Keep one type and one layout through the step, or fuse the change into the kernel "
           "before it.",
@@ -312,11 +306,9 @@ std::optional<Finding> SlowedByCollectives(const AdviceFacts& facts) {
                     "Collectives slow the kernels that run at the same time",
                     "the kernels next to collectives may have other data");
   if (!finding) return std::nullopt;
-  finding->add_evidence(ShareOfKernels(*facts.device, group) +
-                        " is in launches next to a collective that are slower than the same "
-                        "launches alone. The largest: " +
-                        group.largest + ", " + TwoDigits(group.figure) + " times as long.");
-  finding->add_evidence(Longest(group));
+  AddKernels(facts, group,
+             "launches next to a collective that are slower than the same launches alone",
+             ", " + TwoDigits(group.figure) + " times as long", &*finding);
   finding->add_fix(
       "Give collectives fewer multiprocessors: NCCL_MAX_CTAS or NCCL_MAX_NCHANNELS. Compare the "
       "time of the step, because collectives become slower.");

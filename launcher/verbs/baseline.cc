@@ -16,6 +16,7 @@
 #include "launcher/freed_memory.h"
 #include "launcher/nearest.h"
 #include "launcher/reading.h"
+#include "launcher/table_options.h"
 #include "launcher/text.h"
 #include "launcher/version.h"
 #include "proto/ticks.h"
@@ -26,7 +27,6 @@ namespace {
 class BaselineVerb : public Verb {
  public:
   void Declare(Options* options) override {
-    width_ = static_cast<uint32_t>(TerminalWidth());
     options->Positional("save|list|show|remove", &action_, "What to do");
     options->Positional("NAME", &name_, "Name of the baseline", false);
     options->Positional("BUNDLE", &input_,
@@ -34,13 +34,7 @@ class BaselineVerb : public Verb {
     options->Value("--baseline-dir", &folder_, "DIR", kBaselineFolderHelp);
     options->Flag("--replace", &replace_, "Save over a baseline of the same name");
     options->Flag("--json", &json_, "Print JSON, for list and show");
-    options->Value("--step-marker", &options_.step_marker, "REGEX",
-                   "Operations and ranges whose name matches begin a step; default: detected");
-    options->Number("--limit", &limit_, "N",
-                    "Largest number of rows in a table (default: 20); 0: all");
-    options->Flag("--wide", &options_.wide, "Full names, and tables of any width");
-    options->Number("--width", &width_, "COLUMNS",
-                    "Width of text, 0: unlimited; default: the terminal's");
+    DeclareTables(options, &options_, &limit_, &width_);
   }
 
   int Execute(const Options&) override {

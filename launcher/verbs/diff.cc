@@ -18,6 +18,7 @@
 #include "launcher/freed_memory.h"
 #include "launcher/read_file.h"
 #include "launcher/reading.h"
+#include "launcher/table_options.h"
 #include "launcher/text.h"
 
 namespace gpuprof::launcher {
@@ -58,7 +59,6 @@ uint64_t BytesOf(const std::string& path) {
 class Diff : public Verb {
  public:
   void Declare(Options* options) override {
-    width_ = static_cast<uint32_t>(TerminalWidth());
     options->Positional("BEFORE", &before_, "A bundle, a .gpt file or a trace of another tool");
     options->Positional("AFTER", &after_, "Another one, of the changed program", false);
     options->Value("--baseline", &baseline_, "NAME",
@@ -71,13 +71,7 @@ class Diff : public Verb {
     options->Flag("--json", &json_, "The same as --format=json");
     options->Value("--fail-on", &fail_on_, "regression",
                    "Exit with status 1 if the steps take longer, and not by chance", CheckFailOn);
-    options->Value("--step-marker", &options_.step_marker, "REGEX",
-                   "Operations and ranges whose name matches begin a step; default: detected");
-    options->Number("--limit", &limit_, "N",
-                    "Largest number of rows in a table (default: 20); 0: all");
-    options->Flag("--wide", &options_.wide, "Full names, and tables of any width");
-    options->Number("--width", &width_, "COLUMNS",
-                    "Width of text, 0: unlimited; default: the terminal's");
+    DeclareTables(options, &options_, &limit_, &width_);
   }
 
   int Execute(const Options&) override {

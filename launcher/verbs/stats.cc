@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 #include <string_view>
 
@@ -16,21 +15,13 @@
 #include "launcher/nearest.h"
 #include "launcher/reading.h"
 #include "launcher/selection.h"
+#include "launcher/table_options.h"
 #include "launcher/text.h"
 #include "launcher/thresholds.h"
 #include "launcher/values.h"
 
 namespace gpuprof::launcher {
 namespace {
-
-std::string CheckRegex(std::string_view text) {
-  try {
-    const std::regex compiled(text.begin(), text.end());
-    return "";
-  } catch (const std::regex_error& error) {
-    return "'" + std::string(text) + "' is not a regular expression: " + error.what();
-  }
-}
 
 std::string CheckWindow(std::string_view text) {
   std::optional<std::pair<int64_t, int64_t>> window;
