@@ -88,8 +88,12 @@ results::Phase PhaseOfName(std::string_view name) {
     default:
       break;
   }
-  // PyTorch's own code has files of these names ("eval_frame.py").
-  if (name.find("torch/_") != std::string_view::npos) return results::PHASE_NONE;
+  // Python's own eval() evaluates no model.
+  if (name.starts_with('<') || name.find(": <") != std::string_view::npos)
+    return results::PHASE_NONE;
+  // A Python function is "file.py(12): function". Its file says little: "eval_frame.py".
+  if (const size_t place = name.rfind("): "); place != std::string_view::npos)
+    name = name.substr(place + 3);
   bool saves = false, has_model = false;
   for (const std::string& word : WordsOf(name)) {
     if (word == "eval" || word == "evaluate" || word == "evaluation" || word == "validate" ||
@@ -105,29 +109,38 @@ results::Phase PhaseOfName(std::string_view name) {
 // for the first time. Loading of code that CUDA names is compiling. Between two other calls, work
 // goes into a graph.
 void AddCalls(const Process& process, PhaseSpans* spans) {
+  struct Function {
+    std::string name;
+    bool begins_capture, ends_capture;
+    results::TimeCategory category;
+  };
+  std::unordered_map<uint32_t, Function> known;
+  for (const auto& [number, id] : process.functions) {
+    const std::string name = process.String(id);
+    known[number] = {name, name.find("StreamBeginCapture") != std::string::npos,
+                     name.find("StreamEndCapture") != std::string::npos, HostCategoryOfCall(name)};
+  }
   for (const Track& track : process.tracks) {
     const ApiTable& api = track.api;
     bool is_capturing = false;
     int64_t capture_ns = 0;
     for (size_t i = 0; !api.has_ids_alone() && i < api.rows(); ++i) {
-      const int64_t ns = api.duration_ns[i];
-      const auto id = process.functions.find(api.function[i]);
-      if (id == process.functions.end()) continue;
-      const std::string name = process.String(id->second);
-      const Interval span = {api.end_ns[i] - ns, api.end_ns[i]};
-      if (name.find("StreamBeginCapture") != std::string::npos) {
+      const auto found = known.find(api.function[i]);
+      if (found == known.end()) continue;
+      const Function& function = found->second;
+      const Interval span = {api.end_ns[i] - api.duration_ns[i], api.end_ns[i]};
+      if (function.begins_capture) {
         is_capturing = true;
         capture_ns = span.start;
       }
-      if (is_capturing && name.find("StreamEndCapture") != std::string::npos) {
+      if (is_capturing && function.ends_capture) {
         spans->Add(results::PHASE_GRAPH_CAPTURE, {capture_ns, span.end}, "");
         is_capturing = false;
       }
-      const results::TimeCategory category = HostCategoryOfCall(name);
-      if (category == results::TIME_CATEGORY_COMPILE)
-        spans->Add(results::PHASE_COMPILE, span, name);
-      if (category == results::TIME_CATEGORY_NONE && ns >= kLongCallNs)
-        spans->Add(results::PHASE_CUDA_SETUP, span, name);
+      if (function.category == results::TIME_CATEGORY_COMPILE)
+        spans->Add(results::PHASE_COMPILE, span, function.name);
+      if (function.category == results::TIME_CATEGORY_NONE && span.length() >= kLongCallNs)
+        spans->Add(results::PHASE_CUDA_SETUP, span, function.name);
     }
   }
 }

@@ -79,7 +79,9 @@ TEST(WallTime, NamesAndLongWaitsTellWhatARunDoesBesideSteps) {
     thread.User("step " + std::to_string(step), (300 + step * 100) * kMs, (400 + step * 100) * kMs);
   thread
       .Op("aten::evaluate_that", 1310 * kMs, 1320 * kMs)  // the framework's own
-      .User("run_evaluation", 1400 * kMs, 1500 * kMs)
+      .User("tools/evaluate.py(12): load", 1330 * kMs, 1340 * kMs)
+      .User("<built-in function eval>", 1350 * kMs, 1360 * kMs)
+      .User("tools/run.py(7): run_evaluation", 1400 * kMs, 1500 * kMs)
       .User("Trainer.save_model", 1500 * kMs, 1700 * kMs)
       .Wait(proto::WaitKind::kJoin, 2, 2, 1650 * kMs, 1800 * kMs);
   EXPECT_EQ(PhasesOf(&builder), (Phases{{results::PHASE_START_UP, 160},
