@@ -116,7 +116,7 @@ void Build(std::vector<std::unique_ptr<Input>>* inputs, const OpenOptions& optio
 }  // namespace
 
 Error ImportXSpace(const XSpaceRun& run, const OpenOptions& options, ModelBuilder* model) {
-  model->trace().importer = "XSpace";
+  model->trace().importer = kXSpaceImporter;
   std::vector<std::unique_ptr<Input>> inputs;
   for (const std::string& file : run.files) {
     inputs.push_back(std::make_unique<Input>());

@@ -551,6 +551,9 @@ struct InputFault {
   std::string what;
 };
 
+// Trace::importer of XSpaces of TensorFlow and JAX.
+inline constexpr char kXSpaceImporter[] = "XSpace";
+
 struct Trace {
   std::string path;
   bool has_manifest = false;  // what the launcher knows about a run

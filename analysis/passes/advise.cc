@@ -143,7 +143,7 @@ Error RunAdvise(PassContext& context, std::unique_ptr<google::protobuf::Message>
       row->set_need(need);
       std::string fix(NeedFix(need));
       // A trace of another tool has no such option.
-      if (!context.trace().importer.empty() && fix.starts_with("--trace"))
+      if (!context.trace().importer.empty() && fix.starts_with("--"))
         fix = "record with gpuprof run " + fix;
       if (IsSummed(context, need)) fix = "`gpuprof stats overview --window FROM-TO`";
       row->set_fix(fix);

@@ -213,7 +213,11 @@ std::optional<size_t> PassContext::Leading() {
 std::string PassContext::NoStepsAdvice() const {
   bool framework = false;
   for (const size_t i : selected_) framework = framework || !process(i).frameworks.empty();
-  return analysis::NoStepsAdvice(OpRows(*trace_), marker_.has_value(), framework, IsWindow());
+  return analysis::NoStepsAdvice({.op_rows = OpRows(*trace_),
+                                  .marker_given = marker_.has_value(),
+                                  .framework_seen = framework,
+                                  .is_window = IsWindow(),
+                                  .is_xspace = trace_->importer == kXSpaceImporter});
 }
 
 void PassContext::Resolve(size_t index, uint64_t pc, PcKind kind, results::Frame* frame) {

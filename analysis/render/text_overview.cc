@@ -31,8 +31,11 @@ constexpr size_t kNameShown = 64;
 
 std::string Environment(const results::Overview& result, const TextOptions& options) {
   const results::OverviewEnvironment& e = result.environment();
-  std::string out =
-      WrapText(CutTo(e.command(), kCommandShown), "Command      ", "             ", options.width);
+  std::string out;
+  if (!e.command().empty()) {
+    out += WrapText(CutTo(e.command(), kCommandShown), "Command      ", "             ",
+                    options.width);
+  }
   std::string machine = e.host();
   if (!e.cpu_model().empty()) machine += ", " + e.cpu_model();
   if (e.core_count() > 0) machine += ", " + std::to_string(e.core_count()) + " processors";

@@ -7,22 +7,28 @@
 
 namespace gpuprof::analysis {
 
-std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen,
-                          bool is_window) {
-  if (marker_given) {
+std::string NoStepsAdvice(const NoSteps& trace) {
+  if (trace.marker_given) {
     return "No steps were found: the step marker matches no operation, range or mark in the "
            "recording. `gpuprof stats ops` and `gpuprof stats ranges` list the names.";
   }
-  if (op_rows == 0 && !framework_seen) {
+  if (trace.is_xspace) {
+    return "No steps were found: the file has no marks of steps. To have steps, put the step into "
+           "jax.profiler.StepTraceAnnotation(\"step\", step_num=n), or into "
+           "tf.profiler.experimental.Trace(\"step\", step_num=n, _r=1). Or name the operation or "
+           "range that starts a step with --step-marker REGEX: `gpuprof stats ops` lists the "
+           "names.";
+  }
+  if (trace.op_rows == 0 && !trace.framework_seen) {
     return std::string(
                "No steps were found: no range is called `step` or `iteration`, and PyTorch did not "
                "run here. To have steps, put an NVTX range called `step` around each. Or name "
                "other ranges with --step-marker: `gpuprof stats ranges` lists them. All figures "
                "are for ") +
-           (is_window ? "the part that the flight recorder kept, not for the whole run."
-                      : "the whole recording.");
+           (trace.is_window ? "the part that the flight recorder kept, not for the whole run."
+                            : "the whole recording.");
   }
-  if (op_rows == 0) {
+  if (trace.op_rows == 0) {
     return "No steps were found: no framework operation and no range called `step` was recorded. "
            "Record operations with the source `ops` (on by default) and a supported PyTorch; "
            "`gpuprof doctor` says whether it can be observed.";

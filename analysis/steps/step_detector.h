@@ -59,7 +59,15 @@ struct DetectedSteps {
 std::vector<DetectedSteps> DetectSteps(ProcessOps& ops, const std::regex* marker,
                                        const StepCapture& capture = {});
 
-// Why there are no steps and what to do, for a whole trace.
-std::string NoStepsAdvice(uint64_t op_rows, bool marker_given, bool framework_seen, bool is_window);
+// What is known of a whole trace that has no steps.
+struct NoSteps {
+  uint64_t op_rows = 0;
+  bool marker_given = false;
+  bool framework_seen = false;
+  bool is_window = false;  // a flight recorder let the older part go
+  bool is_xspace = false;  // TensorFlow or JAX recorded it
+};
+// Returns why there are no steps, and what to do.
+std::string NoStepsAdvice(const NoSteps& trace);
 
 }  // namespace gpuprof::analysis

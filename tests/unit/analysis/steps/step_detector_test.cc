@@ -280,9 +280,12 @@ TEST(StepDetector, NoMarksNoSteps) {
   const DetectedSteps steps = Detect(builder);
   EXPECT_FALSE(steps.found());
   EXPECT_EQ(steps.method, results::STEP_METHOD_NONE);
-  EXPECT_NE(NoStepsAdvice(2, false, true, false).find("--step-marker"), std::string::npos);
-  EXPECT_NE(NoStepsAdvice(0, false, true, false).find("doctor"), std::string::npos);
-  EXPECT_EQ(NoStepsAdvice(0, false, false, false).find("doctor"), std::string::npos)
+  EXPECT_NE(NoStepsAdvice({.op_rows = 2, .is_xspace = true}).find("StepTraceAnnotation"),
+            std::string::npos);
+  EXPECT_NE(NoStepsAdvice({.op_rows = 2, .framework_seen = true}).find("--step-marker"),
+            std::string::npos);
+  EXPECT_NE(NoStepsAdvice({.framework_seen = true}).find("doctor"), std::string::npos);
+  EXPECT_EQ(NoStepsAdvice({}).find("doctor"), std::string::npos)
       << "a program without a framework needs none";
 }
 
