@@ -26,12 +26,14 @@ bool OwnsProcess() {
 }
 
 struct Threads {
-  int ours = 0;
-  int programs = 0;
+  int ours;
+  int programs;
 };
 
+// A thread of ours that has no name yet looks like the program's. A busy machine lets it wait long.
 Threads CountThreads() {
-  Threads threads;
+  const auto unnamed = static_cast<int>(g_process.unnamed_threads.load());
+  Threads threads = {unnamed, -unnamed};
   ForEachEntry("/proc/self/task", [&](const char* tid, long) {
     IsOurThread(tid) ? ++threads.ours : ++threads.programs;
     return true;
@@ -47,14 +49,10 @@ bool Await(int looks, Condition condition) {
   return looks > 0;
 }
 
-// Threads of ours that have just been made do not have their names yet.
+// A thread may get its name during a look, and the tracer makes its thread itself: several looks.
 bool IsAloneButForUs() {
   constexpr int kLooks = 50;
-  constexpr int kOurs = 2;
-  return Await(kLooks, [] {
-    const Threads threads = CountThreads();
-    return threads.programs == 1 && threads.ours >= kOurs;
-  });
+  return Await(kLooks, [] { return CountThreads().programs == 1; });
 }
 
 void AwaitEndOfThreads() {

@@ -38,7 +38,9 @@ bool StartToolThread(void* (*main)(void*), void* argument, size_t stack_bytes) n
   if (real.pthread_attr_init(&attributes) == 0) {
     real.pthread_attr_setstacksize(&attributes, stack_bytes);
     real.pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    g_process.unnamed_threads.fetch_add(1);
     made = real.pthread_create(&thread, &attributes, main, argument) == 0;
+    if (!made) g_process.unnamed_threads.fetch_sub(1);
     real.pthread_attr_destroy(&attributes);
   }
   t_thread.busy = busy;
@@ -51,6 +53,7 @@ void EnterToolThread(const char* name) noexcept {
   t_thread.busy = 1;
   t_thread.tool = kToolThread;
   raw::Call(SYS_prctl, PR_SET_NAME, raw::Arg(name));
+  g_process.unnamed_threads.fetch_sub(1);
 }
 
 }  // namespace gpuprof::inject
