@@ -10,12 +10,12 @@
 #include <string>
 #include <utility>
 
+#include "analysis/advice/idle_facts.h"
 #include "analysis/advice/kernel_facts.h"
 #include "analysis/advice/memory_facts.h"
 #include "analysis/advice/pieces.h"
 #include "analysis/advice/rank_facts.h"
 #include "proto/results/critical_path.pb.h"
-#include "proto/results/idle.pb.h"
 #include "proto/results/kernels.pb.h"
 #include "proto/results/overview.pb.h"
 
@@ -26,7 +26,7 @@ struct DeviceFacts {
   results::DeviceSeries series;  // of steps, or of the whole recording
   // Two neighbouring steps, or the whole recording. No what-ifs: the recording is too large.
   results::CriticalPath path;
-  results::Idle idle;
+  IdleFacts idle;
   results::Kernels kernels;    // of the process, by name
   uint32_t compute_major = 0;  // 0: not known
   int64_t median_kernel_ns = 0;

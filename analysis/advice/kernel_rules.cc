@@ -70,18 +70,14 @@ std::optional<Finding> LongGaps(const AdviceFacts& facts) {
                                  Part(device.StepNs(), facts.limits("GP-002.min_step")));
   uint64_t count = 0;
   int64_t total = 0, late = 0;
-  const results::IdleGap* longest = nullptr;
-  for (const results::IdleGap& gap : device.idle.gaps()) {
-    const bool is_one = gap.device() == device.series.device() && gap.duration_ns() >= least &&
-                        gap.start_ns() >= device.series.start_ns() &&
-                        gap.start_ns() < device.series.end_ns();
-    if (!is_one) continue;
+  for (const IdleFacts::Gap& gap : device.idle.gaps) {
+    if (gap.duration_ns < least) continue;
     ++count;
-    total += gap.duration_ns();
-    late += gap.late_ns();
-    if (longest == nullptr || gap.duration_ns() > longest->duration_ns()) longest = &gap;
+    total += gap.duration_ns;
+    late += gap.late_ns;
   }
-  if (longest == nullptr) return std::nullopt;
+  if (count == 0) return std::nullopt;
+  const results::IdleGap& longest = device.idle.longest;
   const int64_t gain = late / static_cast<int64_t>(device.series.count());
   if (Share(device, gain) < facts.limits("all.min_gain")) return std::nullopt;
   Finding finding = MakeOfDevice(device, "GP-002", "The GPU has long gaps without work");
@@ -89,17 +85,17 @@ std::optional<Finding> LongGaps(const AdviceFacts& facts) {
   finding.add_evidence(FormatNumber(count) + " gaps of " + FormatDuration(least) + " or longer, " +
                        FormatDuration(total) + " in all. For " + FormatDuration(late) +
                        " of this time the host had not launched the next work.");
-  std::string words = "The longest: " + FormatDuration(longest->duration_ns()) + " at " +
-                      FormatDuration(longest->start_ns());
-  if (longest->has_step()) words += " in step " + std::to_string(longest->step());
-  if (longest->has_during_op()) words += ", during " + WithoutAddresses(longest->during_op());
-  if (longest->has_during_function())
-    words += ", in the Python function " + WithoutAddresses(longest->during_function());
-  finding.add_evidence(words + ". " + longest->short_name() + " ends it.");
+  std::string words = "The longest: " + FormatDuration(longest.duration_ns()) + " at " +
+                      FormatDuration(longest.start_ns());
+  if (longest.has_step()) words += " in step " + std::to_string(longest.step());
+  if (longest.has_during_op()) words += ", during " + WithoutAddresses(longest.during_op());
+  if (longest.has_during_function())
+    words += ", in the Python function " + WithoutAddresses(longest.during_function());
+  finding.add_evidence(words + ". " + longest.short_name() + " ends it.");
   finding.add_fix(
       "Do what the host does there less often, on another thread, or behind the launches of the "
       "next step. `gpuprof stats idle` lists the gaps.");
-  if (!longest->has_during_op() && !longest->has_during_function())
+  if (!longest.has_during_op() && !longest.has_during_function())
     finding.add_fix(
         "To learn what the host does there, mark it with NVTX ranges, or record calls "
         "of Python functions.");

@@ -20,18 +20,12 @@ using results::Finding;
 
 // Returns "aten::addmm 538 us, aten::empty 180 us": how long a step, in the mean, waited for a
 // launch while the launching thread was in each. Names that differ by an address alone become one.
-template <typename NameOf>
-std::string Names(const DeviceFacts& device, const NameOf& name_of) {
+std::string Names(const DeviceFacts& device, const std::map<std::string, int64_t>& late) {
   constexpr size_t kNamed = 4;
   std::map<std::string, int64_t> sums;
-  for (const results::IdleGap& gap : device.idle.gaps()) {
-    const bool is_in_steps = gap.device() == device.series.device() &&
-                             gap.start_ns() >= device.series.start_ns() &&
-                             gap.start_ns() < device.series.end_ns();
-    const std::string& name = name_of(gap);
+  for (const auto& [name, ns] : late) {
     // Rules of their own speak of data, code and waits.
-    if (is_in_steps && !name.empty() && HostCategoryOfName(name) == results::TIME_CATEGORY_NONE)
-      sums[WithoutAddresses(name)] += gap.late_ns();
+    if (HostCategoryOfName(name) == results::TIME_CATEGORY_NONE) sums[WithoutAddresses(name)] += ns;
   }
   std::vector<std::pair<std::string, int64_t>> rows(sums.begin(), sums.end());
   std::stable_sort(rows.begin(), rows.end(),
@@ -92,13 +86,11 @@ std::optional<Finding> LateHost(const AdviceFacts& facts) {
                        " the GPU had nothing to do, because the host had not launched the next "
                        "work. In " +
                        FormatDuration(launch) + " more the next work was being launched.");
-  const std::string operations =
-      Names(device, [](const auto& gap) -> const std::string& { return gap.during_op(); });
+  const std::string operations = Names(device, device.idle.late_by_op);
   if (!operations.empty())
     finding.add_evidence("Meanwhile, in a step, the launching threads were in these operations: " +
                          operations + ".");
-  const std::string functions =
-      Names(device, [](const auto& gap) -> const std::string& { return gap.during_function(); });
+  const std::string functions = Names(device, device.idle.late_by_function);
   if (!functions.empty())
     finding.add_evidence("They were in these Python functions: " + functions + ".");
   finding.add_evidence("The median kernel takes " + FormatDuration(device.median_kernel_ns) +

@@ -146,15 +146,13 @@ void DeviceTimeline::FindGaps(const Process& process, uint32_t device, const Cal
   }
 }
 
-DeviceTimes DeviceTimeline::SplitGap(const DeviceGap& gap, Interval window) const {
-  DeviceTimes times{};
+void DeviceTimeline::AddGap(const DeviceGap& gap, Interval window, DeviceTimes* times) const {
   const Interval part = {std::max(gap.span.start, window.start),
                          std::min(gap.span.end, window.end)};
-  if (part.end <= part.start) return times;
+  if (part.end <= part.start) return;
   const int64_t late_until = std::clamp(gap.HostUntil(), part.start, part.end);
-  times[gap.Rest()] += part.end - late_until;
-  if (late_until > part.start) host_->Split(gap.launch->track, {part.start, late_until}, &times);
-  return times;
+  (*times)[gap.Rest()] += part.end - late_until;
+  if (late_until > part.start) host_->Split(gap.launch->track, {part.start, late_until}, times);
 }
 
 DeviceTimes DeviceTimeline::Split(Interval window) const {
@@ -170,10 +168,7 @@ DeviceTimes DeviceTimeline::Split(Interval window) const {
   auto gap =
       std::upper_bound(gaps_.begin(), gaps_.end(), window.start,
                        [](int64_t time, const DeviceGap& each) { return time < each.span.end; });
-  for (; gap != gaps_.end() && gap->span.start < window.end; ++gap) {
-    const DeviceTimes part = SplitGap(*gap, window);
-    for (size_t i = 0; i < part.size(); ++i) times[i] += part[i];
-  }
+  for (; gap != gaps_.end() && gap->span.start < window.end; ++gap) AddGap(*gap, window, &times);
   if (gaps_.empty()) times[results::TIME_CATEGORY_UNEXPLAINED] += window.length();
   return times;
 }

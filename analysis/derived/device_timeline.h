@@ -72,8 +72,8 @@ class DeviceTimeline {
 
   // Returns the time of each category within the window; they add up to its length.
   DeviceTimes Split(Interval window) const;
-  // Returns the same for the part of a gap that lies in the window.
-  DeviceTimes SplitGap(const DeviceGap& gap, Interval window) const;
+  // Adds the same for the part of a gap that lies in the window.
+  void AddGap(const DeviceGap& gap, Interval window, DeviceTimes* times) const;
 
  private:
   struct Piece {

@@ -14,6 +14,7 @@ Origin::Origin(ProcessOps* ops, const CallIndex& calls, std::span<const results:
     : ops_(ops), calls_(&calls), steps_(steps) {
   const std::vector<Track>& tracks = ops->process().tracks;
   by_start_.resize(tracks.size());
+  begun_.resize(tracks.size());
   for (uint32_t t = 0; t < tracks.size(); ++t) {
     const Column<uint64_t>& external = tracks[t].op.external;
     for (uint32_t row = 0; row < external.size(); ++row) {
@@ -135,10 +136,21 @@ std::optional<OpRef> Origin::Innermost(uint32_t track, int64_t time_ns) {
     std::stable_sort(rows.begin(), rows.end(),
                      [&](uint32_t x, uint32_t y) { return tree.start(x) < tree.start(y); });
   }
-  auto at = std::upper_bound(rows.begin(), rows.end(), time_ns,
-                             [&](int64_t time, uint32_t row) { return time < tree.start(row); });
-  if (at == rows.begin()) return std::nullopt;
-  for (uint32_t row = *--at; row != OpTree::kNone; row = tree.parent(row)) {
+  // The moments mostly rise: the search begins where the last one ended.
+  size_t& begun = begun_[track];  // rows that have begun
+  const auto is_begun = [&](size_t place) { return tree.start(rows[place]) <= time_ns; };
+  constexpr size_t kNear = 8;
+  const bool is_behind = begun == 0 || (begun <= rows.size() && is_begun(begun - 1));
+  size_t near = 0;
+  while (is_behind && near < kNear && begun < rows.size() && is_begun(begun)) ++begun, ++near;
+  if (!is_behind || near == kNear) {
+    const auto at =
+        std::upper_bound(rows.begin(), rows.end(), time_ns,
+                         [&](int64_t time, uint32_t row) { return time < tree.start(row); });
+    begun = static_cast<size_t>(at - rows.begin());
+  }
+  if (begun == 0) return std::nullopt;
+  for (uint32_t row = rows[begun - 1]; row != OpTree::kNone; row = tree.parent(row)) {
     if (tree.end(row) > time_ns) return OpRef{track, row};
   }
   return std::nullopt;

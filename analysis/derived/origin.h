@@ -85,6 +85,7 @@ class Origin {
   std::unordered_map<int32_t, uint32_t> track_of_thread_;  // made on first use
   std::unordered_map<uint32_t, bool> launches_graph_;      // by function
   std::vector<std::vector<uint32_t>> by_start_;            // rows of a track, by their start
+  std::vector<size_t> begun_;                              // of them, at the last moment asked for
 };
 
 }  // namespace gpuprof::analysis

@@ -15,6 +15,7 @@
 #include "analysis/derived/roles.h"
 #include "analysis/model/modules.h"
 #include "analysis/model/names.h"
+#include "analysis/passes/device_steps.h"
 #include "analysis/passes/registry.h"
 #include "analysis/passes/skipped.h"
 #include "analysis/render/stack_frames.h"
@@ -169,6 +170,12 @@ const CallIndex& PassContext::calls(size_t index) {
   std::call_once(part.calls_once,
                  [&] { part.calls = std::make_unique<CallIndex>(process(index)); });
   return *part.calls;
+}
+
+std::shared_ptr<const ProcessDevices> PassContext::devices(size_t index) {
+  if (devices_.second == nullptr || devices_.first != index)
+    devices_ = {index, std::make_shared<const ProcessDevices>(*this, index)};
+  return devices_.second;
 }
 
 const std::vector<StepAnalysis>& PassContext::all_steps(size_t index) {

@@ -24,6 +24,8 @@
 
 namespace gpuprof::analysis {
 
+class ProcessDevices;
+
 class PassContext {
  public:
   PassContext(const Trace& trace, const PassOptions& options);
@@ -52,6 +54,8 @@ class PassContext {
   ProcessOps& ops(size_t index);
   // Returns the calls of the process by correlation. Any thread.
   const CallIndex& calls(size_t index);
+  // Returns the timelines of the process's devices. Those of the last process are kept.
+  std::shared_ptr<const ProcessDevices> devices(size_t index);
   // Returns the steps of the process's leading thread.
   const StepAnalysis& steps(size_t index) { return all_steps(index).front(); }
   // Returns the steps of each thread that has some, the leading one first. Never empty.
@@ -106,6 +110,7 @@ class PassContext {
   std::optional<std::regex> marker_;
   std::vector<size_t> selected_;
   std::vector<PerProcess> parts_;
+  std::pair<size_t, std::shared_ptr<const ProcessDevices>> devices_;  // of a process
   std::string selection_note_;
 };
 

@@ -241,9 +241,9 @@ void AddTimes(const DeviceTimes& times, int64_t window_ns,
 
 void AddDeviceSteps(PassContext& context, size_t index, results::Steps* out) {
   const Process& process = context.process(index);
-  const ProcessDevices devices(context, index);
+  const auto devices = context.devices(index);
   std::map<uint32_t, std::string> names = DeviceNames(process);
-  for (const auto& [device, timeline] : devices.all()) {
+  for (const auto& [device, timeline] : devices->all()) {
     const std::vector<results::DeviceStep> steps = StepsOf(context, index, device, timeline);
     for (const results::StepWindow window :
          {results::STEP_WINDOW_DEVICE, results::STEP_WINDOW_MARK, results::STEP_WINDOW_ALL})

@@ -80,4 +80,8 @@ void FillDetailFacts(FactSource& source, DeviceFacts* facts);
 void FillKernelFacts(FactSource& source, DeviceFacts* facts);
 void FillLaunchFacts(FactSource& source, DeviceFacts* facts);
 
+// Fills the facts of the gaps, in idle_facts.cc. The series is of a device of the process.
+void FillIdleFacts(PassContext& context, size_t index, const results::DeviceSeries& series,
+                   IdleFacts* facts);
+
 }  // namespace gpuprof::analysis

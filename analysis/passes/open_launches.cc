@@ -28,7 +28,10 @@ namespace {
 // How far before a capture's last call a launch may lie.
 constexpr int64_t kLookedAtNs = 1'000'000'000;
 
-using OpenLaunches = std::unordered_map<uint32_t, OpenLaunch>;  // by correlation
+struct Launch {
+  uint32_t correlation = 0;
+  OpenLaunch launch;
+};
 
 // Those that are to have a record of their work. Copies may be done when their call returns.
 constexpr std::string_view kLaunches[] = {
@@ -150,39 +153,64 @@ std::unordered_set<uint32_t> CapturesWithKernels(const Process& process) {
   return numbers;
 }
 
-// Takes the launches out whose ids are in the column. Few launches are open, and most columns are
-// long.
-void TakeOut(const Column<uint32_t>& ids, OpenLaunches* open) {
-  constexpr size_t kPiece = 1024, kFewSegments = 16;
-  if (open->empty()) return;
-  const auto [least, most] = std::minmax_element(
-      open->begin(), open->end(), [](const auto& x, const auto& y) { return x.first < y.first; });
-  const uint32_t first = least->first, range = most->first - least->first;
-  std::mutex mutex;
-  std::vector<uint32_t> found;
-  const std::span<const ColumnSegment> segments = ids.segments();
-  ParallelFor(segments.size(), segments.size() < kFewSegments ? 1 : 0, [&](size_t index, int) {
-    const ColumnSegment& segment = segments[index];
-    uint32_t values[kPiece];
-    for (size_t row = segment.first; row < segment.end; row += kPiece) {
-      const size_t count = std::min(kPiece, segment.end - row);
-      segment.Copy(row, count, values);
-      bool any = false;
-      for (size_t i = 0; i < count; ++i) any |= values[i] - first <= range;
-      if (!any) continue;
-      std::lock_guard<std::mutex> lock(mutex);
-      for (size_t i = 0; i < count; ++i) {
-        if (values[i] - first <= range) found.push_back(values[i]);
+// Which of some ids are also in other columns.
+class SeenIds {
+ public:
+  explicit SeenIds(const std::vector<Launch>& launches) {
+    for (const Launch& launch : launches) ids_.push_back(launch.correlation);
+    std::sort(ids_.begin(), ids_.end());
+    ids_.erase(std::unique(ids_.begin(), ids_.end()), ids_.end());
+    seen_.resize(ids_.size());
+  }
+  // Notes the ids of the column. Few launches are open, and most columns are long.
+  void Note(const Column<uint32_t>& column) {
+    constexpr size_t kPiece = 1024, kFewSegments = 16;
+    if (ids_.empty()) return;
+    const uint32_t first = ids_.front(), range = ids_.back() - first;
+    std::mutex mutex;
+    const std::span<const ColumnSegment> segments = column.segments();
+    ParallelFor(segments.size(), segments.size() < kFewSegments ? 1 : 0, [&](size_t index, int) {
+      const ColumnSegment& segment = segments[index];
+      uint32_t values[kPiece];
+      for (size_t row = segment.first; row < segment.end; row += kPiece) {
+        const size_t count = std::min(kPiece, segment.end - row);
+        segment.Copy(row, count, values);
+        bool any = false;
+        for (size_t i = 0; i < count; ++i) any |= values[i] - first <= range;
+        if (!any) continue;
+        std::lock_guard<std::mutex> lock(mutex);
+        for (size_t i = 0; i < count; ++i) {
+          if (values[i] - first > range) continue;
+          const size_t place = PlaceOf(values[i]);
+          if (place != ids_.size()) seen_[place] = true;
+        }
       }
-    }
-  });
-  for (const uint32_t id : found) open->erase(id);
-}
+    });
+  }
+  bool Has(uint32_t id) const {
+    const size_t place = PlaceOf(id);
+    return place != ids_.size() && seen_[place];
+  }
 
-OpenLaunches LateLaunches(const Process& process) {
+ private:
+  // Ids mostly follow each other without a gap.
+  size_t PlaceOf(uint32_t id) const {
+    const size_t likely = id - ids_.front();
+    if (likely < ids_.size() && ids_[likely] == id) return likely;
+    const auto at = std::lower_bound(ids_.begin(), ids_.end(), id);
+    return at != ids_.end() && *at == id ? static_cast<size_t>(at - ids_.begin()) : ids_.size();
+  }
+
+  std::vector<uint32_t> ids_;  // sorted
+  std::vector<bool> seen_;
+};
+
+// Returns the launches near the last calls of captures. The calls of a launch may be several, with
+// one id: the first is the one that counts.
+std::vector<Launch> LateLaunches(const Process& process) {
   const std::vector<int64_t> last_calls = LastCalls(process);
   const std::unordered_map<uint32_t, bool> functions = LaunchFunctions(process);
-  OpenLaunches found;
+  std::vector<Launch> found;
   if (functions.empty() || last_calls.empty()) return found;
   const std::unordered_map<uint32_t, bool> stream_captures = CaptureFunctions(process);
   const int64_t earliest_ns = *std::min_element(last_calls.begin(), last_calls.end()) - kLookedAtNs;
@@ -199,8 +227,8 @@ OpenLaunches LateLaunches(const Process& process) {
       const int64_t start_ns = calls.end_ns[i] - calls.duration_ns[i];
       const size_t capture = CaptureEndingAfter(process.captures, last_calls, start_ns);
       if (capture == process.captures.size() || graphs.Has(start_ns)) continue;
-      found.try_emplace(calls.correlation[i],
-                        OpenLaunch{capture, start_ns, calls.weight[i], function->second});
+      found.push_back(
+          {calls.correlation[i], {capture, start_ns, calls.weight[i], function->second}});
     }
   }
   return found;
@@ -209,22 +237,25 @@ OpenLaunches LateLaunches(const Process& process) {
 }  // namespace
 
 std::vector<OpenLaunch> OpenLaunchesOf(const Process& process) {
-  OpenLaunches open = LateLaunches(process);
+  std::vector<Launch> open = LateLaunches(process);
   // Where there is no work at all it was not recorded, which is told elsewhere.
   const std::unordered_set<uint32_t> with_work = CapturesWithKernels(process);
   const bool has_graphs =
       std::any_of(process.tracks.begin(), process.tracks.end(),
                   [](const Track& track) { return track.graph_launch.rows() != 0; });
-  std::erase_if(open, [&](const auto& launch) {
-    return !has_graphs && with_work.count(process.captures[launch.second.capture].number) == 0;
+  std::erase_if(open, [&](const Launch& each) {
+    return !has_graphs && with_work.count(process.captures[each.launch.capture].number) == 0;
   });
+  SeenIds with_record(open);
   for (const Track& track : process.tracks) {
     for (const Column<uint32_t>* ids : {&track.kernel.correlation, &track.memcpy.correlation,
                                         &track.memset.correlation, &track.graph_launch.correlation})
-      TakeOut(*ids, &open);
+      with_record.Note(*ids);
   }
   std::map<size_t, OpenLaunch> sums;  // by capture
+  std::unordered_set<uint32_t> counted;
   for (const auto& [correlation, launch] : open) {
+    if (with_record.Has(correlation) || !counted.insert(correlation).second) continue;
     OpenLaunch& sum =
         sums.try_emplace(launch.capture, OpenLaunch{launch.capture, launch.start_ns}).first->second;
     sum.start_ns = std::min(sum.start_ns, launch.start_ns);

@@ -54,9 +54,24 @@ void AddTop(std::vector<const results::Op*> rows, size_t most, const Takes& take
   for (size_t i = 0; i < std::min(most, rows.size()); ++i) *out->Add() = *rows[i];
 }
 
+// Ranges that mark steps are no operations: nothing in them is the range's own work.
+bool MarksSteps(PassContext& context, const results::Op& op) {
+  if (KindOfName(op.name()) == NameKind::kAnnotation) return true;
+  const auto is_marked_by = [&](size_t index) {
+    const results::StepSeries& series = context.steps(index).series;
+    return series.method() == results::STEP_METHOD_RANGES && !series.marker().empty() &&
+           op.name().rfind(series.marker(), 0) == 0;
+  };
+  const bool is_users = op.scope() == "user";
+  return is_users &&
+         std::any_of(context.selected().begin(), context.selected().end(), is_marked_by);
+}
+
 void FillOps(PassContext& context, const results::Ops& ops, results::Overview* out) {
   std::vector<const results::Op*> rows;
-  for (const results::Op& op : ops.ops()) rows.push_back(&op);
+  for (const results::Op& op : ops.ops()) {
+    if (!MarksSteps(context, op)) rows.push_back(&op);
+  }
   const bool steps = ops.has_step_count();
   AddTop(
       rows, kTopOps,

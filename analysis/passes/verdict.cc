@@ -18,7 +18,6 @@
 #include "analysis/passes/critical_path.h"
 #include "analysis/passes/device_steps.h"
 #include "analysis/passes/fact_source.h"
-#include "analysis/passes/idle.h"
 #include "analysis/passes/memory_facts.h"
 #include "analysis/passes/passes.h"
 #include "analysis/passes/rank_facts.h"
@@ -239,7 +238,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   FillRankFacts(context, *out, series, &facts.ranks);
   ComputeKernels(context, &facts.kernels);
   if (WorkOf(process) <= kMostWork) {
-    ComputeIdle(context, index, &facts.idle);
+    FillIdleFacts(context, index, series, &facts.idle);
     if (const auto graph = StepGraph::Make(context, index, steps_of_busiest)) {
       FillCriticalPath(context, index, *graph, &facts.path);
       FillPieces(context, index, *graph, steps_of_busiest, limits, &facts);

@@ -279,3 +279,17 @@ def test_without_any_source_the_text_says_how_to_get_one(tmp_path):
     events = [{"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1, "ts": 1, "dur": 2, "args": {"External id": 1}}]
     (tmp_path / "trace.json").write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
     assert "with_stack=True" in gpuprof("stats", "ops", "--by", "module", tmp_path / "trace.json").out.decode()
+
+
+@pytest.mark.parametrize("mark", ["ProfilerStep#{}", "execute_context_1(888_78)_generation_0({})"])
+def test_ranges_of_steps_are_no_operations_of_the_overview(tmp_path, mark):
+    events = []
+    for step in range(4):
+        common = {"ph": "X", "pid": 7, "tid": 7}
+        events += [{**common, "cat": "user_annotation", "name": mark.format(step), "ts": 1000 * step, "dur": 900},
+                   {**common, "cat": "cpu_op", "name": "aten::mm", "ts": 1000 * step + 10, "dur": 100}]
+    trace = tmp_path / "steps.json"
+    trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": events}))
+    assert mark.format(0) in [row["name"] for row in stats("ops", trace)["ops"]]
+    overview = stats("overview", trace)
+    assert overview["steps"]["count"] == 4 and [row["name"] for row in overview["top_ops"]] == ["aten::mm"]

@@ -1,0 +1,201 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See idle_gaps.h.
+
+#include "analysis/passes/idle_gaps.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "analysis/model/names.h"
+#include "analysis/passes/given_names.h"
+#include "analysis/passes/passes.h"
+#include "analysis/steps/statistics.h"
+#include "analysis/symbols/module_symbols.h"
+
+namespace gpuprof::analysis {
+namespace {
+
+template <typename Table>
+const std::vector<LeafSpan>& LeavesOf(uint32_t track, const Table& table,
+                                      std::unordered_map<uint32_t, std::vector<LeafSpan>>* known) {
+  const auto [at, is_new] = known->try_emplace(track);
+  if (is_new) at->second = LeafSpans(table.end_ns, table.duration_ns);
+  return at->second;
+}
+
+std::string WorkName(const Process& process, const WorkRef& work) {
+  const Track& track = process.tracks[work.track];
+  switch (work.kind) {
+    case DeviceWorkKind::kKernel: {
+      const auto found = process.signatures.find(track.kernel.signature[work.row]);
+      if (found == process.signatures.end()) return "kernel";
+      return Demangle(process.String(found->second.name()).c_str());
+    }
+    case DeviceWorkKind::kCopy:
+      return "copy";
+    case DeviceWorkKind::kSet:
+      return "memset";
+    case DeviceWorkKind::kGraph:
+      break;
+  }
+  return "graph";
+}
+
+}  // namespace
+
+void NamesDuring::Add(uint32_t name, int64_t ns) {
+  for (auto& [known, sum] : here_) {
+    if (known != name) continue;
+    sum += ns;
+    return;
+  }
+  here_.emplace_back(name, ns);
+}
+
+uint32_t NamesDuring::Finish() {
+  uint32_t most = 0;
+  int64_t most_ns = 0;
+  for (const auto& [name, ns] : here_) {
+    Share& share = all_[name];
+    share.ns += ns;
+    ++share.gaps;
+    const bool is_more = ns > most_ns || (ns == most_ns && ns > 0 &&
+                                          process_->String(name) < process_->String(most));
+    if (!is_more) continue;
+    most = name;
+    most_ns = ns;
+  }
+  here_.clear();
+  return most;
+}
+
+void NamesDuring::AddTo(Shares* shares) const {
+  for (const auto& [name, share] : all_) {
+    Share& sum = (*shares)[process_->String(name)];
+    sum.ns += share.ns;
+    sum.gaps += share.gaps;
+  }
+}
+
+IdleGaps::IdleGaps(PassContext& context, size_t index)
+    : process_(&context.process(index)),
+      ops_(&context.ops(index)),
+      calls_(&context.calls(index)),
+      steps_(&context.steps(index).steps),
+      origin_(ops_, *calls_, *steps_),
+      devices_(context.devices(index)),
+      in_ops_(*process_),
+      in_functions_(*process_) {
+  size_t count = 0;
+  for (const auto& [device, timeline] : devices_->all()) count += timeline.gaps().size();
+  spans_.reserve(count);
+  for (const auto& [device, timeline] : devices_->all()) {
+    const std::vector<DeviceGap>& gaps = timeline.gaps();
+    for (size_t i = 1; i + 1 < gaps.size(); ++i) AddGap(device, gaps[i], static_cast<uint32_t>(i));
+  }
+}
+
+void IdleGaps::AddDevices(google::protobuf::RepeatedPtrField<results::IdleDevice>* out) const {
+  std::map<uint32_t, std::string> names = DeviceNames(*process_);
+  for (const auto& [device, timeline] : devices_->all()) {
+    results::IdleDevice* sums = out->Add();
+    SetProcess(*process_, sums);
+    sums->set_device(device);
+    sums->set_name(names[device]);
+    sums->set_window_ns(timeline.Span().length());
+    sums->set_busy_ns(TotalLength(timeline.busy()));
+    sums->set_busy_ratio(Ratio(sums->busy_ns(), sums->window_ns()));
+    sums->set_idle_ns(sums->window_ns() - sums->busy_ns());
+    DeviceTimes causes{};
+    const std::vector<DeviceGap>& gaps = timeline.gaps();
+    for (size_t i = 1; i + 1 < gaps.size(); ++i) timeline.AddGap(gaps[i], gaps[i].span, &causes);
+    sums->set_gap_count(gaps.size() - 2);
+    AddTimes(causes, sums->idle_ns(), sums->mutable_causes());
+    AddHtaClasses(device, sums);
+  }
+}
+
+void IdleGaps::AddGap(uint32_t device, const DeviceGap& gap, uint32_t place) {
+  IdleSpan& span = spans_.emplace_back();
+  span.start_ns = gap.span.start;
+  span.duration_ns = gap.span.length();
+  span.late_ns = gap.HostUntil() - gap.span.start;
+  span.device = device;
+  span.place = place;
+  if (!gap.launch || span.late_ns <= 0) return;
+  const uint32_t track = gap.launch->track;
+  const Track& thread = process_->tracks[track];
+  const Interval late = {gap.span.start, gap.HostUntil()};
+  ForEachLeafIn(LeavesOf(track, thread.op, &op_leaves_), late, [&](uint32_t i, int64_t ns) {
+    // The range of a step is not an operation.
+    const uint32_t name = thread.op.name[i];
+    if (ops_->name_kind(name) != NameKind::kAnnotation) in_ops_.Add(name, ns);
+  });
+  ForEachLeafIn(LeavesOf(track, thread.python, &function_leaves_), late,
+                [&](uint32_t i, int64_t ns) { in_functions_.Add(thread.python.name[i], ns); });
+  span.during_op = in_ops_.Finish();
+  span.during_function = in_functions_.Finish();
+}
+
+results::IdleGap IdleGaps::Describe(const IdleSpan& span) {
+  const DeviceTimeline& timeline = devices_->all().at(span.device);
+  const DeviceGap& gap = timeline.gaps()[span.place];
+  DeviceTimes times{};
+  timeline.AddGap(gap, gap.span, &times);
+  results::IdleGap row;
+  SetProcess(*process_, &row);
+  row.set_device(span.device);
+  row.set_start_ns(gap.span.start);
+  row.set_duration_ns(gap.span.length());
+  row.set_late_ns(span.late_ns);
+  const auto most = std::max_element(times.begin(), times.end());
+  row.set_cause(static_cast<results::TimeCategory>(most - times.begin()));
+  AddTimes(times, gap.span.length(), row.mutable_causes());
+  if (gap.next) row.set_name(WorkName(*process_, *gap.next));
+  if (gap.launch) DescribeLaunch(*gap.launch, &row);
+  if (span.during_op != 0) row.set_during_op(process_->String(span.during_op));
+  if (span.during_function != 0) row.set_during_function(process_->String(span.during_function));
+  return row;
+}
+
+void IdleGaps::DescribeLaunch(const Call& launch, results::IdleGap* row) {
+  const Track& thread = process_->tracks[launch.track];
+  row->set_tid(thread.tid);
+  if (!thread.api.has_ids_alone())
+    row->set_function(ApiFunctionName(*process_, thread.api.function[launch.row]));
+  if (const auto op = origin_.Innermost(launch.track, launch.start_ns))
+    row->set_op(process_->String(process_->tracks[op->track].op.name[op->row]));
+  if (const auto step = origin_.StepAt(launch.start_ns)) row->set_step((*steps_)[*step].number());
+}
+
+// The rules of HolisticTraceAnalysis 0.5: the gaps between the work that follows each other on
+// one stream.
+void IdleGaps::AddHtaClasses(uint32_t device, results::IdleDevice* sums) const {
+  // Its documentation says 30 ns, but it compares microseconds.
+  constexpr int64_t kKernelDelayNs = 30'000;
+  for (const Track& track : process_->tracks) {
+    if (!track.is_stream || track.device != device) continue;
+    std::vector<DeviceWork> work;
+    ForEachDeviceWork(track, [&](const DeviceWork& each) { work.push_back(each); });
+    std::stable_sort(work.begin(), work.end(), [](const DeviceWork& x, const DeviceWork& y) {
+      return x.span.start < y.span.start;
+    });
+    for (size_t i = 1; i < work.size(); ++i) {
+      const int64_t ended = work[i - 1].span.end;
+      const int64_t ns = work[i].span.start - ended;
+      if (ns <= 0) continue;
+      const std::optional<Call> call = calls_->Find(work[i].correlation);
+      if (call && call->start_ns > ended) {
+        sums->set_hta_host_wait_ns(sums->hta_host_wait_ns() + ns);
+      } else if (ns < kKernelDelayNs) {
+        sums->set_hta_kernel_wait_ns(sums->hta_kernel_wait_ns() + ns);
+      } else {
+        sums->set_hta_other_ns(sums->hta_other_ns() + ns);
+      }
+    }
+  }
+}
+
+}  // namespace gpuprof::analysis

@@ -1,0 +1,96 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The gaps of the devices that one process used, for the passes `idle` and `overview`. Gaps before
+// the first work and behind the last do not count. One thread; the context must outlive it.
+
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "analysis/derived/leaf_spans.h"
+#include "analysis/derived/origin.h"
+#include "analysis/passes/context.h"
+#include "analysis/passes/device_steps.h"
+#include "proto/results/idle.pb.h"
+
+namespace gpuprof::analysis {
+
+// A gap without its words: there may be millions.
+struct IdleSpan {
+  int64_t start_ns = 0;
+  int64_t duration_ns = 0;
+  int64_t late_ns = 0;           // before the launch of the next work began
+  uint32_t device = 0;           // the process's number
+  uint32_t place = 0;            // in the gaps of the device's timeline
+  uint32_t during_op = 0;        // a string: where the launching thread was most of `late_ns`;
+  uint32_t during_function = 0;  // 0: in none
+};
+
+// What threads were in for most of a time, and the sums of all times by name.
+class NamesDuring {
+ public:
+  struct Share {
+    int64_t ns = 0;
+    uint64_t gaps = 0;
+  };
+  using Shares = std::map<std::string, Share>;
+
+  explicit NamesDuring(const Process& process) : process_(&process) {}
+
+  void Add(uint32_t name, int64_t ns);
+  // Ends a time. Returns the name with most time; of equal names the first by the alphabet. 0:
+  // there was no name.
+  uint32_t Finish();
+  void AddTo(Shares* shares) const;
+
+ private:
+  const Process* process_;
+  std::unordered_map<uint32_t, Share> all_;
+  std::vector<std::pair<uint32_t, int64_t>> here_;  // few
+};
+
+class IdleGaps {
+ public:
+  IdleGaps(PassContext& context, size_t index);
+  IdleGaps(const IdleGaps&) = delete;
+  IdleGaps& operator=(const IdleGaps&) = delete;
+
+  const Process& process() const { return *process_; }
+  // Returns the gaps by device and time.
+  const std::vector<IdleSpan>& spans() const { return spans_; }
+  // Returns what the launching threads were in while devices waited for launches.
+  const NamesDuring& ops() const { return in_ops_; }
+  const NamesDuring& functions() const { return in_functions_; }
+
+  // Adds the sums of each device.
+  void AddDevices(google::protobuf::RepeatedPtrField<results::IdleDevice>* out) const;
+  // Describes a gap. The short name is not filled.
+  results::IdleGap Describe(const IdleSpan& span);
+
+ private:
+  using Leaves = std::unordered_map<uint32_t, std::vector<LeafSpan>>;  // by track
+
+  void AddGap(uint32_t device, const DeviceGap& gap, uint32_t place);
+  void AddHtaClasses(uint32_t device, results::IdleDevice* sums) const;
+  void DescribeLaunch(const Call& launch, results::IdleGap* row);
+
+  const Process* process_;
+  ProcessOps* ops_;
+  const CallIndex* calls_;
+  const std::vector<results::Step>* steps_;
+  Origin origin_;
+  std::shared_ptr<const ProcessDevices> devices_;
+  Leaves op_leaves_, function_leaves_;  // made on first use
+  NamesDuring in_ops_, in_functions_;
+  std::vector<IdleSpan> spans_;
+};
+
+}  // namespace gpuprof::analysis
