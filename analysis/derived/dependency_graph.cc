@@ -271,16 +271,22 @@ class GraphMaker {
     std::vector<SpanNs> keys;  // of one start, the one with the greater second number first
     keys.reserve(out_->nodes_.size());
     for (const DependencyNode& node : out_->nodes_) keys.push_back({node.span.start, -order(node)});
-    std::vector<DependencyNode> nodes;
-    std::vector<Launch> launches;
-    nodes.reserve(keys.size());
-    launches.reserve(keys.size());
-    for (const uint32_t place : OutermostFirst(keys)) {
-      nodes.push_back(out_->nodes_[place]);
-      launches.push_back(launches_[place]);
+    std::vector<uint32_t> from = OutermostFirst(keys);
+    keys = {};
+    // Moves along the cycles of the order: a second table would take much memory.
+    for (uint32_t first = 0; first < from.size(); ++first) {
+      if (from[first] == first) continue;
+      const DependencyNode node = out_->nodes_[first];
+      const Launch launch = launches_[first];
+      uint32_t place = first;
+      for (; from[place] != first; place = std::exchange(from[place], place)) {
+        out_->nodes_[place] = out_->nodes_[from[place]];
+        launches_[place] = launches_[from[place]];
+      }
+      from[place] = place;
+      out_->nodes_[place] = node;
+      launches_[place] = launch;
     }
-    out_->nodes_.swap(nodes);
-    launches_.swap(launches);
   }
 
   void IndexNodes() {

@@ -53,17 +53,18 @@ struct DependencyEdge {
 
 struct DependencyNode {
   enum class Kind : uint8_t { kCall, kWork, kWaited };  // kWaited: the end of a call that waits
-  Kind kind = Kind::kCall;
   Interval span;
-  uint32_t track = 0;  // of the call, or of the stream
-  uint32_t row = 0;
-  DeviceWorkKind work = DeviceWorkKind::kKernel;
-  results::TimeCategory category = results::TIME_CATEGORY_NONE;  // of its own time
   int64_t awaited_ns = 0;  // of kWaited: when the work ended that it waited for
+  uint32_t track = 0;      // of the call, or of the stream
+  uint32_t row = 0;
+  uint32_t first_edge = 0, edges = 0;
+  results::TimeCategory category = results::TIME_CATEGORY_NONE;  // of its own time
+  Kind kind = Kind::kCall;
+  DeviceWorkKind work = DeviceWorkKind::kKernel;
   // For kWaited: the call went on with its own work, and ended while the work ended.
   bool is_of_own_work = false;
-  uint32_t first_edge = 0, edges = 0;
 };
+static_assert(sizeof(DependencyNode) == 48, "millions of them");
 
 // Begins and ends of all nodes, as they were or as they would be.
 struct PlayedGraph {

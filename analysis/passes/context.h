@@ -56,6 +56,8 @@ class PassContext {
   const CallIndex& calls(size_t index);
   // Returns the timelines of the process's devices. Those of the last process are kept.
   std::shared_ptr<const ProcessDevices> devices(size_t index);
+  // Forgets the kept timelines: they take much memory.
+  void ForgetDevices() { devices_ = {}; }
   // Returns the steps of the process's leading thread.
   const StepAnalysis& steps(size_t index) { return all_steps(index).front(); }
   // Returns the steps of each thread that has some, the leading one first. Never empty.

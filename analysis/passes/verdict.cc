@@ -239,6 +239,7 @@ std::optional<DeviceFacts> FillVerdict(PassContext& context, results::Overview* 
   ComputeKernels(context, &facts.kernels);
   if (WorkOf(process) <= kMostWork) {
     FillIdleFacts(context, index, series, &facts.idle);
+    context.ForgetDevices();
     if (const auto graph = StepGraph::Make(context, index, steps_of_busiest)) {
       FillCriticalPath(context, index, *graph, &facts.path);
       FillPieces(context, index, *graph, steps_of_busiest, limits, &facts);
