@@ -3,7 +3,9 @@
 
 """`gpuprof baseline` and `gpuprof diff --baseline`: the figures are those of the recording, files are private, and bad ones are refused."""
 
+import csv
 import gzip
+import io
 import json
 import os
 import stat
@@ -50,6 +52,25 @@ def test_a_baseline_gives_the_figures_of_its_recording(folder, before, after):
         assert "Before: the baseline main, saved " in lines
         assert [line for line in without.splitlines() if line.startswith("  ") or line.startswith("|")] == [
             line for line in lines.splitlines() if line.startswith("  ") or line.startswith("|")]
+
+
+def test_csv_has_the_kernels_as_json_has_them(folder):
+    run(folder, "baseline", "save", "main", IMAGES)
+    for sides in ((IMAGES, GENERATE), ("--baseline", "main", GENERATE)):
+        kernels = json.loads(run(folder, "diff", *sides, "--json"))["kernels"]
+        table = run(folder, "diff", *sides, "--csv")
+        assert table == run(folder, "diff", *sides, "--format=csv")
+        head, *rows = csv.reader(io.StringIO(table, newline=""))
+        assert head == list(kernels[0]) and len(rows) == len(kernels) > 20
+        for row, kernel in zip(rows, kernels):
+            assert row[:2] == [kernel["name"], kernel["short_name"]]
+            assert [None if cell == "" else float(cell) for cell in row[2:]] == list(kernel.values())[2:]
+        assert any(cell == "" for row in rows for cell in row)  # a kernel of one side alone
+
+
+def test_csv_and_json_exclude_each_other(folder):
+    assert "--json and --csv exclude each other" in said(folder, "diff", IMAGES, GENERATE, "--json", "--csv", status=2)
+    assert "choose from text, markdown, json, csv" in said(folder, "diff", IMAGES, GENERATE, "--format=table", status=2)
 
 
 def test_a_baseline_is_small_and_private(folder):
