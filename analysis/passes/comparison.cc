@@ -24,7 +24,7 @@ std::string CompareMarkdown(const google::protobuf::Message& result, const PassO
   TextOptions text;
   text.limit = options.limit.value_or(kTextRows);
   text.wide = options.wide;
-  return DiffMarkdown(static_cast<const results::Diff&>(result), text);
+  return PlainLines(DiffMarkdown(static_cast<const results::Diff&>(result), text));
 }
 
 bool IsRegression(const google::protobuf::Message& result) {
