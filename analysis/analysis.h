@@ -59,7 +59,7 @@ Error Open(const std::string& path, const OpenOptions& options,
 // Rows of a text table unless asked for more.
 inline constexpr uint32_t kTextRows = 20;
 // Columns of a text table unless it is asked to be wide.
-inline constexpr int kTableColumns = 160;
+inline constexpr int kTableColumns = 120;
 
 struct PassOptions {
   std::string by;           // one of the pass's keys; empty: its own choice
