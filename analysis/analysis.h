@@ -59,7 +59,7 @@ Error Open(const std::string& path, const OpenOptions& options,
 // Rows of a text table unless asked for more.
 inline constexpr uint32_t kTextRows = 20;
 // Columns of a text table unless it is asked to be wide.
-inline constexpr int kTableColumns = 160;
+inline constexpr int kTableColumns = 120;
 
 struct PassOptions {
   std::string by;           // one of the pass's keys; empty: its own choice
@@ -112,8 +112,8 @@ using Sink = bool (*)(void* context, std::string_view text);
 
 enum class Format { kText, kJson, kCsv };
 // Renders a result piecewise through `sink`: JSON and CSV need no memory of their length. Text fits
-// `width` columns (0: unlimited). Tables also fit kTableColumns, unless `options.wide`. CSV is the
-// pass's main table.
+// `width` columns (0: unlimited). Tables also fit kTableColumns, and those of comparisons and
+// baselines less, unless `options.wide`. CSV is the result's main table.
 void Render(const google::protobuf::Message& result, Format format, const PassOptions& options,
             int width, Sink sink, void* context);
 // Renders into one string.
@@ -174,9 +174,6 @@ struct KeptBaseline {
 // Makes the list of a folder of baselines: results::Baselines.
 std::unique_ptr<google::protobuf::Message> ListBaselines(const std::string& folder,
                                                          const std::vector<KeptBaseline>& kept);
-// Returns a baseline, or a list of baselines, as text.
-std::string BaselineText(const google::protobuf::Message& result, const PassOptions& options,
-                         int width);
 // Compares two baselines: steps, categories of the device's time, kernels and operations. The
 // result is a results::Diff.
 Error CompareBaselines(const google::protobuf::Message& before,
@@ -185,9 +182,8 @@ Error CompareBaselines(const google::protobuf::Message& before,
 // Makes two baselines and compares them.
 Error Compare(const Trace& before, const Trace& after, const PassOptions& options,
               std::unique_ptr<google::protobuf::Message>* result);
-// Returns the comparison as text, or as Markdown.
-std::string CompareText(const google::protobuf::Message& result, const PassOptions& options,
-                        int width, bool is_markdown);
+// Returns the comparison as Markdown.
+std::string CompareMarkdown(const google::protobuf::Message& result, const PassOptions& options);
 // Returns whether the steps of a comparison became longer, and not by chance.
 bool IsRegression(const google::protobuf::Message& result);
 

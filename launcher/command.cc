@@ -168,7 +168,7 @@ const std::vector<VerbEntry>& VerbTable() {
        MakeExport},
       {"import", "[OPTIONS] TRACE", "Make a bundle of a trace of another tool", kImportFooter,
        MakeImport},
-      {"schema", "[OPTIONS]", "Print the tables and columns that traces have",
+      {"schema", "[OPTIONS]", "Print what traces and results hold: tables, fields, units",
        "For programs that read .gpt files themselves; proto/FORMAT.md describes the rest.\n"
        "Exit status: 0, 2 wrong usage.",
        MakeSchema},

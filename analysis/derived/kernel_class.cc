@@ -30,17 +30,17 @@ bool IsCollective(std::string_view name) {
   });
 }
 
-results::Precision InputTypes::OfDetail(uint32_t detail) {
-  if (detail == 0) return results::PRECISION_UNKNOWN;
-  const auto [at, is_new] = known_.try_emplace(detail, results::PRECISION_UNKNOWN);
+InputPrecision InputTypes::OfDetail(uint32_t detail) {
+  if (detail == 0) return {};
+  const auto [at, is_new] = known_.try_emplace(detail);
   if (is_new) at->second = PrecisionOfInputs(details_.Of(detail));
   return at->second;
 }
 
-results::Precision InputTypes::Of(const KernelTable& kernels, size_t row,
-                                  const std::optional<OpRef>& op) {
-  const results::Precision own = OfDetail(DetailOf(kernels, row));
-  if (own != results::PRECISION_UNKNOWN || !op) return own;
+InputPrecision InputTypes::Of(const KernelTable& kernels, size_t row,
+                              const std::optional<OpRef>& op) {
+  const InputPrecision own = OfDetail(DetailOf(kernels, row));
+  if (own != InputPrecision() || !op) return own;
   return OfDetail(DetailOf(ops_->process().tracks[op->track].op, op->row));
 }
 
@@ -55,14 +55,14 @@ TimeCategory KernelClasses::Of(const Track& track, const DeviceWork& work) {
 KernelClasses::Class KernelClasses::Find(uint32_t signature, uint32_t device) const {
   const auto found = process_->signatures.find(signature);
   if (found == process_->signatures.end())
-    return {results::TIME_CATEGORY_COMPUTE_UNKNOWN, true, false};
+    return {results::TIME_CATEGORY_COMPUTE_UNKNOWN, true, {}, false};
   const proto::Device* described = process_->FindDevice(device);
   const uint32_t major = described == nullptr ? 0 : described->compute_major();
   const uint32_t matrix_ops = found->second.matrix_ops();
   const std::string name = Demangle(process_->String(found->second.name()).c_str());
-  if (IsCollective(name)) return {results::TIME_CATEGORY_COLLECTIVE, false, false};
+  if (IsCollective(name)) return {results::TIME_CATEGORY_COLLECTIVE, false, {}, false};
   const PrecisionFound told = PrecisionOf(name, major, matrix_ops);
-  return {CategoryOf(told.precision), told.precision == results::PRECISION_UNKNOWN,
+  return {CategoryOf(told.precision), told.is_open(), told,
           TensorCoresOf(name, major, matrix_ops).use == TensorCores::kUsed};
 }
 
@@ -73,8 +73,8 @@ TimeCategory KernelClasses::ByInputs(const Class& open, const Track& track,
     origin_.emplace(ops_, *calls_);
   }
   const auto op = origin_->Owner(work);
-  return CategoryOf(
-      PrecisionByInputs(open.on_tensor_cores, inputs_->Of(track.kernel, work.row, op)));
+  const InputPrecision inputs = inputs_->Of(track.kernel, work.row, op);
+  return CategoryOf(WithInputs(open.told, open.on_tensor_cores, inputs).precision);
 }
 
 }  // namespace gpuprof::analysis

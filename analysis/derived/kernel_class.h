@@ -31,22 +31,22 @@ class InputTypes {
  public:
   explicit InputTypes(ProcessOps* ops) : ops_(ops), details_(ops->process()) {}
 
-  // Returns the type for a kernel. `op`: the operation that launched it.
-  results::Precision Of(const KernelTable& kernels, size_t row, const std::optional<OpRef>& op);
+  // Returns the types for a kernel. `op`: the operation that launched it.
+  InputPrecision Of(const KernelTable& kernels, size_t row, const std::optional<OpRef>& op);
 
  private:
-  results::Precision OfDetail(uint32_t detail);
+  InputPrecision OfDetail(uint32_t detail);
 
   ProcessOps* ops_;
   RowDetails details_;
-  std::unordered_map<uint32_t, results::Precision> known_;  // by string id of a detail
+  std::unordered_map<uint32_t, InputPrecision> known_;  // by string id of a detail
 };
 
 // The categories of a process's kernels. Found on first use; one thread.
 class KernelClasses {
  public:
   explicit KernelClasses(const Process& process) : process_(&process) {}
-  // Asks the inputs of operations for the type if neither code nor name tells it. Operations and
+  // Asks the inputs of operations for the type if code and name leave it open. Operations and
   // calls must outlive this.
   KernelClasses(ProcessOps* ops, const CallIndex* calls)
       : process_(&ops->process()), ops_(ops), calls_(calls) {}
@@ -58,7 +58,8 @@ class KernelClasses {
   // A signature on a device.
   struct Class {
     results::TimeCategory category = results::TIME_CATEGORY_NONE;
-    bool is_open = false;  // neither code nor name tells the type of numbers
+    bool is_open = false;  // the inputs may tell the type of numbers
+    PrecisionFound told;
     bool on_tensor_cores = false;
   };
   Class Find(uint32_t signature, uint32_t device) const;

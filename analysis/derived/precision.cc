@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "analysis/symbols/kernel_names.h"
 #include "analysis/symbols/tensor_cores.h"
@@ -63,6 +64,18 @@ bool IsFloat(results::Precision precision) {
   return precision != results::PRECISION_UNKNOWN && precision != results::PRECISION_INT8;
 }
 
+bool IsHalf(results::Precision precision) {
+  return precision == results::PRECISION_FP16 || precision == results::PRECISION_BF16;
+}
+
+// Returns the type that a kernel computes with whose operation reads `inputs`, if neither code nor
+// name tells. PRECISION_UNKNOWN: the inputs are not floating-point numbers.
+results::Precision PrecisionByInputs(bool on_tensor_cores, results::Precision inputs) {
+  if (!IsFloat(inputs)) return results::PRECISION_UNKNOWN;
+  // Tensor cores have no instruction for fp32.
+  return on_tensor_cores && inputs == results::PRECISION_FP32 ? results::PRECISION_TF32 : inputs;
+}
+
 // Returns the first type among the words of a short name.
 results::Precision PrecisionOfWords(std::string_view words) {
   while (!words.empty()) {
@@ -83,7 +96,7 @@ results::Precision PrecisionOfType(std::string_view type) {
 }
 
 PrecisionFound PrecisionOf(std::string_view name, uint32_t compute_major, uint32_t matrix_ops,
-                           results::Precision inputs) {
+                           const InputPrecision& inputs) {
   const TensorCoreVerdict verdict = TensorCoresOf(name, compute_major, matrix_ops);
   const bool has_code = (matrix_ops & ~proto::kCodeLookedAt) != 0;
   if (const auto told = PrecisionOfType(verdict.input); told != results::PRECISION_UNKNOWN) {
@@ -91,34 +104,38 @@ PrecisionFound PrecisionOf(std::string_view name, uint32_t compute_major, uint32
         has_code && TensorCoresOf("", compute_major, matrix_ops).input == verdict.input;
     return {told, is_of_code ? results::EVIDENCE_SASS : results::EVIDENCE_NAME};
   }
-  const bool is_used = verdict.use == TensorCores::kUsed;
-  const results::Precision told = PrecisionOfWords(ShortKernelName(name));
-  // In names of matrix products "f16" may stand for both types of 16 bits.
-  const bool is_open =
-      is_used && told == results::PRECISION_FP16 && inputs == results::PRECISION_BF16;
-  if (told != results::PRECISION_UNKNOWN && !is_open) {
-    return {told, results::EVIDENCE_NAME};
-  }
-  const results::Precision read = PrecisionByInputs(is_used, inputs);
-  if (read == results::PRECISION_UNKNOWN) return {};
+  PrecisionFound found;
+  found.precision = PrecisionOfWords(ShortKernelName(name));
+  if (found.precision != results::PRECISION_UNKNOWN) found.evidence = results::EVIDENCE_NAME;
+  found.may_be_other_half = found.precision == results::PRECISION_FP16 && NamesBothHalfTypes(name);
+  return WithInputs(found, verdict.use == TensorCores::kUsed, inputs);
+}
+
+PrecisionFound WithInputs(const PrecisionFound& told, bool on_tensor_cores,
+                          const InputPrecision& inputs) {
+  if (!told.is_open()) return told;
+  const results::Precision read =
+      told.may_be_other_half ? inputs.half : PrecisionByInputs(on_tensor_cores, inputs.all);
+  if (read == results::PRECISION_UNKNOWN) return told;
   return {read, results::EVIDENCE_OPERATION};
 }
 
-results::Precision PrecisionByInputs(bool on_tensor_cores, results::Precision inputs) {
-  if (!IsFloat(inputs)) return results::PRECISION_UNKNOWN;
-  // Tensor cores have no instruction for fp32.
-  return on_tensor_cores && inputs == results::PRECISION_FP32 ? results::PRECISION_TF32 : inputs;
-}
-
-results::Precision PrecisionOfInputs(const RowDetail& detail) {
-  results::Precision all = results::PRECISION_UNKNOWN;
+InputPrecision PrecisionOfInputs(const RowDetail& detail) {
+  std::set<results::Precision> all, halves;
   for (const OpInput& input : detail.inputs) {
     const results::Precision own = PrecisionOfType(input.type);
     if (!input.is_tensor || own == results::PRECISION_UNKNOWN) continue;
-    if (all != results::PRECISION_UNKNOWN && all != own) return results::PRECISION_UNKNOWN;
-    all = own;
+    all.insert(own);
+    if (IsHalf(own)) halves.insert(own);
   }
-  return all != results::PRECISION_UNKNOWN ? all : PrecisionOfType(detail.hlo_type);
+  const auto only = [](const std::set<results::Precision>& types) {
+    return types.size() == 1 ? *types.begin() : results::PRECISION_UNKNOWN;
+  };
+  InputPrecision found = {only(all), only(halves)};
+  if (!all.empty()) return found;
+  found.all = PrecisionOfType(detail.hlo_type);
+  if (IsHalf(found.all)) found.half = found.all;
+  return found;
 }
 
 results::TimeCategory CategoryOf(results::Precision precision) {

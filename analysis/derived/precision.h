@@ -8,7 +8,8 @@
 //   OPERATION  the types of the inputs of the operation that launched it
 // The inputs come last, because a kernel may compute with another type than it reads: with TF32 for
 // inputs of fp32. It may sum bf16 in fp32. Matrix instructions for 16 bits on inputs of fp32 mean
-// TF32.
+// TF32. The names of cuDNN's attention do not tell bf16 from fp16: there the inputs come before the
+// name.
 //
 // Pure functions, any thread.
 
@@ -26,21 +27,32 @@ namespace gpuprof::analysis {
 struct PrecisionFound {
   results::Precision precision = results::PRECISION_UNKNOWN;
   results::Evidence evidence = results::EVIDENCE_NONE;
+  // The name says the same of both types of 16 bits.
+  bool may_be_other_half = false;
   bool operator==(const PrecisionFound&) const = default;
+
+  // Returns whether the inputs may tell more.
+  bool is_open() const { return precision == results::PRECISION_UNKNOWN || may_be_other_half; }
+};
+
+// The types of the floating-point numbers that an operation reads. PRECISION_UNKNOWN: it reads
+// none, or several types.
+struct InputPrecision {
+  results::Precision all = results::PRECISION_UNKNOWN;
+  // Among those of 16 bits. The gradient of attention also reads sums of fp32.
+  results::Precision half = results::PRECISION_UNKNOWN;
+  bool operator==(const InputPrecision&) const = default;
 };
 
 // Finds the type of a kernel's numbers. `name` is demangled. `matrix_ops` as in proto::Signature.
-// `inputs`: what PrecisionOfInputs returned; PRECISION_UNKNOWN: not known.
 PrecisionFound PrecisionOf(std::string_view name, uint32_t compute_major, uint32_t matrix_ops,
-                           results::Precision inputs = results::PRECISION_UNKNOWN);
+                           const InputPrecision& inputs = {});
 
-// Returns the type that a kernel computes with whose operation reads `inputs`, if neither code nor
-// name tells. PRECISION_UNKNOWN: the inputs are not floating-point numbers.
-results::Precision PrecisionByInputs(bool on_tensor_cores, results::Precision inputs);
+// Adds the evidence of the inputs to what was found without them.
+PrecisionFound WithInputs(const PrecisionFound& told, bool on_tensor_cores,
+                          const InputPrecision& inputs);
 
-// Returns the type of the floating-point numbers that an operation reads. PRECISION_UNKNOWN: it
-// reads none, or several types.
-results::Precision PrecisionOfInputs(const RowDetail& detail);
+InputPrecision PrecisionOfInputs(const RowDetail& detail);
 
 // Returns the category of kernels that compute with these numbers and are not collectives.
 results::TimeCategory CategoryOf(results::Precision precision);

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/passes/registry.h"
 #include "analysis/render/enum_word.h"
@@ -171,20 +172,75 @@ Json TablesOf(const Descriptor* result) {
   return tables;
 }
 
+Json EntriesJson(const std::vector<PassEntry>& table, Json* messages) {
+  Json entries = Json::array();
+  for (const PassEntry& entry : table) {
+    const Descriptor* result = entry.type();
+    AddMessage(result, messages);
+    entries.push_back({{"name", entry.info.name},
+                       {"keys", entry.info.keys},
+                       {"message", result->name()},
+                       {"main_table", entry.main_table},
+                       {"tables", TablesOf(result)}});
+  }
+  return entries;
+}
+
+std::string TextOf(const Json& word) { return word.get<std::string>(); }
+
+// A word and the width of its column.
+struct Cell {
+  std::string word;
+  size_t width;
+};
+
+void AddLine(const std::vector<Cell>& cells, std::string* text) {
+  std::string line = " ";
+  for (const Cell& cell : cells) {
+    line += " " + cell.word;
+    if (cell.word.size() < cell.width) line.append(cell.width - cell.word.size(), ' ');
+  }
+  line.erase(line.find_last_not_of(' ') + 1);
+  *text += line + "\n";
+}
+
+void AddField(const Json& field, std::string* text) {
+  const std::string type = TextOf(field.value("message", field["type"]));
+  const std::string unit = TextOf(field["unit"]);
+  AddLine({{TextOf(field["name"]), 30},
+           {type, 20},
+           {unit.empty() ? "-" : unit, 7},
+           {field["list"]       ? "list"
+            : field["nullable"] ? "nullable"
+                                : "",
+            0}},
+          text);
+}
+
 }  // namespace
 
 Json ResultsSchema() {
-  Json passes = Json::array(), messages = Json::object();
-  for (const PassEntry& entry : PassTable()) {
-    const Descriptor* result = entry.type();
-    AddMessage(result, &messages);
-    passes.push_back({{"name", entry.info.name},
-                      {"keys", entry.info.keys},
-                      {"message", result->name()},
-                      {"main_table", entry.main_table},
-                      {"tables", TablesOf(result)}});
+  Json messages = Json::object();
+  Json passes = EntriesJson(PassTable(), &messages);
+  Json pages = EntriesJson(PageTable(), &messages);
+  return {{"passes", std::move(passes)},
+          {"pages", std::move(pages)},
+          {"messages", std::move(messages)}};
+}
+
+std::string ResultsSchemaText() {
+  const Json schema = ResultsSchema();
+  std::string text = "What passes and other verbs print with --json, and the message of each.\n";
+  for (const char* table : {"passes", "pages"}) {
+    for (const Json& entry : schema[table])
+      AddLine({{TextOf(entry["name"]), 16}, {TextOf(entry["message"]), 0}}, &text);
   }
-  return {{"passes", std::move(passes)}, {"messages", std::move(messages)}};
+  text += "\nEach message, with its fields: name, type, unit.\n";
+  for (const auto& [name, fields] : schema["messages"].items()) {
+    text += "\n" + name + "\n";
+    for (const Json& field : fields) AddField(field, &text);
+  }
+  return text;
 }
 
 }  // namespace gpuprof::analysis

@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Prints the descriptions of the trace's tables (proto/schema.h) for programs and for people, and
-// for programs also what passes make of them. Any thread; reads no file.
+// Prints the descriptions of the trace's tables (proto/schema.h), and what passes make of them, for
+// programs and for people. Any thread; reads no file.
 
 #include "proto/schema.h"
 
@@ -261,7 +261,7 @@ std::string SchemaText() {
   for (const proto::BlockColumnSpec& column : proto::kBlockColumns) {
     text.append("  ").append(column.name).append("\n");
   }
-  return text;
+  return text + "\n" + ResultsSchemaText();
 }
 
 }  // namespace gpuprof::analysis

@@ -103,11 +103,17 @@ Error ParseBaseline(std::string_view bytes, const std::string& path,
                                 ". Use the newer gpuprof, or save the baseline again.");
   }
   const std::string_view message = bytes.substr(sizeof header);
+  if (header.length > message.size())
+    return Unreadable(path, "is cut or damaged: it has " + std::to_string(bytes.size()) +
+                                " bytes, and its header says more; save the baseline again.");
   auto out = std::make_unique<results::Baseline>();
   if (header.version == 0 || header.length != message.size() ||
-      header.checksum != ChecksumOf(message) ||
-      !out->ParseFromArray(message.data(), static_cast<int>(message.size())) || !IsPossible(*out))
-    return Unreadable(path, "is cut or damaged; save the baseline again.");
+      header.checksum != ChecksumOf(message))
+    return Unreadable(path, "is cut or damaged: its checksum is wrong; save the baseline again.");
+  if (!out->ParseFromArray(message.data(), static_cast<int>(message.size())) || !IsPossible(*out))
+    return Unreadable(path,
+                      "holds figures that no recording has: another program wrote it, or it is "
+                      "damaged; save the baseline again.");
   *baseline = std::move(out);
   return {};
 }

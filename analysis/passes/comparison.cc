@@ -1,10 +1,9 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The public face of comparisons, next to Compare itself: which tables they read, their text, and
-// the list of a folder of baselines. See analysis.h.
+// The public face of comparisons, next to Compare itself: which tables they read, their
+// Markdown, and the list of a folder of baselines. See analysis.h.
 
-#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
@@ -15,44 +14,22 @@
 #include "proto/results/diff.pb.h"
 
 namespace gpuprof::analysis {
-namespace {
-
-TextOptions TextOptionsOf(const PassOptions& options, int width) {
-  TextOptions text;
-  text.limit = options.limit.value_or(kTextRows);
-  text.width = width;
-  // For a pull request or a log: less than other tables have.
-  constexpr int kColumns = 100;
-  text.table_width = options.wide ? 0 : width > 0 ? std::min(width, kColumns) : kColumns;
-  text.wide = options.wide;
-  return text;
-}
-
-}  // namespace
 
 TableSet CompareTables() {
   const PassOptions options;
   return TablesOf("steps", options) | TablesOf("kernels", options) | TablesOf("ops", options);
 }
 
-std::string CompareText(const google::protobuf::Message& result, const PassOptions& options,
-                        int width, bool is_markdown) {
-  const auto& diff = static_cast<const results::Diff&>(result);
-  const TextOptions text = TextOptionsOf(options, width);
-  return is_markdown ? DiffMarkdown(diff, text) : PlainLines(DiffText(diff, text));
+std::string CompareMarkdown(const google::protobuf::Message& result, const PassOptions& options) {
+  TextOptions text;
+  text.limit = options.limit.value_or(kTextRows);
+  text.wide = options.wide;
+  return PlainLines(DiffMarkdown(static_cast<const results::Diff&>(result), text));
 }
 
 bool IsRegression(const google::protobuf::Message& result) {
   return result.GetDescriptor() == results::Diff::descriptor() &&
          static_cast<const results::Diff&>(result).verdict() == results::DIFF_VERDICT_REGRESSION;
-}
-
-std::string BaselineText(const google::protobuf::Message& result, const PassOptions& options,
-                         int width) {
-  const TextOptions text = TextOptionsOf(options, width);
-  if (result.GetDescriptor() == results::Baselines::descriptor())
-    return PlainLines(BaselinesText(static_cast<const results::Baselines&>(result), text));
-  return PlainLines(BaselineText(static_cast<const results::Baseline&>(result), text));
 }
 
 std::unique_ptr<google::protobuf::Message> ListBaselines(const std::string& folder,

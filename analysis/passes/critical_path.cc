@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The pass `critical_path`: the path through analysis/derived/dependency_graph.h over the typical
-// step and the step behind it.
+// The pass `critical_path`: the path through analysis/derived/dependency_graph.h over two
+// neighbouring steps of typical length.
 
 #include "analysis/passes/critical_path.h"
 
@@ -165,6 +165,7 @@ void FillCriticalPath(PassContext& context, size_t index, const StepGraph& steps
   SetProcess(context.process(index), path);
   if (steps.first_step()) path->set_first_step(*steps.first_step());
   if (steps.last_step()) path->set_last_step(*steps.last_step());
+  if (steps.typical_ns()) path->set_typical_step_ns(*steps.typical_ns());
   path->set_start_ns(steps.start_ns());
   path->set_duration_ns(steps.length_ns());
   path->set_node_count(graph.nodes().size());

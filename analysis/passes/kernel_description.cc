@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 
-#include "analysis/derived/precision.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/occupancy.h"
 #include "analysis/symbols/module_symbols.h"
@@ -122,7 +121,8 @@ void FillOccupancy(const Process& process, const proto::Device& device,
 }
 
 void FillTensorCores(const Process& process, const proto::Device* device,
-                     const SignatureTimes& signatures, results::Kernel* row) {
+                     const SignatureTimes& signatures, results::Kernel* row,
+                     const InputPrecision& inputs) {
   const uint32_t matrix_ops = MatrixOpsOf(process, signatures);
   const uint32_t major = device == nullptr ? 0 : device->compute_major();
   const TensorCoreVerdict verdict = TensorCoresOf(row->name(), major, matrix_ops);
@@ -130,7 +130,7 @@ void FillTensorCores(const Process& process, const proto::Device* device,
   row->set_tensor_cores_evidence_kind(EvidenceOf(verdict.kind));
   row->set_tensor_cores_evidence(verdict.evidence);
   row->set_tensor_cores_input(std::string(verdict.input));
-  const PrecisionFound found = PrecisionOf(row->name(), major, matrix_ops);
+  const PrecisionFound found = PrecisionOf(row->name(), major, matrix_ops, inputs);
   row->set_precision(found.precision);
   row->set_precision_evidence(found.evidence);
 }

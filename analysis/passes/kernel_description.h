@@ -11,6 +11,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "analysis/derived/precision.h"
 #include "analysis/derived/row_details.h"
 #include "analysis/model/trace.h"
 #include "proto/results/kernels.pb.h"
@@ -31,10 +32,11 @@ void FillName(const Process& process, uint32_t string_id, results::Kernel* row);
 // signature with the most time.
 void FillOccupancy(const Process& process, const proto::Device& device,
                    const SignatureTimes& signatures, results::Kernel* row);
-// Fills the use of tensor cores and the type of numbers, by code and name. `device`: null if CUPTI
-// did not describe it. The row has its name.
+// Fills the use of tensor cores and the type of numbers, by code, name and the inputs of the
+// operations. `device`: null if CUPTI did not describe it. The row has its name.
 void FillTensorCores(const Process& process, const proto::Device* device,
-                     const SignatureTimes& signatures, results::Kernel* row);
+                     const SignatureTimes& signatures, results::Kernel* row,
+                     const InputPrecision& inputs = {});
 
 // What the source of a trace reports about kernels: XLA's analysis of their operations.
 struct ReportedWork {

@@ -47,15 +47,16 @@ struct Sums {
   uint64_t launched = 0;
   ExecutionTally execution;
   // By the inputs of the operations: of all kernels, or mixed.
-  results::Precision inputs = results::PRECISION_UNKNOWN;
+  InputPrecision inputs;
   bool has_inputs = false;
   ReportedWork reported;
   uint64_t flops = 0, bytes = 0;  // by the shapes of the inputs
   int64_t flops_ns = 0, bytes_ns = 0;
 
-  void AddInputs(results::Precision type) {
-    if (!has_inputs) inputs = type;
-    if (inputs != type) inputs = results::PRECISION_MIXED;
+  void AddInputs(const InputPrecision& types) {
+    if (!has_inputs) inputs = types;
+    if (inputs.all != types.all) inputs.all = results::PRECISION_MIXED;
+    if (inputs.half != types.half) inputs.half = results::PRECISION_MIXED;
     has_inputs = true;
   }
 };
@@ -161,18 +162,6 @@ void FillWork(const Sums& sums, results::Kernel* row) {
                                static_cast<double>(sums.bytes_ns));
 }
 
-void FillPrecision(const Process& process, const Sums& sums, results::Kernel* row) {
-  const proto::Device* device = process.FindDevice(row->device());
-  FillTensorCores(process, device, sums.signatures, row);
-  if (row->precision() != results::PRECISION_UNKNOWN || !sums.has_inputs) return;
-  const bool is_used = row->tensor_cores() == results::TENSOR_CORE_USE_YES;
-  row->set_precision(sums.inputs == results::PRECISION_MIXED
-                         ? sums.inputs
-                         : PrecisionByInputs(is_used, sums.inputs));
-  if (row->precision() != results::PRECISION_UNKNOWN)
-    row->set_precision_evidence(results::EVIDENCE_OPERATION);
-}
-
 void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps& named,
              size_t steps, Sums* sums, results::Kernel* row) {
   const Process& process = context.process(index);
@@ -193,7 +182,7 @@ void FillRow(PassContext& context, size_t index, const Key& key, const NamedOps&
     row->set_op_evidence(in_graph ? results::OWNER_EVIDENCE_CAPTURE : results::OWNER_EVIDENCE_CALL);
     row->set_is_tensor_core_eligible(IsTensorCoreEligible(row->op()));
   }
-  FillPrecision(process, *sums, row);
+  FillTensorCores(process, process.FindDevice(row->device()), sums->signatures, row, sums->inputs);
   row->set_signature_count(sums->signatures.size());
   row->set_graph_count(sums->in_graphs);
   row->set_launched_count(sums->launched);

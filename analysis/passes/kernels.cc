@@ -35,6 +35,7 @@
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "analysis/symbols/short_names.h"
+#include "analysis/symbols/tensor_cores.h"
 #include "proto/kept_name.h"
 #include "proto/results/kernels.pb.h"
 
@@ -248,7 +249,10 @@ void FillOwned(const PassContext& context, const Gathered& gathered, int64_t all
     row.set_tensor_cores_evidence_kind(kernel.tensor_cores_evidence_kind());
     row.set_tensor_cores_evidence(kernel.tensor_cores_evidence());
     row.set_tensor_cores_input(kernel.tensor_cores_input());
-    if (kernel.precision() == results::PRECISION_UNKNOWN) continue;
+    // Such a name tells less than the inputs, which are those of this operation.
+    const bool is_weaker =
+        kernel.precision_evidence() == results::EVIDENCE_NAME && NamesBothHalfTypes(row.name());
+    if (kernel.precision() == results::PRECISION_UNKNOWN || is_weaker) continue;
     row.set_precision(kernel.precision());
     row.set_precision_evidence(kernel.precision_evidence());
   }

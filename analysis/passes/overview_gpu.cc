@@ -6,15 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <optional>
 #include <set>
+#include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "analysis/passes/device_gaps.h"
 #include "analysis/passes/device_memory.h"
 #include "analysis/passes/passes.h"
+#include "analysis/passes/rows.h"
 #include "analysis/passes/sampled_activity.h"
 #include "analysis/passes/summed_work.h"
 #include "analysis/passes/unseen_work.h"
@@ -131,6 +135,70 @@ void FillMemory(PassContext& context, results::OverviewGpu* gpu) {
   }
 }
 
+// Adds a row for the kernels of one name, the one with most time first. What holds for a part of
+// them alone is left out.
+void AddMerged(const std::vector<const results::Kernel*>& parts, results::OverviewGpu* gpu) {
+  const results::Kernel& first = *parts.front();
+  results::Kernel* row = gpu->add_top_kernels();
+  if (parts.size() == 1) {
+    *row = first;
+    return;
+  }
+  row->set_name(first.name());
+  row->set_short_name(first.short_name());
+  row->set_mangled(first.mangled());
+  row->set_pid(first.pid());
+  row->set_host(first.host());
+  row->set_device(first.device());
+  row->set_tensor_cores(first.tensor_cores());
+  row->set_tensor_cores_evidence_kind(first.tensor_cores_evidence_kind());
+  row->set_tensor_cores_evidence(first.tensor_cores_evidence());
+  row->set_tensor_cores_input(first.tensor_cores_input());
+  row->set_precision(first.precision());
+  row->set_precision_evidence(first.precision_evidence());
+  row->set_min_ns(first.min_ns());
+  for (const results::Kernel* part : parts) {
+    row->set_count(row->count() + part->count());
+    row->set_total_ns(row->total_ns() + part->total_ns());
+    row->set_total_ratio(row->total_ratio() + part->total_ratio());
+    row->set_min_ns(std::min(row->min_ns(), part->min_ns()));
+    row->set_max_ns(std::max(row->max_ns(), part->max_ns()));
+    row->set_signature_count(std::max(row->signature_count(), part->signature_count()));
+  }
+  if (row->count() != 0) row->set_mean_ns(row->total_ns() / static_cast<int64_t>(row->count()));
+}
+
+// Adds the kernels with most time over all devices and processes.
+void AddTopKernels(const PassContext& context, const UsedDevices& devices,
+                   const results::Kernels& kernels, results::OverviewGpu* gpu) {
+  using Place = std::tuple<std::string, int32_t, uint32_t>;  // host, pid, the process's number
+  const auto place_of = [](const results::Kernel& row) {
+    return Place(row.host(), row.pid(), row.device());
+  };
+  std::map<Place, size_t> used;
+  for (size_t k = 0; k < devices.all().size(); ++k) {
+    for (const UsedDevice::User& user : devices.all()[k].users) {
+      results::Kernel row;
+      SetProcess(context.process(user.process), &row);
+      row.set_device(user.number);
+      used[place_of(row)] = k;
+    }
+  }
+  std::map<std::string, std::vector<const results::Kernel*>> by_name;
+  for (const results::Kernel& kernel : kernels.kernels()) by_name[kernel.name()].push_back(&kernel);
+  for (const auto& [name, parts] : by_name) {
+    AddMerged(parts, gpu);
+    std::set<size_t> of_name;
+    for (const results::Kernel* part : parts) {
+      if (const auto at = used.find(place_of(*part)); at != used.end()) of_name.insert(at->second);
+    }
+    gpu->mutable_top_kernels()->rbegin()->set_device_count(of_name.size());
+  }
+  SortByTotal(gpu->mutable_top_kernels());
+  const int shown = std::min(kTopKernels, gpu->top_kernels_size());
+  gpu->mutable_top_kernels()->DeleteSubrange(shown, gpu->top_kernels_size() - shown);
+}
+
 }  // namespace
 
 void FillOverviewGpu(PassContext& context, results::Overview* out) {
@@ -154,8 +222,7 @@ void FillOverviewGpu(PassContext& context, results::Overview* out) {
   gpu.set_kernel_count(kernels.count());
   gpu.set_kernel_ns(kernels.total_ns());
   gpu.set_whole_graph_count(kernels.whole_graph_count());
-  for (int i = 0; i < std::min(kTopKernels, kernels.kernels_size()); ++i)
-    *gpu.add_top_kernels() = kernels.kernels(i);
+  AddTopKernels(context, devices, kernels, &gpu);
   results::Memcpy copies;
   if (has_rows) {
     ComputeMemcpy(context, &copies);

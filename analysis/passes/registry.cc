@@ -16,9 +16,11 @@
 #include "analysis/render/json.h"
 #include "proto/results/advice.pb.h"
 #include "proto/results/api.pb.h"
+#include "proto/results/baseline.pb.h"
 #include "proto/results/counters.pb.h"
 #include "proto/results/critical_path.pb.h"
 #include "proto/results/device_memory.pb.h"
+#include "proto/results/diff.pb.h"
 #include "proto/results/files.pb.h"
 #include "proto/results/graphs.pb.h"
 #include "proto/results/health.pb.h"
@@ -69,16 +71,8 @@ std::string StacksRemarksOf(const google::protobuf::Message& result, const TextO
   return StacksRemarks(static_cast<const results::Stacks&>(result), options);
 }
 
-// The table of rules is shown like a result of a pass, but needs no recording.
-const PassEntry& RulesEntry() {
-  static const PassEntry entry = {{"rules", "The rules of advise, and their thresholds"},
-                                  nullptr,
-                                  TextOf<results::Rules, RulesText>,
-                                  results::Rules::descriptor,
-                                  "rules",
-                                  TableSet()};
-  return entry;
-}
+// For a pull request or a log: less than other tables have.
+constexpr int kPageColumns = 100;
 
 const PassEntry* FindPass(std::string_view name) {
   for (const PassEntry& entry : PassTable()) {
@@ -88,10 +82,12 @@ const PassEntry* FindPass(std::string_view name) {
 }
 
 const PassEntry* FindPass(const google::protobuf::Descriptor* type) {
-  for (const PassEntry& entry : PassTable()) {
-    if (entry.type() == type) return &entry;
+  for (const std::vector<PassEntry>* table : {&PassTable(), &PageTable()}) {
+    for (const PassEntry& entry : *table) {
+      if (entry.type() == type) return &entry;
+    }
   }
-  return type == results::Rules::descriptor() ? &RulesEntry() : nullptr;
+  return nullptr;
 }
 
 Error CheckKey(const PassInfo& info, const std::string& by) {
@@ -114,12 +110,11 @@ Error CheckUnder(const PassInfo& info, const std::string& range) {
 }
 
 TextOptions TextOptionsOf(const PassEntry& entry, const PassOptions& options, int width) {
-  constexpr uint32_t kTableRows = 20;
-  const uint32_t unasked = entry.remarks == nullptr ? kTableRows : 0;
+  const uint32_t unasked = entry.remarks == nullptr ? kTextRows : 0;
   TextOptions text;
   text.limit = options.limit.value_or(unasked);
   text.width = width;
-  text.table_width = width > 0 ? std::min(width, kTableColumns) : kTableColumns;
+  text.table_width = width > 0 ? std::min(width, entry.columns) : entry.columns;
   text.wide = options.wide;
   if (options.wide) text.table_width = 0;
   return text;
@@ -319,6 +314,45 @@ const std::vector<PassEntry>& PassTable() {
        results::Health::descriptor,
        "processes",
        TableSet::All()},
+  };
+  return table;
+}
+
+const std::vector<PassEntry>& PageTable() {
+  static const std::vector<PassEntry> table = {
+      {{"rules", "The rules of advise, and their thresholds: advise --rules"},
+       nullptr,
+       TextOf<results::Rules, RulesText>,
+       results::Rules::descriptor,
+       "rules",
+       {}},
+      {{"diff", "Two recordings, compared: diff"},
+       nullptr,
+       TextOf<results::Diff, DiffText>,
+       results::Diff::descriptor,
+       "kernels",
+       {},
+       {},
+       nullptr,
+       kPageColumns},
+      {{"baseline", "What a comparison needs of a recording: baseline show"},
+       nullptr,
+       TextOf<results::Baseline, BaselineText>,
+       results::Baseline::descriptor,
+       "kernels",
+       {},
+       {},
+       nullptr,
+       kPageColumns},
+      {{"baselines", "The baselines of a folder: baseline list"},
+       nullptr,
+       TextOf<results::Baselines, BaselinesText>,
+       results::Baselines::descriptor,
+       "baselines",
+       {},
+       {},
+       nullptr,
+       kPageColumns},
   };
   return table;
 }

@@ -30,9 +30,14 @@ struct PassEntry {
   // goes elsewhere (Remarks).
   std::string (*remarks)(const google::protobuf::Message& result,
                          const TextOptions& options) = nullptr;
+  int columns = kTableColumns;  // of the widest text table
 };
 
 const std::vector<PassEntry>& PassTable();
+
+// Returns the results that verbs make without a pass. They are shown like results of passes, and
+// their entries have no `run` and no tables of a trace.
+const std::vector<PassEntry>& PageTable();
 
 // Returns the tables that a pass is about. No pass of this name: none.
 TableSet SubjectsOf(std::string_view pass);

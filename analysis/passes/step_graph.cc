@@ -6,6 +6,8 @@
 #include "analysis/passes/step_graph.h"
 
 #include <algorithm>
+#include <cstdlib>
+#include <tuple>
 
 #include "analysis/passes/device_steps.h"
 #include "proto/results/steps.pb.h"
@@ -21,6 +23,31 @@ uint32_t MainThread(PassContext& context, size_t index) {
   uint32_t best = 0;
   for (uint32_t t = 0; t < process.tracks.size(); ++t) {
     if (process.tracks[t].api.rows() > process.tracks[best].api.rows()) best = t;
+  }
+  return best;
+}
+
+using DeviceSteps = std::vector<const results::DeviceStep*>;
+
+// Returns the places of the two neighbouring steps whose lengths are nearest that of the typical
+// step: a rare slow step would make all savings too large. The same place twice: no step has a
+// neighbour, and it is that of the typical step. Steps of the warm-up are taken last. The last step
+// ends with its own work: steps with another one behind them say more.
+std::pair<size_t, size_t> TypicalPair(const DeviceSteps& steps, uint64_t typical_number,
+                                      int64_t* typical_ns) {
+  size_t typical = 0;
+  while (steps[typical]->number() != typical_number) ++typical;
+  *typical_ns = steps[typical]->duration_ns();
+  const auto distance = [&](size_t i) { return std::abs(steps[i]->duration_ns() - *typical_ns); };
+  std::pair<size_t, size_t> best = {typical, typical};
+  std::optional<std::tuple<bool, bool, int64_t>> least;
+  for (size_t i = 0; i + 1 < steps.size(); ++i) {
+    if (steps[i + 1]->number() != steps[i]->number() + 1) continue;
+    const std::tuple cost = {steps[i]->warmup() || steps[i + 1]->warmup(), i + 2 == steps.size(),
+                             distance(i) + distance(i + 1)};
+    if (least && *least <= cost) continue;
+    least = cost;
+    best = {i, i + 1};
   }
   return best;
 }
@@ -56,6 +83,7 @@ void StepGraph::TakeWhole() {
   is_to_end_ = true;
   first_step_.reset();
   last_step_.reset();
+  typical_ns_.reset();
   for (uint32_t n = 0; n < graph_->nodes().size(); ++n) {
     const DependencyNode& node = graph_->nodes()[n];
     if (node.kind != DependencyNode::Kind::kWork) continue;
@@ -64,7 +92,7 @@ void StepGraph::TakeWhole() {
   }
 }
 
-// Takes the typical step and its neighbour, on the device with most kernels.
+// Takes two neighbouring steps, on the device with most kernels.
 void StepGraph::FindWindow(const results::Steps& steps) {
   const results::DeviceSeries* series = nullptr;
   for (const results::DeviceSeries& each : steps.device_series()) {
@@ -77,11 +105,7 @@ void StepGraph::FindWindow(const results::Steps& steps) {
     if (step.window() == results::STEP_WINDOW_DEVICE && step.device() == series->device())
       own.push_back(&step);
   }
-  size_t typical = 0;
-  while (own[typical]->number() != series->typical_number()) ++typical;
-  // The last step ends with its own work: a step with another one behind it says more.
-  const size_t first = typical + 2 < own.size() ? typical : own.size() >= 3 ? own.size() - 3 : 0;
-  const size_t last = std::min(first + 1, own.size() - 1);
+  const auto [first, last] = TypicalPair(own, series->typical_number(), &typical_ns_.emplace());
   const auto main = static_cast<uint32_t>(MainStream(process_, series->device()));
   first_ = graph_->FindWork(main, own[first]->start_ns());
   first_step_ = own[first]->number();

@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The dependency graph of a process with its window: the typical step and the step behind it, or
+// The dependency graph of a process with its window: two neighbouring steps of typical length, or
 // the whole recording. Tells how much shorter a step would be without some of its time. For the
 // passes `critical_path` and `advise`; one thread. The context must outlive it.
 
@@ -36,6 +36,8 @@ class StepGraph {
   // Returns the steps of the window. None: no steps were found, and it is the whole recording.
   std::optional<uint64_t> first_step() const { return first_step_; }
   std::optional<uint64_t> last_step() const { return last_step_; }
+  // Returns the length of the typical step, which chose the window. None: as above.
+  std::optional<int64_t> typical_ns() const { return typical_ns_; }
 
   // Returns the length of the window if some time were left out.
   int64_t LengthWithout(const DependencyGraph::Free& free, const FreeNodes& nodes = {}) const;
@@ -74,6 +76,7 @@ class StepGraph {
   uint32_t first_ = kNoNode, last_ = kNoNode;
   bool is_to_end_ = false;
   std::optional<uint64_t> first_step_, last_step_;
+  std::optional<int64_t> typical_ns_;
   int64_t length_ns_ = 0;
   // The nodes of calls by track and row: the second node of a call that waits is behind the first.
   mutable std::vector<std::pair<uint64_t, uint32_t>> call_nodes_;  // sorted

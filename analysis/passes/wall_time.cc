@@ -21,6 +21,7 @@
 #include "analysis/derived/layers.h"
 #include "analysis/model/names.h"
 #include "analysis/passes/device_gaps.h"
+#include "analysis/passes/passes.h"
 #include "analysis/steps/interval.h"
 #include "analysis/steps/statistics.h"
 #include "proto/operations.h"
@@ -115,10 +116,11 @@ void AddCalls(const Process& process, PhaseSpans* spans) {
     results::TimeCategory category;
   };
   std::unordered_map<uint32_t, Function> known;
-  for (const auto& [number, id] : process.functions) {
-    const std::string name = process.String(id);
-    known[number] = {name, name.find("StreamBeginCapture") != std::string::npos,
-                     name.find("StreamEndCapture") != std::string::npos, HostCategoryOfCall(name)};
+  for (const auto& entry : process.functions) {
+    const std::string name = ApiFunctionName(process, entry.first);
+    known[entry.first] = {name, name.find("StreamBeginCapture") != std::string::npos,
+                          name.find("StreamEndCapture") != std::string::npos,
+                          HostCategoryOfCall(name)};
   }
   for (const Track& track : process.tracks) {
     const ApiTable& api = track.api;

@@ -26,7 +26,13 @@ std::string MoreLine(int rows, const TextOptions& options) {
 std::string Section(const std::string& heading, const TextTable& table, const TextOptions& options,
                     int rows) {
   if (table.empty()) return "";
-  return heading + "\n" + table.Render(options.table_width) + MoreLine(rows, options) + "\n";
+  std::string head;
+  for (size_t at = 0; at <= heading.size();) {
+    const size_t end = std::min(heading.find('\n', at), heading.size());
+    head += WrapText(std::string_view(heading).substr(at, end - at), "", "", options.width);
+    at = end + 1;
+  }
+  return head + table.Render(options.table_width) + MoreLine(rows, options) + "\n";
 }
 
 std::string LevelWord(results::Level level) {

@@ -25,7 +25,9 @@ std::string WindowText(const results::CriticalPath& path) {
   const bool is_one = path.first_step() == path.last_step();
   return pid +
          (is_one ? "step " + first
-                 : "steps " + first + " and " + std::to_string(path.last_step())) +
+                 : "steps " + first + " and " + std::to_string(path.last_step()) +
+                       ", the neighbours nearest the typical step of " +
+                       FormatDuration(path.typical_step_ns())) +
          ": " + FormatDuration(path.duration_ns());
 }
 

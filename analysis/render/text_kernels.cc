@@ -125,7 +125,10 @@ constexpr TableLayout kLayouts[] = {{"kernels", results::Kernel::descriptor, kCo
 
 std::span<const TableLayout> KernelsLayouts() { return kLayouts; }
 
-std::string KernelsText(const results::Kernels& result, const TextOptions& options) {
+std::string KernelsText(const results::Kernels& result, const TextOptions& asked) {
+  // Words are not wider than the table, also in a file.
+  TextOptions options = asked;
+  if (options.width == 0) options.width = options.table_width;
   if (result.kernels().empty())
     return (result.has_under_range()
                 ? "No kernel was launched under " + result.under_range() + ".\n"

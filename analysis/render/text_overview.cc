@@ -137,21 +137,15 @@ std::string Gpu(const results::Overview& result, const TextOptions& options) {
   }
   TextTable table;
   table.AddColumn("kernel", Align::kLeft, true);
-  const Whose whose(g.top_kernels());
-  whose.AddColumns(&table);
   for (const char* header : {"count", "total", "share", "mean"})
     table.AddColumn(header, Align::kRight);
-  const bool several = std::any_of(
-      g.top_kernels().begin(), g.top_kernels().end(),
-      [&](const results::Kernel& k) { return k.device() != g.top_kernels(0).device(); });
-  if (several) table.AddColumn("device", Align::kRight);
+  const bool several = g.device_count() > 1;
+  if (several) table.AddColumn("devices", Align::kRight);
   for (const results::Kernel& k : g.top_kernels()) {
-    std::vector<std::string> cells = {ShownName(k, options)};
-    whose.AddCells(k, &cells);
-    for (const std::string& cell : {FormatNumber(k.count()), FormatDuration(k.total_ns()),
-                                    FormatPercent(k.total_ratio()), FormatDuration(k.mean_ns())})
-      cells.push_back(cell);
-    if (several) cells.push_back(std::to_string(k.device()));
+    std::vector<std::string> cells = {ShownName(k, options), FormatNumber(k.count()),
+                                      FormatDuration(k.total_ns()), FormatPercent(k.total_ratio()),
+                                      FormatDuration(k.mean_ns())};
+    if (several) cells.push_back(FormatNumber(k.device_count()));
     table.AddRow(std::move(cells));
   }
   return out + "\n" + Section("Kernels by time", table, options, 0);

@@ -164,8 +164,7 @@ std::string_view NvjetInput(std::string_view name) {
 // Of those for which `may_be` holds.
 template <typename Predicate>
 std::string_view NamedInput(std::string_view name, Predicate may_be) {
-  // cuDNN writes "f16" for all numbers of 16 bits.
-  if (Contains(name, "native_sdpa")) return {};
+  if (NamesBothHalfTypes(name)) return {};
   const std::string_view nvjet = NvjetInput(name);
   if (!nvjet.empty()) return may_be(nvjet) ? nvjet : std::string_view();
   for (const InputRule& rule : kInputs) {
@@ -212,6 +211,8 @@ std::string_view InputOf(std::string_view name, uint32_t ops) {
 }
 
 }  // namespace
+
+bool NamesBothHalfTypes(std::string_view name) { return Contains(name, "native_sdpa"); }
 
 TensorCoreVerdict TensorCoresOf(std::string_view name, uint32_t compute_major,
                                 uint32_t matrix_ops) {

@@ -38,4 +38,8 @@ struct TensorCoreVerdict {
 // was not seen.
 TensorCoreVerdict TensorCoresOf(std::string_view name, uint32_t compute_major, uint32_t matrix_ops);
 
+// Returns whether a kernel is of a family that writes "f16" for all numbers of 16 bits: cuDNN's
+// attention.
+bool NamesBothHalfTypes(std::string_view name);
+
 }  // namespace gpuprof::analysis

@@ -120,8 +120,8 @@ class BaselineVerb : public Verb {
   }
 
   void Print(const google::protobuf::Message& message) const {
-    PutOut(json_ ? analysis::Render(message, analysis::Format::kJson, options_, 0)
-                 : analysis::BaselineText(message, options_, static_cast<int>(width_)));
+    PutOut(analysis::Render(message, json_ ? analysis::Format::kJson : analysis::Format::kText,
+                            options_, static_cast<int>(width_)));
   }
 
   std::string action_, name_, input_, folder_;

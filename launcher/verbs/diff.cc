@@ -30,8 +30,10 @@ std::string CheckFailOn(std::string_view text) {
 }
 
 std::string CheckFormat(std::string_view text) {
-  if (text == "text" || text == "markdown" || text == "json") return "";
-  return "'" + std::string(text) + "' is not a format; choose from text, markdown, json";
+  for (const char* format : {"text", "markdown", "json", "csv"}) {
+    if (text == format) return "";
+  }
+  return "'" + std::string(text) + "' is not a format; choose from text, markdown, json, csv";
 }
 
 // One of the two recordings.
@@ -66,9 +68,10 @@ class Diff : public Verb {
                    "BEFORE",
                    CheckBaselineName);
     options->Value("--baseline-dir", &folder_, "DIR", kBaselineFolderHelp);
-    options->Value("--format", &format_, "text|markdown|json",
+    options->Value("--format", &format_, "text|markdown|json|csv",
                    "How to print it: markdown is for a pull request (default: text)", CheckFormat);
     options->Flag("--json", &json_, "The same as --format=json");
+    options->Flag("--csv", &csv_, "Print the kernels as CSV, with all rows; as --format=csv");
     options->Value("--fail-on", &fail_on_, "regression",
                    "Exit with status 1 if the steps take longer, and not by chance", CheckFailOn);
     DeclareTables(options, &options_, &limit_, &width_);
@@ -76,6 +79,11 @@ class Diff : public Verb {
 
   int Execute(const Options&) override {
     if (limit_ != Options::kNotGiven) options_.limit = limit_;
+    if (json_ && csv_) {
+      Say("--json and --csv exclude each other; choose one");
+      return kExitUsage;
+    }
+    if (json_ || csv_) format_ = json_ ? "json" : "csv";
     if (baseline_.empty() == after_.empty()) {
       Say(after_.empty()
               ? "AFTER is missing; see 'gpuprof diff --help'"
@@ -98,12 +106,7 @@ class Diff : public Verb {
     const int compared =
         ExitOf(analysis::CompareBaselines(*before.baseline, *after.baseline, &result));
     if (compared != kExitOk) return compared;
-    if (json_ || format_ == "json") {
-      PutOut(analysis::Render(*result, analysis::Format::kJson, options_, 0));
-    } else {
-      PutOut(analysis::CompareText(*result, options_, static_cast<int>(width_),
-                                   format_ == "markdown"));
-    }
+    Print(*result);
     int faults = SayFaults(before.facts);
     if (SayFaults(after.facts) != kExitOk) faults = kExitUnreadable;
     if (faults != kExitOk || fail_on_.empty()) return faults;
@@ -111,6 +114,14 @@ class Diff : public Verb {
   }
 
  private:
+  void Print(const google::protobuf::Message& result) const {
+    if (format_ == "markdown") return PutOut(analysis::CompareMarkdown(result, options_));
+    const analysis::Format format = format_ == "json"  ? analysis::Format::kJson
+                                    : format_ == "csv" ? analysis::Format::kCsv
+                                                       : analysis::Format::kText;
+    PutOut(analysis::Render(result, format, options_, static_cast<int>(width_)));
+  }
+
   int FindBaseline(std::unique_ptr<google::protobuf::Message>* baseline) const {
     BaselineFolder folder(folder_);
     const std::string fault = folder.OpenToRead();
@@ -146,7 +157,7 @@ class Diff : public Verb {
   }
 
   std::string before_, after_, baseline_, folder_, format_, fail_on_;
-  bool json_ = false;
+  bool json_ = false, csv_ = false;
   uint32_t width_ = 0, limit_ = Options::kNotGiven;
   analysis::PassOptions options_;
 };

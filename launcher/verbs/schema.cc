@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// `gpuprof schema`: the tables of the trace format. Reads no file.
+// `gpuprof schema`: the tables of the trace format, and the results of passes. Reads no file.
 
 #include "launcher/command.h"
 #include "launcher/reading.h"

@@ -86,7 +86,7 @@ class Stats : public Verb {
                    "For overview: other thresholds of advice ('gpuprof advise --rules' lists them)",
                    CheckThresholds);
     options->Flag("--wide", &options_.wide,
-                  "Full names of kernels and functions, and tables wider than 160 columns");
+                  "Full names of kernels and functions, and tables wider than 120 columns");
     options->Flag("--no-symbols", &no_symbols_, "Leave program counters unnamed");
     options->Value("--symfs", &symfs_, "DIR", kSymfsHelp, CheckFolder);
   }

@@ -27,10 +27,10 @@ import textwrap
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = "docs/extending.md"
 TEMPLATES = "tests/checks/recipes"
-RECIPES = ["A pass", "A verb", "A record kind", "A source", "A hook"]
+RECIPES = ["A pass", "A verb", "A record kind", "A source", "A hook", "A rule of advise"]
 # They derive from lists that the recipes change.
 DERIVED = ["inject/real_symbols.cc", "inject/settings.cc", "launcher/values.cc", "analysis/model/names.cc", "analysis/passes/skipped.cc",
-           "analysis/read/track_columns.cc"]
+           "analysis/read/track_columns.cc", "analysis/advice/rule_table.cc"]
 FLAGS = ["-std=c++20", "-fsyntax-only", "-Wall", "-Wextra", "-Werror"]
 INJECT_FLAGS = ["-fno-exceptions", "-fno-rtti", "-D_GNU_SOURCE", "-include", "inject/libc_versions.h"]
 

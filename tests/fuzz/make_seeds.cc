@@ -25,6 +25,7 @@
 #include "proto/container.h"
 #include "proto/nvtx_payload.h"
 #include "proto/record.h"
+#include "proto/results/baseline.pb.h"
 #include "proto/trace.pb.h"
 #include "tests/fuzz/message_seeds.h"
 #include "tests/unit/tracer/cupti/made_cubin.h"
@@ -394,6 +395,41 @@ void MakeCubins(const std::filesystem::path& folder) {
   Write(folder / "calls", calls.data(), calls.size());
 }
 
+// Messages of baselines (see baseline_fuzz.cc).
+void MakeBaselines(const std::filesystem::path& folder) {
+  namespace results = gpuprof::results;
+  results::Baseline baseline;
+  baseline.set_program("python3 train.py");
+  baseline.set_device("NVIDIA H200");
+  baseline.set_device_count(1);
+  baseline.add_frameworks("torch 2.11");
+  baseline.add_versions("CUPTI 13.0");
+  baseline.set_method(results::STEP_METHOD_OPTIMIZER);
+  baseline.set_window(results::STEP_WINDOW_DEVICE);
+  baseline.set_whole_ns(100'000'000);
+  const std::string without_steps = baseline.SerializeAsString();
+  Write(folder / "without_steps", without_steps.data(), without_steps.size());
+  baseline.set_step_count(6);
+  baseline.set_step_median_ns(10'300'000);
+  baseline.set_step_mean_ns(10'500'000);
+  baseline.set_kernel_count(3);
+  for (int64_t i = 0; i < 6; ++i) baseline.add_step_ns(10'000'000 + i * 100'000);
+  results::CategoryTime* category = baseline.add_categories();
+  category->set_category(results::TIME_CATEGORY_COMPUTE_FP32);
+  category->set_total_ns(4'000'000);
+  for (auto* rows : {baseline.mutable_kernels(), baseline.mutable_ops()}) {
+    results::BaselineRow* row = rows->Add();
+    row->set_name(rows == baseline.mutable_kernels() ? "ampere_sgemm_128x64_nn" : "aten::mm");
+    row->set_count(3);
+    row->set_total_ns(4'000'000);
+    row->add_shapes()->set_id(0x123456789);
+    row->mutable_shapes(0)->set_count_ratio(1);
+    for (int64_t i = 0; i < 6; ++i) row->add_step_ns(3'900'000 + i * 50'000);
+  }
+  const std::string with_steps = baseline.SerializeAsString();
+  Write(folder / "with_steps", with_steps.data(), with_steps.size());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -403,7 +439,7 @@ int main(int argc, char** argv) {
   }
   const std::filesystem::path root = argv[1];
   for (const char* name : {"container", "chunk", "ring", "resume", "bundle", "segments", "model",
-                           "elf", "cubin", "control", "answer", "cupti", "nvtx"})
+                           "elf", "cubin", "control", "answer", "cupti", "nvtx", "baseline"})
     std::filesystem::create_directories(root / name);
   MakeContainer(root / "container");
   // A trace to be gone on with: without its end.
@@ -419,6 +455,7 @@ int main(int argc, char** argv) {
   MakeImported(root / "model");
   MakeElf(root / "elf");
   MakeCubins(root / "cubin");
+  MakeBaselines(root / "baseline");
   gpuprof::fuzz::MakeControl(root / "control");
   gpuprof::fuzz::MakeAnswers(root / "answer");
   gpuprof::fuzz::MakeCupti(root / "cupti");

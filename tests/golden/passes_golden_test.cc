@@ -15,6 +15,7 @@
 #include <sstream>
 
 #include "analysis/analysis.h"
+#include "analysis/base/display_width.h"
 #include "analysis/model/table_extents.h"
 #include "analysis/passes/registry.h"
 #include "tests/golden/golden_traces.h"
@@ -79,6 +80,35 @@ TEST_P(PassesGolden, SaysWhatIsExpected) {
     if (pass.name == "heap") continue;  // long, and the CSV holds the same figures
     Compare(Render(*result, Format::kJson, options, 0), base.string() + ".json");
   }
+}
+
+// Returns the widest line among those of tables: they are indented, and have two gaps or more.
+std::string WidestTableLine(const std::string& text) {
+  std::istringstream lines(text);
+  std::string widest;
+  for (std::string line; std::getline(lines, line);) {
+    const size_t first = line.find_first_not_of(' ');
+    if (first < 2 || first == std::string::npos) continue;
+    const size_t gap = line.find("  ", first);
+    const size_t next = line.find_first_not_of(' ', std::min(gap, line.size()));
+    const bool is_table = next != std::string::npos && line.find("  ", next) != std::string::npos;
+    if (is_table && DisplayWidth(line) > DisplayWidth(widest)) widest = line;
+  }
+  return widest;
+}
+
+TEST_P(PassesGolden, TablesFitByThemselves) {
+  PassOptions options;
+  options.symbolize = false;
+  size_t tables = 0;
+  for (const PassInfo& pass : Passes()) {
+    std::unique_ptr<google::protobuf::Message> result;
+    ASSERT_FALSE(analysis::Run(pass.name, GetParam().trace, options, &result)) << pass.name;
+    const std::string widest = WidestTableLine(Render(*result, Format::kText, options, 0));
+    EXPECT_LE(DisplayWidth(widest), size_t{kWidth}) << pass.name << "\n" << widest;
+    if (!widest.empty()) ++tables;
+  }
+  EXPECT_GT(tables, 3u);
 }
 
 INSTANTIATE_TEST_SUITE_P(Traces, PassesGolden, testing::ValuesIn(MakeGoldenTraces()),

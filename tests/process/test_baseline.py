@@ -3,7 +3,9 @@
 
 """`gpuprof baseline` and `gpuprof diff --baseline`: the figures are those of the recording, files are private, and bad ones are refused."""
 
+import csv
 import gzip
+import io
 import json
 import os
 import stat
@@ -50,6 +52,25 @@ def test_a_baseline_gives_the_figures_of_its_recording(folder, before, after):
         assert "Before: the baseline main, saved " in lines
         assert [line for line in without.splitlines() if line.startswith("  ") or line.startswith("|")] == [
             line for line in lines.splitlines() if line.startswith("  ") or line.startswith("|")]
+
+
+def test_csv_has_the_kernels_as_json_has_them(folder):
+    run(folder, "baseline", "save", "main", IMAGES)
+    for sides in ((IMAGES, GENERATE), ("--baseline", "main", GENERATE)):
+        kernels = json.loads(run(folder, "diff", *sides, "--json"))["kernels"]
+        table = run(folder, "diff", *sides, "--csv")
+        assert table == run(folder, "diff", *sides, "--format=csv")
+        head, *rows = csv.reader(io.StringIO(table, newline=""))
+        assert head == list(kernels[0]) and len(rows) == len(kernels) > 20
+        for row, kernel in zip(rows, kernels):
+            assert row[:2] == [kernel["name"], kernel["short_name"]]
+            assert [None if cell == "" else float(cell) for cell in row[2:]] == list(kernel.values())[2:]
+        assert any(cell == "" for row in rows for cell in row)  # a kernel of one side alone
+
+
+def test_csv_and_json_exclude_each_other(folder):
+    assert "--json and --csv exclude each other" in said(folder, "diff", IMAGES, GENERATE, "--json", "--csv", status=2)
+    assert "choose from text, markdown, json, csv" in said(folder, "diff", IMAGES, GENERATE, "--format=table", status=2)
 
 
 def test_a_baseline_is_small_and_private(folder):
@@ -138,14 +159,25 @@ def test_missing_and_superfluous_words(folder, words):
     assert said(folder, *words, status=2)
 
 
+def framed(message):
+    """A file of this message whose checksum holds."""
+    checksum = 0xcbf29ce484222325
+    for byte in message:
+        checksum = (checksum ^ byte) * 0x100000001b3 % 2**64
+    return struct.pack("<8sIIQQ", b"gpuprofB", 1, 0, len(message), checksum) + message
+
+
 def test_files_that_are_no_baselines_are_told_apart(folder):
     run(folder, "baseline", "save", "good", GENERATE)
     good = (folder / "good.baseline").read_bytes()
     assert struct.unpack_from("<8sI", good) == (b"gpuprofB", 1)
     contents = {
         "newer": (good[:8] + struct.pack("<I", 7) + good[12:], "was saved by a newer gpuprof: its version is 7, and this gpuprof reads 1"),
-        "cut": (good[:-1], "is cut or damaged"),
-        "bit": (good[:-9] + bytes([good[-9] ^ 1]) + good[-8:], "is cut or damaged"),
+        "cut": (good[:-1], f"is cut or damaged: it has {len(good) - 1} bytes, and its header says more; save the baseline again."),
+        "bit": (good[:-9] + bytes([good[-9] ^ 1]) + good[-8:], "is cut or damaged: its checksum is wrong; save the baseline again."),
+        "longer": (good + b"x", "is cut or damaged: its checksum is wrong; save the baseline again."),
+        "foreign": (framed(b"\x90\x01" + b"\xff" * 9 + b"\x01"), "holds figures that no recording has"),  # whole_ns: -1
+        "noise": (framed(b"\xff" * 64), "holds figures that no recording has"),
         "short": (good[:20], "is not a baseline of gpuprof"),
         "empty": (b"", "is not a baseline of gpuprof"),
         "text": (b"hello, world; this is a text" * 10, "is not a baseline of gpuprof"),
@@ -161,6 +193,16 @@ def test_files_that_are_no_baselines_are_told_apart(folder):
         assert name in text
     listed = json.loads(run(folder, "baseline", "list", "--json", status=3))
     assert {each["name"] for each in listed["baselines"] if not each["fault"]} == {"good"}
+
+
+def test_control_characters_of_a_hostile_file_reach_no_terminal(folder):
+    row = b"\x0a\x08\x1b[31mbad" + b"\x19" + struct.pack("<d", 1) + b"\x20\x80\x80\x40"
+    (folder).mkdir(mode=0o700)
+    message = b"\x12\x05\x1b[2Jx" + b"\x90\x01\x80\x80\x40" + b"\x9a\x01" + bytes([len(row)]) + row
+    (folder / "main.baseline").write_bytes(framed(message))
+    for form in ("text", "markdown", "json", "csv"):
+        out = run(folder, "diff", "--baseline", "main", GENERATE, f"--format={form}")
+        assert "\x1b" not in out and "bad" in out, form
 
 
 def test_links_are_not_followed(folder, tmp_path):

@@ -208,6 +208,44 @@ def test_programs_without_a_gpu_have_no_idle_time():
     assert "No work of a GPU was recorded." in done.out.decode()
 
 
+ATTENTION = "cudnn_generated_fort_native_sdpa_sm80_flash_{}_wmma_f16_knob_3_64x64x128_4x1x1_kernel0_0"
+
+
+def attention_trace(tensors):
+    """Three steps of attention and its gradient. `tensors`: the type of the inputs; None: the file tells no types."""
+    events = []
+
+    def add(cat, name, start, end, **args):
+        events.append({"ph": "X", "cat": cat, "name": name, "pid": 7, "tid": 0 if cat == "kernel" else 7, "ts": start, "dur": end - start, "args": args})
+
+    def launch(op, kernel, start, number, types):
+        inputs = {"Input Dims": [[2, 4, 64, 128]] * len(types), "Input type": types} if tensors else {}
+        add("cpu_op", op, start, start + 10, **{"External id": number, **inputs})
+        add("cuda_runtime", "cudaLaunchKernel", start + 1, start + 3, correlation=number, **{"External id": number})
+        add("kernel", ATTENTION.format(kernel), start + 10, start + 20, device=0, stream=7, context=1, correlation=number, grid=[1, 1, 1], block=[128, 1, 1])
+
+    for step in range(3):
+        at = 1000 + 100 * step
+        add("user_annotation", f"ProfilerStep#{step}", at, at + 100)
+        launch("aten::_scaled_dot_product_cudnn_attention", "fprop", at + 10, 2 * step + 1, [tensors] * 3)
+        launch("aten::_scaled_dot_product_cudnn_attention_backward", "bprop", at + 40, 2 * step + 2, [tensors] * 5 + ["float"])
+    return {"schemaVersion": 1, "traceEvents": events}
+
+
+@pytest.mark.parametrize("tensors, category, evidence", [("c10::BFloat16", "compute_bf16", "operation"), ("c10::Half", "compute_fp16", "operation"),
+                                                         (None, "compute_fp16", "name")])
+def test_inputs_tell_the_type_of_attention_whose_name_does_not(tmp_path, tensors, category, evidence):
+    (tmp_path / "trace.json").write_text(json.dumps(attention_trace(tensors)))
+    steps = stats("steps", tmp_path / "trace.json")["device_steps"]
+    assert len(steps) == 6  # three of each window
+    for step in steps:
+        parts = {part["category"]: part["total_ns"] for part in step["categories"] if part["category"].startswith("compute")}
+        assert parts == {category: 20_000}, step["number"]
+    done = gpuprof("stats", "kernels", "--by", "op", "--json", tmp_path / "trace.json")
+    rows = json.loads(done.out)["kernels"]
+    assert [(row["precision"], row["precision_evidence"]) for row in rows] == [(category.partition("_")[2], evidence)] * 2
+
+
 PYTHON = ROOT / ".deps" / "hta" / "bin" / "python"
 
 

@@ -193,7 +193,7 @@ def test_tables_show_short_names_and_fit(record, tmp_path, path):
         assert short_names.setdefault(row["short_name"], row["name"]) == row["name"], "two kernels have one short name"
     for table in ("kernels", "overview", "api", "ops", "streams", "sync", "memcpy"):
         lines = gpuprof("stats", table, "--limit", "0", outcome.bundle).out.decode().splitlines()
-        assert max((len(line) for line in lines if re.match(r"  \S.*\S  +\S", line)), default=0) <= 160
+        assert max((len(line) for line in lines if re.match(r"  \S.*\S  +\S", line)), default=0) <= 120
     table = gpuprof("stats", "kernels", "--limit", "0", outcome.bundle).out.decode().splitlines()
     shown = [re.match(r"  (\S.*?)  ", line).group(1) for line in table if re.match(r"  \S.*? {2,}\d", line)]
     assert len(shown) == len(set(shown)) == len(rows), "rows are told apart by what is left of a name"

@@ -143,7 +143,30 @@ def test_fields_of_results_have_units_and_tell_what_may_be_null():
 def test_every_message_of_a_result_is_described():
     results = schema()["results"]
     names = {field["message"] for message in results["messages"].values() for field in message if field["type"] == "message"}
-    assert names | {each["message"] for each in results["passes"]} == set(results["messages"])
+    assert names | {each["message"] for each in results["passes"] + results["pages"]} == set(results["messages"])
+
+
+def test_pages_of_verbs_are_described_like_passes():
+    pages = {each["name"]: each for each in schema()["results"]["pages"]}
+    assert {name: (each["message"], each["main_table"]) for name, each in pages.items()} == {
+        "diff": ("Diff", "kernels"), "baseline": ("Baseline", "kernels"), "baselines": ("Baselines", "baselines"), "rules": ("Rules", "rules")}
+    assert fields("Diff")["kernels"] == {"name": "kernels", "type": "message", "unit": "", "list": True, "nullable": False, "message": "RowDiff"}
+    assert fields("RowDiff")["before_ns"] == {"name": "before_ns", "type": "int64", "unit": "ns", "list": False, "nullable": True}
+    assert fields("Baseline")["step_median_ns"]["unit"] == "ns" and fields("Baseline")["kernel_count"]["unit"] == "count"
+    assert fields("BaselineEntry")["size_bytes"]["unit"] == "bytes"
+
+
+def test_text_names_every_message_and_field():
+    text = gpuprof("schema").out.decode()
+    results = schema()["results"]
+    for each in results["passes"] + results["pages"]:
+        assert re.search(rf"^  {each['name']} +{each['message']}$", text, re.M), each["name"]
+    blocks = {block.splitlines()[0]: block.splitlines()[1:] for block in text[text.index("\nEach message"):].strip().split("\n\n")[1:]}
+    assert set(blocks) == set(results["messages"])
+    for name, described in results["messages"].items():
+        marks = [["list"] if field["list"] else ["nullable"] if field["nullable"] else [] for field in described]
+        expected = [[field["name"], field.get("message", field["type"]), field["unit"] or "-", *mark] for field, mark in zip(described, marks)]
+        assert [line.split() for line in blocks[name]] == expected, name
 
 
 def test_paths_of_tables_and_columns_lead_to_fields():
@@ -156,7 +179,7 @@ def test_paths_of_tables_and_columns_lead_to_fields():
         return field
 
     assert len(results["passes"]) >= 22
-    for each in results["passes"]:
+    for each in results["passes"] + results["pages"]:
         assert follow(each["message"], each["main_table"])["list"], each["name"]
         for table in each["tables"]:
             assert follow(each["message"], table["rows"])["message"] == table["message"]

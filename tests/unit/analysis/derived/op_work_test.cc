@@ -84,7 +84,7 @@ TEST_F(OpWorkTest, DamagedDetailsSayNothing) {
     const RowDetail& detail = ReadText(text);
     EXPECT_EQ(FlopsOf("aten::mm", detail), std::nullopt) << text;
     EXPECT_EQ(ElementwiseBytesOf("aten::mul", detail), std::nullopt) << text;
-    EXPECT_EQ(PrecisionOfInputs(detail), results::PRECISION_UNKNOWN) << text;
+    EXPECT_EQ(PrecisionOfInputs(detail), InputPrecision()) << text;
   }
   const RowDetail& huge =
       Read("[[4000000000,4000000000],[4000000000,4000000000]]", R"(["float","float"])");
@@ -92,24 +92,29 @@ TEST_F(OpWorkTest, DamagedDetailsSayNothing) {
 }
 
 TEST_F(OpWorkTest, InputsOfOneTypeTellIt) {
+  using Found = InputPrecision;
+  constexpr auto kBf16 = results::PRECISION_BF16, kUnknown = results::PRECISION_UNKNOWN;
   EXPECT_EQ(PrecisionOfInputs(Read("[[4],[4],[]]", R"(["c10::BFloat16","long int","Scalar"])")),
-            results::PRECISION_BF16);
+            (Found{kBf16, kBf16}));
   EXPECT_EQ(PrecisionOfInputs(Read("[[4],[4]]", R"(["float","c10::BFloat16"])")),
-            results::PRECISION_UNKNOWN);
+            (Found{kUnknown, kBf16}));
+  EXPECT_EQ(PrecisionOfInputs(Read("[[4],[4]]", R"(["c10::Half","c10::BFloat16"])")), Found());
+  EXPECT_EQ(PrecisionOfInputs(Read("[[4],[4]]", R"(["float","float"])")),
+            (Found{results::PRECISION_FP32, kUnknown}));
   EXPECT_EQ(PrecisionOfInputs(ReadText(R"x({"shape_with_layout":"(bf16[4]{0}, f32[])"})x")),
-            results::PRECISION_BF16);
+            (Found{kBf16, kBf16}));
 }
 
 TEST(Precision, TheStrongestEvidenceCounts) {
   const auto of = [](std::string_view name, results::Precision inputs) {
-    return PrecisionOf(name, 9, 0, inputs);
+    return PrecisionOf(name, 9, 0, {inputs, results::PRECISION_UNKNOWN});
   };
   using Found = PrecisionFound;
   const uint32_t fp8 = proto::kCodeLookedAt | MatrixOpBit(proto::MatrixOp::kQgmma);
-  EXPECT_EQ(PrecisionOf("my_kernel", 9, fp8, results::PRECISION_BF16),
+  EXPECT_EQ(PrecisionOf("my_kernel", 9, fp8, {results::PRECISION_BF16, results::PRECISION_BF16}),
             (Found{results::PRECISION_FP8, results::EVIDENCE_SASS}));
   const uint32_t any16 = proto::kCodeLookedAt | MatrixOpBit(proto::MatrixOp::kHgmma);
-  EXPECT_EQ(PrecisionOf("my_kernel", 9, any16, results::PRECISION_FP16),
+  EXPECT_EQ(PrecisionOf("my_kernel", 9, any16, {results::PRECISION_FP16, results::PRECISION_FP16}),
             (Found{results::PRECISION_FP16, results::EVIDENCE_OPERATION}));
   EXPECT_EQ(of("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_TNT", results::PRECISION_FP32),
             (Found{results::PRECISION_BF16, results::EVIDENCE_NAME}));
@@ -119,15 +124,37 @@ TEST(Precision, TheStrongestEvidenceCounts) {
             (Found{results::PRECISION_TF32, results::EVIDENCE_OPERATION}));
   EXPECT_EQ(of("my_kernel", results::PRECISION_UNKNOWN), (Found{}));
   EXPECT_EQ(of("my_kernel", results::PRECISION_INT8), (Found{})) << "not what it computes with";
-  // cuDNN names both types of 16 bits alike.
-  const std::string_view attention =
-      "cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_kernel0_"
-      "0";
-  EXPECT_EQ(of(attention, results::PRECISION_BF16),
-            (Found{results::PRECISION_BF16, results::EVIDENCE_OPERATION}));
-  EXPECT_EQ(of(attention, results::PRECISION_UNKNOWN),
-            (Found{results::PRECISION_FP16, results::EVIDENCE_NAME}));
   EXPECT_EQ(PrecisionOf("k", 9, proto::kCodeLookedAt), (Found{})) << "plain arithmetic of any type";
+}
+
+// cuDNN's attention names both types of 16 bits alike.
+TEST(Precision, InputsTellTheTypeOf16BitsIfTheNameDoesNot) {
+  using Found = PrecisionFound;
+  constexpr auto kFp16 = results::PRECISION_FP16, kBf16 = results::PRECISION_BF16;
+  constexpr auto kUnknown = results::PRECISION_UNKNOWN;
+  const uint32_t any16 = proto::kCodeLookedAt | MatrixOpBit(proto::MatrixOp::kHgmma);
+  for (const std::string_view name :
+       {"cudnn_generated_fort_native_sdpa_sm90_flash_fprop_wgmma_f16_knob_7_64x128x64_4x1x1_"
+        "kernel0_0",
+        "cudnn_generated_fort_native_sdpa_sm80_flash_fprop_wmma_f16_knob_3_64x64x128_4x1x1_"
+        "kernel0_0"}) {
+    for (const uint32_t code : {0u, any16}) {
+      EXPECT_EQ(PrecisionOf(name, 9, code, {kBf16, kBf16}),
+                (Found{kBf16, results::EVIDENCE_OPERATION}));
+      EXPECT_EQ(PrecisionOf(name, 9, code, {kFp16, kFp16}),
+                (Found{kFp16, results::EVIDENCE_OPERATION}));
+      EXPECT_EQ(PrecisionOf(name, 9, code, {kUnknown, kBf16}),
+                (Found{kBf16, results::EVIDENCE_OPERATION}))
+          << "a gradient reads sums of fp32 too";
+      EXPECT_EQ(PrecisionOf(name, 9, code), (Found{kFp16, results::EVIDENCE_NAME, true}));
+      EXPECT_EQ(PrecisionOf(name, 9, code, {results::PRECISION_FP32, kUnknown}),
+                (Found{kFp16, results::EVIDENCE_NAME, true}));
+    }
+  }
+  const std::string_view other = "fmha_cutlassF_f16_aligned_64x128_rf_sm80(Params)";
+  EXPECT_EQ(PrecisionOf(other, 9, 0, {kBf16, kBf16}), (Found{kFp16, results::EVIDENCE_NAME}));
+  const std::string_view product = "ampere_fp16_s16816gemm_fp16_128x64_ldg8_f2f_stages_64x4_nn";
+  EXPECT_EQ(PrecisionOf(product, 9, 0, {kBf16, kBf16}), (Found{kFp16, results::EVIDENCE_NAME}));
 }
 
 }  // namespace

@@ -246,7 +246,7 @@ TEST(Compare, MarkdownKeepsCellsWhole) {
   const uint32_t other = empty.Signature("k", 1, 32);
   empty.Stream(0, 1, 7).Kernel(other, 0, kMs);
   const std::string text =
-      CompareText(Diff(MakeTrace({&builder}), MakeTrace({&empty})), PassOptions(), 0, true);
+      CompareMarkdown(Diff(MakeTrace({&builder}), MakeTrace({&empty})), PassOptions());
   EXPECT_THAT(text, testing::HasSubstr("### gpuprof: inconclusive"));
   EXPECT_THAT(text, testing::Not(testing::HasSubstr("a|b")));
 }

@@ -109,6 +109,37 @@ TEST(OverviewGpu, WhereWorkMayBeMissingIdleTimeIsNoFinding) {
   EXPECT_NE(IdleRule(whole), nullptr);
 }
 
+// Two devices of one process, and a third of another process: each name has one row.
+TEST(OverviewGpu, AKernelOfSeveralDevicesHasOneRow) {
+  ProcessBuilder builder(5), other(6);
+  for (const uint32_t device : {0u, 1u}) {
+    const uint32_t shared = builder.Signature("shared", 1 + device, 32);
+    builder.Stream(device, 1 + device, 7)
+        .Kernel(shared, 0, 10 * kMs)
+        .Kernel(shared, 20 * kMs, (24 + device * 6) * kMs);
+  }
+  builder.Stream(0, 1, 8).Kernel(builder.Signature("single", 1, 32), 40 * kMs, 65 * kMs);
+  other.Stream(0, 1, 7).Kernel(other.Signature("shared", 1, 32), 0, 6 * kMs);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder, &other}));
+  const auto& kernels = overview.gpu().top_kernels();
+  ASSERT_EQ(kernels.size(), 2);
+  EXPECT_EQ(kernels[0].name(), "shared");
+  EXPECT_EQ(kernels[0].count(), 5u);
+  EXPECT_EQ(kernels[0].total_ns(), (14 + 20 + 6) * kMs);
+  EXPECT_DOUBLE_EQ(kernels[0].total_ratio(), 40.0 / 65);
+  EXPECT_EQ(kernels[0].mean_ns(), 8 * kMs);
+  EXPECT_EQ(kernels[0].min_ns(), 4 * kMs);
+  EXPECT_EQ(kernels[0].max_ns(), 10 * kMs);
+  EXPECT_EQ(kernels[0].device_count(), 3u);
+  EXPECT_EQ(kernels[0].device(), 1u) << "most of its time";
+  EXPECT_FALSE(kernels[0].has_median_ns());
+  EXPECT_EQ(kernels[1].name(), "single");
+  EXPECT_EQ(kernels[1].device_count(), 1u);
+  EXPECT_TRUE(kernels[1].has_median_ns());
+  EXPECT_THAT(Render(overview, Format::kText, {}, 200),
+              testing::ContainsRegex("shared +5 +40.0 ms +61.5 % +8.00 ms +3"));
+}
+
 TEST(OverviewGpu, AtMostSoManyKernelsByTime) {
   ProcessBuilder builder(5);
   TrackBuilder& stream = builder.Stream(0, 1, 7);

@@ -65,6 +65,32 @@ TEST(WallTime, WithoutStepsThereIsTheRun) {
                                         {results::PHASE_RUN, 290}}));
 }
 
+// CUPTI's names end in the release of the interface. Both of one function are one name.
+TEST(WallTime, TheLargestCallHasThePlainNameOfItsFunction) {
+  ProcessBuilder builder(5);
+  builder.process().started_ns = 0;
+  builder.process().ended_ns = 400 * kMs;
+  builder.Capture(0, 400 * kMs);
+  builder.Thread(5)
+      .Call("cudaFree_v3020", 10 * kMs, 60 * kMs, 1)
+      .Call("cuMemAlloc_v2", 60 * kMs, 130 * kMs, 2)
+      .Call("cudaFree_v5050", 130 * kMs, 180 * kMs, 3)
+      .Call("cudaStreamBeginCapture_v10000", 200 * kMs, 201 * kMs, 4)
+      .Call("cudaStreamEndCapture_v10000", 210 * kMs, 211 * kMs, 5);
+  const auto overview = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  std::map<results::Phase, std::string> largest;
+  for (const results::PhaseTime& phase : overview.phases())
+    largest[phase.phase()] = phase.largest();
+  EXPECT_EQ(largest[results::PHASE_CUDA_SETUP], "cudaFree") << "100 ms against 70 ms";
+  EXPECT_EQ(largest.count(results::PHASE_GRAPH_CAPTURE), 1u);
+  builder.Thread(5).Call("cuMemAlloc_v2", 250 * kMs, 300 * kMs, 6);
+  const auto driver = RunPass<results::Overview>("overview", MakeTrace({&builder}));
+  for (const results::PhaseTime& phase : driver.phases()) {
+    if (phase.phase() != results::PHASE_CUDA_SETUP) continue;
+    EXPECT_EQ(phase.largest(), "cuMemAlloc_v2") << "a part of the driver's name";
+  }
+}
+
 TEST(WallTime, NamesAndLongWaitsTellWhatARunDoesBesideSteps) {
   ProcessBuilder builder(5);
   builder.process().started_ns = 0;
