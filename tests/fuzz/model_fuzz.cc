@@ -22,6 +22,7 @@
 #include "tests/fuzz/temp_files.h"
 
 #include "analysis/analysis.h"
+#include "analysis/model/trace.h"
 #include "proto/codec/trace_writer.h"
 #include "proto/trace.pb.h"
 
