@@ -114,7 +114,6 @@ class SpanSums {
       --first;
       found += starts[first] > (first == 0 ? last_end_ : ends[first - 1]) ? 1 : 0;
     }
-    if (found == kMostGaps) gaps_ = 0;
     for (; first < count; ++first) {
       NoteGap(first == 0 ? last_end_ : ends[first - 1], starts[first]);
     }
@@ -123,12 +122,11 @@ class SpanSums {
 
   void NoteGap(uint64_t start, uint64_t end) {
     if (start == end) return;
-    if (gaps_ == kMostGaps) {
-      std::copy(gap_ + 1, gap_ + kMostGaps, gap_);
-      --gaps_;
-    }
-    gap_[gaps_++] = {start, end};
+    gap_[next_gap_++ % kMostGaps] = {start, end};
+    if (gaps_ != kMostGaps) ++gaps_;
   }
+
+  Gap& LastGap() { return gap_[(next_gap_ - 1) % kMostGaps]; }
 
   void Cover(uint64_t start, uint64_t end) {
     if (!any_ || start >= last_end_) {
@@ -141,10 +139,11 @@ class SpanSums {
         first_start_ = start;
       }
       // The span fills the pauses that it reaches back over.
-      while (gaps_ != 0 && gap_[gaps_ - 1].end > start) {
-        Gap& gap = gap_[gaps_ - 1];
+      while (gaps_ != 0 && LastGap().end > start) {
+        Gap& gap = LastGap();
         if (gap.start >= start) {
           busy_ += gap.end - gap.start;
+          --next_gap_;
           --gaps_;
         } else {
           busy_ += gap.end - start;
@@ -165,7 +164,8 @@ class SpanSums {
   uint64_t busy_ = 0;
   uint64_t first_start_ = 0;
   uint64_t last_end_ = 0;
-  Gap gap_[kMostGaps] = {};
+  Gap gap_[kMostGaps] = {};  // a ring
+  uint32_t next_gap_ = 0;
   uint32_t gaps_ = 0;
 };
 
