@@ -4,40 +4,20 @@
 """Sums of work in a whole bundle: `gpuprof import` writes them, and the tests' own reader compares them with the rows (work_sums.py)."""
 
 import json
-import random
 
 import pytest
 
 from conftest import gpuprof
 from trace_file import TraceFile
+from work_sums import write_kineto
 
-KERNELS, STREAMS, NAMES = 20_000, (7, 13), 6
-
-
-def make_trace(path):
-    """Kernels of a few names on two streams. A copy follows each tenth kernel."""
-    chance = random.Random(5)
-    events = []
-    at = {stream: 1_000.0 for stream in STREAMS}
-    for i in range(KERNELS):
-        stream = STREAMS[i % 2]
-        duration = 5 + chance.randrange(4_000) / 1000
-        common = {"ph": "X", "pid": 0, "tid": stream}
-        arguments = {"device": 0, "context": 1, "stream": stream, "correlation": i + 1}
-        events.append(common | {"cat": "kernel", "name": f"kernel_{chance.randrange(NAMES)}", "ts": at[stream], "dur": duration,
-                                "args": arguments | {"grid": [1, 1, 1], "block": [64, 1, 1]}})
-        at[stream] += duration + 1
-        if i % 10 == 0:
-            events.append(common | {"cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "ts": at[stream], "dur": 2.0,
-                                    "args": arguments | {"bytes": 4096, "correlation": KERNELS + i + 1}})
-            at[stream] += 3
-    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}], "traceEvents": events}))
+KERNELS, STREAMS = 20_000, (7, 13)
 
 
 @pytest.fixture(name="bundle", scope="module")
 def fixture_bundle(tmp_path_factory):
     folder = tmp_path_factory.mktemp("sums")
-    make_trace(folder / "trace.json")
+    write_kineto(folder / "trace.json", KERNELS, STREAMS)
     done = gpuprof("import", folder / "trace.json", "-o", folder / "bundle")
     assert done.status == 0, done.err
     return folder / "bundle"

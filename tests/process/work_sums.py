@@ -1,7 +1,11 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
 
-"""Compares the sums of work in a .gpt file with its rows, for the tests' own reader (trace_file.py). Written from FORMAT.md alone."""
+"""Compares the sums of work in a .gpt file with its rows, for the tests' own reader (trace_file.py). Written from FORMAT.md alone.
+Also writes a trace whose import has such sums."""
+
+import json
+import random
 
 import numpy
 
@@ -47,3 +51,23 @@ def check_sums(table, blocks):
         assert set(column(7)) == set(keys.tolist())
         summed += len(its_blocks)
     return summed
+
+
+def write_kineto(path, kernels, streams):
+    """Writes a trace of torch.profiler: kernels of six names on some streams. A copy follows each tenth kernel."""
+    chance = random.Random(5)
+    events = []
+    at = {stream: 1_000.0 for stream in streams}
+    for i in range(kernels):
+        stream = streams[i % len(streams)]
+        duration = 5 + chance.randrange(4_000) / 1000
+        common = {"ph": "X", "pid": 0, "tid": stream}
+        arguments = {"device": 0, "context": 1, "stream": stream, "correlation": i + 1}
+        events.append(common | {"cat": "kernel", "name": f"kernel_{chance.randrange(6)}", "ts": at[stream], "dur": duration,
+                                "args": arguments | {"grid": [1, 1, 1], "block": [64, 1, 1]}})
+        at[stream] += duration + 1
+        if i % 10 == 0:
+            events.append(common | {"cat": "gpu_memcpy", "name": "Memcpy HtoD (Pinned -> Device)", "ts": at[stream], "dur": 2.0,
+                                    "args": arguments | {"bytes": 4096, "correlation": kernels + i + 1}})
+            at[stream] += 3
+    path.write_text(json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": "GPU"}], "traceEvents": events}))
