@@ -46,6 +46,8 @@ struct OpenOptions {
   // Reads the work of GPUs as sums if the bundle has more pieces of work than this. Then the tables
   // of work and of calls of CUDA come without rows (Trace::has_sums). 0: never.
   uint64_t sums_above_rows = 0;
+  // Takes these sums from the files if they have them. Otherwise all work is decoded.
+  bool trusts_sums = true;
   // Most memory for event columns; blocks beyond it become faults. 0: three quarters of
   // what the machine has, or of what this program's control group allows.
   uint64_t memory_limit_bytes = 0;

@@ -188,7 +188,7 @@ Error OpenBundle(const std::string& path, const OpenOptions& options, ModelBuild
     trace->has_sums = options.sums_above_rows != 0 && CountWork(files) > options.sums_above_rows;
     const TableSet rows = trace->has_sums ? trace->tables.Without(SummableTables()) : trace->tables;
     LoadEvents(files, rows, options.threads, limit);
-    if (trace->has_sums) LoadWorkSums(files, options.threads);
+    if (trace->has_sums) LoadWorkSums(files, options.threads, options.trusts_sums);
     LoadEvents(samplers, trace->tables, options.threads, limit);
   }
   TakeProcesses(files, model);

@@ -33,6 +33,11 @@ inline constexpr uint32_t kRowsPerChunk = 65536;  // where the writer closes a c
 inline constexpr uint64_t kImportedZeroTick = uint64_t{1} << 50;
 inline constexpr uint32_t kMostBlocksOfAnIndex = 4096;
 inline constexpr uint32_t kMaxRawIndexBytes = 1u << 20;
+inline constexpr uint32_t kMostSampledOneIn = 1u << 20;
+// Sums of work: of one group, and of a whole block of them.
+inline constexpr uint32_t kMostBlocksOfSums = 512;
+inline constexpr uint32_t kMostKeysOfSums = 4096;
+inline constexpr uint32_t kMaxRawSumsBytes = 1u << 20;
 
 // Feature bits: what a reader must understand to read the file correctly. There are none yet.
 inline constexpr uint64_t kKnownFeatures = 0;

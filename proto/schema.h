@@ -276,15 +276,24 @@ struct EntrySpec {
   ChunkKind kind;
   const char* name;
   int field;
+  uint8_t since = 0;  // minor version
 };
 inline constexpr EntrySpec kEntryTables[] = {
-    {ChunkKind::kMeta, "meta", 13},           {ChunkKind::kStrings, "strings", 8},
-    {ChunkKind::kStacks, "stacks", 9},        {ChunkKind::kModules, "modules", 10},
-    {ChunkKind::kClocks, "clocks", 11},       {ChunkKind::kThreads, "threads", 12},
-    {ChunkKind::kHealth, "health", 14},       {ChunkKind::kSignatures, "signatures", 25},
-    {ChunkKind::kStreams, "streams", 26},     {ChunkKind::kDevices, "devices", 27},
-    {ChunkKind::kFunctions, "functions", 28}, {ChunkKind::kGraphNodes, "graph_nodes", 29},
-    {ChunkKind::kCounters, "counters", 30},   {ChunkKind::kHloModules, "hlo_modules", 36},
+    {ChunkKind::kMeta, "meta", 13},
+    {ChunkKind::kStrings, "strings", 8},
+    {ChunkKind::kStacks, "stacks", 9},
+    {ChunkKind::kModules, "modules", 10},
+    {ChunkKind::kClocks, "clocks", 11},
+    {ChunkKind::kThreads, "threads", 12},
+    {ChunkKind::kHealth, "health", 14},
+    {ChunkKind::kSignatures, "signatures", 25},
+    {ChunkKind::kStreams, "streams", 26},
+    {ChunkKind::kDevices, "devices", 27},
+    {ChunkKind::kFunctions, "functions", 28},
+    {ChunkKind::kGraphNodes, "graph_nodes", 29},
+    {ChunkKind::kCounters, "counters", 30},
+    {ChunkKind::kHloModules, "hlo_modules", 36, 1},
+    {ChunkKind::kWorkSums, "work_sums", 37, 2},
 };
 
 // Returns the description of a kind of events; null: this version has no such events.
@@ -303,6 +312,21 @@ constexpr bool IsTableKind(uint16_t kind) {
   return false;
 }
 
+// Returns whether a kind is work of a GPU that tables WorkSums sum.
+constexpr bool IsSummedWork(ChunkKind kind) {
+  return kind == ChunkKind::kKernel || kind == ChunkKind::kMemcpy || kind == ChunkKind::kMemset ||
+         kind == ChunkKind::kGraphLaunch;
+}
+
+// Returns the column of a chained table with the values that are summed; 0: the table has no
+// values.
+constexpr int SummedColumn(const TableSpec& table) {
+  for (int i = 0; i < table.columns; ++i) {
+    if (table.column[i].encoding == Encoding::kKeyed) return i;
+  }
+  return 0;
+}
+
 // Returns whether the times of this kind of event are on CUPTI's clock.
 constexpr bool HasCuptiClock(ChunkKind kind) {
   const TableSpec* table = FindTable(kind);
@@ -317,9 +341,12 @@ constexpr int WidestTable() {
 }
 inline constexpr int kWidestTable = WidestTable();
 
-// Returns the minor version that brought the newest column. Older readers skip this column.
-constexpr uint16_t NewestColumn() {
+// Returns the minor version that brought the newest column or table. Older readers skip it.
+constexpr uint16_t NewestPart() {
   uint16_t newest = 0;
+  for (const EntrySpec& table : kEntryTables) {
+    newest = table.since > newest ? table.since : newest;
+  }
   for (const TableSpec& table : kTables) {
     for (int i = 0; i < table.columns; ++i) {
       newest = table.column[i].since > newest ? table.column[i].since : newest;
@@ -331,7 +358,7 @@ constexpr uint16_t NewestColumn() {
   return newest;
 }
 // The minor version of the format.
-inline constexpr uint16_t kFormatMinor = NewestColumn();
+inline constexpr uint16_t kFormatMinor = NewestPart();
 
 // Kinds of rings have places in arrays.
 inline constexpr int kRingKinds = 32;

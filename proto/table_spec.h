@@ -28,6 +28,7 @@ enum class ChunkKind : uint16_t {
   kGraphNodes = 12,  // of CUDA graphs: what was made of what, and how launches are recorded
   kCounters = 13,    // what the rows of kCounter are of
   kHloModules = 14,  // XLA's compiled modules, in traces of other tools
+  kWorkSums = 15,    // sums of the work in some blocks, which need not be decoded then
   // 32 to 63, events of rings.
   kHeap = 32,
   kWait = 33,

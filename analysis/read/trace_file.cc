@@ -71,7 +71,10 @@ void TraceFile::LoadTables(bool is_alive) {
   process().start_id = scan_.header.start_id;
   SumHeaders();
   for (const codec::BlockRef& block : scan_.blocks) {
-    if (proto::IsTableKind(block.header.kind)) ReadTable(block, &reader);
+    // Sums of work are read where they are used (work_sums.h).
+    const bool is_sums =
+        static_cast<proto::ChunkKind>(block.header.kind) == proto::ChunkKind::kWorkSums;
+    if (proto::IsTableKind(block.header.kind) && !is_sums) ReadTable(block, &reader);
   }
   // The records are gone with the ring file: nothing but recovery's word tells of them.
   if (process().health.damaged_rings() != 0) {

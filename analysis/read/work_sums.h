@@ -1,7 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Reads the work of streams as sums (model/work_summary.h): block by block, and no row is kept.
+// Reads the work of streams as sums (model/work_summary.h). The files have the sums of some blocks
+// (FORMAT.md, "Sums of work"). The rows of the other blocks are summed, and no row is kept.
 // Starts threads for the duration of a call.
 
 #pragma once
@@ -23,6 +24,8 @@ uint64_t CountWork(const std::vector<std::unique_ptr<TraceFile>>& files);
 
 // Fills Track::work of all files. A block that cannot be decoded is a fault of its file and in no
 // sum. All files must have been placed, and LoadEvents must have made their tracks.
-void LoadWorkSums(const std::vector<std::unique_ptr<TraceFile>>& files, int threads);
+// With `trusts_sums` blocks whose sums are in the file are not decoded. The result is the same.
+void LoadWorkSums(const std::vector<std::unique_ptr<TraceFile>>& files, int threads,
+                  bool trusts_sums);
 
 }  // namespace gpuprof::analysis

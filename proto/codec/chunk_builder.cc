@@ -155,10 +155,14 @@ ChunkBuilder::ChunkBuilder(ChunkKind kind, uint32_t track, uint32_t time_shift)
       time_shift_(time_shift),
       table_(proto::FindTable(kind)),
       append_(FindAppend<0>(kind)),
-      is_chained_(table_ != nullptr && table_->column[0].encoding == Encoding::kGap) {}
+      is_chained_(table_ != nullptr && table_->column[0].encoding == Encoding::kGap) {
+  // Rounded times would have other sums than the rows.
+  if (proto::IsSummedWork(kind) && time_shift == 0) sums_ = std::make_unique<SpanSums>();
+}
 
 uint64_t ChunkBuilder::memory_bytes() const {
-  uint64_t bytes = sizeof(*this) + last_.memory_bytes() + history_.memory_bytes();
+  uint64_t bytes = sizeof(*this) + last_.memory_bytes() + history_.memory_bytes() +
+                   (sums_ != nullptr ? sums_->memory_bytes() : 0);
   const auto add = [&bytes](const Column& column) {
     bytes += static_cast<uint64_t>(column.limit - column.begin);
   };

@@ -10,12 +10,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "proto/codec/exact_tick.h"
 #include "proto/codec/keyed_last.h"
 #include "proto/codec/span_clock.h"
 #include "proto/codec/span_history.h"
+#include "proto/codec/span_sums.h"
 #include "proto/schema.h"
 
 namespace gpuprof::codec {
@@ -59,6 +61,9 @@ class ChunkBuilder {
   uint64_t first_time() const { return first_time_; }
   uint64_t last_time() const { return last_time_; }
   uint64_t dropped_before() const { return dropped_before_; }
+  uint32_t sampled_one_in() const { return sampled_one_in_; }
+  // Returns the sums of the rows, until the first row of the next chunk; null: they are not summed.
+  const SpanSums* sums() const { return sums_.get(); }
   // Returns the memory held, for the recorder's budget.
   uint64_t memory_bytes() const;
 
@@ -91,6 +96,7 @@ class ChunkBuilder {
   void PutSpans(Block* block);
   void PutErrors(int64_t start, int64_t end);
   void PutNonzeroErrors(int64_t start, int64_t end);
+  void Sum(const Block& block);
   void PutColumn(int column, Block* block);
   void PutResiduals(Column* column, uint64_t* residuals, uint32_t count);
   void JudgeGaps();
@@ -128,6 +134,7 @@ class ChunkBuilder {
   // Which of the two gap columns are built: both, until enough rows have decided for one.
   enum class Gaps : uint8_t { kBoth, kPlain, kPredicted };
   Gaps gaps_ = Gaps::kBoth;
+  std::unique_ptr<SpanSums> sums_;  // null: not of this table
 };
 
 }  // namespace gpuprof::codec

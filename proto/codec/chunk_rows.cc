@@ -92,6 +92,7 @@ void ChunkBuilder::AppendBlock(const uint64_t* const* rows, uint32_t count) {
   first_time_ = std::min(first_time_, first);
   last_time_ = std::max(last_time_, last);
   if (is_chained_) PutSpans(&block);
+  if (sums_ != nullptr) Sum(block);
   for (int column = is_chained_ ? kKeyColumn : 0; column < table_->columns; ++column) {
     PutColumn(column, &block);
   }
@@ -146,6 +147,14 @@ void ChunkBuilder::PutSpans(Block* block) {
   if (gaps_ != Gaps::kPredicted) PutResiduals(&column_[kEndColumn], gap, count);
   if (gaps_ != Gaps::kPlain) PutResiduals(&predicted_gap_, predicted, count);
   PutResiduals(&column_[kDurationColumn], duration, count);
+}
+
+void ChunkBuilder::Sum(const Block& block) {
+  if (count_ == 0) sums_->Clear();
+  const int column = proto::SummedColumn(*table_);
+  uint64_t value[kBlockRows];
+  for (uint32_t i = 0; column != 0 && i < block.count; ++i) value[i] = block.rows[i][column];
+  sums_->Add(block.count, block.key, block.start, block.end, column != 0 ? value : nullptr);
 }
 
 void ChunkBuilder::PutColumn(int column, Block* block) {

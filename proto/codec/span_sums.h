@@ -2,69 +2,77 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Sums the spans of one block of a chained table (proto/FORMAT.md): by key, and the time in which
-// at least one of them ran. In the unit of the times that are added. One thread. Memory comes from
-// operator new and is bounded, whatever the keys.
+// at least one of them ran. In the unit of the times that are added. The writer sums spans while it
+// encodes them, and a reader sums decoded ones. How the spans are portioned makes no difference.
+// One thread. Memory comes from operator new and is bounded, whatever the keys.
 
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
-#include "proto/codec/slot_mix.h"
+#include "proto/codec/keyed_sums.h"
 
 namespace gpuprof::codec {
 
 class SpanSums {
  public:
+  using Key = KeyedSums::Key;
   static constexpr uint32_t kMostKeys = 4096;
+  static constexpr uint64_t kUnknownValue = ~uint64_t{0};
 
-  struct Key {
-    uint64_t key = 0;
-    uint64_t rows = 0;
-    uint64_t total = 0;  // of the durations
-    uint64_t least = 0;
-    uint64_t most = 0;
-    uint64_t value = 0;  // sum of the values that were given
-  };
+  explicit SpanSums(uint32_t most_keys = kMostKeys) : sums_(most_keys) {}
 
-  SpanSums() : mix_(this) {}
-  SpanSums(const SpanSums&) = delete;
-  SpanSums& operator=(const SpanSums&) = delete;
-
-  // Adds a span. Spans come in the order of their ends.
-  void Add(uint64_t key, uint64_t start, uint64_t end, uint64_t value) {
-    Key* sums = Find(key);
-    if (__builtin_expect(sums == nullptr, 0)) return;
-    const uint64_t duration = end - start;
-    ++sums->rows;
-    sums->total += duration;
-    if (duration < sums->least) sums->least = duration;
-    if (duration > sums->most) sums->most = duration;
-    sums->value += value;
-    Cover(start, end);
+  // Adds some spans, in the order of their ends. `values` may be null: then all are 0.
+  void Add(uint32_t count, const uint64_t* keys, const uint64_t* starts, const uint64_t* ends,
+           const uint64_t* values) {
+    if (count == 0) return;
+    bool follow = any_ && starts[0] >= last_end_;
+    uint64_t before = starts[0], length = 0;
+    for (uint32_t i = 0; i < count; ++i) {
+      const uint64_t start = starts[i], end = ends[i], duration = end - start;
+      follow &= start >= before;
+      before = end;
+      length += duration;
+      Key* const sums = Find(keys[i]);
+      if (__builtin_expect(sums == nullptr, 0)) continue;
+      ++sums->rows;
+      sums->total += duration;
+      // With branches, because these two seldom change.
+      if (__builtin_expect(duration < sums->least, 0)) sums->least = duration;
+      if (__builtin_expect(duration > sums->most, 0)) sums->most = duration;
+    }
+    if (values != nullptr) AddValues(count, keys, values);
+    if (follow) {
+      busy_ += length;
+      FollowOn(count, starts, ends);
+    } else {
+      for (uint32_t i = 0; i < count; ++i) Cover(starts[i], ends[i]);
+    }
   }
 
   // Returns false if there were more keys than fit. Then the sums lack spans.
   bool is_whole() const { return is_whole_; }
+  // Returns whether a value was kUnknownValue. It counts as 0.
+  bool lacks_values() const { return lacks_values_; }
   // Returns the keys in the order in which they came.
-  const std::vector<Key>& keys() const { return keys_; }
+  const std::vector<Key>& keys() const { return sums_.keys(); }
   // Returns the time in which a span ran. A span that reaches back over more than kMostGaps pauses
   // does not fill the older ones. Then this is a little less.
   uint64_t busy() const { return busy_; }
 
   void Clear() {
-    keys_.clear();
-    slots_.clear();
+    sums_.Clear();
     is_whole_ = true;
+    lacks_values_ = false;
     busy_ = 0;
     any_ = false;
     gaps_ = 0;
     for (uint32_t& near : near_) near = 0;
   }
 
-  uint64_t memory_bytes() const {
-    return keys_.capacity() * sizeof(Key) + slots_.capacity() * sizeof(uint32_t);
-  }
+  uint64_t memory_bytes() const { return sizeof(*this) + sums_.memory_bytes(); }
 
  private:
   static constexpr uint32_t kNear = 512;  // places that need no search; a power of two
@@ -75,50 +83,54 @@ class SpanSums {
 
   Key* Find(uint64_t key) {
     uint32_t& near = near_[key % kNear];
-    if (__builtin_expect(near != 0 && keys_[near - 1].key == key, 1)) return &keys_[near - 1];
-    const uint32_t place = Search(key);
-    if (place == 0) return nullptr;
-    near = place;
-    return &keys_[place - 1];
+    if (__builtin_expect(near != 0 && sums_.keys()[near - 1].key == key, 1))
+      return &sums_.keys()[near - 1];
+    return Search(key);
   }
 
-  // Returns the key's place plus 1, made if it is new; 0: there is no room.
-  [[gnu::noinline]] uint32_t Search(uint64_t key) {
-    if (2 * (keys_.size() + 1) > slots_.size()) Grow();
-    const uint64_t mask = slots_.size() - 1;
-    uint64_t slot = mix_(key) & mask;
-    for (; slots_[slot] != 0; slot = (slot + 1) & mask) {
-      if (keys_[slots_[slot] - 1].key == key) return slots_[slot];
-    }
-    if (keys_.size() == kMostKeys) {
+  [[gnu::noinline]] Key* Search(uint64_t key) {
+    const uint32_t place = sums_.PlaceOf(key);
+    if (place == 0) {
       is_whole_ = false;
-      return 0;
+      return nullptr;
     }
-    Key& made = keys_.emplace_back();
-    made.key = key;
-    made.least = ~uint64_t{0};
-    return slots_[slot] = static_cast<uint32_t>(keys_.size());
+    near_[key % kNear] = place;
+    return &sums_.keys()[place - 1];
   }
 
-  void Grow() {
-    const size_t size = slots_.empty() ? 32 : 2 * slots_.size();
-    slots_.assign(size, 0);
-    for (size_t i = 0; i < keys_.size(); ++i) {
-      uint64_t slot = mix_(keys_[i].key) & (size - 1);
-      while (slots_[slot] != 0) slot = (slot + 1) & (size - 1);
-      slots_[slot] = static_cast<uint32_t>(i + 1);
+  void AddValues(uint32_t count, const uint64_t* keys, const uint64_t* values) {
+    for (uint32_t i = 0; i < count; ++i) {
+      Key* sums = Find(keys[i]);
+      if (sums == nullptr) continue;
+      lacks_values_ |= values[i] == kUnknownValue;
+      sums->value += values[i] == kUnknownValue ? 0 : values[i];
     }
   }
+
+  // Takes the pauses of spans that follow each other and those before. Only the last ones are kept.
+  void FollowOn(uint32_t count, const uint64_t* starts, const uint64_t* ends) {
+    uint32_t first = count, found = 0;
+    while (first != 0 && found < kMostGaps) {
+      --first;
+      found += starts[first] > (first == 0 ? last_end_ : ends[first - 1]) ? 1 : 0;
+    }
+    for (; first < count; ++first) {
+      NoteGap(first == 0 ? last_end_ : ends[first - 1], starts[first]);
+    }
+    last_end_ = ends[count - 1];
+  }
+
+  void NoteGap(uint64_t start, uint64_t end) {
+    if (start == end) return;
+    gap_[next_gap_++ % kMostGaps] = {start, end};
+    if (gaps_ != kMostGaps) ++gaps_;
+  }
+
+  Gap& LastGap() { return gap_[(next_gap_ - 1) % kMostGaps]; }
 
   void Cover(uint64_t start, uint64_t end) {
     if (!any_ || start >= last_end_) {
-      if (any_ && start > last_end_) {
-        if (gaps_ == kMostGaps) {
-          for (uint32_t i = 1; i < kMostGaps; ++i) gap_[i - 1] = gap_[i];
-          --gaps_;
-        }
-        gap_[gaps_++] = {last_end_, start};
-      }
+      if (any_) NoteGap(last_end_, start);
       busy_ += end - start;
     } else {
       busy_ += end > last_end_ ? end - last_end_ : 0;
@@ -127,10 +139,11 @@ class SpanSums {
         first_start_ = start;
       }
       // The span fills the pauses that it reaches back over.
-      while (gaps_ != 0 && gap_[gaps_ - 1].end > start) {
-        Gap& gap = gap_[gaps_ - 1];
+      while (gaps_ != 0 && LastGap().end > start) {
+        Gap& gap = LastGap();
         if (gap.start >= start) {
           busy_ += gap.end - gap.start;
+          --next_gap_;
           --gaps_;
         } else {
           busy_ += gap.end - start;
@@ -143,16 +156,16 @@ class SpanSums {
     any_ = true;
   }
 
-  SlotMix mix_;
-  std::vector<Key> keys_;
-  std::vector<uint32_t> slots_;  // place of a key plus 1; 0: free
-  uint32_t near_[kNear] = {};    // likewise, by the key's last bits
+  KeyedSums sums_;
+  uint32_t near_[kNear] = {};  // place of a key plus 1, by the key's last bits; 0: none
   bool is_whole_ = true;
+  bool lacks_values_ = false;
   bool any_ = false;
   uint64_t busy_ = 0;
   uint64_t first_start_ = 0;
   uint64_t last_end_ = 0;
-  Gap gap_[kMostGaps] = {};
+  Gap gap_[kMostGaps] = {};  // a ring
+  uint32_t next_gap_ = 0;
   uint32_t gaps_ = 0;
 };
 

@@ -44,6 +44,26 @@ enum : int {
   kGapsPredicted = 34,
   kRoundingErrors = 35,
   kHloModules = 36,
+  kWorkSums = 37,
+};
+}
+
+// Field numbers of a message WorkSums, and of its groups.
+namespace work_sums_field {
+enum : int {
+  kGroup = 1,
+  kKind = 1,
+  kTrack = 2,
+  kSampledOneIn = 3,
+  kLacksBytes = 4,
+  kBlocksBack = 5,
+  kBusy = 6,
+  kKey = 7,
+  kRows = 8,
+  kTotal = 9,
+  kLeast = 10,
+  kMost = 11,
+  kBytes = 12,
 };
 }
 

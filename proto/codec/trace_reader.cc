@@ -24,7 +24,6 @@ namespace gpuprof::codec {
 namespace {
 
 constexpr uint32_t kMostTimeShift = 32;
-constexpr uint64_t kMostSampledOneIn = 1u << 20;
 constexpr uint64_t kMostTick = 1'000'000'000;  // a second
 
 // The fields of Chunk that event tables use.
@@ -129,7 +128,7 @@ const char* CheckAgainstHeader(const ChunkFields& chunk, const proto::BlockHeade
   if (chunk.tick == 0 || chunk.tick > kMostTick) return "tick makes no sense";
   const int64_t fraction = static_cast<int64_t>(UnZigZag(chunk.tick_fraction));
   if (fraction >= kMostTickFraction || fraction <= -kMostTickFraction) return "tick makes no sense";
-  if (chunk.sampled_one_in > kMostSampledOneIn) return "sampling factor makes no sense";
+  if (chunk.sampled_one_in > proto::kMostSampledOneIn) return "sampling factor makes no sense";
   if (chunk.time_shift > kMostTimeShift || header.first_time > header.last_time)
     return "times make no sense";
   return nullptr;

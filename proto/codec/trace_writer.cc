@@ -249,14 +249,14 @@ uint64_t TraceWriter::CompressBySeams(uint8_t* out, uint64_t room) {
   return to.pos;
 }
 
-bool TraceWriter::WriteBlock(proto::BlockHeader header) {
+bool TraceWriter::WriteBlock(proto::BlockHeader* header) {
   // Nothing is compressed in vain, and of a file that was removed that is the reason given.
   if (!EnsureDescriptor()) return false;
   if (refusal_ != 0) return Fail(refusal_);
   uint64_t bytes = 0;
   if (!Compress(&bytes)) return false;
-  header.compressed_bytes = static_cast<uint32_t>(bytes);
-  header.raw_bytes = static_cast<uint32_t>(raw_.size());
+  header->compressed_bytes = static_cast<uint32_t>(bytes);
+  header->raw_bytes = static_cast<uint32_t>(raw_.size());
   return AppendBlock(header);
 }
 
@@ -271,19 +271,19 @@ bool TraceWriter::LeavesRoomForEnd(uint64_t bytes) const {
 }
 
 // The body is in compressed_ already, behind the room for the headers.
-bool TraceWriter::AppendBlock(proto::BlockHeader header) {
-  header.sequence = sequence_;
-  header.reserved = 0;
-  header.crc = HeaderCrc(header);
-  const proto::SkippableHeader frame = {proto::kSkippableBlockHeader, sizeof header};
+bool TraceWriter::AppendBlock(proto::BlockHeader* header) {
+  header->sequence = sequence_;
+  header->reserved = 0;
+  header->crc = HeaderCrc(*header);
+  const proto::SkippableHeader frame = {proto::kSkippableBlockHeader, sizeof *header};
   std::memcpy(compressed_.data(), &frame, sizeof frame);
-  std::memcpy(compressed_.data() + sizeof frame, &header, sizeof header);
-  const uint64_t bytes = kFrontBytes + header.compressed_bytes;
+  std::memcpy(compressed_.data() + sizeof frame, header, sizeof *header);
+  const uint64_t bytes = kFrontBytes + header->compressed_bytes;
   if (!LeavesRoomForEnd(bytes)) return Fail(EFBIG);
   if (!WriteAll(compressed_.data(), bytes)) return false;
   ++sequence_;
   ++blocks_;
-  if (has_index_) index_.Add(header, file_bytes_ - header.compressed_bytes);
+  if (has_index_) index_.Add(*header, file_bytes_ - header->compressed_bytes);
   if (index_.blocks() >= kBlocksPerIndex) WriteIndex();
   return true;
 }
@@ -325,11 +325,25 @@ void TraceWriter::WriteIndex() {
   last_error_ = 0;
 }
 
+// The blocks are in the file already. So what fails here costs the sums and nothing else, and
+// nobody is asked for room.
+void TraceWriter::WriteSums() {
+  std::vector<uint8_t> message;
+  const uint32_t groups = sums_.Take(sequence_, &message);
+  if (groups == 0) return;
+  RoomMaker* const room_maker = room_maker_;
+  room_maker_ = nullptr;
+  WriteTable(proto::ChunkKind::kWorkSums, sums_.capture(), chunk_field::kWorkSums, message.data(),
+             message.size(), groups);
+  room_maker_ = room_maker;
+  last_error_ = 0;
+}
+
 bool TraceWriter::CopyBlock(proto::BlockHeader header, const uint8_t* body) {
   const uint64_t bytes = kFrontBytes + header.compressed_bytes;
   if (compressed_.size() < bytes) compressed_.resize(bytes);
   std::memcpy(compressed_.data() + kFrontBytes, body, header.compressed_bytes);
-  if (!AppendBlock(header)) return false;
+  if (!AppendBlock(&header)) return false;
   if (proto::FindTable(static_cast<proto::ChunkKind>(header.kind)) != nullptr) {
     rows_in_file_ += header.count;
   }
@@ -346,16 +360,21 @@ bool TraceWriter::WriteEvents(ChunkBuilder* builder, uint32_t capture, uint64_t 
   header.last_time = builder->last_time();
   header.dropped_before = builder->dropped_before();
   header.ring_end = ring_end;
+  const uint32_t sampled_one_in = builder->sampled_one_in();
   raw_.clear();
   seams_.clear();
   builder->Finish(capture, &raw_, builder->has_long_columns() ? &seams_ : nullptr);
   if (header.count > proto::kMaxRowsPerChunk) Fail(EFBIG);
-  if (header.count > proto::kMaxRowsPerChunk || !WriteBlock(header)) {
+  if (header.count > proto::kMaxRowsPerChunk || !WriteBlock(&header)) {
     rows_lost_ += header.count;
     return false;
   }
   rows_written_ += header.count;
   rows_in_file_ += header.count;
+  if (builder->sums() != nullptr) {
+    sums_.Add(header, sampled_one_in, *builder->sums());
+    if (sums_.is_due()) WriteSums();
+  }
   return true;
 }
 
@@ -381,10 +400,11 @@ bool TraceWriter::WriteTable(proto::ChunkKind kind, uint32_t capture, int field,
   writer.Varint(chunk_field::kCapture, header.capture);
   writer.Bytes(field, message, bytes);
   writer.End(chunk);
-  return WriteBlock(header);
+  return WriteBlock(&header);
 }
 
 bool TraceWriter::WriteEnd(proto::EndMarker marker) {
+  WriteSums();
   if (index_.blocks() != 0) WriteIndex();
   marker.blocks = blocks_;
   marker.rows = rows_in_file_;
@@ -419,6 +439,7 @@ void TraceWriter::Reset() {
   rows_in_file_ = rows_written_ = rows_lost_ = 0;
   index_.Clear();
   index_at_ = 0;
+  sums_.Clear();
   has_index_ = wants_index_;
   last_error_ = 0;
   refusal_ = 0;
@@ -426,7 +447,8 @@ void TraceWriter::Reset() {
 
 uint64_t TraceWriter::memory_bytes() const {
   uint64_t bytes = sizeof(*this) + raw_.capacity() + compressed_.capacity() +
-                   seams_.capacity() * sizeof(uint64_t) + index_.memory_bytes();
+                   seams_.capacity() * sizeof(uint64_t) + index_.memory_bytes() +
+                   sums_.memory_bytes();
   if (compressor_ != nullptr) bytes += ZSTD_sizeof_CCtx(static_cast<ZSTD_CCtx*>(compressor_));
   return bytes;
 }

@@ -3,7 +3,8 @@
 
 // Writes a .gpt file: file header, then blocks, each with one writev, then the end marker. An index
 // of the blocks comes before the end marker, and after each kBlocksPerIndex blocks, so that little
-// is kept in memory. Never rewrites earlier bytes.
+// is kept in memory. Blocks with work of GPUs are summed, too (proto/FORMAT.md, "Sums of work").
+// Never rewrites earlier bytes.
 //
 // One thread at a time. Works in a foreign process: its descriptor may be closed or replaced behind
 // its back, so every write first checks that the descriptor is still its file and otherwise opens
@@ -18,6 +19,7 @@
 
 #include "proto/codec/chunk_builder.h"
 #include "proto/codec/index_builder.h"
+#include "proto/codec/work_sums_builder.h"
 #include "proto/container.h"
 
 namespace gpuprof::codec {
@@ -126,10 +128,11 @@ class TraceWriter {
   bool Reopen();
   bool CutTornTail(uint64_t size);
   bool WriteAll(const uint8_t* data, uint64_t bytes);
-  bool WriteBlock(proto::BlockHeader header);
-  bool AppendBlock(proto::BlockHeader header);
+  bool WriteBlock(proto::BlockHeader* header);
+  bool AppendBlock(proto::BlockHeader* header);
   bool LeavesRoomForEnd(uint64_t bytes) const;
   void WriteIndex();
+  void WriteSums();
   bool WriteOneIndex();
   bool Compress(uint64_t* bytes);
   uint64_t CompressBySeams(uint8_t* out, uint64_t room);
@@ -152,6 +155,7 @@ class TraceWriter {
   uint64_t index_at_ = 0;  // offset of the last index
   bool wants_index_ = true;
   bool has_index_ = true;  // the indexes and index_ have all blocks of the file
+  WorkSumsBuilder sums_;   // of blocks that no table has the sums of yet
   uint64_t rows_in_file_ = 0;
   uint64_t rows_written_ = 0;
   uint64_t rows_lost_ = 0;

@@ -246,6 +246,45 @@ void MakeJoined(const std::filesystem::path& folder) {
   Write(folder / "joined_rows", bytes.data(), bytes.size());
 }
 
+// Kernels and copies of two blocks each, and the sums of both tables.
+void MakeSummed(const std::filesystem::path& folder) {
+  constexpr uint32_t kStream = 2, kRows = 20;
+  gpuprof::proto::Trace trace;
+  AddFacts(&trace);
+  auto* stream = AddChunk(ChunkKind::kStreams, &trace)->mutable_streams()->add_stream();
+  stream->set_track(kStream);
+  stream->set_stream(7);
+  for (uint64_t begin = 1'000'000; begin < 3'000'000; begin += 1'000'000) {
+    std::vector<std::vector<uint64_t>> kernels, copies;
+    for (uint64_t i = 1; i <= kRows; ++i) {
+      kernels.push_back({begin + i * 100, 60, i % 2, i, 0, 0});
+      copies.push_back({begin + i * 100, 60, i % 2, i, 4096, 0, 0, 0});
+    }
+    AddRows(ChunkKind::kKernel, kStream, kernels, &trace);
+    AddRows(ChunkKind::kMemcpy, kStream, copies, &trace);
+  }
+  auto* sums = AddChunk(ChunkKind::kWorkSums, &trace)->mutable_work_sums();
+  for (const ChunkKind kind : {ChunkKind::kKernel, ChunkKind::kMemcpy}) {
+    auto* group = sums->add_group();
+    group->set_kind(static_cast<uint32_t>(kind));
+    group->set_track(kStream);
+    for (const uint32_t back : {2u, 0u}) {
+      group->add_blocks_back(back + (kind == ChunkKind::kKernel ? 2 : 1));
+      group->add_busy(kRows * 60);
+    }
+    for (uint64_t key = 0; key < 2; ++key) {
+      group->add_key(key);
+      group->add_rows(kRows);
+      group->add_total(kRows * 60);
+      group->add_least(60);
+      group->add_most(0);
+      if (kind == ChunkKind::kMemcpy) group->add_bytes(kRows * 4096);
+    }
+  }
+  const std::string bytes = trace.SerializeAsString();
+  Write(folder / "summed", bytes.data(), bytes.size());
+}
+
 // A trace that was made of another tool's file: Python calls, an operation and its kernel, which
 // have details.
 void MakeImported(const std::filesystem::path& folder) {
@@ -452,6 +491,7 @@ int main(int argc, char** argv) {
   MakeSegments(root / "segments");
   MakeModel(root / "model");
   MakeJoined(root / "model");
+  MakeSummed(root / "model");
   MakeImported(root / "model");
   MakeElf(root / "elf");
   MakeCubins(root / "cubin");

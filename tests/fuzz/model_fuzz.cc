@@ -22,6 +22,7 @@
 #include "tests/fuzz/temp_files.h"
 
 #include "analysis/analysis.h"
+#include "analysis/model/trace.h"
 #include "proto/codec/trace_writer.h"
 #include "proto/trace.pb.h"
 
@@ -87,6 +88,24 @@ void RunPasses(const analysis::Trace& trace) {
 void RunPasses(const analysis::Trace&) {}
 #endif
 
+bool HasSums(const proto::Trace& input) {
+  return std::any_of(input.chunk().begin(), input.chunk().end(), [](const proto::Chunk& chunk) {
+    return chunk.kind() == static_cast<uint32_t>(proto::ChunkKind::kWorkSums);
+  });
+}
+
+// Work is read as sums, from the tables and from the rows.
+void CheckSums(const std::string& path, analysis::OpenOptions options) {
+  options.sums_above_rows = 1;
+  for (const bool trusts_sums : {true, false}) {
+    options.trusts_sums = trusts_sums;
+    std::shared_ptr<const analysis::Trace> trace;
+    const analysis::Error error = analysis::Open(path, options, &trace);
+    Check(error ? !error.message.empty() : trace != nullptr);
+    if (!error && trace->has_sums) RunPasses(*trace);
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -111,5 +130,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const analysis::Error error = analysis::Open(path, options, &trace);
   Check(error ? !error.message.empty() : trace != nullptr);
   if (!error) RunPasses(*trace);
+  if (HasSums(input)) CheckSums(path, options);
   return 0;
 }

@@ -33,6 +33,7 @@ ROWS = {
     "managed": {"api": 16, "device_memory": 4, "kernel": 2, "overhead": 1, "sync": 4, "unified_memory": 10},
     "nvtx": {"range": 10, "range_value": 61},
     "ops": {"op": 10, "tensor": 6},
+    "sums": {"kernel": 9000, "memcpy": 900},
     "pools": {"api": 44, "device_memory": 32, "kernel": 8, "memory_pool": 36, "overhead": 1, "sync": 1},
 }
 FILES = sorted(TRACES.glob("v*/*.gpt"))
@@ -99,6 +100,12 @@ def check_files(path):
     """file_reads calls: nine calls on the main thread and four on another read one file, two fill a stream from another."""
     files = {row["name"]: (row["count"], row["total_bytes"], row["thread_count"]) for row in stats("files", path)["files"]}
     assert files == {"/tmp/gpuprof/tests/programs/plain": (13, 4400 + 4 * 256, 2), "/tmp/gpuprof/tests/programs/heap_truth": (2, 12288, 1)}
+
+
+def check_sums(path):
+    """An imported trace: kernels of six names and copies on one stream. The file has the sums of the kernels."""
+    trace = TraceFile(path)
+    assert trace.summed_blocks == 1 and len(set(trace.kernels["signature"].tolist())) == 6
 
 
 def check_pools(path):

@@ -16,6 +16,7 @@ import subprocess
 import numpy
 
 from column_values import decode_column, fields, keyed, packed, predicted, zigzag
+from work_sums import check_sums
 
 
 def find_build():
@@ -43,6 +44,7 @@ def _kinds(*names):
 META, STRINGS, STACKS, MODULES, CLOCKS, THREADS, HEALTH = _kinds("meta", "strings", "stacks", "modules", "clocks", "threads", "health")
 SIGNATURES, STREAMS, DEVICES, FUNCTIONS, GRAPH_NODES = _kinds("signatures", "streams", "devices", "functions", "graph_nodes")
 COUNTERS, COUNTER, PYTHON, ROW_DETAIL = _kinds("counters", "counter", "python", "row_detail")
+HLO_MODULES, WORK_SUMS = _kinds("hlo_modules", "work_sums")
 HEAP, WAIT, OP, TENSOR, THREAD_EVENT, PROCESS_EVENT = _kinds("heap", "wait", "op", "tensor", "thread", "process")
 MAPPING, RANGE, RANGE_PAYLOAD, LAUNCH, FILE_READ = _kinds("mapping", "range", "range_payload", "launch", "file_read")
 KERNEL, MEMCPY, MEMSET, API, SYNC = _kinds("kernel", "memcpy", "memset", "api", "sync")
@@ -120,6 +122,8 @@ class TraceFile:
         self.argv = []
         self.dropped = {}  # by track, of the chunks' dropped_before
         self._parts = {}
+        self._blocks = []  # (kind, track, sampling factor, columns) of each chunk; no columns of a table
+        self.summed_blocks = 0  # blocks that the file has the sums of
         self.signatures = {}  # id: dict
         self.streams = {}  # track: (device, context, stream)
         self.described = {}  # track: (priority, flag) of streams that CUPTI told of
@@ -137,7 +141,7 @@ class TraceFile:
         self.counters = {}  # id: dict
         self.devices = {}  # track: dict
         for chunk in fields(done.stdout).get(1, []):
-            self._add(fields(chunk))
+            self._blocks.append(self._add(fields(chunk)))
         self._tables = {kind: self._join(kind) for kind in _COLUMNS}
 
     def _add(self, chunk):
@@ -207,10 +211,13 @@ class TraceFile:
                 snapshot = fields(entry)
                 if snapshot.get(6, [0])[-1] != 0:
                     self.cupti_clock.append((snapshot[6][-1], snapshot[2][-1]))
+        elif kind == WORK_SUMS:
+            self.summed_blocks += check_sums(fields(one(37)), self._blocks)
         elif kind in _COLUMNS:
-            self._add_events(kind, chunk, one)
+            return kind, one(2), one(31) or 1, self._add_events(kind, chunk, one)
         else:
-            assert kind in (STACKS, MODULES), f"chunk kind {kind}"
+            assert kind in (STACKS, MODULES, HLO_MODULES), f"chunk kind {kind}"
+        return kind, 0, 1, {}
 
     def _add_counters(self, table):
         for entry in table.get(1, []):
@@ -264,6 +271,7 @@ class TraceFile:
         columns["capture"] = numpy.full(count, one(7))
         self.dropped[one(2)] = self.dropped.get(one(2), 0) + one(6)
         self._parts.setdefault(kind, []).append(columns)
+        return columns
 
     def _join(self, kind):
         names = [name for name, _ in _COLUMNS[kind]] + ["track", "capture"]
