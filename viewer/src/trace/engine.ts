@@ -9,7 +9,6 @@ import type {
   CounterAnswer,
   EventDetail,
   EventRef,
-  OpenTrace,
   ProcessInfo,
   RangeAnswer,
   RangeRow,
@@ -278,6 +277,3 @@ export async function openInPage(
   };
   return new OpenedTrace(info, tracks, names, new Events(processes, tracks, names, cache));
 }
-
-/** Opens the trace on this thread. */
-export const openHere: OpenTrace = (source, progress) => openInPage(source, progress);

@@ -34,11 +34,17 @@ interface Stretch {
   busy: number;
 }
 
-/** Rows in a stretch, about. */
-const STRETCH_ROWS = 131_072;
-/** Tracks of fewer rows have no pyramid: all their rows are looked at. */
-const FEW_ROWS = 65_536;
-const FINEST_COLUMNS = 131_072;
+/** How finely a track is parted. Tests part small ones. */
+export interface Grain {
+  /** Rows in a stretch, about. */
+  readonly stretchRows: number;
+  /** Tracks of fewer rows have no pyramid: all their rows are looked at. */
+  readonly fewRows: number;
+  /** The least number of columns of the finest level. */
+  readonly columns: number;
+}
+const GRAIN: Grain = { stretchRows: 131_072, fewRows: 65_536, columns: 131_072 };
+
 const NO_ROWS: Rows = {
   count: 0,
   start: new Float64Array(0),
@@ -62,11 +68,12 @@ export class SpanTrack {
     private readonly classOf: readonly number[],
     private readonly cache: Cache,
     private readonly onFault: (error: unknown) => void,
+    private readonly grain = GRAIN,
   ) {
     this.rows = pieces.reduce((sum, piece) => sum + piece.rows, 0);
     this.first = pieces.reduce((least, piece) => Math.min(least, piece.first), Infinity);
     this.last = pieces.reduce((most, piece) => Math.max(most, piece.last), -Infinity);
-    this.stretches = planStretches(pieces);
+    this.stretches = planStretches(pieces, grain.stretchRows);
   }
 
   /** Looks at all rows once. */
@@ -78,8 +85,8 @@ export class SpanTrack {
   private async runPass(): Promise<void> {
     const lanes = new Lanes();
     const span = Math.max(this.last - this.first, 1);
-    const bits = Math.max(exponent(span / FINEST_COLUMNS), 0);
-    const pyramid = this.rows > FEW_ROWS ? new Pyramid(bits, this.classOf) : null;
+    const bits = Math.max(exponent(span / this.grain.columns), 0);
+    const pyramid = this.rows > this.grain.fewRows ? new Pyramid(bits, this.classOf) : null;
     for (const stretch of this.stretches) {
       stretch.open = lanes.openAt(stretch.from);
       const spans = await this.spansOf(stretch, lanes);
@@ -318,15 +325,15 @@ function coveredIn(open: readonly Open[], spans: Ordered, from: number, to: numb
   return busy;
 }
 
-/** Parts the time of a track, so that a stretch has about STRETCH_ROWS rows. */
-function planStretches(pieces: readonly Piece[]): Stretch[] {
+/** Parts the time of a track, so that a stretch has about so many rows. */
+function planStretches(pieces: readonly Piece[], stretchRows: number): Stretch[] {
   if (pieces.length === 0) return [];
   const byEnd = [...pieces].sort((x, y) => x.last - y.last);
   const borders: number[] = [];
   let rows = 0;
   for (const piece of byEnd) {
     rows += piece.rows;
-    if (rows < STRETCH_ROWS || piece.last <= (borders[borders.length - 1] ?? -Infinity)) continue;
+    if (rows < stretchRows || piece.last <= (borders[borders.length - 1] ?? -Infinity)) continue;
     borders.push(piece.last);
     rows = 0;
   }

@@ -1,11 +1,11 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// One zstd frame to its content, by fzstd. The frame's own header is checked first, so that no more
-// memory is taken than the block's header says.
+// One zstd frame to its content. The frame's own header is checked first, so that no more memory is
+// taken than the block's header says.
 
-import { decompress } from "fzstd";
 import { TraceFault } from "./fault";
+import { FrameDecoder } from "./zstd_decode";
 
 const MAGIC = 0xfd2fb528;
 export const MOST_RAW = 64 << 20;
@@ -55,6 +55,8 @@ function checkBlocks(frame: Uint8Array, head: FrameHead): void {
   if (plain > head.content) throw new TraceFault("a zstd frame makes more than it says");
 }
 
+const decoder = new FrameDecoder();
+
 /** Decompresses one frame whose content has `raw` bytes. */
 export function decompressFrame(frame: Uint8Array, raw: number): Uint8Array {
   if (raw > MOST_RAW) throw new TraceFault("a block of more bytes than one may have");
@@ -62,11 +64,6 @@ export function decompressFrame(frame: Uint8Array, raw: number): Uint8Array {
   if (head.content !== raw) throw new TraceFault("compressed block is not what its header says");
   checkBlocks(frame, head);
   const out = new Uint8Array(raw);
-  try {
-    if (decompress(frame, out).length !== raw) throw new TraceFault("block does not decompress");
-  } catch (error) {
-    if (error instanceof TraceFault) throw error;
-    throw new TraceFault("block does not decompress");
-  }
+  decoder.decode(frame, head.bytes, out);
   return out;
 }
