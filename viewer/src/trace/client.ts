@@ -67,7 +67,7 @@ export function openAt(
   const read = async (file: number, offset: number, length: number) => {
     const bytes = await source.files[file]?.read(offset, length);
     // A copy: the bytes may be a part of much more, and the source may need them again.
-    return bytes?.slice();
+    return bytes === undefined ? undefined : new Uint8Array(bytes);
   };
   const call = (method: Method, args: unknown[]) =>
     pending.ask((id) => send({ type: "call", id, method, args }));

@@ -213,7 +213,7 @@ class Walk {
       const length = Math.min(step + BLOCK_FRONT, this.file.size - begin);
       const read = await this.file.at(begin, length);
       if (read === null) return -1;
-      const bytes = read.slice();
+      const bytes = new Uint8Array(read);
       const stop = Math.min(step, bytes.length - FRAME_BYTES, limit - begin);
       for (let i = bytes.indexOf(0x2a, 1); i > 0 && i - 1 < stop; i = bytes.indexOf(0x2a, i + 1)) {
         if (isWhole(bytes, i - 1, begin, this.file.size)) return begin + i - 1;

@@ -235,7 +235,9 @@ function describe(
   };
   table.columns.forEach((column, i) => {
     const value = values[i] ?? 0n;
-    if (i === 0 || column.type === "duration" || column.type === "stack") return;
+    // The third column names the row, mostly.
+    const isName = i === 2 && (column.type === "string" || column.type === "function");
+    if (i === 0 || isName || column.type === "duration" || column.type === "stack") return;
     if (column.type === "signature") {
       describeSignature(file, Number(BigInt.asUintN(32, value)), add);
     } else if (column.fields !== undefined) {
@@ -270,9 +272,6 @@ function valueText(file: ProcessFile, column: Column, value: bigint): string {
   switch (column.type) {
     case "string":
       return file.tables.text(Number(BigInt.asUintN(32, value)));
-    case "function":
-    case "result":
-      return column.type === "function" || value === 0n ? "" : value.toString();
     case "address":
     case "pc":
       return value === 0n ? "" : `0x${BigInt.asUintN(64, value).toString(16)}`;
@@ -283,6 +282,7 @@ function valueText(file: ProcessFile, column: Column, value: bigint): string {
     case "graph":
     case "graph_node":
     case "correlation":
+    case "result":
       return value === 0n ? "" : value.toString();
     default:
       return column.values?.[value.toString()] ?? value.toString();

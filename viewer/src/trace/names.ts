@@ -42,7 +42,9 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
 /** Shortens a C++ name: the last part of a mangled name, and no arguments. */
 export function shortened(name: string): string {
   if (name.startsWith("_Z")) return mangledPart(name) ?? cut(name);
-  return cut(name);
+  const plain = name.replace(/^void /, "");
+  const end = plain.slice(1).search(/[<(]/);
+  return cut(end < 1 ? plain : plain.slice(0, end + 1));
 }
 
 const MOST_LETTERS = 200;
@@ -76,7 +78,10 @@ const KERNEL_RULES: readonly (readonly [RegExp, ClassName])[] = [
   [/flash|fmha|attention|attn|softmax_?warp.*mask|paged/, "attention"],
   [/gemm|gemv|cutlass|cublas|matmul|wgmma|convolve|conv\d?d|implicit_conv|winograd|xmma/, "gemm"],
   [/memcpy|memset/, "memset"],
-  [/copy|cast|cat_?array|transpose|permute|index_?select|gather|scatter|embedding/, "copy_cast"],
+  [
+    /copy|cast|cat_?array|transpose|permute|nhwc|index_?select|gather|scatter|embedding/,
+    "copy_cast",
+  ],
   [/reduce|softmax|norm|argmax|argmin|topk|sort|scan|sum|mean/, "reduction"],
   [
     /elementwise|vectorized|pointwise|unrolled|gelu|relu|silu|add|mul|fill|dropout|adam|sgd/,

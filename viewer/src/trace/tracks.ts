@@ -243,10 +243,12 @@ export class TrackBuilder {
     const isHost = (draft: Draft) =>
       KIND_ORDER.indexOf(draft.kind) < KIND_ORDER.indexOf("steps") ? 0 : 1;
     const rank = (draft: Draft) => KIND_ORDER.indexOf(draft.kind);
+    // Memory of the host comes after the devices.
+    const deviceOf = (draft: Draft) => draft.device ?? NO_STREAM;
     const compare = (x: Draft, y: Draft) =>
       isHost(x) - isHost(y) ||
       x.process - y.process ||
-      (isHost(x) === 0 ? (x.device ?? -1) - (y.device ?? -1) || rank(x) - rank(y) : 0) ||
+      (isHost(x) === 0 ? deviceOf(x) - deviceOf(y) || rank(x) - rank(y) : 0) ||
       // Steps of a process come before its threads.
       Number(y.kind === "steps") - Number(x.kind === "steps") ||
       x.number - y.number ||
