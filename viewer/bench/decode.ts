@@ -3,24 +3,34 @@
 
 // Prints how fast the reader is. Run it as bench/run does, with the folder of a bundle.
 
-import { readdirSync, readFileSync } from "node:fs";
-import { argv, cpuUsage } from "node:process";
+import { openSync, readdirSync, readSync, statSync } from "node:fs";
+import { argv, cpuUsage, memoryUsage } from "node:process";
+import type { TraceFile } from "../src/data/source";
 import { openInPage } from "../src/trace/engine";
 import { tableOf } from "../src/trace/layout";
 import { keyNamer, Names } from "../src/trace/names";
 import { ProcessFile } from "../src/trace/process_file";
 import { loadRows } from "../src/trace/rows";
-import { memoryFile, sourceOf } from "../src/trace/test_source";
+import { sourceOf } from "../src/trace/test_source";
 
 const folder = argv[argv.length - 1] ?? "";
 const files = readdirSync(folder)
   .filter((name) => /\.(gpt|pb)$/.test(name))
-  .map((name) => memoryFile(name, readFileSync(`${folder}/${name}`)));
+  .map((name): TraceFile => {
+    const size = statSync(`${folder}/${name}`).size;
+    const file = openSync(`${folder}/${name}`, "r");
+    const read = async (offset: number, length: number) => {
+      const bytes = new Uint8Array(length);
+      readSync(file, bytes, 0, length, offset);
+      return bytes;
+    };
+    return { name, size, read };
+  });
 
 // Processor time: other programs may have the machine, too.
 const now = () => cpuUsage().user / 1000;
 
-for (let turn = 0; turn < 3; turn++) {
+for (let turn = 0; turn < (argv.includes("--open") ? 0 : 3); turn++) {
   for (const each of files.filter((file) => file.name.endsWith(".gpt"))) {
     const file = new ProcessFile(each);
     await file.open();
@@ -65,4 +75,7 @@ for (let turn = 0; turn < 2; turn++) {
   console.log(
     `${trace.info.rows} rows: open ${(opened - begin).toFixed(0)} ms, first whole picture ${(drawn - opened).toFixed(0)} ms (${count(whole)} rectangles), whole range ${(summed - drawn).toFixed(0)} ms (${range.rows.length} names), 5 ms window ${(zoomed - summed).toFixed(0)} ms (${count(near)}), whole again ${(second - zoomed).toFixed(0)} ms (${count(again)})`,
   );
+  const { rss, heapUsed, arrayBuffers } = memoryUsage();
+  const mb = (bytes: number) => `${(bytes / 2 ** 20).toFixed(0)} MiB`;
+  console.log(`memory: rss ${mb(rss)}, heap ${mb(heapUsed)}, arrays ${mb(arrayBuffers)}`);
 }

@@ -24,6 +24,7 @@ import { Cache } from "./cache";
 import { Events } from "./events";
 import { TraceFault } from "./fault";
 import { FOLDED, zoomOf } from "./fold";
+import { kindOf } from "./layout";
 import { kernelNames, Names } from "./names";
 import { ProcessFile } from "./process_file";
 import { orderProcesses, placeAll } from "./process_order";
@@ -232,6 +233,15 @@ function bounds(processes: readonly Process[]): { start: number; end: number } {
   return start <= end ? { start, end } : { start: 0, end: 0 };
 }
 
+/** Counts the rows of a file. Rows of an import that only belong to others do not count. */
+function rowsOf(file: ProcessFile): number {
+  const others = file.isImported ? [kindOf("row_detail"), kindOf("launch")] : [];
+  return file.rowBlocks.reduce(
+    (sum, block) => sum + (others.includes(block.kind) ? 0 : block.count),
+    0,
+  );
+}
+
 export async function openInPage(
   source: Source,
   progress: (done: number, all: number) => void = () => {},
@@ -254,10 +264,7 @@ export async function openInPage(
   const builder = new TrackBuilder(processes, names, cache, onFault);
   await builder.addAll(await resultOf(source, "steps"));
   const drafts = builder.finish();
-  const rows = files.reduce(
-    (sum, file) => sum + file.rowBlocks.reduce((all, block) => all + block.count, 0),
-    0,
-  );
+  const rows = files.reduce((sum, file) => sum + rowsOf(file), 0);
   const isEager = rows <= (options.eagerRows ?? EAGER_ROWS);
   const tracks: TrackEntry[] = [];
   for (const draft of drafts) {

@@ -47,7 +47,7 @@ export function shortened(name: string): string {
   return cut(end < 1 ? plain : plain.slice(0, end + 1));
 }
 
-const MOST_LETTERS = 200;
+const MOST_LETTERS = 400;
 function cut(name: string): string {
   return name.length <= MOST_LETTERS ? name : `${name.slice(0, MOST_LETTERS)}…`;
 }
@@ -103,8 +103,9 @@ export class Names {
   private readonly known = new Map<string, number>();
   constructor(private readonly kernels: Map<string, KernelName>) {}
 
-  /** Returns the number of a name. */
-  add(text: string, cls: ClassName, full = text): number {
+  /** Returns the number of a name. The page draws only so many letters. */
+  add(name: string, cls: ClassName, full = name): number {
+    const text = cut(name);
     const key = `${cls} ${text} ${full === text ? "" : full}`;
     const known = this.known.get(key);
     if (known !== undefined) return known;

@@ -144,8 +144,8 @@ export function unzigzag(value: bigint): bigint {
 
 const decoder = new TextDecoder();
 
-/** Longer texts are cut: a name of a megabyte helps nobody. */
-const MOST_BYTES = 4096;
+/** Longer texts are cut: a name of a megabyte helps nobody. Kernels have names of kilobytes. */
+const MOST_BYTES = 64 << 10;
 
 /** Decodes text from outside. What is no UTF-8 becomes U+FFFD. */
 export function decodeText(bytes: Uint8Array): string {
