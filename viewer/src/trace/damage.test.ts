@@ -35,10 +35,11 @@ async function useAll(trace: Trace): Promise<void> {
   await trace.spans(ids, start, end, (end - start) / 500 + 1);
   await trace.spans(ids, start, end, 1);
   for (const { id, kind } of tracks) {
-    if (kind === "counter" || kind === "memory") await trace.counter(id, start, end, 1000);
+    const isCurve = ["counter", "memory", "queue"].includes(kind);
+    if (isCurve) await trace.counter(id, start, end, 1000);
     else await trace.range(kind, { start_ns: start + 1, end_ns: end - 1 });
     await trace.at(id, (start + end) / 2);
-    if (kind === "counter" || kind === "memory") continue;
+    if (isCurve) continue;
     for (const row of [0, 3])
       await trace.event(id, row).catch((error) => expect(error).toBeInstanceOf(Error));
   }

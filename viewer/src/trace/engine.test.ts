@@ -135,7 +135,13 @@ describe("a trace", () => {
     ]);
     const track = trackOf(trace, "steps");
     expect((await trace.at(track, 40_963_000))?.name).toBe("step 2");
-    expect(trace.info.tracks.map(({ kind }) => kind)).toEqual(["stream", "steps", "api", "range"]);
+    expect(trace.info.tracks.map(({ kind }) => kind)).toEqual([
+      "stream",
+      "queue",
+      "steps",
+      "api",
+      "range",
+    ]);
   });
 
   it("puts hardware counters and memory on curves", async () => {
@@ -148,6 +154,17 @@ describe("a trace", () => {
     const coarse = await trace.counter(power, start_ns, end_ns, (end_ns - start_ns) / 4);
     expect(Math.max(...coarse.most)).toBe(Math.max(...answer.most));
     expect(coarse.time_ns.length).toBeLessThan(7);
+  });
+
+  it("counts the kernels that were launched and wait", async () => {
+    const trace = await open(`${TRACES}v1/gpu.gpt`);
+    const { start_ns, end_ns } = whole(trace);
+    const { time_ns, most } = await trace.counter(trackOf(trace, "queue"), start_ns, end_ns, 1);
+    // Of 15 kernels, four have begun when the last one is launched.
+    expect(Math.max(...most)).toBe(11);
+    expect(most[most.length - 1]).toBe(0);
+    // The last kernel begins then.
+    expect(time_ns[time_ns.length - 1]).toBe(41_022_070);
   });
 
   it("with little memory answers the same", async () => {

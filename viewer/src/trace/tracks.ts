@@ -18,7 +18,8 @@ import {
 import { kindOf, type TableName, tableOf } from "./layout";
 import { isRecord, keyNamer, type Names } from "./names";
 import type { ProcessFile } from "./process_file";
-import { loadRows } from "./rows";
+import { type JoinedPiece, queueCurve } from "./queue";
+import { loadCorrelations, loadRows } from "./rows";
 import { type Piece, SpanTrack } from "./span_track";
 
 /** A row of a span's track is a row of this block. */
@@ -64,6 +65,8 @@ const KIND_ORDER: readonly TrackKind[] = [
 /** The number that CUPTI uses for no stream. */
 const NO_STREAM = 0xffffffff;
 
+const MOST_QUEUE_ROWS = 4_000_000;
+
 interface Draft {
   readonly kind: TrackKind;
   readonly process: number;
@@ -105,9 +108,34 @@ export class TrackBuilder {
         }
         await this.addCounters(i, number, byTrack.get(`${kindOf("counter")} ${number}`) ?? []);
       }
+      this.addQueues(i);
       await this.addMemory(i);
     }
     this.addSteps(steps);
+  }
+
+  /** Adds for each device what was launched and waits. Too many rows would take too much memory. */
+  private addQueues(process: number): void {
+    const { file } = this.processes[process] as Process;
+    const own = this.drafts.filter((draft) => draft.process === process);
+    const calls = own.filter((draft) => draft.kind === "api");
+    const streams = own.filter((draft) => draft.kind === "stream");
+    const rowsOf = (drafts: readonly Draft[]) => drafts.reduce((sum, { rows }) => sum + rows, 0);
+    if (calls.length === 0 || rowsOf(calls) + rowsOf(streams) > MOST_QUEUE_ROWS) return;
+    const joined = (drafts: readonly Draft[]) =>
+      drafts
+        .flatMap((draft) => draft.pieces?.(draft.number) ?? [])
+        .filter(isBlockPiece)
+        .map((piece): JoinedPiece => {
+          return { piece, correlations: () => loadCorrelations(file, piece.block) };
+        });
+    for (const device of new Set(streams.map((draft) => draft.device))) {
+      const work = streams.filter((draft) => draft.device === device);
+      const onFault = (error: unknown) => this.onFault(file, error);
+      const curve = () => queueCurve(joined(calls), joined(work), onFault);
+      const shared = { kind: "queue", process, tid: null, number: 0, unit: "" } as const;
+      this.drafts.push({ ...shared, name: "launched, waiting", device, rows: rowsOf(work), curve });
+    }
   }
 
   private where(process: number, number: number): { name: string; tid: number | null } {
