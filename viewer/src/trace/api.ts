@@ -121,6 +121,8 @@ export interface Selection {
 /** A row of a range table: what ran in the range, cut at its edges, exact. */
 export interface RangeRow {
   readonly name: string;
+  /** The whole name, where `name` is a short one. */
+  readonly full_name?: string;
   readonly cls: ClassName;
   /** Rows that overlap the range. */
   readonly count: number;

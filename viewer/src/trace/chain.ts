@@ -7,7 +7,6 @@
 
 import type { Chunk } from "./chunk";
 import { fillResiduals, MOST_SAFE, rangeOf, Unsafe } from "./columns";
-import { roundingErrors } from "./exact";
 import { TraceFault } from "./fault";
 
 const MOST_PLACES = 1024;
@@ -15,6 +14,59 @@ const MOST_KEYS = 4096;
 /** Gaps and durations must be less, so that their sums with a prediction are exact. */
 const MOST = 2 ** 50;
 const TWO_32 = 2 ** 32;
+
+/** Rows with rounding errors, in order, with the errors of start and end. */
+interface Errors {
+  readonly row: number[];
+  readonly start: number[];
+  readonly end: number[];
+}
+
+const NO_SENSE = "rounding errors make no sense";
+
+/** Reads the rounding errors as exact.ts does, with doubles. */
+function readErrors(chunk: Chunk): Errors {
+  const errors: Errors = { row: [], start: [], end: [] };
+  const packed = chunk.roundingErrors;
+  if (packed === undefined) return errors;
+  const { bytes } = chunk;
+  const window = chunk.tick + 2;
+  const half = Math.floor(window / 2);
+  let at = packed.begin;
+  const next = () => {
+    let value = 0;
+    for (let factor = 1, i = 0; i < 10; i++, factor *= 128) {
+      if (at >= packed.end) throw new TraceFault(NO_SENSE);
+      const byte = bytes[at++] as number;
+      value += (byte & 0x7f) * factor;
+      if (byte < 0x80) {
+        if (value > MOST) throw new Unsafe();
+        return value;
+      }
+    }
+    throw new TraceFault(NO_SENSE);
+  };
+  for (let row = 0; at < packed.end; row++) {
+    const value = next();
+    row += Math.floor(value / 9);
+    if (row >= chunk.count) throw new TraceFault(NO_SENSE);
+    const code = value % 9;
+    errors.row.push(row);
+    if (code !== 8) {
+      const place = code < 4 ? code : code + 1;
+      errors.start.push(Math.floor(place / 3) - 1);
+      errors.end.push((place % 3) - 1);
+      continue;
+    }
+    const zigzag = next();
+    const joined = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2;
+    const rest = (joined + half) % window;
+    const end = (rest < 0 ? rest + window : rest) - half;
+    errors.start.push((joined - end) / window);
+    errors.end.push(end);
+  }
+  return errors;
+}
 
 /** A table of the last three gaps and durations by up to three numbers. Forgets all at once. */
 class Guesses {
@@ -187,8 +239,7 @@ export class ChainDecoder {
     const { first, last } = rangeOf(chunk);
     const unit = 2 ** chunk.shift;
     if (Math.max(-first, last) * unit > MOST_SAFE) throw new Unsafe();
-    const errors = roundingErrors(chunk);
-    const rows = [...errors.keys()];
+    const errors = readErrors(chunk);
     const mostTicks = MOST_SAFE / Math.max(Math.abs(chunk.tickFraction), 1);
     const { tick, tickFraction: fraction } = chunk;
     let next = 0;
@@ -202,10 +253,9 @@ export class ChainDecoder {
         throw new Unsafe();
       let startError = 0;
       let endError = 0;
-      if (rows[next] === i) {
-        const [a, b] = errors.get(i) ?? [0n, 0n];
-        startError = Number(a);
-        endError = Number(b);
+      if (errors.row[next] === i) {
+        startError = errors.start[next] as number;
+        endError = errors.end[next] as number;
         next++;
       }
       let fine = rest + gap * fraction;

@@ -104,8 +104,10 @@ class OpenedTrace implements Trace {
     }
     const rows: RangeRow[] = [];
     for (const [name, sum] of sums.byName) {
+      const full = this.names.full.get(name);
       rows.push({
         name: this.names.text[name] ?? "",
+        ...(full === undefined ? {} : { full_name: full }),
         cls: this.events.className(name),
         count: sum.count,
         total_ns: sum.total,

@@ -69,7 +69,7 @@ function byKey(values: BigInt64Array, keys: BigInt64Array): BigInt64Array {
 }
 
 /** Returns the two rounding errors of each row that has some. */
-export function roundingErrors(chunk: Chunk): Map<number, [bigint, bigint]> {
+function roundingErrors(chunk: Chunk): Map<number, [bigint, bigint]> {
   const found = new Map<number, [bigint, bigint]>();
   const packed = chunk.roundingErrors;
   if (packed === undefined) return found;

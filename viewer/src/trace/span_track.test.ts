@@ -65,6 +65,7 @@ const grain = fc.record({
   stretchRows: fc.integer({ min: 1, max: 60 }),
   fewRows: fc.constantFrom(0, 1000),
   columns: fc.constantFrom(1, 8, 64, 4096),
+  longRows: fc.constant(1000),
 });
 const shape = fc.record({
   spans,
@@ -76,6 +77,21 @@ const window = fc.tuple(
   fc.integer({ min: -3000, max: 70_000 }),
   fc.integer({ min: 1, max: 70_000 }),
 );
+
+/** Leaves out what crosses a span before. */
+function withoutCrossing(list: readonly Span[]): Span[] {
+  const kept: Span[] = [];
+  for (const span of list) {
+    const crosses = ({ start, end }: Span) =>
+      start < span.end &&
+      span.start < end &&
+      start !== span.start &&
+      end !== span.end &&
+      start < span.start !== span.end < end;
+    if (!kept.some(crosses)) kept.push({ ...span, row: kept.length });
+  }
+  return kept;
+}
 
 interface Laid extends Span {
   readonly lane: number;
@@ -255,6 +271,23 @@ describe("a track", () => {
         for (const { start, end, name, row } of made.spans.slice(0, 5))
           expect(await track.row(row)).toEqual({ start, end, name, row });
         expect(await track.row(made.spans.length)).toBeUndefined();
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  it("draws and sums a near window without the pass, where spans nest", async () => {
+    await fc.assert(
+      fc.asyncProperty(shape, window, async (made, [from, length]) => {
+        const args = [withoutCrossing(made.spans), made.block] as const;
+        const near = trackOf(...args, { ...made.grain, longRows: 0 }, made.cache);
+        const far = trackOf(...args, made.grain, made.cache);
+        const [zoom, to] = [zoomOf(length / 50), from + length];
+        expect(await near.draw(zoom, from, to)).toEqual(await far.draw(zoom, from, to));
+        const [sums, wanted] = [new NameSums(), new NameSums()];
+        expect(await near.sumRange(from, to, sums)).toBe(await far.sumRange(from, to, wanted));
+        expect(new Map([...sums.byName].sort())).toEqual(new Map([...wanted.byName].sort()));
+        expect((await near.at(from))?.row).toBe((await far.at(from))?.row);
       }),
       { numRuns: 200 },
     );

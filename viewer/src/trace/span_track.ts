@@ -42,8 +42,17 @@ export interface Grain {
   readonly fewRows: number;
   /** The least number of columns of the finest level. */
   readonly columns: number;
+  /** Of longer tracks a near window is drawn without the pass. */
+  readonly longRows: number;
 }
-const GRAIN: Grain = { stretchRows: 131_072, fewRows: 65_536, columns: 131_072 };
+const GRAIN: Grain = {
+  stretchRows: 131_072,
+  fewRows: 65_536,
+  columns: 131_072,
+  longRows: 2_000_000,
+};
+/** A near window has no more rows in its pieces. */
+const MOST_NEAR_ROWS = 500_000;
 
 const NO_ROWS: Rows = {
   count: 0,
@@ -61,6 +70,7 @@ export class SpanTrack {
   private readonly stretches: Stretch[];
   private pyramid: Pyramid | null = null;
   private pass: Promise<void> | null = null;
+  private isReady = false;
 
   constructor(
     readonly id: number,
@@ -96,6 +106,24 @@ export class SpanTrack {
     }
     this.depth = Math.max(lanes.most, 1);
     this.pyramid = pyramid;
+    this.isReady = true;
+  }
+
+  /**
+   * Returns the spans of all pieces that reach into a window, before the pass; null: the pass is
+   * needed, or was there. Nothing of the window is missing. Where spans cross, lanes may be others
+   * than after the pass.
+   */
+  private async near(from: number, to: number): Promise<Ordered | null> {
+    if (this.isReady || this.rows <= this.grain.longRows) return null;
+    const pieces = this.pieces.filter((piece) => piece.first <= to && piece.last >= from);
+    if (pieces.reduce((sum, piece) => sum + piece.rows, 0) > MOST_NEAR_ROWS) return null;
+    const parts: Part[] = [];
+    for (const piece of pieces)
+      parts.push({ rows: await this.loadPiece(piece), firstRow: piece.firstRow });
+    const spans = gather(parts, -Infinity, Infinity);
+    new Lanes().assign(spans);
+    return spans;
   }
 
   /** Sets the depth by the first and the middle piece, without a look at the others. */
@@ -152,6 +180,11 @@ export class SpanTrack {
     // Whole cells: otherwise the cells at the edges would change with each move.
     const from = Math.floor(start / zoom.width) * zoom.width - zoom.width;
     const to = Math.ceil(end / zoom.width) * zoom.width;
+    const near = await this.near(from, to);
+    if (near !== null) {
+      drawSpans(folder, near, zoom, start, from, to);
+      return folder.finish(this.id);
+    }
     await this.summarize();
     if (this.pyramid !== null && zoom.columnBits >= this.pyramid.bits) {
       this.pyramid.draw(folder, zoom, from, to);
@@ -164,26 +197,18 @@ export class SpanTrack {
     for (let i = begin; i < this.stretches.length; i++) {
       const stretch = this.stretches[i] as Stretch;
       if (stretch.from >= to) break;
-      const spans = await this.spansOf(stretch);
-      for (let k = 0; k < spans.count; k++) {
-        const first = spans.start[k] as number;
-        const last = spans.end[k] as number;
-        if (first >= to) break;
-        if (first < from && (last <= start || last - first < zoom.short)) continue;
-        folder.span(
-          spans.lane[k] as number,
-          first,
-          last,
-          spans.name[k] as number,
-          spans.row[k] as number,
-        );
-      }
+      drawSpans(folder, await this.spansOf(stretch), zoom, start, from, to);
     }
     return folder.finish(this.id);
   }
 
   /** Adds what ran in [start, end) to sums, cut at the edges. Returns the busy time. */
   async sumRange(start: number, end: number, sums: NameSums): Promise<number> {
+    const near = await this.near(start, end);
+    if (near !== null) {
+      addCut(near, start, end, sums);
+      return coveredIn([], near, start, end);
+    }
     await this.summarize();
     if (this.stretches.length === 0 || end <= start) return 0;
     const begin = this.stretchAt(start);
@@ -208,14 +233,25 @@ export class SpanTrack {
     return busy + coveredIn(back.open, backSpans, back.from, end);
   }
 
-  /** Returns the innermost span at a moment; null: none. */
-  async at(time: number): Promise<Open | null> {
+  /** Returns the spans that may be open at a moment: those of its stretch, with what is open. */
+  private async aroundTime(
+    time: number,
+  ): Promise<{ open: readonly Open[]; spans: Ordered } | null> {
+    const near = await this.near(time, time);
+    if (near !== null) return { open: [], spans: near };
     await this.summarize();
     const stretch = this.stretches[this.stretchAt(time)];
     if (stretch === undefined) return null;
+    return { open: stretch.open, spans: await this.spansOf(stretch) };
+  }
+
+  /** Returns the innermost span at a moment; null: none. */
+  async at(time: number): Promise<Open | null> {
+    const near = await this.aroundTime(time);
+    if (near === null) return null;
+    const { open, spans } = near;
     let found: Open | null = null;
-    for (const span of stretch.open) if (span.end > time) found = span;
-    const spans = await this.spansOf(stretch);
+    for (const span of open) if (span.end > time) found = span;
     for (let i = 0; i < spans.count && (spans.start[i] as number) <= time; i++) {
       const end = spans.end[i] as number;
       if (end > time || (end === time && spans.start[i] === time)) found = spanAt(spans, i);
@@ -225,11 +261,10 @@ export class SpanTrack {
 
   /** Returns the spans around a moment, the outermost first. */
   async around(time: number): Promise<Open[]> {
-    await this.summarize();
-    const stretch = this.stretches[this.stretchAt(time)];
-    if (stretch === undefined) return [];
-    const found = stretch.open.filter((span) => span.end > time);
-    const spans = await this.spansOf(stretch);
+    const near = await this.aroundTime(time);
+    if (near === null) return [];
+    const { open, spans } = near;
+    const found = open.filter((span) => span.end > time);
     for (let i = 0; i < spans.count && (spans.start[i] as number) <= time; i++)
       if ((spans.end[i] as number) > time) found.push(spanAt(spans, i));
     return found.sort((x, y) => x.lane - y.lane);
@@ -294,6 +329,30 @@ function spanAt(spans: Ordered, i: number): Open {
     row: spans.row[i] as number,
     lane: spans.lane[i] as number,
   };
+}
+
+/** Hands to a folder what begins in [from, to), and what is long and reaches beyond `start`. */
+function drawSpans(
+  folder: Folder,
+  spans: Ordered,
+  zoom: Zoom,
+  start: number,
+  from: number,
+  to: number,
+): void {
+  for (let i = 0; i < spans.count; i++) {
+    const first = spans.start[i] as number;
+    const last = spans.end[i] as number;
+    if (first >= to) break;
+    if (first < from && (last <= start || last - first < zoom.short)) continue;
+    folder.span(
+      spans.lane[i] as number,
+      first,
+      last,
+      spans.name[i] as number,
+      spans.row[i] as number,
+    );
+  }
 }
 
 function addCut(spans: Ordered, start: number, end: number, sums: NameSums): void {
