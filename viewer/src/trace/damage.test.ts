@@ -11,6 +11,8 @@ import { BLOCK_FRONT, scanFile } from "./container";
 import { crc32c } from "./crc32c";
 import { openInPage } from "./engine";
 import { FileBytes } from "./file_bytes";
+import { kindOf } from "./layout";
+import { ENTRIES } from "./schema.gen";
 import { FIXTURES, memoryFile, sourceOf, storedFiles, TRACES } from "./test_source";
 
 const PATHS = [
@@ -116,6 +118,24 @@ describe("damaged files", () => {
     const walked = await scanFile(new FileBytes(memoryFile("p1-1.gpt", bytes)));
     expect(walked.blocks).toEqual(scan.blocks.filter((_, i) => i !== 2));
     expect(walked.faults.length).toBeGreaterThan(1);
+  });
+
+  it("that lie about the size of a block take no memory for it", async () => {
+    const path = `${TRACES}v1/gpu.gpt`;
+    const bytes = (await bytesOf(path)).slice();
+    const { blocks } = await scanFile(new FileBytes(memoryFile("p1-1.gpt", bytes)));
+    const kernels = blocks.find((block) => block.kind === kindOf("kernel"));
+    const table = blocks.find((block) => block.kind === ENTRIES.threads.kind);
+    const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+    const offsets = [kernels?.offset ?? 0, table?.offset ?? 0];
+    for (const offset of offsets) view.setUint32(offset - BLOCK_FRONT + 12, 60 << 20, true);
+    sealHeaders(bytes, offsets);
+    // Without its end the file has no index that says something else.
+    const trace = await open(bytes.slice(0, -1));
+    const faults = trace.info.faults.join(" ");
+    expect(faults).toMatch(/more rows or bytes than there can be/);
+    expect(faults).toMatch(/too large for a table/);
+    expect(trace.info.tracks.map((track) => track.kind)).toEqual(["api", "range"]);
   });
 
   it("that are no traces at all", async () => {

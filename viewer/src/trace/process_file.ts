@@ -19,6 +19,14 @@ import { decompressFrame } from "./zstd";
 const IMPORTED_ZERO = 1n << 50n;
 const LONGEST_LINE = 1n << 50n;
 const MOST_SHIFT = 32;
+const MOST_TABLE_BYTES = 32 << 20;
+/** No writer packs more rows into a byte. Keeps a small file that lies from taking hours. */
+const MOST_ROWS_PER_BYTE = 1024;
+const ROWS_OF_ANY_FILE = 1 << 20;
+/** A row has so many bytes in each column at most, and in its rounding errors. */
+const MOST_COLUMN_BYTES = 10;
+const MOST_ERROR_BYTES = 20;
+const CHUNK_BYTES = 4096;
 
 export class ProcessFile {
   readonly tables = new Tables();
@@ -60,16 +68,31 @@ export class ProcessFile {
     this.exitWay = scan.exitWay;
     this.isByIndex = scan.isByIndex;
     for (const fault of scan.faults) this.addFault(fault);
-    for (const block of scan.blocks) {
+    for (const block of scan.blocks)
       if (entryOf(block.kind) !== undefined) await this.readTable(block);
-      else if (tableOf(block.kind) !== undefined && block.count > 0) this.rowBlocks.push(block);
-    }
+    this.takeRows(scan.blocks);
     await this.findQuantum();
     this.buildClocks();
   }
 
+  /** Takes the blocks of rows that a file of this size can have. */
+  private takeRows(blocks: readonly Block[]): void {
+    let left = ROWS_OF_ANY_FILE + MOST_ROWS_PER_BYTE * this.file.size;
+    for (const block of blocks) {
+      const table = tableOf(block.kind);
+      if (table === undefined || block.count === 0) continue;
+      left -= block.count;
+      const most = MOST_COLUMN_BYTES * table.columns.length + MOST_ERROR_BYTES;
+      // Columns that are younger than this page take bytes, too.
+      const isLie = block.raw > 2 * most * block.count + CHUNK_BYTES;
+      if (left >= 0 && !isLie) this.rowBlocks.push(block);
+      else this.addFault(new TraceFault("more rows or bytes than there can be", block.offset));
+    }
+  }
+
   private async readTable(block: Block): Promise<void> {
     try {
+      if (block.raw > MOST_TABLE_BYTES) throw new TraceFault("too large for a table");
       this.tables.add(block, await this.decompress(block));
     } catch (error) {
       this.addFault(error instanceof TraceFault ? new TraceFault(error.what, block.offset) : error);

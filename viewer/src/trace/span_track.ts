@@ -317,7 +317,15 @@ export class SpanTrack {
   }
 
   pieceOf(row: number): Piece | undefined {
-    return this.pieces.find((piece) => row >= piece.firstRow && row < piece.firstRow + piece.rows);
+    let low = 0;
+    let high = this.pieces.length;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if ((this.pieces[middle] as Piece).firstRow <= row) low = middle + 1;
+      else high = middle;
+    }
+    const piece = this.pieces[low - 1];
+    return piece !== undefined && row < piece.firstRow + piece.rows ? piece : undefined;
   }
 }
 

@@ -11,7 +11,6 @@ import { TraceFault } from "./fault";
 import { entryOf } from "./layout";
 import { decodeText, PbReader } from "./protobuf";
 
-const MOST_TABLE_BYTES = 32 << 20;
 const MOST_STRINGS = 2 << 20;
 const MOST_STRING_BYTES = 256 << 20;
 const MOST_ENTRIES = 1 << 20;
@@ -86,7 +85,6 @@ export class Tables {
   add(block: Block, message: Uint8Array): void {
     const entry = entryOf(block.kind);
     if (entry === undefined) return;
-    if (message.length > MOST_TABLE_BYTES) throw new TraceFault("too large for a table");
     const chunk = openChunk(message);
     while (chunk.next()) {
       if (chunk.number === 1 && chunk.value() !== block.kind)

@@ -15,6 +15,7 @@ import {
   tensorCurve,
   tensorDevices,
 } from "./curves";
+import { TraceFault } from "./fault";
 import { kindOf, type TableName, tableOf } from "./layout";
 import { isRecord, keyNamer, type Names } from "./names";
 import type { ProcessFile } from "./process_file";
@@ -66,6 +67,9 @@ const KIND_ORDER: readonly TrackKind[] = [
 const NO_STREAM = 0xffffffff;
 
 const MOST_QUEUE_ROWS = 4_000_000;
+const MOST_DEVICES = 64;
+/** Threads and streams of a process that have rows. */
+const MOST_TRACKS = 16_384;
 
 interface Draft {
   readonly kind: TrackKind;
@@ -82,6 +86,8 @@ interface Draft {
 
 export class TrackBuilder {
   private readonly drafts: Draft[] = [];
+  /** Contexts of each device, by file. */
+  private readonly contexts = new Map<ProcessFile, Map<number, Set<number>>>();
 
   constructor(
     private readonly processes: readonly Process[],
@@ -100,8 +106,13 @@ export class TrackBuilder {
         if (list === undefined) byTrack.set(key, [block]);
         else list.push(block);
       }
-      const numbers = new Set(file.rowBlocks.map((block) => block.track));
-      for (const number of [...numbers].sort((x, y) => x - y)) {
+      const numbers = [...new Set(file.rowBlocks.map((block) => block.track))];
+      if (numbers.length > MOST_TRACKS)
+        this.onFault(
+          file,
+          new TraceFault(`more than ${MOST_TRACKS} threads: the rest is left out`),
+        );
+      for (const number of numbers.sort((x, y) => x - y).slice(0, MOST_TRACKS)) {
         for (const [kind, tables] of SPAN_TABLES) {
           const blocks = tables.flatMap((name) => byTrack.get(`${kindOf(name)} ${number}`) ?? []);
           if (blocks.length !== 0) this.addSpans(kind, i, number, blocks);
@@ -129,7 +140,8 @@ export class TrackBuilder {
         .map((piece): JoinedPiece => {
           return { piece, correlations: () => loadCorrelations(file, piece.block) };
         });
-    for (const device of new Set(streams.map((draft) => draft.device))) {
+    const devices = [...new Set(streams.map((draft) => draft.device))];
+    for (const device of devices.slice(0, MOST_DEVICES)) {
       const work = streams.filter((draft) => draft.device === device);
       const onFault = (error: unknown) => this.onFault(file, error);
       const curve = () => queueCurve(joined(calls), joined(work), onFault);
@@ -169,10 +181,28 @@ export class TrackBuilder {
     const stream = file.tables.streams.get(number);
     const isStream = kind === "stream";
     const place = isStream
-      ? { name: streamName(file, number), tid: null }
+      ? { name: this.streamName(file, number), tid: null }
       : this.where(process, number);
     const device = isStream ? (stream?.device ?? 0) : null;
     this.drafts.push({ kind, process, ...place, device, number, rows, pieces });
+  }
+
+  private streamName(file: ProcessFile, number: number): string {
+    const { streams, threads } = file.tables;
+    const stream = streams.get(number);
+    if (stream === undefined) return `stream on track ${number}`;
+    let contexts = this.contexts.get(file);
+    if (contexts === undefined) {
+      contexts = new Map();
+      for (const { device, context } of streams.values())
+        contexts.set(device, (contexts.get(device) ?? new Set()).add(context));
+      this.contexts.set(file, contexts);
+    }
+    const which = stream.stream === NO_STREAM ? "no stream" : `stream ${stream.stream}`;
+    const given = threads.get(number)?.name ?? "";
+    const isOne = (contexts.get(stream.device)?.size ?? 0) <= 1;
+    const context = isOne ? "" : `, context ${stream.context}`;
+    return given === "" ? which + context : `${which} (${given})${context}`;
   }
 
   private async addCounters(process: number, number: number, blocks: Block[]): Promise<void> {
@@ -297,18 +327,6 @@ export class TrackBuilder {
         : new CurveTrack(id, rows, draft.unit ?? "", this.cache, draft.curve);
     return { info: { id, kind, process, name, device, tid, rows, depth: 1 }, spans, curve, number };
   }
-}
-
-function streamName(file: ProcessFile, number: number): string {
-  const stream = file.tables.streams.get(number);
-  if (stream === undefined) return `stream on track ${number}`;
-  const contexts = new Set<number>();
-  for (const each of file.tables.streams.values())
-    if (each.device === stream.device) contexts.add(each.context);
-  const which = stream.stream === NO_STREAM ? "no stream" : `stream ${stream.stream}`;
-  const given = file.tables.threads.get(number)?.name ?? "";
-  const context = contexts.size > 1 ? `, context ${stream.context}` : "";
-  return given === "" ? which + context : `${which} (${given})${context}`;
 }
 
 interface StepRow {
