@@ -1,0 +1,174 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Opens the timeline with a made-up trace in Chromium, makes pictures of it, and prints what a frame
+// costs. Run by hand: node scripts/timeline_shots.mjs FOLDER [EVENTS]. CHROMIUM names another browser.
+// With EVENTS only the figures of that trace are printed.
+
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { chromium } from "playwright-core";
+import { createServer } from "vite";
+
+const folder = path.resolve(process.argv[2] ?? "timeline-shots");
+const events = Number(process.argv[3] ?? 0);
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), "..");
+
+const SETTLE_MS = 700;
+
+/** Returns a value below which a share of the values lies. */
+function quantile(values, share) {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+}
+
+async function open(browser, address, query, size) {
+  const page = await browser.newPage({ viewport: size });
+  const faults = [];
+  page.on("pageerror", (error) => faults.push(String(error)));
+  page.on("console", (message) => {
+    if (message.type() === "error") faults.push(message.text());
+  });
+  await page.goto(`${address}/dev-timeline.html?${query}#timeline`);
+  await page.waitForSelector(".tl-canvas canvas");
+  await page.waitForTimeout(SETTLE_MS);
+  return { page, faults };
+}
+
+async function shots(browser, address) {
+  const large = { width: 1600, height: 1000 };
+  const { page, faults } = await open(browser, address, "events=20000", large);
+  const shot = (name) => page.screenshot({ path: path.join(folder, `${name}.png`) });
+  await shot("whole");
+  await page.evaluate(() => {
+    location.hash = "#timeline?v=2600000,4800000&sel=2830000,4100000";
+  });
+  await page.waitForTimeout(SETTLE_MS);
+  await page.mouse.move(930, 150);
+  await page.waitForTimeout(300);
+  await page.mouse.click(930, 150);
+  await page.waitForTimeout(SETTLE_MS);
+  await shot("selected");
+  await page.mouse.move(620, 150);
+  await page.waitForTimeout(SETTLE_MS);
+  await shot("hover");
+  await page.keyboard.press("?");
+  await page.waitForTimeout(100);
+  await shot("keys");
+  await page.keyboard.press("Escape");
+  await page.fill(".tl-input", "flash");
+  await page.waitForTimeout(SETTLE_MS);
+  await shot("search");
+  await page.evaluate(() => {
+    document.documentElement.dataset.theme = "dark";
+  });
+  await page.waitForTimeout(SETTLE_MS);
+  await shot("dark");
+  await page.setViewportSize({ width: 1280, height: 800 });
+  await page.waitForTimeout(SETTLE_MS);
+  await shot("narrow");
+  await page.close();
+  return faults;
+}
+
+/** Moves for some seconds, as a hand does, and gathers what frames cost. */
+async function figures(browser, address, count, ratio) {
+  const context = await browser.newContext({
+    viewport: { width: 1600, height: 1000 },
+    deviceScaleFactor: ratio,
+  });
+  const { page, faults } = await open(context, address, `events=${count}&processes=4`, null);
+  await page.waitForFunction(() => (window.gpuprofFrames ?? []).length > 2);
+  await page.waitForTimeout(2500);
+  await page.screenshot({ path: path.join(folder, `million-${ratio}x.png`) });
+  await page.mouse.move(900, 400);
+  const gather = (moves) =>
+    page.evaluate(async (wheel) => {
+      const target = document.querySelector(".tl-canvas");
+      const frames = window.gpuprofFrames ?? [];
+      frames.length = 0;
+      const gaps = [];
+      const raster = [];
+      const context = document.querySelector(".tl-canvas canvas").getContext("2d");
+      let last = performance.now();
+      for (let i = 0; i < 120; i++) {
+        target.dispatchEvent(
+          new WheelEvent("wheel", {
+            bubbles: true,
+            cancelable: true,
+            clientX: 900,
+            clientY: 400,
+            deltaX: wheel.x,
+            deltaY: wheel.y * (i % 40 < 20 ? 1 : -1),
+            ctrlKey: wheel.zoom,
+          }),
+        );
+        await new Promise((next) => requestAnimationFrame(next));
+        const now = performance.now();
+        gaps.push(now - last);
+        last = now;
+        if (!wheel.flush) continue;
+        // Reading a pixel waits until the picture is really there.
+        const began = performance.now();
+        context.getImageData(0, 0, 1, 1);
+        raster.push(performance.now() - began);
+      }
+      return { frames: [...frames], gaps, raster };
+    }, moves);
+  const rows = [];
+  for (const [name, moves] of [
+    ["zoom", { x: 0, y: -40, zoom: true, flush: false }],
+    ["pan", { x: 40, y: 0, zoom: false, flush: false }],
+    ["scroll", { x: 0, y: 40, zoom: false, flush: false }],
+  ]) {
+    const { frames, gaps } = await gather(moves);
+    rows.push({
+      move: name,
+      frames: frames.length,
+      "script p50, ms": quantile(
+        frames.map((f) => f.script_ms),
+        0.5,
+      ).toFixed(2),
+      "script p95, ms": quantile(
+        frames.map((f) => f.script_ms),
+        0.95,
+      ).toFixed(2),
+      "between frames p50, ms": quantile(gaps, 0.5).toFixed(1),
+      "between frames p95, ms": quantile(gaps, 0.95).toFixed(1),
+      "rectangles, most": Math.max(...frames.map((f) => f.rectangles)),
+      "labels, most": Math.max(...frames.map((f) => f.labels)),
+    });
+  }
+  console.log(`${count} events, 1600 × 1000 at ${ratio}x`);
+  console.table(rows);
+  await context.close();
+  return faults;
+}
+
+mkdirSync(folder, { recursive: true });
+const server = await createServer({
+  root,
+  logLevel: "error",
+  server: { port: 0, host: "127.0.0.1" },
+});
+await server.listen();
+const address = server.resolvedUrls?.local[0]?.replace(/\/$/, "") ?? "";
+const browser = await chromium.launch({
+  executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+  args: ["--no-sandbox", "--disable-gpu"],
+});
+let faults = [];
+try {
+  if (events === 0) faults = await shots(browser, address);
+  else
+    faults = [
+      ...(await figures(browser, address, events, 1)),
+      ...(await figures(browser, address, events, 2)),
+    ];
+} finally {
+  await browser.close();
+  await server.close();
+}
+for (const fault of faults) console.error(fault);
+process.exit(faults.length === 0 ? 0 : 1);
