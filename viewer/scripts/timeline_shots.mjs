@@ -5,7 +5,7 @@
 // costs. Run by hand: node scripts/timeline_shots.mjs FOLDER [EVENTS]. CHROMIUM names another browser.
 // With EVENTS only the figures of that trace are printed.
 
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { chromium } from "playwright-core";
@@ -72,7 +72,35 @@ async function shots(browser, address) {
   return faults;
 }
 
-/** Moves for some seconds, as a hand does, and gathers what frames cost. */
+/** Turns the wheel for 120 frames in the page. Returns what the frames cost on the wall's clock. */
+async function turn({ x, y, zoom }) {
+  const target = document.querySelector(".tl-canvas");
+  const frames = window.gpuprofFrames ?? [];
+  frames.length = 0;
+  const gaps = [];
+  let last = performance.now();
+  for (let i = 0; i < 120; i++) {
+    const sign = i % 40 < 20 ? 1 : -1;
+    target.dispatchEvent(
+      new WheelEvent("wheel", {
+        bubbles: true,
+        cancelable: true,
+        clientX: 900,
+        clientY: 400,
+        deltaX: x * sign,
+        deltaY: y * sign,
+        ctrlKey: zoom,
+      }),
+    );
+    await new Promise((next) => requestAnimationFrame(next));
+    const now = performance.now();
+    gaps.push(now - last);
+    last = now;
+  }
+  return { frames: [...frames], gaps };
+}
+
+/** Moves as a hand does, and prints what frames cost: by the wall's clock, and in time of the CPU. */
 async function figures(browser, address, count, ratio) {
   const context = await browser.newContext({
     viewport: { width: 1600, height: 1000 },
@@ -82,55 +110,37 @@ async function figures(browser, address, count, ratio) {
   await page.waitForFunction(() => (window.gpuprofFrames ?? []).length > 2);
   await page.waitForTimeout(2500);
   await page.screenshot({ path: path.join(folder, `million-${ratio}x.png`) });
-  await page.mouse.move(900, 400);
-  const gather = (moves) =>
-    page.evaluate(async (wheel) => {
-      const target = document.querySelector(".tl-canvas");
-      const frames = window.gpuprofFrames ?? [];
-      frames.length = 0;
-      const gaps = [];
-      const raster = [];
-      const context = document.querySelector(".tl-canvas canvas").getContext("2d");
-      let last = performance.now();
-      for (let i = 0; i < 120; i++) {
-        target.dispatchEvent(
-          new WheelEvent("wheel", {
-            bubbles: true,
-            cancelable: true,
-            clientX: 900,
-            clientY: 400,
-            deltaX: wheel.x,
-            deltaY: wheel.y * (i % 40 < 20 ? 1 : -1),
-            ctrlKey: wheel.zoom,
-          }),
-        );
-        await new Promise((next) => requestAnimationFrame(next));
-        const now = performance.now();
-        gaps.push(now - last);
-        last = now;
-        if (!wheel.flush) continue;
-        // Reading a pixel waits until the picture is really there.
-        const began = performance.now();
-        context.getImageData(0, 0, 1, 1);
-        raster.push(performance.now() - began);
-      }
-      return { frames: [...frames], gaps, raster };
-    }, moves);
+  const client = await context.newCDPSession(page);
+  // Time of the main thread on a CPU: other programs on the machine do not count.
+  await client.send("Performance.setTimeDomain", { timeDomain: "threadTicks" });
+  await client.send("Performance.enable");
+  const cpu = async () => {
+    const { metrics } = await client.send("Performance.getMetrics");
+    return (metrics.find((metric) => metric.name === "TaskDuration")?.value ?? 0) * 1000;
+  };
   const rows = [];
-  for (const [name, moves] of [
-    ["zoom", { x: 0, y: -40, zoom: true, flush: false }],
-    ["pan", { x: 40, y: 0, zoom: false, flush: false }],
-    ["scroll", { x: 0, y: 40, zoom: false, flush: false }],
+  for (const [move, wheel] of [
+    ["zoom", { x: 0, y: -40, zoom: true }],
+    ["pan of all", { x: 40, y: 0, zoom: false }],
+    ["scroll", { x: 0, y: 40, zoom: false }],
+    ["pan, zoomed in", { x: 40, y: 0, zoom: false }],
   ]) {
-    const { frames, gaps } = await gather(moves);
+    if (move.startsWith("pan")) {
+      for (let i = 0; i < (move === "pan of all" ? 2 : 12); i++) await page.keyboard.press("w");
+      await page.waitForTimeout(1500);
+    }
+    const before = await cpu();
+    const { frames, gaps } = await page.evaluate(turn, wheel);
+    const used = (await cpu()) - before;
     rows.push({
-      move: name,
+      move,
       frames: frames.length,
-      "script p50, ms": quantile(
+      "CPU of main thread, ms a frame": (used / frames.length).toFixed(2),
+      "draw p50, ms": quantile(
         frames.map((f) => f.script_ms),
         0.5,
       ).toFixed(2),
-      "script p95, ms": quantile(
+      "draw p95, ms": quantile(
         frames.map((f) => f.script_ms),
         0.95,
       ).toFixed(2),
@@ -140,7 +150,8 @@ async function figures(browser, address, count, ratio) {
       "labels, most": Math.max(...frames.map((f) => f.labels)),
     });
   }
-  console.log(`${count} events, 1600 × 1000 at ${ratio}x`);
+  const load = readFileSync("/proc/loadavg", "utf8").split(" ")[0];
+  console.log(`${count} events, 1600 × 1000 at ${ratio}x, load of the machine ${load}`);
   console.table(rows);
   await context.close();
   return faults;

@@ -10,9 +10,10 @@ import { type Place, placeOf } from "./hits";
 import { Widths } from "./labels";
 import type { Dirty, Model } from "./model";
 import { type OverlayState, paintOverlay } from "./overlay";
-import { type Frame, paint, xOf } from "./paint";
+import { type Frame, paint, write, xOf } from "./paint";
 import { type Palette, readPalette } from "./palette";
-import { fontOf, hatchTile, Pen } from "./pen";
+import { fontOf, Pen } from "./pen";
+import { Pixels } from "./pixels";
 import { joinPointer } from "./pointer";
 import { emptyScene } from "./scene";
 
@@ -28,15 +29,48 @@ export interface CanvasProps {
   readonly onFrame?: ((figures: FrameFigures) => void) | undefined;
 }
 
+/** Milliseconds without a frame after which a picture is drawn sharply. */
+const CALM_MS = 150;
+/** Milliseconds between frames from which a move is not fluid. */
+const SLOW_MS = 28;
+
+/** Watches how frames follow each other: a screen too fine for its machine moves less sharply. */
+export class Pace {
+  private last = Number.NEGATIVE_INFINITY;
+  private mean = 0;
+  private blunt = false;
+
+  /** Returns the pixels of a CSS pixel for a frame. `moved`: it is a frame of a move. */
+  ratio(sharp: number, now: number, moved: boolean): number {
+    const gap = now - this.last;
+    this.last = now;
+    if (sharp <= 1 || !moved) return this.blunt ? 1 : sharp;
+    if (gap >= CALM_MS) {
+      this.mean = 0;
+      this.blunt = false;
+    } else {
+      this.mean = this.mean * 0.7 + gap * 0.3;
+      this.blunt = this.blunt || this.mean > SLOW_MS;
+    }
+    return this.blunt ? 1 : sharp;
+  }
+}
+
 /** Draws on two canvases when the model says so, at most once a frame. */
 class Painter {
   private readonly scenes = { pinned: emptyScene(), scrolled: emptyScene() };
   private readonly lower: Pen;
   private readonly upper: Pen;
+  private readonly pixels = new Pixels();
+  private image: ImageData | undefined;
   private palette: Palette;
   private widths: Widths;
   private scheduled = 0;
   private all = true;
+  /** Nothing is on the upper canvas. */
+  private bare = false;
+  private readonly pace = new Pace();
+  private calm: ReturnType<typeof setTimeout> | undefined;
 
   constructor(
     private readonly model: Model,
@@ -48,15 +82,23 @@ class Painter {
     },
     private readonly onFrame: ((figures: FrameFigures) => void) | undefined,
   ) {
-    this.lower = new Pen(contexts.base, hatchTile);
-    this.upper = new Pen(contexts.over, hatchTile);
+    this.lower = new Pen(contexts.base);
+    this.upper = new Pen(contexts.over);
     this.palette = this.readPalette();
     this.widths = this.newWidths();
   }
 
   private readPalette(): Palette {
     const style = getComputedStyle(this.base);
-    return readPalette((name) => style.getPropertyValue(name));
+    const { base } = this.contexts;
+    return readPalette((name) => {
+      const value = style.getPropertyValue(name).trim();
+      if (!/^[a-z#(]/i.test(value) || name === "--sans") return value;
+      // The canvas writes each opaque colour as "#rrggbb", in whichever way it was given.
+      base.fillStyle = "#808080";
+      base.fillStyle = value;
+      return typeof base.fillStyle === "string" ? base.fillStyle : value;
+    });
   }
 
   private newWidths(): Widths {
@@ -81,6 +123,7 @@ class Painter {
 
   stop(): void {
     cancelAnimationFrame(this.scheduled);
+    clearTimeout(this.calm);
   }
 
   private fit(canvas: HTMLCanvasElement, ratio: number): void {
@@ -116,25 +159,57 @@ class Painter {
     const { model } = this;
     if (model.width <= 0 || model.height <= 0) return;
     const began = performance.now();
-    const ratio = window.devicePixelRatio || 1;
+    const sharp = window.devicePixelRatio || 1;
+    const ratio = this.pace.ratio(sharp, began, this.all);
+    if (ratio !== sharp) {
+      clearTimeout(this.calm);
+      this.calm = setTimeout(() => this.dirty("all"), CALM_MS);
+    }
     this.fit(this.base, ratio);
     this.fit(this.over, ratio);
     model.request();
     const frame = this.frame();
     const all = this.all;
     this.all = false;
-    if (all) paint(this.lower, frame, this.scenes, ratio);
-    const { over } = this.contexts;
-    over.setTransform(1, 0, 0, 1, 0, 0);
-    over.clearRect(0, 0, this.over.width, this.over.height);
-    paintOverlay(this.upper, frame, this.state(), ratio);
+    if (all) this.drawBase(frame, ratio);
+    this.drawOver(frame, ratio);
     if (all) {
       this.onFrame?.({
-        rectangles: this.lower.rectangles + this.upper.rectangles,
+        rectangles: this.pixels.rectangles + this.lower.rectangles + this.upper.rectangles,
         labels: this.scenes.pinned.labels.length + this.scenes.scrolled.labels.length,
         script_ms: performance.now() - began,
       });
     }
+  }
+
+  private drawOver(frame: Frame, ratio: number): void {
+    const state = this.state();
+    const bare =
+      frame.selection === null &&
+      state.hovered === null &&
+      state.picked === null &&
+      state.pointer === null &&
+      state.marks.length === 0 &&
+      !state.focus;
+    // A large canvas that is empty stays as it is.
+    if (bare && this.bare) return;
+    this.bare = bare;
+    const { over } = this.contexts;
+    over.setTransform(1, 0, 0, 1, 0, 0);
+    over.clearRect(0, 0, this.over.width, this.over.height);
+    if (!bare) paintOverlay(this.upper, frame, state, ratio);
+  }
+
+  private drawBase(frame: Frame, ratio: number): void {
+    const { base } = this.contexts;
+    const painted = paint(this.pixels, frame, this.scenes, ratio);
+    const { width, height, data } = this.pixels;
+    // The bytes are shared with the numbers, and are made again only with another size.
+    if (this.image?.data.buffer !== data.buffer) {
+      this.image = new ImageData(new Uint8ClampedArray(data.buffer), width, height);
+    }
+    base.putImageData(this.image, 0, 0);
+    write(this.lower, frame, painted, ratio);
   }
 
   private state(): OverlayState {
@@ -149,7 +224,7 @@ class Painter {
     });
     const group = picked === null ? "" : (model.groupsOfTracks[picked.track] ?? "");
     const end_ns = picked === null ? 0 : picked.start_ns + picked.duration_ns;
-    const detail = model.hoveredDetail ?? picked;
+    const detail = model.hoveredDetail.value ?? picked;
     return {
       hovered: hit === null ? null : span(hit.start, hit.end, hit.y, hit.height),
       picked: picked === null ? null : placeOf(model, { ...picked, end_ns }, group),
@@ -168,7 +243,10 @@ export function TimelineCanvas({ model, onFrame }: CanvasProps) {
   const over = useRef<HTMLCanvasElement>(null);
   useEffect(() => {
     const [element, lower, upper] = [box.current, base.current, over.current];
-    const contexts = { base: lower?.getContext("2d"), over: upper?.getContext("2d") };
+    const contexts = {
+      base: lower?.getContext("2d", { alpha: false, willReadFrequently: true }),
+      over: upper?.getContext("2d"),
+    };
     if (element === null || lower === null || upper === null) return;
     if (contexts.base == null || contexts.over == null) {
       model.fault.value =

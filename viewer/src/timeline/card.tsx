@@ -50,7 +50,7 @@ export function HoverCard({ model }: { readonly model: Model }) {
       </div>
     );
   }
-  const detail = model.hoveredDetail;
+  const detail = model.hoveredDetail.value;
   const cause = detail?.causes.find((ref) => ref.track !== hit.track);
   const device = model.trace.info.tracks[hit.track]?.device !== null;
   return (

@@ -121,7 +121,7 @@ export function Drawer({
         ) : (
           <RangeTable
             rows={answer.rows}
-            length_ns={sums.range.end - sums.range.start}
+            {...baseOf(answer, sums.range)}
             coloured={answer.kind === "stream"}
             label="What ran in the range"
             onPick={(name) => void model.find(name)}
@@ -131,6 +131,12 @@ export function Drawer({
       <Picked model={model} />
     </section>
   );
+}
+
+/** Returns what the shares of a table are of: with several tracks a range would not add up. */
+function baseOf(answer: RangeAnswer, range: Window): { base_ns: number; base: string } {
+  if (answer.busy_ns.length <= 1) return { base_ns: range.end - range.start, base: "of range" };
+  return { base_ns: answer.busy_ns.reduce((sum, one) => sum + one.busy_ns, 0), base: "of busy" };
 }
 
 function RangeSums({
@@ -213,7 +219,7 @@ function RangeSums({
 function streamName(model: Model, track: number, several: boolean): string {
   const info = model.trace.info.tracks[track];
   const name = shown(info?.name ?? "", 24);
-  return several && info !== undefined ? `GPU ${info.device}, ${name}` : name;
+  return several && info !== undefined ? `GPU ${info.device} ${name}` : name;
 }
 
 /** Shows how the time of the streams divides into classes; the rest is idle. */

@@ -69,7 +69,10 @@ export function foldLabel(events: number, busy: number, width: number, widths: W
   return "";
 }
 
-/** Returns an operator's name without the prefix that all of them have. */
+const PREFIXES = ["aten::", "nn.Module: "];
+
+/** Returns a name without the prefix that all names of its kind have. */
 export function shortName(name: string): string {
-  return shown(name.startsWith("aten::") ? name.slice(6) : name);
+  const prefix = PREFIXES.find((one) => name.startsWith(one) && name.length > one.length);
+  return shown(prefix === undefined ? name : name.slice(prefix.length));
 }

@@ -7,8 +7,9 @@
 import type { Spans, SpansAnswer, Trace, TrackInfo, TrackKind } from "../trace/api";
 import { GUTTER, MINIMAP } from "./layout";
 import type { Frame } from "./paint";
-import { barSlot, SLOTS, slotOf } from "./palette";
+import { barSlot, type Palette, SLOTS, slotOf } from "./palette";
 import type { Pen } from "./pen";
+import { type Colour, mix, type Pixels, pixel } from "./pixels";
 import { duration } from "./units";
 import type { Window } from "./view";
 
@@ -120,54 +121,71 @@ export function miniTime(frame: Pick<Frame, "whole" | "width">, x: number): numb
   return whole.start + ((x - GUTTER) / Math.max(width - GUTTER, 1)) * (whole.end - whole.start);
 }
 
-export function paintMinimap(pen: Pen, frame: Frame): void {
-  const { palette, width, view, whole, mini, match, selection } = frame;
-  const { context } = pen;
-  pen.colour(palette.token.sunken);
-  pen.rect(0, 0, width, MINIMAP);
-  pen.colour(palette.token.text3);
-  pen.text("Whole capture", 16, 11);
-  pen.text(duration(whole.end - whole.start), 16, 24);
+/** Colours of the minimap: as they are in the view, faded outside. */
+const faded = new WeakMap<Palette, { readonly inside: Colour[]; readonly outside: Colour[] }>();
+
+function coloursOf(palette: Palette) {
+  let made = faded.get(palette);
+  if (made === undefined) {
+    const { slot, token } = palette;
+    made = {
+      inside: SLOTS.map((name) => pixel(slot[name])),
+      outside: SLOTS.map((name) => pixel(mix(token.sunken, slot[name], 0.72))),
+    };
+    faded.set(palette, made);
+  }
+  return made;
+}
+
+export function paintMinimap(pixels: Pixels, frame: Frame): void {
+  const { palette, width, view, mini, match, selection } = frame;
+  const { token } = palette;
+  pixels.rect(0, 0, width, MINIMAP, pixel(token.sunken));
   const room = MINIMAP - 9;
+  const left = miniX(frame, view.start);
+  const right = Math.max(left + 3, miniX(frame, view.end));
   if (mini !== null) {
+    const { inside, outside } = coloursOf(palette);
     const wide = (width - GUTTER) / mini.columns;
-    const base = new Float32Array(mini.columns).fill(4 + room);
-    for (const [slot, name] of SLOTS.entries()) {
-      pen.colour(palette.slot[name]);
-      for (let column = 0; column < mini.columns; column++) {
+    for (let column = 0; column < mini.columns; column++) {
+      const x = GUTTER + column * wide;
+      const colours = x + wide > left && x < right ? inside : outside;
+      let y = 4 + room;
+      for (let slot = 0; slot < SLOTS.length; slot++) {
         const share = mini.shares[column * SLOTS.length + slot] ?? 0;
         if (share <= 0) continue;
-        const y = (base[column] ?? 0) - share * room;
-        base[column] = y;
-        pen.rect(GUTTER + column * wide, y, wide, share * room);
+        y -= share * room;
+        pixels.rect(x, y, wide, share * room, colours[slot] ?? 0);
       }
     }
   }
-  const left = miniX(frame, view.start);
-  const right = Math.max(left + 3, miniX(frame, view.end));
-  pen.colour(palette.token.sunken);
-  context.globalAlpha = 0.72;
-  pen.rect(GUTTER, 0, Math.max(0, left - GUTTER), MINIMAP);
-  pen.rect(right, 0, Math.max(0, width - right), MINIMAP);
-  context.globalAlpha = 1;
-  context.strokeStyle = palette.token.text2;
-  context.lineWidth = 1;
-  context.strokeRect(Math.round(left) + 0.5, 0.5, Math.round(right - left) - 1, MINIMAP - 2);
+  const [from, to] = [Math.round(left), Math.round(right)];
+  const frameColour = pixel(token.text2);
+  pixels.rect(from, 0, to - from, 1, frameColour);
+  pixels.rect(from, MINIMAP - 2, to - from, 1, frameColour);
+  pixels.rect(from, 0, 1, MINIMAP - 1, frameColour);
+  pixels.rect(to - 1, 0, 1, MINIMAP - 1, frameColour);
   if (selection !== null) {
-    pen.colour(palette.token.accent);
-    const from = miniX(frame, selection.start);
-    pen.rect(from, MINIMAP - 4, Math.max(2, miniX(frame, selection.end) - from), 3);
+    const start = miniX(frame, selection.start);
+    const length = Math.max(2, miniX(frame, selection.end) - start);
+    pixels.rect(start, MINIMAP - 4, length, 3, pixel(token.accent));
   }
   if (match !== null) {
-    pen.colour(palette.token.text);
+    const tick = pixel(token.text);
     let last = Number.NEGATIVE_INFINITY;
     for (const hit of match.answer.hits) {
       const x = Math.round(miniX(frame, hit.start_ns));
       // One tick a pixel: hits of all tracks come sorted by time.
-      if (x !== last) pen.rect(x, MINIMAP - 6, 1, 4);
+      if (x !== last) pixels.rect(x, MINIMAP - 6, 1, 4, tick);
       last = x;
     }
   }
-  pen.colour(palette.token.line2);
-  pen.rect(0, MINIMAP - 1, width, 1);
+  pixels.rect(0, MINIMAP - 1, width, 1, pixel(token.line2));
+}
+
+/** Writes the name of the minimap. */
+export function writeMinimap(pen: Pen, frame: Frame): void {
+  pen.colour(frame.palette.token.text3);
+  pen.text("Whole capture", 16, 11);
+  pen.text(duration(frame.whole.end - frame.whole.start), 16, 24);
 }

@@ -52,7 +52,7 @@ export class Model implements Sight {
   /** A sentence about what could not be read; "": nothing went wrong. */
   readonly fault = signal("");
   /** Arrows of the slice under the pointer, when it is not the selected one. */
-  hoveredDetail: EventDetail | null = null;
+  readonly hoveredDetail = signal<EventDetail | null>(null);
   mini: Mini | null = null;
   view: Window;
   width = 0;
@@ -222,7 +222,7 @@ export class Model implements Sight {
     const old = this.hovered.value?.hit;
     this.hovered.value = hit === null ? null : { hit, x, y };
     if (old?.track !== hit?.track || old?.row !== hit?.row || old?.start !== hit?.start) {
-      this.hoveredDetail = null;
+      this.hoveredDetail.value = null;
       clearTimeout(this.rest);
       if (hit !== null && hit.row !== null) {
         const { track, row } = hit;
@@ -237,7 +237,7 @@ export class Model implements Sight {
       (detail) => {
         const hit = this.hovered.value?.hit;
         if (hit?.track !== track || hit.row !== row) return;
-        this.hoveredDetail = detail;
+        this.hoveredDetail.value = detail;
         this.dirty("overlay");
       },
       (reason: unknown) => this.failed(reason),

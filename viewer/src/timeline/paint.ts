@@ -21,10 +21,11 @@ import {
   TOP,
   visible,
 } from "./layout";
-import { type Mini, miniRectangles, paintMinimap } from "./minimap";
+import { type Mini, miniRectangles, paintMinimap, writeMinimap } from "./minimap";
 import type { Palette } from "./palette";
 import { fontOf, type Pen } from "./pen";
-import type { Ink, Rectangles } from "./rectangles";
+import { type Colour, mix, type Pixels, pixel } from "./pixels";
+import { INKS, type Ink, type Rectangles } from "./rectangles";
 import { type Ruler, ruler } from "./ruler";
 import { buildScene, type Label, MOST_RECTANGLES, type Scene } from "./scene";
 import type { Store } from "./store";
@@ -54,6 +55,9 @@ const DIM = 0.35;
 /** Rectangles of grid, names, ruler and the like: fewer than this on the tallest screens. */
 const OTHER_RECTANGLES = 1500;
 
+/** Half the width of the longest length of a selection, with its margin. */
+const LENGTH_PX = 36;
+
 /** Share of the rectangles that pinned tracks may take. */
 const PINNED_SHARE = 0.3;
 
@@ -81,67 +85,156 @@ export function timeAt(
   return view.start + ((x - GUTTER) / Math.max(width - GUTTER, 1)) * (view.end - view.start);
 }
 
-/** Draws the whole lower canvas. */
-export function paint(pen: Pen, frame: Frame, scenes: Scenes, ratio: number): void {
+/** Colours of a frame as pixels, made once for each palette. */
+class Pixelled {
+  readonly ink: Readonly<Record<Ink, Colour>>;
+  /** The same, of what a search does not match. */
+  readonly dim: Readonly<Record<Ink, Colour>>;
+  readonly token: Readonly<Record<keyof Palette["token"], Colour>>;
+  readonly thumb: Colour;
+
+  constructor(palette: Palette) {
+    const { token } = palette;
+    const colour = (ink: Ink): string => {
+      if (ink === "line3" || ink === "text") return token[ink];
+      return ink === "hatch" ? token.line2 : palette.slot[ink];
+    };
+    const all = (make: (colour: string) => string) =>
+      Object.fromEntries(INKS.map((ink) => [ink, pixel(make(colour(ink)))])) as Record<Ink, Colour>;
+    this.ink = all((text) => text);
+    this.dim = all((text) => mix(text, token.bg, DIM));
+    this.token = Object.fromEntries(
+      Object.entries(token).map(([name, text]) => [name, pixel(text)]),
+    ) as Record<keyof Palette["token"], Colour>;
+    this.thumb = pixel(mix(token.line3, token.bg, 0.6));
+  }
+}
+
+const pixelled = new WeakMap<Palette, Pixelled>();
+
+function pixelsOf(palette: Palette): Pixelled {
+  let made = pixelled.get(palette);
+  if (made === undefined) {
+    made = new Pixelled(palette);
+    pixelled.set(palette, made);
+  }
+  return made;
+}
+
+/** A part of the canvas that clips: the tracks that are pinned, or those that scroll. */
+interface Part {
+  readonly placed: readonly Placed[];
+  readonly scene: Scene;
+  readonly y: number;
+  readonly height: number;
+  /** Where text may begin: below the header that stays. */
+  readonly textTop: number;
+}
+
+/** Draws the rectangles of the lower canvas. Returns what draw() then writes over them. */
+export function paint(pixels: Pixels, frame: Frame, scenes: Scenes, ratio: number): Painted {
   const { palette, width, height } = frame;
-  pen.begin(palette, ratio);
-  pen.colour(palette.token.bg);
-  pen.rect(0, 0, width, height);
+  const colours = pixelsOf(palette);
+  pixels.begin(width, height, ratio, colours.token.bg);
   const ticks = ruler(frame.view, width - GUTTER);
-  pen.colour(palette.token.line);
   for (const tick of ticks.ticks) {
-    pen.rect(Math.round(xOf(frame, tick.time)), TOP, 1, height - TOP);
+    const x = Math.round(xOf(frame, tick.time));
+    pixels.rect(x, TOP, 1, height - TOP, colours.token.line);
   }
   const placed = visible(frame.layout, frame.scroll, height);
   const room = pinnedRoom(frame.layout, height);
-  const pinned = placed.filter(({ band }) => band.pinned);
-  const scrolled = placed.filter(({ band }) => !band.pinned);
-  const part = (some: readonly Placed[], scene: Scene, y: number, tall: number, most: number) => {
-    const picture = (track: number) => frame.store.picture(track);
-    buildScene({ ...frame, placed: some, picture, most }, scene);
-    pen.within(0, y, width, tall, () => {
-      pen.within(GUTTER, y, width - GUTTER, tall, () => {
-        for (const place of some) paintGround(pen, frame, place);
-        paintRectangles(pen, palette, scene.rectangles);
-        paintLabels(pen, palette, scene.labels);
-      });
-      for (const place of some) paintNames(pen, frame, place, y);
-    });
-  };
+  const sticky = stickyHeader(frame.layout, frame.scroll, height);
+  const top = TOP + room;
+  const low = sticky === null ? top : Math.max(top, sticky.y + sticky.band.height);
   const most = MOST_RECTANGLES - OTHER_RECTANGLES - miniRectangles(frame);
-  const few = pinned.length === 0 ? 0 : most * PINNED_SHARE;
-  part(scrolled, scenes.scrolled, TOP + room, height - TOP - room, most - few);
-  paintSticky(pen, frame, TOP + room);
-  if (pinned.length > 0) {
-    part(pinned, scenes.pinned, TOP, room, few);
-    pen.colour(palette.token.line2);
-    pen.rect(0, TOP + room - 1, width, 1);
+  const few = room === 0 ? 0 : most * PINNED_SHARE;
+  const parts: Part[] = [
+    {
+      placed: placed.filter(({ band }) => !band.pinned),
+      scene: scenes.scrolled,
+      y: top,
+      height: height - top,
+      textTop: low,
+    },
+    {
+      placed: placed.filter(({ band }) => band.pinned),
+      scene: scenes.pinned,
+      y: TOP,
+      height: room,
+      textTop: TOP,
+    },
+  ];
+  for (const part of parts) {
+    const picture = (track: number) => frame.store.picture(track);
+    const share = part.scene === scenes.pinned ? few : most - few;
+    buildScene({ ...frame, placed: part.placed, picture, most: share }, part.scene);
+    pixels.within(GUTTER, part.y, width - GUTTER, part.height);
+    for (const place of part.placed) groundOf(pixels, frame, place, colours);
+    rectanglesOf(pixels, part.scene.rectangles, colours);
+    pixels.within(0, part.y, width, part.height);
+    for (const place of part.placed) stripGround(pixels, frame, place, colours);
   }
-  paintScrollThumb(pen, frame, room);
-  paintRuler(pen, frame, ticks);
-  paintMinimap(pen, frame);
+  if (sticky !== null) {
+    pixels.within(0, top, width, height - top);
+    headerGround(pixels, frame, sticky.y, sticky.band, colours);
+  }
+  pixels.within(0, 0, width, height);
+  if (room > 0) pixels.rect(0, top - 1, width, 1, colours.token.line2);
+  thumbOf(pixels, frame, room, colours);
+  pixels.rect(0, MINIMAP, width, RULER, colours.token.bg);
+  pixels.rect(0, TOP - 1, width, 1, colours.token.line2);
+  for (const tick of ticks.ticks) {
+    const x = Math.round(xOf(frame, tick.time));
+    if (x >= GUTTER) pixels.rect(x, MINIMAP + 4, 1, RULER - 4, colours.token.line2);
+  }
+  paintMinimap(pixels, frame);
+  return { parts, sticky, ticks };
 }
 
-function inkColour(palette: Palette, ink: Ink): string {
-  if (ink === "line3" || ink === "text") return palette.token[ink];
-  if (ink === "hatch") return palette.token.line2;
-  return palette.slot[ink];
+export interface Painted {
+  readonly parts: readonly Part[];
+  readonly sticky: Placed | null;
+  readonly ticks: Ruler;
 }
 
-function paintRectangles(pen: Pen, palette: Palette, rectangles: Rectangles): void {
+/** Writes lines and texts over the rectangles. */
+export function write(pen: Pen, frame: Frame, painted: Painted, ratio: number): void {
+  const { palette, width } = frame;
+  pen.begin(palette, ratio);
+  for (const part of painted.parts) {
+    const tall = Math.max(0, part.y + part.height - part.textTop);
+    pen.within(GUTTER, part.textTop, width - GUTTER, tall, () => {
+      for (const { band, y } of part.placed) {
+        if (band.track !== null && isCounter(band.track.kind)) paintCounter(pen, frame, band, y);
+      }
+      paintLabels(pen, palette, part.scene.labels);
+    });
+    pen.within(0, part.textTop, width, tall, () => {
+      for (const place of part.placed) writeNames(pen, frame, place, part.textTop);
+    });
+  }
+  const { sticky } = painted;
+  const scrolled = painted.parts[0];
+  if (sticky !== null && scrolled !== undefined) {
+    pen.within(0, scrolled.y, width, sticky.band.height, () =>
+      writeHeader(pen, frame, sticky.band, sticky.y),
+    );
+  }
+  writeRuler(pen, frame, painted.ticks);
+  writeMinimap(pen, frame);
+}
+
+function rectanglesOf(pixels: Pixels, rectangles: Rectangles, colours: Pixelled): void {
   rectangles.each((bucket) => {
-    if (bucket.ink === "hatch") {
-      if (!pen.hatching()) return;
-    } else {
-      pen.colour(inkColour(palette, bucket.ink));
-    }
-    pen.context.globalAlpha = bucket.dim ? DIM : 1;
+    const colour = (bucket.dim ? colours.dim : colours.ink)[bucket.ink];
     const { data, length } = bucket;
+    const hatched = bucket.ink === "hatch";
     for (let i = 0; i < length; i += 4) {
-      pen.rect(data[i] ?? 0, data[i + 1] ?? 0, data[i + 2] ?? 0, data[i + 3] ?? 0);
+      const [x, y, w, h] = [data[i] ?? 0, data[i + 1] ?? 0, data[i + 2] ?? 0, data[i + 3] ?? 0];
+      if (hatched) pixels.hatch(x, y, w, h, colour);
+      else pixels.rect(x, y, w, h, colour);
     }
   });
-  pen.context.globalAlpha = 1;
 }
 
 function paintLabels(pen: Pen, palette: Palette, labels: readonly Label[]): void {
@@ -153,23 +246,51 @@ function paintLabels(pen: Pen, palette: Palette, labels: readonly Label[]): void
   pen.context.globalAlpha = 1;
 }
 
-/** Draws what is below slices: the hatch of what is not loaded yet, and lines of counters. */
-function paintGround(pen: Pen, frame: Frame, { band, y }: Placed): void {
+/** Hatches the part of a track that is not loaded yet: "nothing here" would not be true. */
+function groundOf(pixels: Pixels, frame: Frame, { band, y }: Placed, colours: Pixelled): void {
   if (band.track === null) return;
-  const values = isCounter(band.track.kind);
-  const have = values ? frame.store.counter(band.track.id) : frame.store.picture(band.track.id);
-  const from = have === undefined ? frame.width : xOf(frame, have.window.start);
-  const to = have === undefined ? frame.width : xOf(frame, have.window.end);
+  const have = isCounter(band.track.kind)
+    ? frame.store.counter(band.track.id)
+    : frame.store.picture(band.track.id);
+  if (have === undefined) return;
   const first = Math.max(xOf(frame, frame.whole.start), GUTTER);
   const last = Math.min(xOf(frame, frame.whole.end), frame.width);
+  const from = Math.min(xOf(frame, have.window.start), last);
+  const to = Math.max(xOf(frame, have.window.end), first);
   const tall = band.height - 2 * PAD - 1;
-  if (have !== undefined && from > first + 1 && pen.hatching()) {
-    pen.rect(first, y + PAD, Math.min(from, last) - first, tall);
+  const line = colours.token.line2;
+  if (from > first + 1) pixels.hatch(first, y + PAD, from - first, tall, line);
+  if (to < last - 1) pixels.hatch(to, y + PAD, last - to, tall, line);
+}
+
+function headerGround(
+  pixels: Pixels,
+  frame: Frame,
+  y: number,
+  band: Band,
+  colours: Pixelled,
+): void {
+  pixels.rect(0, y, frame.width, band.height - 1, colours.token.sunken);
+}
+
+/** Draws the ground of a strip's name, and the lines around it. */
+function stripGround(pixels: Pixels, frame: Frame, { band, y }: Placed, colours: Pixelled): void {
+  if (band.track === null) {
+    headerGround(pixels, frame, y, band, colours);
+    return;
   }
-  if (have !== undefined && to < last - 1 && pen.hatching()) {
-    pen.rect(Math.max(to, first), y + PAD, last - Math.max(to, first), tall);
-  }
-  if (values) paintCounter(pen, frame, band, y);
+  pixels.rect(0, y, GUTTER - 1, band.height, colours.token.bg);
+  pixels.rect(GUTTER - 1, y, 1, band.height, colours.token.line2);
+  pixels.rect(0, y + band.height - 1, frame.width, 1, colours.token.line);
+}
+
+function thumbOf(pixels: Pixels, frame: Frame, room: number, colours: Pixelled): void {
+  const seen = frame.height - TOP - room;
+  const all = frame.layout.height;
+  if (all <= seen || seen < 20) return;
+  const tall = Math.max(24, (seen / all) * seen);
+  const y = TOP + room + (frame.scroll / (all - seen)) * (seen - tall);
+  pixels.rect(frame.width - 5, y, 4, tall, colours.thumb);
 }
 
 function paintCounter(pen: Pen, frame: Frame, band: Band, y: number): void {
@@ -225,41 +346,33 @@ function paintCounter(pen: Pen, frame: Frame, band: Band, y: number): void {
   pen.text(label, frame.width - wide - 6, y + 9);
 }
 
-/** Draws the header of a group, or the name of a track, which stays in sight in a tall track. */
-function paintNames(pen: Pen, frame: Frame, { band, y }: Placed, top: number): void {
-  const { palette, width } = frame;
+/** Writes the name of a strip, which stays in sight in a tall track. */
+function writeNames(pen: Pen, frame: Frame, { band, y }: Placed, top: number): void {
+  const { palette } = frame;
   if (band.track === null) {
-    paintHeader(pen, frame, band, y);
+    writeHeader(pen, frame, band, y);
     return;
   }
-  pen.colour(palette.token.bg);
-  pen.rect(0, y, GUTTER - 1, band.height);
-  pen.colour(palette.token.line2);
-  pen.rect(GUTTER - 1, y, 1, band.height);
-  pen.colour(palette.token.line);
-  pen.rect(0, y + band.height - 1, width, 1);
-  // Below the header that stays; the last line of the track pushes its name out.
+  // The last line of the track pushes its name out.
   const lines = band.height > 30 && band.caption !== "" ? 2 : 1;
   const lowest = y + band.height - (lines === 2 ? 34 : 20);
-  const at = Math.max(y, Math.min(top + (band.pinned ? 0 : 24), lowest));
+  const at = Math.max(y, Math.min(top, lowest));
   const room = GUTTER - 16 - 8;
   pen.colour(palette.token.text2);
   const title = frame.widths.cut(band.title, room);
-  pen.text(title, 16, at + (lines === 1 && band.height < 30 ? band.height / 2 : 12));
+  const middle = at + (lines === 1 && band.height < 30 ? band.height / 2 : 12);
+  pen.text(title, 16, middle);
   pen.colour(palette.token.text3);
   if (lines === 2) {
     pen.text(frame.widths.cut(band.caption, room), 16, at + 26);
   } else if (band.caption !== "") {
     const left = 16 + frame.widths.of(title) + 8;
-    const text = frame.widths.cut(band.caption, GUTTER - left - 8);
-    pen.text(text, left, at + (band.height < 30 ? band.height / 2 : 12));
+    pen.text(frame.widths.cut(band.caption, GUTTER - left - 8), left, middle);
   }
 }
 
-function paintHeader(pen: Pen, frame: Frame, band: Band, y: number): void {
+function writeHeader(pen: Pen, frame: Frame, band: Band, y: number): void {
   const { palette, width } = frame;
-  pen.colour(palette.token.sunken);
-  pen.rect(0, y, width, band.height - 1);
   pen.colour(palette.token.text);
   pen.context.font = fontOf(palette, 600);
   const title = shown(band.title, 80);
@@ -270,39 +383,18 @@ function paintHeader(pen: Pen, frame: Frame, band: Band, y: number): void {
   pen.text(frame.widths.cut(band.caption, Math.max(0, width - after - 16)), after, y + 12);
 }
 
-/** Draws the header of the group that the view is in, so that it stays in sight. */
-function paintSticky(pen: Pen, frame: Frame, top: number): void {
-  const sticky = stickyHeader(frame.layout, frame.scroll, frame.height);
-  if (sticky === null) return;
-  const { band, y } = sticky;
-  pen.within(0, top, frame.width, band.height, () => paintHeader(pen, frame, band, y));
-}
-
-function paintScrollThumb(pen: Pen, frame: Frame, room: number): void {
-  const seen = frame.height - TOP - room;
-  const all = frame.layout.height;
-  if (all <= seen || seen < 20) return;
-  const tall = Math.max(24, (seen / all) * seen);
-  const y = TOP + room + (frame.scroll / (all - seen)) * (seen - tall);
-  pen.colour(frame.palette.token.line3);
-  pen.context.globalAlpha = 0.6;
-  pen.rect(frame.width - 5, y, 4, tall);
-  pen.context.globalAlpha = 1;
-}
-
-function paintRuler(pen: Pen, frame: Frame, ticks: Ruler): void {
+function writeRuler(pen: Pen, frame: Frame, ticks: Ruler): void {
   const { palette, width } = frame;
-  pen.colour(palette.token.bg);
-  pen.rect(0, MINIMAP, width, RULER);
-  pen.colour(palette.token.line2);
-  pen.rect(0, TOP - 1, width, 1);
-  for (const tick of ticks.ticks) {
-    pen.rect(Math.round(xOf(frame, tick.time)), MINIMAP + 4, 1, RULER - 4);
-  }
   pen.colour(palette.token.text3);
+  const { selection } = frame;
+  // The length of the selection stands on the ruler: no label is half below it.
+  const middle =
+    selection === null ? null : (xOf(frame, selection.start) + xOf(frame, selection.end)) / 2;
   for (const tick of ticks.ticks) {
     const x = Math.round(xOf(frame, tick.time)) + 4;
-    if (x + frame.widths.of(tick.label) < width) pen.text(tick.label, x, MINIMAP + 11);
+    const right = x + frame.widths.of(tick.label);
+    const below = middle !== null && right > middle - LENGTH_PX && x < middle + LENGTH_PX;
+    if (right < width && !below) pen.text(tick.label, x, MINIMAP + 11);
   }
   const span = duration(frame.view.end - frame.view.start);
   pen.text(`${ticks.unit} · ${span} shown`, 16, MINIMAP + 11);

@@ -90,6 +90,11 @@ export function slotOf(cls: number, kind: TrackKind): Slot {
   return kind === "steps" ? "n1" : OF_CLASS[className(cls)];
 }
 
+/** Frames of modules stand out from other frames: they are the program's own structure. */
+export function isModule(name: string): boolean {
+  return name.startsWith("nn.Module: ") || /^[A-Z]\w{0,80}_\d{1,6}$/.test(name);
+}
+
 /** Returns the slot of a bar in a folded cell: neutral classes would not be seen on the ground. */
 export function barSlot(slot: Slot): Slot {
   return slot === "n1" || slot === "n2" || slot === "n3" ? "bar" : slot;

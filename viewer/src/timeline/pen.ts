@@ -33,7 +33,6 @@ export type Canvas2d = Pick<
   | "restore"
   | "setTransform"
   | "measureText"
-  | "createPattern"
 >;
 
 export const FONT_PX = 11;
@@ -41,15 +40,9 @@ export const FONT_PX = 11;
 export class Pen {
   /** Rectangles since begin(). */
   rectangles = 0;
-  private style: string | CanvasPattern | null = null;
-  private hatch: CanvasPattern | null = null;
-  private hatchOf = "";
+  private style: string | null = null;
 
-  constructor(
-    readonly context: Canvas2d,
-    /** Makes the tile of the hatch; null: the platform cannot. */
-    private readonly tile: (colour: string, ratio: number) => CanvasImageSource | null,
-  ) {}
+  constructor(readonly context: Canvas2d) {}
 
   /** Begins a frame: all that follows is in CSS pixels. */
   begin(palette: Palette, ratio: number): void {
@@ -63,27 +56,12 @@ export class Pen {
     // Names in any script begin at the left, where their slice begins.
     context.direction = "ltr";
     context.font = fontOf(palette);
-    const key = `${palette.token.line2} ${ratio}`;
-    if (key !== this.hatchOf) {
-      this.hatchOf = key;
-      const image = this.tile(palette.token.line2, ratio);
-      this.hatch = image === null ? null : context.createPattern(image, "repeat");
-      if (ratio !== 1) this.hatch?.setTransform?.(new DOMMatrix().scale(1 / ratio));
-    }
   }
 
   colour(style: string): void {
     if (this.style === style) return;
     this.context.fillStyle = style;
     this.style = style;
-  }
-
-  /** Sets the hatch as colour. Says if there is one. */
-  hatching(): boolean {
-    if (this.hatch === null) return false;
-    this.context.fillStyle = this.hatch;
-    this.style = this.hatch;
-    return true;
   }
 
   rect(x: number, y: number, width: number, height: number): void {
@@ -111,24 +89,4 @@ export class Pen {
 
 export function fontOf(palette: Palette, weight = 400): string {
   return `${weight === 400 ? "" : `${weight} `}${FONT_PX}px ${palette.font}`;
-}
-
-/** Makes the tile of the hatch: lines of 1.5 px at 135°, one each 5 px. */
-export function hatchTile(colour: string, ratio: number): HTMLCanvasElement | null {
-  // A diagonal line meets itself at the edges of a tile whose side is 5 px times the root of two.
-  const side = Math.round(5 * Math.SQRT2 * ratio);
-  const canvas = document.createElement("canvas");
-  canvas.width = side;
-  canvas.height = side;
-  const context = canvas.getContext("2d");
-  if (context === null) return null;
-  context.strokeStyle = colour;
-  context.lineWidth = 1.5 * ratio;
-  context.beginPath();
-  for (const shift of [-side, 0, side]) {
-    context.moveTo(shift - 1, side + 1);
-    context.lineTo(shift + side + 1, -1);
-  }
-  context.stroke();
-  return canvas;
 }

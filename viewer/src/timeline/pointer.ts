@@ -15,6 +15,8 @@ import { pan, type Window } from "./view";
 const CLICK_PX = 3;
 /** Pixels of a wheel that counts lines or pages. */
 const LINE_PX = 16;
+/** Milliseconds after the last turn of a wheel. */
+const REST_MS = 120;
 
 interface Drag {
   readonly kind: "range" | "pan" | "minimap" | "thumb";
@@ -39,6 +41,7 @@ export function wheelFactor(px: number): number {
 /** Joins an element's pointer to the model. Returns what ends that. */
 export function joinPointer(element: HTMLElement, model: Model): () => void {
   let drag: Drag | null = null;
+  let rest: ReturnType<typeof setTimeout> | undefined;
   const place = (event: MouseEvent): { x: number; y: number } => {
     const box = element.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };
@@ -58,7 +61,10 @@ export function joinPointer(element: HTMLElement, model: Model): () => void {
     } else {
       model.scrollBy(dy);
     }
-    look(event, x, y);
+    // What moves is not read: the card comes back when the wheel rests.
+    model.hover(null, event.clientX, event.clientY, model.pointer);
+    clearTimeout(rest);
+    rest = setTimeout(() => look(event, x, y), REST_MS);
   };
 
   /** Says what is under the pointer. */
@@ -91,6 +97,7 @@ export function joinPointer(element: HTMLElement, model: Model): () => void {
   const move = (event: PointerEvent): void => {
     const { x, y } = place(event);
     if (drag === null) {
+      clearTimeout(rest);
       look(event, x, y);
       return;
     }
@@ -160,6 +167,7 @@ export function joinPointer(element: HTMLElement, model: Model): () => void {
   element.addEventListener("pointerleave", leave);
   element.addEventListener("dblclick", zoomTo);
   return () => {
+    clearTimeout(rest);
     element.removeEventListener("wheel", wheel);
     element.removeEventListener("pointerdown", down);
     element.removeEventListener("pointermove", move);

@@ -63,7 +63,9 @@ export function sorted(rows: readonly RangeRow[], key: Key, down: boolean): Rang
 
 export interface RangeTableProps {
   readonly rows: readonly RangeRow[];
-  readonly length_ns: number;
+  /** What shares are of, and the words for that. */
+  readonly base_ns: number;
+  readonly base: string;
   /** Rows have a class that has a colour: they ran on a device. */
   readonly coloured: boolean;
   readonly label: string;
@@ -71,7 +73,7 @@ export interface RangeTableProps {
 }
 
 /** Shows the rows of a range. */
-export function RangeTable({ rows, length_ns, coloured, label, onPick }: RangeTableProps) {
+export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: RangeTableProps) {
   const [order, setOrder] = useState<{ key: Key; down: boolean }>({ key: "total", down: true });
   const [top, setTop] = useState(0);
   const [active, setActive] = useState(0);
@@ -120,7 +122,7 @@ export function RangeTable({ rows, length_ns, coloured, label, onPick }: RangeTa
                 text={head(unit)}
                 name={key === "name"}
                 order={order.key === key ? (order.down ? "descending" : "ascending") : undefined}
-                wide={key === "total"}
+                share={key === "total" ? base : undefined}
                 onSort={() => sort(key)}
               />
             ))}
@@ -145,7 +147,7 @@ export function RangeTable({ rows, length_ns, coloured, label, onPick }: RangeTa
               </td>
               <td>{count(row.count)}</td>
               <td class="tl-sum">{fixed(row.total_ns / 1e6, 2)}</td>
-              <td>{percent(row.total_ns / Math.max(length_ns, 1))}</td>
+              <td>{percent(row.total_ns / Math.max(base_ns, 1))}</td>
               <td class="tl-bar">
                 <u style={{ width: `${(row.total_ns / Math.max(longest, 1)) * 100}%` }} />
               </td>
@@ -167,11 +169,11 @@ interface HeadCellProps {
   readonly name: boolean;
   readonly order: "ascending" | "descending" | undefined;
   /** The column is followed by its share and its bar, which sort by the same value. */
-  readonly wide: boolean;
+  readonly share: string | undefined;
   onSort(): void;
 }
 
-function HeadCell({ text, name, order, wide, onSort }: HeadCellProps) {
+function HeadCell({ text, name, order, share, onSort }: HeadCellProps) {
   return (
     <>
       <th scope="col" class={name ? "tl-name" : ""} aria-sort={order ?? "none"}>
@@ -179,9 +181,9 @@ function HeadCell({ text, name, order, wide, onSort }: HeadCellProps) {
           {text}
         </button>
       </th>
-      {wide && (
+      {share !== undefined && (
         <th scope="col" colSpan={2} class="tl-share">
-          of range
+          {share}
         </th>
       )}
     </>

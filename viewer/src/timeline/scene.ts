@@ -8,7 +8,7 @@ import type { TrackKind } from "../trace/api";
 import type { Match } from "./finding";
 import { foldLabel, shortName, type Widths } from "./labels";
 import { type Band, GUTTER, PAD, type Placed } from "./layout";
-import { barSlot, isHatched, isNeutral, SLOTS, type Slot, slotOf } from "./palette";
+import { barSlot, isHatched, isModule, isNeutral, SLOTS, type Slot, slotOf } from "./palette";
 import { LAYER, Rectangles } from "./rectangles";
 import { NO_ROW } from "./rows";
 import { columnOf, type Picture } from "./store";
@@ -46,6 +46,8 @@ export interface SceneInput {
 }
 
 const SLOT_INDEX = new Map<Slot, number>(SLOTS.map((slot, index) => [slot, index]));
+/** Columns of this factor are wider than any screen. */
+const MOST_FACTOR = 1 << 12;
 const NARROW = 4;
 const LABEL_FROM = 22;
 /** Rows from this height have room for a second line. */
@@ -55,25 +57,27 @@ export function emptyScene(): Scene {
   return { rectangles: new Rectangles(), labels: [], factor: 1 };
 }
 
-/** Fills the scene. The factor of the scene before is the first guess. */
+/** Fills the scene. The factor of the scene before is the first guess: mostly one try is enough. */
 export function buildScene(input: SceneInput, scene: Scene): void {
-  let factor = Math.max(1, scene.factor / 2);
-  for (;;) {
-    scene.rectangles.clear();
-    scene.labels.length = 0;
-    scene.factor = factor;
-    let fits = true;
-    for (const { band, y } of input.placed) {
-      if (band.track === null) continue;
-      const picture = input.picture(band.track.id);
-      if (picture === undefined) continue;
-      new TrackScene(input, scene, picture, band, y + PAD).build(factor);
-      fits = scene.rectangles.count <= input.most;
-      if (!fits && factor < 1 << 12) break;
-    }
-    if (fits || factor >= 1 << 12) return;
-    factor *= 2;
+  // With room to spare a finer picture is tried; a finer one may have twice the rectangles.
+  const roomy = scene.rectangles.count * 3 < input.most;
+  let factor = roomy ? Math.max(1, scene.factor / 2) : scene.factor;
+  while (!fill(input, scene, factor) && factor < MOST_FACTOR) factor *= 2;
+}
+
+/** Fills the scene with columns of a factor. Says if the rectangles are not too many. */
+function fill(input: SceneInput, scene: Scene, factor: number): boolean {
+  scene.rectangles.clear();
+  scene.labels.length = 0;
+  scene.factor = factor;
+  for (const { band, y } of input.placed) {
+    if (band.track === null) continue;
+    const picture = input.picture(band.track.id);
+    if (picture === undefined) continue;
+    new TrackScene(input, scene, picture, band, y + PAD).build(factor);
+    if (scene.rectangles.count > input.most && factor < MOST_FACTOR) return false;
   }
+  return true;
 }
 
 /** A column that small slices of a row are gathered in. */
@@ -147,7 +151,8 @@ class TrackScene {
     const right = Math.min(this.right + 2, this.x(end));
     const wide = right - left;
     const width = Math.max(1, wide - (wide > 6 ? 1 : 0));
-    const slot = slotOf(cls, this.kind);
+    const name = names[spans.name[i] ?? -1] ?? "";
+    const slot = this.kind === "python" && isModule(name) ? "n3" : slotOf(cls, this.kind);
     // A lone short slice of the host would not be seen in the colour of the ground.
     const ink = wide < NARROW ? barSlot(slot) : slot;
     this.scene.rectangles.add(LAYER.slices, ink, dim, left, y, width, this.height);
@@ -158,7 +163,6 @@ class TrackScene {
     const x = Math.max(left, GUTTER) + 4;
     const room = left + width - x - 3;
     const tall = this.height >= TALL;
-    const name = names[spans.name[i] ?? -1] ?? "";
     const length = duration(spans.busy_ns[i] ?? end - start);
     const words = shortName(name) + (this.kind === "steps" ? ` · ${length}` : "");
     const text = this.input.widths.cut(words, room);
