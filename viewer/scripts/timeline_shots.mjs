@@ -36,6 +36,15 @@ async function open(browser, address, query, size) {
   return { page, faults };
 }
 
+/** Returns what axe finds that is serious. */
+async function accessibility(page) {
+  await page.addScriptTag({ path: path.join(root, "node_modules/axe-core/axe.min.js") });
+  const { violations } = await page.evaluate(() => window.axe.run());
+  return violations
+    .filter((one) => one.impact === "serious" || one.impact === "critical")
+    .map((one) => `${one.id}: ${one.help}: ${one.nodes.map((node) => node.html).join(" | ")}`);
+}
+
 async function shots(browser, address) {
   const large = { width: 1600, height: 1000 };
   const { page, faults } = await open(browser, address, "events=20000", large);
@@ -56,6 +65,7 @@ async function shots(browser, address) {
   await page.keyboard.press("?");
   await page.waitForTimeout(100);
   await shot("keys");
+  faults.push(...(await accessibility(page)));
   await page.keyboard.press("Escape");
   await page.fill(".tl-input", "flash");
   await page.waitForTimeout(SETTLE_MS);

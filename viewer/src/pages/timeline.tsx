@@ -27,6 +27,16 @@ export interface TimelineProps {
 /** Milliseconds after a key before the whole trace is searched. */
 const TYPING_MS = 150;
 const ADDRESS_MS = 300;
+const MOST_TYPED = 1000;
+
+/** What was seen of a trace when its page was left: the page comes back with it. */
+const lastSeen = new WeakMap<Trace, string>();
+
+/** Returns the address to begin with: a link, or what was seen before. */
+function firstAddress(trace: Trace): string {
+  const { hash } = location;
+  return hash.includes("?") ? hash : (lastSeen.get(trace) ?? hash);
+}
 
 /** Keeps the address of the page in step with the model. */
 function useAddress(model: Model): void {
@@ -50,6 +60,7 @@ function useAddress(model: Model): void {
     window.addEventListener("hashchange", read);
     return () => {
       clearTimeout(timer);
+      lastSeen.set(model.trace, model.link());
       end();
       window.removeEventListener("hashchange", read);
     };
@@ -74,7 +85,7 @@ function useKeys(model: Model, field: { readonly current: HTMLInputElement | nul
 
 /** Shows the timeline of a trace. */
 export function Timeline({ trace, onNarrow, onFrame }: TimelineProps) {
-  const model = useMemo(() => new Model(trace, location.hash), [trace]);
+  const model = useMemo(() => new Model(trace, firstAddress(trace)), [trace]);
   const field = useRef<HTMLInputElement>(null);
   useEffect(() => () => model.close(), [model]);
   useAddress(model);
@@ -99,6 +110,12 @@ export function Timeline({ trace, onNarrow, onFrame }: TimelineProps) {
         </button>
       </header>
       <Faults model={model} />
+      {trace.info.tracks.length === 0 && (
+        <p class="tl-empty">
+          Nothing with a time was recorded. <code>gpuprof run -- CMD</code> records the GPU, CUDA
+          calls, operators and Python.
+        </p>
+      )}
       <div class="tl-body">
         <TimelineCanvas model={model} onFrame={onFrame} />
         <Help model={model} />
@@ -123,7 +140,8 @@ function Search({
     // A row of the table or Esc changes the search too.
     const text = match?.text ?? "";
     if (field.current !== null && document.activeElement !== field.current) {
-      field.current.value = text;
+      // A name of a megabyte is searched as it is, and shown in part.
+      field.current.value = text.slice(0, MOST_TYPED);
     }
   }, [match, field]);
   const type = (event: InputEvent): void => {
@@ -147,7 +165,7 @@ function Search({
         ref={field}
         class="tl-input"
         type="search"
-        maxLength={1000}
+        maxLength={MOST_TYPED}
         placeholder="Find in the whole trace   /"
         aria-label="Find in the whole trace"
         onInput={type}

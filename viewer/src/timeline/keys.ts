@@ -12,6 +12,7 @@ export type Command =
   | "find"
   | "help"
   | "mark"
+  | "range"
   | "pin"
   | "fold"
   | "undo"
@@ -45,6 +46,7 @@ const KEYS: Readonly<Record<string, Command>> = {
   "/": "find",
   "?": "help",
   m: "mark",
+  r: "range",
   p: "pin",
   e: "fold",
   backspace: "undo",
@@ -83,6 +85,7 @@ export const HELP: readonly (readonly [string, readonly string[]])[] = [
   ["Previous, next step", ["[", "]"]],
   ["Find", ["/"]],
   ["Mark and measure", ["M"]],
+  ["Select between marks, or the slice", ["R"]],
   ["Pin track", ["P"]],
   ["Fold, unfold group", ["E"]],
   ["Undo zoom", ["⌫"]],

@@ -369,6 +369,22 @@ export class Model implements Sight {
     this.dirty("overlay");
   }
 
+  /** Selects the time between two marks, or that of the selected event. */
+  private selectMarked(): void {
+    const [first, second] = this.marks.value;
+    const picked = this.picked.value;
+    if (first !== undefined && second !== undefined) {
+      this.select({ start: Math.min(first, second), end: Math.max(first, second) });
+    } else if (picked !== null) {
+      this.select({ start: picked.start_ns, end: picked.start_ns + picked.duration_ns });
+    }
+    const range = this.selection.value;
+    if (range !== null) {
+      const from = position(range.start, this.whole.end);
+      this.spoken.value = `Selected ${duration(range.end - range.start)} from ${from}`;
+    }
+  }
+
   /** The track that a key is about: under the pointer, else of the selected event. */
   private subject(): number | undefined {
     return this.hovered.value?.hit.track ?? this.picked.value?.track;
@@ -400,6 +416,7 @@ export class Model implements Sight {
         this.help.value = !this.help.value;
       },
       mark: () => this.mark(),
+      range: () => this.selectMarked(),
       pin: () => {
         if (subject !== undefined) this.togglePin(subject);
       },

@@ -124,13 +124,15 @@ class TrackScene {
       // A picture of the whole may have more rows than the one that its strip was made for.
       if (end < view.start || row === NO_ROW || row >= this.band.rows) continue;
       const y = this.top + row * this.rowHeight;
+      const narrow = factor > 1 && (end - start) * this.scale < NARROW * factor;
       if ((spans.count[i] ?? 1) > 1) {
         const hit = match?.inCell(spans.track, start, end) ?? null;
-        this.cell(i, y, columnNs, hit);
+        if (narrow) this.gatherCell(i, row, columnNs, hit === false);
+        else this.cell(i, y, columnNs, hit);
         continue;
       }
       const dim = names !== null && names[spans.name[i] ?? 0] !== 1;
-      if (factor > 1 && (end - start) * this.scale < NARROW * factor) {
+      if (narrow) {
         this.gather(row, start, end, spans.cls[i] ?? 0, columnNs, dim);
       } else {
         this.slice(i, start, end, y, dim);
@@ -282,6 +284,22 @@ class TrackScene {
       column.dim = column.dim && dim;
       from = to;
     } while (from < end);
+  }
+
+  /** Adds a folded cell that is too small for this frame to the columns of its row. */
+  private gatherCell(i: number, row: number, columnNs: number, dim: boolean): void {
+    const { spans } = this.picture;
+    const { bars } = spans;
+    if (bars === undefined) {
+      const start = spans.start_ns[i] ?? 0;
+      this.gather(row, start, start + (spans.busy_ns[i] ?? 0), spans.cls[i] ?? 0, columnNs, dim);
+      return;
+    }
+    const last = bars.first[i + 1] ?? 0;
+    for (let k = bars.first[i] ?? 0; k < last; k++) {
+      const start = bars.start_ns[k] ?? 0;
+      this.gather(row, start, start + (bars.busy_ns[k] ?? 0), bars.cls[k] ?? 0, columnNs, dim);
+    }
   }
 
   private flush(row: number, column: Column, columnNs: number): void {
