@@ -45,7 +45,7 @@ function useAddress(model: Model): void {
     let written = "";
     const write = (): void => {
       if (!isOurs(location.hash)) return;
-      written = model.link();
+      written = model.link(location.hash);
       // The address is changed in place: going back leads to the page before, not to each zoom.
       if (written !== location.hash) history.replaceState(history.state, "", written);
     };
@@ -78,8 +78,9 @@ function useKeys(model: Model, field: { readonly current: HTMLInputElement | nul
       if (command === "find") field.current?.focus();
       else model.run(command);
     };
-    window.addEventListener("keydown", press);
-    return () => window.removeEventListener("keydown", press);
+    // Before the page's own keys: "?" here shows the keys of the timeline.
+    window.addEventListener("keydown", press, true);
+    return () => window.removeEventListener("keydown", press, true);
   }, [model, field]);
 }
 
@@ -164,6 +165,7 @@ function Search({
       <input
         ref={field}
         class="tl-input"
+        data-find
         type="search"
         maxLength={MOST_TYPED}
         placeholder="Find in the whole trace   /"

@@ -103,7 +103,9 @@ function titleOf(track: TrackInfo): string {
 
 function captionOf(track: TrackInfo): string {
   if (track.kind === "stream") return `${count(track.rows)} events`;
-  return TITLE[track.kind] === undefined ? "" : shown(track.name, 80);
+  const title = TITLE[track.kind];
+  const name = shown(track.name, 80);
+  return title === undefined || title.toLowerCase() === name.toLowerCase() ? "" : name;
 }
 
 interface Group {
@@ -113,14 +115,19 @@ interface Group {
   readonly tracks: TrackInfo[];
 }
 
+/** Names the thread of a track. A thread whose number is not known has its name only. */
+function threadOf(track: TrackInfo): string {
+  return track.tid === null ? `name ${track.name}` : `tid ${track.tid}`;
+}
+
 /** Returns the order of a track within its group: steps first, then thread by thread. */
-function compare(firstOfThread: ReadonlyMap<number, number>) {
+function compare(firstOfThread: ReadonlyMap<string, number>) {
   const rank = (kind: TrackKind): number => ORDER.indexOf(kind);
   return (a: TrackInfo, b: TrackInfo): number => {
     if (a.device !== null || b.device !== null) return rank(a.kind) - rank(b.kind) || a.id - b.id;
     if ((a.kind === "steps") !== (b.kind === "steps")) return a.kind === "steps" ? -1 : 1;
     const thread = (track: TrackInfo): number =>
-      track.tid === null ? -1 : (firstOfThread.get(track.tid) ?? 0);
+      isCounter(track.kind) ? -1 : (firstOfThread.get(threadOf(track)) ?? 0);
     return thread(a) - thread(b) || rank(a.kind) - rank(b.kind) || a.id - b.id;
   };
 }
@@ -133,7 +140,7 @@ function processTitle(process: ProcessInfo | undefined, index: number): string {
 /** Returns groups in the order of the page: all devices, then all processes. */
 export function groups(info: TraceInfo): Group[] {
   const found = new Map<string, Group>();
-  const threads = new Map<number, Map<number, number>>();
+  const threads = new Map<number, Map<string, number>>();
   const hosts = new Set(info.processes.map((process) => process.host));
   const several = new Set(info.tracks.filter((t) => t.device !== null).map((t) => t.process));
   for (const track of info.tracks) {
@@ -151,11 +158,10 @@ export function groups(info: TraceInfo): Group[] {
     };
     found.set(key, group);
     group.tracks.push(track);
-    if (track.tid !== null) {
-      const order = threads.get(track.process) ?? new Map<number, number>();
-      threads.set(track.process, order);
-      order.set(track.tid, Math.min(order.get(track.tid) ?? track.id, track.id));
-    }
+    const order = threads.get(track.process) ?? new Map<string, number>();
+    threads.set(track.process, order);
+    const thread = threadOf(track);
+    order.set(thread, Math.min(order.get(thread) ?? track.id, track.id));
   }
   const all = [...found.values()];
   for (const group of all) {

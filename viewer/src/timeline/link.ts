@@ -1,8 +1,8 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Deep links: "#timeline?v=FROM,TO&sel=FROM,TO&event=TRACK.ROW", all times in nanoseconds of the
-// trace. A link is anybody's text: what does not fit is left out, never guessed.
+// Deep links: "#timeline?v=FROM,TO&sel=FROM,TO&event=TRACK.ROW&q=TEXT", times in nanoseconds of the
+// trace, TEXT to find. A link is anybody's text: what does not fit is left out, never guessed.
 
 import { clamp, type Window } from "./view";
 
@@ -10,7 +10,12 @@ export interface Link {
   readonly view?: Window;
   readonly selection?: Window;
   readonly event?: { readonly track: number; readonly row: number };
+  readonly find?: string;
 }
+
+/** Characters of a search that an address keeps: an address of a megabyte is of no use. */
+const MOST_FIND = 200;
+const KEYS = ["v", "sel", "event", "q"] as const;
 
 const PAGE = "timeline";
 
@@ -43,15 +48,17 @@ export function readLink(hash: string, whole: Window, tracks: readonly { rows: n
   const track = event === null ? -1 : Number(event[1]);
   const row = event === null ? -1 : Number(event[2]);
   const info = tracks[track];
+  const find = query.get("q") ?? "";
   return {
     ...(view === undefined ? {} : { view }),
     ...(selection === undefined ? {} : { selection }),
     ...(info !== undefined && row >= 0 && row < info.rows ? { event: { track, row } } : {}),
+    ...(find.trim() === "" ? {} : { find: find.slice(0, MOST_FIND) }),
   };
 }
 
-/** Writes an address. The whole trace needs no `v`. */
-export function writeLink(link: Link, whole: Window): string {
+/** Writes an address. The whole trace needs no `v`; what others keep in an old one stays. */
+export function writeLink(link: Link, whole: Window, old = ""): string {
   const parts: string[] = [];
   const put = (key: string, window: Window | undefined): void => {
     if (window === undefined) return;
@@ -62,5 +69,10 @@ export function writeLink(link: Link, whole: Window): string {
   if (!all) put("v", link.view);
   put("sel", link.selection);
   if (link.event !== undefined) parts.push(`event=${link.event.track}.${link.event.row}`);
+  const find = link.find?.slice(0, MOST_FIND) ?? "";
+  const rest = new URLSearchParams(isOurs(old) ? (old.split("?")[1] ?? "") : "");
+  for (const key of KEYS) rest.delete(key);
+  if (find !== "") rest.set("q", find);
+  if (rest.size > 0) parts.push(rest.toString());
   return parts.length === 0 ? `#${PAGE}` : `#${PAGE}?${parts.join("&")}`;
 }

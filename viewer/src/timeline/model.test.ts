@@ -8,7 +8,7 @@ import { commandOf } from "./keys";
 import { Latest } from "./latest";
 import { makeTrace } from "./made_trace";
 import { Model } from "./model";
-import { firstAfter, stepFrom } from "./moves";
+import { nearest, sibling, stepFrom } from "./moves";
 import { wheelFactor, wheelPx } from "./pointer";
 import { sorted, unitFor } from "./range_table";
 import { askedWindow, columnOf, levelOf, misfit, Store } from "./store";
@@ -308,8 +308,36 @@ describe("model", () => {
     const gap = second.start_ns - 1;
     expect((await stepFrom(trace, track, gap, 1))?.row).toBe(1);
     expect((await stepFrom(trace, track, gap, -1))?.row).toBe(0);
-    expect(await firstAfter(trace, track, trace.info.end_ns)).toBe(trace.info.tracks[track]?.rows);
+    const { end_ns } = trace.info;
+    expect((await nearest(trace, track, end_ns, -1, 0))?.row).toBe(
+      (trace.info.tracks[track]?.rows ?? 0) - 1,
+    );
+    expect(await nearest(trace, track, end_ns, 1, 0)).toBeNull();
     model.close();
+  });
+
+  it("finds the next slice of the same depth, whatever the numbers of rows are", async () => {
+    for (const kind of ["op", "python", "stream", "api"]) {
+      const track = kindOf(kind);
+      const { spans } = await trace.spans([track], 0, trace.info.end_ns, 2 ** -10);
+      const all = spans[0];
+      expect(all?.row.length).toBeGreaterThan(10);
+      const same = [...(all?.row ?? [])].map((row, i) => ({
+        track,
+        row,
+        depth: all?.depth[i] ?? 0,
+        start_ns: all?.start_ns[i] ?? 0,
+        end_ns: all?.end_ns[i] ?? 0,
+      }));
+      for (let i = 5; i < same.length; i += Math.ceil(same.length / 12)) {
+        const slice = same[i];
+        if (slice === undefined) continue;
+        const level = same.filter((one) => one.depth === slice.depth);
+        const at = level.indexOf(slice);
+        expect((await sibling(trace, slice, 1))?.row).toBe(level[at + 1]?.row);
+        expect((await sibling(trace, slice, -1))?.row).toBe(level[at - 1]?.row);
+      }
+    }
   });
 
   it("measures between two marks, pins and folds", () => {

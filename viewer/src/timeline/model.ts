@@ -25,7 +25,7 @@ import {
 } from "./layout";
 import { type Link, readLink, writeLink } from "./link";
 import { askMini, type Mini } from "./minimap";
-import { rowAt, stepFrom } from "./moves";
+import { nearest, sibling, stepFrom } from "./moves";
 import { Store } from "./store";
 import { duration, position } from "./units";
 import { around, clamp, History, pan, reveal, same, type Window, zoomAt } from "./view";
@@ -471,9 +471,12 @@ export class Model implements Sight {
     const middle = (this.view.start + this.view.end) / 2;
     for (const { band } of visible(this.layout, this.scroll, this.height)) {
       if (band.track === null || isCounter(band.track.kind) || band.track.rows === 0) continue;
-      const found = await this.trace.at(band.track.id, middle);
-      const row = found?.row ?? 0;
-      return this.pick(band.track.id, row, true);
+      const track = band.track.id;
+      const found =
+        (await this.trace.at(track, middle)) ??
+        (await nearest(this.trace, track, middle, 1, 0)) ??
+        (await nearest(this.trace, track, middle, -1, 0));
+      if (found !== null) return this.pick(track, found.row, true);
     }
   }
 
@@ -485,8 +488,9 @@ export class Model implements Sight {
       const event = { row: picked.row, start: picked.start_ns };
       const next = picture === undefined ? "folded" : neighbour(picture, event, step);
       if (next !== null && next !== "folded") return this.pick(picked.track, next.row, true);
-      // Folded here, or beyond what is loaded: the next row of the track.
-      const found = await rowAt(this.trace, picked.track, picked.row + step);
+      // Folded here, or beyond what is loaded: the trace knows.
+      const end_ns = picked.start_ns + picked.duration_ns;
+      const found = await sibling(this.trace, { ...picked, end_ns }, step);
       if (found !== null) return this.pick(found.track, found.row, true);
     });
   }
@@ -520,6 +524,7 @@ export class Model implements Sight {
       // A range without a view of its own is seen with its surroundings.
       if (link.view === undefined) this.show(around(link.selection, 0.5, this.whole), true);
     }
+    if (link.find !== undefined) void this.find(link.find);
     if (link.event !== undefined) {
       void this.pick(link.event.track, link.event.row, true);
     }
@@ -530,8 +535,9 @@ export class Model implements Sight {
     this.open(readLink(hash, this.whole, this.trace.info.tracks));
   }
 
-  /** Returns the address of what is seen now. */
-  link(): string {
+  /** Returns the address of what is seen now. What else an old address says stays in it. */
+  link(old = ""): string {
+    const match = this.match.value;
     const picked = this.picked.value;
     const selection = this.selection.value;
     return writeLink(
@@ -539,8 +545,10 @@ export class Model implements Sight {
         view: this.view,
         ...(selection === null ? {} : { selection }),
         ...(picked === null ? {} : { event: { track: picked.track, row: picked.row } }),
+        ...(match === null ? {} : { find: match.text }),
       },
       this.whole,
+      old,
     );
   }
 }

@@ -96,6 +96,14 @@ describe("deep links", () => {
     expect(writeLink({ view: whole }, whole)).toBe("#timeline");
   });
 
+  it("keep a search, and what others put into the address", () => {
+    const text = writeLink({ find: "a b&c" }, whole, "#timeline?v=1,2&theme=dark&q=old");
+    expect(text).toBe("#timeline?theme=dark&q=a+b%26c");
+    expect(readLink(text, whole, tracks)).toEqual({ find: "a b&c" });
+    expect(writeLink({ find: "x".repeat(1 << 20) }, whole).length).toBeLessThan(300);
+    expect(writeLink({}, whole, "#kernels?q=gemm")).toBe("#timeline");
+  });
+
   it("leave out what does not fit", () => {
     const read = (text: string) => readLink(text, whole, tracks);
     expect(read("#kernels?v=1,2000")).toEqual({});

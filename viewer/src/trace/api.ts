@@ -33,7 +33,6 @@ export interface TrackInfo {
   readonly device: number | null;
   /** The thread; null: the track is of a device. */
   readonly tid: number | null;
-  /** Rows are numbered by their start; of equal starts the longer row comes first. */
   readonly rows: number;
   /** Spans nest: rows of a depth below the first are drawn under it. 1: they do not. */
   readonly depth: number;
