@@ -82,6 +82,60 @@ async function shots(browser, address) {
   return faults;
 }
 
+/** Goes through the page with keys alone. Returns what did not work. */
+async function keyboard(browser, address) {
+  const size = { width: 1600, height: 1000 };
+  const { page, faults } = await open(browser, address, "events=20000", size);
+  const said = () => page.textContent(".tl-spoken");
+  const focused = () => page.evaluate(() => document.activeElement?.className ?? "");
+  let stops = 0;
+  while ((await focused()) !== "tl-canvas" && stops++ < 10) await page.keyboard.press("Tab");
+  if (stops > 9) faults.push("The tracks cannot be reached with Tab.");
+  const heard = [];
+  for (const key of [".", ".", "Enter", "ArrowDown", "]"]) {
+    await page.keyboard.press(key);
+    await page.waitForTimeout(SETTLE_MS);
+    const words = await said();
+    if (words === "" || words === heard.at(-1)) faults.push(`${key} says nothing: ${words}`);
+    heard.push(words);
+  }
+  await page.screenshot({ path: path.join(folder, "keyboard.png") });
+  await page.keyboard.press("/");
+  await page.keyboard.type("gemm");
+  await page.waitForTimeout(SETTLE_MS);
+  if (!/found/.test((await page.textContent(".tl-head")) ?? "")) faults.push("No search by keys.");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("?");
+  if ((await page.locator(".tl-help").count()) !== 1) faults.push("No help by keys.");
+  console.log(heard.join("\n"));
+  await page.close();
+  return faults;
+}
+
+/** Shows names that are an attack. Returns what they reached. */
+async function hostile(browser, address) {
+  const size = { width: 1600, height: 1000 };
+  const { page, faults } = await open(browser, address, "events=4000&hostile", size);
+  await page.evaluate(() => {
+    location.hash = "#timeline?v=2600000,4800000&q=%3Cimg";
+  });
+  await page.waitForTimeout(SETTLE_MS);
+  for (let x = 250; x < 1500; x += 90) {
+    await page.mouse.click(x, 150);
+    await page.waitForTimeout(40);
+  }
+  await page.waitForTimeout(SETTLE_MS);
+  const reached = await page.evaluate(
+    () => window.hostile !== undefined || document.querySelector(".tl img") !== null,
+  );
+  if (reached) faults.push("A name became markup.");
+  const longest = await page.evaluate(() => document.querySelector(".tl").outerHTML.length);
+  if (longest > 200_000) faults.push(`The page holds ${longest} characters.`);
+  await page.screenshot({ path: path.join(folder, "hostile.png") });
+  await page.close();
+  return faults;
+}
+
 /** Turns the wheel for 120 frames in the page. Returns what the frames cost on the wall's clock. */
 async function turn({ x, y, zoom }) {
   const target = document.querySelector(".tl-canvas");
@@ -181,8 +235,10 @@ const browser = await chromium.launch({
 });
 let faults = [];
 try {
-  if (events === 0) faults = await shots(browser, address);
-  else
+  if (events === 0) {
+    faults = await shots(browser, address);
+    faults.push(...(await keyboard(browser, address)), ...(await hostile(browser, address)));
+  } else
     faults = [
       ...(await figures(browser, address, events, 1)),
       ...(await figures(browser, address, events, 2)),

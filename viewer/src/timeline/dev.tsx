@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The page of development: the timeline with the made-up trace. "?events=N&processes=N&theme=dark".
+// The page of development: the timeline with the made-up trace. "?events=N&processes=N&theme=dark&hostile".
 
 import { render } from "preact";
 import { Timeline } from "../pages/timeline";
@@ -17,7 +17,7 @@ declare global {
 }
 
 /** Opens the made-up trace in its worker. */
-async function openMade(events: number, processes: number): Promise<Trace> {
+async function openMade(events: number, processes: number, hostile: boolean): Promise<Trace> {
   const worker = new Worker(new URL("./made_worker.ts", import.meta.url), { type: "module" });
   const waiting = new Map<number, { take(value: unknown): void; fail(reason: Error): void }>();
   let last = 0;
@@ -34,7 +34,7 @@ async function openMade(events: number, processes: number): Promise<Trace> {
       waiting.set(id, { take: (value) => take(value as T), fail });
       worker.postMessage({ id, method, args });
     });
-  const info = await ask<TraceInfo>("open", events, processes);
+  const info = await ask<TraceInfo>("open", events, processes, hostile);
   return {
     info,
     spans: (...args) => ask("spans", ...args),
@@ -55,7 +55,7 @@ if (!location.hash.startsWith("#timeline")) location.hash = "#timeline";
 const frames: FrameFigures[] = [];
 window.gpuprofFrames = frames;
 const root = document.getElementById("app");
-const trace = await openMade(events, processes);
+const trace = await openMade(events, processes, query.has("hostile"));
 if (root !== null) {
   render(<Timeline trace={trace} onFrame={(figures) => frames.push(figures)} />, root);
 }

@@ -27,6 +27,9 @@ const TABS: readonly (readonly [TrackKind, string])[] = [
 /** Tabs whose rows lie within each other: their sums count inner ones again. */
 const NESTED: ReadonlySet<TrackKind> = new Set(["api", "op", "python", "range"]);
 
+/** Characters from which a value takes lines of its own. */
+const LONG_VALUE = 40;
+
 /** Most events of a chain of causes that are listed. */
 const MOST_CAUSES = 12;
 
@@ -262,6 +265,8 @@ function Picked({ model }: { readonly model: Model }) {
     );
   }
   const device = model.trace.info.tracks[detail.track]?.device !== null;
+  const short = detail.fields.filter((field) => field.value.length <= LONG_VALUE);
+  const long = detail.fields.filter((field) => field.value.length > LONG_VALUE);
   return (
     <div class="tl-picked">
       <h2 title={shown(detail.name, 2000)}>
@@ -274,7 +279,7 @@ function Picked({ model }: { readonly model: Model }) {
         <dt>duration</dt>
         <dd title={`${count(detail.duration_ns)} ns`}>{duration(detail.duration_ns)}</dd>
         <LaunchToStart detail={detail} device={device} />
-        {detail.fields.map((field) => (
+        {short.map((field) => (
           <>
             <dt>{shown(field.name, 60)}</dt>
             <dd>
@@ -288,6 +293,14 @@ function Picked({ model }: { readonly model: Model }) {
       {detail.causes.length === 0 && device && (
         <p class="tl-quiet">Its launch is not in the capture.</p>
       )}
+      {long.map((field) => (
+        <>
+          <h3>{shown(field.name, 60)}</h3>
+          <p class="tl-long">
+            <bdi>{shown(field.value, 4000)}</bdi>
+          </p>
+        </>
+      ))}
     </div>
   );
 }
@@ -330,7 +343,7 @@ function Chain({
             <button
               type="button"
               class="tl-link"
-              onClick={() => void model.pick(ref.track, ref.row, true)}
+              onClick={() => void model.pick(ref.track, ref.row, "all")}
             >
               <bdi>{shown(ref.name)}</bdi>
             </button>

@@ -170,6 +170,20 @@ describe("a frame", () => {
     model.close();
   });
 
+  it("draws hostile names short and without control characters", async () => {
+    const model = new Model(makeTrace({ events: 4000, processes: 1, hostile: true }));
+    model.resize(1400, 700);
+    model.show({ start: 2e6, end: 4e6 }, true);
+    await settle(model);
+    const { texts } = draw(model).counting;
+    expect(texts.some((text) => text.startsWith("<img"))).toBe(true);
+    for (const text of texts) {
+      expect(text.length).toBeLessThan(250);
+      expect(text).not.toMatch(/[\p{Cc}\u202a-\u202e\u2066-\u2069]|\p{Cs}/u);
+    }
+    model.close();
+  });
+
   it("dims what a search does not match", async () => {
     const model = new Model(trace);
     model.resize(1400, 700);

@@ -70,9 +70,18 @@ export function foldLabel(events: number, busy: number, width: number, widths: W
 }
 
 const PREFIXES = ["aten::", "nn.Module: "];
+const FRAME = /^(?:.*\/)?([^/]+)\((\d+)\): (.+)$/;
+const BUILT_IN = /^<built-in (?:function|method) ([^\s>]+).*>$/;
+/** Longer names are no frames of Python. */
+const MOST_FRAME = 1000;
 
-/** Returns a name without the prefix that all names of its kind have. */
+/** Returns a name as a label: what tells it from its neighbours comes first. */
 export function shortName(name: string): string {
   const prefix = PREFIXES.find((one) => name.startsWith(one) && name.length > one.length);
-  return shown(prefix === undefined ? name : name.slice(prefix.length));
+  if (prefix !== undefined) return shown(name.slice(prefix.length));
+  if (name.length > MOST_FRAME) return shown(name);
+  // "torch/nn/functional.py(12): linear": a slice mostly has room for the function only.
+  const frame = FRAME.exec(name);
+  if (frame !== null) return shown(`${frame[3]} · ${frame[1]}:${frame[2]}`);
+  return shown(BUILT_IN.exec(name)?.[1] ?? name);
 }

@@ -67,7 +67,10 @@ export interface Band {
   readonly height: number;
   readonly group: string;
   readonly title: string;
+  /** Which thread or how many events. */
   readonly caption: string;
+  /** What takes no row; "": everything has one. */
+  readonly note: string;
   /** null: the header of a group. */
   readonly track: TrackInfo | null;
   readonly rowHeight: number;
@@ -147,13 +150,19 @@ export function groups(info: TraceInfo): Group[] {
     const key = groupOf(track);
     const process = info.processes[track.process];
     const pid = process === undefined ? "" : `pid ${process.pid}`;
+    // A process without a name is named by its number already.
+    const unnamed = process?.name.endsWith(` ${process.pid}`) === true;
     const where = hosts.size > 1 && process !== undefined ? ` · ${shown(process.host, 60)}` : "";
     const title = processTitle(process, track.process);
     const group = found.get(key) ?? {
       key,
       title: track.device === null ? title : `GPU ${track.device}`,
       caption:
-        track.device === null ? pid + where : several.size > 1 ? `${title} · ${pid}${where}` : "",
+        track.device === null
+          ? (unnamed ? "" : pid) + where
+          : several.size > 1
+            ? `${title} · ${pid}${where}`
+            : "",
       tracks: [],
     };
     found.set(key, group);
@@ -182,7 +191,8 @@ function bandOf(track: TrackInfo, y: number, state: LayoutState, pinned: boolean
     height: rows * rowHeight + PADS,
     group: groupOf(track),
     title: titleOf(track),
-    caption: shape?.caption || captionOf(track),
+    caption: captionOf(track),
+    note: shape?.caption ?? "",
     track,
     rowHeight,
     rows,
@@ -214,6 +224,7 @@ export function layout(all: readonly Group[], state: LayoutState): Layout {
       group: group.key,
       title: group.title,
       caption: caption.join(" · "),
+      note: "",
       track: null,
       rowHeight: HEADER,
       rows: 0,

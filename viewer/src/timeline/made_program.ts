@@ -93,6 +93,15 @@ const KERNELS: readonly (readonly [string, ClassName, number])[] = [
   ["cast bf16→f32 · unrolled", "copy_cast", 2_500],
 ];
 
+/** Names that a page must survive: markup, other directions, a megabyte, halves of characters. */
+export const HOSTILE = [
+  '<img src=x onerror="window.hostile=1">',
+  "\u202eآسان\u0000\u0007 \ud800",
+  "x".repeat(1 << 20),
+  "__proto__",
+  "",
+] as const;
+
 const OPERATORS = ["linear", "addmm", "scaled_dot_product_attention", "mul", "copy_", "mean"];
 const MODULES = ["Attention", "MLP", "RMSNorm", "Linear"];
 
@@ -103,7 +112,12 @@ export class MadeProgram {
   end = 0;
   private readonly known = new Map<string, number>();
 
-  constructor(seed: number, processes: number, events: number) {
+  constructor(
+    seed: number,
+    processes: number,
+    events: number,
+    private readonly hostile: boolean,
+  ) {
     for (let process = 0; process < processes; process++) {
       const pid = 25286 + process;
       this.processes.push({
@@ -115,7 +129,10 @@ export class MadeProgram {
     }
   }
 
-  private name(text: string): number {
+  private name(given: string): number {
+    // The first kernels get names from hell; their number is that of the kernel.
+    const place = KERNELS.findIndex(([kernel]) => kernel === given);
+    const text = this.hostile ? (HOSTILE[place] ?? given) : given;
     let index = this.known.get(text);
     if (index === undefined) {
       index = this.names.length;

@@ -29,6 +29,8 @@ export interface MadeOptions {
   readonly events: number;
   readonly processes?: number;
   readonly seed?: number;
+  /** Some names are an attack. */
+  readonly hostile?: boolean;
 }
 
 /** Makes a trace of about as many events. */
@@ -44,7 +46,12 @@ class MadeTrace implements Trace {
   private readonly names: readonly string[];
 
   constructor(options: MadeOptions) {
-    const program = new MadeProgram(options.seed ?? 1, options.processes ?? 2, options.events);
+    const program = new MadeProgram(
+      options.seed ?? 1,
+      options.processes ?? 2,
+      options.events,
+      options.hostile ?? false,
+    );
     this.tracks = program.tracks;
     this.names = program.names;
     const tracks: TrackInfo[] = program.tracks.map((track, id) => ({

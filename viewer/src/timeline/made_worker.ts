@@ -18,7 +18,12 @@ let trace: Trace | null = null;
 
 async function answer({ method, args }: Call): Promise<unknown> {
   if (method === "open") {
-    trace = makeTrace({ events: Number(args[0]), processes: Number(args[1]) });
+    const [events, processes, hostile] = args;
+    trace = makeTrace({
+      events: Number(events),
+      processes: Number(processes),
+      hostile: hostile === true,
+    });
     return trace.info;
   }
   if (trace === null) throw new Error("There is no trace yet.");

@@ -206,10 +206,15 @@ describe("model", () => {
     await pause();
     expect(model.selection.value).toEqual({ start: 3.2e6, end: 4e6 });
     expect(model.picked.value?.row).toBe(4);
-    const row = model.picked.value;
-    // The event that the link names is seen, wherever the view was.
-    expect(row === null ? -1 : row.start_ns).toBeGreaterThanOrEqual(model.view.start);
-    expect(model.link()).toContain("&sel=3200000,4000000&event=");
+    expect(model.view).toEqual({ start: 3e6, end: 5e6 });
+    expect(model.link()).toBe(link);
+    model.openHash(`#timeline?event=${kindOf("stream")}.200`);
+    await pause(1);
+    const picked = model.picked.value;
+    expect(picked?.row).toBe(200);
+    // Without a view of its own the event is brought into view.
+    expect(picked?.start_ns).toBeGreaterThanOrEqual(model.view.start);
+    expect(picked?.start_ns).toBeLessThan(model.view.end);
     model.close();
   });
 
@@ -282,7 +287,7 @@ describe("model", () => {
       (hit) => hit.track === op && hit.start_ns > 2.6e6 && hit.end_ns - hit.start_ns > 2e4,
     );
     expect(seen).toBeDefined();
-    await model.pick(seen?.track ?? 0, seen?.row ?? 0, true);
+    await model.pick(seen?.track ?? 0, seen?.row ?? 0, "all");
     await settle(model);
     const before = model.picked.value;
     model.run("row_down");
@@ -369,8 +374,8 @@ describe("model", () => {
         new Promise((take) => doors.push(() => take(trace.event(track, row)))),
     } as unknown as Trace;
     const model = new Model(late);
-    void model.pick(0, 1, false);
-    void model.pick(0, 2, false);
+    void model.pick(0, 1, "nothing");
+    void model.pick(0, 2, "nothing");
     doors[1]?.();
     await pause(1);
     doors[0]?.();

@@ -8,7 +8,7 @@ import { signal } from "@preact/signals";
 import type { EventDetail, EventRef, Trace } from "../trace/api";
 import { follow } from "./arrows";
 import { Match, MOST_HITS } from "./finding";
-import { type Hit, neighbour, placeOf, type Sight, stripOf, vertical } from "./hits";
+import { type Hit, placeOf, type Sight, stripOf } from "./hits";
 import type { Command } from "./keys";
 import { shown } from "./labels";
 import {
@@ -25,10 +25,10 @@ import {
 } from "./layout";
 import { type Link, readLink, writeLink } from "./link";
 import { askMini, type Mini } from "./minimap";
-import { nearest, sibling, stepFrom } from "./moves";
 import { Store } from "./store";
 import { duration, position } from "./units";
 import { around, clamp, History, pan, reveal, same, type Window, zoomAt } from "./view";
+import { walkRow, walkSlice, walkStep } from "./walk";
 
 /** What is to be drawn again: all, or only what follows the pointer. */
 export type Dirty = "all" | "overlay";
@@ -71,6 +71,8 @@ export class Model implements Sight {
   private finding = 0;
   private rest: ReturnType<typeof setTimeout> | undefined;
   private settling: ReturnType<typeof setTimeout> | undefined;
+  /** Event whose row is to be shown once the canvas has a size. */
+  private unseen: EventDetail | null = null;
   /** True until the canvas has its size: then the scales of counters are asked for. */
   private young = true;
 
@@ -129,6 +131,7 @@ export class Model implements Sight {
     this.width = width;
     this.height = height;
     this.scroll = clampScroll(this.scroll, this.layout, height);
+    if (this.unseen !== null) this.showRow(this.unseen);
     if (width > 0 && Math.abs(width - this.miniWidth) > 8) {
       this.miniWidth = width;
       askMini(this.trace, this.whole, width).then(
@@ -174,7 +177,8 @@ export class Model implements Sight {
     this.dirty("all");
   }
 
-  private failed(reason: unknown): void {
+  /** Says what could not be read. */
+  failed(reason: unknown): void {
     const words = reason instanceof Error ? reason.message : String(reason);
     this.fault.value = `A part of the trace could not be read: ${shown(words)}`;
     this.dirty("all");
@@ -244,18 +248,18 @@ export class Model implements Sight {
     );
   }
 
-  /** Selects an event. `seek`: the view moves if the event is not seen. */
-  async pick(track: number, row: number, seek: boolean): Promise<void> {
+  /** Selects an event. `seek`: what moves if the event is not seen; "rows": only the scrolled ones. */
+  async pick(track: number, row: number, seek: "all" | "rows" | "nothing"): Promise<void> {
     const turn = ++this.picking;
     try {
       const detail = await this.trace.event(track, row);
       if (turn !== this.picking) return;
       this.picked.value = detail;
       const range = { start: detail.start_ns, end: detail.start_ns + detail.duration_ns };
-      if (seek) {
+      if (seek !== "nothing") {
         this.showTrack(track);
         const next = reveal(this.view, range, this.whole);
-        if (!same(next, this.view)) this.show(next, true);
+        if (seek === "all" && !same(next, this.view)) this.show(next, true);
         this.showRow(detail);
       }
       const where = this.trace.info.tracks[track]?.name ?? "";
@@ -280,8 +284,10 @@ export class Model implements Sight {
     if (!this.pinned.has(track) && this.folded.delete(group)) this.placed = null;
   }
 
-  /** Scrolls until the row of an event is seen. */
+  /** Scrolls until the row of an event is seen; before the canvas has a size, as soon as it has one. */
   private showRow(detail: EventDetail): void {
+    this.unseen = this.height <= 0 ? detail : null;
+    if (this.unseen !== null) return;
     const end_ns = detail.start_ns + detail.duration_ns;
     const group = this.groupsOfTracks[detail.track] ?? "";
     const place = placeOf(this, { ...detail, end_ns }, group);
@@ -322,7 +328,7 @@ export class Model implements Sight {
     const count = hits.length;
     const next = at >= 0 ? at + step : step > 0 ? after : (after < 0 ? count : after) - 1;
     const hit = hits[(next + count) % Math.max(count, 1)];
-    if (hit !== undefined) void this.pick(hit.track, hit.row, true);
+    if (hit !== undefined) void this.pick(hit.track, hit.row, "all");
   }
 
   togglePin(track: number): void {
@@ -425,92 +431,22 @@ export class Model implements Sight {
         if (group !== undefined) this.toggleFold(group);
       },
       undo: () => this.undo(),
-      step_back: () => void this.step(-1),
-      step_on: () => void this.step(1),
-      slice_back: () => void this.slice(-1),
-      slice_on: () => void this.slice(1),
-      row_up: () => void this.row(-1),
-      row_down: () => void this.row(1),
+      step_back: () => void walkStep(this, -1),
+      step_on: () => void walkStep(this, 1),
+      slice_back: () => void walkSlice(this, -1),
+      slice_on: () => void walkSlice(this, 1),
+      row_up: () => void walkRow(this, -1),
+      row_down: () => void walkRow(this, 1),
       follow: () => {
         const picked = this.picked.value;
         const next = picked === null ? undefined : follow(picked);
-        if (next !== undefined) void this.pick(next.track, next.row, true);
+        if (next !== undefined) void this.pick(next.track, next.row, "all");
       },
       page_up: () => this.scrollBy(-(this.height - TOP) * 0.9),
       page_down: () => this.scrollBy((this.height - TOP) * 0.9),
       escape: () => this.escape(),
     };
     actions[command]();
-  }
-
-  private async attempt(work: () => Promise<void>): Promise<void> {
-    try {
-      await work();
-    } catch (reason) {
-      this.failed(reason);
-    }
-  }
-
-  private step(step: 1 | -1): Promise<void> {
-    return this.attempt(async () => {
-      const track = this.trace.info.tracks.find((info) => info.kind === "steps" && info.rows > 0);
-      if (track === undefined) {
-        this.spoken.value = "No steps were recorded";
-        return;
-      }
-      const middle = (this.view.start + this.view.end) / 2;
-      const found = await stepFrom(this.trace, track.id, middle, step);
-      if (found === null) return;
-      this.show(around({ start: found.start_ns, end: found.end_ns }, 0.05, this.whole), true);
-      this.spoken.value = `${shown(found.name)}, ${duration(found.end_ns - found.start_ns)}`;
-    });
-  }
-
-  /** Selects some event when none is: the one in the middle of the first track that has slices. */
-  private async first(): Promise<void> {
-    const middle = (this.view.start + this.view.end) / 2;
-    for (const { band } of visible(this.layout, this.scroll, this.height)) {
-      if (band.track === null || isCounter(band.track.kind) || band.track.rows === 0) continue;
-      const track = band.track.id;
-      const found =
-        (await this.trace.at(track, middle)) ??
-        (await nearest(this.trace, track, middle, 1, 0)) ??
-        (await nearest(this.trace, track, middle, -1, 0));
-      if (found !== null) return this.pick(track, found.row, true);
-    }
-  }
-
-  private slice(step: 1 | -1): Promise<void> {
-    return this.attempt(async () => {
-      const picked = this.picked.value;
-      if (picked === null) return this.first();
-      const picture = this.store.picture(picked.track);
-      const event = { row: picked.row, start: picked.start_ns };
-      const next = picture === undefined ? "folded" : neighbour(picture, event, step);
-      if (next !== null && next !== "folded") return this.pick(picked.track, next.row, true);
-      // Folded here, or beyond what is loaded: the trace knows.
-      const end_ns = picked.start_ns + picked.duration_ns;
-      const found = await sibling(this.trace, { ...picked, end_ns }, step);
-      if (found !== null) return this.pick(found.track, found.row, true);
-    });
-  }
-
-  private row(step: 1 | -1): Promise<void> {
-    return this.attempt(async () => {
-      const picked = this.picked.value;
-      if (picked === null) return this.first();
-      const end_ns = picked.start_ns + picked.duration_ns;
-      const group = this.groupsOfTracks[picked.track] ?? "";
-      const place = placeOf(this, { ...picked, end_ns }, group);
-      if (place === null) return;
-      const middle =
-        (Math.max(picked.start_ns, this.view.start) + Math.min(end_ns, this.view.end)) / 2;
-      const found = vertical(this, place, middle, step);
-      if (found === null) return;
-      if ("row" in found && found.row !== null) return this.pick(found.track, found.row, true);
-      const event = await this.trace.at(found.track, middle);
-      if (event !== null) await this.pick(event.track, event.row, true);
-    });
   }
 
   /** Shows what a link names. */
@@ -526,7 +462,9 @@ export class Model implements Sight {
     }
     if (link.find !== undefined) void this.find(link.find);
     if (link.event !== undefined) {
-      void this.pick(link.event.track, link.event.row, true);
+      // A link that says what to see is followed to the letter.
+      const seek = link.view === undefined ? "all" : "rows";
+      void this.pick(link.event.track, link.event.row, seek);
     }
     this.dirty("all");
   }

@@ -353,8 +353,10 @@ function writeNames(pen: Pen, frame: Frame, { band, y }: Placed, top: number): v
     writeHeader(pen, frame, band, y);
     return;
   }
+  const below = band.note === "" ? band.caption : band.note;
+  const beside = band.note === "" ? "" : band.caption;
   // The last line of the track pushes its name out.
-  const lines = band.height > 30 && band.caption !== "" ? 2 : 1;
+  const lines = band.height > 30 && below !== "" ? 2 : 1;
   const lowest = y + band.height - (lines === 2 ? 34 : 20);
   const at = Math.max(y, Math.min(top, lowest));
   const room = GUTTER - 16 - 8;
@@ -363,12 +365,11 @@ function writeNames(pen: Pen, frame: Frame, { band, y }: Placed, top: number): v
   const middle = at + (lines === 1 && band.height < 30 ? band.height / 2 : 12);
   pen.text(title, 16, middle);
   pen.colour(palette.token.text3);
-  if (lines === 2) {
-    pen.text(frame.widths.cut(band.caption, room), 16, at + 26);
-  } else if (band.caption !== "") {
-    const left = 16 + frame.widths.of(title) + 8;
-    pen.text(frame.widths.cut(band.caption, GUTTER - left - 8), left, middle);
-  }
+  if (lines === 2) pen.text(frame.widths.cut(below, room), 16, at + 26);
+  const same = lines === 2 ? beside : band.caption || band.note;
+  if (same === "") return;
+  const left = 16 + frame.widths.of(title) + 8;
+  pen.text(frame.widths.cut(same, GUTTER - left - 8), left, middle);
 }
 
 function writeHeader(pen: Pen, frame: Frame, band: Band, y: number): void {

@@ -130,7 +130,7 @@ export function joinPointer(element: HTMLElement, model: Model): () => void {
   const click = (x: number, y: number): void => {
     const hit = hitAt(model, x, y);
     if (hit !== null) {
-      if (hit.row !== null) void model.pick(hit.track, hit.row, false);
+      if (hit.row !== null) void model.pick(hit.track, hit.row, "nothing");
       return;
     }
     const band = bandAt(model.layout, model.scroll, model.height, y)?.band;

@@ -133,7 +133,7 @@ export function RangeTable({ rows, base_ns, base, coloured, label, onPick }: Ran
           {first > 0 && <tr class="tl-gap" style={{ height: `${first * ROW_PX}px` }} />}
           {list.slice(first, last).map((row, i) => (
             <tr
-              key={row.name}
+              key={first + i}
               aria-rowindex={first + i + 2}
               class={first + i === active ? "tl-active" : ""}
               onClick={() => {

@@ -56,10 +56,15 @@ describe("names", () => {
     expect(shown("  \t")).not.toBe("  \t");
   });
 
-  it("drops the prefix of operators and modules, and never all of a name", () => {
+  it("drops what all names of a kind have, and never all of a name", () => {
     expect(shortName("aten::linear")).toBe("linear");
     expect(shortName("nn.Module: Linear_3")).toBe("Linear_3");
     expect(shortName("aten::")).toBe("aten::");
+    expect(shortName("torch/nn/functional.py(12): linear")).toBe("linear · functional.py:12");
+    expect(shortName("<string>(1): <module>")).toBe("<module> · <string>:1");
+    expect(shortName("<built-in function linear>")).toBe("linear");
+    expect(shortName("<built-in method run_backward of Engine object>")).toBe("run_backward");
+    expect(shortName("gemm(3)")).toBe("gemm(3)");
   });
 
   it("cuts texts to a width", () => {
