@@ -164,7 +164,7 @@ async function turn({ x, y, zoom }) {
   return { frames: [...frames], gaps };
 }
 
-/** Moves as a hand does, and prints what frames cost: by the wall's clock, and in time of the CPU. */
+/** Moves as a hand does, and prints what frames cost: by the wall's clock, and in tasks. */
 async function figures(browser, address, count, ratio) {
   const context = await browser.newContext({
     viewport: { width: 1600, height: 1000 },
@@ -175,7 +175,7 @@ async function figures(browser, address, count, ratio) {
   await page.waitForTimeout(2500);
   await page.screenshot({ path: path.join(folder, `million-${ratio}x.png`) });
   const client = await context.newCDPSession(page);
-  // Time of the main thread on a CPU: other programs on the machine do not count.
+  // Asks for time on a CPU. Browsers that ignore it count other programs on the machine too.
   await client.send("Performance.setTimeDomain", { timeDomain: "threadTicks" });
   await client.send("Performance.enable");
   const cpu = async () => {
@@ -199,7 +199,7 @@ async function figures(browser, address, count, ratio) {
     rows.push({
       move,
       frames: frames.length,
-      "CPU of main thread, ms a frame": (used / frames.length).toFixed(2),
+      "tasks of main thread, ms a frame": (used / frames.length).toFixed(2),
       "draw p50, ms": quantile(
         frames.map((f) => f.script_ms),
         0.5,
