@@ -94,6 +94,22 @@ export interface Spans {
   readonly count: Uint32Array;
   /** Time in the cell in which at least one event ran; of a single event its duration. */
   readonly busy_ns: Float64Array;
+  /** Folded cells as bar charts of themselves. Absent: a cell is drawn as one bar of its class. */
+  readonly bars?: Bars;
+}
+
+/**
+ * Busy time of folded cells by column and class; parallel arrays, sorted by cell and start. A column
+ * is a 32nd of the width of a cell (so 2 to 4 px), aligned to time 0 like the cell.
+ */
+export interface Bars {
+  /** Bars of rectangle i are first[i] up to first[i + 1]; a single event has none. */
+  readonly first: Uint32Array;
+  /** Start of the column. */
+  readonly start_ns: Float64Array;
+  /** Index in CLASSES. */
+  readonly cls: Uint8Array;
+  readonly busy_ns: Float64Array;
 }
 
 export interface SpansAnswer {
