@@ -5,7 +5,7 @@
 // a power of two wide and aligned to time 0. A gap of more than 10 px ends a cell, and so does a
 // span that is drawn by itself. Input comes in the order of starts, lane by lane or mixed.
 
-import { CLASSES, type Spans } from "./api";
+import { type Bars, CLASSES, type Spans } from "./api";
 import { Floats, Words } from "./growing";
 import { MOST_LANES } from "./lanes";
 
@@ -13,6 +13,8 @@ export const FOLDED = 0xffffffff;
 const SHORT_PX = 4;
 const GAP_PX = 10;
 const CLASS_COUNT = CLASSES.length;
+/** Of a cell. */
+const COLUMNS = 32;
 
 /** What the zoom means in nanoseconds. */
 export interface Zoom {
@@ -59,7 +61,11 @@ export class Folder {
     row: new Words(),
     count: new Words(),
     busy: new Floats(),
+    bars: new Words(),
   };
+  /** By lane: the time of the open cell's columns by class. */
+  private readonly columns: (Float64Array | undefined)[] = [];
+  private readonly bars = { start: new Floats(), cls: new Words(), busy: new Floats() };
 
   constructor(
     private readonly zoom: Zoom,
@@ -73,13 +79,12 @@ export class Folder {
     const duration = end - start;
     if (duration >= this.zoom.short) {
       this.flush(lane);
-      this.emit(lane, start, end, name, this.classOf[name] ?? 0, row, 1, duration);
+      this.emit(lane, start, end, name, this.classOf[name] ?? 0, row, 1, duration, 0);
       return;
     }
     this.open(lane, start);
     this.put(lane, start, end, name, row, 1, duration);
-    const at = lane * CLASS_COUNT + (this.classOf[name] ?? 0);
-    this.byClass[at] = (this.byClass[at] as number) + duration;
+    this.addTime(lane, start, this.classOf[name] ?? 0, duration);
   }
 
   /** Takes spans that were gathered before. `timeOf`: their time by class. */
@@ -95,10 +100,41 @@ export class Folder {
   ): void {
     this.open(lane, first);
     this.put(lane, first, last, name, row, count, busy);
-    for (let i = 0; i < CLASS_COUNT; i++) {
-      const at = lane * CLASS_COUNT + i;
-      this.byClass[at] = (this.byClass[at] as number) + timeOf(i);
+    for (let i = 0; i < CLASS_COUNT; i++) this.addTime(lane, first, i, timeOf(i));
+  }
+
+  /** Adds time to the cell's class, and to the column in which it begins. */
+  private addTime(lane: number, start: number, cls: number, busy: number): void {
+    if (busy === 0) return;
+    const at = lane * CLASS_COUNT + cls;
+    this.byClass[at] = (this.byClass[at] as number) + busy;
+    let columns = this.columns[lane];
+    if (columns === undefined) {
+      columns = new Float64Array(COLUMNS * CLASS_COUNT);
+      this.columns[lane] = columns;
     }
+    const place = Math.floor(start / 2 ** this.zoom.columnBits) % COLUMNS;
+    const bar = (place < 0 ? place + COLUMNS : place) * CLASS_COUNT + cls;
+    columns[bar] = (columns[bar] as number) + busy;
+  }
+
+  /** Ends the columns of a cell. Returns the number of its bars. */
+  private flushBars(lane: number, isOne: boolean): number {
+    const columns = this.columns[lane];
+    if (columns === undefined) return 0;
+    let bars = 0;
+    for (let i = 0; i < columns.length && !isOne; i++) {
+      const busy = columns[i] as number;
+      if (busy === 0) continue;
+      const place = Math.floor(i / CLASS_COUNT);
+      const start = (this.cell[lane] as number) * this.zoom.width;
+      this.bars.start.push(start + place * 2 ** this.zoom.columnBits);
+      this.bars.cls.push(i % CLASS_COUNT);
+      this.bars.busy.push(busy);
+      bars++;
+    }
+    columns.fill(0);
+    return bars;
   }
 
   private open(lane: number, start: number): void {
@@ -151,6 +187,7 @@ export class Folder {
       isOne ? (this.row[lane] as number) : FOLDED,
       count,
       this.busy[lane] as number,
+      this.flushBars(lane, isOne),
     );
     this.count[lane] = 0;
     this.busy[lane] = 0;
@@ -166,9 +203,13 @@ export class Folder {
     row: number,
     count: number,
     busy: number,
+    bars: number,
   ): void {
-    if (start >= this.to || (end <= this.from && start < this.from)) return;
     const { out } = this;
+    if (start >= this.to || (end <= this.from && start < this.from)) {
+      for (const list of Object.values(this.bars)) list.length -= bars;
+      return;
+    }
     out.start.push(start);
     out.end.push(end);
     out.lane.push(lane);
@@ -177,6 +218,27 @@ export class Folder {
     out.row.push(row);
     out.count.push(count);
     out.busy.push(busy);
+    out.bars.push(bars);
+  }
+
+  /** Returns the bars of all rectangles in an order of rectangles. */
+  private barsIn(order: Uint32Array): Bars {
+    const { out, bars } = this;
+    const place = new Uint32Array(order.length);
+    for (let i = 1; i < order.length; i++) place[i] = (place[i - 1] as number) + out.bars.at(i - 1);
+    const first = new Uint32Array(order.length + 1);
+    const from: number[] = [];
+    for (let i = 0; i < order.length; i++) {
+      const rectangle = order[i] as number;
+      for (let k = 0; k < out.bars.at(rectangle); k++) from.push((place[rectangle] as number) + k);
+      first[i + 1] = from.length;
+    }
+    return {
+      first,
+      start_ns: Float64Array.from(from, (i) => bars.start.at(i)),
+      cls: Uint8Array.from(from, (i) => bars.cls.at(i)),
+      busy_ns: Float64Array.from(from, (i) => bars.busy.at(i)),
+    };
   }
 
   /** Ends all cells. Returns what is to be drawn, by start. Names are those of the trace. */
@@ -198,6 +260,7 @@ export class Folder {
       row: words(out.row),
       count: words(out.count),
       busy_ns: floats(out.busy),
+      bars: this.barsIn(order),
     };
   }
 }

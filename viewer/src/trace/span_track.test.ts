@@ -5,6 +5,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import type { Spans } from "./api";
 import { Cache } from "./cache";
 import { FOLDED, zoomOf } from "./fold";
 import { type Grain, type Piece, SpanTrack } from "./span_track";
@@ -117,6 +118,19 @@ interface Drawn {
   cls: number;
   row: number;
   name: number;
+  bars: { start: number; cls: number; busy: number }[];
+}
+
+/** Sums the time of a cell by column and class. */
+function slowBars(spans: readonly Laid[], column: number): Drawn["bars"] {
+  const sums = new Map<string, Drawn["bars"][number]>();
+  for (const { start, end, name } of spans) {
+    const bar = { start: Math.floor(start / column) * column, cls: CLASS_OF[name] ?? 0 };
+    const key = `${bar.start} ${bar.cls}`;
+    const busy = (sums.get(key)?.busy ?? 0) + end - start;
+    if (busy > 0) sums.set(key, { ...bar, busy });
+  }
+  return [...sums.values()].sort((x, y) => x.start - y.start || x.cls - y.cls);
 }
 
 /** Folds the spans of the whole track, and keeps what the window shows. */
@@ -145,6 +159,7 @@ function slowPicture(list: readonly Span[], from: number, to: number, nsPerPx: n
         cls: isOne || most[1] === 0 ? (CLASS_OF[first.name] ?? 0) : most[0],
         row: isOne ? first.row : FOLDED,
         name: isOne ? first.name : FOLDED,
+        bars: isOne ? [] : slowBars(cell.spans, width / 32),
       });
       cell = null;
     };
@@ -172,6 +187,7 @@ function slowPicture(list: readonly Span[], from: number, to: number, nsPerPx: n
           cls: CLASS_OF[name] ?? 0,
           row,
           name,
+          bars: [],
         });
         continue;
       }
@@ -183,6 +199,16 @@ function slowPicture(list: readonly Span[], from: number, to: number, nsPerPx: n
   return drawn
     .filter(({ start, end }) => start < to && (end > from || start >= from))
     .sort((x, y) => x.start - y.start || x.depth - y.depth);
+}
+
+function barsOf({ bars }: Spans, rectangle: number): Drawn["bars"] {
+  if (bars === undefined) throw new Error("there are no bars");
+  const [from, to] = [bars.first[rectangle] as number, bars.first[rectangle + 1] as number];
+  return Array.from(bars.start_ns.subarray(from, to), (start, i) => ({
+    start,
+    cls: bars.cls[from + i] as number,
+    busy: bars.busy_ns[from + i] as number,
+  }));
 }
 
 describe("a track", () => {
@@ -204,6 +230,7 @@ describe("a track", () => {
           cls: picture.cls[i],
           row: picture.row[i],
           name: picture.name[i],
+          bars: barsOf(picture, i),
         }));
         expect(drawn).toEqual(slowPicture(made.spans, from, from + length, nsPerPx));
       }),
