@@ -72,6 +72,16 @@ async function noCounters(): Promise<string | null> {
   return loaded.state === "ready" ? counted(loaded.value.counters.length) : null;
 }
 
+async function rangeCount(): Promise<string | null> {
+  const loaded = await load("ranges");
+  return loaded.state === "ready" ? counted(loaded.value.ranges.length) : null;
+}
+
+async function waitCount(): Promise<string | null> {
+  const loaded = await load("locks");
+  return loaded.state === "ready" ? counted(loaded.value.locks.length) : null;
+}
+
 async function threadCount(): Promise<string | null> {
   const loaded = await load("threads");
   return loaded.state === "ready" ? counted(loaded.value.threads.length) : null;
@@ -108,8 +118,8 @@ export const PAGES: readonly Page[] = [
   { id: "streams", title: "Streams", group: "GPU", component: Streams, badge: noGpu },
   { id: "counters", title: "Counters", group: "GPU", component: Counters, badge: noCounters },
   { id: "threads", title: "Threads", group: "Host", component: Threads, badge: threadCount },
-  { id: "locks", title: "Locks", group: "Host", component: Locks },
-  { id: "ranges", title: "Ranges", group: "Host", component: Ranges },
+  { id: "locks", title: "Locks", group: "Host", component: Locks, badge: waitCount },
+  { id: "ranges", title: "Ranges", group: "Host", component: Ranges, badge: rangeCount },
   {
     id: "processes",
     title: "Processes",

@@ -88,7 +88,9 @@ export function Shell({ source }: { source: Source }) {
       <TopBar source={source} onKeys={() => setKeysOpen(!areKeysOpen)} areKeysOpen={areKeysOpen} />
       <main id="main" tabIndex={-1} ref={main}>
         {source.manifest.left_out !== undefined && id === "timeline" && (
-          <Remark>{source.manifest.left_out}</Remark>
+          <div class="page" style={{ paddingBottom: 0 }}>
+            <Remark>{source.manifest.left_out}</Remark>
+          </div>
         )}
         {page === null ? (
           <NoPage id={route.value.page} />

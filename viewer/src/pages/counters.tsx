@@ -7,7 +7,14 @@ import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
 import { bytes, count, duration, percent } from "../base/format";
 import type { Counters as CountersResult } from "../data/results";
-import { type Column, countColumn, fixedColumn, msColumn, textColumn } from "../parts/columns";
+import {
+  type Column,
+  countColumn,
+  fixedColumn,
+  idColumn,
+  msColumn,
+  textColumn,
+} from "../parts/columns";
 import { Loading, NotRecorded, whyNot } from "../parts/states";
 import { Table } from "../parts/table";
 
@@ -30,7 +37,7 @@ function columnsOf(): Column<Counter>[] {
     });
   return [
     textColumn("name", "Counter", (counter) => counter.name.replaceAll("_", " "), { width: "26%" }),
-    countColumn("device", "GPU", (counter) => counter.device),
+    idColumn("device", "GPU", (counter) => counter.device),
     value("mean", "mean"),
     value("min", "min"),
     value("p50", "median"),
@@ -50,7 +57,7 @@ export function Counters() {
       textColumn<CountersResult["reasons"][number]>("name", "Clocks were lowered by", (row) =>
         row.name.replaceAll("_", " "),
       ),
-      countColumn<CountersResult["reasons"][number]>("device", "GPU", (row) => row.device),
+      idColumn<CountersResult["reasons"][number]>("device", "GPU", (row) => row.device),
       msColumn<CountersResult["reasons"][number]>("total", "time, ms", (row) => row.total_ns),
     ],
     [],

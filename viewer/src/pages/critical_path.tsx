@@ -26,9 +26,22 @@ import { NoGpuWork } from "./no_gpu_work";
 
 type Path = CriticalPaths["paths"][number];
 
+/** Pieces without a name of their own are named by their kind. */
+const KINDS: Readonly<Record<string, string>> = {
+  launch: "the way of launches to the device",
+  host: "other work of the host",
+  copy: "copies",
+  dependency: "waits for other streams",
+};
+
+function nameOf(row: PathShare): string {
+  const name = kernelName(opName(row.short_name || row.name));
+  return name === "" ? (KINDS[row.kind] ?? row.kind) : name;
+}
+
 function shareColumns(rows: readonly PathShare[]): Column<PathShare>[] {
   return [
-    textColumn("name", "On the path", (row) => kernelName(opName(row.short_name || row.name)), {
+    textColumn("name", "On the path", nameOf, {
       width: "34%",
       title: (row) => row.name,
     }),

@@ -12,6 +12,7 @@ import {
   type Column,
   countColumn,
   fixedColumn,
+  idColumn,
   msColumn,
   percentColumn,
   textColumn,
@@ -23,7 +24,7 @@ import { Table } from "../parts/table";
 function columnsOf(): Column<HealthProcess>[] {
   return [
     textColumn("name", "Process", (process) => process.name, { width: "14%" }),
-    textColumn("pid", "pid", (process) => String(process.pid), { isNumber: true }),
+    idColumn("pid", "pid", (process) => process.pid),
     countColumn("count", "events", (process) => process.count),
     countColumn("lost", "lost", (process) => process.lost_count),
     percentColumn("lost_share", "of all", (process) => process.lost_ratio),

@@ -17,6 +17,7 @@ import {
   type Column,
   countColumn,
   fixedColumn,
+  idColumn,
   percentColumn,
   textColumn,
   usColumn,
@@ -48,8 +49,8 @@ function gapColumns(): Column<IdleGap>[] {
     textColumn("during", "the host meanwhile", (gap) => gap.during_function ?? gap.during_op, {
       width: "20%",
     }),
-    countColumn("step", "step", (gap) => gap.step),
-    countColumn("device", "GPU", (gap) => gap.device),
+    idColumn("step", "step", (gap) => gap.step),
+    idColumn("device", "GPU", (gap) => gap.device),
   ];
 }
 

@@ -43,6 +43,11 @@ function nameOf(kernel: Kernel): string {
   return kernelName(kernel.short_name || kernel.name);
 }
 
+/** The full name as far as a page can show it. */
+function fullName(kernel: Kernel): string {
+  return kernel.name.length > 8000 ? `${kernel.name.slice(0, 8000)}…` : kernel.name;
+}
+
 function sharedBytes(kernel: Kernel): number | null {
   if (kernel.static_shared_bytes === null && kernel.dynamic_shared_bytes === null) return null;
   return (kernel.static_shared_bytes ?? 0) + (kernel.dynamic_shared_bytes ?? 0);
@@ -59,7 +64,7 @@ function columnsOf(rows: readonly Kernel[], by: By): Column<Kernel>[] {
       cell: (kernel) => (
         <>
           <Swatch look={lookOf(kernel)} />
-          {nameOf(kernel)}
+          {nameOf(kernel).slice(0, 300)}
         </>
       ),
     }),
@@ -163,14 +168,14 @@ function Detail({ kernel }: { kernel: Kernel }) {
     <section class="section">
       <h2>
         <Swatch look={lookOf(kernel)} />
-        {nameOf(kernel)}
+        {nameOf(kernel).slice(0, 300)}
         <small>{wordOf(KERNEL_CLASSES, kernelClass(kernel.short_name)).name}</small>
       </h2>
       <p
         class="mono prose"
         style={{ margin: "8px 0", overflowWrap: "anywhere", maxHeight: "54px", overflow: "auto" }}
       >
-        {kernel.name}
+        {fullName(kernel)}
       </p>
       <dl class="pairs" style={{ gridTemplateColumns: "136px minmax(0,1fr) 136px minmax(0,1fr)" }}>
         {facts.map(([name, value]) => [

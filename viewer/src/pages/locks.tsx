@@ -12,6 +12,7 @@ import {
   barColumn,
   type Column,
   countColumn,
+  idColumn,
   msColumn,
   textColumn,
   usColumn,
@@ -41,7 +42,7 @@ function lockColumns(rows: readonly Lock[]): Column<Lock>[] {
     msColumn("steps", "in steps, ms", (lock) => lock.step_ns),
     textColumn("threads", "waiting threads", (lock) => lock.threads.join(", "), { width: "12%" }),
     textColumn("holders", "held by", (lock) => lock.holders.join(", "), { width: "12%" }),
-    textColumn("pid", "process", (lock) => String(lock.pid), { isNumber: true, isHidden: true }),
+    idColumn("pid", "process", (lock) => lock.pid, { isHidden: true }),
   ];
 }
 

@@ -13,6 +13,7 @@ import {
   barColumn,
   type Column,
   countColumn,
+  idColumn,
   mibColumn,
   msColumn,
   percentColumn,
@@ -40,7 +41,7 @@ function stackColumns(rows: readonly HeapStack[]): Column<HeapStack>[] {
     mibColumn("live", "still live, MiB", (row) => row.end_bytes),
     countColumn("count", "count", (row) => row.count),
     msColumn("life", "mean life, ms", (row) => row.mean_life_ns),
-    textColumn("pid", "process", (row) => String(row.pid), { isNumber: true, isHidden: true }),
+    idColumn("pid", "process", (row) => row.pid, { isHidden: true }),
   ];
 }
 
@@ -63,7 +64,7 @@ function tensorColumns(rows: readonly TensorOp[]): Column<TensorOp>[] {
 function deviceColumns(rows: readonly DeviceUse[]): Column<DeviceUse>[] {
   return [
     textColumn("name", "Kind", (row) => row.name, { width: "22%" }),
-    countColumn("device", "GPU", (row) => row.device),
+    idColumn("device", "GPU", (row) => row.device),
     mibColumn("peak", "peak, MiB", (row) => row.peak_bytes),
     barColumn("bar", "", rows, (row) => row.peak_bytes),
     mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),

@@ -8,7 +8,14 @@ import { timelineHash } from "../app/state";
 import { useResult } from "../app/use_result";
 import { duration, plural } from "../base/format";
 import type { OverviewProcess } from "../data/results";
-import { type Column, countColumn, fixedColumn, percentColumn, textColumn } from "../parts/columns";
+import {
+  type Column,
+  countColumn,
+  fixedColumn,
+  idColumn,
+  percentColumn,
+  textColumn,
+} from "../parts/columns";
 import { Broken, Loading } from "../parts/states";
 import { Table } from "../parts/table";
 
@@ -29,8 +36,8 @@ function columnsOf(rows: readonly OverviewProcess[]): Column<OverviewProcess>[] 
   for (const process of rows) end = Math.max(end, process.end_ns);
   return [
     textColumn("name", "Process", (process) => process.name, { width: "16%" }),
-    textColumn("pid", "pid", (process) => String(process.pid), { isNumber: true }),
-    textColumn("ppid", "parent", (process) => String(process.ppid), { isNumber: true }),
+    idColumn("pid", "pid", (process) => process.pid),
+    idColumn("ppid", "parent", (process) => process.ppid),
     textColumn("host", "host", (process) => process.host || null),
     textColumn("role", "role", (process) => process.role.replaceAll("_", " ")),
     fixedColumn("start", "start, s", (process) => process.start_ns / 1e9, 2),

@@ -53,8 +53,7 @@ function lookOf(node: FlameNode, isKernel: boolean): Look {
   if (isKernel && node.children.size === 0) {
     return wordOf(KERNEL_CLASSES, kernelClass(node.name)).look;
   }
-  const file = node.frame?.file ?? "";
-  return file.endsWith(".py") || node.frame?.module === "" ? "n1" : "n2";
+  return (node.frame?.file ?? "").endsWith(".py") ? "n1" : "n2";
 }
 
 function Detail(props: { node: FlameNode; root: FlameNode; write: (value: number) => string }) {

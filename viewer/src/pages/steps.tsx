@@ -11,7 +11,14 @@ import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Step, StepSeries, Steps as StepsResult } from "../data/results";
 import { Legend } from "../parts/bars";
 import { StepCategoryTable } from "../parts/category_table";
-import { type Column, countColumn, fixedColumn, msColumn, textColumn } from "../parts/columns";
+import {
+  type Column,
+  countColumn,
+  fixedColumn,
+  idColumn,
+  msColumn,
+  textColumn,
+} from "../parts/columns";
 import { Loading, NotRecorded } from "../parts/states";
 import { STACK, timeOf } from "../parts/step_bars";
 import { StepChart } from "../parts/step_chart";
@@ -43,7 +50,7 @@ function columnsOf(steps: readonly Step[], series: StepSeries): Column<Step>[] {
   let longest = 1;
   for (const step of steps) longest = Math.max(longest, step.duration_ns);
   return [
-    countColumn("number", "step", (step) => step.number),
+    idColumn("number", "step", (step) => step.number),
     fixedColumn("start", "start, s", (step) => step.start_ns / 1e9, 2),
     msColumn("duration", "time, ms", (step) => step.duration_ns),
     fixedColumn(
@@ -163,7 +170,7 @@ export function Steps() {
         />
       ))}
       {result.series.length > 0 && (
-        <p class="quiet small">
+        <p class="quiet small" style={{ marginTop: "8px" }}>
           {result.series
             .map(
               (series) =>

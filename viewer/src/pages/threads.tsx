@@ -12,6 +12,7 @@ import {
   type Column,
   countColumn,
   fixedColumn,
+  idColumn,
   msColumn,
   percentColumn,
   textColumn,
@@ -38,8 +39,8 @@ function columnsOf(threads: readonly Thread[]): Column<Thread>[] {
   for (const thread of threads) longest = Math.max(longest, thread.life_ns);
   return [
     textColumn("name", "Thread", (thread) => thread.name || "unnamed", { width: "16%" }),
-    textColumn("pid", "process", (thread) => String(thread.pid), { isNumber: true }),
-    textColumn("tid", "tid", (thread) => String(thread.tid), { isNumber: true }),
+    idColumn("pid", "process", (thread) => thread.pid),
+    idColumn("tid", "tid", (thread) => thread.tid),
     fixedColumn("life", "life, s", (thread) => thread.life_ns / 1e9, 2),
     {
       id: "bar",

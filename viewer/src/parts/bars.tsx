@@ -50,7 +50,7 @@ export function WallBar(props: {
   });
   const words = places.map((place) => `${place.name} ${write(place.value)}`).join(", ");
   return (
-    <>
+    <div>
       <div class="wall" role="img" aria-label={words}>
         {places.map((place) => (
           <i
@@ -82,7 +82,7 @@ export function WallBar(props: {
             );
           })}
       </div>
-    </>
+    </div>
   );
 }
 

@@ -61,6 +61,17 @@ export function countColumn<Row>(
   return numberColumn(id, header, value, (v) => (v === 0 ? "0" : count(v)), extra);
 }
 
+/** Returns a column of numbers that name something: a step, a device, a process. 0 is a name too. */
+export function idColumn<Row>(
+  id: string,
+  header: string,
+  value: (row: Row) => Maybe,
+  extra: Extra<Row> = {},
+): Column<Row> {
+  const cell = (row: Row) => <span>{value(row) ?? NOT_MEASURED}</span>;
+  return { id, header, value: (row) => value(row) ?? null, cell, isNumber: true, ...extra };
+}
+
 /** Returns a column of numbers with these decimals, in a unit that the header names. */
 export function fixedColumn<Row>(
   id: string,

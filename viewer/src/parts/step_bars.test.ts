@@ -3,7 +3,7 @@
 
 import { expect, it } from "vitest";
 import type { Step } from "../data/results";
-import { foldSteps, STACK, stackedMs } from "./step_bars";
+import { foldSteps, labelledPlaces, STACK, stackedMs } from "./step_bars";
 
 function step(number: number, forward_ns: number, input_ns: number): Step {
   return {
@@ -39,4 +39,13 @@ it("stacks categories so that the highest sum is the step", () => {
   expect(sums).toHaveLength(STACK.length);
   expect(sums[0]).toEqual([5]);
   expect(sums[STACK.length - 1]).toEqual([2]);
+});
+
+it("labels round steps and the first", () => {
+  const numbers = (from: number, to: number) =>
+    Array.from({ length: to - from + 1 }, (_, index) => from + index);
+  const labels = (all: number[]) => labelledPlaces(all).map((place) => all[place]);
+  expect(labels(numbers(1, 80))).toEqual([1, 10, 20, 30, 40, 50, 60, 70, 80]);
+  expect(labels(numbers(9, 30))).toEqual([10, 15, 20, 25, 30]);
+  expect(labels([6])).toEqual([6]);
 });

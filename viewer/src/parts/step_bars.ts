@@ -48,3 +48,19 @@ export function stackedMs(steps: readonly Step[]): number[][] {
   });
   return sums.reverse();
 }
+
+/** Returns the places of about ten steps whose numbers are round, and of the first. */
+export function labelledPlaces(numbers: readonly number[]): number[] {
+  const first = numbers[0] ?? 0;
+  const span = Math.max(1, (numbers[numbers.length - 1] ?? 0) - first);
+  const rough = span / 10;
+  const ten = 10 ** Math.floor(Math.log10(rough));
+  const round = Math.max(
+    1,
+    [1, 2, 5, 10].map((each) => each * ten).find((each) => each >= rough) ?? 1,
+  );
+  const places = numbers.flatMap((number, place) => (number % round === 0 ? [place] : []));
+  const second = numbers[places[0] ?? 0] ?? first;
+  const hasRoom = places[0] !== 0 && second - first >= round / 2;
+  return hasRoom || places.length === 0 ? [0, ...places] : places;
+}

@@ -12,7 +12,7 @@ import type { Step, StepSeries } from "../data/results";
 import { Swatch } from "./bars";
 import { hideCard, showCard } from "./card";
 import { axis, color, Plot, writeLabel } from "./plot";
-import { foldSteps, STACK, stackedMs, timeOf } from "./step_bars";
+import { foldSteps, labelledPlaces, STACK, stackedMs, timeOf } from "./step_bars";
 
 const MOST_BARS = 600;
 
@@ -95,11 +95,8 @@ function makeOptions(
       axis({
         grid: { show: false },
         size: 22,
-        values: (_plot, places) =>
-          places.map((place) => {
-            const step = Number.isInteger(place) ? drawn[place] : undefined;
-            return step === undefined ? "" : String(step.number);
-          }),
+        splits: () => labelledPlaces(drawn.map((step) => step.number)),
+        values: (_plot, places) => places.map((place) => String(drawn[place]?.number ?? "")),
       }),
       axis({ size: 52, values: (_plot, values) => unitOnTop(values, "ms") }),
     ],

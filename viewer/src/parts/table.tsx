@@ -279,8 +279,18 @@ function HeaderCell<Row>(props: {
   );
 }
 
+/** Names may be a megabyte long: cells show the beginning, copies have all. */
+const MOST_SHOWN = 300;
+const MOST_TITLE = 2000;
+
+export function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
 function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
-  const shown = column.cell === undefined ? column.value(row) : column.cell(row);
+  const whole = column.cell === undefined ? column.value(row) : column.cell(row);
+  const shown = typeof whole === "string" ? cut(whole, MOST_SHOWN) : whole;
+  const title = column.title?.(row);
   const classes = [
     column.isNumber && "number",
     column.isBar && "bar",
@@ -288,7 +298,10 @@ function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
     isNothing(shown) && "nothing",
   ];
   return (
-    <td class={classes.filter(Boolean).join(" ") || undefined} title={column.title?.(row)}>
+    <td
+      class={classes.filter(Boolean).join(" ") || undefined}
+      title={title && cut(title, MOST_TITLE)}
+    >
       {shown}
     </td>
   );
