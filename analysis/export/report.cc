@@ -47,11 +47,11 @@ class Report {
     for (const PassInfo& pass : Passes()) AddResult(pass.name, "");
     for (const KeyedPass& keyed : kKeyed) AddResult(keyed.pass, keyed.by);
     if (Error error = MeasureFiles()) return error;
-    const uint64_t fixed = options_.page.size() + results_.size() + Manifest().size();
+    const uint64_t fixed = options_.page.size() + results_.size() + ManifestBlock().size();
     report->left_out_bytes = fixed + file_bytes_ > options_.max_bytes ? file_bytes_ : 0;
     if (report->left_out_bytes != 0) LeaveFilesOut();
     Put(options_.page.substr(0, place));
-    Put("<script type=\"application/json\" id=\"gpuprof-manifest\">" + Manifest() + "</script>\n");
+    Put(ManifestBlock());
     Put(results_);
     if (Error error = WriteFiles()) return error;
     Put(options_.page.substr(place));
@@ -149,7 +149,7 @@ class Report {
            AttributeText(file.name) + "\" data-size=\"" + std::to_string(file.size) + "\">";
   }
 
-  std::string Manifest() const {
+  std::string ManifestBlock() const {
     nlohmann::json manifest = {{"version", 1},
                                {"title", options_.title},
                                {"gpuprof", options_.writer_version},
@@ -157,7 +157,9 @@ class Report {
                                {"failed", failed_}};
     const std::string words = left_out_.empty() ? options_.left_out : left_out_;
     if (!words.empty()) manifest["left_out"] = words;
-    return ScriptJson(manifest.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return "<script type=\"application/json\" id=\"gpuprof-manifest\">" +
+           ScriptJson(manifest.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) +
+           std::string(kAfter);
   }
 
   void Put(std::string_view text) {

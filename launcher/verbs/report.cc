@@ -19,6 +19,7 @@
 #include "launcher/report_page.h"
 #include "launcher/values.h"
 #include "launcher/version.h"
+#include "proto/contract.h"
 
 namespace gpuprof::launcher {
 namespace {
@@ -121,8 +122,7 @@ class Report : public Verb {
       options_.files.push_back({LastPart(path), path});
       return kExitOk;
     }
-    if (IsFolder(path)) AddTraces(path);
-    if (!options_.files.empty()) return kExitOk;
+    if (IsFolder(path) && AddTraces(path)) return kExitOk;
     if (const std::string fault = folder_.Make(); !fault.empty()) {
       Say(fault);
       return kExitUnreadable;
@@ -136,8 +136,11 @@ class Report : public Verb {
     return written;
   }
 
-  void AddTraces(const std::string& folder) {
+  // Returns whether the folder is a bundle, be it one without a trace.
+  bool AddTraces(const std::string& folder) {
+    bool is_bundle = false;
     for (const std::string& name : ListFolder(folder)) {
+      is_bundle = is_bundle || name == proto::kBundleFile || name.ends_with(".gpt");
       if (name.ends_with(".gpt")) options_.files.push_back({name, folder + "/" + name});
       if (name.ends_with(".ring")) {
         options_.left_out =
@@ -145,6 +148,7 @@ class Report : public Verb {
             "recover' adds them to the bundle.";
       }
     }
+    return is_bundle;
   }
 
   void SayReport(const analysis::ReportReport& report) const {

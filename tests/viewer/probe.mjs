@@ -50,7 +50,11 @@ async function settle() {
 
 async function go(name) {
   await page.evaluate((hash) => {
-    location.hash = hash;
+    if (location.hash === hash) return Promise.resolve();
+    return new Promise((done) => {
+      addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true });
+      location.hash = hash;
+    });
   }, `#${name}`);
   await page.waitForFunction(
     (id) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === `#${id}`,

@@ -35,6 +35,8 @@ export interface Page {
   readonly title: string;
   readonly group: "" | "GPU" | "Host" | "Recording";
   readonly component: ComponentType<PageProps>;
+  /** The page itself follows its place in the hash; others begin anew at a link. */
+  readonly followsHash?: boolean;
   /** A few letters for the rail; null: what the page is about was not recorded. */
   readonly badge?: () => Promise<string | null>;
 }
@@ -89,7 +91,7 @@ async function threadCount(): Promise<string | null> {
 
 export const PAGES: readonly Page[] = [
   { id: "overview", title: "Overview", group: "", component: Overview },
-  { id: "timeline", title: "Timeline", group: "", component: Timeline },
+  { id: "timeline", title: "Timeline", group: "", component: Timeline, followsHash: true },
   {
     id: "steps",
     title: "Steps",

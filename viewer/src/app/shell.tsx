@@ -11,7 +11,7 @@ import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
 import { Remark } from "../parts/states";
 import { PAGES, type Page } from "./pages";
-import { hashOf, route, setTheme, type Theme, theme } from "./state";
+import { hashOf, route, setTheme, type Theme, theme, visits } from "./state";
 import { useResult } from "./use_result";
 
 const GROUPS = ["", "GPU", "Host", "Recording"] as const;
@@ -95,7 +95,10 @@ export function Shell({ source }: { source: Source }) {
         {page === null ? (
           <NoPage id={route.value.page} />
         ) : (
-          <page.component source={source} key={id} />
+          <page.component
+            source={source}
+            key={page.followsHash ? page.id : `${page.id} ${visits.value}`}
+          />
         )}
       </main>
       {areKeysOpen && (

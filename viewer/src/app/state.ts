@@ -13,6 +13,9 @@ export interface Route {
   readonly params: URLSearchParams;
 }
 
+/** Rises when a link was followed: pages read the parameters of their place anew. */
+export const visits = signal(0);
+
 /** Reads a hash: "#kernels?q=gemm". An empty one is the overview. */
 export function parseHash(hash: string): Route {
   const [page = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
@@ -68,6 +71,7 @@ export function setTheme(next: Theme): void {
 export function followBrowser(): void {
   const read = () => {
     route.value = parseHash(location.hash);
+    visits.value += 1;
   };
   read();
   addEventListener("hashchange", read);

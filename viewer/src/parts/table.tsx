@@ -264,6 +264,17 @@ function HeaderCell<Row>(props: {
 }) {
   const { column, sorting } = props;
   const isSorted = sorting?.id === column.id;
+  if (column.header === "") {
+    return (
+      <th
+        scope="col"
+        class="plain"
+        style={column.width === undefined ? undefined : { width: column.width }}
+      >
+        <span class="visually-hidden">as a bar</span>
+      </th>
+    );
+  }
   return (
     <th
       scope="col"
