@@ -30,6 +30,9 @@ export interface Manifest {
 export interface Source {
   readonly manifest: Manifest;
   readonly files: readonly TraceFile[];
-  /** Returns the JSON of a pass, as `gpuprof stats PASS --json` prints it; null: it is not there. */
+  /**
+   * Returns the JSON of a pass, as `gpuprof stats PASS --json` prints it; null: it is not there. The
+   * name PASS:KEY asks for `stats PASS --by KEY`.
+   */
   result(pass: string): Promise<unknown>;
 }
