@@ -229,6 +229,29 @@ struct ImportReport {
 // may be left in the folder.
 Error WriteBundle(const Trace& trace, const ImportOptions& options, ImportReport* report);
 
+// A file of the bundle that a report carries.
+struct ReportFile {
+  std::string name;  // in the page
+  std::string path;
+};
+struct ReportOptions {
+  std::string_view page;  // the built page; the data goes before its mark
+  std::string title;      // what the page is of, for people
+  std::string writer_version;
+  std::vector<ReportFile> files;
+  std::string left_out;    // what the files lack, one sentence; empty: nothing
+  uint64_t max_bytes = 0;  // of the page; the files are left out of a larger one
+};
+struct ReportReport {
+  uint64_t bytes = 0;           // of the page
+  uint64_t left_out_bytes = 0;  // of files, as they would be in the page
+  uint64_t failed_count = 0;    // passes without a result
+};
+// Runs every pass and writes one HTML page with the results and the bundle's files, piecewise
+// through `sink`: `gpuprof report`. The trace must have been opened with all tables.
+Error WriteReport(const Trace& trace, const ReportOptions& options, Sink sink, void* context,
+                  ReportReport* report);
+
 // Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);
 std::string DescribeText(const Trace& trace);

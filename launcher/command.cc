@@ -45,6 +45,14 @@ constexpr char kImportFooter[] =
     "read is written).\n"
     "It is 3 too if the bundle could not be written.";
 
+constexpr char kReportFooter[] =
+    "  gpuprof report run1                         # then: open report.html in a browser\n\n"
+    "The page is one file and needs no network. It holds the results of all passes and the "
+    "events.\n"
+    "Exit status: 0 success, 2 wrong usage, 3 an input could not be read or is cut (what could be "
+    "read is shown).\n"
+    "It is 3 too if the page could not be written.";
+
 int UsageError(const std::string& what, const std::string& where) {
   const bool sentence = what.ends_with("?") || what.ends_with(".");
   Say(what + (sentence ? " See '" : "; see '") + where + "'");
@@ -151,6 +159,8 @@ const std::vector<VerbEntry>& VerbTable() {
        "Exit status: 0 success, 1 the steps take longer and --fail-on asks for it, 2 wrong usage.\n"
        "It is 3 if an input could not be read or is cut; its readable part is compared.",
        MakeDiff},
+      {"report", "[OPTIONS] BUNDLE", "Write one HTML page with every analysis and the timeline",
+       kReportFooter, MakeReport},
       {"baseline", "[OPTIONS] save NAME BUNDLE | list | show NAME | remove NAME",
        "Keep the figures of a recording under a name, for later comparisons",
        "  gpuprof baseline save main run1            # then: gpuprof diff --baseline main run2\n\n"

@@ -1,0 +1,23 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+
+"""The page's reader knows the tables by viewer/src/trace/schema.gen.ts, which is made of `gpuprof schema --json`."""
+
+import pathlib
+import shutil
+import subprocess
+
+import pytest
+
+from cli_support import GPUPROF
+
+VIEWER = pathlib.Path(__file__).resolve().parents[2] / "viewer"
+
+
+def test_the_viewers_schema_is_the_formats():
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("there is no Node")
+    schema = subprocess.run([GPUPROF, "schema", "--json"], capture_output=True, check=True)
+    done = subprocess.run([node, VIEWER / "scripts" / "make-schema.mjs", "--check"], input=schema.stdout, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()

@@ -1,0 +1,156 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Opens a report in Chromium without a network and prints what it saw as JSON.
+//
+//   node probe.mjs MODULES REPORT FOLDER STEP...      steps: keyboard axe csv:PAGE text:PAGE shot:PAGE
+
+import { existsSync } from "node:fs";
+import { createRequire } from "node:module";
+import { readFile } from "node:fs/promises";
+
+const [modules, report, folder, ...steps] = process.argv.slice(2);
+const require = createRequire(`${modules}/`);
+const { chromium } = require("playwright-core");
+
+const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
+const browser = await chromium.launch({
+  executablePath: process.env.GPUPROF_CHROMIUM || browsers.find((path) => existsSync(path)),
+  args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+});
+const context = await browser.newContext({
+  viewport: { width: 1280, height: 800 },
+  acceptDownloads: true,
+  offline: true,
+});
+const page = await context.newPage();
+const url = `file://${report}`;
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {} };
+page.on("request", (request) => {
+  const asked = request.url();
+  // A blob is memory of the page itself: a file to save, or a worker.
+  if (asked.split("#")[0] !== url && !asked.startsWith("blob:")) seen.requests.push(asked.slice(0, 200));
+});
+page.on("console", (message) => {
+  if (message.type() === "error") seen.errors.push(message.text());
+});
+page.on("pageerror", (error) => seen.errors.push(String(error)));
+page.on("dialog", (dialog) => {
+  seen.dialogs.push(dialog.message());
+  dialog.dismiss();
+});
+
+// Waits until the page has drawn what it loads.
+async function settle() {
+  await page.waitForFunction(() => {
+    const main = document.querySelector("main");
+    return main !== null && main.querySelector("[aria-busy]") === null && main.innerText !== "";
+  });
+}
+
+async function go(name) {
+  await page.evaluate((hash) => {
+    if (location.hash === hash) return Promise.resolve();
+    return new Promise((done) => {
+      addEventListener("hashchange", () => requestAnimationFrame(() => requestAnimationFrame(done)), { once: true });
+      location.hash = hash;
+    });
+  }, `#${name}`);
+  await page.waitForFunction(
+    (id) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === `#${id}`,
+    name.split("?")[0],
+  );
+  await settle();
+}
+
+// Reaches every page by Tab and Enter alone, and the first nine by their keys.
+async function keyboard() {
+  await page.keyboard.press("Tab");
+  const links = await page.locator(".rail nav a").count();
+  const reached = [];
+  for (let i = 0; i < links; i++) {
+    await page.keyboard.press("Tab");
+    await page.keyboard.press("Enter");
+    const wanted = await page.evaluate(() => document.activeElement?.getAttribute("href") ?? "");
+    await page.waitForFunction(
+      (href) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === href,
+      wanted,
+    );
+    await settle();
+    reached.push(wanted.slice(1));
+  }
+  const byNumber = [];
+  for (let i = 1; i <= 9; i++) {
+    await page.keyboard.press(String(i));
+    await page.waitForFunction(
+      (id) => document.querySelector(".rail a[aria-current]")?.getAttribute("href") === `#${id}`,
+      reached[i - 1],
+    );
+    byNumber.push(await page.evaluate(() => location.hash.slice(1)));
+  }
+  // Rows of a table: down, down, and the row has the focus.
+  await go("ops");
+  let row = null;
+  if ((await page.locator("tr[data-row='0']").count()) > 0) {
+    await page.keyboard.press("/");
+    for (let i = 0; i < 60 && row === null; i++) {
+      await page.keyboard.press("Tab");
+      row = await page.evaluate(() => document.activeElement?.getAttribute("data-row") ?? null);
+    }
+    await page.keyboard.press("j");
+    await page.waitForFunction(() => document.activeElement?.getAttribute("data-row") === "1");
+    row = 1;
+  }
+  seen.keyboard = { reached, byNumber, row };
+}
+
+async function axe() {
+  const source = await readFile(require.resolve("axe-core/axe.min.js"), "utf8");
+  const links = await page.locator(".rail nav a").evaluateAll((all) =>
+    all.map((each) => each.getAttribute("href").slice(1)),
+  );
+  for (const theme of ["light", "dark"]) {
+    await page.getByRole("button", { name: theme, exact: false }).click();
+    for (const link of links) {
+      await go(link);
+      await page.evaluate(source);
+      const found = await page.evaluate(() => window.axe.run(document, { resultTypes: ["violations"] }));
+      seen.axe[`${link} ${theme}`] = found.violations
+        .filter((each) => each.impact === "serious" || each.impact === "critical")
+        .map((each) => `${each.id}: ${each.nodes.map((node) => node.html.slice(0, 160)).slice(0, 3).join(" | ")}`);
+    }
+  }
+}
+
+async function csv(name) {
+  await go(name);
+  const [download] = await Promise.all([
+    page.waitForEvent("download"),
+    page.getByRole("button", { name: "CSV", exact: true }).first().click(),
+  ]);
+  const path = `${folder}/${name.replace(/\W+/g, "_")}.csv`;
+  await download.saveAs(path);
+  seen.csv[name] = path;
+}
+
+const begin = performance.now();
+await page.goto(url);
+await page.waitForSelector(".figures, .edge");
+seen.opened_ms = Math.round(performance.now() - begin);
+for (const step of steps) {
+  const [kind, name] = step.split(/:(.*)/s);
+  if (kind === "keyboard") await keyboard();
+  else if (kind === "axe") await axe();
+  else if (kind === "csv") await csv(name);
+  else {
+    await go(name);
+    if (kind === "shot") await page.screenshot({ path: `${folder}/${name.replace(/\W+/g, "_")}.png` });
+    else seen.text[name] = await page.locator("main").innerText();
+  }
+}
+seen.foreign = await page.evaluate(
+  () => document.querySelectorAll("img, iframe, object, embed, link[href], [onerror], [onload]").length,
+);
+seen.wide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+await browser.close();
+process.stdout.write(JSON.stringify(seen));

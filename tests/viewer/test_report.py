@@ -1,0 +1,219 @@
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+"""`gpuprof report`: one page that opens anywhere and shows what `gpuprof stats` prints."""
+
+import base64
+import csv
+import gzip
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from conftest import GPUPROF, ROOT, assert_quiet, build_dir, clean_env, gpuprof, missing, probe, stats, write_report
+
+H200 = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch"
+TRACES = ROOT / "tests" / "golden" / "traces" / "v1"
+KINETO = ROOT / "tests" / "golden" / "kineto" / "h200_streams.json.gz"
+
+needs_page = pytest.mark.skipif(bool(missing()), reason=missing() or "nothing is missing")
+
+PAGES = ["overview", "timeline", "steps", "ops", "kernels", "memory", "stacks", "idle", "critical_path", "streams", "counters",
+         "threads", "locks", "ranges", "processes", "health"]
+
+
+def rows_of(path):
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+def duration(ns):
+    """A duration as the page writes it: three significant digits."""
+    if ns == 0:
+        return "0"
+    for limit, scale, unit in ((999.5e6, 1e9, "s"), (999.5e3, 1e6, "ms"), (999.5, 1e3, "µs")):
+        if ns >= limit:
+            value = ns / scale
+            digits = 0 if value >= 99.95 else 1 if value >= 9.995 else 2
+            return f"{value:,.{digits}f}\u202f{unit}"
+    return f"{round(ns)}\u202fns"
+
+
+def blocks(page, kind):
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf'<script type="text/plain" class="gpuprof-{kind}"([^>]*)>([^<]*)</script>', text)
+
+
+def manifest(page):
+    found = re.search(r'id="gpuprof-manifest">(.*?)</script>', page.read_text(encoding="utf-8"), re.S)
+    return json.loads(found[1])
+
+
+@needs_page
+def test_a_gpu_bundle_shows_the_figures_of_stats(tmp_path):
+    bundle = H200 / "language_model"
+    page = write_report(bundle, tmp_path)
+    seen = probe(page, tmp_path, "text:overview", "csv:ops", "csv:kernels", "csv:kernels?by=signature", "text:kernels")
+    assert_quiet(seen)
+
+    ops = stats("ops", bundle, cwd=tmp_path)["ops"]
+    shown = rows_of(seen["csv"]["ops"])
+    assert len(shown) == len(ops) > 0
+    assert sorted(float(row["host self, ms"]) for row in shown) == sorted(op["self_ns"] / 1e6 for op in ops)
+    assert sorted(int(row["count"]) for row in shown) == sorted(op["count"] for op in ops)
+
+    for name, options in (("kernels", ()), ("kernels?by=signature", ("--by", "signature"))):
+        kernels = stats("kernels", bundle, *options, cwd=tmp_path)["kernels"]
+        shown = rows_of(seen["csv"][name])
+        assert len(shown) == len(kernels) > 0
+        assert [float(row["total, ms"]) for row in shown] == sorted((k["total_ns"] / 1e6 for k in kernels), reverse=True)
+        assert sorted(int(row["count"]) for row in shown) == sorted(k["count"] for k in kernels)
+
+    overview = stats("overview", bundle, cwd=tmp_path)
+    text = seen["text"]["overview"]
+    assert f"{overview['gpu']['kernel_count']:,}" in text
+    assert duration(overview["gpu"]["idle_ns"]) in text
+    assert f"{overview['gpu']['busy_ratio'] * 100:.1f}\u202f%" in text
+    if overview["steps"]:
+        assert duration(overview["steps"]["median_ns"]) in text
+    for finding in overview["findings"][:3]:
+        assert finding["name"] in text
+
+
+@needs_page
+def test_a_recording_of_a_program(tmp_path):
+    """A bundle recorded here: no GPU, so its pages say what was not recorded."""
+    program = "import threading, time\nlock = threading.Lock()\nx = [bytes(1 << 20) for _ in range(64)]\ntime.sleep(0.1)"
+    bundle = tmp_path / "run1"
+    ran = subprocess.run([GPUPROF, "run", "-o", bundle, "--trace", "heap=exact,locks,threads", "--", sys.executable, "-c", program],
+                         cwd=tmp_path, env=clean_env(), capture_output=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    page = write_report(bundle, tmp_path)
+    seen = probe(page, tmp_path, "text:kernels", "text:memory", "csv:processes", "text:health")
+    assert_quiet(seen)
+    assert "No GPU work was recorded" in seen["text"]["kernels"]
+    heap = stats("heap", bundle, cwd=tmp_path)["processes"][0]
+    assert heap["peak_bytes"] > 64 << 20
+    assert f"{heap['peak_bytes'] / (1 << 20):.1f}\u202fMiB" in seen["text"]["memory"]
+    assert rows_of(seen["csv"]["processes"])[0]["pid"] == str(heap["pid"])
+    assert "Not in this recording" in seen["text"]["health"]
+
+
+@needs_page
+def test_every_page_by_keyboard_and_without_serious_faults_of_access(tmp_path):
+    page = write_report(H200 / "images", tmp_path)
+    seen = probe(page, tmp_path, "keyboard", "axe")
+    assert_quiet(seen)
+    assert seen["keyboard"]["reached"] == PAGES
+    assert seen["keyboard"]["byNumber"] == PAGES[:9]
+    assert seen["keyboard"]["row"] == 1
+    assert len(seen["axe"]) == 2 * len(PAGES)
+    assert {name: faults for name, faults in seen["axe"].items() if faults} == {}
+
+
+HOSTILE = ["</script><img src=x onerror=alert(1)>", "<!--<script>alert(2)</script>", "\u202egnirts\u202c", '"><svg onload=alert(3)>', "x" * (1 << 20)]
+
+
+@needs_page
+def test_hostile_names_are_text(tmp_path):
+    events = [{"ph": "M", "name": "process_name", "pid": 7, "tid": 0, "args": {"name": HOSTILE[0]}}]
+    for number, name in enumerate(HOSTILE):
+        start = 1000 + 100 * number
+        events.append({"ph": "X", "cat": "cpu_op", "name": name, "pid": 7, "tid": 7, "ts": start, "dur": 50,
+                       "args": {"External id": number + 1}})
+        events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": start + 5, "dur": 5,
+                       "args": {"correlation": number + 1, "External id": number + 1}})
+        events.append({"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": start + 20, "dur": 20 + number,
+                       "args": {"device": 0, "stream": 7, "correlation": number + 1, "External id": number + 1,
+                                "grid": [1, 1, 1], "block": [32, 1, 1], "context": 1}})
+    body = json.dumps({"schemaVersion": 1, "deviceProperties": [{"id": 0, "name": HOSTILE[3]}], "traceEvents": events}).encode()
+    # A name with bytes that are not UTF-8.
+    body = body.replace(b"cudaLaunchKernel", b"cuda\xff\xfeKernel", 1)
+    trace = tmp_path / "<b>trace&.json"
+    trace.write_bytes(body)
+    page = write_report(trace, tmp_path)
+    seen = probe(page, tmp_path, "text:ops", "text:kernels", "csv:kernels", *[f"text:{name}" for name in PAGES if name != "timeline"])
+    assert_quiet(seen)
+    assert HOSTILE[0] in seen["text"]["ops"]
+    kernels = stats("kernels", trace, cwd=tmp_path)["kernels"]
+    assert len(kernels) == len(HOSTILE)
+    assert sorted(int(row["count"]) for row in rows_of(seen["csv"]["kernels"])) == [1] * len(HOSTILE)
+    assert manifest(page)["title"] == "<b>trace&.json"
+
+
+@needs_page
+def test_the_page_carries_the_bundle_byte_by_byte(tmp_path):
+    page = write_report(H200 / "images", tmp_path)
+    for attributes, text in blocks(page, "file"):
+        name, size = re.search(r'data-name="([^"]*)" data-size="(\d+)"', attributes).groups()
+        data = (H200 / "images" / name).read_bytes()
+        assert (int(size), base64.b64decode(text)) == (len(data), data)
+    names = {re.search(r'data-name="([^"]*)"', attributes)[1] for attributes, _ in blocks(page, "file")}
+    assert names == {path.name for path in (H200 / "images").glob("*.gpt")} != set()
+    assert "left_out" not in manifest(page)
+
+
+@needs_page
+@pytest.mark.parametrize("source", [H200 / "images", TRACES / "locks.gpt", KINETO], ids=lambda path: path.name)
+def test_results_are_those_of_stats(tmp_path, source):
+    """Every result in the page is what the command prints."""
+    zstd = shutil.which("zstd")
+    if zstd is None:
+        pytest.skip("there is no zstd")
+    page = write_report(source, tmp_path)
+    found = {}
+    for attributes, text in blocks(page, "result"):
+        name = re.search(r'data-pass="([^"]*)"', attributes)[1]
+        plain = subprocess.run([zstd, "-dc"], input=base64.b64decode(text), capture_output=True, check=True).stdout
+        found[name] = json.loads(plain)
+    assert sorted(found) == sorted(manifest(page)["passes"])
+    assert len(found) > 20
+    for name in found:
+        key, _, by = name.partition(":")
+        expected = stats(key, source, *(("--by", by) if by else ()), cwd=tmp_path)
+        assert found[name] == expected, name
+
+
+@needs_page
+def test_a_page_that_would_be_too_large_leaves_the_events_out(tmp_path):
+    whole = write_report(H200 / "images", tmp_path)
+    small = tmp_path / "small"
+    small.mkdir()
+    done = gpuprof("report", H200 / "images", "-o", small / "report.html", "--max-size", whole.stat().st_size - 1, cwd=small)
+    assert done.returncode == 0
+    assert b"--max-size" in done.stderr
+    page = small / "report.html"
+    assert blocks(page, "file") == []
+    assert "--max-size" in manifest(page)["left_out"]
+    seen = probe(page, small, "text:timeline", "text:ops")
+    assert manifest(page)["left_out"] in seen["text"]["timeline"]
+
+
+@needs_page
+def test_an_existing_file_is_kept(tmp_path):
+    (tmp_path / "report.html").write_text("mine")
+    done = gpuprof("report", TRACES / "locks.gpt", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"exists already" in done.stderr
+    assert (tmp_path / "report.html").read_text() == "mine"
+
+
+@needs_page
+def test_an_unreadable_input_leaves_no_file(tmp_path):
+    (tmp_path / "junk.json").write_bytes(gzip.compress(b"no trace"))
+    done = gpuprof("report", "junk.json", cwd=tmp_path)
+    assert done.returncode == 3
+    assert not (tmp_path / "report.html").exists()
+
+
+def test_a_build_without_a_page_says_what_is_missing(tmp_path):
+    if (build_dir() / "viewer" / "index.html").exists():
+        pytest.skip("this build has its page")
+    done = gpuprof("report", TRACES / "locks.gpt", cwd=tmp_path)
+    assert done.returncode == 2
+    assert b"Node.js" in done.stderr
+    assert not os.listdir(tmp_path)

@@ -1,0 +1,46 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where the page begins: finds its data and draws the shell.
+
+import { render } from "preact";
+import { openReport } from "../data/report";
+import { Broken } from "../parts/states";
+import { Shell } from "./shell";
+import { followBrowser, source } from "./state";
+import "./tokens.css";
+import "./styles.css";
+import "../parts/parts.css";
+
+function begin(place: HTMLElement): void {
+  followBrowser();
+  try {
+    source.value = openReport(document);
+  } catch (error) {
+    render(
+      <div class="page">
+        <Broken title="This report cannot be read">
+          {error instanceof Error ? error.message : String(error)}
+        </Broken>
+      </div>,
+      place,
+    );
+    return;
+  }
+  const found = source.value;
+  if (found === null) {
+    render(
+      <div class="page">
+        <Broken title="There is no recording in this page">
+          Write one with: gpuprof report BUNDLE
+        </Broken>
+      </div>,
+      place,
+    );
+    return;
+  }
+  render(<Shell source={found} />, place);
+}
+
+const place = document.getElementById("app");
+if (place !== null) begin(place);

@@ -1,0 +1,239 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The frame around every page: rail, top bar, keys.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { count, duration, percent } from "../base/format";
+import type { Overview } from "../data/results";
+import type { Source } from "../data/source";
+import { Card, hideCard } from "../parts/card";
+import { Segments } from "../parts/segments";
+import { Remark } from "../parts/states";
+import { PAGES, type Page } from "./pages";
+import { hashOf, route, setTheme, type Theme, theme, visits } from "./state";
+import { useResult } from "./use_result";
+
+const GROUPS = ["", "GPU", "Host", "Recording"] as const;
+
+const KEYS: readonly (readonly [string, string])[] = [
+  ["1 to 9", "pages, in the order of the rail"],
+  ["/", "find or filter"],
+  ["↑ ↓ or j k", "rows of a table"],
+  ["Enter", "open a row"],
+  ["T", "theme"],
+  ["?", "these keys"],
+  ["Esc", "close"],
+];
+
+/** Returns whether a key belongs to a field that takes text. */
+function isTyping(target: EventTarget | null): boolean {
+  return (
+    target instanceof HTMLElement &&
+    (target.isContentEditable || /^(input|textarea|select)$/i.test(target.tagName))
+  );
+}
+
+function nextTheme(now: Theme): Theme {
+  return now === "auto" ? "light" : now === "light" ? "dark" : "auto";
+}
+
+export function Shell({ source }: { source: Source }) {
+  const [areKeysOpen, setKeysOpen] = useState(false);
+  const main = useRef<HTMLElement>(null);
+  const page = PAGES.find((each) => each.id === route.value.page) ?? null;
+
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.key === "Escape") {
+        setKeysOpen(false);
+        hideCard();
+        if (isTyping(event.target)) (event.target as HTMLElement).blur();
+        return;
+      }
+      if (isTyping(event.target)) return;
+      const wanted = /^[1-9]$/.test(event.key) ? PAGES[Number(event.key) - 1] : undefined;
+      if (wanted !== undefined) {
+        location.hash = hashOf(wanted.id);
+        main.current?.focus();
+      } else if (event.key === "/") {
+        main.current?.querySelector<HTMLElement>("[data-find]")?.focus();
+      } else if (event.key === "t" || event.key === "T") {
+        setTheme(nextTheme(theme.value));
+      } else if (event.key === "?") {
+        setKeysOpen((isOpen) => !isOpen);
+      } else {
+        return;
+      }
+      event.preventDefault();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+
+  const id = page?.id;
+  useEffect(() => {
+    hideCard();
+    main.current?.scrollTo(0, 0);
+    document.title = `${page?.title ?? "gpuprof"} · ${source.manifest.title}`;
+  }, [id]);
+
+  return (
+    <>
+      <button type="button" class="skip" onClick={() => main.current?.focus()}>
+        Skip to content
+      </button>
+      <Rail current={id ?? ""} />
+      <TopBar source={source} onKeys={() => setKeysOpen(!areKeysOpen)} areKeysOpen={areKeysOpen} />
+      <main id="main" tabIndex={-1} ref={main}>
+        {source.manifest.left_out !== undefined && id === "timeline" && (
+          <div class="page" style={{ paddingBottom: 0 }}>
+            <Remark>{source.manifest.left_out}</Remark>
+          </div>
+        )}
+        {page === null ? (
+          <NoPage id={route.value.page} />
+        ) : (
+          <page.component
+            source={source}
+            key={page.followsHash ? page.id : `${page.id} ${visits.value}`}
+          />
+        )}
+      </main>
+      {areKeysOpen && (
+        <div class="keys" role="status">
+          {KEYS.map(([key, words]) => (
+            <div key={key}>
+              <kbd>{key}</kbd>
+              <span>{words}</span>
+            </div>
+          ))}
+        </div>
+      )}
+      <Card />
+    </>
+  );
+}
+
+function NoPage({ id }: { id: string }) {
+  return (
+    <div class="page">
+      <div class="empty">
+        <h1>There is no page of this name</h1>
+        <p>The link asks for “{id.slice(0, 80)}”.</p>
+        <p>
+          <a href="#overview">Go to the overview</a>
+        </p>
+      </div>
+    </div>
+  );
+}
+
+function Rail({ current }: { current: string }) {
+  return (
+    <aside class="rail">
+      <div class="brand">
+        <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+          <path d="M1 2h9v3H1zM4 6.5h11v3H4zM1 11h6v3H1z" fill="currentColor" />
+        </svg>
+        gpuprof
+      </div>
+      <nav aria-label="Pages">
+        {GROUPS.map((group) => {
+          const pages = PAGES.filter((page) => page.group === group);
+          if (pages.length === 0) return null;
+          return (
+            <div key={group}>
+              {group !== "" && <div class="group">{group}</div>}
+              <ul>
+                {pages.map((page) => (
+                  <li key={page.id}>
+                    <RailLink page={page} isCurrent={page.id === current} />
+                  </li>
+                ))}
+              </ul>
+            </div>
+          );
+        })}
+      </nav>
+      <Losses />
+    </aside>
+  );
+}
+
+function RailLink({ page, isCurrent }: { page: Page; isCurrent: boolean }) {
+  const [badge, setBadge] = useState<string | null>("");
+  useEffect(() => {
+    page.badge?.().then(setBadge);
+  }, [page]);
+  return (
+    <a
+      href={hashOf(page.id)}
+      class={badge === null ? "none" : undefined}
+      aria-current={isCurrent ? "page" : undefined}
+    >
+      {page.title}
+      {badge !== "" && <span>{badge ?? "not recorded"}</span>}
+    </a>
+  );
+}
+
+/** Returns the words about losses at the foot of the rail. */
+export function lossWords(overview: Overview): { words: string; look: "good" | "bad" | "quiet" } {
+  if (overview.meta.lost_count > 0) {
+    return { words: `${count(overview.meta.lost_count)} events lost`, look: "bad" };
+  }
+  // A trace of another tool does not say what it lost.
+  if (overview.cost === null) return { words: "Losses unknown", look: "quiet" };
+  return { words: "Nothing lost", look: "good" };
+}
+
+function Losses() {
+  const overview = useResult("overview");
+  if (overview.state !== "ready") return <div class="losses" />;
+  const { words, look } = lossWords(overview.value);
+  const rows = overview.value.meta.inputs.reduce((sum, input) => sum + input.count, 0);
+  const slowdown = overview.value.cost?.slowdown_ratio ?? null;
+  return (
+    <div class="losses">
+      <a class={look} href="#health">
+        {words}
+      </a>
+      <div>
+        {count(rows)} events{slowdown !== null && `, cost ${percent(slowdown)}`}
+      </div>
+    </div>
+  );
+}
+
+function TopBar(props: { source: Source; onKeys: () => void; areKeysOpen: boolean }) {
+  const overview = useResult("overview");
+  const meta = overview.state === "ready" ? overview.value.meta : null;
+  return (
+    <header class="top">
+      <span class="title" title={props.source.manifest.title}>
+        {props.source.manifest.title}
+      </span>
+      {meta !== null && (
+        <span class="scope">
+          Scope <b>whole run</b> {duration(meta.window_end_ns - meta.window_start_ns)}
+        </span>
+      )}
+      <span class="spacer" />
+      <button type="button" class="button" aria-expanded={props.areKeysOpen} onClick={props.onKeys}>
+        Keys
+      </button>
+      <Segments
+        label="Theme"
+        options={[
+          ["auto", "Auto"],
+          ["light", "Light"],
+          ["dark", "Dark"],
+        ]}
+        value={theme.value}
+        onChange={setTheme}
+      />
+    </header>
+  );
+}

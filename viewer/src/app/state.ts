@@ -1,0 +1,122 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the whole page shares: the source, the place in the hash, the theme, and results of passes.
+// A result is decoded when the first part asks for it, and kept.
+
+import { signal } from "@preact/signals";
+import type { PassName, Results } from "../data/results";
+import type { Source } from "../data/source";
+
+export interface Route {
+  readonly page: string;
+  readonly params: URLSearchParams;
+}
+
+/** Rises when a link was followed: pages read the parameters of their place anew. */
+export const visits = signal(0);
+
+/** Reads a hash: "#kernels?q=gemm". An empty one is the overview. */
+export function parseHash(hash: string): Route {
+  const [page = "", query = ""] = hash.replace(/^#/, "").split("?", 2);
+  return { page: page === "" ? "overview" : page, params: new URLSearchParams(query) };
+}
+
+/** Returns the hash of a place. Empty values are left out. */
+export function hashOf(page: string, params: Readonly<Record<string, string>> = {}): string {
+  const query = new URLSearchParams(Object.entries(params).filter(([, value]) => value !== ""));
+  const text = query.toString();
+  return `#${page}${text === "" ? "" : `?${text}`}`;
+}
+
+/** Returns the link to a window of the timeline, in nanoseconds of the bundle's time. */
+export function timelineHash(start_ns: number, end_ns: number): string {
+  return `#timeline?v=${Math.round(start_ns)},${Math.round(end_ns)}`;
+}
+
+export const route = signal<Route>({ page: "overview", params: new URLSearchParams() });
+
+/** Changes parameters of the place without a new entry in the browser's history. */
+export function replaceParams(changes: Readonly<Record<string, string>>): void {
+  const params = new URLSearchParams(route.value.params);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === "") params.delete(name);
+    else params.set(name, value);
+  }
+  const query = params.toString();
+  const hash = `#${route.value.page}${query === "" ? "" : `?${query}`}`;
+  history.replaceState(null, "", hash);
+  route.value = parseHash(hash);
+}
+
+export type Theme = "auto" | "light" | "dark";
+export const theme = signal<Theme>("auto");
+/** Rises when colours change: canvases draw again. */
+export const themeChanges = signal(0);
+
+/** Shows a theme. The choice is kept if the browser keeps anything for this page. */
+export function setTheme(next: Theme): void {
+  theme.value = next;
+  if (next === "auto") document.documentElement.removeAttribute("data-theme");
+  else document.documentElement.setAttribute("data-theme", next);
+  themeChanges.value += 1;
+  try {
+    localStorage.setItem("gpuprof-theme", next);
+  } catch {
+    // A page from a mail may have no storage.
+  }
+}
+
+/** Reads the place and the theme, and follows the browser. */
+export function followBrowser(): void {
+  const read = () => {
+    route.value = parseHash(location.hash);
+    visits.value += 1;
+  };
+  read();
+  addEventListener("hashchange", read);
+  let kept: string | null = null;
+  try {
+    kept = localStorage.getItem("gpuprof-theme");
+  } catch {
+    kept = null;
+  }
+  const asked = route.value.params.get("theme") ?? kept;
+  if (asked === "light" || asked === "dark") setTheme(asked);
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {
+    themeChanges.value += 1;
+  });
+}
+
+export const source = signal<Source | null>(null);
+
+export type Loaded<T> =
+  | { readonly state: "loading" }
+  | { readonly state: "absent"; readonly reason: string }
+  | { readonly state: "ready"; readonly value: T };
+
+const kept = new Map<string, Promise<Loaded<unknown>>>();
+
+/** Returns the result of a pass, or why there is none. */
+export function load<P extends PassName>(pass: P): Promise<Loaded<Results[P]>> {
+  let answer = kept.get(pass);
+  if (answer === undefined) {
+    answer = ask(pass);
+    kept.set(pass, answer);
+  }
+  return answer as Promise<Loaded<Results[P]>>;
+}
+
+async function ask(pass: string): Promise<Loaded<unknown>> {
+  const from = source.value;
+  const failure = from?.manifest.failed.find((each) => each.pass === pass);
+  if (failure !== undefined) return { state: "absent", reason: failure.reason };
+  try {
+    const value = from === null ? null : await from.result(pass);
+    if (value !== null) return { state: "ready", value };
+    return { state: "absent", reason: "This page does not hold the result." };
+  } catch (error) {
+    const words = error instanceof Error ? error.message : String(error);
+    return { state: "absent", reason: `The result is damaged: ${words}` };
+  }
+}

@@ -1,0 +1,95 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Numbers as people read them. A duration or a size has three significant digits and its unit; a
+// column of a table has one unit in its header and a fixed number of decimals.
+
+/** A narrow space that does not break, between a number and its unit. */
+export const SPACE = "\u202f";
+/** What was not measured. Never 0. */
+export const NOT_MEASURED = "—";
+
+const LOCALE = "en-US";
+const whole = new Intl.NumberFormat(LOCALE, { maximumFractionDigits: 0 });
+const withDecimals = [0, 1, 2, 3].map(
+  (digits) =>
+    new Intl.NumberFormat(LOCALE, { minimumFractionDigits: digits, maximumFractionDigits: digits }),
+);
+
+/** Returns three significant digits; larger numbers stay whole, with thousands. */
+function significant(value: number): string {
+  if (value >= 99.95) return whole.format(Math.round(value));
+  return value >= 9.995 ? value.toFixed(1) : value.toFixed(2);
+}
+
+/** Returns a duration: 47.7 µs, 1.38 ms, 16.4 s. */
+export function duration(ns: number | null | undefined): string {
+  if (ns === null || ns === undefined || !Number.isFinite(ns)) return NOT_MEASURED;
+  if (ns === 0) return "0";
+  const sign = ns < 0 ? "−" : "";
+  const size = Math.abs(ns);
+  if (size >= 999.5e6) return `${sign}${significant(size / 1e9)}${SPACE}s`;
+  if (size >= 999.5e3) return `${sign}${significant(size / 1e6)}${SPACE}ms`;
+  if (size >= 999.5) return `${sign}${significant(size / 1e3)}${SPACE}µs`;
+  return `${sign}${Math.round(size)}${SPACE}ns`;
+}
+
+const SIZES: readonly (readonly [string, number])[] = [
+  ["TiB", 2 ** 40],
+  ["GiB", 2 ** 30],
+  ["MiB", 2 ** 20],
+  ["KiB", 2 ** 10],
+];
+
+/** Returns a size in binary units: 145 MiB, 1.95 GiB. */
+export function bytes(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
+  const sign = value < 0 ? "−" : "";
+  const size = Math.abs(value);
+  for (const [unit, scale] of SIZES) {
+    if (size >= scale * 0.9995) return `${sign}${significant(size / scale)}${SPACE}${unit}`;
+  }
+  return `${sign}${whole.format(size)}${SPACE}B`;
+}
+
+/** Returns a count in full, with thousands. */
+export function count(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
+  return whole.format(value);
+}
+
+/** Returns a part of 1 as percent with one decimal. */
+export function percent(ratio: number | null | undefined): string {
+  if (ratio === null || ratio === undefined || !Number.isFinite(ratio)) return NOT_MEASURED;
+  if (ratio > 0 && ratio < 0.0005) return `<0.1${SPACE}%`;
+  return `${(ratio * 100).toFixed(1)}${SPACE}%`;
+}
+
+/** Returns a number of a column: fixed decimals, "0" for zero, "<0.01" below the last digit. */
+export function fixed(value: number | null | undefined, decimals: number): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
+  if (value === 0) return "0";
+  const least = 10 ** -decimals;
+  if (Math.abs(value) < least / 2) {
+    return `${value < 0 ? ">−" : "<"}${least.toFixed(decimals)}`;
+  }
+  return (withDecimals[decimals] ?? whole).format(value).replace("-", "−");
+}
+
+/** Returns a factor: 3.92 ×. */
+export function times(value: number | null | undefined): string {
+  if (value === null || value === undefined || !Number.isFinite(value)) return NOT_MEASURED;
+  return `${value.toFixed(2)}${SPACE}×`;
+}
+
+/** Returns a moment of the trace as a whole number. Short traces are told in microseconds. */
+export function position(ns: number, traceNs: number): string {
+  return traceNs < 1e9
+    ? `${whole.format(Math.round(ns / 1e3))}${SPACE}µs`
+    : `${whole.format(Math.round(ns / 1e6))}${SPACE}ms`;
+}
+
+/** Returns a number with its noun: "1 step", "80 steps". */
+export function plural(value: number, one: string, many: string): string {
+  return `${count(value)} ${value === 1 ? one : many}`;
+}

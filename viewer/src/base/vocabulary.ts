@@ -1,0 +1,141 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// One meaning, one word, one colour on every page. Cool colours compute, warm colours wait.
+
+/** A colour token, or the pattern of what is idle or left out. */
+export type Look =
+  | "d_forward"
+  | "d_backward"
+  | "d_optim"
+  | "d_copy"
+  | "d_reduce"
+  | "d_comm"
+  | "d_input"
+  | "d_lock"
+  | "d_other"
+  | "n1"
+  | "n2"
+  | "n3"
+  | "bar"
+  | "hatch";
+
+export interface Word {
+  readonly name: string;
+  readonly look: Look;
+}
+
+/** Categories of a step on the host, in the order of stacking. */
+export const STEP_CATEGORIES: Readonly<Record<string, Word>> = {
+  input: { name: "Input wait", look: "d_input" },
+  lock_wait: { name: "Lock wait", look: "d_lock" },
+  blocked: { name: "Blocked", look: "d_reduce" },
+  forward: { name: "Forward", look: "d_forward" },
+  backward: { name: "Backward", look: "d_backward" },
+  optimizer: { name: "Optimizer", look: "d_optim" },
+  other: { name: "Other host", look: "d_other" },
+};
+
+/** Categories of a device's time. Kinds of waiting are told apart by their names. */
+export const DEVICE_CATEGORIES: Readonly<Record<string, Word>> = {
+  compute_fp64: { name: "Compute fp64", look: "d_backward" },
+  compute_fp32: { name: "Compute fp32", look: "d_backward" },
+  compute_tf32: { name: "Compute tf32", look: "d_forward" },
+  compute_bf16: { name: "Compute bf16", look: "d_forward" },
+  compute_fp16: { name: "Compute fp16", look: "d_forward" },
+  compute_fp8: { name: "Compute fp8", look: "d_forward" },
+  compute_int8: { name: "Compute int8", look: "d_forward" },
+  compute_fp4: { name: "Compute fp4", look: "d_forward" },
+  compute_unknown: { name: "Compute", look: "d_optim" },
+  graph: { name: "Graph", look: "d_optim" },
+  collective: { name: "Collective", look: "d_comm" },
+  copy_htod: { name: "Copy to device", look: "d_copy" },
+  copy_dtoh: { name: "Copy to host", look: "d_copy" },
+  copy_dtod: { name: "Copy on device", look: "d_copy" },
+  input: { name: "Input wait", look: "d_input" },
+  output: { name: "Output", look: "d_reduce" },
+  compile: { name: "Compile", look: "n3" },
+  sync: { name: "Sync", look: "d_lock" },
+  profiler: { name: "Profiler", look: "d_other" },
+  host: { name: "Host late", look: "n2" },
+  launch: { name: "Launch", look: "n1" },
+  dependency: { name: "Dependency", look: "hatch" },
+  unexplained: { name: "Unexplained", look: "hatch" },
+};
+
+export const DEVICE_MEANINGS: Readonly<Record<string, string>> = {
+  compute_unknown: "kernels whose type of numbers is not known",
+  graph: "CUDA graphs that were recorded as a whole",
+  collective: "collectives, while nothing computed",
+  copy_htod: "copies from the host, while no kernel ran",
+  copy_dtoh: "copies to the host, while no kernel ran",
+  copy_dtod: "copies and memsets on devices, while no kernel ran",
+  input: "idle: the launching thread waited for data",
+  output: "idle: the launching thread wrote results",
+  compile: "idle: the launching thread compiled or loaded code",
+  sync: "idle: the launching thread waited for the device",
+  profiler: "idle: the profiler held up the launching thread",
+  host: "idle: the host had not launched the next work",
+  launch: "idle: the next work was being launched or began behind the work before it",
+  dependency: "idle: the next work waited for another stream, an event or the host",
+  unexplained: "idle: no next work, or its launch is not in the recording",
+};
+
+/** Parts of a run outside of steps. */
+export const PHASES: Readonly<Record<string, Word>> = {
+  unrecorded: { name: "Not recorded", look: "hatch" },
+  start_up: { name: "Start-up", look: "n1" },
+  before_steps: { name: "Before the steps", look: "n1" },
+  cuda_setup: { name: "CUDA setup", look: "n3" },
+  compile: { name: "Compiling", look: "n3" },
+  graph_capture: { name: "Graph capture", look: "n3" },
+  warm_up: { name: "Warm-up steps", look: "n2" },
+  steps: { name: "Steps", look: "bar" },
+  between_steps: { name: "Between steps", look: "n2" },
+  evaluation: { name: "Evaluation", look: "n2" },
+  checkpoint: { name: "Checkpoints", look: "n3" },
+  waiting: { name: "Waiting", look: "d_reduce" },
+  run: { name: "The run", look: "bar" },
+  after_steps: { name: "After the steps", look: "n1" },
+};
+
+export const KERNEL_CLASSES: Readonly<Record<string, Word>> = {
+  gemm: { name: "GEMM", look: "d_forward" },
+  attention: { name: "Attention", look: "d_backward" },
+  elementwise: { name: "Elementwise", look: "d_optim" },
+  copy: { name: "Copy, cast, cat", look: "d_copy" },
+  reduction: { name: "Reduction", look: "d_reduce" },
+  collective: { name: "Collective", look: "d_comm" },
+  memory: { name: "Memset, memcpy", look: "d_other" },
+  other: { name: "Other", look: "d_other" },
+};
+
+/** The class of a kernel by words of its short name; the first that fits. */
+const CLASS_WORDS: readonly (readonly [string, RegExp])[] = [
+  ["collective", /\bnccl|allreduce|all_gather|allgather|reduce_scatter|broadcast_ring/i],
+  ["memory", /^(memcpy|memset)\b/i],
+  ["attention", /flash|attention|fmha|attn|sdpa/i],
+  ["gemm", /gemm|gemv|cutlass|matmul|\bmma\b|conv|cudnn|wgrad|dgrad|winograd|implicit_/i],
+  [
+    "reduction",
+    /\b(mean|sum|max|min|all|any|prod|norm|argmax|argmin|softmax|std|var)\b|reduce|softmax|norm/i,
+  ],
+  [
+    "copy",
+    /\b(copy|cast|cat|index|index_select|gather|scatter|transpose|pad|arange|fill|embedding)\b|index|transpose|concat/i,
+  ],
+  [
+    "elementwise",
+    /\b(add|mul|sub|div|pow|neg|silu|gelu|relu|sigmoid|tanh|exp|log|sqrt|rsqrt|cos|sin|eq|ne|lt|gt|le|ge|where|clamp|dropout|abs|reciprocal|threshold)\b|elementwise|foreach|pointwise|strided|vec\d|triton_poi/i,
+  ],
+];
+
+/** Returns the class of a kernel: a key of KERNEL_CLASSES. It is read from the name. */
+export function kernelClass(shortName: string): string {
+  for (const [name, words] of CLASS_WORDS) if (words.test(shortName)) return name;
+  return "other";
+}
+
+export function wordOf(words: Readonly<Record<string, Word>>, key: string): Word {
+  return words[key] ?? { name: key.replaceAll("_", " "), look: "d_other" };
+}

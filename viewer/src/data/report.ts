@@ -1,0 +1,85 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The source inside a report: blocks of text in the page, decoded when they are asked for. The page
+// holds a few large text nodes, so a block that is never asked for costs no decoding.
+
+import { decompress } from "fzstd";
+import type { Manifest, Source, TraceFile } from "./source";
+
+/** Decodes base64. Throws on a digit that base64 does not have. */
+export function fromBase64(text: string): Uint8Array {
+  const binary = atob(text);
+  const bytes = new Uint8Array(binary.length);
+  for (let i = 0; i < binary.length; i++) bytes[i] = binary.charCodeAt(i);
+  return bytes;
+}
+
+/** A file as base64 text. A part is decoded from the digits that hold it, not from all. */
+export class Base64File implements TraceFile {
+  readonly name: string;
+  readonly size: number;
+  readonly #text: () => string;
+
+  constructor(name: string, size: number, text: () => string) {
+    this.name = name;
+    this.size = size;
+    this.#text = text;
+  }
+
+  async read(offset: number, length: number): Promise<Uint8Array> {
+    const isPart = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
+    if (!isPart || offset < 0 || length < 0 || offset + length > this.size) {
+      throw new RangeError(`${this.name} has ${this.size} bytes`);
+    }
+    const first = Math.floor(offset / 3);
+    const last = Math.ceil((offset + length) / 3);
+    const bytes = fromBase64(this.#text().slice(first * 4, last * 4));
+    const begin = offset - first * 3;
+    if (bytes.length < begin + length) throw new RangeError(`${this.name} is cut`);
+    return bytes.subarray(begin, begin + length);
+  }
+}
+
+function isManifest(value: unknown): value is Manifest {
+  if (typeof value !== "object" || value === null) return false;
+  const manifest = value as Record<string, unknown>;
+  return (
+    manifest.version === 1 &&
+    typeof manifest.title === "string" &&
+    Array.isArray(manifest.passes) &&
+    Array.isArray(manifest.failed)
+  );
+}
+
+/** Returns the source of the blocks in a document; null: the document carries no data. */
+export function openReport(page: Document): Source | null {
+  const block = page.getElementById("gpuprof-manifest");
+  if (block === null) return null;
+  const manifest: unknown = JSON.parse(block.textContent ?? "");
+  if (!isManifest(manifest)) {
+    throw new Error("This page reads data of version 1. Write the report again with this gpuprof.");
+  }
+  const results = new Map<string, Element>();
+  for (const each of page.querySelectorAll("script.gpuprof-result")) {
+    results.set(each.getAttribute("data-pass") ?? "", each);
+  }
+  const files: TraceFile[] = [];
+  for (const each of page.querySelectorAll("script.gpuprof-file")) {
+    const name = each.getAttribute("data-name") ?? "";
+    files.push(
+      new Base64File(name, Number(each.getAttribute("data-size")), () => each.textContent ?? ""),
+    );
+  }
+  return {
+    manifest,
+    files,
+    async result(pass: string): Promise<unknown> {
+      const element = results.get(pass);
+      if (element === undefined) return null;
+      const text = element.textContent ?? "";
+      const isPacked = element.getAttribute("data-encoding") === "zstd+base64";
+      return JSON.parse(isPacked ? new TextDecoder().decode(decompress(fromBase64(text))) : text);
+    },
+  };
+}

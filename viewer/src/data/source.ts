@@ -1,0 +1,38 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Where the page's data comes from. Two sources keep this contract: the blocks inside a report
+// (report.ts), and a server's files (http.ts). Nothing else of the page knows which one it has.
+
+/** A file of the bundle: the chunks of one process. */
+export interface TraceFile {
+  readonly name: string;
+  readonly size: number;
+  /** Reads a part. Rejects if the part is not within the file. */
+  read(offset: number, length: number): Promise<Uint8Array>;
+}
+
+/** What the page is of. Written by `gpuprof report` and by `gpuprof serve`. */
+export interface Manifest {
+  /** Version of this description; the page refuses others. */
+  readonly version: 1;
+  /** The input as the user named it, without its folder. */
+  readonly title: string;
+  readonly gpuprof: string;
+  /** Passes whose result is there, by the names of `gpuprof stats`. */
+  readonly passes: readonly string[];
+  /** Passes that failed, with the reason. */
+  readonly failed: readonly { readonly pass: string; readonly reason: string }[];
+  /** One sentence about what is left out, and how to see it. Absent: everything is there. */
+  readonly left_out?: string;
+}
+
+export interface Source {
+  readonly manifest: Manifest;
+  readonly files: readonly TraceFile[];
+  /**
+   * Returns the JSON of a pass, as `gpuprof stats PASS --json` prints it; null: it is not there. The
+   * name PASS:KEY asks for `stats PASS --by KEY`.
+   */
+  result(pass: string): Promise<unknown>;
+}

@@ -1,0 +1,165 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The recording itself: losses and their causes, cost, clock, what was not looked for.
+
+import { useMemo } from "preact/hooks";
+import { useResult } from "../app/use_result";
+import { bytes, count, duration, percent } from "../base/format";
+import type { HealthProcess, Health as HealthResult, Meta } from "../data/results";
+import {
+  bytesColumn,
+  type Column,
+  countColumn,
+  fixedColumn,
+  idColumn,
+  msColumn,
+  percentColumn,
+  textColumn,
+} from "../parts/columns";
+import { Figures } from "../parts/figures";
+import { Broken, Loading, Remark } from "../parts/states";
+import { Table } from "../parts/table";
+
+function columnsOf(): Column<HealthProcess>[] {
+  return [
+    textColumn("name", "Process", (process) => process.name, { width: "14%" }),
+    idColumn("pid", "pid", (process) => process.pid),
+    countColumn("count", "events", (process) => process.count),
+    countColumn("lost", "lost", (process) => process.lost_count),
+    percentColumn("lost_share", "of all", (process) => process.lost_ratio),
+    percentColumn("slowdown", "cost in the program", (process) => process.slowdown_ratio, {
+      tip: "Part of the captured time that hooks, stacks and observers took",
+    }),
+    percentColumn("background", "of a processor", (process) => process.background_ratio, {
+      tip: "gpuprof’s own threads",
+    }),
+    msColumn("hooks", "hooks, ms", (process) => process.hook_ns),
+    msColumn("stacks", "stacks, ms", (process) => process.stack_ns),
+    msColumn("ops", "operations, ms", (process) => process.op_ns),
+    bytesColumn("file", "file", (process) => process.file_bytes),
+    fixedColumn("per_event", "bytes an event", (process) => process.bytes_per_event, 1),
+    bytesColumn("memory", "memory", (process) => process.memory_bytes, { isHidden: true }),
+    textColumn("clock", "clock", (process) => process.clock || null),
+    fixedColumn("residual", "clock error, ns", (process) => process.clock_residual_ns, 0),
+    textColumn("ended", "ended", (process) => process.ended || null),
+  ];
+}
+
+/** What was lost, each with its remedy. */
+function Losses({ meta }: { meta: Meta }) {
+  if (meta.lost_count === 0 && meta.losses.length === 0) return null;
+  return (
+    <Remark>
+      <b>{count(meta.lost_count)} events were lost.</b>
+      {meta.losses.map((loss) => (
+        <div key={loss.name}>
+          {count(loss.count)} by {loss.name.replaceAll("_", " ")}
+          {loss.fix !== "" && `: ${loss.fix}`}
+        </div>
+      ))}
+    </Remark>
+  );
+}
+
+function Ready({ result }: { result: HealthResult }) {
+  const columns = useMemo(columnsOf, []);
+  const { meta, processes } = result;
+  const events = processes.reduce((sum, process) => sum + process.count, 0);
+  const size = processes.reduce((sum, process) => sum + process.file_bytes, 0);
+  const costs = processes.map((process) => process.slowdown_ratio).filter((each) => each !== null);
+  const isForeign = costs.length === 0;
+  const figures = [
+    {
+      label: "Lost",
+      value: isForeign && meta.lost_count === 0 ? "unknown" : count(meta.lost_count),
+      below: isForeign
+        ? "another tool wrote the trace"
+        : `of ${count(events + meta.lost_count)} events`,
+      isCause: meta.lost_count > 0,
+    },
+    {
+      label: "Cost in the program",
+      value: isForeign ? "—" : percent(Math.max(...costs)),
+      below: isForeign ? "not measured" : "of the process with the highest cost",
+    },
+    { label: "Events", value: count(events), below: `in ${count(processes.length)} processes` },
+    {
+      label: "Size",
+      value: size === 0 ? "—" : bytes(size),
+      below:
+        size === 0 ? "not measured" : `${(size / Math.max(1, events)).toFixed(1)} bytes an event`,
+    },
+    {
+      label: "Captured",
+      value: duration(processes.reduce((sum, process) => sum + process.captured_ns, 0)),
+      below: "time of all processes",
+    },
+  ];
+  const notes = [...meta.notes, ...processes.flatMap((process) => process.notes)];
+  return (
+    <div class="page">
+      <h2>Capture health</h2>
+      <Figures figures={figures} />
+      <section class="section">
+        <Losses meta={meta} />
+        {meta.inputs
+          .filter((input) => input.fault !== "" || input.recovered)
+          .map((input) => (
+            <Remark key={input.name}>
+              {input.name}{" "}
+              {input.fault === ""
+                ? "was recovered from the ring of a process that was killed."
+                : `is cut: ${input.fault}. What could be read is shown.`}
+            </Remark>
+          ))}
+        <Table rows={processes} columns={columns} noun={["process", "processes"]} sort="count" />
+      </section>
+      {meta.skipped.length > 0 && (
+        <section class="section">
+          <h2>
+            Not in this recording<small>figures about these are missing, not zero</small>
+          </h2>
+          <dl class="pairs" style={{ gridTemplateColumns: "160px minmax(0, 1fr)" }}>
+            {meta.skipped.map((each) => [
+              <dt key={each.name}>{each.name.replaceAll("_", " ")}</dt>,
+              <dd key={`${each.name} fix`}>
+                <code>{each.fix}</code>{" "}
+                <span class="quiet">
+                  {each.reason === "not_in_source"
+                    ? "the trace of the other tool does not hold it"
+                    : "it was not asked for"}
+                </span>
+              </dd>,
+            ])}
+          </dl>
+        </section>
+      )}
+      {notes.length > 0 && (
+        <section class="section">
+          <h2>Notes</h2>
+          <ul class="prose" style={{ margin: "4px 0 0", paddingLeft: "16px" }}>
+            {notes.map((note, index) => (
+              <li key={index} style={{ overflowWrap: "anywhere" }}>
+                {note.slice(0, 2000)}
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </div>
+  );
+}
+
+export function Health() {
+  const loaded = useResult("health");
+  if (loaded.state === "loading") return <Loading what="capture health" />;
+  if (loaded.state === "absent") {
+    return (
+      <div class="page">
+        <Broken title="The health of the capture is not there">{loaded.reason}</Broken>
+      </div>
+    );
+  }
+  return <Ready result={loaded.value} />;
+}

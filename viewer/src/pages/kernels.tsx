@@ -1,0 +1,261 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Kernels of GPUs, with their class, launch shape and use of tensor cores.
+
+import { useMemo, useState } from "preact/hooks";
+import { hashOf, replaceParams, route } from "../app/state";
+import { useResult } from "../app/use_result";
+import { bytes, count, duration, percent } from "../base/format";
+import { kernelName, launchShape, opName } from "../base/names";
+import { KERNEL_CLASSES, kernelClass, wordOf } from "../base/vocabulary";
+import type { Kernel, Kernels as KernelsResult } from "../data/results";
+import { Legend, Swatch, TensorCoreTag } from "../parts/bars";
+import {
+  barColumn,
+  bytesColumn,
+  type Column,
+  countColumn,
+  fixedColumn,
+  msColumn,
+  percentColumn,
+  textColumn,
+  usColumn,
+} from "../parts/columns";
+import { Segments } from "../parts/segments";
+import { Loading } from "../parts/states";
+import { Table } from "../parts/table";
+import { NoGpuWork } from "./no_gpu_work";
+
+type By = "kernels" | "kernels:signature" | "kernels:op";
+
+const CHOICES: readonly (readonly [By, string])[] = [
+  ["kernels:signature", "Kernel and shape"],
+  ["kernels", "Kernel"],
+  ["kernels:op", "Operator"],
+];
+
+function lookOf(kernel: Kernel) {
+  return wordOf(KERNEL_CLASSES, kernelClass(kernel.short_name || kernel.name)).look;
+}
+
+function nameOf(kernel: Kernel): string {
+  return kernelName(kernel.short_name || kernel.name);
+}
+
+/** The full name as far as a page can show it. */
+function fullName(kernel: Kernel): string {
+  return kernel.name.length > 8000 ? `${kernel.name.slice(0, 8000)}…` : kernel.name;
+}
+
+function sharedBytes(kernel: Kernel): number | null {
+  if (kernel.static_shared_bytes === null && kernel.dynamic_shared_bytes === null) return null;
+  return (kernel.static_shared_bytes ?? 0) + (kernel.dynamic_shared_bytes ?? 0);
+}
+
+function columnsOf(rows: readonly Kernel[], by: By): Column<Kernel>[] {
+  const isNarrow = innerWidth < 1440;
+  const hasShape = by === "kernels:signature";
+  const why = "Launches of several shapes are one row here; see “Kernel and shape”";
+  return [
+    textColumn("name", "Kernel", nameOf, {
+      width: isNarrow ? "22%" : "20%",
+      title: (kernel) => kernel.name,
+      cell: (kernel) => (
+        <>
+          <Swatch look={lookOf(kernel)} />
+          {nameOf(kernel).slice(0, 300)}
+        </>
+      ),
+    }),
+    {
+      id: "tc",
+      header: "TC",
+      tip: "Tensor cores: used, or could be and are not",
+      value: (kernel) =>
+        kernel.tensor_cores === "yes" ? "used" : kernel.is_tensor_core_eligible ? "could be" : "",
+      cell: (kernel) => (
+        <TensorCoreTag
+          isUsed={kernel.tensor_cores === "yes"}
+          isEligible={kernel.is_tensor_core_eligible}
+          why={kernel.tensor_cores_evidence}
+        />
+      ),
+    },
+    textColumn("op", "Operator", (kernel) => (kernel.op === null ? null : opName(kernel.op)), {
+      width: "12%",
+      title: (kernel) => kernel.op ?? "no operation launched it, or the grouping joins several",
+      isHidden: by !== "kernels:op",
+    }),
+    countColumn("count", "count", (kernel) => kernel.count),
+    msColumn("total", "total, ms", (kernel) => kernel.total_ns),
+    percentColumn("share", "share", (kernel) => kernel.total_ratio),
+    barColumn("bar", "of the largest", rows, (kernel) => kernel.total_ns, {
+      color: lookOf,
+      width: "10%",
+    }),
+    usColumn("mean", "mean, µs", (kernel) => kernel.mean_ns),
+    usColumn("median", "median", (kernel) => kernel.median_ns, { isHidden: true }),
+    usColumn("min", "min", (kernel) => kernel.min_ns, { isHidden: isNarrow }),
+    usColumn("max", "max", (kernel) => kernel.max_ns),
+    textColumn("precision", "type", (kernel) =>
+      kernel.precision === "unknown" ? null : kernel.precision,
+    ),
+    textColumn("grid", "grid", (kernel) => launchShape(kernel.grid) ?? "—", {
+      isNumber: true,
+      isSearched: false,
+      title: (kernel) => kernel.grid ?? why,
+      isHidden: !hasShape,
+    }),
+    textColumn("block", "block", (kernel) => launchShape(kernel.block) ?? "—", {
+      isNumber: true,
+      isSearched: false,
+      title: (kernel) => kernel.block ?? why,
+      isHidden: !hasShape,
+    }),
+    countColumn("registers", "regs", (kernel) => kernel.registers_per_thread_count, {
+      isHidden: !hasShape,
+    }),
+    bytesColumn("shared", "shared", sharedBytes, { isHidden: !hasShape }),
+    percentColumn("occupancy", "occup.", (kernel) => kernel.occupancy_ratio, {
+      tip: "Estimated occupancy",
+      isHidden: !hasShape || isNarrow,
+      title: (kernel) =>
+        kernel.occupancy_ratio === null
+          ? "the recording does not tell it"
+          : `limited by ${kernel.occupancy_limit.replaceAll("_", " ")}`,
+    }),
+    fixedColumn("per_step", "a step", (kernel) => kernel.count_per_step, 1, { isHidden: true }),
+    fixedColumn("tflops", "TFLOP/s", (kernel) => perTera(kernel.flop_per_s), 1, { isHidden: true }),
+    fixedColumn("gb_s", "GB/s", (kernel) => kernel.moved_gb_per_s, 0, { isHidden: true }),
+  ];
+}
+
+function perTera(value: number | null): number | null {
+  return value === null ? null : value / 1e12;
+}
+
+/** Classes that occur, in the order of the vocabulary. */
+function classesOf(rows: readonly Kernel[]) {
+  const found = new Set(rows.map((kernel) => kernelClass(kernel.short_name || kernel.name)));
+  return Object.entries(KERNEL_CLASSES)
+    .filter(([name]) => found.has(name))
+    .map(([, word]) => word);
+}
+
+function Detail({ kernel }: { kernel: Kernel }) {
+  const shape = launchShape(kernel.grid);
+  const facts: (readonly [string, string])[] = [
+    ["Launches", count(kernel.count)],
+    ["Total", `${duration(kernel.total_ns)} · ${percent(kernel.total_ratio)}`],
+    ["Least, mean, most", [kernel.min_ns, kernel.mean_ns, kernel.max_ns].map(duration).join(" · ")],
+    ["Median", duration(kernel.median_ns)],
+    ["Type of numbers", kernel.precision],
+    ["Tensor cores", tensorCoreWords(kernel)],
+    [
+      "Grid, block",
+      shape === null ? "several or unknown" : `${shape}, ${launchShape(kernel.block)}`,
+    ],
+    [
+      "Registers, shared",
+      `${count(kernel.registers_per_thread_count)}, ${bytes(sharedBytes(kernel))}`,
+    ],
+    ["Waves on the device", kernel.wave_count === null ? "—" : kernel.wave_count.toFixed(1)],
+  ];
+  if (kernel.op !== null) facts.push(["Operator", kernel.op]);
+  if (kernel.launched_by !== null) facts.push(["Launched by", kernel.launched_by]);
+  return (
+    <section class="section">
+      <h2>
+        <Swatch look={lookOf(kernel)} />
+        {nameOf(kernel).slice(0, 300)}
+        <small>{wordOf(KERNEL_CLASSES, kernelClass(kernel.short_name)).name}</small>
+      </h2>
+      <p
+        class="mono prose"
+        style={{ margin: "8px 0", overflowWrap: "anywhere", maxHeight: "54px", overflow: "auto" }}
+      >
+        {fullName(kernel)}
+      </p>
+      <dl class="pairs" style={{ gridTemplateColumns: "136px minmax(0,1fr) 136px minmax(0,1fr)" }}>
+        {facts.map(([name, value]) => [
+          <dt key={name}>{name}</dt>,
+          <dd key={`${name} is`}>{value}</dd>,
+        ])}
+      </dl>
+      <p class="links" style={{ marginTop: "8px" }}>
+        <a href={hashOf("timeline", { q: kernel.name.slice(0, 200) })}>Find in the timeline</a>
+        {kernel.op !== null && <a href={hashOf("ops", { q: opName(kernel.op) })}>Its operator</a>}
+      </p>
+    </section>
+  );
+}
+
+function tensorCoreWords(kernel: Kernel): string {
+  const why = kernel.tensor_cores_evidence === "" ? "" : ` (${kernel.tensor_cores_evidence})`;
+  if (kernel.tensor_cores === "yes") return `used${why}`;
+  if (kernel.tensor_cores === "unknown") return "unknown";
+  return `${kernel.is_tensor_core_eligible ? "could be used, are not" : "not used"}${why}`;
+}
+
+function headWords(result: KernelsResult): string {
+  const share = result.total_ns > 0 ? result.tensor_cores_ns / result.total_ns : 0;
+  return `${count(result.count)} launches, ${duration(result.total_ns)}; ${percent(
+    share,
+  )} of it in kernels that use tensor cores`;
+}
+
+export function Kernels() {
+  const params = route.value.params;
+  const asked = CHOICES.find(([key]) => key === `kernels:${params.get("by")}`)?.[0] ?? "kernels";
+  const [by, setBy] = useState<By>(asked);
+  const [picked, setPicked] = useState<Kernel | null>(null);
+  const loaded = useResult(by);
+  const rows = loaded.state === "ready" ? loaded.value.kernels : null;
+  const columns = useMemo(() => (rows === null ? [] : columnsOf(rows, by)), [rows, by]);
+  if (loaded.state === "loading") return <Loading what="kernels" />;
+  if (loaded.state === "absent" || rows === null || (rows.length === 0 && by === "kernels")) {
+    return (
+      <NoGpuWork
+        loaded={loaded}
+        would="Kernels with their class, launch shape, registers, occupancy and use of tensor cores, and the operator that launched them."
+      />
+    );
+  }
+  return (
+    <div class="page">
+      <div class="head">
+        <h2>
+          Kernels<small>{headWords(loaded.value)}</small>
+        </h2>
+        <span class="wide">
+          <Legend parts={classesOf(rows)} />
+        </span>
+      </div>
+      <Table
+        key={by}
+        rows={rows}
+        columns={columns}
+        noun={["kernel", "kernels"]}
+        sort="total"
+        height={picked === null ? "calc(100vh - 170px)" : "calc(100vh - 400px)"}
+        initialFilter={params.get("q") ?? ""}
+        picked={picked}
+        onPick={setPicked}
+        extra={
+          <Segments
+            label="Group by"
+            options={CHOICES}
+            value={by}
+            onChange={(next) => {
+              setBy(next);
+              setPicked(null);
+              replaceParams({ by: next === "kernels" ? "" : next.slice("kernels:".length) });
+            }}
+          />
+        }
+      />
+      {picked !== null && <Detail kernel={picked} />}
+    </div>
+  );
+}

@@ -1,0 +1,284 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Memory over time: the heap, tensors of frameworks, and memory that CUDA gave.
+
+import { useMemo, useState } from "preact/hooks";
+import { hashOf } from "../app/state";
+import { useResult } from "../app/use_result";
+import { bytes, count, duration, percent, plural, position } from "../base/format";
+import { opName } from "../base/names";
+import type { DeviceMemory, Heap, HeapProcess, HeapStack } from "../data/results";
+import {
+  barColumn,
+  type Column,
+  countColumn,
+  idColumn,
+  mibColumn,
+  msColumn,
+  percentColumn,
+  textColumn,
+} from "../parts/columns";
+import { Figures } from "../parts/figures";
+import { MemoryChart } from "../parts/memory_chart";
+import { Segments } from "../parts/segments";
+import { Loading, NotRecorded, Remark, whyNot } from "../parts/states";
+import { Table } from "../parts/table";
+
+type TensorOp = Heap["tensor_ops"][number];
+type DeviceUse = DeviceMemory["uses"][number];
+
+function stackColumns(rows: readonly HeapStack[]): Column<HeapStack>[] {
+  return [
+    textColumn("name", "Allocated in", (row) => row.short_name || row.name, {
+      width: "30%",
+      title: (row) => row.name,
+    }),
+    mibColumn("peak", "at the peak, MiB", (row) => row.peak_bytes),
+    percentColumn("share", "of peak", (row) => row.peak_ratio),
+    barColumn("bar", "", rows, (row) => row.peak_bytes),
+    mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),
+    mibColumn("live", "still live, MiB", (row) => row.end_bytes),
+    countColumn("count", "count", (row) => row.count),
+    msColumn("life", "mean life, ms", (row) => row.mean_life_ns),
+    idColumn("pid", "process", (row) => row.pid, { isHidden: true }),
+  ];
+}
+
+function tensorColumns(rows: readonly TensorOp[]): Column<TensorOp>[] {
+  return [
+    textColumn("name", "Allocated by", (row) => opName(row.name), {
+      width: "30%",
+      title: (row) => row.name,
+    }),
+    textColumn("device", "device", (row) => row.device),
+    mibColumn("peak", "at the peak, MiB", (row) => row.peak_bytes),
+    percentColumn("share", "of peak", (row) => row.peak_ratio),
+    barColumn("bar", "", rows, (row) => row.peak_bytes),
+    mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),
+    mibColumn("live", "still live, MiB", (row) => row.end_bytes),
+    countColumn("count", "count", (row) => row.count),
+  ];
+}
+
+function deviceColumns(rows: readonly DeviceUse[]): Column<DeviceUse>[] {
+  return [
+    textColumn("name", "Kind", (row) => row.name, { width: "22%" }),
+    idColumn("device", "GPU", (row) => row.device),
+    mibColumn("peak", "peak, MiB", (row) => row.peak_bytes),
+    barColumn("bar", "", rows, (row) => row.peak_bytes),
+    mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),
+    mibColumn("end", "at the end, MiB", (row) => row.end_bytes),
+    countColumn("count", "count", (row) => row.count),
+    countColumn("release", "released", (row) => row.release_count),
+    msColumn("life", "mean life, ms", (row) => row.mean_life_ns),
+  ];
+}
+
+function heapFigures(process: HeapProcess) {
+  const isExact = process.mode === "exact";
+  return [
+    {
+      label: "Heap peak",
+      value: bytes(process.peak_bytes),
+      below: isExact
+        ? "exact"
+        : `${bytes(process.peak_low_bytes)} to ${bytes(process.peak_high_bytes)}, sampled`,
+    },
+    { label: "Allocated", value: bytes(process.allocated_bytes), below: "in the whole capture" },
+    { label: "Still live", value: bytes(process.end_bytes), below: "at the end" },
+    {
+      label: "Allocations",
+      value: count(process.count),
+      below: isExact ? "exact" : "estimated from samples",
+    },
+    {
+      label: "Short-lived",
+      value: percent(process.count === 0 ? 0 : process.short_lived_count / process.count),
+      below: "of allocations live less than 10 ms",
+    },
+  ];
+}
+
+function HeapPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
+  const processes = useMemo(
+    () =>
+      heap.processes
+        .filter((process) => process.mode !== "off" && process.peak_bytes > 0)
+        .sort((a, b) => b.peak_bytes - a.peak_bytes),
+    [heap],
+  );
+  const [pid, setPid] = useState(processes[0]?.pid ?? 0);
+  const process = processes.find((each) => each.pid === pid);
+  const points = useMemo(() => heap.timeline.filter((point) => point.pid === pid), [heap, pid]);
+  const stacks = useMemo(() => heap.stacks.filter((stack) => stack.pid === pid), [heap, pid]);
+  const columns = useMemo(() => stackColumns(stacks), [stacks]);
+  if (process === undefined) return null;
+  return (
+    <section>
+      <div class="head">
+        <h2>
+          Heap
+          <small>
+            {process.name} {process.pid}, {process.mode}; peak at{" "}
+            {position(process.peak_time_ns, end_ns)}
+          </small>
+        </h2>
+        {processes.length > 1 && (
+          <Segments
+            label="Process"
+            options={processes
+              .slice(0, 6)
+              .map((each) => [String(each.pid), `${each.name.slice(0, 24)} ${each.pid}`] as const)}
+            value={String(pid)}
+            onChange={(next) => setPid(Number(next))}
+          />
+        )}
+      </div>
+      <Figures figures={heapFigures(process)} />
+      <div style={{ marginTop: "12px" }}>
+        <MemoryChart
+          name={`Heap of ${process.name.slice(0, 80)}`}
+          points={points}
+          peak={{ time_ns: process.peak_time_ns, bytes: process.peak_bytes }}
+          end_ns={end_ns}
+        />
+      </div>
+      <Table
+        rows={stacks}
+        columns={columns}
+        noun={["place", "places"]}
+        sort="peak"
+        height="360px"
+        extra={<a href={hashOf("stacks", { by: "heap_peak" })}>As a flame graph</a>}
+      />
+    </section>
+  );
+}
+
+function TensorPart({ heap, end_ns }: { heap: Heap; end_ns: number }) {
+  const tensors = useMemo(
+    () =>
+      heap.tensors
+        .filter((each) => each.peak_bytes > 0)
+        .sort((a, b) => b.peak_bytes - a.peak_bytes),
+    [heap],
+  );
+  const [chosen, setChosen] = useState(0);
+  const tensor = tensors[chosen];
+  const isOf = (row: { pid: number; device?: string }) =>
+    tensor !== undefined && row.pid === tensor.pid && row.device === tensor.name;
+  const points = useMemo(() => heap.tensor_timeline.filter(isOf), [heap, tensor]);
+  const ops = useMemo(() => heap.tensor_ops.filter(isOf), [heap, tensor]);
+  const columns = useMemo(() => tensorColumns(ops), [ops]);
+  if (tensor === undefined) return null;
+  const reserved = tensor.reserved_peak_bytes;
+  return (
+    <section class="section">
+      <div class="head">
+        <h2>
+          Tensors on {tensor.name}
+          <small>
+            peak {bytes(tensor.peak_bytes)}
+            {reserved !== null && reserved > 0 && `, ${bytes(reserved)} reserved`};{" "}
+            {plural(tensor.count, "allocation", "allocations")}, exact
+          </small>
+        </h2>
+        {tensors.length > 1 && (
+          <Segments
+            label="Device"
+            options={tensors
+              .slice(0, 6)
+              .map((each, index) => [String(index), `${each.name} of ${each.pid}`] as const)}
+            value={String(chosen)}
+            onChange={(next) => setChosen(Number(next))}
+          />
+        )}
+      </div>
+      {tensor.reported_peak_bytes !== null && tensor.reported_peak_bytes > tensor.peak_bytes && (
+        <Remark>
+          The allocator reports a peak of {bytes(tensor.reported_peak_bytes)}. The difference was
+          there before the capture.
+        </Remark>
+      )}
+      <MemoryChart
+        name={`Tensors on ${tensor.name}`}
+        points={points}
+        peak={{ time_ns: tensor.peak_time_ns, bytes: tensor.peak_bytes }}
+        end_ns={end_ns}
+      />
+      <Table
+        rows={ops}
+        columns={columns}
+        noun={["operation", "operations"]}
+        sort="peak"
+        height="360px"
+      />
+    </section>
+  );
+}
+
+function DevicePart({ memory }: { memory: DeviceMemory }) {
+  const columns = useMemo(() => deviceColumns(memory.uses), [memory]);
+  if (memory.uses.length === 0) return null;
+  return (
+    <section class="section">
+      <h2 style={{ marginBottom: "8px" }}>
+        Memory that CUDA gave
+        <small>
+          {memory.devices
+            .map(
+              (device) =>
+                `GPU ${device.device}: peak ${bytes(device.peak_bytes)}${
+                  device.capacity_bytes === null ? "" : ` of ${bytes(device.capacity_bytes)}`
+                }`,
+            )
+            .join("; ")}
+        </small>
+      </h2>
+      <Table rows={memory.uses} columns={columns} noun={["kind", "kinds"]} sort="peak" />
+    </section>
+  );
+}
+
+export function Memory() {
+  const heap = useResult("heap");
+  const device = useResult("device_memory");
+  if (heap.state === "loading" || device.state === "loading") return <Loading what="memory" />;
+  const hasHeap =
+    heap.state === "ready" && heap.value.processes.some((each) => each.peak_bytes > 0);
+  const hasTensors =
+    heap.state === "ready" && heap.value.tensors.some((each) => each.peak_bytes > 0);
+  const hasDevice = device.state === "ready" && device.value.uses.length > 0;
+  const skipped = heap.state === "ready" ? heap.value.meta.skipped : [];
+  const { why, option } = whyNot(skipped, ["heap"], {
+    why: heap.state === "absent" ? heap.reason : "No allocation was seen in the capture.",
+    option: heap.state === "absent" ? "--trace heap" : "",
+  });
+  if (!hasHeap && !hasTensors && !hasDevice) {
+    return (
+      <NotRecorded
+        title="No memory was recorded"
+        why={why}
+        option={option}
+        would="The heap, tensors and device memory over time, what lived at the peak, and where it was allocated."
+      />
+    );
+  }
+  const end_ns = heap.state === "ready" ? Math.max(1, heap.value.meta.window_end_ns) : 1;
+  return (
+    <div class="page">
+      {!hasHeap && option !== "" && (
+        <Remark>
+          The heap was not recorded. {why} <code>gpuprof run {option} -- COMMAND</code>
+        </Remark>
+      )}
+      {heap.state === "ready" && <HeapPart heap={heap.value} end_ns={end_ns} />}
+      {heap.state === "ready" && <TensorPart heap={heap.value} end_ns={end_ns} />}
+      {device.state === "ready" && <DevicePart memory={device.value} />}
+      <p class="quiet small" style={{ marginTop: "12px" }}>
+        The window has {duration(end_ns)}.
+      </p>
+    </div>
+  );
+}

@@ -1,0 +1,249 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Flame graphs: call stacks weighted by GPU time, Python time, waits or memory.
+
+import { useMemo, useState } from "preact/hooks";
+import { hashOf, replaceParams, route } from "../app/state";
+import { useResult } from "../app/use_result";
+import { bytes, count, duration, percent } from "../base/format";
+import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
+import type { Stacks as StacksResult } from "../data/results";
+import { Flame, placeOfFrame } from "../parts/flame";
+import { buildFlame, type FlameNode, sumOfHits } from "../parts/flame_tree";
+import { Segments } from "../parts/segments";
+import { Loading, whyNot } from "../parts/states";
+import { makeFilter } from "../parts/table_data";
+
+type Weight =
+  | "stacks:kernel"
+  | "stacks:python"
+  | "stacks:wait"
+  | "stacks:heap_alloc"
+  | "stacks:heap_live"
+  | "stacks:heap_peak";
+
+const WEIGHTS: readonly (readonly [Weight, string])[] = [
+  ["stacks:kernel", "GPU time"],
+  ["stacks:python", "Python time"],
+  ["stacks:wait", "Waits"],
+  ["stacks:heap_alloc", "Allocated"],
+  ["stacks:heap_peak", "At the peak"],
+  ["stacks:heap_live", "Still live"],
+];
+
+/** What records the stacks of each weight. */
+const OPTIONS: Readonly<Record<Weight, readonly [string, string]>> = {
+  "stacks:kernel": ["launches", "--trace cuda,launches"],
+  "stacks:python": ["python", "--trace python"],
+  "stacks:wait": ["locks", "--trace locks"],
+  "stacks:heap_alloc": ["heap", "--trace heap"],
+  "stacks:heap_peak": ["heap", "--trace heap"],
+  "stacks:heap_live": ["heap", "--trace heap"],
+};
+
+function writer(unit: string): (value: number) => string {
+  if (unit === "bytes") return bytes;
+  if (unit === "ns") return duration;
+  return (value) => `${count(value)} ${unit}`;
+}
+
+/** Returns the ground of a box: kernels have the colour of their class, Python is the palest. */
+function lookOf(node: FlameNode, isKernel: boolean): Look {
+  if (isKernel && node.children.size === 0) {
+    return wordOf(KERNEL_CLASSES, kernelClass(node.name)).look;
+  }
+  return (node.frame?.file ?? "").endsWith(".py") ? "n1" : "n2";
+}
+
+function Detail(props: { node: FlameNode; root: FlameNode; write: (value: number) => string }) {
+  const { node, root, write } = props;
+  const children = [...node.children.values()].sort((a, b) => b.value - a.value).slice(0, 6);
+  const share = (value: number) => percent(root.value === 0 ? 0 : value / root.value);
+  return (
+    <div class="drawer">
+      <div>
+        <h2 style={{ overflowWrap: "anywhere" }}>
+          {node.name.slice(0, 400)}
+          <small>{placeOfFrame(node)}</small>
+        </h2>
+        <dl class="pairs">
+          <dt>Total</dt>
+          <dd>
+            {write(node.value)} · {share(node.value)}
+          </dd>
+          <dt>Own</dt>
+          <dd>
+            {write(node.self)} · {share(node.self)}
+          </dd>
+          <dt>Depth</dt>
+          <dd>{node.depth}</dd>
+        </dl>
+      </div>
+      <div>
+        <h2>
+          Called from here<small>{node.children.size} names</small>
+        </h2>
+        <table class="side">
+          <tbody>
+            {children.map((child) => (
+              <tr key={child.name}>
+                <td class="tight" style={{ width: "60%" }} title={child.name.slice(0, 2000)}>
+                  {child.name.slice(0, 200)}
+                </td>
+                <td class="number">{write(child.value)}</td>
+                <td class="number">{share(child.value)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+function Graph({ result, isKernel }: { result: StacksResult; isKernel: boolean }) {
+  const [isInverted, setInverted] = useState(false);
+  const [isFolded, setFolded] = useState(true);
+  const [find, setFind] = useState(route.value.params.get("q") ?? "");
+  const root = useMemo(() => buildFlame(result, isInverted), [result, isInverted]);
+  const [zoomed, setZoomed] = useState<FlameNode | null>(null);
+  const [picked, setPicked] = useState<FlameNode | null>(null);
+  const write = useMemo(() => writer(result.unit), [result.unit]);
+  const filter = useMemo(() => makeFilter(find), [find]);
+  const fits = find === "" ? null : filter.test;
+  const hits = fits === null ? 0 : sumOfHits(root, fits);
+  const shown = zoomed ?? root;
+  const path: FlameNode[] = [];
+  for (let node: FlameNode | null = shown; node !== null; node = node.parent) path.unshift(node);
+  const turn = (next: boolean) => {
+    setInverted(next);
+    setZoomed(null);
+    setPicked(null);
+  };
+  return (
+    <>
+      <div class="tool-bar">
+        <Segments
+          label="Order"
+          options={[
+            ["root", "From the root"],
+            ["leaf", "From the leaf"],
+          ]}
+          value={isInverted ? "leaf" : "root"}
+          onChange={(next) => turn(next === "leaf")}
+        />
+        <label>
+          <input
+            type="checkbox"
+            checked={isFolded}
+            onChange={(event) => setFolded(event.currentTarget.checked)}
+          />
+          Fold chains
+        </label>
+        <input
+          class="input"
+          type="search"
+          placeholder="Find frame, /regex/"
+          aria-label="Find frame"
+          value={find}
+          onInput={(event) => setFind(event.currentTarget.value)}
+          data-find
+        />
+        <span class="quiet" aria-live="polite">
+          {fits === null
+            ? `${write(result.total)} ${result.meaning.replace(/^bytes /, "")}${
+                result.estimated
+                  ? `, sampled: ${write(result.total_low)} to ${write(result.total_high)}`
+                  : ""
+              }`
+            : `${write(hits)} in frames that match, ${percent(hits / Math.max(1, root.value))}`}
+        </span>
+      </div>
+      <div style={{ padding: "4px 24px" }} class="prose links">
+        {zoomed === null ? (
+          <span>
+            Click selects, double-click or <kbd>Enter</kbd> zooms, <kbd>Esc</kbd> goes back. Ordered
+            by width.
+          </span>
+        ) : (
+          path.slice(-6).map((node) => (
+            <button
+              key={node.depth}
+              type="button"
+              class="link"
+              onClick={() => setZoomed(node === root ? null : node)}
+            >
+              {node.name.slice(0, 60)}
+            </button>
+          ))
+        )}
+      </div>
+      <div style={{ padding: "0 24px", flex: 1, display: "flex", minHeight: 0 }}>
+        <Flame
+          root={root}
+          zoomed={shown}
+          onZoom={(node) => setZoomed(node === root ? null : node)}
+          picked={picked}
+          onPick={setPicked}
+          isFolded={isFolded}
+          fits={fits}
+          write={write}
+          look={(node) => lookOf(node, isKernel)}
+        />
+      </div>
+      {picked !== null && <Detail node={picked} root={root} write={write} />}
+    </>
+  );
+}
+
+export function Stacks() {
+  const asked = WEIGHTS.find(([key]) => key === `stacks:${route.value.params.get("by")}`)?.[0];
+  const first = useResult("stacks");
+  const [chosen, setChosen] = useState<Weight | null>(asked ?? null);
+  const own = first.state === "ready" ? `stacks:${first.value.by}` : "";
+  const by = chosen ?? WEIGHTS.find(([key]) => key === own)?.[0] ?? "stacks:kernel";
+  const loaded = useResult(by);
+  if (loaded.state === "loading" || first.state === "loading") return <Loading what="stacks" />;
+  const hasStacks = loaded.state === "ready" && loaded.value.stacks.length > 0;
+  const [name, option] = OPTIONS[by];
+  const skipped = loaded.state === "ready" ? loaded.value.meta.skipped : [];
+  const reason = whyNot(skipped, [name], {
+    why: "No call stack has this weight in the recording. This option records them:",
+    option,
+  });
+  return (
+    <div class="page full">
+      <div class="tool-bar">
+        <h2>Flame graph</h2>
+        <Segments
+          label="Weight"
+          options={WEIGHTS}
+          value={by}
+          onChange={(next) => {
+            setChosen(next);
+            replaceParams({ by: next.slice("stacks:".length) });
+          }}
+        />
+      </div>
+      {hasStacks ? (
+        <Graph key={by} result={loaded.value} isKernel={by === "stacks:kernel"} />
+      ) : (
+        <div class="empty">
+          <h1>No stacks of this weight</h1>
+          <p>{loaded.state === "absent" ? loaded.reason : reason.why}</p>
+          {reason.option !== "" && (
+            <div class="command">
+              <code>
+                gpuprof run <mark>{reason.option}</mark> -- COMMAND
+              </code>
+            </div>
+          )}
+          <p>
+            <a href={hashOf("overview")}>Back to the overview</a>
+          </p>
+        </div>
+      )}
+    </div>
+  );
+}

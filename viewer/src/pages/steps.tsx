@@ -1,0 +1,186 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Steps: each one by category, the typical and the worst.
+
+import { useMemo, useState } from "preact/hooks";
+import { timelineHash } from "../app/state";
+import { useResult } from "../app/use_result";
+import { duration, fixed, percent, plural } from "../base/format";
+import { STEP_CATEGORIES, wordOf } from "../base/vocabulary";
+import type { Step, StepSeries, Steps as StepsResult } from "../data/results";
+import { Legend } from "../parts/bars";
+import { StepCategoryTable } from "../parts/category_table";
+import {
+  type Column,
+  countColumn,
+  fixedColumn,
+  idColumn,
+  msColumn,
+  textColumn,
+} from "../parts/columns";
+import { Loading, NotRecorded } from "../parts/states";
+import { STACK, timeOf } from "../parts/step_bars";
+import { StepChart } from "../parts/step_chart";
+import { Table } from "../parts/table";
+import { DeviceTime } from "./device_time";
+
+/** A bar of the categories of a step, as wide as the step beside the longest. */
+function StackBar({ step, longest }: { step: Step; longest: number }) {
+  return (
+    <div>
+      {[...STACK].map((category) => {
+        const time = timeOf(step, category);
+        if (time <= 0) return null;
+        return (
+          <u
+            key={category}
+            style={{
+              width: `${((time / longest) * 100).toFixed(2)}%`,
+              background: `var(--${wordOf(STEP_CATEGORIES, category).look})`,
+            }}
+          />
+        );
+      })}
+    </div>
+  );
+}
+
+function columnsOf(steps: readonly Step[], series: StepSeries): Column<Step>[] {
+  let longest = 1;
+  for (const step of steps) longest = Math.max(longest, step.duration_ns);
+  return [
+    idColumn("number", "step", (step) => step.number),
+    fixedColumn("start", "start, s", (step) => step.start_ns / 1e9, 2),
+    msColumn("duration", "time, ms", (step) => step.duration_ns),
+    fixedColumn(
+      "factor",
+      "of median, ×",
+      (step) => (series.median_ns === 0 ? null : step.duration_ns / series.median_ns),
+      2,
+    ),
+    {
+      id: "bar",
+      header: "",
+      value: (step) => step.duration_ns,
+      cell: (step) => <StackBar step={step} longest={longest} />,
+      isBar: true,
+      width: "22%",
+    },
+    msColumn("input", "input", (step) => step.input_ns),
+    msColumn("forward", "forward", (step) => step.forward_ns),
+    msColumn("backward", "backward", (step) => step.backward_ns),
+    msColumn("optimizer", "optimizer", (step) => step.optimizer_ns),
+    msColumn("lock", "lock", (step) => step.lock_wait_ns),
+    msColumn("blocked", "blocked", (step) => step.blocked_ns, { isHidden: true }),
+    msColumn("other", "other", (step) => step.other_ns),
+    countColumn("ops", "operations", (step) => step.op_count),
+    textColumn(
+      "note",
+      "note",
+      (step) =>
+        step.warmup
+          ? "warm-up"
+          : step.outlier
+            ? `outlier by ${step.outlier_category.replaceAll("_", " ")}`
+            : "",
+      { isSearched: true },
+    ),
+  ];
+}
+
+function SeriesPart({ result, series }: { result: StepsResult; series: StepSeries }) {
+  const steps = useMemo(
+    () => result.steps.filter((step) => step.pid === series.pid && step.host === series.host),
+    [result, series],
+  );
+  const columns = useMemo(() => columnsOf(steps, series), [steps, series]);
+  const [picked, setPicked] = useState<Step | null>(null);
+  const occurring = Object.entries(STEP_CATEGORIES)
+    .filter(([name]) => series.categories.some((each) => each.name === name && each.total_ns > 0))
+    .map(([, word]) => word);
+  return (
+    <>
+      <div class="head">
+        <h2>
+          Steps
+          <small>
+            {plural(series.count, "step", "steps")} of {series.name}, found by{" "}
+            <code>{series.marker}</code>; confidence {series.confidence?.level ?? "none"}
+          </small>
+        </h2>
+        <Legend parts={occurring} />
+      </div>
+      <div class="columns">
+        <StepChart steps={steps} series={series} height={248} />
+        <StepCategoryTable series={series} />
+      </div>
+      <section class="section">
+        <Table
+          rows={steps}
+          columns={columns}
+          noun={["step", "steps"]}
+          sort="duration"
+          height="max(240px, calc(100vh - 500px))"
+          picked={picked}
+          onPick={setPicked}
+          extra={
+            picked !== null && (
+              <a href={timelineHash(picked.start_ns, picked.start_ns + picked.duration_ns)}>
+                Show step {picked.number} in the timeline
+              </a>
+            )
+          }
+        />
+      </section>
+    </>
+  );
+}
+
+export function Steps() {
+  const loaded = useResult("steps");
+  if (loaded.state === "loading") return <Loading what="steps" />;
+  const result = loaded.state === "ready" ? loaded.value : null;
+  const isEmpty =
+    result === null || (result.series.length === 0 && result.device_series.length === 0);
+  if (isEmpty) {
+    return (
+      <NotRecorded
+        title="No steps were found"
+        why={
+          loaded.state === "absent"
+            ? loaded.reason
+            : loaded.value.advice ||
+              "No optimizer, loader or range repeats in this recording. A range of NVTX around each step shows them to every pass."
+        }
+        option=""
+        would="Each step by category, the typical and the worst step, and what the GPU did in them."
+      />
+    );
+  }
+  return (
+    <div class="page">
+      {result.series.map((series) => (
+        <SeriesPart key={`${series.host} ${series.pid}`} result={result} series={series} />
+      ))}
+      {result.device_series.map((series) => (
+        <DeviceTime
+          key={`${series.host} ${series.pid} ${series.device} ${series.window}`}
+          series={series}
+        />
+      ))}
+      {result.series.length > 0 && (
+        <p class="quiet small" style={{ marginTop: "8px" }}>
+          {result.series
+            .map(
+              (series) =>
+                `${series.name}: steps cover ${percent(series.coverage_ratio)} of the captured ${duration(
+                  series.captured_ns,
+                )}, a ratio of p90 to median of ${fixed(series.p90_ns / Math.max(1, series.median_ns), 2)}.`,
+            )
+            .join(" ")}
+        </p>
+      )}
+    </div>
+  );
+}

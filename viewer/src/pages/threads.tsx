@@ -1,0 +1,140 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Threads: processor time, waiting for a processor, operations, waits.
+
+import { useMemo } from "preact/hooks";
+import { useResult } from "../app/use_result";
+import { duration, percent, plural } from "../base/format";
+import type { Thread } from "../data/results";
+import { Legend } from "../parts/bars";
+import {
+  type Column,
+  countColumn,
+  fixedColumn,
+  idColumn,
+  msColumn,
+  percentColumn,
+  textColumn,
+} from "../parts/columns";
+import { Loading, NotRecorded, Remark, whyNot } from "../parts/states";
+import { Table } from "../parts/table";
+
+const PARTS = [
+  { name: "On a processor", look: "d_forward" },
+  { name: "Ready, without a processor", look: "d_input" },
+  { name: "Contended locks", look: "d_lock" },
+] as const;
+
+function lifeTimes(thread: Thread): readonly (readonly [string, number])[] {
+  return [
+    ["d_forward", thread.cpu_ns ?? 0],
+    ["d_input", thread.runqueue_wait_ns ?? 0],
+    ["d_lock", thread.contended_ns],
+  ];
+}
+
+function columnsOf(threads: readonly Thread[]): Column<Thread>[] {
+  let longest = 1;
+  for (const thread of threads) longest = Math.max(longest, thread.life_ns);
+  return [
+    textColumn("name", "Thread", (thread) => thread.name || "unnamed", { width: "16%" }),
+    idColumn("pid", "process", (thread) => thread.pid),
+    idColumn("tid", "tid", (thread) => thread.tid),
+    fixedColumn("life", "life, s", (thread) => thread.life_ns / 1e9, 2),
+    {
+      id: "bar",
+      header: "",
+      value: (thread) => thread.cpu_ns,
+      cell: (thread) => (
+        <div>
+          {lifeTimes(thread).map(([look, time]) =>
+            time <= 0 ? null : (
+              <u
+                key={look}
+                style={{
+                  width: `${((time / longest) * 100).toFixed(2)}%`,
+                  background: `var(--${look})`,
+                }}
+              />
+            ),
+          )}
+        </div>
+      ),
+      isBar: true,
+      width: "18%",
+    },
+    msColumn("cpu", "processor, ms", (thread) => thread.cpu_ns),
+    percentColumn("cpu_share", "of life", (thread) => thread.cpu_ratio),
+    msColumn("ready", "ready, ms", (thread) => thread.runqueue_wait_ns, {
+      tip: "Ready to run, without a processor",
+    }),
+    msColumn("ops", "operations, ms", (thread) => thread.op_ns),
+    msColumn("contended", "locks, ms", (thread) => thread.contended_ns),
+    msColumn("waiting", "waits, ms", (thread) => thread.waiting_ns, {
+      tip: "Waits for conditions, events and other threads",
+    }),
+    countColumn("count", "events", (thread) => thread.count),
+    textColumn("start", "starts in", (thread) => thread.start?.short_name || null, {
+      width: "12%",
+      isHidden: true,
+    }),
+    textColumn("by", "created by", (thread) => thread.created_by || null, { isHidden: true }),
+    textColumn("role", "role", (thread) =>
+      thread.step_thread ? "runs steps" : thread.tool ? "gpuprof’s own" : null,
+    ),
+  ];
+}
+
+export function Threads() {
+  const loaded = useResult("threads");
+  const rows = loaded.state === "ready" ? loaded.value.threads : [];
+  const columns = useMemo(() => columnsOf(rows), [rows]);
+  if (loaded.state === "loading") return <Loading what="threads" />;
+  if (loaded.state === "absent" || rows.length === 0) {
+    const reason = loaded.state === "absent" ? loaded.reason : "The recording names no threads.";
+    return (
+      <NotRecorded
+        title="No threads were recorded"
+        why={reason}
+        option="--trace threads"
+        would="Each thread with its time on a processor, without one, in operations and in waits."
+      />
+    );
+  }
+  const skipped = loaded.value.meta.skipped.filter((each) => each.name === "threads");
+  const { why, option } = whyNot(skipped, ["threads"], { why: "", option: "" });
+  return (
+    <div class="page">
+      {why !== "" && (
+        <Remark>
+          Times of threads were not recorded. {why} <code>{option}</code>
+        </Remark>
+      )}
+      <div class="head">
+        <h2>
+          Threads
+          <small>
+            {loaded.value.processes
+              .map(
+                (process) =>
+                  `${process.name} ${process.pid}: ${plural(process.thread_count, "thread", "threads")}, ${duration(
+                    process.cpu_ns,
+                  )} (${percent(process.cpu_ratio)} of a processor)`,
+              )
+              .slice(0, 3)
+              .join("; ")}
+          </small>
+        </h2>
+        <Legend parts={PARTS} />
+      </div>
+      <Table
+        rows={rows}
+        columns={columns}
+        noun={["thread", "threads"]}
+        sort="cpu"
+        height="calc(100vh - 170px)"
+      />
+    </div>
+  );
+}

@@ -1,0 +1,319 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A table: sorted by its headers, filtered, with chosen columns, copied as TSV or CSV. Only the rows
+// in view are in the page, so a million rows scroll as ten do. Arrow keys or j and k move, Enter opens.
+
+import {
+  createTable,
+  getCoreRowModel,
+  getSortedRowModel,
+  type SortingState,
+  type TableState,
+  type VisibilityState,
+} from "@tanstack/table-core";
+import type { ComponentChildren } from "preact";
+import { useMemo, useRef, useState } from "preact/hooks";
+import { count, NOT_MEASURED, plural } from "../base/format";
+import { type Column, isNothing } from "./columns";
+import { TableBar } from "./table_bar";
+import { makeFilter, type Value } from "./table_data";
+import { useVirtualRows } from "./virtual_rows";
+
+export interface TableProps<Row> {
+  readonly rows: readonly Row[];
+  readonly columns: readonly Column<Row>[];
+  /** One row and several, for people: ["kernel", "kernels"]. */
+  readonly noun: readonly [string, string];
+  /** The column to sort by at first, the greatest first. */
+  readonly sort: string;
+  /** Height of the scrolled part, as CSS. Absent: all rows are in the page. */
+  readonly height?: string;
+  /** A table beside something else: no filter, no lines between rows. */
+  readonly isSide?: boolean;
+  readonly initialFilter?: string;
+  /** Controls beside the filter. */
+  readonly extra?: ComponentChildren;
+  readonly onPick?: (row: Row) => void;
+  readonly picked?: Row | null;
+}
+
+/** Rows from which on only those in view are in the page. */
+const VIRTUAL_FROM = 500;
+
+function searchText<Row>(row: Row, columns: readonly Column<Row>[]): string {
+  let text = "";
+  for (const column of columns) {
+    if (column.isSearched !== true) continue;
+    text += `${column.value(row) ?? ""}\n${column.title?.(row) ?? ""}\n`;
+  }
+  return text;
+}
+
+/** Sorts rows by a column. Values that were not measured come last in either direction. */
+function useSorted<Row>(
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+  sorting: SortingState,
+  columnVisibility: VisibilityState,
+) {
+  return useMemo(() => {
+    const state = { sorting, columnVisibility } as unknown as TableState;
+    const table = createTable<Row>({
+      data: rows as Row[],
+      columns: columns.map((column) => ({
+        id: column.id,
+        accessorFn: (row: Row) => column.value(row) ?? undefined,
+        sortUndefined: "last" as const,
+        sortingFn: (a, b, id) => {
+          const left = a.getValue<string | number>(id);
+          const right = b.getValue<string | number>(id);
+          return left < right ? -1 : left > right ? 1 : 0;
+        },
+      })),
+      state: {},
+      onStateChange: () => undefined,
+      renderFallbackValue: null,
+      getCoreRowModel: getCoreRowModel(),
+      getSortedRowModel: getSortedRowModel(),
+    });
+    table.setOptions((before) => ({ ...before, state: { ...table.initialState, ...state } }));
+    return {
+      rows: table.getSortedRowModel().rows.map((row) => row.original),
+      shown: table.getVisibleLeafColumns().map((column) => column.id),
+    };
+  }, [rows, columns, sorting, columnVisibility]);
+}
+
+export function Table<Row>(props: TableProps<Row>) {
+  const { rows, columns, noun } = props;
+  const [filterText, setFilterText] = useState(props.initialFilter ?? "");
+  const [sorting, setSorting] = useState<SortingState>([{ id: props.sort, desc: true }]);
+  const [visibility, setVisibility] = useState<VisibilityState>({});
+  const [place, setPlace] = useState(0);
+  const scroller = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLTableSectionElement>(null);
+
+  const allVisibility = useMemo(() => {
+    const state: VisibilityState = {};
+    for (const column of columns) {
+      // A column of which nothing was measured is offered, but takes no room at first.
+      const isEmpty =
+        column.isNumber === true &&
+        rows.length > 0 &&
+        rows.every((row) => column.value(row) === null || column.value(row) === NOT_MEASURED);
+      state[column.id] = visibility[column.id] ?? !(column.isHidden === true || isEmpty);
+    }
+    return state;
+  }, [rows, columns, visibility]);
+  const filter = useMemo(() => makeFilter(filterText), [filterText]);
+  const kept = useMemo(
+    () => (filterText === "" ? rows : rows.filter((row) => filter.test(searchText(row, columns)))),
+    [rows, columns, filter, filterText],
+  );
+  const sorted = useSorted(kept, columns, sorting, allVisibility);
+  const shown = columns.filter((column) => sorted.shown.includes(column.id));
+  const isVirtual = props.height !== undefined && sorted.rows.length >= VIRTUAL_FROM;
+  const view = useVirtualRows(sorted.rows.length, scroller, isVirtual);
+
+  const sortBy = (column: Column<Row>) => {
+    const now = sorting[0];
+    const isSame = now?.id === column.id;
+    const isDescending = isSame ? !now.desc : column.isNumber === true || column.isBar === true;
+    setSorting([{ id: column.id, desc: isDescending }]);
+  };
+  const goTo = (next: number) => {
+    const row = Math.max(0, Math.min(sorted.rows.length - 1, next));
+    setPlace(row);
+    view.show(row);
+    requestAnimationFrame(() => {
+      body.current?.querySelector<HTMLElement>(`tr[data-row="${row}"]`)?.focus();
+    });
+  };
+  const onKey = (event: KeyboardEvent) => {
+    const target = event.target instanceof Element ? event.target.closest("tr[data-row]") : null;
+    if (target === null || event.ctrlKey || event.metaKey || event.altKey) return;
+    const row = Number(target.getAttribute("data-row"));
+    const steps: Record<string, number> = {
+      ArrowDown: row + 1,
+      j: row + 1,
+      ArrowUp: row - 1,
+      k: row - 1,
+      PageDown: row + 20,
+      PageUp: row - 20,
+      Home: 0,
+      End: sorted.rows.length - 1,
+    };
+    const next = steps[event.key];
+    if (next !== undefined) {
+      event.preventDefault();
+      goTo(next);
+    } else if (event.key === "Enter") {
+      const picked = sorted.rows[row];
+      if (picked !== undefined) props.onPick?.(picked);
+    }
+  };
+  const values = (): Value[][] => [
+    shown.map((column) => column.header),
+    ...sorted.rows.map((row) => shown.map((column) => column.value(row))),
+  ];
+  const amount =
+    kept.length === rows.length
+      ? plural(rows.length, noun[0], noun[1])
+      : `${count(kept.length)} of ${plural(rows.length, noun[0], noun[1])}`;
+
+  const first = view.first;
+  const inView = sorted.rows.slice(first, view.last);
+  const tabRow = place >= first && place < view.last ? place : first;
+  return (
+    <div>
+      {props.isSide !== true && (
+        <TableBar
+          noun={noun[1]}
+          amount={amount}
+          fault={filter.fault}
+          filterText={filterText}
+          onFilter={setFilterText}
+          columns={columns}
+          isShown={(id) => allVisibility[id] === true}
+          onShow={(id, isShown) => setVisibility({ ...visibility, [id]: isShown })}
+          values={values}
+          extra={props.extra}
+        />
+      )}
+      <div
+        class="table-scroll"
+        ref={scroller}
+        style={props.height === undefined ? undefined : { maxHeight: props.height }}
+      >
+        <table
+          class={props.isSide ? "side" : undefined}
+          // biome-ignore lint/a11y/noNoninteractiveElementToInteractiveRole: its rows take arrow keys.
+          role="grid"
+          aria-rowcount={sorted.rows.length + 1}
+          aria-label={noun[1]}
+        >
+          <thead>
+            <tr>
+              {shown.map((column) => (
+                <HeaderCell
+                  key={column.id}
+                  column={column}
+                  sorting={sorting[0]}
+                  onSort={() => sortBy(column)}
+                />
+              ))}
+            </tr>
+          </thead>
+          <tbody ref={body} onKeyDown={onKey}>
+            <Gap height={view.above} span={shown.length} />
+            {inView.map((row, index) => {
+              const number = first + index;
+              return (
+                <tr
+                  key={number}
+                  data-row={number}
+                  tabIndex={number === tabRow ? 0 : -1}
+                  aria-rowindex={number + 2}
+                  aria-selected={props.picked === undefined ? undefined : row === props.picked}
+                  onClick={() => {
+                    setPlace(number);
+                    props.onPick?.(row);
+                  }}
+                >
+                  {shown.map((column) => (
+                    <Cell key={column.id} column={column} row={row} />
+                  ))}
+                </tr>
+              );
+            })}
+            <Gap height={view.below} span={shown.length} />
+            {sorted.rows.length === 0 && (
+              <tr>
+                <td colSpan={shown.length} class="quiet">
+                  {filterText === "" ? `There are no ${noun[1]}. ` : `No ${noun[1]} match. `}
+                  {filterText !== "" && (
+                    <button type="button" class="link" onClick={() => setFilterText("")}>
+                      Clear the filter
+                    </button>
+                  )}
+                </td>
+              </tr>
+            )}
+          </tbody>
+        </table>
+      </div>
+    </div>
+  );
+}
+
+/** Holds the place of rows that are not in the page. */
+function Gap({ height, span }: { height: number; span: number }) {
+  if (height <= 0) return null;
+  return (
+    <tr class="gap">
+      <td colSpan={span} style={{ height: `${height}px`, padding: 0, border: 0 }} />
+    </tr>
+  );
+}
+
+function HeaderCell<Row>(props: {
+  column: Column<Row>;
+  sorting: { id: string; desc: boolean } | undefined;
+  onSort: () => void;
+}) {
+  const { column, sorting } = props;
+  const isSorted = sorting?.id === column.id;
+  if (column.header === "") {
+    return (
+      <th
+        scope="col"
+        class="plain"
+        style={column.width === undefined ? undefined : { width: column.width }}
+      >
+        <span class="visually-hidden">as a bar</span>
+      </th>
+    );
+  }
+  return (
+    <th
+      scope="col"
+      class={column.isNumber ? "number" : undefined}
+      style={column.width === undefined ? undefined : { width: column.width }}
+      title={column.tip}
+      aria-sort={isSorted ? (sorting.desc ? "descending" : "ascending") : undefined}
+    >
+      <button type="button" onClick={props.onSort}>
+        {column.header}
+      </button>
+    </th>
+  );
+}
+
+/** Names may be a megabyte long: cells show the beginning, copies have all. */
+const MOST_SHOWN = 300;
+const MOST_TITLE = 2000;
+
+export function cut(text: string, most: number): string {
+  return text.length > most ? `${text.slice(0, most - 1)}…` : text;
+}
+
+function Cell<Row>({ column, row }: { column: Column<Row>; row: Row }) {
+  const whole = column.cell === undefined ? column.value(row) : column.cell(row);
+  const shown = typeof whole === "string" ? cut(whole, MOST_SHOWN) : whole;
+  const title = column.title?.(row);
+  const classes = [
+    column.isNumber && "number",
+    column.isBar && "bar",
+    column.width !== undefined && !column.isBar && "tight",
+    isNothing(shown) && "nothing",
+  ];
+  return (
+    <td
+      class={classes.filter(Boolean).join(" ") || undefined}
+      title={title && cut(title, MOST_TITLE)}
+    >
+      {shown}
+    </td>
+  );
+}

@@ -1,0 +1,357 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The drawer: sums of the selected range, or of the view, what ran there, and the selected event.
+
+import { useEffect, useState } from "preact/hooks";
+import type { EventDetail, EventRef, RangeAnswer, TrackKind } from "../trace/api";
+import { CLASSES } from "../trace/api";
+import { shown } from "./labels";
+import { Latest } from "./latest";
+import type { Model } from "./model";
+import { CLASS_WORDS, classVariable, SLOTS, slotOf } from "./palette";
+import { RangeTable } from "./range_table";
+import { count, duration, percent, position } from "./units";
+import type { Window } from "./view";
+
+const TABS: readonly (readonly [TrackKind, string])[] = [
+  ["stream", "GPU"],
+  ["api", "CUDA API"],
+  ["op", "Operators"],
+  ["python", "Python"],
+  ["range", "Ranges"],
+  ["wait", "Waits"],
+  ["file_read", "File reads"],
+];
+
+/** Tabs whose rows lie within each other: their sums count inner ones again. */
+const NESTED: ReadonlySet<TrackKind> = new Set(["api", "op", "python", "range"]);
+
+/** Characters from which a value takes lines of its own. */
+const LONG_VALUE = 40;
+
+/** Most events of a chain of causes that are listed. */
+const MOST_CAUSES = 12;
+
+export interface Sums {
+  readonly range: Window;
+  /** By kind; a kind without tracks has no answer. */
+  readonly answers: ReadonlyMap<TrackKind, RangeAnswer>;
+}
+
+/** Returns the kinds of tracks that there are, in the order of the tabs. */
+export function kindsOf(model: Pick<Model, "trace">): TrackKind[] {
+  const there = new Set(model.trace.info.tracks.filter((t) => t.rows > 0).map((t) => t.kind));
+  return TABS.map(([kind]) => kind).filter((kind) => there.has(kind));
+}
+
+/** Asks for the sums of a range whenever it changes; the last ones stay until the new are there. */
+function useSums(model: Model, range: Window, kind: TrackKind | undefined): Sums | null {
+  const [sums, setSums] = useState<Sums | null>(null);
+  const [asker, setAsker] = useState<Latest<{ range: Window; kinds: TrackKind[] }, Sums>>();
+  useEffect(() => {
+    const made = new Latest<{ range: Window; kinds: TrackKind[] }, Sums>(
+      async (question) => {
+        const selection = { start_ns: question.range.start, end_ns: question.range.end };
+        const answers = new Map<TrackKind, RangeAnswer>();
+        for (const one of question.kinds) {
+          answers.set(one, await model.trace.range(one, selection));
+        }
+        return { range: question.range, answers };
+      },
+      (_, answer, stale) => {
+        if (!stale) setSums(answer);
+      },
+      (_, reason) => {
+        const words = reason instanceof Error ? reason.message : String(reason);
+        model.fault.value = `The sums could not be computed: ${shown(words)}`;
+      },
+    );
+    setAsker(made);
+    return () => made.close();
+  }, [model]);
+  useEffect(() => {
+    // The sums need three kinds, the table the one of its tab: Python is not asked for in vain.
+    const there = kindsOf(model);
+    const wanted = there.filter(
+      (one) => one === "stream" || one === "api" || one === "wait" || one === kind,
+    );
+    asker?.want({ range, kinds: wanted });
+  }, [model, asker, range, kind]);
+  return sums;
+}
+
+/** Shows the drawer below the tracks. */
+export function Drawer({
+  model,
+  onNarrow,
+}: {
+  readonly model: Model;
+  readonly onNarrow?: ((range: Window) => void) | undefined;
+}) {
+  const kinds = kindsOf(model);
+  const [tab, setTab] = useState<TrackKind | undefined>(undefined);
+  const kind = tab ?? kinds[0];
+  const selection = model.selection.value;
+  const range = selection ?? model.settled.value;
+  const sums = useSums(model, range, kind);
+  const answer = kind === undefined ? undefined : sums?.answers.get(kind);
+  return (
+    <section class="tl-drawer" aria-label="What ran">
+      <RangeSums model={model} sums={sums} selected={selection !== null} onNarrow={onNarrow} />
+      <div class="tl-ran">
+        <div class="tl-ran-head">
+          <h2>What ran</h2>
+          <fieldset class="tl-seg" aria-label="Rows of">
+            {TABS.filter(([one]) => kinds.includes(one)).map(([one, words]) => (
+              <button type="button" aria-pressed={one === kind} onClick={() => setTab(one)}>
+                {words}
+              </button>
+            ))}
+          </fieldset>
+          {answer !== undefined && (
+            <span class="tl-quiet">
+              {count(answer.rows.length)} names, cut at the range’s edges
+              {NESTED.has(answer.kind) ? "; nested calls included" : ""}
+              {answer.busy_ns.length > 1 ? `; sums of ${count(answer.busy_ns.length)} tracks` : ""}
+            </span>
+          )}
+        </div>
+        {answer === undefined || sums === null ? (
+          <p class="tl-quiet">{kind === undefined ? "Nothing was recorded." : ""}</p>
+        ) : answer.rows.length === 0 ? (
+          <p class="tl-quiet">Nothing of this kind ran in this range.</p>
+        ) : (
+          <RangeTable
+            rows={answer.rows}
+            {...baseOf(answer, sums.range)}
+            coloured={answer.kind === "stream"}
+            label="What ran in the range"
+            onPick={(name) => void model.find(name)}
+          />
+        )}
+      </div>
+      <Picked model={model} />
+    </section>
+  );
+}
+
+/** Returns what the shares of a table are of: with several tracks a range would not add up. */
+function baseOf(answer: RangeAnswer, range: Window): { base_ns: number; base: string } {
+  if (answer.busy_ns.length <= 1) return { base_ns: range.end - range.start, base: "of range" };
+  return { base_ns: answer.busy_ns.reduce((sum, one) => sum + one.busy_ns, 0), base: "of busy" };
+}
+
+function RangeSums({
+  model,
+  sums,
+  selected,
+  onNarrow,
+}: {
+  readonly model: Model;
+  readonly sums: Sums | null;
+  readonly selected: boolean;
+  readonly onNarrow?: ((range: Window) => void) | undefined;
+}) {
+  if (sums === null) return <div class="tl-sums" />;
+  const { range, answers } = sums;
+  const length = range.end - range.start;
+  const gpu = answers.get("stream");
+  const api = answers.get("api");
+  const waits = answers.get("wait");
+  const total = (answer: RangeAnswer): number =>
+    answer.rows.reduce((sum, row) => sum + row.total_ns, 0);
+  const events = (answer: RangeAnswer): number =>
+    answer.rows.reduce((sum, row) => sum + row.count, 0);
+  const streams = [...(gpu?.busy_ns ?? [])].sort((a, b) => b.busy_ns - a.busy_ns);
+  const devices = new Set(streams.map(({ track }) => model.groupsOfTracks[track]));
+  return (
+    <div class="tl-sums">
+      <h2>{selected ? "Selected range" : "Visible range"}</h2>
+      <dl>
+        <dt>length</dt>
+        <dd>{duration(length)}</dd>
+        <dt>from</dt>
+        <dd>{position(range.start, model.whole.end)}</dd>
+        {streams.slice(0, 3).map(({ track, busy_ns }) => (
+          <>
+            <dt>{streamName(model, track, devices.size > 1)} busy</dt>
+            <dd>{percent(busy_ns / Math.max(length, 1))}</dd>
+          </>
+        ))}
+        {streams.length > 3 && (
+          <>
+            <dt>further streams</dt>
+            <dd>{count(streams.length - 3)}</dd>
+          </>
+        )}
+      </dl>
+      {gpu !== undefined && gpu.rows.length > 0 && (
+        <ClassBar answer={gpu} length={length * Math.max(streams.length, 1)} />
+      )}
+      <dl>
+        {gpu !== undefined && (
+          <>
+            <dt>GPU events</dt>
+            <dd>{count(events(gpu))}</dd>
+          </>
+        )}
+        {api !== undefined && (
+          <>
+            <dt>CUDA calls</dt>
+            <dd>{count(events(api))}</dd>
+          </>
+        )}
+        {waits !== undefined && (
+          <>
+            <dt>host waits</dt>
+            <dd>{duration(total(waits))}</dd>
+          </>
+        )}
+      </dl>
+      {onNarrow !== undefined && (
+        <button type="button" class="tl-link" onClick={() => onNarrow(range)}>
+          Narrow every page to this range
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Names a stream, with its device if there are several. */
+function streamName(model: Model, track: number, several: boolean): string {
+  const info = model.trace.info.tracks[track];
+  const name = shown(info?.name ?? "", 24);
+  return several && info !== undefined ? `GPU ${info.device} ${name}` : name;
+}
+
+/** Shows how the time of the streams divides into classes; the rest is idle. */
+function ClassBar({ answer, length }: { readonly answer: RangeAnswer; readonly length: number }) {
+  const sums = new Map<string, number>();
+  for (const row of answer.rows) sums.set(row.cls, (sums.get(row.cls) ?? 0) + row.total_ns);
+  const order = (cls: (typeof CLASSES)[number]): number =>
+    SLOTS.indexOf(slotOf(CLASSES.indexOf(cls), "stream"));
+  const there = CLASSES.filter((cls) => (sums.get(cls) ?? 0) > 0).sort(
+    (a, b) => order(a) - order(b),
+  );
+  const words = there.map(
+    (cls) => `${CLASS_WORDS[cls]} ${percent((sums.get(cls) ?? 0) / Math.max(length, 1))}`,
+  );
+  return (
+    <div class="tl-classes" role="img" aria-label={words.join(", ")} title={words.join("\n")}>
+      {there.map((cls) => (
+        <i
+          style={{
+            flexBasis: `${((sums.get(cls) ?? 0) / Math.max(length, 1)) * 100}%`,
+            background: classVariable(cls),
+          }}
+        />
+      ))}
+    </div>
+  );
+}
+
+function Picked({ model }: { readonly model: Model }) {
+  const detail = model.picked.value;
+  if (detail === null) {
+    return (
+      <div class="tl-picked">
+        <h2>Nothing selected</h2>
+        <p class="tl-quiet">
+          Click a slice for its arguments, its launch and the Python line that caused it. Drag
+          across the tracks to select a range.
+        </p>
+      </div>
+    );
+  }
+  const device = model.trace.info.tracks[detail.track]?.device !== null;
+  const short = detail.fields.filter((field) => field.value.length <= LONG_VALUE);
+  const long = detail.fields.filter((field) => field.value.length > LONG_VALUE);
+  return (
+    <div class="tl-picked">
+      <h2 title={shown(detail.name, 2000)}>
+        {device && <i class="tl-swatch" style={{ background: classVariable(detail.cls) }} />}
+        <bdi>{shown(detail.name)}</bdi>
+      </h2>
+      <dl>
+        <dt>start</dt>
+        <dd title={`${count(detail.start_ns)} ns`}>{position(detail.start_ns, model.whole.end)}</dd>
+        <dt>duration</dt>
+        <dd title={`${count(detail.duration_ns)} ns`}>{duration(detail.duration_ns)}</dd>
+        <LaunchToStart detail={detail} device={device} />
+        {short.map((field) => (
+          <>
+            <dt>{shown(field.name, 60)}</dt>
+            <dd>
+              <bdi>{shown(field.value, 500)}</bdi>
+            </dd>
+          </>
+        ))}
+      </dl>
+      <Chain model={model} words="Caused by" refs={detail.causes} />
+      <Chain model={model} words="Caused" refs={detail.effects} />
+      {detail.causes.length === 0 && device && (
+        <p class="tl-quiet">Its launch is not in the capture.</p>
+      )}
+      {long.map((field) => (
+        <>
+          <h3>{shown(field.name, 60)}</h3>
+          <p class="tl-long">
+            <bdi>{shown(field.value, 4000)}</bdi>
+          </p>
+        </>
+      ))}
+    </div>
+  );
+}
+
+function LaunchToStart({
+  detail,
+  device,
+}: {
+  readonly detail: EventDetail;
+  readonly device: boolean;
+}) {
+  const launch = detail.causes.find((ref) => ref.track !== detail.track);
+  if (!device || launch === undefined) return null;
+  return (
+    <>
+      <dt>launch to start</dt>
+      <dd>{duration(Math.max(0, detail.start_ns - launch.end_ns))}</dd>
+    </>
+  );
+}
+
+/** Lists events that are joined to the selected one; each leads to its place. */
+function Chain({
+  model,
+  words,
+  refs,
+}: {
+  readonly model: Model;
+  readonly words: string;
+  readonly refs: readonly EventRef[];
+}) {
+  if (refs.length === 0) return null;
+  const more = refs.length - MOST_CAUSES;
+  return (
+    <>
+      <h3>{words}</h3>
+      <ol class="tl-origin">
+        {refs.slice(0, MOST_CAUSES).map((ref) => (
+          <li>
+            <button
+              type="button"
+              class="tl-link"
+              onClick={() => void model.pick(ref.track, ref.row, "all")}
+            >
+              <bdi>{shown(ref.name)}</bdi>
+            </button>
+            {` · ${duration(ref.end_ns - ref.start_ns)}`}
+          </li>
+        ))}
+        {more > 0 && <li>{count(more)} more</li>}
+      </ol>
+    </>
+  );
+}

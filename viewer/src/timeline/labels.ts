@@ -1,0 +1,87 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Texts that are drawn: names from a trace are anybody's bytes, so they are made harmless and short
+// first. Widths come from a table of characters, because measuring each label would cost a frame.
+
+import { count, roughPercent } from "./units";
+
+/** More characters are never drawn or measured. A title may be longer. */
+export const MOST_DRAWN = 200;
+
+// Characters that have no picture of their own or change the order of their neighbours.
+const UNSEEN = /[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Cs}\u2028\u2029]/gu;
+
+/** Returns a name as it may be shown: one line, no control characters, not longer than `most`. */
+export function shown(name: string, most = MOST_DRAWN): string {
+  // The cut comes first: a name of a megabyte is never searched.
+  const short = name.length > most ? name.slice(0, most) : name;
+  const text = short.replace(UNSEEN, "\ufffd");
+  if (text.trim() === "") return name.length === 0 ? "(no name)" : "(blank name)";
+  return name.length > most ? `${text}…` : text;
+}
+
+/** Widths of texts in one font, by the sum of their characters. */
+export class Widths {
+  private readonly known = new Map<string, number>();
+
+  constructor(private readonly measure: (text: string) => number) {}
+
+  /** Returns the width of a text. */
+  of(text: string): number {
+    let sum = 0;
+    for (const character of text) sum += this.one(character);
+    return sum;
+  }
+
+  /** Returns the text, cut with "…" to a width; "" if not even one character fits. */
+  cut(text: string, width: number): string {
+    let sum = 0;
+    let kept = 0;
+    let at = 0;
+    const dots = this.one("…");
+    for (const character of text) {
+      sum += this.one(character);
+      at += character.length;
+      if (sum + dots <= width) kept = at;
+      if (sum > width) return kept === 0 ? "" : `${text.slice(0, kept)}…`;
+    }
+    return text;
+  }
+
+  private one(character: string): number {
+    let width = this.known.get(character);
+    if (width === undefined) {
+      width = this.measure(character);
+      this.known.set(character, width);
+    }
+    return width;
+  }
+}
+
+/** Returns the longest label of a folded cell that fits: with its events and its busy share. */
+export function foldLabel(events: number, busy: number, width: number, widths: Widths): string {
+  const share = roughPercent(busy);
+  const number = count(events);
+  for (const text of [`${number} events, ${share} busy`, `${number} · ${share}`, number]) {
+    if (widths.of(text) <= width) return text;
+  }
+  return "";
+}
+
+const PREFIXES = ["aten::", "nn.Module: "];
+const FRAME = /^(?:.*\/)?([^/]+)\((\d+)\): (.+)$/;
+const BUILT_IN = /^<built-in (?:function|method) ([^\s>]+).*>$/;
+/** Longer names are no frames of Python. */
+const MOST_FRAME = 1000;
+
+/** Returns a name as a label: what tells it from its neighbours comes first. */
+export function shortName(name: string): string {
+  const prefix = PREFIXES.find((one) => name.startsWith(one) && name.length > one.length);
+  if (prefix !== undefined) return shown(name.slice(prefix.length));
+  if (name.length > MOST_FRAME) return shown(name);
+  // "torch/nn/functional.py(12): linear": a slice mostly has room for the function only.
+  const frame = FRAME.exec(name);
+  if (frame !== null) return shown(`${frame[3]} · ${frame[1]}:${frame[2]}`);
+  return shown(BUILT_IN.exec(name)?.[1] ?? name);
+}

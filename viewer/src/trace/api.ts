@@ -1,0 +1,224 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// What the page asks of the trace. The answers come from a worker (client.ts); without workers the
+// same code runs in the page. All times are nanoseconds of the bundle's time, as in the JSON of
+// passes: 0 is the bundle's first moment.
+
+import type { Source } from "../data/source";
+
+/** What a row of the timeline is. The order is the order of the page. */
+export type TrackKind =
+  | "stream"
+  | "queue"
+  | "memory"
+  | "counter"
+  | "steps"
+  | "api"
+  | "op"
+  | "python"
+  | "range"
+  | "wait"
+  | "file_read";
+
+export interface TrackInfo {
+  /** Number in TraceInfo.tracks. */
+  readonly id: number;
+  readonly kind: TrackKind;
+  /** Index in TraceInfo.processes. */
+  readonly process: number;
+  /** For people: "stream 7", "thread 1234 (pt_main_thread)". */
+  readonly name: string;
+  /** The process's number of the device; null: the track is of a thread. */
+  readonly device: number | null;
+  /** The thread; null: the track is of a device. */
+  readonly tid: number | null;
+  readonly rows: number;
+  /** Spans nest: rows of a depth below the first are drawn under it. 1: they do not. */
+  readonly depth: number;
+}
+
+export interface ProcessInfo {
+  readonly pid: number;
+  readonly host: string;
+  readonly name: string;
+}
+
+export interface TraceInfo {
+  readonly start_ns: number;
+  readonly end_ns: number;
+  readonly processes: readonly ProcessInfo[];
+  readonly tracks: readonly TrackInfo[];
+  /** Rows of all tables. */
+  readonly rows: number;
+  /** Sentences about files or blocks that could not be read. */
+  readonly faults: readonly string[];
+}
+
+/** Class of device work or category of a host row: an index in CLASSES. */
+export const CLASSES = [
+  "gemm",
+  "attention",
+  "elementwise",
+  "copy_cast",
+  "reduction",
+  "collective",
+  "memcpy",
+  "memset",
+  "other",
+  "op",
+  "api",
+  "python",
+  "range",
+  "wait",
+  "sync",
+  "input",
+  "file",
+] as const;
+export type ClassName = (typeof CLASSES)[number];
+
+/** Rectangles of one track in a window, sorted by start; parallel arrays. */
+export interface Spans {
+  readonly track: number;
+  readonly start_ns: Float64Array;
+  readonly end_ns: Float64Array;
+  /** 0: the outermost. */
+  readonly depth: Uint8Array;
+  /** Index in the name table of the answer. For a folded cell: 0xffffffff. */
+  readonly name: Uint32Array;
+  /** Index in CLASSES. For a folded cell the class with most time. */
+  readonly cls: Uint8Array;
+  /** Row in the track; with the track it names the event. For a folded cell: 0xffffffff. */
+  readonly row: Uint32Array;
+  /** Events in the cell; 1: a single event. */
+  readonly count: Uint32Array;
+  /** Time in the cell in which at least one event ran; of a single event its duration. */
+  readonly busy_ns: Float64Array;
+  /** Folded cells as bar charts of themselves. Absent: a cell is drawn as one bar of its class. */
+  readonly bars?: Bars;
+}
+
+/**
+ * Busy time of folded cells by column and class; parallel arrays, sorted by cell and start. A column
+ * is a 32nd of the width of a cell (so 2 to 4 px), aligned to time 0 like the cell.
+ */
+export interface Bars {
+  /** Bars of rectangle i are first[i] up to first[i + 1]; a single event has none. */
+  readonly first: Uint32Array;
+  /** Start of the column. */
+  readonly start_ns: Float64Array;
+  /** Index in CLASSES. */
+  readonly cls: Uint8Array;
+  readonly busy_ns: Float64Array;
+}
+
+export interface SpansAnswer {
+  readonly spans: readonly Spans[];
+  readonly names: readonly string[];
+}
+
+/** Values of a counter: each holds until the next. */
+export interface CounterAnswer {
+  readonly track: number;
+  readonly time_ns: Float64Array;
+  readonly least: Float64Array;
+  readonly most: Float64Array;
+  readonly unit: string;
+}
+
+/** A selection that narrows a question. Absent: all. */
+export interface Selection {
+  readonly start_ns: number;
+  readonly end_ns: number;
+  readonly processes?: readonly number[];
+  readonly tracks?: readonly number[];
+}
+
+/** A row of a range table: what ran in the range, cut at its edges, exact. */
+export interface RangeRow {
+  readonly name: string;
+  /** The whole name, where `name` is a short one. */
+  readonly full_name?: string;
+  readonly cls: ClassName;
+  /** Rows that overlap the range. */
+  readonly count: number;
+  readonly total_ns: number;
+  /** Of whole rows, not cut. */
+  readonly min_ns: number;
+  readonly max_ns: number;
+}
+
+export interface RangeAnswer {
+  readonly kind: TrackKind;
+  readonly rows: readonly RangeRow[];
+  /** Time in which at least one of them ran, by track. */
+  readonly busy_ns: readonly { readonly track: number; readonly busy_ns: number }[];
+}
+
+/** All that is known of one event. */
+export interface EventDetail {
+  readonly track: number;
+  readonly row: number;
+  readonly name: string;
+  readonly cls: ClassName;
+  readonly start_ns: number;
+  readonly duration_ns: number;
+  /** Name and value for people, in the order to show: grid, block, bytes, stream, correlation... */
+  readonly fields: readonly { readonly name: string; readonly value: string }[];
+  /** Events that caused it, nearest first (kernel: its launch; launch: its operation, Python). */
+  readonly causes: readonly EventRef[];
+  /** Events that it caused. */
+  readonly effects: readonly EventRef[];
+}
+
+export interface EventRef {
+  readonly track: number;
+  readonly row: number;
+  readonly name: string;
+  readonly start_ns: number;
+  readonly end_ns: number;
+}
+
+export interface SearchAnswer {
+  readonly count: number;
+  readonly total_ns: number;
+  /** The first hits by time, at most the limit that was asked for. */
+  readonly hits: readonly EventRef[];
+  /** Names that match, with their counts, the most time first. */
+  readonly names: readonly {
+    readonly name: string;
+    readonly count: number;
+    readonly total_ns: number;
+  }[];
+}
+
+export interface Trace {
+  readonly info: TraceInfo;
+  /**
+   * Rectangles of tracks in a window. Events shorter than `ns_per_px * 4` are gathered into cells
+   * whose width is a power of two in nanoseconds, 64 to 128 px, aligned to time 0. Sums are exact.
+   */
+  spans(
+    tracks: readonly number[],
+    start_ns: number,
+    end_ns: number,
+    ns_per_px: number,
+  ): Promise<SpansAnswer>;
+  counter(
+    track: number,
+    start_ns: number,
+    end_ns: number,
+    ns_per_px: number,
+  ): Promise<CounterAnswer>;
+  range(kind: TrackKind, selection: Selection): Promise<RangeAnswer>;
+  event(track: number, row: number): Promise<EventDetail>;
+  search(text: string, limit: number): Promise<SearchAnswer>;
+  /** The event of a track at a moment, the innermost; null: none. */
+  at(track: number, time_ns: number): Promise<EventRef | null>;
+}
+
+/** Opens the trace of a source. `progress`: files read so far, and all. */
+export type OpenTrace = (
+  source: Source,
+  progress?: (done: number, all: number) => void,
+) => Promise<Trace>;

@@ -1,0 +1,266 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Gathers short spans into cells, by the rule of api.ts and of the design of the timeline: a cell is
+// a power of two wide and aligned to time 0. A gap of more than 10 px ends a cell, and so does a
+// span that is drawn by itself. Input comes in the order of starts, lane by lane or mixed.
+
+import { type Bars, CLASSES, type Spans } from "./api";
+import { Floats, Words } from "./growing";
+import { MOST_LANES } from "./lanes";
+
+export const FOLDED = 0xffffffff;
+const SHORT_PX = 4;
+const GAP_PX = 10;
+const CLASS_COUNT = CLASSES.length;
+/** Of a cell. */
+const COLUMNS = 32;
+
+/** What the zoom means in nanoseconds. */
+export interface Zoom {
+  /** Spans shorter than this are gathered. */
+  readonly short: number;
+  /** A longer gap ends a cell. */
+  readonly gap: number;
+  /** Of a cell. */
+  readonly width: number;
+  /** Of a column: a 32nd of a cell, 2 to 4 px. The exponent of 2. */
+  readonly columnBits: number;
+}
+
+export function zoomOf(nsPerPx: number): Zoom {
+  const perPx = Number.isFinite(nsPerPx) && nsPerPx > 0 ? nsPerPx : 1;
+  const bits = Math.ceil(Math.log2(perPx * 64));
+  // Rounding of the logarithm must not make a cell too narrow or too wide.
+  let exact = bits;
+  while (2 ** exact < perPx * 64) exact++;
+  while (2 ** (exact - 1) >= perPx * 64) exact--;
+  return {
+    short: perPx * SHORT_PX,
+    gap: perPx * GAP_PX,
+    width: 2 ** exact,
+    columnBits: exact - 5,
+  };
+}
+
+export class Folder {
+  private readonly cell = new Float64Array(MOST_LANES);
+  private readonly first = new Float64Array(MOST_LANES);
+  private readonly last = new Float64Array(MOST_LANES);
+  private readonly count = new Float64Array(MOST_LANES);
+  private readonly busy = new Float64Array(MOST_LANES);
+  private readonly name = new Uint32Array(MOST_LANES);
+  private readonly row = new Uint32Array(MOST_LANES);
+  private readonly byClass = new Float64Array(MOST_LANES * CLASS_COUNT);
+  private readonly out = {
+    start: new Floats(),
+    end: new Floats(),
+    lane: new Words(),
+    name: new Words(),
+    cls: new Words(),
+    row: new Words(),
+    count: new Words(),
+    busy: new Floats(),
+    bars: new Words(),
+  };
+  /** By lane: the time of the open cell's columns by class. */
+  private readonly columns: (Float64Array | undefined)[] = [];
+  private readonly bars = { start: new Floats(), cls: new Words(), busy: new Floats() };
+
+  constructor(
+    private readonly zoom: Zoom,
+    private readonly from: number,
+    private readonly to: number,
+    private readonly classOf: readonly number[],
+  ) {}
+
+  /** Takes a span. */
+  span(lane: number, start: number, end: number, name: number, row: number): void {
+    const duration = end - start;
+    if (duration >= this.zoom.short) {
+      this.flush(lane);
+      this.emit(lane, start, end, name, this.classOf[name] ?? 0, row, 1, duration, 0);
+      return;
+    }
+    this.open(lane, start);
+    this.put(lane, start, end, name, row, 1, duration);
+    this.addTime(lane, start, this.classOf[name] ?? 0, duration);
+  }
+
+  /** Takes spans that were gathered before. `timeOf`: their time by class. */
+  gathered(
+    lane: number,
+    first: number,
+    last: number,
+    name: number,
+    row: number,
+    count: number,
+    busy: number,
+    timeOf: (cls: number) => number,
+  ): void {
+    this.open(lane, first);
+    this.put(lane, first, last, name, row, count, busy);
+    for (let i = 0; i < CLASS_COUNT; i++) this.addTime(lane, first, i, timeOf(i));
+  }
+
+  /** Adds time to the cell's class, and to the column in which it begins. */
+  private addTime(lane: number, start: number, cls: number, busy: number): void {
+    if (busy === 0) return;
+    const at = lane * CLASS_COUNT + cls;
+    this.byClass[at] = (this.byClass[at] as number) + busy;
+    let columns = this.columns[lane];
+    if (columns === undefined) {
+      columns = new Float64Array(COLUMNS * CLASS_COUNT);
+      this.columns[lane] = columns;
+    }
+    const place = Math.floor(start / 2 ** this.zoom.columnBits) % COLUMNS;
+    const bar = (place < 0 ? place + COLUMNS : place) * CLASS_COUNT + cls;
+    columns[bar] = (columns[bar] as number) + busy;
+  }
+
+  /** Ends the columns of a cell. Returns the number of its bars. */
+  private flushBars(lane: number, isOne: boolean): number {
+    const columns = this.columns[lane];
+    if (columns === undefined) return 0;
+    let bars = 0;
+    for (let i = 0; i < columns.length && !isOne; i++) {
+      const busy = columns[i] as number;
+      if (busy === 0) continue;
+      const place = Math.floor(i / CLASS_COUNT);
+      const start = (this.cell[lane] as number) * this.zoom.width;
+      this.bars.start.push(start + place * 2 ** this.zoom.columnBits);
+      this.bars.cls.push(i % CLASS_COUNT);
+      this.bars.busy.push(busy);
+      bars++;
+    }
+    columns.fill(0);
+    return bars;
+  }
+
+  private open(lane: number, start: number): void {
+    const cell = Math.floor(start / this.zoom.width);
+    if ((this.count[lane] as number) !== 0) {
+      const isNext = cell !== this.cell[lane];
+      if (isNext || start - (this.last[lane] as number) > this.zoom.gap) this.flush(lane);
+    }
+    this.cell[lane] = cell;
+  }
+
+  private put(
+    lane: number,
+    start: number,
+    end: number,
+    name: number,
+    row: number,
+    count: number,
+    busy: number,
+  ): void {
+    if (this.count[lane] === 0) {
+      this.first[lane] = start;
+      this.last[lane] = end;
+      this.name[lane] = name;
+      this.row[lane] = row;
+    } else if (end > (this.last[lane] as number)) {
+      this.last[lane] = end;
+    }
+    this.count[lane] = (this.count[lane] as number) + count;
+    this.busy[lane] = (this.busy[lane] as number) + busy;
+  }
+
+  private flush(lane: number): void {
+    const count = this.count[lane] as number;
+    if (count === 0) return;
+    const isOne = count === 1;
+    let cls = 0;
+    const at = lane * CLASS_COUNT;
+    for (let i = 1; i < CLASS_COUNT; i++)
+      if ((this.byClass[at + i] as number) > (this.byClass[at + cls] as number)) cls = i;
+    const name = this.name[lane] as number;
+    // Moments have no time: then the class is that of the first one.
+    if (isOne || this.byClass[at + cls] === 0) cls = this.classOf[name] ?? 0;
+    this.emit(
+      lane,
+      this.first[lane] as number,
+      this.last[lane] as number,
+      isOne ? name : FOLDED,
+      cls,
+      isOne ? (this.row[lane] as number) : FOLDED,
+      count,
+      this.busy[lane] as number,
+      this.flushBars(lane, isOne),
+    );
+    this.count[lane] = 0;
+    this.busy[lane] = 0;
+    this.byClass.fill(0, at, at + CLASS_COUNT);
+  }
+
+  private emit(
+    lane: number,
+    start: number,
+    end: number,
+    name: number,
+    cls: number,
+    row: number,
+    count: number,
+    busy: number,
+    bars: number,
+  ): void {
+    const { out } = this;
+    if (start >= this.to || (end <= this.from && start < this.from)) {
+      for (const list of Object.values(this.bars)) list.length -= bars;
+      return;
+    }
+    out.start.push(start);
+    out.end.push(end);
+    out.lane.push(lane);
+    out.name.push(name);
+    out.cls.push(cls);
+    out.row.push(row);
+    out.count.push(count);
+    out.busy.push(busy);
+    out.bars.push(bars);
+  }
+
+  /** Returns the bars of all rectangles in an order of rectangles. */
+  private barsIn(order: Uint32Array): Bars {
+    const { out, bars } = this;
+    const place = new Uint32Array(order.length);
+    for (let i = 1; i < order.length; i++) place[i] = (place[i - 1] as number) + out.bars.at(i - 1);
+    const first = new Uint32Array(order.length + 1);
+    const from: number[] = [];
+    for (let i = 0; i < order.length; i++) {
+      const rectangle = order[i] as number;
+      for (let k = 0; k < out.bars.at(rectangle); k++) from.push((place[rectangle] as number) + k);
+      first[i + 1] = from.length;
+    }
+    return {
+      first,
+      start_ns: Float64Array.from(from, (i) => bars.start.at(i)),
+      cls: Uint8Array.from(from, (i) => bars.cls.at(i)),
+      busy_ns: Float64Array.from(from, (i) => bars.busy.at(i)),
+    };
+  }
+
+  /** Ends all cells. Returns what is to be drawn, by start. Names are those of the trace. */
+  finish(track: number): Spans {
+    for (let lane = 0; lane < MOST_LANES; lane++) this.flush(lane);
+    const { out } = this;
+    const order = new Uint32Array(out.start.length);
+    for (let i = 0; i < order.length; i++) order[i] = i;
+    order.sort((x, y) => out.start.at(x) - out.start.at(y) || out.lane.at(x) - out.lane.at(y));
+    const floats = (from: Floats) => Float64Array.from(order, (i) => from.at(i));
+    const words = (from: Words) => Uint32Array.from(order, (i) => from.at(i));
+    return {
+      track,
+      start_ns: floats(out.start),
+      end_ns: floats(out.end),
+      depth: Uint8Array.from(order, (i) => out.lane.at(i)),
+      name: words(out.name),
+      cls: Uint8Array.from(order, (i) => out.cls.at(i)),
+      row: words(out.row),
+      count: words(out.count),
+      busy_ns: floats(out.busy),
+      bars: this.barsIn(order),
+    };
+  }
+}

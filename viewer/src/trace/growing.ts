@@ -1,0 +1,64 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Typed arrays that grow.
+
+export class Floats {
+  private data = new Float64Array(64);
+  length = 0;
+  push(value: number): void {
+    if (this.length === this.data.length) {
+      const grown = new Float64Array(this.length * 2);
+      grown.set(this.data);
+      this.data = grown;
+    }
+    this.data[this.length++] = value;
+  }
+  at(i: number): number {
+    return this.data[i] as number;
+  }
+  set(i: number, value: number): void {
+    this.data[i] = value;
+  }
+  taken(): Float64Array {
+    return this.data.slice(0, this.length);
+  }
+  /** Returns the first place whose value is not less. Values ascend. */
+  lowerBound(value: number): number {
+    return lowerBound(this.data, value, this.length);
+  }
+}
+
+export class Words {
+  private data = new Uint32Array(64);
+  length = 0;
+  push(value: number): void {
+    if (this.length === this.data.length) {
+      const grown = new Uint32Array(this.length * 2);
+      grown.set(this.data);
+      this.data = grown;
+    }
+    this.data[this.length++] = value;
+  }
+  at(i: number): number {
+    return this.data[i] as number;
+  }
+  set(i: number, value: number): void {
+    this.data[i] = value;
+  }
+  taken(): Uint32Array {
+    return this.data.slice(0, this.length);
+  }
+}
+
+/** Returns the first place in ascending values whose value is not less than `value`. */
+export function lowerBound(values: ArrayLike<number>, value: number, count: number): number {
+  let low = 0;
+  let high = count;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((values[middle] as number) < value) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}

@@ -1,0 +1,353 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Which rows the timeline has: those of devices first, then those of threads. Only headers and
+// tables are read for it.
+
+import type { ProcessInfo, TrackInfo, TrackKind } from "./api";
+import type { Cache } from "./cache";
+import type { Block } from "./container";
+import {
+  CurveTrack,
+  counterCurve,
+  counterIds,
+  deviceMemoryCurve,
+  tensorCurve,
+  tensorDevices,
+} from "./curves";
+import { TraceFault } from "./fault";
+import { kindOf, type TableName, tableOf } from "./layout";
+import { isRecord, keyNamer, type Names } from "./names";
+import type { ProcessFile } from "./process_file";
+import { type JoinedPiece, queueCurve } from "./queue";
+import { loadCorrelations, loadRows } from "./rows";
+import { type Piece, SpanTrack } from "./span_track";
+
+/** A row of a span's track is a row of this block. */
+export interface BlockPiece extends Piece {
+  readonly block: Block;
+}
+
+export interface Process {
+  readonly file: ProcessFile;
+  readonly info: ProcessInfo;
+}
+
+export interface TrackEntry {
+  readonly info: TrackInfo;
+  readonly spans: SpanTrack | null;
+  readonly curve: CurveTrack | null;
+  /** Of the thread or stream in its file. */
+  readonly number: number;
+}
+
+const SPAN_TABLES: readonly (readonly [TrackKind, readonly TableName[]])[] = [
+  ["stream", ["kernel", "memcpy", "memset", "graph_launch"]],
+  ["api", ["api"]],
+  ["op", ["op"]],
+  ["python", ["python"]],
+  ["range", ["range"]],
+  ["wait", ["wait"]],
+  ["file_read", ["file_read"]],
+];
+const KIND_ORDER: readonly TrackKind[] = [
+  "stream",
+  "queue",
+  "memory",
+  "counter",
+  "steps",
+  "api",
+  "op",
+  "python",
+  "range",
+  "wait",
+  "file_read",
+];
+/** The number that CUPTI uses for no stream. */
+const NO_STREAM = 0xffffffff;
+
+const MOST_QUEUE_ROWS = 4_000_000;
+const MOST_DEVICES = 64;
+/** Threads and streams of a process that have rows. */
+const MOST_TRACKS = 16_384;
+
+interface Draft {
+  readonly kind: TrackKind;
+  readonly process: number;
+  readonly name: string;
+  readonly device: number | null;
+  readonly tid: number | null;
+  readonly number: number;
+  readonly unit?: string;
+  readonly rows: number;
+  readonly pieces?: (number: number) => Piece[];
+  readonly curve?: () => ReturnType<CurveTrack["load"]>;
+}
+
+export class TrackBuilder {
+  private readonly drafts: Draft[] = [];
+  /** Contexts of each device, by file. */
+  private readonly contexts = new Map<ProcessFile, Map<number, Set<number>>>();
+
+  constructor(
+    private readonly processes: readonly Process[],
+    private readonly names: Names,
+    private readonly cache: Cache,
+    private readonly onFault: (file: ProcessFile, error: unknown) => void,
+  ) {}
+
+  async addAll(steps: unknown): Promise<void> {
+    for (let i = 0; i < this.processes.length; i++) {
+      const { file } = this.processes[i] as Process;
+      const byTrack = new Map<string, Block[]>();
+      for (const block of file.rowBlocks) {
+        const key = `${block.kind} ${block.track}`;
+        const list = byTrack.get(key);
+        if (list === undefined) byTrack.set(key, [block]);
+        else list.push(block);
+      }
+      const numbers = [...new Set(file.rowBlocks.map((block) => block.track))];
+      if (numbers.length > MOST_TRACKS)
+        this.onFault(
+          file,
+          new TraceFault(`more than ${MOST_TRACKS} threads: the rest is left out`),
+        );
+      for (const number of numbers.sort((x, y) => x - y).slice(0, MOST_TRACKS)) {
+        for (const [kind, tables] of SPAN_TABLES) {
+          const blocks = tables.flatMap((name) => byTrack.get(`${kindOf(name)} ${number}`) ?? []);
+          if (blocks.length !== 0) this.addSpans(kind, i, number, blocks);
+        }
+        await this.addCounters(i, number, byTrack.get(`${kindOf("counter")} ${number}`) ?? []);
+      }
+      this.addQueues(i);
+      await this.addMemory(i);
+    }
+    this.addSteps(steps);
+  }
+
+  /** Adds for each device what was launched and waits. Too many rows would take too much memory. */
+  private addQueues(process: number): void {
+    const { file } = this.processes[process] as Process;
+    const own = this.drafts.filter((draft) => draft.process === process);
+    const calls = own.filter((draft) => draft.kind === "api");
+    const streams = own.filter((draft) => draft.kind === "stream");
+    const rowsOf = (drafts: readonly Draft[]) => drafts.reduce((sum, { rows }) => sum + rows, 0);
+    if (calls.length === 0 || rowsOf(calls) + rowsOf(streams) > MOST_QUEUE_ROWS) return;
+    const joined = (drafts: readonly Draft[]) =>
+      drafts
+        .flatMap((draft) => draft.pieces?.(draft.number) ?? [])
+        .filter(isBlockPiece)
+        .map((piece): JoinedPiece => {
+          return { piece, correlations: () => loadCorrelations(file, piece.block) };
+        });
+    const devices = [...new Set(streams.map((draft) => draft.device))];
+    for (const device of devices.slice(0, MOST_DEVICES)) {
+      const work = streams.filter((draft) => draft.device === device);
+      const onFault = (error: unknown) => this.onFault(file, error);
+      const curve = () => queueCurve(joined(calls), joined(work), onFault);
+      const shared = { kind: "queue", process, tid: null, number: 0, unit: "" } as const;
+      this.drafts.push({ ...shared, name: "launched, waiting", device, rows: rowsOf(work), curve });
+    }
+  }
+
+  private where(process: number, number: number): { name: string; tid: number | null } {
+    const thread = this.processes[process]?.file.tables.threads.get(number);
+    const tid = thread?.tid ?? 0;
+    const name = thread?.name ?? "";
+    if (tid === 0) return { name: name || `thread ${number}`, tid: null };
+    return { name: `thread ${tid}${name === "" ? "" : ` (${name})`}`, tid };
+  }
+
+  private addSpans(kind: TrackKind, process: number, number: number, blocks: Block[]): void {
+    const { file } = this.processes[process] as Process;
+    if (file.tables.threads.get(number)?.isTool === true) return;
+    const namers = new Map<number, (key: number) => number>();
+    const pieces = () => {
+      let firstRow = 0;
+      return blocks.map((block): BlockPiece => {
+        let namer = namers.get(block.kind);
+        if (namer === undefined) {
+          namer = keyNamer(this.names, file, block.kind);
+          namers.set(block.kind, namer);
+        }
+        const nameOf = namer;
+        const [first, last] = file.rangeOf(block).map(Number) as [number, number];
+        const piece = { block, firstRow, rows: block.count, first, last };
+        firstRow += block.count;
+        return { ...piece, load: () => loadRows(file, block, nameOf) };
+      });
+    };
+    const rows = blocks.reduce((sum, block) => sum + block.count, 0);
+    const stream = file.tables.streams.get(number);
+    const isStream = kind === "stream";
+    const place = isStream
+      ? { name: this.streamName(file, number), tid: null }
+      : this.where(process, number);
+    const device = isStream ? (stream?.device ?? 0) : null;
+    this.drafts.push({ kind, process, ...place, device, number, rows, pieces });
+  }
+
+  private streamName(file: ProcessFile, number: number): string {
+    const { streams, threads } = file.tables;
+    const stream = streams.get(number);
+    if (stream === undefined) return `stream on track ${number}`;
+    let contexts = this.contexts.get(file);
+    if (contexts === undefined) {
+      contexts = new Map();
+      for (const { device, context } of streams.values())
+        contexts.set(device, (contexts.get(device) ?? new Set()).add(context));
+      this.contexts.set(file, contexts);
+    }
+    const which = stream.stream === NO_STREAM ? "no stream" : `stream ${stream.stream}`;
+    const given = threads.get(number)?.name ?? "";
+    const isOne = (contexts.get(stream.device)?.size ?? 0) <= 1;
+    const context = isOne ? "" : `, context ${stream.context}`;
+    return given === "" ? which + context : `${which} (${given})${context}`;
+  }
+
+  private async addCounters(process: number, number: number, blocks: Block[]): Promise<void> {
+    if (blocks.length === 0) return;
+    const { file } = this.processes[process] as Process;
+    const onFault = (error: unknown) => this.onFault(file, error);
+    const device = file.tables.sampled.get(number)?.index ?? null;
+    for (const [id, rows] of await counterIds(file, blocks, onFault)) {
+      const counter = file.tables.counters.get(id);
+      const divisor = counter?.divisor ?? 1;
+      const name = counter?.name ?? `counter ${id}`;
+      const curve = () => counterCurve(file, blocks, id, divisor, onFault);
+      const unit = counter?.unit ?? "";
+      const tid = null;
+      this.drafts.push({ kind: "counter", process, name, device, tid, number, unit, rows, curve });
+    }
+  }
+
+  private async addMemory(process: number): Promise<void> {
+    const { file } = this.processes[process] as Process;
+    const onFault = (error: unknown) => this.onFault(file, error);
+    const of = (name: TableName) => file.rowBlocks.filter((block) => block.kind === kindOf(name));
+    const tensors = of("tensor");
+    const shared = { kind: "memory", process, tid: null, number: 0, unit: "bytes" } as const;
+    for (const [code, rows] of await tensorDevices(file, tensors, onFault)) {
+      const type = code >> 8;
+      const index = code & 0xff;
+      const isHost = type === 0;
+      const name = isHost ? "CPU allocator" : `allocator of device ${index === 0xff ? 0 : index}`;
+      const device = isHost ? null : index === 0xff ? 0 : index;
+      const curve = () => tensorCurve(file, tensors, code, onFault);
+      this.drafts.push({ ...shared, name, device, rows, curve });
+    }
+    const byDevice = new Map<number, Block[]>();
+    for (const block of of("device_memory")) {
+      const device = file.tables.streams.get(block.track)?.device ?? 0;
+      const list = byDevice.get(device);
+      if (list === undefined) byDevice.set(device, [block]);
+      else list.push(block);
+    }
+    for (const [device, blocks] of byDevice) {
+      const rows = blocks.reduce((sum, block) => sum + block.count, 0);
+      const curve = () => deviceMemoryCurve(file, blocks, onFault);
+      this.drafts.push({ ...shared, name: "memory from CUDA", device, rows, curve });
+    }
+  }
+
+  /** Adds the steps that the pass found: one track for each series. */
+  private addSteps(result: unknown): void {
+    const rows = isRecord(result) && Array.isArray(result.steps) ? result.steps : [];
+    const series = new Map<string, { process: number; tid: number; rows: StepRow[] }>();
+    for (const row of rows) {
+      if (!isRecord(row)) continue;
+      const [start, duration] = [row.start_ns, row.duration_ns];
+      if (typeof start !== "number" || typeof duration !== "number") continue;
+      const tid = typeof row.tid === "number" ? row.tid : 0;
+      const process = this.processes.findIndex(
+        ({ info }) => info.pid === row.pid && (row.host === undefined || info.host === row.host),
+      );
+      const known = this.processes.findIndex(({ info }) => info.pid === row.pid);
+      const place = process >= 0 ? process : known;
+      if (place < 0) continue;
+      const key = `${place} ${tid}`;
+      let list = series.get(key);
+      if (list === undefined) {
+        list = { process: place, tid, rows: [] };
+        series.set(key, list);
+      }
+      const name = this.names.add(`step ${String(row.number ?? "")}`, "range");
+      list.rows.push({ start, end: start + Math.max(duration, 0), name });
+    }
+    for (const { process, tid, rows: steps } of series.values()) {
+      const pieces = () => [stepPiece(steps)];
+      const name = series.size === 1 ? "steps" : `steps of thread ${tid}`;
+      const kind = "steps";
+      this.drafts.push({
+        kind,
+        process,
+        name,
+        device: null,
+        tid,
+        number: 0,
+        rows: steps.length,
+        pieces,
+      });
+    }
+  }
+
+  /** Returns the tracks in the order of the page. Their depth is not known yet. */
+  finish(): {
+    info: TrackInfo;
+    spans: SpanTrack | null;
+    curve: CurveTrack | null;
+    number: number;
+  }[] {
+    const isHost = (draft: Draft) =>
+      KIND_ORDER.indexOf(draft.kind) < KIND_ORDER.indexOf("steps") ? 0 : 1;
+    const rank = (draft: Draft) => KIND_ORDER.indexOf(draft.kind);
+    // Memory of the host comes after the devices.
+    const deviceOf = (draft: Draft) => draft.device ?? NO_STREAM;
+    const compare = (x: Draft, y: Draft) =>
+      isHost(x) - isHost(y) ||
+      x.process - y.process ||
+      (isHost(x) === 0 ? deviceOf(x) - deviceOf(y) || rank(x) - rank(y) : 0) ||
+      // Steps of a process come before its threads.
+      Number(y.kind === "steps") - Number(x.kind === "steps") ||
+      x.number - y.number ||
+      rank(x) - rank(y);
+    return [...this.drafts].sort(compare).map((draft, id) => this.make(draft, id));
+  }
+
+  private make(draft: Draft, id: number) {
+    const { kind, process, name, device, tid, rows, number } = draft;
+    const { file } = this.processes[process] as Process;
+    const onFault = (error: unknown) => this.onFault(file, error);
+    const pieces = draft.pieces?.(number);
+    const spans =
+      pieces === undefined ? null : new SpanTrack(id, pieces, this.names.cls, this.cache, onFault);
+    const curve =
+      draft.curve === undefined
+        ? null
+        : new CurveTrack(id, rows, draft.unit ?? "", this.cache, draft.curve);
+    return { info: { id, kind, process, name, device, tid, rows, depth: 1 }, spans, curve, number };
+  }
+}
+
+interface StepRow {
+  readonly start: number;
+  readonly end: number;
+  readonly name: number;
+}
+
+function stepPiece(steps: readonly StepRow[]): Piece {
+  const rows = {
+    count: steps.length,
+    start: Float64Array.from(steps, (step) => step.start),
+    end: Float64Array.from(steps, (step) => step.end),
+    name: Uint32Array.from(steps, (step) => step.name),
+  };
+  const first = rows.start.reduce((least, each) => Math.min(least, each), Infinity);
+  const last = rows.end.reduce((most, each) => Math.max(most, each), -Infinity);
+  return { firstRow: 0, rows: steps.length, first, last, load: async () => rows };
+}
+
+/** Returns whether a piece is a block of a file. */
+export function isBlockPiece(piece: Piece): piece is BlockPiece {
+  return "block" in piece && tableOf((piece as BlockPiece).block.kind) !== undefined;
+}
