@@ -21,7 +21,8 @@ MODULES = build_dir() / "viewer" / "work" / "node_modules"
 
 def missing():
     """What the tests lack on this machine; empty: nothing."""
-    if not (build_dir() / "viewer" / "index.html").exists():
+    page = build_dir() / "viewer" / "index.html"
+    if not page.exists() or page.stat().st_size == 0:
         return "this build has no page of reports: Node.js 20.19 or newer and npm are needed"
     if shutil.which("node") is None:
         return "there is no Node.js"
