@@ -52,7 +52,8 @@ function marks(drawn: readonly Step[], series: StepSeries): uPlot.Plugin {
     const top = plot.valToPos(worst.duration_ns / 1e6, "y", true);
     const x = place(worst);
     const isLeft = x - bbox.left < bbox.width / 2;
-    const shift = (isLeft ? 8 : -8) * devicePixelRatio;
+    const half = Math.min(20 * devicePixelRatio, (bbox.width / drawn.length) * 0.41);
+    const shift = (half + 4 * devicePixelRatio) * (isLeft ? 1 : -1);
     writeLabel(
       plot,
       `worst: step ${worst.number}, ${duration(worst.duration_ns)}`,
