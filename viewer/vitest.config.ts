@@ -3,4 +3,6 @@
 
 import { defineConfig } from "vitest/config";
 
-export default defineConfig({ test: { include: ["src/**/*.test.ts", "src/**/*.test.tsx"] } });
+export default defineConfig({
+  test: { css: true, include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
+});

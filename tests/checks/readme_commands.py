@@ -98,6 +98,8 @@ def trial(command):
         return ["baseline", "save", "main", BUNDLE, "--replace", "--baseline-dir", "baselines"] if rest[0] == "save" else ["baseline", "list"]
     if verb == "export":
         return ["export", BUNDLE, "-o", "-"]
+    if verb == "report":
+        return ["report", BUNDLE, "-o", "-"]
     if verb == "import":
         return ["import", str(ROOT / "tests/golden/kineto/h200_streams.json.gz"), "-o", "imported"]
     if verb == "ctl":
@@ -153,7 +155,7 @@ class Checker:
 
     def check_options(self, options):
         of_run = self.options_of("run")
-        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline")))
+        known = of_run.union(*(self.options_of(verb) for verb in ("stats", "dump", "ctl", "env", "advise", "diff", "baseline", "report")))
         for option, page in options.items():
             name = re.match(r"--([a-z-]+)", option).group(1)
             value = option[2 + len(name):].strip("= ")

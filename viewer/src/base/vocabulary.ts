@@ -29,7 +29,7 @@ export interface Word {
 export const STEP_CATEGORIES: Readonly<Record<string, Word>> = {
   input: { name: "Input wait", look: "d_input" },
   lock_wait: { name: "Lock wait", look: "d_lock" },
-  blocked: { name: "Blocked", look: "d_reduce" },
+  blocked: { name: "Blocked", look: "n3" },
   forward: { name: "Forward", look: "d_forward" },
   backward: { name: "Backward", look: "d_backward" },
   optimizer: { name: "Optimizer", look: "d_optim" },
@@ -53,7 +53,7 @@ export const DEVICE_CATEGORIES: Readonly<Record<string, Word>> = {
   copy_dtoh: { name: "Copy to host", look: "d_copy" },
   copy_dtod: { name: "Copy on device", look: "d_copy" },
   input: { name: "Input wait", look: "d_input" },
-  output: { name: "Output", look: "d_reduce" },
+  output: { name: "Output", look: "n3" },
   compile: { name: "Compile", look: "n3" },
   sync: { name: "Sync", look: "d_lock" },
   profiler: { name: "Profiler", look: "d_other" },
@@ -94,7 +94,7 @@ export const PHASES: Readonly<Record<string, Word>> = {
   between_steps: { name: "Between steps", look: "n2" },
   evaluation: { name: "Evaluation", look: "n2" },
   checkpoint: { name: "Checkpoints", look: "n3" },
-  waiting: { name: "Waiting", look: "d_reduce" },
+  waiting: { name: "Waiting", look: "hatch" },
   run: { name: "The run", look: "bar" },
   after_steps: { name: "After the steps", look: "n1" },
 };
@@ -122,7 +122,7 @@ const CLASS_WORDS: readonly (readonly [string, RegExp])[] = [
   ],
   [
     "copy",
-    /\b(copy|cast|cat|index|index_select|gather|scatter|transpose|pad|arange|fill|embedding)\b|index|transpose|concat/i,
+    /^(copy|cast|cat|index|gather|scatter|transpose|pad|arange|fill|embedding)(\b|_)|transpose|concat|direct_copy/i,
   ],
   [
     "elementwise",

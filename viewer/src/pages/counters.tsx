@@ -25,6 +25,7 @@ export function reading(value: number, unit: string): string {
   if (unit === "ratio") return percent(value);
   if (unit === "bytes") return bytes(value);
   if (unit === "bytes/s") return `${bytes(value)}/s`;
+  if (unit === "C") return `${value.toFixed(0)}\u202f°C`;
   const digits = Math.abs(value) >= 100 ? 0 : 2;
   const text = value.toLocaleString("en-US", { maximumFractionDigits: digits });
   return unit === "" || unit === "count" ? text : `${text}\u202f${unit}`;
@@ -52,6 +53,14 @@ function columnsOf(): Column<Counter>[] {
 export function Counters() {
   const loaded = useResult("counters");
   const columns = useMemo(columnsOf, []);
+  // Bits of a mask have no mean; the reasons have a table of their own.
+  const rows = useMemo(
+    () =>
+      loaded.state === "ready"
+        ? loaded.value.counters.filter((counter) => counter.unit !== "mask")
+        : [],
+    [loaded],
+  );
   const reasons = useMemo(
     () => [
       textColumn<CountersResult["reasons"][number]>("name", "Clocks were lowered by", (row) =>
@@ -89,12 +98,12 @@ export function Counters() {
         <h2>
           Counters
           <small>
-            {count(loaded.value.counters.length)} counters over {duration(covered)}
+            {count(rows.length)} counters over {duration(covered)}
           </small>
         </h2>
       </div>
       <Table
-        rows={loaded.value.counters}
+        rows={rows}
         columns={columns}
         noun={["counter", "counters"]}
         sort="name"

@@ -5,7 +5,7 @@
 
 import { useMemo } from "preact/hooks";
 import { useResult } from "../app/use_result";
-import { bytes, count, duration, percent } from "../base/format";
+import { bytes, count, duration, percent, plural } from "../base/format";
 import type { HealthProcess, Health as HealthResult, Meta } from "../data/results";
 import {
   bytesColumn,
@@ -81,9 +81,13 @@ function Ready({ result }: { result: HealthResult }) {
     {
       label: "Cost in the program",
       value: isForeign ? "—" : percent(Math.max(...costs)),
-      below: isForeign ? "not measured" : "of the process with the highest cost",
+      below: isForeign ? "not measured" : "in the costliest process",
     },
-    { label: "Events", value: count(events), below: `in ${count(processes.length)} processes` },
+    {
+      label: "Events",
+      value: count(events),
+      below: `in ${plural(processes.length, "process", "processes")}`,
+    },
     {
       label: "Size",
       value: size === 0 ? "—" : bytes(size),

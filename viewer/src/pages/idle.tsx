@@ -109,12 +109,14 @@ function Ready({ result }: { result: IdleResult }) {
               </h2>
               <Shares rows={result.operations} noun={["operation", "operations"]} />
             </div>
-            <div>
-              <h2>
-                What the host ran meanwhile<small>Python functions</small>
-              </h2>
-              <Shares rows={result.functions} noun={["function", "functions"]} />
-            </div>
+            {result.functions.length > 0 && (
+              <div>
+                <h2>
+                  What the host ran meanwhile<small>Python functions</small>
+                </h2>
+                <Shares rows={result.functions} noun={["function", "functions"]} />
+              </div>
+            )}
           </div>
         </section>
       )}

@@ -40,7 +40,9 @@ function stackColumns(rows: readonly HeapStack[]): Column<HeapStack>[] {
     mibColumn("allocated", "allocated, MiB", (row) => row.allocated_bytes),
     mibColumn("live", "still live, MiB", (row) => row.end_bytes),
     countColumn("count", "count", (row) => row.count),
-    msColumn("life", "mean life, ms", (row) => row.mean_life_ns),
+    msColumn("life", "mean life, ms", (row) => (row.mean_life_ns === 0 ? null : row.mean_life_ns), {
+      title: (row) => (row.mean_life_ns === 0 ? "all of it is still live" : ""),
+    }),
     idColumn("pid", "process", (row) => row.pid, { isHidden: true }),
   ];
 }

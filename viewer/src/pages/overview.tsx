@@ -42,7 +42,8 @@ export function wallParts(overview: OverviewResult): Part[] {
 
 function roleOf(process: OverviewProcess): string {
   const words = process.role.replaceAll("_", " ");
-  return words === "loader worker" ? words : process.name || words;
+  const isNamed = process.name !== "" && process.name !== String(process.pid);
+  return words === "loader worker" || !isNamed ? words : process.name;
 }
 
 function Environment({ overview }: { overview: OverviewResult }) {

@@ -3,7 +3,7 @@
 
 // The overview's sentence and its key figures. Both follow from the results, by fixed rules.
 
-import { bytes, count, duration, percent } from "../base/format";
+import { bytes, count, duration, percent, plural } from "../base/format";
 import { DEVICE_CATEGORIES, wordOf } from "../base/vocabulary";
 import type { Overview } from "../data/results";
 import type { Figure } from "../parts/figures";
@@ -32,12 +32,10 @@ export function sentenceOf(overview: Overview): Sentence {
   const bound = verdict === null ? undefined : BOUNDS[verdict.bound];
   if (verdict !== null && bound !== undefined) {
     const share = `${percent(verdict.bound_ratio)} of the GPU’s window of ${duration(verdict.step_ns)}`;
-    const first = findings[0];
-    const then = first === undefined ? "" : ` First to try: ${lower(first.name)}.`;
-    return {
-      headline: bound,
-      because: `This takes ${share}; the GPU is busy ${percent(verdict.busy_ratio)} of it.${then}`,
-    };
+    const first = findings.find((finding) => finding.recoverable_per_step_ns !== null);
+    const then = first === undefined ? "" : ` The largest finding: ${lower(first.name)}.`;
+    const because = `This takes ${share}; the GPU is busy ${percent(verdict.busy_ratio)} of it.${then}`;
+    return { headline: named(bound, overview), because: named(because, overview) };
   }
   if (input !== null && input.share_ratio >= 0.2) {
     const waited = input.worker_runqueue_wait_ratio;
@@ -71,6 +69,13 @@ export function sentenceOf(overview: Overview): Sentence {
   };
 }
 
+/** Returns the sentence with the device's own name: not every device is a GPU. */
+function named(sentence: string, overview: Overview): string {
+  const devices = overview.environment?.devices ?? [];
+  const isTpu = devices.length > 0 && devices.every((device) => /\bTPU\b/.test(device.name));
+  return isTpu ? sentence.replace(/\bGPU\b/g, "TPU") : sentence;
+}
+
 function lower(text: string): string {
   return text.charAt(0).toLowerCase() + text.slice(1);
 }
@@ -85,7 +90,7 @@ function gpuFigures(overview: Overview): Figure[] {
     {
       label: "GPU busy",
       value: percent(gpu.busy_ratio),
-      below: `of ${duration(gpu.window_ns)}`,
+      below: `of ${duration(gpu.window_ns)}${gpu.device_count > 1 ? ` on ${gpu.device_count} devices` : ""}`,
       isCause: (gpu.busy_ratio ?? 1) < 0.5,
     },
     {
@@ -145,7 +150,7 @@ export function figuresOf(overview: Overview): Figure[] {
     figures.push({
       label: "Processors busy",
       value: `${cpu.toFixed(2)} of ${environment.core_count}`,
-      below: `in ${count(processes.length)} processes`,
+      below: `in ${plural(processes.length, "process", "processes")}`,
     });
   }
   figures.push(...gpuFigures(overview));
@@ -170,5 +175,5 @@ export function figuresOf(overview: Overview): Figure[] {
       below: `exact, ${tensor.name}`,
     });
   }
-  return figures.slice(0, 8);
+  return figures.slice(0, 8).map((figure) => ({ ...figure, label: named(figure.label, overview) }));
 }

@@ -10,7 +10,7 @@ import { bytes, count, duration, percent } from "../base/format";
 import { KERNEL_CLASSES, kernelClass, type Look, wordOf } from "../base/vocabulary";
 import type { Stacks as StacksResult } from "../data/results";
 import { Flame, placeOfFrame } from "../parts/flame";
-import { buildFlame, type FlameNode, sumOfHits } from "../parts/flame_tree";
+import { buildFlame, type FlameNode, frameKind, sumOfHits } from "../parts/flame_tree";
 import { Segments } from "../parts/segments";
 import { Loading, whyNot } from "../parts/states";
 import { makeFilter } from "../parts/table_data";
@@ -53,7 +53,8 @@ function lookOf(node: FlameNode, isKernel: boolean): Look {
   if (isKernel && node.children.size === 0) {
     return wordOf(KERNEL_CLASSES, kernelClass(node.name)).look;
   }
-  return (node.frame?.file ?? "").endsWith(".py") ? "n1" : "n2";
+  const kind = node.frame === null ? "native" : frameKind(node.frame);
+  return kind === "python" ? "n1" : kind === "module" ? "n3" : "n2";
 }
 
 function Detail(props: { node: FlameNode; root: FlameNode; write: (value: number) => string }) {

@@ -148,6 +148,7 @@ export function Flame(props: FlameProps) {
                 padding: box.width < 10 ? 0 : undefined,
                 ...(node !== null && {
                   background: `var(--${look})`,
+                  fontWeight: look === "n3" ? 600 : undefined,
                   color: look.startsWith("d_") ? `var(--on_${look.slice(2)})` : undefined,
                 }),
               }}

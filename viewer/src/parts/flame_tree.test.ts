@@ -4,7 +4,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Frame, Stacks } from "../data/results";
-import { buildFlame, type FlameNode, framesOf, layOut, sumOfHits } from "./flame_tree";
+import { buildFlame, type FlameNode, frameKind, framesOf, layOut, sumOfHits } from "./flame_tree";
 
 function frame(name: string): Frame {
   return { name, short_name: name, module: "", file: "", line: 0 };
@@ -89,6 +89,18 @@ describe("a flame graph", () => {
   it("counts a hit inside a hit once", () => {
     const nested = stacksOf([[["mm", "mm", "x"], 7]]);
     expect(sumOfHits(buildFlame(nested, false), (name) => name === "mm")).toBe(7);
+  });
+
+  it("names Python functions and merges layers of a class", () => {
+    const rows = stacksOf([
+      [["torch/nn/modules/module.py(1743): _call_impl", "nn.Module: Layer_0"], 2],
+      [["torch/nn/modules/module.py(1743): _call_impl", "nn.Module: Layer_1"], 3],
+    ]);
+    const call = buildFlame(rows, false).children.get("_call_impl  modules/module.py:1743");
+    expect(call?.children.get("Layer")?.value).toBe(5);
+    expect(frameKind(frame("nn.Module: Layer_0"))).toBe("module");
+    expect(frameKind(frame("a.py(1): f"))).toBe("python");
+    expect(frameKind(frame("malloc"))).toBe("native");
   });
 
   it("ends at a damaged caller", () => {

@@ -3,6 +3,7 @@
 
 // The tree of a flame graph from folded stacks, and where its boxes lie. Widths are exact sums.
 
+import { shortPath } from "../base/names";
 import type { CallStacks, Frame, Stacks } from "../data/results";
 
 export interface FlameNode {
@@ -16,8 +17,26 @@ export interface FlameNode {
   readonly children: Map<string, FlameNode>;
 }
 
+/** A Python function as torch.profiler names it: "torch/nn/modules/module.py(1743): _call_impl". */
+const PYTHON = /^(.*\.py|<string>)\((\d+)\): (.*)$/;
+/** A module with its number: "nn.Module: Qwen2DecoderLayer_12". Layers of one class are one box. */
+const MODULE = /^nn\.Module: (.*?)(_\d+)?$/;
+
+export type FrameKind = "python" | "module" | "native";
+
+/** Returns what a frame is: its ground follows from this. */
+export function frameKind(frame: Frame): FrameKind {
+  if (MODULE.test(frame.name)) return "module";
+  const isPython = frame.file.endsWith(".py") || PYTHON.test(frame.name);
+  return isPython || frame.name.startsWith("<built-in ") ? "python" : "native";
+}
+
 /** Returns the name of a frame for people; without a symbol the module and the place in it. */
 export function frameName(frame: Frame): string {
+  const python = PYTHON.exec(frame.name);
+  if (python !== null) return `${python[3]}  ${shortPath(python[1] ?? "")}:${python[2]}`;
+  const module = MODULE.exec(frame.name);
+  if (module !== null) return module[1] ?? frame.name;
   const name = frame.short_name || frame.name;
   return name === "" ? frame.module || "unknown" : name;
 }

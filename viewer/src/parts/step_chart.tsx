@@ -23,7 +23,10 @@ function marks(drawn: readonly Step[], series: StepSeries): uPlot.Plugin {
       ? step
       : best,
   );
-  const worst = drawn.reduce((best, step) => (step.duration_ns > best.duration_ns ? step : best));
+  const settled = drawn.filter((step) => !step.warmup);
+  const worst = (settled.length > 0 ? settled : drawn).reduce((best, step) =>
+    step.duration_ns > best.duration_ns ? step : best,
+  );
   const draw = (plot: uPlot) => {
     const { ctx, bbox } = plot;
     const line = (ns: number, words: string, dashes: number[], below: string) => {
@@ -49,7 +52,8 @@ function marks(drawn: readonly Step[], series: StepSeries): uPlot.Plugin {
     const top = plot.valToPos(worst.duration_ns / 1e6, "y", true);
     const x = place(worst);
     const isLeft = x - bbox.left < bbox.width / 2;
-    const shift = (isLeft ? 8 : -8) * devicePixelRatio;
+    const half = Math.min(20 * devicePixelRatio, (bbox.width / drawn.length) * 0.41);
+    const shift = (half + 4 * devicePixelRatio) * (isLeft ? 1 : -1);
     writeLabel(
       plot,
       `worst: step ${worst.number}, ${duration(worst.duration_ns)}`,
@@ -69,6 +73,13 @@ function marks(drawn: readonly Step[], series: StepSeries): uPlot.Plugin {
   return { hooks: { draw } };
 }
 
+/** The highest time of the scale. Warm-up steps do not set it: their bars are cut off at the top. */
+function scaleTop(drawn: readonly Step[], series: StepSeries): number {
+  let most = series.p90_ns;
+  for (const step of drawn) if (!step.warmup) most = Math.max(most, step.duration_ns);
+  return Math.max(1, most) * 1.08;
+}
+
 function makeOptions(
   drawn: readonly Step[],
   series: StepSeries,
@@ -86,7 +97,7 @@ function makeOptions(
   return {
     scales: {
       x: { time: false, range: [-0.6, drawn.length - 0.4] },
-      y: { range: (_plot, _least, most) => [0, Math.max(most, series.p90_ns / 1e6) * 1.08] },
+      y: { range: () => [0, scaleTop(drawn, series) / 1e6] },
     },
     legend: { show: false },
     cursor: { y: false, points: { show: false }, drag: { x: false, y: false } },
@@ -154,6 +165,7 @@ export function StepChart(props: { steps: readonly Step[]; series: StepSeries; h
       click: "Click: show in the timeline",
     });
   };
+  const cut = drawn.filter((step) => step.duration_ns > scaleTop(drawn, series));
   return (
     <>
       <Plot
@@ -175,6 +187,16 @@ export function StepChart(props: { steps: readonly Step[]; series: StepSeries; h
       <span class="visually-hidden" aria-live="polite">
         {spoken}
       </span>
+      {cut.length > 0 && (
+        <p class="quiet small">
+          Warm-up steps are cut off at the top:{" "}
+          {cut
+            .slice(0, 4)
+            .map((step) => `step ${step.number}, ${duration(step.duration_ns)}`)
+            .join("; ")}
+          .
+        </p>
+      )}
       {group > 1 && <p class="quiet small">Each bar is the longest of {group} steps in a row.</p>}
     </>
   );

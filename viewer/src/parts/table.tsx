@@ -25,7 +25,7 @@ export interface TableProps<Row> {
   readonly columns: readonly Column<Row>[];
   /** One row and several, for people: ["kernel", "kernels"]. */
   readonly noun: readonly [string, string];
-  /** The column to sort by at first, the greatest first. */
+  /** The column to sort by at first: numbers the greatest first, texts from A to Z. */
   readonly sort: string;
   /** Height of the scrolled part, as CSS. Absent: all rows are in the page. */
   readonly height?: string;
@@ -88,7 +88,10 @@ function useSorted<Row>(
 export function Table<Row>(props: TableProps<Row>) {
   const { rows, columns, noun } = props;
   const [filterText, setFilterText] = useState(props.initialFilter ?? "");
-  const [sorting, setSorting] = useState<SortingState>([{ id: props.sort, desc: true }]);
+  const [sorting, setSorting] = useState<SortingState>(() => {
+    const first = columns.find((column) => column.id === props.sort);
+    return [{ id: props.sort, desc: first?.isNumber === true || first?.isBar === true }];
+  });
   const [visibility, setVisibility] = useState<VisibilityState>({});
   const [place, setPlace] = useState(0);
   const scroller = useRef<HTMLDivElement>(null);
