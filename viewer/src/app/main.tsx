@@ -1,11 +1,12 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Where the page begins: finds its data and draws the shell.
+// Where the page begins: finds its data and draws the shell. The same script is the worker's, too.
 
 import { render } from "preact";
 import { openReport } from "../data/report";
 import { Broken } from "../parts/states";
+import { beWorker, isWorker } from "../trace/worker";
 import { Shell } from "./shell";
 import { followBrowser, source } from "./state";
 import "./tokens.css";
@@ -42,5 +43,9 @@ function begin(place: HTMLElement): void {
   render(<Shell source={found} />, place);
 }
 
-const place = document.getElementById("app");
-if (place !== null) begin(place);
+if (isWorker()) {
+  beWorker();
+} else {
+  const place = document.getElementById("app");
+  if (place !== null) begin(place);
+}

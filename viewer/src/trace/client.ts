@@ -16,7 +16,7 @@ import {
   type ToPage,
   type ToWorker,
 } from "./protocol";
-import TraceWorker from "./worker?worker&inline";
+import { startWorker } from "./worker";
 
 type Progress = (done: number, all: number) => void;
 
@@ -111,7 +111,7 @@ export function openAt(
 export const openTrace: OpenTrace = async (source, progress) => {
   let worker: Worker;
   try {
-    worker = new TraceWorker();
+    worker = startWorker();
   } catch {
     return openInPage(source, progress);
   }

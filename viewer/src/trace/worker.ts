@@ -1,8 +1,34 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// The worker that has the trace. It begins with nothing: the page sends it a source.
+// The worker that has the trace runs the page's own script: the page carries the reader once. The
+// script sees by itself where it runs (isWorker), and begins as the one or the other.
 
 import { type Port, serve, type ToPage } from "./protocol";
 
-serve(globalThis as unknown as Port<ToPage>);
+/** Returns whether this code runs in a worker. */
+export function isWorker(): boolean {
+  return typeof document === "undefined";
+}
+
+/** Serves the page that started this worker. It begins with nothing: the page sends it a source. */
+export function beWorker(): void {
+  serve(globalThis as unknown as Port<ToPage>);
+}
+
+/** Starts a worker. Throws if the page's script is not inside the page, or no worker may start. */
+export function startWorker(): Worker {
+  const own = [...document.scripts].find(
+    (script) => script.type === "module" && script.textContent !== "",
+  );
+  if (own === undefined) throw new Error("the script of the page is not inside the page");
+  const address = URL.createObjectURL(
+    new Blob([own.textContent ?? ""], { type: "text/javascript" }),
+  );
+  const worker = new Worker(address, { type: "module" });
+  // The first answer, or the fault, says that the script was read.
+  const forget = () => URL.revokeObjectURL(address);
+  worker.addEventListener("message", forget, { once: true });
+  worker.addEventListener("error", forget, { once: true });
+  return worker;
+}
