@@ -15,6 +15,7 @@
 
 #include "analysis/analysis.h"
 #include "analysis/export/report_text.h"
+#include "analysis/model/trace.h"
 #include "proto/codec/compress_text.h"
 #include "proto/codec/open_regular.h"
 
@@ -34,6 +35,14 @@ constexpr KeyedPass kKeyed[] = {
 constexpr std::string_view kMarker = "<!--gpuprof:data-->";
 // Three bytes make four digits: a piece of whole threes needs no padding before the file's end.
 constexpr size_t kPiece = 3 << 20;
+
+// Returns whether the pass reads rows that a trace with sums does not have.
+bool ReadsWork(std::string_view pass, const PassOptions& options) {
+  using proto::ChunkKind;
+  const TableSet summed = {ChunkKind::kKernel, ChunkKind::kMemcpy, ChunkKind::kMemset,
+                           ChunkKind::kGraphLaunch, ChunkKind::kApi};
+  return TablesOf(pass, options).Intersects(summed);
+}
 
 class Report {
  public:
@@ -71,6 +80,15 @@ class Report {
     const std::string name = std::string(pass) + (by.empty() ? "" : ":" + std::string(by));
     PassOptions options;
     options.by = by;
+    if (trace_.has_sums && SumsAbove(pass, options) == 0 && ReadsWork(pass, options)) {
+      const std::string command = by.empty() ? "" : " --by " + std::string(by);
+      failed_.push_back({{"pass", name},
+                         {"reason",
+                          "The recording has so much work of GPUs that the report only "
+                          "sums it; 'gpuprof stats " +
+                              std::string(pass) + command + "' reads all of it."}});
+      return;
+    }
     std::unique_ptr<google::protobuf::Message> result;
     if (Error error = Run(pass, trace_, options, &result)) {
       failed_.push_back({{"pass", name}, {"reason", error.message}});

@@ -92,7 +92,8 @@ class Report : public Verb {
     }
     KeepFreedMemory();
     std::shared_ptr<const analysis::Trace> trace;
-    const int opened = OpenInput(bundle_, false, &trace);
+    const int opened = OpenInput(bundle_, false, &trace, analysis::TableSet::All(),
+                                 analysis::SumsAbove("overview", {}));
     if (opened != kExitOk) return opened;
     const int found = FindFiles(*trace);
     if (found != kExitOk) return found;

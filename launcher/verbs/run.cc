@@ -54,6 +54,9 @@ class Run : public Verb {
                    "format of nvidia-smi");
     options->Flag("--no-arguments", &no_arguments_,
                   "Leave the arguments of commands out of the bundle; as --arguments=none");
+    options->Flag(
+        "--report", &writes_report_,
+        "Write a report of the bundle beside it, in BUNDLE.html; see 'gpuprof help report'");
     options->Flag("--quiet", &quiet_, "Print nothing if all went well");
     options->Command(&command_);
   }
@@ -164,7 +167,22 @@ class Run : public Verb {
     SayAll(sampler_.Stop());
     if (facts_.child.exec_error != 0) return NotStarted();
     Finish(&description);
+    if (writes_report_ && has_recorded_ && !facts_.bundle_is_gone) WriteReport();
     EndLike(facts_.child);
+  }
+
+  // The report is made by a process of its own: what it needs or breaks is not the run's.
+  void WriteReport() const {
+    const std::string page = facts_.bundle + ".html";
+    const pid_t pid = fork();
+    if (pid == 0) {
+      execl("/proc/self/exe", "gpuprof", "report", facts_.bundle.c_str(), "-o", page.c_str(),
+            static_cast<char*>(nullptr));
+      _exit(kExitOwnFailure);
+    }
+    if (pid < 0)
+      Say("the report was not made: no process could be made; 'gpuprof report' makes it");
+    while (pid > 0 && waitpid(pid, nullptr, 0) < 0 && errno == EINTR) continue;
   }
 
   int NotStarted() {
@@ -238,6 +256,7 @@ class Run : public Verb {
     RemoveSocketsOfTheDead(ListProcesses(facts_.folder));
     if (!recorded) AddTo(LiveProcesses(FindEndpoints(), bundle_.path()), &facts_.survivors);
     const Summary summary = Summarize(facts_);
+    has_recorded_ = summary.recorded;
     // A dormant process that outlives the command may still be told to record.
     if (!recorded && !named_ && facts_.survivors.empty()) bundle_.RemoveIfUnused();
     if (quiet_ && summary.recorded && !summary.lost && facts_.finish.failures.empty()) return;
@@ -246,6 +265,8 @@ class Run : public Verb {
 
   bool no_arguments_ = false;
   bool quiet_ = false;
+  bool writes_report_ = false;
+  bool has_recorded_ = false;
   bool named_ = false;
   std::string gpu_log_path_;
   uint64_t gpu_period_ns_ = 0;

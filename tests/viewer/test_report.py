@@ -26,6 +26,24 @@ PAGES = ["overview", "timeline", "steps", "ops", "kernels", "memory", "stacks", 
          "threads", "locks", "ranges", "processes", "health"]
 
 
+def test_a_run_ends_with_a_report_beside_its_bundle(tmp_path):
+    """The status is the command's, whatever the report needs."""
+    code = "kept = [bytearray(1000) for _ in range(2000)]; raise SystemExit(3)"
+    done = gpuprof("run", "--report", "-o", "made", "--", sys.executable, "-c", code, cwd=tmp_path)
+    assert done.returncode == 3, done.stderr
+    if missing():
+        assert b"built without its page" in done.stderr
+        pytest.skip(missing())
+    assert b"made.html; it opens in a browser" in done.stderr
+    seen = probe(tmp_path / "made.html", tmp_path)
+    assert_quiet(seen)
+
+
+def test_a_run_without_a_record_has_no_report(tmp_path):
+    done = gpuprof("run", "--report", "-o", "made", "--capture=off", "--", "true", cwd=tmp_path)
+    assert done.returncode == 0 and not (tmp_path / "made.html").exists()
+
+
 def rows_of(path):
     with open(path, newline="", encoding="utf-8") as file:
         return list(csv.DictReader(file))
