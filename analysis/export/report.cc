@@ -84,9 +84,9 @@ class Report {
       const std::string command = by.empty() ? "" : " --by " + std::string(by);
       failed_.push_back({{"pass", name},
                          {"reason",
-                          "The recording has so much work of GPUs that the report only "
-                          "sums it; 'gpuprof stats " +
-                              std::string(pass) + command + "' reads all of it."}});
+                          "The recording has too much work of GPUs for a report, which only "
+                          "adds it up. This command reads every row: gpuprof stats " +
+                              std::string(pass) + command}});
       return;
     }
     std::unique_ptr<google::protobuf::Message> result;

@@ -54,9 +54,8 @@ class Run : public Verb {
                    "format of nvidia-smi");
     options->Flag("--no-arguments", &no_arguments_,
                   "Leave the arguments of commands out of the bundle; as --arguments=none");
-    options->Flag(
-        "--report", &writes_report_,
-        "Write a report of the bundle beside it, in BUNDLE.html; see 'gpuprof help report'");
+    options->Flag("--report", &writes_report_,
+                  "Write a report of the bundle to BUNDLE.html; see 'gpuprof help report'");
     options->Flag("--quiet", &quiet_, "Print nothing if all went well");
     options->Command(&command_);
   }
