@@ -3,7 +3,7 @@
 
 // Made by scripts/make-schema.mjs of `gpuprof schema --json`. Do not edit.
 
-export const FORMAT = "1.1";
+export const FORMAT = "1.2";
 
 /** Tables of rows. */
 export const TABLES = {
@@ -761,6 +761,7 @@ export const TABLES = {
           "12": "graph_nodes",
           "13": "counters",
           "14": "hlo_modules",
+          "15": "work_sums",
           "32": "heap",
           "33": "wait",
           "34": "op",
@@ -1554,5 +1555,9 @@ export const ENTRIES = {
   "hlo_modules": {
     "kind": 14,
     "field": 36
+  },
+  "work_sums": {
+    "kind": 15,
+    "field": 37
   }
 } as const;
