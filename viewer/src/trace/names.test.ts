@@ -3,7 +3,7 @@
 
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { kernelClass, kernelNames, Names, shortened } from "./names";
+import { classOfKernel, kernelNames, Names, shortened } from "./names";
 
 describe("names", () => {
   it.each([
@@ -38,7 +38,15 @@ describe("names", () => {
     ["void at::native::reduce_kernel<512, 1>", "reduction"],
     ["mine", "other"],
   ])("tell the class of a kernel: %s", (name, cls) => {
-    expect(kernelClass(name)).toBe(cls);
+    expect(classOfKernel(name)).toBe(cls);
+  });
+
+  it("that a pass knows have the class of the other pages", () => {
+    expect(classOfKernel("nvjet_sm90_tst_64x8_64x16_4x1_v_bz_NNT", "gemm bf16 nn 64x8x64")).toBe(
+      "gemm",
+    );
+    expect(classOfKernel("triton_per_fused_0", "norm f32")).toBe("reduction");
+    expect(classOfKernel("void flash::flash_fwd_kernel<>()", "mine")).toBe("attention");
   });
 
   it("of any letters are harmless, and short enough to draw", () => {

@@ -4,6 +4,7 @@
 // Names of rows and their classes: one table for the whole trace. Names are text from outside;
 // nobody makes HTML of them.
 
+import { kernelClass } from "../base/vocabulary";
 import { CLASSES, type ClassName } from "./api";
 import type { BitField } from "./layout";
 import { kindOf, tableOf } from "./layout";
@@ -72,7 +73,7 @@ function mangledPart(name: string): string | null {
   return parts.length === 0 ? null : parts.join("::");
 }
 
-/** The first rule that fits says the class of a kernel. */
+/** For kernels whose short name says no class: the first rule that fits the full name. */
 const KERNEL_RULES: readonly (readonly [RegExp, ClassName])[] = [
   [/nccl|rccl|all_?reduce|all_?gather|all_?to_?all|reduce_?scatter|send_?recv/, "collective"],
   [/flash|fmha|attention|attn|softmax_?warp.*mask|paged/, "attention"],
@@ -89,8 +90,14 @@ const KERNEL_RULES: readonly (readonly [RegExp, ClassName])[] = [
   ],
 ];
 
-export function kernelClass(name: string): ClassName {
-  const lower = name.toLowerCase();
+/** Names of the classes of short names that are other ones here. */
+const CLASS_OF_SHORT: Readonly<Record<string, ClassName>> = { copy: "copy_cast", memory: "memset" };
+
+/** Returns the class of a kernel: that of its short name, as on other pages, if a pass knows it. */
+export function classOfKernel(full: string, short: string | null = null): ClassName {
+  const told = short === null ? "other" : kernelClass(short);
+  if (told !== "other") return CLASS_OF_SHORT[told] ?? (told as ClassName);
+  const lower = full.toLowerCase();
   for (const [rule, cls] of KERNEL_RULES) if (rule.test(lower)) return cls;
   return "other";
 }
@@ -121,7 +128,11 @@ export class Names {
     const told = this.kernels.get(recorded);
     const full = told?.full ?? recorded;
     const short = told?.short ?? shortened(recorded);
-    return this.add(short === "" ? "(kernel without a name)" : short, kernelClass(full), full);
+    return this.add(
+      short === "" ? "(kernel without a name)" : short,
+      classOfKernel(full, told?.short),
+      full,
+    );
   }
 }
 
