@@ -3,7 +3,7 @@
 
 // Opens a report in Chromium without a network and prints what it saw as JSON.
 //
-//   node probe.mjs MODULES REPORT FOLDER STEP...      steps: keyboard axe csv:PAGE text:PAGE shot:PAGE
+//   node probe.mjs MODULES REPORT FOLDER STEP...      steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -133,6 +133,13 @@ async function csv(name) {
   seen.csv[name] = path;
 }
 
+// Selects a range of the timeline, in nanoseconds, and narrows all pages to it.
+async function narrow(range) {
+  await go(`timeline?v=${range}&sel=${range}`);
+  await page.getByRole("button", { name: /^Narrow every page/ }).click();
+  await page.getByRole("button", { name: "Whole run", exact: true }).waitFor();
+}
+
 const begin = performance.now();
 await page.goto(url);
 await page.waitForSelector(".figures, .edge");
@@ -142,6 +149,8 @@ for (const step of steps) {
   if (kind === "keyboard") await keyboard();
   else if (kind === "axe") await axe();
   else if (kind === "csv") await csv(name);
+  else if (kind === "narrow") await narrow(name);
+  else if (kind === "whole") await page.getByRole("button", { name: "Whole run", exact: true }).click();
   else {
     await go(name);
     if (kind === "shot") await page.screenshot({ path: `${folder}/${name.replace(/\W+/g, "_")}.png` });

@@ -122,6 +122,32 @@ def test_a_recording_of_a_program(tmp_path):
 
 
 @needs_page
+def test_pages_follow_a_range_of_the_timeline(tmp_path):
+    """The rows of a range come from the events in the page, cut at its edges: parts add up to the whole."""
+    bundle = H200 / "images"
+    page = write_report(bundle, tmp_path)
+    device = stats("streams", bundle, cwd=tmp_path)
+    begin, end = (device["meta"][key] for key in ("window_start_ns", "window_end_ns"))
+    kernels = stats("kernels", bundle, cwd=tmp_path)["kernels"]
+    longest = max(kernels, key=lambda row: row["total_ns"])
+    middle = begin + (end - begin) * 9 // 10
+    sums = []
+    for part in ((begin, end), (begin, middle), (middle, end)):
+        seen = probe(page, tmp_path, "narrow:%d,%d" % part, "csv:kernels", "text:steps", "whole", "text:kernels")
+        assert_quiet(seen)
+        assert "This page is of the whole run" in seen["text"]["steps"]
+        assert f"{sum(row['count'] for row in kernels):,} launches" in seen["text"]["kernels"]
+        sums.append({row["Name"]: float(row["total, ms"]) for row in rows_of(seen["csv"]["kernels"])})
+    whole, before, after = sums
+    assert before and after
+    for name, total in whole.items():
+        assert before.get(name, 0) + after.get(name, 0) == pytest.approx(total, abs=1e-6), name
+    names = [name for name in whole if not name.startswith(("Memcpy", "Memset"))]
+    assert sum(whole[name] for name in names) == pytest.approx(sum(row["total_ns"] for row in kernels) / 1e6, abs=1e-6)
+    assert whole[longest["short_name"]] == pytest.approx(longest["total_ns"] / 1e6, abs=1e-6)
+
+
+@needs_page
 def test_every_page_by_keyboard_and_without_serious_faults_of_access(tmp_path):
     page = write_report(H200 / "images", tmp_path)
     seen = probe(page, tmp_path, "keyboard", "axe")

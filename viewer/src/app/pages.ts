@@ -22,6 +22,7 @@ import { Stacks } from "../pages/stacks";
 import { Steps } from "../pages/steps";
 import { Streams } from "../pages/streams";
 import { Threads } from "../pages/threads";
+import type { TrackKind } from "../trace/api";
 import { load } from "./state";
 import { TimelinePage } from "./timeline_page";
 
@@ -37,6 +38,8 @@ export interface Page {
   readonly component: ComponentType<PageProps>;
   /** The page itself follows its place in the hash; others begin anew at a link. */
   readonly followsHash?: boolean;
+  /** The rows that the page shows of a range; absent: the page is of the whole run. */
+  readonly narrows?: { readonly kind: TrackKind; readonly noun: readonly [string, string] };
   /** A few letters for the rail; null: what the page is about was not recorded. */
   readonly badge?: () => Promise<string | null>;
 }
@@ -104,9 +107,17 @@ export const PAGES: readonly Page[] = [
     title: "Operations",
     group: "",
     component: Ops,
+    narrows: { kind: "op", noun: ["operation", "operations"] },
     badge: () => fromOverview((overview) => (overview.top_ops.length === 0 ? null : "")),
   },
-  { id: "kernels", title: "Kernels", group: "", component: Kernels, badge: kernelCount },
+  {
+    id: "kernels",
+    title: "Kernels",
+    group: "",
+    component: Kernels,
+    narrows: { kind: "stream", noun: ["kernel or copy", "kernels and copies"] },
+    badge: kernelCount,
+  },
   { id: "memory", title: "Memory", group: "", component: Memory, badge: peakMemory },
   { id: "stacks", title: "Flame graph", group: "", component: Stacks },
   { id: "idle", title: "Idle", group: "GPU", component: Idle, badge: gpuIdle },
@@ -120,8 +131,22 @@ export const PAGES: readonly Page[] = [
   { id: "streams", title: "Streams", group: "GPU", component: Streams, badge: noGpu },
   { id: "counters", title: "Counters", group: "GPU", component: Counters, badge: noCounters },
   { id: "threads", title: "Threads", group: "Host", component: Threads, badge: threadCount },
-  { id: "locks", title: "Locks", group: "Host", component: Locks, badge: waitCount },
-  { id: "ranges", title: "Ranges", group: "Host", component: Ranges, badge: rangeCount },
+  {
+    id: "locks",
+    title: "Locks",
+    group: "Host",
+    component: Locks,
+    narrows: { kind: "wait", noun: ["wait", "waits"] },
+    badge: waitCount,
+  },
+  {
+    id: "ranges",
+    title: "Ranges",
+    group: "Host",
+    component: Ranges,
+    narrows: { kind: "range", noun: ["range", "ranges"] },
+    badge: rangeCount,
+  },
   {
     id: "processes",
     title: "Processes",

@@ -10,6 +10,8 @@ import type { Source } from "../data/source";
 import { Card, hideCard } from "../parts/card";
 import { Segments } from "../parts/segments";
 import { Remark } from "../parts/states";
+import { Narrowed, OfTheWholeRun } from "./narrowed";
+import { scope } from "./open_trace";
 import { PAGES, type Page } from "./pages";
 import { hashOf, route, setTheme, type Theme, theme, visits } from "./state";
 import { useResult } from "./use_result";
@@ -92,14 +94,7 @@ export function Shell({ source }: { source: Source }) {
             <Remark>{source.manifest.left_out}</Remark>
           </div>
         )}
-        {page === null ? (
-          <NoPage id={route.value.page} />
-        ) : (
-          <page.component
-            source={source}
-            key={page.followsHash ? page.id : `${page.id} ${visits.value}`}
-          />
-        )}
+        {page === null ? <NoPage id={route.value.page} /> : <Shown page={page} source={source} />}
       </main>
       {areKeysOpen && (
         <div class="keys" role="status">
@@ -112,6 +107,19 @@ export function Shell({ source }: { source: Source }) {
         </div>
       )}
       <Card />
+    </>
+  );
+}
+
+/** Shows a page: of the whole run, or of the scope. */
+function Shown({ page, source }: { page: Page; source: Source }) {
+  const key = page.followsHash ? page.id : `${page.id} ${visits.value}`;
+  if (scope.value !== null && page.narrows !== undefined)
+    return <Narrowed source={source} title={page.title} {...page.narrows} key={key} />;
+  return (
+    <>
+      {scope.value !== null && page.id !== "timeline" && <OfTheWholeRun />}
+      <page.component source={source} key={key} />
     </>
   );
 }
@@ -215,10 +223,26 @@ function TopBar(props: { source: Source; onKeys: () => void; areKeysOpen: boolea
       <span class="title" title={props.source.manifest.title}>
         {props.source.manifest.title}
       </span>
-      {meta !== null && (
+      {scope.value !== null ? (
         <span class="scope">
-          Scope <b>whole run</b> {duration(meta.window_end_ns - meta.window_start_ns)}
+          Scope <b>{duration(scope.value.end_ns - scope.value.start_ns)}</b> from{" "}
+          {duration(scope.value.start_ns)}{" "}
+          <button
+            type="button"
+            class="button"
+            onClick={() => {
+              scope.value = null;
+            }}
+          >
+            Whole run
+          </button>
         </span>
+      ) : (
+        meta !== null && (
+          <span class="scope">
+            Scope <b>whole run</b> {duration(meta.window_end_ns - meta.window_start_ns)}
+          </span>
+        )
       )}
       <span class="spacer" />
       <button type="button" class="button" aria-expanded={props.areKeysOpen} onClick={props.onKeys}>
