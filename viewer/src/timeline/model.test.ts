@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 import { describe, expect, it } from "vitest";
-import type { Trace } from "../trace/api";
+import type { Trace, TrackInfo } from "../trace/api";
 import { arrowsOf, follow } from "./arrows";
 import { commandOf } from "./keys";
 import { Latest } from "./latest";
@@ -49,6 +49,35 @@ class Slow {
     await pause(1);
   }
 }
+
+describe("groups", () => {
+  it("of counters alone are folded at first if they have many", () => {
+    const some = trace.info.tracks[0] as TrackInfo;
+    const withCounters = (many: number): Model => {
+      const { tracks, processes } = trace.info;
+      const own = Array.from({ length: many }, (_, i) => ({
+        ...some,
+        kind: "counter" as const,
+        device: 0,
+        tid: null,
+        id: tracks.length + i,
+        process: processes.length,
+      }));
+      const sampler = { pid: 9, host: "", name: "counters" };
+      const info = {
+        ...trace.info,
+        tracks: [...tracks, ...own],
+        processes: [...processes, sampler],
+      };
+      return new Model({ ...trace, info } as Trace);
+    };
+    const shown = (model: Model) =>
+      model.layout.scrolled.filter(({ track }) => (track?.id ?? -1) >= trace.info.tracks.length)
+        .length;
+    expect(shown(withCounters(4))).toBe(4);
+    expect(shown(withCounters(5))).toBe(0);
+  });
+});
 
 describe("questions", () => {
   it("wait for the one before, and only the newest of them", async () => {

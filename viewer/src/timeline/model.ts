@@ -33,6 +33,9 @@ import { walkRow, walkSlice, walkStep } from "./walk";
 /** What is to be drawn again: all, or only what follows the pointer. */
 export type Dirty = "all" | "overlay";
 
+/** A group of more counters, and nothing else, is folded at first. */
+const MOST_OPEN_COUNTERS = 4;
+
 /** Milliseconds that the pointer rests before the arrows of a slice are asked for. */
 const REST_MS = 60;
 
@@ -85,6 +88,10 @@ export class Model implements Sight {
     this.whole = { start: start_ns, end: Math.max(end_ns, start_ns + 1) };
     this.view = this.whole;
     this.groups = groups(trace.info);
+    // Many counters of a machine's GPU would push the program out of sight.
+    for (const { key, tracks: own } of this.groups)
+      if (own.length > MOST_OPEN_COUNTERS && own.every((track) => track.kind === "counter"))
+        this.folded.add(key);
     this.groupsOfTracks = tracks.map(groupOf);
     this.store = new Store(
       trace,

@@ -1,0 +1,31 @@
+#!/usr/bin/env python3
+# SPDX-FileCopyrightText: gpuprof contributors
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the pictures of docs/pictures: pages of the report of a recorded training on an H200.
+
+    python3 tests/viewer/pictures.py [FOLDER]      needs a build, Node.js and Chromium, as the tests do
+"""
+
+import pathlib
+import sys
+import tempfile
+
+from conftest import ROOT, assert_quiet, probe, stats, write_report
+
+BUNDLE = ROOT / "tests" / "golden" / "traces" / "h200" / "pytorch" / "language_model"
+
+
+def main():
+    folder = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else ROOT / "docs" / "pictures").resolve()
+    folder.mkdir(exist_ok=True)
+    with tempfile.TemporaryDirectory() as place:
+        step = stats("steps", BUNDLE, cwd=place)["steps"][3]
+        window = f"{step['start_ns']},{step['start_ns'] + step['duration_ns']}"
+        page = write_report(BUNDLE, pathlib.Path(place))
+        assert_quiet(probe(page, folder, "shot:overview", f"shot:timeline?v={window}", "shot:kernels"))
+    for picture in folder.glob("timeline_*.png"):
+        picture.replace(folder / "timeline.png")
+
+
+if __name__ == "__main__":
+    main()
