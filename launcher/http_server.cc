@@ -8,6 +8,7 @@
 #ifdef GPUPROF_WITH_HTTP
 
 #include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -41,7 +42,11 @@ constexpr size_t kPiece = 1 << 20;
 // too many bytes, and when the server stops.
 class Connection : public httplib::Stream {
  public:
-  Connection(int fd, int stop) : fd_(fd), stop_(stop) {}
+  Connection(int fd, int stop) : fd_(fd), stop_(stop) {
+    // The library sends the head and the body apart: neither shall wait for the other's receipt.
+    const int on = 1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+  }
 
   // Waits for the next request. While `is_crowded` holds, others need the thread more.
   bool AwaitRequest(const std::atomic<int>& busy) {
