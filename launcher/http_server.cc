@@ -1,7 +1,7 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// See http_server.h. Without the library's header this file has no server, and Bind says so.
+// See http_server.h. Without the library this file has no server, and Lacks says so.
 
 #include "launcher/http_server.h"
 
@@ -262,6 +262,8 @@ HttpServer::HttpServer() : work_(std::make_unique<Work>()) {}
 
 HttpServer::~HttpServer() { Stop(); }
 
+std::string HttpServer::Lacks() { return ""; }
+
 std::string HttpServer::Bind(uint16_t port) {
   work_->listening = codec::OwnedFile(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
   work_->stop = codec::OwnedFile(eventfd(0, EFD_CLOEXEC));
@@ -312,11 +314,12 @@ struct HttpServer::Work {};
 
 HttpServer::HttpServer() = default;
 HttpServer::~HttpServer() = default;
-std::string HttpServer::Bind(uint16_t) {
+std::string HttpServer::Lacks() {
   return "this gpuprof was built without a server; install cpp-httplib (on Debian and Ubuntu: "
          "libcpp-httplib-dev) and build gpuprof again. 'gpuprof report' writes the same page as a "
          "file";
 }
+std::string HttpServer::Bind(uint16_t) { return Lacks(); }
 uint16_t HttpServer::port() const { return 0; }
 void HttpServer::Start(HttpHandler) {}
 void HttpServer::Stop() {}

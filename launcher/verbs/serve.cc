@@ -46,6 +46,10 @@ class Serve : public Verb {
       Say(kNoReportPage);
       return kExitUsage;
     }
+    if (const std::string lacks = HttpServer::Lacks(); !lacks.empty()) {
+      Say(lacks);
+      return kExitUsage;
+    }
     if (port_ > UINT16_MAX) {
       Say("--port: " + std::to_string(port_) + " is not a port; the largest is 65535");
       return kExitUsage;
@@ -56,7 +60,7 @@ class Serve : public Verb {
   }
 
  private:
-  // Finds the files. The trace of another tool is read whole, and kept for the passes.
+  // Finds the input's files. The trace of another tool is read whole, and kept for the passes.
   int Find() {
     const bool is_bundle = files_.Find(bundle_);
     std::shared_ptr<const analysis::Trace> trace;
