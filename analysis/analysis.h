@@ -251,6 +251,9 @@ struct ReportReport {
 // through `sink`: `gpuprof report`. The trace must have been opened with all tables.
 Error WriteReport(const Trace& trace, const ReportOptions& options, Sink sink, void* context,
                   ReportReport* report);
+// Makes the page that asks a server for results and for parts of the files: `gpuprof serve`. The
+// files are measured and not read; `max_bytes` does not matter.
+Error MakeServedPage(const ReportOptions& options, std::string* page);
 
 // Describes a bundle without reading its events. Verify checks every byte of a bundle.
 std::string DescribeJson(const Trace& trace);

@@ -6,6 +6,7 @@
 #   gpuprof_utf8proc   static utf8proc (analysis/base/display_width.cc alone uses it)
 #   gpuprof_zlib       static zlib (analysis/import and launcher/output_file.cc use it)
 #   gpuprof_simdjson   simdjson, which distributions build as a shared library (analysis/import and launcher/output_file.cc use it)
+#   gpuprof_http       cpp-httplib (launcher/http_server.cc alone uses it); without it there is no target
 #   gpuprof_libunwind  static, hidden, position-independent libunwind (tracer/stack alone uses it)
 #   protobuf::libprotobuf, Threads::Threads, GTest::*, benchmark::benchmark
 
@@ -51,6 +52,25 @@ endif()
 add_library(gpuprof_simdjson INTERFACE)
 target_link_libraries(gpuprof_simdjson INTERFACE "${SIMDJSON_LIBRARY}")
 target_include_directories(gpuprof_simdjson SYSTEM INTERFACE "${SIMDJSON_INCLUDE}")
+# Distributions split it into a header and a shared library, which must be used with the settings that it was built with.
+# Versions from 0.16 on have another interface for servers that accept connections themselves.
+find_package(PkgConfig QUIET)
+if(PKG_CONFIG_FOUND)
+  pkg_check_modules(GPUPROF_HTTPLIB QUIET cpp-httplib)
+endif()
+if(GPUPROF_HTTPLIB_FOUND)
+  find_path(HTTPLIB_INCLUDE NAMES httplib.h HINTS ${GPUPROF_HTTPLIB_INCLUDE_DIRS})
+  mark_as_advanced(HTTPLIB_INCLUDE)
+endif()
+if(HTTPLIB_INCLUDE AND GPUPROF_HTTPLIB_VERSION VERSION_LESS 0.16)
+  add_library(gpuprof_http INTERFACE)
+  target_link_libraries(gpuprof_http INTERFACE ${GPUPROF_HTTPLIB_LINK_LIBRARIES} Threads::Threads)
+  target_include_directories(gpuprof_http SYSTEM INTERFACE "${HTTPLIB_INCLUDE}")
+  target_compile_options(gpuprof_http INTERFACE ${GPUPROF_HTTPLIB_CFLAGS_OTHER})
+  target_compile_definitions(gpuprof_http INTERFACE GPUPROF_WITH_HTTP)
+else()
+  message(STATUS "gpuprof serve is left out: cpp-httplib older than 0.16 is needed (libcpp-httplib-dev)")
+endif()
 set(GPUPROF_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup put its builds")
 # The tracer uses the general mode, an archive of its own that needs a little of the local mode's.
 gpuprof_find_static(NAME gpuprof_libunwind_general LIBRARY libunwind-${CMAKE_SYSTEM_PROCESSOR}.a

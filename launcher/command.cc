@@ -53,6 +53,16 @@ constexpr char kReportFooter[] =
     "read is shown).\n"
     "It is 3 too if the page could not be written.";
 
+constexpr char kServeFooter[] =
+    "  gpuprof serve run1                          # then: open the printed address in a "
+    "browser\n\n"
+    "The page is that of 'gpuprof report'. Its figures and events come from this command when the "
+    "page asks for them.\n"
+    "Only this machine reaches the server, and only with the token in the address. Ctrl-C ends "
+    "it.\n"
+    "Exit status: 0 ended by SIGINT, SIGTERM or SIGHUP, 2 wrong usage or no port, 3 an input could "
+    "not be read.";
+
 int UsageError(const std::string& what, const std::string& where) {
   const bool sentence = what.ends_with("?") || what.ends_with(".");
   Say(what + (sentence ? " See '" : "; see '") + where + "'");
@@ -161,6 +171,8 @@ const std::vector<VerbEntry>& VerbTable() {
        MakeDiff},
       {"report", "[OPTIONS] BUNDLE", "Write one HTML page with every analysis and the timeline",
        kReportFooter, MakeReport},
+      {"serve", "[OPTIONS] BUNDLE", "Show every analysis and the timeline of a large recording",
+       kServeFooter, MakeServe},
       {"baseline", "[OPTIONS] save NAME BUNDLE | list | show NAME | remove NAME",
        "Keep the figures of a recording under a name, for later comparisons",
        "  gpuprof baseline save main run1            # then: gpuprof diff --baseline main run2\n\n"

@@ -14,6 +14,7 @@
 #include <nlohmann/json.hpp>
 
 #include "analysis/analysis.h"
+#include "analysis/export/page_manifest.h"
 #include "analysis/export/report_text.h"
 #include "analysis/model/trace.h"
 #include "proto/codec/compress_text.h"
@@ -22,17 +23,6 @@
 namespace gpuprof::analysis {
 namespace {
 
-// Results by another key than the pass's own that pages show. Their name in the page is PASS:KEY.
-struct KeyedPass {
-  std::string_view pass, by;
-};
-constexpr KeyedPass kKeyed[] = {
-    {"ops", "module"},        {"kernels", "signature"}, {"kernels", "op"},
-    {"stacks", "kernel"},     {"stacks", "python"},     {"stacks", "wait"},
-    {"stacks", "heap_alloc"}, {"stacks", "heap_live"},  {"stacks", "heap_peak"},
-};
-
-constexpr std::string_view kMarker = "<!--gpuprof:data-->";
 // Three bytes make four digits: a piece of whole threes needs no padding before the file's end.
 constexpr size_t kPiece = 3 << 20;
 
@@ -50,17 +40,15 @@ class Report {
       : trace_(trace), options_(options), sink_(sink), context_(context) {}
 
   Error Write(ReportReport* report) {
-    const size_t place = options_.page.rfind(kMarker);
-    if (place == std::string_view::npos)
-      return {ErrorKind::kUsage, "The page inside gpuprof has no place for data; build it again."};
-    for (const PassInfo& pass : Passes()) AddResult(pass.name, "");
-    for (const KeyedPass& keyed : kKeyed) AddResult(keyed.pass, keyed.by);
+    const size_t place = options_.page.rfind(kDataMark);
+    if (place == std::string_view::npos) return PageWithoutPlace();
+    for (const PageResult& result : PageResults()) AddResult(result);
     if (Error error = MeasureFiles()) return error;
-    const uint64_t fixed = options_.page.size() + results_.size() + ManifestBlock().size();
+    const uint64_t fixed = options_.page.size() + results_.size() + Manifest().size();
     report->left_out_bytes = fixed + file_bytes_ > options_.max_bytes ? file_bytes_ : 0;
     if (report->left_out_bytes != 0) LeaveFilesOut();
     Put(options_.page.substr(0, place));
-    Put(ManifestBlock());
+    Put(Manifest());
     Put(results_);
     if (Error error = WriteFiles()) return error;
     Put(options_.page.substr(place));
@@ -76,8 +64,9 @@ class Report {
     uint64_t size = 0;
   };
 
-  void AddResult(std::string_view pass, std::string_view by) {
-    const std::string name = std::string(pass) + (by.empty() ? "" : ":" + std::string(by));
+  void AddResult(const PageResult& wanted) {
+    const auto& [pass, by] = wanted;
+    const std::string name = wanted.Name();
     PassOptions options;
     options.by = by;
     if (trace_.has_sums && SumsAbove(pass, options) == 0 && ReadsWork(pass, options)) {
@@ -167,17 +156,9 @@ class Report {
            AttributeText(file.name) + "\" data-size=\"" + std::to_string(file.size) + "\">";
   }
 
-  std::string ManifestBlock() const {
-    nlohmann::json manifest = {{"version", 1},
-                               {"title", options_.title},
-                               {"gpuprof", options_.writer_version},
-                               {"passes", passes_},
-                               {"failed", failed_}};
-    const std::string words = left_out_.empty() ? options_.left_out : left_out_;
-    if (!words.empty()) manifest["left_out"] = words;
-    return "<script type=\"application/json\" id=\"gpuprof-manifest\">" +
-           ScriptJson(manifest.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)) +
-           std::string(kAfter);
+  std::string Manifest() const {
+    return ManifestBlock(options_, left_out_.empty() ? options_.left_out : left_out_,
+                         {{"passes", passes_}, {"failed", failed_}});
   }
 
   void Put(std::string_view text) {

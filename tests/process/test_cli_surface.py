@@ -12,7 +12,7 @@ import pytest
 
 from cli_support import GPUPROF, clean_env, compile_c, gpuprof
 
-VERBS = ["run", "ctl", "ps", "stats", "advise", "diff", "report", "baseline", "info", "verify", "dump", "export", "import", "schema", "recover", "doctor", "env", "completions", "help", "version"]
+VERBS = ["run", "ctl", "ps", "stats", "advise", "diff", "report", "serve", "baseline", "info", "verify", "dump", "export", "import", "schema", "recover", "doctor", "env", "completions", "help", "version"]
 PASSES = ["overview", "advise", "steps", "ops", "heap", "kernels", "ranges", "counters", "memcpy", "device_memory", "unified_memory", "api", "sync", "streams", "idle", "critical_path", "overlap", "graphs", "overhead", "locks", "files", "stacks", "threads", "health"]
 
 

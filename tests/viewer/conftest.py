@@ -1,11 +1,15 @@
 # SPDX-FileCopyrightText: gpuprof contributors
 # SPDX-License-Identifier: Apache-2.0
-"""Runs `gpuprof report` and opens the page in Chromium (probe.mjs)."""
+"""Runs `gpuprof report` and `gpuprof serve`, and opens their pages in Chromium (probe.mjs)."""
 
+import http.client
 import json
 import os
 import pathlib
+import re
 import shutil
+import signal
+import socket
 import subprocess
 import sys
 
@@ -50,8 +54,56 @@ def write_report(path, folder, *options):
     return page
 
 
+class Served:
+    """A server for the time of a with statement. It must end by SIGTERM, with status 0."""
+
+    def __init__(self, path, *options, cwd, **env):
+        self.command = [GPUPROF, "serve", str(path), *map(str, options)]
+        self.cwd, self.env = cwd, clean_env(TMPDIR=str(cwd), **env)
+
+    def __enter__(self):
+        self.process = subprocess.Popen(self.command, cwd=self.cwd, env=self.env, stderr=subprocess.PIPE, text=True)
+        said = []
+        while not said or "until Ctrl-C" not in said[-1]:
+            said.append(self.process.stderr.readline())
+            assert said[-1], said
+        found = re.search(r"http://127\.0\.0\.1:(\d+)/([0-9a-f]{32})/ shows ", said[-1])
+        self.address, self.port, self.token = found[0].split()[0], int(found[1]), found[2]
+        return self
+
+    def __exit__(self, *raised):
+        self.process.send_signal(signal.SIGTERM)
+        self.status = self.process.wait(timeout=60)
+        self.said = self.process.stderr.read()
+        self.process.stderr.close()
+        assert raised[0] is not None or (self.status, self.said) == (0, "")
+
+    def get(self, path, method="GET", host=None, **headers):
+        """Asks for a path below the token. Returns status, headers and body."""
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=120)
+        connection.putrequest(method, f"/{self.token}/{path}", skip_host=True, skip_accept_encoding=True)
+        connection.putheader("Host", host or f"127.0.0.1:{self.port}")
+        for name, value in headers.items():
+            connection.putheader(name.replace("_", "-"), value)
+        connection.endheaders()
+        answer = connection.getresponse()
+        body = answer.read()
+        connection.close()
+        return answer.status, dict(answer.getheaders()), body
+
+    def raw(self, data, timeout=60):
+        """Sends bytes and returns what comes until the end."""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
+            connection.sendall(data)
+            connection.shutdown(socket.SHUT_WR)
+            got = b""
+            while piece := connection.recv(1 << 16):
+                got += piece
+            return got
+
+
 def probe(page, folder, *steps):
-    """Opens a report and returns what probe.mjs saw."""
+    """Opens a report, or the address of a page, and returns what probe.mjs saw."""
     reason = missing()
     if reason:
         pytest.skip(reason)
@@ -59,7 +111,8 @@ def probe(page, folder, *steps):
     done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=500)
     assert done.returncode == 0, done.stderr
     seen = json.loads(done.stdout)
-    print(f"{page.name}: {page.stat().st_size} bytes, open after {seen['opened_ms']} ms")
+    size = f"{page.stat().st_size} bytes, " if isinstance(page, pathlib.Path) else ""
+    print(f"{page}: {size}open after {seen['opened_ms']} ms")
     return seen
 
 

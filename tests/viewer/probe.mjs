@@ -1,15 +1,18 @@
 // SPDX-FileCopyrightText: gpuprof contributors
 // SPDX-License-Identifier: Apache-2.0
 
-// Opens a report in Chromium without a network and prints what it saw as JSON.
+// Opens a report in Chromium without a network, or the page of a server, and prints what it saw as JSON.
 //
-//   node probe.mjs MODULES REPORT FOLDER STEP...      steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole
+//   node probe.mjs MODULES REPORT|ADDRESS FOLDER STEP...
+//
+// Steps: keyboard axe csv:PAGE text:PAGE shot:PAGE narrow:FROM,TO whole ink:PAGE (colours and a sum of its largest canvas)
 
 import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { readFile } from "node:fs/promises";
 
 const [modules, report, folder, ...steps] = process.argv.slice(2);
+const isServed = report.startsWith("http://");
 const require = createRequire(`${modules}/`);
 const { chromium } = require("playwright-core");
 
@@ -21,11 +24,11 @@ const browser = await chromium.launch({
 const context = await browser.newContext({
   viewport: { width: 1280, height: 800 },
   acceptDownloads: true,
-  offline: true,
+  offline: !isServed,
 });
 const page = await context.newPage();
-const url = `file://${report}`;
-const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {} };
+const url = isServed ? report : `file://${report}`;
+const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {} };
 page.on("request", (request) => {
   const asked = request.url();
   // A blob is memory of the page itself: a file to save, or a worker.
@@ -140,6 +143,28 @@ async function narrow(range) {
   await page.getByRole("button", { name: "Whole run", exact: true }).waitFor();
 }
 
+// Looks at the largest canvas until it has colours and stays as it is.
+async function ink(name) {
+  await go(name);
+  const look = () =>
+    page.evaluate(() => {
+      const all = [...document.querySelectorAll("canvas")];
+      all.sort((a, b) => b.width * b.height - a.width * a.height);
+      const canvas = all[0];
+      if (canvas === undefined || canvas.width === 0) return { colours: 0, sum: 0 };
+      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const pixels = new Uint32Array(data.buffer);
+      return { colours: new Set(pixels).size, sum: pixels.reduce((sum, pixel) => (sum * 31 + pixel) >>> 0, 0) };
+    });
+  await page.waitForLoadState("networkidle");
+  for (let i = 0; i < 50; i++) {
+    const before = seen.ink[name];
+    seen.ink[name] = await look();
+    if (seen.ink[name].colours > 20 && before?.sum === seen.ink[name].sum) break;
+    await page.waitForTimeout(200);
+  }
+}
+
 const begin = performance.now();
 await page.goto(url);
 await page.waitForSelector(".figures, .edge");
@@ -151,6 +176,7 @@ for (const step of steps) {
   else if (kind === "csv") await csv(name);
   else if (kind === "narrow") await narrow(name);
   else if (kind === "whole") await page.getByRole("button", { name: "Whole run", exact: true }).click();
+  else if (kind === "ink") await ink(name);
   else {
     await go(name);
     if (kind === "shot") await page.screenshot({ path: `${folder}/${name.replace(/\W+/g, "_")}.png` });

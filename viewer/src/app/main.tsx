@@ -4,7 +4,7 @@
 // Where the page begins: finds its data and draws the shell. The same script is the worker's, too.
 
 import { render } from "preact";
-import { openReport } from "../data/report";
+import { openSource } from "../data/open";
 import { Broken } from "../parts/states";
 import { beWorker, isWorker } from "../trace/worker";
 import { Shell } from "./shell";
@@ -16,7 +16,7 @@ import "../parts/parts.css";
 function begin(place: HTMLElement): void {
   followBrowser();
   try {
-    source.value = openReport(document);
+    source.value = openSource(document);
   } catch (error) {
     render(
       <div class="page">

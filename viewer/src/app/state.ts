@@ -6,7 +6,7 @@
 
 import { signal } from "@preact/signals";
 import type { PassName, Results } from "../data/results";
-import type { Source } from "../data/source";
+import { NoResult, type Source } from "../data/source";
 
 export interface Route {
   readonly page: string;
@@ -116,6 +116,7 @@ async function ask(pass: string): Promise<Loaded<unknown>> {
     if (value !== null) return { state: "ready", value };
     return { state: "absent", reason: "This page does not hold the result." };
   } catch (error) {
+    if (error instanceof NoResult) return { state: "absent", reason: error.message };
     const words = error instanceof Error ? error.message : String(error);
     return { state: "absent", reason: `The result is damaged: ${words}` };
   }

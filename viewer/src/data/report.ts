@@ -5,7 +5,7 @@
 // holds a few large text nodes, so a block that is never asked for costs no decoding.
 
 import { decompress } from "fzstd";
-import type { Manifest, Source, TraceFile } from "./source";
+import { checkPart, type Manifest, type Source, type TraceFile } from "./source";
 
 /** Decodes base64. Throws on a digit that base64 does not have. */
 export function fromBase64(text: string): Uint8Array {
@@ -28,10 +28,7 @@ export class Base64File implements TraceFile {
   }
 
   async read(offset: number, length: number): Promise<Uint8Array> {
-    const isPart = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
-    if (!isPart || offset < 0 || length < 0 || offset + length > this.size) {
-      throw new RangeError(`${this.name} has ${this.size} bytes`);
-    }
+    checkPart(this, offset, length);
     const first = Math.floor(offset / 3);
     const last = Math.ceil((offset + length) / 3);
     const bytes = fromBase64(this.#text().slice(first * 4, last * 4));
@@ -52,14 +49,21 @@ function isManifest(value: unknown): value is Manifest {
   );
 }
 
-/** Returns the source of the blocks in a document; null: the document carries no data. */
-export function openReport(page: Document): Source | null {
+/** Reads what a document says of its data; null: it carries none. Throws on another version. */
+export function readManifest(page: Document): Manifest | null {
   const block = page.getElementById("gpuprof-manifest");
   if (block === null) return null;
   const manifest: unknown = JSON.parse(block.textContent ?? "");
   if (!isManifest(manifest)) {
     throw new Error("This page reads data of version 1. Write the report again with this gpuprof.");
   }
+  return manifest;
+}
+
+/** Returns the source of the blocks in a document; null: the document carries no data. */
+export function openReport(page: Document): Source | null {
+  const manifest = readManifest(page);
+  if (manifest === null) return null;
   const results = new Map<string, Element>();
   for (const each of page.querySelectorAll("script.gpuprof-result")) {
     results.set(each.getAttribute("data-pass") ?? "", each);

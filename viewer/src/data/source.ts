@@ -12,6 +12,14 @@ export interface TraceFile {
   read(offset: number, length: number): Promise<Uint8Array>;
 }
 
+/** Throws if a part is not within a file. */
+export function checkPart(file: TraceFile, offset: number, length: number): void {
+  const isPart = Number.isSafeInteger(offset) && Number.isSafeInteger(length);
+  if (!isPart || offset < 0 || length < 0 || offset + length > file.size) {
+    throw new RangeError(`${file.name} has ${file.size} bytes`);
+  }
+}
+
 /** What the page is of. Written by `gpuprof report` and by `gpuprof serve`. */
 export interface Manifest {
   /** Version of this description; the page refuses others. */
@@ -25,14 +33,20 @@ export interface Manifest {
   readonly failed: readonly { readonly pass: string; readonly reason: string }[];
   /** One sentence about what is left out, and how to see it. Absent: everything is there. */
   readonly left_out?: string;
+  /** The page comes from a server, which has the results and these files. */
+  readonly http?: true;
+  readonly files?: readonly { readonly name: string; readonly size: number }[];
 }
+
+/** Why there is no result, in a sentence for people. */
+export class NoResult extends Error {}
 
 export interface Source {
   readonly manifest: Manifest;
   readonly files: readonly TraceFile[];
   /**
    * Returns the JSON of a pass, as `gpuprof stats PASS --json` prints it; null: it is not there. The
-   * name PASS:KEY asks for `stats PASS --by KEY`.
+   * name PASS:KEY asks for `stats PASS --by KEY`. Rejects with NoResult if the pass failed.
    */
   result(pass: string): Promise<unknown>;
 }

@@ -1,0 +1,37 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// Makes the page of a server: the built page with a description of the data, and without the data.
+
+#include <sys/stat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "analysis/analysis.h"
+#include "analysis/export/page_manifest.h"
+
+namespace gpuprof::analysis {
+
+Error MakeServedPage(const ReportOptions& options, std::string* page) {
+  const size_t place = options.page.rfind(kDataMark);
+  if (place == std::string_view::npos) return PageWithoutPlace();
+  nlohmann::json passes = nlohmann::json::array();
+  for (const PageResult& result : PageResults()) passes.push_back(result.Name());
+  nlohmann::json files = nlohmann::json::array();
+  for (const ReportFile& file : options.files) {
+    struct stat status;
+    // A file that is gone is left out of the list.
+    if (stat(file.path.c_str(), &status) != 0) continue;
+    files.push_back({{"name", file.name}, {"size", status.st_size}});
+  }
+  *page = options.page.substr(0, place);
+  *page += ManifestBlock(options, options.left_out,
+                         {{"http", true},
+                          {"passes", std::move(passes)},
+                          {"failed", nlohmann::json::array()},
+                          {"files", std::move(files)}});
+  *page += options.page.substr(place);
+  return {};
+}
+
+}  // namespace gpuprof::analysis

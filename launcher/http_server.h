@@ -1,0 +1,67 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// A small HTTP server for this machine alone: it binds to 127.0.0.1 and takes GET and HEAD. The
+// library reads requests and writes answers. Connections, their number and their limits of time
+// and size are this file's own, because any user of the machine can connect.
+//
+// Each connection has a thread, and answers are made on it.
+
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "proto/codec/open_regular.h"
+
+namespace gpuprof::launcher {
+
+struct HttpRequest {
+  std::string path;      // decoded, without a query
+  std::string host;      // of the header Host; empty if the header is missing, or comes twice
+  std::string range;     // of the header Range; empty: all is wanted
+  std::string if_range;  // of the header If-Range
+};
+
+struct HttpAnswer {
+  int status = 200;
+  std::string type = "text/plain; charset=utf-8";
+  std::string body;
+  std::vector<std::pair<std::string, std::string>> headers = {};
+  // A part of a file goes out in place of `body`.
+  std::shared_ptr<const codec::OwnedFile> file = nullptr;
+  uint64_t offset = 0, length = 0;
+};
+
+using HttpHandler = std::function<HttpAnswer(const HttpRequest& request)>;
+
+// Most connections that are served at once. Others wait.
+inline constexpr int kHttpConnections = 64;
+
+class HttpServer {
+ public:
+  HttpServer();
+  ~HttpServer();
+  HttpServer(const HttpServer&) = delete;
+  HttpServer& operator=(const HttpServer&) = delete;
+
+  // Returns what this gpuprof was built without, and the fix, or "".
+  static std::string Lacks();
+  // Binds to a port of 127.0.0.1; 0: any free one. Returns empty, or cause and fix.
+  std::string Bind(uint16_t port);
+  uint16_t port() const;
+  // Begins to answer.
+  void Start(HttpHandler handler);
+  // Ends all connections and waits for their threads. The handler must not wait any more.
+  void Stop();
+
+ private:
+  struct Work;
+  std::unique_ptr<Work> work_;
+};
+
+}  // namespace gpuprof::launcher

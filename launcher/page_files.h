@@ -1,0 +1,43 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// The files that a page reads: those of a bundle, or of the bundle that is made of another tool's
+// trace for the page alone. Called by `gpuprof report` and `gpuprof serve`. One thread.
+
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "analysis/analysis.h"
+#include "launcher/temporary_folder.h"
+
+namespace gpuprof::launcher {
+
+class PageFiles {
+ public:
+  // Finds the files of a bundle or of one .gpt file. Returns false if the input is neither.
+  bool Find(const std::string& input);
+  // Writes the trace of another tool as a bundle in a temporary folder, which goes with this
+  // object. Returns the exit status.
+  int Import(const analysis::Trace& trace);
+
+  // Removes what Import made.
+  void Remove() { folder_.Remove(); }
+
+  const std::vector<analysis::ReportFile>& files() const { return files_; }
+  // Returns one sentence about what the files lack, or "".
+  const std::string& left_out() const { return left_out_; }
+
+ private:
+  bool AddTraces(const std::string& folder);
+
+  std::vector<analysis::ReportFile> files_;
+  std::string left_out_;
+  TemporaryFolder folder_;
+};
+
+// Returns the last part of a path: the page's title.
+std::string LastPart(const std::string& path);
+
+}  // namespace gpuprof::launcher

@@ -1,0 +1,143 @@
+// SPDX-FileCopyrightText: gpuprof contributors
+// SPDX-License-Identifier: Apache-2.0
+
+// See page_results.h.
+
+#include "launcher/page_results.h"
+
+#include <google/protobuf/message.h>
+#include <malloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include "launcher/temporary_folder.h"
+
+namespace gpuprof::launcher {
+namespace {
+
+// A name PASS or PASS:KEY.
+struct Wanted {
+  explicit Wanted(const std::string& name)
+      : pass(name.substr(0, name.find(':'))),
+        by(name.size() > pass.size() ? name.substr(pass.size() + 1) : "") {}
+  std::string pass, by;
+};
+
+// Takes the pieces of a result.
+struct Writer {
+  int fd = -1;
+  uint64_t size = 0;
+  int error = 0;
+
+  static bool Take(void* context, std::string_view text) {
+    auto* self = static_cast<Writer*>(context);
+    while (!text.empty()) {
+      const ssize_t done = write(self->fd, text.data(), text.size());
+      if (done < 0 && errno == EINTR) continue;
+      if (done < 0) {
+        self->error = errno;
+        return false;
+      }
+      self->size += static_cast<uint64_t>(done);
+      text.remove_prefix(static_cast<size_t>(done));
+    }
+    return true;
+  }
+};
+
+}  // namespace
+
+PageResults::PageResults(std::string input, std::shared_ptr<const analysis::Trace> trace)
+    : input_(std::move(input)), trace_(std::move(trace)), thread_([this] { Run(); }) {}
+
+PageResults::~PageResults() {
+  Stop();
+  thread_.join();
+}
+
+std::string PageResults::CheckName(const std::string& name) {
+  const Wanted wanted(name);
+  const auto& passes = analysis::Passes();
+  const auto pass = std::find_if(passes.begin(), passes.end(),
+                                 [&](const auto& each) { return each.name == wanted.pass; });
+  if (pass == passes.end())
+    return "There is no pass of this name; 'gpuprof help stats' lists them.";
+  if (name == wanted.pass) return "";
+  if (std::find(pass->keys.begin(), pass->keys.end(), wanted.by) != pass->keys.end()) return "";
+  return "The pass has no key of this name; 'gpuprof help stats' lists them.";
+}
+
+std::shared_ptr<const PageAnswer> PageResults::Get(const std::string& name) {
+  std::unique_lock lock(mutex_);
+  if (kept_.emplace(name, nullptr).second) {
+    wanted_.push_back(name);
+    changed_.notify_all();
+  }
+  changed_.wait(lock, [&] { return is_stopping_ || kept_[name] != nullptr; });
+  return kept_[name];
+}
+
+bool PageResults::Stop() {
+  const std::lock_guard lock(mutex_);
+  is_stopping_ = true;
+  changed_.notify_all();
+  return !is_busy_;
+}
+
+void PageResults::Run() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    changed_.wait(lock, [&] { return is_stopping_ || !wanted_.empty(); });
+    if (is_stopping_) return;
+    const std::string name = wanted_.front();
+    wanted_.pop_front();
+    is_busy_ = true;
+    lock.unlock();
+    auto answer = std::make_shared<const PageAnswer>(Compute(name));
+    // The tables of the pass are gone: their memory goes back to the machine.
+    malloc_trim(0);
+    lock.lock();
+    is_busy_ = false;
+    kept_[name] = std::move(answer);
+    changed_.notify_all();
+  }
+}
+
+PageAnswer PageResults::Compute(const std::string& name) {
+  const Wanted wanted(name);
+  PageAnswer answer;
+  analysis::PassOptions options;
+  options.by = wanted.by;
+  std::shared_ptr<const analysis::Trace> trace = trace_;
+  analysis::Error error;
+  if (trace == nullptr) {
+    analysis::OpenOptions open;
+    open.tables = analysis::TablesOf(wanted.pass, options);
+    open.sums_above_rows = analysis::SumsAbove(wanted.pass, options);
+    error = analysis::Open(input_, open, &trace);
+  }
+  std::unique_ptr<google::protobuf::Message> result;
+  if (!error) error = analysis::Run(wanted.pass, *trace, options, &result);
+  if (error) {
+    answer.fault = error.message;
+    return answer;
+  }
+  auto file = std::make_shared<codec::OwnedFile>();
+  answer.fault = MakeUnnamedFile(file.get());
+  if (!answer.fault.empty()) return answer;
+  Writer writer{file->fd()};
+  analysis::Render(*result, analysis::Format::kJson, options, 0, Writer::Take, &writer);
+  if (writer.error != 0) {
+    answer.fault = std::string("The result cannot be kept in a temporary file: ") +
+                   std::strerror(writer.error) + "; name another place in TMPDIR.";
+    return answer;
+  }
+  answer.file = std::move(file);
+  answer.size = writer.size;
+  return answer;
+}
+
+}  // namespace gpuprof::launcher
