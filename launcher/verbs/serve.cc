@@ -10,8 +10,11 @@
 
 #include <csignal>
 #include <fstream>
+#include <string>
+#include <vector>
 
 #include "launcher/command.h"
+#include "launcher/objects.h"
 #include "launcher/page_files.h"
 #include "launcher/reading.h"
 #include "launcher/report_page.h"
@@ -46,12 +49,13 @@ class Serve : public Verb {
       Say(kNoReportPage);
       return kExitUsage;
     }
-    if (const std::string lacks = HttpServer::Lacks(); !lacks.empty()) {
-      Say(lacks);
-      return kExitUsage;
-    }
     if (port_ > UINT16_MAX) {
       Say("--port: " + std::to_string(port_) + " is not a port; the largest is 65535");
+      return kExitUsage;
+    }
+    if (const std::string lacks = HttpServer::Lacks(); !lacks.empty()) {
+      BecomeServer();
+      Say(lacks);
       return kExitUsage;
     }
     const int found = Find();
@@ -60,6 +64,18 @@ class Serve : public Verb {
   }
 
  private:
+  // Becomes the command that has the server. Returns if it is not there.
+  void BecomeServer() const {
+    const std::string command = OwnFolder() + "/gpuprof-serve";
+    std::vector<std::string> words = {"gpuprof", "serve", "--port", std::to_string(port_)};
+    if (opens_) words.emplace_back("--open");
+    words.insert(words.end(), {"--", bundle_});
+    std::vector<char*> arguments;
+    for (std::string& word : words) arguments.push_back(word.data());
+    arguments.push_back(nullptr);
+    execv(command.c_str(), arguments.data());
+  }
+
   // Finds the input's files. The trace of another tool is read whole, and kept for the passes.
   int Find() {
     const bool is_bundle = files_.Find(bundle_);
