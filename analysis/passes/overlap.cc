@@ -59,13 +59,15 @@ std::map<uint32_t, DeviceSpans> SpansOf(const Process& process) {
   return devices;
 }
 
-void FillDevice(DeviceSpans spans, results::DeviceOverlap* out) {
+// Returns false if all work of the device took no time.
+bool FillDevice(DeviceSpans spans, results::DeviceOverlap* out) {
   const std::vector<Interval> compute = UnionOf(std::move(spans.compute));
   const std::vector<Interval> collective = UnionOf(std::move(spans.collective));
   const std::vector<Interval> copy = UnionOf(std::move(spans.copy));
   const std::vector<Interval> graph = UnionOf(std::move(spans.graph));
   const std::vector<Interval> kernels = UnionOfAll({compute, collective, graph});
   const std::vector<Interval> busy = UnionOfAll({kernels, copy});
+  if (busy.empty()) return false;
   out->set_window_ns(busy.back().end - busy.front().start);
   out->set_busy_ns(TotalLength(busy));
   out->set_idle_ns(out->window_ns() - out->busy_ns());
@@ -85,6 +87,7 @@ void FillDevice(DeviceSpans spans, results::DeviceOverlap* out) {
     out->set_hidden_collective_ratio(Ratio(hidden_collective, out->collective_ns()));
   if (!copy.empty()) out->set_hidden_copy_ratio(Ratio(hidden_copy, out->copy_ns()));
   out->set_several_streams_ns(TotalLength(CoveredTwice(spans.kernels_by_stream)));
+  return true;
 }
 
 }  // namespace
@@ -99,8 +102,7 @@ Error RunOverlap(PassContext& context, std::unique_ptr<google::protobuf::Message
       SetProcess(process, &row);
       row.set_device(device);
       row.set_name(names[device]);
-      FillDevice(std::move(spans), &row);
-      *out->add_devices() = std::move(row);
+      if (FillDevice(std::move(spans), &row)) *out->add_devices() = std::move(row);
     }
   }
   context.FillCountMeta("overlap", out->mutable_meta());

@@ -263,3 +263,18 @@ def test_another_tool_divides_the_time_alike(trace):
     assert overlap["compute_ns"] / 1000 == pytest.approx(theirs["times"]["compute_time(us)"], abs=0.5, rel=1e-5)
     other = overlap["busy_ns"] - overlap["compute_ns"]
     assert other / 1000 == pytest.approx(theirs["times"]["non_compute_time(us)"], abs=0.5, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", ["overlap", "idle", "steps", "streams", "kernels", "critical_path", "overview", "advise"])
+def test_work_that_took_no_time(tmp_path, name):
+    """A clock too coarse gives such kernels: nothing divides by their time, and nothing looks for their first busy moment."""
+    launch = {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 7, "tid": 7, "ts": 10, "dur": 1, "args": {"correlation": 1}}
+    kernel = {"ph": "X", "cat": "kernel", "name": "gone", "pid": 0, "tid": 7, "ts": 20, "dur": 0,
+              "args": {"correlation": 1, "device": 0, "stream": 7, "context": 1}}
+    trace = tmp_path / "moment.json"
+    trace.write_text(json.dumps({"schemaVersion": 1, "traceEvents": [launch, kernel]}))
+    result = stats(name, trace)
+    if name == "overlap":
+        assert result["devices"] == []
+    if name == "kernels":
+        assert [(row["name"], row["count"], row["total_ns"]) for row in result["kernels"]] == [("gone", 1, 0)]
