@@ -4,5 +4,6 @@
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
-  test: { css: true, include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
+  // Properties of a second each take long on a busy machine.
+  test: { css: true, testTimeout: 120_000, include: ["src/**/*.test.ts", "src/**/*.test.tsx"] },
 });

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs `gpuprof report` and `gpuprof serve`, and opens their pages in Chromium (probe.mjs)."""
 
+import contextlib
 import http.client
 import json
 import os
@@ -92,14 +93,14 @@ class Served:
         return answer.status, dict(answer.getheaders()), body
 
     def raw(self, data, timeout=60):
-        """Sends bytes and returns what comes until the end."""
-        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection:
+        """Sends bytes and returns what comes until the end, or until the server has had enough of them."""
+        got = b""
+        with socket.create_connection(("127.0.0.1", self.port), timeout=timeout) as connection, contextlib.suppress(ConnectionError):
             connection.sendall(data)
             connection.shutdown(socket.SHUT_WR)
-            got = b""
             while piece := connection.recv(1 << 16):
                 got += piece
-            return got
+        return got
 
 
 def probe(page, folder, *steps):

@@ -16,10 +16,13 @@ const isServed = report.startsWith("http://");
 const require = createRequire(`${modules}/`);
 const { chromium } = require("playwright-core");
 
+// A busy machine lets a browser wait long.
+const PATIENCE_MS = 120_000;
 const browsers = ["/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"];
 const browser = await chromium.launch({
   executablePath: process.env.GPUPROF_CHROMIUM || browsers.find((path) => existsSync(path)),
   args: process.getuid() === 0 ? ["--no-sandbox"] : [],
+  timeout: PATIENCE_MS,
 });
 const context = await browser.newContext({
   viewport: { width: 1280, height: 800 },
@@ -27,6 +30,7 @@ const context = await browser.newContext({
   offline: !isServed,
 });
 const page = await context.newPage();
+page.setDefaultTimeout(PATIENCE_MS);
 const url = isServed ? report : `file://${report}`;
 const seen = { requests: [], errors: [], dialogs: [], pages: {}, csv: {}, axe: {}, text: {}, ink: {} };
 page.on("request", (request) => {

@@ -3,6 +3,7 @@
 """`gpuprof serve`: the page, results and files for this machine's browser alone."""
 
 import concurrent.futures
+import contextlib
 import json
 import os
 import re
@@ -222,15 +223,16 @@ def test_slow_clients_are_let_go(served):
     slow = [socket.create_connection(("127.0.0.1", served.port), timeout=60) for _ in range(64)]
     for each in slow:
         each.sendall(b"GET /")
-    # A byte now and then is no reason to wait on.
+    # A byte now and then is no reason to wait on. On a busy machine some are let go before.
     for _ in range(3):
         time.sleep(1)
         for each in slow:
-            each.sendall(b"a")
+            with contextlib.suppress(ConnectionError):
+                each.sendall(b"a")
     assert served.get("")[0] == 200
     for each in slow:
-        assert each.recv(100) == b""
-        each.close()
+        with contextlib.suppress(ConnectionError), each:
+            assert each.recv(100) == b""
 
 
 def test_a_client_that_takes_nothing_holds_nobody_up(tmp_path):
@@ -251,16 +253,14 @@ def test_200_connections_at_once(served):
         gone = socket.create_connection(("127.0.0.1", served.port))
         gone.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         gone.close()
-    open_at_once = [socket.create_connection(("127.0.0.1", served.port), timeout=100) for _ in range(200)]
     name = trace_of(IMAGES).name
     request = head(served, f"GET /{served.token}/files/{name} HTTP/1.1", "Range: bytes=0-99")
-
-    def ask(connection):
-        connection.sendall(request)
-        return connection.recv(100)
-
+    open_at_once = []
+    for _ in range(200):
+        open_at_once.append(socket.create_connection(("127.0.0.1", served.port), timeout=100))
+        open_at_once[-1].sendall(request)  # at once: one that says nothing is let go
     with concurrent.futures.ThreadPoolExecutor(200) as pool:
-        answers = list(pool.map(ask, open_at_once))
+        answers = list(pool.map(lambda connection: connection.recv(100), open_at_once))
     assert [status_of(answer) for answer in answers] == [206] * 200
     for each in open_at_once:
         each.close()
